@@ -1,0 +1,2 @@
+//! Flow and heat on unstructured meshes, on the CPU or the GPU.
+pub mod mesh;
