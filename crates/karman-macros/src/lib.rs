@@ -1,1 +1,56 @@
-//! macros
+//! The two macros that make a host loop and a device kernel from one piece of Rust.
+//!
+//! [`kernel`] turns an *entity function* (the value of one cell, face, row, …) into a pair: a
+//! parallel loop over the entities on the host and a CubeCL kernel on a device, behind one dispatch
+//! function. [`Components`] lets a struct of scalars be read from and written to component-major
+//! fields by both.
+//!
+//! The generated code names items of the crate `karman` and is meant for that crate alone.
+
+mod components;
+mod kernel;
+
+use proc_macro::TokenStream;
+
+/// Makes the host loop, the device kernel and the dispatch function of an entity function.
+///
+/// ```text
+/// /// y_r = Σ_k a_k x_{column k}.
+/// #[kernel(spmv, out(y))]
+/// pub fn csr_row<F: Real>(r: usize, offsets: &View<u32>, columns: &View<u32>,
+///                         values: &View<F>, x: &View<F>) -> F { … }
+/// // generates:
+/// pub fn spmv<F: Real>(backend: &Backend, n: usize, offsets: &Buffer<u32>,
+///                      columns: &Buffer<u32>, values: &Buffer<F>, x: &Buffer<F>,
+///                      y: &mut Buffer<F>)
+/// ```
+///
+/// The function's parameters say what each is:
+/// - the first is the entity's index (`usize`); with `indexed`, it is the position in a list and the
+///   second is the entity the list names, where outputs are written;
+/// - `&View<T>` is an input buffer;
+/// - a parameter named in `update(…)` is the entity's old value of a buffer that is written back;
+/// - `#[comptime]` parameters specialise the device kernel;
+/// - everything else is a scalar, the same for all entities.
+///
+/// It returns the values of the `update` buffers, then of the `out` buffers, then the `reduce`
+/// contributions (one value, or a tuple). A value is a scalar, or a struct with `Components`, which
+/// is stored component-major, `[component][entity]`.
+///
+/// - `reduce(sum, max, …)`: the last returned values are reduced over all entities into a
+///   `Partials`, whose block results a `combine` kernel finishes. Accumulation is in `f64`.
+/// - `combine(sum, max, …)`: the function has no index; its first parameters are the finished
+///   reductions of a `Partials` (`f64`), and it runs once.
+#[proc_macro_attribute]
+pub fn kernel(attributes: TokenStream, item: TokenStream) -> TokenStream {
+    kernel::expand(attributes.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Lets a struct whose fields are all of its one type parameter be an update or an output of a
+/// [`kernel`]: host `load`/`store` and device `gather`/`scatter` of component-major fields.
+#[proc_macro_derive(Components)]
+pub fn components(item: TokenStream) -> TokenStream {
+    components::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}

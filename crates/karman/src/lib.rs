@@ -1,2 +1,4 @@
 //! Flow and heat on unstructured meshes, on the CPU or the GPU.
+pub mod backend;
 pub mod mesh;
+pub mod real;

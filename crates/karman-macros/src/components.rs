@@ -1,0 +1,50 @@
+//! The derive of `Components`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Data, DeriveInput, Error, Fields, GenericParam};
+
+pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
+    let input: DeriveInput = syn::parse2(item)?;
+    let name = &input.ident;
+    let Data::Struct(data) = &input.data else {
+        return Err(Error::new_spanned(name, "Components needs a struct"));
+    };
+    let Fields::Named(fields) = &data.fields else {
+        return Err(Error::new_spanned(name, "Components needs named fields"));
+    };
+    let element = match input.generics.params.first() {
+        Some(GenericParam::Type(t)) if input.generics.params.len() == 1 => &t.ident,
+        _ => {
+            return Err(Error::new_spanned(&input.generics, "Components needs one type parameter"));
+        }
+    };
+    let names: Vec<_> = fields.named.iter().map(|f| &f.ident).collect();
+    let at: Vec<_> = (0..names.len()).collect();
+    let count = names.len();
+    Ok(quote! {
+        impl<#element: crate::real::Real> crate::backend::Components for #name<#element> {
+            type Element = #element;
+            const COUNT: usize = #count;
+            #[inline(always)]
+            fn load(from: crate::backend::Writer<#element>, i: usize, stride: usize) -> Self {
+                #name { #(#names: from.get(#at * stride + i)),* }
+            }
+            #[inline(always)]
+            fn store(self, to: crate::backend::Writer<#element>, i: usize, stride: usize) {
+                #(to.set(#at * stride + i, self.#names);)*
+            }
+        }
+        #[cubecl::prelude::cube]
+        impl<#element: crate::real::Real> #name<#element> {
+            /// The components of entity `i` of a component-major device field.
+            pub fn gather(field: &[#element], i: usize, stride: usize) -> #name<#element> {
+                #name::<#element> { #(#names: field[#at * stride + i]),* }
+            }
+            /// Writes the components of entity `i` of a component-major device field.
+            pub fn scatter(value: #name<#element>, field: &mut [#element], i: usize, stride: usize) {
+                #(field[#at * stride + i] = value.#names;)*
+            }
+        }
+    })
+}

@@ -1,0 +1,266 @@
+//! Choice and properties of a device. The only file that names CubeCL's runtimes.
+
+use super::THREADS_PER_BLOCK;
+use cubecl::prelude::*;
+use thiserror::Error;
+
+/// A failure of the backend.
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum BackendError {
+    /// The kind was not compiled in.
+    #[error("this karman was built without the `{kind}` backend; {hint}")]
+    NotBuilt {
+        /// Name of the kind.
+        kind: &'static str,
+        /// How to get it.
+        hint: String,
+    },
+    /// The machine has no such device.
+    #[error("no device for the backend `{kind}`: {reason}")]
+    NoDevice {
+        /// Name of the kind.
+        kind: &'static str,
+        /// What was looked for.
+        reason: String,
+    },
+    /// A kernel or a copy failed.
+    #[error("the device failed: {0}")]
+    Device(String),
+    /// No threads.
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads {
+        /// Threads asked for (0: all).
+        threads: usize,
+        /// The system's answer.
+        reason: String,
+    },
+    /// The device lacks double precision, which reductions use.
+    #[error("the device `{name}` has no double precision, which karman's reductions need")]
+    NoDouble {
+        /// The device.
+        name: String,
+    },
+}
+
+/// A kind of backend, as `[run] backend` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum BackendKind {
+    /// CUDA where it is built in and a device is present, else the host.
+    #[default]
+    Auto,
+    /// The host's threads.
+    Cpu,
+    /// NVIDIA, through NVRTC.
+    Cuda,
+    /// SPIR-V on AMD, Intel or NVIDIA.
+    Vulkan,
+    /// WGSL: for tests without a GPU.
+    Wgpu,
+    /// AMD.
+    Hip,
+}
+
+impl BackendKind {
+    /// Every kind.
+    pub const ALL: [BackendKind; 6] = [
+        BackendKind::Auto,
+        BackendKind::Cpu,
+        BackendKind::Cuda,
+        BackendKind::Vulkan,
+        BackendKind::Wgpu,
+        BackendKind::Hip,
+    ];
+
+    /// Name in the case file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            BackendKind::Auto => "auto",
+            BackendKind::Cpu => "cpu",
+            BackendKind::Cuda => "cuda",
+            BackendKind::Vulkan => "vulkan",
+            BackendKind::Wgpu => "wgpu",
+            BackendKind::Hip => "hip",
+        }
+    }
+
+    /// The kind of this name.
+    pub fn from_name(name: &str) -> Option<BackendKind> {
+        Self::ALL.into_iter().find(|k| k.name() == name)
+    }
+
+    pub(super) fn resolve(self) -> BackendKind {
+        match self {
+            BackendKind::Auto if !devices_of(BackendKind::Cuda).is_empty() => BackendKind::Cuda,
+            BackendKind::Auto => BackendKind::Cpu,
+            other => other,
+        }
+    }
+
+    const fn is_built(self) -> bool {
+        match self {
+            BackendKind::Auto | BackendKind::Cpu => true,
+            BackendKind::Cuda => cfg!(feature = "cuda"),
+            BackendKind::Vulkan => cfg!(feature = "vulkan"),
+            BackendKind::Wgpu => cfg!(feature = "wgpu"),
+            BackendKind::Hip => cfg!(feature = "hip"),
+        }
+    }
+}
+
+/// One line of `karman devices`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct DeviceDescription {
+    /// The kind that opens it.
+    pub backend: &'static str,
+    /// Name.
+    pub name: String,
+}
+
+/// Every device this build can open on this machine, the host first.
+pub fn available_devices() -> Vec<DeviceDescription> {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let mut list =
+        vec![DeviceDescription { backend: "cpu", name: format!("{threads} host threads") }];
+    for kind in BackendKind::ALL.into_iter().skip(2) {
+        for device in devices_of(kind) {
+            let name = Device::from_cubecl(kind, &device).name;
+            list.push(DeviceDescription { backend: kind.name(), name });
+        }
+    }
+    list
+}
+
+fn devices_of(kind: BackendKind) -> Vec<cubecl::Device> {
+    match kind {
+        #[cfg(feature = "cuda")]
+        BackendKind::Cuda => cubecl::Device::enumerate_all()
+            .into_iter()
+            .filter(|d| d.runtime() == cubecl::RuntimeId::Cuda)
+            .collect(),
+        #[cfg(feature = "hip")]
+        BackendKind::Hip => cubecl::Device::enumerate_all()
+            .into_iter()
+            .filter(|d| d.runtime() == cubecl::RuntimeId::Hip)
+            .collect(),
+        #[cfg(any(feature = "wgpu", feature = "vulkan"))]
+        BackendKind::Wgpu | BackendKind::Vulkan => wgpu_devices(kind),
+        _ => vec![],
+    }
+}
+
+/// WGSL by default; the `vulkan` feature compiles SPIR-V instead, on the same adapters. An adapter
+/// is looked for among real devices first and software ones last.
+#[cfg(any(feature = "wgpu", feature = "vulkan"))]
+fn wgpu_devices(kind: BackendKind) -> Vec<cubecl::Device> {
+    use cubecl::wgpu::WgpuDeviceKind as Kind;
+    if !kind.is_built() {
+        return vec![];
+    }
+    let open = |k: Kind| match kind {
+        BackendKind::Vulkan => cubecl::Device::vulkan(k),
+        _ => cubecl::Device::wgpu(k),
+    };
+    [Kind::DiscreteGpu(0), Kind::IntegratedGpu(0), Kind::VirtualGpu(0), Kind::Cpu]
+        .into_iter()
+        .find_map(|k| open(k).ok())
+        .into_iter()
+        .collect()
+}
+
+/// One device: its client and the properties launches need.
+pub struct Device {
+    client: Client,
+    name: String,
+    planes: bool,
+    graphs: bool,
+    reduction_block_limit: usize,
+}
+
+impl Device {
+    pub(super) fn open(kind: BackendKind) -> Result<Device, BackendError> {
+        if !kind.is_built() {
+            let hint = format!("build it with `--features {}`", kind.name());
+            return Err(BackendError::NotBuilt { kind: kind.name(), hint });
+        }
+        let Some(found) = devices_of(kind).into_iter().next() else {
+            let reason = "`karman devices` lists what there is".to_owned();
+            return Err(BackendError::NoDevice { kind: kind.name(), reason });
+        };
+        let device = Device::from_cubecl(kind, &found);
+        let double = f64::elem_type_native();
+        let usage = device.client.properties().type_usage(double);
+        if !usage.contains(cubecl::features::TypeUsage::Arithmetic) {
+            return Err(BackendError::NoDouble { name: device.name });
+        }
+        Ok(device)
+    }
+
+    fn from_cubecl(kind: BackendKind, device: &cubecl::Device) -> Device {
+        let client = device.client();
+        let hardware = client.properties().hardware.clone();
+        // Full planes of 32 threads are what the plane path of a reduction assumes.
+        let planes = matches!(kind, BackendKind::Cuda | BackendKind::Hip)
+            && hardware.plane_size_min == hardware.plane_size_max
+            && hardware.plane_size_min >= 32;
+        let graphs = matches!(kind, BackendKind::Cuda | BackendKind::Hip);
+        let processors = hardware.num_streaming_multiprocessors.unwrap_or(8) as usize;
+        let name = format!("{} ({})", client.name(), kind.name());
+        Device { client, name, planes, graphs, reduction_block_limit: processors * 8 }
+    }
+
+    /// Name for summaries.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The client, for generated launches.
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Whether launches can be captured and replayed as a graph.
+    pub(crate) fn has_graphs(&self) -> bool {
+        self.graphs
+    }
+
+    pub(crate) fn has_planes(&self) -> bool {
+        self.planes
+    }
+
+    /// Blocks of a kernel with reductions: a function of the entity count and the device alone, so
+    /// that the order of summation is fixed.
+    pub(crate) fn reduction_blocks(&self, entities: usize) -> usize {
+        entities.div_ceil(THREADS_PER_BLOCK).clamp(1, self.reduction_block_limit)
+    }
+
+    pub(crate) fn entity_blocks(&self, entities: usize, per_thread: usize) -> CubeCount {
+        cubecl::calculate_cube_count_elemwise(
+            &self.client,
+            entities.div_ceil(per_thread),
+            block_size(),
+        )
+    }
+
+    pub(super) fn synchronize(&self) -> Result<(), BackendError> {
+        cubecl::future::block_on(self.client.sync())
+            .map_err(|e| BackendError::Device(format!("{e}")))
+    }
+
+    pub(super) fn bytes_reserved(&self) -> u64 {
+        let report = self.client.memory_report(cubecl::MemoryScope::Device);
+        report.usage().bytes_reserved
+    }
+}
+
+/// The shape of every block.
+pub(crate) fn block_size() -> CubeDim {
+    CubeDim::new_1d(THREADS_PER_BLOCK as u32)
+}
+
+pub(crate) fn one_block() -> CubeCount {
+    CubeCount::Static(1, 1, 1)
+}
+
+pub(crate) fn blocks(count: usize) -> CubeCount {
+    CubeCount::Static(count as u32, 1, 1)
+}

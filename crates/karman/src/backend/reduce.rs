@@ -1,0 +1,186 @@
+//! Reductions whose order is fixed: block results on the way, finished by a `combine` kernel, so
+//! that a reduced value may stay on the device.
+//!
+//! Values are accumulated in `f64` whatever the fields' precision. On the host a block is a chunk of
+//! [`HOST_CHUNK`] entities; on a device a block strides over the entities with all the others, sums
+//! by a tree, and the number of blocks depends on the entity count and the device alone.
+
+use super::{Backend, Buffer, HOST_CHUNK, Writer};
+use cubecl::prelude::*;
+use rayon::prelude::*;
+
+/// What a reduction does with two values. `Min` and `Max` ignore what is not a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reduction {
+    /// a + b
+    Sum,
+    /// The smaller.
+    Min,
+    /// The larger.
+    Max,
+}
+
+/// The value that changes nothing.
+#[cube]
+pub(crate) fn identity(#[comptime] operation: Reduction) -> f64 {
+    if comptime!(operation == Reduction::Sum) {
+        0.0f64.runtime()
+    } else if comptime!(operation == Reduction::Min) {
+        comptime!(f64::MAX).runtime()
+    } else {
+        comptime!(f64::MIN).runtime()
+    }
+}
+
+/// One step of a reduction.
+#[cube]
+pub(crate) fn accumulate(a: f64, b: f64, #[comptime] operation: Reduction) -> f64 {
+    if comptime!(operation == Reduction::Sum) {
+        a + b
+    } else if comptime!(operation == Reduction::Min) {
+        min(a, b)
+    } else {
+        max(a, b)
+    }
+}
+
+#[cube]
+fn plane_reduce(v: f64, #[comptime] operation: Reduction) -> f64 {
+    if comptime!(operation == Reduction::Sum) {
+        plane_sum(v)
+    } else if comptime!(operation == Reduction::Min) {
+        plane_min(v)
+    } else {
+        plane_max(v)
+    }
+}
+
+/// The reduction of one value a thread over a block; valid in thread 0.
+#[cube]
+pub(crate) fn reduce_block(
+    v: f64,
+    #[comptime] operation: Reduction,
+    #[comptime] threads: usize,
+    #[comptime] planes: bool,
+) -> f64 {
+    if comptime!(planes) {
+        let mut shared = Shared::<[f64]>::new_slice(32usize);
+        let of_plane = plane_reduce(v, operation);
+        if UNIT_POS_PLANE == 0 {
+            shared[(UNIT_POS / PLANE_DIM) as usize] = of_plane;
+        }
+        sync_cube();
+        let planes_in_block = threads as u32 / PLANE_DIM;
+        let mut mine = identity(operation);
+        if UNIT_POS < planes_in_block {
+            mine = shared[UNIT_POS as usize];
+        }
+        plane_reduce(mine, operation)
+    } else {
+        let mut shared = Shared::<[f64]>::new_slice(threads);
+        shared[UNIT_POS as usize] = v;
+        sync_cube();
+        let mut half = comptime!(threads as u32 / 2).runtime();
+        while half > 0 {
+            if UNIT_POS < half {
+                shared[UNIT_POS as usize] = accumulate(
+                    shared[UNIT_POS as usize],
+                    shared[(UNIT_POS + half) as usize],
+                    operation,
+                );
+            }
+            sync_cube();
+            half = half / 2;
+        }
+        shared[0]
+    }
+}
+
+/// The reduction of `count` block results that start at `first`, by one block.
+#[cube]
+pub(crate) fn combine_block(
+    partials: &[f64],
+    first: usize,
+    count: usize,
+    #[comptime] operation: Reduction,
+    #[comptime] threads: usize,
+    #[comptime] planes: bool,
+) -> f64 {
+    let mut mine = identity(operation);
+    let mut i = UNIT_POS as usize;
+    while i < count {
+        mine = accumulate(mine, partials[first + i], operation);
+        i += threads;
+    }
+    reduce_block(mine, operation, threads, planes)
+}
+
+/// Block results of a kernel's reductions, `[reduction][block]`.
+pub struct Partials {
+    values: Buffer<f64>,
+    blocks: usize,
+}
+
+impl Partials {
+    /// Room for `reductions` reductions over at most `entities` entities.
+    pub fn new(backend: &Backend, entities: usize, reductions: usize) -> Partials {
+        let blocks = match backend.device() {
+            None => entities.div_ceil(HOST_CHUNK).max(1),
+            Some(device) => device.reduction_blocks(entities),
+        };
+        Partials { values: backend.zeros(blocks * reductions), blocks }
+    }
+
+    pub(crate) fn values(&self) -> &Buffer<f64> {
+        &self.values
+    }
+
+    pub(crate) fn block_count(&self) -> usize {
+        self.blocks
+    }
+
+    pub(crate) fn set_block_count(&mut self, blocks: usize, reductions: usize) {
+        assert!(blocks * reductions <= self.values.len(), "Partials made for fewer entities");
+        self.blocks = blocks;
+    }
+
+    /// Runs `entity` for each index and reduces the `K` values it returns, chunk by chunk.
+    pub(crate) fn reduce_on_host<const K: usize>(
+        &mut self,
+        count: usize,
+        operations: [Reduction; K],
+        entity: impl Fn(usize) -> [f64; K] + Sync + Send,
+    ) {
+        let blocks = count.div_ceil(HOST_CHUNK).max(1);
+        self.set_block_count(blocks, K);
+        let results: Writer<f64> = self.values.writer();
+        let chunk = |c: usize| {
+            let mut totals = operations.map(identity);
+            for i in c * HOST_CHUNK..((c + 1) * HOST_CHUNK).min(count) {
+                let values = entity(i);
+                for k in 0..K {
+                    totals[k] = accumulate(totals[k], values[k], operations[k]);
+                }
+            }
+            for (k, total) in totals.into_iter().enumerate() {
+                results.set(k * blocks + c, total);
+            }
+        };
+        match blocks {
+            1 => chunk(0),
+            _ => (0..blocks).into_par_iter().for_each(chunk),
+        }
+    }
+
+    /// The reductions themselves, combined in block order.
+    pub(crate) fn combine_on_host<const K: usize>(&self, operations: [Reduction; K]) -> [f64; K] {
+        let values = self.values.view();
+        let mut totals = operations.map(identity);
+        for k in 0..K {
+            for b in 0..self.blocks {
+                totals[k] = accumulate(totals[k], values[k * self.blocks + b], operations[k]);
+            }
+        }
+        totals
+    }
+}
