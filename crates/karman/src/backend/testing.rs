@@ -11,13 +11,16 @@ pub(crate) fn hosts() -> Vec<Backend> {
     [1, 2, 7].map(|t| Backend::host(t).unwrap()).into()
 }
 
-/// Every device backend built in and present here. Built without one, kernels are compared between
-/// thread counts only.
+/// Every device backend built in and present here. Without one, kernels are compared between thread
+/// counts only; `KARMAN_REQUIRE_DEVICE` (set where tests are meant to reach a device) forbids that.
 pub(crate) fn devices() -> Vec<Backend> {
-    [BackendKind::Cuda, BackendKind::Wgpu]
+    let found: Vec<Backend> = [BackendKind::Cuda, BackendKind::Wgpu]
         .into_iter()
         .filter_map(|kind| Backend::new(kind, 2).ok())
-        .collect()
+        .collect();
+    let required = std::env::var_os("KARMAN_REQUIRE_DEVICE").is_some();
+    assert!(!(required && found.is_empty()), "KARMAN_REQUIRE_DEVICE is set and no device opens");
+    found
 }
 
 /// `n` reproducible values in [-1, 1), every seventh one zero.
