@@ -16,6 +16,7 @@ mod reduce;
 mod view;
 
 pub mod blas;
+pub mod proof;
 pub mod scan;
 
 pub use buffer::{Buffer, Element};
