@@ -4,9 +4,7 @@ use super::error::{ExpressionError, ExpressionErrorKind};
 use super::evaluate::operate;
 use super::nearest::nearest_name;
 use super::token::{Token, Tokens};
-use super::{
-    Instruction, MAXIMUM_INSTRUCTIONS, MAXIMUM_NESTING, MAXIMUM_STACK, Opcode, Variables,
-};
+use super::{Instruction, MAXIMUM_INSTRUCTIONS, MAXIMUM_NESTING, MAXIMUM_STACK, Opcode, Variables};
 use std::ops::Range;
 
 /// Binding strengths; an operator takes what binds more tightly than itself.
@@ -154,9 +152,7 @@ impl<'t> Compiler<'t> {
                 self.expression(NOT)?;
                 self.emit(Opcode::Not, 0, &span)
             }
-            Token::Name("not") => {
-                Err(self.unexpected("a value (put `not …` in parentheses here)"))
-            }
+            Token::Name("not") => Err(self.unexpected("a value (put `not …` in parentheses here)")),
             Token::Name("and" | "or") | Token::Symbol(_) | Token::End => {
                 Err(self.unexpected("a value"))
             }

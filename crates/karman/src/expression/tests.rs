@@ -308,10 +308,16 @@ fn trees() -> impl Strategy<Value = Tree> {
         ]);
         prop_oneof![
             (unary, inner.clone()).prop_map(|(name, a)| Tree::Unary(name, Box::new(a))),
-            (binary, inner.clone(), inner.clone())
-                .prop_map(|(name, a, b)| Tree::Binary(name, Box::new(a), Box::new(b))),
-            (inner.clone(), inner.clone(), inner)
-                .prop_map(|(c, a, b)| Tree::If(Box::new(c), Box::new(a), Box::new(b))),
+            (binary, inner.clone(), inner.clone()).prop_map(|(name, a, b)| Tree::Binary(
+                name,
+                Box::new(a),
+                Box::new(b)
+            )),
+            (inner.clone(), inner.clone(), inner).prop_map(|(c, a, b)| Tree::If(
+                Box::new(c),
+                Box::new(a),
+                Box::new(b)
+            )),
         ]
     })
 }
