@@ -5,7 +5,7 @@
 //! the mesh can tell, the names of patches and regions, is checked by [`Case::check_patches`]
 //! and [`Case::check_regions`].
 //!
-//! [`reference`] is the table of all keys from which `karman help case` and `docs/cases.md` are
+//! [`mod@reference`] is the table of all keys from which `karman help case` and `docs/cases.md` are
 //! made; [`templates`] are the cases `karman new` writes.
 
 mod amg;
