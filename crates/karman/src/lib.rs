@@ -1,2 +1,3 @@
 //! Flow and heat on unstructured meshes, on the CPU or the GPU.
+pub mod io;
 pub mod mesh;
