@@ -5,4 +5,5 @@ pub mod case;
 pub mod expression;
 pub mod io;
 pub mod mesh;
+pub mod operators;
 pub mod real;

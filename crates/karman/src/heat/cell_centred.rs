@@ -20,7 +20,7 @@
 use super::conditions::{BoundaryValues, Condition};
 use super::discrete::{Correction, Coupling, DiscreteHeat};
 use super::{HeatError, Material};
-use crate::linear::CsrMatrix;
+use crate::linear::{CsrMatrix, LinearError};
 use crate::mesh::{Geometry, Mesh, index_of};
 use rayon::prelude::*;
 
@@ -172,11 +172,11 @@ struct BoundaryFaces {
 /// No prescribed value.
 const NONE: u32 = u32::MAX;
 
-fn boundary_faces<'a>(
+fn boundary_faces(
     mesh: &Mesh,
     geometry: &Geometry,
-    conditions: &'a [Condition],
-    values: &mut BoundaryValues<'a>,
+    conditions: &[Condition],
+    values: &mut BoundaryValues,
 ) -> Result<BoundaryFaces, HeatError> {
     let n_interior = mesh.face_right.len();
     let n = mesh.face_left.len() - n_interior;
@@ -193,7 +193,7 @@ fn boundary_faces<'a>(
                 (h.into_iter().map(Kind::Convective).collect(), ambient)
             }
         };
-        let first = values.push(prescribed.as_ref(), &points);
+        let first = values.push(prescribed, &points);
         for (i, (face, kind)) in patch.faces.clone().zip(kinds).enumerate() {
             faces.kinds[face - n_interior] = kind;
             faces.values[face - n_interior] = (first + i) as u32;
@@ -205,14 +205,15 @@ fn boundary_faces<'a>(
 /// Discretises a heat problem with a value in each cell.
 ///
 /// # Errors
-/// [`HeatError`] for a heat transfer coefficient that is negative or not a number.
-pub fn discretize<'a>(
+/// [`HeatError`] for a heat transfer coefficient that is negative or not a number, or a matrix that
+/// does not fit 32-bit indices.
+pub fn discretize(
     mesh: &Mesh,
     geometry: &Geometry,
     material: &Material,
-    conditions: &'a [Condition],
+    conditions: &[Condition],
     corrected: bool,
-) -> Result<DiscreteHeat<'a>, HeatError> {
+) -> Result<DiscreteHeat, HeatError> {
     let n_interior = mesh.face_right.len();
     let n_faces = mesh.face_left.len();
     let k = &material.conductivity;
@@ -231,54 +232,42 @@ pub fn discretize<'a>(
             boundary_flux(f, mesh, geometry, k, kind, corrected)
         })
         .collect();
-    let matrix = two_point_matrix(mesh, &interior, &outer);
+    let matrix = two_point_matrix(mesh, &interior, &outer)?;
     let coupling = coupling(mesh, &boundary, &outer);
     let correction = corrected.then(|| correction(mesh, &boundary, &interior, &outer));
     let mass = mesh_mass(geometry, &material.heat_capacity);
-    Ok(DiscreteHeat { matrix, mass, coupling, values, correction })
+    Ok(DiscreteHeat { matrix, mass, coupling, values, correction, is_held: vec![] })
 }
 
 fn mesh_mass(geometry: &Geometry, heat_capacity: &[f64]) -> Vec<f64> {
     geometry.cell_volume.iter().zip(heat_capacity).map(|(v, c)| v * c).collect()
 }
 
-/// Rows in ascending column order: −a for each neighbour, Σ a and the boundary's share on the diagonal.
-fn two_point_matrix(mesh: &Mesh, interior: &[FaceFlux], outer: &[BoundaryFlux]) -> CsrMatrix<f64> {
-    let n = mesh.cells.len();
-    let mut offsets = vec![0u32; n + 1];
-    for c in 0..n {
-        let inside = mesh.cell_to_faces.of(c).iter().filter(|i| index_of(**i) < interior.len());
-        offsets[c + 1] = offsets[c] + 1 + inside.count() as u32;
-    }
-    let nonzeros = offsets[n] as usize;
-    let (mut columns, mut entries) = (vec![0u32; nonzeros], vec![0.0; nonzeros]);
-    super::discrete::rows_mut(&offsets, &mut columns, &mut entries).into_par_iter().enumerate()
-        .with_min_len(1024)
-        .for_each(|(c, (columns, entries))| {
-            let mut diagonal = 0.0;
-            let mut filled = 0;
-            let mut insert = |column: u32, entry: f64| {
-                let mut k = filled;
-                while k > 0 && columns[k - 1] > column {
-                    (columns[k], entries[k]) = (columns[k - 1], entries[k - 1]);
-                    k -= 1;
-                }
-                (columns[k], entries[k]) = (column, entry);
-                filled += 1;
-            };
-            for &item in mesh.cell_to_faces.of(c) {
-                let f = index_of(item);
-                if f < interior.len() {
-                    let (l, r) = (mesh.face_left[f], mesh.face_right[f]);
-                    insert(if l as usize == c { r } else { l }, -interior[f].conductance);
-                    diagonal += interior[f].conductance;
-                } else if outer[f - interior.len()].implicit {
-                    diagonal += outer[f - interior.len()].conductance;
-                }
+/// −a for each neighbour, Σ a and the boundary's share on the diagonal.
+fn two_point_matrix(
+    mesh: &Mesh,
+    interior: &[FaceFlux],
+    outer: &[BoundaryFlux],
+) -> Result<CsrMatrix<f64>, LinearError> {
+    let n = mesh.n_cells();
+    let faces = |c: usize| mesh.cell_to_faces.of(c).iter().map(|item| index_of(*item));
+    let length = |c: usize| 1 + faces(c).filter(|f| *f < interior.len()).count();
+    CsrMatrix::from_rows(n, n, length, |c, columns, values| {
+        let mut diagonal = 0.0;
+        let mut k = 1;
+        for f in faces(c) {
+            if let Some(flux) = interior.get(f) {
+                let (l, r) = (mesh.face_left[f], mesh.face_right[f]);
+                columns[k] = if l as usize == c { r } else { l };
+                values[k] = -flux.conductance;
+                diagonal += flux.conductance;
+                k += 1;
+            } else if outer[f - interior.len()].implicit {
+                diagonal += outer[f - interior.len()].conductance;
             }
-            insert(c as u32, diagonal);
-        });
-    CsrMatrix::from_sorted_parts(n, offsets, columns, entries)
+        }
+        (columns[0], values[0]) = (c as u32, diagonal);
+    })
 }
 
 fn coupling(mesh: &Mesh, boundary: &BoundaryFaces, outer: &[BoundaryFlux]) -> Coupling {
