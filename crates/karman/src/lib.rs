@@ -5,5 +5,4 @@ pub mod case;
 pub mod expression;
 pub mod io;
 pub mod mesh;
-pub mod operators;
 pub mod real;
