@@ -108,7 +108,8 @@ fn corners(mesh: &Mesh, cell: usize) -> Vec<[f64; 3]> {
     mesh.cells.nodes_of(cell).iter().map(|i| mesh.points[*i as usize]).collect()
 }
 
-fn lumped_mass(mesh: &Mesh, heat_capacity: &[f64]) -> Vec<f64> {
+/// Σ over cells of a factor times ∫ N_i.
+pub(super) fn lumped_mass(mesh: &Mesh, heat_capacity: &[f64]) -> Vec<f64> {
     let mut mass = vec![0.0; mesh.points.len()];
     for cell in 0..mesh.cells.len() {
         let shares = shares(mesh.cells.shapes[cell], &corners(mesh, cell));
@@ -117,11 +118,6 @@ fn lumped_mass(mesh: &Mesh, heat_capacity: &[f64]) -> Vec<f64> {
         }
     }
     mass
-}
-
-/// Volumes ∫ N_i of the nodes.
-pub(super) fn node_volumes(mesh: &Mesh) -> Vec<f64> {
-    lumped_mass(mesh, &vec![1.0; mesh.cells.len()])
 }
 
 /// Σ over cells of k times their stiffness, by gather: each row is one node's.
