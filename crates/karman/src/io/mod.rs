@@ -1,0 +1,3 @@
+//! Files that a simulation reads and writes.
+pub mod checkpoint;
+pub mod csv;
