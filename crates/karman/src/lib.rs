@@ -3,3 +3,4 @@ pub mod backend;
 pub mod io;
 pub mod mesh;
 pub mod real;
+pub mod summary;
