@@ -1,5 +1,7 @@
 //! Flow and heat on unstructured meshes, on the CPU or the GPU.
 pub mod backend;
+pub mod case;
+pub mod expression;
 pub mod io;
 pub mod mesh;
 pub mod real;
