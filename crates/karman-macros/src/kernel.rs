@@ -67,6 +67,7 @@ enum Role {
     Entity,
     Reduced,
     Input(Type),
+    Segment(Type),
     Update(Type),
     Comptime(Type),
     Scalar(Type),
@@ -113,12 +114,12 @@ fn is_comptime(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|a| a.path().is_ident("comptime"))
 }
 
-/// `T` of `&View<T>`.
-fn view_element(ty: &Type) -> Option<Type> {
+/// `T` of `&View<T>` or `&mut Segment<T>`.
+fn element_behind(ty: &Type, wrapper: &str) -> Option<Type> {
     let Type::Reference(reference) = ty else { return None };
     let Type::Path(path) = &*reference.elem else { return None };
     let last = path.path.segments.last()?;
-    if last.ident != "View" {
+    if last.ident != wrapper {
         return None;
     }
     first_argument(&last.arguments)
@@ -162,8 +163,10 @@ fn parameters(function: &ItemFn, options: &Options) -> syn::Result<Vec<Parameter
             Role::Entity
         } else if options.update.contains(&name) {
             Role::Update(ty)
-        } else if let Some(element) = view_element(&ty) {
+        } else if let Some(element) = element_behind(&ty, "View") {
             Role::Input(element)
+        } else if let Some(element) = element_behind(&ty, "Segment") {
+            Role::Segment(element)
         } else if is_comptime(&typed.attrs) {
             Role::Comptime(ty)
         } else {
@@ -269,6 +272,9 @@ impl Pair<'_> {
         for Parameter { name, role } in &self.parameters {
             match role {
                 Role::Input(t) => signature.push(quote!(#name: &crate::backend::Buffer<#t>)),
+                Role::Segment(t) => {
+                    signature.push(quote!(#name: &mut crate::backend::Buffer<#t>));
+                }
                 Role::Update(t) => {
                     let (element, _) = element_of(t);
                     signature.push(quote!(#name: &mut crate::backend::Buffer<#element>));
@@ -303,8 +309,10 @@ impl Pair<'_> {
         let combining = !self.options.combine.is_empty();
         let mut bindings = vec![];
         for Parameter { name, role } in &self.parameters {
-            if let Role::Input(_) = role {
-                bindings.push(quote!(let #name = #name.view();));
+            match role {
+                Role::Input(_) => bindings.push(quote!(let #name = #name.view();)),
+                Role::Segment(_) => bindings.push(quote!(let #name = #name.writer();)),
+                _ => {}
             }
         }
         if indexed {
@@ -324,6 +332,7 @@ impl Pair<'_> {
             Role::Index => quote!(index),
             Role::Entity => quote!(entity),
             Role::Reduced => quote!(reduced[#k]),
+            Role::Segment(_) => quote!(&mut crate::backend::Segment::on_host(#name)),
             Role::Update(t) => {
                 let stride = format_ident!("{name}_stride");
                 if element_of(t).1 {
@@ -392,6 +401,10 @@ impl Pair<'_> {
                     signature.push(quote!(#name: &[#t]));
                     arguments.push(quote!(#name.arg()));
                 }
+                Role::Segment(t) => {
+                    signature.push(quote!(#name: &mut [#t]));
+                    arguments.push(quote!(#name.arg()));
+                }
                 Role::Scalar(t) => {
                     signature.push(quote!(#name: #t));
                     arguments.push(quote!(#name));
@@ -454,6 +467,7 @@ impl Pair<'_> {
                 }
             }
             Role::Input(t) => quote!(crate::backend::View::<#t>::of(#name)),
+            Role::Segment(t) => quote!(crate::backend::Segment::<#t>::of(#name)),
             _ => quote!(#name),
         });
         let values = self.value_names();

@@ -29,6 +29,8 @@ use proc_macro::TokenStream;
 /// - the first is the entity's index (`usize`); with `indexed`, it is the position in a list and the
 ///   second is the entity the list names, where outputs are written;
 /// - `&View<T>` is an input buffer;
+/// - `&mut Segment<T>` is an output whose elements the entity picks itself, no two entities the same
+///   (a row of a matrix, a place found by a scan);
 /// - a parameter named in `update(…)` is the entity's old value of a buffer that is written back;
 /// - `#[comptime]` parameters specialise the device kernel;
 /// - everything else is a scalar, the same for all entities.

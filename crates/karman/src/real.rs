@@ -1,8 +1,11 @@
 //! The numbers karman computes with: [`Real`] scalars and small vectors that mean the same on the
 //! host and inside a device kernel.
 
-use crate::backend::Element;
+#![allow(missing_docs)] // on the modules CubeCL generates
+
+use crate::backend::{Element, View};
 use cubecl::prelude::*;
+use karman_macros::Components;
 
 /// A floating-point scalar (`f32` or `f64`) usable in an entity function on both sides.
 ///
@@ -78,4 +81,119 @@ real!(f64);
 #[cube]
 pub fn convert<S: Real, T: Real>(x: S) -> T {
     T::narrow(S::widen(x))
+}
+
+/// Three components: a point, a velocity, a gradient.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq, Components)]
+#[expand(derive(Clone, Copy))]
+pub struct Vec3<F: Real> {
+    /// First component.
+    pub x: F,
+    /// Second component.
+    pub y: F,
+    /// Third component; 0 in a 2D mesh.
+    pub z: F,
+}
+
+#[cube]
+impl<F: Real> Vec3<F> {
+    /// Entity `i` of a component-major field `[3][stride]`.
+    pub fn at(field: &View<F>, i: usize, stride: usize) -> Vec3<F> {
+        Vec3::<F> { x: field[i], y: field[stride + i], z: field[2 * stride + i] }
+    }
+    /// The zero vector.
+    pub fn zero() -> Vec3<F> {
+        Vec3::<F> { x: F::literal(0.0), y: F::literal(0.0), z: F::literal(0.0) }
+    }
+    /// a + b.
+    pub fn plus(a: Vec3<F>, b: Vec3<F>) -> Vec3<F> {
+        Vec3::<F> { x: a.x + b.x, y: a.y + b.y, z: a.z + b.z }
+    }
+    /// a − b.
+    pub fn minus(a: Vec3<F>, b: Vec3<F>) -> Vec3<F> {
+        Vec3::<F> { x: a.x - b.x, y: a.y - b.y, z: a.z - b.z }
+    }
+    /// s a.
+    pub fn scaled(a: Vec3<F>, s: F) -> Vec3<F> {
+        Vec3::<F> { x: a.x * s, y: a.y * s, z: a.z * s }
+    }
+    /// a · b.
+    pub fn dot(a: Vec3<F>, b: Vec3<F>) -> F {
+        a.x * b.x + a.y * b.y + a.z * b.z
+    }
+    /// a × b.
+    pub fn cross(a: Vec3<F>, b: Vec3<F>) -> Vec3<F> {
+        Vec3::<F> {
+            x: a.y * b.z - a.z * b.y,
+            y: a.z * b.x - a.x * b.z,
+            z: a.x * b.y - a.y * b.x,
+        }
+    }
+}
+
+/// A symmetric 3 × 3 tensor, upper triangle by rows: a metric, a Hessian.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq, Components)]
+#[expand(derive(Clone, Copy))]
+pub struct Sym3<F: Real> {
+    /// Row 1, column 1.
+    pub xx: F,
+    /// Row 1, column 2.
+    pub xy: F,
+    /// Row 1, column 3.
+    pub xz: F,
+    /// Row 2, column 2.
+    pub yy: F,
+    /// Row 2, column 3.
+    pub yz: F,
+    /// Row 3, column 3.
+    pub zz: F,
+}
+
+#[cube]
+impl<F: Real> Sym3<F> {
+    /// Entity `i` of a component-major field `[6][stride]`.
+    pub fn at(field: &View<F>, i: usize, stride: usize) -> Sym3<F> {
+        Sym3::<F> {
+            xx: field[i],
+            xy: field[stride + i],
+            xz: field[2 * stride + i],
+            yy: field[3 * stride + i],
+            yz: field[4 * stride + i],
+            zz: field[5 * stride + i],
+        }
+    }
+    /// M a.
+    pub fn times(m: Sym3<F>, a: Vec3<F>) -> Vec3<F> {
+        Vec3::<F> {
+            x: m.xx * a.x + m.xy * a.y + m.xz * a.z,
+            y: m.xy * a.x + m.yy * a.y + m.yz * a.z,
+            z: m.xz * a.x + m.yz * a.y + m.zz * a.z,
+        }
+    }
+    /// A + B.
+    pub fn plus(a: Sym3<F>, b: Sym3<F>) -> Sym3<F> {
+        Sym3::<F> {
+            xx: a.xx + b.xx,
+            xy: a.xy + b.xy,
+            xz: a.xz + b.xz,
+            yy: a.yy + b.yy,
+            yz: a.yz + b.yz,
+            zz: a.zz + b.zz,
+        }
+    }
+    /// The solution x of M x = a, by cofactors; M must be regular.
+    pub fn solve(m: Sym3<F>, a: Vec3<F>) -> Vec3<F> {
+        let cxx = m.yy * m.zz - m.yz * m.yz;
+        let cxy = m.xz * m.yz - m.xy * m.zz;
+        let cxz = m.xy * m.yz - m.xz * m.yy;
+        let cyy = m.xx * m.zz - m.xz * m.xz;
+        let cyz = m.xy * m.xz - m.xx * m.yz;
+        let czz = m.xx * m.yy - m.xy * m.xy;
+        let scale = F::literal(1.0) / (m.xx * cxx + m.xy * cxy + m.xz * cxz);
+        Vec3::<F> {
+            x: (cxx * a.x + cxy * a.y + cxz * a.z) * scale,
+            y: (cxy * a.x + cyy * a.y + cyz * a.z) * scale,
+            z: (cxz * a.x + cyz * a.y + czz * a.z) * scale,
+        }
+    }
 }

@@ -16,6 +16,8 @@ mod reduce;
 mod view;
 
 pub mod blas;
+pub mod proof;
+pub mod scan;
 
 pub use buffer::{Buffer, Element};
 pub use device::{BackendError, BackendKind, Device, DeviceDescription, available_devices};
@@ -23,7 +25,7 @@ pub use host::for_each_entity;
 pub use local::Local;
 pub use record::Recording;
 pub use reduce::{Partials, Reduction};
-pub use view::{Components, View, Writer};
+pub use view::{Components, Segment, View, Writer};
 
 pub(crate) use device::{block_size, blocks, one_block};
 pub(crate) use reduce::{accumulate, combine_block, identity, reduce_block};

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)]
 
 use cubecl::prelude::*;
-use std::ops::Index;
+use std::ops::{Index, IndexMut};
 
 /// A read-only slice inside an entity function; on a device, the buffer itself.
 #[repr(transparent)]
@@ -97,6 +97,56 @@ impl<T: Copy> Writer<T> {
         debug_assert!(i < self.len, "index {i} out of {}", self.len);
         // SAFETY: as for `get`.
         unsafe { *self.start.add(i) = value }
+    }
+}
+
+/// An output of which an entity writes any elements that no other entity touches: the row of a
+/// matrix, a place found by a scan.
+pub struct Segment<T>(Writer<T>);
+
+impl<T: Copy> Segment<T> {
+    /// The whole output, for the entity of one call.
+    #[inline(always)]
+    pub fn on_host(output: Writer<T>) -> Segment<T> {
+        Segment(output)
+    }
+}
+
+impl<T: Copy> Index<usize> for Segment<T> {
+    type Output = T;
+    #[inline(always)]
+    fn index(&self, i: usize) -> &T {
+        debug_assert!(i < self.0.len, "index {i} out of {}", self.0.len);
+        // SAFETY: in range as for `View`; only this entity touches the element.
+        unsafe { &*self.0.start.add(i) }
+    }
+}
+
+impl<T: Copy> IndexMut<usize> for Segment<T> {
+    #[inline(always)]
+    fn index_mut(&mut self, i: usize) -> &mut T {
+        debug_assert!(i < self.0.len, "index {i} out of {}", self.0.len);
+        // SAFETY: as for `index`.
+        unsafe { &mut *self.0.start.add(i) }
+    }
+}
+
+impl<T: CubePrimitive> CubeType for Segment<T> {
+    type ExpandType = <[T] as CubeType>::ExpandType;
+}
+
+impl<T: CubePrimitive> Segment<T> {
+    /// The buffer as a segment; exists on a device only.
+    pub fn of(_: &mut [T]) -> &mut Segment<T> {
+        unreachable!("generated kernels run on a device")
+    }
+
+    /// The device form of [`Segment::of`]: the buffer itself.
+    pub fn __expand_of<'a>(
+        _: &Scope,
+        slice: &'a mut <[T] as CubeType>::ExpandType,
+    ) -> &'a mut <[T] as CubeType>::ExpandType {
+        slice
     }
 }
 

@@ -1,0 +1,207 @@
+//! The node-centred discretisation of ∇·(k∇T): a value at each node, dual volumes around them.
+//!
+//! On simplices the fluxes through dual faces with one gradient an element are the linear
+//! finite-element stiffness (Menon's thesis, §6.3); on other elements one gradient leaves hourglass
+//! modes, so their isoparametric stiffness is used. Volumes, boundary areas and convection are
+//! lumped, ∫ N_i. A node on patches that disagree takes the mean of the temperatures prescribed,
+//! and a temperature before any flux.
+//!
+//! Held nodes keep their row as a_ii T_i = a_ii v_i; their column moves to the coupling, so that the
+//! matrix stays symmetric.
+
+use super::conditions::{BoundaryValues, Condition};
+use super::discrete::{Coupling, DiscreteHeat, rows_mut};
+use super::finite_element::{shares, stiffness};
+use super::{HeatError, Material};
+use crate::linear::CsrMatrix;
+use crate::mesh::{CellShape, Mesh};
+use rayon::prelude::*;
+
+/// The stiffness before any node is held, ∫ k ∇N_i·∇N_j: what a node's reaction is computed with.
+pub struct NodeProblem<'a> {
+    /// The discretised problem.
+    pub discrete: DiscreteHeat<'a>,
+    /// A without held rows and columns, convection included.
+    pub free_matrix: CsrMatrix<f64>,
+    /// Diagonal of M without held nodes: ρc ∫ N_i.
+    pub free_mass: Vec<f64>,
+}
+
+/// Discretises a heat problem with a value at each node. `material` is per cell.
+///
+/// # Errors
+/// [`HeatError`] for a heat transfer coefficient that is negative or not a number.
+pub fn discretize<'a>(
+    mesh: &Mesh,
+    material: &Material,
+    conditions: &'a [Condition],
+) -> Result<NodeProblem<'a>, HeatError> {
+    let n = mesh.points.len();
+    let mut values = BoundaryValues::default();
+    let mut entries: Vec<(u32, u32, f64)> = vec![];
+    let mut diagonal = vec![0.0; n];
+    let mut held: Vec<Vec<u32>> = vec![vec![]; n];
+    for (patch, condition) in mesh.patches.iter().zip(conditions) {
+        match condition {
+            Condition::Insulated => {}
+            Condition::Temperature(v) => {
+                let mut nodes: Vec<u32> = patch
+                    .faces
+                    .clone()
+                    .flat_map(|f| mesh.face_to_nodes.of(f).iter().copied())
+                    .collect();
+                nodes.sort_unstable();
+                nodes.dedup();
+                let points: Vec<_> = nodes.iter().map(|i| mesh.points[*i as usize]).collect();
+                let first = values.push(v.as_ref(), &points);
+                for (k, node) in nodes.into_iter().enumerate() {
+                    held[node as usize].push((first + k) as u32);
+                }
+            }
+            Condition::HeatFlux(v) => {
+                let (points, areas) = lumped_areas(mesh, patch.faces.clone());
+                let first = values.push(v.as_ref(), &points);
+                for (k, (node, area)) in areas.into_iter().enumerate() {
+                    entries.push((node, (first + k) as u32, area));
+                }
+            }
+            Condition::Convection { coefficient, ambient } => {
+                let (points, areas) = lumped_areas(mesh, patch.faces.clone());
+                let h = super::coefficients_at(coefficient.as_ref(), &points);
+                super::check_coefficients(&patch.name, &h)?;
+                let first = values.push(ambient.as_ref(), &points);
+                for (k, ((node, area), h)) in areas.into_iter().zip(h).enumerate() {
+                    diagonal[node as usize] += h * area;
+                    entries.push((node, (first + k) as u32, h * area));
+                }
+            }
+        }
+    }
+    let free_matrix = assemble(mesh, &material.conductivity, &diagonal);
+    let free_mass = lumped_mass(mesh, &material.heat_capacity);
+    entries.retain(|e| held[e.0 as usize].is_empty());
+    let matrix = hold(&free_matrix, &held, &mut entries);
+    let mass = (0..n).map(|i| if held[i].is_empty() { free_mass[i] } else { 0.0 }).collect();
+    let coupling = Coupling::from_entries(entries);
+    let discrete = DiscreteHeat { matrix, mass, coupling, values, correction: None };
+    Ok(NodeProblem { discrete, free_matrix, free_mass })
+}
+
+/// The nodes of some faces, one entry for each node of each face, with their shares of the area.
+fn lumped_areas(
+    mesh: &Mesh,
+    faces: std::ops::Range<usize>,
+) -> (Vec<[f64; 3]>, Vec<(u32, f64)>) {
+    let mut areas = vec![];
+    for f in faces {
+        let nodes = mesh.face_to_nodes.of(f);
+        let corners: Vec<_> = nodes.iter().map(|i| mesh.points[*i as usize]).collect();
+        areas.extend(nodes.iter().copied().zip(shares(face_shape(nodes.len()), &corners)));
+    }
+    (areas.iter().map(|(i, _)| mesh.points[*i as usize]).collect(), areas)
+}
+
+/// Shape of a face from its number of nodes.
+pub(super) fn face_shape(nodes: usize) -> CellShape {
+    match nodes {
+        2 => CellShape::Segment,
+        3 => CellShape::Triangle,
+        _ => CellShape::Quadrilateral,
+    }
+}
+
+fn corners(mesh: &Mesh, cell: usize) -> Vec<[f64; 3]> {
+    mesh.cells.nodes_of(cell).iter().map(|i| mesh.points[*i as usize]).collect()
+}
+
+fn lumped_mass(mesh: &Mesh, heat_capacity: &[f64]) -> Vec<f64> {
+    let mut mass = vec![0.0; mesh.points.len()];
+    for cell in 0..mesh.cells.len() {
+        let shares = shares(mesh.cells.shapes[cell], &corners(mesh, cell));
+        for (node, share) in mesh.cells.nodes_of(cell).iter().zip(shares) {
+            mass[*node as usize] += heat_capacity[cell] * share;
+        }
+    }
+    mass
+}
+
+/// Volumes ∫ N_i of the nodes.
+pub(super) fn node_volumes(mesh: &Mesh) -> Vec<f64> {
+    lumped_mass(mesh, &vec![1.0; mesh.cells.len()])
+}
+
+/// Σ over cells of k times their stiffness, by gather: each row is one node's.
+fn assemble(mesh: &Mesh, k: &[f64], diagonal: &[f64]) -> CsrMatrix<f64> {
+    let n = mesh.points.len();
+    let node_cells = mesh.node_to_cells();
+    let rows: Vec<(Vec<u32>, Vec<f64>)> = (0..n)
+        .into_par_iter()
+        .with_min_len(256)
+        .map(|node| {
+            let mut columns = vec![node as u32];
+            for &cell in node_cells.of(node) {
+                columns.extend_from_slice(mesh.cells.nodes_of(cell as usize));
+            }
+            columns.sort_unstable();
+            columns.dedup();
+            let mut entries = vec![0.0; columns.len()];
+            let place = |column: u32| columns.binary_search(&column).unwrap_or(0);
+            entries[place(node as u32)] += diagonal[node];
+            for &cell in node_cells.of(node) {
+                let cell = cell as usize;
+                let nodes = mesh.cells.nodes_of(cell);
+                let element = stiffness(mesh.cells.shapes[cell], &corners(mesh, cell));
+                let own = nodes.iter().position(|i| *i as usize == node).unwrap_or(0);
+                for (j, column) in nodes.iter().enumerate() {
+                    entries[place(*column)] += k[cell] * element[own * nodes.len() + j];
+                }
+            }
+            (columns, entries)
+        })
+        .collect();
+    let mut offsets = vec![0u32; n + 1];
+    for (i, (columns, _)) in rows.iter().enumerate() {
+        offsets[i + 1] = offsets[i] + columns.len() as u32;
+    }
+    let columns = rows.iter().flat_map(|r| r.0.iter().copied()).collect();
+    let entries = rows.iter().flat_map(|r| r.1.iter().copied()).collect();
+    CsrMatrix::from_sorted_parts(n, offsets, columns, entries)
+}
+
+/// Takes held nodes out of the matrix: their rows keep the diagonal, their columns become entries of
+/// the coupling. A node held by several patches takes the mean of their values.
+fn hold(
+    free: &CsrMatrix<f64>,
+    held: &[Vec<u32>],
+    entries: &mut Vec<(u32, u32, f64)>,
+) -> CsrMatrix<f64> {
+    let n = held.len();
+    let (offsets, columns) = (free.offsets(), free.columns());
+    let mut values = free.values().to_vec();
+    for row in 0..n {
+        for k in offsets[row] as usize..offsets[row + 1] as usize {
+            let column = columns[k] as usize;
+            if held[column].is_empty() {
+                continue;
+            }
+            let share = values[k] / held[column].len() as f64;
+            if column == row {
+                entries.extend(held[row].iter().map(|v| (row as u32, *v, share)));
+            } else if held[row].is_empty() {
+                entries.extend(held[column].iter().map(|v| (row as u32, *v, -share)));
+            }
+        }
+    }
+    let mut columns = columns.to_vec();
+    rows_mut(offsets, &mut columns, &mut values).into_iter().enumerate().for_each(
+        |(row, (columns, entries))| {
+            for (column, entry) in columns.iter().zip(entries) {
+                let column = *column as usize;
+                if column != row && (!held[row].is_empty() || !held[column].is_empty()) {
+                    *entry = 0.0;
+                }
+            }
+        },
+    );
+    CsrMatrix::from_sorted_parts(n, offsets.to_vec(), columns, values)
+}
