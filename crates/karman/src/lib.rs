@@ -5,5 +5,6 @@ pub mod case;
 pub mod expression;
 pub mod io;
 pub mod mesh;
+pub mod monitor;
 pub mod real;
 pub mod summary;
