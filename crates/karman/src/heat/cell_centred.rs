@@ -19,8 +19,9 @@
 
 use super::conditions::{BoundaryValues, Condition};
 use super::discrete::{Correction, Coupling, DiscreteHeat};
+use super::functional::Functional;
 use super::{HeatError, Material};
-use crate::linear::CsrMatrix;
+use crate::linear::{CsrMatrix, LinearError};
 use crate::mesh::{Geometry, Mesh, index_of};
 use rayon::prelude::*;
 
@@ -44,6 +45,13 @@ struct FaceFlux {
     left_weight: f64,
     left_row: Vector,
     right_row: Vector,
+}
+
+impl FaceFlux {
+    /// The equation r·∇T = T_other − T_own of the left or of the right cell.
+    fn row_of(&self, is_left: bool) -> Vector {
+        if is_left { self.left_row } else { self.right_row.map(|x| -x) }
+    }
 }
 
 /// Smallest normal distance as a fraction of the distance: beyond 87° from the normal a face
@@ -164,7 +172,7 @@ enum Kind {
 }
 
 /// Kind and index of the prescribed value of each boundary face.
-struct BoundaryFaces {
+pub struct BoundaryFaces {
     kinds: Vec<Kind>,
     values: Vec<u32>,
 }
@@ -172,11 +180,11 @@ struct BoundaryFaces {
 /// No prescribed value.
 const NONE: u32 = u32::MAX;
 
-fn boundary_faces<'a>(
+fn boundary_faces(
     mesh: &Mesh,
     geometry: &Geometry,
-    conditions: &'a [Condition],
-    values: &mut BoundaryValues<'a>,
+    conditions: &[Condition],
+    values: &mut BoundaryValues,
 ) -> Result<BoundaryFaces, HeatError> {
     let n_interior = mesh.face_right.len();
     let n = mesh.face_left.len() - n_interior;
@@ -193,7 +201,7 @@ fn boundary_faces<'a>(
                 (h.into_iter().map(Kind::Convective).collect(), ambient)
             }
         };
-        let first = values.push(prescribed.as_ref(), &points);
+        let first = values.push(prescribed, &points);
         for (i, (face, kind)) in patch.faces.clone().zip(kinds).enumerate() {
             faces.kinds[face - n_interior] = kind;
             faces.values[face - n_interior] = (first + i) as u32;
@@ -202,17 +210,111 @@ fn boundary_faces<'a>(
     Ok(faces)
 }
 
+/// The local geometry of fluxes, kept to make functionals of single cells and faces after set-up
+/// without storing what every face carries.
+pub struct CellScheme<'a> {
+    mesh: &'a Mesh,
+    geometry: &'a Geometry,
+    conductivity: &'a [f64],
+    boundary: &'a BoundaryFaces,
+    corrected: bool,
+}
+
+impl<'a> CellScheme<'a> {
+    /// The scheme that [`discretize`] used.
+    pub fn new(
+        mesh: &'a Mesh,
+        geometry: &'a Geometry,
+        material: &'a Material,
+        boundary: &'a BoundaryFaces,
+        corrected: bool,
+    ) -> Self {
+        let conductivity = &material.conductivity;
+        CellScheme { mesh, geometry, conductivity, boundary, corrected }
+    }
+
+    fn boundary_flux(&self, face: usize, corrected: bool) -> BoundaryFlux {
+        let kind = self.boundary.kinds[face - self.mesh.n_interior_faces()];
+        boundary_flux(face, self.mesh, self.geometry, self.conductivity, kind, corrected)
+    }
+
+    /// The temperature at a point of a cell: T_c + ∇T_c·(x − x_c).
+    pub fn at_point(&self, cell: usize, point: Vector) -> Functional {
+        let offset = minus(point, self.geometry.cell_centre_of(cell));
+        let mut functional = self.derivative(cell, offset);
+        functional.unknowns.push((cell as u32, 1.0));
+        functional
+    }
+
+    /// ∇T_c · direction by least squares.
+    fn derivative(&self, cell: usize, direction: Vector) -> Functional {
+        let n_interior = self.mesh.n_interior_faces();
+        let items = self.mesh.cell_to_faces.of(cell);
+        let rows: Vec<Vector> = items
+            .iter()
+            .map(|item| {
+                let f = index_of(*item);
+                if f >= n_interior {
+                    return self.boundary_flux(f, true).row;
+                }
+                let flux = interior_flux(f, self.mesh, self.geometry, self.conductivity, true);
+                flux.row_of(self.mesh.face_left[f] as usize == cell)
+            })
+            .collect();
+        let weights = gradient_weights(&rows, self.mesh.dimension);
+        let mut functional = Functional::default();
+        let mut own = 0.0;
+        for (k, item) in items.iter().enumerate() {
+            let weight = dot([weights[0][k], weights[1][k], weights[2][k]], direction);
+            let f = index_of(*item);
+            if f < n_interior {
+                let (l, r) = (self.mesh.face_left[f], self.mesh.face_right[f]);
+                functional.unknowns.push((if l as usize == cell { r } else { l }, weight));
+                own -= weight;
+            } else {
+                let flux = self.boundary_flux(f, true);
+                let value = self.boundary.values[f - n_interior];
+                if value != NONE {
+                    functional.values.push((value, weight * flux.row_value));
+                }
+                own -= weight * flux.row_cell;
+            }
+        }
+        functional.unknowns.push((cell as u32, own));
+        functional
+    }
+
+    /// The heat that enters through a boundary face.
+    pub fn heat_through(&self, face: usize) -> Functional {
+        let flux = self.boundary_flux(face, self.corrected);
+        let cell = self.mesh.face_left[face] as usize;
+        let mut functional = Functional::default();
+        let value = self.boundary.values[face - self.mesh.n_interior_faces()];
+        if value != NONE {
+            functional.values.push((value, flux.conductance));
+        }
+        if flux.implicit {
+            functional.unknowns.push((cell as u32, -flux.conductance));
+            if self.corrected {
+                functional.add(1.0, &self.derivative(cell, flux.tangential));
+            }
+        }
+        functional
+    }
+}
+
 /// Discretises a heat problem with a value in each cell.
 ///
 /// # Errors
-/// [`HeatError`] for a heat transfer coefficient that is negative or not a number.
-pub fn discretize<'a>(
+/// [`HeatError`] for a heat transfer coefficient that is negative or not a number, or a matrix that
+/// does not fit 32-bit indices.
+pub fn discretize(
     mesh: &Mesh,
     geometry: &Geometry,
     material: &Material,
-    conditions: &'a [Condition],
+    conditions: &[Condition],
     corrected: bool,
-) -> Result<DiscreteHeat<'a>, HeatError> {
+) -> Result<(DiscreteHeat, BoundaryFaces), HeatError> {
     let n_interior = mesh.face_right.len();
     let n_faces = mesh.face_left.len();
     let k = &material.conductivity;
@@ -231,54 +333,44 @@ pub fn discretize<'a>(
             boundary_flux(f, mesh, geometry, k, kind, corrected)
         })
         .collect();
-    let matrix = two_point_matrix(mesh, &interior, &outer);
+    let matrix = two_point_matrix(mesh, &interior, &outer)?;
     let coupling = coupling(mesh, &boundary, &outer);
     let correction = corrected.then(|| correction(mesh, &boundary, &interior, &outer));
     let mass = mesh_mass(geometry, &material.heat_capacity);
-    Ok(DiscreteHeat { matrix, mass, coupling, values, correction })
+    let discrete =
+        DiscreteHeat { matrix, mass, coupling, values, correction, is_held: vec![] };
+    Ok((discrete, boundary))
 }
 
 fn mesh_mass(geometry: &Geometry, heat_capacity: &[f64]) -> Vec<f64> {
     geometry.cell_volume.iter().zip(heat_capacity).map(|(v, c)| v * c).collect()
 }
 
-/// Rows in ascending column order: −a for each neighbour, Σ a and the boundary's share on the diagonal.
-fn two_point_matrix(mesh: &Mesh, interior: &[FaceFlux], outer: &[BoundaryFlux]) -> CsrMatrix<f64> {
-    let n = mesh.cells.len();
-    let mut offsets = vec![0u32; n + 1];
-    for c in 0..n {
-        let inside = mesh.cell_to_faces.of(c).iter().filter(|i| index_of(**i) < interior.len());
-        offsets[c + 1] = offsets[c] + 1 + inside.count() as u32;
-    }
-    let nonzeros = offsets[n] as usize;
-    let (mut columns, mut entries) = (vec![0u32; nonzeros], vec![0.0; nonzeros]);
-    super::discrete::rows_mut(&offsets, &mut columns, &mut entries).into_par_iter().enumerate()
-        .with_min_len(1024)
-        .for_each(|(c, (columns, entries))| {
-            let mut diagonal = 0.0;
-            let mut filled = 0;
-            let mut insert = |column: u32, entry: f64| {
-                let mut k = filled;
-                while k > 0 && columns[k - 1] > column {
-                    (columns[k], entries[k]) = (columns[k - 1], entries[k - 1]);
-                    k -= 1;
-                }
-                (columns[k], entries[k]) = (column, entry);
-                filled += 1;
-            };
-            for &item in mesh.cell_to_faces.of(c) {
-                let f = index_of(item);
-                if f < interior.len() {
-                    let (l, r) = (mesh.face_left[f], mesh.face_right[f]);
-                    insert(if l as usize == c { r } else { l }, -interior[f].conductance);
-                    diagonal += interior[f].conductance;
-                } else if outer[f - interior.len()].implicit {
-                    diagonal += outer[f - interior.len()].conductance;
-                }
+/// −a for each neighbour, Σ a and the boundary's share on the diagonal.
+fn two_point_matrix(
+    mesh: &Mesh,
+    interior: &[FaceFlux],
+    outer: &[BoundaryFlux],
+) -> Result<CsrMatrix<f64>, LinearError> {
+    let n = mesh.n_cells();
+    let faces = |c: usize| mesh.cell_to_faces.of(c).iter().map(|item| index_of(*item));
+    let length = |c: usize| 1 + faces(c).filter(|f| *f < interior.len()).count();
+    CsrMatrix::from_rows(n, n, length, |c, columns, values| {
+        let mut diagonal = 0.0;
+        let mut k = 1;
+        for f in faces(c) {
+            if let Some(flux) = interior.get(f) {
+                let (l, r) = (mesh.face_left[f], mesh.face_right[f]);
+                columns[k] = if l as usize == c { r } else { l };
+                values[k] = -flux.conductance;
+                diagonal += flux.conductance;
+                k += 1;
+            } else if outer[f - interior.len()].implicit {
+                diagonal += outer[f - interior.len()].conductance;
             }
-            insert(c as u32, diagonal);
-        });
-    CsrMatrix::from_sorted_parts(n, offsets, columns, entries)
+        }
+        (columns[0], values[0]) = (c as u32, diagonal);
+    })
 }
 
 fn coupling(mesh: &Mesh, boundary: &BoundaryFaces, outer: &[BoundaryFlux]) -> Coupling {
@@ -303,7 +395,7 @@ fn correction(
     let per_cell: Vec<[Vec<f64>; 3]> = (0..n)
         .into_par_iter()
         .with_min_len(256)
-        .map(|c| gradient_weights(mesh, c, interior, outer))
+        .map(|c| weights_of_cell(mesh, c, interior, outer))
         .collect();
     let mut weights = Vec::with_capacity(3 * items);
     for component in 0..3 {
@@ -334,8 +426,8 @@ fn correction(
     }
 }
 
-/// W_k = (Σ w r rᵀ)⁻¹ w_k r_k with w = 1/|r|², component by component over the faces of cell `c`.
-fn gradient_weights(
+/// The weights of the faces of cell `c`.
+fn weights_of_cell(
     mesh: &Mesh,
     c: usize,
     interior: &[FaceFlux],
@@ -347,17 +439,19 @@ fn gradient_weights(
         .iter()
         .map(|item| {
             let f = index_of(*item);
-            if f >= interior.len() {
-                outer[f - interior.len()].row
-            } else if mesh.face_left[f] as usize == c {
-                interior[f].left_row
-            } else {
-                interior[f].right_row.map(|x| -x)
+            match interior.get(f) {
+                Some(flux) => flux.row_of(mesh.face_left[f] as usize == c),
+                None => outer[f - interior.len()].row,
             }
         })
         .collect();
+    gradient_weights(&rows, mesh.dimension)
+}
+
+/// W_k = (Σ w r rᵀ)⁻¹ w_k r_k with w = 1/|r|², component by component over the rows.
+fn gradient_weights(rows: &[Vector], dimension: usize) -> [Vec<f64>; 3] {
     let mut a = [[0.0; 3]; 3];
-    for r in &rows {
+    for r in rows {
         let w = 1.0 / dot(*r, *r);
         for i in 0..3 {
             for j in 0..3 {
@@ -365,7 +459,7 @@ fn gradient_weights(
             }
         }
     }
-    if mesh.dimension == 2 {
+    if dimension == 2 {
         a[2][2] = a[0][0] + a[1][1];
     }
     let inverse = symmetric_inverse(a);

@@ -1,6 +1,7 @@
 //! What the boundary and the sources of a heat problem prescribe, sampled at points and in time.
 
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// A quantity given at any place and time: a number, an expression, a table. Coordinates are
 /// component-major, `points: [3][n]`.
@@ -38,15 +39,15 @@ impl<F: Fn([f64; 3], f64) -> f64 + Sync + Send> Prescribed for Function<F> {
 /// The condition of one patch.
 pub enum Condition {
     /// T = value.
-    Temperature(Box<dyn Prescribed>),
+    Temperature(Arc<dyn Prescribed>),
     /// k ∂T/∂n = value, the heat that enters through a unit of area.
-    HeatFlux(Box<dyn Prescribed>),
+    HeatFlux(Arc<dyn Prescribed>),
     /// k ∂T/∂n = h (T∞ − T); h does not change in time.
     Convection {
         /// Heat transfer coefficient h ≥ 0.
-        coefficient: Box<dyn Prescribed>,
+        coefficient: Arc<dyn Prescribed>,
         /// Temperature of the fluid T∞.
-        ambient: Box<dyn Prescribed>,
+        ambient: Arc<dyn Prescribed>,
     },
     /// No heat crosses: insulated, or a plane of symmetry.
     Insulated,
@@ -55,23 +56,23 @@ pub enum Condition {
 /// The values a boundary prescribes, one for each entry that carries one: a face (its temperature,
 /// flux or ambient temperature) or, node-centred, a node held at a temperature.
 #[derive(Default)]
-pub struct BoundaryValues<'a> {
-    spans: Vec<Span<'a>>,
+pub struct BoundaryValues {
+    spans: Vec<Span>,
     len: usize,
 }
 
-struct Span<'a> {
-    prescribed: &'a dyn Prescribed,
+struct Span {
+    prescribed: Arc<dyn Prescribed>,
     points: Vec<f64>,
 }
 
-impl<'a> BoundaryValues<'a> {
+impl BoundaryValues {
     /// Appends entries at `points` and returns the index of the first.
-    pub fn push(&mut self, prescribed: &'a dyn Prescribed, points: &[[f64; 3]]) -> usize {
+    pub fn push(&mut self, prescribed: &Arc<dyn Prescribed>, points: &[[f64; 3]]) -> usize {
         let first = self.len;
         self.len += points.len();
         let component_major = (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect();
-        self.spans.push(Span { prescribed, points: component_major });
+        self.spans.push(Span { prescribed: prescribed.clone(), points: component_major });
         first
     }
 

@@ -6,7 +6,7 @@ use super::conditions::BoundaryValues;
 use crate::linear::CsrMatrix;
 
 /// The arrays of a discretised heat problem.
-pub struct DiscreteHeat<'a> {
+pub struct DiscreteHeat {
     /// A: symmetric, positive (semi-)definite.
     pub matrix: CsrMatrix<f64>,
     /// Diagonal of M, ρc times the volume of each unknown: `[n]`; 0 where an unknown is held.
@@ -14,9 +14,11 @@ pub struct DiscreteHeat<'a> {
     /// C.
     pub coupling: Coupling,
     /// v(t).
-    pub values: BoundaryValues<'a>,
+    pub values: BoundaryValues,
     /// K, where fluxes are corrected.
     pub correction: Option<Correction>,
+    /// Whether an unknown is held at a prescribed temperature: `[n]`, empty where none is.
+    pub is_held: Vec<bool>,
 }
 
 /// C by rows, only those that are not empty: the unknowns next to a prescribed value.
@@ -67,21 +69,4 @@ pub struct Correction {
     pub row_value: Vec<f64>,
     /// Factor of the cell's value there.
     pub row_cell: Vec<f64>,
-}
-
-/// The rows of a matrix in compressed form as slices that can be filled apart.
-pub(super) fn rows_mut<'a, A, B>(
-    offsets: &[u32],
-    mut first: &'a mut [A],
-    mut second: &'a mut [B],
-) -> Vec<(&'a mut [A], &'a mut [B])> {
-    let mut rows = Vec::with_capacity(offsets.len().saturating_sub(1));
-    for pair in offsets.windows(2) {
-        let length = (pair[1] - pair[0]) as usize;
-        let (a, rest_a) = std::mem::take(&mut first).split_at_mut(length);
-        let (b, rest_b) = std::mem::take(&mut second).split_at_mut(length);
-        rows.push((a, b));
-        (first, second) = (rest_a, rest_b);
-    }
-    rows
 }

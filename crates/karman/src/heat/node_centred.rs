@@ -10,32 +10,22 @@
 //! matrix stays symmetric.
 
 use super::conditions::{BoundaryValues, Condition};
-use super::discrete::{Coupling, DiscreteHeat, rows_mut};
+use super::discrete::{Coupling, DiscreteHeat};
 use super::finite_element::{shares, stiffness};
 use super::{HeatError, Material};
-use crate::linear::CsrMatrix;
+use crate::linear::{CsrMatrix, LinearError};
 use crate::mesh::{CellShape, Mesh};
 use rayon::prelude::*;
-
-/// The stiffness before any node is held, ∫ k ∇N_i·∇N_j: what a node's reaction is computed with.
-pub struct NodeProblem<'a> {
-    /// The discretised problem.
-    pub discrete: DiscreteHeat<'a>,
-    /// A without held rows and columns, convection included.
-    pub free_matrix: CsrMatrix<f64>,
-    /// Diagonal of M without held nodes: ρc ∫ N_i.
-    pub free_mass: Vec<f64>,
-}
 
 /// Discretises a heat problem with a value at each node. `material` is per cell.
 ///
 /// # Errors
 /// [`HeatError`] for a heat transfer coefficient that is negative or not a number.
-pub fn discretize<'a>(
+pub fn discretize(
     mesh: &Mesh,
     material: &Material,
-    conditions: &'a [Condition],
-) -> Result<NodeProblem<'a>, HeatError> {
+    conditions: &[Condition],
+) -> Result<DiscreteHeat, HeatError> {
     let n = mesh.points.len();
     let mut values = BoundaryValues::default();
     let mut entries: Vec<(u32, u32, f64)> = vec![];
@@ -53,14 +43,14 @@ pub fn discretize<'a>(
                 nodes.sort_unstable();
                 nodes.dedup();
                 let points: Vec<_> = nodes.iter().map(|i| mesh.points[*i as usize]).collect();
-                let first = values.push(v.as_ref(), &points);
+                let first = values.push(v, &points);
                 for (k, node) in nodes.into_iter().enumerate() {
                     held[node as usize].push((first + k) as u32);
                 }
             }
             Condition::HeatFlux(v) => {
                 let (points, areas) = lumped_areas(mesh, patch.faces.clone());
-                let first = values.push(v.as_ref(), &points);
+                let first = values.push(v, &points);
                 for (k, (node, area)) in areas.into_iter().enumerate() {
                     entries.push((node, (first + k) as u32, area));
                 }
@@ -69,7 +59,7 @@ pub fn discretize<'a>(
                 let (points, areas) = lumped_areas(mesh, patch.faces.clone());
                 let h = super::coefficients_at(coefficient.as_ref(), &points);
                 super::check_coefficients(&patch.name, &h)?;
-                let first = values.push(ambient.as_ref(), &points);
+                let first = values.push(ambient, &points);
                 for (k, ((node, area), h)) in areas.into_iter().zip(h).enumerate() {
                     diagonal[node as usize] += h * area;
                     entries.push((node, (first + k) as u32, h * area));
@@ -77,14 +67,18 @@ pub fn discretize<'a>(
             }
         }
     }
-    let free_matrix = assemble(mesh, &material.conductivity, &diagonal);
-    let free_mass = lumped_mass(mesh, &material.heat_capacity);
+    let free_matrix = assemble(mesh, &material.conductivity, &diagonal)?;
+    let mut mass = lumped_mass(mesh, &material.heat_capacity);
     entries.retain(|e| held[e.0 as usize].is_empty());
-    let matrix = hold(&free_matrix, &held, &mut entries);
-    let mass = (0..n).map(|i| if held[i].is_empty() { free_mass[i] } else { 0.0 }).collect();
+    let matrix = hold(&free_matrix, &held, &mut entries)?;
+    let is_held: Vec<bool> = held.iter().map(|v| !v.is_empty()).collect();
+    for (m, held) in mass.iter_mut().zip(&is_held) {
+        if *held {
+            *m = 0.0;
+        }
+    }
     let coupling = Coupling::from_entries(entries);
-    let discrete = DiscreteHeat { matrix, mass, coupling, values, correction: None };
-    Ok(NodeProblem { discrete, free_matrix, free_mass })
+    Ok(DiscreteHeat { matrix, mass, coupling, values, correction: None, is_held })
 }
 
 /// The nodes of some faces, one entry for each node of each face, with their shares of the area.
@@ -131,7 +125,7 @@ pub(super) fn node_volumes(mesh: &Mesh) -> Vec<f64> {
 }
 
 /// Σ over cells of k times their stiffness, by gather: each row is one node's.
-fn assemble(mesh: &Mesh, k: &[f64], diagonal: &[f64]) -> CsrMatrix<f64> {
+fn assemble(mesh: &Mesh, k: &[f64], diagonal: &[f64]) -> Result<CsrMatrix<f64>, LinearError> {
     let n = mesh.points.len();
     let node_cells = mesh.node_to_cells();
     let rows: Vec<(Vec<u32>, Vec<f64>)> = (0..n)
@@ -165,7 +159,7 @@ fn assemble(mesh: &Mesh, k: &[f64], diagonal: &[f64]) -> CsrMatrix<f64> {
     }
     let columns = rows.iter().flat_map(|r| r.0.iter().copied()).collect();
     let entries = rows.iter().flat_map(|r| r.1.iter().copied()).collect();
-    CsrMatrix::from_sorted_parts(n, offsets, columns, entries)
+    CsrMatrix::new(n, offsets, columns, entries)
 }
 
 /// Takes held nodes out of the matrix: their rows keep the diagonal, their columns become entries of
@@ -174,17 +168,14 @@ fn hold(
     free: &CsrMatrix<f64>,
     held: &[Vec<u32>],
     entries: &mut Vec<(u32, u32, f64)>,
-) -> CsrMatrix<f64> {
+) -> Result<CsrMatrix<f64>, LinearError> {
     let n = held.len();
-    let (offsets, columns) = (free.offsets(), free.columns());
-    let mut values = free.values().to_vec();
     for row in 0..n {
-        for k in offsets[row] as usize..offsets[row + 1] as usize {
-            let column = columns[k] as usize;
+        for (column, value) in free.row(row) {
             if held[column].is_empty() {
                 continue;
             }
-            let share = values[k] / held[column].len() as f64;
+            let share = value / held[column].len() as f64;
             if column == row {
                 entries.extend(held[row].iter().map(|v| (row as u32, *v, share)));
             } else if held[row].is_empty() {
@@ -192,16 +183,11 @@ fn hold(
             }
         }
     }
-    let mut columns = columns.to_vec();
-    rows_mut(offsets, &mut columns, &mut values).into_iter().enumerate().for_each(
-        |(row, (columns, entries))| {
-            for (column, entry) in columns.iter().zip(entries) {
-                let column = *column as usize;
-                if column != row && (!held[row].is_empty() || !held[column].is_empty()) {
-                    *entry = 0.0;
-                }
-            }
-        },
-    );
-    CsrMatrix::from_sorted_parts(n, offsets.to_vec(), columns, values)
+    let length = |row: usize| free.row_length(row);
+    CsrMatrix::from_rows(n, n, length, |row, columns, values| {
+        for (k, (column, value)) in free.row(row).enumerate() {
+            let kept = column == row || (held[row].is_empty() && held[column].is_empty());
+            (columns[k], values[k]) = (column as u32, if kept { value } else { 0.0 });
+        }
+    })
 }

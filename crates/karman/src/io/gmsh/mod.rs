@@ -4,8 +4,8 @@
 //! Groups are the physical groups: those of the cells become regions, those of the boundary
 //! elements patches, named by `$PhysicalNames` or else `group_<tag>`. Cells without a physical
 //! group are the region `default`; boundary elements without one are dropped. Of several physical
-//! groups of a 4.1 entity the first counts. A negative physical number only says that Gmsh turned the
-//! elements round, so its sign is dropped. Node tags may be any integers.
+//! groups of a 4.1 entity the first counts. A negative physical number only says that Gmsh turned
+//! the elements round, so its sign is dropped. Node tags may be any integers.
 
 mod node_tags;
 #[cfg(test)]

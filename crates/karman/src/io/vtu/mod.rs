@@ -92,7 +92,7 @@ fn integers(array: NamedArray) -> Parsed<(Vec<i64>, super::error::At)> {
     match array.values {
         Numbers::Integer(values) => Ok((values, array.at)),
         Numbers::Real(_) => {
-            let found = format!("array `{}` of floating-point type", array.name);
+            let found = format!("floating-point {}", array.name);
             Err(Fault::new(array.at, Problem::Unexpected { expected: "integers", found }))
         }
     }

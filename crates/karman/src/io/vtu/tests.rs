@@ -350,7 +350,7 @@ fn messages_for_bad_files() {
         (with("3 7 10 12 14 16", "3 7 10 12 14"), ": array `offsets` has 5 values instead of 6"),
         (
             with("type=\"Int64\" Name=\"connectivity\"", "type=\"Float64\" Name=\"connectivity\""),
-            ": expected integers, found `array `connectivity` of floating-point type`",
+            ": expected integers, found `floating-point connectivity`",
         ),
         (
             with("type=\"Int64\" Name=\"number\"", "type=\"Bit\" Name=\"number\""),
