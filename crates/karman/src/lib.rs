@@ -2,7 +2,11 @@
 pub mod backend;
 pub mod bench;
 pub mod case;
+pub mod expected;
 pub mod expression;
 pub mod io;
 pub mod mesh;
+pub mod monitor;
 pub mod real;
+pub mod simulation;
+pub mod summary;

@@ -5,12 +5,15 @@
 //! back as a [`MeshFileError`] with the line or the byte.
 
 mod builder;
+pub mod checkpoint;
+pub mod csv;
 mod cursor;
 mod element_types;
 mod error;
 mod fields;
 pub mod gmsh;
 mod number;
+pub mod picture;
 pub mod pvd;
 pub mod su2;
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl HalfFaces {
             let (count, limit) = (cells.len(), CELL_LIMIT);
             return Err(MeshError::TooLarge { what: "cells", count, limit });
         }
-        let halves: usize = cells.shapes.par_iter().map(|shape| shape.face_count()).sum();
+        let halves: usize = cells.shapes.iter().map(|shape| shape.face_count()).sum();
         if halves > INDEX_LIMIT {
             let (count, limit) = (halves, INDEX_LIMIT);
             return Err(MeshError::TooLarge { what: "faces of cells", count, limit });

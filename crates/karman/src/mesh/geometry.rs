@@ -100,11 +100,10 @@ impl Geometry {
     }
 
     fn check(&self, mesh: &Mesh) -> Result<(), MeshError> {
-        let flat =
-            (0..mesh.face_left.len()).into_par_iter().with_min_len(CHUNK).find_first(|&face| {
-                // A NaN must count as flat.
-                !(norm(self.area_vector_of(face)) > 0.0)
-            });
+        let flat = (0..mesh.face_left.len())
+            .into_par_iter()
+            .with_min_len(CHUNK)
+            .find_first(|&face| !is_positive(norm(self.area_vector_of(face))));
         if let Some(face) = flat {
             let owner = match mesh.patch_of(face) {
                 Some(patch) => format!("patch \"{}\"", mesh.patches[patch].name),
@@ -126,10 +125,15 @@ impl Geometry {
             let (defect, allowed) = self.closure(mesh, cell);
             Err(MeshError::NotClosed { cell: name, defect, allowed })
         } else {
-            let count = self.cell_volume.iter().filter(|&&v| !(v > 0.0)).count();
+            let count = self.cell_volume.iter().filter(|&&v| !is_positive(v)).count();
             Err(MeshError::Inverted { cell: name, volume, count })
         }
     }
+}
+
+/// False for a NaN.
+fn is_positive(value: f64) -> bool {
+    value > 0.0
 }
 
 type Component<'a> = rayon::slice::IterMut<'a, f64>;

@@ -2,14 +2,18 @@
 pub mod adjacency;
 pub mod cell_shape;
 mod connectivity;
+pub mod edges;
 pub mod error;
+pub mod generate;
 pub mod geometry;
+pub mod quality;
 pub mod raw;
 pub mod reorder;
 mod validate;
 
 pub use adjacency::{Adjacency, SIGN_BIT, index_of, sign_of};
 pub use cell_shape::CellShape;
+pub use edges::EdgeTopology;
 pub use error::{CellName, MeshError, MeshWarning, Place};
 pub use geometry::Geometry;
 pub use raw::{Elements, RawMesh};
@@ -247,3 +251,6 @@ pub(crate) fn cell_name(mesh: &Mesh, cell: usize) -> CellName {
         place: Place(geometry::mean_point(mesh.cells.nodes_of(cell), &mesh.points)),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -305,7 +305,7 @@ pub fn gathered_lines(graph: &Adjacency) -> f64 {
         })
         .collect();
     let own = n.div_ceil(VALUES_A_LINE as usize);
-    lines.iter().copied().fold(0, |sum: usize, count| sum + count) as f64 / own as f64
+    lines.iter().sum::<usize>() as f64 / own as f64
 }
 
 #[cfg(test)]

@@ -159,8 +159,8 @@ fn volume_and_threshold(raw: &RawMesh, cell: usize) -> (f64, f64) {
 
 fn is_bad(raw: &RawMesh, cell: usize) -> bool {
     let (volume, threshold) = volume_and_threshold(raw, cell);
-    // A NaN, from coordinates whose products overflow, must count as bad.
-    !(volume > threshold)
+    // A NaN, from coordinates whose products overflow, is bad too.
+    volume.is_nan() || volume <= threshold
 }
 
 fn check_volumes(raw: &mut RawMesh, warnings: &mut Vec<MeshWarning>) -> Result<(), MeshError> {
