@@ -1,10 +1,12 @@
 //! Flow and heat on unstructured meshes, on the CPU or the GPU.
+
 pub mod backend;
 pub mod bench;
 pub mod case;
 pub mod expected;
 pub mod expression;
 pub mod io;
+pub mod linear;
 pub mod mesh;
 pub mod monitor;
 pub mod real;
