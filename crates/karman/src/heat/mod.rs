@@ -13,7 +13,7 @@ pub mod finite_element;
 pub mod functional;
 pub mod kernels;
 pub mod march;
-pub mod monitor;
+mod monitor;
 pub mod node_centred;
 mod system;
 
@@ -21,7 +21,6 @@ pub use conditions::{Condition, Function, Prescribed};
 pub use error::HeatError;
 pub use functional::{Functional, Functionals};
 pub use march::{March, Scheme, StepReport};
-pub use monitor::Sampler;
 pub use system::{Heat, Problem, Source};
 
 /// Where the unknowns are.

@@ -4,7 +4,8 @@ use super::cell_centred::{self, BoundaryFaces};
 use super::conditions::{BoundaryValues, Condition, Prescribed};
 use super::discrete::{Correction, DiscreteHeat};
 use super::kernels::{add_correction, add_coupling, cell_gradient};
-use super::{Discretization, HeatError, Material, component_major, node_centred};
+use super::node_centred::{self, NodePatch};
+use super::{Discretization, HeatError, Material, component_major};
 use crate::backend::{Backend, Buffer, blas};
 use crate::linear::{CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SolveOutcome, Solver};
 use crate::mesh::{Geometry, Mesh};
@@ -50,7 +51,17 @@ pub struct Heat<F: Real> {
     source: Buffer<F>,
     source_time: Option<f64>,
     gradient: Buffer<F>,
-    boundary: Option<BoundaryFaces>,
+    pub(super) boundary: BoundaryKinds,
+    pub(super) conductivity: Vec<f64>,
+    pub(super) discretization: Discretization,
+}
+
+/// What the boundary is, for functionals.
+pub(super) enum BoundaryKinds {
+    /// Of each boundary face.
+    Cells(BoundaryFaces),
+    /// Of each patch.
+    Nodes(Vec<NodePatch>),
 }
 
 /// A source with the volume it acts on at each unknown.
@@ -187,11 +198,11 @@ impl<F: Real> Heat<F> {
             Discretization::Cell { corrected } => {
                 let (discrete, boundary) =
                     cell_centred::discretize(mesh, geometry, &material, &conditions, corrected)?;
-                (discrete, Some(boundary), geometry.cell_centre.clone())
+                (discrete, BoundaryKinds::Cells(boundary), geometry.cell_centre.clone())
             }
             Discretization::Node => {
-                let discrete = node_centred::discretize(mesh, &material, &conditions)?;
-                (discrete, None, component_major(&mesh.points))
+                let (discrete, patches) = node_centred::discretize(mesh, &material, &conditions)?;
+                (discrete, BoundaryKinds::Nodes(patches), component_major(&mesh.points))
             }
         };
         let is_singular = !conditions.iter().any(Condition::fixes_the_level);
@@ -229,6 +240,8 @@ impl<F: Real> Heat<F> {
             source_time: None,
             gradient: backend.zeros(components),
             boundary,
+            conductivity: material.conductivity,
+            discretization,
         };
         heat.set_time(0.0)?;
         Ok(heat)
@@ -247,11 +260,6 @@ impl<F: Real> Heat<F> {
     /// The values the boundary prescribes, as of the last time set.
     pub fn prescribed(&self) -> &Buffer<F> {
         &self.prescribed
-    }
-
-    /// What each boundary face is, for functionals of cells; none node-centred.
-    pub fn boundary(&self) -> Option<&BoundaryFaces> {
-        self.boundary.as_ref()
     }
 
     /// The assembled two-point (or stiffness) matrix A.
