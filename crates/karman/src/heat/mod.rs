@@ -84,3 +84,6 @@ fn check_coefficients(patch: &str, coefficients: &[f64]) -> Result<(), HeatError
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;
