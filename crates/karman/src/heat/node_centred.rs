@@ -189,6 +189,11 @@ fn corners(mesh: &Mesh, cell: usize) -> Vec<[f64; 3]> {
     mesh.cells.nodes_of(cell).iter().map(|i| mesh.points[*i as usize]).collect()
 }
 
+/// Volumes ∫ N_i of the nodes.
+pub fn node_volumes(mesh: &Mesh) -> Vec<f64> {
+    lumped_mass(mesh, &vec![1.0; mesh.n_cells()])
+}
+
 /// Σ over cells of a factor times ∫ N_i.
 pub(super) fn lumped_mass(mesh: &Mesh, heat_capacity: &[f64]) -> Vec<f64> {
     let mut mass = vec![0.0; mesh.points.len()];
