@@ -6,6 +6,7 @@ pub mod expected;
 pub mod expression;
 pub mod io;
 pub mod mesh;
+pub mod mesh_source;
 pub mod monitor;
 pub mod real;
 pub mod simulation;
