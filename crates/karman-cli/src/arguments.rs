@@ -6,20 +6,20 @@ use std::path::PathBuf;
 
 /// Flow and heat on unstructured meshes, on the CPU or the GPU
 #[derive(Debug, Parser)]
-#[command(name = "karman", version, disable_help_subcommand = true, arg_required_else_help = false)]
-pub struct Arguments {
+#[command(name = "karman", version, disable_help_subcommand = true, arg_required_else_help = true)]
+pub(crate) struct Arguments {
     /// Show warnings alone
     #[arg(short, long, global = true, conflicts_with = "verbose")]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// Show and log details
     #[arg(short, long, global = true)]
-    pub verbose: bool,
+    pub(crate) verbose: bool,
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Solve a case
     Run(RunArguments),
     /// Look for faults in a case and its mesh without solving it
@@ -74,22 +74,22 @@ pub enum Command {
 }
 
 #[derive(Debug, Args)]
-pub struct RunArguments {
+pub(crate) struct RunArguments {
     /// The case file
-    pub case: PathBuf,
+    pub(crate) case: PathBuf,
     /// The backend, in place of the case's own: auto, cpu, cuda, vulkan, wgpu or hip
     #[arg(long, value_parser = backend)]
-    pub backend: Option<BackendKind>,
+    pub(crate) backend: Option<BackendKind>,
     /// Continue from a checkpoint
     #[arg(long, value_name = "FILE")]
-    pub restart: Option<PathBuf>,
+    pub(crate) restart: Option<PathBuf>,
     /// Print the summary as JSON when done
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum MeshCommand {
+pub(crate) enum MeshCommand {
     /// Count what is in a mesh
     Info {
         /// A mesh file, or a case whose mesh is meant
@@ -122,7 +122,7 @@ pub enum MeshCommand {
 
 /// Versions of Gmsh's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum GmshForm {
+pub(crate) enum GmshForm {
     #[value(name = "2.2")]
     Ascii22,
     #[value(name = "2.2-binary")]
@@ -135,13 +135,13 @@ pub enum GmshForm {
 
 /// Options of generators are the keys of the case file; lists are written 20,20,20.
 #[derive(Debug, Args)]
-pub struct GenerateArguments {
+pub(crate) struct GenerateArguments {
     /// box, box_with_box, cylinder_in_channel, sphere_in_box or annulus; or a TOML file with
     /// [mesh.generate.…]
-    pub what: String,
+    pub(crate) what: String,
     /// The file to write: .msh, .su2 or .vtu
     #[arg(short, long)]
-    pub output: PathBuf,
+    pub(crate) output: PathBuf,
     /// box: lowest corner
     #[arg(long, allow_hyphen_values = true)]
     origin: Option<String>,
@@ -212,7 +212,7 @@ pub struct GenerateArguments {
 
 impl GenerateArguments {
     /// The options given, by their keys in a case file.
-    pub fn keys(&self) -> Vec<(&'static str, &str)> {
+    pub(crate) fn keys(&self) -> Vec<(&'static str, &str)> {
         let all = [
             ("origin", &self.origin),
             ("size", &self.size),
@@ -242,30 +242,30 @@ impl GenerateArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct BenchArguments {
+pub(crate) struct BenchArguments {
     /// The backend
     #[arg(long, value_parser = backend, default_value = "auto")]
-    pub backend: BackendKind,
+    pub(crate) backend: BackendKind,
     /// Numbers of entities, such as 1e4,1e6
     #[arg(long, value_delimiter = ',', value_parser = count, default_value = "1e4,1e6")]
-    pub sizes: Vec<usize>,
+    pub(crate) sizes: Vec<usize>,
     /// f64, f32 or both
     #[arg(long, value_enum, default_value_t = BenchPrecision::Both)]
-    pub precision: BenchPrecision,
+    pub(crate) precision: BenchPrecision,
     /// Seconds to spend on each line
     #[arg(long, default_value_t = 0.3)]
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// Host threads; 0: one for each processor
     #[arg(long, default_value_t = 0)]
-    pub threads: usize,
+    pub(crate) threads: usize,
     /// Print the lines as JSON
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// Precisions to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum BenchPrecision {
+pub(crate) enum BenchPrecision {
     F64,
     F32,
     Both,

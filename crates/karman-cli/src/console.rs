@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Writes a result and ends the line. A reader that goes away, as `head` does, is no failure.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -17,30 +17,30 @@ pub fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Writes a result as JSON.
-pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(Failure::input)?;
     print(&text)
 }
 
 /// Writes a complaint. There is nobody left to tell where stderr is closed.
-pub fn complain(text: &str) {
+pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// stderr, shared by the log and the progress bar so that neither writes over the other.
 #[derive(Clone, Default)]
-pub struct Screen {
+pub(crate) struct Screen {
     bar: Arc<Mutex<Option<ProgressBar>>>,
 }
 
 impl Screen {
     /// Whether someone is watching.
-    pub fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         io::stderr().is_terminal()
     }
 
     /// Puts a progress bar on the screen, or takes it away.
-    pub fn set_bar(&self, bar: Option<ProgressBar>) {
+    pub(crate) fn set_bar(&self, bar: Option<ProgressBar>) {
         let mut slot = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(old) = slot.take() {
             old.finish_and_clear();

@@ -7,11 +7,11 @@ use std::fmt;
 use std::panic::PanicHookInfo;
 
 /// Exit code of a bug.
-pub const BUG: u8 = 3;
+pub(crate) const BUG: u8 = 3;
 
 /// Why a command did not do what it was asked to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The arguments, the case or a file.
     Input(String),
     /// The solution diverged, did not converge, or is not the expected one.
@@ -19,7 +19,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    pub fn exit_code(&self) -> u8 {
+    pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Failure::Input(_) => 1,
             Failure::Solution(_) => 2,
@@ -27,7 +27,7 @@ impl Failure {
     }
 
     /// The failure of something given to karman.
-    pub fn input(error: impl fmt::Display) -> Failure {
+    pub(crate) fn input(error: impl fmt::Display) -> Failure {
         Failure::Input(error.to_string())
     }
 }
@@ -42,11 +42,15 @@ impl fmt::Display for Failure {
 }
 
 /// Prints what the argument parser has to say; help and version are no failure.
-pub fn usage(error: &clap::Error) -> Result<(), Failure> {
+pub(crate) fn usage(error: &clap::Error) -> Result<(), Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             console::print(error.render().to_string().trim_end())
         }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Input(format!(
+            "a command is missing\n\n{}",
+            error.render().to_string().trim_end()
+        ))),
         _ => {
             let text = error.render().to_string();
             Err(Failure::Input(text.trim_start_matches("error: ").trim_end().to_owned()))
@@ -55,7 +59,7 @@ pub fn usage(error: &clap::Error) -> Result<(), Failure> {
 }
 
 /// What a user sees of a bug.
-pub fn bug_report(panic: &PanicHookInfo<'_>) -> String {
+pub(crate) fn bug_report(panic: &PanicHookInfo<'_>) -> String {
     let place = panic.location().map_or(String::new(), |place| format!(" ({place})"));
     let payload = panic.payload();
     let message = payload

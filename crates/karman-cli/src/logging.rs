@@ -17,12 +17,12 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 
 /// Target of lines that repeat what a progress bar shows.
-pub const PROGRESS: &str = "karman::progress";
+pub(crate) const PROGRESS: &str = "karman::progress";
 
 /// Where the log goes.
 #[derive(Clone, Default)]
-pub struct Log {
-    pub screen: Screen,
+pub(crate) struct Log {
+    pub(crate) screen: Screen,
     file: LogFile,
 }
 
@@ -43,7 +43,7 @@ impl Write for LogFile {
 
 impl Log {
     /// Starts the log. `quiet` leaves warnings alone on the screen, `verbose` adds details.
-    pub fn start(arguments: &Arguments) -> Log {
+    pub(crate) fn start(arguments: &Arguments) -> Log {
         let log = Log::default();
         let on_screen = match (arguments.quiet, arguments.verbose) {
             (true, _) => LevelFilter::WARN,
@@ -79,7 +79,7 @@ impl Log {
     }
 
     /// Writes to `log.txt` in `folder` from now on.
-    pub fn open(&self, folder: &Path, resume: bool) -> Result<(), Failure> {
+    pub(crate) fn open(&self, folder: &Path, resume: bool) -> Result<(), Failure> {
         let path = folder.join("log.txt");
         let opened = std::fs::create_dir_all(folder).and_then(|()| {
             File::options().create(true).write(true).append(resume).truncate(!resume).open(&path)

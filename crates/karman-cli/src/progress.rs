@@ -13,7 +13,7 @@ const BAR_LENGTH: u64 = 1000;
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 /// Shows the progress of one run.
-pub struct ProgressDisplay {
+pub(crate) struct ProgressDisplay {
     screen: Screen,
     bar: Option<ProgressBar>,
     first: Option<Progress>,
@@ -21,20 +21,15 @@ pub struct ProgressDisplay {
 }
 
 impl ProgressDisplay {
-    pub fn new(screen: Screen, quiet: bool) -> ProgressDisplay {
-        let show_bar = screen.is_terminal() && !quiet;
-        let display =
-            ProgressDisplay { screen, bar: None, first: None, last_line: Instant::now() };
-        if !show_bar {
-            return display;
-        }
-        let bar = ProgressBar::new(BAR_LENGTH).with_style(bar_style());
-        display.screen.set_bar(Some(bar.clone()));
-        ProgressDisplay { bar: Some(bar), ..display }
+    pub(crate) fn new(screen: Screen, quiet: bool) -> ProgressDisplay {
+        let shown = screen.is_terminal() && !quiet;
+        let bar = shown.then(|| ProgressBar::new(BAR_LENGTH).with_style(bar_style()));
+        screen.set_bar(bar.clone());
+        ProgressDisplay { screen, bar, first: None, last_line: Instant::now() }
     }
 
     /// Takes note of a step.
-    pub fn update(&mut self, progress: &Progress) {
+    pub(crate) fn update(&mut self, progress: &Progress) {
         let first = *self.first.get_or_insert(*progress);
         let line = describe(progress, &first);
         if let Some(bar) = &self.bar {
@@ -87,7 +82,7 @@ fn seconds_left(progress: &Progress, first: &Progress) -> Option<f64> {
 }
 
 /// Seconds as a person says them.
-pub fn duration(seconds: f64) -> String {
+pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 10.0 => format!("{s:.2} s"),
         s if s < 120.0 => format!("{s:.0} s"),

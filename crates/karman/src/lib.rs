@@ -9,6 +9,7 @@ pub mod heat;
 pub mod io;
 pub mod linear;
 pub mod mesh;
+pub mod mesh_source;
 pub mod monitor;
 pub mod operators;
 pub mod real;

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::mesh::{CellShape, Mesh};
+use rayon::prelude::*;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -138,6 +140,56 @@ pub struct MeshSummary {
     pub by_element: NamedList<usize>,
     /// Faces of each patch.
     pub patches: NamedList<usize>,
+}
+
+impl MeshSummary {
+    /// Counts what is in a mesh.
+    pub fn of(mesh: &Mesh) -> MeshSummary {
+        let count = |shape: CellShape| mesh.cells.shapes.iter().filter(|s| **s == shape).count();
+        let by_element = CellShape::ALL.map(|shape| (shape.name(), count(shape)));
+        let patches = mesh.patches.iter().map(|patch| (&patch.name, patch.faces.len()));
+        MeshSummary {
+            dimension: mesh.dimension,
+            nodes: mesh.n_nodes(),
+            edges: count_edges(mesh),
+            faces: mesh.n_faces(),
+            cells: mesh.n_cells(),
+            by_element: by_element.into_iter().filter(|(_, count)| *count > 0).collect(),
+            patches: patches.collect(),
+        }
+    }
+}
+
+/// Lines between nodes, each once: of each node, those to nodes of a higher number in the cells
+/// around it. Takes less memory than to list them.
+fn count_edges(mesh: &Mesh) -> usize {
+    const CHUNK: usize = 4096;
+    let node_to_cells = mesh.node_to_cells();
+    let starts: Vec<usize> = (0..mesh.n_nodes()).step_by(CHUNK).collect();
+    let counts: Vec<usize> = starts
+        .into_par_iter()
+        .map(|first| {
+            let mut ends: Vec<u32> = Vec::new();
+            let mut count = 0;
+            for node in first..(first + CHUNK).min(mesh.n_nodes()) {
+                ends.clear();
+                for &cell in node_to_cells.of(node) {
+                    let nodes = mesh.cells.nodes_of(cell as usize);
+                    for edge in mesh.cells.shapes[cell as usize].edges() {
+                        let [a, b] = edge.map(|local| nodes[local as usize]);
+                        if a.min(b) as usize == node {
+                            ends.push(a.max(b));
+                        }
+                    }
+                }
+                ends.sort_unstable();
+                ends.dedup();
+                count += ends.len();
+            }
+            count
+        })
+        .collect();
+    counts.into_iter().sum()
 }
 
 /// The march in time.
@@ -399,6 +451,24 @@ mod tests {
         }
         "#);
         assert!(example().write(&folder.path().join("none/summary.json")).is_err());
+    }
+
+    #[test]
+    fn a_mesh_is_counted() {
+        let counts = |text: &str| {
+            let case = crate::case::MeshCase::parse(text, Path::new(""), "m").unwrap();
+            MeshSummary::of(&crate::mesh_source::mesh(&case).unwrap())
+        };
+        let cube = counts("[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [3, 4, 5]\n");
+        assert_eq!((cube.nodes, cube.cells, cube.faces), (120, 60, 4 * 4 * 5 + 3 * 5 * 5 + 3 * 4 * 6));
+        // Lines along x, y and z.
+        assert_eq!(cube.edges, 3 * 5 * 6 + 4 * 4 * 6 + 4 * 5 * 5);
+        assert_eq!(cube.by_element, [("hexahedron", 60)].into_iter().collect());
+        assert_eq!(cube.patches.get("xmin"), Some(&20));
+        let square = counts(
+            "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [30, 4]\nelement = \"triangle\"\n",
+        );
+        assert_eq!((square.dimension, square.edges), (2, square.faces));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::console;
 use crate::failure::Failure;
 use karman::backend::available_devices;
 
-pub fn run(json: bool) -> Result<(), Failure> {
+pub(crate) fn run(json: bool) -> Result<(), Failure> {
     let devices = available_devices();
     if json {
         return console::print_json(&devices);

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use clap::CommandFactory;
 use karman::case::reference;
 
-pub fn run(topic: Option<&str>, section: Option<&str>) -> Result<(), Failure> {
+pub(crate) fn run(topic: Option<&str>, section: Option<&str>) -> Result<(), Failure> {
     let mut program = Arguments::command();
     let text = match (topic, section) {
         (None, _) => program.render_long_help().to_string(),

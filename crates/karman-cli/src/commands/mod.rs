@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::logging::Log;
 
 /// Does what the arguments say.
-pub fn run(arguments: Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let log = Log::start(&arguments);
     let quiet = arguments.quiet;
     match arguments.command {

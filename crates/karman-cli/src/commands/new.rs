@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use karman::case::templates;
 use std::path::Path;
 
-pub fn run(folder: &Path, template: &str) -> Result<(), Failure> {
+pub(crate) fn run(folder: &Path, template: &str) -> Result<(), Failure> {
     let files = templates::find(template)
         .and_then(|template| template.write(folder, "case"))
         .map_err(Failure::input)?;

@@ -10,10 +10,9 @@ use karman::simulation::{Outcome, RunOptions, Simulation};
 use serde_json::Value;
 use std::path::Path;
 
-pub fn run(arguments: &RunArguments, log: &Log, quiet: bool) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &RunArguments, log: &Log, quiet: bool) -> Result<(), Failure> {
     let case = read(&arguments.case)?;
-    let options =
-        RunOptions { backend: arguments.backend, restart: arguments.restart.clone() };
+    let options = RunOptions { backend: arguments.backend, restart: arguments.restart.clone() };
     let directory = case.output.directory.clone();
     let outcome = solve(case, options, log, quiet)?;
     let summary = read_summary(&directory);
@@ -30,14 +29,14 @@ pub fn run(arguments: &RunArguments, log: &Log, quiet: bool) -> Result<(), Failu
 }
 
 /// Reads a case and shows what is odd about it.
-pub fn read(path: &Path) -> Result<Case, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Case, Failure> {
     let case = Case::read(path).map_err(Failure::input)?;
     case.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     Ok(case)
 }
 
 /// Solves a case; its log and results go to its output directory.
-pub fn solve(
+pub(crate) fn solve(
     case: Case,
     options: RunOptions,
     log: &Log,
@@ -57,7 +56,7 @@ pub fn solve(
 }
 
 /// The summary that a run left.
-pub fn read_summary(directory: &Path) -> Result<Value, Failure> {
+pub(crate) fn read_summary(directory: &Path) -> Result<Value, Failure> {
     let path = directory.join("summary.json");
     let text = std::fs::read_to_string(&path)
         .map_err(|error| Failure::Input(format!("cannot read {}: {error}", path.display())))?;

@@ -37,7 +37,7 @@ impl CaseResult {
     }
 }
 
-pub fn run(
+pub(crate) fn run(
     cases: &[PathBuf],
     backend: Option<BackendKind>,
     json: bool,
@@ -63,17 +63,17 @@ pub fn run(
     }
     let failed = results.iter().filter(|result| !result.passes()).count();
     if failed == 0 {
-        return if json { Ok(()) } else { console::print(&format!("all {} cases pass", cases.len())) };
+        return if json {
+            Ok(())
+        } else {
+            console::print(&format!("all {} cases pass", cases.len()))
+        };
     }
     let message = format!("{failed} of {} cases failed", cases.len());
     Err(if input_failed { Failure::Input(message) } else { Failure::Solution(message) })
 }
 
-fn test(
-    path: &Path,
-    backend: Option<BackendKind>,
-    log: &Log,
-) -> Result<Vec<Comparison>, Failure> {
+fn test(path: &Path, backend: Option<BackendKind>, log: &Log) -> Result<Vec<Comparison>, Failure> {
     let case = read(path)?;
     let (directory, expected) = (case.output.directory.clone(), case.expected.clone());
     let outcome = solve(case, RunOptions { backend, restart: None }, log, false)?;

@@ -190,6 +190,25 @@ impl Case {
     }
 }
 
+impl MeshCase {
+    /// Reads `[mesh]` of a text and leaves its other sections alone: a mesh does not need a whole
+    /// case. `folder` and `name` as in [`Case::parse`].
+    ///
+    /// # Errors
+    /// [`CaseError::Invalid`].
+    pub fn parse(text: &str, folder: &Path, name: &str) -> Result<Self, CaseError> {
+        let source = Source { name: name.to_owned(), text: text.to_owned() };
+        let invalid = |problem| source.invalid(vec![problem]);
+        let file: CaseFile =
+            toml::from_str(text).map_err(|error| invalid(Problem::from_toml(&error)))?;
+        let Some(mesh) = &file.mesh else {
+            let problem = Problem::at(0..0, "there is no mesh");
+            return Err(invalid(problem.note("add [mesh] with `file` or a generator")));
+        };
+        mesh::check(mesh, folder).map_err(invalid)
+    }
+}
+
 /// Problems of all sections, so that one look at the messages mends the whole file.
 struct Problems(Vec<Problem>);
 
