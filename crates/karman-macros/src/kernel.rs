@@ -461,7 +461,7 @@ impl Pair<'_> {
                 if let (_, true) = element_of(t) {
                     let stride = format_ident!("{name}_stride");
                     let path = struct_path(t);
-                    quote!(#path::gather(#name, entity, #stride))
+                    quote!(#path::gather(&*#name, entity, #stride))
                 } else {
                     quote!(#name[entity])
                 }

@@ -225,11 +225,10 @@ impl<'a> CellScheme<'a> {
     pub fn new(
         mesh: &'a Mesh,
         geometry: &'a Geometry,
-        material: &'a Material,
+        conductivity: &'a [f64],
         boundary: &'a BoundaryFaces,
         corrected: bool,
     ) -> Self {
-        let conductivity = &material.conductivity;
         CellScheme { mesh, geometry, conductivity, boundary, corrected }
     }
 

@@ -53,6 +53,13 @@ pub enum Condition {
     Insulated,
 }
 
+impl Condition {
+    /// Whether it determines the level of the temperature and not its slope alone.
+    pub fn fixes_the_level(&self) -> bool {
+        matches!(self, Condition::Temperature(_) | Condition::Convection { .. })
+    }
+}
+
 /// The values a boundary prescribes, one for each entry that carries one: a face (its temperature,
 /// flux or ambient temperature) or, node-centred, a node held at a temperature.
 #[derive(Default)]

@@ -106,6 +106,45 @@ fn basis(shape: CellShape, p: Vector) -> Vec<(f64, Vector)> {
     }
 }
 
+/// Reference coordinates of the nodes.
+fn reference_nodes(shape: CellShape) -> &'static [Vector] {
+    const SQUARE: [Vector; 8] = [
+        [0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [1.0, 1.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, 0.0, 1.0],
+        [1.0, 0.0, 1.0],
+        [1.0, 1.0, 1.0],
+        [0.0, 1.0, 1.0],
+    ];
+    const TRIANGLE: [Vector; 6] = [
+        [0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, 0.0, 1.0],
+        [1.0, 0.0, 1.0],
+        [0.0, 1.0, 1.0],
+    ];
+    match shape {
+        CellShape::Segment => &SQUARE[..2],
+        CellShape::Triangle => &TRIANGLE[..3],
+        CellShape::Tetrahedron => &TRIANGLE[..4],
+        CellShape::Prism => &TRIANGLE,
+        CellShape::Quadrilateral => &SQUARE[..4],
+        CellShape::Pyramid => &SQUARE[..5],
+        CellShape::Hexahedron => &SQUARE,
+    }
+}
+
+/// ∇N_i at the middle of the face of an element whose local nodes are `face`.
+pub fn gradients_on_face(shape: CellShape, corners: &[Vector], face: &[usize]) -> Vec<Vector> {
+    let nodes = reference_nodes(shape);
+    let count = face.len() as f64;
+    let middle = [0, 1, 2].map(|k| face.iter().map(|i| nodes[*i][k]).sum::<f64>() / count);
+    physical_gradients(shape, corners, &basis(shape, middle)).0
+}
+
 /// ∫ N_i over an element with these corners, of any dimension up to that of the space it lies in: a
 /// volume, an area, a length.
 pub fn shares(shape: CellShape, corners: &[Vector]) -> Vec<f64> {

@@ -109,14 +109,6 @@ pub fn with_correction<F: Real>(
     y + factor * sum
 }
 
-/// y_i ← shift m_i x_i + factor y_i: what makes the matrix of an implicit step of A.
-///
-/// Traffic 4s.
-#[kernel(add_inertia, update(y))]
-pub fn with_inertia<F: Real>(i: usize, mass: &View<F>, shift: F, x: &View<F>, factor: F, y: F) -> F {
-    shift * mass[i] * x[i] + factor * y
-}
-
 /// r_i ← r_i + factor m_i (T_i − T_before,i): the memory of BDF2.
 ///
 /// Traffic 5s.
@@ -140,4 +132,10 @@ pub fn with_memory<F: Real>(
 pub fn advanced<F: Real>(i: usize, increment: &View<F>, temperature: F) -> (F, F, F) {
     let d = increment[i];
     (temperature + d, temperature, F::absolute(d))
+}
+
+/// The largest change.
+#[kernel(largest_change, combine(max), out(change))]
+pub fn finished_change(largest: f64) -> f64 {
+    largest
 }

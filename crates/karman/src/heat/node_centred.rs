@@ -11,11 +11,86 @@
 
 use super::conditions::{BoundaryValues, Condition};
 use super::discrete::{Coupling, DiscreteHeat};
-use super::finite_element::{shares, stiffness};
+use super::finite_element::{gradients_on_face, shares, stiffness};
+use super::functional::Functional;
 use super::{HeatError, Material};
 use crate::linear::{CsrMatrix, LinearError};
 use crate::mesh::{CellShape, Mesh};
 use rayon::prelude::*;
+
+/// How a patch exchanges heat with the nodes. Its prescribed values are those of the nodes of its
+/// faces, face by face, from `first` on.
+pub enum NodePatch {
+    /// Nothing crosses.
+    Insulated,
+    /// Nodes are held.
+    Held,
+    /// A prescribed flux.
+    Flux {
+        /// First prescribed value.
+        first: usize,
+    },
+    /// Exchange with a fluid.
+    Convection {
+        /// First prescribed value.
+        first: usize,
+        /// h at each entry.
+        coefficients: Vec<f64>,
+    },
+}
+
+/// The heat that enters through each face of a patch. Through a face whose nodes are held it is
+/// k S·∇T with the element's gradient at the face.
+pub fn heat_through(
+    mesh: &Mesh,
+    conductivity: &[f64],
+    patch: usize,
+    described: &NodePatch,
+) -> Vec<Functional> {
+    let mut entry = 0;
+    let faces = mesh.patches[patch].faces.clone();
+    let of_face = |face: usize| {
+        let nodes = mesh.face_to_nodes.of(face);
+        let points: Vec<_> = nodes.iter().map(|i| mesh.points[*i as usize]).collect();
+        let areas = shares(face_shape(nodes.len()), &points);
+        let mut functional = Functional::default();
+        match described {
+            NodePatch::Insulated => {}
+            NodePatch::Held => {
+                let area = area_vector(mesh, face);
+                let cell = mesh.face_left[face] as usize;
+                let own = mesh.cells.nodes_of(cell);
+                let local: Vec<usize> =
+                    own.iter().enumerate().filter(|(_, i)| nodes.contains(i)).map(|e| e.0).collect();
+                let shape = mesh.cells.shapes[cell];
+                let gradients = gradients_on_face(shape, &corners(mesh, cell), &local);
+                functional.unknowns.extend(own.iter().zip(gradients).map(|(i, g)| {
+                    let flux = g[0] * area[0] + g[1] * area[1] + g[2] * area[2];
+                    (*i, conductivity[cell] * flux)
+                }));
+            }
+            NodePatch::Flux { first } => {
+                for (k, area) in areas.iter().enumerate() {
+                    functional.values.push(((first + entry + k) as u32, *area));
+                }
+            }
+            NodePatch::Convection { first, coefficients } => {
+                for (k, (node, area)) in nodes.iter().zip(&areas).enumerate() {
+                    let exchange = coefficients[entry + k] * area;
+                    functional.values.push(((first + entry + k) as u32, exchange));
+                    functional.unknowns.push((*node, -exchange));
+                }
+            }
+        }
+        entry += nodes.len();
+        functional
+    };
+    faces.map(of_face).collect()
+}
+
+fn area_vector(mesh: &Mesh, face: usize) -> [f64; 3] {
+    crate::mesh::geometry::face_measure(mesh.face_to_nodes.of(face), &mesh.points).0
+}
 
 /// Discretises a heat problem with a value at each node. `material` is per cell.
 ///
@@ -25,15 +100,16 @@ pub fn discretize(
     mesh: &Mesh,
     material: &Material,
     conditions: &[Condition],
-) -> Result<DiscreteHeat, HeatError> {
+) -> Result<(DiscreteHeat, Vec<NodePatch>), HeatError> {
     let n = mesh.points.len();
     let mut values = BoundaryValues::default();
     let mut entries: Vec<(u32, u32, f64)> = vec![];
     let mut diagonal = vec![0.0; n];
     let mut held: Vec<Vec<u32>> = vec![vec![]; n];
+    let mut patches = vec![];
     for (patch, condition) in mesh.patches.iter().zip(conditions) {
-        match condition {
-            Condition::Insulated => {}
+        let described = match condition {
+            Condition::Insulated => NodePatch::Insulated,
             Condition::Temperature(v) => {
                 let mut nodes: Vec<u32> = patch
                     .faces
@@ -47,6 +123,7 @@ pub fn discretize(
                 for (k, node) in nodes.into_iter().enumerate() {
                     held[node as usize].push((first + k) as u32);
                 }
+                NodePatch::Held
             }
             Condition::HeatFlux(v) => {
                 let (points, areas) = lumped_areas(mesh, patch.faces.clone());
@@ -54,18 +131,21 @@ pub fn discretize(
                 for (k, (node, area)) in areas.into_iter().enumerate() {
                     entries.push((node, (first + k) as u32, area));
                 }
+                NodePatch::Flux { first }
             }
             Condition::Convection { coefficient, ambient } => {
                 let (points, areas) = lumped_areas(mesh, patch.faces.clone());
                 let h = super::coefficients_at(coefficient.as_ref(), &points);
                 super::check_coefficients(&patch.name, &h)?;
                 let first = values.push(ambient, &points);
-                for (k, ((node, area), h)) in areas.into_iter().zip(h).enumerate() {
+                for (k, ((node, area), h)) in areas.into_iter().zip(&h).enumerate() {
                     diagonal[node as usize] += h * area;
                     entries.push((node, (first + k) as u32, h * area));
                 }
+                NodePatch::Convection { first, coefficients: h }
             }
-        }
+        };
+        patches.push(described);
     }
     let free_matrix = assemble(mesh, &material.conductivity, &diagonal)?;
     let mut mass = lumped_mass(mesh, &material.heat_capacity);
@@ -78,7 +158,8 @@ pub fn discretize(
         }
     }
     let coupling = Coupling::from_entries(entries);
-    Ok(DiscreteHeat { matrix, mass, coupling, values, correction: None, is_held })
+    let discrete = DiscreteHeat { matrix, mass, coupling, values, correction: None, is_held };
+    Ok((discrete, patches))
 }
 
 /// The nodes of some faces, one entry for each node of each face, with their shares of the area.
@@ -108,7 +189,13 @@ fn corners(mesh: &Mesh, cell: usize) -> Vec<[f64; 3]> {
     mesh.cells.nodes_of(cell).iter().map(|i| mesh.points[*i as usize]).collect()
 }
 
-fn lumped_mass(mesh: &Mesh, heat_capacity: &[f64]) -> Vec<f64> {
+/// Volumes ∫ N_i of the nodes.
+pub fn node_volumes(mesh: &Mesh) -> Vec<f64> {
+    lumped_mass(mesh, &vec![1.0; mesh.n_cells()])
+}
+
+/// Σ over cells of a factor times ∫ N_i.
+pub(super) fn lumped_mass(mesh: &Mesh, heat_capacity: &[f64]) -> Vec<f64> {
     let mut mass = vec![0.0; mesh.points.len()];
     for cell in 0..mesh.cells.len() {
         let shares = shares(mesh.cells.shapes[cell], &corners(mesh, cell));
@@ -117,11 +204,6 @@ fn lumped_mass(mesh: &Mesh, heat_capacity: &[f64]) -> Vec<f64> {
         }
     }
     mass
-}
-
-/// Volumes ∫ N_i of the nodes.
-pub(super) fn node_volumes(mesh: &Mesh) -> Vec<f64> {
-    lumped_mass(mesh, &vec![1.0; mesh.cells.len()])
 }
 
 /// Σ over cells of k times their stiffness, by gather: each row is one node's.

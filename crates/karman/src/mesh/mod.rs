@@ -21,6 +21,7 @@ pub use reorder::Renumbering;
 
 use connectivity::{Faces, HalfFaces};
 use reorder::Numbered;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// How a mesh is taken in.
@@ -176,6 +177,33 @@ impl Mesh {
     pub fn node_to_cells(&self) -> Adjacency {
         Adjacency { offsets: self.cells.offsets.clone(), items: self.cells.nodes.clone() }
             .transpose(self.points.len())
+    }
+
+    /// Number of edges: in 2D the faces.
+    pub fn count_edges(&self) -> usize {
+        if self.dimension == 2 {
+            return self.n_faces();
+        }
+        let around = self.node_to_cells();
+        let larger_ends = |node: usize| {
+            let mut ends = vec![];
+            for &cell in around.of(node) {
+                let nodes = self.cells.nodes_of(cell as usize);
+                for edge in self.cells.shapes[cell as usize].edges() {
+                    let [a, b] = edge.map(|local| nodes[local as usize]);
+                    if a.min(b) as usize == node {
+                        ends.push(a.max(b));
+                    }
+                }
+            }
+            ends.sort_unstable();
+            ends.dedup();
+            ends.len()
+        };
+        let nodes = (0..self.n_nodes()).into_par_iter().with_min_len(adjacency::CHUNK);
+        // Integers: the sum does not depend on its order.
+        #[allow(clippy::disallowed_methods)]
+        nodes.map(larger_ends).sum()
     }
 
     /// Cells that share a face with each cell, by ascending face; built on each call.

@@ -1,0 +1,476 @@
+//! Sparse matrices where kernels run: compressed rows on the host, slices on a device.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+
+use super::sliced_ell::{csr_row, ell_row};
+use super::{CsrMatrix, LinearError, SlicedEll};
+use crate::backend::{Backend, Buffer, Partials, View};
+use crate::real::Real;
+use cubecl::prelude::*;
+use karman_macros::kernel;
+
+/// How a matrix is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Compressed rows: no padding; the host's.
+    Csr,
+    /// Sliced ELLPACK: consecutive reads by the threads of a plane; a device's.
+    SlicedEll,
+}
+
+impl Layout {
+    /// The faster layout of a backend.
+    pub fn of(backend: &Backend) -> Layout {
+        if backend.device().is_some() { Layout::SlicedEll } else { Layout::Csr }
+    }
+}
+
+/// A sparse matrix with values in `S` on one backend; multiplies vectors of any precision.
+#[derive(Debug)]
+pub struct Matrix<S> {
+    backend: Backend,
+    layout: Layout,
+    rows: usize,
+    columns: usize,
+    entries: usize,
+    empty_row: Option<usize>,
+    offsets: Buffer<u32>,
+    indices: Buffer<u32>,
+    values: Buffer<S>,
+}
+
+impl<S: Real> Matrix<S> {
+    /// The matrix in the layout that suits `backend`; on the host the arrays are moved.
+    ///
+    /// # Errors
+    /// [`LinearError::TooLarge`] where padding exceeds 32-bit offsets.
+    pub fn new(backend: &Backend, matrix: CsrMatrix<S>) -> Result<Self, LinearError> {
+        Self::with_layout(backend, matrix, Layout::of(backend))
+    }
+
+    /// The matrix in a given layout.
+    ///
+    /// # Errors
+    /// As for [`Matrix::new`].
+    pub fn with_layout(
+        backend: &Backend,
+        matrix: CsrMatrix<S>,
+        layout: Layout,
+    ) -> Result<Self, LinearError> {
+        let (rows, columns, entries) = (matrix.rows(), matrix.columns(), matrix.entries());
+        let empty_row = matrix.empty_row();
+        let (offsets, indices, values) = match layout {
+            Layout::Csr => matrix.into_parts(),
+            Layout::SlicedEll => {
+                let ell = backend.install(|| SlicedEll::new(&matrix))?;
+                (ell.offsets, ell.columns, ell.values)
+            }
+        };
+        Ok(Matrix {
+            backend: backend.clone(),
+            layout,
+            rows,
+            columns,
+            entries,
+            empty_row,
+            offsets: backend.upload(offsets),
+            indices: backend.upload(indices),
+            values: backend.upload(values),
+        })
+    }
+
+    /// Replaces the values, the pattern staying what it is.
+    ///
+    /// # Errors
+    /// [`LinearError::Length`] or [`LinearError::Pattern`] where the pattern of `matrix` differs,
+    /// [`LinearError::Backend`] where the old pattern could not be read.
+    pub fn set_values(&mut self, matrix: CsrMatrix<S>) -> Result<(), LinearError> {
+        if matrix.rows() != self.rows {
+            let (expected, found) = (self.rows, matrix.rows());
+            return Err(LinearError::Length { what: "rows", expected, found });
+        }
+        let found = match self.layout {
+            Layout::Csr => None,
+            Layout::SlicedEll => Some(self.backend.install(|| SlicedEll::new(&matrix))?),
+        };
+        let (offsets, indices) = match &found {
+            None => (matrix.offsets(), matrix.column_indices()),
+            Some(ell) => (&ell.offsets[..], &ell.columns[..]),
+        };
+        let same = self.backend.read(&self.offsets)? == offsets
+            && self.backend.read(&self.indices)? == indices;
+        if !same {
+            let old = self.to_csr()?;
+            let differs = |r: &usize| !old.row(*r).map(|e| e.0).eq(matrix.row(*r).map(|e| e.0));
+            let row = (0..self.rows).find(differs).unwrap_or(0);
+            return Err(LinearError::Pattern { row });
+        }
+        let values = found.map_or_else(|| matrix.into_parts().2, |ell| ell.values);
+        self.backend.write(&mut self.values, &values);
+        Ok(())
+    }
+
+    /// A copy of the matrix on the host. From slices, a row that holds nothing but one explicit zero
+    /// on the diagonal comes back empty: padding looks the same.
+    ///
+    /// # Errors
+    /// [`LinearError::Backend`] where the device failed.
+    pub fn to_csr(&self) -> Result<CsrMatrix<S>, LinearError> {
+        let offsets = self.backend.read(&self.offsets)?;
+        let indices = self.backend.read(&self.indices)?;
+        let values = self.backend.read(&self.values)?;
+        if self.layout == Layout::Csr {
+            return CsrMatrix::new(self.columns, offsets, indices, values);
+        }
+        let slice = super::SLICE;
+        let place = |r: usize, k: usize| offsets[r / slice] as usize + r % slice + k * slice;
+        let width = |r: usize| (offsets[r / slice + 1] - offsets[r / slice]) as usize / slice;
+        let length = |r: usize| {
+            let repeated = |k: &usize| indices[place(r, *k)] == indices[place(r, k - 1)];
+            let length = (1..width(r)).find(repeated).unwrap_or(width(r));
+            let is_padding = length == 1
+                && indices[place(r, 0)] as usize == r
+                && values[place(r, 0)] == S::narrow(0.0);
+            if is_padding { 0 } else { length }
+        };
+        self.backend.install(|| {
+            CsrMatrix::from_rows(self.rows, self.columns, length, |r, columns, row_values| {
+                for k in 0..columns.len() {
+                    columns[k] = indices[place(r, k)];
+                    row_values[k] = values[place(r, k)];
+                }
+            })
+        })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of entries, padding not counted.
+    pub fn entries(&self) -> usize {
+        self.entries
+    }
+
+    /// How it is stored.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The first row without entries.
+    pub fn empty_row(&self) -> Option<usize> {
+        self.empty_row
+    }
+
+    /// Bytes it occupies, which is what one product reads of it.
+    pub fn bytes(&self) -> usize {
+        self.offsets.bytes() + self.indices.bytes() + self.values.bytes()
+    }
+
+    /// The backend it lives on.
+    pub fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
+    pub(super) fn arrays(&self) -> (&Buffer<u32>, &Buffer<u32>, &Buffer<S>) {
+        (&self.offsets, &self.indices, &self.values)
+    }
+
+    /// y ← A x. `x`: [columns], `y`: [rows].
+    pub fn multiply<F: Real>(&self, x: &Buffer<F>, y: &mut Buffer<F>) {
+        let (offsets, indices, values) = self.arrays();
+        match self.layout {
+            Layout::Csr => csr_multiply(&self.backend, self.rows, offsets, indices, values, x, y),
+            Layout::SlicedEll => {
+                ell_multiply(&self.backend, self.rows, offsets, indices, values, x, y);
+            }
+        }
+    }
+
+    /// y ← A x with the partials of x·y. Square matrices only.
+    pub fn multiply_dot<F: Real>(&self, x: &Buffer<F>, y: &mut Buffer<F>, partials: &mut Partials) {
+        let (offsets, indices, values) = self.arrays();
+        let (backend, n) = (&self.backend, self.rows);
+        match self.layout {
+            Layout::Csr => csr_multiply_dot(backend, n, offsets, indices, values, x, y, partials),
+            Layout::SlicedEll => {
+                ell_multiply_dot(backend, n, offsets, indices, values, x, y, partials);
+            }
+        }
+    }
+
+    /// y ← A x with the partials of x·y, x·r, r·r, r·y and y·y. Square matrices only.
+    pub fn multiply_dots<F: Real>(
+        &self,
+        x: &Buffer<F>,
+        r: &Buffer<F>,
+        y: &mut Buffer<F>,
+        partials: &mut Partials,
+    ) {
+        let (offsets, indices, values) = self.arrays();
+        let (backend, n) = (&self.backend, self.rows);
+        match self.layout {
+            Layout::Csr => {
+                csr_multiply_dots(backend, n, offsets, indices, values, x, r, y, partials);
+            }
+            Layout::SlicedEll => {
+                ell_multiply_dots(backend, n, offsets, indices, values, x, r, y, partials);
+            }
+        }
+    }
+
+    /// The inverse of the diagonal: [rows], stored in any precision.
+    ///
+    /// # Errors
+    /// [`LinearError::Diagonal`] for the first row whose diagonal is zero or absent, or has an
+    /// inverse that is not finite.
+    pub fn inverse_diagonal<D: Real>(&self) -> Result<Buffer<D>, LinearError> {
+        let (backend, n) = (&self.backend, self.rows);
+        let mut inverse = backend.zeros(n);
+        let mut partials = Partials::new(backend, n, 1);
+        let mut first = backend.zeros(1);
+        let (offsets, indices, values) = self.arrays();
+        let spacing = if self.layout == Layout::Csr { 1 } else { super::SLICE };
+        super::on_threads(backend, || {
+            invert_diagonal(
+                backend,
+                n,
+                offsets,
+                indices,
+                values,
+                spacing,
+                &mut inverse,
+                &mut partials,
+            );
+            finish_min(backend, &partials, &mut first);
+        });
+        let first = backend.read(&first)?[0];
+        if first < n as f64 {
+            let row = first as usize;
+            let value = self.to_csr()?.row(row).find(|e| e.0 == row).map_or(0.0, |e| e.1.into());
+            return Err(LinearError::Diagonal { row, value });
+        }
+        Ok(inverse)
+    }
+}
+
+/// y ← A x from compressed rows. Traffic a row: 4 + 8s, and 4 + s an entry.
+#[kernel(csr_multiply, out(y))]
+pub(super) fn csr_product<F: Real, S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    x: &View<F>,
+) -> F {
+    csr_row::<F, S>(row, offsets, columns, values, x)
+}
+
+/// y ← A x from slices. Traffic a row: 2s, and 4 + s an entry, padding included.
+#[kernel(ell_multiply, out(y))]
+pub(super) fn ell_product<F: Real, S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    x: &View<F>,
+) -> F {
+    ell_row::<F, S>(row, offsets, columns, values, x)
+}
+
+/// y ← A x with x·y, from compressed rows. Traffic of the product alone: x_row has been read.
+#[kernel(csr_multiply_dot, out(y), reduce(sum))]
+pub(super) fn csr_product_dot<F: Real, S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    x: &View<F>,
+) -> (F, f64) {
+    let y = csr_row::<F, S>(row, offsets, columns, values, x);
+    (y, F::widen(x[row]) * F::widen(y))
+}
+
+/// y ← A x with x·y, from slices. Traffic of the product alone.
+#[kernel(ell_multiply_dot, out(y), reduce(sum))]
+pub(super) fn ell_product_dot<F: Real, S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    x: &View<F>,
+) -> (F, f64) {
+    let y = ell_row::<F, S>(row, offsets, columns, values, x);
+    (y, F::widen(x[row]) * F::widen(y))
+}
+
+/// y ← A x with x·y, x·r, r·r, r·y, y·y, from compressed rows. Traffic of the product and s a row.
+#[kernel(csr_multiply_dots, out(y), reduce(sum, sum, sum, sum, sum))]
+pub(super) fn csr_product_dots<F: Real, S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    x: &View<F>,
+    r: &View<F>,
+) -> (F, f64, f64, f64, f64, f64) {
+    let own = csr_row::<F, S>(row, offsets, columns, values, x);
+    let x = F::widen(x[row]);
+    let r = F::widen(r[row]);
+    let y = F::widen(own);
+    (own, x * y, x * r, r * r, r * y, y * y)
+}
+
+/// y ← A x with x·y, x·r, r·r, r·y, y·y, from slices. Traffic of the product and s a row.
+#[kernel(ell_multiply_dots, out(y), reduce(sum, sum, sum, sum, sum))]
+pub(super) fn ell_product_dots<F: Real, S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    x: &View<F>,
+    r: &View<F>,
+) -> (F, f64, f64, f64, f64, f64) {
+    let own = ell_row::<F, S>(row, offsets, columns, values, x);
+    let x = F::widen(x[row]);
+    let r = F::widen(r[row]);
+    let y = F::widen(own);
+    (own, x * y, x * r, r * r, r * y, y * y)
+}
+
+/// 1/a_rr in the precision it is kept in, and the row's index where that is not finite. Entries of a
+/// row are `spacing` apart: 1 in compressed rows, [`super::SLICE`] in slices.
+#[kernel(invert_diagonal, out(inverse), reduce(min))]
+pub(super) fn inverted_diagonal<S: Real, D: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    spacing: usize,
+) -> (D, f64) {
+    let group = row / spacing;
+    let mut k = offsets[group] as usize + row % spacing;
+    let mut diagonal = f64::literal(0.0);
+    while k < offsets[group + 1] as usize {
+        if columns[k] as usize == row {
+            diagonal = diagonal + S::widen(values[k]);
+        }
+        k += spacing;
+    }
+    let mut kept = D::literal(0.0);
+    let mut wrong = row as f64;
+    if f64::absolute(diagonal) > f64::literal(0.0) {
+        kept = D::narrow(f64::literal(1.0) / diagonal);
+        // The inverse of a tiny diagonal overflows.
+        if f64::absolute(D::widen(kept)) <= f64::literal(f64::MAX) {
+            wrong = f64::literal(f64::MAX);
+        }
+    }
+    (kept, wrong)
+}
+
+/// The finished minimum.
+#[kernel(finish_min, combine(min), out(result))]
+pub(super) fn finished_min(least: f64) -> f64 {
+    least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::testing::{SIZES, everywhere, values};
+    use crate::linear::testing::scattered;
+
+    #[test]
+    fn products_agree_in_every_layout_on_every_backend() {
+        for n in SIZES {
+            let a = scattered(n);
+            let x = values(n, 5);
+            let want = a.times(&x);
+            let dots = |y: &[f64], z: &[f64]| y.iter().zip(z).map(|(a, b)| a * b).sum::<f64>();
+            for backend in everywhere() {
+                for layout in [Layout::Csr, Layout::SlicedEll] {
+                    let m = Matrix::with_layout(&backend, a.clone(), layout).unwrap();
+                    assert_eq!(m.to_csr().unwrap(), a);
+                    let (bx, mut y) = (backend.upload_slice(&x), backend.zeros(n));
+                    let mut partials = Partials::new(&backend, n, 5);
+                    m.multiply(&bx, &mut y);
+                    let close = |got: &[f64]| {
+                        for (g, w) in got.iter().zip(&want) {
+                            assert!((g - w).abs() < 1e-13, "{backend:?} {g} {w}");
+                        }
+                    };
+                    close(&backend.read(&y).unwrap());
+                    m.multiply_dot(&bx, &mut y, &mut partials);
+                    close(&backend.read(&y).unwrap());
+                    let mut sum = backend.zeros(1);
+                    crate::backend::blas::finish_sum(&backend, &partials, &mut sum);
+                    let scale = 1e-12 * n as f64;
+                    let got = backend.read(&sum).unwrap()[0];
+                    assert!((got - dots(&x, &want)).abs() <= scale, "{backend:?}");
+                    let r = backend.upload(values(n, 6));
+                    m.multiply_dots(&bx, &r, &mut y, &mut partials);
+                    close(&backend.read(&y).unwrap());
+                    crate::backend::blas::finish_sum(&backend, &partials, &mut sum);
+                    assert_eq!(backend.read(&sum).unwrap()[0], got);
+                    let single = Matrix::with_layout(&backend, a.converted::<f32>(), layout);
+                    single.unwrap().multiply(&bx, &mut y);
+                    for (g, w) in backend.read(&y).unwrap().iter().zip(&want) {
+                        assert!((g - w).abs() < 2e-6, "{backend:?} {g} {w}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_inverse_diagonal_names_the_row_it_cannot_divide_by() {
+        for backend in everywhere() {
+            for layout in [Layout::Csr, Layout::SlicedEll] {
+                let entries: Vec<_> = (0..100u32).map(|r| (r, r, f64::from(r) - 60.5)).collect();
+                let a = CsrMatrix::from_entries(100, 100, entries.clone()).unwrap();
+                let m = Matrix::with_layout(&backend, a, layout).unwrap();
+                let inverse = backend.read(&m.inverse_diagonal::<f64>().unwrap()).unwrap();
+                for (r, value) in inverse.iter().enumerate() {
+                    assert!((value * (r as f64 - 60.5) - 1.0).abs() < 1e-15);
+                }
+                for (value, message) in [(0.0, "0"), (1e-40, "0.0000000000000000000")] {
+                    let mut entries = entries.clone();
+                    entries[71].2 = value;
+                    let a = CsrMatrix::from_entries(100, 100, entries).unwrap();
+                    let m = Matrix::with_layout(&backend, a, layout).unwrap();
+                    let error = m.inverse_diagonal::<f32>().unwrap_err();
+                    assert_eq!(error, LinearError::Diagonal { row: 71, value });
+                    let text = format!("the diagonal of row 71 is {message}");
+                    assert!(error.to_string().starts_with(&text), "{error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_replaced_only_in_the_same_pattern() {
+        for backend in everywhere() {
+            for layout in [Layout::Csr, Layout::SlicedEll] {
+                let a = scattered(100);
+                let mut m = Matrix::with_layout(&backend, a.clone(), layout).unwrap();
+                let twice = a.values().iter().map(|v| 2.0 * v).collect();
+                let (offsets, columns, _) = a.clone().into_parts();
+                let twice = CsrMatrix::new(100, offsets, columns, twice).unwrap();
+                m.set_values(twice.clone()).unwrap();
+                assert_eq!(m.to_csr().unwrap(), twice);
+                let error = m.set_values(scattered(99)).unwrap_err().to_string();
+                assert_eq!(error, "the matrix has 99 rows, but 100 are expected");
+                let entries = (0..100).map(|r| (r, r, 1.0)).collect();
+                let diagonal = CsrMatrix::from_entries(100, 100, entries).unwrap();
+                let error = m.set_values(diagonal).unwrap_err().to_string();
+                assert_eq!(error, "the new values belong to another pattern: it differs in row 1");
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Sparse matrices, Krylov methods and preconditioners. Knows no mesh: only `backend` and `real`.
+//!
+//! A [`Solver`] is set up once for an [`Operator`] (a [`Matrix`] or anything else that applies
+//! y = A x) and a [`Preconditioner`], then used for many right-hand sides. Scalars of a recurrence
+//! live beside the vectors: a recorded iteration never waits for the host, and one that runs past
+//! the end changes nothing, so counts are exact however seldom the host looks.
+
+mod cg;
+mod csr_matrix;
+mod error;
+mod matrix;
+mod nullspace;
+mod operator;
+mod outcome;
+mod params;
+mod preconditioner;
+mod progress;
+mod sliced_ell;
+mod solver;
+
+pub use csr_matrix::CsrMatrix;
+pub use error::LinearError;
+pub use matrix::{Layout, Matrix};
+pub use operator::Operator;
+pub use outcome::{Breakdown, SolveOutcome, Status};
+pub use params::{Method, Nullspace, Params, PreconditionerKind, StoredPrecision};
+pub use preconditioner::{Diagonal, Identity, Jacobi, Preconditioner, SingleJacobi};
+pub use sliced_ell::{SLICE, SlicedEll};
+pub use solver::Solver;
+
+use crate::backend::Backend;
+use cg::ConjugateGradient;
+
+/// Runs a sequence of dispatches: on the host's threads there, and on the calling thread for a
+/// device, whose runtime orders the work of one thread only.
+fn on_threads<R: Send>(backend: &Backend, work: impl FnOnce() -> R + Send) -> R {
+    match backend.device() {
+        None => backend.install(work),
+        Some(_) => work(),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! What became of a solve. Divergence is an outcome, not an error.
+
+use std::fmt;
+
+/// How a solve ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Status {
+    /// ‖b − A x‖ ≤ tolerance ‖b‖, recomputed from x.
+    Converged,
+    /// The iterations allowed were made.
+    MaxIterations,
+    /// The true residual does not become smaller any more.
+    Stagnated,
+    /// The method cannot go on.
+    Breakdown(Breakdown),
+    /// A residual that is not finite: the matrix, b or x holds such a number, or it overflowed.
+    NotANumber,
+}
+
+/// Why a method cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Breakdown {
+    /// p·Ap is not positive.
+    Operator {
+        /// p·Ap.
+        curvature: f64,
+    },
+    /// r·M⁻¹r is not positive.
+    Preconditioner {
+        /// r·M⁻¹r.
+        product: f64,
+    },
+    /// The shadow residual has become orthogonal to the residual or to the product.
+    Shadow {
+        /// The scalar product.
+        product: f64,
+    },
+    /// The stabilising step of BiCGStab has length zero.
+    Stabiliser {
+        /// The length.
+        length: f64,
+    },
+}
+
+impl fmt::Display for Breakdown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Breakdown::Operator { curvature } => {
+                write!(f, "p·Ap = {curvature:.3e}: the matrix is not positive definite")
+            }
+            Breakdown::Preconditioner { product } => {
+                write!(f, "r·M⁻¹r = {product:.3e}: the preconditioner is not positive definite")
+            }
+            Breakdown::Shadow { product } => {
+                write!(f, "the shadow residual is orthogonal to the residual ({product:.3e})")
+            }
+            Breakdown::Stabiliser { length } => {
+                write!(f, "the stabilising step has length {length:.3e}")
+            }
+        }
+    }
+}
+
+/// What became of a solve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolveOutcome {
+    /// How it ended.
+    pub status: Status,
+    /// Iterations made, exactly; a step of BiCGStab, with its two products, counts as one.
+    pub iterations: usize,
+    /// ‖b − A x‖ / ‖b‖ of the x returned (‖r₀‖ in place of ‖b‖ where b = 0).
+    pub relative_residual: f64,
+    /// ‖b‖, or ‖r₀‖ where b = 0.
+    pub reference: f64,
+    /// Times the recurrence was started anew from the true residual.
+    pub restarts: usize,
+    /// |Σ b| / (√n ‖b‖) where constants are projected out, 0 elsewhere: how far b is from having a
+    /// solution, between 0 and 1.
+    pub incompatibility: f64,
+    /// ‖r‖ / ‖b‖ at the start and after each iteration, where it was asked for.
+    pub history: Vec<f64>,
+}
+
+impl SolveOutcome {
+    /// Whether the tolerance was reached.
+    pub fn is_converged(&self) -> bool {
+        self.status == Status::Converged
+    }
+
+    /// Whether the singular system has a solution up to round-off of b.
+    pub fn is_compatible(&self) -> bool {
+        self.incompatibility <= 1e-8
+    }
+}
+
+impl fmt::Display for SolveOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.status {
+            Status::Converged => write!(f, "converged")?,
+            Status::MaxIterations => write!(f, "not converged")?,
+            Status::Stagnated => write!(f, "stagnated")?,
+            Status::Breakdown(why) => write!(f, "broke down ({why})")?,
+            Status::NotANumber => write!(f, "not a number")?,
+        }
+        let (count, residual) = (self.iterations, self.relative_residual);
+        write!(f, " after {count} iterations, relative residual {residual:.3e}")?;
+        if !self.is_compatible() {
+            let part = self.incompatibility;
+            write!(
+                f,
+                "; the right-hand side has a constant part ({part:.3e}), which was left out"
+            )?;
+        }
+        Ok(())
+    }
+}

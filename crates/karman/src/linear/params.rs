@@ -1,0 +1,195 @@
+//! What a caller chooses.
+
+use super::LinearError;
+
+/// The Krylov method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Method {
+    /// Conjugate gradients: symmetric positive definite systems.
+    #[default]
+    ConjugateGradient,
+    /// Conjugate gradients with one reduction a step (Chronopoulos & Gear 1989).
+    SingleReduction,
+    /// Conjugate gradients that bear a preconditioner which changes from step to step.
+    FlexibleConjugateGradient,
+    /// BiCGStab (van der Vorst 1992): any system; each step has two products.
+    BiCgStab,
+    /// Flexible GMRES (Saad 1993) with the residual recomputed after `restart` steps.
+    Fgmres,
+}
+
+impl Method {
+    /// Name in the case file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::ConjugateGradient => "cg",
+            Method::SingleReduction => "single_reduction_cg",
+            Method::FlexibleConjugateGradient => "flexible_cg",
+            Method::BiCgStab => "bicgstab",
+            Method::Fgmres => "fgmres",
+        }
+    }
+}
+
+/// The approximate inverse.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum PreconditionerKind {
+    /// None.
+    None,
+    /// The diagonal.
+    #[default]
+    Jacobi,
+    /// One symmetric Gauss–Seidel sweep, by colours.
+    GaussSeidel,
+    /// A Chebyshev polynomial in D⁻¹A.
+    Chebyshev {
+        /// Steps; one product fewer.
+        degree: usize,
+        /// Largest over smallest eigenvalue of the interval that is damped.
+        ratio: f64,
+    },
+    /// Steps of conjugate gradients with Jacobi: not one linear map, so for the flexible methods.
+    ConjugateGradient {
+        /// Steps.
+        steps: usize,
+    },
+}
+
+impl PreconditionerKind {
+    /// Name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            PreconditionerKind::None => "none",
+            PreconditionerKind::Jacobi => "jacobi",
+            PreconditionerKind::GaussSeidel => "gauss_seidel",
+            PreconditionerKind::Chebyshev { .. } => "chebyshev",
+            PreconditionerKind::ConjugateGradient { .. } => "conjugate_gradient",
+        }
+    }
+}
+
+/// The precision a preconditioner is kept in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum StoredPrecision {
+    /// That of the computation.
+    #[default]
+    Same,
+    /// `f32`: half the traffic; M changes a little and stays symmetric.
+    Single,
+}
+
+/// What the operator maps to zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Nullspace {
+    /// Nothing.
+    #[default]
+    None,
+    /// Constants, as does its transpose (all-Neumann pressure): they are projected out of b and x.
+    Constant,
+}
+
+/// How to solve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Params {
+    /// Krylov method. Default: conjugate gradients.
+    pub method: Method,
+    /// Approximate inverse. Default: Jacobi.
+    pub preconditioner: PreconditionerKind,
+    /// Precision of the approximate inverse. Default: that of the computation.
+    pub preconditioner_precision: StoredPrecision,
+    /// Target of ‖b − A x‖ / ‖b‖. 0 asks for `max_iterations` or stagnation. Default: 1e-8.
+    pub relative_tolerance: f64,
+    /// Iterations allowed. Default: 500.
+    pub max_iterations: usize,
+    /// Steps of FGMRES between restarts; each keeps two vectors. Default: 30.
+    pub restart: usize,
+    /// What the operator maps to zero. Default: nothing.
+    pub nullspace: Nullspace,
+    /// Whether the outcome holds the residual of each iteration. Default: no.
+    pub record_history: bool,
+    /// Iterations submitted between two looks of the host at a device; none: chosen by size. The
+    /// result does not depend on it.
+    pub iterations_per_look: Option<usize>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            method: Method::default(),
+            preconditioner: PreconditionerKind::default(),
+            preconditioner_precision: StoredPrecision::default(),
+            relative_tolerance: 1e-8,
+            max_iterations: 500,
+            restart: 30,
+            nullspace: Nullspace::default(),
+            record_history: false,
+            iterations_per_look: None,
+        }
+    }
+}
+
+impl Params {
+    /// Checks ranges.
+    ///
+    /// # Errors
+    /// [`LinearError::Parameter`] for the first one out of range.
+    pub fn check(&self) -> Result<(), LinearError> {
+        let wrong = |name, value, rule| Err(LinearError::Parameter { name, value, rule });
+        let tolerance = self.relative_tolerance;
+        if !(0.0..1.0).contains(&tolerance) {
+            return wrong("relative_tolerance", tolerance, "it lies in [0, 1)");
+        }
+        if self.restart == 0 || self.restart > 1000 {
+            return wrong("restart", self.restart as f64, "it lies between 1 and 1000");
+        }
+        if self.iterations_per_look == Some(0) {
+            return wrong("iterations_per_look", 0.0, "it is at least 1");
+        }
+        match self.preconditioner {
+            PreconditionerKind::Chebyshev { degree, .. } if !(1..=100).contains(&degree) => {
+                wrong("degree", degree as f64, "it lies between 1 and 100")
+            }
+            PreconditionerKind::Chebyshev { ratio, .. } if !(ratio > 1.0 && ratio < 1e6) => {
+                wrong("ratio", ratio, "it lies between 1 and 1e6")
+            }
+            PreconditionerKind::ConjugateGradient { steps } if !(1..=1000).contains(&steps) => {
+                wrong("steps", steps as f64, "it lies between 1 and 1000")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_out_of_range_are_named() {
+        let good = Params::default();
+        assert_eq!(good.check(), Ok(()));
+        let message = |p: Params| p.check().unwrap_err().to_string();
+        let chebyshev = |degree, ratio| PreconditionerKind::Chebyshev { degree, ratio };
+        let with = |preconditioner| Params { preconditioner, ..Params::default() };
+        assert_eq!(
+            message(Params { relative_tolerance: -1e-8, ..good.clone() }),
+            "relative_tolerance = -0.00000001: it lies in [0, 1)"
+        );
+        assert_eq!(
+            message(Params { relative_tolerance: f64::NAN, ..good.clone() }),
+            "relative_tolerance = NaN: it lies in [0, 1)"
+        );
+        assert_eq!(
+            message(Params { restart: 0, ..good.clone() }),
+            "restart = 0: it lies between 1 and 1000"
+        );
+        assert_eq!(
+            message(Params { iterations_per_look: Some(0), ..good }),
+            "iterations_per_look = 0: it is at least 1"
+        );
+        assert_eq!(message(with(chebyshev(0, 30.0))), "degree = 0: it lies between 1 and 100");
+        assert_eq!(message(with(chebyshev(3, 1.0))), "ratio = 1: it lies between 1 and 1e6");
+        let inner = PreconditionerKind::ConjugateGradient { steps: 0 };
+        assert_eq!(message(with(inner)), "steps = 0: it lies between 1 and 1000");
+    }
+}

@@ -1,0 +1,113 @@
+//! Approximate inverses z = M⁻¹ r.
+
+use super::{LinearError, Matrix};
+use crate::backend::{Backend, Buffer, View, blas};
+use crate::real::{Real, convert};
+use cubecl::prelude::*;
+use karman_macros::kernel;
+
+/// An approximate inverse of an operator. Applying it does nothing but call dispatch functions (it
+/// may be captured in a device graph): scratch is allocated when it is made.
+pub trait Preconditioner<T: Real>: Send {
+    /// z ← M⁻¹ r.
+    fn apply(&mut self, backend: &Backend, r: &Buffer<T>, z: &mut Buffer<T>);
+
+    /// The inverse where it is diagonal: solvers then multiply inside their own kernels.
+    fn diagonal(&self) -> Option<Diagonal<'_, T>> {
+        None
+    }
+
+    /// Whether M is one symmetric matrix: plain conjugate gradients needs that.
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
+    /// Bytes one application moves, for reports.
+    fn bytes(&self) -> usize;
+}
+
+/// A diagonal inverse.
+#[derive(Clone, Copy)]
+pub enum Diagonal<'a, T> {
+    /// 1.
+    Identity,
+    /// In the precision of the computation.
+    Same(&'a Buffer<T>),
+    /// In single precision.
+    Single(&'a Buffer<f32>),
+}
+
+/// No preconditioning: M = I.
+#[derive(Debug, Clone, Copy)]
+pub struct Identity {
+    /// Number of unknowns.
+    pub rows: usize,
+}
+
+impl<T: Real> Preconditioner<T> for Identity {
+    fn apply(&mut self, backend: &Backend, r: &Buffer<T>, z: &mut Buffer<T>) {
+        blas::copy(backend, self.rows, r, z);
+    }
+
+    fn diagonal(&self) -> Option<Diagonal<'_, T>> {
+        Some(Diagonal::Identity)
+    }
+
+    fn bytes(&self) -> usize {
+        2 * self.rows * size_of::<T>()
+    }
+}
+
+/// Jacobi's: M is the diagonal of a matrix.
+#[derive(Debug)]
+pub struct Jacobi<S> {
+    inverse: Buffer<S>,
+}
+
+impl<S: Real> Jacobi<S> {
+    /// From the diagonal of `matrix`.
+    ///
+    /// # Errors
+    /// [`LinearError::Diagonal`] where it has no inverse.
+    pub fn new<T: Real>(matrix: &Matrix<T>) -> Result<Self, LinearError> {
+        Ok(Jacobi { inverse: matrix.inverse_diagonal()? })
+    }
+}
+
+impl<T: Real> Preconditioner<T> for Jacobi<T> {
+    fn apply(&mut self, backend: &Backend, r: &Buffer<T>, z: &mut Buffer<T>) {
+        blas::multiply(backend, self.inverse.len(), &self.inverse, r, z);
+    }
+
+    fn diagonal(&self) -> Option<Diagonal<'_, T>> {
+        Some(Diagonal::Same(&self.inverse))
+    }
+
+    fn bytes(&self) -> usize {
+        3 * self.inverse.bytes()
+    }
+}
+
+/// Jacobi's with the inverse kept in single precision whatever `T` is.
+#[derive(Debug)]
+pub struct SingleJacobi(pub Jacobi<f32>);
+
+impl<T: Real> Preconditioner<T> for SingleJacobi {
+    fn apply(&mut self, backend: &Backend, r: &Buffer<T>, z: &mut Buffer<T>) {
+        scale_by(backend, self.0.inverse.len(), &self.0.inverse, r, z);
+    }
+
+    fn diagonal(&self) -> Option<Diagonal<'_, T>> {
+        Some(Diagonal::Single(&self.0.inverse))
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.inverse.len() * (4 + 2 * size_of::<T>())
+    }
+}
+
+/// z ← d r with d in another precision. Traffic 2s and that of d.
+#[kernel(scale_by, out(z), unroll(4))]
+pub(super) fn scaled_by<F: Real, S: Real>(i: usize, d: &View<S>, r: &View<F>) -> F {
+    convert::<S, F>(d[i]) * r[i]
+}

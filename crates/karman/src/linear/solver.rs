@@ -1,0 +1,368 @@
+//! A system set up once and solved for many right-hand sides: the Krylov loop, seen from the host.
+
+use super::nullspace::ConstantProjection;
+use super::progress::{Krylov, Progress, System, status};
+use super::{
+    Breakdown, ConjugateGradient, Identity, Jacobi, LinearError, Matrix, Method, Nullspace,
+    Operator, Params, Preconditioner, PreconditionerKind, SingleJacobi, SolveOutcome, Status,
+    StoredPrecision,
+};
+use crate::backend::{Backend, Buffer, Recording, blas};
+use crate::real::Real;
+use std::sync::Arc;
+
+/// Restarts from the true residual, each of which must have halved it.
+const RESTARTS: usize = 20;
+
+/// What a recording works on.
+struct State<T> {
+    system: System<T>,
+    method: Box<dyn Krylov<T>>,
+}
+
+type Work<T> = Box<dyn FnMut(&Backend, &mut State<T>) + Send>;
+
+/// A linear system with its preconditioner, scratch and recorded iterations. A solve allocates
+/// nothing that grows with the system.
+pub struct Solver<T: Real> {
+    backend: Backend,
+    params: Params,
+    state: State<T>,
+    /// One for each step of the cycle; one in all where the recurrence has no cycle.
+    recordings: Vec<Recording<State<T>, Work<T>>>,
+    /// Iterations of one replay (recurrences) or between two looks (cycles).
+    stride: usize,
+    constants: Option<(ConstantProjection, Buffer<T>)>,
+}
+
+impl<T: Real> Solver<T> {
+    /// The solver of A x = b for a matrix, with the preconditioner `params` names made from it.
+    ///
+    /// # Errors
+    /// [`LinearError`] where the matrix is not square, has an empty row or does not suit the
+    /// preconditioner, where a parameter is out of range, or where the device failed.
+    pub fn new(
+        backend: &Backend,
+        matrix: Arc<Matrix<T>>,
+        params: &Params,
+    ) -> Result<Self, LinearError> {
+        check_square(&matrix)?;
+        let operator = Box::new(Arc::clone(&matrix));
+        Self::with_operator(backend, operator, Some(matrix), params)
+    }
+
+    /// The solver of any operator, with the preconditioner `params` names made from a matrix near
+    /// it, which may be left out where that is none.
+    ///
+    /// # Errors
+    /// As for [`Solver::new`]; [`LinearError::NeedsMatrix`] where the matrix is wanted.
+    pub fn with_operator(
+        backend: &Backend,
+        operator: Box<dyn Operator<T>>,
+        near: Option<Arc<Matrix<T>>>,
+        params: &Params,
+    ) -> Result<Self, LinearError> {
+        params.check()?;
+        let preconditioner = preconditioner(backend, operator.unknowns(), near, params)?;
+        Self::with_preconditioner(backend, operator, preconditioner, params)
+    }
+
+    /// The solver of any operator with any preconditioner; what `params` says of one is not used.
+    ///
+    /// # Errors
+    /// [`LinearError::Parameter`] where a parameter is out of range or plain conjugate gradients
+    /// meet a preconditioner that is not symmetric; [`LinearError::Backend`] where the device failed.
+    pub fn with_preconditioner(
+        backend: &Backend,
+        operator: Box<dyn Operator<T>>,
+        preconditioner: Box<dyn Preconditioner<T>>,
+        params: &Params,
+    ) -> Result<Self, LinearError> {
+        params.check()?;
+        let needs_symmetry =
+            matches!(params.method, Method::ConjugateGradient | Method::SingleReduction);
+        if needs_symmetry && !preconditioner.is_symmetric() {
+            return Err(LinearError::VariablePreconditioner);
+        }
+        let n = operator.unknowns();
+        let mut system = System::new(backend, operator, preconditioner);
+        system.history = params.record_history.then(|| backend.zeros(params.max_iterations + 1));
+        let method = krylov(backend, &system, params);
+        let constants = match params.nullspace {
+            Nullspace::None => None,
+            Nullspace::Constant => Some((ConstantProjection::new(backend, n), backend.zeros(n))),
+        };
+        let mut solver = Solver {
+            backend: backend.clone(),
+            params: params.clone(),
+            state: State { system, method },
+            recordings: vec![],
+            stride: 1,
+            constants,
+        };
+        solver.record()?;
+        Ok(solver)
+    }
+
+    /// Records the iterations. The state is all zeros, hence inactive: the first run changes nothing.
+    fn record(&mut self) -> Result<(), LinearError> {
+        let backend = self.backend.clone();
+        let graphs = backend.device().is_some();
+        let chosen = self.params.iterations_per_look;
+        let by_size = if graphs { stride(self.state.system.rows()) } else { 1 };
+        self.stride = chosen.unwrap_or(by_size);
+        let cycle = self.state.method.cycle();
+        let repeats = if cycle.is_some() { 1 } else { self.stride };
+        for k in 0..cycle.unwrap_or(1) {
+            let work: Work<T> = Box::new(move |backend, state: &mut State<T>| {
+                for _ in 0..repeats {
+                    state.method.step(k, backend, &mut state.system);
+                }
+            });
+            let state = &mut self.state;
+            let recording = Recording::new(&backend, state, work, |_, _| {})?;
+            self.recordings.push(recording);
+        }
+        Ok(())
+    }
+
+    /// The backend it solves on.
+    pub fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
+    /// What it was made with.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// Another tolerance from now on.
+    ///
+    /// # Errors
+    /// [`LinearError::Parameter`] where it is out of range.
+    pub fn set_relative_tolerance(&mut self, tolerance: f64) -> Result<(), LinearError> {
+        let params = Params { relative_tolerance: tolerance, ..self.params.clone() };
+        params.check()?;
+        self.params = params;
+        Ok(())
+    }
+
+    /// Bytes that vectors, preconditioner and operator's product do not share: an estimate of what one
+    /// iteration moves beside the operator's own traffic.
+    pub fn bytes_per_iteration(&self) -> usize {
+        let State { system, method } = &self.state;
+        let fused = system.preconditioner.diagonal().is_some();
+        let preconditioner = if fused { 0 } else { system.preconditioner.bytes() };
+        system.rows() * method.vectors_moved() + preconditioner
+    }
+
+    /// Solves A x = b from the first guess `x`, which becomes the solution. `b`, `x`: [n].
+    ///
+    /// # Errors
+    /// [`LinearError::VectorLength`] where b or x has another length, [`LinearError::Backend`] where
+    /// the device failed. That the iteration fails is an outcome.
+    pub fn solve(&mut self, b: &Buffer<T>, x: &mut Buffer<T>) -> Result<SolveOutcome, LinearError> {
+        let expected = self.state.system.rows();
+        for (what, found) in [("right-hand side", b.len()), ("solution", x.len())] {
+            if found != expected {
+                return Err(LinearError::VectorLength { what, expected, found });
+            }
+        }
+        let backend = self.backend.clone();
+        super::on_threads(&backend, || {
+            blas::copy(&backend, expected, x, &mut self.state.system.iterate);
+            let outcome = match self.constants.take() {
+                None => self.iterate(b),
+                Some((mut projection, mut rhs)) => {
+                    let outcome = self.iterate_projected(b, &mut projection, &mut rhs);
+                    self.constants = Some((projection, rhs));
+                    outcome
+                }
+            }?;
+            blas::copy(&backend, expected, &self.state.system.iterate, x);
+            Ok(outcome)
+        })
+    }
+
+    fn iterate_projected(
+        &mut self,
+        b: &Buffer<T>,
+        projection: &mut ConstantProjection,
+        rhs: &mut Buffer<T>,
+    ) -> Result<SolveOutcome, LinearError> {
+        let backend = self.backend.clone();
+        projection.project(&backend, &mut self.state.system.iterate);
+        blas::copy(&backend, rhs.len(), b, rhs);
+        projection.project(&backend, rhs);
+        let incompatibility = projection.share(&backend)?;
+        let outcome = self.iterate(rhs)?;
+        projection.project(&backend, &mut self.state.system.iterate);
+        Ok(SolveOutcome { incompatibility, ..outcome })
+    }
+
+    /// The recurrence, started anew from the true residual until that decides.
+    fn iterate(&mut self, b: &Buffer<T>) -> Result<SolveOutcome, LinearError> {
+        let backend = self.backend.clone();
+        // Below the round-off of T nothing is left to iterate for.
+        let tolerance = self.params.relative_tolerance;
+        let floor = 1e-3 * if size_of::<T>() == 4 { f32::EPSILON.into() } else { f64::EPSILON };
+        let limit = self.params.max_iterations as f64;
+        let system = &mut self.state.system;
+        system.begin(&backend, b, tolerance.max(floor), limit);
+        system.true_residual(&backend, b);
+        let mut restarts = 0;
+        let mut before = f64::INFINITY;
+        loop {
+            let State { system, method } = &mut self.state;
+            method.start(&backend, system);
+            let stop = self.run_cycle(&backend)?;
+            let State { system, method } = &mut self.state;
+            method.finish(&backend, system)?;
+            system.true_residual(&backend, b);
+            let now = system.look(&backend)?;
+            let verdict = judge(&stop, &now, tolerance, before, restarts);
+            if let Some(status) = verdict {
+                return self.outcome(status, restarts, &now);
+            }
+            before = now.residual;
+            restarts += usize::from(stop.status != status::RUNNING);
+        }
+    }
+
+    /// Steps until the method stops or its cycle ends; the state then.
+    fn run_cycle(&mut self, backend: &Backend) -> Result<Progress<f64>, LinearError> {
+        let cycle = self.state.method.cycle();
+        let mut k = 0;
+        loop {
+            let index = if cycle.is_some() { k } else { 0 };
+            self.recordings[index].replay(&mut self.state)?;
+            k += 1;
+            let ended = cycle.is_some_and(|c| k == c);
+            if ended || cycle.is_none() || k % self.stride == 0 {
+                let now = self.state.system.look(backend)?;
+                if ended || now.active == 0.0 {
+                    return Ok(now);
+                }
+            }
+        }
+    }
+
+    fn outcome(
+        &self,
+        status: Status,
+        restarts: usize,
+        now: &Progress<f64>,
+    ) -> Result<SolveOutcome, LinearError> {
+        let reference = now.reference.sqrt();
+        let iterations = now.iterations as usize;
+        let mut history = vec![];
+        if let Some(kept) = &self.state.system.history {
+            history = self.backend.read(kept)?;
+            history.truncate(iterations + 1);
+            history.iter_mut().for_each(|r| *r = relative(*r, now.reference));
+        }
+        Ok(SolveOutcome {
+            status,
+            iterations,
+            relative_residual: relative(now.residual, now.reference),
+            reference,
+            restarts,
+            incompatibility: 0.0,
+            history,
+        })
+    }
+}
+
+/// √(rr / reference), 0 where both are 0.
+fn relative(residual: f64, reference: f64) -> f64 {
+    if residual == 0.0 { 0.0 } else { (residual / reference).sqrt() }
+}
+
+/// What the true residual `now` says of an iteration that stopped as `stop`; none: go on from it.
+fn judge(
+    stop: &Progress<f64>,
+    now: &Progress<f64>,
+    tolerance: f64,
+    before: f64,
+    restarts: usize,
+) -> Option<Status> {
+    let finite = now.residual.is_finite() && now.reference.is_finite() && stop.detail.is_finite();
+    if !finite || stop.status == status::NOT_FINITE {
+        return Some(Status::NotANumber);
+    }
+    if relative(now.residual, now.reference) <= tolerance {
+        return Some(Status::Converged);
+    }
+    if now.iterations >= now.limit {
+        return Some(Status::MaxIterations);
+    }
+    // Residuals are squared: a quarter is a half.
+    let improved = now.residual <= 0.25 * before && restarts < RESTARTS;
+    let value = stop.detail;
+    let broken =
+        |b: Breakdown| (!improved || stop.iterations == 0.0).then_some(Status::Breakdown(b));
+    match stop.status {
+        s if s == status::OPERATOR => {
+            Some(Status::Breakdown(Breakdown::Operator { curvature: value }))
+        }
+        s if s == status::PRECONDITIONER => {
+            Some(Status::Breakdown(Breakdown::Preconditioner { product: value }))
+        }
+        s if s == status::SHADOW => broken(Breakdown::Shadow { product: value }),
+        s if s == status::STABILISER => broken(Breakdown::Stabiliser { length: value }),
+        // A cycle has ended: a little progress is enough.
+        s if s == status::RUNNING => {
+            (now.residual > (1.0 - 1e-6) * before).then_some(Status::Stagnated)
+        }
+        _ => (!improved).then_some(Status::Stagnated),
+    }
+}
+
+/// Iterations between two looks at a device: a look costs about 12 µs, steps past the end cost their
+/// time, so k = √(2 · 12 µs · N / t) for N ≈ 100 iterations of t = 8 µs + 0.06 ns a row or so.
+fn stride(rows: usize) -> usize {
+    let microseconds = 8.0 + 6e-5 * rows as f64;
+    ((2400.0 / microseconds).sqrt().round() as usize).clamp(2, 16)
+}
+
+fn check_square<T: Real>(matrix: &Matrix<T>) -> Result<(), LinearError> {
+    let (rows, columns) = (matrix.rows(), matrix.columns());
+    if rows != columns {
+        return Err(LinearError::NotSquare { rows, columns });
+    }
+    matrix.empty_row().map_or(Ok(()), |row| Err(LinearError::EmptyRow { row }))
+}
+
+fn krylov<T: Real>(backend: &Backend, system: &System<T>, params: &Params) -> Box<dyn Krylov<T>> {
+    match params.method {
+        Method::ConjugateGradient => Box::new(ConjugateGradient::new(backend, system, false)),
+        _ => Box::new(ConjugateGradient::new(backend, system, true)),
+    }
+}
+
+/// The preconditioner `params` names, made from `near`.
+fn preconditioner<T: Real>(
+    backend: &Backend,
+    rows: usize,
+    near: Option<Arc<Matrix<T>>>,
+    params: &Params,
+) -> Result<Box<dyn Preconditioner<T>>, LinearError> {
+    let kind = params.preconditioner;
+    let matrix = match (kind, near) {
+        (PreconditionerKind::None, _) => return Ok(Box::new(Identity { rows })),
+        (_, Some(matrix)) => matrix,
+        (_, None) => return Err(LinearError::NeedsMatrix { name: kind.name() }),
+    };
+    check_square(&matrix)?;
+    if matrix.rows() != rows {
+        let found = matrix.rows();
+        return Err(LinearError::Length { what: "rows", expected: rows, found });
+    }
+    let _ = backend;
+    match (kind, params.preconditioner_precision) {
+        (PreconditionerKind::Jacobi, StoredPrecision::Same) => {
+            Ok(Box::new(Jacobi::<T>::new(&matrix)?))
+        }
+        (_, _) => Ok(Box::new(SingleJacobi(Jacobi::<f32>::new(&matrix)?))),
+    }
+}
