@@ -1,11 +1,14 @@
 //! Unstructured meshes: connectivity, geometry, numbering, generators and checks.
 pub mod adjacency;
 pub mod cell_shape;
+pub mod check;
 mod connectivity;
 pub mod edges;
 pub mod error;
 pub mod generate;
 pub mod geometry;
+mod half_faces;
+pub mod partition;
 pub mod quality;
 pub mod raw;
 pub mod reorder;
@@ -13,13 +16,14 @@ mod validate;
 
 pub use adjacency::{Adjacency, SIGN_BIT, index_of, sign_of};
 pub use cell_shape::CellShape;
+pub use check::MeshReport;
 pub use edges::EdgeTopology;
 pub use error::{CellName, MeshError, MeshWarning, Place};
 pub use geometry::Geometry;
 pub use raw::{Elements, RawMesh};
 pub use reorder::Renumbering;
 
-use connectivity::{Faces, HalfFaces};
+use connectivity::Faces;
 use reorder::Numbered;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -117,14 +121,8 @@ impl Mesh {
     pub fn new(raw: RawMesh, options: &MeshOptions) -> Result<Mesh, MeshError> {
         let mut warnings = Vec::new();
         let raw = validate::validated(raw, options.scale, &mut warnings)?;
-        let numbered = reorder::renumbered(raw, options.renumber)?;
-        let Numbered { raw, original_cell, original_node, orphan_nodes, first_orphan } = numbered;
-        if let Some(place) = first_orphan {
-            let (count, first) = (orphan_nodes.len(), orphan_nodes[0]);
-            warnings.push(MeshWarning::OrphanNodes { count, first, place });
-        }
-        let (halves, more) = HalfFaces::matched(&raw, &original_cell)?;
-        warnings.extend(more);
+        let numbered = reorder::renumbered(raw, options.renumber, &mut warnings)?;
+        let Numbered { raw, halves, original_cell, original_node, orphan_nodes } = numbered;
         let faces = Faces::numbered(&raw, halves, &mut warnings);
         let Faces { face_to_nodes, face_left, face_right, cell_to_faces, patches } = faces;
         let all = |n: usize| EntityCount { owned: n, ghost: 0 };

@@ -20,11 +20,20 @@ pub(crate) fn validated(
     scale: f64,
     warnings: &mut Vec<MeshWarning>,
 ) -> Result<RawMesh, MeshError> {
-    if !matches!(raw.dimension, 2 | 3) {
-        return Err(MeshError::Dimension { dimension: raw.dimension });
-    }
     if !(scale.is_finite() && scale > 0.0) {
         return Err(MeshError::Scale { scale });
+    }
+    check_structure(&raw)?;
+    place_points(&mut raw, scale)?;
+    check_repeated_nodes(&raw)?;
+    check_volumes(&mut raw, warnings)?;
+    Ok(raw)
+}
+
+/// Checks that the lists of a mesh agree and that every number in them names something.
+pub(crate) fn check_structure(raw: &RawMesh) -> Result<(), MeshError> {
+    if !matches!(raw.dimension, 2 | 3) {
+        return Err(MeshError::Dimension { dimension: raw.dimension });
     }
     if raw.cells.is_empty() || raw.points.is_empty() {
         return Err(MeshError::Empty { nodes: raw.points.len(), dimension: raw.dimension });
@@ -33,12 +42,12 @@ pub(crate) fn validated(
         let (count, limit) = (raw.points.len(), INDEX_LIMIT);
         return Err(MeshError::TooLarge { what: "nodes", count, limit });
     }
-    place_points(&mut raw, scale)?;
-    check_elements(&raw.cells, CELL, raw.dimension, &raw)?;
-    check_elements(&raw.boundary, BOUNDARY_ELEMENT, raw.dimension - 1, &raw)?;
-    check_repeated_nodes(&raw)?;
-    check_volumes(&mut raw, warnings)?;
-    Ok(raw)
+    let infinite = |point: &[f64; 3]| !point.iter().all(|value| value.is_finite());
+    if let Some(node) = raw.points.par_iter().with_min_len(CHUNK).position_first(infinite) {
+        return Err(MeshError::NonFinite { node, coordinates: raw.points[node] });
+    }
+    check_elements(&raw.cells, CELL, raw.dimension, raw)?;
+    check_elements(&raw.boundary, BOUNDARY_ELEMENT, raw.dimension - 1, raw)
 }
 
 /// The name of a cell of a raw mesh in a message; `index` is its number in the file.
@@ -62,12 +71,12 @@ pub(crate) fn raw_boundary_name(raw: &RawMesh, element: usize) -> BoundaryName {
 }
 
 fn place_points(raw: &mut RawMesh, scale: f64) -> Result<(), MeshError> {
-    let infinite = |point: &[f64; 3]| !point.iter().all(|value| (scale * value).is_finite());
-    if let Some(node) = raw.points.par_iter().with_min_len(CHUNK).position_first(infinite) {
-        return Err(MeshError::NonFinite { node, coordinates: raw.points[node] });
-    }
     if scale != 1.0 {
         raw.points.par_iter_mut().for_each(|point| *point = point.map(|value| scale * value));
+        let infinite = |point: &[f64; 3]| !point.iter().all(|value| value.is_finite());
+        if let Some(node) = raw.points.par_iter().position_first(infinite) {
+            return Err(MeshError::NonFinite { node, coordinates: raw.points[node] });
+        }
     }
     if raw.dimension == 3 {
         return Ok(());
@@ -157,7 +166,8 @@ fn volume_and_threshold(raw: &RawMesh, cell: usize) -> (f64, f64) {
     (volume, 4.0 * f64::EPSILON * length.powi(raw.dimension as i32))
 }
 
-fn is_bad(raw: &RawMesh, cell: usize) -> bool {
+/// Whether a cell is inverted or flat.
+pub(crate) fn is_bad(raw: &RawMesh, cell: usize) -> bool {
     let (volume, threshold) = volume_and_threshold(raw, cell);
     // A NaN, from coordinates whose products overflow, is bad too.
     volume.is_nan() || volume <= threshold

@@ -18,17 +18,17 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Samples of a field on the cells: the value of the point's cell and a linear slope by least
-    /// squares over the cells of its region that share a node with it, weighted by the inverse
-    /// square of their distance. Exact for linear fields. A direction in which those cells do not
-    /// spread has no slope.
+    /// Samples of a field on the cells: the value of a plane fitted by least squares to the cell of
+    /// the point and the cells of its region that share a node with it, weighted by the inverse square
+    /// of their distance from the point. Exact for linear fields. Along a direction in which those
+    /// cells do not spread the field is taken as constant.
     pub fn of_cells(mesh: &Mesh, geometry: &Geometry, points: &[[f64; 3]]) -> Sampler {
         let located = locate(mesh, points);
         let around = Neighbours::gather(mesh, &located);
         Sampler::from_rows(points.iter().zip(&located).map(|(point, located)| match located {
             None => vec![],
             Some(located) => {
-                slope_row(geometry, located.cell, &around.of_cell(mesh, located.cell), point)
+                fitted_row(geometry, located.cell, &around.of_cell(mesh, located.cell), point)
             }
         }))
     }
@@ -159,28 +159,35 @@ impl Neighbours {
     }
 }
 
-/// Weights of φ_P + g · (x − x_P), g the least-squares slope over `around`.
-fn slope_row(geometry: &Geometry, cell: usize, around: &[usize], x: &[f64; 3]) -> Vec<(u32, f64)> {
-    let centre = geometry.cell_centre_of(cell);
-    let difference = |p: [f64; 3]| [0, 1, 2].map(|axis| p[axis] - centre[axis]);
+/// Weights of the value at x of the plane fitted to the cell and those around it: with the mean
+/// position x̄ and value φ̄ of all by w = 1 / |x_j − x|², φ̄ + g · (x − x̄), where
+/// Σ w (x_j − x̄)(x_j − x̄)ᵀ g = Σ w (x_j − x̄) φ_j. Fitted about x and not about the cell's centre, the
+/// curvature of the field cancels where cells surround x.
+fn fitted_row(geometry: &Geometry, cell: usize, around: &[usize], x: &[f64; 3]) -> Vec<(u32, f64)> {
     let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-    let arms: Vec<[f64; 3]> =
-        around.iter().map(|&other| difference(geometry.cell_centre_of(other))).collect();
+    let minus = |a: [f64; 3], b: [f64; 3]| [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+    let cells = || std::iter::once(cell).chain(around.iter().copied());
+    let centres: Vec<[f64; 3]> = cells().map(|cell| geometry.cell_centre_of(cell)).collect();
+    let squares = centres.iter().map(|centre| minus(*centre, *x)).map(|arm| dot(arm, arm));
+    let squares: Vec<f64> = squares.collect();
+    let largest = squares.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    // A cell whose centre is at x takes all the weight, but not an infinite one.
+    let weights: Vec<f64> = squares.iter().map(|square| 1.0 / (square / largest + 1e-6)).collect();
+    let total: f64 = weights.iter().sum();
+    let mean = [0, 1, 2].map(|axis| {
+        let weighted = centres.iter().zip(&weights).map(|(centre, weight)| weight * centre[axis]);
+        weighted.sum::<f64>() / total
+    });
+    let arms: Vec<[f64; 3]> = centres.iter().map(|centre| minus(*centre, mean)).collect();
     let mut moments = [[0.0; 3]; 3];
-    for arm in &arms {
-        let square = dot(*arm, *arm);
+    for (arm, weight) in arms.iter().zip(&weights) {
         for (row, column) in (0..3).flat_map(|row| (0..3).map(move |column| (row, column))) {
-            moments[row][column] += arm[row] * arm[column] / square;
+            moments[row][column] += weight * arm[row] * arm[column];
         }
     }
-    let direction = solve_where_possible(moments, difference(*x));
-    let weights = arms.iter().map(|arm| dot(*arm, direction) / dot(*arm, *arm));
-    let mut row = vec![(cell as u32, 1.0)];
-    for (&other, weight) in around.iter().zip(weights) {
-        row.push((other as u32, weight));
-        row[0].1 -= weight;
-    }
-    row
+    let direction = solve_where_possible(moments, minus(*x, mean));
+    let shares = arms.iter().zip(&weights).map(|(arm, w)| w * (1.0 / total + dot(*arm, direction)));
+    cells().map(|cell| cell as u32).zip(shares).collect()
 }
 
 /// Solves A x = b for a symmetric A ≥ 0 in the space of its eigenvectors that are not

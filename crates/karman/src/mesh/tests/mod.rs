@@ -1,6 +1,8 @@
 //! Invariants of meshes on every element type, and refusals of bad ones.
 mod invariants;
+mod parts;
 mod refusals;
+mod reports;
 
 use super::generate::{BoxParams, Element};
 use super::{CellShape, Elements, Geometry, Mesh, MeshOptions, RawMesh, Renumbering};
