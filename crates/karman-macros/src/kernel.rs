@@ -488,6 +488,37 @@ impl Pair<'_> {
         quote!(#entity #call #(#stores)*)
     }
 
+    /// Entities each thread takes at a time.
+    fn per_thread(&self) -> TokenStream {
+        self.options.unroll.as_ref().map_or(quote!(1), |u| quote!(#u))
+    }
+
+    /// `body` for the entities `start + k step`, k below the unroll factor. Away from the end no
+    /// entity is tested, so that all their loads can be in flight at once.
+    fn unrolled(&self, start: TokenStream, step: TokenStream, body: &TokenStream) -> TokenStream {
+        let Some(factor) = &self.options.unroll else {
+            return quote!(let index = #start; #body);
+        };
+        let last = factor.base10_parse::<usize>().unwrap_or(1) - 1;
+        quote! {
+            if #start + #last * (#step) < entity_count {
+                #[unroll]
+                for k in 0..#factor {
+                    let index = #start + k * (#step);
+                    #body
+                }
+            } else {
+                #[unroll]
+                for k in 0..#factor {
+                    let index = #start + k * (#step);
+                    if index < entity_count {
+                        #body
+                    }
+                }
+            }
+        }
+    }
+
     fn device_kernel(&self) -> TokenStream {
         let kernel = self.kernel_name();
         let generics = &self.function.sig.generics;
@@ -510,15 +541,20 @@ impl Pair<'_> {
             let totals: Vec<_> = count.clone().map(|k| format_ident!("total_{k}")).collect();
             let first = self.options.update.len() + self.options.out.len();
             let values = &self.value_names()[first..];
+            let reduced_body = quote! {
+                #body
+                #(#totals = crate::backend::accumulate(
+                    #totals, f64::cast_from(#values), #operations);)*
+            };
+            let unrolled = self.unrolled(quote!(start), quote!(stride), &reduced_body);
+            let per_thread = self.per_thread();
             quote! {
                 #(let mut #totals = crate::backend::identity(#operations);)*
                 let stride = CUBE_COUNT * threads;
-                let mut index = ABSOLUTE_POS;
-                while index < entity_count {
-                    #body
-                    #(#totals = crate::backend::accumulate(
-                        #totals, f64::cast_from(#values), #operations);)*
-                    index += stride;
+                let mut start = ABSOLUTE_POS;
+                while start < entity_count {
+                    #unrolled
+                    start += stride * #per_thread;
                 }
                 #(
                     let block = crate::backend::reduce_block(#totals, #operations, threads, planes);
@@ -527,16 +563,12 @@ impl Pair<'_> {
                     }
                 )*
             }
-        } else if let Some(unroll) = &self.options.unroll {
+        } else if self.options.unroll.is_some() {
+            let unrolled = self.unrolled(quote!(start), quote!(CUBE_DIM as usize), &body);
+            let per_thread = self.per_thread();
             quote! {
-                let first = CUBE_POS * (CUBE_DIM as usize) * #unroll + UNIT_POS as usize;
-                #[unroll]
-                for k in 0..#unroll {
-                    let index = first + k * (CUBE_DIM as usize);
-                    if index < entity_count {
-                        #body
-                    }
-                }
+                let start = CUBE_POS * (CUBE_DIM as usize) * #per_thread + UNIT_POS as usize;
+                #unrolled
             }
         } else {
             quote! {
@@ -567,8 +599,7 @@ impl Pair<'_> {
                 let blocks = crate::backend::blocks(blocks);
             }
         } else {
-            let per_thread = self.options.unroll.clone();
-            let per_thread = per_thread.map(|u| quote!(#u)).unwrap_or(quote!(1));
+            let per_thread = self.per_thread();
             quote! {
                 if entity_count == 0 {
                     return;

@@ -1,5 +1,5 @@
 //! Arrays that live on the host or on a device.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, missing_docs)]
 
 use super::{Backend, BackendError, View, Writer};
 use cubecl::bytes::Bytes;
@@ -7,7 +7,7 @@ use cubecl::prelude::*;
 use cubecl::server::Handle;
 
 /// A number a buffer may hold.
-pub trait Element: CubeElement + CubePrimitive + Copy + Default + PartialEq + Send + Sync {}
+pub trait Element: CubeElement + Numeric + Copy + Default + PartialEq + Send + Sync {}
 impl Element for f32 {}
 impl Element for f64 {}
 impl Element for u32 {}
@@ -82,10 +82,34 @@ impl<T> std::fmt::Debug for Buffer<T> {
     }
 }
 
+#[cube(launch_unchecked)]
+fn set_zero<T: Element>(out: &mut [T]) {
+    if ABSOLUTE_POS < out.len() {
+        out[ABSOLUTE_POS] = T::from_int(0);
+    }
+}
+
 impl Backend {
     /// A buffer of `len` zeros.
     pub fn zeros<T: Element>(&self, len: usize) -> Buffer<T> {
-        self.upload(vec![T::default(); len])
+        match self.device() {
+            None => self.upload(vec![T::default(); len]),
+            Some(_) if len == 0 => self.upload(vec![]),
+            Some(device) => {
+                let handle = device.client().empty(len * size_of::<T>());
+                let buffer = Buffer { storage: Storage::Device(handle), len };
+                // SAFETY: each element of the new buffer is tested against its length.
+                unsafe {
+                    set_zero::launch_unchecked::<T>(
+                        device.client(),
+                        device.entity_blocks(len, 1),
+                        super::block_size(),
+                        buffer.arg(),
+                    );
+                }
+                buffer
+            }
+        }
     }
 
     /// A buffer holding `values`; on the host they are moved, not copied.

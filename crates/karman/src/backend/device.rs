@@ -1,5 +1,7 @@
 //! Choice and properties of a device. The only file that names CubeCL's runtimes.
 
+#![allow(unsafe_code)]
+
 use super::THREADS_PER_BLOCK;
 use cubecl::prelude::*;
 use thiserror::Error;
@@ -196,7 +198,10 @@ impl Device {
     }
 
     fn from_cubecl(kind: BackendKind, device: &cubecl::Device) -> Device {
-        let client = device.client();
+        let mut client = device.client();
+        // One stream for all host threads, so that work runs in the order it was submitted in and a
+        // graph replays where it was recorded. SAFETY: no other stream is ever used on this client.
+        unsafe { client.set_stream(cubecl_environment::stream::StreamId { value: 1 }) };
         let hardware = client.properties().hardware.clone();
         // Full planes of 32 threads are what the plane path of a reduction assumes.
         let planes = matches!(kind, BackendKind::Cuda | BackendKind::Hip)

@@ -18,6 +18,19 @@ pub enum Method {
     Fgmres,
 }
 
+impl Method {
+    /// Name in the case file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::ConjugateGradient => "cg",
+            Method::SingleReduction => "single_reduction_cg",
+            Method::FlexibleConjugateGradient => "flexible_cg",
+            Method::BiCgStab => "bicgstab",
+            Method::Fgmres => "fgmres",
+        }
+    }
+}
+
 /// The approximate inverse.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum PreconditionerKind {

@@ -22,6 +22,15 @@ impl Elements {
         Elements { offsets: vec![0], ..Default::default() }
     }
 
+    /// Elements of one shape, whose nodes follow one another in `nodes`.
+    pub fn uniform(shape: CellShape, nodes: Vec<u32>, groups: Vec<u32>) -> Self {
+        let n = groups.len();
+        let stride = shape.node_count() as u32;
+        debug_assert_eq!(nodes.len(), n * stride as usize);
+        let offsets = (0..=n as u32).map(|element| element * stride).collect();
+        Elements { shapes: vec![shape; n], offsets, nodes, groups }
+    }
+
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.shapes.len()

@@ -1,0 +1,287 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use karman::backend::BackendKind;
+use std::path::PathBuf;
+
+/// Flow and heat on unstructured meshes, on the CPU or the GPU
+#[derive(Debug, Parser)]
+#[command(name = "karman", version, disable_help_subcommand = true, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    /// Show warnings alone
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Show and log details
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Solve a case
+    Run(RunArguments),
+    /// Look for faults in a case and its mesh without solving it
+    Check {
+        /// The case file
+        case: PathBuf,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Begin a case from a template, as NAME/case.toml
+    New {
+        /// The folder to make
+        name: PathBuf,
+        /// The template
+        #[arg(long, default_value = "heat")]
+        template: String,
+    },
+    /// Look at meshes, convert and generate them
+    #[command(subcommand)]
+    Mesh(MeshCommand),
+    /// List the processors this karman can use
+    Devices {
+        /// Print the list as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Measure the speed of kernels against that of a copy
+    Bench(BenchArguments),
+    /// Solve cases and compare the results with their [expected] values
+    Test {
+        /// The case files
+        #[arg(required = true)]
+        cases: Vec<PathBuf>,
+        /// The backend, in place of the cases' own
+        #[arg(long, value_parser = backend)]
+        backend: Option<BackendKind>,
+        /// Print the comparisons as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Explain a command, or the case file: karman help case [SECTION]
+    Help {
+        /// A command, or `case`
+        topic: Option<String>,
+        /// A section of the case file, such as mesh or heat
+        section: Option<String>,
+    },
+    /// Fail as a bug would, to try out how that is reported
+    #[command(hide = true)]
+    ProvokeBug,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The case file
+    pub(crate) case: PathBuf,
+    /// The backend, in place of the case's own: auto, cpu, cuda, vulkan, wgpu or hip
+    #[arg(long, value_parser = backend)]
+    pub(crate) backend: Option<BackendKind>,
+    /// Continue from a checkpoint
+    #[arg(long, value_name = "FILE")]
+    pub(crate) restart: Option<PathBuf>,
+    /// Print the summary as JSON when done
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MeshCommand {
+    /// Count what is in a mesh
+    Info {
+        /// A mesh file, or a case whose mesh is meant
+        file: PathBuf,
+        /// Print the counts as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Examine a mesh: groups, faults, quality; and print a [boundary] section to fill in
+    Check {
+        /// A mesh file, or a case whose mesh is meant
+        file: PathBuf,
+        /// Print the report as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a mesh in another format, by the extensions: .msh, .su2, .vtu; .vtk is read alone
+    Convert {
+        /// A mesh file, or a case whose mesh is meant
+        input: PathBuf,
+        /// The file to write
+        output: PathBuf,
+        /// Form of a .msh file
+        #[arg(long, value_enum, default_value_t = GmshForm::Ascii22)]
+        gmsh: GmshForm,
+    },
+    /// Generate a mesh from a section [mesh.generate.…] of a file, or from options
+    Generate(GenerateArguments),
+}
+
+/// Versions of Gmsh's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GmshForm {
+    #[value(name = "2.2")]
+    Ascii22,
+    #[value(name = "2.2-binary")]
+    Binary22,
+    #[value(name = "4.1")]
+    Ascii41,
+    #[value(name = "4.1-binary")]
+    Binary41,
+}
+
+/// Options of generators are the keys of the case file; lists are written 20,20,20.
+#[derive(Debug, Args)]
+pub(crate) struct GenerateArguments {
+    /// box, box_with_box, cylinder_in_channel, sphere_in_box or annulus; or a TOML file with
+    /// [mesh.generate.…]
+    pub(crate) what: String,
+    /// The file to write: .msh, .su2 or .vtu
+    #[arg(short, long)]
+    pub(crate) output: PathBuf,
+    /// box: lowest corner
+    #[arg(long, allow_hyphen_values = true)]
+    origin: Option<String>,
+    /// box, sphere_in_box: edge lengths; of a box 1 each where it is left out
+    #[arg(long)]
+    size: Option<String>,
+    /// box, annulus: cells along each direction
+    #[arg(long)]
+    cells: Option<String>,
+    /// Shape of the cells
+    #[arg(long)]
+    element: Option<String>,
+    /// box: random displacement of nodes, as a share of the spacing
+    #[arg(long)]
+    jitter: Option<String>,
+    /// box: seed of the displacement
+    #[arg(long)]
+    seed: Option<String>,
+    /// box: ratio of the last to the first spacing, along each direction
+    #[arg(long)]
+    grading: Option<String>,
+    /// box_with_box: lowest corner of the body
+    #[arg(long, allow_hyphen_values = true)]
+    body_from: Option<String>,
+    /// box_with_box: highest corner of the body
+    #[arg(long, allow_hyphen_values = true)]
+    body_to: Option<String>,
+    /// cylinder_in_channel, annulus: length
+    #[arg(long)]
+    length: Option<String>,
+    /// cylinder_in_channel: height
+    #[arg(long)]
+    height: Option<String>,
+    /// cylinder_in_channel: width; without it the mesh is 2D
+    #[arg(long)]
+    width: Option<String>,
+    /// cylinder_in_channel, sphere_in_box: centre of the body
+    #[arg(long, allow_hyphen_values = true)]
+    centre: Option<String>,
+    /// cylinder_in_channel, sphere_in_box: diameter of the body
+    #[arg(long)]
+    diameter: Option<String>,
+    /// cylinder_in_channel: cells around the cylinder
+    #[arg(long)]
+    cells_around: Option<String>,
+    /// cylinder_in_channel: cells from the cylinder outwards
+    #[arg(long)]
+    cells_radial: Option<String>,
+    /// cylinder_in_channel: cells along the wake
+    #[arg(long)]
+    cells_wake: Option<String>,
+    /// sphere_in_box: edge length on the sphere
+    #[arg(long)]
+    surface_size: Option<String>,
+    /// sphere_in_box: edge length on the box
+    #[arg(long)]
+    far_size: Option<String>,
+    /// sphere_in_box: layers of cells around the sphere
+    #[arg(long)]
+    layers: Option<String>,
+    /// annulus: inner radius
+    #[arg(long)]
+    inner: Option<String>,
+    /// annulus: outer radius
+    #[arg(long)]
+    outer: Option<String>,
+}
+
+impl GenerateArguments {
+    /// The options given, by their keys in a case file.
+    pub(crate) fn keys(&self) -> Vec<(&'static str, &str)> {
+        let all = [
+            ("origin", &self.origin),
+            ("size", &self.size),
+            ("cells", &self.cells),
+            ("element", &self.element),
+            ("jitter", &self.jitter),
+            ("seed", &self.seed),
+            ("grading", &self.grading),
+            ("body_from", &self.body_from),
+            ("body_to", &self.body_to),
+            ("length", &self.length),
+            ("height", &self.height),
+            ("width", &self.width),
+            ("centre", &self.centre),
+            ("diameter", &self.diameter),
+            ("cells_around", &self.cells_around),
+            ("cells_radial", &self.cells_radial),
+            ("cells_wake", &self.cells_wake),
+            ("surface_size", &self.surface_size),
+            ("far_size", &self.far_size),
+            ("layers", &self.layers),
+            ("inner", &self.inner),
+            ("outer", &self.outer),
+        ];
+        all.into_iter().filter_map(|(key, value)| Some((key, value.as_deref()?))).collect()
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArguments {
+    /// The backend
+    #[arg(long, value_parser = backend, default_value = "auto")]
+    pub(crate) backend: BackendKind,
+    /// Numbers of entities, such as 1e4,1e6
+    #[arg(long, value_delimiter = ',', value_parser = count, default_value = "1e4,1e6")]
+    pub(crate) sizes: Vec<usize>,
+    /// f64, f32 or both
+    #[arg(long, value_enum, default_value_t = BenchPrecision::Both)]
+    pub(crate) precision: BenchPrecision,
+    /// Seconds to spend on each line
+    #[arg(long, default_value_t = 0.3)]
+    pub(crate) seconds: f64,
+    /// Host threads; 0: one for each processor
+    #[arg(long, default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Print the lines as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Precisions to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BenchPrecision {
+    F64,
+    F32,
+    Both,
+}
+
+fn backend(name: &str) -> Result<BackendKind, String> {
+    BackendKind::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = BackendKind::ALL.iter().map(|kind| kind.name()).collect();
+        format!("backends: {}", known.join(", "))
+    })
+}
+
+/// A count that may be written as 1e6.
+fn count(text: &str) -> Result<usize, String> {
+    match text.trim().parse::<f64>() {
+        Ok(n) if (1.0..=4e9).contains(&n) && n.fract() == 0.0 => Ok(n as usize),
+        _ => Err("a whole number such as 10000 or 1e6".to_owned()),
+    }
+}

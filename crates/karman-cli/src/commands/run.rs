@@ -1,0 +1,132 @@
+//! `karman run`
+
+use crate::arguments::RunArguments;
+use crate::console;
+use crate::failure::Failure;
+use crate::logging::Log;
+use crate::progress::{ProgressDisplay, duration};
+use karman::case::Case;
+use karman::simulation::{Outcome, RunOptions, Simulation};
+use serde_json::Value;
+use std::path::Path;
+
+pub(crate) fn run(arguments: &RunArguments, log: &Log, quiet: bool) -> Result<(), Failure> {
+    let case = read(&arguments.case)?;
+    let options = RunOptions { backend: arguments.backend, restart: arguments.restart.clone() };
+    let directory = case.output.directory.clone();
+    let outcome = solve(case, options, log, quiet)?;
+    let summary = read_summary(&directory);
+    if arguments.json {
+        console::print_json(&summary.clone()?)?;
+    }
+    if !outcome.kind.is_success() {
+        return Err(Failure::Solution(format!("{}: {}", outcome.kind.name(), outcome.message)));
+    }
+    if !arguments.json {
+        console::print(&report(&summary?, &outcome, &directory))?;
+    }
+    Ok(())
+}
+
+/// Reads a case and shows what is odd about it.
+pub(crate) fn read(path: &Path) -> Result<Case, Failure> {
+    let case = Case::read(path).map_err(Failure::input)?;
+    case.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+    Ok(case)
+}
+
+/// Solves a case; its log and results go to its output directory.
+pub(crate) fn solve(
+    case: Case,
+    options: RunOptions,
+    log: &Log,
+    quiet: bool,
+) -> Result<Outcome, Failure> {
+    log.open(&case.output.directory, options.restart.is_some())?;
+    tracing::info!("{}", case.title);
+    let solved = Simulation::new(case, options).and_then(|mut simulation| {
+        let mut display = ProgressDisplay::new(log.screen.clone(), quiet);
+        simulation.run(&mut |progress| display.update(progress))
+    });
+    match &solved {
+        Ok(outcome) => tracing::debug!("{}: {}", outcome.kind.name(), outcome.message),
+        Err(error) => tracing::debug!("{error}"),
+    }
+    solved.map_err(Failure::input)
+}
+
+/// The summary that a run left.
+pub(crate) fn read_summary(directory: &Path) -> Result<Value, Failure> {
+    let path = directory.join("summary.json");
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| Failure::Input(format!("cannot read {}: {error}", path.display())))?;
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::Input(format!("{} is damaged: {error}", path.display())))
+}
+
+/// A few lines about a run that succeeded.
+fn report(summary: &Value, outcome: &Outcome, directory: &Path) -> String {
+    let text = |path: &str| match summary.pointer(path) {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => "?".to_owned(),
+    };
+    let seconds: f64 = summary
+        .get("phases")
+        .and_then(Value::as_object)
+        .map_or(0.0, |phases| phases.values().filter_map(Value::as_f64).sum());
+    let mut lines = vec![
+        format!("{}: {}", outcome.kind.name(), outcome.message),
+        format!(
+            "{} cells, {} nodes; {} steps, {} iterations; {} on {}",
+            text("/mesh/cells"),
+            text("/mesh/nodes"),
+            text("/time/steps"),
+            text("/linear/iterations"),
+            duration(seconds),
+            text("/device"),
+        ),
+    ];
+    for (heading, key) in [("probe", "probe"), ("patch", "patch"), ("error", "errors")] {
+        let groups = summary.get(key).and_then(Value::as_object).into_iter().flatten();
+        for (name, quantities) in groups {
+            let values = quantities.as_object().into_iter().flatten();
+            let values: Vec<String> =
+                values.map(|(quantity, value)| format!("{quantity} {value}")).collect();
+            lines.push(format!("{heading} {name}: {}", values.join(", ")));
+        }
+    }
+    lines.push(format!("results in {}", directory.display()));
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use karman::simulation::OutcomeKind;
+    use serde_json::json;
+
+    #[test]
+    fn the_report_says_what_came_out_and_where_it_is() {
+        let summary = json!({
+            "device": "2 host threads",
+            "mesh": { "cells": 8000, "nodes": 9261 },
+            "time": { "steps": 1 },
+            "linear": { "iterations": 45 },
+            "phases": { "mesh": 0.5, "solve": 1.0 },
+            "probe": { "centre": { "temperature": 350.0 } },
+            "patch": {},
+            "errors": { "temperature": { "l2": 0.5, "linf": null } },
+        });
+        let message = "the residual fell below 1e-8".to_owned();
+        let outcome = Outcome { kind: OutcomeKind::Converged, message };
+        assert_eq!(
+            report(&summary, &outcome, Path::new("out/cube")),
+            "converged: the residual fell below 1e-8\n\
+             8000 cells, 9261 nodes; 1 steps, 45 iterations; 1.50 s on 2 host threads\n\
+             probe centre: temperature 350.0\n\
+             error temperature: l2 0.5, linf null\n\
+             results in out/cube"
+        );
+    }
+}

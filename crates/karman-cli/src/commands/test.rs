@@ -1,0 +1,84 @@
+//! `karman test`
+
+use super::run::{read, read_summary, solve};
+use crate::console;
+use crate::failure::Failure;
+use crate::logging::Log;
+use karman::backend::BackendKind;
+use karman::expected::{Comparison, compare};
+use karman::simulation::RunOptions;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// What became of one case.
+#[derive(Serialize)]
+struct CaseResult {
+    case: PathBuf,
+    comparisons: Vec<Comparison>,
+    /// Why it could not be run or compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl CaseResult {
+    fn passes(&self) -> bool {
+        self.error.is_none() && self.comparisons.iter().all(|comparison| comparison.is_met)
+    }
+
+    fn lines(&self) -> String {
+        let mut lines = vec![self.case.display().to_string()];
+        lines.extend(self.comparisons.iter().map(|comparison| format!("  {comparison}")));
+        if let Some(error) = &self.error {
+            lines.push(format!("  {}", error.replace('\n', "\n  ")));
+        } else if self.comparisons.is_empty() {
+            lines.push("  pass  solved; the case expects no values".to_owned());
+        }
+        lines.join("\n")
+    }
+}
+
+pub(crate) fn run(
+    cases: &[PathBuf],
+    backend: Option<BackendKind>,
+    json: bool,
+    log: &Log,
+) -> Result<(), Failure> {
+    let mut results = Vec::new();
+    let mut input_failed = false;
+    for case in cases {
+        let (comparisons, failure) = match test(case, backend, log) {
+            Ok(comparisons) => (comparisons, None),
+            Err(failure) => (vec![], Some(failure)),
+        };
+        input_failed |= matches!(failure, Some(Failure::Input(_)));
+        let error = failure.map(|failure| failure.to_string());
+        let result = CaseResult { case: case.clone(), comparisons, error };
+        if !json {
+            console::print(&result.lines())?;
+        }
+        results.push(result);
+    }
+    if json {
+        console::print_json(&results)?;
+    }
+    let failed = results.iter().filter(|result| !result.passes()).count();
+    if failed == 0 {
+        return if json {
+            Ok(())
+        } else {
+            console::print(&format!("all {} cases pass", cases.len()))
+        };
+    }
+    let message = format!("{failed} of {} cases failed", cases.len());
+    Err(if input_failed { Failure::Input(message) } else { Failure::Solution(message) })
+}
+
+fn test(path: &Path, backend: Option<BackendKind>, log: &Log) -> Result<Vec<Comparison>, Failure> {
+    let case = read(path)?;
+    let (directory, expected) = (case.output.directory.clone(), case.expected.clone());
+    let outcome = solve(case, RunOptions { backend, restart: None }, log, false)?;
+    if !outcome.kind.is_success() {
+        return Err(Failure::Solution(format!("{}: {}", outcome.kind.name(), outcome.message)));
+    }
+    compare(&expected, &read_summary(&directory)?).map_err(Failure::input)
+}

@@ -1,0 +1,64 @@
+//! Text for the user: results go to stdout, everything else to stderr.
+
+use crate::failure::Failure;
+use indicatif::ProgressBar;
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Writes a result and ends the line. A reader that goes away, as `head` does, is no failure.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::Input(format!("cannot write to stdout: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a result as JSON.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(Failure::input)?;
+    print(&text)
+}
+
+/// Writes a complaint. There is nobody left to tell where stderr is closed.
+pub(crate) fn complain(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// stderr, shared by the log and the progress bar so that neither writes over the other.
+#[derive(Clone, Default)]
+pub(crate) struct Screen {
+    bar: Arc<Mutex<Option<ProgressBar>>>,
+}
+
+impl Screen {
+    /// Whether someone is watching.
+    pub(crate) fn is_terminal(&self) -> bool {
+        io::stderr().is_terminal()
+    }
+
+    /// Puts a progress bar on the screen, or takes it away.
+    pub(crate) fn set_bar(&self, bar: Option<ProgressBar>) {
+        let mut slot = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(old) = slot.take() {
+            old.finish_and_clear();
+        }
+        *slot = bar;
+    }
+}
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        match bar.as_ref() {
+            Some(bar) => bar.suspend(|| io::stderr().write(bytes)),
+            None => io::stderr().write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}

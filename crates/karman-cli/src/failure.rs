@@ -1,0 +1,74 @@
+//! What can go wrong, and the exit code that says so: 1 the case or a file is wrong, 2 the
+//! solution failed, 3 karman itself is wrong.
+
+use crate::console;
+use clap::error::ErrorKind;
+use std::fmt;
+use std::panic::PanicHookInfo;
+
+/// Exit code of a bug.
+pub(crate) const BUG: u8 = 3;
+
+/// Why a command did not do what it was asked to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The arguments, the case or a file.
+    Input(String),
+    /// The solution diverged, did not converge, or is not the expected one.
+    Solution(String),
+}
+
+impl Failure {
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Input(_) => 1,
+            Failure::Solution(_) => 2,
+        }
+    }
+
+    /// The failure of something given to karman.
+    pub(crate) fn input(error: impl fmt::Display) -> Failure {
+        Failure::Input(error.to_string())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Input(message) => write!(formatter, "error: {message}"),
+            Failure::Solution(message) => write!(formatter, "failed: {message}"),
+        }
+    }
+}
+
+/// Prints what the argument parser has to say; help and version are no failure.
+pub(crate) fn usage(error: &clap::Error) -> Result<(), Failure> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            console::print(error.render().to_string().trim_end())
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Input(format!(
+            "a command is missing\n\n{}",
+            error.render().to_string().trim_end()
+        ))),
+        _ => {
+            let text = error.render().to_string();
+            Err(Failure::Input(text.trim_start_matches("error: ").trim_end().to_owned()))
+        }
+    }
+}
+
+/// What a user sees of a bug.
+pub(crate) fn bug_report(panic: &PanicHookInfo<'_>) -> String {
+    let place = panic.location().map_or(String::new(), |place| format!(" ({place})"));
+    let payload = panic.payload();
+    let message = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or(payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    format!(
+        "this is a bug in karman, not a fault of yours: {message}{place}\n\
+         Please report it with the case file, the command and log.txt."
+    )
+}

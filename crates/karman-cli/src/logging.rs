@@ -1,0 +1,116 @@
+//! The log: short lines on stderr, lines with time and level in `log.txt`.
+
+use crate::arguments::Arguments;
+use crate::console::Screen;
+use crate::failure::Failure;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, filter_fn};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::uptime;
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, layer};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
+
+/// Target of lines that repeat what a progress bar shows.
+pub(crate) const PROGRESS: &str = "karman::progress";
+
+/// Where the log goes.
+#[derive(Clone, Default)]
+pub(crate) struct Log {
+    pub(crate) screen: Screen,
+    file: LogFile,
+}
+
+/// `log.txt` of the case that runs, once there is one.
+#[derive(Clone, Default)]
+struct LogFile(Arc<Mutex<Option<File>>>);
+
+impl Write for LogFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        file.as_mut().map_or(Ok(bytes.len()), |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Log {
+    /// Starts the log. `quiet` leaves warnings alone on the screen, `verbose` adds details.
+    pub(crate) fn start(arguments: &Arguments) -> Log {
+        let log = Log::default();
+        let on_screen = match (arguments.quiet, arguments.verbose) {
+            (true, _) => LevelFilter::WARN,
+            (_, true) => LevelFilter::DEBUG,
+            _ => LevelFilter::INFO,
+        };
+        let in_file = if arguments.verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
+        let (screen, file) = (log.screen.clone(), log.file.clone());
+        let has_bar = log.screen.is_terminal();
+        let shown = move |target: &str, level: &Level| {
+            target.starts_with("karman") && *level <= on_screen && !(has_bar && target == PROGRESS)
+        };
+        let subscriber = tracing_subscriber::registry()
+            .with(
+                layer()
+                    .event_format(Plain)
+                    .with_writer(move || screen.clone())
+                    .with_filter(filter_fn(move |event| shown(event.target(), event.level()))),
+            )
+            .with(
+                layer()
+                    .with_timer(uptime())
+                    .with_target(false)
+                    .with_ansi(false)
+                    .with_writer(move || file.clone())
+                    .with_filter(filter_fn(move |event| {
+                        event.target().starts_with("karman") && *event.level() <= in_file
+                    })),
+            );
+        // Only a second start in the same process could fail, and the first one then stays.
+        let _ = tracing::subscriber::set_global_default(subscriber);
+        log
+    }
+
+    /// Writes to `log.txt` in `folder` from now on.
+    pub(crate) fn open(&self, folder: &Path, resume: bool) -> Result<(), Failure> {
+        let path = folder.join("log.txt");
+        let opened = std::fs::create_dir_all(folder).and_then(|()| {
+            File::options().create(true).write(true).append(resume).truncate(!resume).open(&path)
+        });
+        let file = opened
+            .map_err(|error| Failure::Input(format!("cannot write {}: {error}", path.display())))?;
+        *self.file.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+        Ok(())
+    }
+}
+
+/// A line for people: the message, its level only where it is a warning or worse.
+struct Plain;
+
+impl<S, N> FormatEvent<S, N> for Plain
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> std::fmt::Result {
+        match *event.metadata().level() {
+            Level::ERROR => write!(writer, "error: ")?,
+            Level::WARN => write!(writer, "warning: ")?,
+            _ => {}
+        }
+        context.field_format().format_fields(writer.by_ref(), event)?;
+        writeln!(writer)
+    }
+}

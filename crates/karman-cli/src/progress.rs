@@ -1,0 +1,121 @@
+//! How far a run is: a bar where someone watches, a line now and then where nobody does.
+
+use crate::console::Screen;
+use crate::logging::PROGRESS;
+use indicatif::{ProgressBar, ProgressStyle};
+use karman::simulation::Progress;
+use std::time::{Duration, Instant};
+
+/// Steps of the bar.
+const BAR_LENGTH: u64 = 1000;
+
+/// Time between lines of the log.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+/// Shows the progress of one run.
+pub(crate) struct ProgressDisplay {
+    screen: Screen,
+    bar: Option<ProgressBar>,
+    first: Option<Progress>,
+    last_line: Instant,
+}
+
+impl ProgressDisplay {
+    pub(crate) fn new(screen: Screen, quiet: bool) -> ProgressDisplay {
+        let shown = screen.is_terminal() && !quiet;
+        let bar = shown.then(|| ProgressBar::new(BAR_LENGTH).with_style(bar_style()));
+        screen.set_bar(bar.clone());
+        ProgressDisplay { screen, bar, first: None, last_line: Instant::now() }
+    }
+
+    /// Takes note of a step.
+    pub(crate) fn update(&mut self, progress: &Progress) {
+        let first = *self.first.get_or_insert(*progress);
+        let line = describe(progress, &first);
+        if let Some(bar) = &self.bar {
+            bar.set_position((fraction(progress) * BAR_LENGTH as f64) as u64);
+            bar.set_message(line.clone());
+        }
+        if self.last_line.elapsed() >= BETWEEN_LINES {
+            self.last_line = Instant::now();
+            tracing::info!(target: PROGRESS, "{line}");
+        }
+    }
+}
+
+impl Drop for ProgressDisplay {
+    fn drop(&mut self) {
+        self.screen.set_bar(None);
+    }
+}
+
+fn bar_style() -> ProgressStyle {
+    ProgressStyle::with_template("{spinner} [{bar:30}] {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("=> ")
+}
+
+/// Share of the run that is done; 0 of a steady one, whose end nobody knows.
+fn fraction(progress: &Progress) -> f64 {
+    if progress.end > 0.0 { (progress.time / progress.end).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+/// Step, time, residual, iterations and the time left.
+fn describe(progress: &Progress, first: &Progress) -> String {
+    let Progress { step, time, end, residual, iterations, .. } = *progress;
+    let mut text = format!("step {step}");
+    if end > 0.0 {
+        text += &format!(", t = {time:.6} of {end}");
+    }
+    text += &format!(", residual {residual:.2e} after {iterations} iterations");
+    match seconds_left(progress, first) {
+        Some(seconds) => text + &format!(", {} left", duration(seconds)),
+        None => text,
+    }
+}
+
+/// From the pace since the first step that was seen: a restart does not begin at t = 0.
+fn seconds_left(progress: &Progress, first: &Progress) -> Option<f64> {
+    let (done, taken) = (progress.time - first.time, progress.seconds - first.seconds);
+    let left = progress.end - progress.time;
+    (progress.end > 0.0 && done > 0.0).then(|| (taken * left / done).max(0.0))
+}
+
+/// Seconds as a person says them.
+pub(crate) fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 10.0 => format!("{s:.2} s"),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(step: u64, time: f64, seconds: f64) -> Progress {
+        Progress { step, time, end: 10.0, residual: 3.2e-9, iterations: 14, seconds }
+    }
+
+    #[test]
+    fn the_time_left_follows_the_pace_since_the_start_or_restart() {
+        let first = at(50, 5.0, 2.0);
+        assert_eq!(seconds_left(&first, &first), None);
+        assert_eq!(seconds_left(&at(60, 6.0, 4.0), &first), Some(8.0));
+        assert_eq!(
+            describe(&at(60, 6.0, 4.0), &first),
+            "step 60, t = 6.000000 of 10, residual 3.20e-9 after 14 iterations, 8.00 s left"
+        );
+        let steady = Progress { end: 0.0, time: 0.0, ..first };
+        assert_eq!(describe(&steady, &steady), "step 50, residual 3.20e-9 after 14 iterations");
+        assert_eq!((fraction(&first), fraction(&steady)), (0.5, 0.0));
+    }
+
+    #[test]
+    fn durations_are_short() {
+        let texts = [0.126, 42.4, 600.0, 9000.0].map(duration);
+        assert_eq!(texts, ["0.13 s", "42 s", "10 min", "2.5 h"]);
+    }
+}

@@ -1,0 +1,5 @@
+//! The program as a user meets it: messages, exit codes, files.
+
+mod common;
+mod mesh;
+mod program;

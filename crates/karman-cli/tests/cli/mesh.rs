@@ -1,0 +1,121 @@
+//! `karman mesh`
+
+use crate::common::karman;
+use serde_json::Value;
+use std::fs;
+
+#[test]
+fn a_generated_mesh_is_counted_and_converted_without_loss() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let (code, out, err) = karman(folder.path(), arguments);
+        assert_eq!(code, 0, "{arguments:?}: {err}");
+        out
+    };
+    let generate =
+        ["mesh", "generate", "box", "--cells", "3,3,3", "--element", "tetrahedron", "-o", "a.msh"];
+    let wrote = run(&generate);
+    assert!(wrote.starts_with("wrote a.msh: "), "{wrote}");
+    let info: Value = serde_json::from_str(&run(&["mesh", "info", "a.msh", "--json"])).unwrap();
+    assert_eq!((&info["dimension"], &info["nodes"]), (&3.into(), &64.into()));
+    assert_eq!(info["by_element"]["tetrahedron"], info["cells"]);
+    assert_eq!(info["regions"]["default"], info["cells"]);
+    assert_eq!(info["bounds"][1][2], 1.0);
+    for (from, to, form) in [
+        ("a.msh", "b.vtu", "2.2"),
+        ("b.vtu", "c.su2", "2.2"),
+        ("c.su2", "d.msh", "2.2-binary"),
+        ("d.msh", "e.msh", "4.1"),
+        ("e.msh", "f.msh", "4.1-binary"),
+    ] {
+        run(&["mesh", "convert", from, to, "--gmsh", form]);
+        let text = run(&["mesh", "info", to, "--json"]);
+        let same: Value = serde_json::from_str(&text).unwrap();
+        for key in ["cells", "nodes", "edges", "faces", "by_element", "patches"] {
+            assert_eq!(same[key], info[key], "{to}: {key}");
+        }
+    }
+    let text = run(&["mesh", "info", "f.msh"]);
+    assert!(text.contains("dimension  3") && text.contains("xmin (18)"), "{text}");
+}
+
+#[test]
+fn meshes_are_generated_from_files_and_options_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let generators = [
+        (
+            "annulus",
+            "inner = 0.5\nouter = 1.0\ncells = [3, 16]\n",
+            vec!["--inner", "0.5", "--outer", "1.0", "--cells", "3,16"],
+        ),
+        (
+            "box",
+            "origin = [-1.0, 0.0]\nsize = [1.0, 1.0]\ncells = [3, 2]\njitter = 0.1\n",
+            vec!["--origin", "-1.0,0.0", "--cells", "3,2", "--jitter", "0.1"],
+        ),
+        (
+            "box_with_box",
+            "size = [1.0, 1.0]\ncells = [10, 10]\nbody_from = [0.4, 0.4]\nbody_to = [0.6, 0.6]\n",
+            vec!["--cells", "10,10", "--body-from", "0.4,0.4", "--body-to", "0.6,0.6"],
+        ),
+    ];
+    for (name, section, options) in generators {
+        fs::write(folder.path().join("m.toml"), format!("[mesh.generate.{name}]\n{section}"))
+            .unwrap();
+        let run = |arguments: &[&str]| {
+            let (code, _, err) = karman(folder.path(), arguments);
+            assert_eq!(code, 0, "{name}: {err}");
+        };
+        run(&["mesh", "generate", "m.toml", "-o", "file.su2"]);
+        run(&[&["mesh", "generate", name, "-o", "options.su2"][..], &options[..]].concat());
+        let read = |file: &str| fs::read_to_string(folder.path().join(file)).unwrap();
+        assert_eq!(read("file.su2"), read("options.su2"), "{name}");
+    }
+}
+
+#[test]
+fn a_scale_in_the_file_scales_the_mesh() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[mesh]\nscale = 2.0\n[mesh.generate.box]\nsize = [1.0, 3.0]\ncells = [2, 2]\n";
+    fs::write(folder.path().join("m.toml"), text).unwrap();
+    karman(folder.path(), &["mesh", "generate", "m.toml", "-o", "m.msh"]);
+    for file in ["m.toml", "m.msh"] {
+        let (_, out, err) = karman(folder.path(), &["mesh", "info", file, "--json"]);
+        let info: Value = serde_json::from_str(&out).expect(&err);
+        assert_eq!(info["bounds"][1][1], 6.0, "{file}");
+    }
+}
+
+#[test]
+fn wrong_files_and_options_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("empty.toml", "title = \"nothing\"\n");
+    write("box.toml", "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n");
+    write("file.toml", "[mesh]\nfile = \"some.msh\"\n");
+    write("some.msh", "$MeshFormat\nnonsense\n");
+    for (arguments, expected) in [
+        (&["info", "none.msh"][..], "error: none.msh: "),
+        (&["info", "some.msh"], "error: some.msh"),
+        (&["info", "empty.toml"], "empty.toml:1:1: there is no mesh"),
+        (&["check", "none.toml"], "error: cannot read the case none.toml: "),
+        (&["convert", "box.toml", "b.stl"], "error: b.stl: "),
+        (&["generate", "box.toml", "--cells", "3,3", "-o", "b.msh"], "error: --cells does not go"),
+        (
+            &["generate", "file.toml", "-o", "b.msh"],
+            "file.toml names the file some.msh, no generator",
+        ),
+        (&["generate", "ball", "-o", "b.msh"], "unknown key `ball`"),
+        (&["generate", "box", "-o", "b.msh"], "is missing"),
+        (&["generate", "box", "--cells", "2,2", "--element", "prisn", "-o", "b.msh"], "`prism`?"),
+        (
+            &["generate", "box", "--cells", "2,2", "--inner", "1.0", "-o", "b.msh"],
+            "unknown key `inner`",
+        ),
+    ] {
+        let (code, out, err) = karman(folder.path(), &[&["mesh"], arguments].concat());
+        assert_eq!((code, out.as_str()), (1, ""), "{arguments:?}: {err}");
+        assert!(err.contains(expected), "{arguments:?}: {err}");
+    }
+    assert!(!folder.path().join("b.msh").exists());
+}

@@ -1,0 +1,178 @@
+//! Exit codes and messages of commands that solve nothing.
+
+use crate::common::{BAR, karman, repository};
+use serde_json::Value;
+use std::fs;
+
+#[test]
+fn help_and_version_are_no_failure_and_a_wrong_command_line_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| karman(folder.path(), arguments);
+    for (arguments, expected) in [
+        (&["--version"][..], "karman 0.1.0"),
+        (&["--help"], "Usage: karman"),
+        (&["help"], "Usage: karman"),
+        (&["run", "--help"], "Usage: karman run"),
+        (&["help", "run"], "Usage: karman run"),
+        (&["help", "mesh", "generate"], "--element"),
+        (&["help", "case"], "[mesh]"),
+        (&["help", "case", "heat"], "conductivity"),
+    ] {
+        let (code, out, err) = run(arguments);
+        assert_eq!((code, err.as_str()), (0, ""), "{arguments:?}");
+        assert!(out.contains(expected), "{arguments:?}: {out}");
+    }
+    for (arguments, expected) in [
+        (&[][..], "error: a command is missing"),
+        (&["solve-it"], "error: unrecognized subcommand 'solve-it'"),
+        (&["run"], "error: the following required arguments were not provided"),
+        (&["run", "a.toml", "--backend", "gpu"], "backends: auto, cpu, cuda, vulkan, wgpu, hip"),
+        (&["devices", "-q", "-v"], "cannot be used with"),
+        (&["help", "solve-it"], "error: there is no command `solve-it`"),
+        (&["help", "case", "heating"], "error: a case has no section `heating`; sections: mesh"),
+    ] {
+        let (code, out, err) = run(arguments);
+        assert_eq!((code, out.as_str()), (1, ""), "{arguments:?}: {err}");
+        assert!(err.contains(expected), "{arguments:?}: {err}");
+        assert!(!err.contains("provoke-bug"), "{err}");
+    }
+}
+
+#[test]
+fn a_bug_is_reported_as_one_with_its_own_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, out, err) = karman(folder.path(), &["provoke-bug"]);
+    assert_eq!((code, out.as_str()), (3, ""));
+    let lines: Vec<&str> = err.lines().collect();
+    assert_eq!(lines.len(), 2, "{err}");
+    assert!(
+        lines[0].starts_with("this is a bug in karman, not a fault of yours: karman provoke-bug")
+    );
+    assert!(lines[1].starts_with("Please report it"));
+}
+
+#[test]
+fn devices_lists_the_host_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, out, _) = karman(folder.path(), &["devices"]);
+    assert_eq!(code, 0);
+    assert!(out.starts_with("cpu ") && out.contains("host threads"), "{out}");
+    let (code, out, _) = karman(folder.path(), &["devices", "--json"]);
+    let list: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &list[0]["backend"]), (0, &Value::from("cpu")));
+}
+
+#[test]
+fn new_writes_a_case_that_is_in_order_and_never_overwrites() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| karman(folder.path(), arguments);
+    let (code, out, err) = run(&["new", "plate"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, "wrote plate/case.toml\nsolve it: karman run plate/case.toml\n");
+    let (code, out, err) = run(&["check", "plate/case.toml"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("plate/case.toml is in order: heat conduction, steady, "), "{out}");
+
+    let before = fs::read_to_string(folder.path().join("plate/case.toml")).unwrap();
+    let (code, _, err) = run(&["new", "plate", "--template", "heat_unsteady"]);
+    assert_eq!((code, err.as_str()), (1, "error: plate/case.toml exists already\n"));
+    assert_eq!(fs::read_to_string(folder.path().join("plate/case.toml")).unwrap(), before);
+    let (code, _, err) = run(&["new", "other", "--template", "heet"]);
+    assert_eq!(code, 1);
+    assert!(err.starts_with("error: there is no template `heet`; templates: heat, "), "{err}");
+    assert!(!folder.path().join("other").exists());
+}
+
+#[test]
+fn every_case_of_the_repository_is_in_order() {
+    let root = repository();
+    let mut cases: Vec<_> = fs::read_dir(root.join("cases/heat"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    cases.sort();
+    assert!(cases.len() >= 9, "{cases:?}");
+    // Large meshes take their time in a build for tests.
+    let small = cases.iter().filter(|case| !case.ends_with("unit_cube_sinusoidal.toml"));
+    for case in small {
+        let (code, out, err) = karman(&root, &["check", case.to_str().unwrap()]);
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains("is in order"), "{out}");
+    }
+}
+
+#[test]
+fn check_finds_faults_of_text_mesh_and_probes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bar.toml");
+    let check = |text: &str| {
+        fs::write(&path, text).unwrap();
+        let (code, out, err) = karman(folder.path(), &["check", "bar.toml"]);
+        let (json_code, json, _) = karman(folder.path(), &["check", "bar.toml", "--json"]);
+        assert_eq!(code, json_code);
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["ok"], Value::from(code == 0));
+        (code, out, err, json)
+    };
+    let (code, out, err, json) = check(BAR);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, "bar.toml is in order: heat conduction, steady, 20 cells\n");
+    assert_eq!(json["errors"], Value::Array(vec![]));
+
+    let (code, out, err, json) = check(&BAR.replace("[heat]", "[heat]\nconductivty = 1.0"));
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.starts_with("error: bar.toml:9:1: unknown key `conductivty`"), "{err}");
+    assert_eq!((&json["errors"][0]["line"], &json["errors"][0]["column"]), (&9.into(), &1.into()));
+
+    let (code, _, err, _) = check(&BAR.replace("ymax = \"insulated\"", ""));
+    assert_eq!(code, 1);
+    assert!(err.contains("patch \"ymax\" of the mesh has no condition"), "{err}");
+
+    let (code, _, err, json) = check(&BAR.replace("at = [0.5, 0.1]", "at = [0.5, 0.3]"));
+    assert_eq!(code, 1);
+    assert!(
+        err.starts_with("error: probe \"middle\" at (0.5, 0.3, 0) is outside the mesh"),
+        "{err}"
+    );
+    assert!(json["errors"][0]["message"].as_str().unwrap().starts_with("probe \"middle\""));
+
+    let (code, _, err) = karman(folder.path(), &["check", "none.toml"]);
+    assert_eq!(code, 1);
+    assert!(err.starts_with("error: cannot read the case none.toml: "), "{err}");
+}
+
+#[test]
+fn bench_measures_and_refuses_wrong_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| karman(folder.path(), arguments);
+    let arguments = ["bench", "--backend", "cpu", "--sizes", "1e3,2000", "--seconds", "0.001"];
+    let (code, out, err) = run(&arguments);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("host threads") && out.contains("copy") && out.contains("GB/s"), "{out}");
+    let (code, out, _) = run(&[&arguments[..], &["--json", "--precision", "f32"]].concat());
+    let rows: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(code, 0);
+    assert!(
+        rows.as_array().unwrap().iter().any(|row| row["name"] == "copy"
+            && row["precision"] == "f32"
+            && row["entities"] == 2000)
+    );
+    for (wrong, message) in [
+        (["--sizes", "1e3,many"], "a whole number such as 10000 or 1e6"),
+        (["--seconds", "0"], "error: --seconds must be above 0, not 0"),
+    ] {
+        let (code, _, err) = run(&[&["bench", "--backend", "cpu"][..], &wrong[..]].concat());
+        assert_eq!(code, 1);
+        assert!(err.contains(message), "{err}");
+    }
+}
+
+#[cfg(not(feature = "cuda"))]
+#[test]
+fn a_backend_that_is_not_built_in_is_refused_with_the_way_to_get_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, _, err) = karman(folder.path(), &["bench", "--backend", "cuda"]);
+    assert_eq!(code, 1);
+    assert!(err.contains("without the `cuda` backend") && err.contains("--features cuda"), "{err}");
+}

@@ -1,0 +1,208 @@
+//! `[linear_solver.amg]`: parameters of algebraic multigrid.
+
+use super::error::Problem;
+use super::keyword::keyword;
+use super::value::{Maybe, Sign, number};
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+use std::fmt;
+use toml::Spanned;
+
+/// Parameters of algebraic multigrid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AmgParameters {
+    /// How coarse unknowns are chosen; default `pmis`.
+    pub coarsening: Coarsening,
+    /// θ: j is strong for i where −a_ij ≥ θ max_k(−a_ik); 0 to 1, default 0.25.
+    pub strength: f64,
+    /// α > 0: weight of boundary unknowns in Ruge–Stüben coarsening; default 1.
+    pub boundary_weight: f64,
+    /// Weak couplings of coarse matrices dropped; default none.
+    pub sparsification: Option<Sparsification>,
+    /// The smoother; default `l1_jacobi`.
+    pub smoother: Smoother,
+    /// Sweeps before and after the coarse correction; default 1 and 1.
+    pub sweeps: [usize; 2],
+    /// The cycle; default `v`.
+    pub cycle: Cycle,
+    /// Precision of the stored hierarchy; default `f32`.
+    pub hierarchy_precision: HierarchyPrecision,
+}
+
+/// Dropping of couplings weaker than β times the average of their row, β growing by level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sparsification {
+    /// β on the first coarse level; default 1.
+    pub beta: f64,
+    /// What each further level adds to β; default 1.
+    pub increment: f64,
+    /// Whether a pair is dropped only if weak from both ends, so that the matrix stays
+    /// symmetric; default false.
+    pub symmetric: bool,
+}
+
+impl Default for AmgParameters {
+    fn default() -> Self {
+        Self {
+            coarsening: Coarsening::Pmis,
+            strength: 0.25,
+            boundary_weight: 1.0,
+            sparsification: None,
+            smoother: Smoother::L1Jacobi,
+            sweeps: [1, 1],
+            cycle: Cycle::V,
+            hierarchy_precision: HierarchyPrecision::F32,
+        }
+    }
+}
+
+keyword! {
+    /// How coarse unknowns are chosen.
+    pub enum Coarsening {
+        /// Parallel maximal independent set.
+        Pmis = "pmis",
+        /// First pass of Ruge and Stüben.
+        RugeStuben = "ruge_stuben",
+        /// Aggregates.
+        Aggregation = "aggregation",
+    }
+}
+
+keyword! {
+    /// Smoothers.
+    pub enum Smoother {
+        /// Jacobi with the ℓ1 norms of rows.
+        L1Jacobi = "l1_jacobi",
+        /// Chebyshev polynomial.
+        Chebyshev = "chebyshev",
+        /// Multicolour Gauss–Seidel.
+        GaussSeidel = "gauss_seidel",
+    }
+}
+
+keyword! {
+    /// Cycles.
+    pub enum Cycle {
+        /// One coarse correction.
+        V = "v",
+        /// Two coarse corrections.
+        W = "w",
+        /// A W cycle, then a V cycle.
+        F = "f",
+        /// Coarse corrections accelerated by a Krylov method.
+        K = "k",
+    }
+}
+
+keyword! {
+    /// Precision of the stored hierarchy.
+    pub enum HierarchyPrecision {
+        /// 64 bits.
+        F64 = "f64",
+        /// 32 bits.
+        F32 = "f32",
+        /// 16 bits.
+        F16 = "f16",
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AmgFile {
+    coarsening: Option<Coarsening>,
+    strength: Maybe<f64>,
+    boundary_weight: Maybe<f64>,
+    sparsification: Option<SparsificationFile>,
+    smoother: Option<Smoother>,
+    sweeps: Maybe<Vec<usize>>,
+    cycle: Option<Cycle>,
+    hierarchy_precision: Option<HierarchyPrecision>,
+}
+
+/// `"none"` or a table.
+#[derive(Clone, Debug)]
+enum SparsificationFile {
+    None,
+    Table(SparsificationTableFile),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SparsificationTableFile {
+    beta: Maybe<f64>,
+    increment: Maybe<f64>,
+    symmetric: Option<bool>,
+}
+
+impl<'de> Deserialize<'de> for SparsificationFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct SparsificationVisitor;
+        impl<'de> Visitor<'de> for SparsificationVisitor {
+            type Value = SparsificationFile;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("\"none\" or { beta, increment, symmetric }")
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<SparsificationFile, E> {
+                match word {
+                    "none" => Ok(SparsificationFile::None),
+                    _ => Err(E::unknown_variant(word, &["none"])),
+                }
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SparsificationFile, A::Error> {
+                let reader = de::value::MapAccessDeserializer::new(map);
+                SparsificationTableFile::deserialize(reader).map(SparsificationFile::Table)
+            }
+        }
+        deserializer.deserialize_any(SparsificationVisitor)
+    }
+}
+
+pub(crate) fn check(file: Option<&Spanned<AmgFile>>) -> Result<AmgParameters, Problem> {
+    let defaults = AmgParameters::default();
+    let Some(file) = file else {
+        return Ok(defaults);
+    };
+    let keys = file.get_ref();
+    let strength = number(&keys.strength, defaults.strength, "strength", Sign::NotNegative)?;
+    if let Some(file) = keys.strength.as_ref().filter(|_| strength > 1.0) {
+        let message = format!("`strength` must be from 0 to 1, not {strength}");
+        return Err(Problem::at(file.span(), message));
+    }
+    let sparsification = match &keys.sparsification {
+        None | Some(SparsificationFile::None) => None,
+        Some(SparsificationFile::Table(table)) => Some(Sparsification {
+            beta: number(&table.beta, 1.0, "beta", Sign::NotNegative)?,
+            increment: number(&table.increment, 1.0, "increment", Sign::NotNegative)?,
+            symmetric: table.symmetric.unwrap_or(false),
+        }),
+    };
+    let sweeps = match keys.sweeps.as_ref().map(|file| (file, file.get_ref().as_slice())) {
+        None => defaults.sweeps,
+        Some((file, [0, 0])) => {
+            return Err(Problem::at(file.span(), "`sweeps` must not be 0 on both sides"));
+        }
+        Some((_, &[before, after])) => [before, after],
+        Some((file, given)) => {
+            let message = format!("`sweeps` takes 2 whole numbers, {} given", given.len());
+            return Err(Problem::at(file.span(), message));
+        }
+    };
+    Ok(AmgParameters {
+        coarsening: keys.coarsening.unwrap_or(defaults.coarsening),
+        strength,
+        boundary_weight: number(
+            &keys.boundary_weight,
+            defaults.boundary_weight,
+            "boundary_weight",
+            Sign::Positive,
+        )?,
+        sparsification,
+        smoother: keys.smoother.unwrap_or(defaults.smoother),
+        sweeps,
+        cycle: keys.cycle.unwrap_or(defaults.cycle),
+        hierarchy_precision: keys.hierarchy_precision.unwrap_or(defaults.hierarchy_precision),
+    })
+}

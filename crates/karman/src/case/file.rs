@@ -1,0 +1,76 @@
+//! A case file as written: every key may be absent, nothing is resolved.
+
+use super::boundary::BoundaryFile;
+use super::error::Problem;
+use super::expected::{ExactFile, ExpectedFile};
+use super::heat::{HeatFile, InitialFile};
+use super::linear_solver::LinearSolverFile;
+use super::mesh::MeshFile;
+use super::output::OutputFile;
+use super::run::{CheckpointFile, RunFile};
+use super::time::TimeFile;
+use super::value::Maybe;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use toml::Spanned;
+
+/// The sections of a case file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CaseFile {
+    pub(crate) title: Option<String>,
+    pub(crate) mesh: Maybe<MeshFile>,
+    pub(crate) heat: Maybe<HeatFile>,
+    pub(crate) incompressible: Maybe<IgnoredAny>,
+    pub(crate) euler: Maybe<IgnoredAny>,
+    pub(crate) initial: Maybe<InitialFile>,
+    pub(crate) boundary: Maybe<BoundaryFile>,
+    pub(crate) time: Maybe<TimeFile>,
+    pub(crate) linear_solver: Maybe<LinearSolverFile>,
+    pub(crate) adapt: Maybe<IgnoredAny>,
+    pub(crate) output: Maybe<OutputFile>,
+    pub(crate) run: Maybe<RunFile>,
+    pub(crate) checkpoint: Maybe<CheckpointFile>,
+    pub(crate) exact: Maybe<ExactFile>,
+    pub(crate) expected: Maybe<ExpectedFile>,
+}
+
+impl CaseFile {
+    /// The equations named, which must be one, and of those that this version solves.
+    pub(crate) fn equation(&self) -> Result<&Spanned<HeatFile>, Problem> {
+        let given: Vec<_> = [
+            ("heat", self.heat.as_ref().map(Spanned::span)),
+            ("incompressible", self.incompressible.as_ref().map(Spanned::span)),
+            ("euler", self.euler.as_ref().map(Spanned::span)),
+        ]
+        .into_iter()
+        .filter_map(|(name, span)| span.map(|span| (name, span)))
+        .collect();
+        if let [(first, _), (second, span), ..] = given.as_slice() {
+            let message = format!("a case has one equation, this one has [{first}] and [{second}]");
+            return Err(Problem::at(span.clone(), message));
+        }
+        if let Some(problem) = unavailable(&self.incompressible, "incompressible") {
+            return Err(problem);
+        }
+        if let Some(problem) = unavailable(&self.euler, "euler") {
+            return Err(problem);
+        }
+        self.heat.as_ref().ok_or_else(|| {
+            let problem = Problem::at(0..0, "the case has no equation: a section is missing");
+            problem.note("add [heat]")
+        })
+    }
+
+    /// A section that a later version will know.
+    pub(crate) fn adaptation(&self) -> Result<(), Problem> {
+        unavailable(&self.adapt, "adapt").map_or(Ok(()), Err)
+    }
+}
+
+fn unavailable(section: &Maybe<IgnoredAny>, name: &str) -> Option<Problem> {
+    let section = section.as_ref()?;
+    let message = format!("[{name}] is not available in this version");
+    let problem = Problem::at(section.span(), message);
+    Some(if name == "adapt" { problem } else { problem.note("available: [heat]") })
+}

@@ -1,0 +1,108 @@
+//! `[linear_solver]`: how systems of equations are solved.
+
+use super::amg::{self, AmgFile, AmgParameters};
+use super::error::Problem;
+use super::keyword::keyword;
+use super::value::{Maybe, Sign, number};
+use serde::Deserialize;
+use toml::Spanned;
+
+/// A linear solver and when it stops.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearSolverCase {
+    /// The iteration; default `auto`.
+    pub method: SolverMethod,
+    /// Its preconditioner; default `auto`.
+    pub preconditioner: Preconditioner,
+    /// Stop once ‖b − Ax‖ ≤ tolerance ‖b‖; default 1e-8.
+    pub relative_tolerance: f64,
+    /// Most iterations of one solve; default 500.
+    pub max_iterations: usize,
+    /// Parameters of algebraic multigrid.
+    pub amg: AmgParameters,
+}
+
+keyword! {
+    /// Iterations.
+    pub enum SolverMethod {
+        /// CG where the matrix is symmetric, BiCGStab where it is not.
+        Auto = "auto",
+        /// Conjugate gradients.
+        Cg = "cg",
+        /// Conjugate gradients with one reduction an iteration.
+        SingleReductionCg = "single_reduction_cg",
+        /// Conjugate gradients for a preconditioner that varies.
+        FlexibleCg = "flexible_cg",
+        /// Stabilised biconjugate gradients.
+        BiCgStab = "bicgstab",
+        /// Flexible GMRES.
+        Fgmres = "fgmres",
+        /// Multigrid cycles alone.
+        Multigrid = "multigrid",
+    }
+}
+
+keyword! {
+    /// Preconditioners.
+    pub enum Preconditioner {
+        /// The best known for the method and the backend.
+        Auto = "auto",
+        /// None.
+        None = "none",
+        /// Division by the diagonal.
+        Jacobi = "jacobi",
+        /// Multicolour symmetric Gauss–Seidel.
+        GaussSeidel = "gauss_seidel",
+        /// Chebyshev polynomial.
+        Chebyshev = "chebyshev",
+        /// A cycle of algebraic multigrid.
+        Amg = "amg",
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LinearSolverFile {
+    method: Maybe<SolverMethod>,
+    preconditioner: Maybe<Preconditioner>,
+    relative_tolerance: Maybe<f64>,
+    max_iterations: Maybe<usize>,
+    pub(crate) amg: Maybe<AmgFile>,
+}
+
+pub(crate) fn check(file: Option<&Spanned<LinearSolverFile>>) -> Result<LinearSolverCase, Problem> {
+    let Some(file) = file else {
+        return Ok(LinearSolverCase {
+            method: SolverMethod::Auto,
+            preconditioner: Preconditioner::Auto,
+            relative_tolerance: 1e-8,
+            max_iterations: 500,
+            amg: AmgParameters::default(),
+        });
+    };
+    let keys = file.get_ref();
+    let method = keys.method.as_ref().map_or(SolverMethod::Auto, |file| *file.get_ref());
+    let preconditioner =
+        keys.preconditioner.as_ref().map_or(Preconditioner::Auto, |file| *file.get_ref());
+    let absent = "algebraic multigrid is not available in this version";
+    if let Some(file) = keys.method.as_ref().filter(|_| method == SolverMethod::Multigrid) {
+        return Err(Problem::at(file.span(), absent).note("use method = \"auto\""));
+    }
+    let amg_wanted = preconditioner == Preconditioner::Amg;
+    if let Some(file) = keys.preconditioner.as_ref().filter(|_| amg_wanted) {
+        return Err(Problem::at(file.span(), absent).note("use preconditioner = \"auto\""));
+    }
+    let relative_tolerance =
+        number(&keys.relative_tolerance, 1e-8, "relative_tolerance", Sign::Positive)?;
+    if let Some(file) = keys.relative_tolerance.as_ref().filter(|_| relative_tolerance >= 1.0) {
+        let message = format!("`relative_tolerance` must be below 1, not {relative_tolerance}");
+        return Err(Problem::at(file.span(), message));
+    }
+    let max_iterations = match &keys.max_iterations {
+        None => 500,
+        Some(file) if *file.get_ref() > 0 => *file.get_ref(),
+        Some(file) => return Err(Problem::at(file.span(), "`max_iterations` must be 1 or more")),
+    };
+    let amg = amg::check(keys.amg.as_ref())?;
+    Ok(LinearSolverCase { method, preconditioner, relative_tolerance, max_iterations, amg })
+}

@@ -1,0 +1,511 @@
+//! `[mesh]`: a file or one generator.
+
+use super::error::Problem;
+use super::keyword::keyword;
+use super::value::{Maybe, Rule, Sign, number, required};
+use serde::Deserialize;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// Where the mesh comes from and what is done to it before use.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshCase {
+    /// A file or a generator.
+    pub source: MeshSource,
+    /// Factor on all coordinates; default 1.
+    pub scale: f64,
+    /// Order of the cells in memory; default `auto`.
+    pub renumber: Renumber,
+}
+
+/// A mesh file or a generator.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MeshSource {
+    /// A mesh file, its path resolved from the folder of the case.
+    File(PathBuf),
+    /// A mesh made at the start of the run.
+    Generate(Generator),
+}
+
+/// A generator with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Generator {
+    /// A rectangle or a brick.
+    Box(BoxParameters),
+    /// A rectangle or a brick with a rectangular body cut out.
+    BoxWithBox(BoxWithBoxParameters),
+    /// A circular cylinder across a channel.
+    CylinderInChannel(CylinderInChannelParameters),
+    /// A sphere inside a brick.
+    SphereInBox(SphereInBoxParameters),
+    /// The space between two coaxial circles or cylinders.
+    Annulus(AnnulusParameters),
+}
+
+keyword! {
+    /// Order of the cells in memory; results are written in the order of the file.
+    pub enum Renumber {
+        /// The best known for the mesh and the backend.
+        Auto = "auto",
+        /// As in the file.
+        None = "none",
+        /// Reverse Cuthill–McKee.
+        ReverseCuthillMckee = "rcm",
+        /// Along a Hilbert curve.
+        Hilbert = "hilbert",
+    }
+}
+
+keyword! {
+    /// Shape of generated cells.
+    pub enum Element {
+        /// 2D, three nodes.
+        Triangle = "triangle",
+        /// 2D, four nodes.
+        Quadrilateral = "quadrilateral",
+        /// Four nodes.
+        Tetrahedron = "tetrahedron",
+        /// Eight nodes.
+        Hexahedron = "hexahedron",
+        /// Six nodes.
+        Prism = "prism",
+        /// Five nodes.
+        Pyramid = "pyramid",
+        /// All shapes of the dimension side by side.
+        Mixed = "mixed",
+    }
+}
+
+/// A rectangle (two entries in `size`) or a brick (three).
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoxParameters {
+    /// Lowest corner; default 0.
+    pub origin: Vec<f64>,
+    /// Edge lengths; as many entries as dimensions.
+    pub size: Vec<f64>,
+    /// Cells along each direction before a division into other shapes.
+    pub cells: Vec<usize>,
+    /// Shape of the cells; default `quadrilateral`, `hexahedron`.
+    pub element: Element,
+    /// Random displacement of interior nodes as a fraction of the spacing, below 0.5; default 0.
+    pub jitter: f64,
+    /// Seed of the displacement; default 1.
+    pub seed: u64,
+    /// Ratio of the last to the first spacing along each direction; default 1.
+    pub grading: Vec<f64>,
+}
+
+/// A box with a body cut out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoxWithBoxParameters {
+    /// The outer box.
+    pub outer: BoxParameters,
+    /// Lowest corner of the body; in 3D with two entries it goes through along z.
+    pub body_from: Vec<f64>,
+    /// Highest corner of the body.
+    pub body_to: Vec<f64>,
+}
+
+/// A circular cylinder along z in a channel along x.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CylinderInChannelParameters {
+    /// Length of the channel along x.
+    pub length: f64,
+    /// Height of the channel along y.
+    pub height: f64,
+    /// Width along z; `None` makes a 2D mesh.
+    pub width: Option<f64>,
+    /// Centre of the cylinder (x, y).
+    pub centre: [f64; 2],
+    /// Diameter of the cylinder.
+    pub diameter: f64,
+    /// Cells around the cylinder.
+    pub cells_around: usize,
+    /// Cells from the cylinder outwards.
+    pub cells_radial: usize,
+    /// Cells along the wake.
+    pub cells_wake: usize,
+    /// Shape of the cells; default `quadrilateral`, with a width `hexahedron`.
+    pub element: Element,
+}
+
+/// A sphere in a brick.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SphereInBoxParameters {
+    /// Edge lengths of the brick, whose lowest corner is the origin.
+    pub size: [f64; 3],
+    /// Centre of the sphere.
+    pub centre: [f64; 3],
+    /// Diameter of the sphere.
+    pub diameter: f64,
+    /// Edge length on the sphere.
+    pub surface_size: f64,
+    /// Edge length on the brick.
+    pub far_size: f64,
+    /// Layers of prisms around the sphere; default 0.
+    pub layers: usize,
+    /// Shape of the other cells; default `tetrahedron`.
+    pub element: Element,
+}
+
+/// The space between two coaxial circles or cylinders about the z axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnnulusParameters {
+    /// Inner radius.
+    pub inner: f64,
+    /// Outer radius.
+    pub outer: f64,
+    /// Length along z; `None` makes a 2D mesh.
+    pub length: Option<f64>,
+    /// Cells along the radius, around, and in 3D along z.
+    pub cells: Vec<usize>,
+    /// Shape of the cells; default `quadrilateral`, with a length `hexahedron`.
+    pub element: Element,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MeshFile {
+    file: Maybe<String>,
+    scale: Maybe<f64>,
+    renumber: Option<Renumber>,
+    generate: Maybe<GenerateFile>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GenerateFile {
+    r#box: Maybe<BoxFile>,
+    box_with_box: Maybe<BoxWithBoxFile>,
+    cylinder_in_channel: Maybe<CylinderInChannelFile>,
+    sphere_in_box: Maybe<SphereInBoxFile>,
+    annulus: Maybe<AnnulusFile>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BoxFile {
+    origin: Maybe<Vec<f64>>,
+    size: Maybe<Vec<f64>>,
+    cells: Maybe<Vec<usize>>,
+    element: Maybe<Element>,
+    jitter: Maybe<f64>,
+    seed: Option<u64>,
+    grading: Maybe<Vec<f64>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BoxWithBoxFile {
+    origin: Maybe<Vec<f64>>,
+    size: Maybe<Vec<f64>>,
+    cells: Maybe<Vec<usize>>,
+    element: Maybe<Element>,
+    jitter: Maybe<f64>,
+    seed: Option<u64>,
+    grading: Maybe<Vec<f64>>,
+    body_from: Maybe<Vec<f64>>,
+    body_to: Maybe<Vec<f64>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CylinderInChannelFile {
+    length: Maybe<f64>,
+    height: Maybe<f64>,
+    width: Maybe<f64>,
+    centre: Maybe<Vec<f64>>,
+    diameter: Maybe<f64>,
+    cells_around: Maybe<usize>,
+    cells_radial: Maybe<usize>,
+    cells_wake: Maybe<usize>,
+    element: Maybe<Element>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SphereInBoxFile {
+    size: Maybe<Vec<f64>>,
+    centre: Maybe<Vec<f64>>,
+    diameter: Maybe<f64>,
+    surface_size: Maybe<f64>,
+    far_size: Maybe<f64>,
+    layers: Option<usize>,
+    element: Maybe<Element>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AnnulusFile {
+    inner: Maybe<f64>,
+    outer: Maybe<f64>,
+    length: Maybe<f64>,
+    cells: Maybe<Vec<usize>>,
+    element: Maybe<Element>,
+}
+
+const GENERATORS: [&str; 5] =
+    ["box", "box_with_box", "cylinder_in_channel", "sphere_in_box", "annulus"];
+
+pub(crate) fn check(file: &Spanned<MeshFile>, folder: &Path) -> Result<MeshCase, Problem> {
+    let (keys, span) = (file.get_ref(), file.span());
+    let source = match (&keys.file, &keys.generate) {
+        (Some(name), None) => MeshSource::File(mesh_file(name, folder)?),
+        (None, Some(generate)) => MeshSource::Generate(generator(generate)?),
+        (Some(_), Some(generate)) => {
+            let message = "a mesh is read from `file` or generated, not both";
+            return Err(Problem::at(generate.span(), message));
+        }
+        (None, None) => {
+            let problem = Problem::at(span, "the mesh has neither `file` nor a generator");
+            return Err(problem.note(format!("generators: {}", GENERATORS.join(", "))));
+        }
+    };
+    Ok(MeshCase {
+        source,
+        scale: number(&keys.scale, 1.0, "scale", Sign::Positive)?,
+        renumber: keys.renumber.unwrap_or(Renumber::Auto),
+    })
+}
+
+fn mesh_file(name: &Spanned<String>, folder: &Path) -> Result<PathBuf, Problem> {
+    let path = folder.join(name.get_ref());
+    if path.is_file() {
+        return Ok(path);
+    }
+    let message = format!("there is no mesh file {}", path.display());
+    Err(Problem::at(name.span(), message).note("paths start at the folder of the case file"))
+}
+
+fn generator(file: &Spanned<GenerateFile>) -> Result<Generator, Problem> {
+    let keys = file.get_ref();
+    let given: Vec<Range<usize>> = [
+        keys.r#box.as_ref().map(Spanned::span),
+        keys.box_with_box.as_ref().map(Spanned::span),
+        keys.cylinder_in_channel.as_ref().map(Spanned::span),
+        keys.sphere_in_box.as_ref().map(Spanned::span),
+        keys.annulus.as_ref().map(Spanned::span),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if let [_, second, ..] = given.as_slice() {
+        return Err(Problem::at(second.clone(), "a mesh has one generator, this is the second"));
+    }
+    if let Some(keys) = &keys.r#box {
+        return box_parameters(keys.get_ref(), keys.span()).map(Generator::Box);
+    }
+    if let Some(keys) = &keys.box_with_box {
+        return box_with_box(keys.get_ref(), keys.span()).map(Generator::BoxWithBox);
+    }
+    if let Some(keys) = &keys.cylinder_in_channel {
+        return cylinder(keys.get_ref(), keys.span()).map(Generator::CylinderInChannel);
+    }
+    if let Some(keys) = &keys.sphere_in_box {
+        return sphere(keys.get_ref(), keys.span()).map(Generator::SphereInBox);
+    }
+    if let Some(keys) = &keys.annulus {
+        return annulus(keys.get_ref(), keys.span()).map(Generator::Annulus);
+    }
+    let problem = Problem::at(file.span(), "no generator is named");
+    Err(problem.note(format!("generators: {}", GENERATORS.join(", "))))
+}
+
+fn box_parameters(keys: &BoxFile, span: Range<usize>) -> Result<BoxParameters, Problem> {
+    let size_file = required(&keys.size, "size", &span)?;
+    let dimensions = size_file.get_ref().len();
+    if !(2..=3).contains(&dimensions) {
+        let message = format!("`size` takes 2 or 3 numbers, {dimensions} given");
+        return Err(Problem::at(size_file.span(), message));
+    }
+    let list = |file: &Maybe<Vec<f64>>, default: f64, name, sign| match file {
+        None => Ok(vec![default; dimensions]),
+        Some(file) => numbers(file, dimensions, name, sign),
+    };
+    let jitter = number(&keys.jitter, 0.0, "jitter", Sign::NotNegative)?;
+    if let Some(file) = keys.jitter.as_ref().filter(|_| jitter >= 0.5) {
+        let message = format!("`jitter` must be below 0.5, not {jitter}: cells would turn over");
+        return Err(Problem::at(file.span(), message));
+    }
+    Ok(BoxParameters {
+        origin: list(&keys.origin, 0.0, "origin", Sign::Any)?,
+        size: list(&keys.size, 1.0, "size", Sign::Positive)?,
+        cells: counts(required(&keys.cells, "cells", &span)?, dimensions)?,
+        element: element(&keys.element, dimensions)?,
+        jitter,
+        seed: keys.seed.unwrap_or(1),
+        grading: list(&keys.grading, 1.0, "grading", Sign::Positive)?,
+    })
+}
+
+fn box_with_box(
+    keys: &BoxWithBoxFile,
+    span: Range<usize>,
+) -> Result<BoxWithBoxParameters, Problem> {
+    let outer = BoxFile {
+        origin: keys.origin.clone(),
+        size: keys.size.clone(),
+        cells: keys.cells.clone(),
+        element: keys.element.clone(),
+        jitter: keys.jitter.clone(),
+        seed: keys.seed,
+        grading: keys.grading.clone(),
+    };
+    let outer = box_parameters(&outer, span.clone())?;
+    let from_file = required(&keys.body_from, "body_from", &span)?;
+    let to_file = required(&keys.body_to, "body_to", &span)?;
+    let entries = from_file.get_ref().len();
+    if entries != 2 && entries != outer.size.len() {
+        let wanted = if outer.size.len() == 2 { "2" } else { "2 or 3" };
+        let message = format!("`body_from` takes {wanted} numbers here, {entries} given");
+        return Err(Problem::at(from_file.span(), message));
+    }
+    let body_from = numbers(from_file, entries, "body_from", Sign::Any)?;
+    let body_to = numbers(to_file, entries, "body_to", Sign::Any)?;
+    for direction in 0..entries {
+        let low = outer.origin[direction];
+        let high = low + outer.size[direction];
+        let inside = low <= body_from[direction]
+            && body_from[direction] < body_to[direction]
+            && body_to[direction] <= high;
+        if !inside {
+            let axis = ["x", "y", "z"][direction];
+            let message = format!(
+                "along {axis} the body from {} to {} is not inside the box from {low} to {high}",
+                body_from[direction], body_to[direction]
+            );
+            return Err(Problem::at(to_file.span(), message));
+        }
+    }
+    Ok(BoxWithBoxParameters { outer, body_from, body_to })
+}
+
+fn cylinder(
+    keys: &CylinderInChannelFile,
+    span: Range<usize>,
+) -> Result<CylinderInChannelParameters, Problem> {
+    let length = positive(&keys.length, "length", &span)?;
+    let height = positive(&keys.height, "height", &span)?;
+    let diameter = positive(&keys.diameter, "diameter", &span)?;
+    let centre_file = required(&keys.centre, "centre", &span)?;
+    let centre = numbers(centre_file, 2, "centre", Sign::Any)?;
+    let (centre, radius) = ([centre[0], centre[1]], diameter / 2.0);
+    let inside =
+        radius < centre[0].min(length - centre[0]) && radius < centre[1].min(height - centre[1]);
+    if !inside {
+        let message = "the cylinder is not inside the channel (x from 0 to length, y to height)";
+        return Err(Problem::at(centre_file.span(), message));
+    }
+    let width = keys.width.as_ref().map(|_| positive(&keys.width, "width", &span)).transpose()?;
+    Ok(CylinderInChannelParameters {
+        length,
+        height,
+        width,
+        centre,
+        diameter,
+        cells_around: count(&keys.cells_around, "cells_around", &span)?,
+        cells_radial: count(&keys.cells_radial, "cells_radial", &span)?,
+        cells_wake: count(&keys.cells_wake, "cells_wake", &span)?,
+        element: element(&keys.element, if width.is_some() { 3 } else { 2 })?,
+    })
+}
+
+fn sphere(keys: &SphereInBoxFile, span: Range<usize>) -> Result<SphereInBoxParameters, Problem> {
+    let three = |file: &Maybe<Vec<f64>>, name: &'static str, sign| {
+        let entries = numbers(required(file, name, &span)?, 3, name, sign)?;
+        Ok::<_, Problem>([entries[0], entries[1], entries[2]])
+    };
+    let size = three(&keys.size, "size", Sign::Positive)?;
+    let centre = three(&keys.centre, "centre", Sign::Any)?;
+    let diameter = positive(&keys.diameter, "diameter", &span)?;
+    let inside = (0..3).all(|i| diameter / 2.0 < centre[i].min(size[i] - centre[i]));
+    if let Some(file) = keys.centre.as_ref().filter(|_| !inside) {
+        let message = "the sphere is not inside the box (from 0 to size)";
+        return Err(Problem::at(file.span(), message));
+    }
+    Ok(SphereInBoxParameters {
+        size,
+        centre,
+        diameter,
+        surface_size: positive(&keys.surface_size, "surface_size", &span)?,
+        far_size: positive(&keys.far_size, "far_size", &span)?,
+        layers: keys.layers.unwrap_or(0),
+        element: match &keys.element {
+            None => Element::Tetrahedron,
+            Some(_) => element(&keys.element, 3)?,
+        },
+    })
+}
+
+fn annulus(keys: &AnnulusFile, span: Range<usize>) -> Result<AnnulusParameters, Problem> {
+    let inner = positive(&keys.inner, "inner", &span)?;
+    let outer = positive(&keys.outer, "outer", &span)?;
+    if let Some(file) = keys.outer.as_ref().filter(|_| outer <= inner) {
+        let message = format!("`outer` ({outer}) must be larger than `inner` ({inner})");
+        return Err(Problem::at(file.span(), message));
+    }
+    let length =
+        keys.length.as_ref().map(|_| positive(&keys.length, "length", &span)).transpose()?;
+    let dimensions = if length.is_some() { 3 } else { 2 };
+    Ok(AnnulusParameters {
+        inner,
+        outer,
+        length,
+        cells: counts(required(&keys.cells, "cells", &span)?, dimensions)?,
+        element: element(&keys.element, dimensions)?,
+    })
+}
+
+/// The element of a mesh of `dimensions`, if it has that dimension.
+fn element(file: &Maybe<Element>, dimensions: usize) -> Result<Element, Problem> {
+    let flat = [Element::Triangle, Element::Quadrilateral];
+    let Some(file) = file else {
+        return Ok(if dimensions == 2 { Element::Quadrilateral } else { Element::Hexahedron });
+    };
+    let element = *file.get_ref();
+    if element == Element::Mixed || flat.contains(&element) == (dimensions == 2) {
+        return Ok(element);
+    }
+    let valid = if dimensions == 2 { &Element::WORDS[..2] } else { &Element::WORDS[2..6] };
+    let message = format!("a {dimensions}D mesh has no cells of shape `{}`", element.word());
+    let valid = format!("valid values: {}, mixed", valid.join(", "));
+    Err(Problem::at(file.span(), message).note(valid))
+}
+
+fn numbers(
+    file: &Spanned<Vec<f64>>,
+    entries: usize,
+    name: &'static str,
+    sign: Sign,
+) -> Result<Vec<f64>, Problem> {
+    let given = file.get_ref();
+    if given.len() != entries {
+        let message = format!("`{name}` takes {entries} numbers here, {} given", given.len());
+        return Err(Problem::at(file.span(), message));
+    }
+    let rule = Rule { name, sign, time: false };
+    given.iter().map(|value| rule.check_number(*value, file.span())).collect()
+}
+
+fn counts(file: &Spanned<Vec<usize>>, entries: usize) -> Result<Vec<usize>, Problem> {
+    let given = file.get_ref();
+    if given.len() != entries || given.contains(&0) {
+        let message = format!("`cells` takes {entries} whole numbers here, 1 or more each");
+        return Err(Problem::at(file.span(), message));
+    }
+    Ok(given.clone())
+}
+
+fn count(file: &Maybe<usize>, name: &str, section: &Range<usize>) -> Result<usize, Problem> {
+    let file = required(file, name, section)?;
+    match file.get_ref() {
+        0 => Err(Problem::at(file.span(), format!("`{name}` must be 1 or more"))),
+        count => Ok(*count),
+    }
+}
+
+fn positive(file: &Maybe<f64>, name: &'static str, section: &Range<usize>) -> Result<f64, Problem> {
+    required(file, name, section)?;
+    number(file, 0.0, name, Sign::Positive)
+}

@@ -1,0 +1,343 @@
+//! `[output]`: what a run writes, where and when.
+
+use super::error::Problem;
+use super::heat::HEAT_FIELDS;
+use super::keyword::keyword;
+use super::value::{Maybe, Sign, number, point, refuse, required};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// What a run writes, where and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputCase {
+    /// The folder, resolved; default: beside the case file, named after it.
+    pub directory: PathBuf,
+    /// When fields are written; default: at the end.
+    pub every: OutputInterval,
+    /// The fields written; default: all of the equation.
+    pub fields: Vec<String>,
+    /// Format of the files of fields; default `vtu`.
+    pub format: FieldFormat,
+    /// A picture of the last state.
+    pub picture: Option<Picture>,
+    /// Points whose values go to the history.
+    pub probes: Vec<Probe>,
+    /// Lines along which fields are sampled.
+    pub lines: Vec<Line>,
+    /// Groups of patches whose integrals go to the history.
+    pub patches: Vec<PatchGroup>,
+}
+
+/// When fields are written besides the end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OutputInterval {
+    /// At the end alone.
+    End,
+    /// Whenever so much time has passed.
+    Time(f64),
+    /// Whenever so many steps have been taken.
+    Steps(u64),
+}
+
+keyword! {
+    /// Formats of files of fields.
+    pub enum FieldFormat {
+        /// VTK unstructured grids and a PVD list of times.
+        Vtu = "vtu",
+    }
+}
+
+keyword! {
+    /// A coordinate axis.
+    pub enum Axis {
+        /// First.
+        X = "x",
+        /// Second.
+        Y = "y",
+        /// Third.
+        Z = "z",
+    }
+}
+
+/// A picture of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// The field.
+    pub field: String,
+    /// The plane cut; `None` shows a 2D mesh whole and cuts a 3D one halfway along z.
+    pub slice: Option<Slice>,
+}
+
+/// A plane normal to an axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slice {
+    /// The normal.
+    pub axis: Axis,
+    /// Coordinate along it.
+    pub at: f64,
+}
+
+/// A point whose values go to the history and the summary.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// Letters, digits, `_` and `-`; no other probe has it.
+    pub name: String,
+    /// Where it is.
+    pub at: [f64; 3],
+}
+
+/// A line along which fields are sampled at the end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Letters, digits, `_` and `-`; no other line has it.
+    pub name: String,
+    /// First point.
+    pub from: [f64; 3],
+    /// Last point.
+    pub to: [f64; 3],
+    /// Number of points, ends included; default 101.
+    pub points: usize,
+}
+
+/// Patches whose integrals are taken together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PatchGroup {
+    /// Letters, digits, `_` and `-`; no other group has it.
+    pub name: String,
+    /// Names of patches of the mesh.
+    pub patches: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OutputFile {
+    directory: Maybe<String>,
+    every: Maybe<f64>,
+    every_steps: Maybe<u64>,
+    fields: Maybe<Vec<Spanned<String>>>,
+    format: Option<FieldFormat>,
+    picture: Maybe<PictureFile>,
+    probe: Option<Vec<Spanned<ProbeFile>>>,
+    line: Option<Vec<Spanned<LineFile>>>,
+    pub(crate) patch: Option<Vec<Spanned<PatchGroupFile>>>,
+    recirculation: Maybe<IgnoredAny>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PictureFile {
+    field: Maybe<String>,
+    slice: Maybe<SliceFile>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SliceFile {
+    axis: Maybe<Axis>,
+    at: Maybe<f64>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProbeFile {
+    name: Maybe<String>,
+    at: Maybe<Vec<f64>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LineFile {
+    name: Maybe<String>,
+    from: Maybe<Vec<f64>>,
+    to: Maybe<Vec<f64>>,
+    points: Maybe<usize>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PatchGroupFile {
+    name: Maybe<String>,
+    pub(crate) patches: Maybe<Vec<Spanned<String>>>,
+    reference: Maybe<IgnoredAny>,
+    drag_direction: Maybe<IgnoredAny>,
+    lift_direction: Maybe<IgnoredAny>,
+    moment_centre: Maybe<IgnoredAny>,
+}
+
+const FLOW: &str = "belongs to a flow case, this one is of heat";
+
+pub(crate) fn check(
+    file: Option<&Spanned<OutputFile>>,
+    folder: &Path,
+    name: &str,
+    time: Option<&Range<usize>>,
+) -> Result<OutputCase, Problem> {
+    let Some(file) = file else {
+        return Ok(OutputCase {
+            directory: folder.join(name),
+            every: OutputInterval::End,
+            fields: all_fields(),
+            format: FieldFormat::Vtu,
+            picture: None,
+            probes: Vec::new(),
+            lines: Vec::new(),
+            patches: Vec::new(),
+        });
+    };
+    let keys = file.get_ref();
+    refuse(&keys.recirculation, "recirculation", FLOW)?;
+    Ok(OutputCase {
+        directory: match &keys.directory {
+            None => folder.join(name),
+            Some(directory) if directory.get_ref().is_empty() => {
+                return Err(Problem::at(directory.span(), "`directory` is empty"));
+            }
+            Some(directory) => folder.join(directory.get_ref()),
+        },
+        every: interval(keys, time)?,
+        fields: match &keys.fields {
+            None => all_fields(),
+            Some(fields) => fields.get_ref().iter().map(field).collect::<Result<_, _>>()?,
+        },
+        format: keys.format.unwrap_or(FieldFormat::Vtu),
+        picture: keys.picture.as_ref().map(picture).transpose()?,
+        probes: probes(keys.probe.as_deref().unwrap_or_default())?,
+        lines: lines(keys.line.as_deref().unwrap_or_default())?,
+        patches: groups(keys.patch.as_deref().unwrap_or_default())?,
+    })
+}
+
+fn all_fields() -> Vec<String> {
+    HEAT_FIELDS.iter().map(ToString::to_string).collect()
+}
+
+fn interval(keys: &OutputFile, time: Option<&Range<usize>>) -> Result<OutputInterval, Problem> {
+    match (&keys.every, &keys.every_steps) {
+        (None, None) => Ok(OutputInterval::End),
+        (Some(_), Some(steps)) => {
+            let message = "`every` and `every_steps` exclude each other: keep one";
+            Err(Problem::at(steps.span(), message))
+        }
+        (None, Some(steps)) => match steps.get_ref() {
+            0 => Err(Problem::at(steps.span(), "`every_steps` must be 1 or more")),
+            steps => Ok(OutputInterval::Steps(*steps)),
+        },
+        (Some(every), None) if time.is_none() => {
+            let message = "`every` counts time and this case has no [time]";
+            Err(Problem::at(every.span(), message).note("a steady case writes at its end"))
+        }
+        (Some(_), None) => {
+            number(&keys.every, 0.0, "every", Sign::Positive).map(OutputInterval::Time)
+        }
+    }
+}
+
+/// A field of the equation.
+pub(crate) fn field(name: &Spanned<String>) -> Result<String, Problem> {
+    if HEAT_FIELDS.contains(&name.get_ref().as_str()) {
+        return Ok(name.get_ref().clone());
+    }
+    let problem =
+        Problem::at(name.span(), format!("a heat case has no field `{}`", name.get_ref()));
+    Err(problem.among(name.get_ref(), "valid fields", HEAT_FIELDS.iter().copied()))
+}
+
+fn picture(file: &Spanned<PictureFile>) -> Result<Picture, Problem> {
+    let keys = file.get_ref();
+    let slice = match &keys.slice {
+        None => None,
+        Some(slice) => {
+            let (keys, span) = (slice.get_ref(), slice.span());
+            required(&keys.at, "at", &span)?;
+            Some(Slice {
+                axis: *required(&keys.axis, "axis", &span)?.get_ref(),
+                at: number(&keys.at, 0.0, "at", Sign::Any)?,
+            })
+        }
+    };
+    Ok(Picture { field: field(required(&keys.field, "field", &file.span())?)?, slice })
+}
+
+/// A name that can stand in a column heading and a file name, used once among its kind.
+fn unique_name<'n>(
+    file: &Maybe<String>,
+    kind: &str,
+    section: &Range<usize>,
+    mut taken: impl Iterator<Item = &'n str>,
+) -> Result<String, Problem> {
+    let name = required(file, "name", section)?;
+    let text = name.get_ref();
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if text.is_empty() || !text.chars().all(plain) {
+        let message = format!("the name of a {kind} is made of letters, digits, `_` and `-`");
+        return Err(Problem::at(name.span(), message));
+    }
+    if taken.any(|other| other == text) {
+        return Err(Problem::at(name.span(), format!("there are two {kind}s named `{text}`")));
+    }
+    Ok(text.clone())
+}
+
+fn probes(files: &[Spanned<ProbeFile>]) -> Result<Vec<Probe>, Problem> {
+    let mut probes: Vec<Probe> = Vec::new();
+    for file in files {
+        let (keys, span) = (file.get_ref(), file.span());
+        let taken = probes.iter().map(|probe| probe.name.as_str());
+        let name = unique_name(&keys.name, "probe", &span, taken)?;
+        probes.push(Probe { name, at: point(required(&keys.at, "at", &span)?, "at")? });
+    }
+    Ok(probes)
+}
+
+fn lines(files: &[Spanned<LineFile>]) -> Result<Vec<Line>, Problem> {
+    let mut lines: Vec<Line> = Vec::new();
+    for file in files {
+        let (keys, span) = (file.get_ref(), file.span());
+        let taken = lines.iter().map(|line| line.name.as_str());
+        let name = unique_name(&keys.name, "line", &span, taken)?;
+        let from = point(required(&keys.from, "from", &span)?, "from")?;
+        let to_file = required(&keys.to, "to", &span)?;
+        let to = point(to_file, "to")?;
+        if from == to {
+            let message = format!("line `{name}` ends where it starts");
+            return Err(Problem::at(to_file.span(), message));
+        }
+        let points = match &keys.points {
+            None => 101,
+            Some(points) if *points.get_ref() >= 2 => *points.get_ref(),
+            Some(points) => return Err(Problem::at(points.span(), "`points` must be 2 or more")),
+        };
+        lines.push(Line { name, from, to, points });
+    }
+    Ok(lines)
+}
+
+fn groups(files: &[Spanned<PatchGroupFile>]) -> Result<Vec<PatchGroup>, Problem> {
+    let mut groups: Vec<PatchGroup> = Vec::new();
+    for file in files {
+        let (keys, span) = (file.get_ref(), file.span());
+        refuse(&keys.reference, "reference", FLOW)?;
+        refuse(&keys.drag_direction, "drag_direction", FLOW)?;
+        refuse(&keys.lift_direction, "lift_direction", FLOW)?;
+        refuse(&keys.moment_centre, "moment_centre", FLOW)?;
+        let taken = groups.iter().map(|group| group.name.as_str());
+        let name = unique_name(&keys.name, "patch group", &span, taken)?;
+        let files = required(&keys.patches, "patches", &span)?;
+        if files.get_ref().is_empty() {
+            return Err(Problem::at(files.span(), "`patches` names no patch"));
+        }
+        let mut patches: Vec<String> = Vec::new();
+        for patch in files.get_ref() {
+            if patches.contains(patch.get_ref()) {
+                let message = format!("patch \"{}\" is named twice", patch.get_ref());
+                return Err(Problem::at(patch.span(), message));
+            }
+            patches.push(patch.get_ref().clone());
+        }
+        groups.push(PatchGroup { name, patches });
+    }
+    Ok(groups)
+}

@@ -1,0 +1,206 @@
+//! The keys of the case file.
+
+use super::{Key, Section};
+
+const FLOW: &str = "For flow; an error in a heat case.";
+
+const fn key(
+    name: &'static str,
+    kind: &'static str,
+    default: &'static str,
+    units: &'static str,
+    meaning: &'static str,
+    example: &'static str,
+) -> Key {
+    Key { name, kind, default, units, meaning, example }
+}
+
+const fn section(path: &'static str, meaning: &'static str, keys: &'static [Key]) -> Section {
+    Section { path, list: false, meaning, keys }
+}
+
+const fn list(path: &'static str, meaning: &'static str, keys: &'static [Key]) -> Section {
+    Section { path, list: true, meaning, keys }
+}
+
+/// Keys that both box generators have.
+macro_rules! box_keys {
+    ($($more:expr),* $(,)?) => {
+        &[
+            key("origin", "list of numbers", "zeros", "m", "Lowest corner.", "origin = [0.0, 0.0, 0.0]"),
+            key("size", "list of 2 or 3 numbers > 0", "required", "m", "Edge lengths. Two entries make a 2D mesh.", "size = [1.0, 1.0, 1.0]"),
+            key("cells", "list of whole numbers ≥ 1", "required", "", "Cells along each direction, before they are divided into other shapes.", "cells = [20, 20, 20]"),
+            key("element", "triangle | quadrilateral | tetrahedron | hexahedron | prism | pyramid | mixed", "quadrilateral in 2D, hexahedron in 3D", "", "Shape of the cells.", "element = \"tetrahedron\""),
+            key("jitter", "number ≥ 0, below 0.5", "0.0", "", "Random displacement of interior nodes, as a fraction of the spacing.", "jitter = 0.2"),
+            key("seed", "whole number", "1", "", "Seed of the displacement: the same seed gives the same mesh.", "seed = 1"),
+            key("grading", "list of numbers > 0", "ones", "", "Ratio of the last to the first spacing along each direction.", "grading = [1.0, 1.0, 4.0]"),
+            $($more),*
+        ]
+    };
+}
+
+/// All sections, in the order in which a case is usually written.
+#[rustfmt::skip]
+pub static SECTIONS: &[Section] = &[
+    section("", "Before the first section.", &[
+        key("title", "string", "the name of the file", "", "One line about the case, for logs and pictures.", "title = \"Unit cube, one hot face\""),
+    ]),
+    section("mesh", "A mesh file or one generator, `[mesh.generate.…]`.", &[
+        key("file", "path", "none", "", "Mesh file: Gmsh 2.2 or 4.1 (`.msh`), SU2 (`.su2`), VTK (`.vtu`, `.vtk`).", "file = \"shaft.msh\""),
+        key("scale", "number > 0", "1.0", "", "Factor on all coordinates.", "scale = 1e-3"),
+        key("renumber", "auto | none | rcm | hilbert", "\"auto\"", "", "Order of the cells in memory. Results are written in the order of the file.", "renumber = \"auto\""),
+    ]),
+    section("mesh.generate.box", "A rectangle or a brick. Patches: `xmin xmax ymin ymax`, in 3D `zmin zmax`.", box_keys![]),
+    section("mesh.generate.box_with_box", "A rectangle or a brick with a body cut out. Patches: those of the box and `body`.", box_keys![
+        key("body_from", "list of numbers", "required", "m", "Lowest corner of the body. In 3D two entries make a body that goes through along z.", "body_from = [0.4, 0.4]"),
+        key("body_to", "list of numbers", "required", "m", "Highest corner of the body.", "body_to = [0.6, 0.6]"),
+    ]),
+    section("mesh.generate.cylinder_in_channel", "A circular cylinder across a channel. Patches: `inlet outlet bottom top cylinder`, in 3D `front back`.", &[
+        key("length", "number > 0", "required", "m", "Length along x, from 0.", "length = 2.2"),
+        key("height", "number > 0", "required", "m", "Height along y, from 0.", "height = 0.41"),
+        key("width", "number > 0", "none", "m", "Width along z. Absent: a 2D mesh.", "width = 0.41"),
+        key("centre", "list of 2 numbers", "required", "m", "Centre of the cylinder.", "centre = [0.2, 0.2]"),
+        key("diameter", "number > 0", "required", "m", "Diameter of the cylinder.", "diameter = 0.1"),
+        key("cells_around", "whole number ≥ 1", "required", "", "Cells around the cylinder.", "cells_around = 64"),
+        key("cells_radial", "whole number ≥ 1", "required", "", "Cells from the cylinder outwards.", "cells_radial = 16"),
+        key("cells_wake", "whole number ≥ 1", "required", "", "Cells along the wake.", "cells_wake = 80"),
+        key("element", "triangle | quadrilateral | tetrahedron | hexahedron | prism | pyramid | mixed", "quadrilateral in 2D, hexahedron in 3D", "", "Shape of the cells.", "element = \"triangle\""),
+    ]),
+    section("mesh.generate.sphere_in_box", "A sphere inside a brick. Patches: `sphere farfield`.", &[
+        key("size", "list of 3 numbers > 0", "required", "m", "Edge lengths of the brick, from the origin.", "size = [10.0, 10.0, 10.0]"),
+        key("centre", "list of 3 numbers", "required", "m", "Centre of the sphere.", "centre = [5.0, 5.0, 5.0]"),
+        key("diameter", "number > 0", "required", "m", "Diameter of the sphere.", "diameter = 1.0"),
+        key("surface_size", "number > 0", "required", "m", "Edge length on the sphere.", "surface_size = 0.05"),
+        key("far_size", "number > 0", "required", "m", "Edge length on the brick.", "far_size = 1.0"),
+        key("layers", "whole number", "0", "", "Layers of prisms around the sphere.", "layers = 5"),
+        key("element", "tetrahedron | hexahedron | prism | pyramid | mixed", "tetrahedron", "", "Shape of the other cells.", "element = \"tetrahedron\""),
+    ]),
+    section("mesh.generate.annulus", "The space between two coaxial circles, or cylinders along z. Patches: `inner outer`.", &[
+        key("inner", "number > 0", "required", "m", "Inner radius.", "inner = 1.0"),
+        key("outer", "number > 0", "required", "m", "Outer radius, larger than `inner`.", "outer = 2.0"),
+        key("length", "number > 0", "none", "m", "Length along z. Absent: a 2D mesh.", "length = 1.0"),
+        key("cells", "list of 2 or 3 whole numbers ≥ 1", "required", "", "Cells along the radius, around, and in 3D along z.", "cells = [16, 64]"),
+        key("element", "triangle | quadrilateral | tetrahedron | hexahedron | prism | pyramid | mixed", "quadrilateral in 2D, hexahedron in 3D", "", "Shape of the cells.", "element = \"quadrilateral\""),
+    ]),
+    section("heat", "Conduction of heat: ∂(ρcT)/∂t = ∇·(k∇T) + S. A case has exactly one of `[heat]`, `[incompressible]`, `[euler]`.", &[
+        key("discretization", "cell | node", "\"cell\"", "", "Unknowns in cells (finite volumes) or at nodes.", "discretization = \"cell\""),
+        key("conductivity", "number > 0 | expression of x y z | { region = number }", "1.0", "W/(m K)", "Conductivity k. By region it must name every region of the mesh.", "conductivity = { steel = 45.0, copper = 390.0 }"),
+        key("heat_capacity", "number > 0 | expression of x y z | { region = number }", "1.0", "J/(m³ K)", "Heat capacity of a unit of volume, ρc.", "heat_capacity = 3.6e6"),
+        key("source", "number | expression | { region = number }", "0.0", "W/m³", "Heat released in a unit of volume and time. By region, a region left out releases none.", "source = \"1e3*exp(-t)\""),
+        key("nonorthogonal_correction", "true | false", "true", "", "Correct the flux where the line between two cells is not normal to their face. Without it the error does not vanish on skewed meshes.", "nonorthogonal_correction = true"),
+    ]),
+    section("heat.region.NAME", "Quantities of one region of the mesh; those left out are those of `[heat]`.", &[
+        key("conductivity", "number > 0 | expression of x y z", "that of [heat]", "W/(m K)", "Conductivity in the region.", "conductivity = 45.0"),
+        key("heat_capacity", "number > 0 | expression of x y z", "that of [heat]", "J/(m³ K)", "Heat capacity of a unit of volume in the region.", "heat_capacity = 3.6e6"),
+        key("source", "number | expression", "that of [heat]", "W/m³", "Heat released in the region.", "source = 1e3"),
+    ]),
+    section("incompressible", "Incompressible flow: not available in this version.", &[]),
+    section("euler", "Compressible flow: not available in this version.", &[]),
+    section("initial", "The state at t = 0; for a steady case the first guess.", &[
+        key("temperature", "number | expression of x y z", "0 for a steady case, else required", "K", "Temperature.", "temperature = 300.0"),
+        key("velocity", "list of 3 numbers", "none", "m/s", FLOW, "velocity = [0.0, 0.0, 0.0]"),
+        key("pressure", "number", "none", "Pa", FLOW, "pressure = 0.0"),
+        key("density", "number", "none", "kg/m³", FLOW, "density = 1.0"),
+    ]),
+    section("boundary", "One condition for each patch of the mesh, under the patch's name. A word in quotes is short for a kind without a value: `zmin = \"insulated\"`. Kinds with a value are keys of the patch: `zmax.temperature = 600.0`.", &[
+        key("PATCH", "\"insulated\" | \"symmetry\" | table", "required for each patch", "", "The condition of patch PATCH; a table has one of the keys of the next section.", "zmin = \"insulated\""),
+    ]),
+    section("boundary.PATCH", "The condition of one patch of a heat case: exactly one of these. Values are `number | expression | { table = \"file.csv\" }`.", &[
+        key("temperature", "value", "none", "K", "The temperature is held.", "zmax.temperature = \"600 + 100*sin(2*pi*t/24)\""),
+        key("heat_flux", "value", "none", "W/m²", "Heat that enters the domain through a unit of area; negative: it leaves.", "zmax.heat_flux = 1e3"),
+        key("convection", "{ coefficient, ambient }", "none", "", "A fluid outside takes the heat h (T − T∞).", "zmax.convection = { coefficient = 10.0, ambient = 293.0 }"),
+        key("insulated", "true", "none", "", "No heat crosses.", "zmax.insulated = true"),
+        key("symmetry", "true", "none", "", "A plane of symmetry: no heat crosses.", "zmax.symmetry = true"),
+    ]),
+    section("boundary.PATCH.convection", "Exchange with a fluid outside.", &[
+        key("coefficient", "value ≥ 0", "required", "W/(m² K)", "Heat transfer coefficient h.", "coefficient = 10.0"),
+        key("ambient", "value", "required", "K", "Temperature T∞ of the fluid.", "ambient = \"293 + 5*sin(2*pi*t/86400)\""),
+    ]),
+    section("time", "A march in time from t = 0. Absent: a steady case.", &[
+        key("method", "backward_euler | crank_nicolson | bdf2", "\"crank_nicolson\"", "", "Time scheme, of first, second and second order. After a jump in the data `bdf2` rings less than `crank_nicolson`.", "method = \"crank_nicolson\""),
+        key("step", "number > 0", "this or cfl is required", "s", "Length of a step.", "step = 0.01"),
+        key("cfl", "number > 0", "this or step is required", "", "Sets the step instead: for heat the largest cell Fourier number, Δt Σ a_f / (ρcV) with a_f the conductances of the cell's faces.", "cfl = 10.0"),
+        key("end", "number > 0", "required", "s", "Time at the end. The last step is shortened to meet it.", "end = 240.0"),
+        key("steady_tolerance", "number > 0", "none", "K/s", "Stop earlier, when the largest rate of change of the temperature falls below this.", "steady_tolerance = 1e-7"),
+        key("local_step", "true | false", "none", "", "For `[euler]`; an error in a heat case.", "local_step = true"),
+    ]),
+    section("linear_solver", "How the systems of equations are solved.", &[
+        key("method", "auto | cg | single_reduction_cg | flexible_cg | bicgstab | fgmres | multigrid", "\"auto\"", "", "`auto`: conjugate gradients where the matrix is symmetric, else BiCGStab. `multigrid` is not available in this version.", "method = \"cg\""),
+        key("preconditioner", "auto | none | jacobi | gauss_seidel | chebyshev | amg", "\"auto\"", "", "`gauss_seidel` is multicolour and symmetric. `amg` is not available in this version.", "preconditioner = \"chebyshev\""),
+        key("relative_tolerance", "number > 0, below 1", "1e-8", "", "Stop once ‖b − Ax‖ ≤ tolerance ‖b‖.", "relative_tolerance = 1e-10"),
+        key("max_iterations", "whole number ≥ 1", "500", "", "Most iterations of one solve.", "max_iterations = 2000"),
+    ]),
+    section("linear_solver.amg", "Algebraic multigrid. Checked, without effect in this version.", &[
+        key("coarsening", "pmis | ruge_stuben | aggregation", "\"pmis\"", "", "How coarse unknowns are chosen.", "coarsening = \"pmis\""),
+        key("strength", "number from 0 to 1", "0.25", "", "θ: couplings with −a_ij ≥ θ max(−a_ik) are strong.", "strength = 0.25"),
+        key("boundary_weight", "number > 0", "1.0", "", "α: weight of boundary unknowns, with `ruge_stuben`.", "boundary_weight = 5.0"),
+        key("sparsification", "\"none\" | { beta, increment, symmetric }", "\"none\"", "", "Drop couplings of coarse matrices weaker than β times the mean of their row.", "sparsification = { beta = 1.0, increment = 1.0, symmetric = true }"),
+        key("smoother", "l1_jacobi | chebyshev | gauss_seidel", "\"l1_jacobi\"", "", "The smoother.", "smoother = \"chebyshev\""),
+        key("sweeps", "list of 2 whole numbers", "[1, 1]", "", "Sweeps before and after the coarse correction.", "sweeps = [2, 2]"),
+        key("cycle", "v | w | f | k", "\"v\"", "", "The cycle.", "cycle = \"w\""),
+        key("hierarchy_precision", "f64 | f32 | f16", "\"f32\"", "", "Precision of the stored hierarchy.", "hierarchy_precision = \"f64\""),
+    ]),
+    section("linear_solver.amg.sparsification", "Dropping of weak couplings of coarse matrices.", &[
+        key("beta", "number ≥ 0", "1.0", "", "β on the first coarse level.", "beta = 1.0"),
+        key("increment", "number ≥ 0", "1.0", "", "What each further level adds to β.", "increment = 1.0"),
+        key("symmetric", "true | false", "false", "", "Drop a pair only if weak from both ends, so that the matrix stays symmetric.", "symmetric = true"),
+    ]),
+    section("adapt", "Mesh adaptation: not available in this version.", &[]),
+    section("output", "What is written. The history, the summary and the log are always written.", &[
+        key("directory", "path", "beside the case file, named after it", "", "The folder for all files of the run.", "directory = \"out/cube\""),
+        key("every", "number > 0", "none", "s", "Write the fields whenever so much time has passed, and at the end.", "every = 1.0"),
+        key("every_steps", "whole number ≥ 1", "none", "", "Write the fields after so many steps, and at the end. Excludes `every`; without both the end alone is written.", "every_steps = 100"),
+        key("fields", "list of strings", "[\"temperature\"]", "", "Fields written. A heat case has `temperature`.", "fields = [\"temperature\"]"),
+        key("format", "vtu", "\"vtu\"", "", "Format of the files of fields.", "format = \"vtu\""),
+        key("picture", "{ field, slice }", "none", "", "A PNG picture of the last state.", "picture = { field = \"temperature\", slice = { axis = \"z\", at = 0.5 } }"),
+    ]),
+    section("output.picture", "A picture of a field.", &[
+        key("field", "string", "required", "", "The field.", "field = \"temperature\""),
+        key("slice", "{ axis, at }", "a 2D mesh whole, a 3D mesh cut halfway along z", "", "The plane shown.", "slice = { axis = \"z\", at = 0.5 }"),
+    ]),
+    section("output.picture.slice", "A plane normal to an axis.", &[
+        key("axis", "x | y | z", "required", "", "The normal of the plane.", "axis = \"z\""),
+        key("at", "number", "required", "m", "Coordinate of the plane along its normal.", "at = 0.5"),
+    ]),
+    list("output.probe", "A point whose values go to `history.csv` and `summary.json`.", &[
+        key("name", "string of letters, digits, `_`, `-`", "required", "", "Its name, which no other probe has.", "name = \"centre\""),
+        key("at", "list of 2 or 3 numbers", "required", "m", "Where it is.", "at = [0.5, 0.5, 0.5]"),
+    ]),
+    list("output.line", "A line along which the fields are written at the end, to `line_NAME.csv`.", &[
+        key("name", "string of letters, digits, `_`, `-`", "required", "", "Its name, which no other line has.", "name = \"axis\""),
+        key("from", "list of 2 or 3 numbers", "required", "m", "First point.", "from = [0.5, 0.5, 0.0]"),
+        key("to", "list of 2 or 3 numbers", "required", "m", "Last point.", "to = [0.5, 0.5, 1.0]"),
+        key("points", "whole number ≥ 2", "101", "", "Number of points, both ends included.", "points = 101"),
+    ]),
+    list("output.patch", "Integrals over patches: `area` and, into the domain, `heat_flux`.", &[
+        key("name", "string of letters, digits, `_`, `-`", "required", "", "Its name, which no other group has.", "name = \"hot\""),
+        key("patches", "list of strings", "required", "", "Patches of the mesh, taken together.", "patches = [\"zmax\"]"),
+        key("reference", "table", "none", "", FLOW, "reference = { velocity = 1.0 }"),
+        key("drag_direction", "list of 3 numbers", "none", "", FLOW, "drag_direction = [1.0, 0.0, 0.0]"),
+        key("lift_direction", "list of 3 numbers", "none", "", FLOW, "lift_direction = [0.0, 1.0, 0.0]"),
+        key("moment_centre", "list of 3 numbers", "none", "m", FLOW, "moment_centre = [0.0, 0.0, 0.0]"),
+    ]),
+    list("output.recirculation", "Length of reversed flow behind a body. For flow; an error in a heat case.", &[]),
+    section("run", "Where and how the case is computed; the command line goes before it.", &[
+        key("backend", "auto | cpu | cuda | vulkan | wgpu | hip", "\"auto\"", "", "`auto`: CUDA where it is built in and a device is present, else the CPU.", "backend = \"cpu\""),
+        key("precision", "f64 | f32", "\"f64\"", "", "Precision of the fields.", "precision = \"f64\""),
+        key("threads", "whole number", "0", "", "Threads of the CPU; 0: all.", "threads = 8"),
+    ]),
+    section("checkpoint", "The state saved in time, for `karman run --restart`. Needs `[time]`.", &[
+        key("every", "number > 0", "required", "s", "Time between two checkpoints.", "every = 10.0"),
+    ]),
+    section("exact", "Exact solutions to compare the last state with. Errors l1, l2 and linf go to `summary.json`; l2 = √(ΣV e²/ΣV), absolute.", &[
+        key("temperature", "number | expression", "none", "K", "The exact temperature.", "temperature = \"sin(pi*x)\""),
+        key("velocity", "list of 3 expressions", "none", "m/s", FLOW, "velocity = [\"y\", 0.0, 0.0]"),
+        key("pressure", "expression", "none", "Pa", FLOW, "pressure = \"-x\""),
+        key("density", "expression", "none", "kg/m³", FLOW, "density = \"1 + x\""),
+    ]),
+    section("expected", "What `karman test` holds the run to: entries of `summary.json` by their path in quotes. For heat: `mesh.cells` (also dimension, nodes, edges, faces), `time.steps`, `time.end`, `linear.iterations` (also solves, last_iterations, relative_residual, convergence_factor), `probe.PROBE.temperature`, `patch.PATCH.area`, `patch.PATCH.heat_flux`, `fields.temperature.mean` (also min, max; the mean by volume), `errors.temperature.l2` (also l1, linf).", &[
+        key("\"PATH\"", "{ value, absolute, relative }", "none", "", "The number at PATH and its tolerance.", "\"probe.centre.temperature\" = { value = 350.0, relative = 1e-3 }"),
+    ]),
+    section("expected.\"PATH\"", "A number and its tolerance, at least one of `absolute` and `relative`; of both the wider counts.", &[
+        key("value", "number", "required", "", "What the entry should be.", "value = 350.0"),
+        key("absolute", "number ≥ 0", "none", "", "Largest difference.", "absolute = 0.5"),
+        key("relative", "number ≥ 0", "none", "", "Largest difference as a fraction of |value|.", "relative = 1e-3"),
+    ]),
+];

@@ -1,0 +1,266 @@
+use super::super::{Case, amg, boundary, expected, file, heat, linear_solver, mesh, output, run};
+use super::super::{templates, time, value};
+use super::*;
+use serde::Deserialize;
+use serde::de::{self, Deserializer, Visitor};
+use std::path::Path;
+
+/// Asks a type which keys it reads: answers every request with the fields as an error.
+struct Keys;
+
+#[derive(Debug)]
+struct Fields(&'static [&'static str]);
+
+impl std::fmt::Display for Fields {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{:?}", self.0)
+    }
+}
+
+impl std::error::Error for Fields {}
+
+impl de::Error for Fields {
+    fn custom<T: std::fmt::Display>(_: T) -> Self {
+        Fields(&[])
+    }
+}
+
+impl<'de> Deserializer<'de> for Keys {
+    type Error = Fields;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Fields> {
+        Err(Fields(&[]))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Fields> {
+        Err(Fields(fields))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+fn keys_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
+    match T::deserialize(Keys) {
+        Err(Fields(fields)) if !fields.is_empty() => fields,
+        _ => panic!("not a struct"),
+    }
+}
+
+/// Sections whose keys are names of the user's.
+const FREE: [&str; 2] = ["boundary", "expected"];
+
+fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
+    vec![
+        ("", keys_of::<file::CaseFile>()),
+        ("mesh", keys_of::<mesh::MeshFile>()),
+        ("mesh.generate", keys_of::<mesh::GenerateFile>()),
+        ("mesh.generate.box", keys_of::<mesh::BoxFile>()),
+        ("mesh.generate.box_with_box", keys_of::<mesh::BoxWithBoxFile>()),
+        ("mesh.generate.cylinder_in_channel", keys_of::<mesh::CylinderInChannelFile>()),
+        ("mesh.generate.sphere_in_box", keys_of::<mesh::SphereInBoxFile>()),
+        ("mesh.generate.annulus", keys_of::<mesh::AnnulusFile>()),
+        ("heat", keys_of::<heat::HeatFile>()),
+        ("heat.region.NAME", keys_of::<heat::HeatRegionFile>()),
+        ("initial", keys_of::<heat::InitialFile>()),
+        ("boundary.PATCH", keys_of::<boundary::PatchTableFile>()),
+        ("boundary.PATCH.convection", keys_of::<boundary::ConvectionFile>()),
+        ("time", keys_of::<time::TimeFile>()),
+        ("linear_solver", keys_of::<linear_solver::LinearSolverFile>()),
+        ("linear_solver.amg", keys_of::<amg::AmgFile>()),
+        ("linear_solver.amg.sparsification", keys_of::<amg::SparsificationTableFile>()),
+        ("output", keys_of::<output::OutputFile>()),
+        ("output.picture", keys_of::<output::PictureFile>()),
+        ("output.picture.slice", keys_of::<output::SliceFile>()),
+        ("output.probe", keys_of::<output::ProbeFile>()),
+        ("output.line", keys_of::<output::LineFile>()),
+        ("output.patch", keys_of::<output::PatchGroupFile>()),
+        ("run", keys_of::<run::RunFile>()),
+        ("checkpoint", keys_of::<run::CheckpointFile>()),
+        ("exact", keys_of::<expected::ExactFile>()),
+        ("expected.\"PATH\"", keys_of::<expected::ExpectationFile>()),
+    ]
+}
+
+#[test]
+fn every_key_that_is_read_is_documented() {
+    for (path, keys) in accepted() {
+        for key in keys {
+            let nested = if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
+            let as_section = sections(&nested).next().is_some();
+            let section = SECTIONS.iter().find(|section| section.path == path);
+            let as_key =
+                section.is_some_and(|section| section.keys.iter().any(|known| known.name == *key));
+            assert!(as_section || as_key, "{nested} is not documented");
+        }
+    }
+    assert_eq!(keys_of::<value::TableFile>(), ["table"]);
+}
+
+#[test]
+fn every_key_that_is_documented_is_read() {
+    let accepted = accepted();
+    for section in SECTIONS {
+        let keys = accepted.iter().find(|(path, _)| *path == section.path).map(|(_, keys)| keys);
+        if let Some(keys) = keys {
+            for key in section.keys {
+                assert!(keys.contains(&key.name), "[{}] does not read {}", section.path, key.name);
+            }
+        } else {
+            let free = FREE.contains(&section.path) || section.keys.is_empty();
+            assert!(free, "[{}] is read by nothing", section.path);
+        }
+    }
+}
+
+#[test]
+fn listed_words_are_the_words_read() {
+    let words: [(&str, &str, &[&str]); 13] = [
+        ("mesh", "renumber", mesh::Renumber::WORDS),
+        ("mesh.generate.box", "element", mesh::Element::WORDS),
+        ("heat", "discretization", heat::Discretization::WORDS),
+        ("time", "method", time::HeatTimeMethod::WORDS),
+        ("linear_solver", "method", linear_solver::SolverMethod::WORDS),
+        ("linear_solver", "preconditioner", linear_solver::Preconditioner::WORDS),
+        ("linear_solver.amg", "coarsening", amg::Coarsening::WORDS),
+        ("linear_solver.amg", "smoother", amg::Smoother::WORDS),
+        ("linear_solver.amg", "cycle", amg::Cycle::WORDS),
+        ("linear_solver.amg", "hierarchy_precision", amg::HierarchyPrecision::WORDS),
+        ("output.picture.slice", "axis", output::Axis::WORDS),
+        ("run", "backend", run::BackendChoice::WORDS),
+        ("run", "precision", run::Precision::WORDS),
+    ];
+    for (path, name, words) in words {
+        let section = SECTIONS.iter().find(|section| section.path == path).unwrap();
+        let key = section.keys.iter().find(|key| key.name == name).unwrap();
+        assert_eq!(key.kind, words.join(" | "), "[{path}] {name}");
+    }
+}
+
+/// A case with its settings in one line each, so that a key can be added at the end of a section.
+fn settings(case: &Case) -> String {
+    format!(
+        "{:?} {:?} {:?} {:?} {:?} {:?}",
+        case.mesh, case.equation, case.time, case.linear_solver, case.output, case.run
+    )
+}
+
+#[test]
+fn documented_defaults_are_the_defaults() {
+    let base = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n[heat]\n[initial]\n\
+                temperature = 1.0\n[time]\nstep = 1.0\nend = 2.0\n[linear_solver]\n\
+                [linear_solver.amg]\n[output]\n[run]\n";
+    let parse = |text: &str| Case::parse(text, Path::new(""), "a.toml").unwrap();
+    let expected = settings(&parse(base));
+    let mut checked = 0;
+    for section in SECTIONS {
+        let header = format!("{}\n", section.header());
+        for key in section.keys {
+            let literal = key.default.starts_with(['"', '[', '0', '1', '5', 't']);
+            let is_toml =
+                literal && toml::from_str::<toml::Table>(&format!("a = {}", key.default)).is_ok();
+            let text = if section.path == "mesh" {
+                base.replacen(
+                    "[mesh.",
+                    &format!("[mesh]\n{} = {}\n[mesh.", key.name, key.default),
+                    1,
+                )
+            } else {
+                base.replacen(&header, &format!("{header}{} = {}\n", key.name, key.default), 1)
+            };
+            if is_toml && text != base {
+                assert_eq!(settings(&parse(&text)), expected, "[{}] {}", section.path, key.name);
+                checked += 1;
+            }
+        }
+    }
+    assert_eq!(checked, 27);
+}
+
+#[test]
+fn examples_are_toml() {
+    for section in SECTIONS {
+        for key in section.keys {
+            let example = toml::from_str::<toml::Table>(key.example);
+            assert!(example.is_ok(), "{}: {example:?}", key.example);
+        }
+    }
+}
+
+#[test]
+fn help_for_all_and_for_one_section() {
+    let all = help(None).unwrap();
+    assert!(all.contains("[linear_solver.amg]") && all.contains("tanh"));
+    assert!(all.lines().all(|line| line.chars().count() <= 120));
+    let generators = help(Some("[mesh]")).unwrap();
+    assert!(generators.contains("[mesh.generate.annulus]") && !generators.contains("[heat]"));
+    assert_eq!(help(Some("hea")), None);
+    insta::assert_snapshot!(help(Some("checkpoint")).unwrap(), @"
+    [checkpoint]
+      The state saved in time, for karman run --restart. Needs [time].
+
+      every : number > 0 [s]
+          default: required
+          Time between two checkpoints.
+          every = 10.0
+    ");
+}
+
+/// Set `KARMAN_WRITE_DOCS=1` to write the page anew.
+#[test]
+fn the_page_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cases.md");
+    if std::env::var_os("KARMAN_WRITE_DOCS").is_some() {
+        std::fs::write(&path, markdown()).unwrap();
+    }
+    let page = std::fs::read_to_string(&path).unwrap();
+    assert!(page == markdown(), "run the tests with KARMAN_WRITE_DOCS=1 to renew docs/cases.md");
+}
+
+#[test]
+fn templates_and_cases_are_valid() {
+    for template in templates::TEMPLATES {
+        let folder = tempfile::tempdir().unwrap();
+        let files = template.write(folder.path(), "mine").unwrap();
+        assert_eq!(files.len(), 1 + template.companions.len());
+        if let Err(error) = Case::read(&files[0]) {
+            panic!("{}: {error}", template.name);
+        }
+        let again = template.write(folder.path(), "mine").unwrap_err().to_string();
+        assert!(again.ends_with("mine.toml exists already"), "{again}");
+    }
+    insta::assert_snapshot!(templates::find("cavity").unwrap_err(), @"there is no template `cavity`; templates: heat, heat_unsteady, heat_regions, heat_exact");
+    assert_eq!(templates::find("heat").unwrap().name, "heat");
+
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases/heat");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            match Case::read(&path) {
+                Ok(case) => {
+                    assert!(!case.expected.is_empty(), "{} expects nothing", path.display())
+                }
+                Err(error) => panic!("{error}"),
+            }
+            count += 1;
+        }
+    }
+    assert!(count >= 9);
+}
+
+#[test]
+fn a_template_that_cannot_be_written_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let blocked = folder.path().join("file");
+    std::fs::write(&blocked, "").unwrap();
+    let error = templates::TEMPLATES[0].write(&blocked, "mine").unwrap_err().to_string();
+    assert!(error.starts_with("cannot write "), "{error}");
+}

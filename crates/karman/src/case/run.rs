@@ -1,0 +1,93 @@
+//! `[run]` and `[checkpoint]`: where and how a case is computed.
+
+use super::error::Problem;
+use super::keyword::keyword;
+use super::value::{Maybe, Sign, number, required};
+use serde::Deserialize;
+use std::ops::Range;
+use toml::Spanned;
+
+/// Where and in which precision a case is computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunCase {
+    /// The backend; default `auto`.
+    pub backend: BackendChoice,
+    /// Precision of the fields; default `f64`.
+    pub precision: Precision,
+    /// Threads of the CPU, 0 for all; default 0.
+    pub threads: usize,
+}
+
+/// When the state is saved for a restart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckpointCase {
+    /// Time between checkpoints, > 0.
+    pub every: f64,
+}
+
+keyword! {
+    /// Backends.
+    pub enum BackendChoice {
+        /// CUDA where it is built in and a device is there, else the CPU.
+        Auto = "auto",
+        /// All cores.
+        Cpu = "cpu",
+        /// NVIDIA devices.
+        Cuda = "cuda",
+        /// Vulkan devices.
+        Vulkan = "vulkan",
+        /// WebGPU devices.
+        Wgpu = "wgpu",
+        /// AMD devices.
+        Hip = "hip",
+    }
+}
+
+keyword! {
+    /// Precision of the fields.
+    pub enum Precision {
+        /// 64 bits.
+        F64 = "f64",
+        /// 32 bits.
+        F32 = "f32",
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunFile {
+    backend: Option<BackendChoice>,
+    precision: Option<Precision>,
+    threads: Option<usize>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CheckpointFile {
+    every: Maybe<f64>,
+}
+
+pub(crate) fn check(file: Option<&Spanned<RunFile>>) -> RunCase {
+    let keys = file.map(Spanned::get_ref);
+    RunCase {
+        backend: keys.and_then(|keys| keys.backend).unwrap_or(BackendChoice::Auto),
+        precision: keys.and_then(|keys| keys.precision).unwrap_or(Precision::F64),
+        threads: keys.and_then(|keys| keys.threads).unwrap_or(0),
+    }
+}
+
+pub(crate) fn check_checkpoint(
+    file: Option<&Spanned<CheckpointFile>>,
+    time: Option<&Range<usize>>,
+) -> Result<Option<CheckpointCase>, Problem> {
+    let Some(file) = file else {
+        return Ok(None);
+    };
+    required(&file.get_ref().every, "every", &file.span())?;
+    let every = number(&file.get_ref().every, 0.0, "every", Sign::Positive)?;
+    if time.is_none() {
+        let message = "checkpoints are taken in time: a case without [time] has none";
+        return Err(Problem::at(file.span(), message));
+    }
+    Ok(Some(CheckpointCase { every }))
+}

@@ -1,0 +1,85 @@
+use super::*;
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn patches_of_the_mesh() {
+    let case = parse(STEADY).unwrap();
+    assert!(case.check_patches(&names(&["xmax", "xmin"])).is_ok());
+    let mesh = names(&["xmin", "x_max", "side wall", "top"]);
+    insta::assert_snapshot!(case.check_patches(&mesh).unwrap_err(), @r#"
+    folder/bar.toml:7:1: patches "x_max", "side wall", "top" of the mesh have no condition
+      |
+    7 | [boundary]
+      | ^^^^^^^^^^
+      = add to [boundary], for example:
+        x_max = "insulated"
+        "side wall" = "insulated"
+        top = "insulated"
+
+    folder/bar.toml:9:1: the mesh has no patch "xmax"
+      |
+    9 | xmax = "insulated"
+      | ^^^^
+      = did you mean `x_max`?
+      = patches of the mesh: xmin, x_max, side wall, top
+    "#);
+    let text = STEADY.replace("patches = [\"xmin\"]", "patches = [\"xmim\"]");
+    let case = parse(&text).unwrap();
+    insta::assert_snapshot!(
+        case.check_patches(&names(&["xmin", "xmax"])).unwrap_err(), @r#"
+    folder/bar.toml:17:12: the mesh has no patch "xmim"
+       |
+    17 | patches = ["xmim"]
+       |            ^^^^^^
+       = did you mean `xmin`?
+       = patches of the mesh: xmin, xmax
+    "#);
+    let text = STEADY.replace("[boundary]\nxmin.temperature = 300.0\nxmax = \"insulated\"\n", "");
+    let case = parse(&text).unwrap();
+    insta::assert_snapshot!(case.check_patches(&names(&["xmin"])).unwrap_err(), @r#"
+    folder/bar.toml:1:1: patch "xmin" of the mesh has no condition
+      |
+    1 | title = "bar"
+      | ^
+      = add to [boundary], for example:
+        xmin = "insulated"
+    "#);
+}
+
+#[test]
+fn regions_of_the_mesh() {
+    let text = STEADY.replace(
+        "conductivity = 2.0",
+        "conductivity = { steel = 45, coper = 390 }\nsource = { steel = 1 }\n\
+         [heat.region.stel]\nheat_capacity = 1",
+    );
+    let case = parse(&text).unwrap();
+    let mesh = names(&["copper", "steel", "air"]);
+    insta::assert_snapshot!(case.check_regions(&mesh).unwrap_err(), @r#"
+    folder/bar.toml:6:16: `conductivity` has no value in region "copper", "air"
+      |
+    6 | conductivity = { steel = 45, coper = 390 }
+      |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    folder/bar.toml:6:30: the mesh has no region "coper"
+      |
+    6 | conductivity = { steel = 45, coper = 390 }
+      |                              ^^^^^
+      = did you mean `copper`?
+      = regions of the mesh: copper, steel, air
+
+    folder/bar.toml:8:14: the mesh has no region "stel"
+      |
+    8 | [heat.region.stel]
+      |              ^^^^
+      = did you mean `steel`?
+      = regions of the mesh: copper, steel, air
+    "#);
+    let text =
+        text.replace("coper", "copper").replace("stel]\nheat_capacity", "air]\nconductivity");
+    assert!(parse(&text).unwrap().check_regions(&mesh).is_ok());
+    assert!(parse(STEADY).unwrap().check_regions(&mesh).is_ok());
+}

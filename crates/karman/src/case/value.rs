@@ -1,0 +1,404 @@
+//! Values of a case: a number, an expression of place and time, a table in time, one per region.
+
+use super::error::Problem;
+use super::table::TimeTable;
+use crate::expression::{Expression, ExpressionErrorKind, Variables};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::path::Path;
+use toml::Spanned;
+
+/// A key that may be absent, with its place.
+pub(crate) type Maybe<T> = Option<Spanned<T>>;
+
+/// A checked value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// The same number everywhere and always.
+    Constant(f64),
+    /// A formula of x, y, z and t.
+    Expression(Expression),
+    /// Numbers given at times, linear between them.
+    Table(TimeTable),
+}
+
+impl Value {
+    /// Whether it changes with time.
+    pub fn depends_on_time(&self) -> bool {
+        match self {
+            Value::Constant(_) => false,
+            Value::Expression(expression) => expression.depends_on_time(),
+            Value::Table(table) => table.times().len() > 1,
+        }
+    }
+
+    /// The number it is everywhere and always, if it is one.
+    pub fn constant(&self) -> Option<f64> {
+        match self {
+            Value::Constant(value) => Some(*value),
+            Value::Expression(expression) => expression.is_constant(),
+            Value::Table(_) => None,
+        }
+    }
+
+    /// The value at a point (x, y, z) and a time.
+    pub fn at(&self, point: &[f64], t: f64) -> f64 {
+        match self {
+            Value::Constant(value) => *value,
+            Value::Expression(expression) => expression.evaluate(point, t),
+            Value::Table(table) => table.at(t),
+        }
+    }
+
+    /// Values at many points: `points: [3][n]` component-major, `out: [n]`.
+    pub fn evaluate_many(&self, points: &[f64], t: f64, out: &mut [f64]) {
+        match self {
+            Value::Constant(value) => out.fill(*value),
+            Value::Expression(expression) => expression.evaluate_many(points, t, out),
+            Value::Table(table) => out.fill(table.at(t)),
+        }
+    }
+}
+
+/// A quantity that may differ from one region of the mesh to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ByRegion {
+    /// The value in regions not named; `None` where every region must be named.
+    pub everywhere: Option<Value>,
+    /// The value of each named region, in the order of the case file.
+    pub regions: Vec<(String, Value)>,
+}
+
+impl ByRegion {
+    /// The value in a region; `None` only for a region that the case fails to name, which
+    /// [`super::Case::check_regions`] refuses.
+    pub fn of(&self, region: &str) -> Option<&Value> {
+        let named = self.regions.iter().find(|(name, _)| name == region);
+        named.map(|(_, value)| value).or(self.everywhere.as_ref())
+    }
+
+    /// All values it holds.
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        self.everywhere.iter().chain(self.regions.iter().map(|(_, value)| value))
+    }
+}
+
+/// A number or an expression, as written.
+#[derive(Clone, Debug)]
+pub(crate) enum ScalarFile {
+    Number(f64),
+    Text(String),
+}
+
+/// A number, an expression or `{ table = "file.csv" }`, as written.
+#[derive(Clone, Debug)]
+pub(crate) enum ValueFile {
+    Scalar(ScalarFile),
+    Table(TableFile),
+}
+
+/// `{ table = "file.csv" }`
+#[derive(Clone, Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TableFile {
+    pub(crate) table: Maybe<String>,
+}
+
+/// A number, an expression or `{ region = number }`, as written.
+#[derive(Clone, Debug)]
+pub(crate) enum QuantityFile {
+    Scalar(ScalarFile),
+    Regions(Named<ScalarFile>),
+}
+
+/// Named entries of a table, in the order of the file, each with its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Named<T>(pub(crate) Vec<(Spanned<String>, Spanned<T>)>);
+
+struct ScalarVisitor;
+struct ValueVisitor;
+struct QuantityVisitor;
+struct NamedVisitor<T>(PhantomData<T>);
+
+/// The reader of a type that is a number, a text or `$map`.
+macro_rules! number_or_text {
+    ($visitor:ident, $file:ty, $expecting:literal, $wrap:expr $(, $map:item)?) => {
+        impl<'de> Visitor<'de> for $visitor {
+            type Value = $file;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str($expecting)
+            }
+
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<$file, E> {
+                Ok($wrap(ScalarFile::Number(value)))
+            }
+
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<$file, E> {
+                self.visit_f64(value as f64)
+            }
+
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<$file, E> {
+                self.visit_f64(value as f64)
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<$file, E> {
+                Ok($wrap(ScalarFile::Text(text.to_owned())))
+            }
+
+            $($map)?
+        }
+
+        impl<'de> Deserialize<'de> for $file {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any($visitor)
+            }
+        }
+    };
+}
+
+number_or_text!(ScalarVisitor, ScalarFile, "a number or an expression in quotes", |scalar| scalar);
+number_or_text!(
+    ValueVisitor,
+    ValueFile,
+    "a number, an expression in quotes or { table = \"file.csv\" }",
+    ValueFile::Scalar,
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ValueFile, A::Error> {
+        let table = TableFile::deserialize(de::value::MapAccessDeserializer::new(map))?;
+        Ok(ValueFile::Table(table))
+    }
+);
+number_or_text!(
+    QuantityVisitor,
+    QuantityFile,
+    "a number, an expression in quotes or { region = number }",
+    QuantityFile::Scalar,
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<QuantityFile, A::Error> {
+        NamedVisitor(PhantomData).visit_map(map).map(QuantityFile::Regions)
+    }
+);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for NamedVisitor<T> {
+    type Value = Named<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a table")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named<T>, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry::<Spanned<String>, Spanned<T>>()? {
+            entries.push(entry);
+        }
+        entries.sort_by_key(|(name, _)| name.span().start);
+        Ok(Named(entries))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(NamedVisitor(PhantomData))
+    }
+}
+
+/// The numbers a quantity may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    Any,
+    NotNegative,
+    Positive,
+}
+
+/// What a value must satisfy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rule {
+    pub(crate) name: &'static str,
+    pub(crate) sign: Sign,
+    pub(crate) time: bool,
+}
+
+impl Rule {
+    pub(crate) fn check_number(&self, value: f64, span: Range<usize>) -> Result<f64, Problem> {
+        let name = self.name;
+        let wrong = match self.sign {
+            _ if !value.is_finite() => format!("`{name}` must be finite, not {value}"),
+            Sign::Positive if value <= 0.0 => format!("`{name}` must be positive, not {value}"),
+            Sign::NotNegative if value < 0.0 => {
+                format!("`{name}` must not be negative, not {value}")
+            }
+            _ => return Ok(value),
+        };
+        Err(Problem::at(span, wrong))
+    }
+}
+
+/// What reading values needs to know: the text of the case and the folder of its files.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'c> {
+    pub(crate) text: &'c str,
+    pub(crate) folder: &'c Path,
+    /// Whether the case is without time, so that nothing may depend on it.
+    pub(crate) steady: bool,
+}
+
+impl Reader<'_> {
+    pub(crate) fn scalar(
+        &self,
+        scalar: &ScalarFile,
+        span: Range<usize>,
+        rule: Rule,
+    ) -> Result<Value, Problem> {
+        let text = match scalar {
+            ScalarFile::Number(value) => {
+                return rule.check_number(*value, span).map(Value::Constant);
+            }
+            ScalarFile::Text(text) => text,
+        };
+        let expression = Expression::parse(text, Variables::CARTESIAN).map_err(|error| {
+            let place = self.inside(&span, text, &error.span);
+            let problem = Problem::at(place, format!("in an expression: {error}"));
+            match error.kind {
+                ExpressionErrorKind::UnknownName { known, .. } => {
+                    problem.note(format!("valid names: {}", known.join(", ")))
+                }
+                _ => problem,
+            }
+        })?;
+        if expression.depends_on_time() && !rule.time {
+            let message = format!("`{}` may depend on x, y and z, but not on t", rule.name);
+            return Err(Problem::at(span, message));
+        }
+        if expression.depends_on_time() && self.steady {
+            return Err(no_time(rule.name, span));
+        }
+        match expression.is_constant() {
+            Some(value) => rule.check_number(value, span).map(Value::Constant),
+            None => Ok(Value::Expression(expression)),
+        }
+    }
+
+    pub(crate) fn value(&self, file: &Spanned<ValueFile>, rule: Rule) -> Result<Value, Problem> {
+        let reference = match file.get_ref() {
+            ValueFile::Scalar(scalar) => return self.scalar(scalar, file.span(), rule),
+            ValueFile::Table(reference) => reference,
+        };
+        let Some(name) = &reference.table else {
+            return Err(Problem::at(file.span(), "`table` is missing: { table = \"file.csv\" }"));
+        };
+        let table = TimeTable::read(&self.folder.join(name.get_ref()))
+            .map_err(|error| Problem::at(name.span(), error.to_string()))?;
+        if self.steady {
+            return Err(no_time(rule.name, name.span()));
+        }
+        for value in table.values() {
+            rule.check_number(*value, name.span())?;
+        }
+        Ok(Value::Table(table))
+    }
+
+    /// A quantity by region: its key in the section, then what `[….region.NAME]` tables add.
+    /// `unnamed` is the value in regions that `{ region = number }` leaves out, if they may be.
+    pub(crate) fn quantity<'f>(
+        &self,
+        file: &Maybe<QuantityFile>,
+        default: f64,
+        unnamed: Option<f64>,
+        rule: Rule,
+        tables: impl Iterator<Item = (&'f Spanned<String>, &'f Spanned<ScalarFile>)>,
+    ) -> Result<ByRegion, Problem> {
+        let mut everywhere = Some(Value::Constant(default));
+        let mut regions: Vec<(String, Value)> = Vec::new();
+        match file.as_ref().map(|file| (file.get_ref(), file.span())) {
+            None => {}
+            Some((QuantityFile::Scalar(scalar), span)) => {
+                everywhere = Some(self.scalar(scalar, span, rule)?);
+            }
+            Some((QuantityFile::Regions(named), span)) => {
+                everywhere = unnamed.map(Value::Constant);
+                if named.0.is_empty() {
+                    return Err(Problem::at(span, format!("`{}` names no region", rule.name)));
+                }
+                for (region, value) in &named.0 {
+                    let checked = self.scalar(value.get_ref(), value.span(), rule)?;
+                    regions.push((region.get_ref().clone(), checked));
+                }
+            }
+        }
+        for (region, value) in tables {
+            if regions.iter().any(|(name, _)| name == region.get_ref()) {
+                let message = format!("`{}` of region \"{region}\" is given twice", rule.name);
+                return Err(Problem::at(value.span(), message));
+            }
+            let checked = self.scalar(value.get_ref(), value.span(), rule)?;
+            regions.push((region.get_ref().clone(), checked));
+        }
+        Ok(ByRegion { everywhere, regions })
+    }
+
+    /// The place of bytes `part` of a string's content, given the place of the string. Exact
+    /// where the content stands in the file as it is, the whole string where it has escapes.
+    fn inside(&self, string: &Range<usize>, content: &str, part: &Range<usize>) -> Range<usize> {
+        let raw = self.text.get(string.clone()).unwrap_or("");
+        match raw.find(content) {
+            Some(offset) if !content.is_empty() => {
+                let start = string.start + offset;
+                start + part.start..start + part.end
+            }
+            _ => string.clone(),
+        }
+    }
+}
+
+fn no_time(name: &str, span: Range<usize>) -> Problem {
+    let message = format!("`{name}` depends on time and this case has no [time]");
+    Problem::at(span, message)
+}
+
+/// A number of the case, finite and of the right sign.
+pub(crate) fn number(
+    file: &Maybe<f64>,
+    default: f64,
+    name: &'static str,
+    sign: Sign,
+) -> Result<f64, Problem> {
+    match file {
+        None => Ok(default),
+        Some(value) => {
+            Rule { name, sign, time: false }.check_number(*value.get_ref(), value.span())
+        }
+    }
+}
+
+/// Coordinates of a point: two (z = 0) or three finite numbers.
+pub(crate) fn point(file: &Spanned<Vec<f64>>, name: &'static str) -> Result<[f64; 3], Problem> {
+    let entries = file.get_ref();
+    if !(2..=3).contains(&entries.len()) {
+        let message = format!("`{name}` takes 2 or 3 numbers, {} given", entries.len());
+        return Err(Problem::at(file.span(), message));
+    }
+    let mut point = [0.0; 3];
+    for (component, value) in point.iter_mut().zip(entries) {
+        *component =
+            Rule { name, sign: Sign::Any, time: false }.check_number(*value, file.span())?;
+    }
+    Ok(point)
+}
+
+/// The value of a key that must be there; `section` is the place shown where it is not.
+pub(crate) fn required<'f, T>(
+    file: &'f Maybe<T>,
+    name: &str,
+    section: &Range<usize>,
+) -> Result<&'f Spanned<T>, Problem> {
+    file.as_ref().ok_or_else(|| Problem::at(section.clone(), format!("`{name}` is missing")))
+}
+
+/// A key or word that only other equations have.
+pub(crate) fn refuse<T>(file: &Maybe<T>, name: &str, why: &str) -> Result<(), Problem> {
+    match file {
+        None => Ok(()),
+        Some(value) => Err(Problem::at(value.span(), format!("`{name}` {why}"))),
+    }
+}

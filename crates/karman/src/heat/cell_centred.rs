@@ -1,0 +1,482 @@
+//! The cell-centred discretisation of ∇·(k∇T): two-point fluxes, and what corrects them where the line
+//! between two centroids is not normal to their face.
+//!
+//! Across a face of area vector S = s n between cells l and r, with d = x_r − x_l, δ the normal
+//! distances from the centroids to the face and τ = d − (δ_l + δ_r) n, heat that flows from r to l is
+//!
+//! q s = a (T_r − T_l − τ·∇T_f),  a = s / (δ_l/k_l + δ_r/k_r),
+//!
+//! which is exact for a field that is linear on either side of a planar jump of k, since its
+//! tangential gradient is continuous; with one k it is the over-relaxed correction
+//! a = k|S|²/(S·d). A held or convective boundary is the same with δ_r = 0 (and 1/h in series).
+//! Without the correction a = s / (d_l/k_l + d_r/k_r) with |x_r − x_l| = d_l + d_r, the form of
+//! Menon's thesis (ch. 6), which does not converge on skewed cells.
+//!
+//! Cell gradients are least squares over all faces of a cell. A face's equation is r·∇T = ΔT with
+//! r = τ + (δ_l + δ_r k_l/k_r) n inside; at the boundary r = x_f − x_c for a temperature,
+//! r = δ n and ΔT = δ q/k for a flux, (k n + h d)·∇T = h (T∞ − T_c) for convection. So a gradient
+//! is exact for linear fields whatever the boundary, and one-sided across a jump of k.
+
+use super::conditions::{BoundaryValues, Condition};
+use super::discrete::{Correction, Coupling, DiscreteHeat};
+use super::functional::Functional;
+use super::{HeatError, Material};
+use crate::linear::{CsrMatrix, LinearError};
+use crate::mesh::{Geometry, Mesh, index_of};
+use rayon::prelude::*;
+
+type Vector = [f64; 3];
+
+fn dot(a: Vector, b: Vector) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+fn minus(a: Vector, b: Vector) -> Vector {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+fn combined(a: Vector, s: f64, b: Vector) -> Vector {
+    [a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]]
+}
+
+/// Two-point data of a face. The row vectors are those of the left and right cell's gradient.
+#[derive(Clone, Copy, Default)]
+struct FaceFlux {
+    conductance: f64,
+    tangential: Vector,
+    left_weight: f64,
+    left_row: Vector,
+    right_row: Vector,
+}
+
+impl FaceFlux {
+    /// The equation r·∇T = T_other − T_own of the left or of the right cell.
+    fn row_of(&self, is_left: bool) -> Vector {
+        if is_left { self.left_row } else { self.right_row.map(|x| -x) }
+    }
+}
+
+/// Smallest normal distance as a fraction of the distance: beyond 87° from the normal a face
+/// is treated as at 87°, which keeps the matrix definite.
+const LEAST_COSINE: f64 = 0.05;
+
+fn interior_flux(
+    face: usize,
+    mesh: &Mesh,
+    geometry: &Geometry,
+    k: &[f64],
+    corrected: bool,
+) -> FaceFlux {
+    let (l, r) = (mesh.face_left[face] as usize, mesh.face_right[face] as usize);
+    let area = geometry.area_vector_of(face);
+    let s = dot(area, area).sqrt();
+    let n = area.map(|a| a / s);
+    let (xl, xr) = (geometry.cell_centre_of(l), geometry.cell_centre_of(r));
+    let x = geometry.face_centre_of(face);
+    let d = minus(xr, xl);
+    let length = dot(d, d).sqrt();
+    if !corrected {
+        let (dl, dr) = (norm(minus(x, xl)), norm(minus(xr, x)));
+        let share = dl / (dl + dr);
+        let resistance = length * (share / k[l] + (1.0 - share) / k[r]);
+        return FaceFlux { conductance: s / resistance, ..Default::default() };
+    }
+    let least = LEAST_COSINE * length;
+    let dl = dot(minus(x, xl), n).max(0.5 * least);
+    let dr = dot(minus(xr, x), n).max(0.5 * least);
+    let tangent = combined(d, -(dl + dr), n);
+    let conductance = s / (dl / k[l] + dr / k[r]);
+    FaceFlux {
+        conductance,
+        tangential: tangent.map(|t| -conductance * t),
+        left_weight: dr / (dl + dr),
+        left_row: combined(tangent, dl + dr * k[l] / k[r], n),
+        right_row: combined(tangent, dl * k[r] / k[l] + dr, n),
+    }
+}
+
+fn norm(a: Vector) -> f64 {
+    dot(a, a).sqrt()
+}
+
+/// What a boundary face contributes: heat into the cell is
+/// `conductance (v − implicit T_c − τ·∇T)` with v its prescribed value, and its gradient row says
+/// row·∇T = `row_value` v − `row_cell` T_c.
+#[derive(Clone, Copy, Default)]
+struct BoundaryFlux {
+    conductance: f64,
+    implicit: bool,
+    tangential: Vector,
+    row: Vector,
+    row_value: f64,
+    row_cell: f64,
+}
+
+fn boundary_flux(
+    face: usize,
+    mesh: &Mesh,
+    geometry: &Geometry,
+    k: &[f64],
+    kind: Kind,
+    corrected: bool,
+) -> BoundaryFlux {
+    let cell = mesh.face_left[face] as usize;
+    let area = geometry.area_vector_of(face);
+    let s = norm(area);
+    let n = area.map(|a| a / s);
+    let d = minus(geometry.face_centre_of(face), geometry.cell_centre_of(cell));
+    let length = norm(d);
+    let delta = if corrected { dot(d, n).max(LEAST_COSINE * length) } else { length };
+    let tangent = combined(d, -delta, n);
+    let k = k[cell];
+    match kind {
+        Kind::Held => {
+            let conductance = s * k / delta;
+            BoundaryFlux {
+                conductance,
+                implicit: true,
+                tangential: tangent.map(|t| -conductance * t),
+                row: d,
+                row_value: 1.0,
+                row_cell: 1.0,
+            }
+        }
+        Kind::Convective(h) if h > 0.0 => {
+            let conductance = s / (1.0 / h + delta / k);
+            let scale = 1.0 / (k / delta + h);
+            BoundaryFlux {
+                conductance,
+                implicit: true,
+                tangential: tangent.map(|t| -conductance * t),
+                row: combined(n.map(|n| n * k * scale), h * scale, d),
+                row_value: h * scale,
+                row_cell: h * scale,
+            }
+        }
+        Kind::Flux => BoundaryFlux {
+            conductance: s,
+            row: n.map(|n| n * delta),
+            row_value: delta / k,
+            ..Default::default()
+        },
+        Kind::Convective(_) | Kind::Insulated => {
+            BoundaryFlux { row: n.map(|n| n * delta), ..Default::default() }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Held,
+    Flux,
+    Convective(f64),
+    Insulated,
+}
+
+/// Kind and index of the prescribed value of each boundary face.
+pub struct BoundaryFaces {
+    kinds: Vec<Kind>,
+    values: Vec<u32>,
+}
+
+/// No prescribed value.
+const NONE: u32 = u32::MAX;
+
+fn boundary_faces(
+    mesh: &Mesh,
+    geometry: &Geometry,
+    conditions: &[Condition],
+    values: &mut BoundaryValues,
+) -> Result<BoundaryFaces, HeatError> {
+    let n_interior = mesh.face_right.len();
+    let n = mesh.face_left.len() - n_interior;
+    let mut faces = BoundaryFaces { kinds: vec![Kind::Insulated; n], values: vec![NONE; n] };
+    for (patch, condition) in mesh.patches.iter().zip(conditions) {
+        let points: Vec<Vector> = patch.faces.clone().map(|f| geometry.face_centre_of(f)).collect();
+        let (kinds, prescribed) = match condition {
+            Condition::Insulated => continue,
+            Condition::Temperature(v) => (vec![Kind::Held; points.len()], v),
+            Condition::HeatFlux(v) => (vec![Kind::Flux; points.len()], v),
+            Condition::Convection { coefficient, ambient } => {
+                let h = super::coefficients_at(coefficient.as_ref(), &points);
+                super::check_coefficients(&patch.name, &h)?;
+                (h.into_iter().map(Kind::Convective).collect(), ambient)
+            }
+        };
+        let first = values.push(prescribed, &points);
+        for (i, (face, kind)) in patch.faces.clone().zip(kinds).enumerate() {
+            faces.kinds[face - n_interior] = kind;
+            faces.values[face - n_interior] = (first + i) as u32;
+        }
+    }
+    Ok(faces)
+}
+
+/// The local geometry of fluxes, kept to make functionals of single cells and faces after set-up
+/// without storing what every face carries.
+pub struct CellScheme<'a> {
+    mesh: &'a Mesh,
+    geometry: &'a Geometry,
+    conductivity: &'a [f64],
+    boundary: &'a BoundaryFaces,
+    corrected: bool,
+}
+
+impl<'a> CellScheme<'a> {
+    /// The scheme that [`discretize`] used.
+    pub fn new(
+        mesh: &'a Mesh,
+        geometry: &'a Geometry,
+        conductivity: &'a [f64],
+        boundary: &'a BoundaryFaces,
+        corrected: bool,
+    ) -> Self {
+        CellScheme { mesh, geometry, conductivity, boundary, corrected }
+    }
+
+    fn boundary_flux(&self, face: usize, corrected: bool) -> BoundaryFlux {
+        let kind = self.boundary.kinds[face - self.mesh.n_interior_faces()];
+        boundary_flux(face, self.mesh, self.geometry, self.conductivity, kind, corrected)
+    }
+
+    /// The temperature at a point of a cell: T_c + ∇T_c·(x − x_c).
+    pub fn at_point(&self, cell: usize, point: Vector) -> Functional {
+        let offset = minus(point, self.geometry.cell_centre_of(cell));
+        let mut functional = self.derivative(cell, offset);
+        functional.unknowns.push((cell as u32, 1.0));
+        functional
+    }
+
+    /// ∇T_c · direction by least squares.
+    fn derivative(&self, cell: usize, direction: Vector) -> Functional {
+        let n_interior = self.mesh.n_interior_faces();
+        let items = self.mesh.cell_to_faces.of(cell);
+        let rows: Vec<Vector> = items
+            .iter()
+            .map(|item| {
+                let f = index_of(*item);
+                if f >= n_interior {
+                    return self.boundary_flux(f, true).row;
+                }
+                let flux = interior_flux(f, self.mesh, self.geometry, self.conductivity, true);
+                flux.row_of(self.mesh.face_left[f] as usize == cell)
+            })
+            .collect();
+        let weights = gradient_weights(&rows, self.mesh.dimension);
+        let mut functional = Functional::default();
+        let mut own = 0.0;
+        for (k, item) in items.iter().enumerate() {
+            let weight = dot([weights[0][k], weights[1][k], weights[2][k]], direction);
+            let f = index_of(*item);
+            if f < n_interior {
+                let (l, r) = (self.mesh.face_left[f], self.mesh.face_right[f]);
+                functional.unknowns.push((if l as usize == cell { r } else { l }, weight));
+                own -= weight;
+            } else {
+                let flux = self.boundary_flux(f, true);
+                let value = self.boundary.values[f - n_interior];
+                if value != NONE {
+                    functional.values.push((value, weight * flux.row_value));
+                }
+                own -= weight * flux.row_cell;
+            }
+        }
+        functional.unknowns.push((cell as u32, own));
+        functional
+    }
+
+    /// The heat that enters through a boundary face.
+    pub fn heat_through(&self, face: usize) -> Functional {
+        let flux = self.boundary_flux(face, self.corrected);
+        let cell = self.mesh.face_left[face] as usize;
+        let mut functional = Functional::default();
+        let value = self.boundary.values[face - self.mesh.n_interior_faces()];
+        if value != NONE {
+            functional.values.push((value, flux.conductance));
+        }
+        if flux.implicit {
+            functional.unknowns.push((cell as u32, -flux.conductance));
+            if self.corrected {
+                functional.add(1.0, &self.derivative(cell, flux.tangential));
+            }
+        }
+        functional
+    }
+}
+
+/// Discretises a heat problem with a value in each cell.
+///
+/// # Errors
+/// [`HeatError`] for a heat transfer coefficient that is negative or not a number, or a matrix that
+/// does not fit 32-bit indices.
+pub fn discretize(
+    mesh: &Mesh,
+    geometry: &Geometry,
+    material: &Material,
+    conditions: &[Condition],
+    corrected: bool,
+) -> Result<(DiscreteHeat, BoundaryFaces), HeatError> {
+    let n_interior = mesh.face_right.len();
+    let n_faces = mesh.face_left.len();
+    let k = &material.conductivity;
+    let mut values = BoundaryValues::default();
+    let boundary = boundary_faces(mesh, geometry, conditions, &mut values)?;
+    let interior: Vec<FaceFlux> = (0..n_interior)
+        .into_par_iter()
+        .with_min_len(1024)
+        .map(|f| interior_flux(f, mesh, geometry, k, corrected))
+        .collect();
+    let outer: Vec<BoundaryFlux> = (n_interior..n_faces)
+        .into_par_iter()
+        .with_min_len(1024)
+        .map(|f| {
+            let kind = boundary.kinds[f - n_interior];
+            boundary_flux(f, mesh, geometry, k, kind, corrected)
+        })
+        .collect();
+    let matrix = two_point_matrix(mesh, &interior, &outer)?;
+    let coupling = coupling(mesh, &boundary, &outer);
+    let correction = corrected.then(|| correction(mesh, &boundary, &interior, &outer));
+    let mass = mesh_mass(geometry, &material.heat_capacity);
+    let discrete =
+        DiscreteHeat { matrix, mass, coupling, values, correction, is_held: vec![] };
+    Ok((discrete, boundary))
+}
+
+fn mesh_mass(geometry: &Geometry, heat_capacity: &[f64]) -> Vec<f64> {
+    geometry.cell_volume.iter().zip(heat_capacity).map(|(v, c)| v * c).collect()
+}
+
+/// −a for each neighbour, Σ a and the boundary's share on the diagonal.
+fn two_point_matrix(
+    mesh: &Mesh,
+    interior: &[FaceFlux],
+    outer: &[BoundaryFlux],
+) -> Result<CsrMatrix<f64>, LinearError> {
+    let n = mesh.n_cells();
+    let faces = |c: usize| mesh.cell_to_faces.of(c).iter().map(|item| index_of(*item));
+    let length = |c: usize| 1 + faces(c).filter(|f| *f < interior.len()).count();
+    CsrMatrix::from_rows(n, n, length, |c, columns, values| {
+        let mut diagonal = 0.0;
+        let mut k = 1;
+        for f in faces(c) {
+            if let Some(flux) = interior.get(f) {
+                let (l, r) = (mesh.face_left[f], mesh.face_right[f]);
+                columns[k] = if l as usize == c { r } else { l };
+                values[k] = -flux.conductance;
+                diagonal += flux.conductance;
+                k += 1;
+            } else if outer[f - interior.len()].implicit {
+                diagonal += outer[f - interior.len()].conductance;
+            }
+        }
+        (columns[0], values[0]) = (c as u32, diagonal);
+    })
+}
+
+fn coupling(mesh: &Mesh, boundary: &BoundaryFaces, outer: &[BoundaryFlux]) -> Coupling {
+    let n_interior = mesh.face_right.len();
+    let entries = (0..outer.len()).filter(|b| boundary.values[*b] != NONE).map(|b| {
+        let unknown = mesh.face_left[n_interior + b];
+        (unknown, boundary.values[b], outer[b].conductance)
+    });
+    Coupling::from_entries(entries.collect())
+}
+
+fn correction(
+    mesh: &Mesh,
+    boundary: &BoundaryFaces,
+    interior: &[FaceFlux],
+    outer: &[BoundaryFlux],
+) -> Correction {
+    let n_interior = interior.len();
+    let items = mesh.cell_to_faces.items.len();
+    let n = mesh.cells.len();
+    // The weights of a cell's faces are one row of `cell_to_faces`, so cells can be filled apart.
+    let per_cell: Vec<[Vec<f64>; 3]> = (0..n)
+        .into_par_iter()
+        .with_min_len(256)
+        .map(|c| weights_of_cell(mesh, c, interior, outer))
+        .collect();
+    let mut weights = Vec::with_capacity(3 * items);
+    for component in 0..3 {
+        for cell in &per_cell {
+            weights.extend_from_slice(&cell[component]);
+        }
+    }
+    let face_count = n_interior + outer.len();
+    let mut tangential = vec![0.0; 3 * face_count];
+    for component in 0..3 {
+        let inner = interior.iter().map(|f| f.tangential[component]);
+        let outer = outer.iter().map(|f| f.tangential[component]);
+        for (slot, value) in tangential[component * face_count..].iter_mut().zip(inner.chain(outer)) {
+            *slot = value;
+        }
+    }
+    Correction {
+        gradient_weights: weights,
+        tangential,
+        left_weight: interior.iter().map(|f| f.left_weight).collect(),
+        boundary_value: boundary.values.iter().map(|v| if *v == NONE { 0 } else { *v }).collect(),
+        row_value: outer
+            .iter()
+            .zip(&boundary.values)
+            .map(|(f, v)| if *v == NONE { 0.0 } else { f.row_value })
+            .collect(),
+        row_cell: outer.iter().map(|f| f.row_cell).collect(),
+    }
+}
+
+/// The weights of the faces of cell `c`.
+fn weights_of_cell(
+    mesh: &Mesh,
+    c: usize,
+    interior: &[FaceFlux],
+    outer: &[BoundaryFlux],
+) -> [Vec<f64>; 3] {
+    let rows: Vec<Vector> = mesh
+        .cell_to_faces
+        .of(c)
+        .iter()
+        .map(|item| {
+            let f = index_of(*item);
+            match interior.get(f) {
+                Some(flux) => flux.row_of(mesh.face_left[f] as usize == c),
+                None => outer[f - interior.len()].row,
+            }
+        })
+        .collect();
+    gradient_weights(&rows, mesh.dimension)
+}
+
+/// W_k = (Σ w r rᵀ)⁻¹ w_k r_k with w = 1/|r|², component by component over the rows.
+fn gradient_weights(rows: &[Vector], dimension: usize) -> [Vec<f64>; 3] {
+    let mut a = [[0.0; 3]; 3];
+    for r in rows {
+        let w = 1.0 / dot(*r, *r);
+        for i in 0..3 {
+            for j in 0..3 {
+                a[i][j] += w * r[i] * r[j];
+            }
+        }
+    }
+    if dimension == 2 {
+        a[2][2] = a[0][0] + a[1][1];
+    }
+    let inverse = symmetric_inverse(a);
+    let weight = |r: &Vector, i: usize| dot(inverse[i], *r) / dot(*r, *r);
+    [0, 1, 2].map(|i| rows.iter().map(|r| weight(r, i)).collect())
+}
+
+fn symmetric_inverse(a: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
+    let cofactor = |i: usize, j: usize| {
+        let (p, q, r, s) = ((i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3);
+        a[p][r] * a[q][s] - a[p][s] * a[q][r]
+    };
+    let determinant: f64 = a[0][0] * cofactor(0, 0) + a[0][1] * cofactor(0, 1) + a[0][2] * cofactor(0, 2);
+    let mut inverse = [[0.0; 3]; 3];
+    for (i, row) in inverse.iter_mut().enumerate() {
+        for (j, entry) in row.iter_mut().enumerate() {
+            *entry = cofactor(j, i) / determinant;
+        }
+    }
+    inverse
+}

@@ -1,0 +1,112 @@
+//! What the boundary and the sources of a heat problem prescribe, sampled at points and in time.
+
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// A quantity given at any place and time: a number, an expression, a table. Coordinates are
+/// component-major, `points: [3][n]`.
+pub trait Prescribed: Sync + Send {
+    /// Values at `n` points at time `t` into `out: [n]`.
+    fn sample(&self, points: &[f64], t: f64, out: &mut [f64]);
+    /// Whether they change in time.
+    fn depends_on_time(&self) -> bool;
+}
+
+impl Prescribed for f64 {
+    fn sample(&self, _: &[f64], _: f64, out: &mut [f64]) {
+        out.fill(*self);
+    }
+    fn depends_on_time(&self) -> bool {
+        false
+    }
+}
+
+/// A closure of (point, time), for exact solutions and library use.
+pub struct Function<F>(pub F);
+
+impl<F: Fn([f64; 3], f64) -> f64 + Sync + Send> Prescribed for Function<F> {
+    fn sample(&self, points: &[f64], t: f64, out: &mut [f64]) {
+        let n = out.len();
+        out.par_iter_mut().enumerate().with_min_len(1024).for_each(|(i, o)| {
+            *o = self.0([points[i], points[n + i], points[2 * n + i]], t);
+        });
+    }
+    fn depends_on_time(&self) -> bool {
+        true
+    }
+}
+
+/// The condition of one patch.
+pub enum Condition {
+    /// T = value.
+    Temperature(Arc<dyn Prescribed>),
+    /// k ∂T/∂n = value, the heat that enters through a unit of area.
+    HeatFlux(Arc<dyn Prescribed>),
+    /// k ∂T/∂n = h (T∞ − T); h does not change in time.
+    Convection {
+        /// Heat transfer coefficient h ≥ 0.
+        coefficient: Arc<dyn Prescribed>,
+        /// Temperature of the fluid T∞.
+        ambient: Arc<dyn Prescribed>,
+    },
+    /// No heat crosses: insulated, or a plane of symmetry.
+    Insulated,
+}
+
+impl Condition {
+    /// Whether it determines the level of the temperature and not its slope alone.
+    pub fn fixes_the_level(&self) -> bool {
+        matches!(self, Condition::Temperature(_) | Condition::Convection { .. })
+    }
+}
+
+/// The values a boundary prescribes, one for each entry that carries one: a face (its temperature,
+/// flux or ambient temperature) or, node-centred, a node held at a temperature.
+#[derive(Default)]
+pub struct BoundaryValues {
+    spans: Vec<Span>,
+    len: usize,
+}
+
+struct Span {
+    prescribed: Arc<dyn Prescribed>,
+    points: Vec<f64>,
+}
+
+impl BoundaryValues {
+    /// Appends entries at `points` and returns the index of the first.
+    pub fn push(&mut self, prescribed: &Arc<dyn Prescribed>, points: &[[f64; 3]]) -> usize {
+        let first = self.len;
+        self.len += points.len();
+        let component_major = (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect();
+        self.spans.push(Span { prescribed: prescribed.clone(), points: component_major });
+        first
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing is prescribed.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether any entry changes in time.
+    pub fn depend_on_time(&self) -> bool {
+        self.spans.iter().any(|s| s.prescribed.depends_on_time())
+    }
+
+    /// All entries at time `t`.
+    pub fn at(&self, t: f64) -> Vec<f64> {
+        let mut values = vec![0.0; self.len];
+        let mut rest = values.as_mut_slice();
+        for span in &self.spans {
+            let (own, after) = rest.split_at_mut(span.points.len() / 3);
+            span.prescribed.sample(&span.points, t, own);
+            rest = after;
+        }
+        values
+    }
+}

@@ -1,0 +1,72 @@
+//! A heat problem discretised in space, on the host:
+//! M dT/dt = s + C v(t) − A T − K(T, v), with A symmetric, C the boundary's coupling to its
+//! prescribed values v and K the correction of two-point fluxes.
+
+use super::conditions::BoundaryValues;
+use crate::linear::CsrMatrix;
+
+/// The arrays of a discretised heat problem.
+pub struct DiscreteHeat {
+    /// A: symmetric, positive (semi-)definite.
+    pub matrix: CsrMatrix<f64>,
+    /// Diagonal of M, ρc times the volume of each unknown: `[n]`; 0 where an unknown is held.
+    pub mass: Vec<f64>,
+    /// C.
+    pub coupling: Coupling,
+    /// v(t).
+    pub values: BoundaryValues,
+    /// K, where fluxes are corrected.
+    pub correction: Option<Correction>,
+    /// Whether an unknown is held at a prescribed temperature: `[n]`, empty where none is.
+    pub is_held: Vec<bool>,
+}
+
+/// C by rows, only those that are not empty: the unknowns next to a prescribed value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Coupling {
+    /// Unknown of each row, ascending.
+    pub unknowns: Vec<u32>,
+    /// Start of each row: `[rows + 1]`.
+    pub offsets: Vec<u32>,
+    /// Index of the prescribed value.
+    pub values: Vec<u32>,
+    /// Coefficient of the prescribed value.
+    pub coefficients: Vec<f64>,
+}
+
+impl Coupling {
+    /// From entries (unknown, value, coefficient) in any order; those of one unknown keep theirs.
+    pub fn from_entries(mut entries: Vec<(u32, u32, f64)>) -> Coupling {
+        entries.sort_by_key(|e| e.0);
+        let mut coupling = Coupling { offsets: vec![0], ..Default::default() };
+        for (unknown, value, coefficient) in entries {
+            if coupling.unknowns.last() != Some(&unknown) {
+                coupling.unknowns.push(unknown);
+                coupling.offsets.push(coupling.values.len() as u32);
+            }
+            coupling.values.push(value);
+            coupling.coefficients.push(coefficient);
+            if let Some(end) = coupling.offsets.last_mut() {
+                *end = coupling.values.len() as u32;
+            }
+        }
+        coupling
+    }
+}
+
+/// The data of K: gradients of cells and the part of a face's flux they carry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Correction {
+    /// Weight of each face of each cell in its gradient: `[3][items of cell_to_faces]`.
+    pub gradient_weights: Vec<f64>,
+    /// Heat into the left cell for a unit of gradient: `[3][n_faces]`.
+    pub tangential: Vec<f64>,
+    /// Share of the left cell in a face's gradient: `[n_interior]`.
+    pub left_weight: Vec<f64>,
+    /// Prescribed value of each boundary face (0 where none, with `row_value` 0).
+    pub boundary_value: Vec<u32>,
+    /// Factor of the prescribed value in a boundary face's gradient equation.
+    pub row_value: Vec<f64>,
+    /// Factor of the cell's value there.
+    pub row_cell: Vec<f64>,
+}

@@ -1,0 +1,152 @@
+//! Unsteady heat conduction, step by step.
+
+use super::kernels::{add_memory, advance, largest_change};
+use super::{Heat, HeatError};
+use crate::backend::{Buffer, Partials};
+use crate::linear::{Params, SolveOutcome, Solver};
+use crate::real::Real;
+use crate::time::bdf::Bdf;
+use std::sync::Arc;
+
+/// A time scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// First order, damps everything.
+    BackwardEuler,
+    /// Second order, keeps high frequencies.
+    CrankNicolson,
+    /// Second order, damps high frequencies; the first step is backward Euler.
+    Bdf2,
+}
+
+/// What a step did.
+#[derive(Clone, Debug)]
+pub struct StepReport {
+    /// The solve for the increment.
+    pub outcome: SolveOutcome,
+    /// max |∂T/∂t| over the step.
+    pub rate: f64,
+}
+
+/// The state of a march in time besides the temperature.
+pub struct March<F: Real> {
+    scheme: Scheme,
+    params: Params,
+    /// Time reached.
+    pub time: f64,
+    /// Steps taken.
+    pub steps: usize,
+    step_before: Option<f64>,
+    solver: Option<Prepared<F>>,
+    increment: Buffer<F>,
+    before: Buffer<F>,
+    rhs: Buffer<F>,
+    partials: Partials,
+    change: Buffer<f64>,
+}
+
+/// A solver with the coefficients it was made for.
+struct Prepared<F: Real> {
+    shift: f64,
+    theta: f64,
+    solver: Solver<F>,
+}
+
+impl<F: Real> March<F> {
+    /// A march that starts at time 0 from the temperature of `heat`.
+    pub fn new(heat: &Heat<F>, scheme: Scheme, params: &Params) -> March<F> {
+        let (backend, n) = (&heat.backend, heat.unknowns());
+        March {
+            scheme,
+            params: params.clone(),
+            time: 0.0,
+            steps: 0,
+            step_before: None,
+            solver: None,
+            increment: backend.zeros(n),
+            before: backend.zeros(n),
+            rhs: backend.zeros(n),
+            partials: Partials::new(backend, n, 1),
+            change: backend.zeros(1),
+        }
+    }
+
+    /// Advances by `step`: (shift M + θ A − θ K) δ = r(T_n), the residual taken with the prescribed
+    /// values and sources of the new level, or of the middle for Crank–Nicolson (their mean).
+    ///
+    /// # Errors
+    /// [`HeatError`] where a prescribed value is not a number or the backend fails.
+    pub fn step(&mut self, heat: &mut Heat<F>, step: f64) -> Result<StepReport, HeatError> {
+        let backend = heat.backend.clone();
+        let n = heat.unknowns();
+        let new_time = self.time + step;
+        let (bdf, theta) = match (self.scheme, self.step_before) {
+            (Scheme::CrankNicolson, _) => (Bdf::first(step), 0.5),
+            (Scheme::Bdf2, Some(before)) => (Bdf::second(step, before), 1.0),
+            _ => (Bdf::first(step), 1.0),
+        };
+        match self.scheme {
+            Scheme::CrankNicolson => heat.set_mean_time(self.time, new_time)?,
+            _ => heat.set_time(new_time)?,
+        }
+        heat.residual(&mut self.rhs);
+        if bdf.memory != 0.0 {
+            let memory = F::narrow(bdf.memory);
+            add_memory(
+                &backend,
+                n,
+                &heat.mass,
+                memory,
+                &heat.temperature,
+                &self.before,
+                &mut self.rhs,
+            );
+        }
+        let current = self.solver.as_ref().is_some_and(|s| s.shift == bdf.shift && s.theta == theta);
+        if !current {
+            let matrix = Arc::new(heat.implicit_matrix(bdf.shift, theta)?);
+            let solver = heat.solver(matrix, theta, &self.params)?;
+            self.solver = Some(Prepared { shift: bdf.shift, theta, solver });
+        }
+        let Some(prepared) = &mut self.solver else { unreachable!("prepared just above") };
+        let outcome = prepared.solver.solve(&self.rhs, &mut self.increment)?;
+        advance(
+            &backend,
+            n,
+            &self.increment,
+            &mut heat.temperature,
+            &mut self.before,
+            &mut self.partials,
+        );
+        largest_change(&backend, &self.partials, &mut self.change);
+        let rate = backend.read(&self.change)?[0] / step;
+        self.time = new_time;
+        self.steps += 1;
+        self.step_before = Some(step);
+        Ok(StepReport { outcome, rate })
+    }
+
+    /// Everything a restart needs besides the temperature: the increment (first guess of the next
+    /// solve), the temperature before, the step before (0: none).
+    ///
+    /// # Errors
+    /// [`HeatError::Backend`] where the device failed.
+    pub fn history(&self, heat: &Heat<F>) -> Result<(Vec<F>, Vec<F>, f64), HeatError> {
+        let increment = heat.backend.read(&self.increment)?;
+        let before = heat.backend.read(&self.before)?;
+        Ok((increment, before, self.step_before.unwrap_or(0.0)))
+    }
+
+    /// Goes on from what [`March::history`] gave.
+    pub fn restore(
+        &mut self,
+        heat: &Heat<F>,
+        (time, steps): (f64, usize),
+        (increment, before, step_before): (&[F], &[F], f64),
+    ) {
+        heat.backend.write(&mut self.increment, increment);
+        heat.backend.write(&mut self.before, before);
+        (self.time, self.steps) = (time, steps);
+        self.step_before = (step_before > 0.0).then_some(step_before);
+    }
+}

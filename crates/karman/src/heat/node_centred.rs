@@ -1,0 +1,275 @@
+//! The node-centred discretisation of ∇·(k∇T): a value at each node, dual volumes around them.
+//!
+//! On simplices the fluxes through dual faces with one gradient an element are the linear
+//! finite-element stiffness (Menon's thesis, §6.3); on other elements one gradient leaves hourglass
+//! modes, so their isoparametric stiffness is used. Volumes, boundary areas and convection are
+//! lumped, ∫ N_i. A node on patches that disagree takes the mean of the temperatures prescribed,
+//! and a temperature before any flux.
+//!
+//! Held nodes keep their row as a_ii T_i = a_ii v_i; their column moves to the coupling, so that the
+//! matrix stays symmetric.
+
+use super::conditions::{BoundaryValues, Condition};
+use super::discrete::{Coupling, DiscreteHeat};
+use super::finite_element::{gradients_on_face, shares, stiffness};
+use super::functional::Functional;
+use super::{HeatError, Material};
+use crate::linear::{CsrMatrix, LinearError};
+use crate::mesh::{CellShape, Mesh};
+use rayon::prelude::*;
+
+/// How a patch exchanges heat with the nodes. Its prescribed values are those of the nodes of its
+/// faces, face by face, from `first` on.
+pub enum NodePatch {
+    /// Nothing crosses.
+    Insulated,
+    /// Nodes are held.
+    Held,
+    /// A prescribed flux.
+    Flux {
+        /// First prescribed value.
+        first: usize,
+    },
+    /// Exchange with a fluid.
+    Convection {
+        /// First prescribed value.
+        first: usize,
+        /// h at each entry.
+        coefficients: Vec<f64>,
+    },
+}
+
+/// The heat that enters through each face of a patch. Through a face whose nodes are held it is
+/// k S·∇T with the element's gradient at the face.
+pub fn heat_through(
+    mesh: &Mesh,
+    conductivity: &[f64],
+    patch: usize,
+    described: &NodePatch,
+) -> Vec<Functional> {
+    let mut entry = 0;
+    let faces = mesh.patches[patch].faces.clone();
+    let of_face = |face: usize| {
+        let nodes = mesh.face_to_nodes.of(face);
+        let points: Vec<_> = nodes.iter().map(|i| mesh.points[*i as usize]).collect();
+        let areas = shares(face_shape(nodes.len()), &points);
+        let mut functional = Functional::default();
+        match described {
+            NodePatch::Insulated => {}
+            NodePatch::Held => {
+                let area = area_vector(mesh, face);
+                let cell = mesh.face_left[face] as usize;
+                let own = mesh.cells.nodes_of(cell);
+                let local: Vec<usize> =
+                    own.iter().enumerate().filter(|(_, i)| nodes.contains(i)).map(|e| e.0).collect();
+                let shape = mesh.cells.shapes[cell];
+                let gradients = gradients_on_face(shape, &corners(mesh, cell), &local);
+                functional.unknowns.extend(own.iter().zip(gradients).map(|(i, g)| {
+                    let flux = g[0] * area[0] + g[1] * area[1] + g[2] * area[2];
+                    (*i, conductivity[cell] * flux)
+                }));
+            }
+            NodePatch::Flux { first } => {
+                for (k, area) in areas.iter().enumerate() {
+                    functional.values.push(((first + entry + k) as u32, *area));
+                }
+            }
+            NodePatch::Convection { first, coefficients } => {
+                for (k, (node, area)) in nodes.iter().zip(&areas).enumerate() {
+                    let exchange = coefficients[entry + k] * area;
+                    functional.values.push(((first + entry + k) as u32, exchange));
+                    functional.unknowns.push((*node, -exchange));
+                }
+            }
+        }
+        entry += nodes.len();
+        functional
+    };
+    faces.map(of_face).collect()
+}
+
+fn area_vector(mesh: &Mesh, face: usize) -> [f64; 3] {
+    crate::mesh::geometry::face_measure(mesh.face_to_nodes.of(face), &mesh.points).0
+}
+
+/// Discretises a heat problem with a value at each node. `material` is per cell.
+///
+/// # Errors
+/// [`HeatError`] for a heat transfer coefficient that is negative or not a number.
+pub fn discretize(
+    mesh: &Mesh,
+    material: &Material,
+    conditions: &[Condition],
+) -> Result<(DiscreteHeat, Vec<NodePatch>), HeatError> {
+    let n = mesh.points.len();
+    let mut values = BoundaryValues::default();
+    let mut entries: Vec<(u32, u32, f64)> = vec![];
+    let mut diagonal = vec![0.0; n];
+    let mut held: Vec<Vec<u32>> = vec![vec![]; n];
+    let mut patches = vec![];
+    for (patch, condition) in mesh.patches.iter().zip(conditions) {
+        let described = match condition {
+            Condition::Insulated => NodePatch::Insulated,
+            Condition::Temperature(v) => {
+                let mut nodes: Vec<u32> = patch
+                    .faces
+                    .clone()
+                    .flat_map(|f| mesh.face_to_nodes.of(f).iter().copied())
+                    .collect();
+                nodes.sort_unstable();
+                nodes.dedup();
+                let points: Vec<_> = nodes.iter().map(|i| mesh.points[*i as usize]).collect();
+                let first = values.push(v, &points);
+                for (k, node) in nodes.into_iter().enumerate() {
+                    held[node as usize].push((first + k) as u32);
+                }
+                NodePatch::Held
+            }
+            Condition::HeatFlux(v) => {
+                let (points, areas) = lumped_areas(mesh, patch.faces.clone());
+                let first = values.push(v, &points);
+                for (k, (node, area)) in areas.into_iter().enumerate() {
+                    entries.push((node, (first + k) as u32, area));
+                }
+                NodePatch::Flux { first }
+            }
+            Condition::Convection { coefficient, ambient } => {
+                let (points, areas) = lumped_areas(mesh, patch.faces.clone());
+                let h = super::coefficients_at(coefficient.as_ref(), &points);
+                super::check_coefficients(&patch.name, &h)?;
+                let first = values.push(ambient, &points);
+                for (k, ((node, area), h)) in areas.into_iter().zip(&h).enumerate() {
+                    diagonal[node as usize] += h * area;
+                    entries.push((node, (first + k) as u32, h * area));
+                }
+                NodePatch::Convection { first, coefficients: h }
+            }
+        };
+        patches.push(described);
+    }
+    let free_matrix = assemble(mesh, &material.conductivity, &diagonal)?;
+    let mut mass = lumped_mass(mesh, &material.heat_capacity);
+    entries.retain(|e| held[e.0 as usize].is_empty());
+    let matrix = hold(&free_matrix, &held, &mut entries)?;
+    let is_held: Vec<bool> = held.iter().map(|v| !v.is_empty()).collect();
+    for (m, held) in mass.iter_mut().zip(&is_held) {
+        if *held {
+            *m = 0.0;
+        }
+    }
+    let coupling = Coupling::from_entries(entries);
+    let discrete = DiscreteHeat { matrix, mass, coupling, values, correction: None, is_held };
+    Ok((discrete, patches))
+}
+
+/// The nodes of some faces, one entry for each node of each face, with their shares of the area.
+fn lumped_areas(
+    mesh: &Mesh,
+    faces: std::ops::Range<usize>,
+) -> (Vec<[f64; 3]>, Vec<(u32, f64)>) {
+    let mut areas = vec![];
+    for f in faces {
+        let nodes = mesh.face_to_nodes.of(f);
+        let corners: Vec<_> = nodes.iter().map(|i| mesh.points[*i as usize]).collect();
+        areas.extend(nodes.iter().copied().zip(shares(face_shape(nodes.len()), &corners)));
+    }
+    (areas.iter().map(|(i, _)| mesh.points[*i as usize]).collect(), areas)
+}
+
+/// Shape of a face from its number of nodes.
+pub(super) fn face_shape(nodes: usize) -> CellShape {
+    match nodes {
+        2 => CellShape::Segment,
+        3 => CellShape::Triangle,
+        _ => CellShape::Quadrilateral,
+    }
+}
+
+fn corners(mesh: &Mesh, cell: usize) -> Vec<[f64; 3]> {
+    mesh.cells.nodes_of(cell).iter().map(|i| mesh.points[*i as usize]).collect()
+}
+
+/// Volumes ∫ N_i of the nodes.
+pub fn node_volumes(mesh: &Mesh) -> Vec<f64> {
+    lumped_mass(mesh, &vec![1.0; mesh.n_cells()])
+}
+
+/// Σ over cells of a factor times ∫ N_i.
+pub(super) fn lumped_mass(mesh: &Mesh, heat_capacity: &[f64]) -> Vec<f64> {
+    let mut mass = vec![0.0; mesh.points.len()];
+    for cell in 0..mesh.cells.len() {
+        let shares = shares(mesh.cells.shapes[cell], &corners(mesh, cell));
+        for (node, share) in mesh.cells.nodes_of(cell).iter().zip(shares) {
+            mass[*node as usize] += heat_capacity[cell] * share;
+        }
+    }
+    mass
+}
+
+/// Σ over cells of k times their stiffness, by gather: each row is one node's.
+fn assemble(mesh: &Mesh, k: &[f64], diagonal: &[f64]) -> Result<CsrMatrix<f64>, LinearError> {
+    let n = mesh.points.len();
+    let node_cells = mesh.node_to_cells();
+    let rows: Vec<(Vec<u32>, Vec<f64>)> = (0..n)
+        .into_par_iter()
+        .with_min_len(256)
+        .map(|node| {
+            let mut columns = vec![node as u32];
+            for &cell in node_cells.of(node) {
+                columns.extend_from_slice(mesh.cells.nodes_of(cell as usize));
+            }
+            columns.sort_unstable();
+            columns.dedup();
+            let mut entries = vec![0.0; columns.len()];
+            let place = |column: u32| columns.binary_search(&column).unwrap_or(0);
+            entries[place(node as u32)] += diagonal[node];
+            for &cell in node_cells.of(node) {
+                let cell = cell as usize;
+                let nodes = mesh.cells.nodes_of(cell);
+                let element = stiffness(mesh.cells.shapes[cell], &corners(mesh, cell));
+                let own = nodes.iter().position(|i| *i as usize == node).unwrap_or(0);
+                for (j, column) in nodes.iter().enumerate() {
+                    entries[place(*column)] += k[cell] * element[own * nodes.len() + j];
+                }
+            }
+            (columns, entries)
+        })
+        .collect();
+    let mut offsets = vec![0u32; n + 1];
+    for (i, (columns, _)) in rows.iter().enumerate() {
+        offsets[i + 1] = offsets[i] + columns.len() as u32;
+    }
+    let columns = rows.iter().flat_map(|r| r.0.iter().copied()).collect();
+    let entries = rows.iter().flat_map(|r| r.1.iter().copied()).collect();
+    CsrMatrix::new(n, offsets, columns, entries)
+}
+
+/// Takes held nodes out of the matrix: their rows keep the diagonal, their columns become entries of
+/// the coupling. A node held by several patches takes the mean of their values.
+fn hold(
+    free: &CsrMatrix<f64>,
+    held: &[Vec<u32>],
+    entries: &mut Vec<(u32, u32, f64)>,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    let n = held.len();
+    for row in 0..n {
+        for (column, value) in free.row(row) {
+            if held[column].is_empty() {
+                continue;
+            }
+            let share = value / held[column].len() as f64;
+            if column == row {
+                entries.extend(held[row].iter().map(|v| (row as u32, *v, share)));
+            } else if held[row].is_empty() {
+                entries.extend(held[column].iter().map(|v| (row as u32, *v, -share)));
+            }
+        }
+    }
+    let length = |row: usize| free.row_length(row);
+    CsrMatrix::from_rows(n, n, length, |row, columns, values| {
+        for (k, (column, value)) in free.row(row).enumerate() {
+            let kept = column == row || (held[row].is_empty() && held[column].is_empty());
+            (columns[k], values[k]) = (column as u32, if kept { value } else { 0.0 });
+        }
+    })
+}

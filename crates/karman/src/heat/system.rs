@@ -1,0 +1,505 @@
+//! A heat problem on a backend: its arrays, its residual, its steady solution.
+
+use super::cell_centred::{self, BoundaryFaces};
+use super::conditions::{BoundaryValues, Condition, Prescribed};
+use super::discrete::{Correction, DiscreteHeat};
+use super::kernels::{add_correction, add_coupling, cell_gradient};
+use super::node_centred::{self, NodePatch};
+use super::{Discretization, HeatError, Material, component_major};
+use crate::backend::{Backend, Buffer, blas};
+use crate::linear::{CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SolveOutcome, Solver};
+use crate::mesh::{Geometry, Mesh};
+use crate::operators::FaceCells;
+use crate::real::Real;
+use std::sync::Arc;
+
+/// Heat released in a unit of volume and time in some of the cells.
+pub struct Source {
+    /// Its value.
+    pub value: Arc<dyn Prescribed>,
+    /// The region it is in; none: everywhere.
+    pub region: Option<u32>,
+}
+
+/// A heat problem as posed.
+pub struct Problem {
+    /// Where the unknowns are.
+    pub discretization: Discretization,
+    /// Properties of the cells.
+    pub material: Material,
+    /// Heat sources; they add up.
+    pub sources: Vec<Source>,
+    /// One condition a patch, in the order of the mesh's patches.
+    pub conditions: Vec<Condition>,
+    /// T at the start (unsteady), or the first guess (steady).
+    pub initial: Arc<dyn Prescribed>,
+}
+
+/// A discretised heat problem and its temperature, on a backend.
+pub struct Heat<F: Real> {
+    pub(super) backend: Backend,
+    pub(super) mass: Buffer<F>,
+    pub(super) matrix: Arc<Matrix<F>>,
+    pub(super) correction: Option<Arc<CorrectionOnBackend<F>>>,
+    pub(super) temperature: Buffer<F>,
+    pub(super) is_singular: bool,
+    coupling: CouplingOnBackend<F>,
+    values: BoundaryValues,
+    prescribed: Buffer<F>,
+    prescribed_time: Option<f64>,
+    sources: Vec<SourceOnUnknowns>,
+    source: Buffer<F>,
+    source_time: Option<f64>,
+    gradient: Buffer<F>,
+    pub(super) boundary: BoundaryKinds,
+    pub(super) conductivity: Vec<f64>,
+    pub(super) discretization: Discretization,
+}
+
+/// What the boundary is, for functionals.
+pub(super) enum BoundaryKinds {
+    /// Of each boundary face.
+    Cells(BoundaryFaces),
+    /// Of each patch.
+    Nodes(Vec<NodePatch>),
+}
+
+/// A source with the volume it acts on at each unknown.
+struct SourceOnUnknowns {
+    value: Arc<dyn Prescribed>,
+    points: Arc<Vec<f64>>,
+    volume: Vec<f64>,
+}
+
+struct CouplingOnBackend<F: Real> {
+    unknowns: Buffer<u32>,
+    offsets: Buffer<u32>,
+    values: Buffer<u32>,
+    coefficients: Buffer<F>,
+}
+
+/// The arrays of K on a backend.
+pub(super) struct CorrectionOnBackend<F: Real> {
+    cells: FaceCells,
+    gradient_weights: Buffer<F>,
+    tangential: Buffer<F>,
+    left_weight: Buffer<F>,
+    boundary_value: Buffer<u32>,
+    row_value: Buffer<F>,
+    row_cell: Buffer<F>,
+}
+
+fn narrow<F: Real>(backend: &Backend, values: &[f64]) -> Buffer<F> {
+    backend.upload(values.iter().map(|v| F::narrow(*v)).collect())
+}
+
+impl<F: Real> CorrectionOnBackend<F> {
+    fn new(backend: &Backend, mesh: &Mesh, correction: &Correction) -> Self {
+        CorrectionOnBackend {
+            cells: FaceCells::new(backend, mesh),
+            gradient_weights: narrow(backend, &correction.gradient_weights),
+            tangential: narrow(backend, &correction.tangential),
+            left_weight: narrow(backend, &correction.left_weight),
+            boundary_value: backend.upload_slice(&correction.boundary_value),
+            row_value: narrow(backend, &correction.row_value),
+            row_cell: narrow(backend, &correction.row_cell),
+        }
+    }
+
+    /// y ← y + factor K(T, scale v), with scratch for the gradients.
+    fn add(
+        &self,
+        backend: &Backend,
+        temperature: &Buffer<F>,
+        prescribed: (&Buffer<F>, F),
+        factor: F,
+        gradient: &mut Buffer<F>,
+        y: &mut Buffer<F>,
+    ) {
+        let FaceCells { left, right, offsets, faces } = &self.cells;
+        let (n, n_interior, n_faces) =
+            (self.cells.n_cells(), self.cells.n_interior(), self.cells.n_faces());
+        cell_gradient(
+            backend,
+            n,
+            offsets,
+            faces,
+            left,
+            right,
+            &self.gradient_weights,
+            &self.boundary_value,
+            &self.row_value,
+            &self.row_cell,
+            prescribed.0,
+            prescribed.1,
+            n_interior,
+            faces.len(),
+            temperature,
+            gradient,
+        );
+        add_correction(
+            backend,
+            n,
+            offsets,
+            faces,
+            left,
+            right,
+            &self.tangential,
+            &self.left_weight,
+            gradient,
+            factor,
+            n_interior,
+            n_faces,
+            n,
+            y,
+        );
+    }
+}
+
+/// y = B x − θ K(x, 0): a matrix with the linear part of the correction.
+pub(super) struct CorrectedOperator<F: Real> {
+    pub(super) matrix: Arc<Matrix<F>>,
+    correction: Arc<CorrectionOnBackend<F>>,
+    factor: F,
+    gradient: Buffer<F>,
+    prescribed: Buffer<F>,
+}
+
+impl<F: Real> Operator<F> for CorrectedOperator<F> {
+    fn unknowns(&self) -> usize {
+        self.matrix.rows()
+    }
+
+    fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
+        self.matrix.multiply(x, y);
+        let none = (&self.prescribed, F::literal(0.0));
+        self.correction.add(backend, x, none, self.factor, &mut self.gradient, y);
+    }
+}
+
+impl<F: Real> Heat<F> {
+    /// Discretises a problem and puts it on a backend at time 0.
+    ///
+    /// # Errors
+    /// [`HeatError`] where the problem makes no sense or the backend fails.
+    pub fn new(
+        backend: &Backend,
+        mesh: &Mesh,
+        geometry: &Geometry,
+        problem: Problem,
+    ) -> Result<Heat<F>, HeatError> {
+        let Problem { discretization, material, sources, conditions, initial } = problem;
+        if conditions.len() != mesh.patches.len() {
+            let (found, patches) = (conditions.len(), mesh.patches.len());
+            return Err(HeatError::Conditions { found, patches });
+        }
+        material.check()?;
+        let (discrete, boundary, points) = match discretization {
+            Discretization::Cell { corrected } => {
+                let (discrete, boundary) =
+                    cell_centred::discretize(mesh, geometry, &material, &conditions, corrected)?;
+                (discrete, BoundaryKinds::Cells(boundary), geometry.cell_centre.clone())
+            }
+            Discretization::Node => {
+                let (discrete, patches) = node_centred::discretize(mesh, &material, &conditions)?;
+                (discrete, BoundaryKinds::Nodes(patches), component_major(&mesh.points))
+            }
+        };
+        let is_singular = !conditions.iter().any(Condition::fixes_the_level);
+        let temperature = initial_temperature(&discrete, initial.as_ref(), &points)?;
+        let sources = sources
+            .into_iter()
+            .map(|source| {
+                let volume = source_volume(mesh, geometry, &source, discretization, &discrete);
+                SourceOnUnknowns { value: source.value, points: Arc::new(points.clone()), volume }
+            })
+            .collect();
+        let n = discrete.mass.len();
+        let DiscreteHeat { matrix, mass, coupling, values, correction, .. } = discrete;
+        let correction =
+            correction.map(|c| Arc::new(CorrectionOnBackend::new(backend, mesh, &c)));
+        let components = if correction.is_some() { 3 * n } else { 0 };
+        let mut heat = Heat {
+            backend: backend.clone(),
+            mass: narrow(backend, &mass),
+            matrix: Arc::new(Matrix::new(backend, matrix.converted())?),
+            coupling: CouplingOnBackend {
+                unknowns: backend.upload(coupling.unknowns),
+                offsets: backend.upload(coupling.offsets),
+                values: backend.upload(coupling.values),
+                coefficients: narrow(backend, &coupling.coefficients),
+            },
+            correction,
+            temperature: narrow(backend, &temperature),
+            is_singular,
+            prescribed: backend.zeros(values.len()),
+            prescribed_time: None,
+            values,
+            sources,
+            source: backend.zeros(n),
+            source_time: None,
+            gradient: backend.zeros(components),
+            boundary,
+            conductivity: material.conductivity,
+            discretization,
+        };
+        heat.set_time(0.0)?;
+        Ok(heat)
+    }
+
+    /// Number of unknowns.
+    pub fn unknowns(&self) -> usize {
+        self.mass.len()
+    }
+
+    /// The temperature of each unknown.
+    pub fn temperature(&self) -> &Buffer<F> {
+        &self.temperature
+    }
+
+    /// The values the boundary prescribes, as of the last time set.
+    pub fn prescribed(&self) -> &Buffer<F> {
+        &self.prescribed
+    }
+
+    /// The assembled two-point (or stiffness) matrix A.
+    pub fn matrix(&self) -> &Arc<Matrix<F>> {
+        &self.matrix
+    }
+
+    /// Replaces the temperature, as a restart does.
+    pub fn set_temperature(&mut self, values: &[F]) {
+        self.backend.write(&mut self.temperature, values);
+    }
+
+    /// Takes prescribed values and sources at time `t`; what does not change in time is left alone.
+    ///
+    /// # Errors
+    /// [`HeatError::NotFinite`] where a value is not a number.
+    pub fn set_time(&mut self, t: f64) -> Result<(), HeatError> {
+        let moved = self.prescribed_time != Some(t);
+        if self.prescribed_time.is_none() || (moved && self.values.depend_on_time()) {
+            let values = self.prescribed_at(t)?;
+            self.backend.write(&mut self.prescribed, &values);
+            self.prescribed_time = Some(t);
+        }
+        let moved = self.source_time != Some(t);
+        let varying = self.sources.iter().any(|s| s.value.depends_on_time());
+        if self.source_time.is_none() || (moved && varying) {
+            let total = self.total_source(t)?;
+            self.backend.write(&mut self.source, &total);
+            self.source_time = Some(t);
+        }
+        Ok(())
+    }
+
+    /// Takes the mean of prescribed values and sources at two times: what Crank–Nicolson's step sees.
+    ///
+    /// # Errors
+    /// [`HeatError::NotFinite`] where a value is not a number.
+    pub(super) fn set_mean_time(&mut self, old: f64, new: f64) -> Result<(), HeatError> {
+        let mean = |a: &[F], b: &[F]| -> Vec<F> {
+            let half = F::literal(0.5);
+            a.iter().zip(b).map(|(a, b)| half * (*a + *b)).collect()
+        };
+        let middle = 0.5 * (old + new);
+        if self.values.depend_on_time() {
+            let values = mean(&self.prescribed_at(old)?, &self.prescribed_at(new)?);
+            self.backend.write(&mut self.prescribed, &values);
+            self.prescribed_time = Some(middle);
+        }
+        if self.sources.iter().any(|s| s.value.depends_on_time()) {
+            let total = mean(&self.total_source(old)?, &self.total_source(new)?);
+            self.backend.write(&mut self.source, &total);
+            self.source_time = Some(middle);
+        }
+        Ok(())
+    }
+
+    fn prescribed_at(&self, t: f64) -> Result<Vec<F>, HeatError> {
+        let values = self.values.at(t);
+        check_finite("a boundary value", &values, t)?;
+        Ok(values.into_iter().map(F::narrow).collect())
+    }
+
+    fn total_source(&self, t: f64) -> Result<Vec<F>, HeatError> {
+        let mut total = vec![0.0; self.unknowns()];
+        let mut sampled = vec![0.0; self.unknowns()];
+        for source in &self.sources {
+            source.value.sample(&source.points, t, &mut sampled);
+            check_finite("the heat source", &sampled, t)?;
+            for ((total, s), v) in total.iter_mut().zip(&sampled).zip(&source.volume) {
+                *total += s * v;
+            }
+        }
+        Ok(total.into_iter().map(F::narrow).collect())
+    }
+
+    /// r ← s + C v − A T + K(T, v): the heat that flows into each unknown.
+    pub(super) fn residual(&mut self, r: &mut Buffer<F>) {
+        self.matrix.multiply(&self.temperature, r);
+        let n = self.unknowns();
+        let (one, minus) = (F::literal(1.0), F::literal(-1.0));
+        blas::axpby(&self.backend, n, one, &self.source, minus, r);
+        self.add_coupling(r);
+        if let Some(correction) = &self.correction {
+            let prescribed = (&self.prescribed, one);
+            let gradient = &mut self.gradient;
+            correction.add(&self.backend, &self.temperature, prescribed, one, gradient, r);
+        }
+    }
+
+    fn add_coupling(&self, r: &mut Buffer<F>) {
+        let coupling = &self.coupling;
+        add_coupling(
+            &self.backend,
+            coupling.unknowns.len(),
+            &coupling.unknowns,
+            &coupling.offsets,
+            &coupling.values,
+            &coupling.coefficients,
+            &self.prescribed,
+            r,
+        );
+    }
+
+    /// A solver of B x − θ K(x, 0) = b for a matrix B near A.
+    pub(super) fn solver(
+        &self,
+        matrix: Arc<Matrix<F>>,
+        theta: f64,
+        params: &Params,
+    ) -> Result<Solver<F>, HeatError> {
+        let Some(correction) = &self.correction else {
+            return Ok(Solver::new(&self.backend, matrix, params)?);
+        };
+        let operator = CorrectedOperator {
+            matrix: matrix.clone(),
+            correction: correction.clone(),
+            factor: F::narrow(-theta),
+            gradient: self.backend.zeros(self.gradient.len()),
+            prescribed: self.backend.zeros(self.prescribed.len().max(1)),
+        };
+        let params = Params { method: for_unsymmetric(params.method), ..params.clone() };
+        Ok(Solver::with_operator(&self.backend, Box::new(operator), Some(matrix), &params)?)
+    }
+
+    /// Solves for the steady temperature from the present one as first guess. Where nothing fixes its
+    /// level, the mean stays that of the guess.
+    ///
+    /// # Errors
+    /// [`HeatError`] where the solver refuses or the backend fails; that it does not converge is an
+    /// outcome.
+    pub fn solve_steady(&mut self, params: &Params) -> Result<SolveOutcome, HeatError> {
+        let nullspace = if self.is_singular { Nullspace::Constant } else { Nullspace::None };
+        let params = Params { nullspace, ..params.clone() };
+        let mut solver = self.solver(self.matrix.clone(), 1.0, &params)?;
+        let n = self.unknowns();
+        let mut b = self.backend.zeros(n);
+        blas::copy(&self.backend, n, &self.source, &mut b);
+        self.add_coupling(&mut b);
+        if let Some(correction) = &self.correction {
+            let zero = self.backend.zeros(n);
+            let prescribed = (&self.prescribed, F::literal(1.0));
+            let gradient = &mut self.gradient;
+            correction.add(&self.backend, &zero, prescribed, F::literal(1.0), gradient, &mut b);
+        }
+        Ok(solver.solve(&b, &mut self.temperature)?)
+    }
+
+    /// shift M + θ A.
+    pub(super) fn implicit_matrix(&self, shift: f64, theta: f64) -> Result<Matrix<F>, HeatError> {
+        let a = self.matrix.to_csr()?;
+        let mass = self.backend.read(&self.mass)?;
+        let n = a.rows();
+        let length = |row: usize| a.row_length(row);
+        let b = CsrMatrix::from_rows(n, n, length, |row, columns, values| {
+            for (k, (column, value)) in a.row(row).enumerate() {
+                let inertia = if column == row { shift * Into::<f64>::into(mass[row]) } else { 0.0 };
+                let value: f64 = value.into();
+                (columns[k], values[k]) = (column as u32, F::narrow(theta * value + inertia));
+            }
+        })?;
+        Ok(Matrix::new(&self.backend, b)?)
+    }
+
+    /// Largest Σ a/(ρc V) over the unknowns: 1 / the step at which the cell Fourier number is 1.
+    ///
+    /// # Errors
+    /// [`HeatError::Backend`] where the device failed.
+    pub fn largest_rate(&self) -> Result<f64, HeatError> {
+        let diagonal = self.matrix.to_csr()?.diagonal();
+        let mass = self.backend.read(&self.mass)?;
+        let rates = diagonal.iter().zip(&mass).filter(|(_, m)| Into::<f64>::into(**m) > 0.0);
+        Ok(rates.map(|(a, m)| Into::<f64>::into(*a) / Into::<f64>::into(*m)).fold(0.0, f64::max))
+    }
+}
+
+/// Conjugate gradients do not serve a corrected operator, which is not symmetric.
+fn for_unsymmetric(method: Method) -> Method {
+    match method {
+        Method::Fgmres => Method::Fgmres,
+        _ => Method::BiCgStab,
+    }
+}
+
+fn check_finite(what: &'static str, values: &[f64], time: f64) -> Result<(), HeatError> {
+    match values.iter().find(|v| !v.is_finite()) {
+        Some(value) => Err(HeatError::NotFinite { what, value: *value, time }),
+        None => Ok(()),
+    }
+}
+
+/// Initial values; held nodes start at what they are held at.
+fn initial_temperature(
+    discrete: &DiscreteHeat,
+    initial: &dyn Prescribed,
+    points: &[f64],
+) -> Result<Vec<f64>, HeatError> {
+    let mut temperature = vec![0.0; discrete.mass.len()];
+    initial.sample(points, 0.0, &mut temperature);
+    check_finite("the initial temperature", &temperature, 0.0)?;
+    let prescribed = discrete.values.at(0.0);
+    let coupling = &discrete.coupling;
+    for (row, unknown) in coupling.unknowns.iter().enumerate() {
+        let i = *unknown as usize;
+        if discrete.is_held.get(i).copied().unwrap_or(false) {
+            let range = coupling.offsets[row] as usize..coupling.offsets[row + 1] as usize;
+            let (mut sum, mut weight) = (0.0, 0.0);
+            for k in range {
+                sum += coupling.coefficients[k] * prescribed[coupling.values[k] as usize];
+                weight += coupling.coefficients[k];
+            }
+            temperature[i] = sum / weight;
+        }
+    }
+    Ok(temperature)
+}
+
+/// Volume of each unknown that a source acts on; none where the temperature is held.
+fn source_volume(
+    mesh: &Mesh,
+    geometry: &Geometry,
+    source: &Source,
+    discretization: Discretization,
+    discrete: &DiscreteHeat,
+) -> Vec<f64> {
+    let acts = |cell: usize| source.region.is_none_or(|r| mesh.cells.groups[cell] == r);
+    match discretization {
+        Discretization::Cell { .. } => {
+            let volumes = geometry.cell_volume.iter().enumerate();
+            volumes.map(|(c, v)| if acts(c) { *v } else { 0.0 }).collect()
+        }
+        Discretization::Node => {
+            let share: Vec<f64> =
+                (0..mesh.n_cells()).map(|c| if acts(c) { 1.0 } else { 0.0 }).collect();
+            let mut volume = node_centred::lumped_mass(mesh, &share);
+            for (v, held) in volume.iter_mut().zip(&discrete.is_held) {
+                if *held {
+                    *v = 0.0;
+                }
+            }
+            volume
+        }
+    }
+}

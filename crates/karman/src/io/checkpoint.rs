@@ -1,0 +1,658 @@
+//! Checkpoints: named arrays and texts in one file from which a run continues bit for bit.
+//!
+//! The file is in the safetensors format, so other programs can read its arrays. Its header holds
+//! one text of JSON with the version of karman's own conventions, the texts, and a CRC-32 of
+//! everything. It is written under another name and renamed when it is complete.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use flate2::Crc;
+use safetensors::tensor::{Dtype, Metadata, SafeTensorError, SafeTensors, TensorInfo, View};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Version of the names and meanings of what karman stores.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// The entry of the safetensors header that makes a file a checkpoint of karman.
+const HEADER_KEY: &str = "karman_checkpoint";
+
+/// Why a checkpoint cannot be written or used.
+#[derive(Debug, Error)]
+pub enum CheckpointError {
+    /// The system refuses.
+    #[error("cannot {action} the checkpoint {}: {source}", path.display())]
+    File {
+        /// "read" or "write".
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Something else altogether.
+    #[error("{} is not a checkpoint of karman: {reason}", path.display())]
+    NotCheckpoint {
+        /// The file.
+        path: PathBuf,
+        /// What gives it away.
+        reason: String,
+    },
+    /// Written by a karman with other conventions.
+    #[error(
+        "the checkpoint {} has format version {found}, this karman reads version {FORMAT_VERSION}",
+        path.display()
+    )]
+    OtherVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// The file ends too early, or goes on after its end.
+    #[error("the checkpoint {} is not whole: it has {bytes} bytes, not those its header announces",
+        path.display())]
+    NotWhole {
+        /// The file.
+        path: PathBuf,
+        /// Its length.
+        bytes: usize,
+    },
+    /// Some byte changed after it was written.
+    #[error("the checkpoint {} is damaged: its checksum is {found:08x}, not {stored:08x}",
+        path.display())]
+    Checksum {
+        /// The file.
+        path: PathBuf,
+        /// CRC-32 of what was read.
+        found: u32,
+        /// CRC-32 that was written.
+        stored: u32,
+    },
+    /// An array that the run needs is not there.
+    #[error("the checkpoint has no array `{name}`; it has {known}: it is of another case")]
+    MissingArray {
+        /// The array.
+        name: String,
+        /// Those there are.
+        known: String,
+    },
+    /// A text that the run needs is not there.
+    #[error("the checkpoint has no entry `{name}`: it is of another case")]
+    MissingEntry {
+        /// The entry.
+        name: String,
+    },
+    /// A text that cannot be what it should.
+    #[error("the checkpoint's entry `{name}` is `{found}`, not {expected}")]
+    WrongEntry {
+        /// The entry.
+        name: String,
+        /// Its text.
+        found: String,
+        /// What it should be.
+        expected: String,
+    },
+    /// An array of another size or kind of number.
+    #[error("the checkpoint's array `{name}` is {found}, the run needs {expected}")]
+    WrongShape {
+        /// The array.
+        name: String,
+        /// What is stored.
+        found: String,
+        /// What is needed.
+        expected: String,
+    },
+    /// The state could not be brought from or to its place, such as a device.
+    #[error("cannot move the state of a checkpoint: {0}")]
+    State(String),
+}
+
+/// Numbers of an array.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArrayValues {
+    /// Values of fields; single precision is stored widened, which is exact.
+    F64(Vec<f64>),
+    /// Connectivity and global numbers.
+    U32(Vec<u32>),
+}
+
+impl ArrayValues {
+    fn len(&self) -> usize {
+        match self {
+            ArrayValues::F64(values) => values.len(),
+            ArrayValues::U32(values) => values.len(),
+        }
+    }
+
+    fn dtype(&self) -> Dtype {
+        match self {
+            ArrayValues::F64(_) => Dtype::F64,
+            ArrayValues::U32(_) => Dtype::U32,
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            ArrayValues::F64(values) => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ArrayValues::U32(values) => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+        }
+    }
+}
+
+/// An array with its name and shape.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedArray {
+    /// Name, unique in a checkpoint: the owner's prefix, a dot, the array: `heat.temperature`.
+    pub name: String,
+    /// Extents, the slowest first; their product is the number of values.
+    pub shape: Vec<usize>,
+    /// The numbers.
+    pub values: ArrayValues,
+}
+
+impl NamedArray {
+    /// A list of reals.
+    pub fn reals(name: impl Into<String>, values: Vec<f64>) -> Self {
+        let shape = vec![values.len()];
+        NamedArray { name: name.into(), shape, values: ArrayValues::F64(values) }
+    }
+
+    /// A list of indices.
+    pub fn indices(name: impl Into<String>, values: Vec<u32>) -> Self {
+        let shape = vec![values.len()];
+        NamedArray { name: name.into(), shape, values: ArrayValues::U32(values) }
+    }
+
+    fn describe(&self) -> String {
+        let kind = match self.values {
+            ArrayValues::F64(_) => "reals",
+            ArrayValues::U32(_) => "indices",
+        };
+        format!("{:?} {kind}", self.shape)
+    }
+}
+
+/// Lets a state be stored and continued without [`crate::io`] knowing what it is.
+pub trait Checkpointed {
+    /// Everything a restart needs that set-up does not compute again, under unique names.
+    ///
+    /// # Errors
+    /// [`CheckpointError::State`] where a device fails.
+    fn arrays(&self) -> Result<Vec<NamedArray>, CheckpointError>;
+
+    /// Takes its arrays back; on an error the state may be partly replaced.
+    ///
+    /// # Errors
+    /// An array is missing or of another size; a device fails.
+    fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointError>;
+}
+
+/// The content of a checkpoint.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Checkpoint {
+    arrays: BTreeMap<String, NamedArray>,
+    entries: BTreeMap<String, String>,
+}
+
+/// The text in the safetensors header.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    format_version: u32,
+    checksum: u32,
+    entries: BTreeMap<String, String>,
+}
+
+/// Just the version, which is read before anything whose meaning depends on it.
+#[derive(Deserialize)]
+struct VersionOnly {
+    format_version: u32,
+}
+
+/// An array as the safetensors crate takes it.
+struct Stored<'a>(&'a NamedArray);
+
+impl View for Stored<'_> {
+    fn dtype(&self) -> Dtype {
+        self.0.values.dtype()
+    }
+    fn shape(&self) -> &[usize] {
+        &self.0.shape
+    }
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Owned(self.0.values.bytes())
+    }
+    fn data_len(&self) -> usize {
+        match &self.0.values {
+            ArrayValues::F64(values) => size_of_val(values.as_slice()),
+            ArrayValues::U32(values) => size_of_val(values.as_slice()),
+        }
+    }
+}
+
+impl Checkpoint {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an array, in place of one of the same name.
+    pub fn insert(&mut self, array: NamedArray) {
+        debug_assert_eq!(array.shape.iter().product::<usize>(), array.values.len());
+        self.arrays.insert(array.name.clone(), array);
+    }
+
+    /// Adds all arrays of a state.
+    ///
+    /// # Errors
+    /// As [`Checkpointed::arrays`].
+    pub fn insert_state(&mut self, state: &dyn Checkpointed) -> Result<(), CheckpointError> {
+        state.arrays()?.into_iter().for_each(|array| self.insert(array));
+        Ok(())
+    }
+
+    /// Adds a text, such as the number of steps or the name of the case.
+    pub fn set(&mut self, name: &str, text: impl ToString) {
+        self.entries.insert(name.to_owned(), text.to_string());
+    }
+
+    /// A text.
+    ///
+    /// # Errors
+    /// [`CheckpointError::MissingEntry`].
+    pub fn entry(&self, name: &str) -> Result<&str, CheckpointError> {
+        let entry = self.entries.get(name).map(String::as_str);
+        entry.ok_or_else(|| CheckpointError::MissingEntry { name: name.to_owned() })
+    }
+
+    /// A text that stands for a whole number.
+    ///
+    /// # Errors
+    /// [`CheckpointError::MissingEntry`], [`CheckpointError::WrongEntry`].
+    pub fn whole_number(&self, name: &str) -> Result<u64, CheckpointError> {
+        let text = self.entry(name)?;
+        text.parse().map_err(|_| CheckpointError::WrongEntry {
+            name: name.to_owned(),
+            found: text.to_owned(),
+            expected: "a whole number".to_owned(),
+        })
+    }
+
+    /// Refuses a checkpoint whose text of this name is another one.
+    ///
+    /// # Errors
+    /// [`CheckpointError::MissingEntry`], [`CheckpointError::WrongEntry`].
+    pub fn require(&self, name: &str, expected: &str) -> Result<(), CheckpointError> {
+        let found = self.entry(name)?;
+        if found == expected {
+            return Ok(());
+        }
+        let (name, found) = (name.to_owned(), found.to_owned());
+        Err(CheckpointError::WrongEntry { name, found, expected: format!("`{expected}`") })
+    }
+
+    /// Names of the arrays, in order of the alphabet.
+    pub fn array_names(&self) -> impl Iterator<Item = &str> {
+        self.arrays.keys().map(String::as_str)
+    }
+
+    /// An array of any shape.
+    ///
+    /// # Errors
+    /// [`CheckpointError::MissingArray`].
+    pub fn array(&self, name: &str) -> Result<&NamedArray, CheckpointError> {
+        self.arrays.get(name).ok_or_else(|| {
+            let known: Vec<&str> = self.array_names().collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            CheckpointError::MissingArray { name: name.to_owned(), known }
+        })
+    }
+
+    /// The reals of an array of this shape.
+    ///
+    /// # Errors
+    /// [`CheckpointError::MissingArray`], [`CheckpointError::WrongShape`].
+    pub fn reals(&self, name: &str, shape: &[usize]) -> Result<&[f64], CheckpointError> {
+        let array = self.array(name)?;
+        match &array.values {
+            ArrayValues::F64(values) if array.shape == shape => Ok(values),
+            _ => Err(wrong_shape(array, format!("{shape:?} reals"))),
+        }
+    }
+
+    /// The indices of an array of this shape.
+    ///
+    /// # Errors
+    /// [`CheckpointError::MissingArray`], [`CheckpointError::WrongShape`].
+    pub fn indices(&self, name: &str, shape: &[usize]) -> Result<&[u32], CheckpointError> {
+        let array = self.array(name)?;
+        match &array.values {
+            ArrayValues::U32(values) if array.shape == shape => Ok(values),
+            _ => Err(wrong_shape(array, format!("{shape:?} indices"))),
+        }
+    }
+
+    /// Writes the file; it appears under its name only when it is complete.
+    ///
+    /// # Errors
+    /// [`CheckpointError::File`].
+    pub fn write(&self, path: &Path) -> Result<(), CheckpointError> {
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(".partial");
+        let partial = PathBuf::from(partial);
+        let failed = |source| CheckpointError::File { action: "write", path: path.into(), source };
+        self.write_as(&partial)
+            .and_then(|()| std::fs::File::open(&partial)?.sync_all())
+            .and_then(|()| std::fs::rename(&partial, path))
+            .map_err(failed)
+    }
+
+    fn write_as(&self, path: &Path) -> std::io::Result<()> {
+        let (format_version, checksum) = (FORMAT_VERSION, self.checksum());
+        let header = Header { format_version, checksum, entries: self.entries.clone() };
+        let texts = HashMap::from([(HEADER_KEY.to_owned(), serde_json::to_string(&header)?)]);
+        let arrays = self.arrays.iter().map(|(name, array)| (name.as_str(), Stored(array)));
+        safetensors::serialize_to_file(arrays, Some(texts), path).map_err(|error| match error {
+            SafeTensorError::IoError(source) => source,
+            other => std::io::Error::other(other.to_string()),
+        })
+    }
+
+    /// CRC-32 of names, shapes, kinds, numbers and texts.
+    fn checksum(&self) -> u32 {
+        let mut crc = Crc::new();
+        for array in self.arrays.values() {
+            crc.update(format!("{}\0{}\0", array.name, array.describe()).as_bytes());
+            crc.update(&array.values.bytes());
+        }
+        for (name, text) in &self.entries {
+            crc.update(format!("{name}\0{text}\0").as_bytes());
+        }
+        crc.sum()
+    }
+
+    /// Reads a file and verifies that it is what was written.
+    ///
+    /// # Errors
+    /// [`CheckpointError`]: no such file, another kind of file, another version, cut short, damaged.
+    pub fn read(path: &Path) -> Result<Self, CheckpointError> {
+        let failed = |source| CheckpointError::File { action: "read", path: path.into(), source };
+        Self::parse(path, &std::fs::read(path).map_err(failed)?)
+    }
+
+    /// The content of a file's bytes; `path` is its name in messages.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::read`].
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, CheckpointError> {
+        let (header_length, metadata) =
+            SafeTensors::read_metadata(bytes).map_err(|error| refusal(path, bytes, error))?;
+        let not_checkpoint = |reason: &str| CheckpointError::NotCheckpoint {
+            path: path.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let text = metadata.metadata().as_ref().and_then(|texts| texts.get(HEADER_KEY));
+        let text = text.ok_or_else(|| not_checkpoint("another program wrote its arrays"))?;
+        let version: VersionOnly =
+            serde_json::from_str(text).map_err(|_| not_checkpoint("its header has no version"))?;
+        if version.format_version != FORMAT_VERSION {
+            let found = version.format_version;
+            return Err(CheckpointError::OtherVersion { path: path.to_owned(), found });
+        }
+        let header: Header =
+            serde_json::from_str(text).map_err(|_| not_checkpoint("its header is incomplete"))?;
+        let checkpoint = Checkpoint {
+            arrays: arrays(&metadata, bytes.get(header_length + 8..).unwrap_or_default())
+                .ok_or_else(|| {
+                    not_checkpoint("it has numbers of a kind that karman never writes")
+                })?,
+            entries: header.entries,
+        };
+        let (found, stored) = (checkpoint.checksum(), header.checksum);
+        if found != stored {
+            return Err(CheckpointError::Checksum { path: path.to_owned(), found, stored });
+        }
+        Ok(checkpoint)
+    }
+}
+
+fn wrong_shape(array: &NamedArray, expected: String) -> CheckpointError {
+    CheckpointError::WrongShape { name: array.name.clone(), found: array.describe(), expected }
+}
+
+/// What a failure to read the header means.
+fn refusal(path: &Path, bytes: &[u8], error: SafeTensorError) -> CheckpointError {
+    let path = path.to_owned();
+    let begins_as_one = bytes.get(8) == Some(&b'{');
+    match error {
+        SafeTensorError::InvalidHeaderLength if begins_as_one => {
+            CheckpointError::NotWhole { path, bytes: bytes.len() }
+        }
+        SafeTensorError::MetadataIncompleteBuffer => {
+            CheckpointError::NotWhole { path, bytes: bytes.len() }
+        }
+        other => CheckpointError::NotCheckpoint { path, reason: other.to_string() },
+    }
+}
+
+/// All arrays; none where one is of a kind that is never written.
+fn arrays(metadata: &Metadata, data: &[u8]) -> Option<BTreeMap<String, NamedArray>> {
+    let mut arrays = BTreeMap::new();
+    for (name, info) in metadata.tensors() {
+        let TensorInfo { dtype, shape, data_offsets: (start, end) } = info;
+        let bytes = data.get(*start..*end)?;
+        let values = match dtype {
+            Dtype::F64 => ArrayValues::F64(numbers(bytes, f64::from_le_bytes)),
+            Dtype::U32 => ArrayValues::U32(numbers(bytes, u32::from_le_bytes)),
+            _ => return None,
+        };
+        arrays.insert(name.clone(), NamedArray { name, shape: shape.clone(), values });
+    }
+    Some(arrays)
+}
+
+fn numbers<T, const BYTES: usize>(bytes: &[u8], number: fn([u8; BYTES]) -> T) -> Vec<T> {
+    let (chunks, _) = bytes.as_chunks::<BYTES>();
+    chunks.iter().map(|chunk| number(*chunk)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn example() -> Checkpoint {
+        let mut checkpoint = Checkpoint::new();
+        let odd = vec![0.1, -0.0, f64::MIN_POSITIVE / 8.0, f64::INFINITY, f64::NAN, 1.0 / 3.0];
+        checkpoint.insert(NamedArray {
+            name: "heat.temperature".into(),
+            shape: vec![2, 3],
+            values: ArrayValues::F64(odd),
+        });
+        checkpoint.insert(NamedArray::indices("mesh.cell_ids", vec![3, 0, u32::MAX]));
+        checkpoint.insert(NamedArray::reals("heat.empty", vec![]));
+        checkpoint.set("step", 240);
+        checkpoint.set("case", "cube \"ü\"");
+        checkpoint
+    }
+
+    fn bytes_of(checkpoint: &Checkpoint) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoint_0001.safetensors");
+        checkpoint.write(&path).unwrap();
+        let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+        assert_eq!(names.len(), 1, "the temporary file is gone");
+        std::fs::read(&path).unwrap()
+    }
+
+    fn refused(bytes: &[u8]) -> String {
+        Checkpoint::parse(Path::new("c.safetensors"), bytes).unwrap_err().to_string()
+    }
+
+    fn bits(values: &[f64]) -> Vec<u64> {
+        values.iter().map(|v| v.to_bits()).collect()
+    }
+
+    #[test]
+    fn every_bit_comes_back_and_the_file_is_the_same_each_time() {
+        let checkpoint = example();
+        let bytes = bytes_of(&checkpoint);
+        assert_eq!(bytes, bytes_of(&checkpoint));
+        let read = Checkpoint::parse(Path::new("c"), &bytes).unwrap();
+        let shape = [2, 3];
+        assert_eq!(
+            bits(read.reals("heat.temperature", &shape).unwrap()),
+            bits(checkpoint.reals("heat.temperature", &shape).unwrap())
+        );
+        assert_eq!(read.indices("mesh.cell_ids", &[3]).unwrap(), [3, 0, u32::MAX]);
+        assert!(read.reals("heat.empty", &[0]).unwrap().is_empty());
+        assert_eq!(read.whole_number("step").unwrap(), 240);
+        read.require("case", "cube \"ü\"").unwrap();
+        assert_eq!(
+            read.array_names().collect::<Vec<_>>(),
+            ["heat.empty", "heat.temperature", "mesh.cell_ids"]
+        );
+    }
+
+    #[test]
+    fn a_state_is_stored_and_restored_through_the_trait() {
+        struct Counter(Vec<f64>);
+        impl Checkpointed for Counter {
+            fn arrays(&self) -> Result<Vec<NamedArray>, CheckpointError> {
+                Ok(vec![NamedArray::reals("counter.values", self.0.clone())])
+            }
+            fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointError> {
+                let values = checkpoint.reals("counter.values", &[self.0.len()])?;
+                self.0.copy_from_slice(values);
+                Ok(())
+            }
+        }
+        let mut checkpoint = Checkpoint::new();
+        checkpoint.insert_state(&Counter(vec![1.5, 2.5])).unwrap();
+        let mut same = Counter(vec![0.0; 2]);
+        same.restore(&checkpoint).unwrap();
+        assert_eq!(same.0, [1.5, 2.5]);
+        let error = Counter(vec![0.0; 3]).restore(&checkpoint).unwrap_err();
+        insta::assert_snapshot!(
+            error,
+            @"the checkpoint's array `counter.values` is [2] reals, the run needs [3] reals"
+        );
+    }
+
+    #[test]
+    fn files_of_another_kind_are_refused() {
+        assert!(refused(b"").starts_with("c.safetensors is not a checkpoint of karman: "));
+        assert!(refused(b"[mesh]\nfile = \"a.msh\"\n").contains("is not a checkpoint of karman"));
+        let foreign =
+            safetensors::serialize([("a", Stored(&NamedArray::reals("a", vec![1.0])))], None);
+        insta::assert_snapshot!(
+            refused(&foreign.unwrap()),
+            @"c.safetensors is not a checkpoint of karman: another program wrote its arrays"
+        );
+        let with_header = |text: &str| {
+            let texts = HashMap::from([(HEADER_KEY.to_owned(), text.to_owned())]);
+            let arrays: [(&str, Stored<'_>); 0] = [];
+            refused(&safetensors::serialize(arrays, Some(texts)).unwrap())
+        };
+        insta::assert_snapshot!(
+            with_header("{}"),
+            @"c.safetensors is not a checkpoint of karman: its header has no version"
+        );
+        insta::assert_snapshot!(
+            with_header("{\"format_version\":1}"),
+            @"c.safetensors is not a checkpoint of karman: its header is incomplete"
+        );
+        insta::assert_snapshot!(
+            with_header("{\"format_version\":7}"),
+            @"the checkpoint c.safetensors has format version 7, this karman reads version 1"
+        );
+    }
+
+    #[test]
+    fn a_changed_or_cut_file_is_refused() {
+        let bytes = bytes_of(&example());
+        for cut in 0..bytes.len() {
+            let message = refused(&bytes[..cut]);
+            let known = message.contains("not whole") || message.contains("not a checkpoint");
+            assert!(known, "cut at {cut}: {message}");
+        }
+        let n = bytes.len();
+        assert_eq!(
+            refused(&bytes[..n - 8]),
+            format!(
+                "the checkpoint c.safetensors is not whole: it has {} bytes, not those its header \
+                 announces",
+                n - 8
+            )
+        );
+        let mut longer = bytes.clone();
+        longer.push(0);
+        assert!(refused(&longer).contains("is not whole"));
+        let mut changed = bytes;
+        changed[n - 1] ^= 1;
+        let message = refused(&changed);
+        assert!(message.contains("is damaged: its checksum is "), "{message}");
+    }
+
+    #[test]
+    fn what_a_run_needs_and_does_not_find_is_named() {
+        let checkpoint = example();
+        insta::assert_snapshot!(
+            checkpoint.reals("heat.rate", &[6]).unwrap_err(),
+            @"the checkpoint has no array `heat.rate`; it has heat.empty, heat.temperature, mesh.cell_ids: it is of another case"
+        );
+        insta::assert_snapshot!(
+            checkpoint.reals("mesh.cell_ids", &[3]).unwrap_err(),
+            @"the checkpoint's array `mesh.cell_ids` is [3] indices, the run needs [3] reals"
+        );
+        insta::assert_snapshot!(
+            checkpoint.indices("heat.temperature", &[6]).unwrap_err(),
+            @"the checkpoint's array `heat.temperature` is [2, 3] reals, the run needs [6] indices"
+        );
+        insta::assert_snapshot!(
+            checkpoint.entry("time").unwrap_err(),
+            @"the checkpoint has no entry `time`: it is of another case"
+        );
+        insta::assert_snapshot!(
+            checkpoint.require("step", "12").unwrap_err(),
+            @"the checkpoint's entry `step` is `240`, not `12`"
+        );
+        let error = checkpoint.whole_number("case").unwrap_err().to_string();
+        assert_eq!(error, "the checkpoint's entry `case` is `cube \"ü\"`, not a whole number");
+        let missing = Checkpoint::new().array("a").unwrap_err().to_string();
+        assert!(missing.starts_with("the checkpoint has no array `a`; it has none"), "{missing}");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_opened_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("none/c.safetensors");
+        let read = Checkpoint::read(&path).unwrap_err().to_string();
+        assert!(read.starts_with("cannot read the checkpoint "), "{read}");
+        let written = example().write(&path).unwrap_err().to_string();
+        assert!(written.starts_with("cannot write the checkpoint "), "{written}");
+        assert!(written.contains("none/c.safetensors: "), "{written}");
+        let state = CheckpointError::State("the device is lost".into()).to_string();
+        assert_eq!(state, "cannot move the state of a checkpoint: the device is lost");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+            at in 0usize..600,
+            with in any::<u8>(),
+        ) {
+            let _ = Checkpoint::parse(Path::new("c"), &bytes);
+            let mut changed = bytes_of(&example());
+            let at = at % changed.len();
+            changed[at] = with;
+            // A blank of the header's padding may change; what is read is then still the same.
+            if let Ok(read) = Checkpoint::parse(Path::new("c"), &changed) {
+                prop_assert_eq!(read.checksum(), example().checksum());
+            }
+        }
+    }
+}

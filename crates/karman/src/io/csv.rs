@@ -1,0 +1,333 @@
+//! Tables of numbers as text: the history of a run, a row a step, and samples along a line.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why a table cannot be written.
+#[derive(Debug, Error)]
+pub enum CsvError {
+    /// The system refuses.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A row has other columns than the heading.
+    #[error(
+        "{}: a row has the columns {found}, the heading has {heading}", path.display()
+    )]
+    Columns {
+        /// The file.
+        path: PathBuf,
+        /// Names of the row.
+        found: String,
+        /// Names of the heading.
+        heading: String,
+    },
+    /// A file to be continued is not one of its kind.
+    #[error("{}, line {line}: `{found}` is not a row of a history", path.display())]
+    NotHistory {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// Its text.
+        found: String,
+    },
+}
+
+/// A number as it reads back to the same bits, without long runs of zeros.
+pub fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude == 0.0 || (1e-4..1e15).contains(&magnitude) || !value.is_finite() {
+        format!("{value}")
+    } else {
+        format!("{value:e}")
+    }
+}
+
+/// One row of a history: names and numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    names: Vec<String>,
+    values: Vec<f64>,
+}
+
+impl Row {
+    /// A row that begins with the number of the step, by which a restart finds its place.
+    pub fn of_step(step: u64) -> Self {
+        let mut row = Row::default();
+        row.push("step", step as f64);
+        row
+    }
+
+    /// Adds a column.
+    pub fn push(&mut self, name: impl Into<String>, value: f64) {
+        self.names.push(name.into());
+        self.values.push(value);
+    }
+
+    /// The number in a column.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        self.names.iter().position(|known| known == name).map(|column| self.values[column])
+    }
+
+    fn line(&self) -> String {
+        let numbers: Vec<String> = self.values.iter().copied().map(number).collect();
+        numbers.join(",") + "\n"
+    }
+}
+
+/// Writes `history.csv`. Each row is in the file when the call returns, so a run that fails leaves
+/// all it has done.
+#[derive(Debug)]
+pub struct HistoryWriter {
+    path: PathBuf,
+    file: File,
+    heading: Option<Vec<String>>,
+}
+
+impl HistoryWriter {
+    /// Starts an empty table; its first row fixes the columns.
+    ///
+    /// # Errors
+    /// [`CsvError::Write`].
+    pub fn create(path: &Path) -> Result<Self, CsvError> {
+        let file = File::create(path).map_err(|source| refused(path, source))?;
+        Ok(HistoryWriter { path: path.to_owned(), file, heading: None })
+    }
+
+    /// Continues the table of a run that is taken up again after `step`: rows of later steps, and a
+    /// row that was cut short, are dropped. Where there is no file, starts one.
+    ///
+    /// # Errors
+    /// [`CsvError::Write`]; [`CsvError::NotHistory`] where the file is something else.
+    pub fn resume(path: &Path, step: u64) -> Result<Self, CsvError> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Self::create(path);
+            }
+            Err(source) => return Err(refused(path, source)),
+        };
+        let (heading, kept) = kept_part(path, &text, step)?;
+        let open = || {
+            let mut file = File::options().write(true).open(path)?;
+            file.set_len(kept as u64)?;
+            file.seek(SeekFrom::End(0))?;
+            Ok(file)
+        };
+        let file = open().map_err(|source| refused(path, source))?;
+        Ok(HistoryWriter { path: path.to_owned(), file, heading })
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// [`CsvError::Columns`] where its names are not those of the first row; [`CsvError::Write`].
+    pub fn write(&mut self, row: &Row) -> Result<(), CsvError> {
+        let mut text = String::new();
+        match &self.heading {
+            None => text = row.names.join(",") + "\n",
+            Some(heading) if *heading == row.names => {}
+            Some(heading) => {
+                return Err(CsvError::Columns {
+                    path: self.path.clone(),
+                    found: row.names.join(","),
+                    heading: heading.join(","),
+                });
+            }
+        }
+        text += &row.line();
+        // One write a row: what a failed run leaves ends with a whole row.
+        self.file.write_all(text.as_bytes()).map_err(|source| refused(&self.path, source))?;
+        self.heading.get_or_insert_with(|| row.names.clone());
+        Ok(())
+    }
+}
+
+fn refused(path: &Path, source: std::io::Error) -> CsvError {
+    CsvError::Write { path: path.to_owned(), source }
+}
+
+/// The heading of a history and how many of its bytes are rows up to `step`.
+fn kept_part(path: &Path, text: &str, step: u64) -> Result<(Option<Vec<String>>, usize), CsvError> {
+    let not_history = |line: usize, found: &str| CsvError::NotHistory {
+        path: path.to_owned(),
+        line,
+        found: found.trim_end().chars().take(60).collect(),
+    };
+    let mut rows = text.split_inclusive('\n').filter(|row| row.ends_with('\n'));
+    let Some(first) = rows.next() else { return Ok((None, 0)) };
+    let heading: Vec<String> = first.trim_end().split(',').map(str::to_owned).collect();
+    if heading[0] != "step" {
+        return Err(not_history(1, first));
+    }
+    let mut kept = first.len();
+    for (index, row) in rows.enumerate() {
+        let mut columns = row.trim_end().split(',').map(|column| column.parse::<f64>().ok());
+        let (first, rest) = (columns.next().flatten(), columns.all(|number| number.is_some()));
+        match first {
+            Some(found) if rest && row.split(',').count() == heading.len() => {
+                if found > step as f64 {
+                    break;
+                }
+            }
+            _ => return Err(not_history(index + 2, row)),
+        }
+        kept += row.len();
+    }
+    Ok((Some(heading), kept))
+}
+
+/// Values along a line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LineSamples {
+    /// Distance from the line's start: `[n]`.
+    pub distances: Vec<f64>,
+    /// Coordinates: `[n]`.
+    pub points: Vec<[f64; 3]>,
+    /// Name and values, each `[n]`, of every column after the coordinates; a vector is three
+    /// columns such as `velocity_x`. Not a number outside the mesh.
+    pub columns: Vec<(String, Vec<f64>)>,
+}
+
+/// Writes `line_<name>.csv`: s, x, y, z, then the fields. It appears under its name only when it
+/// is complete.
+///
+/// # Errors
+/// [`CsvError::Write`].
+pub fn write_line(path: &Path, samples: &LineSamples) -> Result<(), CsvError> {
+    let mut text = String::from("s,x,y,z");
+    for (name, _) in &samples.columns {
+        text += ",";
+        text += name;
+    }
+    text += "\n";
+    for (row, (s, point)) in samples.distances.iter().zip(&samples.points).enumerate() {
+        let fields = samples.columns.iter().map(|(_, values)| values[row]);
+        let numbers: Vec<String> =
+            std::iter::once(*s).chain(*point).chain(fields).map(number).collect();
+        text += &numbers.join(",");
+        text += "\n";
+    }
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    std::fs::write(&partial, text)
+        .and_then(|()| std::fs::rename(&partial, path))
+        .map_err(|source| refused(path, source))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn row(step: u64, residual: f64) -> Row {
+        let mut row = Row::of_step(step);
+        row.push("time", step as f64 * 0.1);
+        row.push("residual", residual);
+        row
+    }
+
+    #[test]
+    fn the_first_row_fixes_the_columns_and_every_row_is_in_the_file_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.csv");
+        let mut history = HistoryWriter::create(&path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
+        history.write(&row(1, 1e-9)).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "step,time,residual\n1,0.1,1e-9\n");
+        history.write(&row(2, f64::NAN)).unwrap();
+        let expected = "step,time,residual\n1,0.1,1e-9\n2,0.2,NaN\n";
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+        let error = history.write(&Row::of_step(3)).unwrap_err().to_string();
+        let message = "a row has the columns step, the heading has step,time,residual";
+        assert_eq!(error, format!("{}: {message}", path.display()));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+        assert_eq!(row(2, 0.5).value("residual"), Some(0.5));
+        assert_eq!(row(2, 0.5).value("energy"), None);
+    }
+
+    #[test]
+    fn a_restart_drops_later_rows_and_a_row_cut_short() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.csv");
+        let mut history = HistoryWriter::create(&path).unwrap();
+        (1..=5).for_each(|step| history.write(&row(step, 0.5)).unwrap());
+        let whole = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, whole.clone() + "6,0.6").unwrap();
+        let mut history = HistoryWriter::resume(&path, 3).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().last(), Some("3,0.30000000000000004,0.5"));
+        history.write(&row(4, 0.5)).unwrap();
+        history.write(&row(5, 0.5)).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
+        assert!(history.write(&Row::of_step(6)).is_err(), "the heading was read back");
+        HistoryWriter::resume(&path, 9).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
+    }
+
+    #[test]
+    fn a_restart_without_a_history_starts_one_and_refuses_another_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.csv");
+        let mut history = HistoryWriter::resume(&path, 3).unwrap();
+        history.write(&row(4, 1.0)).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
+        let name = path.display();
+        for (text, line, found) in [
+            ("t,value\n0,1\n", 1, "t,value"),
+            ("step,time\n1,0.1\n2,abc\n", 3, "2,abc"),
+            ("step,time\n1\n", 2, "1"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = HistoryWriter::resume(&path, 1).unwrap_err().to_string();
+            assert_eq!(error, format!("{name}, line {line}: `{found}` is not a row of a history"));
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "left alone");
+        }
+        let error = HistoryWriter::create(&folder.path().join("a/b.csv")).unwrap_err().to_string();
+        assert!(error.starts_with("cannot write ") && error.contains("b.csv: "), "{error}");
+    }
+
+    #[test]
+    fn a_line_has_distance_place_and_fields() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("line_axis.csv");
+        let samples = LineSamples {
+            distances: vec![0.0, 0.5],
+            points: vec![[0.0; 3], [0.0, 0.0, 0.5]],
+            columns: vec![
+                ("temperature".into(), vec![300.0, 1e20]),
+                ("velocity_x".into(), vec![f64::NAN, -1.25e-7]),
+            ],
+        };
+        write_line(&path, &samples).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            "s,x,y,z,temperature,velocity_x\n0,0,0,0,300,NaN\n0.5,0,0,0.5,1e20,-1.25e-7\n"
+        );
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        let error = write_line(&folder.path().join("none/l.csv"), &samples).unwrap_err();
+        assert!(error.to_string().starts_with("cannot write "), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_read_back_to_the_same_bits(bits in any::<u64>()) {
+            let value = f64::from_bits(bits);
+            let back: f64 = number(value).parse().unwrap();
+            prop_assert!(back.to_bits() == bits || value.is_nan() && back.is_nan());
+        }
+
+        #[test]
+        fn no_history_panics(text in "(step|[0-9,\n]){0,40}", step in 0u64..9) {
+            let _ = kept_part(Path::new("h.csv"), &text, step);
+        }
+    }
+}

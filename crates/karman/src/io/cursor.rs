@@ -1,0 +1,299 @@
+//! A position in the bytes of a file: white-space separated words and numbers, lines, and
+//! little-endian binary values. Every failure knows its place.
+
+use super::error::{At, Fault, MeshFileProblem as Problem, Parsed};
+use super::number::leading_float;
+
+/// How much of an unexpected word an error message repeats.
+const SHOWN: usize = 40;
+
+/// Reads a file's bytes from front to back.
+#[derive(Clone)]
+pub(super) struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// Whether places are bytes rather than lines.
+    binary: bool,
+}
+
+impl<'a> Cursor<'a> {
+    /// At the start of a text file.
+    pub(super) fn text(bytes: &'a [u8]) -> Self {
+        Cursor { bytes, at: 0, binary: false }
+    }
+
+    /// From here on places are reported as bytes.
+    pub(super) fn set_binary(&mut self, binary: bool) {
+        self.binary = binary;
+    }
+
+    /// The offset of the next byte.
+    pub(super) fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// Moves to an offset.
+    pub(super) fn go_to(&mut self, offset: usize) {
+        self.at = offset.min(self.bytes.len());
+    }
+
+    /// Bytes not yet read.
+    pub(super) fn remaining(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+
+    /// The unread part.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
+    /// The place of an offset, as this kind of file counts.
+    pub(super) fn place(&self, offset: usize) -> At {
+        if self.binary { At::Byte(offset) } else { At::LineOf(offset) }
+    }
+
+    /// A problem at the next byte.
+    #[cold]
+    pub(super) fn fault(&self, problem: Problem) -> Fault {
+        Fault::new(self.place(self.at), problem)
+    }
+
+    /// A problem at an earlier offset.
+    #[cold]
+    pub(super) fn fault_at(&self, offset: usize, problem: Problem) -> Fault {
+        Fault::new(self.place(offset), problem)
+    }
+
+    /// Passes white space, line ends included.
+    #[inline]
+    pub(super) fn skip_space(&mut self) {
+        while self.bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+            self.at += 1;
+        }
+    }
+
+    /// Passes blanks within the line; whether anything but a line end follows.
+    pub(super) fn more_on_line(&mut self) -> bool {
+        while matches!(self.bytes.get(self.at), Some(b' ' | b'\t' | b'\r')) {
+            self.at += 1;
+        }
+        self.bytes.get(self.at).is_some_and(|&b| b != b'\n')
+    }
+
+    /// Whether only white space is left.
+    pub(super) fn at_end(&mut self) -> bool {
+        self.skip_space();
+        self.at == self.bytes.len()
+    }
+
+    /// The next word; `expected` says what it should be, for a file that ends here.
+    pub(super) fn word(&mut self, expected: &'static str) -> Parsed<&'a [u8]> {
+        self.skip_space();
+        let word = word_at(self.rest());
+        if word.is_empty() {
+            return Err(self.fault(Problem::Truncated { expected }));
+        }
+        self.at += word.len();
+        Ok(word)
+    }
+
+    /// The rest of the line without surrounding white space; the cursor moves to the next line.
+    pub(super) fn line(&mut self) -> &'a [u8] {
+        let rest = self.rest();
+        let length = rest.iter().position(|&b| b == b'\n');
+        self.at += length.map_or(rest.len(), |length| length + 1);
+        rest[..length.unwrap_or(rest.len())].trim_ascii()
+    }
+
+    /// The next word as an unsigned integer.
+    #[inline]
+    pub(super) fn unsigned(&mut self, expected: &'static str) -> Parsed<u64> {
+        self.skip_space();
+        let mut value = 0_u64;
+        let mut at = self.at;
+        while let Some(digit) = self.bytes.get(at).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 10)
+        {
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+            at += 1;
+        }
+        let length = at - self.at;
+        let ends = self.bytes.get(at).is_none_or(u8::is_ascii_whitespace);
+        // 18 digits fit in 63 bits, so that the value is also a valid i64.
+        if length == 0 || length > 18 || !ends {
+            return Err(self.bad_number(expected));
+        }
+        self.at = at;
+        Ok(value)
+    }
+
+    /// The next word as a signed integer.
+    #[inline]
+    pub(super) fn integer(&mut self, expected: &'static str) -> Parsed<i64> {
+        self.skip_space();
+        let start = self.at;
+        let negative = self.bytes.get(start) == Some(&b'-');
+        if negative || self.bytes.get(start) == Some(&b'+') {
+            self.at += 1;
+            if !self.bytes.get(self.at).is_some_and(u8::is_ascii_digit) {
+                self.at = start;
+                return Err(self.bad_number(expected));
+            }
+        }
+        let value = self.unsigned(expected)? as i64;
+        Ok(if negative { -value } else { value })
+    }
+
+    /// The next word as a floating-point number, finite or not.
+    #[inline]
+    pub(super) fn float(&mut self, expected: &'static str) -> Parsed<f64> {
+        self.skip_space();
+        match leading_float(self.rest()) {
+            Some((value, length)) => {
+                self.at += length;
+                Ok(value)
+            }
+            None => Err(self.bad_number(expected)),
+        }
+    }
+
+    /// The error for a word that is not the number it should be.
+    #[cold]
+    fn bad_number(&self, expected: &'static str) -> Fault {
+        let found = shown(word_at(self.rest()));
+        self.fault(if found.is_empty() {
+            Problem::Truncated { expected }
+        } else {
+            Problem::BadNumber { found, expected }
+        })
+    }
+
+    /// The next `length` bytes.
+    #[inline]
+    pub(super) fn take(&mut self, length: usize, expected: &'static str) -> Parsed<&'a [u8]> {
+        match self.rest().get(..length) {
+            Some(taken) => {
+                self.at += length;
+                Ok(taken)
+            }
+            None => Err(self.fault(Problem::Truncated { expected })),
+        }
+    }
+
+    /// The next `N` bytes as an array.
+    #[inline]
+    pub(super) fn array<const N: usize>(&mut self, expected: &'static str) -> Parsed<[u8; N]> {
+        match self.rest().first_chunk::<N>() {
+            Some(taken) => {
+                self.at += N;
+                Ok(*taken)
+            }
+            None => Err(self.fault(Problem::Truncated { expected })),
+        }
+    }
+
+    /// Refuses a count of things that take at least `smallest` bytes each, if the rest of the file
+    /// cannot hold them. Nothing is allocated from a count before this.
+    pub(super) fn checked_count(
+        &self,
+        count: impl TryInto<i64>,
+        smallest: usize,
+        what: &'static str,
+    ) -> Parsed<usize> {
+        let count = count.try_into().unwrap_or(i64::MAX);
+        // The last item of a text needs no separator after it.
+        let limit = (self.remaining() + 1) / smallest.max(1);
+        match usize::try_from(count) {
+            Ok(count) if count <= limit => Ok(count),
+            _ => Err(self.fault(Problem::CountTooLarge { what, count, limit: limit as u64 })),
+        }
+    }
+
+    /// Moves behind the next occurrence of `pattern`; `false` (and no move) without one.
+    pub(super) fn skip_past(&mut self, pattern: &[u8]) -> bool {
+        match find(self.rest(), pattern) {
+            Some(offset) => {
+                self.at += offset + pattern.len();
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+/// The word at the start of `text`.
+fn word_at(text: &[u8]) -> &[u8] {
+    let length = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
+    &text[..length]
+}
+
+/// The first place of `pattern` in `text`.
+pub(super) fn find(text: &[u8], pattern: &[u8]) -> Option<usize> {
+    let first = *pattern.first()?;
+    let mut from = 0;
+    while let Some(step) = text[from..].iter().position(|&b| b == first) {
+        if text[from + step..].starts_with(pattern) {
+            return Some(from + step);
+        }
+        from += step + 1;
+    }
+    None
+}
+
+/// A piece of a file as an error message shows it.
+pub(super) fn shown(word: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&word[..word.len().min(SHOWN)]);
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_numbers_in_turn() {
+        let mut cursor = Cursor::text(b" $Nodes\r\n12 -3\t1.5e1 name of it \r\nlast");
+        assert_eq!(cursor.word("a section").unwrap(), b"$Nodes");
+        assert_eq!(cursor.unsigned("a count").unwrap(), 12);
+        assert_eq!(cursor.integer("a tag").unwrap(), -3);
+        assert_eq!(cursor.float("x").unwrap(), 15.0);
+        assert!(cursor.more_on_line());
+        assert_eq!(cursor.line(), b"name of it");
+        assert_eq!(cursor.line(), b"last");
+        assert!(cursor.at_end());
+    }
+
+    #[test]
+    fn a_bad_number_is_shown_with_its_line() {
+        for text in ["1\n2x", "1\n-", "1\n--2", "1\n1.5", "1\n12345678901234567890"] {
+            let mut cursor = Cursor::text(text.as_bytes());
+            assert_eq!(cursor.integer("a tag").unwrap(), 1);
+            let error = cursor.integer("a tag").unwrap_err();
+            let error = error.locate("m.msh".as_ref(), text.as_bytes());
+            let message =
+                format!("m.msh, line 2: `{}` is not a number that can stand for a tag", &text[2..]);
+            assert_eq!(error.to_string(), message);
+        }
+    }
+
+    #[test]
+    fn a_count_is_held_against_the_rest_of_the_file() {
+        let cursor = Cursor::text(b"1 2 3 4");
+        assert_eq!(cursor.checked_count(4_u64, 2, "numbers").unwrap(), 4);
+        for count in [5, -1, i64::MAX] {
+            let error = cursor.checked_count(count, 2, "numbers").unwrap_err();
+            let error = error.locate("m".as_ref(), b"1 2 3 4");
+            assert!(
+                matches!(error.problem, Problem::CountTooLarge { what: "numbers", limit: 4, .. }),
+                "{error}"
+            );
+        }
+        assert!(cursor.checked_count(u64::MAX, 2, "numbers").is_err());
+    }
+
+    #[test]
+    fn finds_a_pattern() {
+        assert_eq!(find(b"aab", b"ab"), Some(1));
+        assert_eq!(find(b"aa", b"ab"), None);
+        assert_eq!(find(b"", b"ab"), None);
+    }
+}

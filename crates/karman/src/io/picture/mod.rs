@@ -1,0 +1,336 @@
+//! Pictures: a PNG of a field on a slice, with axes and a colour bar.
+
+mod palette;
+mod raster;
+mod slice;
+
+use std::path::{Path, PathBuf};
+
+use plotters::backend::BitMapBackend;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, IntoDrawingArea};
+use plotters::element::{PathElement, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontStyle, IntoFont, RGBColor, TextStyle, register_font};
+use thiserror::Error;
+
+use palette::{Palette, range_of, short, ticks};
+use raster::{FINENESS, Raster, Vertex};
+pub use slice::{Corner, Slice};
+
+/// DejaVu Sans, reduced; see `assets/`.
+const FONT: &[u8] = include_bytes!("../../../assets/DejaVuSans-subset.ttf");
+/// The name under which plotters knows it.
+const FONT_NAME: &str = "karman";
+
+/// Widest and highest drawing of the slice, in pixels.
+const LARGEST: [f64; 2] = [900.0, 760.0];
+/// Lowest drawing: that the colour bar still has a scale.
+const LOWEST: f64 = 180.0;
+const MARGIN_LEFT: u32 = 96;
+const MARGIN_TOP: u32 = 84;
+const MARGIN_BOTTOM: u32 = 72;
+const BAR_GAP: u32 = 36;
+const BAR_WIDTH: u32 = 26;
+const MARGIN_RIGHT: u32 = 112;
+
+const INK: RGBColor = RGBColor(34, 34, 34);
+const FAINT: RGBColor = RGBColor(96, 96, 96);
+
+/// Why there is no picture.
+#[derive(Debug, Error)]
+pub enum PictureError {
+    /// Nothing to show.
+    #[error("there is nothing to draw in {}: the plane misses the mesh", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Values that do not belong to the mesh.
+    #[error("a picture takes a value for each of {expected} {of}, {found} given")]
+    Length {
+        /// "cells" or "nodes".
+        of: &'static str,
+        /// How many there are.
+        expected: usize,
+        /// How many values.
+        found: usize,
+    },
+    /// The file cannot be written, or a text not be drawn.
+    #[error("cannot draw {}: {reason}", path.display())]
+    Draw {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+/// Values of the field to be drawn.
+#[derive(Clone, Copy, Debug)]
+pub enum PictureField<'a> {
+    /// One colour a cell: `[n_cells]`.
+    Cells(&'a [f64]),
+    /// Colours blend between nodes: `[n_nodes]`.
+    Nodes(&'a [f64]),
+}
+
+/// What is drawn and how it is named.
+#[derive(Clone, Copy, Debug)]
+pub struct PictureOf<'a> {
+    /// Heading, such as the title of the case.
+    pub title: &'a str,
+    /// Name of the field, which stands over the colour bar and in the second line.
+    pub name: &'a str,
+    /// More for the second line, such as `z = 0.5` or a time; may be empty.
+    pub note: &'a str,
+    /// Its values.
+    pub field: PictureField<'a>,
+}
+
+/// Draws a field on a slice and writes it as PNG. The colours span its values on the slice. The
+/// file appears under its name only when it is complete.
+///
+/// # Errors
+/// [`PictureError`]: an empty slice, values that do not fit the mesh, a file that cannot be written.
+pub fn write(path: &Path, slice: &Slice, of: &PictureOf<'_>) -> Result<(), PictureError> {
+    let (width, height, bytes) = draw(path, slice, of)?;
+    let failed = |reason: String| PictureError::Draw { path: path.to_owned(), reason };
+    // The encoder goes by the extension, which the temporary name must keep.
+    let partial = path.with_extension("partial.png");
+    let mut image = BitMapBackend::new(&partial, (width, height));
+    let copied =
+        plotters::backend::DrawingBackend::blit_bitmap(&mut image, (0, 0), (width, height), &bytes);
+    copied.map_err(|error| failed(error.to_string()))?;
+    let written = plotters::backend::DrawingBackend::present(&mut image);
+    written.map_err(|error| failed(error.to_string()))?;
+    drop(image);
+    std::fs::rename(&partial, path).map_err(|error| failed(error.to_string()))
+}
+
+/// The picture's pixels: width, height, and `[height][width]` of red, green, blue.
+fn draw(
+    path: &Path,
+    slice: &Slice,
+    of: &PictureOf<'_>,
+) -> Result<(u32, u32, Vec<u8>), PictureError> {
+    let bounds = slice.bounds().ok_or_else(|| PictureError::Empty { path: path.to_owned() })?;
+    check_length(slice, of.field)?;
+    let view = View::fit(bounds);
+    let palette = {
+        let (low, high) = match of.field {
+            PictureField::Cells(values) => {
+                range_of(slice.cells.iter().map(|cell| values[*cell as usize]))
+            }
+            PictureField::Nodes(values) => {
+                range_of(slice.corners.iter().map(|corner| corner.value(values)))
+            }
+        };
+        Palette::new(low, high)
+    };
+    let bar = MARGIN_LEFT + view.width + BAR_GAP;
+    let mut raster =
+        Raster::new(bar + BAR_WIDTH + MARGIN_RIGHT, MARGIN_TOP + view.height + MARGIN_BOTTOM);
+    draw_field(&mut raster, slice, of.field, &view, &palette);
+    draw_bar(&mut raster, bar, view.height, &palette);
+    let labelled = label(&mut raster, slice, of, &view, &palette);
+    labelled.map_err(|reason| PictureError::Draw { path: path.to_owned(), reason })?;
+    Ok(raster.averaged())
+}
+
+fn check_length(slice: &Slice, field: PictureField<'_>) -> Result<(), PictureError> {
+    let (of, needed, found) = match field {
+        PictureField::Cells(values) => {
+            let last = slice.cells.iter().max().map_or(0, |cell| *cell as usize + 1);
+            ("cells", last, values.len())
+        }
+        PictureField::Nodes(values) => {
+            let nodes = slice.corners.iter().flat_map(|corner| corner.nodes);
+            ("nodes", nodes.max().map_or(0, |node| node as usize + 1), values.len())
+        }
+    };
+    if found < needed {
+        return Err(PictureError::Length { of, expected: needed, found });
+    }
+    Ok(())
+}
+
+/// Where the slice stands in the picture.
+struct View {
+    bounds: [[f64; 2]; 2],
+    /// Pixels a unit of length, the same along both axes.
+    scale: f64,
+    /// Pixels of the frame around the slice.
+    width: u32,
+    height: u32,
+    /// Pixels between the frame and the slice, so that thin slices lie in the middle.
+    inset: [f64; 2],
+}
+
+impl View {
+    fn fit(bounds: [[f64; 2]; 2]) -> View {
+        let extent = [0, 1].map(|axis| (bounds[1][axis] - bounds[0][axis]).max(f64::MIN_POSITIVE));
+        let scale = (LARGEST[0] / extent[0]).min(LARGEST[1] / extent[1]);
+        let size = [(extent[0] * scale).max(LOWEST), (extent[1] * scale).max(LOWEST)];
+        let inset = [0, 1].map(|axis| (size[axis] - extent[axis] * scale) / 2.0);
+        View { bounds, scale, width: size[0].round() as u32, height: size[1].round() as u32, inset }
+    }
+
+    /// Place in pixels, y downwards, of a point of the plane.
+    fn place(&self, point: [f64; 2]) -> [f64; 2] {
+        let x = (point[0] - self.bounds[0][0]) * self.scale + self.inset[0];
+        let y = (point[1] - self.bounds[0][1]) * self.scale + self.inset[1];
+        [f64::from(MARGIN_LEFT) + x, f64::from(MARGIN_TOP + self.height) - y]
+    }
+}
+
+fn draw_field(
+    raster: &mut Raster,
+    slice: &Slice,
+    field: PictureField<'_>,
+    view: &View,
+    palette: &Palette,
+) {
+    let fine = f64::from(FINENESS);
+    for polygon in 0..slice.len() {
+        let vertices: Vec<Vertex> = slice
+            .corners_of(polygon)
+            .iter()
+            .map(|corner| {
+                let value = match field {
+                    PictureField::Cells(values) => values[slice.cells[polygon] as usize],
+                    PictureField::Nodes(values) => corner.value(values),
+                };
+                (view.place(corner.position).map(|pixels| pixels * fine), value)
+            })
+            .collect();
+        if let [a, b, c] = vertices[..] {
+            raster.triangle([a, b, c], palette);
+            continue;
+        }
+        let n = vertices.len() as f64;
+        let mean = |of: &dyn Fn(&Vertex) -> f64| vertices.iter().map(of).sum::<f64>() / n;
+        let value = match field {
+            PictureField::Cells(values) => values[slice.cells[polygon] as usize],
+            PictureField::Nodes(_) => mean(&|vertex| vertex.1),
+        };
+        let centre = ([mean(&|vertex| vertex.0[0]), mean(&|vertex| vertex.0[1])], value);
+        for (corner, &vertex) in vertices.iter().enumerate() {
+            let next = vertices[(corner + 1) % vertices.len()];
+            raster.triangle([vertex, next, centre], palette);
+        }
+    }
+}
+
+fn draw_bar(raster: &mut Raster, left: u32, height: u32, palette: &Palette) {
+    let (low, high) = palette.range();
+    let rows = height * FINENESS;
+    for row in 0..rows {
+        let share = 1.0 - (f64::from(row) + 0.5) / f64::from(rows);
+        let colour = palette.colour(low * (1.0 - share) + high * share);
+        let y = MARGIN_TOP * FINENESS + row;
+        raster.fill([left * FINENESS, y], [(left + BAR_WIDTH) * FINENESS, y + 1], colour);
+    }
+}
+
+type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
+
+/// Texts and lines, drawn on the fine image so that averaging smooths them. The error is its text.
+fn label(
+    raster: &mut Raster,
+    slice: &Slice,
+    of: &PictureOf<'_>,
+    view: &View,
+    palette: &Palette,
+) -> Result<(), String> {
+    register_font(FONT_NAME, FontStyle::Normal, FONT)
+        .map_err(|_| "its font is damaged".to_owned())?;
+    let size = (raster.width, raster.height);
+    let area = BitMapBackend::with_buffer(&mut raster.bytes, size).into_drawing_area();
+    let pen = Pen { area: &area };
+    let (left, right) = (f64::from(MARGIN_LEFT), f64::from(MARGIN_LEFT + view.width));
+    let (top, bottom) = (f64::from(MARGIN_TOP), f64::from(MARGIN_TOP + view.height));
+    pen.frame([left, top], [right, bottom])?;
+    let at_left = (HPos::Left, VPos::Top);
+    pen.text(of.title, [left, 16.0], 26.0, INK, at_left)?;
+    let (low, high) = palette.range();
+    let mut second = format!("{} from {} to {}", of.name, short(low), short(high));
+    if !of.note.is_empty() {
+        second = format!("{second}, {}", of.note);
+    }
+    pen.text(&second, [left, 50.0], 18.0, FAINT, at_left)?;
+    label_axes(&pen, slice, view)?;
+    let bar = f64::from(MARGIN_LEFT + view.width + BAR_GAP);
+    let bar_right = bar + f64::from(BAR_WIDTH);
+    pen.frame([bar, top], [bar_right, bottom])?;
+    let count = (view.height / 90).clamp(3, 8) as usize;
+    for (value, text) in ticks(low, high, count) {
+        let y = bottom - (value - low) / (high - low) * (bottom - top);
+        pen.line([bar_right, y], [bar_right + 6.0, y])?;
+        pen.text(&text, [bar_right + 12.0, y], 17.0, INK, (HPos::Left, VPos::Center))?;
+    }
+    area.present().map_err(|error| error.to_string())
+}
+
+fn label_axes(pen: &Pen<'_, '_>, slice: &Slice, view: &View) -> Result<(), String> {
+    let (left, right) = (f64::from(MARGIN_LEFT), f64::from(MARGIN_LEFT + view.width));
+    let (top, bottom) = (f64::from(MARGIN_TOP), f64::from(MARGIN_TOP + view.height));
+    let [low, high] = view.bounds;
+    let count = |pixels: f64, each: f64| ((pixels / each) as usize).clamp(3, 8);
+    let drawn = [0, 1].map(|axis| (high[axis] - low[axis]) * view.scale);
+    for (value, text) in ticks(low[0], high[0], count(drawn[0], 110.0)) {
+        let [x, _] = view.place([value, low[1]]);
+        pen.line([x, bottom], [x, bottom + 6.0])?;
+        pen.text(&text, [x, bottom + 12.0], 17.0, INK, (HPos::Center, VPos::Top))?;
+    }
+    for (value, text) in ticks(low[1], high[1], count(drawn[1], 90.0)) {
+        let [_, y] = view.place([low[0], value]);
+        pen.line([left - 6.0, y], [left, y])?;
+        pen.text(&text, [left - 12.0, y], 17.0, INK, (HPos::Right, VPos::Center))?;
+    }
+    let names = slice.axes.map(String::from);
+    let middle = [(left + right) / 2.0, (top + bottom) / 2.0];
+    pen.text(&names[0], [middle[0], bottom + 38.0], 19.0, INK, (HPos::Center, VPos::Top))?;
+    pen.text(&names[1], [28.0, middle[1]], 19.0, INK, (HPos::Center, VPos::Center))
+}
+
+/// Draws in pixels on an image of subpixels.
+struct Pen<'d, 'b> {
+    area: &'d Area<'b>,
+}
+
+impl Pen<'_, '_> {
+    fn fine(pixels: f64) -> i32 {
+        (pixels * f64::from(FINENESS)).round() as i32
+    }
+
+    fn text(
+        &self,
+        text: &str,
+        at: [f64; 2],
+        size: f64,
+        colour: RGBColor,
+        (horizontal, vertical): (HPos, VPos),
+    ) -> Result<(), String> {
+        let font = (FONT_NAME, size * f64::from(FINENESS)).into_font();
+        // Centred text stands above its middle by the room kept for descenders.
+        let drop = if matches!(vertical, VPos::Center) { 0.1 * size } else { 0.0 };
+        let place = (Self::fine(at[0]), Self::fine(at[1] + drop));
+        let style = TextStyle::from(font).color(&colour).pos(Pos::new(horizontal, vertical));
+        self.area.draw(&Text::new(text, place, style)).map_err(|error| error.to_string())
+    }
+
+    fn line(&self, from: [f64; 2], to: [f64; 2]) -> Result<(), String> {
+        let path = [from, to].map(|[x, y]| (Self::fine(x), Self::fine(y)));
+        let line = PathElement::new(path, INK.stroke_width(FINENESS));
+        self.area.draw(&line).map_err(|error| error.to_string())
+    }
+
+    fn frame(&self, from: [f64; 2], to: [f64; 2]) -> Result<(), String> {
+        let corners = [from, [to[0], from[1]], to, [from[0], to[1]], from];
+        corners.windows(2).try_for_each(|pair| self.line(pair[0], pair[1]))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,235 @@
+//! The cut of a mesh by a plane normal to an axis, as polygons; of a 2D mesh, the cells themselves.
+
+use crate::mesh::Elements;
+
+/// Polygons in a plane. Each corner lies on an edge of the mesh, between two nodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Slice {
+    /// Cell of each polygon: `[n]`.
+    pub cells: Vec<u32>,
+    /// Start of each polygon's corners: `[n + 1]`, the first is 0.
+    pub offsets: Vec<u32>,
+    /// Corners, in order around their polygon: `[offsets[n]]`.
+    pub corners: Vec<Corner>,
+    /// Names of the two coordinates of the plane.
+    pub axes: [char; 2],
+}
+
+/// A corner: the point `(1 − share) a + share b` between the nodes a and b.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Corner {
+    /// Place in the plane.
+    pub position: [f64; 2],
+    /// The nodes a and b; the same one twice where the corner is a node.
+    pub nodes: [u32; 2],
+    /// Share of b, from 0 to 1.
+    pub share: f64,
+}
+
+impl Corner {
+    /// The value of a field linear along the edge: `values: [n_nodes]`.
+    pub fn value(&self, values: &[f64]) -> f64 {
+        let [a, b] = self.nodes.map(|node| values[node as usize]);
+        a + self.share * (b - a)
+    }
+}
+
+impl Slice {
+    /// The cells of a 2D mesh.
+    pub fn of_plane_mesh(points: &[[f64; 3]], cells: &Elements) -> Self {
+        let mut slice = Slice { offsets: vec![0], axes: ['x', 'y'], ..Slice::default() };
+        for cell in 0..cells.len() {
+            for &node in cells.nodes_of(cell) {
+                let [x, y, _] = points[node as usize];
+                slice.corners.push(Corner { position: [x, y], nodes: [node; 2], share: 0.0 });
+            }
+            slice.close(cell);
+        }
+        slice
+    }
+
+    /// The cut of a 3D mesh where coordinate `axis` (0 to 2) is `at`. Of two cells whose common
+    /// face lies in the plane, one is shown. Empty where the plane misses the mesh.
+    pub fn of_solid_mesh(points: &[[f64; 3]], cells: &Elements, axis: usize, at: f64) -> Self {
+        let level: Vec<f64> = points.iter().map(|point| point[axis] - at).collect();
+        let slice = cut(points, cells, axis, |node| level[node as usize] >= 0.0, &level);
+        if !slice.cells.is_empty() {
+            return slice;
+        }
+        // The plane may hold the lowest face of the mesh, which is on the upper side.
+        cut(points, cells, axis, |node| level[node as usize] > 0.0, &level)
+    }
+
+    /// Number of polygons.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether there is no polygon.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// The corners of polygon `polygon`.
+    pub fn corners_of(&self, polygon: usize) -> &[Corner] {
+        &self.corners[self.offsets[polygon] as usize..self.offsets[polygon + 1] as usize]
+    }
+
+    /// Lowest and highest corner of all polygons; none of an empty slice.
+    pub fn bounds(&self) -> Option<[[f64; 2]; 2]> {
+        let mut bounds = [[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]];
+        for corner in &self.corners {
+            for (axis, &coordinate) in corner.position.iter().enumerate() {
+                bounds[0][axis] = bounds[0][axis].min(coordinate);
+                bounds[1][axis] = bounds[1][axis].max(coordinate);
+            }
+        }
+        (!self.corners.is_empty()).then_some(bounds)
+    }
+
+    fn close(&mut self, cell: usize) {
+        self.cells.push(cell as u32);
+        self.offsets.push(self.corners.len() as u32);
+    }
+}
+
+fn cut(
+    points: &[[f64; 3]],
+    cells: &Elements,
+    axis: usize,
+    is_above: impl Fn(u32) -> bool,
+    level: &[f64],
+) -> Slice {
+    let [u, v] = [[1, 2], [0, 2], [0, 1]][axis];
+    let axes = [u, v].map(|axis| ['x', 'y', 'z'][axis]);
+    let mut slice = Slice { offsets: vec![0], axes, ..Slice::default() };
+    for cell in 0..cells.len() {
+        let nodes = cells.nodes_of(cell);
+        let above = nodes.iter().filter(|node| is_above(**node)).count();
+        if above == 0 || above == nodes.len() {
+            continue;
+        }
+        let start = slice.corners.len();
+        for edge in cells.shapes[cell].edges() {
+            let [a, b] = edge.map(|local| nodes[local as usize]);
+            if is_above(a) != is_above(b) {
+                let [from, to] = [a, b].map(|node| level[node as usize]);
+                let share = (from / (from - to)).clamp(0.0, 1.0);
+                let [p, q] = [a, b].map(|node| points[node as usize]);
+                let position = [u, v].map(|axis| p[axis] + share * (q[axis] - p[axis]));
+                slice.corners.push(Corner { position, nodes: [a, b], share });
+            }
+        }
+        order_around_centre(&mut slice.corners[start..]);
+        slice.close(cell);
+    }
+    slice
+}
+
+/// Sorts the corners of a convex polygon by their angle about its centre.
+fn order_around_centre(corners: &mut [Corner]) {
+    let n = corners.len() as f64;
+    let centre = [0, 1].map(|axis| corners.iter().map(|c| c.position[axis]).sum::<f64>() / n);
+    let angle = |corner: &Corner| {
+        let [x, y] = [0, 1].map(|axis| corner.position[axis] - centre[axis]);
+        y.atan2(x)
+    };
+    corners.sort_by(|a, b| angle(a).total_cmp(&angle(b)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::CellShape;
+
+    fn area(slice: &Slice, polygon: usize) -> f64 {
+        let corners = slice.corners_of(polygon);
+        let next = corners.iter().cycle().skip(1);
+        let twice = corners
+            .iter()
+            .zip(next)
+            .map(|(p, q)| p.position[0] * q.position[1] - q.position[0] * p.position[1]);
+        twice.sum::<f64>() / 2.0
+    }
+
+    fn nodes_of_reference(shape: CellShape) -> Vec<[f64; 3]> {
+        let unit = [
+            [0.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0],
+            [1.0, 1.0, 0.0],
+            [0.0, 1.0, 0.0],
+            [0.0, 0.0, 1.0],
+            [1.0, 0.0, 1.0],
+            [1.0, 1.0, 1.0],
+            [0.0, 1.0, 1.0],
+        ];
+        let pick: &[usize] = match shape {
+            CellShape::Tetrahedron => &[0, 1, 3, 4],
+            CellShape::Pyramid => &[0, 1, 2, 3, 4],
+            CellShape::Prism => &[0, 1, 3, 4, 5, 7],
+            CellShape::Hexahedron => &[0, 1, 2, 3, 4, 5, 6, 7],
+            _ => unreachable!(),
+        };
+        pick.iter().map(|node| unit[*node]).collect()
+    }
+
+    #[test]
+    fn each_shape_is_cut_into_its_section_and_linear_fields_stay_exact() {
+        // Areas of the sections at z = 1/2 of the shapes inscribed in the unit cube.
+        for (shape, expected) in [
+            (CellShape::Tetrahedron, 0.125),
+            (CellShape::Pyramid, 0.25),
+            (CellShape::Prism, 0.5),
+            (CellShape::Hexahedron, 1.0),
+        ] {
+            let points = nodes_of_reference(shape);
+            let mut cells = Elements::new();
+            let all: Vec<u32> = (0..points.len() as u32).collect();
+            cells.push(shape, &all, 0);
+            let slice = Slice::of_solid_mesh(&points, &cells, 2, 0.5);
+            assert_eq!(slice.len(), 1);
+            assert!((area(&slice, 0) - expected).abs() < 1e-15, "{shape:?}");
+            let field: Vec<f64> =
+                points.iter().map(|p| 1.0 + 2.0 * p[0] - p[1] + 4.0 * p[2]).collect();
+            for corner in slice.corners_of(0) {
+                let [x, y] = corner.position;
+                assert!((corner.value(&field) - (3.0 + 2.0 * x - y)).abs() < 1e-15);
+            }
+            for (axis, axes) in [(0, ['y', 'z']), (1, ['x', 'z']), (2, ['x', 'y'])] {
+                assert_eq!(Slice::of_solid_mesh(&points, &cells, axis, 0.25).axes, axes);
+            }
+        }
+    }
+
+    #[test]
+    fn a_plane_through_faces_shows_one_side_of_them() {
+        let mut points = vec![];
+        for k in 0..3 {
+            for (x, y) in [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)] {
+                points.push([x, y, f64::from(k)]);
+            }
+        }
+        let mut cells = Elements::new();
+        cells.push(CellShape::Hexahedron, &[0, 1, 2, 3, 4, 5, 6, 7], 0);
+        cells.push(CellShape::Hexahedron, &[4, 5, 6, 7, 8, 9, 10, 11], 0);
+        for (at, cell) in [(0.0, 0), (1.0, 0), (1.5, 1), (2.0, 1)] {
+            let slice = Slice::of_solid_mesh(&points, &cells, 2, at);
+            assert_eq!(slice.cells, [cell], "at {at}");
+            assert_eq!(area(&slice, 0), 1.0);
+            assert_eq!(slice.bounds(), Some([[0.0, 0.0], [1.0, 1.0]]));
+        }
+        let missed = Slice::of_solid_mesh(&points, &cells, 2, 2.5);
+        assert!(missed.is_empty() && missed.bounds().is_none());
+    }
+
+    #[test]
+    fn cells_of_a_plane_mesh_are_their_own_polygons() {
+        let points = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
+        let mut cells = Elements::new();
+        cells.push(CellShape::Triangle, &[0, 1, 2], 0);
+        cells.push(CellShape::Triangle, &[0, 2, 3], 0);
+        let slice = Slice::of_plane_mesh(&points, &cells);
+        assert_eq!((slice.len(), area(&slice, 0), area(&slice, 1)), (2, 1.0, 1.0));
+        assert_eq!(slice.corners_of(1)[1].value(&[5.0, 6.0, 7.0, 8.0]), 7.0);
+    }
+}

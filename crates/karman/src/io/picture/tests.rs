@@ -1,0 +1,121 @@
+use super::*;
+use crate::mesh::{CellShape, Elements};
+
+/// Bricks of a box of n³ cells.
+fn brick(n: u32, size: [f64; 3]) -> (Vec<[f64; 3]>, Elements) {
+    let at = |i, j, k| i + (n + 1) * (j + (n + 1) * k);
+    let mut points = vec![];
+    let mut cells = Elements::new();
+    for (k, j, i) in triples(n + 1) {
+        let share = [i, j, k].map(|index| f64::from(index) / f64::from(n));
+        points.push([0, 1, 2].map(|axis: usize| share[axis] * size[axis]));
+    }
+    for (k, j, i) in triples(n) {
+        let low = [at(i, j, k), at(i + 1, j, k), at(i + 1, j + 1, k), at(i, j + 1, k)];
+        let high = low.map(|node| node + (n + 1) * (n + 1));
+        cells.push(CellShape::Hexahedron, &[low, high].concat(), 0);
+    }
+    (points, cells)
+}
+
+fn triples(n: u32) -> impl Iterator<Item = (u32, u32, u32)> {
+    (0..n * n * n).map(move |e| (e / n / n, e / n % n, e % n))
+}
+
+fn example(points: &[[f64; 3]]) -> Vec<f64> {
+    points.iter().map(|p| 300.0 + 300.0 * (p[0] * p[0] + p[1] * p[1]).sqrt() / 1.5).collect()
+}
+
+#[test]
+fn a_picture_is_a_png_with_the_colours_of_its_values() {
+    let (points, cells) = brick(8, [1.0; 3]);
+    let slice = Slice::of_solid_mesh(&points, &cells, 2, 0.5);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("temperature.png");
+    let values = example(&points);
+    let of = PictureOf {
+        title: "Unit cube, one hot face",
+        name: "temperature",
+        note: "z = 0.5",
+        field: PictureField::Nodes(&values),
+    };
+    write(&path, &slice, &of).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!(bytes[..8], *b"\x89PNG\r\n\x1a\n");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+
+    let (width, height, pixels) = draw(&path, &slice, &of).unwrap();
+    let size: Vec<u8> = [width, height].iter().flat_map(|n| n.to_be_bytes()).collect();
+    assert_eq!(bytes[16..24], size);
+    let pixel = |x: u32, y: u32| {
+        let at = 3 * (y * width + x) as usize;
+        [pixels[at], pixels[at + 1], pixels[at + 2]]
+    };
+    let view = View::fit(slice.bounds().unwrap());
+    let palette = Palette::new(300.0, 300.0 + 200.0 * 2f64.sqrt());
+    let [x, y] = view.place([0.25, 0.5]).map(|pixels| pixels as u32);
+    let expected = palette.colour(300.0 + 200.0 * (0.0625f64 + 0.25).sqrt());
+    for (found, expected) in pixel(x, y).into_iter().zip(expected) {
+        assert!(found.abs_diff(expected) <= 3, "{found} {expected}");
+    }
+    assert_eq!(pixel(2, 2), [255; 3]);
+    let title = (0..width).flat_map(|x| (16..40).map(move |y| (x, y)));
+    assert!(title.filter(|&(x, y)| pixel(x, y)[0] < 100).count() > 300, "the title is drawn");
+}
+
+#[test]
+fn cells_have_one_colour_each() {
+    let (points, cells) = brick(2, [2.0, 1.0, 1.0]);
+    let slice = Slice::of_solid_mesh(&points, &cells, 2, 0.25);
+    let values: Vec<f64> = (0..8).map(f64::from).collect();
+    let field = PictureField::Cells(&values);
+    let of = PictureOf { title: "", name: "number", note: "", field };
+    let (width, _, pixels) = draw(Path::new("p.png"), &slice, &of).unwrap();
+    let view = View::fit(slice.bounds().unwrap());
+    let palette = Palette::new(0.0, 3.0);
+    for (place, value) in [([0.5, 0.25], 0.0), ([1.1, 0.4], 1.0), ([1.9, 0.9], 3.0)] {
+        let [x, y] = view.place(place).map(|pixels| pixels as usize);
+        let at = 3 * (y * width as usize + x);
+        assert_eq!(pixels[at..at + 3], palette.colour(value), "{place:?}");
+    }
+}
+
+#[test]
+fn thin_slices_and_constant_fields_are_drawn() {
+    for size in [[1.0, 1e-6, 1.0], [1e-6, 1.0, 1.0], [1e12, 1e11, 1.0]] {
+        let (points, cells) = brick(2, size);
+        let slice = Slice::of_solid_mesh(&points, &cells, 2, 0.5);
+        let values = vec![300.0; 8];
+        let field = PictureField::Cells(&values);
+        let of = PictureOf { title: "thin", name: "temperature", note: "", field };
+        let (width, height, _) = draw(Path::new("p.png"), &slice, &of).unwrap();
+        assert!(width <= 1300 && height <= 1000, "{width} {height}");
+        assert!(width >= 400 && height >= 300, "{width} {height}");
+    }
+}
+
+#[test]
+fn what_cannot_be_drawn_is_said() {
+    let (points, cells) = brick(1, [1.0; 3]);
+    let write = |path: &Path, at: f64, field: PictureField<'_>| {
+        let slice = Slice::of_solid_mesh(&points, &cells, 2, at);
+        let of = PictureOf { title: "", name: "a", note: "", field };
+        super::write(path, &slice, &of).unwrap_err().to_string()
+    };
+    let path = Path::new("a.png");
+    let one = PictureField::Cells(&[1.0]);
+    assert_eq!(
+        write(path, 2.0, one),
+        "there is nothing to draw in a.png: the plane misses the mesh"
+    );
+    assert_eq!(
+        write(path, 0.5, PictureField::Cells(&[])),
+        "a picture takes a value for each of 1 cells, 0 given"
+    );
+    assert_eq!(
+        write(path, 0.5, PictureField::Nodes(&[1.0; 7])),
+        "a picture takes a value for each of 8 nodes, 7 given"
+    );
+    let message = write(Path::new("no/such/folder/a.png"), 0.5, one);
+    assert!(message.starts_with("cannot draw no/such/folder/a.png: "), "{message}");
+}

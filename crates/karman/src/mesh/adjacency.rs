@@ -1,0 +1,129 @@
+//! Incidence lists in compressed form, and the sign an item may carry.
+
+use rayon::prelude::*;
+
+/// Set in an item of a signed [`Adjacency`] where the two orientations disagree: in `cell_to_faces`
+/// where the face's normal points into the cell.
+pub const SIGN_BIT: u32 = 1 << 31;
+
+/// Rows that one task fills; fixed, so that nothing depends on the number of threads.
+pub(crate) const CHUNK: usize = 4096;
+
+/// The entity an item names, without its sign.
+#[inline]
+pub const fn index_of(item: u32) -> usize {
+    (item & !SIGN_BIT) as usize
+}
+
+/// The sign of an item: −1 where [`SIGN_BIT`] is set, else +1.
+#[inline]
+pub const fn sign_of(item: u32) -> i32 {
+    1 - 2 * (item >> 31) as i32
+}
+
+/// A map from entities to lists of entities: row i is `items[offsets[i]..offsets[i + 1]]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Adjacency {
+    /// Start of each row: `[n + 1]`, the first is 0.
+    pub offsets: Vec<u32>,
+    /// The rows one after the other, each item an index with an optional [`SIGN_BIT`].
+    pub items: Vec<u32>,
+}
+
+impl Adjacency {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The items of row `row`.
+    #[inline]
+    pub fn of(&self, row: usize) -> &[u32] {
+        &self.items[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+    }
+
+    /// The map the other way, from `columns` targets back to the rows, in ascending order of row;
+    /// an item's sign goes with it.
+    pub fn transpose(&self, columns: usize) -> Adjacency {
+        let mut offsets = vec![0u32; columns + 1];
+        for &item in &self.items {
+            offsets[index_of(item) + 1] += 1;
+        }
+        accumulate(&mut offsets);
+        let mut items = vec![0u32; self.items.len()];
+        for row in 0..self.len() {
+            for &item in self.of(row) {
+                let cursor = &mut offsets[index_of(item)];
+                items[*cursor as usize] = row as u32 | (item & SIGN_BIT);
+                *cursor += 1;
+            }
+        }
+        // Each cursor has reached the start of the next row.
+        offsets.rotate_right(1);
+        offsets[0] = 0;
+        Adjacency { offsets, items }
+    }
+}
+
+/// Turns counts stored one place late (`[0, n_0, n_1, …]`) into offsets.
+pub(crate) fn accumulate(offsets: &mut [u32]) {
+    let mut sum = 0;
+    for offset in offsets {
+        sum += *offset;
+        *offset = sum;
+    }
+}
+
+/// Calls `fill(row, items of the row)` for every row, in parallel.
+pub(crate) fn fill_rows<T: Send>(
+    offsets: &[u32],
+    items: &mut [T],
+    fill: impl Fn(usize, &mut [T]) + Sync,
+) {
+    let rows = offsets.len().saturating_sub(1);
+    let mut tasks = Vec::with_capacity(rows.div_ceil(CHUNK));
+    let mut rest = items;
+    for first in (0..rows).step_by(CHUNK) {
+        let last = (first + CHUNK).min(rows);
+        let (part, tail) = rest.split_at_mut((offsets[last] - offsets[first]) as usize);
+        tasks.push((first..last, part));
+        rest = tail;
+    }
+    tasks.into_par_iter().for_each(|(range, mut part)| {
+        for row in range {
+            let (items, tail) = part.split_at_mut((offsets[row + 1] - offsets[row]) as usize);
+            fill(row, items);
+            part = tail;
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transposing_carries_the_sign_and_orders_the_rows() {
+        let map = Adjacency { offsets: vec![0, 2, 2, 4], items: vec![1, 2 | SIGN_BIT, 1, 0] };
+        let back = map.transpose(4);
+        assert_eq!(back.offsets, vec![0, 1, 3, 4, 4]);
+        assert_eq!(back.items, vec![2, 0, 2, SIGN_BIT]);
+        assert_eq!(back.transpose(3).offsets, map.offsets);
+        assert_eq!(sign_of(back.of(2)[0]), -1);
+    }
+
+    #[test]
+    fn rows_are_filled_whatever_their_number() {
+        for rows in [0usize, 1, CHUNK, 2 * CHUNK + 3] {
+            let offsets: Vec<u32> = (0..=rows as u32).map(|i| 2 * i).collect();
+            let mut items = vec![0usize; 2 * rows];
+            fill_rows(&offsets, &mut items, |row, items| items.fill(row));
+            assert!(items.iter().enumerate().all(|(i, &row)| row == i / 2));
+        }
+    }
+}

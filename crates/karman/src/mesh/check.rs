@@ -1,0 +1,422 @@
+//! What `karman mesh info` and `karman mesh check` report about a mesh, good or bad.
+mod text;
+
+use super::edges::EdgeTopology;
+use super::error::CellName;
+use super::geometry::{dot, norm, subtract};
+use super::quality::mean_ratio;
+use super::raw::RawMesh;
+use super::validate::{check_structure, is_bad, raw_cell_name};
+use super::{Geometry, Mesh, MeshOptions};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A histogram: `counts[i]` values from `from[i]` to below `from[i + 1]`, the last bin open above.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Histogram {
+    /// Lower ends of the bins; values below the first count in it.
+    pub from: Vec<f64>,
+    /// Values in each bin.
+    pub counts: Vec<usize>,
+    /// The smallest value.
+    pub least: f64,
+    /// The largest value.
+    pub greatest: f64,
+    /// The mean.
+    pub mean: f64,
+}
+
+impl Histogram {
+    fn new(values: &[f64], from: &[f64]) -> Histogram {
+        let mut counts = vec![0; from.len()];
+        let (mut least, mut greatest, mut sum) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
+        for &value in values {
+            let bin = from.partition_point(|&start| start <= value).saturating_sub(1);
+            counts[bin] += 1;
+            least = least.min(value);
+            greatest = greatest.max(value);
+            sum += value;
+        }
+        let from = from.to_vec();
+        if values.is_empty() {
+            return Histogram { from, counts, ..Histogram::default() };
+        }
+        Histogram { from, counts, least, greatest, mean: sum / values.len() as f64 }
+    }
+}
+
+/// A region of a mesh.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RegionReport {
+    /// Its name.
+    pub name: String,
+    /// Its cells.
+    pub cells: usize,
+    /// Its volume (area in 2D); absent where the mesh is bad.
+    pub volume: Option<f64>,
+}
+
+/// A group of boundary elements.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PatchReport {
+    /// Its name.
+    pub name: String,
+    /// Its elements in the file.
+    pub elements: usize,
+    /// Its boundary faces; absent where the mesh is bad.
+    pub faces: Option<usize>,
+    /// Their area (length in 2D); absent where the mesh is bad.
+    pub area: Option<f64>,
+}
+
+/// What follows from the faces of a good mesh.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConnectedReport {
+    /// Faces.
+    pub faces: usize,
+    /// Faces between two cells.
+    pub interior_faces: usize,
+    /// Edges (nodes in 2D).
+    pub edges: usize,
+    /// Volume (area in 2D).
+    pub volume: f64,
+    /// Volumes of the smallest and the largest cell.
+    pub cell_volume: [f64; 2],
+    /// The largest |Σ S| / Σ |S| of a cell.
+    pub closure: f64,
+    /// Mean ratio of the cells: 1 is ideal, 0 flat.
+    pub quality: Histogram,
+    /// Angle between the normal of an interior face and the line of its cells' centres, degrees.
+    pub nonorthogonality_deg: Histogram,
+    /// Larger over smaller volume of the cells beside each interior face.
+    pub volume_ratio: Histogram,
+}
+
+/// Cells with a fault: how many, and the first ten.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FaultyCells {
+    /// How many.
+    pub count: usize,
+    /// Names of the first ten.
+    pub first: Vec<String>,
+}
+
+impl FaultyCells {
+    fn new(cells: &[CellName]) -> FaultyCells {
+        FaultyCells {
+            count: cells.len(),
+            first: cells.iter().take(10).map(CellName::to_string).collect(),
+        }
+    }
+}
+
+/// The `[boundary]` stanza to begin a case file with, one for each kind of case.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Stanzas {
+    /// For `[heat]`.
+    pub heat: String,
+    /// For `[incompressible]`.
+    pub incompressible: String,
+    /// For `[euler]`.
+    pub euler: String,
+}
+
+/// Everything known about a mesh as a file holds it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MeshReport {
+    /// 2 or 3.
+    pub dimension: usize,
+    /// Nodes.
+    pub nodes: usize,
+    /// Cells.
+    pub cells: usize,
+    /// Boundary elements.
+    pub boundary_elements: usize,
+    /// Cells by shape.
+    pub by_element: BTreeMap<&'static str, usize>,
+    /// Lowest and highest corner; absent without nodes.
+    pub bounding_box: Option<[[f64; 3]; 2]>,
+    /// Regions.
+    pub regions: Vec<RegionReport>,
+    /// Patches.
+    pub patches: Vec<PatchReport>,
+    /// Nodes that no cell uses.
+    pub orphan_nodes: usize,
+    /// Inverted and flat cells.
+    pub inverted_cells: FaultyCells,
+    /// Cells with the nodes of an earlier one.
+    pub duplicate_cells: FaultyCells,
+    /// What the faces tell; absent where the mesh is bad.
+    pub connected: Option<ConnectedReport>,
+    /// What is odd but harmless.
+    pub warnings: Vec<String>,
+    /// Why the mesh cannot be used.
+    pub error: Option<String>,
+    /// Beginnings of a case file.
+    pub boundary: Stanzas,
+}
+
+impl MeshReport {
+    /// Examines a mesh. A bad one gives a report with `error` set and what can be known of it.
+    pub fn new(raw: &RawMesh, options: &MeshOptions) -> MeshReport {
+        let mut report = MeshReport::of_lists(raw);
+        if let Err(error) = check_structure(raw) {
+            report.error = Some(error.to_string());
+            return report;
+        }
+        let mut used = vec![false; raw.points.len()];
+        raw.cells.nodes.iter().for_each(|&node| used[node as usize] = true);
+        report.orphan_nodes = used.iter().filter(|used| !**used).count();
+        report.duplicate_cells = duplicate_cells(raw);
+        let built = Mesh::new(raw.clone(), options).and_then(|mesh| {
+            let geometry = Geometry::new(&mesh)?;
+            Ok((mesh, geometry))
+        });
+        match built {
+            Ok((mesh, geometry)) => report.add_connected(&mesh, &geometry),
+            Err(error) => {
+                report.error = Some(error.to_string());
+                report.inverted_cells = inverted_cells(raw);
+            }
+        }
+        report
+    }
+
+    /// Counts that need no sound mesh.
+    fn of_lists(raw: &RawMesh) -> MeshReport {
+        let mut by_element = BTreeMap::new();
+        for shape in &raw.cells.shapes {
+            *by_element.entry(shape.name()).or_insert(0) += 1;
+        }
+        let tally = |groups: &[u32], names: usize| {
+            let mut count = vec![0; names];
+            let known = groups.iter().filter(|&&group| (group as usize) < names);
+            known.for_each(|&group| count[group as usize] += 1);
+            count
+        };
+        let region = |(name, cells): (&String, usize)| RegionReport {
+            name: name.clone(),
+            cells,
+            volume: None,
+        };
+        let patch = |(name, elements): (&String, usize)| PatchReport {
+            name: name.clone(),
+            elements,
+            faces: None,
+            area: None,
+        };
+        let cells = tally(&raw.cells.groups, raw.regions.len());
+        let elements = tally(&raw.boundary.groups, raw.patches.len());
+        MeshReport {
+            dimension: raw.dimension,
+            nodes: raw.points.len(),
+            cells: raw.cells.len(),
+            boundary_elements: raw.boundary.len(),
+            by_element,
+            bounding_box: bounding_box(&raw.points),
+            regions: raw.regions.iter().zip(cells).map(region).collect(),
+            patches: raw.patches.iter().zip(elements).map(patch).collect(),
+            orphan_nodes: 0,
+            inverted_cells: FaultyCells::default(),
+            duplicate_cells: FaultyCells::default(),
+            connected: None,
+            warnings: Vec::new(),
+            error: None,
+            boundary: stanzas(&raw.patches),
+        }
+    }
+
+    fn add_connected(&mut self, mesh: &Mesh, geometry: &Geometry) {
+        // The scale of the options shows in these.
+        self.bounding_box = bounding_box(&mesh.points);
+        let mut volume = vec![0.0; mesh.regions.len()];
+        for (&group, cell_volume) in mesh.cells.groups.iter().zip(&geometry.cell_volume) {
+            volume[group as usize] += cell_volume;
+        }
+        let totals = self.regions.iter_mut().zip(volume);
+        totals.for_each(|(region, volume)| region.volume = Some(volume));
+        for patch in &mut self.patches {
+            let faces = mesh.patches.iter().find(|found| found.name == patch.name);
+            let faces = faces.map_or(0..0, |found| found.faces.clone());
+            patch.faces = Some(faces.len());
+            patch.area = Some(faces.map(|face| norm(geometry.area_vector_of(face))).sum());
+        }
+        let names: Vec<String> = mesh.patches.iter().map(|patch| patch.name.clone()).collect();
+        self.boundary = stanzas(&names);
+        self.warnings = mesh.warnings.iter().map(ToString::to_string).collect();
+        self.connected = Some(connected(mesh, geometry));
+    }
+}
+
+fn bounding_box(points: &[[f64; 3]]) -> Option<[[f64; 3]; 2]> {
+    let first = *points.first()?;
+    Some(points.iter().fold([first; 2], |[low, high], point| {
+        [
+            std::array::from_fn(|k| low[k].min(point[k])),
+            std::array::from_fn(|k| high[k].max(point[k])),
+        ]
+    }))
+}
+
+fn connected(mesh: &Mesh, geometry: &Geometry) -> ConnectedReport {
+    let quality: Vec<f64> = (0..mesh.n_cells())
+        .into_par_iter()
+        .map(|cell| mean_ratio(mesh.cells.shapes[cell], mesh.cells.nodes_of(cell), &mesh.points))
+        .collect();
+    let cells_of = |face: usize| (mesh.face_left[face] as usize, mesh.face_right[face] as usize);
+    let angle = |face: usize| {
+        let (left, right) = cells_of(face);
+        let line = subtract(geometry.cell_centre_of(right), geometry.cell_centre_of(left));
+        let area = geometry.area_vector_of(face);
+        (dot(line, area) / (norm(line) * norm(area))).clamp(-1.0, 1.0).acos().to_degrees()
+    };
+    let ratio = |face: usize| {
+        let (left, right) = cells_of(face);
+        let (a, b) = (geometry.cell_volume[left], geometry.cell_volume[right]);
+        a.max(b) / a.min(b)
+    };
+    let of_faces = |value: &(dyn Fn(usize) -> f64 + Sync)| -> Vec<f64> {
+        (0..mesh.n_interior_faces()).into_par_iter().map(value).collect()
+    };
+    let volumes = Histogram::new(&geometry.cell_volume, &[0.0]);
+    let closure: Vec<f64> =
+        (0..mesh.n_cells()).into_par_iter().map(|cell| geometry.closure(mesh, cell).0).collect();
+    let tenths: Vec<f64> = (0..10).map(|i| f64::from(i) / 10.0).collect();
+    let quality_bins: Vec<f64> = [-1.0].into_iter().chain(tenths).collect();
+    let angle_bins: Vec<f64> = (0..10).map(|i| 10.0 * f64::from(i)).collect();
+    ConnectedReport {
+        faces: mesh.n_faces(),
+        interior_faces: mesh.n_interior_faces(),
+        edges: EdgeTopology::new(mesh).n_edges,
+        volume: geometry.cell_volume.iter().sum(),
+        cell_volume: [volumes.least, volumes.greatest],
+        closure: closure.into_iter().fold(0.0, f64::max),
+        quality: Histogram::new(&quality, &quality_bins),
+        nonorthogonality_deg: Histogram::new(&of_faces(&angle), &angle_bins),
+        volume_ratio: Histogram::new(
+            &of_faces(&ratio),
+            &[1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0],
+        ),
+    }
+}
+
+fn inverted_cells(raw: &RawMesh) -> FaultyCells {
+    let bad = (0..raw.cells.len()).filter(|&cell| is_bad(raw, cell));
+    FaultyCells::new(&bad.map(|cell| raw_cell_name(raw, cell, cell as u32)).collect::<Vec<_>>())
+}
+
+fn duplicate_cells(raw: &RawMesh) -> FaultyCells {
+    let sorted = |cell: u32| {
+        let mut nodes = [u32::MAX; 8];
+        let given = raw.cells.nodes_of(cell as usize);
+        nodes[..given.len()].copy_from_slice(given);
+        nodes.sort_unstable();
+        nodes
+    };
+    let hash = |cell: u32| {
+        sorted(cell).iter().fold(0u64, |hash, &node| {
+            (hash ^ u64::from(node)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+        })
+    };
+    let n = raw.cells.len() as u32;
+    let mut keyed: Vec<(u64, u32)> =
+        (0..n).into_par_iter().map(|cell| (hash(cell), cell)).collect();
+    keyed.par_sort_unstable();
+    let mut duplicates: Vec<u32> = Vec::new();
+    for group in keyed.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
+        for (i, &(_, cell)) in group.iter().enumerate() {
+            if group[..i].iter().any(|&(_, other)| sorted(other) == sorted(cell)) {
+                duplicates.push(cell);
+            }
+        }
+    }
+    duplicates.sort_unstable();
+    let named = |&cell: &u32| raw_cell_name(raw, cell as usize, cell);
+    FaultyCells::new(&duplicates.iter().map(named).collect::<Vec<_>>())
+}
+
+/// What a patch's name suggests it is.
+enum Role {
+    Inlet,
+    Outlet,
+    Farfield,
+    Symmetry,
+    Wall,
+}
+
+fn role(name: &str) -> Role {
+    let name = name.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    if has(&["inlet", "inflow"]) {
+        Role::Inlet
+    } else if has(&["outlet", "outflow"]) {
+        Role::Outlet
+    } else if has(&["far"]) {
+        Role::Farfield
+    } else if has(&["symmetry", "sym"]) {
+        Role::Symmetry
+    } else {
+        Role::Wall
+    }
+}
+
+/// A TOML key, quoted where it must be.
+fn key(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.chars().all(bare) {
+        return name.to_string();
+    }
+    let escaped = name.chars().map(|c| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if c.is_control() => format!("\\u{:04x}", c as u32),
+        c => c.to_string(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
+}
+
+fn stanzas(patches: &[String]) -> Stanzas {
+    let stanza = |hint: &str, line: fn(Role) -> &'static str| {
+        let lines = patches.iter().map(|name| format!("{}{}\n", key(name), line(role(name))));
+        format!("[boundary]\n# {hint}\n{}", lines.collect::<String>())
+    };
+    Stanzas {
+        heat: stanza(
+            "name.temperature = 300.0 | name.heat_flux = 0.0 | \
+             name.convection = { coefficient = 10.0, ambient = 300.0 } | \"insulated\" | \"symmetry\"",
+            |role| match role {
+                Role::Symmetry => " = \"symmetry\"",
+                _ => " = \"insulated\"",
+            },
+        ),
+        incompressible: stanza(
+            "name.wall = [0.0, 0.0, 0.0] | name.inlet = [1.0, 0.0, 0.0] | name.outlet = 0.0 | \
+             name.open = 0.0 | name.periodic = \"other\" | \"no_slip\" | \"slip\" | \"symmetry\" | \
+             \"convective_outlet\"",
+            |role| match role {
+                Role::Inlet => ".inlet = [1.0, 0.0, 0.0]",
+                Role::Outlet => ".outlet = 0.0",
+                Role::Farfield => " = \"slip\"",
+                Role::Symmetry => " = \"symmetry\"",
+                Role::Wall => " = \"no_slip\"",
+            },
+        ),
+        euler: stanza(
+            "\"slip_wall\" | \"no_slip\" | name.isothermal = 300.0 | \"symmetry\" | \
+             \"supersonic_outlet\" | name.outlet = 1.0 | name.periodic = \"other\" | \
+             name.inflow = {…} | name.exact = {…} | name.farfield = {…}",
+            |role| match role {
+                Role::Inlet => {
+                    ".inflow = { density = 1.0, velocity = [1.0, 0.0, 0.0], pressure = 1.0 }"
+                }
+                Role::Outlet => ".outlet = 1.0",
+                Role::Farfield => {
+                    ".farfield = { mach = 0.1, angle_of_attack_deg = 0.0, side_slip_deg = 0.0, \
+                     pressure = 1.0, density = 1.0 }"
+                }
+                Role::Symmetry => " = \"symmetry\"",
+                Role::Wall => " = \"slip_wall\"",
+            },
+        ),
+    }
+}

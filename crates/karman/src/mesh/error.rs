@@ -1,0 +1,342 @@
+//! What can be wrong with a mesh, each said with the entity, its place and its name in the file.
+
+use super::cell_shape::CellShape;
+use std::fmt;
+
+/// A point in space, written with six figures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place(pub [f64; 3]);
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.0.map(|value| {
+            let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+            if rounded == 0.0 { 0.0 } else { rounded }
+        });
+        write!(formatter, "({x}, {y}, {z})")
+    }
+}
+
+/// A cell as a message names it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellName {
+    /// Index in the file's list of cells, from 0.
+    pub index: u32,
+    /// Its shape.
+    pub shape: CellShape,
+    /// Its region.
+    pub region: String,
+    /// The mean of its nodes.
+    pub place: Place,
+}
+
+impl fmt::Display for CellName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CellName { index, shape, region, place } = self;
+        write!(formatter, "cell {index} ({} of region \"{region}\" at {place})", shape.name())
+    }
+}
+
+/// A boundary element as a message names it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundaryName {
+    /// Index in the file's list of boundary elements, from 0.
+    pub index: u32,
+    /// Its shape.
+    pub shape: CellShape,
+    /// Its patch.
+    pub patch: String,
+    /// The mean of its nodes.
+    pub place: Place,
+}
+
+impl fmt::Display for BoundaryName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BoundaryName { index, shape, patch, place } = self;
+        let shape = shape.name();
+        write!(formatter, "boundary element {index} ({shape} of patch \"{patch}\" at {place})")
+    }
+}
+
+/// Why a mesh was refused. Cells, boundary elements and nodes carry the file's numbers, from 0.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MeshError {
+    /// No cell, or no node.
+    #[error("the mesh has {nodes} nodes and no cell of dimension {dimension}")]
+    Empty {
+        /// Number of nodes.
+        nodes: usize,
+        /// Dimension the cells should have.
+        dimension: usize,
+    },
+    /// A dimension other than 2 and 3.
+    #[error("a mesh has 2 or 3 dimensions, not {dimension}")]
+    Dimension {
+        /// The dimension found.
+        dimension: usize,
+    },
+    /// A scale that is not a positive number.
+    #[error("the scale of a mesh is a positive number, not {scale}")]
+    Scale {
+        /// The scale given.
+        scale: f64,
+    },
+    /// More entities than the numbering holds.
+    #[error("the mesh has {count} {what}; the numbering holds {limit}")]
+    TooLarge {
+        /// Which entities.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// A coordinate that is infinite or not a number.
+    #[error("node {node} has the coordinates ({}, {}, {}); each must be finite",
+        coordinates[0], coordinates[1], coordinates[2])]
+    NonFinite {
+        /// The node.
+        node: usize,
+        /// Its coordinates.
+        coordinates: [f64; 3],
+    },
+    /// A 2D mesh that does not lie in a plane z = constant.
+    #[error(
+        "node {node} at {place} is off the plane z = {plane} of the other nodes: a 2D mesh lies in \
+         a plane of constant z"
+    )]
+    OutOfPlane {
+        /// The node.
+        node: usize,
+        /// Its place.
+        place: Place,
+        /// z of the first node.
+        plane: f64,
+    },
+    /// An element that does not have the nodes of its shape, or lists of unequal length.
+    #[error("{entity} {index}: a {} has {} nodes, {found} are given",
+        shape.name(), shape.node_count())]
+    NodeCount {
+        /// "cell" or "boundary element".
+        entity: &'static str,
+        /// Its index.
+        index: usize,
+        /// Its shape.
+        shape: CellShape,
+        /// How many nodes it has.
+        found: usize,
+    },
+    /// The lists that describe the elements disagree in length.
+    #[error(
+        "the lists of {entity}s disagree: {shapes} shapes, {offsets} offsets, {groups} groups, \
+         {nodes} nodes"
+    )]
+    Lists {
+        /// "cell" or "boundary element".
+        entity: &'static str,
+        /// Length of the list of shapes.
+        shapes: usize,
+        /// Length of the list of offsets, one more than the shapes.
+        offsets: usize,
+        /// Length of the list of groups.
+        groups: usize,
+        /// Length of the list of nodes, the last offset.
+        nodes: usize,
+    },
+    /// An element of the wrong dimension.
+    #[error("{entity} {index} is a {}, which does not fit a mesh of dimension {dimension}",
+        shape.name())]
+    ShapeDimension {
+        /// "cell" or "boundary element".
+        entity: &'static str,
+        /// Its index.
+        index: usize,
+        /// Its shape.
+        shape: CellShape,
+        /// Dimension of the mesh.
+        dimension: usize,
+    },
+    /// A group number without a name.
+    #[error("{entity} {index} is in group {group}, but only {groups} groups have names")]
+    GroupOutOfRange {
+        /// "cell" or "boundary element".
+        entity: &'static str,
+        /// Its index.
+        index: usize,
+        /// Its group.
+        group: u32,
+        /// Number of named groups.
+        groups: usize,
+    },
+    /// An element that uses a node the mesh does not have.
+    #[error("{entity} {index} uses node {node}, but the mesh has {nodes} nodes (0 to {})",
+        nodes - 1)]
+    NodeOutOfRange {
+        /// "cell" or "boundary element".
+        entity: &'static str,
+        /// Its index.
+        index: usize,
+        /// The node.
+        node: u32,
+        /// Number of nodes.
+        nodes: usize,
+    },
+    /// A cell that uses a node twice.
+    #[error("{cell} uses node {node} twice; write the collapsed cell as a simpler shape")]
+    RepeatedNode {
+        /// The cell.
+        cell: CellName,
+        /// The node.
+        node: u32,
+    },
+    /// A cell of negative volume (area in 2D).
+    #[error("{cell} is inverted: its volume is {volume:.4e} (in all, {count} such cells)")]
+    Inverted {
+        /// The first such cell.
+        cell: CellName,
+        /// Its volume.
+        volume: f64,
+        /// Number of inverted and flat cells.
+        count: usize,
+    },
+    /// A cell without volume.
+    #[error("{cell} is flat: its volume is {volume:.4e} (in all, {count} such cells)")]
+    ZeroVolume {
+        /// The first such cell.
+        cell: CellName,
+        /// Its volume.
+        volume: f64,
+        /// Number of inverted and flat cells.
+        count: usize,
+    },
+    /// Two cells with the same nodes.
+    #[error("{cell} has the same nodes as cell {other}: one of them is a duplicate")]
+    DuplicateCell {
+        /// The second of the two.
+        cell: CellName,
+        /// The first of the two.
+        other: u32,
+    },
+    /// Two cells that lie on the same side of a face they share.
+    #[error("{cell} overlaps cell {other}: both lie on one side of the face they share at {face}")]
+    OverlappingCells {
+        /// The second of the two.
+        cell: CellName,
+        /// The first of the two.
+        other: u32,
+        /// Centre of the shared face.
+        face: Place,
+    },
+    /// More than two cells at one face.
+    #[error("the face at {face} is shared by {} cells: {}; a face has at most two", cells.len(),
+        cells.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))]
+    FaceSharedByManyCells {
+        /// The cells.
+        cells: Vec<u32>,
+        /// Centre of the face.
+        face: Place,
+    },
+    /// Boundary faces that no patch names.
+    #[error(
+        "{count} boundary faces belong to no patch; the first is at {face}, on {cell}. Put them in \
+         a named boundary group of the mesh (a physical group in Gmsh, a marker in SU2); where the \
+         face should be interior, the cells on its two sides do not share their nodes"
+    )]
+    FaceWithoutPatch {
+        /// Number of such faces.
+        count: usize,
+        /// Centre of the first.
+        face: Place,
+        /// Its cell.
+        cell: CellName,
+    },
+    /// Boundary elements that are not a face of any cell.
+    #[error("{element} is not a face of any cell (in all, {count} such boundary elements)")]
+    ElementWithoutFace {
+        /// The first such element.
+        element: BoundaryName,
+        /// Number of such elements.
+        count: usize,
+    },
+    /// A face in two patches.
+    #[error("{element} is also in patch \"{other}\": a boundary face belongs to one patch")]
+    FaceInTwoPatches {
+        /// One of the elements.
+        element: BoundaryName,
+        /// The other patch.
+        other: String,
+    },
+    /// A face without area.
+    #[error("face {face} ({owner}, at {place}) has area {area:.4e}: nodes of it coincide")]
+    ZeroArea {
+        /// The face, in the solver's numbering.
+        face: usize,
+        /// Its patch, or the words for an interior face.
+        owner: String,
+        /// Its place.
+        place: Place,
+        /// Its area.
+        area: f64,
+    },
+    /// A cell whose faces do not close.
+    #[error(
+        "{cell} is not closed: its outward face areas sum to {defect:.4e} of its surface, above \
+         the round-off of {allowed:.4e}"
+    )]
+    NotClosed {
+        /// The cell.
+        cell: CellName,
+        /// |Σ σ S| / Σ |S|.
+        defect: f64,
+        /// What round-off explains.
+        allowed: f64,
+    },
+}
+
+/// What was odd about a mesh and was dealt with.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MeshWarning {
+    /// Nodes that no cell uses.
+    #[error(
+        "{count} nodes belong to no cell and are left out; the first is node {first} at {place}"
+    )]
+    OrphanNodes {
+        /// How many.
+        count: usize,
+        /// File index of the first.
+        first: u32,
+        /// Its place.
+        place: Place,
+    },
+    /// Cells that all had the opposite node order.
+    #[error("all {count} {}s of region \"{region}\" were numbered inside out and were reversed",
+        shape.name())]
+    Reversed {
+        /// How many.
+        count: usize,
+        /// Their shape.
+        shape: CellShape,
+        /// Their region.
+        region: String,
+    },
+    /// Boundary elements between two cells.
+    #[error("{count} elements of patch \"{patch}\" lie between two cells and are left out")]
+    InnerElements {
+        /// How many.
+        count: usize,
+        /// Their patch.
+        patch: String,
+    },
+    /// Boundary elements given more than once.
+    #[error("{count} boundary elements are given more than once; each counts once")]
+    RepeatedElements {
+        /// How many beyond the first of each.
+        count: usize,
+    },
+    /// A patch without faces.
+    #[error("patch \"{patch}\" has no boundary face and is left out")]
+    EmptyPatch {
+        /// Its name.
+        patch: String,
+    },
+}

@@ -1,0 +1,295 @@
+//! Parts of a mesh: owned entities, ghosts, and who sends what to whom.
+//!
+//! A cell is owned by its part, a face by the part of its left cell, a node by the lowest part of its
+//! cells. A part holds its cells and one layer of ghosts across their faces; all faces of its own
+//! cells; all nodes of both. Orientations are the whole mesh's, so that a face has one sign everywhere.
+
+use super::adjacency::{Adjacency, SIGN_BIT, index_of};
+use super::geometry::Geometry;
+use super::raw::Elements;
+use super::reorder::NONE;
+use super::{EntityCount, Mesh, Patch};
+
+/// What one part tells another, and hears of it, about one kind of entity.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Neighbour {
+    /// The other part.
+    pub part: u32,
+    /// Local entities whose values go there, in ascending global number.
+    pub send: Vec<u32>,
+    /// Local ghosts whose values come from there, in ascending global number.
+    pub receive: Vec<u32>,
+}
+
+/// Exchange of one kind of entity with every neighbouring part, ascending by part.
+pub type Exchange = Vec<Neighbour>;
+
+/// One part of a mesh.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SubMesh {
+    /// Its number.
+    pub part: u32,
+    /// Its entities. Differences from a whole mesh: ghost cells have only the faces they share with owned
+    /// cells, the left cell of a face may have the higher local number, a patch may be empty.
+    pub mesh: Mesh,
+    /// Local cell → cell of the whole mesh.
+    pub global_cell: Vec<u32>,
+    /// Local face → face of the whole mesh.
+    pub global_face: Vec<u32>,
+    /// Local node → node of the whole mesh.
+    pub global_node: Vec<u32>,
+    /// Exchange of cell values.
+    pub cells: Exchange,
+    /// Exchange of face values.
+    pub faces: Exchange,
+    /// Exchange of node values.
+    pub nodes: Exchange,
+}
+
+impl SubMesh {
+    /// The part of a geometry of the whole mesh, bit for bit.
+    pub fn geometry(&self, whole: &Geometry) -> Geometry {
+        let components = |values: &[f64], indices: &[u32]| {
+            let n = values.len() / 3;
+            let block = |k: usize| indices.iter().map(move |&i| values[k * n + i as usize]);
+            (0..3).flat_map(block).collect()
+        };
+        Geometry {
+            cell_volume: self.global_cell.iter().map(|&c| whole.cell_volume[c as usize]).collect(),
+            cell_centre: components(&whole.cell_centre, &self.global_cell),
+            face_area_vector: components(&whole.face_area_vector, &self.global_face),
+            face_centre: components(&whole.face_centre, &self.global_face),
+        }
+    }
+}
+
+/// Cuts a mesh into the parts that `parts` gives its cells (`[n_cells]`, numbered from 0).
+pub fn cut(mesh: &Mesh, parts: &[u32]) -> Vec<SubMesh> {
+    debug_assert_eq!(parts.len(), mesh.n_cells());
+    let n_parts = parts.iter().max().map_or(0, |&last| last as usize + 1);
+    let owners = Owners::new(mesh, parts);
+    let mut subs: Vec<SubMesh> =
+        (0..n_parts as u32).map(|part| extract(mesh, &owners, part)).collect();
+    for part in 0..n_parts {
+        for (kind, of) in [(Kind::Cell, owners.cell), (Kind::Face, &owners.face[..])]
+            .into_iter()
+            .chain([(Kind::Node, &owners.node[..])])
+        {
+            let ghosts = ghosts(&subs[part], kind, of);
+            connect(&mut subs, part, kind, &ghosts);
+        }
+    }
+    subs
+}
+
+/// The part that owns each entity.
+struct Owners<'a> {
+    cell: &'a [u32],
+    face: Vec<u32>,
+    node: Vec<u32>,
+}
+
+impl<'a> Owners<'a> {
+    fn new(mesh: &Mesh, cell: &'a [u32]) -> Owners<'a> {
+        let face = mesh.face_left.iter().map(|&left| cell[left as usize]).collect();
+        let mut node = vec![NONE; mesh.n_nodes()];
+        for (index, &part) in cell.iter().enumerate() {
+            for &corner in mesh.cells.nodes_of(index) {
+                let owner = &mut node[corner as usize];
+                *owner = part.min(*owner);
+            }
+        }
+        Owners { cell, face, node }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Cell,
+    Face,
+    Node,
+}
+
+fn globals(sub: &SubMesh, kind: Kind) -> &[u32] {
+    match kind {
+        Kind::Cell => &sub.global_cell,
+        Kind::Face => &sub.global_face,
+        Kind::Node => &sub.global_node,
+    }
+}
+
+fn exchange(sub: &mut SubMesh, kind: Kind) -> &mut Exchange {
+    match kind {
+        Kind::Cell => &mut sub.cells,
+        Kind::Face => &mut sub.faces,
+        Kind::Node => &mut sub.nodes,
+    }
+}
+
+/// (owner, global number, local number) of the entities a part does not own, sorted.
+fn ghosts(sub: &SubMesh, kind: Kind, owner: &[u32]) -> Vec<(u32, u32, u32)> {
+    let all = globals(sub, kind).iter().enumerate();
+    let mut list: Vec<(u32, u32, u32)> = all
+        .map(|(local, &global)| (owner[global as usize], global, local as u32))
+        .filter(|&(owner, ..)| owner != sub.part)
+        .collect();
+    list.sort_unstable();
+    list
+}
+
+/// Enters the ghosts of `part` in its own lists and in those of their owners.
+fn connect(subs: &mut [SubMesh], part: usize, kind: Kind, ghosts: &[(u32, u32, u32)]) {
+    for group in ghosts.chunk_by(|a, b| a.0 == b.0) {
+        let owner = group[0].0;
+        let local = inverse(globals(&subs[owner as usize], kind));
+        let find = |global: u32| {
+            let place = local.binary_search_by_key(&global, |&(global, _)| global);
+            place.map_or(NONE, |index| local[index].1)
+        };
+        let send: Vec<u32> = group.iter().map(|&(_, global, _)| find(global)).collect();
+        let receive = group.iter().map(|&(_, _, local)| local).collect();
+        entry(exchange(&mut subs[part], kind), owner).receive = receive;
+        entry(exchange(&mut subs[owner as usize], kind), part as u32).send = send;
+    }
+}
+
+/// The neighbour of that number, made where it is not there yet.
+fn entry(exchange: &mut Exchange, part: u32) -> &mut Neighbour {
+    let place = exchange.partition_point(|neighbour| neighbour.part < part);
+    if exchange.get(place).is_none_or(|neighbour| neighbour.part != part) {
+        exchange.insert(place, Neighbour { part, ..Neighbour::default() });
+    }
+    &mut exchange[place]
+}
+
+/// (global, local), ascending.
+fn inverse(globals: &[u32]) -> Vec<(u32, u32)> {
+    let mut pairs: Vec<(u32, u32)> =
+        globals.iter().enumerate().map(|(local, &global)| (global, local as u32)).collect();
+    pairs.sort_unstable();
+    pairs
+}
+
+fn sorted_unique(mut list: Vec<u32>) -> Vec<u32> {
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+/// Owned entities first, each half in ascending global number.
+fn owned_first(list: Vec<u32>, owned: impl Fn(u32) -> bool) -> (Vec<u32>, EntityCount) {
+    let (mut first, second): (Vec<u32>, Vec<u32>) =
+        sorted_unique(list).into_iter().partition(|&entity| owned(entity));
+    let count = EntityCount { owned: first.len(), ghost: second.len() };
+    first.extend(second);
+    (first, count)
+}
+
+/// Local number of each entity of the whole mesh.
+fn local_numbers(globals: &[u32], n: usize) -> Vec<u32> {
+    let mut local = vec![NONE; n];
+    globals.iter().enumerate().for_each(|(i, &global)| local[global as usize] = i as u32);
+    local
+}
+
+fn extract(mesh: &Mesh, owners: &Owners, part: u32) -> SubMesh {
+    let interior = mesh.n_interior_faces();
+    let own: Vec<u32> =
+        (0..mesh.n_cells() as u32).filter(|&cell| owners.cell[cell as usize] == part).collect();
+    let faces: Vec<u32> = sorted_unique(
+        own.iter()
+            .flat_map(|&cell| mesh.cell_to_faces.of(cell as usize))
+            .map(|&item| item & !SIGN_BIT)
+            .collect(),
+    );
+    let (inner, outer) = faces.split_at(faces.partition_point(|&face| (face as usize) < interior));
+    let beside = inner
+        .iter()
+        .flat_map(|&face| [mesh.face_left[face as usize], mesh.face_right[face as usize]]);
+    let (global_cell, cell_count) =
+        owned_first(own.iter().copied().chain(beside).collect(), |cell| {
+            owners.cell[cell as usize] == part
+        });
+    let (mut global_face, inner_count) =
+        owned_first(inner.to_vec(), |face| owners.face[face as usize] == part);
+    global_face.extend_from_slice(outer);
+    let corners = global_cell.iter().flat_map(|&cell| mesh.cells.nodes_of(cell as usize)).copied();
+    let (global_node, node_count) =
+        owned_first(corners.collect(), |node| owners.node[node as usize] == part);
+    let counts = [
+        cell_count,
+        EntityCount { owned: global_face.len() - inner_count.ghost, ghost: inner_count.ghost },
+        node_count,
+    ];
+    let maps =
+        Maps { global_cell: &global_cell, global_face: &global_face, global_node: &global_node };
+    let part_mesh = maps.restricted(mesh, inner_count.total(), counts);
+    SubMesh { part, mesh: part_mesh, global_cell, global_face, global_node, ..SubMesh::default() }
+}
+
+/// Local → global numbers of a part.
+struct Maps<'a> {
+    global_cell: &'a [u32],
+    global_face: &'a [u32],
+    global_node: &'a [u32],
+}
+
+impl Maps<'_> {
+    fn restricted(&self, mesh: &Mesh, interior: usize, counts: [EntityCount; 3]) -> Mesh {
+        let cell = local_numbers(self.global_cell, mesh.n_cells());
+        let face = local_numbers(self.global_face, mesh.n_faces());
+        let node = local_numbers(self.global_node, mesh.n_nodes());
+        let mut cells = Elements::new();
+        let mut cell_to_faces = Adjacency { offsets: vec![0], items: Vec::new() };
+        for old in self.global_cell.iter().map(|&old| old as usize) {
+            let corners: Vec<u32> =
+                mesh.cells.nodes_of(old).iter().map(|&corner| node[corner as usize]).collect();
+            cells.push(mesh.cells.shapes[old], &corners, mesh.cells.groups[old]);
+            let start = cell_to_faces.items.len();
+            let faces = mesh.cell_to_faces.of(old).iter();
+            let local = faces.map(|&item| (face[index_of(item)], item & SIGN_BIT));
+            let here = local.filter(|&(face, _)| face != NONE).map(|(face, sign)| face | sign);
+            cell_to_faces.items.extend(here);
+            cell_to_faces.items[start..].sort_unstable_by_key(|&item| index_of(item));
+            cell_to_faces.offsets.push(cell_to_faces.items.len() as u32);
+        }
+        let mut face_to_nodes = Adjacency { offsets: vec![0], items: Vec::new() };
+        for &old in self.global_face {
+            let corners = mesh.face_to_nodes.of(old as usize).iter();
+            face_to_nodes.items.extend(corners.map(|&corner| node[corner as usize]));
+            face_to_nodes.offsets.push(face_to_nodes.items.len() as u32);
+        }
+        let side = |list: &[u32], faces: &[u32]| {
+            faces.iter().map(|&old| cell[list[old as usize] as usize]).collect()
+        };
+        let boundary = &self.global_face[interior..];
+        let first_of =
+            |global: usize| interior + boundary.partition_point(|&old| (old as usize) < global);
+        let patch = |patch: &Patch| Patch {
+            name: patch.name.clone(),
+            faces: first_of(patch.faces.start)..first_of(patch.faces.end),
+        };
+        let [cell_count, face_count, node_count] = counts;
+        let then = |list: &[u32], globals: &[u32]| {
+            globals.iter().map(|&global| list[global as usize]).collect()
+        };
+        Mesh {
+            dimension: mesh.dimension,
+            points: self.global_node.iter().map(|&old| mesh.points[old as usize]).collect(),
+            cells,
+            face_to_nodes,
+            face_left: side(&mesh.face_left, self.global_face),
+            face_right: side(&mesh.face_right, &self.global_face[..interior]),
+            cell_to_faces,
+            patches: mesh.patches.iter().map(patch).collect(),
+            regions: mesh.regions.clone(),
+            original_cell: then(&mesh.original_cell, self.global_cell),
+            original_node: then(&mesh.original_node, self.global_node),
+            orphan_nodes: Vec::new(),
+            cell_count,
+            face_count,
+            node_count,
+            warnings: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Integrals over patches, and means and norms over the mesh. Sums run over chunks of fixed size
+//! in order, so they do not depend on the number of threads.
+
+use super::MonitorError;
+use crate::mesh::{Geometry, Mesh};
+use crate::summary::{ErrorSummary, FieldSummary};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Entities summed at once.
+const CHUNK: usize = 4096;
+
+/// Σ of each of the terms, over all entities.
+fn sums<const N: usize>(n: usize, terms: impl Fn(usize) -> [f64; N] + Sync) -> [f64; N] {
+    let starts: Vec<usize> = (0..n).step_by(CHUNK).collect();
+    let parts: Vec<[f64; N]> = starts
+        .into_par_iter()
+        .map(|first| {
+            let mut sum = [0.0; N];
+            for entity in first..(first + CHUNK).min(n) {
+                let term = terms(entity);
+                (0..N).for_each(|i| sum[i] += term[i]);
+            }
+            sum
+        })
+        .collect();
+    let mut sum = [0.0; N];
+    parts.iter().for_each(|part| (0..N).for_each(|i| sum[i] += part[i]));
+    sum
+}
+
+/// The boundary faces of some patches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FaceGroup {
+    /// Its name.
+    pub name: String,
+    /// Faces, in the numbering of the mesh.
+    pub faces: Vec<Range<usize>>,
+    /// Σ |S|; in 2D the length.
+    pub area: f64,
+    /// First boundary face of the mesh, which is 0 in arrays over boundary faces.
+    first_boundary_face: usize,
+}
+
+impl FaceGroup {
+    /// The faces of the patches of these names, each once.
+    ///
+    /// # Errors
+    /// [`MonitorError::NoPatch`].
+    pub fn new(
+        mesh: &Mesh,
+        geometry: &Geometry,
+        name: &str,
+        patches: &[String],
+    ) -> Result<FaceGroup, MonitorError> {
+        let mut faces = Vec::new();
+        for patch in patches {
+            let found =
+                mesh.patches.iter().find(|known| known.name == *patch).ok_or_else(|| {
+                    let known: Vec<&str> = mesh.patches.iter().map(|p| p.name.as_str()).collect();
+                    let (group, patch) = (name.to_owned(), patch.clone());
+                    MonitorError::NoPatch { group, patch, known: known.join(", ") }
+                })?;
+            if !faces.contains(&found.faces) {
+                faces.push(found.faces.clone());
+            }
+        }
+        let first_boundary_face = mesh.n_interior_faces();
+        let mut group = FaceGroup { name: name.to_owned(), faces, area: 0.0, first_boundary_face };
+        group.area = group.total(|face| {
+            let [x, y, z] = geometry.area_vector_of(face);
+            (x * x + y * y + z * z).sqrt()
+        });
+        Ok(group)
+    }
+
+    /// Σ of a quantity given for each boundary face of the mesh:
+    /// `values: [n_faces − n_interior_faces]`.
+    pub fn sum(&self, values: &[f64]) -> f64 {
+        self.total(|face| values[face - self.first_boundary_face])
+    }
+
+    fn total(&self, value: impl Fn(usize) -> f64 + Sync) -> f64 {
+        let ranges = self.faces.iter();
+        ranges.map(|range| sums(range.len(), |i| [value(range.start + i)])[0]).sum()
+    }
+}
+
+/// Mean by volume, smallest and largest value; `volumes` and `values`: `[n]`. Not a number where
+/// a value is not.
+pub fn field_summary(volumes: &[f64], values: &[f64]) -> FieldSummary {
+    let [volume, integral] = sums(values.len(), |i| [volumes[i], volumes[i] * values[i]]);
+    let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
+    for &value in values {
+        // f64::min would pass over a NaN.
+        min = if value < min || value.is_nan() { value } else { min };
+        max = if value > max || value.is_nan() { value } else { max };
+    }
+    FieldSummary { mean: integral / volume, min, max }
+}
+
+/// Norms of `values − exact`, each `[n]`, as [`ErrorSummary`] defines them.
+pub fn error_norms(volumes: &[f64], values: &[f64], exact: &[f64]) -> ErrorSummary {
+    let [volume, absolute, square] = sums(values.len(), |i| {
+        let error = (values[i] - exact[i]).abs();
+        [volumes[i], volumes[i] * error, volumes[i] * error * error]
+    });
+    let mut linf = 0.0;
+    for (value, exact) in values.iter().zip(exact) {
+        let error = (value - exact).abs();
+        linf = if error > linf || error.is_nan() { error } else { linf };
+    }
+    ErrorSummary { l1: absolute / volume, l2: (square / volume).sqrt(), linf }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_and_norms_weigh_by_volume() {
+        let volumes = [1.0, 3.0];
+        let field = field_summary(&volumes, &[4.0, 8.0]);
+        assert_eq!(field, FieldSummary { mean: 7.0, min: 4.0, max: 8.0 });
+        let errors = error_norms(&volumes, &[4.0, 8.0], &[2.0, 8.0]);
+        assert_eq!(errors, ErrorSummary { l1: 0.5, l2: 1.0, linf: 2.0 });
+        let broken = field_summary(&volumes, &[1.0, f64::NAN]);
+        assert!(broken.mean.is_nan() && broken.max.is_nan());
+        assert!(error_norms(&volumes, &[f64::NAN, 1.0], &[0.0, 0.0]).linf.is_nan());
+    }
+
+    #[test]
+    fn sums_do_not_depend_on_the_number_of_threads() {
+        let n = 70_001;
+        let values: Vec<f64> = (0..n).map(|i| (i as f64 * 0.7).sin() / (1.0 + i as f64)).collect();
+        let sum = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| sums(n, |i| [values[i], 1.0]))
+        };
+        let [first, count] = sum(1);
+        assert_eq!(count, n as f64);
+        assert!([2, 7].into_iter().all(|threads| sum(threads)[0].to_bits() == first.to_bits()));
+    }
+}

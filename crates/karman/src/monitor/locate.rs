@@ -1,0 +1,182 @@
+//! The cell in which a point lies.
+
+use super::interpolation::{Within, within};
+use crate::mesh::Mesh;
+use rayon::prelude::*;
+
+/// Cells looked at by one task.
+const CHUNK: usize = 4096;
+
+/// How far beyond its cell a point may be, as a share of the distance from the cell's centre to its
+/// surface: a point on a curved boundary lies outside the flat faces of the mesh.
+const REACH: f64 = 0.05;
+
+/// Round-off within which a point on a face belongs to both cells.
+const ROUND_OFF: f64 = 1e-10;
+
+/// Where a point is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Located {
+    /// The cell.
+    pub cell: usize,
+    /// Weight of each node of the cell, in the order of `mesh.cells.nodes_of`; the sum of all is 1.
+    pub weights: Vec<f64>,
+}
+
+/// The cell of each point: `[n_points]`; none for a point outside the mesh by more than a
+/// twentieth of the nearest cell. A point between cells belongs to the one the mesh file has first,
+/// whatever the numbering. In 2D the third coordinate is not looked at.
+///
+/// One pass over the cells for all points: they are sorted along the axis along which they spread,
+/// and each cell looks up those beside it.
+pub fn locate(mesh: &Mesh, points: &[[f64; 3]]) -> Vec<Option<Located>> {
+    let axis = widest_axis(points, mesh.dimension);
+    let mut order: Vec<usize> = (0..points.len()).collect();
+    order.sort_by(|&a, &b| points[a][axis].total_cmp(&points[b][axis]));
+    let along: Vec<f64> = order.iter().map(|&point| points[point][axis]).collect();
+    let chunks: Vec<usize> = (0..mesh.n_cells()).step_by(CHUNK).collect();
+    let found: Vec<Vec<(usize, usize, Within)>> = chunks
+        .into_par_iter()
+        .map(|first| {
+            let cells = first..(first + CHUNK).min(mesh.n_cells());
+            cells.flat_map(|cell| candidates(mesh, cell, points, &order, &along, axis)).collect()
+        })
+        .collect();
+    let mut best: Vec<Option<(usize, Within)>> = vec![None; points.len()];
+    for (point, cell, position) in found.into_iter().flatten() {
+        let better = match &best[point] {
+            None => true,
+            Some((known, known_position)) => {
+                rank(mesh, cell, &position) < rank(mesh, *known, known_position)
+            }
+        };
+        if better {
+            best[point] = Some((cell, position));
+        }
+    }
+    let located = |(cell, position): (usize, Within)| {
+        let nodes = mesh.cells.nodes_of(cell).len();
+        Located { cell, weights: position.weights[..nodes].to_vec() }
+    };
+    best.into_iter().map(|found| found.map(located)).collect()
+}
+
+/// What decides between cells: the least distance outside, then the first of the file.
+fn rank(mesh: &Mesh, cell: usize, position: &Within) -> (f64, u32) {
+    let outside = if position.outside <= ROUND_OFF { 0.0 } else { position.outside };
+    (outside, mesh.original_cell[cell])
+}
+
+/// The points that may be in a cell.
+fn candidates(
+    mesh: &Mesh,
+    cell: usize,
+    points: &[[f64; 3]],
+    order: &[usize],
+    along: &[f64],
+    axis: usize,
+) -> Vec<(usize, usize, Within)> {
+    let nodes = mesh.cells.nodes_of(cell);
+    let corner = |node: usize| mesh.points[nodes[node] as usize];
+    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    for point in (0..nodes.len()).map(corner) {
+        low = [0, 1, 2].map(|i| low[i].min(point[i]));
+        high = [0, 1, 2].map(|i| high[i].max(point[i]));
+    }
+    let extent = [0, 1, 2].map(|i| high[i] - low[i]).into_iter().fold(0.0, f64::max);
+    let margin = REACH * extent;
+    let first = along.partition_point(|&coordinate| coordinate < low[axis] - margin);
+    let near = order[first..].iter().zip(&along[first..]);
+    near.take_while(|(_, coordinate)| **coordinate <= high[axis] + margin)
+        .filter(|(point, _)| {
+            let x = points[**point];
+            (0..mesh.dimension).all(|i| low[i] - margin <= x[i] && x[i] <= high[i] + margin)
+        })
+        .map(|(point, _)| (*point, cell, within(mesh.cells.shapes[cell], corner, points[*point])))
+        .filter(|(_, _, position)| position.outside <= REACH)
+        .collect()
+}
+
+fn widest_axis(points: &[[f64; 3]], dimension: usize) -> usize {
+    let spread = |axis: usize| {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for point in points {
+            low = low.min(point[axis]);
+            high = high.max(point[axis]);
+        }
+        high - low
+    };
+    let wider = |a: &usize, b: &usize| spread(*a).total_cmp(&spread(*b));
+    (0..dimension).max_by(wider).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::{CellShape, MeshOptions, RawMesh, Renumbering};
+
+    /// n × n squares of the unit square, each cut in two.
+    fn square(n: u32, renumber: Renumbering) -> Mesh {
+        let mut raw = RawMesh { dimension: 2, ..RawMesh::default() };
+        raw.regions = vec!["default".into()];
+        raw.cells.offsets = vec![0];
+        raw.boundary.offsets = vec![0];
+        for (j, i) in (0..=n).flat_map(|j| (0..=n).map(move |i| (j, i))) {
+            raw.points.push([f64::from(i) / f64::from(n), f64::from(j) / f64::from(n), 0.0]);
+        }
+        let at = |i: u32, j: u32| i + (n + 1) * j;
+        for (j, i) in (0..n).flat_map(|j| (0..n).map(move |i| (j, i))) {
+            let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
+            raw.cells.push(CellShape::Triangle, &[a, b, c], 0);
+            raw.cells.push(CellShape::Triangle, &[a, c, d], 0);
+        }
+        raw.patches = vec!["side".into()];
+        for k in 0..n {
+            for pair in [
+                [at(k, 0), at(k + 1, 0)],
+                [at(n, k), at(n, k + 1)],
+                [at(k + 1, n), at(k, n)],
+                [at(0, k + 1), at(0, k)],
+            ] {
+                raw.boundary.push(CellShape::Segment, &pair, 0);
+            }
+        }
+        Mesh::new(raw, &MeshOptions { renumber, ..MeshOptions::default() }).unwrap()
+    }
+
+    #[test]
+    fn points_are_found_wherever_they_are_and_whatever_the_numbering() {
+        let points: Vec<[f64; 3]> = vec![
+            [0.501, 0.23, 0.0],
+            [0.0, 0.0, 5.0],
+            [1.0, 1.0, 0.0],
+            [0.5, 0.5, 0.0],
+            [0.31, 1.001, 0.0],
+            [0.3, 1.2, 0.0],
+            [f64::NAN, 0.5, 0.0],
+        ];
+        let file_cells = |renumber| -> Vec<Option<u32>> {
+            let mesh = square(10, renumber);
+            let found = locate(&mesh, &points);
+            for (point, located) in points.iter().zip(&found) {
+                let Some(located) = located else { continue };
+                let nodes = mesh.cells.nodes_of(located.cell);
+                for axis in 0..2 {
+                    let weighted = nodes.iter().zip(&located.weights);
+                    let x: f64 = weighted.map(|(n, w)| w * mesh.points[*n as usize][axis]).sum();
+                    assert!((x - point[axis]).abs() < 1e-13);
+                }
+            }
+            found.iter().map(|l| l.as_ref().map(|l| mesh.original_cell[l.cell])).collect()
+        };
+        let cells = file_cells(Renumbering::None);
+        assert_eq!(
+            cells,
+            [Some(2 * 25 + 1), Some(0), Some(198), Some(2 * 44), Some(2 * 93 + 1), None, None],
+            "in a cell, in a corner, at a node, beyond a side by little and by much"
+        );
+        assert_eq!(file_cells(Renumbering::Hilbert), cells);
+        assert_eq!(file_cells(Renumbering::Rcm), cells);
+        assert!(locate(&square(2, Renumbering::None), &[]).is_empty());
+    }
+}

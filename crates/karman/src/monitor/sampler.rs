@@ -1,0 +1,225 @@
+//! Values at points as weighted sums over cells or nodes.
+
+use super::MonitorError;
+use super::locate::{Located, locate};
+use crate::mesh::{Geometry, Mesh};
+use std::collections::BTreeSet;
+
+/// Rows of weights, one a point: value_i = Σ_k weights_k field[items_k], k from `offsets[i]` to
+/// `offsets[i + 1]`. A row without entries is a point outside the mesh.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sampler {
+    /// Start of each row: `[n_points + 1]`.
+    pub offsets: Vec<u32>,
+    /// Cells or nodes, in the solver's numbering: `[offsets[n_points]]`.
+    pub items: Vec<u32>,
+    /// Weights: `[offsets[n_points]]`.
+    pub weights: Vec<f64>,
+}
+
+impl Sampler {
+    /// Samples of a field on the cells: the value of a plane fitted by least squares to the cell of
+    /// the point and the cells of its region that share a node with it, weighted by the inverse square
+    /// of their distance from the point. Exact for linear fields. Along a direction in which those
+    /// cells do not spread the field is taken as constant.
+    pub fn of_cells(mesh: &Mesh, geometry: &Geometry, points: &[[f64; 3]]) -> Sampler {
+        let located = locate(mesh, points);
+        let around = Neighbours::gather(mesh, &located);
+        Sampler::from_rows(points.iter().zip(&located).map(|(point, located)| match located {
+            None => vec![],
+            Some(located) => {
+                fitted_row(geometry, located.cell, &around.of_cell(mesh, located.cell), point)
+            }
+        }))
+    }
+
+    /// Samples of a field on the nodes, linear between them. Exact for linear fields.
+    pub fn of_nodes(mesh: &Mesh, points: &[[f64; 3]]) -> Sampler {
+        Sampler::from_rows(locate(mesh, points).iter().map(|located| match located {
+            None => vec![],
+            Some(Located { cell, weights }) => {
+                let nodes = mesh.cells.nodes_of(*cell).iter().copied();
+                nodes.zip(weights.iter().copied()).collect()
+            }
+        }))
+    }
+
+    fn from_rows(rows: impl Iterator<Item = Vec<(u32, f64)>>) -> Sampler {
+        let mut sampler = Sampler { offsets: vec![0], ..Sampler::default() };
+        for row in rows {
+            for (item, weight) in row {
+                sampler.items.push(item);
+                sampler.weights.push(weight);
+            }
+            sampler.offsets.push(sampler.items.len() as u32);
+        }
+        sampler
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Whether there is no point.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether a point is outside the mesh.
+    pub fn is_outside(&self, point: usize) -> bool {
+        self.offsets[point] == self.offsets[point + 1]
+    }
+
+    /// The value at each point, not a number outside the mesh; `field: [n_cells]` or `[n_nodes]`.
+    pub fn sample(&self, field: &[f64]) -> Vec<f64> {
+        let value = |point: usize| {
+            let row = self.offsets[point] as usize..self.offsets[point + 1] as usize;
+            let mut sum = if row.is_empty() { f64::NAN } else { 0.0 };
+            for k in row {
+                sum += self.weights[k] * field[self.items[k] as usize];
+            }
+            sum
+        };
+        (0..self.len()).map(value).collect()
+    }
+
+    /// Holds that every point, named by `names`, is in the mesh.
+    ///
+    /// # Errors
+    /// [`MonitorError::Outside`] for the first that is not.
+    pub fn require_inside(
+        &self,
+        mesh: &Mesh,
+        names: &[&str],
+        points: &[[f64; 3]],
+    ) -> Result<(), MonitorError> {
+        let Some(point) = (0..self.len()).find(|&point| self.is_outside(point)) else {
+            return Ok(());
+        };
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for x in &mesh.points {
+            low = [0, 1, 2].map(|axis| low[axis].min(x[axis]));
+            high = [0, 1, 2].map(|axis| high[axis].max(x[axis]));
+        }
+        Err(MonitorError::Outside { name: names[point].to_owned(), at: points[point], low, high })
+    }
+}
+
+/// Distances and points along a line, ends included: `[count]` each; `count ≥ 2`.
+pub fn line_points(from: [f64; 3], to: [f64; 3], count: usize) -> (Vec<f64>, Vec<[f64; 3]>) {
+    let length = [0, 1, 2].map(|axis| (to[axis] - from[axis]).powi(2)).iter().sum::<f64>().sqrt();
+    let last = count.max(2) - 1;
+    let share = |point: usize| point as f64 / last as f64;
+    // The last point is `to` to the bit.
+    let at = |share: f64| [0, 1, 2].map(|axis| from[axis] * (1.0 - share) + to[axis] * share);
+    (
+        (0..=last).map(|point| length * share(point)).collect(),
+        (0..=last).map(|point| at(share(point))).collect(),
+    )
+}
+
+/// The cells around the nodes of some cells.
+struct Neighbours {
+    /// Node and a cell at it, sorted.
+    pairs: Vec<(u32, u32)>,
+}
+
+impl Neighbours {
+    fn gather(mesh: &Mesh, located: &[Option<Located>]) -> Neighbours {
+        let cells = located.iter().flatten().map(|located| located.cell);
+        let nodes: BTreeSet<u32> =
+            cells.flat_map(|cell| mesh.cells.nodes_of(cell).iter().copied()).collect();
+        let mut wanted = vec![false; mesh.n_nodes()];
+        nodes.iter().for_each(|node| wanted[*node as usize] = true);
+        let mut pairs = Vec::new();
+        for cell in 0..mesh.n_cells() {
+            let nodes = mesh.cells.nodes_of(cell).iter();
+            let met = nodes.filter(|node| wanted[**node as usize]);
+            pairs.extend(met.map(|node| (*node, cell as u32)));
+        }
+        pairs.sort_unstable();
+        Neighbours { pairs }
+    }
+
+    /// Cells of the same region that share a node with `cell`, in the order of the mesh file.
+    fn of_cell(&self, mesh: &Mesh, cell: usize) -> Vec<usize> {
+        let region = mesh.cells.groups[cell];
+        let mut found = BTreeSet::new();
+        for &node in mesh.cells.nodes_of(cell) {
+            let first = self.pairs.partition_point(|pair| pair.0 < node);
+            let at_node = self.pairs[first..].iter().take_while(|pair| pair.0 == node);
+            for other in at_node.map(|pair| pair.1 as usize) {
+                if other != cell && mesh.cells.groups[other] == region {
+                    found.insert((mesh.original_cell[other], other));
+                }
+            }
+        }
+        found.into_iter().map(|(_, other)| other).collect()
+    }
+}
+
+/// Weights of the value at x of the plane fitted to the cell and those around it: with the mean
+/// position x̄ and value φ̄ of all by w = 1 / |x_j − x|², φ̄ + g · (x − x̄), where
+/// Σ w (x_j − x̄)(x_j − x̄)ᵀ g = Σ w (x_j − x̄) φ_j. Fitted about x and not about the cell's centre, the
+/// curvature of the field cancels where cells surround x.
+fn fitted_row(geometry: &Geometry, cell: usize, around: &[usize], x: &[f64; 3]) -> Vec<(u32, f64)> {
+    let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    let minus = |a: [f64; 3], b: [f64; 3]| [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+    let cells = || std::iter::once(cell).chain(around.iter().copied());
+    let centres: Vec<[f64; 3]> = cells().map(|cell| geometry.cell_centre_of(cell)).collect();
+    let squares = centres.iter().map(|centre| minus(*centre, *x)).map(|arm| dot(arm, arm));
+    let squares: Vec<f64> = squares.collect();
+    let largest = squares.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    // A cell whose centre is at x takes all the weight, but not an infinite one.
+    let weights: Vec<f64> = squares.iter().map(|square| 1.0 / (square / largest + 1e-6)).collect();
+    let total: f64 = weights.iter().sum();
+    let mean = [0, 1, 2].map(|axis| {
+        let weighted = centres.iter().zip(&weights).map(|(centre, weight)| weight * centre[axis]);
+        weighted.sum::<f64>() / total
+    });
+    let arms: Vec<[f64; 3]> = centres.iter().map(|centre| minus(*centre, mean)).collect();
+    let mut moments = [[0.0; 3]; 3];
+    for (arm, weight) in arms.iter().zip(&weights) {
+        for (row, column) in (0..3).flat_map(|row| (0..3).map(move |column| (row, column))) {
+            moments[row][column] += weight * arm[row] * arm[column];
+        }
+    }
+    let direction = solve_where_possible(moments, minus(*x, mean));
+    let shares = arms.iter().zip(&weights).map(|(arm, w)| w * (1.0 / total + dot(*arm, direction)));
+    cells().map(|cell| cell as u32).zip(shares).collect()
+}
+
+/// Solves A x = b for a symmetric A ≥ 0 in the space of its eigenvectors that are not
+/// negligible, found by Jacobi's rotations (Golub and Van Loan, Matrix Computations, §8.5).
+fn solve_where_possible(mut a: [[f64; 3]; 3], b: [f64; 3]) -> [f64; 3] {
+    let mut vectors = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    for (p, q) in [(0, 1), (0, 2), (1, 2)].into_iter().cycle().take(36) {
+        if a[p][q] == 0.0 {
+            continue;
+        }
+        let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
+        let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+        let c = 1.0 / (t * t + 1.0).sqrt();
+        let s = t * c;
+        for row in &mut a {
+            (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
+        }
+        for k in 0..3 {
+            (a[p][k], a[q][k]) = (c * a[p][k] - s * a[q][k], s * a[p][k] + c * a[q][k]);
+        }
+        for row in &mut vectors {
+            (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
+        }
+    }
+    let largest = (0..3).map(|k| a[k][k]).fold(0.0, f64::max);
+    let mut x = [0.0; 3];
+    for k in (0..3).filter(|&k| a[k][k] > 1e-8 * largest) {
+        let share = (0..3).map(|i| vectors[i][k] * b[i]).sum::<f64>() / a[k][k];
+        (0..3).for_each(|i| x[i] += share * vectors[i][k]);
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,9 @@
+//! Discrete calculus on any mesh: incidence operators (exact in integers), reconstructions between
+//! faces and cells, gradients. Every operator is one entity function per result, by gather.
+
+pub mod gradient;
+pub mod incidence;
+pub mod interpolate;
+mod topology;
+
+pub use topology::{EdgeIncidence, FaceCells, MeshGeometry};

@@ -1,0 +1,70 @@
+//! What the run loop asks of a system of equations.
+
+use super::SimulationError;
+use crate::io::checkpoint::Checkpointed;
+use crate::linear::SolveOutcome;
+use crate::mesh::{Geometry, Mesh};
+use crate::summary::{LinearSummary, NamedList};
+
+/// What one step did.
+#[derive(Clone, Debug)]
+pub struct Advance {
+    /// The linear solve.
+    pub outcome: SolveOutcome,
+    /// Largest rate of change of the fields.
+    pub rate: f64,
+}
+
+/// What the monitors saw after a step.
+#[derive(Clone, Debug, Default)]
+pub struct Monitored {
+    /// Of each probe, its fields.
+    pub probes: NamedList<NamedList<f64>>,
+    /// Of each group of patches, its quantities.
+    pub patches: NamedList<NamedList<f64>>,
+}
+
+/// Where the unknowns of a field are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Location {
+    Cells,
+    Nodes,
+}
+
+/// A system of equations set up on a backend, in either precision.
+pub(super) trait Equation: Checkpointed + Send {
+    /// Its section in the case.
+    fn name(&self) -> &'static str;
+    /// Names of its fields.
+    fn fields(&self) -> &'static [&'static str];
+    /// Where its fields live.
+    fn location(&self) -> Location;
+    /// Time and steps.
+    fn clock(&self) -> (f64, usize);
+    /// One step of this length, or the steady state.
+    fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError>;
+    /// Values of probes and patches now.
+    fn monitor(&mut self) -> Result<Monitored, SimulationError>;
+    /// The points of line `line` of the case, those in the mesh, and its fields there.
+    fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError>;
+    /// A field in the solver's numbering.
+    fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError>;
+    /// Volume of each unknown.
+    fn volumes(&self, mesh: &Mesh, geometry: &Geometry) -> Vec<f64>;
+    /// 1 / the step of unit CFL number.
+    fn largest_rate(&self) -> Result<f64, SimulationError>;
+    /// Names of method and preconditioner, numbers at zero.
+    fn linear_summary(&self) -> LinearSummary;
+    /// For the checkpoint.
+    fn as_checkpointed(&self) -> &dyn Checkpointed;
+    /// For a restart.
+    fn as_checkpointed_mut(&mut self) -> &mut dyn Checkpointed;
+
+    /// Place of unknown `i`, what it is and its number in the file.
+    fn place(&self, mesh: &Mesh, geometry: &Geometry, i: usize) -> ([f64; 3], &'static str, u32) {
+        match self.location() {
+            Location::Cells => (geometry.cell_centre_of(i), "cell", mesh.original_cell[i]),
+            Location::Nodes => (mesh.points[i], "node", mesh.original_node[i]),
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! A heat case on the run loop.
+
+use super::SimulationError;
+use super::equation::{Advance, Equation, Location, Monitored};
+use crate::backend::Backend;
+use crate::case::{
+    Case, Discretization as DiscretizationCase, HeatBoundary, HeatCase, HeatTimeMethod,
+    LinearSolverCase, Precision, Preconditioner, SolverMethod, Value,
+};
+use crate::heat::{
+    Condition, Discretization, Functional, Functionals, Heat, March, Material, Prescribed, Problem,
+    Scheme, Source,
+};
+use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
+use crate::linear::{Method, Params, PreconditionerKind};
+use crate::mesh::{Geometry, Mesh};
+use crate::monitor::{FaceGroup, Sampler, line_points, locate};
+use crate::real::Real;
+use crate::summary::{LinearSummary, NamedList};
+use std::sync::Arc;
+
+impl Prescribed for Value {
+    fn sample(&self, points: &[f64], t: f64, out: &mut [f64]) {
+        self.evaluate_many(points, t, out);
+    }
+    fn depends_on_time(&self) -> bool {
+        Value::depends_on_time(self)
+    }
+}
+
+/// Sets up the heat equation of a case in the precision it asks for.
+pub(super) fn equation(
+    case: &Case,
+    heat: &HeatCase,
+    backend: &Backend,
+    mesh: &Mesh,
+    geometry: &Geometry,
+) -> Result<Box<dyn Equation>, SimulationError> {
+    let set_up = || -> Result<Box<dyn Equation>, SimulationError> {
+        Ok(match case.run.precision {
+            Precision::F64 => Box::new(HeatRun::<f64>::new(case, heat, backend, mesh, geometry)?),
+            Precision::F32 => Box::new(HeatRun::<f32>::new(case, heat, backend, mesh, geometry)?),
+        })
+    };
+    backend.install(set_up)
+}
+
+struct HeatRun<F: Real> {
+    backend: Backend,
+    heat: Heat<F>,
+    march: Option<March<F>>,
+    params: Params,
+    location: Location,
+    steps: usize,
+    monitors: Monitors<F>,
+}
+
+/// Functionals of the probes, then of the patches in rows; and of each line.
+struct Monitors<F: Real> {
+    probes: Vec<String>,
+    patches: Vec<PatchRows>,
+    functionals: Functionals<F>,
+    lines: Vec<(Functionals<F>, Vec<bool>)>,
+}
+
+struct PatchRows {
+    name: String,
+    area: f64,
+    rows: usize,
+}
+
+impl<F: Real> HeatRun<F> {
+    fn new(
+        case: &Case,
+        heat_case: &HeatCase,
+        backend: &Backend,
+        mesh: &Mesh,
+        geometry: &Geometry,
+    ) -> Result<Self, SimulationError> {
+        let discretization = match heat_case.discretization {
+            DiscretizationCase::Cell => {
+                Discretization::Cell { corrected: heat_case.nonorthogonal_correction }
+            }
+            DiscretizationCase::Node => Discretization::Node,
+        };
+        let problem = Problem {
+            discretization,
+            material: material(heat_case, mesh, geometry),
+            sources: sources(heat_case, mesh),
+            conditions: conditions(heat_case, mesh),
+            initial: Arc::new(heat_case.initial_temperature.clone()),
+        };
+        let heat = Heat::new(backend, mesh, geometry, problem)?;
+        let params = params(&case.linear_solver, discretization)?;
+        let march = case.time.as_ref().map(|time| {
+            let scheme = match time.method {
+                HeatTimeMethod::BackwardEuler => Scheme::BackwardEuler,
+                HeatTimeMethod::CrankNicolson => Scheme::CrankNicolson,
+                HeatTimeMethod::Bdf2 => Scheme::Bdf2,
+            };
+            March::new(&heat, scheme, &params)
+        });
+        let location = match discretization {
+            Discretization::Cell { .. } => Location::Cells,
+            Discretization::Node => Location::Nodes,
+        };
+        let monitors = Monitors::new(case, backend, &heat, mesh, geometry)?;
+        let backend = backend.clone();
+        Ok(HeatRun { backend, heat, march, params, location, steps: 0, monitors })
+    }
+}
+
+fn material(case: &HeatCase, mesh: &Mesh, geometry: &Geometry) -> Material {
+    let property = |quantity: &crate::case::ByRegion| {
+        let mut values = vec![0.0; mesh.n_cells()];
+        for (group, region) in mesh.regions.iter().enumerate() {
+            let Some(value) = quantity.of(region) else { continue };
+            let mut sampled = vec![0.0; mesh.n_cells()];
+            value.evaluate_many(&geometry.cell_centre, 0.0, &mut sampled);
+            for (cell, sample) in sampled.into_iter().enumerate() {
+                if mesh.cells.groups[cell] as usize == group {
+                    values[cell] = sample;
+                }
+            }
+        }
+        values
+    };
+    Material {
+        conductivity: property(&case.conductivity),
+        heat_capacity: property(&case.heat_capacity),
+    }
+}
+
+fn sources(case: &HeatCase, mesh: &Mesh) -> Vec<Source> {
+    if case.source.regions.is_empty() {
+        let everywhere = case.source.everywhere.iter().filter(|v| v.constant() != Some(0.0));
+        return everywhere.map(|v| Source { value: Arc::new(v.clone()), region: None }).collect();
+    }
+    let regions = mesh.regions.iter().enumerate();
+    regions
+        .filter_map(|(group, region)| {
+            let value = case.source.of(region).filter(|v| v.constant() != Some(0.0))?;
+            Some(Source { value: Arc::new(value.clone()), region: Some(group as u32) })
+        })
+        .collect()
+}
+
+fn conditions(case: &HeatCase, mesh: &Mesh) -> Vec<Condition> {
+    let shared = |value: &Value| -> Arc<dyn Prescribed> { Arc::new(value.clone()) };
+    let condition = |patch: &crate::mesh::Patch| {
+        let given = case.boundary.iter().find(|p| p.patch == patch.name);
+        match given.map(|p| &p.condition) {
+            Some(HeatBoundary::Temperature(value)) => Condition::Temperature(shared(value)),
+            Some(HeatBoundary::HeatFlux(value)) => Condition::HeatFlux(shared(value)),
+            Some(HeatBoundary::Convection { coefficient, ambient }) => Condition::Convection {
+                coefficient: shared(coefficient),
+                ambient: shared(ambient),
+            },
+            Some(HeatBoundary::Insulated | HeatBoundary::Symmetry) | None => Condition::Insulated,
+        }
+    };
+    mesh.patches.iter().map(condition).collect()
+}
+
+/// What `auto` means here: conjugate gradients for symmetric systems, BiCGStab for corrected ones;
+/// Jacobi.
+fn params(
+    case: &LinearSolverCase,
+    discretization: Discretization,
+) -> Result<Params, SimulationError> {
+    let corrected = discretization == Discretization::Cell { corrected: true };
+    let unavailable = |what: &str| SimulationError::NotAvailable {
+        what: what.to_owned(),
+        instead: "use `preconditioner = \"auto\"`",
+    };
+    let method = match case.method {
+        SolverMethod::Auto if corrected => Method::BiCgStab,
+        SolverMethod::Auto | SolverMethod::Cg => Method::ConjugateGradient,
+        SolverMethod::SingleReductionCg => Method::SingleReduction,
+        SolverMethod::FlexibleCg => Method::FlexibleConjugateGradient,
+        SolverMethod::BiCgStab => Method::BiCgStab,
+        SolverMethod::Fgmres => Method::Fgmres,
+        SolverMethod::Multigrid => return Err(unavailable("method = \"multigrid\"")),
+    };
+    let preconditioner = match case.preconditioner {
+        Preconditioner::Auto | Preconditioner::Jacobi => PreconditionerKind::Jacobi,
+        Preconditioner::None => PreconditionerKind::None,
+        Preconditioner::GaussSeidel => PreconditionerKind::GaussSeidel,
+        Preconditioner::Chebyshev => PreconditionerKind::Chebyshev { degree: 4, ratio: 30.0 },
+        Preconditioner::Amg => return Err(unavailable("preconditioner = \"amg\"")),
+    };
+    Ok(Params {
+        method,
+        preconditioner,
+        relative_tolerance: case.relative_tolerance,
+        max_iterations: case.max_iterations,
+        ..Params::default()
+    })
+}
+
+impl<F: Real> Monitors<F> {
+    fn new(
+        case: &Case,
+        backend: &Backend,
+        heat: &Heat<F>,
+        mesh: &Mesh,
+        geometry: &Geometry,
+    ) -> Result<Self, SimulationError> {
+        let output = &case.output;
+        let at_points = |points: &[[f64; 3]]| -> Vec<Option<Functional>> {
+            let located = locate(mesh, points);
+            let pairs = located.into_iter().zip(points);
+            pairs
+                .map(|(located, point)| {
+                    let found = located?;
+                    Some(heat.at_point(mesh, geometry, (found.cell, &found.weights), *point))
+                })
+                .collect()
+        };
+        let points: Vec<[f64; 3]> = output.probes.iter().map(|p| p.at).collect();
+        let names: Vec<&str> = output.probes.iter().map(|p| p.name.as_str()).collect();
+        Sampler::of_cells(mesh, geometry, &points).require_inside(mesh, &names, &points)?;
+        let mut functionals: Vec<Functional> = at_points(&points).into_iter().flatten().collect();
+        let mut patches = vec![];
+        for group in &output.patches {
+            let faces = FaceGroup::new(mesh, geometry, &group.name, &group.patches)?;
+            let before = functionals.len();
+            for (k, patch) in mesh.patches.iter().enumerate() {
+                if faces.faces.contains(&patch.faces) {
+                    functionals.extend(heat.heat_through(mesh, geometry, k));
+                }
+            }
+            let rows = functionals.len() - before;
+            patches.push(PatchRows { name: group.name.clone(), area: faces.area, rows });
+        }
+        let lines = output.lines.iter().map(|line| {
+            let (_, points) = line_points(line.from, line.to, line.points);
+            let found = at_points(&points);
+            let inside = found.iter().map(Option::is_some).collect();
+            let list: Vec<Functional> = found.into_iter().map(Option::unwrap_or_default).collect();
+            (Functionals::new(backend, &list), inside)
+        });
+        Ok(Monitors {
+            probes: output.probes.iter().map(|p| p.name.clone()).collect(),
+            patches,
+            functionals: Functionals::new(backend, &functionals),
+            lines: lines.collect(),
+        })
+    }
+}
+
+fn widened<F: Real>(values: Vec<F>) -> Vec<f64> {
+    values.into_iter().map(Into::into).collect()
+}
+
+const TEMPERATURE: &str = "temperature";
+
+impl<F: Real> Equation for HeatRun<F> {
+    fn name(&self) -> &'static str {
+        "heat"
+    }
+
+    fn fields(&self) -> &'static [&'static str] {
+        &[TEMPERATURE]
+    }
+
+    fn location(&self) -> Location {
+        self.location
+    }
+
+    fn clock(&self) -> (f64, usize) {
+        self.march.as_ref().map_or((0.0, self.steps), |m| (m.time, m.steps))
+    }
+
+    fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError> {
+        match (&mut self.march, step) {
+            (Some(march), Some(step)) => {
+                let report = march.step(&mut self.heat, step)?;
+                // Monitors see the boundary as it is at the new time.
+                self.heat.set_time(march.time)?;
+                Ok(Advance { outcome: report.outcome, rate: report.rate })
+            }
+            _ => {
+                let outcome = self.heat.solve_steady(&self.params)?;
+                self.steps += 1;
+                Ok(Advance { outcome, rate: 0.0 })
+            }
+        }
+    }
+
+    fn monitor(&mut self) -> Result<Monitored, SimulationError> {
+        let monitors = &mut self.monitors;
+        if monitors.functionals.is_empty() {
+            return Ok(Monitored::default());
+        }
+        let (temperature, prescribed) = (self.heat.temperature(), self.heat.prescribed());
+        let results = monitors.functionals.evaluate(&self.backend, temperature, prescribed);
+        let values = widened(self.backend.read(results)?);
+        let (probes, mut rest) = values.split_at(monitors.probes.len());
+        let mut monitored = Monitored::default();
+        for (name, value) in monitors.probes.iter().zip(probes) {
+            monitored.probes.set(name.clone(), [(TEMPERATURE, *value)].into_iter().collect());
+        }
+        for patch in &monitors.patches {
+            let (rows, after) = rest.split_at(patch.rows);
+            rest = after;
+            let mut quantities: NamedList<f64> = [("area", patch.area)].into_iter().collect();
+            quantities.set("heat_flux", rows.iter().sum::<f64>());
+            monitored.patches.set(patch.name.clone(), quantities);
+        }
+        Ok(monitored)
+    }
+
+    fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
+        let (functionals, inside) = &mut self.monitors.lines[line];
+        let (temperature, prescribed) = (self.heat.temperature(), self.heat.prescribed());
+        let results = functionals.evaluate(&self.backend, temperature, prescribed);
+        let mut values = widened(self.backend.read(results)?);
+        for (value, inside) in values.iter_mut().zip(inside) {
+            if !*inside {
+                *value = f64::NAN;
+            }
+        }
+        Ok(vec![(TEMPERATURE.to_owned(), values)])
+    }
+
+    fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
+        if name != TEMPERATURE {
+            let (name, known) = (name.to_owned(), format!("`{TEMPERATURE}`"));
+            return Err(SimulationError::NoField { name, known });
+        }
+        Ok(widened(self.backend.read(self.heat.temperature())?))
+    }
+
+    fn volumes(&self, mesh: &Mesh, geometry: &Geometry) -> Vec<f64> {
+        match self.location {
+            Location::Cells => geometry.cell_volume.clone(),
+            Location::Nodes => crate::heat::node_centred::node_volumes(mesh),
+        }
+    }
+
+    fn largest_rate(&self) -> Result<f64, SimulationError> {
+        Ok(self.heat.largest_rate()?)
+    }
+
+    fn linear_summary(&self) -> LinearSummary {
+        LinearSummary {
+            method: self.params.method.name().to_owned(),
+            preconditioner: self.params.preconditioner.name().to_owned(),
+            ..LinearSummary::default()
+        }
+    }
+
+    fn as_checkpointed(&self) -> &dyn Checkpointed {
+        self
+    }
+
+    fn as_checkpointed_mut(&mut self) -> &mut dyn Checkpointed {
+        self
+    }
+}
+
+fn state_error(error: impl std::fmt::Display) -> CheckpointError {
+    CheckpointError::State(error.to_string())
+}
+
+/// Values are stored as `f64`, which holds every `f32` exactly.
+impl<F: Real> Checkpointed for HeatRun<F> {
+    fn arrays(&self) -> Result<Vec<NamedArray>, CheckpointError> {
+        let temperature = self.backend.read(self.heat.temperature()).map_err(state_error)?;
+        let mut arrays = vec![NamedArray::reals(TEMPERATURE, widened(temperature))];
+        if let Some(march) = &self.march {
+            let (increment, before, step) = march.history(&self.heat).map_err(state_error)?;
+            arrays.push(NamedArray::reals("increment", widened(increment)));
+            arrays.push(NamedArray::reals("temperature_before", widened(before)));
+            arrays.push(NamedArray::reals("clock", vec![march.time, march.steps as f64, step]));
+        }
+        Ok(arrays)
+    }
+
+    fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointError> {
+        let n = self.heat.unknowns();
+        let narrow = |name: &str| -> Result<Vec<F>, CheckpointError> {
+            Ok(checkpoint.reals(name, &[n])?.iter().map(|v| F::narrow(*v)).collect())
+        };
+        let temperature = narrow(TEMPERATURE)?;
+        self.heat.set_temperature(&temperature);
+        if let Some(march) = &mut self.march {
+            let clock = checkpoint.reals("clock", &[3])?;
+            let (increment, before) = (narrow("increment")?, narrow("temperature_before")?);
+            let reached = (clock[0], clock[1] as usize);
+            march.restore(&self.heat, reached, (&increment, &before, clock[2]));
+        }
+        Ok(())
+    }
+}

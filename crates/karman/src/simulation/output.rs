@@ -1,0 +1,304 @@
+//! What a run writes.
+
+use super::equation::{Advance, Location, Monitored};
+use super::outcome::Outcome;
+use super::{Simulation, SimulationError};
+use crate::case::{Axis, Case, OutputInterval};
+use crate::io::csv::{HistoryWriter, LineSamples, Row, write_line};
+use crate::io::picture::{self, PictureField, PictureOf, Slice};
+use crate::io::pvd::{self, PvdEntry};
+use crate::io::FieldValues;
+use crate::io::vtu::{self, VtuData};
+use crate::mesh::{Mesh, RawMesh};
+use crate::monitor::{error_norms, field_summary, line_points};
+use crate::summary::{
+    MemorySummary, MeshSummary, Summary, ThroughputSummary, peak_host_bytes,
+};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// The files of a run.
+pub(super) struct Output {
+    directory: PathBuf,
+    history: HistoryWriter,
+    series: Vec<PvdEntry>,
+    /// The mesh as the file has it, made when it is first written.
+    raw: Option<RawMesh>,
+    last_monitored: Monitored,
+    written_at: Option<usize>,
+    first_step: usize,
+    seconds: f64,
+}
+
+/// Whether a multiple of `every` lies in (before, now], rounding aside.
+fn crosses(before: f64, now: f64, every: f64) -> bool {
+    let count = |t: f64| (t / every + 1e-9).floor();
+    count(now) > count(before)
+}
+
+impl Output {
+    pub(super) fn open(
+        case: &Case,
+        restarted: bool,
+        step: u64,
+    ) -> Result<Output, SimulationError> {
+        let directory = case.output.directory.clone();
+        std::fs::create_dir_all(&directory).map_err(|e| SimulationError::Write {
+            path: directory.clone(),
+            reason: e.to_string(),
+        })?;
+        let path = directory.join("history.csv");
+        let history = match restarted {
+            true => HistoryWriter::resume(&path, step)?,
+            false => HistoryWriter::create(&path)?,
+        };
+        Ok(Output {
+            directory,
+            history,
+            series: vec![],
+            raw: None,
+            last_monitored: Monitored::default(),
+            written_at: None,
+            first_step: step as usize,
+            seconds: 0.0,
+        })
+    }
+
+    pub(super) fn history(
+        &mut self,
+        simulation: &Simulation,
+        advance: &Advance,
+        monitored: &Monitored,
+    ) -> Result<(), SimulationError> {
+        let mut row = Row::of_step(simulation.steps() as u64);
+        if simulation.case.time.is_some() {
+            row.push("time", simulation.time());
+            row.push("dt", simulation.step_length);
+            row.push("rate", advance.rate);
+        }
+        row.push("residual", advance.outcome.relative_residual);
+        row.push("iterations", advance.outcome.iterations as f64);
+        for (probe, fields) in monitored.probes.iter() {
+            for (field, value) in fields.iter() {
+                row.push(format!("probe_{probe}_{field}"), *value);
+            }
+        }
+        for (patch, quantities) in monitored.patches.iter() {
+            for (quantity, value) in quantities.iter() {
+                row.push(format!("patch_{patch}_{quantity}"), *value);
+            }
+        }
+        self.last_monitored = monitored.clone();
+        Ok(self.history.write(&row)?)
+    }
+
+    pub(super) fn fields_are_due(&self, simulation: &Simulation) -> bool {
+        let time = simulation.time();
+        match simulation.case.output.every {
+            OutputInterval::End => false,
+            OutputInterval::Steps(n) => simulation.steps().is_multiple_of(n.max(1) as usize),
+            OutputInterval::Time(every) => crosses(time - simulation.step_length, time, every),
+        }
+    }
+
+    pub(super) fn checkpoint_is_due(&self, simulation: &Simulation) -> bool {
+        let time = simulation.time();
+        let every = simulation.case.checkpoint.as_ref().map(|c| c.every);
+        every.is_some_and(|every| crosses(time - simulation.step_length, time, every))
+    }
+
+    pub(super) fn checkpoint_path(&self, step: usize) -> PathBuf {
+        self.directory.join(format!("checkpoint_{step:08}.safetensors"))
+    }
+
+    /// Writes the fields of the case, in the numbering of the mesh file.
+    pub(super) fn fields(&mut self, simulation: &Simulation) -> Result<(), SimulationError> {
+        let start = Instant::now();
+        let raw = self.raw.get_or_insert_with(|| simulation.mesh.to_raw());
+        let location = simulation.equation.location();
+        let mut values = vec![];
+        for name in simulation.equation.fields() {
+            if simulation.case.output.fields.iter().any(|wanted| wanted == name) {
+                let field = simulation.field(name)?;
+                values.push((*name, in_file_order(&simulation.mesh, location, &field)));
+            }
+        }
+        let mut data = VtuData::new(&raw.points, &raw.cells);
+        data.regions = &raw.regions;
+        data.time = Some(simulation.time());
+        let list: Vec<(&str, FieldValues)> =
+            values.iter().map(|(n, v)| (*n, FieldValues::Scalar(v))).collect();
+        match location {
+            Location::Cells => data.cell_fields = list,
+            Location::Nodes => data.node_fields = list,
+        }
+        let file = format!("fields_{:04}.vtu", self.series.len());
+        vtu::write(&self.directory.join(&file), &data)?;
+        self.series.push(PvdEntry { time: simulation.time(), file });
+        pvd::write(&self.directory.join("fields.pvd"), &self.series)?;
+        self.written_at = Some(simulation.steps());
+        self.seconds += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Writes what comes at the end: the last fields, lines, the picture, the summary.
+    pub(super) fn finish(
+        &mut self,
+        simulation: &mut Simulation,
+        outcome: &Outcome,
+        start: Instant,
+    ) -> Result<(), SimulationError> {
+        let marching = start.elapsed().as_secs_f64();
+        if self.written_at != Some(simulation.steps()) {
+            self.fields(simulation)?;
+        }
+        let begun = Instant::now();
+        self.lines(simulation)?;
+        self.picture(simulation)?;
+        self.seconds += begun.elapsed().as_secs_f64();
+        simulation.phases.add("output", self.seconds);
+        let path = self.directory.join("summary.json");
+        let summary = self.summary(simulation, outcome, marching)?;
+        let failed = |e: std::io::Error| SimulationError::Write {
+            path: path.clone(),
+            reason: e.to_string(),
+        };
+        summary.write(&path).map_err(failed)
+    }
+
+    fn lines(&self, simulation: &mut Simulation) -> Result<(), SimulationError> {
+        for k in 0..simulation.case.output.lines.len() {
+            let columns = simulation.equation.line(k)?;
+            let line = &simulation.case.output.lines[k];
+            let (distances, points) = line_points(line.from, line.to, line.points);
+            let path = self.directory.join(format!("line_{}.csv", line.name));
+            write_line(&path, &LineSamples { distances, points, columns })?;
+        }
+        Ok(())
+    }
+
+    fn picture(&mut self, simulation: &Simulation) -> Result<(), SimulationError> {
+        let Some(wanted) = &simulation.case.output.picture else { return Ok(()) };
+        let raw = self.raw.get_or_insert_with(|| simulation.mesh.to_raw());
+        let location = simulation.equation.location();
+        let field = simulation.field(&wanted.field)?;
+        let values = in_file_order(&simulation.mesh, location, &field);
+        let (slice, mut note) = match (raw.dimension, wanted.slice) {
+            (2, _) => (Slice::of_plane_mesh(&raw.points, &raw.cells), String::new()),
+            (_, slice) => {
+                let (axis, at) = slice.map_or_else(
+                    || (2, halfway(raw)),
+                    |s| {
+                        let axis = match s.axis {
+                            Axis::X => 0,
+                            Axis::Y => 1,
+                            Axis::Z => 2,
+                        };
+                        (axis, s.at)
+                    },
+                );
+                let note = format!("{} = {at}", ["x", "y", "z"][axis]);
+                (Slice::of_solid_mesh(&raw.points, &raw.cells, axis, at), note)
+            }
+        };
+        if simulation.case.time.is_some() {
+            let comma = if note.is_empty() { "" } else { ", " };
+            note = format!("{note}{comma}t = {:.6}", simulation.time());
+        }
+        let field = match location {
+            Location::Cells => PictureField::Cells(&values),
+            Location::Nodes => PictureField::Nodes(&values),
+        };
+        let of = PictureOf { title: &simulation.case.title, name: &wanted.field, note: &note, field };
+        let path = self.directory.join(format!("{}.png", wanted.field));
+        Ok(picture::write(&path, &slice, &of)?)
+    }
+
+    fn summary(
+        &self,
+        simulation: &Simulation,
+        outcome: &Outcome,
+        marching: f64,
+    ) -> Result<Summary, SimulationError> {
+        let mesh = &simulation.mesh;
+        let volumes = simulation.equation.volumes(mesh, &simulation.geometry);
+        let mut summary = Summary {
+            case: simulation.case.name.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            backend: simulation.backend.kind().name().to_owned(),
+            device: simulation.backend.device_name(),
+            precision: simulation.case.run.precision.word().to_owned(),
+            threads: simulation.backend.threads(),
+            ranks: 1,
+            mesh: mesh_summary(mesh),
+            time: simulation.time_summary(),
+            linear: Some(simulation.linear.clone()),
+            phases: simulation.phases.clone(),
+            throughput: ThroughputSummary {
+                cell_steps_per_second: (mesh.n_cells() * (simulation.steps() - self.first_step))
+                    as f64
+                    / marching.max(1e-9),
+                ..ThroughputSummary::default()
+            },
+            memory: MemorySummary {
+                peak_host_bytes: peak_host_bytes(),
+                peak_device_bytes: simulation.backend.device_bytes(),
+            },
+            probe: self.last_monitored.probes.clone(),
+            patch: self.last_monitored.patches.clone(),
+            outcome: outcome.kind.name().to_owned(),
+            message: outcome.message.clone(),
+            ..Summary::default()
+        };
+        for name in simulation.equation.fields() {
+            let field = simulation.field(name)?;
+            summary.fields.set(*name, field_summary(&volumes, &field));
+            let exact = simulation.case.exact.iter().find(|e| e.field == *name);
+            if let Some(exact) = exact {
+                let place = |i| simulation.equation.place(mesh, &simulation.geometry, i).0;
+                let points: Vec<[f64; 3]> = (0..field.len()).map(place).collect();
+                let component_major: Vec<f64> =
+                    (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect();
+                let mut values = vec![0.0; field.len()];
+                exact.value.evaluate_many(&component_major, simulation.time(), &mut values);
+                summary.errors.set(*name, error_norms(&volumes, &field, &values));
+            }
+        }
+        Ok(summary)
+    }
+}
+
+fn halfway(raw: &RawMesh) -> f64 {
+    let z = || raw.points.iter().map(|p| p[2]);
+    0.5 * (z().fold(f64::MAX, f64::min) + z().fold(f64::MIN, f64::max))
+}
+
+/// Values in the order [`Mesh::to_raw`] gives cells or nodes.
+fn in_file_order(mesh: &Mesh, location: Location, field: &[f64]) -> Vec<f64> {
+    let original = match location {
+        Location::Cells => &mesh.original_cell,
+        Location::Nodes => &mesh.original_node,
+    };
+    let mut order: Vec<u32> = (0..field.len() as u32).collect();
+    order.sort_unstable_by_key(|i| original[*i as usize]);
+    order.into_iter().map(|i| field[i as usize]).collect()
+}
+
+fn mesh_summary(mesh: &Mesh) -> MeshSummary {
+    let mut by_element = crate::summary::NamedList::new();
+    for shape in crate::mesh::CellShape::ALL {
+        let count = mesh.cells.shapes.iter().filter(|s| **s == shape).count();
+        if count > 0 {
+            by_element.set(shape.name(), count);
+        }
+    }
+    MeshSummary {
+        dimension: mesh.dimension,
+        nodes: mesh.n_nodes(),
+        edges: mesh.count_edges(),
+        faces: mesh.n_faces(),
+        cells: mesh.n_cells(),
+        by_element,
+        patches: mesh.patches.iter().map(|p| (p.name.clone(), p.faces.len())).collect(),
+    }
+}

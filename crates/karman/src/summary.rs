@@ -1,0 +1,495 @@
+//! `summary.json`: what a run was, what it cost and what came out.
+
+use std::path::Path;
+
+use crate::mesh::{CellShape, Mesh};
+use rayon::prelude::*;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// Named things in the order they were added, written as a JSON object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedList<T>(Vec<(String, T)>);
+
+impl<T> Default for NamedList<T> {
+    fn default() -> Self {
+        NamedList(Vec::new())
+    }
+}
+
+impl<T> NamedList<T> {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the entry of this name, at the end where there is none.
+    pub fn set(&mut self, name: impl Into<String>, value: T) {
+        let name = name.into();
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((name, value)),
+        }
+    }
+
+    /// The entry of this name.
+    pub fn get(&self, name: &str) -> Option<&T> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// Names and entries, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl NamedList<f64> {
+    /// Adds to the entry of this name, which starts from 0.
+    pub fn add(&mut self, name: &str, value: f64) {
+        let sum = self.get(name).copied().unwrap_or(0.0) + value;
+        self.set(name, sum);
+    }
+}
+
+impl<T, N: Into<String>> FromIterator<(N, T)> for NamedList<T> {
+    fn from_iter<I: IntoIterator<Item = (N, T)>>(entries: I) -> Self {
+        let mut list = NamedList::new();
+        entries.into_iter().for_each(|(name, value)| list.set(name, value));
+        list
+    }
+}
+
+impl<T: Serialize> Serialize for NamedList<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// The whole of `summary.json`. Numbers that are not finite are written as `null`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// Name of the case.
+    pub case: String,
+    /// Version of karman.
+    pub version: String,
+    /// Kind of backend.
+    pub backend: String,
+    /// The processor.
+    pub device: String,
+    /// `f64` or `f32`.
+    pub precision: String,
+    /// Host threads.
+    pub threads: usize,
+    /// Processes.
+    pub ranks: usize,
+    /// Counts of the mesh.
+    pub mesh: MeshSummary,
+    /// The march in time.
+    pub time: TimeSummary,
+    /// The linear solver, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub linear: Option<LinearSummary>,
+    /// Seconds of each phase, in order.
+    pub phases: NamedList<f64>,
+    /// Speed.
+    pub throughput: ThroughputSummary,
+    /// Memory.
+    pub memory: MemorySummary,
+    /// Field values of each probe at the end.
+    pub probe: NamedList<NamedList<f64>>,
+    /// Quantities of each group of patches at the end.
+    pub patch: NamedList<NamedList<f64>>,
+    /// Mean, smallest and largest value of each field at the end.
+    pub fields: NamedList<FieldSummary>,
+    /// Differences from exact solutions.
+    pub errors: NamedList<ErrorSummary>,
+    /// How it ended: `converged`, `finished`, `diverged` …
+    pub outcome: String,
+    /// The same in a sentence.
+    pub message: String,
+}
+
+/// Counts of a mesh.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct MeshSummary {
+    /// 2 or 3.
+    pub dimension: usize,
+    /// Nodes.
+    pub nodes: usize,
+    /// Edges.
+    pub edges: usize,
+    /// Faces.
+    pub faces: usize,
+    /// Cells.
+    pub cells: usize,
+    /// Cells of each shape that occurs.
+    pub by_element: NamedList<usize>,
+    /// Faces of each patch.
+    pub patches: NamedList<usize>,
+}
+
+impl MeshSummary {
+    /// Counts what is in a mesh.
+    pub fn of(mesh: &Mesh) -> MeshSummary {
+        let count = |shape: CellShape| mesh.cells.shapes.iter().filter(|s| **s == shape).count();
+        let by_element = CellShape::ALL.map(|shape| (shape.name(), count(shape)));
+        let patches = mesh.patches.iter().map(|patch| (&patch.name, patch.faces.len()));
+        MeshSummary {
+            dimension: mesh.dimension,
+            nodes: mesh.n_nodes(),
+            edges: count_edges(mesh),
+            faces: mesh.n_faces(),
+            cells: mesh.n_cells(),
+            by_element: by_element.into_iter().filter(|(_, count)| *count > 0).collect(),
+            patches: patches.collect(),
+        }
+    }
+}
+
+/// Lines between nodes, each once: of each node, those to nodes of a higher number in the cells
+/// around it. Takes less memory than to list them.
+fn count_edges(mesh: &Mesh) -> usize {
+    const CHUNK: usize = 4096;
+    let node_to_cells = mesh.node_to_cells();
+    let starts: Vec<usize> = (0..mesh.n_nodes()).step_by(CHUNK).collect();
+    let counts: Vec<usize> = starts
+        .into_par_iter()
+        .map(|first| {
+            let mut ends: Vec<u32> = Vec::new();
+            let mut count = 0;
+            for node in first..(first + CHUNK).min(mesh.n_nodes()) {
+                ends.clear();
+                for &cell in node_to_cells.of(node) {
+                    let nodes = mesh.cells.nodes_of(cell as usize);
+                    for edge in mesh.cells.shapes[cell as usize].edges() {
+                        let [a, b] = edge.map(|local| nodes[local as usize]);
+                        if a.min(b) as usize == node {
+                            ends.push(a.max(b));
+                        }
+                    }
+                }
+                ends.sort_unstable();
+                ends.dedup();
+                count += ends.len();
+            }
+            count
+        })
+        .collect();
+    counts.into_iter().sum()
+}
+
+/// The march in time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TimeSummary {
+    /// Steps taken; of a steady run, corrector passes.
+    pub steps: u64,
+    /// Time reached; 0 of a steady run.
+    pub end: f64,
+}
+
+/// Linear systems solved. What a method does not have is `null`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LinearSummary {
+    /// The Krylov method.
+    pub method: String,
+    /// Its preconditioner.
+    pub preconditioner: String,
+    /// Systems solved.
+    pub solves: u64,
+    /// Iterations of all.
+    pub iterations: u64,
+    /// Iterations of the last.
+    pub last_iterations: u64,
+    /// ‖b − A x‖ / ‖b‖ of the last.
+    pub relative_residual: f64,
+    /// Geometric mean of the residual's reduction by an iteration, of the last.
+    pub convergence_factor: f64,
+    /// Levels of a multigrid hierarchy.
+    pub levels: Option<u64>,
+    /// Nonzeros of all levels by those of the finest.
+    pub operator_complexity: Option<f64>,
+    /// Unknowns of all levels by those of the finest.
+    pub grid_complexity: Option<f64>,
+    /// Applications of the finest matrix that an order of magnitude costs.
+    pub work_units: Option<f64>,
+    /// Seconds of set-up.
+    pub setup_seconds: f64,
+    /// Seconds of solving.
+    pub solve_seconds: f64,
+}
+
+/// Speed of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ThroughputSummary {
+    /// Cells times steps, by the seconds of the steps.
+    pub cell_steps_per_second: f64,
+    /// Bytes that the kernels move at least, where they are counted.
+    pub bytes_moved: Option<u64>,
+    /// Bytes a second as a share of a copy on the same machine, where that is measured.
+    pub percent_of_copy_bandwidth: Option<f64>,
+}
+
+/// Memory of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct MemorySummary {
+    /// Most bytes resident on the host, where the system tells.
+    pub peak_host_bytes: Option<u64>,
+    /// Most bytes reserved on the device; 0 without one.
+    pub peak_device_bytes: u64,
+}
+
+/// A field over the whole mesh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct FieldSummary {
+    /// Mean by volume.
+    pub mean: f64,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+}
+
+/// Norms of a field's difference from an exact solution, e by cell or node with its volume V.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ErrorSummary {
+    /// Σ V |e| / Σ V
+    pub l1: f64,
+    /// √(Σ V e² / Σ V)
+    pub l2: f64,
+    /// max |e|
+    pub linf: f64,
+}
+
+impl Summary {
+    /// Writes the file, which appears under its name only when it is complete.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write(&self, path: &Path) -> std::io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(".partial");
+        std::fs::write(&partial, text)?;
+        std::fs::rename(&partial, path)
+    }
+
+    /// The same as a JSON value, in which `[expected]` values are looked up.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+/// Most bytes this process has had resident; none where the system does not tell (it is read from
+/// `/proc`, which Linux has).
+pub fn peak_host_bytes() -> Option<u64> {
+    peak_of_status(&std::fs::read_to_string("/proc/self/status").ok()?)
+}
+
+fn peak_of_status(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Summary {
+        Summary {
+            case: "cube".into(),
+            version: "0.1.0".into(),
+            backend: "cpu".into(),
+            device: "2 host threads".into(),
+            precision: "f64".into(),
+            threads: 2,
+            ranks: 1,
+            mesh: MeshSummary {
+                dimension: 3,
+                nodes: 27,
+                edges: 54,
+                faces: 36,
+                cells: 8,
+                by_element: [("hexahedron", 8)].into_iter().collect(),
+                patches: [("zmin", 4), ("xmin", 4)].into_iter().collect(),
+            },
+            time: TimeSummary { steps: 1, end: 0.0 },
+            linear: Some(LinearSummary {
+                method: "cg".into(),
+                preconditioner: "jacobi".into(),
+                solves: 1,
+                iterations: 12,
+                last_iterations: 12,
+                relative_residual: 1e-9,
+                convergence_factor: f64::NAN,
+                ..Default::default()
+            }),
+            phases: [("mesh", 0.25), ("solve", 0.5)].into_iter().collect(),
+            throughput: ThroughputSummary { cell_steps_per_second: 16.0, ..Default::default() },
+            memory: MemorySummary { peak_host_bytes: Some(1 << 20), peak_device_bytes: 0 },
+            probe: [("centre", [("temperature", 350.0)].into_iter().collect())]
+                .into_iter()
+                .collect(),
+            patch: [("hot", [("area", 1.0), ("heat_flux", 2.5)].into_iter().collect())]
+                .into_iter()
+                .collect(),
+            fields: [("temperature", FieldSummary { mean: 350.0, min: 300.0, max: 600.0 })]
+                .into_iter()
+                .collect(),
+            errors: [("temperature", ErrorSummary { l1: 0.1, l2: 0.2, linf: 0.5 })]
+                .into_iter()
+                .collect(),
+            outcome: "converged".into(),
+            message: "the residual fell below 1e-8".into(),
+        }
+    }
+
+    #[test]
+    fn the_file_has_the_keys_of_the_contract_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("summary.json");
+        example().write(&path).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        let text = std::fs::read_to_string(&path).unwrap();
+        insta::assert_snapshot!(text, @r#"
+        {
+          "case": "cube",
+          "version": "0.1.0",
+          "backend": "cpu",
+          "device": "2 host threads",
+          "precision": "f64",
+          "threads": 2,
+          "ranks": 1,
+          "mesh": {
+            "dimension": 3,
+            "nodes": 27,
+            "edges": 54,
+            "faces": 36,
+            "cells": 8,
+            "by_element": {
+              "hexahedron": 8
+            },
+            "patches": {
+              "zmin": 4,
+              "xmin": 4
+            }
+          },
+          "time": {
+            "steps": 1,
+            "end": 0.0
+          },
+          "linear": {
+            "method": "cg",
+            "preconditioner": "jacobi",
+            "solves": 1,
+            "iterations": 12,
+            "last_iterations": 12,
+            "relative_residual": 1e-9,
+            "convergence_factor": null,
+            "levels": null,
+            "operator_complexity": null,
+            "grid_complexity": null,
+            "work_units": null,
+            "setup_seconds": 0.0,
+            "solve_seconds": 0.0
+          },
+          "phases": {
+            "mesh": 0.25,
+            "solve": 0.5
+          },
+          "throughput": {
+            "cell_steps_per_second": 16.0,
+            "bytes_moved": null,
+            "percent_of_copy_bandwidth": null
+          },
+          "memory": {
+            "peak_host_bytes": 1048576,
+            "peak_device_bytes": 0
+          },
+          "probe": {
+            "centre": {
+              "temperature": 350.0
+            }
+          },
+          "patch": {
+            "hot": {
+              "area": 1.0,
+              "heat_flux": 2.5
+            }
+          },
+          "fields": {
+            "temperature": {
+              "mean": 350.0,
+              "min": 300.0,
+              "max": 600.0
+            }
+          },
+          "errors": {
+            "temperature": {
+              "l1": 0.1,
+              "l2": 0.2,
+              "linf": 0.5
+            }
+          },
+          "outcome": "converged",
+          "message": "the residual fell below 1e-8"
+        }
+        "#);
+        assert!(example().write(&folder.path().join("none/summary.json")).is_err());
+    }
+
+    #[test]
+    fn a_mesh_is_counted() {
+        let counts = |text: &str| {
+            let case = crate::case::MeshCase::parse(text, Path::new(""), "m").unwrap();
+            MeshSummary::of(&crate::mesh_source::mesh(&case).unwrap())
+        };
+        let cube = counts("[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [3, 4, 5]\n");
+        assert_eq!((cube.nodes, cube.cells, cube.faces), (120, 60, 4 * 4 * 5 + 3 * 5 * 5 + 3 * 4 * 6));
+        // Lines along x, y and z.
+        assert_eq!(cube.edges, 3 * 5 * 6 + 4 * 4 * 6 + 4 * 5 * 5);
+        assert_eq!(cube.by_element, [("hexahedron", 60)].into_iter().collect());
+        assert_eq!(cube.patches.get("xmin"), Some(&20));
+        let square = counts(
+            "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [30, 4]\nelement = \"triangle\"\n",
+        );
+        assert_eq!((square.dimension, square.edges), (2, square.faces));
+    }
+
+    #[test]
+    fn lists_keep_their_order_and_replace_by_name() {
+        let mut list = NamedList::new();
+        list.set("b", 1.0);
+        list.set("a", 2.0);
+        list.set("b", 3.0);
+        list.add("a", 0.5);
+        list.add("c", 0.25);
+        assert_eq!(list.iter().collect::<Vec<_>>(), [("b", &3.0), ("a", &2.5), ("c", &0.25)]);
+        assert_eq!((list.len(), list.is_empty(), list.get("d")), (3, false, None));
+    }
+
+    #[test]
+    fn the_peak_of_memory_is_read_where_there_is_one() {
+        assert_eq!(peak_of_status("Name:\tkarman\nVmHWM:\t  123 kB\n"), Some(123 * 1024));
+        assert_eq!(peak_of_status("VmPeak:\t5 kB\n"), None);
+        assert_eq!(peak_of_status("VmHWM:\tmany kB\n"), None);
+        if cfg!(target_os = "linux") {
+            assert!(peak_host_bytes().unwrap() > 1 << 20);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Time integration.
+
+pub mod bdf;
