@@ -1,5 +1,6 @@
 //! Holds the sources to `docs/architecture.md`: its table of imports, and the invariants that can be
 //! read off the text of the sources.
+#![allow(clippy::unwrap_used)] // its helpers are tests too
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
