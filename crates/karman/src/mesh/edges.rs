@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 pub struct EdgeTopology {
     /// Number of edges; in 2D of nodes.
     pub n_edges: usize,
-    /// From and to: `[n_edges]`, ascending; the nodal gradient is φ[to] − φ[from]. Empty in 2D, where an
+    /// From and to: `[n_edges]`, ascending; the nodal gradient is `φ[to] − φ[from]`. Empty in 2D, where an
     /// edge is its node.
     pub edge_to_nodes: Vec<[u32; 2]>,
     /// Edges around each face in the order of the face's nodes; [`SIGN_BIT`] set where the edge runs
