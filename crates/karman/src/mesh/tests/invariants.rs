@@ -75,7 +75,8 @@ fn faces_are_ordered_owned_and_oriented() {
     }
 }
 
-/// Σ ∫ x ⊗ n dA = V I from the triangles of the faces, warped ones included; x from the cell's centre.
+/// Σ ∫ x ⊗ n dA = V I from the triangles of the faces, warped ones included; x from the cell's
+/// centre.
 #[test]
 fn moments_of_the_faces_triangles_give_the_volume() {
     for (name, mesh, geometry) in meshes(0.2, Renumbering::Auto) {
@@ -162,8 +163,8 @@ fn face_centres_times_area_vectors_give_the_volume_on_planar_faces() {
     }
 }
 
-/// The centroid of every cell against the average over its sub-tetrahedra, by another route: cutting
-/// warped faces about their mean points and the cell about its first node.
+/// The centroid of every cell against the average over its sub-tetrahedra, by another route:
+/// cutting warped faces about their mean points and the cell about its first node.
 #[test]
 fn centroids_follow_from_the_faces_triangles() {
     for (name, mesh, geometry) in meshes(0.2, Renumbering::Auto) {
@@ -237,7 +238,8 @@ fn divergence_of_curl_and_curl_of_gradient_vanish_in_integers() {
     }
 }
 
-/// In 2D the flux through a→b of the curl of s along z is s_b − s_a, right-handed: u = (∂s/∂y, −∂s/∂x).
+/// In 2D the flux through a→b of the curl of s along z is s_b − s_a, right-handed: u = (∂s/∂y,
+/// −∂s/∂x).
 #[test]
 fn the_curl_in_two_dimensions_is_right_handed() {
     let (_, mesh, geometry) = meshes(0.2, Renumbering::Auto).swap_remove(0);
