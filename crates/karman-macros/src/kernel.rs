@@ -419,8 +419,7 @@ impl Pair<'_> {
             if is_struct {
                 let stride = format_ident!("{name}_stride");
                 signature.push(quote!(#stride: usize));
-                arguments
-                    .push(quote!(#name.len() / <#ty as crate::backend::Components>::COUNT));
+                arguments.push(quote!(#name.len() / <#ty as crate::backend::Components>::COUNT));
             }
         }
         if !self.options.reduce.is_empty() {

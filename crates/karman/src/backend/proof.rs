@@ -38,11 +38,7 @@ fn pressure<F: Real>(q: Conserved<F>, gamma: F) -> F {
 #[cube]
 fn fixed_speed<F: Real>(lambda: F, delta: F) -> F {
     let speed = F::absolute(lambda);
-    if speed < delta {
-        F::literal(0.5) * (speed * speed / delta + delta)
-    } else {
-        speed
-    }
+    if speed < delta { F::literal(0.5) * (speed * speed / delta + delta) } else { speed }
 }
 
 /// Flux of the Euler equations through `s` (area included), Roe, J. Comput. Phys. 43 (1981) 357,
@@ -59,8 +55,16 @@ pub fn upwind_flux<F: Real>(
     let half = F::literal(0.5);
     let area = F::root(Vec3::<F>::dot(s, s));
     let n = Vec3::<F>::scaled(s, one / area);
-    let ul = Vec3::<F> { x: l.momentum_x / l.density, y: l.momentum_y / l.density, z: l.momentum_z / l.density };
-    let ur = Vec3::<F> { x: r.momentum_x / r.density, y: r.momentum_y / r.density, z: r.momentum_z / r.density };
+    let ul = Vec3::<F> {
+        x: l.momentum_x / l.density,
+        y: l.momentum_y / l.density,
+        z: l.momentum_z / l.density,
+    };
+    let ur = Vec3::<F> {
+        x: r.momentum_x / r.density,
+        y: r.momentum_y / r.density,
+        z: r.momentum_z / r.density,
+    };
     let pl = pressure::<F>(l, gamma);
     let pr = pressure::<F>(r, gamma);
     let unl = Vec3::<F>::dot(ul, n);
@@ -188,15 +192,8 @@ pub fn residual_of_cell<F: Real, S: Real>(
         let k = side * n + c;
         let other = neighbour[k] as usize;
         let left = reconstructed::<F, S>(c, side, q, stencil, weights, n, width);
-        let right = reconstructed::<F, S>(
-            other,
-            neighbour_side[k] as usize,
-            q,
-            stencil,
-            weights,
-            n,
-            width,
-        );
+        let right =
+            reconstructed::<F, S>(other, neighbour_side[k] as usize, q, stencil, weights, n, width);
         let s = Vec3::<F>::at(area, k, 4 * n);
         let f = upwind_flux::<F>(left, right, s, gamma, upwinding);
         total.density -= f.density;

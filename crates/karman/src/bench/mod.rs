@@ -115,7 +115,8 @@ impl<'a> Bench<'a> {
             "operation", "real", "entities", "time [us]", "GB/s", "% copy", "first [s]"
         );
         for row in &self.rows {
-            let percent = copy.map_or(String::new(), |c| format!("{:.1}", 100.0 * row.bandwidth() / c));
+            let percent =
+                copy.map_or(String::new(), |c| format!("{:.1}", 100.0 * row.bandwidth() / c));
             text += &format!(
                 "{:<34} {:>5} {:>10} {:>12.2} {:>9.1} {:>8} {:>9.3}\n",
                 row.name,

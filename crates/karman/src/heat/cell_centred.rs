@@ -336,8 +336,7 @@ pub fn discretize(
     let coupling = coupling(mesh, &boundary, &outer);
     let correction = corrected.then(|| correction(mesh, &boundary, &interior, &outer));
     let mass = mesh_mass(geometry, &material.heat_capacity);
-    let discrete =
-        DiscreteHeat { matrix, mass, coupling, values, correction, is_held: vec![] };
+    let discrete = DiscreteHeat { matrix, mass, coupling, values, correction, is_held: vec![] };
     Ok((discrete, boundary))
 }
 
@@ -407,7 +406,8 @@ fn correction(
     for component in 0..3 {
         let inner = interior.iter().map(|f| f.tangential[component]);
         let outer = outer.iter().map(|f| f.tangential[component]);
-        for (slot, value) in tangential[component * face_count..].iter_mut().zip(inner.chain(outer)) {
+        for (slot, value) in tangential[component * face_count..].iter_mut().zip(inner.chain(outer))
+        {
             *slot = value;
         }
     }
@@ -471,7 +471,8 @@ fn symmetric_inverse(a: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
         let (p, q, r, s) = ((i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3);
         a[p][r] * a[q][s] - a[p][s] * a[q][r]
     };
-    let determinant: f64 = a[0][0] * cofactor(0, 0) + a[0][1] * cofactor(0, 1) + a[0][2] * cofactor(0, 2);
+    let determinant: f64 =
+        a[0][0] * cofactor(0, 0) + a[0][1] * cofactor(0, 1) + a[0][2] * cofactor(0, 2);
     let mut inverse = [[0.0; 3]; 3];
     for (i, row) in inverse.iter_mut().enumerate() {
         for (j, entry) in row.iter_mut().enumerate() {

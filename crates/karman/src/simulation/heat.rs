@@ -152,10 +152,9 @@ fn conditions(case: &HeatCase, mesh: &Mesh) -> Vec<Condition> {
         match given.map(|p| &p.condition) {
             Some(HeatBoundary::Temperature(value)) => Condition::Temperature(shared(value)),
             Some(HeatBoundary::HeatFlux(value)) => Condition::HeatFlux(shared(value)),
-            Some(HeatBoundary::Convection { coefficient, ambient }) => Condition::Convection {
-                coefficient: shared(coefficient),
-                ambient: shared(ambient),
-            },
+            Some(HeatBoundary::Convection { coefficient, ambient }) => {
+                Condition::Convection { coefficient: shared(coefficient), ambient: shared(ambient) }
+            }
             Some(HeatBoundary::Insulated | HeatBoundary::Symmetry) | None => Condition::Insulated,
         }
     };
