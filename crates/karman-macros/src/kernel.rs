@@ -580,7 +580,9 @@ impl Pair<'_> {
         };
         quote! {
             #[cubecl::prelude::cube(launch_unchecked)]
-            #[allow(clippy::too_many_arguments, unsafe_code, missing_docs, unused_variables)]
+            // Device code alone: `cast_from` never runs on the host.
+            #[allow(clippy::too_many_arguments, clippy::disallowed_methods)]
+            #[allow(unsafe_code, missing_docs, unused_variables)]
             fn #kernel #generics (#(#signature),*) { #body }
         }
     }

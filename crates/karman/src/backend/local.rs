@@ -1,4 +1,5 @@
 //! Scratch arrays inside entity functions.
+#![allow(clippy::disallowed_methods)] // `Array` in the device forms, which never run on the host
 
 use super::{Components, Writer};
 use crate::real::Real;

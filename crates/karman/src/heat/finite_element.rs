@@ -48,7 +48,7 @@ fn rule(shape: CellShape) -> Vec<Point> {
         CellShape::Pyramid => {
             // Collapsed cube: (x, y, z) = (a (1 − z), b (1 − z), z), Jacobian (1 − z)². The two
             // points and weights in z integrate (1 − z)² times a cubic (Gauss–Jacobi, α = 2).
-            let jacobi = [(0.122_514_822_655_441_4, 0.232_547_451_253_508_0),
+            let jacobi = [(0.122_514_822_655_441_4, 0.232_547_451_253_508),
                 (0.544_151_844_011_225_3, 0.100_785_882_079_825_3)];
             for (z, wz) in jacobi {
                 for (b, wb) in line {

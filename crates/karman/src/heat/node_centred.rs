@@ -197,10 +197,10 @@ pub fn node_volumes(mesh: &Mesh) -> Vec<f64> {
 /// Σ over cells of a factor times ∫ N_i.
 pub(super) fn lumped_mass(mesh: &Mesh, heat_capacity: &[f64]) -> Vec<f64> {
     let mut mass = vec![0.0; mesh.points.len()];
-    for cell in 0..mesh.cells.len() {
+    for (cell, capacity) in heat_capacity.iter().enumerate() {
         let shares = shares(mesh.cells.shapes[cell], &corners(mesh, cell));
         for (node, share) in mesh.cells.nodes_of(cell).iter().zip(shares) {
-            mass[*node as usize] += heat_capacity[cell] * share;
+            mass[*node as usize] += capacity * share;
         }
     }
     mass
