@@ -147,7 +147,7 @@ pub(super) fn projected_started(
 }
 
 /// w·v of four vectors. Traffic 5s.
-#[kernel(project_block, reduce(sum, sum, sum, sum))]
+#[kernel(project_block, reduce(sum, sum, sum, sum), unroll(2))]
 pub(super) fn projected_block<F: Real>(
     i: usize,
     v0: &View<F>,
@@ -209,7 +209,7 @@ fn combination<F: Real>(
 }
 
 /// w ← w − Σ h v, with w·w. Traffic 6s.
-#[kernel(subtract_block, update(w), reduce(sum))]
+#[kernel(subtract_block, update(w), reduce(sum), unroll(2))]
 pub(super) fn block_subtracted<F: Real>(
     i: usize,
     v0: &View<F>,

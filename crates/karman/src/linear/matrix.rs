@@ -247,7 +247,7 @@ impl<S: Real> Matrix<S> {
         let mut first = backend.zeros(1);
         let (offsets, indices, values) = self.arrays();
         let spacing = if self.layout == Layout::Csr { 1 } else { super::SLICE };
-        super::on_threads(backend, || {
+        backend.install(|| {
             invert_diagonal(
                 backend,
                 n,

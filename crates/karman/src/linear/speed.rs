@@ -26,7 +26,7 @@ fn report(backend: &Backend, m: usize) {
         let x = backend.upload(values(n, 1));
         let mut y = backend.zeros(n);
         let mut partials = Partials::new(backend, n, 5);
-        let seconds = on_threads(backend, || {
+        let seconds = backend.install(|| {
             best(5, || {
                 for _ in 0..10 {
                     matrix.multiply_dot(&x, &mut y, &mut partials);
