@@ -232,6 +232,21 @@ impl<'a> CellScheme<'a> {
         CellScheme { mesh, geometry, conductivity, boundary, corrected }
     }
 
+    /// Heat through each face for a unit of temperature difference, `[n_faces]`; 0 at a boundary face
+    /// whose heat does not depend on the temperature. They make up the matrix.
+    pub fn conductances(&self) -> Vec<f64> {
+        let inner = self.mesh.n_interior_faces();
+        let of_face = |face: usize| {
+            if face < inner {
+                let (mesh, geometry, k) = (self.mesh, self.geometry, self.conductivity);
+                return interior_flux(face, mesh, geometry, k, self.corrected).conductance;
+            }
+            let flux = self.boundary_flux(face, self.corrected);
+            if flux.implicit { flux.conductance } else { 0.0 }
+        };
+        (0..self.mesh.n_faces()).into_par_iter().with_min_len(1024).map(of_face).collect()
+    }
+
     fn boundary_flux(&self, face: usize, corrected: bool) -> BoundaryFlux {
         let kind = self.boundary.kinds[face - self.mesh.n_interior_faces()];
         boundary_flux(face, self.mesh, self.geometry, self.conductivity, kind, corrected)
