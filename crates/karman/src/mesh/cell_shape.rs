@@ -129,6 +129,12 @@ impl CellShape {
         FACE_TABLES[self as usize].count
     }
 
+    /// Number of nodes of local face `face`.
+    #[inline]
+    pub const fn face_node_count(self, face: usize) -> usize {
+        FACE_TABLES[self as usize].node_count[face] as usize
+    }
+
     /// Global nodes of local face `face` of a cell whose nodes are `nodes`: four entries, of which
     /// the first `count` are meant, and `count`.
     #[inline]

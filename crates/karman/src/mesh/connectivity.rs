@@ -38,9 +38,12 @@ impl Faces {
             .map(|chunk| {
                 let mut count = [0, 0];
                 for cell in chunk_cells(chunk) {
-                    each_owned(&halves, cells, cell, |_, _, nodes| {
-                        count = [count[0] + 1, count[1] + nodes.1];
-                    });
+                    for (face, &code) in partners(&halves, cell).iter().enumerate() {
+                        if is_owned(code, cell) {
+                            let nodes = cells.shapes[cell].face_node_count(face);
+                            count = [count[0] + 1, count[1] + nodes];
+                        }
+                    }
                 }
                 count
             })
@@ -112,6 +115,16 @@ fn split_off<'a, T>(slice: &mut &'a mut [T], n: usize) -> &'a mut [T] {
     head
 }
 
+/// What lies across each face of a cell.
+fn partners(halves: &HalfFaces, cell: usize) -> &[u32] {
+    &halves.partner[halves.offsets[cell] as usize..halves.offsets[cell + 1] as usize]
+}
+
+/// Whether a cell owns the interior face across which `code` lies.
+fn is_owned(code: u32, cell: usize) -> bool {
+    code & BOUNDARY == 0 && cell_of(code) > cell
+}
+
 /// Visits the interior faces a cell owns, by ascending neighbour: local face, partner, nodes.
 fn each_owned(
     halves: &HalfFaces,
@@ -119,12 +132,10 @@ fn each_owned(
     cell: usize,
     mut visit: impl FnMut(usize, u32, ([u32; 4], usize)),
 ) {
-    let start = halves.offsets[cell] as usize;
-    let partners = &halves.partner[start..halves.offsets[cell + 1] as usize];
     let mut owned = [(0u32, 0usize); MAX_FACES];
     let mut count = 0;
-    for (face, &code) in partners.iter().enumerate() {
-        if code & BOUNDARY == 0 && cell_of(code) > cell {
+    for (face, &code) in partners(halves, cell).iter().enumerate() {
+        if is_owned(code, cell) {
             owned[count] = (code, face);
             count += 1;
         }
@@ -171,9 +182,7 @@ fn boundary_halves(halves: &HalfFaces, n_cells: usize) -> Vec<(u32, u32)> {
     let of_chunk = |chunk: usize| {
         let mut found = Vec::new();
         for cell in chunk * CHUNK..((chunk + 1) * CHUNK).min(n_cells) {
-            let start = halves.offsets[cell] as usize;
-            let partners = &halves.partner[start..halves.offsets[cell + 1] as usize];
-            for (face, &code) in partners.iter().enumerate() {
+            for (face, &code) in partners(halves, cell).iter().enumerate() {
                 if code & BOUNDARY != 0 {
                     found.push((code & !BOUNDARY, code_of(cell, face)));
                 }

@@ -69,19 +69,21 @@ fn sides(nodes: &[u32]) -> impl Iterator<Item = (u32, u32)> + '_ {
     nodes.iter().copied().zip(turned.copied())
 }
 
+/// Visits the sides of all faces as (lower, higher) node, in parallel.
+fn each_side(mesh: &Mesh, visit: impl Fn(u32, u32) + Sync) {
+    (0..mesh.n_faces()).into_par_iter().with_min_len(CHUNK).for_each(|face| {
+        for (a, b) in sides(mesh.face_to_nodes.of(face)) {
+            visit(a.min(b), a.max(b));
+        }
+    });
+}
+
 impl Lines {
     /// Sorts the sides of all faces into buckets by lower node and keeps one of each.
     fn new(mesh: &Mesh) -> Lines {
         let n = mesh.points.len();
         let ends: Vec<AtomicU32> = (0..=n).map(|_| AtomicU32::new(0)).collect();
-        let each_side = |visit: &(dyn Fn(u32, u32) + Sync)| {
-            (0..mesh.n_faces()).into_par_iter().with_min_len(CHUNK).for_each(|face| {
-                for (a, b) in sides(mesh.face_to_nodes.of(face)) {
-                    visit(a.min(b), a.max(b));
-                }
-            });
-        };
-        each_side(&|low, _| {
+        each_side(mesh, |low, _| {
             ends[low as usize].fetch_add(1, Relaxed);
         });
         let mut sum = 0;
@@ -90,7 +92,7 @@ impl Lines {
             end.store(sum, Relaxed);
         }
         let items: Vec<AtomicU32> = (0..sum).map(|_| AtomicU32::new(0)).collect();
-        each_side(&|low, high| {
+        each_side(mesh, |low, high| {
             let place = ends[low as usize].fetch_sub(1, Relaxed) - 1;
             items[place as usize].store(high, Relaxed);
         });

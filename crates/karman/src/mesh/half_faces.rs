@@ -163,25 +163,27 @@ fn atomics(n: usize) -> Vec<AtomicU32> {
     values
 }
 
+/// Visits every half-face and boundary element with its smallest node and its code, in parallel.
+fn each_half(raw: &RawMesh, visit: impl Fn(u32, u32) + Sync) {
+    let cells = &raw.cells;
+    (0..cells.len()).into_par_iter().with_min_len(CHUNK).for_each(|cell| {
+        let (shape, nodes) = (cells.shapes[cell], cells.nodes_of(cell));
+        for face in 0..shape.face_count() {
+            let ([a, b, c, d], _) = shape.face_nodes(nodes, face);
+            visit(a.min(b).min(c.min(d)), code_of(cell, face));
+        }
+    });
+    (0..raw.boundary.len()).into_par_iter().with_min_len(CHUNK).for_each(|element| {
+        let lowest = raw.boundary.nodes_of(element).iter().copied().min().unwrap_or(0);
+        visit(lowest, BOUNDARY | element as u32);
+    });
+}
+
 /// Half-faces and boundary elements by smallest node, in any order within a bucket.
 fn buckets(raw: &RawMesh) -> Adjacency {
-    let cells = &raw.cells;
     let n = raw.points.len();
     let ends: Vec<AtomicU32> = (0..=n).map(|_| AtomicU32::new(0)).collect();
-    let each_cell = |visit: &(dyn Fn(u32, u32) + Sync)| {
-        (0..cells.len()).into_par_iter().with_min_len(CHUNK).for_each(|cell| {
-            let (shape, nodes) = (cells.shapes[cell], cells.nodes_of(cell));
-            for face in 0..shape.face_count() {
-                let ([a, b, c, d], _) = shape.face_nodes(nodes, face);
-                visit(a.min(b).min(c.min(d)), code_of(cell, face));
-            }
-        });
-        (0..raw.boundary.len()).into_par_iter().with_min_len(CHUNK).for_each(|element| {
-            let lowest = raw.boundary.nodes_of(element).iter().copied().min().unwrap_or(0);
-            visit(lowest, BOUNDARY | element as u32);
-        });
-    };
-    each_cell(&|lowest, _| {
+    each_half(raw, |lowest, _| {
         ends[lowest as usize].fetch_add(1, Relaxed);
     });
     let mut sum = 0;
@@ -190,7 +192,7 @@ fn buckets(raw: &RawMesh) -> Adjacency {
         end.store(sum, Relaxed);
     }
     let items = atomics(sum as usize);
-    each_cell(&|lowest, code| {
+    each_half(raw, |lowest, code| {
         let place = ends[lowest as usize].fetch_sub(1, Relaxed) - 1;
         items[place as usize].store(code, Relaxed);
     });

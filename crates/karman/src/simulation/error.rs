@@ -9,7 +9,7 @@ use crate::io::csv::CsvError;
 use crate::io::picture::PictureError;
 use crate::linear::LinearError;
 use crate::mesh::MeshError;
-use crate::mesh::generate::GenerateError;
+use crate::mesh_source::MeshSourceError;
 use crate::monitor::MonitorError;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -20,15 +20,15 @@ pub enum SimulationError {
     /// The case does not fit its mesh.
     #[error(transparent)]
     Case(#[from] CaseError),
-    /// The mesh file.
+    /// The mesh, its file or its generator.
     #[error(transparent)]
-    MeshFile(#[from] MeshFileError),
-    /// The mesh.
+    MeshSource(#[from] MeshSourceError),
+    /// The geometry of the mesh.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// A generator.
+    /// A file of fields.
     #[error(transparent)]
-    Generate(#[from] GenerateError),
+    Fields(#[from] MeshFileError),
     /// The equation.
     #[error(transparent)]
     Heat(#[from] HeatError),

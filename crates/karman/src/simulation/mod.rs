@@ -6,7 +6,6 @@ mod error;
 mod heat;
 mod outcome;
 mod output;
-mod setup;
 
 pub use equation::{Advance, Monitored};
 pub use error::SimulationError;
@@ -59,7 +58,7 @@ impl Simulation {
         let backend = Backend::new(asked.unwrap_or_default(), case.run.threads)?;
         let mut phases = NamedList::new();
         let mesh = timed(&mut phases, "mesh", || {
-            backend.install(|| setup::mesh(&case.mesh))
+            backend.install(|| crate::mesh_source::mesh(&case.mesh))
         })?;
         for warning in &mesh.warnings {
             tracing::warn!("{warning}");
