@@ -132,18 +132,16 @@ pub fn available_devices() -> Vec<DeviceDescription> {
     list
 }
 
+/// Devices looked for on one machine.
+#[cfg(any(feature = "cuda", feature = "hip"))]
+const MOST_DEVICES: usize = 16;
+
 fn devices_of(kind: BackendKind) -> Vec<cubecl::Device> {
     match kind {
         #[cfg(feature = "cuda")]
-        BackendKind::Cuda => cubecl::Device::enumerate_all()
-            .into_iter()
-            .filter(|d| d.runtime() == cubecl::RuntimeId::Cuda)
-            .collect(),
+        BackendKind::Cuda => (0..MOST_DEVICES).map_while(|i| cubecl::Device::cuda(i).ok()).collect(),
         #[cfg(feature = "hip")]
-        BackendKind::Hip => cubecl::Device::enumerate_all()
-            .into_iter()
-            .filter(|d| d.runtime() == cubecl::RuntimeId::Hip)
-            .collect(),
+        BackendKind::Hip => (0..MOST_DEVICES).map_while(|i| cubecl::Device::rocm(i).ok()).collect(),
         #[cfg(any(feature = "wgpu", feature = "vulkan"))]
         BackendKind::Wgpu | BackendKind::Vulkan => wgpu_devices(kind),
         _ => vec![],
@@ -168,6 +166,9 @@ fn wgpu_devices(kind: BackendKind) -> Vec<cubecl::Device> {
         .into_iter()
         .collect()
 }
+
+/// Numbers streams, which is all that backends of one process share.
+static STREAMS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
 
 /// One device: its client and the properties launches need.
 pub struct Device {
@@ -199,9 +200,12 @@ impl Device {
 
     fn from_cubecl(kind: BackendKind, device: &cubecl::Device) -> Device {
         let mut client = device.client();
-        // One stream for all host threads, so that work runs in the order it was submitted in and a
-        // graph replays where it was recorded. SAFETY: no other stream is ever used on this client.
-        unsafe { client.set_stream(cubecl_environment::stream::StreamId { value: 1 }) };
+        // One stream for all host threads that use this backend, so that work runs in the order it
+        // was submitted in and a graph replays where it was recorded; another for each backend, so
+        // that they do not meet in a recording.
+        let value = STREAMS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        // SAFETY: buffers stay on the backend that made them, hence on its stream.
+        unsafe { client.set_stream(cubecl_environment::stream::StreamId { value }) };
         let hardware = client.properties().hardware.clone();
         // Full planes of 32 threads are what the plane path of a reduction assumes.
         let planes = matches!(kind, BackendKind::Cuda | BackendKind::Hip)

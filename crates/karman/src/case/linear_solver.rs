@@ -14,7 +14,7 @@ pub struct LinearSolverCase {
     pub method: SolverMethod,
     /// Its preconditioner; default `auto`.
     pub preconditioner: Preconditioner,
-    /// Stop once ‖b − Ax‖ ≤ tolerance ‖b‖; default 1e-8.
+    /// Stop once ‖b − Ax‖ ≤ tolerance ‖b‖, 0: after `max_iterations`; default 1e-8.
     pub relative_tolerance: f64,
     /// Most iterations of one solve; default 500.
     pub max_iterations: usize,
@@ -93,7 +93,7 @@ pub(crate) fn check(file: Option<&Spanned<LinearSolverFile>>) -> Result<LinearSo
         return Err(Problem::at(file.span(), absent).note("use preconditioner = \"auto\""));
     }
     let relative_tolerance =
-        number(&keys.relative_tolerance, 1e-8, "relative_tolerance", Sign::Positive)?;
+        number(&keys.relative_tolerance, 1e-8, "relative_tolerance", Sign::NotNegative)?;
     if let Some(file) = keys.relative_tolerance.as_ref().filter(|_| relative_tolerance >= 1.0) {
         let message = format!("`relative_tolerance` must be below 1, not {relative_tolerance}");
         return Err(Problem::at(file.span(), message));

@@ -56,12 +56,23 @@ impl<S: Real> Matrix<S> {
         matrix: CsrMatrix<S>,
         layout: Layout,
     ) -> Result<Self, LinearError> {
+        let last = matrix.columns().saturating_sub(1);
+        Self::padded(backend, matrix, layout, |row| row.min(last))
+    }
+
+    /// The same with a choice of the column that pads a row without entries.
+    pub(super) fn padded(
+        backend: &Backend,
+        matrix: CsrMatrix<S>,
+        layout: Layout,
+        of_empty_row: impl Fn(usize) -> usize + Sync + Send,
+    ) -> Result<Self, LinearError> {
         let (rows, columns, entries) = (matrix.rows(), matrix.columns(), matrix.entries());
         let empty_row = matrix.empty_row();
         let (offsets, indices, values) = match layout {
             Layout::Csr => matrix.into_parts(),
             Layout::SlicedEll => {
-                let ell = backend.install(|| SlicedEll::new(&matrix))?;
+                let ell = backend.install(|| SlicedEll::padded(&matrix, of_empty_row))?;
                 (ell.offsets, ell.columns, ell.values)
             }
         };

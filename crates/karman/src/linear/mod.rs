@@ -5,9 +5,15 @@
 //! live beside the vectors: a recorded iteration never waits for the host, and one that runs past
 //! the end changes nothing, so counts are exact however seldom the host looks.
 
+mod bicgstab;
 mod cg;
+mod chebyshev;
+mod colouring;
 mod csr_matrix;
 mod error;
+mod fgmres;
+mod gauss_seidel;
+mod inner;
 mod matrix;
 mod nullspace;
 mod operator;
@@ -15,11 +21,16 @@ mod outcome;
 mod params;
 mod preconditioner;
 mod progress;
+mod single_reduction;
 mod sliced_ell;
 mod solver;
 
+pub use chebyshev::{Chebyshev, largest_eigenvalue};
+pub use colouring::Colouring;
 pub use csr_matrix::CsrMatrix;
 pub use error::LinearError;
+pub use gauss_seidel::GaussSeidel;
+pub use inner::InnerConjugateGradient;
 pub use matrix::{Layout, Matrix};
 pub use operator::Operator;
 pub use outcome::{Breakdown, SolveOutcome, Status};
@@ -29,7 +40,10 @@ pub use sliced_ell::{SLICE, SlicedEll};
 pub use solver::Solver;
 
 use crate::backend::Backend;
+use bicgstab::BiCgStab;
 use cg::ConjugateGradient;
+use fgmres::Fgmres;
+use single_reduction::SingleReduction;
 
 /// Runs a sequence of dispatches: on the host's threads there, and on the calling thread for a
 /// device, whose runtime orders the work of one thread only.
@@ -40,6 +54,10 @@ fn on_threads<R: Send>(backend: &Backend, work: impl FnOnce() -> R + Send) -> R 
     }
 }
 
+#[cfg(test)]
+mod endings;
+#[cfg(test)]
+mod speed;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]

@@ -5,7 +5,7 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::{Operator, Preconditioner};
-use crate::backend::{Backend, BackendError, Buffer, Components, Partials, Segment, View};
+use crate::backend::{Backend, BackendError, Buffer, Components, Partials, Segment, View, blas};
 use crate::real::Real;
 use cubecl::prelude::*;
 use karman_macros::{Components, kernel};
@@ -240,12 +240,12 @@ impl<T: Real> System<T> {
         self.record(backend);
     }
 
-    /// r ← b for the iterate 0.
-    pub(super) fn residual_of_zero(&mut self, backend: &Backend, b: &Buffer<T>) {
+    /// The beginning from the iterate 0, whose residual is b.
+    pub(super) fn begin_at_zero(&mut self, backend: &Backend, b: &Buffer<T>, limit: f64) {
         let n = self.rows();
-        crate::backend::blas::fill(backend, n, T::literal(0.0), &mut self.iterate);
-        crate::backend::blas::copy(backend, n, b, &mut self.residual);
-        square_partials(backend, n, b, &mut self.partials);
+        blas::fill(backend, n, T::literal(0.0), &mut self.iterate);
+        blas::copy(backend, n, b, &mut self.residual);
+        self.begin(backend, b, f64::EPSILON, limit);
         take_residual(backend, &self.partials, &mut self.progress);
     }
 

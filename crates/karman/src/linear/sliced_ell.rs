@@ -30,6 +30,15 @@ impl<T: Real> SlicedEll<T> {
     /// # Errors
     /// [`LinearError::TooLarge`] where padding exceeds 32-bit offsets.
     pub fn new(matrix: &CsrMatrix<T>) -> Result<Self, LinearError> {
+        let last = matrix.columns().saturating_sub(1);
+        Self::padded(matrix, |row| row.min(last))
+    }
+
+    /// The same with a choice of the column that pads a row without entries.
+    pub(super) fn padded(
+        matrix: &CsrMatrix<T>,
+        of_empty_row: impl Fn(usize) -> usize + Sync,
+    ) -> Result<Self, LinearError> {
         let rows = matrix.rows();
         let mut offsets = vec![0u32];
         let mut entries = 0;
@@ -55,7 +64,7 @@ impl<T: Real> SlicedEll<T> {
         slices.into_par_iter().with_min_len(64).for_each(|(first, columns, values)| {
             for lane in 0..SLICE.min(rows - first) {
                 let row = first + lane;
-                let mut column = row.min(matrix.columns().saturating_sub(1)) as u32;
+                let mut column = of_empty_row(row) as u32;
                 let mut entry = matrix.row(row);
                 for place in (lane..columns.len()).step_by(SLICE) {
                     if let Some((c, v)) = entry.next() {

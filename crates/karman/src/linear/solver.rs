@@ -3,8 +3,9 @@
 use super::nullspace::ConstantProjection;
 use super::progress::{Krylov, Progress, System, status};
 use super::{
-    Breakdown, ConjugateGradient, Identity, Jacobi, LinearError, Matrix, Method, Nullspace,
-    Operator, Params, Preconditioner, PreconditionerKind, SingleJacobi, SolveOutcome, Status,
+    BiCgStab, Breakdown, Chebyshev, ConjugateGradient, Fgmres, GaussSeidel, Identity,
+    InnerConjugateGradient, Jacobi, LinearError, Matrix, Method, Nullspace, Operator, Params,
+    Preconditioner, PreconditionerKind, SingleJacobi, SingleReduction, SolveOutcome, Status,
     StoredPrecision,
 };
 use crate::backend::{Backend, Buffer, Recording, blas};
@@ -279,7 +280,7 @@ fn relative(residual: f64, reference: f64) -> f64 {
 }
 
 /// What the true residual `now` says of an iteration that stopped as `stop`; none: go on from it.
-fn judge(
+pub(super) fn judge(
     stop: &Progress<f64>,
     now: &Progress<f64>,
     tolerance: f64,
@@ -336,7 +337,12 @@ fn check_square<T: Real>(matrix: &Matrix<T>) -> Result<(), LinearError> {
 fn krylov<T: Real>(backend: &Backend, system: &System<T>, params: &Params) -> Box<dyn Krylov<T>> {
     match params.method {
         Method::ConjugateGradient => Box::new(ConjugateGradient::new(backend, system, false)),
-        _ => Box::new(ConjugateGradient::new(backend, system, true)),
+        Method::FlexibleConjugateGradient => {
+            Box::new(ConjugateGradient::new(backend, system, true))
+        }
+        Method::SingleReduction => Box::new(SingleReduction::new(backend, system)),
+        Method::BiCgStab => Box::new(BiCgStab::new(backend, system)),
+        Method::Fgmres => Box::new(Fgmres::new(backend, system, params.restart)),
     }
 }
 
@@ -358,11 +364,23 @@ fn preconditioner<T: Real>(
         let found = matrix.rows();
         return Err(LinearError::Length { what: "rows", expected: rows, found });
     }
-    let _ = backend;
-    match (kind, params.preconditioner_precision) {
-        (PreconditionerKind::Jacobi, StoredPrecision::Same) => {
-            Ok(Box::new(Jacobi::<T>::new(&matrix)?))
+    let single = params.preconditioner_precision == StoredPrecision::Single;
+    Ok(match kind {
+        PreconditionerKind::None => Box::new(Identity { rows }),
+        PreconditionerKind::Jacobi if single => Box::new(SingleJacobi(Jacobi::new(&matrix)?)),
+        PreconditionerKind::Jacobi => Box::new(Jacobi::<T>::new(&matrix)?),
+        PreconditionerKind::GaussSeidel if single => Box::new(GaussSeidel::<T, f32>::new(&matrix)?),
+        PreconditionerKind::GaussSeidel => Box::new(GaussSeidel::<T, T>::new(&matrix)?),
+        PreconditionerKind::Chebyshev { degree, ratio } if single => {
+            let kept = matrix.to_csr()?.converted::<f32>();
+            let kept = Arc::new(Matrix::with_layout(backend, kept, matrix.layout())?);
+            Box::new(Chebyshev::<T, f32>::new(kept, degree, ratio)?)
         }
-        (_, _) => Ok(Box::new(SingleJacobi(Jacobi::<f32>::new(&matrix)?))),
-    }
+        PreconditionerKind::Chebyshev { degree, ratio } => {
+            Box::new(Chebyshev::<T, T>::new(matrix, degree, ratio)?)
+        }
+        PreconditionerKind::ConjugateGradient { steps } => {
+            Box::new(InnerConjugateGradient::new(matrix, steps)?)
+        }
+    })
 }

@@ -127,7 +127,7 @@ pub static SECTIONS: &[Section] = &[
     section("linear_solver", "How the systems of equations are solved.", &[
         key("method", "auto | cg | single_reduction_cg | flexible_cg | bicgstab | fgmres | multigrid", "\"auto\"", "", "`auto`: conjugate gradients where the matrix is symmetric, else BiCGStab. `multigrid` is not available in this version.", "method = \"cg\""),
         key("preconditioner", "auto | none | jacobi | gauss_seidel | chebyshev | amg", "\"auto\"", "", "`gauss_seidel` is multicolour and symmetric. `amg` is not available in this version.", "preconditioner = \"chebyshev\""),
-        key("relative_tolerance", "number > 0, below 1", "1e-8", "", "Stop once ‖b − Ax‖ ≤ tolerance ‖b‖.", "relative_tolerance = 1e-10"),
+        key("relative_tolerance", "number ≥ 0, below 1", "1e-8", "", "Stop once ‖b − Ax‖ ≤ tolerance ‖b‖; 0 makes `max_iterations`.", "relative_tolerance = 1e-10"),
         key("max_iterations", "whole number ≥ 1", "500", "", "Most iterations of one solve.", "max_iterations = 2000"),
     ]),
     section("linear_solver.amg", "Algebraic multigrid. Checked, without effect in this version.", &[
