@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use crate::mesh::{CellShape, Mesh};
-use rayon::prelude::*;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -151,45 +150,13 @@ impl MeshSummary {
         MeshSummary {
             dimension: mesh.dimension,
             nodes: mesh.n_nodes(),
-            edges: count_edges(mesh),
+            edges: mesh.count_edges(),
             faces: mesh.n_faces(),
             cells: mesh.n_cells(),
             by_element: by_element.into_iter().filter(|(_, count)| *count > 0).collect(),
             patches: patches.collect(),
         }
     }
-}
-
-/// Lines between nodes, each once: of each node, those to nodes of a higher number in the cells
-/// around it. Takes less memory than to list them.
-fn count_edges(mesh: &Mesh) -> usize {
-    const CHUNK: usize = 4096;
-    let node_to_cells = mesh.node_to_cells();
-    let starts: Vec<usize> = (0..mesh.n_nodes()).step_by(CHUNK).collect();
-    let counts: Vec<usize> = starts
-        .into_par_iter()
-        .map(|first| {
-            let mut ends: Vec<u32> = Vec::new();
-            let mut count = 0;
-            for node in first..(first + CHUNK).min(mesh.n_nodes()) {
-                ends.clear();
-                for &cell in node_to_cells.of(node) {
-                    let nodes = mesh.cells.nodes_of(cell as usize);
-                    for edge in mesh.cells.shapes[cell as usize].edges() {
-                        let [a, b] = edge.map(|local| nodes[local as usize]);
-                        if a.min(b) as usize == node {
-                            ends.push(a.max(b));
-                        }
-                    }
-                }
-                ends.sort_unstable();
-                ends.dedup();
-                count += ends.len();
-            }
-            count
-        })
-        .collect();
-    counts.into_iter().sum()
 }
 
 /// The march in time.

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use karman::case::{CaseError, MeshCase, MeshSource};
 use karman::io::gmsh::{self, GmshFormat};
 use karman::io::{read_mesh, write_mesh};
-use karman::mesh::{Mesh, MeshOptions, RawMesh, Renumbering};
+use karman::mesh::{Mesh, MeshOptions, MeshReport, RawMesh, Renumbering};
 use karman::mesh_source;
 use karman::summary::{MeshSummary, NamedList};
 use serde::Serialize;
@@ -104,8 +104,19 @@ fn table(info: &MeshInfo) -> String {
     .join("\n")
 }
 
+/// Prints the report of a mesh, bad ones included, whose fault is then the failure.
 fn check(path: &Path, json: bool) -> Result<(), Failure> {
-    info(path, json)
+    let (raw, options) = load(path)?;
+    let report = MeshReport::new(&raw, &options);
+    if json {
+        console::print_json(&report)?;
+    } else {
+        console::print(report.to_string().trim_end())?;
+    }
+    match report.error {
+        Some(error) => Err(Failure::Input(error)),
+        None => Ok(()),
+    }
 }
 
 fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {

@@ -3,3 +3,4 @@
 mod common;
 mod mesh;
 mod program;
+mod run;

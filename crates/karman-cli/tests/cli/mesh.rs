@@ -119,3 +119,31 @@ fn wrong_files_and_options_are_refused() {
     }
     assert!(!folder.path().join("b.msh").exists());
 }
+
+#[test]
+fn check_reports_a_mesh_and_fails_where_it_is_bad() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| karman(folder.path(), arguments);
+    run(&["mesh", "generate", "box", "--cells", "3,3", "--element", "triangle", "-o", "a.su2"]);
+    let (code, out, err) = run(&["mesh", "check", "a.su2"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("Quality") && out.contains("[boundary]\n"), "{out}");
+    assert!(out.contains("xmin = \"insulated\""), "{out}");
+    let (code, out, _) = run(&["mesh", "check", "a.su2", "--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &report["cells"], &report["error"]), (0, &18.into(), &Value::Null));
+
+    // One cell twice.
+    let text = fs::read_to_string(folder.path().join("a.su2")).unwrap();
+    let first = text.lines().find(|line| line.starts_with("5 ")).unwrap();
+    let bad =
+        text.replace("NELEM= 18", "NELEM= 19").replacen(first, &format!("{first}\n{first}"), 1);
+    fs::write(folder.path().join("bad.su2"), bad).unwrap();
+    let (code, out, err) = run(&["mesh", "check", "bad.su2"]);
+    assert_eq!(code, 1);
+    assert!(out.contains("Duplicate cells: 1"), "{out}");
+    assert!(err.starts_with("error: "), "{err}");
+    let (code, out, _) = run(&["mesh", "check", "bad.su2", "--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert!(code == 1 && report["error"].is_string());
+}

@@ -1,0 +1,173 @@
+//! `karman run` and `karman test`
+
+use crate::common::{BAR, karman};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+fn json(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn a_run_reports_and_leaves_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bar.toml"), BAR).unwrap();
+    let (code, out, err) = karman(folder.path(), &["run", "bar.toml"]);
+    assert_eq!((code, err.as_str()), (0, "Bar\n"));
+    assert!(out.starts_with("converged: "), "{out}");
+    for part in ["20 cells, 33 nodes; ", "probe middle: temperature 0.5", "results in bar\n"] {
+        assert!(out.contains(part), "{out}");
+    }
+    let results = folder.path().join("bar");
+    for file in ["fields_0000.vtu", "fields.pvd", "history.csv", "summary.json", "log.txt"] {
+        assert!(results.join(file).is_file(), "{file}");
+    }
+    assert!(fs::read_to_string(results.join("log.txt")).unwrap().contains("INFO Bar"));
+    let partial = fs::read_dir(&results).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(partial.into_iter().all(|name| !name.to_string_lossy().contains("partial")));
+
+    let (code, out, err) = karman(folder.path(), &["run", "bar.toml", "--json", "-q"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let printed: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(printed, json(&results.join("summary.json")));
+    assert_eq!((&printed["case"], &printed["outcome"]), (&"bar".into(), &"converged".into()));
+}
+
+#[test]
+fn a_solution_that_fails_has_its_own_exit_code_and_leaves_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = BAR.to_owned() + "[linear_solver]\nmax_iterations = 1\n";
+    fs::write(folder.path().join("bar.toml"), text).unwrap();
+    for command in [&["run", "bar.toml"][..], &["run", "bar.toml", "--json"]] {
+        let (code, out, err) = karman(folder.path(), command);
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains("failed: not converged: step 1: "), "{err}");
+        assert_eq!(out.is_empty(), !command.contains(&"--json"));
+    }
+    let results = folder.path().join("bar");
+    let summary = json(&results.join("summary.json"));
+    assert_eq!(summary["outcome"], "not converged");
+    assert!(summary["message"].as_str().unwrap().starts_with("step 1: "));
+    let history = fs::read_to_string(results.join("history.csv")).unwrap();
+    assert_eq!(history.lines().count(), 2);
+    let (code, out, err) = karman(folder.path(), &["test", "-q", "bar.toml"]);
+    assert_eq!((code, err.as_str()), (2, "failed: 1 of 1 cases failed\n"));
+    assert!(out.starts_with("bar.toml\n  failed: not converged: "), "{out}");
+}
+
+#[test]
+fn what_is_wrong_with_the_case_or_a_file_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("bar.toml", BAR);
+    write("typo.toml", &BAR.replace("[heat]", "[heet]"));
+    write("patch.toml", &BAR.replace("xmin.temperature", "left.temperature"));
+    write("probe.toml", &BAR.replace("at = [0.5, 0.1]", "at = [5.0, 0.1]"));
+    write("file", "a file where a folder should be");
+    write(
+        "output.toml",
+        &BAR.replace("[[output.probe]]", "[output]\ndirectory = \"file\"\n[[output.probe]]"),
+    );
+    for (arguments, expected) in [
+        (&["none.toml"][..], "error: cannot read the case none.toml: "),
+        (&["typo.toml"], "error: typo.toml:8:2: unknown key `heet`"),
+        (&["patch.toml"], "the mesh has no patch \"left\""),
+        (&["probe.toml"], "error: probe \"middle\" at (5, 0.1, 0) is outside the mesh"),
+        (&["output.toml"], "error: cannot write file/log.txt: "),
+        (&["bar.toml", "--restart", "none.safetensors"], "error: cannot read the checkpoint none"),
+        (&["bar.toml", "--restart", "bar.toml"], "error: bar.toml is not a checkpoint of karman"),
+    ] {
+        let (code, out, err) = karman(folder.path(), &[&["run", "-q"], arguments].concat());
+        assert_eq!((code, out.as_str()), (1, ""), "{arguments:?}: {err}");
+        assert!(err.contains(expected), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn test_compares_and_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("good.toml", BAR);
+    write("bad.toml", &BAR.replace("value = 0.5, absolute", "value = 0.6, absolute"));
+    write("bare.toml", &BAR[..BAR.find("[expected]").unwrap()]);
+    write("wrong.toml", &BAR.replace("probe.middle.t", "probe.midle.t"));
+    let run = |cases: &[&str]| karman(folder.path(), &[&["test", "-q"], cases].concat());
+    let (code, out, err) = run(&["good.toml", "bare.toml"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[0], "good.toml");
+    assert!(lines[1].starts_with("  pass  probe.middle.temperature = 0.5"), "{out}");
+    assert_eq!(lines[3], "  pass  solved; the case expects no values");
+    assert_eq!(lines[4], "all 2 cases pass");
+
+    let (code, out, err) = run(&["bad.toml", "good.toml"]);
+    assert_eq!((code, err.as_str()), (2, "failed: 1 of 2 cases failed\n"));
+    assert!(out.contains("  FAIL  probe.middle.temperature = 0.5"), "{out}");
+
+    let (code, out, err) = run(&["bad.toml", "wrong.toml", "good.toml"]);
+    assert_eq!((code, err.as_str()), (1, "error: 2 of 3 cases failed\n"));
+    assert!(out.contains("  error: wrong.toml:") && out.contains("did you mean"), "{out}");
+
+    let (code, out, _) = run(&["good.toml", "bad.toml", "--json"]);
+    let results: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(code, 2);
+    assert_eq!(results[0]["comparisons"][0]["is_met"], true);
+    assert_eq!(results[1]["comparisons"][0]["is_met"], false);
+}
+
+const UNSTEADY: &str = r#"
+[mesh.generate.box]
+size = [1.0, 1.0, 1.0]
+cells = [4, 4, 4]
+element = "tetrahedron"
+jitter = 0.2
+
+[heat]
+source = "x*t"
+
+[initial]
+temperature = "sin(pi*x)"
+
+[boundary]
+xmin.temperature = 0.0
+xmax.temperature = "t"
+ymin = "insulated"
+ymax = "insulated"
+zmin = "insulated"
+zmax = "insulated"
+
+[time]
+method = "METHOD"
+step = 0.01
+end = 0.1
+
+[checkpoint]
+every = 0.05
+
+[[output.probe]]
+name = "p"
+at = [0.4, 0.5, 0.6]
+"#;
+
+#[test]
+fn a_restart_continues_bit_for_bit() {
+    for method in ["backward_euler", "crank_nicolson", "bdf2"] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.toml"), UNSTEADY.replace("METHOD", method)).unwrap();
+        let (code, _, err) = karman(folder.path(), &["run", "-q", "a.toml"]);
+        assert_eq!(code, 0, "{err}");
+        let results = folder.path().join("a");
+        let read = |file: &str| fs::read(results.join(file)).unwrap();
+        let (fields, history) = (read("fields_0000.vtu"), read("history.csv"));
+        assert_eq!(String::from_utf8(history.clone()).unwrap().lines().count(), 11);
+
+        fs::remove_file(results.join("fields_0000.vtu")).unwrap();
+        let checkpoint = "a/checkpoint_00000005.safetensors";
+        let (code, _, err) =
+            karman(folder.path(), &["run", "-q", "a.toml", "--restart", checkpoint]);
+        assert_eq!(code, 0, "{err}");
+        assert_eq!(read("history.csv"), history, "{method}");
+        assert!(read("fields_0000.vtu") == fields, "{method}: the fields differ");
+    }
+}
