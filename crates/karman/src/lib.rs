@@ -3,5 +3,6 @@ pub mod backend;
 pub mod bench;
 pub mod case;
 pub mod expression;
+pub mod functions;
 pub mod mesh;
 pub mod real;
