@@ -197,13 +197,13 @@ fn combination<F: Real>(
 ) -> F {
     let mut sum = F::narrow(coefficients[first]) * v0[i];
     if count > 1 {
-        sum = sum + F::narrow(coefficients[first + 1]) * v1[i];
+        sum += F::narrow(coefficients[first + 1]) * v1[i];
     }
     if count > 2 {
-        sum = sum + F::narrow(coefficients[first + 2]) * v2[i];
+        sum += F::narrow(coefficients[first + 2]) * v2[i];
     }
     if count > 3 {
-        sum = sum + F::narrow(coefficients[first + 3]) * v3[i];
+        sum += F::narrow(coefficients[first + 3]) * v3[i];
     }
     sum
 }
