@@ -293,6 +293,6 @@ mod tests {
         super::super::streaming::<f64>(&mut bench, n).unwrap();
         super::super::streaming::<f32>(&mut bench, 2 * n).unwrap();
         pair(&mut bench, n / 32).unwrap();
-        println!("{}", bench.table());
+        println!("{}", bench.table(0));
     }
 }
