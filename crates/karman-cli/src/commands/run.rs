@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::logging::Log;
 use crate::progress::{ProgressDisplay, duration};
 use karman::case::Case;
+use karman::io::csv::short_number;
 use karman::simulation::{Outcome, RunOptions, Simulation};
 use serde_json::Value;
 use std::path::Path;
@@ -92,12 +93,17 @@ fn report(summary: &Value, outcome: &Outcome, directory: &Path) -> String {
         for (name, quantities) in groups {
             let values = quantities.as_object().into_iter().flatten();
             let values: Vec<String> =
-                values.map(|(quantity, value)| format!("{quantity} {value}")).collect();
+                values.map(|(quantity, value)| format!("{quantity} {}", plain(value))).collect();
             lines.push(format!("{heading} {name}: {}", values.join(", ")));
         }
     }
     lines.push(format!("results in {}", directory.display()));
     lines.join("\n")
+}
+
+/// A value of the summary for people.
+fn plain(value: &Value) -> String {
+    value.as_f64().map_or_else(|| "not finite".to_owned(), short_number)
 }
 
 #[cfg(test)]
@@ -124,8 +130,8 @@ mod tests {
             report(&summary, &outcome, Path::new("out/cube")),
             "converged: the residual fell below 1e-8\n\
              8000 cells, 9261 nodes; 1 steps, 45 iterations; 1.50 s on 2 host threads\n\
-             probe centre: temperature 350.0\n\
-             error temperature: l2 0.5, linf null\n\
+             probe centre: temperature 350\n\
+             error temperature: l2 0.5, linf not finite\n\
              results in out/cube"
         );
     }
