@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use karman::backend::BackendKind;
+use karman::bench::Group;
 use std::path::PathBuf;
 
 /// Flow and heat on unstructured meshes, on the CPU or the GPU
@@ -246,9 +247,13 @@ pub(crate) struct BenchArguments {
     /// The backend
     #[arg(long, value_parser = backend, default_value = "auto")]
     pub(crate) backend: BackendKind,
-    /// Numbers of entities, such as 1e4,1e6
-    #[arg(long, value_delimiter = ',', value_parser = count, default_value = "1e4,1e6")]
-    pub(crate) sizes: Vec<usize>,
+    /// Numbers of cells, such as 1e4,1e6; vectors have as many entities
+    #[arg(long, alias = "sizes", value_delimiter = ',', value_parser = count)]
+    #[arg(default_value = "1e4,3e5,2.3e6")]
+    pub(crate) cells: Vec<usize>,
+    /// Some groups alone: streaming, operators, solver, pair
+    #[arg(long, value_delimiter = ',', value_parser = group)]
+    pub(crate) only: Vec<Group>,
     /// f64, f32 or both
     #[arg(long, value_enum, default_value_t = BenchPrecision::Both)]
     pub(crate) precision: BenchPrecision,
@@ -258,9 +263,12 @@ pub(crate) struct BenchArguments {
     /// Host threads; 0: one for each processor
     #[arg(long, default_value_t = 0)]
     pub(crate) threads: usize,
-    /// Print the lines as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// Bytes of memory of the copy that all is compared with; more than the caches hold
+    #[arg(long, value_parser = count, default_value = "5e8")]
+    pub(crate) copy: usize,
+    /// Write the lines to a file as JSON, or print nothing else
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 /// Precisions to measure.
@@ -275,6 +283,12 @@ fn backend(name: &str) -> Result<BackendKind, String> {
     BackendKind::from_name(name).ok_or_else(|| {
         let known: Vec<&str> = BackendKind::ALL.iter().map(|kind| kind.name()).collect();
         format!("backends: {}", known.join(", "))
+    })
+}
+
+fn group(name: &str) -> Result<Group, String> {
+    Group::from_name(name).ok_or_else(|| {
+        format!("groups: {}", Group::ALL.map(Group::name).join(", "))
     })
 }
 

@@ -419,8 +419,7 @@ impl Pair<'_> {
             if is_struct {
                 let stride = format_ident!("{name}_stride");
                 signature.push(quote!(#stride: usize));
-                arguments
-                    .push(quote!(#name.len() / <#ty as crate::backend::Components>::COUNT));
+                arguments.push(quote!(#name.len() / <#ty as crate::backend::Components>::COUNT));
             }
         }
         if !self.options.reduce.is_empty() {
@@ -580,7 +579,9 @@ impl Pair<'_> {
         };
         quote! {
             #[cubecl::prelude::cube(launch_unchecked)]
-            #[allow(clippy::too_many_arguments, unsafe_code, missing_docs, unused_variables)]
+            // Device code alone: `cast_from` never runs on the host.
+            #[allow(clippy::too_many_arguments, clippy::disallowed_methods)]
+            #[allow(unsafe_code, missing_docs, unused_variables)]
             fn #kernel #generics (#(#signature),*) { #body }
         }
     }

@@ -5,6 +5,7 @@ pub mod bench;
 pub mod case;
 pub mod expected;
 pub mod expression;
+pub mod functions;
 pub mod heat;
 pub mod io;
 pub mod linear;

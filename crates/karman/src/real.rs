@@ -13,9 +13,7 @@ use karman_macros::Components;
 /// entity function may use are these. Every method is an associated function because a `#[cube]`
 /// trait cannot take `self` by value on both sides.
 ///
-/// `exp`, `ln`, `sin` and `cos` use + − × ÷ only, since WGSL and Vulkan have no double-precision
-/// versions of them: range reduction and a polynomial or rational kernel, within a few units in the
-/// last place (tested against the host's own functions).
+/// Exponentials, logarithms, powers and angles are in [`crate::functions`].
 #[cube]
 pub trait Real:
     Float + Element + LaunchArg<RuntimeArg = Self, CompilationArg = ()> + Into<f64>

@@ -164,23 +164,39 @@ fn check_finds_faults_of_text_mesh_and_probes() {
 fn bench_measures_and_refuses_wrong_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| karman(folder.path(), arguments);
-    let arguments = ["bench", "--backend", "cpu", "--sizes", "1e3,2000", "--seconds", "0.001"];
+    let arguments = [
+        "bench", "--backend", "cpu", "--cells", "1e3,2000", "--seconds", "0.001", "--copy", "1e6",
+    ];
     let (code, out, err) = run(&arguments);
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("host threads") && out.contains("copy") && out.contains("GB/s"), "{out}");
-    let (code, out, _) = run(&[&arguments[..], &["--json", "--precision", "f32"]].concat());
-    let rows: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(code, 0);
-    assert!(
-        rows.as_array().unwrap().iter().any(|row| row["name"] == "copy"
-            && row["precision"] == "f32"
-            && row["entities"] == 2000)
-    );
+    assert!(out.contains("host threads; copy ") && out.contains(" GB/s in f64"), "{out}");
+    for text in ["-- streaming", "-- operators", "-- solver", "-- pair", "CG + Jacobi to 1e-8"] {
+        assert_eq!(out.matches(text).count(), 2, "{text}: {out}");
+    }
+    let single = ["--precision", "f32", "--only", "streaming", "--json"];
+    let (code, out, _) = run(&[&arguments[..], &single].concat());
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &report["backend"]), (0, &Value::from("cpu")));
+    let rows = report["rows"].as_array().unwrap();
+    assert!(rows.iter().any(|row| row["name"] == "copy"
+        && row["precision"] == "f32"
+        && row["group"] == "streaming"
+        && row["entities"] == 2000));
+    assert!(rows.iter().all(|row| row["group"] == "streaming" || row["group"] == "copy"));
+    let (code, out, _) = run(&[&arguments[..], &["--only", "solver", "--json", "b.json"]].concat());
+    assert!(code == 0 && out.contains("-- solver") && !out.contains("-- streaming"), "{out}");
+    let text = std::fs::read_to_string(folder.path().join("b.json")).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert!(report["karman"].is_string() && report["processor"].is_string(), "{text}");
     for (wrong, message) in [
-        (["--sizes", "1e3,many"], "a whole number such as 10000 or 1e6"),
+        (["--cells", "1e3,many"], "a whole number such as 10000 or 1e6"),
+        (["--only", "operator"], "groups: streaming, operators, solver, pair"),
+        (["--json", "none/b.json"], "error: cannot write none/b.json: "),
+        (["--cells", "3.9e9"], "error: a mesh of about 3900000000 cells: cells = "),
         (["--seconds", "0"], "error: --seconds must be above 0, not 0"),
     ] {
-        let (code, _, err) = run(&[&["bench", "--backend", "cpu"][..], &wrong[..]].concat());
+        let command = ["bench", "--backend", "cpu", "--copy", "1e6", "--only", "operators"];
+        let (code, _, err) = run(&[&command[..], &wrong[..]].concat());
         assert_eq!(code, 1);
         assert!(err.contains(message), "{err}");
     }

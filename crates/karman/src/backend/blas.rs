@@ -143,7 +143,16 @@ mod tests {
             copy(backend, n, &x, &mut z);
             axpy(backend, n, F::literal(0.5), &x, &mut y);
             axpby(backend, n, F::literal(-2.0), &y, F::literal(0.125), &mut z);
-            axpbypcz(backend, n, F::literal(3.0), &x, F::literal(0.75), &y, F::literal(-1.0), &mut w);
+            axpbypcz(
+                backend,
+                n,
+                F::literal(3.0),
+                &x,
+                F::literal(0.75),
+                &y,
+                F::literal(-1.0),
+                &mut w,
+            );
             multiply(backend, n, &w, &z, &mut y);
             backend.read(&y).unwrap()
         })

@@ -139,7 +139,9 @@ const MOST_DEVICES: usize = 16;
 fn devices_of(kind: BackendKind) -> Vec<cubecl::Device> {
     match kind {
         #[cfg(feature = "cuda")]
-        BackendKind::Cuda => (0..MOST_DEVICES).map_while(|i| cubecl::Device::cuda(i).ok()).collect(),
+        BackendKind::Cuda => {
+            (0..MOST_DEVICES).map_while(|i| cubecl::Device::cuda(i).ok()).collect()
+        }
         #[cfg(feature = "hip")]
         BackendKind::Hip => (0..MOST_DEVICES).map_while(|i| cubecl::Device::rocm(i).ok()).collect(),
         #[cfg(any(feature = "wgpu", feature = "vulkan"))]

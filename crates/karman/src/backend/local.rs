@@ -1,4 +1,5 @@
 //! Scratch arrays inside entity functions.
+#![allow(clippy::disallowed_methods)] // `Array` in the device forms, which never run on the host
 
 use super::{Components, Writer};
 use crate::real::Real;
@@ -100,7 +101,12 @@ impl<F: Real, const N: usize> Local<F, N> {
 }
 
 #[cube]
-fn gather_on_device<F: Real>(field: &[F], i: usize, stride: usize, #[comptime] n: usize) -> Array<F> {
+fn gather_on_device<F: Real>(
+    field: &[F],
+    i: usize,
+    stride: usize,
+    #[comptime] n: usize,
+) -> Array<F> {
     let mut array = Array::<F>::new(n);
     #[unroll]
     for k in 0..n {

@@ -38,11 +38,7 @@ fn pressure<F: Real>(q: Conserved<F>, gamma: F) -> F {
 #[cube]
 fn fixed_speed<F: Real>(lambda: F, delta: F) -> F {
     let speed = F::absolute(lambda);
-    if speed < delta {
-        F::literal(0.5) * (speed * speed / delta + delta)
-    } else {
-        speed
-    }
+    if speed < delta { F::literal(0.5) * (speed * speed / delta + delta) } else { speed }
 }
 
 /// Flux of the Euler equations through `s` (area included), Roe, J. Comput. Phys. 43 (1981) 357,
@@ -59,8 +55,16 @@ pub fn upwind_flux<F: Real>(
     let half = F::literal(0.5);
     let area = F::root(Vec3::<F>::dot(s, s));
     let n = Vec3::<F>::scaled(s, one / area);
-    let ul = Vec3::<F> { x: l.momentum_x / l.density, y: l.momentum_y / l.density, z: l.momentum_z / l.density };
-    let ur = Vec3::<F> { x: r.momentum_x / r.density, y: r.momentum_y / r.density, z: r.momentum_z / r.density };
+    let ul = Vec3::<F> {
+        x: l.momentum_x / l.density,
+        y: l.momentum_y / l.density,
+        z: l.momentum_z / l.density,
+    };
+    let ur = Vec3::<F> {
+        x: r.momentum_x / r.density,
+        y: r.momentum_y / r.density,
+        z: r.momentum_z / r.density,
+    };
     let pl = pressure::<F>(l, gamma);
     let pr = pressure::<F>(r, gamma);
     let unl = Vec3::<F>::dot(ul, n);
@@ -104,11 +108,11 @@ pub fn upwind_flux<F: Real>(
             F::absolute(unl) + F::root(gamma * pl / l.density),
             F::absolute(unr) + F::root(gamma * pr / r.density),
         );
-        d0 = d0 * speed;
-        d1 = d1 * speed;
-        d2 = d2 * speed;
-        d3 = d3 * speed;
-        d4 = d4 * speed;
+        d0 *= speed;
+        d1 *= speed;
+        d2 *= speed;
+        d3 *= speed;
+        d4 *= speed;
     }
     let a = half * area;
     Conserved::<F> {
@@ -147,11 +151,11 @@ fn reconstructed<F: Real, S: Real>(
     for j in 0..width {
         let w = convert::<S, F>(weights[(side * width + j) * n + c]);
         let other = mean::<F>(q, stencil[j * n + c] as usize, n);
-        v.density = v.density + w * (other.density - own.density);
-        v.momentum_x = v.momentum_x + w * (other.momentum_x - own.momentum_x);
-        v.momentum_y = v.momentum_y + w * (other.momentum_y - own.momentum_y);
-        v.momentum_z = v.momentum_z + w * (other.momentum_z - own.momentum_z);
-        v.energy = v.energy + w * (other.energy - own.energy);
+        v.density += w * (other.density - own.density);
+        v.momentum_x += w * (other.momentum_x - own.momentum_x);
+        v.momentum_y += w * (other.momentum_y - own.momentum_y);
+        v.momentum_z += w * (other.momentum_z - own.momentum_z);
+        v.energy += w * (other.energy - own.energy);
     }
     v
 }
@@ -188,22 +192,15 @@ pub fn residual_of_cell<F: Real, S: Real>(
         let k = side * n + c;
         let other = neighbour[k] as usize;
         let left = reconstructed::<F, S>(c, side, q, stencil, weights, n, width);
-        let right = reconstructed::<F, S>(
-            other,
-            neighbour_side[k] as usize,
-            q,
-            stencil,
-            weights,
-            n,
-            width,
-        );
+        let right =
+            reconstructed::<F, S>(other, neighbour_side[k] as usize, q, stencil, weights, n, width);
         let s = Vec3::<F>::at(area, k, 4 * n);
         let f = upwind_flux::<F>(left, right, s, gamma, upwinding);
-        total.density = total.density - f.density;
-        total.momentum_x = total.momentum_x - f.momentum_x;
-        total.momentum_y = total.momentum_y - f.momentum_y;
-        total.momentum_z = total.momentum_z - f.momentum_z;
-        total.energy = total.energy - f.energy;
+        total.density -= f.density;
+        total.momentum_x -= f.momentum_x;
+        total.momentum_y -= f.momentum_y;
+        total.momentum_z -= f.momentum_z;
+        total.energy -= f.energy;
     }
     total
 }
@@ -251,7 +248,7 @@ pub fn galerkin_row<F: Real>(
                         high = middle;
                     }
                 }
-                values[low] = values[low] + ra * p_values[kp];
+                values[low] += ra * p_values[kp];
             }
         }
     }

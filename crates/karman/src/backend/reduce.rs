@@ -90,7 +90,7 @@ pub(crate) fn reduce_block(
                 );
             }
             sync_cube();
-            half = half / 2;
+            half /= 2;
         }
         shared[0]
     }

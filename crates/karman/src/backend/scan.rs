@@ -5,6 +5,7 @@
 //! a host body of its own (one pass); the compaction is an ordinary pair.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unsafe_code)]
+#![allow(clippy::disallowed_methods)] // `Array` in a kernel that never runs on the host
 
 use super::{Backend, BackendError, Buffer, Segment, THREADS_PER_BLOCK, View};
 use cubecl::prelude::*;
@@ -40,7 +41,7 @@ pub fn exclusive_scan(backend: &Backend, counts: &Buffer<u32>, offsets: &mut Buf
 fn scan_on_device(backend: &Backend, counts: &Buffer<u32>, n: usize, sums: &mut Buffer<u32>) {
     let Some(device) = backend.device() else { return };
     let tiles = n.div_ceil(TILE);
-    let mut totals = backend.zeros::<u32>(tiles);
+    let totals = backend.zeros::<u32>(tiles);
     // SAFETY: every index is tested against the lengths passed.
     unsafe {
         scan_tiles::launch_unchecked(
@@ -87,7 +88,7 @@ fn scan_tiles(counts: &[u32], sums: &mut [u32], totals: &mut [u32], n_counts: us
         sync_cube();
         shared[thread] += left;
         sync_cube();
-        distance = distance * 2;
+        distance *= 2;
     }
     let before = shared[thread] - total;
     #[unroll]

@@ -3,28 +3,46 @@
 //!
 //! Bytes are the least that an operation must move: each array once, indices of four bytes, no
 //! coefficient where geometry is not used. Times are medians of batches, the device idle before and
-//! after each; inputs are never constant.
+//! after each; inputs are never constant. [`measure`] runs the chosen groups on a mesh of a size.
 
+mod error;
+mod mesh;
+mod operators;
 mod pair;
+mod plan;
+mod report;
+mod solver;
 mod streaming;
 
+pub use error::BenchError;
+pub use operators::operators;
 pub use pair::pair;
+pub use plan::{Group, Plan, measure};
+pub use report::Report;
+pub use solver::solver;
 pub use streaming::streaming;
 
 use crate::backend::{Backend, BackendError};
+use crate::real::Real;
 use std::time::Instant;
 
 /// One line of a benchmark.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Row {
+    /// What it belongs to: the name of a [`Group`], or `copy` for what all is compared with.
+    pub group: &'static str,
+    /// Cells asked for.
+    pub cells: usize,
     /// What ran.
     pub name: String,
     /// `f64` or `f32`.
     pub precision: &'static str,
     /// Number of entities.
     pub entities: usize,
-    /// Least bytes to move.
+    /// Least bytes to move; 0 where they are not counted.
     pub bytes: f64,
+    /// Iterations that the bytes and the seconds are of, where it is a solver.
+    pub iterations: Option<usize>,
     /// Median seconds.
     pub seconds: f64,
     /// Seconds of the very first call: compilation and allocation too.
@@ -41,6 +59,8 @@ impl Row {
 /// Runs kernels repeatedly and takes medians.
 pub struct Bench<'a> {
     backend: &'a Backend,
+    group: &'static str,
+    cells: usize,
     /// Seconds to spend on each line.
     pub budget: f64,
     /// The lines so far.
@@ -53,7 +73,7 @@ const BATCHES: usize = 7;
 impl<'a> Bench<'a> {
     /// A benchmark on a backend that spends about `budget` seconds on a line.
     pub fn new(backend: &'a Backend, budget: f64) -> Self {
-        Bench { backend, budget, rows: vec![] }
+        Bench { backend, group: "", cells: 0, budget, rows: vec![] }
     }
 
     /// Times `work`, which moves `bytes` at least, and adds a line.
@@ -70,7 +90,7 @@ impl<'a> Bench<'a> {
     ) -> Result<(), BackendError> {
         let backend = self.backend;
         let budget = self.budget;
-        let (first, median) = backend.install(|| -> Result<_, BackendError> {
+        let (first, median) = on_threads(backend, || -> Result<_, BackendError> {
             let mut batch = |repetitions: usize| -> Result<f64, BackendError> {
                 backend.synchronize()?;
                 let start = Instant::now();
@@ -90,15 +110,52 @@ impl<'a> Bench<'a> {
             times.sort_by(f64::total_cmp);
             Ok((first, times[BATCHES / 2]))
         })?;
-        self.rows.push(Row {
-            name: name.to_owned(),
-            precision,
-            entities,
-            bytes,
-            seconds: median,
-            first_seconds: first,
-        });
+        self.add(name, precision, entities, bytes, [first, median]);
         Ok(())
+    }
+
+    /// Adds a line of which the first and the median seconds are known.
+    fn add(
+        &mut self,
+        name: &str,
+        precision: &'static str,
+        entities: usize,
+        bytes: f64,
+        [first_seconds, seconds]: [f64; 2],
+    ) {
+        let (group, cells, name) = (self.group, self.cells, name.to_owned());
+        self.rows.push(Row {
+            group, cells, name, precision, entities, bytes, iterations: None, seconds, first_seconds,
+        });
+    }
+
+    /// The copy that all lines are compared with, in both precisions, on `bytes` of memory: more than
+    /// the caches hold.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] where the device failed.
+    pub fn copy(&mut self, bytes: usize) -> Result<(), BackendError> {
+        self.group = "copy";
+        self.copy_of::<f64>(bytes / 16)?;
+        self.copy_of::<f32>(bytes / 8)
+    }
+
+    fn copy_of<F: Real>(&mut self, n: usize) -> Result<(), BackendError> {
+        let x = self.backend.upload(values::<F>(n));
+        let mut y = self.backend.zeros(n);
+        let bytes = (2 * n * size_of::<F>()) as f64;
+        self.time("copy", precision::<F>(), n, bytes, |k| {
+            crate::backend::blas::copy(k, n, &x, &mut y);
+        })
+    }
+
+    /// Does something once and adds its line; its seconds are both the first and the median.
+    fn once<R: Send>(&mut self, name: &str, entities: usize, work: impl FnOnce() -> R + Send) -> R {
+        let start = Instant::now();
+        let result = on_threads(self.backend, work);
+        let seconds = start.elapsed().as_secs_f64();
+        self.add(name, "f64", entities, 0.0, [seconds; 2]);
+        result
     }
 
     /// Bandwidth of the first line called "copy" of this precision.
@@ -107,23 +164,35 @@ impl<'a> Bench<'a> {
         copy.map(Row::bandwidth)
     }
 
-    /// The lines as a table, with percent of the copy bandwidth.
-    pub fn table(&self) -> String {
+    /// The lines of a number of cells as a table, by group and precision, with percent of the copy
+    /// bandwidth in double precision and millions of entities a second.
+    pub fn table(&self, cells: usize) -> String {
         let copy = self.copy_bandwidth("f64");
         let mut text = format!(
-            "{:<34} {:>5} {:>10} {:>12} {:>9} {:>8} {:>9}\n",
-            "operation", "real", "entities", "time [us]", "GB/s", "% copy", "first [s]"
+            "{:<34} {:>5} {:>10} {:>12} {:>9} {:>7} {:>9} {:>6} {:>9}\n",
+            "operation", "real", "entities", "time [us]", "GB/s", "% copy", "M/s", "its", "first [s]"
         );
-        for row in &self.rows {
-            let percent = copy.map_or(String::new(), |c| format!("{:.1}", 100.0 * row.bandwidth() / c));
+        let mut rows: Vec<&Row> = self.rows.iter().filter(|row| row.cells == cells).collect();
+        rows.sort_by_key(|row| (Group::place(row.group), row.precision == "f32"));
+        let mut group = "";
+        for row in rows {
+            if row.group != group {
+                group = row.group;
+                text += &format!("-- {group}\n");
+            }
+            let (mut bandwidth, mut percent) = (String::new(), String::new());
+            if row.bytes > 0.0 {
+                bandwidth = format!("{:.1}", row.bandwidth() / 1e9);
+                percent = copy.map_or(percent, |c| format!("{:.1}", 100.0 * row.bandwidth() / c));
+            }
             text += &format!(
-                "{:<34} {:>5} {:>10} {:>12.2} {:>9.1} {:>8} {:>9.3}\n",
+                "{:<34} {:>5} {:>10} {:>12.2} {bandwidth:>9} {percent:>7} {:>9.2} {:>6} {:>9.3}\n",
                 row.name,
                 row.precision,
                 row.entities,
                 row.seconds * 1e6,
-                row.bandwidth() / 1e9,
-                percent,
+                row.entities as f64 / row.seconds / 1e6,
+                row.iterations.map_or(String::new(), |n| n.to_string()),
                 row.first_seconds
             );
         }
@@ -131,8 +200,22 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// `f64` or `f32`.
+fn precision<F: Real>() -> &'static str {
+    if size_of::<F>() == 8 { "f64" } else { "f32" }
+}
+
+/// On the host's threads there; on the calling thread for a device, whose runtime orders the work of
+/// one thread only.
+fn on_threads<R: Send>(backend: &Backend, work: impl FnOnce() -> R + Send) -> R {
+    match backend.device() {
+        None => backend.install(work),
+        Some(_) => work(),
+    }
+}
+
 /// Reproducible values in [0.5, 1.5) that differ from entity to entity.
-pub(crate) fn values<F: crate::real::Real>(n: usize) -> Vec<F> {
+pub(crate) fn values<F: Real>(n: usize) -> Vec<F> {
     use rayon::prelude::*;
     (0..n as u64)
         .into_par_iter()

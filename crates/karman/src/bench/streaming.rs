@@ -1,6 +1,6 @@
 //! Vector updates and reductions.
 
-use super::{Bench, values};
+use super::{Bench, precision, values};
 use crate::backend::{BackendError, Partials, blas};
 use crate::real::Real;
 
@@ -11,7 +11,7 @@ use crate::real::Real;
 pub fn streaming<F: Real>(bench: &mut Bench, n: usize) -> Result<(), BackendError> {
     let backend = bench.backend;
     let s = size_of::<F>() as f64;
-    let precision = if size_of::<F>() == 8 { "f64" } else { "f32" };
+    let precision = precision::<F>();
     let bytes = |vectors: f64| vectors * s * n as f64;
     let x = backend.upload(values::<F>(n));
     let mut y = backend.upload(values::<F>(n));

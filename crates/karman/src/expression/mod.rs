@@ -15,11 +15,13 @@
 //! or uploaded to a device as it stands.
 
 mod compile;
+mod device;
 mod error;
 mod evaluate;
 mod nearest;
 mod token;
 
+pub use device::DeviceExpression;
 pub use error::{ExpressionError, ExpressionErrorKind};
 pub use nearest::nearest_name;
 

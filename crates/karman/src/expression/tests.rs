@@ -1,3 +1,5 @@
+//! Values, places of messages and robustness of expressions.
+
 use super::*;
 use proptest::prelude::*;
 

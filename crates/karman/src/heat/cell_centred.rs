@@ -232,6 +232,21 @@ impl<'a> CellScheme<'a> {
         CellScheme { mesh, geometry, conductivity, boundary, corrected }
     }
 
+    /// Heat through each face for a unit of temperature difference, `[n_faces]`; 0 at a boundary face
+    /// whose heat does not depend on the temperature. They make up the matrix.
+    pub fn conductances(&self) -> Vec<f64> {
+        let inner = self.mesh.n_interior_faces();
+        let of_face = |face: usize| {
+            if face < inner {
+                let (mesh, geometry, k) = (self.mesh, self.geometry, self.conductivity);
+                return interior_flux(face, mesh, geometry, k, self.corrected).conductance;
+            }
+            let flux = self.boundary_flux(face, self.corrected);
+            if flux.implicit { flux.conductance } else { 0.0 }
+        };
+        (0..self.mesh.n_faces()).into_par_iter().with_min_len(1024).map(of_face).collect()
+    }
+
     fn boundary_flux(&self, face: usize, corrected: bool) -> BoundaryFlux {
         let kind = self.boundary.kinds[face - self.mesh.n_interior_faces()];
         boundary_flux(face, self.mesh, self.geometry, self.conductivity, kind, corrected)
@@ -336,8 +351,7 @@ pub fn discretize(
     let coupling = coupling(mesh, &boundary, &outer);
     let correction = corrected.then(|| correction(mesh, &boundary, &interior, &outer));
     let mass = mesh_mass(geometry, &material.heat_capacity);
-    let discrete =
-        DiscreteHeat { matrix, mass, coupling, values, correction, is_held: vec![] };
+    let discrete = DiscreteHeat { matrix, mass, coupling, values, correction, is_held: vec![] };
     Ok((discrete, boundary))
 }
 
@@ -407,7 +421,8 @@ fn correction(
     for component in 0..3 {
         let inner = interior.iter().map(|f| f.tangential[component]);
         let outer = outer.iter().map(|f| f.tangential[component]);
-        for (slot, value) in tangential[component * face_count..].iter_mut().zip(inner.chain(outer)) {
+        for (slot, value) in tangential[component * face_count..].iter_mut().zip(inner.chain(outer))
+        {
             *slot = value;
         }
     }
@@ -471,7 +486,8 @@ fn symmetric_inverse(a: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
         let (p, q, r, s) = ((i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3);
         a[p][r] * a[q][s] - a[p][s] * a[q][r]
     };
-    let determinant: f64 = a[0][0] * cofactor(0, 0) + a[0][1] * cofactor(0, 1) + a[0][2] * cofactor(0, 2);
+    let determinant: f64 =
+        a[0][0] * cofactor(0, 0) + a[0][1] * cofactor(0, 1) + a[0][2] * cofactor(0, 2);
     let mut inverse = [[0.0; 3]; 3];
     for (i, row) in inverse.iter_mut().enumerate() {
         for (j, entry) in row.iter_mut().enumerate() {

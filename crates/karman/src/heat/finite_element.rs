@@ -48,8 +48,10 @@ fn rule(shape: CellShape) -> Vec<Point> {
         CellShape::Pyramid => {
             // Collapsed cube: (x, y, z) = (a (1 − z), b (1 − z), z), Jacobian (1 − z)². The two
             // points and weights in z integrate (1 − z)² times a cubic (Gauss–Jacobi, α = 2).
-            let jacobi = [(0.122_514_822_655_441_4, 0.232_547_451_253_508_0),
-                (0.544_151_844_011_225_3, 0.100_785_882_079_825_3)];
+            let jacobi = [
+                (0.122_514_822_655_441_4, 0.232_547_451_253_508),
+                (0.544_151_844_011_225_3, 0.100_785_882_079_825_3),
+            ];
             for (z, wz) in jacobi {
                 for (b, wb) in line {
                     points.extend(
@@ -65,8 +67,7 @@ fn rule(shape: CellShape) -> Vec<Point> {
 /// Values and reference gradients of the basis at `p`.
 fn basis(shape: CellShape, p: Vector) -> Vec<(f64, Vector)> {
     let [x, y, z] = p;
-    let triangle =
-        [(1.0 - x - y, [-1.0, -1.0, 0.0]), (x, [1.0, 0.0, 0.0]), (y, [0.0, 1.0, 0.0])];
+    let triangle = [(1.0 - x - y, [-1.0, -1.0, 0.0]), (x, [1.0, 0.0, 0.0]), (y, [0.0, 1.0, 0.0])];
     let square = [
         ((1.0 - x) * (1.0 - y), [-(1.0 - y), -(1.0 - x), 0.0]),
         (x * (1.0 - y), [1.0 - y, -x, 0.0]),
@@ -220,7 +221,9 @@ fn physical_gradients(
     let determinant = (0..3).map(|b| j[0][b] * cofactor(0, b)).sum::<f64>();
     let gradients = functions
         .iter()
-        .map(|(_, g)| [0, 1, 2].map(|b| (0..3).map(|a| cofactor(a, b) * g[a]).sum::<f64>() / determinant))
+        .map(|(_, g)| {
+            [0, 1, 2].map(|b| (0..3).map(|a| cofactor(a, b) * g[a]).sum::<f64>() / determinant)
+        })
         .collect();
     (gradients, determinant)
 }
@@ -241,7 +244,8 @@ mod tests {
             let n = corners.len();
             let k = stiffness(shape, corners);
             let pairs = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
-            let volume: f64 = pairs.map(|(i, j)| corners[i][0] * k[i * n + j] * corners[j][0]).sum();
+            let volume: f64 =
+                pairs.map(|(i, j)| corners[i][0] * k[i * n + j] * corners[j][0]).sum();
             let total: f64 = shares(shape, corners).iter().sum();
             assert!((total - volume).abs() < 1e-13, "{shape:?} {total} {volume}");
         }
@@ -310,9 +314,8 @@ mod tests {
         let mut a = matrix.to_vec();
         let mut rank = 0;
         for column in 0..n {
-            let pivot = (rank..n).max_by(|i, j| {
-                a[i * n + column].abs().total_cmp(&a[j * n + column].abs())
-            });
+            let pivot = (rank..n)
+                .max_by(|i, j| a[i * n + column].abs().total_cmp(&a[j * n + column].abs()));
             let Some(p) = pivot.filter(|p| a[p * n + column].abs() > 1e-10) else { continue };
             for c in 0..n {
                 a.swap(rank * n + c, p * n + c);

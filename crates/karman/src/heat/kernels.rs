@@ -54,16 +54,15 @@ pub fn gradient_of_cell<F: Real>(
     let mut g = Vec3::<F>::zero();
     for k in offsets[c] as usize..offsets[c + 1] as usize {
         let f = without_sign(faces[k]);
-        let mut difference = F::literal(0.0);
-        if f < n_interior {
+        let difference = if f < n_interior {
             let l = left[f] as usize;
             let other = if l == c { right[f] as usize } else { l };
-            difference = temperature[other] - own;
+            temperature[other] - own
         } else {
             let b = f - n_interior;
             let value = prescribed[boundary_value[b] as usize];
-            difference = scale * row_value[b] * value - row_cell[b] * own;
-        }
+            scale * row_value[b] * value - row_cell[b] * own
+        };
         g.x += weights[k] * difference;
         g.y += weights[n_items + k] * difference;
         g.z += weights[2 * n_items + k] * difference;

@@ -102,7 +102,8 @@ impl<F: Real> March<F> {
                 &mut self.rhs,
             );
         }
-        let current = self.solver.as_ref().is_some_and(|s| s.shift == bdf.shift && s.theta == theta);
+        let current =
+            self.solver.as_ref().is_some_and(|s| s.shift == bdf.shift && s.theta == theta);
         if !current {
             let matrix = Arc::new(heat.implicit_matrix(bdf.shift, theta)?);
             let solver = heat.solver(matrix, theta, &self.params)?;

@@ -13,6 +13,7 @@ pub mod finite_element;
 pub mod functional;
 pub mod kernels;
 pub mod march;
+pub mod matrix_free;
 mod monitor;
 pub mod node_centred;
 mod system;
@@ -20,6 +21,7 @@ mod system;
 pub use conditions::{Condition, Function, Prescribed};
 pub use error::HeatError;
 pub use functional::{Functional, Functionals};
+pub use matrix_free::MatrixFree;
 pub use march::{March, Scheme, StepReport};
 pub use system::{Heat, Problem, Source};
 

@@ -60,8 +60,12 @@ pub fn heat_through(
                 let area = area_vector(mesh, face);
                 let cell = mesh.face_left[face] as usize;
                 let own = mesh.cells.nodes_of(cell);
-                let local: Vec<usize> =
-                    own.iter().enumerate().filter(|(_, i)| nodes.contains(i)).map(|e| e.0).collect();
+                let local: Vec<usize> = own
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, i)| nodes.contains(i))
+                    .map(|e| e.0)
+                    .collect();
                 let shape = mesh.cells.shapes[cell];
                 let gradients = gradients_on_face(shape, &corners(mesh, cell), &local);
                 functional.unknowns.extend(own.iter().zip(gradients).map(|(i, g)| {
@@ -163,10 +167,7 @@ pub fn discretize(
 }
 
 /// The nodes of some faces, one entry for each node of each face, with their shares of the area.
-fn lumped_areas(
-    mesh: &Mesh,
-    faces: std::ops::Range<usize>,
-) -> (Vec<[f64; 3]>, Vec<(u32, f64)>) {
+fn lumped_areas(mesh: &Mesh, faces: std::ops::Range<usize>) -> (Vec<[f64; 3]>, Vec<(u32, f64)>) {
     let mut areas = vec![];
     for f in faces {
         let nodes = mesh.face_to_nodes.of(f);
@@ -197,10 +198,10 @@ pub fn node_volumes(mesh: &Mesh) -> Vec<f64> {
 /// Σ over cells of a factor times ∫ N_i.
 pub(super) fn lumped_mass(mesh: &Mesh, heat_capacity: &[f64]) -> Vec<f64> {
     let mut mass = vec![0.0; mesh.points.len()];
-    for cell in 0..mesh.cells.len() {
+    for (cell, capacity) in heat_capacity.iter().enumerate() {
         let shares = shares(mesh.cells.shapes[cell], &corners(mesh, cell));
         for (node, share) in mesh.cells.nodes_of(cell).iter().zip(shares) {
-            mass[*node as usize] += heat_capacity[cell] * share;
+            mass[*node as usize] += capacity * share;
         }
     }
     mass

@@ -216,8 +216,7 @@ impl<F: Real> Heat<F> {
             .collect();
         let n = discrete.mass.len();
         let DiscreteHeat { matrix, mass, coupling, values, correction, .. } = discrete;
-        let correction =
-            correction.map(|c| Arc::new(CorrectionOnBackend::new(backend, mesh, &c)));
+        let correction = correction.map(|c| Arc::new(CorrectionOnBackend::new(backend, mesh, &c)));
         let components = if correction.is_some() { 3 * n } else { 0 };
         let mut heat = Heat {
             backend: backend.clone(),
@@ -415,7 +414,8 @@ impl<F: Real> Heat<F> {
         let length = |row: usize| a.row_length(row);
         let b = CsrMatrix::from_rows(n, n, length, |row, columns, values| {
             for (k, (column, value)) in a.row(row).enumerate() {
-                let inertia = if column == row { shift * Into::<f64>::into(mass[row]) } else { 0.0 };
+                let inertia =
+                    if column == row { shift * Into::<f64>::into(mass[row]) } else { 0.0 };
                 let value: f64 = value.into();
                 (columns[k], values[k]) = (column as u32, F::narrow(theta * value + inertia));
             }

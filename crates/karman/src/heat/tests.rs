@@ -147,7 +147,8 @@ fn a_linear_field_is_exact_on_any_mesh_and_boundary_even_across_a_jump_of_conduc
     for element in [Element::Tetrahedron, Element::Triangle] {
         let dimension = if element == Element::Triangle { 2 } else { 3 };
         let (mesh, geometry) = box_mesh(element, 6, 0.0);
-        let field = move |p: [f64; 3]| if dimension == 3 { field(p) } else { field([p[0], p[1], 0.0]) };
+        let field =
+            move |p: [f64; 3]| if dimension == 3 { field(p) } else { field([p[0], p[1], 0.0]) };
         let conductivity = (0..mesh.n_cells())
             .map(|c| if geometry.cell_centre_of(c)[0] < 0.5 { 1.0 } else { 4.0 })
             .collect();
@@ -156,7 +157,10 @@ fn a_linear_field_is_exact_on_any_mesh_and_boundary_even_across_a_jump_of_conduc
             let conditions = mesh.patches.iter().map(|_| Condition::Temperature(of_place(field)));
             let problem = Problem {
                 discretization,
-                material: Material { conductivity: Clone::clone(&conductivity), heat_capacity: heat_capacity.clone() },
+                material: Material {
+                    conductivity: Clone::clone(&conductivity),
+                    heat_capacity: heat_capacity.clone(),
+                },
                 sources: vec![],
                 conditions: conditions.collect(),
                 initial: Arc::new(0.0),

@@ -211,7 +211,7 @@ pub(super) fn weighed_general(
 }
 
 /// r ← r − α q with r·z and r·r, z = d r. Traffic 4s (3s where `plain`: d = 1).
-#[kernel(reduce_residual, update(r), reduce(sum, sum))]
+#[kernel(reduce_residual, update(r), reduce(sum, sum), unroll(2))]
 pub(super) fn reduced_residual<F: Real, S: Real>(
     i: usize,
     progress: &View<f64>,
@@ -277,7 +277,7 @@ pub(super) fn product_subtracted<F: Real>(
 }
 
 /// r·z, r·r and z·q. Traffic 3s.
-#[kernel(cg_dots, reduce(sum, sum, sum))]
+#[kernel(cg_dots, reduce(sum, sum, sum), unroll(2))]
 pub(super) fn cg_products<F: Real>(
     i: usize,
     r: &View<F>,

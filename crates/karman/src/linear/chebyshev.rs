@@ -155,7 +155,7 @@ pub(super) fn chebyshev_ell_step<F: Real, S: Real>(
 pub fn largest_eigenvalue<S: Real>(matrix: &Matrix<S>) -> Result<f64, LinearError> {
     let backend = matrix.backend();
     let inverse = matrix.inverse_diagonal::<S>()?;
-    super::on_threads(backend, || {
+    backend.install(|| {
         let n = matrix.rows();
         let mut r = backend.upload(start_vector::<S>(n));
         let (mut z, mut q) = (backend.zeros(n), backend.zeros(n));

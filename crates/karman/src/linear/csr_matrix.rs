@@ -98,7 +98,7 @@ impl<T: Real> CsrMatrix<T> {
         let mut last = None;
         for (row, column, value) in entries {
             match values.last_mut() {
-                Some(sum) if last == Some((row, column)) => *sum = *sum + value,
+                Some(sum) if last == Some((row, column)) => *sum += value,
                 _ => {
                     columns.push(column);
                     values.push(value);
@@ -278,7 +278,7 @@ impl<T: Real> CsrMatrix<T> {
             .map(|r| {
                 let mut sum = T::narrow(0.0);
                 for (c, v) in self.row(r) {
-                    sum = sum + v * x[c];
+                    sum += v * x[c];
                 }
                 sum
             })

@@ -147,7 +147,7 @@ pub(super) fn projected_started(
 }
 
 /// w·v of four vectors. Traffic 5s.
-#[kernel(project_block, reduce(sum, sum, sum, sum))]
+#[kernel(project_block, reduce(sum, sum, sum, sum), unroll(2))]
 pub(super) fn projected_block<F: Real>(
     i: usize,
     v0: &View<F>,
@@ -197,19 +197,19 @@ fn combination<F: Real>(
 ) -> F {
     let mut sum = F::narrow(coefficients[first]) * v0[i];
     if count > 1 {
-        sum = sum + F::narrow(coefficients[first + 1]) * v1[i];
+        sum += F::narrow(coefficients[first + 1]) * v1[i];
     }
     if count > 2 {
-        sum = sum + F::narrow(coefficients[first + 2]) * v2[i];
+        sum += F::narrow(coefficients[first + 2]) * v2[i];
     }
     if count > 3 {
-        sum = sum + F::narrow(coefficients[first + 3]) * v3[i];
+        sum += F::narrow(coefficients[first + 3]) * v3[i];
     }
     sum
 }
 
 /// w ← w − Σ h v, with w·w. Traffic 6s.
-#[kernel(subtract_block, update(w), reduce(sum))]
+#[kernel(subtract_block, update(w), reduce(sum), unroll(2))]
 pub(super) fn block_subtracted<F: Real>(
     i: usize,
     v0: &View<F>,

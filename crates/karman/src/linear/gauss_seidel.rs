@@ -130,7 +130,7 @@ fn row_sum<F: Real, S: Real>(
     let end = starts[group + 1] as usize;
     let mut sum = F::literal(0.0);
     while k < end {
-        sum = sum + convert::<S, F>(values[k]) * z[columns[k] as usize];
+        sum += convert::<S, F>(values[k]) * z[columns[k] as usize];
         k += spacing;
     }
     sum

@@ -247,7 +247,7 @@ impl<S: Real> Matrix<S> {
         let mut first = backend.zeros(1);
         let (offsets, indices, values) = self.arrays();
         let spacing = if self.layout == Layout::Csr { 1 } else { super::SLICE };
-        super::on_threads(backend, || {
+        backend.install(|| {
             invert_diagonal(
                 backend,
                 n,
@@ -369,7 +369,7 @@ pub(super) fn inverted_diagonal<S: Real, D: Real>(
     let mut diagonal = f64::literal(0.0);
     while k < offsets[group + 1] as usize {
         if columns[k] as usize == row {
-            diagonal = diagonal + S::widen(values[k]);
+            diagonal += S::widen(values[k]);
         }
         k += spacing;
     }

@@ -39,20 +39,10 @@ pub use preconditioner::{Diagonal, Identity, Jacobi, Preconditioner, SingleJacob
 pub use sliced_ell::{SLICE, SlicedEll};
 pub use solver::Solver;
 
-use crate::backend::Backend;
 use bicgstab::BiCgStab;
 use cg::ConjugateGradient;
 use fgmres::Fgmres;
 use single_reduction::SingleReduction;
-
-/// Runs a sequence of dispatches: on the host's threads there, and on the calling thread for a
-/// device, whose runtime orders the work of one thread only.
-fn on_threads<R: Send>(backend: &Backend, work: impl FnOnce() -> R + Send) -> R {
-    match backend.device() {
-        None => backend.install(work),
-        Some(_) => work(),
-    }
-}
 
 #[cfg(test)]
 mod endings;

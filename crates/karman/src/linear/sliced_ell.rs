@@ -90,7 +90,7 @@ pub(super) fn csr_row<F: Real, S: Real>(
 ) -> F {
     let mut sum = F::literal(0.0);
     for k in offsets[row] as usize..offsets[row + 1] as usize {
-        sum = sum + convert::<S, F>(values[k]) * x[columns[k] as usize];
+        sum += convert::<S, F>(values[k]) * x[columns[k] as usize];
     }
     sum
 }
@@ -109,7 +109,7 @@ pub(super) fn ell_row<F: Real, S: Real>(
     let end = offsets[slice + 1] as usize;
     let mut sum = F::literal(0.0);
     while k < end {
-        sum = sum + convert::<S, F>(values[k]) * x[columns[k] as usize];
+        sum += convert::<S, F>(values[k]) * x[columns[k] as usize];
         k += comptime!(SLICE);
     }
     sum

@@ -170,7 +170,7 @@ impl<T: Real> Solver<T> {
             }
         }
         let backend = self.backend.clone();
-        super::on_threads(&backend, || {
+        backend.install(|| {
             blas::copy(&backend, expected, x, &mut self.state.system.iterate);
             let outcome = match self.constants.take() {
                 None => self.iterate(b),

@@ -1,10 +1,10 @@
 //! The table of element types: node counts, faces and edges of each cell shape, in VTK node order.
 //!
 //! Adding an element type is adding one row here. Nodes are numbered as Gmsh and VTK number linear
-//! cells, with a positive Jacobian: the first triangle or quadrilateral of a prism or hexahedron has
-//! its right-hand normal towards the opposite one (VTK's documentation draws the prism the other way
-//! round while its parametric coordinates agree with this; readers accept both). Every face is
-//! ordered so that the right-hand rule gives the normal that points out of the cell.
+//! cells, with a positive Jacobian: the first triangle or quadrilateral of a prism or hexahedron
+//! has its right-hand normal towards the opposite one (VTK's documentation draws the prism the
+//! other way round while its parametric coordinates agree with this; readers accept both). Every
+//! face is ordered so that the right-hand rule gives the normal that points out of the cell.
 
 /// A linear element of a mesh, as a cell or as a boundary face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -407,7 +407,8 @@ fn stanzas(patches: &[String]) -> Stanzas {
              name.inflow = {…} | name.exact = {…} | name.farfield = {…}",
             |role| match role {
                 Role::Inlet => {
-                    ".inflow = { density = 1.0, velocity = [1.0, 0.0, 0.0], pressure = 1.0 }"
+                    ".inflow = { density = 1.0, velocity = [1.0, 0.0, 0.0], \
+                     pressure = 1.0 }"
                 }
                 Role::Outlet => ".outlet = 1.0",
                 Role::Farfield => {

@@ -1,5 +1,5 @@
-//! The numbering of faces: interior by (left, right) cell, then boundary by patch, and the lists that
-//! follow from it.
+//! The numbering of faces: interior by (left, right) cell, then boundary by patch, and the lists
+//! that follow from it.
 //!
 //! Traffic for a tetrahedron (2 faces): matches read twice (32 bytes), numbers written and read
 //! (32), faces written (40).
@@ -23,8 +23,8 @@ pub(crate) struct Faces {
 }
 
 impl Faces {
-    /// Numbers the faces: interior by (left, right), then boundary by patch and cell. Patches without
-    /// faces are left out, with a warning.
+    /// Numbers the faces: interior by (left, right), then boundary by patch and cell. Patches
+    /// without faces are left out, with a warning.
     pub(crate) fn numbered(
         raw: &RawMesh,
         mut halves: HalfFaces,

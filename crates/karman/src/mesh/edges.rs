@@ -1,10 +1,10 @@
-//! Entities of codimension 2 and their incidence with faces and nodes: what curl, rotation and the nodal
-//! gradient need.
+//! Entities of codimension 2 and their incidence with faces and nodes: what curl, rotation and the
+//! nodal gradient need.
 //!
-//! In 3D they are the lines between nodes, pointing from the node of lower to that of higher number. In
-//! 2D each node stands for a line along +z. The curl takes circulations s along edges to
-//! fluxes through faces, U_f = Σ_e ± s_e around f by the right-hand rule about the face's
-//! normal; in 2D that is U = s_b − s_a for the face a→b. Divergence of curl is zero in integers.
+//! In 3D they are the lines between nodes, pointing from the node of lower to that of higher
+//! number. In 2D each node stands for a line along +z. The curl takes circulations s along edges to
+//! fluxes through faces, U_f = Σ_e ± s_e around f by the right-hand rule about the face's normal;
+//! in 2D that is U = s_b − s_a for the face a→b. Divergence of curl is zero in integers.
 
 use super::Mesh;
 use super::adjacency::{Adjacency, CHUNK, SIGN_BIT, accumulate, fill_rows};
@@ -16,11 +16,11 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 pub struct EdgeTopology {
     /// Number of edges; in 2D of nodes.
     pub n_edges: usize,
-    /// From and to: `[n_edges]`, ascending; the nodal gradient is φ[to] − φ[from]. Empty in 2D, where an
-    /// edge is its node.
+    /// From and to: `[n_edges]`, ascending; the nodal gradient is `φ[to] − φ[from]`. Empty in 2D,
+    /// where an edge is its node.
     pub edge_to_nodes: Vec<[u32; 2]>,
-    /// Edges around each face in the order of the face's nodes; [`SIGN_BIT`] set where the edge runs
-    /// against the turn about the face's normal.
+    /// Edges around each face in the order of the face's nodes; [`SIGN_BIT`] set where the edge
+    /// runs against the turn about the face's normal.
     pub face_to_edges: Adjacency,
     /// Faces around each edge, ascending, with the same signs: the transpose.
     pub edge_to_faces: Adjacency,
@@ -39,8 +39,8 @@ impl EdgeTopology {
         EdgeTopology { n_edges, edge_to_nodes, face_to_edges, edge_to_faces }
     }
 
-    /// Edges at each of `n_nodes` nodes, ascending; [`SIGN_BIT`] set where the edge leaves the node: the
-    /// transpose of the nodal gradient. Empty rows in 2D.
+    /// Edges at each of `n_nodes` nodes, ascending; [`SIGN_BIT`] set where the edge leaves the
+    /// node: the transpose of the nodal gradient. Empty rows in 2D.
     pub fn node_to_edges(&self, n_nodes: usize) -> Adjacency {
         let offsets = (0..=self.edge_to_nodes.len() as u32).map(|edge| 2 * edge).collect();
         let items =

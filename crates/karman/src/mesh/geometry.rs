@@ -1,8 +1,8 @@
 //! Volumes, centres and face areas.
 //!
-//! A quadrilateral need not be planar: it is the four triangles about the mean of its nodes. Its area
-//! vector is their sum, its centre their mean weighted by the area along that vector, and volumes
-//! and first moments of cells come from the same triangles by the divergence theorem. So
+//! A quadrilateral need not be planar: it is the four triangles about the mean of its nodes. Its
+//! area vector is their sum, its centre their mean weighted by the area along that vector, and
+//! volumes and first moments of cells come from the same triangles by the divergence theorem. So
 //! Σ_f σ S = 0 and Σ ∫ x ⊗ n dA = V I hold to round-off in every cell.
 
 use super::adjacency::{CHUNK, index_of, sign_of};
@@ -11,8 +11,8 @@ use super::error::{MeshError, Place};
 use super::{Mesh, cell_name};
 use rayon::prelude::*;
 
-/// Sizes and centres of the entities of a [`Mesh`], component-major. In 2D volume stands for area and
-/// area for length: everything is per unit of depth.
+/// Sizes and centres of the entities of a [`Mesh`], component-major. In 2D volume stands for area
+/// and area for length: everything is per unit of depth.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Geometry {
     /// Volume: `[n_cells]`.
@@ -206,7 +206,8 @@ pub(crate) fn face_measure(nodes: &[u32], points: &[[f64; 3]]) -> ([f64; 3], [f6
     }
 }
 
-/// Area vector and centre of a quadrilateral, warped or not, as four triangles about its mean point.
+/// Area vector and centre of a quadrilateral, warped or not, as four triangles about its mean
+/// point.
 #[inline]
 fn quadrilateral(corners: [[f64; 3]; 4]) -> ([f64; 3], [f64; 3]) {
     // The four triangles' area vectors sum to half the product of the diagonals.
@@ -261,8 +262,8 @@ pub fn cell_measure(shape: CellShape, nodes: &[u32], points: &[[f64; 3]]) -> (f6
     }
 }
 
-/// Volume and centroid of a cell from the tetrahedra that join its mean point to the triangles of its
-/// faces.
+/// Volume and centroid of a cell from the tetrahedra that join its mean point to the triangles of
+/// its faces.
 fn polyhedron(shape: CellShape, nodes: &[u32], points: &[[f64; 3]]) -> (f64, [f64; 3]) {
     let reference = mean_point(nodes, points);
     let (mut volume, mut moment) = (0.0, [0.0; 3]);

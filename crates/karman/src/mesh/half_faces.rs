@@ -1,5 +1,5 @@
-//! What lies across each face of each cell: half-faces are sorted into buckets by their smallest node
-//! and matched within a bucket.
+//! What lies across each face of each cell: half-faces are sorted into buckets by their smallest
+//! node and matched within a bucket.
 //!
 //! Traffic for a tetrahedron (4 half-faces): its nodes are read three times (48 bytes), the buckets
 //! written and read (32), the matches written (16); no hashing, no search.
@@ -203,8 +203,8 @@ fn buckets(raw: &RawMesh) -> Adjacency {
     }
 }
 
-/// A face as it sorts: seen from its smallest node, the smaller and the larger of the two next nodes,
-/// the opposite node, then the sense of rotation and the code.
+/// A face as it sorts: seen from its smallest node, the smaller and the larger of the two next
+/// nodes, the opposite node, then the sense of rotation and the code.
 fn sort_key(corners: [u32; 4], count: usize, code: u32) -> u128 {
     const ABSENT: u32 = INDEX_LIMIT as u32;
     let (a, b, opposite) = match count {

@@ -71,10 +71,10 @@ pub struct Patch {
 
 /// A mesh in the solver's numbering.
 ///
-/// Faces are numbered interior first, sorted by (left, right) cell, then boundary by patch. The left cell
-/// of a face has the lower number and owns it; the face's nodes turn by the right-hand rule about the
-/// normal from left to right, outward at a boundary. In 2D a face a→b has its left cell on the left of
-/// the direction of travel and the normal (dy, −dx).
+/// Faces are numbered interior first, sorted by (left, right) cell, then boundary by patch. The
+/// left cell of a face has the lower number and owns it; the face's nodes turn by the right-hand
+/// rule about the normal from left to right, outward at a boundary. In 2D a face a→b has its left
+/// cell on the left of the direction of travel and the normal (dy, −dx).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
     /// 2 or 3.
@@ -103,9 +103,9 @@ pub struct Mesh {
     pub orphan_nodes: Vec<u32>,
     /// Cells of this part, then of others.
     pub cell_count: EntityCount,
-    /// Faces of this part and of others. Ghost faces, which lie between an owned and a ghost cell and
-    /// are owned by the other part, are the last of the interior faces, so that `face_right` stays one
-    /// array.
+    /// Faces of this part and of others. Ghost faces, which lie between an owned and a ghost cell
+    /// and are owned by the other part, are the last of the interior faces, so that `face_right`
+    /// stays one array.
     pub face_count: EntityCount,
     /// Nodes of this part, then of others.
     pub node_count: EntityCount,

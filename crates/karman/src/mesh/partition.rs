@@ -1,8 +1,9 @@
 //! Parts of a mesh: owned entities, ghosts, and who sends what to whom.
 //!
-//! A cell is owned by its part, a face by the part of its left cell, a node by the lowest part of its
-//! cells. A part holds its cells and one layer of ghosts across their faces; all faces of its own
-//! cells; all nodes of both. Orientations are the whole mesh's, so that a face has one sign everywhere.
+//! A cell is owned by its part, a face by the part of its left cell, a node by the lowest part of
+//! its cells. A part holds its cells and one layer of ghosts across their faces; all faces of its
+//! own cells; all nodes of both. Orientations are the whole mesh's, so that a face has one sign
+//! everywhere.
 
 use super::adjacency::{Adjacency, SIGN_BIT, index_of};
 use super::geometry::Geometry;
@@ -29,8 +30,8 @@ pub type Exchange = Vec<Neighbour>;
 pub struct SubMesh {
     /// Its number.
     pub part: u32,
-    /// Its entities. Differences from a whole mesh: ghost cells have only the faces they share with owned
-    /// cells, the left cell of a face may have the higher local number, a patch may be empty.
+    /// Its entities. Differences from a whole mesh: ghost cells have only the faces they share with
+    /// owned cells, the left cell of a face may have the higher local number, a patch may be empty.
     pub mesh: Mesh,
     /// Local cell → cell of the whole mesh.
     pub global_cell: Vec<u32>,

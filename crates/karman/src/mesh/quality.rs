@@ -48,11 +48,11 @@ fn corners(shape: CellShape) -> (&'static [[u8; 4]], Ideal) {
     }
 }
 
-/// Mean ratio of a cell: 3 det(T)^⅔ / |T|² (2D: 2 det(T) / |T|²), T the map from the edges at a corner
-/// of the ideal element to those of the cell, the smallest over its corners (Liu & Joe 1994,
-/// doi:10.1007/BF01955874; Knupp 2001, doi:10.1137/S1064827500371499). 1 for the ideal element, 0 for
-/// a flat corner, negative for an inverted one. On a triangle and a tetrahedron every corner gives
-/// the same.
+/// Mean ratio of a cell: 3 det(T)^⅔ / |T|² (2D: 2 det(T) / |T|²), T the map from the edges at a
+/// corner of the ideal element to those of the cell, the smallest over its corners (Liu & Joe 1994,
+/// doi:10.1007/BF01955874; Knupp 2001, doi:10.1137/S1064827500371499). 1 for the ideal element, 0
+/// for a flat corner, negative for an inverted one. On a triangle and a tetrahedron every corner
+/// gives the same.
 pub fn mean_ratio(shape: CellShape, nodes: &[u32], points: &[[f64; 3]]) -> f64 {
     let flat = shape.dimension() == 2;
     let (corners, ideal) = corners(shape);

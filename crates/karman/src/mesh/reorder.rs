@@ -1,16 +1,17 @@
 //! Numbering of cells and nodes for locality.
 //!
-//! A matrix–vector product or a face gradient reads the values of a cell's neighbours: they should lie
-//! in few cache lines, and a block of consecutive rows should use each line again. [`gathered_lines`]
-//! measures it. A Hilbert curve makes every run of cells a compact blob, whatever its length; reverse
-//! Cuthill–McKee makes the bandwidth small, a run of its cells being a thin slab.
+//! A matrix–vector product or a face gradient reads the values of a cell's neighbours: they should
+//! lie in few cache lines, and a block of consecutive rows should use each line again.
+//! [`gathered_lines`] measures it. A Hilbert curve makes every run of cells a compact blob,
+//! whatever its length; reverse Cuthill–McKee makes the bandwidth small, a run of its cells being a
+//! thin slab.
 //!
-//! Measured, 256 rows a block, bytes in 32-byte sectors a row gathered for a
-//! product / a divergence / a gradient (file's order; Cuthill–McKee; Hilbert): 185 000 tetrahedra of a
-//! shaft 110/69/32; 28/35/10; 20/25/8. 100 000 of a cube 81/58/26; 30/36/11; 20/25/8. So `Auto` is the
-//! Hilbert curve, which also costs less at load. On one CPU core both take the same time at
-//! these sizes; on a box of 2.3 million tetrahedra, whose slabs the prefetcher follows, the product takes
-//! 4.5 ns a row after Cuthill–McKee and 7.2 ns after Hilbert.
+//! Measured, 256 rows a block, bytes in 32-byte sectors a row gathered for a product / a divergence
+//! / a gradient (file's order; Cuthill–McKee; Hilbert): 185 000 tetrahedra of a shaft 110/69/32;
+//! 28/35/10; 20/25/8. 100 000 of a cube 81/58/26; 30/36/11; 20/25/8. So `Auto` is the Hilbert
+//! curve, which also costs less at load. On one CPU core both take the same time at these sizes; on
+//! a box of 2.3 million tetrahedra, whose slabs the prefetcher follows, the product takes 4.5 ns a
+//! row after Cuthill–McKee and 7.2 ns after Hilbert.
 use super::adjacency::{Adjacency, fill_rows};
 use super::error::{MeshError, MeshWarning, Place};
 use super::geometry::mean_point;
@@ -50,8 +51,8 @@ pub(crate) struct Numbered {
     pub(crate) orphan_nodes: Vec<u32>,
 }
 
-/// Numbers cells by `method` and nodes by first use (in the file's order with [`Renumbering::None`]),
-/// leaves out the nodes that no cell uses, and matches the faces.
+/// Numbers cells by `method` and nodes by first use (in the file's order with
+/// [`Renumbering::None`]), leaves out the nodes that no cell uses, and matches the faces.
 pub(crate) fn renumbered(
     raw: RawMesh,
     method: Renumbering,
@@ -258,9 +259,9 @@ fn spread<const D: usize>(value: u32) -> u64 {
     bits
 }
 
-/// The reverse Cuthill–McKee order of a graph, new → old: breadth first from a pseudo-peripheral vertex
-/// (George & Liu 1979, doi:10.1145/355841.355845), neighbours by ascending degree, reversed. Parts that
-/// do not touch follow one another.
+/// The reverse Cuthill–McKee order of a graph, new → old: breadth first from a pseudo-peripheral
+/// vertex (George & Liu 1979, doi:10.1145/355841.355845), neighbours by ascending degree, reversed.
+/// Parts that do not touch follow one another.
 pub fn reverse_cuthill_mckee(graph: &Adjacency) -> Vec<u32> {
     let n = graph.len();
     let mut search = Search { level: vec![NONE; n], queue: VecDeque::new() };

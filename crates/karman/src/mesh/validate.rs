@@ -191,8 +191,9 @@ fn check_volumes(raw: &mut RawMesh, warnings: &mut Vec<MeshWarning>) -> Result<(
     })
 }
 
-/// Where every one of several cells of one shape and region is inverted, the file counts its nodes the
-/// other way round: those cells are reversed. A single inverted cell among good ones stays an error.
+/// Where every one of several cells of one shape and region is inverted, the file counts its nodes
+/// the other way round: those cells are reversed. A single inverted cell among good ones stays an
+/// error.
 fn reverse_whole_kinds(raw: &mut RawMesh, warnings: &mut Vec<MeshWarning>) {
     let n_shapes = CellShape::ALL.len();
     let kind = |raw: &RawMesh, cell: usize| {

@@ -161,10 +161,10 @@ mod tests {
             for (point, located) in points.iter().zip(&found) {
                 let Some(located) = located else { continue };
                 let nodes = mesh.cells.nodes_of(located.cell);
-                for axis in 0..2 {
+                for (axis, expected) in point.iter().enumerate().take(2) {
                     let weighted = nodes.iter().zip(&located.weights);
                     let x: f64 = weighted.map(|(n, w)| w * mesh.points[*n as usize][axis]).sum();
-                    assert!((x - point[axis]).abs() < 1e-13);
+                    assert!((x - expected).abs() < 1e-13);
                 }
             }
             found.iter().map(|l| l.as_ref().map(|l| mesh.original_cell[l.cell])).collect()

@@ -221,9 +221,9 @@ fn solve_where_possible(mut a: [[f64; 3]; 3], b: [f64; 3]) -> [f64; 3] {
         for row in &mut a {
             (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
         }
-        for k in 0..3 {
-            (a[p][k], a[q][k]) = (c * a[p][k] - s * a[q][k], s * a[p][k] + c * a[q][k]);
-        }
+        let (row_p, row_q) = (a[p], a[q]);
+        a[p] = [0, 1, 2].map(|k| c * row_p[k] - s * row_q[k]);
+        a[q] = [0, 1, 2].map(|k| s * row_p[k] + c * row_q[k]);
         for row in &mut vectors {
             (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
         }

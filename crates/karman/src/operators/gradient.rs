@@ -1,5 +1,6 @@
 //! Cell gradients of a cell field: Gauss and least squares.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(unused_assignments)] // a variable of a kernel is born with a value
 
 use super::incidence::{with_sign, without_sign};
 use crate::backend::View;
@@ -34,7 +35,8 @@ pub fn gauss_gradient_of_cell<F: Real>(
 /// Least squares through the neighbours across interior faces and the values at boundary faces,
 /// weighted by inverse squared distance: (Σ w d dᵀ) ∇p = Σ w d (p − p_c). Exact for linear fields.
 /// `boundary_value`: `[n_faces − n_interior]`; a boundary face whose value is unknown carries weight
-/// `boundary_weight` = 0. In a plane mesh the missing direction gets gradient 0.
+/// `boundary_weight` = 0. In a plane mesh the missing direction gets gradient 0. The faces of a cell
+/// whose weight is not 0 must span the space; a gradient is not finite otherwise.
 ///
 /// Traffic a cell: 4 + 7s, an item 4, an interior face 8, a boundary face 5s.
 #[kernel(least_squares_gradient, out(g))]
@@ -88,4 +90,65 @@ pub fn least_squares_gradient_of_cell<F: Real>(
         a.zz = a.xx + a.yy;
     }
     Sym3::<F>::solve(a, b)
+}
+
+/// The value at a face for [`gauss_gradient`], linear between the two cells and carried from the foot
+/// point x_i = w x_l + (1 − w) x_r to the centroid of the face by a gradient known before:
+///
+/// p_f = w p_l + (1 − w) p_r + (w ∇p_l + (1 − w) ∇p_r)·(x_f − x_i),
+///
+/// w = δ_r / (δ_l + δ_r) by the normal distances δ ≥ 0 of the centroids from the face. At the boundary
+/// p_f is `boundary_value` where `boundary_weight` is 1, and p_c + ∇p_c·(x_f − x_c) where it is 0.
+/// From a gradient of 0 the first sweep gives the plain Gauss gradient, which has no order on skewed
+/// meshes. Measured on jittered boxes: each further sweep shrinks the error for a linear field 3 to 10
+/// times, to round-off in the end; for a smooth field the order grows from 0 to 0.85 (triangles) and
+/// 0.12 (tetrahedra) after one further sweep, 0.99 and 0.67 after two, 1 after many.
+///
+/// Source: Jasak's thesis, §3.3.1, for the weights; Ferziger & Perić, §9.7, for the correction.
+///
+/// Traffic a face: 8 + 7s, a boundary face 2s, a cell 7s.
+#[kernel(corrected_face_value, out(value))]
+pub fn corrected_value_of_face<F: Real>(
+    f: usize,
+    left: &View<u32>,
+    right: &View<u32>,
+    p: &View<F>,
+    gradient: &View<F>,
+    boundary_value: &View<F>,
+    boundary_weight: &View<F>,
+    face_centre: &View<F>,
+    area: &View<F>,
+    cell_centre: &View<F>,
+    n_interior: usize,
+    n_faces: usize,
+    n_cells: usize,
+) -> F {
+    let zero = F::literal(0.0);
+    let x = Vec3::<F>::at(face_centre, f, n_faces);
+    let l = left[f] as usize;
+    let from_left = Vec3::<F>::minus(x, Vec3::<F>::at(cell_centre, l, n_cells));
+    let at_left = p[l] + Vec3::<F>::dot(Vec3::<F>::at(gradient, l, n_cells), from_left);
+    let mut value = at_left;
+    if f < n_interior {
+        let r = right[f] as usize;
+        let normal = Vec3::<F>::at(area, f, n_faces);
+        let from_right = Vec3::<F>::minus(x, Vec3::<F>::at(cell_centre, r, n_cells));
+        let to_left = F::larger(Vec3::<F>::dot(from_left, normal), zero);
+        let to_right = F::larger(-Vec3::<F>::dot(from_right, normal), zero);
+        let sum = to_left + to_right;
+        let w = if sum > zero { to_right / sum } else { F::literal(0.5) };
+        let v = F::literal(1.0) - w;
+        // x_f − x_i = w (x_f − x_l) + (1 − w) (x_f − x_r)
+        let offset =
+            Vec3::<F>::plus(Vec3::<F>::scaled(from_left, w), Vec3::<F>::scaled(from_right, v));
+        let slope = Vec3::<F>::plus(
+            Vec3::<F>::scaled(Vec3::<F>::at(gradient, l, n_cells), w),
+            Vec3::<F>::scaled(Vec3::<F>::at(gradient, r, n_cells), v),
+        );
+        value = w * p[l] + v * p[r] + Vec3::<F>::dot(slope, offset);
+    } else {
+        let known = boundary_weight[f - n_interior];
+        value += known * (boundary_value[f - n_interior] - value);
+    }
+    value
 }

@@ -4,6 +4,11 @@
 pub mod gradient;
 pub mod incidence;
 pub mod interpolate;
+pub mod laplacian;
 mod topology;
 
+pub use laplacian::{ComposedLaplacian, Laplacian};
 pub use topology::{EdgeIncidence, FaceCells, MeshGeometry};
+
+#[cfg(test)]
+mod tests;

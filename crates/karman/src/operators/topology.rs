@@ -30,7 +30,7 @@ impl FaceCells {
 
     /// Number of cells.
     pub fn n_cells(&self) -> usize {
-        self.offsets.len() - 1
+        self.offsets.len().saturating_sub(1)
     }
 
     /// Number of faces.
@@ -74,7 +74,7 @@ impl EdgeIncidence {
 
     /// Number of edges.
     pub fn n_edges(&self) -> usize {
-        self.edge_offsets.len() - 1
+        self.edge_offsets.len().saturating_sub(1)
     }
 }
 

@@ -65,8 +65,7 @@ impl Simulation {
         }
         case.check_patches(&mesh.patches.iter().map(|p| p.name.clone()).collect::<Vec<_>>())?;
         case.check_regions(&mesh.regions)?;
-        let geometry =
-            timed(&mut phases, "geometry", || backend.install(|| Geometry::new(&mesh)))?;
+        let geometry = timed(&mut phases, "geometry", || backend.install(|| Geometry::new(&mesh)))?;
         let EquationCase::Heat(heat_case) = &case.equation;
         let equation = timed(&mut phases, "discretization", || {
             heat::equation(&case, heat_case, &backend, &mesh, &geometry)
@@ -163,10 +162,7 @@ impl Simulation {
     ///
     /// # Errors
     /// [`SimulationError`]; what was written until then stays readable.
-    pub fn run(
-        &mut self,
-        observer: &mut dyn FnMut(&Progress),
-    ) -> Result<Outcome, SimulationError> {
+    pub fn run(&mut self, observer: &mut dyn FnMut(&Progress)) -> Result<Outcome, SimulationError> {
         let mut output = Output::open(&self.case, self.restarted, self.steps() as u64)?;
         let start = Instant::now();
         let result = self.march(&mut output, start, observer);

@@ -4,16 +4,14 @@ use super::equation::{Advance, Location, Monitored};
 use super::outcome::Outcome;
 use super::{Simulation, SimulationError};
 use crate::case::{Axis, Case, OutputInterval};
+use crate::io::FieldValues;
 use crate::io::csv::{HistoryWriter, LineSamples, Row, write_line};
 use crate::io::picture::{self, PictureField, PictureOf, Slice};
 use crate::io::pvd::{self, PvdEntry};
-use crate::io::FieldValues;
 use crate::io::vtu::{self, VtuData};
 use crate::mesh::{Mesh, RawMesh};
 use crate::monitor::{error_norms, field_summary, line_points};
-use crate::summary::{
-    MemorySummary, MeshSummary, Summary, ThroughputSummary, peak_host_bytes,
-};
+use crate::summary::{MemorySummary, MeshSummary, Summary, ThroughputSummary, peak_host_bytes};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -37,11 +35,7 @@ fn crosses(before: f64, now: f64, every: f64) -> bool {
 }
 
 impl Output {
-    pub(super) fn open(
-        case: &Case,
-        restarted: bool,
-        step: u64,
-    ) -> Result<Output, SimulationError> {
+    pub(super) fn open(case: &Case, restarted: bool, step: u64) -> Result<Output, SimulationError> {
         let directory = case.output.directory.clone();
         std::fs::create_dir_all(&directory).map_err(|e| SimulationError::Write {
             path: directory.clone(),
@@ -209,7 +203,8 @@ impl Output {
             Location::Cells => PictureField::Cells(&values),
             Location::Nodes => PictureField::Nodes(&values),
         };
-        let of = PictureOf { title: &simulation.case.title, name: &wanted.field, note: &note, field };
+        let of =
+            PictureOf { title: &simulation.case.title, name: &wanted.field, note: &note, field };
         let path = self.directory.join(format!("{}.png", wanted.field));
         Ok(picture::write(&path, &slice, &of)?)
     }

@@ -1,3 +1,5 @@
+//! The reference is complete: every key documented, every documented key read.
+
 use super::super::{Case, amg, boundary, expected, file, heat, linear_solver, mesh, output, run};
 use super::super::{templates, time, value};
 use super::*;

@@ -1,3 +1,5 @@
+//! Case files that are in order, and what they become.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Names of the case against those of the mesh.
+
 use super::*;
 
 fn names(names: &[&str]) -> Vec<String> {

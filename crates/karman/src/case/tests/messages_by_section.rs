@@ -399,10 +399,10 @@ fn solvers() {
     11 | relative_tolerance = 1
        |                      ^
     ");
-    insta::assert_snapshot!(change("relative_tolerance = 0"), @"
-    folder/bar.toml:11:22: `relative_tolerance` must be positive, not 0
+    insta::assert_snapshot!(change("relative_tolerance = -1"), @"
+    folder/bar.toml:11:22: `relative_tolerance` must not be negative, not -1
        |
-    11 | relative_tolerance = 0
+    11 | relative_tolerance = -1
        |                      ^
     ");
     insta::assert_snapshot!(change("max_iterations = 0"), @"

@@ -90,7 +90,7 @@ pub(super) fn ticks(low: f64, high: f64, wanted: usize) -> Vec<(f64, String)> {
     let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|s| *s >= rough * 0.999);
     let step = step.unwrap_or(10.0 * power);
     // A step lost in the round-off of the ends has no ticks to give.
-    if !(step > 0.0) || low + step == low {
+    if step.is_nan() || step <= 0.0 || low + step == low {
         return vec![];
     }
     let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
@@ -105,7 +105,7 @@ pub(super) fn ticks(low: f64, high: f64, wanted: usize) -> Vec<(f64, String)> {
 /// A number with the digits that tell it from its neighbours `step` away.
 pub(super) fn label(value: f64, step: f64, magnitude: f64) -> String {
     let digits_of_step = -(step * 1.0001).log10().floor() as i32;
-    let text = if magnitude >= 1e6 || magnitude < 1e-3 {
+    let text = if !(1e-3..1e6).contains(&magnitude) {
         let exponent = magnitude.log10().floor() as i32;
         let digits = (digits_of_step + exponent).clamp(0, 12) as usize;
         if value == 0.0 {
@@ -157,7 +157,7 @@ mod tests {
         for (t, expected) in known {
             let found = viridis(t);
             for channel in 0..3 {
-                let difference = i32::from(found[channel]) - i32::from(expected[channel]);
+                let difference = i32::from(found[channel]) - expected[channel];
                 assert!(difference.abs() <= 6, "{t}: {found:?}, not {expected:?}");
             }
         }

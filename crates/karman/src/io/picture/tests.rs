@@ -1,3 +1,5 @@
+//! Pictures read back as PNG, pixel by pixel.
+
 use super::*;
 use crate::mesh::{CellShape, Elements};
 

@@ -7,8 +7,8 @@ use super::{Element, GenerateError, at_least, check_cells, check_size, positive}
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
-/// Parameters of an annulus about the z axis through `centre`. Patches: inner, outer, and in 3D zmin and
-/// zmax.
+/// Parameters of an annulus about the z axis through `centre`. Patches: inner, outer, and in 3D
+/// zmin and zmax.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnnulusParams {

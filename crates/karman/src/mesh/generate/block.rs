@@ -26,7 +26,8 @@ pub(super) fn fractions(n: usize, growth: f64) -> Vec<f64> {
     sums.into_iter().map(|value| value / sum).collect()
 }
 
-/// The growth of a geometric sequence of n steps that starts at `first` and sums to 1, between ⅓ and 3.
+/// The growth of a geometric sequence of n steps that starts at `first` and sums to 1, between ⅓
+/// and 3.
 pub(super) fn growth_from(first: f64, n: usize) -> f64 {
     let sum = |growth: f64| {
         let mut step = first;
@@ -51,8 +52,8 @@ pub(super) struct Grid {
     pub(super) places: Vec<[u32; 2]>,
 }
 
-/// The grid of quadrilaterals through the given coordinates, without the columns and rows of `hole`.
-/// Patches xmin, xmax, ymin, ymax, and body where there is a hole.
+/// The grid of quadrilaterals through the given coordinates, without the columns and rows of
+/// `hole`. Patches xmin, xmax, ymin, ymax, and body where there is a hole.
 pub(super) fn grid(x: &[f64], y: &[f64], hole: Option<(Range<usize>, Range<usize>)>) -> Grid {
     let (nx, ny) = (x.len() - 1, y.len() - 1);
     let in_hole = |i: usize, j: usize| {
@@ -128,8 +129,8 @@ pub(super) fn plane(
     }
 }
 
-/// Hexahedra between copies of a mesh of quadrilaterals at the given z. Patches of the 2D mesh become
-/// walls; the first and the last copy are the patches `low` and `high`.
+/// Hexahedra between copies of a mesh of quadrilaterals at the given z. Patches of the 2D mesh
+/// become walls; the first and the last copy are the patches `low` and `high`.
 pub(super) fn extruded(plane: &RawMesh, z: &[f64], low: &str, high: &str) -> RawMesh {
     let (n, layers) = (plane.points.len() as u32, z.len() - 1);
     let points =

@@ -8,8 +8,8 @@ use super::{Element, GenerateError, at_least, check_cells, check_size, positive}
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Parameters of a rectangle (two entries in `size`) or a box (three). Patches: xmin, xmax, ymin, ymax,
-/// and zmin, zmax.
+/// Parameters of a rectangle (two entries in `size`) or a box (three). Patches: xmin, xmax, ymin,
+/// ymax, and zmin, zmax.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BoxParams {
@@ -21,7 +21,8 @@ pub struct BoxParams {
     pub cells: Vec<usize>,
     /// Elements the blocks are cut into. Default: triangle or tetrahedron.
     pub element: Option<Element>,
-    /// Largest displacement of interior nodes over the spacing; up to 0.2 no cell inverts. Default: 0.
+    /// Largest displacement of interior nodes over the spacing; up to 0.2 no cell inverts. Default:
+    /// 0.
     pub jitter: f64,
     /// Seed of the displacements. Default: 1.
     pub seed: u64,

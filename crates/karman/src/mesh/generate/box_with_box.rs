@@ -6,8 +6,8 @@ use super::{Element, GenerateError};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Parameters of a box with a body cut out of it; in 3D the body spans the whole of z. Patches: those
-/// of the box, and body.
+/// Parameters of a box with a body cut out of it; in 3D the body spans the whole of z. Patches:
+/// those of the box, and body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BoxWithBoxParams {
@@ -19,7 +19,8 @@ pub struct BoxWithBoxParams {
     pub cells: Vec<usize>,
     /// Elements the blocks are cut into. Default: triangle or tetrahedron.
     pub element: Option<Element>,
-    /// Largest displacement of interior nodes over the spacing; up to 0.2 no cell inverts. Default: 0.
+    /// Largest displacement of interior nodes over the spacing; up to 0.2 no cell inverts. Default:
+    /// 0.
     pub jitter: f64,
     /// Seed of the displacements. Default: 1.
     pub seed: u64,

@@ -8,9 +8,9 @@ use super::{Element, GenerateError, at_least, check_cells, check_size, positive}
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-/// Parameters of a channel from the origin to (length, height), with a circular cylinder along z. The
-/// defaults are the benchmark of Schäfer & Turek 1996 (doi:10.1007/978-3-322-89849-4_39). Patches:
-/// inlet, outlet, bottom, top, cylinder, and in 3D back (z = 0) and front.
+/// Parameters of a channel from the origin to (length, height), with a circular cylinder along z.
+/// The defaults are the benchmark of Schäfer & Turek 1996 (doi:10.1007/978-3-322-89849-4_39).
+/// Patches: inlet, outlet, bottom, top, cylinder, and in 3D back (z = 0) and front.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CylinderInChannelParams {
@@ -68,9 +68,9 @@ struct Plane {
 }
 
 impl CylinderInChannelParams {
-    /// Makes the mesh: rings about the cylinder that blend from the circle to a rectangle over the height of
-    /// the channel, a graded block behind it, and a block before it where the cylinder is far from
-    /// the inlet.
+    /// Makes the mesh: rings about the cylinder that blend from the circle to a rectangle over the
+    /// height of the channel, a graded block behind it, and a block before it where the cylinder is
+    /// far from the inlet.
     ///
     /// # Errors
     /// See [`super::Generator::generate`].
@@ -139,7 +139,8 @@ impl CylinderInChannelParams {
         check_size("cells_around", &[2 * self.cells_around, rows, span], 6)
     }
 
-    /// Fractions of the way from the circle to the rectangle: the first step is half the spacing around.
+    /// Fractions of the way from the circle to the rectangle: the first step is half the spacing
+    /// around.
     fn ring_fractions(&self) -> Vec<f64> {
         let [x, y] = self.centre;
         let distance = y.min(self.height - y).min(x) - 0.5 * self.diameter;
@@ -214,8 +215,8 @@ impl CylinderInChannelParams {
 }
 
 impl Plane {
-    /// Adds columns of quadrilaterals beside a column of nodes given from bottom to top; returns the
-    /// nodes of the last.
+    /// Adds columns of quadrilaterals beside a column of nodes given from bottom to top; returns
+    /// the nodes of the last.
     fn columns(
         &mut self,
         mut side: Vec<u32>,

@@ -29,9 +29,9 @@ fn in_unit_ball(seed: u64, node: u64, dimension: usize) -> [f64; 3] {
 }
 
 /// Moves every node that no boundary element uses by at most `jitter` times the spacing around it:
-/// the displacement over the spacing is a point of a ball of that radius. On a grid of boxes no corner
-/// of a cell inverts below 1/(2√3) ≈ 0.29, half the least distance between opposite edges of the
-/// tetrahedra of a cube.
+/// the displacement over the spacing is a point of a ball of that radius. On a grid of boxes no
+/// corner of a cell inverts below 1/(2√3) ≈ 0.29, half the least distance between opposite edges of
+/// the tetrahedra of a cube.
 pub(super) fn displace_interior(
     mesh: &mut RawMesh,
     jitter: f64,

@@ -1,7 +1,7 @@
 //! Generators of meshes: `[mesh.generate.<name>]` of the case file.
 //!
-//! Every generator makes quadrilaterals or hexahedra in structured blocks ([`block`]), displaces interior
-//! nodes where asked ([`jitter`]), and cuts the blocks into the wanted elements ([`split`]).
+//! Every generator makes quadrilaterals or hexahedra in structured blocks (`block`), displaces
+//! interior nodes where asked (`jitter`), and cuts the blocks into the wanted elements (`split`).
 mod annulus;
 mod block;
 mod box_mesh;

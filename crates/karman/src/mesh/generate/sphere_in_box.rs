@@ -54,9 +54,9 @@ struct Surface {
 }
 
 impl SphereInBoxParams {
-    /// Makes the mesh: shells of hexahedra over the six sides of a cube, spherical up to the last layer and
-    /// blending into the box beyond; the distance between shells grows by a constant factor from
-    /// `surface_size` to `far_size`.
+    /// Makes the mesh: shells of hexahedra over the six sides of a cube, spherical up to the last
+    /// layer and blending into the box beyond; the distance between shells grows by a constant
+    /// factor from `surface_size` to `far_size`.
     ///
     /// # Errors
     /// See [`super::Generator::generate`].

@@ -2,8 +2,8 @@
 //!
 //! A quadrilateral is cut along the diagonal that starts at its node of smallest number: both cells
 //! beside it cut it alike, whatever surrounds them (Dompierre, Labbé, Vallet & Camarero, "How to
-//! subdivide pyramids, prisms and hexahedra into tetrahedra", CERCA report 1999). On a grid numbered
-//! direction by direction this is Kuhn's division of the cube into six tetrahedra.
+//! subdivide pyramids, prisms and hexahedra into tetrahedra", CERCA report 1999). On a grid
+//! numbered direction by direction this is Kuhn's division of the cube into six tetrahedra.
 
 use super::super::cell_shape::CellShape;
 use super::super::geometry::mean_point;
@@ -11,15 +11,16 @@ use super::super::raw::{Elements, RawMesh};
 use super::Element;
 use rayon::prelude::*;
 
-/// What becomes of a block in a mixed mesh. A prism's cut faces are the first two of the hexahedron: a
-/// whole block must not lie on them.
+/// What becomes of a block in a mixed mesh. A prism's cut faces are the first two of the
+/// hexahedron: a whole block must not lie on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// It stays.
     Whole,
     /// Two prisms along the third direction of the hexahedron.
     Prisms,
-    /// Simplices; in 3D beside a face that is not cut, tetrahedra and pyramids about the block's centre.
+    /// Simplices; in 3D beside a face that is not cut, tetrahedra and pyramids about the block's
+    /// centre.
     Simplices,
 }
 
@@ -46,7 +47,8 @@ fn cut([a, b, c, d]: [u32; 4]) -> [[u32; 3]; 2] {
     if lowest == a || lowest == c { [[a, b, c], [a, c, d]] } else { [[b, c, d], [b, d, a]] }
 }
 
-/// The six tetrahedra of a hexahedron: its smallest node joined to the cut faces that do not hold it.
+/// The six tetrahedra of a hexahedron: its smallest node joined to the cut faces that do not hold
+/// it.
 fn hexahedron_cut(nodes: &[u32]) -> [[u32; 4]; 6] {
     let lowest = nodes.iter().copied().min().unwrap_or(0);
     let mut parts = [[0; 4]; 6];

@@ -1,5 +1,6 @@
 //! Closure, volumes, moments, incidence in integers, numbering there and back.
 use super::*;
+use crate::mesh::reorder::gathered_lines;
 use crate::mesh::{EdgeTopology, SIGN_BIT, index_of, sign_of};
 use proptest::prelude::*;
 
@@ -74,7 +75,8 @@ fn faces_are_ordered_owned_and_oriented() {
     }
 }
 
-/// Σ ∫ x ⊗ n dA = V I from the triangles of the faces, warped ones included; x from the cell's centre.
+/// Σ ∫ x ⊗ n dA = V I from the triangles of the faces, warped ones included; x from the cell's
+/// centre.
 #[test]
 fn moments_of_the_faces_triangles_give_the_volume() {
     for (name, mesh, geometry) in meshes(0.2, Renumbering::Auto) {
@@ -161,8 +163,8 @@ fn face_centres_times_area_vectors_give_the_volume_on_planar_faces() {
     }
 }
 
-/// The centroid of every cell against the average over its sub-tetrahedra, by another route: cutting
-/// warped faces about their mean points and the cell about its first node.
+/// The centroid of every cell against the average over its sub-tetrahedra, by another route:
+/// cutting warped faces about their mean points and the cell about its first node.
 #[test]
 fn centroids_follow_from_the_faces_triangles() {
     for (name, mesh, geometry) in meshes(0.2, Renumbering::Auto) {
@@ -236,7 +238,8 @@ fn divergence_of_curl_and_curl_of_gradient_vanish_in_integers() {
     }
 }
 
-/// In 2D the flux through a→b of the curl of s along z is s_b − s_a, right-handed: u = (∂s/∂y, −∂s/∂x).
+/// In 2D the flux through a→b of the curl of s along z is s_b − s_a, right-handed: u = (∂s/∂y,
+/// −∂s/∂x).
 #[test]
 fn the_curl_in_two_dimensions_is_right_handed() {
     let (_, mesh, geometry) = meshes(0.2, Renumbering::Auto).swap_remove(0);
@@ -355,6 +358,27 @@ fn shuffled(raw: &RawMesh, cells: &[usize], nodes: &[usize]) -> RawMesh {
         shuffled.boundary.push(raw.boundary.shapes[element], &nodes, raw.boundary.groups[element]);
     }
     shuffled
+}
+
+#[test]
+fn renumbering_a_shuffled_mesh_brings_neighbours_together() {
+    let raw = BoxParams { cells: vec![12; 3], ..BoxParams::default() }.generate().unwrap();
+    let scattered = |n: usize| {
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by_key(|&i| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 3);
+        order
+    };
+    let mixed = shuffled(&raw, &scattered(raw.cells.len()), &scattered(raw.points.len()));
+    let measures = |renumber| {
+        let mesh = Mesh::new(mixed.clone(), &options(renumber)).unwrap();
+        let distance = |face: usize| mesh.face_right[face] - mesh.face_left[face];
+        let bandwidth = (0..mesh.n_interior_faces()).map(distance).max().unwrap();
+        (gathered_lines(&mesh.cell_to_cells()), bandwidth)
+    };
+    let [(lines, band), (rcm_lines, rcm_band), (hilbert_lines, _)] = ALL.map(measures);
+    // 10 368 cells: a slab of the box has about 12² · 6 of them.
+    assert!(rcm_band < 1000 && band > 9000, "{rcm_band} {band}");
+    assert!(lines > 4.0 * rcm_lines.max(hilbert_lines), "{lines} {rcm_lines} {hilbert_lines}");
 }
 
 proptest! {

@@ -1,3 +1,5 @@
+//! Samples against linear fields on every element.
+
 use super::super::FaceGroup;
 use super::*;
 use crate::mesh::{CellShape, MeshOptions, RawMesh};

@@ -1,0 +1,40 @@
+//! Why a benchmark could not be run.
+
+use crate::backend::BackendError;
+use crate::heat::HeatError;
+use crate::linear::LinearError;
+use crate::mesh::MeshError;
+use crate::mesh::generate::GenerateError;
+
+/// Why a benchmark could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The device failed.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+    /// A mesh of that size cannot be generated.
+    #[error("a mesh of about {cells} cells: {reason}")]
+    Generate {
+        /// Cells asked for.
+        cells: usize,
+        /// Why not.
+        reason: GenerateError,
+    },
+    /// The generated mesh was refused.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// The heat problem could not be discretised.
+    #[error(transparent)]
+    Heat(#[from] HeatError),
+    /// A matrix does not fit, or the device failed in a solver.
+    #[error(transparent)]
+    Linear(#[from] LinearError),
+    /// Conjugate gradients did not reach their tolerance.
+    #[error("conjugate gradients on {cells} cells: {outcome}")]
+    NotConverged {
+        /// Cells.
+        cells: usize,
+        /// What became of the solve.
+        outcome: String,
+    },
+}

@@ -1,0 +1,155 @@
+//! Which groups of lines to measure, and on what.
+
+use super::mesh::TetrahedronMesh;
+use super::{Bench, BenchError, operators, pair, solver, streaming};
+
+/// Lines that belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Vector updates and reductions.
+    Streaming,
+    /// Mesh building and discrete operators on a renumbered mesh of jittered tetrahedra.
+    Operators,
+    /// Conjugate gradients for heat on that mesh.
+    Solver,
+    /// The hard kernels of [`crate::backend::proof`].
+    Pair,
+}
+
+impl Group {
+    /// Every group, in the order they are measured and shown.
+    pub const ALL: [Group; 4] = [Group::Streaming, Group::Operators, Group::Solver, Group::Pair];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Streaming => "streaming",
+            Group::Operators => "operators",
+            Group::Solver => "solver",
+            Group::Pair => "pair",
+        }
+    }
+
+    /// The group of this name.
+    pub fn from_name(name: &str) -> Option<Group> {
+        Group::ALL.into_iter().find(|group| group.name() == name)
+    }
+
+    /// Where a group of this name stands in the table.
+    pub(super) fn place(name: &str) -> usize {
+        Group::ALL.iter().position(|group| group.name() == name).unwrap_or(0)
+    }
+}
+
+/// What to measure on one size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The groups.
+    pub groups: Vec<Group>,
+    /// Whether kernels run in double precision.
+    pub double: bool,
+    /// Whether kernels run in single precision. The solver group runs in double, its products in both.
+    pub single: bool,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan { groups: Group::ALL.to_vec(), double: true, single: true }
+    }
+}
+
+/// Measures on about `cells` entities: the number itself for vectors, for meshes the 6 m³ tetrahedra
+/// that come nearest.
+///
+/// # Errors
+/// [`BenchError`] where no such mesh can be made, a solve did not converge, or the device failed.
+pub fn measure(bench: &mut Bench, cells: usize, plan: &Plan) -> Result<(), BenchError> {
+    bench.cells = cells;
+    let has = |group| plan.groups.contains(&group);
+    if has(Group::Streaming) {
+        bench.group = Group::Streaming.name();
+        if plan.double {
+            streaming::<f64>(bench, cells)?;
+        }
+        if plan.single {
+            streaming::<f32>(bench, cells)?;
+        }
+    }
+    if has(Group::Operators) || has(Group::Solver) {
+        bench.group = Group::Operators.name();
+        let mesh = TetrahedronMesh::new(bench, cells)?;
+        if has(Group::Operators) {
+            if plan.double {
+                operators::<f64>(bench, &mesh)?;
+            }
+            if plan.single {
+                operators::<f32>(bench, &mesh)?;
+            }
+        }
+        if has(Group::Solver) {
+            bench.group = Group::Solver.name();
+            solver(bench, &mesh)?;
+        }
+    }
+    if has(Group::Pair) {
+        bench.group = Group::Pair.name();
+        pair(bench, cells)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::testing::everywhere;
+
+    #[test]
+    fn every_group_is_measured_on_every_backend_and_shown_in_order() {
+        for backend in everywhere() {
+            let mut bench = Bench::new(&backend, 0.0);
+            bench.copy(1 << 16).unwrap();
+            measure(&mut bench, 3000, &Plan::default()).unwrap();
+            for row in &bench.rows {
+                assert!(row.seconds > 0.0 && row.seconds.is_finite(), "{row:?}");
+            }
+            let find = |name: &str, precision: &str| {
+                let same =
+                    |row: &&super::super::Row| row.name == name && row.precision == precision;
+                bench.rows.iter().filter(same).last().unwrap()
+            };
+            for precision in ["f64", "f32"] {
+                for name in ["gradient", "divergence", "curl", "rotation", "nodal gradient"] {
+                    assert!(find(name, precision).bytes > 0.0);
+                }
+            }
+            // 6 · 8³ tetrahedra.
+            assert_eq!(find("divergence", "f64").entities, 3072);
+            let ratio = find("gradient", "f64").bytes / find("gradient", "f32").bytes;
+            assert!(ratio > 1.2 && ratio < 2.0, "{ratio}");
+            let per_row = find("CG + Jacobi, an iteration", "f64").bytes / 3072.0;
+            assert!(per_row > 155.0 && per_row < 164.0, "{per_row}");
+            let solve = find("CG + Jacobi to 1e-8", "f64");
+            assert!(solve.iterations.unwrap() > 10);
+            let table = bench.table(3000);
+            let places = Group::ALL.map(|g| table.find(&format!("-- {}", g.name())).unwrap());
+            assert!(places.is_sorted(), "{table}");
+        }
+    }
+
+    #[test]
+    fn a_mesh_too_large_for_its_numbers_is_refused() {
+        let backend = crate::backend::Backend::host(1).unwrap();
+        let mut bench = Bench::new(&backend, 0.0);
+        let plan = Plan { groups: vec![Group::Operators], ..Plan::default() };
+        let error = measure(&mut bench, 3_900_000_000, &plan).unwrap_err().to_string();
+        assert!(error.starts_with("a mesh of about 3900000000 cells: cells = "), "{error}");
+    }
+
+    #[test]
+    fn groups_have_names() {
+        for group in Group::ALL {
+            assert_eq!(Group::from_name(group.name()), Some(group));
+        }
+        assert_eq!(Group::from_name("stream"), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! Sparse products, and conjugate gradients for the two-point heat equation: one face of the cube at 600,
+//! the others at 300.
+
+use super::mesh::TetrahedronMesh;
+use super::{Bench, BenchError, precision, values};
+use crate::backend::{Buffer, blas};
+use crate::heat::cell_centred::{CellScheme, discretize};
+use crate::heat::{Condition, Material, MatrixFree};
+use crate::linear::{CsrMatrix, Layout, Matrix, Operator, Params, SLICE, Solver};
+use crate::operators::FaceCells;
+use crate::real::Real;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Iterations of a solve whose time is divided by their number.
+const ITERATIONS: usize = 100;
+
+/// A x = b.
+struct System {
+    matrix: CsrMatrix<f64>,
+    right_side: Vec<f64>,
+    conductances: Vec<f64>,
+}
+
+fn assembled(m: &TetrahedronMesh) -> Result<System, BenchError> {
+    let (mesh, geometry) = (&m.mesh, &m.geometry);
+    let material = Material::uniform(mesh.n_cells(), 1.0, 1.0);
+    let temperature = |name: &str| if name == "zmax" { 600.0 } else { 300.0 };
+    let conditions: Vec<Condition> = mesh
+        .patches
+        .iter()
+        .map(|patch| Condition::Temperature(Arc::new(temperature(&patch.name))))
+        .collect();
+    let (heat, boundary) = discretize(mesh, geometry, &material, &conditions, false)?;
+    let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, false);
+    let conductances = scheme.conductances();
+    let mut right_side = vec![0.0; mesh.n_cells()];
+    for patch in &mesh.patches {
+        for face in patch.faces.clone() {
+            let cell = mesh.face_left[face] as usize;
+            right_side[cell] += conductances[face] * temperature(&patch.name);
+        }
+    }
+    Ok(System { matrix: heat.matrix, right_side, conductances })
+}
+
+/// Times assembly, products in both layouts and precisions, an iteration of conjugate gradients with
+/// Jacobi (with and without a matrix) and a solve to 1e-8 from zero.
+///
+/// # Errors
+/// [`BenchError`] where the matrix does not fit, the solve did not converge, or the device failed.
+pub fn solver(bench: &mut Bench, m: &TetrahedronMesh) -> Result<(), BenchError> {
+    let n = m.mesh.n_cells();
+    let System { matrix, right_side, conductances } =
+        bench.once("heat: assembly", n, || assembled(m))?;
+    for layout in [Layout::Csr, Layout::SlicedEll] {
+        product(bench, matrix.clone(), layout)?;
+        product(bench, matrix.converted::<f32>(), layout)?;
+    }
+    let backend = bench.backend;
+    let entries = matrix.entries() as f64;
+    let matrix = Arc::new(Matrix::new(backend, matrix)?);
+    let b = backend.upload(right_side);
+    // The vectors: r and q read and r written with the diagonal read; x and p read and written with
+    // r and the diagonal read; 11 in all, beside the product.
+    let vectors = 88.0 * n as f64;
+    let bytes = 12.0 * entries + 16.0 * n as f64 + vectors;
+    let fixed = Params { relative_tolerance: 0.0, max_iterations: ITERATIONS, ..Params::default() };
+    let mut assembled = Solver::new(backend, Arc::clone(&matrix), &fixed)?;
+    iteration(bench, "CG + Jacobi, an iteration", &mut assembled, &b, bytes)?;
+    drop(assembled);
+    let cells = Arc::new(FaceCells::new(backend, &m.mesh));
+    let (faces, inner) = (m.mesh.n_faces() as f64, m.mesh.n_interior_faces() as f64);
+    let items = m.mesh.cell_to_faces.items.len() as f64;
+    let free: Box<dyn Operator<f64>> = Box::new(MatrixFree::new(backend, cells, &conductances));
+    let mut free = Solver::with_operator(backend, free, Some(Arc::clone(&matrix)), &fixed)?;
+    let bytes_free = 20.0 * n as f64 + 4.0 * items + 8.0 * inner + 8.0 * faces + vectors;
+    iteration(bench, "the same without a matrix", &mut free, &b, bytes_free)?;
+    drop(free);
+    let params = Params { max_iterations: 100_000, ..Params::default() };
+    let mut solver = Solver::new(backend, matrix, &params)?;
+    converged(bench, &mut solver, &b, bytes)
+}
+
+fn product<F: Real>(
+    bench: &mut Bench,
+    matrix: CsrMatrix<F>,
+    layout: Layout,
+) -> Result<(), BenchError> {
+    let n = matrix.rows();
+    let s = size_of::<F>() as f64;
+    let (name, offsets) = match layout {
+        Layout::Csr => ("matrix product, CSR", n),
+        Layout::SlicedEll => ("matrix product, sliced ELL", n.div_ceil(SLICE)),
+    };
+    let bytes = 4.0 * offsets as f64 + (4.0 + s) * matrix.entries() as f64 + 2.0 * s * n as f64;
+    let matrix = Matrix::with_layout(bench.backend, matrix, layout)?;
+    let x = bench.backend.upload(values::<F>(n));
+    let mut y = bench.backend.zeros(n);
+    Ok(bench.time(name, precision::<F>(), n, bytes, |_| matrix.multiply(&x, &mut y))?)
+}
+
+/// Seconds of a solve from zero, and its iterations.
+fn solved(
+    bench: &Bench,
+    solver: &mut Solver<f64>,
+    b: &Buffer<f64>,
+    x: &mut Buffer<f64>,
+) -> Result<(f64, crate::linear::SolveOutcome), BenchError> {
+    let backend = bench.backend;
+    super::on_threads(backend, || blas::fill(backend, b.len(), 0.0, x));
+    backend.synchronize()?;
+    let start = Instant::now();
+    let outcome = solver.solve(b, x)?;
+    backend.synchronize()?;
+    Ok((start.elapsed().as_secs_f64(), outcome))
+}
+
+/// First and median seconds of a solve, repeated within the budget, and the last outcome.
+fn timed(
+    bench: &Bench,
+    solver: &mut Solver<f64>,
+    b: &Buffer<f64>,
+) -> Result<([f64; 2], crate::linear::SolveOutcome), BenchError> {
+    let mut x = bench.backend.zeros(b.len());
+    let (first, mut outcome) = solved(bench, solver, b, &mut x)?;
+    let repetitions = (bench.budget / first).clamp(1.0, 50.0) as usize;
+    let mut times = Vec::with_capacity(repetitions);
+    for _ in 0..repetitions {
+        let (seconds, latest) = solved(bench, solver, b, &mut x)?;
+        times.push(seconds);
+        outcome = latest;
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(([first, times[repetitions / 2]], outcome))
+}
+
+fn iteration(
+    bench: &mut Bench,
+    name: &str,
+    solver: &mut Solver<f64>,
+    b: &Buffer<f64>,
+    bytes: f64,
+) -> Result<(), BenchError> {
+    let (seconds, outcome) = timed(bench, solver, b)?;
+    let iterations = outcome.iterations.max(1) as f64;
+    bench.add(name, "f64", b.len(), bytes, seconds.map(|t| t / iterations));
+    Ok(())
+}
+
+fn converged(
+    bench: &mut Bench,
+    solver: &mut Solver<f64>,
+    b: &Buffer<f64>,
+    bytes: f64,
+) -> Result<(), BenchError> {
+    let (seconds, outcome) = timed(bench, solver, b)?;
+    if !outcome.is_converged() {
+        let outcome = outcome.to_string();
+        return Err(BenchError::NotConverged { cells: b.len(), outcome });
+    }
+    let total = bytes * outcome.iterations as f64;
+    bench.add("CG + Jacobi to 1e-8", "f64", b.len(), total, seconds);
+    if let Some(row) = bench.rows.last_mut() {
+        row.iterations = Some(outcome.iterations);
+    }
+    Ok(())
+}

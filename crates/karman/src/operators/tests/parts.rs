@@ -1,0 +1,97 @@
+//! A part with ghosts computes what the whole computes.
+
+use super::{On, Sample, integers, jittered};
+use crate::backend::testing::{everywhere, values};
+use crate::mesh::EdgeTopology;
+use crate::mesh::partition::{SubMesh, cut};
+use std::collections::BTreeMap;
+
+/// Entries of a field of the whole, `[components][n]`, at the entities of a part.
+fn restricted(field: &[f64], entities: &[u32], components: usize) -> Vec<f64> {
+    let n = field.len() / components;
+    let component = |k: usize| entities.iter().map(move |&i| field[k * n + i as usize]);
+    (0..components).flat_map(component).collect()
+}
+
+/// The first `owned` of each component.
+fn owned(field: &[f64], owned: usize, components: usize) -> Vec<f64> {
+    field.chunks(field.len() / components).flat_map(|c| c[..owned].to_vec()).collect()
+}
+
+/// What the whole's edge values are in a part, whose edges run from the lower local node.
+fn edge_values(whole: &Sample, part: &Sample, sub: &SubMesh, field: &[f64]) -> Vec<f64> {
+    if whole.mesh.dimension == 2 {
+        return restricted(field, &sub.global_node, 1);
+    }
+    let pairs = whole.edges.edge_to_nodes.iter().copied();
+    let number: BTreeMap<[u32; 2], usize> = pairs.zip(0..).collect();
+    let value = |local: &[u32; 2]| {
+        let [a, b] = local.map(|node| sub.global_node[node as usize]);
+        let sign = if a < b { 1.0 } else { -1.0 };
+        sign * field[number[&[a.min(b), a.max(b)]]]
+    };
+    part.edges.edge_to_nodes.iter().map(value).collect()
+}
+
+fn assert_close(found: &[f64], want: &[f64], tolerance: f64, what: &str) {
+    let error = super::difference(found, want);
+    assert!(error <= tolerance, "{what}: {error:e}");
+}
+
+#[test]
+fn a_part_with_ghosts_gives_the_wholes_values_at_what_it_owns() {
+    let backends = everywhere();
+    for whole in jittered(3) {
+        let mesh = &whole.mesh;
+        let middle = |c: usize| whole.geometry.cell_centre_of(c)[0] + 0.2 * (c % 3) as f64 > 0.6;
+        let parts: Vec<u32> = (0..mesh.n_cells()).map(|c| u32::from(middle(c))).collect();
+        let reference = On::<f64>::new(&backends[0], &whole);
+        let (p, flux) = (integers(mesh.n_cells(), 1), integers(mesh.n_faces(), 2));
+        let (a, u) = (integers(whole.edges.n_edges, 3), values(3 * mesh.n_cells(), 4));
+        let boundary = values(mesh.n_faces() - mesh.n_interior_faces(), 5);
+        let ones = vec![1.0; boundary.len()];
+        let least_squares = reference.least_squares(&u[..p.len()], &boundary, &ones);
+        for sub in cut(mesh, &parts) {
+            let part = Sample {
+                name: whole.name.clone(),
+                geometry: sub.geometry(&whole.geometry),
+                edges: EdgeTopology::new(&sub.mesh),
+                mesh: sub.mesh.clone(),
+            };
+            let (cells, faces) = (&sub.global_cell, &sub.global_face);
+            let n = sub.mesh.cell_count.owned;
+            let mine = &cells[..n];
+            let inner = mesh.n_interior_faces();
+            let outer: Vec<f64> = faces[sub.mesh.n_interior_faces()..]
+                .iter()
+                .map(|&f| boundary[f as usize - inner])
+                .collect();
+            for backend in &backends {
+                let on = On::<f64>::new(backend, &part);
+                let name = format!("{}, part {}, {backend:?}", whole.name, sub.part);
+                let found = on.gradient(&restricted(&p, cells, 1));
+                let want = restricted(&reference.gradient(&p), faces, 1);
+                assert_close(&found, &want, 0.0, &format!("gradient, {name}"));
+                let found = on.divergence(&restricted(&flux, faces, 1));
+                let want = restricted(&reference.divergence(&flux), mine, 1);
+                assert_close(&owned(&found, n, 1), &want, 0.0, &format!("divergence, {name}"));
+                let found = on.curl(&edge_values(&whole, &part, &sub, &a));
+                let want = restricted(&reference.curl(&a), faces, 1);
+                assert_close(&found, &want, 0.0, &format!("curl, {name}"));
+                let d = on.divergence(&found);
+                assert_close(&owned(&d, n, 1), &vec![0.0; n], 0.0, &format!("div curl, {name}"));
+                let found = on.integrate(&restricted(&u, cells, 3));
+                let want = restricted(&reference.integrate(&u), faces, 1);
+                assert_close(&found, &want, 1e-14, &format!("integration, {name}"));
+                let found = on.interpolate(&restricted(&flux, faces, 1));
+                let want = restricted(&reference.interpolate(&flux), mine, 3);
+                // Up to 1e6 in size.
+                assert_close(&owned(&found, n, 3), &want, 1e-9, &format!("interpolation, {name}"));
+                let local = restricted(&u[..p.len()], cells, 1);
+                let found = on.least_squares(&local, &outer, &vec![1.0; outer.len()]);
+                let want = restricted(&least_squares, mine, 3);
+                assert_close(&owned(&found, n, 3), &want, 1e-11, &format!("least squares, {name}"));
+            }
+        }
+    }
+}
