@@ -164,9 +164,8 @@ fn check_finds_faults_of_text_mesh_and_probes() {
 fn bench_measures_and_refuses_wrong_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| karman(folder.path(), arguments);
-    let arguments = [
-        "bench", "--backend", "cpu", "--cells", "1e3,2000", "--seconds", "0.001", "--copy", "1e6",
-    ];
+    let arguments =
+        ["bench", "--backend", "cpu", "--cells", "1e3,2000", "--seconds", "0.001", "--copy", "1e6"];
     let (code, out, err) = run(&arguments);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("host threads; copy ") && out.contains(" GB/s in f64"), "{out}");
