@@ -118,7 +118,7 @@ pub(crate) enum MeshCommand {
         gmsh: GmshForm,
     },
     /// Generate a mesh from a section [mesh.generate.…] of a file, or from options
-    Generate(GenerateArguments),
+    Generate(Box<GenerateArguments>),
 }
 
 /// Versions of Gmsh's format.
@@ -287,9 +287,8 @@ fn backend(name: &str) -> Result<BackendKind, String> {
 }
 
 fn group(name: &str) -> Result<Group, String> {
-    Group::from_name(name).ok_or_else(|| {
-        format!("groups: {}", Group::ALL.map(Group::name).join(", "))
-    })
+    Group::from_name(name)
+        .ok_or_else(|| format!("groups: {}", Group::ALL.map(Group::name).join(", ")))
 }
 
 /// A count that may be written as 1e6.

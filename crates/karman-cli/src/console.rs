@@ -22,6 +22,11 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&text)
 }
 
+/// A number of things, in words: `1 case`, `2 cases`.
+pub(crate) fn count(n: u64, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}
+
 /// Writes a complaint. There is nobody left to tell where stderr is closed.
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");

@@ -2,6 +2,7 @@
 
 use crate::case::Expectation;
 use crate::expression::nearest_name;
+use crate::io::csv::short_number;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
@@ -46,8 +47,9 @@ impl fmt::Display for Comparison {
         match self.actual {
             Some(actual) => write!(
                 formatter,
-                "{actual}, expected {} ± {:e}, off by {:.3e}",
-                self.expected,
+                "{}, expected {} ± {:.2e}, off by {:.2e}",
+                short_number(actual),
+                short_number(self.expected),
                 self.tolerance,
                 (actual - self.expected).abs()
             ),
@@ -147,10 +149,10 @@ mod tests {
         assert_eq!(verdicts, [true, false, true, true, false]);
         let lines: Vec<String> = compared.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(lines.join("\n"), @r"
-        pass  probe.centre.temperature = 350.5, expected 350 ± 1e0, off by 5.000e-1
-        FAIL  probe.centre.temperature = 350.5, expected 350 ± 2.5e-1, off by 5.000e-1
-        pass  probe.a.b.temperature = 1, expected 1 ± 0e0, off by 0.000e0
-        pass  mesh.cells = 8, expected 8 ± 0e0, off by 0.000e0
+        pass  probe.centre.temperature = 350.5, expected 350 ± 1.00e0, off by 5.00e-1
+        FAIL  probe.centre.temperature = 350.5, expected 350 ± 2.50e-1, off by 5.00e-1
+        pass  probe.a.b.temperature = 1, expected 1 ± 0.00e0, off by 0.00e0
+        pass  mesh.cells = 8, expected 8 ± 0.00e0, off by 0.00e0
         FAIL  errors.temperature.linf = not a finite number, expected 0
         ");
     }

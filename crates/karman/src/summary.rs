@@ -427,7 +427,10 @@ mod tests {
             MeshSummary::of(&crate::mesh_source::mesh(&case).unwrap())
         };
         let cube = counts("[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [3, 4, 5]\n");
-        assert_eq!((cube.nodes, cube.cells, cube.faces), (120, 60, 4 * 4 * 5 + 3 * 5 * 5 + 3 * 4 * 6));
+        assert_eq!(
+            (cube.nodes, cube.cells, cube.faces),
+            (120, 60, 4 * 4 * 5 + 3 * 5 * 5 + 3 * 4 * 6)
+        );
         // Lines along x, y and z.
         assert_eq!(cube.edges, 3 * 5 * 6 + 4 * 4 * 6 + 4 * 5 * 5);
         assert_eq!(cube.by_element, [("hexahedron", 60)].into_iter().collect());

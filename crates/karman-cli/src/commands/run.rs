@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::logging::Log;
 use crate::progress::{ProgressDisplay, duration};
 use karman::case::Case;
+use karman::io::csv::short_number;
 use karman::simulation::{Outcome, RunOptions, Simulation};
 use serde_json::Value;
 use std::path::Path;
@@ -66,10 +67,8 @@ pub(crate) fn read_summary(directory: &Path) -> Result<Value, Failure> {
 
 /// A few lines about a run that succeeded.
 fn report(summary: &Value, outcome: &Outcome, directory: &Path) -> String {
-    let text = |path: &str| match summary.pointer(path) {
-        Some(Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
-        None => "?".to_owned(),
+    let count = |path: &str, thing: &str| {
+        console::count(summary.pointer(path).and_then(Value::as_u64).unwrap_or(0), thing)
     };
     let seconds: f64 = summary
         .get("phases")
@@ -78,13 +77,13 @@ fn report(summary: &Value, outcome: &Outcome, directory: &Path) -> String {
     let mut lines = vec![
         format!("{}: {}", outcome.kind.name(), outcome.message),
         format!(
-            "{} cells, {} nodes; {} steps, {} iterations; {} on {}",
-            text("/mesh/cells"),
-            text("/mesh/nodes"),
-            text("/time/steps"),
-            text("/linear/iterations"),
+            "{}, {}; {}, {}; {} on {}",
+            count("/mesh/cells", "cell"),
+            count("/mesh/nodes", "node"),
+            count("/time/steps", "step"),
+            count("/linear/iterations", "iteration"),
             duration(seconds),
-            text("/device"),
+            summary.get("device").and_then(Value::as_str).unwrap_or("an unnamed device"),
         ),
     ];
     for (heading, key) in [("probe", "probe"), ("patch", "patch"), ("error", "errors")] {
@@ -92,12 +91,17 @@ fn report(summary: &Value, outcome: &Outcome, directory: &Path) -> String {
         for (name, quantities) in groups {
             let values = quantities.as_object().into_iter().flatten();
             let values: Vec<String> =
-                values.map(|(quantity, value)| format!("{quantity} {value}")).collect();
+                values.map(|(quantity, value)| format!("{quantity} {}", plain(value))).collect();
             lines.push(format!("{heading} {name}: {}", values.join(", ")));
         }
     }
     lines.push(format!("results in {}", directory.display()));
     lines.join("\n")
+}
+
+/// A value of the summary for people.
+fn plain(value: &Value) -> String {
+    value.as_f64().map_or_else(|| "not finite".to_owned(), short_number)
 }
 
 #[cfg(test)]
@@ -123,9 +127,9 @@ mod tests {
         assert_eq!(
             report(&summary, &outcome, Path::new("out/cube")),
             "converged: the residual fell below 1e-8\n\
-             8000 cells, 9261 nodes; 1 steps, 45 iterations; 1.50 s on 2 host threads\n\
-             probe centre: temperature 350.0\n\
-             error temperature: l2 0.5, linf null\n\
+             8000 cells, 9261 nodes; 1 step, 45 iterations; 1.50 s on 2 host threads\n\
+             probe centre: temperature 350\n\
+             error temperature: l2 0.5, linf not finite\n\
              results in out/cube"
         );
     }

@@ -62,15 +62,13 @@ pub(crate) fn run(
         console::print_json(&results)?;
     }
     let failed = results.iter().filter(|result| !result.passes()).count();
-    if failed == 0 {
-        return if json {
-            Ok(())
-        } else {
-            console::print(&format!("all {} cases pass", cases.len()))
-        };
+    let all = console::count(cases.len() as u64, "case");
+    match (failed, json) {
+        (0, true) => Ok(()),
+        (0, false) => console::print(&format!("passed: {all}")),
+        _ if input_failed => Err(Failure::Input(format!("{failed} of {all} failed"))),
+        _ => Err(Failure::Solution(format!("{failed} of {all}"))),
     }
-    let message = format!("{failed} of {} cases failed", cases.len());
-    Err(if input_failed { Failure::Input(message) } else { Failure::Solution(message) })
 }
 
 fn test(path: &Path, backend: Option<BackendKind>, log: &Log) -> Result<Vec<Comparison>, Failure> {

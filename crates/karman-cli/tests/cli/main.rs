@@ -1,5 +1,7 @@
 //! The program as a user meets it: messages, exit codes, files.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 mod mesh;
 mod program;

@@ -103,6 +103,24 @@ fn every_case_of_the_repository_is_in_order() {
 }
 
 #[test]
+fn the_case_in_the_readme_runs() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let (_, rest) = readme.split_once("```toml\n").unwrap();
+    let (text, _) = rest.split_once("```").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("readme.toml"), text).unwrap();
+    let (code, out, err) = karman(folder.path(), &["run", "-q", "readme.toml"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.starts_with("converged: "), "{out}");
+    for line in readme.lines().filter(|line| line.contains("](") && !line.contains("](http")) {
+        let links = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+        for (link, _) in links {
+            assert!(repository().join(link).exists(), "{link}");
+        }
+    }
+}
+
+#[test]
 fn check_finds_faults_of_text_mesh_and_probes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bar.toml");
@@ -146,9 +164,8 @@ fn check_finds_faults_of_text_mesh_and_probes() {
 fn bench_measures_and_refuses_wrong_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| karman(folder.path(), arguments);
-    let arguments = [
-        "bench", "--backend", "cpu", "--cells", "1e3,2000", "--seconds", "0.001", "--copy", "1e6",
-    ];
+    let arguments =
+        ["bench", "--backend", "cpu", "--cells", "1e3,2000", "--seconds", "0.001", "--copy", "1e6"];
     let (code, out, err) = run(&arguments);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("host threads; copy ") && out.contains(" GB/s in f64"), "{out}");

@@ -52,7 +52,7 @@ fn a_solution_that_fails_has_its_own_exit_code_and_leaves_the_reason() {
     let history = fs::read_to_string(results.join("history.csv")).unwrap();
     assert_eq!(history.lines().count(), 2);
     let (code, out, err) = karman(folder.path(), &["test", "-q", "bar.toml"]);
-    assert_eq!((code, err.as_str()), (2, "failed: 1 of 1 cases failed\n"));
+    assert_eq!((code, err.as_str()), (2, "failed: 1 of 1 case\n"));
     assert!(out.starts_with("bar.toml\n  failed: not converged: "), "{out}");
 }
 
@@ -99,10 +99,10 @@ fn test_compares_and_counts() {
     assert_eq!(lines[0], "good.toml");
     assert!(lines[1].starts_with("  pass  probe.middle.temperature = 0.5"), "{out}");
     assert_eq!(lines[3], "  pass  solved; the case expects no values");
-    assert_eq!(lines[4], "all 2 cases pass");
+    assert_eq!(lines[4], "passed: 2 cases");
 
     let (code, out, err) = run(&["bad.toml", "good.toml"]);
-    assert_eq!((code, err.as_str()), (2, "failed: 1 of 2 cases failed\n"));
+    assert_eq!((code, err.as_str()), (2, "failed: 1 of 2 cases\n"));
     assert!(out.contains("  FAIL  probe.middle.temperature = 0.5"), "{out}");
 
     let (code, out, err) = run(&["bad.toml", "wrong.toml", "good.toml"]);

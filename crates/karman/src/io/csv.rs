@@ -51,6 +51,11 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// A number with at most nine digits, for people.
+pub fn short_number(value: f64) -> String {
+    format!("{value:.8e}").parse().map_or_else(|_| number(value), number)
+}
+
 /// One row of a history: names and numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
@@ -315,6 +320,19 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         let error = write_line(&folder.path().join("none/l.csv"), &samples).unwrap_err();
         assert!(error.to_string().starts_with("cannot write "), "{error}");
+    }
+
+    #[test]
+    fn numbers_for_people_are_short() {
+        let cases = [
+            (350.0018262102231, "350.001826"),
+            (7.16227077646181e-12, "7.16227078e-12"),
+            (48000.0, "48000"),
+            (f64::NAN, "NaN"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(short_number(value), expected);
+        }
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use super::MonitorError;
 use super::locate::{Located, locate};
-use crate::mesh::{Geometry, Mesh};
+use crate::mesh::{Geometry, Mesh, index_of};
 use std::collections::BTreeSet;
 
 /// Rows of weights, one a point: value_i = Σ_k weights_k field[items_k], k from `offsets[i]` to
@@ -64,6 +64,22 @@ impl Sampler {
     /// Whether there is no point.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Items and weights of a point.
+    pub fn row(&self, point: usize) -> impl Iterator<Item = (u32, f64)> {
+        let range = self.offsets[point] as usize..self.offsets[point + 1] as usize;
+        range.map(|k| (self.items[k], self.weights[k]))
+    }
+
+    /// Whether the cell of a point, the first of the rows that [`Sampler::of_cells`] makes, has a
+    /// boundary face: the point is not surrounded then, and who knows the boundary's values can do
+    /// better.
+    pub fn is_at_boundary(&self, mesh: &Mesh, point: usize) -> bool {
+        self.row(point).take(1).any(|(cell, _)| {
+            let mut faces = mesh.cell_to_faces.of(cell as usize).iter();
+            faces.any(|&item| index_of(item) >= mesh.n_interior_faces())
+        })
     }
 
     /// Whether a point is outside the mesh.

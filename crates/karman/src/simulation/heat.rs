@@ -14,7 +14,7 @@ use crate::heat::{
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::{Method, Params, PreconditionerKind};
 use crate::mesh::{Geometry, Mesh};
-use crate::monitor::{FaceGroup, Sampler, line_points, locate};
+use crate::monitor::{FaceGroup, Located, Sampler, line_points, locate};
 use crate::real::Real;
 use crate::summary::{LinearSummary, NamedList};
 use std::sync::Arc;
@@ -104,7 +104,7 @@ impl<F: Real> HeatRun<F> {
             Discretization::Cell { .. } => Location::Cells,
             Discretization::Node => Location::Nodes,
         };
-        let monitors = Monitors::new(case, backend, &heat, mesh, geometry)?;
+        let monitors = Monitors::new(case, backend, &heat, mesh, (geometry, location))?;
         let backend = backend.clone();
         Ok(HeatRun { backend, heat, march, params, location, steps: 0, monitors })
     }
@@ -207,22 +207,28 @@ impl<F: Real> Monitors<F> {
         backend: &Backend,
         heat: &Heat<F>,
         mesh: &Mesh,
-        geometry: &Geometry,
+        (geometry, location): (&Geometry, Location),
     ) -> Result<Self, SimulationError> {
         let output = &case.output;
         let at_points = |points: &[[f64; 3]]| -> Vec<Option<Functional>> {
             let located = locate(mesh, points);
-            let pairs = located.into_iter().zip(points);
-            pairs
-                .map(|(located, point)| {
-                    let found = located?;
-                    Some(heat.at_point(mesh, geometry, (found.cell, &found.weights), *point))
-                })
-                .collect()
+            let sampler = Sampler::of_cells(mesh, geometry, points);
+            let at_point = |(point, located): (usize, Option<Located>)| {
+                let found = located?;
+                // Among cells a plane fitted about the point is more accurate than the slope of
+                // one of them; at a boundary the cell's own flux balance knows its values.
+                if location == Location::Cells && !sampler.is_at_boundary(mesh, point) {
+                    let unknowns = sampler.row(point).collect();
+                    return Some(Functional { unknowns, values: vec![] });
+                }
+                let place = (found.cell, &found.weights[..]);
+                Some(heat.at_point(mesh, geometry, place, points[point]))
+            };
+            located.into_iter().enumerate().map(at_point).collect()
         };
         let points: Vec<[f64; 3]> = output.probes.iter().map(|p| p.at).collect();
         let names: Vec<&str> = output.probes.iter().map(|p| p.name.as_str()).collect();
-        Sampler::of_cells(mesh, geometry, &points).require_inside(mesh, &names, &points)?;
+        Sampler::of_nodes(mesh, &points).require_inside(mesh, &names, &points)?;
         let mut functionals: Vec<Functional> = at_points(&points).into_iter().flatten().collect();
         let mut patches = vec![];
         for group in &output.patches {

@@ -63,6 +63,20 @@ fn linear_fields_are_exact_on_cells_and_nodes() {
 }
 
 #[test]
+fn rows_begin_with_the_cell_of_the_point_and_know_the_boundary() {
+    let (mesh, geometry) = brick(4, 3);
+    let points = [[1.5, 1.5, 1.5], [1.5, 1.5, 0.5]];
+    let sampler = Sampler::of_cells(&mesh, &geometry, &points);
+    for (point, at_boundary) in [(0, false), (1, true)] {
+        let (cell, _) = sampler.row(point).next().unwrap();
+        let centre = geometry.cell_centre_of(cell as usize);
+        assert!((0..3).all(|axis| (centre[axis] - points[point][axis]).abs() < 0.05), "{centre:?}");
+        assert_eq!(sampler.is_at_boundary(&mesh, point), at_boundary);
+        assert!((sampler.row(point).map(|(_, weight)| weight).sum::<f64>() - 1.0).abs() < 1e-14);
+    }
+}
+
+#[test]
 fn a_slope_does_not_look_into_another_region() {
     let (mesh, geometry) = brick(4, 3);
     // A kink at x = 2, where the regions meet.
