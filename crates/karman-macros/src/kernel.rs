@@ -545,15 +545,15 @@ impl Pair<'_> {
                 #(#totals = crate::backend::accumulate(
                     #totals, f64::cast_from(#values), #operations);)*
             };
-            let unrolled = self.unrolled(quote!(start), quote!(stride), &reduced_body);
+            let unrolled = self.unrolled(quote!(first_entity), quote!(entities_in_flight), &reduced_body);
             let per_thread = self.per_thread();
             quote! {
                 #(let mut #totals = crate::backend::identity(#operations);)*
-                let stride = CUBE_COUNT * threads;
-                let mut start = ABSOLUTE_POS;
-                while start < entity_count {
+                let entities_in_flight = CUBE_COUNT * threads;
+                let mut first_entity = ABSOLUTE_POS;
+                while first_entity < entity_count {
                     #unrolled
-                    start += stride * #per_thread;
+                    first_entity += entities_in_flight * #per_thread;
                 }
                 #(
                     let block = crate::backend::reduce_block(#totals, #operations, threads, planes);
@@ -563,10 +563,11 @@ impl Pair<'_> {
                 )*
             }
         } else if self.options.unroll.is_some() {
-            let unrolled = self.unrolled(quote!(start), quote!(CUBE_DIM as usize), &body);
+            let unrolled = self.unrolled(quote!(first_entity), quote!(CUBE_DIM as usize), &body);
             let per_thread = self.per_thread();
             quote! {
-                let start = CUBE_POS * (CUBE_DIM as usize) * #per_thread + UNIT_POS as usize;
+                let first_entity =
+                    CUBE_POS * (CUBE_DIM as usize) * #per_thread + UNIT_POS as usize;
                 #unrolled
             }
         } else {

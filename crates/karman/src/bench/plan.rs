@@ -115,7 +115,7 @@ mod tests {
             let find = |name: &str, precision: &str| {
                 let same =
                     |row: &&super::super::Row| row.name == name && row.precision == precision;
-                bench.rows.iter().filter(same).last().unwrap()
+                bench.rows.iter().rfind(same).unwrap()
             };
             for precision in ["f64", "f32"] {
                 for name in ["gradient", "divergence", "curl", "rotation", "nodal gradient"] {

@@ -64,7 +64,7 @@ codes!(
     FLOOR = Floor,
     HYPERBOLIC_TANGENT = HyperbolicTangent,
     MINIMUM = Minimum,
-    MAXIMUM = Maximum,
+    // `Maximum` is what is left when no other code fits.
 );
 
 /// An [`Expression`] whose program and constants live on a backend.

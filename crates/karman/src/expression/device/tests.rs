@@ -76,7 +76,7 @@ fn every_instruction_on_every_backend() {
         let expression = parse(text);
         seen.extend(expression.code().iter().map(|step| step.opcode as u32));
     }
-    assert_eq!(seen, (0..=MAXIMUM).collect());
+    assert_eq!(seen, (0..=Opcode::Maximum as u32).collect());
     let n = 1000;
     let points = points(n);
     for backend in everywhere() {
