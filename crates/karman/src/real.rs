@@ -121,11 +121,7 @@ impl<F: Real> Vec3<F> {
     }
     /// a × b.
     pub fn cross(a: Vec3<F>, b: Vec3<F>) -> Vec3<F> {
-        Vec3::<F> {
-            x: a.y * b.z - a.z * b.y,
-            y: a.z * b.x - a.x * b.z,
-            z: a.x * b.y - a.y * b.x,
-        }
+        Vec3::<F> { x: a.y * b.z - a.z * b.y, y: a.z * b.x - a.x * b.z, z: a.x * b.y - a.y * b.x }
     }
 }
 

@@ -304,7 +304,8 @@ fn numerics_have_no_globals_no_hash_order_and_no_atomics_but_in_mesh_set_up() {
     ];
     let is_global = |line: &str| {
         let item = line.trim_start().trim_start_matches("pub ");
-        let is_mutable = ["Mutex", "RwLock", "Cell", "Lock", "Atomic"].into_iter().any(|w| line.contains(w));
+        let is_mutable =
+            ["Mutex", "RwLock", "Cell", "Lock", "Atomic"].into_iter().any(|w| line.contains(w));
         line.contains("thread_local!") || item.starts_with("static ") && is_mutable
     };
     let mut problems = vec![];

@@ -125,7 +125,15 @@ impl<'a> Bench<'a> {
     ) {
         let (group, cells, name) = (self.group, self.cells, name.to_owned());
         self.rows.push(Row {
-            group, cells, name, precision, entities, bytes, iterations: None, seconds, first_seconds,
+            group,
+            cells,
+            name,
+            precision,
+            entities,
+            bytes,
+            iterations: None,
+            seconds,
+            first_seconds,
         });
     }
 
@@ -170,7 +178,15 @@ impl<'a> Bench<'a> {
         let copy = self.copy_bandwidth("f64");
         let mut text = format!(
             "{:<34} {:>5} {:>10} {:>12} {:>9} {:>7} {:>9} {:>6} {:>9}\n",
-            "operation", "real", "entities", "time [us]", "GB/s", "% copy", "M/s", "its", "first [s]"
+            "operation",
+            "real",
+            "entities",
+            "time [us]",
+            "GB/s",
+            "% copy",
+            "M/s",
+            "its",
+            "first [s]"
         );
         let mut rows: Vec<&Row> = self.rows.iter().filter(|row| row.cells == cells).collect();
         rows.sort_by_key(|row| (Group::place(row.group), row.precision == "f32"));

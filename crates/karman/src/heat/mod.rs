@@ -21,8 +21,8 @@ mod system;
 pub use conditions::{Condition, Function, Prescribed};
 pub use error::HeatError;
 pub use functional::{Functional, Functionals};
-pub use matrix_free::MatrixFree;
 pub use march::{March, Scheme, StepReport};
+pub use matrix_free::MatrixFree;
 pub use system::{Heat, Problem, Source};
 
 /// Where the unknowns are.

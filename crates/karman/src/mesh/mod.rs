@@ -24,8 +24,8 @@ pub use raw::{Elements, RawMesh};
 pub use reorder::Renumbering;
 
 use connectivity::Faces;
-use reorder::Numbered;
 use rayon::prelude::*;
+use reorder::Numbered;
 use std::ops::Range;
 
 /// How a mesh is taken in.

@@ -94,7 +94,8 @@ pub struct MeshGeometry<F: Real> {
 impl<F: Real> MeshGeometry<F> {
     /// Uploads the geometry, rounded to `F`.
     pub fn new(backend: &Backend, geometry: &Geometry) -> MeshGeometry<F> {
-        let upload = |values: &[f64]| backend.upload(values.iter().map(|v| F::narrow(*v)).collect());
+        let upload =
+            |values: &[f64]| backend.upload(values.iter().map(|v| F::narrow(*v)).collect());
         MeshGeometry {
             volume: upload(&geometry.cell_volume),
             cell_centre: upload(&geometry.cell_centre),

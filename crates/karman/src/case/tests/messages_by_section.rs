@@ -403,7 +403,7 @@ fn solvers() {
     folder/bar.toml:11:22: `relative_tolerance` must not be negative, not -1
        |
     11 | relative_tolerance = -1
-       |                      ^
+       |                      ^^
     ");
     insta::assert_snapshot!(change("max_iterations = 0"), @"
     folder/bar.toml:11:18: `max_iterations` must be 1 or more
