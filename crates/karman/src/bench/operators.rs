@@ -38,11 +38,15 @@ impl Counts {
 ///
 /// # Errors
 /// [`BenchError::Backend`] where the device failed.
-pub fn operators<F: Real>(bench: &mut Bench, m: &TetrahedronMesh) -> Result<(), BenchError> {
+pub fn operators<F: Real>(
+    bench: &mut Bench,
+    m: &TetrahedronMesh,
+    topology: &EdgeTopology,
+) -> Result<(), BenchError> {
     let cells = FaceCells::new(bench.backend, &m.mesh);
     let counts = Counts::new::<F>(&m.mesh);
     incidence::<F>(bench, &m.mesh, &cells, &counts)?;
-    edges::<F>(bench, &m.mesh, &counts)?;
+    edges::<F>(bench, &m.mesh, topology, &counts)?;
     let geometry = MeshGeometry::<F>::new(bench.backend, &m.geometry);
     reconstructions(bench, &cells, &geometry, &counts)?;
     gradients(bench, &cells, &geometry, &counts)
@@ -77,14 +81,17 @@ fn incidence<F: Real>(
     Ok(())
 }
 
-fn edges<F: Real>(bench: &mut Bench, mesh: &Mesh, counts: &Counts) -> Result<(), BenchError> {
+fn edges<F: Real>(
+    bench: &mut Bench,
+    mesh: &Mesh,
+    topology: &EdgeTopology,
+    counts: &Counts,
+) -> Result<(), BenchError> {
     let backend = bench.backend;
     let (n_faces, n_nodes, real) = (mesh.n_faces(), mesh.n_nodes(), precision::<F>());
-    let topology = bench.once("mesh: edges", mesh.n_cells(), || EdgeTopology::new(mesh));
     let n = topology.n_edges;
     let (n_edges, items) = (n as f64, topology.face_to_edges.items.len() as f64);
-    let e = EdgeIncidence::new(backend, &topology);
-    drop(topology);
+    let e = EdgeIncidence::new(backend, topology);
     let Counts { faces, scalar: s, .. } = *counts;
     let a = backend.upload(values::<F>(n));
     let v = backend.upload(values::<F>(n_faces));

@@ -2,6 +2,7 @@
 
 use super::mesh::TetrahedronMesh;
 use super::{Bench, BenchError, operators, pair, solver, streaming};
+use crate::mesh::EdgeTopology;
 
 /// Lines that belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,14 +77,17 @@ pub fn measure(bench: &mut Bench, cells: usize, plan: &Plan) -> Result<(), Bench
         }
     }
     if has(Group::Operators) || has(Group::Solver) {
-        bench.group = Group::Operators.name();
+        let group = if has(Group::Operators) { Group::Operators } else { Group::Solver };
+        bench.group = group.name();
         let mesh = TetrahedronMesh::new(bench, cells)?;
         if has(Group::Operators) {
+            let n = mesh.mesh.n_cells();
+            let edges = bench.once("mesh: edges", n, || EdgeTopology::new(&mesh.mesh));
             if plan.double {
-                operators::<f64>(bench, &mesh)?;
+                operators::<f64>(bench, &mesh, &edges)?;
             }
             if plan.single {
-                operators::<f32>(bench, &mesh)?;
+                operators::<f32>(bench, &mesh, &edges)?;
             }
         }
         if has(Group::Solver) {
