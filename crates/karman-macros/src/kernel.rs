@@ -545,7 +545,8 @@ impl Pair<'_> {
                 #(#totals = crate::backend::accumulate(
                     #totals, f64::cast_from(#values), #operations);)*
             };
-            let unrolled = self.unrolled(quote!(first_entity), quote!(entities_in_flight), &reduced_body);
+            let unrolled =
+                self.unrolled(quote!(first_entity), quote!(entities_in_flight), &reduced_body);
             let per_thread = self.per_thread();
             quote! {
                 #(let mut #totals = crate::backend::identity(#operations);)*

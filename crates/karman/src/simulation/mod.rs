@@ -44,6 +44,9 @@ pub struct Simulation {
     restarted: bool,
 }
 
+/// Fraction of a step that is rounding of the time and not a step of its own.
+const SAME_STEP: f64 = 1e-6;
+
 /// A linear solve that stops short of its tolerance at this residual has met round-off.
 const ROUND_OFF_RESIDUAL: f64 = 1e-10;
 
@@ -135,7 +138,7 @@ impl Simulation {
         let length = self.case.time.as_ref().map(|time| {
             let left = time.end - self.time();
             // A last step that differs by rounding alone keeps its length, and with it its matrix.
-            if (left - self.step_length).abs() < 1e-6 * self.step_length {
+            if (left - self.step_length).abs() < SAME_STEP * self.step_length {
                 self.step_length
             } else {
                 self.step_length.min(left)
@@ -222,7 +225,7 @@ impl Simulation {
     }
 
     fn is_at_end(&self, end: f64) -> bool {
-        end - self.time() <= 1e-9 * self.step_length
+        end - self.time() <= SAME_STEP * self.step_length
     }
 
     /// The end of a run that has failed, if it has.
