@@ -1,3 +1,5 @@
+//! Accuracy against the standard library, special values, and equality on every backend.
+
 use super::*;
 use crate::backend::testing::{devices, everywhere};
 use crate::backend::{Backend, View};

@@ -1,3 +1,5 @@
+//! Every operation of an expression, and random programs, on every backend.
+
 use super::*;
 use crate::backend::Recording;
 use crate::backend::testing::{SIZES, everywhere, values};
