@@ -1,4 +1,6 @@
 //! The command line.
+// What clap prints is not rustdoc: brackets are those of the case file.
+#![allow(rustdoc::broken_intra_doc_links)]
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use karman::backend::BackendKind;

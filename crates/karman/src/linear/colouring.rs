@@ -8,11 +8,11 @@ use crate::real::Real;
 /// c has one in a row of every colour below c.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Colouring {
-    /// Colour of each row: [rows].
+    /// Colour of each row: `[rows]`.
     pub colour_of: Vec<u32>,
     /// Where colours begin in `rows`: [colours + 1].
     pub offsets: Vec<usize>,
-    /// Rows by colour, ascending within one: [rows].
+    /// Rows by colour, ascending within one: `[rows]`.
     pub rows: Vec<u32>,
 }
 

@@ -178,12 +178,12 @@ impl<T: Real> CsrMatrix<T> {
         &self.offsets
     }
 
-    /// Columns of the entries: [entries].
+    /// Columns of the entries: `[entries]`.
     pub fn column_indices(&self) -> &[u32] {
         &self.columns
     }
 
-    /// Values of the entries: [entries].
+    /// Values of the entries: `[entries]`.
     pub fn values(&self) -> &[T] {
         &self.values
     }
@@ -209,7 +209,7 @@ impl<T: Real> CsrMatrix<T> {
         (0..self.rows()).find(|r| self.offsets[*r] == self.offsets[r + 1])
     }
 
-    /// Diagonal entries, 0 where one is absent: [rows].
+    /// Diagonal entries, 0 where one is absent: `[rows]`.
     pub fn diagonal(&self) -> Vec<T> {
         let of_row = |r| self.row(r).find(|(c, _)| *c == r).map_or(T::narrow(0.0), |(_, v)| v);
         (0..self.rows()).map(of_row).collect()
@@ -272,7 +272,7 @@ impl<T: Real> CsrMatrix<T> {
         CsrMatrix { column_count: self.column_count, offsets, columns, values }
     }
 
-    /// A x on the calling thread. `x`: [columns], the result: [rows].
+    /// A x on the calling thread. `x`: `[columns]`, the result: `[rows]`.
     pub fn times(&self, x: &[T]) -> Vec<T> {
         (0..self.rows())
             .map(|r| {

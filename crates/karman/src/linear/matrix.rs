@@ -192,7 +192,7 @@ impl<S: Real> Matrix<S> {
         (&self.offsets, &self.indices, &self.values)
     }
 
-    /// y ← A x. `x`: [columns], `y`: [rows].
+    /// y ← A x. `x`: `[columns]`, `y`: `[rows]`.
     pub fn multiply<F: Real>(&self, x: &Buffer<F>, y: &mut Buffer<F>) {
         let (offsets, indices, values) = self.arrays();
         match self.layout {
@@ -235,7 +235,7 @@ impl<S: Real> Matrix<S> {
         }
     }
 
-    /// The inverse of the diagonal: [rows], stored in any precision.
+    /// The inverse of the diagonal: `[rows]`, stored in any precision.
     ///
     /// # Errors
     /// [`LinearError::Diagonal`] for the first row whose diagonal is zero or absent, or has an

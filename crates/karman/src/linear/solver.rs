@@ -157,7 +157,7 @@ impl<T: Real> Solver<T> {
         system.rows() * method.vectors_moved() + preconditioner
     }
 
-    /// Solves A x = b from the first guess `x`, which becomes the solution. `b`, `x`: [n].
+    /// Solves A x = b from the first guess `x`, which becomes the solution. `b`, `x`: `[n]`.
     ///
     /// # Errors
     /// [`LinearError::VectorLength`] where b or x has another length, [`LinearError::Backend`] where

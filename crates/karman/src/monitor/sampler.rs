@@ -5,7 +5,7 @@ use super::locate::{Located, locate};
 use crate::mesh::{Geometry, Mesh, index_of};
 use std::collections::BTreeSet;
 
-/// Rows of weights, one a point: value_i = Σ_k weights_k field[items_k], k from `offsets[i]` to
+/// Rows of weights, one a point: value_i = Σ_k weights_k `field[items_k]`, k from `offsets[i]` to
 /// `offsets[i + 1]`. A row without entries is a point outside the mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sampler {
