@@ -37,7 +37,7 @@ tarfile.open('.carry/pack.tar.xz').extractall('$unpacked')"
 
 # Every host/device equality test, on CUDA.
 tests() {
-    (cd crates/karman && KARMAN_REQUIRE_DEVICE=1 "$unpacked/tests") > "$OUT/tests.txt" 2>&1 ||
+    (cd crates/karman && KARMAN_REQUIRE_DEVICE=1 "$unpacked/tests" --test-threads=1) > "$OUT/tests.txt" 2>&1 ||
         grep -E "panicked|FAILED|failed" "$OUT/tests.txt" | head -n 20
     grep "test result" "$OUT/tests.txt"
 }
