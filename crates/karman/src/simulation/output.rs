@@ -225,7 +225,7 @@ impl Output {
             precision: simulation.case.run.precision.word().to_owned(),
             threads: simulation.backend.threads(),
             ranks: 1,
-            mesh: mesh_summary(mesh),
+            mesh: MeshSummary::of(mesh),
             time: simulation.time_summary(),
             linear: Some(simulation.linear.clone()),
             phases: simulation.phases.clone(),
@@ -277,23 +277,4 @@ fn in_file_order(mesh: &Mesh, location: Location, field: &[f64]) -> Vec<f64> {
     let mut order: Vec<u32> = (0..field.len() as u32).collect();
     order.sort_unstable_by_key(|i| original[*i as usize]);
     order.into_iter().map(|i| field[i as usize]).collect()
-}
-
-fn mesh_summary(mesh: &Mesh) -> MeshSummary {
-    let mut by_element = crate::summary::NamedList::new();
-    for shape in crate::mesh::CellShape::ALL {
-        let count = mesh.cells.shapes.iter().filter(|s| **s == shape).count();
-        if count > 0 {
-            by_element.set(shape.name(), count);
-        }
-    }
-    MeshSummary {
-        dimension: mesh.dimension,
-        nodes: mesh.n_nodes(),
-        edges: mesh.count_edges(),
-        faces: mesh.n_faces(),
-        cells: mesh.n_cells(),
-        by_element,
-        patches: mesh.patches.iter().map(|p| (p.name.clone(), p.faces.len())).collect(),
-    }
 }
