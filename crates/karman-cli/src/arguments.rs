@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// Flow and heat on unstructured meshes, on the CPU or the GPU
 #[derive(Debug, Parser)]
-#[command(name = "karman", version, disable_help_subcommand = true, arg_required_else_help = true)]
+#[command(name = "karman", version = env!("KARMAN_VERSION"), disable_help_subcommand = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     /// Show warnings alone
     #[arg(short, long, global = true, conflicts_with = "verbose")]

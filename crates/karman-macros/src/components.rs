@@ -41,6 +41,23 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
             pub fn gather(field: &[#element], i: usize, stride: usize) -> #name<#element> {
                 #name::<#element> { #(#names: field[#at * stride + i]),* }
             }
+            /// Entity `i` of a component-major field `[component][stride]`.
+            pub fn at(
+                field: &crate::backend::View<#element>,
+                i: usize,
+                stride: usize,
+            ) -> #name<#element> {
+                #name::<#element> { #(#names: field[#at * stride + i]),* }
+            }
+            /// Sets entity `i` of a component-major field.
+            pub fn put(
+                value: #name<#element>,
+                field: &mut crate::backend::Segment<#element>,
+                i: usize,
+                stride: usize,
+            ) {
+                #(field[#at * stride + i] = value.#names;)*
+            }
             /// Writes the components of entity `i` of a component-major device field.
             pub fn scatter(value: #name<#element>, field: &mut [#element], i: usize, stride: usize) {
                 #(field[#at * stride + i] = value.#names;)*

@@ -10,15 +10,41 @@ use syn::{
     ReturnType, Token, Type, parenthesized,
 };
 
-/// `name, update(a, b), out(c), reduce(sum), combine(max), indexed, unroll(4)`
+/// `name, update(a, b), out(c), reduce(sum), combine(max), given(p = f(2, v)), indexed, unroll(4)`
 struct Options {
     name: Ident,
     update: Vec<Ident>,
     out: Vec<Ident>,
     reduce: Vec<Ident>,
     combine: Vec<Ident>,
+    given: Option<Given>,
     indexed: bool,
     unroll: Option<syn::LitInt>,
+}
+
+/// `parameter = function(sums, argument, …)`: a parameter that `function` makes, once, of the finished
+/// sums of earlier kernels' partials and of other parameters.
+struct Given {
+    parameter: Ident,
+    function: Ident,
+    sums: usize,
+    arguments: Vec<Ident>,
+}
+
+impl Parse for Given {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let parameter = input.parse()?;
+        input.parse::<Token![=]>()?;
+        let function = input.parse()?;
+        let inside;
+        parenthesized!(inside in input);
+        let sums = inside.parse::<syn::LitInt>()?.base10_parse()?;
+        let mut arguments = vec![];
+        while inside.parse::<Option<Token![,]>>()?.is_some() && !inside.is_empty() {
+            arguments.push(inside.parse()?);
+        }
+        Ok(Given { parameter, function, sums, arguments })
+    }
 }
 
 impl Parse for Options {
@@ -29,6 +55,7 @@ impl Parse for Options {
             out: vec![],
             reduce: vec![],
             combine: vec![],
+            given: None,
             indexed: false,
             unroll: None,
         };
@@ -44,6 +71,10 @@ impl Parse for Options {
                 options.unroll = Some(inside.parse()?);
                 continue;
             }
+            if key == "given" {
+                options.given = Some(inside.parse()?);
+                continue;
+            }
             let list: Vec<Ident> =
                 Punctuated::<Ident, Token![,]>::parse_terminated(&inside)?.into_iter().collect();
             match key.to_string().as_str() {
@@ -52,7 +83,7 @@ impl Parse for Options {
                 "reduce" => options.reduce = list,
                 "combine" => options.combine = list,
                 _ => {
-                    let known = "expected update, out, reduce, combine, indexed or unroll";
+                    let known = "expected update, out, reduce, combine, given, indexed or unroll";
                     return Err(Error::new_spanned(key, known));
                 }
             }
@@ -66,6 +97,7 @@ enum Role {
     Index,
     Entity,
     Reduced,
+    Given,
     Input(Type),
     Segment(Type),
     Update(Type),
@@ -100,8 +132,11 @@ pub(crate) fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<
         let doc = format!("Entity function of [`{}`].", options.name);
         inner.attrs.push(syn::parse_quote!(#[doc = #doc]));
     }
+    // Parameters that only the given one is made of.
+    let unused = options.given.is_some().then(|| quote!(#[allow(unused_variables)]));
     Ok(quote! {
         #[cubecl::prelude::cube]
+        #unused
         #[allow(clippy::too_many_arguments)]
         #[inline(always)]
         #inner
@@ -161,6 +196,8 @@ fn parameters(function: &ItemFn, options: &Options) -> syn::Result<Vec<Parameter
             Role::Index
         } else if options.indexed && k == 1 {
             Role::Entity
+        } else if options.given.as_ref().is_some_and(|g| g.parameter == name) {
+            Role::Given
         } else if options.update.contains(&name) {
             Role::Update(ty)
         } else if let Some(element) = element_behind(&ty, "View") {
@@ -269,6 +306,9 @@ impl Pair<'_> {
         if *indexed {
             signature.push(quote!(list: &crate::backend::Buffer<u32>));
         }
+        if self.options.given.is_some() {
+            signature.push(quote!(given: &mut crate::backend::Partials));
+        }
         for Parameter { name, role } in &self.parameters {
             match role {
                 Role::Input(t) => signature.push(quote!(#name: &crate::backend::Buffer<#t>)),
@@ -280,7 +320,7 @@ impl Pair<'_> {
                     signature.push(quote!(#name: &mut crate::backend::Buffer<#element>));
                 }
                 Role::Comptime(t) | Role::Scalar(t) => signature.push(quote!(#name: #t)),
-                Role::Index | Role::Entity | Role::Reduced => {}
+                Role::Index | Role::Entity | Role::Reduced | Role::Given => {}
             }
         }
         for (name, ty) in self.stores().into_iter().skip(self.options.update.len()) {
@@ -357,6 +397,19 @@ impl Pair<'_> {
         } else {
             quote!(let entity = index;)
         };
+        if let Some(Given { sums, .. }) = &self.options.given {
+            let sum = self.given(
+                |k| quote!(given[#k]),
+                |p| {
+                    let name = &p.name;
+                    quote!(#name)
+                },
+            );
+            bindings.push(quote! {
+                let given = given.combine_on_host([crate::backend::Reduction::Sum; #sums]);
+                #sum
+            });
+        }
         let operations: Vec<_> = self.operations().iter().map(Self::operation).collect();
         if combining {
             return quote! {
@@ -384,6 +437,47 @@ impl Pair<'_> {
         }
     }
 
+    /// The binding of the given parameter, from the expressions of its sums and arguments.
+    fn given(
+        &self,
+        sum: impl Fn(usize) -> TokenStream,
+        argument: impl Fn(&Parameter) -> TokenStream,
+    ) -> TokenStream {
+        let Some(Given { parameter, function, sums, arguments }) = &self.options.given else {
+            return quote!();
+        };
+        let sums = (0..*sums).map(sum);
+        let arguments =
+            arguments.iter().map(|name| match self.parameters.iter().find(|p| p.name == *name) {
+                Some(parameter) => argument(parameter),
+                None => Error::new_spanned(name, "no parameter has this name").into_compile_error(),
+            });
+        quote!(let #parameter = #function(#(#sums,)* #(#arguments),*);)
+    }
+
+    /// The given parameter in the device kernel, where every plane adds the few block results.
+    fn device_given(&self) -> TokenStream {
+        let Some(Given { sums, .. }) = &self.options.given else { return quote!() };
+        let totals: Vec<_> = (0..*sums).map(|k| format_ident!("given_{k}")).collect();
+        let place = 0..*sums;
+        let given = self.given(
+            |k| {
+                let total = &totals[k];
+                quote!(#total)
+            },
+            |Parameter { name, role }| match role {
+                Role::Input(t) => quote!(crate::backend::View::<#t>::of(#name)),
+                _ => quote!(#name),
+            },
+        );
+        quote! {
+            #(let #totals = crate::backend::sum_of_blocks(
+                given, #place * given_blocks, given_blocks, planes,
+            );)*
+            #given
+        }
+    }
+
     /// Parameters of the device kernel, in order, with the expression the dispatch function passes.
     fn device_parameters(&self) -> (Vec<TokenStream>, Vec<TokenStream>) {
         let (mut signature, mut arguments) = (vec![], vec![]);
@@ -394,6 +488,12 @@ impl Pair<'_> {
         if self.options.indexed {
             signature.push(quote!(list: &[u32]));
             arguments.push(quote!(list.arg()));
+        }
+        if self.options.given.is_some() {
+            signature.push(quote!(given: &[f64]));
+            signature.push(quote!(given_blocks: usize));
+            arguments.push(quote!(given.arg()));
+            arguments.push(quote!(given_blocks));
         }
         for Parameter { name, role } in &self.parameters {
             match role {
@@ -441,8 +541,10 @@ impl Pair<'_> {
         }
         if !self.operations().is_empty() {
             signature.push(quote!(#[comptime] threads: usize));
-            signature.push(quote!(#[comptime] planes: bool));
             arguments.push(quote!(crate::backend::THREADS_PER_BLOCK));
+        }
+        if !self.operations().is_empty() || self.options.given.is_some() {
+            signature.push(quote!(#[comptime] planes: bool));
             arguments.push(quote!(device.has_planes()));
         }
         (signature, arguments)
@@ -522,6 +624,7 @@ impl Pair<'_> {
         let kernel = self.kernel_name();
         let generics = &self.function.sig.generics;
         let (signature, _) = self.device_parameters();
+        let given = self.device_given();
         let body = self.device_call();
         let operations: Vec<_> = self.operations().iter().map(Self::operation).collect();
         let count = 0..operations.len();
@@ -584,7 +687,10 @@ impl Pair<'_> {
             // Device code alone: `cast_from` never runs on the host.
             #[allow(clippy::too_many_arguments, clippy::disallowed_methods)]
             #[allow(unsafe_code, missing_docs, unused_variables)]
-            fn #kernel #generics (#(#signature),*) { #body }
+            fn #kernel #generics (#(#signature),*) {
+                #given
+                #body
+            }
         }
     }
 
@@ -610,8 +716,12 @@ impl Pair<'_> {
                 let blocks = device.entity_blocks(entity_count, #per_thread);
             }
         };
+        let given = self.options.given.as_ref().map(
+            |Given { sums, .. }| quote!(let (given, given_blocks) = given.few(device, #sums);),
+        );
         quote! {
             #geometry
+            #given
             // SAFETY: every index an entity function forms comes from connectivity checked when the
             // mesh or the matrix was built; buffers are at least as long as their declared length.
             unsafe {

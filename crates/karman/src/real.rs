@@ -3,7 +3,7 @@
 
 #![allow(missing_docs)] // on the modules CubeCL generates
 
-use crate::backend::{Element, View};
+use crate::backend::Element;
 use cubecl::prelude::*;
 use karman_macros::Components;
 
@@ -95,10 +95,6 @@ pub struct Vec3<F: Real> {
 
 #[cube]
 impl<F: Real> Vec3<F> {
-    /// Entity `i` of a component-major field `[3][stride]`.
-    pub fn at(field: &View<F>, i: usize, stride: usize) -> Vec3<F> {
-        Vec3::<F> { x: field[i], y: field[stride + i], z: field[2 * stride + i] }
-    }
     /// The zero vector.
     pub fn zero() -> Vec3<F> {
         Vec3::<F> { x: F::literal(0.0), y: F::literal(0.0), z: F::literal(0.0) }
@@ -145,17 +141,6 @@ pub struct Sym3<F: Real> {
 
 #[cube]
 impl<F: Real> Sym3<F> {
-    /// Entity `i` of a component-major field `[6][stride]`.
-    pub fn at(field: &View<F>, i: usize, stride: usize) -> Sym3<F> {
-        Sym3::<F> {
-            xx: field[i],
-            xy: field[stride + i],
-            xz: field[2 * stride + i],
-            yy: field[3 * stride + i],
-            yz: field[4 * stride + i],
-            zz: field[5 * stride + i],
-        }
-    }
     /// M a.
     pub fn times(m: Sym3<F>, a: Vec3<F>) -> Vec3<F> {
         Vec3::<F> {

@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
             console::print(&bench.table(cells))?;
         }
     }
-    let report = Report::new(&bench);
+    let report = Report { karman: env!("KARMAN_VERSION"), ..Report::new(&bench) };
     match output {
         Some((path, output)) => serde_json::to_writer_pretty(output, &report)
             .map_err(|e| Failure::Input(format!("cannot write {}: {e}", path.display()))),
@@ -53,7 +53,7 @@ fn heading(backend: &Backend, bench: &Bench) -> String {
     let copy = |precision| bench.copy_bandwidth(precision).unwrap_or(0.0) / 1e9;
     format!(
         "karman {} on {} ({}), {} host threads; copy {:.1} GB/s in f64, {:.1} GB/s in f32",
-        env!("CARGO_PKG_VERSION"),
+        env!("KARMAN_VERSION"),
         backend.kind().name(),
         backend.device_name(),
         backend.threads(),

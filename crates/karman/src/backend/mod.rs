@@ -28,7 +28,7 @@ pub use reduce::{Partials, Reduction};
 pub use view::{Components, Segment, View, Writer};
 
 pub(crate) use device::{block_size, blocks, one_block};
-pub(crate) use reduce::{accumulate, combine_block, identity, reduce_block};
+pub(crate) use reduce::{accumulate, combine_block, identity, reduce_block, sum_of_blocks};
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 //! [`HOST_CHUNK`] entities; on a device a block strides over the entities with all the others, sums
 //! by a tree, and the number of blocks depends on the entity count and the device alone.
 
-use super::{Backend, Buffer, HOST_CHUNK, Writer};
+use super::{Backend, Buffer, Device, HOST_CHUNK, THREADS_PER_BLOCK, Writer, block_size};
 use cubecl::prelude::*;
 use rayon::prelude::*;
 
@@ -115,10 +115,55 @@ pub(crate) fn combine_block(
     reduce_block(mine, operation, threads, planes)
 }
 
+/// The sum of a few block results that start at `first`, by every plane (or thread) for itself.
+#[cube]
+pub(crate) fn sum_of_blocks(
+    partials: &[f64],
+    first: usize,
+    count: usize,
+    #[comptime] planes: bool,
+) -> f64 {
+    let mut sum = 0.0f64.runtime();
+    if comptime!(planes) {
+        let mut i = UNIT_POS_PLANE as usize;
+        while i < count {
+            sum += partials[first + i];
+            i += PLANE_DIM as usize;
+        }
+        plane_sum(sum)
+    } else {
+        for i in 0..count {
+            sum += partials[first + i];
+        }
+        sum
+    }
+}
+
+/// The sums of many block results, one a block.
+#[cube(launch_unchecked)]
+#[allow(unsafe_code)]
+fn finish_sums(
+    partials: &[f64],
+    sums: &mut [f64],
+    count: usize,
+    #[comptime] threads: usize,
+    #[comptime] planes: bool,
+) {
+    let sum = combine_block(partials, CUBE_POS * count, count, Reduction::Sum, threads, planes);
+    if UNIT_POS == 0 {
+        sums[CUBE_POS] = sum;
+    }
+}
+
+/// Block results that a kernel which needs their sum adds for itself; more are added before.
+const FEW_BLOCKS: usize = 96;
+
 /// Block results of a kernel's reductions, `[reduction][block]`.
 pub struct Partials {
     values: Buffer<f64>,
     blocks: usize,
+    /// Sums of many blocks.
+    sums: Buffer<f64>,
 }
 
 impl Partials {
@@ -128,7 +173,8 @@ impl Partials {
             None => entities.div_ceil(HOST_CHUNK).max(1),
             Some(device) => device.reduction_blocks(entities),
         };
-        Partials { values: backend.zeros(blocks * reductions), blocks }
+        let values = backend.zeros(blocks * reductions);
+        Partials { values, blocks, sums: backend.zeros(reductions) }
     }
 
     pub(crate) fn values(&self) -> &Buffer<f64> {
@@ -142,6 +188,29 @@ impl Partials {
     pub(crate) fn set_block_count(&mut self, blocks: usize, reductions: usize) {
         assert!(blocks * reductions <= self.values.len(), "Partials made for fewer entities");
         self.blocks = blocks;
+    }
+
+    /// Block results of the first `sums` reductions, or their sums where there are many, and how many
+    /// results each has.
+    #[allow(unsafe_code)]
+    pub(crate) fn few(&mut self, device: &Device, sums: usize) -> (&Buffer<f64>, usize) {
+        if self.blocks <= FEW_BLOCKS {
+            return (&self.values, self.blocks);
+        }
+        // SAFETY: `values` holds `blocks` results of each sum, `sums` one place for each.
+        unsafe {
+            finish_sums::launch_unchecked(
+                device.client(),
+                CubeCount::Static(sums as u32, 1, 1),
+                block_size(),
+                self.values.arg(),
+                self.sums.arg(),
+                self.blocks,
+                THREADS_PER_BLOCK,
+                device.has_planes(),
+            );
+        }
+        (&self.sums, 1)
     }
 
     /// Runs `entity` for each index and reduces the `K` values it returns, chunk by chunk.
@@ -182,5 +251,50 @@ impl Partials {
             }
         }
         totals
+    }
+}
+
+#[cfg(test)]
+#[allow(missing_docs)]
+mod tests {
+    use super::*;
+    use crate::backend::View;
+    use crate::backend::testing::{SIZES, everywhere, round_off, values};
+    use crate::real::Real;
+    use karman_macros::kernel;
+
+    #[kernel(square_and_one, reduce(sum, sum))]
+    fn squared(i: usize, x: &View<f64>) -> (f64, f64) {
+        (x[i] * x[i], f64::literal(1.0))
+    }
+
+    /// The mean square plus a shift.
+    #[cube]
+    fn mean_and_shift(sum: f64, count: f64, shift: &View<f64>) -> f64 {
+        sum / count + shift[0]
+    }
+
+    #[kernel(divide_by_mean, given(mean = mean_and_shift(2, shift)), out(y), unroll(2))]
+    fn divided(i: usize, mean: f64, shift: &View<f64>, x: &View<f64>) -> f64 {
+        (x[i] + shift[0]) / mean
+    }
+
+    #[test]
+    fn kernels_compute_with_finished_sums_of_few_and_of_many_blocks() {
+        for n in SIZES {
+            let x = values(n, 9);
+            let mean = x.iter().map(|v| v * v).sum::<f64>() / n as f64 + 0.5;
+            for backend in everywhere() {
+                let (bx, shift) = (backend.upload_slice(&x), backend.upload(vec![0.5]));
+                let mut y = backend.zeros(n);
+                let mut partials = Partials::new(&backend, n, 2);
+                square_and_one(&backend, n, &bx, &mut partials);
+                divide_by_mean(&backend, n, &mut partials, &shift, &bx, &mut y);
+                for (got, x) in backend.read(&y).unwrap().iter().zip(&x) {
+                    let want = (x + 0.5) / mean;
+                    assert!((got - want).abs() <= round_off(n, 4.0), "{backend:?} {got} {want}");
+                }
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// Machine, version and lines.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Version of karman.
+    /// Version of karman; the program adds the commit it was built from.
     pub karman: &'static str,
     /// Kind of backend.
     pub backend: &'static str,

@@ -116,7 +116,7 @@ impl<F: Real> CorrectionOnBackend<F> {
         gradient: &mut Buffer<F>,
         y: &mut Buffer<F>,
     ) {
-        let FaceCells { left, right, offsets, faces } = &self.cells;
+        let FaceCells { left, right, offsets, faces, .. } = &self.cells;
         let (n, n_interior, n_faces) =
             (self.cells.n_cells(), self.cells.n_interior(), self.cells.n_faces());
         cell_gradient(

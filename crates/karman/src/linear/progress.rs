@@ -75,13 +75,8 @@ pub(super) fn is_set(flag: f64) -> bool {
     flag > f64::literal(0.5)
 }
 
-/// Whether steps still do something. Kernels take `progress` as a view; this is its first element.
-#[cube]
-pub(super) fn is_active(progress: &View<f64>) -> bool {
-    progress[0] > f64::literal(0.5)
-}
-
-/// Whether the step under way does something: the second element.
+/// Whether the step under way does something. Kernels take `progress` as a view; this is its second
+/// element.
 #[cube]
 pub(super) fn is_stepping(progress: &View<f64>) -> bool {
     progress[1] > f64::literal(0.5)

@@ -9,7 +9,7 @@
 //! Traffic counts each array once, scalars of `s` bytes, indices of 4.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use crate::backend::View;
+use crate::backend::{Backend, View};
 use crate::mesh::SIGN_BIT;
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -30,14 +30,77 @@ pub fn without_sign(item: u32) -> usize {
     (item & comptime!(!SIGN_BIT)) as usize
 }
 
+/// How the items of a row are found and loaded. A device waits for memory, so that a row's loads are
+/// best all under way at once; a host's processor reorders them by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rows {
+    /// Every row has this many items: the offsets are not read.
+    Equal(usize),
+    /// Rows differ in length; this many items are loaded together.
+    Batches(usize),
+}
+
+impl Rows {
+    /// Of rows that start at `offsets` (`[rows + 1]`), as `backend` reads them best.
+    pub fn of(backend: &Backend, offsets: &[u32]) -> Rows {
+        let mut lengths = offsets.windows(2).map(|pair| pair[1] - pair[0]);
+        match lengths.next() {
+            Some(first) if first > 0 && lengths.all(|l| l == first) => Rows::Equal(first as usize),
+            _ if backend.device().is_some() => Rows::Batches(4),
+            _ => Rows::Batches(1),
+        }
+    }
+
+    /// The length of all rows, 0 where it differs.
+    fn length(self) -> usize {
+        if let Rows::Equal(length) = self { length } else { 0 }
+    }
+
+    /// Items loaded together.
+    fn batch(self) -> usize {
+        match self {
+            Rows::Equal(n) | Rows::Batches(n) => n,
+        }
+    }
+}
+
 /// Σ_k ± x over the items of row `r`.
 #[cube]
 #[inline(always)]
-pub fn signed_sum<F: Real>(r: usize, offsets: &View<u32>, items: &View<u32>, x: &View<F>) -> F {
+pub fn signed_sum<F: Real>(
+    r: usize,
+    offsets: &View<u32>,
+    items: &View<u32>,
+    x: &View<F>,
+    #[comptime] rows: Rows,
+) -> F {
     let mut sum = F::literal(0.0);
-    for k in offsets[r] as usize..offsets[r + 1] as usize {
-        let item = items[k];
-        sum += with_sign::<F>(item, x[without_sign(item)]);
+    let batch = comptime!(rows.batch());
+    if comptime!(rows.length() > 0) {
+        #[unroll]
+        for k in 0..batch {
+            let item = items[r * batch + k];
+            sum += with_sign::<F>(item, x[without_sign(item)]);
+        }
+    } else if comptime!(batch == 1) {
+        for k in offsets[r] as usize..offsets[r + 1] as usize {
+            let item = items[k];
+            sum += with_sign::<F>(item, x[without_sign(item)]);
+        }
+    } else {
+        let end = offsets[r + 1] as usize;
+        let mut first = offsets[r] as usize;
+        while first < end {
+            #[unroll]
+            for k in 0..batch {
+                let place = first + k;
+                let inside = place < end;
+                let item = items[if inside { place } else { end - 1 }];
+                let value = with_sign::<F>(item, x[without_sign(item)]);
+                sum += if inside { value } else { F::literal(0.0) };
+            }
+            first += batch;
+        }
     }
     sum
 }
@@ -45,7 +108,7 @@ pub fn signed_sum<F: Real>(r: usize, offsets: &View<u32>, items: &View<u32>, x: 
 /// (G p)_f = p_right − p_left; at a boundary face the exterior is 0.
 ///
 /// Traffic a face: 8 + s, and s a cell.
-#[kernel(gradient, out(g))]
+#[kernel(gradient, out(g), unroll(4))]
 pub fn gradient_of_face<F: Real>(
     f: usize,
     left: &View<u32>,
@@ -59,47 +122,50 @@ pub fn gradient_of_face<F: Real>(
 
 /// (D U)_c = Σ_f σ_cf U_f, by gather.
 ///
-/// Traffic a cell: 4 + s, an item 4, a face s.
-#[kernel(divergence, out(d))]
+/// Traffic a cell: s, and 4 where rows differ in length; an item 4, a face s.
+#[kernel(divergence, out(d), unroll(2))]
 pub fn divergence_of_cell<F: Real>(
     c: usize,
     offsets: &View<u32>,
     faces: &View<u32>,
     flux: &View<F>,
+    #[comptime] rows: Rows,
 ) -> F {
-    signed_sum::<F>(c, offsets, faces, flux)
+    signed_sum::<F>(c, offsets, faces, flux, rows)
 }
 
 /// (C a)_f = Σ_e ± a_e: the circulation around a face, which is a flux through it.
 ///
-/// Traffic a face: 4 + s, an item 4, an edge s.
-#[kernel(curl, out(flux))]
+/// Traffic a face: s, and 4 where rows differ in length; an item 4, an edge s.
+#[kernel(curl, out(flux), unroll(2))]
 pub fn curl_of_face<F: Real>(
     f: usize,
     offsets: &View<u32>,
     edges: &View<u32>,
     circulation: &View<F>,
+    #[comptime] rows: Rows,
 ) -> F {
-    signed_sum::<F>(f, offsets, edges, circulation)
+    signed_sum::<F>(f, offsets, edges, circulation, rows)
 }
 
 /// (R v)_e = Σ_f ± v_f, the transpose of the curl.
 ///
-/// Traffic an edge: 4 + s, an item 4, a face s.
-#[kernel(rotation, out(r))]
+/// Traffic an edge: s, and 4 where rows differ in length; an item 4, a face s.
+#[kernel(rotation, out(r), unroll(2))]
 pub fn rotation_of_edge<F: Real>(
     e: usize,
     offsets: &View<u32>,
     faces: &View<u32>,
     v: &View<F>,
+    #[comptime] rows: Rows,
 ) -> F {
-    signed_sum::<F>(e, offsets, faces, v)
+    signed_sum::<F>(e, offsets, faces, v, rows)
 }
 
 /// (G_n φ)_e = φ_end − φ_start; `nodes` holds each edge's two nodes side by side.
 ///
 /// Traffic an edge: 8 + s, and s a node.
-#[kernel(nodal_gradient, out(g))]
+#[kernel(nodal_gradient, out(g), unroll(4))]
 pub fn nodal_gradient_of_edge<F: Real>(e: usize, nodes: &View<u32>, phi: &View<F>) -> F {
     phi[nodes[2 * e + 1] as usize] - phi[nodes[2 * e] as usize]
 }

@@ -96,7 +96,7 @@ impl<F: Real> Laplacian<F> {
 
     /// y ← A x. `x`, `y`: `[n_cells]`.
     pub fn apply(&self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
-        let FaceCells { left, right, offsets, faces } = &*self.cells;
+        let FaceCells { left, right, offsets, faces, .. } = &*self.cells;
         let (n, inner) = (self.cells.n_cells(), self.cells.n_interior());
         laplacian(backend, n, offsets, faces, left, right, &self.conductance, x, inner, y);
     }
@@ -109,7 +109,7 @@ impl<F: Real> Laplacian<F> {
         y: &mut Buffer<F>,
         partials: &mut Partials,
     ) {
-        let FaceCells { left, right, offsets, faces } = &*self.cells;
+        let FaceCells { left, right, offsets, faces, .. } = &*self.cells;
         let (n, inner) = (self.cells.n_cells(), self.cells.n_interior());
         let a = &self.conductance;
         laplacian_dot(backend, n, offsets, faces, left, right, a, x, inner, y, partials);
@@ -139,11 +139,11 @@ impl<F: Real> ComposedLaplacian<F> {
 
     /// y ← −D a G x. `x`, `y`: `[n_cells]`.
     pub fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
-        let FaceCells { left, right, offsets, faces } = &*self.cells;
+        let FaceCells { left, right, offsets, faces, .. } = &*self.cells;
         let (n_faces, inner) = (self.cells.n_faces(), self.cells.n_interior());
         gradient(backend, n_faces, left, right, x, inner, &mut self.difference);
         let a = &self.negative_conductance;
         blas::multiply(backend, n_faces, a, &self.difference, &mut self.flux);
-        divergence(backend, self.cells.n_cells(), offsets, faces, &self.flux, y);
+        divergence(backend, self.cells.n_cells(), offsets, faces, &self.flux, self.cells.rows, y);
     }
 }

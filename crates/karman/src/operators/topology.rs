@@ -1,5 +1,6 @@
 //! The arrays of a mesh that operators read, on a backend.
 
+use super::incidence::Rows;
 use crate::backend::{Backend, Buffer};
 use crate::mesh::{EdgeTopology, Geometry, Mesh};
 use crate::real::Real;
@@ -15,6 +16,8 @@ pub struct FaceCells {
     pub offsets: Buffer<u32>,
     /// Faces of each cell with the sign bit where the normal points in.
     pub faces: Buffer<u32>,
+    /// How `offsets` and `faces` are read.
+    pub rows: Rows,
 }
 
 impl FaceCells {
@@ -25,6 +28,7 @@ impl FaceCells {
             right: backend.upload_slice(&mesh.face_right),
             offsets: backend.upload_slice(&mesh.cell_to_faces.offsets),
             faces: backend.upload_slice(&mesh.cell_to_faces.items),
+            rows: Rows::of(backend, &mesh.cell_to_faces.offsets),
         }
     }
 
@@ -51,10 +55,14 @@ pub struct EdgeIncidence {
     pub face_offsets: Buffer<u32>,
     /// Edges of each face, signed.
     pub face_edges: Buffer<u32>,
+    /// How the edges of faces are read.
+    pub face_rows: Rows,
     /// Start of each edge's faces: `[n_edges + 1]`.
     pub edge_offsets: Buffer<u32>,
     /// Faces of each edge, signed.
     pub edge_faces: Buffer<u32>,
+    /// How the faces of edges are read.
+    pub edge_rows: Rows,
     /// Start and end node of each edge side by side; empty in two dimensions, where an edge is a
     /// node.
     pub edge_nodes: Buffer<u32>,
@@ -66,8 +74,10 @@ impl EdgeIncidence {
         EdgeIncidence {
             face_offsets: backend.upload_slice(&edges.face_to_edges.offsets),
             face_edges: backend.upload_slice(&edges.face_to_edges.items),
+            face_rows: Rows::of(backend, &edges.face_to_edges.offsets),
             edge_offsets: backend.upload_slice(&edges.edge_to_faces.offsets),
             edge_faces: backend.upload_slice(&edges.edge_to_faces.items),
+            edge_rows: Rows::of(backend, &edges.edge_to_faces.offsets),
             edge_nodes: backend.upload_slice(edges.edge_to_nodes.as_flattened()),
         }
     }

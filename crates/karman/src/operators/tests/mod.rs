@@ -133,18 +133,18 @@ impl<'a, F: Real> On<'a, F> {
     pub(super) fn divergence(&self, flux: &[f64]) -> Vec<f64> {
         let (flux, c) = (self.up(flux), &self.cells);
         self.run(c.n_cells(), |k, out| {
-            divergence(k, c.n_cells(), &c.offsets, &c.faces, &flux, out);
+            divergence(k, c.n_cells(), &c.offsets, &c.faces, &flux, c.rows, out);
         })
     }
 
     pub(super) fn curl(&self, circulation: &[f64]) -> Vec<f64> {
         let (a, e, n) = (self.up(circulation), &self.edges, self.cells.n_faces());
-        self.run(n, |k, out| curl(k, n, &e.face_offsets, &e.face_edges, &a, out))
+        self.run(n, |k, out| curl(k, n, &e.face_offsets, &e.face_edges, &a, e.face_rows, out))
     }
 
     pub(super) fn rotation(&self, v: &[f64]) -> Vec<f64> {
         let (v, e, n) = (self.up(v), &self.edges, self.edges.n_edges());
-        self.run(n, |k, out| rotation(k, n, &e.edge_offsets, &e.edge_faces, &v, out))
+        self.run(n, |k, out| rotation(k, n, &e.edge_offsets, &e.edge_faces, &v, e.edge_rows, out))
     }
 
     pub(super) fn nodal_gradient(&self, phi: &[f64]) -> Vec<f64> {
