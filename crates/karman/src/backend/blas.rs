@@ -47,19 +47,19 @@ pub fn product<F: Real>(i: usize, x: &View<F>, y: &View<F>) -> F {
 }
 
 /// Block results of Σ x y. Traffic 2s.
-#[kernel(dot_partials, reduce(sum), unroll(4))]
+#[kernel(dot_partials, reduce(sum), unroll(8))]
 pub fn dot_entity<F: Real>(i: usize, x: &View<F>, y: &View<F>) -> F {
     x[i] * y[i]
 }
 
 /// Block results of Σ x. Traffic s.
-#[kernel(sum_partials, reduce(sum), unroll(4))]
+#[kernel(sum_partials, reduce(sum), unroll(8))]
 pub fn sum_entity<F: Real>(i: usize, x: &View<F>) -> F {
     x[i]
 }
 
 /// Block results of min x and max x. Traffic s.
-#[kernel(range_partials, reduce(min, max), unroll(4))]
+#[kernel(range_partials, reduce(min, max), unroll(8))]
 pub fn range_entity<F: Real>(i: usize, x: &View<F>) -> (F, F) {
     (x[i], x[i])
 }

@@ -101,11 +101,13 @@ fn edges<F: Real>(
     let mut of_edges = backend.zeros::<F>(n);
     let bytes = faces * s + 4.0 * items + s * n_edges;
     bench.time("curl", real, n_faces, bytes, |k| {
-        curl(k, n_faces, &e.face_offsets, &e.face_edges, &a, e.face_rows, &mut of_faces);
+        let e = &e.face_edges;
+        curl(k, n_faces, &e.offsets, &e.items, &a, e.rows, &mut of_faces);
     })?;
-    let bytes = n_edges * (4.0 + s) + 4.0 * items + s * faces;
+    let bytes = n_edges * s + 4.0 * items + s * faces;
     bench.time("rotation", real, n, bytes, |k| {
-        rotation(k, n, &e.edge_offsets, &e.edge_faces, &v, e.edge_rows, &mut of_edges);
+        let e = &e.edge_faces;
+        rotation(k, n, &e.offsets, &e.items, &v, e.rows, &mut of_edges);
     })?;
     let bytes = n_edges * (8.0 + s) + s * n_nodes as f64;
     bench.time("nodal gradient", real, n, bytes, |k| {
@@ -125,11 +127,13 @@ fn reconstructions<F: Real>(
     let Counts { cells, faces, interior, cell_faces, scalar: s, .. } = *counts;
     let flux = backend.upload(values::<F>(n_faces));
     let mut of_cells = backend.zeros::<F>(3 * n);
-    let bytes = cells * (4.0 + 7.0 * s) + 4.0 * cell_faces + 4.0 * s * faces;
+    let bytes = 7.0 * cells * s + 4.0 * cell_faces + 4.0 * s * faces;
     bench.time("interpolation", real, n, bytes, |k| {
         let (x_f, x_c) = (&g.face_centre, &g.cell_centre);
         let out = &mut of_cells;
-        interpolate(k, n, &c.offsets, &c.faces, &flux, x_f, x_c, &g.volume, n_faces, n, out);
+        interpolate(
+            k, n, &c.offsets, &c.faces, &flux, x_f, x_c, &g.volume, n_faces, n, c.rows, out,
+        );
     })?;
     let v = backend.upload(values::<F>(3 * n));
     let mut of_faces = backend.zeros::<F>(n_faces);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Iterations of a solve whose time is divided by their number.
-const ITERATIONS: usize = 100;
+const ITERATIONS: usize = 300;
 
 /// A x = b.
 struct System {

@@ -9,7 +9,7 @@
 //! Traffic counts each array once, scalars of `s` bytes, indices of 4.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use crate::backend::{Backend, View};
+use crate::backend::View;
 use crate::mesh::SIGN_BIT;
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -30,37 +30,28 @@ pub fn without_sign(item: u32) -> usize {
     (item & comptime!(!SIGN_BIT)) as usize
 }
 
-/// How the items of a row are found and loaded. A device waits for memory, so that a row's loads are
-/// best all under way at once; a host's processor reorders them by itself.
+/// How the items of a row are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rows {
-    /// Every row has this many items: the offsets are not read.
+    /// Every row has this many items, one row after the other: offsets are not read.
     Equal(usize),
-    /// Rows differ in length; this many items are loaded together.
-    Batches(usize),
+    /// One row after the other, row r from `offsets[r]` on.
+    Compressed,
+    /// Slices of [`LANES`] rows, slice s from `offsets[s]` on, its rows' items of one rank side by side,
+    /// short rows filled with [`NO_ITEM`]: threads side by side read places side by side.
+    Slices,
 }
 
+/// Rows of a slice.
+pub const LANES: usize = 32;
+
+/// What fills the short rows of a slice.
+pub const NO_ITEM: u32 = u32::MAX;
+
 impl Rows {
-    /// Of rows that start at `offsets` (`[rows + 1]`), as `backend` reads them best.
-    pub fn of(backend: &Backend, offsets: &[u32]) -> Rows {
-        let mut lengths = offsets.windows(2).map(|pair| pair[1] - pair[0]);
-        match lengths.next() {
-            Some(first) if first > 0 && lengths.all(|l| l == first) => Rows::Equal(first as usize),
-            _ if backend.device().is_some() => Rows::Batches(4),
-            _ => Rows::Batches(1),
-        }
-    }
-
     /// The length of all rows, 0 where it differs.
-    fn length(self) -> usize {
+    pub(super) fn length(self) -> usize {
         if let Rows::Equal(length) = self { length } else { 0 }
-    }
-
-    /// Items loaded together.
-    fn batch(self) -> usize {
-        match self {
-            Rows::Equal(n) | Rows::Batches(n) => n,
-        }
     }
 }
 
@@ -75,31 +66,28 @@ pub fn signed_sum<F: Real>(
     #[comptime] rows: Rows,
 ) -> F {
     let mut sum = F::literal(0.0);
-    let batch = comptime!(rows.batch());
-    if comptime!(rows.length() > 0) {
+    let length = comptime!(rows.length());
+    if comptime!(length > 0) {
         #[unroll]
-        for k in 0..batch {
-            let item = items[r * batch + k];
+        for k in 0..length {
+            let item = items[r * length + k];
             sum += with_sign::<F>(item, x[without_sign(item)]);
         }
-    } else if comptime!(batch == 1) {
+    } else if comptime!(rows == Rows::Compressed) {
         for k in offsets[r] as usize..offsets[r + 1] as usize {
             let item = items[k];
             sum += with_sign::<F>(item, x[without_sign(item)]);
         }
     } else {
-        let end = offsets[r + 1] as usize;
-        let mut first = offsets[r] as usize;
-        while first < end {
-            #[unroll]
-            for k in 0..batch {
-                let place = first + k;
-                let inside = place < end;
-                let item = items[if inside { place } else { end - 1 }];
-                let value = with_sign::<F>(item, x[without_sign(item)]);
-                sum += if inside { value } else { F::literal(0.0) };
+        let slice = r / comptime!(LANES);
+        let mut k = offsets[slice] as usize + r % comptime!(LANES);
+        let end = offsets[slice + 1] as usize;
+        while k < end {
+            let item = items[k];
+            if item != comptime!(NO_ITEM) {
+                sum += with_sign::<F>(item, x[without_sign(item)]);
             }
-            first += batch;
+            k += comptime!(LANES);
         }
     }
     sum
@@ -122,7 +110,7 @@ pub fn gradient_of_face<F: Real>(
 
 /// (D U)_c = Σ_f σ_cf U_f, by gather.
 ///
-/// Traffic a cell: s, and 4 where rows differ in length; an item 4, a face s.
+/// Traffic a cell: s, and 4 with compressed rows; an item 4, a face s.
 #[kernel(divergence, out(d), unroll(2))]
 pub fn divergence_of_cell<F: Real>(
     c: usize,
@@ -136,7 +124,7 @@ pub fn divergence_of_cell<F: Real>(
 
 /// (C a)_f = Σ_e ± a_e: the circulation around a face, which is a flux through it.
 ///
-/// Traffic a face: s, and 4 where rows differ in length; an item 4, an edge s.
+/// Traffic a face: s, and 4 with compressed rows; an item 4, an edge s.
 #[kernel(curl, out(flux), unroll(2))]
 pub fn curl_of_face<F: Real>(
     f: usize,
@@ -150,8 +138,8 @@ pub fn curl_of_face<F: Real>(
 
 /// (R v)_e = Σ_f ± v_f, the transpose of the curl.
 ///
-/// Traffic an edge: s, and 4 where rows differ in length; an item 4, a face s.
-#[kernel(rotation, out(r), unroll(2))]
+/// Traffic an edge: s, and 4 with compressed rows; an item 4, padding of slices included, a face s.
+#[kernel(rotation, out(r))]
 pub fn rotation_of_edge<F: Real>(
     e: usize,
     offsets: &View<u32>,

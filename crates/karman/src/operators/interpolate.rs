@@ -7,16 +7,31 @@
 //! Traffic counts each array once, scalars of `s` bytes.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::incidence::{with_sign, without_sign};
+use super::incidence::{Rows, with_sign, without_sign};
 use crate::backend::View;
 use crate::real::{Real, Vec3};
 use cubecl::prelude::*;
 use karman_macros::kernel;
 
+/// σ_cf U_f (x_f − x_c) of one face.
+#[cube]
+#[inline(always)]
+fn flux_moment<F: Real>(
+    item: u32,
+    flux: &View<F>,
+    face_centre: &View<F>,
+    x: Vec3<F>,
+    n_faces: usize,
+) -> Vec3<F> {
+    let f = without_sign(item);
+    let outward = with_sign::<F>(item, flux[f]);
+    Vec3::<F>::scaled(Vec3::<F>::minus(Vec3::<F>::at(face_centre, f, n_faces), x), outward)
+}
+
 /// u_c = (1/V_c) Σ_f σ_cf U_f (x_f − x_c), U_f the flux through the face, area included.
 /// `face_centre`: `[3][n_faces]`, `cell_centre`: `[3][n_cells]`.
 ///
-/// Traffic a cell: 4 + 7s, an item 4, a face 4s.
+/// Traffic a cell: 7s, and 4 with compressed rows; an item 4, a face 4s.
 #[kernel(interpolate, out(u))]
 pub fn interpolated_to_cell<F: Real>(
     c: usize,
@@ -28,23 +43,23 @@ pub fn interpolated_to_cell<F: Real>(
     volume: &View<F>,
     n_faces: usize,
     n_cells: usize,
+    #[comptime] rows: Rows,
 ) -> Vec3<F> {
-    let x = cell_centre[c];
-    let y = cell_centre[n_cells + c];
-    let z = cell_centre[2 * n_cells + c];
-    let mut ux = F::literal(0.0);
-    let mut uy = F::literal(0.0);
-    let mut uz = F::literal(0.0);
-    for k in offsets[c] as usize..offsets[c + 1] as usize {
-        let item = faces[k];
-        let f = without_sign(item);
-        let outward = with_sign::<F>(item, flux[f]);
-        ux += outward * (face_centre[f] - x);
-        uy += outward * (face_centre[n_faces + f] - y);
-        uz += outward * (face_centre[2 * n_faces + f] - z);
+    let x = Vec3::<F>::at(cell_centre, c, n_cells);
+    let mut u = Vec3::<F>::zero();
+    let length = comptime!(rows.length());
+    if comptime!(length > 0) {
+        #[unroll]
+        for k in 0..length {
+            let item = faces[c * length + k];
+            u = Vec3::<F>::plus(u, flux_moment::<F>(item, flux, face_centre, x, n_faces));
+        }
+    } else {
+        for k in offsets[c] as usize..offsets[c + 1] as usize {
+            u = Vec3::<F>::plus(u, flux_moment::<F>(faces[k], flux, face_centre, x, n_faces));
+        }
     }
-    let scale = F::literal(1.0) / volume[c];
-    Vec3::<F> { x: ux * scale, y: uy * scale, z: uz * scale }
+    Vec3::<F>::scaled(u, F::literal(1.0) / volume[c])
 }
 
 /// v_f = Σ_c σ_cf (x_f − x_c)·v_c over the one or two cells of a face.

@@ -8,7 +8,7 @@ pub mod laplacian;
 mod topology;
 
 pub use laplacian::{ComposedLaplacian, Laplacian};
-pub use topology::{EdgeIncidence, FaceCells, MeshGeometry};
+pub use topology::{EdgeIncidence, FaceCells, Incidence, MeshGeometry};
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! The arrays of a mesh that operators read, on a backend.
 
-use super::incidence::Rows;
+use super::incidence::{LANES, NO_ITEM, Rows};
 use crate::backend::{Backend, Buffer};
-use crate::mesh::{EdgeTopology, Geometry, Mesh};
+use crate::mesh::{Adjacency, EdgeTopology, Geometry, Mesh};
 use crate::real::Real;
 
 /// Which cells a face joins and which faces a cell has.
@@ -16,7 +16,7 @@ pub struct FaceCells {
     pub offsets: Buffer<u32>,
     /// Faces of each cell with the sign bit where the normal points in.
     pub faces: Buffer<u32>,
-    /// How `offsets` and `faces` are read.
+    /// Whether all cells have as many faces.
     pub rows: Rows,
 }
 
@@ -28,7 +28,7 @@ impl FaceCells {
             right: backend.upload_slice(&mesh.face_right),
             offsets: backend.upload_slice(&mesh.cell_to_faces.offsets),
             faces: backend.upload_slice(&mesh.cell_to_faces.items),
-            rows: Rows::of(backend, &mesh.cell_to_faces.offsets),
+            rows: equal_length(&mesh.cell_to_faces).map_or(Rows::Compressed, Rows::Equal),
         }
     }
 
@@ -48,21 +48,63 @@ impl FaceCells {
     }
 }
 
+/// The rows of a map between entities, laid out as a backend reads them best.
+#[derive(Debug)]
+pub struct Incidence {
+    /// How `offsets` and `items` are read.
+    pub rows: Rows,
+    /// Where rows or slices begin.
+    pub offsets: Buffer<u32>,
+    /// Signed items.
+    pub items: Buffer<u32>,
+    /// Number of rows.
+    pub len: usize,
+}
+
+impl Incidence {
+    /// Uploads a map: as it is where its rows have one length or on the host, else in slices.
+    pub fn new(backend: &Backend, map: &Adjacency) -> Incidence {
+        let rows = match equal_length(map) {
+            Some(length) => Rows::Equal(length),
+            None if backend.device().is_some() => Rows::Slices,
+            None => Rows::Compressed,
+        };
+        let len = map.len();
+        if rows != Rows::Slices {
+            let offsets = backend.upload_slice(&map.offsets);
+            return Incidence { rows, offsets, items: backend.upload_slice(&map.items), len };
+        }
+        let (mut offsets, mut items) = (vec![0], vec![]);
+        for first in (0..len).step_by(LANES) {
+            let slice = first..(first + LANES).min(len);
+            let longest = slice.clone().map(|row| map.of(row).len()).max().unwrap_or(0);
+            let start = items.len();
+            items.resize(start + LANES * longest, NO_ITEM);
+            for row in slice {
+                for (rank, item) in map.of(row).iter().enumerate() {
+                    items[start + LANES * rank + row - first] = *item;
+                }
+            }
+            offsets.push(items.len() as u32);
+        }
+        Incidence { rows, offsets: backend.upload(offsets), items: backend.upload(items), len }
+    }
+}
+
+/// The length of all rows of a map, where they have one.
+fn equal_length(map: &Adjacency) -> Option<usize> {
+    let mut lengths = map.offsets.windows(2).map(|pair| pair[1] - pair[0]);
+    let first = lengths.next().filter(|first| *first > 0)?;
+    lengths.all(|length| length == first).then_some(first as usize)
+}
+
 /// Which edges bound a face, which faces meet at an edge, which nodes an edge joins.
 #[derive(Debug)]
 pub struct EdgeIncidence {
-    /// Start of each face's edges: `[n_faces + 1]`.
-    pub face_offsets: Buffer<u32>,
-    /// Edges of each face, signed.
-    pub face_edges: Buffer<u32>,
-    /// How the edges of faces are read.
-    pub face_rows: Rows,
-    /// Start of each edge's faces: `[n_edges + 1]`.
-    pub edge_offsets: Buffer<u32>,
-    /// Faces of each edge, signed.
-    pub edge_faces: Buffer<u32>,
-    /// How the faces of edges are read.
-    pub edge_rows: Rows,
+    /// Edges of each face.
+    pub face_edges: Incidence,
+    /// Faces of each edge.
+    pub edge_faces: Incidence,
     /// Start and end node of each edge side by side; empty in two dimensions, where an edge is a
     /// node.
     pub edge_nodes: Buffer<u32>,
@@ -72,19 +114,15 @@ impl EdgeIncidence {
     /// Uploads the edges of a mesh.
     pub fn new(backend: &Backend, edges: &EdgeTopology) -> EdgeIncidence {
         EdgeIncidence {
-            face_offsets: backend.upload_slice(&edges.face_to_edges.offsets),
-            face_edges: backend.upload_slice(&edges.face_to_edges.items),
-            face_rows: Rows::of(backend, &edges.face_to_edges.offsets),
-            edge_offsets: backend.upload_slice(&edges.edge_to_faces.offsets),
-            edge_faces: backend.upload_slice(&edges.edge_to_faces.items),
-            edge_rows: Rows::of(backend, &edges.edge_to_faces.offsets),
+            face_edges: Incidence::new(backend, &edges.face_to_edges),
+            edge_faces: Incidence::new(backend, &edges.edge_to_faces),
             edge_nodes: backend.upload_slice(edges.edge_to_nodes.as_flattened()),
         }
     }
 
     /// Number of edges.
     pub fn n_edges(&self) -> usize {
-        self.edge_offsets.len().saturating_sub(1)
+        self.edge_faces.len
     }
 }
 

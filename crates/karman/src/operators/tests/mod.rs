@@ -138,13 +138,13 @@ impl<'a, F: Real> On<'a, F> {
     }
 
     pub(super) fn curl(&self, circulation: &[f64]) -> Vec<f64> {
-        let (a, e, n) = (self.up(circulation), &self.edges, self.cells.n_faces());
-        self.run(n, |k, out| curl(k, n, &e.face_offsets, &e.face_edges, &a, e.face_rows, out))
+        let (a, e) = (self.up(circulation), &self.edges.face_edges);
+        self.run(e.len, |k, out| curl(k, e.len, &e.offsets, &e.items, &a, e.rows, out))
     }
 
     pub(super) fn rotation(&self, v: &[f64]) -> Vec<f64> {
-        let (v, e, n) = (self.up(v), &self.edges, self.edges.n_edges());
-        self.run(n, |k, out| rotation(k, n, &e.edge_offsets, &e.edge_faces, &v, e.edge_rows, out))
+        let (v, e) = (self.up(v), &self.edges.edge_faces);
+        self.run(e.len, |k, out| rotation(k, e.len, &e.offsets, &e.items, &v, e.rows, out))
     }
 
     pub(super) fn nodal_gradient(&self, phi: &[f64]) -> Vec<f64> {
@@ -167,6 +167,7 @@ impl<'a, F: Real> On<'a, F> {
                 &g.volume,
                 n_faces,
                 n,
+                c.rows,
                 out,
             );
         })
