@@ -11,6 +11,7 @@ use crate::backend::{Backend, Buffer, blas};
 use crate::linear::{CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SolveOutcome, Solver};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::FaceCells;
+use crate::operators::neighbours::neighbours;
 use crate::real::Real;
 use std::sync::Arc;
 
@@ -71,6 +72,7 @@ struct CouplingOnBackend<F: Real> {
 /// The arrays of K on a backend.
 pub(super) struct CorrectionOnBackend<F: Real> {
     cells: FaceCells,
+    neighbours: Buffer<u32>,
     gradient_weights: Buffer<F>,
     tangential: Buffer<F>,
     left_weight: Buffer<F>,
@@ -81,8 +83,10 @@ pub(super) struct CorrectionOnBackend<F: Real> {
 
 impl<F: Real> CorrectionOnBackend<F> {
     fn new(backend: &Backend, mesh: &Mesh, correction: &Correction) -> Self {
+        let cells = FaceCells::new(backend, mesh);
         CorrectionOnBackend {
-            cells: FaceCells::new(backend, mesh),
+            neighbours: neighbours(backend, &cells),
+            cells,
             gradient_weights: narrow(backend, &correction.gradient_weights),
             tangential: narrow(backend, &correction.tangential),
             left_weight: narrow(backend, &correction.left_weight),
@@ -109,16 +113,13 @@ impl<F: Real> CorrectionOnBackend<F> {
             backend,
             n,
             offsets,
-            faces,
-            left,
-            right,
+            &self.neighbours,
             &self.gradient_weights,
             &self.boundary_value,
             &self.row_value,
             &self.row_cell,
             prescribed.0,
             prescribed.1,
-            n_interior,
             faces.len(),
             temperature,
             gradient,
