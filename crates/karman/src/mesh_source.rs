@@ -1,12 +1,9 @@
 //! From `[mesh]` of a case to a mesh: a file is read, or a generator is run.
 
-use crate::case::{self, MeshCase, MeshSource};
+use crate::case::{MeshCase, MeshSource};
 use crate::io::{MeshFileError, read_mesh};
-use crate::mesh::generate::{
-    AnnulusParams, BoxParams, BoxWithBoxParams, CylinderInChannelParams, Element, GenerateError,
-    Generator, SphereInBoxParams,
-};
-use crate::mesh::{Mesh, MeshError, MeshOptions, RawMesh, Renumbering};
+use crate::mesh::generate::GenerateError;
+use crate::mesh::{Mesh, MeshError, MeshOptions, RawMesh};
 use thiserror::Error;
 
 /// Why a case has no mesh.
@@ -30,7 +27,7 @@ pub enum MeshSourceError {
 pub fn raw_mesh(case: &MeshCase) -> Result<RawMesh, MeshSourceError> {
     Ok(match &case.source {
         MeshSource::File(path) => read_mesh(path)?,
-        MeshSource::Generate(generator) => generator_of(generator)?.generate()?,
+        MeshSource::Generate(generator) => generator.generate()?,
     })
 }
 
@@ -44,104 +41,13 @@ pub fn mesh(case: &MeshCase) -> Result<Mesh, MeshSourceError> {
 
 /// How the mesh of a case is taken in.
 pub fn options(case: &MeshCase) -> MeshOptions {
-    let renumber = match case.renumber {
-        case::Renumber::Auto => Renumbering::Auto,
-        case::Renumber::None => Renumbering::None,
-        case::Renumber::ReverseCuthillMckee => Renumbering::Rcm,
-        case::Renumber::Hilbert => Renumbering::Hilbert,
-    };
-    MeshOptions { scale: case.scale, renumber }
-}
-
-fn generator_of(generator: &case::Generator) -> Result<Generator, GenerateError> {
-    Ok(match generator {
-        case::Generator::Box(keys) => Generator::Box(BoxParams {
-            origin: keys.origin.clone(),
-            size: keys.size.clone(),
-            cells: keys.cells.clone(),
-            element: Some(element_of(keys.element)),
-            jitter: keys.jitter,
-            seed: keys.seed,
-            grading: keys.grading.clone(),
-            ..BoxParams::default()
-        }),
-        case::Generator::BoxWithBox(keys) => Generator::BoxWithBox(box_with_box(keys)?),
-        case::Generator::CylinderInChannel(keys) => {
-            Generator::CylinderInChannel(CylinderInChannelParams {
-                length: keys.length,
-                height: keys.height,
-                width: keys.width,
-                centre: keys.centre,
-                diameter: keys.diameter,
-                cells_around: keys.cells_around,
-                cells_radial: keys.cells_radial,
-                cells_wake: keys.cells_wake,
-                element: Some(element_of(keys.element)),
-                ..CylinderInChannelParams::default()
-            })
-        }
-        case::Generator::SphereInBox(keys) => Generator::SphereInBox(SphereInBoxParams {
-            size: keys.size,
-            origin: Some([0.0; 3]),
-            centre: keys.centre,
-            diameter: keys.diameter,
-            surface_size: keys.surface_size,
-            far_size: keys.far_size,
-            layers: keys.layers,
-            element: Some(element_of(keys.element)),
-        }),
-        case::Generator::Annulus(keys) => Generator::Annulus(AnnulusParams {
-            inner: keys.inner,
-            outer: keys.outer,
-            length: keys.length,
-            cells: keys.cells.clone(),
-            element: Some(element_of(keys.element)),
-            ..AnnulusParams::default()
-        }),
-    })
-}
-
-fn box_with_box(keys: &case::BoxWithBoxParameters) -> Result<BoxWithBoxParams, GenerateError> {
-    let outer = &keys.outer;
-    if let ([_, _, from], [_, _, to]) = (&keys.body_from[..], &keys.body_to[..]) {
-        let (low, high) = (outer.origin[2], outer.origin[2] + outer.size[2]);
-        if (*from, *to) != (low, high) {
-            return Err(GenerateError::Value {
-                key: "body_to",
-                value: format!("{:?}", keys.body_to),
-                reason: format!("the body goes through along z, from {low} to {high}"),
-            });
-        }
-    }
-    Ok(BoxWithBoxParams {
-        origin: outer.origin.clone(),
-        size: outer.size.clone(),
-        cells: outer.cells.clone(),
-        element: Some(element_of(outer.element)),
-        jitter: outer.jitter,
-        seed: outer.seed,
-        grading: outer.grading.clone(),
-        body_from: [keys.body_from[0], keys.body_from[1]],
-        body_to: [keys.body_to[0], keys.body_to[1]],
-        ..BoxWithBoxParams::default()
-    })
-}
-
-fn element_of(element: case::Element) -> Element {
-    match element {
-        case::Element::Triangle => Element::Triangle,
-        case::Element::Quadrilateral => Element::Quadrilateral,
-        case::Element::Tetrahedron => Element::Tetrahedron,
-        case::Element::Hexahedron => Element::Hexahedron,
-        case::Element::Prism => Element::Prism,
-        case::Element::Pyramid => Element::Pyramid,
-        case::Element::Mixed => Element::Mixed,
-    }
+    MeshOptions { scale: case.scale, renumber: case.renumber }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mesh::Renumbering;
     use std::path::Path;
 
     fn parsed(text: &str) -> MeshCase {
@@ -199,11 +105,10 @@ mod tests {
     #[test]
     fn faults_of_file_generator_and_mesh_are_passed_on() {
         let refused = |text: &str| mesh(&parsed(text)).unwrap_err().to_string();
-        let body = "[mesh.generate.box_with_box]\nsize = [1.0, 1.0, 1.0]\ncells = [9, 9, 3]\n\
-                    body_from = [0.4, 0.4, 0.0]\nbody_to = [0.6, 0.6, 0.5]\n";
+        let ring = "[mesh.generate.annulus]\ninner = 1.0\nouter = 2.0\ncells = [3, 2]\n";
         insta::assert_snapshot!(
-            refused(body),
-            @"cannot generate the mesh: body_to = [0.6, 0.6, 0.5]: the body goes through along z, from 0 to 1"
+            refused(ring),
+            @"cannot generate the mesh: cells = 2: from 3 to 2097151 cells are needed"
         );
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.msh");

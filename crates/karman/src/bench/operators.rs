@@ -6,9 +6,9 @@ use crate::mesh::{EdgeTopology, Mesh};
 use crate::operators::gradient::{corrected_face_value, gauss_gradient, least_squares_gradient};
 use crate::operators::incidence::{curl, divergence, gradient, nodal_gradient, rotation};
 use crate::operators::interpolate::{integrate, interpolate};
-use crate::operators::laplacian::laplacian;
-use crate::operators::{EdgeIncidence, FaceCells, MeshGeometry};
+use crate::operators::{EdgeIncidence, FaceCells, Laplacian, LeastSquares, MeshGeometry};
 use crate::real::Real;
+use std::sync::Arc;
 
 /// Numbers of entities and of incidence items, as bytes are counted from them.
 struct Counts {
@@ -43,7 +43,7 @@ pub fn operators<F: Real>(
     m: &TetrahedronMesh,
     topology: &EdgeTopology,
 ) -> Result<(), BenchError> {
-    let cells = FaceCells::new(bench.backend, &m.mesh);
+    let cells = Arc::new(FaceCells::new(bench.backend, &m.mesh));
     let counts = Counts::new::<F>(&m.mesh);
     incidence::<F>(bench, &m.mesh, &cells, &counts)?;
     edges::<F>(bench, &m.mesh, topology, &counts)?;
@@ -55,7 +55,7 @@ pub fn operators<F: Real>(
 fn incidence<F: Real>(
     bench: &mut Bench,
     mesh: &Mesh,
-    c: &FaceCells,
+    c: &Arc<FaceCells>,
     counts: &Counts,
 ) -> Result<(), BenchError> {
     let backend = bench.backend;
@@ -75,9 +75,10 @@ fn incidence<F: Real>(
     bench.time("divergence", real, n, bytes, |k| {
         divergence(k, n, &c.offsets, &c.faces, &u, c.rows, &mut of_cells);
     })?;
-    let bytes = cells * (4.0 + 2.0 * s) + 4.0 * cell_faces + 8.0 * interior + s * faces;
+    let bytes = cells * (4.0 + 2.0 * s) + 8.0 * cell_faces + s * faces;
+    let laplacian = Laplacian::new(backend, Arc::clone(c), u);
     bench.time("Laplacian without a matrix", real, n, bytes, |k| {
-        laplacian(k, n, &c.offsets, &c.faces, &c.left, &c.right, &u, &p, inner, &mut of_cells);
+        laplacian.apply(k, &p, &mut of_cells);
     })?;
     Ok(())
 }
@@ -148,7 +149,7 @@ fn reconstructions<F: Real>(
 
 fn gradients<F: Real>(
     bench: &mut Bench,
-    c: &FaceCells,
+    c: &Arc<FaceCells>,
     g: &MeshGeometry<F>,
     counts: &Counts,
 ) -> Result<(), BenchError> {
@@ -167,6 +168,11 @@ fn gradients<F: Real>(
             k, n, offsets, items, left, right, &p, &known, &weight, x_f, x_c, inner, n_faces, n, 3,
             &mut slope,
         );
+    })?;
+    let bytes = cells * (4.0 + 4.0 * s) + (4.0 + 3.0 * s) * cell_faces + s * boundary;
+    let kept = LeastSquares::new(backend, Arc::clone(c), g, &weight, 3);
+    bench.time("the same, weights kept", real, n, bytes, |k| {
+        kept.apply(k, &p, &known, &mut slope);
     })?;
     let mut at_faces = backend.zeros::<F>(n_faces);
     let bytes = faces * (4.0 + 7.0 * s) + 4.0 * interior + 2.0 * s * boundary + 7.0 * s * cells;

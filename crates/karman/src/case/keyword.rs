@@ -29,6 +29,14 @@ macro_rules! keyword {
             }
         }
 
+        super::keyword::word_reader!($name, $name::WORDS, $name::from_word);
+    };
+}
+pub(super) use keyword;
+
+/// Declares the reader of a type that is one of some words, which names the valid ones.
+macro_rules! word_reader {
+    ($name:ty, $words:expr, $from_word:path) => {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct Word;
@@ -36,12 +44,11 @@ macro_rules! keyword {
                     type Value = $name;
 
                     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                        write!(f, "one of \"{}\"", $name::WORDS.join("\", \""))
+                        write!(f, "one of \"{}\"", $words.join("\", \""))
                     }
 
                     fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<$name, E> {
-                        $name::from_word(word)
-                            .ok_or_else(|| E::unknown_variant(word, $name::WORDS))
+                        $from_word(word).ok_or_else(|| E::unknown_variant(word, $words))
                     }
                 }
                 deserializer.deserialize_str(Word)
@@ -49,4 +56,4 @@ macro_rules! keyword {
         }
     };
 }
-pub(super) use keyword;
+pub(super) use word_reader;

@@ -1,8 +1,13 @@
 //! `[mesh]`: a file or one generator.
 
 use super::error::Problem;
-use super::keyword::keyword;
+use super::keyword::word_reader;
 use super::value::{Maybe, Rule, Sign, number, required};
+use crate::mesh::Renumbering;
+use crate::mesh::generate::{
+    AnnulusParams, BoxParams, BoxWithBoxParams, CylinderInChannelParams, Element, Generator,
+    SphereInBoxParams,
+};
 use serde::Deserialize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,7 +21,7 @@ pub struct MeshCase {
     /// Factor on all coordinates; default 1.
     pub scale: f64,
     /// Order of the cells in memory; default `auto`.
-    pub renumber: Renumber,
+    pub renumber: Renumbering,
 }
 
 /// A mesh file or a generator.
@@ -28,148 +33,15 @@ pub enum MeshSource {
     Generate(Generator),
 }
 
-/// A generator with its parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Generator {
-    /// A rectangle or a brick.
-    Box(BoxParameters),
-    /// A rectangle or a brick with a rectangular body cut out.
-    BoxWithBox(BoxWithBoxParameters),
-    /// A circular cylinder across a channel.
-    CylinderInChannel(CylinderInChannelParameters),
-    /// A sphere inside a brick.
-    SphereInBox(SphereInBoxParameters),
-    /// The space between two coaxial circles or cylinders.
-    Annulus(AnnulusParameters),
-}
-
-keyword! {
-    /// Order of the cells in memory; results are written in the order of the file.
-    pub enum Renumber {
-        /// The best known for the mesh and the backend.
-        Auto = "auto",
-        /// As in the file.
-        None = "none",
-        /// Reverse Cuthill–McKee.
-        ReverseCuthillMckee = "rcm",
-        /// Along a Hilbert curve.
-        Hilbert = "hilbert",
-    }
-}
-
-keyword! {
-    /// Shape of generated cells.
-    pub enum Element {
-        /// 2D, three nodes.
-        Triangle = "triangle",
-        /// 2D, four nodes.
-        Quadrilateral = "quadrilateral",
-        /// Four nodes.
-        Tetrahedron = "tetrahedron",
-        /// Eight nodes.
-        Hexahedron = "hexahedron",
-        /// Six nodes.
-        Prism = "prism",
-        /// Five nodes.
-        Pyramid = "pyramid",
-        /// All shapes of the dimension side by side.
-        Mixed = "mixed",
-    }
-}
-
-/// A rectangle (two entries in `size`) or a brick (three).
-#[derive(Clone, Debug, PartialEq)]
-pub struct BoxParameters {
-    /// Lowest corner; default 0.
-    pub origin: Vec<f64>,
-    /// Edge lengths; as many entries as dimensions.
-    pub size: Vec<f64>,
-    /// Cells along each direction before a division into other shapes.
-    pub cells: Vec<usize>,
-    /// Shape of the cells; default `quadrilateral`, `hexahedron`.
-    pub element: Element,
-    /// Random displacement of interior nodes as a fraction of the spacing, below 0.5; default 0.
-    pub jitter: f64,
-    /// Seed of the displacement; default 1.
-    pub seed: u64,
-    /// Ratio of the last to the first spacing along each direction; default 1.
-    pub grading: Vec<f64>,
-}
-
-/// A box with a body cut out.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BoxWithBoxParameters {
-    /// The outer box.
-    pub outer: BoxParameters,
-    /// Lowest corner of the body; in 3D with two entries it goes through along z.
-    pub body_from: Vec<f64>,
-    /// Highest corner of the body.
-    pub body_to: Vec<f64>,
-}
-
-/// A circular cylinder along z in a channel along x.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CylinderInChannelParameters {
-    /// Length of the channel along x.
-    pub length: f64,
-    /// Height of the channel along y.
-    pub height: f64,
-    /// Width along z; `None` makes a 2D mesh.
-    pub width: Option<f64>,
-    /// Centre of the cylinder (x, y).
-    pub centre: [f64; 2],
-    /// Diameter of the cylinder.
-    pub diameter: f64,
-    /// Cells around the cylinder.
-    pub cells_around: usize,
-    /// Cells from the cylinder outwards.
-    pub cells_radial: usize,
-    /// Cells along the wake.
-    pub cells_wake: usize,
-    /// Shape of the cells; default `quadrilateral`, with a width `hexahedron`.
-    pub element: Element,
-}
-
-/// A sphere in a brick.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SphereInBoxParameters {
-    /// Edge lengths of the brick, whose lowest corner is the origin.
-    pub size: [f64; 3],
-    /// Centre of the sphere.
-    pub centre: [f64; 3],
-    /// Diameter of the sphere.
-    pub diameter: f64,
-    /// Edge length on the sphere.
-    pub surface_size: f64,
-    /// Edge length on the brick.
-    pub far_size: f64,
-    /// Layers of prisms around the sphere; default 0.
-    pub layers: usize,
-    /// Shape of the other cells; default `tetrahedron`.
-    pub element: Element,
-}
-
-/// The space between two coaxial circles or cylinders about the z axis.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AnnulusParameters {
-    /// Inner radius.
-    pub inner: f64,
-    /// Outer radius.
-    pub outer: f64,
-    /// Length along z; `None` makes a 2D mesh.
-    pub length: Option<f64>,
-    /// Cells along the radius, around, and in 3D along z.
-    pub cells: Vec<usize>,
-    /// Shape of the cells; default `quadrilateral`, with a length `hexahedron`.
-    pub element: Element,
-}
+word_reader!(Element, Element::NAMES, Element::from_name);
+word_reader!(Renumbering, Renumbering::NAMES, Renumbering::from_name);
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MeshFile {
     file: Maybe<String>,
     scale: Maybe<f64>,
-    renumber: Option<Renumber>,
+    renumber: Option<Renumbering>,
     generate: Maybe<GenerateFile>,
 }
 
@@ -183,31 +55,51 @@ pub(crate) struct GenerateFile {
     annulus: Maybe<AnnulusFile>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct BoxFile {
-    origin: Maybe<Vec<f64>>,
-    size: Maybe<Vec<f64>>,
-    cells: Maybe<Vec<usize>>,
-    element: Maybe<Element>,
-    jitter: Maybe<f64>,
-    seed: Option<u64>,
-    grading: Maybe<Vec<f64>>,
-}
+/// A stanza with the keys of a box and some more; `serde(flatten)` would lose places and take any
+/// key.
+macro_rules! box_file {
+    ($name:ident $(, $more:ident)*) => {
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct $name {
+            origin: Maybe<Vec<f64>>,
+            size: Maybe<Vec<f64>>,
+            cells: Maybe<Vec<usize>>,
+            element: Maybe<Element>,
+            jitter: Maybe<f64>,
+            seed: Option<u64>,
+            grading: Maybe<Vec<f64>>,
+            $($more: Maybe<Vec<f64>>,)*
+        }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct BoxWithBoxFile {
-    origin: Maybe<Vec<f64>>,
-    size: Maybe<Vec<f64>>,
-    cells: Maybe<Vec<usize>>,
-    element: Maybe<Element>,
-    jitter: Maybe<f64>,
-    seed: Option<u64>,
-    grading: Maybe<Vec<f64>>,
-    body_from: Maybe<Vec<f64>>,
-    body_to: Maybe<Vec<f64>>,
+        impl $name {
+            fn checked(&self, span: &Range<usize>) -> Result<BoxParams, Problem> {
+                let size_file = required(&self.size, "size", span)?;
+                let dimensions = size_file.get_ref().len();
+                if !(2..=3).contains(&dimensions) {
+                    let message = format!("`size` takes 2 or 3 numbers, {dimensions} given");
+                    return Err(Problem::at(size_file.span(), message));
+                }
+                let list = |file: &Maybe<Vec<f64>>, default: f64, name, sign| match file {
+                    None => Ok(vec![default; dimensions]),
+                    Some(file) => numbers(file, dimensions, name, sign),
+                };
+                Ok(BoxParams {
+                    origin: list(&self.origin, 0.0, "origin", Sign::Any)?,
+                    size: list(&self.size, 1.0, "size", Sign::Positive)?,
+                    cells: counts(required(&self.cells, "cells", span)?, dimensions)?,
+                    element: element(&self.element, dimensions)?,
+                    jitter: jitter(&self.jitter)?,
+                    seed: self.seed.unwrap_or(1),
+                    grading: list(&self.grading, 1.0, "grading", Sign::Positive)?,
+                    ..BoxParams::default()
+                })
+            }
+        }
+    };
 }
+box_file!(BoxFile);
+box_file!(BoxWithBoxFile, body_from, body_to);
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -265,7 +157,7 @@ pub(crate) fn check(file: &Spanned<MeshFile>, folder: &Path) -> Result<MeshCase,
     Ok(MeshCase {
         source,
         scale: number(&keys.scale, 1.0, "scale", Sign::Positive)?,
-        renumber: keys.renumber.unwrap_or(Renumber::Auto),
+        renumber: keys.renumber.unwrap_or_default(),
     })
 }
 
@@ -294,7 +186,7 @@ fn generator(file: &Spanned<GenerateFile>) -> Result<Generator, Problem> {
         return Err(Problem::at(second.clone(), "a mesh has one generator, this is the second"));
     }
     if let Some(keys) = &keys.r#box {
-        return box_parameters(keys.get_ref(), keys.span()).map(Generator::Box);
+        return keys.get_ref().checked(&keys.span()).map(Generator::Box);
     }
     if let Some(keys) = &keys.box_with_box {
         return box_with_box(keys.get_ref(), keys.span()).map(Generator::BoxWithBox);
@@ -312,47 +204,20 @@ fn generator(file: &Spanned<GenerateFile>) -> Result<Generator, Problem> {
     Err(problem.note(format!("generators: {}", GENERATORS.join(", "))))
 }
 
-fn box_parameters(keys: &BoxFile, span: Range<usize>) -> Result<BoxParameters, Problem> {
-    let size_file = required(&keys.size, "size", &span)?;
-    let dimensions = size_file.get_ref().len();
-    if !(2..=3).contains(&dimensions) {
-        let message = format!("`size` takes 2 or 3 numbers, {dimensions} given");
-        return Err(Problem::at(size_file.span(), message));
+fn jitter(file: &Maybe<f64>) -> Result<f64, Problem> {
+    let jitter = number(file, 0.0, "jitter", Sign::NotNegative)?;
+    match file.as_ref().filter(|_| jitter >= 0.5) {
+        None => Ok(jitter),
+        Some(file) => {
+            let message =
+                format!("`jitter` must be below 0.5, not {jitter}: cells would turn over");
+            Err(Problem::at(file.span(), message))
+        }
     }
-    let list = |file: &Maybe<Vec<f64>>, default: f64, name, sign| match file {
-        None => Ok(vec![default; dimensions]),
-        Some(file) => numbers(file, dimensions, name, sign),
-    };
-    let jitter = number(&keys.jitter, 0.0, "jitter", Sign::NotNegative)?;
-    if let Some(file) = keys.jitter.as_ref().filter(|_| jitter >= 0.5) {
-        let message = format!("`jitter` must be below 0.5, not {jitter}: cells would turn over");
-        return Err(Problem::at(file.span(), message));
-    }
-    Ok(BoxParameters {
-        origin: list(&keys.origin, 0.0, "origin", Sign::Any)?,
-        size: list(&keys.size, 1.0, "size", Sign::Positive)?,
-        cells: counts(required(&keys.cells, "cells", &span)?, dimensions)?,
-        element: element(&keys.element, dimensions)?,
-        jitter,
-        seed: keys.seed.unwrap_or(1),
-        grading: list(&keys.grading, 1.0, "grading", Sign::Positive)?,
-    })
 }
 
-fn box_with_box(
-    keys: &BoxWithBoxFile,
-    span: Range<usize>,
-) -> Result<BoxWithBoxParameters, Problem> {
-    let outer = BoxFile {
-        origin: keys.origin.clone(),
-        size: keys.size.clone(),
-        cells: keys.cells.clone(),
-        element: keys.element.clone(),
-        jitter: keys.jitter.clone(),
-        seed: keys.seed,
-        grading: keys.grading.clone(),
-    };
-    let outer = box_parameters(&outer, span.clone())?;
+fn box_with_box(keys: &BoxWithBoxFile, span: Range<usize>) -> Result<BoxWithBoxParams, Problem> {
+    let outer = keys.checked(&span)?;
     let from_file = required(&keys.body_from, "body_from", &span)?;
     let to_file = required(&keys.body_to, "body_to", &span)?;
     let entries = from_file.get_ref().len();
@@ -378,13 +243,21 @@ fn box_with_box(
             return Err(Problem::at(to_file.span(), message));
         }
     }
-    Ok(BoxWithBoxParameters { outer, body_from, body_to })
+    if let ([_, _, from], [_, _, to]) = (&body_from[..], &body_to[..]) {
+        let (low, high) = (outer.origin[2], outer.origin[2] + outer.size[2]);
+        if (*from, *to) != (low, high) {
+            let message = format!("the body goes through along z, from {low} to {high}");
+            return Err(Problem::at(to_file.span(), message));
+        }
+    }
+    let plane = |corner: Vec<f64>| [corner[0], corner[1]];
+    Ok(BoxWithBoxParams { outer, body_from: plane(body_from), body_to: plane(body_to) })
 }
 
 fn cylinder(
     keys: &CylinderInChannelFile,
     span: Range<usize>,
-) -> Result<CylinderInChannelParameters, Problem> {
+) -> Result<CylinderInChannelParams, Problem> {
     let length = positive(&keys.length, "length", &span)?;
     let height = positive(&keys.height, "height", &span)?;
     let diameter = positive(&keys.diameter, "diameter", &span)?;
@@ -398,7 +271,7 @@ fn cylinder(
         return Err(Problem::at(centre_file.span(), message));
     }
     let width = keys.width.as_ref().map(|_| positive(&keys.width, "width", &span)).transpose()?;
-    Ok(CylinderInChannelParameters {
+    Ok(CylinderInChannelParams {
         length,
         height,
         width,
@@ -408,10 +281,11 @@ fn cylinder(
         cells_radial: count(&keys.cells_radial, "cells_radial", &span)?,
         cells_wake: count(&keys.cells_wake, "cells_wake", &span)?,
         element: element(&keys.element, if width.is_some() { 3 } else { 2 })?,
+        ..CylinderInChannelParams::default()
     })
 }
 
-fn sphere(keys: &SphereInBoxFile, span: Range<usize>) -> Result<SphereInBoxParameters, Problem> {
+fn sphere(keys: &SphereInBoxFile, span: Range<usize>) -> Result<SphereInBoxParams, Problem> {
     let three = |file: &Maybe<Vec<f64>>, name: &'static str, sign| {
         let entries = numbers(required(file, name, &span)?, 3, name, sign)?;
         Ok::<_, Problem>([entries[0], entries[1], entries[2]])
@@ -424,21 +298,22 @@ fn sphere(keys: &SphereInBoxFile, span: Range<usize>) -> Result<SphereInBoxParam
         let message = "the sphere is not inside the box (from 0 to size)";
         return Err(Problem::at(file.span(), message));
     }
-    Ok(SphereInBoxParameters {
+    Ok(SphereInBoxParams {
         size,
+        origin: Some([0.0; 3]),
         centre,
         diameter,
         surface_size: positive(&keys.surface_size, "surface_size", &span)?,
         far_size: positive(&keys.far_size, "far_size", &span)?,
         layers: keys.layers.unwrap_or(0),
         element: match &keys.element {
-            None => Element::Tetrahedron,
+            None => Some(Element::Tetrahedron),
             Some(_) => element(&keys.element, 3)?,
         },
     })
 }
 
-fn annulus(keys: &AnnulusFile, span: Range<usize>) -> Result<AnnulusParameters, Problem> {
+fn annulus(keys: &AnnulusFile, span: Range<usize>) -> Result<AnnulusParams, Problem> {
     let inner = positive(&keys.inner, "inner", &span)?;
     let outer = positive(&keys.outer, "outer", &span)?;
     if let Some(file) = keys.outer.as_ref().filter(|_| outer <= inner) {
@@ -448,28 +323,29 @@ fn annulus(keys: &AnnulusFile, span: Range<usize>) -> Result<AnnulusParameters, 
     let length =
         keys.length.as_ref().map(|_| positive(&keys.length, "length", &span)).transpose()?;
     let dimensions = if length.is_some() { 3 } else { 2 };
-    Ok(AnnulusParameters {
+    Ok(AnnulusParams {
         inner,
         outer,
         length,
         cells: counts(required(&keys.cells, "cells", &span)?, dimensions)?,
         element: element(&keys.element, dimensions)?,
+        ..AnnulusParams::default()
     })
 }
 
-/// The element of a mesh of `dimensions`, if it has that dimension.
-fn element(file: &Maybe<Element>, dimensions: usize) -> Result<Element, Problem> {
-    let flat = [Element::Triangle, Element::Quadrilateral];
+/// The element of a mesh of `dimensions`, if it has that dimension; without one the block itself.
+fn element(file: &Maybe<Element>, dimensions: usize) -> Result<Option<Element>, Problem> {
     let Some(file) = file else {
-        return Ok(if dimensions == 2 { Element::Quadrilateral } else { Element::Hexahedron });
+        let block = if dimensions == 2 { Element::Quadrilateral } else { Element::Hexahedron };
+        return Ok(Some(block));
     };
     let element = *file.get_ref();
-    if element == Element::Mixed || flat.contains(&element) == (dimensions == 2) {
-        return Ok(element);
+    if element.fits(dimensions) {
+        return Ok(Some(element));
     }
-    let valid = if dimensions == 2 { &Element::WORDS[..2] } else { &Element::WORDS[2..6] };
-    let message = format!("a {dimensions}D mesh has no cells of shape `{}`", element.word());
-    let valid = format!("valid values: {}, mixed", valid.join(", "));
+    let fitting = Element::ALL.into_iter().filter(|e| e.fits(dimensions)).map(Element::name);
+    let message = format!("a {dimensions}D mesh has no cells of shape `{}`", element.name());
+    let valid = format!("valid values: {}", fitting.collect::<Vec<_>>().join(", "));
     Err(Problem::at(file.span(), message).note(valid))
 }
 

@@ -33,10 +33,7 @@ pub use error::{CaseError, Diagnostic};
 pub use expected::{ExactField, Expectation, SUMMARY_PATHS};
 pub use heat::{Discretization, HEAT_FIELDS, HEAT_PATCH_QUANTITIES, HeatCase};
 pub use linear_solver::{LinearSolverCase, Preconditioner, SolverMethod};
-pub use mesh::{
-    AnnulusParameters, BoxParameters, BoxWithBoxParameters, CylinderInChannelParameters, Element,
-    Generator, MeshCase, MeshSource, Renumber, SphereInBoxParameters,
-};
+pub use mesh::{MeshCase, MeshSource};
 pub use output::{
     Axis, FieldFormat, Line, OutputCase, OutputInterval, PatchGroup, Picture, Probe, Slice,
 };

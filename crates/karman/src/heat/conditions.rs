@@ -1,5 +1,7 @@
 //! What the boundary and the sources of a heat problem prescribe, sampled at points and in time.
 
+use super::forcing::Part;
+use crate::backend::{Backend, Buffer};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -10,6 +12,32 @@ pub trait Prescribed: Sync + Send {
     fn sample(&self, points: &[f64], t: f64, out: &mut [f64]);
     /// Whether they change in time.
     fn depends_on_time(&self) -> bool;
+    /// How they are brought to a backend at each new time.
+    fn evaluation(&self, _backend: &Backend) -> Evaluation {
+        Evaluation::OnHost
+    }
+}
+
+/// How a quantity that changes in time comes to the place where the fields live.
+pub enum Evaluation {
+    /// [`Prescribed::sample`] at all its points; the values then cross to the backend.
+    OnHost,
+    /// It is the same everywhere: [`Prescribed::sample`] at one point.
+    Uniform,
+    /// By kernels; nothing but the time crosses.
+    OnBackend(Box<dyn Evaluator>),
+}
+
+/// A quantity evaluated where the fields live.
+pub trait Evaluator: Send {
+    /// Values at `points: [3][n]` at `time: [1]` into `out: [n]`.
+    fn evaluate(
+        &self,
+        backend: &Backend,
+        points: &Buffer<f64>,
+        time: &Buffer<f64>,
+        out: &mut Buffer<f64>,
+    );
 }
 
 impl Prescribed for f64 {
@@ -93,11 +121,6 @@ impl BoundaryValues {
         self.len == 0
     }
 
-    /// Whether any entry changes in time.
-    pub fn depend_on_time(&self) -> bool {
-        self.spans.iter().any(|s| s.prescribed.depends_on_time())
-    }
-
     /// All entries at time `t`.
     pub fn at(&self, t: f64) -> Vec<f64> {
         let mut values = vec![0.0; self.len];
@@ -108,5 +131,18 @@ impl BoundaryValues {
             rest = after;
         }
         values
+    }
+
+    /// What each condition gives to its entries.
+    pub(super) fn into_parts(self) -> Vec<Part> {
+        let mut first = 0;
+        let part = |span: Span| {
+            let count = span.points.len() / 3;
+            let entries = (first..first + count as u32).collect();
+            first += count as u32;
+            let (value, points) = (span.prescribed, span.points);
+            Part { value, entries, factors: vec![1.0; count], points }
+        };
+        self.spans.into_iter().map(part).collect()
     }
 }

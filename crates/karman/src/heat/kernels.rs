@@ -5,6 +5,7 @@
 
 use crate::backend::View;
 use crate::operators::incidence::{with_sign, without_sign};
+use crate::operators::neighbours::is_cell;
 use crate::real::{Real, Vec3};
 use cubecl::prelude::*;
 use karman_macros::kernel;
@@ -32,34 +33,29 @@ pub fn with_coupling<F: Real>(
 /// The least-squares gradient of a cell from precomputed weights, `[3][items]`. `scale` is 1 for
 /// the affine gradient and 0 for its linear part, which leaves prescribed values out.
 ///
-/// Traffic a cell: 4 + 4s, an item 4 + 3s, an interior face 8, a boundary face 4 + 3s.
+/// Traffic a cell: 4 + 4s, an item 4 + 3s, a boundary face 4 + 3s.
 #[kernel(cell_gradient, out(gradient))]
 pub fn gradient_of_cell<F: Real>(
     c: usize,
     offsets: &View<u32>,
-    faces: &View<u32>,
-    left: &View<u32>,
-    right: &View<u32>,
+    neighbours: &View<u32>,
     weights: &View<F>,
     boundary_value: &View<u32>,
     row_value: &View<F>,
     row_cell: &View<F>,
     prescribed: &View<F>,
     scale: F,
-    n_interior: usize,
     n_items: usize,
     temperature: &View<F>,
 ) -> Vec3<F> {
     let own = temperature[c];
     let mut g = Vec3::<F>::zero();
     for k in offsets[c] as usize..offsets[c + 1] as usize {
-        let f = without_sign(faces[k]);
-        let difference = if f < n_interior {
-            let l = left[f] as usize;
-            let other = if l == c { right[f] as usize } else { l };
-            temperature[other] - own
+        let j = neighbours[k];
+        let difference = if is_cell(j) {
+            temperature[j as usize] - own
         } else {
-            let b = f - n_interior;
+            let b = without_sign(j);
             let value = prescribed[boundary_value[b] as usize];
             scale * row_value[b] * value - row_cell[b] * own
         };

@@ -15,7 +15,7 @@ impl<F: Real> MatrixFree<F> {
     /// From the conductances of [`super::cell_centred::CellScheme::conductances`].
     pub fn new(backend: &Backend, cells: Arc<FaceCells>, conductances: &[f64]) -> Self {
         let conductance = conductances.iter().map(|a| F::narrow(*a)).collect();
-        MatrixFree(Laplacian::new(cells, backend.upload(conductance)))
+        MatrixFree(Laplacian::new(backend, cells, backend.upload(conductance)))
     }
 }
 

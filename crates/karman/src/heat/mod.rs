@@ -10,6 +10,7 @@ pub mod conditions;
 pub mod discrete;
 mod error;
 pub mod finite_element;
+mod forcing;
 pub mod functional;
 pub mod kernels;
 pub mod march;
@@ -18,12 +19,15 @@ mod monitor;
 pub mod node_centred;
 mod system;
 
-pub use conditions::{Condition, Function, Prescribed};
+pub use conditions::{Condition, Evaluation, Evaluator, Function, Prescribed};
 pub use error::HeatError;
 pub use functional::{Functional, Functionals};
 pub use march::{March, Scheme, StepReport};
 pub use matrix_free::MatrixFree;
 pub use system::{Heat, Problem, Source};
+
+use crate::backend::{Backend, Buffer};
+use crate::real::Real;
 
 /// Where the unknowns are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +82,18 @@ fn coefficients_at(coefficient: &dyn Prescribed, points: &[[f64; 3]]) -> Vec<f64
 
 fn component_major(points: &[[f64; 3]]) -> Vec<f64> {
     (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect()
+}
+
+fn check_finite(what: &'static str, values: &[f64], time: f64) -> Result<(), HeatError> {
+    match values.iter().find(|v| !v.is_finite()) {
+        Some(value) => Err(HeatError::NotFinite { what, value: *value, time }),
+        None => Ok(()),
+    }
+}
+
+/// Values rounded to a backend's precision.
+fn narrow<F: Real>(backend: &Backend, values: &[f64]) -> Buffer<F> {
+    backend.upload(values.iter().map(|v| F::narrow(*v)).collect())
 }
 
 fn check_coefficients(patch: &str, coefficients: &[f64]) -> Result<(), HeatError> {

@@ -1,15 +1,17 @@
 //! A heat problem on a backend: its arrays, its residual, its steady solution.
 
 use super::cell_centred::{self, BoundaryFaces};
-use super::conditions::{BoundaryValues, Condition, Prescribed};
+use super::conditions::{Condition, Prescribed};
 use super::discrete::{Correction, DiscreteHeat};
+use super::forcing::{Forcing, Part};
 use super::kernels::{add_correction, add_coupling, cell_gradient};
 use super::node_centred::{self, NodePatch};
-use super::{Discretization, HeatError, Material, component_major};
+use super::{Discretization, HeatError, Material, check_finite, component_major, narrow};
 use crate::backend::{Backend, Buffer, blas};
 use crate::linear::{CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SolveOutcome, Solver};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::FaceCells;
+use crate::operators::neighbours::neighbours;
 use crate::real::Real;
 use std::sync::Arc;
 
@@ -44,12 +46,8 @@ pub struct Heat<F: Real> {
     pub(super) temperature: Buffer<F>,
     pub(super) is_singular: bool,
     coupling: CouplingOnBackend<F>,
-    values: BoundaryValues,
-    prescribed: Buffer<F>,
-    prescribed_time: Option<f64>,
-    sources: Vec<SourceOnUnknowns>,
-    source: Buffer<F>,
-    source_time: Option<f64>,
+    prescribed: Forcing<F>,
+    source: Forcing<F>,
     gradient: Buffer<F>,
     pub(super) boundary: BoundaryKinds,
     pub(super) conductivity: Vec<f64>,
@@ -64,13 +62,6 @@ pub(super) enum BoundaryKinds {
     Nodes(Vec<NodePatch>),
 }
 
-/// A source with the volume it acts on at each unknown.
-struct SourceOnUnknowns {
-    value: Arc<dyn Prescribed>,
-    points: Arc<Vec<f64>>,
-    volume: Vec<f64>,
-}
-
 struct CouplingOnBackend<F: Real> {
     unknowns: Buffer<u32>,
     offsets: Buffer<u32>,
@@ -81,6 +72,7 @@ struct CouplingOnBackend<F: Real> {
 /// The arrays of K on a backend.
 pub(super) struct CorrectionOnBackend<F: Real> {
     cells: FaceCells,
+    neighbours: Buffer<u32>,
     gradient_weights: Buffer<F>,
     tangential: Buffer<F>,
     left_weight: Buffer<F>,
@@ -89,14 +81,12 @@ pub(super) struct CorrectionOnBackend<F: Real> {
     row_cell: Buffer<F>,
 }
 
-fn narrow<F: Real>(backend: &Backend, values: &[f64]) -> Buffer<F> {
-    backend.upload(values.iter().map(|v| F::narrow(*v)).collect())
-}
-
 impl<F: Real> CorrectionOnBackend<F> {
     fn new(backend: &Backend, mesh: &Mesh, correction: &Correction) -> Self {
+        let cells = FaceCells::new(backend, mesh);
         CorrectionOnBackend {
-            cells: FaceCells::new(backend, mesh),
+            neighbours: neighbours(backend, &cells),
+            cells,
             gradient_weights: narrow(backend, &correction.gradient_weights),
             tangential: narrow(backend, &correction.tangential),
             left_weight: narrow(backend, &correction.left_weight),
@@ -123,16 +113,13 @@ impl<F: Real> CorrectionOnBackend<F> {
             backend,
             n,
             offsets,
-            faces,
-            left,
-            right,
+            &self.neighbours,
             &self.gradient_weights,
             &self.boundary_value,
             &self.row_value,
             &self.row_cell,
             prescribed.0,
             prescribed.1,
-            n_interior,
             faces.len(),
             temperature,
             gradient,
@@ -207,18 +194,18 @@ impl<F: Real> Heat<F> {
         };
         let is_singular = !conditions.iter().any(Condition::fixes_the_level);
         let temperature = initial_temperature(&discrete, initial.as_ref(), &points)?;
-        let sources = sources
+        let n = discrete.mass.len();
+        let heating = sources
             .into_iter()
             .map(|source| {
                 let volume = source_volume(mesh, geometry, &source, discretization, &discrete);
-                SourceOnUnknowns { value: source.value, points: Arc::new(points.clone()), volume }
+                source_part(source, &volume, &points)
             })
             .collect();
-        let n = discrete.mass.len();
         let DiscreteHeat { matrix, mass, coupling, values, correction, .. } = discrete;
         let correction = correction.map(|c| Arc::new(CorrectionOnBackend::new(backend, mesh, &c)));
         let components = if correction.is_some() { 3 * n } else { 0 };
-        let mut heat = Heat {
+        Ok(Heat {
             backend: backend.clone(),
             mass: narrow(backend, &mass),
             matrix: Arc::new(Matrix::new(backend, matrix.converted())?),
@@ -231,19 +218,18 @@ impl<F: Real> Heat<F> {
             correction,
             temperature: narrow(backend, &temperature),
             is_singular,
-            prescribed: backend.zeros(values.len()),
-            prescribed_time: None,
-            values,
-            sources,
-            source: backend.zeros(n),
-            source_time: None,
+            prescribed: Forcing::new(
+                backend,
+                "a boundary value",
+                values.len(),
+                values.into_parts(),
+            )?,
+            source: Forcing::new(backend, "the heat source", n, heating)?,
             gradient: backend.zeros(components),
             boundary,
             conductivity: material.conductivity,
             discretization,
-        };
-        heat.set_time(0.0)?;
-        Ok(heat)
+        })
     }
 
     /// Number of unknowns.
@@ -258,7 +244,7 @@ impl<F: Real> Heat<F> {
 
     /// The values the boundary prescribes, as of the last time set.
     pub fn prescribed(&self) -> &Buffer<F> {
-        &self.prescribed
+        self.prescribed.value()
     }
 
     /// The assembled two-point (or stiffness) matrix A.
@@ -276,20 +262,7 @@ impl<F: Real> Heat<F> {
     /// # Errors
     /// [`HeatError::NotFinite`] where a value is not a number.
     pub fn set_time(&mut self, t: f64) -> Result<(), HeatError> {
-        let moved = self.prescribed_time != Some(t);
-        if self.prescribed_time.is_none() || (moved && self.values.depend_on_time()) {
-            let values = self.prescribed_at(t)?;
-            self.backend.write(&mut self.prescribed, &values);
-            self.prescribed_time = Some(t);
-        }
-        let moved = self.source_time != Some(t);
-        let varying = self.sources.iter().any(|s| s.value.depends_on_time());
-        if self.source_time.is_none() || (moved && varying) {
-            let total = self.total_source(t)?;
-            self.backend.write(&mut self.source, &total);
-            self.source_time = Some(t);
-        }
-        Ok(())
+        self.set_mean_time(t, t)
     }
 
     /// Takes the mean of prescribed values and sources at two times: what Crank–Nicolson's step sees.
@@ -297,41 +270,8 @@ impl<F: Real> Heat<F> {
     /// # Errors
     /// [`HeatError::NotFinite`] where a value is not a number.
     pub(super) fn set_mean_time(&mut self, old: f64, new: f64) -> Result<(), HeatError> {
-        let mean = |a: &[F], b: &[F]| -> Vec<F> {
-            let half = F::literal(0.5);
-            a.iter().zip(b).map(|(a, b)| half * (*a + *b)).collect()
-        };
-        let middle = 0.5 * (old + new);
-        if self.values.depend_on_time() {
-            let values = mean(&self.prescribed_at(old)?, &self.prescribed_at(new)?);
-            self.backend.write(&mut self.prescribed, &values);
-            self.prescribed_time = Some(middle);
-        }
-        if self.sources.iter().any(|s| s.value.depends_on_time()) {
-            let total = mean(&self.total_source(old)?, &self.total_source(new)?);
-            self.backend.write(&mut self.source, &total);
-            self.source_time = Some(middle);
-        }
-        Ok(())
-    }
-
-    fn prescribed_at(&self, t: f64) -> Result<Vec<F>, HeatError> {
-        let values = self.values.at(t);
-        check_finite("a boundary value", &values, t)?;
-        Ok(values.into_iter().map(F::narrow).collect())
-    }
-
-    fn total_source(&self, t: f64) -> Result<Vec<F>, HeatError> {
-        let mut total = vec![0.0; self.unknowns()];
-        let mut sampled = vec![0.0; self.unknowns()];
-        for source in &self.sources {
-            source.value.sample(&source.points, t, &mut sampled);
-            check_finite("the heat source", &sampled, t)?;
-            for ((total, s), v) in total.iter_mut().zip(&sampled).zip(&source.volume) {
-                *total += s * v;
-            }
-        }
-        Ok(total.into_iter().map(F::narrow).collect())
+        self.prescribed.set_mean(&self.backend, [old, new])?;
+        self.source.set_mean(&self.backend, [old, new])
     }
 
     /// r ← s + C v − A T + K(T, v): the heat that flows into each unknown.
@@ -339,10 +279,10 @@ impl<F: Real> Heat<F> {
         self.matrix.multiply(&self.temperature, r);
         let n = self.unknowns();
         let (one, minus) = (F::literal(1.0), F::literal(-1.0));
-        blas::axpby(&self.backend, n, one, &self.source, minus, r);
+        blas::axpby(&self.backend, n, one, self.source.value(), minus, r);
         self.add_coupling(r);
         if let Some(correction) = &self.correction {
-            let prescribed = (&self.prescribed, one);
+            let prescribed = (self.prescribed.value(), one);
             let gradient = &mut self.gradient;
             correction.add(&self.backend, &self.temperature, prescribed, one, gradient, r);
         }
@@ -357,7 +297,7 @@ impl<F: Real> Heat<F> {
             &coupling.offsets,
             &coupling.values,
             &coupling.coefficients,
-            &self.prescribed,
+            self.prescribed.value(),
             r,
         );
     }
@@ -377,7 +317,7 @@ impl<F: Real> Heat<F> {
             correction: correction.clone(),
             factor: F::narrow(-theta),
             gradient: self.backend.zeros(self.gradient.len()),
-            prescribed: self.backend.zeros(self.prescribed.len().max(1)),
+            prescribed: self.backend.zeros(self.prescribed.value().len().max(1)),
         };
         let params = Params { method: for_unsymmetric(params.method), ..params.clone() };
         Ok(Solver::with_operator(&self.backend, Box::new(operator), Some(matrix), &params)?)
@@ -395,11 +335,11 @@ impl<F: Real> Heat<F> {
         let mut solver = self.solver(self.matrix.clone(), 1.0, &params)?;
         let n = self.unknowns();
         let mut b = self.backend.zeros(n);
-        blas::copy(&self.backend, n, &self.source, &mut b);
+        blas::copy(&self.backend, n, self.source.value(), &mut b);
         self.add_coupling(&mut b);
         if let Some(correction) = &self.correction {
             let zero = self.backend.zeros(n);
-            let prescribed = (&self.prescribed, F::literal(1.0));
+            let prescribed = (self.prescribed.value(), F::literal(1.0));
             let gradient = &mut self.gradient;
             correction.add(&self.backend, &zero, prescribed, F::literal(1.0), gradient, &mut b);
         }
@@ -443,13 +383,6 @@ fn for_unsymmetric(method: Method) -> Method {
     }
 }
 
-fn check_finite(what: &'static str, values: &[f64], time: f64) -> Result<(), HeatError> {
-    match values.iter().find(|v| !v.is_finite()) {
-        Some(value) => Err(HeatError::NotFinite { what, value: *value, time }),
-        None => Ok(()),
-    }
-}
-
 /// Initial values; held nodes start at what they are held at.
 fn initial_temperature(
     discrete: &DiscreteHeat,
@@ -474,6 +407,16 @@ fn initial_temperature(
         }
     }
     Ok(temperature)
+}
+
+/// A source at the unknowns it acts on.
+fn source_part(source: Source, volume: &[f64], points: &[f64]) -> Part {
+    let n = volume.len();
+    let entries: Vec<u32> = (0..n as u32).filter(|i| volume[*i as usize] != 0.0).collect();
+    let of_entries =
+        |values: &[f64]| entries.iter().map(|i| values[*i as usize]).collect::<Vec<f64>>();
+    let points = points.chunks(n.max(1)).flat_map(of_entries).collect();
+    Part { value: source.value, factors: of_entries(volume), entries, points }
 }
 
 /// Volume of each unknown that a source acts on; none where the temperature is held.

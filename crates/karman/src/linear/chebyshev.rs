@@ -3,7 +3,7 @@
 //! with its vector updates. Symmetric in the D product, so it serves conjugate gradients.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::sliced_ell::{csr_row, ell_row};
+use super::matrix::row_product;
 use super::{Layout, LinearError, Matrix, Preconditioner};
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::real::{Real, convert};
@@ -71,6 +71,7 @@ impl<T: Real, S: Real> Preconditioner<T> for Chebyshev<T, S> {
     fn apply(&mut self, backend: &Backend, r: &Buffer<T>, z: &mut Buffer<T>) {
         let n = self.matrix.rows();
         let (offsets, columns, values) = self.matrix.arrays();
+        let layout = self.matrix.layout();
         let (d, inverse, other) = (&mut self.direction, &self.inverse, &mut self.other);
         // The iterate alternates between two vectors so that the last one is z.
         let mut into_z = self.weights.len().is_multiple_of(2);
@@ -79,14 +80,9 @@ impl<T: Real, S: Real> Preconditioner<T> for Chebyshev<T, S> {
         for (old, new) in self.weights.iter().copied() {
             into_z = !into_z;
             let (from, to) = if into_z { (&*other, &mut *z) } else { (&*z, &mut *other) };
-            match self.matrix.layout() {
-                Layout::Csr => chebyshev_csr(
-                    backend, n, offsets, columns, values, from, r, inverse, old, new, d, to,
-                ),
-                Layout::SlicedEll => chebyshev_ell(
-                    backend, n, offsets, columns, values, from, r, inverse, old, new, d, to,
-                ),
-            }
+            chebyshev_step(
+                backend, n, offsets, columns, values, from, r, inverse, old, new, layout, d, to,
+            );
         }
     }
 
@@ -109,9 +105,9 @@ pub(super) fn chebyshev_started<F: Real, S: Real>(
     (d, d)
 }
 
-/// d ← a d + b D⁻¹ (r − A z), z' ← z + d, from compressed rows. Traffic of the product, 4s and D⁻¹.
-#[kernel(chebyshev_csr, update(d), out(new))]
-pub(super) fn chebyshev_csr_step<F: Real, S: Real>(
+/// d ← a d + b D⁻¹ (r − A z), z' ← z + d. Traffic of the product, 4s and D⁻¹.
+#[kernel(chebyshev_step, update(d), out(new))]
+pub(super) fn chebyshev_stepped<F: Real, S: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
@@ -121,28 +117,10 @@ pub(super) fn chebyshev_csr_step<F: Real, S: Real>(
     inverse: &View<S>,
     old_weight: F,
     new_weight: F,
+    #[comptime] layout: Layout,
     d: F,
 ) -> (F, F) {
-    let rest = r[row] - csr_row::<F, S>(row, offsets, columns, values, z);
-    let direction = old_weight * d + new_weight * convert::<S, F>(inverse[row]) * rest;
-    (direction, z[row] + direction)
-}
-
-/// d ← a d + b D⁻¹ (r − A z), z' ← z + d, from slices. Traffic of the product, 4s and D⁻¹.
-#[kernel(chebyshev_ell, update(d), out(new))]
-pub(super) fn chebyshev_ell_step<F: Real, S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    z: &View<F>,
-    r: &View<F>,
-    inverse: &View<S>,
-    old_weight: F,
-    new_weight: F,
-    d: F,
-) -> (F, F) {
-    let rest = r[row] - ell_row::<F, S>(row, offsets, columns, values, z);
+    let rest = r[row] - row_product::<F, S>(row, offsets, columns, values, z, layout);
     let direction = old_weight * d + new_weight * convert::<S, F>(inverse[row]) * rest;
     (direction, z[row] + direction)
 }

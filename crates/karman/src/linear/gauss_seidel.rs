@@ -7,7 +7,8 @@
 //! D⁻¹ U z, for nothing else of it has changed. The two sweeps together read the matrix once.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::{Colouring, CsrMatrix, Layout, LinearError, Matrix, Preconditioner, SLICE};
+use super::matrix::row_places;
+use super::{Colouring, CsrMatrix, Layout, LinearError, Matrix, Preconditioner};
 use crate::backend::{Backend, Buffer, Segment, View};
 use crate::real::{Real, convert};
 use cubecl::prelude::*;
@@ -65,7 +66,7 @@ impl<T: Real, S: Real> GaussSeidel<T, S> {
 impl<T: Real, S: Real> Preconditioner<T> for GaussSeidel<T, S> {
     fn apply(&mut self, backend: &Backend, r: &Buffer<T>, z: &mut Buffer<T>) {
         let GaussSeidel { offsets, permutation, inverse, work, .. } = self;
-        let spacing = if self.lower.layout() == Layout::Csr { 1 } else { SLICE };
+        let layout = self.lower.layout();
         let colours = offsets.windows(2).map(|c| (c[0], c[1] - c[0]));
         let (starts, entries, values) = self.lower.arrays();
         for (first, count) in colours.clone() {
@@ -77,13 +78,13 @@ impl<T: Real, S: Real> Preconditioner<T> for GaussSeidel<T, S> {
                 backend,
                 count,
                 first,
-                spacing,
                 permutation,
                 starts,
                 entries,
                 values,
                 inverse,
                 r,
+                layout,
                 work,
             );
         }
@@ -97,12 +98,12 @@ impl<T: Real, S: Real> Preconditioner<T> for GaussSeidel<T, S> {
                 backend,
                 count,
                 first,
-                spacing,
                 permutation,
                 starts,
                 entries,
                 values,
                 inverse,
+                layout,
                 work,
                 z,
             );
@@ -115,23 +116,23 @@ impl<T: Real, S: Real> Preconditioner<T> for GaussSeidel<T, S> {
     }
 }
 
-/// Σ_k a_rk z_k of row `row`, its entries `spacing` apart.
+/// [`super::matrix::row_product`] with a vector that the same kernel writes.
 #[cube]
+#[inline(always)]
 fn row_sum<F: Real, S: Real>(
     row: usize,
-    spacing: usize,
     starts: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     z: &Segment<F>,
+    #[comptime] layout: Layout,
 ) -> F {
-    let group = row / spacing;
-    let mut k = starts[group] as usize + row % spacing;
-    let end = starts[group + 1] as usize;
+    let (first, end) = row_places(row, starts, layout);
+    let mut k = first;
     let mut sum = F::literal(0.0);
     while k < end {
         sum += convert::<S, F>(values[k]) * z[columns[k] as usize];
-        k += spacing;
+        k += comptime!(layout.spacing());
     }
     sum
 }
@@ -167,17 +168,17 @@ pub(super) fn swept_last<F: Real>(
 pub(super) fn swept_forward<F: Real, S: Real>(
     i: usize,
     first: usize,
-    spacing: usize,
     permutation: &View<u32>,
     starts: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     inverse: &View<S>,
     r: &View<F>,
+    #[comptime] layout: Layout,
     work: &mut Segment<F>,
 ) {
     let row = first + i;
-    let sum = row_sum::<F, S>(row, spacing, starts, columns, values, &*work);
+    let sum = row_sum::<F, S>(row, starts, columns, values, &*work, layout);
     work[row] = (r[permutation[row] as usize] - sum) * convert::<S, F>(inverse[row]);
 }
 
@@ -187,17 +188,17 @@ pub(super) fn swept_forward<F: Real, S: Real>(
 pub(super) fn swept_backward<F: Real, S: Real>(
     i: usize,
     first: usize,
-    spacing: usize,
     permutation: &View<u32>,
     starts: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     inverse: &View<S>,
+    #[comptime] layout: Layout,
     work: &mut Segment<F>,
     z: &mut Segment<F>,
 ) {
     let row = first + i;
-    let sum = row_sum::<F, S>(row, spacing, starts, columns, values, &*work);
+    let sum = row_sum::<F, S>(row, starts, columns, values, &*work, layout);
     let own = work[row] - sum * convert::<S, F>(inverse[row]);
     work[row] = own;
     z[permutation[row] as usize] = own;

@@ -1,15 +1,14 @@
 //! Sparse matrices where kernels run: compressed rows on the host, slices on a device.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::sliced_ell::{csr_row, ell_row};
-use super::{CsrMatrix, LinearError, SlicedEll};
+use super::{CsrMatrix, LinearError, SLICE, SlicedEll};
 use crate::backend::{Backend, Buffer, Partials, View};
-use crate::real::Real;
+use crate::real::{Real, convert};
 use cubecl::prelude::*;
 use karman_macros::kernel;
 
 /// How a matrix is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Compressed rows: no padding; the host's.
     Csr,
@@ -21,6 +20,14 @@ impl Layout {
     /// The faster layout of a backend.
     pub fn of(backend: &Backend) -> Layout {
         if backend.device().is_some() { Layout::SlicedEll } else { Layout::Csr }
+    }
+
+    /// Places from one entry of a row to the next.
+    pub(super) const fn spacing(self) -> usize {
+        match self {
+            Layout::Csr => 1,
+            Layout::SlicedEll => SLICE,
+        }
     }
 }
 
@@ -132,7 +139,7 @@ impl<S: Real> Matrix<S> {
         if self.layout == Layout::Csr {
             return CsrMatrix::new(self.columns, offsets, indices, values);
         }
-        let slice = super::SLICE;
+        let slice = SLICE;
         let place = |r: usize, k: usize| offsets[r / slice] as usize + r % slice + k * slice;
         let width = |r: usize| (offsets[r / slice + 1] - offsets[r / slice]) as usize / slice;
         let length = |r: usize| {
@@ -195,24 +202,14 @@ impl<S: Real> Matrix<S> {
     /// y ← A x. `x`: `[columns]`, `y`: `[rows]`.
     pub fn multiply<F: Real>(&self, x: &Buffer<F>, y: &mut Buffer<F>) {
         let (offsets, indices, values) = self.arrays();
-        match self.layout {
-            Layout::Csr => csr_multiply(&self.backend, self.rows, offsets, indices, values, x, y),
-            Layout::SlicedEll => {
-                ell_multiply(&self.backend, self.rows, offsets, indices, values, x, y);
-            }
-        }
+        multiply(&self.backend, self.rows, offsets, indices, values, x, self.layout, y);
     }
 
     /// y ← A x with the partials of x·y. Square matrices only.
     pub fn multiply_dot<F: Real>(&self, x: &Buffer<F>, y: &mut Buffer<F>, partials: &mut Partials) {
         let (offsets, indices, values) = self.arrays();
-        let (backend, n) = (&self.backend, self.rows);
-        match self.layout {
-            Layout::Csr => csr_multiply_dot(backend, n, offsets, indices, values, x, y, partials),
-            Layout::SlicedEll => {
-                ell_multiply_dot(backend, n, offsets, indices, values, x, y, partials);
-            }
-        }
+        let (backend, layout) = (&self.backend, self.layout);
+        multiply_dot(backend, self.rows, offsets, indices, values, x, layout, y, partials);
     }
 
     /// y ← A x with the partials of x·y, x·r, r·r, r·y and y·y. Square matrices only.
@@ -224,15 +221,8 @@ impl<S: Real> Matrix<S> {
         partials: &mut Partials,
     ) {
         let (offsets, indices, values) = self.arrays();
-        let (backend, n) = (&self.backend, self.rows);
-        match self.layout {
-            Layout::Csr => {
-                csr_multiply_dots(backend, n, offsets, indices, values, x, r, y, partials);
-            }
-            Layout::SlicedEll => {
-                ell_multiply_dots(backend, n, offsets, indices, values, x, r, y, partials);
-            }
-        }
+        let (backend, layout) = (&self.backend, self.layout);
+        multiply_dots(backend, self.rows, offsets, indices, values, x, r, layout, y, partials);
     }
 
     /// The inverse of the diagonal: `[rows]`, stored in any precision.
@@ -246,7 +236,6 @@ impl<S: Real> Matrix<S> {
         let mut partials = Partials::new(backend, n, 1);
         let mut first = backend.zeros(1);
         let (offsets, indices, values) = self.arrays();
-        let spacing = if self.layout == Layout::Csr { 1 } else { super::SLICE };
         backend.install(|| {
             invert_diagonal(
                 backend,
@@ -254,7 +243,7 @@ impl<S: Real> Matrix<S> {
                 offsets,
                 indices,
                 values,
-                spacing,
+                self.layout,
                 &mut inverse,
                 &mut partials,
             );
@@ -270,108 +259,107 @@ impl<S: Real> Matrix<S> {
     }
 }
 
-/// y ← A x from compressed rows. Traffic a row: 4 + 8s, and 4 + s an entry.
-#[kernel(csr_multiply, out(y))]
-pub(super) fn csr_product<F: Real, S: Real>(
+/// Place of the first entry of a row, and the end of its entries.
+#[cube]
+#[inline(always)]
+pub(super) fn row_places(
     row: usize,
     offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    x: &View<F>,
-) -> F {
-    csr_row::<F, S>(row, offsets, columns, values, x)
+    #[comptime] layout: Layout,
+) -> (usize, usize) {
+    let mut group = row;
+    let mut lane = 0usize;
+    if comptime!(layout == Layout::SlicedEll) {
+        group = row / comptime!(SLICE);
+        lane = row % comptime!(SLICE);
+    }
+    (offsets[group] as usize + lane, offsets[group + 1] as usize)
 }
 
-/// y ← A x from slices. Traffic a row: 2s, and 4 + s an entry, padding included.
-#[kernel(ell_multiply, out(y))]
-pub(super) fn ell_product<F: Real, S: Real>(
+/// Σ_k a_rk x_k.
+#[cube]
+#[inline(always)]
+pub(super) fn row_product<F: Real, S: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     x: &View<F>,
+    #[comptime] layout: Layout,
 ) -> F {
-    ell_row::<F, S>(row, offsets, columns, values, x)
+    let (first, end) = row_places(row, offsets, layout);
+    let mut k = first;
+    let mut sum = F::literal(0.0);
+    while k < end {
+        sum += convert::<S, F>(values[k]) * x[columns[k] as usize];
+        k += comptime!(layout.spacing());
+    }
+    sum
 }
 
-/// y ← A x with x·y, from compressed rows. Traffic of the product alone: x_row has been read.
-#[kernel(csr_multiply_dot, out(y), reduce(sum))]
-pub(super) fn csr_product_dot<F: Real, S: Real>(
+/// y ← A x. Traffic a row: 4 + 8s from compressed rows, 2s from slices; and 4 + s an entry, padding
+/// included.
+#[kernel(multiply, out(y))]
+pub(super) fn product<F: Real, S: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     x: &View<F>,
+    #[comptime] layout: Layout,
+) -> F {
+    row_product::<F, S>(row, offsets, columns, values, x, layout)
+}
+
+/// y ← A x with x·y. Traffic of the product alone: x_row has been read.
+#[kernel(multiply_dot, out(y), reduce(sum))]
+pub(super) fn product_dot<F: Real, S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    x: &View<F>,
+    #[comptime] layout: Layout,
 ) -> (F, f64) {
-    let y = csr_row::<F, S>(row, offsets, columns, values, x);
+    let y = row_product::<F, S>(row, offsets, columns, values, x, layout);
     (y, F::widen(x[row]) * F::widen(y))
 }
 
-/// y ← A x with x·y, from slices. Traffic of the product alone.
-#[kernel(ell_multiply_dot, out(y), reduce(sum))]
-pub(super) fn ell_product_dot<F: Real, S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    x: &View<F>,
-) -> (F, f64) {
-    let y = ell_row::<F, S>(row, offsets, columns, values, x);
-    (y, F::widen(x[row]) * F::widen(y))
-}
-
-/// y ← A x with x·y, x·r, r·r, r·y, y·y, from compressed rows. Traffic of the product and s a row.
-#[kernel(csr_multiply_dots, out(y), reduce(sum, sum, sum, sum, sum))]
-pub(super) fn csr_product_dots<F: Real, S: Real>(
+/// y ← A x with x·y, x·r, r·r, r·y, y·y. Traffic of the product and s a row.
+#[kernel(multiply_dots, out(y), reduce(sum, sum, sum, sum, sum))]
+pub(super) fn product_dots<F: Real, S: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     x: &View<F>,
     r: &View<F>,
+    #[comptime] layout: Layout,
 ) -> (F, f64, f64, f64, f64, f64) {
-    let own = csr_row::<F, S>(row, offsets, columns, values, x);
+    let own = row_product::<F, S>(row, offsets, columns, values, x, layout);
     let x = F::widen(x[row]);
     let r = F::widen(r[row]);
     let y = F::widen(own);
     (own, x * y, x * r, r * r, r * y, y * y)
 }
 
-/// y ← A x with x·y, x·r, r·r, r·y, y·y, from slices. Traffic of the product and s a row.
-#[kernel(ell_multiply_dots, out(y), reduce(sum, sum, sum, sum, sum))]
-pub(super) fn ell_product_dots<F: Real, S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    x: &View<F>,
-    r: &View<F>,
-) -> (F, f64, f64, f64, f64, f64) {
-    let own = ell_row::<F, S>(row, offsets, columns, values, x);
-    let x = F::widen(x[row]);
-    let r = F::widen(r[row]);
-    let y = F::widen(own);
-    (own, x * y, x * r, r * r, r * y, y * y)
-}
-
-/// 1/a_rr in the precision it is kept in, and the row's index where that is not finite. Entries of a
-/// row are `spacing` apart: 1 in compressed rows, [`super::SLICE`] in slices.
+/// 1/a_rr in the precision it is kept in, and the row's index where that is not finite.
 #[kernel(invert_diagonal, out(inverse), reduce(min))]
 pub(super) fn inverted_diagonal<S: Real, D: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
-    spacing: usize,
+    #[comptime] layout: Layout,
 ) -> (D, f64) {
-    let group = row / spacing;
-    let mut k = offsets[group] as usize + row % spacing;
+    let (first, end) = row_places(row, offsets, layout);
+    let mut k = first;
     let mut diagonal = f64::literal(0.0);
-    while k < offsets[group + 1] as usize {
+    while k < end {
         if columns[k] as usize == row {
             diagonal += S::widen(values[k]);
         }
-        k += spacing;
+        k += comptime!(layout.spacing());
     }
     let mut kept = D::literal(0.0);
     let mut wrong = row as f64;

@@ -2,9 +2,7 @@
 //! stored column by column, so that the threads of a device plane read consecutive addresses.
 
 use super::{CsrMatrix, LinearError};
-use crate::backend::View;
-use crate::real::{Real, convert};
-use cubecl::prelude::*;
+use crate::real::Real;
 use rayon::prelude::*;
 
 /// Rows in a slice: a plane of an NVIDIA device.
@@ -77,42 +75,6 @@ impl<T: Real> SlicedEll<T> {
         });
         Ok(SlicedEll { offsets, columns, values })
     }
-}
-
-/// Σ_k a_rk x_k of row `row` in compressed rows.
-#[cube]
-pub(super) fn csr_row<F: Real, S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    x: &View<F>,
-) -> F {
-    let mut sum = F::literal(0.0);
-    for k in offsets[row] as usize..offsets[row + 1] as usize {
-        sum += convert::<S, F>(values[k]) * x[columns[k] as usize];
-    }
-    sum
-}
-
-/// Σ_k a_rk x_k of row `row` in slices.
-#[cube]
-pub(super) fn ell_row<F: Real, S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    x: &View<F>,
-) -> F {
-    let slice = row / comptime!(SLICE);
-    let mut k = offsets[slice] as usize + row % comptime!(SLICE);
-    let end = offsets[slice + 1] as usize;
-    let mut sum = F::literal(0.0);
-    while k < end {
-        sum += convert::<S, F>(values[k]) * x[columns[k] as usize];
-        k += comptime!(SLICE);
-    }
-    sum
 }
 
 #[cfg(test)]

@@ -18,12 +18,10 @@ use super::geometry::mean_point;
 use super::half_faces::HalfFaces;
 use super::raw::{Elements, RawMesh};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// How cells are numbered at load; nodes follow in the order of their first use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Renumbering {
     /// The Hilbert curve, which gathers least memory on unstructured meshes.
     #[default]
@@ -34,6 +32,21 @@ pub enum Renumbering {
     Rcm,
     /// A Hilbert curve through the cell centres.
     Hilbert,
+}
+
+impl Renumbering {
+    /// Every choice, in the order of [`Renumbering::NAMES`].
+    pub const ALL: [Renumbering; 4] =
+        [Renumbering::Auto, Renumbering::None, Renumbering::Rcm, Renumbering::Hilbert];
+
+    /// The names of the case file.
+    pub const NAMES: &'static [&'static str] = &["auto", "none", "rcm", "hilbert"];
+
+    /// The choice of this name.
+    pub fn from_name(name: &str) -> Option<Renumbering> {
+        let place = Self::NAMES.iter().position(|known| *known == name)?;
+        Some(Self::ALL[place])
+    }
 }
 
 /// No entity.

@@ -7,6 +7,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::incidence::{divergence, gradient, without_sign};
+use super::neighbours::{is_cell, neighbours};
 use super::topology::FaceCells;
 use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::real::Real;
@@ -21,23 +22,16 @@ fn two_point_sum<F: Real>(
     c: usize,
     offsets: &View<u32>,
     faces: &View<u32>,
-    left: &View<u32>,
-    right: &View<u32>,
+    neighbours: &View<u32>,
     conductance: &View<F>,
     x: &View<F>,
-    n_interior: usize,
 ) -> F {
     let own = x[c];
     let mut sum = F::literal(0.0);
     for k in offsets[c] as usize..offsets[c + 1] as usize {
-        let f = without_sign(faces[k]);
-        let mut difference = own;
-        if f < n_interior {
-            let l = left[f] as usize;
-            let other = if l == c { right[f] as usize } else { l };
-            difference = own - x[other];
-        }
-        sum += conductance[f] * difference;
+        let other = neighbours[k];
+        let difference = if is_cell(other) { own - x[other as usize] } else { own };
+        sum += conductance[without_sign(faces[k])] * difference;
     }
     sum
 }
@@ -45,19 +39,17 @@ fn two_point_sum<F: Real>(
 /// (A x)_c = Σ_f a_f (x_c − x_other); `conductance`: `[n_faces]`, 0 at a boundary face that no heat
 /// crosses.
 ///
-/// Traffic a cell: 4 + 2s, an item 4, an interior face 8, a face s.
+/// Traffic a cell: 4 + 2s, an item 8, a face s.
 #[kernel(laplacian, out(y))]
 pub fn laplacian_of_cell<F: Real>(
     c: usize,
     offsets: &View<u32>,
     faces: &View<u32>,
-    left: &View<u32>,
-    right: &View<u32>,
+    neighbours: &View<u32>,
     conductance: &View<F>,
     x: &View<F>,
-    n_interior: usize,
 ) -> F {
-    two_point_sum::<F>(c, offsets, faces, left, right, conductance, x, n_interior)
+    two_point_sum::<F>(c, offsets, faces, neighbours, conductance, x)
 }
 
 /// [`laplacian`] with the block results of x·A x. Traffic of the Laplacian alone.
@@ -66,13 +58,11 @@ pub fn laplacian_of_cell_dot<F: Real>(
     c: usize,
     offsets: &View<u32>,
     faces: &View<u32>,
-    left: &View<u32>,
-    right: &View<u32>,
+    neighbours: &View<u32>,
     conductance: &View<F>,
     x: &View<F>,
-    n_interior: usize,
 ) -> (F, f64) {
-    let y = two_point_sum::<F>(c, offsets, faces, left, right, conductance, x, n_interior);
+    let y = two_point_sum::<F>(c, offsets, faces, neighbours, conductance, x);
     (y, F::widen(x[c]) * F::widen(y))
 }
 
@@ -80,13 +70,14 @@ pub fn laplacian_of_cell_dot<F: Real>(
 #[derive(Debug)]
 pub struct Laplacian<F: Real> {
     cells: Arc<FaceCells>,
+    neighbours: Buffer<u32>,
     conductance: Buffer<F>,
 }
 
 impl<F: Real> Laplacian<F> {
     /// The Laplacian with a conductance for each face, `[n_faces]`.
-    pub fn new(cells: Arc<FaceCells>, conductance: Buffer<F>) -> Self {
-        Laplacian { cells, conductance }
+    pub fn new(backend: &Backend, cells: Arc<FaceCells>, conductance: Buffer<F>) -> Self {
+        Laplacian { neighbours: neighbours(backend, &cells), cells, conductance }
     }
 
     /// Number of cells.
@@ -96,9 +87,9 @@ impl<F: Real> Laplacian<F> {
 
     /// y ← A x. `x`, `y`: `[n_cells]`.
     pub fn apply(&self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
-        let FaceCells { left, right, offsets, faces, .. } = &*self.cells;
-        let (n, inner) = (self.cells.n_cells(), self.cells.n_interior());
-        laplacian(backend, n, offsets, faces, left, right, &self.conductance, x, inner, y);
+        let Laplacian { cells, neighbours, conductance: a } = self;
+        let FaceCells { offsets, faces, .. } = &**cells;
+        laplacian(backend, cells.n_cells(), offsets, faces, neighbours, a, x, y);
     }
 
     /// y ← A x with the partials of x·y.
@@ -109,10 +100,9 @@ impl<F: Real> Laplacian<F> {
         y: &mut Buffer<F>,
         partials: &mut Partials,
     ) {
-        let FaceCells { left, right, offsets, faces, .. } = &*self.cells;
-        let (n, inner) = (self.cells.n_cells(), self.cells.n_interior());
-        let a = &self.conductance;
-        laplacian_dot(backend, n, offsets, faces, left, right, a, x, inner, y, partials);
+        let Laplacian { cells, neighbours, conductance: a } = self;
+        let FaceCells { offsets, faces, .. } = &**cells;
+        laplacian_dot(backend, cells.n_cells(), offsets, faces, neighbours, a, x, y, partials);
     }
 }
 

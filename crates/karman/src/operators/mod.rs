@@ -5,9 +5,12 @@ pub mod gradient;
 pub mod incidence;
 pub mod interpolate;
 pub mod laplacian;
+pub mod least_squares;
+pub mod neighbours;
 mod topology;
 
 pub use laplacian::{ComposedLaplacian, Laplacian};
+pub use least_squares::LeastSquares;
 pub use topology::{EdgeIncidence, FaceCells, Incidence, MeshGeometry};
 
 #[cfg(test)]

@@ -2,14 +2,15 @@
 
 use super::SimulationError;
 use super::equation::{Advance, Equation, Location, Monitored};
-use crate::backend::Backend;
+use crate::backend::{Backend, Buffer};
 use crate::case::{
     Case, Discretization as DiscretizationCase, HeatBoundary, HeatCase, HeatTimeMethod,
     LinearSolverCase, Precision, Preconditioner, SolverMethod, Value,
 };
+use crate::expression::DeviceExpression;
 use crate::heat::{
-    Condition, Discretization, Functional, Functionals, Heat, March, Material, Prescribed, Problem,
-    Scheme, Source,
+    Condition, Discretization, Evaluation, Evaluator, Functional, Functionals, Heat, March,
+    Material, Prescribed, Problem, Scheme, Source,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::{Method, Params, PreconditionerKind};
@@ -25,6 +26,33 @@ impl Prescribed for Value {
     }
     fn depends_on_time(&self) -> bool {
         Value::depends_on_time(self)
+    }
+    fn evaluation(&self, backend: &Backend) -> Evaluation {
+        match self {
+            Value::Expression(formula) if (0..3).any(|c| formula.depends_on_component(c)) => {
+                match backend.device() {
+                    // One instruction for many points at a time is the faster way on a host.
+                    None => Evaluation::OnHost,
+                    Some(_) => {
+                        let program = DeviceExpression::<f64>::new(backend, formula);
+                        Evaluation::OnBackend(Box::new(program))
+                    }
+                }
+            }
+            _ => Evaluation::Uniform,
+        }
+    }
+}
+
+impl Evaluator for DeviceExpression<f64> {
+    fn evaluate(
+        &self,
+        backend: &Backend,
+        points: &Buffer<f64>,
+        time: &Buffer<f64>,
+        out: &mut Buffer<f64>,
+    ) {
+        DeviceExpression::evaluate(self, backend, out.len(), points, time, out);
     }
 }
 
@@ -403,3 +431,6 @@ impl<F: Real> Checkpointed for HeatRun<F> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

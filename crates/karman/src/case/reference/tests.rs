@@ -3,6 +3,8 @@
 use super::super::{Case, amg, boundary, expected, file, heat, linear_solver, mesh, output, run};
 use super::super::{templates, time, value};
 use super::*;
+use crate::mesh::Renumbering;
+use crate::mesh::generate::Element;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 use std::path::Path;
@@ -125,8 +127,8 @@ fn every_key_that_is_documented_is_read() {
 #[test]
 fn listed_words_are_the_words_read() {
     let words: [(&str, &str, &[&str]); 13] = [
-        ("mesh", "renumber", mesh::Renumber::WORDS),
-        ("mesh.generate.box", "element", mesh::Element::WORDS),
+        ("mesh", "renumber", Renumbering::NAMES),
+        ("mesh.generate.box", "element", Element::NAMES),
         ("heat", "discretization", heat::Discretization::WORDS),
         ("time", "method", time::HeatTimeMethod::WORDS),
         ("linear_solver", "method", linear_solver::SolverMethod::WORDS),

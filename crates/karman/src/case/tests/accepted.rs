@@ -1,6 +1,7 @@
 //! Case files that are in order, and what they become.
 
 use super::*;
+use crate::mesh::generate::{Element, Generator};
 
 #[test]
 fn defaults_of_a_small_case() {
@@ -10,7 +11,7 @@ fn defaults_of_a_small_case() {
     let MeshSource::Generate(Generator::Box(parameters)) = &case.mesh.source else {
         panic!("not a box")
     };
-    assert_eq!(parameters.element, Element::Quadrilateral);
+    assert_eq!(parameters.element, Some(Element::Quadrilateral));
     assert_eq!(parameters.origin, [0.0, 0.0]);
     assert_eq!(parameters.cells, [10, 1]);
     let heat = heat(&case);
@@ -144,24 +145,24 @@ fn every_generator() {
          body_from = [1, 0.5]\nbody_to = [2, 1.5]",
     );
     let Generator::BoxWithBox(body) = body else { panic!() };
-    assert_eq!((body.body_from.as_slice(), body.outer.seed), ([1.0, 0.5].as_slice(), 9));
-    assert_eq!((body.outer.element, body.outer.jitter), (Element::Prism, 0.1));
+    assert_eq!((body.body_from, body.outer.seed), ([1.0, 0.5], 9));
+    assert_eq!((body.outer.element, body.outer.jitter), (Some(Element::Prism), 0.1));
     let cylinder = generator(
         "[mesh.generate.cylinder_in_channel]\nlength = 2.2\nheight = 0.41\ncentre = [0.2, 0.2]\n\
          diameter = 0.1\ncells_around = 64\ncells_radial = 16\ncells_wake = 40",
     );
     let Generator::CylinderInChannel(cylinder) = cylinder else { panic!() };
-    assert_eq!((cylinder.width, cylinder.element), (None, Element::Quadrilateral));
+    assert_eq!((cylinder.width, cylinder.element), (None, Some(Element::Quadrilateral)));
     let sphere = generator(
         "[mesh.generate.sphere_in_box]\nsize = [4, 4, 4]\ncentre = [2, 2, 2]\ndiameter = 1\n\
          surface_size = 0.1\nfar_size = 1\nlayers = 3",
     );
     let Generator::SphereInBox(sphere) = sphere else { panic!() };
-    assert_eq!((sphere.layers, sphere.element), (3, Element::Tetrahedron));
+    assert_eq!((sphere.layers, sphere.element), (3, Some(Element::Tetrahedron)));
     let annulus =
         generator("[mesh.generate.annulus]\ninner = 1\nouter = 2\nlength = 1\ncells = [8, 32, 4]");
     let Generator::Annulus(annulus) = annulus else { panic!() };
-    assert_eq!((annulus.length, annulus.element), (Some(1.0), Element::Hexahedron));
+    assert_eq!((annulus.length, annulus.element), (Some(1.0), Some(Element::Hexahedron)));
 }
 
 #[test]

@@ -147,6 +147,13 @@ size = [4, 2]\ncells = [8, 4]\nbody_from = [1]\nbody_to = [2]\n"), @"
     5 | body_from = [1]
       |             ^^^
     ");
+    insta::assert_snapshot!(failure(STEADY, mesh, "[mesh.generate.box_with_box]
+size = [4, 2, 1]\ncells = [8, 4, 2]\nbody_from = [1, 1, 0]\nbody_to = [2, 1.5, 0.5]\n"), @"
+    folder/bar.toml:6:11: the body goes through along z, from 0 to 1
+      |
+    6 | body_to = [2, 1.5, 0.5]
+      |           ^^^^^^^^^^^^^
+    ");
     insta::assert_snapshot!(failure(STEADY, mesh, "[mesh.generate.cylinder_in_channel]
 length = 2\nheight = 1\ncentre = [0.5, 0.1]\ndiameter = 0.3
 cells_around = 8\ncells_radial = 4\ncells_wake = 4\n"), @"

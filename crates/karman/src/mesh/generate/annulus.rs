@@ -4,13 +4,11 @@ use super::super::raw::RawMesh;
 use super::block::{extruded, graded, plane};
 use super::split::{Class, converted};
 use super::{Element, GenerateError, at_least, check_cells, check_size, positive};
-use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
 /// Parameters of an annulus about the z axis through `centre`. Patches: inner, outer, and in 3D
 /// zmin and zmax.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AnnulusParams {
     /// Inner radius, m. Default: 0.5.
     pub inner: f64,

@@ -5,13 +5,11 @@ use super::block::{Grid, extruded, graded, grid};
 use super::jitter::{displace_interior, least_spacing};
 use super::split::{Class, converted};
 use super::{Element, GenerateError, at_least, check_cells, check_size, positive};
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Parameters of a rectangle (two entries in `size`) or a box (three). Patches: xmin, xmax, ymin,
 /// ymax, and zmin, zmax.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BoxParams {
     /// Lowest corner. Default: the origin.
     pub origin: Vec<f64>,

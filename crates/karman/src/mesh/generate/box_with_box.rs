@@ -1,33 +1,17 @@
 //! `[mesh.generate.box_with_box]`: a rectangle with a rectangular body in it, or that extruded.
 
 use super::super::raw::RawMesh;
+use super::GenerateError;
 use super::box_mesh::BoxParams;
-use super::{Element, GenerateError};
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Parameters of a box with a body cut out of it; in 3D the body spans the whole of z. Patches:
 /// those of the box, and body.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BoxWithBoxParams {
-    /// Lowest corner. Default: the origin.
-    pub origin: Vec<f64>,
-    /// Lengths, m. Default: the unit square.
-    pub size: Vec<f64>,
-    /// Blocks in each direction, those the body takes included. Default: 10.
-    pub cells: Vec<usize>,
-    /// Elements the blocks are cut into. Default: triangle or tetrahedron.
-    pub element: Option<Element>,
-    /// Largest displacement of interior nodes over the spacing; up to 0.2 no cell inverts. Default:
-    /// 0.
-    pub jitter: f64,
-    /// Seed of the displacements. Default: 1.
-    pub seed: u64,
-    /// Last over first spacing in each direction, before lines move onto the body. Default: 1.
-    pub grading: Vec<f64>,
-    /// Regions, slabs of equally many blocks one after the other in x. Default: `default` alone.
-    pub regions: Vec<String>,
+    /// The box; blocks that the body takes count, lines move onto the body after grading. Default:
+    /// the unit square.
+    pub outer: BoxParams,
     /// x and y of the body's lowest corner. Default: 0.4, 0.4.
     pub body_from: [f64; 2],
     /// x and y of the body's highest corner. Default: 0.6, 0.6.
@@ -36,20 +20,8 @@ pub struct BoxWithBoxParams {
 
 impl Default for BoxWithBoxParams {
     fn default() -> Self {
-        let BoxParams { origin, cells, element, jitter, seed, grading, regions, .. } =
-            BoxParams::default();
-        BoxWithBoxParams {
-            origin,
-            size: vec![1.0; 2],
-            cells,
-            element,
-            jitter,
-            seed,
-            grading,
-            regions,
-            body_from: [0.4; 2],
-            body_to: [0.6; 2],
-        }
+        let outer = BoxParams { size: vec![1.0; 2], ..BoxParams::default() };
+        BoxWithBoxParams { outer, body_from: [0.4; 2], body_to: [0.6; 2] }
     }
 }
 
@@ -60,20 +32,10 @@ impl BoxWithBoxParams {
     /// # Errors
     /// See [`super::Generator::generate`].
     pub fn generate(&self) -> Result<RawMesh, GenerateError> {
-        let outer = BoxParams {
-            origin: self.origin.clone(),
-            size: self.size.clone(),
-            cells: self.cells.clone(),
-            element: self.element,
-            jitter: self.jitter,
-            seed: self.seed,
-            grading: self.grading.clone(),
-            regions: self.regions.clone(),
-        };
-        let mut coordinates = outer.coordinates()?;
+        let mut coordinates = self.outer.coordinates()?;
         let columns = fit(&mut coordinates[0], self.body_from[0], self.body_to[0])?;
         let rows = fit(&mut coordinates[1], self.body_from[1], self.body_to[1])?;
-        outer.meshed(coordinates, Some((columns, rows)))
+        self.outer.meshed(coordinates, Some((columns, rows)))
     }
 }
 

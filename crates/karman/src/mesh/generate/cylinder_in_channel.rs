@@ -5,14 +5,12 @@ use super::annulus::radial_class;
 use super::block::{extruded, fractions, graded, growth_from, plane};
 use super::split::{Class, converted};
 use super::{Element, GenerateError, at_least, check_cells, check_size, positive};
-use serde::{Deserialize, Serialize};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 /// Parameters of a channel from the origin to (length, height), with a circular cylinder along z.
 /// The defaults are the benchmark of Schäfer & Turek 1996 (doi:10.1007/978-3-322-89849-4_39).
 /// Patches: inlet, outlet, bottom, top, cylinder, and in 3D back (z = 0) and front.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CylinderInChannelParams {
     /// Length in x, m. Default: 2.2.
     pub length: f64,

@@ -24,11 +24,9 @@ use super::geometry::{cell_measure, mean_point};
 use super::quality::mean_ratio;
 use super::raw::RawMesh;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 /// The elements a generator fills its shape with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     /// 2D.
     Triangle,
@@ -47,25 +45,42 @@ pub enum Element {
 }
 
 impl Element {
+    /// Every element, in the order of [`Element::NAMES`].
+    pub const ALL: [Element; 7] = [
+        Element::Triangle,
+        Element::Quadrilateral,
+        Element::Tetrahedron,
+        Element::Hexahedron,
+        Element::Prism,
+        Element::Pyramid,
+        Element::Mixed,
+    ];
+
+    /// The names of the case file.
+    pub const NAMES: &'static [&'static str] =
+        &["triangle", "quadrilateral", "tetrahedron", "hexahedron", "prism", "pyramid", "mixed"];
+
     /// The name as the case file writes it.
     pub const fn name(self) -> &'static str {
-        match self {
-            Element::Triangle => "triangle",
-            Element::Quadrilateral => "quadrilateral",
-            Element::Tetrahedron => "tetrahedron",
-            Element::Hexahedron => "hexahedron",
-            Element::Prism => "prism",
-            Element::Pyramid => "pyramid",
-            Element::Mixed => "mixed",
-        }
+        Self::NAMES[self as usize]
+    }
+
+    /// The element of this name.
+    pub fn from_name(name: &str) -> Option<Element> {
+        Self::ALL.into_iter().find(|element| element.name() == name)
+    }
+
+    /// Whether it fills a mesh of this dimension.
+    pub fn fits(self, dimension: usize) -> bool {
+        let flat = matches!(self, Element::Triangle | Element::Quadrilateral);
+        self == Element::Mixed || flat == (dimension == 2)
     }
 
     /// The element asked for, or the simplex, where it fits the dimension.
     fn chosen(element: Option<Element>, dimension: usize) -> Result<Element, GenerateError> {
         let default = if dimension == 2 { Element::Triangle } else { Element::Tetrahedron };
         let element = element.unwrap_or(default);
-        let flat = matches!(element, Element::Triangle | Element::Quadrilateral);
-        if element == Element::Mixed || flat == (dimension == 2) {
+        if element.fits(dimension) {
             Ok(element)
         } else {
             Err(GenerateError::Element { element: element.name(), dimension })
@@ -125,9 +140,8 @@ impl GenerateError {
     }
 }
 
-/// A generator and its parameters, as `[mesh.generate]` holds it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+/// A generator and its parameters.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Generator {
     /// A rectangle or a box.
     Box(BoxParams),
@@ -142,10 +156,6 @@ pub enum Generator {
 }
 
 impl Generator {
-    /// The names the case file may use.
-    pub const NAMES: [&'static str; 5] =
-        ["box", "box_with_box", "cylinder_in_channel", "sphere_in_box", "annulus"];
-
     /// Makes the mesh.
     ///
     /// # Errors

@@ -5,12 +5,10 @@ use super::super::raw::{Elements, RawMesh};
 use super::block::fractions;
 use super::split::{Class, converted};
 use super::{Element, GenerateError, at_least, check_cells, check_size, positive};
-use serde::{Deserialize, Serialize};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
 /// Parameters of a sphere in a box. Patches: sphere, farfield.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SphereInBoxParams {
     /// Lengths of the box, m. Default: 20 in each direction.
     pub size: [f64; 3],

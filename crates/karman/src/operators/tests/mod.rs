@@ -7,12 +7,13 @@ mod reconstructions;
 use super::gradient::{corrected_face_value, gauss_gradient, least_squares_gradient};
 use super::incidence::{curl, divergence, gradient, nodal_gradient, rotation};
 use super::interpolate::{integrate, interpolate};
-use super::{EdgeIncidence, FaceCells, MeshGeometry};
+use super::{EdgeIncidence, FaceCells, LeastSquares, MeshGeometry};
 use crate::backend::testing::values;
 use crate::backend::{Backend, Buffer};
 use crate::mesh::generate::{BoxParams, Element};
 use crate::mesh::{EdgeTopology, Geometry, Mesh, MeshOptions};
 use crate::real::Real;
+use std::sync::Arc;
 
 /// A mesh with all that operators are made of.
 pub(super) struct Sample {
@@ -224,6 +225,22 @@ impl<'a, F: Real> On<'a, F> {
                 dimension,
                 out,
             );
+        })
+    }
+
+    /// The same from weights that are kept.
+    pub(super) fn kept_least_squares(
+        &self,
+        p: &[f64],
+        boundary: &[f64],
+        weight: &[f64],
+    ) -> Vec<f64> {
+        let (p, value, weight) = (self.up(p), self.up(boundary), self.up(weight));
+        let (n, dimension) = (self.cells.n_cells(), self.mesh.dimension);
+        self.run(3 * n, |k, out| {
+            let cells = Arc::new(FaceCells::new(k, self.mesh));
+            let kept = LeastSquares::new(k, cells, &self.geometry, &weight, dimension);
+            kept.apply(k, &p, &value, out);
         })
     }
 

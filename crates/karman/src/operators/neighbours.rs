@@ -1,0 +1,49 @@
+//! What lies across each face of a cell. Kernels that go from cell to cell read it in order instead of
+//! asking each face which of its cells is the other one.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+
+use super::incidence::without_sign;
+use super::topology::FaceCells;
+use crate::backend::{Backend, Buffer, Segment, View};
+use crate::mesh::SIGN_BIT;
+use cubecl::prelude::*;
+use karman_macros::kernel;
+
+/// For each item of `cell_to_faces`, `[items]`: the cell across that face, or the boundary face,
+/// counted from the first one, with the top bit set ([`is_cell`]).
+pub fn neighbours(backend: &Backend, cells: &FaceCells) -> Buffer<u32> {
+    let FaceCells { left, right, offsets, faces, .. } = cells;
+    let (n, inner) = (cells.n_cells(), cells.n_interior());
+    let mut neighbours = backend.zeros(faces.len());
+    find_neighbours(backend, n, offsets, faces, left, right, inner, &mut neighbours);
+    neighbours
+}
+
+/// Whether a neighbour is a cell; it is a boundary face otherwise, its number [`without_sign`].
+#[cube]
+#[inline(always)]
+pub fn is_cell(neighbour: u32) -> bool {
+    neighbour < comptime!(SIGN_BIT)
+}
+
+/// Traffic a cell: 4, an item 8, an interior face 8.
+#[kernel(find_neighbours)]
+pub fn neighbours_of_cell(
+    c: usize,
+    offsets: &View<u32>,
+    faces: &View<u32>,
+    left: &View<u32>,
+    right: &View<u32>,
+    n_interior: usize,
+    neighbours: &mut Segment<u32>,
+) {
+    for k in offsets[c] as usize..offsets[c + 1] as usize {
+        let f = without_sign(faces[k]);
+        if f < n_interior {
+            let l = left[f];
+            neighbours[k] = if l as usize == c { right[f] } else { l };
+        } else {
+            neighbours[k] = (f - n_interior) as u32 | comptime!(SIGN_BIT);
+        }
+    }
+}
