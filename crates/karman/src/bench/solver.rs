@@ -156,10 +156,10 @@ fn iteration(
         (seconds[k], iterations[k]) = (time, outcome.iterations as f64);
     }
     // A small system is solved to the last bit before the longer solve ends.
-    let more = iterations[1] - iterations[0];
-    let each = match more > 0.0 {
-        true => (seconds[1][1] - seconds[0][1]) / more,
-        false => seconds[0][1] / iterations[0].max(1.0),
+    let (longer, more) = (seconds[1][1] - seconds[0][1], iterations[1] - iterations[0]);
+    let each = match more > 0.0 && longer > 0.0 {
+        true => longer / more,
+        false => seconds[1][1] / iterations[1].max(1.0),
     };
     bench.add(name, "f64", b.len(), bytes, [seconds[0][0] / iterations[0].max(1.0), each]);
     Ok(())

@@ -166,6 +166,10 @@ pub(crate) fn check(file: Option<&Spanned<AmgFile>>) -> Result<AmgParameters, Pr
         return Ok(defaults);
     };
     let keys = file.get_ref();
+    if keys.hierarchy_precision == Some(HierarchyPrecision::F16) {
+        let message = "a hierarchy in 16 bits is not available in this version";
+        return Err(Problem::at(file.span(), message).note("use hierarchy_precision = \"f32\""));
+    }
     let strength = number(&keys.strength, defaults.strength, "strength", Sign::NotNegative)?;
     if let Some(file) = keys.strength.as_ref().filter(|_| strength > 1.0) {
         let message = format!("`strength` must be from 0 to 1, not {strength}");

@@ -70,6 +70,18 @@ pub(crate) struct LinearSolverFile {
     pub(crate) amg: Maybe<AmgFile>,
 }
 
+/// Parameters of multigrid beside another preconditioner.
+pub(crate) fn amg_without_effect(keys: &LinearSolverFile) -> Option<Problem> {
+    let amg = keys.amg.as_ref()?;
+    let preconditioner = *keys.preconditioner.as_ref()?.get_ref();
+    if matches!(preconditioner, Preconditioner::Auto | Preconditioner::Amg) {
+        return None;
+    }
+    let word = preconditioner.word();
+    let message = format!("[linear_solver.amg] has no effect: the preconditioner is \"{word}\"");
+    Some(Problem::at(amg.span(), message))
+}
+
 pub(crate) fn check(file: Option<&Spanned<LinearSolverFile>>) -> Result<LinearSolverCase, Problem> {
     let Some(file) = file else {
         return Ok(LinearSolverCase {
@@ -84,13 +96,13 @@ pub(crate) fn check(file: Option<&Spanned<LinearSolverFile>>) -> Result<LinearSo
     let method = keys.method.as_ref().map_or(SolverMethod::Auto, |file| *file.get_ref());
     let preconditioner =
         keys.preconditioner.as_ref().map_or(Preconditioner::Auto, |file| *file.get_ref());
-    let absent = "algebraic multigrid is not available in this version";
-    if let Some(file) = keys.method.as_ref().filter(|_| method == SolverMethod::Multigrid) {
-        return Err(Problem::at(file.span(), absent).note("use method = \"auto\""));
-    }
-    let amg_wanted = preconditioner == Preconditioner::Amg;
-    if let Some(file) = keys.preconditioner.as_ref().filter(|_| amg_wanted) {
-        return Err(Problem::at(file.span(), absent).note("use preconditioner = \"auto\""));
+    let is_amg = matches!(preconditioner, Preconditioner::Auto | Preconditioner::Amg);
+    if let Some(file) = keys.preconditioner.as_ref()
+        && method == SolverMethod::Multigrid
+        && !is_amg
+    {
+        let message = "`method = \"multigrid\"` iterates with cycles of algebraic multigrid alone";
+        return Err(Problem::at(file.span(), message).note("leave `preconditioner` out"));
     }
     let relative_tolerance =
         number(&keys.relative_tolerance, 1e-8, "relative_tolerance", Sign::NotNegative)?;

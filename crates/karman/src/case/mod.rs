@@ -286,10 +286,8 @@ fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<Case, Vec<Pr
 
 /// Settings that are read but change nothing.
 fn warnings(file: &CaseFile) -> impl Iterator<Item = Problem> {
-    let amg = file.linear_solver.as_ref().and_then(|keys| keys.get_ref().amg.as_ref());
-    let message = "[linear_solver.amg] has no effect: \
-                   algebraic multigrid is not available in this version";
-    amg.into_iter().map(move |amg| Problem::at(amg.span(), message))
+    let keys = file.linear_solver.as_ref().map(Spanned::get_ref);
+    keys.and_then(linear_solver::amg_without_effect).into_iter()
 }
 
 fn places(file: &CaseFile, heat: &Spanned<heat::HeatFile>, source: &Source) -> Places {

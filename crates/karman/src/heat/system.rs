@@ -378,7 +378,7 @@ impl<F: Real> Heat<F> {
 /// Conjugate gradients do not serve a corrected operator, which is not symmetric.
 fn for_unsymmetric(method: Method) -> Method {
     match method {
-        Method::Fgmres => Method::Fgmres,
+        Method::Fgmres | Method::Stationary => method,
         _ => Method::BiCgStab,
     }
 }

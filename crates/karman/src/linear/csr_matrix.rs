@@ -47,6 +47,23 @@ impl<T: Real> CsrMatrix<T> {
         wrong.map_or(Ok(matrix), Err)
     }
 
+    /// The matrix of arrays that are known to be right.
+    pub(super) fn trusted(
+        column_count: usize,
+        offsets: Vec<u32>,
+        columns: Vec<u32>,
+        values: Vec<T>,
+    ) -> Self {
+        let matrix = CsrMatrix { column_count, offsets, columns, values };
+        debug_assert!((0..matrix.rows()).all(|row| {
+            let range = matrix.offsets[row] as usize..matrix.offsets[row + 1] as usize;
+            let columns = &matrix.columns[range];
+            columns.is_sorted_by(|a, b| a < b)
+                && columns.last().is_none_or(|c| (*c as usize) < column_count)
+        }));
+        matrix
+    }
+
     fn check_row(&self, row: usize) -> Result<(), LinearError> {
         let (first, end) = (self.offsets[row] as usize, self.offsets[row + 1] as usize);
         if end < first || end > self.columns.len() {

@@ -106,6 +106,14 @@ pub enum LinearError {
         /// The diagonal entry, 0 where it is absent.
         value: f64,
     },
+    /// Multigrid needs positive diagonals.
+    #[error("the diagonal of row {row} is {value}; algebraic multigrid needs positive ones")]
+    PositiveDiagonal {
+        /// The row.
+        row: usize,
+        /// The diagonal entry, 0 where it is absent.
+        value: f64,
+    },
     /// A vector of the wrong length.
     #[error("the {what} has {found} elements, but the system has {expected} unknowns")]
     VectorLength {

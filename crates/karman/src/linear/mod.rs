@@ -5,9 +5,11 @@
 //! live beside the vectors: a recorded iteration never waits for the host, and one that runs past
 //! the end changes nothing, so counts are exact however seldom the host looks.
 
+pub mod amg;
 mod bicgstab;
 mod cg;
 mod chebyshev;
+mod choice;
 mod colouring;
 mod csr_matrix;
 mod error;
@@ -24,7 +26,9 @@ mod progress;
 mod single_reduction;
 mod sliced_ell;
 mod solver;
+mod stationary;
 
+pub use amg::{Amg, AmgParams, HierarchyReport};
 pub use chebyshev::{Chebyshev, largest_eigenvalue};
 pub use colouring::Colouring;
 pub use csr_matrix::CsrMatrix;
@@ -43,6 +47,7 @@ use bicgstab::BiCgStab;
 use cg::ConjugateGradient;
 use fgmres::Fgmres;
 use single_reduction::SingleReduction;
+use stationary::Stationary;
 
 #[cfg(test)]
 mod endings;

@@ -1,6 +1,6 @@
 //! What a caller chooses.
 
-use super::LinearError;
+use super::{AmgParams, LinearError};
 
 /// The Krylov method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -14,6 +14,8 @@ pub enum Method {
     FlexibleConjugateGradient,
     /// BiCGStab (van der Vorst 1992): any system; each step has two products.
     BiCgStab,
+    /// x ← x + M⁻¹ (b − A x): cycles of multigrid alone.
+    Stationary,
     /// Flexible GMRES (Saad 1993) with the residual recomputed after `restart` steps.
     Fgmres,
 }
@@ -26,6 +28,7 @@ impl Method {
             Method::SingleReduction => "single_reduction_cg",
             Method::FlexibleConjugateGradient => "flexible_cg",
             Method::BiCgStab => "bicgstab",
+            Method::Stationary => "multigrid",
             Method::Fgmres => "fgmres",
         }
     }
@@ -48,6 +51,16 @@ pub enum PreconditionerKind {
         /// Largest over smallest eigenvalue of the interval that is damped.
         ratio: f64,
     },
+    /// A cycle of algebraic multigrid.
+    Amg(AmgParams),
+    /// Multigrid or something cheaper, by size and diagonal dominance: see
+    /// [`Solver::choice`](super::Solver::choice).
+    Auto {
+        /// How multigrid is done where it is chosen.
+        amg: AmgParams,
+        /// Whether the cheaper one is a Chebyshev polynomial, of degree 4, and not Jacobi.
+        polynomial: bool,
+    },
     /// Steps of conjugate gradients with Jacobi: not one linear map, so for the flexible methods.
     ConjugateGradient {
         /// Steps.
@@ -63,6 +76,8 @@ impl PreconditionerKind {
             PreconditionerKind::Jacobi => "jacobi",
             PreconditionerKind::GaussSeidel => "gauss_seidel",
             PreconditionerKind::Chebyshev { .. } => "chebyshev",
+            PreconditionerKind::Amg(_) => "amg",
+            PreconditionerKind::Auto { .. } => "auto",
             PreconditionerKind::ConjugateGradient { .. } => "conjugate_gradient",
         }
     }
@@ -155,6 +170,7 @@ impl Params {
             PreconditionerKind::ConjugateGradient { steps } if !(1..=1000).contains(&steps) => {
                 wrong("steps", steps as f64, "it lies between 1 and 1000")
             }
+            PreconditionerKind::Amg(amg) | PreconditionerKind::Auto { amg, .. } => amg.check(),
             _ => Ok(()),
         }
     }

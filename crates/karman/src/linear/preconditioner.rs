@@ -1,6 +1,6 @@
 //! Approximate inverses z = M⁻¹ r.
 
-use super::{LinearError, Matrix};
+use super::{HierarchyReport, LinearError, Matrix};
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::real::{Real, convert};
 use cubecl::prelude::*;
@@ -20,6 +20,11 @@ pub trait Preconditioner<T: Real>: Send {
     /// Whether M is one symmetric matrix: plain conjugate gradients needs that.
     fn is_symmetric(&self) -> bool {
         true
+    }
+
+    /// The levels, where it has some.
+    fn hierarchy(&self) -> Option<&HierarchyReport> {
+        None
     }
 
     /// Bytes one application moves, for reports.

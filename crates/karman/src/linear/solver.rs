@@ -1,12 +1,14 @@
 //! A system set up once and solved for many right-hand sides: the Krylov loop, seen from the host.
 
+use super::amg::{Amg, HierarchyPrecision, HierarchyReport};
+use super::choice::choose;
 use super::nullspace::ConstantProjection;
 use super::progress::{Krylov, Progress, System, status};
 use super::{
     BiCgStab, Breakdown, Chebyshev, ConjugateGradient, Fgmres, GaussSeidel, Identity,
     InnerConjugateGradient, Jacobi, LinearError, Matrix, Method, Nullspace, Operator, Params,
-    Preconditioner, PreconditionerKind, SingleJacobi, SingleReduction, SolveOutcome, Status,
-    StoredPrecision,
+    Preconditioner, PreconditionerKind, SingleJacobi, SingleReduction, SolveOutcome, Stationary,
+    Status, StoredPrecision,
 };
 use crate::backend::{Backend, Buffer, Recording, blas};
 use crate::real::Real;
@@ -34,6 +36,8 @@ pub struct Solver<T: Real> {
     /// Iterations of one replay (recurrences) or between two looks (cycles).
     stride: usize,
     constants: Option<(ConstantProjection, Buffer<T>)>,
+    /// Why the preconditioner is what it is.
+    reason: String,
 }
 
 impl<T: Real> Solver<T> {
@@ -64,8 +68,16 @@ impl<T: Real> Solver<T> {
         params: &Params,
     ) -> Result<Self, LinearError> {
         params.check()?;
-        let preconditioner = preconditioner(backend, operator.unknowns(), near, params)?;
-        Self::with_preconditioner(backend, operator, preconditioner, params)
+        let mut params = params.clone();
+        let mut reason = "as asked for".to_owned();
+        if let (PreconditionerKind::Auto { .. }, Some(near)) = (params.preconditioner, &near) {
+            let choice = choose(backend, near, params.preconditioner)?;
+            (params.preconditioner, reason) = (choice.kind, choice.reason);
+        }
+        let preconditioner = preconditioner(backend, operator.unknowns(), near, &params)?;
+        let mut solver = Self::with_preconditioner(backend, operator, preconditioner, &params)?;
+        solver.reason = reason;
+        Ok(solver)
     }
 
     /// The solver of any operator with any preconditioner; what `params` says of one is not used.
@@ -100,6 +112,7 @@ impl<T: Real> Solver<T> {
             recordings: vec![],
             stride: 1,
             constants,
+            reason: "as given".to_owned(),
         };
         solver.record()?;
         Ok(solver)
@@ -135,6 +148,16 @@ impl<T: Real> Solver<T> {
     /// What it was made with.
     pub fn params(&self) -> &Params {
         &self.params
+    }
+
+    /// The preconditioner in use, and why it was chosen.
+    pub fn choice(&self) -> (&'static str, &str) {
+        (self.params.preconditioner.name(), &self.reason)
+    }
+
+    /// The levels of its preconditioner, where that has some.
+    pub fn hierarchy(&self) -> Option<&HierarchyReport> {
+        self.state.system.preconditioner.hierarchy()
     }
 
     /// Another tolerance from now on.
@@ -342,6 +365,7 @@ fn krylov<T: Real>(backend: &Backend, system: &System<T>, params: &Params) -> Bo
         }
         Method::SingleReduction => Box::new(SingleReduction::new(backend, system)),
         Method::BiCgStab => Box::new(BiCgStab::new(backend, system)),
+        Method::Stationary => Box::new(Stationary::new(backend, system)),
         Method::Fgmres => Box::new(Fgmres::new(backend, system, params.restart)),
     }
 }
@@ -367,6 +391,8 @@ fn preconditioner<T: Real>(
     let single = params.preconditioner_precision == StoredPrecision::Single;
     Ok(match kind {
         PreconditionerKind::None => Box::new(Identity { rows }),
+        // Resolved where there is a matrix, as there is here.
+        PreconditionerKind::Auto { .. } => Box::new(Jacobi::<T>::new(&matrix)?),
         PreconditionerKind::Jacobi if single => Box::new(SingleJacobi(Jacobi::new(&matrix)?)),
         PreconditionerKind::Jacobi => Box::new(Jacobi::<T>::new(&matrix)?),
         PreconditionerKind::GaussSeidel if single => Box::new(GaussSeidel::<T, f32>::new(&matrix)?),
@@ -379,6 +405,10 @@ fn preconditioner<T: Real>(
         PreconditionerKind::Chebyshev { degree, ratio } => {
             Box::new(Chebyshev::<T, T>::new(matrix, degree, ratio)?)
         }
+        PreconditionerKind::Amg(params) if params.precision == HierarchyPrecision::Single => {
+            Box::new(Amg::<f32>::new(&matrix, &params)?)
+        }
+        PreconditionerKind::Amg(params) => Box::new(Amg::<T>::new(&matrix, &params)?),
         PreconditionerKind::ConjugateGradient { steps } => {
             Box::new(InnerConjugateGradient::new(matrix, steps)?)
         }

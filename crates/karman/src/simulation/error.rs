@@ -50,14 +50,6 @@ pub enum SimulationError {
     /// A picture.
     #[error(transparent)]
     Picture(#[from] PictureError),
-    /// A method that is not there yet.
-    #[error("{what} is not available in this version; {instead}")]
-    NotAvailable {
-        /// What.
-        what: String,
-        /// What to use in its place.
-        instead: &'static str,
-    },
     /// A field the equation lacks.
     #[error("there is no field `{name}`; there is {known}")]
     NoField {

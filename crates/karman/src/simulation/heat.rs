@@ -4,8 +4,10 @@ use super::SimulationError;
 use super::equation::{Advance, Equation, Location, Monitored};
 use crate::backend::{Backend, Buffer};
 use crate::case::{
-    Case, Discretization as DiscretizationCase, HeatBoundary, HeatCase, HeatTimeMethod,
-    LinearSolverCase, Precision, Preconditioner, SolverMethod, Value,
+    AmgParameters, Case, Coarsening as CoarseningCase, Cycle as CycleCase,
+    Discretization as DiscretizationCase, HeatBoundary, HeatCase, HeatTimeMethod,
+    HierarchyPrecision as HierarchyPrecisionCase, LinearSolverCase, Precision, Preconditioner,
+    Smoother as SmootherCase, SolverMethod, Value,
 };
 use crate::expression::DeviceExpression;
 use crate::heat::{
@@ -13,7 +15,8 @@ use crate::heat::{
     Material, Prescribed, Problem, Scheme, Source,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
-use crate::linear::{Method, Params, PreconditionerKind};
+use crate::linear::amg::{Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
+use crate::linear::{AmgParams, Method, Params, PreconditionerKind};
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{FaceGroup, Located, Sampler, line_points, locate};
 use crate::real::Real;
@@ -119,7 +122,7 @@ impl<F: Real> HeatRun<F> {
             initial: Arc::new(heat_case.initial_temperature.clone()),
         };
         let heat = Heat::new(backend, mesh, geometry, problem)?;
-        let params = params(&case.linear_solver, discretization, case.is_steady())?;
+        let params = params(&case.linear_solver, discretization, case.is_steady());
         let march = case.time.as_ref().map(|time| {
             let scheme = match time.method {
                 HeatTimeMethod::BackwardEuler => Scheme::BackwardEuler,
@@ -189,44 +192,81 @@ fn conditions(case: &HeatCase, mesh: &Mesh) -> Vec<Condition> {
     mesh.patches.iter().map(condition).collect()
 }
 
-/// What `auto` means here: conjugate gradients for symmetric systems, BiCGStab for corrected ones;
-/// Jacobi, but for steady corrected systems a Chebyshev polynomial, whose products leave the
-/// correction out (on 100 k tetrahedra it took half the time).
-fn params(
-    case: &LinearSolverCase,
-    discretization: Discretization,
-    steady: bool,
-) -> Result<Params, SimulationError> {
+/// What `auto` means here: conjugate gradients for symmetric systems, BiCGStab for corrected ones,
+/// FGMRES for cycles that are not symmetric; multigrid for large systems on the host; for the others
+/// Jacobi, but for steady corrected ones a Chebyshev polynomial, whose products leave the correction
+/// out (on 100 k tetrahedra it took half the time).
+fn params(case: &LinearSolverCase, discretization: Discretization, steady: bool) -> Params {
     let corrected = discretization == Discretization::Cell { corrected: true };
-    let unavailable = |what: &str| SimulationError::NotAvailable {
-        what: what.to_owned(),
-        instead: "use `preconditioner = \"auto\"`",
-    };
+    let amg = amg_params(&case.amg);
+    let uses_amg = matches!(case.preconditioner, Preconditioner::Auto | Preconditioner::Amg);
     let method = match case.method {
         SolverMethod::Auto if corrected => Method::BiCgStab,
+        SolverMethod::Auto if uses_amg && !amg.is_symmetric() => Method::Fgmres,
         SolverMethod::Auto | SolverMethod::Cg => Method::ConjugateGradient,
         SolverMethod::SingleReductionCg => Method::SingleReduction,
         SolverMethod::FlexibleCg => Method::FlexibleConjugateGradient,
         SolverMethod::BiCgStab => Method::BiCgStab,
         SolverMethod::Fgmres => Method::Fgmres,
-        SolverMethod::Multigrid => return Err(unavailable("method = \"multigrid\"")),
+        SolverMethod::Multigrid => Method::Stationary,
     };
     let chebyshev = PreconditionerKind::Chebyshev { degree: 4, ratio: 30.0 };
     let preconditioner = match case.preconditioner {
-        Preconditioner::Auto if corrected && steady => chebyshev,
-        Preconditioner::Auto | Preconditioner::Jacobi => PreconditionerKind::Jacobi,
+        Preconditioner::Auto if method == Method::Stationary => PreconditionerKind::Amg(amg),
+        Preconditioner::Auto => PreconditionerKind::Auto { amg, polynomial: corrected && steady },
+        Preconditioner::Jacobi => PreconditionerKind::Jacobi,
         Preconditioner::None => PreconditionerKind::None,
         Preconditioner::GaussSeidel => PreconditionerKind::GaussSeidel,
         Preconditioner::Chebyshev => chebyshev,
-        Preconditioner::Amg => return Err(unavailable("preconditioner = \"amg\"")),
+        Preconditioner::Amg => PreconditionerKind::Amg(amg),
     };
-    Ok(Params {
+    Params {
         method,
         preconditioner,
         relative_tolerance: case.relative_tolerance,
         max_iterations: case.max_iterations,
         ..Params::default()
-    })
+    }
+}
+
+/// The names of the case as those of the solver.
+fn amg_params(case: &AmgParameters) -> AmgParams {
+    let sparsification = |s: crate::case::Sparsification| Sparsification {
+        beta: s.beta,
+        increment: s.increment,
+        symmetric: s.symmetric,
+    };
+    let coarsening = match case.coarsening {
+        CoarseningCase::Pmis => Coarsening::Pmis,
+        CoarseningCase::RugeStuben => Coarsening::RugeStuben,
+        CoarseningCase::Aggregation => Coarsening::Aggregation,
+    };
+    AmgParams {
+        coarsening,
+        // Aggregates of eight with four entries a row, pairs with three.
+        pairing: if coarsening == Coarsening::Aggregation { 3 } else { 1 },
+        interpolation_entries: if coarsening == Coarsening::Aggregation { 4 } else { 3 },
+        strength: case.strength,
+        boundary_weight: case.boundary_weight,
+        sparsification: case.sparsification.map(sparsification),
+        smoother: match case.smoother {
+            SmootherCase::L1Jacobi => Smoother::L1Jacobi,
+            SmootherCase::Chebyshev => Smoother::Chebyshev { degree: 2 },
+            SmootherCase::GaussSeidel => Smoother::GaussSeidel,
+        },
+        sweeps: case.sweeps,
+        cycle: match case.cycle {
+            CycleCase::V => Cycle::V,
+            CycleCase::W => Cycle::W,
+            CycleCase::F => Cycle::F,
+            CycleCase::K => Cycle::K,
+        },
+        precision: match case.hierarchy_precision {
+            HierarchyPrecisionCase::F64 => HierarchyPrecision::Same,
+            HierarchyPrecisionCase::F32 | HierarchyPrecisionCase::F16 => HierarchyPrecision::Single,
+        },
+        ..AmgParams::default()
+    }
 }
 
 impl<F: Real> Monitors<F> {

@@ -125,12 +125,12 @@ pub static SECTIONS: &[Section] = &[
         key("local_step", "true | false", "none", "", "For `[euler]`; an error in a heat case.", "local_step = true"),
     ]),
     section("linear_solver", "How the systems of equations are solved.", &[
-        key("method", "auto | cg | single_reduction_cg | flexible_cg | bicgstab | fgmres | multigrid", "\"auto\"", "", "`auto`: conjugate gradients where the matrix is symmetric, else BiCGStab. `multigrid` is not available in this version.", "method = \"cg\""),
-        key("preconditioner", "auto | none | jacobi | gauss_seidel | chebyshev | amg", "\"auto\"", "", "`gauss_seidel` is multicolour and symmetric. `amg` is not available in this version.", "preconditioner = \"chebyshev\""),
+        key("method", "auto | cg | single_reduction_cg | flexible_cg | bicgstab | fgmres | multigrid", "\"auto\"", "", "`auto`: conjugate gradients where the matrix is symmetric, else BiCGStab, and a flexible method for a cycle of multigrid that is not symmetric. `multigrid`: cycles of multigrid alone.", "method = \"cg\""),
+        key("preconditioner", "auto | none | jacobi | gauss_seidel | chebyshev | amg", "\"auto\"", "", "`auto`: on the host `amg` from 50 000 unknowns on unless the rows are dominated by their diagonals, else `jacobi`, or `chebyshev` for a steady case with correction. `gauss_seidel` is multicolour and symmetric. `amg` is a cycle of algebraic multigrid.", "preconditioner = \"chebyshev\""),
         key("relative_tolerance", "number ≥ 0, below 1", "1e-8", "", "Stop once ‖b − Ax‖ ≤ tolerance ‖b‖; 0 makes `max_iterations`.", "relative_tolerance = 1e-10"),
         key("max_iterations", "whole number ≥ 1", "500", "", "Most iterations of one solve.", "max_iterations = 2000"),
     ]),
-    section("linear_solver.amg", "Algebraic multigrid. Checked, without effect in this version.", &[
+    section("linear_solver.amg", "Algebraic multigrid, with `preconditioner = \"amg\"` or where `auto` picks it.", &[
         key("coarsening", "pmis | ruge_stuben | aggregation", "\"pmis\"", "", "How coarse unknowns are chosen.", "coarsening = \"pmis\""),
         key("strength", "number from 0 to 1", "0.25", "", "θ: couplings with −a_ij ≥ θ max(−a_ik) are strong.", "strength = 0.25"),
         key("boundary_weight", "number > 0", "1.0", "", "α: weight of boundary unknowns, with `ruge_stuben`.", "boundary_weight = 5.0"),
@@ -138,7 +138,7 @@ pub static SECTIONS: &[Section] = &[
         key("smoother", "l1_jacobi | chebyshev | gauss_seidel", "\"l1_jacobi\"", "", "The smoother.", "smoother = \"chebyshev\""),
         key("sweeps", "list of 2 whole numbers", "[1, 1]", "", "Sweeps before and after the coarse correction.", "sweeps = [2, 2]"),
         key("cycle", "v | w | f | k", "\"v\"", "", "The cycle.", "cycle = \"w\""),
-        key("hierarchy_precision", "f64 | f32 | f16", "\"f32\"", "", "Precision of the stored hierarchy.", "hierarchy_precision = \"f64\""),
+        key("hierarchy_precision", "f64 | f32 | f16", "\"f32\"", "", "Precision of the stored hierarchy. `f16` is not available in this version.", "hierarchy_precision = \"f64\""),
     ]),
     section("linear_solver.amg.sparsification", "Dropping of weak couplings of coarse matrices.", &[
         key("beta", "number ≥ 0", "1.0", "", "β on the first coarse level.", "beta = 1.0"),

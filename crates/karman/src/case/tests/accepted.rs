@@ -192,12 +192,12 @@ fn all_sections_at_once() {
     assert_eq!(case.output.lines[0].points, 101);
     assert_eq!((case.run.precision, case.run.threads), (Precision::F32, 3));
     assert_eq!(case.checkpoint, Some(CheckpointCase { every: 1.0 }));
-    insta::assert_snapshot!(case.warnings[0].to_string(), @"
-    folder/bar.toml:18:1: [linear_solver.amg] has no effect: algebraic multigrid is not available in this version
+    insta::assert_snapshot!(case.warnings[0].to_string(), @r#"
+    folder/bar.toml:18:1: [linear_solver.amg] has no effect: the preconditioner is "gauss_seidel"
        |
     18 | [linear_solver.amg]
        | ^^^^^^^^^^^^^^^^^^^
-    ");
+    "#);
 }
 
 #[test]

@@ -386,19 +386,19 @@ fn times() {
 fn solvers() {
     let change =
         |to: &str| failure(STEADY, "[output]", &format!("[linear_solver]\n{to}\n[output]"));
-    insta::assert_snapshot!(change("method = \"multigrid\""), @r#"
-    folder/bar.toml:11:10: algebraic multigrid is not available in this version
+    insta::assert_snapshot!(change("method = \"multigrid\"\npreconditioner = \"jacobi\""), @r#"
+    folder/bar.toml:12:18: `method = "multigrid"` iterates with cycles of algebraic multigrid alone
        |
-    11 | method = "multigrid"
-       |          ^^^^^^^^^^^
-       = use method = "auto"
+    12 | preconditioner = "jacobi"
+       |                  ^^^^^^^^
+       = leave `preconditioner` out
     "#);
-    insta::assert_snapshot!(change("preconditioner = \"amg\""), @r#"
-    folder/bar.toml:11:18: algebraic multigrid is not available in this version
+    insta::assert_snapshot!(change("amg.hierarchy_precision = \"f16\""), @r#"
+    folder/bar.toml:11:1: a hierarchy in 16 bits is not available in this version
        |
-    11 | preconditioner = "amg"
-       |                  ^^^^^
-       = use preconditioner = "auto"
+    11 | amg.hierarchy_precision = "f16"
+       | ^^^
+       = use hierarchy_precision = "f32"
     "#);
     insta::assert_snapshot!(change("relative_tolerance = 1"), @"
     folder/bar.toml:11:22: `relative_tolerance` must be below 1, not 1

@@ -1,0 +1,122 @@
+//! Coarse matrices A_c = Pᵀ A P. Each coarse row has one writer, which adds up its products in the
+//! order of the fine rows and sorts what it has: the same bits for any number of threads.
+
+use super::matching::Aggregates;
+use super::parallel::{Places, Rows, matrix_of, sort_last_row};
+use crate::linear::{CsrMatrix, LinearError};
+
+/// R A P times `factor`, R being Pᵀ. About (entries of R) × (entries of A and of P a row) products.
+///
+/// # Errors
+/// [`LinearError::TooLarge`] where it has too many entries.
+pub(super) fn triple_product(
+    r: &CsrMatrix<f64>,
+    a: &CsrMatrix<f64>,
+    p: &CsrMatrix<f64>,
+    factor: f64,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    let write = |places: &mut Places, row: usize, rows: &mut Rows| {
+        let start = rows.columns.len();
+        for (fine, weight) in r.row(row) {
+            let weight = weight * factor;
+            for (neighbour, value) in a.row(fine) {
+                let product = weight * value;
+                for (column, weight) in p.row(neighbour) {
+                    places.add(rows, start, column as u32, product * weight);
+                }
+            }
+        }
+        sort_last_row(rows, start);
+    };
+    matrix_of(r.rows(), p.columns(), || Places::new(p.columns()), write)
+}
+
+/// The same for the interpolation that is constant on aggregates.
+///
+/// # Errors
+/// [`LinearError::TooLarge`] where it has too many entries.
+pub(super) fn aggregated(
+    a: &CsrMatrix<f64>,
+    aggregates: &Aggregates,
+    factor: f64,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    let (offsets, members) = members_of(aggregates);
+    let write = |places: &mut Places, row: usize, rows: &mut Rows| {
+        let start = rows.columns.len();
+        for fine in &members[offsets[row] as usize..offsets[row + 1] as usize] {
+            for (neighbour, value) in a.row(*fine as usize) {
+                places.add(rows, start, aggregates.of[neighbour], factor * value);
+            }
+        }
+        sort_last_row(rows, start);
+    };
+    let n = aggregates.count;
+    matrix_of(n, n, || Places::new(n), write)
+}
+
+/// The unknowns of each aggregate, in their order: offsets and items.
+fn members_of(aggregates: &Aggregates) -> (Vec<u32>, Vec<u32>) {
+    let mut offsets = vec![0u32; aggregates.count + 1];
+    for of in &aggregates.of {
+        offsets[*of as usize + 1] += 1;
+    }
+    for k in 0..aggregates.count {
+        offsets[k + 1] += offsets[k];
+    }
+    let mut next = offsets.clone();
+    let mut members = vec![0u32; aggregates.of.len()];
+    for (row, of) in aggregates.of.iter().enumerate() {
+        members[next[*of as usize] as usize] = row as u32;
+        next[*of as usize] += 1;
+    }
+    (offsets, members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::interpolation::constant_on;
+    use super::super::matching::aggregates;
+    use super::*;
+    use crate::backend::testing::{hosts, values};
+    use crate::linear::testing::{diamond, scattered, scattered_symmetric};
+
+    /// A matrix with one to four scattered entries a row.
+    fn some_interpolation(rows: usize, columns: usize) -> CsrMatrix<f64> {
+        let weights = values(4 * rows, 3);
+        let mut entries = vec![];
+        for r in 0..rows {
+            for k in 0..1 + r % 4 {
+                entries.push((r as u32, ((r * 7 + k * 13) % columns) as u32, weights[4 * r + k]));
+            }
+        }
+        CsrMatrix::from_entries(rows, columns, entries).unwrap()
+    }
+
+    #[test]
+    fn the_product_is_what_two_products_give() {
+        for (n, m) in [(1, 1), (50, 9), (3000, 700)] {
+            for a in [scattered(n), scattered_symmetric(n)] {
+                let p = some_interpolation(n, m);
+                let r = p.transposed();
+                let product = || triple_product(&r, &a, &p, 0.5).unwrap();
+                let mut all: Vec<_> = hosts().iter().map(|host| host.install(product)).collect();
+                all.dedup();
+                assert_eq!(all.len(), 1, "the product depends on the number of threads");
+                let x = values(m, 8);
+                let want = r.times(&a.times(&p.times(&x)));
+                for (got, want) in all[0].times(&x).iter().zip(&want) {
+                    assert!((got - 0.5 * want).abs() < 1e-11, "{got} {want}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn aggregates_give_the_product_of_their_interpolation() {
+        let a = diamond(9);
+        let aggregates = aggregates(&a, 0.25, 1).unwrap();
+        let p = constant_on(&aggregates);
+        let want = triple_product(&p.transposed(), &a, &p, 1.0).unwrap();
+        assert_eq!(aggregated(&a, &aggregates, 1.0).unwrap(), want);
+    }
+}

@@ -1,0 +1,594 @@
+//! Smoothers and transfers of a cycle, row by row. `s` is the size of a number of the hierarchy;
+//! a product's traffic is that of its matrix and s a row.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+
+use super::parallel::each;
+use crate::backend::{Backend, Buffer, Segment, View};
+use crate::linear::matrix::row_product;
+use crate::linear::{CsrMatrix, Layout, LinearError, Matrix, SLICE};
+use crate::real::{Real, convert};
+use cubecl::prelude::*;
+use karman_macros::kernel;
+
+/// Row `row` of A x as Σ_j a_ij (x_j − x_i) + (Σ_j a_ij) x_i: what single precision rounds are
+/// differences, so a vector that is constant on a component without a boundary is seen as such.
+#[cube]
+fn csr_stencil<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+) -> S {
+    let own = x[row];
+    let mut sum = excess[row] * own;
+    for k in offsets[row] as usize..offsets[row + 1] as usize {
+        sum += values[k] * (x[columns[k] as usize] - own);
+    }
+    sum
+}
+
+/// The same from slices.
+#[cube]
+fn ell_stencil<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+) -> S {
+    let slice = row / comptime!(SLICE);
+    let mut k = offsets[slice] as usize + row % comptime!(SLICE);
+    let end = offsets[slice + 1] as usize;
+    let own = x[row];
+    let mut sum = excess[row] * own;
+    while k < end {
+        sum += values[k] * (x[columns[k] as usize] - own);
+        k += comptime!(SLICE);
+    }
+    sum
+}
+
+/// y ← A x from compressed rows. Traffic of the product and 2s.
+#[kernel(product_csr, out(y))]
+pub(super) fn product_of_csr<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+) -> S {
+    csr_stencil::<S>(row, offsets, columns, values, excess, x)
+}
+
+/// y ← A x from slices. Traffic of the product and 2s.
+#[kernel(product_ell, out(y))]
+pub(super) fn product_of_ell<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+) -> S {
+    ell_stencil::<S>(row, offsets, columns, values, excess, x)
+}
+
+/// b ← r in the hierarchy's precision, x ← w b: the first sweep from zero. Traffic 8 + 3s.
+#[kernel(begin_cycle, out(b, x))]
+pub(super) fn begun<T: Real, S: Real>(i: usize, r: &View<T>, weights: &View<S>) -> (S, S) {
+    let b = convert::<T, S>(r[i]);
+    (b, weights[i] * b)
+}
+
+/// z ← x in the precision of the solver. Traffic 8 + s.
+#[kernel(end_cycle, out(z), unroll(4))]
+pub(super) fn ended<S: Real, T: Real>(i: usize, x: &View<S>) -> T {
+    convert::<S, T>(x[i])
+}
+
+/// b − A x from compressed rows. Traffic of the product and 2s.
+#[kernel(residual_csr, out(residual))]
+pub(super) fn residual_of_csr<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+    b: &View<S>,
+) -> S {
+    b[row] - csr_stencil::<S>(row, offsets, columns, values, excess, x)
+}
+
+/// b − A x from slices. Traffic of the product and 2s.
+#[kernel(residual_ell, out(residual))]
+pub(super) fn residual_of_ell<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+    b: &View<S>,
+) -> S {
+    b[row] - ell_stencil::<S>(row, offsets, columns, values, excess, x)
+}
+
+/// b_c ← Pᵀ r, x_c ← w b_c, from compressed rows. Traffic of the product and 3s a coarse row.
+#[kernel(restrict_csr, out(b, x))]
+pub(super) fn restricted_csr<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    residual: &View<S>,
+    weights: &View<S>,
+) -> (S, S) {
+    let b = row_product::<S, S>(row, offsets, columns, values, residual, Layout::Csr);
+    (b, weights[row] * b)
+}
+
+/// b_c ← Pᵀ r, x_c ← w b_c, from slices. Traffic of the product and 3s a coarse row.
+#[kernel(restrict_ell, out(b, x))]
+pub(super) fn restricted_ell<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    residual: &View<S>,
+    weights: &View<S>,
+) -> (S, S) {
+    let b = row_product::<S, S>(row, offsets, columns, values, residual, Layout::SlicedEll);
+    (b, weights[row] * b)
+}
+
+/// x ← x + P e from compressed rows. Traffic of the product and 2s.
+#[kernel(prolong_csr, update(x))]
+pub(super) fn prolonged_csr<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    e: &View<S>,
+    x: S,
+) -> S {
+    x + row_product::<S, S>(row, offsets, columns, values, e, Layout::Csr)
+}
+
+/// x ← x + P e from slices. Traffic of the product and 2s.
+#[kernel(prolong_ell, update(x))]
+pub(super) fn prolonged_ell<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    e: &View<S>,
+    x: S,
+) -> S {
+    x + row_product::<S, S>(row, offsets, columns, values, e, Layout::SlicedEll)
+}
+
+/// y ← x + w (b − A x) from compressed rows, in any precision. Traffic of the product, 2s and that
+/// of y.
+#[kernel(jacobi_csr, out(y))]
+pub(super) fn jacobi_of_csr<S: Real, T: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+    b: &View<S>,
+    weights: &View<S>,
+) -> T {
+    let rest = b[row] - csr_stencil::<S>(row, offsets, columns, values, excess, x);
+    convert::<S, T>(x[row] + weights[row] * rest)
+}
+
+/// y ← x + w (b − A x) from slices, in any precision. Traffic of the product, 2s and that of y.
+#[kernel(jacobi_ell, out(y))]
+pub(super) fn jacobi_of_ell<S: Real, T: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+    b: &View<S>,
+    weights: &View<S>,
+) -> T {
+    let rest = b[row] - ell_stencil::<S>(row, offsets, columns, values, excess, x);
+    convert::<S, T>(x[row] + weights[row] * rest)
+}
+
+/// The first step of a polynomial from zero: d ← c w b, x ← β d. Traffic 4s.
+#[kernel(start_polynomial, out(d, x))]
+pub(super) fn started<S: Real>(i: usize, b: &View<S>, weights: &View<S>, c: S, beta: S) -> (S, S) {
+    let d = c * weights[i] * b[i];
+    (d, beta * d)
+}
+
+/// The first step from x, whose residual is known: d ← c w r, x ← x + β d. Traffic 5s.
+#[kernel(restart_polynomial, out(d), update(x))]
+pub(super) fn restarted<S: Real>(
+    i: usize,
+    residual: &View<S>,
+    weights: &View<S>,
+    c: S,
+    beta: S,
+    x: S,
+) -> (S, S) {
+    let d = c * weights[i] * residual[i];
+    (x + beta * d, d)
+}
+
+/// A further step: r' ← r − A d, d' ← a d + c w r', x ← x + β d', from compressed rows. Traffic of the
+/// product and 6s.
+#[kernel(step_polynomial_csr, update(x), out(new_residual, new))]
+pub(super) fn stepped_csr<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    residual: &View<S>,
+    d: &View<S>,
+    weights: &View<S>,
+    a: S,
+    c: S,
+    beta: S,
+    x: S,
+) -> (S, S, S) {
+    let rest = residual[row] - csr_stencil::<S>(row, offsets, columns, values, excess, d);
+    let next = a * d[row] + c * weights[row] * rest;
+    (x + beta * next, rest, next)
+}
+
+/// A further step: r' ← r − A d, d' ← a d + c w r', x ← x + β d', from slices. Traffic of the product
+/// and 6s.
+#[kernel(step_polynomial_ell, update(x), out(new_residual, new))]
+pub(super) fn stepped_ell<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    residual: &View<S>,
+    d: &View<S>,
+    weights: &View<S>,
+    a: S,
+    c: S,
+    beta: S,
+    x: S,
+) -> (S, S, S) {
+    let rest = residual[row] - ell_stencil::<S>(row, offsets, columns, values, excess, d);
+    let next = a * d[row] + c * weights[row] * rest;
+    (x + beta * next, rest, next)
+}
+
+/// x_r ← x_r + w_r (b_r − Σ a_rk x_k) for the rows of one colour, which begin at `first`; entries of a
+/// row are `spacing` apart. Traffic of all colours: the product and 3s.
+#[kernel(sweep_colour)]
+pub(super) fn swept<S: Real>(
+    i: usize,
+    first: usize,
+    spacing: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    b: &View<S>,
+    weights: &View<S>,
+    x: &mut Segment<S>,
+) {
+    let row = first + i;
+    let group = row / spacing;
+    let mut k = offsets[group] as usize + row % spacing;
+    let end = offsets[group + 1] as usize;
+    let own = x[row];
+    let mut rest = b[row] - excess[row] * own;
+    while k < end {
+        rest -= values[k] * (x[columns[k] as usize] - own);
+        k += spacing;
+    }
+    x[row] = own + weights[row] * rest;
+}
+
+/// r by colours: b_i ← r at the old place of i, x ← 0. Traffic 12 + 2s.
+#[kernel(begin_by_colour, out(b, x))]
+pub(super) fn begun_by_colour<T: Real, S: Real>(
+    i: usize,
+    r: &View<T>,
+    old_place: &View<u32>,
+) -> (S, S) {
+    (convert::<T, S>(r[old_place[i] as usize]), S::literal(0.0))
+}
+
+/// z at its old place. Traffic 12 + s.
+#[kernel(end_by_colour, out(z))]
+pub(super) fn ended_by_colour<S: Real, T: Real>(i: usize, x: &View<S>, new_place: &View<u32>) -> T {
+    convert::<S, T>(x[new_place[i] as usize])
+}
+
+/// x ← M b for a dense matrix of order n, entry (i, j) at i `down` + j `across`. Traffic s n a row.
+#[kernel(multiply_dense, out(x))]
+pub(super) fn dense_row<S: Real>(
+    i: usize,
+    matrix: &View<S>,
+    b: &View<S>,
+    n: usize,
+    down: usize,
+    across: usize,
+) -> S {
+    let mut sum = S::literal(0.0);
+    for j in 0..n {
+        sum += matrix[i * down + j * across] * b[j];
+    }
+    sum
+}
+
+/// A matrix by its couplings and the sums of its rows.
+pub(super) struct Stencil<S> {
+    /// Off-diagonal entries.
+    pub couplings: Matrix<S>,
+    /// Σ_j a_ij: `[rows]`.
+    pub excess: Buffer<S>,
+}
+
+impl<S: Real> Stencil<S> {
+    /// Copies `a` to `backend`.
+    ///
+    /// # Errors
+    /// [`LinearError::TooLarge`] where padding exceeds 32-bit offsets.
+    pub(super) fn new(backend: &Backend, a: &CsrMatrix<f64>) -> Result<Self, LinearError> {
+        let excess = each(a.rows(), |row| S::narrow(a.row(row).map(|e| e.1).sum::<f64>()));
+        let couplings = Matrix::new(backend, without_diagonal(a))?;
+        Ok(Stencil { couplings, excess: backend.upload(excess) })
+    }
+
+    /// Number of unknowns.
+    pub(super) fn rows(&self) -> usize {
+        self.excess.len()
+    }
+
+    /// Bytes held, which is what a product reads of it.
+    pub(super) fn bytes(&self) -> usize {
+        self.couplings.bytes() + self.excess.bytes()
+    }
+
+    /// The backend it lives on.
+    pub(super) fn backend(&self) -> &Backend {
+        self.couplings.backend()
+    }
+
+    fn layout(&self) -> Layout {
+        self.couplings.layout()
+    }
+
+    fn arrays(&self) -> (&Buffer<u32>, &Buffer<u32>, &Buffer<S>) {
+        self.couplings.arrays()
+    }
+
+    /// y ← A x.
+    pub(super) fn multiply(&self, x: &Buffer<S>, y: &mut Buffer<S>) {
+        let (backend, (offsets, columns, values)) = (self.backend(), self.arrays());
+        let (n, excess) = (self.rows(), &self.excess);
+        match self.layout() {
+            Layout::Csr => product_csr(backend, n, offsets, columns, values, excess, x, y),
+            Layout::SlicedEll => product_ell(backend, n, offsets, columns, values, excess, x, y),
+        }
+    }
+}
+
+/// The off-diagonal entries of `a`.
+fn without_diagonal<S: Real>(a: &CsrMatrix<f64>) -> CsrMatrix<S> {
+    let mut offsets = vec![0u32];
+    let (mut columns, mut values) = (vec![], vec![]);
+    columns.reserve(a.entries());
+    values.reserve(a.entries());
+    for row in 0..a.rows() {
+        for (column, value) in a.row(row).filter(|e| e.0 != row) {
+            columns.push(column as u32);
+            values.push(S::narrow(value));
+        }
+        offsets.push(columns.len() as u32);
+    }
+    CsrMatrix::trusted(a.columns(), offsets, columns, values)
+}
+
+/// r ← b − A x.
+pub(super) fn residual<S: Real>(
+    a: &Stencil<S>,
+    x: &Buffer<S>,
+    b: &Buffer<S>,
+    residual: &mut Buffer<S>,
+) {
+    let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
+    let (n, excess) = (a.rows(), &a.excess);
+    match a.layout() {
+        Layout::Csr => {
+            residual_csr(backend, n, offsets, columns, values, excess, x, b, residual);
+        }
+        Layout::SlicedEll => {
+            residual_ell(backend, n, offsets, columns, values, excess, x, b, residual);
+        }
+    }
+}
+
+/// b_c ← R r, x_c ← w b_c.
+pub(super) fn restrict<S: Real>(
+    r: &Matrix<S>,
+    residual: &Buffer<S>,
+    weights: &Buffer<S>,
+    b: &mut Buffer<S>,
+    x: &mut Buffer<S>,
+) {
+    let (backend, (offsets, columns, values)) = (r.backend(), r.arrays());
+    let n = r.rows();
+    match r.layout() {
+        Layout::Csr => {
+            restrict_csr(backend, n, offsets, columns, values, residual, weights, b, x);
+        }
+        Layout::SlicedEll => {
+            restrict_ell(backend, n, offsets, columns, values, residual, weights, b, x);
+        }
+    }
+}
+
+/// x ← x + P e.
+pub(super) fn prolong<S: Real>(p: &Matrix<S>, e: &Buffer<S>, x: &mut Buffer<S>) {
+    let (backend, (offsets, columns, values)) = (p.backend(), p.arrays());
+    match p.layout() {
+        Layout::Csr => prolong_csr(backend, p.rows(), offsets, columns, values, e, x),
+        Layout::SlicedEll => prolong_ell(backend, p.rows(), offsets, columns, values, e, x),
+    }
+}
+
+/// y ← x + w (b − A x).
+pub(super) fn jacobi<S: Real, T: Real>(
+    a: &Stencil<S>,
+    x: &Buffer<S>,
+    b: &Buffer<S>,
+    weights: &Buffer<S>,
+    y: &mut Buffer<T>,
+) {
+    let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
+    let (n, excess) = (a.rows(), &a.excess);
+    match a.layout() {
+        Layout::Csr => jacobi_csr(backend, n, offsets, columns, values, excess, x, b, weights, y),
+        Layout::SlicedEll => {
+            jacobi_ell(backend, n, offsets, columns, values, excess, x, b, weights, y);
+        }
+    }
+}
+
+/// Gauss–Seidel over the colours, forwards or backwards; w is 1 over the diagonal.
+pub(super) fn sweep<S: Real>(
+    a: &Stencil<S>,
+    colours: &[usize],
+    backwards: bool,
+    b: &Buffer<S>,
+    weights: &Buffer<S>,
+    x: &mut Buffer<S>,
+) {
+    let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
+    let spacing = if a.layout() == Layout::Csr { 1 } else { SLICE };
+    let mut one = |colour: usize| {
+        let (first, count) = (colours[colour], colours[colour + 1] - colours[colour]);
+        sweep_colour(
+            backend, count, first, spacing, offsets, columns, values, &a.excess, b, weights, x,
+        );
+    };
+    let count = colours.len() - 1;
+    match backwards {
+        false => (0..count).for_each(&mut one),
+        true => (0..count).rev().for_each(&mut one),
+    }
+}
+
+/// Scratch of a polynomial smoother.
+
+pub(super) struct Polynomial<S> {
+    residual: Buffer<S>,
+    new_residual: Buffer<S>,
+    direction: Buffer<S>,
+    new_direction: Buffer<S>,
+}
+
+/// Weights β of the optimal polynomials of degree 1 to 4 (Lottes, Numer. Linear Algebra Appl. 30
+/// (2023) e2518, table 1).
+const OPTIMAL: [&[f64]; 4] = [
+    &[1.125],
+    &[1.023_872_875_703_13, 1.264_089_053_710_85],
+    &[1.008_425_447_820_28, 1.088_678_392_087_30, 1.337_531_259_096_18],
+    &[1.003_913_104_272_85, 1.040_358_111_885_93, 1.148_634_985_462_54, 1.382_688_692_410_00],
+];
+
+impl<S: Real> Polynomial<S> {
+    /// For a level of n unknowns.
+    pub(super) fn new(backend: &Backend, n: usize) -> Self {
+        Polynomial {
+            residual: backend.zeros(n),
+            new_residual: backend.zeros(n),
+            direction: backend.zeros(n),
+            new_direction: backend.zeros(n),
+        }
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        4 * self.residual.bytes()
+    }
+
+    /// One sweep of `degree` steps, from zero or from x; w bounds the spectrum of w A by 1.
+    pub(super) fn sweep(
+        &mut self,
+        a: &Stencil<S>,
+        degree: usize,
+        is_zero: bool,
+        (b, weights): (&Buffer<S>, &Buffer<S>),
+        x: &mut Buffer<S>,
+    ) {
+        let (backend, n) = (a.backend(), a.rows());
+        let betas = OPTIMAL[degree.clamp(1, 4) - 1];
+        let (c, beta) = (S::narrow(4.0 / 3.0), S::narrow(betas[0]));
+        if is_zero {
+            start_polynomial(backend, n, b, weights, c, beta, &mut self.direction, x);
+        } else {
+            residual(a, x, b, &mut self.residual);
+            let (r, d) = (&self.residual, &mut self.direction);
+            restart_polynomial(backend, n, r, weights, c, beta, x, d);
+        }
+        let (offsets, columns, values) = a.arrays();
+        for (k, beta) in betas.iter().enumerate().skip(1) {
+            let step = (k + 1) as f64;
+            let old = S::narrow((2.0 * step - 3.0) / (2.0 * step + 1.0));
+            let new = S::narrow((8.0 * step - 4.0) / (2.0 * step + 1.0));
+            let beta = S::narrow(*beta);
+            let r = if is_zero && k == 1 { b } else { &self.residual };
+            let (next_r, next_d) = (&mut self.new_residual, &mut self.new_direction);
+            match a.layout() {
+                Layout::Csr => step_polynomial_csr(
+                    backend,
+                    n,
+                    offsets,
+                    columns,
+                    values,
+                    &a.excess,
+                    r,
+                    &self.direction,
+                    weights,
+                    old,
+                    new,
+                    beta,
+                    x,
+                    next_r,
+                    next_d,
+                ),
+                Layout::SlicedEll => step_polynomial_ell(
+                    backend,
+                    n,
+                    offsets,
+                    columns,
+                    values,
+                    &a.excess,
+                    r,
+                    &self.direction,
+                    weights,
+                    old,
+                    new,
+                    beta,
+                    x,
+                    next_r,
+                    next_d,
+                ),
+            }
+            std::mem::swap(&mut self.residual, &mut self.new_residual);
+            std::mem::swap(&mut self.direction, &mut self.new_direction);
+        }
+    }
+}

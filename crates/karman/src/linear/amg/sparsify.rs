@@ -1,0 +1,156 @@
+//! Fewer couplings on coarse levels.
+
+use super::parallel::{Rows, each, matrix_of};
+use super::params::Sparsification;
+use crate::linear::{CsrMatrix, LinearError};
+
+/// Couplings below `tolerance` times the largest of their row, seen from both ends, go to the
+/// diagonals: symmetry and row sums stay, and of a matrix without positive couplings a positive
+/// semidefinite part is taken away.
+///
+/// # Errors
+/// [`LinearError::TooLarge`], which cannot happen: there are fewer entries.
+pub(super) fn without_weak_couplings(
+    a: &CsrMatrix<f64>,
+    tolerance: f64,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    let least = each(a.rows(), |row| {
+        let mut largest = 0.0f64;
+        for (column, value) in a.row(row) {
+            if column != row {
+                largest = largest.max(value.abs());
+            }
+        }
+        tolerance * largest
+    });
+    let is_weak = |row: usize, column: usize, value: f64| {
+        row != column && value.abs() < least[row] && value.abs() < least[column]
+    };
+    lumped(a, is_weak)
+}
+
+/// `a` with what `is_weak(row, column, value)` selects added to the diagonal.
+fn lumped(
+    a: &CsrMatrix<f64>,
+    is_weak: impl Fn(usize, usize, f64) -> bool + Sync + Send,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    let write = |_: &mut (), row: usize, rows: &mut Rows| {
+        let mut dropped = 0.0;
+        let mut diagonal = None;
+        for (column, value) in a.row(row) {
+            if is_weak(row, column, value) {
+                dropped += value;
+                continue;
+            }
+            if column == row {
+                diagonal = Some(rows.values.len());
+            }
+            rows.push(column as u32, value);
+        }
+        if let Some(at) = diagonal {
+            rows.values[at] += dropped;
+        }
+    };
+    matrix_of(a.rows(), a.columns(), || (), write)
+}
+
+/// The source's transformation (Kamakolanu 2014, §4.2): of each row the couplings weaker than β
+/// times the average of its off-diagonal entries are dropped and their sum is spread equally over
+/// those kept; the strongest is always kept. Row by row, so the matrix becomes unsymmetric; with
+/// `symmetric` a coupling is dropped only where both rows find it weak, and goes to the diagonals.
+///
+/// # Errors
+/// [`LinearError::TooLarge`], which cannot happen: there are fewer entries.
+pub(super) fn sparsified(
+    a: &CsrMatrix<f64>,
+    beta: f64,
+    how: &Sparsification,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    // −a_ij must reach this: at most the largest −a_ij of the row.
+    let least = each(a.rows(), |row| {
+        let (mut sum, mut count, mut largest) = (0.0, 0usize, 0.0f64);
+        for (column, value) in a.row(row) {
+            if column != row {
+                sum -= value;
+                count += 1;
+                largest = largest.max(-value);
+            }
+        }
+        (beta * sum / count.max(1) as f64).min(largest)
+    });
+    if how.symmetric {
+        let is_weak = |row: usize, column: usize, value: f64| {
+            row != column && -value < least[row] && -value < least[column]
+        };
+        return lumped(a, is_weak);
+    }
+    let write = |_: &mut (), row: usize, rows: &mut Rows| {
+        let start = rows.columns.len();
+        let (mut dropped, mut kept) = (0.0, 0usize);
+        for (column, value) in a.row(row) {
+            if column != row && -value < least[row] {
+                dropped += value;
+                continue;
+            }
+            kept += usize::from(column != row);
+            rows.push(column as u32, value);
+        }
+        if kept == 0 {
+            return;
+        }
+        let share = dropped / kept as f64;
+        for k in start..rows.columns.len() {
+            if rows.columns[k] as usize != row {
+                rows.values[k] += share;
+            }
+        }
+    };
+    matrix_of(a.rows(), a.columns(), || (), write)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear::testing::{poisson_3d, scattered_symmetric};
+
+    fn row_sums(a: &CsrMatrix<f64>) -> Vec<f64> {
+        a.times(&vec![1.0; a.columns()])
+    }
+
+    #[test]
+    fn row_sums_stay_and_pairs_go_together() {
+        let a = scattered_symmetric(500);
+        let how = |symmetric| Sparsification { beta: 1.0, increment: 1.0, symmetric };
+        let cases = [
+            (without_weak_couplings(&a, 0.3).unwrap(), true),
+            (sparsified(&a, 1.0, &how(true)).unwrap(), true),
+            (sparsified(&a, 1.0, &how(false)).unwrap(), false),
+        ];
+        for (b, is_symmetric) in cases {
+            assert!(b.entries() < a.entries());
+            for (got, want) in row_sums(&b).iter().zip(row_sums(&a)) {
+                assert!((got - want).abs() < 1e-12 * a.entries() as f64, "{got} {want}");
+            }
+            assert_eq!(b.transposed() == b, is_symmetric);
+        }
+    }
+
+    #[test]
+    fn the_strongest_coupling_survives_any_beta() {
+        let a = poisson_3d(5);
+        for symmetric in [false, true] {
+            let how = Sparsification { beta: 9.0, increment: 0.0, symmetric };
+            let b = sparsified(&a, 9.0, &how).unwrap();
+            assert_eq!(b, a, "equal couplings are all the strongest");
+        }
+        let entries = vec![(0, 0, 6.0), (0, 1, -3.0), (0, 2, -2.0), (0, 3, -1.0)];
+        let mut all = entries;
+        all.extend((1..4).map(|i| (i, i, 1.0)));
+        let a = CsrMatrix::from_entries(4, 4, all).unwrap();
+        let how = Sparsification { beta: 9.0, increment: 0.0, symmetric: false };
+        let b = sparsified(&a, 9.0, &how).unwrap();
+        assert_eq!(b.row(0).collect::<Vec<_>>(), [(0, 6.0), (1, -6.0)]);
+        let b = sparsified(&a, 1.0, &how).unwrap();
+        assert_eq!(b.row(0).collect::<Vec<_>>(), [(0, 6.0), (1, -3.5), (2, -2.5)]);
+    }
+}

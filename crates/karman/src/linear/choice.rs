@@ -1,0 +1,103 @@
+//! What `auto` picks: algebraic multigrid where the system is large and its rows are tied to their
+//! neighbours, something cheaper elsewhere.
+
+use super::{CsrMatrix, LinearError, Matrix, PreconditionerKind};
+use crate::backend::Backend;
+use crate::real::Real;
+
+/// Fewer unknowns are solved faster without levels (two host threads, tetrahedra).
+const LEAST_ROWS: usize = 50_000;
+/// A row whose sum is below this share of its diagonal is tied to its neighbours.
+const TIED: f64 = 0.01;
+/// The share of tied rows above which errors are smooth over many of them.
+const LEAST_TIED: f64 = 0.1;
+
+/// What was picked for a matrix, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Choice {
+    pub(super) kind: PreconditionerKind,
+    pub(super) reason: String,
+}
+
+/// Resolves [`PreconditionerKind::Auto`] for a matrix.
+pub(super) fn choose<T: Real>(
+    backend: &Backend,
+    matrix: &Matrix<T>,
+    kind: PreconditionerKind,
+) -> Result<Choice, LinearError> {
+    let PreconditionerKind::Auto { amg, polynomial } = kind else {
+        return Ok(Choice { kind, reason: "as asked for".to_owned() });
+    };
+    let cheap = if polynomial {
+        PreconditionerKind::Chebyshev { degree: 4, ratio: 30.0 }
+    } else {
+        PreconditionerKind::Jacobi
+    };
+    let rows = matrix.rows();
+    if backend.device().is_some() {
+        let reason = "levels are made on the host, which takes longer than a solve here".to_owned();
+        return Ok(Choice { kind: cheap, reason });
+    }
+    if rows < LEAST_ROWS {
+        let reason = format!("{rows} unknowns are fewer than {LEAST_ROWS}");
+        return Ok(Choice { kind: cheap, reason });
+    }
+    let tied = tied_rows(&matrix.to_csr()?) as f64 / rows as f64;
+    let share =
+        format!("of {rows} rows {:.0} % sum to less than 1 % of their diagonal", 100.0 * tied);
+    let kind = if tied >= LEAST_TIED { PreconditionerKind::Amg(amg) } else { cheap };
+    Ok(Choice { kind, reason: share })
+}
+
+fn tied_rows<T: Real>(matrix: &CsrMatrix<T>) -> usize {
+    let is_tied = |row: &usize| {
+        let (mut sum, mut diagonal) = (0.0, 0.0);
+        for (column, value) in matrix.row(*row) {
+            let value: f64 = value.into();
+            sum += value;
+            if column == *row {
+                diagonal = value;
+            }
+        }
+        sum.abs() < TIED * diagonal
+    };
+    (0..matrix.rows()).filter(is_tied).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::testing::devices;
+    use crate::linear::AmgParams;
+    use crate::linear::testing::{diamond, poisson_2d};
+
+    fn chosen(backend: &Backend, a: CsrMatrix<f64>, polynomial: bool) -> (&'static str, String) {
+        let matrix = Matrix::new(backend, a).unwrap();
+        let kind = PreconditionerKind::Auto { amg: AmgParams::default(), polynomial };
+        let choice = choose(backend, &matrix, kind).unwrap();
+        (choice.kind.name(), choice.reason)
+    }
+
+    #[test]
+    fn large_systems_tied_to_their_neighbours_get_multigrid() {
+        let host = Backend::host(2).unwrap();
+        let small = chosen(&host, poisson_2d(20), false);
+        assert_eq!(small, ("jacobi", "400 unknowns are fewer than 50000".to_owned()));
+        assert_eq!(chosen(&host, poisson_2d(20), true).0, "chebyshev");
+        let large = diamond(30);
+        let (name, reason) = chosen(&host, large.clone(), false);
+        assert_eq!(name, "amg");
+        assert!(reason.starts_with("of 54000 rows 9"), "{reason}");
+        let heavy = large.values().iter().map(|v| if *v > 0.0 { v + 1.0 } else { *v });
+        let (offsets, columns) = (large.offsets().to_vec(), large.column_indices().to_vec());
+        let heavy = CsrMatrix::new(large.columns(), offsets, columns, heavy.collect()).unwrap();
+        let (name, reason) = chosen(&host, heavy, false);
+        assert_eq!(name, "jacobi");
+        assert_eq!(reason, "of 54000 rows 0 % sum to less than 1 % of their diagonal");
+        for device in devices() {
+            let (name, reason) = chosen(&device, large.clone(), false);
+            assert_eq!(name, "jacobi");
+            assert!(reason.starts_with("levels are made on the host"), "{reason}");
+        }
+    }
+}
