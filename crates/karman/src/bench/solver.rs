@@ -6,7 +6,10 @@ use super::{Bench, BenchError, precision, values};
 use crate::backend::{Buffer, blas};
 use crate::heat::cell_centred::{CellScheme, discretize};
 use crate::heat::{Condition, Material, MatrixFree};
-use crate::linear::{CsrMatrix, Layout, LinearError, Matrix, Operator, Params, SLICE, Solver};
+use crate::linear::{
+    AmgParams, CsrMatrix, Layout, LinearError, Matrix, Operator, Params, PreconditionerKind, SLICE,
+    Solver,
+};
 use crate::operators::FaceCells;
 use crate::real::Real;
 use std::sync::Arc;
@@ -83,8 +86,15 @@ pub fn solver(bench: &mut Bench, m: &TetrahedronMesh) -> Result<(), BenchError> 
     let bytes_free = 20.0 * n as f64 + 4.0 * items + 8.0 * inner + 8.0 * faces + vectors;
     iteration(bench, "the same without a matrix", &fixed, free, &b, bytes_free)?;
     let params = Params { max_iterations: 100_000, ..Params::default() };
-    let mut solver = Solver::new(backend, matrix, &params)?;
-    converged(bench, &mut solver, &b, bytes)
+    let mut solver = Solver::new(backend, Arc::clone(&matrix), &params)?;
+    converged(bench, "CG + Jacobi to 1e-8", &mut solver, &b, bytes)?;
+    drop(solver);
+    let preconditioner = PreconditionerKind::Amg(AmgParams::default());
+    let params = Params { preconditioner, ..Params::default() };
+    let mut solver = bench
+        .once("multigrid: set-up", n, || Solver::new(backend, Arc::clone(&matrix), &params))?;
+    let bytes = 12.0 * entries + 16.0 * n as f64 + solver.bytes_per_iteration() as f64;
+    converged(bench, "CG + multigrid to 1e-8", &mut solver, &b, bytes)
 }
 
 fn product<F: Real>(
@@ -167,6 +177,7 @@ fn iteration(
 
 fn converged(
     bench: &mut Bench,
+    name: &str,
     solver: &mut Solver<f64>,
     b: &Buffer<f64>,
     bytes: f64,
@@ -177,7 +188,7 @@ fn converged(
         return Err(BenchError::NotConverged { cells: b.len(), outcome });
     }
     let total = bytes * outcome.iterations as f64;
-    bench.add("CG + Jacobi to 1e-8", "f64", b.len(), total, seconds);
+    bench.add(name, "f64", b.len(), total, seconds);
     if let Some(row) = bench.rows.last_mut() {
         row.iterations = Some(outcome.iterations);
     }
