@@ -38,8 +38,7 @@ pub enum Rows {
     /// One row after the other, row r from `offsets[r]` on.
     Compressed,
     /// Slices of [`LANES`] rows, slice s from `offsets[s]` on, its rows' items of one rank side by side,
-    /// rows filled with [`NO_ITEM`] to one even length: threads side by side read places side by side,
-    /// two ranks at a time.
+    /// short rows filled with [`NO_ITEM`]: threads side by side read places side by side.
     Slices,
 }
 
@@ -54,15 +53,6 @@ impl Rows {
     pub(super) fn length(self) -> usize {
         if let Rows::Equal(length) = self { length } else { 0 }
     }
-}
-
-/// ± x of an item, 0 where there is none; without a branch, so that two can be under way.
-#[cube]
-#[inline(always)]
-fn value_or_zero<F: Real>(item: u32, x: &View<F>) -> F {
-    let is_item = item != comptime!(NO_ITEM);
-    let value = x[if is_item { without_sign(item) } else { 0usize.runtime() }];
-    if is_item { with_sign::<F>(item, value) } else { F::literal(0.0) }
 }
 
 /// Σ_k ± x over the items of row `r`.
@@ -93,13 +83,11 @@ pub fn signed_sum<F: Real>(
         let mut k = offsets[slice] as usize + r % comptime!(LANES);
         let end = offsets[slice + 1] as usize;
         while k < end {
-            let first = items[k];
-            let second = items[k + comptime!(LANES)];
-            let a = value_or_zero::<F>(first, x);
-            let b = value_or_zero::<F>(second, x);
-            sum += a;
-            sum += b;
-            k += comptime!(2 * LANES);
+            let item = items[k];
+            if item != comptime!(NO_ITEM) {
+                sum += with_sign::<F>(item, x[without_sign(item)]);
+            }
+            k += comptime!(LANES);
         }
     }
     sum
@@ -151,7 +139,7 @@ pub fn curl_of_face<F: Real>(
 /// (R v)_e = Σ_f ± v_f, the transpose of the curl.
 ///
 /// Traffic an edge: s, and 4 with compressed rows; an item 4, padding of slices included, a face s.
-#[kernel(rotation, out(r))]
+#[kernel(rotation, out(r), unroll(4))]
 pub fn rotation_of_edge<F: Real>(
     e: usize,
     offsets: &View<u32>,

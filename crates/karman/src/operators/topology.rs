@@ -79,7 +79,7 @@ impl Incidence {
             let slice = first..(first + LANES).min(len);
             let longest = slice.clone().map(|row| map.of(row).len()).max().unwrap_or(0);
             let start = items.len();
-            items.resize(start + LANES * longest.next_multiple_of(2), NO_ITEM);
+            items.resize(start + LANES * longest, NO_ITEM);
             for row in slice {
                 for (rank, item) in map.of(row).iter().enumerate() {
                     items[start + LANES * rank + row - first] = *item;
