@@ -343,10 +343,10 @@ pub(super) fn judge(
 }
 
 /// Iterations between two looks at a device: a look costs about 20 µs, steps past the end cost their
-/// time, so k = √(2 · 20 µs · N / t) for N ≈ 150 iterations of t = 11 µs + 0.05 ns a row or so.
+/// time, so k = √(2 · 20 µs · N / t) for N ≈ 250 iterations of t = 11 µs + 0.05 ns a row or so.
 fn stride(rows: usize) -> usize {
     let microseconds = 11.0 + 5e-5 * rows as f64;
-    ((6000.0 / microseconds).sqrt().round() as usize).clamp(2, 32)
+    ((10_000.0 / microseconds).sqrt().round() as usize).clamp(2, 32)
 }
 
 fn check_square<T: Real>(matrix: &Matrix<T>) -> Result<(), LinearError> {
