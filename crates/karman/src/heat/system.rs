@@ -89,20 +89,21 @@ pub(super) struct CorrectionOnBackend<F: Real> {
     row_cell: Buffer<F>,
 }
 
-fn narrow<F: Real>(backend: &Backend, values: &[f64]) -> Buffer<F> {
-    backend.upload(values.iter().map(|v| F::narrow(*v)).collect())
+/// Takes the values over: in double precision on the host they are not copied.
+fn narrow<F: Real>(backend: &Backend, values: Vec<f64>) -> Buffer<F> {
+    backend.upload(values.into_iter().map(F::narrow).collect())
 }
 
 impl<F: Real> CorrectionOnBackend<F> {
-    fn new(backend: &Backend, mesh: &Mesh, correction: &Correction) -> Self {
+    fn new(backend: &Backend, mesh: &Mesh, correction: Correction) -> Self {
         CorrectionOnBackend {
             cells: FaceCells::new(backend, mesh),
-            gradient_weights: narrow(backend, &correction.gradient_weights),
-            tangential: narrow(backend, &correction.tangential),
-            left_weight: narrow(backend, &correction.left_weight),
-            boundary_value: backend.upload_slice(&correction.boundary_value),
-            row_value: narrow(backend, &correction.row_value),
-            row_cell: narrow(backend, &correction.row_cell),
+            gradient_weights: narrow(backend, correction.gradient_weights),
+            tangential: narrow(backend, correction.tangential),
+            left_weight: narrow(backend, correction.left_weight),
+            boundary_value: backend.upload(correction.boundary_value),
+            row_value: narrow(backend, correction.row_value),
+            row_cell: narrow(backend, correction.row_cell),
         }
     }
 
@@ -216,20 +217,20 @@ impl<F: Real> Heat<F> {
             .collect();
         let n = discrete.mass.len();
         let DiscreteHeat { matrix, mass, coupling, values, correction, .. } = discrete;
-        let correction = correction.map(|c| Arc::new(CorrectionOnBackend::new(backend, mesh, &c)));
+        let correction = correction.map(|c| Arc::new(CorrectionOnBackend::new(backend, mesh, c)));
         let components = if correction.is_some() { 3 * n } else { 0 };
         let mut heat = Heat {
             backend: backend.clone(),
-            mass: narrow(backend, &mass),
+            mass: narrow(backend, mass),
             matrix: Arc::new(Matrix::new(backend, matrix.converted())?),
             coupling: CouplingOnBackend {
                 unknowns: backend.upload(coupling.unknowns),
                 offsets: backend.upload(coupling.offsets),
                 values: backend.upload(coupling.values),
-                coefficients: narrow(backend, &coupling.coefficients),
+                coefficients: narrow(backend, coupling.coefficients),
             },
             correction,
-            temperature: narrow(backend, &temperature),
+            temperature: narrow(backend, temperature),
             is_singular,
             prescribed: backend.zeros(values.len()),
             prescribed_time: None,
