@@ -8,6 +8,7 @@ use crate::mesh::{Geometry, Mesh, MeshOptions};
 use std::sync::Arc;
 
 mod cube;
+mod sphere;
 
 fn box_mesh(element: Element, n: usize, jitter: f64) -> (Mesh, Geometry) {
     let dimension = match element {
