@@ -347,6 +347,21 @@ fn files_say_what_they_are_and_are_not_too_long() {
 }
 
 #[test]
+fn ignored_tests_say_how_to_run_them() {
+    let mut problems = vec![];
+    for source in sources() {
+        for (at, attribute) in source.text.match_indices("#[ignore") {
+            let end = source.text[at..].find(']').map_or(source.text.len(), |length| at + length);
+            if !source.text[at..end].contains("cargo test ") {
+                let line = 1 + source.text[..at].lines().count();
+                problems.push(format!("{}:{line}: {attribute} names no command", source.path));
+            }
+        }
+    }
+    report(problems);
+}
+
+#[test]
 fn the_readers_of_sources_see_what_they_should() {
     let text = "use crate::{a::b, c};\n// crate::no\nfn f() { super::super::d::g() }\n\
                 #[cfg(test)]\nmod tests {\n    use crate::e;\n}\n#[cfg(test)]\nmod more;\n";

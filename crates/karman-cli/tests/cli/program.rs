@@ -169,7 +169,15 @@ fn bench_measures_and_refuses_wrong_numbers() {
     let (code, out, err) = run(&arguments);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("host threads; copy ") && out.contains(" GB/s in f64"), "{out}");
-    for text in ["-- streaming", "-- operators", "-- solver", "-- pair", "CG + Jacobi to 1e-8"] {
+    for text in [
+        "-- streaming",
+        "-- mesh",
+        "reading Gmsh 2.2 ASCII",
+        "-- operators",
+        "-- solver",
+        "-- pair",
+        "CG + Jacobi to 1e-8",
+    ] {
         assert_eq!(out.matches(text).count(), 2, "{text}: {out}");
     }
     let single = ["--precision", "f32", "--only", "streaming", "--json"];
@@ -189,7 +197,7 @@ fn bench_measures_and_refuses_wrong_numbers() {
     assert!(report["karman"].is_string() && report["processor"].is_string(), "{text}");
     for (wrong, message) in [
         (["--cells", "1e3,many"], "a whole number such as 10000 or 1e6"),
-        (["--only", "operator"], "groups: streaming, operators, solver, pair"),
+        (["--only", "operator"], "groups: streaming, mesh, operators, solver, pair"),
         (["--json", "none/b.json"], "error: cannot write none/b.json: "),
         (["--cells", "3.9e9"], "error: a mesh of about 3900000000 cells: cells = "),
         (["--seconds", "0"], "error: --seconds must be above 0, not 0"),

@@ -171,3 +171,70 @@ fn a_restart_continues_bit_for_bit() {
         assert!(read("fields_0000.vtu") == fields, "{method}: the fields differ");
     }
 }
+
+#[test]
+fn a_restart_continues_the_series_of_fields() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = UNSTEADY.replace("METHOD", "bdf2");
+    let case = format!("{text}\n[output]\nevery = 0.02\n");
+    fs::write(folder.path().join("a.toml"), &case).unwrap();
+    let run = |arguments: &[&str]| {
+        let (code, _, err) = karman(folder.path(), &[&["run", "-q", "a.toml"], arguments].concat());
+        (code, err)
+    };
+    assert_eq!(run(&[]), (0, String::new()));
+    let results = folder.path().join("a");
+    let read = |file: &str| fs::read(results.join(file)).unwrap();
+    let files: Vec<String> = (0..6).map(|k| format!("fields_{k:04}.vtu")).collect();
+    let whole: Vec<_> = files.iter().map(|file| read(file)).collect();
+    let (series, history) = (read("fields.pvd"), read("history.csv"));
+    let text = String::from_utf8(series.clone()).unwrap();
+    assert_eq!(text.matches("<DataSet").count(), 6, "{text}");
+
+    // Of t = 0, 0.02 … 0.1 the first three were there at the checkpoint of step 5.
+    for file in &files[3..] {
+        fs::remove_file(results.join(file)).unwrap();
+    }
+    let restart = ["--restart", "a/checkpoint_00000005.safetensors"];
+    assert_eq!(run(&restart), (0, String::new()));
+    for (file, whole) in files.iter().zip(&whole) {
+        assert!(read(file) == *whole, "{file}");
+    }
+    assert!(read("fields.pvd") == series && read("history.csv") == history);
+
+    // At the end already: nothing is written again.
+    let at_end = ["--restart", "a/checkpoint_00000010.safetensors"];
+    assert_eq!(run(&at_end), (0, String::new()));
+    assert!(read("fields.pvd") == series && !results.join("fields_0006.vtu").exists());
+
+    // A longer run goes on from there.
+    fs::write(folder.path().join("a.toml"), case.replace("end = 0.1", "end = 0.13")).unwrap();
+    assert_eq!(run(&at_end), (0, String::new()));
+    let longer = String::from_utf8(read("fields.pvd")).unwrap();
+    let kept = text.lines().take_while(|line| !line.starts_with("</Collection"));
+    assert!(longer.starts_with(&kept.collect::<Vec<_>>().join("\n")), "{longer}");
+    assert_eq!(longer.matches("<DataSet").count(), 8, "{longer}");
+    assert!(longer.contains("file=\"fields_0007.vtu\""), "{longer}");
+
+    // Where the series is gone a new one begins; one of somebody else is left alone.
+    fs::remove_file(results.join("fields.pvd")).unwrap();
+    assert_eq!(run(&restart), (0, String::new()));
+    let begun = String::from_utf8(read("fields.pvd")).unwrap();
+    let first = begun.lines().find(|line| line.starts_with("<DataSet")).unwrap();
+    assert!(first.starts_with("<DataSet timestep=\"0.06"), "{begun}");
+    assert!(first.ends_with("file=\"fields_0000.vtu\"/>"), "{begun}");
+    let other = text.replace("fields_0001", "mine_0001");
+    fs::write(results.join("fields.pvd"), &other).unwrap();
+    let (code, err) = run(&restart);
+    assert_eq!(code, 1, "{err}");
+    let message = "a/fields.pvd: entry 1 is `mine_0001.vtu`, not `fields_0001.vtu`, so a restart";
+    assert!(err.contains(message), "{err}");
+    assert_eq!(String::from_utf8(read("fields.pvd")).unwrap(), other);
+    fs::write(results.join("fields.pvd"), "none").unwrap();
+    let (code, err) = run(&restart);
+    assert_eq!(
+        (code, err.contains("fields.pvd: missing section `Collection`")),
+        (1, true),
+        "{err}"
+    );
+}

@@ -2,6 +2,7 @@
 
 use crate::backend::BackendError;
 use crate::heat::HeatError;
+use crate::io::MeshFileError;
 use crate::linear::LinearError;
 use crate::mesh::MeshError;
 use crate::mesh::generate::GenerateError;
@@ -23,6 +24,9 @@ pub enum BenchError {
     /// The generated mesh was refused.
     #[error(transparent)]
     Mesh(#[from] MeshError),
+    /// The generated mesh could not be written or read back.
+    #[error(transparent)]
+    File(#[from] MeshFileError),
     /// The heat problem could not be discretised.
     #[error(transparent)]
     Heat(#[from] HeatError),

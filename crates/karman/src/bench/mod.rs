@@ -166,6 +166,30 @@ impl<'a> Bench<'a> {
         result
     }
 
+    /// Times host work that is too long for batches: the median of three, each on what `prepare`
+    /// gives, which is not timed. Adds its line.
+    fn few<T: Send, R: Send>(
+        &mut self,
+        name: &str,
+        entities: usize,
+        bytes: f64,
+        prepare: impl Fn() -> T,
+        work: impl Fn(T) -> Result<R, BenchError> + Sync,
+    ) -> Result<(), BenchError> {
+        let mut seconds = [0.0; 3];
+        for seconds in &mut seconds {
+            let prepared = prepare();
+            let start = Instant::now();
+            let result = self.backend.install(|| work(prepared))?;
+            *seconds = start.elapsed().as_secs_f64();
+            drop(result);
+        }
+        let first = seconds[0];
+        seconds.sort_by(f64::total_cmp);
+        self.add(name, "f64", entities, bytes, [first, seconds[1]]);
+        Ok(())
+    }
+
     /// Bandwidth of the first line called "copy" of this precision.
     pub fn copy_bandwidth(&self, precision: &str) -> Option<f64> {
         let copy = self.rows.iter().find(|r| r.name == "copy" && r.precision == precision);

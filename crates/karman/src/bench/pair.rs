@@ -281,9 +281,9 @@ mod tests {
         }
     }
 
-    /// By hand, in release: `cargo test --release --features cuda -- --ignored --nocapture kernels_timed`.
     #[test]
-    #[ignore = "a benchmark"]
+    #[ignore = "a benchmark: cargo test --release -p karman --features cuda --lib kernels_timed \
+                -- --ignored --nocapture"]
     #[allow(clippy::print_stdout)]
     fn kernels_timed() {
         let device = crate::backend::testing::devices().into_iter().next();

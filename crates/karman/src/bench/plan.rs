@@ -1,6 +1,6 @@
 //! Which groups of lines to measure, and on what.
 
-use super::mesh::TetrahedronMesh;
+use super::mesh::{TetrahedronMesh, set_up};
 use super::{Bench, BenchError, operators, pair, solver, streaming};
 use crate::mesh::EdgeTopology;
 
@@ -9,7 +9,9 @@ use crate::mesh::EdgeTopology;
 pub enum Group {
     /// Vector updates and reductions.
     Streaming,
-    /// Mesh building and discrete operators on a renumbered mesh of jittered tetrahedra.
+    /// Reading a mesh file and building the mesh: jittered tetrahedra.
+    Mesh,
+    /// Discrete operators on that mesh, renumbered.
     Operators,
     /// Conjugate gradients for heat on that mesh.
     Solver,
@@ -19,12 +21,14 @@ pub enum Group {
 
 impl Group {
     /// Every group, in the order they are measured and shown.
-    pub const ALL: [Group; 4] = [Group::Streaming, Group::Operators, Group::Solver, Group::Pair];
+    pub const ALL: [Group; 5] =
+        [Group::Streaming, Group::Mesh, Group::Operators, Group::Solver, Group::Pair];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Group::Streaming => "streaming",
+            Group::Mesh => "mesh",
             Group::Operators => "operators",
             Group::Solver => "solver",
             Group::Pair => "pair",
@@ -76,13 +80,15 @@ pub fn measure(bench: &mut Bench, cells: usize, plan: &Plan) -> Result<(), Bench
             streaming::<f32>(bench, cells)?;
         }
     }
+    if has(Group::Mesh) {
+        bench.group = Group::Mesh.name();
+        set_up(bench, cells)?;
+    }
     if has(Group::Operators) || has(Group::Solver) {
-        let group = if has(Group::Operators) { Group::Operators } else { Group::Solver };
-        bench.group = group.name();
         let mesh = TetrahedronMesh::new(bench, cells)?;
         if has(Group::Operators) {
-            let n = mesh.mesh.n_cells();
-            let edges = bench.once("mesh: edges", n, || EdgeTopology::new(&mesh.mesh));
+            bench.group = Group::Operators.name();
+            let edges = bench.backend.install(|| EdgeTopology::new(&mesh.mesh));
             if plan.double {
                 operators::<f64>(bench, &mesh, &edges)?;
             }
@@ -125,6 +131,13 @@ mod tests {
                 for name in ["gradient", "divergence", "curl", "rotation", "nodal gradient"] {
                     assert!(find(name, precision).bytes > 0.0);
                 }
+            }
+            for name in ["reading Gmsh 2.2 ASCII", "reading Gmsh 4.1 binary"] {
+                let row = find(name, "f64");
+                assert!(row.bytes > 40.0 * 3072.0 && row.entities == 3072, "{row:?}");
+            }
+            for name in ["connectivity, file's order", "connectivity, renumbered", "edges"] {
+                assert_eq!((find(name, "f64").group, find(name, "f64").entities), ("mesh", 3072));
             }
             // 6 · 8³ tetrahedra.
             assert_eq!(find("divergence", "f64").entities, 3072);

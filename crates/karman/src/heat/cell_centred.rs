@@ -402,20 +402,6 @@ fn correction(
     outer: &[BoundaryFlux],
 ) -> Correction {
     let n_interior = interior.len();
-    let items = mesh.cell_to_faces.items.len();
-    let n = mesh.cells.len();
-    // The weights of a cell's faces are one row of `cell_to_faces`, so cells can be filled apart.
-    let per_cell: Vec<[Vec<f64>; 3]> = (0..n)
-        .into_par_iter()
-        .with_min_len(256)
-        .map(|c| weights_of_cell(mesh, c, interior, outer))
-        .collect();
-    let mut weights = Vec::with_capacity(3 * items);
-    for component in 0..3 {
-        for cell in &per_cell {
-            weights.extend_from_slice(&cell[component]);
-        }
-    }
     let face_count = n_interior + outer.len();
     let mut tangential = vec![0.0; 3 * face_count];
     for component in 0..3 {
@@ -427,7 +413,7 @@ fn correction(
         }
     }
     Correction {
-        gradient_weights: weights,
+        gradient_weights: weights_of_cells(mesh, interior, outer),
         tangential,
         left_weight: interior.iter().map(|f| f.left_weight).collect(),
         boundary_value: boundary.values.iter().map(|v| if *v == NONE { 0 } else { *v }).collect(),
@@ -438,6 +424,30 @@ fn correction(
             .collect(),
         row_cell: outer.iter().map(|f| f.row_cell).collect(),
     }
+}
+
+/// The weights of the faces of every cell: `[3][items of cell_to_faces]`.
+fn weights_of_cells(mesh: &Mesh, interior: &[FaceFlux], outer: &[BoundaryFlux]) -> Vec<f64> {
+    const CELLS_A_TASK: usize = 1024;
+    let (offsets, items) = (&mesh.cell_to_faces.offsets, mesh.cell_to_faces.items.len());
+    let mut weights = vec![0.0; 3 * items];
+    let mut rest: Vec<&mut [f64]> = weights.chunks_exact_mut(items.max(1)).collect();
+    let mut tasks = vec![];
+    for first in (0..mesh.n_cells()).step_by(CELLS_A_TASK) {
+        let cells = first..(first + CELLS_A_TASK).min(mesh.n_cells());
+        let length = (offsets[cells.end] - offsets[first]) as usize;
+        let parts = rest.iter_mut().map(|r| r.split_off_mut(..length).unwrap_or_default());
+        tasks.push((cells, parts.collect::<Vec<_>>()));
+    }
+    tasks.into_par_iter().for_each(|(cells, mut parts)| {
+        for cell in cells.clone() {
+            let place = (offsets[cell] - offsets[cells.start]) as usize;
+            for (part, own) in parts.iter_mut().zip(weights_of_cell(mesh, cell, interior, outer)) {
+                part[place..place + own.len()].copy_from_slice(&own);
+            }
+        }
+    });
+    weights
 }
 
 /// The weights of the faces of cell `c`.

@@ -77,7 +77,7 @@ impl<F: Real> Forcing<F> {
                 sum[*entry as usize] += factor * value;
             }
         }
-        let value = narrow(backend, &sum);
+        let value = narrow(backend, sum.clone());
         let varying = (!varying.is_empty()).then(|| Varying::new(backend, sum, varying));
         let mut forcing = Forcing { what, value, times: None, varying };
         forcing.set_mean(backend, [0.0; 2])?;

@@ -91,9 +91,9 @@ fn check_finite(what: &'static str, values: &[f64], time: f64) -> Result<(), Hea
     }
 }
 
-/// Values rounded to a backend's precision.
-fn narrow<F: Real>(backend: &Backend, values: &[f64]) -> Buffer<F> {
-    backend.upload(values.iter().map(|v| F::narrow(*v)).collect())
+/// Values in a backend's precision: in double precision on the host they are taken over, not copied.
+fn narrow<F: Real>(backend: &Backend, values: Vec<f64>) -> Buffer<F> {
+    backend.upload(values.into_iter().map(F::narrow).collect())
 }
 
 fn check_coefficients(patch: &str, coefficients: &[f64]) -> Result<(), HeatError> {

@@ -82,17 +82,17 @@ pub(super) struct CorrectionOnBackend<F: Real> {
 }
 
 impl<F: Real> CorrectionOnBackend<F> {
-    fn new(backend: &Backend, mesh: &Mesh, correction: &Correction) -> Self {
+    fn new(backend: &Backend, mesh: &Mesh, correction: Correction) -> Self {
         let cells = FaceCells::new(backend, mesh);
         CorrectionOnBackend {
             neighbours: neighbours(backend, &cells),
             cells,
-            gradient_weights: narrow(backend, &correction.gradient_weights),
-            tangential: narrow(backend, &correction.tangential),
-            left_weight: narrow(backend, &correction.left_weight),
-            boundary_value: backend.upload_slice(&correction.boundary_value),
-            row_value: narrow(backend, &correction.row_value),
-            row_cell: narrow(backend, &correction.row_cell),
+            gradient_weights: narrow(backend, correction.gradient_weights),
+            tangential: narrow(backend, correction.tangential),
+            left_weight: narrow(backend, correction.left_weight),
+            boundary_value: backend.upload(correction.boundary_value),
+            row_value: narrow(backend, correction.row_value),
+            row_cell: narrow(backend, correction.row_cell),
         }
     }
 
@@ -203,20 +203,20 @@ impl<F: Real> Heat<F> {
             })
             .collect();
         let DiscreteHeat { matrix, mass, coupling, values, correction, .. } = discrete;
-        let correction = correction.map(|c| Arc::new(CorrectionOnBackend::new(backend, mesh, &c)));
+        let correction = correction.map(|c| Arc::new(CorrectionOnBackend::new(backend, mesh, c)));
         let components = if correction.is_some() { 3 * n } else { 0 };
         Ok(Heat {
             backend: backend.clone(),
-            mass: narrow(backend, &mass),
+            mass: narrow(backend, mass),
             matrix: Arc::new(Matrix::new(backend, matrix.converted())?),
             coupling: CouplingOnBackend {
                 unknowns: backend.upload(coupling.unknowns),
                 offsets: backend.upload(coupling.offsets),
                 values: backend.upload(coupling.values),
-                coefficients: narrow(backend, &coupling.coefficients),
+                coefficients: narrow(backend, coupling.coefficients),
             },
             correction,
-            temperature: narrow(backend, &temperature),
+            temperature: narrow(backend, temperature),
             is_singular,
             prescribed: Forcing::new(
                 backend,

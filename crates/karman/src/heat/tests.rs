@@ -7,6 +7,9 @@ use crate::mesh::generate::{BoxParams, Element};
 use crate::mesh::{Geometry, Mesh, MeshOptions};
 use std::sync::Arc;
 
+mod cube;
+mod sphere;
+
 fn box_mesh(element: Element, n: usize, jitter: f64) -> (Mesh, Geometry) {
     let dimension = match element {
         Element::Triangle | Element::Quadrilateral => 2,

@@ -17,7 +17,7 @@ pub mod picture;
 pub mod pvd;
 pub mod su2;
 #[cfg(test)]
-mod test_meshes;
+pub(crate) mod test_meshes;
 #[cfg(test)]
 mod tests;
 pub mod vtk;

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use super::error::MeshFileError;
-use super::save;
+use super::error::{At, Fault, MeshFileError, MeshFileProblem as Problem, Parsed};
+use super::{load, save};
+use quick_xml::Reader;
 use quick_xml::escape::escape;
+use quick_xml::events::{BytesStart, Event};
 
 /// One time level of a collection.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,9 +34,105 @@ pub fn write(path: &Path, entries: &[PvdEntry]) -> Result<(), MeshFileError> {
     save(path, text.as_bytes())
 }
 
+/// Reads the entries of a collection, as a restart does to continue it. Other attributes than the
+/// time and the file are passed over.
+///
+/// # Errors
+/// The file cannot be read, or is not a whole collection of files with their times.
+pub fn read(path: &Path) -> Result<Vec<PvdEntry>, MeshFileError> {
+    let bytes = load(path)?;
+    parse(&bytes).map_err(|fault| fault.locate(path, &bytes))
+}
+
+fn parse(bytes: &[u8]) -> Parsed<Vec<PvdEntry>> {
+    let mut entries = vec![];
+    let mut reader = Reader::from_reader(bytes);
+    let mut is_closed = false;
+    loop {
+        let at = At::LineOf(reader.buffer_position() as usize);
+        match reader.read_event() {
+            Err(error) => {
+                let problem = Problem::Xml { reason: error.to_string() };
+                return Err(Fault::new(At::LineOf(reader.error_position() as usize), problem));
+            }
+            Ok(Event::Start(element) | Event::Empty(element))
+                if element.name().as_ref() == b"DataSet" =>
+            {
+                entries.push(entry(&element, at)?);
+            }
+            Ok(Event::End(element)) => is_closed |= element.name().as_ref() == b"Collection",
+            Ok(Event::Eof) if is_closed => return Ok(entries),
+            Ok(Event::Eof) => {
+                return Err(Fault::whole(Problem::MissingSection { section: "Collection" }));
+            }
+            Ok(_) => {}
+        }
+    }
+}
+
+fn entry(element: &BytesStart, at: At) -> Parsed<PvdEntry> {
+    let text = |name: &str| {
+        let attribute = element.try_get_attribute(name).ok().flatten();
+        attribute.and_then(|a| a.unescape_value().ok()).map(|value| value.into_owned())
+    };
+    let (Some(time), Some(file)) = (text("timestep"), text("file")) else {
+        let found = String::from_utf8_lossy(element).chars().take(60).collect();
+        let expected = "a DataSet with the attributes timestep and file";
+        return Err(Fault::new(at, Problem::Unexpected { expected, found }));
+    };
+    match time.trim().parse() {
+        Ok(time) => Ok(PvdEntry { time, file }),
+        Err(_) => {
+            let expected = "the time of a file";
+            Err(Fault::new(at, Problem::BadNumber { found: time, expected }))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fields.pvd");
+        let times = [0.0, 0.1 + 0.2, 1e-300, 2.5e7];
+        let entry = |(k, time)| PvdEntry { time, file: format!("a&<b>\"{k}.vtu") };
+        for count in 0..=times.len() {
+            let entries: Vec<_> = times[..count].iter().copied().enumerate().map(entry).collect();
+            write(&path, &entries).unwrap();
+            assert_eq!(read(&path).unwrap(), entries);
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_collection_is_refused_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fields.pvd");
+        let expected = "a DataSet with the attributes timestep and file";
+        for (text, message) in [
+            ("", ": missing section `Collection`".to_owned()),
+            ("time,file\n", ": missing section `Collection`".to_owned()),
+            (
+                "<Collection>\n<DataSet file=\"a\"/>\n</Collection>",
+                format!(", line 2: expected {expected}, found `DataSet file=\"a\"`"),
+            ),
+            (
+                "<Collection>\n\n<DataSet timestep=\"now\" file=\"a\"/>\n</Collection>",
+                ", line 3: `now` is not a number that can stand for the time of a file".to_owned(),
+            ),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = read(&path).unwrap_err().to_string();
+            assert_eq!(error, format!("{}{message}", path.display()));
+        }
+        std::fs::write(&path, "<Collection>\n<DataSet timestep=\"1\"\n").unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.contains("malformed XML: "), "{error}");
+        let error = read(&folder.path().join("none.pvd")).unwrap_err().to_string();
+        assert!(error.contains("none.pvd: No such file"), "{error}");
+    }
 
     #[test]
     fn lists_files_and_times() {

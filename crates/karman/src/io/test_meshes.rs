@@ -1,4 +1,6 @@
-//! Small meshes for the tests of readers and writers.
+//! Meshes for tests: small ones for readers and writers, and the real ones where they are at hand.
+
+use std::path::Path;
 
 use crate::mesh::{CellShape, Elements, RawMesh};
 
@@ -115,4 +117,14 @@ pub(super) fn all() -> Vec<RawMesh> {
     meshes.push(every_3d_shape());
     meshes.push(every_2d_shape());
     meshes
+}
+
+/// The real meshes beside the repository, or `None` with a note where there are none.
+pub(crate) fn shared_mesh(name: &str) -> Option<Vec<u8>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/meshes").join(name);
+    let bytes = std::fs::read(path).ok();
+    if bytes.is_none() {
+        eprintln!("skipped: ../shared/meshes/{name} is not there");
+    }
+    bytes
 }

@@ -1,11 +1,9 @@
 //! Round trips through every format that is written, choice of the format, and damaged files.
 
-use std::path::Path;
-
 use proptest::prelude::*;
 
 use super::gmsh::GmshFormat;
-use super::test_meshes::{all, every_2d_shape, every_3d_shape, with_one_region};
+use super::test_meshes::{all, every_2d_shape, every_3d_shape, shared_mesh, with_one_region};
 use super::*;
 
 const GMSH_FORMATS: [GmshFormat; 4] =
@@ -110,16 +108,6 @@ fn names_that_a_format_cannot_hold_are_refused() {
     }
 }
 
-/// The real meshes beside the repository, or `None` with a note where there are none.
-fn shared_mesh(name: &str) -> Option<Vec<u8>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/meshes").join(name);
-    let bytes = std::fs::read(path).ok();
-    if bytes.is_none() {
-        eprintln!("skipped: ../shared/meshes/{name} is not there");
-    }
-    bytes
-}
-
 #[test]
 fn real_meshes_have_the_elements_they_are_known_to_have() {
     let known = [
@@ -142,7 +130,8 @@ fn names(names: &[&str]) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "measures; run in release"]
+#[ignore = "a measurement: cargo test --release -p karman --lib speed_of_reading_gmsh_ascii \
+            -- --ignored --nocapture"]
 fn speed_of_reading_gmsh_ascii() {
     for name in ["cube100k.msh", "shaft180k.msh", "sphere_hybrid.msh"] {
         let Some(bytes) = shared_mesh(name) else { continue };

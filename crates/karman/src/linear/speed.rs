@@ -86,7 +86,8 @@ fn report(backend: &Backend, m: usize) {
 }
 
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "a measurement: cargo test --release -p karman --lib times_on_the_host \
+            -- --ignored --nocapture"]
 fn times_on_the_host() {
     for threads in [1, 2] {
         let backend = Backend::host(threads).unwrap();
@@ -95,7 +96,8 @@ fn times_on_the_host() {
 }
 
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "a measurement: cargo test --release -p karman --features cuda --lib times_on_cuda \
+            -- --ignored --nocapture"]
 fn times_on_cuda() {
     let backend = Backend::new(BackendKind::Cuda, 2).unwrap();
     for m in [16, 37, 105] {

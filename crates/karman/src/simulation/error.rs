@@ -58,6 +58,21 @@ pub enum SimulationError {
         /// Those there are.
         known: String,
     },
+    /// The series of fields that a restart is to continue was not left by a run.
+    #[error(
+        "{}: entry {number} is `{found}`, not `{expected}`, so a restart cannot continue the \
+         series; move it away or choose another output directory", path.display()
+    )]
+    Series {
+        /// The PVD file.
+        path: PathBuf,
+        /// The entry, from 0.
+        number: usize,
+        /// The file it names.
+        found: String,
+        /// The file it should name.
+        expected: String,
+    },
     /// A file of results.
     #[error("cannot write {}: {reason}", path.display())]
     Write {

@@ -166,7 +166,8 @@ impl Simulation {
     /// # Errors
     /// [`SimulationError`]; what was written until then stays readable.
     pub fn run(&mut self, observer: &mut dyn FnMut(&Progress)) -> Result<Outcome, SimulationError> {
-        let mut output = Output::open(&self.case, self.restarted, self.steps() as u64)?;
+        let mut output =
+            Output::open(&self.case, self.restarted, (self.time(), self.steps() as u64))?;
         let start = Instant::now();
         let result = self.march(&mut output, start, observer);
         let outcome = match &result {

@@ -12,7 +12,7 @@ use crate::io::vtu::{self, VtuData};
 use crate::mesh::{Mesh, RawMesh};
 use crate::monitor::{error_norms, field_summary, line_points};
 use crate::summary::{MemorySummary, MeshSummary, Summary, ThroughputSummary, peak_host_bytes};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The files of a run.
@@ -34,8 +34,36 @@ fn crosses(before: f64, now: f64, every: f64) -> bool {
     count(now) > count(before)
 }
 
+fn file_of(number: usize) -> String {
+    format!("fields_{number:04}.vtu")
+}
+
+/// The entries of an earlier run's series up to `time`; none where there is no series.
+fn continued_series(path: &Path, time: f64) -> Result<Vec<PvdEntry>, SimulationError> {
+    if !path.exists() {
+        return Ok(vec![]);
+    }
+    let mut series = pvd::read(path)?;
+    series.truncate(series.iter().position(|e| e.time > time).unwrap_or(series.len()));
+    match series.iter().enumerate().find(|(number, entry)| entry.file != file_of(*number)) {
+        None => Ok(series),
+        Some((number, entry)) => Err(SimulationError::Series {
+            path: path.to_owned(),
+            number,
+            found: entry.file.clone(),
+            expected: file_of(number),
+        }),
+    }
+}
+
 impl Output {
-    pub(super) fn open(case: &Case, restarted: bool, step: u64) -> Result<Output, SimulationError> {
+    /// Makes the folder and begins the history and the series of fields; those of a run that is
+    /// taken up again at `step` and `time` are continued.
+    pub(super) fn open(
+        case: &Case,
+        restarted: bool,
+        (time, step): (f64, u64),
+    ) -> Result<Output, SimulationError> {
         let directory = case.output.directory.clone();
         std::fs::create_dir_all(&directory).map_err(|e| SimulationError::Write {
             path: directory.clone(),
@@ -46,13 +74,20 @@ impl Output {
             true => HistoryWriter::resume(&path, step)?,
             false => HistoryWriter::create(&path)?,
         };
+        let series = match restarted && case.time.is_some() {
+            true => continued_series(&directory.join("fields.pvd"), time)?,
+            false => vec![],
+        };
+        // The fields at which the earlier run stopped stay as they are.
+        let last = series.last().filter(|e| e.time == time && directory.join(&e.file).is_file());
+        let written_at = last.map(|_| step as usize);
         Ok(Output {
             directory,
             history,
-            series: vec![],
+            series,
             raw: None,
             last_monitored: Monitored::default(),
-            written_at: None,
+            written_at,
             first_step: step as usize,
             seconds: 0.0,
         })
@@ -126,7 +161,7 @@ impl Output {
             Location::Cells => data.cell_fields = list,
             Location::Nodes => data.node_fields = list,
         }
-        let file = format!("fields_{:04}.vtu", self.series.len());
+        let file = file_of(self.series.len());
         vtu::write(&self.directory.join(&file), &data)?;
         self.series.push(PvdEntry { time: simulation.time(), file });
         pvd::write(&self.directory.join("fields.pvd"), &self.series)?;

@@ -25,7 +25,7 @@ use node_tags::NodeTags;
 use values::Values;
 #[cfg(test)]
 pub(super) use write::to_bytes;
-pub use write::{GmshFormat, write};
+pub use write::{GmshFormat, content, write};
 
 /// What the sections of a file have given so far.
 struct Reader<'a> {

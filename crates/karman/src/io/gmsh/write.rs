@@ -28,8 +28,15 @@ pub enum GmshFormat {
 /// A group name with a double quote or a control character; more nodes or elements than format 2.2
 /// can number; the file cannot be written.
 pub fn write(path: &Path, mesh: &RawMesh, format: GmshFormat) -> Result<(), MeshFileError> {
-    let bytes = to_bytes(mesh, format).map_err(|problem| file_error(path, problem))?;
-    save(path, &bytes)
+    save(path, &content(path, mesh, format)?)
+}
+
+/// The content of the file that [`write`] would write; `file` names it in messages.
+///
+/// # Errors
+/// As [`write`], but that the file cannot be written.
+pub fn content(file: &Path, mesh: &RawMesh, format: GmshFormat) -> Result<Vec<u8>, MeshFileError> {
+    to_bytes(mesh, format).map_err(|problem| file_error(file, problem))
 }
 
 /// The content of the file.
