@@ -20,7 +20,7 @@ pub(super) fn dense_inverse(a: &CsrMatrix<f64>, scale: &[f64]) -> Vec<f64> {
     let mut left_out = vec![];
     for k in 0..n {
         let pivot = m[k * n + k];
-        if !(pivot.abs() > SINGULAR * scale[k].abs()) {
+        if pivot.is_nan() || pivot.abs() <= SINGULAR * scale[k].abs() {
             left_out.push(k);
             continue;
         }

@@ -147,7 +147,7 @@ fn check(matrix: &CsrMatrix<f64>) -> Result<(), LinearError> {
     if let Some(row) = matrix.empty_row() {
         return Err(LinearError::EmptyRow { row });
     }
-    let wrong = matrix.diagonal().iter().position(|value| !(*value > 0.0));
+    let wrong = matrix.diagonal().iter().position(|value| *value <= 0.0);
     wrong.map_or(Ok(()), |row| {
         let value = matrix.row(row).find(|e| e.0 == row).map_or(0.0, |e| e.1);
         Err(LinearError::PositiveDiagonal { row, value })

@@ -110,8 +110,8 @@ mod tests {
             assert_eq!(sets.len(), 1, "the set depends on the number of threads");
             let set = &sets[0];
             let mut count = 0;
-            for row in 0..a.rows() {
-                let strong = a.row(row).filter(|(c, v)| *c != row && -v >= t[row]);
+            for (row, threshold) in t.iter().enumerate() {
+                let strong = a.row(row).filter(|(c, v)| *c != row && -v >= *threshold);
                 let coarse = strong.filter(|(c, _)| set.is_coarse(*c)).count();
                 assert_eq!(set.is_coarse(row), coarse == 0, "row {row}");
                 count += usize::from(set.is_coarse(row));

@@ -102,8 +102,8 @@ mod tests {
         for (a, alpha) in [(poisson_2d(30), 1.0), (poisson_2d(30), 5.0), (diamond(9), 5.0)] {
             let t = thresholds(&a, 0.25);
             let set = ruge_stuben(&a, &t, &rows_with_a_sum(&a), alpha);
-            for row in 0..a.rows() {
-                let coarse = a.row(row).filter(|(c, v)| *c != row && -v >= t[row]);
+            for (row, threshold) in t.iter().enumerate() {
+                let coarse = a.row(row).filter(|(c, v)| *c != row && -v >= *threshold);
                 let reached = coarse.filter(|(c, _)| set.is_coarse(*c)).count();
                 assert!(set.is_coarse(row) || reached > 0, "row {row}");
             }

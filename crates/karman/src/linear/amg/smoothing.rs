@@ -491,7 +491,6 @@ pub(super) fn sweep<S: Real>(
 }
 
 /// Scratch of a polynomial smoother.
-
 pub(super) struct Polynomial<S> {
     residual: Buffer<S>,
     new_residual: Buffer<S>,

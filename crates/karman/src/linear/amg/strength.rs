@@ -49,7 +49,7 @@ impl Splitting {
     }
 
     /// Whether an unknown is coarse.
-    #[inline(always)]
+    #[cfg(test)]
     pub(super) fn is_coarse(&self, row: usize) -> bool {
         self.coarse[row] != FINE
     }
