@@ -4,8 +4,8 @@
 
 use super::parallel::each;
 use crate::backend::{Backend, Buffer, Segment, View};
-use crate::linear::matrix::row_product;
-use crate::linear::{CsrMatrix, Layout, LinearError, Matrix, SLICE};
+use crate::linear::matrix::{row_places, row_product};
+use crate::linear::{CsrMatrix, Layout, LinearError, Matrix};
 use crate::real::{Real, convert};
 use cubecl::prelude::*;
 use karman_macros::kernel;
@@ -13,68 +13,39 @@ use karman_macros::kernel;
 /// Row `row` of A x as Σ_j a_ij (x_j − x_i) + (Σ_j a_ij) x_i: what single precision rounds are
 /// differences, so a vector that is constant on a component without a boundary is seen as such.
 #[cube]
-fn csr_stencil<S: Real>(
+#[inline(always)]
+fn stencil<S: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     excess: &View<S>,
     x: &View<S>,
+    #[comptime] layout: Layout,
 ) -> S {
-    let own = x[row];
-    let mut sum = excess[row] * own;
-    for k in offsets[row] as usize..offsets[row + 1] as usize {
-        sum += values[k] * (x[columns[k] as usize] - own);
-    }
-    sum
-}
-
-/// The same from slices.
-#[cube]
-fn ell_stencil<S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    excess: &View<S>,
-    x: &View<S>,
-) -> S {
-    let slice = row / comptime!(SLICE);
-    let mut k = offsets[slice] as usize + row % comptime!(SLICE);
-    let end = offsets[slice + 1] as usize;
+    let (first, end) = row_places(row, offsets, layout);
+    let mut k = first;
     let own = x[row];
     let mut sum = excess[row] * own;
     while k < end {
         sum += values[k] * (x[columns[k] as usize] - own);
-        k += comptime!(SLICE);
+        k += comptime!(layout.spacing());
     }
     sum
 }
 
-/// y ← A x from compressed rows. Traffic of the product and 2s.
-#[kernel(product_csr, out(y))]
-pub(super) fn product_of_csr<S: Real>(
+/// y ← A x. Traffic of the product and 2s.
+#[kernel(multiply_stencil, out(y))]
+pub(super) fn product_of_stencil<S: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     excess: &View<S>,
     x: &View<S>,
+    #[comptime] layout: Layout,
 ) -> S {
-    csr_stencil::<S>(row, offsets, columns, values, excess, x)
-}
-
-/// y ← A x from slices. Traffic of the product and 2s.
-#[kernel(product_ell, out(y))]
-pub(super) fn product_of_ell<S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    excess: &View<S>,
-    x: &View<S>,
-) -> S {
-    ell_stencil::<S>(row, offsets, columns, values, excess, x)
+    stencil::<S>(row, offsets, columns, values, excess, x, layout)
 }
 
 /// b ← r in the hierarchy's precision, x ← w b: the first sweep from zero. Traffic 8 + 3s.
@@ -90,9 +61,9 @@ pub(super) fn ended<S: Real, T: Real>(i: usize, x: &View<S>) -> T {
     convert::<S, T>(x[i])
 }
 
-/// b − A x from compressed rows. Traffic of the product and 2s.
-#[kernel(residual_csr, out(residual))]
-pub(super) fn residual_of_csr<S: Real>(
+/// b − A x. Traffic of the product and 2s.
+#[kernel(subtract_stencil, out(residual))]
+pub(super) fn rest_of_stencil<S: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
@@ -100,82 +71,44 @@ pub(super) fn residual_of_csr<S: Real>(
     excess: &View<S>,
     x: &View<S>,
     b: &View<S>,
+    #[comptime] layout: Layout,
 ) -> S {
-    b[row] - csr_stencil::<S>(row, offsets, columns, values, excess, x)
+    b[row] - stencil::<S>(row, offsets, columns, values, excess, x, layout)
 }
 
-/// b − A x from slices. Traffic of the product and 2s.
-#[kernel(residual_ell, out(residual))]
-pub(super) fn residual_of_ell<S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    excess: &View<S>,
-    x: &View<S>,
-    b: &View<S>,
-) -> S {
-    b[row] - ell_stencil::<S>(row, offsets, columns, values, excess, x)
-}
-
-/// b_c ← Pᵀ r, x_c ← w b_c, from compressed rows. Traffic of the product and 3s a coarse row.
-#[kernel(restrict_csr, out(b, x))]
-pub(super) fn restricted_csr<S: Real>(
+/// b_c ← Pᵀ r, x_c ← w b_c. Traffic of the product and 3s a coarse row.
+#[kernel(restrict_rows, out(b, x))]
+pub(super) fn restricted<S: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     residual: &View<S>,
     weights: &View<S>,
+    #[comptime] layout: Layout,
 ) -> (S, S) {
-    let b = row_product::<S, S>(row, offsets, columns, values, residual, Layout::Csr);
+    let b = row_product::<S, S>(row, offsets, columns, values, residual, layout);
     (b, weights[row] * b)
 }
 
-/// b_c ← Pᵀ r, x_c ← w b_c, from slices. Traffic of the product and 3s a coarse row.
-#[kernel(restrict_ell, out(b, x))]
-pub(super) fn restricted_ell<S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    residual: &View<S>,
-    weights: &View<S>,
-) -> (S, S) {
-    let b = row_product::<S, S>(row, offsets, columns, values, residual, Layout::SlicedEll);
-    (b, weights[row] * b)
-}
-
-/// x ← x + P e from compressed rows. Traffic of the product and 2s.
-#[kernel(prolong_csr, update(x))]
-pub(super) fn prolonged_csr<S: Real>(
+/// x ← x + P e. Traffic of the product and 2s.
+#[kernel(prolong_rows, update(x))]
+pub(super) fn prolonged<S: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     e: &View<S>,
     x: S,
+    #[comptime] layout: Layout,
 ) -> S {
-    x + row_product::<S, S>(row, offsets, columns, values, e, Layout::Csr)
+    x + row_product::<S, S>(row, offsets, columns, values, e, layout)
 }
 
-/// x ← x + P e from slices. Traffic of the product and 2s.
-#[kernel(prolong_ell, update(x))]
-pub(super) fn prolonged_ell<S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    e: &View<S>,
-    x: S,
-) -> S {
-    x + row_product::<S, S>(row, offsets, columns, values, e, Layout::SlicedEll)
-}
-
-/// y ← x + w (b − A x) from compressed rows, in any precision. Traffic of the product, 2s and that
+/// y ← x + w (b − A x) in any precision. Traffic of the product, 2s and that
 /// of y.
-#[kernel(jacobi_csr, out(y))]
-pub(super) fn jacobi_of_csr<S: Real, T: Real>(
+#[kernel(jacobi_rows, out(y))]
+pub(super) fn relaxed<S: Real, T: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
@@ -184,24 +117,9 @@ pub(super) fn jacobi_of_csr<S: Real, T: Real>(
     x: &View<S>,
     b: &View<S>,
     weights: &View<S>,
+    #[comptime] layout: Layout,
 ) -> T {
-    let rest = b[row] - csr_stencil::<S>(row, offsets, columns, values, excess, x);
-    convert::<S, T>(x[row] + weights[row] * rest)
-}
-
-/// y ← x + w (b − A x) from slices, in any precision. Traffic of the product, 2s and that of y.
-#[kernel(jacobi_ell, out(y))]
-pub(super) fn jacobi_of_ell<S: Real, T: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    excess: &View<S>,
-    x: &View<S>,
-    b: &View<S>,
-    weights: &View<S>,
-) -> T {
-    let rest = b[row] - ell_stencil::<S>(row, offsets, columns, values, excess, x);
+    let rest = b[row] - stencil::<S>(row, offsets, columns, values, excess, x, layout);
     convert::<S, T>(x[row] + weights[row] * rest)
 }
 
@@ -226,32 +144,10 @@ pub(super) fn restarted<S: Real>(
     (x + beta * d, d)
 }
 
-/// A further step: r' ← r − A d, d' ← a d + c w r', x ← x + β d', from compressed rows. Traffic of the
-/// product and 6s.
-#[kernel(step_polynomial_csr, update(x), out(new_residual, new))]
-pub(super) fn stepped_csr<S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    excess: &View<S>,
-    residual: &View<S>,
-    d: &View<S>,
-    weights: &View<S>,
-    a: S,
-    c: S,
-    beta: S,
-    x: S,
-) -> (S, S, S) {
-    let rest = residual[row] - csr_stencil::<S>(row, offsets, columns, values, excess, d);
-    let next = a * d[row] + c * weights[row] * rest;
-    (x + beta * next, rest, next)
-}
-
-/// A further step: r' ← r − A d, d' ← a d + c w r', x ← x + β d', from slices. Traffic of the product
+/// A further step: r' ← r − A d, d' ← a d + c w r', x ← x + β d'. Traffic of the product
 /// and 6s.
-#[kernel(step_polynomial_ell, update(x), out(new_residual, new))]
-pub(super) fn stepped_ell<S: Real>(
+#[kernel(step_polynomial, update(x), out(new_residual, new))]
+pub(super) fn stepped<S: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
@@ -264,36 +160,36 @@ pub(super) fn stepped_ell<S: Real>(
     c: S,
     beta: S,
     x: S,
+    #[comptime] layout: Layout,
 ) -> (S, S, S) {
-    let rest = residual[row] - ell_stencil::<S>(row, offsets, columns, values, excess, d);
+    let rest = residual[row] - stencil::<S>(row, offsets, columns, values, excess, d, layout);
     let next = a * d[row] + c * weights[row] * rest;
     (x + beta * next, rest, next)
 }
 
-/// x_r ← x_r + w_r (b_r − Σ a_rk x_k) for the rows of one colour, which begin at `first`; entries of a
-/// row are `spacing` apart. Traffic of all colours: the product and 3s.
+/// x_r ← x_r + w_r (b_r − Σ a_rk x_k) for the rows of one colour, which begin at `first`.
+/// Traffic of all colours: the product and 3s.
 #[kernel(sweep_colour)]
 pub(super) fn swept<S: Real>(
     i: usize,
     first: usize,
-    spacing: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     excess: &View<S>,
     b: &View<S>,
     weights: &View<S>,
+    #[comptime] layout: Layout,
     x: &mut Segment<S>,
 ) {
     let row = first + i;
-    let group = row / spacing;
-    let mut k = offsets[group] as usize + row % spacing;
-    let end = offsets[group + 1] as usize;
+    let (start, end) = row_places(row, offsets, layout);
+    let mut k = start;
     let own = x[row];
     let mut rest = b[row] - excess[row] * own;
     while k < end {
         rest -= values[k] * (x[columns[k] as usize] - own);
-        k += spacing;
+        k += comptime!(layout.spacing());
     }
     x[row] = own + weights[row] * rest;
 }
@@ -376,11 +272,8 @@ impl<S: Real> Stencil<S> {
     /// y ← A x.
     pub(super) fn multiply(&self, x: &Buffer<S>, y: &mut Buffer<S>) {
         let (backend, (offsets, columns, values)) = (self.backend(), self.arrays());
-        let (n, excess) = (self.rows(), &self.excess);
-        match self.layout() {
-            Layout::Csr => product_csr(backend, n, offsets, columns, values, excess, x, y),
-            Layout::SlicedEll => product_ell(backend, n, offsets, columns, values, excess, x, y),
-        }
+        let (n, layout) = (self.rows(), self.layout());
+        multiply_stencil(backend, n, offsets, columns, values, &self.excess, x, layout, y);
     }
 }
 
@@ -408,15 +301,8 @@ pub(super) fn residual<S: Real>(
     residual: &mut Buffer<S>,
 ) {
     let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
-    let (n, excess) = (a.rows(), &a.excess);
-    match a.layout() {
-        Layout::Csr => {
-            residual_csr(backend, n, offsets, columns, values, excess, x, b, residual);
-        }
-        Layout::SlicedEll => {
-            residual_ell(backend, n, offsets, columns, values, excess, x, b, residual);
-        }
-    }
+    let (n, layout) = (a.rows(), a.layout());
+    subtract_stencil(backend, n, offsets, columns, values, &a.excess, x, b, layout, residual);
 }
 
 /// b_c ← R r, x_c ← w b_c.
@@ -428,24 +314,14 @@ pub(super) fn restrict<S: Real>(
     x: &mut Buffer<S>,
 ) {
     let (backend, (offsets, columns, values)) = (r.backend(), r.arrays());
-    let n = r.rows();
-    match r.layout() {
-        Layout::Csr => {
-            restrict_csr(backend, n, offsets, columns, values, residual, weights, b, x);
-        }
-        Layout::SlicedEll => {
-            restrict_ell(backend, n, offsets, columns, values, residual, weights, b, x);
-        }
-    }
+    let (n, layout) = (r.rows(), r.layout());
+    restrict_rows(backend, n, offsets, columns, values, residual, weights, layout, b, x);
 }
 
 /// x ← x + P e.
 pub(super) fn prolong<S: Real>(p: &Matrix<S>, e: &Buffer<S>, x: &mut Buffer<S>) {
     let (backend, (offsets, columns, values)) = (p.backend(), p.arrays());
-    match p.layout() {
-        Layout::Csr => prolong_csr(backend, p.rows(), offsets, columns, values, e, x),
-        Layout::SlicedEll => prolong_ell(backend, p.rows(), offsets, columns, values, e, x),
-    }
+    prolong_rows(backend, p.rows(), offsets, columns, values, e, x, p.layout());
 }
 
 /// y ← x + w (b − A x).
@@ -457,13 +333,8 @@ pub(super) fn jacobi<S: Real, T: Real>(
     y: &mut Buffer<T>,
 ) {
     let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
-    let (n, excess) = (a.rows(), &a.excess);
-    match a.layout() {
-        Layout::Csr => jacobi_csr(backend, n, offsets, columns, values, excess, x, b, weights, y),
-        Layout::SlicedEll => {
-            jacobi_ell(backend, n, offsets, columns, values, excess, x, b, weights, y);
-        }
-    }
+    let (n, layout) = (a.rows(), a.layout());
+    jacobi_rows(backend, n, offsets, columns, values, &a.excess, x, b, weights, layout, y);
 }
 
 /// Gauss–Seidel over the colours, forwards or backwards; w is 1 over the diagonal.
@@ -476,11 +347,11 @@ pub(super) fn sweep<S: Real>(
     x: &mut Buffer<S>,
 ) {
     let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
-    let spacing = if a.layout() == Layout::Csr { 1 } else { SLICE };
+    let layout = a.layout();
     let mut one = |colour: usize| {
         let (first, count) = (colours[colour], colours[colour + 1] - colours[colour]);
         sweep_colour(
-            backend, count, first, spacing, offsets, columns, values, &a.excess, b, weights, x,
+            backend, count, first, offsets, columns, values, &a.excess, b, weights, layout, x,
         );
     };
     let count = colours.len() - 1;
@@ -550,42 +421,24 @@ impl<S: Real> Polynomial<S> {
             let beta = S::narrow(*beta);
             let r = if is_zero && k == 1 { b } else { &self.residual };
             let (next_r, next_d) = (&mut self.new_residual, &mut self.new_direction);
-            match a.layout() {
-                Layout::Csr => step_polynomial_csr(
-                    backend,
-                    n,
-                    offsets,
-                    columns,
-                    values,
-                    &a.excess,
-                    r,
-                    &self.direction,
-                    weights,
-                    old,
-                    new,
-                    beta,
-                    x,
-                    next_r,
-                    next_d,
-                ),
-                Layout::SlicedEll => step_polynomial_ell(
-                    backend,
-                    n,
-                    offsets,
-                    columns,
-                    values,
-                    &a.excess,
-                    r,
-                    &self.direction,
-                    weights,
-                    old,
-                    new,
-                    beta,
-                    x,
-                    next_r,
-                    next_d,
-                ),
-            }
+            step_polynomial(
+                backend,
+                n,
+                offsets,
+                columns,
+                values,
+                &a.excess,
+                r,
+                &self.direction,
+                weights,
+                old,
+                new,
+                beta,
+                x,
+                a.layout(),
+                next_r,
+                next_d,
+            );
             std::mem::swap(&mut self.residual, &mut self.new_residual);
             std::mem::swap(&mut self.direction, &mut self.new_direction);
         }
