@@ -193,7 +193,7 @@ pub struct LinearSummary {
     pub grid_complexity: Option<f64>,
     /// Applications of the finest matrix that an order of magnitude costs.
     pub work_units: Option<f64>,
-    /// Seconds of set-up.
+    /// Seconds of the last set-up.
     pub setup_seconds: f64,
     /// Seconds of solving.
     pub solve_seconds: f64,

@@ -35,6 +35,30 @@ fn a_run_reports_and_leaves_its_files() {
 }
 
 #[test]
+fn a_summary_and_a_detailed_log_tell_of_the_levels_of_multigrid() {
+    let folder = tempfile::tempdir().unwrap();
+    let finer = BAR.replace("cells = [10, 2]", "cells = [40, 20]");
+    assert_ne!(finer, BAR);
+    let text = finer + "[linear_solver]\npreconditioner = \"amg\"\n";
+    fs::write(folder.path().join("bar.toml"), text).unwrap();
+    let (code, _, err) = karman(folder.path(), &["run", "-v", "bar.toml"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("with amg (as asked for), set up in "), "{err}");
+    let results = folder.path().join("bar");
+    assert!(fs::read_to_string(results.join("log.txt")).unwrap().contains("operator complexity "));
+    let linear = &json(&results.join("summary.json"))["linear"];
+    assert_eq!(linear["preconditioner"], "amg");
+    assert!(linear["levels"].as_u64().unwrap() > 1, "{linear}");
+    for (key, least) in
+        [("operator_complexity", 1.0), ("grid_complexity", 1.0), ("work_units", 2.0)]
+    {
+        let value = linear[key].as_f64().unwrap();
+        assert!(value > least && value < 20.0, "{key}: {linear}");
+    }
+    assert!(linear["setup_seconds"].as_f64().unwrap() > 0.0, "{linear}");
+}
+
+#[test]
 fn a_solution_that_fails_has_its_own_exit_code_and_leaves_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let text = BAR.to_owned() + "[linear_solver]\nmax_iterations = 1\n";

@@ -8,12 +8,15 @@ use super::kernels::{add_correction, add_coupling, cell_gradient};
 use super::node_centred::{self, NodePatch};
 use super::{Discretization, HeatError, Material, check_finite, component_major, narrow};
 use crate::backend::{Backend, Buffer, blas};
-use crate::linear::{CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SolveOutcome, Solver};
+use crate::linear::{
+    CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SolveOutcome, Solver, SolverSetup,
+};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::FaceCells;
 use crate::operators::neighbours::neighbours;
 use crate::real::Real;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Heat released in a unit of volume and time in some of the cells.
 pub struct Source {
@@ -52,6 +55,7 @@ pub struct Heat<F: Real> {
     pub(super) boundary: BoundaryKinds,
     pub(super) conductivity: Vec<f64>,
     pub(super) discretization: Discretization,
+    setup: Option<SolverSetup>,
 }
 
 /// What the boundary is, for functionals.
@@ -229,6 +233,7 @@ impl<F: Real> Heat<F> {
             boundary,
             conductivity: material.conductivity,
             discretization,
+            setup: None,
         })
     }
 
@@ -302,8 +307,27 @@ impl<F: Real> Heat<F> {
         );
     }
 
-    /// A solver of B x − θ K(x, 0) = b for a matrix B near A.
+    /// What the linear solver in use was set up with.
+    pub fn solver_setup(&self) -> Option<&SolverSetup> {
+        self.setup.as_ref()
+    }
+
+    /// A solver of B x − θ K(x, 0) = b for a matrix B near A; a detailed log says what it is.
     pub(super) fn solver(
+        &mut self,
+        matrix: Arc<Matrix<F>>,
+        theta: f64,
+        params: &Params,
+    ) -> Result<Solver<F>, HeatError> {
+        let start = Instant::now();
+        let solver = self.new_solver(matrix, theta, params)?;
+        let setup = SolverSetup::of(&solver, start.elapsed().as_secs_f64());
+        tracing::debug!("{setup}");
+        self.setup = Some(setup);
+        Ok(solver)
+    }
+
+    fn new_solver(
         &self,
         matrix: Arc<Matrix<F>>,
         theta: f64,

@@ -23,6 +23,7 @@ mod outcome;
 mod params;
 mod preconditioner;
 mod progress;
+mod setup;
 mod single_reduction;
 mod sliced_ell;
 mod solver;
@@ -40,6 +41,7 @@ pub use operator::Operator;
 pub use outcome::{Breakdown, SolveOutcome, Status};
 pub use params::{Method, Nullspace, Params, PreconditionerKind, StoredPrecision};
 pub use preconditioner::{Diagonal, Identity, Jacobi, Preconditioner, SingleJacobi};
+pub use setup::SolverSetup;
 pub use sliced_ell::{SLICE, SlicedEll};
 pub use solver::Solver;
 

@@ -53,7 +53,7 @@ pub(super) trait Equation: Checkpointed + Send {
     fn volumes(&self, mesh: &Mesh, geometry: &Geometry) -> Vec<f64>;
     /// 1 / the step of unit CFL number.
     fn largest_rate(&self) -> Result<f64, SimulationError>;
-    /// Names of method and preconditioner, numbers at zero.
+    /// What the linear solver is and the cost of its set-up; `work_units` are those of an iteration.
     fn linear_summary(&self) -> LinearSummary;
     /// For the checkpoint.
     fn as_checkpointed(&self) -> &dyn Checkpointed;

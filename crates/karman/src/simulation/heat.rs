@@ -16,7 +16,7 @@ use crate::heat::{
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::amg::{Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
-use crate::linear::{AmgParams, Method, Params, PreconditionerKind};
+use crate::linear::{AmgParams, HierarchyReport, Method, Params, PreconditionerKind};
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{FaceGroup, Located, Sampler, line_points, locate};
 use crate::real::Real;
@@ -421,9 +421,23 @@ impl<F: Real> Equation for HeatRun<F> {
     }
 
     fn linear_summary(&self) -> LinearSummary {
+        let Some(setup) = self.heat.solver_setup() else {
+            return LinearSummary {
+                method: self.params.method.name().to_owned(),
+                preconditioner: self.params.preconditioner.name().to_owned(),
+                ..LinearSummary::default()
+            };
+        };
+        let hierarchy = setup.hierarchy.as_ref();
         LinearSummary {
-            method: self.params.method.name().to_owned(),
-            preconditioner: self.params.preconditioner.name().to_owned(),
+            method: setup.method.name().to_owned(),
+            preconditioner: setup.preconditioner.to_owned(),
+            levels: hierarchy.map(|h| h.levels.len() as u64),
+            operator_complexity: hierarchy.map(HierarchyReport::operator_complexity),
+            grid_complexity: hierarchy.map(HierarchyReport::grid_complexity),
+            // Of a cycle; what an iteration adds is the product.
+            work_units: hierarchy.map(|h| h.work_units + 1.0),
+            setup_seconds: setup.seconds,
             ..LinearSummary::default()
         }
     }

@@ -150,13 +150,21 @@ impl Simulation {
         let seconds = start.elapsed().as_secs_f64();
         self.phases.add("solve", seconds);
         let outcome = &advance.outcome;
-        self.linear.solves += 1;
-        self.linear.iterations += outcome.iterations as u64;
-        self.linear.last_iterations = outcome.iterations as u64;
-        self.linear.relative_residual = outcome.relative_residual;
-        self.linear.convergence_factor =
-            outcome.relative_residual.powf(1.0 / outcome.iterations.max(1) as f64);
-        self.linear.solve_seconds += seconds;
+        let solver = self.equation.linear_summary();
+        let factor = outcome.relative_residual.powf(1.0 / outcome.iterations.max(1) as f64);
+        let orders = -factor.log10();
+        let is_new = solver.setup_seconds != self.linear.setup_seconds;
+        let setting_up = if is_new { solver.setup_seconds } else { 0.0 };
+        self.linear = LinearSummary {
+            solves: self.linear.solves + 1,
+            iterations: self.linear.iterations + outcome.iterations as u64,
+            last_iterations: outcome.iterations as u64,
+            relative_residual: outcome.relative_residual,
+            convergence_factor: factor,
+            work_units: solver.work_units.filter(|_| orders > 0.0).map(|units| units / orders),
+            solve_seconds: self.linear.solve_seconds + (seconds - setting_up).max(0.0),
+            ..solver
+        };
         Ok(advance)
     }
 
