@@ -42,46 +42,11 @@ tests() {
     grep "test result" "$OUT/tests.txt"
 }
 
-heat_case() { # MESH CORRECTED TOLERANCE ITERATIONS
-    local boundary="zmax.temperature = 600.0
-zmin.temperature = 300.0"
-    case "$1" in
-        *shaft*) boundary='hot_end.temperature = 600.0
-cold_end.temperature = 300.0
-wall = "insulated"' ;;
-        *cube*) boundary="$boundary
-xmin.temperature = 300.0
-xmax.temperature = 300.0
-ymin.temperature = 300.0
-ymax.temperature = 300.0" ;;
-    esac
-    printf '[mesh]\nfile = "%s"\n[heat]\nnonorthogonal_correction = %s\n[boundary]\n%s\n' \
-        "$1" "$2" "$boundary"
-    printf '[linear_solver]\nrelative_tolerance = %s\nmax_iterations = %s\n' "$3" "$4"
-}
-
-# The same cases on the host and on the device: to stagnation, and after exactly 50 iterations.
+# The same cases on the host and on the device.
 compare() {
-    local mesh corrected name backend
-    for mesh in "$unpacked"/{cube,shaft}*.msh; do
-        [ -e "$mesh" ] || continue
-        for corrected in false true; do
-            for limit in "1e-13 20000" "0.0 50"; do
-                name="$(basename "$mesh" .msh)-$corrected-${limit%% *}"
-                for backend in cpu cuda; do
-                    heat_case "$mesh" "$corrected" $limit > "$unpacked/$name.toml"
-                    printf '[output]\ndirectory = "%s"\n' "$unpacked/$name-$backend" \
-                        >> "$unpacked/$name.toml"
-                    "$karman" run "$unpacked/$name.toml" --backend "$backend" \
-                        > "$unpacked/$name-$backend.txt" 2>&1 || true
-                done
-                printf '%-32s %s | %s | ' "$name" \
-                    "$(head -n 1 "$unpacked/$name-cpu.txt" | cut -c1-70)" \
-                    "$(head -n 1 "$unpacked/$name-cuda.txt" | cut -c1-70)"
-                python3 scripts/compare_fields.py "$unpacked/$name"-{cpu,cuda}/fields_0000.vtu
-            done
-        done
-    done
+    local meshes=("$unpacked"/*.msh)
+    [ -e "${meshes[0]}" ] || { echo "no meshes were packed"; return 0; }
+    scripts/compare_backends.sh "$karman" cuda "$unpacked/compare" "${meshes[@]}"
 }
 
 bench() { "$karman" bench --backend cuda --json "$OUT/bench.json" 2>&1 | tee "$OUT/bench.txt"; }

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Steady conduction on real meshes, on the host and on another backend: how far the fields are apart.
+#
+#   scripts/compare_backends.sh KARMAN BACKEND FOLDER MESH.msh …
+#
+# KARMAN is the program, FOLDER takes cases and results. Each mesh is solved with two-point and with
+# corrected fluxes, to 1e-13 or stagnation and for exactly 50 iterations; the corrected one with
+# FGMRES too, since BiCGStab amplifies the rounding of its scalar products as long as it is far from
+# converged. A line each: the case, how either solve ended, the largest difference of the fields.
+set -euo pipefail
+[ $# -ge 4 ] || { sed -n '2,9p' "$0"; exit 1; }
+scripts=$(dirname "$0")
+karman=$1 backend=$2 folder=$3
+shift 3
+mkdir -p "$folder"
+folder=$(realpath "$folder")
+
+heat_case() { # MESH CORRECTED METHOD TOLERANCE ITERATIONS
+    local boundary="zmax.temperature = 600.0
+zmin.temperature = 300.0"
+    case "$1" in
+        *shaft*) boundary='hot_end.temperature = 600.0
+cold_end.temperature = 300.0
+wall = "insulated"' ;;
+        *cube*) boundary="$boundary
+xmin.temperature = 300.0
+xmax.temperature = 300.0
+ymin.temperature = 300.0
+ymax.temperature = 300.0" ;;
+        *sphere*) boundary="sphere.temperature = 600.0
+farfield.temperature = 300.0" ;;
+    esac
+    printf '[mesh]\nfile = "%s"\n[heat]\nnonorthogonal_correction = %s\n[boundary]\n%s\n' \
+        "$1" "$2" "$boundary"
+    printf '[linear_solver]\nmethod = "%s"\nrelative_tolerance = %s\nmax_iterations = %s\n' \
+        "$3" "$4" "$5"
+}
+
+solve() { # NAME BACKEND
+    # An end before 1e-13, by stagnation or after 50 iterations, has an exit code of its own.
+    "$karman" run "$folder/$1.toml" --backend "$2" > "$folder/$1-$2.txt" 2>&1 || [ $? -eq 2 ] ||
+        cat "$folder/$1-$2.txt" >&2
+    mv "$folder/$1" "$folder/$1-$2"
+    grep -m 1 -E "^(converged|diverged|failed|error): " "$folder/$1-$2.txt" | cut -c1-100
+}
+
+for mesh in "$@"; do
+    mesh=$(realpath "$mesh")
+    for solver in "false auto" "true auto" "true fgmres"; do
+        for limit in "1e-13 20000" "0.0 50"; do
+            # To convergence the method makes no difference.
+            [ "$solver $limit" != "true fgmres 1e-13 20000" ] || continue
+            # shellcheck disable=SC2086
+            set_up=$(heat_case "$mesh" $solver $limit)
+            name="$(basename "$mesh" .msh)-${solver/ /-}-${limit%% *}"
+            echo "$set_up" > "$folder/$name.toml"
+            rm -rf "${folder:?}/$name" "$folder/$name-cpu" "$folder/$name-$backend"
+            printf '%s | %s | %s | ' "$name" "$(solve "$name" cpu)" "$(solve "$name" "$backend")"
+            python3 "$scripts/compare_fields.py" "$folder/$name"-{cpu,"$backend"}/fields_0000.vtu
+        done
+    done
+done
