@@ -2,8 +2,9 @@
 //! that a reduced value may stay on the device.
 //!
 //! Values are accumulated in `f64` whatever the fields' precision. On the host a block is a chunk of
-//! [`HOST_CHUNK`] entities, summed in four interleaved lanes; on a device a block strides over the entities with all the others, sums
-//! by a tree, and the number of blocks depends on the entity count and the device alone.
+//! [`HOST_CHUNK`] entities, summed in four interleaved lanes; on a device a block strides over the
+//! entities with all the others, sums by a tree, and the number of blocks depends on the entity count
+//! and the device alone.
 
 use super::{Backend, Buffer, Device, HOST_CHUNK, THREADS_PER_BLOCK, Writer, block_size};
 use cubecl::prelude::*;
