@@ -2,9 +2,8 @@
 //! that a reduced value may stay on the device.
 //!
 //! Values are accumulated in `f64` whatever the fields' precision. On the host a block is a chunk of
-//! [`HOST_CHUNK`] entities, summed in four interleaved lanes; on a device a block strides over the
-//! entities with all the others, sums by a tree, and the number of blocks depends on the entity count
-//! and the device alone.
+//! [`HOST_CHUNK`] entities; on a device a block strides over the entities with all the others, sums
+//! by a tree, and the number of blocks depends on the entity count and the device alone.
 
 use super::{Backend, Buffer, Device, HOST_CHUNK, THREADS_PER_BLOCK, Writer, block_size};
 use cubecl::prelude::*;
@@ -159,9 +158,6 @@ fn finish_sums(
 /// Block results that a kernel which needs their sum adds for itself; more are added before.
 const FEW_BLOCKS: usize = 96;
 
-/// Sums a host thread keeps side by side: one alone waits for its last addition at every entity.
-const HOST_LANES: usize = 4;
-
 /// Block results of a kernel's reductions, `[reduction][block]`.
 pub struct Partials {
     values: Buffer<f64>,
@@ -228,24 +224,13 @@ impl Partials {
         self.set_block_count(blocks, K);
         let results: Writer<f64> = self.values.writer();
         let chunk = |c: usize| {
-            let mut lanes = [operations.map(identity); HOST_LANES];
-            let (first, end) = (c * HOST_CHUNK, ((c + 1) * HOST_CHUNK).min(count));
-            let add = |totals: &mut [f64; K], values: [f64; K]| {
+            let mut totals = operations.map(identity);
+            for i in c * HOST_CHUNK..((c + 1) * HOST_CHUNK).min(count) {
+                let values = entity(i);
                 for k in 0..K {
                     totals[k] = accumulate(totals[k], values[k], operations[k]);
                 }
-            };
-            let whole = first + (end - first) / HOST_LANES * HOST_LANES;
-            for i in (first..whole).step_by(HOST_LANES) {
-                for (lane, totals) in lanes.iter_mut().enumerate() {
-                    add(totals, entity(i + lane));
-                }
             }
-            for i in whole..end {
-                add(&mut lanes[i - whole], entity(i));
-            }
-            let [mut totals, others @ ..] = lanes;
-            others.into_iter().for_each(|other| add(&mut totals, other));
             for (k, total) in totals.into_iter().enumerate() {
                 results.set(k * blocks + c, total);
             }

@@ -340,7 +340,7 @@ impl<F: Real> Heat<F> {
             matrix: matrix.clone(),
             correction: correction.clone(),
             factor: F::narrow(-theta),
-            gradient: self.backend.zeros(self.gradient.len()),
+            gradient: self.backend.zeros(3 * self.unknowns()),
             prescribed: self.backend.zeros(self.prescribed.value().len().max(1)),
         };
         let params = Params { method: for_unsymmetric(params.method), ..params.clone() };
@@ -356,7 +356,6 @@ impl<F: Real> Heat<F> {
     pub fn solve_steady(&mut self, params: &Params) -> Result<SolveOutcome, HeatError> {
         let nullspace = if self.is_singular { Nullspace::Constant } else { Nullspace::None };
         let params = Params { nullspace, ..params.clone() };
-        let mut solver = self.solver(self.matrix.clone(), 1.0, &params)?;
         let n = self.unknowns();
         let mut b = self.backend.zeros(n);
         blas::copy(&self.backend, n, self.source.value(), &mut b);
@@ -367,7 +366,17 @@ impl<F: Real> Heat<F> {
             let gradient = &mut self.gradient;
             correction.add(&self.backend, &zero, prescribed, F::literal(1.0), gradient, &mut b);
         }
-        Ok(solver.solve(&b, &mut self.temperature)?)
+        // The solver has gradients of its own.
+        let gradients = self.gradient.len();
+        self.gradient = self.backend.zeros(0);
+        let outcome = self.solve_from(&b, &params);
+        self.gradient = self.backend.zeros(gradients);
+        outcome
+    }
+
+    fn solve_from(&mut self, b: &Buffer<F>, params: &Params) -> Result<SolveOutcome, HeatError> {
+        let mut solver = self.solver(self.matrix.clone(), 1.0, params)?;
+        Ok(solver.solve(b, &mut self.temperature)?)
     }
 
     /// shift M + θ A.
