@@ -10,7 +10,7 @@ use cubecl::prelude::*;
 use karman_macros::kernel;
 
 /// For each item of `cell_to_faces`, `[items]`: the cell across that face, or the boundary face,
-/// counted from the first one, with the top bit set ([`is_cell`]).
+/// counted from the first one, with the top bit set ([`is_cell()`]).
 pub fn neighbours(backend: &Backend, cells: &FaceCells) -> Buffer<u32> {
     let FaceCells { left, right, offsets, faces, .. } = cells;
     let (n, inner) = (cells.n_cells(), cells.n_interior());
@@ -19,7 +19,7 @@ pub fn neighbours(backend: &Backend, cells: &FaceCells) -> Buffer<u32> {
     neighbours
 }
 
-/// Whether a neighbour is a cell; it is a boundary face otherwise, its number [`without_sign`].
+/// Whether a neighbour is a cell; it is a boundary face otherwise, its number [`without_sign()`].
 #[cube]
 #[inline(always)]
 pub fn is_cell(neighbour: u32) -> bool {

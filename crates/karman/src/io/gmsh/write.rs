@@ -31,10 +31,10 @@ pub fn write(path: &Path, mesh: &RawMesh, format: GmshFormat) -> Result<(), Mesh
     save(path, &content(path, mesh, format)?)
 }
 
-/// The content of the file that [`write`] would write; `file` names it in messages.
+/// The content of the file that [`write()`] would write; `file` names it in messages.
 ///
 /// # Errors
-/// As [`write`], but that the file cannot be written.
+/// As [`write()`], but that the file cannot be written.
 pub fn content(file: &Path, mesh: &RawMesh, format: GmshFormat) -> Result<Vec<u8>, MeshFileError> {
     to_bytes(mesh, format).map_err(|problem| file_error(file, problem))
 }
