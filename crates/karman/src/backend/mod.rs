@@ -18,6 +18,7 @@ mod view;
 pub mod blas;
 pub mod proof;
 pub mod scan;
+pub mod sort;
 
 pub use buffer::{Buffer, Element};
 pub use device::{BackendError, BackendKind, Device, DeviceDescription, available_devices};

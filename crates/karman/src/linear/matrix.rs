@@ -96,6 +96,31 @@ impl<S: Real> Matrix<S> {
         })
     }
 
+    /// Compressed rows that are where they belong: `[offsets, columns]` and values.
+    pub(super) fn compressed(
+        backend: &Backend,
+        columns: usize,
+        [offsets, indices]: [Buffer<u32>; 2],
+        values: Buffer<S>,
+    ) -> Self {
+        let (rows, entries) = (offsets.len() - 1, values.len());
+        let (backend, layout, empty_row) = (backend.clone(), Layout::Csr, None);
+        Matrix { backend, layout, rows, columns, entries, empty_row, offsets, indices, values }
+    }
+
+    /// Slices that are where they belong: numbers of rows, of columns and of entries, `[offsets,
+    /// columns]` and values.
+    pub(super) fn sliced(
+        backend: &Backend,
+        rows: usize,
+        [columns, entries]: [usize; 2],
+        [offsets, indices]: [Buffer<u32>; 2],
+        values: Buffer<S>,
+    ) -> Self {
+        let (backend, layout, empty_row) = (backend.clone(), Layout::SlicedEll, None);
+        Matrix { backend, layout, rows, columns, entries, empty_row, offsets, indices, values }
+    }
+
     /// Replaces the values, the pattern staying what it is.
     ///
     /// # Errors

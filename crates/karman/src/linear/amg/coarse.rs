@@ -3,7 +3,7 @@
 use crate::linear::CsrMatrix;
 
 /// Pivots below this share of the diagonal's terms belong to a vector the matrix maps to zero.
-const SINGULAR: f64 = 1e-10;
+pub(super) const SINGULAR: f64 = 1e-10;
 
 /// A⁻¹ by rows, by Gauss–Jordan elimination along the diagonal. An unknown whose pivot vanishes
 /// against `scale` is left at zero: one for each component without a boundary, where that gives a

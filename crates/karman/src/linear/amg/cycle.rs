@@ -2,6 +2,9 @@
 //! on a device, which may be captured in a graph.
 
 use super::coarse::dense_inverse;
+use super::device::{
+    DeviceHierarchy, DeviceLevel, dense_inverse as inverse_by_kernels, sliced, stencil,
+};
 use super::hierarchy::{Hierarchy, HostLevel};
 use super::krylov_cycle::KrylovStep;
 use super::params::{AmgParams, Cycle, Smoother};
@@ -48,20 +51,42 @@ pub(super) struct Levels<S> {
 }
 
 impl<S: Real> Levels<S> {
-    /// Copies a hierarchy to `backend`.
-    pub(super) fn new(
-        backend: &Backend,
-        hierarchy: &Hierarchy,
-        params: &AmgParams,
-    ) -> Result<Self, LinearError> {
-        let mut all = Levels {
+    fn empty(backend: &Backend, params: &AmgParams) -> Self {
+        Levels {
             backend: backend.clone(),
             levels: vec![],
             renumbering: None,
             smoother: params.smoother,
             sweeps: params.sweeps,
             cycle: params.cycle,
-        };
+        }
+    }
+
+    /// What cycles need of a hierarchy that kernels made for `matrix`.
+    pub(super) fn of_device<T: Real>(
+        matrix: &Matrix<T>,
+        hierarchy: &DeviceHierarchy,
+        params: &AmgParams,
+    ) -> Result<Self, LinearError> {
+        let backend = matrix.backend();
+        let mut all = Levels::empty(backend, params);
+        for (depth, level) in hierarchy.levels.iter().enumerate() {
+            let level = match &level.matrix {
+                None => Level::of_device(backend, matrix, level, depth, params)?,
+                Some(matrix) => Level::of_device(backend, matrix, level, depth, params)?,
+            };
+            all.levels.push(level);
+        }
+        Ok(all)
+    }
+
+    /// Copies a hierarchy to `backend`.
+    pub(super) fn new(
+        backend: &Backend,
+        hierarchy: &Hierarchy,
+        params: &AmgParams,
+    ) -> Result<Self, LinearError> {
+        let mut all = Levels::empty(backend, params);
         let by_colour = params.smoother == Smoother::GaussSeidel;
         let colourings: Vec<Option<Colouring>> = hierarchy
             .levels
@@ -224,6 +249,11 @@ impl<S: Real> Levels<S> {
     }
 }
 
+/// What the inverse norms of rows are multiplied by in a sweep.
+fn relaxation(smoother: Smoother) -> f64 {
+    if smoother == Smoother::L1Jacobi { RELAXATION } else { 1.0 }
+}
+
 /// The inverse of a permutation.
 fn inverse_of(permutation: &[u32]) -> Vec<u32> {
     let mut inverse = vec![0; permutation.len()];
@@ -265,11 +295,8 @@ impl<S: Real> Level<S> {
             None => None,
             Some(t) => Some([put(&t.interpolation, own, below)?, put(&t.restriction, below, own)?]),
         };
-        let weights = match params.smoother {
-            Smoother::L1Jacobi => host.weights(RELAXATION, false),
-            Smoother::Chebyshev { .. } => host.weights(1.0, false),
-            Smoother::GaussSeidel => host.weights(1.0, true),
-        };
+        let diagonal_alone = params.smoother == Smoother::GaussSeidel;
+        let weights = host.weights(relaxation(params.smoother), diagonal_alone);
         let weights: Vec<S> = match own {
             None => weights.into_iter().map(S::narrow).collect(),
             Some(own) => own.rows.iter().map(|r| S::narrow(weights[*r as usize])).collect(),
@@ -286,20 +313,55 @@ impl<S: Real> Level<S> {
             };
             backend.upload((0..n * n).map(entry).collect())
         });
+        let weights = backend.upload(weights);
+        let level = Level::with(backend, matrix, weights, transfer, inverse, depth, params);
+        Ok(Level { colours: own.map_or(vec![], |own| own.offsets.clone()), ..level })
+    }
+
+    /// The level of `matrix` from what kernels made of it.
+    fn of_device<T: Real>(
+        backend: &Backend,
+        matrix: &Matrix<T>,
+        level: &DeviceLevel,
+        depth: usize,
+        params: &AmgParams,
+    ) -> Result<Self, LinearError> {
+        let relaxation = relaxation(params.smoother);
+        let (own, weights) = stencil(matrix, &level.scale, relaxation)?;
+        let transfer = match &level.transfer {
+            None => None,
+            Some([p, r]) => Some([sliced(p, true)?, sliced(r, true)?]),
+        };
+        let is_direct = transfer.is_none() && matrix.rows() <= params.coarse_rows;
+        let inverse = is_direct.then(|| inverse_by_kernels(backend, matrix, &level.scale));
+        Ok(Level::with(backend, own, weights, transfer, inverse, depth, params))
+    }
+
+    /// A level of its parts, with vectors for the cycle.
+    fn with(
+        backend: &Backend,
+        matrix: Stencil<S>,
+        weights: Buffer<S>,
+        transfer: Option<[Matrix<S>; 2]>,
+        inverse: Option<Buffer<S>>,
+        depth: usize,
+        params: &AmgParams,
+    ) -> Self {
+        let n = matrix.rows();
         let is_polynomial = matches!(params.smoother, Smoother::Chebyshev { .. });
         let is_krylov = params.cycle == Cycle::K && depth > 0 && transfer.is_some();
-        Ok(Level {
+        Level {
             matrix,
-            weights: backend.upload(weights),
+            weights,
             transfer,
             inverse,
-            colours: own.map_or(vec![], |own| own.offsets.clone()),
+            colours: vec![],
             x: backend.zeros(n),
             b: backend.zeros(n),
             other: backend.zeros(n),
             polynomial: is_polynomial.then(|| Polynomial::new(backend, n)),
             krylov: is_krylov.then(|| KrylovStep::new(backend, n)),
-        })
+        }
     }
 
     fn bytes(&self) -> usize {

@@ -12,9 +12,9 @@ use super::{galerkin::triple_product, report::LevelReport};
 use crate::linear::{CsrMatrix, LinearError};
 
 /// A coarse level with more than this share of the unknowns is not worth having.
-const STALLED: f64 = 0.9;
+pub(super) const STALLED: f64 = 0.9;
 /// Diagonals below this share of what their rows were made of are zero but for rounding.
-const VANISHING: f64 = 1e-10;
+pub(super) const VANISHING: f64 = 1e-10;
 
 /// One level.
 #[derive(Clone, Debug)]

@@ -4,15 +4,16 @@
 //! neighbour, or stays alone.
 
 use super::galerkin::aggregated;
-use super::parallel::{each, hash};
+use super::numbers::hash;
+use super::parallel::each;
 use crate::backend::HOST_CHUNK;
 use crate::linear::{CsrMatrix, LinearError};
 use rayon::prelude::*;
 
 /// No unknown.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 /// Rounds of proposals: each pairs more than half of those who still find a partner.
-const ROUNDS: usize = 8;
+pub(super) const ROUNDS: usize = 8;
 
 /// The aggregate of each unknown.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +35,7 @@ fn proposal(a: &CsrMatrix<f64>, thresholds: &[f64], mates: &[u32], row: usize) -
         if column == row || !is_strong || weight < best.0 || mates[column] != NONE {
             continue;
         }
-        let tie = hash(row) ^ hash(column);
+        let tie = hash(row as u32) ^ hash(column as u32);
         if (weight, tie) > (best.0, best.1) {
             best = (weight, tie, column as u32);
         }
@@ -75,15 +76,6 @@ fn pairs(a: &CsrMatrix<f64>, thresholds: &[f64]) -> Aggregates {
             break;
         }
     }
-    let mut of = vec![NONE; n];
-    let mut count = 0;
-    for row in 0..n {
-        if mates[row] != NONE && of[row] == NONE {
-            of[row] = count;
-            of[mates[row] as usize] = count;
-            count += 1;
-        }
-    }
     let joined = each(n, |row| {
         if mates[row] != NONE {
             return NONE;
@@ -95,18 +87,25 @@ fn pairs(a: &CsrMatrix<f64>, thresholds: &[f64]) -> Aggregates {
                 && -value >= thresholds[row]
                 && -value > best.0
             {
-                best = (-value, of[column]);
+                best = (-value, column as u32);
             }
         }
         best.1
     });
+    let mut of = vec![NONE; n];
+    let mut count = 0;
     for row in 0..n {
-        if of[row] == NONE {
-            of[row] = joined[row];
-            if of[row] == NONE {
-                of[row] = count;
-                count += 1;
+        if of[row] == NONE && joined[row] == NONE {
+            of[row] = count;
+            if mates[row] != NONE {
+                of[mates[row] as usize] = count;
             }
+            count += 1;
+        }
+    }
+    for row in 0..n {
+        if joined[row] != NONE {
+            of[row] = of[joined[row] as usize];
         }
     }
     Aggregates { of, count: count as usize }

@@ -1,7 +1,8 @@
 //! Algebraic multigrid: levels made from the matrix alone, cycled as a preconditioner.
 //!
-//! Set-up runs on the host's threads in double precision and has the same bits for any number of
-//! them; cycles run where the matrix lives, in single precision by default. The default couples
+//! Set-up runs in double precision, on the host's threads with the same bits for any number of them,
+//! or by kernels on the device that holds the matrix; cycles run where the matrix lives, in single
+//! precision by default. The default couples
 //! unknowns in pairs first, then coarsens by independent sets with extended+i interpolation, and
 //! drops weak couplings of coarse matrices; see `docs/decisions/0006-default-multigrid.md`. The
 //! algorithm of Kamakolanu's thesis is [`Coarsening::RugeStuben`] with its parameters.
@@ -12,11 +13,13 @@
 
 mod coarse;
 mod cycle;
+mod device;
 mod galerkin;
 mod hierarchy;
 mod interpolation;
 mod krylov_cycle;
 mod matching;
+mod numbers;
 mod parallel;
 mod params;
 mod pmis;
@@ -29,10 +32,11 @@ mod strength;
 pub use params::{AmgParams, Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
 pub use report::{HierarchyReport, LevelReport};
 
-use super::{CsrMatrix, LinearError, Matrix, Preconditioner};
+use super::{LinearError, Matrix, Preconditioner};
 use crate::backend::{Backend, Buffer};
 use crate::real::Real;
 use cycle::Levels;
+use device::DeviceHierarchy;
 use hierarchy::Hierarchy;
 use std::time::Instant;
 
@@ -40,13 +44,22 @@ use std::time::Instant;
 pub struct Amg<S> {
     backend: Backend,
     params: AmgParams,
-    hierarchy: Hierarchy,
+    rows: usize,
+    setup: Setup,
     levels: Levels<S>,
     report: HierarchyReport,
 }
 
+/// Levels as set-up made them.
+enum Setup {
+    Host(Hierarchy),
+    Device(DeviceHierarchy),
+}
+
 impl<S: Real> Amg<S> {
-    /// The hierarchy of `matrix`, set up on the host's threads.
+    /// The hierarchy of `matrix`: by kernels where it lives on a device, on the host's threads where it
+    /// does not, or where coarsening or smoother need the host ([`Coarsening::Aggregation`],
+    /// [`Coarsening::RugeStuben`], [`Smoother::GaussSeidel`], [`Sparsification`]).
     ///
     /// # Errors
     /// [`LinearError::Parameter`] where a parameter is out of range; [`LinearError::NotSquare`],
@@ -72,51 +85,63 @@ impl<S: Real> Amg<S> {
             return Err(LinearError::VectorLength { what: "list of flags", expected, found });
         }
         let start = Instant::now();
-        let matrix = matrix.to_csr()?.converted::<f64>();
-        backend.clone().install(|| {
-            let hierarchy = Hierarchy::new(matrix, params, boundary)?;
-            let levels = Levels::new(&backend, &hierarchy, params)?;
-            let mut amg = Amg {
-                backend,
-                params: *params,
-                hierarchy,
-                levels,
-                report: HierarchyReport::default(),
-            };
-            amg.renew_report(start);
-            Ok(amg)
-        })
+        let by_kernels =
+            backend.device().is_some() && boundary.is_none() && DeviceHierarchy::suits(params);
+        let (setup, levels) = if by_kernels {
+            let hierarchy = DeviceHierarchy::new(matrix, params)?;
+            let levels = Levels::of_device(matrix, &hierarchy, params)?;
+            backend.synchronize()?;
+            (Setup::Device(hierarchy), levels)
+        } else {
+            let matrix = matrix.to_csr()?.converted::<f64>();
+            backend.install(|| -> Result<_, LinearError> {
+                let hierarchy = Hierarchy::new(matrix, params, boundary)?;
+                let levels = Levels::new(&backend, &hierarchy, params)?;
+                Ok((Setup::Host(hierarchy), levels))
+            })?
+        };
+        let (params, rows, report) = (*params, matrix.rows(), HierarchyReport::default());
+        let mut amg = Amg { backend, params, rows, setup, levels, report };
+        amg.renew_report(start);
+        Ok(amg)
     }
 
-    /// Takes the values of another matrix of the same pattern: interpolations stay what they are,
-    /// coarse matrices are computed anew.
+    /// Takes another matrix of as many rows, meant to differ in its values alone: interpolations stay
+    /// what they are, coarse matrices are computed anew.
     ///
     /// # Errors
-    /// [`LinearError::Pattern`] where the pattern differs, and as for [`Amg::new`].
-    pub fn set_values<T: Real>(&mut self, matrix: &CsrMatrix<T>) -> Result<(), LinearError> {
+    /// [`LinearError::Length`] where the numbers of rows differ, and as for [`Amg::new`].
+    pub fn set_values<T: Real>(&mut self, matrix: &Matrix<T>) -> Result<(), LinearError> {
         let start = Instant::now();
-        let Some(old) = self.hierarchy.levels.first().map(|level| &level.matrix) else {
-            return Ok(());
-        };
-        if matrix.rows() != old.rows() || matrix.columns() != old.columns() {
-            let (expected, found) = (old.rows(), matrix.rows());
+        if matrix.rows() != self.rows {
+            let (expected, found) = (self.rows, matrix.rows());
             return Err(LinearError::Length { what: "rows", expected, found });
         }
-        let differs = |r: &usize| !old.row(*r).map(|e| e.0).eq(matrix.row(*r).map(|e| e.0));
-        if let Some(row) = (0..old.rows()).find(differs) {
-            return Err(LinearError::Pattern { row });
-        }
-        let backend = self.backend.clone();
-        backend.install(|| {
-            self.hierarchy.set_values(matrix.converted::<f64>())?;
-            self.levels = Levels::new(&self.backend, &self.hierarchy, &self.params)?;
-            self.renew_report(start);
-            Ok(())
-        })
+        let (backend, params) = (&self.backend, &self.params);
+        self.levels = match &mut self.setup {
+            Setup::Device(hierarchy) => {
+                hierarchy.set_values(matrix)?;
+                let levels = Levels::of_device(matrix, hierarchy, params)?;
+                backend.synchronize()?;
+                levels
+            }
+            Setup::Host(hierarchy) => {
+                let matrix = matrix.to_csr()?.converted::<f64>();
+                backend.install(|| {
+                    hierarchy.set_values(matrix)?;
+                    Levels::new(backend, hierarchy, params)
+                })?
+            }
+        };
+        self.renew_report(start);
+        Ok(())
     }
 
     fn renew_report(&mut self, start: Instant) {
-        let mut levels = self.hierarchy.report();
+        let mut levels = match &self.setup {
+            Setup::Host(hierarchy) => hierarchy.report(),
+            Setup::Device(hierarchy) => hierarchy.report(),
+        };
         self.levels.complete(&mut levels);
         self.report = HierarchyReport {
             levels,

@@ -149,12 +149,3 @@ pub(super) fn sort_last_row(rows: &mut Rows, start: usize) {
         values[at] = value;
     }
 }
-
-/// A number without a pattern for each row, the same on every machine.
-#[inline(always)]
-pub(super) fn hash(row: usize) -> u32 {
-    let mut x = (row as u32).wrapping_mul(0x9e37_79b9) ^ 0x85eb_ca6b;
-    x = (x ^ (x >> 16)).wrapping_mul(0x85eb_ca6b);
-    x = (x ^ (x >> 13)).wrapping_mul(0xc2b2_ae35);
-    x ^ (x >> 16)
-}

@@ -5,7 +5,8 @@
 //! The weight is the number of unknowns that depend on one, ties broken by a hash of its number: the
 //! set is the same however many threads look for it.
 
-use super::parallel::{each, hash};
+use super::numbers::hash;
+use super::parallel::each;
 use super::strength::Splitting;
 use crate::backend::HOST_CHUNK;
 use crate::linear::CsrMatrix;
@@ -25,7 +26,7 @@ enum Role {
 fn weight(a: &CsrMatrix<f64>, thresholds: &[f64], row: usize) -> u32 {
     let depends = |(column, value): &(usize, f64)| *column != row && -value >= thresholds[*column];
     let count = a.row(row).filter(depends).count().min(255) as u32;
-    if count == 0 { 0 } else { count << 24 | hash(row) >> 8 }
+    if count == 0 { 0 } else { count << 24 | hash(row as u32) >> 8 }
 }
 
 /// Whether no undecided neighbour of `row` exceeds its weight.

@@ -4,9 +4,9 @@ use super::parallel::{Rows, each, matrix_of};
 use super::params::Sparsification;
 use crate::linear::{CsrMatrix, LinearError};
 
-/// Couplings below `tolerance` times the largest of their row, seen from both ends, go to the
-/// diagonals: symmetry and row sums stay, and of a matrix without positive couplings a positive
-/// semidefinite part is taken away.
+/// Negative couplings below `tolerance` times the largest of their row, seen from both ends, and all
+/// positive ones go to the diagonals: symmetry and row sums stay, and what has no negative row sum is
+/// an M-matrix, so positive (semi)definite, whatever was dropped.
 ///
 /// # Errors
 /// [`LinearError::TooLarge`], which cannot happen: there are fewer entries.
@@ -18,13 +18,13 @@ pub(super) fn without_weak_couplings(
         let mut largest = 0.0f64;
         for (column, value) in a.row(row) {
             if column != row {
-                largest = largest.max(value.abs());
+                largest = largest.max(-value);
             }
         }
         tolerance * largest
     });
     let is_weak = |row: usize, column: usize, value: f64| {
-        row != column && value.abs() < least[row] && value.abs() < least[column]
+        row != column && (value > 0.0 || (-value < least[row] && -value < least[column]))
     };
     lumped(a, is_weak)
 }

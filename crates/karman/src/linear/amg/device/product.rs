@@ -1,0 +1,276 @@
+//! Products of sparse matrices and what follows them, row by row. A row of a product is found column
+//! by column: each pass over the row's terms takes the smallest column not yet taken and adds up what
+//! falls on it, in the order of the terms. Nothing is kept but the row itself, whatever its length; the
+//! passes read short rows, from the cache.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+
+use super::coarsening::scanned;
+use crate::backend::{BackendError, Segment, View};
+use crate::linear::matrix::row_places;
+use crate::linear::{Layout, Matrix};
+use crate::real::Real;
+use cubecl::prelude::*;
+use karman_macros::kernel;
+
+/// No column.
+const NONE: u32 = u32::MAX;
+
+/// The smallest column of row `row` of A B from `bound` on, and the sum that falls on it.
+#[cube]
+fn next_entry<S: Real>(
+    row: usize,
+    bound: u32,
+    a_offsets: &View<u32>,
+    a_columns: &View<u32>,
+    a_values: &View<S>,
+    b_offsets: &View<u32>,
+    b_columns: &View<u32>,
+    b_values: &View<f64>,
+    #[comptime] layout: Layout,
+    #[comptime] with_values: bool,
+) -> (u32, f64) {
+    let mut least = comptime!(NONE).runtime();
+    let mut sum = f64::literal(0.0);
+    let (first, end) = row_places(row, a_offsets, layout);
+    let mut k = first;
+    while k < end {
+        let j = a_columns[k] as usize;
+        for m in b_offsets[j] as usize..b_offsets[j + 1] as usize {
+            let column = b_columns[m];
+            if column >= bound && column <= least {
+                if comptime!(with_values) {
+                    let term = S::widen(a_values[k]) * b_values[m];
+                    if column < least {
+                        sum = term;
+                    } else {
+                        sum += term;
+                    }
+                }
+                least = column;
+            }
+        }
+        k += comptime!(layout.spacing());
+    }
+    (least, sum)
+}
+
+/// Number of entries in a row of A B.
+#[kernel(count_product, out(counts))]
+pub(super) fn product_length<S: Real>(
+    row: usize,
+    a_offsets: &View<u32>,
+    a_columns: &View<u32>,
+    a_values: &View<S>,
+    b_offsets: &View<u32>,
+    b_columns: &View<u32>,
+    b_values: &View<f64>,
+    #[comptime] layout: Layout,
+) -> u32 {
+    let mut count = 0u32;
+    let mut bound = 0u32;
+    while bound != comptime!(NONE) {
+        let (column, _sum) = next_entry::<S>(
+            row, bound, a_offsets, a_columns, a_values, b_offsets, b_columns, b_values, layout,
+            false,
+        );
+        bound = column;
+        if column != comptime!(NONE) {
+            count += 1u32;
+            bound = column + 1u32;
+        }
+    }
+    count
+}
+
+/// A row of `factor` A B, columns ascending. Traffic at least: A, B and the product once.
+#[kernel(multiply_rows)]
+pub(super) fn product_row<S: Real>(
+    row: usize,
+    a_offsets: &View<u32>,
+    a_columns: &View<u32>,
+    a_values: &View<S>,
+    b_offsets: &View<u32>,
+    b_columns: &View<u32>,
+    b_values: &View<f64>,
+    factor: f64,
+    offsets: &View<u32>,
+    #[comptime] layout: Layout,
+    columns: &mut Segment<u32>,
+    values: &mut Segment<f64>,
+) {
+    let mut bound = 0u32;
+    for k in offsets[row] as usize..offsets[row + 1] as usize {
+        let (column, sum) = next_entry::<S>(
+            row, bound, a_offsets, a_columns, a_values, b_offsets, b_columns, b_values, layout,
+            true,
+        );
+        columns[k] = column;
+        values[k] = factor * sum;
+        bound = column + 1u32;
+    }
+}
+
+/// `factor` A B, by compressed rows.
+pub(super) fn product<S: Real>(
+    a: &Matrix<S>,
+    b: &Matrix<f64>,
+    factor: f64,
+) -> Result<Matrix<f64>, BackendError> {
+    let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
+    let ((ao, ac, av), (bo, bc, bv)) = (a.arrays(), b.arrays());
+    let mut counts = backend.zeros(n);
+    count_product(backend, n, ao, ac, av, bo, bc, bv, layout, &mut counts);
+    let (offsets, entries) = scanned(backend, &counts)?;
+    let (mut columns, mut values) = (backend.zeros(entries), backend.zeros(entries));
+    let (c, v) = (&mut columns, &mut values);
+    multiply_rows(backend, n, ao, ac, av, bo, bc, bv, factor, &offsets, layout, c, v);
+    Ok(Matrix::compressed(backend, b.columns(), [offsets, columns], values))
+}
+
+/// `tolerance` times the largest negative coupling of a row. Traffic of the matrix and 8.
+#[kernel(find_least, out(least))]
+pub(super) fn least_kept(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<f64>,
+    tolerance: f64,
+) -> f64 {
+    let mut largest = f64::literal(0.0);
+    for k in offsets[row] as usize..offsets[row + 1] as usize {
+        if columns[k] as usize != row {
+            largest = f64::larger(largest, -values[k]);
+        }
+    }
+    tolerance * largest
+}
+
+#[cube]
+fn is_weak(row: usize, column: u32, value: f64, own: f64, least: &View<f64>) -> bool {
+    let mut weak = false;
+    if column as usize != row {
+        weak = value > f64::literal(0.0);
+        if -value < own && !weak {
+            weak = -value < least[column as usize];
+        }
+    }
+    weak
+}
+
+/// Entries of a row without its weak couplings. Traffic of the matrix, and 8 a weak entry.
+#[kernel(count_kept, out(counts))]
+pub(super) fn kept_length(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<f64>,
+    least: &View<f64>,
+) -> u32 {
+    let mut count = 0u32;
+    let own = least[row];
+    for k in offsets[row] as usize..offsets[row + 1] as usize {
+        if !is_weak(row, columns[k], values[k], own, least) {
+            count += 1u32;
+        }
+    }
+    count
+}
+
+/// A row without its weak couplings, which go to the diagonal. Traffic of both matrices, and 8 a weak
+/// entry.
+#[kernel(keep_strong)]
+pub(super) fn kept_row(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<f64>,
+    least: &View<f64>,
+    new_offsets: &View<u32>,
+    new_columns: &mut Segment<u32>,
+    new_values: &mut Segment<f64>,
+) {
+    let own = least[row];
+    let start = new_offsets[row] as usize;
+    let mut to = start;
+    let mut diagonal = start;
+    let mut has_diagonal = false;
+    let mut dropped = f64::literal(0.0);
+    for k in offsets[row] as usize..offsets[row + 1] as usize {
+        let column = columns[k];
+        if is_weak(row, column, values[k], own, least) {
+            dropped += values[k];
+        } else {
+            if column as usize == row {
+                diagonal = to;
+                has_diagonal = true;
+            }
+            new_columns[to] = column;
+            new_values[to] = values[k];
+            to += 1;
+        }
+    }
+    if has_diagonal {
+        new_values[diagonal] += dropped;
+    }
+}
+
+/// `a` without the couplings that are weak from both ends, as
+/// [`crate::linear::amg::sparsify::without_weak_couplings`].
+pub(super) fn without_weak_couplings(
+    a: &Matrix<f64>,
+    tolerance: f64,
+) -> Result<Matrix<f64>, BackendError> {
+    let (backend, n) = (a.backend(), a.rows());
+    let (offsets, columns, values) = a.arrays();
+    let mut least = backend.zeros(n);
+    find_least(backend, n, offsets, columns, values, tolerance, &mut least);
+    let mut counts = backend.zeros(n);
+    count_kept(backend, n, offsets, columns, values, &least, &mut counts);
+    let (new_offsets, entries) = scanned(backend, &counts)?;
+    let (mut new_columns, mut new_values) = (backend.zeros(entries), backend.zeros(entries));
+    let (c, v) = (&mut new_columns, &mut new_values);
+    keep_strong(backend, n, offsets, columns, values, &least, &new_offsets, c, v);
+    Ok(Matrix::compressed(backend, a.columns(), [new_offsets, new_columns], new_values))
+}
+
+/// Σ_i p_ic² s_i over the fine rows of a coarse unknown, times `factor`. Traffic of R and 8 an entry.
+#[kernel(scale_rows, out(scale))]
+pub(super) fn scale_of(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<f64>,
+    fine_scale: &View<f64>,
+    factor: f64,
+) -> f64 {
+    let mut sum = f64::literal(0.0);
+    for k in offsets[row] as usize..offsets[row + 1] as usize {
+        sum += values[k] * values[k] * fine_scale[columns[k] as usize];
+    }
+    factor * sum
+}
+
+/// The diagonal, and the row where it is not positive. Traffic of the matrix and 8.
+#[kernel(find_diagonal, out(diagonal), reduce(min))]
+pub(super) fn diagonal_of<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    #[comptime] layout: Layout,
+) -> (f64, f64) {
+    let (first, end) = row_places(row, offsets, layout);
+    let mut diagonal = f64::literal(0.0);
+    let mut k = first;
+    while k < end {
+        if columns[k] as usize == row {
+            diagonal += S::widen(values[k]);
+        }
+        k += comptime!(layout.spacing());
+    }
+    let mut wrong = row as f64;
+    if diagonal > f64::literal(0.0) {
+        wrong = f64::literal(f64::MAX);
+    }
+    (diagonal, wrong)
+}
