@@ -4,8 +4,9 @@ use super::cell_centred::{self, BoundaryFaces};
 use super::conditions::{Condition, Prescribed};
 use super::discrete::{Correction, DiscreteHeat};
 use super::forcing::{Forcing, Part};
+use super::held::HeldNodes;
 use super::kernels::{add_correction, add_coupling, cell_gradient};
-use super::node_centred::{self, NodePatch};
+use super::node_centred::{self, NodeBoundary};
 use super::{Discretization, HeatError, Material, check_finite, component_major, narrow};
 use crate::backend::{Backend, Buffer, blas};
 use crate::linear::{
@@ -49,21 +50,25 @@ pub struct Heat<F: Real> {
     pub(super) temperature: Buffer<F>,
     pub(super) is_singular: bool,
     coupling: CouplingOnBackend<F>,
-    prescribed: Forcing<F>,
+    pub(super) prescribed: Forcing<F>,
     source: Forcing<F>,
+    pub(super) held: HeldNodes<F>,
+    /// The times that prescribed values and sources are the mean of.
+    pub(super) times: [f64; 2],
     gradient: Buffer<F>,
     pub(super) boundary: BoundaryKinds,
     pub(super) conductivity: Vec<f64>,
     pub(super) discretization: Discretization,
     setup: Option<SolverSetup>,
+    setups: u64,
 }
 
 /// What the boundary is, for functionals.
 pub(super) enum BoundaryKinds {
     /// Of each boundary face.
     Cells(BoundaryFaces),
-    /// Of each patch.
-    Nodes(Vec<NodePatch>),
+    /// Of each patch, and of each held node.
+    Nodes(NodeBoundary),
 }
 
 struct CouplingOnBackend<F: Real> {
@@ -185,34 +190,46 @@ impl<F: Real> Heat<F> {
             return Err(HeatError::Conditions { found, patches });
         }
         material.check()?;
-        let (discrete, boundary, points) = match discretization {
+        let (discrete, mut boundary, points) = match discretization {
             Discretization::Cell { corrected } => {
                 let (discrete, boundary) =
                     cell_centred::discretize(mesh, geometry, &material, &conditions, corrected)?;
                 (discrete, BoundaryKinds::Cells(boundary), geometry.cell_centre.clone())
             }
             Discretization::Node => {
-                let (discrete, patches) = node_centred::discretize(mesh, &material, &conditions)?;
-                (discrete, BoundaryKinds::Nodes(patches), component_major(&mesh.points))
+                let (discrete, boundary) = node_centred::discretize(mesh, &material, &conditions)?;
+                (discrete, BoundaryKinds::Nodes(boundary), component_major(&mesh.points))
             }
         };
         let is_singular = !conditions.iter().any(Condition::fixes_the_level);
         let temperature = initial_temperature(&discrete, initial.as_ref(), &points)?;
         let n = discrete.mass.len();
-        let heating = sources
-            .into_iter()
-            .map(|source| {
-                let volume = source_volume(mesh, geometry, &source, discretization, &discrete);
-                source_part(source, &volume, &points)
-            })
-            .collect();
+        let (held, held_mass) = match &mut boundary {
+            BoundaryKinds::Cells(_) => Default::default(),
+            BoundaryKinds::Nodes(nodes) => {
+                (nodes.held.clone(), std::mem::take(&mut nodes.held_mass))
+            }
+        };
+        let held_points: Vec<_> = held.iter().map(|i| mesh.points[*i as usize]).collect();
+        let held_points = component_major(&held_points);
+        let (mut heating, mut held_heating) = (vec![], vec![]);
+        for source in &sources {
+            let mut volume = source_volume(mesh, geometry, source, discretization);
+            // What is released where the temperature is held does not enter the equations.
+            let at_held: Vec<f64> =
+                held.iter().map(|i| std::mem::take(&mut volume[*i as usize])).collect();
+            if !at_held.is_empty() {
+                held_heating.push(source_part(source, &at_held, &held_points));
+            }
+            heating.push(source_part(source, &volume, &points));
+        }
         let DiscreteHeat { matrix, mass, coupling, values, correction, .. } = discrete;
         let correction = correction.map(|c| Arc::new(CorrectionOnBackend::new(backend, mesh, c)));
         let components = if correction.is_some() { 3 * n } else { 0 };
         Ok(Heat {
             backend: backend.clone(),
             mass: narrow(backend, mass),
-            matrix: Arc::new(Matrix::new(backend, matrix.converted())?),
+            matrix: Arc::new(Matrix::new(backend, matrix.into_converted())?),
             coupling: CouplingOnBackend {
                 unknowns: backend.upload(coupling.unknowns),
                 offsets: backend.upload(coupling.offsets),
@@ -229,11 +246,14 @@ impl<F: Real> Heat<F> {
                 values.into_parts(),
             )?,
             source: Forcing::new(backend, "the heat source", n, heating)?,
+            held: HeldNodes::new(backend, held, held_mass, held_heating),
+            times: [0.0; 2],
             gradient: backend.zeros(components),
             boundary,
             conductivity: material.conductivity,
             discretization,
             setup: None,
+            setups: 0,
         })
     }
 
@@ -275,8 +295,9 @@ impl<F: Real> Heat<F> {
     /// # Errors
     /// [`HeatError::NotFinite`] where a value is not a number.
     pub(super) fn set_mean_time(&mut self, old: f64, new: f64) -> Result<(), HeatError> {
-        self.prescribed.set_mean(&self.backend, [old, new])?;
-        self.source.set_mean(&self.backend, [old, new])
+        self.times = [old, new];
+        self.prescribed.set_mean(&self.backend, self.times)?;
+        self.source.set_mean(&self.backend, self.times)
     }
 
     /// r ← s + C v − A T + K(T, v): the heat that flows into each unknown.
@@ -312,6 +333,11 @@ impl<F: Real> Heat<F> {
         self.setup.as_ref()
     }
 
+    /// How many times a linear solver was set up.
+    pub fn solver_setups(&self) -> u64 {
+        self.setups
+    }
+
     /// A solver of B x − θ K(x, 0) = b for a matrix B near A; a detailed log says what it is.
     pub(super) fn solver(
         &mut self,
@@ -324,6 +350,7 @@ impl<F: Real> Heat<F> {
         let setup = SolverSetup::of(&solver, start.elapsed().as_secs_f64());
         tracing::debug!("{setup}");
         self.setup = Some(setup);
+        self.setups += 1;
         Ok(solver)
     }
 
@@ -443,22 +470,22 @@ fn initial_temperature(
 }
 
 /// A source at the unknowns it acts on.
-fn source_part(source: Source, volume: &[f64], points: &[f64]) -> Part {
+fn source_part(source: &Source, volume: &[f64], points: &[f64]) -> Part {
     let n = volume.len();
     let entries: Vec<u32> = (0..n as u32).filter(|i| volume[*i as usize] != 0.0).collect();
     let of_entries =
         |values: &[f64]| entries.iter().map(|i| values[*i as usize]).collect::<Vec<f64>>();
     let points = points.chunks(n.max(1)).flat_map(of_entries).collect();
-    Part { value: source.value, factors: of_entries(volume), entries, points }
+    let value = source.value.clone();
+    Part { value, factors: of_entries(volume), entries, points }
 }
 
-/// Volume of each unknown that a source acts on; none where the temperature is held.
+/// Volume of each unknown that a source acts on.
 fn source_volume(
     mesh: &Mesh,
     geometry: &Geometry,
     source: &Source,
     discretization: Discretization,
-    discrete: &DiscreteHeat,
 ) -> Vec<f64> {
     let acts = |cell: usize| source.region.is_none_or(|r| mesh.cells.groups[cell] == r);
     match discretization {
@@ -469,13 +496,7 @@ fn source_volume(
         Discretization::Node => {
             let share: Vec<f64> =
                 (0..mesh.n_cells()).map(|c| if acts(c) { 1.0 } else { 0.0 }).collect();
-            let mut volume = node_centred::lumped_mass(mesh, &share);
-            for (v, held) in volume.iter_mut().zip(&discrete.is_held) {
-                if *held {
-                    *v = 0.0;
-                }
-            }
-            volume
+            node_centred::lumped_mass(mesh, &share)
         }
     }
 }

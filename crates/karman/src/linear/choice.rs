@@ -1,7 +1,7 @@
 //! What `auto` picks: algebraic multigrid where the system is large and its rows are tied to their
 //! neighbours, something cheaper elsewhere.
 
-use super::{CsrMatrix, LinearError, Matrix, PreconditionerKind};
+use super::{LinearError, Matrix, PreconditionerKind};
 use crate::backend::Backend;
 use crate::real::Real;
 
@@ -46,34 +46,19 @@ pub(super) fn choose<T: Real>(
         let reason = format!("{rows} unknowns are fewer than {least}");
         return Ok(Choice { kind: cheap, reason });
     }
-    let tied = tied_rows(&matrix.to_csr()?) as f64 / rows as f64;
+    let tied = matrix.tied_rows(TIED)? as f64 / rows as f64;
     let share =
         format!("of {rows} rows {:.0} % sum to less than 1 % of their diagonal", 100.0 * tied);
     let kind = if tied >= LEAST_TIED { PreconditionerKind::Amg(amg) } else { cheap };
     Ok(Choice { kind, reason: share })
 }
 
-fn tied_rows<T: Real>(matrix: &CsrMatrix<T>) -> usize {
-    let is_tied = |row: &usize| {
-        let (mut sum, mut diagonal) = (0.0, 0.0);
-        for (column, value) in matrix.row(*row) {
-            let value: f64 = value.into();
-            sum += value;
-            if column == *row {
-                diagonal = value;
-            }
-        }
-        sum.abs() < TIED * diagonal
-    };
-    (0..matrix.rows()).filter(is_tied).count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::backend::testing::devices;
-    use crate::linear::AmgParams;
     use crate::linear::testing::{diamond, poisson_2d};
+    use crate::linear::{AmgParams, CsrMatrix};
 
     fn chosen(backend: &Backend, a: CsrMatrix<f64>, polynomial: bool) -> (&'static str, String) {
         let matrix = Matrix::new(backend, a).unwrap();

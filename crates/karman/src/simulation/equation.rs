@@ -55,6 +55,8 @@ pub(super) trait Equation: Checkpointed + Send {
     fn largest_rate(&self) -> Result<f64, SimulationError>;
     /// What the linear solver is and the cost of its set-up; `work_units` are those of an iteration.
     fn linear_summary(&self) -> LinearSummary;
+    /// How many times the linear solver was set up.
+    fn solver_setups(&self) -> u64;
     /// For the checkpoint.
     fn as_checkpointed(&self) -> &dyn Checkpointed;
     /// For a restart.

@@ -287,7 +287,7 @@ impl<F: Real> Monitors<F> {
                 // one of them; at a boundary the cell's own flux balance knows its values.
                 if location == Location::Cells && !sampler.is_at_boundary(mesh, point) {
                     let unknowns = sampler.row(point).collect();
-                    return Some(Functional { unknowns, values: vec![] });
+                    return Some(Functional { unknowns, ..Functional::default() });
                 }
                 let place = (found.cell, &found.weights[..]);
                 Some(heat.at_point(mesh, geometry, place, points[point]))
@@ -370,8 +370,7 @@ impl<F: Real> Equation for HeatRun<F> {
         if monitors.functionals.is_empty() {
             return Ok(Monitored::default());
         }
-        let (temperature, prescribed) = (self.heat.temperature(), self.heat.prescribed());
-        let results = monitors.functionals.evaluate(&self.backend, temperature, prescribed);
+        let results = self.heat.evaluate(&mut monitors.functionals)?;
         let values = widened(self.backend.read(results)?);
         let (probes, mut rest) = values.split_at(monitors.probes.len());
         let mut monitored = Monitored::default();
@@ -390,8 +389,7 @@ impl<F: Real> Equation for HeatRun<F> {
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
         let (functionals, inside) = &mut self.monitors.lines[line];
-        let (temperature, prescribed) = (self.heat.temperature(), self.heat.prescribed());
-        let results = functionals.evaluate(&self.backend, temperature, prescribed);
+        let results = self.heat.evaluate(functionals)?;
         let mut values = widened(self.backend.read(results)?);
         for (value, inside) in values.iter_mut().zip(inside) {
             if !*inside {
@@ -440,6 +438,10 @@ impl<F: Real> Equation for HeatRun<F> {
             setup_seconds: setup.seconds,
             ..LinearSummary::default()
         }
+    }
+
+    fn solver_setups(&self) -> u64 {
+        self.heat.solver_setups()
     }
 
     fn as_checkpointed(&self) -> &dyn Checkpointed {

@@ -144,6 +144,7 @@ impl Simulation {
                 self.step_length.min(left)
             }
         });
+        let setups = self.equation.solver_setups();
         let start = Instant::now();
         let (backend, equation) = (&self.backend, &mut self.equation);
         let advance = backend.install(|| equation.advance(length))?;
@@ -153,8 +154,8 @@ impl Simulation {
         let solver = self.equation.linear_summary();
         let factor = outcome.relative_residual.powf(1.0 / outcome.iterations.max(1) as f64);
         let orders = -factor.log10();
-        let is_new = solver.setup_seconds != self.linear.setup_seconds;
-        let setting_up = if is_new { solver.setup_seconds } else { 0.0 };
+        let setting_up =
+            if self.equation.solver_setups() > setups { solver.setup_seconds } else { 0.0 };
         self.linear = LinearSummary {
             solves: self.linear.solves + 1,
             iterations: self.linear.iterations + outcome.iterations as u64,

@@ -72,7 +72,7 @@ impl<S: Real> Amg<S> {
             return Err(LinearError::VectorLength { what: "list of flags", expected, found });
         }
         let start = Instant::now();
-        let matrix = matrix.to_csr()?.converted::<f64>();
+        let matrix = matrix.to_csr()?.into_converted::<f64>();
         backend.clone().install(|| {
             let hierarchy = Hierarchy::new(matrix, params, boundary)?;
             let levels = Levels::new(&backend, &hierarchy, params)?;
@@ -92,20 +92,13 @@ impl<S: Real> Amg<S> {
     /// coarse matrices are computed anew.
     ///
     /// # Errors
-    /// [`LinearError::Pattern`] where the pattern differs, and as for [`Amg::new`].
+    /// As for [`CsrMatrix::check_pattern`] and [`Amg::new`].
     pub fn set_values<T: Real>(&mut self, matrix: &CsrMatrix<T>) -> Result<(), LinearError> {
         let start = Instant::now();
         let Some(old) = self.hierarchy.levels.first().map(|level| &level.matrix) else {
             return Ok(());
         };
-        if matrix.rows() != old.rows() || matrix.columns() != old.columns() {
-            let (expected, found) = (old.rows(), matrix.rows());
-            return Err(LinearError::Length { what: "rows", expected, found });
-        }
-        let differs = |r: &usize| !old.row(*r).map(|e| e.0).eq(matrix.row(*r).map(|e| e.0));
-        if let Some(row) = (0..old.rows()).find(differs) {
-            return Err(LinearError::Pattern { row });
-        }
+        old.check_pattern(matrix)?;
         let backend = self.backend.clone();
         backend.install(|| {
             self.hierarchy.set_values(matrix.converted::<f64>())?;
