@@ -33,7 +33,7 @@ pub(super) struct HeldNodes<F: Real> {
 /// The heat released at held nodes, which no equation asks for.
 enum Heating<F: Real> {
     Unasked(Vec<Part>),
-    Followed(Forcing<F>),
+    Followed(Box<Forcing<F>>),
 }
 
 impl<F: Real> HeldNodes<F> {
@@ -82,7 +82,7 @@ impl<F: Real> HeldNodes<F> {
         if let Heating::Unasked(parts) = heating {
             let parts = std::mem::take(parts);
             let forcing = Forcing::new(backend, "the heat source", load.len(), parts)?;
-            *heating = Heating::Followed(forcing);
+            *heating = Heating::Followed(Box::new(forcing));
         }
         if let Heating::Followed(source) = heating {
             source.set_mean(backend, times)?;

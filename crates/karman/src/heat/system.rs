@@ -16,6 +16,7 @@ use crate::mesh::{Geometry, Mesh};
 use crate::operators::FaceCells;
 use crate::operators::neighbours::neighbours;
 use crate::real::Real;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -55,6 +56,7 @@ pub struct Heat<F: Real> {
     pub(super) held: HeldNodes<F>,
     /// The times that prescribed values and sources are the mean of.
     pub(super) times: [f64; 2],
+    /// Gradients of cells, made where they are first asked for.
     gradient: Buffer<F>,
     pub(super) boundary: BoundaryKinds,
     pub(super) conductivity: Vec<f64>,
@@ -194,11 +196,15 @@ impl<F: Real> Heat<F> {
             Discretization::Cell { corrected } => {
                 let (discrete, boundary) =
                     cell_centred::discretize(mesh, geometry, &material, &conditions, corrected)?;
-                (discrete, BoundaryKinds::Cells(boundary), geometry.cell_centre.clone())
+                (discrete, BoundaryKinds::Cells(boundary), Cow::Borrowed(&geometry.cell_centre[..]))
             }
             Discretization::Node => {
                 let (discrete, boundary) = node_centred::discretize(mesh, &material, &conditions)?;
-                (discrete, BoundaryKinds::Nodes(boundary), component_major(&mesh.points))
+                (
+                    discrete,
+                    BoundaryKinds::Nodes(boundary),
+                    Cow::Owned(component_major(&mesh.points)),
+                )
             }
         };
         let is_singular = !conditions.iter().any(Condition::fixes_the_level);
@@ -225,7 +231,6 @@ impl<F: Real> Heat<F> {
         }
         let DiscreteHeat { matrix, mass, coupling, values, correction, .. } = discrete;
         let correction = correction.map(|c| Arc::new(CorrectionOnBackend::new(backend, mesh, c)));
-        let components = if correction.is_some() { 3 * n } else { 0 };
         Ok(Heat {
             backend: backend.clone(),
             mass: narrow(backend, mass),
@@ -248,7 +253,7 @@ impl<F: Real> Heat<F> {
             source: Forcing::new(backend, "the heat source", n, heating)?,
             held: HeldNodes::new(backend, held, held_mass, held_heating),
             times: [0.0; 2],
-            gradient: backend.zeros(components),
+            gradient: backend.zeros(0),
             boundary,
             conductivity: material.conductivity,
             discretization,
@@ -309,7 +314,7 @@ impl<F: Real> Heat<F> {
         self.add_coupling(r);
         if let Some(correction) = &self.correction {
             let prescribed = (self.prescribed.value(), one);
-            let gradient = &mut self.gradient;
+            let gradient = gradients(&self.backend, &mut self.gradient, n);
             correction.add(&self.backend, &self.temperature, prescribed, one, gradient, r);
         }
     }
@@ -390,15 +395,12 @@ impl<F: Real> Heat<F> {
         if let Some(correction) = &self.correction {
             let zero = self.backend.zeros(n);
             let prescribed = (self.prescribed.value(), F::literal(1.0));
-            let gradient = &mut self.gradient;
+            let gradient = gradients(&self.backend, &mut self.gradient, n);
             correction.add(&self.backend, &zero, prescribed, F::literal(1.0), gradient, &mut b);
         }
         // The solver has gradients of its own.
-        let gradients = self.gradient.len();
         self.gradient = self.backend.zeros(0);
-        let outcome = self.solve_from(&b, &params);
-        self.gradient = self.backend.zeros(gradients);
-        outcome
+        self.solve_from(&b, &params)
     }
 
     fn solve_from(&mut self, b: &Buffer<F>, params: &Params) -> Result<SolveOutcome, HeatError> {
@@ -433,6 +435,18 @@ impl<F: Real> Heat<F> {
         let rates = diagonal.iter().zip(&mass).filter(|(_, m)| Into::<f64>::into(**m) > 0.0);
         Ok(rates.map(|(a, m)| Into::<f64>::into(*a) / Into::<f64>::into(*m)).fold(0.0, f64::max))
     }
+}
+
+/// Gradients of `n` cells, zero where there were none.
+fn gradients<'a, F: Real>(
+    backend: &Backend,
+    gradient: &'a mut Buffer<F>,
+    n: usize,
+) -> &'a mut Buffer<F> {
+    if gradient.is_empty() {
+        *gradient = backend.zeros(3 * n);
+    }
+    gradient
 }
 
 /// Conjugate gradients do not serve a corrected operator, which is not symmetric.

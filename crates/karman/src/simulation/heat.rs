@@ -17,6 +17,7 @@ use crate::heat::{
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::amg::{Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
 use crate::linear::{AmgParams, HierarchyReport, Method, Params, PreconditionerKind};
+use crate::mesh::geometry::cell_volumes;
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{FaceGroup, Located, Sampler, line_points, locate};
 use crate::real::Real;
@@ -407,9 +408,9 @@ impl<F: Real> Equation for HeatRun<F> {
         Ok(widened(self.backend.read(self.heat.temperature())?))
     }
 
-    fn volumes(&self, mesh: &Mesh, geometry: &Geometry) -> Vec<f64> {
+    fn volumes(&self, mesh: &Mesh) -> Vec<f64> {
         match self.location {
-            Location::Cells => geometry.cell_volume.clone(),
+            Location::Cells => cell_volumes(mesh),
             Location::Nodes => crate::heat::node_centred::node_volumes(mesh),
         }
     }

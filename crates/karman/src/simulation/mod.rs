@@ -36,7 +36,6 @@ pub struct Simulation {
     case: Case,
     backend: Backend,
     mesh: Mesh,
-    geometry: Geometry,
     equation: Box<dyn Equation>,
     phases: NamedList<f64>,
     linear: LinearSummary,
@@ -73,6 +72,8 @@ impl Simulation {
         let equation = timed(&mut phases, "discretization", || {
             heat::equation(&case, heat_case, &backend, &mesh, &geometry)
         })?;
+        // Whatever is asked of the geometry from here on is few numbers, or volumes at the end.
+        drop(geometry);
         let step_length = match case.time.as_ref().map(|t| t.step) {
             None => 0.0,
             Some(TimeStep::Fixed(step)) => step,
@@ -83,7 +84,6 @@ impl Simulation {
             case,
             backend,
             mesh,
-            geometry,
             equation,
             phases,
             linear,
@@ -261,7 +261,7 @@ impl Simulation {
         let field = self.equation.field(name)?;
         let bad = field.iter().position(|v| !v.is_finite());
         let place = bad.map_or(String::new(), |i| {
-            let ([x, y, z], entity, number) = self.equation.place(&self.mesh, &self.geometry, i);
+            let ([x, y, z], entity, number) = self.equation.place(&self.mesh, i);
             format!("; first in {entity} {number} at ({x:.6}, {y:.6}, {z:.6})")
         });
         let step = self.steps();

@@ -84,6 +84,7 @@ impl<S: Real> Amg<S> {
                 report: HierarchyReport::default(),
             };
             amg.renew_report(start);
+            amg.hierarchy.forget_coarse_matrices();
             Ok(amg)
         })
     }
@@ -104,6 +105,7 @@ impl<S: Real> Amg<S> {
             self.hierarchy.set_values(matrix.converted::<f64>())?;
             self.levels = Levels::new(&self.backend, &self.hierarchy, &self.params)?;
             self.renew_report(start);
+            self.hierarchy.forget_coarse_matrices();
             Ok(())
         })
     }
