@@ -12,6 +12,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    karman::backend::return_large_arrays();
     std::panic::set_hook(Box::new(|panic| console::complain(&failure::bug_report(panic))));
     let finished = std::panic::catch_unwind(|| match Arguments::try_parse() {
         Ok(arguments) => commands::run(arguments),

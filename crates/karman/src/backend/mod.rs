@@ -10,6 +10,7 @@
 mod buffer;
 mod device;
 mod host;
+mod host_memory;
 mod local;
 mod record;
 mod reduce;
@@ -23,6 +24,7 @@ pub mod sort;
 pub use buffer::{Buffer, Element};
 pub use device::{BackendError, BackendKind, Device, DeviceDescription, available_devices};
 pub use host::for_each_entity;
+pub use host_memory::return_large_arrays;
 pub use local::Local;
 pub use record::Recording;
 pub use reduce::{Partials, Reduction};

@@ -238,13 +238,16 @@ impl<'a> CellScheme<'a> {
         let inner = self.mesh.n_interior_faces();
         let of_face = |face: usize| {
             if face < inner {
-                let (mesh, geometry, k) = (self.mesh, self.geometry, self.conductivity);
-                return interior_flux(face, mesh, geometry, k, self.corrected).conductance;
+                return self.interior_flux(face, self.corrected).conductance;
             }
             let flux = self.boundary_flux(face, self.corrected);
             if flux.implicit { flux.conductance } else { 0.0 }
         };
         (0..self.mesh.n_faces()).into_par_iter().with_min_len(1024).map(of_face).collect()
+    }
+
+    fn interior_flux(&self, face: usize, corrected: bool) -> FaceFlux {
+        interior_flux(face, self.mesh, self.geometry, self.conductivity, corrected)
     }
 
     fn boundary_flux(&self, face: usize, corrected: bool) -> BoundaryFlux {
@@ -260,22 +263,24 @@ impl<'a> CellScheme<'a> {
         functional
     }
 
+    /// The weights of the faces of a cell in its gradient.
+    fn gradient_weights(&self, cell: usize) -> [Vec<f64>; 3] {
+        let of_face = |item: &u32| {
+            let f = index_of(*item);
+            if f >= self.mesh.n_interior_faces() {
+                return self.boundary_flux(f, true).row;
+            }
+            self.interior_flux(f, true).row_of(self.mesh.face_left[f] as usize == cell)
+        };
+        let rows: Vec<Vector> = self.mesh.cell_to_faces.of(cell).iter().map(of_face).collect();
+        gradient_weights(&rows, self.mesh.dimension)
+    }
+
     /// ∇T_c · direction by least squares.
     fn derivative(&self, cell: usize, direction: Vector) -> Functional {
         let n_interior = self.mesh.n_interior_faces();
         let items = self.mesh.cell_to_faces.of(cell);
-        let rows: Vec<Vector> = items
-            .iter()
-            .map(|item| {
-                let f = index_of(*item);
-                if f >= n_interior {
-                    return self.boundary_flux(f, true).row;
-                }
-                let flux = interior_flux(f, self.mesh, self.geometry, self.conductivity, true);
-                flux.row_of(self.mesh.face_left[f] as usize == cell)
-            })
-            .collect();
-        let weights = gradient_weights(&rows, self.mesh.dimension);
+        let weights = self.gradient_weights(cell);
         let mut functional = Functional::default();
         let mut own = 0.0;
         for (k, item) in items.iter().enumerate() {
@@ -329,27 +334,12 @@ pub fn discretize(
     conditions: &[Condition],
     corrected: bool,
 ) -> Result<(DiscreteHeat, BoundaryFaces), HeatError> {
-    let n_interior = mesh.face_right.len();
-    let n_faces = mesh.face_left.len();
-    let k = &material.conductivity;
     let mut values = BoundaryValues::default();
     let boundary = boundary_faces(mesh, geometry, conditions, &mut values)?;
-    let interior: Vec<FaceFlux> = (0..n_interior)
-        .into_par_iter()
-        .with_min_len(1024)
-        .map(|f| interior_flux(f, mesh, geometry, k, corrected))
-        .collect();
-    let outer: Vec<BoundaryFlux> = (n_interior..n_faces)
-        .into_par_iter()
-        .with_min_len(1024)
-        .map(|f| {
-            let kind = boundary.kinds[f - n_interior];
-            boundary_flux(f, mesh, geometry, k, kind, corrected)
-        })
-        .collect();
-    let matrix = two_point_matrix(mesh, &interior, &outer)?;
-    let coupling = coupling(mesh, &boundary, &outer);
-    let correction = corrected.then(|| correction(mesh, &boundary, &interior, &outer));
+    let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, corrected);
+    let matrix = scheme.two_point_matrix()?;
+    let coupling = scheme.coupling();
+    let correction = corrected.then(|| scheme.correction());
     let mass = mesh_mass(geometry, &material.heat_capacity);
     let discrete = DiscreteHeat { matrix, mass, coupling, values, correction, is_held: vec![] };
     Ok((discrete, boundary))
@@ -359,117 +349,102 @@ fn mesh_mass(geometry: &Geometry, heat_capacity: &[f64]) -> Vec<f64> {
     geometry.cell_volume.iter().zip(heat_capacity).map(|(v, c)| v * c).collect()
 }
 
-/// −a for each neighbour, Σ a and the boundary's share on the diagonal.
-fn two_point_matrix(
-    mesh: &Mesh,
-    interior: &[FaceFlux],
-    outer: &[BoundaryFlux],
-) -> Result<CsrMatrix<f64>, LinearError> {
-    let n = mesh.n_cells();
-    let faces = |c: usize| mesh.cell_to_faces.of(c).iter().map(|item| index_of(*item));
-    let length = |c: usize| 1 + faces(c).filter(|f| *f < interior.len()).count();
-    CsrMatrix::from_rows(n, n, length, |c, columns, values| {
-        let mut diagonal = 0.0;
-        let mut k = 1;
-        for f in faces(c) {
-            if let Some(flux) = interior.get(f) {
-                let (l, r) = (mesh.face_left[f], mesh.face_right[f]);
-                columns[k] = if l as usize == c { r } else { l };
-                values[k] = -flux.conductance;
-                diagonal += flux.conductance;
-                k += 1;
-            } else if outer[f - interior.len()].implicit {
-                diagonal += outer[f - interior.len()].conductance;
+/// What faces carry is computed where it is asked for: kept for all of them it would take 88 bytes each.
+impl CellScheme<'_> {
+    /// −a for each neighbour, Σ a and the boundary's share on the diagonal.
+    fn two_point_matrix(&self) -> Result<CsrMatrix<f64>, LinearError> {
+        let mesh = self.mesh;
+        let (n, n_interior) = (mesh.n_cells(), mesh.n_interior_faces());
+        let conductances = self.conductances();
+        let faces = |c: usize| mesh.cell_to_faces.of(c).iter().map(|item| index_of(*item));
+        let length = |c: usize| 1 + faces(c).filter(|f| *f < n_interior).count();
+        CsrMatrix::from_rows(n, n, length, |c, columns, values| {
+            let mut diagonal = 0.0;
+            let mut k = 1;
+            for f in faces(c) {
+                diagonal += conductances[f];
+                if f < n_interior {
+                    let (l, r) = (mesh.face_left[f], mesh.face_right[f]);
+                    columns[k] = if l as usize == c { r } else { l };
+                    values[k] = -conductances[f];
+                    k += 1;
+                }
             }
-        }
-        (columns[0], values[0]) = (c as u32, diagonal);
-    })
-}
-
-fn coupling(mesh: &Mesh, boundary: &BoundaryFaces, outer: &[BoundaryFlux]) -> Coupling {
-    let n_interior = mesh.face_right.len();
-    let entries = (0..outer.len()).filter(|b| boundary.values[*b] != NONE).map(|b| {
-        let unknown = mesh.face_left[n_interior + b];
-        (unknown, boundary.values[b], outer[b].conductance)
-    });
-    Coupling::from_entries(entries.collect())
-}
-
-fn correction(
-    mesh: &Mesh,
-    boundary: &BoundaryFaces,
-    interior: &[FaceFlux],
-    outer: &[BoundaryFlux],
-) -> Correction {
-    let n_interior = interior.len();
-    let face_count = n_interior + outer.len();
-    let mut tangential = vec![0.0; 3 * face_count];
-    for component in 0..3 {
-        let inner = interior.iter().map(|f| f.tangential[component]);
-        let outer = outer.iter().map(|f| f.tangential[component]);
-        for (slot, value) in tangential[component * face_count..].iter_mut().zip(inner.chain(outer))
-        {
-            *slot = value;
-        }
-    }
-    Correction {
-        gradient_weights: weights_of_cells(mesh, interior, outer),
-        tangential,
-        left_weight: interior.iter().map(|f| f.left_weight).collect(),
-        boundary_value: boundary.values.iter().map(|v| if *v == NONE { 0 } else { *v }).collect(),
-        row_value: outer
-            .iter()
-            .zip(&boundary.values)
-            .map(|(f, v)| if *v == NONE { 0.0 } else { f.row_value })
-            .collect(),
-        row_cell: outer.iter().map(|f| f.row_cell).collect(),
-    }
-}
-
-/// The weights of the faces of every cell: `[3][items of cell_to_faces]`.
-fn weights_of_cells(mesh: &Mesh, interior: &[FaceFlux], outer: &[BoundaryFlux]) -> Vec<f64> {
-    const CELLS_A_TASK: usize = 1024;
-    let (offsets, items) = (&mesh.cell_to_faces.offsets, mesh.cell_to_faces.items.len());
-    let mut weights = vec![0.0; 3 * items];
-    let mut rest: Vec<&mut [f64]> = weights.chunks_exact_mut(items.max(1)).collect();
-    let mut tasks = vec![];
-    for first in (0..mesh.n_cells()).step_by(CELLS_A_TASK) {
-        let cells = first..(first + CELLS_A_TASK).min(mesh.n_cells());
-        let length = (offsets[cells.end] - offsets[first]) as usize;
-        let parts = rest.iter_mut().map(|r| r.split_off_mut(..length).unwrap_or_default());
-        tasks.push((cells, parts.collect::<Vec<_>>()));
-    }
-    tasks.into_par_iter().for_each(|(cells, mut parts)| {
-        for cell in cells.clone() {
-            let place = (offsets[cell] - offsets[cells.start]) as usize;
-            for (part, own) in parts.iter_mut().zip(weights_of_cell(mesh, cell, interior, outer)) {
-                part[place..place + own.len()].copy_from_slice(&own);
-            }
-        }
-    });
-    weights
-}
-
-/// The weights of the faces of cell `c`.
-fn weights_of_cell(
-    mesh: &Mesh,
-    c: usize,
-    interior: &[FaceFlux],
-    outer: &[BoundaryFlux],
-) -> [Vec<f64>; 3] {
-    let rows: Vec<Vector> = mesh
-        .cell_to_faces
-        .of(c)
-        .iter()
-        .map(|item| {
-            let f = index_of(*item);
-            match interior.get(f) {
-                Some(flux) => flux.row_of(mesh.face_left[f] as usize == c),
-                None => outer[f - interior.len()].row,
-            }
+            (columns[0], values[0]) = (c as u32, diagonal);
         })
-        .collect();
-    gradient_weights(&rows, mesh.dimension)
+    }
+
+    fn coupling(&self) -> Coupling {
+        let n_interior = self.mesh.n_interior_faces();
+        let values = self.boundary.values.iter().enumerate().filter(|(_, v)| **v != NONE);
+        let entry = |(b, value): (usize, &u32)| {
+            let face = n_interior + b;
+            (
+                self.mesh.face_left[face],
+                *value,
+                self.boundary_flux(face, self.corrected).conductance,
+            )
+        };
+        Coupling::from_entries(values.map(entry).collect())
+    }
+
+    fn correction(&self) -> Correction {
+        let (n_interior, n_faces) = (self.mesh.n_interior_faces(), self.mesh.n_faces());
+        let mut tangential = vec![0.0; 3 * n_faces];
+        let mut left_weight = vec![0.0; n_faces];
+        let (x, rest) = tangential.split_at_mut(n_faces);
+        let (y, z) = rest.split_at_mut(n_faces);
+        let faces = x.par_iter_mut().zip(y).zip(z).zip(&mut left_weight).enumerate();
+        faces.with_min_len(1024).for_each(|(f, (((x, y), z), weight))| {
+            let tangential = if f < n_interior {
+                let flux = self.interior_flux(f, true);
+                *weight = flux.left_weight;
+                flux.tangential
+            } else {
+                self.boundary_flux(f, true).tangential
+            };
+            [*x, *y, *z] = tangential;
+        });
+        left_weight.truncate(n_interior);
+        left_weight.shrink_to_fit();
+        let outer: Vec<BoundaryFlux> =
+            (n_interior..n_faces).map(|f| self.boundary_flux(f, true)).collect();
+        let values = &self.boundary.values;
+        let row_value = |(f, v): (&BoundaryFlux, &u32)| if *v == NONE { 0.0 } else { f.row_value };
+        Correction {
+            gradient_weights: self.weights_of_cells(),
+            tangential,
+            left_weight,
+            boundary_value: values.iter().map(|v| if *v == NONE { 0 } else { *v }).collect(),
+            row_value: outer.iter().zip(values).map(row_value).collect(),
+            row_cell: outer.iter().map(|f| f.row_cell).collect(),
+        }
+    }
+
+    /// The weights of the faces of every cell: `[3][items of cell_to_faces]`.
+    fn weights_of_cells(&self) -> Vec<f64> {
+        const CELLS_A_TASK: usize = 1024;
+        let mesh = self.mesh;
+        let (offsets, items) = (&mesh.cell_to_faces.offsets, mesh.cell_to_faces.items.len());
+        let mut weights = vec![0.0; 3 * items];
+        let mut rest: Vec<&mut [f64]> = weights.chunks_exact_mut(items.max(1)).collect();
+        let mut tasks = vec![];
+        for first in (0..mesh.n_cells()).step_by(CELLS_A_TASK) {
+            let cells = first..(first + CELLS_A_TASK).min(mesh.n_cells());
+            let length = (offsets[cells.end] - offsets[first]) as usize;
+            let parts = rest.iter_mut().map(|r| r.split_off_mut(..length).unwrap_or_default());
+            tasks.push((cells, parts.collect::<Vec<_>>()));
+        }
+        tasks.into_par_iter().for_each(|(cells, mut parts)| {
+            for cell in cells.clone() {
+                let place = (offsets[cell] - offsets[cells.start]) as usize;
+                for (part, own) in parts.iter_mut().zip(self.gradient_weights(cell)) {
+                    part[place..place + own.len()].copy_from_slice(&own);
+                }
+            }
+        });
+        weights
+    }
 }
 
 /// W_k = (Σ w r rᵀ)⁻¹ w_k r_k with w = 1/|r|², component by component over the rows.

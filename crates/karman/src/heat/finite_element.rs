@@ -165,6 +165,24 @@ pub fn shares(shape: CellShape, corners: &[Vector]) -> Vec<f64> {
     shares
 }
 
+/// ∫ N_i n dS over a face with these corners, the normal n by the right-hand rule about its nodes; over
+/// a segment a→b of the plane n is (dy, −dx), with length for area.
+pub fn vector_shares(shape: CellShape, corners: &[Vector]) -> Vec<Vector> {
+    let mut shares = vec![[0.0; 3]; corners.len()];
+    for (p, weight) in rule(shape) {
+        let functions = basis(shape, p);
+        let j = tangents(&functions, corners);
+        let normal = match shape.dimension() {
+            1 => [j[0][1], -j[0][0], 0.0],
+            _ => cross(j[0], j[1]),
+        };
+        for (share, (value, _)) in shares.iter_mut().zip(&functions) {
+            share.iter_mut().zip(normal).for_each(|(s, n)| *s += weight * value * n);
+        }
+    }
+    shares
+}
+
 fn norm(a: Vector) -> f64 {
     (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]).sqrt()
 }

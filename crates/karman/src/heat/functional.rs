@@ -8,58 +8,92 @@ use crate::real::Real;
 use cubecl::prelude::*;
 use karman_macros::kernel;
 
-/// One functional Σ w_i T_i + Σ u_j v_j.
+/// One functional Σ w_i T_i + Σ u_j v_j + Σ l_h (M dT/dt − s)_h, the last over held nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Functional {
     /// Unknowns and their weights.
     pub unknowns: Vec<(u32, f64)>,
     /// Prescribed values and their weights.
     pub values: Vec<(u32, f64)>,
+    /// Held nodes, by their place among these, and the weights of what they store less what is
+    /// released there.
+    pub held: Vec<(u32, f64)>,
 }
 
 impl Functional {
     /// This plus `factor` times another.
     pub fn add(&mut self, factor: f64, other: &Functional) {
-        self.unknowns.extend(other.unknowns.iter().map(|(i, w)| (*i, factor * w)));
-        self.values.extend(other.values.iter().map(|(i, w)| (*i, factor * w)));
+        let times = |(i, w): &(u32, f64)| (*i, factor * w);
+        self.unknowns.extend(other.unknowns.iter().map(times));
+        self.values.extend(other.values.iter().map(times));
+        self.held.extend(other.held.iter().map(times));
     }
 
-    /// Its value on host arrays.
-    pub fn of(&self, temperature: &[f64], prescribed: &[f64]) -> f64 {
-        let inner: f64 = self.unknowns.iter().map(|(i, w)| w * temperature[*i as usize]).sum();
-        let outer: f64 = self.values.iter().map(|(i, w)| w * prescribed[*i as usize]).sum();
-        inner + outer
+    /// `factor` times this.
+    pub fn times(&self, factor: f64) -> Functional {
+        let mut product = Functional::default();
+        product.add(factor, self);
+        product
+    }
+
+    /// The same with one weight an entry, entries ascending.
+    pub fn merged(mut self) -> Functional {
+        for list in [&mut self.unknowns, &mut self.values, &mut self.held] {
+            list.sort_by_key(|entry| entry.0);
+            list.dedup_by(|next, kept| {
+                let is_same = next.0 == kept.0;
+                if is_same {
+                    kept.1 += next.1;
+                }
+                is_same
+            });
+            list.shrink_to_fit();
+        }
+        self
     }
 }
 
 /// Functionals on a backend.
 pub struct Functionals<F: Real> {
-    offsets: Buffer<u32>,
-    unknowns: Buffer<u32>,
-    weights: Buffer<F>,
-    value_offsets: Buffer<u32>,
-    values: Buffer<u32>,
-    value_weights: Buffer<F>,
+    temperature: Weights<F>,
+    prescribed: Weights<F>,
+    held: Weights<F>,
     results: Buffer<F>,
+}
+
+/// Weights of each functional, by rows.
+struct Weights<F: Real> {
+    offsets: Buffer<u32>,
+    items: Buffer<u32>,
+    weights: Buffer<F>,
+}
+
+impl<F: Real> Weights<F> {
+    fn new<'a>(backend: &Backend, lists: impl Iterator<Item = &'a Vec<(u32, f64)>>) -> Self {
+        let mut offsets = vec![0u32];
+        let (mut items, mut weights) = (vec![], vec![]);
+        for list in lists {
+            items.extend(list.iter().map(|e| e.0));
+            weights.extend(list.iter().map(|e| F::narrow(e.1)));
+            offsets.push(items.len() as u32);
+        }
+        Weights {
+            offsets: backend.upload(offsets),
+            items: backend.upload(items),
+            weights: backend.upload(weights),
+        }
+    }
 }
 
 impl<F: Real> Functionals<F> {
     /// Uploads a list of functionals.
     pub fn new(backend: &Backend, list: &[Functional]) -> Self {
-        let compress = |pick: &dyn Fn(&Functional) -> &[(u32, f64)]| {
-            let mut offsets = vec![0u32];
-            let (mut items, mut weights) = (vec![], vec![]);
-            for functional in list {
-                items.extend(pick(functional).iter().map(|e| e.0));
-                weights.extend(pick(functional).iter().map(|e| F::narrow(e.1)));
-                offsets.push(items.len() as u32);
-            }
-            (backend.upload(offsets), backend.upload(items), backend.upload(weights))
-        };
-        let (offsets, unknowns, weights) = compress(&|f| &f.unknowns);
-        let (value_offsets, values, value_weights) = compress(&|f| &f.values);
-        let results = backend.zeros(list.len());
-        Functionals { offsets, unknowns, weights, value_offsets, values, value_weights, results }
+        Functionals {
+            temperature: Weights::new(backend, list.iter().map(|f| &f.unknowns)),
+            prescribed: Weights::new(backend, list.iter().map(|f| &f.values)),
+            held: Weights::new(backend, list.iter().map(|f| &f.held)),
+            results: backend.zeros(list.len()),
+        }
     }
 
     /// Number of functionals.
@@ -72,33 +106,43 @@ impl<F: Real> Functionals<F> {
         self.results.is_empty()
     }
 
+    /// Whether one of them asks what held nodes store and release.
+    pub(super) fn need_load(&self) -> bool {
+        !self.held.items.is_empty()
+    }
+
     /// Evaluates all of them; the results stay on the backend.
-    pub fn evaluate(
+    pub(super) fn evaluate(
         &mut self,
         backend: &Backend,
         temperature: &Buffer<F>,
         prescribed: &Buffer<F>,
+        load: &Buffer<F>,
     ) -> &Buffer<F> {
         evaluate_functionals(
             backend,
             self.results.len(),
-            &self.offsets,
-            &self.unknowns,
-            &self.weights,
+            &self.temperature.offsets,
+            &self.temperature.items,
+            &self.temperature.weights,
             temperature,
-            &self.value_offsets,
-            &self.values,
-            &self.value_weights,
+            &self.prescribed.offsets,
+            &self.prescribed.items,
+            &self.prescribed.weights,
             prescribed,
+            &self.held.offsets,
+            &self.held.items,
+            &self.held.weights,
+            load,
             &mut self.results,
         );
         &self.results
     }
 }
 
-/// Σ w_i T_i + Σ u_j v_j.
+/// Σ w_i T_i + Σ u_j v_j + Σ l_h m_h, m = M dT/dt − s of held nodes.
 ///
-/// Traffic a functional: 8 + s, an entry 4 + 2s.
+/// Traffic a functional: 24 + s, an entry 4 + 2s.
 #[kernel(evaluate_functionals, out(result))]
 pub fn value_of_functional<F: Real>(
     row: usize,
@@ -110,6 +154,10 @@ pub fn value_of_functional<F: Real>(
     values: &View<u32>,
     value_weights: &View<F>,
     prescribed: &View<F>,
+    held_offsets: &View<u32>,
+    held: &View<u32>,
+    held_weights: &View<F>,
+    load: &View<F>,
 ) -> F {
     let mut sum = F::literal(0.0);
     for k in offsets[row] as usize..offsets[row + 1] as usize {
@@ -117,6 +165,9 @@ pub fn value_of_functional<F: Real>(
     }
     for k in value_offsets[row] as usize..value_offsets[row + 1] as usize {
         sum += value_weights[k] * prescribed[values[k] as usize];
+    }
+    for k in held_offsets[row] as usize..held_offsets[row + 1] as usize {
+        sum += held_weights[k] * load[held[k] as usize];
     }
     sum
 }

@@ -111,6 +111,13 @@ impl<F: Real> March<F> {
         }
         let Some(prepared) = &mut self.solver else { unreachable!("prepared just above") };
         let outcome = prepared.solver.solve(&self.rhs, &mut self.increment)?;
+        // Crank–Nicolson's own rate is that of the middle of the step.
+        let at_end = match (self.scheme, self.step_before) {
+            (Scheme::CrankNicolson, Some(before)) => Bdf::second(step, before),
+            _ => bdf,
+        };
+        let temperatures = (&heat.temperature, &self.before);
+        heat.held.set_rate(&backend, at_end, &self.increment, temperatures);
         advance(
             &backend,
             n,

@@ -12,6 +12,7 @@ mod error;
 pub mod finite_element;
 mod forcing;
 pub mod functional;
+mod held;
 pub mod kernels;
 pub mod march;
 pub mod matrix_free;

@@ -1,16 +1,17 @@
 //! Functionals of a heat problem: the temperature at a point, the heat through a patch.
 
 use super::cell_centred::CellScheme;
-use super::functional::Functional;
+use super::functional::{Functional, Functionals};
 use super::node_centred;
 use super::system::BoundaryKinds;
-use super::{Discretization, Heat};
+use super::{Discretization, Heat, HeatError};
+use crate::backend::Buffer;
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 
-/// Faces whose heat makes one functional of a patch: enough to keep results few, few enough to
-/// evaluate in parallel.
-const FACES_A_ROW: usize = 64;
+/// Faces or held nodes whose heat makes one functional of a patch: enough to keep results few, few
+/// enough to evaluate in parallel.
+const PARTS_A_ROW: usize = 64;
 
 impl<F: Real> Heat<F> {
     /// The temperature at a point of `cell`; `weights` are those of the cell's nodes there.
@@ -30,30 +31,46 @@ impl<F: Real> Heat<F> {
             }
             BoundaryKinds::Nodes(_) => Functional {
                 unknowns: mesh.cells.nodes_of(cell).iter().copied().zip(weights.to_vec()).collect(),
-                values: vec![],
+                ..Functional::default()
             },
         }
     }
 
     /// The heat that enters through a patch: the sum of these functionals.
     pub fn heat_through(&self, mesh: &Mesh, geometry: &Geometry, patch: usize) -> Vec<Functional> {
-        let faces: Vec<Functional> = match &self.boundary {
+        let parts: Vec<Functional> = match &self.boundary {
             BoundaryKinds::Cells(boundary) => {
                 let conductivity = &self.conductivity;
                 let corrected = self.is_corrected();
                 let scheme = CellScheme::new(mesh, geometry, conductivity, boundary, corrected);
                 mesh.patches[patch].faces.clone().map(|f| scheme.heat_through(f)).collect()
             }
-            BoundaryKinds::Nodes(patches) => {
-                node_centred::heat_through(mesh, &self.conductivity, patch, &patches[patch])
+            BoundaryKinds::Nodes(boundary) => {
+                node_centred::heat_through(mesh, &self.conductivity, patch, boundary)
             }
         };
-        let rows = faces.chunks(FACES_A_ROW).map(|chunk| {
+        let rows = parts.chunks(PARTS_A_ROW).map(|chunk| {
             let mut sum = Functional::default();
             chunk.iter().for_each(|f| sum.add(1.0, f));
-            sum
+            sum.merged()
         });
         rows.collect()
+    }
+
+    /// Evaluates functionals of the temperature and of what is prescribed, as of the last time set, and
+    /// of what held nodes stored in the last step; the results stay on the backend.
+    ///
+    /// # Errors
+    /// [`HeatError::NotFinite`] where a source is not a number; the backend failed.
+    pub fn evaluate<'a>(
+        &mut self,
+        functionals: &'a mut Functionals<F>,
+    ) -> Result<&'a Buffer<F>, HeatError> {
+        if functionals.need_load() {
+            self.held.renew_load(&self.backend, self.times)?;
+        }
+        let (prescribed, load) = (self.prescribed.value(), self.held.load());
+        Ok(functionals.evaluate(&self.backend, &self.temperature, prescribed, load))
     }
 
     fn is_corrected(&self) -> bool {

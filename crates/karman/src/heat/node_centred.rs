@@ -11,8 +11,9 @@
 
 use super::conditions::{BoundaryValues, Condition};
 use super::discrete::{Coupling, DiscreteHeat};
-use super::finite_element::{gradients_on_face, shares, stiffness};
+use super::finite_element::{shares, stiffness};
 use super::functional::Functional;
+use super::held::{heat_through_held, nodes_of_patch};
 use super::{HeatError, Material};
 use crate::linear::{CsrMatrix, LinearError};
 use crate::mesh::{CellShape, Mesh};
@@ -39,61 +40,59 @@ pub enum NodePatch {
     },
 }
 
-/// The heat that enters through each face of a patch. Through a face whose nodes are held it is
-/// k S·∇T with the element's gradient at the face.
+impl NodePatch {
+    /// The heat that enters at a node through one of its faces where that is not held: `entry` counts
+    /// the nodes of the patch's faces, `area` is the node's share of the face.
+    pub(super) fn entering(&self, node: u32, entry: usize, area: f64) -> Functional {
+        let mut functional = Functional::default();
+        match self {
+            NodePatch::Insulated | NodePatch::Held => {}
+            NodePatch::Flux { first } => functional.values.push(((first + entry) as u32, area)),
+            NodePatch::Convection { first, coefficients } => {
+                let exchange = coefficients[entry] * area;
+                functional.values.push(((first + entry) as u32, exchange));
+                functional.unknowns.push((node, -exchange));
+            }
+        }
+        functional
+    }
+}
+
+/// What the boundary is to the nodes.
+pub struct NodeBoundary {
+    /// Of each patch.
+    pub patches: Vec<NodePatch>,
+    /// Nodes held at a temperature, ascending.
+    pub held: Vec<u32>,
+    /// ρc ∫ N_i of each of them: `[held]`.
+    pub held_mass: Vec<f64>,
+}
+
+/// The heat that enters through a patch: the sum of these functionals, one for each node where the
+/// patch is held and one for each face elsewhere.
 pub fn heat_through(
     mesh: &Mesh,
     conductivity: &[f64],
     patch: usize,
-    described: &NodePatch,
+    boundary: &NodeBoundary,
 ) -> Vec<Functional> {
+    let described = &boundary.patches[patch];
+    if let NodePatch::Held = described {
+        return heat_through_held(mesh, conductivity, patch, boundary);
+    }
     let mut entry = 0;
-    let faces = mesh.patches[patch].faces.clone();
     let of_face = |face: usize| {
         let nodes = mesh.face_to_nodes.of(face);
         let points: Vec<_> = nodes.iter().map(|i| mesh.points[*i as usize]).collect();
         let areas = shares(face_shape(nodes.len()), &points);
         let mut functional = Functional::default();
-        match described {
-            NodePatch::Insulated => {}
-            NodePatch::Held => {
-                let area = area_vector(mesh, face);
-                let cell = mesh.face_left[face] as usize;
-                let own = mesh.cells.nodes_of(cell);
-                let local: Vec<usize> = own
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, i)| nodes.contains(i))
-                    .map(|e| e.0)
-                    .collect();
-                let shape = mesh.cells.shapes[cell];
-                let gradients = gradients_on_face(shape, &corners(mesh, cell), &local);
-                functional.unknowns.extend(own.iter().zip(gradients).map(|(i, g)| {
-                    let flux = g[0] * area[0] + g[1] * area[1] + g[2] * area[2];
-                    (*i, conductivity[cell] * flux)
-                }));
-            }
-            NodePatch::Flux { first } => {
-                for (k, area) in areas.iter().enumerate() {
-                    functional.values.push(((first + entry + k) as u32, *area));
-                }
-            }
-            NodePatch::Convection { first, coefficients } => {
-                for (k, (node, area)) in nodes.iter().zip(&areas).enumerate() {
-                    let exchange = coefficients[entry + k] * area;
-                    functional.values.push(((first + entry + k) as u32, exchange));
-                    functional.unknowns.push((*node, -exchange));
-                }
-            }
+        for (k, (node, area)) in nodes.iter().zip(areas).enumerate() {
+            functional.add(1.0, &described.entering(*node, entry + k, area));
         }
         entry += nodes.len();
         functional
     };
-    faces.map(of_face).collect()
-}
-
-fn area_vector(mesh: &Mesh, face: usize) -> [f64; 3] {
-    crate::mesh::geometry::face_measure(mesh.face_to_nodes.of(face), &mesh.points).0
+    mesh.patches[patch].faces.clone().map(of_face).collect()
 }
 
 /// Discretises a heat problem with a value at each node. `material` is per cell.
@@ -104,24 +103,18 @@ pub fn discretize(
     mesh: &Mesh,
     material: &Material,
     conditions: &[Condition],
-) -> Result<(DiscreteHeat, Vec<NodePatch>), HeatError> {
+) -> Result<(DiscreteHeat, NodeBoundary), HeatError> {
     let n = mesh.points.len();
     let mut values = BoundaryValues::default();
     let mut entries: Vec<(u32, u32, f64)> = vec![];
     let mut diagonal = vec![0.0; n];
     let mut held: Vec<Vec<u32>> = vec![vec![]; n];
     let mut patches = vec![];
-    for (patch, condition) in mesh.patches.iter().zip(conditions) {
+    for (k, (patch, condition)) in mesh.patches.iter().zip(conditions).enumerate() {
         let described = match condition {
             Condition::Insulated => NodePatch::Insulated,
             Condition::Temperature(v) => {
-                let mut nodes: Vec<u32> = patch
-                    .faces
-                    .clone()
-                    .flat_map(|f| mesh.face_to_nodes.of(f).iter().copied())
-                    .collect();
-                nodes.sort_unstable();
-                nodes.dedup();
+                let nodes = nodes_of_patch(mesh, k);
                 let points: Vec<_> = nodes.iter().map(|i| mesh.points[*i as usize]).collect();
                 let first = values.push(v, &points);
                 for (k, node) in nodes.into_iter().enumerate() {
@@ -156,14 +149,11 @@ pub fn discretize(
     entries.retain(|e| held[e.0 as usize].is_empty());
     let matrix = hold(&free_matrix, &held, &mut entries)?;
     let is_held: Vec<bool> = held.iter().map(|v| !v.is_empty()).collect();
-    for (m, held) in mass.iter_mut().zip(&is_held) {
-        if *held {
-            *m = 0.0;
-        }
-    }
+    let held: Vec<u32> = (0..n as u32).filter(|i| is_held[*i as usize]).collect();
+    let held_mass = held.iter().map(|i| std::mem::take(&mut mass[*i as usize])).collect();
     let coupling = Coupling::from_entries(entries);
     let discrete = DiscreteHeat { matrix, mass, coupling, values, correction: None, is_held };
-    Ok((discrete, patches))
+    Ok((discrete, NodeBoundary { patches, held, held_mass }))
 }
 
 /// The nodes of some faces, one entry for each node of each face, with their shares of the area.
@@ -186,7 +176,8 @@ pub(super) fn face_shape(nodes: usize) -> CellShape {
     }
 }
 
-fn corners(mesh: &Mesh, cell: usize) -> Vec<[f64; 3]> {
+/// Corners of a cell.
+pub(super) fn corners(mesh: &Mesh, cell: usize) -> Vec<[f64; 3]> {
     mesh.cells.nodes_of(cell).iter().map(|i| mesh.points[*i as usize]).collect()
 }
 

@@ -4,8 +4,9 @@ use super::cell_centred::{self, BoundaryFaces};
 use super::conditions::{Condition, Prescribed};
 use super::discrete::{Correction, DiscreteHeat};
 use super::forcing::{Forcing, Part};
+use super::held::HeldNodes;
 use super::kernels::{add_correction, add_coupling, cell_gradient};
-use super::node_centred::{self, NodePatch};
+use super::node_centred::{self, NodeBoundary};
 use super::{Discretization, HeatError, Material, check_finite, component_major, narrow};
 use crate::backend::{Backend, Buffer, blas};
 use crate::linear::{
@@ -15,6 +16,7 @@ use crate::mesh::{Geometry, Mesh};
 use crate::operators::FaceCells;
 use crate::operators::neighbours::neighbours;
 use crate::real::Real;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -49,21 +51,26 @@ pub struct Heat<F: Real> {
     pub(super) temperature: Buffer<F>,
     pub(super) is_singular: bool,
     coupling: CouplingOnBackend<F>,
-    prescribed: Forcing<F>,
+    pub(super) prescribed: Forcing<F>,
     source: Forcing<F>,
+    pub(super) held: HeldNodes<F>,
+    /// The times that prescribed values and sources are the mean of.
+    pub(super) times: [f64; 2],
+    /// Gradients of cells, made where they are first asked for.
     gradient: Buffer<F>,
     pub(super) boundary: BoundaryKinds,
     pub(super) conductivity: Vec<f64>,
     pub(super) discretization: Discretization,
     setup: Option<SolverSetup>,
+    setups: u64,
 }
 
 /// What the boundary is, for functionals.
 pub(super) enum BoundaryKinds {
     /// Of each boundary face.
     Cells(BoundaryFaces),
-    /// Of each patch.
-    Nodes(Vec<NodePatch>),
+    /// Of each patch, and of each held node.
+    Nodes(NodeBoundary),
 }
 
 struct CouplingOnBackend<F: Real> {
@@ -185,34 +192,49 @@ impl<F: Real> Heat<F> {
             return Err(HeatError::Conditions { found, patches });
         }
         material.check()?;
-        let (discrete, boundary, points) = match discretization {
+        let (discrete, mut boundary, points) = match discretization {
             Discretization::Cell { corrected } => {
                 let (discrete, boundary) =
                     cell_centred::discretize(mesh, geometry, &material, &conditions, corrected)?;
-                (discrete, BoundaryKinds::Cells(boundary), geometry.cell_centre.clone())
+                (discrete, BoundaryKinds::Cells(boundary), Cow::Borrowed(&geometry.cell_centre[..]))
             }
             Discretization::Node => {
-                let (discrete, patches) = node_centred::discretize(mesh, &material, &conditions)?;
-                (discrete, BoundaryKinds::Nodes(patches), component_major(&mesh.points))
+                let (discrete, boundary) = node_centred::discretize(mesh, &material, &conditions)?;
+                (
+                    discrete,
+                    BoundaryKinds::Nodes(boundary),
+                    Cow::Owned(component_major(&mesh.points)),
+                )
             }
         };
         let is_singular = !conditions.iter().any(Condition::fixes_the_level);
         let temperature = initial_temperature(&discrete, initial.as_ref(), &points)?;
         let n = discrete.mass.len();
-        let heating = sources
-            .into_iter()
-            .map(|source| {
-                let volume = source_volume(mesh, geometry, &source, discretization, &discrete);
-                source_part(source, &volume, &points)
-            })
-            .collect();
+        let (held, held_mass) = match &mut boundary {
+            BoundaryKinds::Cells(_) => Default::default(),
+            BoundaryKinds::Nodes(nodes) => {
+                (nodes.held.clone(), std::mem::take(&mut nodes.held_mass))
+            }
+        };
+        let held_points: Vec<_> = held.iter().map(|i| mesh.points[*i as usize]).collect();
+        let held_points = component_major(&held_points);
+        let (mut heating, mut held_heating) = (vec![], vec![]);
+        for source in &sources {
+            let mut volume = source_volume(mesh, geometry, source, discretization);
+            // What is released where the temperature is held does not enter the equations.
+            let at_held: Vec<f64> =
+                held.iter().map(|i| std::mem::take(&mut volume[*i as usize])).collect();
+            if !at_held.is_empty() {
+                held_heating.push(source_part(source, &at_held, &held_points));
+            }
+            heating.push(source_part(source, &volume, &points));
+        }
         let DiscreteHeat { matrix, mass, coupling, values, correction, .. } = discrete;
         let correction = correction.map(|c| Arc::new(CorrectionOnBackend::new(backend, mesh, c)));
-        let components = if correction.is_some() { 3 * n } else { 0 };
         Ok(Heat {
             backend: backend.clone(),
             mass: narrow(backend, mass),
-            matrix: Arc::new(Matrix::new(backend, matrix.converted())?),
+            matrix: Arc::new(Matrix::new(backend, matrix.into_converted())?),
             coupling: CouplingOnBackend {
                 unknowns: backend.upload(coupling.unknowns),
                 offsets: backend.upload(coupling.offsets),
@@ -229,11 +251,14 @@ impl<F: Real> Heat<F> {
                 values.into_parts(),
             )?,
             source: Forcing::new(backend, "the heat source", n, heating)?,
-            gradient: backend.zeros(components),
+            held: HeldNodes::new(backend, held, held_mass, held_heating),
+            times: [0.0; 2],
+            gradient: backend.zeros(0),
             boundary,
             conductivity: material.conductivity,
             discretization,
             setup: None,
+            setups: 0,
         })
     }
 
@@ -275,8 +300,9 @@ impl<F: Real> Heat<F> {
     /// # Errors
     /// [`HeatError::NotFinite`] where a value is not a number.
     pub(super) fn set_mean_time(&mut self, old: f64, new: f64) -> Result<(), HeatError> {
-        self.prescribed.set_mean(&self.backend, [old, new])?;
-        self.source.set_mean(&self.backend, [old, new])
+        self.times = [old, new];
+        self.prescribed.set_mean(&self.backend, self.times)?;
+        self.source.set_mean(&self.backend, self.times)
     }
 
     /// r ← s + C v − A T + K(T, v): the heat that flows into each unknown.
@@ -288,7 +314,7 @@ impl<F: Real> Heat<F> {
         self.add_coupling(r);
         if let Some(correction) = &self.correction {
             let prescribed = (self.prescribed.value(), one);
-            let gradient = &mut self.gradient;
+            let gradient = gradients(&self.backend, &mut self.gradient, n);
             correction.add(&self.backend, &self.temperature, prescribed, one, gradient, r);
         }
     }
@@ -312,6 +338,11 @@ impl<F: Real> Heat<F> {
         self.setup.as_ref()
     }
 
+    /// How many times a linear solver was set up.
+    pub fn solver_setups(&self) -> u64 {
+        self.setups
+    }
+
     /// A solver of B x − θ K(x, 0) = b for a matrix B near A; a detailed log says what it is.
     pub(super) fn solver(
         &mut self,
@@ -324,6 +355,7 @@ impl<F: Real> Heat<F> {
         let setup = SolverSetup::of(&solver, start.elapsed().as_secs_f64());
         tracing::debug!("{setup}");
         self.setup = Some(setup);
+        self.setups += 1;
         Ok(solver)
     }
 
@@ -363,15 +395,12 @@ impl<F: Real> Heat<F> {
         if let Some(correction) = &self.correction {
             let zero = self.backend.zeros(n);
             let prescribed = (self.prescribed.value(), F::literal(1.0));
-            let gradient = &mut self.gradient;
+            let gradient = gradients(&self.backend, &mut self.gradient, n);
             correction.add(&self.backend, &zero, prescribed, F::literal(1.0), gradient, &mut b);
         }
         // The solver has gradients of its own.
-        let gradients = self.gradient.len();
         self.gradient = self.backend.zeros(0);
-        let outcome = self.solve_from(&b, &params);
-        self.gradient = self.backend.zeros(gradients);
-        outcome
+        self.solve_from(&b, &params)
     }
 
     fn solve_from(&mut self, b: &Buffer<F>, params: &Params) -> Result<SolveOutcome, HeatError> {
@@ -406,6 +435,18 @@ impl<F: Real> Heat<F> {
         let rates = diagonal.iter().zip(&mass).filter(|(_, m)| Into::<f64>::into(**m) > 0.0);
         Ok(rates.map(|(a, m)| Into::<f64>::into(*a) / Into::<f64>::into(*m)).fold(0.0, f64::max))
     }
+}
+
+/// Gradients of `n` cells, zero where there were none.
+fn gradients<'a, F: Real>(
+    backend: &Backend,
+    gradient: &'a mut Buffer<F>,
+    n: usize,
+) -> &'a mut Buffer<F> {
+    if gradient.is_empty() {
+        *gradient = backend.zeros(3 * n);
+    }
+    gradient
 }
 
 /// Conjugate gradients do not serve a corrected operator, which is not symmetric.
@@ -443,22 +484,22 @@ fn initial_temperature(
 }
 
 /// A source at the unknowns it acts on.
-fn source_part(source: Source, volume: &[f64], points: &[f64]) -> Part {
+fn source_part(source: &Source, volume: &[f64], points: &[f64]) -> Part {
     let n = volume.len();
     let entries: Vec<u32> = (0..n as u32).filter(|i| volume[*i as usize] != 0.0).collect();
     let of_entries =
         |values: &[f64]| entries.iter().map(|i| values[*i as usize]).collect::<Vec<f64>>();
     let points = points.chunks(n.max(1)).flat_map(of_entries).collect();
-    Part { value: source.value, factors: of_entries(volume), entries, points }
+    let value = source.value.clone();
+    Part { value, factors: of_entries(volume), entries, points }
 }
 
-/// Volume of each unknown that a source acts on; none where the temperature is held.
+/// Volume of each unknown that a source acts on.
 fn source_volume(
     mesh: &Mesh,
     geometry: &Geometry,
     source: &Source,
     discretization: Discretization,
-    discrete: &DiscreteHeat,
 ) -> Vec<f64> {
     let acts = |cell: usize| source.region.is_none_or(|r| mesh.cells.groups[cell] == r);
     match discretization {
@@ -469,13 +510,7 @@ fn source_volume(
         Discretization::Node => {
             let share: Vec<f64> =
                 (0..mesh.n_cells()).map(|c| if acts(c) { 1.0 } else { 0.0 }).collect();
-            let mut volume = node_centred::lumped_mass(mesh, &share);
-            for (v, held) in volume.iter_mut().zip(&discrete.is_held) {
-                if *held {
-                    *v = 0.0;
-                }
-            }
-            volume
+            node_centred::lumped_mass(mesh, &share)
         }
     }
 }

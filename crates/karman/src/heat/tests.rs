@@ -8,6 +8,7 @@ use crate::mesh::{Geometry, Mesh, MeshOptions};
 use std::sync::Arc;
 
 mod cube;
+mod held;
 mod sphere;
 
 fn box_mesh(element: Element, n: usize, jitter: f64) -> (Mesh, Geometry) {
@@ -72,6 +73,16 @@ fn conditions(mesh: &Mesh) -> Vec<Condition> {
 
 fn tight() -> Params {
     Params { relative_tolerance: 1e-11, max_iterations: 4000, ..Params::default() }
+}
+
+/// The heat that enters through each patch.
+fn heat_through_patches(heat: &mut Heat<f64>, mesh: &Mesh, geometry: &Geometry) -> Vec<f64> {
+    let of_patch = |patch: usize| -> f64 {
+        let mut rows = Functionals::new(&heat.backend, &heat.heat_through(mesh, geometry, patch));
+        let found = heat.evaluate(&mut rows).unwrap();
+        heat.backend.read(found).unwrap().into_iter().sum()
+    };
+    (0..mesh.patches.len()).map(of_patch).collect()
 }
 
 /// L2 error of the steady manufactured problem.

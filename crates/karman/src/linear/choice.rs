@@ -1,13 +1,9 @@
 //! What `auto` picks: algebraic multigrid where the system is large and its rows are tied to their
 //! neighbours, something cheaper elsewhere.
-#![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::matrix::row_places;
-use super::{Layout, LinearError, Matrix, PreconditionerKind};
-use crate::backend::{Backend, Partials, View, blas};
+use super::{LinearError, Matrix, PreconditionerKind};
+use crate::backend::Backend;
 use crate::real::Real;
-use cubecl::prelude::*;
-use karman_macros::kernel;
 
 /// Fewer unknowns are solved faster by conjugate gradients with Jacobi: two threads of a server took
 /// 0.09 s for 1e5 tetrahedra where multigrid took 0.11 s, and 0.72 s for 5e5 where it took 0.54 s.
@@ -50,51 +46,11 @@ pub(super) fn choose<T: Real>(
         let reason = format!("{rows} unknowns are fewer than {least}");
         return Ok(Choice { kind: cheap, reason });
     }
-    let tied = tied_rows(matrix)? / rows as f64;
+    let tied = matrix.tied_rows(TIED)? as f64 / rows as f64;
     let share =
         format!("of {rows} rows {:.0} % sum to less than 1 % of their diagonal", 100.0 * tied);
     let kind = if tied >= LEAST_TIED { PreconditionerKind::Amg(amg) } else { cheap };
     Ok(Choice { kind, reason: share })
-}
-
-/// 1 where the entries of a row sum to a small share of its diagonal. Traffic of the matrix.
-#[kernel(count_tied, reduce(sum))]
-pub(super) fn is_tied<S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    #[comptime] layout: Layout,
-) -> f64 {
-    let (first, end) = row_places(row, offsets, layout);
-    let mut sum = f64::literal(0.0);
-    let mut diagonal = f64::literal(0.0);
-    let mut k = first;
-    while k < end {
-        let value = S::widen(values[k]);
-        sum += value;
-        if columns[k] as usize == row {
-            diagonal += value;
-        }
-        k += comptime!(layout.spacing());
-    }
-    let mut tied = f64::literal(0.0);
-    if f64::absolute(sum) < f64::literal(TIED) * diagonal {
-        tied = f64::literal(1.0);
-    }
-    tied
-}
-
-fn tied_rows<T: Real>(matrix: &Matrix<T>) -> Result<f64, LinearError> {
-    let (backend, n) = (matrix.backend(), matrix.rows());
-    let (offsets, columns, values) = matrix.arrays();
-    let mut partials = Partials::new(backend, n, 1);
-    let mut sum = backend.zeros(1);
-    backend.install(|| {
-        count_tied(backend, n, offsets, columns, values, matrix.layout(), &mut partials);
-        blas::finish_sum(backend, &partials, &mut sum);
-    });
-    Ok(backend.read(&sum)?[0])
 }
 
 #[cfg(test)]

@@ -265,6 +265,36 @@ impl<T: Real> CsrMatrix<T> {
         }
     }
 
+    /// The same in another precision, in place where both have one size.
+    pub fn into_converted<S: Real>(self) -> CsrMatrix<S> {
+        CsrMatrix {
+            column_count: self.column_count,
+            offsets: self.offsets,
+            columns: self.columns,
+            values: self.values.into_iter().map(|v| S::narrow(v.into())).collect(),
+        }
+    }
+
+    /// That another matrix has the same pattern.
+    ///
+    /// # Errors
+    /// [`LinearError::Length`] where the numbers of rows or columns differ, [`LinearError::Pattern`]
+    /// for the first row that differs.
+    pub fn check_pattern<S: Real>(&self, other: &CsrMatrix<S>) -> Result<(), LinearError> {
+        let pairs =
+            [("rows", self.rows(), other.rows()), ("columns", self.columns(), other.columns())];
+        for (what, expected, found) in pairs {
+            if found != expected {
+                return Err(LinearError::Length { what, expected, found });
+            }
+        }
+        if self.offsets == other.offsets && self.columns == other.columns {
+            return Ok(());
+        }
+        let differs = |r: &usize| !self.row(*r).map(|e| e.0).eq(other.row(*r).map(|e| e.0));
+        (0..self.rows()).find(differs).map_or(Ok(()), |row| Err(LinearError::Pattern { row }))
+    }
+
     /// The rows of `list` in that order, of each only the entries `keep(row, column)` selects, their
     /// columns renamed by `name`; `list` and `name` come from a renumbering.
     pub(super) fn selected(

@@ -36,7 +36,7 @@ impl<T: Real, S: Real> GaussSeidel<T, S> {
     pub fn new(matrix: &Matrix<T>) -> Result<Self, LinearError> {
         let backend = matrix.backend();
         let inverse = backend.read(&matrix.inverse_diagonal::<S>()?)?;
-        let csr = matrix.to_csr()?.converted::<S>();
+        let csr = matrix.to_csr()?.into_converted::<S>();
         let Colouring { colour_of, offsets, rows } = Colouring::of(&csr);
         let mut name = vec![0; rows.len()];
         rows.iter().enumerate().for_each(|(new, old)| name[*old as usize] = new as u32);

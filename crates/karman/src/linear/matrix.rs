@@ -2,6 +2,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::{CsrMatrix, LinearError, SLICE, SlicedEll};
+use crate::backend::blas::finish_sum;
 use crate::backend::{Backend, Buffer, Partials, View};
 use crate::real::{Real, convert};
 use cubecl::prelude::*;
@@ -127,10 +128,6 @@ impl<S: Real> Matrix<S> {
     /// [`LinearError::Length`] or [`LinearError::Pattern`] where the pattern of `matrix` differs,
     /// [`LinearError::Backend`] where the old pattern could not be read.
     pub fn set_values(&mut self, matrix: CsrMatrix<S>) -> Result<(), LinearError> {
-        if matrix.rows() != self.rows {
-            let (expected, found) = (self.rows, matrix.rows());
-            return Err(LinearError::Length { what: "rows", expected, found });
-        }
         let found = match self.layout {
             Layout::Csr => None,
             Layout::SlicedEll => Some(self.backend.install(|| SlicedEll::new(&matrix))?),
@@ -142,10 +139,8 @@ impl<S: Real> Matrix<S> {
         let same = self.backend.read(&self.offsets)? == offsets
             && self.backend.read(&self.indices)? == indices;
         if !same {
-            let old = self.to_csr()?;
-            let differs = |r: &usize| !old.row(*r).map(|e| e.0).eq(matrix.row(*r).map(|e| e.0));
-            let row = (0..self.rows).find(differs).unwrap_or(0);
-            return Err(LinearError::Pattern { row });
+            let different = self.to_csr()?.check_pattern(&matrix).err();
+            return Err(different.unwrap_or(LinearError::Pattern { row: 0 }));
         }
         let values = found.map_or_else(|| matrix.into_parts().2, |ell| ell.values);
         self.backend.write(&mut self.values, &values);
@@ -248,6 +243,23 @@ impl<S: Real> Matrix<S> {
         let (offsets, indices, values) = self.arrays();
         let (backend, layout) = (&self.backend, self.layout);
         multiply_dots(backend, self.rows, offsets, indices, values, x, r, layout, y, partials);
+    }
+
+    /// How many rows sum to less than `share` of their diagonal.
+    ///
+    /// # Errors
+    /// [`LinearError::Backend`] where the device failed.
+    pub(super) fn tied_rows(&self, share: f64) -> Result<usize, LinearError> {
+        let backend = &self.backend;
+        let mut partials = Partials::new(backend, self.rows, 1);
+        let mut count = backend.zeros(1);
+        let (offsets, indices, values) = self.arrays();
+        backend.install(|| {
+            let layout = self.layout;
+            count_tied(backend, self.rows, offsets, indices, values, share, layout, &mut partials);
+            finish_sum(backend, &partials, &mut count);
+        });
+        Ok(backend.read(&count)?[0] as usize)
     }
 
     /// The inverse of the diagonal: `[rows]`, stored in any precision.
@@ -398,6 +410,35 @@ pub(super) fn inverted_diagonal<S: Real, D: Real>(
     (kept, wrong)
 }
 
+/// 1 for a row whose sum is below `share` of its diagonal.
+#[kernel(count_tied, reduce(sum))]
+pub(super) fn tied<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    share: f64,
+    #[comptime] layout: Layout,
+) -> f64 {
+    let (first, end) = row_places(row, offsets, layout);
+    let mut k = first;
+    let mut sum = f64::literal(0.0);
+    let mut diagonal = f64::literal(0.0);
+    while k < end {
+        let value = S::widen(values[k]);
+        sum += value;
+        if columns[k] as usize == row {
+            diagonal += value;
+        }
+        k += comptime!(layout.spacing());
+    }
+    let mut count = f64::literal(0.0);
+    if f64::absolute(sum) < share * diagonal {
+        count = f64::literal(1.0);
+    }
+    count
+}
+
 /// The finished minimum.
 #[kernel(finish_min, combine(min), out(result))]
 pub(super) fn finished_min(least: f64) -> f64 {
@@ -433,14 +474,14 @@ mod tests {
                     m.multiply_dot(&bx, &mut y, &mut partials);
                     close(&backend.read(&y).unwrap());
                     let mut sum = backend.zeros(1);
-                    crate::backend::blas::finish_sum(&backend, &partials, &mut sum);
+                    finish_sum(&backend, &partials, &mut sum);
                     let scale = 1e-12 * n as f64;
                     let got = backend.read(&sum).unwrap()[0];
                     assert!((got - dots(&x, &want)).abs() <= scale, "{backend:?}");
                     let r = backend.upload(values(n, 6));
                     m.multiply_dots(&bx, &r, &mut y, &mut partials);
                     close(&backend.read(&y).unwrap());
-                    crate::backend::blas::finish_sum(&backend, &partials, &mut sum);
+                    finish_sum(&backend, &partials, &mut sum);
                     assert_eq!(backend.read(&sum).unwrap()[0], got);
                     let single = Matrix::with_layout(&backend, a.converted::<f32>(), layout);
                     single.unwrap().multiply(&bx, &mut y);

@@ -403,7 +403,7 @@ fn preconditioner<T: Real>(
         PreconditionerKind::GaussSeidel if single => Box::new(GaussSeidel::<T, f32>::new(&matrix)?),
         PreconditionerKind::GaussSeidel => Box::new(GaussSeidel::<T, T>::new(&matrix)?),
         PreconditionerKind::Chebyshev { degree, ratio } if single => {
-            let kept = matrix.to_csr()?.converted::<f32>();
+            let kept = matrix.to_csr()?.into_converted::<f32>();
             let kept = Arc::new(Matrix::with_layout(backend, kept, matrix.layout())?);
             Box::new(Chebyshev::<T, f32>::new(kept, degree, ratio)?)
         }

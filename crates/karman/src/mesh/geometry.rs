@@ -49,8 +49,7 @@ impl Geometry {
             .enumerate()
             .with_min_len(CHUNK)
             .for_each(|(cell, (volume, x, y, z))| {
-                let nodes = mesh.cells.nodes_of(cell);
-                let (v, centre) = cell_measure(mesh.cells.shapes[cell], nodes, &mesh.points);
+                let (v, centre) = measure_of_cell(mesh, cell);
                 (*volume, [*x, *y, *z]) = (v, centre);
             });
         let (area_x, area_y, area_z) = components(face_area_vector);
@@ -228,6 +227,21 @@ fn quadrilateral(corners: [[f64; 3]; 4]) -> ([f64; 3], [f64; 3]) {
 #[inline]
 fn mean_of_four(corners: [[f64; 3]; 4]) -> [f64; 3] {
     std::array::from_fn(|k| 0.25 * (corners[0][k] + corners[1][k] + corners[2][k] + corners[3][k]))
+}
+
+/// Volume of each cell as [`Geometry`] has it: `[n_cells]`.
+pub fn cell_volumes(mesh: &Mesh) -> Vec<f64> {
+    let cells = (0..mesh.n_cells()).into_par_iter().with_min_len(CHUNK);
+    cells.map(|cell| measure_of_cell(mesh, cell).0).collect()
+}
+
+/// Centroid of a cell as [`Geometry`] has it.
+pub fn cell_centre(mesh: &Mesh, cell: usize) -> [f64; 3] {
+    measure_of_cell(mesh, cell).1
+}
+
+fn measure_of_cell(mesh: &Mesh, cell: usize) -> (f64, [f64; 3]) {
+    cell_measure(mesh.cells.shapes[cell], mesh.cells.nodes_of(cell), &mesh.points)
 }
 
 /// Volume (area in 2D) and centroid of a cell; the volume is negative where the nodes run the wrong

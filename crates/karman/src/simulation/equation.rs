@@ -3,7 +3,8 @@
 use super::SimulationError;
 use crate::io::checkpoint::Checkpointed;
 use crate::linear::SolveOutcome;
-use crate::mesh::{Geometry, Mesh};
+use crate::mesh::Mesh;
+use crate::mesh::geometry::cell_centre;
 use crate::summary::{LinearSummary, NamedList};
 
 /// What one step did.
@@ -50,20 +51,22 @@ pub(super) trait Equation: Checkpointed + Send {
     /// A field in the solver's numbering.
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError>;
     /// Volume of each unknown.
-    fn volumes(&self, mesh: &Mesh, geometry: &Geometry) -> Vec<f64>;
+    fn volumes(&self, mesh: &Mesh) -> Vec<f64>;
     /// 1 / the step of unit CFL number.
     fn largest_rate(&self) -> Result<f64, SimulationError>;
     /// What the linear solver is and the cost of its set-up; `work_units` are those of an iteration.
     fn linear_summary(&self) -> LinearSummary;
+    /// How many times the linear solver was set up.
+    fn solver_setups(&self) -> u64;
     /// For the checkpoint.
     fn as_checkpointed(&self) -> &dyn Checkpointed;
     /// For a restart.
     fn as_checkpointed_mut(&mut self) -> &mut dyn Checkpointed;
 
     /// Place of unknown `i`, what it is and its number in the file.
-    fn place(&self, mesh: &Mesh, geometry: &Geometry, i: usize) -> ([f64; 3], &'static str, u32) {
+    fn place(&self, mesh: &Mesh, i: usize) -> ([f64; 3], &'static str, u32) {
         match self.location() {
-            Location::Cells => (geometry.cell_centre_of(i), "cell", mesh.original_cell[i]),
+            Location::Cells => (cell_centre(mesh, i), "cell", mesh.original_cell[i]),
             Location::Nodes => (mesh.points[i], "node", mesh.original_node[i]),
         }
     }

@@ -17,6 +17,7 @@ use crate::heat::{
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::amg::{Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
 use crate::linear::{AmgParams, HierarchyReport, Method, Params, PreconditionerKind};
+use crate::mesh::geometry::cell_volumes;
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{FaceGroup, Located, Sampler, line_points, locate};
 use crate::real::Real;
@@ -287,7 +288,7 @@ impl<F: Real> Monitors<F> {
                 // one of them; at a boundary the cell's own flux balance knows its values.
                 if location == Location::Cells && !sampler.is_at_boundary(mesh, point) {
                     let unknowns = sampler.row(point).collect();
-                    return Some(Functional { unknowns, values: vec![] });
+                    return Some(Functional { unknowns, ..Functional::default() });
                 }
                 let place = (found.cell, &found.weights[..]);
                 Some(heat.at_point(mesh, geometry, place, points[point]))
@@ -370,8 +371,7 @@ impl<F: Real> Equation for HeatRun<F> {
         if monitors.functionals.is_empty() {
             return Ok(Monitored::default());
         }
-        let (temperature, prescribed) = (self.heat.temperature(), self.heat.prescribed());
-        let results = monitors.functionals.evaluate(&self.backend, temperature, prescribed);
+        let results = self.heat.evaluate(&mut monitors.functionals)?;
         let values = widened(self.backend.read(results)?);
         let (probes, mut rest) = values.split_at(monitors.probes.len());
         let mut monitored = Monitored::default();
@@ -390,8 +390,7 @@ impl<F: Real> Equation for HeatRun<F> {
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
         let (functionals, inside) = &mut self.monitors.lines[line];
-        let (temperature, prescribed) = (self.heat.temperature(), self.heat.prescribed());
-        let results = functionals.evaluate(&self.backend, temperature, prescribed);
+        let results = self.heat.evaluate(functionals)?;
         let mut values = widened(self.backend.read(results)?);
         for (value, inside) in values.iter_mut().zip(inside) {
             if !*inside {
@@ -409,9 +408,9 @@ impl<F: Real> Equation for HeatRun<F> {
         Ok(widened(self.backend.read(self.heat.temperature())?))
     }
 
-    fn volumes(&self, mesh: &Mesh, geometry: &Geometry) -> Vec<f64> {
+    fn volumes(&self, mesh: &Mesh) -> Vec<f64> {
         match self.location {
-            Location::Cells => geometry.cell_volume.clone(),
+            Location::Cells => cell_volumes(mesh),
             Location::Nodes => crate::heat::node_centred::node_volumes(mesh),
         }
     }
@@ -440,6 +439,10 @@ impl<F: Real> Equation for HeatRun<F> {
             setup_seconds: setup.seconds,
             ..LinearSummary::default()
         }
+    }
+
+    fn solver_setups(&self) -> u64 {
+        self.heat.solver_setups()
     }
 
     fn as_checkpointed(&self) -> &dyn Checkpointed {

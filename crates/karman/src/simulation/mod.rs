@@ -36,7 +36,6 @@ pub struct Simulation {
     case: Case,
     backend: Backend,
     mesh: Mesh,
-    geometry: Geometry,
     equation: Box<dyn Equation>,
     phases: NamedList<f64>,
     linear: LinearSummary,
@@ -73,6 +72,8 @@ impl Simulation {
         let equation = timed(&mut phases, "discretization", || {
             heat::equation(&case, heat_case, &backend, &mesh, &geometry)
         })?;
+        // Whatever is asked of the geometry from here on is few numbers, or volumes at the end.
+        drop(geometry);
         let step_length = match case.time.as_ref().map(|t| t.step) {
             None => 0.0,
             Some(TimeStep::Fixed(step)) => step,
@@ -83,7 +84,6 @@ impl Simulation {
             case,
             backend,
             mesh,
-            geometry,
             equation,
             phases,
             linear,
@@ -144,6 +144,7 @@ impl Simulation {
                 self.step_length.min(left)
             }
         });
+        let setups = self.equation.solver_setups();
         let start = Instant::now();
         let (backend, equation) = (&self.backend, &mut self.equation);
         let advance = backend.install(|| equation.advance(length))?;
@@ -153,8 +154,8 @@ impl Simulation {
         let solver = self.equation.linear_summary();
         let factor = outcome.relative_residual.powf(1.0 / outcome.iterations.max(1) as f64);
         let orders = -factor.log10();
-        let is_new = solver.setup_seconds != self.linear.setup_seconds;
-        let setting_up = if is_new { solver.setup_seconds } else { 0.0 };
+        let setting_up =
+            if self.equation.solver_setups() > setups { solver.setup_seconds } else { 0.0 };
         self.linear = LinearSummary {
             solves: self.linear.solves + 1,
             iterations: self.linear.iterations + outcome.iterations as u64,
@@ -260,7 +261,7 @@ impl Simulation {
         let field = self.equation.field(name)?;
         let bad = field.iter().position(|v| !v.is_finite());
         let place = bad.map_or(String::new(), |i| {
-            let ([x, y, z], entity, number) = self.equation.place(&self.mesh, &self.geometry, i);
+            let ([x, y, z], entity, number) = self.equation.place(&self.mesh, i);
             format!("; first in {entity} {number} at ({x:.6}, {y:.6}, {z:.6})")
         });
         let step = self.steps();

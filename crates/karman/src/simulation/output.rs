@@ -251,7 +251,7 @@ impl Output {
         marching: f64,
     ) -> Result<Summary, SimulationError> {
         let mesh = &simulation.mesh;
-        let volumes = simulation.equation.volumes(mesh, &simulation.geometry);
+        let volumes = simulation.equation.volumes(mesh);
         let mut summary = Summary {
             case: simulation.case.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -285,7 +285,7 @@ impl Output {
             summary.fields.set(*name, field_summary(&volumes, &field));
             let exact = simulation.case.exact.iter().find(|e| e.field == *name);
             if let Some(exact) = exact {
-                let place = |i| simulation.equation.place(mesh, &simulation.geometry, i).0;
+                let place = |i| simulation.equation.place(mesh, i).0;
                 let points: Vec<[f64; 3]> = (0..field.len()).map(place).collect();
                 let component_major: Vec<f64> =
                     (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect();

@@ -49,19 +49,15 @@ fn solved(
     let outcome = heat.solve_steady(&tight()).unwrap();
     assert!(outcome.is_converged(), "{outcome}");
     let found = backend.read(heat.temperature()).unwrap();
-    let prescribed = backend.read(heat.prescribed()).unwrap();
-    let through = |name: &str| -> f64 {
-        let patch = mesh.patches.iter().position(|p| p.name == name).unwrap();
-        let rows = heat.heat_through(mesh, geometry, patch);
-        rows.iter().map(|row| row.of(&found, &prescribed)).sum()
-    };
+    let through = heat_through_patches(&mut heat, mesh, geometry);
+    let of_patch = |name: &str| through[mesh.patches.iter().position(|p| p.name == name).unwrap()];
     let nodes = node_centred::node_volumes(mesh);
     let place = |(i, t): (usize, &f64)| match discretization {
         Discretization::Cell { .. } => (*t, geometry.cell_centre_of(i), geometry.cell_volume[i]),
         Discretization::Node => (*t, mesh.points[i], nodes[i]),
     };
     let values = found.iter().enumerate().map(place).collect();
-    Solved { values, heat: [through("sphere"), through("farfield")] }
+    Solved { values, heat: [of_patch("sphere"), of_patch("farfield")] }
 }
 
 const DISCRETIZATIONS: [Discretization; 2] =
@@ -69,8 +65,8 @@ const DISCRETIZATIONS: [Discretization; 2] =
 
 /// The sphere at 1, the box at 0. The heat lies between that of concentric spheres inside and
 /// around the box, since taking the cold boundary farther away lets less through:
-/// 4π/(1/a − 1/R) with a = ½, R = 5 and R = |(10, 5, 5)|. Fluxes of finite volumes balance to the
-/// solver's tolerance; a node's gradients at the boundary do not. Corrected fluxes keep no maximum
+/// 4π/(1/a − 1/R) with a = ½, R = 5 and R = |(10, 5, 5)|. Fluxes balance to the solver's tolerance.
+/// Corrected fluxes keep no maximum
 /// principle on stretched cells, such as the twin's far from the sphere; two-point fluxes do on any
 /// mesh.
 #[test]
@@ -95,11 +91,15 @@ fn heat_of_a_sphere_in_a_box_balances_and_keeps_its_bounds() {
                 "{name} {discretization:?}: {inward} in, balance {balance:e}, from {low} to {high}"
             );
             eprintln!("{line}");
-            let is_corrected = discretization == DISCRETIZATIONS[0];
+            // The energy of elements is above that of the field, on the coarse twin by more than the bound is.
+            let keeps_bounds = match discretization {
+                Discretization::Cell { corrected } => corrected,
+                Discretization::Node => name == "sphere_hybrid.msh",
+            };
             let keeps_the_maximum = discretization == two_point || name == "sphere_hybrid.msh";
-            if is_corrected && !(least < inward && inward < most)
+            if keeps_bounds && !(least < inward && inward < most)
                 || keeps_the_maximum && !(low >= 0.0 && high <= 1.0)
-                || discretization != Discretization::Node && balance.abs() > 1e-8 * inward
+                || balance.abs() > 1e-8 * inward
             {
                 problems.push(line);
             }
@@ -127,40 +127,40 @@ fn errors_of_a_point_source(
     ((square / volume).sqrt(), heat.map(|q| q.abs() / (4.0 * PI) - 1.0))
 }
 
-/// The heat through patches is held to 4π for finite volumes alone: the gradient of elements at the
-/// boundary, by which nodes have it, is of first order.
 #[test]
 fn the_field_of_a_point_source_is_found_on_a_real_mesh() {
     let name = "sphere_hybrid.msh";
     let Some(bytes) = shared_mesh(name) else { return };
-    for discretization in DISCRETIZATIONS {
+    for (discretization, allowed) in DISCRETIZATIONS.into_iter().zip([0.005, 0.012]) {
         let raw = parse_mesh(name.as_ref(), &bytes).unwrap();
         let (error, off) = errors_of_a_point_source(raw, [0.0; 3], discretization);
         eprintln!("{discretization:?}: L2 error {error:e}, heat off by {off:.5?}");
         assert!(error < 1e-3, "{error}");
-        let is_near = off.iter().all(|off| off.abs() < 0.005);
-        assert!(is_near || discretization == Discretization::Node, "{off:?}");
+        assert!(off.iter().all(|off| off.abs() < allowed), "{off:?}");
     }
 }
 
 #[test]
 fn field_and_heat_of_a_point_source_converge_with_second_order_around_a_generated_sphere() {
-    // 7 and 10 cells along an edge of the cube over which the sphere is meshed.
-    let errors = [(0.12, 1.0), (0.08, 0.6667)].map(|(surface_size, far_size)| {
-        let params = SphereInBoxParams {
-            size: [10.0, 8.0, 8.0],
-            origin: Some([0.0; 3]),
-            centre: [4.0; 3],
-            surface_size,
-            far_size,
-            ..SphereInBoxParams::default()
-        };
-        let raw = params.generate().unwrap();
-        errors_of_a_point_source(raw, [4.0; 3], DISCRETIZATIONS[0])
-    });
-    let [(coarse, heat_coarse), (fine, heat_fine)] = errors;
-    let order = |coarse: f64, fine: f64| (coarse / fine).ln() / (10f64 / 7.0).ln();
-    let orders = [order(coarse, fine), order(heat_coarse[0], heat_fine[0])];
-    eprintln!("{errors:?}: orders of field and heat {orders:.3?}");
-    assert!(orders.iter().all(|order| *order > 1.9), "{orders:?}");
+    // Heat from nodes comes to second order more slowly: 1.86 and 1.89 with 15 and 20 cells.
+    for (discretization, least_of_heat) in DISCRETIZATIONS.into_iter().zip([1.9, 1.7]) {
+        // 7 and 10 cells along an edge of the cube over which the sphere is meshed.
+        let errors = [(0.12, 1.0), (0.08, 0.6667)].map(|(surface_size, far_size)| {
+            let params = SphereInBoxParams {
+                size: [10.0, 8.0, 8.0],
+                origin: Some([0.0; 3]),
+                centre: [4.0; 3],
+                surface_size,
+                far_size,
+                ..SphereInBoxParams::default()
+            };
+            let raw = params.generate().unwrap();
+            errors_of_a_point_source(raw, [4.0; 3], discretization)
+        });
+        let [(coarse, heat_coarse), (fine, heat_fine)] = errors;
+        let order = |coarse: f64, fine: f64| (coarse / fine).ln() / (10f64 / 7.0).ln();
+        let orders = [order(coarse, fine), order(heat_coarse[0], heat_fine[0])];
+        eprintln!("{discretization:?} {errors:?}: orders of field and heat {orders:.3?}");
+        assert!(orders[0] > 1.9 && orders[1] > least_of_heat, "{orders:?}");
+    }
 }

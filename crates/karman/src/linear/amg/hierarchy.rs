@@ -106,6 +106,14 @@ impl Hierarchy {
         Ok(())
     }
 
+    /// Frees the matrices below the finest one, which new values make again. Cycles have their own.
+    pub(super) fn forget_coarse_matrices(&mut self) {
+        for level in self.levels.iter_mut().skip(1) {
+            level.matrix = CsrMatrix::trusted(0, vec![0], vec![], vec![]);
+            level.scale = vec![];
+        }
+    }
+
     /// The rows of the report.
     pub(super) fn report(&self) -> Vec<LevelReport> {
         let of_level = |level: &HostLevel| LevelReport {

@@ -93,7 +93,7 @@ impl<S: Real> Amg<S> {
             backend.synchronize()?;
             (Setup::Device(hierarchy), levels)
         } else {
-            let matrix = matrix.to_csr()?.converted::<f64>();
+            let matrix = matrix.to_csr()?.into_converted::<f64>();
             backend.install(|| -> Result<_, LinearError> {
                 let hierarchy = Hierarchy::new(matrix, params, boundary)?;
                 let levels = Levels::new(&backend, &hierarchy, params)?;
@@ -126,7 +126,7 @@ impl<S: Real> Amg<S> {
                 levels
             }
             Setup::Host(hierarchy) => {
-                let matrix = matrix.to_csr()?.converted::<f64>();
+                let matrix = matrix.to_csr()?.into_converted::<f64>();
                 backend.install(|| {
                     hierarchy.set_values(matrix)?;
                     Levels::new(backend, hierarchy, params)
@@ -137,11 +137,16 @@ impl<S: Real> Amg<S> {
         Ok(())
     }
 
+    /// The report, and an end to what only set-up needed.
     fn renew_report(&mut self, start: Instant) {
         let mut levels = match &self.setup {
             Setup::Host(hierarchy) => hierarchy.report(),
             Setup::Device(hierarchy) => hierarchy.report(),
         };
+        match &mut self.setup {
+            Setup::Host(hierarchy) => hierarchy.forget_coarse_matrices(),
+            Setup::Device(hierarchy) => hierarchy.forget_coarse_matrices(),
+        }
         self.levels.complete(&mut levels);
         self.report = HierarchyReport {
             levels,

@@ -1,0 +1,298 @@
+//! The device kernel of a pair, and its launch.
+
+use super::Pair;
+use super::signature::{Given, Parameter, Role, element_of};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{PathArguments, Type};
+
+impl Pair<'_> {
+    /// The given parameter in the device kernel, where every plane adds the few block results.
+    fn device_given(&self) -> TokenStream {
+        let Some(Given { sums, .. }) = &self.options.given else { return quote!() };
+        let totals: Vec<_> = (0..*sums).map(|k| format_ident!("given_{k}")).collect();
+        let place = 0..*sums;
+        let given = self.given(
+            |k| {
+                let total = &totals[k];
+                quote!(#total)
+            },
+            |Parameter { name, role }| match role {
+                Role::Input(t) => quote!(crate::backend::View::<#t>::of(#name)),
+                _ => quote!(#name),
+            },
+        );
+        quote! {
+            #(let #totals = crate::backend::sum_of_blocks(
+                given, #place * given_blocks, given_blocks, planes,
+            );)*
+            #given
+        }
+    }
+
+    /// Parameters of the device kernel, in order, with the expression the dispatch function passes.
+    fn device_parameters(&self) -> (Vec<TokenStream>, Vec<TokenStream>) {
+        let (mut signature, mut arguments) = (vec![], vec![]);
+        if !self.options.combine.is_empty() {
+            signature.push(quote!(partials: &[f64]));
+            arguments.push(quote!(partials.values().arg()));
+        }
+        if self.options.indexed {
+            signature.push(quote!(list: &[u32]));
+            arguments.push(quote!(list.arg()));
+        }
+        if self.options.given.is_some() {
+            signature.push(quote!(given: &[f64]));
+            signature.push(quote!(given_blocks: usize));
+            arguments.push(quote!(given.arg()));
+            arguments.push(quote!(given_blocks));
+        }
+        for Parameter { name, role } in &self.parameters {
+            match role {
+                Role::Input(t) => {
+                    signature.push(quote!(#name: &[#t]));
+                    arguments.push(quote!(#name.arg()));
+                }
+                Role::Segment(t) => {
+                    signature.push(quote!(#name: &mut [#t]));
+                    arguments.push(quote!(#name.arg()));
+                }
+                Role::Scalar(t) => {
+                    signature.push(quote!(#name: #t));
+                    arguments.push(quote!(#name));
+                }
+                _ => {}
+            }
+        }
+        for (name, ty) in self.stores() {
+            let (element, is_struct) = element_of(ty);
+            signature.push(quote!(#name: &mut [#element]));
+            arguments.push(quote!(#name.arg()));
+            if is_struct {
+                let stride = format_ident!("{name}_stride");
+                signature.push(quote!(#stride: usize));
+                arguments.push(quote!(#name.len() / <#ty as crate::backend::Components>::COUNT));
+            }
+        }
+        if !self.options.reduce.is_empty() {
+            signature.push(quote!(partials: &mut [f64]));
+            arguments.push(quote!(partials.values().arg()));
+        }
+        if self.options.combine.is_empty() {
+            signature.push(quote!(entity_count: usize));
+            arguments.push(quote!(entity_count));
+        } else {
+            signature.push(quote!(block_count: usize));
+            arguments.push(quote!(partials.block_count()));
+        }
+        for Parameter { name, role } in &self.parameters {
+            if let Role::Comptime(t) = role {
+                signature.push(quote!(#[comptime] #name: #t));
+                arguments.push(quote!(#name));
+            }
+        }
+        if !self.operations().is_empty() {
+            signature.push(quote!(#[comptime] threads: usize));
+            arguments.push(quote!(crate::backend::THREADS_PER_BLOCK));
+        }
+        if !self.operations().is_empty() || self.options.given.is_some() {
+            signature.push(quote!(#[comptime] planes: bool));
+            arguments.push(quote!(device.has_planes()));
+        }
+        (signature, arguments)
+    }
+
+    fn device_call(&self) -> TokenStream {
+        let call = self.call(|k, Parameter { name, role }| match role {
+            Role::Index => quote!(index),
+            Role::Entity => quote!(entity),
+            Role::Reduced => {
+                let reduced = format_ident!("reduced_{k}");
+                quote!(#reduced)
+            }
+            Role::Update(t) => {
+                if let (_, true) = element_of(t) {
+                    let stride = format_ident!("{name}_stride");
+                    let path = struct_path(t);
+                    quote!(#path::gather(&*#name, entity, #stride))
+                } else {
+                    quote!(#name[entity])
+                }
+            }
+            Role::Input(t) => quote!(crate::backend::View::<#t>::of(#name)),
+            Role::Segment(t) => quote!(crate::backend::Segment::<#t>::of(#name)),
+            _ => quote!(#name),
+        });
+        let values = self.value_names();
+        let stores = self.stores().into_iter().zip(&values).map(|((name, ty), value)| {
+            if element_of(ty).1 {
+                let stride = format_ident!("{name}_stride");
+                let path = struct_path(ty);
+                quote!(#path::scatter(#value, #name, entity, #stride);)
+            } else {
+                quote!(#name[entity] = #value;)
+            }
+        });
+        let entity = if self.options.indexed {
+            quote!(let entity = list[index] as usize;)
+        } else {
+            quote!(let entity = index;)
+        };
+        quote!(#entity #call #(#stores)*)
+    }
+
+    /// Entities each thread takes at a time.
+    fn per_thread(&self) -> TokenStream {
+        self.options.unroll.as_ref().map_or(quote!(1), |u| quote!(#u))
+    }
+
+    /// `body` for the entities `start + k step`, k below the unroll factor. Away from the end no
+    /// entity is tested, so that all their loads can be in flight at once.
+    fn unrolled(&self, start: TokenStream, step: TokenStream, body: &TokenStream) -> TokenStream {
+        let Some(factor) = &self.options.unroll else {
+            return quote!(let index = #start; #body);
+        };
+        let last = factor.base10_parse::<usize>().unwrap_or(1) - 1;
+        quote! {
+            if #start + #last * (#step) < entity_count {
+                #[unroll]
+                for k in 0..#factor {
+                    let index = #start + k * (#step);
+                    #body
+                }
+            } else {
+                #[unroll]
+                for k in 0..#factor {
+                    let index = #start + k * (#step);
+                    if index < entity_count {
+                        #body
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn device_kernel(&self) -> TokenStream {
+        let kernel = self.kernel_name();
+        let generics = &self.function.sig.generics;
+        let (signature, _) = self.device_parameters();
+        let given = self.device_given();
+        let body = self.device_call();
+        let operations: Vec<_> = self.operations().iter().map(Self::operation).collect();
+        let count = 0..operations.len();
+        let body = if !self.options.combine.is_empty() {
+            let reduced = count.clone().map(|k| format_ident!("reduced_{k}"));
+            quote! {
+                #(let #reduced = crate::backend::combine_block(
+                    partials, #count * block_count, block_count, #operations, threads, planes,
+                );)*
+                if UNIT_POS == 0 {
+                    let index = 0usize;
+                    #body
+                }
+            }
+        } else if !operations.is_empty() {
+            let totals: Vec<_> = count.clone().map(|k| format_ident!("total_{k}")).collect();
+            let first = self.options.update.len() + self.options.out.len();
+            let values = &self.value_names()[first..];
+            let reduced_body = quote! {
+                #body
+                #(#totals = crate::backend::accumulate(
+                    #totals, f64::cast_from(#values), #operations);)*
+            };
+            let unrolled =
+                self.unrolled(quote!(first_entity), quote!(entities_in_flight), &reduced_body);
+            let per_thread = self.per_thread();
+            quote! {
+                #(let mut #totals = crate::backend::identity(#operations);)*
+                let entities_in_flight = CUBE_COUNT * threads;
+                let mut first_entity = ABSOLUTE_POS;
+                while first_entity < entity_count {
+                    #unrolled
+                    first_entity += entities_in_flight * #per_thread;
+                }
+                #(
+                    let block = crate::backend::reduce_block(#totals, #operations, threads, planes);
+                    if UNIT_POS == 0 {
+                        partials[#count * CUBE_COUNT + CUBE_POS] = block;
+                    }
+                )*
+            }
+        } else if self.options.unroll.is_some() {
+            let unrolled = self.unrolled(quote!(first_entity), quote!(CUBE_DIM as usize), &body);
+            let per_thread = self.per_thread();
+            quote! {
+                let first_entity =
+                    CUBE_POS * (CUBE_DIM as usize) * #per_thread + UNIT_POS as usize;
+                #unrolled
+            }
+        } else {
+            quote! {
+                let index = ABSOLUTE_POS;
+                if index < entity_count {
+                    #body
+                }
+            }
+        };
+        quote! {
+            #[cubecl::prelude::cube(launch_unchecked)]
+            // Device code alone: `cast_from` never runs on the host.
+            #[allow(clippy::too_many_arguments, clippy::disallowed_methods)]
+            #[allow(unsafe_code, missing_docs, unused_variables)]
+            fn #kernel #generics (#(#signature),*) {
+                #given
+                #body
+            }
+        }
+    }
+
+    pub(super) fn device_launch(&self) -> TokenStream {
+        let kernel = self.kernel_name();
+        let turbofish = self.turbofish();
+        let (_, arguments) = self.device_parameters();
+        let geometry = if !self.options.combine.is_empty() {
+            quote!(let blocks = crate::backend::one_block();)
+        } else if !self.options.reduce.is_empty() {
+            let count = self.options.reduce.len();
+            quote! {
+                let blocks = device.reduction_blocks(entity_count);
+                partials.set_block_count(blocks, #count);
+                let blocks = crate::backend::blocks(blocks);
+            }
+        } else {
+            let per_thread = self.per_thread();
+            quote! {
+                if entity_count == 0 {
+                    return;
+                }
+                let blocks = device.entity_blocks(entity_count, #per_thread);
+            }
+        };
+        let given = self.options.given.as_ref().map(
+            |Given { sums, .. }| quote!(let (given, given_blocks) = given.few(device, #sums);),
+        );
+        quote! {
+            #geometry
+            #given
+            // SAFETY: every index an entity function forms comes from connectivity checked when the
+            // mesh or the matrix was built; buffers are at least as long as their declared length.
+            unsafe {
+                #kernel::launch_unchecked #turbofish (
+                    device.client(), blocks, crate::backend::block_size(), #(#arguments),*
+                );
+            }
+        }
+    }
+}
+
+/// `Vec3::<F>` of the type `Vec3<F>`.
+fn struct_path(ty: &Type) -> TokenStream {
+    let Type::Path(path) = ty else { return quote!(#ty) };
+    let mut path = path.path.clone();
+    if let Some(last) = path.segments.last_mut()
+        && let PathArguments::AngleBracketed(list) = &mut last.arguments
+    {
+        list.colon2_token = Some(Default::default());
+    }
+    quote!(#path)
+}

@@ -1,0 +1,154 @@
+//! The dispatch function of a pair, and the loop it runs on the host.
+
+use super::Pair;
+use super::signature::{Given, Options, Parameter, Role, element_of};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+impl Pair<'_> {
+    pub(super) fn dispatch(&self) -> TokenStream {
+        let Options { name, indexed, .. } = self.options;
+        let vis = &self.function.vis;
+        let generics = &self.function.sig.generics;
+        let documentation = self.function.attrs.iter().filter(|a| a.path().is_ident("doc"));
+        let combining = !self.options.combine.is_empty();
+        let mut signature = vec![];
+        if combining {
+            signature.push(quote!(partials: &crate::backend::Partials));
+        } else {
+            signature.push(quote!(entity_count: usize));
+        }
+        if *indexed {
+            signature.push(quote!(list: &crate::backend::Buffer<u32>));
+        }
+        if self.options.given.is_some() {
+            signature.push(quote!(given: &mut crate::backend::Partials));
+        }
+        for Parameter { name, role } in &self.parameters {
+            match role {
+                Role::Input(t) => signature.push(quote!(#name: &crate::backend::Buffer<#t>)),
+                Role::Segment(t) => {
+                    signature.push(quote!(#name: &mut crate::backend::Buffer<#t>));
+                }
+                Role::Update(t) => {
+                    let (element, _) = element_of(t);
+                    signature.push(quote!(#name: &mut crate::backend::Buffer<#element>));
+                }
+                Role::Comptime(t) | Role::Scalar(t) => signature.push(quote!(#name: #t)),
+                Role::Index | Role::Entity | Role::Reduced | Role::Given => {}
+            }
+        }
+        for (name, ty) in self.stores().into_iter().skip(self.options.update.len()) {
+            let (element, _) = element_of(ty);
+            signature.push(quote!(#name: &mut crate::backend::Buffer<#element>));
+        }
+        if !self.options.reduce.is_empty() {
+            signature.push(quote!(partials: &mut crate::backend::Partials));
+        }
+        let host = self.host_body();
+        let device = self.device_launch();
+        quote! {
+            #(#documentation)*
+            #[allow(clippy::too_many_arguments, unsafe_code)]
+            #vis fn #name #generics (backend: &crate::backend::Backend, #(#signature),*) {
+                match backend.device() {
+                    None => { #host }
+                    Some(device) => { #device }
+                }
+            }
+        }
+    }
+
+    fn host_body(&self) -> TokenStream {
+        let indexed = self.options.indexed;
+        let combining = !self.options.combine.is_empty();
+        let mut bindings = vec![];
+        for Parameter { name, role } in &self.parameters {
+            match role {
+                Role::Input(_) => bindings.push(quote!(let #name = #name.view();)),
+                Role::Segment(_) => bindings.push(quote!(let #name = #name.writer();)),
+                _ => {}
+            }
+        }
+        if indexed {
+            bindings.push(quote!(let list = list.view();));
+        }
+        for (name, ty) in self.stores() {
+            let stride = format_ident!("{name}_stride");
+            let (_, is_struct) = element_of(ty);
+            bindings.push(quote!(let #name = #name.writer();));
+            if is_struct {
+                bindings.push(quote! {
+                    let #stride = #name.len() / <#ty as crate::backend::Components>::COUNT;
+                });
+            }
+        }
+        let call = self.call(|k, Parameter { name, role }| match role {
+            Role::Index => quote!(index),
+            Role::Entity => quote!(entity),
+            Role::Reduced => quote!(reduced[#k]),
+            Role::Segment(_) => quote!(&mut crate::backend::Segment::on_host(#name)),
+            Role::Update(t) => {
+                let stride = format_ident!("{name}_stride");
+                if element_of(t).1 {
+                    quote!(<#t as crate::backend::Components>::load(#name, entity, #stride))
+                } else {
+                    quote!(#name.get(entity))
+                }
+            }
+            _ => quote!(#name),
+        });
+        let values = self.value_names();
+        let stores = self.stores().into_iter().zip(&values).map(|((name, ty), value)| {
+            let stride = format_ident!("{name}_stride");
+            if element_of(ty).1 {
+                quote!(crate::backend::Components::store(#value, #name, entity, #stride);)
+            } else {
+                quote!(#name.set(entity, #value);)
+            }
+        });
+        let entity = if indexed {
+            quote!(let entity = list[index] as usize;)
+        } else {
+            quote!(let entity = index;)
+        };
+        if let Some(Given { sums, .. }) = &self.options.given {
+            let sum = self.given(
+                |k| quote!(given[#k]),
+                |p| {
+                    let name = &p.name;
+                    quote!(#name)
+                },
+            );
+            bindings.push(quote! {
+                let given = given.combine_on_host([crate::backend::Reduction::Sum; #sums]);
+                #sum
+            });
+        }
+        let operations: Vec<_> = self.operations().iter().map(Self::operation).collect();
+        if combining {
+            return quote! {
+                #(#bindings)*
+                let reduced = partials.combine_on_host([#(#operations),*]);
+                let entity = 0usize;
+                #call
+                #(#stores)*
+            };
+        }
+        if operations.is_empty() {
+            quote! {
+                #(#bindings)*
+                crate::backend::for_each_entity(entity_count, |index| { #entity #call #(#stores)* });
+            }
+        } else {
+            let first = self.options.update.len() + self.options.out.len();
+            let contributions = values[first..].iter().map(|v| quote!(Into::<f64>::into(#v)));
+            quote! {
+                #(#bindings)*
+                partials.reduce_on_host(entity_count, [#(#operations),*], |index| {
+                    #entity #call #(#stores)* [#(#contributions),*]
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Nodes held at a temperature, and the heat that enters through their patches: what their rows lack.
+//!
+//! R_i = Σ_j K_ij T_j − q_i + M_i dT_i/dt − s_i enters through the held faces at node i, where q_i
+//! enters through its other faces. The R_i balance with all other heat to the solver's tolerance, and
+//! are one order more accurate than gradients of the elements at the boundary (Hughes, Engel, Mazzei &
+//! Larson, J. Comput. Phys. 163 (2000) 467). Where node i lies on several held patches, each of its held
+//! faces takes k ∇T·∫ N_i n dS with the gradient of its element, and what R_i is beyond their sum goes to
+//! them by their areas ∫ N_i dS: a linear field has its heat through each patch.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+
+use super::HeatError;
+use super::finite_element::{gradients_on_face, shares, stiffness, vector_shares};
+use super::forcing::{Forcing, Part};
+use super::functional::Functional;
+use super::narrow;
+use super::node_centred::{NodeBoundary, NodePatch, corners, face_shape};
+use crate::backend::{Backend, Buffer, View};
+use crate::mesh::Mesh;
+use crate::real::Real;
+use crate::time::bdf::Bdf;
+use cubecl::prelude::*;
+use karman_macros::kernel;
+
+/// What held nodes store and release, on a backend. Cell-centred, there are none.
+pub(super) struct HeldNodes<F: Real> {
+    nodes: Buffer<u32>,
+    mass: Buffer<F>,
+    heating: Heating<F>,
+    rate: Buffer<F>,
+    load: Buffer<F>,
+}
+
+/// The heat released at held nodes, which no equation asks for.
+enum Heating<F: Real> {
+    Unasked(Vec<Part>),
+    Followed(Box<Forcing<F>>),
+}
+
+impl<F: Real> HeldNodes<F> {
+    /// Nodes, M of each, and the heat released at them by position in `nodes`.
+    pub(super) fn new(
+        backend: &Backend,
+        nodes: Vec<u32>,
+        mass: Vec<f64>,
+        heating: Vec<Part>,
+    ) -> Self {
+        let n = nodes.len();
+        HeldNodes {
+            nodes: backend.upload(nodes),
+            mass: narrow(backend, mass),
+            heating: Heating::Unasked(heating),
+            rate: backend.zeros(n),
+            load: backend.zeros(n),
+        }
+    }
+
+    /// Takes dT/dt at the end of a step from its increment, the temperature at its beginning and the
+    /// one before that: `[unknowns]`.
+    pub(super) fn set_rate(
+        &mut self,
+        backend: &Backend,
+        bdf: Bdf,
+        increment: &Buffer<F>,
+        (temperature, before): (&Buffer<F>, &Buffer<F>),
+    ) {
+        let (shift, memory) = (F::narrow(bdf.shift), F::narrow(bdf.memory));
+        let Self { nodes, rate, .. } = self;
+        let n = nodes.len();
+        held_rate(backend, n, nodes, shift, memory, increment, temperature, before, rate);
+    }
+
+    /// Takes M dT/dt − s of each held node, the sources as the mean of two times.
+    ///
+    /// # Errors
+    /// [`HeatError::NotFinite`] where a source is not a number; the backend failed.
+    pub(super) fn renew_load(
+        &mut self,
+        backend: &Backend,
+        times: [f64; 2],
+    ) -> Result<(), HeatError> {
+        let Self { mass, heating, rate, load, .. } = self;
+        if let Heating::Unasked(parts) = heating {
+            let parts = std::mem::take(parts);
+            let forcing = Forcing::new(backend, "the heat source", load.len(), parts)?;
+            *heating = Heating::Followed(Box::new(forcing));
+        }
+        if let Heating::Followed(source) = heating {
+            source.set_mean(backend, times)?;
+            held_load(backend, load.len(), mass, rate, source.value(), load);
+        }
+        Ok(())
+    }
+
+    /// M dT/dt − s as last taken: `[held]`.
+    pub(super) fn load(&self) -> &Buffer<F> {
+        &self.load
+    }
+}
+
+/// dT/dt = shift δ_i − memory (T_i − T_before,i) at held nodes i, stored by position.
+///
+/// Traffic 4 + 4s.
+#[kernel(held_rate, out(rate))]
+pub(crate) fn rate_of_held<F: Real>(
+    h: usize,
+    nodes: &View<u32>,
+    shift: F,
+    memory: F,
+    increment: &View<F>,
+    temperature: &View<F>,
+    before: &View<F>,
+) -> F {
+    let i = nodes[h] as usize;
+    shift * increment[i] - memory * (temperature[i] - before[i])
+}
+
+/// m dT/dt − s. Traffic 4s.
+#[kernel(held_load, out(load))]
+pub(crate) fn load_of_held<F: Real>(
+    h: usize,
+    mass: &View<F>,
+    rate: &View<F>,
+    source: &View<F>,
+) -> F {
+    mass[h] * rate[h] - source[h]
+}
+
+/// Nodes of a patch, ascending.
+pub(super) fn nodes_of_patch(mesh: &Mesh, patch: usize) -> Vec<u32> {
+    let faces = mesh.patches[patch].faces.clone();
+    let mut nodes: Vec<u32> =
+        faces.flat_map(|f| mesh.face_to_nodes.of(f).iter().copied()).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
+}
+
+/// The heat that enters through a held patch: a functional for each of its nodes, ascending.
+pub(super) fn heat_through_held(
+    mesh: &Mesh,
+    conductivity: &[f64],
+    patch: usize,
+    boundary: &NodeBoundary,
+) -> Vec<Functional> {
+    let nodes = PatchNodes::new(mesh, patch);
+    let mut heat = nodes.reactions(mesh, conductivity, boundary);
+    let shares = nodes.area_shares(mesh, patch, boundary);
+    for (functional, share) in heat.iter_mut().zip(&shares).filter(|(_, share)| **share < 1.0) {
+        *functional = functional.times(*share);
+    }
+    // Where a node is shared: its elements' gradients, less its share of all of them.
+    for (k, described) in boundary.patches.iter().enumerate() {
+        if !matches!(described, NodePatch::Held) {
+            continue;
+        }
+        for face in mesh.patches[k].faces.clone() {
+            let around = mesh.face_to_nodes.of(face);
+            let is_shared = |node: &u32| nodes.position(*node).is_some_and(|p| shares[p] < 1.0);
+            if !around.iter().any(is_shared) {
+                continue;
+            }
+            let gradient = FaceGradient::new(mesh, conductivity, face);
+            for (corner, node) in around.iter().enumerate() {
+                let Some(p) = nodes.position(*node).filter(|p| shares[*p] < 1.0) else { continue };
+                let factor = if k == patch { 1.0 - shares[p] } else { -shares[p] };
+                gradient.add(factor, corner, &mut heat[p]);
+            }
+        }
+    }
+    heat
+}
+
+/// The nodes of a patch, and where a node of the mesh is among them.
+struct PatchNodes {
+    nodes: Vec<u32>,
+    positions: Vec<u32>,
+}
+
+/// Not a node of the patch.
+const NONE: u32 = u32::MAX;
+
+impl PatchNodes {
+    fn new(mesh: &Mesh, patch: usize) -> PatchNodes {
+        let nodes = nodes_of_patch(mesh, patch);
+        let mut positions = vec![NONE; mesh.n_nodes()];
+        for (position, node) in nodes.iter().enumerate() {
+            positions[*node as usize] = position as u32;
+        }
+        PatchNodes { nodes, positions }
+    }
+
+    fn position(&self, node: u32) -> Option<usize> {
+        Some(self.positions[node as usize]).filter(|p| *p != NONE).map(|p| p as usize)
+    }
+
+    fn touches(&self, nodes: &[u32]) -> bool {
+        nodes.iter().any(|node| self.position(*node).is_some())
+    }
+
+    /// R_i of each node.
+    fn reactions(
+        &self,
+        mesh: &Mesh,
+        conductivity: &[f64],
+        boundary: &NodeBoundary,
+    ) -> Vec<Functional> {
+        let of_node = |node: &u32| {
+            let held = boundary.held.binary_search(node).map(|h| (h as u32, 1.0));
+            Functional { held: held.into_iter().collect(), ..Functional::default() }
+        };
+        let mut reactions: Vec<Functional> = self.nodes.iter().map(of_node).collect();
+        for (cell, k) in conductivity.iter().enumerate() {
+            let nodes = mesh.cells.nodes_of(cell);
+            if !self.touches(nodes) {
+                continue;
+            }
+            let element = stiffness(mesh.cells.shapes[cell], &corners(mesh, cell));
+            for (node, row) in nodes.iter().zip(element.chunks(nodes.len())) {
+                let Some(p) = self.position(*node) else { continue };
+                let entries = nodes.iter().zip(row).map(|(j, a)| (*j, k * a));
+                reactions[p].unknowns.extend(entries);
+            }
+        }
+        for (patch, described) in mesh.patches.iter().zip(&boundary.patches) {
+            if matches!(described, NodePatch::Insulated | NodePatch::Held) {
+                continue;
+            }
+            let mut entry = 0;
+            for face in patch.faces.clone() {
+                let nodes = mesh.face_to_nodes.of(face);
+                if self.touches(nodes) {
+                    let areas = areas_of(mesh, face);
+                    for (k, (node, area)) in nodes.iter().zip(areas).enumerate() {
+                        let Some(p) = self.position(*node) else { continue };
+                        reactions[p].add(-1.0, &described.entering(*node, entry + k, area));
+                    }
+                }
+                entry += nodes.len();
+            }
+        }
+        reactions
+    }
+
+    /// The patch's part of the held area ∫ N_i dS at each node; 1 where no other held patch meets it.
+    fn area_shares(&self, mesh: &Mesh, patch: usize, boundary: &NodeBoundary) -> Vec<f64> {
+        let (mut own, mut others) = (vec![0.0; self.nodes.len()], vec![0.0; self.nodes.len()]);
+        for (k, described) in boundary.patches.iter().enumerate() {
+            if !matches!(described, NodePatch::Held) {
+                continue;
+            }
+            let areas = if k == patch { &mut own } else { &mut others };
+            for face in mesh.patches[k].faces.clone() {
+                let nodes = mesh.face_to_nodes.of(face);
+                if self.touches(nodes) {
+                    for (node, area) in nodes.iter().zip(areas_of(mesh, face)) {
+                        if let Some(p) = self.position(*node) {
+                            areas[p] += area;
+                        }
+                    }
+                }
+            }
+        }
+        own.iter().zip(&others).map(|(a, b)| a / (a + b)).collect()
+    }
+}
+
+fn areas_of(mesh: &Mesh, face: usize) -> Vec<f64> {
+    let nodes = mesh.face_to_nodes.of(face);
+    let points: Vec<_> = nodes.iter().map(|i| mesh.points[*i as usize]).collect();
+    shares(face_shape(nodes.len()), &points)
+}
+
+/// k ∇T of the element at a boundary face, and ∫ N_i n dS of the face's nodes.
+struct FaceGradient<'a> {
+    nodes: &'a [u32],
+    /// k ∇N_j of the element's nodes j.
+    gradients: Vec<[f64; 3]>,
+    areas: Vec<[f64; 3]>,
+}
+
+impl<'a> FaceGradient<'a> {
+    fn new(mesh: &'a Mesh, conductivity: &[f64], face: usize) -> Self {
+        let cell = mesh.face_left[face] as usize;
+        let nodes = mesh.cells.nodes_of(cell);
+        let around = mesh.face_to_nodes.of(face);
+        let local: Vec<usize> = (0..nodes.len()).filter(|k| around.contains(&nodes[*k])).collect();
+        let shape = mesh.cells.shapes[cell];
+        let mut gradients = gradients_on_face(shape, &corners(mesh, cell), &local);
+        gradients.iter_mut().flatten().for_each(|g| *g *= conductivity[cell]);
+        let points: Vec<_> = around.iter().map(|i| mesh.points[*i as usize]).collect();
+        let areas = vector_shares(face_shape(around.len()), &points);
+        FaceGradient { nodes, gradients, areas }
+    }
+
+    /// Adds `factor` times k ∇T·∫ N_i n dS of a node of the face.
+    fn add(&self, factor: f64, corner: usize, functional: &mut Functional) {
+        let area = self.areas[corner];
+        functional.unknowns.extend(
+            self.nodes
+                .iter()
+                .zip(&self.gradients)
+                .map(|(j, g)| (*j, factor * (g[0] * area[0] + g[1] * area[1] + g[2] * area[2]))),
+        );
+    }
+}
