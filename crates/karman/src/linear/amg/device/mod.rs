@@ -33,7 +33,8 @@ pub(super) struct DeviceLevel {
     over_correction: f64,
     /// The size of the terms each diagonal is the sum of: `[rows]`.
     pub scale: Buffer<f64>,
-    /// Entries of the matrix.
+    /// Unknowns and entries of the matrix.
+    rows: usize,
     entries: usize,
 }
 
@@ -62,6 +63,7 @@ impl DeviceHierarchy {
             transfer: None,
             over_correction: 1.0,
             scale: checked_diagonal(matrix)?,
+            rows: matrix.rows(),
             entries: matrix.entries(),
         };
         let mut hierarchy = DeviceHierarchy { levels: vec![finest], params: *params };
@@ -74,7 +76,7 @@ impl DeviceHierarchy {
         let depth = self.levels.len() - 1;
         let params = &self.params;
         let level = &mut self.levels[depth];
-        let rows = level.scale.len();
+        let rows = level.rows;
         if rows <= params.coarse_rows || depth + 1 >= params.max_levels {
             return Ok(false);
         }
@@ -97,22 +99,29 @@ impl DeviceHierarchy {
     pub(super) fn set_values<T: Real>(&mut self, matrix: &Matrix<T>) -> Result<(), LinearError> {
         self.levels[0].scale = checked_diagonal(matrix)?;
         for depth in 1..self.levels.len() {
-            let level = &self.levels[depth - 1];
-            let coarse = match &level.matrix {
-                None => coarse_level(matrix, level, &self.params)?,
-                Some(fine) => coarse_level(fine, level, &self.params)?,
+            let fine = &self.levels[depth - 1];
+            let coarse = match &fine.matrix {
+                None => coarse_level(matrix, fine, &self.params)?,
+                Some(own) => coarse_level(own, fine, &self.params)?,
             };
             let level = &mut self.levels[depth];
-            (level.matrix, level.scale) = (coarse.matrix, coarse.scale);
-            level.entries = coarse.entries;
+            let (transfer, over_correction) = (level.transfer.take(), level.over_correction);
+            *level = DeviceLevel { transfer, over_correction, ..coarse };
         }
         Ok(())
+    }
+
+    /// Frees the matrices below the finest one, which new values make again. Cycles have their own.
+    pub(super) fn forget_coarse_matrices(&mut self) {
+        for level in self.levels.iter_mut().skip(1) {
+            level.matrix = None;
+        }
     }
 
     /// The rows of the report.
     pub(super) fn report(&self) -> Vec<LevelReport> {
         let of_level = |level: &DeviceLevel| LevelReport {
-            rows: level.scale.len(),
+            rows: level.rows,
             entries: level.entries,
             interpolation_entries: level.transfer.as_ref().map_or(0, |[p, _]| p.entries()),
             ..LevelReport::default()
@@ -207,8 +216,15 @@ fn coarse_level<T: Real>(
     let mut scale = backend.zeros(matrix.rows());
     let (offsets, columns, values) = r.arrays();
     scale_rows(backend, r.rows(), offsets, columns, values, &level.scale, factor, &mut scale);
-    let entries = matrix.entries();
-    Ok(DeviceLevel { matrix: Some(matrix), transfer: None, over_correction: 1.0, scale, entries })
+    let (rows, entries) = (matrix.rows(), matrix.entries());
+    Ok(DeviceLevel {
+        matrix: Some(matrix),
+        transfer: None,
+        over_correction: 1.0,
+        scale,
+        rows,
+        entries,
+    })
 }
 
 /// y ← x, of integers. Traffic 8.
@@ -264,7 +280,7 @@ mod tests {
                         let got =
                             backend.install(|| DeviceHierarchy::new(&matrix, &params)).unwrap();
                         let what = format!("{backend:?} {layout:?} {params:?}");
-                        let rows: Vec<usize> = got.levels.iter().map(|l| l.scale.len()).collect();
+                        let rows: Vec<usize> = got.levels.iter().map(|l| l.rows).collect();
                         let want_rows: Vec<usize> =
                             want.levels.iter().map(|l| l.scale.len()).collect();
                         assert_eq!(rows, want_rows, "{what}");
