@@ -327,6 +327,19 @@ pub(super) fn row_product<F: Real, S: Real>(
     let (first, end) = row_places(row, offsets, layout);
     let mut k = first;
     let mut sum = F::literal(0.0);
+    // Four loads of a long row on their way at once.
+    while k + comptime!(3 * layout.spacing()) < end {
+        let l = k + comptime!(layout.spacing());
+        let m = k + comptime!(2 * layout.spacing());
+        let n = k + comptime!(3 * layout.spacing());
+        let (x_k, x_l) = (x[columns[k] as usize], x[columns[l] as usize]);
+        let (x_m, x_n) = (x[columns[m] as usize], x[columns[n] as usize]);
+        sum += convert::<S, F>(values[k]) * x_k;
+        sum += convert::<S, F>(values[l]) * x_l;
+        sum += convert::<S, F>(values[m]) * x_m;
+        sum += convert::<S, F>(values[n]) * x_n;
+        k += comptime!(4 * layout.spacing());
+    }
     while k < end {
         sum += convert::<S, F>(values[k]) * x[columns[k] as usize];
         k += comptime!(layout.spacing());

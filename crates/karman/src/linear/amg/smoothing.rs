@@ -27,6 +27,19 @@ fn stencil<S: Real>(
     let mut k = first;
     let own = x[row];
     let mut sum = excess[row] * own;
+    // Four loads of a long row on their way at once.
+    while k + comptime!(3 * layout.spacing()) < end {
+        let l = k + comptime!(layout.spacing());
+        let m = k + comptime!(2 * layout.spacing());
+        let n = k + comptime!(3 * layout.spacing());
+        let (x_k, x_l) = (x[columns[k] as usize], x[columns[l] as usize]);
+        let (x_m, x_n) = (x[columns[m] as usize], x[columns[n] as usize]);
+        sum += values[k] * (x_k - own);
+        sum += values[l] * (x_l - own);
+        sum += values[m] * (x_m - own);
+        sum += values[n] * (x_n - own);
+        k += comptime!(4 * layout.spacing());
+    }
     while k < end {
         sum += values[k] * (x[columns[k] as usize] - own);
         k += comptime!(layout.spacing());
@@ -221,8 +234,21 @@ pub(super) fn dense_row<S: Real>(
     across: usize,
 ) -> S {
     let mut sum = S::literal(0.0);
-    for j in 0..n {
-        sum += matrix[i * down + j * across] * b[j];
+    let mut j = 0usize;
+    let mut k = i * down;
+    // Sixteen loads on their way at once: rows are few, so are threads.
+    while j + 15 < n {
+        #[unroll]
+        for m in 0..16usize {
+            sum += matrix[k + m * across] * b[j + m];
+        }
+        j += 16;
+        k += 16 * across;
+    }
+    while j < n {
+        sum += matrix[k] * b[j];
+        j += 1;
+        k += across;
     }
     sum
 }
