@@ -5,6 +5,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use karman::backend::BackendKind;
 use karman::bench::Group;
+use karman::linear::{Method, PreconditionerKind};
 use std::path::PathBuf;
 
 /// Flow and heat on unstructured meshes, on the CPU or the GPU
@@ -52,6 +53,8 @@ pub(crate) enum Command {
     },
     /// Measure the speed of kernels against that of a copy
     Bench(BenchArguments),
+    /// Solve a system of linear equations given as Matrix Market files
+    Solve(SolveArguments),
     /// Solve cases and compare the results with their [expected] values
     Test {
         /// The case files
@@ -268,6 +271,10 @@ pub(crate) struct BenchArguments {
     /// Bytes of memory of the copy that all is compared with; more than the caches hold
     #[arg(long, value_parser = count, default_value = "5e8")]
     pub(crate) copy: usize,
+    /// Write the systems of the group solver to this folder, as system-CELLS.mtx and
+    /// system-CELLS-rhs.mtx
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) write_system: Option<PathBuf>,
     /// Write the lines to a file as JSON, or print nothing else
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
@@ -279,6 +286,64 @@ pub(crate) enum BenchPrecision {
     F64,
     F32,
     Both,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SolveArguments {
+    /// The matrix: coordinate real, general or symmetric
+    pub(crate) matrix: PathBuf,
+    /// The right-hand side: array real general, one column; 1 in each row where it is left out
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rhs: Option<PathBuf>,
+    /// cg, single_reduction_cg, flexible_cg, bicgstab, multigrid or fgmres; where it is left out, cg
+    /// for a symmetric matrix and bicgstab for another
+    #[arg(long, value_parser = method)]
+    pub(crate) method: Option<Method>,
+    /// none, jacobi, gauss_seidel, chebyshev or amg; where it is left out, amg for a large system on
+    /// the CPU and jacobi elsewhere
+    #[arg(long, value_parser = preconditioner)]
+    pub(crate) preconditioner: Option<PreconditionerKind>,
+    /// Stop once |b - A x| is at most this times |b|; where it is left out, 1e-8, in f32 1e-5
+    #[arg(long)]
+    pub(crate) tolerance: Option<f64>,
+    /// Most iterations
+    #[arg(long, default_value_t = 10_000)]
+    pub(crate) max_iterations: usize,
+    /// The backend: auto, cpu, cuda, vulkan, wgpu or hip
+    #[arg(long, value_parser = backend, default_value = "auto")]
+    pub(crate) backend: BackendKind,
+    /// f64 or f32
+    #[arg(long, value_enum, default_value_t = Precision::F64)]
+    pub(crate) precision: Precision,
+    /// Host threads; 0: one for each processor
+    #[arg(long, default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Write the solution to this file, converged or not
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A precision to solve in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Precision {
+    F64,
+    F32,
+}
+
+fn method(name: &str) -> Result<Method, String> {
+    Method::from_name(name)
+        .ok_or_else(|| format!("methods: {}", Method::ALL.map(Method::name).join(", ")))
+}
+
+fn preconditioner(name: &str) -> Result<PreconditionerKind, String> {
+    let known = PreconditionerKind::with_defaults();
+    known
+        .into_iter()
+        .find(|kind| kind.name() == name)
+        .ok_or_else(|| format!("preconditioners: {}", known.map(|kind| kind.name()).join(", ")))
 }
 
 fn backend(name: &str) -> Result<BackendKind, String> {

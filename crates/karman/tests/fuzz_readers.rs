@@ -1,4 +1,4 @@
-//! Fuzz targets of the mesh readers: whatever the bytes, a mesh or an error comes back.
+//! Fuzz targets of the readers: whatever the bytes, a mesh, a matrix or an error comes back.
 //!
 //! Under `cargo test` each runs for about a second; a long run is
 //! `cargo bolero test -p karman --test fuzz_readers TARGET`.
@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use karman::io::gmsh::GmshFormat;
+use karman::io::matrix_market::{parse_matrix, parse_vector};
 use karman::io::{parse_mesh, read_mesh, write_mesh};
 use karman::mesh::{CellShape, Elements, RawMesh};
 
@@ -63,18 +64,22 @@ fn bytes(name: &str) {
     });
 }
 
+fn with_changes(valid: &[u8], (changes, cut): &Changes) -> Vec<u8> {
+    let mut bytes = valid.to_vec();
+    for &(place, value) in changes {
+        let place = usize::from(place) % bytes.len();
+        bytes[place] = value;
+    }
+    if let Some(cut) = cut {
+        bytes.truncate(usize::from(*cut) % valid.len());
+    }
+    bytes
+}
+
 fn changed(name: &str, valid: &[u8]) {
     bolero::check!().with_type::<Changes>().with_test_time(Duration::from_millis(500)).for_each(
-        |(changes, cut)| {
-            let mut bytes = valid.to_vec();
-            for &(place, value) in changes {
-                let place = usize::from(place) % bytes.len();
-                bytes[place] = value;
-            }
-            if let Some(cut) = cut {
-                bytes.truncate(usize::from(*cut) % valid.len());
-            }
-            if let Ok(mesh) = parse_mesh(name.as_ref(), &bytes) {
+        |changes| {
+            if let Ok(mesh) = parse_mesh(name.as_ref(), &with_changes(valid, changes)) {
                 check(&mesh);
             }
         },
@@ -159,4 +164,31 @@ fn vtk_changed() {
     binary.extend(b"\nCELL_TYPES 1\n\0\0\0\x0a\n");
     assert!(parse_mesh("m.vtk".as_ref(), &binary).is_ok());
     changed("m.vtk", &binary);
+}
+
+#[test]
+fn matrix_market_bytes() {
+    bolero::check!().with_test_time(Duration::from_millis(500)).for_each(|bytes| {
+        let _ = parse_vector("m.mtx".as_ref(), bytes);
+        let _ = parse_matrix("m.mtx".as_ref(), bytes);
+    });
+}
+
+#[test]
+fn matrix_market_changed() {
+    let valid = b"%%MatrixMarket matrix coordinate real symmetric\n% c\n3 3 4\n1 1 2.0\n\
+        2 1 -1e0\n2 2 2.0\n3 3 1e-3\n";
+    assert!(parse_matrix("m.mtx".as_ref(), valid).is_ok());
+    bolero::check!().with_type::<Changes>().with_test_time(Duration::from_millis(500)).for_each(
+        |changes| {
+            if let Ok(matrix) = parse_matrix("m.mtx".as_ref(), &with_changes(valid, changes)) {
+                let inside = |&(row, column, value): &(u32, u32, f64)| {
+                    (row as usize) < matrix.rows
+                        && (column as usize) < matrix.columns
+                        && value.is_finite()
+                };
+                assert!(matrix.entries.iter().all(inside));
+            }
+        },
+    );
 }

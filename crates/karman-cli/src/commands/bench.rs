@@ -23,6 +23,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
         groups,
         double: arguments.precision != BenchPrecision::F32,
         single: arguments.precision != BenchPrecision::F64,
+        write_system: arguments.write_system.clone(),
     };
     let mut bench = Bench::new(&backend, arguments.seconds);
     bench.copy(arguments.copy).map_err(Failure::input)?;

@@ -7,6 +7,7 @@ mod help;
 mod mesh;
 mod new;
 mod run;
+mod solve;
 mod test;
 
 use crate::arguments::{Arguments, Command};
@@ -24,6 +25,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Mesh(command) => mesh::run(&command),
         Command::Devices { json } => devices::run(json),
         Command::Bench(options) => bench::run(&options),
+        Command::Solve(options) => solve::run(&options),
         Command::Test { cases, backend, json } => test::run(&cases, backend, json, &log),
         Command::Help { topic, section } => help::run(topic.as_deref(), section.as_deref()),
         Command::ProvokeBug => panic!("karman provoke-bug was called"),

@@ -6,3 +6,4 @@ mod common;
 mod mesh;
 mod program;
 mod run;
+mod solve;

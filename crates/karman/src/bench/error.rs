@@ -24,7 +24,7 @@ pub enum BenchError {
     /// The generated mesh was refused.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// The generated mesh could not be written or read back.
+    /// The generated mesh could not be written or read back, or the system not written.
     #[error(transparent)]
     File(#[from] MeshFileError),
     /// The heat problem could not be discretised.

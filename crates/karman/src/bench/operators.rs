@@ -4,7 +4,7 @@ use super::mesh::TetrahedronMesh;
 use super::{Bench, BenchError, precision, values};
 use crate::mesh::{EdgeTopology, Mesh};
 use crate::operators::gradient::{corrected_face_value, gauss_gradient, least_squares_gradient};
-use crate::operators::incidence::{curl, divergence, gradient, nodal_gradient, rotation};
+use crate::operators::incidence::{divergence, gradient, nodal_gradient};
 use crate::operators::interpolate::{integrate, interpolate};
 use crate::operators::{EdgeIncidence, FaceCells, Laplacian, LeastSquares, MeshGeometry};
 use crate::real::Real;
@@ -102,13 +102,11 @@ fn edges<F: Real>(
     let mut of_edges = backend.zeros::<F>(n);
     let bytes = faces * s + 4.0 * items + s * n_edges;
     bench.time("curl", real, n_faces, bytes, |k| {
-        let e = &e.face_edges;
-        curl(k, n_faces, &e.offsets, &e.items, &a, e.rows, &mut of_faces);
+        e.curl(k, &a, &mut of_faces);
     })?;
     let bytes = n_edges * s + 4.0 * items + s * faces;
     bench.time("rotation", real, n, bytes, |k| {
-        let e = &e.edge_faces;
-        rotation(k, n, &e.offsets, &e.items, &v, e.rows, &mut of_edges);
+        e.rotation(k, &v, &mut of_edges);
     })?;
     let bytes = n_edges * (8.0 + s) + s * n_nodes as f64;
     bench.time("nodal gradient", real, n, bytes, |k| {

@@ -3,6 +3,7 @@
 use super::mesh::{TetrahedronMesh, set_up};
 use super::{Bench, BenchError, operators, pair, solver, streaming};
 use crate::mesh::EdgeTopology;
+use std::path::PathBuf;
 
 /// Lines that belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +56,13 @@ pub struct Plan {
     pub double: bool,
     /// Whether kernels run in single precision. The solver group runs in double, its products in both.
     pub single: bool,
+    /// Folder that the solver group writes its systems to, as Matrix Market files.
+    pub write_system: Option<PathBuf>,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Plan { groups: Group::ALL.to_vec(), double: true, single: true }
+        Plan { groups: Group::ALL.to_vec(), double: true, single: true, write_system: None }
     }
 }
 
@@ -98,7 +101,7 @@ pub fn measure(bench: &mut Bench, cells: usize, plan: &Plan) -> Result<(), Bench
         }
         if has(Group::Solver) {
             bench.group = Group::Solver.name();
-            solver(bench, &mesh)?;
+            solver(bench, &mesh, plan.write_system.as_deref())?;
         }
     }
     if has(Group::Pair) {

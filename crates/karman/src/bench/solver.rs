@@ -6,6 +6,7 @@ use super::{Bench, BenchError, precision, values};
 use crate::backend::{Buffer, blas};
 use crate::heat::cell_centred::{CellScheme, discretize};
 use crate::heat::{Condition, Material, MatrixFree};
+use crate::io::matrix_market::{CoordinateMatrix, write_matrix, write_vector};
 use crate::linear::amg::HierarchyPrecision;
 use crate::linear::{
     AmgParams, CsrMatrix, Layout, LinearError, Matrix, Operator, Params, PreconditionerKind, SLICE,
@@ -13,6 +14,7 @@ use crate::linear::{
 };
 use crate::operators::FaceCells;
 use crate::real::Real;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -49,14 +51,25 @@ fn assembled(m: &TetrahedronMesh) -> Result<System, BenchError> {
 }
 
 /// Times assembly, products in both layouts and precisions, an iteration of conjugate gradients with
-/// Jacobi (with and without a matrix) and a solve to 1e-8 from zero.
+/// Jacobi (with and without a matrix) and a solve to 1e-8 from zero. Writes the system to a folder where
+/// one is given, by the number of cells asked for.
 ///
 /// # Errors
-/// [`BenchError`] where the matrix does not fit, the solve did not converge, or the device failed.
-pub fn solver(bench: &mut Bench, m: &TetrahedronMesh) -> Result<(), BenchError> {
+/// [`BenchError`] where the matrix does not fit, the solve did not converge, the device failed or the
+/// system could not be written.
+pub fn solver(
+    bench: &mut Bench,
+    m: &TetrahedronMesh,
+    written_to: Option<&Path>,
+) -> Result<(), BenchError> {
     let n = m.mesh.n_cells();
     let System { matrix, right_side, conductances } =
         bench.once("heat: assembly", n, || assembled(m))?;
+    if let Some(folder) = written_to {
+        let file = |end: &str| folder.join(format!("system-{}{end}.mtx", bench.cells));
+        write_matrix(&file(""), &coordinates(&matrix))?;
+        write_vector(&file("-rhs"), &right_side)?;
+    }
     for layout in [Layout::Csr, Layout::SlicedEll] {
         product(bench, matrix.clone(), layout)?;
         product(bench, matrix.converted::<f32>(), layout)?;
@@ -131,6 +144,13 @@ fn set_up(
     times.sort_by(f64::total_cmp);
     bench.add(name, "f64", n, 0.0, [first, times[repetitions / 2]]);
     Ok(solver)
+}
+
+fn coordinates(matrix: &CsrMatrix<f64>) -> CoordinateMatrix {
+    let rows = 0..matrix.rows();
+    let of_row = |r| matrix.row(r).map(move |(c, value)| (r as u32, c as u32, value));
+    let entries = rows.flat_map(of_row).collect();
+    CoordinateMatrix { rows: matrix.rows(), columns: matrix.columns(), entries }
 }
 
 fn product<F: Real>(

@@ -14,7 +14,6 @@ use crate::linear::{
 };
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::FaceCells;
-use crate::operators::neighbours::neighbours;
 use crate::real::Real;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -83,7 +82,6 @@ struct CouplingOnBackend<F: Real> {
 /// The arrays of K on a backend.
 pub(super) struct CorrectionOnBackend<F: Real> {
     cells: FaceCells,
-    neighbours: Buffer<u32>,
     gradient_weights: Buffer<F>,
     tangential: Buffer<F>,
     left_weight: Buffer<F>,
@@ -95,8 +93,8 @@ pub(super) struct CorrectionOnBackend<F: Real> {
 impl<F: Real> CorrectionOnBackend<F> {
     fn new(backend: &Backend, mesh: &Mesh, correction: Correction) -> Self {
         let cells = FaceCells::new(backend, mesh);
+        cells.neighbours(backend);
         CorrectionOnBackend {
-            neighbours: neighbours(backend, &cells),
             cells,
             gradient_weights: narrow(backend, correction.gradient_weights),
             tangential: narrow(backend, correction.tangential),
@@ -124,7 +122,7 @@ impl<F: Real> CorrectionOnBackend<F> {
             backend,
             n,
             offsets,
-            &self.neighbours,
+            self.cells.neighbours(backend),
             &self.gradient_weights,
             &self.boundary_value,
             &self.row_value,

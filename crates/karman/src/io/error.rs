@@ -1,4 +1,5 @@
-//! What can be wrong with a mesh file: the file, the place in it, and the values found there.
+//! What can be wrong with a mesh file or a matrix file: the file, the place in it, and the values
+//! found there.
 //!
 //! Readers work on bytes and know no path; they report a [`Fault`] (an offset and a problem), which
 //! the entry points turn into a [`MeshFileError`] with the file's name and a line or a byte.
@@ -6,7 +7,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A mesh file that cannot be read or written: where, and why.
+/// A mesh file, or a Matrix Market file, that cannot be read or written: where, and why.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{place}: {problem}", file.display())]
 pub struct MeshFileError {
@@ -39,7 +40,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with a mesh file. Elements and nodes are counted from 0 unless called a tag.
+/// What is wrong with such a file. Elements and nodes are counted from 0 unless called a tag.
 #[derive(Debug, thiserror::Error)]
 pub enum MeshFileProblem {
     /// The operating system refused.
@@ -95,6 +96,38 @@ pub enum MeshFileProblem {
         node: i64,
         /// The coordinate.
         value: f64,
+    },
+    /// An entry of a matrix or a vector is not a number or infinite.
+    #[error("the entry is not finite: {value}")]
+    EntryNotFinite {
+        /// The entry.
+        value: f64,
+    },
+    /// An entry of a matrix has no place in it.
+    #[error(
+        "the entry in row {row}, column {column} lies outside the matrix of {rows} rows and \
+         {columns} columns (counted from 1)"
+    )]
+    EntryOutOfRange {
+        /// Row of the entry, counted from 1.
+        row: i64,
+        /// Column of the entry, counted from 1.
+        column: i64,
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        columns: usize,
+    },
+    /// An entry of a symmetric matrix is in the half that the file leaves out.
+    #[error(
+        "the entry in row {row}, column {column} lies above the diagonal: a symmetric file lists \
+         the lower triangle alone"
+    )]
+    AboveDiagonal {
+        /// Row of the entry, counted from 1.
+        row: i64,
+        /// Column of the entry, counted from 1.
+        column: i64,
     },
     /// An element names a node that does not exist.
     #[error(

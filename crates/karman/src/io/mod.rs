@@ -1,4 +1,4 @@
-//! Mesh files: Gmsh, SU2, VTU and legacy VTK, and the files a simulation writes.
+//! Mesh files: Gmsh, SU2, VTU and legacy VTK; Matrix Market; and the files a simulation writes.
 //!
 //! A reader takes the bytes of a file and gives a [`RawMesh`]; nothing is allocated from a count
 //! that the file cannot bear out, and no content makes it panic. What is wrong with a file comes
@@ -12,6 +12,7 @@ mod element_types;
 mod error;
 mod fields;
 pub mod gmsh;
+pub mod matrix_market;
 mod number;
 pub mod picture;
 pub mod pvd;

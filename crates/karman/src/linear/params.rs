@@ -21,6 +21,21 @@ pub enum Method {
 }
 
 impl Method {
+    /// Every method.
+    pub const ALL: [Method; 6] = [
+        Method::ConjugateGradient,
+        Method::SingleReduction,
+        Method::FlexibleConjugateGradient,
+        Method::BiCgStab,
+        Method::Stationary,
+        Method::Fgmres,
+    ];
+
+    /// The method of this name.
+    pub fn from_name(name: &str) -> Option<Method> {
+        Method::ALL.into_iter().find(|method| method.name() == name)
+    }
+
     /// Name in the case file.
     pub fn name(self) -> &'static str {
         match self {
@@ -69,6 +84,17 @@ pub enum PreconditionerKind {
 }
 
 impl PreconditionerKind {
+    /// Those that a name alone asks for, with the parameters they then have.
+    pub fn with_defaults() -> [PreconditionerKind; 5] {
+        [
+            PreconditionerKind::None,
+            PreconditionerKind::Jacobi,
+            PreconditionerKind::GaussSeidel,
+            PreconditionerKind::Chebyshev { degree: 4, ratio: 30.0 },
+            PreconditionerKind::Amg(AmgParams::default()),
+        ]
+    }
+
     /// Name in messages.
     pub fn name(self) -> &'static str {
         match self {

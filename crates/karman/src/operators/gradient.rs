@@ -56,8 +56,7 @@ pub fn least_squares_gradient_of_cell<F: Real>(
     n_cells: usize,
     #[comptime] dimension: usize,
 ) -> Vec3<F> {
-    let zero = F::literal(0.0);
-    let mut a = Sym3::<F> { xx: zero, xy: zero, xz: zero, yy: zero, yz: zero, zz: zero };
+    let mut a = Sym3::<F>::zero();
     let mut b = Vec3::<F>::zero();
     let x = Vec3::<F>::at(cell_centre, c, n_cells);
     let own = p[c];
@@ -78,12 +77,7 @@ pub fn least_squares_gradient_of_cell<F: Real>(
             weight = boundary_weight[f - n_interior];
         }
         let w = weight / Vec3::<F>::dot(d, d);
-        a.xx += w * d.x * d.x;
-        a.xy += w * d.x * d.y;
-        a.xz += w * d.x * d.z;
-        a.yy += w * d.y * d.y;
-        a.yz += w * d.y * d.z;
-        a.zz += w * d.z * d.z;
+        a = Sym3::<F>::plus(a, Sym3::<F>::outer(d, w));
         b = Vec3::<F>::plus(b, Vec3::<F>::scaled(d, w * difference));
     }
     if comptime!(dimension == 2) {

@@ -7,7 +7,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::incidence::{divergence, gradient, without_sign};
-use super::neighbours::{is_cell, neighbours};
+use super::neighbours::is_cell;
 use super::topology::FaceCells;
 use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::real::Real;
@@ -70,14 +70,14 @@ pub fn laplacian_of_cell_dot<F: Real>(
 #[derive(Debug)]
 pub struct Laplacian<F: Real> {
     cells: Arc<FaceCells>,
-    neighbours: Buffer<u32>,
     conductance: Buffer<F>,
 }
 
 impl<F: Real> Laplacian<F> {
     /// The Laplacian with a conductance for each face, `[n_faces]`.
     pub fn new(backend: &Backend, cells: Arc<FaceCells>, conductance: Buffer<F>) -> Self {
-        Laplacian { neighbours: neighbours(backend, &cells), cells, conductance }
+        cells.neighbours(backend);
+        Laplacian { cells, conductance }
     }
 
     /// Number of cells.
@@ -87,8 +87,9 @@ impl<F: Real> Laplacian<F> {
 
     /// y ← A x. `x`, `y`: `[n_cells]`.
     pub fn apply(&self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
-        let Laplacian { cells, neighbours, conductance: a } = self;
+        let Laplacian { cells, conductance: a } = self;
         let FaceCells { offsets, faces, .. } = &**cells;
+        let neighbours = cells.neighbours(backend);
         laplacian(backend, cells.n_cells(), offsets, faces, neighbours, a, x, y);
     }
 
@@ -100,8 +101,9 @@ impl<F: Real> Laplacian<F> {
         y: &mut Buffer<F>,
         partials: &mut Partials,
     ) {
-        let Laplacian { cells, neighbours, conductance: a } = self;
+        let Laplacian { cells, conductance: a } = self;
         let FaceCells { offsets, faces, .. } = &**cells;
+        let neighbours = cells.neighbours(backend);
         laplacian_dot(backend, cells.n_cells(), offsets, faces, neighbours, a, x, y, partials);
     }
 }

@@ -6,7 +6,7 @@
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
 use super::incidence::without_sign;
-use super::neighbours::{is_cell, neighbours};
+use super::neighbours::is_cell;
 use super::topology::{FaceCells, MeshGeometry};
 use crate::backend::{Backend, Buffer, Segment, View};
 use crate::real::{Real, Sym3, Vec3};
@@ -19,7 +19,6 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct LeastSquares<F: Real> {
     cells: Arc<FaceCells>,
-    neighbours: Buffer<u32>,
     /// `[3][items]`
     weights: Buffer<F>,
 }
@@ -34,14 +33,14 @@ impl<F: Real> LeastSquares<F> {
         boundary_weight: &Buffer<F>,
         dimension: usize,
     ) -> Self {
-        let neighbours = neighbours(backend, &cells);
+        let neighbours = cells.neighbours(backend);
         let n_items = neighbours.len();
         let mut weights = backend.zeros(3 * n_items);
         least_squares_weights(
             backend,
             cells.n_cells(),
             &cells.offsets,
-            &neighbours,
+            neighbours,
             boundary_weight,
             &geometry.face_centre,
             &geometry.cell_centre,
@@ -52,7 +51,7 @@ impl<F: Real> LeastSquares<F> {
             dimension,
             &mut weights,
         );
-        LeastSquares { cells, neighbours, weights }
+        LeastSquares { cells, weights }
     }
 
     /// The gradient, `[3][n_cells]`, of `p: [n_cells]` with `boundary_value: [n_faces − n_interior]`.
@@ -63,7 +62,8 @@ impl<F: Real> LeastSquares<F> {
         boundary_value: &Buffer<F>,
         gradient: &mut Buffer<F>,
     ) {
-        let LeastSquares { cells, neighbours: other, weights } = self;
+        let LeastSquares { cells, weights } = self;
+        let other = cells.neighbours(backend);
         let (n, offsets, items) = (cells.n_cells(), &cells.offsets, other.len());
         weighted_gradient(backend, n, offsets, other, weights, p, boundary_value, items, gradient);
     }
@@ -107,8 +107,7 @@ pub fn least_squares_weights_of_cell<F: Real>(
     #[comptime] dimension: usize,
     weights: &mut Segment<F>,
 ) {
-    let zero = F::literal(0.0);
-    let mut a = Sym3::<F> { xx: zero, xy: zero, xz: zero, yy: zero, yz: zero, zz: zero };
+    let mut a = Sym3::<F>::zero();
     let x = Vec3::<F>::at(cell_centre, c, n_cells);
     let first = offsets[c] as usize;
     let end = offsets[c + 1] as usize;
@@ -116,12 +115,7 @@ pub fn least_squares_weights_of_cell<F: Real>(
         let j = neighbours[k];
         let d = leg::<F>(x, j, face_centre, cell_centre, n_interior, n_faces, n_cells);
         let w = weight_of::<F>(j, d, boundary_weight);
-        a.xx += w * d.x * d.x;
-        a.xy += w * d.x * d.y;
-        a.xz += w * d.x * d.z;
-        a.yy += w * d.y * d.y;
-        a.yz += w * d.y * d.z;
-        a.zz += w * d.z * d.z;
+        a = Sym3::<F>::plus(a, Sym3::<F>::outer(d, w));
     }
     if comptime!(dimension == 2) {
         a.zz = a.xx + a.yy;

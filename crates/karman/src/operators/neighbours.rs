@@ -1,5 +1,5 @@
 //! What lies across each face of a cell. Kernels that go from cell to cell read it in order instead of
-//! asking each face which of its cells is the other one.
+//! asking each face which of its cells is the other one; see [`FaceCells::neighbours`].
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::incidence::without_sign;
@@ -9,9 +9,8 @@ use crate::mesh::SIGN_BIT;
 use cubecl::prelude::*;
 use karman_macros::kernel;
 
-/// For each item of `cell_to_faces`, `[items]`: the cell across that face, or the boundary face,
-/// counted from the first one, with the top bit set ([`is_cell()`]).
-pub fn neighbours(backend: &Backend, cells: &FaceCells) -> Buffer<u32> {
+/// The list that [`FaceCells::neighbours`] keeps.
+pub(super) fn find_neighbours_of_all(backend: &Backend, cells: &FaceCells) -> Buffer<u32> {
     let FaceCells { left, right, offsets, faces, .. } = cells;
     let (n, inner) = (cells.n_cells(), cells.n_interior());
     let mut neighbours = backend.zeros(faces.len());

@@ -1,9 +1,11 @@
 //! The arrays of a mesh that operators read, on a backend.
 
-use super::incidence::{LANES, NO_ITEM, Rows};
+use super::incidence::{LANES, NO_ITEM, Rows, curl, rotation, signed_sums_in_order};
+use super::neighbours::find_neighbours_of_all;
 use crate::backend::{Backend, Buffer};
 use crate::mesh::{Adjacency, EdgeTopology, Geometry, Mesh};
 use crate::real::Real;
+use std::sync::OnceLock;
 
 /// Which cells a face joins and which faces a cell has.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub struct FaceCells {
     pub faces: Buffer<u32>,
     /// Whether all cells have as many faces.
     pub rows: Rows,
+    /// Made when first asked for: not every operator reads it.
+    neighbours: OnceLock<Buffer<u32>>,
 }
 
 impl FaceCells {
@@ -29,7 +33,15 @@ impl FaceCells {
             offsets: backend.upload_slice(&mesh.cell_to_faces.offsets),
             faces: backend.upload_slice(&mesh.cell_to_faces.items),
             rows: equal_length(&mesh.cell_to_faces).map_or(Rows::Compressed, Rows::Equal),
+            neighbours: OnceLock::new(),
         }
+    }
+
+    /// For each item of `faces`, `[items]`: the cell across that face, or the boundary face, counted
+    /// from the first one, with the top bit set ([`is_cell()`](super::neighbours::is_cell())). The first
+    /// call makes the list, on `backend`; what is recorded later must have asked before.
+    pub fn neighbours(&self, backend: &Backend) -> &Buffer<u32> {
+        self.neighbours.get_or_init(|| find_neighbours_of_all(backend, self))
     }
 
     /// Number of cells.
@@ -57,23 +69,53 @@ pub struct Incidence {
     pub offsets: Buffer<u32>,
     /// Signed items.
     pub items: Buffer<u32>,
+    /// Which row each compressed row is, where they are not in their own order; else empty.
+    pub order: Buffer<u32>,
     /// Number of rows.
     pub len: usize,
 }
 
+/// Rows of a window within which the host has them by length: few enough that what a window reads stays
+/// in the first cache, many enough that lengths seldom change.
+const WINDOW: usize = 128;
+
 impl Incidence {
-    /// Uploads a map: as it is where its rows have one length or on the host, else in slices.
+    /// Uploads a map: as it is where its rows have one length, else in slices on a device and by length
+    /// in windows on the host.
     pub fn new(backend: &Backend, map: &Adjacency) -> Incidence {
-        let rows = match equal_length(map) {
-            Some(length) => Rows::Equal(length),
-            None if backend.device().is_some() => Rows::Slices,
-            None => Rows::Compressed,
-        };
-        let len = map.len();
-        if rows != Rows::Slices {
-            let offsets = backend.upload_slice(&map.offsets);
-            return Incidence { rows, offsets, items: backend.upload_slice(&map.items), len };
+        if let Some(length) = equal_length(map) {
+            return Incidence {
+                rows: Rows::Equal(length),
+                offsets: backend.upload_slice(&map.offsets),
+                items: backend.upload_slice(&map.items),
+                order: backend.upload(vec![]),
+                len: map.len(),
+            };
         }
+        if backend.device().is_some() {
+            Self::in_slices(backend, map)
+        } else {
+            Self::by_length(backend, map)
+        }
+    }
+
+    fn by_length(backend: &Backend, map: &Adjacency) -> Incidence {
+        let len = map.len();
+        let mut order: Vec<u32> = (0..len as u32).collect();
+        for window in order.chunks_mut(WINDOW) {
+            window.sort_by_key(|row| map.of(*row as usize).len());
+        }
+        let (mut offsets, mut items) = (vec![0], Vec::with_capacity(map.items.len()));
+        for row in &order {
+            items.extend_from_slice(map.of(*row as usize));
+            offsets.push(items.len() as u32);
+        }
+        let [offsets, items, order] = [offsets, items, order].map(|array| backend.upload(array));
+        Incidence { rows: Rows::Compressed, offsets, items, order, len }
+    }
+
+    fn in_slices(backend: &Backend, map: &Adjacency) -> Incidence {
+        let len = map.len();
         let (mut offsets, mut items) = (vec![0], vec![]);
         for first in (0..len).step_by(LANES) {
             let slice = first..(first + LANES).min(len);
@@ -87,7 +129,8 @@ impl Incidence {
             }
             offsets.push(items.len() as u32);
         }
-        Incidence { rows, offsets: backend.upload(offsets), items: backend.upload(items), len }
+        let [offsets, items, order] = [offsets, items, vec![]].map(|array| backend.upload(array));
+        Incidence { rows: Rows::Slices, offsets, items, order, len }
     }
 }
 
@@ -124,6 +167,27 @@ impl EdgeIncidence {
     pub fn n_edges(&self) -> usize {
         self.edge_faces.len
     }
+
+    /// (C a)_f = Σ_e ± a_e, the circulation around each face. `circulation`: `[n_edges]`, `flux`:
+    /// `[n_faces]`.
+    pub fn curl<F: Real>(&self, backend: &Backend, circulation: &Buffer<F>, flux: &mut Buffer<F>) {
+        let Incidence { rows, offsets, items, order, len } = &self.face_edges;
+        if order.is_empty() {
+            curl(backend, *len, offsets, items, circulation, *rows, flux);
+        } else {
+            signed_sums_in_order(backend, *len, order, offsets, items, circulation, flux);
+        }
+    }
+
+    /// (R v)_e = Σ_f ± v_f, the transpose of the curl. `v`: `[n_faces]`, `r`: `[n_edges]`.
+    pub fn rotation<F: Real>(&self, backend: &Backend, v: &Buffer<F>, r: &mut Buffer<F>) {
+        let Incidence { rows, offsets, items, order, len } = &self.edge_faces;
+        if order.is_empty() {
+            rotation(backend, *len, offsets, items, v, *rows, r);
+        } else {
+            signed_sums_in_order(backend, *len, order, offsets, items, v, r);
+        }
+    }
 }
 
 /// Sizes and centres of a mesh in the precision of a computation, component-major.
@@ -150,5 +214,36 @@ impl<F: Real> MeshGeometry<F> {
             face_centre: upload(&geometry.face_centre),
             area: upload(&geometry.face_area_vector),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_has_rows_by_length_within_windows() {
+        let backend = Backend::host(1).unwrap();
+        let lengths: Vec<usize> = (0..3 * WINDOW + 5).map(|row| row * 7 % 5).collect();
+        let mut map = Adjacency { offsets: vec![0], items: vec![] };
+        for (row, length) in lengths.iter().enumerate() {
+            map.items.extend((0..*length).map(|k| (10 * row + k) as u32));
+            map.offsets.push(map.items.len() as u32);
+        }
+        let made = Incidence::new(&backend, &map);
+        assert_eq!((made.rows, made.len), (Rows::Compressed, lengths.len()));
+        let read = |buffer| backend.read::<u32>(buffer).unwrap();
+        let [order, offsets, items] = [read(&made.order), read(&made.offsets), read(&made.items)];
+        for (position, row) in order.iter().enumerate() {
+            assert_eq!(position / WINDOW, *row as usize / WINDOW);
+            let range = offsets[position] as usize..offsets[position + 1] as usize;
+            assert_eq!(&items[range], map.of(*row as usize));
+        }
+        for window in order.chunks(WINDOW) {
+            assert!(window.is_sorted_by_key(|row| lengths[*row as usize]));
+        }
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert!(sorted.iter().enumerate().all(|(k, row)| k == *row as usize));
     }
 }

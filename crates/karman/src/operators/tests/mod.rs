@@ -5,7 +5,7 @@ mod parts;
 mod reconstructions;
 
 use super::gradient::{corrected_face_value, gauss_gradient, least_squares_gradient};
-use super::incidence::{curl, divergence, gradient, nodal_gradient, rotation};
+use super::incidence::{divergence, gradient, nodal_gradient};
 use super::interpolate::{integrate, interpolate};
 use super::{EdgeIncidence, FaceCells, LeastSquares, MeshGeometry};
 use crate::backend::testing::values;
@@ -139,13 +139,13 @@ impl<'a, F: Real> On<'a, F> {
     }
 
     pub(super) fn curl(&self, circulation: &[f64]) -> Vec<f64> {
-        let (a, e) = (self.up(circulation), &self.edges.face_edges);
-        self.run(e.len, |k, out| curl(k, e.len, &e.offsets, &e.items, &a, e.rows, out))
+        let a = self.up(circulation);
+        self.run(self.mesh.n_faces(), |k, out| self.edges.curl(k, &a, out))
     }
 
     pub(super) fn rotation(&self, v: &[f64]) -> Vec<f64> {
-        let (v, e) = (self.up(v), &self.edges.edge_faces);
-        self.run(e.len, |k, out| rotation(k, e.len, &e.offsets, &e.items, &v, e.rows, out))
+        let v = self.up(v);
+        self.run(self.edges.n_edges(), |k, out| self.edges.rotation(k, &v, out))
     }
 
     pub(super) fn nodal_gradient(&self, phi: &[f64]) -> Vec<f64> {
