@@ -13,8 +13,16 @@ use toml::Spanned;
 pub struct AmgParameters {
     /// How coarse unknowns are chosen; default `pmis`.
     pub coarsening: Coarsening,
+    /// Passes of matching that make the first coarse level (`pmis`) or every one (`aggregation`), each
+    /// of which halves the unknowns: 0 to 4; default 1, with `aggregation` 3.
+    pub pairing: usize,
     /// θ: j is strong for i where −a_ij ≥ θ max_k(−a_ik); 0 to 1, default 0.25.
     pub strength: f64,
+    /// Couplings of coarse matrices below this share of the largest of their row go to the diagonals;
+    /// 0 keeps all, below 1, default 0.1.
+    pub drop_tolerance: f64,
+    /// Most levels, at least 1; default 25.
+    pub max_levels: usize,
     /// α > 0: weight of boundary unknowns in Ruge–Stüben coarsening; default 1.
     pub boundary_weight: f64,
     /// Weak couplings of coarse matrices dropped; default none.
@@ -45,7 +53,10 @@ impl Default for AmgParameters {
     fn default() -> Self {
         Self {
             coarsening: Coarsening::Pmis,
+            pairing: 1,
             strength: 0.25,
+            drop_tolerance: 0.1,
+            max_levels: 25,
             boundary_weight: 1.0,
             sparsification: None,
             smoother: Smoother::L1Jacobi,
@@ -110,7 +121,10 @@ keyword! {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AmgFile {
     coarsening: Option<Coarsening>,
+    pairing: Maybe<usize>,
     strength: Maybe<f64>,
+    drop_tolerance: Maybe<f64>,
+    max_levels: Maybe<usize>,
     boundary_weight: Maybe<f64>,
     sparsification: Option<SparsificationFile>,
     smoother: Option<Smoother>,
@@ -175,6 +189,27 @@ pub(crate) fn check(file: Option<&Spanned<AmgFile>>) -> Result<AmgParameters, Pr
         let message = format!("`strength` must be from 0 to 1, not {strength}");
         return Err(Problem::at(file.span(), message));
     }
+    let coarsening = keys.coarsening.unwrap_or(defaults.coarsening);
+    let pairing = match &keys.pairing {
+        None if coarsening == Coarsening::Aggregation => 3,
+        None => defaults.pairing,
+        Some(file) if *file.get_ref() <= 4 => *file.get_ref(),
+        Some(file) => {
+            let message = format!("`pairing` must be from 0 to 4, not {}", file.get_ref());
+            return Err(Problem::at(file.span(), message));
+        }
+    };
+    let drop_tolerance =
+        number(&keys.drop_tolerance, defaults.drop_tolerance, "drop_tolerance", Sign::NotNegative)?;
+    if let Some(file) = keys.drop_tolerance.as_ref().filter(|_| drop_tolerance >= 1.0) {
+        let message = format!("`drop_tolerance` must be below 1, not {drop_tolerance}");
+        return Err(Problem::at(file.span(), message));
+    }
+    let max_levels = match &keys.max_levels {
+        None => defaults.max_levels,
+        Some(file) if *file.get_ref() > 0 => *file.get_ref(),
+        Some(file) => return Err(Problem::at(file.span(), "`max_levels` must be 1 or more")),
+    };
     let sparsification = match &keys.sparsification {
         None | Some(SparsificationFile::None) => None,
         Some(SparsificationFile::Table(table)) => Some(Sparsification {
@@ -195,8 +230,11 @@ pub(crate) fn check(file: Option<&Spanned<AmgFile>>) -> Result<AmgParameters, Pr
         }
     };
     Ok(AmgParameters {
-        coarsening: keys.coarsening.unwrap_or(defaults.coarsening),
+        coarsening,
+        pairing,
         strength,
+        drop_tolerance,
+        max_levels,
         boundary_weight: number(
             &keys.boundary_weight,
             defaults.boundary_weight,

@@ -327,17 +327,21 @@ pub(super) fn row_product<F: Real, S: Real>(
     let (first, end) = row_places(row, offsets, layout);
     let mut k = first;
     let mut sum = F::literal(0.0);
-    // Four loads of a long row on their way at once.
+    // Loads of a long row on their way together.
+    while k + comptime!(7 * layout.spacing()) < end {
+        #[unroll]
+        for m in 0..8usize {
+            let at = k + m * comptime!(layout.spacing());
+            sum += convert::<S, F>(values[at]) * x[columns[at] as usize];
+        }
+        k += comptime!(8 * layout.spacing());
+    }
     while k + comptime!(3 * layout.spacing()) < end {
-        let l = k + comptime!(layout.spacing());
-        let m = k + comptime!(2 * layout.spacing());
-        let n = k + comptime!(3 * layout.spacing());
-        let (x_k, x_l) = (x[columns[k] as usize], x[columns[l] as usize]);
-        let (x_m, x_n) = (x[columns[m] as usize], x[columns[n] as usize]);
-        sum += convert::<S, F>(values[k]) * x_k;
-        sum += convert::<S, F>(values[l]) * x_l;
-        sum += convert::<S, F>(values[m]) * x_m;
-        sum += convert::<S, F>(values[n]) * x_n;
+        #[unroll]
+        for m in 0..4usize {
+            let at = k + m * comptime!(layout.spacing());
+            sum += convert::<S, F>(values[at]) * x[columns[at] as usize];
+        }
         k += comptime!(4 * layout.spacing());
     }
     while k < end {

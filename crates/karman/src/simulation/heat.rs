@@ -244,10 +244,11 @@ fn amg_params(case: &AmgParameters) -> AmgParams {
     };
     AmgParams {
         coarsening,
-        // Aggregates of eight with four entries a row, pairs with three.
-        pairing: if coarsening == Coarsening::Aggregation { 3 } else { 1 },
+        pairing: case.pairing,
         interpolation_entries: if coarsening == Coarsening::Aggregation { 4 } else { 3 },
         strength: case.strength,
+        drop_tolerance: case.drop_tolerance,
+        max_levels: case.max_levels,
         boundary_weight: case.boundary_weight,
         sparsification: case.sparsification.map(sparsification),
         smoother: match case.smoother {

@@ -424,6 +424,24 @@ fn solvers() {
     11 | amg.strength = 1.5
        |                ^^^
     ");
+    insta::assert_snapshot!(change("amg.pairing = 5"), @"
+    folder/bar.toml:11:15: `pairing` must be from 0 to 4, not 5
+       |
+    11 | amg.pairing = 5
+       |               ^
+    ");
+    insta::assert_snapshot!(change("amg.drop_tolerance = 1.0"), @"
+    folder/bar.toml:11:22: `drop_tolerance` must be below 1, not 1
+       |
+    11 | amg.drop_tolerance = 1.0
+       |                      ^^^
+    ");
+    insta::assert_snapshot!(change("amg.max_levels = 0"), @"
+    folder/bar.toml:11:18: `max_levels` must be 1 or more
+       |
+    11 | amg.max_levels = 0
+       |                  ^
+    ");
     insta::assert_snapshot!(change("amg.sweeps = [0, 0]"), @"
     folder/bar.toml:11:14: `sweeps` must not be 0 on both sides
        |

@@ -27,17 +27,21 @@ fn stencil<S: Real>(
     let mut k = first;
     let own = x[row];
     let mut sum = excess[row] * own;
-    // Four loads of a long row on their way at once.
+    // Loads of a long row on their way together.
+    while k + comptime!(7 * layout.spacing()) < end {
+        #[unroll]
+        for m in 0..8usize {
+            let at = k + m * comptime!(layout.spacing());
+            sum += values[at] * (x[columns[at] as usize] - own);
+        }
+        k += comptime!(8 * layout.spacing());
+    }
     while k + comptime!(3 * layout.spacing()) < end {
-        let l = k + comptime!(layout.spacing());
-        let m = k + comptime!(2 * layout.spacing());
-        let n = k + comptime!(3 * layout.spacing());
-        let (x_k, x_l) = (x[columns[k] as usize], x[columns[l] as usize]);
-        let (x_m, x_n) = (x[columns[m] as usize], x[columns[n] as usize]);
-        sum += values[k] * (x_k - own);
-        sum += values[l] * (x_l - own);
-        sum += values[m] * (x_m - own);
-        sum += values[n] * (x_n - own);
+        #[unroll]
+        for m in 0..4usize {
+            let at = k + m * comptime!(layout.spacing());
+            sum += values[at] * (x[columns[at] as usize] - own);
+        }
         k += comptime!(4 * layout.spacing());
     }
     while k < end {
@@ -236,14 +240,14 @@ pub(super) fn dense_row<S: Real>(
     let mut sum = S::literal(0.0);
     let mut j = 0usize;
     let mut k = i * down;
-    // Sixteen loads on their way at once: rows are few, so are threads.
-    while j + 15 < n {
+    // Rows are few, so are threads: 32 loads of each on their way together.
+    while j + 31 < n {
         #[unroll]
-        for m in 0..16usize {
+        for m in 0..32usize {
             sum += matrix[k + m * across] * b[j + m];
         }
-        j += 16;
-        k += 16 * across;
+        j += 32;
+        k += 32 * across;
     }
     while j < n {
         sum += matrix[k] * b[j];

@@ -13,6 +13,9 @@ use crate::real::Real;
 use cubecl::prelude::*;
 use karman_macros::kernel;
 
+/// Rows of so many entries on average are long: a few more do not matter.
+const LONG_ROWS: usize = 12;
+
 /// Entries of a row, the diagonal left out unless `with_diagonal`. A column that repeats the one before
 /// is padding. Traffic: offsets and columns of the matrix, and 4.
 #[kernel(count_entries, out(counts))]
@@ -42,9 +45,10 @@ pub(super) fn row_length(
     count
 }
 
-/// Places of a slice: its rows times the longest of them. Traffic 4 a row and 4.
+/// Places of a slice: its rows times the longest of them, which is rounded up to a multiple of `step`.
+/// Traffic 4 a row and 4.
 #[kernel(size_slices, out(sizes))]
-pub(super) fn slice_size(slice: usize, counts: &View<u32>, rows: usize) -> u32 {
+pub(super) fn slice_size(slice: usize, counts: &View<u32>, rows: usize, step: u32) -> u32 {
     let first = slice * comptime!(SLICE);
     let mut end = first + comptime!(SLICE);
     if end > rows {
@@ -56,7 +60,7 @@ pub(super) fn slice_size(slice: usize, counts: &View<u32>, rows: usize) -> u32 {
             longest = counts[row];
         }
     }
-    longest * comptime!(SLICE as u32)
+    (longest + step - 1) / step * step * comptime!(SLICE as u32)
 }
 
 /// A row in its slice, padded with its last column. Traffic of both matrices.
@@ -116,7 +120,9 @@ pub(in crate::linear::amg) fn sliced<T: Real, S: Real>(
     count_entries(backend, n, offsets, columns, layout, with_diagonal, &mut counts);
     let slices = n.div_ceil(SLICE);
     let mut sizes = backend.zeros(slices);
-    size_slices(backend, slices, &counts, n, &mut sizes);
+    // Kernels take four entries of a long row at once.
+    let step = if a.entries() >= LONG_ROWS * n { 4 } else { 1 };
+    size_slices(backend, slices, &counts, n, step, &mut sizes);
     let (new_offsets, places) = scanned(backend, &sizes)?;
     let (mut new_columns, mut new_values) = (backend.zeros(places), backend.zeros(places));
     let last = a.columns().saturating_sub(1) as u32;

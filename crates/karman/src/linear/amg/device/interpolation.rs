@@ -12,16 +12,16 @@ use crate::real::Real;
 use cubecl::prelude::*;
 use karman_macros::kernel;
 
-/// Where `column` stands among the first `size` candidates; `size` where it does not.
+/// Places of a table of candidates: twice as many, so that an empty one is always near.
+const PLACES: usize = 2 * CANDIDATES;
+
+/// The place of a coarse unknown in the table, or the empty place where it would stand. Neighbours have
+/// close numbers, so their low bits are hash enough.
 #[cube]
-fn place_of(candidates: &Local<u32, CANDIDATES>, size: usize, column: u32) -> usize {
-    let mut place = size;
-    let mut k = 0usize;
-    while k < place {
-        if candidates[k] == column {
-            place = k;
-        }
-        k += 1;
+fn place_of(table: &Local<u32, PLACES>, column: u32) -> usize {
+    let mut place = ((column ^ (column >> 7u32)) & comptime!(PLACES as u32 - 1)) as usize;
+    while table[place] != column && table[place] != comptime!(FINE) {
+        place = (place + 1) & comptime!(PLACES - 1);
     }
     place
 }
@@ -53,8 +53,13 @@ pub(super) fn extended<S: Real>(
         loose_values[row] = f64::literal(1.0);
         kept = 1usize;
     } else {
-        let mut candidates = Local::<u32, CANDIDATES>::uninitialised();
-        let mut weights = Local::<f64, CANDIDATES>::uninitialised();
+        let mut table = Local::<u32, PLACES>::uninitialised();
+        for place in 0..comptime!(PLACES) {
+            table[place] = comptime!(FINE).runtime();
+        }
+        let mut weights = Local::<f64, PLACES>::uninitialised();
+        // The places of candidates in the order they were met.
+        let mut met = Local::<u32, CANDIDATES>::uninitialised();
         let mut size = 0usize;
         let threshold = thresholds[row];
         let (first, end) = row_places(row, offsets, layout);
@@ -63,11 +68,11 @@ pub(super) fn extended<S: Real>(
             let j = columns[k] as usize;
             if j != row && -S::widen(values[k]) >= threshold {
                 if coarse[j] != comptime!(FINE) {
-                    if place_of(&candidates, size, coarse[j]) == size
-                        && size < comptime!(CANDIDATES)
-                    {
-                        candidates[size] = coarse[j];
-                        weights[size] = zero;
+                    let place = place_of(&table, coarse[j]);
+                    if table[place] == comptime!(FINE) && size < comptime!(CANDIDATES) {
+                        table[place] = coarse[j];
+                        weights[place] = zero;
+                        met[size] = place as u32;
                         size += 1;
                     }
                 } else {
@@ -77,11 +82,11 @@ pub(super) fn extended<S: Real>(
                     while m < end {
                         let l = coarse[columns[m] as usize];
                         if l != comptime!(FINE) && -S::widen(values[m]) >= beyond {
-                            if place_of(&candidates, size, l) == size
-                                && size < comptime!(CANDIDATES)
-                            {
-                                candidates[size] = l;
-                                weights[size] = zero;
+                            let place = place_of(&table, l);
+                            if table[place] == comptime!(FINE) && size < comptime!(CANDIDATES) {
+                                table[place] = l;
+                                weights[place] = zero;
+                                met[size] = place as u32;
                                 size += 1;
                             }
                         }
@@ -99,8 +104,8 @@ pub(super) fn extended<S: Real>(
             let mut to_diagonal = true;
             if j != row {
                 if coarse[j] != comptime!(FINE) {
-                    let place = place_of(&candidates, size, coarse[j]);
-                    if place < size {
+                    let place = place_of(&table, coarse[j]);
+                    if table[place] != comptime!(FINE) {
                         weights[place] += value;
                         to_diagonal = false;
                     }
@@ -116,7 +121,7 @@ pub(super) fn extended<S: Real>(
                             if l == row {
                                 sum += coupling;
                             } else if coarse[l] != comptime!(FINE) {
-                                if place_of(&candidates, size, coarse[l]) < size {
+                                if table[place_of(&table, coarse[l])] != comptime!(FINE) {
                                     sum += coupling;
                                 }
                             }
@@ -134,8 +139,8 @@ pub(super) fn extended<S: Real>(
                                 if l == row {
                                     diagonal += share * coupling;
                                 } else if coarse[l] != comptime!(FINE) {
-                                    let place = place_of(&candidates, size, coarse[l]);
-                                    if place < size {
+                                    let place = place_of(&table, coarse[l]);
+                                    if table[place] != comptime!(FINE) {
                                         weights[place] += share * coupling;
                                     }
                                 }
@@ -157,43 +162,42 @@ pub(super) fn extended<S: Real>(
             }
             let mut total = zero;
             for c in 0..size {
-                weights[c] = weights[c] / -diagonal;
-                total += weights[c];
+                let place = met[c] as usize;
+                weights[place] = weights[place] / -diagonal;
+                total += weights[place];
             }
             // The largest to the front, ties to the smaller column.
             let mut sum = zero;
             for c in 0..kept {
                 let mut best = c;
                 for other in c + 1..size {
-                    let x = f64::absolute(weights[other]);
-                    let y = f64::absolute(weights[best]);
-                    if x > y || (x == y && candidates[other] < candidates[best]) {
+                    let x = f64::absolute(weights[met[other] as usize]);
+                    let y = f64::absolute(weights[met[best] as usize]);
+                    let is_before = table[met[other] as usize] < table[met[best] as usize];
+                    if x > y || (x == y && is_before) {
                         best = other;
                     }
                 }
-                let column = candidates[best];
-                let weight = weights[best];
-                candidates[best] = candidates[c];
-                weights[best] = weights[c];
-                candidates[c] = column;
-                weights[c] = weight;
-                sum += weight;
+                let place = met[best];
+                met[best] = met[c];
+                met[c] = place;
+                sum += weights[place as usize];
             }
             let mut factor = f64::literal(1.0);
             if kept < size && sum != zero {
                 factor = total / sum;
             }
             for c in 0..kept {
-                // Its place is the number of kept columns below.
-                let column = candidates[c];
-                let mut place = 0usize;
+                // Its place in the row is the number of kept columns below.
+                let column = table[met[c] as usize];
+                let mut below = 0usize;
                 for other in 0..kept {
-                    if candidates[other] < column {
-                        place += 1;
+                    if table[met[other] as usize] < column {
+                        below += 1;
                     }
                 }
-                loose_columns[place * rows + row] = column;
-                loose_values[place * rows + row] = factor * weights[c];
+                loose_columns[below * rows + row] = column;
+                loose_values[below * rows + row] = factor * weights[met[c] as usize];
             }
         }
     }

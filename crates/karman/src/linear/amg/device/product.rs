@@ -1,11 +1,10 @@
-//! Products of sparse matrices and what follows them, row by row. A row of a product is found column
-//! by column: each pass over the row's terms takes the smallest column not yet taken and adds up what
-//! falls on it, in the order of the terms. Nothing is kept but the row itself, whatever its length; the
-//! passes read short rows, from the cache.
+//! Products of sparse matrices and what follows them, row by row. The rows of B that a row of A names
+//! are merged: each step takes the smallest of their next columns, adds up what falls on it in the order
+//! of A's entries, and moves on those that stood there. One writer a row, and the same bits every time.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::coarsening::scanned;
-use crate::backend::{BackendError, Segment, View};
+use crate::backend::{BackendError, Local, Segment, View};
 use crate::linear::matrix::row_places;
 use crate::linear::{Layout, Matrix};
 use crate::real::Real;
@@ -14,47 +13,103 @@ use karman_macros::kernel;
 
 /// No column.
 const NONE: u32 = u32::MAX;
+/// Rows of B that are merged at once.
+const MERGED: usize = 96;
 
-/// The smallest column of row `row` of A B from `bound` on, and the sum that falls on it.
+/// Number of rows of B that row `row` of A names, and where the first stands in A.
 #[cube]
-fn next_entry<S: Real>(
-    row: usize,
-    bound: u32,
-    a_offsets: &View<u32>,
+fn rows_named(row: usize, a_offsets: &View<u32>, #[comptime] layout: Layout) -> (usize, usize) {
+    let (first, end) = row_places(row, a_offsets, layout);
+    (first, (end - first + comptime!(layout.spacing() - 1)) / comptime!(layout.spacing()))
+}
+
+/// The first column of a row of A B. Of rows of B that are few enough to be merged, the first columns
+/// and their places are kept.
+#[cube]
+fn first_column(
+    heads: &mut Local<u32, MERGED>,
+    places: &mut Local<u32, MERGED>,
+    first: usize,
+    length: usize,
+    a_columns: &View<u32>,
+    b_offsets: &View<u32>,
+    b_columns: &View<u32>,
+    #[comptime] layout: Layout,
+) -> u32 {
+    let mut least = comptime!(NONE).runtime();
+    for l in 0..length {
+        let j = a_columns[first + l * comptime!(layout.spacing())] as usize;
+        let place = b_offsets[j];
+        let mut head = comptime!(NONE).runtime();
+        if place < b_offsets[j + 1] {
+            head = b_columns[place as usize];
+        }
+        if length <= comptime!(MERGED) {
+            heads[l] = head;
+            places[l] = place;
+        }
+        if head < least {
+            least = head;
+        }
+    }
+    least
+}
+
+/// The column after `column`, and what falls on `column`, summed in the order of A's entries. Rows of B
+/// that are merged move on from it; of more than that, all entries are looked at.
+#[cube]
+fn next_column<S: Real>(
+    column: u32,
+    heads: &mut Local<u32, MERGED>,
+    places: &mut Local<u32, MERGED>,
+    first: usize,
+    length: usize,
     a_columns: &View<u32>,
     a_values: &View<S>,
     b_offsets: &View<u32>,
     b_columns: &View<u32>,
     b_values: &View<f64>,
     #[comptime] layout: Layout,
-    #[comptime] with_values: bool,
 ) -> (u32, f64) {
-    let mut least = comptime!(NONE).runtime();
+    let mut next = comptime!(NONE).runtime();
     let mut sum = f64::literal(0.0);
-    let (first, end) = row_places(row, a_offsets, layout);
-    let mut k = first;
-    while k < end {
-        let j = a_columns[k] as usize;
-        for m in b_offsets[j] as usize..b_offsets[j + 1] as usize {
-            let column = b_columns[m];
-            if column >= bound && column <= least {
-                if comptime!(with_values) {
-                    let term = S::widen(a_values[k]) * b_values[m];
-                    if column < least {
-                        sum = term;
-                    } else {
-                        sum += term;
-                    }
+    if length <= comptime!(MERGED) {
+        for l in 0..length {
+            let mut head = heads[l];
+            if head == column {
+                let k = first + l * comptime!(layout.spacing());
+                let end = b_offsets[a_columns[k] as usize + 1];
+                let place = places[l];
+                sum += S::widen(a_values[k]) * b_values[place as usize];
+                head = comptime!(NONE).runtime();
+                if place + 1u32 < end {
+                    head = b_columns[place as usize + 1];
                 }
-                least = column;
+                heads[l] = head;
+                places[l] = place + 1u32;
+            }
+            if head < next {
+                next = head;
             }
         }
-        k += comptime!(layout.spacing());
+    } else {
+        for l in 0..length {
+            let k = first + l * comptime!(layout.spacing());
+            let j = a_columns[k] as usize;
+            for m in b_offsets[j] as usize..b_offsets[j + 1] as usize {
+                let other = b_columns[m];
+                if other == column {
+                    sum += S::widen(a_values[k]) * b_values[m];
+                } else if other > column && other < next {
+                    next = other;
+                }
+            }
+        }
     }
-    (least, sum)
+    (next, sum)
 }
 
-/// Number of entries in a row of A B.
+/// Number of entries in a row of A B. Traffic at least: A and B once, and 4.
 #[kernel(count_product, out(counts))]
 pub(super) fn product_length<S: Real>(
     row: usize,
@@ -66,18 +121,36 @@ pub(super) fn product_length<S: Real>(
     b_values: &View<f64>,
     #[comptime] layout: Layout,
 ) -> u32 {
+    let (first, length) = rows_named(row, a_offsets, layout);
+    let mut heads = Local::<u32, MERGED>::uninitialised();
+    let mut places = Local::<u32, MERGED>::uninitialised();
     let mut count = 0u32;
-    let mut bound = 0u32;
-    while bound != comptime!(NONE) {
-        let (column, _sum) = next_entry::<S>(
-            row, bound, a_offsets, a_columns, a_values, b_offsets, b_columns, b_values, layout,
-            false,
+    let mut column = first_column(
+        &mut heads,
+        &mut places,
+        first,
+        length,
+        a_columns,
+        b_offsets,
+        b_columns,
+        layout,
+    );
+    while column != comptime!(NONE) {
+        let (next, _sum) = next_column::<S>(
+            column,
+            &mut heads,
+            &mut places,
+            first,
+            length,
+            a_columns,
+            a_values,
+            b_offsets,
+            b_columns,
+            b_values,
+            layout,
         );
-        bound = column;
-        if column != comptime!(NONE) {
-            count += 1u32;
-            bound = column + 1u32;
-        }
+        count += 1u32;
+        column = next;
     }
     count
 }
@@ -98,15 +171,36 @@ pub(super) fn product_row<S: Real>(
     columns: &mut Segment<u32>,
     values: &mut Segment<f64>,
 ) {
-    let mut bound = 0u32;
+    let (first, length) = rows_named(row, a_offsets, layout);
+    let mut heads = Local::<u32, MERGED>::uninitialised();
+    let mut places = Local::<u32, MERGED>::uninitialised();
+    let mut column = first_column(
+        &mut heads,
+        &mut places,
+        first,
+        length,
+        a_columns,
+        b_offsets,
+        b_columns,
+        layout,
+    );
     for k in offsets[row] as usize..offsets[row + 1] as usize {
-        let (column, sum) = next_entry::<S>(
-            row, bound, a_offsets, a_columns, a_values, b_offsets, b_columns, b_values, layout,
-            true,
+        let (next, sum) = next_column::<S>(
+            column,
+            &mut heads,
+            &mut places,
+            first,
+            length,
+            a_columns,
+            a_values,
+            b_offsets,
+            b_columns,
+            b_values,
+            layout,
         );
         columns[k] = column;
         values[k] = factor * sum;
-        bound = column + 1u32;
+        column = next;
     }
 }
 
