@@ -250,3 +250,95 @@ fn converged(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Backend, BackendKind};
+    use crate::linear::amg::Smoother;
+
+    /// Set-up, iterations and seconds of multigrid by its parameters.
+    #[test]
+    #[ignore = "a measurement: cargo test --release -p karman --features cuda --lib \
+                multigrid_by_parameters -- --ignored --nocapture"]
+    fn multigrid_by_parameters() {
+        let backend = Backend::new(BackendKind::Auto, 0).unwrap();
+        let default = AmgParams::default;
+        let chebyshev = |degree| Smoother::Chebyshev { degree };
+        let all = [
+            default(),
+            AmgParams { drop_tolerance: 0.05, ..default() },
+            AmgParams { drop_tolerance: 0.15, ..default() },
+            AmgParams { drop_tolerance: 0.2, ..default() },
+            AmgParams { drop_tolerance: 0.3, ..default() },
+            AmgParams { strength: 0.15, ..default() },
+            AmgParams { strength: 0.4, ..default() },
+            AmgParams { interpolation_entries: 2, ..default() },
+            AmgParams { interpolation_entries: 4, ..default() },
+            AmgParams { over_correction: 1.4, ..default() },
+            AmgParams { over_correction: 1.6, ..default() },
+            AmgParams { over_correction: 1.7, ..default() },
+            AmgParams { relaxation: 1.5, ..default() },
+            AmgParams { relaxation: 1.7, ..default() },
+            AmgParams { relaxation: 1.5, drop_tolerance: 0.2, ..default() },
+            AmgParams { pairing: 0, ..default() },
+            AmgParams { pairing: 2, ..default() },
+            AmgParams { pairing: 2, over_correction: 1.8, ..default() },
+            AmgParams { pairing: 2, over_correction: 1.8, relaxation: 1.5, ..default() },
+            AmgParams { pairing: 2, over_correction: 1.8, smoother: chebyshev(2), ..default() },
+            AmgParams { smoother: chebyshev(2), ..default() },
+            AmgParams { coarse_rows: 512, ..default() },
+        ];
+        for cells in [280_000, 2_330_000] {
+            let bench = Bench::new(&backend, 1.0);
+            let mesh = TetrahedronMesh::new(&bench, cells).unwrap();
+            let System { matrix, right_side, .. } = backend.install(|| assembled(&mesh)).unwrap();
+            let n = matrix.rows();
+            let matrix = Arc::new(Matrix::new(&backend, matrix).unwrap());
+            let b = backend.upload(right_side);
+            let mut x = backend.zeros(n);
+            for amg in all {
+                let preconditioner = PreconditionerKind::Amg(amg);
+                let params = Params { preconditioner, ..Params::default() };
+                let mut set_up = f64::MAX;
+                let mut solver = None;
+                for _ in 0..3 {
+                    drop(solver.take());
+                    let start = Instant::now();
+                    solver = Some(Solver::new(&backend, Arc::clone(&matrix), &params).unwrap());
+                    set_up = set_up.min(start.elapsed().as_secs_f64());
+                }
+                let mut solver = solver.unwrap();
+                let mut seconds = f64::MAX;
+                let mut iterations = 0;
+                for _ in 0..5 {
+                    let (time, outcome) = solved(&bench, &mut solver, &b, &mut x).unwrap();
+                    seconds = seconds.min(time);
+                    iterations = outcome.iterations;
+                }
+                let report = solver.hierarchy().unwrap();
+                let rows: Vec<String> = report
+                    .levels
+                    .iter()
+                    .map(|l| format!("{}/{:.1}", l.rows, l.entries as f64 / l.rows as f64))
+                    .collect();
+                eprintln!(
+                    "{n} set-up {:.1} solve {:.2} ms {iterations} its {:.0} us complexity {:.2} \
+                     pairing {} over {} strength {} keep {} drop {} relax {:.2} {:?} {}",
+                    1e3 * set_up,
+                    1e3 * seconds,
+                    1e6 * seconds / iterations as f64,
+                    report.operator_complexity(),
+                    amg.pairing,
+                    amg.over_correction,
+                    amg.strength,
+                    amg.interpolation_entries,
+                    amg.drop_tolerance,
+                    amg.relaxation,
+                    amg.smoother,
+                    rows.join(" ")
+                );
+            }
+        }
+    }
+}

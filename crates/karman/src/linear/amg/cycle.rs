@@ -3,7 +3,7 @@
 
 use super::coarse::dense_inverse;
 use super::device::{
-    DeviceHierarchy, DeviceLevel, dense_inverse as inverse_by_kernels, sliced, stencil,
+    DeviceHierarchy, DeviceLevel, dense_inverse as inverse_by_kernels, groups_of, sliced, stencil,
 };
 use super::hierarchy::{Hierarchy, HostLevel};
 use super::krylov_cycle::KrylovStep;
@@ -11,22 +11,20 @@ use super::params::{AmgParams, Cycle, Smoother};
 use super::report::LevelReport;
 use super::smoothing::{
     Polynomial, Stencil, begin_by_colour, begin_cycle, end_by_colour, end_cycle, jacobi,
-    multiply_dense, prolong, residual, restrict, sweep,
+    multiply_dense, residual, sweep,
 };
+use super::transfer::Transfer;
 use crate::backend::{Backend, Buffer, blas};
 use crate::linear::{Colouring, CsrMatrix, LinearError, Matrix};
 use crate::real::Real;
-
-/// How far ℓ1-Jacobi goes: w A has a spectrum bounded by 1 for w of 1 over the ℓ1 norms.
-const RELAXATION: f64 = 4.0 / 3.0;
 
 /// One level.
 struct Level<S> {
     matrix: Stencil<S>,
     /// What residuals are multiplied by in a sweep.
     weights: Buffer<S>,
-    /// P and Pᵀ; none on the coarsest level.
-    transfer: Option<[Matrix<S>; 2]>,
+    /// To and from the next level; none on the coarsest.
+    transfer: Option<Transfer<S>>,
     /// The dense inverse; on a coarsest level that is small enough.
     inverse: Option<Buffer<S>>,
     /// Where colours begin.
@@ -154,7 +152,7 @@ impl<S: Real> Levels<S> {
             if let Some(inverse) = &level.inverse {
                 return inverse.bytes() + 2 * n * s;
             }
-            let transfer: usize = level.transfer.iter().flatten().map(Matrix::bytes).sum();
+            let transfer: usize = level.transfer.as_ref().map_or(0, Transfer::bytes);
             products * (level.matrix.bytes() + 5 * n * s) + transfer + 5 * n * s
         };
         self.levels.iter().zip(self.visits()).map(|(level, v)| v * of_level(level)).sum()
@@ -209,9 +207,9 @@ impl<S: Real> Levels<S> {
         {
             let (fine, coarse) = self.levels.split_at_mut(depth + 1);
             let (fine, coarse) = (&fine[depth], &mut coarse[0]);
-            let Some([_, r]) = &fine.transfer else { return };
+            let Some(transfer) = &fine.transfer else { return };
             let Level { weights, b, x, .. } = coarse;
-            restrict(r, &fine.other, weights, b, x);
+            transfer.restrict(&self.backend, &fine.other, weights, b, x);
         }
         let below = depth + 1;
         let is_last = self.levels[below].transfer.is_none();
@@ -229,8 +227,8 @@ impl<S: Real> Levels<S> {
             Cycle::K => self.krylov_visits(below),
         }
         let (fine, coarse) = self.levels.split_at_mut(below);
-        let Level { transfer: Some([p, _]), x, .. } = &mut fine[depth] else { return };
-        prolong(p, &coarse[0].x, x);
+        let Level { transfer: Some(transfer), x, .. } = &mut fine[depth] else { return };
+        transfer.prolong(&self.backend, &coarse[0].x, x);
     }
 
     fn krylov_visits(&mut self, depth: usize) {
@@ -250,8 +248,8 @@ impl<S: Real> Levels<S> {
 }
 
 /// What the inverse norms of rows are multiplied by in a sweep.
-fn relaxation(smoother: Smoother) -> f64 {
-    if smoother == Smoother::L1Jacobi { RELAXATION } else { 1.0 }
+fn relaxation(params: &AmgParams) -> f64 {
+    if params.smoother == Smoother::L1Jacobi { params.relaxation } else { 1.0 }
 }
 
 /// The inverse of a permutation.
@@ -279,13 +277,6 @@ impl<S: Real> Level<S> {
         [own, below]: [Option<&Colouring>; 2],
         params: &AmgParams,
     ) -> Result<Self, LinearError> {
-        let put = |a: &CsrMatrix<f64>, rows, columns| {
-            let a = match renumbered(a, rows, columns) {
-                Some(renumbered) => renumbered.converted::<S>(),
-                None => a.converted::<S>(),
-            };
-            Matrix::<S>::new(backend, a)
-        };
         let n = host.matrix.rows();
         let matrix = match renumbered(&host.matrix, own, own) {
             Some(renumbered) => Stencil::new(backend, &renumbered)?,
@@ -293,10 +284,17 @@ impl<S: Real> Level<S> {
         };
         let transfer = match &host.transfer {
             None => None,
-            Some(t) => Some([put(&t.interpolation, own, below)?, put(&t.restriction, below, own)?]),
+            Some(t) => {
+                let (p, r) = (&t.interpolation, &t.restriction);
+                let by_colour = renumbered(p, own, below).zip(renumbered(r, below, own));
+                Some(match &by_colour {
+                    None => Transfer::new(backend, p, r)?,
+                    Some((p, r)) => Transfer::new(backend, p, r)?,
+                })
+            }
         };
         let diagonal_alone = params.smoother == Smoother::GaussSeidel;
-        let weights = host.weights(relaxation(params.smoother), diagonal_alone);
+        let weights = host.weights(relaxation(params), diagonal_alone);
         let weights: Vec<S> = match own {
             None => weights.into_iter().map(S::narrow).collect(),
             Some(own) => own.rows.iter().map(|r| S::narrow(weights[*r as usize])).collect(),
@@ -326,11 +324,12 @@ impl<S: Real> Level<S> {
         depth: usize,
         params: &AmgParams,
     ) -> Result<Self, LinearError> {
-        let relaxation = relaxation(params.smoother);
+        let relaxation = relaxation(params);
         let (own, weights) = stencil(matrix, &level.scale, relaxation)?;
         let transfer = match &level.transfer {
             None => None,
-            Some([p, r]) => Some([sliced(p, true)?, sliced(r, true)?]),
+            Some([p, r]) if level.is_constant => Some(Transfer::Groups(groups_of(p, r))),
+            Some([p, r]) => Some(Transfer::Weighted([sliced(p, true)?, sliced(r, true)?])),
         };
         let is_direct = transfer.is_none() && matrix.rows() <= params.coarse_rows;
         let inverse = is_direct.then(|| inverse_by_kernels(backend, matrix, &level.scale));
@@ -342,7 +341,7 @@ impl<S: Real> Level<S> {
         backend: &Backend,
         matrix: Stencil<S>,
         weights: Buffer<S>,
-        transfer: Option<[Matrix<S>; 2]>,
+        transfer: Option<Transfer<S>>,
         inverse: Option<Buffer<S>>,
         depth: usize,
         params: &AmgParams,
@@ -365,7 +364,7 @@ impl<S: Real> Level<S> {
     }
 
     fn bytes(&self) -> usize {
-        let transfer: usize = self.transfer.iter().flatten().map(Matrix::bytes).sum();
+        let transfer: usize = self.transfer.as_ref().map_or(0, Transfer::bytes);
         self.matrix.bytes()
             + transfer
             + self.weights.bytes()

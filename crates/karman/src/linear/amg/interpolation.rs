@@ -7,10 +7,6 @@ use super::parallel::{Places, Rows, matrix_of};
 use super::strength::{FINE, Splitting};
 use crate::linear::{CsrMatrix, LinearError};
 
-/// Most coarse unknowns that a row of extended+i interpolation chooses from, the first ones met: those
-/// of a row of a tetrahedral mesh are 10 to 40.
-pub(super) const CANDIDATES: usize = 64;
-
 /// The candidate row under way and where its columns stand.
 struct Scratch {
     places: Places,
@@ -49,22 +45,17 @@ pub(super) fn extended_i(
         let Scratch { places, row } = scratch;
         row.columns.clear();
         row.values.clear();
-        let mut consider = |row: &mut Rows, candidate: u32| {
-            if row.columns.len() < CANDIDATES {
-                places.add(row, 0, candidate, 0.0);
-            }
-        };
         for (j, value) in a.row(i) {
             if j == i || -value < thresholds[i] {
                 continue;
             }
             if coarse[j] != FINE {
-                consider(row, coarse[j]);
+                places.add(row, 0, coarse[j], 0.0);
                 continue;
             }
             for (l, value) in a.row(j) {
                 if coarse[l] != FINE && -value >= thresholds[j] {
-                    consider(row, coarse[l]);
+                    places.add(row, 0, coarse[l], 0.0);
                 }
             }
         }

@@ -28,6 +28,7 @@ mod ruge_stuben;
 mod smoothing;
 mod sparsify;
 mod strength;
+mod transfer;
 
 pub use params::{AmgParams, Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
 pub use report::{HierarchyReport, LevelReport};

@@ -94,6 +94,8 @@ pub struct AmgParams {
     pub sparsification: Option<Sparsification>,
     /// The smoother. Default: ℓ1-Jacobi.
     pub smoother: Smoother,
+    /// How far ℓ1-Jacobi goes, below 2: its spectrum is bounded by 1. Default: 4/3.
+    pub relaxation: f64,
     /// Sweeps before and after the coarse correction. Default: 1 and 1.
     pub sweeps: [usize; 2],
     /// The cycle. Default: V.
@@ -118,6 +120,7 @@ impl Default for AmgParams {
             drop_tolerance: 0.1,
             sparsification: None,
             smoother: Smoother::default(),
+            relaxation: 4.0 / 3.0,
             sweeps: [1, 1],
             cycle: Cycle::default(),
             precision: HierarchyPrecision::default(),
@@ -145,6 +148,9 @@ impl AmgParams {
         }
         if !(0.0..1.0).contains(&self.drop_tolerance) {
             return wrong("drop_tolerance", self.drop_tolerance, "it lies in [0, 1)");
+        }
+        if !(self.relaxation > 0.0 && self.relaxation < 2.0) {
+            return wrong("relaxation", self.relaxation, "it lies between 0 and 2");
         }
         if self.pairing > 4 {
             return wrong("pairing", self.pairing as f64, "it is at most 4");
@@ -207,6 +213,10 @@ mod tests {
         assert_eq!(
             message(AmgParams { drop_tolerance: -1.0, ..good() }),
             "drop_tolerance = -1: it lies in [0, 1)"
+        );
+        assert_eq!(
+            message(AmgParams { relaxation: 2.0, ..good() }),
+            "relaxation = 2: it lies between 0 and 2"
         );
         assert_eq!(message(AmgParams { pairing: 5, ..good() }), "pairing = 5: it is at most 4");
         assert_eq!(

@@ -1,10 +1,10 @@
-//! Smoothers and transfers of a cycle, row by row. `s` is the size of a number of the hierarchy;
+//! Smoothers of a cycle, row by row. `s` is the size of a number of the hierarchy;
 //! a product's traffic is that of its matrix and s a row.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::parallel::each;
 use crate::backend::{Backend, Buffer, Segment, View};
-use crate::linear::matrix::{row_places, row_product};
+use crate::linear::matrix::row_places;
 use crate::linear::{CsrMatrix, Layout, LinearError, Matrix};
 use crate::real::{Real, convert};
 use cubecl::prelude::*;
@@ -91,35 +91,6 @@ pub(super) fn rest_of_stencil<S: Real>(
     #[comptime] layout: Layout,
 ) -> S {
     b[row] - stencil::<S>(row, offsets, columns, values, excess, x, layout)
-}
-
-/// b_c ← Pᵀ r, x_c ← w b_c. Traffic of the product and 3s a coarse row.
-#[kernel(restrict_rows, out(b, x))]
-pub(super) fn restricted<S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    residual: &View<S>,
-    weights: &View<S>,
-    #[comptime] layout: Layout,
-) -> (S, S) {
-    let b = row_product::<S, S>(row, offsets, columns, values, residual, layout);
-    (b, weights[row] * b)
-}
-
-/// x ← x + P e. Traffic of the product and 2s.
-#[kernel(prolong_rows, update(x))]
-pub(super) fn prolonged<S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    e: &View<S>,
-    x: S,
-    #[comptime] layout: Layout,
-) -> S {
-    x + row_product::<S, S>(row, offsets, columns, values, e, layout)
 }
 
 /// y ← x + w (b − A x) in any precision. Traffic of the product, 2s and that
@@ -333,25 +304,6 @@ pub(super) fn residual<S: Real>(
     let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
     let (n, layout) = (a.rows(), a.layout());
     subtract_stencil(backend, n, offsets, columns, values, &a.excess, x, b, layout, residual);
-}
-
-/// b_c ← R r, x_c ← w b_c.
-pub(super) fn restrict<S: Real>(
-    r: &Matrix<S>,
-    residual: &Buffer<S>,
-    weights: &Buffer<S>,
-    b: &mut Buffer<S>,
-    x: &mut Buffer<S>,
-) {
-    let (backend, (offsets, columns, values)) = (r.backend(), r.arrays());
-    let (n, layout) = (r.rows(), r.layout());
-    restrict_rows(backend, n, offsets, columns, values, residual, weights, layout, b, x);
-}
-
-/// x ← x + P e.
-pub(super) fn prolong<S: Real>(p: &Matrix<S>, e: &Buffer<S>, x: &mut Buffer<S>) {
-    let (backend, (offsets, columns, values)) = (p.backend(), p.arrays());
-    prolong_rows(backend, p.rows(), offsets, columns, values, e, x, p.layout());
 }
 
 /// y ← x + w (b − A x).

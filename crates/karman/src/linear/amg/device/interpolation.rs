@@ -3,8 +3,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::coarsening::{Numbered, scanned};
-use crate::backend::{Backend, BackendError, Buffer, Local, Segment, View, blas, sort};
-use crate::linear::amg::interpolation::CANDIDATES;
+use crate::backend::{Backend, BackendError, Buffer, Segment, View, blas, sort};
 use crate::linear::amg::strength::FINE;
 use crate::linear::matrix::row_places;
 use crate::linear::{Layout, Matrix};
@@ -12,37 +11,141 @@ use crate::real::Real;
 use cubecl::prelude::*;
 use karman_macros::kernel;
 
-/// Places of a table of candidates: twice as many, so that an empty one is always near.
-const PLACES: usize = 2 * CANDIDATES;
+/// The coarse number of each entry's column. Traffic 12 a place.
+#[kernel(find_targets, out(targets))]
+pub(super) fn target_of(k: usize, columns: &View<u32>, coarse: &View<u32>) -> u32 {
+    coarse[columns[k] as usize]
+}
 
-/// The place of a coarse unknown in the table, or the empty place where it would stand. Neighbours have
-/// close numbers, so their low bits are hash enough.
-#[cube]
-fn place_of(table: &Local<u32, PLACES>, column: u32) -> usize {
-    let mut place = ((column ^ (column >> 7u32)) & comptime!(PLACES as u32 - 1)) as usize;
-    while table[place] != column && table[place] != comptime!(FINE) {
-        place = (place + 1) & comptime!(PLACES - 1);
+/// At most so many coarse unknowns are strong for a row or for a fine unknown that is. Traffic: the
+/// matrix and its targets once for the row and once for each fine neighbour's, from the cache mostly.
+#[kernel(bound_candidates, out(bounds))]
+pub(super) fn candidate_bound<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    targets: &View<u32>,
+    thresholds: &View<f64>,
+    coarse: &View<u32>,
+    #[comptime] layout: Layout,
+) -> u32 {
+    let mut bound = 0u32;
+    if coarse[row] == comptime!(FINE) {
+        let threshold = thresholds[row];
+        let (first, end) = row_places(row, offsets, layout);
+        let mut k = first;
+        while k < end {
+            let j = columns[k] as usize;
+            if j != row && -S::widen(values[k]) >= threshold {
+                if targets[k] != comptime!(FINE) {
+                    bound += 1u32;
+                } else {
+                    let beyond = thresholds[j];
+                    let (first, end) = row_places(j, offsets, layout);
+                    let mut m = first;
+                    while m < end {
+                        if targets[m] != comptime!(FINE) && -S::widen(values[m]) >= beyond {
+                            bound += 1u32;
+                        }
+                        m += comptime!(layout.spacing());
+                    }
+                }
+            }
+            k += comptime!(layout.spacing());
+        }
     }
-    place
+    bound
+}
+
+/// The first of the ascending candidates from `base` to `base` + `size` that is not below `column`.
+#[cube]
+fn place_of(candidates: &mut Segment<u32>, base: usize, size: usize, column: u32) -> usize {
+    let mut low = base;
+    let mut high = base + size;
+    while low < high {
+        let middle = (low + high) / 2;
+        if candidates[middle] < column {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// The candidates with `column` among them, and how many they are then.
+#[cube]
+fn with_candidate(
+    candidates: &mut Segment<u32>,
+    weights: &mut Segment<f64>,
+    base: usize,
+    size: usize,
+    column: u32,
+) -> usize {
+    let place = place_of(candidates, base, size, column);
+    let end = base + size;
+    let mut is_new = place == end;
+    if !is_new {
+        is_new = candidates[place] != column;
+    }
+    let mut count = size;
+    if is_new {
+        let mut k = end;
+        while k > place {
+            candidates[k] = candidates[k - 1];
+            k -= 1;
+        }
+        candidates[place] = column;
+        weights[end] = f64::literal(0.0);
+        count += 1;
+    }
+    count
+}
+
+/// Adds `value` to the weight of `column` where that is a candidate, and returns what found no place.
+#[cube]
+fn given_to(
+    candidates: &mut Segment<u32>,
+    weights: &mut Segment<f64>,
+    base: usize,
+    size: usize,
+    column: u32,
+    value: f64,
+) -> f64 {
+    let mut left = value;
+    let place = place_of(candidates, base, size, column);
+    if place < base + size {
+        if candidates[place] == column {
+            weights[place] += value;
+            left = f64::literal(0.0);
+        }
+    }
+    left
 }
 
 /// The row of extended+i interpolation of one unknown, truncated; its entry k at `rows` k + row of
 /// `loose_columns` and `loose_values`, columns ascending. Formula and sources:
-/// [`crate::linear::amg::interpolation::extended_i`].
+/// [`crate::linear::amg::interpolation::extended_i`]. `bounds` says where the row's scratch begins in
+/// `candidates` and `weights`.
 ///
-/// Traffic: the matrix once for the row and once for each fine neighbour's, from the cache mostly; 12
-/// an entry kept.
+/// Traffic: the matrix and its targets once for the row and three times for each fine neighbour's, from
+/// the cache mostly; 12 a candidate and 12 an entry kept.
 #[kernel(extend, out(counts))]
 pub(super) fn extended<S: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
+    targets: &View<u32>,
     thresholds: &View<f64>,
     coarse: &View<u32>,
+    bounds: &View<u32>,
     rows: usize,
     keep: usize,
     #[comptime] layout: Layout,
+    candidates: &mut Segment<u32>,
+    weights: &mut Segment<f64>,
     loose_columns: &mut Segment<u32>,
     loose_values: &mut Segment<f64>,
 ) -> u32 {
@@ -53,13 +156,7 @@ pub(super) fn extended<S: Real>(
         loose_values[row] = f64::literal(1.0);
         kept = 1usize;
     } else {
-        let mut table = Local::<u32, PLACES>::uninitialised();
-        for place in 0..comptime!(PLACES) {
-            table[place] = comptime!(FINE).runtime();
-        }
-        let mut weights = Local::<f64, PLACES>::uninitialised();
-        // The places of candidates in the order they were met.
-        let mut met = Local::<u32, CANDIDATES>::uninitialised();
+        let base = bounds[row] as usize;
         let mut size = 0usize;
         let threshold = thresholds[row];
         let (first, end) = row_places(row, offsets, layout);
@@ -67,28 +164,16 @@ pub(super) fn extended<S: Real>(
         while k < end {
             let j = columns[k] as usize;
             if j != row && -S::widen(values[k]) >= threshold {
-                if coarse[j] != comptime!(FINE) {
-                    let place = place_of(&table, coarse[j]);
-                    if table[place] == comptime!(FINE) && size < comptime!(CANDIDATES) {
-                        table[place] = coarse[j];
-                        weights[place] = zero;
-                        met[size] = place as u32;
-                        size += 1;
-                    }
+                if targets[k] != comptime!(FINE) {
+                    size = with_candidate(candidates, weights, base, size, targets[k]);
                 } else {
                     let beyond = thresholds[j];
                     let (first, end) = row_places(j, offsets, layout);
                     let mut m = first;
                     while m < end {
-                        let l = coarse[columns[m] as usize];
+                        let l = targets[m];
                         if l != comptime!(FINE) && -S::widen(values[m]) >= beyond {
-                            let place = place_of(&table, l);
-                            if table[place] == comptime!(FINE) && size < comptime!(CANDIDATES) {
-                                table[place] = l;
-                                weights[place] = zero;
-                                met[size] = place as u32;
-                                size += 1;
-                            }
+                            size = with_candidate(candidates, weights, base, size, l);
                         }
                         m += comptime!(layout.spacing());
                     }
@@ -101,14 +186,10 @@ pub(super) fn extended<S: Real>(
         while k < end {
             let j = columns[k] as usize;
             let value = S::widen(values[k]);
-            let mut to_diagonal = true;
+            let mut left = value;
             if j != row {
-                if coarse[j] != comptime!(FINE) {
-                    let place = place_of(&table, coarse[j]);
-                    if table[place] != comptime!(FINE) {
-                        weights[place] += value;
-                        to_diagonal = false;
-                    }
+                if targets[k] != comptime!(FINE) {
+                    left = given_to(candidates, weights, base, size, targets[k], value);
                 } else if -value >= threshold {
                     // a_ij spread over the couplings of j to candidates and to the row.
                     let (first, end) = row_places(j, offsets, layout);
@@ -116,33 +197,32 @@ pub(super) fn extended<S: Real>(
                     let mut m = first;
                     while m < end {
                         let coupling = S::widen(values[m]);
-                        let l = columns[m] as usize;
                         if coupling < zero {
-                            if l == row {
-                                sum += coupling;
-                            } else if coarse[l] != comptime!(FINE) {
-                                if table[place_of(&table, coarse[l])] != comptime!(FINE) {
-                                    sum += coupling;
+                            if targets[m] != comptime!(FINE) {
+                                let place = place_of(candidates, base, size, targets[m]);
+                                if place < base + size {
+                                    if candidates[place] == targets[m] {
+                                        sum += coupling;
+                                    }
                                 }
+                            } else if columns[m] as usize == row {
+                                sum += coupling;
                             }
                         }
                         m += comptime!(layout.spacing());
                     }
                     if sum != zero {
-                        to_diagonal = false;
+                        left = zero;
                         let share = value / sum;
                         m = first;
                         while m < end {
                             let coupling = S::widen(values[m]);
-                            let l = columns[m] as usize;
                             if coupling < zero {
-                                if l == row {
-                                    diagonal += share * coupling;
-                                } else if coarse[l] != comptime!(FINE) {
-                                    let place = place_of(&table, coarse[l]);
-                                    if table[place] != comptime!(FINE) {
-                                        weights[place] += share * coupling;
-                                    }
+                                let part = share * coupling;
+                                if targets[m] != comptime!(FINE) {
+                                    given_to(candidates, weights, base, size, targets[m], part);
+                                } else if columns[m] as usize == row {
+                                    diagonal += part;
                                 }
                             }
                             m += comptime!(layout.spacing());
@@ -150,9 +230,7 @@ pub(super) fn extended<S: Real>(
                     }
                 }
             }
-            if to_diagonal {
-                diagonal += value;
-            }
+            diagonal += left;
             k += comptime!(layout.spacing());
         }
         if diagonal > zero {
@@ -160,44 +238,46 @@ pub(super) fn extended<S: Real>(
             if keep < size {
                 kept = keep;
             }
+            let stop = base + size;
             let mut total = zero;
-            for c in 0..size {
-                let place = met[c] as usize;
-                weights[place] = weights[place] / -diagonal;
-                total += weights[place];
+            for c in base..stop {
+                weights[c] = weights[c] / -diagonal;
+                total += weights[c];
             }
             // The largest to the front, ties to the smaller column.
             let mut sum = zero;
-            for c in 0..kept {
+            let last = base + kept;
+            for c in base..last {
                 let mut best = c;
-                for other in c + 1..size {
-                    let x = f64::absolute(weights[met[other] as usize]);
-                    let y = f64::absolute(weights[met[best] as usize]);
-                    let is_before = table[met[other] as usize] < table[met[best] as usize];
-                    if x > y || (x == y && is_before) {
+                for other in c + 1..stop {
+                    let x = f64::absolute(weights[other]);
+                    let y = f64::absolute(weights[best]);
+                    if x > y || (x == y && candidates[other] < candidates[best]) {
                         best = other;
                     }
                 }
-                let place = met[best];
-                met[best] = met[c];
-                met[c] = place;
-                sum += weights[place as usize];
+                let column = candidates[best];
+                let weight = weights[best];
+                candidates[best] = candidates[c];
+                weights[best] = weights[c];
+                candidates[c] = column;
+                weights[c] = weight;
+                sum += weight;
             }
             let mut factor = f64::literal(1.0);
             if kept < size && sum != zero {
                 factor = total / sum;
             }
-            for c in 0..kept {
+            for c in base..last {
                 // Its place in the row is the number of kept columns below.
-                let column = table[met[c] as usize];
                 let mut below = 0usize;
-                for other in 0..kept {
-                    if table[met[other] as usize] < column {
+                for other in base..last {
+                    if candidates[other] < candidates[c] {
                         below += 1;
                     }
                 }
-                loose_columns[below * rows + row] = column;
-                loose_values[below * rows + row] = factor * weights[met[c] as usize];
+                loose_columns[below * rows + row] = candidates[c];
+                loose_values[below * rows + row] = factor * weights[c];
             }
         }
     }
@@ -247,20 +327,30 @@ pub(super) fn extended_i<S: Real>(
 ) -> Result<[Matrix<f64>; 2], BackendError> {
     let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
     let (offsets, columns, values) = a.arrays();
-    let keep = keep.min(CANDIDATES);
-    let (mut loose_columns, mut loose_values) = (backend.zeros(n * keep), backend.zeros(n * keep));
+    let coarse = &set.of;
+    let mut targets = backend.zeros(columns.len());
+    find_targets(backend, columns.len(), columns, coarse, &mut targets);
     let mut counts = backend.zeros(n);
+    let (t, c) = (&targets, &mut counts);
+    bound_candidates(backend, n, offsets, columns, values, t, thresholds, coarse, layout, c);
+    let (bounds, places) = scanned(backend, &counts)?;
+    let (mut candidates, mut weights) = (backend.zeros(places), backend.zeros(places));
+    let (mut loose_columns, mut loose_values) = (backend.zeros(n * keep), backend.zeros(n * keep));
     extend(
         backend,
         n,
         offsets,
         columns,
         values,
+        &targets,
         thresholds,
-        &set.of,
+        coarse,
+        &bounds,
         n,
         keep,
         layout,
+        &mut candidates,
+        &mut weights,
         &mut loose_columns,
         &mut loose_values,
         &mut counts,

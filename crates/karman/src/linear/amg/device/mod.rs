@@ -29,6 +29,8 @@ pub(super) struct DeviceLevel {
     pub matrix: Option<Matrix<f64>>,
     /// P and Pᵀ; none on the coarsest.
     pub transfer: Option<[Matrix<f64>; 2]>,
+    /// Whether P is constant on groups.
+    pub is_constant: bool,
     /// What the next level's matrix is divided by.
     over_correction: f64,
     /// The size of the terms each diagonal is the sum of: `[rows]`.
@@ -61,6 +63,7 @@ impl DeviceHierarchy {
         let finest = DeviceLevel {
             matrix: None,
             transfer: None,
+            is_constant: false,
             over_correction: 1.0,
             scale: checked_diagonal(matrix)?,
             rows: matrix.rows(),
@@ -84,8 +87,10 @@ impl DeviceHierarchy {
             None => interpolation(finest, depth, params)?,
             Some(matrix) => interpolation(matrix, depth, params)?,
         };
-        let Some((transfer, over_correction)) = interpolated else { return Ok(false) };
-        level.over_correction = over_correction;
+        let Some(Interpolation { transfer, is_constant, over_correction }) = interpolated else {
+            return Ok(false);
+        };
+        (level.is_constant, level.over_correction) = (is_constant, over_correction);
         level.transfer = Some(transfer);
         let coarse = match &level.matrix {
             None => coarse_level(finest, level, params)?,
@@ -105,8 +110,9 @@ impl DeviceHierarchy {
                 Some(own) => coarse_level(own, fine, &self.params)?,
             };
             let level = &mut self.levels[depth];
-            let (transfer, over_correction) = (level.transfer.take(), level.over_correction);
-            *level = DeviceLevel { transfer, over_correction, ..coarse };
+            let (transfer, is_constant) = (level.transfer.take(), level.is_constant);
+            let over_correction = level.over_correction;
+            *level = DeviceLevel { transfer, is_constant, over_correction, ..coarse };
         }
         Ok(())
     }
@@ -155,29 +161,35 @@ fn checked_diagonal<T: Real>(a: &Matrix<T>) -> Result<Buffer<f64>, LinearError> 
     Ok(diagonal)
 }
 
-type Interpolated = Option<([Matrix<f64>; 2], f64)>;
+/// An interpolation and its transpose, and what its corrections are multiplied by.
+struct Interpolation {
+    transfer: [Matrix<f64>; 2],
+    is_constant: bool,
+    over_correction: f64,
+}
 
-/// The interpolation to a level from the next one, and what its corrections are multiplied by; none
-/// where there are hardly fewer coarse unknowns.
+/// The interpolation to a level from the next one; none where there are hardly fewer coarse unknowns.
 fn interpolation<T: Real>(
     a: &Matrix<T>,
     depth: usize,
     params: &AmgParams,
-) -> Result<Interpolated, LinearError> {
+) -> Result<Option<Interpolation>, LinearError> {
     let stalls = |count: usize| count == 0 || count as f64 > STALLED * a.rows() as f64;
     if depth == 0 && params.pairing > 0 {
         let groups = groups(a, params.strength, params.pairing)?;
         if stalls(groups.count) {
             return Ok(None);
         }
-        return Ok(Some((constant_on(a.backend(), groups)?, params.over_correction)));
+        let transfer = constant_on(a.backend(), groups)?;
+        let over_correction = params.over_correction;
+        return Ok(Some(Interpolation { transfer, is_constant: true, over_correction }));
     }
     let (set, thresholds) = pmis(a, params.strength)?;
     if stalls(set.count) {
         return Ok(None);
     }
     let transfer = extended_i(a, &thresholds, &set, params.interpolation_entries)?;
-    Ok(Some((transfer, 1.0)))
+    Ok(Some(Interpolation { transfer, is_constant: false, over_correction: 1.0 }))
 }
 
 /// Groups of about 2^`passes` unknowns: pairs, then pairs of the pairs' matrix, …
@@ -208,9 +220,10 @@ fn coarse_level<T: Real>(
     };
     let factor = 1.0 / level.over_correction;
     let matrix = product(r, &product(a, p, 1.0)?, factor)?;
-    let is_constant = p.entries() == p.rows();
     let matrix = match params.drop_tolerance {
-        tolerance if tolerance > 0.0 && !is_constant => without_weak_couplings(&matrix, tolerance)?,
+        tolerance if tolerance > 0.0 && !level.is_constant => {
+            without_weak_couplings(&matrix, tolerance)?
+        }
         _ => matrix,
     };
     let mut scale = backend.zeros(matrix.rows());
@@ -220,10 +233,21 @@ fn coarse_level<T: Real>(
     Ok(DeviceLevel {
         matrix: Some(matrix),
         transfer: None,
+        is_constant: false,
         over_correction: 1.0,
         scale,
         rows,
         entries,
+    })
+}
+
+/// The lists of an interpolation that is constant on groups: the group of each unknown, where the members
+/// of groups begin, and the members.
+pub(super) fn groups_of(p: &Matrix<f64>, r: &Matrix<f64>) -> [Buffer<u32>; 3] {
+    [p.arrays().1, r.arrays().0, r.arrays().1].map(|list| {
+        let mut copy = p.backend().zeros(list.len());
+        copy_numbers(p.backend(), list.len(), list, &mut copy);
+        copy
     })
 }
 

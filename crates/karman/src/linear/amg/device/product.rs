@@ -1,10 +1,10 @@
-//! Products of sparse matrices and what follows them, row by row. The rows of B that a row of A names
-//! are merged: each step takes the smallest of their next columns, adds up what falls on it in the order
-//! of A's entries, and moves on those that stood there. One writer a row, and the same bits every time.
+//! Products of sparse matrices and what follows them, row by row. A row of A B is found column by column:
+//! each step takes the smallest column not yet taken of the rows of B that the row of A names, and adds
+//! up what falls on it in the order of A's entries. One writer a row, and the same bits every time.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::coarsening::scanned;
-use crate::backend::{BackendError, Local, Segment, View};
+use crate::backend::{BackendError, Segment, View};
 use crate::linear::matrix::row_places;
 use crate::linear::{Layout, Matrix};
 use crate::real::Real;
@@ -13,88 +13,90 @@ use karman_macros::kernel;
 
 /// No column.
 const NONE: u32 = u32::MAX;
-/// Rows of B that are merged at once.
-const MERGED: usize = 96;
+/// Products a row from which merging rows of B is faster than looking at all their entries again and
+/// again.
+const MANY_PRODUCTS: usize = 32;
 
-/// Number of rows of B that row `row` of A names, and where the first stands in A.
-#[cube]
-fn rows_named(row: usize, a_offsets: &View<u32>, #[comptime] layout: Layout) -> (usize, usize) {
-    let (first, end) = row_places(row, a_offsets, layout);
-    (first, (end - first + comptime!(layout.spacing() - 1)) / comptime!(layout.spacing()))
+/// How the next column of a product is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Search {
+    /// Among all entries of the rows of B.
+    All,
+    /// Among the next columns of these rows, which are kept with their places at the places of A's
+    /// entries.
+    Merge,
 }
 
-/// The first column of a row of A B. Of rows of B that are few enough to be merged, the first columns
-/// and their places are kept.
+/// The first column of a row of A B, whose entries of A lie from `first` to `end`.
 #[cube]
 fn first_column(
-    heads: &mut Local<u32, MERGED>,
-    places: &mut Local<u32, MERGED>,
     first: usize,
-    length: usize,
+    end: usize,
     a_columns: &View<u32>,
     b_offsets: &View<u32>,
     b_columns: &View<u32>,
     #[comptime] layout: Layout,
+    #[comptime] search: Search,
+    heads: &mut Segment<u32>,
+    places: &mut Segment<u32>,
 ) -> u32 {
     let mut least = comptime!(NONE).runtime();
-    for l in 0..length {
-        let j = a_columns[first + l * comptime!(layout.spacing())] as usize;
+    let mut k = first;
+    while k < end {
+        let j = a_columns[k] as usize;
         let place = b_offsets[j];
         let mut head = comptime!(NONE).runtime();
         if place < b_offsets[j + 1] {
             head = b_columns[place as usize];
         }
-        if length <= comptime!(MERGED) {
-            heads[l] = head;
-            places[l] = place;
+        if comptime!(search == Search::Merge) {
+            heads[k] = head;
+            places[k] = place;
         }
         if head < least {
             least = head;
         }
+        k += comptime!(layout.spacing());
     }
     least
 }
 
-/// The column after `column`, and what falls on `column`, summed in the order of A's entries. Rows of B
-/// that are merged move on from it; of more than that, all entries are looked at.
+/// The column after `column`, and what falls on `column`, summed in the order of A's entries.
 #[cube]
 fn next_column<S: Real>(
     column: u32,
-    heads: &mut Local<u32, MERGED>,
-    places: &mut Local<u32, MERGED>,
     first: usize,
-    length: usize,
+    end: usize,
     a_columns: &View<u32>,
     a_values: &View<S>,
     b_offsets: &View<u32>,
     b_columns: &View<u32>,
     b_values: &View<f64>,
     #[comptime] layout: Layout,
+    #[comptime] search: Search,
+    heads: &mut Segment<u32>,
+    places: &mut Segment<u32>,
 ) -> (u32, f64) {
     let mut next = comptime!(NONE).runtime();
     let mut sum = f64::literal(0.0);
-    if length <= comptime!(MERGED) {
-        for l in 0..length {
-            let mut head = heads[l];
+    let mut k = first;
+    while k < end {
+        if comptime!(search == Search::Merge) {
+            let mut head = heads[k];
             if head == column {
-                let k = first + l * comptime!(layout.spacing());
-                let end = b_offsets[a_columns[k] as usize + 1];
-                let place = places[l];
+                let place = places[k];
                 sum += S::widen(a_values[k]) * b_values[place as usize];
                 head = comptime!(NONE).runtime();
-                if place + 1u32 < end {
+                if place + 1u32 < b_offsets[a_columns[k] as usize + 1] {
                     head = b_columns[place as usize + 1];
                 }
-                heads[l] = head;
-                places[l] = place + 1u32;
+                heads[k] = head;
+                places[k] = place + 1u32;
             }
             if head < next {
                 next = head;
             }
-        }
-    } else {
-        for l in 0..length {
-            let k = first + l * comptime!(layout.spacing());
+        } else {
             let j = a_columns[k] as usize;
             for m in b_offsets[j] as usize..b_offsets[j + 1] as usize {
                 let other = b_columns[m];
@@ -105,6 +107,7 @@ fn next_column<S: Real>(
                 }
             }
         }
+        k += comptime!(layout.spacing());
     }
     (next, sum)
 }
@@ -120,34 +123,18 @@ pub(super) fn product_length<S: Real>(
     b_columns: &View<u32>,
     b_values: &View<f64>,
     #[comptime] layout: Layout,
+    #[comptime] search: Search,
+    heads: &mut Segment<u32>,
+    places: &mut Segment<u32>,
 ) -> u32 {
-    let (first, length) = rows_named(row, a_offsets, layout);
-    let mut heads = Local::<u32, MERGED>::uninitialised();
-    let mut places = Local::<u32, MERGED>::uninitialised();
+    let (first, end) = row_places(row, a_offsets, layout);
     let mut count = 0u32;
-    let mut column = first_column(
-        &mut heads,
-        &mut places,
-        first,
-        length,
-        a_columns,
-        b_offsets,
-        b_columns,
-        layout,
-    );
+    let mut column =
+        first_column(first, end, a_columns, b_offsets, b_columns, layout, search, heads, places);
     while column != comptime!(NONE) {
         let (next, _sum) = next_column::<S>(
-            column,
-            &mut heads,
-            &mut places,
-            first,
-            length,
-            a_columns,
-            a_values,
-            b_offsets,
-            b_columns,
-            b_values,
-            layout,
+            column, first, end, a_columns, a_values, b_offsets, b_columns, b_values, layout,
+            search, heads, places,
         );
         count += 1u32;
         column = next;
@@ -168,35 +155,19 @@ pub(super) fn product_row<S: Real>(
     factor: f64,
     offsets: &View<u32>,
     #[comptime] layout: Layout,
+    #[comptime] search: Search,
+    heads: &mut Segment<u32>,
+    places: &mut Segment<u32>,
     columns: &mut Segment<u32>,
     values: &mut Segment<f64>,
 ) {
-    let (first, length) = rows_named(row, a_offsets, layout);
-    let mut heads = Local::<u32, MERGED>::uninitialised();
-    let mut places = Local::<u32, MERGED>::uninitialised();
-    let mut column = first_column(
-        &mut heads,
-        &mut places,
-        first,
-        length,
-        a_columns,
-        b_offsets,
-        b_columns,
-        layout,
-    );
+    let (first, end) = row_places(row, a_offsets, layout);
+    let mut column =
+        first_column(first, end, a_columns, b_offsets, b_columns, layout, search, heads, places);
     for k in offsets[row] as usize..offsets[row + 1] as usize {
         let (next, sum) = next_column::<S>(
-            column,
-            &mut heads,
-            &mut places,
-            first,
-            length,
-            a_columns,
-            a_values,
-            b_offsets,
-            b_columns,
-            b_values,
-            layout,
+            column, first, end, a_columns, a_values, b_offsets, b_columns, b_values, layout,
+            search, heads, places,
         );
         columns[k] = column;
         values[k] = factor * sum;
@@ -212,12 +183,17 @@ pub(super) fn product<S: Real>(
 ) -> Result<Matrix<f64>, BackendError> {
     let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
     let ((ao, ac, av), (bo, bc, bv)) = (a.arrays(), b.arrays());
+    let products = a.entries() / n.max(1) * b.entries() / b.rows().max(1);
+    let search = if products >= MANY_PRODUCTS { Search::Merge } else { Search::All };
+    let kept = if search == Search::Merge { ac.len() } else { 1 };
+    let (mut heads, mut places) = (backend.zeros(kept), backend.zeros(kept));
+    let (h, p) = (&mut heads, &mut places);
     let mut counts = backend.zeros(n);
-    count_product(backend, n, ao, ac, av, bo, bc, bv, layout, &mut counts);
+    count_product(backend, n, ao, ac, av, bo, bc, bv, layout, search, h, p, &mut counts);
     let (offsets, entries) = scanned(backend, &counts)?;
     let (mut columns, mut values) = (backend.zeros(entries), backend.zeros(entries));
     let (c, v) = (&mut columns, &mut values);
-    multiply_rows(backend, n, ao, ac, av, bo, bc, bv, factor, &offsets, layout, c, v);
+    multiply_rows(backend, n, ao, ac, av, bo, bc, bv, factor, &offsets, layout, search, h, p, c, v);
     Ok(Matrix::compressed(backend, b.columns(), [offsets, columns], values))
 }
 
