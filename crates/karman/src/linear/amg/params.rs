@@ -87,8 +87,8 @@ pub struct AmgParams {
     pub boundary_weight: f64,
     /// Most entries in a row of an interpolation; the others are spread over them. Default: 3.
     pub interpolation_entries: usize,
-    /// Couplings of coarse matrices below this share of the largest of their row from both ends
-    /// go to the diagonals. Default: 0.1.
+    /// Couplings of coarse matrices below this share of the largest of their row from both ends go to
+    /// the diagonals where a third unknown is coupled five times as much to both. Default: 0.1.
     pub drop_tolerance: f64,
     /// The source's dropping, in place of `drop_tolerance`. Default: none.
     pub sparsification: Option<Sparsification>,
