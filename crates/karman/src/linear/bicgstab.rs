@@ -1,37 +1,25 @@
 //! BiCGStab (van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631), preconditioned from the
 //! right, for unsymmetric systems. Where it breaks down or stays on a plateau, the solver starts it
 //! anew from the true residual as long as that helps.
+//!
+//! Each kernel computes the scalars it needs from what earlier kernels left: the state goes from
+//! `progress` and `rho` to `midway`, `weights` and `omega` and back, so that no kernel reads what it
+//! writes.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::progress::{Krylov, Progress, System, is_finite, is_set, is_stepping, status};
 use super::progress::{stepped, stopped};
-use crate::backend::{Backend, Buffer, Components, View, blas};
+use crate::backend::{Backend, Buffer, Components, Partials, Segment, View};
 use crate::real::Real;
 use cubecl::prelude::*;
-use karman_macros::{Components, kernel};
+use karman_macros::kernel;
 
 /// Steps without a smaller residual before the iteration counts as stalled.
 const PATIENCE: f64 = 300.0;
 
 /// Square of the cosine below which two vectors count as orthogonal.
 const ORTHOGONAL: f64 = 1e-30;
-
-/// The scalars of the recurrence.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq, Components)]
-#[expand(derive(Clone, Copy))]
-pub(super) struct StabScalars<F: Real> {
-    /// r̂·r.
-    pub rho: F,
-    /// Step along p̂.
-    pub alpha: F,
-    /// Weight of the old direction.
-    pub beta: F,
-    /// Step along ŝ.
-    pub omega: F,
-    /// r̂·r̂.
-    pub shadow: F,
-}
 
 /// The shadow residual r̂, the direction p and its v = A p̂, t = A ŝ, p̂ = M⁻¹ p, ŝ = M⁻¹ s; each [n].
 /// s takes the place of r.
@@ -42,7 +30,23 @@ pub(super) struct BiCgStab<T> {
     product: Buffer<T>,
     first: Buffer<T>,
     second: Buffer<T>,
-    scalars: Buffer<f64>,
+    scalars: Scalars,
+}
+
+/// The scalars of the recurrence.
+struct Scalars {
+    /// r̂·r: [1].
+    rho: Buffer<f64>,
+    /// r̂·r̂: [1].
+    size: Buffer<f64>,
+    /// The state between the two halves of a step.
+    midway: Buffer<f64>,
+    /// r̂·r before the step, and the length α along p̂: [2].
+    weights: Buffer<f64>,
+    /// The length ω along ŝ: [1].
+    omega: Buffer<f64>,
+    /// r̂·r and r·r after the step.
+    sums: Partials,
 }
 
 impl<T: Real> BiCgStab<T> {
@@ -55,33 +59,43 @@ impl<T: Real> BiCgStab<T> {
             product: backend.zeros(n),
             first: backend.zeros(n),
             second: backend.zeros(n),
-            scalars: backend.zeros(<StabScalars<f64> as Components>::COUNT),
+            scalars: Scalars {
+                rho: backend.zeros(1),
+                size: backend.zeros(1),
+                midway: backend.zeros(<Progress<f64> as Components>::COUNT),
+                weights: backend.zeros(2),
+                omega: backend.zeros(1),
+                sums: Partials::new(backend, n, 2),
+            },
         }
     }
 }
 
 impl<T: Real> Krylov<T> for BiCgStab<T> {
     fn start(&mut self, backend: &Backend, system: &mut System<T>) {
-        blas::copy(backend, self.shadow.len(), &system.residual, &mut self.shadow);
-        stab_start(backend, 1, &system.progress, &mut self.scalars);
+        let n = self.shadow.len();
+        let BiCgStab { shadow, direction: p, scalars, .. } = self;
+        let Scalars { rho, size, .. } = scalars;
+        stab_start(backend, n, &system.progress, &system.residual, rho, size, shadow, p);
     }
 
     fn step(&mut self, _: usize, backend: &Backend, system: &mut System<T>) {
         let n = self.shadow.len();
-        let System { operator, preconditioner, residual: r, progress, partials, iterate, .. } =
-            system;
+        let System {
+            operator, preconditioner, residual: r, progress, partials, iterate: x, ..
+        } = system;
         let BiCgStab { shadow, direction: p, direction_product: v, product: t, .. } = self;
-        let (first, second, scalars) = (&mut self.first, &mut self.second, &mut self.scalars);
-        stab_direction(backend, n, progress, scalars, r, v, p);
+        let (first, second) = (&mut self.first, &mut self.second);
+        let Scalars { rho, size, midway, weights, omega, sums } = &mut self.scalars;
         preconditioner.apply(backend, p, first);
         operator.apply_dots(backend, first, shadow, v, partials);
-        stab_length(backend, partials, progress, scalars);
-        stab_half(backend, n, progress, scalars, v, r);
+        stab_half(backend, n, partials, progress, rho, v, midway, weights, r);
         preconditioner.apply(backend, r, second);
         operator.apply_dots(backend, second, r, t, partials);
-        stab_stabilise(backend, partials, progress, scalars);
-        stab_advance(backend, n, progress, scalars, shadow, first, second, t, iterate, r, partials);
-        stab_weigh(backend, partials, progress, scalars);
+        stab_advance(
+            backend, n, partials, midway, weights, shadow, first, second, t, omega, x, r, sums,
+        );
+        stab_direction(backend, n, sums, midway, weights, omega, size, r, v, progress, rho, p);
         system.record(backend);
     }
 
@@ -90,158 +104,197 @@ impl<T: Real> Krylov<T> for BiCgStab<T> {
     }
 }
 
-/// Before the first step: r̂ = r, so r̂·r = ‖r‖². Runs over one entity.
-#[kernel(stab_start, update(scalars))]
-pub(super) fn stab_started(
-    _i: usize,
-    progress: &View<f64>,
-    scalars: StabScalars<f64>,
-) -> StabScalars<f64> {
-    let mut weights = scalars;
-    weights.rho = progress[4];
-    weights.shadow = progress[4];
-    weights.alpha = f64::literal(0.0);
-    weights.beta = f64::literal(0.0);
-    weights.omega = f64::literal(0.0);
-    weights
+/// The state of the recurrence in the middle of a step, or after it.
+#[derive(CubeType, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+pub(super) struct StabState {
+    /// The iteration's.
+    progress: Progress<f64>,
+    /// r̂·r.
+    rho: f64,
+    /// The length α of the step along p̂, or the weight β of the old direction.
+    weight: f64,
 }
 
-/// p ← r + β (p − ω v), or r at the start. Traffic 4s.
-#[kernel(stab_direction, update(p))]
-pub(super) fn stab_directed<F: Real>(
+/// r̂ ← r, so r̂·r = ‖r‖², and p ← r: the first direction. Traffic 3s.
+#[kernel(stab_start, out(shadow, p))]
+pub(super) fn stab_started<F: Real>(
     i: usize,
     progress: &View<f64>,
-    scalars: &View<f64>,
     r: &View<F>,
-    v: &View<F>,
-    p: F,
-) -> F {
-    let mut new_p = p;
-    if is_stepping(progress) {
-        let beta = F::narrow(scalars[2]);
-        new_p = r[i];
-        if beta != F::literal(0.0) {
-            new_p = r[i] + beta * (p - F::narrow(scalars[3]) * v[i]);
-        }
+    rho: &mut Segment<f64>,
+    size: &mut Segment<f64>,
+) -> (F, F) {
+    if i == 0 {
+        rho[0] = progress[4];
+        size[0] = progress[4];
     }
-    new_p
+    (r[i], r[i])
 }
 
-/// α = r̂·r / r̂·v.
-#[kernel(stab_length, combine(sum, sum, sum, sum, sum), update(progress, scalars))]
-pub(super) fn stab_measured(
+/// α = r̂·r / r̂·v, after the first product.
+#[cube]
+fn measured(
     _pv: f64,
     _pr: f64,
     rr: f64,
     rv: f64,
     vv: f64,
-    progress: Progress<f64>,
-    scalars: StabScalars<f64>,
-) -> (Progress<f64>, StabScalars<f64>) {
-    let mut next = progress;
-    let mut weights = scalars;
-    next.stepping = progress.active;
-    if is_set(progress.active) {
+    progress: &View<f64>,
+    rho: &View<f64>,
+) -> StabState {
+    let before = Progress::<f64>::at(progress, 0, 1);
+    let mut next = before;
+    let rho = rho[0];
+    let mut alpha = f64::literal(0.0);
+    next.stepping = before.active;
+    if is_set(before.active) {
         if rv * rv > f64::literal(ORTHOGONAL) * rr * vv && is_finite(vv) {
-            weights.alpha = scalars.rho / rv;
+            alpha = rho / rv;
         } else {
-            next = stopped(progress, f64::literal(status::SHADOW), rv);
+            next = stopped(before, f64::literal(status::SHADOW), rv);
         }
     }
-    (next, weights)
-}
-
-/// r ← r − α v. Traffic 3s.
-#[kernel(stab_half, update(r), unroll(4))]
-pub(super) fn stab_halved<F: Real>(
-    i: usize,
-    progress: &View<f64>,
-    scalars: &View<f64>,
-    v: &View<F>,
-    r: F,
-) -> F {
-    let mut own = r;
-    if is_stepping(progress) {
-        own = r - F::narrow(scalars[1]) * v[i];
-    }
-    own
+    StabState { progress: next, rho, weight: alpha }
 }
 
 /// ω = t·s / t·t, which makes the residual shortest; 0 where t = 0.
-#[kernel(stab_stabilise, combine(sum, sum, sum, sum, sum), update(progress, scalars))]
-pub(super) fn stabilised(
-    _st: f64,
-    _sr: f64,
-    _rr: f64,
-    rt: f64,
-    tt: f64,
-    progress: Progress<f64>,
-    scalars: StabScalars<f64>,
-) -> (Progress<f64>, StabScalars<f64>) {
-    let mut weights = scalars;
+#[cube]
+fn stabilised(_st: f64, _sr: f64, _rr: f64, rt: f64, tt: f64) -> f64 {
     let mut omega = f64::literal(0.0);
     if tt > f64::literal(0.0) {
         omega = rt / tt;
     }
-    if is_set(progress.stepping) {
-        weights.omega = omega;
+    omega
+}
+
+/// β = (r̂·r / r̂·r before) (α / ω), with the step counted and judged.
+#[cube]
+fn weighed(
+    rho: f64,
+    rr: f64,
+    midway: &View<f64>,
+    weights: &View<f64>,
+    omega: &View<f64>,
+    size: &View<f64>,
+) -> StabState {
+    let before = Progress::<f64>::at(midway, 0, 1);
+    let mut next = before;
+    let mut kept = weights[0];
+    let mut beta = f64::literal(0.0);
+    if is_set(before.stepping) {
+        next = stepped(before, rr);
+        kept = rho;
+        if is_set(next.active) {
+            if next.iterations - next.least_at > f64::literal(PATIENCE) {
+                next = stopped(next, f64::literal(status::PLATEAU), rr);
+            }
+            let turned = rho * rho > f64::literal(ORTHOGONAL) * rr * size[0];
+            if !turned {
+                next = stopped(next, f64::literal(status::SHADOW), rho);
+            }
+            if omega[0] == f64::literal(0.0) {
+                next = stopped(next, f64::literal(status::STABILISER), omega[0]);
+            }
+        }
+        if is_set(next.active) {
+            beta = rho / weights[0] * (weights[1] / omega[0]);
+        }
+        next.stepping = next.active;
     }
-    (progress, weights)
+    StabState { progress: next, rho: kept, weight: beta }
+}
+
+/// r ← r − α v. Traffic 3s.
+#[kernel(stab_half, given(step = measured(5, progress, rho)), update(r), unroll(4))]
+pub(super) fn stab_halved<F: Real>(
+    i: usize,
+    step: StabState,
+    progress: &View<f64>,
+    rho: &View<f64>,
+    v: &View<F>,
+    midway: &mut Segment<f64>,
+    weights: &mut Segment<f64>,
+    r: F,
+) -> F {
+    if i == 0 {
+        Progress::<f64>::put(step.progress, midway, 0, 1);
+        weights[0] = step.rho;
+        weights[1] = step.weight;
+    }
+    let mut own = r;
+    if is_set(step.progress.stepping) {
+        own = r - F::narrow(step.weight) * v[i];
+    }
+    own
 }
 
 /// x ← x + α p̂ + ω ŝ, r ← r − ω t, with r̂·r and r·r. Traffic 8s.
-#[kernel(stab_advance, update(x, r), reduce(sum, sum))]
+#[kernel(
+    stab_advance,
+    given(length = stabilised(5)),
+    update(x, r),
+    reduce(sum, sum),
+    unroll(2)
+)]
 pub(super) fn stab_advanced<F: Real>(
     i: usize,
-    progress: &View<f64>,
-    scalars: &View<f64>,
+    length: f64,
+    midway: &View<f64>,
+    weights: &View<f64>,
     shadow: &View<F>,
     first: &View<F>,
     second: &View<F>,
     t: &View<F>,
+    kept: &mut Segment<f64>,
     x: F,
     r: F,
 ) -> (F, F, f64, f64) {
+    if i == 0 {
+        kept[0] = length;
+    }
     let mut new_x = x;
     let mut new_r = r;
-    if is_stepping(progress) {
-        let omega = F::narrow(scalars[3]);
-        new_x = x + F::narrow(scalars[1]) * first[i] + omega * second[i];
+    if is_stepping(midway) {
+        let omega = F::narrow(length);
+        new_x = x + F::narrow(weights[1]) * first[i] + omega * second[i];
         new_r = r - omega * t[i];
     }
     let wide = F::widen(new_r);
     (new_x, new_r, F::widen(shadow[i]) * wide, wide * wide)
 }
 
-/// β = (r̂·r / r̂·r before) (α / ω), with the iteration counted and judged.
-#[kernel(stab_weigh, combine(sum, sum), update(progress, scalars))]
-pub(super) fn stab_weighed(
-    rho: f64,
-    rr: f64,
-    progress: Progress<f64>,
-    scalars: StabScalars<f64>,
-) -> (Progress<f64>, StabScalars<f64>) {
-    let mut next = progress;
-    let mut weights = scalars;
-    if is_set(progress.stepping) {
-        next = stepped(progress, rr);
-        weights.rho = rho;
-        if is_set(next.active) {
-            if next.iterations - next.least_at > f64::literal(PATIENCE) {
-                next = stopped(next, f64::literal(status::PLATEAU), rr);
-            }
-            let turned = rho * rho > f64::literal(ORTHOGONAL) * rr * scalars.shadow;
-            if !turned {
-                next = stopped(next, f64::literal(status::SHADOW), rho);
-            }
-            if scalars.omega == f64::literal(0.0) {
-                next = stopped(next, f64::literal(status::STABILISER), scalars.omega);
-            }
-        }
-        if is_set(next.active) {
-            weights.beta = rho / scalars.rho * (scalars.alpha / scalars.omega);
-        }
-        next.stepping = next.active;
+/// p ← r + β (p − ω v), or r where β = 0. Traffic 4s.
+#[kernel(
+    stab_direction,
+    given(next = weighed(2, midway, weights, omega, size)),
+    update(p),
+    unroll(2)
+)]
+pub(super) fn stab_directed<F: Real>(
+    i: usize,
+    next: StabState,
+    midway: &View<f64>,
+    weights: &View<f64>,
+    omega: &View<f64>,
+    size: &View<f64>,
+    r: &View<F>,
+    v: &View<F>,
+    progress: &mut Segment<f64>,
+    rho: &mut Segment<f64>,
+    p: F,
+) -> F {
+    if i == 0 {
+        Progress::<f64>::put(next.progress, progress, 0, 1);
+        rho[0] = next.rho;
     }
-    (next, weights)
+    let mut new_p = p;
+    if is_set(next.progress.active) {
+        let beta = F::narrow(next.weight);
+        new_p = r[i];
+        if beta != F::literal(0.0) {
+            new_p = r[i] + beta * (p - F::narrow(omega[0]) * v[i]);
+        }
+    }
+    new_p
 }

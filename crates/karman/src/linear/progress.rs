@@ -285,6 +285,11 @@ pub(super) trait Krylov<T: Real>: Send {
         None
     }
 
+    /// Steps after which its buffers are where they were: a recording holds a multiple of them.
+    fn period(&self) -> usize {
+        1
+    }
+
     /// Takes up the system's residual.
     fn start(&mut self, backend: &Backend, system: &mut System<T>);
 

@@ -1,29 +1,21 @@
 //! Conjugate gradients with one reduction a step (Chronopoulos & Gear, J. Comput. Appl. Math. 25
 //! (1989) 153, algorithm 4): all three scalar products are taken with the product w = A M⁻¹ r. Two
-//! vector kernels and one combination where M is diagonal, for more vector traffic: faster where
-//! launches or the network cost more than memory.
+//! kernels a step where M is diagonal, the vectors' and the product's, for more vector traffic: faster
+//! where launches or the network cost more than memory.
+//!
+//! The products that a step leaves are finished by the kernel of the next step, which first counts and
+//! judges the step before: the state is a step behind, and the last of all steps changes nothing. That
+//! kernel cannot write the state it reads, so two of them take turns.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::Diagonal;
-use super::progress::{Krylov, Progress, System, is_finite, is_set, is_stepping, status};
+use super::progress::{Krylov, Progress, System, is_finite, is_set, status};
 use super::progress::{stepped, stopped};
-use crate::backend::{Backend, Buffer, Components, View};
+use crate::backend::{Backend, Buffer, Components, Partials, Segment, View, blas};
 use crate::real::{Real, convert};
 use cubecl::prelude::*;
-use karman_macros::{Components, kernel};
-
-/// The scalars of the recurrence.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq, Components)]
-#[expand(derive(Clone, Copy))]
-pub(super) struct SingleScalars<F: Real> {
-    /// r·u.
-    pub gamma: F,
-    /// Step length.
-    pub alpha: F,
-    /// Weight of the old direction.
-    pub beta: F,
-}
+use karman_macros::kernel;
 
 /// u = M⁻¹ r, w = A u, directions p and s = A p; each [n].
 pub(super) struct SingleReduction<T> {
@@ -31,7 +23,15 @@ pub(super) struct SingleReduction<T> {
     product: Buffer<T>,
     direction: Buffer<T>,
     direction_product: Buffer<T>,
+    state: State,
+}
+
+/// The state of the recurrence but for the system's `progress`, and what the next step makes of both.
+struct State {
+    /// r·u, 0 before the first step, and the length α of the step: [2].
     scalars: Buffer<f64>,
+    next_scalars: Buffer<f64>,
+    next_progress: Buffer<f64>,
 }
 
 impl<T: Real> SingleReduction<T> {
@@ -42,7 +42,11 @@ impl<T: Real> SingleReduction<T> {
             product: backend.zeros(n),
             direction: backend.zeros(n),
             direction_product: backend.zeros(n),
-            scalars: backend.zeros(<SingleScalars<f64> as Components>::COUNT),
+            state: State {
+                scalars: backend.zeros(2),
+                next_scalars: backend.zeros(2),
+                next_progress: backend.zeros(<Progress<f64> as Components>::COUNT),
+            },
         }
     }
 
@@ -51,37 +55,61 @@ impl<T: Real> SingleReduction<T> {
         let System { operator, residual, partials, .. } = system;
         operator.apply_dots(backend, &self.preconditioned, residual, &mut self.product, partials);
     }
+
+    /// The vector kernel of a step with the diagonal inverse `d`, or none where it is `plain`.
+    fn advance_diagonal<S: Real>(
+        backend: &Backend,
+        state: &mut State,
+        (progress, sums): (&Buffer<f64>, &mut Partials),
+        (d, plain): (&Buffer<S>, bool),
+        w: &Buffer<T>,
+        [p, s, x, r, u]: [&mut Buffer<T>; 5],
+    ) {
+        let State { scalars: old, next_scalars, next_progress } = state;
+        let (n, to, next) = (w.len(), next_progress, next_scalars);
+        single_advance_diagonal(
+            backend, n, sums, progress, old, w, d, plain, to, next, p, s, x, r, u,
+        );
+    }
 }
 
 impl<T: Real> Krylov<T> for SingleReduction<T> {
+    fn period(&self) -> usize {
+        2
+    }
+
     fn start(&mut self, backend: &Backend, system: &mut System<T>) {
         system.preconditioner.apply(backend, &system.residual, &mut self.preconditioned);
         self.product(backend, system);
-        single_start(backend, &system.partials, &mut system.progress, &mut self.scalars);
+        blas::fill(backend, 2, 0.0, &mut self.state.scalars);
     }
 
     fn step(&mut self, _: usize, backend: &Backend, system: &mut System<T>) {
         let n = self.product.len();
-        let System { preconditioner, residual: r, progress, iterate: x, .. } = system;
-        let SingleReduction { preconditioned: u, product: w, .. } = self;
-        let (p, s, scalars) = (&mut self.direction, &mut self.direction_product, &self.scalars);
+        let System { preconditioner, residual: r, progress, partials, iterate: x, .. } = system;
+        let SingleReduction { preconditioned: u, product: w, state, .. } = self;
+        let (p, s, w) = (&mut self.direction, &mut self.direction_product, &*w);
+        let judged = (&*progress, &mut *partials);
         match preconditioner.diagonal() {
             Some(Diagonal::Identity) => {
-                single_advance_diagonal(backend, n, progress, scalars, w, w, true, p, s, x, r, u);
+                Self::advance_diagonal(backend, state, judged, (w, true), w, [p, s, x, r, u]);
             }
             Some(Diagonal::Same(d)) => {
-                single_advance_diagonal(backend, n, progress, scalars, w, d, false, p, s, x, r, u);
+                Self::advance_diagonal(backend, state, judged, (d, false), w, [p, s, x, r, u]);
             }
             Some(Diagonal::Single(d)) => {
-                single_advance_diagonal(backend, n, progress, scalars, w, d, false, p, s, x, r, u);
+                Self::advance_diagonal(backend, state, judged, (d, false), w, [p, s, x, r, u]);
             }
             None => {
-                single_advance(backend, n, progress, scalars, u, w, p, s, x, r);
+                let State { scalars: old, next_scalars, next_progress } = state;
+                let (to, next) = (next_progress, next_scalars);
+                single_advance(backend, n, partials, progress, old, u, w, to, next, p, s, x, r);
                 preconditioner.apply(backend, r, u);
             }
         }
+        std::mem::swap(progress, &mut self.state.next_progress);
+        std::mem::swap(&mut self.state.scalars, &mut self.state.next_scalars);
         self.product(backend, system);
-        single_weigh(backend, &system.partials, &mut system.progress, &mut self.scalars);
         system.record(backend);
     }
 
@@ -90,55 +118,36 @@ impl<T: Real> Krylov<T> for SingleReduction<T> {
     }
 }
 
-/// Before the first step: α = r·u / u·w.
-#[kernel(single_start, combine(sum, sum, sum, sum, sum), update(progress, scalars))]
-pub(super) fn single_started(
-    uw: f64,
-    ur: f64,
-    _rr: f64,
-    _rw: f64,
-    _ww: f64,
+/// What a step goes by.
+#[derive(CubeType, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+pub(super) struct SingleStep {
+    /// The state, with the step before counted and judged.
     progress: Progress<f64>,
-    scalars: SingleScalars<f64>,
-) -> (Progress<f64>, SingleScalars<f64>) {
-    let mut next = progress;
-    let mut weights = scalars;
-    weights.beta = f64::literal(0.0);
-    weights.gamma = ur;
-    if is_set(progress.active) {
-        if uw > f64::literal(0.0) && is_finite(uw) {
-            weights.alpha = ur / uw;
-        } else {
-            next = stopped(progress, f64::literal(status::OPERATOR), uw);
-        }
-        let positive = ur > f64::literal(0.0);
-        if !positive {
-            next = stopped(progress, f64::literal(status::PRECONDITIONER), ur);
-        }
-    }
-    (next, weights)
+    /// r·u.
+    gamma: f64,
+    /// Step length.
+    alpha: f64,
+    /// Weight of the old direction.
+    beta: f64,
 }
 
-/// β = γ'/γ and α = γ' / (u·w − β γ'/α), the denominator being p·Ap of the next direction.
-#[kernel(single_weigh, combine(sum, sum, sum, sum, sum), update(progress, scalars))]
-pub(super) fn single_weighed(
-    uw: f64,
-    ur: f64,
-    rr: f64,
-    _rw: f64,
-    _ww: f64,
-    progress: Progress<f64>,
-    scalars: SingleScalars<f64>,
-) -> (Progress<f64>, SingleScalars<f64>) {
-    let mut next = progress;
-    let mut weights = scalars;
-    if is_set(progress.stepping) {
-        next = stepped(progress, rr);
-        let beta = ur / scalars.gamma;
-        let curvature = uw - beta * ur / scalars.alpha;
-        weights.beta = beta;
-        weights.gamma = ur;
-        weights.alpha = ur / curvature;
+/// β = γ'/γ and α = γ' / (u·w − β γ'/α), the denominator being p·Ap of the new direction; at the start
+/// β = 0.
+#[cube]
+fn continued(uw: f64, ur: f64, rr: f64, progress: &View<f64>, scalars: &View<f64>) -> SingleStep {
+    let before = Progress::<f64>::at(progress, 0, 1);
+    let mut next = before;
+    let mut beta = f64::literal(0.0);
+    let mut alpha = f64::literal(0.0);
+    if is_set(before.active) {
+        let mut curvature = uw;
+        if scalars[0] > f64::literal(0.0) {
+            next = stepped(before, rr);
+            beta = ur / scalars[0];
+            curvature = uw - beta * ur / scalars[1];
+        }
+        alpha = ur / curvature;
         if is_set(next.active) {
             let rising = curvature > f64::literal(0.0) && is_finite(curvature);
             if !rising {
@@ -149,9 +158,9 @@ pub(super) fn single_weighed(
                 next = stopped(next, f64::literal(status::PRECONDITIONER), ur);
             }
         }
-        next.stepping = next.active;
     }
-    (next, weights)
+    next.stepping = next.active;
+    SingleStep { progress: next, gamma: ur, alpha, beta }
 }
 
 /// a + β b, b being undefined where β = 0.
@@ -164,16 +173,59 @@ fn renewed<F: Real>(a: F, beta: F, b: F) -> F {
     v
 }
 
-/// p ← u + β p, s ← w + β s, x ← x + α p, r ← r − α s, u ← d r. Traffic 11s and that of d; u is
-/// recomputed from the old r, so it is not read.
-#[kernel(single_advance_diagonal, update(p, s, x, r), out(u))]
+/// p ← u + β p, s ← w + β s, x ← x + α p, r ← r − α s where the iteration goes on; the first entity
+/// keeps the state.
+#[cube]
+fn stepped_vectors<F: Real>(
+    i: usize,
+    step: SingleStep,
+    u: F,
+    w: F,
+    next_progress: &mut Segment<f64>,
+    next_scalars: &mut Segment<f64>,
+    p: F,
+    s: F,
+    x: F,
+    r: F,
+) -> (F, F, F, F) {
+    if i == 0 {
+        Progress::<f64>::put(step.progress, next_progress, 0, 1);
+        next_scalars[0] = step.gamma;
+        next_scalars[1] = step.alpha;
+    }
+    let mut new_p = p;
+    let mut new_s = s;
+    let mut new_x = x;
+    let mut new_r = r;
+    if is_set(step.progress.stepping) {
+        let alpha = F::narrow(step.alpha);
+        let beta = F::narrow(step.beta);
+        new_p = renewed::<F>(u, beta, p);
+        new_s = renewed::<F>(w, beta, s);
+        new_x = x + alpha * new_p;
+        new_r = r - alpha * new_s;
+    }
+    (new_p, new_s, new_x, new_r)
+}
+
+/// The step, and u ← d r. Traffic 11s and that of d; u is recomputed from the old r, so it is not read.
+#[kernel(
+    single_advance_diagonal,
+    given(step = continued(3, progress, scalars)),
+    update(p, s, x, r),
+    out(u),
+    unroll(2)
+)]
 pub(super) fn single_advanced_diagonal<F: Real, S: Real>(
     i: usize,
+    step: SingleStep,
     progress: &View<f64>,
     scalars: &View<f64>,
     w: &View<F>,
     d: &View<S>,
     #[comptime] plain: bool,
+    next_progress: &mut Segment<f64>,
+    next_scalars: &mut Segment<f64>,
     p: F,
     s: F,
     x: F,
@@ -183,45 +235,31 @@ pub(super) fn single_advanced_diagonal<F: Real, S: Real>(
     if comptime!(!plain) {
         inverse = convert::<S, F>(d[i]);
     }
-    let mut new_p = p;
-    let mut new_s = s;
-    let mut new_x = x;
-    let mut new_r = r;
-    if is_stepping(progress) {
-        let alpha = F::narrow(scalars[1]);
-        let beta = F::narrow(scalars[2]);
-        new_p = renewed::<F>(inverse * r, beta, p);
-        new_s = renewed::<F>(w[i], beta, s);
-        new_x = x + alpha * new_p;
-        new_r = r - alpha * new_s;
-    }
+    let (new_p, new_s, new_x, new_r) =
+        stepped_vectors::<F>(i, step, inverse * r, w[i], next_progress, next_scalars, p, s, x, r);
     (new_p, new_s, new_x, new_r, inverse * new_r)
 }
 
-/// p ← u + β p, s ← w + β s, x ← x + α p, r ← r − α s. Traffic 10s.
-#[kernel(single_advance, update(p, s, x, r))]
+/// The step. Traffic 10s.
+#[kernel(
+    single_advance,
+    given(step = continued(3, progress, scalars)),
+    update(p, s, x, r),
+    unroll(2)
+)]
 pub(super) fn single_advanced<F: Real>(
     i: usize,
+    step: SingleStep,
     progress: &View<f64>,
     scalars: &View<f64>,
     u: &View<F>,
     w: &View<F>,
+    next_progress: &mut Segment<f64>,
+    next_scalars: &mut Segment<f64>,
     p: F,
     s: F,
     x: F,
     r: F,
 ) -> (F, F, F, F) {
-    let mut new_p = p;
-    let mut new_s = s;
-    let mut new_x = x;
-    let mut new_r = r;
-    if is_stepping(progress) {
-        let alpha = F::narrow(scalars[1]);
-        let beta = F::narrow(scalars[2]);
-        new_p = renewed::<F>(u[i], beta, p);
-        new_s = renewed::<F>(w[i], beta, s);
-        new_x = x + alpha * new_p;
-        new_r = r - alpha * new_s;
-    }
-    (new_p, new_s, new_x, new_r)
+    stepped_vectors::<F>(i, step, u[i], w[i], next_progress, next_scalars, p, s, x, r)
 }

@@ -128,7 +128,10 @@ impl<T: Real> Solver<T> {
         let by_size = if graphs { stride(operator.unknowns(), is_diagonal) } else { 1 };
         self.stride = chosen.unwrap_or(by_size);
         let cycle = self.state.method.cycle();
-        let repeats = if cycle.is_some() { 1 } else { self.stride };
+        let mut repeats = if cycle.is_some() { 1 } else { self.stride };
+        if graphs {
+            repeats = repeats.next_multiple_of(self.state.method.period());
+        }
         for k in 0..cycle.unwrap_or(1) {
             let work: Work<T> = Box::new(move |backend, state: &mut State<T>| {
                 for _ in 0..repeats {

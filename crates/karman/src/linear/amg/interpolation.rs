@@ -19,6 +19,36 @@ impl Scratch {
     }
 }
 
+/// The interpolation whose row i is what `write(places, row, i)` leaves in the empty `row`, truncated to
+/// its `keep` largest entries.
+fn from_rows(
+    [rows, columns]: [usize; 2],
+    keep: usize,
+    write: impl Fn(&mut Places, &mut Rows, usize) + Sync + Send,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    let write = |scratch: &mut Scratch, i: usize, rows: &mut Rows| {
+        let Scratch { places, row } = scratch;
+        row.columns.clear();
+        row.values.clear();
+        write(places, row, i);
+        truncated(row, keep, rows);
+    };
+    matrix_of(rows, columns, || Scratch::new(columns), write)
+}
+
+/// The same where coarse unknowns are fine ones: `write` is asked for the rows of the others.
+fn from_fine_rows(
+    splitting: &Splitting,
+    keep: usize,
+    write: impl Fn(&mut Places, &mut Rows, usize) + Sync + Send,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    let coarse = &splitting.coarse[..];
+    from_rows([coarse.len(), splitting.count], keep, |places, row, i| match coarse[i] {
+        FINE => write(places, row, i),
+        own => row.push(own, 1.0),
+    })
+}
+
 /// Extended+i interpolation (De Sterck, Falgout, Nolting & Yang, Numer. Linear Algebra Appl. 15
 /// (2008) 115, eq. 4.10), rows truncated to their `keep` largest entries and scaled to the sum they
 /// had:
@@ -37,14 +67,7 @@ pub(super) fn extended_i(
     keep: usize,
 ) -> Result<CsrMatrix<f64>, LinearError> {
     let coarse = &splitting.coarse[..];
-    let write = |scratch: &mut Scratch, i: usize, rows: &mut Rows| {
-        if coarse[i] != FINE {
-            rows.push(coarse[i], 1.0);
-            return;
-        }
-        let Scratch { places, row } = scratch;
-        row.columns.clear();
-        row.values.clear();
+    from_fine_rows(splitting, keep, |places, row, i| {
         for (j, value) in a.row(i) {
             if j == i || -value < thresholds[i] {
                 continue;
@@ -76,10 +99,11 @@ pub(super) fn extended_i(
         }
         if diagonal > 0.0 {
             row.values.iter_mut().for_each(|value| *value /= -diagonal);
-            truncated(row, keep, rows);
+        } else {
+            row.columns.clear();
+            row.values.clear();
         }
-    };
-    matrix_of(a.rows(), splitting.count, || Scratch::new(splitting.count), write)
+    })
 }
 
 /// Spreads a_ij over the couplings of the fine unknown j to Ĉ_i and to i; what falls to i or finds no
@@ -160,14 +184,7 @@ pub(super) fn direct(
     splitting: &Splitting,
 ) -> Result<CsrMatrix<f64>, LinearError> {
     let coarse = &splitting.coarse[..];
-    let write = |scratch: &mut Scratch, i: usize, rows: &mut Rows| {
-        if coarse[i] != FINE {
-            rows.push(coarse[i], 1.0);
-            return;
-        }
-        let Scratch { places, row } = scratch;
-        row.columns.clear();
-        row.values.clear();
+    from_fine_rows(splitting, usize::MAX, |places, row, i| {
         let strong =
             |i: usize| a.row(i).filter(move |(j, value)| *j != i && -value >= thresholds[i]);
         for (j, value) in strong(i).filter(|(j, _)| coarse[*j] != FINE) {
@@ -182,9 +199,7 @@ pub(super) fn direct(
         }
         let sum: f64 = row.values.iter().sum();
         row.values.iter_mut().for_each(|value| *value /= sum);
-        truncated(row, usize::MAX, rows);
-    };
-    matrix_of(a.rows(), splitting.count, || Scratch::new(splitting.count), write)
+    })
 }
 
 /// Constant on aggregates: one entry a row.
@@ -205,10 +220,7 @@ pub(super) fn smoothed(
     aggregates: &Aggregates,
     keep: usize,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    let write = |scratch: &mut Scratch, i: usize, rows: &mut Rows| {
-        let Scratch { places, row } = scratch;
-        row.columns.clear();
-        row.values.clear();
+    from_rows([a.rows(), aggregates.count], keep, |places, row, i| {
         let is_strong =
             |j: usize, value: f64| j != i && (-value >= thresholds[i] || -value >= thresholds[j]);
         let (mut diagonal, mut beside) = (0.0, 0.0);
@@ -227,9 +239,7 @@ pub(super) fn smoothed(
                 places.add(row, 0, aggregates.of[j], -weight * value);
             }
         }
-        truncated(row, keep, rows);
-    };
-    matrix_of(a.rows(), aggregates.count, || Scratch::new(aggregates.count), write)
+    })
 }
 
 #[cfg(test)]

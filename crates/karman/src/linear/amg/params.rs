@@ -88,7 +88,8 @@ pub struct AmgParams {
     /// Most entries in a row of an interpolation; the others are spread over them. Default: 3.
     pub interpolation_entries: usize,
     /// Negative couplings of coarse matrices below this share of the largest of their row from both
-    /// ends, and all positive ones, go to the diagonals; 0 keeps all. Default: 0.1.
+    /// ends go to the diagonals where a third unknown is coupled five times as much to both, and so do
+    /// all positive ones; 0 keeps all. Default: 0.1.
     pub drop_tolerance: f64,
     /// The source's dropping, in place of `drop_tolerance`. Default: none.
     pub sparsification: Option<Sparsification>,

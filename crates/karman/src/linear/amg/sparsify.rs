@@ -4,9 +4,15 @@ use super::parallel::{Rows, each, matrix_of};
 use super::params::Sparsification;
 use crate::linear::{CsrMatrix, LinearError};
 
-/// Negative couplings below `tolerance` times the largest of their row, seen from both ends, and all
-/// positive ones go to the diagonals: symmetry and row sums stay, and what has no negative row sum is
-/// an M-matrix, so positive (semi)definite, whatever was dropped.
+/// How many times as much as a coupling that is dropped a third unknown must be coupled to both of its
+/// ends.
+pub(super) const BRIDGE: f64 = 5.0;
+
+/// Negative couplings below `tolerance` times the largest of their row, seen from both ends, go to the
+/// diagonals where a third unknown bridges them, and so do all positive ones: symmetry and row sums
+/// stay, and what has no negative row sum is an M-matrix, so positive (semi)definite, whatever was
+/// dropped. Without the bridge the weak couplings between two parts that conduct far better than what
+/// lies between them would go, and with them all that ties those parts to the rest.
 ///
 /// # Errors
 /// [`LinearError::TooLarge`], which cannot happen: there are fewer entries.
@@ -23,10 +29,25 @@ pub(super) fn without_weak_couplings(
         }
         tolerance * largest
     });
+    let is_small = |row: usize, column: usize, value: f64| {
+        -value < least[row] && -value < least[column] && is_bridged(a, row, column, -BRIDGE * value)
+    };
     let is_weak = |row: usize, column: usize, value: f64| {
-        row != column && (value > 0.0 || (-value < least[row] && -value < least[column]))
+        row != column && (value > 0.0 || is_small(row, column, value))
     };
     lumped(a, is_weak)
+}
+
+/// Whether a third unknown is coupled to both of these by `bar` or more.
+fn is_bridged(a: &CsrMatrix<f64>, row: usize, column: usize, bar: f64) -> bool {
+    let mut others = a.row(column).filter(|(_, value)| -value >= bar).peekable();
+    for (k, _) in a.row(row).filter(|(_, value)| -value >= bar) {
+        while others.next_if(|(other, _)| *other < k).is_some() {}
+        if others.peek().is_some_and(|(other, _)| *other == k) {
+            return true;
+        }
+    }
+    false
 }
 
 /// `a` with what `is_weak(row, column, value)` selects added to the diagonal.
@@ -133,6 +154,26 @@ mod tests {
             }
             assert_eq!(b.transposed() == b, is_symmetric);
         }
+    }
+
+    #[test]
+    fn a_weak_coupling_goes_where_a_third_unknown_bridges_it() {
+        // 0 and 1 are tied to each other weakly and both to 2; 3 and 4 are tied to 5 and 6 firmly, to
+        // each other weakly, and to nothing in common.
+        let pairs = [(0, 1, 1.0), (0, 2, 20.0), (1, 2, 30.0)];
+        let apart = [(3, 4, 1.0), (3, 5, 1e6), (4, 6, 1e6)];
+        let mut entries = vec![];
+        for (i, j, w) in pairs.into_iter().chain(apart) {
+            entries.extend([(i, j, -w), (j, i, -w), (i, i, w), (j, j, w)]);
+        }
+        let a = CsrMatrix::from_entries(7, 7, entries).unwrap();
+        let b = without_weak_couplings(&a, 0.1).unwrap();
+        assert_eq!(b.row(0).collect::<Vec<_>>(), [(0, 20.0), (2, -20.0)]);
+        assert_eq!(b.row(1).collect::<Vec<_>>(), [(1, 30.0), (2, -30.0)]);
+        for row in 2..7 {
+            assert_eq!(b.row(row).collect::<Vec<_>>(), a.row(row).collect::<Vec<_>>());
+        }
+        assert!(!is_bridged(&a, 0, 1, 21.0) && is_bridged(&a, 0, 1, 20.0));
     }
 
     #[test]

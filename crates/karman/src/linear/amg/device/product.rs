@@ -5,6 +5,7 @@
 
 use super::coarsening::scanned;
 use crate::backend::{BackendError, Segment, View};
+use crate::linear::amg::sparsify::BRIDGE;
 use crate::linear::matrix::row_places;
 use crate::linear::{Layout, Matrix};
 use crate::real::Real;
@@ -215,19 +216,64 @@ pub(super) fn least_kept(
     tolerance * largest
 }
 
+/// Whether a third unknown is coupled to both of these by `bar` or more.
 #[cube]
-fn is_weak(row: usize, column: u32, value: f64, own: f64, least: &View<f64>) -> bool {
+fn is_bridged(
+    row: usize,
+    column: usize,
+    bar: f64,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<f64>,
+) -> bool {
+    let mut k = offsets[row] as usize;
+    let mut l = offsets[column] as usize;
+    let end = offsets[row + 1] as usize;
+    let other_end = offsets[column + 1] as usize;
+    let mut bridged = false;
+    while k < end && l < other_end {
+        let one = columns[k];
+        let other = columns[l];
+        if one == other && -values[k] >= bar && -values[l] >= bar {
+            bridged = true;
+            k = end;
+        }
+        if one <= other {
+            k += 1;
+        }
+        if other <= one {
+            l += 1;
+        }
+    }
+    bridged
+}
+
+/// Whether the coupling at `place` goes to the diagonal.
+#[cube]
+fn is_weak(
+    row: usize,
+    place: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<f64>,
+    least: &View<f64>,
+) -> bool {
+    let column = columns[place] as usize;
+    let value = values[place];
     let mut weak = false;
-    if column as usize != row {
+    if column != row {
         weak = value > f64::literal(0.0);
-        if -value < own && !weak {
-            weak = -value < least[column as usize];
+        if -value < least[row] && !weak {
+            if -value < least[column] {
+                let bar = f64::literal(BRIDGE) * -value;
+                weak = is_bridged(row, column, bar, offsets, columns, values);
+            }
         }
     }
     weak
 }
 
-/// Entries of a row without its weak couplings. Traffic of the matrix, and 8 a weak entry.
+/// Entries of a row without its weak couplings. Traffic of the matrix, and that of a row a weak entry.
 #[kernel(count_kept, out(counts))]
 pub(super) fn kept_length(
     row: usize,
@@ -237,17 +283,16 @@ pub(super) fn kept_length(
     least: &View<f64>,
 ) -> u32 {
     let mut count = 0u32;
-    let own = least[row];
     for k in offsets[row] as usize..offsets[row + 1] as usize {
-        if !is_weak(row, columns[k], values[k], own, least) {
+        if !is_weak(row, k, offsets, columns, values, least) {
             count += 1u32;
         }
     }
     count
 }
 
-/// A row without its weak couplings, which go to the diagonal. Traffic of both matrices, and 8 a weak
-/// entry.
+/// A row without its weak couplings, which go to the diagonal. Traffic of both matrices, and that of a
+/// row a weak entry.
 #[kernel(keep_strong)]
 pub(super) fn kept_row(
     row: usize,
@@ -259,7 +304,6 @@ pub(super) fn kept_row(
     new_columns: &mut Segment<u32>,
     new_values: &mut Segment<f64>,
 ) {
-    let own = least[row];
     let start = new_offsets[row] as usize;
     let mut to = start;
     let mut diagonal = start;
@@ -267,7 +311,7 @@ pub(super) fn kept_row(
     let mut dropped = f64::literal(0.0);
     for k in offsets[row] as usize..offsets[row + 1] as usize {
         let column = columns[k];
-        if is_weak(row, column, values[k], own, least) {
+        if is_weak(row, k, offsets, columns, values, least) {
             dropped += values[k];
         } else {
             if column as usize == row {
@@ -284,7 +328,7 @@ pub(super) fn kept_row(
     }
 }
 
-/// `a` without the couplings that are weak from both ends, as
+/// `a` without the couplings that are weak from both ends and bridged, as
 /// [`crate::linear::amg::sparsify::without_weak_couplings`].
 pub(super) fn without_weak_couplings(
     a: &Matrix<f64>,
