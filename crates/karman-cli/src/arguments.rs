@@ -307,6 +307,9 @@ pub(crate) struct AmgArguments {
     /// Time steps of the unsteady case, from which the thesis' 24000 are extrapolated; 0 leaves it out
     #[arg(long, default_value_t = 240)]
     pub(crate) steps: usize,
+    /// Beta of the thesis' transformation on the first coarse level; each further one has 1 more
+    #[arg(long, default_value_t = 0.0)]
+    pub(crate) beta: f64,
     /// Host threads; 0: one for each processor
     #[arg(long, default_value_t = 0)]
     pub(crate) threads: usize,

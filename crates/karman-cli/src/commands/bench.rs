@@ -45,7 +45,8 @@ fn kernels(arguments: &BenchArguments) -> Result<(), Failure> {
 fn paper(arguments: &AmgArguments) -> Result<(), Failure> {
     let backend = Backend::new(arguments.backend, arguments.threads).map_err(Failure::input)?;
     let output = Output::new(arguments.json.as_deref())?;
-    let plan = PaperPlan { tolerance: arguments.tolerance, steps: arguments.steps };
+    let AmgArguments { tolerance, steps, beta, .. } = *arguments;
+    let plan = PaperPlan { tolerance, steps, beta };
     let sizes = match &arguments.cells[..] {
         [] => PUBLISHED.iter().map(|row| row.cells).collect(),
         given => given.to_vec(),

@@ -20,9 +20,9 @@ pub(super) enum PaperMethod {
     /// Gauss–Seidel by colours, always forwards; the residual is looked at after each `sweeps`.
     GaussSeidel { sweeps: usize },
     /// V-cycles of the source's multigrid: two sweeps of Gauss–Seidel before and after each
-    /// correction, four on the coarsest level, β = 1 on the first coarse level and one more on each
-    /// further one.
-    Source { strength: f64, levels: usize, is_improved: bool, is_transformed: bool },
+    /// correction, four on the coarsest level; `beta` on the first coarse level and one more on each
+    /// further one, none where A_c is not transformed.
+    Source { strength: f64, levels: usize, is_improved: bool, beta: Option<f64> },
     /// Conjugate gradients with Jacobi.
     Jacobi,
     /// Conjugate gradients with the default multigrid.
@@ -30,13 +30,15 @@ pub(super) enum PaperMethod {
 }
 
 impl PaperMethod {
-    /// The solver of `matrix`, whose unknowns next to the boundary are flagged: [rows].
+    /// The solver of `matrix`, whose unknowns next to the boundary are flagged: [rows]. Stationary
+    /// methods keep the history of residuals where it is asked for.
     pub(super) fn solver(
         self,
         backend: &Backend,
         matrix: &Arc<Matrix<f64>>,
         boundary: &[bool],
         tolerance: f64,
+        record_history: bool,
     ) -> Result<Solver<f64>, LinearError> {
         let params = Params {
             relative_tolerance: tolerance,
@@ -61,19 +63,21 @@ impl PaperMethod {
             PaperMethod::GaussSeidel { sweeps } => {
                 let amg = AmgParams { max_levels: 1, sweeps: [sweeps, 0], ..by_colour };
                 let max_iterations = MOST_ITERATIONS / sweeps.max(1);
-                stationary(backend, matrix, boundary, &amg, &Params { max_iterations, ..params })
+                let params = Params { max_iterations, record_history, ..params };
+                stationary(backend, matrix, boundary, &amg, &params)
             }
-            PaperMethod::Source { strength, levels, is_improved, is_transformed } => {
-                let transformation = Sparsification { beta: 1.0, increment: 1.0, symmetric: false };
+            PaperMethod::Source { strength, levels, is_improved, beta } => {
+                let transformation =
+                    |beta| Sparsification { beta, increment: 1.0, symmetric: false };
                 let amg = AmgParams {
                     strength,
                     boundary_weight: if is_improved { BOUNDARY_WEIGHT } else { 1.0 },
-                    sparsification: is_transformed.then_some(transformation),
+                    sparsification: beta.map(transformation),
                     sweeps: [2, 2],
                     max_levels: levels,
                     ..by_colour
                 };
-                let params = Params { max_iterations: MOST_CYCLES, ..params };
+                let params = Params { max_iterations: MOST_CYCLES, record_history, ..params };
                 stationary(backend, matrix, boundary, &amg, &params)
             }
         }

@@ -25,6 +25,8 @@ pub struct PaperReport {
     pub tolerance: f64,
     /// Time steps asked for.
     pub steps: usize,
+    /// β on the first coarse level.
+    pub beta: f64,
     /// The grids.
     pub grids: Vec<Grid>,
 }
@@ -40,6 +42,7 @@ impl PaperReport {
             processor: processor(),
             tolerance: plan.tolerance,
             steps: plan.steps,
+            beta: plan.beta,
             grids,
         }
     }
@@ -51,12 +54,16 @@ impl fmt::Display for PaperReport {
             f,
             "karman {} on {} ({}), {} host threads; relative residual {:e} from zero, which the thesis \
              does not tell.\nThesis: Xeon E5-2600, one thread, and Kepler K20Xm. Without multigrid: \
-             Gauss-Seidel, here by colours.\nSource: its multigrid, alpha 5, beta 1 + level, two \
-             sweeps before and after, alone. Default: conjugate gradients with karman's multigrid.",
-            self.karman, self.backend, self.device, self.threads, self.tolerance
+             Gauss-Seidel, here by colours.\nSource: its multigrid, alone: alpha 5, beta {} on the \
+             first coarse level and 1 more on each further one, two sweeps before and after.\n\
+             Default: conjugate gradients with karman's multigrid.",
+            self.karman, self.backend, self.device, self.threads, self.tolerance, self.beta
         )?;
         self.parameters().fmt(f)?;
         self.work_units().fmt(f)?;
+        if let Some(table) = self.at_their_residual() {
+            table.fmt(f)?;
+        }
         self.steady_times().fmt(f)?;
         self.set_up_times().fmt(f)?;
         if let Some(table) = self.unsteady_times() {
@@ -110,6 +117,30 @@ impl PaperReport {
             ]);
         }
         table
+    }
+
+    /// Work units to the residual that as many sweeps as the thesis made leave.
+    fn at_their_residual(&self) -> Option<Table> {
+        let mut table = Table::new(
+            "Table 6.2 stopped at the residual that the thesis' number of Gauss-Seidel sweeps leaves \
+             here: work units of the source's multigrid",
+            &["grid", "sweeps", "residual", "thesis MG", "source", "without A_c transformation"],
+        );
+        for grid in &self.grids {
+            let Some(known) = published(grid.asked) else { continue };
+            let [sweeps, units] = known.work_units;
+            let Some(residual) = grid.plain.residual_after(sweeps) else { continue };
+            let to = |s: &Solved| s.work_units_to(residual).map_or("diverging".to_owned(), plain);
+            table.rows.push(vec![
+                grid.asked.to_string(),
+                plain(sweeps),
+                format!("{residual:.1e}"),
+                plain(units),
+                to(&grid.variants[3]),
+                to(&grid.variants[1]),
+            ]);
+        }
+        (!table.rows.is_empty()).then_some(table)
     }
 
     fn steady_times(&self) -> Table {

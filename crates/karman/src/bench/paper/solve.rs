@@ -67,6 +67,24 @@ pub struct Solved {
     pub seconds: f64,
     /// Levels, the finest first; empty where there are none.
     pub levels: Vec<LevelSize>,
+    /// ‖r‖ / ‖b‖ at the start and after each iteration of stationary methods.
+    #[serde(skip)]
+    pub history: Vec<f64>,
+}
+
+impl Solved {
+    /// ‖r‖ / ‖b‖ once so much work was done, of stationary methods that did as much.
+    pub fn residual_after(&self, work_units: f64) -> Option<f64> {
+        let each = self.work_units / self.iterations.max(1) as f64;
+        self.history.get((work_units / each).round() as usize).copied()
+    }
+
+    /// Work units after which ‖r‖ / ‖b‖ was first as small, of stationary methods that came there.
+    pub fn work_units_to(&self, residual: f64) -> Option<f64> {
+        let each = self.work_units / self.iterations.max(1) as f64;
+        let at = self.history.iter().position(|r| *r <= residual)?;
+        Some(at as f64 * each)
+    }
 }
 
 /// A march in time.
@@ -149,10 +167,15 @@ impl<'a> Problem<'a> {
     }
 
     /// The solver of a method, and the seconds its set-up took.
-    fn set_up(&self, method: PaperMethod) -> Result<(Solver<f64>, f64), BenchError> {
+    fn set_up(
+        &self,
+        method: PaperMethod,
+        record_history: bool,
+    ) -> Result<(Solver<f64>, f64), BenchError> {
         let start = Instant::now();
         let (backend, matrix) = (self.backend, &self.matrix);
-        let make = || method.solver(backend, matrix, &self.boundary, self.tolerance);
+        let flags = &self.boundary;
+        let make = || method.solver(backend, matrix, flags, self.tolerance, record_history);
         let solver = on_threads(backend, make)?;
         backend.synchronize()?;
         Ok((solver, start.elapsed().as_secs_f64()))
@@ -173,7 +196,7 @@ impl<'a> Problem<'a> {
     /// Solves from zero.
     pub(super) fn solve(&self, method: PaperMethod) -> Result<Solved, BenchError> {
         let (backend, n) = (self.backend, self.matrix.rows());
-        let (mut solver, setup_seconds) = self.set_up(method)?;
+        let (mut solver, setup_seconds) = self.set_up(method, true)?;
         let (mut x, mut b) = (backend.zeros(n), backend.zeros(n));
         self.right_side(HOT, &x, &mut b);
         let mut solve = || -> Result<(f64, SolveOutcome), BenchError> {
@@ -204,13 +227,14 @@ impl<'a> Problem<'a> {
             setup_seconds,
             seconds,
             levels: hierarchy.map_or(vec![], sizes),
+            history: outcome.history,
         })
     }
 
     /// Makes `steps` time steps from 300, as long as solves converge.
     pub(super) fn march(&self, method: PaperMethod, steps: usize) -> Result<Marched, BenchError> {
         let (backend, n) = (self.backend, self.matrix.rows());
-        let (mut solver, setup_seconds) = self.set_up(method)?;
+        let (mut solver, setup_seconds) = self.set_up(method, false)?;
         let (mut x, mut b) = (backend.zeros(n), backend.zeros(n));
         // The first solve may compile kernels.
         self.right_side(HOT, &x, &mut b);

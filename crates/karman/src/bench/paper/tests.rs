@@ -28,7 +28,8 @@ fn the_source_converges_and_its_levels_and_work_units_add_up() {
         let want = variant.iterations as f64 * updates as f64 / 3072.0;
         assert!((variant.work_units - want).abs() < 1e-9 * want);
     }
-    let kept = |k: usize| grid.variants[k].levels[1].boundary.unwrap();
+    // Level 2 is a chessboard on a mesh of boxes cut in six, whatever the weights.
+    let kept = |k: usize| grid.variants[k].levels[2].boundary.unwrap();
     assert!(kept(1) > kept(0) && kept(3) > kept(2), "{:?}", grid.variants);
     let coarsest = |k: usize| grid.variants[k].levels.last().unwrap().degree;
     assert!(coarsest(3) < coarsest(1));
@@ -38,6 +39,14 @@ fn the_source_converges_and_its_levels_and_work_units_add_up() {
     assert_eq!(grid.plain.work_units, 10.0 * grid.plain.iterations as f64);
     assert!(grid.plain.work_units > 2.0 * grid.variants[3].work_units);
     assert!(grid.unsteady.is_none());
+    for solved in [&grid.plain, &grid.variants[3]] {
+        assert_eq!(solved.history.len(), solved.iterations + 1);
+        let half = solved.work_units / solved.iterations as f64 * (solved.iterations / 2) as f64;
+        let residual = solved.residual_after(half).unwrap();
+        assert!(residual < 1.0 && residual > 1e-8, "{residual}");
+        assert!((solved.work_units_to(residual).unwrap() - half).abs() < 1e-9 * half);
+        assert_eq!(solved.work_units_to(1e-30), None);
+    }
 }
 
 #[test]
@@ -88,7 +97,7 @@ fn published_figures_stand_by_their_grid() {
 #[test]
 fn a_tolerance_out_of_range_is_refused() {
     let backend = Backend::host(1).unwrap();
-    let plan = PaperPlan { tolerance: 2.0, steps: 0 };
+    let plan = PaperPlan { tolerance: 2.0, steps: 0, ..PaperPlan::default() };
     let error = measure_grid(&backend, 100, &plan).unwrap_err().to_string();
     assert_eq!(error, "relative_tolerance = 2: it lies in [0, 1)");
 }
