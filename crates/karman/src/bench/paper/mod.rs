@@ -33,10 +33,10 @@ pub struct PaperPlan {
     pub steps: usize,
     /// β on the first coarse level; each further one has one more. Default: 0.
     ///
-    /// The thesis has β start with 1 "in the first level". Its table 6.16 has as many nodes on level
-    /// 3 with the transformation as without (167 931 and 167 499), so it can hardly have changed the
-    /// matrix of level 2, while level 4 has 1.4 times as many: which 0, 1, 2, … gives, and 1, 2, 3, …
-    /// does not.
+    /// The thesis has β start with 1 "in the first level". Its table 6.16 has, improved, as many nodes
+    /// on level 3 with the transformation as without (167 931 and 167 499), so it can hardly have
+    /// changed the matrix of level 2, while level 4 has 1.4 times as many: that is more like
+    /// 0, 1, 2, … than 1, 2, 3, …; original, the numbers fit neither well.
     pub beta: f64,
 }
 
