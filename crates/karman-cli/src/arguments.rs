@@ -248,7 +248,10 @@ impl GenerateArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct BenchArguments {
+    #[command(subcommand)]
+    pub(crate) form: Option<BenchForm>,
     /// The backend
     #[arg(long, value_parser = backend, default_value = "auto")]
     pub(crate) backend: BackendKind,
@@ -276,6 +279,41 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) write_system: Option<PathBuf>,
     /// Write the lines to a file as JSON, or print nothing else
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchForm {
+    /// Set algebraic multigrid beside published tables
+    Amg(AmgArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AmgArguments {
+    /// The tables on heat transfer of Kamakolanu's thesis (2014): 6.1 to 6.4 and 6.14 to 6.17
+    #[arg(long, required = true)]
+    pub(crate) paper: bool,
+    /// The backend
+    #[arg(long, value_parser = backend, default_value = "auto")]
+    pub(crate) backend: BackendKind,
+    /// Numbers of cells, such as 1e4,1e6; where they are left out, those of the thesis. Parameters are
+    /// those of the thesis' nearest grid
+    #[arg(long, value_delimiter = ',', value_parser = count)]
+    pub(crate) cells: Vec<usize>,
+    /// Stop once |b - A x| is at most this times |b|
+    #[arg(long, default_value_t = 1e-8)]
+    pub(crate) tolerance: f64,
+    /// Time steps of the unsteady case, from which the thesis' 24000 are extrapolated; 0 leaves it out
+    #[arg(long, default_value_t = 240)]
+    pub(crate) steps: usize,
+    /// Beta of the thesis' transformation on the first coarse level; each further one has 1 more
+    #[arg(long, default_value_t = 0.0)]
+    pub(crate) beta: f64,
+    /// Host threads; 0: one for each processor
+    #[arg(long, default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Write the figures to a file as JSON, or print nothing else
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
 }

@@ -1,22 +1,29 @@
 //! `karman bench`
 
-use crate::arguments::{BenchArguments, BenchPrecision};
+use crate::arguments::{AmgArguments, BenchArguments, BenchForm, BenchPrecision};
 use crate::console;
 use crate::failure::Failure;
 use karman::backend::Backend;
+use karman::bench::paper::{PUBLISHED, PaperPlan, PaperReport, measure_grid};
 use karman::bench::{Bench, Group, Plan, Report, measure};
+use serde::Serialize;
 use std::fs::File;
 use std::path::Path;
 
 pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
+    match &arguments.form {
+        None => kernels(arguments),
+        Some(BenchForm::Amg(arguments)) => paper(arguments),
+    }
+}
+
+fn kernels(arguments: &BenchArguments) -> Result<(), Failure> {
     if !(arguments.seconds > 0.0 && arguments.seconds.is_finite()) {
         let message = format!("--seconds must be above 0, not {}", arguments.seconds);
         return Err(Failure::Input(message));
     }
     let backend = Backend::new(arguments.backend, arguments.threads).map_err(Failure::input)?;
-    let file = arguments.json.as_deref().filter(|path| *path != Path::new("-"));
-    let output = file.map(|path| create(path).map(|output| (path, output))).transpose()?;
-    let is_shown = arguments.json.is_none() || output.is_some();
+    let output = Output::new(arguments.json.as_deref())?;
     let groups =
         if arguments.only.is_empty() { Group::ALL.to_vec() } else { arguments.only.clone() };
     let plan = Plan {
@@ -27,27 +34,68 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
     };
     let mut bench = Bench::new(&backend, arguments.seconds);
     bench.copy(arguments.copy).map_err(Failure::input)?;
-    if is_shown {
-        console::print(&heading(&backend, &bench))?;
-    }
+    output.show(|| heading(&backend, &bench))?;
     for &cells in &arguments.cells {
         measure(&mut bench, cells, &plan).map_err(Failure::input)?;
-        if is_shown {
-            console::print(&bench.table(cells))?;
-        }
+        output.show(|| bench.table(cells))?;
     }
-    let report = Report { karman: env!("KARMAN_VERSION"), ..Report::new(&bench) };
-    match output {
-        Some((path, output)) => serde_json::to_writer_pretty(output, &report)
-            .map_err(|e| Failure::Input(format!("cannot write {}: {e}", path.display()))),
-        None if arguments.json.is_some() => console::print_json(&report),
-        None => Ok(()),
+    output.finish(&Report { karman: env!("KARMAN_VERSION"), ..Report::new(&bench) })
+}
+
+fn paper(arguments: &AmgArguments) -> Result<(), Failure> {
+    let backend = Backend::new(arguments.backend, arguments.threads).map_err(Failure::input)?;
+    let output = Output::new(arguments.json.as_deref())?;
+    let AmgArguments { tolerance, steps, beta, .. } = *arguments;
+    let plan = PaperPlan { tolerance, steps, beta };
+    let sizes = match &arguments.cells[..] {
+        [] => PUBLISHED.iter().map(|row| row.cells).collect(),
+        given => given.to_vec(),
+    };
+    let mut grids = vec![];
+    for cells in sizes {
+        let start = std::time::Instant::now();
+        grids.push(measure_grid(&backend, cells, &plan).map_err(Failure::input)?);
+        tracing::info!("{cells} cells: measured in {:.0} s", start.elapsed().as_secs_f64());
+    }
+    let report = PaperReport::new(&backend, &plan, grids);
+    let report = PaperReport { karman: env!("KARMAN_VERSION"), ..report };
+    output.show(|| report.to_string())?;
+    output.finish(&report)
+}
+
+/// Where the figures go: a table on stdout, JSON on stdout, or a table there and JSON in a file.
+struct Output<'a> {
+    json: Option<&'a Path>,
+    /// The file is made before hours are spent on what goes there.
+    file: Option<File>,
+}
+
+impl<'a> Output<'a> {
+    fn new(json: Option<&'a Path>) -> Result<Self, Failure> {
+        let path = json.filter(|path| *path != Path::new("-"));
+        let create = |path: &Path| File::create(path).map_err(|e| cannot_write(path, &e));
+        Ok(Output { json, file: path.map(create).transpose()? })
+    }
+
+    /// Prints a table unless stdout is for JSON.
+    fn show(&self, table: impl FnOnce() -> String) -> Result<(), Failure> {
+        if self.json.is_some() && self.file.is_none() { Ok(()) } else { console::print(&table()) }
+    }
+
+    /// Writes the JSON where it was asked for.
+    fn finish(self, report: &impl Serialize) -> Result<(), Failure> {
+        match (self.json, self.file) {
+            (Some(path), Some(file)) => {
+                serde_json::to_writer_pretty(file, report).map_err(|e| cannot_write(path, &e))
+            }
+            (Some(_), None) => console::print_json(report),
+            (None, _) => Ok(()),
+        }
     }
 }
 
-/// The file is made before hours are spent on what goes there.
-fn create(path: &Path) -> Result<File, Failure> {
-    File::create(path).map_err(|e| Failure::Input(format!("cannot write {}: {e}", path.display())))
+fn cannot_write(path: &Path, error: &impl std::fmt::Display) -> Failure {
+    Failure::Input(format!("cannot write {}: {error}", path.display()))
 }
 
 fn heading(backend: &Backend, bench: &Bench) -> String {

@@ -1,6 +1,7 @@
 //! Mesh set-up, and the mesh that operators and solvers are measured on.
 
 use super::{Bench, BenchError};
+use crate::backend::Backend;
 use crate::io::gmsh::{self, GmshFormat};
 use crate::io::parse_mesh;
 use crate::mesh::generate::{BoxParams, Element};
@@ -15,12 +16,12 @@ pub struct TetrahedronMesh {
 }
 
 impl TetrahedronMesh {
-    /// Builds the 6 m³ cells nearest to `cells`.
+    /// Builds the 6 m³ cells nearest to `cells` on the threads of `backend`.
     ///
     /// # Errors
     /// [`BenchError::Generate`], [`BenchError::Mesh`].
-    pub fn new(bench: &Bench, cells: usize) -> Result<TetrahedronMesh, BenchError> {
-        bench.backend.install(|| {
+    pub fn new(backend: &Backend, cells: usize) -> Result<TetrahedronMesh, BenchError> {
+        backend.install(|| {
             let mesh = Mesh::new(raw_mesh(cells)?, &MeshOptions::default())?;
             let geometry = Geometry::new(&mesh)?;
             Ok(TetrahedronMesh { mesh, geometry })

@@ -9,10 +9,12 @@ mod error;
 mod mesh;
 mod operators;
 mod pair;
+pub mod paper;
 mod plan;
 mod report;
 mod solver;
 mod streaming;
+mod system;
 
 pub use error::BenchError;
 pub use operators::operators;

@@ -88,7 +88,7 @@ pub fn measure(bench: &mut Bench, cells: usize, plan: &Plan) -> Result<(), Bench
         set_up(bench, cells)?;
     }
     if has(Group::Operators) || has(Group::Solver) {
-        let mesh = TetrahedronMesh::new(bench, cells)?;
+        let mesh = TetrahedronMesh::new(bench.backend, cells)?;
         if has(Group::Operators) {
             bench.group = Group::Operators.name();
             let edges = bench.backend.install(|| EdgeTopology::new(&mesh.mesh));

@@ -55,7 +55,7 @@ impl Report {
     }
 }
 
-fn processor() -> String {
+pub(super) fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = text.lines().find_map(|line| line.strip_prefix("model name"));
     let name = model.and_then(|rest| rest.split_once(':')).map(|(_, name)| name.trim());

@@ -2,10 +2,10 @@
 //! the others at 300.
 
 use super::mesh::TetrahedronMesh;
+use super::system::{HOT, System};
 use super::{Bench, BenchError, precision, values};
 use crate::backend::{Buffer, blas};
-use crate::heat::cell_centred::{CellScheme, discretize};
-use crate::heat::{Condition, Material, MatrixFree};
+use crate::heat::MatrixFree;
 use crate::io::matrix_market::{CoordinateMatrix, write_matrix, write_vector};
 use crate::linear::amg::HierarchyPrecision;
 use crate::linear::{
@@ -21,35 +21,6 @@ use std::time::Instant;
 /// Iterations of two solves; what the longer takes more is the time of those it has more.
 const ITERATIONS: [usize; 2] = [100, 300];
 
-/// A x = b.
-struct System {
-    matrix: CsrMatrix<f64>,
-    right_side: Vec<f64>,
-    conductances: Vec<f64>,
-}
-
-fn assembled(m: &TetrahedronMesh) -> Result<System, BenchError> {
-    let (mesh, geometry) = (&m.mesh, &m.geometry);
-    let material = Material::uniform(mesh.n_cells(), 1.0, 1.0);
-    let temperature = |name: &str| if name == "zmax" { 600.0 } else { 300.0 };
-    let conditions: Vec<Condition> = mesh
-        .patches
-        .iter()
-        .map(|patch| Condition::Temperature(Arc::new(temperature(&patch.name))))
-        .collect();
-    let (heat, boundary) = discretize(mesh, geometry, &material, &conditions, false)?;
-    let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, false);
-    let conductances = scheme.conductances();
-    let mut right_side = vec![0.0; mesh.n_cells()];
-    for patch in &mesh.patches {
-        for face in patch.faces.clone() {
-            let cell = mesh.face_left[face] as usize;
-            right_side[cell] += conductances[face] * temperature(&patch.name);
-        }
-    }
-    Ok(System { matrix: heat.matrix, right_side, conductances })
-}
-
 /// Times assembly, products in both layouts and precisions, an iteration of conjugate gradients with
 /// Jacobi (with and without a matrix) and a solve to 1e-8 from zero. Writes the system to a folder where
 /// one is given, by the number of cells asked for.
@@ -63,8 +34,9 @@ pub fn solver(
     written_to: Option<&Path>,
 ) -> Result<(), BenchError> {
     let n = m.mesh.n_cells();
-    let System { matrix, right_side, conductances } =
-        bench.once("heat: assembly", n, || assembled(m))?;
+    let system = bench.once("heat: assembly", n, || System::new(m))?;
+    let right_side = system.right_side(HOT);
+    let System { matrix, conductances, .. } = system;
     if let Some(folder) = written_to {
         let file = |end: &str| folder.join(format!("system-{}{end}.mtx", bench.cells));
         write_matrix(&file(""), &coordinates(&matrix))?;
