@@ -263,11 +263,11 @@ mod tests {
         ];
         for cells in [280_000, 2_330_000] {
             let bench = Bench::new(&backend, 1.0);
-            let mesh = TetrahedronMesh::new(&bench, cells).unwrap();
-            let System { matrix, right_side, .. } = backend.install(|| assembled(&mesh)).unwrap();
-            let n = matrix.rows();
-            let matrix = Arc::new(Matrix::new(&backend, matrix).unwrap());
-            let b = backend.upload(right_side);
+            let mesh = TetrahedronMesh::new(&backend, cells).unwrap();
+            let system = backend.install(|| System::new(&mesh)).unwrap();
+            let b = backend.upload(system.right_side(HOT));
+            let n = system.matrix.rows();
+            let matrix = Arc::new(Matrix::new(&backend, system.matrix).unwrap());
             let mut x = backend.zeros(n);
             for amg in all {
                 let preconditioner = PreconditionerKind::Amg(amg);
