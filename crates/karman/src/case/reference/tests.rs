@@ -167,7 +167,7 @@ fn documented_defaults_are_the_defaults() {
     for section in SECTIONS {
         let header = format!("{}\n", section.header());
         for key in section.keys {
-            let literal = key.default.starts_with(['"', '[', '0', '1', '5', 't']);
+            let literal = key.default.starts_with(['"', '[', '0', '1', '2', '5', 't']);
             let is_toml =
                 literal && toml::from_str::<toml::Table>(&format!("a = {}", key.default)).is_ok();
             let text = if section.path == "mesh" {
@@ -185,7 +185,7 @@ fn documented_defaults_are_the_defaults() {
             }
         }
     }
-    assert_eq!(checked, 27);
+    assert_eq!(checked, 30);
 }
 
 #[test]
