@@ -10,6 +10,7 @@ use cubecl::prelude::*;
 use karman_macros::kernel;
 
 /// Interpolation P and restriction Pᵀ.
+#[allow(clippy::large_enum_variant)] // one a level
 pub(super) enum Transfer<S> {
     /// P and Pᵀ.
     Weighted([Matrix<S>; 2]),

@@ -1,6 +1,8 @@
 //! What cycles need of a level, made of its matrix row by row: slices in the hierarchy's precision,
 //! sums and norms of rows, the dense inverse.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
+#![allow(clippy::manual_div_ceil)] // which kernels do not know
 
 use super::coarsening::scanned;
 use crate::backend::{Backend, BackendError, Buffer, Segment, View};
@@ -32,12 +34,14 @@ pub(super) fn row_length(
     let mut k = first;
     while k < end {
         let column = columns[k];
-        if column != before {
-            if comptime!(with_diagonal) {
-                count += 1u32;
-            } else if column as usize != row {
-                count += 1u32;
+        let mut is_counted = column != before;
+        if comptime!(!with_diagonal) {
+            if column as usize == row {
+                is_counted = false;
             }
+        }
+        if is_counted {
+            count += 1u32;
         }
         before = column;
         k += comptime!(layout.spacing());

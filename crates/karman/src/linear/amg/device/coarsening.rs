@@ -1,6 +1,7 @@
 //! Strength, pairs and independent sets, row by row: what `strength`, `matching` and `pmis` do on the
 //! host, with the same result. Flags and numbers are `[rows]`; s is the size of a matrix value.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
 use crate::backend::{Backend, BackendError, Buffer, Partials, View, blas, scan};
 use crate::linear::amg::matching::{NONE, ROUNDS};

@@ -1,6 +1,7 @@
 //! Interpolation row by row: extended+i with the result of the host's, constants on pairs, and the
 //! transpose of either by sorting columns.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
 use super::coarsening::{Numbered, scanned};
 use crate::backend::{Backend, BackendError, Buffer, Segment, View, blas, sort};
@@ -241,7 +242,7 @@ pub(super) fn extended<S: Real>(
             let stop = base + size;
             let mut total = zero;
             for c in base..stop {
-                weights[c] = weights[c] / -diagonal;
+                weights[c] /= -diagonal;
                 total += weights[c];
             }
             // The largest to the front, ties to the smaller column.

@@ -2,6 +2,7 @@
 //! each step takes the smallest column not yet taken of the rows of B that the row of A names, and adds
 //! up what falls on it in the order of A's entries. One writer a row, and the same bits every time.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
 use super::coarsening::scanned;
 use crate::backend::{BackendError, Segment, View};
