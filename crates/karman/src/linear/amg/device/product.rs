@@ -274,7 +274,8 @@ fn is_weak(
     weak
 }
 
-/// Entries of a row without its weak couplings. Traffic of the matrix, and that of a row a weak entry.
+/// Entries of a row without its weak couplings, which are flagged at their places. Traffic of the matrix, 4
+/// an entry, and that of a row a small one.
 #[kernel(count_kept, out(counts))]
 pub(super) fn kept_length(
     row: usize,
@@ -282,25 +283,28 @@ pub(super) fn kept_length(
     columns: &View<u32>,
     values: &View<f64>,
     least: &View<f64>,
+    flags: &mut Segment<u32>,
 ) -> u32 {
     let mut count = 0u32;
     for k in offsets[row] as usize..offsets[row + 1] as usize {
+        let mut flag = 1u32;
         if !is_weak(row, k, offsets, columns, values, least) {
+            flag = 0u32;
             count += 1u32;
         }
+        flags[k] = flag;
     }
     count
 }
 
-/// A row without its weak couplings, which go to the diagonal. Traffic of both matrices, and that of a
-/// row a weak entry.
+/// A row without what is flagged, which goes to the diagonal. Traffic of both matrices and 4 an entry.
 #[kernel(keep_strong)]
 pub(super) fn kept_row(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<f64>,
-    least: &View<f64>,
+    flags: &View<u32>,
     new_offsets: &View<u32>,
     new_columns: &mut Segment<u32>,
     new_values: &mut Segment<f64>,
@@ -312,7 +316,7 @@ pub(super) fn kept_row(
     let mut dropped = f64::literal(0.0);
     for k in offsets[row] as usize..offsets[row + 1] as usize {
         let column = columns[k];
-        if is_weak(row, k, offsets, columns, values, least) {
+        if flags[k] == 1u32 {
             dropped += values[k];
         } else {
             if column as usize == row {
@@ -340,11 +344,12 @@ pub(super) fn without_weak_couplings(
     let mut least = backend.zeros(n);
     find_least(backend, n, offsets, columns, values, tolerance, &mut least);
     let mut counts = backend.zeros(n);
-    count_kept(backend, n, offsets, columns, values, &least, &mut counts);
+    let mut flags = backend.zeros(columns.len());
+    count_kept(backend, n, offsets, columns, values, &least, &mut flags, &mut counts);
     let (new_offsets, entries) = scanned(backend, &counts)?;
     let (mut new_columns, mut new_values) = (backend.zeros(entries), backend.zeros(entries));
     let (c, v) = (&mut new_columns, &mut new_values);
-    keep_strong(backend, n, offsets, columns, values, &least, &new_offsets, c, v);
+    keep_strong(backend, n, offsets, columns, values, &flags, &new_offsets, c, v);
     Ok(Matrix::compressed(backend, a.columns(), [new_offsets, new_columns], new_values))
 }
 
