@@ -91,7 +91,11 @@ impl Pair<'_> {
                 arguments.push(quote!(#name));
             }
         }
-        if !self.operations().is_empty() {
+        if self.options.parts {
+            signature.push(quote!(#[comptime] parts: usize));
+            arguments.push(quote!(parts));
+        }
+        if !self.operations().is_empty() || self.options.parts {
             signature.push(quote!(#[comptime] threads: usize));
             arguments.push(quote!(crate::backend::THREADS_PER_BLOCK));
         }
@@ -138,6 +142,9 @@ impl Pair<'_> {
         } else {
             quote!(let entity = index;)
         };
+        if self.options.parts {
+            return quote!(#entity #call if is_writer { #(#stores)* });
+        }
         quote!(#entity #call #(#stores)*)
     }
 
@@ -226,6 +233,21 @@ impl Pair<'_> {
                     CUBE_POS * (CUBE_DIM as usize) * #per_thread + UNIT_POS as usize;
                 #unrolled
             }
+        } else if self.options.parts {
+            // Consecutive threads take consecutive entities. All of a block stay to the end, since they
+            // meet in sums.
+            quote! {
+                let entities_in_block = comptime!(threads / parts);
+                let place =
+                    CUBE_POS * entities_in_block + UNIT_POS as usize % entities_in_block;
+                let part = UNIT_POS as usize / entities_in_block;
+                let is_writer = part == 0 && place < entity_count;
+                let mut index = entity_count - 1;
+                if place < index {
+                    index = place;
+                }
+                #body
+            }
         } else {
             quote! {
                 let index = ABSOLUTE_POS;
@@ -261,11 +283,17 @@ impl Pair<'_> {
             }
         } else {
             let per_thread = self.per_thread();
+            let (parts, threads) = if self.options.parts {
+                (quote!(let parts = device.parts(entity_count);), quote!(entity_count * parts))
+            } else {
+                (quote!(), quote!(entity_count))
+            };
             quote! {
                 if entity_count == 0 {
                     return;
                 }
-                let blocks = device.entity_blocks(entity_count, #per_thread);
+                #parts
+                let blocks = device.entity_blocks(#threads, #per_thread);
             }
         };
         let given = self.options.given.as_ref().map(

@@ -35,7 +35,12 @@ impl Pair<'_> {
                     signature.push(quote!(#name: &mut crate::backend::Buffer<#element>));
                 }
                 Role::Comptime(t) | Role::Scalar(t) => signature.push(quote!(#name: #t)),
-                Role::Index | Role::Entity | Role::Reduced | Role::Given => {}
+                Role::Index
+                | Role::Entity
+                | Role::Reduced
+                | Role::Given
+                | Role::Part
+                | Role::Parts => {}
             }
         }
         for (name, ty) in self.stores().into_iter().skip(self.options.update.len()) {
@@ -87,6 +92,8 @@ impl Pair<'_> {
             Role::Index => quote!(index),
             Role::Entity => quote!(entity),
             Role::Reduced => quote!(reduced[#k]),
+            Role::Part => quote!(0usize),
+            Role::Parts => quote!(1usize),
             Role::Segment(_) => quote!(&mut crate::backend::Segment::on_host(#name)),
             Role::Update(t) => {
                 let stride = format_ident!("{name}_stride");

@@ -7,7 +7,8 @@ use syn::{
     Type, parenthesized,
 };
 
-/// `name, update(a, b), out(c), reduce(sum), combine(max), given(p = f(2, v)), indexed, unroll(4)`
+/// `name, update(a, b), out(c), reduce(sum), combine(max), given(p = f(2, v)), indexed, unroll(4),
+/// parts`
 pub(super) struct Options {
     pub(super) name: Ident,
     pub(super) update: Vec<Ident>,
@@ -17,6 +18,7 @@ pub(super) struct Options {
     pub(super) given: Option<Given>,
     pub(super) indexed: bool,
     pub(super) unroll: Option<syn::LitInt>,
+    pub(super) parts: bool,
 }
 
 /// `parameter = function(sums, argument, …)`: a parameter that `function` makes, once, of the finished
@@ -55,11 +57,16 @@ impl Parse for Options {
             given: None,
             indexed: false,
             unroll: None,
+            parts: false,
         };
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let key: Ident = input.parse()?;
             if key == "indexed" {
                 options.indexed = true;
+                continue;
+            }
+            if key == "parts" {
+                options.parts = true;
                 continue;
             }
             let inside;
@@ -80,10 +87,16 @@ impl Parse for Options {
                 "reduce" => options.reduce = list,
                 "combine" => options.combine = list,
                 _ => {
-                    let known = "expected update, out, reduce, combine, given, indexed or unroll";
+                    let known =
+                        "expected update, out, reduce, combine, given, indexed, unroll or parts";
                     return Err(Error::new_spanned(key, known));
                 }
             }
+        }
+        let alone = options.combine.is_empty() && options.reduce.is_empty();
+        if options.parts && !(alone && !options.indexed && options.unroll.is_none()) {
+            let message = "parts goes with update, out and given alone";
+            return Err(Error::new_spanned(&options.name, message));
         }
         Ok(options)
     }
@@ -100,6 +113,10 @@ pub(super) enum Role {
     Update(Type),
     Comptime(Type),
     Scalar(Type),
+    /// Which part of the entity's terms a thread adds.
+    Part,
+    /// In how many parts they are added.
+    Parts,
 }
 
 pub(super) struct Parameter {
@@ -158,6 +175,10 @@ pub(super) fn parameters(function: &ItemFn, options: &Options) -> syn::Result<Ve
             Role::Index
         } else if options.indexed && k == 1 {
             Role::Entity
+        } else if options.parts && k == 1 {
+            Role::Part
+        } else if options.parts && name == "parts" {
+            Role::Parts
         } else if options.given.as_ref().is_some_and(|g| g.parameter == name) {
             Role::Given
         } else if options.update.contains(&name) {

@@ -5,14 +5,14 @@
 
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::{Backend, BackendError, Buffer, Partials, View};
+use super::{Backend, BackendError, Buffer, Element, Partials, View};
 use crate::real::Real;
 use cubecl::prelude::*;
 use karman_macros::kernel;
 
 /// y ← x. Traffic 2s.
 #[kernel(copy, out(y), unroll(4))]
-pub fn copied<F: Real>(i: usize, x: &View<F>) -> F {
+pub fn copied<F: Element>(i: usize, x: &View<F>) -> F {
     x[i]
 }
 

@@ -137,6 +137,8 @@ pub fn available_devices() -> Vec<DeviceDescription> {
 const MOST_DEVICES: usize = 16;
 
 fn devices_of(kind: BackendKind) -> Vec<cubecl::Device> {
+    #[cfg(feature = "cuda")]
+    keep_compiled_kernels();
     match kind {
         #[cfg(feature = "cuda")]
         BackendKind::Cuda => {
@@ -148,6 +150,18 @@ fn devices_of(kind: BackendKind) -> Vec<cubecl::Device> {
         BackendKind::Wgpu | BackendKind::Vulkan => wgpu_devices(kind),
         _ => vec![],
     }
+}
+
+/// Has kernels kept in the user's cache directory, so that a process compiles only what none before it
+/// has, unless the program has configured CubeCL already.
+#[cfg(feature = "cuda")]
+fn keep_compiled_kernels() {
+    use cubecl_environment::{config::RuntimeConfig, persistence::CacheConfig};
+    let mut config = cubecl::config::CubeClRuntimeConfig::default();
+    config.compilation.cache = true;
+    let directory = CacheConfig::Global.root().with_file_name("karman");
+    config.environment.path = CacheConfig::Directory(directory);
+    cubecl::config::CubeClRuntimeConfig::try_set(config);
 }
 
 /// WGSL by default; the `vulkan` feature compiles SPIR-V instead, on the same adapters. An adapter
@@ -179,7 +193,11 @@ pub struct Device {
     planes: bool,
     graphs: bool,
     reduction_block_limit: usize,
+    few_entities: usize,
 }
+
+/// Threads that add the terms of one entity together where entities are few.
+pub(super) const PARTS: usize = 8;
 
 impl Device {
     pub(super) fn open(kind: BackendKind) -> Result<Device, BackendError> {
@@ -216,7 +234,14 @@ impl Device {
         let graphs = matches!(kind, BackendKind::Cuda | BackendKind::Hip);
         let processors = hardware.num_streaming_multiprocessors.unwrap_or(8) as usize;
         let name = format!("{} ({})", client.name(), kind.name());
-        Device { client, name, planes, graphs, reduction_block_limit: processors * 8 }
+        Device {
+            client,
+            name,
+            planes,
+            graphs,
+            reduction_block_limit: processors * 8,
+            few_entities: processors * 1024,
+        }
     }
 
     /// Name for summaries.
@@ -242,6 +267,12 @@ impl Device {
     /// that the order of summation is fixed.
     pub(crate) fn reduction_blocks(&self, entities: usize) -> usize {
         entities.div_ceil(THREADS_PER_BLOCK).clamp(1, self.reduction_block_limit)
+    }
+
+    /// In how many parts the terms of each of so many entities are added: where threads are fewer than
+    /// the device runs at once, what a kernel waits for is the chain of loads of one thread.
+    pub(crate) fn parts(&self, entities: usize) -> usize {
+        if entities <= self.few_entities { PARTS } else { 1 }
     }
 
     pub(crate) fn entity_blocks(&self, entities: usize, per_thread: usize) -> CubeCount {

@@ -12,6 +12,7 @@ mod device;
 mod host;
 mod host_memory;
 mod local;
+mod parts;
 mod record;
 mod reduce;
 mod view;
@@ -31,6 +32,7 @@ pub use reduce::{Partials, Reduction};
 pub use view::{Components, Segment, View, Writer};
 
 pub(crate) use device::{block_size, blocks, one_block};
+pub(crate) use parts::sum_of_parts;
 pub(crate) use reduce::{accumulate, combine_block, identity, reduce_block, sum_of_blocks};
 
 use std::sync::Arc;

@@ -122,14 +122,26 @@ pub fn place_if_flagged(i: usize, flags: &View<u32>, places: &View<u32>, list: &
 /// # Errors
 /// [`BackendError::Device`] where the device failed.
 pub fn compact(backend: &Backend, flags: &Buffer<u32>) -> Result<Buffer<u32>, BackendError> {
-    let n = flags.len();
-    let mut places = backend.zeros(n + 1);
-    exclusive_scan(backend, flags, &mut places);
-    let mut kept = backend.zeros(1);
-    last_of(backend, 1, &places, n as u32, &mut kept);
-    let mut list = backend.zeros(backend.read(&kept)?[0] as usize);
-    place_flagged(backend, n, flags, &places, &mut list);
+    let (places, kept) = offsets_of(backend, flags)?;
+    let mut list = backend.zeros(kept);
+    place_flagged(backend, flags.len(), flags, &places, &mut list);
     Ok(list)
+}
+
+/// offsets_i = Σ_{j<i} counts_j for i = 0 … n, and the last of them, which the host reads.
+///
+/// # Errors
+/// [`BackendError::Device`] where the device failed.
+pub fn offsets_of(
+    backend: &Backend,
+    counts: &Buffer<u32>,
+) -> Result<(Buffer<u32>, usize), BackendError> {
+    let n = counts.len();
+    let mut offsets = backend.zeros(n + 1);
+    exclusive_scan(backend, counts, &mut offsets);
+    let mut total = backend.zeros(1);
+    last_of(backend, 1, &offsets, n as u32, &mut total);
+    Ok((offsets, backend.read(&total)?[0] as usize))
 }
 
 /// Element `at`, so that the host reads four bytes and not the buffer.

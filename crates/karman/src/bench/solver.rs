@@ -4,7 +4,7 @@
 use super::mesh::TetrahedronMesh;
 use super::system::{HOT, System};
 use super::{Bench, BenchError, precision, values};
-use crate::backend::{Buffer, blas};
+use crate::backend::{Backend, Buffer, blas};
 use crate::heat::MatrixFree;
 use crate::io::matrix_market::{CoordinateMatrix, write_matrix, write_vector};
 use crate::linear::amg::HierarchyPrecision;
@@ -90,7 +90,27 @@ pub fn solver(
     Ok(())
 }
 
-/// First and median seconds of setting up a solver, repeated within the budget.
+/// First and median seconds of `work`, repeated within the budget at most `most` times, and the last of
+/// its results; each is dropped before the next is made.
+fn repeated<R>(
+    budget: f64,
+    most: usize,
+    mut work: impl FnMut() -> Result<(f64, R), BenchError>,
+) -> Result<([f64; 2], R), BenchError> {
+    let (first, mut result) = work()?;
+    let repetitions = (budget / first).clamp(1.0, most as f64) as usize;
+    let mut times = Vec::with_capacity(repetitions);
+    for _ in 0..repetitions {
+        drop(result);
+        let (seconds, again) = work()?;
+        times.push(seconds);
+        result = again;
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(([first, times[repetitions / 2]], result))
+}
+
+/// Times setting up a solver and adds its line.
 fn set_up(
     bench: &mut Bench,
     name: &str,
@@ -98,23 +118,13 @@ fn set_up(
     make: impl Fn() -> Result<Solver<f64>, LinearError> + Sync,
 ) -> Result<Solver<f64>, BenchError> {
     let backend = bench.backend;
-    let timed = || -> Result<_, BenchError> {
+    let (seconds, solver) = repeated(bench.budget, 20, || {
         let start = Instant::now();
         let solver = super::on_threads(backend, &make)?;
         backend.synchronize()?;
         Ok((start.elapsed().as_secs_f64(), solver))
-    };
-    let (first, mut solver) = timed()?;
-    let repetitions = (bench.budget / first).clamp(1.0, 20.0) as usize;
-    let mut times = Vec::with_capacity(repetitions);
-    for _ in 0..repetitions {
-        drop(solver);
-        let (seconds, again) = timed()?;
-        times.push(seconds);
-        solver = again;
-    }
-    times.sort_by(f64::total_cmp);
-    bench.add(name, "f64", n, 0.0, [first, times[repetitions / 2]]);
+    })?;
+    bench.add(name, "f64", n, 0.0, seconds);
     Ok(solver)
 }
 
@@ -144,13 +154,12 @@ fn product<F: Real>(
 }
 
 /// Seconds of a solve from zero, and its iterations.
-fn solved(
-    bench: &Bench,
+pub(super) fn solved(
+    backend: &Backend,
     solver: &mut Solver<f64>,
     b: &Buffer<f64>,
     x: &mut Buffer<f64>,
 ) -> Result<(f64, crate::linear::SolveOutcome), BenchError> {
-    let backend = bench.backend;
     super::on_threads(backend, || blas::fill(backend, b.len(), 0.0, x));
     backend.synchronize()?;
     let start = Instant::now();
@@ -166,16 +175,7 @@ fn timed(
     b: &Buffer<f64>,
 ) -> Result<([f64; 2], crate::linear::SolveOutcome), BenchError> {
     let mut x = bench.backend.zeros(b.len());
-    let (first, mut outcome) = solved(bench, solver, b, &mut x)?;
-    let repetitions = (bench.budget / first).clamp(1.0, 50.0) as usize;
-    let mut times = Vec::with_capacity(repetitions);
-    for _ in 0..repetitions {
-        let (seconds, latest) = solved(bench, solver, b, &mut x)?;
-        times.push(seconds);
-        outcome = latest;
-    }
-    times.sort_by(f64::total_cmp);
-    Ok(([first, times[repetitions / 2]], outcome))
+    repeated(bench.budget, 50, || solved(bench.backend, solver, b, &mut x))
 }
 
 /// Seconds of an iteration, from solves of two lengths; the first seconds are those of the short one.
@@ -226,7 +226,7 @@ fn converged(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Backend, BackendKind};
+    use crate::backend::BackendKind;
     use crate::linear::amg::Smoother;
 
     /// Set-up, iterations and seconds of multigrid by its parameters.
@@ -262,7 +262,6 @@ mod tests {
             AmgParams { coarse_rows: 512, ..default() },
         ];
         for cells in [280_000, 2_330_000] {
-            let bench = Bench::new(&backend, 1.0);
             let mesh = TetrahedronMesh::new(&backend, cells).unwrap();
             let system = backend.install(|| System::new(&mesh)).unwrap();
             let b = backend.upload(system.right_side(HOT));
@@ -284,7 +283,7 @@ mod tests {
                 let mut seconds = f64::MAX;
                 let mut iterations = 0;
                 for _ in 0..5 {
-                    let (time, outcome) = solved(&bench, &mut solver, &b, &mut x).unwrap();
+                    let (time, outcome) = solved(&backend, &mut solver, &b, &mut x).unwrap();
                     seconds = seconds.min(time);
                     iterations = outcome.iterations;
                 }

@@ -324,29 +324,46 @@ pub(super) fn row_product<F: Real, S: Real>(
     x: &View<F>,
     #[comptime] layout: Layout,
 ) -> F {
+    part_of_product::<F, S>(row, 0usize, offsets, columns, values, x, layout, 1usize)
+}
+
+/// One of the parts that Σ_k a_rk x_k is added in.
+#[cube]
+#[inline(always)]
+pub(super) fn part_of_product<F: Real, S: Real>(
+    row: usize,
+    part: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    x: &View<F>,
+    #[comptime] layout: Layout,
+    #[comptime] parts: usize,
+) -> F {
     let (first, end) = row_places(row, offsets, layout);
-    let mut k = first;
+    let spacing = comptime!(parts * layout.spacing());
+    let mut k = first + part * comptime!(layout.spacing());
     let mut sum = F::literal(0.0);
     // Loads of a long row on their way together.
-    while k + comptime!(7 * layout.spacing()) < end {
+    while k + 7 * spacing < end {
         #[unroll]
         for m in 0..8usize {
-            let at = k + m * comptime!(layout.spacing());
+            let at = k + m * spacing;
             sum += convert::<S, F>(values[at]) * x[columns[at] as usize];
         }
-        k += comptime!(8 * layout.spacing());
+        k += 8 * spacing;
     }
-    while k + comptime!(3 * layout.spacing()) < end {
+    while k + 3 * spacing < end {
         #[unroll]
         for m in 0..4usize {
-            let at = k + m * comptime!(layout.spacing());
+            let at = k + m * spacing;
             sum += convert::<S, F>(values[at]) * x[columns[at] as usize];
         }
-        k += comptime!(4 * layout.spacing());
+        k += 4 * spacing;
     }
     while k < end {
         sum += convert::<S, F>(values[k]) * x[columns[k] as usize];
-        k += comptime!(layout.spacing());
+        k += spacing;
     }
     sum
 }
@@ -397,15 +414,16 @@ pub(super) fn product_dots<F: Real, S: Real>(
     (own, x * y, x * r, r * r, r * y, y * y)
 }
 
-/// 1/a_rr in the precision it is kept in, and the row's index where that is not finite.
-#[kernel(invert_diagonal, out(inverse), reduce(min))]
-pub(super) fn inverted_diagonal<S: Real, D: Real>(
+/// a_rr; 0 where it is absent.
+#[cube]
+#[inline(always)]
+pub(super) fn row_diagonal<S: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     #[comptime] layout: Layout,
-) -> (D, f64) {
+) -> f64 {
     let (first, end) = row_places(row, offsets, layout);
     let mut k = first;
     let mut diagonal = f64::literal(0.0);
@@ -415,6 +433,19 @@ pub(super) fn inverted_diagonal<S: Real, D: Real>(
         }
         k += comptime!(layout.spacing());
     }
+    diagonal
+}
+
+/// 1/a_rr in the precision it is kept in, and the row's index where that is not finite.
+#[kernel(invert_diagonal, out(inverse), reduce(min))]
+pub(super) fn inverted_diagonal<S: Real, D: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    #[comptime] layout: Layout,
+) -> (D, f64) {
+    let diagonal = row_diagonal::<S>(row, offsets, columns, values, layout);
     let mut kept = D::literal(0.0);
     let mut wrong = row as f64;
     if f64::absolute(diagonal) > f64::literal(0.0) {

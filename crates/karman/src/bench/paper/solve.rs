@@ -3,6 +3,7 @@
 use super::method::PaperMethod;
 use super::thesis;
 use crate::backend::{Backend, Buffer, blas};
+use crate::bench::solver::solved;
 use crate::bench::system::{COLD, HOT, System};
 use crate::bench::{BenchError, on_threads};
 use crate::linear::{CsrMatrix, HierarchyReport, Matrix, SolveOutcome, Solver, Status};
@@ -199,14 +200,7 @@ impl<'a> Problem<'a> {
         let (mut solver, setup_seconds) = self.set_up(method, true)?;
         let (mut x, mut b) = (backend.zeros(n), backend.zeros(n));
         self.right_side(HOT, &x, &mut b);
-        let mut solve = || -> Result<(f64, SolveOutcome), BenchError> {
-            on_threads(backend, || blas::fill(backend, n, 0.0, &mut x));
-            backend.synchronize()?;
-            let start = Instant::now();
-            let outcome = solver.solve(&b, &mut x)?;
-            backend.synchronize()?;
-            Ok((start.elapsed().as_secs_f64(), outcome))
-        };
+        let mut solve = || solved(backend, &mut solver, &b, &mut x);
         let (mut seconds, mut outcome) = solve()?;
         if seconds < REPEATED_BELOW {
             let mut times = vec![];

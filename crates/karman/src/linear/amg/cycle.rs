@@ -3,7 +3,8 @@
 
 use super::coarse::dense_inverse;
 use super::device::{
-    DeviceHierarchy, DeviceLevel, dense_inverse as inverse_by_kernels, groups_of, sliced, stencil,
+    DeviceHierarchy, DeviceLevel, Interpolation, dense_inverse as inverse_by_kernels, groups_of,
+    sliced, stencil,
 };
 use super::hierarchy::{Hierarchy, HostLevel};
 use super::krylov_cycle::KrylovStep;
@@ -326,10 +327,12 @@ impl<S: Real> Level<S> {
     ) -> Result<Self, LinearError> {
         let relaxation = relaxation(params);
         let (own, weights) = stencil(matrix, &level.scale, relaxation)?;
-        let transfer = match &level.transfer {
+        let transfer = match &level.interpolation {
             None => None,
-            Some([p, r]) if level.is_constant => Some(Transfer::Groups(groups_of(p, r))),
-            Some([p, r]) => Some(Transfer::Weighted([sliced(p, true)?, sliced(r, true)?])),
+            Some(Interpolation { transfer: [p, r], is_constant, .. }) => Some(match is_constant {
+                true => Transfer::Groups(groups_of(p, r)),
+                false => Transfer::Weighted([sliced(p, true)?, sliced(r, true)?]),
+            }),
         };
         let is_direct = transfer.is_none() && matrix.rows() <= params.coarse_rows;
         let inverse = is_direct.then(|| inverse_by_kernels(backend, matrix, &level.scale));

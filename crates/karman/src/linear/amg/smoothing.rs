@@ -3,7 +3,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::parallel::each;
-use crate::backend::{Backend, Buffer, Segment, View};
+use crate::backend::{Backend, Buffer, Segment, View, sum_of_parts};
 use crate::linear::matrix::row_places;
 use crate::linear::{CsrMatrix, Layout, LinearError, Matrix};
 use crate::real::{Real, convert};
@@ -16,53 +16,61 @@ use karman_macros::kernel;
 #[inline(always)]
 fn stencil<S: Real>(
     row: usize,
+    part: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     excess: &View<S>,
     x: &View<S>,
     #[comptime] layout: Layout,
+    #[comptime] parts: usize,
 ) -> S {
     let (first, end) = row_places(row, offsets, layout);
-    let mut k = first;
+    let spacing = comptime!(parts * layout.spacing());
+    let mut k = first + part * comptime!(layout.spacing());
     let own = x[row];
-    let mut sum = excess[row] * own;
+    let mut sum = S::literal(0.0);
+    if part == 0 {
+        sum = excess[row] * own;
+    }
     // Loads of a long row on their way together.
-    while k + comptime!(7 * layout.spacing()) < end {
+    while k + 7 * spacing < end {
         #[unroll]
         for m in 0..8usize {
-            let at = k + m * comptime!(layout.spacing());
+            let at = k + m * spacing;
             sum += values[at] * (x[columns[at] as usize] - own);
         }
-        k += comptime!(8 * layout.spacing());
+        k += 8 * spacing;
     }
-    while k + comptime!(3 * layout.spacing()) < end {
+    while k + 3 * spacing < end {
         #[unroll]
         for m in 0..4usize {
-            let at = k + m * comptime!(layout.spacing());
+            let at = k + m * spacing;
             sum += values[at] * (x[columns[at] as usize] - own);
         }
-        k += comptime!(4 * layout.spacing());
+        k += 4 * spacing;
     }
     while k < end {
         sum += values[k] * (x[columns[k] as usize] - own);
-        k += comptime!(layout.spacing());
+        k += spacing;
     }
-    sum
+    sum_of_parts::<S>(sum, parts)
 }
 
 /// y ← A x. Traffic of the product and 2s.
-#[kernel(multiply_stencil, out(y))]
+#[kernel(multiply_stencil, out(y), parts)]
 pub(super) fn product_of_stencil<S: Real>(
     row: usize,
+    part: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     excess: &View<S>,
     x: &View<S>,
     #[comptime] layout: Layout,
+    #[comptime] parts: usize,
 ) -> S {
-    stencil::<S>(row, offsets, columns, values, excess, x, layout)
+    stencil::<S>(row, part, offsets, columns, values, excess, x, layout, parts)
 }
 
 /// b ← r in the hierarchy's precision, x ← w b: the first sweep from zero. Traffic 8 + 3s.
@@ -79,9 +87,10 @@ pub(super) fn ended<S: Real, T: Real>(i: usize, x: &View<S>) -> T {
 }
 
 /// b − A x. Traffic of the product and 2s.
-#[kernel(subtract_stencil, out(residual))]
+#[kernel(subtract_stencil, out(residual), parts)]
 pub(super) fn rest_of_stencil<S: Real>(
     row: usize,
+    part: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
@@ -89,15 +98,17 @@ pub(super) fn rest_of_stencil<S: Real>(
     x: &View<S>,
     b: &View<S>,
     #[comptime] layout: Layout,
+    #[comptime] parts: usize,
 ) -> S {
-    b[row] - stencil::<S>(row, offsets, columns, values, excess, x, layout)
+    b[row] - stencil::<S>(row, part, offsets, columns, values, excess, x, layout, parts)
 }
 
 /// y ← x + w (b − A x) in any precision. Traffic of the product, 2s and that
 /// of y.
-#[kernel(jacobi_rows, out(y))]
+#[kernel(jacobi_rows, out(y), parts)]
 pub(super) fn relaxed<S: Real, T: Real>(
     row: usize,
+    part: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
@@ -106,8 +117,9 @@ pub(super) fn relaxed<S: Real, T: Real>(
     b: &View<S>,
     weights: &View<S>,
     #[comptime] layout: Layout,
+    #[comptime] parts: usize,
 ) -> T {
-    let rest = b[row] - stencil::<S>(row, offsets, columns, values, excess, x, layout);
+    let rest = b[row] - stencil::<S>(row, part, offsets, columns, values, excess, x, layout, parts);
     convert::<S, T>(x[row] + weights[row] * rest)
 }
 
@@ -134,9 +146,10 @@ pub(super) fn restarted<S: Real>(
 
 /// A further step: r' ← r − A d, d' ← a d + c w r', x ← x + β d'. Traffic of the product
 /// and 6s.
-#[kernel(step_polynomial, update(x), out(new_residual, new))]
+#[kernel(step_polynomial, update(x), out(new_residual, new), parts)]
 pub(super) fn stepped<S: Real>(
     row: usize,
+    part: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
@@ -149,8 +162,10 @@ pub(super) fn stepped<S: Real>(
     beta: S,
     x: S,
     #[comptime] layout: Layout,
+    #[comptime] parts: usize,
 ) -> (S, S, S) {
-    let rest = residual[row] - stencil::<S>(row, offsets, columns, values, excess, d, layout);
+    let rest =
+        residual[row] - stencil::<S>(row, part, offsets, columns, values, excess, d, layout, parts);
     let next = a * d[row] + c * weights[row] * rest;
     (x + beta * next, rest, next)
 }
@@ -199,33 +214,36 @@ pub(super) fn ended_by_colour<S: Real, T: Real>(i: usize, x: &View<S>, new_place
 }
 
 /// x ← M b for a dense matrix of order n, entry (i, j) at i `down` + j `across`. Traffic s n a row.
-#[kernel(multiply_dense, out(x))]
+#[kernel(multiply_dense, out(x), parts)]
 pub(super) fn dense_row<S: Real>(
     i: usize,
+    part: usize,
     matrix: &View<S>,
     b: &View<S>,
     n: usize,
     down: usize,
     across: usize,
+    #[comptime] parts: usize,
 ) -> S {
     let mut sum = S::literal(0.0);
-    let mut j = 0usize;
-    let mut k = i * down;
+    let mut j = part;
+    let mut k = i * down + part * across;
+    let step = parts * across;
     // Rows are few, so are threads: 32 loads of each on their way together.
-    while j + 31 < n {
+    while j + comptime!(31 * parts) < n {
         #[unroll]
         for m in 0..32usize {
-            sum += matrix[k + m * across] * b[j + m];
+            sum += matrix[k + m * step] * b[j + m * parts];
         }
-        j += 32;
-        k += 32 * across;
+        j += comptime!(32 * parts);
+        k += 32 * step;
     }
     while j < n {
         sum += matrix[k] * b[j];
-        j += 1;
-        k += across;
+        j += parts;
+        k += step;
     }
-    sum
+    sum_of_parts::<S>(sum, parts)
 }
 
 /// A matrix by its couplings and the sums of its rows.

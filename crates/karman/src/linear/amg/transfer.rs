@@ -2,8 +2,8 @@
 //! product's traffic is that of its matrix and s a row.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use crate::backend::{Backend, Buffer, View};
-use crate::linear::matrix::row_product;
+use crate::backend::{Backend, Buffer, View, sum_of_parts};
+use crate::linear::matrix::{part_of_product, row_product};
 use crate::linear::{CsrMatrix, Layout, LinearError, Matrix};
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -109,17 +109,20 @@ pub(super) fn prolonged_from_group<S: Real>(row: usize, of: &View<u32>, e: &View
 }
 
 /// b_c ← Pᵀ r, x_c ← w b_c. Traffic of the product and 3s a coarse row.
-#[kernel(restrict_rows, out(b, x))]
+#[kernel(restrict_rows, out(b, x), parts)]
 pub(super) fn restricted<S: Real>(
     row: usize,
+    part: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     residual: &View<S>,
     weights: &View<S>,
     #[comptime] layout: Layout,
+    #[comptime] parts: usize,
 ) -> (S, S) {
-    let b = row_product::<S, S>(row, offsets, columns, values, residual, layout);
+    let own = part_of_product::<S, S>(row, part, offsets, columns, values, residual, layout, parts);
+    let b = sum_of_parts::<S>(own, parts);
     (b, weights[row] * b)
 }
 

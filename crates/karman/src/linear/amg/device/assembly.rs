@@ -4,7 +4,7 @@
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 #![allow(clippy::manual_div_ceil)] // which kernels do not know
 
-use super::coarsening::scanned;
+use crate::backend::scan::offsets_of;
 use crate::backend::{Backend, BackendError, Buffer, Segment, View};
 use crate::linear::amg::coarse::SINGULAR;
 use crate::linear::amg::hierarchy::VANISHING;
@@ -127,7 +127,7 @@ pub(in crate::linear::amg) fn sliced<T: Real, S: Real>(
     // Kernels take four entries of a long row at once.
     let step = if a.entries() >= LONG_ROWS * n { 4 } else { 1 };
     size_slices(backend, slices, &counts, n, step, &mut sizes);
-    let (new_offsets, places) = scanned(backend, &sizes)?;
+    let (new_offsets, places) = offsets_of(backend, &sizes)?;
     let (mut new_columns, mut new_values) = (backend.zeros(places), backend.zeros(places));
     let last = a.columns().saturating_sub(1) as u32;
     let (c, v) = (&mut new_columns, &mut new_values);

@@ -3,7 +3,8 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
-use crate::backend::{Backend, BackendError, Buffer, Partials, View, blas, scan};
+use crate::backend::scan::offsets_of;
+use crate::backend::{BackendError, Buffer, Partials, View, blas};
 use crate::linear::amg::matching::{NONE, ROUNDS};
 use crate::linear::amg::numbers::hash;
 use crate::linear::amg::strength::FINE;
@@ -189,7 +190,7 @@ pub(super) fn pairs<S: Real>(a: &Matrix<S>, theta: f64) -> Result<Numbered, Back
         &mut joined,
         &mut begins,
     );
-    let (numbers, count) = scanned(backend, &begins)?;
+    let (numbers, count) = offsets_of(backend, &begins)?;
     number_pairs(backend, n, &mates, &joined, &numbers, &mut of);
     Ok(Numbered { of, count })
 }
@@ -351,7 +352,7 @@ pub(super) fn pmis<S: Real>(
     }
     let (mut flags, mut coarse) = (chosen, weights);
     flag_coarse(backend, n, &roles, &mut flags);
-    let (numbers, count) = scanned(backend, &flags)?;
+    let (numbers, count) = offsets_of(backend, &flags)?;
     number_coarse(backend, n, &flags, &numbers, &mut coarse);
     Ok((Numbered { of: coarse, count }, thresholds))
 }
@@ -360,17 +361,4 @@ pub(super) fn pmis<S: Real>(
 #[kernel(fill_numbers, out(x))]
 pub(super) fn same_number(_i: usize, a: u32) -> u32 {
     a
-}
-
-/// Σ_{j<i} counts_j for i = 0 … n, and the last of them.
-pub(super) fn scanned(
-    backend: &Backend,
-    counts: &Buffer<u32>,
-) -> Result<(Buffer<u32>, usize), BackendError> {
-    let n = counts.len();
-    let mut offsets = backend.zeros(n + 1);
-    scan::exclusive_scan(backend, counts, &mut offsets);
-    let mut total = backend.zeros(1);
-    scan::last_of(backend, 1, &offsets, n as u32, &mut total);
-    Ok((offsets, backend.read(&total)?[0] as usize))
 }

@@ -3,7 +3,8 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
-use super::coarsening::{Numbered, scanned};
+use super::coarsening::Numbered;
+use crate::backend::scan::offsets_of;
 use crate::backend::{Backend, BackendError, Buffer, Segment, View, blas, sort};
 use crate::linear::amg::strength::FINE;
 use crate::linear::matrix::row_places;
@@ -334,7 +335,7 @@ pub(super) fn extended_i<S: Real>(
     let mut counts = backend.zeros(n);
     let (t, c) = (&targets, &mut counts);
     bound_candidates(backend, n, offsets, columns, values, t, thresholds, coarse, layout, c);
-    let (bounds, places) = scanned(backend, &counts)?;
+    let (bounds, places) = offsets_of(backend, &counts)?;
     let (mut candidates, mut weights) = (backend.zeros(places), backend.zeros(places));
     let (mut loose_columns, mut loose_values) = (backend.zeros(n * keep), backend.zeros(n * keep));
     extend(
@@ -356,7 +357,7 @@ pub(super) fn extended_i<S: Real>(
         &mut loose_values,
         &mut counts,
     );
-    let (offsets, entries) = scanned(backend, &counts)?;
+    let (offsets, entries) = offsets_of(backend, &counts)?;
     let (mut columns, mut row_of) = (backend.zeros(entries), backend.zeros(entries));
     let mut values = backend.zeros(entries);
     let (c, v) = (&loose_columns, &loose_values);
@@ -389,7 +390,7 @@ fn with_transpose(
 ) -> Result<[Matrix<f64>; 2], BackendError> {
     let entries = columns.len();
     let (mut keys, mut order) = (backend.zeros(entries), backend.zeros(entries));
-    super::copy_numbers(backend, entries, &columns, &mut keys);
+    blas::copy(backend, entries, &columns, &mut keys);
     sort::enumerate(backend, entries, &mut order);
     let (keys, order) = sort::sort_by_key(backend, keys, order, coarse_rows as u32);
     let mut begins = backend.zeros(coarse_rows + 1);

@@ -1,7 +1,6 @@
 //! Set-up where the matrix lives: the levels of the default coarsening made by kernels, so that
 //! neither a matrix nor a hierarchy visits the host; a few totals do, which buffers are sized by. The
 //! same levels as the host's set-up makes, to rounding.
-#![allow(missing_docs)] // on the modules the kernel attribute generates
 
 mod assembly;
 mod coarsening;
@@ -13,31 +12,35 @@ pub(super) use assembly::{dense_inverse, sliced, stencil};
 use super::hierarchy::STALLED;
 use super::params::{AmgParams, Coarsening, Smoother};
 use super::report::LevelReport;
-use crate::backend::{BackendError, Buffer, Partials, View};
+use crate::backend::{BackendError, Buffer, Partials, blas};
 use crate::linear::matrix::finish_min;
 use crate::linear::{LinearError, Matrix};
 use crate::real::Real;
 use coarsening::{Numbered, follow, pairs, pmis};
-use cubecl::prelude::*;
 use interpolation::{constant_on, extended_i};
-use karman_macros::kernel;
 use product::{find_diagonal, product, scale_rows, without_weak_couplings};
 
 /// One level.
 pub(super) struct DeviceLevel {
     /// Its matrix, by compressed rows; none on the finest, whose matrix is the caller's.
     pub matrix: Option<Matrix<f64>>,
-    /// P and Pᵀ; none on the coarsest.
-    pub transfer: Option<[Matrix<f64>; 2]>,
-    /// Whether P is constant on groups.
-    pub is_constant: bool,
-    /// What the next level's matrix is divided by.
-    over_correction: f64,
+    /// From the next level; none on the coarsest.
+    pub interpolation: Option<Interpolation>,
     /// The size of the terms each diagonal is the sum of: `[rows]`.
     pub scale: Buffer<f64>,
     /// Unknowns and entries of the matrix.
     rows: usize,
     entries: usize,
+}
+
+/// How a level is interpolated from the next one.
+pub(super) struct Interpolation {
+    /// P and Pᵀ.
+    pub transfer: [Matrix<f64>; 2],
+    /// Whether P is constant on groups.
+    pub is_constant: bool,
+    /// What the next level's matrix is divided by.
+    over_correction: f64,
 }
 
 /// All levels, the finest first.
@@ -62,9 +65,7 @@ impl DeviceHierarchy {
         params.check()?;
         let finest = DeviceLevel {
             matrix: None,
-            transfer: None,
-            is_constant: false,
-            over_correction: 1.0,
+            interpolation: None,
             scale: checked_diagonal(matrix)?,
             rows: matrix.rows(),
             entries: matrix.entries(),
@@ -83,19 +84,12 @@ impl DeviceHierarchy {
         if rows <= params.coarse_rows || depth + 1 >= params.max_levels {
             return Ok(false);
         }
-        let interpolated = match &level.matrix {
-            None => interpolation(finest, depth, params)?,
-            Some(matrix) => interpolation(matrix, depth, params)?,
+        let below = match &level.matrix {
+            None => below(finest, &level.scale, depth, params)?,
+            Some(matrix) => below(matrix, &level.scale, depth, params)?,
         };
-        let Some(Interpolation { transfer, is_constant, over_correction }) = interpolated else {
-            return Ok(false);
-        };
-        (level.is_constant, level.over_correction) = (is_constant, over_correction);
-        level.transfer = Some(transfer);
-        let coarse = match &level.matrix {
-            None => coarse_level(finest, level, params)?,
-            Some(matrix) => coarse_level(matrix, level, params)?,
-        };
+        let Some((interpolation, coarse)) = below else { return Ok(false) };
+        level.interpolation = Some(interpolation);
         self.levels.push(coarse);
         Ok(true)
     }
@@ -104,15 +98,15 @@ impl DeviceHierarchy {
     pub(super) fn set_values<T: Real>(&mut self, matrix: &Matrix<T>) -> Result<(), LinearError> {
         self.levels[0].scale = checked_diagonal(matrix)?;
         for depth in 1..self.levels.len() {
-            let fine = &self.levels[depth - 1];
-            let coarse = match &fine.matrix {
-                None => coarse_level(matrix, fine, &self.params)?,
-                Some(own) => coarse_level(own, fine, &self.params)?,
+            let DeviceLevel { matrix: own, interpolation, scale, .. } = &self.levels[depth - 1];
+            let Some(interpolation) = interpolation else { break };
+            let coarse = match own {
+                None => coarse_level(matrix, interpolation, scale, &self.params)?,
+                Some(own) => coarse_level(own, interpolation, scale, &self.params)?,
             };
             let level = &mut self.levels[depth];
-            let (transfer, is_constant) = (level.transfer.take(), level.is_constant);
-            let over_correction = level.over_correction;
-            *level = DeviceLevel { transfer, is_constant, over_correction, ..coarse };
+            let interpolation = level.interpolation.take();
+            *level = DeviceLevel { interpolation, ..coarse };
         }
         Ok(())
     }
@@ -129,7 +123,10 @@ impl DeviceHierarchy {
         let of_level = |level: &DeviceLevel| LevelReport {
             rows: level.rows,
             entries: level.entries,
-            interpolation_entries: level.transfer.as_ref().map_or(0, |[p, _]| p.entries()),
+            interpolation_entries: level
+                .interpolation
+                .as_ref()
+                .map_or(0, |interpolation| interpolation.transfer[0].entries()),
             ..LevelReport::default()
         };
         self.levels.iter().map(of_level).collect()
@@ -161,11 +158,17 @@ fn checked_diagonal<T: Real>(a: &Matrix<T>) -> Result<Buffer<f64>, LinearError> 
     Ok(diagonal)
 }
 
-/// An interpolation and its transpose, and what its corrections are multiplied by.
-struct Interpolation {
-    transfer: [Matrix<f64>; 2],
-    is_constant: bool,
-    over_correction: f64,
+/// The interpolation to a level from the next one, and that one; none where there are hardly fewer coarse
+/// unknowns.
+fn below<T: Real>(
+    a: &Matrix<T>,
+    scale: &Buffer<f64>,
+    depth: usize,
+    params: &AmgParams,
+) -> Result<Option<(Interpolation, DeviceLevel)>, LinearError> {
+    let Some(interpolation) = interpolation(a, depth, params)? else { return Ok(None) };
+    let coarse = coarse_level(a, &interpolation, scale, params)?;
+    Ok(Some((interpolation, coarse)))
 }
 
 /// The interpolation to a level from the next one; none where there are hardly fewer coarse unknowns.
@@ -198,7 +201,7 @@ fn groups<T: Real>(a: &Matrix<T>, theta: f64, passes: usize) -> Result<Numbered,
     let mut all = pairs(a, theta)?;
     for _ in 1..passes {
         let mut of = backend.zeros(all.of.len());
-        copy_numbers(backend, all.of.len(), &all.of, &mut of);
+        blas::copy(backend, all.of.len(), &all.of, &mut of);
         let [p, r] = constant_on(backend, Numbered { of, count: all.count })?;
         let between = product(&r, &product(a, &p, 1.0)?, 1.0)?;
         let next = pairs(&between, theta)?;
@@ -208,37 +211,28 @@ fn groups<T: Real>(a: &Matrix<T>, theta: f64, passes: usize) -> Result<Numbered,
     Ok(all)
 }
 
-/// The level below `level`, whose matrix is `a` and whose transfer is known.
+/// The level below that of `a`, whose diagonals are sums of terms of the size of `fine_scale`.
 fn coarse_level<T: Real>(
     a: &Matrix<T>,
-    level: &DeviceLevel,
+    interpolation: &Interpolation,
+    fine_scale: &Buffer<f64>,
     params: &AmgParams,
 ) -> Result<DeviceLevel, LinearError> {
     let backend = a.backend();
-    let Some([p, r]) = &level.transfer else {
-        return Err(LinearError::NotSquare { rows: a.rows(), columns: 0 });
-    };
-    let factor = 1.0 / level.over_correction;
+    let [p, r] = &interpolation.transfer;
+    let factor = 1.0 / interpolation.over_correction;
     let matrix = product(r, &product(a, p, 1.0)?, factor)?;
     let matrix = match params.drop_tolerance {
-        tolerance if tolerance > 0.0 && !level.is_constant => {
+        tolerance if tolerance > 0.0 && !interpolation.is_constant => {
             without_weak_couplings(&matrix, tolerance)?
         }
         _ => matrix,
     };
     let mut scale = backend.zeros(matrix.rows());
     let (offsets, columns, values) = r.arrays();
-    scale_rows(backend, r.rows(), offsets, columns, values, &level.scale, factor, &mut scale);
+    scale_rows(backend, r.rows(), offsets, columns, values, fine_scale, factor, &mut scale);
     let (rows, entries) = (matrix.rows(), matrix.entries());
-    Ok(DeviceLevel {
-        matrix: Some(matrix),
-        transfer: None,
-        is_constant: false,
-        over_correction: 1.0,
-        scale,
-        rows,
-        entries,
-    })
+    Ok(DeviceLevel { matrix: Some(matrix), interpolation: None, scale, rows, entries })
 }
 
 /// The lists of an interpolation that is constant on groups: the group of each unknown, where the members
@@ -246,15 +240,9 @@ fn coarse_level<T: Real>(
 pub(super) fn groups_of(p: &Matrix<f64>, r: &Matrix<f64>) -> [Buffer<u32>; 3] {
     [p.arrays().1, r.arrays().0, r.arrays().1].map(|list| {
         let mut copy = p.backend().zeros(list.len());
-        copy_numbers(p.backend(), list.len(), list, &mut copy);
+        blas::copy(p.backend(), list.len(), list, &mut copy);
         copy
     })
-}
-
-/// y ← x, of integers. Traffic 8.
-#[kernel(copy_numbers, out(y))]
-pub(super) fn number_copied(i: usize, x: &View<u32>) -> u32 {
-    x[i]
 }
 
 #[cfg(test)]
@@ -312,7 +300,8 @@ mod tests {
                             if let Some(matrix) = &got.matrix {
                                 close(&matrix.to_csr().unwrap(), &want.matrix, &what);
                             }
-                            if let Some([p, r]) = &got.transfer {
+                            if let Some(Interpolation { transfer: [p, r], .. }) = &got.interpolation
+                            {
                                 let transfer = want.transfer.as_ref().unwrap();
                                 close(&p.to_csr().unwrap(), &transfer.interpolation, &what);
                                 close(&r.to_csr().unwrap(), &transfer.restriction, &what);

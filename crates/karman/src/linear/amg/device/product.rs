@@ -4,10 +4,10 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
-use super::coarsening::scanned;
+use crate::backend::scan::offsets_of;
 use crate::backend::{BackendError, Segment, View};
 use crate::linear::amg::sparsify::BRIDGE;
-use crate::linear::matrix::row_places;
+use crate::linear::matrix::{row_diagonal, row_places};
 use crate::linear::{Layout, Matrix};
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -192,7 +192,7 @@ pub(super) fn product<S: Real>(
     let (h, p) = (&mut heads, &mut places);
     let mut counts = backend.zeros(n);
     count_product(backend, n, ao, ac, av, bo, bc, bv, layout, search, h, p, &mut counts);
-    let (offsets, entries) = scanned(backend, &counts)?;
+    let (offsets, entries) = offsets_of(backend, &counts)?;
     let (mut columns, mut values) = (backend.zeros(entries), backend.zeros(entries));
     let (c, v) = (&mut columns, &mut values);
     multiply_rows(backend, n, ao, ac, av, bo, bc, bv, factor, &offsets, layout, search, h, p, c, v);
@@ -346,7 +346,7 @@ pub(super) fn without_weak_couplings(
     let mut counts = backend.zeros(n);
     let mut flags = backend.zeros(columns.len());
     count_kept(backend, n, offsets, columns, values, &least, &mut flags, &mut counts);
-    let (new_offsets, entries) = scanned(backend, &counts)?;
+    let (new_offsets, entries) = offsets_of(backend, &counts)?;
     let (mut new_columns, mut new_values) = (backend.zeros(entries), backend.zeros(entries));
     let (c, v) = (&mut new_columns, &mut new_values);
     keep_strong(backend, n, offsets, columns, values, &flags, &new_offsets, c, v);
@@ -379,15 +379,7 @@ pub(super) fn diagonal_of<S: Real>(
     values: &View<S>,
     #[comptime] layout: Layout,
 ) -> (f64, f64) {
-    let (first, end) = row_places(row, offsets, layout);
-    let mut diagonal = f64::literal(0.0);
-    let mut k = first;
-    while k < end {
-        if columns[k] as usize == row {
-            diagonal += S::widen(values[k]);
-        }
-        k += comptime!(layout.spacing());
-    }
+    let diagonal = row_diagonal::<S>(row, offsets, columns, values, layout);
     let mut wrong = row as f64;
     if diagonal > f64::literal(0.0) {
         wrong = f64::literal(f64::MAX);
