@@ -283,16 +283,14 @@ impl Pair<'_> {
             }
         } else {
             let per_thread = self.per_thread();
-            let (parts, threads) = if self.options.parts {
-                (quote!(let parts = device.parts(entity_count);), quote!(entity_count * parts))
-            } else {
-                (quote!(), quote!(entity_count))
+            let threads = match self.options.parts {
+                true => quote!(entity_count * parts),
+                false => quote!(entity_count),
             };
             quote! {
                 if entity_count == 0 {
                     return;
                 }
-                #parts
                 let blocks = device.entity_blocks(#threads, #per_thread);
             }
         };

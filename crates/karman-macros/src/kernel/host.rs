@@ -35,12 +35,8 @@ impl Pair<'_> {
                     signature.push(quote!(#name: &mut crate::backend::Buffer<#element>));
                 }
                 Role::Comptime(t) | Role::Scalar(t) => signature.push(quote!(#name: #t)),
-                Role::Index
-                | Role::Entity
-                | Role::Reduced
-                | Role::Given
-                | Role::Part
-                | Role::Parts => {}
+                Role::Parts => signature.push(quote!(parts: usize)),
+                Role::Index | Role::Entity | Role::Reduced | Role::Given | Role::Part => {}
             }
         }
         for (name, ty) in self.stores().into_iter().skip(self.options.update.len()) {
@@ -51,13 +47,14 @@ impl Pair<'_> {
             signature.push(quote!(partials: &mut crate::backend::Partials));
         }
         let host = self.host_body();
+        let unused = self.options.parts.then(|| quote!(let _ = parts;));
         let device = self.device_launch();
         quote! {
             #(#documentation)*
             #[allow(clippy::too_many_arguments, unsafe_code)]
             #vis fn #name #generics (backend: &crate::backend::Backend, #(#signature),*) {
                 match backend.device() {
-                    None => { #host }
+                    None => { #unused #host }
                     Some(device) => { #device }
                 }
             }

@@ -1,7 +1,7 @@
 //! Arrays that live on the host or on a device.
 #![allow(unsafe_code, missing_docs)]
 
-use super::{Backend, BackendError, View, Writer};
+use super::{Backend, BackendError, Device, View, Writer};
 use cubecl::bytes::Bytes;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
@@ -89,15 +89,20 @@ fn set_zero<T: Element>(out: &mut [T]) {
     }
 }
 
+/// What builds with debug assertions put where something is to be written before it is read.
+#[cube(launch_unchecked)]
+fn set_greatest<T: Element>(out: &mut [T]) {
+    if ABSOLUTE_POS < out.len() {
+        out[ABSOLUTE_POS] = T::max_value();
+    }
+}
+
 impl Backend {
     /// A buffer of `len` zeros.
     pub fn zeros<T: Element>(&self, len: usize) -> Buffer<T> {
         match self.device() {
-            None => self.upload(vec![T::default(); len]),
-            Some(_) if len == 0 => self.upload(vec![]),
-            Some(device) => {
-                let handle = device.client().empty(len * size_of::<T>());
-                let buffer = Buffer { storage: Storage::Device(handle), len };
+            Some(device) if len > 0 => {
+                let buffer = Self::empty(device, len);
                 // SAFETY: each element of the new buffer is tested against its length.
                 unsafe {
                     set_zero::launch_unchecked::<T>(
@@ -109,7 +114,37 @@ impl Backend {
                 }
                 buffer
             }
+            _ => self.upload(vec![T::default(); len]),
         }
+    }
+
+    /// A buffer of `len` elements of which each is written before it is read; a device saves the launch
+    /// that would make them zeros.
+    pub fn scratch<T: Element>(&self, len: usize) -> Buffer<T> {
+        match self.device() {
+            Some(device) if len > 0 => {
+                let buffer = Self::empty(device, len);
+                if cfg!(debug_assertions) {
+                    // SAFETY: as in `zeros`.
+                    unsafe {
+                        set_greatest::launch_unchecked::<T>(
+                            device.client(),
+                            device.entity_blocks(len, 1),
+                            super::block_size(),
+                            buffer.arg(),
+                        );
+                    }
+                }
+                buffer
+            }
+            _ => self.upload(vec![T::default(); len]),
+        }
+    }
+
+    /// A buffer of a device with whatever its memory holds.
+    fn empty<T: Element>(device: &Device, len: usize) -> Buffer<T> {
+        let handle = device.client().empty(len * size_of::<T>());
+        Buffer { storage: Storage::Device(handle), len }
     }
 
     /// A buffer holding `values`; on the host they are moved, not copied.

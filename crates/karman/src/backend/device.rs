@@ -194,10 +194,9 @@ pub struct Device {
     graphs: bool,
     reduction_block_limit: usize,
     few_entities: usize,
+    shared_bytes: usize,
+    largest_block: usize,
 }
-
-/// Threads that add the terms of one entity together where entities are few.
-pub(super) const PARTS: usize = 8;
 
 impl Device {
     pub(super) fn open(kind: BackendKind) -> Result<Device, BackendError> {
@@ -240,7 +239,9 @@ impl Device {
             planes,
             graphs,
             reduction_block_limit: processors * 8,
-            few_entities: processors * 1024,
+            few_entities: processors * 4096,
+            shared_bytes: hardware.max_shared_memory_size,
+            largest_block: hardware.max_units_per_cube as usize,
         }
     }
 
@@ -269,10 +270,25 @@ impl Device {
         entities.div_ceil(THREADS_PER_BLOCK).clamp(1, self.reduction_block_limit)
     }
 
-    /// In how many parts the terms of each of so many entities are added: where threads are fewer than
-    /// the device runs at once, what a kernel waits for is the chain of loads of one thread.
-    pub(crate) fn parts(&self, entities: usize) -> usize {
-        if entities <= self.few_entities { PARTS } else { 1 }
+    /// Entities below this number leave a device waiting for the chain of loads of each thread.
+    pub(super) fn few_entities(&self) -> usize {
+        self.few_entities
+    }
+
+    /// Memory that the threads of a block may share.
+    pub(super) fn shared_bytes(&self) -> usize {
+        self.shared_bytes
+    }
+
+    /// The most threads of one block.
+    pub(super) fn largest_block(&self) -> usize {
+        self.largest_block
+    }
+
+    /// At least `count` blocks of so many threads.
+    pub(super) fn blocks_of(&self, count: usize, threads: usize) -> CubeCount {
+        let size = CubeDim::new_1d(threads as u32);
+        cubecl::calculate_cube_count_elemwise(&self.client, count * threads, size)
     }
 
     pub(crate) fn entity_blocks(&self, entities: usize, per_thread: usize) -> CubeCount {

@@ -18,6 +18,8 @@ mod reduce;
 mod view;
 
 pub mod blas;
+pub(crate) mod dense;
+pub(crate) mod merge;
 pub mod proof;
 pub mod scan;
 pub mod sort;

@@ -1,8 +1,24 @@
 //! Sums whose terms several threads share where entities are few.
 
-use super::THREADS_PER_BLOCK;
+use super::{Backend, THREADS_PER_BLOCK};
 use crate::real::Real;
 use cubecl::prelude::*;
+
+/// Threads that share the terms of an entity.
+const PARTS: usize = 8;
+
+impl Backend {
+    /// In how many parts a kernel with `parts` should add up the terms of each of so many entities, which
+    /// have so many terms in all: a device has one thread for each part. 1 where terms are few or entities
+    /// are many, and on the host.
+    pub fn parts(&self, entities: usize, terms: usize) -> usize {
+        let is_long = terms >= PARTS * entities;
+        match self.device() {
+            Some(device) if is_long && entities <= device.few_entities() => PARTS,
+            _ => 1,
+        }
+    }
+}
 
 /// The sum of what the threads of an entity of a kernel with `parts` have each added up, in the order of
 /// their parts, by each of them; on the host the only part itself. All threads of a block must call it.
@@ -59,7 +75,8 @@ mod tests {
                 let (table, x) = (values(n * width, 3), values(n, 4));
                 for backend in everywhere() {
                     let (from, mut to) = (backend.upload_slice(&table), backend.upload_slice(&x));
-                    add_means(&backend, n, &from, width, &mut to);
+                    let parts = backend.parts(n, n * width);
+                    add_means(&backend, n, &from, width, &mut to, parts);
                     let got = backend.read(&to).unwrap();
                     for (row, got) in got.iter().enumerate() {
                         let mean = table[row * width..][..width].iter().sum::<f64>() / width as f64;

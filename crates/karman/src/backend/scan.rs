@@ -41,7 +41,7 @@ pub fn exclusive_scan(backend: &Backend, counts: &Buffer<u32>, offsets: &mut Buf
 fn scan_on_device(backend: &Backend, counts: &Buffer<u32>, n: usize, sums: &mut Buffer<u32>) {
     let Some(device) = backend.device() else { return };
     let tiles = n.div_ceil(TILE);
-    let totals = backend.zeros::<u32>(tiles);
+    let totals = backend.scratch::<u32>(tiles);
     // SAFETY: every index is tested against the lengths passed.
     unsafe {
         scan_tiles::launch_unchecked(
@@ -56,7 +56,7 @@ fn scan_on_device(backend: &Backend, counts: &Buffer<u32>, n: usize, sums: &mut 
         );
     }
     if tiles > 1 {
-        let mut before = backend.zeros::<u32>(tiles);
+        let mut before = backend.scratch::<u32>(tiles);
         scan_on_device(backend, &totals, tiles, &mut before);
         add_tile_offset(backend, n, &before, sums);
     }
@@ -76,21 +76,7 @@ fn scan_tiles(counts: &[u32], sums: &mut [u32], totals: &mut [u32], n_counts: us
             total += counts[first + k];
         }
     }
-    shared[thread] = total;
-    sync_cube();
-    // Hillis & Steele's inclusive scan of the threads' totals.
-    let mut distance = 1usize;
-    while distance < THREADS_PER_BLOCK {
-        let mut left = 0u32;
-        if thread >= distance {
-            left = shared[thread - distance];
-        }
-        sync_cube();
-        shared[thread] += left;
-        sync_cube();
-        distance *= 2;
-    }
-    let before = shared[thread] - total;
+    let before = sum_before(&mut shared, total, THREADS_PER_BLOCK);
     #[unroll]
     for k in 0..ITEMS {
         if first + k < n {
@@ -100,6 +86,27 @@ fn scan_tiles(counts: &[u32], sums: &mut [u32], totals: &mut [u32], n_counts: us
     if thread == THREADS_PER_BLOCK - 1 {
         totals[CUBE_POS] = shared[thread];
     }
+}
+
+/// The sum of `own` over the threads before this one, by Hillis & Steele's scan of the block; `shared`, of a
+/// place for each thread, then holds the sums up to each thread with its own.
+#[cube]
+pub(super) fn sum_before(shared: &mut [u32], own: u32, #[comptime] threads: usize) -> u32 {
+    let thread = UNIT_POS as usize;
+    shared[thread] = own;
+    sync_cube();
+    let mut distance = 1usize;
+    while distance < threads {
+        let mut left = 0u32;
+        if thread >= distance {
+            left = shared[thread - distance];
+        }
+        sync_cube();
+        shared[thread] += left;
+        sync_cube();
+        distance *= 2;
+    }
+    shared[thread] - own
 }
 
 /// Adds what the tiles before an item sum to. Traffic 8 bytes an item.
@@ -123,7 +130,7 @@ pub fn place_if_flagged(i: usize, flags: &View<u32>, places: &View<u32>, list: &
 /// [`BackendError::Device`] where the device failed.
 pub fn compact(backend: &Backend, flags: &Buffer<u32>) -> Result<Buffer<u32>, BackendError> {
     let (places, kept) = offsets_of(backend, flags)?;
-    let mut list = backend.zeros(kept);
+    let mut list = backend.scratch(kept);
     place_flagged(backend, flags.len(), flags, &places, &mut list);
     Ok(list)
 }
@@ -137,9 +144,9 @@ pub fn offsets_of(
     counts: &Buffer<u32>,
 ) -> Result<(Buffer<u32>, usize), BackendError> {
     let n = counts.len();
-    let mut offsets = backend.zeros(n + 1);
+    let mut offsets = backend.scratch(n + 1);
     exclusive_scan(backend, counts, &mut offsets);
-    let mut total = backend.zeros(1);
+    let mut total = backend.scratch(1);
     last_of(backend, 1, &offsets, n as u32, &mut total);
     Ok((offsets, backend.read(&total)?[0] as usize))
 }

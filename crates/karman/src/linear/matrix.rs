@@ -219,6 +219,11 @@ impl<S: Real> Matrix<S> {
         (&self.offsets, &self.indices, &self.values)
     }
 
+    /// Threads that share a row in kernels that can.
+    pub(super) fn parts(&self) -> usize {
+        self.backend.parts(self.rows, self.entries)
+    }
+
     /// y ← A x. `x`: `[columns]`, `y`: `[rows]`.
     pub fn multiply<F: Real>(&self, x: &Buffer<F>, y: &mut Buffer<F>) {
         let (offsets, indices, values) = self.arrays();

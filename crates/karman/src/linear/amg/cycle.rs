@@ -189,7 +189,8 @@ impl<S: Real> Levels<S> {
         if let Some(inverse) = &level.inverse {
             let n = level.matrix.rows();
             let (down, across) = if self.backend.device().is_some() { (1, n) } else { (n, 1) };
-            multiply_dense(&self.backend, n, inverse, &level.b, n, down, across, &mut level.x);
+            let (backend, parts) = (&self.backend, self.backend.parts(n, n * n));
+            multiply_dense(backend, n, inverse, &level.b, n, down, across, parts, &mut level.x);
             return;
         }
         let is_coarsest = level.transfer.is_none();
@@ -335,7 +336,8 @@ impl<S: Real> Level<S> {
             }),
         };
         let is_direct = transfer.is_none() && matrix.rows() <= params.coarse_rows;
-        let inverse = is_direct.then(|| inverse_by_kernels(backend, matrix, &level.scale));
+        let inverse =
+            is_direct.then(|| inverse_by_kernels(backend, matrix, &level.scale)).transpose()?;
         Ok(Level::with(backend, own, weights, transfer, inverse, depth, params))
     }
 

@@ -284,6 +284,11 @@ impl<S: Real> Stencil<S> {
         self.couplings.layout()
     }
 
+    /// Threads that share a row.
+    fn parts(&self) -> usize {
+        self.couplings.parts()
+    }
+
     fn arrays(&self) -> (&Buffer<u32>, &Buffer<u32>, &Buffer<S>) {
         self.couplings.arrays()
     }
@@ -291,8 +296,8 @@ impl<S: Real> Stencil<S> {
     /// y ← A x.
     pub(super) fn multiply(&self, x: &Buffer<S>, y: &mut Buffer<S>) {
         let (backend, (offsets, columns, values)) = (self.backend(), self.arrays());
-        let (n, layout) = (self.rows(), self.layout());
-        multiply_stencil(backend, n, offsets, columns, values, &self.excess, x, layout, y);
+        let (n, layout, parts) = (self.rows(), self.layout(), self.parts());
+        multiply_stencil(backend, n, offsets, columns, values, &self.excess, x, layout, parts, y);
     }
 }
 
@@ -320,8 +325,10 @@ pub(super) fn residual<S: Real>(
     residual: &mut Buffer<S>,
 ) {
     let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
-    let (n, layout) = (a.rows(), a.layout());
-    subtract_stencil(backend, n, offsets, columns, values, &a.excess, x, b, layout, residual);
+    let (n, layout, parts) = (a.rows(), a.layout(), a.parts());
+    subtract_stencil(
+        backend, n, offsets, columns, values, &a.excess, x, b, layout, parts, residual,
+    );
 }
 
 /// y ← x + w (b − A x).
@@ -333,8 +340,8 @@ pub(super) fn jacobi<S: Real, T: Real>(
     y: &mut Buffer<T>,
 ) {
     let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
-    let (n, layout) = (a.rows(), a.layout());
-    jacobi_rows(backend, n, offsets, columns, values, &a.excess, x, b, weights, layout, y);
+    let (n, layout, parts) = (a.rows(), a.layout(), a.parts());
+    jacobi_rows(backend, n, offsets, columns, values, &a.excess, x, b, weights, layout, parts, y);
 }
 
 /// Gauss–Seidel over the colours, forwards or backwards; w is 1 over the diagonal.
@@ -436,6 +443,7 @@ impl<S: Real> Polynomial<S> {
                 beta,
                 x,
                 a.layout(),
+                a.parts(),
                 next_r,
                 next_d,
             );

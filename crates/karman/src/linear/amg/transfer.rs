@@ -49,9 +49,10 @@ impl<S: Real> Transfer<S> {
         let n = b.len();
         match self {
             Transfer::Weighted([_, r]) => {
-                let ((offsets, columns, values), layout) = (r.arrays(), r.layout());
+                let ((offsets, columns, values), layout, parts) =
+                    (r.arrays(), r.layout(), r.parts());
                 restrict_rows(
-                    backend, n, offsets, columns, values, residual, weights, layout, b, x,
+                    backend, n, offsets, columns, values, residual, weights, layout, parts, b, x,
                 );
             }
             Transfer::Groups([_, offsets, members]) => {

@@ -5,12 +5,12 @@
 #![allow(clippy::manual_div_ceil)] // which kernels do not know
 
 use crate::backend::scan::offsets_of;
-use crate::backend::{Backend, BackendError, Buffer, Segment, View};
-use crate::linear::amg::coarse::SINGULAR;
+use crate::backend::{Backend, BackendError, Buffer, Segment, View, dense};
+use crate::linear::amg::coarse;
 use crate::linear::amg::hierarchy::VANISHING;
 use crate::linear::amg::smoothing::Stencil;
 use crate::linear::matrix::row_places;
-use crate::linear::{Layout, Matrix, SLICE};
+use crate::linear::{Layout, LinearError, Matrix, SLICE};
 use crate::real::Real;
 use cubecl::prelude::*;
 use karman_macros::kernel;
@@ -109,6 +109,7 @@ pub(super) fn sliced_row<T: Real, S: Real>(
     }
     while to < stop {
         new_columns[to] = padding;
+        new_values[to] = S::literal(0.0);
         to += comptime!(SLICE);
     }
 }
@@ -120,15 +121,15 @@ pub(in crate::linear::amg) fn sliced<T: Real, S: Real>(
 ) -> Result<Matrix<S>, BackendError> {
     let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
     let (offsets, columns, values) = a.arrays();
-    let mut counts = backend.zeros(n);
+    let mut counts = backend.scratch(n);
     count_entries(backend, n, offsets, columns, layout, with_diagonal, &mut counts);
     let slices = n.div_ceil(SLICE);
-    let mut sizes = backend.zeros(slices);
+    let mut sizes = backend.scratch(slices);
     // Kernels take four entries of a long row at once.
     let step = if a.entries() >= LONG_ROWS * n { 4 } else { 1 };
     size_slices(backend, slices, &counts, n, step, &mut sizes);
     let (new_offsets, places) = offsets_of(backend, &sizes)?;
-    let (mut new_columns, mut new_values) = (backend.zeros(places), backend.zeros(places));
+    let (mut new_columns, mut new_values) = (backend.scratch(places), backend.scratch(places));
     let last = a.columns().saturating_sub(1) as u32;
     let (c, v) = (&mut new_columns, &mut new_values);
     let places = &new_offsets;
@@ -174,7 +175,7 @@ pub(in crate::linear::amg) fn stencil<T: Real, S: Real>(
 ) -> Result<(Stencil<S>, Buffer<S>), BackendError> {
     let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
     let (offsets, _, values) = a.arrays();
-    let (mut excess, mut weights) = (backend.zeros(n), backend.zeros(n));
+    let (mut excess, mut weights) = (backend.scratch(n), backend.scratch(n));
     let (e, w) = (&mut excess, &mut weights);
     sum_rows(backend, n, offsets, values, scale, relaxation, layout, e, w);
     Ok((Stencil { couplings: sliced(a, false)?, excess }, weights))
@@ -199,41 +200,6 @@ pub(super) fn dense_row<T: Real>(
     }
 }
 
-/// Entry (i, j) at n i + j after one step of Gauss & Jordan with pivot (k, k). A pivot that vanishes
-/// against `scale` is passed over, and flagged. Traffic 16.
-#[kernel(eliminate, out(after))]
-pub(super) fn eliminated(
-    entry: usize,
-    before: &View<f64>,
-    scale: &View<f64>,
-    n: usize,
-    k: usize,
-    left_out: &mut Segment<u32>,
-) -> f64 {
-    let i = entry / n;
-    let j = entry % n;
-    let zero = f64::literal(0.0);
-    let pivot = before[k * n + k];
-    let mut value = before[entry];
-    if f64::absolute(pivot) > f64::literal(SINGULAR) * f64::absolute(scale[k]) {
-        let mut of_pivot_row = before[k * n + j] / pivot;
-        if j == k {
-            of_pivot_row = f64::literal(1.0) / pivot;
-        }
-        if i == k {
-            value = of_pivot_row;
-        } else {
-            if j == k {
-                value = zero;
-            }
-            value -= before[i * n + k] * of_pivot_row;
-        }
-    } else if i == k && j == k {
-        left_out[k] = 1u32;
-    }
-    value
-}
-
 /// Entry (i, j) at i + n j, zero where a pivot was passed over. Traffic 8 + s.
 #[kernel(finish_inverse, out(inverse))]
 pub(super) fn inverse_entry<S: Real>(
@@ -251,22 +217,25 @@ pub(super) fn inverse_entry<S: Real>(
     S::narrow(value)
 }
 
-/// A⁻¹ as [`crate::linear::amg::coarse::dense_inverse`] has it, by columns.
+/// A⁻¹ as [`crate::linear::amg::coarse::dense_inverse`] has it, by columns; made there where a matrix of
+/// more than a thousand unknowns does not fit into a block's memory.
 pub(in crate::linear::amg) fn dense_inverse<T: Real, S: Real>(
     backend: &Backend,
     a: &Matrix<T>,
     scale: &Buffer<f64>,
-) -> Buffer<S> {
+) -> Result<Buffer<S>, LinearError> {
     let n = a.rows();
+    let Some(device) = backend.device().filter(|device| dense::fits(device, n)) else {
+        let a = a.to_csr()?.into_converted();
+        let inverse = coarse::dense_inverse(&a, &backend.read(scale)?);
+        let by_columns = (0..n * n).map(|k| S::narrow(inverse[k % n * n + k / n]));
+        return Ok(backend.upload(by_columns.collect()));
+    };
     let (offsets, columns, values) = a.arrays();
-    let (mut dense, mut next) = (backend.zeros(n * n), backend.zeros(n * n));
-    spread(backend, n, offsets, columns, values, n, a.layout(), &mut dense);
-    let mut left_out = backend.zeros(n);
-    for k in 0..n {
-        eliminate(backend, n * n, &dense, scale, n, k, &mut left_out, &mut next);
-        std::mem::swap(&mut dense, &mut next);
-    }
-    let mut inverse = backend.zeros(n * n);
-    finish_inverse(backend, n * n, &dense, &left_out, n, &mut inverse);
-    inverse
+    let (mut matrix, mut left_out) = (backend.zeros(n * n), backend.zeros(n));
+    spread(backend, n, offsets, columns, values, n, a.layout(), &mut matrix);
+    dense::invert(device, n, scale, coarse::SINGULAR, &mut matrix, &mut left_out);
+    let mut inverse = backend.scratch(n * n);
+    finish_inverse(backend, n * n, &matrix, &left_out, n, &mut inverse);
+    Ok(inverse)
 }

@@ -167,17 +167,17 @@ pub(super) fn pair_of(
 pub(super) fn pairs<S: Real>(a: &Matrix<S>, theta: f64) -> Result<Numbered, BackendError> {
     let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
     let (offsets, columns, values) = a.arrays();
-    let mut thresholds = backend.zeros(n);
+    let mut thresholds = backend.scratch(n);
     find_thresholds(backend, n, offsets, columns, values, theta, layout, &mut thresholds);
-    let mut mates = backend.zeros(n);
+    let mut mates = backend.scratch(n);
     fill_numbers(backend, n, NONE, &mut mates);
-    let mut proposals = backend.zeros(n);
+    let mut proposals = backend.scratch(n);
     for _ in 0..ROUNDS {
         let to = &mut proposals;
         propose(backend, n, offsets, columns, values, &thresholds, &mates, layout, to);
         agree(backend, n, &proposals, &mut mates);
     }
-    let (mut joined, mut begins, mut of) = (backend.zeros(n), backend.zeros(n), proposals);
+    let (mut joined, mut begins, mut of) = (backend.scratch(n), backend.scratch(n), proposals);
     join(
         backend,
         n,
@@ -327,14 +327,14 @@ pub(super) fn pmis<S: Real>(
 ) -> Result<(Numbered, Buffer<f64>), BackendError> {
     let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
     let (offsets, columns, values) = a.arrays();
-    let mut thresholds = backend.zeros(n);
+    let mut thresholds = backend.scratch(n);
     find_thresholds(backend, n, offsets, columns, values, theta, layout, &mut thresholds);
-    let (mut weights, mut roles) = (backend.zeros(n), backend.zeros(n));
+    let (mut weights, mut roles) = (backend.scratch(n), backend.scratch(n));
     let t = &thresholds;
     weigh(backend, n, offsets, columns, values, t, layout, &mut weights, &mut roles);
-    let mut chosen = backend.zeros(n);
+    let mut chosen = backend.scratch(n);
     let mut partials = Partials::new(backend, n, 1);
-    let mut left = backend.zeros(1);
+    let mut left = backend.scratch(1);
     // Most sets need five to eight rounds; a round more changes nothing.
     let mut rounds = 4;
     loop {

@@ -1,11 +1,14 @@
 //! Products of sparse matrices and what follows them, row by row. A row of A B is found column by column:
 //! each step takes the smallest column not yet taken of the rows of B that the row of A names, and adds
-//! up what falls on it in the order of A's entries. One writer a row, and the same bits every time.
+//! up what falls on it in the order of A's entries. One writer a row, and the same bits every time. Where
+//! a device has many terms to add in a row, a block of threads sorts them instead
+//! ([`crate::backend::merge`]).
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
+use crate::backend::merge::{Block, Rows, count_merged, merge};
 use crate::backend::scan::offsets_of;
-use crate::backend::{BackendError, Segment, View};
+use crate::backend::{BackendError, Device, Local, Partials, Segment, View};
 use crate::linear::amg::sparsify::BRIDGE;
 use crate::linear::matrix::{row_diagonal, row_places};
 use crate::linear::{Layout, Matrix};
@@ -18,6 +21,9 @@ const NONE: u32 = u32::MAX;
 /// Products a row from which merging rows of B is faster than looking at all their entries again and
 /// again.
 const MANY_PRODUCTS: usize = 32;
+
+/// So few rows do not fill a device, which then waits for the threads of the longest ones.
+const FEW_ROWS: usize = 1 << 17;
 
 /// How the next column of a product is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -183,20 +189,105 @@ pub(super) fn product<S: Real>(
     b: &Matrix<f64>,
     factor: f64,
 ) -> Result<Matrix<f64>, BackendError> {
+    let terms = a.entries() / a.rows().max(1) * b.entries() / b.rows().max(1);
+    if terms < MANY_PRODUCTS && a.rows() > FEW_ROWS {
+        return product_by_threads(a, b, factor, Search::All);
+    }
+    match block_for(a, b)? {
+        Some((device, block)) => product_by_blocks(device, block, a, b, factor),
+        None => product_by_threads(a, b, factor, Search::Merge),
+    }
+}
+
+fn product_by_threads<S: Real>(
+    a: &Matrix<S>,
+    b: &Matrix<f64>,
+    factor: f64,
+    search: Search,
+) -> Result<Matrix<f64>, BackendError> {
     let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
     let ((ao, ac, av), (bo, bc, bv)) = (a.arrays(), b.arrays());
-    let products = a.entries() / n.max(1) * b.entries() / b.rows().max(1);
-    let search = if products >= MANY_PRODUCTS { Search::Merge } else { Search::All };
     let kept = if search == Search::Merge { ac.len() } else { 1 };
-    let (mut heads, mut places) = (backend.zeros(kept), backend.zeros(kept));
+    let (mut heads, mut places) = (backend.scratch(kept), backend.scratch(kept));
     let (h, p) = (&mut heads, &mut places);
-    let mut counts = backend.zeros(n);
+    let mut counts = backend.scratch(n);
     count_product(backend, n, ao, ac, av, bo, bc, bv, layout, search, h, p, &mut counts);
     let (offsets, entries) = offsets_of(backend, &counts)?;
-    let (mut columns, mut values) = (backend.zeros(entries), backend.zeros(entries));
+    let (mut columns, mut values) = (backend.scratch(entries), backend.scratch(entries));
     let (c, v) = (&mut columns, &mut values);
     multiply_rows(backend, n, ao, ac, av, bo, bc, bv, factor, &offsets, layout, search, h, p, c, v);
     Ok(Matrix::compressed(backend, b.columns(), [offsets, columns], values))
+}
+
+/// Entries of a row of A, and terms of the row of A B. Traffic of A's pattern and 8 an entry.
+#[kernel(count_terms, reduce(max, max))]
+pub(super) fn terms_of_row(
+    row: usize,
+    a_offsets: &View<u32>,
+    a_columns: &View<u32>,
+    b_offsets: &View<u32>,
+    #[comptime] layout: Layout,
+) -> (f64, f64) {
+    let (first, end) = row_places(row, a_offsets, layout);
+    let mut entries = 0u32;
+    let mut terms = 0u32;
+    let mut k = first;
+    while k < end {
+        let j = a_columns[k] as usize;
+        terms += b_offsets[j + 1] - b_offsets[j];
+        entries += 1u32;
+        k += comptime!(layout.spacing());
+    }
+    (f64::from_u32(entries), f64::from_u32(terms))
+}
+
+/// The largest of each.
+#[kernel(finish_largest, combine(max, max), out(largest))]
+pub(super) fn largest_of(entries: f64, terms: f64) -> Local<f64, 2> {
+    let mut largest = Local::<f64, 2>::zeros();
+    largest[0] = entries;
+    largest[1] = terms;
+    largest
+}
+
+/// The block whose memory holds each row of A B, on a device that has one.
+fn block_for<'a, S: Real>(
+    a: &'a Matrix<S>,
+    b: &Matrix<f64>,
+) -> Result<Option<(&'a Device, Block)>, BackendError> {
+    let backend = a.backend();
+    let Some(device) = backend.device() else { return Ok(None) };
+    let mut partials = Partials::new(backend, a.rows(), 2);
+    let mut largest = backend.scratch(2);
+    let (offsets, columns, _) = a.arrays();
+    count_terms(backend, a.rows(), offsets, columns, b.arrays().0, a.layout(), &mut partials);
+    finish_largest(backend, &partials, &mut largest);
+    let largest = backend.read(&largest)?;
+    let block = Block::for_rows(device, largest[0] as usize, largest[1] as usize, b.columns());
+    Ok(block.map(|block| (device, block)))
+}
+
+fn product_by_blocks<S: Real>(
+    device: &Device,
+    block: Block,
+    a: &Matrix<S>,
+    b: &Matrix<f64>,
+    factor: f64,
+) -> Result<Matrix<f64>, BackendError> {
+    let (backend, n) = (a.backend(), a.rows());
+    let (rows, of_b) = (rows_of(a), rows_of(b));
+    let mut counts = backend.scratch(n);
+    count_merged(device, block, n, &rows, &of_b, &mut counts);
+    let (offsets, entries) = offsets_of(backend, &counts)?;
+    let (mut columns, mut values) = (backend.scratch(entries), backend.scratch(entries));
+    merge(device, block, n, &rows, &of_b, factor, &offsets, &mut columns, &mut values);
+    Ok(Matrix::compressed(backend, b.columns(), [offsets, columns], values))
+}
+
+/// What kernels of blocks read of a matrix.
+fn rows_of<S: Real>(a: &Matrix<S>) -> Rows<'_, S> {
+    let (offsets, columns, values) = a.arrays();
+    Rows { offsets, columns, values, slice: a.layout().spacing() }
 }
 
 /// `tolerance` times the largest negative coupling of a row. Traffic of the matrix and 8.
@@ -249,16 +340,18 @@ fn is_bridged(
     bridged
 }
 
-/// Whether the coupling at `place` goes to the diagonal.
-#[cube]
-fn is_weak(
-    row: usize,
+/// 1 where the coupling at a place goes to the diagonal. Traffic 16 an entry, and of a small one that of the
+/// rows of both unknowns, from the cache mostly.
+#[kernel(flag_weak, out(flags))]
+pub(super) fn weak_flag(
     place: usize,
+    rows: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<f64>,
     least: &View<f64>,
-) -> bool {
+) -> u32 {
+    let row = row_of(place, rows, offsets);
     let column = columns[place] as usize;
     let value = values[place];
     let mut weak = false;
@@ -271,28 +364,35 @@ fn is_weak(
             }
         }
     }
-    weak
+    let mut flag = 0u32;
+    if weak {
+        flag = 1u32;
+    }
+    flag
 }
 
-/// Entries of a row without its weak couplings, which are flagged at their places. Traffic of the matrix, 4
-/// an entry, and that of a row a small one.
+/// The row of the entry at a place of compressed rows.
+#[cube]
+pub(super) fn row_of(place: usize, rows: usize, offsets: &View<u32>) -> usize {
+    let mut low = 0usize;
+    let mut high = rows;
+    while low + 1 < high {
+        let middle = (low + high) / 2;
+        if offsets[middle] as usize <= place {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Entries of a row that are not flagged. Traffic 8, and 4 an entry.
 #[kernel(count_kept, out(counts))]
-pub(super) fn kept_length(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<f64>,
-    least: &View<f64>,
-    flags: &mut Segment<u32>,
-) -> u32 {
+pub(super) fn kept_length(row: usize, offsets: &View<u32>, flags: &View<u32>) -> u32 {
     let mut count = 0u32;
     for k in offsets[row] as usize..offsets[row + 1] as usize {
-        let mut flag = 1u32;
-        if !is_weak(row, k, offsets, columns, values, least) {
-            flag = 0u32;
-            count += 1u32;
-        }
-        flags[k] = flag;
+        count += 1u32 - flags[k];
     }
     count
 }
@@ -341,13 +441,13 @@ pub(super) fn without_weak_couplings(
 ) -> Result<Matrix<f64>, BackendError> {
     let (backend, n) = (a.backend(), a.rows());
     let (offsets, columns, values) = a.arrays();
-    let mut least = backend.zeros(n);
+    let mut least = backend.scratch(n);
     find_least(backend, n, offsets, columns, values, tolerance, &mut least);
-    let mut counts = backend.zeros(n);
-    let mut flags = backend.zeros(columns.len());
-    count_kept(backend, n, offsets, columns, values, &least, &mut flags, &mut counts);
+    let (mut flags, mut counts) = (backend.scratch(columns.len()), backend.scratch(n));
+    flag_weak(backend, columns.len(), n, offsets, columns, values, &least, &mut flags);
+    count_kept(backend, n, offsets, &flags, &mut counts);
     let (new_offsets, entries) = offsets_of(backend, &counts)?;
-    let (mut new_columns, mut new_values) = (backend.zeros(entries), backend.zeros(entries));
+    let (mut new_columns, mut new_values) = (backend.scratch(entries), backend.scratch(entries));
     let (c, v) = (&mut new_columns, &mut new_values);
     keep_strong(backend, n, offsets, columns, values, &flags, &new_offsets, c, v);
     Ok(Matrix::compressed(backend, a.columns(), [new_offsets, new_columns], new_values))
@@ -385,4 +485,80 @@ pub(super) fn diagonal_of<S: Real>(
         wrong = f64::literal(f64::MAX);
     }
     (diagonal, wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::testing::everywhere;
+    use crate::linear::CsrMatrix;
+
+    /// Rows of very different lengths, from `shortest` on; columns repeat from row to row.
+    fn ragged(
+        rows: usize,
+        columns: usize,
+        [shortest, longest]: [usize; 2],
+        seed: usize,
+    ) -> CsrMatrix<f64> {
+        let mut entries = vec![];
+        for row in 0..rows {
+            let length = (row * 31 + seed) * 7919 % (longest + 1) * usize::from(row % 5 != 3);
+            for k in 0..length.max(shortest) {
+                let column = (row * 3 + k * (1 + row % 3)) % columns;
+                let value = ((row * 17 + k * 29 + seed) % 101) as f64 / 50.0 - 1.0;
+                entries.push((row as u32, column as u32, value));
+            }
+        }
+        CsrMatrix::from_entries(rows, columns, entries).unwrap()
+    }
+
+    fn plain(a: &CsrMatrix<f64>, b: &CsrMatrix<f64>, factor: f64) -> CsrMatrix<f64> {
+        let mut entries = vec![];
+        for row in 0..a.rows() {
+            for (j, of_a) in a.row(row) {
+                let terms = b.row(j).map(|(c, of_b)| (row as u32, c as u32, factor * of_a * of_b));
+                entries.extend(terms);
+            }
+        }
+        CsrMatrix::from_entries(a.rows(), b.columns(), entries).unwrap()
+    }
+
+    #[test]
+    fn every_way_to_multiply_gives_the_product_everywhere() {
+        // At most so many entries a row of A and of B: the last product has rows for the largest block alone,
+        // and the one before needs more than the smallest.
+        for (rows, of_a, of_b) in [(40, 5, 3), (300, 40, 20), (90, 100, 17), (50, 120, 33)] {
+            let (a, b) = (ragged(rows, 150, [1, of_a], 1), ragged(150, 200, [0, of_b], 2));
+            let want = plain(&a, &b, 0.5);
+            for backend in everywhere() {
+                for layout in [Layout::Csr, Layout::SlicedEll] {
+                    let put = Matrix::with_layout(&backend, a.clone(), layout).unwrap();
+                    let right = Matrix::with_layout(&backend, b.clone(), Layout::Csr).unwrap();
+                    let check = |got: Matrix<f64>, what: &str| {
+                        let what = format!("{backend:?} {layout:?} {rows} {what}");
+                        let got = got.to_csr().unwrap();
+                        assert_eq!(got.offsets(), want.offsets(), "{what}");
+                        assert_eq!(got.column_indices(), want.column_indices(), "{what}");
+                        for (got, want) in got.values().iter().zip(want.values()) {
+                            assert!((got - want).abs() <= 1e-13, "{what} {got} {want}");
+                        }
+                    };
+                    backend.install(|| {
+                        check(product(&put, &right, 0.5).unwrap(), "chosen");
+                        let got = product_by_threads(&put, &right, 0.5, Search::Merge).unwrap();
+                        check(got, "merged");
+                        // Software Vulkan ends loops after 65535 rounds.
+                        if of_a * of_b < 100 {
+                            let got = product_by_threads(&put, &right, 0.5, Search::All).unwrap();
+                            check(got, "looked for");
+                        }
+                    });
+                    if let Some((device, block)) = block_for(&put, &right).unwrap() {
+                        let got = product_by_blocks(device, block, &put, &right, 0.5).unwrap();
+                        check(got, &format!("{block:?}"));
+                    }
+                }
+            }
+        }
+    }
 }
