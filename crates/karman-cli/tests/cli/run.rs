@@ -197,6 +197,47 @@ fn a_restart_continues_bit_for_bit() {
 }
 
 #[test]
+fn a_restart_goes_on_with_the_interpolations_of_multigrid() {
+    let folder = tempfile::tempdir().unwrap();
+    let multigrid = "[linear_solver]\npreconditioner = \"amg\"\n";
+    let case = UNSTEADY.replace("METHOD", "bdf2").replace("[4, 4, 4]", "[6, 6, 6]") + multigrid;
+    let run = |case: &str, arguments: &[&str]| {
+        fs::write(folder.path().join("a.toml"), case).unwrap();
+        let (code, _, err) = karman(folder.path(), &[&["run", "a.toml"], arguments].concat());
+        assert_eq!(code, 0, "{err}");
+        err
+    };
+    let results = folder.path().join("a");
+    let read = |file: &str| fs::read(results.join(file)).unwrap();
+    // The second step of BDF2 has another matrix.
+    let err = run(&case, &["-v"]);
+    assert_eq!(err.matches(", interpolations of earlier values").count(), 1, "{err}");
+    let (fields, history) = (read("fields_0000.vtu"), read("history.csv"));
+    let levels = json(&results.join("summary.json"))["linear"]["levels"].clone();
+    assert!(levels.as_u64().unwrap() > 1, "{levels}");
+
+    let restart = ["--restart", "a/checkpoint_00000005.safetensors"];
+    let err = run(&case, &restart);
+    assert!(err.contains("multigrid goes on with the interpolations saved\n"), "{err}");
+    assert!(read("history.csv") == history && read("fields_0000.vtu") == fields);
+    assert_eq!(json(&results.join("summary.json"))["linear"]["levels"], levels);
+    assert!(String::from_utf8(read("log.txt")).unwrap().contains("the interpolations saved"));
+
+    // Where they do not fit, the run goes on without them and says why.
+    let longer = case.replace("step = 0.01", "step = 0.05").replace("end = 0.1", "end = 0.2");
+    let other = |change: &str| case.clone() + change;
+    for (case, reason) in [
+        (other("amg.strength = 0.5\n"), "strength is 0.5 and was 0.25"),
+        (case.replace("\"amg\"", "\"jacobi\""), "jacobi"),
+        (longer, "the interpolations saved are for shorter time steps: not used"),
+    ] {
+        let err = run(&case, &restart);
+        assert!(err.contains(reason), "{reason}: {err}");
+        assert!(!err.contains("goes on with"), "{err}");
+    }
+}
+
+#[test]
 fn a_restart_continues_the_series_of_fields() {
     let folder = tempfile::tempdir().unwrap();
     let text = UNSTEADY.replace("METHOD", "bdf2");

@@ -1,12 +1,18 @@
 //! Unsteady heat conduction, step by step.
 
 use super::kernels::{add_memory, advance, largest_change};
+use super::system::Earlier;
 use super::{Heat, HeatError};
 use crate::backend::{Buffer, Partials};
-use crate::linear::{Params, SolveOutcome, Solver};
+use crate::linear::amg::Origin;
+use crate::linear::{Params, SavedInterpolations, SolveOutcome, Solver};
 use crate::real::Real;
 use crate::time::bdf::Bdf;
 use std::sync::Arc;
+
+/// Interpolations of multigrid serve as long as the share of inertia in the matrix, shift / θ, is at
+/// least this part of that they were made with: they are weaker where it was larger.
+const LEAST_INERTIA: f64 = 0.5;
 
 /// A time scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +44,8 @@ pub struct March<F: Real> {
     pub steps: usize,
     step_before: Option<f64>,
     solver: Option<Prepared<F>>,
+    /// Interpolations of an earlier run, until a solver is set up.
+    saved: Option<(SavedInterpolations, f64)>,
     increment: Buffer<F>,
     before: Buffer<F>,
     rhs: Buffer<F>,
@@ -49,6 +57,8 @@ pub struct March<F: Real> {
 struct Prepared<F: Real> {
     shift: f64,
     theta: f64,
+    /// shift / θ of the matrix that what does not depend on values was made from.
+    inertia: f64,
     solver: Solver<F>,
 }
 
@@ -63,6 +73,7 @@ impl<F: Real> March<F> {
             steps: 0,
             step_before: None,
             solver: None,
+            saved: None,
             increment: backend.zeros(n),
             before: backend.zeros(n),
             rhs: backend.zeros(n),
@@ -105,9 +116,7 @@ impl<F: Real> March<F> {
         let current =
             self.solver.as_ref().is_some_and(|s| s.shift == bdf.shift && s.theta == theta);
         if !current {
-            let matrix = Arc::new(heat.implicit_matrix(bdf.shift, theta)?);
-            let solver = heat.solver(matrix, theta, &self.params)?;
-            self.solver = Some(Prepared { shift: bdf.shift, theta, solver });
+            self.prepare(heat, bdf.shift, theta)?;
         }
         let Some(prepared) = &mut self.solver else { unreachable!("prepared just above") };
         let outcome = prepared.solver.solve(&self.rhs, &mut self.increment)?;
@@ -132,6 +141,51 @@ impl<F: Real> March<F> {
         self.steps += 1;
         self.step_before = Some(step);
         Ok(StepReport { outcome, rate })
+    }
+
+    /// Sets up the solver for shift M + θ A from what is there of an earlier one.
+    fn prepare(&mut self, heat: &mut Heat<F>, shift: f64, theta: f64) -> Result<(), HeatError> {
+        let now = shift / theta;
+        let serves = |inertia: f64| now >= LEAST_INERTIA * inertia;
+        let (earlier, inertia) = match (self.solver.take(), self.saved.take()) {
+            (Some(prepared), _) if serves(prepared.inertia) => {
+                (Earlier::Solver(Box::new(prepared.solver)), prepared.inertia)
+            }
+            (None, Some((saved, inertia))) if serves(inertia) => {
+                (Earlier::Interpolations(saved), inertia)
+            }
+            (None, Some(_)) => {
+                tracing::info!("the interpolations saved are for shorter time steps: not used");
+                (Earlier::Nothing, now)
+            }
+            _ => (Earlier::Nothing, now),
+        };
+        let matrix = Arc::new(heat.implicit_matrix(shift, theta)?);
+        let solver = heat.solver(matrix, theta, &self.params, earlier)?;
+        let is_new = solver.hierarchy().is_none_or(|report| report.origin == Origin::Made);
+        let inertia = if is_new { now } else { inertia };
+        self.solver = Some(Prepared { shift, theta, inertia, solver });
+        Ok(())
+    }
+
+    /// The interpolations of the multigrid in use, if there is one, and the share of inertia in the
+    /// matrix they were made from: what a restart needs to go on with the same ones.
+    ///
+    /// # Errors
+    /// [`HeatError`] where the device failed.
+    pub fn interpolations(
+        &self,
+        heat: &Heat<F>,
+    ) -> Result<Option<(SavedInterpolations, f64)>, HeatError> {
+        let Some(Prepared { solver, inertia, .. }) = &self.solver else { return Ok(None) };
+        // The matrix of a step has the pattern of A.
+        let saved = solver.interpolations(&heat.matrix)?;
+        Ok(saved.map(|saved| (saved, *inertia)))
+    }
+
+    /// Goes on with what [`March::interpolations`] gave, where it serves the next step.
+    pub fn restore_interpolations(&mut self, saved: SavedInterpolations, inertia: f64) {
+        self.saved = Some((saved, inertia));
     }
 
     /// Everything a restart needs besides the temperature: the increment (first guess of the next

@@ -10,7 +10,8 @@ use super::node_centred::{self, NodeBoundary};
 use super::{Discretization, HeatError, Material, check_finite, component_major, narrow};
 use crate::backend::{Backend, Buffer, blas};
 use crate::linear::{
-    CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SolveOutcome, Solver, SolverSetup,
+    CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SavedInterpolations, SolveOutcome,
+    Solver, SolverSetup,
 };
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::FaceCells;
@@ -62,6 +63,16 @@ pub struct Heat<F: Real> {
     pub(super) discretization: Discretization,
     setup: Option<SolverSetup>,
     setups: u64,
+}
+
+/// What a solver may take over from what was before it.
+pub(super) enum Earlier<F: Real> {
+    /// Nothing.
+    Nothing,
+    /// What does not depend on values, of the solver of a matrix of the same pattern.
+    Solver(Box<Solver<F>>),
+    /// Interpolations of an earlier run.
+    Interpolations(SavedInterpolations),
 }
 
 /// What the boundary is, for functionals.
@@ -347,9 +358,10 @@ impl<F: Real> Heat<F> {
         matrix: Arc<Matrix<F>>,
         theta: f64,
         params: &Params,
+        earlier: Earlier<F>,
     ) -> Result<Solver<F>, HeatError> {
         let start = Instant::now();
-        let solver = self.new_solver(matrix, theta, params)?;
+        let solver = self.new_solver(matrix, theta, params, earlier)?;
         let setup = SolverSetup::of(&solver, start.elapsed().as_secs_f64());
         tracing::debug!("{setup}");
         self.setup = Some(setup);
@@ -362,19 +374,33 @@ impl<F: Real> Heat<F> {
         matrix: Arc<Matrix<F>>,
         theta: f64,
         params: &Params,
+        earlier: Earlier<F>,
     ) -> Result<Solver<F>, HeatError> {
-        let Some(correction) = &self.correction else {
-            return Ok(Solver::new(&self.backend, matrix, params)?);
+        let mut params = params.clone();
+        let mut operator: Box<dyn Operator<F>> = match &self.correction {
+            None => Box::new(matrix.clone()),
+            Some(correction) => {
+                params.method = for_unsymmetric(params.method);
+                Box::new(CorrectedOperator {
+                    matrix: matrix.clone(),
+                    correction: correction.clone(),
+                    factor: F::narrow(-theta),
+                    gradient: self.backend.zeros(3 * self.unknowns()),
+                    prescribed: self.backend.zeros(self.prescribed.value().len().max(1)),
+                })
+            }
         };
-        let operator = CorrectedOperator {
-            matrix: matrix.clone(),
-            correction: correction.clone(),
-            factor: F::narrow(-theta),
-            gradient: self.backend.zeros(3 * self.unknowns()),
-            prescribed: self.backend.zeros(self.prescribed.value().len().max(1)),
-        };
-        let params = Params { method: for_unsymmetric(params.method), ..params.clone() };
-        Ok(Solver::with_operator(&self.backend, Box::new(operator), Some(matrix), &params)?)
+        let mut saved = None;
+        match earlier {
+            Earlier::Nothing => (),
+            Earlier::Interpolations(interpolations) => saved = Some(interpolations),
+            Earlier::Solver(solver) => match solver.renewed(operator, &matrix)? {
+                Ok(solver) => return Ok(solver),
+                Err(unused) => operator = unused,
+            },
+        }
+        let backend = &self.backend;
+        Ok(Solver::with_interpolations(backend, operator, Some(matrix), &params, saved)?)
     }
 
     /// Solves for the steady temperature from the present one as first guess. Where nothing fixes its
@@ -402,7 +428,7 @@ impl<F: Real> Heat<F> {
     }
 
     fn solve_from(&mut self, b: &Buffer<F>, params: &Params) -> Result<SolveOutcome, HeatError> {
-        let mut solver = self.solver(self.matrix.clone(), 1.0, params)?;
+        let mut solver = self.solver(self.matrix.clone(), 1.0, params, Earlier::Nothing)?;
         Ok(solver.solve(b, &mut self.temperature)?)
     }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 mod cube;
 mod held;
+mod renewal;
 mod sphere;
 
 fn box_mesh(element: Element, n: usize, jitter: f64) -> (Mesh, Geometry) {

@@ -105,6 +105,14 @@ pub enum CheckpointError {
         /// What is needed.
         expected: String,
     },
+    /// Numbers of the right size and kind that cannot be what they should.
+    #[error("what the checkpoint has as `{name}` cannot be used: {reason}")]
+    Unusable {
+        /// The array, or what several of them begin with.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The state could not be brought from or to its place, such as a device.
     #[error("cannot move the state of a checkpoint: {0}")]
     State(String),
@@ -296,6 +304,11 @@ impl Checkpoint {
     /// Names of the arrays, in order of the alphabet.
     pub fn array_names(&self) -> impl Iterator<Item = &str> {
         self.arrays.keys().map(String::as_str)
+    }
+
+    /// Whether there is an array of this name.
+    pub fn has_array(&self, name: &str) -> bool {
+        self.arrays.contains_key(name)
     }
 
     /// An array of any shape.
@@ -621,6 +634,7 @@ mod tests {
         );
         let error = checkpoint.whole_number("case").unwrap_err().to_string();
         assert_eq!(error, "the checkpoint's entry `case` is `cube \"ü\"`, not a whole number");
+        assert!(checkpoint.has_array("heat.empty") && !checkpoint.has_array("heat.rate"));
         let missing = Checkpoint::new().array("a").unwrap_err().to_string();
         assert!(missing.starts_with("the checkpoint has no array `a`; it has none"), "{missing}");
     }

@@ -205,7 +205,8 @@ impl<T: Real> CsrMatrix<T> {
         &self.values
     }
 
-    pub(super) fn into_parts(self) -> (Vec<u32>, Vec<u32>, Vec<T>) {
+    /// Offsets, columns and values.
+    pub fn into_parts(self) -> (Vec<u32>, Vec<u32>, Vec<T>) {
         (self.offsets, self.columns, self.values)
     }
 

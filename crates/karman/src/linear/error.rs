@@ -155,6 +155,20 @@ pub enum LinearError {
         /// The estimate.
         estimate: f64,
     },
+    /// A saved interpolation that cannot be one.
+    #[error("the interpolation to level {level} cannot be used: {problem}")]
+    Interpolation {
+        /// The level it leads to.
+        level: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Saved interpolations that were made for something else.
+    #[error("the saved interpolations belong to another system: {reason}")]
+    OtherSystem {
+        /// What differs.
+        reason: String,
+    },
     /// The backend failed.
     #[error(transparent)]
     Backend(#[from] BackendError),

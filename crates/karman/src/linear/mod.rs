@@ -29,7 +29,7 @@ mod sliced_ell;
 mod solver;
 mod stationary;
 
-pub use amg::{Amg, AmgParams, HierarchyReport};
+pub use amg::{Amg, AmgParams, HierarchyReport, SavedInterpolations};
 pub use chebyshev::{Chebyshev, largest_eigenvalue};
 pub use colouring::Colouring;
 pub use csr_matrix::CsrMatrix;

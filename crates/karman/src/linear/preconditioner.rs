@@ -1,5 +1,6 @@
 //! Approximate inverses z = M⁻¹ r.
 
+use super::amg::SavedInterpolations;
 use super::{HierarchyReport, LinearError, Matrix};
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::real::{Real, convert};
@@ -25,6 +26,24 @@ pub trait Preconditioner<T: Real>: Send {
     /// The levels, where it has some.
     fn hierarchy(&self) -> Option<&HierarchyReport> {
         None
+    }
+
+    /// The interpolations between its levels, where it has some. `matrix` has the pattern of the one
+    /// that it was made from.
+    ///
+    /// # Errors
+    /// [`LinearError::Backend`] where the device failed.
+    fn interpolations(&self, _: &Matrix<T>) -> Result<Option<SavedInterpolations>, LinearError> {
+        Ok(None)
+    }
+
+    /// Takes a matrix that differs from its own in values alone; false where it is no cheaper to renew
+    /// than to make.
+    ///
+    /// # Errors
+    /// [`LinearError`] where the matrix does not suit; the preconditioner is not to be used then.
+    fn renew(&mut self, _: &Matrix<T>) -> Result<bool, LinearError> {
+        Ok(false)
     }
 
     /// Bytes one application moves, for reports.

@@ -1,6 +1,6 @@
 //! A system set up once and solved for many right-hand sides: the Krylov loop, seen from the host.
 
-use super::amg::{Amg, HierarchyPrecision, HierarchyReport};
+use super::amg::{Amg, AmgParams, HierarchyPrecision, HierarchyReport, SavedInterpolations};
 use super::choice::choose;
 use super::nullspace::ConstantProjection;
 use super::progress::{Krylov, Progress, System, status};
@@ -36,6 +36,8 @@ pub struct Solver<T: Real> {
     /// Iterations of one replay (recurrences) or between two looks (cycles).
     stride: usize,
     constants: Option<(ConstantProjection, Buffer<T>)>,
+    /// The preconditioner that was asked for.
+    asked: PreconditionerKind,
     /// Why the preconditioner is what it is.
     reason: String,
 }
@@ -67,17 +69,82 @@ impl<T: Real> Solver<T> {
         near: Option<Arc<Matrix<T>>>,
         params: &Params,
     ) -> Result<Self, LinearError> {
+        Self::with_interpolations(backend, operator, near, params, None)
+    }
+
+    /// The same with the interpolations of an earlier multigrid, which are used where the preconditioner
+    /// is multigrid of the same parameters and the pattern of `near` is theirs; a log says so, or why
+    /// not.
+    ///
+    /// # Errors
+    /// As for [`Solver::with_operator`].
+    pub fn with_interpolations(
+        backend: &Backend,
+        operator: Box<dyn Operator<T>>,
+        near: Option<Arc<Matrix<T>>>,
+        params: &Params,
+        saved: Option<SavedInterpolations>,
+    ) -> Result<Self, LinearError> {
         params.check()?;
+        if let Some(near) = &near {
+            check_square(near)?;
+        }
+        let asked = params.preconditioner;
         let mut params = params.clone();
         let mut reason = "as asked for".to_owned();
-        if let (PreconditionerKind::Auto { .. }, Some(near)) = (params.preconditioner, &near) {
-            let choice = choose(backend, near, params.preconditioner)?;
+        if let (PreconditionerKind::Auto { .. }, Some(near)) = (asked, &near) {
+            let choice = choose(backend, near, asked)?;
             (params.preconditioner, reason) = (choice.kind, choice.reason);
         }
-        let preconditioner = preconditioner(backend, operator.unknowns(), near, &params)?;
+        let rows = operator.unknowns();
+        let preconditioner = preconditioner(backend, rows, near, &params, saved)?;
         let mut solver = Self::with_preconditioner(backend, operator, preconditioner, &params)?;
-        solver.reason = reason;
+        (solver.asked, solver.reason) = (asked, reason);
         Ok(solver)
+    }
+
+    /// The solver of another operator near a matrix that differs in values alone from the one it was set
+    /// up with: the preconditioner is renewed where that is cheaper than to make it. The operator comes
+    /// back where it is not, or where another preconditioner suits the values.
+    ///
+    /// # Errors
+    /// As for [`Solver::with_operator`].
+    #[allow(clippy::type_complexity)] // two outcomes, neither of them an error
+    pub fn renewed(
+        self,
+        operator: Box<dyn Operator<T>>,
+        near: &Matrix<T>,
+    ) -> Result<Result<Self, Box<dyn Operator<T>>>, LinearError> {
+        let Solver { backend, params, state, recordings, asked, mut reason, .. } = self;
+        let State { system, method } = state;
+        // Recordings point into levels that are about to go; a method's scratch may be large.
+        drop((recordings, method));
+        if let PreconditionerKind::Auto { .. } = asked {
+            let choice = choose(&backend, near, asked)?;
+            if choice.kind != params.preconditioner {
+                return Ok(Err(operator));
+            }
+            reason = choice.reason;
+        }
+        let mut preconditioner = system.preconditioner;
+        if operator.unknowns() != near.rows() || !preconditioner.renew(near)? {
+            return Ok(Err(operator));
+        }
+        let mut solver = Self::with_preconditioner(&backend, operator, preconditioner, &params)?;
+        (solver.asked, solver.reason) = (asked, reason);
+        Ok(Ok(solver))
+    }
+
+    /// The interpolations of its preconditioner, where that has some. `near` has the pattern of the
+    /// matrix that it was made from.
+    ///
+    /// # Errors
+    /// [`LinearError::Backend`] where the device failed.
+    pub fn interpolations(
+        &self,
+        near: &Matrix<T>,
+    ) -> Result<Option<SavedInterpolations>, LinearError> {
+        self.state.system.preconditioner.interpolations(near)
     }
 
     /// The solver of any operator with any preconditioner; what `params` says of one is not used.
@@ -112,6 +179,7 @@ impl<T: Real> Solver<T> {
             recordings: vec![],
             stride: 1,
             constants,
+            asked: params.preconditioner,
             reason: "as given".to_owned(),
         };
         solver.record()?;
@@ -384,8 +452,12 @@ fn preconditioner<T: Real>(
     rows: usize,
     near: Option<Arc<Matrix<T>>>,
     params: &Params,
+    saved: Option<SavedInterpolations>,
 ) -> Result<Box<dyn Preconditioner<T>>, LinearError> {
     let kind = params.preconditioner;
+    if saved.is_some() && !matches!(kind, PreconditionerKind::Amg(_)) {
+        tracing::info!("no use for saved interpolations: the preconditioner is {}", kind.name());
+    }
     let matrix = match (kind, near) {
         (PreconditionerKind::None, _) => return Ok(Box::new(Identity { rows })),
         (_, Some(matrix)) => matrix,
@@ -414,11 +486,31 @@ fn preconditioner<T: Real>(
             Box::new(Chebyshev::<T, T>::new(matrix, degree, ratio)?)
         }
         PreconditionerKind::Amg(params) if params.precision == HierarchyPrecision::Single => {
-            Box::new(Amg::<f32>::new(&matrix, &params)?)
+            Box::new(multigrid::<T, f32>(&matrix, &params, saved)?)
         }
-        PreconditionerKind::Amg(params) => Box::new(Amg::<T>::new(&matrix, &params)?),
+        PreconditionerKind::Amg(params) => Box::new(multigrid::<T, T>(&matrix, &params, saved)?),
         PreconditionerKind::ConjugateGradient { steps } => {
             Box::new(InnerConjugateGradient::new(matrix, steps)?)
         }
     })
+}
+
+/// Multigrid with saved interpolations, or with its own where they belong to another system.
+fn multigrid<T: Real, S: Real>(
+    matrix: &Matrix<T>,
+    params: &AmgParams,
+    saved: Option<SavedInterpolations>,
+) -> Result<Amg<S>, LinearError> {
+    let Some(saved) = saved else { return Amg::new(matrix, params) };
+    match Amg::from_interpolations(matrix, params, saved) {
+        Err(LinearError::OtherSystem { reason }) => {
+            tracing::info!("multigrid makes its own interpolations, not those saved: {reason}");
+            Amg::new(matrix, params)
+        }
+        Ok(amg) => {
+            tracing::info!("multigrid goes on with the interpolations saved");
+            Ok(amg)
+        }
+        Err(error) => Err(error),
+    }
 }

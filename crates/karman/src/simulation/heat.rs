@@ -2,6 +2,7 @@
 
 use super::SimulationError;
 use super::equation::{Advance, Equation, Location, Monitored};
+use super::interpolations;
 use crate::backend::{Backend, Buffer};
 use crate::case::{
     AmgParameters, Case, Coarsening as CoarseningCase, Cycle as CycleCase,
@@ -469,6 +470,9 @@ impl<F: Real> Checkpointed for HeatRun<F> {
             arrays.push(NamedArray::reals("increment", widened(increment)));
             arrays.push(NamedArray::reals("temperature_before", widened(before)));
             arrays.push(NamedArray::reals("clock", vec![march.time, march.steps as f64, step]));
+            if let Some((saved, inertia)) = march.interpolations(&self.heat).map_err(state_error)? {
+                arrays.extend(interpolations::arrays(&saved, inertia));
+            }
         }
         Ok(arrays)
     }
@@ -485,6 +489,11 @@ impl<F: Real> Checkpointed for HeatRun<F> {
             let (increment, before) = (narrow("increment")?, narrow("temperature_before")?);
             let reached = (clock[0], clock[1] as usize);
             march.restore(&self.heat, reached, (&increment, &before, clock[2]));
+            if let Some((saved, inertia)) =
+                self.backend.install(|| interpolations::read(checkpoint))?
+            {
+                march.restore_interpolations(saved, inertia);
+            }
         }
         Ok(())
     }

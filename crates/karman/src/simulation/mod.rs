@@ -4,6 +4,7 @@
 mod equation;
 mod error;
 mod heat;
+mod interpolations;
 mod outcome;
 mod output;
 

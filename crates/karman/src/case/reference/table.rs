@@ -189,7 +189,7 @@ pub static SECTIONS: &[Section] = &[
         key("precision", "f64 | f32", "\"f64\"", "", "Precision of the fields.", "precision = \"f64\""),
         key("threads", "whole number", "0", "", "Threads of the CPU; 0: all.", "threads = 8"),
     ]),
-    section("checkpoint", "The state saved in time, for `karman run --restart`. Needs `[time]`.", &[
+    section("checkpoint", "The state saved in time, for `karman run --restart`; with it the interpolations of multigrid. Needs `[time]`.", &[
         key("every", "number > 0", "required", "s", "Time between two checkpoints.", "every = 10.0"),
     ]),
     section("exact", "Exact solutions to compare the last state with. Errors l1, l2 and linf go to `summary.json`; l2 = √(ΣV e²/ΣV), absolute.", &[

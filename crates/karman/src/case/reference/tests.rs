@@ -208,7 +208,8 @@ fn help_for_all_and_for_one_section() {
     assert_eq!(help(Some("hea")), None);
     insta::assert_snapshot!(help(Some("checkpoint")).unwrap(), @"
     [checkpoint]
-      The state saved in time, for karman run --restart. Needs [time].
+      The state saved in time, for karman run --restart; with it the interpolations of multigrid.
+      Needs [time].
 
       every : number > 0 [s]
           default: required

@@ -1,13 +1,15 @@
 //! The levels of a hierarchy as set-up makes them, on the host in double precision.
 
 use super::interpolation::{constant_on, direct, extended_i, smoothed};
-use super::matching::aggregates;
+use super::matching::{Aggregates, aggregates};
 use super::parallel::each;
 use super::params::{AmgParams, Coarsening};
 use super::pmis::pmis;
 use super::ruge_stuben::{rows_with_a_sum, ruge_stuben};
+use super::saved::SavedInterpolation;
 use super::sparsify::{sparsified, without_weak_couplings};
 use super::strength::thresholds;
+use super::transfer::is_constant;
 use super::{galerkin::triple_product, report::LevelReport};
 use crate::linear::{CsrMatrix, LinearError};
 
@@ -56,6 +58,49 @@ impl Hierarchy {
         params: &AmgParams,
         boundary: Option<Vec<bool>>,
     ) -> Result<Hierarchy, LinearError> {
+        let mut hierarchy = Hierarchy::finest(matrix, params, boundary)?;
+        while hierarchy.add_level()? {}
+        Ok(hierarchy)
+    }
+
+    /// The hierarchy of a square matrix with given interpolations.
+    pub(super) fn from_interpolations(
+        matrix: CsrMatrix<f64>,
+        params: &AmgParams,
+        interpolations: Vec<SavedInterpolation>,
+    ) -> Result<Hierarchy, LinearError> {
+        let mut hierarchy = Hierarchy::finest(matrix, params, None)?;
+        for saved in interpolations {
+            hierarchy.descend(match saved {
+                SavedInterpolation::Groups { of, count } => constant_on(&Aggregates { of, count }),
+                SavedInterpolation::Weighted(p) => p,
+            })?;
+        }
+        Ok(hierarchy)
+    }
+
+    /// The interpolations, the finest first.
+    pub(super) fn interpolations(&self) -> Vec<SavedInterpolation> {
+        let transfers = self.levels.iter().filter_map(|level| level.transfer.as_ref());
+        let of_transfer = |transfer: &Transfer| {
+            let p = &transfer.interpolation;
+            match is_constant(p) {
+                true => {
+                    let (of, count) = (p.column_indices().to_vec(), p.columns());
+                    SavedInterpolation::Groups { of, count }
+                }
+                false => SavedInterpolation::Weighted(p.clone()),
+            }
+        };
+        transfers.map(of_transfer).collect()
+    }
+
+    /// Nothing below the finest level.
+    fn finest(
+        matrix: CsrMatrix<f64>,
+        params: &AmgParams,
+        boundary: Option<Vec<bool>>,
+    ) -> Result<Hierarchy, LinearError> {
         params.check()?;
         check(&matrix)?;
         let scale = matrix.diagonal();
@@ -64,31 +109,37 @@ impl Hierarchy {
             _ => None,
         };
         let finest = HostLevel { matrix, transfer: None, over_correction: 1.0, scale, boundary };
-        let mut hierarchy = Hierarchy { levels: vec![finest], params: *params };
-        while hierarchy.add_level()? {}
-        Ok(hierarchy)
+        Ok(Hierarchy { levels: vec![finest], params: *params })
     }
 
     /// Adds a coarser level unless the last one is the coarsest.
     fn add_level(&mut self) -> Result<bool, LinearError> {
         let depth = self.levels.len() - 1;
         let params = &self.params;
-        let Some(level) = self.levels.last_mut() else { return Ok(false) };
+        let Some(level) = self.levels.last() else { return Ok(false) };
         let rows = level.matrix.rows();
         if rows <= params.coarse_rows || depth + 1 >= params.max_levels {
             return Ok(false);
         }
-        let (interpolation, over_correction) = interpolation(level, depth, params)?;
+        let interpolation = interpolation(level, depth, params)?;
         let count = interpolation.columns();
         if count == 0 || count as f64 > STALLED * rows as f64 {
             return Ok(false);
         }
-        let restriction = interpolation.transposed();
-        level.over_correction = over_correction;
-        level.transfer = Some(Transfer { interpolation, restriction });
-        let coarse = coarse_level(level, depth, params)?;
-        self.levels.push(coarse);
+        self.descend(interpolation)?;
         Ok(true)
+    }
+
+    /// Adds the level below the last one.
+    fn descend(&mut self, interpolation: CsrMatrix<f64>) -> Result<(), LinearError> {
+        let depth = self.levels.len() - 1;
+        let Some(level) = self.levels.last_mut() else { return Ok(()) };
+        let restriction = interpolation.transposed();
+        level.over_correction = self.params.over_correction_at(depth);
+        level.transfer = Some(Transfer { interpolation, restriction });
+        let coarse = coarse_level(level, depth, &self.params)?;
+        self.levels.push(coarse);
+        Ok(())
     }
 
     /// The same levels for another matrix of the same pattern: interpolations stay, matrices follow.
@@ -162,34 +213,34 @@ fn check(matrix: &CsrMatrix<f64>) -> Result<(), LinearError> {
     })
 }
 
-/// The interpolation to `level` from the next one, and what its corrections are multiplied by.
+/// The interpolation to `level` from the next one.
 fn interpolation(
     level: &HostLevel,
     depth: usize,
     params: &AmgParams,
-) -> Result<(CsrMatrix<f64>, f64), LinearError> {
+) -> Result<CsrMatrix<f64>, LinearError> {
     let a = &level.matrix;
     let keep = params.interpolation_entries;
     match params.coarsening {
         Coarsening::Pmis if depth == 0 && params.pairing > 0 => {
             let pairs = aggregates(a, params.strength, params.pairing)?;
-            Ok((constant_on(&pairs), params.over_correction))
+            Ok(constant_on(&pairs))
         }
         Coarsening::Pmis => {
             let t = thresholds(a, params.strength);
-            Ok((extended_i(a, &t, &pmis(a, &t), keep)?, 1.0))
+            extended_i(a, &t, &pmis(a, &t), keep)
         }
         Coarsening::Aggregation => {
             let t = thresholds(a, params.strength);
             let groups = aggregates(a, params.strength, params.pairing.max(1))?;
-            Ok((smoothed(a, &t, &groups, keep)?, 1.0))
+            smoothed(a, &t, &groups, keep)
         }
         Coarsening::RugeStuben => {
             let t = thresholds(a, params.strength);
             let none = vec![];
             let boundary = level.boundary.as_ref().unwrap_or(&none);
             let set = ruge_stuben(a, &t, boundary, params.boundary_weight);
-            Ok((direct(a, &t, &set)?, 1.0))
+            direct(a, &t, &set)
         }
     }
 }

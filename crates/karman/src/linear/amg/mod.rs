@@ -22,16 +22,20 @@ mod matching;
 mod numbers;
 mod parallel;
 mod params;
+mod pattern;
 mod pmis;
 mod report;
 mod ruge_stuben;
+mod saved;
 mod smoothing;
 mod sparsify;
 mod strength;
 mod transfer;
 
 pub use params::{AmgParams, Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
-pub use report::{HierarchyReport, LevelReport};
+pub use pattern::Pattern;
+pub use report::{HierarchyReport, LevelReport, Origin};
+pub use saved::{SavedInterpolation, SavedInterpolations};
 
 use super::{LinearError, Matrix, Preconditioner};
 use crate::backend::{Backend, Buffer};
@@ -86,8 +90,7 @@ impl<S: Real> Amg<S> {
             return Err(LinearError::VectorLength { what: "list of flags", expected, found });
         }
         let start = Instant::now();
-        let by_kernels =
-            backend.device().is_some() && boundary.is_none() && DeviceHierarchy::suits(params);
+        let by_kernels = boundary.is_none() && is_by_kernels(&backend, params);
         let (setup, levels) = if by_kernels {
             let hierarchy = DeviceHierarchy::new(matrix, params)?;
             let levels = Levels::of_device(matrix, &hierarchy, params)?;
@@ -103,8 +106,59 @@ impl<S: Real> Amg<S> {
         };
         let (params, rows, report) = (*params, matrix.rows(), HierarchyReport::default());
         let mut amg = Amg { backend, params, rows, setup, levels, report };
-        amg.renew_report(start);
+        amg.renew_report(start, Origin::Made);
         Ok(amg)
+    }
+
+    /// The hierarchy of `matrix` with the interpolations of an earlier one: coarsening and
+    /// interpolation are left out, coarse matrices are computed as [`Amg::set_values`] does. From the
+    /// interpolations of its own matrix a hierarchy comes back bit for bit on the same backend.
+    ///
+    /// # Errors
+    /// [`LinearError::OtherSystem`] where they were made for another pattern or with other parameters;
+    /// as for [`Amg::new`].
+    pub fn from_interpolations<T: Real>(
+        matrix: &Matrix<T>,
+        params: &AmgParams,
+        saved: SavedInterpolations,
+    ) -> Result<Self, LinearError> {
+        let start = Instant::now();
+        params.check()?;
+        saved.check_for(matrix, params)?;
+        let (backend, saved) = (matrix.backend().clone(), saved.into_levels());
+        let (setup, levels) = if is_by_kernels(&backend, params) {
+            let hierarchy = DeviceHierarchy::from_interpolations(matrix, params, saved)?;
+            let levels = Levels::of_device(matrix, &hierarchy, params)?;
+            backend.synchronize()?;
+            (Setup::Device(hierarchy), levels)
+        } else {
+            let matrix = matrix.to_csr()?.into_converted::<f64>();
+            backend.install(|| -> Result<_, LinearError> {
+                let hierarchy = Hierarchy::from_interpolations(matrix, params, saved)?;
+                let levels = Levels::new(&backend, &hierarchy, params)?;
+                Ok((Setup::Host(hierarchy), levels))
+            })?
+        };
+        let (params, rows, report) = (*params, matrix.rows(), HierarchyReport::default());
+        let mut amg = Amg { backend, params, rows, setup, levels, report };
+        amg.renew_report(start, Origin::Saved);
+        Ok(amg)
+    }
+
+    /// Its interpolations, for [`Amg::from_interpolations`]. `matrix` is the one it was made from, or
+    /// another of the same pattern, and serves to recognise that. Flags of the boundary are not kept.
+    ///
+    /// # Errors
+    /// [`LinearError::Backend`] where the device failed.
+    pub fn interpolations<T: Real>(
+        &self,
+        matrix: &Matrix<T>,
+    ) -> Result<SavedInterpolations, LinearError> {
+        let levels = match &self.setup {
+            Setup::Host(hierarchy) => hierarchy.interpolations(),
+            Setup::Device(hierarchy) => hierarchy.interpolations()?,
+        };
+        SavedInterpolations::made(matrix, &self.params, levels)
     }
 
     /// Takes another matrix of as many rows, meant to differ in its values alone: interpolations stay
@@ -134,12 +188,12 @@ impl<S: Real> Amg<S> {
                 })?
             }
         };
-        self.renew_report(start);
+        self.renew_report(start, Origin::Kept);
         Ok(())
     }
 
     /// The report, and an end to what only set-up needed.
-    fn renew_report(&mut self, start: Instant) {
+    fn renew_report(&mut self, start: Instant, origin: Origin) {
         let mut levels = match &self.setup {
             Setup::Host(hierarchy) => hierarchy.report(),
             Setup::Device(hierarchy) => hierarchy.report(),
@@ -151,6 +205,7 @@ impl<S: Real> Amg<S> {
         self.levels.complete(&mut levels);
         self.report = HierarchyReport {
             levels,
+            origin,
             is_coarsest_direct: self.levels.is_coarsest_direct(),
             work_units: self.levels.work_units(),
             setup_seconds: start.elapsed().as_secs_f64(),
@@ -179,6 +234,22 @@ impl<T: Real, S: Real> Preconditioner<T> for Amg<S> {
     fn hierarchy(&self) -> Option<&HierarchyReport> {
         Some(&self.report)
     }
+
+    fn interpolations(
+        &self,
+        matrix: &Matrix<T>,
+    ) -> Result<Option<SavedInterpolations>, LinearError> {
+        Amg::interpolations(self, matrix).map(Some)
+    }
+
+    fn renew(&mut self, matrix: &Matrix<T>) -> Result<bool, LinearError> {
+        self.set_values(matrix).map(|()| true)
+    }
+}
+
+/// Whether kernels set up what `params` describe.
+fn is_by_kernels(backend: &Backend, params: &AmgParams) -> bool {
+    backend.device().is_some() && DeviceHierarchy::suits(params)
 }
 
 #[cfg(test)]

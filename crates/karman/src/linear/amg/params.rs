@@ -182,6 +182,39 @@ impl AmgParams {
         Ok(())
     }
 
+    /// What coarse levels depend on, by name and as numbers: two hierarchies of a matrix are the same
+    /// where these are.
+    pub fn shaping(&self) -> [(&'static str, f64); 12] {
+        let coarsening = match self.coarsening {
+            Coarsening::Pmis => 0.0,
+            Coarsening::RugeStuben => 1.0,
+            Coarsening::Aggregation => 2.0,
+        };
+        let dropping = self.sparsification.map_or([-1.0, 0.0, 0.0], |s| {
+            [s.beta, s.increment, if s.symmetric { 1.0 } else { 0.0 }]
+        });
+        [
+            ("coarsening", coarsening),
+            ("pairing", self.pairing as f64),
+            ("over_correction", self.over_correction),
+            ("strength", self.strength),
+            ("boundary_weight", self.boundary_weight),
+            ("interpolation_entries", self.interpolation_entries as f64),
+            ("drop_tolerance", self.drop_tolerance),
+            ("sparsification.beta", dropping[0]),
+            ("sparsification.increment", dropping[1]),
+            ("sparsification.symmetric", dropping[2]),
+            ("coarse_rows", self.coarse_rows as f64),
+            ("max_levels", self.max_levels as f64),
+        ]
+    }
+
+    /// What the matrix below level `depth` is divided by.
+    pub(super) fn over_correction_at(&self, depth: usize) -> f64 {
+        let is_paired = self.coarsening == Coarsening::Pmis && depth == 0 && self.pairing > 0;
+        if is_paired { self.over_correction } else { 1.0 }
+    }
+
     /// Whether the cycle is one symmetric operator where the matrix is symmetric.
     pub fn is_symmetric(&self) -> bool {
         self.sweeps[0] == self.sweeps[1]

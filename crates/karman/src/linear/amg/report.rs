@@ -19,11 +19,25 @@ pub struct LevelReport {
     pub bytes: usize,
 }
 
+/// Where the interpolations of a hierarchy come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// They were made from its matrix.
+    #[default]
+    Made,
+    /// From a matrix with other values, set up before.
+    Kept,
+    /// They were saved by an earlier run.
+    Saved,
+}
+
 /// A hierarchy, the finest level first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HierarchyReport {
     /// Its levels.
     pub levels: Vec<LevelReport>,
+    /// Where its interpolations come from.
+    pub origin: Origin,
     /// Whether the coarsest is solved by a dense inverse, or by smoothing alone.
     pub is_coarsest_direct: bool,
     /// Updates of unknowns on all levels by one cycle, over the unknowns of the finest.
@@ -76,10 +90,15 @@ impl fmt::Display for HierarchyReport {
             )?;
         }
         let coarsest = if self.is_coarsest_direct { "dense inverse" } else { "smoothing" };
+        let origin = match self.origin {
+            Origin::Made => "",
+            Origin::Kept => ", interpolations of earlier values",
+            Origin::Saved => ", saved interpolations",
+        };
         write!(
             f,
             "operator complexity {:.2}, grid complexity {:.2}, {:.0} bytes a row, work units a cycle \
-             {:.2}, coarsest by {coarsest}",
+             {:.2}, coarsest by {coarsest}{origin}",
             self.operator_complexity(),
             self.grid_complexity(),
             self.bytes() as f64 / self.levels.first().map_or(1, |l| l.rows).max(1) as f64,
@@ -98,6 +117,7 @@ mod tests {
             |rows, entries, bytes| LevelReport { rows, entries, bytes, ..Default::default() };
         let report = HierarchyReport {
             levels: vec![level(1000, 5000, 90_000), level(300, 3000, 30_000), level(50, 500, 1000)],
+            origin: Origin::Made,
             is_coarsest_direct: true,
             work_units: 2.7,
             setup_seconds: 0.1,
@@ -109,5 +129,9 @@ mod tests {
         let last = "operator complexity 1.70, grid complexity 1.35, 121 bytes a row, work units a \
                     cycle 2.70, coarsest by dense inverse";
         assert!(text.ends_with(last), "{text}");
+        let text = HierarchyReport { origin: Origin::Kept, ..report.clone() }.to_string();
+        assert!(text.ends_with("dense inverse, interpolations of earlier values"), "{text}");
+        let text = HierarchyReport { origin: Origin::Saved, ..report }.to_string();
+        assert!(text.ends_with("dense inverse, saved interpolations"), "{text}");
     }
 }

@@ -83,7 +83,7 @@ impl<S: Real> Transfer<S> {
 }
 
 /// Whether an interpolation has one entry a row, and that is 1.
-fn is_constant(p: &CsrMatrix<f64>) -> bool {
+pub(super) fn is_constant(p: &CsrMatrix<f64>) -> bool {
     (0..p.rows()).all(|row| p.row_length(row) == 1) && p.values().iter().all(|value| *value == 1.0)
 }
 

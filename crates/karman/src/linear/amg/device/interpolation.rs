@@ -9,7 +9,7 @@ use crate::backend::scan::offsets_of;
 use crate::backend::{Backend, BackendError, Buffer, Segment, View, blas, sort};
 use crate::linear::amg::strength::FINE;
 use crate::linear::matrix::row_places;
-use crate::linear::{Layout, Matrix};
+use crate::linear::{CsrMatrix, Layout, Matrix};
 use crate::real::Real;
 use cubecl::prelude::*;
 use karman_macros::kernel;
@@ -494,6 +494,20 @@ pub(super) fn constant_on(
     sort::enumerate(backend, n, &mut row_of);
     blas::fill(backend, n, 1.0, &mut values);
     with_transpose(backend, n, groups.count, offsets, groups.of, values, &row_of)
+}
+
+/// An interpolation of the host's, and its transpose.
+pub(super) fn on_backend(
+    backend: &Backend,
+    p: CsrMatrix<f64>,
+) -> Result<[Matrix<f64>; 2], BackendError> {
+    let (rows, coarse_rows) = (p.rows(), p.columns());
+    let mut row_of = Vec::with_capacity(p.entries());
+    (0..rows).for_each(|r| row_of.extend(std::iter::repeat_n(r as u32, p.row_length(r))));
+    let row_of = backend.upload(row_of);
+    let (offsets, columns, values) = p.into_parts();
+    let [offsets, columns] = [offsets, columns].map(|list| backend.upload(list));
+    with_transpose(backend, rows, coarse_rows, offsets, columns, backend.upload(values), &row_of)
 }
 
 fn with_transpose(

@@ -12,12 +12,13 @@ pub(super) use assembly::{dense_inverse, sliced, stencil};
 use super::hierarchy::STALLED;
 use super::params::{AmgParams, Coarsening, Smoother};
 use super::report::LevelReport;
+use super::saved::SavedInterpolation;
 use crate::backend::{BackendError, Buffer, Partials, blas};
 use crate::linear::matrix::finish_min;
 use crate::linear::{LinearError, Matrix};
 use crate::real::Real;
 use coarsening::{Numbered, follow, pairs, pmis};
-use interpolation::{constant_on, extended_i};
+use interpolation::{constant_on, extended_i, on_backend};
 use product::{find_diagonal, product, scale_rows, without_weak_couplings};
 
 /// One level.
@@ -62,6 +63,59 @@ impl DeviceHierarchy {
         matrix: &Matrix<T>,
         params: &AmgParams,
     ) -> Result<DeviceHierarchy, LinearError> {
+        let mut hierarchy = DeviceHierarchy::finest(matrix, params)?;
+        while hierarchy.add_level(matrix)? {}
+        Ok(hierarchy)
+    }
+
+    /// The hierarchy of a square matrix with given interpolations.
+    pub(super) fn from_interpolations<T: Real>(
+        matrix: &Matrix<T>,
+        params: &AmgParams,
+        interpolations: Vec<SavedInterpolation>,
+    ) -> Result<DeviceHierarchy, LinearError> {
+        let backend = matrix.backend();
+        let mut hierarchy = DeviceHierarchy::finest(matrix, params)?;
+        for (depth, saved) in interpolations.into_iter().enumerate() {
+            let (transfer, is_constant) = match saved {
+                SavedInterpolation::Groups { of, count } => {
+                    (constant_on(backend, Numbered { of: backend.upload(of), count })?, true)
+                }
+                SavedInterpolation::Weighted(p) => (on_backend(backend, p)?, false),
+            };
+            let over_correction = params.over_correction_at(depth);
+            let interpolation = Interpolation { transfer, is_constant, over_correction };
+            let DeviceLevel { matrix: own, scale, .. } = &hierarchy.levels[depth];
+            let coarse = match own {
+                None => coarse_level(matrix, &interpolation, scale, params)?,
+                Some(own) => coarse_level(own, &interpolation, scale, params)?,
+            };
+            hierarchy.levels[depth].interpolation = Some(interpolation);
+            hierarchy.levels.push(coarse);
+        }
+        Ok(hierarchy)
+    }
+
+    /// The interpolations, the finest first.
+    pub(super) fn interpolations(&self) -> Result<Vec<SavedInterpolation>, LinearError> {
+        let all = self.levels.iter().filter_map(|level| level.interpolation.as_ref());
+        let of_one = |Interpolation { transfer: [p, _], is_constant, .. }: &Interpolation| {
+            Ok(match is_constant {
+                true => {
+                    let (of, count) = (p.backend().read(p.arrays().1)?, p.columns());
+                    SavedInterpolation::Groups { of, count }
+                }
+                false => SavedInterpolation::Weighted(p.backend().install(|| p.to_csr())?),
+            })
+        };
+        all.map(of_one).collect()
+    }
+
+    /// Nothing below the finest level.
+    fn finest<T: Real>(
+        matrix: &Matrix<T>,
+        params: &AmgParams,
+    ) -> Result<DeviceHierarchy, LinearError> {
         params.check()?;
         let finest = DeviceLevel {
             matrix: None,
@@ -70,9 +124,7 @@ impl DeviceHierarchy {
             rows: matrix.rows(),
             entries: matrix.entries(),
         };
-        let mut hierarchy = DeviceHierarchy { levels: vec![finest], params: *params };
-        while hierarchy.add_level(matrix)? {}
-        Ok(hierarchy)
+        Ok(DeviceHierarchy { levels: vec![finest], params: *params })
     }
 
     /// Adds a coarser level unless the last one is the coarsest.
@@ -184,7 +236,7 @@ fn interpolation<T: Real>(
             return Ok(None);
         }
         let transfer = constant_on(a.backend(), groups)?;
-        let over_correction = params.over_correction;
+        let over_correction = params.over_correction_at(depth);
         return Ok(Some(Interpolation { transfer, is_constant: true, over_correction }));
     }
     let (set, thresholds) = pmis(a, params.strength)?;
@@ -192,7 +244,8 @@ fn interpolation<T: Real>(
         return Ok(None);
     }
     let transfer = extended_i(a, &thresholds, &set, params.interpolation_entries)?;
-    Ok(Some(Interpolation { transfer, is_constant: false, over_correction: 1.0 }))
+    let over_correction = params.over_correction_at(depth);
+    Ok(Some(Interpolation { transfer, is_constant: false, over_correction }))
 }
 
 /// Groups of about 2^`passes` unknowns: pairs, then pairs of the pairs' matrix, …
