@@ -198,4 +198,29 @@ impl Backend {
             _ => panic!("{ELSEWHERE}"),
         }
     }
+
+    /// The last element of each of some buffers that have one, all after one wait for what was submitted
+    /// before.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] where a kernel that wrote a buffer failed.
+    pub(super) fn read_last<T: Element, const N: usize>(
+        &self,
+        buffers: [&Buffer<T>; N],
+    ) -> Result<[T; N], BackendError> {
+        let Some(device) = self.device() else {
+            return Ok(buffers.map(|buffer| buffer.view()[buffer.len - 1]));
+        };
+        let last = |buffer: &Buffer<T>| {
+            let handle = buffer.handle().expect(ELSEWHERE).clone();
+            handle.offset_start(((buffer.len - 1) * size_of::<T>()) as u64)
+        };
+        let read = device.client().read(buffers.iter().map(|buffer| last(buffer)).collect());
+        let read = read.map_err(|e| BackendError::Device(format!("{e}")))?;
+        let mut lasts = [T::default(); N];
+        for (last, bytes) in lasts.iter_mut().zip(&read) {
+            *last = T::from_bytes(bytes)[0];
+        }
+        Ok(lasts)
+    }
 }

@@ -239,7 +239,7 @@ impl Device {
             planes,
             graphs,
             reduction_block_limit: processors * 8,
-            few_entities: processors * 4096,
+            few_entities: processors * 1024,
             shared_bytes: hardware.max_shared_memory_size,
             largest_block: hardware.max_units_per_cube as usize,
         }

@@ -143,18 +143,25 @@ pub fn offsets_of(
     backend: &Backend,
     counts: &Buffer<u32>,
 ) -> Result<(Buffer<u32>, usize), BackendError> {
-    let n = counts.len();
-    let mut offsets = backend.scratch(n + 1);
-    exclusive_scan(backend, counts, &mut offsets);
-    let mut total = backend.scratch(1);
-    last_of(backend, 1, &offsets, n as u32, &mut total);
-    Ok((offsets, backend.read(&total)?[0] as usize))
+    let ([offsets], [total]) = offsets_of_each(backend, [counts])?;
+    Ok((offsets, total))
 }
 
-/// Element `at`, so that the host reads four bytes and not the buffer.
-#[kernel(last_of, out(value))]
-pub fn element_at(_i: usize, list: &View<u32>, at: u32) -> u32 {
-    list[at as usize]
+/// [`offsets_of`] several lists; the host waits once.
+///
+/// # Errors
+/// As there.
+pub fn offsets_of_each<const N: usize>(
+    backend: &Backend,
+    counts: [&Buffer<u32>; N],
+) -> Result<([Buffer<u32>; N], [usize; N]), BackendError> {
+    let offsets = counts.map(|counts| {
+        let mut offsets = backend.scratch(counts.len() + 1);
+        exclusive_scan(backend, counts, &mut offsets);
+        offsets
+    });
+    let totals = backend.read_last(offsets.each_ref())?;
+    Ok((offsets, totals.map(|total| total as usize)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use super::coarsening::Numbered;
 use super::product::{product, row_of};
-use crate::backend::scan::offsets_of;
+use crate::backend::scan::{offsets_of, offsets_of_each};
 use crate::backend::{Backend, BackendError, Buffer, Segment, View, blas, sort};
 use crate::linear::amg::strength::FINE;
 use crate::linear::matrix::row_places;
@@ -465,10 +465,7 @@ fn kinds<S: Real>(
     let [mut strong, mut coarse_ones, mut near] = [(); 3].map(|()| backend.scratch(n));
     let (s, f, m) = (&mut strong, &mut coarse_ones, &mut near);
     count_kinds(backend, n, o, c, v, t, coarse, layout, s, f, m);
-    let (so, strong_entries) = offsets_of(backend, &strong)?;
-    let (co, coarse_entries) = offsets_of(backend, &coarse_ones)?;
-    let (no, near_entries) = offsets_of(backend, &near)?;
-    let all = [strong_entries, coarse_entries, near_entries];
+    let ([so, co, no], all) = offsets_of_each(backend, [&strong, &coarse_ones, &near])?;
     let [mut sc, mut cc, mut nc] = all.map(|entries| backend.scratch(entries));
     let [mut sv, mut cv, mut nv] = all.map(|entries| backend.scratch(entries));
     split_by_kind(
