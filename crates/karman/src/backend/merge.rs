@@ -27,7 +27,8 @@ pub(crate) struct Block {
     bits: u32,
 }
 
-const BLOCKS: [Block; 3] = [
+const BLOCKS: [Block; 4] = [
+    Block { threads: 32, bits: 9 },
     Block { threads: 64, bits: 10 },
     Block { threads: 256, bits: 11 },
     Block { threads: 256, bits: 12 },
@@ -70,20 +71,24 @@ pub(crate) struct Rows<'a, S> {
     pub(crate) slice: usize,
 }
 
-/// Number of entries in each of `n` rows of A B; B by compressed rows. Traffic at least: the pattern of A
-/// and B once, and 4 a row.
-pub(crate) fn count_merged<S: Real>(
+/// Number of entries in each of `n` rows of A B, B by compressed rows; and the terms of each row sorted by
+/// column, those of one column in their order, from `terms` of the row on: a key is a column with the
+/// number of its term below. Traffic at least: the pattern of A and B once, 4 a term, 8 a row.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn sort_terms<S: Real>(
     device: &Device,
     block: Block,
     n: usize,
     a: &Rows<S>,
     b: &Rows<f64>,
+    terms: &Buffer<u32>,
+    sorted: &mut Buffer<u32>,
     counts: &mut Buffer<u32>,
 ) {
-    // SAFETY: columns of A are rows of B, checked when the matrices were built; a block was chosen that
-    // holds each row's terms.
+    // SAFETY: columns of A are rows of B, checked when the matrices were built; `terms` are sums of the
+    // terms of each row, and a block was chosen that holds them.
     unsafe {
-        count_rows::launch_unchecked(
+        sort_rows::launch_unchecked(
             device.client(),
             device.blocks_of(n, block.threads),
             CubeDim::new_1d(block.threads as u32),
@@ -91,6 +96,8 @@ pub(crate) fn count_merged<S: Real>(
             a.columns.arg(),
             b.offsets.arg(),
             b.columns.arg(),
+            terms.arg(),
+            sorted.arg(),
             counts.arg(),
             n,
             a.slice,
@@ -100,8 +107,8 @@ pub(crate) fn count_merged<S: Real>(
     }
 }
 
-/// `n` rows of `factor` A B at `offsets` of `columns` and `values`, columns ascending. Traffic at least:
-/// A, B and the product once.
+/// `n` rows of `factor` A B at `offsets` of `columns` and `values`, columns ascending, of what
+/// [`sort_terms`] left. Traffic at least: A, B and the product once, 4 a term.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn merge<S: Real>(
     device: &Device,
@@ -110,11 +117,12 @@ pub(crate) fn merge<S: Real>(
     a: &Rows<S>,
     b: &Rows<f64>,
     factor: f64,
+    [terms, sorted]: [&Buffer<u32>; 2],
     offsets: &Buffer<u32>,
     columns: &mut Buffer<u32>,
     values: &mut Buffer<f64>,
 ) {
-    // SAFETY: as above; `offsets` are sums of what `count_merged` counted.
+    // SAFETY: as above; `offsets` are sums of what `sort_terms` counted.
     unsafe {
         merge_rows::launch_unchecked::<S>(
             device.client(),
@@ -124,8 +132,9 @@ pub(crate) fn merge<S: Real>(
             a.columns.arg(),
             a.values.arg(),
             b.offsets.arg(),
-            b.columns.arg(),
             b.values.arg(),
+            terms.arg(),
+            sorted.arg(),
             offsets.arg(),
             columns.arg(),
             values.arg(),
@@ -140,11 +149,13 @@ pub(crate) fn merge<S: Real>(
 
 #[cube(launch_unchecked)]
 #[allow(clippy::too_many_arguments)]
-fn count_rows(
+fn sort_rows(
     a_offsets: &[u32],
     a_columns: &[u32],
     b_offsets: &[u32],
     b_columns: &[u32],
+    terms: &[u32],
+    sorted: &mut [u32],
     counts: &mut [u32],
     n: usize,
     #[comptime] slice: usize,
@@ -156,28 +167,51 @@ fn count_rows(
     let mut starts = Shared::<[u32]>::new_slice(comptime!(ENTRIES * threads));
     let mut keys = Shared::<[u32]>::new_slice(comptime!(1usize << bits));
     let row = row_of_block(n);
-    let (_first, terms) = sorted_terms(
+    let entries = entries_of(row, a_offsets, slice);
+    let first_term = terms[row] as usize;
+    let count = terms[row + 1] as usize - first_term;
+    find_entries(
         row,
+        entries,
         a_offsets,
         a_columns,
         b_offsets,
-        b_columns,
         &mut sums,
         &mut begins,
         &mut starts,
-        &mut keys,
         slice,
         threads,
-        bits,
     );
-    let (from, to) = own_terms(terms, threads);
+    let mut padded = 1usize;
+    while padded < count {
+        padded += padded;
+    }
+    let mut t = UNIT_POS as usize;
+    while t < padded {
+        let mut key = comptime!(NONE).runtime();
+        if t < count {
+            let k = entry_of(&begins, entries, t as u32);
+            key = b_columns[(starts[k] + t as u32) as usize] << bits | t as u32;
+        }
+        keys[t] = key;
+        t += threads;
+    }
+    sort(&mut keys, padded, threads);
+    let (from, to) = own_terms(count, threads);
     let mut heads = 0u32;
     for t in from..to {
-        heads += head_at(&keys, t, bits);
+        heads += head_at(&keys, 0usize, t, bits);
     }
     sum_before(&mut sums, heads, threads);
-    if UNIT_POS == 0 && CUBE_POS < n {
-        counts[row] = sums[threads - 1];
+    if CUBE_POS < n {
+        if UNIT_POS == 0 {
+            counts[row] = sums[threads - 1];
+        }
+        let mut t = UNIT_POS as usize;
+        while t < count {
+            sorted[first_term + t] = keys[t];
+            t += threads;
+        }
     }
 }
 
@@ -188,8 +222,9 @@ fn merge_rows<S: Real>(
     a_columns: &[u32],
     a_values: &[S],
     b_offsets: &[u32],
-    b_columns: &[u32],
     b_values: &[f64],
+    terms: &[u32],
+    sorted: &[u32],
     offsets: &[u32],
     columns: &mut [u32],
     values: &mut [f64],
@@ -202,44 +237,45 @@ fn merge_rows<S: Real>(
     let mut sums = Shared::<[u32]>::new_slice(threads);
     let mut begins = Shared::<[u32]>::new_slice(comptime!(ENTRIES * threads));
     let mut starts = Shared::<[u32]>::new_slice(comptime!(ENTRIES * threads));
-    let mut keys = Shared::<[u32]>::new_slice(comptime!(1usize << bits));
     let row = row_of_block(n);
-    let (first, terms) = sorted_terms(
+    let entries = entries_of(row, a_offsets, slice);
+    let first = a_offsets[row / slice] as usize + row % slice;
+    let first_term = terms[row] as usize;
+    let count = terms[row + 1] as usize - first_term;
+    find_entries(
         row,
+        entries,
         a_offsets,
         a_columns,
         b_offsets,
-        b_columns,
         &mut sums,
         &mut begins,
         &mut starts,
-        &mut keys,
         slice,
         threads,
-        bits,
     );
-    let entries = entries_of(row, a_offsets, slice);
-    let (from, to) = own_terms(terms, threads);
+    let (from, to) = own_terms(count, threads);
     let mut heads = 0u32;
     for t in from..to {
-        heads += head_at(&keys, t, bits);
+        heads += head_at(sorted, first_term, t, bits);
     }
     let mut place = (offsets[row] + sum_before(&mut sums, heads, threads)) as usize;
     if CUBE_POS < n {
         for t in from..to {
-            if head_at(&keys, t, bits) == 1 {
-                let column = keys[t] >> bits;
+            if head_at(sorted, first_term, t, bits) == 1 {
+                let column = sorted[first_term + t] >> bits;
                 let mut sum = f64::literal(0.0);
                 let mut s = t;
-                while s < terms {
-                    if keys[s] >> bits == column {
-                        let id = keys[s] & comptime!((1u32 << bits) - 1);
-                        let k = entry_of(&begins, entries, id);
+                while s < count {
+                    let key = sorted[first_term + s];
+                    if key >> bits == column {
+                        let term = key & comptime!((1u32 << bits) - 1);
+                        let k = entry_of(&begins, entries, term);
                         let a = S::widen(a_values[first + k * slice]);
-                        sum += a * b_values[(starts[k] + id) as usize];
+                        sum += a * b_values[(starts[k] + term) as usize];
                         s += 1;
                     } else {
-                        s = terms;
+                        s = count;
                     }
                 }
                 columns[place] = column;
@@ -266,27 +302,22 @@ fn entries_of(row: usize, a_offsets: &[u32], #[comptime] slice: usize) -> usize 
     (a_offsets[row / slice + 1] - a_offsets[row / slice]) as usize / slice
 }
 
-/// Lays out the terms of a row and sorts them by column, terms of one column in their order; a key is a
-/// column with the number of its term below. Entry k of the row has the terms from `begins[k]` on, term t
-/// being entry `starts[k]` + t of B. Where the row's entries begin in A, and how many terms it has.
+/// Entry k of a row of A has the terms from `begins[k]` on, term t being entry `starts[k]` + t of B.
 #[cube]
 #[allow(clippy::too_many_arguments)]
-fn sorted_terms(
+fn find_entries(
     row: usize,
+    entries: usize,
     a_offsets: &[u32],
     a_columns: &[u32],
     b_offsets: &[u32],
-    b_columns: &[u32],
     sums: &mut [u32],
     begins: &mut [u32],
     starts: &mut [u32],
-    keys: &mut [u32],
     #[comptime] slice: usize,
     #[comptime] threads: usize,
-    #[comptime] bits: u32,
-) -> (usize, usize) {
+) {
     let first = a_offsets[row / slice] as usize + row % slice;
-    let entries = entries_of(row, a_offsets, slice);
     let mut own = Array::<u32>::new(ENTRIES);
     let mut total = 0u32;
     #[unroll]
@@ -299,7 +330,6 @@ fn sorted_terms(
         }
     }
     let before = sum_before(sums, total, threads);
-    let terms = sums[threads - 1] as usize;
     #[unroll]
     for m in 0..ENTRIES {
         let k = UNIT_POS as usize * ENTRIES + m;
@@ -311,22 +341,6 @@ fn sorted_terms(
         }
     }
     sync_cube();
-    let mut padded = 1usize;
-    while padded < terms {
-        padded += padded;
-    }
-    let mut t = UNIT_POS as usize;
-    while t < padded {
-        let mut key = comptime!(NONE).runtime();
-        if t < terms {
-            let k = entry_of(&*begins, entries, t as u32);
-            key = b_columns[(starts[k] + t as u32) as usize] << bits | t as u32;
-        }
-        keys[t] = key;
-        t += threads;
-    }
-    sort(keys, padded, threads);
-    (first, terms)
 }
 
 /// The last of the ascending `begins` that is not beyond `term`.
@@ -397,12 +411,12 @@ fn own_terms(terms: usize, #[comptime] threads: usize) -> (usize, usize) {
     (from, to)
 }
 
-/// 1 where a column begins.
+/// 1 where a column begins among the sorted terms of a row.
 #[cube]
-fn head_at(keys: &[u32], t: usize, #[comptime] bits: u32) -> u32 {
+fn head_at(sorted: &[u32], first: usize, t: usize, #[comptime] bits: u32) -> u32 {
     let mut head = 1u32;
     if t > 0 {
-        if keys[t] >> bits == keys[t - 1] >> bits {
+        if sorted[first + t] >> bits == sorted[first + t - 1] >> bits {
             head = 0u32;
         }
     }

@@ -266,7 +266,8 @@ mod tests {
         assert!(want.iter().all(|v| v.is_finite()) && want.iter().any(|v| v.abs() > 0.1));
         for backend in &backends[1..] {
             for (got, want) in results(backend, 3000).iter().zip(&want) {
-                assert!((got - want).abs() <= 1e-13 * want.abs().max(1.0), "{backend:?}");
+                let error = (got - want).abs();
+                assert!(error <= 1e-13 * want.abs().max(1.0), "{backend:?} {got} {want}: {error}");
             }
         }
     }

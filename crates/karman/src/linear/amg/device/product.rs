@@ -6,9 +6,9 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
-use crate::backend::merge::{Block, Rows, count_merged, merge};
-use crate::backend::scan::offsets_of;
-use crate::backend::{BackendError, Device, Local, Partials, Segment, View};
+use crate::backend::merge::{Block, Rows, merge, sort_terms};
+use crate::backend::scan::{exclusive_scan, offsets_of};
+use crate::backend::{BackendError, Buffer, Device, Local, Partials, Segment, View};
 use crate::linear::amg::sparsify::BRIDGE;
 use crate::linear::matrix::{row_diagonal, row_places};
 use crate::linear::{Layout, Matrix};
@@ -193,8 +193,8 @@ pub(super) fn product<S: Real>(
     if terms < MANY_PRODUCTS && a.rows() > FEW_ROWS {
         return product_by_threads(a, b, factor, Search::All);
     }
-    match block_for(a, b)? {
-        Some((device, block)) => product_by_blocks(device, block, a, b, factor),
+    match terms_for_blocks(a, b)? {
+        Some(terms) => product_by_blocks(&terms, a, b, factor),
         None => product_by_threads(a, b, factor, Search::Merge),
     }
 }
@@ -219,15 +219,16 @@ fn product_by_threads<S: Real>(
     Ok(Matrix::compressed(backend, b.columns(), [offsets, columns], values))
 }
 
-/// Entries of a row of A, and terms of the row of A B. Traffic of A's pattern and 8 an entry.
-#[kernel(count_terms, reduce(max, max))]
+/// Terms of a row of A B; the most entries of A's rows, the most terms, and all terms. Traffic of A's
+/// pattern, 8 an entry and 4 a row.
+#[kernel(count_terms, out(terms), reduce(max, max, sum))]
 pub(super) fn terms_of_row(
     row: usize,
     a_offsets: &View<u32>,
     a_columns: &View<u32>,
     b_offsets: &View<u32>,
     #[comptime] layout: Layout,
-) -> (f64, f64) {
+) -> (u32, f64, f64, f64) {
     let (first, end) = row_places(row, a_offsets, layout);
     let mut entries = 0u32;
     let mut terms = 0u32;
@@ -238,49 +239,67 @@ pub(super) fn terms_of_row(
         entries += 1u32;
         k += comptime!(layout.spacing());
     }
-    (f64::from_u32(entries), f64::from_u32(terms))
+    let of_row = f64::from_u32(terms);
+    (terms, f64::from_u32(entries), of_row, of_row)
 }
 
-/// The largest of each.
-#[kernel(finish_largest, combine(max, max), out(largest))]
-pub(super) fn largest_of(entries: f64, terms: f64) -> Local<f64, 2> {
-    let mut largest = Local::<f64, 2>::zeros();
-    largest[0] = entries;
-    largest[1] = terms;
-    largest
+/// The three of them in one buffer.
+#[kernel(finish_terms, combine(max, max, sum), out(totals))]
+pub(super) fn totals_of(entries: f64, terms: f64, all: f64) -> Local<f64, 3> {
+    let mut totals = Local::<f64, 3>::zeros();
+    totals[0] = entries;
+    totals[1] = terms;
+    totals[2] = all;
+    totals
 }
 
-/// The block whose memory holds each row of A B, on a device that has one.
-fn block_for<'a, S: Real>(
+/// What a product by blocks needs to know of its terms.
+struct Terms<'a> {
+    device: &'a Device,
+    block: Block,
+    /// Of each row: `[rows]`.
+    counts: Buffer<u32>,
+    /// Of all rows.
+    total: usize,
+}
+
+/// The terms of A B, where there is a device whose blocks hold each row.
+fn terms_for_blocks<'a, S: Real>(
     a: &'a Matrix<S>,
     b: &Matrix<f64>,
-) -> Result<Option<(&'a Device, Block)>, BackendError> {
-    let backend = a.backend();
+) -> Result<Option<Terms<'a>>, BackendError> {
+    let (backend, n) = (a.backend(), a.rows());
     let Some(device) = backend.device() else { return Ok(None) };
-    let mut partials = Partials::new(backend, a.rows(), 2);
-    let mut largest = backend.scratch(2);
+    let mut partials = Partials::new(backend, n, 3);
+    let (mut counts, mut totals) = (backend.scratch(n), backend.scratch(3));
     let (offsets, columns, _) = a.arrays();
-    count_terms(backend, a.rows(), offsets, columns, b.arrays().0, a.layout(), &mut partials);
-    finish_largest(backend, &partials, &mut largest);
-    let largest = backend.read(&largest)?;
-    let block = Block::for_rows(device, largest[0] as usize, largest[1] as usize, b.columns());
-    Ok(block.map(|block| (device, block)))
+    let (layout, c) = (a.layout(), &mut counts);
+    count_terms(backend, n, offsets, columns, b.arrays().0, layout, c, &mut partials);
+    finish_terms(backend, &partials, &mut totals);
+    let totals = backend.read(&totals)?;
+    let [entries, terms, total] = [0, 1, 2].map(|k: usize| totals[k] as usize);
+    let block = Block::for_rows(device, entries, terms, b.columns());
+    let fits = |_: &Block| u32::try_from(total).is_ok();
+    Ok(block.filter(fits).map(|block| Terms { device, block, counts, total }))
 }
 
 fn product_by_blocks<S: Real>(
-    device: &Device,
-    block: Block,
+    terms: &Terms,
     a: &Matrix<S>,
     b: &Matrix<f64>,
     factor: f64,
 ) -> Result<Matrix<f64>, BackendError> {
     let (backend, n) = (a.backend(), a.rows());
     let (rows, of_b) = (rows_of(a), rows_of(b));
-    let mut counts = backend.scratch(n);
-    count_merged(device, block, n, &rows, &of_b, &mut counts);
+    let Terms { device, block, .. } = *terms;
+    let mut begins = backend.scratch(n + 1);
+    exclusive_scan(backend, &terms.counts, &mut begins);
+    let (mut sorted, mut counts) = (backend.scratch(terms.total), backend.scratch(n));
+    sort_terms(device, block, n, &rows, &of_b, &begins, &mut sorted, &mut counts);
     let (offsets, entries) = offsets_of(backend, &counts)?;
     let (mut columns, mut values) = (backend.scratch(entries), backend.scratch(entries));
-    merge(device, block, n, &rows, &of_b, factor, &offsets, &mut columns, &mut values);
+    let (c, v) = (&mut columns, &mut values);
+    merge(device, block, n, &rows, &of_b, factor, [&begins, &sorted], &offsets, c, v);
     Ok(Matrix::compressed(backend, b.columns(), [offsets, columns], values))
 }
 
@@ -553,9 +572,9 @@ mod tests {
                             check(got, "looked for");
                         }
                     });
-                    if let Some((device, block)) = block_for(&put, &right).unwrap() {
-                        let got = product_by_blocks(device, block, &put, &right, 0.5).unwrap();
-                        check(got, &format!("{block:?}"));
+                    if let Some(terms) = terms_for_blocks(&put, &right).unwrap() {
+                        let got = product_by_blocks(&terms, &put, &right, 0.5).unwrap();
+                        check(got, &format!("{:?}", terms.block));
                     }
                 }
             }
