@@ -139,20 +139,40 @@ impl Pair<'_> {
                 #(#stores)*
             };
         }
-        if operations.is_empty() {
-            quote! {
-                #(#bindings)*
-                crate::backend::for_each_entity(entity_count, |index| { #entity #call #(#stores)* });
-            }
+        // What an entity does, in the closure that the loop is compiled for.
+        let body = if operations.is_empty() {
+            quote!(#entity #call #(#stores)*)
         } else {
             let first = self.options.update.len() + self.options.out.len();
-            let contributions = values[first..].iter().map(|v| quote!(Into::<f64>::into(#v)));
-            quote! {
-                #(#bindings)*
-                partials.reduce_on_host(entity_count, [#(#operations),*], |index| {
-                    #entity #call #(#stores)* [#(#contributions),*]
+            let contributions = values[first..].iter().zip(&operations).enumerate().map(
+                |(k, (value, operation))| {
+                    quote! {
+                        totals[#k] =
+                            crate::backend::accumulate(totals[#k], Into::<f64>::into(#value), #operation);
+                    }
+                },
+            );
+            quote!(#entity #call #(#stores)* #(#contributions)*)
+        };
+        let run = |choice: TokenStream| match operations.is_empty() {
+            true => quote! {
+                crate::backend::for_each_entity(entity_count, |index| { #choice #body });
+            },
+            false => quote! {
+                let identities = [#(crate::backend::identity(#operations)),*];
+                partials.reduce_on_host(entity_count, identities, |index, totals| {
+                    #choice #body
                 });
-            }
+            },
+        };
+        let whole = run(quote!());
+        let Some((name, value)) = &self.options.usual else {
+            return quote!(#(#bindings)* #whole);
+        };
+        let usual = run(quote!(let #name = #value;));
+        quote! {
+            #(#bindings)*
+            if #name == #value { #usual } else { #whole }
         }
     }
 }

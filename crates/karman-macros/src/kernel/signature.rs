@@ -8,7 +8,7 @@ use syn::{
 };
 
 /// `name, update(a, b), out(c), reduce(sum), combine(max), given(p = f(2, v)), indexed, unroll(4),
-/// parts`
+/// parts, usual(kind = Kind::Common)`
 pub(super) struct Options {
     pub(super) name: Ident,
     pub(super) update: Vec<Ident>,
@@ -19,6 +19,8 @@ pub(super) struct Options {
     pub(super) indexed: bool,
     pub(super) unroll: Option<syn::LitInt>,
     pub(super) parts: bool,
+    /// A comptime parameter, and the value that host loops are compiled for.
+    pub(super) usual: Option<(Ident, syn::Expr)>,
 }
 
 /// `parameter = function(sums, argument, …)`: a parameter that `function` makes, once, of the finished
@@ -58,6 +60,7 @@ impl Parse for Options {
             indexed: false,
             unroll: None,
             parts: false,
+            usual: None,
         };
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
             let key: Ident = input.parse()?;
@@ -73,6 +76,12 @@ impl Parse for Options {
             parenthesized!(inside in input);
             if key == "unroll" {
                 options.unroll = Some(inside.parse()?);
+                continue;
+            }
+            if key == "usual" {
+                let name = inside.parse()?;
+                inside.parse::<Token![=]>()?;
+                options.usual = Some((name, inside.parse()?));
                 continue;
             }
             if key == "given" {

@@ -375,7 +375,7 @@ pub(super) fn part_of_product<F: Real, S: Real>(
 
 /// y ← A x. Traffic a row: 4 + 8s from compressed rows, 2s from slices; and 4 + s an entry, padding
 /// included.
-#[kernel(multiply, out(y))]
+#[kernel(multiply, out(y), usual(layout = Layout::Csr))]
 pub(super) fn product<F: Real, S: Real>(
     row: usize,
     offsets: &View<u32>,
@@ -388,7 +388,7 @@ pub(super) fn product<F: Real, S: Real>(
 }
 
 /// y ← A x with x·y. Traffic of the product alone: x_row has been read.
-#[kernel(multiply_dot, out(y), reduce(sum))]
+#[kernel(multiply_dot, out(y), reduce(sum), usual(layout = Layout::Csr))]
 pub(super) fn product_dot<F: Real, S: Real>(
     row: usize,
     offsets: &View<u32>,
@@ -402,7 +402,7 @@ pub(super) fn product_dot<F: Real, S: Real>(
 }
 
 /// y ← A x with x·y, x·r, r·r, r·y, y·y. Traffic of the product and s a row.
-#[kernel(multiply_dots, out(y), reduce(sum, sum, sum, sum, sum))]
+#[kernel(multiply_dots, out(y), reduce(sum, sum, sum, sum, sum), usual(layout = Layout::Csr))]
 pub(super) fn product_dots<F: Real, S: Real>(
     row: usize,
     offsets: &View<u32>,
@@ -442,7 +442,7 @@ pub(super) fn row_diagonal<S: Real>(
 }
 
 /// 1/a_rr in the precision it is kept in, and the row's index where that is not finite.
-#[kernel(invert_diagonal, out(inverse), reduce(min))]
+#[kernel(invert_diagonal, out(inverse), reduce(min), usual(layout = Layout::Csr))]
 pub(super) fn inverted_diagonal<S: Real, D: Real>(
     row: usize,
     offsets: &View<u32>,
@@ -464,7 +464,7 @@ pub(super) fn inverted_diagonal<S: Real, D: Real>(
 }
 
 /// 1 for a row whose sum is below `share` of its diagonal.
-#[kernel(count_tied, reduce(sum))]
+#[kernel(count_tied, reduce(sum), usual(layout = Layout::Csr))]
 pub(super) fn tied<S: Real>(
     row: usize,
     offsets: &View<u32>,

@@ -58,7 +58,7 @@ fn stencil<S: Real>(
 }
 
 /// y ← A x. Traffic of the product and 2s.
-#[kernel(multiply_stencil, out(y), parts)]
+#[kernel(multiply_stencil, out(y), parts, usual(layout = Layout::Csr))]
 pub(super) fn product_of_stencil<S: Real>(
     row: usize,
     part: usize,
@@ -87,7 +87,7 @@ pub(super) fn ended<S: Real, T: Real>(i: usize, x: &View<S>) -> T {
 }
 
 /// b − A x. Traffic of the product and 2s.
-#[kernel(subtract_stencil, out(residual), parts)]
+#[kernel(subtract_stencil, out(residual), parts, usual(layout = Layout::Csr))]
 pub(super) fn rest_of_stencil<S: Real>(
     row: usize,
     part: usize,
@@ -105,7 +105,7 @@ pub(super) fn rest_of_stencil<S: Real>(
 
 /// y ← x + w (b − A x) in any precision. Traffic of the product, 2s and that
 /// of y.
-#[kernel(jacobi_rows, out(y), parts)]
+#[kernel(jacobi_rows, out(y), parts, usual(layout = Layout::Csr))]
 pub(super) fn relaxed<S: Real, T: Real>(
     row: usize,
     part: usize,
@@ -146,7 +146,7 @@ pub(super) fn restarted<S: Real>(
 
 /// A further step: r' ← r − A d, d' ← a d + c w r', x ← x + β d'. Traffic of the product
 /// and 6s.
-#[kernel(step_polynomial, update(x), out(new_residual, new), parts)]
+#[kernel(step_polynomial, update(x), out(new_residual, new), parts, usual(layout = Layout::Csr))]
 pub(super) fn stepped<S: Real>(
     row: usize,
     part: usize,
@@ -172,7 +172,7 @@ pub(super) fn stepped<S: Real>(
 
 /// x_r ← x_r + w_r (b_r − Σ a_rk x_k) for the rows of one colour, which begin at `first`.
 /// Traffic of all colours: the product and 3s.
-#[kernel(sweep_colour)]
+#[kernel(sweep_colour, usual(layout = Layout::Csr))]
 pub(super) fn swept<S: Real>(
     i: usize,
     first: usize,
