@@ -126,7 +126,7 @@ pub static SECTIONS: &[Section] = &[
     ]),
     section("linear_solver", "How the systems of equations are solved.", &[
         key("method", "auto | cg | single_reduction_cg | flexible_cg | bicgstab | fgmres | multigrid", "\"auto\"", "", "`auto`: conjugate gradients where the matrix is symmetric, else BiCGStab, and a flexible method for a cycle of multigrid that is not symmetric. `multigrid`: cycles of multigrid alone.", "method = \"cg\""),
-        key("preconditioner", "auto | none | jacobi | gauss_seidel | chebyshev | amg", "\"auto\"", "", "`auto`: on the host `amg` from 50 000 unknowns on unless the rows are dominated by their diagonals, else `jacobi`, or `chebyshev` for a steady case with correction. `gauss_seidel` is multicolour and symmetric. `amg` is a cycle of algebraic multigrid.", "preconditioner = \"chebyshev\""),
+        key("preconditioner", "auto | none | jacobi | gauss_seidel | chebyshev | amg", "\"auto\"", "", "`auto`: `amg` from 100 000 unknowns on (50 000 with correction; on a device 5 000 000 and 2 000 000) unless the rows are dominated by their diagonals, else `jacobi`, or `chebyshev` for a steady case with correction. `gauss_seidel` is multicolour and symmetric. `amg` is a cycle of algebraic multigrid.", "preconditioner = \"chebyshev\""),
         key("relative_tolerance", "number ≥ 0, below 1", "1e-8", "", "Stop once ‖b − Ax‖ ≤ tolerance ‖b‖; 0 makes `max_iterations`.", "relative_tolerance = 1e-10"),
         key("max_iterations", "whole number ≥ 1", "500", "", "Most iterations of one solve.", "max_iterations = 2000"),
     ]),
