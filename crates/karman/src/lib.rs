@@ -3,10 +3,12 @@
 pub mod backend;
 pub mod bench;
 pub mod case;
+pub mod diffusion;
 pub mod expected;
 pub mod expression;
 pub mod functions;
 pub mod heat;
+pub mod incompressible;
 pub mod io;
 pub mod linear;
 pub mod mesh;

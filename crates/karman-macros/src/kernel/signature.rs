@@ -96,8 +96,8 @@ impl Parse for Options {
                 "reduce" => options.reduce = list,
                 "combine" => options.combine = list,
                 _ => {
-                    let known =
-                        "expected update, out, reduce, combine, given, indexed, unroll or parts";
+                    let known = "expected update, out, reduce, combine, given, indexed, unroll, \
+                                 parts or usual";
                     return Err(Error::new_spanned(key, known));
                 }
             }

@@ -1,13 +1,23 @@
 //! Arrays that live on the host or on a device.
 #![allow(unsafe_code, missing_docs)]
 
-use super::{Backend, BackendError, Device, View, Writer};
+use super::{Backend, BackendError, View, Writer};
 use cubecl::bytes::Bytes;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 
 /// A number a buffer may hold.
-pub trait Element: CubeElement + Numeric + Copy + Default + PartialEq + Send + Sync {}
+pub trait Element:
+    CubeElement
+    + Numeric
+    + LaunchArg<RuntimeArg = Self, CompilationArg = ()>
+    + Copy
+    + Default
+    + PartialEq
+    + Send
+    + Sync
+{
+}
 impl Element for f32 {}
 impl Element for f64 {}
 impl Element for u32 {}
@@ -82,69 +92,60 @@ impl<T> std::fmt::Debug for Buffer<T> {
     }
 }
 
-#[cube(launch_unchecked)]
-fn set_zero<T: Element>(out: &mut [T]) {
-    if ABSOLUTE_POS < out.len() {
-        out[ABSOLUTE_POS] = T::from_int(0);
-    }
+/// What a new buffer of a device holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Content {
+    Zeros,
+    /// The greatest numbers: they show where something is read before it is written.
+    Greatest,
+    /// What its memory held before.
+    Anything,
 }
 
-/// What builds with debug assertions put where something is to be written before it is read.
 #[cube(launch_unchecked)]
-fn set_greatest<T: Element>(out: &mut [T]) {
+fn set<T: Element>(out: &mut [T], #[comptime] content: Content) {
     if ABSOLUTE_POS < out.len() {
-        out[ABSOLUTE_POS] = T::max_value();
+        if comptime!(content == Content::Zeros) {
+            out[ABSOLUTE_POS] = T::from_int(0);
+        } else {
+            out[ABSOLUTE_POS] = T::max_value();
+        }
     }
 }
 
 impl Backend {
     /// A buffer of `len` zeros.
     pub fn zeros<T: Element>(&self, len: usize) -> Buffer<T> {
-        match self.device() {
-            Some(device) if len > 0 => {
-                let buffer = Self::empty(device, len);
-                // SAFETY: each element of the new buffer is tested against its length.
-                unsafe {
-                    set_zero::launch_unchecked::<T>(
-                        device.client(),
-                        device.entity_blocks(len, 1),
-                        super::block_size(),
-                        buffer.arg(),
-                    );
-                }
-                buffer
-            }
-            _ => self.upload(vec![T::default(); len]),
-        }
+        self.allocated(len, Content::Zeros)
     }
 
     /// A buffer of `len` elements of which each is written before it is read; a device saves the launch
-    /// that would make them zeros.
+    /// that would make them zeros, but for builds with debug assertions.
     pub fn scratch<T: Element>(&self, len: usize) -> Buffer<T> {
-        match self.device() {
-            Some(device) if len > 0 => {
-                let buffer = Self::empty(device, len);
-                if cfg!(debug_assertions) {
-                    // SAFETY: as in `zeros`.
-                    unsafe {
-                        set_greatest::launch_unchecked::<T>(
-                            device.client(),
-                            device.entity_blocks(len, 1),
-                            super::block_size(),
-                            buffer.arg(),
-                        );
-                    }
-                }
-                buffer
-            }
-            _ => self.upload(vec![T::default(); len]),
-        }
+        let content = if cfg!(debug_assertions) { Content::Greatest } else { Content::Anything };
+        self.allocated(len, content)
     }
 
-    /// A buffer of a device with whatever its memory holds.
-    fn empty<T: Element>(device: &Device, len: usize) -> Buffer<T> {
+    /// A new buffer; the host's holds zeros.
+    fn allocated<T: Element>(&self, len: usize, content: Content) -> Buffer<T> {
+        let Some(device) = self.device().filter(|_| len > 0) else {
+            return self.upload(vec![T::default(); len]);
+        };
         let handle = device.client().empty(len * size_of::<T>());
-        Buffer { storage: Storage::Device(handle), len }
+        let buffer = Buffer { storage: Storage::Device(handle), len };
+        if content != Content::Anything {
+            // SAFETY: each element of the new buffer is tested against its length.
+            unsafe {
+                set::launch_unchecked::<T>(
+                    device.client(),
+                    device.entity_blocks(len, 1),
+                    super::block_size(),
+                    buffer.arg(),
+                    content,
+                );
+            }
+        }
+        buffer
     }
 
     /// A buffer holding `values`; on the host they are moved, not copied.

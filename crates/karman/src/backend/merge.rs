@@ -9,7 +9,7 @@
 #![allow(clippy::disallowed_methods)] // `Array` in a kernel that never runs on the host
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
-use super::scan::sum_before;
+use super::block::{item_of_block, sum_before};
 use super::{Buffer, Device};
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -166,13 +166,9 @@ fn sort_rows(
     let mut begins = Shared::<[u32]>::new_slice(comptime!(ENTRIES * threads));
     let mut starts = Shared::<[u32]>::new_slice(comptime!(ENTRIES * threads));
     let mut keys = Shared::<[u32]>::new_slice(comptime!(1usize << bits));
-    let row = row_of_block(n);
-    let entries = entries_of(row, a_offsets, slice);
-    let first_term = terms[row] as usize;
-    let count = terms[row + 1] as usize - first_term;
-    find_entries(
+    let row = item_of_block(n);
+    let (_first, entries) = find_entries(
         row,
-        entries,
         a_offsets,
         a_columns,
         b_offsets,
@@ -182,6 +178,7 @@ fn sort_rows(
         slice,
         threads,
     );
+    let (first_term, count) = terms_of(row, terms);
     let mut padded = 1usize;
     while padded < count {
         padded += padded;
@@ -198,10 +195,7 @@ fn sort_rows(
     }
     sort(&mut keys, padded, threads);
     let (from, to) = own_terms(count, threads);
-    let mut heads = 0u32;
-    for t in from..to {
-        heads += head_at(&keys, 0usize, t, bits);
-    }
+    let heads = heads_between(&keys, 0usize, from, to, bits);
     sum_before(&mut sums, heads, threads);
     if CUBE_POS < n {
         if UNIT_POS == 0 {
@@ -237,14 +231,9 @@ fn merge_rows<S: Real>(
     let mut sums = Shared::<[u32]>::new_slice(threads);
     let mut begins = Shared::<[u32]>::new_slice(comptime!(ENTRIES * threads));
     let mut starts = Shared::<[u32]>::new_slice(comptime!(ENTRIES * threads));
-    let row = row_of_block(n);
-    let entries = entries_of(row, a_offsets, slice);
-    let first = a_offsets[row / slice] as usize + row % slice;
-    let first_term = terms[row] as usize;
-    let count = terms[row + 1] as usize - first_term;
-    find_entries(
+    let row = item_of_block(n);
+    let (first, entries) = find_entries(
         row,
-        entries,
         a_offsets,
         a_columns,
         b_offsets,
@@ -254,11 +243,9 @@ fn merge_rows<S: Real>(
         slice,
         threads,
     );
+    let (first_term, count) = terms_of(row, terms);
     let (from, to) = own_terms(count, threads);
-    let mut heads = 0u32;
-    for t in from..to {
-        heads += head_at(sorted, first_term, t, bits);
-    }
+    let heads = heads_between(sorted, first_term, from, to, bits);
     let mut place = (offsets[row] + sum_before(&mut sums, heads, threads)) as usize;
     if CUBE_POS < n {
         for t in from..to {
@@ -286,28 +273,19 @@ fn merge_rows<S: Real>(
     }
 }
 
-/// The row of a block; blocks beyond the last row repeat it and write nothing.
+/// Where the terms of a row begin, and how many it has.
 #[cube]
-fn row_of_block(n: usize) -> usize {
-    let mut row = n - 1;
-    if CUBE_POS < row {
-        row = CUBE_POS;
-    }
-    row
+fn terms_of(row: usize, terms: &[u32]) -> (usize, usize) {
+    let first = terms[row] as usize;
+    (first, terms[row + 1] as usize - first)
 }
 
-/// Entries of a row of A, padding included.
-#[cube]
-fn entries_of(row: usize, a_offsets: &[u32], #[comptime] slice: usize) -> usize {
-    (a_offsets[row / slice + 1] - a_offsets[row / slice]) as usize / slice
-}
-
-/// Entry k of a row of A has the terms from `begins[k]` on, term t being entry `starts[k]` + t of B.
+/// Where the entries of a row of A begin, and how many it has, padding included. Entry k has the terms from
+/// `begins[k]` on, term t being entry `starts[k]` + t of B.
 #[cube]
 #[allow(clippy::too_many_arguments)]
 fn find_entries(
     row: usize,
-    entries: usize,
     a_offsets: &[u32],
     a_columns: &[u32],
     b_offsets: &[u32],
@@ -316,8 +294,10 @@ fn find_entries(
     starts: &mut [u32],
     #[comptime] slice: usize,
     #[comptime] threads: usize,
-) {
-    let first = a_offsets[row / slice] as usize + row % slice;
+) -> (usize, usize) {
+    let group = row / slice;
+    let first = a_offsets[group] as usize + row % slice;
+    let entries = (a_offsets[group + 1] - a_offsets[group]) as usize / slice;
     let mut own = Array::<u32>::new(ENTRIES);
     let mut total = 0u32;
     #[unroll]
@@ -341,6 +321,7 @@ fn find_entries(
         }
     }
     sync_cube();
+    (first, entries)
 }
 
 /// The last of the ascending `begins` that is not beyond `term`.
@@ -421,4 +402,20 @@ fn head_at(sorted: &[u32], first: usize, t: usize, #[comptime] bits: u32) -> u32
         }
     }
     head
+}
+
+/// How many columns begin among them.
+#[cube]
+fn heads_between(
+    sorted: &[u32],
+    first: usize,
+    from: usize,
+    to: usize,
+    #[comptime] bits: u32,
+) -> u32 {
+    let mut heads = 0u32;
+    for t in from..to {
+        heads += head_at(sorted, first, t, bits);
+    }
+    heads
 }

@@ -7,6 +7,7 @@
 //! The same run gives the same bits: every entity has one writer, there are no atomics, and a
 //! reduction's order depends on the number of entities alone (and on the device).
 
+mod block;
 mod buffer;
 mod device;
 mod host;

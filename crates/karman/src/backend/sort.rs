@@ -9,7 +9,8 @@
 #![allow(unsafe_code)]
 #![allow(clippy::disallowed_methods)] // `Array` in a kernel that never runs on the host
 
-use super::scan::{exclusive_scan, sum_before};
+use super::block::{item_of_block, sum_before};
+use super::scan::exclusive_scan;
 use super::{Backend, Buffer, Device, THREADS_PER_BLOCK, View};
 use cubecl::prelude::*;
 use karman_macros::kernel;
@@ -115,16 +116,6 @@ fn move_by_digit(
     }
 }
 
-/// The tile of a block; blocks beyond the last tile repeat it and write nothing.
-#[cube]
-fn tile_of_block(tiles: usize) -> usize {
-    let mut tile = tiles - 1;
-    if CUBE_POS < tile {
-        tile = CUBE_POS;
-    }
-    tile
-}
-
 #[cube]
 fn digit_of(key: u32, shift: u32) -> usize {
     ((key >> shift) & comptime!(DIGITS as u32 - 1)) as usize
@@ -173,7 +164,7 @@ fn places_in_tile(
 fn count_in_tiles(keys: &[u32], counts: &mut [u32], n: usize, tiles: usize, shift: u32) {
     let mut places = Shared::<[u32]>::new_slice(comptime!(DIGITS * THREADS_PER_BLOCK));
     let mut sums = Shared::<[u32]>::new_slice(THREADS_PER_BLOCK);
-    let tile = tile_of_block(tiles);
+    let tile = item_of_block(tiles);
     places_in_tile(tile, keys, n, shift, &mut places, &mut sums);
     let digit = UNIT_POS as usize;
     if digit < DIGITS && CUBE_POS < tiles {
@@ -201,7 +192,7 @@ fn move_tiles(
     let mut begins = Shared::<[u32]>::new_slice(DIGITS);
     let mut tile_keys = Shared::<[u32]>::new_slice(TILE);
     let mut tile_items = Shared::<[u32]>::new_slice(TILE);
-    let tile = tile_of_block(tiles);
+    let tile = item_of_block(tiles);
     let thread = UNIT_POS as usize;
     places_in_tile(tile, keys, n, shift, &mut in_tile, &mut sums);
     if thread < DIGITS {

@@ -1,7 +1,7 @@
 //! Why a benchmark could not be run.
 
 use crate::backend::BackendError;
-use crate::heat::HeatError;
+use crate::diffusion::DiffusionError;
 use crate::io::MeshFileError;
 use crate::linear::LinearError;
 use crate::mesh::MeshError;
@@ -29,7 +29,7 @@ pub enum BenchError {
     File(#[from] MeshFileError),
     /// The heat problem could not be discretised.
     #[error(transparent)]
-    Heat(#[from] HeatError),
+    Diffusion(#[from] DiffusionError),
     /// A matrix does not fit, or the device failed in a solver.
     #[error(transparent)]
     Linear(#[from] LinearError),

@@ -2,8 +2,8 @@
 
 use super::BenchError;
 use super::mesh::TetrahedronMesh;
-use crate::heat::cell_centred::{CellScheme, discretize};
-use crate::heat::{Condition, Material};
+use crate::diffusion::cell_centred::{CellScheme, discretize};
+use crate::diffusion::{Condition, Material};
 use crate::linear::CsrMatrix;
 use std::sync::Arc;
 

@@ -1,40 +1,13 @@
 //! What can be wrong with a heat problem.
 
 use crate::backend::BackendError;
+use crate::diffusion::DiffusionError;
 use crate::linear::LinearError;
 use thiserror::Error;
 
 /// A heat problem that cannot be set up or solved.
 #[derive(Debug, Error)]
 pub enum HeatError {
-    /// A material property that is not positive.
-    #[error("{name} is {value} in cell {cell}; it must be positive and finite")]
-    Property {
-        /// Which property.
-        name: &'static str,
-        /// Cell in the solver's numbering.
-        cell: usize,
-        /// Its value there.
-        value: f64,
-    },
-    /// A heat transfer coefficient that is negative or not a number.
-    #[error("the heat transfer coefficient of patch \"{patch}\" is {value}; it must be 0 or more")]
-    Coefficient {
-        /// The patch.
-        patch: String,
-        /// The value.
-        value: f64,
-    },
-    /// A prescribed or initial value that is not a number.
-    #[error("{what} is {value} at t = {time}")]
-    NotFinite {
-        /// What it is the value of.
-        what: &'static str,
-        /// The value.
-        value: f64,
-        /// When.
-        time: f64,
-    },
     /// One condition a patch is wanted.
     #[error("{found} conditions for {patches} patches")]
     Conditions {
@@ -43,6 +16,9 @@ pub enum HeatError {
         /// Number of patches.
         patches: usize,
     },
+    /// A property, a coefficient or a prescribed value makes no sense.
+    #[error(transparent)]
+    Diffusion(#[from] DiffusionError),
     /// The linear solver refused.
     #[error(transparent)]
     Linear(#[from] LinearError),

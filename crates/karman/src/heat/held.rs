@@ -10,11 +10,9 @@
 
 use super::HeatError;
 use super::finite_element::{gradients_on_face, shares, stiffness, vector_shares};
-use super::forcing::{Forcing, Part};
-use super::functional::Functional;
-use super::narrow;
 use super::node_centred::{NodeBoundary, NodePatch, corners, face_shape};
 use crate::backend::{Backend, Buffer, View};
+use crate::diffusion::{Forcing, Functional, Part, narrow};
 use crate::mesh::Mesh;
 use crate::real::Real;
 use crate::time::bdf::Bdf;
@@ -72,7 +70,7 @@ impl<F: Real> HeldNodes<F> {
     /// Takes M dT/dt − s of each held node, the sources as the mean of two times.
     ///
     /// # Errors
-    /// [`HeatError::NotFinite`] where a source is not a number; the backend failed.
+    /// [`HeatError::Diffusion`] where a source is not a number; the backend failed.
     pub(super) fn renew_load(
         &mut self,
         backend: &Backend,

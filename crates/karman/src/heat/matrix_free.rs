@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct MatrixFree<F: Real>(Laplacian<F>);
 
 impl<F: Real> MatrixFree<F> {
-    /// From the conductances of [`super::cell_centred::CellScheme::conductances`].
+    /// From the conductances of [`crate::diffusion::cell_centred::CellScheme::conductances`].
     pub fn new(backend: &Backend, cells: Arc<FaceCells>, conductances: &[f64]) -> Self {
         let conductance = conductances.iter().map(|a| F::narrow(*a)).collect();
         MatrixFree(Laplacian::new(backend, cells, backend.upload(conductance)))
@@ -43,8 +43,8 @@ impl<F: Real> Operator<F> for MatrixFree<F> {
 mod tests {
     use super::*;
     use crate::backend::testing::{everywhere, values};
-    use crate::heat::cell_centred::{CellScheme, discretize};
-    use crate::heat::{Condition, Material};
+    use crate::diffusion::cell_centred::{CellScheme, discretize};
+    use crate::diffusion::{Condition, Material};
     use crate::linear::{CsrMatrix, Matrix, Params, Solver};
     use crate::mesh::generate::{BoxParams, Element};
     use crate::mesh::{Geometry, Mesh, MeshOptions};

@@ -1,11 +1,11 @@
 //! Functionals of a heat problem: the temperature at a point, the heat through a patch.
 
-use super::cell_centred::CellScheme;
-use super::functional::{Functional, Functionals};
 use super::node_centred;
 use super::system::BoundaryKinds;
 use super::{Discretization, Heat, HeatError};
 use crate::backend::Buffer;
+use crate::diffusion::cell_centred::CellScheme;
+use crate::diffusion::{Functional, Functionals};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 
@@ -61,7 +61,7 @@ impl<F: Real> Heat<F> {
     /// of what held nodes stored in the last step; the results stay on the backend.
     ///
     /// # Errors
-    /// [`HeatError::NotFinite`] where a source is not a number; the backend failed.
+    /// [`HeatError::Diffusion`] where a source is not a number; the backend failed.
     pub fn evaluate<'a>(
         &mut self,
         functionals: &'a mut Functionals<F>,

@@ -9,12 +9,12 @@
 //! Held nodes keep their row as a_ii T_i = a_ii v_i; their column moves to the coupling, so that the
 //! matrix stays symmetric.
 
-use super::conditions::{BoundaryValues, Condition};
-use super::discrete::{Coupling, DiscreteHeat};
+use super::HeatError;
 use super::finite_element::{shares, stiffness};
-use super::functional::Functional;
 use super::held::{heat_through_held, nodes_of_patch};
-use super::{HeatError, Material};
+use crate::diffusion::conditions::BoundaryValues;
+use crate::diffusion::discrete::Coupling;
+use crate::diffusion::{Condition, Discrete, Functional, Material};
 use crate::linear::{CsrMatrix, LinearError};
 use crate::mesh::{CellShape, Mesh};
 use rayon::prelude::*;
@@ -103,7 +103,7 @@ pub fn discretize(
     mesh: &Mesh,
     material: &Material,
     conditions: &[Condition],
-) -> Result<(DiscreteHeat, NodeBoundary), HeatError> {
+) -> Result<(Discrete, NodeBoundary), HeatError> {
     let n = mesh.points.len();
     let mut values = BoundaryValues::default();
     let mut entries: Vec<(u32, u32, f64)> = vec![];
@@ -112,7 +112,7 @@ pub fn discretize(
     let mut patches = vec![];
     for (k, (patch, condition)) in mesh.patches.iter().zip(conditions).enumerate() {
         let described = match condition {
-            Condition::Insulated => NodePatch::Insulated,
+            Condition::Insulated | Condition::Extrapolated => NodePatch::Insulated,
             Condition::Temperature(v) => {
                 let nodes = nodes_of_patch(mesh, k);
                 let points: Vec<_> = nodes.iter().map(|i| mesh.points[*i as usize]).collect();
@@ -132,8 +132,8 @@ pub fn discretize(
             }
             Condition::Convection { coefficient, ambient } => {
                 let (points, areas) = lumped_areas(mesh, patch.faces.clone());
-                let h = super::coefficients_at(coefficient.as_ref(), &points);
-                super::check_coefficients(&patch.name, &h)?;
+                let h = crate::diffusion::coefficients_at(coefficient.as_ref(), &points);
+                crate::diffusion::check_coefficients(&patch.name, &h)?;
                 let first = values.push(ambient, &points);
                 for (k, ((node, area), h)) in areas.into_iter().zip(&h).enumerate() {
                     diagonal[node as usize] += h * area;
@@ -152,7 +152,7 @@ pub fn discretize(
     let held: Vec<u32> = (0..n as u32).filter(|i| is_held[*i as usize]).collect();
     let held_mass = held.iter().map(|i| std::mem::take(&mut mass[*i as usize])).collect();
     let coupling = Coupling::from_entries(entries);
-    let discrete = DiscreteHeat { matrix, mass, coupling, values, correction: None, is_held };
+    let discrete = Discrete { matrix, mass, coupling, values, correction: None, is_held };
     Ok((discrete, NodeBoundary { patches, held, held_mass }))
 }
 

@@ -1,14 +1,14 @@
 //! A heat problem on a backend: its arrays, its residual, its steady solution.
 
-use super::cell_centred::{self, BoundaryFaces};
-use super::conditions::{Condition, Prescribed};
-use super::discrete::{Correction, DiscreteHeat};
-use super::forcing::{Forcing, Part};
 use super::held::HeldNodes;
-use super::kernels::{add_correction, add_coupling, cell_gradient};
 use super::node_centred::{self, NodeBoundary};
-use super::{Discretization, HeatError, Material, check_finite, component_major, narrow};
+use super::{Discretization, HeatError};
 use crate::backend::{Backend, Buffer, blas};
+use crate::diffusion::cell_centred::{self, BoundaryFaces};
+use crate::diffusion::{
+    Condition, CorrectedOperator, CorrectionOnBackend, CouplingOnBackend, Discrete, Forcing,
+    Material, Part, Prescribed, check_finite, component_major, narrow,
+};
 use crate::linear::{
     CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SavedInterpolations, SolveOutcome,
     Solver, SolverSetup,
@@ -83,107 +83,6 @@ pub(super) enum BoundaryKinds {
     Nodes(NodeBoundary),
 }
 
-struct CouplingOnBackend<F: Real> {
-    unknowns: Buffer<u32>,
-    offsets: Buffer<u32>,
-    values: Buffer<u32>,
-    coefficients: Buffer<F>,
-}
-
-/// The arrays of K on a backend.
-pub(super) struct CorrectionOnBackend<F: Real> {
-    cells: FaceCells,
-    gradient_weights: Buffer<F>,
-    tangential: Buffer<F>,
-    left_weight: Buffer<F>,
-    boundary_value: Buffer<u32>,
-    row_value: Buffer<F>,
-    row_cell: Buffer<F>,
-}
-
-impl<F: Real> CorrectionOnBackend<F> {
-    fn new(backend: &Backend, mesh: &Mesh, correction: Correction) -> Self {
-        let cells = FaceCells::new(backend, mesh);
-        cells.neighbours(backend);
-        CorrectionOnBackend {
-            cells,
-            gradient_weights: narrow(backend, correction.gradient_weights),
-            tangential: narrow(backend, correction.tangential),
-            left_weight: narrow(backend, correction.left_weight),
-            boundary_value: backend.upload(correction.boundary_value),
-            row_value: narrow(backend, correction.row_value),
-            row_cell: narrow(backend, correction.row_cell),
-        }
-    }
-
-    /// y ← y + factor K(T, scale v), with scratch for the gradients.
-    fn add(
-        &self,
-        backend: &Backend,
-        temperature: &Buffer<F>,
-        prescribed: (&Buffer<F>, F),
-        factor: F,
-        gradient: &mut Buffer<F>,
-        y: &mut Buffer<F>,
-    ) {
-        let FaceCells { left, right, offsets, faces, .. } = &self.cells;
-        let (n, n_interior, n_faces) =
-            (self.cells.n_cells(), self.cells.n_interior(), self.cells.n_faces());
-        cell_gradient(
-            backend,
-            n,
-            offsets,
-            self.cells.neighbours(backend),
-            &self.gradient_weights,
-            &self.boundary_value,
-            &self.row_value,
-            &self.row_cell,
-            prescribed.0,
-            prescribed.1,
-            faces.len(),
-            temperature,
-            gradient,
-        );
-        add_correction(
-            backend,
-            n,
-            offsets,
-            faces,
-            left,
-            right,
-            &self.tangential,
-            &self.left_weight,
-            gradient,
-            factor,
-            n_interior,
-            n_faces,
-            n,
-            y,
-        );
-    }
-}
-
-/// y = B x − θ K(x, 0): a matrix with the linear part of the correction.
-pub(super) struct CorrectedOperator<F: Real> {
-    pub(super) matrix: Arc<Matrix<F>>,
-    correction: Arc<CorrectionOnBackend<F>>,
-    factor: F,
-    gradient: Buffer<F>,
-    prescribed: Buffer<F>,
-}
-
-impl<F: Real> Operator<F> for CorrectedOperator<F> {
-    fn unknowns(&self) -> usize {
-        self.matrix.rows()
-    }
-
-    fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
-        self.matrix.multiply(x, y);
-        let none = (&self.prescribed, F::literal(0.0));
-        self.correction.add(backend, x, none, self.factor, &mut self.gradient, y);
-    }
-}
-
 impl<F: Real> Heat<F> {
     /// Discretises a problem and puts it on a backend at time 0.
     ///
@@ -238,18 +137,16 @@ impl<F: Real> Heat<F> {
             }
             heating.push(source_part(source, &volume, &points));
         }
-        let DiscreteHeat { matrix, mass, coupling, values, correction, .. } = discrete;
-        let correction = correction.map(|c| Arc::new(CorrectionOnBackend::new(backend, mesh, c)));
+        let Discrete { matrix, mass, coupling, values, correction, .. } = discrete;
+        let correction = correction.map(|c| {
+            let cells = Arc::new(FaceCells::new(backend, mesh));
+            Arc::new(CorrectionOnBackend::new(backend, cells, c))
+        });
         Ok(Heat {
             backend: backend.clone(),
             mass: narrow(backend, mass),
             matrix: Arc::new(Matrix::new(backend, matrix.into_converted())?),
-            coupling: CouplingOnBackend {
-                unknowns: backend.upload(coupling.unknowns),
-                offsets: backend.upload(coupling.offsets),
-                values: backend.upload(coupling.values),
-                coefficients: narrow(backend, coupling.coefficients),
-            },
+            coupling: CouplingOnBackend::new(backend, coupling),
             correction,
             temperature: narrow(backend, temperature),
             is_singular,
@@ -299,7 +196,7 @@ impl<F: Real> Heat<F> {
     /// Takes prescribed values and sources at time `t`; what does not change in time is left alone.
     ///
     /// # Errors
-    /// [`HeatError::NotFinite`] where a value is not a number.
+    /// [`HeatError::Diffusion`] where a value is not a number.
     pub fn set_time(&mut self, t: f64) -> Result<(), HeatError> {
         self.set_mean_time(t, t)
     }
@@ -307,11 +204,11 @@ impl<F: Real> Heat<F> {
     /// Takes the mean of prescribed values and sources at two times: what Crank–Nicolson's step sees.
     ///
     /// # Errors
-    /// [`HeatError::NotFinite`] where a value is not a number.
+    /// [`HeatError::Diffusion`] where a value is not a number.
     pub(super) fn set_mean_time(&mut self, old: f64, new: f64) -> Result<(), HeatError> {
         self.times = [old, new];
         self.prescribed.set_mean(&self.backend, self.times)?;
-        self.source.set_mean(&self.backend, self.times)
+        Ok(self.source.set_mean(&self.backend, self.times)?)
     }
 
     /// r ← s + C v − A T + K(T, v): the heat that flows into each unknown.
@@ -329,17 +226,7 @@ impl<F: Real> Heat<F> {
     }
 
     fn add_coupling(&self, r: &mut Buffer<F>) {
-        let coupling = &self.coupling;
-        add_coupling(
-            &self.backend,
-            coupling.unknowns.len(),
-            &coupling.unknowns,
-            &coupling.offsets,
-            &coupling.values,
-            &coupling.coefficients,
-            self.prescribed.value(),
-            r,
-        );
+        self.coupling.add(&self.backend, self.prescribed.value(), r);
     }
 
     /// What the linear solver in use was set up with.
@@ -381,13 +268,13 @@ impl<F: Real> Heat<F> {
             None => Box::new(matrix.clone()),
             Some(correction) => {
                 params.method = for_unsymmetric(params.method);
-                Box::new(CorrectedOperator {
-                    matrix: matrix.clone(),
-                    correction: correction.clone(),
-                    factor: F::narrow(-theta),
-                    gradient: self.backend.zeros(3 * self.unknowns()),
-                    prescribed: self.backend.zeros(self.prescribed.value().len().max(1)),
-                })
+                Box::new(CorrectedOperator::new(
+                    &self.backend,
+                    matrix.clone(),
+                    correction.clone(),
+                    theta,
+                    self.prescribed.value().len(),
+                ))
             }
         };
         let mut saved = None;
@@ -483,7 +370,7 @@ fn for_unsymmetric(method: Method) -> Method {
 
 /// Initial values; held nodes start at what they are held at.
 fn initial_temperature(
-    discrete: &DiscreteHeat,
+    discrete: &Discrete,
     initial: &dyn Prescribed,
     points: &[f64],
 ) -> Result<Vec<f64>, HeatError> {

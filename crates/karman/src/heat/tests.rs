@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::backend::Backend;
+use crate::diffusion::{Condition, Function, Functionals, Material, Prescribed};
 use crate::linear::Params;
 use crate::mesh::generate::{BoxParams, Element};
 use crate::mesh::{Geometry, Mesh, MeshOptions};
@@ -238,6 +239,37 @@ fn time_schemes_have_orders_one_two_two() {
             let order = (errors[1] / errors[2]).log2();
             eprintln!("{scheme:?} {discretization:?}: {errors:.3?}, order {order:.3}");
             assert!((order - expected).abs() < 0.15, "{scheme:?}: order {order}");
+        }
+    }
+}
+
+/// A jump between body and patch, with steps in which heat crosses several cells.
+#[test]
+fn a_jump_at_the_start_does_not_ring_with_crank_nicolson() {
+    for discretization in [Discretization::Cell { corrected: true }, Discretization::Node] {
+        let (mesh, geometry) = box_mesh(Element::Quadrilateral, 20, 0.0);
+        let constant =
+            |value: f64| -> Arc<dyn Prescribed> { Arc::new(Function(move |_, _| value)) };
+        let held = |_: &_| Condition::Temperature(constant(400.0));
+        let problem = Problem {
+            discretization,
+            material: Material::uniform(mesh.n_cells(), 1.0, 1.0),
+            sources: vec![],
+            conditions: mesh.patches.iter().map(held).collect(),
+            initial: constant(300.0),
+        };
+        let backend = Backend::host(1).unwrap();
+        let mut heat = Heat::<f64>::new(&backend, &mesh, &geometry, problem).unwrap();
+        let mut march = March::new(&heat, Scheme::CrankNicolson, &tight());
+        let mut before = 0.0;
+        for step in 0..6 {
+            march.step(&mut heat, 7.0 / 400.0).unwrap();
+            let temperature = backend.read(heat.temperature()).unwrap();
+            let least = temperature.iter().copied().fold(f64::MAX, f64::min);
+            let most = temperature.iter().copied().fold(f64::MIN, f64::max);
+            assert!(most < 400.5, "{discretization:?}, step {step}: {most}");
+            assert!(least > before - 0.5, "{discretization:?}, step {step}: {least}, {before}");
+            before = least;
         }
     }
 }

@@ -419,26 +419,28 @@ pub(super) fn product_dots<F: Real, S: Real>(
     (own, x * y, x * r, r * r, r * y, y * y)
 }
 
-/// a_rr; 0 where it is absent.
+/// a_rc; 0 where it is absent.
 #[cube]
 #[inline(always)]
-pub(super) fn row_diagonal<S: Real>(
+pub(super) fn row_value<S: Real>(
     row: usize,
+    column: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
     #[comptime] layout: Layout,
 ) -> f64 {
     let (first, end) = row_places(row, offsets, layout);
+    let mut value = f64::literal(0.0);
     let mut k = first;
-    let mut diagonal = f64::literal(0.0);
     while k < end {
-        if columns[k] as usize == row {
-            diagonal += S::widen(values[k]);
+        if columns[k] as usize == column {
+            value = S::widen(values[k]);
+            k = end;
         }
         k += comptime!(layout.spacing());
     }
-    diagonal
+    value
 }
 
 /// 1/a_rr in the precision it is kept in, and the row's index where that is not finite.
@@ -450,7 +452,7 @@ pub(super) fn inverted_diagonal<S: Real, D: Real>(
     values: &View<S>,
     #[comptime] layout: Layout,
 ) -> (D, f64) {
-    let diagonal = row_diagonal::<S>(row, offsets, columns, values, layout);
+    let diagonal = row_value::<S>(row, row, offsets, columns, values, layout);
     let mut kept = D::literal(0.0);
     let mut wrong = row as f64;
     if f64::absolute(diagonal) > f64::literal(0.0) {

@@ -87,6 +87,14 @@ impl SolveOutcome {
         self.status == Status::Converged
     }
 
+    /// The outcome of two solves one after the other: their iterations together, and the worse ending.
+    pub fn followed_by(self, later: SolveOutcome) -> SolveOutcome {
+        let iterations = self.iterations + later.iterations;
+        let (restarts, is_worse) = (self.restarts + later.restarts, !self.is_converged());
+        let worse = if is_worse { self } else { later };
+        SolveOutcome { iterations, restarts, ..worse }
+    }
+
     /// Whether the singular system has a solution up to round-off of b.
     pub fn is_compatible(&self) -> bool {
         self.incompatibility <= 1e-8

@@ -10,11 +10,11 @@ use crate::case::{
     HierarchyPrecision as HierarchyPrecisionCase, LinearSolverCase, Precision, Preconditioner,
     Smoother as SmootherCase, SolverMethod, Value,
 };
-use crate::expression::DeviceExpression;
-use crate::heat::{
-    Condition, Discretization, Evaluation, Evaluator, Functional, Functionals, Heat, March,
-    Material, Prescribed, Problem, Scheme, Source,
+use crate::diffusion::{
+    Condition, Evaluation, Evaluator, Functional, Functionals, Material, Prescribed,
 };
+use crate::expression::DeviceExpression;
+use crate::heat::{Discretization, Heat, March, Problem, Scheme, Source};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::amg::{Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
 use crate::linear::{AmgParams, HierarchyReport, Method, Params, PreconditionerKind};

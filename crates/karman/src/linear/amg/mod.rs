@@ -61,6 +61,13 @@ enum Setup {
     Device(DeviceHierarchy),
 }
 
+/// What a hierarchy is made from besides its matrix.
+enum Source {
+    /// Nothing, or flags of the unknowns that coarsening weighs.
+    Matrix(Option<Vec<bool>>),
+    Interpolations(Vec<SavedInterpolation>),
+}
+
 impl<S: Real> Amg<S> {
     /// The hierarchy of `matrix`: by kernels where it lives on a device, on the host's threads where it
     /// does not, or where coarsening or smoother need the host ([`Coarsening::Aggregation`],
@@ -84,30 +91,11 @@ impl<S: Real> Amg<S> {
         params: &AmgParams,
         boundary: Option<Vec<bool>>,
     ) -> Result<Self, LinearError> {
-        let backend = matrix.backend().clone();
         if let Some(flags) = boundary.as_ref().filter(|flags| flags.len() != matrix.rows()) {
             let (expected, found) = (matrix.rows(), flags.len());
             return Err(LinearError::VectorLength { what: "list of flags", expected, found });
         }
-        let start = Instant::now();
-        let by_kernels = boundary.is_none() && is_by_kernels(&backend, params);
-        let (setup, levels) = if by_kernels {
-            let hierarchy = DeviceHierarchy::new(matrix, params)?;
-            let levels = Levels::of_device(matrix, &hierarchy, params)?;
-            backend.synchronize()?;
-            (Setup::Device(hierarchy), levels)
-        } else {
-            let matrix = matrix.to_csr()?.into_converted::<f64>();
-            backend.install(|| -> Result<_, LinearError> {
-                let hierarchy = Hierarchy::new(matrix, params, boundary)?;
-                let levels = Levels::new(&backend, &hierarchy, params)?;
-                Ok((Setup::Host(hierarchy), levels))
-            })?
-        };
-        let (params, rows, report) = (*params, matrix.rows(), HierarchyReport::default());
-        let mut amg = Amg { backend, params, rows, setup, levels, report };
-        amg.renew_report(start, Origin::Made);
-        Ok(amg)
+        Self::set_up(matrix, params, Instant::now(), Source::Matrix(boundary))
     }
 
     /// The hierarchy of `matrix` with the interpolations of an earlier one: coarsening and
@@ -125,23 +113,49 @@ impl<S: Real> Amg<S> {
         let start = Instant::now();
         params.check()?;
         saved.check_for(matrix, params)?;
-        let (backend, saved) = (matrix.backend().clone(), saved.into_levels());
-        let (setup, levels) = if is_by_kernels(&backend, params) {
-            let hierarchy = DeviceHierarchy::from_interpolations(matrix, params, saved)?;
+        Self::set_up(matrix, params, start, Source::Interpolations(saved.into_levels()))
+    }
+
+    fn set_up<T: Real>(
+        matrix: &Matrix<T>,
+        params: &AmgParams,
+        start: Instant,
+        source: Source,
+    ) -> Result<Self, LinearError> {
+        let backend = matrix.backend().clone();
+        let is_flagged = matches!(source, Source::Matrix(Some(_)));
+        let by_kernels =
+            backend.device().is_some() && !is_flagged && DeviceHierarchy::suits(params);
+        let origin = match source {
+            Source::Matrix(_) => Origin::Made,
+            Source::Interpolations(_) => Origin::Saved,
+        };
+        let (setup, levels) = if by_kernels {
+            let hierarchy = match source {
+                Source::Matrix(_) => DeviceHierarchy::new(matrix, params)?,
+                Source::Interpolations(saved) => {
+                    DeviceHierarchy::from_interpolations(matrix, params, saved)?
+                }
+            };
             let levels = Levels::of_device(matrix, &hierarchy, params)?;
             backend.synchronize()?;
             (Setup::Device(hierarchy), levels)
         } else {
             let matrix = matrix.to_csr()?.into_converted::<f64>();
             backend.install(|| -> Result<_, LinearError> {
-                let hierarchy = Hierarchy::from_interpolations(matrix, params, saved)?;
+                let hierarchy = match source {
+                    Source::Matrix(boundary) => Hierarchy::new(matrix, params, boundary)?,
+                    Source::Interpolations(saved) => {
+                        Hierarchy::from_interpolations(matrix, params, saved)?
+                    }
+                };
                 let levels = Levels::new(&backend, &hierarchy, params)?;
                 Ok((Setup::Host(hierarchy), levels))
             })?
         };
         let (params, rows, report) = (*params, matrix.rows(), HierarchyReport::default());
         let mut amg = Amg { backend, params, rows, setup, levels, report };
-        amg.renew_report(start, Origin::Saved);
+        amg.renew_report(start, origin);
         Ok(amg)
     }
 
@@ -245,11 +259,6 @@ impl<T: Real, S: Real> Preconditioner<T> for Amg<S> {
     fn renew(&mut self, matrix: &Matrix<T>) -> Result<bool, LinearError> {
         self.set_values(matrix).map(|()| true)
     }
-}
-
-/// Whether kernels set up what `params` describe.
-fn is_by_kernels(backend: &Backend, params: &AmgParams) -> bool {
-    backend.device().is_some() && DeviceHierarchy::suits(params)
 }
 
 #[cfg(test)]

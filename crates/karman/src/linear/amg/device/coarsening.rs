@@ -170,7 +170,7 @@ pub(super) fn pairs<S: Real>(a: &Matrix<S>, theta: f64) -> Result<Numbered, Back
     let mut thresholds = backend.scratch(n);
     find_thresholds(backend, n, offsets, columns, values, theta, layout, &mut thresholds);
     let mut mates = backend.scratch(n);
-    fill_numbers(backend, n, NONE, &mut mates);
+    blas::fill(backend, n, NONE, &mut mates);
     let mut proposals = backend.scratch(n);
     for _ in 0..ROUNDS {
         let to = &mut proposals;
@@ -355,10 +355,4 @@ pub(super) fn pmis<S: Real>(
     let (numbers, count) = offsets_of(backend, &flags)?;
     number_coarse(backend, n, &flags, &numbers, &mut coarse);
     Ok((Numbered { of: coarse, count }, thresholds))
-}
-
-/// x ← a, of integers. Traffic 4.
-#[kernel(fill_numbers, out(x))]
-pub(super) fn same_number(_i: usize, a: u32) -> u32 {
-    a
 }

@@ -8,7 +8,7 @@ use super::product::{product, row_of};
 use crate::backend::scan::{offsets_of, offsets_of_each};
 use crate::backend::{Backend, BackendError, Buffer, Segment, View, blas, sort};
 use crate::linear::amg::strength::FINE;
-use crate::linear::matrix::row_places;
+use crate::linear::matrix::{row_places, row_value};
 use crate::linear::{CsrMatrix, Layout, Matrix};
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -152,29 +152,6 @@ fn value_of(columns: &View<u32>, values: &View<f64>, from: usize, to: usize, col
     value
 }
 
-/// The value of `column` in a row of a matrix of any layout, 0 where it has none.
-#[cube]
-fn coupling<S: Real>(
-    row: usize,
-    column: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    #[comptime] layout: Layout,
-) -> f64 {
-    let (first, end) = row_places(row, offsets, layout);
-    let mut value = f64::literal(0.0);
-    let mut k = first;
-    while k < end {
-        if columns[k] as usize == column {
-            value = S::widen(values[k]);
-            k = end;
-        }
-        k += comptime!(layout.spacing());
-    }
-    value
-}
-
 /// For each strong coupling a_ik of a fine unknown to another: a_ik over the sum b_ik of what k gives to
 /// candidates of i and to i, and what of a_ik goes to the diagonal of i; a_ik itself where k gives
 /// nothing. Traffic 32 a strong coupling and the lists of both unknowns, from the cache mostly.
@@ -204,7 +181,7 @@ pub(super) fn share_of<S: Real>(
         let row = row_of(entry, rows, strong_offsets);
         let from = candidate_offsets[row] as usize;
         let to = candidate_offsets[row + 1] as usize;
-        let to_row = f64::smaller(coupling::<S>(k, row, offsets, columns, values, layout), zero);
+        let to_row = f64::smaller(row_value::<S>(k, row, offsets, columns, values, layout), zero);
         let mut sum = to_row;
         for m in coarse_offsets[k] as usize..coarse_offsets[k + 1] as usize {
             if coarse_values[m] < zero {

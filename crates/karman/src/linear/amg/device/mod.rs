@@ -34,6 +34,21 @@ pub(super) struct DeviceLevel {
     entries: usize,
 }
 
+impl DeviceLevel {
+    /// The level below by `interpolation`, where `finest` is the matrix of the finest one.
+    fn coarser<T: Real>(
+        &self,
+        finest: &Matrix<T>,
+        interpolation: &Interpolation,
+        params: &AmgParams,
+    ) -> Result<DeviceLevel, LinearError> {
+        match &self.matrix {
+            None => coarse_level(finest, interpolation, &self.scale, params),
+            Some(own) => coarse_level(own, interpolation, &self.scale, params),
+        }
+    }
+}
+
 /// How a level is interpolated from the next one.
 pub(super) struct Interpolation {
     /// P and Pᵀ.
@@ -85,13 +100,7 @@ impl DeviceHierarchy {
             };
             let over_correction = params.over_correction_at(depth);
             let interpolation = Interpolation { transfer, is_constant, over_correction };
-            let DeviceLevel { matrix: own, scale, .. } = &hierarchy.levels[depth];
-            let coarse = match own {
-                None => coarse_level(matrix, &interpolation, scale, params)?,
-                Some(own) => coarse_level(own, &interpolation, scale, params)?,
-            };
-            hierarchy.levels[depth].interpolation = Some(interpolation);
-            hierarchy.levels.push(coarse);
+            hierarchy.descend(matrix, interpolation)?;
         }
         Ok(hierarchy)
     }
@@ -131,31 +140,39 @@ impl DeviceHierarchy {
     fn add_level<T: Real>(&mut self, finest: &Matrix<T>) -> Result<bool, LinearError> {
         let depth = self.levels.len() - 1;
         let params = &self.params;
-        let level = &mut self.levels[depth];
-        let rows = level.rows;
-        if rows <= params.coarse_rows || depth + 1 >= params.max_levels {
+        let level = &self.levels[depth];
+        if level.rows <= params.coarse_rows || depth + 1 >= params.max_levels {
             return Ok(false);
         }
-        let below = match &level.matrix {
-            None => below(finest, &level.scale, depth, params)?,
-            Some(matrix) => below(matrix, &level.scale, depth, params)?,
+        let interpolation = match &level.matrix {
+            None => interpolation(finest, depth, params)?,
+            Some(matrix) => interpolation(matrix, depth, params)?,
         };
-        let Some((interpolation, coarse)) = below else { return Ok(false) };
+        let Some(interpolation) = interpolation else { return Ok(false) };
+        self.descend(finest, interpolation)?;
+        Ok(true)
+    }
+
+    /// Adds the level below the last one.
+    fn descend<T: Real>(
+        &mut self,
+        finest: &Matrix<T>,
+        interpolation: Interpolation,
+    ) -> Result<(), LinearError> {
+        let Some(level) = self.levels.last_mut() else { return Ok(()) };
+        let coarse = level.coarser(finest, &interpolation, &self.params)?;
         level.interpolation = Some(interpolation);
         self.levels.push(coarse);
-        Ok(true)
+        Ok(())
     }
 
     /// The same levels for another matrix of the same pattern: interpolations stay, matrices follow.
     pub(super) fn set_values<T: Real>(&mut self, matrix: &Matrix<T>) -> Result<(), LinearError> {
         self.levels[0].scale = checked_diagonal(matrix)?;
         for depth in 1..self.levels.len() {
-            let DeviceLevel { matrix: own, interpolation, scale, .. } = &self.levels[depth - 1];
-            let Some(interpolation) = interpolation else { break };
-            let coarse = match own {
-                None => coarse_level(matrix, interpolation, scale, &self.params)?,
-                Some(own) => coarse_level(own, interpolation, scale, &self.params)?,
-            };
+            let fine = &self.levels[depth - 1];
+            let Some(interpolation) = &fine.interpolation else { break };
+            let coarse = fine.coarser(matrix, interpolation, &self.params)?;
             let level = &mut self.levels[depth];
             let interpolation = level.interpolation.take();
             *level = DeviceLevel { interpolation, ..coarse };
@@ -208,19 +225,6 @@ fn checked_diagonal<T: Real>(a: &Matrix<T>) -> Result<Buffer<f64>, LinearError> 
         return Err(LinearError::PositiveDiagonal { row, value });
     }
     Ok(diagonal)
-}
-
-/// The interpolation to a level from the next one, and that one; none where there are hardly fewer coarse
-/// unknowns.
-fn below<T: Real>(
-    a: &Matrix<T>,
-    scale: &Buffer<f64>,
-    depth: usize,
-    params: &AmgParams,
-) -> Result<Option<(Interpolation, DeviceLevel)>, LinearError> {
-    let Some(interpolation) = interpolation(a, depth, params)? else { return Ok(None) };
-    let coarse = coarse_level(a, &interpolation, scale, params)?;
-    Ok(Some((interpolation, coarse)))
 }
 
 /// The interpolation to a level from the next one; none where there are hardly fewer coarse unknowns.
@@ -389,7 +393,9 @@ mod tests {
 
     #[test]
     fn dense_inverses_are_those_of_the_host() {
-        for a in [poisson_2d(7), crate::linear::testing::neumann_2d(6)] {
+        // The last has more columns than a small device's block has threads.
+        let neumann = crate::linear::testing::neumann_2d(6);
+        for a in [poisson_2d(7), neumann, poisson_2d(18)] {
             let (n, scale) = (a.rows(), a.diagonal());
             let want = super::super::coarse::dense_inverse(&a, &scale);
             for backend in everywhere() {

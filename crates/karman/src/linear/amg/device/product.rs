@@ -10,7 +10,7 @@ use crate::backend::merge::{Block, Rows, merge, sort_terms};
 use crate::backend::scan::{exclusive_scan, offsets_of};
 use crate::backend::{BackendError, Buffer, Device, Local, Partials, Segment, View};
 use crate::linear::amg::sparsify::BRIDGE;
-use crate::linear::matrix::{row_diagonal, row_places};
+use crate::linear::matrix::{row_places, row_value};
 use crate::linear::{Layout, Matrix};
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -190,12 +190,11 @@ pub(super) fn product<S: Real>(
     factor: f64,
 ) -> Result<Matrix<f64>, BackendError> {
     let terms = a.entries() / a.rows().max(1) * b.entries() / b.rows().max(1);
-    if terms < MANY_PRODUCTS && a.rows() > FEW_ROWS {
-        return product_by_threads(a, b, factor, Search::All);
-    }
-    match terms_for_blocks(a, b)? {
+    let search = if terms >= MANY_PRODUCTS { Search::Merge } else { Search::All };
+    let suits_blocks = search == Search::Merge || a.rows() <= FEW_ROWS;
+    match if suits_blocks { terms_for_blocks(a, b)? } else { None } {
         Some(terms) => product_by_blocks(&terms, a, b, factor),
-        None => product_by_threads(a, b, factor, Search::Merge),
+        None => product_by_threads(a, b, factor, search),
     }
 }
 
@@ -498,7 +497,7 @@ pub(super) fn diagonal_of<S: Real>(
     values: &View<S>,
     #[comptime] layout: Layout,
 ) -> (f64, f64) {
-    let diagonal = row_diagonal::<S>(row, offsets, columns, values, layout);
+    let diagonal = row_value::<S>(row, row, offsets, columns, values, layout);
     let mut wrong = row as f64;
     if diagonal > f64::literal(0.0) {
         wrong = f64::literal(f64::MAX);

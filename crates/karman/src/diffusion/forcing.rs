@@ -3,7 +3,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::conditions::{Evaluation, Evaluator, Prescribed};
-use super::{HeatError, check_finite, narrow};
+use super::{DiffusionError, check_finite, narrow};
 use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -11,7 +11,7 @@ use karman_macros::kernel;
 use std::sync::Arc;
 
 /// A prescribed quantity and what it acts on.
-pub(super) struct Part {
+pub struct Part {
     /// The quantity.
     pub value: Arc<dyn Prescribed>,
     /// Entries it adds to, each once.
@@ -24,7 +24,7 @@ pub(super) struct Part {
 
 /// A vector v_e(t) = Σ w_e p(x_e, t) over the parts that act on entry e. Sums are taken in double
 /// precision and rounded once.
-pub(super) struct Forcing<F: Real> {
+pub struct Forcing<F: Real> {
     what: &'static str,
     value: Buffer<F>,
     /// The times `value` is the mean of.
@@ -60,12 +60,12 @@ enum ValueSource {
 
 impl<F: Real> Forcing<F> {
     /// A vector of `len` entries at time 0; `what` names it in messages.
-    pub(super) fn new(
+    pub fn new(
         backend: &Backend,
         what: &'static str,
         len: usize,
         parts: Vec<Part>,
-    ) -> Result<Self, HeatError> {
+    ) -> Result<Self, DiffusionError> {
         let (varying, steady): (Vec<_>, Vec<_>) =
             parts.into_iter().partition(|p| p.value.depends_on_time());
         let mut sum = vec![0.0; len];
@@ -85,15 +85,21 @@ impl<F: Real> Forcing<F> {
     }
 
     /// The vector as last set.
-    pub(super) fn value(&self) -> &Buffer<F> {
+    pub fn value(&self) -> &Buffer<F> {
         &self.value
+    }
+
+    /// The same, for entries that follow from the solution; what varies in time overwrites them with what
+    /// it says when a time is taken.
+    pub fn value_mut(&mut self) -> &mut Buffer<F> {
+        &mut self.value
     }
 
     /// Takes the mean of two times, which may be the same.
     ///
     /// # Errors
-    /// [`HeatError::NotFinite`] where a value is not a number; the backend failed.
-    pub(super) fn set_mean(&mut self, backend: &Backend, times: [f64; 2]) -> Result<(), HeatError> {
+    /// [`DiffusionError::NotFinite`] where a value is not a number; the backend failed.
+    pub fn set_mean(&mut self, backend: &Backend, times: [f64; 2]) -> Result<(), DiffusionError> {
         let Some(varying) = &mut self.varying else { return Ok(()) };
         if self.times == Some(times) {
             return Ok(());
@@ -158,7 +164,7 @@ impl Varying {
         backend: &Backend,
         what: &'static str,
         times: [f64; 2],
-    ) -> Result<(), HeatError> {
+    ) -> Result<(), DiffusionError> {
         for t in times {
             backend.write(&mut self.time, &[t]);
             for part in &mut self.parts {
@@ -166,7 +172,7 @@ impl Varying {
                 check_finite(what, &backend.read(&part.values)?, t)?;
             }
         }
-        Err(HeatError::NotFinite { what, value: f64::NAN, time: times[1] })
+        Err(DiffusionError::NotFinite { what, value: f64::NAN, time: times[1] })
     }
 }
 

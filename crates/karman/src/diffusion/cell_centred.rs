@@ -18,9 +18,9 @@
 //! is exact for linear fields whatever the boundary, and one-sided across a jump of k.
 
 use super::conditions::{BoundaryValues, Condition};
-use super::discrete::{Correction, Coupling, DiscreteHeat};
+use super::discrete::{Correction, Coupling, Discrete};
 use super::functional::Functional;
-use super::{HeatError, Material};
+use super::{DiffusionError, Material};
 use crate::linear::{CsrMatrix, LinearError};
 use crate::mesh::{Geometry, Mesh, index_of};
 use rayon::prelude::*;
@@ -160,6 +160,7 @@ fn boundary_flux(
         Kind::Convective(_) | Kind::Insulated => {
             BoundaryFlux { row: n.map(|n| n * delta), ..Default::default() }
         }
+        Kind::Extrapolated => BoundaryFlux::default(),
     }
 }
 
@@ -169,6 +170,7 @@ enum Kind {
     Flux,
     Convective(f64),
     Insulated,
+    Extrapolated,
 }
 
 /// Kind and index of the prescribed value of each boundary face.
@@ -185,7 +187,7 @@ fn boundary_faces(
     geometry: &Geometry,
     conditions: &[Condition],
     values: &mut BoundaryValues,
-) -> Result<BoundaryFaces, HeatError> {
+) -> Result<BoundaryFaces, DiffusionError> {
     let n_interior = mesh.face_right.len();
     let n = mesh.face_left.len() - n_interior;
     let mut faces = BoundaryFaces { kinds: vec![Kind::Insulated; n], values: vec![NONE; n] };
@@ -193,6 +195,12 @@ fn boundary_faces(
         let points: Vec<Vector> = patch.faces.clone().map(|f| geometry.face_centre_of(f)).collect();
         let (kinds, prescribed) = match condition {
             Condition::Insulated => continue,
+            Condition::Extrapolated => {
+                for face in patch.faces.clone() {
+                    faces.kinds[face - n_interior] = Kind::Extrapolated;
+                }
+                continue;
+            }
             Condition::Temperature(v) => (vec![Kind::Held; points.len()], v),
             Condition::HeatFlux(v) => (vec![Kind::Flux; points.len()], v),
             Condition::Convection { coefficient, ambient } => {
@@ -322,10 +330,10 @@ impl<'a> CellScheme<'a> {
     }
 }
 
-/// Discretises a heat problem with a value in each cell.
+/// Discretises diffusion with a value in each cell.
 ///
 /// # Errors
-/// [`HeatError`] for a heat transfer coefficient that is negative or not a number, or a matrix that
+/// [`DiffusionError`] for a heat transfer coefficient that is negative or not a number, or a matrix that
 /// does not fit 32-bit indices.
 pub fn discretize(
     mesh: &Mesh,
@@ -333,7 +341,7 @@ pub fn discretize(
     material: &Material,
     conditions: &[Condition],
     corrected: bool,
-) -> Result<(DiscreteHeat, BoundaryFaces), HeatError> {
+) -> Result<(Discrete, BoundaryFaces), DiffusionError> {
     let mut values = BoundaryValues::default();
     let boundary = boundary_faces(mesh, geometry, conditions, &mut values)?;
     let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, corrected);
@@ -341,7 +349,7 @@ pub fn discretize(
     let coupling = scheme.coupling();
     let correction = corrected.then(|| scheme.correction());
     let mass = mesh_mass(geometry, &material.heat_capacity);
-    let discrete = DiscreteHeat { matrix, mass, coupling, values, correction, is_held: vec![] };
+    let discrete = Discrete { matrix, mass, coupling, values, correction, is_held: vec![] };
     Ok((discrete, boundary))
 }
 
@@ -447,11 +455,17 @@ impl CellScheme<'_> {
     }
 }
 
-/// W_k = (Σ w r rᵀ)⁻¹ w_k r_k with w = 1/|r|², component by component over the rows.
+/// Σ w r rᵀ with a determinant below this part of its trace's is singular to the eye: the rows leave a
+/// direction out, as those of a cell in a corner do where the boundary says nothing of the slope.
+const SINGULAR: f64 = 1e-6;
+
+/// W_k = (Σ w r rᵀ)⁻¹ w_k r_k with w = 1/|r|², component by component over the rows. Rows of zeros are left
+/// out; a direction that no row sees has gradient 0.
 fn gradient_weights(rows: &[Vector], dimension: usize) -> [Vec<f64>; 3] {
     let mut a = [[0.0; 3]; 3];
+    let weight_of = |r: &Vector| if dot(*r, *r) > 0.0 { 1.0 / dot(*r, *r) } else { 0.0 };
     for r in rows {
-        let w = 1.0 / dot(*r, *r);
+        let w = weight_of(r);
         for i in 0..3 {
             for j in 0..3 {
                 a[i][j] += w * r[i] * r[j];
@@ -461,22 +475,35 @@ fn gradient_weights(rows: &[Vector], dimension: usize) -> [Vec<f64>; 3] {
     if dimension == 2 {
         a[2][2] = a[0][0] + a[1][1];
     }
+    let mean = (a[0][0] + a[1][1] + a[2][2]) / 3.0;
+    if determinant(a) < SINGULAR * mean.powi(3) {
+        // On what rows span the inverse is off by 1e-9, and zero times 1e9 is zero.
+        for (i, row) in a.iter_mut().enumerate() {
+            row[i] += 1e-9 * mean;
+        }
+    }
     let inverse = symmetric_inverse(a);
-    let weight = |r: &Vector, i: usize| dot(inverse[i], *r) / dot(*r, *r);
+    let weight = |r: &Vector, i: usize| dot(inverse[i], *r) * weight_of(r);
     [0, 1, 2].map(|i| rows.iter().map(|r| weight(r, i)).collect())
 }
 
-fn symmetric_inverse(a: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
-    let cofactor = |i: usize, j: usize| {
-        let (p, q, r, s) = ((i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3);
-        a[p][r] * a[q][s] - a[p][s] * a[q][r]
-    };
-    let determinant: f64 =
-        a[0][0] * cofactor(0, 0) + a[0][1] * cofactor(0, 1) + a[0][2] * cofactor(0, 2);
+type Matrix3 = [[f64; 3]; 3];
+
+fn cofactor(a: &Matrix3, i: usize, j: usize) -> f64 {
+    let (p, q, r, s) = ((i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3);
+    a[p][r] * a[q][s] - a[p][s] * a[q][r]
+}
+
+fn determinant(a: Matrix3) -> f64 {
+    (0..3).map(|j| a[0][j] * cofactor(&a, 0, j)).fold(0.0, |sum, term| sum + term)
+}
+
+fn symmetric_inverse(a: Matrix3) -> Matrix3 {
+    let determinant = determinant(a);
     let mut inverse = [[0.0; 3]; 3];
     for (i, row) in inverse.iter_mut().enumerate() {
         for (j, entry) in row.iter_mut().enumerate() {
-            *entry = cofactor(j, i) / determinant;
+            *entry = cofactor(&a, j, i) / determinant;
         }
     }
     inverse

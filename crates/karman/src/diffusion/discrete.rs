@@ -1,12 +1,12 @@
-//! A heat problem discretised in space, on the host:
+//! A diffusion problem discretised in space, on the host:
 //! M dT/dt = s + C v(t) − A T − K(T, v), with A symmetric, C the boundary's coupling to its
 //! prescribed values v and K the correction of two-point fluxes.
 
 use super::conditions::BoundaryValues;
 use crate::linear::CsrMatrix;
 
-/// The arrays of a discretised heat problem.
-pub struct DiscreteHeat {
+/// The arrays of a discretised diffusion problem.
+pub struct Discrete {
     /// A: symmetric, positive (semi-)definite.
     pub matrix: CsrMatrix<f64>,
     /// Diagonal of M, ρc times the volume of each unknown: `[n]`; 0 where an unknown is held.

@@ -107,12 +107,12 @@ impl<F: Real> Functionals<F> {
     }
 
     /// Whether one of them asks what held nodes store and release.
-    pub(super) fn need_load(&self) -> bool {
+    pub fn need_load(&self) -> bool {
         !self.held.items.is_empty()
     }
 
     /// Evaluates all of them; the results stay on the backend.
-    pub(super) fn evaluate(
+    pub fn evaluate(
         &mut self,
         backend: &Backend,
         temperature: &Buffer<F>,

@@ -1,4 +1,4 @@
-//! What the boundary and the sources of a heat problem prescribe, sampled at points and in time.
+//! What boundary and sources prescribe, sampled at points and in time.
 
 use super::forcing::Part;
 use crate::backend::{Backend, Buffer};
@@ -79,6 +79,9 @@ pub enum Condition {
     },
     /// No heat crosses: insulated, or a plane of symmetry.
     Insulated,
+    /// The matrix has no flux there, and gradients of cells leave the face out: the pressure at a wall,
+    /// whose slope follows from the flow.
+    Extrapolated,
 }
 
 impl Condition {
@@ -134,7 +137,7 @@ impl BoundaryValues {
     }
 
     /// What each condition gives to its entries.
-    pub(super) fn into_parts(self) -> Vec<Part> {
+    pub fn into_parts(self) -> Vec<Part> {
         let mut first = 0;
         let part = |span: Span| {
             let count = span.points.len() / 3;

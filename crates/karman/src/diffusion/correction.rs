@@ -1,0 +1,151 @@
+//! What corrects two-point fluxes, on a backend: K, and an operator that has it in it.
+
+use super::discrete::Correction;
+use super::kernels::{add_correction, cell_gradient};
+use super::narrow;
+use crate::backend::{Backend, Buffer};
+use crate::linear::{Matrix, Operator};
+use crate::operators::FaceCells;
+use crate::real::Real;
+use std::sync::Arc;
+
+/// The arrays of K on a backend.
+pub struct CorrectionOnBackend<F: Real> {
+    cells: Arc<FaceCells>,
+    gradient_weights: Buffer<F>,
+    tangential: Buffer<F>,
+    left_weight: Buffer<F>,
+    boundary_value: Buffer<u32>,
+    row_value: Buffer<F>,
+    row_cell: Buffer<F>,
+}
+
+impl<F: Real> CorrectionOnBackend<F> {
+    /// Uploads K of a mesh whose connectivity is `cells`.
+    pub fn new(backend: &Backend, cells: Arc<FaceCells>, correction: Correction) -> Self {
+        cells.neighbours(backend);
+        CorrectionOnBackend {
+            cells,
+            gradient_weights: narrow(backend, correction.gradient_weights),
+            tangential: narrow(backend, correction.tangential),
+            left_weight: narrow(backend, correction.left_weight),
+            boundary_value: backend.upload(correction.boundary_value),
+            row_value: narrow(backend, correction.row_value),
+            row_cell: narrow(backend, correction.row_cell),
+        }
+    }
+
+    /// What a unit of gradient carries into the left cell of a face, `[3][n_faces]`, and the share of
+    /// that cell in the face's gradient, `[n_interior]`.
+    pub fn of_faces(&self) -> (&Buffer<F>, &Buffer<F>) {
+        (&self.tangential, &self.left_weight)
+    }
+
+    /// ∇T of each cell with prescribed values scale v: `[3][n_cells]`.
+    pub fn differentiate(
+        &self,
+        backend: &Backend,
+        temperature: &Buffer<F>,
+        (prescribed, scale): (&Buffer<F>, F),
+        gradient: &mut Buffer<F>,
+    ) {
+        cell_gradient(
+            backend,
+            self.cells.n_cells(),
+            &self.cells.offsets,
+            self.cells.neighbours(backend),
+            &self.gradient_weights,
+            &self.boundary_value,
+            &self.row_value,
+            &self.row_cell,
+            prescribed,
+            scale,
+            self.cells.faces.len(),
+            temperature,
+            gradient,
+        );
+    }
+
+    /// y ← y + factor times what gradients carry into each cell.
+    pub fn add_carried(
+        &self,
+        backend: &Backend,
+        gradient: &Buffer<F>,
+        factor: F,
+        y: &mut Buffer<F>,
+    ) {
+        let FaceCells { left, right, offsets, faces, .. } = &*self.cells;
+        let (n, n_interior, n_faces) =
+            (self.cells.n_cells(), self.cells.n_interior(), self.cells.n_faces());
+        add_correction(
+            backend,
+            n,
+            offsets,
+            faces,
+            left,
+            right,
+            &self.tangential,
+            &self.left_weight,
+            gradient,
+            factor,
+            n_interior,
+            n_faces,
+            n,
+            y,
+        );
+    }
+
+    /// y ← y + factor K(T, scale v), with scratch for the gradients.
+    pub fn add(
+        &self,
+        backend: &Backend,
+        temperature: &Buffer<F>,
+        prescribed: (&Buffer<F>, F),
+        factor: F,
+        gradient: &mut Buffer<F>,
+        y: &mut Buffer<F>,
+    ) {
+        self.differentiate(backend, temperature, prescribed, gradient);
+        self.add_carried(backend, gradient, factor, y);
+    }
+}
+
+/// y = B x − θ K(x, 0): a matrix with the linear part of the correction.
+pub struct CorrectedOperator<F: Real> {
+    matrix: Arc<Matrix<F>>,
+    correction: Arc<CorrectionOnBackend<F>>,
+    factor: F,
+    gradient: Buffer<F>,
+    prescribed: Buffer<F>,
+}
+
+impl<F: Real> CorrectedOperator<F> {
+    /// The operator of a matrix, with θ times the correction over `values` prescribed values.
+    pub fn new(
+        backend: &Backend,
+        matrix: Arc<Matrix<F>>,
+        correction: Arc<CorrectionOnBackend<F>>,
+        theta: f64,
+        values: usize,
+    ) -> Self {
+        CorrectedOperator {
+            gradient: backend.zeros(3 * matrix.rows()),
+            prescribed: backend.zeros(values.max(1)),
+            matrix,
+            correction,
+            factor: F::narrow(-theta),
+        }
+    }
+}
+
+impl<F: Real> Operator<F> for CorrectedOperator<F> {
+    fn unknowns(&self) -> usize {
+        self.matrix.rows()
+    }
+
+    fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
+        self.matrix.multiply(x, y);
+        let none = (&self.prescribed, F::literal(0.0));
+        self.correction.add(backend, x, none, self.factor, &mut self.gradient, y);
+    }
+}

@@ -1,0 +1,579 @@
+//! Velocity and pressure in the cells, fluxes at the faces: a step of the projection method.
+//!
+//! 1. Predictor, component by component: (shift V + θ A) δ = V (s − ∇p) + memory − convection − A u.
+//! 2. Flux F*: the interpolated velocity u* = u + δ with what momentum interpolation keeps of F − u_f·S.
+//! 3. Projection: A_p ψ = D F*; F = F* + a G ψ, u = u* + ∇ψ, p ← p − shift ψ − θ ν ∇·u*.
+//!
+//! Sources: Menon's thesis, ch. 7, for the fractional step; Guermond, Minev & Shen, Comput. Methods Appl.
+//! Mech. Engrg. 195 (2006) 6011, §3, for the incremental rotational form; Rhie & Chow, AIAA J. 21 (1983)
+//! 1525, and Cubero & Fueyo, Numer. Heat Transfer B 52 (2007) 507, for momentum interpolation.
+
+use super::balance::Balance;
+use super::faces::Faces;
+use super::kernels::{
+    advance_velocity, boundary_value, carried_flux, excess_flux, exchange_rate, interpolated_flux,
+    momentum_interpolation, momentum_residual, slip_velocity,
+};
+use super::momentum::{Momentum, held_faces};
+use super::pressure::Pressure;
+use super::scheme::Formula;
+use super::statistics::Statistics;
+use super::{
+    Convection, FlowCondition, IncompressibleError, Numerics, PressureCorrection, Problem,
+};
+use crate::backend::{Backend, Buffer, blas};
+use crate::diffusion::{check_finite, narrow};
+use crate::linear::SolveOutcome;
+use crate::mesh::{Geometry, Mesh};
+use crate::operators::incidence::divergence;
+use crate::real::Real;
+
+/// What a step did.
+#[derive(Clone, Debug)]
+pub struct StepReport {
+    /// The solves of the predictor: iterations together, the worst ending.
+    pub momentum: SolveOutcome,
+    /// The solve of the projection.
+    pub pressure: SolveOutcome,
+    /// max |∂u/∂t| over the step.
+    pub rate: f64,
+    /// Σ V u²/2.
+    pub kinetic_energy: f64,
+    /// Largest Σ|F| / 2V times the step.
+    pub courant: f64,
+    /// Largest |D F| / V over the largest Σ|F| / 2V.
+    pub divergence: f64,
+    /// Number of values that are not finite.
+    pub faults: usize,
+}
+
+/// A component of the velocity and what goes with it, `[n_cells]` each but for the gradient.
+pub(super) struct Component<F: Real> {
+    /// At the present level.
+    pub now: Buffer<F>,
+    /// At the level before.
+    pub before: Buffer<F>,
+    predicted: Buffer<F>,
+    /// δ, the first guess of the next predictor.
+    pub increment: Buffer<F>,
+    /// What the flow carries out of each cell, at both levels.
+    carried: Buffer<F>,
+    /// The same at the level before.
+    pub carried_before: Buffer<F>,
+    /// `[3][n_cells]`.
+    pub gradient: Buffer<F>,
+    /// At boundary faces: `[n_boundary]`.
+    pub at_boundary: Buffer<F>,
+}
+
+/// A flow on a backend.
+pub struct Collocated<F: Real> {
+    backend: Backend,
+    dimension: usize,
+    faces: Faces<F>,
+    volume: Buffer<F>,
+    viscous_rate: Buffer<F>,
+    rate: Buffer<F>,
+    momentum: Momentum<F>,
+    pressure: Pressure<F>,
+    /// Two or three; the kernels that take three are given the first again.
+    components: Vec<Component<F>>,
+    /// F: `[n_faces]`.
+    flux: Buffer<F>,
+    /// E = F − u_f·S at both levels.
+    excess: Buffer<F>,
+    excess_before: Buffer<F>,
+    held: Buffer<u32>,
+    entering: Buffer<F>,
+    slip: SlipFaces,
+    balance: Balance,
+    statistics: Statistics,
+    residual: Buffer<F>,
+    through: Buffer<F>,
+    numerics: Numerics,
+    viscosity: f64,
+    /// Time reached.
+    time: f64,
+    steps: usize,
+    step_before: Option<f64>,
+    /// The largest Σ|F| / 2V of the present level.
+    exchange: f64,
+}
+
+/// Faces where the velocity is tangential.
+struct SlipFaces {
+    faces: Buffer<u32>,
+    /// Their places among the prescribed values.
+    places: Buffer<u32>,
+}
+
+impl SlipFaces {
+    fn new(backend: &Backend, mesh: &Mesh, conditions: &[FlowCondition], held: &[u32]) -> Self {
+        let inner = mesh.n_interior_faces();
+        let slips = mesh.patches.iter().zip(conditions);
+        let faces: Vec<u32> = slips
+            .filter(|(_, c)| matches!(c, FlowCondition::Slip))
+            .flat_map(|(patch, _)| patch.faces.clone().map(|f| f as u32))
+            .collect();
+        let places = faces.iter().map(|f| held[*f as usize - inner] - 1).collect();
+        SlipFaces { faces: backend.upload(faces), places: backend.upload(places) }
+    }
+}
+
+impl<F: Real> Collocated<F> {
+    /// Puts a flow on a backend at time 0: its velocity is made free of divergence.
+    ///
+    /// # Errors
+    /// [`IncompressibleError`] where the problem makes no sense or the backend fails.
+    pub fn new(
+        backend: &Backend,
+        mesh: &Mesh,
+        geometry: &Geometry,
+        problem: &Problem,
+        numerics: &Numerics,
+    ) -> Result<Self, IncompressibleError> {
+        let Problem { viscosity, conditions, .. } = problem;
+        if conditions.len() != mesh.patches.len() {
+            let (found, patches) = (conditions.len(), mesh.patches.len());
+            return Err(IncompressibleError::Conditions { found, patches });
+        }
+        if !(*viscosity > 0.0 && viscosity.is_finite()) {
+            return Err(IncompressibleError::Viscosity { value: *viscosity });
+        }
+        let faces = Faces::new(backend, mesh, geometry);
+        let momentum = Momentum::new(backend, mesh, geometry, &faces, problem, numerics)?;
+        let pressure = Pressure::new(backend, mesh, geometry, &faces, problem, numerics)?;
+        let (n, n_faces) = (mesh.n_cells(), mesh.n_faces());
+        let n_boundary = n_faces - mesh.n_interior_faces();
+        let held = held_faces(mesh, |k| conditions[k].holds_velocity());
+        let mut entering = vec![1.0; n_boundary];
+        for (patch, condition) in mesh.patches.iter().zip(conditions) {
+            if let FlowCondition::Outlet(_) = condition {
+                let first = mesh.n_interior_faces();
+                entering[patch.faces.start - first..patch.faces.end - first].fill(0.0);
+            }
+        }
+        let mut components = vec![];
+        for k in 0..mesh.dimension {
+            let mut start = vec![0.0; n];
+            problem.velocity[k].sample(&geometry.cell_centre, 0.0, &mut start);
+            check_finite("the initial velocity", &start, 0.0)?;
+            components.push(Component {
+                now: narrow(backend, start),
+                before: backend.zeros(n),
+                predicted: backend.zeros(n),
+                increment: backend.zeros(n),
+                carried: backend.zeros(n),
+                carried_before: backend.zeros(n),
+                gradient: backend.zeros(3 * n),
+                at_boundary: backend.zeros(n_boundary),
+            });
+        }
+        let mut flow = Collocated {
+            backend: backend.clone(),
+            dimension: mesh.dimension,
+            volume: narrow(backend, geometry.cell_volume.clone()),
+            viscous_rate: momentum.viscous_rates()?,
+            rate: backend.zeros(n),
+            momentum,
+            components,
+            flux: backend.zeros(n_faces),
+            excess: backend.zeros(n_faces),
+            excess_before: backend.zeros(n_faces),
+            slip: SlipFaces::new(backend, mesh, conditions, &held),
+            balance: Balance::new(backend, mesh, conditions, pressure.is_singular),
+            statistics: Statistics::new(backend, n),
+            pressure,
+            held: backend.upload(held),
+            entering: narrow(backend, entering),
+            residual: backend.zeros(n),
+            through: backend.zeros(n_faces),
+            numerics: numerics.clone(),
+            viscosity: *viscosity,
+            time: 0.0,
+            steps: 0,
+            step_before: None,
+            exchange: 0.0,
+            faces,
+        };
+        flow.start()?;
+        Ok(flow)
+    }
+
+    /// Projects the initial velocity.
+    fn start(&mut self) -> Result<(), IncompressibleError> {
+        let n = self.volume.len();
+        self.prescribe_slip(0.0);
+        self.balance.check(0.0);
+        self.take_values();
+        let backend = self.backend.clone();
+        self.interpolate_flux();
+        self.balance.apply(&backend, &mut self.flux)?;
+        self.pressure.project(&self.faces, 1.0, &mut self.flux)?;
+        for (k, component) in self.components.iter_mut().enumerate() {
+            blas::copy(&backend, n, &component.now, &mut component.predicted);
+            advance_velocity(
+                &backend,
+                n,
+                &component.predicted,
+                &self.pressure.psi_slope,
+                &self.volume,
+                k,
+                n,
+                &mut component.now,
+                &mut component.before,
+                &mut self.statistics.partials,
+            );
+            blas::copy(&backend, n, &component.now, &mut component.before);
+        }
+        // ψ of this projection is no pressure: it does not serve as a first guess.
+        blas::fill(&backend, n, F::literal(0.0), &mut self.pressure.psi);
+        self.refresh()?;
+        blas::copy(&backend, self.excess.len(), &self.excess, &mut self.excess_before);
+        Ok(())
+    }
+
+    /// Advances by `step`.
+    ///
+    /// # Errors
+    /// [`IncompressibleError`] where a prescribed value is not a number, what flows in finds no way out,
+    /// or the backend fails.
+    pub fn step(&mut self, step: f64) -> Result<StepReport, IncompressibleError> {
+        let formula = Formula::new(self.numerics.scheme, step, self.step_before);
+        let (old, new) = (self.time, self.time + step);
+        self.momentum.set_mean_time([if formula.theta < 1.0 { old } else { new }, new])?;
+        let ahead = self.step_before.map_or(0.0, |before| step / before);
+        self.prescribe_slip(if formula.theta < 1.0 { 0.5 * ahead } else { ahead });
+        let momentum = self.predict(&formula)?;
+        self.momentum.set_mean_time([new, new])?;
+        self.prescribe_slip(ahead);
+        self.pressure.set_time(new)?;
+        self.balance.check(new);
+        let pressure = self.project(&formula)?;
+        self.advance(&formula);
+        (self.time, self.steps, self.step_before) = (new, self.steps + 1, Some(step));
+        self.prescribe_slip(0.0);
+        let divergence = self.refresh()?;
+        let taken = self.statistics.read(&self.backend)?;
+        Ok(StepReport {
+            momentum,
+            pressure,
+            rate: taken.change / step,
+            kinetic_energy: taken.energy,
+            courant: self.exchange * step,
+            divergence,
+            faults: taken.faults as usize,
+        })
+    }
+
+    /// The components' values on the faces of slip walls.
+    fn prescribe_slip(&mut self, ahead: f64) {
+        let count = self.slip.places.len();
+        if count == 0 {
+            return;
+        }
+        let [u, v, w] = three(&self.components, |c| &c.now);
+        let [u0, v0, w0] = three(&self.components, |c| &c.before);
+        for k in 0..self.dimension {
+            slip_velocity(
+                &self.backend,
+                count,
+                &self.slip.places,
+                &self.slip.faces,
+                &self.faces.cells.left,
+                &self.faces.area,
+                u,
+                v,
+                w,
+                u0,
+                v0,
+                w0,
+                F::narrow(ahead),
+                k,
+                self.faces.cells.n_faces(),
+                self.dimension,
+                self.momentum.components[k].prescribed.value_mut(),
+            );
+        }
+    }
+
+    /// Solves for u* of each component.
+    fn predict(&mut self, formula: &Formula) -> Result<SolveOutcome, IncompressibleError> {
+        self.momentum.prepare(formula)?;
+        let backend = self.backend.clone();
+        let n = self.volume.len();
+        let sees_pressure = self.numerics.pressure_correction != PressureCorrection::None;
+        if !sees_pressure {
+            blas::fill(&backend, 3 * n, F::literal(0.0), &mut self.pressure.slope);
+        }
+        let mut total: Option<SolveOutcome> = None;
+        for (k, component) in self.components.iter_mut().enumerate() {
+            self.momentum.multiply(&component.now, &mut self.residual);
+            momentum_residual(
+                &backend,
+                n,
+                &self.volume,
+                self.momentum.components[k].source.value(),
+                &self.pressure.slope,
+                F::narrow(formula.bdf.memory),
+                &component.now,
+                &component.before,
+                &component.carried,
+                &component.carried_before,
+                F::narrow(formula.now),
+                F::narrow(formula.then),
+                k,
+                n,
+                &mut self.residual,
+            );
+            self.momentum.add_boundary(k, &component.now, &mut self.residual);
+            let outcome = self.momentum.solve(&self.residual, &mut component.increment)?;
+            let one = F::literal(1.0);
+            let (u, increment) = (&component.now, &component.increment);
+            let zero = F::literal(0.0);
+            blas::axpbypcz(&backend, n, one, u, one, increment, zero, &mut component.predicted);
+            total = Some(match total {
+                None => outcome,
+                Some(earlier) => earlier.followed_by(outcome),
+            });
+        }
+        let Some(total) = total else { unreachable!("there are two components at least") };
+        Ok(total)
+    }
+
+    /// The flux F*, made free of divergence.
+    fn project(&mut self, formula: &Formula) -> Result<SolveOutcome, IncompressibleError> {
+        let backend = self.backend.clone();
+        let n_faces = self.flux.len();
+        for component in &mut self.components {
+            std::mem::swap(&mut component.now, &mut component.predicted);
+        }
+        self.take_values();
+        self.interpolate_flux();
+        for component in &mut self.components {
+            std::mem::swap(&mut component.now, &mut component.predicted);
+        }
+        let (cells, pressure) = (&self.faces.cells, &self.pressure);
+        let (shift, memory) = (formula.bdf.shift, formula.bdf.memory);
+        momentum_interpolation(
+            &backend,
+            n_faces,
+            &cells.left,
+            &cells.right,
+            &self.excess,
+            &self.excess_before,
+            &pressure.value,
+            &pressure.slope,
+            &pressure.at_boundary,
+            &pressure.is_free,
+            &pressure.conductance,
+            &self.faces.weight,
+            &self.faces.span,
+            &self.rate,
+            F::narrow(shift),
+            F::narrow(memory),
+            cells.n_interior(),
+            n_faces,
+            self.volume.len(),
+            &mut self.flux,
+        );
+        self.balance.apply(&backend, &mut self.flux)?;
+        self.pressure.project(&self.faces, shift, &mut self.flux)
+    }
+
+    /// The new level of velocity and pressure.
+    fn advance(&mut self, formula: &Formula) {
+        let backend = self.backend.clone();
+        let n = self.volume.len();
+        self.statistics.clear(&backend);
+        for (k, component) in self.components.iter_mut().enumerate() {
+            advance_velocity(
+                &backend,
+                n,
+                &component.predicted,
+                &self.pressure.psi_slope,
+                &self.volume,
+                k,
+                n,
+                &mut component.now,
+                &mut component.before,
+                &mut self.statistics.partials,
+            );
+            self.statistics.gather(&backend);
+        }
+        let (keep, viscosity) = match self.numerics.pressure_correction {
+            PressureCorrection::None => (0.0, 0.0),
+            PressureCorrection::Incremental => (1.0, 0.0),
+            PressureCorrection::IncrementalRotational => (1.0, formula.theta * self.viscosity),
+        };
+        self.pressure.advance(&self.volume, formula.bdf.shift, viscosity, keep);
+    }
+
+    /// Gradients of the components and their values at the boundary, of `now`.
+    fn take_values(&mut self) {
+        let cells = &self.faces.cells;
+        let needs_gradient =
+            !self.faces.is_straight || self.numerics.convection == Convection::LinearUpwind;
+        for (k, component) in self.components.iter_mut().enumerate() {
+            if needs_gradient {
+                self.momentum.differentiate(k, &component.now, &mut component.gradient);
+            }
+            boundary_value(
+                &self.backend,
+                self.held.len(),
+                &cells.left,
+                &self.held,
+                self.momentum.components[k].prescribed.value(),
+                &component.now,
+                &component.gradient,
+                &self.faces.offset,
+                cells.n_interior(),
+                cells.n_faces(),
+                self.volume.len(),
+                self.faces.is_straight,
+                &mut component.at_boundary,
+            );
+        }
+    }
+
+    /// flux ← u_f·S of `now`.
+    fn interpolate_flux(&mut self) {
+        let flux = &mut self.flux;
+        interpolate(&self.backend, &self.faces, &self.components, self.dimension, flux);
+    }
+
+    /// What the next step wants of the present level: gradients, E, what is carried, rates, ∇p. The
+    /// largest |D F| / V over the largest Σ|F| / 2V.
+    fn refresh(&mut self) -> Result<f64, IncompressibleError> {
+        self.take_values();
+        let backend = self.backend.clone();
+        let n_faces = self.flux.len();
+        let n = self.volume.len();
+        std::mem::swap(&mut self.excess, &mut self.excess_before);
+        let (faces, excess) = (&self.faces, &mut self.excess);
+        interpolate(&backend, faces, &self.components, self.dimension, excess);
+        excess_flux(&backend, n_faces, &self.flux, excess);
+        let cells = &self.faces.cells;
+        for component in &mut self.components {
+            std::mem::swap(&mut component.carried, &mut component.carried_before);
+            carried_flux(
+                &backend,
+                n_faces,
+                &cells.left,
+                &cells.right,
+                &self.flux,
+                &component.now,
+                &component.gradient,
+                &component.at_boundary,
+                &self.entering,
+                &self.faces.weight,
+                &self.faces.offset,
+                &self.faces.span,
+                cells.n_interior(),
+                n_faces,
+                n,
+                self.numerics.convection,
+                self.faces.is_straight,
+                &mut self.through,
+            );
+            let through = &self.through;
+            let carried = &mut component.carried;
+            divergence(&backend, n, &cells.offsets, &cells.faces, through, cells.rows, carried);
+        }
+        exchange_rate(
+            &backend,
+            n,
+            &cells.offsets,
+            &cells.faces,
+            &self.flux,
+            &self.volume,
+            &self.viscous_rate,
+            &mut self.rate,
+            &mut self.statistics.rates,
+        );
+        self.pressure.differentiate(&self.faces);
+        let (exchange, divergence) = self.statistics.read_rates(&backend)?;
+        self.exchange = exchange;
+        Ok(if exchange > 0.0 { divergence / exchange } else { divergence })
+    }
+
+    /// Time reached and steps taken.
+    pub fn clock(&self) -> (f64, usize) {
+        (self.time, self.steps)
+    }
+
+    /// 2 or 3: the number of components.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// Component `k` of the velocity: `[n_cells]`.
+    pub fn velocity(&self, k: usize) -> &Buffer<F> {
+        &self.components[k].now
+    }
+
+    /// The pressure over the density: `[n_cells]`.
+    pub fn pressure(&self) -> &Buffer<F> {
+        &self.pressure.value
+    }
+
+    /// Whether the pressure is known up to a constant only.
+    pub fn pressure_is_free(&self) -> bool {
+        self.pressure.is_singular
+    }
+
+    /// The fluxes through the faces, from left to right: `[n_faces]`.
+    pub fn flux(&self) -> &Buffer<F> {
+        &self.flux
+    }
+
+    /// The largest Σ|F| / 2V: 1 / the step of Courant number 1.
+    pub fn largest_rate(&self) -> f64 {
+        self.exchange
+    }
+}
+
+/// The three views kernels take; a plane flow's third is not read.
+fn three<'a, F: Real>(
+    components: &'a [Component<F>],
+    of: impl Fn(&'a Component<F>) -> &'a Buffer<F>,
+) -> [&'a Buffer<F>; 3] {
+    [0, 1, 2].map(|k| of(&components[if k < components.len() { k } else { 0 }]))
+}
+
+fn interpolate<F: Real>(
+    backend: &Backend,
+    faces: &Faces<F>,
+    components: &[Component<F>],
+    dimension: usize,
+    flux: &mut Buffer<F>,
+) {
+    let [u, v, w] = three(components, |c| &c.now);
+    let [du, dv, dw] = three(components, |c| &c.gradient);
+    let [bu, bv, bw] = three(components, |c| &c.at_boundary);
+    let cells = &faces.cells;
+    interpolated_flux(
+        backend,
+        cells.n_faces(),
+        &cells.left,
+        &cells.right,
+        u,
+        v,
+        w,
+        du,
+        dv,
+        dw,
+        bu,
+        bv,
+        bw,
+        &faces.weight,
+        &faces.offset,
+        &faces.area,
+        cells.n_interior(),
+        cells.n_faces(),
+        u.len(),
+        dimension,
+        faces.is_straight,
+        flux,
+    );
+}

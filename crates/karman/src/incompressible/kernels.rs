@@ -1,0 +1,441 @@
+//! Entity functions of incompressible flow, collocated.
+//!
+//! A vector is three fields, [n] each, and its gradient three gradients, [3][n] each. In a plane mesh the
+//! third of both is not read. Traffic counts each array once, scalars of `s` bytes, indices of 4, for d
+//! components.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(unused_assignments)] // a variable of a kernel is born with a value
+
+use crate::backend::View;
+use crate::operators::incidence::{with_sign, without_sign};
+use crate::real::{Real, Vec3};
+use cubecl::prelude::*;
+use karman_macros::kernel;
+
+/// How the velocity that crosses a face carries itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Convection {
+    /// Linear between the two cells: second order, no dissipation.
+    Central,
+    /// The value of the cell it comes from: first order.
+    Upwind,
+    /// That value carried to the face by the cell's gradient: second order.
+    LinearUpwind,
+}
+
+/// A component at a point of entity `i`, or 0 where a plane mesh has none.
+#[cube]
+#[inline(always)]
+fn vector_at<F: Real>(
+    x: &View<F>,
+    y: &View<F>,
+    z: &View<F>,
+    i: usize,
+    #[comptime] dimension: usize,
+) -> Vec3<F> {
+    let mut last = F::literal(0.0);
+    if comptime!(dimension == 3) {
+        last = z[i];
+    }
+    Vec3::<F> { x: x[i], y: y[i], z: last }
+}
+
+/// φ at a face between two cells, linear along the line of their centroids; `slope` adds what carries it
+/// from there to the centroid of the face.
+#[cube]
+#[inline(always)]
+fn between<F: Real>(
+    phi: &View<F>,
+    gradient: &View<F>,
+    l: usize,
+    r: usize,
+    w: F,
+    offset: Vec3<F>,
+    n_cells: usize,
+    #[comptime] straight: bool,
+) -> F {
+    let v = F::literal(1.0) - w;
+    let mut value = w * phi[l] + v * phi[r];
+    if comptime!(!straight) {
+        let at_left = Vec3::<F>::dot(Vec3::<F>::at(gradient, l, n_cells), offset);
+        let at_right = Vec3::<F>::dot(Vec3::<F>::at(gradient, r, n_cells), offset);
+        value += w * at_left + v * at_right;
+    }
+    value
+}
+
+/// φ at a boundary face: what is held there, or the cell's with no gradient along the normal. `held` is
+/// 1 + the index of the prescribed value, 0 where there is none.
+///
+/// Traffic a boundary face: 8 + 6s.
+#[kernel(boundary_value, out(value))]
+pub fn value_at_boundary<F: Real>(
+    b: usize,
+    left: &View<u32>,
+    held: &View<u32>,
+    prescribed: &View<F>,
+    phi: &View<F>,
+    gradient: &View<F>,
+    offset: &View<F>,
+    n_interior: usize,
+    n_faces: usize,
+    n_cells: usize,
+    #[comptime] straight: bool,
+) -> F {
+    let mut value = F::literal(0.0);
+    if held[b] > 0 {
+        value = prescribed[(held[b] - 1) as usize];
+    } else {
+        let c = left[n_interior + b] as usize;
+        value = phi[c];
+        if comptime!(!straight) {
+            let o = Vec3::<F>::at(offset, n_interior + b, n_faces);
+            value += Vec3::<F>::dot(Vec3::<F>::at(gradient, c, n_cells), o);
+        }
+    }
+    value
+}
+
+/// F_f φ_f, what the flow carries through a face. What enters where nothing is held brings `entering`
+/// times the cell's value: 0 at an outlet, 1 where flow may enter.
+///
+/// Traffic a face: 8 + 2s (5s where not straight, 8s for linear upwind), a boundary face 2s; a cell s (4s).
+#[kernel(carried_flux, out(carried))]
+pub fn carried_through_face<F: Real>(
+    f: usize,
+    left: &View<u32>,
+    right: &View<u32>,
+    flux: &View<F>,
+    phi: &View<F>,
+    gradient: &View<F>,
+    at_boundary: &View<F>,
+    entering: &View<F>,
+    weight: &View<F>,
+    offset: &View<F>,
+    span: &View<F>,
+    n_interior: usize,
+    n_faces: usize,
+    n_cells: usize,
+    #[comptime] convection: Convection,
+    #[comptime] straight: bool,
+) -> F {
+    let through = flux[f];
+    let zero = F::literal(0.0);
+    let mut value = zero;
+    if f < n_interior {
+        let (l, r) = (left[f] as usize, right[f] as usize);
+        let w = weight[f];
+        let from_left = through >= zero;
+        if comptime!(convection == Convection::Central) {
+            let mut o = Vec3::<F>::zero();
+            if comptime!(!straight) {
+                o = Vec3::<F>::at(offset, f, n_faces);
+            }
+            value = between::<F>(phi, gradient, l, r, w, o, n_cells, straight);
+        } else {
+            let upwind = if from_left { l } else { r };
+            value = phi[upwind];
+            if comptime!(convection == Convection::LinearUpwind) {
+                // x_f − x_l = x_f − x_i + (1 − w) d, x_f − x_r = x_f − x_i − w d.
+                let along = if from_left { F::literal(1.0) - w } else { -w };
+                let d = Vec3::<F>::scaled(Vec3::<F>::at(span, f, n_faces), along);
+                let way = Vec3::<F>::plus(d, Vec3::<F>::at(offset, f, n_faces));
+                value += Vec3::<F>::dot(Vec3::<F>::at(gradient, upwind, n_cells), way);
+            }
+        }
+    } else {
+        let b = f - n_interior;
+        value = at_boundary[b];
+        if through < zero {
+            value *= entering[b];
+        }
+    }
+    through * value
+}
+
+/// r_c ← −r_c + V (s − ∂p) + m V (u − u_before) − a C − b C_before: what is left of a component's
+/// equation, r on entry the viscous matrix times u, C what the flow carries out of the cell.
+///
+/// Traffic 10s.
+#[kernel(momentum_residual, update(r))]
+pub fn residual_of_momentum<F: Real>(
+    c: usize,
+    volume: &View<F>,
+    source: &View<F>,
+    slope: &View<F>,
+    memory: F,
+    u: &View<F>,
+    before: &View<F>,
+    carried: &View<F>,
+    carried_before: &View<F>,
+    now: F,
+    then: F,
+    component: usize,
+    n_cells: usize,
+    r: F,
+) -> F {
+    let inertia = memory * (u[c] - before[c]) - slope[component * n_cells + c];
+    source[c] + volume[c] * inertia - r - now * carried[c] - then * carried_before[c]
+}
+
+/// The flux of an interpolated velocity through a face, u_f·S.
+///
+/// Traffic a face: 8 + (1 + d)s (4s more where not straight), a boundary face d s, a cell d s (4d s).
+#[kernel(interpolated_flux, out(flux))]
+pub fn interpolated_through_face<F: Real>(
+    f: usize,
+    left: &View<u32>,
+    right: &View<u32>,
+    u: &View<F>,
+    v: &View<F>,
+    w: &View<F>,
+    du: &View<F>,
+    dv: &View<F>,
+    dw: &View<F>,
+    at_boundary_x: &View<F>,
+    at_boundary_y: &View<F>,
+    at_boundary_z: &View<F>,
+    weight: &View<F>,
+    offset: &View<F>,
+    area: &View<F>,
+    n_interior: usize,
+    n_faces: usize,
+    n_cells: usize,
+    #[comptime] dimension: usize,
+    #[comptime] straight: bool,
+) -> F {
+    let mut value = Vec3::<F>::zero();
+    if f < n_interior {
+        let (l, r) = (left[f] as usize, right[f] as usize);
+        let share = weight[f];
+        let mut o = Vec3::<F>::zero();
+        if comptime!(!straight) {
+            o = Vec3::<F>::at(offset, f, n_faces);
+        }
+        value.x = between::<F>(u, du, l, r, share, o, n_cells, straight);
+        value.y = between::<F>(v, dv, l, r, share, o, n_cells, straight);
+        if comptime!(dimension == 3) {
+            value.z = between::<F>(w, dw, l, r, share, o, n_cells, straight);
+        }
+    } else {
+        let b = f - n_interior;
+        value = vector_at::<F>(at_boundary_x, at_boundary_y, at_boundary_z, b, dimension);
+    }
+    Vec3::<F>::dot(value, Vec3::<F>::at(area, f, n_faces))
+}
+
+/// The momentum interpolation of Rhie & Chow in a form whose steady state does not depend on the step
+/// (Choi 1999; Cubero & Fueyo 2007). The flux departs from that of the interpolated velocity by E, which
+/// follows dE/dt = R − E/τ with R = a (∇p_f·d − (p_r − p_l)), the difference of the interpolated and the
+/// compact gradient of the pressure, and 1/τ = ν Σ a / V + Σ |F| / 2V, the rate at which a cell forgets:
+///
+/// F* = u*_f·S + (shift E + memory (E − E_before) + R) / (shift + 1/τ).
+///
+/// On entry `flux` is u*_f·S. Where the velocity is held at the boundary it is left alone.
+///
+/// Traffic a face: 8 + 11s, a cell 5s.
+#[kernel(momentum_interpolation, update(flux))]
+pub fn interpolated_by_momentum<F: Real>(
+    f: usize,
+    left: &View<u32>,
+    right: &View<u32>,
+    excess: &View<F>,
+    excess_before: &View<F>,
+    pressure: &View<F>,
+    slope: &View<F>,
+    pressure_at_boundary: &View<F>,
+    is_free: &View<u32>,
+    conductance: &View<F>,
+    weight: &View<F>,
+    span: &View<F>,
+    rate: &View<F>,
+    shift: F,
+    memory: F,
+    n_interior: usize,
+    n_faces: usize,
+    n_cells: usize,
+    flux: F,
+) -> F {
+    let l = left[f] as usize;
+    let d = Vec3::<F>::at(span, f, n_faces);
+    let along_left = Vec3::<F>::dot(Vec3::<F>::at(slope, l, n_cells), d);
+    let mut difference = F::literal(0.0);
+    let mut forgotten = rate[l];
+    let mut applies = F::literal(1.0);
+    if f < n_interior {
+        let r = right[f] as usize;
+        let w = weight[f];
+        let along_right = Vec3::<F>::dot(Vec3::<F>::at(slope, r, n_cells), d);
+        difference = w * along_left + (F::literal(1.0) - w) * along_right;
+        difference -= pressure[r] - pressure[l];
+        forgotten = F::literal(0.5) * (forgotten + rate[r]);
+    } else {
+        let b = f - n_interior;
+        difference = along_left - (pressure_at_boundary[b] - pressure[l]);
+        if is_free[b] == 0 {
+            applies = F::literal(0.0);
+        }
+    }
+    let kept = shift * excess[f] + memory * (excess[f] - excess_before[f]);
+    flux + applies * (kept + conductance[f] * difference) / (shift + forgotten)
+}
+
+/// E = F − u_f·S; on entry `excess` is u_f·S. Traffic 3s.
+#[kernel(excess_flux, update(excess))]
+pub fn excess_of_face<F: Real>(f: usize, flux: &View<F>, excess: F) -> F {
+    flux[f] - excess
+}
+
+/// F ← F + a (ψ_r − ψ_l) + t·∇ψ_f: the flux that the pressure corrects; t·∇ψ is left out where the
+/// correction is `plain`. At the boundary ψ is given where a is not 0.
+///
+/// Traffic a face: 8 + 3s (7s), a cell s (4s).
+#[kernel(correct_flux, update(flux))]
+pub fn corrected_flux<F: Real>(
+    f: usize,
+    left: &View<u32>,
+    right: &View<u32>,
+    conductance: &View<F>,
+    psi: &View<F>,
+    psi_at_boundary: &View<F>,
+    tangential: &View<F>,
+    weight: &View<F>,
+    gradient: &View<F>,
+    n_interior: usize,
+    n_faces: usize,
+    n_cells: usize,
+    #[comptime] plain: bool,
+    flux: F,
+) -> F {
+    let l = left[f] as usize;
+    let mut difference = F::literal(0.0);
+    let mut g = Vec3::<F>::zero();
+    if comptime!(!plain) {
+        g = Vec3::<F>::at(gradient, l, n_cells);
+    }
+    if f < n_interior {
+        let r = right[f] as usize;
+        difference = psi[r] - psi[l];
+        if comptime!(!plain) {
+            let w = weight[f];
+            let other = Vec3::<F>::at(gradient, r, n_cells);
+            g = Vec3::<F>::plus(
+                Vec3::<F>::scaled(g, w),
+                Vec3::<F>::scaled(other, F::literal(1.0) - w),
+            );
+        }
+    } else {
+        difference = psi_at_boundary[f - n_interior] - psi[l];
+    }
+    let mut corrected = flux + conductance[f] * difference;
+    if comptime!(!plain) {
+        corrected += Vec3::<F>::dot(g, Vec3::<F>::at(tangential, f, n_faces));
+    }
+    corrected
+}
+
+/// A component at the new level, u* + ∂ψ; the old value becomes the one before. Reduced: the largest
+/// |change|, V u²/2 and the number of values that are not finite.
+///
+/// Traffic 6s.
+#[kernel(advance_velocity, update(u), out(before), reduce(max, sum, sum))]
+pub fn advanced_velocity<F: Real>(
+    c: usize,
+    predicted: &View<F>,
+    slope: &View<F>,
+    volume: &View<F>,
+    component: usize,
+    n_cells: usize,
+    u: F,
+) -> (F, F, F, F, f64) {
+    let new = predicted[c] + slope[component * n_cells + c];
+    let mut fault = f64::literal(1.0);
+    // Of what is not a number every comparison is false.
+    if F::absolute(new) <= F::literal(1e30) {
+        fault = f64::literal(0.0);
+    }
+    let energy = F::literal(0.5) * volume[c] * new * new;
+    (new, u, F::absolute(new - u), energy, fault)
+}
+
+/// p ← p − shift ψ − ν D F* / V: incremental with the rotational term (Timmermans, Minev & van de Vosse
+/// 1996; Guermond & Shen 2004); ν = 0 leaves that out, `keep` = 0 the pressure before (the classical step).
+///
+/// Traffic 4s.
+#[kernel(advance_pressure, update(p))]
+pub fn advanced_pressure<F: Real>(
+    c: usize,
+    psi: &View<F>,
+    divergence: &View<F>,
+    volume: &View<F>,
+    shift: F,
+    viscosity: F,
+    keep: F,
+    p: F,
+) -> F {
+    keep * p - shift * psi[c] - viscosity * divergence[c] / volume[c]
+}
+
+/// The rate Σ|F| / 2V at which the flow exchanges what a cell holds, plus `viscous`. Reduced: the largest
+/// Σ|F| / 2V (the step times it is the Courant number) and the largest |D F| / V.
+///
+/// Traffic a cell: 4 + 3s, an item 4, a face s.
+#[kernel(exchange_rate, out(rate), reduce(max, max))]
+pub fn exchange_rate_of_cell<F: Real>(
+    c: usize,
+    offsets: &View<u32>,
+    faces: &View<u32>,
+    flux: &View<F>,
+    volume: &View<F>,
+    viscous: &View<F>,
+) -> (F, F, F) {
+    let mut through = F::literal(0.0);
+    let mut divergence = F::literal(0.0);
+    for k in offsets[c] as usize..offsets[c + 1] as usize {
+        let item = faces[k];
+        let outward = with_sign::<F>(item, flux[without_sign(item)]);
+        through += F::absolute(outward);
+        divergence += outward;
+    }
+    let own = F::literal(0.5) * through / volume[c];
+    (own + viscous[c], own, F::absolute(divergence) / volume[c])
+}
+
+/// The tangential part of a velocity at a slip face, extrapolated in time from the last two levels:
+/// component `component` of u − (u·n) n, u = u_c + `ahead` (u_c − u_before).
+///
+/// Traffic a face: 8 + (2d + 4)s.
+#[kernel(slip_velocity, out(prescribed), indexed)]
+pub fn velocity_along_wall<F: Real>(
+    i: usize,
+    _place: usize,
+    wall_faces: &View<u32>,
+    left: &View<u32>,
+    area: &View<F>,
+    u: &View<F>,
+    v: &View<F>,
+    w: &View<F>,
+    before_x: &View<F>,
+    before_y: &View<F>,
+    before_z: &View<F>,
+    ahead: F,
+    component: usize,
+    n_faces: usize,
+    #[comptime] dimension: usize,
+) -> F {
+    let f = wall_faces[i] as usize;
+    let c = left[f] as usize;
+    let now = vector_at::<F>(u, v, w, c, dimension);
+    let then = vector_at::<F>(before_x, before_y, before_z, c, dimension);
+    let guess = Vec3::<F>::plus(now, Vec3::<F>::scaled(Vec3::<F>::minus(now, then), ahead));
+    let s = Vec3::<F>::at(area, f, n_faces);
+    let along = Vec3::<F>::dot(guess, s) / Vec3::<F>::dot(s, s);
+    let tangent = Vec3::<F>::minus(guess, Vec3::<F>::scaled(s, along));
+    let mut value = tangent.x;
+    if component == 1 {
+        value = tangent.y;
+    } else if component == 2 {
+        value = tangent.z;
+    }
+    value
+}

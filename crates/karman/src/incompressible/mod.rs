@@ -1,0 +1,60 @@
+//! Incompressible flow: ∂u/∂t + u·∇u = −∇p + ∇·(ν ∇u) + s, ∇·u = 0, p the pressure over the density.
+//!
+//! [`collocated`]: velocity and pressure in the cells, fluxes at the faces by momentum interpolation, the
+//! pressure by incremental projection; second order on any mesh. Sources: Menon's thesis, ch. 7;
+//! Kamakolanu's thesis, §6.3; Dalal, Eswaran & Biswas, Numer. Heat Transfer B 54 (2008) 238.
+
+mod balance;
+pub mod collocated;
+mod conditions;
+mod error;
+mod faces;
+pub mod kernels;
+mod momentum;
+mod pressure;
+pub mod scheme;
+mod statistics;
+
+pub use collocated::{Collocated, StepReport};
+pub use conditions::{FlowCondition, PrescribedVector};
+pub use error::IncompressibleError;
+pub use kernels::Convection;
+pub use scheme::{PressureCorrection, Scheme};
+
+use crate::diffusion::Prescribed;
+use crate::linear::Params;
+use std::sync::Arc;
+
+/// A flow as posed.
+pub struct Problem {
+    /// Kinematic viscosity ν > 0.
+    pub viscosity: f64,
+    /// Acceleration by a body force, in each cell.
+    pub source: PrescribedVector,
+    /// One condition a patch, in the order of the mesh's patches.
+    pub conditions: Vec<FlowCondition>,
+    /// The velocity at the start; it is made free of divergence.
+    pub velocity: PrescribedVector,
+    /// The pressure at the start.
+    pub pressure: Arc<dyn Prescribed>,
+}
+
+/// How a flow is computed.
+#[derive(Clone, Debug)]
+pub struct Numerics {
+    /// How velocity is carried.
+    pub convection: Convection,
+    /// How time advances.
+    pub scheme: Scheme,
+    /// What the projection adds to the pressure.
+    pub pressure_correction: PressureCorrection,
+    /// How often the pressure is solved again with the correction of its own fluxes.
+    pub nonorthogonal_correctors: usize,
+    /// The solver of the pressure.
+    pub pressure: Params,
+    /// The solver of each component of the velocity.
+    pub momentum: Params,
+}
+
+#[cfg(test)]
+mod tests;

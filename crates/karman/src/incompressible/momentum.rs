@@ -1,0 +1,220 @@
+//! The predictor: one diffusion problem for each component of the velocity, all of one matrix.
+
+use super::conditions::FlowCondition;
+use super::faces::Faces;
+use super::scheme::Formula;
+use super::{IncompressibleError, Numerics, Problem};
+use crate::backend::{Backend, Buffer};
+use crate::diffusion::cell_centred::discretize;
+use crate::diffusion::{
+    CorrectedOperator, CorrectionOnBackend, CouplingOnBackend, Forcing, Material, Part, narrow,
+};
+use crate::linear::{
+    CsrMatrix, Matrix, Method, Operator, Params, SolveOutcome, Solver, SolverSetup,
+};
+use crate::mesh::{Geometry, Mesh};
+use crate::real::Real;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The viscous terms of all components, and a solver of the predictor.
+pub(super) struct Momentum<F: Real> {
+    backend: Backend,
+    matrix: Arc<Matrix<F>>,
+    volume: Vec<f64>,
+    correction: Arc<CorrectionOnBackend<F>>,
+    /// Whether lines between centroids are normal to their faces.
+    is_plain: bool,
+    /// Of each component, as their values differ and their faces do not.
+    pub components: Vec<Component<F>>,
+    params: Params,
+    solver: Option<(f64, f64, Solver<F>)>,
+    /// Set-ups of the solver so far, and the last one.
+    pub setups: u64,
+    pub setup: Option<SolverSetup>,
+    /// Scratch of the correction: `[3][n_cells]`.
+    gradient: Buffer<F>,
+}
+
+/// What differs from component to component.
+pub(super) struct Component<F: Real> {
+    coupling: CouplingOnBackend<F>,
+    /// Velocities held at the boundary.
+    pub prescribed: Forcing<F>,
+    /// V s.
+    pub source: Forcing<F>,
+}
+
+/// Held faces: 1 + the place of each boundary face's value among those prescribed, 0 where there is none.
+pub(super) fn held_faces(mesh: &Mesh, holds: impl Fn(usize) -> bool) -> Vec<u32> {
+    let inner = mesh.n_interior_faces();
+    let mut held = vec![0; mesh.n_faces() - inner];
+    let mut next = 1;
+    for (_, patch) in mesh.patches.iter().enumerate().filter(|(k, _)| holds(*k)) {
+        for face in patch.faces.clone() {
+            held[face - inner] = next;
+            next += 1;
+        }
+    }
+    held
+}
+
+impl<F: Real> Momentum<F> {
+    pub(super) fn new(
+        backend: &Backend,
+        mesh: &Mesh,
+        geometry: &Geometry,
+        faces: &Faces<F>,
+        problem: &Problem,
+        numerics: &Numerics,
+    ) -> Result<Self, IncompressibleError> {
+        let n = mesh.n_cells();
+        let material = Material::uniform(n, problem.viscosity, 1.0);
+        let is_plain = faces.is_orthogonal;
+        let mut first = None;
+        let mut components = vec![];
+        for k in 0..mesh.dimension {
+            let conditions: Vec<_> =
+                problem.conditions.iter().map(|c: &FlowCondition| c.of_velocity(k)).collect();
+            let (discrete, _) = discretize(mesh, geometry, &material, &conditions, true)?;
+            let values = discrete.values.len().max(1);
+            let prescribed = Forcing::new(
+                backend,
+                "a velocity at the boundary",
+                values,
+                discrete.values.into_parts(),
+            )?;
+            let source = Part {
+                value: problem.source[k].clone(),
+                entries: (0..n as u32).collect(),
+                factors: geometry.cell_volume.clone(),
+                points: geometry.cell_centre.clone(),
+            };
+            let source = Forcing::new(backend, "the source", n, vec![source])?;
+            let coupling = CouplingOnBackend::new(backend, discrete.coupling);
+            components.push(Component { coupling, prescribed, source });
+            if let (None, Some(correction)) = (&first, discrete.correction) {
+                let cells = faces.cells.clone();
+                let correction = CorrectionOnBackend::new(backend, cells, correction);
+                let matrix = Matrix::new(backend, discrete.matrix.into_converted())?;
+                first = Some((Arc::new(matrix), Arc::new(correction)));
+            }
+        }
+        let Some((matrix, correction)) = first else { unreachable!("two components at least") };
+        let mut params = numerics.momentum.clone();
+        if !is_plain && params.method != Method::Fgmres {
+            params.method = Method::BiCgStab;
+        }
+        Ok(Momentum {
+            backend: backend.clone(),
+            gradient: backend.zeros(if is_plain { 0 } else { 3 * n }),
+            matrix,
+            volume: geometry.cell_volume.clone(),
+            correction,
+            is_plain,
+            components,
+            params,
+            solver: None,
+            setups: 0,
+            setup: None,
+        })
+    }
+
+    /// ν Σ a / V of each cell: the rate at which viscosity exchanges what a cell holds.
+    pub(super) fn viscous_rates(&self) -> Result<Buffer<F>, IncompressibleError> {
+        let diagonal = self.matrix.to_csr()?.diagonal();
+        let rates = diagonal.iter().zip(&self.volume).map(|(a, v)| Into::<f64>::into(*a) / v);
+        Ok(narrow(&self.backend, rates.collect()))
+    }
+
+    /// r ← A u: what [`Momentum::add_boundary`] and the residual make the viscous terms of.
+    pub(super) fn multiply(&self, u: &Buffer<F>, r: &mut Buffer<F>) {
+        self.matrix.multiply(u, r);
+    }
+
+    /// r ← r + C v + K(u, v) of a component.
+    pub(super) fn add_boundary(&mut self, component: usize, u: &Buffer<F>, r: &mut Buffer<F>) {
+        let own = &self.components[component];
+        own.coupling.add(&self.backend, own.prescribed.value(), r);
+        if !self.is_plain {
+            let one = F::literal(1.0);
+            let prescribed = (own.prescribed.value(), one);
+            self.correction.add(&self.backend, u, prescribed, one, &mut self.gradient, r);
+        }
+    }
+
+    /// ∇ of a component with its values at the boundary.
+    pub(super) fn differentiate(&self, component: usize, u: &Buffer<F>, gradient: &mut Buffer<F>) {
+        let prescribed = (self.components[component].prescribed.value(), F::literal(1.0));
+        self.correction.differentiate(&self.backend, u, prescribed, gradient);
+    }
+
+    /// Makes the solver of shift V + θ A − θ K current.
+    pub(super) fn prepare(&mut self, formula: &Formula) -> Result<(), IncompressibleError> {
+        let (shift, theta) = (formula.bdf.shift, formula.theta);
+        if self.solver.as_ref().is_some_and(|(s, t, _)| *s == shift && *t == theta) {
+            return Ok(());
+        }
+        let start = Instant::now();
+        let matrix = Arc::new(self.implicit_matrix(shift, theta)?);
+        let operator: Box<dyn Operator<F>> = match self.is_plain {
+            true => Box::new(matrix.clone()),
+            false => Box::new(CorrectedOperator::new(
+                &self.backend,
+                matrix.clone(),
+                self.correction.clone(),
+                theta,
+                self.components[0].prescribed.value().len(),
+            )),
+        };
+        let made = match self.solver.take() {
+            None => Err(operator),
+            Some((_, _, solver)) => solver.renewed(operator, &matrix)?,
+        };
+        let solver = match made {
+            Ok(solver) => solver,
+            Err(operator) => {
+                Solver::with_operator(&self.backend, operator, Some(matrix), &self.params)?
+            }
+        };
+        let setup = SolverSetup::of(&solver, start.elapsed().as_secs_f64());
+        tracing::debug!("momentum: {setup}");
+        self.setup = Some(setup);
+        self.setups += 1;
+        self.solver = Some((shift, theta, solver));
+        Ok(())
+    }
+
+    fn implicit_matrix(&self, shift: f64, theta: f64) -> Result<Matrix<F>, IncompressibleError> {
+        let (a, volume) = (self.matrix.to_csr()?, &self.volume[..]);
+        let n = a.rows();
+        let length = |row: usize| a.row_length(row);
+        let b = CsrMatrix::from_rows(n, n, length, |row, columns, values| {
+            for (k, (column, value)) in a.row(row).enumerate() {
+                let inertia = if column == row { shift * volume[row] } else { 0.0 };
+                let value: f64 = value.into();
+                (columns[k], values[k]) = (column as u32, F::narrow(theta * value + inertia));
+            }
+        })?;
+        Ok(Matrix::new(&self.backend, b)?)
+    }
+
+    /// Solves (shift V + θ A − θ K) δ = r from δ as first guess.
+    pub(super) fn solve(
+        &mut self,
+        r: &Buffer<F>,
+        increment: &mut Buffer<F>,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let Some((_, _, solver)) = &mut self.solver else { unreachable!("prepared before") };
+        Ok(solver.solve(r, increment)?)
+    }
+
+    /// Takes boundary values and sources as the mean of two times.
+    pub(super) fn set_mean_time(&mut self, times: [f64; 2]) -> Result<(), IncompressibleError> {
+        for component in &mut self.components {
+            component.prescribed.set_mean(&self.backend, times)?;
+            component.source.set_mean(&self.backend, times)?;
+        }
+        Ok(())
+    }
+}

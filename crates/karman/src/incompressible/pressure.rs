@@ -1,0 +1,263 @@
+//! The projection: a Poisson equation for the pressure's increment, set up once for a run.
+//!
+//! ψ solves A ψ − K ψ = D F*, A the two-point Laplacian of faces where the flux may change; then
+//! F = F* + a (ψ_r − ψ_l) is free of divergence to the solver's tolerance, u = u* + ∇ψ, and the pressure
+//! changes by −shift ψ. The step is factored out, so one hierarchy serves all of them.
+
+use super::faces::Faces;
+use super::kernels::{advance_pressure, boundary_value, correct_flux};
+use super::momentum::held_faces;
+use super::{FlowCondition, IncompressibleError, Numerics, Problem};
+use crate::backend::{Backend, Buffer, blas};
+use crate::diffusion::cell_centred::{CellScheme, discretize};
+use crate::diffusion::{
+    Condition, CorrectionOnBackend, CouplingOnBackend, Forcing, Material, check_finite, narrow,
+};
+use crate::linear::{Matrix, Nullspace, Params, SolveOutcome, Solver, SolverSetup};
+use crate::mesh::{Geometry, Mesh};
+use crate::operators::incidence::divergence;
+use crate::real::Real;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The pressure with what it takes to project a flux.
+pub(super) struct Pressure<F: Real> {
+    backend: Backend,
+    /// p: `[n_cells]`.
+    pub value: Buffer<F>,
+    /// ∇p: `[3][n_cells]`.
+    pub slope: Buffer<F>,
+    /// p at boundary faces: `[n_boundary]`.
+    pub at_boundary: Buffer<F>,
+    /// ψ, the first guess of the next projection: `[n_cells]`.
+    pub psi: Buffer<F>,
+    /// ∇ψ: `[3][n_cells]`.
+    pub psi_slope: Buffer<F>,
+    /// D F*: `[n_cells]`.
+    pub divergence: Buffer<F>,
+    /// a: `[n_faces]`, 0 where a flux is held.
+    pub conductance: Buffer<F>,
+    /// Whether a boundary face's flux is free: `[n_boundary]`.
+    pub is_free: Buffer<u32>,
+    /// Whether nothing fixes the level of the pressure.
+    pub is_singular: bool,
+    /// What the solver is.
+    pub setup: SolverSetup,
+    /// Prescribed pressures.
+    prescribed: Forcing<F>,
+    /// The same before, and by how much ψ differs at the boundary.
+    prescribed_before: Buffer<F>,
+    psi_prescribed: Buffer<F>,
+    psi_at_boundary: Buffer<F>,
+    held: Buffer<u32>,
+    coupling: CouplingOnBackend<F>,
+    correction: CorrectionOnBackend<F>,
+    right_hand_side: Buffer<F>,
+    solver: Solver<F>,
+    correctors: usize,
+}
+
+impl<F: Real> Pressure<F> {
+    pub(super) fn new(
+        backend: &Backend,
+        mesh: &Mesh,
+        geometry: &Geometry,
+        faces: &Faces<F>,
+        problem: &Problem,
+        numerics: &Numerics,
+    ) -> Result<Self, IncompressibleError> {
+        let n = mesh.n_cells();
+        let n_boundary = mesh.n_faces() - mesh.n_interior_faces();
+        let conditions: Vec<Condition> =
+            problem.conditions.iter().map(FlowCondition::of_pressure).collect();
+        let material = Material::uniform(n, 1.0, 1.0);
+        let (discrete, boundary) = discretize(mesh, geometry, &material, &conditions, true)?;
+        let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, true);
+        let conductance = narrow(backend, scheme.conductances());
+        let is_singular = !problem.conditions.iter().any(FlowCondition::holds_pressure);
+        let mut start = vec![0.0; n];
+        problem.pressure.sample(&geometry.cell_centre, 0.0, &mut start);
+        check_finite("the initial pressure", &start, 0.0)?;
+        let held = held_faces(mesh, |k| problem.conditions[k].holds_pressure());
+        let values = discrete.values.len().max(1);
+        let prescribed = Forcing::new(
+            backend,
+            "a pressure at the boundary",
+            values,
+            discrete.values.into_parts(),
+        )?;
+        let matrix = Arc::new(Matrix::new(backend, discrete.matrix.into_converted())?);
+        let nullspace = if is_singular { Nullspace::Constant } else { Nullspace::None };
+        let params = Params { nullspace, ..numerics.pressure.clone() };
+        let begun = Instant::now();
+        let solver = Solver::new(backend, matrix, &params)?;
+        let setup = SolverSetup::of(&solver, begun.elapsed().as_secs_f64());
+        tracing::debug!("pressure: {setup}");
+        let Some(correction) = discrete.correction else { unreachable!("asked for above") };
+        let mut prescribed_before = backend.zeros(values);
+        blas::copy(backend, values, prescribed.value(), &mut prescribed_before);
+        Ok(Pressure {
+            value: narrow(backend, start),
+            slope: backend.zeros(3 * n),
+            at_boundary: backend.zeros(n_boundary),
+            psi: backend.zeros(n),
+            psi_slope: backend.zeros(3 * n),
+            divergence: backend.zeros(n),
+            conductance,
+            is_free: backend.upload(held.iter().map(|h| u32::from(*h > 0)).collect()),
+            is_singular,
+            setup,
+            prescribed,
+            prescribed_before,
+            psi_prescribed: backend.zeros(values),
+            psi_at_boundary: backend.zeros(n_boundary),
+            held: backend.upload(held),
+            coupling: CouplingOnBackend::new(backend, discrete.coupling),
+            correction: CorrectionOnBackend::new(backend, faces.cells.clone(), correction),
+            right_hand_side: backend.zeros(n),
+            solver,
+            correctors: numerics.nonorthogonal_correctors,
+            backend: backend.clone(),
+        })
+    }
+
+    /// Takes the pressures at the boundary at time `t`.
+    pub(super) fn set_time(&mut self, t: f64) -> Result<(), IncompressibleError> {
+        let values = self.prescribed_before.len();
+        blas::copy(&self.backend, values, self.prescribed.value(), &mut self.prescribed_before);
+        Ok(self.prescribed.set_mean(&self.backend, [t, t])?)
+    }
+
+    /// Makes flux `F*` free of divergence; ψ, ∇ψ and D F* are left behind.
+    pub(super) fn project(
+        &mut self,
+        faces: &Faces<F>,
+        shift: f64,
+        flux: &mut Buffer<F>,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let backend = self.backend.clone();
+        let n = self.value.len();
+        let values = self.prescribed_before.len();
+        let cells = &faces.cells;
+        divergence(
+            &backend,
+            n,
+            &cells.offsets,
+            &cells.faces,
+            flux,
+            cells.rows,
+            &mut self.divergence,
+        );
+        // At a held pressure ψ = (p before − p now) / shift.
+        let inverse = 1.0 / shift;
+        blas::copy(&backend, values, &self.prescribed_before, &mut self.psi_prescribed);
+        blas::axpby(
+            &backend,
+            values,
+            F::narrow(-inverse),
+            self.prescribed.value(),
+            F::narrow(inverse),
+            &mut self.psi_prescribed,
+        );
+        let mut total: Option<SolveOutcome> = None;
+        for pass in 0..=self.correctors {
+            blas::copy(&backend, n, &self.divergence, &mut self.right_hand_side);
+            self.coupling.add(&backend, &self.psi_prescribed, &mut self.right_hand_side);
+            if pass > 0 {
+                let one = F::literal(1.0);
+                let (slope, rhs) = (&self.psi_slope, &mut self.right_hand_side);
+                self.correction.add_carried(&backend, slope, one, rhs);
+            }
+            let outcome = self.solver.solve(&self.right_hand_side, &mut self.psi)?;
+            total = Some(match total {
+                None => outcome,
+                Some(earlier) => earlier.followed_by(outcome),
+            });
+            // The last pass needs the gradient that its right-hand side was made with.
+            if pass < self.correctors {
+                self.differentiate_psi();
+            }
+        }
+        boundary_value(
+            &backend,
+            self.held.len(),
+            &cells.left,
+            &self.held,
+            &self.psi_prescribed,
+            &self.psi,
+            &self.psi_slope,
+            &faces.offset,
+            cells.n_interior(),
+            cells.n_faces(),
+            n,
+            true,
+            &mut self.psi_at_boundary,
+        );
+        let (tangential, left_weight) = self.correction.of_faces();
+        correct_flux(
+            &backend,
+            cells.n_faces(),
+            &cells.left,
+            &cells.right,
+            &self.conductance,
+            &self.psi,
+            &self.psi_at_boundary,
+            tangential,
+            left_weight,
+            &self.psi_slope,
+            cells.n_interior(),
+            cells.n_faces(),
+            n,
+            self.correctors == 0,
+            flux,
+        );
+        self.differentiate_psi();
+        let Some(mut outcome) = total else { unreachable!("there is one pass at least") };
+        // The fluxes of a boundary that fixes no pressure were balanced: what is left is round-off.
+        outcome.incompatibility = 0.0;
+        Ok(outcome)
+    }
+
+    fn differentiate_psi(&mut self) {
+        let values = (&self.psi_prescribed, F::literal(1.0));
+        self.correction.differentiate(&self.backend, &self.psi, values, &mut self.psi_slope);
+    }
+
+    /// ∇p, and p at the boundary: what is held, or the cell's value carried there by the gradient.
+    pub(super) fn differentiate(&mut self, faces: &Faces<F>) {
+        let values = self.prescribed.value();
+        let (given, slope) = ((values, F::literal(1.0)), &mut self.slope);
+        self.correction.differentiate(&self.backend, &self.value, given, slope);
+        let cells = &faces.cells;
+        boundary_value(
+            &self.backend,
+            self.held.len(),
+            &cells.left,
+            &self.held,
+            values,
+            &self.value,
+            &self.slope,
+            &faces.span,
+            cells.n_interior(),
+            cells.n_faces(),
+            self.value.len(),
+            false,
+            &mut self.at_boundary,
+        );
+    }
+
+    /// p ← keep p − shift ψ − ν D F* / V.
+    pub(super) fn advance(&mut self, volume: &Buffer<F>, shift: f64, viscosity: f64, keep: f64) {
+        advance_pressure(
+            &self.backend,
+            self.value.len(),
+            &self.psi,
+            &self.divergence,
+            volume,
+            F::narrow(shift),
+            F::narrow(viscosity),
+            F::narrow(keep),
+            &mut self.value,
+        );
+    }
+}
