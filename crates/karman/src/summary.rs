@@ -112,6 +112,12 @@ pub struct Summary {
     pub probe: NamedList<NamedList<f64>>,
     /// Quantities of each group of patches at the end.
     pub patch: NamedList<NamedList<f64>>,
+    /// Length of each region of reversed flow.
+    #[serde(skip_serializing_if = "NamedList::is_empty")]
+    pub recirculation: NamedList<NamedList<f64>>,
+    /// A flow as a whole, at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<FlowSummary>,
     /// Mean, smallest and largest value of each field at the end.
     pub fields: NamedList<FieldSummary>,
     /// Differences from exact solutions.
@@ -228,6 +234,17 @@ pub struct FieldSummary {
     pub min: f64,
     /// Largest value.
     pub max: f64,
+}
+
+/// A flow as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct FlowSummary {
+    /// Σ V u²/2.
+    pub kinetic_energy: f64,
+    /// Largest |D F| / V over the largest Σ|F| / 2V.
+    pub divergence_max: f64,
+    /// Largest Σ|F| / 2V times the step.
+    pub courant: f64,
 }
 
 /// Norms of a field's difference from an exact solution, e by cell or node with its volume V.

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::backend::{Backend, Buffer, blas};
 use crate::diffusion::{check_finite, narrow};
-use crate::linear::SolveOutcome;
+use crate::linear::{SolveOutcome, SolverSetup};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::incidence::divergence;
 use crate::real::Real;
@@ -68,34 +68,34 @@ pub(super) struct Component<F: Real> {
 
 /// A flow on a backend.
 pub struct Collocated<F: Real> {
-    backend: Backend,
-    dimension: usize,
-    faces: Faces<F>,
-    volume: Buffer<F>,
+    pub(super) backend: Backend,
+    pub(super) dimension: usize,
+    pub(super) faces: Faces<F>,
+    pub(super) volume: Buffer<F>,
     viscous_rate: Buffer<F>,
     rate: Buffer<F>,
-    momentum: Momentum<F>,
-    pressure: Pressure<F>,
+    pub(super) momentum: Momentum<F>,
+    pub(super) pressure: Pressure<F>,
     /// Two or three; the kernels that take three are given the first again.
-    components: Vec<Component<F>>,
+    pub(super) components: Vec<Component<F>>,
     /// F: `[n_faces]`.
-    flux: Buffer<F>,
+    pub(super) flux: Buffer<F>,
     /// E = F − u_f·S at both levels.
     excess: Buffer<F>,
-    excess_before: Buffer<F>,
+    pub(super) excess_before: Buffer<F>,
     held: Buffer<u32>,
     entering: Buffer<F>,
     slip: SlipFaces,
-    balance: Balance,
+    pub(super) balance: Balance,
     statistics: Statistics,
     residual: Buffer<F>,
     through: Buffer<F>,
     numerics: Numerics,
     viscosity: f64,
     /// Time reached.
-    time: f64,
-    steps: usize,
-    step_before: Option<f64>,
+    pub(super) time: f64,
+    pub(super) steps: usize,
+    pub(super) step_before: Option<f64>,
     /// The largest Σ|F| / 2V of the present level.
     exchange: f64,
 }
@@ -209,7 +209,7 @@ impl<F: Real> Collocated<F> {
         let backend = self.backend.clone();
         self.interpolate_flux();
         self.balance.apply(&backend, &mut self.flux)?;
-        self.pressure.project(&self.faces, 1.0, &mut self.flux)?;
+        self.pressure.project(&self.faces, &self.volume, 1.0, &mut self.flux)?;
         for (k, component) in self.components.iter_mut().enumerate() {
             blas::copy(&backend, n, &component.now, &mut component.predicted);
             advance_velocity(
@@ -267,7 +267,7 @@ impl<F: Real> Collocated<F> {
     }
 
     /// The components' values on the faces of slip walls.
-    fn prescribe_slip(&mut self, ahead: f64) {
+    pub(super) fn prescribe_slip(&mut self, ahead: f64) {
         let count = self.slip.places.len();
         if count == 0 {
             return;
@@ -378,7 +378,7 @@ impl<F: Real> Collocated<F> {
             &mut self.flux,
         );
         self.balance.apply(&backend, &mut self.flux)?;
-        self.pressure.project(&self.faces, shift, &mut self.flux)
+        self.pressure.project(&self.faces, &self.volume, shift, &mut self.flux)
     }
 
     /// The new level of velocity and pressure.
@@ -412,8 +412,7 @@ impl<F: Real> Collocated<F> {
     /// Gradients of the components and their values at the boundary, of `now`.
     fn take_values(&mut self) {
         let cells = &self.faces.cells;
-        let needs_gradient =
-            !self.faces.is_straight || self.numerics.convection == Convection::LinearUpwind;
+        let needs_gradient = self.has_gradients();
         for (k, component) in self.components.iter_mut().enumerate() {
             if needs_gradient {
                 self.momentum.differentiate(k, &component.now, &mut component.gradient);
@@ -436,6 +435,12 @@ impl<F: Real> Collocated<F> {
         }
     }
 
+    /// Whether gradients of the components are kept: not where the mesh needs none.
+    pub(super) fn has_gradients(&self) -> bool {
+        let upwind = self.numerics.convection == Convection::LinearUpwind;
+        upwind || !self.faces.is_straight || !self.faces.is_orthogonal
+    }
+
     /// flux ← u_f·S of `now`.
     fn interpolate_flux(&mut self) {
         let flux = &mut self.flux;
@@ -444,7 +449,7 @@ impl<F: Real> Collocated<F> {
 
     /// What the next step wants of the present level: gradients, E, what is carried, rates, ∇p. The
     /// largest |D F| / V over the largest Σ|F| / 2V.
-    fn refresh(&mut self) -> Result<f64, IncompressibleError> {
+    pub(super) fn refresh(&mut self) -> Result<f64, IncompressibleError> {
         self.take_values();
         let backend = self.backend.clone();
         let n_faces = self.flux.len();
@@ -491,7 +496,7 @@ impl<F: Real> Collocated<F> {
             &mut self.rate,
             &mut self.statistics.rates,
         );
-        self.pressure.differentiate(&self.faces);
+        self.pressure.differentiate(&self.faces, &self.volume);
         let (exchange, divergence) = self.statistics.read_rates(&backend)?;
         self.exchange = exchange;
         Ok(if exchange > 0.0 { divergence / exchange } else { divergence })
@@ -527,6 +532,16 @@ impl<F: Real> Collocated<F> {
         &self.flux
     }
 
+    /// What the solver of the pressure is.
+    pub fn pressure_setup(&self) -> &SolverSetup {
+        &self.pressure.setup
+    }
+
+    /// How many times the solver of the momentum was set up.
+    pub fn momentum_setups(&self) -> u64 {
+        self.momentum.setups
+    }
+
     /// The largest Σ|F| / 2V: 1 / the step of Courant number 1.
     pub fn largest_rate(&self) -> f64 {
         self.exchange
@@ -534,7 +549,7 @@ impl<F: Real> Collocated<F> {
 }
 
 /// The three views kernels take; a plane flow's third is not read.
-fn three<'a, F: Real>(
+pub(super) fn three<'a, F: Real>(
     components: &'a [Component<F>],
     of: impl Fn(&'a Component<F>) -> &'a Buffer<F>,
 ) -> [&'a Buffer<F>; 3] {

@@ -9,16 +9,22 @@ pub mod collocated;
 mod conditions;
 mod error;
 mod faces;
+pub mod forces;
 pub mod kernels;
 mod momentum;
 mod pressure;
+mod probing;
 pub mod scheme;
+mod state;
 mod statistics;
 
 pub use collocated::{Collocated, StepReport};
 pub use conditions::{FlowCondition, PrescribedVector};
 pub use error::IncompressibleError;
+pub use forces::{Load, LoadedFaces};
 pub use kernels::Convection;
+pub use probing::Field;
+pub use state::State;
 pub use scheme::{PressureCorrection, Scheme};
 
 use crate::diffusion::Prescribed;

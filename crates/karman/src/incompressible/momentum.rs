@@ -5,7 +5,7 @@ use super::faces::Faces;
 use super::scheme::Formula;
 use super::{IncompressibleError, Numerics, Problem};
 use crate::backend::{Backend, Buffer};
-use crate::diffusion::cell_centred::discretize;
+use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
 use crate::diffusion::{
     CorrectedOperator, CorrectionOnBackend, CouplingOnBackend, Forcing, Material, Part, narrow,
 };
@@ -23,6 +23,10 @@ pub(super) struct Momentum<F: Real> {
     matrix: Arc<Matrix<F>>,
     volume: Vec<f64>,
     correction: Arc<CorrectionOnBackend<F>>,
+    /// ν a of each face: `[n_faces]`.
+    conductance: Buffer<F>,
+    /// What the boundary holds.
+    pub boundary: BoundaryFaces,
     /// Whether lines between centroids are normal to their faces.
     is_plain: bool,
     /// Of each component, as their values differ and their faces do not.
@@ -76,7 +80,7 @@ impl<F: Real> Momentum<F> {
         for k in 0..mesh.dimension {
             let conditions: Vec<_> =
                 problem.conditions.iter().map(|c: &FlowCondition| c.of_velocity(k)).collect();
-            let (discrete, _) = discretize(mesh, geometry, &material, &conditions, true)?;
+            let (discrete, boundary) = discretize(mesh, geometry, &material, &conditions, true)?;
             let values = discrete.values.len().max(1);
             let prescribed = Forcing::new(
                 backend,
@@ -97,10 +101,15 @@ impl<F: Real> Momentum<F> {
                 let cells = faces.cells.clone();
                 let correction = CorrectionOnBackend::new(backend, cells, correction);
                 let matrix = Matrix::new(backend, discrete.matrix.into_converted())?;
-                first = Some((Arc::new(matrix), Arc::new(correction)));
+                let k = &material.conductivity;
+                let scheme = CellScheme::new(mesh, geometry, k, &boundary, true);
+                let conductance = narrow(backend, scheme.conductances());
+                first = Some((Arc::new(matrix), Arc::new(correction), conductance, boundary));
             }
         }
-        let Some((matrix, correction)) = first else { unreachable!("two components at least") };
+        let Some((matrix, correction, conductance, boundary)) = first else {
+            unreachable!("two components at least")
+        };
         let mut params = numerics.momentum.clone();
         if !is_plain && params.method != Method::Fgmres {
             params.method = Method::BiCgStab;
@@ -111,6 +120,8 @@ impl<F: Real> Momentum<F> {
             matrix,
             volume: geometry.cell_volume.clone(),
             correction,
+            conductance,
+            boundary,
             is_plain,
             components,
             params,
@@ -125,6 +136,11 @@ impl<F: Real> Momentum<F> {
         let diagonal = self.matrix.to_csr()?.diagonal();
         let rates = diagonal.iter().zip(&self.volume).map(|(a, v)| Into::<f64>::into(*a) / v);
         Ok(narrow(&self.backend, rates.collect()))
+    }
+
+    /// What a unit of difference and of gradient carry through each face: `[n_faces]`, `[3][n_faces]`.
+    pub(super) fn of_faces(&self) -> (&Buffer<F>, &Buffer<F>) {
+        (&self.conductance, self.correction.of_faces().0)
     }
 
     /// r ← A u: what [`Momentum::add_boundary`] and the residual make the viscous terms of.

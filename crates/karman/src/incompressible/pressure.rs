@@ -5,11 +5,11 @@
 //! changes by −shift ψ. The step is factored out, so one hierarchy serves all of them.
 
 use super::faces::Faces;
-use super::kernels::{advance_pressure, boundary_value, correct_flux};
+use super::kernels::{advance_pressure, boundary_value, correct_flux, pressure_gradient};
 use super::momentum::held_faces;
 use super::{FlowCondition, IncompressibleError, Numerics, Problem};
 use crate::backend::{Backend, Buffer, blas};
-use crate::diffusion::cell_centred::{CellScheme, discretize};
+use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
 use crate::diffusion::{
     Condition, CorrectionOnBackend, CouplingOnBackend, Forcing, Material, check_finite, narrow,
 };
@@ -41,6 +41,8 @@ pub(super) struct Pressure<F: Real> {
     pub is_free: Buffer<u32>,
     /// Whether nothing fixes the level of the pressure.
     pub is_singular: bool,
+    /// What the boundary holds.
+    pub boundary: BoundaryFaces,
     /// What the solver is.
     pub setup: SolverSetup,
     /// Prescribed pressures.
@@ -53,6 +55,10 @@ pub(super) struct Pressure<F: Real> {
     coupling: CouplingOnBackend<F>,
     correction: CorrectionOnBackend<F>,
     right_hand_side: Buffer<F>,
+    /// Gradients by least squares: `[3][n_cells]`.
+    fitted: Buffer<F>,
+    /// ∇ψ that the last right-hand side was corrected with; empty where none is.
+    carried: Buffer<F>,
     solver: Solver<F>,
     correctors: usize,
 }
@@ -106,6 +112,7 @@ impl<F: Real> Pressure<F> {
             conductance,
             is_free: backend.upload(held.iter().map(|h| u32::from(*h > 0)).collect()),
             is_singular,
+            boundary,
             setup,
             prescribed,
             prescribed_before,
@@ -115,6 +122,8 @@ impl<F: Real> Pressure<F> {
             coupling: CouplingOnBackend::new(backend, discrete.coupling),
             correction: CorrectionOnBackend::new(backend, faces.cells.clone(), correction),
             right_hand_side: backend.zeros(n),
+            fitted: backend.zeros(3 * n),
+            carried: backend.zeros(if numerics.nonorthogonal_correctors > 0 { 3 * n } else { 1 }),
             solver,
             correctors: numerics.nonorthogonal_correctors,
             backend: backend.clone(),
@@ -132,6 +141,7 @@ impl<F: Real> Pressure<F> {
     pub(super) fn project(
         &mut self,
         faces: &Faces<F>,
+        volume: &Buffer<F>,
         shift: f64,
         flux: &mut Buffer<F>,
     ) -> Result<SolveOutcome, IncompressibleError> {
@@ -165,7 +175,7 @@ impl<F: Real> Pressure<F> {
             self.coupling.add(&backend, &self.psi_prescribed, &mut self.right_hand_side);
             if pass > 0 {
                 let one = F::literal(1.0);
-                let (slope, rhs) = (&self.psi_slope, &mut self.right_hand_side);
+                let (slope, rhs) = (&self.carried, &mut self.right_hand_side);
                 self.correction.add_carried(&backend, slope, one, rhs);
             }
             let outcome = self.solver.solve(&self.right_hand_side, &mut self.psi)?;
@@ -175,24 +185,14 @@ impl<F: Real> Pressure<F> {
             });
             // The last pass needs the gradient that its right-hand side was made with.
             if pass < self.correctors {
-                self.differentiate_psi();
+                let values = (&self.psi_prescribed, F::literal(1.0));
+                let carried = &mut self.carried;
+                self.correction.differentiate(&backend, &self.psi, values, carried);
             }
         }
-        boundary_value(
-            &backend,
-            self.held.len(),
-            &cells.left,
-            &self.held,
-            &self.psi_prescribed,
-            &self.psi,
-            &self.psi_slope,
-            &faces.offset,
-            cells.n_interior(),
-            cells.n_faces(),
-            n,
-            true,
-            &mut self.psi_at_boundary,
-        );
+        let held = (&self.held, &self.psi_prescribed);
+        let into = (&mut self.fitted, &mut self.psi_at_boundary, &mut self.psi_slope);
+        differentiate(&backend, &self.correction, faces, volume, held, &self.psi, into);
         let (tangential, left_weight) = self.correction.of_faces();
         correct_flux(
             &backend,
@@ -204,46 +204,30 @@ impl<F: Real> Pressure<F> {
             &self.psi_at_boundary,
             tangential,
             left_weight,
-            &self.psi_slope,
+            &self.carried,
             cells.n_interior(),
             cells.n_faces(),
             n,
             self.correctors == 0,
             flux,
         );
-        self.differentiate_psi();
         let Some(mut outcome) = total else { unreachable!("there is one pass at least") };
         // The fluxes of a boundary that fixes no pressure were balanced: what is left is round-off.
         outcome.incompatibility = 0.0;
         Ok(outcome)
     }
 
-    fn differentiate_psi(&mut self) {
-        let values = (&self.psi_prescribed, F::literal(1.0));
-        self.correction.differentiate(&self.backend, &self.psi, values, &mut self.psi_slope);
+    /// The pressures held at the boundary.
+    pub(super) fn prescribed(&self) -> &Buffer<F> {
+        self.prescribed.value()
     }
 
-    /// ∇p, and p at the boundary: what is held, or the cell's value carried there by the gradient.
-    pub(super) fn differentiate(&mut self, faces: &Faces<F>) {
-        let values = self.prescribed.value();
-        let (given, slope) = ((values, F::literal(1.0)), &mut self.slope);
-        self.correction.differentiate(&self.backend, &self.value, given, slope);
-        let cells = &faces.cells;
-        boundary_value(
-            &self.backend,
-            self.held.len(),
-            &cells.left,
-            &self.held,
-            values,
-            &self.value,
-            &self.slope,
-            &faces.span,
-            cells.n_interior(),
-            cells.n_faces(),
-            self.value.len(),
-            false,
-            &mut self.at_boundary,
-        );
+    /// ∇p, and p at the boundary.
+    pub(super) fn differentiate(&mut self, faces: &Faces<F>, volume: &Buffer<F>) {
+        let held = (&self.held, self.prescribed.value());
+        let into = (&mut self.fitted, &mut self.at_boundary, &mut self.slope);
+        let backend = &self.backend;
+        differentiate(backend, &self.correction, faces, volume, held, &self.value, into);
     }
 
     /// p ← keep p − shift ψ − ν D F* / V.
@@ -260,4 +244,55 @@ impl<F: Real> Pressure<F> {
             &mut self.value,
         );
     }
+}
+
+/// A pressure's gradient by least squares, its values at the boundary (what is held, or the cell's value
+/// carried there by that gradient), and its gradient from the values at faces.
+fn differentiate<F: Real>(
+    backend: &Backend,
+    correction: &CorrectionOnBackend<F>,
+    faces: &Faces<F>,
+    volume: &Buffer<F>,
+    (held, prescribed): (&Buffer<u32>, &Buffer<F>),
+    value: &Buffer<F>,
+    (fitted, at_boundary, slope): (&mut Buffer<F>, &mut Buffer<F>, &mut Buffer<F>),
+) {
+    correction.differentiate(backend, value, (prescribed, F::literal(1.0)), fitted);
+    let cells = &faces.cells;
+    let (n_interior, n_faces, n) = (cells.n_interior(), cells.n_faces(), cells.n_cells());
+    boundary_value(
+        backend,
+        held.len(),
+        &cells.left,
+        held,
+        prescribed,
+        value,
+        fitted,
+        &faces.span,
+        n_interior,
+        n_faces,
+        n,
+        false,
+        at_boundary,
+    );
+    pressure_gradient(
+        backend,
+        n,
+        &cells.offsets,
+        &cells.faces,
+        &cells.left,
+        &cells.right,
+        value,
+        fitted,
+        at_boundary,
+        &faces.weight,
+        &faces.offset,
+        &faces.area,
+        volume,
+        n_interior,
+        n_faces,
+        n,
+        faces.is_straight,
+        slope,
+    );
 }

@@ -7,10 +7,12 @@
 mod integrals;
 mod interpolation;
 mod locate;
+mod recirculation;
 mod sampler;
 
 pub use integrals::{FaceGroup, error_norms, field_summary};
 pub use locate::{Located, locate};
+pub use recirculation::reversed_length;
 pub use sampler::{Sampler, line_points};
 
 use thiserror::Error;

@@ -5,7 +5,7 @@ use crate::io::checkpoint::Checkpointed;
 use crate::linear::SolveOutcome;
 use crate::mesh::Mesh;
 use crate::mesh::geometry::cell_centre;
-use crate::summary::{LinearSummary, NamedList};
+use crate::summary::{FlowSummary, LinearSummary, NamedList};
 
 /// What one step did.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub struct Advance {
     pub outcome: SolveOutcome,
     /// Largest rate of change of the fields.
     pub rate: f64,
+    /// Further columns of the history.
+    pub columns: NamedList<f64>,
 }
 
 /// What the monitors saw after a step.
@@ -23,6 +25,28 @@ pub struct Monitored {
     pub probes: NamedList<NamedList<f64>>,
     /// Of each group of patches, its quantities.
     pub patches: NamedList<NamedList<f64>>,
+}
+
+/// A field as a file of fields has it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Written {
+    /// One number an unknown.
+    Scalar(Vec<f64>),
+    /// Three.
+    Vector([Vec<f64>; 3]),
+}
+
+impl Written {
+    /// The field for a picture: the magnitude of a vector.
+    pub(super) fn into_scalar(self) -> Vec<f64> {
+        match self {
+            Written::Scalar(values) => values,
+            Written::Vector([x, y, z]) => {
+                let square = |i: usize| x[i] * x[i] + y[i] * y[i] + z[i] * z[i];
+                (0..x.len()).map(|i| square(i).sqrt()).collect()
+            }
+        }
+    }
 }
 
 /// Where the unknowns of a field are.
@@ -36,8 +60,8 @@ pub(super) enum Location {
 pub(super) trait Equation: Checkpointed + Send {
     /// Its section in the case.
     fn name(&self) -> &'static str;
-    /// Names of its fields.
-    fn fields(&self) -> &'static [&'static str];
+    /// Names of its fields, of vectors the components'.
+    fn fields(&self) -> &[&'static str];
     /// Where its fields live.
     fn location(&self) -> Location;
     /// Time and steps.
@@ -50,6 +74,22 @@ pub(super) trait Equation: Checkpointed + Send {
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError>;
     /// A field in the solver's numbering.
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError>;
+    /// A field as `[output]` names it: a vector whole, or one that follows from the unknowns.
+    fn written(&self, _mesh: &Mesh, name: &str) -> Result<Written, SimulationError> {
+        Ok(Written::Scalar(self.field(name)?))
+    }
+    /// What is told of a flow as a whole.
+    fn flow_summary(&self) -> Option<FlowSummary> {
+        None
+    }
+    /// What the end tells of each group of patches that no step does.
+    fn patches_over_time(&self) -> NamedList<NamedList<f64>> {
+        NamedList::new()
+    }
+    /// Of each line of reversed flow, its length.
+    fn recirculations(&mut self) -> Result<NamedList<NamedList<f64>>, SimulationError> {
+        Ok(NamedList::new())
+    }
     /// Volume of each unknown.
     fn volumes(&self, mesh: &Mesh) -> Vec<f64>;
     /// 1 / the step of unit CFL number.

@@ -3,6 +3,7 @@
 use crate::backend::BackendError;
 use crate::case::CaseError;
 use crate::heat::HeatError;
+use crate::incompressible::IncompressibleError;
 use crate::io::MeshFileError;
 use crate::io::checkpoint::CheckpointError;
 use crate::io::csv::CsvError;
@@ -32,6 +33,9 @@ pub enum SimulationError {
     /// The equation.
     #[error(transparent)]
     Heat(#[from] HeatError),
+    /// The flow.
+    #[error(transparent)]
+    Incompressible(#[from] IncompressibleError),
     /// The linear solver.
     #[error(transparent)]
     Linear(#[from] LinearError),
@@ -50,6 +54,18 @@ pub enum SimulationError {
     /// A picture.
     #[error(transparent)]
     Picture(#[from] PictureError),
+    /// Something the case may ask for that this version lacks.
+    #[error("{what} is not available in this version")]
+    NotAvailable {
+        /// What.
+        what: String,
+    },
+    /// A field that only plane meshes have.
+    #[error("the field `{name}` is for plane meshes alone, this one is in space")]
+    PlaneOnly {
+        /// Its name.
+        name: String,
+    },
     /// A field the equation lacks.
     #[error("there is no field `{name}`; there is {known}")]
     NoField {

@@ -1,65 +1,26 @@
 //! A heat case on the run loop.
 
-use super::SimulationError;
+use super::{SimulationError, state_error};
 use super::equation::{Advance, Equation, Location, Monitored};
 use super::interpolations;
-use crate::backend::{Backend, Buffer};
+use super::linear::{self, Systems};
+use crate::backend::Backend;
 use crate::case::{
-    AmgParameters, Case, Coarsening as CoarseningCase, Cycle as CycleCase,
-    Discretization as DiscretizationCase, HeatBoundary, HeatCase, HeatTimeMethod,
-    HierarchyPrecision as HierarchyPrecisionCase, LinearSolverCase, Precision, Preconditioner,
-    Smoother as SmootherCase, SolverMethod, Value,
+    Case, Discretization as DiscretizationCase, HeatBoundary, HeatCase, HeatTimeMethod, Precision,
+    Value,
 };
 use crate::diffusion::{
-    Condition, Evaluation, Evaluator, Functional, Functionals, Material, Prescribed,
+    Condition, Functional, Functionals, Material, Prescribed,
 };
-use crate::expression::DeviceExpression;
 use crate::heat::{Discretization, Heat, March, Problem, Scheme, Source};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
-use crate::linear::amg::{Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
-use crate::linear::{AmgParams, HierarchyReport, Method, Params, PreconditionerKind};
+use crate::linear::Params;
 use crate::mesh::geometry::cell_volumes;
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{FaceGroup, Located, Sampler, line_points, locate};
 use crate::real::Real;
 use crate::summary::{LinearSummary, NamedList};
 use std::sync::Arc;
-
-impl Prescribed for Value {
-    fn sample(&self, points: &[f64], t: f64, out: &mut [f64]) {
-        self.evaluate_many(points, t, out);
-    }
-    fn depends_on_time(&self) -> bool {
-        Value::depends_on_time(self)
-    }
-    fn evaluation(&self, backend: &Backend) -> Evaluation {
-        match self {
-            Value::Expression(formula) if (0..3).any(|c| formula.depends_on_component(c)) => {
-                match backend.device() {
-                    // One instruction for many points at a time is the faster way on a host.
-                    None => Evaluation::OnHost,
-                    Some(_) => {
-                        let program = DeviceExpression::<f64>::new(backend, formula);
-                        Evaluation::OnBackend(Box::new(program))
-                    }
-                }
-            }
-            _ => Evaluation::Uniform,
-        }
-    }
-}
-
-impl Evaluator for DeviceExpression<f64> {
-    fn evaluate(
-        &self,
-        backend: &Backend,
-        points: &Buffer<f64>,
-        time: &Buffer<f64>,
-        out: &mut Buffer<f64>,
-    ) {
-        DeviceExpression::evaluate(self, backend, out.len(), points, time, out);
-    }
-}
 
 /// Sets up the heat equation of a case in the precision it asks for.
 pub(super) fn equation(
@@ -124,7 +85,9 @@ impl<F: Real> HeatRun<F> {
             initial: Arc::new(heat_case.initial_temperature.clone()),
         };
         let heat = Heat::new(backend, mesh, geometry, problem)?;
-        let params = params(&case.linear_solver, discretization, case.is_steady());
+        let corrected = discretization == Discretization::Cell { corrected: true };
+        let systems = Systems { corrected, steady: case.is_steady() };
+        let params = linear::params(&case.linear_solver, systems);
         let march = case.time.as_ref().map(|time| {
             let scheme = match time.method {
                 HeatTimeMethod::BackwardEuler => Scheme::BackwardEuler,
@@ -192,84 +155,6 @@ fn conditions(case: &HeatCase, mesh: &Mesh) -> Vec<Condition> {
         }
     };
     mesh.patches.iter().map(condition).collect()
-}
-
-/// What `auto` means here: conjugate gradients for symmetric systems, BiCGStab for corrected ones,
-/// FGMRES for cycles that are not symmetric; multigrid for large systems on the host; for the others
-/// Jacobi, but for steady corrected ones a Chebyshev polynomial, whose products leave the correction
-/// out (on 100 k tetrahedra it took half the time).
-fn params(case: &LinearSolverCase, discretization: Discretization, steady: bool) -> Params {
-    let corrected = discretization == Discretization::Cell { corrected: true };
-    let amg = amg_params(&case.amg);
-    let uses_amg = matches!(case.preconditioner, Preconditioner::Auto | Preconditioner::Amg);
-    let method = match case.method {
-        SolverMethod::Auto if corrected => Method::BiCgStab,
-        SolverMethod::Auto if uses_amg && !amg.is_symmetric() => Method::Fgmres,
-        SolverMethod::Auto | SolverMethod::Cg => Method::ConjugateGradient,
-        SolverMethod::SingleReductionCg => Method::SingleReduction,
-        SolverMethod::FlexibleCg => Method::FlexibleConjugateGradient,
-        SolverMethod::BiCgStab => Method::BiCgStab,
-        SolverMethod::Fgmres => Method::Fgmres,
-        SolverMethod::Multigrid => Method::Stationary,
-    };
-    let chebyshev = PreconditionerKind::Chebyshev { degree: 4, ratio: 30.0 };
-    let preconditioner = match case.preconditioner {
-        Preconditioner::Auto if method == Method::Stationary => PreconditionerKind::Amg(amg),
-        Preconditioner::Auto => PreconditionerKind::Auto { amg, polynomial: corrected && steady },
-        Preconditioner::Jacobi => PreconditionerKind::Jacobi,
-        Preconditioner::None => PreconditionerKind::None,
-        Preconditioner::GaussSeidel => PreconditionerKind::GaussSeidel,
-        Preconditioner::Chebyshev => chebyshev,
-        Preconditioner::Amg => PreconditionerKind::Amg(amg),
-    };
-    Params {
-        method,
-        preconditioner,
-        relative_tolerance: case.relative_tolerance,
-        max_iterations: case.max_iterations,
-        ..Params::default()
-    }
-}
-
-/// The names of the case as those of the solver.
-fn amg_params(case: &AmgParameters) -> AmgParams {
-    let sparsification = |s: crate::case::Sparsification| Sparsification {
-        beta: s.beta,
-        increment: s.increment,
-        symmetric: s.symmetric,
-    };
-    let coarsening = match case.coarsening {
-        CoarseningCase::Pmis => Coarsening::Pmis,
-        CoarseningCase::RugeStuben => Coarsening::RugeStuben,
-        CoarseningCase::Aggregation => Coarsening::Aggregation,
-    };
-    AmgParams {
-        coarsening,
-        pairing: case.pairing,
-        interpolation_entries: if coarsening == Coarsening::Aggregation { 4 } else { 3 },
-        strength: case.strength,
-        drop_tolerance: case.drop_tolerance,
-        max_levels: case.max_levels,
-        boundary_weight: case.boundary_weight,
-        sparsification: case.sparsification.map(sparsification),
-        smoother: match case.smoother {
-            SmootherCase::L1Jacobi => Smoother::L1Jacobi,
-            SmootherCase::Chebyshev => Smoother::Chebyshev { degree: 2 },
-            SmootherCase::GaussSeidel => Smoother::GaussSeidel,
-        },
-        sweeps: case.sweeps,
-        cycle: match case.cycle {
-            CycleCase::V => Cycle::V,
-            CycleCase::W => Cycle::W,
-            CycleCase::F => Cycle::F,
-            CycleCase::K => Cycle::K,
-        },
-        precision: match case.hierarchy_precision {
-            HierarchyPrecisionCase::F64 => HierarchyPrecision::Same,
-            HierarchyPrecisionCase::F32 | HierarchyPrecisionCase::F16 => HierarchyPrecision::Single,
-        },
-        ..AmgParams::default()
-    }
 }
 
 impl<F: Real> Monitors<F> {
@@ -340,7 +225,7 @@ impl<F: Real> Equation for HeatRun<F> {
         "heat"
     }
 
-    fn fields(&self) -> &'static [&'static str] {
+    fn fields(&self) -> &[&'static str] {
         &[TEMPERATURE]
     }
 
@@ -358,12 +243,13 @@ impl<F: Real> Equation for HeatRun<F> {
                 let report = march.step(&mut self.heat, step)?;
                 // Monitors see the boundary as it is at the new time.
                 self.heat.set_time(march.time)?;
-                Ok(Advance { outcome: report.outcome, rate: report.rate })
+                let (outcome, rate) = (report.outcome, report.rate);
+                Ok(Advance { outcome, rate, columns: NamedList::new() })
             }
             _ => {
                 let outcome = self.heat.solve_steady(&self.params)?;
                 self.steps += 1;
-                Ok(Advance { outcome, rate: 0.0 })
+                Ok(Advance { outcome, rate: 0.0, columns: NamedList::new() })
             }
         }
     }
@@ -429,18 +315,7 @@ impl<F: Real> Equation for HeatRun<F> {
                 ..LinearSummary::default()
             };
         };
-        let hierarchy = setup.hierarchy.as_ref();
-        LinearSummary {
-            method: setup.method.name().to_owned(),
-            preconditioner: setup.preconditioner.to_owned(),
-            levels: hierarchy.map(|h| h.levels.len() as u64),
-            operator_complexity: hierarchy.map(HierarchyReport::operator_complexity),
-            grid_complexity: hierarchy.map(HierarchyReport::grid_complexity),
-            // Of a cycle; what an iteration adds is the product.
-            work_units: hierarchy.map(|h| h.work_units + 1.0),
-            setup_seconds: setup.seconds,
-            ..LinearSummary::default()
-        }
+        linear::summary_of(setup)
     }
 
     fn solver_setups(&self) -> u64 {
@@ -454,10 +329,6 @@ impl<F: Real> Equation for HeatRun<F> {
     fn as_checkpointed_mut(&mut self) -> &mut dyn Checkpointed {
         self
     }
-}
-
-fn state_error(error: impl std::fmt::Display) -> CheckpointError {
-    CheckpointError::State(error.to_string())
 }
 
 /// Values are stored as `f64`, which holds every `f32` exactly.

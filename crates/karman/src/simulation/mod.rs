@@ -4,9 +4,12 @@
 mod equation;
 mod error;
 mod heat;
+mod incompressible;
 mod interpolations;
+mod linear;
 mod outcome;
 mod output;
+mod prescribed;
 
 pub use equation::{Advance, Monitored};
 pub use error::SimulationError;
@@ -14,7 +17,7 @@ pub use outcome::{Outcome, OutcomeKind, Progress};
 
 use crate::backend::{Backend, BackendKind};
 use crate::case::{Case, Equation as EquationCase, OutputInterval, TimeStep};
-use crate::io::checkpoint::Checkpoint;
+use crate::io::checkpoint::{Checkpoint, CheckpointError};
 use crate::linear::Status;
 use crate::mesh::{Geometry, Mesh};
 use crate::summary::{LinearSummary, NamedList, TimeSummary};
@@ -69,9 +72,11 @@ impl Simulation {
         case.check_patches(&mesh.patches.iter().map(|p| p.name.clone()).collect::<Vec<_>>())?;
         case.check_regions(&mesh.regions)?;
         let geometry = timed(&mut phases, "geometry", || backend.install(|| Geometry::new(&mesh)))?;
-        let EquationCase::Heat(heat_case) = &case.equation;
-        let equation = timed(&mut phases, "discretization", || {
-            heat::equation(&case, heat_case, &backend, &mesh, &geometry)
+        let equation = timed(&mut phases, "discretization", || match &case.equation {
+            EquationCase::Heat(own) => heat::equation(&case, own, &backend, &mesh, &geometry),
+            EquationCase::Incompressible(own) => {
+                incompressible::equation(&case, own, &backend, &mesh, &geometry)
+            }
         })?;
         // Whatever is asked of the geometry from here on is few numbers, or volumes at the end.
         drop(geometry);
@@ -297,6 +302,10 @@ impl Simulation {
     fn time_summary(&self) -> TimeSummary {
         TimeSummary { steps: self.steps() as u64, end: self.time() }
     }
+}
+
+fn state_error(error: impl std::fmt::Display) -> CheckpointError {
+    CheckpointError::State(error.to_string())
 }
 
 fn timed<R>(phases: &mut NamedList<f64>, name: &str, work: impl FnOnce() -> R) -> R {

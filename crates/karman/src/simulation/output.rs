@@ -1,6 +1,6 @@
 //! What a run writes.
 
-use super::equation::{Advance, Location, Monitored};
+use super::equation::{Advance, Location, Monitored, Written};
 use super::outcome::Outcome;
 use super::{Simulation, SimulationError};
 use crate::case::{Axis, Case, OutputInterval};
@@ -107,6 +107,9 @@ impl Output {
         }
         row.push("residual", advance.outcome.relative_residual);
         row.push("iterations", advance.outcome.iterations as f64);
+        for (name, value) in advance.columns.iter() {
+            row.push(name, *value);
+        }
         for (probe, fields) in monitored.probes.iter() {
             for (field, value) in fields.iter() {
                 row.push(format!("probe_{probe}_{field}"), *value);
@@ -146,17 +149,19 @@ impl Output {
         let raw = self.raw.get_or_insert_with(|| simulation.mesh.to_raw());
         let location = simulation.equation.location();
         let mut values = vec![];
-        for name in simulation.equation.fields() {
-            if simulation.case.output.fields.iter().any(|wanted| wanted == name) {
-                let field = simulation.field(name)?;
-                values.push((*name, in_file_order(&simulation.mesh, location, &field)));
-            }
+        for name in &simulation.case.output.fields {
+            let ordered = |v: &[f64]| in_file_order(&simulation.mesh, location, v);
+            let field = match simulation.equation.written(&simulation.mesh, name)? {
+                Written::Scalar(field) => Written::Scalar(ordered(&field)),
+                Written::Vector(components) => Written::Vector(components.map(|c| ordered(&c))),
+            };
+            values.push((name.as_str(), field));
         }
         let mut data = VtuData::new(&raw.points, &raw.cells);
         data.regions = &raw.regions;
         data.time = Some(simulation.time());
         let list: Vec<(&str, FieldValues)> =
-            values.iter().map(|(n, v)| (*n, FieldValues::Scalar(v))).collect();
+            values.iter().map(|(n, v)| (*n, values_of(v))).collect();
         match location {
             Location::Cells => data.cell_fields = list,
             Location::Nodes => data.node_fields = list,
@@ -187,7 +192,8 @@ impl Output {
         self.seconds += begun.elapsed().as_secs_f64();
         simulation.phases.add("output", self.seconds);
         let path = self.directory.join("summary.json");
-        let summary = self.summary(simulation, outcome, marching)?;
+        let recirculation = simulation.equation.recirculations()?;
+        let summary = Summary { recirculation, ..self.summary(simulation, outcome, marching)? };
         let failed = |e: std::io::Error| SimulationError::Write {
             path: path.clone(),
             reason: e.to_string(),
@@ -210,7 +216,7 @@ impl Output {
         let Some(wanted) = &simulation.case.output.picture else { return Ok(()) };
         let raw = self.raw.get_or_insert_with(|| simulation.mesh.to_raw());
         let location = simulation.equation.location();
-        let field = simulation.field(&wanted.field)?;
+        let field = simulation.equation.written(&simulation.mesh, &wanted.field)?.into_scalar();
         let values = in_file_order(&simulation.mesh, location, &field);
         let (slice, mut note) = match (raw.dimension, wanted.slice) {
             (2, _) => (Slice::of_plane_mesh(&raw.points, &raw.cells), String::new()),
@@ -276,10 +282,16 @@ impl Output {
             },
             probe: self.last_monitored.probes.clone(),
             patch: self.last_monitored.patches.clone(),
+            flow: simulation.equation.flow_summary(),
             outcome: outcome.kind.name().to_owned(),
             message: outcome.message.clone(),
             ..Summary::default()
         };
+        for (patch, told) in simulation.equation.patches_over_time().iter() {
+            let mut quantities = summary.patch.get(patch).cloned().unwrap_or_default();
+            told.iter().for_each(|(name, value)| quantities.set(name, *value));
+            summary.patch.set(patch, quantities);
+        }
         for name in simulation.equation.fields() {
             let field = simulation.field(name)?;
             summary.fields.set(*name, field_summary(&volumes, &field));
@@ -295,6 +307,13 @@ impl Output {
             }
         }
         Ok(summary)
+    }
+}
+
+fn values_of(field: &Written) -> FieldValues<'_> {
+    match field {
+        Written::Scalar(values) => FieldValues::Scalar(values),
+        Written::Vector([x, y, z]) => FieldValues::Vector([x, y, z]),
     }
 }
 

@@ -1,0 +1,183 @@
+//! What a flow does to a patch: the force on it and the flow through it.
+//!
+//! The force of the fluid on a body behind faces whose normals n point out of the fluid is
+//! Σ (p n − ν ∂u/∂n) |S|, per unit of density; at a wall ν ∂u/∂n is the whole viscous stress, since the
+//! transposed part vanishes with the divergence.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(non_camel_case_types)] // on the names it makes of `f64`
+
+use super::Collocated;
+use super::collocated::three;
+use super::error::IncompressibleError;
+use crate::backend::{Backend, Buffer, Components, Partials, View};
+use crate::real::{Real, Vec3};
+use cubecl::prelude::*;
+use karman_macros::{Components, kernel};
+
+/// The force on a patch by its parts, per unit of density, and the volume that leaves through it.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, Default, PartialEq, Components)]
+#[expand(derive(Clone, Copy))]
+pub struct Load<F: Real> {
+    /// Σ p S_x.
+    pub pressure_x: F,
+    /// Σ p S_y.
+    pub pressure_y: F,
+    /// Σ p S_z.
+    pub pressure_z: F,
+    /// −Σ ν ∂u/∂n |S|.
+    pub viscous_x: F,
+    /// −Σ ν ∂v/∂n |S|.
+    pub viscous_y: F,
+    /// −Σ ν ∂w/∂n |S|.
+    pub viscous_z: F,
+    /// Σ F, outward.
+    pub flow: F,
+}
+
+/// A group of boundary faces whose load is wanted.
+pub struct LoadedFaces {
+    faces: Buffer<u32>,
+    partials: Partials,
+    load: Buffer<f64>,
+}
+
+impl LoadedFaces {
+    /// A group of faces of a mesh.
+    pub fn new(backend: &Backend, faces: Vec<u32>) -> Self {
+        LoadedFaces {
+            partials: Partials::new(backend, faces.len(), <Load<f64> as Components>::COUNT),
+            load: backend.zeros(<Load<f64> as Components>::COUNT),
+            faces: backend.upload(faces),
+        }
+    }
+}
+
+impl<F: Real> Collocated<F> {
+    /// The load on faces of the boundary. The level of the pressure is the solver's where nothing fixes it.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the device failed.
+    pub fn load(&self, group: &mut LoadedFaces) -> Result<Load<f64>, IncompressibleError> {
+        let backend = &self.backend;
+        let cells = &self.faces.cells;
+        let [u, v, w] = three(&self.components, |c| &c.now);
+        let [du, dv, dw] = three(&self.components, |c| &c.gradient);
+        let [bu, bv, bw] = three(&self.components, |c| &c.at_boundary);
+        let (conductance, tangential) = self.momentum.of_faces();
+        face_loads(
+            backend,
+            group.faces.len(),
+            &group.faces,
+            &cells.left,
+            &self.flux,
+            &self.pressure.at_boundary,
+            &self.faces.area,
+            conductance,
+            tangential,
+            u,
+            v,
+            w,
+            du,
+            dv,
+            dw,
+            bu,
+            bv,
+            bw,
+            cells.n_interior(),
+            cells.n_faces(),
+            u.len(),
+            self.dimension,
+            !self.has_gradients(),
+            &mut group.partials,
+        );
+        total_load(backend, &group.partials, &mut group.load);
+        let sums = backend.read(&group.load)?;
+        Ok(Load {
+            pressure_x: sums[0],
+            pressure_y: sums[1],
+            pressure_z: sums[2],
+            viscous_x: sums[3],
+            viscous_y: sums[4],
+            viscous_z: sums[5],
+            flow: sums[6],
+        })
+    }
+}
+
+/// What a component carries through a boundary face into its cell, ν ∂u/∂n |S|.
+#[cube]
+#[inline(always)]
+fn drag<F: Real>(
+    a: F,
+    t: Vec3<F>,
+    own: F,
+    at_face: F,
+    gradient: &View<F>,
+    c: usize,
+    n_cells: usize,
+    #[comptime] plain: bool,
+) -> F {
+    let mut carried = a * (at_face - own);
+    if comptime!(!plain) {
+        carried += Vec3::<F>::dot(t, Vec3::<F>::at(gradient, c, n_cells));
+    }
+    carried
+}
+
+/// The terms of [`Load`] of one face. Traffic 8 + (10 + 2d)s, 3d s more where not plain.
+#[kernel(face_loads, indexed, reduce(sum, sum, sum, sum, sum, sum, sum))]
+pub fn load_of_face<F: Real>(
+    _i: usize,
+    f: usize,
+    left: &View<u32>,
+    flux: &View<F>,
+    pressure_at_boundary: &View<F>,
+    area: &View<F>,
+    conductance: &View<F>,
+    tangential: &View<F>,
+    u: &View<F>,
+    v: &View<F>,
+    w: &View<F>,
+    du: &View<F>,
+    dv: &View<F>,
+    dw: &View<F>,
+    at_boundary_x: &View<F>,
+    at_boundary_y: &View<F>,
+    at_boundary_z: &View<F>,
+    n_interior: usize,
+    n_faces: usize,
+    n_cells: usize,
+    #[comptime] dimension: usize,
+    #[comptime] plain: bool,
+) -> (F, F, F, F, F, F, F) {
+    let c = left[f] as usize;
+    let b = f - n_interior;
+    let s = Vec3::<F>::at(area, f, n_faces);
+    let p = pressure_at_boundary[b];
+    let a = conductance[f];
+    let mut t = Vec3::<F>::zero();
+    if comptime!(!plain) {
+        t = Vec3::<F>::at(tangential, f, n_faces);
+    }
+    let x = drag::<F>(a, t, u[c], at_boundary_x[b], du, c, n_cells, plain);
+    let y = drag::<F>(a, t, v[c], at_boundary_y[b], dv, c, n_cells, plain);
+    let mut z = F::literal(0.0);
+    if comptime!(dimension == 3) {
+        z = drag::<F>(a, t, w[c], at_boundary_z[b], dw, c, n_cells, plain);
+    }
+    (p * s.x, p * s.y, p * s.z, -x, -y, -z, flux[f])
+}
+
+/// Their sums.
+#[kernel(total_load, combine(sum, sum, sum, sum, sum, sum, sum), out(load))]
+pub fn load_of_faces(
+    pressure_x: f64,
+    pressure_y: f64,
+    pressure_z: f64,
+    viscous_x: f64,
+    viscous_y: f64,
+    viscous_z: f64,
+    flow: f64,
+) -> Load<f64> {
+    Load::<f64> { pressure_x, pressure_y, pressure_z, viscous_x, viscous_y, viscous_z, flow }
+}

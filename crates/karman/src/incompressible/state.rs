@@ -1,0 +1,77 @@
+//! What a restart needs of a flow.
+
+use super::{Collocated, IncompressibleError};
+use crate::real::Real;
+
+/// The state of a flow between two steps.
+pub struct State<F> {
+    /// Names and values of its arrays.
+    pub arrays: Vec<(String, Vec<F>)>,
+    /// Time, steps taken, the length of the step before (0: none).
+    pub clock: [f64; 3],
+}
+
+impl<F: Real> Collocated<F> {
+    /// Everything the next step depends on that is not made anew from it.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the device failed.
+    pub fn state(&self) -> Result<State<F>, IncompressibleError> {
+        let mut arrays = vec![];
+        for (k, component) in self.components.iter().enumerate() {
+            for (name, buffer) in [
+                ("velocity", &component.now),
+                ("velocity_before", &component.before),
+                ("increment", &component.increment),
+                ("carried_before", &component.carried_before),
+            ] {
+                arrays.push((format!("{name}_{k}"), self.backend.read(buffer)?));
+            }
+        }
+        for (name, buffer) in [
+            ("pressure", &self.pressure.value),
+            ("pressure_increment", &self.pressure.psi),
+            ("flux", &self.flux),
+            ("excess_before", &self.excess_before),
+        ] {
+            arrays.push((name.to_owned(), self.backend.read(buffer)?));
+        }
+        let clock = [self.time, self.steps as f64, self.step_before.unwrap_or(0.0)];
+        Ok(State { arrays, clock })
+    }
+
+    /// Goes on from what [`Collocated::state`] gave; `read` finds an array by name and length.
+    ///
+    /// # Errors
+    /// [`IncompressibleError`] where a prescribed value is not a number or the device failed.
+    pub fn restore(
+        &mut self,
+        mut read: impl FnMut(&str, usize) -> Vec<F>,
+        [time, steps, step_before]: [f64; 3],
+    ) -> Result<(), IncompressibleError> {
+        let backend = self.backend.clone();
+        let (n, n_faces) = (self.volume.len(), self.flux.len());
+        let mut carried_before = vec![];
+        for (k, component) in self.components.iter_mut().enumerate() {
+            backend.write(&mut component.now, &read(&format!("velocity_{k}"), n));
+            backend.write(&mut component.before, &read(&format!("velocity_before_{k}"), n));
+            backend.write(&mut component.increment, &read(&format!("increment_{k}"), n));
+            carried_before.push(read(&format!("carried_before_{k}"), n));
+        }
+        backend.write(&mut self.pressure.value, &read("pressure", n));
+        backend.write(&mut self.pressure.psi, &read("pressure_increment", n));
+        backend.write(&mut self.flux, &read("flux", n_faces));
+        (self.time, self.steps) = (time, steps as usize);
+        self.step_before = (step_before > 0.0).then_some(step_before);
+        self.momentum.set_mean_time([time, time])?;
+        self.pressure.set_time(time)?;
+        self.prescribe_slip(0.0);
+        self.refresh()?;
+        backend.write(&mut self.excess_before, &read("excess_before", n_faces));
+        for (component, values) in self.components.iter_mut().zip(carried_before) {
+            backend.write(&mut component.carried_before, &values);
+        }
+        self.balance.check(time);
+        Ok(())
+    }
+}

@@ -1,0 +1,353 @@
+//! A case of incompressible flow on the run loop.
+
+mod derived;
+mod monitors;
+mod shedding;
+
+use super::SimulationError;
+use super::equation::{Advance, Equation, Location, Monitored, Written};
+use super::linear::{self, Systems};
+use crate::backend::{Backend, Buffer};
+use crate::case::{
+    Case, ConvectionScheme, FlowBoundary, FlowScheme, FlowTimeMethod, IncompressibleCase,
+    Precision, PressureCorrectionCase, TimeMethod, Value,
+};
+use crate::diffusion::Prescribed;
+use crate::incompressible::{
+    Collocated, Convection, Field, FlowCondition, Numerics, PressureCorrection, PrescribedVector,
+    Problem, Scheme, StepReport,
+};
+use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
+use crate::mesh::geometry::cell_volumes;
+use crate::mesh::{Geometry, Mesh, Patch};
+use crate::real::Real;
+use crate::summary::{FlowSummary, LinearSummary, NamedList};
+use monitors::Monitors;
+use std::sync::Arc;
+
+/// Sets up the flow of a case in the precision it asks for.
+pub(super) fn equation(
+    case: &Case,
+    flow: &IncompressibleCase,
+    backend: &Backend,
+    mesh: &Mesh,
+    geometry: &Geometry,
+) -> Result<Box<dyn Equation>, SimulationError> {
+    let set_up = || -> Result<Box<dyn Equation>, SimulationError> {
+        Ok(match case.run.precision {
+            Precision::F64 => Box::new(FlowRun::<f64>::new(case, flow, backend, mesh, geometry)?),
+            Precision::F32 => Box::new(FlowRun::<f32>::new(case, flow, backend, mesh, geometry)?),
+        })
+    };
+    backend.install(set_up)
+}
+
+/// A flow with its clock and its monitors.
+struct FlowRun<F: Real> {
+    backend: Backend,
+    flow: Collocated<F>,
+    fields: Vec<&'static str>,
+    monitors: Monitors<F>,
+    volumes: Vec<f64>,
+    last: Option<StepReport>,
+}
+
+const COMPONENTS: [&str; 3] = ["velocity_x", "velocity_y", "velocity_z"];
+
+impl<F: Real> FlowRun<F> {
+    fn new(
+        case: &Case,
+        flow_case: &IncompressibleCase,
+        backend: &Backend,
+        mesh: &Mesh,
+        geometry: &Geometry,
+    ) -> Result<Self, SimulationError> {
+        refuse_what_is_missing(flow_case, mesh)?;
+        let problem = Problem {
+            viscosity: flow_case.viscosity,
+            source: vector(&flow_case.source),
+            conditions: mesh.patches.iter().map(|p| condition(flow_case, p)).collect(),
+            velocity: vector(&flow_case.initial_velocity),
+            pressure: Arc::new(flow_case.initial_pressure.clone()),
+        };
+        let numerics = numerics(case, flow_case)?;
+        let flow = Collocated::new(backend, mesh, geometry, &problem, &numerics)?;
+        let monitors = Monitors::new(case, backend, &flow, mesh, geometry)?;
+        let mut fields = COMPONENTS[..mesh.dimension].to_vec();
+        fields.push("pressure");
+        let (backend, volumes) = (backend.clone(), geometry.cell_volume.clone());
+        Ok(FlowRun { backend, flow, fields, monitors, volumes, last: None })
+    }
+
+    fn read(&self, buffer: &Buffer<F>) -> Result<Vec<f64>, SimulationError> {
+        Ok(self.backend.read(buffer)?.into_iter().map(Into::into).collect())
+    }
+
+    /// The pressure; where nothing fixes its level its mean is 0.
+    fn pressure(&self) -> Result<Vec<f64>, SimulationError> {
+        let mut pressure = self.read(self.flow.pressure())?;
+        let mean = self.mean_pressure(&pressure);
+        pressure.iter_mut().for_each(|p| *p -= mean);
+        Ok(pressure)
+    }
+
+    fn mean_pressure(&self, pressure: &[f64]) -> f64 {
+        if !self.flow.pressure_is_free() {
+            return 0.0;
+        }
+        let (mut sum, mut volume) = (0.0, 0.0);
+        for (p, v) in pressure.iter().zip(&self.volumes) {
+            (sum, volume) = (sum + p * v, volume + v);
+        }
+        sum / volume
+    }
+}
+
+fn refuse_what_is_missing(case: &IncompressibleCase, mesh: &Mesh) -> Result<(), SimulationError> {
+    let missing = |what: &str| Err(SimulationError::NotAvailable { what: what.to_owned() });
+    match case.scheme {
+        FlowScheme::Collocated => (),
+        FlowScheme::Staggered => return missing("scheme = \"staggered\""),
+        FlowScheme::ExactFractionalStep => return missing("scheme = \"exact_fractional_step\""),
+    }
+    if case.thermal.is_some() {
+        return missing("[incompressible.thermal]");
+    }
+    for patch in &case.boundary {
+        match patch.condition {
+            FlowBoundary::Periodic(_) => return missing("a periodic patch"),
+            FlowBoundary::ConvectiveOutlet => return missing("a convective outlet"),
+            _ => (),
+        }
+    }
+    debug_assert!(mesh.dimension >= 2);
+    Ok(())
+}
+
+fn shared(value: &Value) -> Arc<dyn Prescribed> {
+    Arc::new(value.clone())
+}
+
+fn vector(values: &[Value; 3]) -> PrescribedVector {
+    [0, 1, 2].map(|k| shared(&values[k]))
+}
+
+fn condition(case: &IncompressibleCase, patch: &Patch) -> FlowCondition {
+    let given = case.boundary.iter().find(|p| p.patch == patch.name);
+    match given.map(|p| &p.condition) {
+        Some(FlowBoundary::Velocity(value)) => FlowCondition::Velocity(vector(value)),
+        Some(FlowBoundary::Outlet(value)) => FlowCondition::Outlet(shared(value)),
+        Some(FlowBoundary::Open(value)) => FlowCondition::Open(shared(value)),
+        // What is not available was refused, and a patch without a condition by the case.
+        Some(
+            FlowBoundary::Slip
+            | FlowBoundary::Symmetry
+            | FlowBoundary::ConvectiveOutlet
+            | FlowBoundary::Periodic(_),
+        )
+        | None => FlowCondition::Slip,
+    }
+}
+
+fn numerics(case: &Case, flow: &IncompressibleCase) -> Result<Numerics, SimulationError> {
+    let scheme = match case.time.as_ref().map(|time| time.method) {
+        Some(TimeMethod::Flow(FlowTimeMethod::Ab2Cn)) => Scheme::Ab2Cn,
+        Some(TimeMethod::Flow(FlowTimeMethod::Rk3)) => {
+            return Err(SimulationError::NotAvailable { what: "method = \"rk3\"".to_owned() });
+        }
+        _ => Scheme::Bdf2,
+    };
+    let systems = Systems { corrected: false, steady: false };
+    Ok(Numerics {
+        convection: match flow.convection {
+            ConvectionScheme::Central => Convection::Central,
+            ConvectionScheme::Upwind => Convection::Upwind,
+            ConvectionScheme::LinearUpwind => Convection::LinearUpwind,
+        },
+        scheme,
+        pressure_correction: match flow.pressure_correction {
+            PressureCorrectionCase::None => PressureCorrection::None,
+            PressureCorrectionCase::Incremental => PressureCorrection::Incremental,
+            PressureCorrectionCase::IncrementalRotational => {
+                PressureCorrection::IncrementalRotational
+            }
+        },
+        nonorthogonal_correctors: flow.nonorthogonal_correctors,
+        pressure: linear::params(&flow.pressure, systems),
+        momentum: linear::params(&flow.momentum, systems),
+    })
+}
+
+impl<F: Real> Equation for FlowRun<F> {
+    fn name(&self) -> &'static str {
+        "incompressible"
+    }
+
+    fn fields(&self) -> &[&'static str] {
+        &self.fields
+    }
+
+    fn location(&self) -> Location {
+        Location::Cells
+    }
+
+    fn clock(&self) -> (f64, usize) {
+        self.flow.clock()
+    }
+
+    fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError> {
+        let Some(step) = step else { unreachable!("a case of flow has [time]") };
+        let report = self.flow.step(step)?;
+        let worse = if report.momentum.is_converged() { &report.pressure } else { &report.momentum };
+        let advance = Advance {
+            outcome: worse.clone(),
+            rate: if report.faults > 0 { f64::NAN } else { report.rate },
+            columns: [
+                ("cfl", report.courant),
+                ("pressure_iterations", report.pressure.iterations as f64),
+                ("momentum_iterations", report.momentum.iterations as f64),
+                ("kinetic_energy", report.kinetic_energy),
+                ("divergence_max", report.divergence),
+            ]
+            .into_iter()
+            .collect(),
+        };
+        self.last = Some(report);
+        Ok(advance)
+    }
+
+    fn monitor(&mut self) -> Result<Monitored, SimulationError> {
+        let free = self.flow.pressure_is_free();
+        let level = if free && self.monitors.need_level() {
+            let pressure = self.read(self.flow.pressure())?;
+            self.mean_pressure(&pressure)
+        } else {
+            0.0
+        };
+        self.monitors.look(&self.backend, &self.flow, level)
+    }
+
+    fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
+        let pressure = self.read(self.flow.pressure())?;
+        let level = self.mean_pressure(&pressure);
+        self.monitors.line(&self.backend, &self.flow, line, level)
+    }
+
+    fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
+        if name == "pressure" {
+            return self.pressure();
+        }
+        match self.fields.iter().position(|known| *known == name) {
+            Some(k) => self.read(self.flow.velocity(k)),
+            None => {
+                let (name, known) = (name.to_owned(), self.fields.join("`, `"));
+                Err(SimulationError::NoField { name, known: format!("`{known}`") })
+            }
+        }
+    }
+
+    fn written(&self, mesh: &Mesh, name: &str) -> Result<Written, SimulationError> {
+        match name {
+            "velocity" => {
+                let n = self.volumes.len();
+                let mut components = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
+                for (k, component) in components.iter_mut().enumerate().take(mesh.dimension) {
+                    *component = self.read(self.flow.velocity(k))?;
+                }
+                Ok(Written::Vector(components))
+            }
+            "vorticity" | "q_criterion" => {
+                let gradients = (0..mesh.dimension)
+                    .map(|k| {
+                        let gradient = self.flow.velocity_gradient(k)?;
+                        Ok(gradient.into_iter().map(Into::into).collect())
+                    })
+                    .collect::<Result<Vec<Vec<f64>>, SimulationError>>()?;
+                Ok(match name {
+                    "vorticity" => derived::vorticity(&gradients),
+                    _ => Written::Scalar(derived::q_criterion(&gradients)),
+                })
+            }
+            "streamfunction" if mesh.dimension == 2 => {
+                let flux = self.read(self.flow.flux())?;
+                Ok(Written::Scalar(derived::streamfunction(mesh, &flux)))
+            }
+            "streamfunction" => Err(SimulationError::PlaneOnly { name: name.to_owned() }),
+            _ => Ok(Written::Scalar(self.field(name)?)),
+        }
+    }
+
+    fn volumes(&self, mesh: &Mesh) -> Vec<f64> {
+        cell_volumes(mesh)
+    }
+
+    fn largest_rate(&self) -> Result<f64, SimulationError> {
+        Ok(self.flow.largest_rate())
+    }
+
+    fn linear_summary(&self) -> LinearSummary {
+        linear::summary_of(self.flow.pressure_setup())
+    }
+
+    fn solver_setups(&self) -> u64 {
+        1 + self.flow.momentum_setups()
+    }
+
+    fn flow_summary(&self) -> Option<FlowSummary> {
+        let last = self.last.as_ref()?;
+        Some(FlowSummary {
+            kinetic_energy: last.kinetic_energy,
+            divergence_max: last.divergence,
+            courant: last.courant,
+        })
+    }
+
+    fn patches_over_time(&self) -> NamedList<NamedList<f64>> {
+        self.monitors.over_time()
+    }
+
+    fn recirculations(&mut self) -> Result<NamedList<NamedList<f64>>, SimulationError> {
+        self.monitors.recirculations(&self.backend, &self.flow)
+    }
+
+    fn as_checkpointed(&self) -> &dyn Checkpointed {
+        self
+    }
+
+    fn as_checkpointed_mut(&mut self) -> &mut dyn Checkpointed {
+        self
+    }
+}
+
+/// Values are stored as `f64`, which holds every `f32` exactly.
+impl<F: Real> Checkpointed for FlowRun<F> {
+    fn arrays(&self) -> Result<Vec<NamedArray>, CheckpointError> {
+        let state = self.flow.state().map_err(super::state_error)?;
+        let widened = |values: Vec<F>| values.into_iter().map(Into::into).collect();
+        let mut arrays: Vec<NamedArray> = state
+            .arrays
+            .into_iter()
+            .map(|(name, values)| NamedArray::reals(&name, widened(values)))
+            .collect();
+        arrays.push(NamedArray::reals("clock", state.clock.to_vec()));
+        Ok(arrays)
+    }
+
+    fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointError> {
+        let clock = checkpoint.reals("clock", &[3])?;
+        let mut failed = None;
+        let read = |name: &str, len: usize| match checkpoint.reals(name, &[len]) {
+            Ok(values) => values.iter().map(|v| F::narrow(*v)).collect(),
+            Err(error) => {
+                failed.get_or_insert(error);
+                vec![F::narrow(0.0); len]
+            }
+        };
+        let restored = self.flow.restore(read, [clock[0], clock[1], clock[2]]);
+        failed.map_or(Ok(()), Err)?;
+        restored.map_err(super::state_error)
+    }
+}
+
+#[cfg(test)]
+mod tests;

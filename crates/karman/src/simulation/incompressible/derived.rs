@@ -1,0 +1,122 @@
+//! Fields that follow from the velocity: vorticity, Q criterion, streamfunction.
+
+use super::super::equation::Written;
+use crate::mesh::Mesh;
+use std::collections::VecDeque;
+
+/// ∂u_i/∂x_j of cell `c` from gradients `[component][3][n_cells]`.
+fn derivative(gradients: &[Vec<f64>], i: usize, j: usize, c: usize) -> f64 {
+    gradients.get(i).map_or(0.0, |g| g[j * (g.len() / 3) + c])
+}
+
+/// ∇ × u: its third component in the plane, else all three.
+pub(super) fn vorticity(gradients: &[Vec<f64>]) -> Written {
+    let n = gradients[0].len() / 3;
+    let component = |i: usize, j: usize| -> Vec<f64> {
+        (0..n).map(|c| derivative(gradients, j, i, c) - derivative(gradients, i, j, c)).collect()
+    };
+    if gradients.len() == 2 {
+        return Written::Scalar(component(0, 1));
+    }
+    Written::Vector([component(1, 2), component(2, 0), component(0, 1)])
+}
+
+/// Q = (‖Ω‖² − ‖S‖²)/2 = −½ Σ ∂u_i/∂x_j ∂u_j/∂x_i (Hunt, Wray & Moin 1988), positive where rotation wins.
+pub(super) fn q_criterion(gradients: &[Vec<f64>]) -> Vec<f64> {
+    let (n, d) = (gradients[0].len() / 3, gradients.len());
+    let of_cell = |c: usize| {
+        let mut sum = 0.0;
+        for i in 0..d {
+            for j in 0..d {
+                sum += derivative(gradients, i, j, c) * derivative(gradients, j, i, c);
+            }
+        }
+        -0.5 * sum
+    };
+    (0..n).map(of_cell).collect()
+}
+
+/// ψ with u = ∂ψ/∂y, v = −∂ψ/∂x in a plane mesh, the mean over the nodes of each cell. Along a face from
+/// its first to its second node, with the normal (dy, −dx), ψ grows by the flux through it; fluxes without
+/// divergence make that the same along every path. ψ is 0 at the first boundary node of each part.
+pub(super) fn streamfunction(mesh: &Mesh, flux: &[f64]) -> Vec<f64> {
+    let n = mesh.n_nodes();
+    let mut around: Vec<Vec<(u32, f64)>> = vec![vec![]; n];
+    for (face, flux) in flux.iter().enumerate() {
+        let nodes = mesh.face_to_nodes.of(face);
+        around[nodes[0] as usize].push((nodes[1], *flux));
+        around[nodes[1] as usize].push((nodes[0], -*flux));
+    }
+    let mut psi = vec![f64::NAN; n];
+    let boundary = (mesh.n_interior_faces()..mesh.n_faces()).map(|f| mesh.face_to_nodes.of(f)[0]);
+    let mut queue = VecDeque::new();
+    for start in boundary.chain(0..n as u32) {
+        if psi[start as usize].is_nan() {
+            psi[start as usize] = 0.0;
+            queue.push_back(start);
+        }
+        while let Some(node) = queue.pop_front() {
+            for (next, step) in &around[node as usize] {
+                if psi[*next as usize].is_nan() {
+                    psi[*next as usize] = psi[node as usize] + step;
+                    queue.push_back(*next);
+                }
+            }
+        }
+    }
+    let of_cell = |cell: usize| {
+        let nodes = mesh.cells.nodes_of(cell);
+        nodes.iter().map(|node| psi[*node as usize]).fold(0.0, |a, b| a + b) / nodes.len() as f64
+    };
+    (0..mesh.n_cells()).map(of_cell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::generate::{BoxParams, Element};
+    use crate::mesh::{Geometry, MeshOptions};
+
+    #[test]
+    fn a_solid_rotation_has_its_vorticity_q_and_streamfunction() {
+        // u = (−2y, 2x): vorticity 4, Q = 4, ψ = −(x² + y²) up to a constant.
+        let gradients = vec![vec![0.0, -2.0, 0.0], vec![2.0, 0.0, 0.0]];
+        let Written::Scalar(vorticity) = vorticity(&gradients) else { panic!("plane") };
+        assert_eq!((vorticity[0], q_criterion(&gradients)[0]), (4.0, 4.0));
+        let params = BoxParams {
+            size: vec![1.0, 1.0],
+            cells: vec![6, 6],
+            element: Some(Element::Triangle),
+            jitter: 0.2,
+            ..BoxParams::default()
+        };
+        let mesh = Mesh::new(params.generate().unwrap(), &MeshOptions::default()).unwrap();
+        let geometry = Geometry::new(&mesh).unwrap();
+        let at = |p: [f64; 3]| -(p[0] * p[0] + p[1] * p[1]);
+        let flux: Vec<f64> = (0..mesh.n_faces())
+            .map(|f| {
+                let (x, s) = (geometry.face_centre_of(f), geometry.area_vector_of(f));
+                -2.0 * x[1] * s[0] + 2.0 * x[0] * s[1]
+            })
+            .collect();
+        let psi = streamfunction(&mesh, &flux);
+        let mean = |c: usize| {
+            let nodes = mesh.cells.nodes_of(c);
+            nodes.iter().map(|n| at(mesh.points[*n as usize])).sum::<f64>() / nodes.len() as f64
+        };
+        let shift = psi[0] - mean(0);
+        for (c, psi) in psi.iter().enumerate() {
+            assert!((psi - mean(c) - shift).abs() < 1e-13, "{c}: {psi} {}", mean(c) + shift);
+        }
+    }
+
+    #[test]
+    fn a_rotation_about_an_axis_in_space_points_along_it() {
+        // u = ω × x, ω = (1, 2, 3): vorticity 2 ω.
+        let gradients =
+            vec![vec![0.0, -3.0, 2.0], vec![3.0, 0.0, -1.0], vec![-2.0, 1.0, 0.0]];
+        let Written::Vector(vorticity) = vorticity(&gradients) else { panic!("in space") };
+        assert_eq!(vorticity.map(|w| w[0]), [2.0, 4.0, 6.0]);
+        assert_eq!(q_criterion(&gradients)[0], 14.0);
+    }
+}

@@ -1,0 +1,268 @@
+//! Probes, lines and loads of a flow.
+
+use super::super::SimulationError;
+use super::super::equation::Monitored;
+use super::COMPONENTS;
+use super::shedding::Shedding;
+use crate::backend::Backend;
+use crate::case::{Case, FlowReference, PatchGroup};
+use crate::diffusion::{Functional, Functionals};
+use crate::incompressible::{Collocated, Field, Load, LoadedFaces};
+use crate::mesh::{Geometry, Mesh};
+use crate::monitor::{FaceGroup, Sampler, line_points, locate, reversed_length};
+use crate::real::Real;
+use crate::summary::NamedList;
+
+/// What is watched of a flow.
+pub(super) struct Monitors<F: Real> {
+    dimension: usize,
+    probes: Vec<String>,
+    at_probes: Points<F>,
+    lines: Vec<Points<F>>,
+    recirculations: Vec<Recirculation<F>>,
+    patches: Vec<WatchedPatch>,
+}
+
+/// Points at which velocity and pressure are wanted.
+struct Points<F: Real> {
+    velocity: Functionals<F>,
+    pressure: Functionals<F>,
+    is_inside: Vec<bool>,
+}
+
+struct Recirculation<F: Real> {
+    name: String,
+    points: Points<F>,
+    distances: Vec<f64>,
+    direction: [f64; 3],
+}
+
+struct WatchedPatch {
+    name: String,
+    area: f64,
+    faces: LoadedFaces,
+    /// Σ S, what a level of the pressure adds to the force.
+    area_vector: [f64; 3],
+    reference: Option<FlowReference>,
+    shedding: Shedding,
+}
+
+impl<F: Real> Points<F> {
+    fn new(
+        backend: &Backend,
+        flow: &Collocated<F>,
+        (mesh, geometry): (&Mesh, &Geometry),
+        points: &[[f64; 3]],
+    ) -> Self {
+        let located = locate(mesh, points);
+        let sampler = Sampler::of_cells(mesh, geometry, points);
+        let functional = |field: Field, point: usize| {
+            let Some(found) = &located[point] else { return Functional::default() };
+            // Among cells a plane fitted about the point is more accurate than the slope of one of them;
+            // at a boundary the cell's gradient knows what is held there.
+            if sampler.is_at_boundary(mesh, point) {
+                return flow.at_point(field, (mesh, geometry), found.cell, points[point]);
+            }
+            Functional { unknowns: sampler.row(point).collect(), ..Functional::default() }
+        };
+        let list = |field: Field| -> Functionals<F> {
+            let rows: Vec<Functional> = (0..points.len()).map(|i| functional(field, i)).collect();
+            Functionals::new(backend, &rows)
+        };
+        Points {
+            velocity: list(Field::Velocity(0)),
+            pressure: list(Field::Pressure),
+            is_inside: located.iter().map(Option::is_some).collect(),
+        }
+    }
+
+    /// Names and values at all points; not a number outside the mesh.
+    fn values(
+        &mut self,
+        backend: &Backend,
+        flow: &Collocated<F>,
+        level: f64,
+    ) -> Result<Vec<(&'static str, Vec<f64>)>, SimulationError> {
+        let mut columns = vec![];
+        let fields = (0..flow.dimension()).map(|k| (COMPONENTS[k], Field::Velocity(k)));
+        for (name, field) in fields.chain([("pressure", Field::Pressure)]) {
+            let (functionals, shift) = match field {
+                Field::Velocity(_) => (&mut self.velocity, 0.0),
+                Field::Pressure => (&mut self.pressure, level),
+            };
+            let results = flow.evaluate(field, functionals);
+            let values = backend.read(results)?.into_iter().map(Into::<f64>::into);
+            let inside = values.zip(&self.is_inside);
+            let values = inside.map(|(v, inside)| if *inside { v - shift } else { f64::NAN });
+            columns.push((name, values.collect()));
+        }
+        Ok(columns)
+    }
+}
+
+impl<F: Real> Monitors<F> {
+    pub(super) fn new(
+        case: &Case,
+        backend: &Backend,
+        flow: &Collocated<F>,
+        mesh: &Mesh,
+        geometry: &Geometry,
+    ) -> Result<Self, SimulationError> {
+        let output = &case.output;
+        let points: Vec<[f64; 3]> = output.probes.iter().map(|p| p.at).collect();
+        let names: Vec<&str> = output.probes.iter().map(|p| p.name.as_str()).collect();
+        Sampler::of_nodes(mesh, &points).require_inside(mesh, &names, &points)?;
+        let place = (mesh, geometry);
+        let patches = output.patches.iter().map(|group| watched(backend, group, mesh, geometry));
+        let recirculations = output.recirculations.iter().map(|line| {
+            let (distances, points) = line_points(line.from, line.to, line.points);
+            let along = [0, 1, 2].map(|k| line.to[k] - line.from[k]);
+            let length = along.iter().map(|x| x * x).fold(0.0, |a, b| a + b).sqrt();
+            Recirculation {
+                name: line.name.clone(),
+                points: Points::new(backend, flow, place, &points),
+                distances,
+                direction: along.map(|x| x / length),
+            }
+        });
+        let lines = output.lines.iter().map(|line| {
+            let (_, points) = line_points(line.from, line.to, line.points);
+            Points::new(backend, flow, place, &points)
+        });
+        Ok(Monitors {
+            dimension: mesh.dimension,
+            probes: output.probes.iter().map(|p| p.name.clone()).collect(),
+            at_probes: Points::new(backend, flow, place, &points),
+            lines: lines.collect(),
+            recirculations: recirculations.collect(),
+            patches: patches.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Whether the level of the pressure matters to what is watched at each step.
+    pub(super) fn need_level(&self) -> bool {
+        !self.probes.is_empty() || !self.patches.is_empty()
+    }
+
+    /// Probes and patches now; `level` is taken off the pressure.
+    pub(super) fn look(
+        &mut self,
+        backend: &Backend,
+        flow: &Collocated<F>,
+        level: f64,
+    ) -> Result<Monitored, SimulationError> {
+        let mut monitored = Monitored::default();
+        if !self.probes.is_empty() {
+            let columns = self.at_probes.values(backend, flow, level)?;
+            for (i, probe) in self.probes.iter().enumerate() {
+                let fields = columns.iter().map(|(name, values)| (*name, values[i])).collect();
+                monitored.probes.set(probe.clone(), fields);
+            }
+        }
+        let (time, _) = flow.clock();
+        for patch in &mut self.patches {
+            let load = flow.load(&mut patch.faces)?;
+            let quantities = patch.quantities(&load, level, self.dimension);
+            let coefficient = |name: &str| quantities.get(name).copied();
+            if let (Some(lift), Some(drag)) =
+                (coefficient("lift_coefficient"), coefficient("drag_coefficient"))
+            {
+                patch.shedding.record(time, lift, drag);
+            }
+            monitored.patches.set(patch.name.clone(), quantities);
+        }
+        Ok(monitored)
+    }
+
+    pub(super) fn line(
+        &mut self,
+        backend: &Backend,
+        flow: &Collocated<F>,
+        line: usize,
+        level: f64,
+    ) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
+        let columns = self.lines[line].values(backend, flow, level)?;
+        Ok(columns.into_iter().map(|(name, values)| (name.to_owned(), values)).collect())
+    }
+
+    /// Of each recirculation, the length of reversed flow.
+    pub(super) fn recirculations(
+        &mut self,
+        backend: &Backend,
+        flow: &Collocated<F>,
+    ) -> Result<NamedList<NamedList<f64>>, SimulationError> {
+        let mut lengths = NamedList::new();
+        for line in &mut self.recirculations {
+            let columns = line.points.values(backend, flow, 0.0)?;
+            let along = |i: usize| {
+                let components = columns.iter().zip(line.direction);
+                components.take(self.dimension).fold(0.0, |sum, ((_, u), d)| sum + u[i] * d)
+            };
+            let speeds: Vec<f64> = (0..line.distances.len()).map(along).collect();
+            let length = reversed_length(&line.distances, &speeds);
+            lengths.set(line.name.clone(), [("length", length)].into_iter().collect());
+        }
+        Ok(lengths)
+    }
+
+    /// What the history of the loads tells, of each patch.
+    pub(super) fn over_time(&self) -> NamedList<NamedList<f64>> {
+        let patches = self.patches.iter().filter_map(|patch| {
+            let reference = patch.reference.as_ref().filter(|r| r.is_given)?;
+            let scale = reference.length / reference.velocity;
+            Some((patch.name.clone(), patch.shedding.quantities(scale)))
+        });
+        patches.collect()
+    }
+}
+
+fn watched(
+    backend: &Backend,
+    group: &PatchGroup,
+    mesh: &Mesh,
+    geometry: &Geometry,
+) -> Result<WatchedPatch, SimulationError> {
+    let faces = FaceGroup::new(mesh, geometry, &group.name, &group.patches)?;
+    let all: Vec<u32> = faces.faces.iter().flat_map(|r| r.clone().map(|f| f as u32)).collect();
+    let mut area_vector = [0.0; 3];
+    for face in &all {
+        let area = geometry.area_vector_of(*face as usize);
+        (0..3).for_each(|k| area_vector[k] += area[k]);
+    }
+    Ok(WatchedPatch {
+        name: group.name.clone(),
+        area: faces.area,
+        faces: LoadedFaces::new(backend, all),
+        area_vector,
+        reference: group.flow.clone(),
+        shedding: Shedding::default(),
+    })
+}
+
+impl WatchedPatch {
+    fn quantities(&self, load: &Load<f64>, level: f64, dimension: usize) -> NamedList<f64> {
+        let reference = self.reference.as_ref();
+        let density = reference.map_or(1.0, |r| r.density);
+        let level = level + reference.map_or(0.0, |r| r.pressure / r.density);
+        let pressure = [load.pressure_x, load.pressure_y, load.pressure_z];
+        let viscous = [load.viscous_x, load.viscous_y, load.viscous_z];
+        let pressure = [0, 1, 2].map(|k| density * (pressure[k] - level * self.area_vector[k]));
+        let viscous = viscous.map(|v| density * v);
+        let mut quantities: NamedList<f64> =
+            [("area", self.area), ("flow_rate", load.flow)].into_iter().collect();
+        for (k, axis) in ["x", "y", "z"].into_iter().enumerate().take(dimension) {
+            quantities.set(format!("force_{axis}"), pressure[k] + viscous[k]);
+            quantities.set(format!("pressure_force_{axis}"), pressure[k]);
+            quantities.set(format!("viscous_force_{axis}"), viscous[k]);
+        }
+        if let Some(reference) = reference.filter(|r| r.is_given) {
+            let dynamic = 0.5 * density * reference.velocity.powi(2) * reference.area;
+            let along = |d: [f64; 3]| {
+                (0..3).map(|k| (pressure[k] + viscous[k]) * d[k]).fold(0.0, |a, b| a + b) / dynamic
+            };
+            quantities.set("drag_coefficient", along(reference.drag_direction));
+            quantities.set("lift_coefficient", along(reference.lift_direction));
+        }
+        quantities
+    }
+}

@@ -1,0 +1,115 @@
+//! `[linear_solver]` of a case in the words of the solver, and the solver in those of the summary.
+
+use crate::case::{
+    AmgParameters, Coarsening as CoarseningCase, Cycle as CycleCase,
+    HierarchyPrecision as HierarchyPrecisionCase, LinearSolverCase, Preconditioner,
+    Smoother as SmootherCase, SolverMethod,
+};
+use crate::linear::amg::{Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
+use crate::linear::{
+    AmgParams, HierarchyReport, Method, Params, PreconditionerKind, SolverSetup,
+};
+use crate::summary::LinearSummary;
+
+/// What is known of the systems that are to be solved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Systems {
+    /// Whether a correction makes them unsymmetric.
+    pub corrected: bool,
+    /// Whether there is one, and not one a step.
+    pub steady: bool,
+}
+
+/// What `auto` means here: conjugate gradients for symmetric systems, BiCGStab for corrected ones,
+/// FGMRES for cycles that are not symmetric; multigrid for large systems on the host; for the others
+/// Jacobi, but for steady corrected ones a Chebyshev polynomial, whose products leave the correction
+/// out (on 100 k tetrahedra it took half the time).
+pub(super) fn params(case: &LinearSolverCase, systems: Systems) -> Params {
+    let Systems { corrected, steady } = systems;
+    let amg = amg_params(&case.amg);
+    let uses_amg = matches!(case.preconditioner, Preconditioner::Auto | Preconditioner::Amg);
+    let method = match case.method {
+        SolverMethod::Auto if corrected => Method::BiCgStab,
+        SolverMethod::Auto if uses_amg && !amg.is_symmetric() => Method::Fgmres,
+        SolverMethod::Auto | SolverMethod::Cg => Method::ConjugateGradient,
+        SolverMethod::SingleReductionCg => Method::SingleReduction,
+        SolverMethod::FlexibleCg => Method::FlexibleConjugateGradient,
+        SolverMethod::BiCgStab => Method::BiCgStab,
+        SolverMethod::Fgmres => Method::Fgmres,
+        SolverMethod::Multigrid => Method::Stationary,
+    };
+    let chebyshev = PreconditionerKind::Chebyshev { degree: 4, ratio: 30.0 };
+    let preconditioner = match case.preconditioner {
+        Preconditioner::Auto if method == Method::Stationary => PreconditionerKind::Amg(amg),
+        Preconditioner::Auto => PreconditionerKind::Auto { amg, polynomial: corrected && steady },
+        Preconditioner::Jacobi => PreconditionerKind::Jacobi,
+        Preconditioner::None => PreconditionerKind::None,
+        Preconditioner::GaussSeidel => PreconditionerKind::GaussSeidel,
+        Preconditioner::Chebyshev => chebyshev,
+        Preconditioner::Amg => PreconditionerKind::Amg(amg),
+    };
+    Params {
+        method,
+        preconditioner,
+        relative_tolerance: case.relative_tolerance,
+        max_iterations: case.max_iterations,
+        ..Params::default()
+    }
+}
+
+/// The names of the case as those of the solver.
+fn amg_params(case: &AmgParameters) -> AmgParams {
+    let sparsification = |s: crate::case::Sparsification| Sparsification {
+        beta: s.beta,
+        increment: s.increment,
+        symmetric: s.symmetric,
+    };
+    let coarsening = match case.coarsening {
+        CoarseningCase::Pmis => Coarsening::Pmis,
+        CoarseningCase::RugeStuben => Coarsening::RugeStuben,
+        CoarseningCase::Aggregation => Coarsening::Aggregation,
+    };
+    AmgParams {
+        coarsening,
+        pairing: case.pairing,
+        interpolation_entries: if coarsening == Coarsening::Aggregation { 4 } else { 3 },
+        strength: case.strength,
+        drop_tolerance: case.drop_tolerance,
+        max_levels: case.max_levels,
+        boundary_weight: case.boundary_weight,
+        sparsification: case.sparsification.map(sparsification),
+        smoother: match case.smoother {
+            SmootherCase::L1Jacobi => Smoother::L1Jacobi,
+            SmootherCase::Chebyshev => Smoother::Chebyshev { degree: 2 },
+            SmootherCase::GaussSeidel => Smoother::GaussSeidel,
+        },
+        sweeps: case.sweeps,
+        cycle: match case.cycle {
+            CycleCase::V => Cycle::V,
+            CycleCase::W => Cycle::W,
+            CycleCase::F => Cycle::F,
+            CycleCase::K => Cycle::K,
+        },
+        precision: match case.hierarchy_precision {
+            HierarchyPrecisionCase::F64 => HierarchyPrecision::Same,
+            HierarchyPrecisionCase::F32 | HierarchyPrecisionCase::F16 => HierarchyPrecision::Single,
+        },
+        ..AmgParams::default()
+    }
+}
+
+/// What a solver is and the cost of its set-up; `work_units` are those of an iteration.
+pub(super) fn summary_of(setup: &SolverSetup) -> LinearSummary {
+    let hierarchy = setup.hierarchy.as_ref();
+    LinearSummary {
+        method: setup.method.name().to_owned(),
+        preconditioner: setup.preconditioner.to_owned(),
+        levels: hierarchy.map(|h| h.levels.len() as u64),
+        operator_complexity: hierarchy.map(HierarchyReport::operator_complexity),
+        grid_complexity: hierarchy.map(HierarchyReport::grid_complexity),
+        // Of a cycle; what an iteration adds is the product.
+        work_units: hierarchy.map(|h| h.work_units + 1.0),
+        setup_seconds: setup.seconds,
+        ..LinearSummary::default()
+    }
+}

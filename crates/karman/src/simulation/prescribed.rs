@@ -1,0 +1,42 @@
+//! Values of a case as what equations are prescribed.
+
+use crate::backend::{Backend, Buffer};
+use crate::case::Value;
+use crate::diffusion::{Evaluation, Evaluator, Prescribed};
+use crate::expression::DeviceExpression;
+
+impl Prescribed for Value {
+    fn sample(&self, points: &[f64], t: f64, out: &mut [f64]) {
+        self.evaluate_many(points, t, out);
+    }
+    fn depends_on_time(&self) -> bool {
+        Value::depends_on_time(self)
+    }
+    fn evaluation(&self, backend: &Backend) -> Evaluation {
+        match self {
+            Value::Expression(formula) if (0..3).any(|c| formula.depends_on_component(c)) => {
+                match backend.device() {
+                    // One instruction for many points at a time is the faster way on a host.
+                    None => Evaluation::OnHost,
+                    Some(_) => {
+                        let program = DeviceExpression::<f64>::new(backend, formula);
+                        Evaluation::OnBackend(Box::new(program))
+                    }
+                }
+            }
+            _ => Evaluation::Uniform,
+        }
+    }
+}
+
+impl Evaluator for DeviceExpression<f64> {
+    fn evaluate(
+        &self,
+        backend: &Backend,
+        points: &Buffer<f64>,
+        time: &Buffer<f64>,
+        out: &mut Buffer<f64>,
+    ) {
+        DeviceExpression::evaluate(self, backend, out.len(), points, time, out);
+    }
+}
