@@ -37,7 +37,12 @@ pub(super) struct Balance {
 }
 
 impl Balance {
-    pub(super) fn new(backend: &Backend, mesh: &Mesh, conditions: &[FlowCondition], needed: bool) -> Self {
+    pub(super) fn new(
+        backend: &Backend,
+        mesh: &Mesh,
+        conditions: &[FlowCondition],
+        needed: bool,
+    ) -> Self {
         let range = mesh.n_interior_faces() as u32..mesh.n_faces() as u32;
         let faces: Vec<u32> = if needed { range.collect() } else { vec![] };
         let varies = conditions.iter().any(|condition| match condition {

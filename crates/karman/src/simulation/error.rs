@@ -50,6 +50,9 @@ pub enum SimulationError {
     /// A picture.
     #[error(transparent)]
     Picture(#[from] PictureError),
+    /// A section whose equation cannot be run.
+    #[error("[{0}] cannot be run by this version")]
+    Unavailable(&'static str),
     /// A field the equation lacks.
     #[error("there is no field `{name}`; there is {known}")]
     NoField {

@@ -8,7 +8,7 @@ use crate::case::{
     AmgParameters, Case, Coarsening as CoarseningCase, Cycle as CycleCase,
     Discretization as DiscretizationCase, HeatBoundary, HeatCase, HeatTimeMethod,
     HierarchyPrecision as HierarchyPrecisionCase, LinearSolverCase, Precision, Preconditioner,
-    Smoother as SmootherCase, SolverMethod, Value,
+    Smoother as SmootherCase, SolverMethod, TimeMethod, Value,
 };
 use crate::diffusion::{
     Condition, Evaluation, Evaluator, Functional, Functionals, Material, Prescribed,
@@ -125,13 +125,14 @@ impl<F: Real> HeatRun<F> {
         };
         let heat = Heat::new(backend, mesh, geometry, problem)?;
         let params = params(&case.linear_solver, discretization, case.is_steady());
-        let march = case.time.as_ref().map(|time| {
-            let scheme = match time.method {
+        let march = case.time.as_ref().and_then(|time| {
+            let TimeMethod::Heat(method) = time.method else { return None };
+            let scheme = match method {
                 HeatTimeMethod::BackwardEuler => Scheme::BackwardEuler,
                 HeatTimeMethod::CrankNicolson => Scheme::CrankNicolson,
                 HeatTimeMethod::Bdf2 => Scheme::Bdf2,
             };
-            March::new(&heat, scheme, &params)
+            Some(March::new(&heat, scheme, &params))
         });
         let location = match discretization {
             Discretization::Cell { .. } => Location::Cells,

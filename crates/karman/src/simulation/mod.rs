@@ -69,7 +69,12 @@ impl Simulation {
         case.check_patches(&mesh.patches.iter().map(|p| p.name.clone()).collect::<Vec<_>>())?;
         case.check_regions(&mesh.regions)?;
         let geometry = timed(&mut phases, "geometry", || backend.install(|| Geometry::new(&mesh)))?;
-        let EquationCase::Heat(heat_case) = &case.equation;
+        let heat_case = match &case.equation {
+            EquationCase::Heat(heat_case) => heat_case,
+            EquationCase::Incompressible(_) => {
+                return Err(SimulationError::Unavailable("incompressible"));
+            }
+        };
         let equation = timed(&mut phases, "discretization", || {
             heat::equation(&case, heat_case, &backend, &mesh, &geometry)
         })?;
