@@ -335,6 +335,8 @@ mod tests {
             fields: [("temperature", FieldSummary { mean: 350.0, min: 300.0, max: 600.0 })]
                 .into_iter()
                 .collect(),
+            recirculation: NamedList::new(),
+            flow: None,
             errors: [("temperature", ErrorSummary { l1: 0.1, l2: 0.2, linf: 0.5 })]
                 .into_iter()
                 .collect(),

@@ -81,6 +81,7 @@ pub(crate) fn run(path: &Path, json: bool) -> Result<(), Failure> {
     mesh.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     let equation = match case.equation {
         Equation::Heat(_) => "heat conduction",
+        Equation::Incompressible(_) => "incompressible flow",
     };
     let kind = if case.is_steady() { "steady" } else { "in time" };
     console::print(&format!(

@@ -1,7 +1,7 @@
-//! `[boundary]`: one condition for each patch of the mesh.
+//! `[boundary]`: one condition for each patch of the mesh. Here as written, and for heat.
 
 use super::error::Problem;
-use super::value::{Maybe, Named, Reader, Rule, Sign, Value, ValueFile, required};
+use super::value::{Maybe, Named, Reader, Rule, Sign, Value, ValueFile, VectorFile, required};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt;
 use std::ops::Range;
@@ -53,7 +53,54 @@ pub(crate) struct PatchTableFile {
     heat_flux: Maybe<ValueFile>,
     convection: Maybe<ConvectionFile>,
     insulated: Maybe<bool>,
-    symmetry: Maybe<bool>,
+    pub(super) symmetry: Maybe<bool>,
+    pub(super) no_slip: Maybe<bool>,
+    pub(super) slip: Maybe<bool>,
+    pub(super) convective_outlet: Maybe<bool>,
+    pub(super) wall: Maybe<VectorFile<ValueFile>>,
+    pub(super) inlet: Maybe<VectorFile<ValueFile>>,
+    pub(super) outlet: Maybe<ValueFile>,
+    pub(super) open: Maybe<ValueFile>,
+    pub(super) periodic: Maybe<String>,
+}
+
+/// A key that is there, and where its value stands.
+pub(super) type Given = (&'static str, Range<usize>);
+
+/// The keys of those listed that are there.
+pub(super) fn given<const N: usize>(keys: [(&'static str, Option<Range<usize>>); N]) -> Vec<Given> {
+    keys.into_iter().filter_map(|(name, span)| span.map(|span| (name, span))).collect()
+}
+
+/// The span of a key's value.
+pub(super) fn span_of<T>(key: &Maybe<T>) -> Option<Range<usize>> {
+    key.as_ref().map(Spanned::span)
+}
+
+impl PatchTableFile {
+    /// The thermal conditions given.
+    pub(super) fn thermal(&self) -> Vec<Given> {
+        given([
+            ("temperature", span_of(&self.temperature)),
+            ("heat_flux", span_of(&self.heat_flux)),
+            ("convection", span_of(&self.convection)),
+            ("insulated", span_of(&self.insulated)),
+        ])
+    }
+
+    /// The conditions of flow given, but `symmetry`, which is one of heat as well.
+    pub(super) fn flow(&self) -> Vec<Given> {
+        given([
+            ("no_slip", span_of(&self.no_slip)),
+            ("slip", span_of(&self.slip)),
+            ("convective_outlet", span_of(&self.convective_outlet)),
+            ("wall", span_of(&self.wall)),
+            ("inlet", span_of(&self.inlet)),
+            ("outlet", span_of(&self.outlet)),
+            ("open", span_of(&self.open)),
+            ("periodic", span_of(&self.periodic)),
+        ])
+    }
 }
 
 /// `convection = { coefficient, ambient }`
@@ -92,10 +139,20 @@ impl<'de> Deserialize<'de> for PatchFile {
 /// Kinds without a value.
 pub(crate) const HEAT_KINDS: [&str; 2] = ["insulated", "symmetry"];
 /// Kinds that need a value.
-const HEAT_KEYS: [&str; 3] = ["temperature", "heat_flux", "convection"];
+pub(super) const HEAT_KEYS: [&str; 3] = ["temperature", "heat_flux", "convection"];
 /// Kinds of the equations of flow, for a clearer message.
-const FLOW_KINDS: [&str; 6] =
-    ["no_slip", "slip", "slip_wall", "convective_outlet", "supersonic_outlet", "periodic"];
+const FLOW_KINDS: [&str; 10] = [
+    "no_slip",
+    "slip",
+    "slip_wall",
+    "convective_outlet",
+    "supersonic_outlet",
+    "wall",
+    "inlet",
+    "outlet",
+    "open",
+    "periodic",
+];
 
 pub(crate) fn check_heat(
     file: Option<&Spanned<BoundaryFile>>,
@@ -143,74 +200,86 @@ fn heat_table(
     patch: &Spanned<String>,
     reader: Reader<'_>,
 ) -> Result<HeatBoundary, Problem> {
-    let given: Vec<(&str, Range<usize>)> = [
-        ("temperature", table.temperature.as_ref().map(Spanned::span)),
-        ("heat_flux", table.heat_flux.as_ref().map(Spanned::span)),
-        ("convection", table.convection.as_ref().map(Spanned::span)),
-        ("insulated", table.insulated.as_ref().map(Spanned::span)),
-        ("symmetry", table.symmetry.as_ref().map(Spanned::span)),
-    ]
-    .into_iter()
-    .filter_map(|(name, span)| span.map(|span| (name, span)))
-    .collect();
-    match given.as_slice() {
-        [] => {
-            let message = format!("patch \"{}\" has no condition", patch.get_ref());
-            return Err(Problem::at(patch.span(), message)
-                .among("", "valid kinds", HEAT_KINDS)
-                .note(VALUED_KINDS));
-        }
-        [_] => {}
-        [(first, _), (second, span), ..] => {
-            let message = format!(
-                "patch \"{}\" has two thermal conditions, `{first}` and `{second}`",
-                patch.get_ref()
-            );
-            return Err(Problem::at(span.clone(), message));
+    if let Some((kind, span)) = table.flow().into_iter().next() {
+        let message = format!("`{kind}` is a condition for flow, not for heat");
+        let problem = Problem::at(span, message).among("", "valid kinds", HEAT_KINDS);
+        return Err(problem.note(VALUED_KINDS));
+    }
+    let mut given = table.thermal();
+    given.extend(span_of(&table.symmetry).map(|span| ("symmetry", span)));
+    only_one(&given, patch, "thermal conditions")?;
+    match thermal(table, reader)? {
+        Some(condition) => Ok(condition),
+        None if flag(&table.symmetry, "symmetry")? => Ok(HeatBoundary::Symmetry),
+        None => Err(Problem::at(patch.span(), no_condition(patch))
+            .among("", "valid kinds", HEAT_KINDS)
+            .note(VALUED_KINDS)),
+    }
+}
+
+pub(super) fn no_condition(patch: &Spanned<String>) -> String {
+    format!("patch \"{}\" has no condition", patch.get_ref())
+}
+
+/// Refuses a second condition of a kind.
+pub(super) fn only_one(
+    given: &[Given],
+    patch: &Spanned<String>,
+    kinds: &str,
+) -> Result<(), Problem> {
+    let [(first, _), (second, span), ..] = given else { return Ok(()) };
+    let patch = patch.get_ref();
+    let message = format!("patch \"{patch}\" has two {kinds}, `{first}` and `{second}`");
+    Err(Problem::at(span.clone(), message))
+}
+
+/// A kind without a value, spelled `kind = true`.
+pub(super) fn flag(file: &Maybe<bool>, name: &str) -> Result<bool, Problem> {
+    match file {
+        None => Ok(false),
+        Some(flag) if *flag.get_ref() => Ok(true),
+        Some(flag) => {
+            let message = format!("`{name} = false` is no condition: leave it out");
+            Err(Problem::at(flag.span(), message))
         }
     }
+}
+
+/// The thermal condition of a table, if it has one.
+pub(super) fn thermal(
+    table: &PatchTableFile,
+    reader: Reader<'_>,
+) -> Result<Option<HeatBoundary>, Problem> {
     let rule = |name, sign| Rule { name, sign, time: true };
     if let Some(value) = &table.temperature {
-        return reader.value(value, rule("temperature", Sign::Any)).map(HeatBoundary::Temperature);
+        let value = reader.value(value, rule("temperature", Sign::Any))?;
+        return Ok(Some(HeatBoundary::Temperature(value)));
     }
     if let Some(value) = &table.heat_flux {
-        return reader.value(value, rule("heat_flux", Sign::Any)).map(HeatBoundary::HeatFlux);
+        let value = reader.value(value, rule("heat_flux", Sign::Any))?;
+        return Ok(Some(HeatBoundary::HeatFlux(value)));
     }
     if let Some(convection) = &table.convection {
         let (entries, span) = (convection.get_ref(), convection.span());
         let coefficient = required(&entries.coefficient, "coefficient", &span)?;
         let ambient = required(&entries.ambient, "ambient", &span)?;
-        return Ok(HeatBoundary::Convection {
+        return Ok(Some(HeatBoundary::Convection {
             coefficient: reader.value(coefficient, rule("coefficient", Sign::NotNegative))?,
             ambient: reader.value(ambient, rule("ambient", Sign::Any))?,
-        });
+        }));
     }
-    let flags = [
-        (&table.insulated, HeatBoundary::Insulated, "insulated"),
-        (&table.symmetry, HeatBoundary::Symmetry, "symmetry"),
-    ];
-    for (flag, condition, name) in flags {
-        match flag {
-            Some(flag) if *flag.get_ref() => return Ok(condition),
-            Some(flag) => {
-                let message = format!("`{name} = false` is no condition: leave it out");
-                return Err(Problem::at(flag.span(), message));
-            }
-            None => {}
-        }
-    }
-    Err(Problem::at(patch.span(), format!("patch \"{}\" has no condition", patch.get_ref())))
+    Ok(flag(&table.insulated, "insulated")?.then_some(HeatBoundary::Insulated))
 }
 
 /// Lines to paste into `[boundary]` for patches that lack a condition.
-pub(crate) fn stanza(patches: &[&str]) -> String {
+pub(crate) fn stanza(patches: &[&str], kind: &str) -> String {
     let lines: Vec<String> =
-        patches.iter().map(|patch| format!("{} = \"insulated\"", toml_key(patch))).collect();
+        patches.iter().map(|patch| format!("{} = \"{kind}\"", toml_key(patch))).collect();
     lines.join("\n")
 }
 
 /// A key as TOML wants it: bare where it can be, else in quotes.
-fn toml_key(name: &str) -> String {
+pub(super) fn toml_key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(bare) {
         return name.to_owned();

@@ -1,23 +1,14 @@
-//! `[exact]` and `[expected]`: what a result is compared with.
+//! `[expected]`: what numbers of a result are held to.
 
 use super::error::Problem;
-use super::heat::{HEAT_FIELDS, HEAT_PATCH_QUANTITIES};
+use super::exact::ExactField;
+use super::names::Names;
 use super::output::OutputCase;
-use super::value::{Maybe, Named, Reader, Rule, ScalarFile, Sign, Value, number, refuse, required};
+use super::value::{Maybe, Named, Sign, number, required};
 use crate::expression::nearest_name;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use std::ops::Range;
 use toml::Spanned;
-
-/// A field and the formula its result is compared with.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ExactField {
-    /// The field.
-    pub field: String,
-    /// The exact solution, of place and time.
-    pub value: Value,
-}
 
 /// A number of `summary.json` and what it is held to.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,15 +30,6 @@ impl Expectation {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ExactFile {
-    temperature: Maybe<ScalarFile>,
-    velocity: Maybe<IgnoredAny>,
-    pressure: Maybe<IgnoredAny>,
-    density: Maybe<IgnoredAny>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct ExpectationFile {
     value: Maybe<f64>,
     absolute: Maybe<f64>,
@@ -56,28 +38,9 @@ pub(crate) struct ExpectationFile {
 
 pub(crate) type ExpectedFile = Named<ExpectationFile>;
 
-pub(crate) fn check_exact(
-    file: Option<&Spanned<ExactFile>>,
-    reader: Reader<'_>,
-) -> Result<Vec<ExactField>, Problem> {
-    let Some(file) = file else {
-        return Ok(Vec::new());
-    };
-    let keys = file.get_ref();
-    const FLOW: &str = "belongs to a flow case, this one is of heat";
-    refuse(&keys.velocity, "velocity", FLOW)?;
-    refuse(&keys.pressure, "pressure", FLOW)?;
-    refuse(&keys.density, "density", FLOW)?;
-    let Some(temperature) = &keys.temperature else {
-        return Ok(Vec::new());
-    };
-    let rule = Rule { name: "temperature", sign: Sign::Any, time: true };
-    let value = reader.scalar(temperature.get_ref(), temperature.span(), rule)?;
-    Ok(vec![ExactField { field: "temperature".to_owned(), value }])
-}
-
-/// Entries of the summary that a case may be held to. `PROBE`, `PATCH`, `FIELD` and `QUANTITY`
-/// stand for names; `errors` needs the field in `[exact]`.
+/// Entries of the summary that a case may be held to. `PROBE`, `PATCH`, `NAME`, `FIELD` and
+/// `QUANTITY` stand for names; `errors` needs the field in `[exact]`, `flow` and `recirculation`
+/// need a flow.
 pub const SUMMARY_PATHS: &[&str] = &[
     "mesh.dimension",
     "mesh.nodes",
@@ -99,16 +62,27 @@ pub const SUMMARY_PATHS: &[&str] = &[
     "errors.FIELD.l1",
     "errors.FIELD.l2",
     "errors.FIELD.linf",
+    "flow.kinetic_energy",
+    "flow.divergence_max",
+    "flow.courant",
+    "recirculation.NAME.length",
 ];
+
+/// The entries that the summary of a case may have.
+fn paths(names: Names) -> impl Iterator<Item = &'static str> {
+    let of_flow = |path: &str| path.starts_with("flow.") || path.starts_with("recirculation.");
+    SUMMARY_PATHS.iter().copied().filter(move |path| names.is_flow() || !of_flow(path))
+}
 
 pub(crate) fn check(
     file: Option<&Spanned<ExpectedFile>>,
     output: &OutputCase,
     exact: &[ExactField],
+    names: Names,
 ) -> Result<Vec<Expectation>, Problem> {
     let mut expectations = Vec::new();
     for (path, entry) in file.iter().flat_map(|file| &file.get_ref().0) {
-        check_path(path, output, exact)?;
+        check_path(path, output, exact, names)?;
         let (keys, span) = (entry.get_ref(), entry.span());
         required(&keys.value, "value", &span)?;
         let value = number(&keys.value, 0.0, "value", Sign::Any)?;
@@ -136,12 +110,13 @@ fn check_path(
     path: &Spanned<String>,
     output: &OutputCase,
     exact: &[ExactField],
+    names: Names,
 ) -> Result<(), Problem> {
     let parts: Vec<&str> = path.get_ref().split('.').collect();
     if parts.len() < 2 {
-        return Err(unknown_path(path));
+        return Err(unknown_path(path, names));
     }
-    let same_shape = |pattern: &&str| {
+    let same_shape = |pattern: &&'static str| {
         let pattern: Vec<&str> = pattern.split('.').collect();
         pattern.len() == parts.len()
             && pattern
@@ -149,44 +124,58 @@ fn check_path(
                 .zip(&parts)
                 .all(|(wanted, part)| is_placeholder(wanted) || wanted == part)
     };
-    let Some(pattern) = SUMMARY_PATHS.iter().copied().find(same_shape) else {
-        return Err(unknown_path(path));
+    let Some(pattern) = paths(names).find(same_shape) else {
+        return Err(unknown_path(path, names));
     };
     for (wanted, part) in pattern.split('.').zip(&parts) {
         let known: Vec<&str> = match wanted {
             "PROBE" => output.probes.iter().map(|probe| probe.name.as_str()).collect(),
             "PATCH" => output.patches.iter().map(|group| group.name.as_str()).collect(),
-            "QUANTITY" => HEAT_PATCH_QUANTITIES.to_vec(),
-            "FIELD" if parts[0] == "errors" => {
-                exact.iter().map(|exact| exact.field.as_str()).collect()
+            "NAME" => output.recirculations.iter().map(|line| line.name.as_str()).collect(),
+            "QUANTITY" => {
+                let group = output.patches.iter().find(|group| group.name == parts[1]);
+                group.map_or(Vec::new(), |group| names.patch_quantities(group))
             }
-            "FIELD" => HEAT_FIELDS.to_vec(),
+            "FIELD" if parts[0] == "errors" => fields_with_errors(exact),
+            "FIELD" => names.components(),
             _ => continue,
         };
         if !known.contains(part) {
+            let case = names.case();
             let missing = match wanted {
                 "PROBE" => format!("there is no [[output.probe]] named `{part}`"),
                 "PATCH" => format!("there is no [[output.patch]] named `{part}`"),
-                "QUANTITY" => format!("a patch of a heat case has no quantity `{part}`"),
+                "NAME" => format!("there is no [[output.recirculation]] named `{part}`"),
+                "QUANTITY" => format!("a patch of {case} has no quantity `{part}`"),
                 _ if parts[0] == "errors" => format!("[exact] has no field `{part}`"),
-                _ => format!("a heat case has no field `{part}`"),
+                _ => format!("{case} has no field `{part}`"),
             };
-            return Err(Problem::at(path.span(), missing).among(part, "known", known));
+            let problem = Problem::at(path.span(), missing).among(part, "known", known);
+            let remedy = if parts[0] == "errors" { None } else { names.remedy(part) };
+            return Err(remedy.into_iter().fold(problem, Problem::note));
         }
     }
     Ok(())
+}
+
+/// The fields of `[exact]`, and with all components of the velocity the norm of its error.
+fn fields_with_errors(exact: &[ExactField]) -> Vec<&str> {
+    let fields = exact.iter().map(|exact| exact.field.as_str());
+    let velocity = exact.iter().any(|exact| exact.field == "velocity_x").then_some("velocity");
+    fields.chain(velocity).collect()
 }
 
 fn is_placeholder(part: &str) -> bool {
     part.chars().all(|c| c.is_ascii_uppercase())
 }
 
-fn unknown_path(path: &Spanned<String>) -> Problem {
+fn unknown_path(path: &Spanned<String>, names: Names) -> Problem {
     let span: Range<usize> = path.span();
     let mut problem =
         Problem::at(span, format!("the summary of a run has no entry `{}`", path.get_ref()));
-    if let Some(nearest) = nearest_name(path.get_ref(), SUMMARY_PATHS.iter().copied()) {
+    if let Some(nearest) = nearest_name(path.get_ref(), paths(names)) {
         problem = problem.note(format!("did you mean \"{nearest}\"?"));
     }
-    problem.note(format!("valid entries, in quotes: {}", SUMMARY_PATHS.join(", ")))
+    problem
+        .note(format!("valid entries, in quotes: {}", paths(names).collect::<Vec<_>>().join(", ")))
 }

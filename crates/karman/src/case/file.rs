@@ -2,8 +2,11 @@
 
 use super::boundary::BoundaryFile;
 use super::error::Problem;
-use super::expected::{ExactFile, ExpectedFile};
-use super::heat::{HeatFile, InitialFile};
+use super::exact::ExactFile;
+use super::expected::ExpectedFile;
+use super::heat::HeatFile;
+use super::incompressible::IncompressibleFile;
+use super::initial::InitialFile;
 use super::linear_solver::LinearSolverFile;
 use super::mesh::MeshFile;
 use super::output::OutputFile;
@@ -21,7 +24,7 @@ pub(crate) struct CaseFile {
     pub(crate) title: Option<String>,
     pub(crate) mesh: Maybe<MeshFile>,
     pub(crate) heat: Maybe<HeatFile>,
-    pub(crate) incompressible: Maybe<IgnoredAny>,
+    pub(crate) incompressible: Maybe<IncompressibleFile>,
     pub(crate) euler: Maybe<IgnoredAny>,
     pub(crate) initial: Maybe<InitialFile>,
     pub(crate) boundary: Maybe<BoundaryFile>,
@@ -35,9 +38,16 @@ pub(crate) struct CaseFile {
     pub(crate) expected: Maybe<ExpectedFile>,
 }
 
+/// The section that says what is solved.
+#[derive(Clone, Copy)]
+pub(crate) enum EquationFile<'f> {
+    Heat(&'f Spanned<HeatFile>),
+    Incompressible(&'f Spanned<IncompressibleFile>),
+}
+
 impl CaseFile {
     /// The equations named, which must be one, and of those that this version solves.
-    pub(crate) fn equation(&self) -> Result<&Spanned<HeatFile>, Problem> {
+    pub(crate) fn equation(&self) -> Result<EquationFile<'_>, Problem> {
         let given: Vec<_> = [
             ("heat", self.heat.as_ref().map(Spanned::span)),
             ("incompressible", self.incompressible.as_ref().map(Spanned::span)),
@@ -50,15 +60,15 @@ impl CaseFile {
             let message = format!("a case has one equation, this one has [{first}] and [{second}]");
             return Err(Problem::at(span.clone(), message));
         }
-        if let Some(problem) = unavailable(&self.incompressible, "incompressible") {
-            return Err(problem);
-        }
         if let Some(problem) = unavailable(&self.euler, "euler") {
             return Err(problem);
         }
-        self.heat.as_ref().ok_or_else(|| {
+        if let Some(flow) = &self.incompressible {
+            return Ok(EquationFile::Incompressible(flow));
+        }
+        self.heat.as_ref().map(EquationFile::Heat).ok_or_else(|| {
             let problem = Problem::at(0..0, "the case has no equation: a section is missing");
-            problem.note("add [heat]")
+            problem.note("add [heat] or [incompressible]")
         })
     }
 
@@ -72,5 +82,9 @@ fn unavailable(section: &Maybe<IgnoredAny>, name: &str) -> Option<Problem> {
     let section = section.as_ref()?;
     let message = format!("[{name}] is not available in this version");
     let problem = Problem::at(section.span(), message);
-    Some(if name == "adapt" { problem } else { problem.note("available: [heat]") })
+    Some(if name == "adapt" {
+        problem
+    } else {
+        problem.note("available: [heat], [incompressible]")
+    })
 }

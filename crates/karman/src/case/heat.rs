@@ -1,19 +1,11 @@
-//! `[heat]` and `[initial]`: ∂(ρc T)/∂t = ∇·(k ∇T) + S.
+//! `[heat]`: ∂(ρc T)/∂t = ∇·(k ∇T) + S.
 
 use super::boundary::{HeatBoundary, PatchCondition};
 use super::error::Problem;
 use super::keyword::keyword;
-use super::value::{
-    ByRegion, Maybe, Named, QuantityFile, Reader, Rule, ScalarFile, Sign, Value, refuse,
-};
+use super::value::{ByRegion, Maybe, Named, QuantityFile, Reader, Rule, ScalarFile, Sign, Value};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use toml::Spanned;
-
-/// Fields of a heat case that can be written, probed and drawn.
-pub const HEAT_FIELDS: &[&str] = &["temperature"];
-/// Quantities of a patch of a heat case.
-pub const HEAT_PATCH_QUANTITIES: &[&str] = &["area", "heat_flux"];
 
 /// A checked heat conduction problem.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,15 +53,6 @@ pub(crate) struct HeatRegionFile {
     conductivity: Maybe<ScalarFile>,
     heat_capacity: Maybe<ScalarFile>,
     source: Maybe<ScalarFile>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct InitialFile {
-    temperature: Maybe<ScalarFile>,
-    velocity: Maybe<IgnoredAny>,
-    pressure: Maybe<IgnoredAny>,
-    density: Maybe<IgnoredAny>,
 }
 
 const CONDUCTIVITY: Rule = Rule { name: "conductivity", sign: Sign::Positive, time: false };
@@ -122,31 +105,4 @@ pub(crate) fn regions_with<'f>(
         };
         given.as_ref().map(|_| name)
     })
-}
-
-/// The temperature at the start; it must be given where time matters.
-pub(crate) fn check_initial(
-    file: Option<&Spanned<InitialFile>>,
-    time: Option<std::ops::Range<usize>>,
-    reader: Reader<'_>,
-) -> Result<Value, Problem> {
-    let keys = file.map(Spanned::get_ref);
-    if let Some(keys) = keys {
-        const FLOW: &str = "belongs to a flow case, this one is of heat";
-        refuse(&keys.velocity, "velocity", FLOW)?;
-        refuse(&keys.pressure, "pressure", FLOW)?;
-        refuse(&keys.density, "density", FLOW)?;
-    }
-    match (keys.and_then(|keys| keys.temperature.as_ref()), time) {
-        (Some(value), _) => {
-            let rule = Rule { name: "temperature", sign: Sign::Any, time: false };
-            reader.scalar(value.get_ref(), value.span(), rule)
-        }
-        (None, None) => Ok(Value::Constant(0.0)),
-        (None, Some(time)) => {
-            let place = file.map_or(time, Spanned::span);
-            let message = "a run in time needs the temperature at its start";
-            Err(Problem::at(place, message).note("add to [initial]: temperature = 300.0"))
-        }
-    }
 }

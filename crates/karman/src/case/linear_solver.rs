@@ -1,4 +1,4 @@
-//! `[linear_solver]`: how systems of equations are solved.
+//! `[linear_solver]`, and sections of the same keys: how systems of equations are solved.
 
 use super::amg::{self, AmgFile, AmgParameters};
 use super::error::Problem;
@@ -14,7 +14,8 @@ pub struct LinearSolverCase {
     pub method: SolverMethod,
     /// Its preconditioner; default `auto`.
     pub preconditioner: Preconditioner,
-    /// Stop once ‖b − Ax‖ ≤ tolerance ‖b‖, 0: after `max_iterations`; default 1e-8.
+    /// Stop once ‖b − Ax‖ ≤ tolerance ‖b‖, 0: after `max_iterations`; default 1e-8, in a
+    /// flow 1e-6.
     pub relative_tolerance: f64,
     /// Most iterations of one solve; default 500.
     pub max_iterations: usize,
@@ -70,24 +71,28 @@ pub(crate) struct LinearSolverFile {
     pub(crate) amg: Maybe<AmgFile>,
 }
 
-/// Parameters of multigrid beside another preconditioner.
-pub(crate) fn amg_without_effect(keys: &LinearSolverFile) -> Option<Problem> {
+/// Parameters of multigrid beside another preconditioner, in the section named.
+pub(crate) fn amg_without_effect(keys: &LinearSolverFile, section: &str) -> Option<Problem> {
     let amg = keys.amg.as_ref()?;
     let preconditioner = *keys.preconditioner.as_ref()?.get_ref();
     if matches!(preconditioner, Preconditioner::Auto | Preconditioner::Amg) {
         return None;
     }
     let word = preconditioner.word();
-    let message = format!("[linear_solver.amg] has no effect: the preconditioner is \"{word}\"");
+    let message = format!("[{section}.amg] has no effect: the preconditioner is \"{word}\"");
     Some(Problem::at(amg.span(), message))
 }
 
-pub(crate) fn check(file: Option<&Spanned<LinearSolverFile>>) -> Result<LinearSolverCase, Problem> {
+/// A section of these keys; `tolerance` is the default of `relative_tolerance`.
+pub(crate) fn check(
+    file: Option<&Spanned<LinearSolverFile>>,
+    tolerance: f64,
+) -> Result<LinearSolverCase, Problem> {
     let Some(file) = file else {
         return Ok(LinearSolverCase {
             method: SolverMethod::Auto,
             preconditioner: Preconditioner::Auto,
-            relative_tolerance: 1e-8,
+            relative_tolerance: tolerance,
             max_iterations: 500,
             amg: AmgParameters::default(),
         });
@@ -105,7 +110,7 @@ pub(crate) fn check(file: Option<&Spanned<LinearSolverFile>>) -> Result<LinearSo
         return Err(Problem::at(file.span(), message).note("leave `preconditioner` out"));
     }
     let relative_tolerance =
-        number(&keys.relative_tolerance, 1e-8, "relative_tolerance", Sign::NotNegative)?;
+        number(&keys.relative_tolerance, tolerance, "relative_tolerance", Sign::NotNegative)?;
     if let Some(file) = keys.relative_tolerance.as_ref().filter(|_| relative_tolerance >= 1.0) {
         let message = format!("`relative_tolerance` must be below 1, not {relative_tolerance}");
         return Err(Problem::at(file.span(), message));

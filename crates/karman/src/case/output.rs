@@ -1,11 +1,14 @@
 //! `[output]`: what a run writes, where and when.
 
 use super::error::Problem;
-use super::heat::HEAT_FIELDS;
+use super::flow_output::{
+    FlowReference, Recirculation, RecirculationFile, ReferenceFile, check_recirculations,
+    check_reference,
+};
 use super::keyword::keyword;
+use super::names::Names;
 use super::value::{Maybe, Sign, number, point, refuse, required};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -17,7 +20,7 @@ pub struct OutputCase {
     pub directory: PathBuf,
     /// When fields are written; default: at the end.
     pub every: OutputInterval,
-    /// The fields written; default: all of the equation.
+    /// The fields written; default: those solved for.
     pub fields: Vec<String>,
     /// Format of the files of fields; default `vtu`.
     pub format: FieldFormat,
@@ -29,6 +32,8 @@ pub struct OutputCase {
     pub lines: Vec<Line>,
     /// Groups of patches whose integrals go to the history.
     pub patches: Vec<PatchGroup>,
+    /// Lengths of reversed flow, of a flow alone.
+    pub recirculations: Vec<Recirculation>,
 }
 
 /// When fields are written besides the end.
@@ -109,6 +114,8 @@ pub struct PatchGroup {
     pub name: String,
     /// Names of patches of the mesh.
     pub patches: Vec<String>,
+    /// What forces are related to; `Some` for a flow.
+    pub flow: Option<FlowReference>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -123,7 +130,7 @@ pub(crate) struct OutputFile {
     probe: Option<Vec<Spanned<ProbeFile>>>,
     line: Option<Vec<Spanned<LineFile>>>,
     pub(crate) patch: Option<Vec<Spanned<PatchGroupFile>>>,
-    recirculation: Maybe<IgnoredAny>,
+    recirculation: Maybe<Vec<Spanned<RecirculationFile>>>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -161,10 +168,10 @@ pub(crate) struct LineFile {
 pub(crate) struct PatchGroupFile {
     name: Maybe<String>,
     pub(crate) patches: Maybe<Vec<Spanned<String>>>,
-    reference: Maybe<IgnoredAny>,
-    drag_direction: Maybe<IgnoredAny>,
-    lift_direction: Maybe<IgnoredAny>,
-    moment_centre: Maybe<IgnoredAny>,
+    pub(super) reference: Maybe<ReferenceFile>,
+    pub(super) drag_direction: Maybe<Vec<f64>>,
+    pub(super) lift_direction: Maybe<Vec<f64>>,
+    pub(super) moment_centre: Maybe<Vec<f64>>,
 }
 
 const FLOW: &str = "belongs to a flow case, this one is of heat";
@@ -174,21 +181,26 @@ pub(crate) fn check(
     folder: &Path,
     name: &str,
     time: Option<&Range<usize>>,
+    names: Names,
 ) -> Result<OutputCase, Problem> {
     let Some(file) = file else {
         return Ok(OutputCase {
             directory: folder.join(name),
             every: OutputInterval::End,
-            fields: all_fields(),
+            fields: default_fields(names),
             format: FieldFormat::Vtu,
             picture: None,
             probes: Vec::new(),
             lines: Vec::new(),
             patches: Vec::new(),
+            recirculations: Vec::new(),
         });
     };
     let keys = file.get_ref();
-    refuse(&keys.recirculation, "recirculation", FLOW)?;
+    if !names.is_flow() {
+        refuse(&keys.recirculation, "recirculation", FLOW)?;
+    }
+    let recirculations = keys.recirculation.as_ref().map(|files| files.get_ref().as_slice());
     Ok(OutputCase {
         directory: match &keys.directory {
             None => folder.join(name),
@@ -199,19 +211,23 @@ pub(crate) fn check(
         },
         every: interval(keys, time)?,
         fields: match &keys.fields {
-            None => all_fields(),
-            Some(fields) => fields.get_ref().iter().map(field).collect::<Result<_, _>>()?,
+            None => default_fields(names),
+            Some(fields) => {
+                let checked = fields.get_ref().iter().map(|name| field(name, names));
+                checked.collect::<Result<_, _>>()?
+            }
         },
         format: keys.format.unwrap_or(FieldFormat::Vtu),
-        picture: keys.picture.as_ref().map(picture).transpose()?,
+        picture: keys.picture.as_ref().map(|file| picture(file, names)).transpose()?,
         probes: probes(keys.probe.as_deref().unwrap_or_default())?,
         lines: lines(keys.line.as_deref().unwrap_or_default())?,
-        patches: groups(keys.patch.as_deref().unwrap_or_default())?,
+        patches: groups(keys.patch.as_deref().unwrap_or_default(), names)?,
+        recirculations: check_recirculations(recirculations.unwrap_or_default())?,
     })
 }
 
-fn all_fields() -> Vec<String> {
-    HEAT_FIELDS.iter().map(ToString::to_string).collect()
+fn default_fields(names: Names) -> Vec<String> {
+    names.default_fields().into_iter().map(str::to_owned).collect()
 }
 
 fn interval(keys: &OutputFile, time: Option<&Range<usize>>) -> Result<OutputInterval, Problem> {
@@ -236,16 +252,17 @@ fn interval(keys: &OutputFile, time: Option<&Range<usize>>) -> Result<OutputInte
 }
 
 /// A field of the equation.
-pub(crate) fn field(name: &Spanned<String>) -> Result<String, Problem> {
-    if HEAT_FIELDS.contains(&name.get_ref().as_str()) {
-        return Ok(name.get_ref().clone());
+fn field(name: &Spanned<String>, names: Names) -> Result<String, Problem> {
+    let text = name.get_ref();
+    if names.fields().contains(&text.as_str()) {
+        return Ok(text.clone());
     }
-    let problem =
-        Problem::at(name.span(), format!("a heat case has no field `{}`", name.get_ref()));
-    Err(problem.among(name.get_ref(), "valid fields", HEAT_FIELDS.iter().copied()))
+    let problem = Problem::at(name.span(), format!("{} has no field `{text}`", names.case()));
+    let problem = problem.among(text, "valid fields", names.fields());
+    Err(names.remedy(text).into_iter().fold(problem, Problem::note))
 }
 
-fn picture(file: &Spanned<PictureFile>) -> Result<Picture, Problem> {
+fn picture(file: &Spanned<PictureFile>, names: Names) -> Result<Picture, Problem> {
     let keys = file.get_ref();
     let slice = match &keys.slice {
         None => None,
@@ -258,11 +275,12 @@ fn picture(file: &Spanned<PictureFile>) -> Result<Picture, Problem> {
             })
         }
     };
-    Ok(Picture { field: field(required(&keys.field, "field", &file.span())?)?, slice })
+    let name = required(&keys.field, "field", &file.span())?;
+    Ok(Picture { field: field(name, names)?, slice })
 }
 
 /// A name that can stand in a column heading and a file name, used once among its kind.
-fn unique_name<'n>(
+pub(super) fn unique_name<'n>(
     file: &Maybe<String>,
     kind: &str,
     section: &Range<usize>,
@@ -298,31 +316,47 @@ fn lines(files: &[Spanned<LineFile>]) -> Result<Vec<Line>, Problem> {
         let (keys, span) = (file.get_ref(), file.span());
         let taken = lines.iter().map(|line| line.name.as_str());
         let name = unique_name(&keys.name, "line", &span, taken)?;
-        let from = point(required(&keys.from, "from", &span)?, "from")?;
-        let to_file = required(&keys.to, "to", &span)?;
-        let to = point(to_file, "to")?;
-        if from == to {
-            let message = format!("line `{name}` ends where it starts");
-            return Err(Problem::at(to_file.span(), message));
-        }
-        let points = match &keys.points {
-            None => 101,
-            Some(points) if *points.get_ref() >= 2 => *points.get_ref(),
-            Some(points) => return Err(Problem::at(points.span(), "`points` must be 2 or more")),
-        };
+        let (from, to) = ends(&keys.from, &keys.to, &format!("line `{name}`"), &span)?;
+        let points = points(&keys.points, 101)?;
         lines.push(Line { name, from, to, points });
     }
     Ok(lines)
 }
 
-fn groups(files: &[Spanned<PatchGroupFile>]) -> Result<Vec<PatchGroup>, Problem> {
+/// Two points apart.
+pub(super) fn ends(
+    from: &Maybe<Vec<f64>>,
+    to: &Maybe<Vec<f64>>,
+    what: &str,
+    section: &Range<usize>,
+) -> Result<([f64; 3], [f64; 3]), Problem> {
+    let from = point(required(from, "from", section)?, "from")?;
+    let to_file = required(to, "to", section)?;
+    let to = point(to_file, "to")?;
+    if from == to {
+        return Err(Problem::at(to_file.span(), format!("{what} ends where it starts")));
+    }
+    Ok((from, to))
+}
+
+pub(super) fn points(file: &Maybe<usize>, default: usize) -> Result<usize, Problem> {
+    match file {
+        None => Ok(default),
+        Some(points) if *points.get_ref() >= 2 => Ok(*points.get_ref()),
+        Some(points) => Err(Problem::at(points.span(), "`points` must be 2 or more")),
+    }
+}
+
+fn groups(files: &[Spanned<PatchGroupFile>], names: Names) -> Result<Vec<PatchGroup>, Problem> {
     let mut groups: Vec<PatchGroup> = Vec::new();
     for file in files {
         let (keys, span) = (file.get_ref(), file.span());
-        refuse(&keys.reference, "reference", FLOW)?;
-        refuse(&keys.drag_direction, "drag_direction", FLOW)?;
-        refuse(&keys.lift_direction, "lift_direction", FLOW)?;
-        refuse(&keys.moment_centre, "moment_centre", FLOW)?;
+        if !names.is_flow() {
+            refuse(&keys.reference, "reference", FLOW)?;
+            refuse(&keys.drag_direction, "drag_direction", FLOW)?;
+            refuse(&keys.lift_direction, "lift_direction", FLOW)?;
+            refuse(&keys.moment_centre, "moment_centre", FLOW)?;
+        }
         let taken = groups.iter().map(|group| group.name.as_str());
         let name = unique_name(&keys.name, "patch group", &span, taken)?;
         let files = required(&keys.patches, "patches", &span)?;
@@ -337,7 +371,8 @@ fn groups(files: &[Spanned<PatchGroupFile>]) -> Result<Vec<PatchGroup>, Problem>
             }
             patches.push(patch.get_ref().clone());
         }
-        groups.push(PatchGroup { name, patches });
+        let flow = names.is_flow().then(|| check_reference(keys)).transpose()?;
+        groups.push(PatchGroup { name, patches, flow });
     }
     Ok(groups)
 }

@@ -2,6 +2,7 @@
 
 use super::error::Problem;
 use super::keyword::keyword;
+use super::names::Names;
 use super::value::{Maybe, Sign, number, refuse, required};
 use serde::Deserialize;
 use toml::Spanned;
@@ -9,14 +10,23 @@ use toml::Spanned;
 /// A run in time from t = 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeCase {
-    /// The scheme; default `crank_nicolson`.
-    pub method: HeatTimeMethod,
+    /// The scheme, one of the equation; default `crank_nicolson` for heat, `bdf2` for flow.
+    pub method: TimeMethod,
     /// How long a step is.
     pub step: TimeStep,
     /// Time at the end, > 0; the last step is shortened to meet it.
     pub end: f64,
-    /// Stop earlier once max |∂T/∂t| falls below this.
+    /// Stop earlier once max |∂T/∂t|, for flow max |∂u/∂t|, falls below this.
     pub steady_tolerance: Option<f64>,
+}
+
+/// A time scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeMethod {
+    /// Of a heat case.
+    Heat(HeatTimeMethod),
+    /// Of an incompressible flow.
+    Flow(FlowTimeMethod),
 }
 
 keyword! {
@@ -31,20 +41,32 @@ keyword! {
     }
 }
 
+keyword! {
+    /// Schemes for incompressible flow.
+    pub enum FlowTimeMethod {
+        /// Convection by Adams & Bashforth, viscous terms by Crank & Nicolson; second order.
+        Ab2Cn = "ab2_cn",
+        /// Backward differentiation, convection extrapolated; second order.
+        Bdf2 = "bdf2",
+        /// Runge & Kutta, three stages, each with a projection; third order, explicit.
+        Rk3 = "rk3",
+    }
+}
+
 /// Length of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TimeStep {
     /// Always the same.
     Fixed(f64),
     /// For heat the largest cell Fourier number, Δt Σ_f a_f / (ρc V) with a_f the two-point
-    /// conductance of face f.
+    /// conductance of face f; for flow the Courant number.
     Cfl(f64),
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimeFile {
-    method: Option<HeatTimeMethod>,
+    method: Maybe<String>,
     step: Maybe<f64>,
     cfl: Maybe<f64>,
     end: Maybe<f64>,
@@ -52,8 +74,9 @@ pub(crate) struct TimeFile {
     local_step: Maybe<bool>,
 }
 
-pub(crate) fn check(file: &Spanned<TimeFile>) -> Result<TimeCase, Problem> {
+pub(crate) fn check(file: &Spanned<TimeFile>, names: Names) -> Result<TimeCase, Problem> {
     let (keys, span) = (file.get_ref(), file.span());
+    let method = method(&keys.method, names)?;
     refuse(&keys.local_step, "local_step", "is for [euler] alone")?;
     let step = match (&keys.step, &keys.cfl) {
         (Some(_), None) => TimeStep::Fixed(number(&keys.step, 0.0, "step", Sign::Positive)?),
@@ -67,11 +90,34 @@ pub(crate) fn check(file: &Spanned<TimeFile>) -> Result<TimeCase, Problem> {
     required(&keys.end, "end", &span)?;
     let tolerance = keys.steady_tolerance.as_ref();
     Ok(TimeCase {
-        method: keys.method.unwrap_or(HeatTimeMethod::CrankNicolson),
+        method,
         step,
         end: number(&keys.end, 0.0, "end", Sign::Positive)?,
         steady_tolerance: tolerance
             .map(|_| number(&keys.steady_tolerance, 0.0, "steady_tolerance", Sign::Positive))
             .transpose()?,
+    })
+}
+
+fn method(file: &Maybe<String>, names: Names) -> Result<TimeMethod, Problem> {
+    let Some(file) = file else {
+        return Ok(match names.is_flow() {
+            true => TimeMethod::Flow(FlowTimeMethod::Bdf2),
+            false => TimeMethod::Heat(HeatTimeMethod::CrankNicolson),
+        });
+    };
+    let word = file.get_ref().as_str();
+    let heat = HeatTimeMethod::from_word(word).map(TimeMethod::Heat);
+    let flow = FlowTimeMethod::from_word(word).map(TimeMethod::Flow);
+    let (known, valid, other, place) = match names.is_flow() {
+        true => (flow, FlowTimeMethod::WORDS, heat, "heat, not for flow"),
+        false => (heat, HeatTimeMethod::WORDS, flow, "flow, not for heat"),
+    };
+    known.ok_or_else(|| {
+        let message = match other {
+            Some(_) => format!("`{word}` is a method for {place}"),
+            None => format!("unknown value `{word}`"),
+        };
+        Problem::at(file.span(), message).among(word, "valid values", valid.iter().copied())
     })
 }

@@ -99,6 +99,9 @@ pub(crate) enum ValueFile {
     Table(TableFile),
 }
 
+/// A list of values, as written.
+pub(crate) type VectorFile<T> = Vec<Spanned<T>>;
+
 /// `{ table = "file.csv" }`
 #[derive(Clone, Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -298,6 +301,29 @@ impl Reader<'_> {
         Ok(Value::Table(table))
     }
 
+    /// The components of a vector; a third that is left out is 0.
+    pub(crate) fn vector(
+        &self,
+        file: &Spanned<VectorFile<ValueFile>>,
+        rule: Rule,
+    ) -> Result<[Value; 3], Problem> {
+        components(file, rule.name, |entry| self.value(entry, rule))
+    }
+
+    /// The same of numbers and expressions; zeros where the key is absent.
+    pub(crate) fn vector_of_scalars(
+        &self,
+        file: &Maybe<VectorFile<ScalarFile>>,
+        rule: Rule,
+    ) -> Result<[Value; 3], Problem> {
+        match file {
+            None => Ok([0.0; 3].map(Value::Constant)),
+            Some(file) => components(file, rule.name, |entry| {
+                self.scalar(entry.get_ref(), entry.span(), rule)
+            }),
+        }
+    }
+
     /// A quantity by region: its key in the section, then what `[….region.NAME]` tables add.
     /// `unnamed` is the value in regions that `{ region = number }` leaves out, if they may be.
     pub(crate) fn quantity<'f>(
@@ -354,6 +380,23 @@ impl Reader<'_> {
 fn no_time(name: &str, span: Range<usize>) -> Problem {
     let message = format!("`{name}` depends on time and this case has no [time]");
     Problem::at(span, message)
+}
+
+fn components<T>(
+    file: &Spanned<VectorFile<T>>,
+    name: &str,
+    checked: impl Fn(&Spanned<T>) -> Result<Value, Problem>,
+) -> Result<[Value; 3], Problem> {
+    let entries = file.get_ref();
+    if !(2..=3).contains(&entries.len()) {
+        let message = format!("`{name}` takes 2 or 3 components, {} given", entries.len());
+        return Err(Problem::at(file.span(), message));
+    }
+    let mut vector = [0.0; 3].map(Value::Constant);
+    for (component, entry) in vector.iter_mut().zip(entries) {
+        *component = checked(entry)?;
+    }
+    Ok(vector)
 }
 
 /// A number of the case, finite and of the right sign.

@@ -37,7 +37,7 @@ pub(super) struct Formula {
 
 impl Formula {
     /// A step of `step` after one of `before`, or the first one.
-    pub fn new(scheme: Scheme, step: f64, before: Option<f64>) -> Formula {
+    pub(super) fn new(scheme: Scheme, step: f64, before: Option<f64>) -> Formula {
         let theta = if scheme == Scheme::Ab2Cn { 0.5 } else { 1.0 };
         let Some(before) = before else {
             return Formula { bdf: Bdf::first(step), theta, now: 1.0, then: 0.0 };

@@ -78,6 +78,10 @@ pub(super) trait Equation: Checkpointed + Send {
     fn written(&self, _mesh: &Mesh, name: &str) -> Result<Written, SimulationError> {
         Ok(Written::Scalar(self.field(name)?))
     }
+    /// Whether the level of a field is free, and its mean taken off.
+    fn has_mean_zero(&self, _name: &str) -> bool {
+        false
+    }
     /// What is told of a flow as a whole.
     fn flow_summary(&self) -> Option<FlowSummary> {
         None

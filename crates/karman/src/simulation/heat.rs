@@ -7,7 +7,7 @@ use super::linear::{self, Systems};
 use crate::backend::Backend;
 use crate::case::{
     Case, Discretization as DiscretizationCase, HeatBoundary, HeatCase, HeatTimeMethod, Precision,
-    Value,
+    TimeMethod, Value,
 };
 use crate::diffusion::{
     Condition, Functional, Functionals, Material, Prescribed,
@@ -88,13 +88,14 @@ impl<F: Real> HeatRun<F> {
         let corrected = discretization == Discretization::Cell { corrected: true };
         let systems = Systems { corrected, steady: case.is_steady() };
         let params = linear::params(&case.linear_solver, systems);
-        let march = case.time.as_ref().map(|time| {
-            let scheme = match time.method {
+        let march = case.time.as_ref().and_then(|time| {
+            let TimeMethod::Heat(method) = time.method else { return None };
+            let scheme = match method {
                 HeatTimeMethod::BackwardEuler => Scheme::BackwardEuler,
                 HeatTimeMethod::CrankNicolson => Scheme::CrankNicolson,
                 HeatTimeMethod::Bdf2 => Scheme::Bdf2,
             };
-            March::new(&heat, scheme, &params)
+            Some(March::new(&heat, scheme, &params))
         });
         let location = match discretization {
             Discretization::Cell { .. } => Location::Cells,

@@ -113,3 +113,48 @@ pub(super) fn summary_of(setup: &SolverSetup) -> LinearSummary {
         ..LinearSummary::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn solver(method: SolverMethod, preconditioner: Preconditioner) -> LinearSolverCase {
+        LinearSolverCase {
+            method,
+            preconditioner,
+            relative_tolerance: 1e-8,
+            max_iterations: 500,
+            amg: AmgParameters::default(),
+        }
+    }
+
+    #[test]
+    fn multigrid_is_done_as_the_case_says() {
+        let plain = Systems { corrected: false, steady: true };
+        let of = |case: &LinearSolverCase| params(case, plain);
+        let mut case = solver(SolverMethod::Auto, Preconditioner::Amg);
+        let default = PreconditionerKind::Amg(AmgParams::default());
+        let got = of(&case);
+        assert_eq!((got.method, got.preconditioner), (Method::ConjugateGradient, default));
+        case.amg.cycle = CycleCase::K;
+        assert_eq!(of(&case).method, Method::Fgmres);
+        case = solver(SolverMethod::Multigrid, Preconditioner::Auto);
+        case.amg.coarsening = CoarseningCase::RugeStuben;
+        case.amg.smoother = SmootherCase::GaussSeidel;
+        case.amg.boundary_weight = 5.0;
+        case.amg.sweeps = [2, 2];
+        let got = of(&case);
+        assert_eq!(got.method, Method::Stationary);
+        let PreconditionerKind::Amg(amg) = got.preconditioner else { panic!() };
+        assert_eq!(amg.coarsening, Coarsening::RugeStuben);
+        assert_eq!((amg.smoother, amg.sweeps), (Smoother::GaussSeidel, [2, 2]));
+        assert_eq!(amg.boundary_weight, 5.0);
+        case = solver(SolverMethod::Auto, Preconditioner::Auto);
+        let amg = AmgParams::default();
+        let auto = |polynomial| PreconditionerKind::Auto { amg, polynomial };
+        assert_eq!(of(&case).preconditioner, auto(false));
+        let corrected = |steady| Systems { corrected: true, steady };
+        assert_eq!(params(&case, corrected(true)).preconditioner, auto(true));
+        assert_eq!(params(&case, corrected(false)).preconditioner, auto(false));
+    }
+}

@@ -292,6 +292,7 @@ impl Output {
             told.iter().for_each(|(name, value)| quantities.set(name, *value));
             summary.patch.set(patch, quantities);
         }
+        let mut square = vec![0.0; volumes.len()];
         for name in simulation.equation.fields() {
             let field = simulation.field(name)?;
             summary.fields.set(*name, field_summary(&volumes, &field));
@@ -303,8 +304,21 @@ impl Output {
                     (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect();
                 let mut values = vec![0.0; field.len()];
                 exact.value.evaluate_many(&component_major, simulation.time(), &mut values);
+                if simulation.equation.has_mean_zero(name) {
+                    let mean = field_summary(&volumes, &values).mean;
+                    values.iter_mut().for_each(|v| *v -= mean);
+                }
                 summary.errors.set(*name, error_norms(&volumes, &field, &values));
+                if name.starts_with("velocity_") {
+                    let errors = field.iter().zip(&values).map(|(v, e)| (v - e) * (v - e));
+                    square.iter_mut().zip(errors).for_each(|(sum, e)| *sum += e);
+                }
             }
+        }
+        if summary.errors.get("velocity_x").is_some() {
+            let size: Vec<f64> = square.iter().map(|s| s.sqrt()).collect();
+            let norms = error_norms(&volumes, &size, &vec![0.0; size.len()]);
+            summary.errors.set("velocity", norms);
         }
         Ok(summary)
     }

@@ -1,7 +1,7 @@
 //! The reference is complete: every key documented, every documented key read.
 
-use super::super::{Case, amg, boundary, expected, file, heat, linear_solver, mesh, output, run};
-use super::super::{templates, time, value};
+use super::super::{Case, amg, boundary, exact, expected, file, flow_output, heat, incompressible};
+use super::super::{initial, linear_solver, mesh, output, run, templates, time, value};
 use super::*;
 use crate::mesh::Renumbering;
 use crate::mesh::generate::Element;
@@ -73,7 +73,7 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("mesh.generate.annulus", keys_of::<mesh::AnnulusFile>()),
         ("heat", keys_of::<heat::HeatFile>()),
         ("heat.region.NAME", keys_of::<heat::HeatRegionFile>()),
-        ("initial", keys_of::<heat::InitialFile>()),
+        ("initial", keys_of::<initial::InitialFile>()),
         ("boundary.PATCH", keys_of::<boundary::PatchTableFile>()),
         ("boundary.PATCH.convection", keys_of::<boundary::ConvectionFile>()),
         ("time", keys_of::<time::TimeFile>()),
@@ -88,7 +88,7 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("output.patch", keys_of::<output::PatchGroupFile>()),
         ("run", keys_of::<run::RunFile>()),
         ("checkpoint", keys_of::<run::CheckpointFile>()),
-        ("exact", keys_of::<expected::ExactFile>()),
+        ("exact", keys_of::<exact::ExactFile>()),
         ("expected.\"PATH\"", keys_of::<expected::ExpectationFile>()),
     ]
 }

@@ -178,7 +178,10 @@ fn all_sections_at_once() {
     );
     let case = parse(&text).unwrap();
     let time = case.time.unwrap();
-    assert_eq!((time.method, time.step), (HeatTimeMethod::Bdf2, TimeStep::Cfl(2.0)));
+    assert_eq!(
+        (time.method, time.step),
+        (TimeMethod::Heat(HeatTimeMethod::Bdf2), TimeStep::Cfl(2.0))
+    );
     assert_eq!((time.end, time.steady_tolerance), (1.0, Some(1e-7)));
     let solver = case.linear_solver;
     assert_eq!(solver.method, SolverMethod::Fgmres);

@@ -47,8 +47,10 @@ fn parse(text: &str) -> Result<Case, CaseError> {
 }
 
 fn heat(case: &Case) -> &HeatCase {
-    let Equation::Heat(heat) = &case.equation;
-    heat
+    match &case.equation {
+        Equation::Heat(heat) => heat,
+        Equation::Incompressible(_) => panic!("a flow"),
+    }
 }
 
 /// The message for a case in which `from` is replaced by `to`.

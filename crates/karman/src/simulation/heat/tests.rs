@@ -2,14 +2,7 @@
 
 use crate::backend::BackendKind;
 use crate::backend::testing::devices;
-use crate::case::{
-    AmgParameters, Case, Coarsening as CoarseningCase, Cycle as CycleCase, LinearSolverCase,
-    Preconditioner, Smoother as SmootherCase, SolverMethod,
-};
-use crate::heat::Discretization;
-use crate::linear::amg::{Coarsening, Smoother};
-use crate::linear::{AmgParams, Method, PreconditionerKind};
-use crate::simulation::heat::params;
+use crate::case::Case;
 use crate::simulation::{RunOptions, Simulation};
 use std::path::Path;
 
@@ -135,44 +128,4 @@ fn an_initial_value_that_is_not_finite_is_refused() {
     let options = RunOptions { backend: Some(BackendKind::Cpu), restart: None };
     let Err(error) = Simulation::new(case, options) else { panic!("log(x - 2) is accepted") };
     assert!(error.to_string().contains("the initial temperature is NaN at t = 0"), "{error}");
-}
-
-fn solver(method: SolverMethod, preconditioner: Preconditioner) -> LinearSolverCase {
-    LinearSolverCase {
-        method,
-        preconditioner,
-        relative_tolerance: 1e-8,
-        max_iterations: 500,
-        amg: AmgParameters::default(),
-    }
-}
-
-#[test]
-fn multigrid_is_done_as_the_case_says() {
-    let plain = Discretization::Cell { corrected: false };
-    let of = |case: &LinearSolverCase| params(case, plain, true);
-    let mut case = solver(SolverMethod::Auto, Preconditioner::Amg);
-    let default = PreconditionerKind::Amg(AmgParams::default());
-    let got = of(&case);
-    assert_eq!((got.method, got.preconditioner), (Method::ConjugateGradient, default));
-    case.amg.cycle = CycleCase::K;
-    assert_eq!(of(&case).method, Method::Fgmres);
-    case = solver(SolverMethod::Multigrid, Preconditioner::Auto);
-    case.amg.coarsening = CoarseningCase::RugeStuben;
-    case.amg.smoother = SmootherCase::GaussSeidel;
-    case.amg.boundary_weight = 5.0;
-    case.amg.sweeps = [2, 2];
-    let got = of(&case);
-    assert_eq!(got.method, Method::Stationary);
-    let PreconditionerKind::Amg(amg) = got.preconditioner else { panic!() };
-    assert_eq!(amg.coarsening, Coarsening::RugeStuben);
-    assert_eq!((amg.smoother, amg.sweeps), (Smoother::GaussSeidel, [2, 2]));
-    assert_eq!(amg.boundary_weight, 5.0);
-    case = solver(SolverMethod::Auto, Preconditioner::Auto);
-    let amg = AmgParams::default();
-    let auto = |polynomial| PreconditionerKind::Auto { amg, polynomial };
-    assert_eq!(of(&case).preconditioner, auto(false));
-    let corrected = Discretization::Cell { corrected: true };
-    assert_eq!(params(&case, corrected, true).preconditioner, auto(true));
-    assert_eq!(params(&case, corrected, false).preconditioner, auto(false));
 }

@@ -208,7 +208,7 @@ impl<F: Real> Monitors<F> {
     /// What the history of the loads tells, of each patch.
     pub(super) fn over_time(&self) -> NamedList<NamedList<f64>> {
         let patches = self.patches.iter().filter_map(|patch| {
-            let reference = patch.reference.as_ref().filter(|r| r.is_given)?;
+            let reference = patch.reference.as_ref().filter(|r| r.has_reference)?;
             let scale = reference.length / reference.velocity;
             Some((patch.name.clone(), patch.shedding.quantities(scale)))
         });
@@ -255,7 +255,7 @@ impl WatchedPatch {
             quantities.set(format!("pressure_force_{axis}"), pressure[k]);
             quantities.set(format!("viscous_force_{axis}"), viscous[k]);
         }
-        if let Some(reference) = reference.filter(|r| r.is_given) {
+        if let Some(reference) = reference.filter(|r| r.has_reference) {
             let dynamic = 0.5 * density * reference.velocity.powi(2) * reference.area;
             let along = |d: [f64; 3]| {
                 (0..3).map(|k| (pressure[k] + viscous[k]) * d[k]).fold(0.0, |a, b| a + b) / dynamic

@@ -1,0 +1,171 @@
+//! From a case file as written to a checked case.
+
+use super::error::{Problem, Source};
+use super::file::{CaseFile, EquationFile};
+use super::heat::HeatFile;
+use super::incompressible::IncompressibleFile;
+use super::linear_solver::LinearSolverFile;
+use super::names::Names;
+use super::places::Places;
+use super::value::{Maybe, Reader, Value};
+use super::{Case, Equation, TimeCase, boundary, exact, expected, flow_boundary, flow_output};
+use super::{heat, incompressible, initial, linear_solver, mesh, output, run, time};
+use std::ops::Range;
+use std::path::Path;
+use toml::Spanned;
+
+/// Problems of all sections, so that one look at the messages mends the whole file.
+struct Problems(Vec<Problem>);
+
+impl Problems {
+    fn keep<T>(&mut self, checked: Result<T, Problem>) -> Option<T> {
+        checked.map_err(|problem| self.0.push(problem)).ok()
+    }
+
+    fn keep_all<T>(&mut self, checked: Result<T, Vec<Problem>>) -> Option<T> {
+        checked.map_err(|several| self.0.extend(several)).ok()
+    }
+}
+
+pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<Case, Vec<Problem>> {
+    let name = Path::new(&source.name).file_stem().unwrap_or_default();
+    let name = name.to_string_lossy().into_owned();
+    let mut problems = Problems(Vec::new());
+    // The keys of other equations would only raise errors that follow from this one.
+    let Some(equation_file) = problems.keep(file.equation()) else { return Err(problems.0) };
+    let names = Names::of(&equation_file);
+    // A flow that lacks [time] is told so once.
+    let time_span = match equation_file {
+        EquationFile::Heat(_) => file.time.as_ref().map(Spanned::span),
+        EquationFile::Incompressible(flow) => {
+            Some(file.time.as_ref().map_or_else(|| flow.span(), Spanned::span))
+        }
+    };
+    let reader = Reader { text: &source.text, folder, steady: time_span.is_none() };
+
+    let mesh = file.mesh.as_ref().ok_or_else(|| {
+        Problem::at(0..0, "the case has no mesh").note("add [mesh] with `file` or a generator")
+    });
+    let mesh = problems.keep(mesh.and_then(|mesh| mesh::check(mesh, folder)));
+    let equation = match equation_file {
+        EquationFile::Heat(keys) => heat(file, keys, time_span.clone(), reader, &mut problems),
+        EquationFile::Incompressible(keys) => flow(file, keys, names, reader, &mut problems),
+    };
+    let time = problems.keep(check_time(file, &equation_file, names));
+    let linear_solver = check_linear_solver(file.linear_solver.as_ref(), names);
+    let linear_solver = problems.keep(linear_solver);
+    problems.keep(file.adaptation());
+    let output = output::check(file.output.as_ref(), folder, &name, time_span.as_ref(), names);
+    let output = problems.keep(output);
+    let checkpoint = run::check_checkpoint(file.checkpoint.as_ref(), time_span.as_ref());
+    let checkpoint = problems.keep(checkpoint);
+    let exact = problems.keep(exact::check(file.exact.as_ref(), names, reader));
+    let expected = match (&output, &exact) {
+        (Some(output), Some(exact)) => {
+            problems.keep(expected::check(file.expected.as_ref(), output, exact, names))
+        }
+        _ => None,
+    };
+    match (mesh, equation, time, linear_solver, output, checkpoint, exact, expected) {
+        (
+            Some(mesh),
+            Some(equation),
+            Some(time),
+            Some(linear_solver),
+            Some(output),
+            Some(checkpoint),
+            Some(exact),
+            Some(expected),
+        ) if problems.0.is_empty() => Ok(Case {
+            title: file.title.clone().unwrap_or_else(|| name.clone()),
+            name,
+            mesh,
+            equation,
+            time,
+            linear_solver,
+            output,
+            run: run::check(file.run.as_ref()),
+            checkpoint,
+            exact,
+            expected,
+            warnings: warnings(file).map(|problem| source.diagnose(problem)).collect(),
+            places: Places::new(file, &equation_file, source),
+        }),
+        _ => Err(problems.0),
+    }
+}
+
+fn heat(
+    file: &CaseFile,
+    keys: &Spanned<HeatFile>,
+    time: Option<Range<usize>>,
+    reader: Reader<'_>,
+    problems: &mut Problems,
+) -> Option<Equation> {
+    let initial = problems.keep(initial::check_heat(file.initial.as_ref(), time, reader));
+    let boundary = problems.keep_all(boundary::check_heat(file.boundary.as_ref(), reader));
+    // Without these two the rest of the section can be checked all the same.
+    let initial = initial.unwrap_or(Value::Constant(0.0));
+    let heat = heat::check(keys.get_ref(), initial, boundary.unwrap_or_default(), reader);
+    problems.keep(heat).map(Equation::Heat)
+}
+
+fn flow(
+    file: &CaseFile,
+    keys: &Spanned<IncompressibleFile>,
+    names: Names,
+    reader: Reader<'_>,
+    problems: &mut Problems,
+) -> Option<Equation> {
+    let time = file.time.as_ref().map_or_else(|| keys.span(), Spanned::span);
+    let initial = initial::check_flow(file.initial.as_ref(), names, time, reader);
+    let initial = problems.keep(initial).unwrap_or_default();
+    let boundary = flow_boundary::check(file.boundary.as_ref(), names, reader);
+    let boundary = problems.keep_all(boundary).unwrap_or_default();
+    let flow = incompressible::check(keys, initial, boundary, reader);
+    problems.keep(flow).map(|flow| Equation::Incompressible(Box::new(flow)))
+}
+
+fn check_time(
+    file: &CaseFile,
+    equation: &EquationFile<'_>,
+    names: Names,
+) -> Result<Option<TimeCase>, Problem> {
+    match (&file.time, equation) {
+        (Some(time), _) => time::check(time, names).map(Some),
+        (None, EquationFile::Heat(_)) => Ok(None),
+        (None, EquationFile::Incompressible(flow)) => {
+            let message = "a flow is computed in time and this case has no [time]";
+            let note = "add, for example:\n[time]\nmethod = \"bdf2\"\nstep = 0.01\nend = 10.0\n\
+                        steady_tolerance = 1e-6";
+            Err(Problem::at(flow.span(), message).note(note))
+        }
+    }
+}
+
+fn check_linear_solver(
+    file: Option<&Spanned<LinearSolverFile>>,
+    names: Names,
+) -> Result<super::LinearSolverCase, Problem> {
+    if let (Some(file), true) = (file, names.is_flow()) {
+        let message = "[linear_solver] is for heat: a flow solves two kinds of systems";
+        let note = "use [incompressible.pressure] and [incompressible.momentum], of the same keys";
+        return Err(Problem::at(file.span(), message).note(note));
+    }
+    linear_solver::check(file, 1e-8)
+}
+
+/// Settings that are read but change nothing.
+fn warnings(file: &CaseFile) -> impl Iterator<Item = Problem> {
+    let flow = file.incompressible.as_ref().map(Spanned::get_ref);
+    let solvers: [(_, &Maybe<LinearSolverFile>); 3] = [
+        ("linear_solver", &file.linear_solver),
+        ("incompressible.pressure", flow.map_or(&None, |flow| &flow.pressure)),
+        ("incompressible.momentum", flow.map_or(&None, |flow| &flow.momentum)),
+    ];
+    let solvers = solvers.into_iter().filter_map(|(section, keys)| {
+        linear_solver::amg_without_effect(keys.as_ref()?.get_ref(), section)
+    });
+    let groups = file.output.iter().flat_map(|output| output.get_ref().patch.iter().flatten());
+    solvers.chain(groups.flat_map(|group| flow_output::without_effect(group.get_ref())))
+}

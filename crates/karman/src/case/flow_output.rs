@@ -1,0 +1,144 @@
+//! What only a flow gives out: forces against a reference, lengths of recirculation.
+
+use super::error::Problem;
+use super::output::{PatchGroupFile, ends, points, unique_name};
+use super::value::{Maybe, Sign, number, point};
+use serde::Deserialize;
+use toml::Spanned;
+
+/// What forces and heat of a group of patches are related to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowReference {
+    /// Whether the case gives a reference, without which there are no coefficients.
+    pub has_reference: bool,
+    /// Speed U > 0; default 1.
+    pub velocity: f64,
+    /// Area A > 0, in 2D that of a unit of width; default 1.
+    pub area: f64,
+    /// Length L > 0, of the Strouhal and the Nusselt number; default 1.
+    pub length: f64,
+    /// Density ρ > 0; default 1.
+    pub density: f64,
+    /// Pressure that exerts no force; default 0.
+    pub pressure: f64,
+    /// Temperature difference > 0 of the Nusselt number; default 1.
+    pub temperature_difference: f64,
+    /// Unit vector along the drag; default x.
+    pub drag_direction: [f64; 3],
+    /// Unit vector along the lift; default y.
+    pub lift_direction: [f64; 3],
+    /// Point about which moments are taken; default the origin.
+    pub moment_centre: [f64; 3],
+}
+
+/// A line along which the length of reversed flow is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recirculation {
+    /// Letters, digits, `_` and `-`; no other recirculation has it.
+    pub name: String,
+    /// First point, at the body.
+    pub from: [f64; 3],
+    /// Last point, downstream.
+    pub to: [f64; 3],
+    /// Number of points, ends included; default 1001.
+    pub points: usize,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReferenceFile {
+    velocity: Maybe<f64>,
+    area: Maybe<f64>,
+    length: Maybe<f64>,
+    density: Maybe<f64>,
+    pressure: Maybe<f64>,
+    temperature_difference: Maybe<f64>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RecirculationFile {
+    name: Maybe<String>,
+    from: Maybe<Vec<f64>>,
+    to: Maybe<Vec<f64>>,
+    points: Maybe<usize>,
+}
+
+pub(crate) fn check_reference(keys: &PatchGroupFile) -> Result<FlowReference, Problem> {
+    let mut flow = FlowReference {
+        has_reference: keys.reference.is_some(),
+        velocity: 1.0,
+        area: 1.0,
+        length: 1.0,
+        density: 1.0,
+        pressure: 0.0,
+        temperature_difference: 1.0,
+        drag_direction: direction(&keys.drag_direction, "drag_direction", [1.0, 0.0, 0.0])?,
+        lift_direction: direction(&keys.lift_direction, "lift_direction", [0.0, 1.0, 0.0])?,
+        moment_centre: match &keys.moment_centre {
+            None => [0.0; 3],
+            Some(centre) => point(centre, "moment_centre")?,
+        },
+    };
+    let Some(reference) = keys.reference.as_ref().map(Spanned::get_ref) else { return Ok(flow) };
+    flow.velocity = number(&reference.velocity, 1.0, "velocity", Sign::Positive)?;
+    flow.area = number(&reference.area, 1.0, "area", Sign::Positive)?;
+    flow.length = number(&reference.length, 1.0, "length", Sign::Positive)?;
+    flow.density = number(&reference.density, 1.0, "density", Sign::Positive)?;
+    flow.pressure = number(&reference.pressure, 0.0, "pressure", Sign::Any)?;
+    let difference = &reference.temperature_difference;
+    flow.temperature_difference =
+        number(difference, 1.0, "temperature_difference", Sign::Positive)?;
+    Ok(flow)
+}
+
+/// A direction of any length but 0, as a unit vector.
+fn direction(
+    file: &Maybe<Vec<f64>>,
+    name: &'static str,
+    default: [f64; 3],
+) -> Result<[f64; 3], Problem> {
+    let Some(file) = file else { return Ok(default) };
+    let direction = point(file, name)?;
+    // Scaled by the largest first, so that no square overflows or vanishes.
+    let largest = direction.iter().fold(0.0_f64, |largest, c| largest.max(c.abs()));
+    if largest == 0.0 {
+        return Err(Problem::at(file.span(), format!("`{name}` is zero: it has no direction")));
+    }
+    let [x, y, z] = direction.map(|c| c / largest);
+    let length = (x * x + y * y + z * z).sqrt();
+    Ok([x / length, y / length, z / length])
+}
+
+pub(crate) fn check_recirculations(
+    files: &[Spanned<RecirculationFile>],
+) -> Result<Vec<Recirculation>, Problem> {
+    let mut recirculations: Vec<Recirculation> = Vec::new();
+    for file in files {
+        let (keys, span) = (file.get_ref(), file.span());
+        let taken = recirculations.iter().map(|known| known.name.as_str());
+        let name = unique_name(&keys.name, "recirculation", &span, taken)?;
+        let (from, to) = ends(&keys.from, &keys.to, &format!("recirculation `{name}`"), &span)?;
+        let points = points(&keys.points, 1001)?;
+        recirculations.push(Recirculation { name, from, to, points });
+    }
+    Ok(recirculations)
+}
+
+/// Settings of a group that change nothing.
+pub(crate) fn without_effect(keys: &PatchGroupFile) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let directions =
+        [(&keys.drag_direction, "drag_direction"), (&keys.lift_direction, "lift_direction")];
+    for (file, name) in directions {
+        if let (Some(file), None) = (file, &keys.reference) {
+            let message = format!("`{name}` has no effect without `reference`");
+            problems.push(Problem::at(file.span(), message));
+        }
+    }
+    if let Some(centre) = &keys.moment_centre {
+        let message = "`moment_centre` has no effect: this version computes no moments";
+        problems.push(Problem::at(centre.span(), message));
+    }
+    problems
+}
