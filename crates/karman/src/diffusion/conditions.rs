@@ -65,6 +65,7 @@ impl<F: Fn([f64; 3], f64) -> f64 + Sync + Send> Prescribed for Function<F> {
 }
 
 /// The condition of one patch.
+#[derive(Clone)]
 pub enum Condition {
     /// T = value.
     Temperature(Arc<dyn Prescribed>),

@@ -9,23 +9,24 @@
 //! 1525, and Cubero & Fueyo, Numer. Heat Transfer B 52 (2007) 507, for momentum interpolation.
 
 use super::balance::Balance;
+use super::component::{Carrying, Component};
 use super::faces::Faces;
 use super::kernels::{
-    advance_velocity, boundary_value, carried_flux, excess_flux, exchange_rate, interpolated_flux,
-    momentum_interpolation, momentum_residual, slip_velocity,
+    advance_velocity, excess_flux, exchange_rate, interpolated_flux, momentum_interpolation,
+    slip_velocity, transport_residual,
 };
-use super::momentum::{Momentum, held_faces};
 use super::pressure::Pressure;
 use super::scheme::Formula;
 use super::statistics::Statistics;
+use super::thermal::Thermal;
+use super::transport::{Posed, Transport, held_faces};
 use super::{
     Convection, FlowCondition, IncompressibleError, Numerics, PressureCorrection, Problem,
 };
 use crate::backend::{Backend, Buffer, blas};
-use crate::diffusion::{check_finite, narrow};
+use crate::diffusion::narrow;
 use crate::linear::{SolveOutcome, SolverSetup};
 use crate::mesh::{Geometry, Mesh};
-use crate::operators::incidence::divergence;
 use crate::real::Real;
 
 /// What a step did.
@@ -35,7 +36,9 @@ pub struct StepReport {
     pub momentum: SolveOutcome,
     /// The solve of the projection.
     pub pressure: SolveOutcome,
-    /// max |∂u/∂t| over the step.
+    /// The solve of the temperature, where there is one.
+    pub energy: Option<SolveOutcome>,
+    /// max |∂u/∂t| over the step, and of the temperature.
     pub rate: f64,
     /// Σ V u²/2.
     pub kinetic_energy: f64,
@@ -47,25 +50,6 @@ pub struct StepReport {
     pub faults: usize,
 }
 
-/// A component of the velocity and what goes with it, `[n_cells]` each but for the gradient.
-pub(super) struct Component<F: Real> {
-    /// At the present level.
-    pub now: Buffer<F>,
-    /// At the level before.
-    pub before: Buffer<F>,
-    predicted: Buffer<F>,
-    /// δ, the first guess of the next predictor.
-    pub increment: Buffer<F>,
-    /// What the flow carries out of each cell, at both levels.
-    carried: Buffer<F>,
-    /// The same at the level before.
-    pub carried_before: Buffer<F>,
-    /// `[3][n_cells]`.
-    pub gradient: Buffer<F>,
-    /// At boundary faces: `[n_boundary]`.
-    pub at_boundary: Buffer<F>,
-}
-
 /// A flow on a backend.
 pub struct Collocated<F: Real> {
     pub(super) backend: Backend,
@@ -74,7 +58,8 @@ pub struct Collocated<F: Real> {
     pub(super) volume: Buffer<F>,
     viscous_rate: Buffer<F>,
     rate: Buffer<F>,
-    pub(super) momentum: Momentum<F>,
+    pub(super) momentum: Transport<F>,
+    pub(super) thermal: Option<Thermal<F>>,
     pub(super) pressure: Pressure<F>,
     /// Two or three; the kernels that take three are given the first again.
     pub(super) components: Vec<Component<F>>,
@@ -98,6 +83,8 @@ pub struct Collocated<F: Real> {
     pub(super) step_before: Option<f64>,
     /// The largest Σ|F| / 2V of the present level.
     exchange: f64,
+    /// The largest |u_b| |S| / V of held faces at the start.
+    boundary_rate: f64,
 }
 
 /// Faces where the velocity is tangential.
@@ -141,11 +128,29 @@ impl<F: Real> Collocated<F> {
             return Err(IncompressibleError::Viscosity { value: *viscosity });
         }
         let faces = Faces::new(backend, mesh, geometry);
-        let momentum = Momentum::new(backend, mesh, geometry, &faces, problem, numerics)?;
+        let posed = |k: usize| Posed {
+            what: "a velocity at the boundary",
+            conditions: conditions.iter().map(|c| c.of_velocity(k)).collect(),
+            source: problem.source[k].clone(),
+        };
+        let of_velocity = posed(0).conditions;
+        let momentum = Transport::new(
+            backend,
+            mesh,
+            geometry,
+            &faces,
+            *viscosity,
+            (0..mesh.dimension).map(posed).collect(),
+            numerics.momentum.clone(),
+        )?;
+        let thermal = problem
+            .thermal
+            .as_ref()
+            .map(|thermal| Thermal::new(backend, (mesh, geometry), &faces, thermal, numerics));
         let pressure = Pressure::new(backend, mesh, geometry, &faces, problem, numerics)?;
         let (n, n_faces) = (mesh.n_cells(), mesh.n_faces());
         let n_boundary = n_faces - mesh.n_interior_faces();
-        let held = held_faces(mesh, |k| conditions[k].holds_velocity());
+        let held = held_faces(mesh, &of_velocity);
         let mut entering = vec![1.0; n_boundary];
         for (patch, condition) in mesh.patches.iter().zip(conditions) {
             if let FlowCondition::Outlet(_) = condition {
@@ -155,27 +160,17 @@ impl<F: Real> Collocated<F> {
         }
         let mut components = vec![];
         for k in 0..mesh.dimension {
-            let mut start = vec![0.0; n];
-            problem.velocity[k].sample(&geometry.cell_centre, 0.0, &mut start);
-            check_finite("the initial velocity", &start, 0.0)?;
-            components.push(Component {
-                now: narrow(backend, start),
-                before: backend.zeros(n),
-                predicted: backend.zeros(n),
-                increment: backend.zeros(n),
-                carried: backend.zeros(n),
-                carried_before: backend.zeros(n),
-                gradient: backend.zeros(3 * n),
-                at_boundary: backend.zeros(n_boundary),
-            });
+            let start = (&problem.velocity[k], "the initial velocity");
+            components.push(Component::new(backend, mesh, geometry, start)?);
         }
         let mut flow = Collocated {
             backend: backend.clone(),
             dimension: mesh.dimension,
             volume: narrow(backend, geometry.cell_volume.clone()),
-            viscous_rate: momentum.viscous_rates()?,
+            viscous_rate: momentum.diffusive_rates()?,
             rate: backend.zeros(n),
             momentum,
+            thermal: thermal.transpose()?,
             components,
             flux: backend.zeros(n_faces),
             excess: backend.zeros(n_faces),
@@ -194,6 +189,7 @@ impl<F: Real> Collocated<F> {
             steps: 0,
             step_before: None,
             exchange: 0.0,
+            boundary_rate: boundary_rate(mesh, geometry, conditions),
             faces,
         };
         flow.start()?;
@@ -244,6 +240,8 @@ impl<F: Real> Collocated<F> {
         self.momentum.set_mean_time([if formula.theta < 1.0 { old } else { new }, new])?;
         let ahead = self.step_before.map_or(0.0, |before| step / before);
         self.prescribe_slip(if formula.theta < 1.0 { 0.5 * ahead } else { ahead });
+        self.statistics.clear(&self.backend);
+        let energy = self.advance_temperature(&formula, [old, new])?;
         let momentum = self.predict(&formula)?;
         self.momentum.set_mean_time([new, new])?;
         self.prescribe_slip(ahead);
@@ -258,6 +256,7 @@ impl<F: Real> Collocated<F> {
         Ok(StepReport {
             momentum,
             pressure,
+            energy,
             rate: taken.change / step,
             kinetic_energy: taken.energy,
             courant: self.exchange * step,
@@ -292,7 +291,7 @@ impl<F: Real> Collocated<F> {
                 k,
                 self.faces.cells.n_faces(),
                 self.dimension,
-                self.momentum.components[k].prescribed.value_mut(),
+                self.momentum.quantities[k].prescribed.value_mut(),
             );
         }
     }
@@ -309,11 +308,11 @@ impl<F: Real> Collocated<F> {
         let mut total: Option<SolveOutcome> = None;
         for (k, component) in self.components.iter_mut().enumerate() {
             self.momentum.multiply(&component.now, &mut self.residual);
-            momentum_residual(
+            transport_residual(
                 &backend,
                 n,
                 &self.volume,
-                self.momentum.components[k].source.value(),
+                self.momentum.quantities[k].source.value(),
                 &self.pressure.slope,
                 F::narrow(formula.bdf.memory),
                 &component.now,
@@ -324,8 +323,13 @@ impl<F: Real> Collocated<F> {
                 F::narrow(formula.then),
                 k,
                 n,
+                true,
                 &mut self.residual,
             );
+            if let Some(thermal) = &self.thermal {
+                let volume = &self.volume;
+                thermal.add_buoyancy(&backend, volume, k, formula.theta, &mut self.residual);
+            }
             self.momentum.add_boundary(k, &component.now, &mut self.residual);
             let outcome = self.momentum.solve(&self.residual, &mut component.increment)?;
             let one = F::literal(1.0);
@@ -339,6 +343,25 @@ impl<F: Real> Collocated<F> {
         }
         let Some(total) = total else { unreachable!("there are two components at least") };
         Ok(total)
+    }
+
+    /// The temperature at the new level.
+    fn advance_temperature(
+        &mut self,
+        formula: &Formula,
+        times: [f64; 2],
+    ) -> Result<Option<SolveOutcome>, IncompressibleError> {
+        let Some(thermal) = &mut self.thermal else { return Ok(None) };
+        let (backend, volume) = (self.backend.clone(), &self.volume);
+        let outcome = thermal.advance(
+            &backend,
+            volume,
+            (formula, times),
+            &mut self.residual,
+            &mut self.statistics.partials,
+        )?;
+        self.statistics.gather(&backend);
+        Ok(Some(outcome))
     }
 
     /// The flux F*, made free of divergence.
@@ -385,7 +408,6 @@ impl<F: Real> Collocated<F> {
     fn advance(&mut self, formula: &Formula) {
         let backend = self.backend.clone();
         let n = self.volume.len();
-        self.statistics.clear(&backend);
         for (k, component) in self.components.iter_mut().enumerate() {
             advance_velocity(
                 &backend,
@@ -411,27 +433,10 @@ impl<F: Real> Collocated<F> {
 
     /// Gradients of the components and their values at the boundary, of `now`.
     fn take_values(&mut self) {
-        let cells = &self.faces.cells;
-        let needs_gradient = self.has_gradients();
+        let has_gradients = self.has_gradients();
         for (k, component) in self.components.iter_mut().enumerate() {
-            if needs_gradient {
-                self.momentum.differentiate(k, &component.now, &mut component.gradient);
-            }
-            boundary_value(
-                &self.backend,
-                self.held.len(),
-                &cells.left,
-                &self.held,
-                self.momentum.components[k].prescribed.value(),
-                &component.now,
-                &component.gradient,
-                &self.faces.offset,
-                cells.n_interior(),
-                cells.n_faces(),
-                self.volume.len(),
-                self.faces.is_straight,
-                &mut component.at_boundary,
-            );
+            let of = (&self.momentum, k, &self.held);
+            component.take(&self.backend, &self.faces, of, has_gradients);
         }
     }
 
@@ -458,33 +463,19 @@ impl<F: Real> Collocated<F> {
         let (faces, excess) = (&self.faces, &mut self.excess);
         interpolate(&backend, faces, &self.components, self.dimension, excess);
         excess_flux(&backend, n_faces, &self.flux, excess);
-        let cells = &self.faces.cells;
+        let carrying = Carrying {
+            faces: &self.faces,
+            flux: &self.flux,
+            entering: &self.entering,
+            convection: self.numerics.convection,
+        };
         for component in &mut self.components {
-            std::mem::swap(&mut component.carried, &mut component.carried_before);
-            carried_flux(
-                &backend,
-                n_faces,
-                &cells.left,
-                &cells.right,
-                &self.flux,
-                &component.now,
-                &component.gradient,
-                &component.at_boundary,
-                &self.entering,
-                &self.faces.weight,
-                &self.faces.offset,
-                &self.faces.span,
-                cells.n_interior(),
-                n_faces,
-                n,
-                self.numerics.convection,
-                self.faces.is_straight,
-                &mut self.through,
-            );
-            let through = &self.through;
-            let carried = &mut component.carried;
-            divergence(&backend, n, &cells.offsets, &cells.faces, through, cells.rows, carried);
+            component.carry(&backend, &carrying, &mut self.through);
         }
+        if let Some(thermal) = &mut self.thermal {
+            thermal.refresh(&backend, &carrying, &mut self.through);
+        }
+        let cells = &self.faces.cells;
         exchange_rate(
             &backend,
             n,
@@ -522,6 +513,11 @@ impl<F: Real> Collocated<F> {
         &self.pressure.value
     }
 
+    /// The temperature the flow carries, where it does: `[n_cells]`.
+    pub fn temperature(&self) -> Option<&Buffer<F>> {
+        self.thermal.as_ref().map(|thermal| &thermal.field.now)
+    }
+
     /// Whether the pressure is known up to a constant only.
     pub fn pressure_is_free(&self) -> bool {
         self.pressure.is_singular
@@ -542,10 +538,32 @@ impl<F: Real> Collocated<F> {
         self.momentum.setups
     }
 
-    /// The largest Σ|F| / 2V: 1 / the step of Courant number 1.
+    /// The largest Σ|F| / 2V, 1 / the step of Courant number 1; not less than the largest |u_b| |S| / V of
+    /// the faces where a velocity is held, which a flow at rest is about to take up.
     pub fn largest_rate(&self) -> f64 {
-        self.exchange
+        self.exchange.max(self.boundary_rate)
     }
+}
+
+/// The largest |u_b| |S| / V of faces where a velocity is held, at time 0.
+fn boundary_rate(mesh: &Mesh, geometry: &Geometry, conditions: &[FlowCondition]) -> f64 {
+    let mut largest = 0.0f64;
+    for (patch, condition) in mesh.patches.iter().zip(conditions) {
+        let FlowCondition::Velocity(value) = condition else { continue };
+        for face in patch.faces.clone() {
+            let x = geometry.face_centre_of(face);
+            let mut square = 0.0;
+            for component in value {
+                let mut at = [0.0];
+                component.sample(&x, 0.0, &mut at);
+                square += at[0] * at[0];
+            }
+            let area = geometry.area_vector_of(face).iter().map(|a| a * a).fold(0.0, |a, b| a + b);
+            let volume = geometry.cell_volume[mesh.face_left[face] as usize];
+            largest = largest.max((square * area).sqrt() / volume);
+        }
+    }
+    largest
 }
 
 /// The three views kernels take; a plane flow's third is not read.

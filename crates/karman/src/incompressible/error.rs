@@ -22,6 +22,12 @@ pub enum IncompressibleError {
         /// Its value.
         value: f64,
     },
+    /// The diffusivity of the temperature is not positive.
+    #[error("the diffusivity is {value}; it must be positive and finite")]
+    Diffusivity {
+        /// Its value.
+        value: f64,
+    },
     /// What flows in has no way out.
     #[error(
         "at t = {time} the boundary lets {net:.6e} more in than out, {percent:.3} % of all that \

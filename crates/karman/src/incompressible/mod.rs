@@ -6,17 +6,19 @@
 
 mod balance;
 pub mod collocated;
+mod component;
 mod conditions;
 mod error;
 mod faces;
 pub mod forces;
 pub mod kernels;
-mod momentum;
 mod pressure;
 mod probing;
 pub mod scheme;
 mod state;
 mod statistics;
+pub mod thermal;
+mod transport;
 
 pub use collocated::{Collocated, StepReport};
 pub use conditions::{FlowCondition, PrescribedVector};
@@ -24,8 +26,9 @@ pub use error::IncompressibleError;
 pub use forces::{Load, LoadedFaces};
 pub use kernels::Convection;
 pub use probing::Field;
-pub use state::State;
 pub use scheme::{PressureCorrection, Scheme};
+pub use state::State;
+pub use thermal::ThermalProblem;
 
 use crate::diffusion::Prescribed;
 use crate::linear::Params;
@@ -43,6 +46,8 @@ pub struct Problem {
     pub velocity: PrescribedVector,
     /// The pressure at the start.
     pub pressure: Arc<dyn Prescribed>,
+    /// A temperature that the flow carries.
+    pub thermal: Option<ThermalProblem>,
 }
 
 /// How a flow is computed.

@@ -6,12 +6,13 @@
 
 use super::faces::Faces;
 use super::kernels::{advance_pressure, boundary_value, correct_flux, pressure_gradient};
-use super::momentum::held_faces;
+use super::transport::held_faces;
 use super::{FlowCondition, IncompressibleError, Numerics, Problem};
 use crate::backend::{Backend, Buffer, blas};
 use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
 use crate::diffusion::{
-    Condition, CorrectionOnBackend, CouplingOnBackend, Forcing, Material, check_finite, narrow,
+    Condition, CorrectionOnBackend, CouplingOnBackend, Forcing, Functional, Material, check_finite,
+    narrow,
 };
 use crate::linear::{Matrix, Nullspace, Params, SolveOutcome, Solver, SolverSetup};
 use crate::mesh::{Geometry, Mesh};
@@ -42,7 +43,7 @@ pub(super) struct Pressure<F: Real> {
     /// Whether nothing fixes the level of the pressure.
     pub is_singular: bool,
     /// What the boundary holds.
-    pub boundary: BoundaryFaces,
+    boundary: BoundaryFaces,
     /// What the solver is.
     pub setup: SolverSetup,
     /// Prescribed pressures.
@@ -84,7 +85,7 @@ impl<F: Real> Pressure<F> {
         let mut start = vec![0.0; n];
         problem.pressure.sample(&geometry.cell_centre, 0.0, &mut start);
         check_finite("the initial pressure", &start, 0.0)?;
-        let held = held_faces(mesh, |k| problem.conditions[k].holds_pressure());
+        let held = held_faces(mesh, &conditions);
         let values = discrete.values.len().max(1);
         let prescribed = Forcing::new(
             backend,
@@ -215,6 +216,17 @@ impl<F: Real> Pressure<F> {
         // The fluxes of a boundary that fixes no pressure were balanced: what is left is round-off.
         outcome.incompatibility = 0.0;
         Ok(outcome)
+    }
+
+    /// The pressure at points, each of a cell, by the cell's gradient.
+    pub(super) fn at_points(
+        &self,
+        (mesh, geometry): (&Mesh, &Geometry),
+        points: &[(usize, [f64; 3])],
+    ) -> Vec<Functional> {
+        let even = vec![1.0; mesh.n_cells()];
+        let scheme = CellScheme::new(mesh, geometry, &even, &self.boundary, true);
+        points.iter().map(|(cell, point)| scheme.at_point(*cell, *point)).collect()
     }
 
     /// The pressures held at the boundary.

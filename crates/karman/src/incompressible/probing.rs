@@ -2,7 +2,6 @@
 
 use super::{Collocated, IncompressibleError};
 use crate::backend::Buffer;
-use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme};
 use crate::diffusion::{Functional, Functionals};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
@@ -14,37 +13,58 @@ pub enum Field {
     Velocity(usize),
     /// The pressure over the density.
     Pressure,
+    /// The temperature carried by the flow.
+    Temperature,
 }
 
+/// Faces whose heat makes one functional: enough to keep results few, few enough to evaluate in parallel.
+const FACES_A_ROW: usize = 64;
+
 impl<F: Real> Collocated<F> {
-    /// A field at a point of a cell by the cell's gradient, which knows what the boundary holds; the same
-    /// functional serves all components of the velocity.
-    pub fn at_point(
+    /// A field at points, each of a cell, by the cell's gradient, which knows what the boundary holds; the
+    /// same functionals serve all components of the velocity.
+    pub fn at_points(
         &self,
         field: Field,
-        (mesh, geometry): (&Mesh, &Geometry),
-        cell: usize,
-        point: [f64; 3],
-    ) -> Functional {
-        let boundary: &BoundaryFaces = match field {
-            Field::Velocity(_) => &self.momentum.boundary,
-            Field::Pressure => &self.pressure.boundary,
-        };
-        let conductivity = vec![1.0; mesh.n_cells()];
-        CellScheme::new(mesh, geometry, &conductivity, boundary, true).at_point(cell, point)
+        mesh: &Mesh,
+        geometry: &Geometry,
+        points: &[(usize, [f64; 3])],
+    ) -> Vec<Functional> {
+        let place = (mesh, geometry);
+        match field {
+            Field::Velocity(_) => self.momentum.at_points(place, points),
+            Field::Pressure => self.pressure.at_points(place, points),
+            Field::Temperature => match &self.thermal {
+                Some(thermal) => thermal.transport.at_points(place, points),
+                None => vec![Functional::default(); points.len()],
+            },
+        }
+    }
+
+    /// The heat over ρc that enters through some boundary faces, in functionals of the temperature that add
+    /// up; none where there is no temperature.
+    pub fn heat_through(&self, mesh: &Mesh, geometry: &Geometry, faces: &[u32]) -> Vec<Functional> {
+        let Some(thermal) = &self.thermal else { return vec![] };
+        let parts = thermal.heat_through(mesh, geometry, faces);
+        let rows = parts.chunks(FACES_A_ROW).map(|chunk| {
+            let mut sum = Functional::default();
+            chunk.iter().for_each(|part| sum.add(1.0, part));
+            sum.merged()
+        });
+        rows.collect()
     }
 
     /// Evaluates functionals of a field; the results stay on the backend.
-    pub fn evaluate<'a>(
-        &self,
-        field: Field,
-        functionals: &'a mut Functionals<F>,
-    ) -> &'a Buffer<F> {
+    pub fn evaluate<'a>(&self, field: Field, functionals: &'a mut Functionals<F>) -> &'a Buffer<F> {
         let (value, prescribed) = match field {
             Field::Velocity(k) => {
-                (&self.components[k].now, self.momentum.components[k].prescribed.value())
+                (&self.components[k].now, self.momentum.quantities[k].prescribed.value())
             }
             Field::Pressure => (&self.pressure.value, self.pressure.prescribed()),
+            Field::Temperature => match &self.thermal {
+                Some(thermal) => return thermal.evaluate(&self.backend, functionals),
+                None => unreachable!("asked of a flow without temperature"),
+            },
         };
         // No functional of a flow has to do with held nodes.
         functionals.evaluate(&self.backend, value, prescribed, value)

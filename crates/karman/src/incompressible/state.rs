@@ -36,6 +36,17 @@ impl<F: Real> Collocated<F> {
         ] {
             arrays.push((name.to_owned(), self.backend.read(buffer)?));
         }
+        if let Some(thermal) = &self.thermal {
+            let field = &thermal.field;
+            for (name, buffer) in [
+                ("temperature", &field.now),
+                ("temperature_before", &field.before),
+                ("temperature_increment", &field.increment),
+                ("temperature_carried_before", &field.carried_before),
+            ] {
+                arrays.push((name.to_owned(), self.backend.read(buffer)?));
+            }
+        }
         let clock = [self.time, self.steps as f64, self.step_before.unwrap_or(0.0)];
         Ok(State { arrays, clock })
     }
@@ -58,6 +69,15 @@ impl<F: Real> Collocated<F> {
             backend.write(&mut component.increment, &read(&format!("increment_{k}"), n));
             carried_before.push(read(&format!("carried_before_{k}"), n));
         }
+        let mut heat_before = None;
+        if let Some(thermal) = &mut self.thermal {
+            let field = &mut thermal.field;
+            backend.write(&mut field.now, &read("temperature", n));
+            backend.write(&mut field.before, &read("temperature_before", n));
+            backend.write(&mut field.increment, &read("temperature_increment", n));
+            heat_before = Some(read("temperature_carried_before", n));
+            thermal.transport.set_mean_time([time, time])?;
+        }
         backend.write(&mut self.pressure.value, &read("pressure", n));
         backend.write(&mut self.pressure.psi, &read("pressure_increment", n));
         backend.write(&mut self.flux, &read("flux", n_faces));
@@ -70,6 +90,9 @@ impl<F: Real> Collocated<F> {
         backend.write(&mut self.excess_before, &read("excess_before", n_faces));
         for (component, values) in self.components.iter_mut().zip(carried_before) {
             backend.write(&mut component.carried_before, &values);
+        }
+        if let (Some(thermal), Some(values)) = (&mut self.thermal, heat_before) {
+            backend.write(&mut thermal.field.carried_before, &values);
         }
         self.balance.check(time);
         Ok(())

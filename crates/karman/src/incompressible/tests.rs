@@ -8,7 +8,9 @@ use crate::mesh::generate::{BoxParams, Element};
 use crate::mesh::{Geometry, Mesh, MeshOptions};
 use std::f64::consts::PI;
 
+mod backends;
 mod orders;
+mod properties;
 
 /// A velocity and a pressure in space and time.
 type Velocity = fn([f64; 3], f64) -> [f64; 3];
@@ -87,6 +89,7 @@ fn held(mesh: &Mesh, exact: Exact) -> Problem {
         conditions: mesh.patches.iter().map(|_| FlowCondition::Velocity(vector(exact))).collect(),
         velocity: vector(exact),
         pressure: Arc::new(Function(move |p, t| (exact.pressure)(p, t))),
+        thermal: None,
     }
 }
 

@@ -98,6 +98,10 @@ pub(super) trait Equation: Checkpointed + Send {
     fn volumes(&self, mesh: &Mesh) -> Vec<f64>;
     /// 1 / the step of unit CFL number.
     fn largest_rate(&self) -> Result<f64, SimulationError>;
+    /// Whether that changes from step to step.
+    fn rate_varies(&self) -> bool {
+        false
+    }
     /// What the linear solver is and the cost of its set-up; `work_units` are those of an iteration.
     fn linear_summary(&self) -> LinearSummary;
     /// How many times the linear solver was set up.

@@ -1,17 +1,15 @@
 //! A heat case on the run loop.
 
-use super::{SimulationError, state_error};
 use super::equation::{Advance, Equation, Location, Monitored};
 use super::interpolations;
 use super::linear::{self, Systems};
+use super::{SimulationError, state_error};
 use crate::backend::Backend;
 use crate::case::{
-    Case, Discretization as DiscretizationCase, HeatBoundary, HeatCase, HeatTimeMethod, Precision,
-    TimeMethod, Value,
+    Case, Discretization as DiscretizationCase, HeatBoundary, HeatCase, HeatTimeMethod,
+    PatchCondition, Precision, TimeMethod, Value,
 };
-use crate::diffusion::{
-    Condition, Functional, Functionals, Material, Prescribed,
-};
+use crate::diffusion::{Condition, Functional, Functionals, Material, Prescribed};
 use crate::heat::{Discretization, Heat, March, Problem, Scheme, Source};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::Params;
@@ -81,7 +79,7 @@ impl<F: Real> HeatRun<F> {
             discretization,
             material: material(heat_case, mesh, geometry),
             sources: sources(heat_case, mesh),
-            conditions: conditions(heat_case, mesh),
+            conditions: conditions(&heat_case.boundary, mesh),
             initial: Arc::new(heat_case.initial_temperature.clone()),
         };
         let heat = Heat::new(backend, mesh, geometry, problem)?;
@@ -142,10 +140,11 @@ fn sources(case: &HeatCase, mesh: &Mesh) -> Vec<Source> {
         .collect()
 }
 
-fn conditions(case: &HeatCase, mesh: &Mesh) -> Vec<Condition> {
+/// The conditions of the patches of a mesh.
+pub(super) fn conditions(boundary: &[PatchCondition<HeatBoundary>], mesh: &Mesh) -> Vec<Condition> {
     let shared = |value: &Value| -> Arc<dyn Prescribed> { Arc::new(value.clone()) };
     let condition = |patch: &crate::mesh::Patch| {
-        let given = case.boundary.iter().find(|p| p.patch == patch.name);
+        let given = boundary.iter().find(|p| p.patch == patch.name);
         match given.map(|p| &p.condition) {
             Some(HeatBoundary::Temperature(value)) => Condition::Temperature(shared(value)),
             Some(HeatBoundary::HeatFlux(value)) => Condition::HeatFlux(shared(value)),

@@ -6,16 +6,17 @@ mod shedding;
 
 use super::SimulationError;
 use super::equation::{Advance, Equation, Location, Monitored, Written};
+use super::heat::conditions;
 use super::linear::{self, Systems};
 use crate::backend::{Backend, Buffer};
 use crate::case::{
     Case, ConvectionScheme, FlowBoundary, FlowScheme, FlowTimeMethod, IncompressibleCase,
-    Precision, PressureCorrectionCase, TimeMethod, Value,
+    Precision, PressureCorrectionCase, ThermalCase, TimeMethod, Value,
 };
 use crate::diffusion::Prescribed;
 use crate::incompressible::{
-    Collocated, Convection, FlowCondition, Numerics, PressureCorrection, PrescribedVector,
-    Problem, Scheme, StepReport,
+    Collocated, Convection, FlowCondition, Numerics, PrescribedVector, PressureCorrection, Problem,
+    Scheme, StepReport, ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::mesh::geometry::cell_volumes;
@@ -69,12 +70,18 @@ impl<F: Real> FlowRun<F> {
             conditions: mesh.patches.iter().map(|p| condition(flow_case, p)).collect(),
             velocity: vector(&flow_case.initial_velocity),
             pressure: Arc::new(flow_case.initial_pressure.clone()),
+            thermal: flow_case.thermal.as_ref().map(|thermal| self::thermal(thermal, mesh)),
         };
         let numerics = numerics(case, flow_case)?;
         let flow = Collocated::new(backend, mesh, geometry, &problem, &numerics)?;
-        let monitors = Monitors::new(case, backend, &flow, mesh, geometry)?;
+        let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
+        let place = (mesh, geometry);
+        let monitors = Monitors::new(case, backend, &flow, place, diffusivity)?;
         let mut fields = COMPONENTS[..mesh.dimension].to_vec();
         fields.push("pressure");
+        if flow_case.thermal.is_some() {
+            fields.push("temperature");
+        }
         let (backend, volumes) = (backend.clone(), geometry.cell_volume.clone());
         Ok(FlowRun { backend, flow, fields, monitors, volumes, last: None })
     }
@@ -110,9 +117,6 @@ fn refuse_what_is_missing(case: &IncompressibleCase, mesh: &Mesh) -> Result<(), 
         FlowScheme::Staggered => return missing("scheme = \"staggered\""),
         FlowScheme::ExactFractionalStep => return missing("scheme = \"exact_fractional_step\""),
     }
-    if case.thermal.is_some() {
-        return missing("[incompressible.thermal]");
-    }
     for patch in &case.boundary {
         match patch.condition {
             FlowBoundary::Periodic(_) => return missing("a periodic patch"),
@@ -146,6 +150,18 @@ fn condition(case: &IncompressibleCase, patch: &Patch) -> FlowCondition {
             | FlowBoundary::Periodic(_),
         )
         | None => FlowCondition::Slip,
+    }
+}
+
+fn thermal(case: &ThermalCase, mesh: &Mesh) -> ThermalProblem {
+    ThermalProblem {
+        diffusivity: case.diffusivity,
+        expansion: case.expansion,
+        gravity: case.gravity,
+        reference: case.reference_temperature,
+        source: shared(&case.source),
+        conditions: conditions(&case.boundary, mesh),
+        initial: shared(&case.initial_temperature),
     }
 }
 
@@ -198,7 +214,8 @@ impl<F: Real> Equation for FlowRun<F> {
     fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError> {
         let Some(step) = step else { unreachable!("a case of flow has [time]") };
         let report = self.flow.step(step)?;
-        let worse = if report.momentum.is_converged() { &report.pressure } else { &report.momentum };
+        let worse =
+            if report.momentum.is_converged() { &report.pressure } else { &report.momentum };
         let advance = Advance {
             outcome: worse.clone(),
             rate: if report.faults > 0 { f64::NAN } else { report.rate },
@@ -236,6 +253,9 @@ impl<F: Real> Equation for FlowRun<F> {
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
         if name == "pressure" {
             return self.pressure();
+        }
+        if let ("temperature", Some(temperature)) = (name, self.flow.temperature()) {
+            return self.read(temperature);
         }
         match self.fields.iter().position(|known| *known == name) {
             Some(k) => self.read(self.flow.velocity(k)),
@@ -283,6 +303,10 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn largest_rate(&self) -> Result<f64, SimulationError> {
         Ok(self.flow.largest_rate())
+    }
+
+    fn rate_varies(&self) -> bool {
+        true
     }
 
     fn linear_summary(&self) -> LinearSummary {
@@ -352,4 +376,3 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         restored.map_err(super::state_error)
     }
 }
-

@@ -6,9 +6,7 @@ use crate::case::{
     Smoother as SmootherCase, SolverMethod,
 };
 use crate::linear::amg::{Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
-use crate::linear::{
-    AmgParams, HierarchyReport, Method, Params, PreconditionerKind, SolverSetup,
-};
+use crate::linear::{AmgParams, HierarchyReport, Method, Params, PreconditionerKind, SolverSetup};
 use crate::summary::LinearSummary;
 
 /// What is known of the systems that are to be solved.

@@ -50,6 +50,12 @@ pub struct Simulation {
 /// Fraction of a step that is rounding of the time and not a step of its own.
 const SAME_STEP: f64 = 1e-6;
 
+/// A step shorter than this part of what the CFL number allows is made longer, to `MARGIN` of it and by no
+/// more than `GROWTH` at once.
+const LEAST_SHARE: f64 = 0.85;
+const MARGIN: f64 = 0.95;
+const GROWTH: f64 = 1.2;
+
 /// A linear solve that stops short of its tolerance at this residual has met round-off.
 const ROUND_OFF_RESIDUAL: f64 = 1e-10;
 
@@ -141,6 +147,7 @@ impl Simulation {
     /// [`SimulationError`] where something cannot be evaluated or the backend fails; that a solver
     /// does not converge is part of the report.
     pub fn step(&mut self) -> Result<Advance, SimulationError> {
+        self.follow_the_rate()?;
         let length = self.case.time.as_ref().map(|time| {
             let left = time.end - self.time();
             // A last step that differs by rounding alone keeps its length, and with it its matrix.
@@ -173,6 +180,23 @@ impl Simulation {
             ..solver
         };
         Ok(advance)
+    }
+
+    /// The step that a CFL number allows now, where that changes from step to step. A step within a tenth of
+    /// it stays: each new length costs the solvers a set-up.
+    fn follow_the_rate(&mut self) -> Result<(), SimulationError> {
+        let Some(TimeStep::Cfl(number)) = self.case.time.as_ref().map(|time| time.step) else {
+            return Ok(());
+        };
+        if !self.equation.rate_varies() {
+            return Ok(());
+        }
+        let allowed = number / self.equation.largest_rate()?;
+        if self.step_length > allowed || self.step_length < LEAST_SHARE * allowed {
+            let growth = if self.steps() == 0 { f64::INFINITY } else { GROWTH };
+            self.step_length = (MARGIN * allowed).min(growth * self.step_length);
+        }
+        Ok(())
     }
 
     /// Runs the case to its end and writes everything it asks for; `observer` is told after every

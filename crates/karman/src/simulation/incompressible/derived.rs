@@ -113,8 +113,7 @@ mod tests {
     #[test]
     fn a_rotation_about_an_axis_in_space_points_along_it() {
         // u = ω × x, ω = (1, 2, 3): vorticity 2 ω.
-        let gradients =
-            vec![vec![0.0, -3.0, 2.0], vec![3.0, 0.0, -1.0], vec![-2.0, 1.0, 0.0]];
+        let gradients = vec![vec![0.0, -3.0, 2.0], vec![3.0, 0.0, -1.0], vec![-2.0, 1.0, 0.0]];
         let Written::Vector(vorticity) = vorticity(&gradients) else { panic!("in space") };
         assert_eq!(vorticity.map(|w| w[0]), [2.0, 4.0, 6.0]);
         assert_eq!(q_criterion(&gradients)[0], 14.0);

@@ -21,12 +21,13 @@ pub(super) struct Monitors<F: Real> {
     lines: Vec<Points<F>>,
     recirculations: Vec<Recirculation<F>>,
     patches: Vec<WatchedPatch>,
+    heat: Option<Heat<F>>,
 }
 
-/// Points at which velocity and pressure are wanted.
+/// Points at which the fields are wanted.
 struct Points<F: Real> {
-    velocity: Functionals<F>,
-    pressure: Functionals<F>,
+    /// Of the velocity (one list for all components), the pressure and, where there is one, the temperature.
+    functionals: Vec<(Field, Functionals<F>)>,
     is_inside: Vec<bool>,
 }
 
@@ -47,6 +48,14 @@ struct WatchedPatch {
     shedding: Shedding,
 }
 
+/// The heat over ρc through the patches, rows of one list of functionals.
+struct Heat<F: Real> {
+    functionals: Functionals<F>,
+    /// How many rows each patch has.
+    rows: Vec<usize>,
+    diffusivity: f64,
+}
+
 impl<F: Real> Points<F> {
     fn new(
         backend: &Backend,
@@ -56,24 +65,30 @@ impl<F: Real> Points<F> {
     ) -> Self {
         let located = locate(mesh, points);
         let sampler = Sampler::of_cells(mesh, geometry, points);
-        let functional = |field: Field, point: usize| {
-            let Some(found) = &located[point] else { return Functional::default() };
-            // Among cells a plane fitted about the point is more accurate than the slope of one of them;
-            // at a boundary the cell's gradient knows what is held there.
-            if sampler.is_at_boundary(mesh, point) {
-                return flow.at_point(field, (mesh, geometry), found.cell, points[point]);
+        let is_inside: Vec<bool> = located.iter().map(Option::is_some).collect();
+        // Among cells a plane fitted about the point is more accurate than the slope of one of them; at a
+        // boundary the cell's gradient knows what is held there.
+        let is_outer = |i: &usize| is_inside[*i] && sampler.is_at_boundary(mesh, *i);
+        let outer: Vec<usize> = (0..points.len()).filter(is_outer).collect();
+        let places: Vec<(usize, [f64; 3])> = outer
+            .iter()
+            .filter_map(|i| located[*i].as_ref().map(|found| (found.cell, points[*i])))
+            .collect();
+        let list = |field: Field| -> (Field, Functionals<F>) {
+            let of_point =
+                |i| Functional { unknowns: sampler.row(i).collect(), ..Functional::default() };
+            let mut rows: Vec<Functional> = (0..points.len()).map(of_point).collect();
+            let at_boundary = flow.at_points(field, mesh, geometry, &places);
+            for (i, functional) in outer.iter().zip(at_boundary) {
+                rows[*i] = functional;
             }
-            Functional { unknowns: sampler.row(point).collect(), ..Functional::default() }
+            (field, Functionals::new(backend, &rows))
         };
-        let list = |field: Field| -> Functionals<F> {
-            let rows: Vec<Functional> = (0..points.len()).map(|i| functional(field, i)).collect();
-            Functionals::new(backend, &rows)
-        };
-        Points {
-            velocity: list(Field::Velocity(0)),
-            pressure: list(Field::Pressure),
-            is_inside: located.iter().map(Option::is_some).collect(),
+        let mut functionals = vec![list(Field::Velocity(0)), list(Field::Pressure)];
+        if flow.temperature().is_some() {
+            functionals.push(list(Field::Temperature));
         }
+        Points { functionals, is_inside }
     }
 
     /// Names and values at all points; not a number outside the mesh.
@@ -84,17 +99,21 @@ impl<F: Real> Points<F> {
         level: f64,
     ) -> Result<Vec<(&'static str, Vec<f64>)>, SimulationError> {
         let mut columns = vec![];
-        let fields = (0..flow.dimension()).map(|k| (COMPONENTS[k], Field::Velocity(k)));
-        for (name, field) in fields.chain([("pressure", Field::Pressure)]) {
-            let (functionals, shift) = match field {
-                Field::Velocity(_) => (&mut self.velocity, 0.0),
-                Field::Pressure => (&mut self.pressure, level),
+        for (field, functionals) in &mut self.functionals {
+            let named: Vec<(&'static str, Field, f64)> = match field {
+                Field::Velocity(_) => (0..flow.dimension())
+                    .map(|k| (COMPONENTS[k], Field::Velocity(k), 0.0))
+                    .collect(),
+                Field::Pressure => vec![("pressure", Field::Pressure, level)],
+                Field::Temperature => vec![("temperature", Field::Temperature, 0.0)],
             };
-            let results = flow.evaluate(field, functionals);
-            let values = backend.read(results)?.into_iter().map(Into::<f64>::into);
-            let inside = values.zip(&self.is_inside);
-            let values = inside.map(|(v, inside)| if *inside { v - shift } else { f64::NAN });
-            columns.push((name, values.collect()));
+            for (name, field, shift) in named {
+                let results = flow.evaluate(field, functionals);
+                let values = backend.read(results)?.into_iter().map(Into::<f64>::into);
+                let inside = values.zip(&self.is_inside);
+                let values = inside.map(|(v, inside)| if *inside { v - shift } else { f64::NAN });
+                columns.push((name, values.collect()));
+            }
         }
         Ok(columns)
     }
@@ -105,15 +124,27 @@ impl<F: Real> Monitors<F> {
         case: &Case,
         backend: &Backend,
         flow: &Collocated<F>,
-        mesh: &Mesh,
-        geometry: &Geometry,
+        (mesh, geometry): (&Mesh, &Geometry),
+        diffusivity: Option<f64>,
     ) -> Result<Self, SimulationError> {
         let output = &case.output;
         let points: Vec<[f64; 3]> = output.probes.iter().map(|p| p.at).collect();
         let names: Vec<&str> = output.probes.iter().map(|p| p.name.as_str()).collect();
         Sampler::of_nodes(mesh, &points).require_inside(mesh, &names, &points)?;
         let place = (mesh, geometry);
-        let patches = output.patches.iter().map(|group| watched(backend, group, mesh, geometry));
+        let watched = |group: &PatchGroup| watched(backend, group, mesh, geometry);
+        let found = output.patches.iter().map(watched).collect::<Result<Vec<_>, _>>()?;
+        let (patches, faces): (Vec<WatchedPatch>, Vec<Vec<u32>>) = found.into_iter().unzip();
+        let heat = diffusivity.map(|diffusivity| {
+            let rows: Vec<Vec<Functional>> =
+                faces.iter().map(|faces| flow.heat_through(mesh, geometry, faces)).collect();
+            let all: Vec<Functional> = rows.iter().flatten().cloned().collect();
+            Heat {
+                functionals: Functionals::new(backend, &all),
+                rows: rows.iter().map(Vec::len).collect(),
+                diffusivity,
+            }
+        });
         let recirculations = output.recirculations.iter().map(|line| {
             let (distances, points) = line_points(line.from, line.to, line.points);
             let along = [0, 1, 2].map(|k| line.to[k] - line.from[k]);
@@ -135,7 +166,8 @@ impl<F: Real> Monitors<F> {
             at_probes: Points::new(backend, flow, place, &points),
             lines: lines.collect(),
             recirculations: recirculations.collect(),
-            patches: patches.collect::<Result<_, _>>()?,
+            patches,
+            heat,
         })
     }
 
@@ -160,9 +192,17 @@ impl<F: Real> Monitors<F> {
             }
         }
         let (time, _) = flow.clock();
+        let mut heats = self.heats(backend, flow)?.into_iter();
         for patch in &mut self.patches {
             let load = flow.load(&mut patch.faces)?;
-            let quantities = patch.quantities(&load, level, self.dimension);
+            let mut quantities = patch.quantities(&load, level, self.dimension);
+            if let Some((heat, diffusivity)) = heats.next() {
+                quantities.set("heat_flux", heat);
+                if let Some(reference) = patch.reference.as_ref().filter(|r| r.has_reference) {
+                    let unit = diffusivity * reference.temperature_difference / reference.length;
+                    quantities.set("nusselt", heat / (patch.area * unit));
+                }
+            }
             let coefficient = |name: &str| quantities.get(name).copied();
             if let (Some(lift), Some(drag)) =
                 (coefficient("lift_coefficient"), coefficient("drag_coefficient"))
@@ -172,6 +212,25 @@ impl<F: Real> Monitors<F> {
             monitored.patches.set(patch.name.clone(), quantities);
         }
         Ok(monitored)
+    }
+
+    /// The heat over ρc that enters through each patch, with the diffusivity; none without temperature.
+    fn heats(
+        &mut self,
+        backend: &Backend,
+        flow: &Collocated<F>,
+    ) -> Result<Vec<(f64, f64)>, SimulationError> {
+        let Some(heat) = &mut self.heat else { return Ok(vec![]) };
+        let results = flow.evaluate(Field::Temperature, &mut heat.functionals);
+        let values = backend.read(results)?;
+        let mut rest = &values[..];
+        let of_patch = |rows: &usize| {
+            let (own, after) = rest.split_at(*rows);
+            rest = after;
+            let sum = own.iter().fold(0.0, |sum, v| sum + Into::<f64>::into(*v));
+            (sum, heat.diffusivity)
+        };
+        Ok(heat.rows.iter().map(of_patch).collect())
     }
 
     pub(super) fn line(
@@ -221,7 +280,7 @@ fn watched(
     group: &PatchGroup,
     mesh: &Mesh,
     geometry: &Geometry,
-) -> Result<WatchedPatch, SimulationError> {
+) -> Result<(WatchedPatch, Vec<u32>), SimulationError> {
     let faces = FaceGroup::new(mesh, geometry, &group.name, &group.patches)?;
     let all: Vec<u32> = faces.faces.iter().flat_map(|r| r.clone().map(|f| f as u32)).collect();
     let mut area_vector = [0.0; 3];
@@ -229,14 +288,15 @@ fn watched(
         let area = geometry.area_vector_of(*face as usize);
         (0..3).for_each(|k| area_vector[k] += area[k]);
     }
-    Ok(WatchedPatch {
+    let watched = WatchedPatch {
         name: group.name.clone(),
         area: faces.area,
-        faces: LoadedFaces::new(backend, all),
+        faces: LoadedFaces::new(backend, all.clone()),
         area_vector,
         reference: group.flow.clone(),
         shedding: Shedding::default(),
-    })
+    };
+    Ok((watched, all))
 }
 
 impl WatchedPatch {

@@ -1,13 +1,13 @@
-//! The predictor: one diffusion problem for each component of the velocity, all of one matrix.
+//! What a flow carries and what diffuses: the components of the velocity, of one matrix, or a temperature.
 
-use super::conditions::FlowCondition;
+use super::IncompressibleError;
 use super::faces::Faces;
 use super::scheme::Formula;
-use super::{IncompressibleError, Numerics, Problem};
 use crate::backend::{Backend, Buffer};
 use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
 use crate::diffusion::{
-    CorrectedOperator, CorrectionOnBackend, CouplingOnBackend, Forcing, Material, Part, narrow,
+    Condition, CorrectedOperator, CorrectionOnBackend, CouplingOnBackend, Forcing, Functional,
+    Material, Part, Prescribed, narrow,
 };
 use crate::linear::{
     CsrMatrix, Matrix, Method, Operator, Params, SolveOutcome, Solver, SolverSetup,
@@ -17,20 +17,30 @@ use crate::real::Real;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The viscous terms of all components, and a solver of the predictor.
-pub(super) struct Momentum<F: Real> {
+/// A quantity as posed.
+pub(super) struct Posed {
+    /// What its values at the boundary are, in messages.
+    pub what: &'static str,
+    /// One condition a patch; of the same kind for all quantities of one [`Transport`].
+    pub conditions: Vec<Condition>,
+    /// What is released in a unit of volume and time.
+    pub source: Arc<dyn Prescribed>,
+}
+
+/// The diffusive terms of some quantities, and a solver of what is implicit in their steps.
+pub(super) struct Transport<F: Real> {
     backend: Backend,
     matrix: Arc<Matrix<F>>,
     volume: Vec<f64>,
     correction: Arc<CorrectionOnBackend<F>>,
-    /// ν a of each face: `[n_faces]`.
+    /// Diffusivity times a of each face: `[n_faces]`.
     conductance: Buffer<F>,
     /// What the boundary holds.
-    pub boundary: BoundaryFaces,
+    pub(super) boundary: BoundaryFaces,
     /// Whether lines between centroids are normal to their faces.
     is_plain: bool,
-    /// Of each component, as their values differ and their faces do not.
-    pub components: Vec<Component<F>>,
+    /// Of each quantity, as their values differ and their faces do not.
+    pub quantities: Vec<Quantity<F>>,
     params: Params,
     solver: Option<(f64, f64, Solver<F>)>,
     /// Set-ups of the solver so far, and the last one.
@@ -40,63 +50,64 @@ pub(super) struct Momentum<F: Real> {
     gradient: Buffer<F>,
 }
 
-/// What differs from component to component.
-pub(super) struct Component<F: Real> {
+/// What differs from quantity to quantity.
+pub(super) struct Quantity<F: Real> {
     coupling: CouplingOnBackend<F>,
-    /// Velocities held at the boundary.
+    /// Values at the boundary.
     pub prescribed: Forcing<F>,
     /// V s.
     pub source: Forcing<F>,
 }
 
-/// Held faces: 1 + the place of each boundary face's value among those prescribed, 0 where there is none.
-pub(super) fn held_faces(mesh: &Mesh, holds: impl Fn(usize) -> bool) -> Vec<u32> {
+/// Held faces: 1 + the place of each boundary face's value among those prescribed, 0 where the face's own
+/// value is not prescribed.
+pub(super) fn held_faces(mesh: &Mesh, conditions: &[Condition]) -> Vec<u32> {
     let inner = mesh.n_interior_faces();
     let mut held = vec![0; mesh.n_faces() - inner];
     let mut next = 1;
-    for (_, patch) in mesh.patches.iter().enumerate().filter(|(k, _)| holds(*k)) {
-        for face in patch.faces.clone() {
-            held[face - inner] = next;
-            next += 1;
+    for (patch, condition) in mesh.patches.iter().zip(conditions) {
+        match condition {
+            Condition::Insulated | Condition::Extrapolated => continue,
+            Condition::Temperature(_) => {
+                for (k, face) in patch.faces.clone().enumerate() {
+                    held[face - inner] = next + k as u32;
+                }
+            }
+            Condition::HeatFlux(_) | Condition::Convection { .. } => (),
         }
+        next += patch.faces.len() as u32;
     }
     held
 }
 
-impl<F: Real> Momentum<F> {
+impl<F: Real> Transport<F> {
     pub(super) fn new(
         backend: &Backend,
         mesh: &Mesh,
         geometry: &Geometry,
         faces: &Faces<F>,
-        problem: &Problem,
-        numerics: &Numerics,
+        diffusivity: f64,
+        posed: Vec<Posed>,
+        mut params: Params,
     ) -> Result<Self, IncompressibleError> {
         let n = mesh.n_cells();
-        let material = Material::uniform(n, problem.viscosity, 1.0);
+        let material = Material::uniform(n, diffusivity, 1.0);
         let is_plain = faces.is_orthogonal;
         let mut first = None;
-        let mut components = vec![];
-        for k in 0..mesh.dimension {
-            let conditions: Vec<_> =
-                problem.conditions.iter().map(|c: &FlowCondition| c.of_velocity(k)).collect();
+        let mut quantities = vec![];
+        for Posed { what, conditions, source } in posed {
             let (discrete, boundary) = discretize(mesh, geometry, &material, &conditions, true)?;
             let values = discrete.values.len().max(1);
-            let prescribed = Forcing::new(
-                backend,
-                "a velocity at the boundary",
-                values,
-                discrete.values.into_parts(),
-            )?;
+            let prescribed = Forcing::new(backend, what, values, discrete.values.into_parts())?;
             let source = Part {
-                value: problem.source[k].clone(),
+                value: source,
                 entries: (0..n as u32).collect(),
                 factors: geometry.cell_volume.clone(),
                 points: geometry.cell_centre.clone(),
             };
             let source = Forcing::new(backend, "the source", n, vec![source])?;
             let coupling = CouplingOnBackend::new(backend, discrete.coupling);
-            components.push(Component { coupling, prescribed, source });
+            quantities.push(Quantity { coupling, prescribed, source });
             if let (None, Some(correction)) = (&first, discrete.correction) {
                 let cells = faces.cells.clone();
                 let correction = CorrectionOnBackend::new(backend, cells, correction);
@@ -108,13 +119,12 @@ impl<F: Real> Momentum<F> {
             }
         }
         let Some((matrix, correction, conductance, boundary)) = first else {
-            unreachable!("two components at least")
+            unreachable!("one quantity at least")
         };
-        let mut params = numerics.momentum.clone();
         if !is_plain && params.method != Method::Fgmres {
             params.method = Method::BiCgStab;
         }
-        Ok(Momentum {
+        Ok(Transport {
             backend: backend.clone(),
             gradient: backend.zeros(if is_plain { 0 } else { 3 * n }),
             matrix,
@@ -123,7 +133,7 @@ impl<F: Real> Momentum<F> {
             conductance,
             boundary,
             is_plain,
-            components,
+            quantities,
             params,
             solver: None,
             setups: 0,
@@ -131,11 +141,22 @@ impl<F: Real> Momentum<F> {
         })
     }
 
-    /// ν Σ a / V of each cell: the rate at which viscosity exchanges what a cell holds.
-    pub(super) fn viscous_rates(&self) -> Result<Buffer<F>, IncompressibleError> {
+    /// Diffusivity times Σ a / V of each cell: the rate at which diffusion exchanges what a cell holds.
+    pub(super) fn diffusive_rates(&self) -> Result<Buffer<F>, IncompressibleError> {
         let diagonal = self.matrix.to_csr()?.diagonal();
         let rates = diagonal.iter().zip(&self.volume).map(|(a, v)| Into::<f64>::into(*a) / v);
         Ok(narrow(&self.backend, rates.collect()))
+    }
+
+    /// A quantity at points, each of a cell, by the cell's gradient, which knows what the boundary holds.
+    pub(super) fn at_points(
+        &self,
+        (mesh, geometry): (&Mesh, &Geometry),
+        points: &[(usize, [f64; 3])],
+    ) -> Vec<Functional> {
+        let even = vec![1.0; mesh.n_cells()];
+        let scheme = CellScheme::new(mesh, geometry, &even, &self.boundary, true);
+        points.iter().map(|(cell, point)| scheme.at_point(*cell, *point)).collect()
     }
 
     /// What a unit of difference and of gradient carry through each face: `[n_faces]`, `[3][n_faces]`.
@@ -143,14 +164,14 @@ impl<F: Real> Momentum<F> {
         (&self.conductance, self.correction.of_faces().0)
     }
 
-    /// r ← A u: what [`Momentum::add_boundary`] and the residual make the viscous terms of.
+    /// r ← A u: what [`Transport::add_boundary`] and the residual make the diffusive terms of.
     pub(super) fn multiply(&self, u: &Buffer<F>, r: &mut Buffer<F>) {
         self.matrix.multiply(u, r);
     }
 
     /// r ← r + C v + K(u, v) of a component.
     pub(super) fn add_boundary(&mut self, component: usize, u: &Buffer<F>, r: &mut Buffer<F>) {
-        let own = &self.components[component];
+        let own = &self.quantities[component];
         own.coupling.add(&self.backend, own.prescribed.value(), r);
         if !self.is_plain {
             let one = F::literal(1.0);
@@ -161,7 +182,7 @@ impl<F: Real> Momentum<F> {
 
     /// ∇ of a component with its values at the boundary.
     pub(super) fn differentiate(&self, component: usize, u: &Buffer<F>, gradient: &mut Buffer<F>) {
-        let prescribed = (self.components[component].prescribed.value(), F::literal(1.0));
+        let prescribed = (self.quantities[component].prescribed.value(), F::literal(1.0));
         self.correction.differentiate(&self.backend, u, prescribed, gradient);
     }
 
@@ -180,7 +201,7 @@ impl<F: Real> Momentum<F> {
                 matrix.clone(),
                 self.correction.clone(),
                 theta,
-                self.components[0].prescribed.value().len(),
+                self.quantities[0].prescribed.value().len(),
             )),
         };
         let made = match self.solver.take() {
@@ -194,7 +215,7 @@ impl<F: Real> Momentum<F> {
             }
         };
         let setup = SolverSetup::of(&solver, start.elapsed().as_secs_f64());
-        tracing::debug!("momentum: {setup}");
+        tracing::debug!("transport: {setup}");
         self.setup = Some(setup);
         self.setups += 1;
         self.solver = Some((shift, theta, solver));
@@ -227,9 +248,9 @@ impl<F: Real> Momentum<F> {
 
     /// Takes boundary values and sources as the mean of two times.
     pub(super) fn set_mean_time(&mut self, times: [f64; 2]) -> Result<(), IncompressibleError> {
-        for component in &mut self.components {
-            component.prescribed.set_mean(&self.backend, times)?;
-            component.source.set_mean(&self.backend, times)?;
+        for quantity in &mut self.quantities {
+            quantity.prescribed.set_mean(&self.backend, times)?;
+            quantity.source.set_mean(&self.backend, times)?;
         }
         Ok(())
     }

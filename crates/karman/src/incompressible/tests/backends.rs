@@ -1,0 +1,133 @@
+//! The same flow on every backend, and through a checkpoint's state.
+
+use super::*;
+use crate::backend::testing::everywhere;
+use crate::diffusion::Condition;
+
+/// A flow that uses every kernel: walls that move, slip, an inlet that varies, an outlet, buoyancy.
+fn everything(mesh: &Mesh) -> Problem {
+    let value = |v: f64| -> Arc<dyn Prescribed> { Arc::new(v) };
+    let vector = |v: [f64; 3]| v.map(value);
+    let inlet = |k: usize| -> Arc<dyn Prescribed> {
+        Arc::new(Function(move |p: [f64; 3], t: f64| {
+            if k == 0 { 4.0 * p[1] * (1.0 - p[1]) * (1.0 + 0.5 * (9.0 * t).sin()) } else { 0.0 }
+        }))
+    };
+    let flow = |name: &str| match name {
+        "xmin" => FlowCondition::Velocity([0, 1, 2].map(inlet)),
+        "xmax" => FlowCondition::Outlet(value(0.1)),
+        "ymin" => FlowCondition::Velocity(vector([0.2, 0.0, 0.0])),
+        _ => FlowCondition::Slip,
+    };
+    let heat = |name: &str| match name {
+        "xmin" => Condition::Temperature(value(1.0)),
+        "ymin" => Condition::HeatFlux(value(0.3)),
+        "ymax" => Condition::Convection { coefficient: value(2.0), ambient: value(3.0) },
+        _ => Condition::Insulated,
+    };
+    let names = || mesh.patches.iter().map(|patch| patch.name.as_str());
+    Problem {
+        viscosity: 0.03,
+        source: vector([0.1, 0.2, -0.1]),
+        conditions: names().map(flow).collect(),
+        velocity: vector([0.3, 0.1, 0.05]),
+        pressure: value(0.0),
+        thermal: Some(ThermalProblem {
+            diffusivity: 0.02,
+            expansion: 0.5,
+            gravity: [0.0, -1.0, 0.3],
+            reference: 0.5,
+            source: value(0.1),
+            conditions: names().map(heat).collect(),
+            initial: Arc::new(Function(|p: [f64; 3], _| p[0] + 2.0 * p[1])),
+        }),
+    }
+}
+
+fn fields(backend: &Backend, flow: &Collocated<f64>) -> Vec<f64> {
+    let components = (0..flow.dimension()).map(|k| flow.velocity(k));
+    let all = components.chain([flow.pressure(), flow.flux()]).chain(flow.temperature());
+    all.flat_map(|buffer| backend.read(buffer).unwrap()).collect()
+}
+
+/// Elements with the dimension, and what is asked of the scheme on them.
+const CASES: [(Element, usize, usize, Convection, Scheme); 4] = [
+    (Element::Triangle, 2, 6, Convection::LinearUpwind, Scheme::Bdf2),
+    (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn),
+    (Element::Tetrahedron, 3, 3, Convection::Central, Scheme::Bdf2),
+    (Element::Hexahedron, 3, 4, Convection::Upwind, Scheme::Bdf2),
+];
+
+#[test]
+fn a_flow_is_the_same_on_every_backend() {
+    for (element, dimension, n, convection, scheme) in CASES {
+        // Straight and orthogonal, or not: both kinds of kernels.
+        let jitter = if scheme == Scheme::Ab2Cn { 0.0 } else { 0.15 };
+        let (mesh, geometry) = box_mesh(element, dimension, n, jitter);
+        let mut numerics = numerics(convection, scheme);
+        numerics.nonorthogonal_correctors = usize::from(dimension == 2);
+        numerics.pressure.relative_tolerance = 1e-13;
+        numerics.momentum.relative_tolerance = 1e-13;
+        let run = |backend: &Backend| {
+            let problem = everything(&mesh);
+            let mut flow =
+                Collocated::<f64>::new(backend, &mesh, &geometry, &problem, &numerics).unwrap();
+            let mut group = LoadedFaces::new(backend, boundary_faces(&mesh));
+            let mut reports = vec![];
+            for step in [0.02, 0.02, 0.03] {
+                let report = flow.step(step).unwrap();
+                reports.extend([report.kinetic_energy, report.courant, report.rate]);
+            }
+            let load = flow.load(&mut group).unwrap();
+            reports.extend([load.pressure_x, load.viscous_x, load.viscous_y, load.flow]);
+            (fields(backend, &flow), reports)
+        };
+        let host = Backend::host(1).unwrap();
+        let (want, told) = host.install(|| run(&host));
+        let size = want.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        for backend in everywhere() {
+            let (got, said) = backend.install(|| run(&backend));
+            for (got, want) in got.iter().zip(&want) {
+                let error = (got - want).abs() / size;
+                assert!(error < 1e-10, "{element:?} {backend:?}: {got} {want}");
+            }
+            for (got, want) in said.iter().zip(&told) {
+                assert!((got - want).abs() < 1e-9 * (1.0 + want.abs()), "{backend:?} {got} {want}");
+            }
+        }
+    }
+}
+
+fn boundary_faces(mesh: &Mesh) -> Vec<u32> {
+    (mesh.n_interior_faces() as u32..mesh.n_faces() as u32).collect()
+}
+
+#[test]
+fn a_flow_goes_on_from_its_state_bit_for_bit() {
+    for (element, dimension, n, convection, scheme) in CASES {
+        let (mesh, geometry) = box_mesh(element, dimension, n, 0.15);
+        let backend = Backend::host(1).unwrap();
+        let numerics = numerics(convection, scheme);
+        let new = || {
+            let problem = everything(&mesh);
+            Collocated::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap()
+        };
+        let mut whole = new();
+        (0..5).for_each(|_| drop(whole.step(0.02).unwrap()));
+        let mut first = new();
+        (0..3).for_each(|_| drop(first.step(0.02).unwrap()));
+        let state = first.state().unwrap();
+        let mut second = new();
+        let read = |name: &str, len: usize| {
+            let (_, values) = state.arrays.iter().find(|(known, _)| known == name).unwrap();
+            assert_eq!(values.len(), len, "{name}");
+            values.clone()
+        };
+        second.restore(read, state.clock).unwrap();
+        (0..2).for_each(|_| drop(second.step(0.02).unwrap()));
+        let bits = |flow: &Collocated<f64>| -> Vec<u64> {
+            fields(&backend, flow).into_iter().map(f64::to_bits).collect()
+        };
+        assert!(bits(&whole) == bits(&second), "{element:?}");
+    }
+}
