@@ -1,14 +1,16 @@
 //! What flows in flows out: fluxes through a boundary that fixes no pressure are made to add up to zero.
 //!
 //! Velocities prescribed at the centroids of faces balance up to the error of that quadrature, and what is
-//! left has no solution. It is taken off all fluxes, each by its share of Σ|F|.
+//! left has no solution. It is taken off all fluxes, each by its share of Σ|F|, or off those of convective
+//! outlets, each by its share of their area.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
+use super::outflow::Outflow;
 use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer, Components, Partials, View, blas};
 use crate::mesh::Mesh;
-use crate::real::Real;
+use crate::real::{Real, Vec3};
 use cubecl::prelude::*;
 use karman_macros::{Components, kernel};
 
@@ -72,6 +74,8 @@ impl Balance {
     pub(super) fn apply<F: Real>(
         &mut self,
         backend: &Backend,
+        outflow: &Outflow<F>,
+        area: &Buffer<F>,
         flux: &mut Buffer<F>,
     ) -> Result<(), IncompressibleError> {
         let count = self.faces.len();
@@ -80,6 +84,12 @@ impl Balance {
         }
         boundary_flow(backend, count, &self.faces, flux, &mut self.partials);
         total_flow(backend, &self.partials, &mut self.flow);
+        if !outflow.faces.is_empty() {
+            // An outlet gives way by as much as it takes, evenly.
+            let (list, n) = (&outflow.faces, outflow.faces.len());
+            release_flux(backend, n, list, area, &self.flow, outflow.area, flux.len(), flux);
+            return Ok(());
+        }
         if let Some(time) = self.look_at.take() {
             let values = backend.read(&self.flow)?;
             let (net, through) = (values[0], values[1]);
@@ -114,6 +124,21 @@ pub(super) fn flow_of_face<F: Real>(_i: usize, f: usize, flux: &View<F>) -> (F, 
 #[kernel(total_flow, combine(sum, sum), out(flow))]
 pub(super) fn flow_of_boundary(net: f64, through: f64) -> Flow<f64> {
     Flow::<f64> { net, through }
+}
+
+/// F ← F − |S| Σ F / Σ |S| at an outlet. Traffic 4 + 5s.
+#[kernel(release_flux, update(flux), indexed)]
+pub(super) fn released_flux<F: Real>(
+    _i: usize,
+    f: usize,
+    area: &View<F>,
+    flow: &View<f64>,
+    total: f64,
+    n_faces: usize,
+    flux: F,
+) -> F {
+    let s = Vec3::<F>::at(area, f, n_faces);
+    flux - F::root(Vec3::<F>::dot(s, s)) * F::narrow(flow[0] / total)
 }
 
 /// F ← F − |F| Σ F / Σ|F|. Traffic 4 + 2s.

@@ -15,6 +15,7 @@ use super::kernels::{
     advance_velocity, excess_flux, exchange_rate, interpolated_flux, momentum_interpolation,
     slip_velocity, transport_residual,
 };
+use super::outflow::Outflow;
 use super::pressure::Pressure;
 use super::scheme::Formula;
 use super::statistics::Statistics;
@@ -71,6 +72,7 @@ pub struct Collocated<F: Real> {
     held: Buffer<u32>,
     entering: Buffer<F>,
     slip: SlipFaces,
+    pub(super) outflow: Outflow<F>,
     pub(super) balance: Balance,
     statistics: Statistics,
     residual: Buffer<F>,
@@ -163,6 +165,8 @@ impl<F: Real> Collocated<F> {
             let start = (&problem.velocity[k], "the initial velocity");
             components.push(Component::new(backend, mesh, geometry, start)?);
         }
+        let place = (mesh, geometry);
+        let outflow = Outflow::new(backend, place, conditions, &held, &components);
         let mut flow = Collocated {
             backend: backend.clone(),
             dimension: mesh.dimension,
@@ -177,6 +181,7 @@ impl<F: Real> Collocated<F> {
             excess_before: backend.zeros(n_faces),
             slip: SlipFaces::new(backend, mesh, conditions, &held),
             balance: Balance::new(backend, mesh, conditions, pressure.is_singular),
+            outflow,
             statistics: Statistics::new(backend, n),
             pressure,
             held: backend.upload(held),
@@ -199,12 +204,12 @@ impl<F: Real> Collocated<F> {
     /// Projects the initial velocity.
     fn start(&mut self) -> Result<(), IncompressibleError> {
         let n = self.volume.len();
-        self.prescribe_slip(0.0);
+        self.prescribe_dependent(0.0);
         self.balance.check(0.0);
         self.take_values();
         let backend = self.backend.clone();
         self.interpolate_flux();
-        self.balance.apply(&backend, &mut self.flux)?;
+        self.balance.apply(&backend, &self.outflow, &self.faces.area, &mut self.flux)?;
         self.pressure.project(&self.faces, &self.volume, 1.0, &mut self.flux)?;
         for (k, component) in self.components.iter_mut().enumerate() {
             blas::copy(&backend, n, &component.now, &mut component.predicted);
@@ -239,18 +244,20 @@ impl<F: Real> Collocated<F> {
         let (old, new) = (self.time, self.time + step);
         self.momentum.set_mean_time([if formula.theta < 1.0 { old } else { new }, new])?;
         let ahead = self.step_before.map_or(0.0, |before| step / before);
-        self.prescribe_slip(if formula.theta < 1.0 { 0.5 * ahead } else { ahead });
+        let (backend, components) = (&self.backend, &self.components);
+        self.outflow.advance(backend, &self.faces, &self.flux, components, (step, ahead));
+        self.prescribe_dependent(if formula.theta < 1.0 { 0.5 * ahead } else { ahead });
         self.statistics.clear(&self.backend);
         let energy = self.advance_temperature(&formula, [old, new])?;
         let momentum = self.predict(&formula)?;
         self.momentum.set_mean_time([new, new])?;
-        self.prescribe_slip(ahead);
+        self.prescribe_dependent(ahead);
         self.pressure.set_time(new)?;
         self.balance.check(new);
         let pressure = self.project(&formula)?;
         self.advance(&formula);
         (self.time, self.steps, self.step_before) = (new, self.steps + 1, Some(step));
-        self.prescribe_slip(0.0);
+        self.prescribe_dependent(0.0);
         let divergence = self.refresh()?;
         let taken = self.statistics.read(&self.backend)?;
         Ok(StepReport {
@@ -265,8 +272,9 @@ impl<F: Real> Collocated<F> {
         })
     }
 
-    /// The components' values on the faces of slip walls.
-    pub(super) fn prescribe_slip(&mut self, ahead: f64) {
+    /// The components' values on the faces of slip walls, extrapolated in time, and of convective outlets.
+    pub(super) fn prescribe_dependent(&mut self, ahead: f64) {
+        self.outflow.prescribe(&self.backend, &mut self.momentum);
         let count = self.slip.places.len();
         if count == 0 {
             return;
@@ -400,7 +408,7 @@ impl<F: Real> Collocated<F> {
             self.volume.len(),
             &mut self.flux,
         );
-        self.balance.apply(&backend, &mut self.flux)?;
+        self.balance.apply(&backend, &self.outflow, &self.faces.area, &mut self.flux)?;
         self.pressure.project(&self.faces, &self.volume, shift, &mut self.flux)
     }
 

@@ -12,6 +12,7 @@ mod error;
 mod faces;
 pub mod forces;
 pub mod kernels;
+mod outflow;
 mod pressure;
 mod probing;
 pub mod scheme;

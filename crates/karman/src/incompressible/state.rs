@@ -47,6 +47,9 @@ impl<F: Real> Collocated<F> {
                 arrays.push((name.to_owned(), self.backend.read(buffer)?));
             }
         }
+        for (k, value) in self.outflow.value.iter().enumerate() {
+            arrays.push((format!("outflow_{k}"), self.backend.read(value)?));
+        }
         let clock = [self.time, self.steps as f64, self.step_before.unwrap_or(0.0)];
         Ok(State { arrays, clock })
     }
@@ -83,9 +86,13 @@ impl<F: Real> Collocated<F> {
         backend.write(&mut self.flux, &read("flux", n_faces));
         (self.time, self.steps) = (time, steps as usize);
         self.step_before = (step_before > 0.0).then_some(step_before);
+        for (k, value) in self.outflow.value.iter_mut().enumerate() {
+            let len = value.len();
+            backend.write(value, &read(&format!("outflow_{k}"), len));
+        }
         self.momentum.set_mean_time([time, time])?;
         self.pressure.set_time(time)?;
-        self.prescribe_slip(0.0);
+        self.prescribe_dependent(0.0);
         self.refresh()?;
         backend.write(&mut self.excess_before, &read("excess_before", n_faces));
         for (component, values) in self.components.iter_mut().zip(carried_before) {

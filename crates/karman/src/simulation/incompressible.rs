@@ -118,10 +118,8 @@ fn refuse_what_is_missing(case: &IncompressibleCase, mesh: &Mesh) -> Result<(), 
         FlowScheme::ExactFractionalStep => return missing("scheme = \"exact_fractional_step\""),
     }
     for patch in &case.boundary {
-        match patch.condition {
-            FlowBoundary::Periodic(_) => return missing("a periodic patch"),
-            FlowBoundary::ConvectiveOutlet => return missing("a convective outlet"),
-            _ => (),
+        if let FlowBoundary::Periodic(_) = patch.condition {
+            return missing("a periodic patch");
         }
     }
     debug_assert!(mesh.dimension >= 2);
@@ -141,15 +139,12 @@ fn condition(case: &IncompressibleCase, patch: &Patch) -> FlowCondition {
     match given.map(|p| &p.condition) {
         Some(FlowBoundary::Velocity(value)) => FlowCondition::Velocity(vector(value)),
         Some(FlowBoundary::Outlet(value)) => FlowCondition::Outlet(shared(value)),
+        Some(FlowBoundary::ConvectiveOutlet) => FlowCondition::ConvectiveOutlet,
         Some(FlowBoundary::Open(value)) => FlowCondition::Open(shared(value)),
         // What is not available was refused, and a patch without a condition by the case.
-        Some(
-            FlowBoundary::Slip
-            | FlowBoundary::Symmetry
-            | FlowBoundary::ConvectiveOutlet
-            | FlowBoundary::Periodic(_),
-        )
-        | None => FlowCondition::Slip,
+        Some(FlowBoundary::Slip | FlowBoundary::Symmetry | FlowBoundary::Periodic(_)) | None => {
+            FlowCondition::Slip
+        }
     }
 }
 

@@ -4,8 +4,10 @@ use super::*;
 use crate::backend::testing::everywhere;
 use crate::diffusion::Condition;
 
-/// A flow that uses every kernel: walls that move, slip, an inlet that varies, an outlet, buoyancy.
+/// A flow that uses every kernel: walls that move, slip, an inlet that varies, an outlet that holds the
+/// pressure or not, buoyancy.
 fn everything(mesh: &Mesh) -> Problem {
+    let convective = mesh.dimension == 3;
     let value = |v: f64| -> Arc<dyn Prescribed> { Arc::new(v) };
     let vector = |v: [f64; 3]| v.map(value);
     let inlet = |k: usize| -> Arc<dyn Prescribed> {
@@ -15,6 +17,7 @@ fn everything(mesh: &Mesh) -> Problem {
     };
     let flow = |name: &str| match name {
         "xmin" => FlowCondition::Velocity([0, 1, 2].map(inlet)),
+        "xmax" if convective => FlowCondition::ConvectiveOutlet,
         "xmax" => FlowCondition::Outlet(value(0.1)),
         "ymin" => FlowCondition::Velocity(vector([0.2, 0.0, 0.0])),
         _ => FlowCondition::Slip,

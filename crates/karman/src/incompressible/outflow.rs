@@ -1,0 +1,166 @@
+//! Patches through which a flow leaves undisturbed: ∂u/∂t + U ∂u/∂n = 0, U the mean speed through all of
+//! them (Orlanski 1976; in this form Pauley, Moin & Reynolds, J. Fluid Mech. 220 (1990) 397).
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+
+use super::FlowCondition;
+use super::component::Component;
+use super::faces::Faces;
+use super::transport::Transport;
+use crate::backend::{Backend, Buffer, Partials, View};
+use crate::mesh::{Geometry, Mesh};
+use crate::real::{Real, Vec3};
+use cubecl::prelude::*;
+use karman_macros::kernel;
+
+/// Faces of convective outlets and the velocity at them.
+pub(super) struct Outflow<F: Real> {
+    /// The faces.
+    pub faces: Buffer<u32>,
+    /// Σ |S|.
+    pub area: f64,
+    places: Buffer<u32>,
+    /// The velocity at the faces: `[component][faces]`.
+    pub value: Vec<Buffer<F>>,
+    partials: Partials,
+    /// U: `[1]`.
+    speed: Buffer<f64>,
+}
+
+impl<F: Real> Outflow<F> {
+    pub(super) fn new(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        conditions: &[FlowCondition],
+        held: &[u32],
+        components: &[Component<F>],
+    ) -> Self {
+        let outlets = mesh.patches.iter().zip(conditions);
+        let faces: Vec<u32> = outlets
+            .filter(|(_, c)| matches!(c, FlowCondition::ConvectiveOutlet))
+            .flat_map(|(patch, _)| patch.faces.clone().map(|f| f as u32))
+            .collect();
+        let inner = mesh.n_interior_faces();
+        let places = faces.iter().map(|f| held[*f as usize - inner] - 1).collect();
+        let size = |f: &u32| {
+            let area = geometry.area_vector_of(*f as usize);
+            area.iter().map(|a| a * a).fold(0.0, |a, b| a + b).sqrt()
+        };
+        let left = backend.upload_slice(&mesh.face_left);
+        let mut outflow = Outflow {
+            area: faces.iter().map(size).fold(0.0, |a, b| a + b),
+            places: backend.upload(places),
+            value: components.iter().map(|_| backend.zeros(faces.len())).collect(),
+            partials: Partials::new(backend, faces.len(), 1),
+            speed: backend.zeros(1),
+            faces: backend.upload(faces),
+        };
+        for (value, component) in outflow.value.iter_mut().zip(components) {
+            start_outflow(backend, value.len(), &outflow.faces, &left, &component.now, value);
+        }
+        outflow
+    }
+
+    /// Carries the velocity at the faces over a step; `ahead` extrapolates that of the cells to its end.
+    pub(super) fn advance(
+        &mut self,
+        backend: &Backend,
+        faces: &Faces<F>,
+        flux: &Buffer<F>,
+        components: &[Component<F>],
+        (step, ahead): (f64, f64),
+    ) {
+        let count = self.faces.len();
+        if count == 0 {
+            return;
+        }
+        outgoing(backend, count, &self.faces, flux, &mut self.partials);
+        mean_speed(backend, &self.partials, self.area, &mut self.speed);
+        for (value, component) in self.value.iter_mut().zip(components) {
+            advance_outflow(
+                backend,
+                count,
+                &self.faces,
+                &faces.cells.left,
+                &faces.span,
+                &faces.area,
+                &component.now,
+                &component.before,
+                &self.speed,
+                F::narrow(step),
+                F::narrow(ahead),
+                faces.cells.n_faces(),
+                value,
+            );
+        }
+    }
+
+    /// Puts the velocity at the faces where the momentum finds it.
+    pub(super) fn prescribe(&self, backend: &Backend, momentum: &mut Transport<F>) {
+        let count = self.faces.len();
+        if count == 0 {
+            return;
+        }
+        for (value, quantity) in self.value.iter().zip(&mut momentum.quantities) {
+            let prescribed = quantity.prescribed.value_mut();
+            put_listed(backend, count, &self.places, value, prescribed);
+        }
+    }
+}
+
+/// u of the cell at an outlet face. Traffic 8 + 2s.
+#[kernel(start_outflow, out(value))]
+pub(super) fn velocity_of_cell<F: Real>(
+    i: usize,
+    outlet_faces: &View<u32>,
+    left: &View<u32>,
+    u: &View<F>,
+) -> F {
+    u[left[outlet_faces[i] as usize] as usize]
+}
+
+/// F of a face. Traffic 4 + s.
+#[kernel(outgoing, indexed, reduce(sum))]
+pub(super) fn flux_of_face<F: Real>(_i: usize, f: usize, flux: &View<F>) -> F {
+    flux[f]
+}
+
+/// U = Σ F / Σ |S|, not less than 0.
+#[kernel(mean_speed, combine(sum), out(speed))]
+pub(super) fn speed_through(sum: f64, area: f64) -> f64 {
+    f64::larger(sum / area, f64::literal(0.0))
+}
+
+/// u_b ← (u_b + β u_c) / (1 + β), β = U Δt / δ, δ the distance of the cell's centroid from the face: implicit,
+/// so that no step is too long. u_c is extrapolated to the end of the step.
+///
+/// Traffic a face: 8 + 10s.
+#[kernel(advance_outflow, update(value))]
+pub(super) fn advanced_outflow<F: Real>(
+    i: usize,
+    outlet_faces: &View<u32>,
+    left: &View<u32>,
+    span: &View<F>,
+    area: &View<F>,
+    u: &View<F>,
+    before: &View<F>,
+    speed: &View<f64>,
+    step: F,
+    ahead: F,
+    n_faces: usize,
+    value: F,
+) -> F {
+    let f = outlet_faces[i] as usize;
+    let c = left[f] as usize;
+    let s = Vec3::<F>::at(area, f, n_faces);
+    let distance =
+        Vec3::<F>::dot(Vec3::<F>::at(span, f, n_faces), s) / F::root(Vec3::<F>::dot(s, s));
+    let beta = F::narrow(speed[0]) * step / distance;
+    let cell = u[c] + ahead * (u[c] - before[c]);
+    (value + beta * cell) / (F::literal(1.0) + beta)
+}
+
+/// y at the listed places ← x. Traffic 4 + 2s.
+#[kernel(put_listed, out(y), indexed)]
+pub(super) fn listed<F: Real>(i: usize, _place: usize, x: &View<F>) -> F {
+    x[i]
+}
