@@ -39,6 +39,10 @@ pub(super) struct Carrying<'a, F: Real> {
     pub flux: &'a Buffer<F>,
     /// What part of a cell's value enters with the flow at a boundary that holds none: `[n_boundary]`.
     pub entering: &'a Buffer<F>,
+    /// Share of the left cell in the value at a face: `[n_interior]`.
+    pub weight: &'a Buffer<F>,
+    /// Whether values are taken to faces without gradients.
+    pub is_straight: bool,
     pub convection: Convection,
 }
 
@@ -103,7 +107,7 @@ impl<F: Real> Component<F> {
         carrying: &Carrying<'_, F>,
         through: &mut Buffer<F>,
     ) {
-        let Carrying { faces, flux, entering, convection } = carrying;
+        let Carrying { faces, flux, entering, weight, is_straight, convection } = carrying;
         let cells = &faces.cells;
         let (n, n_faces) = (cells.n_cells(), cells.n_faces());
         std::mem::swap(&mut self.carried, &mut self.carried_before);
@@ -117,14 +121,14 @@ impl<F: Real> Component<F> {
             &self.gradient,
             &self.at_boundary,
             entering,
-            &faces.weight,
+            weight,
             &faces.offset,
             &faces.span,
             cells.n_interior(),
             n_faces,
             n,
             *convection,
-            faces.is_straight,
+            *is_straight,
             through,
         );
         let carried = &mut self.carried;

@@ -28,6 +28,15 @@ pub enum IncompressibleError {
         /// Its value.
         value: f64,
     },
+    /// A face whose cells have their centroids the wrong way round.
+    #[error(
+        "the centroids of the cells of face {face} do not follow each other along its normal, which the \
+         staggered scheme needs; use scheme = \"collocated\" or a better mesh"
+    )]
+    DualEdge {
+        /// The face, in the solver's numbering.
+        face: usize,
+    },
     /// What flows in has no way out.
     #[error(
         "at t = {time} the boundary lets {net:.6e} more in than out, {percent:.3} % of all that \

@@ -6,8 +6,8 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use super::Collocated;
-use super::collocated::three;
+use super::Flow;
+use super::flow::three;
 use super::error::IncompressibleError;
 use crate::backend::{Backend, Buffer, Components, Partials, View};
 use crate::real::{Real, Vec3};
@@ -52,7 +52,7 @@ impl LoadedFaces {
     }
 }
 
-impl<F: Real> Collocated<F> {
+impl<F: Real> Flow<F> {
     /// The load on faces of the boundary. The level of the pressure is the solver's where nothing fixes it.
     ///
     /// # Errors

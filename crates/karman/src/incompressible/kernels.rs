@@ -387,7 +387,7 @@ pub fn corrected_flux<F: Real>(
     corrected
 }
 
-/// A component at the new level, u* + ∂ψ; the old value becomes the one before. Reduced: the largest
+/// A component at the new level, u* + ∂ψ, or u* as it is where it was not `projected` here; the old value becomes the one before. Reduced: the largest
 /// |change|, V u²/2 and the number of values that are not finite.
 ///
 /// Traffic 6s.
@@ -399,9 +399,13 @@ pub fn advanced_velocity<F: Real>(
     volume: &View<F>,
     component: usize,
     n_cells: usize,
+    #[comptime] projected: bool,
     u: F,
 ) -> (F, F, F, F, f64) {
-    let new = predicted[c] + slope[component * n_cells + c];
+    let mut new = predicted[c];
+    if comptime!(projected) {
+        new += slope[component * n_cells + c];
+    }
     let mut fault = f64::literal(1.0);
     // Of what is not a number every comparison is false.
     if F::absolute(new) <= F::literal(1e30) {

@@ -1,15 +1,17 @@
 //! Incompressible flow: ∂u/∂t + u·∇u = −∇p + ∇·(ν ∇u) + s, ∇·u = 0, p the pressure over the density.
 //!
-//! [`collocated`]: velocity and pressure in the cells, fluxes at the faces by momentum interpolation, the
-//! pressure by incremental projection; second order on any mesh. Sources: Menon's thesis, ch. 7;
+//! Two arrangements. Collocated: velocity and pressure in the cells, fluxes at the faces by momentum
+//! interpolation, the pressure by incremental projection; second order on any mesh. Staggered: fluxes at the
+//! faces are the unknowns; second order on rectangular meshes, first on others. Sources: Menon's thesis, ch. 7;
 //! Kamakolanu's thesis, §6.3; Dalal, Eswaran & Biswas, Numer. Heat Transfer B 54 (2008) 238.
 
 mod balance;
-pub mod collocated;
+mod collocated;
 mod component;
 mod conditions;
 mod error;
 mod faces;
+pub mod flow;
 pub mod forces;
 pub mod kernels;
 mod outflow;
@@ -17,11 +19,13 @@ mod pressure;
 mod probing;
 pub mod scheme;
 mod state;
+mod staggered;
+mod staggered_step;
 mod statistics;
 pub mod thermal;
 mod transport;
 
-pub use collocated::{Collocated, StepReport};
+pub use flow::{Flow, StepReport};
 pub use conditions::{FlowCondition, PrescribedVector};
 pub use error::IncompressibleError;
 pub use forces::{Load, LoadedFaces};
@@ -51,9 +55,20 @@ pub struct Problem {
     pub thermal: Option<ThermalProblem>,
 }
 
+/// Where the unknowns are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrangement {
+    /// Velocity and pressure in the cells.
+    Collocated,
+    /// Fluxes at the faces, pressure in the cells: the classical fractional step.
+    Staggered,
+}
+
 /// How a flow is computed.
 #[derive(Clone, Debug)]
 pub struct Numerics {
+    /// Where the unknowns are.
+    pub arrangement: Arrangement,
     /// How velocity is carried.
     pub convection: Convection,
     /// How time advances.

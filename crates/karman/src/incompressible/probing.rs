@@ -1,6 +1,6 @@
 //! Values of a flow at points, as functionals of what is in the cells and at the boundary.
 
-use super::{Collocated, IncompressibleError};
+use super::{Flow, IncompressibleError};
 use crate::backend::Buffer;
 use crate::diffusion::{Functional, Functionals};
 use crate::mesh::{Geometry, Mesh};
@@ -20,7 +20,7 @@ pub enum Field {
 /// Faces whose heat makes one functional: enough to keep results few, few enough to evaluate in parallel.
 const FACES_A_ROW: usize = 64;
 
-impl<F: Real> Collocated<F> {
+impl<F: Real> Flow<F> {
     /// A field at points, each of a cell, by the cell's gradient, which knows what the boundary holds; the
     /// same functionals serve all components of the velocity.
     pub fn at_points(

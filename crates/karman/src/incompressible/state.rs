@@ -1,6 +1,6 @@
 //! What a restart needs of a flow.
 
-use super::{Collocated, IncompressibleError};
+use super::{Flow, IncompressibleError};
 use crate::real::Real;
 
 /// The state of a flow between two steps.
@@ -11,7 +11,7 @@ pub struct State<F> {
     pub clock: [f64; 3],
 }
 
-impl<F: Real> Collocated<F> {
+impl<F: Real> Flow<F> {
     /// Everything the next step depends on that is not made anew from it.
     ///
     /// # Errors
@@ -47,6 +47,10 @@ impl<F: Real> Collocated<F> {
                 arrays.push((name.to_owned(), self.backend.read(buffer)?));
             }
         }
+        if let Some(staggered) = &self.staggered {
+            arrays.push(("flux_before".to_owned(), self.backend.read(&staggered.before)?));
+            arrays.push(("flux_increment".to_owned(), self.backend.read(&staggered.increment)?));
+        }
         for (k, value) in self.outflow.value.iter().enumerate() {
             arrays.push((format!("outflow_{k}"), self.backend.read(value)?));
         }
@@ -54,7 +58,7 @@ impl<F: Real> Collocated<F> {
         Ok(State { arrays, clock })
     }
 
-    /// Goes on from what [`Collocated::state`] gave; `read` finds an array by name and length.
+    /// Goes on from what [`Flow::state`] gave; `read` finds an array by name and length.
     ///
     /// # Errors
     /// [`IncompressibleError`] where a prescribed value is not a number or the device failed.
@@ -86,6 +90,10 @@ impl<F: Real> Collocated<F> {
         backend.write(&mut self.flux, &read("flux", n_faces));
         (self.time, self.steps) = (time, steps as usize);
         self.step_before = (step_before > 0.0).then_some(step_before);
+        if let Some(staggered) = &mut self.staggered {
+            backend.write(&mut staggered.before, &read("flux_before", n_faces));
+            backend.write(&mut staggered.increment, &read("flux_increment", n_faces));
+        }
         for (k, value) in self.outflow.value.iter_mut().enumerate() {
             let len = value.len();
             backend.write(value, &read(&format!("outflow_{k}"), len));

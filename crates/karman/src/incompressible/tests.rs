@@ -11,6 +11,7 @@ use std::f64::consts::PI;
 mod backends;
 mod orders;
 mod properties;
+mod staggered;
 
 /// A velocity and a pressure in space and time.
 type Velocity = fn([f64; 3], f64) -> [f64; 3];
@@ -96,6 +97,7 @@ fn held(mesh: &Mesh, exact: Exact) -> Problem {
 fn numerics(convection: Convection, scheme: Scheme) -> Numerics {
     let tight = Params { relative_tolerance: 1e-10, ..Params::default() };
     Numerics {
+        arrangement: Arrangement::Collocated,
         convection,
         scheme,
         pressure_correction: PressureCorrection::IncrementalRotational,
@@ -124,7 +126,7 @@ fn box_mesh(element: Element, dimension: usize, n: usize, jitter: f64) -> (Mesh,
 /// √(Σ V |u − exact|² / Σ V) of the velocity, and the same of the pressure without its mean.
 fn errors(
     backend: &Backend,
-    flow: &Collocated<f64>,
+    flow: &Flow<f64>,
     geometry: &Geometry,
     exact: Exact,
 ) -> (f64, f64) {

@@ -148,6 +148,11 @@ impl<F: Real> Transport<F> {
         Ok(narrow(&self.backend, rates.collect()))
     }
 
+    /// The two-point matrix A.
+    pub(super) fn matrix(&self) -> Arc<Matrix<F>> {
+        self.matrix.clone()
+    }
+
     /// A quantity at points, each of a cell, by the cell's gradient, which knows what the boundary holds.
     pub(super) fn at_points(
         &self,

@@ -15,7 +15,7 @@ use crate::case::{
 };
 use crate::diffusion::Prescribed;
 use crate::incompressible::{
-    Collocated, Convection, FlowCondition, Numerics, PrescribedVector, PressureCorrection, Problem,
+    Arrangement, Convection, Flow, FlowCondition, Numerics, PrescribedVector, PressureCorrection, Problem,
     Scheme, StepReport, ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
@@ -46,7 +46,7 @@ pub(super) fn equation(
 /// A flow with its clock and its monitors.
 struct FlowRun<F: Real> {
     backend: Backend,
-    flow: Collocated<F>,
+    flow: Flow<F>,
     fields: Vec<&'static str>,
     monitors: Monitors<F>,
     volumes: Vec<f64>,
@@ -73,7 +73,7 @@ impl<F: Real> FlowRun<F> {
             thermal: flow_case.thermal.as_ref().map(|thermal| self::thermal(thermal, mesh)),
         };
         let numerics = numerics(case, flow_case)?;
-        let flow = Collocated::new(backend, mesh, geometry, &problem, &numerics)?;
+        let flow = Flow::new(backend, mesh, geometry, &problem, &numerics)?;
         let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
         let place = (mesh, geometry);
         let monitors = Monitors::new(case, backend, &flow, place, diffusivity)?;
@@ -113,8 +113,7 @@ impl<F: Real> FlowRun<F> {
 fn refuse_what_is_missing(case: &IncompressibleCase, mesh: &Mesh) -> Result<(), SimulationError> {
     let missing = |what: &str| Err(SimulationError::NotAvailable { what: what.to_owned() });
     match case.scheme {
-        FlowScheme::Collocated => (),
-        FlowScheme::Staggered => return missing("scheme = \"staggered\""),
+        FlowScheme::Collocated | FlowScheme::Staggered => (),
         FlowScheme::ExactFractionalStep => return missing("scheme = \"exact_fractional_step\""),
     }
     for patch in &case.boundary {
@@ -170,6 +169,10 @@ fn numerics(case: &Case, flow: &IncompressibleCase) -> Result<Numerics, Simulati
     };
     let systems = Systems { corrected: false, steady: false };
     Ok(Numerics {
+        arrangement: match flow.scheme {
+            FlowScheme::Staggered => Arrangement::Staggered,
+            _ => Arrangement::Collocated,
+        },
         convection: match flow.convection {
             ConvectionScheme::Central => Convection::Central,
             ConvectionScheme::Upwind => Convection::Upwind,

@@ -47,34 +47,36 @@ fn everything(mesh: &Mesh) -> Problem {
     }
 }
 
-fn fields(backend: &Backend, flow: &Collocated<f64>) -> Vec<f64> {
+fn fields(backend: &Backend, flow: &Flow<f64>) -> Vec<f64> {
     let components = (0..flow.dimension()).map(|k| flow.velocity(k));
     let all = components.chain([flow.pressure(), flow.flux()]).chain(flow.temperature());
     all.flat_map(|buffer| backend.read(buffer).unwrap()).collect()
 }
 
 /// Elements with the dimension, and what is asked of the scheme on them.
-const CASES: [(Element, usize, usize, Convection, Scheme); 4] = [
-    (Element::Triangle, 2, 6, Convection::LinearUpwind, Scheme::Bdf2),
-    (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn),
-    (Element::Tetrahedron, 3, 3, Convection::Central, Scheme::Bdf2),
-    (Element::Hexahedron, 3, 4, Convection::Upwind, Scheme::Bdf2),
+const CASES: [(Element, usize, usize, Convection, Scheme, Arrangement); 6] = [
+    (Element::Triangle, 2, 6, Convection::LinearUpwind, Scheme::Bdf2, Arrangement::Collocated),
+    (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn, Arrangement::Collocated),
+    (Element::Tetrahedron, 3, 3, Convection::Central, Scheme::Bdf2, Arrangement::Collocated),
+    (Element::Hexahedron, 3, 4, Convection::Upwind, Scheme::Bdf2, Arrangement::Collocated),
+    (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn, Arrangement::Staggered),
+    (Element::Tetrahedron, 3, 3, Convection::Upwind, Scheme::Bdf2, Arrangement::Staggered),
 ];
 
 #[test]
 fn a_flow_is_the_same_on_every_backend() {
-    for (element, dimension, n, convection, scheme) in CASES {
+    for (element, dimension, n, convection, scheme, arrangement) in CASES {
         // Straight and orthogonal, or not: both kinds of kernels.
         let jitter = if scheme == Scheme::Ab2Cn { 0.0 } else { 0.15 };
         let (mesh, geometry) = box_mesh(element, dimension, n, jitter);
-        let mut numerics = numerics(convection, scheme);
+        let mut numerics = Numerics { arrangement, ..numerics(convection, scheme) };
         numerics.nonorthogonal_correctors = usize::from(dimension == 2);
         numerics.pressure.relative_tolerance = 1e-13;
         numerics.momentum.relative_tolerance = 1e-13;
         let run = |backend: &Backend| {
             let problem = everything(&mesh);
             let mut flow =
-                Collocated::<f64>::new(backend, &mesh, &geometry, &problem, &numerics).unwrap();
+                Flow::<f64>::new(backend, &mesh, &geometry, &problem, &numerics).unwrap();
             let mut group = LoadedFaces::new(backend, boundary_faces(&mesh));
             let mut reports = vec![];
             for step in [0.02, 0.02, 0.03] {
@@ -107,13 +109,13 @@ fn boundary_faces(mesh: &Mesh) -> Vec<u32> {
 
 #[test]
 fn a_flow_goes_on_from_its_state_bit_for_bit() {
-    for (element, dimension, n, convection, scheme) in CASES {
+    for (element, dimension, n, convection, scheme, arrangement) in CASES {
         let (mesh, geometry) = box_mesh(element, dimension, n, 0.15);
         let backend = Backend::host(1).unwrap();
-        let numerics = numerics(convection, scheme);
+        let numerics = Numerics { arrangement, ..numerics(convection, scheme) };
         let new = || {
             let problem = everything(&mesh);
-            Collocated::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap()
+            Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap()
         };
         let mut whole = new();
         (0..5).for_each(|_| drop(whole.step(0.02).unwrap()));
@@ -128,7 +130,7 @@ fn a_flow_goes_on_from_its_state_bit_for_bit() {
         };
         second.restore(read, state.clock).unwrap();
         (0..2).for_each(|_| drop(second.step(0.02).unwrap()));
-        let bits = |flow: &Collocated<f64>| -> Vec<u64> {
+        let bits = |flow: &Flow<f64>| -> Vec<u64> {
             fields(&backend, flow).into_iter().map(f64::to_bits).collect()
         };
         assert!(bits(&whole) == bits(&second), "{element:?}");

@@ -15,7 +15,7 @@ fn after(
     let problem = held(&mesh, exact);
     backend.install(|| {
         let mut flow =
-            Collocated::<f64>::new(&backend, &mesh, &geometry, &problem, numerics).unwrap();
+            Flow::<f64>::new(&backend, &mesh, &geometry, &problem, numerics).unwrap();
         for _ in 0..steps {
             let report = flow.step(0.2 / steps as f64).unwrap();
             assert!(report.pressure.is_converged(), "{}", report.pressure);
@@ -58,53 +58,5 @@ fn flow_in_space_is_second_order_on_every_element() {
         let (velocity, pressure) = orders(&errors);
         eprintln!("{element:?}: {errors:?}, orders {velocity:.2} {pressure:.2}");
         assert!(velocity > 1.9 && pressure > 1.0, "{element:?} {velocity} {pressure}");
-    }
-}
-
-#[test]
-#[ignore]
-fn probe_temporary() {
-    let var = |name: &str, default: &str| std::env::var(name).unwrap_or(default.into());
-    let element = match &*var("ELEMENT", "tri") {
-        "tri" => (Element::Triangle, 2),
-        "quad" => (Element::Quadrilateral, 2),
-        "mixed2" => (Element::Mixed, 2),
-        "tet" => (Element::Tetrahedron, 3),
-        "mixed3" => (Element::Mixed, 3),
-        _ => (Element::Hexahedron, 3),
-    };
-    let exact = if element.1 == 2 { TAYLOR_GREEN } else { ETHIER_STEINMAN };
-    let mut numerics = numerics(Convection::Central, Scheme::Bdf2);
-    numerics.nonorthogonal_correctors = var("CORRECTORS", "0").parse().unwrap();
-    numerics.pressure_correction = match &*var("PC", "rot") {
-        "rot" => PressureCorrection::IncrementalRotational,
-        "inc" => PressureCorrection::Incremental,
-        _ => PressureCorrection::None,
-    };
-    let jitter: f64 = var("JITTER", "0.15").parse().unwrap();
-    let factor: f64 = var("STEPS", "1").parse().unwrap();
-    let end: f64 = var("END", "0.2").parse().unwrap();
-    for n in var("N", "8,16,32").split(',').map(|n| n.parse::<usize>().unwrap()) {
-        let (mesh, geometry) = box_mesh(element.0, element.1, n, jitter);
-        let backend = Backend::host(1).unwrap();
-        let problem = held(&mesh, exact);
-        let steps = (n as f64 * factor) as usize;
-        backend.install(|| {
-            let mut flow =
-                Collocated::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
-            eprintln!("n {n} start {:?}", errors(&backend, &flow, &geometry, exact));
-            for k in 0..steps {
-                let report = flow.step(end / steps as f64).unwrap();
-                if (k + 1) % (steps / 4).max(1) == 0 {
-                    eprintln!(
-                        "n {n} step {k}: {:?} its {} {} cfl {:.2}",
-                        errors(&backend, &flow, &geometry, exact),
-                        report.momentum.iterations,
-                        report.pressure.iterations,
-                        report.courant
-                    );
-                }
-            }
-        });
     }
 }

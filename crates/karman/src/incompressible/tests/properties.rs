@@ -27,7 +27,7 @@ fn a_uniform_stream_is_kept_on_every_element() {
             };
             let problem = held(&mesh, stream);
             let mut flow =
-                Collocated::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+                Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
             for _ in 0..4 {
                 flow.step(0.05).unwrap();
             }
@@ -59,7 +59,7 @@ fn cavity(step: f64) -> Vec<f64> {
         thermal: None,
     };
     let numerics = numerics(Convection::Central, Scheme::Bdf2);
-    let mut flow = Collocated::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+    let mut flow = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
     let mut rate = f64::MAX;
     for _ in 0..4000 {
         rate = flow.step(step).unwrap().rate;
@@ -96,7 +96,7 @@ fn what_flows_in_and_not_out_is_refused() {
         thermal: None,
     };
     let numerics = numerics(Convection::Central, Scheme::Bdf2);
-    let message = |problem: &Problem| match Collocated::<f64>::new(
+    let message = |problem: &Problem| match Flow::<f64>::new(
         &backend, &mesh, &geometry, problem, &numerics,
     ) {
         Ok(_) => panic!("accepted"),
@@ -156,7 +156,7 @@ fn a_temperature_at_rest_conducts_and_balances() {
         }),
     };
     let numerics = numerics(Convection::Central, Scheme::Bdf2);
-    let mut flow = Collocated::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+    let mut flow = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
     (0..60).for_each(|_| drop(flow.step(0.1).unwrap()));
     let temperature = backend.read(flow.temperature().unwrap()).unwrap();
     for (c, t) in temperature.iter().enumerate() {

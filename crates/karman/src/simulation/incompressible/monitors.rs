@@ -7,7 +7,7 @@ use super::shedding::Shedding;
 use crate::backend::Backend;
 use crate::case::{Case, FlowReference, PatchGroup};
 use crate::diffusion::{Functional, Functionals};
-use crate::incompressible::{Collocated, Field, Load, LoadedFaces};
+use crate::incompressible::{Field, Flow, Load, LoadedFaces};
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{FaceGroup, Sampler, line_points, locate, reversed_length};
 use crate::real::Real;
@@ -59,7 +59,7 @@ struct Heat<F: Real> {
 impl<F: Real> Points<F> {
     fn new(
         backend: &Backend,
-        flow: &Collocated<F>,
+        flow: &Flow<F>,
         (mesh, geometry): (&Mesh, &Geometry),
         points: &[[f64; 3]],
     ) -> Self {
@@ -95,7 +95,7 @@ impl<F: Real> Points<F> {
     fn values(
         &mut self,
         backend: &Backend,
-        flow: &Collocated<F>,
+        flow: &Flow<F>,
         level: f64,
     ) -> Result<Vec<(&'static str, Vec<f64>)>, SimulationError> {
         let mut columns = vec![];
@@ -123,7 +123,7 @@ impl<F: Real> Monitors<F> {
     pub(super) fn new(
         case: &Case,
         backend: &Backend,
-        flow: &Collocated<F>,
+        flow: &Flow<F>,
         (mesh, geometry): (&Mesh, &Geometry),
         diffusivity: Option<f64>,
     ) -> Result<Self, SimulationError> {
@@ -180,7 +180,7 @@ impl<F: Real> Monitors<F> {
     pub(super) fn look(
         &mut self,
         backend: &Backend,
-        flow: &Collocated<F>,
+        flow: &Flow<F>,
         level: f64,
     ) -> Result<Monitored, SimulationError> {
         let mut monitored = Monitored::default();
@@ -218,7 +218,7 @@ impl<F: Real> Monitors<F> {
     fn heats(
         &mut self,
         backend: &Backend,
-        flow: &Collocated<F>,
+        flow: &Flow<F>,
     ) -> Result<Vec<(f64, f64)>, SimulationError> {
         let Some(heat) = &mut self.heat else { return Ok(vec![]) };
         let results = flow.evaluate(Field::Temperature, &mut heat.functionals);
@@ -236,7 +236,7 @@ impl<F: Real> Monitors<F> {
     pub(super) fn line(
         &mut self,
         backend: &Backend,
-        flow: &Collocated<F>,
+        flow: &Flow<F>,
         line: usize,
         level: f64,
     ) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
@@ -248,7 +248,7 @@ impl<F: Real> Monitors<F> {
     pub(super) fn recirculations(
         &mut self,
         backend: &Backend,
-        flow: &Collocated<F>,
+        flow: &Flow<F>,
     ) -> Result<NamedList<NamedList<f64>>, SimulationError> {
         let mut lengths = NamedList::new();
         for line in &mut self.recirculations {

@@ -1,0 +1,525 @@
+//! A flow on a backend: what its arrangements of unknowns have in common, and the frame of a step.
+
+use super::balance::Balance;
+use super::component::{Carrying, Component};
+use super::faces::Faces;
+use super::kernels::{
+    advance_velocity, excess_flux, exchange_rate, interpolated_flux, slip_velocity,
+};
+use super::outflow::Outflow;
+use super::staggered_step::Staggered;
+use super::pressure::Pressure;
+use super::scheme::Formula;
+use super::statistics::Statistics;
+use super::thermal::Thermal;
+use super::transport::{Posed, Transport, held_faces};
+use super::{
+    Arrangement, Convection, FlowCondition, IncompressibleError, Numerics, Problem,
+};
+use crate::backend::{Backend, Buffer, blas};
+use crate::diffusion::narrow;
+use crate::linear::{SolveOutcome, SolverSetup};
+use crate::mesh::{Geometry, Mesh};
+use crate::real::Real;
+
+/// What a step did.
+#[derive(Clone, Debug)]
+pub struct StepReport {
+    /// The solves of the predictor: iterations together, the worst ending.
+    pub momentum: SolveOutcome,
+    /// The solve of the projection.
+    pub pressure: SolveOutcome,
+    /// The solve of the temperature, where there is one.
+    pub energy: Option<SolveOutcome>,
+    /// max |∂u/∂t| over the step, and of the temperature.
+    pub rate: f64,
+    /// Σ V u²/2.
+    pub kinetic_energy: f64,
+    /// Largest Σ|F| / 2V times the step.
+    pub courant: f64,
+    /// Largest |D F| / V over the largest Σ|F| / 2V.
+    pub divergence: f64,
+    /// Number of values that are not finite.
+    pub faults: usize,
+}
+
+/// A flow on a backend.
+pub struct Flow<F: Real> {
+    pub(super) backend: Backend,
+    pub(super) dimension: usize,
+    pub(super) faces: Faces<F>,
+    pub(super) volume: Buffer<F>,
+    viscous_rate: Buffer<F>,
+    pub(super) rate: Buffer<F>,
+    pub(super) momentum: Transport<F>,
+    pub(super) thermal: Option<Thermal<F>>,
+    pub(super) pressure: Pressure<F>,
+    /// Two or three; the kernels that take three are given the first again.
+    pub(super) components: Vec<Component<F>>,
+    /// F: `[n_faces]`.
+    pub(super) flux: Buffer<F>,
+    /// E = F − u_f·S at both levels, where velocities are in the cells.
+    pub(super) excess: Buffer<F>,
+    pub(super) excess_before: Buffer<F>,
+    /// What there is more where velocities are at the faces.
+    pub(super) staggered: Option<Staggered<F>>,
+    pub(super) held: Buffer<u32>,
+    entering: Buffer<F>,
+    slip: SlipFaces,
+    pub(super) outflow: Outflow<F>,
+    pub(super) balance: Balance,
+    pub(super) statistics: Statistics,
+    pub(super) residual: Buffer<F>,
+    through: Buffer<F>,
+    pub(super) numerics: Numerics,
+    pub(super) viscosity: f64,
+    /// Time reached.
+    pub(super) time: f64,
+    pub(super) steps: usize,
+    pub(super) step_before: Option<f64>,
+    /// The largest Σ|F| / 2V of the present level.
+    exchange: f64,
+    /// The largest |u_b| |S| / V of held faces at the start.
+    boundary_rate: f64,
+}
+
+/// Faces where the velocity is tangential.
+struct SlipFaces {
+    faces: Buffer<u32>,
+    /// Their places among the prescribed values.
+    places: Buffer<u32>,
+}
+
+impl SlipFaces {
+    fn new(backend: &Backend, mesh: &Mesh, conditions: &[FlowCondition], held: &[u32]) -> Self {
+        let inner = mesh.n_interior_faces();
+        let slips = mesh.patches.iter().zip(conditions);
+        let faces: Vec<u32> = slips
+            .filter(|(_, c)| matches!(c, FlowCondition::Slip))
+            .flat_map(|(patch, _)| patch.faces.clone().map(|f| f as u32))
+            .collect();
+        let places = faces.iter().map(|f| held[*f as usize - inner] - 1).collect();
+        SlipFaces { faces: backend.upload(faces), places: backend.upload(places) }
+    }
+}
+
+impl<F: Real> Flow<F> {
+    /// Puts a flow on a backend at time 0: its velocity is made free of divergence.
+    ///
+    /// # Errors
+    /// [`IncompressibleError`] where the problem makes no sense or the backend fails.
+    pub fn new(
+        backend: &Backend,
+        mesh: &Mesh,
+        geometry: &Geometry,
+        problem: &Problem,
+        numerics: &Numerics,
+    ) -> Result<Self, IncompressibleError> {
+        let Problem { viscosity, conditions, .. } = problem;
+        if conditions.len() != mesh.patches.len() {
+            let (found, patches) = (conditions.len(), mesh.patches.len());
+            return Err(IncompressibleError::Conditions { found, patches });
+        }
+        if !(*viscosity > 0.0 && viscosity.is_finite()) {
+            return Err(IncompressibleError::Viscosity { value: *viscosity });
+        }
+        let faces = Faces::new(backend, mesh, geometry);
+        let posed = |k: usize| Posed {
+            what: "a velocity at the boundary",
+            conditions: conditions.iter().map(|c| c.of_velocity(k)).collect(),
+            source: problem.source[k].clone(),
+        };
+        let of_velocity = posed(0).conditions;
+        let momentum = Transport::new(
+            backend,
+            mesh,
+            geometry,
+            &faces,
+            *viscosity,
+            (0..mesh.dimension).map(posed).collect(),
+            numerics.momentum.clone(),
+        )?;
+        let thermal = problem
+            .thermal
+            .as_ref()
+            .map(|thermal| Thermal::new(backend, (mesh, geometry), &faces, thermal, numerics));
+        let pressure = Pressure::new(backend, mesh, geometry, &faces, problem, numerics)?;
+        let (n, n_faces) = (mesh.n_cells(), mesh.n_faces());
+        let n_boundary = n_faces - mesh.n_interior_faces();
+        let held = held_faces(mesh, &of_velocity);
+        let mut entering = vec![1.0; n_boundary];
+        for (patch, condition) in mesh.patches.iter().zip(conditions) {
+            if let FlowCondition::Outlet(_) = condition {
+                let first = mesh.n_interior_faces();
+                entering[patch.faces.start - first..patch.faces.end - first].fill(0.0);
+            }
+        }
+        let mut components = vec![];
+        for k in 0..mesh.dimension {
+            let start = (&problem.velocity[k], "the initial velocity");
+            components.push(Component::new(backend, mesh, geometry, start)?);
+        }
+        let place = (mesh, geometry);
+        let staggered = match numerics.arrangement {
+            Arrangement::Collocated => None,
+            arrangement => Some(Staggered::new(backend, place, &faces, &held, arrangement)?),
+        };
+        let outflow = Outflow::new(backend, place, conditions, &held, &components);
+        let mut flow = Flow {
+            backend: backend.clone(),
+            dimension: mesh.dimension,
+            volume: narrow(backend, geometry.cell_volume.clone()),
+            viscous_rate: momentum.diffusive_rates()?,
+            rate: backend.zeros(n),
+            momentum,
+            thermal: thermal.transpose()?,
+            components,
+            flux: backend.zeros(n_faces),
+            excess: backend.zeros(n_faces),
+            excess_before: backend.zeros(n_faces),
+            staggered,
+            slip: SlipFaces::new(backend, mesh, conditions, &held),
+            balance: Balance::new(backend, mesh, conditions, pressure.is_singular),
+            outflow,
+            statistics: Statistics::new(backend, n),
+            pressure,
+            held: backend.upload(held),
+            entering: narrow(backend, entering),
+            residual: backend.zeros(n),
+            through: backend.zeros(n_faces),
+            numerics: numerics.clone(),
+            viscosity: *viscosity,
+            time: 0.0,
+            steps: 0,
+            step_before: None,
+            exchange: 0.0,
+            boundary_rate: boundary_rate(mesh, geometry, conditions),
+            faces,
+        };
+        flow.start()?;
+        Ok(flow)
+    }
+
+    /// Projects the initial velocity.
+    fn start(&mut self) -> Result<(), IncompressibleError> {
+        let n = self.volume.len();
+        self.prescribe_dependent(0.0);
+        self.balance.check(0.0);
+        self.take_values();
+        let backend = self.backend.clone();
+        self.interpolate_flux();
+        self.balance.apply(&backend, &self.outflow, &self.faces.area, &mut self.flux)?;
+        self.pressure.project(&self.faces, &self.volume, 1.0, &mut self.flux)?;
+        if let Some(staggered) = &mut self.staggered {
+            staggered.start(&mut self.flux)?;
+        }
+        for (k, component) in self.components.iter_mut().enumerate() {
+            blas::copy(&backend, n, &component.now, &mut component.predicted);
+            if let Some(staggered) = &self.staggered {
+                staggered.faces.to_cells(k, &self.flux, &mut component.predicted);
+            }
+            advance_velocity(
+                &backend,
+                n,
+                &component.predicted,
+                &self.pressure.psi_slope,
+                &self.volume,
+                k,
+                n,
+                self.staggered.is_none(),
+                &mut component.now,
+                &mut component.before,
+                &mut self.statistics.partials,
+            );
+            blas::copy(&backend, n, &component.now, &mut component.before);
+        }
+        // ψ of this projection is no pressure: it does not serve as a first guess.
+        blas::fill(&backend, n, F::literal(0.0), &mut self.pressure.psi);
+        self.refresh()?;
+        blas::copy(&backend, self.excess.len(), &self.excess, &mut self.excess_before);
+        Ok(())
+    }
+
+    /// Advances by `step`.
+    ///
+    /// # Errors
+    /// [`IncompressibleError`] where a prescribed value is not a number, what flows in finds no way out,
+    /// or the backend fails.
+    pub fn step(&mut self, step: f64) -> Result<StepReport, IncompressibleError> {
+        let formula = Formula::new(self.numerics.scheme, step, self.step_before);
+        let (old, new) = (self.time, self.time + step);
+        self.momentum.set_mean_time([if formula.theta < 1.0 { old } else { new }, new])?;
+        let ahead = self.step_before.map_or(0.0, |before| step / before);
+        let (backend, components) = (&self.backend, &self.components);
+        self.outflow.advance(backend, &self.faces, &self.flux, components, (step, ahead));
+        self.prescribe_dependent(if formula.theta < 1.0 { 0.5 * ahead } else { ahead });
+        self.statistics.clear(&self.backend);
+        let energy = self.advance_temperature(&formula, [old, new])?;
+        let (momentum, pressure) = match self.staggered.take() {
+            None => self.step_collocated(&formula, (new, ahead))?,
+            Some(mut staggered) => {
+                let solved = self.step_staggered(&mut staggered, &formula, [old, new], ahead);
+                self.staggered = Some(staggered);
+                solved?
+            }
+        };
+        (self.time, self.steps, self.step_before) = (new, self.steps + 1, Some(step));
+        self.prescribe_dependent(0.0);
+        let divergence = self.refresh()?;
+        let taken = self.statistics.read(&self.backend)?;
+        Ok(StepReport {
+            momentum,
+            pressure,
+            energy,
+            rate: taken.change / step,
+            kinetic_energy: taken.energy,
+            courant: self.exchange * step,
+            divergence,
+            faults: taken.faults as usize,
+        })
+    }
+
+    /// Takes what is prescribed at the end of the step.
+    pub(super) fn take_time(&mut self, new: f64, ahead: f64) -> Result<(), IncompressibleError> {
+        self.momentum.set_mean_time([new, new])?;
+        self.prescribe_dependent(ahead);
+        self.pressure.set_time(new)?;
+        self.balance.check(new);
+        Ok(())
+    }
+
+    /// The components' values on the faces of slip walls, extrapolated in time, and of convective outlets.
+    pub(super) fn prescribe_dependent(&mut self, ahead: f64) {
+        self.outflow.prescribe(&self.backend, &mut self.momentum);
+        let count = self.slip.places.len();
+        if count == 0 {
+            return;
+        }
+        let [u, v, w] = three(&self.components, |c| &c.now);
+        let [u0, v0, w0] = three(&self.components, |c| &c.before);
+        for k in 0..self.dimension {
+            slip_velocity(
+                &self.backend,
+                count,
+                &self.slip.places,
+                &self.slip.faces,
+                &self.faces.cells.left,
+                &self.faces.area,
+                u,
+                v,
+                w,
+                u0,
+                v0,
+                w0,
+                F::narrow(ahead),
+                k,
+                self.faces.cells.n_faces(),
+                self.dimension,
+                self.momentum.quantities[k].prescribed.value_mut(),
+            );
+        }
+    }
+
+    /// The temperature at the new level.
+    fn advance_temperature(
+        &mut self,
+        formula: &Formula,
+        times: [f64; 2],
+    ) -> Result<Option<SolveOutcome>, IncompressibleError> {
+        let Some(thermal) = &mut self.thermal else { return Ok(None) };
+        let (backend, volume) = (self.backend.clone(), &self.volume);
+        let outcome = thermal.advance(
+            &backend,
+            volume,
+            (formula, times),
+            &mut self.residual,
+            &mut self.statistics.partials,
+        )?;
+        self.statistics.gather(&backend);
+        Ok(Some(outcome))
+    }
+
+    /// Gradients of the components and their values at the boundary, of `now`.
+    pub(super) fn take_values(&mut self) {
+        let has_gradients = self.has_gradients();
+        for (k, component) in self.components.iter_mut().enumerate() {
+            let of = (&self.momentum, k, &self.held);
+            component.take(&self.backend, &self.faces, of, has_gradients);
+        }
+    }
+
+    /// Whether gradients of the components are kept: not where the mesh needs none.
+    pub(super) fn has_gradients(&self) -> bool {
+        let upwind = self.numerics.convection == Convection::LinearUpwind;
+        upwind || !self.faces.is_straight || !self.faces.is_orthogonal
+    }
+
+    /// flux ← u_f·S of `now`.
+    pub(super) fn interpolate_flux(&mut self) {
+        let flux = &mut self.flux;
+        interpolate(&self.backend, &self.faces, &self.components, self.dimension, flux);
+    }
+
+    /// What the next step wants of the present level: gradients, E, what is carried, rates, ∇p. The
+    /// largest |D F| / V over the largest Σ|F| / 2V.
+    pub(super) fn refresh(&mut self) -> Result<f64, IncompressibleError> {
+        self.take_values();
+        let backend = self.backend.clone();
+        let n_faces = self.flux.len();
+        let n = self.volume.len();
+        if self.staggered.is_none() {
+            std::mem::swap(&mut self.excess, &mut self.excess_before);
+            let (faces, excess) = (&self.faces, &mut self.excess);
+            interpolate(&backend, faces, &self.components, self.dimension, excess);
+            excess_flux(&backend, n_faces, &self.flux, excess);
+        }
+        let carrying = Carrying {
+            faces: &self.faces,
+            flux: &self.flux,
+            entering: &self.entering,
+            // Means without weights keep the kinetic energy of fluxes.
+            weight: self.staggered.as_ref().map_or(&self.faces.weight, |s| &s.half),
+            is_straight: self.staggered.is_some() || self.faces.is_straight,
+            convection: self.numerics.convection,
+        };
+        for component in &mut self.components {
+            component.carry(&backend, &carrying, &mut self.through);
+        }
+        if let Some(thermal) = &mut self.thermal {
+            thermal.refresh(&backend, &carrying, &mut self.through);
+        }
+        let cells = &self.faces.cells;
+        exchange_rate(
+            &backend,
+            n,
+            &cells.offsets,
+            &cells.faces,
+            &self.flux,
+            &self.volume,
+            &self.viscous_rate,
+            &mut self.rate,
+            &mut self.statistics.rates,
+        );
+        self.pressure.differentiate(&self.faces, &self.volume);
+        let (exchange, divergence) = self.statistics.read_rates(&backend)?;
+        self.exchange = exchange;
+        Ok(if exchange > 0.0 { divergence / exchange } else { divergence })
+    }
+
+    /// Time reached and steps taken.
+    pub fn clock(&self) -> (f64, usize) {
+        (self.time, self.steps)
+    }
+
+    /// 2 or 3: the number of components.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// Component `k` of the velocity: `[n_cells]`.
+    pub fn velocity(&self, k: usize) -> &Buffer<F> {
+        &self.components[k].now
+    }
+
+    /// The pressure over the density: `[n_cells]`.
+    pub fn pressure(&self) -> &Buffer<F> {
+        &self.pressure.value
+    }
+
+    /// The temperature the flow carries, where it does: `[n_cells]`.
+    pub fn temperature(&self) -> Option<&Buffer<F>> {
+        self.thermal.as_ref().map(|thermal| &thermal.field.now)
+    }
+
+    /// Whether the pressure is known up to a constant only.
+    pub fn pressure_is_free(&self) -> bool {
+        self.pressure.is_singular
+    }
+
+    /// The fluxes through the faces, from left to right: `[n_faces]`.
+    pub fn flux(&self) -> &Buffer<F> {
+        &self.flux
+    }
+
+    /// What the solver of the pressure is.
+    pub fn pressure_setup(&self) -> &SolverSetup {
+        &self.pressure.setup
+    }
+
+    /// How many times the solver of the momentum was set up.
+    pub fn momentum_setups(&self) -> u64 {
+        self.momentum.setups
+    }
+
+    /// The largest Σ|F| / 2V, 1 / the step of Courant number 1; not less than the largest |u_b| |S| / V of
+    /// the faces where a velocity is held, which a flow at rest is about to take up.
+    pub fn largest_rate(&self) -> f64 {
+        self.exchange.max(self.boundary_rate)
+    }
+}
+
+/// The largest |u_b| |S| / V of faces where a velocity is held, at time 0.
+fn boundary_rate(mesh: &Mesh, geometry: &Geometry, conditions: &[FlowCondition]) -> f64 {
+    let mut largest = 0.0f64;
+    for (patch, condition) in mesh.patches.iter().zip(conditions) {
+        let FlowCondition::Velocity(value) = condition else { continue };
+        for face in patch.faces.clone() {
+            let x = geometry.face_centre_of(face);
+            let mut square = 0.0;
+            for component in value {
+                let mut at = [0.0];
+                component.sample(&x, 0.0, &mut at);
+                square += at[0] * at[0];
+            }
+            let area = geometry.area_vector_of(face).iter().map(|a| a * a).fold(0.0, |a, b| a + b);
+            let volume = geometry.cell_volume[mesh.face_left[face] as usize];
+            largest = largest.max((square * area).sqrt() / volume);
+        }
+    }
+    largest
+}
+
+/// The three views kernels take; a plane flow's third is not read.
+pub(super) fn three<'a, F: Real>(
+    components: &'a [Component<F>],
+    of: impl Fn(&'a Component<F>) -> &'a Buffer<F>,
+) -> [&'a Buffer<F>; 3] {
+    [0, 1, 2].map(|k| of(&components[if k < components.len() { k } else { 0 }]))
+}
+
+fn interpolate<F: Real>(
+    backend: &Backend,
+    faces: &Faces<F>,
+    components: &[Component<F>],
+    dimension: usize,
+    flux: &mut Buffer<F>,
+) {
+    let [u, v, w] = three(components, |c| &c.now);
+    let [du, dv, dw] = three(components, |c| &c.gradient);
+    let [bu, bv, bw] = three(components, |c| &c.at_boundary);
+    let cells = &faces.cells;
+    interpolated_flux(
+        backend,
+        cells.n_faces(),
+        &cells.left,
+        &cells.right,
+        u,
+        v,
+        w,
+        du,
+        dv,
+        dw,
+        bu,
+        bv,
+        bw,
+        &faces.weight,
+        &faces.offset,
+        &faces.area,
+        cells.n_interior(),
+        cells.n_faces(),
+        u.len(),
+        dimension,
+        faces.is_straight,
+        flux,
+    );
+}
