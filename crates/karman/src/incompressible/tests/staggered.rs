@@ -11,7 +11,7 @@ fn staggered(correction: PressureCorrection) -> Numerics {
     }
 }
 
-/// √(Σ a⁻¹ (F − u·S)² / Σ a⁻¹ S²) over the faces, u the exact velocity at their centroids.
+/// √(Σ (F − u·S)² / Σ S²) over the faces, u the exact velocity at their centroids.
 fn flux_error(backend: &Backend, flow: &Flow<f64>, geometry: &Geometry, exact: Exact) -> f64 {
     let (t, _) = flow.clock();
     let flux = backend.read(flow.flux()).unwrap();
