@@ -127,7 +127,7 @@ pub static SECTIONS: &[Section] = &[
     section("initial", "The state at t = 0; for a steady case the first guess.", &[
         key("temperature", "number | expression of x y z", "0 for a steady case, else required", "K", "Temperature; of a flow with `[incompressible.thermal]`.", "temperature = 300.0"),
         key("velocity", "list of 2 or 3, each number | expression of x y z", "zeros", "m/s", "Velocity of a flow; it is made free of divergence.", "velocity = [\"y*(1 - y)\", 0.0, 0.0]"),
-        key("pressure", "number | expression of x y z", "0", "m²/s²", "Pressure of a flow, over the density.", "pressure = 0.0"),
+        key("pressure", "number | expression of x y z", "zero", "m²/s²", "Pressure of a flow, over the density.", "pressure = 0.0"),
         key("density", "number", "none", "kg/m³", "For `[euler]`; an error in other cases.", "density = 1.0"),
     ]),
     section("boundary", "One condition for each patch of the mesh, under the patch's name. A word in quotes is short for a kind without a value: `zmin = \"insulated\"`. Kinds with a value are keys of the patch: `zmax.temperature = 600.0`.", &[

@@ -247,5 +247,20 @@ fn settings_of_a_flow_without_effect() {
         + "drag_direction = [1.0, 0.0]\nmoment_centre = [0.0, 0.0]\n";
     let case = parse(&text).unwrap();
     let warnings: Vec<String> = case.warnings.iter().map(ToString::to_string).collect();
-    insta::assert_snapshot!(warnings.join("\n\n"), @"");
+    insta::assert_snapshot!(warnings.join("\n\n"), @r#"
+    folder/bar.toml:8:1: [incompressible.momentum.amg] has no effect: the preconditioner is "jacobi"
+      |
+    8 | [incompressible.momentum.amg]
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    folder/bar.toml:24:18: `drag_direction` has no effect without `reference`
+       |
+    24 | drag_direction = [1.0, 0.0]
+       |                  ^^^^^^^^^^
+
+    folder/bar.toml:25:17: `moment_centre` has no effect: this version computes no moments
+       |
+    25 | moment_centre = [0.0, 0.0]
+       |                 ^^^^^^^^^^
+    "#);
 }
