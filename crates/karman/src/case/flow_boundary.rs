@@ -218,7 +218,7 @@ fn unpaired(file: &BoundaryFile) -> Vec<Problem> {
         if partner(found.get_ref()).is_none_or(|back| back.get_ref() != patch) {
             let message = format!("patch \"{other}\" is not periodic with \"{patch}\"");
             let line = format!("{}.periodic = \"{patch}\"", toml_key(other));
-            let note = format!("both sides name each other; add to [boundary]: {line}");
+            let note = format!("both sides name each other: {line}");
             problems.push(Problem::at(span, message).note(note));
         }
     }

@@ -48,7 +48,7 @@ keyword! {
         Collocated = "collocated",
         /// Normal velocities at the faces.
         Staggered = "staggered",
-        /// Circulations of a discrete vector potential: free of divergence without a pressure.
+        /// A vector potential on the edges: free of divergence without a pressure.
         ExactFractionalStep = "exact_fractional_step",
     }
 }

@@ -45,6 +45,12 @@ pub static TEMPLATES: &[Template] = &[
         text: include_str!("templates/heat_exact.toml"),
         companions: &[],
     },
+    Template {
+        name: "cavity",
+        about: "flow in a square driven by its lid",
+        text: include_str!("templates/cavity.toml"),
+        companions: &[],
+    },
 ];
 
 /// Why a template was not written.

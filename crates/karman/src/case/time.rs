@@ -48,7 +48,7 @@ keyword! {
         Ab2Cn = "ab2_cn",
         /// Backward differentiation, convection extrapolated; second order.
         Bdf2 = "bdf2",
-        /// Runge & Kutta, three stages, each with a projection; third order, explicit.
+        /// Runge & Kutta, three stages; third order.
         Rk3 = "rk3",
     }
 }

@@ -2,8 +2,6 @@
 
 use super::{Key, Section};
 
-const FLOW: &str = "For flow; an error in a heat case.";
-
 const fn key(
     name: &'static str,
     kind: &'static str,
@@ -35,6 +33,18 @@ macro_rules! box_keys {
             key("seed", "whole number", "1", "", "Seed of the displacement: the same seed gives the same mesh.", "seed = 1"),
             key("grading", "list of numbers > 0", "ones", "", "Ratio of the last to the first spacing along each direction.", "grading = [1.0, 1.0, 4.0]"),
             $($more),*
+        ]
+    };
+}
+
+/// Keys of a solver of linear systems whose tolerance is `$tolerance` by default.
+macro_rules! solver_keys {
+    ($tolerance:literal) => {
+        &[
+            key("method", "auto | cg | single_reduction_cg | flexible_cg | bicgstab | fgmres | multigrid", "\"auto\"", "", "`auto`: conjugate gradients where the matrix is symmetric, else BiCGStab, and a flexible method for a cycle of multigrid that is not symmetric. `multigrid`: cycles of multigrid alone.", "method = \"cg\""),
+            key("preconditioner", "auto | none | jacobi | gauss_seidel | chebyshev | amg", "\"auto\"", "", "`auto`: `amg` from 100 000 unknowns on (50 000 with correction; on a device 5 000 000 and 2 000 000) unless the rows are dominated by their diagonals, else `jacobi`, or `chebyshev` for a steady case with correction. `gauss_seidel` is multicolour and symmetric. `amg` is a cycle of algebraic multigrid.", "preconditioner = \"chebyshev\""),
+            key("relative_tolerance", "number ≥ 0, below 1", $tolerance, "", "Stop once ‖b − Ax‖ ≤ tolerance ‖b‖; 0 makes `max_iterations`.", "relative_tolerance = 1e-10"),
+            key("max_iterations", "whole number ≥ 1", "500", "", "Most iterations of one solve.", "max_iterations = 2000"),
         ]
     };
 }
@@ -94,42 +104,63 @@ pub static SECTIONS: &[Section] = &[
         key("heat_capacity", "number > 0 | expression of x y z", "that of [heat]", "J/(m³ K)", "Heat capacity of a unit of volume in the region.", "heat_capacity = 3.6e6"),
         key("source", "number | expression", "that of [heat]", "W/m³", "Heat released in the region.", "source = 1e3"),
     ]),
-    section("incompressible", "Incompressible flow: not available in this version.", &[]),
+    section("incompressible", "Incompressible flow: ∂u/∂t + u·∇u = −∇p + ∇·(ν∇u) + s, ∇·u = 0, with p the pressure over the density. Needs `[time]`.", &[
+        key("scheme", "collocated | staggered | exact_fractional_step", "\"collocated\"", "", "Velocity and pressure in the cells; normal velocities at the faces; or a vector potential on the edges, free of divergence without a pressure.", "scheme = \"collocated\""),
+        key("viscosity", "number > 0", "required", "m²/s", "Kinematic viscosity ν.", "viscosity = 1e-3"),
+        key("convection", "central | upwind | linear_upwind", "\"central\"", "", "How velocity is taken to the faces: the mean of both cells, the upstream cell, or the upstream cell with its gradient. `upwind` is of first order, the others of second.", "convection = \"linear_upwind\""),
+        key("pressure_correction", "none | incremental | incremental_rotational", "\"incremental_rotational\"", "", "What a projection adds to the pressure. `none`: the classical fractional step, of first order in time.", "pressure_correction = \"incremental\""),
+        key("source", "list of 2 or 3, each number | expression", "[0.0, 0.0, 0.0]", "m/s²", "Acceleration by a body force s.", "source = [\"sin(pi*y)*cos(t)\", 0.0, 0.0]"),
+        key("nonorthogonal_correctors", "whole number", "0", "", "How often the pressure is solved again with the correction of its own fluxes, for meshes that are not orthogonal.", "nonorthogonal_correctors = 1"),
+    ]),
+    section("incompressible.thermal", "A temperature that the flow carries: ∂T/∂t + u·∇T = ∇·(α∇T) + S. With `expansion` it drives the flow (Boussinesq): −β (T − T₀) g is added to the momentum.", &[
+        key("diffusivity", "number > 0", "required", "m²/s", "Thermal diffusivity α.", "diffusivity = 1.4e-7"),
+        key("expansion", "number", "0.0", "1/K", "Coefficient of thermal expansion β; with 0 the temperature does not act on the flow.", "expansion = 2.1e-4"),
+        key("gravity", "list of 2 or 3 numbers", "[0.0, 0.0, 0.0]", "m/s²", "Acceleration of gravity g.", "gravity = [0.0, -9.81, 0.0]"),
+        key("reference_temperature", "number", "0.0", "K", "Temperature T₀ without buoyancy.", "reference_temperature = 300.0"),
+        key("source", "number | expression", "0.0", "K/s", "Rate of heating S, heat released over the heat capacity.", "source = \"exp(-t)\""),
+    ]),
+    section("incompressible.pressure", "How the pressure is solved for; the keys are those of `[linear_solver]`.", solver_keys!["1e-6"]),
+    section("incompressible.pressure.amg", "Algebraic multigrid for the pressure; the keys are those of `[linear_solver.amg]`.", &[]),
+    section("incompressible.momentum", "How each component of the velocity, and the temperature, is solved for; the keys are those of `[linear_solver]`.", solver_keys!["1e-6"]),
+    section("incompressible.momentum.amg", "Algebraic multigrid for the velocity; the keys are those of `[linear_solver.amg]`.", &[]),
     section("euler", "Compressible flow: not available in this version.", &[]),
     section("initial", "The state at t = 0; for a steady case the first guess.", &[
-        key("temperature", "number | expression of x y z", "0 for a steady case, else required", "K", "Temperature.", "temperature = 300.0"),
-        key("velocity", "list of 3 numbers", "none", "m/s", FLOW, "velocity = [0.0, 0.0, 0.0]"),
-        key("pressure", "number", "none", "Pa", FLOW, "pressure = 0.0"),
-        key("density", "number", "none", "kg/m³", FLOW, "density = 1.0"),
+        key("temperature", "number | expression of x y z", "0 for a steady case, else required", "K", "Temperature; of a flow with `[incompressible.thermal]`.", "temperature = 300.0"),
+        key("velocity", "list of 2 or 3, each number | expression of x y z", "zeros", "m/s", "Velocity of a flow; it is made free of divergence.", "velocity = [\"y*(1 - y)\", 0.0, 0.0]"),
+        key("pressure", "number | expression of x y z", "zero", "m²/s²", "Pressure of a flow, over the density.", "pressure = 0.0"),
+        key("density", "number", "none", "kg/m³", "For `[euler]`; an error in other cases.", "density = 1.0"),
     ]),
     section("boundary", "One condition for each patch of the mesh, under the patch's name. A word in quotes is short for a kind without a value: `zmin = \"insulated\"`. Kinds with a value are keys of the patch: `zmax.temperature = 600.0`.", &[
-        key("PATCH", "\"insulated\" | \"symmetry\" | table", "required for each patch", "", "The condition of patch PATCH; a table has one of the keys of the next section.", "zmin = \"insulated\""),
+        key("PATCH", "\"insulated\" | \"symmetry\" | \"no_slip\" | \"slip\" | \"convective_outlet\" | table", "required for each patch", "", "The condition of patch PATCH; a table has keys of the next section.", "zmin = \"insulated\""),
     ]),
-    section("boundary.PATCH", "The condition of one patch of a heat case: exactly one of these. Values are `number | expression | { table = \"file.csv\" }`.", &[
+    section("boundary.PATCH", "The condition of one patch. In a heat case exactly one of `temperature`, `heat_flux`, `convection`, `insulated` and `symmetry`; in a flow exactly one of the others or `symmetry`, and with `[incompressible.thermal]` at most one thermal condition beside it, insulated where there is none: `hot = { no_slip = true, temperature = 1.0 }`. Values are `number | expression | { table = \"file.csv\" }`.", &[
         key("temperature", "value", "none", "K", "The temperature is held.", "zmax.temperature = \"600 + 100*sin(2*pi*t/24)\""),
         key("heat_flux", "value", "none", "W/m²", "Heat that enters the domain through a unit of area; negative: it leaves.", "zmax.heat_flux = 1e3"),
         key("convection", "{ coefficient, ambient }", "none", "", "A fluid outside takes the heat h (T − T∞).", "zmax.convection = { coefficient = 10.0, ambient = 293.0 }"),
         key("insulated", "true", "none", "", "No heat crosses.", "zmax.insulated = true"),
-        key("symmetry", "true", "none", "", "A plane of symmetry: no heat crosses.", "zmax.symmetry = true"),
+        key("symmetry", "true", "none", "", "A plane of symmetry: nothing crosses.", "zmax.symmetry = true"),
+        key("no_slip", "true", "none", "", "A wall at rest.", "floor.no_slip = true"),
+        key("slip", "true", "none", "", "A wall without friction.", "top.slip = true"),
+        key("wall", "list of 2 or 3 values", "none", "m/s", "A wall that moves with this velocity.", "lid.wall = [1.0, 0.0, 0.0]"),
+        key("inlet", "list of 2 or 3 values", "none", "m/s", "The velocity at which fluid enters.", "in.inlet = [\"6*y*(1 - y)\", 0.0, 0.0]"),
+        key("outlet", "value", "none", "m²/s²", "The pressure over the density where fluid leaves.", "out.outlet = 0.0"),
+        key("open", "value", "none", "m²/s²", "The same where fluid may enter as well.", "top.open = 0.0"),
+        key("convective_outlet", "true", "none", "", "The velocity leaves at the mean speed through the patch, and vortices with it.", "out.convective_outlet = true"),
+        key("periodic", "string", "none", "", "What leaves here enters at the patch named, which in turn names this one.", "left.periodic = \"right\""),
     ]),
     section("boundary.PATCH.convection", "Exchange with a fluid outside.", &[
         key("coefficient", "value ≥ 0", "required", "W/(m² K)", "Heat transfer coefficient h.", "coefficient = 10.0"),
         key("ambient", "value", "required", "K", "Temperature T∞ of the fluid.", "ambient = \"293 + 5*sin(2*pi*t/86400)\""),
     ]),
-    section("time", "A march in time from t = 0. Absent: a steady case.", &[
-        key("method", "backward_euler | crank_nicolson | bdf2", "\"crank_nicolson\"", "", "Time scheme, of first, second and second order. After a jump in the data `bdf2` rings less than `crank_nicolson`.", "method = \"crank_nicolson\""),
+    section("time", "A march in time from t = 0. Absent: a steady heat case; a flow needs it.", &[
+        key("method", "heat: backward_euler | crank_nicolson | bdf2; flow: ab2_cn | bdf2 | rk3", "heat: crank_nicolson; flow: bdf2", "", "Time scheme. For heat of first, second and second order; after a jump in the data `bdf2` rings less than `crank_nicolson`. For flow of second, second and third order: Adams–Bashforth for convection with Crank–Nicolson for viscous terms, backward differentiation with convection extrapolated, Runge–Kutta.", "method = \"crank_nicolson\""),
         key("step", "number > 0", "this or cfl is required", "s", "Length of a step.", "step = 0.01"),
-        key("cfl", "number > 0", "this or step is required", "", "Sets the step instead: for heat the largest cell Fourier number, Δt Σ a_f / (ρcV) with a_f the conductances of the cell's faces.", "cfl = 10.0"),
+        key("cfl", "number > 0", "this or step is required", "", "Sets the step instead: for heat the largest cell Fourier number, Δt Σ a_f / (ρcV) with a_f the conductances of the cell's faces; for flow the Courant number.", "cfl = 10.0"),
         key("end", "number > 0", "required", "s", "Time at the end. The last step is shortened to meet it.", "end = 240.0"),
-        key("steady_tolerance", "number > 0", "none", "K/s", "Stop earlier, when the largest rate of change of the temperature falls below this.", "steady_tolerance = 1e-7"),
-        key("local_step", "true | false", "none", "", "For `[euler]`; an error in a heat case.", "local_step = true"),
+        key("steady_tolerance", "number > 0", "none", "K/s, m/s²", "Stop earlier, when the largest rate of change of the temperature, in a flow of the velocity, falls below this.", "steady_tolerance = 1e-7"),
+        key("local_step", "true | false", "none", "", "For `[euler]`; an error in other cases.", "local_step = true"),
     ]),
-    section("linear_solver", "How the systems of equations are solved.", &[
-        key("method", "auto | cg | single_reduction_cg | flexible_cg | bicgstab | fgmres | multigrid", "\"auto\"", "", "`auto`: conjugate gradients where the matrix is symmetric, else BiCGStab, and a flexible method for a cycle of multigrid that is not symmetric. `multigrid`: cycles of multigrid alone.", "method = \"cg\""),
-        key("preconditioner", "auto | none | jacobi | gauss_seidel | chebyshev | amg", "\"auto\"", "", "`auto`: `amg` from 100 000 unknowns on (50 000 with correction; on a device 5 000 000 and 2 000 000) unless the rows are dominated by their diagonals, else `jacobi`, or `chebyshev` for a steady case with correction. `gauss_seidel` is multicolour and symmetric. `amg` is a cycle of algebraic multigrid.", "preconditioner = \"chebyshev\""),
-        key("relative_tolerance", "number ≥ 0, below 1", "1e-8", "", "Stop once ‖b − Ax‖ ≤ tolerance ‖b‖; 0 makes `max_iterations`.", "relative_tolerance = 1e-10"),
-        key("max_iterations", "whole number ≥ 1", "500", "", "Most iterations of one solve.", "max_iterations = 2000"),
-    ]),
+    section("linear_solver", "How the systems of equations of a heat case are solved.", solver_keys!["1e-8"]),
     section("linear_solver.amg", "Algebraic multigrid, with `preconditioner = \"amg\"` or where `auto` picks it.", &[
         key("coarsening", "pmis | ruge_stuben | aggregation", "\"pmis\"", "", "How coarse unknowns are chosen.", "coarsening = \"pmis\""),
         key("pairing", "whole number from 0 to 4", "1", "", "Passes of matching that make the first coarse level (`pmis`) or each (`aggregation`, 3 by default); each halves the unknowns.", "pairing = 2"),
@@ -153,12 +184,12 @@ pub static SECTIONS: &[Section] = &[
         key("directory", "path", "beside the case file, named after it", "", "The folder for all files of the run.", "directory = \"out/cube\""),
         key("every", "number > 0", "none", "s", "Write the fields whenever so much time has passed, and at the end.", "every = 1.0"),
         key("every_steps", "whole number ≥ 1", "none", "", "Write the fields after so many steps, and at the end. Excludes `every`; without both the end alone is written.", "every_steps = 100"),
-        key("fields", "list of strings", "[\"temperature\"]", "", "Fields written. A heat case has `temperature`.", "fields = [\"temperature\"]"),
+        key("fields", "list of strings", "what is solved for", "", "Fields written. A heat case has `temperature`; a flow `velocity`, `pressure`, on request `vorticity`, `q_criterion` and in 2D `streamfunction`, with `[incompressible.thermal]` also `temperature`.", "fields = [\"temperature\"]"),
         key("format", "vtu", "\"vtu\"", "", "Format of the files of fields.", "format = \"vtu\""),
         key("picture", "{ field, slice }", "none", "", "A PNG picture of the last state.", "picture = { field = \"temperature\", slice = { axis = \"z\", at = 0.5 } }"),
     ]),
     section("output.picture", "A picture of a field.", &[
-        key("field", "string", "required", "", "The field.", "field = \"temperature\""),
+        key("field", "string", "required", "", "One of the fields that can be written; of a velocity its magnitude is shown.", "field = \"temperature\""),
         key("slice", "{ axis, at }", "a 2D mesh whole, a 3D mesh cut halfway along z", "", "The plane shown.", "slice = { axis = \"z\", at = 0.5 }"),
     ]),
     section("output.picture.slice", "A plane normal to an axis.", &[
@@ -175,15 +206,28 @@ pub static SECTIONS: &[Section] = &[
         key("to", "list of 2 or 3 numbers", "required", "m", "Last point.", "to = [0.5, 0.5, 1.0]"),
         key("points", "whole number ≥ 2", "101", "", "Number of points, both ends included.", "points = 101"),
     ]),
-    list("output.patch", "Integrals over patches: `area` and, into the domain, `heat_flux`.", &[
+    list("output.patch", "Integrals over patches: `area` and for heat, into the domain, `heat_flux`. For flow `flow_rate` into the domain, the force of the fluid on the patches `force_x` (also y, z) and its parts `pressure_force_x` and `viscous_force_x`, with `reference` also `drag_coefficient`, `lift_coefficient` and `strouhal`; with `[incompressible.thermal]` `heat_flux`, and with `reference` `nusselt`.", &[
         key("name", "string of letters, digits, `_`, `-`", "required", "", "Its name, which no other group has.", "name = \"hot\""),
         key("patches", "list of strings", "required", "", "Patches of the mesh, taken together.", "patches = [\"zmax\"]"),
-        key("reference", "table", "none", "", FLOW, "reference = { velocity = 1.0 }"),
-        key("drag_direction", "list of 3 numbers", "none", "", FLOW, "drag_direction = [1.0, 0.0, 0.0]"),
-        key("lift_direction", "list of 3 numbers", "none", "", FLOW, "lift_direction = [0.0, 1.0, 0.0]"),
-        key("moment_centre", "list of 3 numbers", "none", "m", FLOW, "moment_centre = [0.0, 0.0, 0.0]"),
+        key("reference", "table", "none", "", "What forces and heat are related to; without it there are no coefficients. For flow.", "reference = { velocity = 1.0, area = 0.1, length = 0.1 }"),
+        key("drag_direction", "list of 2 or 3 numbers", "[1.0, 0.0, 0.0]", "", "Direction of the drag, of any length. For flow.", "drag_direction = [1.0, 0.0, 0.0]"),
+        key("lift_direction", "list of 2 or 3 numbers", "[0.0, 1.0, 0.0]", "", "Direction of the lift, of any length. For flow.", "lift_direction = [0.0, 1.0, 0.0]"),
+        key("moment_centre", "list of 2 or 3 numbers", "[0.0, 0.0, 0.0]", "m", "Point about which moments are taken; this version computes none. For flow.", "moment_centre = [0.0, 0.0, 0.0]"),
     ]),
-    list("output.recirculation", "Length of reversed flow behind a body. For flow; an error in a heat case.", &[]),
+    section("output.patch.reference", "Reference quantities of a group of patches, for flow. A force coefficient is F / (½ρU²A), the Strouhal number fL/U, the Nusselt number qL / (α ΔT) with q the mean heat flux over the heat capacity.", &[
+        key("velocity", "number > 0", "1.0", "m/s", "Speed U.", "velocity = 1.0"),
+        key("area", "number > 0", "1.0", "m²", "Area A; in 2D that of a unit of width.", "area = 0.1"),
+        key("length", "number > 0", "1.0", "m", "Length L.", "length = 0.1"),
+        key("density", "number > 0", "1.0", "kg/m³", "Density ρ.", "density = 1.0"),
+        key("pressure", "number", "0.0", "m²/s²", "Pressure that exerts no force.", "pressure = 0.0"),
+        key("temperature_difference", "number > 0", "1.0", "K", "Temperature difference ΔT.", "temperature_difference = 10.0"),
+    ]),
+    list("output.recirculation", "Length of reversed flow behind a body, along a line, in `summary.json`. For flow; an error in a heat case.", &[
+        key("name", "string of letters, digits, `_`, `-`", "required", "", "Its name, which no other recirculation has.", "name = \"wake\""),
+        key("from", "list of 2 or 3 numbers", "required", "m", "First point, at the body.", "from = [0.5, 0.0, 0.0]"),
+        key("to", "list of 2 or 3 numbers", "required", "m", "Last point, downstream.", "to = [5.0, 0.0, 0.0]"),
+        key("points", "whole number ≥ 2", "1001", "", "Number of points, both ends included.", "points = 1001"),
+    ]),
     section("run", "Where and how the case is computed; the command line goes before it.", &[
         key("backend", "auto | cpu | cuda | vulkan | wgpu | hip", "\"auto\"", "", "`auto`: CUDA where it is built in and a device is present, else the CPU.", "backend = \"cpu\""),
         key("precision", "f64 | f32", "\"f64\"", "", "Precision of the fields.", "precision = \"f64\""),
@@ -194,11 +238,11 @@ pub static SECTIONS: &[Section] = &[
     ]),
     section("exact", "Exact solutions to compare the last state with. Errors l1, l2 and linf go to `summary.json`; l2 = √(ΣV e²/ΣV), absolute.", &[
         key("temperature", "number | expression", "none", "K", "The exact temperature.", "temperature = \"sin(pi*x)\""),
-        key("velocity", "list of 3 expressions", "none", "m/s", FLOW, "velocity = [\"y\", 0.0, 0.0]"),
-        key("pressure", "expression", "none", "Pa", FLOW, "pressure = \"-x\""),
-        key("density", "expression", "none", "kg/m³", FLOW, "density = \"1 + x\""),
+        key("velocity", "list of 2 or 3, each number | expression", "none", "m/s", "The exact velocity of a flow: its components `velocity_x`, `velocity_y`, `velocity_z` have errors, and `velocity` the norm of the vector.", "velocity = [\"y\", 0.0, 0.0]"),
+        key("pressure", "number | expression", "none", "m²/s²", "The exact pressure of a flow, compared without the mean where the pressure is free.", "pressure = \"-x\""),
+        key("density", "expression", "none", "kg/m³", "For `[euler]`; an error in other cases.", "density = \"1 + x\""),
     ]),
-    section("expected", "What `karman test` holds the run to: entries of `summary.json` by their path in quotes. For heat: `mesh.cells` (also dimension, nodes, edges, faces), `time.steps`, `time.end`, `linear.iterations` (also solves, last_iterations, relative_residual, convergence_factor), `probe.PROBE.temperature`, `patch.PATCH.area`, `patch.PATCH.heat_flux`, `fields.temperature.mean` (also min, max; the mean by volume), `errors.temperature.l2` (also l1, linf).", &[
+    section("expected", "What `karman test` holds the run to: entries of `summary.json` by their path in quotes. `mesh.cells` (also dimension, nodes, edges, faces), `time.steps`, `time.end`, `linear.iterations` (also solves, last_iterations, relative_residual, convergence_factor). For heat `probe.PROBE.temperature`, `patch.PATCH.area`, `patch.PATCH.heat_flux`, `fields.temperature.mean` (also min, max; the mean by volume), `errors.temperature.l2` (also l1, linf). For flow the fields are `velocity_x`, `velocity_y`, `velocity_z`, `pressure`, with `[incompressible.thermal]` `temperature`, and of errors `velocity` as well; the quantities of a patch are those of `[[output.patch]]`; further `recirculation.NAME.length`, `flow.kinetic_energy`, `flow.divergence_max`, `flow.courant`.", &[
         key("\"PATH\"", "{ value, absolute, relative }", "none", "", "The number at PATH and its tolerance.", "\"probe.centre.temperature\" = { value = 350.0, relative = 1e-3 }"),
     ]),
     section("expected.\"PATH\"", "A number and its tolerance, at least one of `absolute` and `relative`; of both the wider counts.", &[

@@ -73,6 +73,10 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("mesh.generate.annulus", keys_of::<mesh::AnnulusFile>()),
         ("heat", keys_of::<heat::HeatFile>()),
         ("heat.region.NAME", keys_of::<heat::HeatRegionFile>()),
+        ("incompressible", keys_of::<incompressible::IncompressibleFile>()),
+        ("incompressible.thermal", keys_of::<incompressible::ThermalFile>()),
+        ("incompressible.pressure", keys_of::<linear_solver::LinearSolverFile>()),
+        ("incompressible.momentum", keys_of::<linear_solver::LinearSolverFile>()),
         ("initial", keys_of::<initial::InitialFile>()),
         ("boundary.PATCH", keys_of::<boundary::PatchTableFile>()),
         ("boundary.PATCH.convection", keys_of::<boundary::ConvectionFile>()),
@@ -86,6 +90,8 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("output.probe", keys_of::<output::ProbeFile>()),
         ("output.line", keys_of::<output::LineFile>()),
         ("output.patch", keys_of::<output::PatchGroupFile>()),
+        ("output.patch.reference", keys_of::<flow_output::ReferenceFile>()),
+        ("output.recirculation", keys_of::<flow_output::RecirculationFile>()),
         ("run", keys_of::<run::RunFile>()),
         ("checkpoint", keys_of::<run::CheckpointFile>()),
         ("exact", keys_of::<exact::ExactFile>()),
@@ -126,11 +132,13 @@ fn every_key_that_is_documented_is_read() {
 
 #[test]
 fn listed_words_are_the_words_read() {
-    let words: [(&str, &str, &[&str]); 13] = [
+    let words: [(&str, &str, &[&str]); 15] = [
         ("mesh", "renumber", Renumbering::NAMES),
         ("mesh.generate.box", "element", Element::NAMES),
         ("heat", "discretization", heat::Discretization::WORDS),
-        ("time", "method", time::HeatTimeMethod::WORDS),
+        ("incompressible", "scheme", incompressible::FlowScheme::WORDS),
+        ("incompressible", "convection", incompressible::ConvectionScheme::WORDS),
+        ("incompressible", "pressure_correction", incompressible::PressureCorrectionCase::WORDS),
         ("linear_solver", "method", linear_solver::SolverMethod::WORDS),
         ("linear_solver", "preconditioner", linear_solver::Preconditioner::WORDS),
         ("linear_solver.amg", "coarsening", amg::Coarsening::WORDS),
@@ -141,11 +149,16 @@ fn listed_words_are_the_words_read() {
         ("run", "backend", run::BackendChoice::WORDS),
         ("run", "precision", run::Precision::WORDS),
     ];
-    for (path, name, words) in words {
+    let kind_of = |path: &str, name: &str| {
         let section = SECTIONS.iter().find(|section| section.path == path).unwrap();
-        let key = section.keys.iter().find(|key| key.name == name).unwrap();
-        assert_eq!(key.kind, words.join(" | "), "[{path}] {name}");
+        section.keys.iter().find(|key| key.name == name).unwrap().kind
+    };
+    for (path, name, words) in words {
+        assert_eq!(kind_of(path, name), words.join(" | "), "[{path}] {name}");
     }
+    let heat = time::HeatTimeMethod::WORDS.join(" | ");
+    let flow = time::FlowTimeMethod::WORDS.join(" | ");
+    assert_eq!(kind_of("time", "method"), format!("heat: {heat}; flow: {flow}"));
 }
 
 /// A case with its settings in one line each, so that a key can be added at the end of a section.
@@ -156,11 +169,8 @@ fn settings(case: &Case) -> String {
     )
 }
 
-#[test]
-fn documented_defaults_are_the_defaults() {
-    let base = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n[heat]\n[initial]\n\
-                temperature = 1.0\n[time]\nstep = 1.0\nend = 2.0\n[linear_solver]\n\
-                [linear_solver.amg]\n[output]\n[run]\n";
+/// How many documented defaults were written into a case that leaves them out, and changed nothing.
+fn defaults_that_hold(base: &str) -> usize {
     let parse = |text: &str| Case::parse(text, Path::new(""), "a.toml").unwrap();
     let expected = settings(&parse(base));
     let mut checked = 0;
@@ -170,14 +180,11 @@ fn documented_defaults_are_the_defaults() {
             let literal = key.default.starts_with(['"', '[', '0', '1', '2', '5', 't']);
             let is_toml =
                 literal && toml::from_str::<toml::Table>(&format!("a = {}", key.default)).is_ok();
+            let line = format!("{} = {}\n", key.name, key.default);
             let text = if section.path == "mesh" {
-                base.replacen(
-                    "[mesh.",
-                    &format!("[mesh]\n{} = {}\n[mesh.", key.name, key.default),
-                    1,
-                )
+                base.replacen("[mesh.", &format!("[mesh]\n{line}[mesh."), 1)
             } else {
-                base.replacen(&header, &format!("{header}{} = {}\n", key.name, key.default), 1)
+                base.replacen(&header, &format!("{header}{line}"), 1)
             };
             if is_toml && text != base {
                 assert_eq!(settings(&parse(&text)), expected, "[{}] {}", section.path, key.name);
@@ -185,7 +192,22 @@ fn documented_defaults_are_the_defaults() {
             }
         }
     }
-    assert_eq!(checked, 30);
+    checked
+}
+
+#[test]
+fn documented_defaults_are_the_defaults() {
+    let heat = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n[heat]\n[initial]\n\
+                temperature = 1.0\n[time]\nstep = 1.0\nend = 2.0\n[linear_solver]\n\
+                [linear_solver.amg]\n[output]\n[run]\n";
+    assert_eq!(defaults_that_hold(heat), 28);
+    let flow = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n[incompressible]\n\
+                viscosity = 1.0\n[incompressible.thermal]\ndiffusivity = 1.0\n\
+                [incompressible.pressure]\n[incompressible.momentum]\n[initial]\n\
+                temperature = 1.0\n[time]\nstep = 1.0\nend = 2.0\n[run]\n\
+                [[output.patch]]\nname = \"a\"\npatches = [\"xmin\"]\n[output.patch.reference]\n\
+                [[output.recirculation]]\nname = \"a\"\nfrom = [0.0, 0.0]\nto = [1.0, 0.0]\n";
+    assert_eq!(defaults_that_hold(flow), 34);
 }
 
 #[test]
@@ -241,7 +263,7 @@ fn templates_and_cases_are_valid() {
         let again = template.write(folder.path(), "mine").unwrap_err().to_string();
         assert!(again.ends_with("mine.toml exists already"), "{again}");
     }
-    insta::assert_snapshot!(templates::find("cavity").unwrap_err(), @"there is no template `cavity`; templates: heat, heat_unsteady, heat_regions, heat_exact");
+    insta::assert_snapshot!(templates::find("channel").unwrap_err(), @"there is no template `channel`; templates: heat, heat_unsteady, heat_regions, heat_exact, cavity");
     assert_eq!(templates::find("heat").unwrap().name, "heat");
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases/heat");

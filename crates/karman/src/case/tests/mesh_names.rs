@@ -52,6 +52,32 @@ fn patches_of_the_mesh() {
 }
 
 #[test]
+fn patches_of_a_flow() {
+    let periodic = "xmin.periodic = \"xmax\"\nxmax.periodic = \"xmin\"";
+    let text = FLOW.replace("xmin = \"no_slip\"\nxmax = \"slip\"", periodic);
+    let case = parse(&text).unwrap();
+    assert!(case.check_patches(&names(&["xmin", "xmax", "ymin", "ymax"])).is_ok());
+    // A patch that `periodic` names is an entry of [boundary] and found as such.
+    let mesh = names(&["xmin", "ymin", "ymax", "zmin"]);
+    insta::assert_snapshot!(case.check_patches(&mesh).unwrap_err(), @r#"
+    folder/bar.toml:6:1: patch "zmin" of the mesh has no condition
+      |
+    6 | [boundary]
+      | ^^^^^^^^^^
+      = add to [boundary], for example:
+        zmin = "no_slip"
+
+    folder/bar.toml:8:1: the mesh has no patch "xmax"
+      |
+    8 | xmax.periodic = "xmin"
+      | ^^^^
+      = did you mean `ymax`?
+      = patches of the mesh: xmin, ymin, ymax, zmin
+    "#);
+    assert!(case.check_regions(&names(&["fluid"])).is_ok());
+}
+
+#[test]
 fn regions_of_the_mesh() {
     let text = STEADY.replace(
         "conductivity = 2.0",

@@ -34,7 +34,7 @@ fn unknown_keys_and_words() {
     8 | xmin.tempersture = 300.0
       |      ^^^^^^^^^^^
       = did you mean `temperature`?
-      = valid keys: temperature, heat_flux, convection, insulated, symmetry
+      = valid keys: temperature, heat_flux, convection, insulated, symmetry, no_slip, slip, convective_outlet, wall, inlet, outlet, open, periodic
     ");
     insta::assert_snapshot!(
         failure(STEADY, "[heat]", "[heat]\ndiscretization = \"cells\""), @r#"

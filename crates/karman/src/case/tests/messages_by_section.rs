@@ -9,15 +9,15 @@ fn equations() {
       |
     1 | title = "bar"
       | ^
-      = add [heat]
+      = add [heat] or [incompressible]
     "#);
     insta::assert_snapshot!(
-        failure(STEADY, "[heat]\nconductivity = 2.0", "[incompressible]\nviscosity = 1e-3"), @"
-    folder/bar.toml:5:1: [incompressible] is not available in this version
+        failure(STEADY, "[heat]\nconductivity = 2.0", "[euler]\ngamma = 1.4"), @"
+    folder/bar.toml:5:1: [euler] is not available in this version
       |
-    5 | [incompressible]
-      | ^^^^^^^^^^^^^^^^
-      = available: [heat]
+    5 | [euler]
+      | ^^^^^^^
+      = available: [heat], [incompressible]
     ");
     insta::assert_snapshot!(failure(STEADY, "[boundary]", "[euler]\n[boundary]"), @"
     folder/bar.toml:7:1: a case has one equation, this one has [heat] and [euler]
@@ -268,11 +268,12 @@ fn boundaries() {
       = valid kinds: insulated, symmetry
     "#);
     insta::assert_snapshot!(change("xmax.periodic = \"xmin\""), @r#"
-    folder/bar.toml:9:6: unknown key `periodic`
+    folder/bar.toml:9:17: `periodic` is a condition for flow, not for heat
       |
     9 | xmax.periodic = "xmin"
-      |      ^^^^^^^^
-      = valid keys: temperature, heat_flux, convection, insulated, symmetry
+      |                 ^^^^^^
+      = valid kinds: insulated, symmetry
+      = with a value: { temperature = … }, { heat_flux = … }, { convection = { coefficient, ambient } }
     "#);
     insta::assert_snapshot!(change("xmax = {}"), @r#"
     folder/bar.toml:9:1: patch "xmax" has no condition

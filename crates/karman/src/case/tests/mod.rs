@@ -1,6 +1,8 @@
 //! Cases that are right, and every message about cases that are wrong.
 
 mod accepted;
+mod flow;
+mod flow_messages;
 mod mesh_names;
 mod messages;
 mod messages_by_section;
@@ -42,6 +44,57 @@ step = 0.1
 end = 1.0
 "#;
 
+/// A small flow.
+const FLOW: &str = r#"[mesh.generate.box]
+size = [1.0, 1.0]
+cells = [4, 4]
+[incompressible]
+viscosity = 0.01
+[boundary]
+xmin = "no_slip"
+xmax = "slip"
+ymin = "no_slip"
+ymax.wall = [1.0, 0.0]
+[time]
+step = 0.1
+end = 1.0
+[output]
+[[output.probe]]
+name = "middle"
+at = [0.5, 0.5]
+[[output.patch]]
+name = "lid"
+patches = ["ymax"]
+"#;
+
+/// A small flow that carries a temperature.
+const THERMAL: &str = r#"[mesh.generate.box]
+size = [1.0, 1.0]
+cells = [4, 4]
+[incompressible]
+viscosity = 0.01
+[incompressible.thermal]
+diffusivity = 0.02
+expansion = 0.1
+gravity = [0.0, -9.81]
+reference_temperature = 300.0
+source = "x*t"
+[initial]
+temperature = "300 + x"
+[boundary]
+xmin = { no_slip = true, temperature = 310.0 }
+xmax = { no_slip = true, heat_flux = -1.0 }
+ymin = "slip"
+ymax = { symmetry = true, insulated = true }
+[time]
+step = 0.1
+end = 1.0
+[[output.patch]]
+name = "hot"
+patches = ["xmin"]
+reference = { length = 0.5, temperature_difference = 20.0 }
+"#;
+
 fn parse(text: &str) -> Result<Case, CaseError> {
     Case::parse(text, Path::new("folder"), "folder/bar.toml")
 }
@@ -50,6 +103,13 @@ fn heat(case: &Case) -> &HeatCase {
     match &case.equation {
         Equation::Heat(heat) => heat,
         Equation::Incompressible(_) => panic!("a flow"),
+    }
+}
+
+fn flow(case: &Case) -> &IncompressibleCase {
+    match &case.equation {
+        Equation::Incompressible(flow) => flow,
+        Equation::Heat(_) => panic!("heat"),
     }
 }
 

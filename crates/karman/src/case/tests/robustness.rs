@@ -22,8 +22,8 @@ proptest! {
     }
 
     #[test]
-    fn a_case_cut_short(end in 0usize..600) {
-        for whole in [STEADY, UNSTEADY] {
+    fn a_case_cut_short(end in 0usize..800) {
+        for whole in [STEADY, UNSTEADY, FLOW, THERMAL] {
             check_places(&whole[..end.min(whole.len())]);
         }
     }
@@ -34,7 +34,7 @@ proptest! {
             '"', '\'', '[', ']', '{', '}', '=', '.', ',', '-', '0', '9', 'e', 'x', '\n', ' ', 'é',
         ])), 1..6)
     ) {
-        for whole in [STEADY, UNSTEADY] {
+        for whole in [STEADY, UNSTEADY, FLOW, THERMAL] {
             let mut letters: Vec<char> = whole.chars().collect();
             for &(place, letter) in &changes {
                 let place = place % letters.len();
@@ -47,12 +47,13 @@ proptest! {
     #[test]
     fn random_values_for_keys(
         key in prop::sample::select(vec!["conductivity", "source", "size", "cells", "xmin", "every",
-            "fields", "picture", "probe", "at", "patches", "name"]),
+            "fields", "picture", "probe", "at", "patches", "name", "ymax", "gravity", "reference",
+            "viscosity"]),
         value in prop::sample::select(vec!["1", "-1", "1e400", "nan", "inf", "true", "\"x\"", "[]",
             "{}", "[1]", "[[1]]", "{ a = 1 }", "1979-05-27", "[1, \"x\"]", "99999999999999999999",
             "{ temperature = {} }", "[nan, 1]", "\"\"", "{ a.b.c = 1 }"]),
     ) {
-        for whole in [STEADY, UNSTEADY] {
+        for whole in [STEADY, UNSTEADY, FLOW, THERMAL] {
             let changed: Vec<String> = whole
                 .lines()
                 .map(|line| {
