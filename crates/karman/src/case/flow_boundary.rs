@@ -11,6 +11,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 /// What a patch does to a flow.
+#[expect(clippy::large_enum_variant, reason = "a case has one for each patch")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum FlowBoundary {
     /// The velocity is given: a wall at rest or in motion, an inlet.

@@ -96,6 +96,7 @@ pub struct Case {
 }
 
 /// The equation of a case with its data.
+#[expect(clippy::large_enum_variant, reason = "a case has one")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Equation {
     /// Conduction of heat.
