@@ -259,7 +259,7 @@ pub(crate) struct BenchArguments {
     #[arg(long, alias = "sizes", value_delimiter = ',', value_parser = count)]
     #[arg(default_value = "1e4,3e5,2.3e6")]
     pub(crate) cells: Vec<usize>,
-    /// Some groups alone: streaming, mesh, operators, solver, pair
+    /// Some groups alone: streaming, mesh, operators, solver, pair, flow
     #[arg(long, value_delimiter = ',', value_parser = group)]
     pub(crate) only: Vec<Group>,
     /// f64, f32 or both

@@ -2,6 +2,7 @@
 
 use crate::backend::BackendError;
 use crate::diffusion::DiffusionError;
+use crate::incompressible::IncompressibleError;
 use crate::io::MeshFileError;
 use crate::linear::LinearError;
 use crate::mesh::MeshError;
@@ -30,6 +31,9 @@ pub enum BenchError {
     /// The heat problem could not be discretised.
     #[error(transparent)]
     Diffusion(#[from] DiffusionError),
+    /// A flow could not be set up or advanced.
+    #[error(transparent)]
+    Flow(#[from] IncompressibleError),
     /// A matrix does not fit, or the device failed in a solver.
     #[error(transparent)]
     Linear(#[from] LinearError),

@@ -6,6 +6,7 @@
 //! after each; inputs are never constant. [`measure`] runs the chosen groups on a mesh of a size.
 
 mod error;
+mod flow;
 mod mesh;
 mod operators;
 mod pair;
@@ -17,6 +18,7 @@ mod streaming;
 mod system;
 
 pub use error::BenchError;
+pub use flow::flow;
 pub use operators::operators;
 pub use pair::pair;
 pub use plan::{Group, Plan, measure};

@@ -1,7 +1,7 @@
 //! Which groups of lines to measure, and on what.
 
 use super::mesh::{TetrahedronMesh, set_up};
-use super::{Bench, BenchError, operators, pair, solver, streaming};
+use super::{Bench, BenchError, flow, operators, pair, solver, streaming};
 use crate::mesh::EdgeTopology;
 use std::path::PathBuf;
 
@@ -18,12 +18,14 @@ pub enum Group {
     Solver,
     /// The hard kernels of [`crate::backend::proof`].
     Pair,
+    /// Steps of a lid-driven cavity.
+    Flow,
 }
 
 impl Group {
     /// Every group, in the order they are measured and shown.
-    pub const ALL: [Group; 5] =
-        [Group::Streaming, Group::Mesh, Group::Operators, Group::Solver, Group::Pair];
+    pub const ALL: [Group; 6] =
+        [Group::Streaming, Group::Mesh, Group::Operators, Group::Solver, Group::Pair, Group::Flow];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -33,6 +35,7 @@ impl Group {
             Group::Operators => "operators",
             Group::Solver => "solver",
             Group::Pair => "pair",
+            Group::Flow => "flow",
         }
     }
 
@@ -107,6 +110,10 @@ pub fn measure(bench: &mut Bench, cells: usize, plan: &Plan) -> Result<(), Bench
     if has(Group::Pair) {
         bench.group = Group::Pair.name();
         pair(bench, cells)?;
+    }
+    if has(Group::Flow) {
+        bench.group = Group::Flow.name();
+        flow(bench, cells)?;
     }
     Ok(())
 }

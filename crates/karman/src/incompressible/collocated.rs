@@ -79,7 +79,6 @@ impl<F: Real> Flow<F> {
     /// The flux F*, made free of divergence.
     fn project(&mut self, formula: &Formula) -> Result<SolveOutcome, IncompressibleError> {
         let backend = self.backend.clone();
-        let n_faces = self.flux.len();
         for component in &mut self.components {
             std::mem::swap(&mut component.now, &mut component.predicted);
         }

@@ -7,15 +7,13 @@ use super::kernels::{
     advance_velocity, excess_flux, exchange_rate, interpolated_flux, slip_velocity,
 };
 use super::outflow::Outflow;
-use super::staggered_step::Staggered;
 use super::pressure::Pressure;
 use super::scheme::Formula;
+use super::staggered_step::Staggered;
 use super::statistics::Statistics;
 use super::thermal::Thermal;
 use super::transport::{Posed, Transport, held_faces};
-use super::{
-    Arrangement, Convection, FlowCondition, IncompressibleError, Numerics, Problem,
-};
+use super::{Arrangement, Convection, FlowCondition, IncompressibleError, Numerics, Problem};
 use crate::backend::{Backend, Buffer, blas};
 use crate::diffusion::narrow;
 use crate::linear::{SolveOutcome, SolverSetup};

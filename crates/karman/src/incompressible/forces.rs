@@ -7,8 +7,8 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::Flow;
-use super::flow::three;
 use super::error::IncompressibleError;
+use super::flow::three;
 use crate::backend::{Backend, Buffer, Components, Partials, View};
 use crate::real::{Real, Vec3};
 use cubecl::prelude::*;

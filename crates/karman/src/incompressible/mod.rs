@@ -18,16 +18,16 @@ mod outflow;
 mod pressure;
 mod probing;
 pub mod scheme;
-mod state;
 mod staggered;
 mod staggered_step;
+mod state;
 mod statistics;
 pub mod thermal;
 mod transport;
 
-pub use flow::{Flow, StepReport};
 pub use conditions::{FlowCondition, PrescribedVector};
 pub use error::IncompressibleError;
+pub use flow::{Flow, StepReport};
 pub use forces::{Load, LoadedFaces};
 pub use kernels::Convection;
 pub use probing::Field;

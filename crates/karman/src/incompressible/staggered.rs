@@ -207,9 +207,14 @@ impl<F: Real> StaggeredFaces<F> {
     /// The diagonal part of shift M, for a preconditioner.
     pub(super) fn diagonal(&self, shift: f64) -> Result<Matrix<F>, LinearError> {
         let n = self.mass.len();
-        let matrix = CsrMatrix::from_rows(n, n, |_| 1, |row, columns, values| {
-            (columns[0], values[0]) = (row as u32, F::narrow(shift * self.mass[row]));
-        })?;
+        let matrix = CsrMatrix::from_rows(
+            n,
+            n,
+            |_| 1,
+            |row, columns, values| {
+                (columns[0], values[0]) = (row as u32, F::narrow(shift * self.mass[row]));
+            },
+        )?;
         Matrix::new(&self.backend, matrix)
     }
 

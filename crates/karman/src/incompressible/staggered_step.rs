@@ -110,8 +110,7 @@ impl<F: Real> Flow<F> {
         blas::axpy(&backend, n_faces, one, &staggered.increment, &mut self.flux);
 
         let shift = formula.bdf.shift;
-        let pressure =
-            self.pressure.project(&self.faces, &self.volume, shift, &mut self.flux)?;
+        let pressure = self.pressure.project(&self.faces, &self.volume, shift, &mut self.flux)?;
         self.momentum.set_mean_time([new, new])?;
         let n = self.volume.len();
         for (k, component) in self.components.iter_mut().enumerate() {

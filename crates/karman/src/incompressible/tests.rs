@@ -124,12 +124,7 @@ fn box_mesh(element: Element, dimension: usize, n: usize, jitter: f64) -> (Mesh,
 }
 
 /// √(Σ V |u − exact|² / Σ V) of the velocity, and the same of the pressure without its mean.
-fn errors(
-    backend: &Backend,
-    flow: &Flow<f64>,
-    geometry: &Geometry,
-    exact: Exact,
-) -> (f64, f64) {
+fn errors(backend: &Backend, flow: &Flow<f64>, geometry: &Geometry, exact: Exact) -> (f64, f64) {
     let (t, _) = flow.clock();
     let n = geometry.cell_volume.len();
     let dimension = flow.dimension();

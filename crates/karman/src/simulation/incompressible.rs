@@ -15,8 +15,8 @@ use crate::case::{
 };
 use crate::diffusion::Prescribed;
 use crate::incompressible::{
-    Arrangement, Convection, Flow, FlowCondition, Numerics, PrescribedVector, PressureCorrection, Problem,
-    Scheme, StepReport, ThermalProblem,
+    Arrangement, Convection, Flow, FlowCondition, Numerics, PrescribedVector, PressureCorrection,
+    Problem, Scheme, StepReport, ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::mesh::geometry::cell_volumes;

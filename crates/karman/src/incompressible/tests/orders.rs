@@ -14,8 +14,7 @@ fn after(
     let backend = Backend::host(2).unwrap();
     let problem = held(&mesh, exact);
     backend.install(|| {
-        let mut flow =
-            Flow::<f64>::new(&backend, &mesh, &geometry, &problem, numerics).unwrap();
+        let mut flow = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, numerics).unwrap();
         for _ in 0..steps {
             let report = flow.step(0.2 / steps as f64).unwrap();
             assert!(report.pressure.is_converged(), "{}", report.pressure);

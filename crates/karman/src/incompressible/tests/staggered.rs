@@ -78,7 +78,9 @@ fn central_means_keep_the_kinetic_energy_of_the_fluxes() {
     let backend = Backend::host(1).unwrap();
     let velocity = |k: usize| -> Arc<dyn Prescribed> {
         Arc::new(Function(move |p: [f64; 3], _| match k {
-            0 => (PI * p[0]).sin() * (PI * p[1]).cos() + (2.0 * PI * p[0]).sin() * (PI * p[1]).cos(),
+            0 => {
+                (PI * p[0]).sin() * (PI * p[1]).cos() + (2.0 * PI * p[0]).sin() * (PI * p[1]).cos()
+            }
             1 => {
                 -(PI * p[0]).cos() * (PI * p[1]).sin()
                     - 2.0 * (2.0 * PI * p[0]).cos() * (PI * p[1]).sin()

@@ -309,7 +309,7 @@ impl WatchedPatch {
         let pressure = [0, 1, 2].map(|k| density * (pressure[k] - level * self.area_vector[k]));
         let viscous = viscous.map(|v| density * v);
         let mut quantities: NamedList<f64> =
-            [("area", self.area), ("flow_rate", load.flow)].into_iter().collect();
+            [("area", self.area), ("flow_rate", -load.flow)].into_iter().collect();
         for (k, axis) in ["x", "y", "z"].into_iter().enumerate().take(dimension) {
             quantities.set(format!("force_{axis}"), pressure[k] + viscous[k]);
             quantities.set(format!("pressure_force_{axis}"), pressure[k]);
