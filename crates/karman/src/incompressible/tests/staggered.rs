@@ -46,15 +46,19 @@ fn after(element: Element, n: usize, jitter: f64, steps: usize, numerics: &Numer
 #[test]
 fn fluxes_are_second_order_on_rectangles_and_first_on_others() {
     let numerics = staggered(PressureCorrection::IncrementalRotational);
+    let mut measured = vec![];
     for (element, jitter, least) in [
         (Element::Quadrilateral, 0.0, 1.9),
         (Element::Quadrilateral, 0.15, 0.9),
         (Element::Triangle, 0.15, 0.9),
     ] {
-        let errors = [8, 16, 32].map(|n| after(element, n, jitter, n, &numerics));
+        let errors = [8, 16, 32].map(|n| after(element, n, jitter, 2 * n, &numerics));
         let order = (errors[1] / errors[2]).log2();
-        eprintln!("staggered {element:?} {jitter}: {errors:.3?}, order {order:.2}");
-        assert!(order > least, "{element:?} {jitter}: {errors:?}, {order}");
+        eprintln!("staggered {element:?} {jitter}: {errors:?}, order {order:.2}");
+        measured.push((element, errors, order, least));
+    }
+    for (element, errors, order, least) in measured {
+        assert!(order > least, "{element:?}: {errors:?}, {order}");
     }
 }
 
