@@ -28,15 +28,12 @@ pub enum IncompressibleError {
         /// Its value.
         value: f64,
     },
-    /// A face whose cells have their centroids the wrong way round.
+    /// A mesh that the staggered scheme does not suit.
     #[error(
-        "the centroids of the cells of face {face} do not follow each other along its normal, which the \
-         staggered scheme needs; use scheme = \"collocated\" or a better mesh"
+        "scheme = \"staggered\" is for meshes of rectangles or bricks, whose centroids are joined by \
+         normals of their faces; for this mesh use scheme = \"collocated\""
     )]
-    DualEdge {
-        /// The face, in the solver's numbering.
-        face: usize,
-    },
+    NotRectangular,
     /// What flows in has no way out.
     #[error(
         "at t = {time} the boundary lets {net:.6e} more in than out, {percent:.3} % of all that \

@@ -160,7 +160,7 @@ impl<F: Real> Flow<F> {
         let place = (mesh, geometry);
         let staggered = match numerics.arrangement {
             Arrangement::Collocated => None,
-            arrangement => Some(Staggered::new(backend, place, &faces, &held, arrangement)?),
+            Arrangement::Staggered => Some(Staggered::new(backend, place, &faces, &held)?),
         };
         let outflow = Outflow::new(backend, place, conditions, &held, &components);
         let mut flow = Flow {
@@ -209,7 +209,7 @@ impl<F: Real> Flow<F> {
         self.balance.apply(&backend, &self.outflow, &self.faces.area, &mut self.flux)?;
         self.pressure.project(&self.faces, &self.volume, 1.0, &mut self.flux)?;
         if let Some(staggered) = &mut self.staggered {
-            staggered.start(&mut self.flux)?;
+            staggered.start(&self.flux);
         }
         for (k, component) in self.components.iter_mut().enumerate() {
             blas::copy(&backend, n, &component.now, &mut component.predicted);
@@ -295,6 +295,7 @@ impl<F: Real> Flow<F> {
         }
         let [u, v, w] = three(&self.components, |c| &c.now);
         let [u0, v0, w0] = three(&self.components, |c| &c.before);
+        let [du, dv, dw] = three(&self.components, |c| &c.gradient);
         for k in 0..self.dimension {
             slip_velocity(
                 &self.backend,
@@ -303,16 +304,22 @@ impl<F: Real> Flow<F> {
                 &self.slip.faces,
                 &self.faces.cells.left,
                 &self.faces.area,
+                &self.faces.offset,
                 u,
                 v,
                 w,
                 u0,
                 v0,
                 w0,
+                du,
+                dv,
+                dw,
                 F::narrow(ahead),
                 k,
                 self.faces.cells.n_faces(),
+                u.len(),
                 self.dimension,
+                self.faces.is_straight,
                 self.momentum.quantities[k].prescribed.value_mut(),
             );
         }

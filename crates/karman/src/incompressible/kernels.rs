@@ -491,10 +491,10 @@ pub fn exchange_rate_of_cell<F: Real>(
     (own + viscous[c], own, F::absolute(divergence) / volume[c])
 }
 
-/// The tangential part of a velocity at a slip face, extrapolated in time from the last two levels:
-/// component `component` of u − (u·n) n, u = u_c + `ahead` (u_c − u_before).
+/// Component `component` of the tangential part u − (u·n) n of the velocity at a slip face: the cell's,
+/// extrapolated in time by `ahead` (u − u_before) and carried along the wall to the face by its gradient.
 ///
-/// Traffic a face: 8 + (2d + 4)s.
+/// Traffic a face: 8 + (2d + 4)s, (3d + 3)s more where not straight.
 #[kernel(slip_velocity, out(prescribed), indexed)]
 pub fn velocity_along_wall<F: Real>(
     i: usize,
@@ -502,23 +502,37 @@ pub fn velocity_along_wall<F: Real>(
     wall_faces: &View<u32>,
     left: &View<u32>,
     area: &View<F>,
+    offset: &View<F>,
     u: &View<F>,
     v: &View<F>,
     w: &View<F>,
     before_x: &View<F>,
     before_y: &View<F>,
     before_z: &View<F>,
+    du: &View<F>,
+    dv: &View<F>,
+    dw: &View<F>,
     ahead: F,
     component: usize,
     n_faces: usize,
+    n_cells: usize,
     #[comptime] dimension: usize,
+    #[comptime] straight: bool,
 ) -> F {
     let f = wall_faces[i] as usize;
     let c = left[f] as usize;
     let now = vector_at::<F>(u, v, w, c, dimension);
     let then = vector_at::<F>(before_x, before_y, before_z, c, dimension);
-    let guess = Vec3::<F>::plus(now, Vec3::<F>::scaled(Vec3::<F>::minus(now, then), ahead));
+    let mut guess = Vec3::<F>::plus(now, Vec3::<F>::scaled(Vec3::<F>::minus(now, then), ahead));
     let s = Vec3::<F>::at(area, f, n_faces);
+    if comptime!(!straight) {
+        let o = Vec3::<F>::at(offset, f, n_faces);
+        guess.x += Vec3::<F>::dot(Vec3::<F>::at(du, c, n_cells), o);
+        guess.y += Vec3::<F>::dot(Vec3::<F>::at(dv, c, n_cells), o);
+        if comptime!(dimension == 3) {
+            guess.z += Vec3::<F>::dot(Vec3::<F>::at(dw, c, n_cells), o);
+        }
+    }
     let along = Vec3::<F>::dot(guess, s) / Vec3::<F>::dot(s, s);
     let tangent = Vec3::<F>::minus(guess, Vec3::<F>::scaled(s, along));
     let mut value = tangent.x;

@@ -6,12 +6,11 @@
 //! (shift M + θ N V⁻¹ A V⁻¹ Nᵀ) δU = N V⁻¹ (V s − convection − A u) + memory − G p,
 //!
 //! with the pressure's difference exact and its flux correction a (p_r − p_l), a = A/L: the divergence falls
-//! to the tolerance of the pressure's solver. M is L/A where lines between centroids are normal to faces
-//! and run through their centroids; elsewhere the sum over cells of N Nᵀ/V + Pᵀ W P, P = I − S Nᵀ/V,
-//! W = δ/A, which is exact for uniform flows and the same on rectangular meshes.
+//! to the tolerance of the pressure's solver. M = L/A, L the distance of two centroids, is a mass where the
+//! line between them is normal to their face and runs through its centroid: on rectangles and bricks, graded
+//! or not. Other meshes are refused.
 //!
-//! Sources: Perot, J. Comput. Phys. 159 (2000) 58, §3; Menon's thesis, §7.2–7.3; Brezzi, Lipnikov & Simoncini,
-//! Math. Models Methods Appl. Sci. 15 (2005) 1533, for M.
+//! Sources: Perot, J. Comput. Phys. 159 (2000) 58, §3; Menon's thesis, §7.2–7.3.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
@@ -35,17 +34,12 @@ pub(super) struct StaggeredFaces<F: Real> {
     /// x_f − x_l, and x_f − x_r inside: `[3][n_faces]` each.
     left_arm: Buffer<F>,
     right_arm: Buffer<F>,
-    /// S: `[3][n_faces]`.
-    area: Buffer<F>,
     volume: Buffer<F>,
-    /// δ/A on either side: `[n_faces]` each.
-    left_mass: Buffer<F>,
-    right_mass: Buffer<F>,
+    /// L/A, L the distance of the centroids along the normal: `[n_faces]`.
+    mass: Buffer<F>,
+    masses: Vec<f64>,
     /// 1 where the flux is an unknown: `[n_faces]`.
     pub is_free: Buffer<u32>,
-    /// Whether M is diagonal.
-    is_diagonal: bool,
-    mass: Vec<f64>,
 }
 
 type Vector = [f64; 3];
@@ -64,8 +58,7 @@ impl<F: Real> StaggeredFaces<F> {
     ) -> Self {
         let (n, inner) = (mesh.n_faces(), mesh.n_interior_faces());
         let mut arms = [vec![0.0; 3 * n], vec![0.0; 3 * n]];
-        let mut masses = [vec![0.0; n], vec![0.0; n]];
-        let mut mass = vec![0.0; n];
+        let mut masses = vec![0.0; n];
         for face in 0..n {
             let area = geometry.area_vector_of(face);
             let (square, x) = (dot(area, area), geometry.face_centre_of(face));
@@ -75,27 +68,21 @@ impl<F: Real> StaggeredFaces<F> {
                 let centre = geometry.cell_centre_of(cell as usize);
                 let arm = [0, 1, 2].map(|k| x[k] - centre[k]);
                 (0..3).for_each(|k| arms[side][k * n + face] = arm[k]);
-                let along = if side == 0 { dot(arm, area) } else { -dot(arm, area) } / square;
-                masses[side][face] = along.max(0.0);
-                mass[face] += along;
+                masses[face] += dot(arm, area).abs() / square;
             }
         }
         let free = |f: usize| u32::from(f < inner || held[f - inner] == 0);
         let [left_arm, right_arm] = arms.map(|a| narrow(backend, a));
-        let [left_mass, right_mass] = masses.map(|m| narrow(backend, m));
         StaggeredFaces {
             backend: backend.clone(),
             cells: faces.cells.clone(),
             dimension: mesh.dimension,
             left_arm,
             right_arm,
-            area: narrow(backend, geometry.face_area_vector.clone()),
             volume: narrow(backend, geometry.cell_volume.clone()),
-            left_mass,
-            right_mass,
+            mass: narrow(backend, masses.clone()),
+            masses,
             is_free: backend.upload((0..n).map(free).collect()),
-            is_diagonal: faces.is_orthogonal && faces.is_straight,
-            mass,
         }
     }
 
@@ -149,70 +136,20 @@ impl<F: Real> StaggeredFaces<F> {
         );
     }
 
-    /// y ← factor M x on free faces; with scratch for moments, `[3][n_cells]` each.
-    pub(super) fn multiply_mass(
-        &self,
-        factor: F,
-        x: &Buffer<F>,
-        (moment, excess): (&mut Buffer<F>, &mut Buffer<F>),
-        y: &mut Buffer<F>,
-    ) {
-        let (n, n_faces) = (self.cells.n_cells(), self.cells.n_faces());
-        if !self.is_diagonal {
-            flux_moments(
-                &self.backend,
-                n,
-                &self.cells.offsets,
-                &self.cells.faces,
-                x,
-                &self.left_arm,
-                &self.right_arm,
-                &self.left_mass,
-                &self.right_mass,
-                &self.area,
-                &self.volume,
-                n_faces,
-                moment,
-                excess,
-            );
-        }
-        mass_product(
-            &self.backend,
-            n_faces,
-            &self.cells.left,
-            &self.cells.right,
-            &self.is_free,
-            x,
-            moment,
-            excess,
-            &self.left_arm,
-            &self.right_arm,
-            &self.left_mass,
-            &self.right_mass,
-            &self.area,
-            factor,
-            self.cells.n_interior(),
-            n_faces,
-            n,
-            self.is_diagonal,
-            y,
-        );
+    /// y ← factor M x on free faces, 0 on the others.
+    pub(super) fn multiply_mass(&self, factor: F, x: &Buffer<F>, y: &mut Buffer<F>) {
+        mass_product(&self.backend, x.len(), &self.is_free, x, &self.mass, factor, y);
     }
 
-    /// Length of the scratch of [`StaggeredFaces::multiply_mass`].
-    pub(super) fn scratch_len(&self) -> usize {
-        if self.is_diagonal { 1 } else { 3 * self.cells.n_cells() }
-    }
-
-    /// The diagonal part of shift M, for a preconditioner.
+    /// shift M, for a preconditioner.
     pub(super) fn diagonal(&self, shift: f64) -> Result<Matrix<F>, LinearError> {
-        let n = self.mass.len();
+        let n = self.masses.len();
         let matrix = CsrMatrix::from_rows(
             n,
             n,
             |_| 1,
             |row, columns, values| {
-                (columns[0], values[0]) = (row as u32, F::narrow(shift * self.mass[row]));
+                (columns[0], values[0]) = (row as u32, F::narrow(shift * self.masses[row]));
             },
         )?;
         Matrix::new(&self.backend, matrix)
@@ -221,11 +158,6 @@ impl<F: Real> StaggeredFaces<F> {
     /// Where its arrays are.
     pub(super) fn backend(&self) -> &Backend {
         &self.backend
-    }
-
-    /// L/A of each face, L the distance of the centroids along the normal: `[n_faces]`.
-    pub(super) fn masses(&self) -> &[f64] {
-        &self.mass
     }
 }
 
@@ -238,8 +170,6 @@ pub(super) struct StaggeredOperator<F: Real> {
     velocity: Buffer<F>,
     /// −θ A u by component.
     diffused: Vec<Buffer<F>>,
-    moment: Buffer<F>,
-    excess: Buffer<F>,
 }
 
 impl<F: Real> StaggeredOperator<F> {
@@ -252,8 +182,6 @@ impl<F: Real> StaggeredOperator<F> {
         StaggeredOperator {
             velocity: backend.zeros(n),
             diffused: (0..faces.dimension).map(|_| backend.zeros(n)).collect(),
-            moment: backend.zeros(faces.scratch_len()),
-            excess: backend.zeros(faces.scratch_len()),
             faces,
             diffusion,
             shift: F::narrow(shift),
@@ -274,29 +202,12 @@ impl<F: Real> Operator<F> for StaggeredOperator<F> {
             self.diffusion.multiply(&self.velocity, diffused);
             crate::backend::blas::scale(backend, diffused.len(), self.theta, diffused);
         }
-        faces.multiply_mass(self.shift, x, (&mut self.moment, &mut self.excess), y);
+        faces.multiply_mass(self.shift, x, y);
         let last = self.diffused.len() - 1;
         let r = [0, 1, 2].map(|k| &self.diffused[if k <= last { k } else { 0 }]);
         faces.add_to_faces(r, None, y);
         keep_held(backend, y.len(), &faces.is_free, x, y);
     }
-}
-
-/// x_f − x_c of the cell whose item this is: the right one where the normal points in.
-#[cube]
-#[inline(always)]
-fn arm_of<F: Real>(
-    item: u32,
-    f: usize,
-    left_arm: &View<F>,
-    right_arm: &View<F>,
-    n_faces: usize,
-) -> Vec3<F> {
-    let mut arm = Vec3::<F>::at(left_arm, f, n_faces);
-    if item != f as u32 {
-        arm = Vec3::<F>::at(right_arm, f, n_faces);
-    }
-    arm
 }
 
 /// One component of u_c = (1/V) Σ σ U (x_f − x_c).
@@ -388,89 +299,18 @@ pub(super) fn residual_of_face<F: Real>(
     sum
 }
 
-/// u_c = Nᵀx/V and z_c = Sᵀ W (x − S·u_c) / V of a cell.
+/// factor (L/A) x on free faces, 0 on the others.
 ///
-/// Traffic a cell: 4 + 7s, an item 4, a face 12s.
-#[kernel(flux_moments, out(moment, excess))]
-pub(super) fn moments_of_cell<F: Real>(
-    c: usize,
-    offsets: &View<u32>,
-    faces: &View<u32>,
-    x: &View<F>,
-    left_arm: &View<F>,
-    right_arm: &View<F>,
-    left_mass: &View<F>,
-    right_mass: &View<F>,
-    area: &View<F>,
-    volume: &View<F>,
-    n_faces: usize,
-) -> (Vec3<F>, Vec3<F>) {
-    let mut u = Vec3::<F>::zero();
-    for k in offsets[c] as usize..offsets[c + 1] as usize {
-        let item = faces[k];
-        let f = without_sign(item);
-        let arm = arm_of::<F>(item, f, left_arm, right_arm, n_faces);
-        u = Vec3::<F>::plus(u, Vec3::<F>::scaled(arm, with_sign::<F>(item, x[f])));
-    }
-    let inverse = F::literal(1.0) / volume[c];
-    u = Vec3::<F>::scaled(u, inverse);
-    let mut z = Vec3::<F>::zero();
-    for k in offsets[c] as usize..offsets[c + 1] as usize {
-        let item = faces[k];
-        let f = without_sign(item);
-        let s = Vec3::<F>::at(area, f, n_faces);
-        let w = if item == f as u32 { left_mass[f] } else { right_mass[f] };
-        // Of flux and area vector the sign drops out.
-        z = Vec3::<F>::plus(z, Vec3::<F>::scaled(s, w * (x[f] - Vec3::<F>::dot(u, s))));
-    }
-    (u, Vec3::<F>::scaled(z, inverse))
-}
-
-/// factor M x on free faces, 0 on the others.
-///
-/// Traffic a face: 12 + 4s, where M is not diagonal 11s more and a cell 6s.
+/// Traffic a face: 4 + 3s.
 #[kernel(mass_product, out(y))]
 pub(super) fn mass_of_face<F: Real>(
     f: usize,
-    left: &View<u32>,
-    right: &View<u32>,
     is_free: &View<u32>,
     x: &View<F>,
-    moment: &View<F>,
-    excess: &View<F>,
-    left_arm: &View<F>,
-    right_arm: &View<F>,
-    left_mass: &View<F>,
-    right_mass: &View<F>,
-    area: &View<F>,
+    mass: &View<F>,
     factor: F,
-    n_interior: usize,
-    n_faces: usize,
-    n_cells: usize,
-    #[comptime] diagonal: bool,
 ) -> F {
-    let mut sum = F::literal(0.0);
-    if comptime!(diagonal) {
-        sum = (left_mass[f] + right_mass[f]) * x[f];
-    } else {
-        let s = Vec3::<F>::at(area, f, n_faces);
-        let l = left[f] as usize;
-        let u = Vec3::<F>::at(moment, l, n_cells);
-        let rest = Vec3::<F>::minus(u, Vec3::<F>::at(excess, l, n_cells));
-        sum = Vec3::<F>::dot(Vec3::<F>::at(left_arm, f, n_faces), rest)
-            + left_mass[f] * (x[f] - Vec3::<F>::dot(u, s));
-        if f < n_interior {
-            let r = right[f] as usize;
-            let u = Vec3::<F>::at(moment, r, n_cells);
-            let rest = Vec3::<F>::minus(u, Vec3::<F>::at(excess, r, n_cells));
-            sum += right_mass[f] * (x[f] - Vec3::<F>::dot(u, s))
-                - Vec3::<F>::dot(Vec3::<F>::at(right_arm, f, n_faces), rest);
-        }
-    }
-    if is_free[f] == 0 {
-        sum = F::literal(0.0);
-    }
-    factor * sum
+    if is_free[f] == 0 { F::literal(0.0) } else { factor * mass[f] * x[f] }
 }
 
 /// y ← x where the flux is held. Traffic 4 + 3s.

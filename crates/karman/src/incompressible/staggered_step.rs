@@ -5,7 +5,7 @@ use super::flow::{Flow, three};
 use super::kernels::{advance_velocity, transport_residual};
 use super::scheme::Formula;
 use super::staggered::{StaggeredFaces, StaggeredOperator, hold_flux};
-use super::{Arrangement, IncompressibleError, PressureCorrection};
+use super::{IncompressibleError, PressureCorrection};
 use crate::backend::{Backend, Buffer, blas};
 use crate::linear::{Method, Params, PreconditionerKind, SolveOutcome, Solver};
 use crate::mesh::{Geometry, Mesh};
@@ -26,8 +26,6 @@ pub(super) struct Staggered<F: Real> {
     residuals: Vec<Buffer<F>>,
     at_faces: Buffer<F>,
     change: Buffer<F>,
-    moment: Buffer<F>,
-    excess: Buffer<F>,
     solver: Option<(f64, f64, Solver<F>)>,
 }
 
@@ -37,13 +35,12 @@ impl<F: Real> Staggered<F> {
         (mesh, geometry): (&Mesh, &Geometry),
         faces: &Faces<F>,
         held: &[u32],
-        _arrangement: Arrangement,
     ) -> Result<Self, IncompressibleError> {
         let (n, n_faces, inner) = (mesh.n_cells(), mesh.n_faces(), mesh.n_interior_faces());
-        let own = StaggeredFaces::new(backend, (mesh, geometry), faces, held);
-        if let Some(face) = own.masses().iter().position(|m| !(*m > 0.0)) {
-            return Err(IncompressibleError::DualEdge { face });
+        if !(faces.is_orthogonal && faces.is_straight) {
+            return Err(IncompressibleError::NotRectangular);
         }
+        let own = StaggeredFaces::new(backend, (mesh, geometry), faces, held);
         let mut half = backend.zeros(inner);
         blas::fill(backend, inner, F::literal(0.5), &mut half);
         Ok(Staggered {
@@ -54,18 +51,14 @@ impl<F: Real> Staggered<F> {
             residuals: (0..mesh.dimension).map(|_| backend.zeros(n)).collect(),
             at_faces: backend.zeros(n_faces),
             change: backend.zeros(n_faces),
-            moment: backend.zeros(own.scratch_len()),
-            excess: backend.zeros(own.scratch_len()),
             solver: None,
             faces: Arc::new(own),
         })
     }
 
     /// Takes the fluxes at the start.
-    pub(super) fn start(&mut self, flux: &mut Buffer<F>) -> Result<(), IncompressibleError> {
-        let backend = self.faces.backend();
-        blas::copy(backend, flux.len(), flux, &mut self.before);
-        Ok(())
+    pub(super) fn start(&mut self, flux: &Buffer<F>) {
+        blas::copy(self.faces.backend(), flux.len(), flux, &mut self.before);
     }
 }
 
@@ -87,10 +80,9 @@ impl<F: Real> Flow<F> {
         let (flux, before) = (&self.flux, &staggered.before);
         blas::axpbypcz(&backend, n_faces, one, flux, -one, before, zero, &mut staggered.change);
         blas::copy(&backend, n_faces, &self.flux, &mut staggered.before);
-        let scratch = (&mut staggered.moment, &mut staggered.excess);
         let memory = F::narrow(formula.bdf.memory);
         let (change, at_faces) = (&staggered.change, &mut staggered.at_faces);
-        staggered.faces.multiply_mass(memory, change, scratch, at_faces);
+        staggered.faces.multiply_mass(memory, change, at_faces);
 
         self.take_time(new, ahead)?;
         self.take_values();

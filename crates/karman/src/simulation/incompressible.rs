@@ -19,6 +19,7 @@ use crate::incompressible::{
     Problem, Scheme, StepReport, ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
+use crate::linear::{Params, PreconditionerKind};
 use crate::mesh::geometry::cell_volumes;
 use crate::mesh::{Geometry, Mesh, Patch};
 use crate::real::Real;
@@ -187,9 +188,19 @@ fn numerics(case: &Case, flow: &IncompressibleCase) -> Result<Numerics, Simulati
             }
         },
         nonorthogonal_correctors: flow.nonorthogonal_correctors,
-        pressure: linear::params(&flow.pressure, systems),
+        pressure: with_multigrid(linear::params(&flow.pressure, systems)),
         momentum: linear::params(&flow.momentum, systems),
     })
+}
+
+/// `auto` is multigrid for a pressure of any size: it is set up once and serves all steps.
+fn with_multigrid(params: Params) -> Params {
+    match params.preconditioner {
+        PreconditionerKind::Auto { amg, .. } => {
+            Params { preconditioner: PreconditionerKind::Amg(amg), ..params }
+        }
+        _ => params,
+    }
 }
 
 impl<F: Real> Equation for FlowRun<F> {

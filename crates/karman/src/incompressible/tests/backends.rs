@@ -60,14 +60,15 @@ const CASES: [(Element, usize, usize, Convection, Scheme, Arrangement); 6] = [
     (Element::Tetrahedron, 3, 3, Convection::Central, Scheme::Bdf2, Arrangement::Collocated),
     (Element::Hexahedron, 3, 4, Convection::Upwind, Scheme::Bdf2, Arrangement::Collocated),
     (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn, Arrangement::Staggered),
-    (Element::Tetrahedron, 3, 3, Convection::Upwind, Scheme::Bdf2, Arrangement::Staggered),
+    (Element::Hexahedron, 3, 4, Convection::Upwind, Scheme::Bdf2, Arrangement::Staggered),
 ];
 
 #[test]
 fn a_flow_is_the_same_on_every_backend() {
     for (element, dimension, n, convection, scheme, arrangement) in CASES {
         // Straight and orthogonal, or not: both kinds of kernels.
-        let jitter = if scheme == Scheme::Ab2Cn { 0.0 } else { 0.15 };
+        let is_straight = scheme == Scheme::Ab2Cn || arrangement == Arrangement::Staggered;
+        let jitter = if is_straight { 0.0 } else { 0.15 };
         let (mesh, geometry) = box_mesh(element, dimension, n, jitter);
         let mut numerics = Numerics { arrangement, ..numerics(convection, scheme) };
         numerics.nonorthogonal_correctors = usize::from(dimension == 2);
@@ -110,7 +111,8 @@ fn boundary_faces(mesh: &Mesh) -> Vec<u32> {
 #[test]
 fn a_flow_goes_on_from_its_state_bit_for_bit() {
     for (element, dimension, n, convection, scheme, arrangement) in CASES {
-        let (mesh, geometry) = box_mesh(element, dimension, n, 0.15);
+        let jitter = if arrangement == Arrangement::Staggered { 0.0 } else { 0.15 };
+        let (mesh, geometry) = box_mesh(element, dimension, n, jitter);
         let backend = Backend::host(1).unwrap();
         let numerics = Numerics { arrangement, ..numerics(convection, scheme) };
         let new = || {
