@@ -30,7 +30,14 @@ pub const FLOW_PATCH_QUANTITIES: &[&str] = &[
     "viscous_force_z",
 ];
 /// Quantities of a patch of a flow that need `reference`.
-pub const FLOW_COEFFICIENTS: &[&str] = &["drag_coefficient", "lift_coefficient", "strouhal"];
+pub const FLOW_COEFFICIENTS: &[&str] = &[
+    "drag_coefficient",
+    "lift_coefficient",
+    "drag_coefficient_mean",
+    "drag_coefficient_max",
+    "lift_coefficient_max",
+    "strouhal",
+];
 /// The field of a flow with [`ThermalCase`](super::ThermalCase).
 const TEMPERATURE: &str = "temperature";
 

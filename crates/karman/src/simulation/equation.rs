@@ -82,6 +82,10 @@ pub(super) trait Equation: Checkpointed + Send {
     fn has_mean_zero(&self, _name: &str) -> bool {
         false
     }
+    /// What to try where the solution is lost, after a semicolon.
+    fn advice(&self) -> String {
+        String::new()
+    }
     /// What is told of a flow as a whole.
     fn flow_summary(&self) -> Option<FlowSummary> {
         None

@@ -54,6 +54,7 @@ struct FlowRun<F: Real> {
     last: Option<StepReport>,
 }
 
+const STREAMFUNCTION: &str = "streamfunction";
 const COMPONENTS: [&str; 3] = ["velocity_x", "velocity_y", "velocity_z"];
 
 impl<F: Real> FlowRun<F> {
@@ -64,7 +65,12 @@ impl<F: Real> FlowRun<F> {
         mesh: &Mesh,
         geometry: &Geometry,
     ) -> Result<Self, SimulationError> {
-        refuse_what_is_missing(flow_case, mesh)?;
+        refuse_what_is_missing(flow_case)?;
+        let pictured = case.output.picture.iter().map(|picture| &picture.field);
+        let wanted = case.output.fields.iter().chain(pictured);
+        if mesh.dimension == 3 && wanted.into_iter().any(|field| field == STREAMFUNCTION) {
+            return Err(SimulationError::PlaneOnly { name: STREAMFUNCTION.to_owned() });
+        }
         let problem = Problem {
             viscosity: flow_case.viscosity,
             source: vector(&flow_case.source),
@@ -111,7 +117,7 @@ impl<F: Real> FlowRun<F> {
     }
 }
 
-fn refuse_what_is_missing(case: &IncompressibleCase, mesh: &Mesh) -> Result<(), SimulationError> {
+fn refuse_what_is_missing(case: &IncompressibleCase) -> Result<(), SimulationError> {
     let missing = |what: &str| Err(SimulationError::NotAvailable { what: what.to_owned() });
     match case.scheme {
         FlowScheme::Collocated | FlowScheme::Staggered => (),
@@ -122,7 +128,6 @@ fn refuse_what_is_missing(case: &IncompressibleCase, mesh: &Mesh) -> Result<(), 
             return missing("a periodic patch");
         }
     }
-    debug_assert!(mesh.dimension >= 2);
     Ok(())
 }
 
@@ -297,11 +302,10 @@ impl<F: Real> Equation for FlowRun<F> {
                     _ => Written::Scalar(derived::q_criterion(&gradients)),
                 })
             }
-            "streamfunction" if mesh.dimension == 2 => {
+            STREAMFUNCTION => {
                 let flux = self.read(self.flow.flux())?;
                 Ok(Written::Scalar(derived::streamfunction(mesh, &flux)))
             }
-            "streamfunction" => Err(SimulationError::PlaneOnly { name: name.to_owned() }),
             _ => Ok(Written::Scalar(self.field(name)?)),
         }
     }
@@ -324,6 +328,14 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn solver_setups(&self) -> u64 {
         1 + self.flow.momentum_setups()
+    }
+
+    fn advice(&self) -> String {
+        let courant = self.last.as_ref().map_or(0.0, |last| last.courant);
+        format!(
+            "; the Courant number of the step was {courant:.3}: shorten the step or set `cfl = 0.5`, look at the \
+             mesh with `karman mesh check`, or begin with `convection = \"upwind\"`"
+        )
     }
 
     fn has_mean_zero(&self, name: &str) -> bool {
@@ -385,3 +397,6 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         restored.map_err(super::state_error)
     }
 }
+
+#[cfg(test)]
+mod tests;

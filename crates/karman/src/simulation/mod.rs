@@ -19,6 +19,7 @@ use crate::backend::{Backend, BackendKind};
 use crate::case::{Case, Equation as EquationCase, OutputInterval, TimeStep};
 use crate::io::checkpoint::{Checkpoint, CheckpointError};
 use crate::linear::Status;
+use crate::mesh::quality::mean_ratio;
 use crate::mesh::{Geometry, Mesh};
 use crate::summary::{LinearSummary, NamedList, TimeSummary};
 use equation::Equation;
@@ -55,6 +56,9 @@ const SAME_STEP: f64 = 1e-6;
 const LEAST_SHARE: f64 = 0.85;
 const MARGIN: f64 = 0.95;
 const GROWTH: f64 = 1.2;
+
+/// What no field of a solution exceeds.
+const BEYOND: f64 = 1e30;
 
 /// A linear solve that stops short of its tolerance at this residual has met round-off.
 const ROUND_OFF_RESIDUAL: f64 = 1e-10;
@@ -272,7 +276,7 @@ impl Simulation {
     fn judged(&self, advance: &Advance) -> Result<Option<Outcome>, SimulationError> {
         let outcome = &advance.outcome;
         let failed = |kind, message| Ok(Some(Outcome { kind, message }));
-        if outcome.status == Status::NotANumber || !advance.rate.is_finite() {
+        if outcome.status == Status::NotANumber || !(advance.rate.abs() <= BEYOND) {
             return failed(OutcomeKind::Diverged, self.diverged(advance)?);
         }
         let met = outcome.is_converged() || outcome.relative_residual <= ROUND_OFF_RESIDUAL;
@@ -285,19 +289,31 @@ impl Simulation {
         failed(OutcomeKind::NotConverged, format!("step {step}: {outcome}; {advice}"))
     }
 
-    /// Where the field went first.
+    /// Which field went, where, and what to try.
     fn diverged(&self, advance: &Advance) -> Result<String, SimulationError> {
-        let name = self.equation.fields()[0];
-        let field = self.equation.field(name)?;
-        let bad = field.iter().position(|v| !v.is_finite());
-        let place = bad.map_or(String::new(), |i| {
+        let (step, time) = (self.steps(), self.time());
+        let advice = self.equation.advice();
+        for name in self.equation.fields() {
+            let field = self.equation.field(name)?;
+            let Some(i) = field.iter().position(|v| !(v.abs() <= BEYOND)) else { continue };
             let ([x, y, z], entity, number) = self.equation.place(&self.mesh, i);
-            format!("; first in {entity} {number} at ({x:.6}, {y:.6}, {z:.6})")
-        });
-        let step = self.steps();
-        let time = self.time();
+            let quality = match self.equation.location() {
+                equation::Location::Nodes => String::new(),
+                equation::Location::Cells => {
+                    let (shape, nodes) = (self.mesh.cells.shapes[i], self.mesh.cells.nodes_of(i));
+                    let ratio = mean_ratio(shape, nodes, &self.mesh.points);
+                    format!(", a {} of mean ratio {ratio:.3}", shape.name())
+                }
+            };
+            return Ok(format!(
+                "the {name} is {} after step {step}, t = {time}; first in {entity} {number} at \
+                 ({x:.6}, {y:.6}, {z:.6}){quality}; {}{advice}",
+                if field[i].is_nan() { "not a number" } else { "beyond all bounds" },
+                advance.outcome
+            ));
+        }
         Ok(format!(
-            "the {name} is not a number after step {step}, t = {time}{place}; {}",
+            "the solution is lost after step {step}, t = {time}; {}{advice}",
             advance.outcome
         ))
     }

@@ -206,7 +206,7 @@ pub static SECTIONS: &[Section] = &[
         key("to", "list of 2 or 3 numbers", "required", "m", "Last point.", "to = [0.5, 0.5, 1.0]"),
         key("points", "whole number ≥ 2", "101", "", "Number of points, both ends included.", "points = 101"),
     ]),
-    list("output.patch", "Integrals over patches: `area` and for heat, into the domain, `heat_flux`. For flow `flow_rate` into the domain, the force of the fluid on the patches `force_x` (also y, z) and its parts `pressure_force_x` and `viscous_force_x`, with `reference` also `drag_coefficient`, `lift_coefficient` and `strouhal`; with `[incompressible.thermal]` `heat_flux`, and with `reference` `nusselt`.", &[
+    list("output.patch", "Integrals over patches: `area` and for heat, into the domain, `heat_flux`. For flow `flow_rate` into the domain, the force of the fluid on the patches `force_x` (also y, z) and its parts `pressure_force_x` and `viscous_force_x`, with `reference` also `drag_coefficient` and `lift_coefficient` and, at the end of a run in which the lift swings for three periods or more, `strouhal`, `drag_coefficient_mean`, `drag_coefficient_max` and `lift_coefficient_max` of the last periods; with `[incompressible.thermal]` `heat_flux`, and with `reference` `nusselt`.", &[
         key("name", "string of letters, digits, `_`, `-`", "required", "", "Its name, which no other group has.", "name = \"hot\""),
         key("patches", "list of strings", "required", "", "Patches of the mesh, taken together.", "patches = [\"zmax\"]"),
         key("reference", "table", "none", "", "What forces and heat are related to; without it there are no coefficients. For flow.", "reference = { velocity = 1.0, area = 0.1, length = 0.1 }"),

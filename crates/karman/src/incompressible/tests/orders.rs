@@ -59,3 +59,38 @@ fn flow_in_space_is_second_order_on_every_element() {
         assert!(velocity > 1.9 && pressure > 1.0, "{element:?} {velocity} {pressure}");
     }
 }
+
+/// The vortices between planes of symmetry, which cross them nowhere and do not shear on them.
+#[test]
+fn slip_walls_keep_the_second_order() {
+    let between = Exact {
+        viscosity: 0.02,
+        velocity: |[x, y, _], t| {
+            let decay = (-2.0 * PI * PI * 0.02 * t).exp();
+            let (x, y) = (PI * x, PI * y);
+            [x.sin() * y.cos() * decay, -x.cos() * y.sin() * decay, 0.0]
+        },
+        pressure: |[x, y, _], t| {
+            let decay = (-4.0 * PI * PI * 0.02 * t).exp();
+            0.25 * ((2.0 * PI * x).cos() + (2.0 * PI * y).cos()) * decay
+        },
+    };
+    let numerics = numerics(Convection::Central, Scheme::Bdf2);
+    let measured: Vec<_> = [8, 16, 32]
+        .map(|n| {
+            let (mesh, geometry) = box_mesh(Element::Triangle, 2, n, 0.15);
+            let backend = Backend::host(2).unwrap();
+            let slip = mesh.patches.iter().map(|_| FlowCondition::Slip).collect();
+            let problem = Problem { conditions: slip, ..held(&mesh, between) };
+            backend.install(|| {
+                let mut flow =
+                    Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+                (0..n).for_each(|_| drop(flow.step(0.2 / n as f64).unwrap()));
+                errors(&backend, &flow, &geometry, between)
+            })
+        })
+        .into();
+    let (velocity, pressure) = orders(&measured);
+    eprintln!("slip: {measured:?}, orders {velocity:.2} {pressure:.2}");
+    assert!(velocity > 1.9 && pressure > 1.0, "{measured:?}: {velocity} {pressure}");
+}

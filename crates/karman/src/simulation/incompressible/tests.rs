@@ -1,0 +1,169 @@
+//! Cases of flow through the run loop: restart, divergence, what is refused.
+
+use crate::case::Case;
+use crate::simulation::{OutcomeKind, RunOptions, Simulation};
+use std::path::Path;
+
+const CAVITY: &str = r#"
+[mesh.generate.box]
+size = [1.0, 1.0]
+cells = [8, 8]
+element = "triangle"
+jitter = 0.1
+
+[incompressible]
+viscosity = 0.01
+
+[incompressible.thermal]
+diffusivity = 0.01
+expansion = 1.0
+gravity = [0.0, -1.0]
+
+[initial]
+temperature = "x*y"
+
+[boundary]
+xmin = { no_slip = true, temperature = 1.0 }
+xmax = { no_slip = true, temperature = 0.0 }
+ymin = "no_slip"
+ymax.wall = ["1 + 0.1*sin(t)", 0.0]
+
+[time]
+step = 0.02
+end = 0.2
+
+[output]
+fields = ["velocity", "pressure", "vorticity", "q_criterion", "streamfunction", "temperature"]
+[[output.probe]]
+name = "centre"
+at = [0.5, 0.5]
+[[output.line]]
+name = "middle"
+from = [0.5, 0.0]
+to = [0.5, 1.0]
+points = 11
+[[output.patch]]
+name = "lid"
+patches = ["ymax"]
+reference = { velocity = 1.0 }
+[[output.recirculation]]
+name = "back"
+from = [0.5, 1.0]
+to = [0.5, 0.0]
+
+[checkpoint]
+every = 0.1
+"#;
+
+fn run(text: &str, folder: &Path, restart: Option<&str>) -> (OutcomeKind, String, Vec<u8>) {
+    let case = Case::parse(text, folder, "cavity.toml").unwrap();
+    let restart = restart.map(|file| folder.join(file));
+    let mut simulation = Simulation::new(case, RunOptions { backend: None, restart }).unwrap();
+    let outcome = simulation.run(&mut |_| ()).unwrap();
+    let history = std::fs::read(folder.join("cavity/history.csv")).unwrap();
+    (outcome.kind, outcome.message, history)
+}
+
+#[test]
+fn a_restart_of_a_flow_continues_bit_for_bit_and_all_output_is_there() {
+    for (text, columns) in [
+        (CAVITY.to_owned(), "step,time,dt,rate,residual,iterations,cfl,pressure_iterations"),
+        (
+            CAVITY
+                .replace("viscosity", "scheme = \"staggered\"\nviscosity")
+                .replace("triangle", "quadrilateral")
+                .replace("jitter = 0.1", ""),
+            "step,time,dt,rate,residual,iterations,cfl,pressure_iterations",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (kind, message, history) = run(&text, folder.path(), None);
+        assert_eq!(kind, OutcomeKind::Finished, "{message}");
+        let heading = String::from_utf8(history.clone()).unwrap();
+        assert!(heading.starts_with(columns), "{heading}");
+        let summary = std::fs::read_to_string(folder.path().join("cavity/summary.json")).unwrap();
+        let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        for path in [
+            "/flow/kinetic_energy",
+            "/recirculation/back/length",
+            "/patch/lid/drag_coefficient",
+            "/patch/lid/viscous_force_x",
+            "/patch/lid/heat_flux",
+            "/patch/lid/nusselt",
+            "/probe/centre/velocity_x",
+            "/probe/centre/temperature",
+            "/fields/pressure/mean",
+        ] {
+            assert!(summary.pointer(path).is_some_and(|v| v.is_number()), "{path}: {summary}");
+        }
+        // The fluid holds the lid back, and nothing flows through it.
+        assert!(summary.pointer("/patch/lid/viscous_force_x").unwrap().as_f64().unwrap() < 0.0);
+        assert!(summary.pointer("/patch/lid/flow_rate").unwrap().as_f64().unwrap().abs() < 1e-12);
+        let mean = summary.pointer("/fields/pressure/mean").unwrap().as_f64().unwrap();
+        assert!(mean.abs() < 1e-12, "{mean}");
+        let line = std::fs::read_to_string(folder.path().join("cavity/line_middle.csv")).unwrap();
+        assert!(line.starts_with("s,x,y,z,velocity_x,velocity_y,pressure,temperature"), "{line}");
+
+        let again = run(&text, folder.path(), Some("cavity/checkpoint_00000005.safetensors"));
+        assert_eq!(again.0, OutcomeKind::Finished, "{}", again.1);
+        assert!(again.2 == history, "{} {heading}", String::from_utf8(again.2).unwrap());
+    }
+}
+
+#[test]
+fn a_flow_that_is_lost_says_where_and_what_to_try() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = CAVITY
+        .replace("step = 0.02", "step = 5.0")
+        .replace("end = 0.2", "end = 500.0")
+        .replace("viscosity = 0.01", "viscosity = 1e-5")
+        .replace("ymax.wall = [\"1", "ymax.wall = [\"50");
+    let (kind, message, _) = run(&text, folder.path(), None);
+    assert!(matches!(kind, OutcomeKind::Diverged | OutcomeKind::NotConverged), "{message}");
+    assert!(message.contains("after step") || message.contains("step "), "{message}");
+    if kind == OutcomeKind::Diverged {
+        assert!(message.contains("a triangle of mean ratio 0."), "{message}");
+        assert!(message.contains("shorten the step or set `cfl = 0.5`"), "{message}");
+    }
+    assert!(folder.path().join("cavity/summary.json").exists());
+    assert!(folder.path().join("cavity/fields.pvd").exists());
+}
+
+/// Why a case cannot be set up.
+fn message(text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let case = Case::parse(text, folder.path(), "cavity.toml").unwrap();
+    match Simulation::new(case, RunOptions::default()) {
+        Ok(_) => panic!("accepted"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn what_this_version_lacks_is_refused_by_name() {
+    let exact = CAVITY.replace("viscosity", "scheme = \"exact_fractional_step\"\nviscosity");
+    assert_eq!(
+        message(&exact),
+        "scheme = \"exact_fractional_step\" is not available in this version"
+    );
+    let rk3 = CAVITY.replace("[time]", "[time]\nmethod = \"rk3\"");
+    assert_eq!(message(&rk3), "method = \"rk3\" is not available in this version");
+    let periodic = CAVITY
+        .replace("ymin = \"no_slip\"", "ymin.periodic = \"ymax\"")
+        .replace("ymax.wall = [\"1 + 0.1*sin(t)\", 0.0]", "ymax.periodic = \"ymin\"");
+    assert_eq!(message(&periodic), "a periodic patch is not available in this version");
+}
+
+#[test]
+fn a_streamfunction_in_space_is_refused() {
+    let text = CAVITY
+        .replace("size = [1.0, 1.0]", "size = [1.0, 1.0, 1.0]")
+        .replace("cells = [8, 8]", "cells = [3, 3, 3]")
+        .replace("triangle", "tetrahedron")
+        .replace("[time]", "zmin = \"slip\"\nzmax = \"symmetry\"\n[time]")
+        .replace("end = 0.2", "end = 0.02");
+    assert_eq!(
+        message(&text),
+        "the field `streamfunction` is for plane meshes alone, this one is in space"
+    );
+}
