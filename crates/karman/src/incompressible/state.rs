@@ -27,6 +27,9 @@ impl<F: Real> Flow<F> {
             ] {
                 arrays.push((format!("{name}_{k}"), self.backend.read(buffer)?));
             }
+            // Those at slip walls follow from gradients that are gone.
+            let held = self.momentum.quantities[k].prescribed.value();
+            arrays.push((format!("held_{k}"), self.backend.read(held)?));
         }
         for (name, buffer) in [
             ("pressure", &self.pressure.value),
@@ -100,7 +103,11 @@ impl<F: Real> Flow<F> {
         }
         self.momentum.set_mean_time([time, time])?;
         self.pressure.set_time(time)?;
-        self.prescribe_dependent(0.0);
+        for (k, quantity) in self.momentum.quantities.iter_mut().enumerate() {
+            let held = quantity.prescribed.value_mut();
+            let values = read(&format!("held_{k}"), held.len());
+            backend.write(held, &values);
+        }
         self.refresh()?;
         backend.write(&mut self.excess_before, &read("excess_before", n_faces));
         for (component, values) in self.components.iter_mut().zip(carried_before) {
