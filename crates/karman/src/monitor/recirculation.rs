@@ -6,8 +6,8 @@
 pub fn reversed_length(distances: &[f64], speeds: &[f64]) -> f64 {
     let inside: Vec<(f64, f64)> =
         distances.iter().copied().zip(speeds.iter().copied()).filter(|s| s.1.is_finite()).collect();
-    let turns = inside.windows(2).filter(|pair| pair[0].1 < 0.0 && pair[1].1 >= 0.0);
-    turns.last().map_or(0.0, |pair| {
+    let mut turns = inside.windows(2).filter(|pair| pair[0].1 < 0.0 && pair[1].1 >= 0.0);
+    turns.next_back().map_or(0.0, |pair| {
         let [(s0, u0), (s1, u1)] = [pair[0], pair[1]];
         s0 + (s1 - s0) * u0 / (u0 - u1)
     })

@@ -276,7 +276,7 @@ impl Simulation {
     fn judged(&self, advance: &Advance) -> Result<Option<Outcome>, SimulationError> {
         let outcome = &advance.outcome;
         let failed = |kind, message| Ok(Some(Outcome { kind, message }));
-        if outcome.status == Status::NotANumber || !(advance.rate.abs() <= BEYOND) {
+        if outcome.status == Status::NotANumber || is_lost(advance.rate) {
             return failed(OutcomeKind::Diverged, self.diverged(advance)?);
         }
         let met = outcome.is_converged() || outcome.relative_residual <= ROUND_OFF_RESIDUAL;
@@ -295,7 +295,7 @@ impl Simulation {
         let advice = self.equation.advice();
         for name in self.equation.fields() {
             let field = self.equation.field(name)?;
-            let Some(i) = field.iter().position(|v| !(v.abs() <= BEYOND)) else { continue };
+            let Some(i) = field.iter().position(|v| is_lost(*v)) else { continue };
             let ([x, y, z], entity, number) = self.equation.place(&self.mesh, i);
             let quality = match self.equation.location() {
                 equation::Location::Nodes => String::new(),
@@ -342,6 +342,10 @@ impl Simulation {
     fn time_summary(&self) -> TimeSummary {
         TimeSummary { steps: self.steps() as u64, end: self.time() }
     }
+}
+
+fn is_lost(value: f64) -> bool {
+    value.is_nan() || value.abs() > BEYOND
 }
 
 fn state_error(error: impl std::fmt::Display) -> CheckpointError {
