@@ -1,6 +1,6 @@
 //! Entity functions of incompressible flow, collocated.
 //!
-//! A vector is three fields, [n] each, and its gradient three gradients, [3][n] each. In a plane mesh the
+//! A vector is three fields, `[n]` each, and its gradient three gradients, `[3][n]` each. In a plane mesh the
 //! third of both is not read. Traffic counts each array once, scalars of `s` bytes, indices of 4, for d
 //! components.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
@@ -96,7 +96,7 @@ pub fn value_at_boundary<F: Real>(
     value
 }
 
-/// ∇p_c = (1/V_c) Σ_f σ p_f S_f, p_f interpolated as [`Faces`](super::faces) says with a gradient exact for
+/// ∇p_c = (1/V_c) Σ_f σ p_f S_f, p_f interpolated as `faces` says with a gradient exact for
 /// linear fields, which makes this one exact for them too. Where up and down alternate from cell to cell it
 /// gives 0 on regular meshes of any element: fluxes of interpolated velocities have a divergence that
 /// alternates so, the pressure that takes it out does, and a gradient that saw it, as that of least squares
