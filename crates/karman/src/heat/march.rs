@@ -107,7 +107,7 @@ impl<F: Real> March<F> {
             let half = Formula { bdf: Bdf::first(0.5 * step), scale: 0.5, is_middle: false };
             let first = self.advance(heat, 0.5 * step, half)?;
             let second = self.advance(heat, 0.5 * step, half)?;
-            StepReport { outcome: first.outcome.followed_by(second.outcome), ..second }
+            StepReport { outcome: second.outcome.after(Some(first.outcome)), rate: second.rate }
         } else {
             let bdf = match (self.scheme, self.step_before) {
                 (Scheme::Bdf2, Some(before)) => Bdf::second(step, before),

@@ -67,10 +67,7 @@ impl<F: Real> Flow<F> {
             let (u, increment) = (&component.now, &component.increment);
             let zero = F::literal(0.0);
             blas::axpbypcz(&backend, n, one, u, one, increment, zero, &mut component.predicted);
-            total = Some(match total {
-                None => outcome,
-                Some(earlier) => earlier.followed_by(outcome),
-            });
+            total = Some(outcome.after(total));
         }
         let Some(total) = total else { unreachable!("there are two components at least") };
         Ok(total)

@@ -23,14 +23,9 @@ pub enum FlowCondition {
 }
 
 impl FlowCondition {
-    /// Whether the velocity at the face is a value and not what the cell says.
-    pub fn holds_velocity(&self) -> bool {
-        !matches!(self, FlowCondition::Outlet(_) | FlowCondition::Open(_))
-    }
-
     /// Whether the pressure at the face is given.
     pub fn holds_pressure(&self) -> bool {
-        !self.holds_velocity()
+        matches!(self, FlowCondition::Outlet(_) | FlowCondition::Open(_))
     }
 
     /// What it does to component `k` of the velocity. Where the value follows from the flow it is 0 here.

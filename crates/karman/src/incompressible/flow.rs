@@ -12,7 +12,7 @@ use super::scheme::Formula;
 use super::staggered_step::Staggered;
 use super::statistics::Statistics;
 use super::thermal::Thermal;
-use super::transport::{Posed, Transport, held_faces};
+use super::transport::{Posed, Transport, faces_where, held_faces};
 use super::{Arrangement, Convection, FlowCondition, IncompressibleError, Numerics, Problem};
 use crate::backend::{Backend, Buffer, blas};
 use crate::diffusion::narrow;
@@ -90,13 +90,8 @@ struct SlipFaces {
 
 impl SlipFaces {
     fn new(backend: &Backend, mesh: &Mesh, conditions: &[FlowCondition], held: &[u32]) -> Self {
-        let inner = mesh.n_interior_faces();
-        let slips = mesh.patches.iter().zip(conditions);
-        let faces: Vec<u32> = slips
-            .filter(|(_, c)| matches!(c, FlowCondition::Slip))
-            .flat_map(|(patch, _)| patch.faces.clone().map(|f| f as u32))
-            .collect();
-        let places = faces.iter().map(|f| held[*f as usize - inner] - 1).collect();
+        let is_slip = |c: &FlowCondition| matches!(c, FlowCondition::Slip);
+        let (faces, places) = faces_where(mesh, conditions, held, is_slip);
         SlipFaces { faces: backend.upload(faces), places: backend.upload(places) }
     }
 }
@@ -436,6 +431,16 @@ impl<F: Real> Flow<F> {
         self.thermal.as_ref().map(|thermal| &thermal.field.now)
     }
 
+    /// Σ V p / Σ V, a reduction where the pressure lives.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the device failed.
+    pub fn mean_pressure(&self) -> Result<f64, IncompressibleError> {
+        let (n, volume) = (self.volume.len(), &self.volume);
+        let integral = blas::dot(&self.backend, n, volume, &self.pressure.value)?;
+        Ok(integral / blas::sum(&self.backend, n, volume)?)
+    }
+
     /// Whether the pressure is known up to a constant only.
     pub fn pressure_is_free(&self) -> bool {
         self.pressure.is_singular
@@ -449,11 +454,6 @@ impl<F: Real> Flow<F> {
     /// What the solver of the pressure is.
     pub fn pressure_setup(&self) -> &SolverSetup {
         &self.pressure.setup
-    }
-
-    /// How many times the solver of the momentum was set up.
-    pub fn momentum_setups(&self) -> u64 {
-        self.momentum.setups
     }
 
     /// The largest Σ|F| / 2V, 1 / the step of Courant number 1; not less than the largest |u_b| |S| / V of

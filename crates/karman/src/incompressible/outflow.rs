@@ -5,7 +5,7 @@
 use super::FlowCondition;
 use super::component::Component;
 use super::faces::Faces;
-use super::transport::Transport;
+use super::transport::{Transport, faces_where};
 use crate::backend::{Backend, Buffer, Partials, View};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::{Real, Vec3};
@@ -34,13 +34,8 @@ impl<F: Real> Outflow<F> {
         held: &[u32],
         components: &[Component<F>],
     ) -> Self {
-        let outlets = mesh.patches.iter().zip(conditions);
-        let faces: Vec<u32> = outlets
-            .filter(|(_, c)| matches!(c, FlowCondition::ConvectiveOutlet))
-            .flat_map(|(patch, _)| patch.faces.clone().map(|f| f as u32))
-            .collect();
-        let inner = mesh.n_interior_faces();
-        let places = faces.iter().map(|f| held[*f as usize - inner] - 1).collect();
+        let is_outlet = |c: &FlowCondition| matches!(c, FlowCondition::ConvectiveOutlet);
+        let (faces, places) = faces_where(mesh, conditions, held, is_outlet);
         let size = |f: &u32| {
             let area = geometry.area_vector_of(*f as usize);
             area.iter().map(|a| a * a).fold(0.0, |a, b| a + b).sqrt()

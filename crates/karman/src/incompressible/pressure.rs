@@ -11,8 +11,7 @@ use super::{FlowCondition, IncompressibleError, Numerics, Problem};
 use crate::backend::{Backend, Buffer, blas};
 use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
 use crate::diffusion::{
-    Condition, CorrectionOnBackend, CouplingOnBackend, Forcing, Functional, Material, check_finite,
-    narrow,
+    Condition, CorrectionOnBackend, CouplingOnBackend, Forcing, Material, check_finite, narrow,
 };
 use crate::linear::{Matrix, Nullspace, Params, SolveOutcome, Solver, SolverSetup};
 use crate::mesh::{Geometry, Mesh};
@@ -43,7 +42,7 @@ pub(super) struct Pressure<F: Real> {
     /// Whether nothing fixes the level of the pressure.
     pub is_singular: bool,
     /// What the boundary holds.
-    boundary: BoundaryFaces,
+    pub boundary: BoundaryFaces,
     /// What the solver is.
     pub setup: SolverSetup,
     /// Prescribed pressures.
@@ -180,10 +179,7 @@ impl<F: Real> Pressure<F> {
                 self.correction.add_carried(&backend, slope, one, rhs);
             }
             let outcome = self.solver.solve(&self.right_hand_side, &mut self.psi)?;
-            total = Some(match total {
-                None => outcome,
-                Some(earlier) => earlier.followed_by(outcome),
-            });
+            total = Some(outcome.after(total));
             // The last pass needs the gradient that its right-hand side was made with.
             if pass < self.correctors {
                 let values = (&self.psi_prescribed, F::literal(1.0));
@@ -216,17 +212,6 @@ impl<F: Real> Pressure<F> {
         // The fluxes of a boundary that fixes no pressure were balanced: what is left is round-off.
         outcome.incompatibility = 0.0;
         Ok(outcome)
-    }
-
-    /// The pressure at points, each of a cell, by the cell's gradient.
-    pub(super) fn at_points(
-        &self,
-        (mesh, geometry): (&Mesh, &Geometry),
-        points: &[(usize, [f64; 3])],
-    ) -> Vec<Functional> {
-        let even = vec![1.0; mesh.n_cells()];
-        let scheme = CellScheme::new(mesh, geometry, &even, &self.boundary, true);
-        points.iter().map(|(cell, point)| scheme.at_point(*cell, *point)).collect()
     }
 
     /// The pressures held at the boundary.

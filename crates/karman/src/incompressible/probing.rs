@@ -2,6 +2,7 @@
 
 use super::{Flow, IncompressibleError};
 use crate::backend::Buffer;
+use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme};
 use crate::diffusion::{Functional, Functionals};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
@@ -30,15 +31,16 @@ impl<F: Real> Flow<F> {
         geometry: &Geometry,
         points: &[(usize, [f64; 3])],
     ) -> Vec<Functional> {
-        let place = (mesh, geometry);
-        match field {
-            Field::Velocity(_) => self.momentum.at_points(place, points),
-            Field::Pressure => self.pressure.at_points(place, points),
-            Field::Temperature => match &self.thermal {
-                Some(thermal) => thermal.transport.at_points(place, points),
-                None => vec![Functional::default(); points.len()],
-            },
-        }
+        let boundary: &BoundaryFaces = match (field, &self.thermal) {
+            (Field::Velocity(_), _) => &self.momentum.boundary,
+            (Field::Pressure, _) => &self.pressure.boundary,
+            (Field::Temperature, Some(thermal)) => &thermal.transport.boundary,
+            (Field::Temperature, None) => return vec![Functional::default(); points.len()],
+        };
+        // What conducts is even: how well does not show in a gradient.
+        let even = vec![1.0; mesh.n_cells()];
+        let scheme = CellScheme::new(mesh, geometry, &even, boundary, true);
+        points.iter().map(|(cell, point)| scheme.at_point(*cell, *point)).collect()
     }
 
     /// The heat over ρc that enters through some boundary faces, in functionals of the temperature that add

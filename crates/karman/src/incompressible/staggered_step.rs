@@ -200,7 +200,6 @@ impl<F: Real> Flow<F> {
             };
             let operator = Box::new(operator);
             let solver = Solver::with_operator(&self.backend, operator, Some(near), &params)?;
-            self.momentum.setups += 1;
             staggered.solver = Some((shift, theta, solver));
         }
         let Some((_, _, solver)) = &mut staggered.solver else { unreachable!("made just above") };

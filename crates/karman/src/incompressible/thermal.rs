@@ -9,7 +9,7 @@ use super::transport::{Posed, Transport, held_faces};
 use super::{IncompressibleError, Numerics};
 use crate::backend::{Backend, Buffer, Partials};
 use crate::diffusion::cell_centred::CellScheme;
-use crate::diffusion::{Condition, Functional, Functionals, Prescribed};
+use crate::diffusion::{Condition, Functional, Functionals, Prescribed, narrow};
 use crate::linear::SolveOutcome;
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
@@ -38,6 +38,8 @@ pub(super) struct Thermal<F: Real> {
     pub transport: Transport<F>,
     pub field: Component<F>,
     held: Buffer<u32>,
+    /// 1 for each boundary face: what flows back in has the temperature of the cell, whatever its momentum.
+    entering: Buffer<F>,
     /// −β g.
     buoyancy: [f64; 3],
     reference: f64,
@@ -74,6 +76,7 @@ impl<F: Real> Thermal<F> {
         Ok(Thermal {
             transport,
             field: Component::new(backend, mesh, geometry, start)?,
+            entering: narrow(backend, vec![1.0; held.len()]),
             held: backend.upload(held),
             buoyancy: problem.gravity.map(|g| -problem.expansion * g),
             reference: problem.reference,
@@ -131,7 +134,8 @@ impl<F: Real> Thermal<F> {
     ) {
         let of = (&self.transport, 0, &self.held);
         self.field.take(backend, carrying.faces, of, self.has_gradient);
-        self.field.carry(backend, carrying, through);
+        let carrying = Carrying { entering: &self.entering, ..*carrying };
+        self.field.carry(backend, &carrying, through);
     }
 
     /// r ← r + V b (θ T + (1 − θ) T_before − T₀) for component `k` of the momentum.

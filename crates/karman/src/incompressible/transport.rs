@@ -1,13 +1,13 @@
 //! What a flow carries and what diffuses: the components of the velocity, of one matrix, or a temperature.
 
-use super::IncompressibleError;
 use super::faces::Faces;
 use super::scheme::Formula;
+use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer};
 use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
 use crate::diffusion::{
-    Condition, CorrectedOperator, CorrectionOnBackend, CouplingOnBackend, Forcing, Functional,
-    Material, Part, Prescribed, narrow,
+    Condition, CorrectedOperator, CorrectionOnBackend, CouplingOnBackend, Forcing, Material, Part,
+    Prescribed, narrow,
 };
 use crate::linear::{
     CsrMatrix, Matrix, Method, Operator, Params, SolveOutcome, Solver, SolverSetup,
@@ -43,9 +43,6 @@ pub(super) struct Transport<F: Real> {
     pub quantities: Vec<Quantity<F>>,
     params: Params,
     solver: Option<(f64, f64, Solver<F>)>,
-    /// Set-ups of the solver so far, and the last one.
-    pub setups: u64,
-    pub setup: Option<SolverSetup>,
     /// Scratch of the correction: `[3][n_cells]`.
     gradient: Buffer<F>,
 }
@@ -78,6 +75,19 @@ pub(super) fn held_faces(mesh: &Mesh, conditions: &[Condition]) -> Vec<u32> {
         next += patch.faces.len() as u32;
     }
     held
+}
+
+/// The faces of the patches that `are` so, and the places of their values among those prescribed.
+pub(super) fn faces_where(
+    mesh: &Mesh,
+    conditions: &[FlowCondition],
+    held: &[u32],
+    are: impl Fn(&FlowCondition) -> bool,
+) -> (Vec<u32>, Vec<u32>) {
+    let inner = mesh.n_interior_faces();
+    let patches = mesh.patches.iter().zip(conditions).filter(|(_, condition)| are(condition));
+    let faces = patches.flat_map(|(patch, _)| patch.faces.clone());
+    faces.map(|face| (face as u32, held[face - inner] - 1)).unzip()
 }
 
 impl<F: Real> Transport<F> {
@@ -136,8 +146,6 @@ impl<F: Real> Transport<F> {
             quantities,
             params,
             solver: None,
-            setups: 0,
-            setup: None,
         })
     }
 
@@ -151,17 +159,6 @@ impl<F: Real> Transport<F> {
     /// The two-point matrix A.
     pub(super) fn matrix(&self) -> Arc<Matrix<F>> {
         self.matrix.clone()
-    }
-
-    /// A quantity at points, each of a cell, by the cell's gradient, which knows what the boundary holds.
-    pub(super) fn at_points(
-        &self,
-        (mesh, geometry): (&Mesh, &Geometry),
-        points: &[(usize, [f64; 3])],
-    ) -> Vec<Functional> {
-        let even = vec![1.0; mesh.n_cells()];
-        let scheme = CellScheme::new(mesh, geometry, &even, &self.boundary, true);
-        points.iter().map(|(cell, point)| scheme.at_point(*cell, *point)).collect()
     }
 
     /// What a unit of difference and of gradient carry through each face: `[n_faces]`, `[3][n_faces]`.
@@ -221,8 +218,6 @@ impl<F: Real> Transport<F> {
         };
         let setup = SolverSetup::of(&solver, start.elapsed().as_secs_f64());
         tracing::debug!("transport: {setup}");
-        self.setup = Some(setup);
-        self.setups += 1;
         self.solver = Some((shift, theta, solver));
         Ok(())
     }

@@ -87,11 +87,12 @@ impl SolveOutcome {
         self.status == Status::Converged
     }
 
-    /// The outcome of two solves one after the other: their iterations together, and the worse ending.
-    pub fn followed_by(self, later: SolveOutcome) -> SolveOutcome {
-        let iterations = self.iterations + later.iterations;
-        let (restarts, is_worse) = (self.restarts + later.restarts, !self.is_converged());
-        let worse = if is_worse { self } else { later };
+    /// The outcome of this solve and those before it: their iterations together, and the worst ending.
+    pub fn after(self, before: Option<SolveOutcome>) -> SolveOutcome {
+        let Some(before) = before else { return self };
+        let iterations = before.iterations + self.iterations;
+        let restarts = before.restarts + self.restarts;
+        let worse = if before.is_converged() { self } else { before };
         SolveOutcome { iterations, restarts, ..worse }
     }
 

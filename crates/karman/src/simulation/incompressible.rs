@@ -97,23 +97,9 @@ impl<F: Real> FlowRun<F> {
         Ok(self.backend.read(buffer)?.into_iter().map(Into::into).collect())
     }
 
-    /// The pressure; where nothing fixes its level its mean is 0.
-    fn pressure(&self) -> Result<Vec<f64>, SimulationError> {
-        let mut pressure = self.read(self.flow.pressure())?;
-        let mean = self.mean_pressure(&pressure);
-        pressure.iter_mut().for_each(|p| *p -= mean);
-        Ok(pressure)
-    }
-
-    fn mean_pressure(&self, pressure: &[f64]) -> f64 {
-        if !self.flow.pressure_is_free() {
-            return 0.0;
-        }
-        let (mut sum, mut volume) = (0.0, 0.0);
-        for (p, v) in pressure.iter().zip(&self.volumes) {
-            (sum, volume) = (sum + p * v, volume + v);
-        }
-        sum / volume
+    /// What is taken off the pressure: its mean, where nothing fixes its level.
+    fn level(&self) -> Result<f64, SimulationError> {
+        Ok(if self.flow.pressure_is_free() { self.flow.mean_pressure()? } else { 0.0 })
     }
 }
 
@@ -248,25 +234,20 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn monitor(&mut self) -> Result<Monitored, SimulationError> {
-        let free = self.flow.pressure_is_free();
-        let level = if free && self.monitors.need_level() {
-            let pressure = self.read(self.flow.pressure())?;
-            self.mean_pressure(&pressure)
-        } else {
-            0.0
-        };
+        let level = if self.monitors.need_level() { self.level()? } else { 0.0 };
         self.monitors.look(&self.backend, &self.flow, level)
     }
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
-        let pressure = self.read(self.flow.pressure())?;
-        let level = self.mean_pressure(&pressure);
+        let level = self.level()?;
         self.monitors.line(&self.backend, &self.flow, line, level)
     }
 
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
         if name == "pressure" {
-            return self.pressure();
+            let level = self.level()?;
+            let pressure = self.read(self.flow.pressure())?;
+            return Ok(pressure.into_iter().map(|p| p - level).collect());
         }
         if let ("temperature", Some(temperature)) = (name, self.flow.temperature()) {
             return self.read(temperature);
@@ -327,7 +308,8 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn solver_setups(&self) -> u64 {
-        1 + self.flow.momentum_setups()
+        // That of the pressure, before the first step; the momentum's belong to the steps.
+        1
     }
 
     fn advice(&self) -> String {

@@ -170,3 +170,40 @@ fn a_temperature_at_rest_conducts_and_balances() {
         backend.read(flow.evaluate(Field::Temperature, &mut functionals)).unwrap().iter().sum();
     assert!((heat - 2.5).abs() < 1e-8, "{heat}");
 }
+
+/// A channel between two outlets, into one of which the pressure drives the flow: it brings no momentum,
+/// and the temperature of where it enters.
+#[test]
+fn what_flows_back_through_an_outlet_keeps_its_temperature() {
+    let (mesh, geometry) = box_mesh(Element::Quadrilateral, 2, 6, 0.0);
+    let backend = Backend::host(1).unwrap();
+    let condition = |name: &str| match name {
+        "xmin" => FlowCondition::Outlet(value(1.0)),
+        "xmax" => FlowCondition::Outlet(value(0.0)),
+        _ => FlowCondition::Velocity([value(0.0), value(0.0), value(0.0)]),
+    };
+    let problem = Problem {
+        viscosity: 0.1,
+        source: nothing(),
+        conditions: mesh.patches.iter().map(|patch| condition(&patch.name)).collect(),
+        velocity: nothing(),
+        pressure: value(0.0),
+        thermal: Some(ThermalProblem {
+            diffusivity: 0.1,
+            expansion: 0.0,
+            gravity: [0.0; 3],
+            reference: 0.0,
+            source: value(0.0),
+            conditions: vec![Condition::Insulated; mesh.patches.len()],
+            initial: value(300.0),
+        }),
+    };
+    let numerics = numerics(Convection::Central, Scheme::Bdf2);
+    let mut flow = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+    (0..10).for_each(|_| drop(flow.step(0.05).unwrap()));
+    let speed = backend.read(flow.velocity(0)).unwrap();
+    assert!(speed.iter().all(|u| *u > 0.05), "{speed:?}");
+    for t in backend.read(flow.temperature().unwrap()).unwrap() {
+        assert!((t - 300.0).abs() < 1e-6, "{t}");
+    }
+}
