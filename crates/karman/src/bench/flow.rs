@@ -21,7 +21,7 @@ const WARM_UP: usize = 5;
 /// [`BenchError`] where the mesh cannot be made, a step fails, or the device failed.
 pub fn flow(bench: &mut Bench, cells: usize) -> Result<(), BenchError> {
     let (bricks, sizes) = brick_mesh(bench, cells)?;
-    for arrangement in [Arrangement::Collocated, Arrangement::Staggered] {
+    for arrangement in [Arrangement::Collocated, Arrangement::Staggered, Arrangement::Exact] {
         steps(bench, "bricks", &bricks, &sizes, arrangement)?;
     }
     drop((bricks, sizes));
@@ -78,6 +78,7 @@ fn steps(
     let name = match arrangement {
         Arrangement::Collocated => format!("step, {elements}"),
         Arrangement::Staggered => format!("step, staggered, {elements}"),
+        Arrangement::Exact => format!("step, exact, {elements}"),
     };
     let made = super::on_threads(backend, || -> Result<_, IncompressibleError> {
         let mut flow = Flow::<f64>::new(backend, mesh, geometry, &problem, &numerics)?;

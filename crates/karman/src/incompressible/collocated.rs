@@ -11,7 +11,7 @@
 use super::flow::Flow;
 use super::kernels::{advance_velocity, momentum_interpolation, transport_residual};
 use super::scheme::Formula;
-use super::{IncompressibleError, PressureCorrection};
+use super::{Arrangement, IncompressibleError, PressureCorrection};
 use crate::backend::blas;
 use crate::linear::SolveOutcome;
 use crate::real::Real;
@@ -148,6 +148,12 @@ impl<F: Real> Flow<F> {
         let (keep, viscosity) = match self.numerics.pressure_correction {
             PressureCorrection::None => (0.0, 0.0),
             PressureCorrection::Incremental => (1.0, 0.0),
+            // Viscous terms in rotational form do not see the divergence of the predictor.
+            PressureCorrection::IncrementalRotational
+                if self.numerics.arrangement != Arrangement::Collocated =>
+            {
+                (1.0, 0.0)
+            }
             PressureCorrection::IncrementalRotational => (1.0, formula.theta * self.viscosity),
         };
         self.pressure.advance(&self.volume, formula.bdf.shift, viscosity, keep);

@@ -28,12 +28,27 @@ pub enum IncompressibleError {
         /// Its value.
         value: f64,
     },
-    /// A mesh that the staggered scheme does not suit.
+    /// A mesh that the staggered schemes do not suit.
     #[error(
-        "scheme = \"staggered\" is for meshes of rectangles or bricks, whose centroids are joined by \
-         normals of their faces; for this mesh use scheme = \"collocated\""
+        "the centroids of the two cells at the face at ({:.6}, {:.6}, {:.6}) lie the wrong way round it, \
+         {along:.3e} apart along its normal; fluxes at faces need a mesh without such cells, and \
+         scheme = \"collocated\" does not", place[0], place[1], place[2]
     )]
-    NotRectangular,
+    WrongSide {
+        /// The centroid of the face.
+        place: [f64; 3],
+        /// Distance of the centroids along the normal.
+        along: f64,
+    },
+    /// A cell whose faces do not span the space.
+    #[error(
+        "the faces of the cell at ({:.6}, {:.6}, {:.6}) lie so that no velocity can be made of their \
+         fluxes; use scheme = \"collocated\" for this mesh", place[0], place[1], place[2]
+    )]
+    Flat {
+        /// The centroid of the cell.
+        place: [f64; 3],
+    },
     /// What flows in has no way out.
     #[error(
         "at t = {time} the boundary lets {net:.6e} more in than out, {percent:.3} % of all that \

@@ -9,7 +9,7 @@ use super::kernels::{
 use super::outflow::Outflow;
 use super::pressure::Pressure;
 use super::scheme::Formula;
-use super::staggered_step::Staggered;
+use super::staggered::{Exact, Staggered};
 use super::statistics::Statistics;
 use super::thermal::Thermal;
 use super::transport::{Posed, Transport, faces_where, held_faces};
@@ -61,6 +61,8 @@ pub struct Flow<F: Real> {
     pub(super) excess_before: Buffer<F>,
     /// What there is more where velocities are at the faces.
     pub(super) staggered: Option<Staggered<F>>,
+    /// What there is more where they have a potential.
+    pub(super) exact: Option<Exact<F>>,
     pub(super) held: Buffer<u32>,
     entering: Buffer<F>,
     slip: SlipFaces,
@@ -155,7 +157,15 @@ impl<F: Real> Flow<F> {
         let place = (mesh, geometry);
         let staggered = match numerics.arrangement {
             Arrangement::Collocated => None,
-            Arrangement::Staggered => Some(Staggered::new(backend, place, &faces, &held)?),
+            Arrangement::Staggered | Arrangement::Exact => {
+                Some(Staggered::new(backend, place, &faces, (conditions, &held))?)
+            }
+        };
+        let exact = match (numerics.arrangement, &staggered) {
+            (Arrangement::Exact, Some(staggered)) => {
+                Some(Exact::new(backend, mesh, staggered, (conditions, &held))?)
+            }
+            _ => None,
         };
         let outflow = Outflow::new(backend, place, conditions, &held, &components);
         let mut flow = Flow {
@@ -171,6 +181,7 @@ impl<F: Real> Flow<F> {
             excess: backend.zeros(n_faces),
             excess_before: backend.zeros(n_faces),
             staggered,
+            exact,
             slip: SlipFaces::new(backend, mesh, conditions, &held),
             balance: Balance::new(backend, mesh, conditions, pressure.is_singular),
             outflow,
@@ -203,6 +214,9 @@ impl<F: Real> Flow<F> {
         self.interpolate_flux();
         self.balance.apply(&backend, &self.outflow, &self.faces.area, &mut self.flux)?;
         self.pressure.project(&self.faces, &self.volume, 1.0, &mut self.flux)?;
+        if let (Some(staggered), Some(exact)) = (&self.staggered, &mut self.exact) {
+            exact.rebase(staggered, &mut self.flux);
+        }
         if let Some(staggered) = &mut self.staggered {
             staggered.start(&self.flux);
         }
@@ -251,7 +265,15 @@ impl<F: Real> Flow<F> {
         let (momentum, pressure) = match self.staggered.take() {
             None => self.step_collocated(&formula, (new, ahead))?,
             Some(mut staggered) => {
-                let solved = self.step_staggered(&mut staggered, &formula, [old, new], ahead);
+                let solved = match self.exact.take() {
+                    None => self.step_staggered(&mut staggered, &formula, [old, new], ahead),
+                    Some(mut exact) => {
+                        let both = (&mut staggered, &mut exact);
+                        let solved = self.step_exact(both, &formula, [old, new], ahead);
+                        self.exact = Some(exact);
+                        solved
+                    }
+                };
                 self.staggered = Some(staggered);
                 solved?
             }

@@ -2,7 +2,8 @@
 //!
 //! Two arrangements. Collocated: velocity and pressure in the cells, fluxes at the faces by momentum
 //! interpolation, the pressure by incremental projection; second order on any mesh. Staggered: fluxes at the
-//! faces are the unknowns; second order on rectangular meshes, first on others. Sources: Menon's thesis, ch. 7;
+//! faces are the unknowns, or the potential they derive from; second order on rectangular meshes, first on
+//! others. Sources: Menon's thesis, ch. 7;
 //! Kamakolanu's thesis, §6.3; Dalal, Eswaran & Biswas, Numer. Heat Transfer B 54 (2008) 238.
 
 mod balance;
@@ -19,7 +20,6 @@ mod pressure;
 mod probing;
 pub mod scheme;
 mod staggered;
-mod staggered_step;
 mod state;
 mod statistics;
 pub mod thermal;
@@ -62,6 +62,8 @@ pub enum Arrangement {
     Collocated,
     /// Fluxes at the faces, pressure in the cells: the classical fractional step.
     Staggered,
+    /// Fluxes at the faces that have a potential on the edges: the exact fractional step.
+    Exact,
 }
 
 /// How a flow is computed.

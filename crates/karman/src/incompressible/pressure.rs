@@ -5,7 +5,9 @@
 //! changes by −shift ψ. The step is factored out, so one hierarchy serves all of them.
 
 use super::faces::Faces;
-use super::kernels::{advance_pressure, boundary_value, correct_flux, pressure_gradient};
+use super::kernels::{
+    advance_pressure, boundary_value, correct_flux, pressure_gradient, take_change,
+};
 use super::transport::held_faces;
 use super::{FlowCondition, IncompressibleError, Numerics, Problem};
 use crate::backend::{Backend, Buffer, blas};
@@ -52,6 +54,8 @@ pub(super) struct Pressure<F: Real> {
     psi_prescribed: Buffer<F>,
     psi_at_boundary: Buffer<F>,
     held: Buffer<u32>,
+    /// Faces where the pressure is held.
+    outlets: Buffer<u32>,
     coupling: CouplingOnBackend<F>,
     correction: CorrectionOnBackend<F>,
     right_hand_side: Buffer<F>,
@@ -85,6 +89,9 @@ impl<F: Real> Pressure<F> {
         problem.pressure.sample(&geometry.cell_centre, 0.0, &mut start);
         check_finite("the initial pressure", &start, 0.0)?;
         let held = held_faces(mesh, &conditions);
+        let first = mesh.n_interior_faces() as u32;
+        let outlets: Vec<u32> =
+            (first..).zip(&held).filter(|(_, held)| **held > 0).map(|(face, _)| face).collect();
         let values = discrete.values.len().max(1);
         let prescribed = Forcing::new(
             backend,
@@ -118,6 +125,7 @@ impl<F: Real> Pressure<F> {
             prescribed_before,
             psi_prescribed: backend.zeros(values),
             psi_at_boundary: backend.zeros(n_boundary),
+            outlets: backend.upload(outlets),
             held: backend.upload(held),
             coupling: CouplingOnBackend::new(backend, discrete.coupling),
             correction: CorrectionOnBackend::new(backend, faces.cells.clone(), correction),
@@ -135,6 +143,14 @@ impl<F: Real> Pressure<F> {
         let values = self.prescribed_before.len();
         blas::copy(&self.backend, values, self.prescribed.value(), &mut self.prescribed_before);
         Ok(self.prescribed.set_mean(&self.backend, [t, t])?)
+    }
+
+    /// r ← r − (p now − p before) at faces where the pressure is held.
+    pub(super) fn add_change(&self, faces: &Faces<F>, r: &mut Buffer<F>) {
+        let (outlets, n_interior) = (&self.outlets, faces.cells.n_interior());
+        let (now, before) = (self.prescribed.value(), &self.prescribed_before);
+        let n = outlets.len();
+        take_change(&self.backend, n, outlets, &self.held, now, before, n_interior, r);
     }
 
     /// Makes flux `F*` free of divergence; ψ, ∇ψ and D F* are left behind.

@@ -54,6 +54,11 @@ impl<F: Real> Flow<F> {
             arrays.push(("flux_before".to_owned(), self.backend.read(&staggered.before)?));
             arrays.push(("flux_increment".to_owned(), self.backend.read(&staggered.increment)?));
         }
+        if let Some(exact) = &self.exact {
+            arrays.push(("flux_base".to_owned(), self.backend.read(&exact.base)?));
+            arrays.push(("potential".to_owned(), self.backend.read(&exact.value)?));
+            arrays.push(("potential_increment".to_owned(), self.backend.read(&exact.increment)?));
+        }
         for (k, value) in self.outflow.value.iter().enumerate() {
             arrays.push((format!("outflow_{k}"), self.backend.read(value)?));
         }
@@ -96,6 +101,16 @@ impl<F: Real> Flow<F> {
         if let Some(staggered) = &mut self.staggered {
             backend.write(&mut staggered.before, &read("flux_before", n_faces));
             backend.write(&mut staggered.increment, &read("flux_increment", n_faces));
+        }
+        if let Some(exact) = &mut self.exact {
+            for (name, buffer) in [
+                ("flux_base", &mut exact.base),
+                ("potential", &mut exact.value),
+                ("potential_increment", &mut exact.increment),
+            ] {
+                let len = buffer.len();
+                backend.write(buffer, &read(name, len));
+            }
         }
         for (k, value) in self.outflow.value.iter_mut().enumerate() {
             let len = value.len();

@@ -4,7 +4,7 @@ use super::*;
 use crate::backend::Backend;
 use crate::diffusion::Function;
 use crate::linear::{AmgParams, PreconditionerKind};
-use crate::mesh::generate::{BoxParams, Element};
+use crate::mesh::generate::{AnnulusParams, BoxParams, CylinderInChannelParams, Element};
 use crate::mesh::{Geometry, Mesh, MeshOptions};
 use std::f64::consts::PI;
 

@@ -156,11 +156,6 @@ impl<F: Real> Transport<F> {
         Ok(narrow(&self.backend, rates.collect()))
     }
 
-    /// The two-point matrix A.
-    pub(super) fn matrix(&self) -> Arc<Matrix<F>> {
-        self.matrix.clone()
-    }
-
     /// What a unit of difference and of gradient carry through each face: `[n_faces]`, `[3][n_faces]`.
     pub(super) fn of_faces(&self) -> (&Buffer<F>, &Buffer<F>) {
         (&self.conductance, self.correction.of_faces().0)

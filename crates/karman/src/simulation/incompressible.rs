@@ -105,10 +105,6 @@ impl<F: Real> FlowRun<F> {
 
 fn refuse_what_is_missing(case: &IncompressibleCase) -> Result<(), SimulationError> {
     let missing = |what: &str| Err(SimulationError::NotAvailable { what: what.to_owned() });
-    match case.scheme {
-        FlowScheme::Collocated | FlowScheme::Staggered => (),
-        FlowScheme::ExactFractionalStep => return missing("scheme = \"exact_fractional_step\""),
-    }
     for patch in &case.boundary {
         if let FlowBoundary::Periodic(_) = patch.condition {
             return missing("a periodic patch");
@@ -163,7 +159,8 @@ fn numerics(case: &Case, flow: &IncompressibleCase) -> Result<Numerics, Simulati
     Ok(Numerics {
         arrangement: match flow.scheme {
             FlowScheme::Staggered => Arrangement::Staggered,
-            _ => Arrangement::Collocated,
+            FlowScheme::ExactFractionalStep => Arrangement::Exact,
+            FlowScheme::Collocated => Arrangement::Collocated,
         },
         convection: match flow.convection {
             ConvectionScheme::Central => Convection::Central,

@@ -26,11 +26,16 @@ fn flux_error(backend: &Backend, flow: &Flow<f64>, geometry: &Geometry, exact: E
     (error / size).sqrt()
 }
 
-/// Taylor & Green's vortices after 0.2 s.
-fn after(n: usize, steps: usize, numerics: &Numerics) -> f64 {
-    let (mesh, geometry) = box_mesh(Element::Quadrilateral, 2, n, 0.0);
+/// Errors of fluxes, velocity and pressure of an exact flow after 0.2 s.
+fn after(
+    exact: Exact,
+    (element, dimension, jitter): (Element, usize, f64),
+    (n, steps): (usize, usize),
+    numerics: &Numerics,
+) -> [f64; 3] {
+    let (mesh, geometry) = box_mesh(element, dimension, n, jitter);
     let backend = Backend::host(2).unwrap();
-    let problem = held(&mesh, TAYLOR_GREEN);
+    let problem = held(&mesh, exact);
     backend.install(|| {
         let mut flow = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, numerics).unwrap();
         for _ in 0..steps {
@@ -39,38 +44,66 @@ fn after(n: usize, steps: usize, numerics: &Numerics) -> f64 {
             assert!(report.momentum.is_converged(), "{}", report.momentum);
             assert!(report.divergence < 1e-8, "{}", report.divergence);
         }
-        flux_error(&backend, &flow, &geometry, TAYLOR_GREEN)
+        let (velocity, pressure) = errors(&backend, &flow, &geometry, exact);
+        [flux_error(&backend, &flow, &geometry, exact), velocity, pressure]
     })
 }
 
-#[test]
-fn fluxes_are_second_order_on_rectangles() {
-    let numerics = staggered(PressureCorrection::IncrementalRotational);
-    let errors = [8, 16, 32].map(|n| after(n, 2 * n, &numerics));
-    let order = 0.5 * (errors[0] / errors[2]).log2();
-    eprintln!("staggered: {errors:?}, order {order:.2}");
-    assert!(order > 1.9, "{errors:?}, {order}");
+/// Orders of the last refinement, halved.
+fn orders(errors: &[[f64; 3]]) -> [f64; 3] {
+    let [.., coarse, fine] = errors else { unreachable!() };
+    [0, 1, 2].map(|k| (coarse[k] / fine[k]).log2())
+}
+
+fn both() -> [Numerics; 2] {
+    let classical = staggered(PressureCorrection::Incremental);
+    [classical.clone(), Numerics { arrangement: Arrangement::Exact, ..classical }]
 }
 
 #[test]
-fn a_mesh_that_is_not_of_rectangles_is_refused() {
-    let (mesh, geometry) = box_mesh(Element::Triangle, 2, 4, 0.0);
-    let backend = Backend::host(1).unwrap();
-    let numerics = staggered(PressureCorrection::Incremental);
-    let problem = held(&mesh, TAYLOR_GREEN);
-    let made = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics);
-    let Err(error) = made else { panic!("accepted") };
-    assert_eq!(
-        error.to_string(),
-        "scheme = \"staggered\" is for meshes of rectangles or bricks, whose centroids are joined by \
-         normals of their faces; for this mesh use scheme = \"collocated\""
-    );
+fn fluxes_are_second_order_on_rectangles_and_bricks() {
+    for numerics in both() {
+        for (exact, element, dimension, sizes) in [
+            (TAYLOR_GREEN, Element::Quadrilateral, 2, [8, 16, 32]),
+            (ETHIER_STEINMAN, Element::Hexahedron, 3, [4, 8, 16]),
+        ] {
+            let of = |n| after(exact, (element, dimension, 0.0), (n, 2 * n), &numerics);
+            let errors = sizes.map(of);
+            let [flux, velocity, pressure] = orders(&errors);
+            let which = numerics.arrangement;
+            eprintln!("{which:?} {element:?}: {errors:?}, {flux:.2} {velocity:.2} {pressure:.2}");
+            // In space the order is still rising to 2: 1.63, 1.75.
+            let wanted = if dimension == 2 { 1.9 } else { 1.7 };
+            assert!(flux > wanted && velocity > wanted, "{errors:?}");
+        }
+    }
+}
+
+#[test]
+fn fluxes_are_first_order_on_any_mesh() {
+    for numerics in both() {
+        for (exact, element, dimension, sizes) in [
+            (TAYLOR_GREEN, Element::Quadrilateral, 2, [16, 32]),
+            (TAYLOR_GREEN, Element::Triangle, 2, [16, 32]),
+            (TAYLOR_GREEN, Element::Mixed, 2, [16, 32]),
+            (ETHIER_STEINMAN, Element::Tetrahedron, 3, [4, 8]),
+        ] {
+            let of = |n| after(exact, (element, dimension, 0.15), (n, n), &numerics);
+            let errors = sizes.map(of);
+            let [flux, velocity, pressure] = orders(&errors);
+            let which = numerics.arrangement;
+            eprintln!("{which:?} {element:?}: {errors:?}, {flux:.2} {velocity:.2} {pressure:.2}");
+            assert!(flux > 0.9 && velocity > 0.9, "{errors:?}");
+        }
+    }
 }
 
 /// The source's scheme: first order in time.
 #[test]
 fn the_classical_step_is_of_first_order_in_time() {
-    let error = |steps: usize| after(24, steps, &staggered(PressureCorrection::None));
+    let mesh = (Element::Quadrilateral, 2, 0.0);
+    let numerics = staggered(PressureCorrection::None);
+    let error = |steps: usize| after(TAYLOR_GREEN, mesh, (24, steps), &numerics)[0];
     let errors = [4, 8, 16].map(error);
     let order = (errors[0] / errors[1]).log2();
     eprintln!("classical step: {errors:.4?}, order {order:.2}");
@@ -130,4 +163,91 @@ fn central_means_keep_the_kinetic_energy_of_the_fluxes() {
     let order = (drifts[1] / drifts[2]).log2();
     eprintln!("energy: {drifts:?}, order {order:.2}");
     assert!(order > 1.7 && drifts[2] < 1e-3, "{drifts:?}, {order}");
+}
+
+/// Flow past a cylinder and around a hole, with solvers that stop early: no divergence all the same.
+#[test]
+fn the_exact_step_leaves_no_divergence_at_any_tolerance() {
+    let loose = Params { relative_tolerance: 1e-3, ..Params::default() };
+    let numerics = Numerics {
+        arrangement: Arrangement::Exact,
+        momentum: loose.clone(),
+        pressure: Params {
+            relative_tolerance: 1e-3,
+            ..numerics(Convection::Central, Scheme::Bdf2).pressure
+        },
+        ..numerics(Convection::Central, Scheme::Bdf2)
+    };
+    let backend = Backend::host(1).unwrap();
+    let still = || -> PrescribedVector { nothing() };
+    let inlet = |pulsing: bool| -> PrescribedVector {
+        let speed = Function(move |p: [f64; 3], t: f64| {
+            let pulse = if pulsing { 1.0 + 0.5 * (20.0 * t).sin() } else { 1.0 };
+            6.0 * p[1] * (0.41 - p[1]) / 0.41f64.powi(2) * pulse
+        });
+        [Arc::new(speed), Arc::new(0.0), Arc::new(0.0)]
+    };
+    for (dimension, pulsing, convective) in
+        [(2, false, false), (2, true, false), (2, false, true), (3, false, false)]
+    {
+        let channel = CylinderInChannelParams {
+            cells_around: 16,
+            cells_radial: 3,
+            cells_wake: 8,
+            width: (dimension == 3).then_some(0.2),
+            cells_width: 2,
+            element: (dimension == 3).then_some(Element::Tetrahedron),
+            ..CylinderInChannelParams::default()
+        };
+        let mesh = Mesh::new(channel.generate().unwrap(), &MeshOptions::default()).unwrap();
+        let geometry = Geometry::new(&mesh).unwrap();
+        let condition = |name: &str| match name {
+            "inlet" => FlowCondition::Velocity(inlet(pulsing)),
+            "outlet" if convective => FlowCondition::ConvectiveOutlet,
+            "outlet" => FlowCondition::Outlet(Arc::new(0.0)),
+            "front" | "back" => FlowCondition::Slip,
+            _ => FlowCondition::Velocity(still()),
+        };
+        let problem = Problem {
+            viscosity: 5e-3,
+            source: nothing(),
+            conditions: mesh.patches.iter().map(|patch| condition(&patch.name)).collect(),
+            velocity: inlet(false),
+            pressure: Arc::new(0.0),
+            thermal: None,
+        };
+        let mut flow = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+        let mut largest = 0.0f64;
+        for _ in 0..20 {
+            let report = flow.step(2e-3).unwrap();
+            assert!(report.momentum.is_converged(), "{}", report.momentum);
+            assert!(report.kinetic_energy.is_finite() && report.faults == 0);
+            largest = largest.max(report.divergence);
+        }
+        eprintln!("exact, {dimension}D, pulsing {pulsing}, convective {convective}: {largest:.1e}");
+        assert!(largest < 1e-12, "{dimension} {pulsing} {convective}: {largest:e}");
+    }
+}
+
+/// Both staggered steps solve the same equations but for what the classical one splits, which falls with the
+/// square of the step.
+#[test]
+fn the_exact_and_the_classical_step_differ_by_the_splitting() {
+    let backend = Backend::host(1).unwrap();
+    let (mesh, geometry) = box_mesh(Element::Hexahedron, 3, 6, 0.0);
+    let apart = |steps: usize| {
+        let fluxes = both().map(|numerics| {
+            let problem = held(&mesh, ETHIER_STEINMAN);
+            let mut flow =
+                Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+            (0..steps).for_each(|_| drop(flow.step(0.1 / steps as f64).unwrap()));
+            backend.read(flow.flux()).unwrap()
+        });
+        let size = fluxes[0].iter().map(|u| u.abs()).fold(0.0, f64::max);
+        let pairs = fluxes[0].iter().zip(&fluxes[1]);
+        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) / size
+    };
+    let differences = [5, 10, 20].map(apart);
+    eprintln!("exact and classical: {differences:?}");
+    assert!(differences[2] < 1e-4 && differences[1] / differences[2] > 2.5, "{differences:?}");
 }

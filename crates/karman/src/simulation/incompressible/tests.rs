@@ -141,11 +141,6 @@ fn message(text: &str) -> String {
 
 #[test]
 fn what_this_version_lacks_is_refused_by_name() {
-    let exact = CAVITY.replace("viscosity", "scheme = \"exact_fractional_step\"\nviscosity");
-    assert_eq!(
-        message(&exact),
-        "scheme = \"exact_fractional_step\" is not available in this version"
-    );
     let rk3 = CAVITY.replace("[time]", "[time]\nmethod = \"rk3\"");
     assert_eq!(message(&rk3), "method = \"rk3\" is not available in this version");
     let periodic = CAVITY

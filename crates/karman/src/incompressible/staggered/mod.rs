@@ -1,29 +1,44 @@
-//! The staggered arrangement: the unknowns are the fluxes U through the faces and the pressures in the cells.
+//! The staggered arrangements: the unknowns are the fluxes U through the faces.
 //!
-//! Velocities of cells are u_c = (1/V) Σ σ U (x_f − x_c); what is carried and diffuses is computed in the
-//! cells and taken to the faces by the transpose, y_f = Σ_c σ (x_f − x_c)·r_c / V. So a step is
+//! Velocities of cells are u_c = (1/V) Σ σ U (x_f − x_c); what is carried is computed in the cells and taken
+//! to the faces by the transpose, y_f = Σ_c σ (x_f − x_c)·r_c / V. So a step is
 //!
-//! (shift M + θ N V⁻¹ A V⁻¹ Nᵀ) δU = N V⁻¹ (V s − convection − A u) + memory − G p,
+//! (shift M + θ ν M C W Cᵀ M) δU = N V⁻¹ (V s − convection) − ν M C W (Cᵀ M U + legs) + memory − G p,
 //!
-//! with the pressure's difference exact and its flux correction a (p_r − p_l), a = A/L: the divergence falls
-//! to the tolerance of the pressure's solver. M = L/A, L the distance of two centroids, is a mass where the
-//! line between them is normal to their face and runs through its centroid: on rectangles and bricks, graded
-//! or not. Other meshes are refused.
+//! M the inner product of fluxes ([`inner_product`]), L/A on rectangles and bricks, and the viscous terms in
+//! rotational form ([`rotation`]). The classical fractional step ([`step`]) projects by a (p_r − p_l),
+//! a = A/L: the divergence falls to the tolerance of the pressure's solver. The exact one ([`exact`])
+//! seeks δU = C δs, which has none.
 //!
-//! Sources: Perot, J. Comput. Phys. 159 (2000) 58, §3; Menon's thesis, §7.2–7.3.
+//! Sources: Perot, J. Comput. Phys. 159 (2000) 58, §3; Menon's thesis, §7.2–7.3; Chang, Giraldo & Perot,
+//! J. Comput. Phys. 180 (2002) 183.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
+mod exact;
+mod inner_product;
+mod potential;
+mod remainder;
+mod rotation;
+mod step;
+
+pub(super) use exact::Exact;
+pub(super) use step::Staggered;
+
+use super::IncompressibleError;
 use super::faces::Faces;
-use crate::backend::{Backend, Buffer, View};
+use crate::backend::{Backend, Buffer, View, blas};
 use crate::diffusion::narrow;
-use crate::linear::{CsrMatrix, LinearError, Matrix, Operator};
-use crate::mesh::{Geometry, Mesh};
+use crate::linear::{CsrMatrix, Matrix, Operator};
+use crate::mesh::{Geometry, Mesh, index_of, sign_of};
 use crate::operators::FaceCells;
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::{Real, Vec3};
 use cubecl::prelude::*;
+use inner_product::{InnerProduct, Vector, assembled, dot};
 use karman_macros::kernel;
+use rayon::prelude::*;
+use rotation::{Rotation, Vorticity};
 use std::sync::Arc;
 
 /// What the faces of a staggered mesh know.
@@ -32,21 +47,20 @@ pub(super) struct StaggeredFaces<F: Real> {
     cells: Arc<FaceCells>,
     dimension: usize,
     /// x_f − x_l, and x_f − x_r inside: `[3][n_faces]` each.
-    left_arm: Buffer<F>,
-    right_arm: Buffer<F>,
+    arms: [Buffer<F>; 2],
+    /// The same times T⁻¹ where faces are not plane.
+    straightened: Option<[Buffer<F>; 2]>,
     volume: Buffer<F>,
-    /// L/A, L the distance of the centroids along the normal: `[n_faces]`.
-    mass: Buffer<F>,
-    masses: Vec<f64>,
+    /// M: `[n_faces]` squared.
+    mass: Matrix<F>,
+    /// Its diagonal.
+    diagonal: Vec<f64>,
     /// 1 where the flux is an unknown: `[n_faces]`.
     pub is_free: Buffer<u32>,
 }
 
-type Vector = [f64; 3];
-
-fn dot(a: Vector, b: Vector) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
+/// Faces are plane where no T differs more from the identity.
+const PLANE: f64 = 1e-9;
 
 impl<F: Real> StaggeredFaces<F> {
     /// The arrays of a mesh; `held` says where the velocity at a boundary face is given.
@@ -55,47 +69,57 @@ impl<F: Real> StaggeredFaces<F> {
         (mesh, geometry): (&Mesh, &Geometry),
         faces: &Faces<F>,
         held: &[u32],
-    ) -> Self {
+    ) -> Result<Self, IncompressibleError> {
         let (n, inner) = (mesh.n_faces(), mesh.n_interior_faces());
+        check_sides(mesh, geometry)?;
+        let cells = CellProducts { mesh, geometry };
+        let warps = (0..mesh.n_cells()).into_par_iter().map(|cell| {
+            let product = cells.product(cell).ok_or(cell);
+            product.map(|product| product.warp)
+        });
+        let flat = |cell| IncompressibleError::Flat { place: geometry.cell_centre_of(cell) };
+        let warp = warps.try_reduce(|| 0.0, |a, b| Ok(f64::max(a, b))).map_err(flat)?;
         let mut arms = [vec![0.0; 3 * n], vec![0.0; 3 * n]];
-        let mut masses = vec![0.0; n];
-        for face in 0..n {
-            let area = geometry.area_vector_of(face);
-            let (square, x) = (dot(area, area), geometry.face_centre_of(face));
-            let cells = [Some(mesh.face_left[face]), mesh.face_right.get(face).copied()];
-            for (side, cell) in cells.into_iter().enumerate() {
-                let Some(cell) = cell else { continue };
-                let centre = geometry.cell_centre_of(cell as usize);
-                let arm = [0, 1, 2].map(|k| x[k] - centre[k]);
+        for (side, cells) in [&mesh.face_left, &mesh.face_right].into_iter().enumerate() {
+            for (face, cell) in cells.iter().enumerate() {
+                let arm = cells_arm(geometry, *cell as usize, face);
                 (0..3).for_each(|k| arms[side][k * n + face] = arm[k]);
-                masses[face] += dot(arm, area).abs() / square;
             }
         }
+        let mass = assembled(
+            n,
+            |face| {
+                [Some(mesh.face_left[face]), mesh.face_right.get(face).copied()]
+                    .map(|c| c.map(|c| c as usize))
+            },
+            |cell| mesh.cell_to_faces.of(cell).iter().map(|item| index_of(*item) as u32).collect(),
+            |cell| cells.product(cell),
+        )?;
         let free = |f: usize| u32::from(f < inner || held[f - inner] == 0);
-        let [left_arm, right_arm] = arms.map(|a| narrow(backend, a));
-        StaggeredFaces {
+        Ok(StaggeredFaces {
             backend: backend.clone(),
             cells: faces.cells.clone(),
             dimension: mesh.dimension,
-            left_arm,
-            right_arm,
+            arms: arms.map(|a| narrow(backend, a)),
+            straightened: (warp > PLANE).then(|| cells.straightened(n).map(|a| narrow(backend, a))),
             volume: narrow(backend, geometry.cell_volume.clone()),
-            mass: narrow(backend, masses.clone()),
-            masses,
+            diagonal: mass.diagonal(),
+            mass: Matrix::new(backend, mass.into_converted())?,
             is_free: backend.upload((0..n).map(free).collect()),
-        }
+        })
     }
 
     /// Component `k` of the velocities of cells: `u: [n_cells]`.
     pub(super) fn to_cells(&self, k: usize, flux: &Buffer<F>, u: &mut Buffer<F>) {
+        let [left, right] = self.straightened.as_ref().unwrap_or(&self.arms);
         velocity_of_fluxes(
             &self.backend,
             u.len(),
             &self.cells.offsets,
             &self.cells.faces,
             flux,
-            &self.left_arm,
-            &self.right_arm,
+            left,
+            right,
             &self.volume,
             k,
             self.cells.n_faces(),
@@ -123,8 +147,8 @@ impl<F: Real> StaggeredFaces<F> {
             r[0],
             r[1],
             r[2],
-            &self.left_arm,
-            &self.right_arm,
+            &self.arms[0],
+            &self.arms[1],
             &self.volume,
             p,
             p_at_boundary,
@@ -136,23 +160,18 @@ impl<F: Real> StaggeredFaces<F> {
         );
     }
 
-    /// y ← factor M x on free faces, 0 on the others.
-    pub(super) fn multiply_mass(&self, factor: F, x: &Buffer<F>, y: &mut Buffer<F>) {
-        mass_product(&self.backend, x.len(), &self.is_free, x, &self.mass, factor, y);
-    }
-
-    /// shift M, for a preconditioner.
-    pub(super) fn diagonal(&self, shift: f64) -> Result<Matrix<F>, LinearError> {
-        let n = self.masses.len();
+    /// shift times the diagonal of M, for a preconditioner.
+    pub(super) fn diagonal(&self, shift: f64) -> Result<Matrix<F>, IncompressibleError> {
+        let n = self.diagonal.len();
         let matrix = CsrMatrix::from_rows(
             n,
             n,
             |_| 1,
             |row, columns, values| {
-                (columns[0], values[0]) = (row as u32, F::narrow(shift * self.masses[row]));
+                (columns[0], values[0]) = (row as u32, F::narrow(shift * self.diagonal[row]));
             },
         )?;
-        Matrix::new(&self.backend, matrix)
+        Ok(Matrix::new(&self.backend, matrix)?)
     }
 
     /// Where its arrays are.
@@ -161,31 +180,90 @@ impl<F: Real> StaggeredFaces<F> {
     }
 }
 
-/// y = shift M x + θ N V⁻¹ A V⁻¹ Nᵀ x on free faces, x on the others.
-pub(super) struct StaggeredOperator<F: Real> {
+/// x_f − x_c.
+fn cells_arm(geometry: &Geometry, cell: usize, face: usize) -> Vector {
+    let (x, centre) = (geometry.face_centre_of(face), geometry.cell_centre_of(cell));
+    [0, 1, 2].map(|k| x[k] - centre[k])
+}
+
+/// Refuses a mesh where a cell lies on the wrong side of one of its faces.
+fn check_sides(mesh: &Mesh, geometry: &Geometry) -> Result<(), IncompressibleError> {
+    for face in 0..mesh.n_interior_faces() {
+        let [left, right] = [mesh.face_left[face], mesh.face_right[face]]
+            .map(|cell| cells_arm(geometry, cell as usize, face));
+        let area = geometry.area_vector_of(face);
+        let along = dot([0, 1, 2].map(|k| left[k] - right[k]), area) / dot(area, area).sqrt();
+        if along.is_nan() || along <= 0.0 {
+            let place = geometry.face_centre_of(face);
+            return Err(IncompressibleError::WrongSide { place, along });
+        }
+    }
+    Ok(())
+}
+
+/// The inner products of the cells of a mesh.
+struct CellProducts<'a> {
+    mesh: &'a Mesh,
+    geometry: &'a Geometry,
+}
+
+impl CellProducts<'_> {
+    fn product(&self, cell: usize) -> Option<InnerProduct> {
+        let (mut places, mut areas, mut delta) = (vec![], vec![], vec![]);
+        for item in self.mesh.cell_to_faces.of(cell) {
+            let face = index_of(*item);
+            let arm = cells_arm(self.geometry, cell, face);
+            let area = self.geometry.area_vector_of(face);
+            places.push(arm.map(|x| f64::from(sign_of(*item)) * x));
+            areas.push(area);
+            delta.push(dot(arm, area).abs() / dot(area, area));
+        }
+        let standard = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let basis = &standard[..self.mesh.dimension];
+        InnerProduct::new(&places, &areas, delta, self.geometry.cell_volume[cell], basis)
+    }
+
+    /// T⁻¹ (x_f − x_c) of the left and of the right cells.
+    fn straightened(&self, n_faces: usize) -> [Vec<f64>; 2] {
+        let mut arms = [vec![0.0; 3 * n_faces], vec![0.0; 3 * n_faces]];
+        for cell in 0..self.mesh.n_cells() {
+            let Some(product) = self.product(cell) else { continue };
+            let items = self.mesh.cell_to_faces.of(cell);
+            for (item, arm) in items.iter().zip(product.reconstruction()) {
+                let (face, sign) = (index_of(*item), f64::from(sign_of(*item)));
+                let side = usize::from(sign < 0.0);
+                (0..3).for_each(|k| arms[side][k * n_faces + face] = sign * arm[k]);
+            }
+        }
+        arms
+    }
+}
+
+/// y = M (shift x + θ ν C W Cᵀ M x) on free faces, x on the others.
+struct StaggeredOperator<F: Real> {
     faces: Arc<StaggeredFaces<F>>,
-    diffusion: Arc<Matrix<F>>,
+    rotation: Arc<Rotation<F>>,
     shift: F,
-    theta: F,
-    velocity: Buffer<F>,
-    /// −θ A u by component.
-    diffused: Vec<Buffer<F>>,
+    /// θ ν.
+    diffusive: F,
+    room: Vorticity<F>,
+    blended: Buffer<F>,
 }
 
 impl<F: Real> StaggeredOperator<F> {
     pub(super) fn new(
         faces: Arc<StaggeredFaces<F>>,
-        diffusion: Arc<Matrix<F>>,
-        (shift, theta): (f64, f64),
+        rotation: Arc<Rotation<F>>,
+        (shift, diffusive): (f64, f64),
     ) -> Self {
-        let (backend, n) = (faces.backend.clone(), faces.cells.n_cells());
+        let n = faces.cells.n_faces();
         StaggeredOperator {
-            velocity: backend.zeros(n),
-            diffused: (0..faces.dimension).map(|_| backend.zeros(n)).collect(),
+            room: rotation.room(&faces.backend),
+            blended: faces.backend.zeros(n),
             faces,
-            diffusion,
+            rotation,
             shift: F::narrow(shift),
-            theta: F::narrow(theta),
+            diffusive: F::narrow(diffusive),
         }
     }
 }
@@ -196,17 +274,11 @@ impl<F: Real> Operator<F> for StaggeredOperator<F> {
     }
 
     fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
-        let faces = &self.faces;
-        for (k, diffused) in self.diffused.iter_mut().enumerate() {
-            faces.to_cells(k, x, &mut self.velocity);
-            self.diffusion.multiply(&self.velocity, diffused);
-            crate::backend::blas::scale(backend, diffused.len(), self.theta, diffused);
-        }
-        faces.multiply_mass(self.shift, x, y);
-        let last = self.diffused.len() - 1;
-        let r = [0, 1, 2].map(|k| &self.diffused[if k <= last { k } else { 0 }]);
-        faces.add_to_faces(r, None, y);
-        keep_held(backend, y.len(), &faces.is_free, x, y);
+        let blended = &mut self.blended;
+        self.rotation.curl_of_vorticity(&self.faces, x, None, &mut self.room, blended);
+        blas::axpby(backend, x.len(), self.shift, x, self.diffusive, blended);
+        self.faces.mass.multiply(blended, y);
+        keep_held(backend, y.len(), &self.faces.is_free, x, y);
     }
 }
 
@@ -297,20 +369,6 @@ pub(super) fn residual_of_face<F: Real>(
         sum = F::literal(0.0);
     }
     sum
-}
-
-/// factor (L/A) x on free faces, 0 on the others.
-///
-/// Traffic a face: 4 + 3s.
-#[kernel(mass_product, out(y))]
-pub(super) fn mass_of_face<F: Real>(
-    f: usize,
-    is_free: &View<u32>,
-    x: &View<F>,
-    mass: &View<F>,
-    factor: F,
-) -> F {
-    if is_free[f] == 0 { F::literal(0.0) } else { factor * mass[f] * x[f] }
 }
 
 /// y ← x where the flux is held. Traffic 4 + 3s.

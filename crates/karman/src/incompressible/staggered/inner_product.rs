@@ -1,0 +1,257 @@
+//! Inner products of what passes through the faces of a cell, exact for uniform fields.
+//!
+//! With r the places of the faces from the centre of the cell, counted outward, s their areas, V the
+//! volume and B a basis of the fields that can be (all of them, or those along one normal):
+//!
+//! M = R T⁻¹ Rᵀ/V + Pᵀ δ P,  R = r B,  N = s B,  T = RᵀN/V,  P = I − N T⁻¹ Rᵀ/V.
+//!
+//! T is the identity where all faces are plane. M N = R: the integral along r of a uniform field, from its
+//! fluxes. On a box with δ = |r·s|/s² M is diagonal. The same serves the cell around a node, whose
+//! faces are those around its edges. Source: Brezzi, Lipnikov & Simoncini, Math. Models Methods Appl. Sci.
+//! 15 (2005) 1533.
+
+use crate::linear::{CsrMatrix, LinearError};
+use rayon::prelude::*;
+
+pub(super) type Vector = [f64; 3];
+
+pub(super) fn dot(a: Vector, b: Vector) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+type Matrix3 = [Vector; 3];
+
+const IDENTITY: Matrix3 = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+
+/// The inverse by cofactors; `None` of what is singular to round-off.
+fn inverse(a: Matrix3) -> Option<Matrix3> {
+    let cofactor = |i: usize, j: usize| {
+        let (p, q, r, s) = ((i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3);
+        a[p][r] * a[q][s] - a[p][s] * a[q][r]
+    };
+    let determinant = (0..3).map(|j| a[0][j] * cofactor(0, j)).fold(0.0, |x, y| x + y);
+    let invertible = determinant.abs() > 1e-9;
+    invertible.then(|| [0, 1, 2].map(|i| [0, 1, 2].map(|j| cofactor(j, i) / determinant)))
+}
+
+fn times(a: &Matrix3, x: Vector) -> Vector {
+    a.map(|row| dot(row, x))
+}
+
+/// The inner product of one cell.
+pub(super) struct InnerProduct {
+    /// R, with zeros past the dimension of the basis.
+    places: Vec<Vector>,
+    /// N T⁻¹.
+    carried: Vec<Vector>,
+    delta: Vec<f64>,
+    /// T⁻¹/V + Σ δ K Kᵀ/V², K the rows of `carried`.
+    core: Matrix3,
+    inverse: Matrix3,
+    measure: f64,
+    /// Largest entry of |T − I|.
+    pub warp: f64,
+}
+
+impl InnerProduct {
+    /// Of a cell of volume `measure`; `None` where its places span less than the basis.
+    pub(super) fn new(
+        places: &[Vector],
+        areas: &[Vector],
+        delta: Vec<f64>,
+        measure: f64,
+        basis: &[Vector],
+    ) -> Option<InnerProduct> {
+        let within = |v: &Vector| {
+            let mut coordinates = [0.0; 3];
+            basis.iter().zip(&mut coordinates).for_each(|(b, c)| *c = dot(*b, *v));
+            coordinates
+        };
+        let places: Vec<Vector> = places.iter().map(within).collect();
+        let normals: Vec<Vector> = areas.iter().map(within).collect();
+        let mut t = IDENTITY;
+        for (i, row) in t.iter_mut().enumerate().take(basis.len()) {
+            for (j, entry) in row.iter_mut().enumerate().take(basis.len()) {
+                let products = places.iter().zip(&normals).map(|(r, n)| r[i] * n[j]);
+                *entry = products.fold(0.0, |a, b| a + b) / measure;
+            }
+        }
+        let symmetric = [0, 1, 2].map(|i| [0, 1, 2].map(|j| 0.5 * (t[i][j] + t[j][i])));
+        let (full, mut core) = (inverse(t)?, inverse(symmetric)?);
+        let transposed = [0, 1, 2].map(|i| [0, 1, 2].map(|j| full[j][i]));
+        // Row k of N T⁻¹ is T⁻ᵀ N_k.
+        let carried: Vec<Vector> = normals.iter().map(|n| times(&transposed, *n)).collect();
+        for (i, row) in core.iter_mut().enumerate() {
+            for (j, entry) in row.iter_mut().enumerate() {
+                let spread = delta.iter().zip(&carried).map(|(d, k)| d * k[i] * k[j]);
+                *entry = (*entry + spread.fold(0.0, |a, b| a + b) / measure) / measure;
+            }
+        }
+        let off = |i: usize, j: usize| (t[i][j] - IDENTITY[i][j]).abs();
+        let warp = (0..9).map(|k| off(k / 3, k % 3)).fold(0.0, f64::max);
+        Some(InnerProduct { places, carried, delta, core, inverse: full, measure, warp })
+    }
+
+    /// Entry (a, b) of M.
+    pub(super) fn entry(&self, a: usize, b: usize) -> f64 {
+        let (r, s) = (self.places[a], self.places[b]);
+        let crossed =
+            self.delta[a] * dot(self.carried[a], s) + self.delta[b] * dot(self.carried[b], r);
+        let own = if a == b { self.delta[a] } else { 0.0 };
+        dot(r, times(&self.core, s)) - crossed / self.measure + own
+    }
+
+    /// T⁻¹ r of each face, so that Σ T⁻¹ r U / V is the uniform field of fluxes U; with the standard
+    /// basis.
+    pub(super) fn reconstruction(&self) -> Vec<Vector> {
+        self.places.iter().map(|r| times(&self.inverse, *r)).collect()
+    }
+}
+
+/// Entries below this part of the diagonal are round-off.
+const NEGLIGIBLE: f64 = 1e-13;
+
+/// The sum of the products of `owners`, two a row at most: `own(row)` names them, `items(owner)` the rows of
+/// each and `product(owner)` its entries.
+pub(super) fn assembled(
+    rows: usize,
+    own: impl Fn(usize) -> [Option<usize>; 2] + Sync,
+    items: impl Fn(usize) -> Vec<u32> + Sync,
+    product: impl Fn(usize) -> Option<InnerProduct> + Sync,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    by_rows(rows, rows, |row, entries| {
+        for owner in own(row).into_iter().flatten() {
+            let (items, product) = (items(owner), product(owner));
+            let place = items.iter().position(|item| *item as usize == row);
+            if let (Some(a), Some(product)) = (place, product) {
+                let row = items.iter().enumerate();
+                entries.extend(row.map(|(b, item)| (*item, product.entry(a, b))));
+            }
+        }
+    })
+}
+
+/// The matrix whose row r sums the entries that `collect(r)` lists in any order, without round-off.
+pub(super) fn by_rows(
+    rows: usize,
+    columns: usize,
+    collect: impl Fn(usize, &mut Vec<(u32, f64)>) + Sync,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    const CHUNK: usize = 2048;
+    type Part = (Vec<u32>, Vec<u32>, Vec<f64>);
+    let part = |chunk: usize| -> Part {
+        let (mut lengths, mut indices, mut values) = (vec![], vec![], vec![]);
+        let (mut entries, mut summed): (Vec<(u32, f64)>, Vec<(u32, f64)>) = (vec![], vec![]);
+        for row in chunk * CHUNK..((chunk + 1) * CHUNK).min(rows) {
+            entries.clear();
+            summed.clear();
+            collect(row, &mut entries);
+            entries.sort_by_key(|(column, _)| *column);
+            for (column, value) in &entries {
+                match summed.last_mut() {
+                    Some((last, sum)) if last == column => *sum += value,
+                    _ => summed.push((*column, *value)),
+                }
+            }
+            let largest = summed.iter().map(|(_, v)| v.abs()).fold(0.0, f64::max);
+            let before = indices.len();
+            for (column, value) in &summed {
+                // A row keeps its diagonal, so that none is empty.
+                if value.abs() > NEGLIGIBLE * largest || *column as usize == row {
+                    indices.push(*column);
+                    values.push(*value);
+                }
+            }
+            lengths.push((indices.len() - before) as u32);
+        }
+        (lengths, indices, values)
+    };
+    let parts: Vec<Part> = (0..rows.div_ceil(CHUNK)).into_par_iter().map(part).collect();
+    let (mut offsets, mut indices, mut values) = (vec![0u32], vec![], vec![]);
+    for (lengths, own_indices, own_values) in parts {
+        for length in lengths {
+            offsets.push(offsets[offsets.len() - 1] + length);
+        }
+        indices.extend(own_indices);
+        values.extend(own_values);
+    }
+    CsrMatrix::new(columns, offsets, indices, values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STANDARD: [Vector; 3] = IDENTITY;
+
+    /// A tetrahedron's outward areas and the places of its faces.
+    fn tetrahedron() -> (Vec<Vector>, Vec<Vector>, f64) {
+        let p = [[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.2, 0.9, 0.1], [0.3, 0.2, 1.1]];
+        let minus = |a: Vector, b: Vector| [0, 1, 2].map(|k| a[k] - b[k]);
+        let cross = |a: Vector, b: Vector| {
+            [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+        };
+        let mean =
+            |q: &[Vector]| [0, 1, 2].map(|k| q.iter().map(|v| v[k]).sum::<f64>() / q.len() as f64);
+        let centre = mean(&p);
+        let (mut places, mut areas) = (vec![], vec![]);
+        for [a, b, c] in [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]] {
+            let area = cross(minus(p[b], p[a]), minus(p[c], p[a])).map(|x| 0.5 * x);
+            areas.push(area);
+            places.push(minus(mean(&[p[a], p[b], p[c]]), centre));
+        }
+        let [u, v, w] = [1, 2, 3].map(|k| minus(p[k], p[0]));
+        (places, areas, dot(u, cross(v, w)) / 6.0)
+    }
+
+    #[test]
+    fn a_uniform_field_is_integrated_and_reconstructed_exactly() {
+        let (places, areas, volume) = tetrahedron();
+        let delta = places.iter().zip(&areas).map(|(r, s)| dot(*r, *s).abs() / dot(*s, *s));
+        let product =
+            InnerProduct::new(&places, &areas, delta.collect(), volume, &STANDARD).unwrap();
+        assert!(product.warp < 1e-12, "{}", product.warp);
+        let field = [0.3, -1.2, 0.7];
+        let arms = product.reconstruction();
+        let mut back = [0.0; 3];
+        for a in 0..4 {
+            let sum: f64 = (0..4).map(|b| product.entry(a, b) * dot(areas[b], field)).sum();
+            assert!((sum - dot(places[a], field)).abs() < 1e-13);
+            (0..3).for_each(|k| back[k] += arms[a][k] * dot(areas[a], field) / volume);
+            (0..4).for_each(|b| {
+                assert!((product.entry(a, b) - product.entry(b, a)).abs() < 1e-14);
+            });
+        }
+        assert!((0..3).all(|k| (back[k] - field[k]).abs() < 1e-13), "{back:?}");
+    }
+
+    #[test]
+    fn a_box_has_a_diagonal_product() {
+        let size = [1.0, 2.0, 0.5];
+        let (mut places, mut areas) = (vec![], vec![]);
+        for k in 0..3 {
+            for side in [-1.0, 1.0] {
+                let (mut place, mut area) = ([0.0; 3], [0.0; 3]);
+                place[k] = 0.5 * side * size[k];
+                area[k] = side / size[k];
+                places.push(place);
+                areas.push(area);
+            }
+        }
+        let delta = places.iter().zip(&areas).map(|(r, s)| dot(*r, *s).abs() / dot(*s, *s));
+        let product = InnerProduct::new(&places, &areas, delta.collect(), 1.0, &STANDARD).unwrap();
+        for a in 0..6 {
+            for b in 0..6 {
+                let k = a / 2;
+                let wanted = if a == b { 0.5 * size[k] * size[k] } else { 0.0 };
+                assert!((product.entry(a, b) - wanted).abs() < 1e-14, "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn places_in_a_plane_do_not_span_the_space() {
+        let flat = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, -1.0, 0.0]];
+        assert!(InnerProduct::new(&flat, &flat, vec![1.0; 3], 1.0, &STANDARD).is_none());
+    }
+}

@@ -1,0 +1,354 @@
+//! Viscous terms in rotational form: −ν ∇×ω, ω = W (Cᵀ M U + legs).
+//!
+//! Cᵀ M U is the circulation of the velocity around an edge, along the lines between the centroids of the
+//! cells and faces around it; at the boundary the line from face to face through the edge is added, along which
+//! the velocity is known: u_b·(x_e − x_f). W turns circulations into integrals of the vorticity
+//! along the edges: it is the inner product of the cells around the nodes, in a plane 1/A of a node's cell.
+//! So ν M C W Cᵀ M is symmetric and free of dissipation of what has no vorticity, on any mesh, and the
+//! usual difference on rectangles and bricks. Where the boundary is slippery the vorticity is along its normal.
+//!
+//! Source: Perot & Subramanian, J. Comput. Phys. 224 (2007) 59; the reason in decision 9.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+
+use super::StaggeredFaces;
+use super::inner_product::{InnerProduct, Vector, assembled, by_rows, dot};
+use crate::backend::{Backend, Buffer, View};
+use crate::diffusion::narrow;
+use crate::incompressible::{FlowCondition, IncompressibleError};
+use crate::linear::{CsrMatrix, Matrix};
+use crate::mesh::{Adjacency, EdgeTopology, Geometry, Mesh, SIGN_BIT, index_of, sign_of};
+use crate::operators::EdgeIncidence;
+use crate::operators::incidence::{with_sign, without_sign};
+use crate::real::{Real, Vec3};
+use cubecl::prelude::*;
+use karman_macros::kernel;
+
+/// The vorticity of fluxes and what it does to them.
+pub(in crate::incompressible) struct Rotation<F: Real> {
+    /// Edges of faces and faces of edges; in a plane nodes.
+    pub edges: EdgeIncidence,
+    /// The same on the host.
+    pub topology: EdgeTopology,
+    /// W: `[n_edges]` squared.
+    pub weights: Matrix<F>,
+    legs: Legs<F>,
+}
+
+/// Boundary faces at boundary edges, and x_e − x_f.
+struct Legs<F: Real> {
+    /// The edges.
+    edges: Buffer<u32>,
+    offsets: Buffer<u32>,
+    /// Boundary faces, counted from the first, with their sign in the curl.
+    items: Buffer<u32>,
+    /// `[3][items]`.
+    arms: Buffer<F>,
+}
+
+/// Room for a vorticity: `[n_faces]` and two of `[n_edges]`.
+pub(in crate::incompressible) struct Vorticity<F: Real> {
+    through: Buffer<F>,
+    circulation: Buffer<F>,
+    strength: Buffer<F>,
+}
+
+impl<F: Real> Rotation<F> {
+    pub(super) fn new(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        conditions: &[FlowCondition],
+    ) -> Result<Self, IncompressibleError> {
+        let topology = EdgeTopology::new(mesh);
+        let slip = SlipNormals::new(mesh, geometry, conditions);
+        let weights = match mesh.dimension {
+            2 => plane_weights(mesh, geometry, &slip)?,
+            _ => spatial_weights(mesh, geometry, &topology, &slip)?,
+        };
+        Ok(Rotation {
+            edges: EdgeIncidence::new(backend, &topology),
+            weights: Matrix::new(backend, weights.into_converted())?,
+            legs: Legs::new(backend, (mesh, geometry), &topology),
+            topology,
+        })
+    }
+
+    /// Room for what [`Rotation::curl_of_vorticity`] computes.
+    pub(super) fn room(&self, backend: &Backend) -> Vorticity<F> {
+        let (n, n_edges) = (self.edges.face_edges.len, self.edges.n_edges());
+        Vorticity {
+            through: backend.zeros(n),
+            circulation: backend.zeros(n_edges),
+            strength: backend.zeros(n_edges),
+        }
+    }
+
+    /// y ← C W (Cᵀ M x + legs), with the velocity at boundary faces where it counts.
+    pub(super) fn curl_of_vorticity(
+        &self,
+        faces: &StaggeredFaces<F>,
+        x: &Buffer<F>,
+        at_boundary: Option<[&Buffer<F>; 3]>,
+        room: &mut Vorticity<F>,
+        y: &mut Buffer<F>,
+    ) {
+        let backend = faces.backend();
+        faces.mass.multiply(x, &mut room.through);
+        self.edges.rotation(backend, &room.through, &mut room.circulation);
+        if let Some([u, v, w]) = at_boundary {
+            let Legs { edges, offsets, items, arms } = &self.legs;
+            add_legs(
+                backend,
+                edges.len(),
+                edges,
+                offsets,
+                items,
+                arms,
+                u,
+                v,
+                w,
+                items.len(),
+                faces.dimension,
+                &mut room.circulation,
+            );
+        }
+        self.weights.multiply(&room.circulation, &mut room.strength);
+        self.edges.curl(backend, &room.strength, y);
+    }
+}
+
+impl<F: Real> Legs<F> {
+    fn new(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        topology: &EdgeTopology,
+    ) -> Self {
+        let inner = mesh.n_interior_faces();
+        let (mut edges, mut offsets, mut items) = (vec![], vec![0u32], vec![]);
+        let mut arms: Vec<Vector> = vec![];
+        for edge in 0..topology.n_edges {
+            let around = topology.edge_to_faces.of(edge).iter();
+            let outer = around.filter(|item| index_of(**item) >= inner);
+            let before = items.len();
+            for item in outer {
+                let face = index_of(*item);
+                let (x, centre) = (middle(mesh, topology, edge), geometry.face_centre_of(face));
+                items.push((face - inner) as u32 | (item & SIGN_BIT));
+                arms.push([0, 1, 2].map(|k| x[k] - centre[k]));
+            }
+            if items.len() > before {
+                edges.push(edge as u32);
+                offsets.push(items.len() as u32);
+            }
+        }
+        let by_component = (0..3).flat_map(|k| arms.iter().map(move |arm| arm[k])).collect();
+        Legs {
+            edges: backend.upload(edges),
+            offsets: backend.upload(offsets),
+            items: backend.upload(items),
+            arms: narrow(backend, by_component),
+        }
+    }
+}
+
+/// The middle of an edge; in a plane its node.
+fn middle(mesh: &Mesh, topology: &EdgeTopology, edge: usize) -> Vector {
+    match topology.edge_to_nodes.get(edge) {
+        None => mesh.points[edge],
+        Some([a, b]) => {
+            let (a, b) = (mesh.points[*a as usize], mesh.points[*b as usize]);
+            [0, 1, 2].map(|k| 0.5 * (a[k] + b[k]))
+        }
+    }
+}
+
+/// Normals of slip walls at their nodes.
+struct SlipNormals {
+    /// Unit vectors by node.
+    at: Vec<Option<SlipNormal>>,
+    /// Whether each boundary face is slippery.
+    faces: Vec<bool>,
+    inner: usize,
+}
+
+#[derive(Clone, Copy)]
+enum SlipNormal {
+    /// One wall, or one that turns little.
+    Along(Vector),
+    /// Two or more: no vorticity can be.
+    None,
+}
+
+/// Walls whose normals make an angle of a smaller cosine meet at an edge.
+const ONE_WALL: f64 = 0.8;
+
+impl SlipNormals {
+    fn new(mesh: &Mesh, geometry: &Geometry, conditions: &[FlowCondition]) -> SlipNormals {
+        let inner = mesh.n_interior_faces();
+        let mut slip = SlipNormals {
+            at: vec![None; mesh.n_nodes()],
+            faces: vec![false; mesh.n_faces() - inner],
+            inner,
+        };
+        for (patch, condition) in mesh.patches.iter().zip(conditions) {
+            let FlowCondition::Slip = condition else { continue };
+            for face in patch.faces.clone() {
+                slip.faces[face - inner] = true;
+                let normal = unit(geometry.area_vector_of(face));
+                for node in mesh.face_to_nodes.of(face) {
+                    let here = &mut slip.at[*node as usize];
+                    *here = Some(match here {
+                        None => SlipNormal::Along(normal),
+                        Some(SlipNormal::Along(other)) if dot(*other, normal) > ONE_WALL => {
+                            SlipNormal::Along(unit([0, 1, 2].map(|k| other[k] + normal[k])))
+                        }
+                        _ => SlipNormal::None,
+                    });
+                }
+            }
+        }
+        slip
+    }
+
+    /// Whether an edge lies in a slip wall.
+    fn holds(&self, around: &[u32]) -> bool {
+        around.iter().any(|item| {
+            let face = index_of(*item);
+            face >= self.inner && self.faces[face - self.inner]
+        })
+    }
+}
+
+fn unit(a: Vector) -> Vector {
+    let size = dot(a, a).sqrt();
+    a.map(|x| x / size)
+}
+
+fn cross(a: Vector, b: Vector) -> Vector {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+fn minus(a: Vector, b: Vector) -> Vector {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// 1/A of the cells around nodes, 0 at slip walls.
+fn plane_weights(
+    mesh: &Mesh,
+    geometry: &Geometry,
+    slip: &SlipNormals,
+) -> Result<CsrMatrix<f64>, IncompressibleError> {
+    let mut areas = vec![0.0; mesh.n_nodes()];
+    for face in 0..mesh.n_faces() {
+        let middle = geometry.face_centre_of(face);
+        for cell in cells_of(mesh, face).into_iter().flatten() {
+            let arm = minus(geometry.cell_centre_of(cell), middle);
+            for node in mesh.face_to_nodes.of(face) {
+                let half = minus(mesh.points[*node as usize], middle);
+                areas[*node as usize] += 0.5 * cross(half, arm)[2].abs();
+            }
+        }
+    }
+    Ok(by_rows(areas.len(), areas.len(), |node, entries| {
+        let weight = if slip.at[node].is_some() { 0.0 } else { 1.0 / areas[node] };
+        entries.push((node as u32, weight));
+    })?)
+}
+
+fn cells_of(mesh: &Mesh, face: usize) -> [Option<usize>; 2] {
+    [Some(mesh.face_left[face] as usize), mesh.face_right.get(face).map(|cell| *cell as usize)]
+}
+
+/// The inner product of the cells around nodes.
+fn spatial_weights(
+    mesh: &Mesh,
+    geometry: &Geometry,
+    topology: &EdgeTopology,
+    slip: &SlipNormals,
+) -> Result<CsrMatrix<f64>, IncompressibleError> {
+    // s: areas of the faces around edges, of triangles edge–face–cell, along the edge.
+    let mut areas: Vec<Vector> = vec![[0.0; 3]; topology.n_edges];
+    let along = |edge: usize| {
+        let [a, b] = topology.edge_to_nodes[edge];
+        minus(mesh.points[b as usize], mesh.points[a as usize])
+    };
+    let mut volumes = vec![0.0; mesh.n_nodes()];
+    for (edge, area) in areas.iter_mut().enumerate() {
+        let (x, t) = (middle(mesh, topology, edge), along(edge));
+        for item in topology.edge_to_faces.of(edge) {
+            let face = index_of(*item);
+            let to_face = minus(geometry.face_centre_of(face), x);
+            for (side, cell) in cells_of(mesh, face).into_iter().enumerate() {
+                let Some(cell) = cell else { continue };
+                let to_cell = minus(geometry.cell_centre_of(cell), x);
+                // The left cell lies behind a face that turns with the edge: t × to_face points ahead.
+                let turn = if side == 0 { -0.5 } else { 0.5 } * f64::from(sign_of(*item));
+                let part = cross(to_face, to_cell).map(|c| turn * c);
+                (0..3).for_each(|k| area[k] += part[k]);
+            }
+        }
+        // Both cells around the edge's ends have the cone over this area.
+        let cone = dot(*area, t) / 6.0;
+        topology.edge_to_nodes[edge].iter().for_each(|node| volumes[*node as usize] += cone);
+    }
+    let node_edges: Adjacency = topology.node_to_edges(mesh.n_nodes());
+    let free = |edge: usize| !slip.holds(topology.edge_to_faces.of(edge));
+    let items = |node: usize| -> Vec<u32> {
+        let edges = node_edges.of(node).iter().map(|item| index_of(*item));
+        edges.filter(|edge| free(*edge)).map(|edge| edge as u32).collect()
+    };
+    let product = |node: usize| {
+        let standard = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let basis = match slip.at[node] {
+            None => standard.to_vec(),
+            Some(SlipNormal::Along(normal)) => vec![normal],
+            Some(SlipNormal::None) => return None,
+        };
+        let edges = items(node);
+        let halves: Vec<Vector> =
+            edges.iter().map(|e| along(*e as usize).map(|t| 0.5 * t)).collect();
+        let around: Vec<Vector> = edges.iter().map(|e| areas[*e as usize]).collect();
+        let size = |a: &Vector| dot(*a, *a).sqrt();
+        let delta = halves.iter().zip(&around).map(|(t, a)| size(t) / size(a)).collect();
+        InnerProduct::new(&halves, &around, delta, volumes[node], &basis)
+    };
+    Ok(assembled(
+        topology.n_edges,
+        |edge| {
+            let ends = topology.edge_to_nodes[edge].map(|node| Some(node as usize));
+            if free(edge) { ends } else { [None; 2] }
+        },
+        items,
+        product,
+    )?)
+}
+
+/// z ← z + Σ ± u_b·(x_e − x_f) at boundary edges.
+///
+/// Traffic an edge: 8 + 2s; an item 4 + 3s, a boundary face 3s.
+#[kernel(add_legs, update(z), indexed)]
+pub(super) fn circulation_with_legs<F: Real>(
+    i: usize,
+    _edge: usize,
+    offsets: &View<u32>,
+    items: &View<u32>,
+    arms: &View<F>,
+    u: &View<F>,
+    v: &View<F>,
+    w: &View<F>,
+    n_items: usize,
+    #[comptime] dimension: usize,
+    z: F,
+) -> F {
+    let mut sum = z;
+    for k in offsets[i] as usize..offsets[i + 1] as usize {
+        let item = items[k];
+        let f = without_sign(item);
+        let arm = Vec3::<F>::at(arms, k, n_items);
+        let mut along = u[f] * arm.x + v[f] * arm.y;
+        if comptime!(dimension == 3) {
+            along += w[f] * arm.z;
+        }
+        sum += with_sign::<F>(item, along);
+    }
+    sum
+}

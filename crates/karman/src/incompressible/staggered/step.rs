@@ -1,0 +1,254 @@
+//! A step with fluxes at the faces: what both arrangements do, and the classical fractional step.
+
+use super::rotation::{Rotation, Vorticity};
+use super::{StaggeredFaces, StaggeredOperator, hold_flux};
+use crate::backend::{Backend, Buffer, blas};
+use crate::incompressible::faces::Faces;
+use crate::incompressible::flow::{Flow, three};
+use crate::incompressible::kernels::{advance_velocity, transport_residual};
+use crate::incompressible::scheme::Formula;
+use crate::incompressible::{Arrangement, FlowCondition, IncompressibleError, PressureCorrection};
+use crate::linear::{Method, Params, PreconditionerKind, SolveOutcome, Solver};
+use crate::mesh::{Geometry, Mesh};
+use crate::real::Real;
+use std::sync::Arc;
+
+/// What a staggered flow has besides the common fields.
+pub(in crate::incompressible) struct Staggered<F: Real> {
+    pub faces: Arc<StaggeredFaces<F>>,
+    pub(super) rotation: Arc<Rotation<F>>,
+    /// U at the level before: `[n_faces]`.
+    pub before: Buffer<F>,
+    /// δU, the first guess of the next predictor: `[n_faces]`.
+    pub increment: Buffer<F>,
+    /// ½ for each interior face.
+    pub half: Buffer<F>,
+    boundary: Buffer<u32>,
+    /// What is left of the momentum, by component: `[n_cells]` each.
+    residuals: Vec<Buffer<F>>,
+    pub(super) at_faces: Buffer<F>,
+    pub(super) change: Buffer<F>,
+    curl: Buffer<F>,
+    room: Vorticity<F>,
+    solver: Option<(f64, f64, Solver<F>)>,
+}
+
+impl<F: Real> Staggered<F> {
+    pub(in crate::incompressible) fn new(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        faces: &Faces<F>,
+        (conditions, held): (&[FlowCondition], &[u32]),
+    ) -> Result<Self, IncompressibleError> {
+        let (n, n_faces, inner) = (mesh.n_cells(), mesh.n_faces(), mesh.n_interior_faces());
+        let own = StaggeredFaces::new(backend, (mesh, geometry), faces, held)?;
+        let rotation = Rotation::new(backend, (mesh, geometry), conditions)?;
+        let mut half = backend.zeros(inner);
+        blas::fill(backend, inner, F::literal(0.5), &mut half);
+        Ok(Staggered {
+            before: backend.zeros(n_faces),
+            increment: backend.zeros(n_faces),
+            half,
+            boundary: backend.upload((inner as u32..n_faces as u32).collect()),
+            residuals: (0..mesh.dimension).map(|_| backend.zeros(n)).collect(),
+            at_faces: backend.zeros(n_faces),
+            change: backend.zeros(n_faces),
+            curl: backend.zeros(n_faces),
+            room: rotation.room(backend),
+            solver: None,
+            faces: Arc::new(own),
+            rotation: Arc::new(rotation),
+        })
+    }
+
+    /// Takes the fluxes at the start.
+    pub(in crate::incompressible) fn start(&mut self, flux: &Buffer<F>) {
+        blas::copy(self.faces.backend(), flux.len(), flux, &mut self.before);
+    }
+}
+
+impl<F: Real> Flow<F> {
+    /// A step from `old` to `new`; `ahead` extrapolates to its end. The solves of the predictor and of the
+    /// pressure.
+    pub(in crate::incompressible) fn step_staggered(
+        &mut self,
+        staggered: &mut Staggered<F>,
+        formula: &Formula,
+        times: [f64; 2],
+        ahead: f64,
+    ) -> Result<(SolveOutcome, SolveOutcome), IncompressibleError> {
+        let backend = self.backend.clone();
+        let n_faces = self.flux.len();
+        self.begin_staggered(staggered, formula, times[1], ahead)?;
+        self.leave_momentum(staggered, formula, times, ahead)?;
+        let momentum = self.predict_flux(staggered, formula)?;
+        blas::axpy(&backend, n_faces, F::literal(1.0), &staggered.increment, &mut self.flux);
+        let shift = formula.bdf.shift;
+        let pressure = self.pressure.project(&self.faces, &self.volume, shift, &mut self.flux)?;
+        self.momentum.set_mean_time([times[1], times[1]])?;
+        self.take_velocities(staggered);
+        self.advance_pressure(formula);
+        Ok((momentum, pressure))
+    }
+
+    /// Takes the boundary's fluxes at time `new`. `change` becomes memory (U − U_before).
+    pub(super) fn begin_staggered(
+        &mut self,
+        staggered: &mut Staggered<F>,
+        formula: &Formula,
+        new: f64,
+        ahead: f64,
+    ) -> Result<(), IncompressibleError> {
+        let backend = self.backend.clone();
+        let n_faces = self.flux.len();
+        let memory = F::narrow(formula.bdf.memory);
+        let (zero, change) = (F::literal(0.0), &mut staggered.change);
+        let (flux, before) = (&self.flux, &staggered.before);
+        blas::axpbypcz(&backend, n_faces, memory, flux, -memory, before, zero, change);
+        blas::copy(&backend, n_faces, &self.flux, &mut staggered.before);
+        self.take_time(new, ahead)?;
+        self.take_values();
+        self.hold_flux(staggered)
+    }
+
+    /// `at_faces` becomes M (change − shift (U − U_old) − ν C W (Cᵀ M U + legs)) + N V⁻¹ r − G p, where U has the
+    /// boundary's new fluxes already.
+    pub(super) fn leave_momentum(
+        &mut self,
+        staggered: &mut Staggered<F>,
+        formula: &Formula,
+        [old, new]: [f64; 2],
+        ahead: f64,
+    ) -> Result<(), IncompressibleError> {
+        let backend = self.backend.clone();
+        let n_faces = self.flux.len();
+        if formula.theta < 1.0 {
+            self.momentum.set_mean_time([old, new])?;
+            self.prescribe_dependent(0.5 * ahead);
+            self.take_values();
+        }
+        let (shift, one) = (F::narrow(formula.bdf.shift), F::literal(1.0));
+        let Staggered { faces, rotation, change, curl, room, before, .. } = staggered;
+        blas::axpbypcz(&backend, n_faces, -shift, &self.flux, shift, before, one, change);
+        let at_boundary = three(&self.components, |c| &c.at_boundary);
+        rotation.curl_of_vorticity(faces, &self.flux, Some(at_boundary), room, curl);
+        blas::axpy(&backend, n_faces, F::narrow(-self.viscosity), curl, change);
+        faces.mass.multiply(change, &mut staggered.at_faces);
+        self.leave_residuals(staggered, formula);
+        let classical = self.numerics.arrangement == Arrangement::Staggered;
+        let sees_pressure =
+            !(classical && self.numerics.pressure_correction == PressureCorrection::None);
+        let pressure = (&self.pressure.value, &self.pressure.at_boundary);
+        let last = staggered.residuals.len() - 1;
+        let r = [0, 1, 2].map(|k| &staggered.residuals[if k <= last { k } else { 0 }]);
+        let pressure = sees_pressure.then_some(pressure);
+        staggered.faces.add_to_faces(r, pressure, &mut staggered.at_faces);
+        Ok(())
+    }
+
+    /// F ← u_b·S where the velocity is held.
+    fn hold_flux(&mut self, staggered: &Staggered<F>) -> Result<(), IncompressibleError> {
+        let [x, y, z] = three(&self.components, |c| &c.at_boundary);
+        hold_flux(
+            &self.backend,
+            staggered.boundary.len(),
+            &staggered.boundary,
+            &staggered.faces.is_free,
+            x,
+            y,
+            z,
+            &self.faces.area,
+            self.faces.cells.n_faces(),
+            self.dimension,
+            &mut self.flux,
+        );
+        self.balance.apply(&self.backend, &self.outflow, &self.faces.area, &mut self.flux)
+    }
+
+    /// Sources less convection of each cell.
+    fn leave_residuals(&mut self, staggered: &mut Staggered<F>, formula: &Formula) {
+        let backend = self.backend.clone();
+        let n = self.volume.len();
+        for (k, component) in self.components.iter().enumerate() {
+            let r = &mut staggered.residuals[k];
+            blas::fill(&backend, n, F::literal(0.0), r);
+            transport_residual(
+                &backend,
+                n,
+                &self.volume,
+                self.momentum.quantities[k].source.value(),
+                &self.pressure.slope,
+                F::literal(0.0),
+                &component.now,
+                &component.now,
+                &component.carried,
+                &component.carried_before,
+                F::narrow(formula.now),
+                F::narrow(formula.then),
+                k,
+                n,
+                false,
+                r,
+            );
+            if let Some(thermal) = &self.thermal {
+                thermal.add_buoyancy(&backend, &self.volume, k, formula.theta, r);
+            }
+        }
+    }
+
+    /// Solves for δU.
+    fn predict_flux(
+        &mut self,
+        staggered: &mut Staggered<F>,
+        formula: &Formula,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let (shift, theta) = (formula.bdf.shift, formula.theta);
+        let current = staggered.solver.as_ref().is_some_and(|(s, t, _)| (*s, *t) == (shift, theta));
+        if !current {
+            let (faces, rotation) = (staggered.faces.clone(), staggered.rotation.clone());
+            let factors = (shift, theta * self.viscosity);
+            let operator = Box::new(StaggeredOperator::new(faces, rotation, factors));
+            let near = Arc::new(staggered.faces.diagonal(shift)?);
+            let params = by_jacobi(&self.numerics.momentum);
+            let solver = Solver::with_operator(&self.backend, operator, Some(near), &params)?;
+            staggered.solver = Some((shift, theta, solver));
+        }
+        let Some((_, _, solver)) = &mut staggered.solver else { unreachable!("made just above") };
+        Ok(solver.solve(&staggered.at_faces, &mut staggered.increment)?)
+    }
+
+    /// The velocities of cells at the new level.
+    pub(super) fn take_velocities(&mut self, staggered: &Staggered<F>) {
+        let backend = self.backend.clone();
+        let n = self.volume.len();
+        for (k, component) in self.components.iter_mut().enumerate() {
+            staggered.faces.to_cells(k, &self.flux, &mut component.predicted);
+            advance_velocity(
+                &backend,
+                n,
+                &component.predicted,
+                &self.pressure.psi_slope,
+                &self.volume,
+                k,
+                n,
+                false,
+                &mut component.now,
+                &mut component.before,
+                &mut self.statistics.partials,
+            );
+            self.statistics.gather(&backend);
+        }
+    }
+}
+
+/// Conjugate gradients with the diagonal: of these operators only that is known.
+pub(super) fn by_jacobi(params: &Params) -> Params {
+    Params {
+        method: match params.method {
+            Method::SingleReduction => Method::SingleReduction,
+            _ => Method::ConjugateGradient,
+        },
+        preconditioner: PreconditionerKind::Jacobi,
+        ..params.clone()
+    }
+}
