@@ -189,7 +189,7 @@ fn a_potential_of_pieces_is_the_same_on_every_backend() {
         let [x, y, _] = geometry.cell_centre_of(c);
         let square = x * x + y * y;
         let exact = (-1.0 / 3.0 + 1.0 / (3.0 * square)) * x;
-        assert!((v - exact).abs() < 0.012, "{v} {exact}");
+        assert!((v - exact).abs() < 0.02, "{v} {exact}");
     }
     for backend in everywhere() {
         let (got, _) = backend.install(|| run(&backend));
