@@ -35,7 +35,7 @@ impl<F: Real> Flow<F> {
         self.momentum.prepare(formula)?;
         let backend = self.backend.clone();
         let n = self.volume.len();
-        let sees_pressure = self.numerics.pressure_correction != PressureCorrection::None;
+        let sees_pressure = self.sees_pressure();
         let mut total: Option<SolveOutcome> = None;
         for (k, component) in self.components.iter_mut().enumerate() {
             self.momentum.multiply(&component.now, &mut self.residual);
@@ -84,7 +84,7 @@ impl<F: Real> Flow<F> {
         for component in &mut self.components {
             std::mem::swap(&mut component.now, &mut component.predicted);
         }
-        if self.numerics.pressure_correction != PressureCorrection::None {
+        if self.sees_pressure() {
             self.interpolate_momentum(formula);
         }
         let shift = formula.bdf.shift;
@@ -145,17 +145,19 @@ impl<F: Real> Flow<F> {
 
     /// The pressure at the new level.
     pub(super) fn advance_pressure(&mut self, formula: &Formula) {
-        let (keep, viscosity) = match self.numerics.pressure_correction {
-            PressureCorrection::None => (0.0, 0.0),
-            PressureCorrection::Incremental => (1.0, 0.0),
-            // Viscous terms in rotational form do not see the divergence of the predictor.
-            PressureCorrection::IncrementalRotational
-                if self.numerics.arrangement != Arrangement::Collocated =>
-            {
-                (1.0, 0.0)
-            }
-            PressureCorrection::IncrementalRotational => (1.0, formula.theta * self.viscosity),
+        // Viscous terms in rotational form do not see the divergence of the predictor.
+        let rotational = match self.numerics.arrangement {
+            Arrangement::Collocated => formula.theta * self.viscosity,
+            Arrangement::Staggered | Arrangement::Exact => 0.0,
         };
+        let (keep, viscosity) = match self.numerics.pressure_correction {
+            _ if !self.sees_pressure() => (0.0, 0.0),
+            PressureCorrection::IncrementalRotational => (1.0, rotational),
+            _ => (1.0, 0.0),
+        };
+        let step = formula.step;
+        self.pressure_ahead = self.step_before.map_or(0.0, |before| step / (step + before));
+        self.pressure.keep();
         self.pressure.advance(&self.volume, formula.bdf.shift, viscosity, keep);
     }
 }

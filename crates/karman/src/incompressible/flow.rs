@@ -8,12 +8,14 @@ use super::kernels::{
 };
 use super::outflow::Outflow;
 use super::pressure::Pressure;
-use super::scheme::Formula;
+use super::scheme::{Formula, Scheme};
 use super::staggered::{Exact, Staggered};
 use super::statistics::Statistics;
 use super::thermal::Thermal;
 use super::transport::{Posed, Transport, faces_where, held_faces};
-use super::{Arrangement, Convection, FlowCondition, IncompressibleError, Numerics, Problem};
+use super::{
+    Arrangement, Convection, FlowCondition, IncompressibleError, Numerics, PressureCorrection, Problem,
+};
 use crate::backend::{Backend, Buffer, blas};
 use crate::diffusion::narrow;
 use crate::linear::{SolveOutcome, SolverSetup};
@@ -77,6 +79,8 @@ pub struct Flow<F: Real> {
     pub(super) time: f64,
     pub(super) steps: usize,
     pub(super) step_before: Option<f64>,
+    /// By what part of its last change the pressure goes on to the end of the step.
+    pub(super) pressure_ahead: f64,
     /// The largest Σ|F| / 2V of the present level.
     exchange: f64,
     /// The largest |u_b| |S| / V of held faces at the start.
@@ -196,6 +200,7 @@ impl<F: Real> Flow<F> {
             time: 0.0,
             steps: 0,
             step_before: None,
+            pressure_ahead: 0.0,
             exchange: 0.0,
             boundary_rate: boundary_rate(mesh, geometry, conditions),
             faces,
@@ -216,9 +221,6 @@ impl<F: Real> Flow<F> {
         self.pressure.project(&self.faces, &self.volume, 1.0, &mut self.flux)?;
         if let (Some(staggered), Some(exact)) = (&self.staggered, &mut self.exact) {
             exact.rebase(staggered, &mut self.flux);
-        }
-        if let Some(staggered) = &mut self.staggered {
-            staggered.start(&self.flux);
         }
         for (k, component) in self.components.iter_mut().enumerate() {
             blas::copy(&backend, n, &component.now, &mut component.predicted);
@@ -242,17 +244,73 @@ impl<F: Real> Flow<F> {
         }
         // ψ of this projection is no pressure: it does not serve as a first guess.
         blas::fill(&backend, n, F::literal(0.0), &mut self.pressure.psi);
+        self.begin()
+    }
+
+    /// Takes velocities and fluxes for those of the first level.
+    fn begin(&mut self) -> Result<(), IncompressibleError> {
+        if let (Some(staggered), Some(exact)) = (&self.staggered, &mut self.exact) {
+            exact.rebase(staggered, &mut self.flux);
+        }
+        if let Some(staggered) = &mut self.staggered {
+            staggered.start(&self.flux);
+        }
         self.refresh()?;
-        blas::copy(&backend, self.excess.len(), &self.excess, &mut self.excess_before);
+        blas::copy(&self.backend, self.excess.len(), &self.excess, &mut self.excess_before);
         Ok(())
     }
 
-    /// Advances by `step`.
+    /// Advances by `step`. The first step is taken twice: the pressure that it ends with is the one it
+    /// should have begun with, as only that follows from the velocity at the start.
     ///
     /// # Errors
     /// [`IncompressibleError`] where a prescribed value is not a number, what flows in finds no way out,
     /// or the backend fails.
     pub fn step(&mut self, step: f64) -> Result<StepReport, IncompressibleError> {
+        if self.steps == 0 && self.sees_pressure() {
+            self.estimate_pressure(step)?;
+        }
+        self.advance(step)
+    }
+
+    /// Whether a step begins with the pressure of the one before.
+    pub(super) fn sees_pressure(&self) -> bool {
+        self.numerics.pressure_correction != PressureCorrection::None
+            && self.numerics.arrangement != Arrangement::Exact
+    }
+
+    /// Takes the pressure after a step for the one at the start.
+    fn estimate_pressure(&mut self, step: f64) -> Result<(), IncompressibleError> {
+        let backend = self.backend.clone();
+        let copied = |from: &Buffer<F>| {
+            let mut copy = backend.scratch(from.len());
+            blas::copy(&backend, from.len(), from, &mut copy);
+            copy
+        };
+        let flux = copied(&self.flux);
+        let outflow: Vec<Buffer<F>> = self.outflow.value.iter().map(copied).collect();
+        self.advance(step)?;
+        let fields = self.components.iter_mut().chain(self.thermal.as_mut().map(|t| &mut t.field));
+        for field in fields {
+            blas::copy(&backend, field.now.len(), &field.before, &mut field.now);
+        }
+        blas::copy(&backend, flux.len(), &flux, &mut self.flux);
+        for (value, start) in self.outflow.value.iter_mut().zip(&outflow) {
+            blas::copy(&backend, start.len(), start, value);
+        }
+        (self.time, self.steps, self.step_before) = (0.0, 0, None);
+        self.momentum.set_mean_time([0.0; 2])?;
+        if let Some(thermal) = &mut self.thermal {
+            thermal.transport.set_mean_time([0.0; 2])?;
+        }
+        self.pressure.set_mean_time([0.0; 2])?;
+        // The pressure is near its new value now: its last increment is no guess of the next one.
+        blas::fill(&backend, self.pressure.psi.len(), F::literal(0.0), &mut self.pressure.psi);
+        self.prescribe_dependent(0.0);
+        self.begin()
+    }
+
+    fn advance(&mut self, step: f64) -> Result<StepReport, IncompressibleError> {
         let formula = Formula::new(self.numerics.scheme, step, self.step_before);
         let (old, new) = (self.time, self.time + step);
         self.momentum.set_mean_time([if formula.theta < 1.0 { old } else { new }, new])?;
@@ -298,7 +356,8 @@ impl<F: Real> Flow<F> {
     pub(super) fn take_time(&mut self, new: f64, ahead: f64) -> Result<(), IncompressibleError> {
         self.momentum.set_mean_time([new, new])?;
         self.prescribe_dependent(ahead);
-        self.pressure.set_time(new)?;
+        let halfway = self.numerics.scheme == Scheme::Ab2Cn;
+        self.pressure.set_mean_time([if halfway { self.time } else { new }, new])?;
         self.balance.check(new);
         Ok(())
     }
@@ -423,6 +482,7 @@ impl<F: Real> Flow<F> {
             &mut self.statistics.rates,
         );
         self.pressure.differentiate(&self.faces, &self.volume);
+        self.pressure.show(self.pressure_ahead);
         let (exchange, divergence) = self.statistics.read_rates(&backend)?;
         self.exchange = exchange;
         Ok(if exchange > 0.0 { divergence / exchange } else { divergence })
@@ -445,7 +505,8 @@ impl<F: Real> Flow<F> {
 
     /// The pressure over the density: `[n_cells]`.
     pub fn pressure(&self) -> &Buffer<F> {
-        &self.pressure.value
+        let [pressure, _] = self.pressure.shown();
+        pressure
     }
 
     /// The temperature the flow carries, where it does: `[n_cells]`.
@@ -459,7 +520,7 @@ impl<F: Real> Flow<F> {
     /// [`IncompressibleError::Backend`] where the device failed.
     pub fn mean_pressure(&self) -> Result<f64, IncompressibleError> {
         let (n, volume) = (self.volume.len(), &self.volume);
-        let integral = blas::dot(&self.backend, n, volume, &self.pressure.value)?;
+        let integral = blas::dot(&self.backend, n, volume, self.pressure())?;
         Ok(integral / blas::sum(&self.backend, n, volume)?)
     }
 

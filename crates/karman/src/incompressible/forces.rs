@@ -64,13 +64,14 @@ impl<F: Real> Flow<F> {
         let [du, dv, dw] = three(&self.components, |c| &c.gradient);
         let [bu, bv, bw] = three(&self.components, |c| &c.at_boundary);
         let (conductance, tangential) = self.momentum.of_faces();
+        let [_, pressure_at_boundary] = self.pressure.shown();
         face_loads(
             backend,
             group.faces.len(),
             &group.faces,
             &cells.left,
             &self.flux,
-            &self.pressure.at_boundary,
+            pressure_at_boundary,
             &self.faces.area,
             conductance,
             tangential,

@@ -6,10 +6,10 @@
 
 use super::faces::Faces;
 use super::kernels::{
-    advance_pressure, boundary_value, correct_flux, pressure_gradient, take_change,
+    advance_pressure, boundary_value, correct_flux, pressure_gradient, take_held,
 };
 use super::transport::held_faces;
-use super::{FlowCondition, IncompressibleError, Numerics, Problem};
+use super::{FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
 use crate::backend::{Backend, Buffer, blas};
 use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
 use crate::diffusion::{
@@ -65,6 +65,16 @@ pub(super) struct Pressure<F: Real> {
     carried: Buffer<F>,
     solver: Solver<F>,
     correctors: usize,
+    /// Where the time scheme centres the pressure.
+    pub halfway: Option<Halfway<F>>,
+}
+
+/// A pressure that belongs to the middle of a step, carried to its end by that of the step before.
+pub(super) struct Halfway<F: Real> {
+    /// p and p at the boundary in the middle of the step before.
+    pub before: [Buffer<F>; 2],
+    /// The same at the end of the step.
+    pub shown: [Buffer<F>; 2],
 }
 
 impl<F: Real> Pressure<F> {
@@ -134,23 +144,42 @@ impl<F: Real> Pressure<F> {
             carried: backend.zeros(if numerics.nonorthogonal_correctors > 0 { 3 * n } else { 1 }),
             solver,
             correctors: numerics.nonorthogonal_correctors,
+            halfway: (numerics.scheme == Scheme::Ab2Cn).then(|| {
+                let both = || [backend.zeros(n), backend.zeros(n_boundary)];
+                Halfway { before: both(), shown: both() }
+            }),
             backend: backend.clone(),
         })
     }
 
-    /// Takes the pressures at the boundary at time `t`.
-    pub(super) fn set_time(&mut self, t: f64) -> Result<(), IncompressibleError> {
+    /// Takes the pressures at the boundary, the mean of two times.
+    pub(super) fn set_mean_time(&mut self, times: [f64; 2]) -> Result<(), IncompressibleError> {
         let values = self.prescribed_before.len();
         blas::copy(&self.backend, values, self.prescribed.value(), &mut self.prescribed_before);
-        Ok(self.prescribed.set_mean(&self.backend, [t, t])?)
+        Ok(self.prescribed.set_mean(&self.backend, times)?)
     }
 
-    /// r ← r − (p now − p before) at faces where the pressure is held.
-    pub(super) fn add_change(&self, faces: &Faces<F>, r: &mut Buffer<F>) {
+    /// r ← r − p at faces where the pressure is held.
+    pub(super) fn take_held(&self, faces: &Faces<F>, r: &mut Buffer<F>) {
         let (outlets, n_interior) = (&self.outlets, faces.cells.n_interior());
-        let (now, before) = (self.prescribed.value(), &self.prescribed_before);
-        let n = outlets.len();
-        take_change(&self.backend, n, outlets, &self.held, now, before, n_interior, r);
+        let value = self.prescribed.value();
+        take_held(&self.backend, outlets.len(), outlets, &self.held, value, n_interior, r);
+    }
+
+    /// p of F = a G p / shift, where p counts as 0 where it is held.
+    pub(super) fn recover(
+        &mut self,
+        faces: &Faces<F>,
+        volume: &Buffer<F>,
+        shift: f64,
+        flux: &mut Buffer<F>,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let backend = self.backend.clone();
+        let (n, inverse) = (self.value.len(), F::narrow(-1.0 / shift));
+        let zero = F::literal(0.0);
+        blas::fill(&backend, self.psi_prescribed.len(), zero, &mut self.psi_prescribed);
+        blas::axpby(&backend, n, inverse, &self.value, zero, &mut self.psi);
+        self.correct(faces, volume, flux)
     }
 
     /// Makes flux `F*` free of divergence; ψ, ∇ψ and D F* are left behind.
@@ -162,18 +191,7 @@ impl<F: Real> Pressure<F> {
         flux: &mut Buffer<F>,
     ) -> Result<SolveOutcome, IncompressibleError> {
         let backend = self.backend.clone();
-        let n = self.value.len();
         let values = self.prescribed_before.len();
-        let cells = &faces.cells;
-        divergence(
-            &backend,
-            n,
-            &cells.offsets,
-            &cells.faces,
-            flux,
-            cells.rows,
-            &mut self.divergence,
-        );
         // At a held pressure ψ = (p before − p now) / shift.
         let inverse = 1.0 / shift;
         blas::copy(&backend, values, &self.prescribed_before, &mut self.psi_prescribed);
@@ -184,6 +202,28 @@ impl<F: Real> Pressure<F> {
             self.prescribed.value(),
             F::narrow(inverse),
             &mut self.psi_prescribed,
+        );
+        self.correct(faces, volume, flux)
+    }
+
+    /// Makes a flux free of divergence by ψ of the values held.
+    fn correct(
+        &mut self,
+        faces: &Faces<F>,
+        volume: &Buffer<F>,
+        flux: &mut Buffer<F>,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let backend = self.backend.clone();
+        let n = self.value.len();
+        let cells = &faces.cells;
+        divergence(
+            &backend,
+            n,
+            &cells.offsets,
+            &cells.faces,
+            flux,
+            cells.rows,
+            &mut self.divergence,
         );
         let mut total: Option<SolveOutcome> = None;
         for pass in 0..=self.correctors {
@@ -241,6 +281,33 @@ impl<F: Real> Pressure<F> {
         let into = (&mut self.fitted, &mut self.at_boundary, &mut self.slope);
         let backend = &self.backend;
         differentiate(backend, &self.correction, faces, volume, held, &self.value, into);
+    }
+
+    /// p and p at the boundary at the end of the last step: `[n_cells]`, `[n_boundary]`.
+    pub(super) fn shown(&self) -> [&Buffer<F>; 2] {
+        match &self.halfway {
+            None => [&self.value, &self.at_boundary],
+            Some(Halfway { shown: [value, at_boundary], .. }) => [value, at_boundary],
+        }
+    }
+
+    /// Keeps p for [`Pressure::show`].
+    pub(super) fn keep(&mut self) {
+        let Some(Halfway { before, .. }) = &mut self.halfway else { return };
+        for (from, to) in [&self.value, &self.at_boundary].into_iter().zip(before) {
+            blas::copy(&self.backend, from.len(), from, to);
+        }
+    }
+
+    /// p at the end of a step, p + ahead (p − p before).
+    pub(super) fn show(&mut self, ahead: f64) {
+        let Some(Halfway { before, shown }) = &mut self.halfway else { return };
+        let (zero, ahead) = (F::literal(0.0), F::narrow(ahead));
+        let now = [&self.value, &self.at_boundary];
+        for ((now, before), shown) in now.into_iter().zip(before).zip(shown) {
+            let (n, more) = (now.len(), F::literal(1.0) + ahead);
+            blas::axpbypcz(&self.backend, n, more, now, -ahead, before, zero, shown);
+        }
     }
 
     /// p ← keep p − shift ψ − ν D F* / V.

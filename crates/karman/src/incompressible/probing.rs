@@ -62,7 +62,7 @@ impl<F: Real> Flow<F> {
             Field::Velocity(k) => {
                 (&self.components[k].now, self.momentum.quantities[k].prescribed.value())
             }
-            Field::Pressure => (&self.pressure.value, self.pressure.prescribed()),
+            Field::Pressure => (self.pressure(), self.pressure.prescribed()),
             Field::Temperature => match &self.thermal {
                 Some(thermal) => return thermal.evaluate(&self.backend, functionals),
                 None => unreachable!("asked of a flow without temperature"),

@@ -26,6 +26,8 @@ pub enum PressureCorrection {
 /// The numbers of one step: shift u − memory (u − u_before) … = −now C − then C_before + θ L u.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Formula {
+    /// Length of the step.
+    pub step: f64,
     pub bdf: Bdf,
     /// Share of the new level in the viscous terms.
     pub theta: f64,
@@ -40,13 +42,13 @@ impl Formula {
     pub(super) fn new(scheme: Scheme, step: f64, before: Option<f64>) -> Formula {
         let theta = if scheme == Scheme::Ab2Cn { 0.5 } else { 1.0 };
         let Some(before) = before else {
-            return Formula { bdf: Bdf::first(step), theta, now: 1.0, then: 0.0 };
+            return Formula { step, bdf: Bdf::first(step), theta, now: 1.0, then: 0.0 };
         };
         let (bdf, ahead) = match scheme {
             Scheme::Ab2Cn => (Bdf::first(step), 0.5 * step / before),
             Scheme::Bdf2 => (Bdf::second(step, before), step / before),
         };
-        Formula { bdf, theta, now: 1.0 + ahead, then: -ahead }
+        Formula { step, bdf, theta, now: 1.0 + ahead, then: -ahead }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a restart needs of a flow.
 
-use super::{Flow, IncompressibleError};
+use super::pressure::Halfway;
+use super::{Flow, IncompressibleError, Scheme};
 use crate::real::Real;
 
 /// The state of a flow between two steps.
@@ -10,6 +11,14 @@ pub struct State<F> {
     /// Time, steps taken, the length of the step before (0: none).
     pub clock: [f64; 3],
 }
+
+/// Names of the arrays of [`Halfway`].
+const HALFWAY: [&str; 4] = [
+    "pressure_before",
+    "pressure_before_at_boundary",
+    "pressure_shown",
+    "pressure_shown_at_boundary",
+];
 
 impl<F: Real> Flow<F> {
     /// Everything the next step depends on that is not made anew from it.
@@ -38,6 +47,11 @@ impl<F: Real> Flow<F> {
             ("excess_before", &self.excess_before),
         ] {
             arrays.push((name.to_owned(), self.backend.read(buffer)?));
+        }
+        if let Some(halfway) = &self.pressure.halfway {
+            for (name, buffer) in HALFWAY.iter().zip(halfway.before.iter().chain(&halfway.shown)) {
+                arrays.push(((*name).to_owned(), self.backend.read(buffer)?));
+            }
         }
         if let Some(thermal) = &self.thermal {
             let field = &thermal.field;
@@ -117,13 +131,20 @@ impl<F: Real> Flow<F> {
             backend.write(value, &read(&format!("outflow_{k}"), len));
         }
         self.momentum.set_mean_time([time, time])?;
-        self.pressure.set_time(time)?;
+        let halfway = self.numerics.scheme == Scheme::Ab2Cn;
+        self.pressure.set_mean_time([if halfway { time - step_before } else { time }, time])?;
         for (k, quantity) in self.momentum.quantities.iter_mut().enumerate() {
             let held = quantity.prescribed.value_mut();
             let values = read(&format!("held_{k}"), held.len());
             backend.write(held, &values);
         }
         self.refresh()?;
+        if let Some(Halfway { before, shown }) = &mut self.pressure.halfway {
+            for (name, buffer) in HALFWAY.iter().zip(before.iter_mut().chain(shown)) {
+                let len = buffer.len();
+                backend.write(buffer, &read(name, len));
+            }
+        }
         backend.write(&mut self.excess_before, &read("excess_before", n_faces));
         for (component, values) in self.components.iter_mut().zip(carried_before) {
             backend.write(&mut component.carried_before, &values);

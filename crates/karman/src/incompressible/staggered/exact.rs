@@ -3,7 +3,7 @@
 //!
 //! U_b takes the boundary's fluxes: that of the start, and a new one, a projection cleared along a tree
 //! of cells, where they change. A step solves Eᵀ Cᵀ A C E δx = Eᵀ Cᵀ r, r the residual of the momentum, so that
-//! no pressure is wanted; p follows from what is left of the momentum, G δp = r − A δU.
+//! no pressure is wanted; p follows from what is left of the momentum, G p = r − A δU.
 //!
 //! Source: Chang, Giraldo & Perot, J. Comput. Phys. 180 (2002) 183.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
@@ -119,7 +119,7 @@ impl<F: Real> Flow<F> {
             exact.rebase(staggered, &mut self.flux);
         }
         self.leave_momentum(staggered, formula, times, ahead)?;
-        self.pressure.add_change(&self.faces, &mut staggered.at_faces);
+        self.pressure.take_held(&self.faces, &mut staggered.at_faces);
 
         let (at_faces, circulation) = (&staggered.at_faces, &mut exact.circulation);
         let (scratch, b) = (&mut exact.scratch, &mut exact.right_hand_side);
@@ -146,10 +146,10 @@ impl<F: Real> Flow<F> {
             change,
         );
         let shift = formula.bdf.shift;
-        let pressure = self.pressure.project(&self.faces, &self.volume, shift, change)?;
+        let pressure = self.pressure.recover(&self.faces, &self.volume, shift, change)?;
         self.momentum.set_mean_time([times[1], times[1]])?;
         self.take_velocities(staggered);
-        self.pressure.advance(&self.volume, shift, 0.0, 1.0);
+        self.advance_pressure(formula);
         Ok((momentum, pressure))
     }
 
@@ -182,7 +182,7 @@ impl<F: Real> Flow<F> {
     }
 }
 
-/// a (r − A δU) / shift on free faces: what the increment of the pressure has to make free of divergence.
+/// a (r − A δU) / shift on free faces: what the pressure has to make free of divergence.
 ///
 /// Traffic a face: 4 + 4s.
 #[kernel(unbalanced_flux, out(flux))]

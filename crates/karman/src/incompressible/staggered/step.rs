@@ -7,7 +7,7 @@ use crate::incompressible::faces::Faces;
 use crate::incompressible::flow::{Flow, three};
 use crate::incompressible::kernels::{advance_velocity, transport_residual};
 use crate::incompressible::scheme::Formula;
-use crate::incompressible::{Arrangement, FlowCondition, IncompressibleError, PressureCorrection};
+use crate::incompressible::{FlowCondition, IncompressibleError};
 use crate::linear::{Method, Params, PreconditionerKind, SolveOutcome, Solver};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
@@ -130,14 +130,25 @@ impl<F: Real> Flow<F> {
         let (shift, one) = (F::narrow(formula.bdf.shift), F::literal(1.0));
         let Staggered { faces, rotation, change, curl, room, before, .. } = staggered;
         blas::axpbypcz(&backend, n_faces, -shift, &self.flux, shift, before, one, change);
+        // What the boundary changes counts by its share, as what is solved for does.
+        let theta = F::narrow(formula.theta);
+        let mean = &mut staggered.at_faces;
+        blas::axpbypcz(
+            &backend,
+            n_faces,
+            theta,
+            &self.flux,
+            one - theta,
+            before,
+            F::literal(0.0),
+            mean,
+        );
         let at_boundary = three(&self.components, |c| &c.at_boundary);
-        rotation.curl_of_vorticity(faces, &self.flux, Some(at_boundary), room, curl);
+        rotation.curl_of_vorticity(faces, mean, Some(at_boundary), room, curl);
         blas::axpy(&backend, n_faces, F::narrow(-self.viscosity), curl, change);
         faces.mass.multiply(change, &mut staggered.at_faces);
         self.leave_residuals(staggered, formula);
-        let classical = self.numerics.arrangement == Arrangement::Staggered;
-        let sees_pressure =
-            !(classical && self.numerics.pressure_correction == PressureCorrection::None);
+        let sees_pressure = self.sees_pressure();
         let pressure = (&self.pressure.value, &self.pressure.at_boundary);
         let last = staggered.residuals.len() - 1;
         let r = [0, 1, 2].map(|k| &staggered.residuals[if k <= last { k } else { 0 }]);
