@@ -155,7 +155,8 @@ impl Runner<'_> {
             let coarsening = 1 << halving;
             let mut own = coarser(&read_case, coarsening)
                 .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
-            let suffix = if halving == 0 { String::new() } else { format!("_coarser_{coarsening}") };
+            let suffix =
+                if halving == 0 { String::new() } else { format!("_coarser_{coarsening}") };
             let directory = self.output.join(format!("{}{suffix}", case.name));
             own.output.directory.clone_from(&directory);
             let summary = self.summary(own, &text)?;

@@ -58,8 +58,8 @@ pub use output::{
 };
 pub use run::{BackendChoice, CheckpointCase, Precision, RunCase};
 pub use suite::{
-    Curve, Figure, FigureAxis, FigureKind, MOST_HALVINGS, Reference, ReferenceData, SUITE_FILE, Suite,
-    SuiteCase, SuiteSection,
+    Curve, Figure, FigureAxis, FigureKind, MOST_HALVINGS, Reference, ReferenceData, SUITE_FILE,
+    Suite, SuiteCase, SuiteSection,
 };
 pub use table::{TableError, TimeTable};
 pub use time::{FlowTimeMethod, HeatTimeMethod, TimeCase, TimeMethod, TimeStep};

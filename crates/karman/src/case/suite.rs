@@ -187,12 +187,7 @@ fn check(file: &SuiteFile, folder: &Path, source: &Source) -> Result<Suite, Prob
     for file in files {
         sections.push(section(file.get_ref(), file.span(), &names, reader)?);
     }
-    Ok(Suite {
-        folder: folder.to_owned(),
-        title,
-        about: tidy(file.about.as_deref()),
-        sections,
-    })
+    Ok(Suite { folder: folder.to_owned(), title, about: tidy(file.about.as_deref()), sections })
 }
 
 fn check_member(name: &Spanned<String>, folder: &Path, names: &[String]) -> Result<(), Problem> {

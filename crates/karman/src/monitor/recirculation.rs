@@ -57,7 +57,10 @@ mod tests {
         let found = reversed_stretch(&distances, &speeds);
         // The chord of a parabola between samples h apart is off by h²/8 over the slope at most.
         let bound = 0.1 * 0.1 / 4.0 / (7.18 - 2.53);
-        assert!((found.start - 2.53).abs() < bound && (found.end - 7.18).abs() < bound, "{found:?}");
+        assert!(
+            (found.start - 2.53).abs() < bound && (found.end - 7.18).abs() < bound,
+            "{found:?}"
+        );
         // Of two bubbles the last.
         let two: Vec<f64> = distances.iter().map(|s| (1.3 * s).cos()).collect();
         let last = reversed_stretch(&distances, &two);

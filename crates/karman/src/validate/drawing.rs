@@ -104,5 +104,10 @@ fn add_slope(plot: &mut Plot, order: f64, points: &[[f64; 2]]) {
     let Some([x, y]) = points.iter().copied().find(|point| point[0] == low) else { return };
     let value = |at: f64| 0.6 * y * (at / x).powf(order);
     let points = [low, high].map(|at| [at, value(at)]).to_vec();
-    plot.series.push(Series { label: format!("order {order}"), style: Style::Dotted, look: 5, points });
+    plot.series.push(Series {
+        label: format!("order {order}"),
+        style: Style::Dotted,
+        look: 5,
+        points,
+    });
 }

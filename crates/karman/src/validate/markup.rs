@@ -34,7 +34,11 @@ pub(super) fn significant(value: f64, digits: usize) -> String {
     }
     let places = (digits as i32 - 1 - magnitude).clamp(0, 12) as usize;
     let text = format!("{value:.places$}");
-    with_minus(if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text })
+    with_minus(if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
+    })
 }
 
 fn scientific(value: f64, places: usize) -> String {

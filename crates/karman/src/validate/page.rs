@@ -36,7 +36,9 @@ pub fn page(suite: &Suite, results: &[CaseResult], about: &About) -> String {
     let passed = results.iter().filter(|result| result.passes()).count();
     let verdict = match passed == results.len() {
         true => format!("{} passed: {passed} of {passed} cases", badge(true)),
-        false => format!("{} {} of {} cases failed", badge(false), results.len() - passed, results.len()),
+        false => {
+            format!("{} {} of {} cases failed", badge(false), results.len() - passed, results.len())
+        }
     };
     let (machine, version) = (escaped(&about.machine), escaped(&about.version));
     // Writing to a String cannot fail.
@@ -103,7 +105,12 @@ fn overview(html: &mut String, suite: &Suite, results: &[CaseResult]) {
             escaped(&result.title),
             number(run.map(|run| grouped(cells(run)))),
             number(run.map(|run| grouped(steps(run)))),
-            number(run.map(|_| significant(result.runs.iter().map(seconds).fold(0.0, |a, b| a + b), 3))),
+            number(
+                run.map(|_| significant(
+                    result.runs.iter().map(seconds).fold(0.0, |a, b| a + b),
+                    3
+                ))
+            ),
             run.map_or(String::new(), |run| escaped(&backend(run))),
             result.checks.len(),
             badge(result.passes()),
@@ -193,7 +200,7 @@ fn check_table(html: &mut String, checks: &[Comparison]) {
         let _ = writeln!(
             html,
             "<tr{}><td>{}</td><td class=\"n\">{computed}</td><td class=\"n\">{}</td>\
-             <td class=\"n\">{difference}</td><td class=\"n\">±&#8239;{}</td><td>{}</td></tr>",
+             <td class=\"n\">{difference}</td><td class=\"n\">±&#8239;{}</td><td class=\"n\">{}</td></tr>",
             if check.is_met { "" } else { " class=\"failed\"" },
             escaped(&check.path),
             number(check.expected),
@@ -210,7 +217,9 @@ fn study_table(html: &mut String, section: &SuiteSection, result: &CaseResult) {
     for run in result.runs.iter().rev() {
         let _ = write!(html, "<th class=\"n\">{} cells</th>", grouped(cells(run)));
     }
-    html.push_str("<th class=\"n\">Order</th><th class=\"n\">Extrapolated</th></tr></thead>\n<tbody>\n");
+    html.push_str(
+        "<th class=\"n\">Order</th><th class=\"n\">Extrapolated</th></tr></thead>\n<tbody>\n",
+    );
     for expectation in &result.expected {
         let path = &expectation.path;
         let all = values(result, path);
@@ -258,15 +267,13 @@ fn facts(name: &str, run: &MeshRun) -> String {
     };
     let reached =
         if end > 0.0 { format!(" to t = {}", significant(end, 4)) } else { String::new() };
-    let threads = run.summary.pointer("/threads").and_then(Value::as_u64).unwrap_or(0);
     format!(
-        "<code>{}.toml</code> · {} · {steps}{reached}, {} · {} s on {} ({}), {threads} host threads, {} · karman {}",
+        "<code>{}.toml</code> · {} · {steps}{reached}, {} · {} s on {}, {} · karman {}",
         escaped(name),
         escaped(&elements.join(", ")),
         escaped(text("/outcome")),
         significant(seconds(run), 3),
-        escaped(text("/backend")),
-        escaped(text("/device")),
+        escaped(&backend(run)),
         escaped(text("/precision")),
         escaped(text("/version")),
     )

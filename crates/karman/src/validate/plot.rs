@@ -110,8 +110,11 @@ impl Scale {
             return ticks(self.low, self.high, wanted);
         }
         let decades = (self.low.floor() as i32, self.high.ceil() as i32);
-        let factors: &[f64] =
-            if self.high - self.low < 2.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let factors: &[f64] = match self.high - self.low {
+            ..1.0 => &[1.0, 2.0, 3.0, 4.0, 6.0, 8.0],
+            1.0..2.5 => &[1.0, 2.0, 5.0],
+            _ => &[1.0],
+        };
         let powers = (decades.0..=decades.1).flat_map(|k| factors.iter().map(move |f| (k, *f)));
         powers
             .map(|(k, factor)| (factor * 10f64.powi(k), power_text(k, factor)))
@@ -328,7 +331,7 @@ fn draw(svg: &mut String, series: &Series, points: &[[f64; 2]]) {
     };
     if line {
         let (stroke, width, dashes) = match series.style {
-            Style::Dotted => ("#444", 1.2, "1.5 3"),
+            Style::Dotted => ("#111", 1.6, "2 3"),
             _ => (colour, 1.8, DASHES[series.look % DASHES.len()]),
         };
         svg.push_str("<path d=\"");
@@ -378,6 +381,19 @@ fn marker(look: usize, x: f64, y: f64) -> String {
     path + "z"
 }
 
+/// Whether tags are closed in their order and texts are escaped.
+#[cfg(test)]
+pub(super) fn well_formed(markup: &str) -> bool {
+    let mut reader = quick_xml::Reader::from_str(markup);
+    loop {
+        match reader.read_event() {
+            Ok(quick_xml::events::Event::Eof) => return true,
+            Ok(_) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -402,22 +418,10 @@ mod tests {
         }
     }
 
-    /// Whether tags are closed in their order and texts are escaped.
-    pub(in super::super) fn is_well_formed(markup: &str) -> bool {
-        let mut reader = quick_xml::Reader::from_str(markup);
-        loop {
-            match reader.read_event() {
-                Ok(quick_xml::events::Event::Eof) => return true,
-                Ok(_) => {}
-                Err(_) => return false,
-            }
-        }
-    }
-
     #[test]
     fn a_plot_has_axes_curves_and_a_legend() {
         let svg = plot(vec![[0.0, 0.0], [0.5, 0.25], [1.0, 1.0]]).svg("p1");
-        assert!(is_well_formed(&svg), "{svg}");
+        assert!(well_formed(&svg), "{svg}");
         for text in [">0.0<", ">0.2<", ">1.0<", ">x<", ">u &amp; v<", ">computed<", ">band<"] {
             assert!(svg.contains(text), "{text}: {svg}");
         }
@@ -429,11 +433,12 @@ mod tests {
 
     #[test]
     fn no_points_and_numbers_that_are_none_draw_no_nonsense() {
-        for points in [vec![], vec![[1.0, 2.0]], vec![[0.0, f64::NAN], [1.0, 1.0], [f64::INFINITY, 3.0]]]
+        for points in
+            [vec![], vec![[1.0, 2.0]], vec![[0.0, f64::NAN], [1.0, 1.0], [f64::INFINITY, 3.0]]]
         {
             let svg = plot(points).svg("p");
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-            assert!(is_well_formed(&svg));
+            assert!(well_formed(&svg));
         }
     }
 
@@ -443,12 +448,14 @@ mod tests {
         wide.bands.clear();
         (wide.x.log, wide.y.log) = (true, true);
         let svg = wide.svg("p");
-        assert!(svg.contains(">1000<") && svg.contains("10<tspan dy=\"-5\" font-size=\"9\">6</tspan>"));
+        assert!(
+            svg.contains(">1000<") && svg.contains("10<tspan dy=\"-5\" font-size=\"9\">6</tspan>")
+        );
         assert!(svg.contains("−4</tspan>") && svg.contains(">0.1<"), "{svg}");
         let mut narrow = plot(vec![[1.0, 1.0], [4.0, 8.0]]);
         narrow.x.log = true;
         let svg = narrow.svg("p");
-        assert!(svg.contains(">1<") && svg.contains(">2<") && !svg.contains(">5<"), "{svg}");
+        assert!(svg.contains(">1<") && svg.contains(">4<") && !svg.contains(">5<"), "{svg}");
     }
 
     #[test]

@@ -27,11 +27,7 @@ pub(super) fn extrapolation(result: &CaseResult, path: &str) -> Option<Extrapola
     let (fine, coarse) = (finest - coarser, coarser - coarsest);
     let order = (coarse / fine).log2();
     let believed = order.is_finite() && (ORDERS[0]..=ORDERS[1]).contains(&order);
-    believed.then(|| Extrapolation {
-        finest,
-        limit: finest + fine / (order.exp2() - 1.0),
-        order,
-    })
+    believed.then(|| Extrapolation { finest, limit: finest + fine / (order.exp2() - 1.0), order })
 }
 
 /// The order at which an error falls between the two finest meshes.

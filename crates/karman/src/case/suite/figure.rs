@@ -1,8 +1,8 @@
 //! Figures of a suite: what is drawn against what, and the reference values under it.
 
 use super::super::error::Problem;
-use super::keyword::keyword;
 use super::super::value::{Maybe, Reader, Rule, ScalarFile, Sign, Value, required};
+use super::keyword::keyword;
 use crate::io::columns::Columns;
 use serde::Deserialize;
 use std::ops::Range;
@@ -246,7 +246,8 @@ fn curve(
     if own_value.is_empty() {
         return Err(Problem::at(span, "`value` is missing: a column or an entry of the summary"));
     }
-    let reference = file.reference.as_ref().map(|file| self::reference(file, reader)).transpose()?;
+    let reference =
+        file.reference.as_ref().map(|file| self::reference(file, reader)).transpose()?;
     let rule = Rule { name: "within", sign: Sign::Positive, time: false };
     let within = match &file.within {
         None => None,

@@ -314,7 +314,10 @@ fn bad_parameters_are_named() {
         (Generator::Box(BoxParams { cells: vec![0, 1, 1], ..cube() }), "cells = 0: from 1 to"),
         (Generator::Box(BoxParams { cells: vec![2000; 3], ..cube() }), "too many cells"),
         (Generator::Box(BoxParams { grading: vec![0.0; 3], ..cube() }), "grading = 0.0"),
-        (Generator::Box(BoxParams { wall_grading: vec![-2.0; 3], ..cube() }), "wall_grading = -2.0"),
+        (
+            Generator::Box(BoxParams { wall_grading: vec![-2.0; 3], ..cube() }),
+            "wall_grading = -2.0",
+        ),
         (
             Generator::Box(BoxParams {
                 grading: vec![1.0, 1.0, 2.0],
