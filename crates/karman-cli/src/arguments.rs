@@ -98,7 +98,8 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArguments {
-    /// A folder with a validation.toml, or the name of one below `cases`, such as incompressible
+    /// A folder of cases with a validation/suite.toml, or the name of one below `cases`, such as
+    /// incompressible
     pub(crate) suite: PathBuf,
     /// Cases of the suite, all where none is given; * stands for any letters, ? for one
     pub(crate) cases: Vec<String>,

@@ -25,7 +25,8 @@ fn suite(folder: &Path) {
     let write = |name: &str, text: &str| fs::write(bars.join(name), text).unwrap();
     write("good.toml", &(BAR.to_owned() + line));
     write("bad.toml", &BAR.replace("value = 0.5, absolute", "value = 0.6, absolute"));
-    write("validation.toml", SUITE);
+    fs::create_dir(bars.join("validation")).unwrap();
+    write("validation/suite.toml", SUITE);
 }
 
 #[test]
@@ -43,7 +44,7 @@ fn a_suite_becomes_a_page_and_a_failure_an_exit_code() {
     }
     // Results lie beside the page, not beside the cases.
     assert!(folder.path().join("validation-bars/good_coarser_2/summary.json").is_file());
-    assert_eq!(fs::read_dir(folder.path().join("cases/bars")).unwrap().count(), 3);
+    assert_eq!(fs::read_dir(folder.path().join("cases/bars")).unwrap().count(), 3, "the cases and the suite");
 
     let quick = ["validate", "cases/bars", "--quick", "-o", "page", "-q", "--backend", "cpu"];
     let (code, out, err) = karman(folder.path(), &quick);
@@ -78,7 +79,7 @@ fn what_is_asked_for_and_is_not_there_is_said_with_what_is() {
     for (arguments, expected) in [
         (
             &["bar"][..],
-            "there is neither bar/validation.toml nor cases/bar/validation.toml; suites: bars",
+            "there is neither bar/validation/suite.toml nor cases/bar/validation/suite.toml; suites: bars",
         ),
         (&["bars", "god"], "the suite has no case `god`; its cases: good, bad"),
         (&["bars", "go*", "x*"], "the suite has no case `x*`; its cases: good, bad"),
@@ -88,7 +89,7 @@ fn what_is_asked_for_and_is_not_there_is_said_with_what_is() {
         assert_eq!((code, out.as_str()), (1, ""), "{arguments:?}: {err}");
         assert_eq!(err, format!("error: {expected}\n"));
     }
-    let broken = folder.path().join("cases/bars/validation.toml");
+    let broken = folder.path().join("cases/bars/validation/suite.toml");
     fs::write(&broken, SUITE.replace("kind = \"line\"", "kind = \"curve\"")).unwrap();
     let (code, _, err) = karman(folder.path(), &["validate", "bars"]);
     assert_eq!(code, 1);

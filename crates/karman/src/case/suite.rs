@@ -1,4 +1,4 @@
-//! A suite of cases that are validated together: `validation.toml` in the folder of the cases. Which cases take
+//! A suite of cases that are validated together: `validation/suite.toml` in the folder of the cases. Which cases take
 //! part, what their numbers are called, which curves are drawn over which reference values.
 
 mod figure;
@@ -16,8 +16,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// Name of the file in the folder of the cases.
-pub const SUITE_FILE: &str = "validation.toml";
+/// The file, from the folder of the cases; beside it are the tables of reference values.
+pub const SUITE_FILE: &str = "validation/suite.toml";
 
 /// A checked suite.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +67,7 @@ pub struct SuiteCase {
 pub const MOST_HALVINGS: usize = 3;
 
 impl Suite {
-    /// Reads and checks `validation.toml` of a folder, and the tables of reference values it names.
+    /// Reads and checks [`SUITE_FILE`] of a folder of cases, and the tables of reference values it names.
     ///
     /// # Errors
     /// [`CaseError`], with the place.
@@ -78,7 +78,7 @@ impl Suite {
         Self::parse(&text, folder, &path.display().to_string())
     }
 
-    /// Checks the text of a suite; `folder` is where its paths start, `name` the file's name for messages.
+    /// Checks the text of a suite; `folder` is that of the cases, `name` the file's name for messages.
     ///
     /// # Errors
     /// As [`Suite::read`].
@@ -183,7 +183,8 @@ fn check(file: &SuiteFile, folder: &Path, source: &Source) -> Result<Suite, Prob
             names.push(name.get_ref().clone());
         }
     }
-    let reader = Reader { text: &source.text, folder, steady: true };
+    let tables = folder.join(SUITE_FILE).with_file_name("");
+    let reader = Reader { text: &source.text, folder: &tables, steady: true };
     for file in files {
         sections.push(section(file.get_ref(), file.span(), &names, reader)?);
     }

@@ -78,10 +78,10 @@ mod tests {
         assert_eq!(significant(0.0, 4), "0");
         assert_eq!(significant(1.2345e-9, 3), "1.23·10<sup>−9</sup>");
         assert_eq!(significant(f64::NAN, 3), "not finite");
-        assert_eq!(to_tolerance(-0.2127345, 0.00214), "−0.21273");
+        assert_eq!(to_tolerance(-0.2127345, 0.00214), "−0.2127");
         assert_eq!(to_tolerance(5.567, 0.0279), "5.567");
         assert_eq!(to_tolerance(350.0, 20.0), "350");
-        assert_eq!(to_tolerance(12.0, 0.0), "12.00000");
+        assert_eq!(to_tolerance(12.0, 0.0), "12.000000");
         assert_eq!(to_tolerance(1e-9, 1e-10), "1.000·10<sup>−9</sup>");
         assert_eq!(to_tolerance(0.0, 0.1), "0");
     }

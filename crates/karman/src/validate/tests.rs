@@ -55,13 +55,13 @@ fn suite() -> (tempfile::TempDir, Suite) {
         std::fs::write(path, text).unwrap();
     };
     ["good.toml", "bad.toml", "other.toml"].iter().for_each(|name| write(name, ""));
-    write("t.csv", "# source\nx,T\n0.25,0.26\n0.5,0.5\n2,9\n");
+    write("validation/t.csv", "# source\nx,T\n0.25,0.26\n0.5,0.5\n2,9\n");
     write("good/line_axis.csv", "s,x,temperature\n0,1,1.0\n1,0,0.0\n");
     for case in ["good", "bad"] {
         write(&format!("{case}/history.csv"), "step,time,residual\n1,0.1,0.5\n2,0.2,0.25\n");
         write(&format!("{case}/temperature.png"), "not quite a picture");
     }
-    let suite = Suite::parse(SUITE, folder.path(), "validation.toml").unwrap();
+    let suite = Suite::parse(SUITE, folder.path(), "suite.toml").unwrap();
     (folder, suite)
 }
 

@@ -38,13 +38,14 @@ fn folder() -> tempfile::TempDir {
     for name in ["a_1.toml", "a_2.toml", "b.toml"] {
         std::fs::write(folder.path().join(name), "").unwrap();
     }
-    std::fs::write(folder.path().join("u.csv"), "y,re_1,re_2\n0,1,2\n1,,4\n").unwrap();
+    std::fs::create_dir(folder.path().join("validation")).unwrap();
+    std::fs::write(folder.path().join("validation/u.csv"), "y,re_1,re_2\n0,1,2\n1,,4\n").unwrap();
     folder
 }
 
 fn parse(text: &str) -> Result<Suite, String> {
     let folder = folder();
-    Suite::parse(text, folder.path(), "validation.toml")
+    Suite::parse(text, folder.path(), "suite.toml")
         .map_err(|error| error.to_string().replace(&format!("{}/", folder.path().display()), ""))
 }
 
@@ -98,7 +99,7 @@ fn cases_are_chosen_by_pattern_and_by_time() {
 fn what_is_wrong_with_a_suite_is_said_with_its_place() {
     for (from, to, expected) in [
         ("title = \"Flow\"", "", "`title` is missing"),
-        ("[[section]]", "[[sektion]]", "unknown key `sektion`"),
+        ("sources", "source", "unknown key `source`"),
         ("name = \"b\"", "name = \"a_1\"", "case `a_1` is listed twice"),
         ("name = \"b\"", "name = \"c\"", "there is no case c.toml"),
         ("cases = [{ name = \"b\" }]", "cases = []", "`cases` lists no case"),
@@ -124,9 +125,9 @@ fn what_is_wrong_with_a_suite_is_said_with_its_place() {
             "`within` needs a `reference`",
         ),
         ("within = 0.1", "within = 0", "`within` must be positive, not 0"),
-        ("u.csv", "v.csv", "cannot read the table v.csv"),
+        ("u.csv", "v.csv", "cannot read the table validation/v.csv"),
         (", column = \"re_2\"", "", "the table has several columns: name a `column`"),
-        ("re_2\"", "re_3\"", "u.csv has no column `re_3`; columns: y, re_1, re_2"),
+        ("re_2\"", "re_3\"", "validation/u.csv has no column `re_3`; columns: y, re_1, re_2"),
         ("formula = \"2*x\"", "formula = \"2*q\"", "in an expression: unknown name `q`"),
         ("formula = \"2*x\"", "band = [2.0, 1.0]", "the band from 2 to 1 is empty"),
         ("formula = \"2*x\", label", "label", "a reference has one of `file`, `formula`, `band`"),
@@ -134,12 +135,12 @@ fn what_is_wrong_with_a_suite_is_said_with_its_place() {
         ("line = \"up\", ", "line = \"up\", at = 1.0, ", "`at` has a meaning in a figure of kind"),
     ] {
         let message = failure(from, to);
-        assert!(message.starts_with("validation.toml:"), "{message}");
+        assert!(message.starts_with("suite.toml:"), "{message}");
         assert!(message.contains(expected), "{from} -> {to}: {message}");
     }
     assert!(parse("title = \"none\"").unwrap_err().contains("the suite has no [[section]]"));
     let message = Suite::read(Path::new("no/such")).unwrap_err().to_string();
-    assert!(message.starts_with("cannot read the case no/such/validation.toml: "), "{message}");
+    assert!(message.starts_with("cannot read the case no/such/validation/suite.toml: "), "{message}");
 }
 
 /// The suites of the repository, with the cases and tables they name.
