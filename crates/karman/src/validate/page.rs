@@ -35,7 +35,7 @@ pub fn page(suite: &Suite, results: &[CaseResult], about: &About) -> String {
     let find = |case: &SuiteCase| results.iter().find(|result| result.name == case.name);
     let passed = results.iter().filter(|result| result.passes()).count();
     let verdict = match passed == results.len() {
-        true => format!("{} passed: {passed} of {passed} cases", badge(true)),
+        true => format!("{} {passed} of {passed} cases", badge(true)),
         false => {
             format!("{} {} of {} cases failed", badge(false), results.len() - passed, results.len())
         }
@@ -166,7 +166,7 @@ fn case_block(html: &mut String, section: &SuiteSection, case: &SuiteCase, resul
         check_table(html, &result.checks);
     }
     if case.halvings > 0 && result.runs.len() > 1 {
-        study_table(html, section, result);
+        study_table(html, section, case, result);
     }
     html.push_str("</div>\n");
     if let Some(picture) = picture(result) {
@@ -212,7 +212,7 @@ fn check_table(html: &mut String, checks: &[Comparison]) {
 }
 
 /// Values on all meshes, with the order of errors and extrapolations of all else.
-fn study_table(html: &mut String, section: &SuiteSection, result: &CaseResult) {
+fn study_table(html: &mut String, section: &SuiteSection, case: &SuiteCase, result: &CaseResult) {
     html.push_str("<table class=\"study\">\n<thead><tr><th>On coarser meshes</th>");
     for run in result.runs.iter().rev() {
         let _ = write!(html, "<th class=\"n\">{} cells</th>", grouped(cells(run)));
@@ -220,8 +220,11 @@ fn study_table(html: &mut String, section: &SuiteSection, result: &CaseResult) {
     html.push_str(
         "<th class=\"n\">Order</th><th class=\"n\">Extrapolated</th></tr></thead>\n<tbody>\n",
     );
-    for expectation in &result.expected {
-        let path = &expectation.path;
+    let expected = result.expected.iter().map(|expectation| expectation.path.as_str());
+    let mut paths: Vec<&str> = expected.collect();
+    let further = case.extrapolated.iter().map(|(path, _)| path.as_str());
+    paths.extend(further.filter(|path| !result.expected.iter().any(|e| e.path == *path)));
+    for path in paths {
         let all = values(result, path);
         let _ = write!(html, "<tr><td>{}</td>", escaped(section.name_of(path)));
         for value in all.iter().rev() {
