@@ -1,6 +1,6 @@
 //! The page of a suite of cases: each number and curve beside its reference, passed or not.
 //!
-//! Whoever runs the cases gives a [`CaseResult`] of each; [`checks`] holds it to its references and [`page`]
+//! Whoever runs the cases gives a [`CaseResult`] of each; [`checks`] holds it to its references and [`page()`]
 //! makes one HTML file of all, with nothing outside it.
 
 mod coarser;
