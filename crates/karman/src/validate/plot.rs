@@ -125,7 +125,7 @@ impl Scale {
 
 /// `factor`·10ᵏ, plainly where that is short.
 fn power_text(k: i32, factor: f64) -> String {
-    if (-2..4).contains(&k) {
+    if (-4..4).contains(&k) {
         let places = (-k).max(0) as usize;
         return format!("{:.places$}", factor * 10f64.powi(k));
     }
@@ -267,7 +267,7 @@ impl Plot {
                 let _ = writeln!(
                     svg,
                     "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                    x + sample + 6.0,
+                    x + sample + 8.0,
                     y + 4.0,
                     escaped(entry.label)
                 );
@@ -296,7 +296,7 @@ impl Entry<'_> {
     }
 
     fn width(&self) -> f64 {
-        self.sample_width() + 6.0 + LETTER * self.label.chars().count() as f64 + 18.0
+        self.sample_width() + 8.0 + LETTER * self.label.chars().count() as f64 + 18.0
     }
 }
 
@@ -326,7 +326,7 @@ fn draw(svg: &mut String, series: &Series, points: &[[f64; 2]]) {
         Style::Line => (true, None),
         Style::MarkedLine => (true, Some(colour)),
         Style::Markers => (false, Some(colour)),
-        Style::Hollow => (false, Some("#fff")),
+        Style::Hollow => (false, Some("none")),
         Style::Dotted => (true, None),
     };
     if line {
@@ -427,7 +427,7 @@ mod tests {
         }
         assert_eq!(svg.matches(">reference<").count(), 1, "{svg}");
         // Three points of each of two references, and their samples.
-        assert_eq!(svg.matches("fill=\"#fff\"").count(), 8, "{svg}");
+        assert_eq!(svg.matches("stroke-width=\"1.3\"").count(), 8, "{svg}");
         assert!(svg.contains("url(#p1)") && svg.contains("u &lt; 1"));
     }
 
@@ -451,7 +451,7 @@ mod tests {
         assert!(
             svg.contains(">1000<") && svg.contains("10<tspan dy=\"-5\" font-size=\"9\">6</tspan>")
         );
-        assert!(svg.contains("−4</tspan>") && svg.contains(">0.1<"), "{svg}");
+        assert!(svg.contains("−5</tspan>") && svg.contains(">0.1<"), "{svg}");
         let mut narrow = plot(vec![[1.0, 1.0], [4.0, 8.0]]);
         narrow.x.log = true;
         let svg = narrow.svg("p");
