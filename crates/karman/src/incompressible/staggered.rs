@@ -62,10 +62,10 @@ impl<F: Real> StaggeredFaces<F> {
         for face in 0..n {
             let area = geometry.area_vector_of(face);
             let (square, x) = (dot(area, area), geometry.face_centre_of(face));
-            let cells = [Some(mesh.face_left[face]), mesh.face_right.get(face).copied()];
-            for (side, cell) in cells.into_iter().enumerate() {
-                let Some(cell) = cell else { continue };
-                let centre = geometry.cell_centre_of(cell as usize);
+            let left = geometry.cell_centre_of(mesh.face_left[face] as usize);
+            let right = (face < inner).then(|| geometry.right_centre_of(mesh, face));
+            for (side, centre) in [Some(left), right].into_iter().enumerate() {
+                let Some(centre) = centre else { continue };
                 let arm = [0, 1, 2].map(|k| x[k] - centre[k]);
                 (0..3).for_each(|k| arms[side][k * n + face] = arm[k]);
                 masses[face] += dot(arm, area).abs() / square;

@@ -10,6 +10,7 @@ use std::f64::consts::PI;
 
 mod backends;
 mod orders;
+mod periodic;
 mod properties;
 mod staggered;
 

@@ -109,11 +109,6 @@ fn refuse_what_is_missing(case: &IncompressibleCase) -> Result<(), SimulationErr
         FlowScheme::Collocated | FlowScheme::Staggered => (),
         FlowScheme::ExactFractionalStep => return missing("scheme = \"exact_fractional_step\""),
     }
-    for patch in &case.boundary {
-        if let FlowBoundary::Periodic(_) = patch.condition {
-            return missing("a periodic patch");
-        }
-    }
     Ok(())
 }
 
@@ -132,7 +127,7 @@ fn condition(case: &IncompressibleCase, patch: &Patch) -> FlowCondition {
         Some(FlowBoundary::Outlet(value)) => FlowCondition::Outlet(shared(value)),
         Some(FlowBoundary::ConvectiveOutlet) => FlowCondition::ConvectiveOutlet,
         Some(FlowBoundary::Open(value)) => FlowCondition::Open(shared(value)),
-        // What is not available was refused, and a patch without a condition by the case.
+        // A patch without a condition was refused, and periodic ones are no patches any more.
         Some(FlowBoundary::Slip | FlowBoundary::Symmetry | FlowBoundary::Periodic(_)) | None => {
             FlowCondition::Slip
         }

@@ -146,7 +146,7 @@ pub static SECTIONS: &[Section] = &[
         key("outlet", "value", "none", "m²/s²", "The pressure over the density where fluid leaves.", "out.outlet = 0.0"),
         key("open", "value", "none", "m²/s²", "The same where fluid may enter as well.", "top.open = 0.0"),
         key("convective_outlet", "true", "none", "", "The velocity leaves at the mean speed through the patch, and vortices with it.", "out.convective_outlet = true"),
-        key("periodic", "string", "none", "", "What leaves here enters at the patch named, which in turn names this one.", "left.periodic = \"right\""),
+        key("periodic", "string", "none", "", "What leaves here enters at the patch named, and the other way round: the same patch moved by a translation, face by face. The other names this one, or has no entry.", "left.periodic = \"right\""),
     ]),
     section("boundary.PATCH.convection", "Exchange with a fluid outside.", &[
         key("coefficient", "value ≥ 0", "required", "W/(m² K)", "Heat transfer coefficient h.", "coefficient = 10.0"),
