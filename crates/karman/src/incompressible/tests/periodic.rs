@@ -87,7 +87,7 @@ fn a_stream_through_periodic_patches_is_kept() {
         (Element::Triangle, 2, 6, 0.15, Arrangement::Collocated),
         (Element::Mixed, 2, 6, 0.15, Arrangement::Collocated),
         (Element::Tetrahedron, 3, 4, 0.15, Arrangement::Collocated),
-        (Element::Mixed, 3, 4, 0.15, Arrangement::Collocated),
+        (Element::Hexahedron, 3, 4, 0.15, Arrangement::Collocated),
         // Two layers: two faces join the same cells.
         (Element::Quadrilateral, 2, 2, 0.0, Arrangement::Collocated),
         (Element::Quadrilateral, 2, 5, 0.0, Arrangement::Staggered),
@@ -110,12 +110,13 @@ fn a_stream_through_periodic_patches_is_kept() {
     }
 }
 
-/// Poiseuille's flow between y = 0 and 2, driven by a force f: u = f y (2 − y) / 2ν.
+/// Poiseuille's flow between y = 0 and 2, driven by a force f: u = f y (2 − y) / 2ν; kept, and on rectangles
+/// reached from rest.
 #[test]
 fn a_force_drives_a_channel_without_end() {
     const PARABOLA: Exact = Exact {
-        viscosity: 0.5,
-        velocity: |[_, y, _], _| [0.8 * y * (2.0 - y), 0.0, 0.0],
+        viscosity: 2.0,
+        velocity: |[_, y, _], _| [0.2 * y * (2.0 - y), 0.0, 0.0],
         pressure: |_, _| 0.0,
     };
     for (element, jitter, arrangement) in [
@@ -123,21 +124,27 @@ fn a_force_drives_a_channel_without_end() {
         (Element::Quadrilateral, 0.15, Arrangement::Collocated),
         (Element::Quadrilateral, 0.0, Arrangement::Staggered),
     ] {
-        let numerics = Numerics { arrangement, ..numerics(Convection::Central, Scheme::Bdf2) };
+        let mut numerics = Numerics { arrangement, ..numerics(Convection::Central, Scheme::Bdf2) };
+        if arrangement == Arrangement::Staggered {
+            // The steps are long: beyond ν Δt / h² = 1 the rotational term makes cells alternate.
+            numerics.pressure_correction = PressureCorrection::Incremental;
+        }
         let measured = [8, 16, 32].map(|n| {
             let (mesh, geometry) = closed_box((element, 2), n, jitter, 1);
             let backend = Backend::host(2).unwrap();
             let still = || FlowCondition::Velocity(nothing());
-            let mut problem = Problem {
-                conditions: mesh.patches.iter().map(|_| still()).collect(),
-                velocity: nothing(),
-                ..free(PARABOLA)
-            };
+            let conditions = mesh.patches.iter().map(|_| still()).collect();
+            let mut problem = Problem { conditions, ..free(PARABOLA) };
             problem.source[0] = Arc::new(0.8);
+            let from_rest = jitter == 0.0;
+            if from_rest {
+                problem.velocity = nothing();
+            }
+            let (steps, step) = if from_rest { (60, 0.1) } else { (n, 0.4 / n as f64) };
             backend.install(|| {
                 let mut flow =
                     Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
-                (0..60).for_each(|_| drop(flow.step(0.4).unwrap()));
+                (0..steps).for_each(|_| drop(flow.step(step).unwrap()));
                 errors(&backend, &flow, &geometry, PARABOLA).0
             })
         });

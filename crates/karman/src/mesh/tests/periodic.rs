@@ -5,6 +5,11 @@ use crate::mesh::{SIGN_BIT, index_of, partition, sign_of};
 
 const PAIRS: [[&str; 2]; 3] = [["xmin", "xmax"], ["ymax", "ymin"], ["zmin", "zmax"]];
 
+/// The pairs of a box; halves of a mixed one in space differ, but along y.
+fn pairs(name: &str, dimension: usize) -> &'static [[&'static str; 2]] {
+    if name == "Mixed in 3D" { &PAIRS[1..2] } else { &PAIRS[..dimension] }
+}
+
 fn joined(raw: RawMesh, pairs: &[[&str; 2]], renumber: Renumbering) -> Mesh {
     Mesh::new(raw, &options(renumber)).unwrap().join_periodic(pairs).unwrap()
 }
@@ -15,16 +20,20 @@ fn a_box_of_every_element_closes_upon_itself() {
         for renumber in [Renumbering::None, Renumbering::Rcm, Renumbering::Hilbert] {
             let before = Mesh::new(raw.clone(), &options(renumber)).unwrap();
             let dimension = before.dimension;
-            let mesh = joined(raw.clone(), &PAIRS[..dimension], renumber);
-            assert!(mesh.patches.is_empty() && mesh.warnings.is_empty(), "{name}");
-            assert_eq!(mesh.n_interior_faces(), mesh.n_faces(), "{name}");
-            let outer = before.n_faces() - before.n_interior_faces();
-            assert_eq!(mesh.n_faces(), before.n_interior_faces() + outer / 2, "{name}");
+            let pairs = pairs(&name, dimension);
+            let mesh = joined(raw.clone(), pairs, renumber);
+            assert_eq!(mesh.patches.len(), 2 * (dimension - pairs.len()), "{name}");
+            assert!(mesh.warnings.is_empty(), "{name}");
+            let outer = |mesh: &Mesh| mesh.n_faces() - mesh.n_interior_faces();
+            let merged = (outer(&before) - outer(&mesh)) / 2;
+            assert_eq!(mesh.n_interior_faces(), before.n_interior_faces() + merged, "{name}");
+            assert_eq!(mesh.n_faces(), before.n_faces() - merged, "{name}");
             assert_eq!(mesh.points, before.points, "{name}");
-            let pairs = || mesh.face_left.iter().zip(&mesh.face_right);
-            assert!(pairs().is_sorted() && pairs().all(|(l, r)| l < r), "{name}");
+            let cells = || mesh.face_left.iter().zip(&mesh.face_right);
+            assert!(cells().is_sorted() && cells().all(|(l, r)| l < r), "{name}");
             let sizes = [1.0, -2.0, 1.5];
-            for (k, join) in mesh.joins.iter().enumerate() {
+            for join in &mesh.joins {
+                let k = PAIRS.iter().position(|pair| join.patches == *pair).unwrap();
                 let moved = [0, 1, 2].map(|axis| if axis == k { sizes[k] } else { 0.0 });
                 for (found, want) in join.translation.iter().zip(moved) {
                     assert!((found - want).abs() < 4e-15, "{name}: {:?}", join.translation);
@@ -118,7 +127,7 @@ fn one_pair_leaves_the_other_patches_and_the_file_as_they_were() {
 
 #[test]
 fn two_joins_one_after_the_other_are_two_at_once() {
-    for (name, raw) in samples(0.0) {
+    for (name, raw) in samples(0.0).into_iter().filter(|(name, _)| name != "Mixed in 3D") {
         let at_once = joined(raw.clone(), &PAIRS[..2], Renumbering::Hilbert);
         let first = joined(raw, &PAIRS[..1], Renumbering::Hilbert);
         assert_eq!(first.join_periodic(&PAIRS[1..2]).unwrap(), at_once, "{name}");
@@ -128,7 +137,7 @@ fn two_joins_one_after_the_other_are_two_at_once() {
 #[test]
 fn a_part_sees_its_neighbours_across_a_join() {
     for (name, raw) in samples(0.1) {
-        let mesh = joined(raw, &PAIRS[..2], Renumbering::Hilbert);
+        let mesh = joined(raw, pairs(&name, 2), Renumbering::Hilbert);
         let geometry = Geometry::new(&mesh).unwrap();
         let parts: Vec<u32> = (0..mesh.n_cells())
             .map(|cell| u32::from(geometry.cell_centre_of(cell)[0] > 0.8))
@@ -173,18 +182,18 @@ fn refused(raw: RawMesh, pairs: &[[&str; 2]]) -> String {
 
 #[test]
 fn patches_that_are_no_pair_are_refused() {
-    insta::assert_snapshot!(refused(rectangle([4, 5]), &[["xmin", "left"]]), @r#""#);
-    insta::assert_snapshot!(refused(rectangle([4, 5]), &[["xmin", "ymin"]]), @r#""#);
-    insta::assert_snapshot!(refused(rectangle([4, 4]), &[["xmin", "ymin"]]), @r#""#);
+    insta::assert_snapshot!(refused(rectangle([4, 5]), &[["xmin", "left"]]), @r#"the mesh has no patch "left"; its patches are xmin, xmax, ymin, ymax"#);
+    insta::assert_snapshot!(refused(rectangle([4, 5]), &[["xmin", "ymin"]]), @r#"patches "xmin" and "ymin" are no periodic pair: they have 5 and 4 faces; the second must be the first moved by a translation, face by face"#);
+    insta::assert_snapshot!(refused(rectangle([4, 4]), &[["xmin", "ymin"]]), @r#"patches "xmin" and "ymin" are no periodic pair: moved by (0.5, -0.5, 0), which takes the centre of the first to that of the second, the node of the first at (0, 0, 0) is 5.000e-1 off the nearest node of the second (2.5e-5 is tolerated)"#);
     insta::assert_snapshot!(
-        refused(rectangle([4, 4]), &[["xmin", "xmax"], ["xmax", "ymin"]]), @r#""#);
-    insta::assert_snapshot!(refused(rectangle([4, 1]), &[["ymin", "ymax"]]), @r#""#);
-    insta::assert_snapshot!(refused(rectangle([4, 4]), &[["ymin", "ymin"]]), @r#""#);
+        refused(rectangle([4, 4]), &[["xmin", "xmax"], ["xmax", "ymin"]]), @r#"patch "xmax" is in two periodic pairs"#);
+    insta::assert_snapshot!(refused(rectangle([4, 1]), &[["ymin", "ymax"]]), @r#"cell 0 (quadrilateral of region "default" at (0.125, 0.5, 0)) reaches from patch "ymin" to its periodic partner "ymax" and would be its own neighbour: two layers of cells are needed between them, or make both a plane of symmetry"#);
+    insta::assert_snapshot!(refused(rectangle([4, 4]), &[["ymin", "ymin"]]), @r#"patches "ymin" and "ymin" are no periodic pair: at (0.125, 0, 0) the mesh lies on the same side of both, so that what leaves through one does not enter through the other"#);
     let mut bent = rectangle([4, 4]);
     for point in bent.points.iter_mut().filter(|point| point[0] == 1.0 && point[1] == 0.5) {
         point[1] += 0.01;
     }
-    insta::assert_snapshot!(refused(bent, &[["xmin", "xmax"]]), @r#""#);
+    insta::assert_snapshot!(refused(bent, &[["xmin", "xmax"]]), @r#"patches "xmin" and "xmax" are no periodic pair: moved by (1, 0, 0), which takes the centre of the first to that of the second, the node of the first at (0, 0.5, 0) is 1.000e-2 off the nearest node of the second (2.4e-5 is tolerated)"#);
 }
 
 /// Two layers of two bricks each, their upper triangles cut along the other diagonal.
@@ -226,7 +235,7 @@ fn faces_cut_along_another_diagonal_are_refused() {
         let patch = group(&names[mirrored.boundary.groups[k] as usize], true);
         both.boundary.push(mirrored.boundary.shapes[k], &nodes, patch);
     }
-    insta::assert_snapshot!(refused(both, &[["low", "high"]]), @r#""#);
+    insta::assert_snapshot!(refused(both, &[["low", "high"]]), @r#"patches "low" and "high" are no periodic pair: their nodes lie on each other, but the face of the first at (0.333333, 0.166667, 0) joins nodes that no face of the second joins"#);
 }
 
 #[test]
@@ -236,7 +245,7 @@ fn nodes_slightly_off_are_moved_onto_their_images() {
         point[1] += 1e-6;
     }
     let mesh = joined(raw, &[["xmin", "xmax"]], Renumbering::None);
-    insta::assert_snapshot!(mesh.warnings[0], @r#""#);
+    insta::assert_snapshot!(mesh.warnings[0], @r#"1 nodes of patch "xmax" were moved by up to 1.000e-6 onto those of its periodic partner "xmin""#);
     assert_eq!(mesh.joins[0].translation, [1.0, 0.0, 0.0]);
     assert_moments(&mesh, "snapped");
 }
