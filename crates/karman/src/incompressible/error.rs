@@ -17,7 +17,7 @@ pub enum IncompressibleError {
         patches: usize,
     },
     /// The viscosity is not positive.
-    #[error("the viscosity is {value}; it must be positive and finite")]
+    #[error("the viscosity is {value}; it must be positive and finite, or 0 with `rk3`")]
     Viscosity {
         /// Its value.
         value: f64,

@@ -141,6 +141,11 @@ impl<F: Real> StaggeredFaces<F> {
         mass_product(&self.backend, x.len(), &self.is_free, x, &self.mass, factor, y);
     }
 
+    /// y ← M⁻¹ x.
+    pub(super) fn divide_by_mass(&self, x: &Buffer<F>, y: &mut Buffer<F>) {
+        mass_quotient(&self.backend, x.len(), x, &self.mass, y);
+    }
+
     /// shift M, for a preconditioner.
     pub(super) fn diagonal(&self, shift: f64) -> Result<Matrix<F>, LinearError> {
         let n = self.masses.len();
@@ -311,6 +316,12 @@ pub(super) fn mass_of_face<F: Real>(
     factor: F,
 ) -> F {
     if is_free[f] == 0 { F::literal(0.0) } else { factor * mass[f] * x[f] }
+}
+
+/// x / (L/A). Traffic 3s.
+#[kernel(mass_quotient, out(y))]
+pub(super) fn quotient_of_face<F: Real>(f: usize, x: &View<F>, mass: &View<F>) -> F {
+    x[f] / mass[f]
 }
 
 /// y ← x where the flux is held. Traffic 4 + 3s.

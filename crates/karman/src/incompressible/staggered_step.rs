@@ -56,6 +56,21 @@ impl<F: Real> Staggered<F> {
         })
     }
 
+    /// dU/dt = M⁻¹ (N V⁻¹ r − G p) of what was left of the momentum, for explicit stages.
+    pub(super) fn make_rate(&mut self, pressure: Option<(&Buffer<F>, &Buffer<F>)>) {
+        let backend = self.faces.backend().clone();
+        let last = self.residuals.len() - 1;
+        let r = [0, 1, 2].map(|k| &self.residuals[if k <= last { k } else { 0 }]);
+        blas::fill(&backend, self.at_faces.len(), F::literal(0.0), &mut self.at_faces);
+        self.faces.add_to_faces(r, pressure, &mut self.at_faces);
+        self.faces.divide_by_mass(&self.at_faces, &mut self.change);
+    }
+
+    /// What [`Staggered::make_rate`] made: `[n_faces]`.
+    pub(super) fn rate(&self) -> &Buffer<F> {
+        &self.change
+    }
+
     /// Takes the fluxes at the start.
     pub(super) fn start(&mut self, flux: &Buffer<F>) {
         blas::copy(self.faces.backend(), flux.len(), flux, &mut self.before);
@@ -127,7 +142,10 @@ impl<F: Real> Flow<F> {
     }
 
     /// F ← u_b·S where the velocity is held.
-    fn hold_flux(&mut self, staggered: &Staggered<F>) -> Result<(), IncompressibleError> {
+    pub(super) fn hold_flux(
+        &mut self,
+        staggered: &Staggered<F>,
+    ) -> Result<(), IncompressibleError> {
         let [x, y, z] = three(&self.components, |c| &c.at_boundary);
         hold_flux(
             &self.backend,
@@ -146,7 +164,7 @@ impl<F: Real> Flow<F> {
     }
 
     /// What is left of the momentum of each cell, without the pressure.
-    fn leave_residuals(&mut self, staggered: &mut Staggered<F>, formula: &Formula) {
+    pub(super) fn leave_residuals(&mut self, staggered: &mut Staggered<F>, formula: &Formula) {
         let backend = self.backend.clone();
         let n = self.volume.len();
         for (k, component) in self.components.iter_mut().enumerate() {

@@ -149,9 +149,7 @@ fn thermal(case: &ThermalCase, mesh: &Mesh) -> ThermalProblem {
 fn numerics(case: &Case, flow: &IncompressibleCase) -> Result<Numerics, SimulationError> {
     let scheme = match case.time.as_ref().map(|time| time.method) {
         Some(TimeMethod::Flow(FlowTimeMethod::Ab2Cn)) => Scheme::Ab2Cn,
-        Some(TimeMethod::Flow(FlowTimeMethod::Rk3)) => {
-            return Err(SimulationError::NotAvailable { what: "method = \"rk3\"".to_owned() });
-        }
+        Some(TimeMethod::Flow(FlowTimeMethod::Rk3)) => Scheme::Rk3,
         _ => Scheme::Bdf2,
     };
     let systems = Systems { corrected: false, steady: false };

@@ -54,13 +54,16 @@ fn fields(backend: &Backend, flow: &Flow<f64>) -> Vec<f64> {
 }
 
 /// Elements with the dimension, and what is asked of the scheme on them.
-const CASES: [(Element, usize, usize, Convection, Scheme, Arrangement); 6] = [
+const CASES: [(Element, usize, usize, Convection, Scheme, Arrangement); 9] = [
     (Element::Triangle, 2, 6, Convection::LinearUpwind, Scheme::Bdf2, Arrangement::Collocated),
     (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn, Arrangement::Collocated),
     (Element::Tetrahedron, 3, 3, Convection::Central, Scheme::Bdf2, Arrangement::Collocated),
     (Element::Hexahedron, 3, 4, Convection::Upwind, Scheme::Bdf2, Arrangement::Collocated),
     (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn, Arrangement::Staggered),
     (Element::Hexahedron, 3, 4, Convection::Upwind, Scheme::Bdf2, Arrangement::Staggered),
+    (Element::Triangle, 2, 6, Convection::LinearUpwind, Scheme::Rk3, Arrangement::Collocated),
+    (Element::Hexahedron, 3, 4, Convection::Central, Scheme::Rk3, Arrangement::Collocated),
+    (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Rk3, Arrangement::Staggered),
 ];
 
 #[test]

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A box of side 2 whose patches of the first `periodic` axes are joined.
-fn closed_box(
+pub(super) fn closed_box(
     (element, dimension): (Element, usize),
     n: usize,
     jitter: f64,
