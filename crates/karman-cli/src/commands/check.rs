@@ -110,6 +110,7 @@ fn check(path: &Path) -> Result<(Case, Mesh), Fault> {
     case.check_patches(&raw.patches).map_err(Fault::Case)?;
     case.check_regions(&raw.regions).map_err(Fault::Case)?;
     let mesh = Mesh::new(raw, &mesh_source::options(&case.mesh)).map_err(Fault::other)?;
+    let mesh = mesh.join_periodic(&case.periodic_pairs()).map_err(Fault::other)?;
     Geometry::new(&mesh).map_err(Fault::other)?;
     let probes = &case.output.probes;
     let names: Vec<&str> = probes.iter().map(|probe| probe.name.as_str()).collect();

@@ -47,7 +47,7 @@ pub fn operators<F: Real>(
     let counts = Counts::new::<F>(&m.mesh);
     incidence::<F>(bench, &m.mesh, &cells, &counts)?;
     edges::<F>(bench, &m.mesh, topology, &counts)?;
-    let geometry = MeshGeometry::<F>::new(bench.backend, &m.geometry);
+    let geometry = MeshGeometry::<F>::new(bench.backend, &m.mesh, &m.geometry);
     reconstructions(bench, &cells, &geometry, &counts)?;
     gradients(bench, &cells, &geometry, &counts)
 }
@@ -131,7 +131,21 @@ fn reconstructions<F: Real>(
         let (x_f, x_c) = (&g.face_centre, &g.cell_centre);
         let out = &mut of_cells;
         interpolate(
-            k, n, &c.offsets, &c.faces, &flux, x_f, x_c, &g.volume, n_faces, n, c.rows, out,
+            k,
+            n,
+            &c.offsets,
+            &c.faces,
+            &flux,
+            x_f,
+            x_c,
+            &g.volume,
+            &g.shift,
+            inner,
+            n_faces,
+            n,
+            c.rows,
+            g.is_joined,
+            out,
         );
     })?;
     let v = backend.upload(values::<F>(3 * n));
@@ -140,7 +154,8 @@ fn reconstructions<F: Real>(
     bench.time("integration", real, n_faces, bytes, |k| {
         let (x_f, x_c) = (&g.face_centre, &g.cell_centre);
         let out = &mut of_faces;
-        integrate(k, n_faces, &c.left, &c.right, &v, x_f, x_c, inner, n_faces, n, out);
+        let (left, right, joined) = (&c.left, &c.right, g.is_joined);
+        integrate(k, n_faces, left, right, &v, x_f, x_c, &g.shift, inner, n_faces, n, joined, out);
     })?;
     Ok(())
 }
@@ -163,7 +178,23 @@ fn gradients<F: Real>(
         let (x_f, x_c) = (&g.face_centre, &g.cell_centre);
         let (offsets, items, left, right) = (&c.offsets, &c.faces, &c.left, &c.right);
         least_squares_gradient(
-            k, n, offsets, items, left, right, &p, &known, &weight, x_f, x_c, inner, n_faces, n, 3,
+            k,
+            n,
+            offsets,
+            items,
+            left,
+            right,
+            &p,
+            &known,
+            &weight,
+            x_f,
+            x_c,
+            &g.shift,
+            inner,
+            n_faces,
+            n,
+            3,
+            g.is_joined,
             &mut slope,
         );
     })?;
@@ -189,9 +220,11 @@ fn gradients<F: Real>(
             x_f,
             area,
             x_c,
+            &g.shift,
             inner,
             n_faces,
             n,
+            g.is_joined,
             &mut at_faces,
         );
     })?;

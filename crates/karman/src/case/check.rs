@@ -52,6 +52,9 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
         EquationFile::Incompressible(keys) => flow(file, keys, names, reader, &mut problems),
     };
     let time = problems.keep(check_time(file, &equation_file, names));
+    if let (Some(Some(time)), EquationFile::Incompressible(keys)) = (&time, equation_file) {
+        problems.keep(incompressible::check_viscosity(keys, time.method));
+    }
     let linear_solver = check_linear_solver(file.linear_solver.as_ref(), names);
     let linear_solver = problems.keep(linear_solver);
     problems.keep(file.adaptation());

@@ -26,7 +26,7 @@ pub enum FlowBoundary {
     Open(Value),
     /// The velocity is carried out at the mean speed.
     ConvectiveOutlet,
-    /// What leaves here enters at the patch named, which names this one.
+    /// What leaves here enters at the patch named, which has this one as its own.
     Periodic(String),
 }
 
@@ -79,6 +79,13 @@ pub(crate) fn check(
     // An entry that is wrong in itself would only be reported twice.
     if problems.is_empty() {
         problems = file.iter().flat_map(|file| unpaired(file.get_ref())).collect();
+    }
+    for (patch, other) in file.iter().flat_map(|file| named_alone(file.get_ref())) {
+        let back = FlowBoundary::Periodic(patch);
+        let heat = HeatBoundary::Insulated;
+        let other = other.get_ref();
+        conditions.flow.push(PatchCondition { patch: other.clone(), condition: back });
+        conditions.thermal.push(PatchCondition { patch: other.clone(), condition: heat });
     }
     if problems.is_empty() { Ok(conditions) } else { Err(problems) }
 }
@@ -192,14 +199,42 @@ fn flow(table: &PatchTableFile, reader: Reader<'_>) -> Result<Option<FlowBoundar
     Ok(None)
 }
 
-/// Periodic patches whose partner does not name them. A partner that the mesh lacks is found as
-/// every name of `[boundary]` is: it has an entry there, or it is found here.
-fn unpaired(file: &BoundaryFile) -> Vec<Problem> {
-    let partner = |entry: &'_ PatchFile| match entry {
+fn partner(entry: &PatchFile) -> Option<Spanned<String>> {
+    match entry {
         PatchFile::Table(table) => table.periodic.clone(),
         PatchFile::Kind(_) => None,
-    };
+    }
+}
+
+/// Periodic patches and the partners they name.
+pub(super) fn pairs(file: &BoundaryFile) -> impl Iterator<Item = [String; 2]> {
+    file.0.iter().filter_map(|(patch, entry)| {
+        let other = partner(entry.get_ref())?;
+        Some([patch.get_ref().clone(), other.get_ref().clone()])
+    })
+}
+
+/// Periodic patches with a partner that has no entry of its own, which is then the same pair told by one
+/// side.
+pub(super) fn named_alone(file: &BoundaryFile) -> impl Iterator<Item = (String, Spanned<String>)> {
+    let has_entry = |name: &str| file.0.iter().any(|(patch, _)| patch.get_ref() == name);
+    file.0.iter().filter_map(move |(patch, entry)| {
+        let other = partner(entry.get_ref())?;
+        (!has_entry(other.get_ref())).then(|| (patch.get_ref().clone(), other))
+    })
+}
+
+/// Periodic patches whose partner says something else. One without an entry is named by one side alone;
+/// where another patch claims either of the two it is a name mistaken.
+fn unpaired(file: &BoundaryFile) -> Vec<Problem> {
     let of_patch = |name: &str| file.0.iter().find(|(patch, _)| patch.get_ref() == name);
+    let is_claimed = |by_another_than: &str, names: [&str; 2]| {
+        file.0.iter().any(|(patch, entry)| {
+            let claimed = partner(entry.get_ref());
+            patch.get_ref() != by_another_than
+                && claimed.is_some_and(|claimed| names.contains(&claimed.get_ref().as_str()))
+        })
+    };
     let mut problems = Vec::new();
     for (patch, entry) in &file.0 {
         let Some(other) = partner(entry.get_ref()) else { continue };
@@ -210,6 +245,9 @@ fn unpaired(file: &BoundaryFile) -> Vec<Problem> {
             continue;
         }
         let Some((_, found)) = of_patch(other) else {
+            if !is_claimed(patch, [patch, other]) {
+                continue;
+            }
             let known = file.0.iter().map(|(name, _)| name.get_ref().as_str());
             let known = known.filter(|name| *name != patch);
             let message = format!("[boundary] has no patch \"{other}\"");

@@ -6,6 +6,7 @@ use super::flow_boundary::{FlowBoundary, FlowConditions};
 use super::initial::FlowInitial;
 use super::keyword::keyword;
 use super::linear_solver::{self, LinearSolverCase, LinearSolverFile};
+use super::time::{FlowTimeMethod, TimeMethod};
 use super::value::{
     Maybe, Reader, Rule, ScalarFile, Sign, Value, VectorFile, number, point, required,
 };
@@ -17,7 +18,7 @@ use toml::Spanned;
 pub struct IncompressibleCase {
     /// Where the unknowns are and how the pressure is coupled; default `collocated`.
     pub scheme: FlowScheme,
-    /// Kinematic viscosity ν > 0.
+    /// Kinematic viscosity ν > 0, or 0 with the method `rk3`.
     pub viscosity: f64,
     /// How velocity is carried; default `central`.
     pub convection: ConvectionScheme,
@@ -138,7 +139,7 @@ pub(crate) fn check(
     let of_thermal = |file| check_thermal(file, initial.temperature, thermal, reader);
     Ok(IncompressibleCase {
         scheme: keys.scheme.unwrap_or(FlowScheme::Collocated),
-        viscosity: number(&keys.viscosity, 0.0, "viscosity", Sign::Positive)?,
+        viscosity: number(&keys.viscosity, 0.0, "viscosity", Sign::NotNegative)?,
         convection: keys.convection.unwrap_or(ConvectionScheme::Central),
         pressure_correction: keys
             .pressure_correction
@@ -152,6 +153,22 @@ pub(crate) fn check(
         momentum: linear_solver::check(keys.momentum.as_ref(), TOLERANCE)?,
         thermal: keys.thermal.as_ref().map(of_thermal).transpose()?,
     })
+}
+
+/// That a flow without viscosity has an explicit method.
+pub(crate) fn check_viscosity(
+    file: &Spanned<IncompressibleFile>,
+    method: TimeMethod,
+) -> Result<(), Problem> {
+    match &file.get_ref().viscosity {
+        Some(value)
+            if *value.get_ref() == 0.0 && method != TimeMethod::Flow(FlowTimeMethod::Rk3) =>
+        {
+            let problem = Problem::at(value.span(), "`viscosity` must be positive, not 0");
+            Err(problem.note("a flow without viscosity needs `method = \"rk3\"` in [time]"))
+        }
+        _ => Ok(()),
+    }
 }
 
 const SOURCE: Rule = Rule { name: "source", sign: Sign::Any, time: true };

@@ -139,6 +139,20 @@ impl Case {
         check::check(&file, folder, &source).map_err(|problems| source.invalid(problems))
     }
 
+    /// Pairs of patches that are periodic with each other, each pair once.
+    pub fn periodic_pairs(&self) -> Vec<[&str; 2]> {
+        let Equation::Incompressible(flow) = &self.equation else { return vec![] };
+        let mut pairs: Vec<[&str; 2]> = vec![];
+        for PatchCondition { patch, condition } in &flow.boundary {
+            if let FlowBoundary::Periodic(other) = condition
+                && !pairs.contains(&[other, patch])
+            {
+                pairs.push([patch, other]);
+            }
+        }
+        pairs
+    }
+
     /// Whether the case has a march in time.
     pub fn is_steady(&self) -> bool {
         self.time.is_none()

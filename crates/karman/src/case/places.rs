@@ -3,7 +3,7 @@
 use super::error::{Problem, Source};
 use super::file::{CaseFile, EquationFile};
 use super::value::QuantityFile;
-use super::{Case, CaseError, boundary, heat};
+use super::{Case, CaseError, boundary, flow_boundary, heat};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -15,6 +15,8 @@ pub(super) struct Places {
     /// A condition that any patch may have, for lines to paste.
     kind: &'static str,
     patches: Vec<(String, Range<usize>)>,
+    /// Those of `patches` that are periodic.
+    periodic: Vec<String>,
     grouped_patches: Vec<(String, Range<usize>)>,
     regions: Vec<(String, Range<usize>)>,
     /// Quantities given as `{ region = number }`: key, place and the regions they name.
@@ -23,7 +25,8 @@ pub(super) struct Places {
 
 impl Case {
     /// Checks that `[boundary]` and `[[output.patch]]` name the patches of the mesh, and
-    /// `[boundary]` all of them. The patches that `periodic` names have entries in `[boundary]`.
+    /// `[boundary]` all of them, a partner that `periodic` names being named; and that no group is of
+    /// periodic patches.
     ///
     /// # Errors
     /// [`CaseError::Invalid`]: patches of the case that the mesh lacks, each at its line with the
@@ -37,6 +40,14 @@ impl Case {
                 let message = format!("the mesh has no patch \"{patch}\"");
                 let problem = Problem::at(span.clone(), message);
                 problems.push(problem.among(patch, "patches of the mesh", in_mesh()));
+            }
+        }
+        for (patch, span) in &places.grouped_patches {
+            if places.periodic.contains(patch) {
+                let message = format!(
+                    "patch \"{patch}\" is periodic: there is no boundary to integrate over"
+                );
+                problems.push(Problem::at(span.clone(), message));
             }
         }
         let has_condition = |patch: &str| places.patches.iter().any(|(name, _)| name == patch);
@@ -97,12 +108,20 @@ impl Places {
                 EquationFile::Incompressible(_) => "no_slip",
             },
             patches: patches.map(|(patch, _)| text_and_span(patch)).collect(),
+            periodic: vec![],
             grouped_patches: grouped.map(text_and_span).collect(),
             regions: Vec::new(),
             by_region: Vec::new(),
         };
-        if let EquationFile::Heat(heat) = equation {
-            places.add_regions(heat.get_ref());
+        match equation {
+            EquationFile::Heat(heat) => places.add_regions(heat.get_ref()),
+            EquationFile::Incompressible(_) => {
+                let alone =
+                    boundary.iter().flat_map(|file| flow_boundary::named_alone(file.get_ref()));
+                places.patches.extend(alone.map(|(_, other)| text_and_span(&other)));
+                let pairs = boundary.iter().flat_map(|file| flow_boundary::pairs(file.get_ref()));
+                places.periodic = pairs.flatten().collect();
+            }
         }
         places
     }

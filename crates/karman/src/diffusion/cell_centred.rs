@@ -69,7 +69,7 @@ fn interior_flux(
     let area = geometry.area_vector_of(face);
     let s = dot(area, area).sqrt();
     let n = area.map(|a| a / s);
-    let (xl, xr) = (geometry.cell_centre_of(l), geometry.cell_centre_of(r));
+    let (xl, xr) = (geometry.cell_centre_of(l), geometry.right_centre_of(mesh, face));
     let x = geometry.face_centre_of(face);
     let d = minus(xr, xl);
     let length = dot(d, d).sqrt();
@@ -365,16 +365,28 @@ impl CellScheme<'_> {
         let (n, n_interior) = (mesh.n_cells(), mesh.n_interior_faces());
         let conductances = self.conductances();
         let faces = |c: usize| mesh.cell_to_faces.of(c).iter().map(|item| index_of(*item));
-        let length = |c: usize| 1 + faces(c).filter(|f| *f < n_interior).count();
+        let other = |c: usize, f: usize| mesh.face_left[f] ^ mesh.face_right[f] ^ c as u32;
+        // With two layers of cells between periodic patches two faces join the same cells.
+        let length = |c: usize| {
+            let inner = || faces(c).filter(|f| *f < n_interior);
+            let again =
+                |(k, f): &(usize, usize)| inner().take(*k).any(|g| other(c, g) == other(c, *f));
+            let repeated =
+                if mesh.joins.is_empty() { 0 } else { inner().enumerate().filter(again).count() };
+            1 + inner().count() - repeated
+        };
         CsrMatrix::from_rows(n, n, length, |c, columns, values| {
             let mut diagonal = 0.0;
             let mut k = 1;
             for f in faces(c) {
                 diagonal += conductances[f];
                 if f < n_interior {
-                    let (l, r) = (mesh.face_left[f], mesh.face_right[f]);
-                    columns[k] = if l as usize == c { r } else { l };
-                    values[k] = -conductances[f];
+                    let column = other(c, f);
+                    if let Some(place) = columns[1..k].iter().position(|known| *known == column) {
+                        values[1 + place] -= conductances[f];
+                        continue;
+                    }
+                    (columns[k], values[k]) = (column, -conductances[f]);
                     k += 1;
                 }
             }

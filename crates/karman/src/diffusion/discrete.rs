@@ -3,7 +3,7 @@
 //! prescribed values v and K the correction of two-point fluxes.
 
 use super::conditions::BoundaryValues;
-use crate::linear::CsrMatrix;
+use crate::linear::{CsrMatrix, LinearError};
 
 /// The arrays of a discretised diffusion problem.
 pub struct Discrete {
@@ -19,6 +19,27 @@ pub struct Discrete {
     pub correction: Option<Correction>,
     /// Whether an unknown is held at a prescribed temperature: `[n]`, empty where none is.
     pub is_held: Vec<bool>,
+}
+
+impl Discrete {
+    /// Takes away all that diffuses; gradients stay.
+    ///
+    /// # Errors
+    /// None that a matrix of the same pattern has not met.
+    pub fn still(&mut self) -> Result<(), LinearError> {
+        let a = &self.matrix;
+        let length = |row: usize| a.row_length(row);
+        self.matrix = CsrMatrix::from_rows(a.rows(), a.columns(), length, |row, columns, _| {
+            for (place, (column, _)) in columns.iter_mut().zip(a.row(row)) {
+                *place = column as u32;
+            }
+        })?;
+        self.coupling.coefficients.fill(0.0);
+        if let Some(correction) = &mut self.correction {
+            correction.tangential.fill(0.0);
+        }
+        Ok(())
+    }
 }
 
 /// C by rows, only those that are not empty: the unknowns next to a prescribed value.

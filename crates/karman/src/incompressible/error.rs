@@ -17,7 +17,7 @@ pub enum IncompressibleError {
         patches: usize,
     },
     /// The viscosity is not positive.
-    #[error("the viscosity is {value}; it must be positive and finite")]
+    #[error("the viscosity is {value}; it must be positive and finite, or 0 with `rk3`")]
     Viscosity {
         /// Its value.
         value: f64,
@@ -49,6 +49,18 @@ pub enum IncompressibleError {
         /// The centroid of the cell.
         place: [f64; 3],
     },
+    /// A flow that goes around in every direction.
+    #[error(
+        "scheme = \"exact_fractional_step\" needs a direction that is not periodic: its potential has no \
+         mean flow; use scheme = \"staggered\""
+    )]
+    NoBoundary,
+    /// Explicit steps on a mesh where fluxes of neighbouring faces are coupled.
+    #[error(
+        "method = \"rk3\" with fluxes at faces is for scheme = \"staggered\" on rectangles or bricks; \
+         here use method = \"bdf2\" or scheme = \"collocated\""
+    )]
+    ExplicitMass,
     /// What flows in has no way out.
     #[error(
         "at t = {time} the boundary lets {net:.6e} more in than out, {percent:.3} % of all that \

@@ -65,7 +65,7 @@ impl<F: Real> Faces<F> {
             );
             let from_left = minus(x, xl);
             let (d, o) = if face < n_interior {
-                let xr = geometry.cell_centre_of(mesh.face_right[face] as usize);
+                let xr = geometry.right_centre_of(mesh, face);
                 let (dl, dr) = (dot(from_left, n).max(0.0), dot(minus(xr, x), n).max(0.0));
                 let w = if dl + dr > 0.0 { dr / (dl + dr) } else { 0.5 };
                 weight[face] = w;

@@ -8,13 +8,15 @@ use super::kernels::{
 };
 use super::outflow::Outflow;
 use super::pressure::Pressure;
+use super::rk3::Start;
 use super::scheme::{Formula, Scheme};
 use super::staggered::{Exact, Staggered};
 use super::statistics::Statistics;
 use super::thermal::Thermal;
 use super::transport::{Posed, Transport, faces_where, held_faces};
 use super::{
-    Arrangement, Convection, FlowCondition, IncompressibleError, Numerics, PressureCorrection, Problem,
+    Arrangement, Convection, FlowCondition, IncompressibleError, Numerics, PressureCorrection,
+    Problem,
 };
 use crate::backend::{Backend, Buffer, blas};
 use crate::diffusion::narrow;
@@ -42,6 +44,9 @@ pub struct StepReport {
     /// Number of values that are not finite.
     pub faults: usize,
 }
+
+/// What Δt ν Σ a / V ≤ 1.25 of explicit viscous terms is in Courant numbers up to √3.
+const EXPLICIT_VISCOUS: f64 = 1.4;
 
 /// A flow on a backend.
 pub struct Flow<F: Real> {
@@ -85,6 +90,10 @@ pub struct Flow<F: Real> {
     exchange: f64,
     /// The largest |u_b| |S| / V of held faces at the start.
     boundary_rate: f64,
+    /// What viscous terms add to the rate that bounds the step of an explicit scheme.
+    viscous_bound: f64,
+    /// The level that explicit stages start from, once there is one.
+    pub(super) start: Option<Start<F>>,
 }
 
 /// Faces where the velocity is tangential.
@@ -119,7 +128,9 @@ impl<F: Real> Flow<F> {
             let (found, patches) = (conditions.len(), mesh.patches.len());
             return Err(IncompressibleError::Conditions { found, patches });
         }
-        if !(*viscosity > 0.0 && viscosity.is_finite()) {
+        let is_explicit = numerics.scheme == Scheme::Rk3;
+        let is_inviscid = *viscosity == 0.0 && is_explicit;
+        if !(*viscosity > 0.0 && viscosity.is_finite() || is_inviscid) {
             return Err(IncompressibleError::Viscosity { value: *viscosity });
         }
         let faces = Faces::new(backend, mesh, geometry);
@@ -165,6 +176,10 @@ impl<F: Real> Flow<F> {
                 Some(Staggered::new(backend, place, &faces, (conditions, &held))?)
             }
         };
+        let coupled = staggered.as_ref().is_some_and(|staggered| !staggered.faces.is_diagonal);
+        if is_explicit && (coupled || numerics.arrangement == Arrangement::Exact) {
+            return Err(IncompressibleError::ExplicitMass);
+        }
         let exact = match (numerics.arrangement, &staggered) {
             (Arrangement::Exact, Some(staggered)) => {
                 Some(Exact::new(backend, mesh, staggered, (conditions, &held))?)
@@ -172,11 +187,18 @@ impl<F: Real> Flow<F> {
             _ => None,
         };
         let outflow = Outflow::new(backend, place, conditions, &held, &components);
+        let viscous_rate = momentum.diffusive_rates()?;
+        let viscous_bound = match is_explicit {
+            true => EXPLICIT_VISCOUS * blas::range(backend, n, &viscous_rate)?.map_or(0.0, |r| r.1),
+            false => 0.0,
+        };
         let mut flow = Flow {
             backend: backend.clone(),
             dimension: mesh.dimension,
             volume: narrow(backend, geometry.cell_volume.clone()),
-            viscous_rate: momentum.diffusive_rates()?,
+            viscous_rate,
+            viscous_bound,
+            start: None,
             rate: backend.zeros(n),
             momentum,
             thermal: thermal.transpose()?,
@@ -267,6 +289,9 @@ impl<F: Real> Flow<F> {
     /// [`IncompressibleError`] where a prescribed value is not a number, what flows in finds no way out,
     /// or the backend fails.
     pub fn step(&mut self, step: f64) -> Result<StepReport, IncompressibleError> {
+        if self.numerics.scheme == Scheme::Rk3 {
+            return self.step_explicit(step);
+        }
         if self.steps == 0 && self.sees_pressure() {
             self.estimate_pressure(step)?;
         }
@@ -488,6 +513,11 @@ impl<F: Real> Flow<F> {
         Ok(if exchange > 0.0 { divergence / exchange } else { divergence })
     }
 
+    /// The Courant number of a step of the present level.
+    pub(super) fn courant(&self, step: f64) -> f64 {
+        self.exchange * step
+    }
+
     /// Time reached and steps taken.
     pub fn clock(&self) -> (f64, usize) {
         (self.time, self.steps)
@@ -540,9 +570,10 @@ impl<F: Real> Flow<F> {
     }
 
     /// The largest Σ|F| / 2V, 1 / the step of Courant number 1; not less than the largest |u_b| |S| / V of
-    /// the faces where a velocity is held, which a flow at rest is about to take up.
+    /// the faces where a velocity is held, which a flow at rest is about to take up. An explicit scheme adds
+    /// what its viscous terms allow, so that it is stable up to a Courant number of √3.
     pub fn largest_rate(&self) -> f64 {
-        self.exchange.max(self.boundary_rate)
+        self.exchange.max(self.boundary_rate) + self.viscous_bound
     }
 }
 

@@ -18,6 +18,7 @@ pub mod kernels;
 mod outflow;
 mod pressure;
 mod probing;
+mod rk3;
 pub mod scheme;
 mod staggered;
 mod state;
@@ -41,7 +42,7 @@ use std::sync::Arc;
 
 /// A flow as posed.
 pub struct Problem {
-    /// Kinematic viscosity ν > 0.
+    /// Kinematic viscosity ν > 0; 0 where the scheme in time is explicit.
     pub viscosity: f64,
     /// Acceleration by a body force, in each cell.
     pub source: PrescribedVector,

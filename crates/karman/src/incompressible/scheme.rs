@@ -9,6 +9,8 @@ pub enum Scheme {
     Ab2Cn,
     /// Viscous terms by backward differentiation, second order, convection extrapolated to the new level.
     Bdf2,
+    /// Three explicit stages, third order.
+    Rk3,
 }
 
 /// What a projection makes of the pressure.
@@ -47,6 +49,7 @@ impl Formula {
         let (bdf, ahead) = match scheme {
             Scheme::Ab2Cn => (Bdf::first(step), 0.5 * step / before),
             Scheme::Bdf2 => (Bdf::second(step, before), step / before),
+            Scheme::Rk3 => unreachable!("its stages have no formula of several levels"),
         };
         Formula { step, bdf, theta, now: 1.0 + ahead, then: -ahead }
     }

@@ -9,7 +9,9 @@ use crate::mesh::{Geometry, Mesh, MeshOptions};
 use std::f64::consts::PI;
 
 mod backends;
+mod explicit;
 mod orders;
+mod periodic;
 mod properties;
 mod staggered;
 

@@ -101,12 +101,18 @@ impl<F: Real> Transport<F> {
         mut params: Params,
     ) -> Result<Self, IncompressibleError> {
         let n = mesh.n_cells();
-        let material = Material::uniform(n, diffusivity, 1.0);
+        // Gradients are those of any diffusivity; without one nothing diffuses.
+        let diffuses = diffusivity > 0.0;
+        let material = Material::uniform(n, if diffuses { diffusivity } else { 1.0 }, 1.0);
         let is_plain = faces.is_orthogonal;
         let mut first = None;
         let mut quantities = vec![];
         for Posed { what, conditions, source } in posed {
-            let (discrete, boundary) = discretize(mesh, geometry, &material, &conditions, true)?;
+            let (mut discrete, boundary) =
+                discretize(mesh, geometry, &material, &conditions, true)?;
+            if !diffuses {
+                discrete.still()?;
+            }
             let values = discrete.values.len().max(1);
             let prescribed = Forcing::new(backend, what, values, discrete.values.into_parts())?;
             let source = Part {
@@ -124,7 +130,11 @@ impl<F: Real> Transport<F> {
                 let matrix = Matrix::new(backend, discrete.matrix.into_converted())?;
                 let k = &material.conductivity;
                 let scheme = CellScheme::new(mesh, geometry, k, &boundary, true);
-                let conductance = narrow(backend, scheme.conductances());
+                let mut conductance = scheme.conductances();
+                if !diffuses {
+                    conductance.fill(0.0);
+                }
+                let conductance = narrow(backend, conductance);
                 first = Some((Arc::new(matrix), Arc::new(correction), conductance, boundary));
             }
         }

@@ -266,8 +266,8 @@ fn connected(mesh: &Mesh, geometry: &Geometry) -> ConnectedReport {
         .collect();
     let cells_of = |face: usize| (mesh.face_left[face] as usize, mesh.face_right[face] as usize);
     let angle = |face: usize| {
-        let (left, right) = cells_of(face);
-        let line = subtract(geometry.cell_centre_of(right), geometry.cell_centre_of(left));
+        let (left, _) = cells_of(face);
+        let line = subtract(geometry.right_centre_of(mesh, face), geometry.cell_centre_of(left));
         let area = geometry.area_vector_of(face);
         (dot(line, area) / (norm(line) * norm(area))).clamp(-1.0, 1.0).acos().to_degrees()
     };

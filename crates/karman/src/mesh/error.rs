@@ -291,6 +291,84 @@ pub enum MeshError {
         /// What round-off explains.
         allowed: f64,
     },
+    /// A patch that the mesh lacks.
+    #[error("the mesh has no patch \"{patch}\"; its patches are {known}")]
+    NoPatch {
+        /// Its name.
+        patch: String,
+        /// Those it has.
+        known: String,
+    },
+    /// A patch in two periodic pairs.
+    #[error("patch \"{patch}\" is in two periodic pairs")]
+    PeriodicTwice {
+        /// Its name.
+        patch: String,
+    },
+    /// Periodic patches of different numbers of faces.
+    #[error(
+        "patches \"{}\" and \"{}\" are no periodic pair: they have {} and {} faces; the second must be \
+         the first moved by a translation, face by face", patches[0], patches[1], faces[0], faces[1]
+    )]
+    PeriodicCounts {
+        /// The two.
+        patches: [String; 2],
+        /// How many faces each has.
+        faces: [usize; 2],
+    },
+    /// Periodic patches that no translation maps onto each other.
+    #[error(
+        "patches \"{}\" and \"{}\" are no periodic pair: moved by {translation}, which takes the centre \
+         of the first to that of the second, the node of the first at {place} is {gap:.3e} off the \
+         nearest node of the second ({tolerance:.1e} is tolerated)", patches[0], patches[1]
+    )]
+    PeriodicNodes {
+        /// The two.
+        patches: [String; 2],
+        /// Between their centres.
+        translation: Place,
+        /// Of the node.
+        place: Place,
+        /// How far it is off.
+        gap: f64,
+        /// How far it may be off.
+        tolerance: f64,
+    },
+    /// Periodic patches of the same nodes and other faces.
+    #[error(
+        "patches \"{}\" and \"{}\" are no periodic pair: their nodes lie on each other, but the face of \
+         the first at {place} joins nodes that no face of the second joins", patches[0], patches[1]
+    )]
+    PeriodicFaces {
+        /// The two.
+        patches: [String; 2],
+        /// Of the face.
+        place: Place,
+    },
+    /// Periodic patches with the mesh on the same side of both.
+    #[error(
+        "patches \"{}\" and \"{}\" are no periodic pair: at {place} the mesh lies on the same side of \
+         both, so that what leaves through one does not enter through the other",
+        patches[0], patches[1]
+    )]
+    PeriodicSides {
+        /// The two.
+        patches: [String; 2],
+        /// Of a face.
+        place: Place,
+    },
+    /// A cell that would be its own neighbour.
+    #[error(
+        "{cell} reaches from patch \"{}\" to its periodic partner \"{}\" and would be its own \
+         neighbour: two layers of cells are needed between them, or make both a plane of symmetry",
+        patches[0], patches[1]
+    )]
+    PeriodicCell {
+        /// The two patches.
+        patches: [String; 2],
+        /// The cell.
+        cell: CellName,
+    },
 }
 
 /// What was odd about a mesh and was dealt with.
@@ -338,5 +416,18 @@ pub enum MeshWarning {
     EmptyPatch {
         /// Its name.
         patch: String,
+    },
+    /// Nodes of a periodic patch that were off the images of the other's.
+    #[error(
+        "{count} nodes of patch \"{}\" were moved by up to {largest:.3e} onto those of its periodic \
+         partner \"{}\"", patches[1], patches[0]
+    )]
+    Snapped {
+        /// How many.
+        count: usize,
+        /// The two patches.
+        patches: [String; 2],
+        /// The longest way.
+        largest: f64,
     },
 }

@@ -70,6 +70,14 @@ impl Geometry {
         gather(&self.cell_centre, cell)
     }
 
+    /// Centroid of the right cell of an interior face as seen from there: across periodic patches it is
+    /// moved beside the face.
+    #[inline]
+    pub fn right_centre_of(&self, mesh: &Mesh, face: usize) -> [f64; 3] {
+        let centre = self.cell_centre_of(mesh.face_right[face] as usize);
+        if mesh.joins.is_empty() { centre } else { add_scaled(centre, 1.0, mesh.shift_of(face)) }
+    }
+
     /// Area vector of a face, from left to right.
     #[inline]
     pub fn area_vector_of(&self, face: usize) -> [f64; 3] {

@@ -9,6 +9,7 @@ pub mod generate;
 pub mod geometry;
 mod half_faces;
 pub mod partition;
+mod periodic;
 pub mod quality;
 pub mod raw;
 pub mod reorder;
@@ -20,6 +21,7 @@ pub use check::MeshReport;
 pub use edges::EdgeTopology;
 pub use error::{CellName, MeshError, MeshWarning, Place};
 pub use geometry::Geometry;
+pub use periodic::Join;
 pub use raw::{Elements, RawMesh};
 pub use reorder::Renumbering;
 
@@ -93,6 +95,8 @@ pub struct Mesh {
     pub cell_to_faces: Adjacency,
     /// Groups of boundary faces, in the order of their faces; none is empty.
     pub patches: Vec<Patch>,
+    /// Pairs of patches that were made interior faces.
+    pub joins: Vec<Join>,
     /// Names of the regions that `cells.groups` index.
     pub regions: Vec<String>,
     /// Solver cell → file cell.
@@ -138,6 +142,7 @@ impl Mesh {
             face_right,
             cell_to_faces,
             patches,
+            joins: vec![],
             regions: raw.regions,
             original_cell,
             original_node,
@@ -226,7 +231,7 @@ impl Mesh {
     }
 
     /// The mesh as a file holds it: cells and nodes in the file's order, orphan nodes left out,
-    /// boundary elements by patch.
+    /// boundary elements by patch, patches that were joined last.
     pub fn to_raw(&self) -> RawMesh {
         let mut node_order: Vec<u32> = (0..self.points.len() as u32).collect();
         node_order.sort_unstable_by_key(|&node| self.original_node[node as usize]);
@@ -246,16 +251,28 @@ impl Mesh {
             cells.push(self.cells.shapes[cell], &renamed(self.cells.nodes_of(cell)), group);
         }
         let mut boundary = Elements::new();
-        for (group, patch) in self.patches.iter().enumerate() {
-            for face in patch.faces.clone() {
-                let nodes = renamed(self.face_to_nodes.of(face));
-                let shape = match nodes.len() {
-                    2 => CellShape::Segment,
-                    3 => CellShape::Triangle,
-                    _ => CellShape::Quadrilateral,
-                };
-                boundary.push(shape, &nodes, group as u32);
+        let mut patches: Vec<String> = vec![];
+        let mut add = |nodes: &[u32], group: usize| {
+            let shape = match nodes.len() {
+                2 => CellShape::Segment,
+                3 => CellShape::Triangle,
+                _ => CellShape::Quadrilateral,
+            };
+            boundary.push(shape, &renamed(nodes), group as u32);
+        };
+        for patch in &self.patches {
+            patch.faces.clone().for_each(|f| add(self.face_to_nodes.of(f), patches.len()));
+            patches.push(patch.name.clone());
+        }
+        for join in &self.joins {
+            for (item, (face, mut images)) in join.faces.iter().zip(join.images(self)) {
+                // Outward for the cell of the other side.
+                images.reverse();
+                let left = usize::from(item & SIGN_BIT != 0);
+                add(self.face_to_nodes.of(face), patches.len() + left);
+                add(&images, patches.len() + 1 - left);
             }
+            patches.extend(join.patches.iter().cloned());
         }
         RawMesh {
             dimension: self.dimension,
@@ -263,7 +280,7 @@ impl Mesh {
             cells,
             boundary,
             regions: self.regions.clone(),
-            patches: self.patches.iter().map(|patch| patch.name.clone()).collect(),
+            patches,
         }
     }
 }

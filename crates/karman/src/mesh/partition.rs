@@ -9,7 +9,7 @@ use super::adjacency::{Adjacency, SIGN_BIT, index_of};
 use super::geometry::Geometry;
 use super::raw::Elements;
 use super::reorder::NONE;
-use super::{EntityCount, Mesh, Patch};
+use super::{EntityCount, Join, Mesh, Patch};
 
 /// What one part tells another, and hears of it, about one kind of entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -283,6 +283,7 @@ impl Maps<'_> {
             face_right: side(&mesh.face_right, &self.global_face[..interior]),
             cell_to_faces,
             patches: mesh.patches.iter().map(patch).collect(),
+            joins: mesh.joins.iter().map(|join| restricted_join(join, &face, &node)).collect(),
             regions: mesh.regions.clone(),
             original_cell: then(&mesh.original_cell, self.global_cell),
             original_node: then(&mesh.original_node, self.global_node),
@@ -293,4 +294,16 @@ impl Maps<'_> {
             warnings: Vec::new(),
         }
     }
+}
+
+/// The part of a join whose faces a part of the mesh has.
+fn restricted_join(join: &Join, face: &[u32], node: &[u32]) -> Join {
+    let here = join.faces.iter().map(|&item| (face[index_of(item)], item & SIGN_BIT));
+    let here = here.filter(|&(face, _)| face != NONE);
+    let mut faces: Vec<u32> = here.map(|(face, sign)| face | sign).collect();
+    faces.sort_unstable_by_key(|&item| index_of(item));
+    let pairs = join.nodes.iter().map(|pair| pair.map(|corner| node[corner as usize]));
+    let mut nodes: Vec<[u32; 2]> = pairs.filter(|pair| !pair.contains(&NONE)).collect();
+    nodes.sort_unstable();
+    Join { patches: join.patches.clone(), translation: join.translation, faces, nodes }
 }

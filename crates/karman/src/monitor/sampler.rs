@@ -73,12 +73,14 @@ impl Sampler {
     }
 
     /// Whether the cell of a point, the first of the rows that [`Sampler::of_cells`] makes, has a
-    /// boundary face: the point is not surrounded then, and who knows the boundary's values can do
-    /// better.
+    /// boundary face or one joined to a periodic patch: the point is not surrounded then, and who knows
+    /// what is there can do better.
     pub fn is_at_boundary(&self, mesh: &Mesh, point: usize) -> bool {
         self.row(point).take(1).any(|(cell, _)| {
             let mut faces = mesh.cell_to_faces.of(cell as usize).iter();
-            faces.any(|&item| index_of(item) >= mesh.n_interior_faces())
+            faces.any(|&item| {
+                index_of(item) >= mesh.n_interior_faces() || mesh.is_joined(index_of(item))
+            })
         })
     }
 

@@ -2,7 +2,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
-use super::incidence::{with_sign, without_sign};
+use super::incidence::{seen_across, with_sign, without_sign};
 use crate::backend::View;
 use crate::real::{Real, Sym3, Vec3};
 use cubecl::prelude::*;
@@ -36,7 +36,8 @@ pub fn gauss_gradient_of_cell<F: Real>(
 /// weighted by inverse squared distance: (Σ w d dᵀ) ∇p = Σ w d (p − p_c). Exact for linear fields.
 /// `boundary_value`: `[n_faces − n_interior]`; a boundary face whose value is unknown carries weight
 /// `boundary_weight` = 0. In a plane mesh the missing direction gets gradient 0. The faces of a cell
-/// whose weight is not 0 must span the space; a gradient is not finite otherwise.
+/// whose weight is not 0 must span the space; a gradient is not finite otherwise. `shift` is read where
+/// faces are `joined`, 3s more for each.
 ///
 /// Traffic a cell: 4 + 7s, an item 4, an interior face 8, a boundary face 5s.
 #[kernel(least_squares_gradient, out(g))]
@@ -51,10 +52,12 @@ pub fn least_squares_gradient_of_cell<F: Real>(
     boundary_weight: &View<F>,
     face_centre: &View<F>,
     cell_centre: &View<F>,
+    shift: &View<F>,
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
     #[comptime] dimension: usize,
+    #[comptime] joined: bool,
 ) -> Vec3<F> {
     let mut a = Sym3::<F>::zero();
     let mut b = Vec3::<F>::zero();
@@ -70,6 +73,9 @@ pub fn least_squares_gradient_of_cell<F: Real>(
             let l = left[f] as usize;
             let other = if l == c { right[f] as usize } else { l };
             d = Vec3::<F>::minus(Vec3::<F>::at(cell_centre, other, n_cells), x);
+            if comptime!(joined) {
+                d = Vec3::<F>::plus(d, seen_across::<F>(item, shift, n_interior));
+            }
             difference = p[other] - own;
         } else {
             d = Vec3::<F>::minus(Vec3::<F>::at(face_centre, f, n_faces), x);
@@ -113,9 +119,11 @@ pub fn corrected_value_of_face<F: Real>(
     face_centre: &View<F>,
     area: &View<F>,
     cell_centre: &View<F>,
+    shift: &View<F>,
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
+    #[comptime] joined: bool,
 ) -> F {
     let zero = F::literal(0.0);
     let x = Vec3::<F>::at(face_centre, f, n_faces);
@@ -126,7 +134,10 @@ pub fn corrected_value_of_face<F: Real>(
     if f < n_interior {
         let r = right[f] as usize;
         let normal = Vec3::<F>::at(area, f, n_faces);
-        let from_right = Vec3::<F>::minus(x, Vec3::<F>::at(cell_centre, r, n_cells));
+        let mut from_right = Vec3::<F>::minus(x, Vec3::<F>::at(cell_centre, r, n_cells));
+        if comptime!(joined) {
+            from_right = Vec3::<F>::minus(from_right, Vec3::<F>::at(shift, f, n_interior));
+        }
         let to_left = F::larger(Vec3::<F>::dot(from_left, normal), zero);
         let to_right = F::larger(-Vec3::<F>::dot(from_right, normal), zero);
         let sum = to_left + to_right;

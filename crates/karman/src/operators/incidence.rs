@@ -11,7 +11,7 @@
 
 use crate::backend::View;
 use crate::mesh::SIGN_BIT;
-use crate::real::Real;
+use crate::real::{Real, Vec3};
 use cubecl::prelude::*;
 use karman_macros::kernel;
 
@@ -27,6 +27,15 @@ pub fn with_sign<F: Real>(item: u32, value: F) -> F {
 #[inline(always)]
 pub fn without_sign(item: u32) -> usize {
     (item & comptime!(!SIGN_BIT)) as usize
+}
+
+/// From where a mesh has the cell across a joined face to where the cell of `item` sees it.
+/// `shift`: `[3][n_interior]`.
+#[cube]
+#[inline(always)]
+pub fn seen_across<F: Real>(item: u32, shift: &View<F>, n_interior: usize) -> Vec3<F> {
+    let to_right = Vec3::<F>::at(shift, without_sign(item), n_interior);
+    Vec3::<F>::scaled(to_right, with_sign::<F>(item, F::literal(1.0)))
 }
 
 /// How the items of a row are found.

@@ -4,11 +4,12 @@
 //! fields on planar faces, and integration is its transpose in the V-weighted product. Source: Perot,
 //! J. Comput. Phys. 159 (2000) 58, eqs. 12–16; Menon's thesis, §7.2.
 //!
-//! Traffic counts each array once, scalars of `s` bytes.
+//! Traffic counts each array once, scalars of `s` bytes; where faces are `joined` an interior face adds 3s.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::incidence::{Rows, with_sign, without_sign};
 use crate::backend::View;
+use crate::mesh::SIGN_BIT;
 use crate::real::{Real, Vec3};
 use cubecl::prelude::*;
 use karman_macros::kernel;
@@ -21,11 +22,21 @@ fn flux_moment<F: Real>(
     flux: &View<F>,
     face_centre: &View<F>,
     x: Vec3<F>,
+    shift: &View<F>,
+    n_interior: usize,
     n_faces: usize,
+    #[comptime] joined: bool,
 ) -> Vec3<F> {
     let f = without_sign(item);
     let outward = with_sign::<F>(item, flux[f]);
-    Vec3::<F>::scaled(Vec3::<F>::minus(Vec3::<F>::at(face_centre, f, n_faces), x), outward)
+    let mut arm = Vec3::<F>::minus(Vec3::<F>::at(face_centre, f, n_faces), x);
+    if comptime!(joined) {
+        // Where the normal points into it the cell is the right one.
+        if item >= comptime!(SIGN_BIT) {
+            arm = Vec3::<F>::minus(arm, Vec3::<F>::at(shift, f, n_interior));
+        }
+    }
+    Vec3::<F>::scaled(arm, outward)
 }
 
 /// u_c = (1/V_c) Σ_f σ_cf U_f (x_f − x_c), U_f the flux through the face, area included.
@@ -41,9 +52,12 @@ pub fn interpolated_to_cell<F: Real>(
     face_centre: &View<F>,
     cell_centre: &View<F>,
     volume: &View<F>,
+    shift: &View<F>,
+    n_interior: usize,
     n_faces: usize,
     n_cells: usize,
     #[comptime] rows: Rows,
+    #[comptime] joined: bool,
 ) -> Vec3<F> {
     let x = Vec3::<F>::at(cell_centre, c, n_cells);
     let mut u = Vec3::<F>::zero();
@@ -52,11 +66,16 @@ pub fn interpolated_to_cell<F: Real>(
         #[unroll]
         for k in 0..length {
             let item = faces[c * length + k];
-            u = Vec3::<F>::plus(u, flux_moment::<F>(item, flux, face_centre, x, n_faces));
+            let moment =
+                flux_moment::<F>(item, flux, face_centre, x, shift, n_interior, n_faces, joined);
+            u = Vec3::<F>::plus(u, moment);
         }
     } else {
         for k in offsets[c] as usize..offsets[c + 1] as usize {
-            u = Vec3::<F>::plus(u, flux_moment::<F>(faces[k], flux, face_centre, x, n_faces));
+            let item = faces[k];
+            let moment =
+                flux_moment::<F>(item, flux, face_centre, x, shift, n_interior, n_faces, joined);
+            u = Vec3::<F>::plus(u, moment);
         }
     }
     Vec3::<F>::scaled(u, F::literal(1.0) / volume[c])
@@ -73,9 +92,11 @@ pub fn integrated_to_face<F: Real>(
     u: &View<F>,
     face_centre: &View<F>,
     cell_centre: &View<F>,
+    shift: &View<F>,
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
+    #[comptime] joined: bool,
 ) -> F {
     let x = Vec3::<F>::at(face_centre, f, n_faces);
     let l = left[f] as usize;
@@ -83,7 +104,10 @@ pub fn integrated_to_face<F: Real>(
     let mut v = Vec3::<F>::dot(from_left, Vec3::<F>::at(u, l, n_cells));
     if f < n_interior {
         let r = right[f] as usize;
-        let from_right = Vec3::<F>::minus(x, Vec3::<F>::at(cell_centre, r, n_cells));
+        let mut from_right = Vec3::<F>::minus(x, Vec3::<F>::at(cell_centre, r, n_cells));
+        if comptime!(joined) {
+            from_right = Vec3::<F>::minus(from_right, Vec3::<F>::at(shift, f, n_interior));
+        }
         v -= Vec3::<F>::dot(from_right, Vec3::<F>::at(u, r, n_cells));
     }
     v

@@ -5,7 +5,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
-use super::incidence::without_sign;
+use super::incidence::{seen_across, without_sign};
 use super::neighbours::is_cell;
 use super::topology::{FaceCells, MeshGeometry};
 use crate::backend::{Backend, Buffer, Segment, View};
@@ -40,15 +40,18 @@ impl<F: Real> LeastSquares<F> {
             backend,
             cells.n_cells(),
             &cells.offsets,
+            &cells.faces,
             neighbours,
             boundary_weight,
             &geometry.face_centre,
             &geometry.cell_centre,
+            &geometry.shift,
             cells.n_interior(),
             cells.n_faces(),
             cells.n_cells(),
             n_items,
             dimension,
+            geometry.is_joined,
             &mut weights,
         );
         LeastSquares { cells, weights }
@@ -73,16 +76,22 @@ impl<F: Real> LeastSquares<F> {
 #[cube]
 fn leg<F: Real>(
     x: Vec3<F>,
+    item: u32,
     neighbour: u32,
     face_centre: &View<F>,
     cell_centre: &View<F>,
+    shift: &View<F>,
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
+    #[comptime] joined: bool,
 ) -> Vec3<F> {
     let mut end = Vec3::<F>::zero();
     if is_cell(neighbour) {
         end = Vec3::<F>::at(cell_centre, neighbour as usize, n_cells);
+        if comptime!(joined) {
+            end = Vec3::<F>::plus(end, seen_across::<F>(item, shift, n_interior));
+        }
     } else {
         end = Vec3::<F>::at(face_centre, n_interior + without_sign(neighbour), n_faces);
     }
@@ -91,20 +100,23 @@ fn leg<F: Real>(
 
 /// The weights of a cell's items.
 ///
-/// Traffic a cell: 4 + 3s, an item 4 + 3s, a boundary face 4s.
+/// Traffic a cell: 4 + 3s, an item 8 + 3s, a boundary face 4s.
 #[kernel(least_squares_weights)]
 pub fn least_squares_weights_of_cell<F: Real>(
     c: usize,
     offsets: &View<u32>,
+    faces: &View<u32>,
     neighbours: &View<u32>,
     boundary_weight: &View<F>,
     face_centre: &View<F>,
     cell_centre: &View<F>,
+    shift: &View<F>,
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
     n_items: usize,
     #[comptime] dimension: usize,
+    #[comptime] joined: bool,
     weights: &mut Segment<F>,
 ) {
     let mut a = Sym3::<F>::zero();
@@ -113,7 +125,18 @@ pub fn least_squares_weights_of_cell<F: Real>(
     let end = offsets[c + 1] as usize;
     for k in first..end {
         let j = neighbours[k];
-        let d = leg::<F>(x, j, face_centre, cell_centre, n_interior, n_faces, n_cells);
+        let d = leg::<F>(
+            x,
+            faces[k],
+            j,
+            face_centre,
+            cell_centre,
+            shift,
+            n_interior,
+            n_faces,
+            n_cells,
+            joined,
+        );
         let w = weight_of::<F>(j, d, boundary_weight);
         a = Sym3::<F>::plus(a, Sym3::<F>::outer(d, w));
     }
@@ -122,7 +145,18 @@ pub fn least_squares_weights_of_cell<F: Real>(
     }
     for k in first..end {
         let j = neighbours[k];
-        let d = leg::<F>(x, j, face_centre, cell_centre, n_interior, n_faces, n_cells);
+        let d = leg::<F>(
+            x,
+            faces[k],
+            j,
+            face_centre,
+            cell_centre,
+            shift,
+            n_interior,
+            n_faces,
+            n_cells,
+            joined,
+        );
         let w = weight_of::<F>(j, d, boundary_weight);
         let solved = Sym3::<F>::solve(a, Vec3::<F>::scaled(d, w));
         weights[k] = solved.x;

@@ -3,7 +3,7 @@
 use super::incidence::{LANES, NO_ITEM, Rows, curl, rotation, signed_sums_in_order};
 use super::neighbours::find_neighbours_of_all;
 use crate::backend::{Backend, Buffer};
-use crate::mesh::{Adjacency, EdgeTopology, Geometry, Mesh};
+use crate::mesh::{Adjacency, EdgeTopology, Geometry, Mesh, index_of};
 use crate::real::Real;
 use std::sync::OnceLock;
 
@@ -201,11 +201,24 @@ pub struct MeshGeometry<F: Real> {
     pub face_centre: Buffer<F>,
     /// `[3][n_faces]`
     pub area: Buffer<F>,
+    /// What brings the right cell of an interior face beside it, `[3][n_interior]`; one number where no
+    /// face is joined.
+    pub shift: Buffer<F>,
+    /// Whether patches of the mesh were joined.
+    pub is_joined: bool,
 }
 
 impl<F: Real> MeshGeometry<F> {
-    /// Uploads the geometry, rounded to `F`.
-    pub fn new(backend: &Backend, geometry: &Geometry) -> MeshGeometry<F> {
+    /// Uploads the geometry of `mesh`, rounded to `F`.
+    pub fn new(backend: &Backend, mesh: &Mesh, geometry: &Geometry) -> MeshGeometry<F> {
+        let inner = mesh.n_interior_faces();
+        let is_joined = !mesh.joins.is_empty();
+        let mut shift = vec![0.0; if is_joined { 3 * inner } else { 1 }];
+        for item in mesh.joins.iter().flat_map(|join| &join.faces) {
+            let face = index_of(*item);
+            let of_face = mesh.shift_of(face);
+            (0..3).for_each(|k| shift[k * inner + face] = of_face[k]);
+        }
         let upload =
             |values: &[f64]| backend.upload(values.iter().map(|v| F::narrow(*v)).collect());
         MeshGeometry {
@@ -213,6 +226,8 @@ impl<F: Real> MeshGeometry<F> {
             cell_centre: upload(&geometry.cell_centre),
             face_centre: upload(&geometry.face_centre),
             area: upload(&geometry.face_area_vector),
+            shift: upload(&shift),
+            is_joined,
         }
     }
 }

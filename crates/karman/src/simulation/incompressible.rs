@@ -65,7 +65,6 @@ impl<F: Real> FlowRun<F> {
         mesh: &Mesh,
         geometry: &Geometry,
     ) -> Result<Self, SimulationError> {
-        refuse_what_is_missing(flow_case)?;
         let pictured = case.output.picture.iter().map(|picture| &picture.field);
         let wanted = case.output.fields.iter().chain(pictured);
         if mesh.dimension == 3 && wanted.into_iter().any(|field| field == STREAMFUNCTION) {
@@ -103,16 +102,6 @@ impl<F: Real> FlowRun<F> {
     }
 }
 
-fn refuse_what_is_missing(case: &IncompressibleCase) -> Result<(), SimulationError> {
-    let missing = |what: &str| Err(SimulationError::NotAvailable { what: what.to_owned() });
-    for patch in &case.boundary {
-        if let FlowBoundary::Periodic(_) = patch.condition {
-            return missing("a periodic patch");
-        }
-    }
-    Ok(())
-}
-
 fn shared(value: &Value) -> Arc<dyn Prescribed> {
     Arc::new(value.clone())
 }
@@ -128,7 +117,7 @@ fn condition(case: &IncompressibleCase, patch: &Patch) -> FlowCondition {
         Some(FlowBoundary::Outlet(value)) => FlowCondition::Outlet(shared(value)),
         Some(FlowBoundary::ConvectiveOutlet) => FlowCondition::ConvectiveOutlet,
         Some(FlowBoundary::Open(value)) => FlowCondition::Open(shared(value)),
-        // What is not available was refused, and a patch without a condition by the case.
+        // A patch without a condition was refused, and periodic ones are no patches any more.
         Some(FlowBoundary::Slip | FlowBoundary::Symmetry | FlowBoundary::Periodic(_)) | None => {
             FlowCondition::Slip
         }
@@ -150,9 +139,7 @@ fn thermal(case: &ThermalCase, mesh: &Mesh) -> ThermalProblem {
 fn numerics(case: &Case, flow: &IncompressibleCase) -> Result<Numerics, SimulationError> {
     let scheme = match case.time.as_ref().map(|time| time.method) {
         Some(TimeMethod::Flow(FlowTimeMethod::Ab2Cn)) => Scheme::Ab2Cn,
-        Some(TimeMethod::Flow(FlowTimeMethod::Rk3)) => {
-            return Err(SimulationError::NotAvailable { what: "method = \"rk3\"".to_owned() });
-        }
+        Some(TimeMethod::Flow(FlowTimeMethod::Rk3)) => Scheme::Rk3,
         _ => Scheme::Bdf2,
     };
     let systems = Systems { corrected: false, steady: false };

@@ -21,6 +21,7 @@ use crate::io::checkpoint::{Checkpoint, CheckpointError};
 use crate::linear::Status;
 use crate::mesh::quality::mean_ratio;
 use crate::mesh::{Geometry, Mesh};
+use crate::mesh_source::MeshSourceError;
 use crate::summary::{LinearSummary, NamedList, TimeSummary};
 use equation::Equation;
 use output::Output;
@@ -81,6 +82,14 @@ impl Simulation {
         }
         case.check_patches(&mesh.patches.iter().map(|p| p.name.clone()).collect::<Vec<_>>())?;
         case.check_regions(&mesh.regions)?;
+        let known = mesh.warnings.len();
+        let pairs = case.periodic_pairs();
+        let mesh = timed(&mut phases, "mesh", || {
+            backend.install(|| mesh.join_periodic(&pairs)).map_err(MeshSourceError::from)
+        })?;
+        for warning in &mesh.warnings[known..] {
+            tracing::warn!("{warning}");
+        }
         let geometry = timed(&mut phases, "geometry", || backend.install(|| Geometry::new(&mesh)))?;
         let equation = timed(&mut phases, "discretization", || match &case.equation {
             EquationCase::Heat(own) => heat::equation(&case, own, &backend, &mesh, &geometry),

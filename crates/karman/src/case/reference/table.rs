@@ -107,7 +107,7 @@ pub static SECTIONS: &[Section] = &[
     ]),
     section("incompressible", "Incompressible flow: ∂u/∂t + u·∇u = −∇p + ∇·(ν∇u) + s, ∇·u = 0, with p the pressure over the density. Needs `[time]`.", &[
         key("scheme", "collocated | staggered | exact_fractional_step", "\"collocated\"", "", "Velocity and pressure in the cells; normal velocities at the faces; or a vector potential on the edges, free of divergence without a pressure.", "scheme = \"collocated\""),
-        key("viscosity", "number > 0", "required", "m²/s", "Kinematic viscosity ν.", "viscosity = 1e-3"),
+        key("viscosity", "number > 0; ≥ 0 with rk3", "required", "m²/s", "Kinematic viscosity ν.", "viscosity = 1e-3"),
         key("convection", "central | upwind | linear_upwind", "\"central\"", "", "How velocity is taken to the faces: the mean of both cells, the upstream cell, or the upstream cell with its gradient. `upwind` is of first order, the others of second.", "convection = \"linear_upwind\""),
         key("pressure_correction", "none | incremental | incremental_rotational", "\"incremental_rotational\"", "", "What a projection adds to the pressure. `none`: the classical fractional step, of first order in time.", "pressure_correction = \"incremental\""),
         key("source", "list of 2 or 3, each number | expression", "[0.0, 0.0, 0.0]", "m/s²", "Acceleration by a body force s.", "source = [\"sin(pi*y)*cos(t)\", 0.0, 0.0]"),
@@ -147,14 +147,14 @@ pub static SECTIONS: &[Section] = &[
         key("outlet", "value", "none", "m²/s²", "The pressure over the density where fluid leaves.", "out.outlet = 0.0"),
         key("open", "value", "none", "m²/s²", "The same where fluid may enter as well.", "top.open = 0.0"),
         key("convective_outlet", "true", "none", "", "The velocity leaves at the mean speed through the patch, and vortices with it.", "out.convective_outlet = true"),
-        key("periodic", "string", "none", "", "What leaves here enters at the patch named, which in turn names this one.", "left.periodic = \"right\""),
+        key("periodic", "string", "none", "", "What leaves here enters at the patch named, and the other way round: the same patch moved by a translation, face by face. The other names this one, or has no entry.", "left.periodic = \"right\""),
     ]),
     section("boundary.PATCH.convection", "Exchange with a fluid outside.", &[
         key("coefficient", "value ≥ 0", "required", "W/(m² K)", "Heat transfer coefficient h.", "coefficient = 10.0"),
         key("ambient", "value", "required", "K", "Temperature T∞ of the fluid.", "ambient = \"293 + 5*sin(2*pi*t/86400)\""),
     ]),
     section("time", "A march in time from t = 0. Absent: a steady heat case; a flow needs it.", &[
-        key("method", "heat: backward_euler | crank_nicolson | bdf2; flow: ab2_cn | bdf2 | rk3", "heat: crank_nicolson; flow: bdf2", "", "Time scheme. For heat of first, second and second order; after a jump in the data `bdf2` rings less than `crank_nicolson`. For flow of second, second and third order: Adams–Bashforth for convection with Crank–Nicolson for viscous terms, backward differentiation with convection extrapolated, Runge–Kutta.", "method = \"crank_nicolson\""),
+        key("method", "heat: backward_euler | crank_nicolson | bdf2; flow: ab2_cn | bdf2 | rk3", "heat: crank_nicolson; flow: bdf2", "", "Time scheme. For heat of first, second and second order; after a jump in the data `bdf2` rings less than `crank_nicolson`. For flow of second, second and third order: Adams–Bashforth for convection with Crank–Nicolson for viscous terms, backward differentiation with convection extrapolated, Runge–Kutta with three explicit stages, which bounds the step: Courant number up to 1.7, viscous terms included where the step follows from `cfl`.", "method = \"crank_nicolson\""),
         key("step", "number > 0", "this or cfl is required", "s", "Length of a step.", "step = 0.01"),
         key("cfl", "number > 0", "this or step is required", "", "Sets the step instead: for heat the largest cell Fourier number, Δt Σ a_f / (ρcV) with a_f the conductances of the cell's faces; for flow the Courant number.", "cfl = 10.0"),
         key("end", "number > 0", "required", "s", "Time at the end. The last step is shortened to meet it.", "end = 240.0"),

@@ -10,12 +10,21 @@ fn the_equation_of_flow() {
     4 | [incompressible]
       | ^^^^^^^^^^^^^^^^
     ");
-    insta::assert_snapshot!(failure(FLOW, "viscosity = 0.01", "viscosity = 0"), @"
+    insta::assert_snapshot!(failure(FLOW, "viscosity = 0.01", "viscosity = 0"), @r#"
     folder/bar.toml:5:13: `viscosity` must be positive, not 0
       |
     5 | viscosity = 0
       |             ^
-    ");
+      = a flow without viscosity needs `method = "rk3"` in [time]
+    "#);
+    assert!(
+        parse(
+            &FLOW
+                .replace("viscosity = 0.01", "viscosity = 0")
+                .replace("[time]", "[time]\nmethod = \"rk3\"")
+        )
+        .is_ok()
+    );
     insta::assert_snapshot!(failure(FLOW, "viscosity = 0.01", "viscosity = \"1 + x\""), @r#"
     folder/bar.toml:5:13: expected a number, found string "1 + x"
       |

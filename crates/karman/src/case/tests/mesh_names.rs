@@ -75,6 +75,26 @@ fn patches_of_a_flow() {
       = patches of the mesh: xmin, ymin, ymax, zmin
     "#);
     assert!(case.check_regions(&names(&["fluid"])).is_ok());
+
+    let alone = FLOW.replace("xmin = \"no_slip\"\nxmax = \"slip\"", "xmin.periodic = \"xmax\"");
+    let case = parse(&alone).unwrap();
+    assert_eq!(case.periodic_pairs(), [["xmin", "xmax"]]);
+    assert!(case.check_patches(&names(&["xmin", "xmax", "ymin", "ymax"])).is_ok());
+    insta::assert_snapshot!(case.check_patches(&names(&["xmin", "right", "ymin", "ymax"])).unwrap_err(), @r#"
+    folder/bar.toml:6:1: patch "right" of the mesh has no condition
+      |
+    6 | [boundary]
+      | ^^^^^^^^^^
+      = add to [boundary], for example:
+        right = "no_slip"
+
+    folder/bar.toml:7:17: the mesh has no patch "xmax"
+      |
+    7 | xmin.periodic = "xmax"
+      |                 ^^^^^^
+      = did you mean `ymax`?
+      = patches of the mesh: xmin, right, ymin, ymax
+    "#);
 }
 
 #[test]

@@ -54,9 +54,12 @@ impl<F: Real> Exact<F> {
         staggered: &Staggered<F>,
         (conditions, held): (&[FlowCondition], &[u32]),
     ) -> Result<Self, IncompressibleError> {
+        if !mesh.joins.is_empty() && mesh.joins.len() >= mesh.dimension {
+            return Err(IncompressibleError::NoBoundary);
+        }
         let rotation = staggered.rotation.clone();
-        let ties = Ties::new(mesh, &rotation.topology, held);
-        let (n_faces, n_edges) = (mesh.n_faces(), rotation.topology.n_edges);
+        let ties = Ties::new(mesh, &rotation.host.topology, held);
+        let (n_faces, n_edges) = (mesh.n_faces(), rotation.host.topology.n_edges);
         let unknowns = ties.unknowns();
         tracing::debug!("{} potentials, {} of pieces or loops", unknowns, ties.tied.len());
         let potentials = Potentials::new(&staggered.faces, rotation, ties)?;

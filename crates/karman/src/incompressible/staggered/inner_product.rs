@@ -11,13 +11,10 @@
 //! 15 (2005) 1533.
 
 use crate::linear::{CsrMatrix, LinearError};
+use crate::mesh::geometry::dot;
 use rayon::prelude::*;
 
 pub(super) type Vector = [f64; 3];
-
-pub(super) fn dot(a: Vector, b: Vector) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
 
 type Matrix3 = [Vector; 3];
 
@@ -181,26 +178,23 @@ pub(super) fn by_rows(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mesh::geometry::{cross, subtract};
 
     const STANDARD: [Vector; 3] = IDENTITY;
 
     /// A tetrahedron's outward areas and the places of its faces.
     fn tetrahedron() -> (Vec<Vector>, Vec<Vector>, f64) {
         let p = [[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.2, 0.9, 0.1], [0.3, 0.2, 1.1]];
-        let minus = |a: Vector, b: Vector| [0, 1, 2].map(|k| a[k] - b[k]);
-        let cross = |a: Vector, b: Vector| {
-            [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-        };
         let mean =
             |q: &[Vector]| [0, 1, 2].map(|k| q.iter().map(|v| v[k]).sum::<f64>() / q.len() as f64);
         let centre = mean(&p);
         let (mut places, mut areas) = (vec![], vec![]);
         for [a, b, c] in [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]] {
-            let area = cross(minus(p[b], p[a]), minus(p[c], p[a])).map(|x| 0.5 * x);
+            let area = cross(subtract(p[b], p[a]), subtract(p[c], p[a])).map(|x| 0.5 * x);
             areas.push(area);
-            places.push(minus(mean(&[p[a], p[b], p[c]]), centre));
+            places.push(subtract(mean(&[p[a], p[b], p[c]]), centre));
         }
-        let [u, v, w] = [1, 2, 3].map(|k| minus(p[k], p[0]));
+        let [u, v, w] = [1, 2, 3].map(|k| subtract(p[k], p[0]));
         (places, areas, dot(u, cross(v, w)) / 6.0)
     }
 

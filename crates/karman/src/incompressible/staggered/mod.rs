@@ -17,6 +17,7 @@
 
 mod exact;
 mod inner_product;
+mod joined;
 mod potential;
 mod remainder;
 mod rotation;
@@ -30,12 +31,13 @@ use super::faces::Faces;
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::diffusion::narrow;
 use crate::linear::{CsrMatrix, Matrix, Operator};
+use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of, sign_of};
 use crate::operators::FaceCells;
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::{Real, Vec3};
 use cubecl::prelude::*;
-use inner_product::{InnerProduct, Vector, assembled, dot};
+use inner_product::{InnerProduct, Vector, assembled};
 use karman_macros::kernel;
 use rayon::prelude::*;
 use rotation::{Rotation, Vorticity};
@@ -55,6 +57,9 @@ pub(super) struct StaggeredFaces<F: Real> {
     mass: Matrix<F>,
     /// Its diagonal.
     diagonal: Vec<f64>,
+    inverse_diagonal: Buffer<F>,
+    /// Whether it has nothing else.
+    pub is_diagonal: bool,
     /// 1 where the flux is an unknown: `[n_faces]`.
     pub is_free: Buffer<u32>,
 }
@@ -80,9 +85,9 @@ impl<F: Real> StaggeredFaces<F> {
         let flat = |cell| IncompressibleError::Flat { place: geometry.cell_centre_of(cell) };
         let warp = warps.try_reduce(|| 0.0, |a, b| Ok(f64::max(a, b))).map_err(flat)?;
         let mut arms = [vec![0.0; 3 * n], vec![0.0; 3 * n]];
-        for (side, cells) in [&mesh.face_left, &mesh.face_right].into_iter().enumerate() {
-            for (face, cell) in cells.iter().enumerate() {
-                let arm = cells_arm(geometry, *cell as usize, face);
+        for (side, faces) in [n, inner].into_iter().enumerate() {
+            for face in 0..faces {
+                let arm = arm(mesh, geometry, face, side);
                 (0..3).for_each(|k| arms[side][k * n + face] = arm[k]);
             }
         }
@@ -103,6 +108,8 @@ impl<F: Real> StaggeredFaces<F> {
             arms: arms.map(|a| narrow(backend, a)),
             straightened: (warp > PLANE).then(|| cells.straightened(n).map(|a| narrow(backend, a))),
             volume: narrow(backend, geometry.cell_volume.clone()),
+            is_diagonal: mass.entries() == n,
+            inverse_diagonal: narrow(backend, mass.diagonal().iter().map(|m| 1.0 / m).collect()),
             diagonal: mass.diagonal(),
             mass: Matrix::new(backend, mass.into_converted())?,
             is_free: backend.upload((0..n).map(free).collect()),
@@ -160,6 +167,11 @@ impl<F: Real> StaggeredFaces<F> {
         );
     }
 
+    /// y ← M⁻¹ x, where M is diagonal.
+    pub(super) fn divide_by_mass(&self, x: &Buffer<F>, y: &mut Buffer<F>) {
+        blas::multiply(&self.backend, x.len(), x, &self.inverse_diagonal, y);
+    }
+
     /// shift times the diagonal of M, for a preconditioner.
     pub(super) fn diagonal(&self, shift: f64) -> Result<Matrix<F>, IncompressibleError> {
         let n = self.diagonal.len();
@@ -180,19 +192,21 @@ impl<F: Real> StaggeredFaces<F> {
     }
 }
 
-/// x_f − x_c.
-fn cells_arm(geometry: &Geometry, cell: usize, face: usize) -> Vector {
-    let (x, centre) = (geometry.face_centre_of(face), geometry.cell_centre_of(cell));
-    [0, 1, 2].map(|k| x[k] - centre[k])
+/// x_f − x_c of the left cell, side 0, or of the right one.
+fn arm(mesh: &Mesh, geometry: &Geometry, face: usize, side: usize) -> Vector {
+    let centre = match side {
+        0 => geometry.cell_centre_of(mesh.face_left[face] as usize),
+        _ => geometry.right_centre_of(mesh, face),
+    };
+    subtract(geometry.face_centre_of(face), centre)
 }
 
 /// Refuses a mesh where a cell lies on the wrong side of one of its faces.
 fn check_sides(mesh: &Mesh, geometry: &Geometry) -> Result<(), IncompressibleError> {
     for face in 0..mesh.n_interior_faces() {
-        let [left, right] = [mesh.face_left[face], mesh.face_right[face]]
-            .map(|cell| cells_arm(geometry, cell as usize, face));
+        let [left, right] = [0, 1].map(|side| arm(mesh, geometry, face, side));
         let area = geometry.area_vector_of(face);
-        let along = dot([0, 1, 2].map(|k| left[k] - right[k]), area) / dot(area, area).sqrt();
+        let along = dot(subtract(left, right), area) / norm(area);
         if along.is_nan() || along <= 0.0 {
             let place = geometry.face_centre_of(face);
             return Err(IncompressibleError::WrongSide { place, along });
@@ -212,7 +226,8 @@ impl CellProducts<'_> {
         let (mut places, mut areas, mut delta) = (vec![], vec![], vec![]);
         for item in self.mesh.cell_to_faces.of(cell) {
             let face = index_of(*item);
-            let arm = cells_arm(self.geometry, cell, face);
+            let side = usize::from(sign_of(*item) < 0);
+            let arm = arm(self.mesh, self.geometry, face, side);
             let area = self.geometry.area_vector_of(face);
             places.push(arm.map(|x| f64::from(sign_of(*item)) * x));
             areas.push(area);

@@ -44,7 +44,7 @@ impl Ties {
             (0..topology.n_edges).filter(|edge| !on_held(*edge)).map(|edge| edge as u32).collect();
         let faces: Vec<usize> = (inner..mesh.n_faces()).filter(|face| is_held(*face)).collect();
         let tied = if mesh.dimension == 2 {
-            let mut pieces = pieces_of_nodes(mesh, &faces);
+            let mut pieces = pieces_of_nodes(topology, &faces);
             if pieces.is_empty() {
                 // Nothing fixes the level of the potential but this.
                 free.remove(0);
@@ -83,18 +83,18 @@ impl Ties {
 }
 
 /// Nodes of the connected pieces of a plane's boundary, each piece ascending, in the order of their first nodes.
-fn pieces_of_nodes(mesh: &Mesh, faces: &[usize]) -> Vec<Vec<u32>> {
-    let mut root: Vec<u32> = (0..mesh.n_nodes() as u32).collect();
-    let mut touched = vec![false; mesh.n_nodes()];
+fn pieces_of_nodes(topology: &EdgeTopology, faces: &[usize]) -> Vec<Vec<u32>> {
+    let mut root: Vec<u32> = (0..topology.n_edges as u32).collect();
+    let mut touched = vec![false; topology.n_edges];
     for face in faces {
-        let nodes = mesh.face_to_nodes.of(*face);
-        nodes.iter().for_each(|node| touched[*node as usize] = true);
-        let (a, b) = (find(&mut root, nodes[0]), find(&mut root, nodes[1]));
+        let nodes = topology.face_to_edges.of(*face);
+        nodes.iter().for_each(|node| touched[index_of(*node)] = true);
+        let [a, b] = [nodes[0], nodes[1]].map(|node| find(&mut root, index_of(node) as u32));
         root[a.max(b) as usize] = a.min(b);
     }
-    let mut place = vec![usize::MAX; mesh.n_nodes()];
+    let mut place = vec![usize::MAX; topology.n_edges];
     let mut pieces: Vec<Vec<u32>> = vec![];
-    for node in (0..mesh.n_nodes() as u32).filter(|node| touched[*node as usize]) {
+    for node in (0..topology.n_edges as u32).filter(|node| touched[*node as usize]) {
         let first = find(&mut root, node) as usize;
         if place[first] == usize::MAX {
             place[first] = pieces.len();
@@ -253,8 +253,9 @@ impl<F: Real> Potentials<F> {
         ties: Ties,
     ) -> Result<Self, LinearError> {
         let backend = faces.backend().clone();
-        let stiffness = stiffness(&rotation.topology, &faces.mass.to_csr()?.converted::<f64>())?;
-        let n_edges = rotation.topology.n_edges;
+        let stiffness =
+            stiffness(&rotation.host.topology, &faces.mass.to_csr()?.converted::<f64>())?;
+        let n_edges = rotation.host.topology.n_edges;
         let n_free = ties.free.len();
         let (mut tied_edges, mut tied_offsets, mut tied_items) = (vec![], vec![0u32], vec![]);
         for (edge, row) in ties.rows(n_edges).iter().enumerate() {

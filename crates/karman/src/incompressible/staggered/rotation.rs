@@ -11,12 +11,14 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::StaggeredFaces;
-use super::inner_product::{InnerProduct, Vector, assembled, by_rows, dot};
+use super::inner_product::{InnerProduct, Vector, assembled, by_rows};
+use super::joined::JoinedEdges;
 use crate::backend::{Backend, Buffer, View};
 use crate::diffusion::narrow;
 use crate::incompressible::{FlowCondition, IncompressibleError};
 use crate::linear::{CsrMatrix, Matrix};
-use crate::mesh::{Adjacency, EdgeTopology, Geometry, Mesh, SIGN_BIT, index_of, sign_of};
+use crate::mesh::geometry::{cross, dot, norm, subtract};
+use crate::mesh::{Adjacency, Geometry, Mesh, SIGN_BIT, index_of, sign_of};
 use crate::operators::EdgeIncidence;
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::{Real, Vec3};
@@ -28,7 +30,7 @@ pub(in crate::incompressible) struct Rotation<F: Real> {
     /// Edges of faces and faces of edges; in a plane nodes.
     pub edges: EdgeIncidence,
     /// The same on the host.
-    pub topology: EdgeTopology,
+    pub host: JoinedEdges,
     /// W: `[n_edges]` squared.
     pub weights: Matrix<F>,
     legs: Legs<F>,
@@ -58,17 +60,17 @@ impl<F: Real> Rotation<F> {
         (mesh, geometry): (&Mesh, &Geometry),
         conditions: &[FlowCondition],
     ) -> Result<Self, IncompressibleError> {
-        let topology = EdgeTopology::new(mesh);
-        let slip = SlipNormals::new(mesh, geometry, conditions);
+        let host = JoinedEdges::new(mesh);
+        let slip = SlipNormals::new((mesh, geometry), &host, conditions);
         let weights = match mesh.dimension {
-            2 => plane_weights(mesh, geometry, &slip)?,
-            _ => spatial_weights(mesh, geometry, &topology, &slip)?,
+            2 => plane_weights((mesh, geometry), &host, &slip)?,
+            _ => spatial_weights((mesh, geometry), &host, &slip)?,
         };
         Ok(Rotation {
-            edges: EdgeIncidence::new(backend, &topology),
+            edges: EdgeIncidence::new(backend, &host.topology),
             weights: Matrix::new(backend, weights.into_converted())?,
-            legs: Legs::new(backend, (mesh, geometry), &topology),
-            topology,
+            legs: Legs::new(backend, (mesh, geometry), &host),
+            host,
         })
     }
 
@@ -117,46 +119,30 @@ impl<F: Real> Rotation<F> {
 }
 
 impl<F: Real> Legs<F> {
-    fn new(
-        backend: &Backend,
-        (mesh, geometry): (&Mesh, &Geometry),
-        topology: &EdgeTopology,
-    ) -> Self {
+    fn new(backend: &Backend, (mesh, geometry): (&Mesh, &Geometry), host: &JoinedEdges) -> Self {
         let inner = mesh.n_interior_faces();
-        let (mut edges, mut offsets, mut items) = (vec![], vec![0u32], vec![]);
-        let mut arms: Vec<Vector> = vec![];
-        for edge in 0..topology.n_edges {
-            let around = topology.edge_to_faces.of(edge).iter();
-            let outer = around.filter(|item| index_of(**item) >= inner);
-            let before = items.len();
-            for item in outer {
-                let face = index_of(*item);
-                let (x, centre) = (middle(mesh, topology, edge), geometry.face_centre_of(face));
-                items.push((face - inner) as u32 | (item & SIGN_BIT));
-                arms.push([0, 1, 2].map(|k| x[k] - centre[k]));
-            }
-            if items.len() > before {
-                edges.push(edge as u32);
-                offsets.push(items.len() as u32);
+        let mut legs: Vec<(u32, u32, Vector)> = vec![];
+        for face in inner..mesh.n_faces() {
+            let centre = geometry.face_centre_of(face);
+            for item in host.plain().face_to_edges.of(face) {
+                let class = host.class_of(*item);
+                let arm = subtract(host.middle(mesh, index_of(*item)), centre);
+                let signed = (face - inner) as u32 | (class & SIGN_BIT);
+                legs.push((index_of(class) as u32, signed, arm));
             }
         }
-        let by_component = (0..3).flat_map(|k| arms.iter().map(move |arm| arm[k])).collect();
+        legs.sort_by_key(|(edge, ..)| *edge);
+        let (mut edges, mut offsets) = (vec![], vec![0u32]);
+        for leg in legs.chunk_by(|a, b| a.0 == b.0) {
+            edges.push(leg[0].0);
+            offsets.push(offsets[offsets.len() - 1] + leg.len() as u32);
+        }
+        let by_component = (0..3).flat_map(|k| legs.iter().map(move |(.., arm)| arm[k])).collect();
         Legs {
             edges: backend.upload(edges),
             offsets: backend.upload(offsets),
-            items: backend.upload(items),
+            items: backend.upload(legs.iter().map(|(_, item, _)| *item).collect()),
             arms: narrow(backend, by_component),
-        }
-    }
-}
-
-/// The middle of an edge; in a plane its node.
-fn middle(mesh: &Mesh, topology: &EdgeTopology, edge: usize) -> Vector {
-    match topology.edge_to_nodes.get(edge) {
-        None => mesh.points[edge],
-        Some([a, b]) => {
-            let (a, b) = (mesh.points[*a as usize], mesh.points[*b as usize]);
-            [0, 1, 2].map(|k| 0.5 * (a[k] + b[k]))
         }
     }
 }
@@ -182,7 +168,11 @@ enum SlipNormal {
 const ONE_WALL: f64 = 0.8;
 
 impl SlipNormals {
-    fn new(mesh: &Mesh, geometry: &Geometry, conditions: &[FlowCondition]) -> SlipNormals {
+    fn new(
+        (mesh, geometry): (&Mesh, &Geometry),
+        host: &JoinedEdges,
+        conditions: &[FlowCondition],
+    ) -> SlipNormals {
         let inner = mesh.n_interior_faces();
         let mut slip = SlipNormals {
             at: vec![None; mesh.n_nodes()],
@@ -195,7 +185,7 @@ impl SlipNormals {
                 slip.faces[face - inner] = true;
                 let normal = unit(geometry.area_vector_of(face));
                 for node in mesh.face_to_nodes.of(face) {
-                    let here = &mut slip.at[*node as usize];
+                    let here = &mut slip.at[host.node_of(*node)];
                     *here = Some(match here {
                         None => SlipNormal::Along(normal),
                         Some(SlipNormal::Along(other)) if dot(*other, normal) > ONE_WALL => {
@@ -219,76 +209,74 @@ impl SlipNormals {
 }
 
 fn unit(a: Vector) -> Vector {
-    let size = dot(a, a).sqrt();
+    let size = norm(a);
     a.map(|x| x / size)
-}
-
-fn cross(a: Vector, b: Vector) -> Vector {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-fn minus(a: Vector, b: Vector) -> Vector {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
 /// 1/A of the cells around nodes, 0 at slip walls.
 fn plane_weights(
-    mesh: &Mesh,
-    geometry: &Geometry,
+    (mesh, geometry): (&Mesh, &Geometry),
+    host: &JoinedEdges,
     slip: &SlipNormals,
 ) -> Result<CsrMatrix<f64>, IncompressibleError> {
-    let mut areas = vec![0.0; mesh.n_nodes()];
+    let n = host.topology.n_edges;
+    let (mut areas, mut slips) = (vec![0.0; n], vec![false; n]);
     for face in 0..mesh.n_faces() {
         let middle = geometry.face_centre_of(face);
-        for cell in cells_of(mesh, face).into_iter().flatten() {
-            let arm = minus(geometry.cell_centre_of(cell), middle);
-            for node in mesh.face_to_nodes.of(face) {
-                let half = minus(mesh.points[*node as usize], middle);
-                areas[*node as usize] += 0.5 * cross(half, arm)[2].abs();
+        for item in host.plain().face_to_edges.of(face) {
+            let node = index_of(*item);
+            let class = index_of(host.class_of(*item));
+            let half = subtract(mesh.points[node], middle);
+            for centre in centres(mesh, geometry, face).into_iter().flatten() {
+                areas[class] += 0.5 * cross(half, subtract(centre, middle))[2].abs();
             }
+            slips[class] |= slip.at[host.node_of(node as u32)].is_some();
         }
     }
-    Ok(by_rows(areas.len(), areas.len(), |node, entries| {
-        let weight = if slip.at[node].is_some() { 0.0 } else { 1.0 / areas[node] };
+    Ok(by_rows(n, n, |node, entries| {
+        let weight = if slips[node] { 0.0 } else { 1.0 / areas[node] };
         entries.push((node as u32, weight));
     })?)
 }
 
-fn cells_of(mesh: &Mesh, face: usize) -> [Option<usize>; 2] {
-    [Some(mesh.face_left[face] as usize), mesh.face_right.get(face).map(|cell| *cell as usize)]
+/// The centroids of the cells at a face, as seen from there.
+fn centres(mesh: &Mesh, geometry: &Geometry, face: usize) -> [Option<Vector>; 2] {
+    let right = (face < mesh.n_interior_faces()).then(|| geometry.right_centre_of(mesh, face));
+    [Some(geometry.cell_centre_of(mesh.face_left[face] as usize)), right]
 }
 
 /// The inner product of the cells around nodes.
 fn spatial_weights(
-    mesh: &Mesh,
-    geometry: &Geometry,
-    topology: &EdgeTopology,
+    (mesh, geometry): (&Mesh, &Geometry),
+    host: &JoinedEdges,
     slip: &SlipNormals,
 ) -> Result<CsrMatrix<f64>, IncompressibleError> {
-    // s: areas of the faces around edges, of triangles edge–face–cell, along the edge.
+    let (topology, plain) = (&host.topology, host.plain());
+    // s: areas of the faces around edges, of triangles edge–face–cell, along the edge; t: the edges.
     let mut areas: Vec<Vector> = vec![[0.0; 3]; topology.n_edges];
-    let along = |edge: usize| {
-        let [a, b] = topology.edge_to_nodes[edge];
-        minus(mesh.points[b as usize], mesh.points[a as usize])
-    };
+    let mut along: Vec<Vector> = vec![[0.0; 3]; topology.n_edges];
     let mut volumes = vec![0.0; mesh.n_nodes()];
-    for (edge, area) in areas.iter_mut().enumerate() {
-        let (x, t) = (middle(mesh, topology, edge), along(edge));
-        for item in topology.edge_to_faces.of(edge) {
-            let face = index_of(*item);
-            let to_face = minus(geometry.face_centre_of(face), x);
-            for (side, cell) in cells_of(mesh, face).into_iter().enumerate() {
-                let Some(cell) = cell else { continue };
-                let to_cell = minus(geometry.cell_centre_of(cell), x);
+    for face in 0..mesh.n_faces() {
+        let cells = centres(mesh, geometry, face);
+        for item in plain.face_to_edges.of(face) {
+            let (edge, class) = (index_of(*item), host.class_of(*item));
+            let x = host.middle(mesh, edge);
+            let to_face = subtract(geometry.face_centre_of(face), x);
+            let [a, b] = plain.edge_to_nodes[edge].map(|node| mesh.points[node as usize]);
+            let runs = f64::from(sign_of(*item) * sign_of(class));
+            along[index_of(class)] = subtract(b, a).map(|t| runs * t);
+            for (side, centre) in cells.into_iter().enumerate() {
+                let Some(centre) = centre else { continue };
                 // The left cell lies behind a face that turns with the edge: t × to_face points ahead.
-                let turn = if side == 0 { -0.5 } else { 0.5 } * f64::from(sign_of(*item));
-                let part = cross(to_face, to_cell).map(|c| turn * c);
-                (0..3).for_each(|k| area[k] += part[k]);
+                let turn = if side == 0 { -0.5 } else { 0.5 } * f64::from(sign_of(class));
+                let part = cross(to_face, subtract(centre, x)).map(|c| turn * c);
+                (0..3).for_each(|k| areas[index_of(class)][k] += part[k]);
             }
         }
-        // Both cells around the edge's ends have the cone over this area.
-        let cone = dot(*area, t) / 6.0;
-        topology.edge_to_nodes[edge].iter().for_each(|node| volumes[*node as usize] += cone);
+    }
+    for ((ends, area), t) in topology.edge_to_nodes.iter().zip(&areas).zip(&along) {
+        // The cells around both ends have a cone over this area.
+        ends.iter().for_each(|node| volumes[*node as usize] += dot(*area, *t) / 6.0);
     }
     let node_edges: Adjacency = topology.node_to_edges(mesh.n_nodes());
     let free = |edge: usize| !slip.holds(topology.edge_to_faces.of(edge));
@@ -305,21 +293,16 @@ fn spatial_weights(
         };
         let edges = items(node);
         let halves: Vec<Vector> =
-            edges.iter().map(|e| along(*e as usize).map(|t| 0.5 * t)).collect();
+            edges.iter().map(|e| along[*e as usize].map(|t| 0.5 * t)).collect();
         let around: Vec<Vector> = edges.iter().map(|e| areas[*e as usize]).collect();
-        let size = |a: &Vector| dot(*a, *a).sqrt();
-        let delta = halves.iter().zip(&around).map(|(t, a)| size(t) / size(a)).collect();
+        let delta = halves.iter().zip(&around).map(|(t, a)| norm(*t) / norm(*a)).collect();
         InnerProduct::new(&halves, &around, delta, volumes[node], &basis)
     };
-    Ok(assembled(
-        topology.n_edges,
-        |edge| {
-            let ends = topology.edge_to_nodes[edge].map(|node| Some(node as usize));
-            if free(edge) { ends } else { [None; 2] }
-        },
-        items,
-        product,
-    )?)
+    let own = |edge: usize| {
+        let ends = topology.edge_to_nodes[edge].map(|node| Some(node as usize));
+        if free(edge) { ends } else { [None; 2] }
+    };
+    Ok(assembled(topology.n_edges, own, items, product)?)
 }
 
 /// z ← z + Σ ± u_b·(x_e − x_f) at boundary edges.

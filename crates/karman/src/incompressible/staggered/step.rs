@@ -61,6 +61,29 @@ impl<F: Real> Staggered<F> {
         })
     }
 
+    /// dU/dt = M⁻¹ (N V⁻¹ r − G p) − ν C W (Cᵀ M U + legs) of sources less convection r, for explicit stages.
+    pub(in crate::incompressible) fn make_rate(
+        &mut self,
+        (flux, at_boundary): (&Buffer<F>, [&Buffer<F>; 3]),
+        viscosity: f64,
+        pressure: Option<(&Buffer<F>, &Buffer<F>)>,
+    ) {
+        let backend = self.faces.backend().clone();
+        let last = self.residuals.len() - 1;
+        let r = [0, 1, 2].map(|k| &self.residuals[if k <= last { k } else { 0 }]);
+        blas::fill(&backend, self.at_faces.len(), F::literal(0.0), &mut self.at_faces);
+        self.faces.add_to_faces(r, pressure, &mut self.at_faces);
+        self.faces.divide_by_mass(&self.at_faces, &mut self.change);
+        let Staggered { faces, rotation, room, curl, change, .. } = self;
+        rotation.curl_of_vorticity(faces, flux, Some(at_boundary), room, curl);
+        blas::axpy(&backend, curl.len(), F::narrow(-viscosity), curl, change);
+    }
+
+    /// What [`Staggered::make_rate`] made: `[n_faces]`.
+    pub(in crate::incompressible) fn rate(&self) -> &Buffer<F> {
+        &self.change
+    }
+
     /// Takes the fluxes at the start.
     pub(in crate::incompressible) fn start(&mut self, flux: &Buffer<F>) {
         blas::copy(self.faces.backend(), flux.len(), flux, &mut self.before);
@@ -158,7 +181,10 @@ impl<F: Real> Flow<F> {
     }
 
     /// F ← u_b·S where the velocity is held.
-    fn hold_flux(&mut self, staggered: &Staggered<F>) -> Result<(), IncompressibleError> {
+    pub(in crate::incompressible) fn hold_flux(
+        &mut self,
+        staggered: &Staggered<F>,
+    ) -> Result<(), IncompressibleError> {
         let [x, y, z] = three(&self.components, |c| &c.at_boundary);
         hold_flux(
             &self.backend,
@@ -177,7 +203,11 @@ impl<F: Real> Flow<F> {
     }
 
     /// Sources less convection of each cell.
-    fn leave_residuals(&mut self, staggered: &mut Staggered<F>, formula: &Formula) {
+    pub(in crate::incompressible) fn leave_residuals(
+        &mut self,
+        staggered: &mut Staggered<F>,
+        formula: &Formula,
+    ) {
         let backend = self.backend.clone();
         let n = self.volume.len();
         for (k, component) in self.components.iter().enumerate() {

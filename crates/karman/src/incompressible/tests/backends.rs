@@ -54,7 +54,7 @@ fn fields(backend: &Backend, flow: &Flow<f64>) -> Vec<f64> {
 }
 
 /// Elements with the dimension, and what is asked of the scheme on them.
-const CASES: [(Element, usize, usize, Convection, Scheme, Arrangement); 9] = [
+const CASES: [(Element, usize, usize, Convection, Scheme, Arrangement); 12] = [
     (Element::Triangle, 2, 6, Convection::LinearUpwind, Scheme::Bdf2, Arrangement::Collocated),
     (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn, Arrangement::Collocated),
     (Element::Tetrahedron, 3, 3, Convection::Central, Scheme::Bdf2, Arrangement::Collocated),
@@ -64,6 +64,9 @@ const CASES: [(Element, usize, usize, Convection, Scheme, Arrangement); 9] = [
     (Element::Triangle, 2, 6, Convection::Central, Scheme::Bdf2, Arrangement::Staggered),
     (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn, Arrangement::Exact),
     (Element::Tetrahedron, 3, 3, Convection::Central, Scheme::Bdf2, Arrangement::Exact),
+    (Element::Triangle, 2, 6, Convection::LinearUpwind, Scheme::Rk3, Arrangement::Collocated),
+    (Element::Hexahedron, 3, 4, Convection::Central, Scheme::Rk3, Arrangement::Collocated),
+    (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Rk3, Arrangement::Staggered),
 ];
 
 /// Straight and orthogonal, or not: both kinds of kernels.

@@ -1,6 +1,7 @@
 //! Invariants of meshes on every element type, and refusals of bad ones.
 mod invariants;
 mod parts;
+mod periodic;
 mod refusals;
 mod reports;
 

@@ -1,6 +1,7 @@
 //! Operators on every element, on every backend.
 
 mod identities;
+mod joined;
 mod parts;
 mod reconstructions;
 
@@ -107,7 +108,7 @@ impl<'a, F: Real> On<'a, F> {
             mesh: &sample.mesh,
             cells: FaceCells::new(backend, &sample.mesh),
             edges: EdgeIncidence::new(backend, &sample.edges),
-            geometry: MeshGeometry::new(backend, &sample.geometry),
+            geometry: MeshGeometry::new(backend, &sample.mesh, &sample.geometry),
         }
     }
 
@@ -166,9 +167,12 @@ impl<'a, F: Real> On<'a, F> {
                 &g.face_centre,
                 &g.cell_centre,
                 &g.volume,
+                &g.shift,
+                c.n_interior(),
                 n_faces,
                 n,
                 c.rows,
+                g.is_joined,
                 out,
             );
         })
@@ -186,9 +190,11 @@ impl<'a, F: Real> On<'a, F> {
                 &u,
                 &g.face_centre,
                 &g.cell_centre,
+                &g.shift,
                 inner,
                 n_faces,
                 n,
+                g.is_joined,
                 out,
             );
         })
@@ -219,10 +225,12 @@ impl<'a, F: Real> On<'a, F> {
                 &weight,
                 &g.face_centre,
                 &g.cell_centre,
+                &g.shift,
                 inner,
                 n_faces,
                 n,
                 dimension,
+                g.is_joined,
                 out,
             );
         })
@@ -269,9 +277,11 @@ impl<'a, F: Real> On<'a, F> {
                 &g.face_centre,
                 &g.area,
                 &g.cell_centre,
+                &g.shift,
                 inner,
                 n_faces,
                 n,
+                g.is_joined,
                 out,
             );
         })

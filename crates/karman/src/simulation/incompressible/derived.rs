@@ -38,14 +38,18 @@ pub(super) fn q_criterion(gradients: &[Vec<f64>]) -> Vec<f64> {
 
 /// ψ with u = ∂ψ/∂y, v = −∂ψ/∂x in a plane mesh, the mean over the nodes of each cell. Along a face from
 /// its first to its second node, with the normal (dy, −dx), ψ grows by the flux through it; fluxes without
-/// divergence make that the same along every path. ψ is 0 at the first boundary node of each part.
+/// divergence make that the same along every path; across periodic patches ψ grows by the flow between them.
+/// ψ is 0 at the first boundary node of each part.
 pub(super) fn streamfunction(mesh: &Mesh, flux: &[f64]) -> Vec<f64> {
     let n = mesh.n_nodes();
     let mut around: Vec<Vec<(u32, f64)>> = vec![vec![]; n];
-    for (face, flux) in flux.iter().enumerate() {
-        let nodes = mesh.face_to_nodes.of(face);
-        around[nodes[0] as usize].push((nodes[1], *flux));
-        around[nodes[1] as usize].push((nodes[0], -*flux));
+    let mut along = |nodes: &[u32], flux: f64| {
+        around[nodes[0] as usize].push((nodes[1], flux));
+        around[nodes[1] as usize].push((nodes[0], -flux));
+    };
+    flux.iter().enumerate().for_each(|(face, flux)| along(mesh.face_to_nodes.of(face), *flux));
+    for (face, nodes) in mesh.joins.iter().flat_map(|join| join.images(mesh)) {
+        along(&nodes, flux[face]);
     }
     let mut psi = vec![f64::NAN; n];
     let boundary = (mesh.n_interior_faces()..mesh.n_faces()).map(|f| mesh.face_to_nodes.of(f)[0]);

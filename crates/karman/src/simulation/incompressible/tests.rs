@@ -75,6 +75,17 @@ fn a_restart_of_a_flow_continues_bit_for_bit_and_all_output_is_there() {
                 .replace("jitter = 0.1", ""),
             "step,time,dt,rate,residual,iterations,cfl,pressure_iterations",
         ),
+        (
+            CAVITY.replace("xmin = { no_slip = true, temperature = 1.0 }\n", "").replace(
+                "xmax = { no_slip = true, temperature = 0.0 }",
+                "xmax.periodic = \"xmin\"",
+            ),
+            "step,time,dt,rate,residual,iterations,cfl,pressure_iterations",
+        ),
+        (
+            CAVITY.replace("[time]", "[time]\nmethod = \"rk3\""),
+            "step,time,dt,rate,residual,iterations,cfl,pressure_iterations",
+        ),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let (kind, message, history) = run(&text, folder.path(), None);
@@ -141,13 +152,24 @@ fn message(text: &str) -> String {
 }
 
 #[test]
-fn what_this_version_lacks_is_refused_by_name() {
-    let rk3 = CAVITY.replace("[time]", "[time]\nmethod = \"rk3\"");
-    assert_eq!(message(&rk3), "method = \"rk3\" is not available in this version");
-    let periodic = CAVITY
-        .replace("ymin = \"no_slip\"", "ymin.periodic = \"ymax\"")
+fn patches_that_are_not_periodic_are_refused() {
+    let walls = "xmin = { no_slip = true, temperature = 1.0 }\n\
+                 xmax = { no_slip = true, temperature = 0.0 }\nymin = \"no_slip\"";
+    let turned = CAVITY
+        .replace(walls, "xmin.periodic = \"ymin\"\nymin.periodic = \"xmin\"\nxmax = \"no_slip\"");
+    let said = message(&turned);
+    assert!(
+        said.starts_with("patches \"xmin\" and \"ymin\" are no periodic pair: moved by"),
+        "{said}"
+    );
+    let grouped = CAVITY
+        .replace(walls, "xmin = \"slip\"\nxmax = \"slip\"\nymin.periodic = \"ymax\"")
         .replace("ymax.wall = [\"1 + 0.1*sin(t)\", 0.0]", "ymax.periodic = \"ymin\"");
-    assert_eq!(message(&periodic), "a periodic patch is not available in this version");
+    let said = message(&grouped);
+    assert!(
+        said.contains("patch \"ymax\" is periodic: there is no boundary to integrate over"),
+        "{said}"
+    );
 }
 
 #[test]

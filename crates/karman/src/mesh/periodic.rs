@@ -1,0 +1,364 @@
+//! Pairs of patches joined into one: what leaves through the first enters through the second.
+//!
+//! The second patch is the first moved by a translation, node by node. Of two faces that lie on each
+//! other one is left, an interior face where its left cell is; its right cell is elsewhere, and as seen
+//! from the face its centre is x_r plus [`Mesh::shift_of`]. Nodes stay as they are, two of each.
+
+use super::adjacency::{Adjacency, SIGN_BIT, index_of};
+use super::error::{MeshError, MeshWarning, Place};
+use super::geometry::{add_scaled, dot, face_measure, mean_point, norm, subtract};
+use super::{EntityCount, Mesh, Patch, cell_name};
+use std::ops::Range;
+
+/// Two patches whose faces were joined.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Join {
+    /// Their names; the mesh has these patches no longer.
+    pub patches: [String; 2],
+    /// From a point of the first patch to its image on the second.
+    pub translation: [f64; 3],
+    /// The joined faces, ascending; [`SIGN_BIT`] set where the left cell is at the second patch.
+    pub faces: Vec<u32>,
+    /// Nodes of the first patch, ascending, each with its image on the second.
+    pub nodes: Vec<[u32; 2]>,
+}
+
+impl Join {
+    /// The joined faces, each with its nodes where the right cell has them, in the order of
+    /// `face_to_nodes`.
+    pub fn images(&self, mesh: &Mesh) -> impl Iterator<Item = (usize, Vec<u32>)> {
+        let mut back: Vec<[u32; 2]> = self.nodes.iter().map(|[a, b]| [*b, *a]).collect();
+        back.sort_unstable();
+        let image = |pairs: &[[u32; 2]], node: u32| {
+            let place = pairs.partition_point(|pair| pair[0] < node);
+            pairs[place][1]
+        };
+        self.faces.iter().map(move |&item| {
+            let pairs = if item & SIGN_BIT == 0 { &self.nodes } else { &back };
+            let nodes = mesh.face_to_nodes.of(index_of(item)).iter();
+            (index_of(item), nodes.map(|&node| image(pairs, node)).collect())
+        })
+    }
+
+    /// Whether the left cell of a joined face is at the second patch.
+    fn is_from_second(&self, face: usize) -> Option<bool> {
+        let place = self.faces.binary_search_by_key(&face, |&item| index_of(item)).ok()?;
+        Some(self.faces[place] & SIGN_BIT != 0)
+    }
+}
+
+impl Mesh {
+    /// What is to be added to the centre of the right cell of an interior face to see it from there: 0
+    /// but for joined faces.
+    pub fn shift_of(&self, face: usize) -> [f64; 3] {
+        for join in &self.joins {
+            if let Some(from_second) = join.is_from_second(face) {
+                return join.translation.map(|t| if from_second { t } else { -t });
+            }
+        }
+        [0.0; 3]
+    }
+
+    /// Whether a face was made of two that lie on periodic patches.
+    pub fn is_joined(&self, face: usize) -> bool {
+        self.joins.iter().any(|join| join.is_from_second(face).is_some())
+    }
+
+    /// Pairs of nodes that coincide under the translation of some join.
+    pub fn periodic_nodes(&self) -> impl Iterator<Item = [u32; 2]> {
+        self.joins.iter().flat_map(|join| join.nodes.iter().copied())
+    }
+
+    /// Joins pairs of patches, one after the other. Where nodes are off their images by less than the
+    /// tolerance, those of the second patch are moved; faces are numbered anew.
+    ///
+    /// # Errors
+    /// [`MeshError::NoPatch`], [`MeshError::PeriodicTwice`], [`MeshError::PeriodicCounts`], [`MeshError::PeriodicNodes`],
+    /// [`MeshError::PeriodicFaces`], [`MeshError::PeriodicSides`], [`MeshError::PeriodicCell`].
+    pub fn join_periodic(mut self, pairs: &[[&str; 2]]) -> Result<Mesh, MeshError> {
+        let mut merged = vec![];
+        let mut joins = vec![];
+        for names in pairs {
+            let taken =
+                |name: &str| joins.iter().any(|j: &Join| j.patches.iter().any(|p| p == name));
+            if let Some(patch) = names.iter().find(|name| taken(name)) {
+                return Err(MeshError::PeriodicTwice { patch: (*patch).to_owned() });
+            }
+            let (join, faces) = matched(&mut self, *names)?;
+            merged.extend(faces.into_iter().map(|[a, b]| (a, b, joins.len() as u32)));
+            joins.push(join);
+        }
+        Ok(if pairs.is_empty() { self } else { renumbered(self, &merged, joins) })
+    }
+}
+
+/// How far a node may be off its image, as a share of the shortest side of a face of the two patches.
+const TOLERANCE: f64 = 1e-4;
+
+/// Nodes off by less than this share of the extent of a mesh are off by round-off.
+const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
+
+/// Pairs nodes and faces of two patches; gives the join without its faces, and the faces.
+fn matched(
+    mesh: &mut Mesh,
+    [first, second]: [&str; 2],
+) -> Result<(Join, Vec<[u32; 2]>), MeshError> {
+    let patches = [first.to_owned(), second.to_owned()];
+    let a = Side::new(mesh, first)?;
+    let b = Side::new(mesh, second)?;
+    if a.faces.len() != b.faces.len() {
+        let faces = [a.faces.len(), b.faces.len()];
+        return Err(MeshError::PeriodicCounts { patches, faces });
+    }
+    let guess = subtract(b.centre, a.centre);
+    let tolerance = TOLERANCE * a.shortest.min(b.shortest);
+    let bins = Bins::new(&b.nodes, &mesh.points, a.shortest.min(b.shortest));
+    let mut nodes = Vec::with_capacity(a.nodes.len());
+    for &node in &a.nodes {
+        let image = add_scaled(mesh.points[node as usize], 1.0, guess);
+        let Some(found) = bins.nearest(&mesh.points, image, tolerance) else {
+            let place = Place(mesh.points[node as usize]);
+            let gaps = b.nodes.iter().map(|&b| norm(subtract(mesh.points[b as usize], image)));
+            let gap = gaps.fold(f64::INFINITY, f64::min);
+            let translation = Place(guess);
+            return Err(MeshError::PeriodicNodes { patches, translation, place, gap, tolerance });
+        };
+        nodes.push([node, found]);
+    }
+    let faces = matched_faces(mesh, &patches, (&a, &b), &nodes)?;
+    for [left, right] in &faces {
+        let (l, r) = (mesh.face_left[*left as usize], mesh.face_left[*right as usize]);
+        if l == r {
+            let cell = cell_name(mesh, l as usize);
+            return Err(MeshError::PeriodicCell { patches, cell });
+        }
+    }
+    let translation = median_translation(mesh, &nodes);
+    snap(mesh, &patches, translation, &nodes);
+    Ok((Join { patches, translation, faces: vec![], nodes }, faces))
+}
+
+/// One of two patches to be joined.
+struct Side {
+    faces: Range<usize>,
+    /// Its nodes, ascending.
+    nodes: Vec<u32>,
+    /// Mean of its faces' centres by their area.
+    centre: [f64; 3],
+    /// The shortest side of a face.
+    shortest: f64,
+}
+
+impl Side {
+    fn new(mesh: &Mesh, name: &str) -> Result<Side, MeshError> {
+        let Some(patch) = mesh.patches.iter().find(|patch| patch.name == name) else {
+            let known: Vec<&str> = mesh.patches.iter().map(|patch| patch.name.as_str()).collect();
+            return Err(MeshError::NoPatch { patch: name.to_owned(), known: known.join(", ") });
+        };
+        let faces = patch.faces.clone();
+        let mut nodes = vec![];
+        let (mut moment, mut total, mut shortest) = ([0.0; 3], 0.0, f64::INFINITY);
+        for face in faces.clone() {
+            let corners = mesh.face_to_nodes.of(face);
+            nodes.extend_from_slice(corners);
+            let (area, centre) = face_measure(corners, &mesh.points);
+            moment = add_scaled(moment, norm(area), centre);
+            total += norm(area);
+            for (k, &corner) in corners.iter().enumerate() {
+                let next = corners[(k + 1) % corners.len()];
+                let side = subtract(mesh.points[next as usize], mesh.points[corner as usize]);
+                shortest = shortest.min(norm(side));
+            }
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+        Ok(Side { faces, nodes, centre: moment.map(|m| m / total), shortest })
+    }
+}
+
+/// Nodes by the cube of a grid they lie in.
+struct Bins {
+    low: [f64; 3],
+    size: f64,
+    /// Sorted.
+    entries: Vec<([i64; 3], u32)>,
+}
+
+impl Bins {
+    fn new(nodes: &[u32], points: &[[f64; 3]], size: f64) -> Bins {
+        let low = nodes.iter().fold([f64::INFINITY; 3], |low, &node| {
+            std::array::from_fn(|k| low[k].min(points[node as usize][k]))
+        });
+        let mut bins = Bins { low, size, entries: vec![] };
+        bins.entries = nodes.iter().map(|&node| (bins.of(points[node as usize]), node)).collect();
+        bins.entries.sort_unstable();
+        bins
+    }
+
+    fn of(&self, x: [f64; 3]) -> [i64; 3] {
+        std::array::from_fn(|k| ((x[k] - self.low[k]) / self.size).floor() as i64)
+    }
+
+    /// The node nearest to x within `reach`, which is less than the size of a bin.
+    fn nearest(&self, points: &[[f64; 3]], x: [f64; 3], reach: f64) -> Option<u32> {
+        let (low, high) = (self.of(x.map(|x| x - reach)), self.of(x.map(|x| x + reach)));
+        let mut best: Option<(f64, u32)> = None;
+        for i in low[0]..=high[0] {
+            for j in low[1]..=high[1] {
+                for k in low[2]..=high[2] {
+                    let bin = [i, j, k];
+                    let start = self.entries.partition_point(|entry| entry.0 < bin);
+                    let here = self.entries[start..].iter().take_while(|entry| entry.0 == bin);
+                    for (_, node) in here {
+                        let gap = norm(subtract(points[*node as usize], x));
+                        if gap <= reach && best.is_none_or(|(least, _)| gap < least) {
+                            best = Some((gap, *node));
+                        }
+                    }
+                }
+            }
+        }
+        best.map(|(_, node)| node)
+    }
+}
+
+/// Corners of a face in ascending order.
+fn key(corners: impl Iterator<Item = u32>) -> [u32; 4] {
+    let mut key = [u32::MAX; 4];
+    key.iter_mut().zip(corners).for_each(|(slot, corner)| *slot = corner);
+    key.sort_unstable();
+    key
+}
+
+fn matched_faces(
+    mesh: &Mesh,
+    patches: &[String; 2],
+    (a, b): (&Side, &Side),
+    nodes: &[[u32; 2]],
+) -> Result<Vec<[u32; 2]>, MeshError> {
+    let corners = |face: usize| mesh.face_to_nodes.of(face).iter().copied();
+    let mut known: Vec<([u32; 4], u32)> =
+        b.faces.clone().map(|face| (key(corners(face)), face as u32)).collect();
+    known.sort_unstable();
+    let image = |node: u32| nodes[nodes.partition_point(|pair| pair[0] < node)][1];
+    let area = |face: usize| face_measure(mesh.face_to_nodes.of(face), &mesh.points).0;
+    let pair = |face: usize| {
+        let place = || Place(mean_point(mesh.face_to_nodes.of(face), &mesh.points));
+        let patches = || patches.clone();
+        let key = key(corners(face).map(image));
+        let Ok(found) = known.binary_search_by_key(&key, |entry| entry.0) else {
+            return Err(MeshError::PeriodicFaces { patches: patches(), place: place() });
+        };
+        let other = known[found].1;
+        if dot(area(face), area(other as usize)) >= 0.0 {
+            return Err(MeshError::PeriodicSides { patches: patches(), place: place() });
+        }
+        Ok([face as u32, other])
+    };
+    a.faces.clone().map(pair).collect()
+}
+
+/// The translation of most nodes, axis by axis: that of a generated mesh to the bit.
+fn median_translation(mesh: &Mesh, nodes: &[[u32; 2]]) -> [f64; 3] {
+    let along = |axis: usize| {
+        let of_pair =
+            |[a, b]: &[u32; 2]| mesh.points[*b as usize][axis] - mesh.points[*a as usize][axis];
+        let mut all: Vec<f64> = nodes.iter().map(of_pair).collect();
+        all.sort_unstable_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    [0, 1, 2].map(along)
+}
+
+/// Moves nodes of the second patch onto their images, so that the cells of both sides close.
+fn snap(mesh: &mut Mesh, patches: &[String; 2], translation: [f64; 3], nodes: &[[u32; 2]]) {
+    let sizes = mesh.points.iter().flatten().map(|x| x.abs());
+    let round_off = ROUND_OFF * sizes.fold(0.0, f64::max);
+    let (mut count, mut largest) = (0, 0.0f64);
+    for [a, b] in nodes {
+        let image = add_scaled(mesh.points[*a as usize], 1.0, translation);
+        let off = norm(subtract(mesh.points[*b as usize], image));
+        if off > round_off {
+            mesh.points[*b as usize] = image;
+            (count, largest) = (count + 1, largest.max(off));
+        }
+    }
+    if count > 0 {
+        let patches = patches.clone();
+        mesh.warnings.push(MeshWarning::Snapped { count, patches, largest });
+    }
+}
+
+/// An interior face to be: its cells, and the old face it keeps.
+type Inner = (u32, u32, u32);
+
+/// Makes each pair of boundary faces (first, second, join) one interior face.
+fn renumbered(mesh: Mesh, merged: &[(u32, u32, u32)], mut joins: Vec<Join>) -> Mesh {
+    debug_assert_eq!(mesh.cell_count.ghost, 0, "a mesh is cut after it is joined");
+    let inner = mesh.n_interior_faces();
+    let cells = |face: usize| (mesh.face_left[face], mesh.face_right[face], face as u32);
+    let mut order: Vec<Inner> = (0..inner).map(cells).collect();
+    // New number of each old face; of one that is given up that of its partner with the sign set.
+    let mut new_face = vec![u32::MAX; mesh.n_faces()];
+    let mut given_up = vec![];
+    for &(a, b, join) in merged {
+        let (l, r) = (mesh.face_left[a as usize], mesh.face_left[b as usize]);
+        let (kept, gone) = if l < r { (a, b) } else { (b, a) };
+        order.push((l.min(r), l.max(r), kept));
+        given_up.push((gone, kept, join, kept == b));
+    }
+    order.sort_unstable();
+    for (new, (_, _, old)) in order.iter().enumerate() {
+        new_face[*old as usize] = new as u32;
+    }
+    for (gone, kept, join, from_second) in &given_up {
+        let new = new_face[*kept as usize];
+        new_face[*gone as usize] = new | SIGN_BIT;
+        joins[*join as usize].faces.push(if *from_second { new | SIGN_BIT } else { new });
+    }
+    let mut old_faces: Vec<u32> = order.iter().map(|face| face.2).collect();
+    let mut patches = vec![];
+    for patch in &mesh.patches {
+        if joins.iter().any(|join| join.patches.contains(&patch.name)) {
+            continue;
+        }
+        let start = old_faces.len();
+        for face in patch.faces.clone() {
+            new_face[face] = old_faces.len() as u32;
+            old_faces.push(face as u32);
+        }
+        patches.push(Patch { name: patch.name.clone(), faces: start..old_faces.len() });
+    }
+    let renamed = |item: u32| new_face[index_of(item)] | (item & SIGN_BIT);
+    let mut cell_to_faces = mesh.cell_to_faces;
+    for cell in 0..cell_to_faces.len() {
+        let row = cell_to_faces.offsets[cell] as usize..cell_to_faces.offsets[cell + 1] as usize;
+        let row = &mut cell_to_faces.items[row];
+        row.iter_mut().for_each(|item| *item = renamed(*item));
+        row.sort_unstable_by_key(|&item| index_of(item));
+    }
+    let mut all: Vec<Join> = mesh.joins;
+    for join in &mut all {
+        join.faces.iter_mut().for_each(|item| *item = renamed(*item));
+    }
+    all.extend(joins);
+    for join in &mut all {
+        join.faces.sort_unstable_by_key(|&item| index_of(item));
+    }
+    let mut face_to_nodes = Adjacency { offsets: vec![0], items: vec![] };
+    for &old in &old_faces {
+        face_to_nodes.items.extend_from_slice(mesh.face_to_nodes.of(old as usize));
+        face_to_nodes.offsets.push(face_to_nodes.items.len() as u32);
+    }
+    let outer = old_faces[order.len()..].iter().map(|&old| mesh.face_left[old as usize]);
+    Mesh {
+        face_left: order.iter().map(|face| face.0).chain(outer).collect(),
+        face_right: order.iter().map(|face| face.1).collect(),
+        face_count: EntityCount { owned: old_faces.len(), ghost: 0 },
+        face_to_nodes,
+        cell_to_faces,
+        patches,
+        joins: all,
+        ..mesh
+    }
+}
