@@ -108,7 +108,10 @@ fn what_flows_in_and_not_out_is_refused() {
          and no patch is free to let it out; make one an outlet"
     );
     problem.viscosity = 0.0;
-    assert_eq!(message(&problem), "the viscosity is 0; it must be positive and finite");
+    assert_eq!(
+        message(&problem),
+        "the viscosity is 0; it must be positive and finite, or 0 with `rk3`"
+    );
     problem.viscosity = 1.0;
     problem.conditions.pop();
     assert_eq!(message(&problem), "3 conditions for 4 patches");
