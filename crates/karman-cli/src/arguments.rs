@@ -67,6 +67,8 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Solve a suite of cases and write one page of HTML: each number and curve beside its reference
+    Validate(ValidateArguments),
     /// Explain a command, or the case file: karman help case [SECTION]
     Help {
         /// A command, or `case`
@@ -92,6 +94,28 @@ pub(crate) struct RunArguments {
     /// Print the summary as JSON when done
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ValidateArguments {
+    /// A folder of cases with a validation/suite.toml, or the name of one below `cases`, such as
+    /// incompressible
+    pub(crate) suite: PathBuf,
+    /// Cases of the suite, all where none is given; * stands for any letters, ? for one
+    pub(crate) cases: Vec<String>,
+    /// Only those that take seconds
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// The folder of the page, index.html, and of the results; where it is left out, validation-SUITE
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) output: Option<PathBuf>,
+    /// The backend, in place of the cases' own: auto, cpu, cuda, vulkan, wgpu or hip
+    #[arg(long, value_parser = backend)]
+    pub(crate) backend: Option<BackendKind>,
+    /// Take the results that the folder already holds of the same case and version of karman, and solve
+    /// the others
+    #[arg(long)]
+    pub(crate) reuse: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -169,6 +193,9 @@ pub(crate) struct GenerateArguments {
     /// box: ratio of the last to the first spacing, along each direction
     #[arg(long)]
     grading: Option<String>,
+    /// box: ratio of the spacing in the middle to that at both ends, along each direction
+    #[arg(long)]
+    wall_grading: Option<String>,
     /// box_with_box: lowest corner of the body
     #[arg(long, allow_hyphen_values = true)]
     body_from: Option<String>,
@@ -227,6 +254,7 @@ impl GenerateArguments {
             ("jitter", &self.jitter),
             ("seed", &self.seed),
             ("grading", &self.grading),
+            ("wall_grading", &self.wall_grading),
             ("body_from", &self.body_from),
             ("body_to", &self.body_to),
             ("length", &self.length),

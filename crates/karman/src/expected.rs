@@ -84,6 +84,11 @@ pub fn compare(
     compared.collect()
 }
 
+/// The number at a path of a summary; none where there is no such number.
+pub fn number_at(summary: &Value, path: &str) -> Option<f64> {
+    find(summary, path)?.as_f64()
+}
+
 /// The value at a path of names joined by dots; a name may hold dots itself.
 fn find<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     let object = value.as_object()?;

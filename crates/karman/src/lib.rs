@@ -19,3 +19,4 @@ pub mod real;
 pub mod simulation;
 pub mod summary;
 pub mod time;
+pub mod validate;

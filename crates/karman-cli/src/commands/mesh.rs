@@ -153,7 +153,14 @@ fn generator_text(generator: &str, keys: &[(&str, &str)]) -> String {
     for (key, value) in keys {
         let list = matches!(
             *key,
-            "origin" | "size" | "cells" | "grading" | "body_from" | "body_to" | "centre"
+            "origin"
+                | "size"
+                | "cells"
+                | "grading"
+                | "wall_grading"
+                | "body_from"
+                | "body_to"
+                | "centre"
         );
         let value = match (*key, list) {
             ("element", _) => format!("{value:?}"),

@@ -9,6 +9,7 @@ mod new;
 mod run;
 mod solve;
 mod test;
+mod validate;
 
 use crate::arguments::{Arguments, Command};
 use crate::failure::Failure;
@@ -27,6 +28,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Bench(options) => bench::run(&options),
         Command::Solve(options) => solve::run(&options),
         Command::Test { cases, backend, json } => test::run(&cases, backend, json, &log),
+        Command::Validate(options) => validate::run(&options, &log, quiet),
         Command::Help { topic, section } => help::run(topic.as_deref(), section.as_deref()),
         Command::ProvokeBug => panic!("karman provoke-bug was called"),
     }

@@ -8,3 +8,4 @@ mod mesh;
 mod program;
 mod run;
 mod solve;
+mod validate;

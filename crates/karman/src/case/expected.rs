@@ -66,6 +66,7 @@ pub const SUMMARY_PATHS: &[&str] = &[
     "flow.divergence_max",
     "flow.courant",
     "recirculation.NAME.length",
+    "recirculation.NAME.start",
 ];
 
 /// The entries that the summary of a case may have.

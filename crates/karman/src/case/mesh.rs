@@ -69,6 +69,7 @@ macro_rules! box_file {
             jitter: Maybe<f64>,
             seed: Option<u64>,
             grading: Maybe<Vec<f64>>,
+            wall_grading: Maybe<Vec<f64>>,
             $($more: Maybe<Vec<f64>>,)*
         }
 
@@ -84,6 +85,17 @@ macro_rules! box_file {
                     None => Ok(vec![default; dimensions]),
                     Some(file) => numbers(file, dimensions, name, sign),
                 };
+                let grading = list(&self.grading, 1.0, "grading", Sign::Positive)?;
+                let wall_grading =
+                    list(&self.wall_grading, 1.0, "wall_grading", Sign::Positive)?;
+                let both = (0..dimensions).find(|&k| grading[k] != 1.0 && wall_grading[k] != 1.0);
+                if let (Some(k), Some(file)) = (both, &self.wall_grading) {
+                    let message = format!(
+                        "along {} the box has `grading` and `wall_grading`: set one of them to 1",
+                        ["x", "y", "z"][k]
+                    );
+                    return Err(Problem::at(file.span(), message));
+                }
                 Ok(BoxParams {
                     origin: list(&self.origin, 0.0, "origin", Sign::Any)?,
                     size: list(&self.size, 1.0, "size", Sign::Positive)?,
@@ -91,7 +103,8 @@ macro_rules! box_file {
                     element: element(&self.element, dimensions)?,
                     jitter: jitter(&self.jitter)?,
                     seed: self.seed.unwrap_or(1),
-                    grading: list(&self.grading, 1.0, "grading", Sign::Positive)?,
+                    grading,
+                    wall_grading,
                     ..BoxParams::default()
                 })
             }

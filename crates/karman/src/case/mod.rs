@@ -28,6 +28,7 @@ mod output;
 mod places;
 pub mod reference;
 mod run;
+mod suite;
 mod table;
 pub mod templates;
 #[cfg(test)]
@@ -56,6 +57,10 @@ pub use output::{
     Axis, FieldFormat, Line, OutputCase, OutputInterval, PatchGroup, Picture, Probe, Slice,
 };
 pub use run::{BackendChoice, CheckpointCase, Precision, RunCase};
+pub use suite::{
+    Curve, Figure, FigureAxis, FigureKind, MOST_HALVINGS, Reference, ReferenceData, SUITE_FILE,
+    Suite, SuiteCase, SuiteSection,
+};
 pub use table::{TableError, TimeTable};
 pub use time::{FlowTimeMethod, HeatTimeMethod, TimeCase, TimeMethod, TimeStep};
 pub use value::{ByRegion, Value};

@@ -6,6 +6,7 @@
 
 mod builder;
 pub mod checkpoint;
+pub mod columns;
 pub mod csv;
 mod cursor;
 mod element_types;

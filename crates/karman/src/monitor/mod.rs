@@ -12,7 +12,7 @@ mod sampler;
 
 pub use integrals::{FaceGroup, error_norms, field_summary};
 pub use locate::{Located, locate};
-pub use recirculation::reversed_length;
+pub use recirculation::{Reversed, reversed_stretch};
 pub use sampler::{Sampler, line_points};
 
 use thiserror::Error;

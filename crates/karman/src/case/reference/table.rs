@@ -32,6 +32,7 @@ macro_rules! box_keys {
             key("jitter", "number ≥ 0, below 0.5", "0.0", "", "Random displacement of interior nodes, as a fraction of the spacing.", "jitter = 0.2"),
             key("seed", "whole number", "1", "", "Seed of the displacement: the same seed gives the same mesh.", "seed = 1"),
             key("grading", "list of numbers > 0", "ones", "", "Ratio of the last to the first spacing along each direction.", "grading = [1.0, 1.0, 4.0]"),
+            key("wall_grading", "list of numbers > 0", "ones", "", "Ratio of the spacing in the middle to that at both ends along each direction: above 1 the cells are finest at both walls. A direction has this or `grading`.", "wall_grading = [5.0, 5.0, 1.0]"),
             $($more),*
         ]
     };
@@ -222,7 +223,7 @@ pub static SECTIONS: &[Section] = &[
         key("pressure", "number", "0.0", "m²/s²", "Pressure that exerts no force.", "pressure = 0.0"),
         key("temperature_difference", "number > 0", "1.0", "K", "Temperature difference ΔT.", "temperature_difference = 10.0"),
     ]),
-    list("output.recirculation", "Length of reversed flow behind a body, along a line, in `summary.json`. For flow; an error in a heat case.", &[
+    list("output.recirculation", "Reversed flow along a line, as behind a body, in `summary.json`: the distance `length` at which the last stretch of it ends, and `start`, 0 where it begins with the line. For flow; an error in a heat case.", &[
         key("name", "string of letters, digits, `_`, `-`", "required", "", "Its name, which no other recirculation has.", "name = \"wake\""),
         key("from", "list of 2 or 3 numbers", "required", "m", "First point, at the body.", "from = [0.5, 0.0, 0.0]"),
         key("to", "list of 2 or 3 numbers", "required", "m", "Last point, downstream.", "to = [5.0, 0.0, 0.0]"),
@@ -242,7 +243,7 @@ pub static SECTIONS: &[Section] = &[
         key("pressure", "number | expression", "none", "m²/s²", "The exact pressure of a flow, compared without the mean where the pressure is free.", "pressure = \"-x\""),
         key("density", "expression", "none", "kg/m³", "For `[euler]`; an error in other cases.", "density = \"1 + x\""),
     ]),
-    section("expected", "What `karman test` holds the run to: entries of `summary.json` by their path in quotes. `mesh.cells` (also dimension, nodes, edges, faces), `time.steps`, `time.end`, `linear.iterations` (also solves, last_iterations, relative_residual, convergence_factor). For heat `probe.PROBE.temperature`, `patch.PATCH.area`, `patch.PATCH.heat_flux`, `fields.temperature.mean` (also min, max; the mean by volume), `errors.temperature.l2` (also l1, linf). For flow the fields are `velocity_x`, `velocity_y`, `velocity_z`, `pressure`, with `[incompressible.thermal]` `temperature`, and of errors `velocity` as well; the quantities of a patch are those of `[[output.patch]]`; further `recirculation.NAME.length`, `flow.kinetic_energy`, `flow.divergence_max`, `flow.courant`.", &[
+    section("expected", "What `karman test` holds the run to: entries of `summary.json` by their path in quotes. `mesh.cells` (also dimension, nodes, edges, faces), `time.steps`, `time.end`, `linear.iterations` (also solves, last_iterations, relative_residual, convergence_factor). For heat `probe.PROBE.temperature`, `patch.PATCH.area`, `patch.PATCH.heat_flux`, `fields.temperature.mean` (also min, max; the mean by volume), `errors.temperature.l2` (also l1, linf). For flow the fields are `velocity_x`, `velocity_y`, `velocity_z`, `pressure`, with `[incompressible.thermal]` `temperature`, and of errors `velocity` as well; the quantities of a patch are those of `[[output.patch]]`; further `recirculation.NAME.length` and `.start`, `flow.kinetic_energy`, `flow.divergence_max`, `flow.courant`.", &[
         key("\"PATH\"", "{ value, absolute, relative }", "none", "", "The number at PATH and its tolerance.", "\"probe.centre.temperature\" = { value = 350.0, relative = 1e-3 }"),
     ]),
     section("expected.\"PATH\"", "A number and its tolerance, at least one of `absolute` and `relative`; of both the wider counts.", &[

@@ -141,11 +141,12 @@ fn every_generator() {
     };
     let body = generator(
         "[mesh.generate.box_with_box]\nsize = [4, 2, 1]\ncells = [40, 20, 1]\n\
-         element = \"prism\"\njitter = 0.1\nseed = 9\ngrading = [1, 2, 1]\n\
+         element = \"prism\"\njitter = 0.1\nseed = 9\ngrading = [1, 2, 1]\nwall_grading = [3, 1, 1]\n\
          body_from = [1, 0.5]\nbody_to = [2, 1.5]",
     );
     let Generator::BoxWithBox(body) = body else { panic!() };
     assert_eq!((body.body_from, body.outer.seed), ([1.0, 0.5], 9));
+    assert_eq!(body.outer.wall_grading, [3.0, 1.0, 1.0]);
     assert_eq!((body.outer.element, body.outer.jitter), (Some(Element::Prism), 0.1));
     let cylinder = generator(
         "[mesh.generate.cylinder_in_channel]\nlength = 2.2\nheight = 0.41\ncentre = [0.2, 0.2]\n\

@@ -611,7 +611,7 @@ fn expectations_of_flow() {
        |
     24 | "flow.energy" = { value = 1, absolute = 1 }
        | ^^^^^^^^^^^^^
-       = valid entries, in quotes: mesh.dimension, mesh.nodes, mesh.edges, mesh.faces, mesh.cells, time.steps, time.end, linear.solves, linear.iterations, linear.last_iterations, linear.relative_residual, linear.convergence_factor, probe.PROBE.FIELD, patch.PATCH.QUANTITY, fields.FIELD.mean, fields.FIELD.min, fields.FIELD.max, errors.FIELD.l1, errors.FIELD.l2, errors.FIELD.linf, flow.kinetic_energy, flow.divergence_max, flow.courant, recirculation.NAME.length
+       = valid entries, in quotes: mesh.dimension, mesh.nodes, mesh.edges, mesh.faces, mesh.cells, time.steps, time.end, linear.solves, linear.iterations, linear.last_iterations, linear.relative_residual, linear.convergence_factor, probe.PROBE.FIELD, patch.PATCH.QUANTITY, fields.FIELD.mean, fields.FIELD.min, fields.FIELD.max, errors.FIELD.l1, errors.FIELD.l2, errors.FIELD.linf, flow.kinetic_energy, flow.divergence_max, flow.courant, recirculation.NAME.length, recirculation.NAME.start
     "#);
     let heat = format!("{STEADY}[expected]\n\"flow.courant\" = {{ value = 1, absolute = 1 }}\n");
     insta::assert_snapshot!(parse(&heat).unwrap_err(), @r#"

@@ -26,7 +26,7 @@ fn unknown_keys_and_words() {
     3 | sise = [1.0, 0.1]
       | ^^^^
       = did you mean `size`?
-      = valid keys: origin, size, cells, element, jitter, seed, grading
+      = valid keys: origin, size, cells, element, jitter, seed, grading, wall_grading
     ");
     insta::assert_snapshot!(failure(STEADY, "xmin.temperature", "xmin.tempersture"), @"
     folder/bar.toml:8:6: unknown key `tempersture`

@@ -14,7 +14,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontStyle, IntoFont, RGBColor, TextStyle, register_font};
 use thiserror::Error;
 
-use palette::{Palette, range_of, short, ticks};
+pub(crate) use palette::ticks;
+use palette::{Palette, range_of, short};
 use raster::{FINENESS, Raster, Vertex};
 pub use slice::{Corner, Slice};
 

@@ -80,7 +80,7 @@ pub(super) fn range_of(values: impl Iterator<Item = f64>) -> (f64, f64) {
 
 /// Round numbers (1, 2 or 5 times a power of ten apart) from `low` to `high`, about `wanted`
 /// of them, with their texts.
-pub(super) fn ticks(low: f64, high: f64, wanted: usize) -> Vec<(f64, String)> {
+pub(crate) fn ticks(low: f64, high: f64, wanted: usize) -> Vec<(f64, String)> {
     let span = high - low;
     if !(span > 0.0 && span.is_finite()) {
         return vec![];

@@ -11,6 +11,24 @@ pub(super) fn graded(start: f64, length: f64, n: usize, ratio: f64) -> Vec<f64> 
     fractions(n, growth).into_iter().map(|t| start + length * t).collect()
 }
 
+/// n + 1 coordinates from `start` to `start + length`, the spacing a geometric sequence from either
+/// end whose largest term, in the middle, is `ratio` times the first.
+pub(super) fn graded_from_both_ends(start: f64, length: f64, n: usize, ratio: f64) -> Vec<f64> {
+    let last = (n - 1) / 2;
+    let growth = if last > 0 { ratio.powf(1.0 / last as f64) } else { 1.0 };
+    let steps: Vec<f64> = (0..n).map(|i| growth.powi(i.min(n - 1 - i) as i32)).collect();
+    let whole = steps.iter().fold(0.0, |sum, step| sum + step);
+    let mut lines = vec![start; n + 1];
+    let mut sum = 0.0;
+    for i in 1..=n / 2 {
+        sum += steps[i - 1];
+        lines[i] = start + length * (sum / whole);
+        lines[n - i] = start + length * (1.0 - sum / whole);
+    }
+    lines[n] = start + length;
+    lines
+}
+
 /// n + 1 fractions from 0 to 1 whose differences grow by the factor `growth`.
 pub(super) fn fractions(n: usize, growth: f64) -> Vec<f64> {
     if (growth - 1.0).abs() < 1e-9 {

@@ -1,7 +1,7 @@
 //! `[mesh.generate.box]`: a rectangle or a box.
 
 use super::super::raw::RawMesh;
-use super::block::{Grid, extruded, graded, grid};
+use super::block::{Grid, extruded, graded, graded_from_both_ends, grid};
 use super::jitter::{displace_interior, least_spacing};
 use super::split::{Class, converted};
 use super::{Element, GenerateError, at_least, check_cells, check_size, positive};
@@ -26,6 +26,9 @@ pub struct BoxParams {
     pub seed: u64,
     /// Last over first spacing in each direction. Default: 1.
     pub grading: Vec<f64>,
+    /// Spacing in the middle over that at both ends, in each direction. Default: 1. A direction has
+    /// this or `grading`.
+    pub wall_grading: Vec<f64>,
     /// Regions, slabs of equally many blocks one after the other in x. Default: `default` alone.
     pub regions: Vec<String>,
 }
@@ -40,6 +43,7 @@ impl Default for BoxParams {
             jitter: 0.0,
             seed: 1,
             grading: Vec::new(),
+            wall_grading: Vec::new(),
             regions: vec!["default".to_string()],
         }
     }
@@ -69,10 +73,16 @@ impl BoxParams {
         }
         let origin = entries("origin", &self.origin, dimension, 0.0)?;
         let grading = entries("grading", &self.grading, dimension, 1.0)?;
+        let wall_grading = entries("wall_grading", &self.wall_grading, dimension, 1.0)?;
         let cells = entries("cells", &self.cells, dimension, 10)?;
         for k in 0..dimension {
             positive("size", self.size[k])?;
             positive("grading", grading[k])?;
+            positive("wall_grading", wall_grading[k])?;
+            if grading[k] != 1.0 && wall_grading[k] != 1.0 {
+                let reason = "a direction has `grading` or `wall_grading`, not both: set one to 1";
+                return Err(GenerateError::value("wall_grading", wall_grading[k], reason));
+            }
             at_least("cells", cells[k], 1)?;
             if !origin[k].is_finite() {
                 return Err(GenerateError::value("origin", origin[k], "a number is needed"));
@@ -87,7 +97,10 @@ impl BoxParams {
             let reason = format!("from one to {} names are needed, a slab each", cells[0]);
             return Err(GenerateError::value("regions", &self.regions, reason));
         }
-        let axis = |k: usize| graded(origin[k], self.size[k], cells[k], grading[k]);
+        let axis = |k: usize| match wall_grading[k] {
+            1.0 => graded(origin[k], self.size[k], cells[k], grading[k]),
+            ratio => graded_from_both_ends(origin[k], self.size[k], cells[k], ratio),
+        };
         Ok((0..dimension).map(axis).collect())
     }
 

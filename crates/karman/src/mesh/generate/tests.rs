@@ -56,6 +56,40 @@ fn a_box_of_every_element_fills_its_volume() {
     }
 }
 
+/// The nodes of a line along x.
+fn lines_in_x(cells: usize, ratio: f64) -> Vec<f64> {
+    let params = BoxParams {
+        origin: vec![-1.0, 0.0],
+        size: vec![3.0, 1.0],
+        cells: vec![cells, 1],
+        wall_grading: vec![ratio, 1.0],
+        ..BoxParams::default()
+    };
+    let mut x: Vec<f64> = params.generate().unwrap().points.iter().map(|p| p[0]).collect();
+    x.sort_by(f64::total_cmp);
+    x.dedup();
+    x
+}
+
+#[test]
+fn wall_grading_refines_towards_both_ends_alike() {
+    for (cells, ratio) in [(16, 5.0), (17, 5.0), (9, 0.25), (3, 2.0)] {
+        let x = lines_in_x(cells, ratio);
+        assert_eq!((x.len(), x[0], x[cells]), (cells + 1, -1.0, 2.0));
+        let steps: Vec<f64> = x.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        for (step, mirrored) in steps.iter().zip(steps.iter().rev()) {
+            assert!((step - mirrored).abs() < 1e-14, "{cells}: {steps:?}");
+        }
+        let middle = (cells - 1) / 2;
+        assert!((steps[middle] / steps[0] - ratio).abs() < 1e-12, "{cells}: {steps:?}");
+        let growths: Vec<f64> = steps[..=middle].windows(2).map(|p| p[1] / p[0]).collect();
+        assert!(growths.iter().all(|growth| (growth - growths[0]).abs() < 1e-12), "{growths:?}");
+    }
+    // Too few cells to differ.
+    assert_eq!(lines_in_x(2, 5.0), [-1.0, 0.5, 2.0]);
+    assert_eq!(lines_in_x(1, 5.0), [-1.0, 2.0]);
+}
+
 #[test]
 fn a_cube_becomes_six_tetrahedra_or_pyramids_or_two_prisms() {
     let counts = [(Element::Tetrahedron, 6), (Element::Pyramid, 6), (Element::Prism, 2)];
@@ -280,6 +314,18 @@ fn bad_parameters_are_named() {
         (Generator::Box(BoxParams { cells: vec![0, 1, 1], ..cube() }), "cells = 0: from 1 to"),
         (Generator::Box(BoxParams { cells: vec![2000; 3], ..cube() }), "too many cells"),
         (Generator::Box(BoxParams { grading: vec![0.0; 3], ..cube() }), "grading = 0.0"),
+        (
+            Generator::Box(BoxParams { wall_grading: vec![-2.0; 3], ..cube() }),
+            "wall_grading = -2.0",
+        ),
+        (
+            Generator::Box(BoxParams {
+                grading: vec![1.0, 1.0, 2.0],
+                wall_grading: vec![3.0, 1.0, 3.0],
+                ..cube()
+            }),
+            "wall_grading = 3.0: a direction has `grading` or `wall_grading`, not both",
+        ),
         (Generator::Box(BoxParams { origin: vec![f64::NAN; 3], ..cube() }), "origin = NaN"),
         (Generator::Box(BoxParams { jitter: -0.1, ..cube() }), "jitter = -0.1: a fraction"),
         (Generator::Box(BoxParams { regions: vec![], ..cube() }), "regions = []: from one"),

@@ -9,7 +9,7 @@ use crate::case::{Case, FlowReference, PatchGroup};
 use crate::diffusion::{Functional, Functionals};
 use crate::incompressible::{Field, Flow, Load, LoadedFaces};
 use crate::mesh::{Geometry, Mesh};
-use crate::monitor::{FaceGroup, Sampler, line_points, locate, reversed_length};
+use crate::monitor::{FaceGroup, Sampler, line_points, locate, reversed_stretch};
 use crate::real::Real;
 use crate::summary::NamedList;
 
@@ -244,13 +244,13 @@ impl<F: Real> Monitors<F> {
         Ok(columns.into_iter().map(|(name, values)| (name.to_owned(), values)).collect())
     }
 
-    /// Of each recirculation, the length of reversed flow.
+    /// Of each recirculation, where reversed flow begins and ends.
     pub(super) fn recirculations(
         &mut self,
         backend: &Backend,
         flow: &Flow<F>,
     ) -> Result<NamedList<NamedList<f64>>, SimulationError> {
-        let mut lengths = NamedList::new();
+        let mut stretches = NamedList::new();
         for line in &mut self.recirculations {
             let columns = line.points.values(backend, flow, 0.0)?;
             let along = |i: usize| {
@@ -258,10 +258,11 @@ impl<F: Real> Monitors<F> {
                 components.take(self.dimension).fold(0.0, |sum, ((_, u), d)| sum + u[i] * d)
             };
             let speeds: Vec<f64> = (0..line.distances.len()).map(along).collect();
-            let length = reversed_length(&line.distances, &speeds);
-            lengths.set(line.name.clone(), [("length", length)].into_iter().collect());
+            let found = reversed_stretch(&line.distances, &speeds);
+            let stretch = [("start", found.start), ("length", found.end)];
+            stretches.set(line.name.clone(), stretch.into_iter().collect());
         }
-        Ok(lengths)
+        Ok(stretches)
     }
 
     /// What the history of the loads tells, of each patch.

@@ -86,6 +86,7 @@ fn a_restart_of_a_flow_continues_bit_for_bit_and_all_output_is_there() {
         for path in [
             "/flow/kinetic_energy",
             "/recirculation/back/length",
+            "/recirculation/back/start",
             "/patch/lid/drag_coefficient",
             "/patch/lid/viscous_force_x",
             "/patch/lid/heat_flux",

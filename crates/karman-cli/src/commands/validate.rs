@@ -1,0 +1,192 @@
+//! `karman validate`
+
+use super::run::{read, read_summary, solve};
+use crate::arguments::ValidateArguments;
+use crate::console;
+use crate::failure::Failure;
+use crate::logging::Log;
+use karman::case::{Case, SUITE_FILE, Suite, SuiteCase, SuiteSection};
+use karman::expected::Comparison;
+use karman::simulation::RunOptions;
+use karman::validate::{About, CaseResult, MeshRun, checks, coarser, date, page, processor};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// A copy of the case in the folder of its results, by which they are known again.
+const SOLVED_CASE: &str = "solved.toml";
+
+pub(crate) fn run(arguments: &ValidateArguments, log: &Log, quiet: bool) -> Result<(), Failure> {
+    let suite = find(&arguments.suite)?;
+    let chosen = choose(&suite, arguments)?;
+    let output = arguments.output.clone().unwrap_or_else(|| default_output(&suite.folder));
+    let file = output.join("index.html");
+    let mut results = Vec::new();
+    let mut input_failed = false;
+    for (section, case) in chosen {
+        let mut result = CaseResult { name: case.name.clone(), ..CaseResult::default() };
+        let runner = Runner { arguments, folder: &suite.folder, output: &output, log, quiet };
+        let solved = runner.solve_on_all_meshes(case, &mut result).and_then(|()| {
+            result.checks = checks(section, case, &result).map_err(Failure::Input)?;
+            Ok(())
+        });
+        if let Err(failure) = solved {
+            input_failed |= matches!(failure, Failure::Input(_));
+            result.error = Some(failure.to_string());
+        }
+        console::print(&lines(&result))?;
+        results.push(result);
+        // After each case, so that a run that is ended early leaves a page of what it has done.
+        write(&file, &page(&suite, &results, &about()))?;
+    }
+    console::print(&format!("page: {}", file.display()))?;
+    let failed = results.iter().filter(|result| !result.passes()).count();
+    let all = console::count(results.len() as u64, "case");
+    match failed {
+        0 => console::print(&format!("passed: {all}")),
+        _ if input_failed => Err(Failure::Input(format!("{failed} of {all} failed"))),
+        _ => Err(Failure::Solution(format!("{failed} of {all}"))),
+    }
+}
+
+/// The suite of a folder, or of the folder of this name below `cases`.
+fn find(name: &Path) -> Result<Suite, Failure> {
+    let places = [name.to_owned(), Path::new("cases").join(name)];
+    let folder = places.iter().find(|folder| folder.join(SUITE_FILE).is_file());
+    let folder = folder.ok_or_else(|| {
+        let [here, below] = places.each_ref().map(|folder| folder.join(SUITE_FILE));
+        Failure::Input(format!(
+            "there is neither {} nor {}{}",
+            here.display(),
+            below.display(),
+            known_suites()
+        ))
+    })?;
+    Suite::read(folder).map_err(Failure::input)
+}
+
+/// Suites below `cases`, for a message.
+fn known_suites() -> String {
+    let entries = std::fs::read_dir("cases").into_iter().flatten().flatten();
+    let suites = entries.filter(|entry| entry.path().join(SUITE_FILE).is_file());
+    let mut names: Vec<String> =
+        suites.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    match names.as_slice() {
+        [] => "; start karman where `cases` is, or give the folder of the suite".to_owned(),
+        names => format!("; suites: {}", names.join(", ")),
+    }
+}
+
+fn choose<'s>(
+    suite: &'s Suite,
+    arguments: &ValidateArguments,
+) -> Result<Vec<(&'s SuiteSection, &'s SuiteCase)>, Failure> {
+    let known = || suite.cases().map(|case| case.name.as_str()).collect::<Vec<_>>().join(", ");
+    let chosen = suite.choose(&arguments.cases, arguments.quick).map_err(|pattern| {
+        Failure::Input(format!("the suite has no case `{pattern}`; its cases: {}", known()))
+    })?;
+    if chosen.is_empty() {
+        let quick = suite.cases().filter(|case| case.quick).map(|case| case.name.as_str());
+        let quick = quick.collect::<Vec<_>>().join(", ");
+        let message = format!("none of the cases takes seconds; those that do: {quick}");
+        return Err(Failure::Input(message));
+    }
+    let all = suite.sections.iter().flat_map(|s| s.cases.iter().map(move |case| (s, case)));
+    Ok(all.filter(|(_, case)| chosen.iter().any(|known| known.name == case.name)).collect())
+}
+
+fn default_output(folder: &Path) -> PathBuf {
+    let name = folder.file_name().map_or("suite".into(), |name| name.to_string_lossy());
+    PathBuf::from(format!("validation-{name}"))
+}
+
+fn about() -> About {
+    About {
+        version: env!("KARMAN_VERSION").to_owned(),
+        machine: processor(),
+        date: date(SystemTime::now()),
+    }
+}
+
+fn lines(result: &CaseResult) -> String {
+    let mut lines = vec![result.name.clone()];
+    lines.extend(result.checks.iter().map(|check: &Comparison| format!("  {check}")));
+    if let Some(error) = &result.error {
+        lines.push(format!("  {}", error.replace('\n', "\n  ")));
+    } else if result.checks.is_empty() {
+        lines.push("  pass  solved; the case expects no values".to_owned());
+    }
+    lines.join("\n")
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error| Failure::Input(format!("cannot write {}: {error}", path.display()));
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::write(path, text).map_err(failed)
+}
+
+/// What solving the cases of a suite needs.
+struct Runner<'a> {
+    arguments: &'a ValidateArguments,
+    folder: &'a Path,
+    output: &'a Path,
+    log: &'a Log,
+    quiet: bool,
+}
+
+impl Runner<'_> {
+    /// Solves a case on its own mesh and on coarser ones, or takes the results that are there.
+    fn solve_on_all_meshes(
+        &self,
+        case: &SuiteCase,
+        result: &mut CaseResult,
+    ) -> Result<(), Failure> {
+        let path = self.folder.join(format!("{}.toml", case.name));
+        result.title.clone_from(&case.name);
+        let read_case = read(&path)?;
+        result.title.clone_from(&read_case.title);
+        result.expected.clone_from(&read_case.expected);
+        result.picture = read_case.output.picture.as_ref().map(|picture| picture.field.clone());
+        let text = std::fs::read_to_string(&path).map_err(Failure::input)?;
+        for halving in 0..=case.halvings {
+            let coarsening = 1 << halving;
+            let mut own = coarser(&read_case, coarsening)
+                .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
+            let suffix =
+                if halving == 0 { String::new() } else { format!("_coarser_{coarsening}") };
+            let directory = self.output.join(format!("{}{suffix}", case.name));
+            own.output.directory.clone_from(&directory);
+            let summary = self.summary(own, &text)?;
+            result.runs.push(MeshRun { coarsening, summary, directory });
+        }
+        Ok(())
+    }
+
+    fn summary(&self, case: Case, text: &str) -> Result<Value, Failure> {
+        let directory = case.output.directory.clone();
+        let copy = directory.join(SOLVED_CASE);
+        let text = format!("# karman {}\n{text}", env!("KARMAN_VERSION"));
+        if self.arguments.reuse && std::fs::read_to_string(&copy).is_ok_and(|old| old == text) {
+            let summary = read_summary(&directory)?;
+            let asked = self.arguments.backend.map(|backend| backend.name());
+            if asked.is_none_or(|asked| summary["backend"] == asked) {
+                return Ok(summary);
+            }
+        }
+        // Results of a run that does not end well are not to be taken for those of an earlier one.
+        if copy.exists() {
+            std::fs::remove_file(&copy).map_err(Failure::input)?;
+        }
+        let options = RunOptions { backend: self.arguments.backend, restart: None };
+        let outcome = solve(case, options, self.log, self.quiet)?;
+        if !outcome.kind.is_success() {
+            let message = format!("{}: {}", outcome.kind.name(), outcome.message);
+            return Err(Failure::Solution(message));
+        }
+        write(&copy, &text)?;
+        read_summary(&directory)
+    }
+}
