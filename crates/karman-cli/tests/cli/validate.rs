@@ -44,7 +44,11 @@ fn a_suite_becomes_a_page_and_a_failure_an_exit_code() {
     }
     // Results lie beside the page, not beside the cases.
     assert!(folder.path().join("validation-bars/good_coarser_2/summary.json").is_file());
-    assert_eq!(fs::read_dir(folder.path().join("cases/bars")).unwrap().count(), 3, "the cases and the suite");
+    assert_eq!(
+        fs::read_dir(folder.path().join("cases/bars")).unwrap().count(),
+        3,
+        "the cases and the suite"
+    );
 
     let quick = ["validate", "cases/bars", "--quick", "-o", "page", "-q", "--backend", "cpu"];
     let (code, out, err) = karman(folder.path(), &quick);

@@ -12,10 +12,12 @@ mod operators;
 mod pair;
 pub mod paper;
 mod plan;
+pub mod pressure;
 mod report;
 mod solver;
 mod streaming;
 mod system;
+mod table;
 
 pub use error::BenchError;
 pub use flow::flow;

@@ -22,6 +22,7 @@ pub mod scheme;
 mod staggered;
 mod state;
 mod statistics;
+mod systems;
 pub mod thermal;
 mod transport;
 
@@ -33,6 +34,7 @@ pub use kernels::Convection;
 pub use probing::Field;
 pub use scheme::{PressureCorrection, Scheme};
 pub use state::State;
+pub use systems::StepSystem;
 pub use thermal::ThermalProblem;
 
 use crate::diffusion::Prescribed;

@@ -140,7 +140,10 @@ fn what_is_wrong_with_a_suite_is_said_with_its_place() {
     }
     assert!(parse("title = \"none\"").unwrap_err().contains("the suite has no [[section]]"));
     let message = Suite::read(Path::new("no/such")).unwrap_err().to_string();
-    assert!(message.starts_with("cannot read the case no/such/validation/suite.toml: "), "{message}");
+    assert!(
+        message.starts_with("cannot read the case no/such/validation/suite.toml: "),
+        "{message}"
+    );
 }
 
 /// The suites of the repository, with the cases and tables they name.
