@@ -5,6 +5,7 @@
 //! coefficient where geometry is not used. Times are medians of batches, the device idle before and
 //! after each; inputs are never constant. [`measure`] runs the chosen groups on a mesh of a size.
 
+pub mod cost;
 mod error;
 mod flow;
 mod mesh;
