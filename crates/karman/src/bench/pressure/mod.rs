@@ -84,13 +84,13 @@ pub struct PressureGrid {
     pub step: f64,
     /// ‖b‖ of the system.
     pub right_hand_side: f64,
-    /// Seconds of a step on average, the first apart: compilation and set-up are there.
+    /// Seconds of a step on average, without the first where there are more: it compiles and sets up.
     pub step_seconds: f64,
-    /// θ, levels and α of the source's multigrid.
+    /// θ of the source's multigrid.
     pub strength: f64,
     /// Most levels of the source's multigrid.
     pub levels: usize,
-    /// α.
+    /// α of the source's multigrid.
     pub boundary_weight: f64,
     /// β on the first coarse level and by how much it grows.
     pub beta: [f64; 2],
