@@ -348,6 +348,9 @@ pub(crate) struct FlowArguments {
     /// Most cycles of the thesis' multigrid
     #[arg(long, value_parser = count, default_value = "20000")]
     pub(crate) cycles: usize,
+    /// Beta of the thesis' transformation on the first coarse level, in place of that in its tables
+    #[arg(long)]
+    pub(crate) beta: Option<f64>,
     /// Host threads; 0: one for each processor
     #[arg(long, default_value_t = 0)]
     pub(crate) threads: usize,

@@ -71,8 +71,8 @@ fn paper(arguments: &AmgArguments) -> Result<(), Failure> {
 }
 
 fn flow(arguments: &FlowArguments) -> Result<(), Failure> {
-    let FlowArguments { tolerance, steps, cycles, scale, .. } = *arguments;
-    let plan = PressurePlan { tolerance, steps, cycles, scale };
+    let FlowArguments { tolerance, steps, cycles, scale, beta, .. } = *arguments;
+    let plan = PressurePlan { tolerance, steps, cycles, scale, beta };
     plan.check().map_err(Failure::input)?;
     let backend = Backend::new(arguments.backend, arguments.threads).map_err(Failure::input)?;
     let output = Output::new(arguments.json.as_deref())?;

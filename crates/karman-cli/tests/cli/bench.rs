@@ -47,12 +47,13 @@ fn bench_shows_pressure_systems_beside_the_tables_of_the_thesis() {
         assert_eq!(grid["default"]["verdict"], "converged");
         assert!(grid["jacobi"]["iterations"].as_u64().unwrap() > 0);
     }
-    let only = ["--only", "cavity", "--all-grids", "--quiet", "--json"];
+    let only = ["--only", "cavity", "--all-grids", "--beta", "0", "--quiet", "--json"];
     let (code, out, _) = karman(folder.path(), &[&quick[..], &only].concat());
     let report: Value = serde_json::from_str(&out).unwrap();
     let cells: Vec<_> = report["grids"].as_array().unwrap().iter().collect();
     assert_eq!((code, cells.len()), (0, 4));
     assert_eq!(cells[3]["published_cells"], 2_620_000);
+    assert_eq!(cells[3]["beta"], serde_json::json!([0.0, 1.0]));
 }
 
 #[test]

@@ -39,11 +39,13 @@ pub struct PressurePlan {
     pub cycles: usize,
     /// Cells over those of the thesis. Default: 1.
     pub scale: f64,
+    /// β on the first coarse level of all flows. Default: none, [`FlowCase::beta`].
+    pub beta: Option<f64>,
 }
 
 impl Default for PressurePlan {
     fn default() -> Self {
-        PressurePlan { tolerance: 1e-8, steps: 5, cycles: 20_000, scale: 1.0 }
+        PressurePlan { tolerance: 1e-8, steps: 5, cycles: 20_000, scale: 1.0, beta: None }
     }
 }
 
@@ -130,7 +132,8 @@ pub fn measure_pressure(
     let cells = ((published.cells as f64 * plan.scale).round() as usize).max(1);
     let system = super::on_threads(backend, || advanced(backend, case, cells, plan.steps))?;
     let Published { strength, levels, boundary_weight, .. } = *published;
-    let beta = case.beta();
+    let [first, increment] = case.beta();
+    let beta = [plan.beta.unwrap_or(first), increment];
     let source = |beta| {
         let cycles = plan.cycles;
         PaperMethod::Source(SourceMultigrid { strength, levels, boundary_weight, beta, cycles })

@@ -99,6 +99,10 @@ fn plans_out_of_range_are_refused() {
         (PressurePlan { cycles: 0, ..good }, "cycles = 0: one at least is needed"),
         (PressurePlan { scale: 0.0, ..good }, "scale = 0: it lies above 0 and up to 100"),
         (PressurePlan { scale: f64::NAN, ..good }, "scale = NaN: it lies above 0 and up to 100"),
+        (
+            PressurePlan { beta: Some(-1.0), ..good },
+            "beta = -1: β and its increment are not negative",
+        ),
         (PressurePlan { tolerance: 2.0, ..good }, "relative_tolerance = 2: it lies in [0, 1)"),
     ] {
         let published = &FlowCase::Cavity.published()[0];
