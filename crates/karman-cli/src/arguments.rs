@@ -5,6 +5,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use karman::backend::BackendKind;
 use karman::bench::Group;
+use karman::bench::pressure::FlowCase;
 use karman::linear::{Method, PreconditionerKind};
 use std::path::PathBuf;
 
@@ -315,6 +316,73 @@ pub(crate) struct BenchArguments {
 pub(crate) enum BenchForm {
     /// Set algebraic multigrid beside published tables
     Amg(AmgArguments),
+    /// Set the pressure systems of flows beside published tables
+    Flow(FlowArguments),
+    /// Draw the cost of an iteration of conjugate gradients by unknown, as published curves do
+    Cg(CgArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FlowArguments {
+    /// The tables on pressure Poisson systems of Kamakolanu's thesis (2014): 6.5 to 6.13
+    #[arg(long, required = true)]
+    pub(crate) paper: bool,
+    /// The backend
+    #[arg(long, value_parser = backend, default_value = "auto")]
+    pub(crate) backend: BackendKind,
+    /// Some flows alone: cavity, square_cylinder, jet
+    #[arg(long, value_delimiter = ',', value_parser = flow_case)]
+    pub(crate) only: Vec<FlowCase>,
+    /// All four grids of each flow; where it is left out, the largest
+    #[arg(long)]
+    pub(crate) all_grids: bool,
+    /// Cells over those of the thesis
+    #[arg(long, default_value_t = 1.0)]
+    pub(crate) scale: f64,
+    /// Time steps before the system is taken
+    #[arg(long, default_value_t = 5)]
+    pub(crate) steps: usize,
+    /// Stop once |b - A x| is at most this times |b|
+    #[arg(long, default_value_t = 1e-8)]
+    pub(crate) tolerance: f64,
+    /// Most cycles of the thesis' multigrid
+    #[arg(long, value_parser = count, default_value = "20000")]
+    pub(crate) cycles: usize,
+    /// Beta of the thesis' transformation on the first coarse level, in place of that in its tables
+    #[arg(long)]
+    pub(crate) beta: Option<f64>,
+    /// Host threads; 0: one for each processor
+    #[arg(long, default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Write the figures to a file as JSON, or print nothing else
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CgArguments {
+    /// The curves of Menon's thesis (2011), figures 7.3 to 7.5: momentum, pressure, streamfunction
+    #[arg(long, required = true)]
+    pub(crate) paper: bool,
+    /// The backends, such as cpu,cuda
+    #[arg(long, value_delimiter = ',', value_parser = backend, default_value = "auto")]
+    pub(crate) backend: Vec<BackendKind>,
+    /// Numbers of triangles
+    #[arg(long, value_delimiter = ',', value_parser = count)]
+    #[arg(default_value = "2e3,6e3,2e4,6e4,2e5,6e5,2e6")]
+    pub(crate) cells: Vec<usize>,
+    /// Seconds to spend on each solve, of which a system of a size has two
+    #[arg(long, default_value_t = 0.5)]
+    pub(crate) seconds: f64,
+    /// Host threads; 0: one for each processor
+    #[arg(long, default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Draw the curves to a file as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Write the figures to a file as JSON, or print nothing else
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -417,6 +485,11 @@ fn backend(name: &str) -> Result<BackendKind, String> {
         let known: Vec<&str> = BackendKind::ALL.iter().map(|kind| kind.name()).collect();
         format!("backends: {}", known.join(", "))
     })
+}
+
+fn flow_case(name: &str) -> Result<FlowCase, String> {
+    FlowCase::from_name(name)
+        .ok_or_else(|| format!("flows: {}", FlowCase::ALL.map(FlowCase::name).join(", ")))
 }
 
 fn group(name: &str) -> Result<Group, String> {

@@ -102,7 +102,11 @@ pub struct Summary {
     /// The linear solver, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linear: Option<LinearSummary>,
-    /// Seconds of each phase, in order.
+    /// Seconds of each phase, in order: `mesh`, `geometry`, `discretization`, the steps, `output`. Steps are
+    /// one phase, `solve`; of a flow the solves of the predictor are `momentum`, those of the projection
+    /// `pressure`, those of a temperature `energy`, and the rest is `transport`: gradients, convection,
+    /// residuals, fluxes, set-ups for a new length of the step. On a device a solve begins with what was
+    /// enqueued before it, since nothing waits for the device but where numbers are read.
     pub phases: NamedList<f64>,
     /// Speed.
     pub throughput: ThroughputSummary,

@@ -1,19 +1,26 @@
 //! `karman bench`
 
-use crate::arguments::{AmgArguments, BenchArguments, BenchForm, BenchPrecision};
+use crate::arguments::{
+    AmgArguments, BenchArguments, BenchForm, BenchPrecision, CgArguments, FlowArguments,
+};
 use crate::console;
 use crate::failure::Failure;
 use karman::backend::Backend;
+use karman::bench::cost::{CostReport, measure_cost};
 use karman::bench::paper::{PUBLISHED, PaperPlan, PaperReport, measure_grid};
+use karman::bench::pressure::{FlowCase, PressurePlan, PressureReport, measure_pressure};
 use karman::bench::{Bench, Group, Plan, Report, measure};
 use serde::Serialize;
 use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 
 pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
     match &arguments.form {
         None => kernels(arguments),
         Some(BenchForm::Amg(arguments)) => paper(arguments),
+        Some(BenchForm::Flow(arguments)) => flow(arguments),
+        Some(BenchForm::Cg(arguments)) => cg(arguments),
     }
 }
 
@@ -60,6 +67,60 @@ fn paper(arguments: &AmgArguments) -> Result<(), Failure> {
     let report = PaperReport::new(&backend, &plan, grids);
     let report = PaperReport { karman: env!("KARMAN_VERSION"), ..report };
     output.show(|| report.to_string())?;
+    output.finish(&report)
+}
+
+fn flow(arguments: &FlowArguments) -> Result<(), Failure> {
+    let FlowArguments { tolerance, steps, cycles, scale, beta, .. } = *arguments;
+    let plan = PressurePlan { tolerance, steps, cycles, scale, beta };
+    plan.check().map_err(Failure::input)?;
+    let backend = Backend::new(arguments.backend, arguments.threads).map_err(Failure::input)?;
+    let output = Output::new(arguments.json.as_deref())?;
+    let cases: &[FlowCase] = match &arguments.only[..] {
+        [] => &FlowCase::ALL,
+        given => given,
+    };
+    let mut grids = vec![];
+    for &case in cases {
+        let published = case.published();
+        let first = if arguments.all_grids { 0 } else { published.len().saturating_sub(1) };
+        for row in &published[first..] {
+            let start = std::time::Instant::now();
+            grids.push(measure_pressure(&backend, case, row, &plan).map_err(Failure::input)?);
+            let seconds = start.elapsed().as_secs_f64();
+            tracing::info!("{}, {} cells: measured in {seconds:.0} s", case.name(), row.cells);
+        }
+    }
+    let report = PressureReport::new(&backend, &plan, grids);
+    let report = PressureReport { karman: env!("KARMAN_VERSION"), ..report };
+    output.show(|| report.to_string())?;
+    output.finish(&report)
+}
+
+fn cg(arguments: &CgArguments) -> Result<(), Failure> {
+    let open = |kind: &_| Backend::new(*kind, arguments.threads);
+    let backends: Result<Vec<Backend>, _> = arguments.backend.iter().map(open).collect();
+    let backends = backends.map_err(Failure::input)?;
+    let output = Output::new(arguments.json.as_deref())?;
+    let mut drawing = None;
+    if let Some(path) = &arguments.svg {
+        drawing = Some((path, File::create(path).map_err(|e| cannot_write(path, &e))?));
+    }
+    let mut points = vec![];
+    for backend in &backends {
+        for &cells in &arguments.cells {
+            let start = std::time::Instant::now();
+            points.extend(measure_cost(backend, cells, arguments.seconds).map_err(Failure::input)?);
+            let (kind, seconds) = (backend.kind().name(), start.elapsed().as_secs_f64());
+            tracing::info!("{kind}, {cells} triangles: measured in {seconds:.0} s");
+        }
+    }
+    let report = CostReport::new(&backends, points);
+    let report = CostReport { karman: env!("KARMAN_VERSION"), ..report };
+    output.show(|| report.to_string())?;
+    if let Some((path, mut file)) = drawing {
+        file.write_all(report.svg().as_bytes()).map_err(|e| cannot_write(path, &e))?;
+    }
     output.finish(&report)
 }
 

@@ -1,4 +1,4 @@
-//! `karman bench amg --paper`.
+//! `karman bench amg | flow | cg --paper`.
 
 use crate::common::karman;
 use serde_json::Value;
@@ -29,6 +29,51 @@ fn bench_shows_multigrid_beside_the_tables_of_the_thesis() {
 }
 
 #[test]
+fn bench_shows_pressure_systems_beside_the_tables_of_the_thesis() {
+    let folder = tempfile::tempdir().unwrap();
+    let quick = ["bench", "flow", "--paper", "--backend", "cpu", "--scale", "1e-3", "--steps", "2"];
+    let all = [&quick[..], &["--json", "flow.json"]].concat();
+    let (code, out, err) = karman(folder.path(), &all);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("jet, 2698488 cells: measured in "), "{err}");
+    for text in ["Table 6.7: ", "Table 6.9: ", "Table 6.13: ", "== square_cylinder, 0.001 of"] {
+        assert!(out.contains(text), "{text}: {out}");
+    }
+    let text = std::fs::read_to_string(folder.path().join("flow.json")).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let grids = report["grids"].as_array().unwrap();
+    assert_eq!(grids.len(), 3);
+    for grid in grids {
+        assert_eq!(grid["default"]["verdict"], "converged");
+        assert!(grid["jacobi"]["iterations"].as_u64().unwrap() > 0);
+    }
+    let only = ["--only", "cavity", "--all-grids", "--beta", "0", "--quiet", "--json"];
+    let (code, out, _) = karman(folder.path(), &[&quick[..], &only].concat());
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let cells: Vec<_> = report["grids"].as_array().unwrap().iter().collect();
+    assert_eq!((code, cells.len()), (0, 4));
+    assert_eq!(cells[3]["published_cells"], 2_620_000);
+    assert_eq!(cells[3]["beta"], serde_json::json!([0.0, 1.0]));
+}
+
+#[test]
+fn bench_draws_the_cost_of_an_iteration() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = ["bench", "cg", "--paper", "--backend", "cpu", "--cells", "800,2000"];
+    let more = ["--seconds", "0.01", "--svg", "cost.svg", "--json", "cost.json"];
+    let (code, out, err) = karman(folder.path(), &[&command[..], &more].concat());
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("Figure 7.5: streamfunction") && out.contains("roughly 3x"), "{out}");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let svg = read("cost.svg");
+    assert!(svg.starts_with("<svg") && svg.contains(">streamfunction, cpu<"), "{svg}");
+    let report: Value = serde_json::from_str(&read("cost.json")).unwrap();
+    let points = report["points"].as_array().unwrap();
+    assert_eq!(points.len(), 6);
+    assert!(points.iter().all(|p| p["seconds"].as_f64().unwrap() > 0.0), "{points:?}");
+}
+
+#[test]
 fn bench_refuses_forms_that_do_not_fit() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, message) in [
@@ -43,6 +88,15 @@ fn bench_refuses_forms_that_do_not_fit() {
             &["amg", "--paper", "--backend", "cpu", "--cells", "100", "--tolerance", "2"],
             "error: relative_tolerance = 2: it lies in [0, 1)",
         ),
+        (&["flow"], "--paper"),
+        (&["flow", "--paper", "--only", "pipe"], "flows: cavity, square_cylinder, jet"),
+        (&["flow", "--paper", "--scale", "0"], "error: scale = 0: it lies above 0 and up to 100"),
+        (&["flow", "--paper", "--steps", "0"], "error: steps = 0: one at least is needed"),
+        (&["flow", "--paper", "--cycles", "0"], "a whole number such as 10000 or 1e6"),
+        (&["cg"], "--paper"),
+        (&["cg", "--paper", "--backend", "cpu,abacus"], "backends: "),
+        (&["cg", "--paper", "--backend", "cpu", "--svg", "none/a"], "cannot write none/a: "),
+        (&["cg", "--paper", "--backend", "cpu", "--seconds", "0"], "error: seconds = 0: "),
     ] {
         let (code, _, err) = karman(folder.path(), &[&["bench"], arguments].concat());
         assert_eq!(code, 1, "{arguments:?}: {err}");

@@ -37,6 +37,24 @@ pub enum BenchError {
     /// A matrix does not fit, or the device failed in a solver.
     #[error(transparent)]
     Linear(#[from] LinearError),
+    /// A parameter of a plan is out of range.
+    #[error("{name} = {value}: {rule}")]
+    Plan {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it should be.
+        rule: &'static str,
+    },
+    /// A flow is not finite any more.
+    #[error("the flow `{case}` is lost in step {step}")]
+    Lost {
+        /// The flow.
+        case: &'static str,
+        /// Steps taken.
+        step: usize,
+    },
     /// Conjugate gradients did not reach their tolerance.
     #[error("conjugate gradients on {cells} cells: {outcome}")]
     NotConverged {

@@ -5,6 +5,7 @@
 //! coefficient where geometry is not used. Times are medians of batches, the device idle before and
 //! after each; inputs are never constant. [`measure`] runs the chosen groups on a mesh of a size.
 
+pub mod cost;
 mod error;
 mod flow;
 mod mesh;
@@ -12,10 +13,12 @@ mod operators;
 mod pair;
 pub mod paper;
 mod plan;
+pub mod pressure;
 mod report;
 mod solver;
 mod streaming;
 mod system;
+mod table;
 
 pub use error::BenchError;
 pub use flow::flow;

@@ -92,7 +92,7 @@ pub fn solver(
 
 /// First and median seconds of `work`, repeated within the budget at most `most` times, and the last of
 /// its results; each is dropped before the next is made.
-fn repeated<R>(
+pub(super) fn repeated<R>(
     budget: f64,
     most: usize,
     mut work: impl FnMut() -> Result<(f64, R), BenchError>,

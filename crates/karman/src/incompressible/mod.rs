@@ -23,6 +23,7 @@ pub mod scheme;
 mod staggered;
 mod state;
 mod statistics;
+mod systems;
 pub mod thermal;
 mod transport;
 
@@ -34,6 +35,7 @@ pub use kernels::Convection;
 pub use probing::Field;
 pub use scheme::{PressureCorrection, Scheme};
 pub use state::State;
+pub use systems::StepSystem;
 pub use thermal::ThermalProblem;
 
 use crate::diffusion::Prescribed;

@@ -58,7 +58,10 @@ pub(super) struct Pressure<F: Real> {
     outlets: Buffer<u32>,
     coupling: CouplingOnBackend<F>,
     correction: CorrectionOnBackend<F>,
-    right_hand_side: Buffer<F>,
+    /// A: `[n_cells]` squared.
+    pub matrix: Arc<Matrix<F>>,
+    /// That of the last solve: `[n_cells]`.
+    pub right_hand_side: Buffer<F>,
     /// Gradients by least squares: `[3][n_cells]`.
     fitted: Buffer<F>,
     /// ∇ψ that the last right-hand side was corrected with; empty where none is.
@@ -113,7 +116,7 @@ impl<F: Real> Pressure<F> {
         let nullspace = if is_singular { Nullspace::Constant } else { Nullspace::None };
         let params = Params { nullspace, ..numerics.pressure.clone() };
         let begun = Instant::now();
-        let solver = Solver::new(backend, matrix, &params)?;
+        let solver = Solver::new(backend, Arc::clone(&matrix), &params)?;
         let setup = SolverSetup::of(&solver, begun.elapsed().as_secs_f64());
         tracing::debug!("pressure: {setup}");
         let Some(correction) = discrete.correction else { unreachable!("asked for above") };
@@ -139,6 +142,7 @@ impl<F: Real> Pressure<F> {
             held: backend.upload(held),
             coupling: CouplingOnBackend::new(backend, discrete.coupling),
             correction: CorrectionOnBackend::new(backend, faces.cells.clone(), correction),
+            matrix,
             right_hand_side: backend.zeros(n),
             fitted: backend.zeros(3 * n),
             carried: backend.zeros(if numerics.nonorthogonal_correctors > 0 { 3 * n } else { 1 }),

@@ -99,6 +99,7 @@ fn nothing_solved() -> SolveOutcome {
         restarts: 0,
         incompatibility: 0.0,
         history: vec![],
+        seconds: 0.0,
     }
 }
 

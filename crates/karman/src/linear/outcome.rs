@@ -61,8 +61,8 @@ impl fmt::Display for Breakdown {
     }
 }
 
-/// What became of a solve.
-#[derive(Clone, Debug, PartialEq)]
+/// What became of a solve. Outcomes are equal where all but their seconds are.
+#[derive(Clone, Debug)]
 pub struct SolveOutcome {
     /// How it ended.
     pub status: Status,
@@ -79,6 +79,25 @@ pub struct SolveOutcome {
     pub incompatibility: f64,
     /// ‖r‖ / ‖b‖ at the start and after each iteration, where it was asked for.
     pub history: Vec<f64>,
+    /// Seconds from the call to the host's last look. On a device they begin with whatever was enqueued
+    /// there before.
+    pub seconds: f64,
+}
+
+impl PartialEq for SolveOutcome {
+    fn eq(&self, other: &SolveOutcome) -> bool {
+        let told = |o: &SolveOutcome| {
+            (
+                o.status,
+                o.iterations,
+                o.relative_residual,
+                o.reference,
+                o.restarts,
+                o.incompatibility,
+            )
+        };
+        told(self) == told(other) && self.history == other.history
+    }
 }
 
 impl SolveOutcome {
@@ -87,13 +106,15 @@ impl SolveOutcome {
         self.status == Status::Converged
     }
 
-    /// The outcome of this solve and those before it: their iterations together, and the worst ending.
+    /// The outcome of this solve and those before it: their iterations and seconds together, and the
+    /// worst ending.
     pub fn after(self, before: Option<SolveOutcome>) -> SolveOutcome {
         let Some(before) = before else { return self };
         let iterations = before.iterations + self.iterations;
         let restarts = before.restarts + self.restarts;
+        let seconds = before.seconds + self.seconds;
         let worse = if before.is_converged() { self } else { before };
-        SolveOutcome { iterations, restarts, ..worse }
+        SolveOutcome { iterations, restarts, seconds, ..worse }
     }
 
     /// Whether the singular system has a solution up to round-off of b.

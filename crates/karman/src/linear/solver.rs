@@ -13,6 +13,7 @@ use super::{
 use crate::backend::{Backend, Buffer, Recording, blas};
 use crate::real::Real;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Restarts from the true residual, each of which must have halved it.
 const RESTARTS: usize = 20;
@@ -266,6 +267,7 @@ impl<T: Real> Solver<T> {
             }
         }
         let backend = self.backend.clone();
+        let start = Instant::now();
         backend.install(|| {
             blas::copy(&backend, expected, x, &mut self.state.system.iterate);
             let outcome = match self.constants.take() {
@@ -277,7 +279,7 @@ impl<T: Real> Solver<T> {
                 }
             }?;
             blas::copy(&backend, expected, &self.state.system.iterate, x);
-            Ok(outcome)
+            Ok(SolveOutcome { seconds: start.elapsed().as_secs_f64(), ..outcome })
         })
     }
 
@@ -366,6 +368,7 @@ impl<T: Real> Solver<T> {
             restarts,
             incompatibility: 0.0,
             history,
+            seconds: 0.0,
         })
     }
 }

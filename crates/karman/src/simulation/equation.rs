@@ -16,6 +16,8 @@ pub struct Advance {
     pub rate: f64,
     /// Further columns of the history.
     pub columns: NamedList<f64>,
+    /// Seconds of its solves by phase, where they are told apart; the rest of the step is `transport`.
+    pub solves: NamedList<f64>,
 }
 
 /// What the monitors saw after a step.

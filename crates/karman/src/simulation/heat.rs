@@ -244,12 +244,17 @@ impl<F: Real> Equation for HeatRun<F> {
                 // Monitors see the boundary as it is at the new time.
                 self.heat.set_time(march.time)?;
                 let (outcome, rate) = (report.outcome, report.rate);
-                Ok(Advance { outcome, rate, columns: NamedList::new() })
+                Ok(Advance { outcome, rate, columns: NamedList::new(), solves: NamedList::new() })
             }
             _ => {
                 let outcome = self.heat.solve_steady(&self.params)?;
                 self.steps += 1;
-                Ok(Advance { outcome, rate: 0.0, columns: NamedList::new() })
+                Ok(Advance {
+                    outcome,
+                    rate: 0.0,
+                    columns: NamedList::new(),
+                    solves: NamedList::new(),
+                })
             }
         }
     }

@@ -200,7 +200,10 @@ impl<F: Real> Equation for FlowRun<F> {
         let report = self.flow.step(step)?;
         let worse =
             if report.momentum.is_converged() { &report.pressure } else { &report.momentum };
+        let energy = report.energy.as_ref().map(|energy| ("energy", energy.seconds));
+        let solves = [("momentum", report.momentum.seconds), ("pressure", report.pressure.seconds)];
         let advance = Advance {
+            solves: solves.into_iter().chain(energy).collect(),
             outcome: worse.clone(),
             rate: if report.faults > 0 { f64::NAN } else { report.rate },
             columns: [

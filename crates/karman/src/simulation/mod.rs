@@ -175,7 +175,16 @@ impl Simulation {
         let (backend, equation) = (&self.backend, &mut self.equation);
         let advance = backend.install(|| equation.advance(length))?;
         let seconds = start.elapsed().as_secs_f64();
-        self.phases.add("solve", seconds);
+        if advance.solves.is_empty() {
+            self.phases.add("solve", seconds);
+        } else {
+            let mut rest = seconds;
+            for (phase, solving) in advance.solves.iter() {
+                self.phases.add(phase, *solving);
+                rest -= solving;
+            }
+            self.phases.add("transport", rest.max(0.0));
+        }
         let outcome = &advance.outcome;
         let solver = self.equation.linear_summary();
         let factor = outcome.relative_residual.powf(1.0 / outcome.iterations.max(1) as f64);

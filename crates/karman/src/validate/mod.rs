@@ -5,6 +5,7 @@
 
 mod coarser;
 mod comparison;
+mod curves;
 mod data;
 mod drawing;
 mod machine;
@@ -17,6 +18,7 @@ mod tests;
 
 pub use coarser::{CoarserError, coarser};
 pub use comparison::checks;
+pub use curves::log_log_svg;
 pub use machine::{date, processor};
 pub use page::{About, page};
 

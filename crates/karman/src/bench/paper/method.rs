@@ -9,42 +9,52 @@ use std::sync::Arc;
 
 /// Iterations allowed of conjugate gradients and of sweeps of Gauss–Seidel.
 const MOST_ITERATIONS: usize = 1_000_000;
-/// Cycles allowed of multigrid.
+/// Iterations allowed of conjugate gradients with the default multigrid.
 const MOST_CYCLES: usize = 2000;
-/// α of the improved coarsening.
-const BOUNDARY_WEIGHT: f64 = 5.0;
 
 /// One method.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum PaperMethod {
+pub(in crate::bench) enum PaperMethod {
     /// Gauss–Seidel by colours, always forwards; the residual is looked at after each `sweeps`.
     GaussSeidel { sweeps: usize },
-    /// V-cycles of the source's multigrid: two sweeps of Gauss–Seidel before and after each
-    /// correction, four on the coarsest level; `beta` on the first coarse level and one more on each
-    /// further one, none where A_c is not transformed.
-    Source { strength: f64, levels: usize, is_improved: bool, beta: Option<f64> },
+    /// V-cycles of the source's multigrid.
+    Source(SourceMultigrid),
     /// Conjugate gradients with Jacobi.
     Jacobi,
     /// Conjugate gradients with the default multigrid.
     Default,
 }
 
+/// The source's multigrid: two sweeps of Gauss–Seidel before and after each correction, four on the
+/// coarsest level.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::bench) struct SourceMultigrid {
+    /// θ.
+    pub strength: f64,
+    /// Most levels.
+    pub levels: usize,
+    /// α: above 1 the improved coarsening.
+    pub boundary_weight: f64,
+    /// β on the first coarse level and by how much it grows; none where A_c is not transformed.
+    pub beta: Option<[f64; 2]>,
+    /// Cycles allowed.
+    pub cycles: usize,
+}
+
 impl PaperMethod {
-    /// The solver of `matrix`, whose unknowns next to the boundary are flagged: [rows]. Stationary
-    /// methods keep the history of residuals where it is asked for.
-    pub(super) fn solver(
+    /// The solver of `matrix`, whose unknowns next to the boundary are flagged: [rows]. Of `params` the
+    /// tolerance and the null space count; stationary methods keep the history of residuals where that
+    /// asks for it.
+    pub(in crate::bench) fn solver(
         self,
         backend: &Backend,
         matrix: &Arc<Matrix<f64>>,
         boundary: &[bool],
-        tolerance: f64,
-        record_history: bool,
+        params: &Params,
     ) -> Result<Solver<f64>, LinearError> {
-        let params = Params {
-            relative_tolerance: tolerance,
-            max_iterations: MOST_ITERATIONS,
-            ..Params::default()
-        };
+        let record_history = params.record_history;
+        let params =
+            Params { max_iterations: MOST_ITERATIONS, record_history: false, ..params.clone() };
         let by_colour = AmgParams {
             coarsening: Coarsening::RugeStuben,
             smoother: Smoother::GaussSeidel,
@@ -66,18 +76,21 @@ impl PaperMethod {
                 let params = Params { max_iterations, record_history, ..params };
                 stationary(backend, matrix, boundary, &amg, &params)
             }
-            PaperMethod::Source { strength, levels, is_improved, beta } => {
-                let transformation =
-                    |beta| Sparsification { beta, increment: 1.0, symmetric: false };
+            PaperMethod::Source(source) => {
+                let transformation = |[beta, increment]: [f64; 2]| Sparsification {
+                    beta,
+                    increment,
+                    symmetric: false,
+                };
                 let amg = AmgParams {
-                    strength,
-                    boundary_weight: if is_improved { BOUNDARY_WEIGHT } else { 1.0 },
-                    sparsification: beta.map(transformation),
+                    strength: source.strength,
+                    boundary_weight: source.boundary_weight,
+                    sparsification: source.beta.map(transformation),
                     sweeps: [2, 2],
-                    max_levels: levels,
+                    max_levels: source.levels,
                     ..by_colour
                 };
-                let params = Params { max_iterations: MOST_CYCLES, record_history, ..params };
+                let params = Params { max_iterations: source.cycles, record_history, ..params };
                 stationary(backend, matrix, boundary, &amg, &params)
             }
         }

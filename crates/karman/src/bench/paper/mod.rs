@@ -6,9 +6,9 @@
 //! a_ij = s_ij / d_ij. Solves begin at zero, in time at the last step's temperatures. The thesis names
 //! no tolerance; here it is ‖b − A x‖ ≤ tolerance ‖b‖. Solve times leave out set-up, as in the thesis.
 
-mod method;
-mod report;
-mod solve;
+pub(super) mod method;
+pub(super) mod report;
+pub(super) mod solve;
 mod thesis;
 
 pub use report::PaperReport;
@@ -21,8 +21,13 @@ use super::BenchError;
 use super::mesh::TetrahedronMesh;
 use super::system::System;
 use crate::backend::Backend;
-use method::PaperMethod;
+use method::{PaperMethod, SourceMultigrid};
 use solve::Problem;
+
+/// α of the improved coarsening.
+const BOUNDARY_WEIGHT: f64 = 5.0;
+/// Cycles allowed of the source's multigrid.
+const MOST_CYCLES: usize = 2000;
 
 /// How the thesis' tables are computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,9 +91,14 @@ pub fn measure_grid(backend: &Backend, cells: usize, plan: &PaperPlan) -> Result
     };
     let boundary = system.boundary();
     let boundary_cells = boundary.iter().filter(|flag| **flag).count();
-    let variant = |is_improved, is_transformed: bool| {
-        let beta = is_transformed.then_some(plan.beta);
-        PaperMethod::Source { strength, levels, is_improved, beta }
+    let variant = |is_improved: bool, is_transformed: bool| {
+        PaperMethod::Source(SourceMultigrid {
+            strength,
+            levels,
+            boundary_weight: if is_improved { BOUNDARY_WEIGHT } else { 1.0 },
+            beta: is_transformed.then_some([plan.beta, 1.0]),
+            cycles: MOST_CYCLES,
+        })
     };
     let steady = Problem::steady(backend, &system, plan.tolerance)?;
     let solve = |method| steady.solve(method);

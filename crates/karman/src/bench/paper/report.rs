@@ -5,6 +5,7 @@ use super::thesis::{BOUNDARY_NODES, COLUMNS, LEVELS_OF, NODES, STEPS, VARIANTS, 
 use super::{Grid, PaperPlan};
 use crate::backend::Backend;
 use crate::bench::report::processor;
+use crate::bench::table::{Table, plain, seconds};
 use serde::Serialize;
 use std::fmt;
 
@@ -255,54 +256,10 @@ fn levels(
 }
 
 /// A figure, or why there is none.
-fn shown(verdict: Verdict, figure: impl FnOnce() -> String) -> String {
+pub(in crate::bench) fn shown(verdict: Verdict, figure: impl FnOnce() -> String) -> String {
     match verdict {
         Verdict::Converged => figure(),
         Verdict::Diverging => "diverging".to_owned(),
         Verdict::Unfinished => "unfinished".to_owned(),
-    }
-}
-
-fn plain(number: f64) -> String {
-    let text = format!("{number:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// Seconds with three digits or so.
-fn seconds(s: f64) -> String {
-    match s {
-        s if s >= 100.0 => format!("{s:.0}"),
-        s if s >= 1.0 => format!("{s:.2}"),
-        s => format!("{s:.4}"),
-    }
-}
-
-/// Columns as wide as their longest text.
-struct Table {
-    title: String,
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    fn new(title: &str, header: &[&str]) -> Table {
-        let header = header.iter().map(|name| (*name).to_owned()).collect();
-        Table { title: title.to_owned(), header, rows: vec![] }
-    }
-}
-
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "\n{}", self.title)?;
-        let width = |k: usize| {
-            let column = self.rows.iter().chain([&self.header]).map(|row| row[k].chars().count());
-            column.max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..self.header.len()).map(width).collect();
-        for row in [&self.header].into_iter().chain(&self.rows) {
-            let cells = row.iter().zip(&widths).map(|(text, width)| format!("{text:>width$}"));
-            writeln!(f, "{}", cells.collect::<Vec<_>>().join("  "))?;
-        }
-        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use crate::backend::{Backend, Buffer, blas};
 use crate::bench::solver::solved;
 use crate::bench::system::{COLD, HOT, System};
 use crate::bench::{BenchError, on_threads};
-use crate::linear::{CsrMatrix, HierarchyReport, Matrix, SolveOutcome, Solver, Status};
+use crate::linear::{CsrMatrix, HierarchyReport, Matrix, Params, SolveOutcome, Solver, Status};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Instant;
@@ -74,6 +74,42 @@ pub struct Solved {
 }
 
 impl Solved {
+    /// Solves for `b` from zero; a short solve is repeated.
+    ///
+    /// # Errors
+    /// [`BenchError`] where the device failed.
+    pub(in crate::bench) fn measure(
+        backend: &Backend,
+        solver: &mut Solver<f64>,
+        setup_seconds: f64,
+        b: &Buffer<f64>,
+    ) -> Result<Solved, BenchError> {
+        let mut x = backend.zeros(b.len());
+        let mut solve = || solved(backend, solver, b, &mut x);
+        let (mut seconds, mut outcome) = solve()?;
+        if seconds < REPEATED_BELOW {
+            let mut times = vec![];
+            for _ in 0..REPETITIONS {
+                (seconds, outcome) = solve()?;
+                times.push(seconds);
+            }
+            times.sort_by(f64::total_cmp);
+            seconds = times[REPETITIONS / 2];
+        }
+        let hierarchy = solver.hierarchy();
+        let residual = outcome.relative_residual;
+        Ok(Solved {
+            verdict: Verdict::of(&outcome),
+            iterations: outcome.iterations,
+            work_units: outcome.iterations as f64 * work_units(hierarchy),
+            relative_residual: residual.is_finite().then_some(residual),
+            setup_seconds,
+            seconds,
+            levels: hierarchy.map_or(vec![], sizes),
+            history: outcome.history,
+        })
+    }
+
     /// ‖r‖ / ‖b‖ once so much work was done, of stationary methods that did as much.
     pub fn residual_after(&self, work_units: f64) -> Option<f64> {
         let each = self.work_units / self.iterations.max(1) as f64;
@@ -176,7 +212,9 @@ impl<'a> Problem<'a> {
         let start = Instant::now();
         let (backend, matrix) = (self.backend, &self.matrix);
         let flags = &self.boundary;
-        let make = || method.solver(backend, matrix, flags, self.tolerance, record_history);
+        let params =
+            Params { relative_tolerance: self.tolerance, record_history, ..Params::default() };
+        let make = || method.solver(backend, matrix, flags, &params);
         let solver = on_threads(backend, make)?;
         backend.synchronize()?;
         Ok((solver, start.elapsed().as_secs_f64()))
@@ -198,31 +236,9 @@ impl<'a> Problem<'a> {
     pub(super) fn solve(&self, method: PaperMethod) -> Result<Solved, BenchError> {
         let (backend, n) = (self.backend, self.matrix.rows());
         let (mut solver, setup_seconds) = self.set_up(method, true)?;
-        let (mut x, mut b) = (backend.zeros(n), backend.zeros(n));
+        let (x, mut b) = (backend.zeros(n), backend.zeros(n));
         self.right_side(HOT, &x, &mut b);
-        let mut solve = || solved(backend, &mut solver, &b, &mut x);
-        let (mut seconds, mut outcome) = solve()?;
-        if seconds < REPEATED_BELOW {
-            let mut times = vec![];
-            for _ in 0..REPETITIONS {
-                (seconds, outcome) = solve()?;
-                times.push(seconds);
-            }
-            times.sort_by(f64::total_cmp);
-            seconds = times[REPETITIONS / 2];
-        }
-        let hierarchy = solver.hierarchy();
-        let residual = outcome.relative_residual;
-        Ok(Solved {
-            verdict: Verdict::of(&outcome),
-            iterations: outcome.iterations,
-            work_units: outcome.iterations as f64 * work_units(hierarchy),
-            relative_residual: residual.is_finite().then_some(residual),
-            setup_seconds,
-            seconds,
-            levels: hierarchy.map_or(vec![], sizes),
-            history: outcome.history,
-        })
+        Solved::measure(backend, &mut solver, setup_seconds, &b)
     }
 
     /// Makes `steps` time steps from 300, as long as solves converge.

@@ -15,7 +15,7 @@ use super::step::{Staggered, by_jacobi};
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::incompressible::flow::Flow;
 use crate::incompressible::scheme::Formula;
-use crate::incompressible::{FlowCondition, IncompressibleError};
+use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
 use crate::linear::{Operator, Params, SolveOutcome, Solver};
 use crate::mesh::Mesh;
 use crate::real::Real;
@@ -95,6 +95,21 @@ impl<F: Real> Exact<F> {
         self.remainder.clear(&staggered.faces, flux);
         blas::copy(backend, flux.len(), flux, &mut self.base);
         blas::fill(backend, self.value.len(), F::literal(0.0), &mut self.value);
+    }
+
+    /// The potential's system of the last step.
+    pub(in crate::incompressible) fn system(
+        &self,
+        viscosity: f64,
+    ) -> Result<Option<StepSystem<'_, F>>, IncompressibleError> {
+        let Some((shift, theta, ..)) = &self.solver else { return Ok(None) };
+        let potentials = self.potentials.clone();
+        Ok(Some(StepSystem {
+            near: Arc::new(potentials.near(*shift, self.is_plane)?),
+            operator: Box::new(PotentialOperator::new(potentials, (*shift, theta * viscosity))),
+            right_hand_side: &self.right_hand_side,
+            is_singular: false,
+        }))
     }
 
     /// U ← U_b + C E x.

@@ -7,7 +7,7 @@ use crate::incompressible::faces::Faces;
 use crate::incompressible::flow::{Flow, three};
 use crate::incompressible::kernels::{advance_velocity, transport_residual};
 use crate::incompressible::scheme::Formula;
-use crate::incompressible::{FlowCondition, IncompressibleError};
+use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
 use crate::linear::{Method, Params, PreconditionerKind, SolveOutcome, Solver};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
@@ -87,6 +87,22 @@ impl<F: Real> Staggered<F> {
     /// Takes the fluxes at the start.
     pub(in crate::incompressible) fn start(&mut self, flux: &Buffer<F>) {
         blas::copy(self.faces.backend(), flux.len(), flux, &mut self.before);
+    }
+
+    /// The predictor's system of the last step.
+    pub(in crate::incompressible) fn system(
+        &self,
+        viscosity: f64,
+    ) -> Result<Option<StepSystem<'_, F>>, IncompressibleError> {
+        let Some((shift, theta, _)) = &self.solver else { return Ok(None) };
+        let (faces, rotation) = (self.faces.clone(), self.rotation.clone());
+        let factors = (*shift, theta * viscosity);
+        Ok(Some(StepSystem {
+            operator: Box::new(StaggeredOperator::new(faces, rotation, factors)),
+            near: Arc::new(self.faces.diagonal(*shift)?),
+            right_hand_side: &self.at_faces,
+            is_singular: false,
+        }))
     }
 }
 

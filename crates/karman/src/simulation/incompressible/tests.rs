@@ -185,3 +185,45 @@ fn a_streamfunction_in_space_is_refused() {
         "the field `streamfunction` is for plane meshes alone, this one is in space"
     );
 }
+
+#[test]
+fn seconds_of_a_flow_are_told_by_phase() {
+    for (text, energy) in [
+        (CAVITY.to_owned(), true),
+        (CAVITY.replace("viscosity", "scheme = \"exact_fractional_step\"\nviscosity"), true),
+        (
+            CAVITY
+                .replace("[incompressible.thermal]\ndiffusivity", "[incompressible.pressure]\n#")
+                .replace("expansion", "#")
+                .replace("gravity", "#")
+                .replace("temperature = \"x*y\"", "")
+                .replace("{ no_slip = true, temperature = 1.0 }", "\"no_slip\"")
+                .replace("{ no_slip = true, temperature = 0.0 }", "\"no_slip\"")
+                .replace(", \"temperature\"]", "]"),
+            false,
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (kind, message, _) = run(&text, folder.path(), None);
+        assert_eq!(kind, OutcomeKind::Finished, "{message}");
+        let summary = std::fs::read(folder.path().join("cavity/summary.json")).unwrap();
+        let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
+        let phases = summary["phases"].as_object().unwrap();
+        let mut names = vec!["discretization", "geometry", "mesh", "momentum", "output"];
+        names.extend(["pressure", "transport"]);
+        if energy {
+            names.insert(1, "energy");
+        }
+        let mut found: Vec<&str> = phases.keys().map(String::as_str).collect();
+        found.sort_unstable();
+        assert_eq!(found, names);
+        assert!(phases.values().all(|seconds| seconds.as_f64().unwrap() > 0.0), "{phases:?}");
+        let steps: f64 = ["momentum", "pressure", "energy", "transport"]
+            .iter()
+            .filter_map(|name| phases.get(*name)?.as_f64())
+            .fold(0.0, |sum, seconds| sum + seconds);
+        let setup = summary["linear"]["setup_seconds"].as_f64().unwrap();
+        let solve = summary["linear"]["solve_seconds"].as_f64().unwrap();
+        assert!((steps - solve).abs() <= setup + 1e-9, "{steps} {solve} {setup}");
+    }
+}
