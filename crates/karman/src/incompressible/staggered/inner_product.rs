@@ -128,17 +128,20 @@ pub(super) fn assembled(
     })
 }
 
+/// Columns and values of a row.
+type Entries = Vec<(u32, f64)>;
+
 /// The matrix whose row r sums the entries that `collect(r)` lists in any order, without round-off.
 pub(super) fn by_rows(
     rows: usize,
     columns: usize,
-    collect: impl Fn(usize, &mut Vec<(u32, f64)>) + Sync,
+    collect: impl Fn(usize, &mut Entries) + Sync,
 ) -> Result<CsrMatrix<f64>, LinearError> {
     const CHUNK: usize = 2048;
     type Part = (Vec<u32>, Vec<u32>, Vec<f64>);
     let part = |chunk: usize| -> Part {
         let (mut lengths, mut indices, mut values) = (vec![], vec![], vec![]);
-        let (mut entries, mut summed): (Vec<(u32, f64)>, Vec<(u32, f64)>) = (vec![], vec![]);
+        let (mut entries, mut summed): (Entries, Entries) = (vec![], vec![]);
         for row in chunk * CHUNK..((chunk + 1) * CHUNK).min(rows) {
             entries.clear();
             summed.clear();

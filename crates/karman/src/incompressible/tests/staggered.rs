@@ -1,6 +1,7 @@
 //! Fluxes at the faces: order, divergence, energy.
 
 use super::*;
+use crate::mesh::{CellShape, Elements, RawMesh};
 use std::f64::consts::PI;
 
 fn staggered(correction: PressureCorrection) -> Numerics {
@@ -250,4 +251,64 @@ fn the_exact_and_the_classical_step_differ_by_the_splitting() {
     let differences = [5, 10, 20].map(apart);
     eprintln!("exact and classical: {differences:?}");
     assert!(differences[2] < 1e-4 && differences[1] / differences[2] > 2.5, "{differences:?}");
+}
+
+/// Why a flow cannot be set up.
+fn refusal(mesh: &Mesh, geometry: &Geometry, numerics: &Numerics) -> String {
+    let backend = Backend::host(1).unwrap();
+    match Flow::<f64>::new(&backend, mesh, geometry, &held(mesh, TAYLOR_GREEN), numerics) {
+        Ok(_) => panic!("accepted"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn what_fluxes_cannot_do_is_refused() {
+    let [classical, exact] = both();
+    let (mesh, geometry) = box_mesh(Element::Triangle, 2, 3, 0.1);
+    for numerics in [classical.clone(), exact.clone()] {
+        let explicit = Numerics { scheme: Scheme::Rk3, ..numerics };
+        assert_eq!(
+            refusal(&mesh, &geometry, &explicit),
+            "method = \"rk3\" with fluxes at faces is for scheme = \"staggered\" on rectangles or bricks; here \
+             use method = \"bdf2\" or scheme = \"collocated\""
+        );
+    }
+    let (mesh, geometry) = super::periodic::closed_box((Element::Quadrilateral, 2), 4, 0.0, 2);
+    assert_eq!(
+        refusal(&mesh, &geometry, &exact),
+        "scheme = \"exact_fractional_step\" needs a direction that is not periodic: its potential has no mean \
+         flow; use scheme = \"staggered\""
+    );
+}
+
+/// An arrowhead whose centroid lies below its lower side, above the one of the triangle beneath.
+#[test]
+fn centroids_the_wrong_way_round_are_refused() {
+    let mut cells = Elements::new();
+    cells.push(CellShape::Quadrilateral, &[0, 3, 2, 1], 0);
+    cells.push(CellShape::Triangle, &[0, 4, 3], 0);
+    let points = [[-1.0, 0.0], [0.0, 2.0], [1.0, 0.0], [0.0, 1.5], [0.0, 1.45]];
+    let raw = RawMesh {
+        dimension: 2,
+        points: points.map(|[x, y]| [x, y, 0.0]).to_vec(),
+        cells,
+        boundary: Elements::uniform(
+            CellShape::Segment,
+            vec![0, 1, 1, 2, 2, 3, 0, 4, 4, 3],
+            vec![0; 5],
+        ),
+        regions: vec!["default".to_owned()],
+        patches: vec!["wall".to_owned()],
+    };
+    let mesh = Mesh::new(raw, &MeshOptions::default()).unwrap();
+    let geometry = Geometry::new(&mesh).unwrap();
+    let said = refusal(&mesh, &geometry, &both()[0]);
+    assert!(
+        said.starts_with(
+            "the centroids of the two cells at the face at (-0.500000, 0.750000, 0.000000) lie the wrong way \
+             round it, -"
+        ),
+        "{said}"
+    );
 }
