@@ -15,8 +15,8 @@ use super::statistics::Statistics;
 use super::thermal::Thermal;
 use super::transport::{Posed, Transport, faces_where, held_faces};
 use super::{
-    Arrangement, Convection, FlowCondition, IncompressibleError, Numerics, PressureCorrection,
-    Problem,
+    Arrangement, Convection, FlowCondition, IncompressibleError, Numerics, PrescribedVector,
+    PressureCorrection, Problem,
 };
 use crate::backend::{Backend, Buffer, blas};
 use crate::diffusion::narrow;
@@ -203,7 +203,10 @@ impl<F: Real> Flow<F> {
             momentum,
             thermal: thermal.transpose()?,
             components,
-            flux: backend.zeros(n_faces),
+            flux: match staggered {
+                None => backend.zeros(n_faces),
+                Some(_) => narrow(backend, initial_flux(geometry, &problem.velocity)),
+            },
             excess: backend.zeros(n_faces),
             excess_before: backend.zeros(n_faces),
             staggered,
@@ -238,8 +241,18 @@ impl<F: Real> Flow<F> {
         self.balance.check(0.0);
         self.take_values();
         let backend = self.backend.clone();
-        self.interpolate_flux();
-        self.balance.apply(&backend, &self.outflow, &self.faces.area, &mut self.flux)?;
+        match self.staggered.take() {
+            None => {
+                self.interpolate_flux();
+                let (outflow, area) = (&self.outflow, &self.faces.area);
+                self.balance.apply(&backend, outflow, area, &mut self.flux)?;
+            }
+            Some(staggered) => {
+                let held = self.hold_flux(&staggered);
+                self.staggered = Some(staggered);
+                held?;
+            }
+        }
         self.pressure.project(&self.faces, &self.volume, 1.0, &mut self.flux)?;
         if let (Some(staggered), Some(exact)) = (&self.staggered, &mut self.exact) {
             exact.rebase(staggered, &mut self.flux);
@@ -575,6 +588,18 @@ impl<F: Real> Flow<F> {
     pub fn largest_rate(&self) -> f64 {
         self.exchange.max(self.boundary_rate) + self.viscous_bound
     }
+}
+
+/// u·S at the centroids of all faces, of the velocity at the start.
+fn initial_flux(geometry: &Geometry, velocity: &PrescribedVector) -> Vec<f64> {
+    let n = geometry.face_centre.len() / 3;
+    let (mut flux, mut component) = (vec![0.0; n], vec![0.0; n]);
+    for (k, value) in velocity.iter().enumerate() {
+        value.sample(&geometry.face_centre, 0.0, &mut component);
+        let areas = &geometry.face_area_vector[k * n..(k + 1) * n];
+        flux.iter_mut().zip(areas).zip(&component).for_each(|((f, s), u)| *f += s * u);
+    }
+    flux
 }
 
 /// The largest |u_b| |S| / V of faces where a velocity is held, at time 0.
