@@ -14,7 +14,7 @@ const LEGEND_ROW: f64 = 19.0;
 /// Length of a sample of a line in the legend.
 const SAMPLE: f64 = 30.0;
 /// Width of a letter, about.
-const LETTER: f64 = 6.5;
+const LETTER: f64 = 7.2;
 /// Points a curve is drawn with at most, about.
 const MOST_POINTS: usize = 1500;
 
