@@ -164,11 +164,16 @@ fn numerics(case: &Case, flow: &IncompressibleCase) -> Result<Numerics, Simulati
         },
         nonorthogonal_correctors: flow.nonorthogonal_correctors,
         pressure: with_multigrid(linear::params(&flow.pressure, systems)),
-        momentum: linear::params(&flow.momentum, systems),
+        momentum: match flow.scheme {
+            FlowScheme::ExactFractionalStep => {
+                with_multigrid(linear::params(&flow.momentum, systems))
+            }
+            _ => linear::params(&flow.momentum, systems),
+        },
     })
 }
 
-/// `auto` is multigrid for a pressure of any size: it is set up once and serves all steps.
+/// `auto` is multigrid for a pressure or a potential of any size: it is set up once and serves all steps.
 fn with_multigrid(params: Params) -> Params {
     match params.preconditioner {
         PreconditionerKind::Auto { amg, .. } => {

@@ -169,10 +169,11 @@ fn central_means_keep_the_kinetic_energy_of_the_fluxes() {
 /// Flow past a cylinder and around a hole, with solvers that stop early: no divergence all the same.
 #[test]
 fn the_exact_step_leaves_no_divergence_at_any_tolerance() {
-    let loose = Params { relative_tolerance: 1e-3, ..Params::default() };
+    let plain = Params { relative_tolerance: 1e-3, ..Params::default() };
+    let multigrid = PreconditionerKind::Amg(AmgParams::default());
+    let multigrid = Params { preconditioner: multigrid, ..plain.clone() };
     let numerics = Numerics {
         arrangement: Arrangement::Exact,
-        momentum: loose.clone(),
         pressure: Params {
             relative_tolerance: 1e-3,
             ..numerics(Convection::Central, Scheme::Bdf2).pressure
@@ -191,6 +192,9 @@ fn the_exact_step_leaves_no_divergence_at_any_tolerance() {
     for (dimension, pulsing, convective) in
         [(2, false, false), (2, true, false), (2, false, true), (3, false, false)]
     {
+        // In space multigrid is not for a potential, whatever is asked for.
+        let momentum = if pulsing { plain.clone() } else { multigrid.clone() };
+        let numerics = Numerics { momentum, ..numerics.clone() };
         let channel = CylinderInChannelParams {
             cells_around: 16,
             cells_radial: 3,
