@@ -277,6 +277,68 @@ pub fn interpolated_through_face<F: Real>(
     Vec3::<F>::dot(value, Vec3::<F>::at(area, f, n_faces))
 }
 
+/// How E of a face changes, dE/dt = R − E/τ.
+#[derive(CubeType, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+pub(super) struct Departure<F: Real> {
+    /// R.
+    pub drive: F,
+    /// 1/τ.
+    pub forgotten: F,
+    /// 1, or 0 where the velocity is held at the boundary.
+    pub applies: F,
+}
+
+/// R and 1/τ as [`momentum_interpolation`] has them; R is 0 where no pressure drives.
+#[cube]
+#[inline(always)]
+pub(super) fn departure<F: Real>(
+    f: usize,
+    left: &View<u32>,
+    right: &View<u32>,
+    pressure: &View<F>,
+    slope: &View<F>,
+    pressure_at_boundary: &View<F>,
+    is_free: &View<u32>,
+    conductance: &View<F>,
+    weight: &View<F>,
+    span: &View<F>,
+    rate: &View<F>,
+    n_interior: usize,
+    n_faces: usize,
+    n_cells: usize,
+    #[comptime] driven: bool,
+) -> Departure<F> {
+    let l = left[f] as usize;
+    let mut difference = F::literal(0.0);
+    let mut forgotten = rate[l];
+    let mut applies = F::literal(1.0);
+    let mut d = Vec3::<F>::zero();
+    if comptime!(driven) {
+        d = Vec3::<F>::at(span, f, n_faces);
+        difference = Vec3::<F>::dot(Vec3::<F>::at(slope, l, n_cells), d);
+    }
+    if f < n_interior {
+        let r = right[f] as usize;
+        if comptime!(driven) {
+            let w = weight[f];
+            let along_right = Vec3::<F>::dot(Vec3::<F>::at(slope, r, n_cells), d);
+            difference = w * difference + (F::literal(1.0) - w) * along_right;
+            difference -= pressure[r] - pressure[l];
+        }
+        forgotten = F::literal(0.5) * (forgotten + rate[r]);
+    } else {
+        let b = f - n_interior;
+        if comptime!(driven) {
+            difference -= pressure_at_boundary[b] - pressure[l];
+        }
+        if is_free[b] == 0 {
+            applies = F::literal(0.0);
+        }
+    }
+    Departure::<F> { drive: conductance[f] * difference, forgotten, applies }
+}
+
 /// The momentum interpolation of Rhie & Chow in a form whose steady state does not depend on the step
 /// (Choi 1999; Cubero & Fueyo 2007). The flux departs from that of the interpolated velocity by E, which
 /// follows dE/dt = R − E/τ with R = a (∇p_f·d − (p_r − p_l)), the difference of the interpolated and the
@@ -309,28 +371,25 @@ pub fn interpolated_by_momentum<F: Real>(
     n_cells: usize,
     flux: F,
 ) -> F {
-    let l = left[f] as usize;
-    let d = Vec3::<F>::at(span, f, n_faces);
-    let along_left = Vec3::<F>::dot(Vec3::<F>::at(slope, l, n_cells), d);
-    let mut difference = F::literal(0.0);
-    let mut forgotten = rate[l];
-    let mut applies = F::literal(1.0);
-    if f < n_interior {
-        let r = right[f] as usize;
-        let w = weight[f];
-        let along_right = Vec3::<F>::dot(Vec3::<F>::at(slope, r, n_cells), d);
-        difference = w * along_left + (F::literal(1.0) - w) * along_right;
-        difference -= pressure[r] - pressure[l];
-        forgotten = F::literal(0.5) * (forgotten + rate[r]);
-    } else {
-        let b = f - n_interior;
-        difference = along_left - (pressure_at_boundary[b] - pressure[l]);
-        if is_free[b] == 0 {
-            applies = F::literal(0.0);
-        }
-    }
+    let law = departure::<F>(
+        f,
+        left,
+        right,
+        pressure,
+        slope,
+        pressure_at_boundary,
+        is_free,
+        conductance,
+        weight,
+        span,
+        rate,
+        n_interior,
+        n_faces,
+        n_cells,
+        true,
+    );
     let kept = shift * excess[f] + memory * (excess[f] - excess_before[f]);
-    flux + applies * (kept + conductance[f] * difference) / (shift + forgotten)
+    flux + law.applies * (kept + law.drive) / (shift + law.forgotten)
 }
 
 /// r ← r − p at faces where the pressure is held. Traffic 8 + 3s.

@@ -55,6 +55,12 @@ impl<F: Real> Outflow<F> {
         outflow
     }
 
+    /// Takes the speed U.
+    fn measure(&mut self, backend: &Backend, flux: &Buffer<F>) {
+        outgoing(backend, self.faces.len(), &self.faces, flux, &mut self.partials);
+        mean_speed(backend, &self.partials, self.area, &mut self.speed);
+    }
+
     /// Carries the velocity at the faces over a step; `ahead` extrapolates that of the cells to its end.
     pub(super) fn advance(
         &mut self,
@@ -68,8 +74,7 @@ impl<F: Real> Outflow<F> {
         if count == 0 {
             return;
         }
-        outgoing(backend, count, &self.faces, flux, &mut self.partials);
-        mean_speed(backend, &self.partials, self.area, &mut self.speed);
+        self.measure(backend, flux);
         for (value, component) in self.value.iter_mut().zip(components) {
             advance_outflow(
                 backend,
@@ -103,8 +108,7 @@ impl<F: Real> Outflow<F> {
         if count == 0 {
             return;
         }
-        outgoing(backend, count, &self.faces, flux, &mut self.partials);
-        mean_speed(backend, &self.partials, self.area, &mut self.speed);
+        self.measure(backend, flux);
         for ((value, component), start) in self.value.iter_mut().zip(components).zip(start) {
             stage_outflow(
                 backend,
@@ -160,8 +164,25 @@ pub(super) fn speed_through(sum: f64, area: f64) -> f64 {
     f64::larger(sum / area, f64::literal(0.0))
 }
 
-/// u_b ← (u_b + β u_c) / (1 + β), β = U Δt / δ, δ the distance of the cell's centroid from the face: implicit,
-/// so that no step is too long. u_c is extrapolated to the end of the step.
+/// β = U Δt / δ, δ the distance of the cell's centroid from the face.
+#[cube]
+#[inline(always)]
+fn travelled<F: Real>(
+    f: usize,
+    span: &View<F>,
+    area: &View<F>,
+    speed: &View<f64>,
+    step: F,
+    n_faces: usize,
+) -> F {
+    let s = Vec3::<F>::at(area, f, n_faces);
+    let distance =
+        Vec3::<F>::dot(Vec3::<F>::at(span, f, n_faces), s) / F::root(Vec3::<F>::dot(s, s));
+    F::narrow(speed[0]) * step / distance
+}
+
+/// u_b ← (u_b + β u_c) / (1 + β): implicit, so that no step is too long. u_c is extrapolated to the end of the
+/// step.
 ///
 /// Traffic a face: 8 + 10s.
 #[kernel(advance_outflow, update(value))]
@@ -181,16 +202,13 @@ pub(super) fn advanced_outflow<F: Real>(
 ) -> F {
     let f = outlet_faces[i] as usize;
     let c = left[f] as usize;
-    let s = Vec3::<F>::at(area, f, n_faces);
-    let distance =
-        Vec3::<F>::dot(Vec3::<F>::at(span, f, n_faces), s) / F::root(Vec3::<F>::dot(s, s));
-    let beta = F::narrow(speed[0]) * step / distance;
+    let beta = travelled::<F>(f, span, area, speed, step, n_faces);
     let cell = u[c] + ahead * (u[c] - before[c]);
     (value + beta * cell) / (F::literal(1.0) + beta)
 }
 
-/// v ← a vⁿ + (1 − a) (v + β (u_c − v)), β = U Δt / δ: a stage of an explicit scheme, whose own bound on the
-/// step holds here too.
+/// v ← a vⁿ + (1 − a) (v + β (u_c − v)): a stage of an explicit scheme, whose own bound on the step holds here
+/// too.
 ///
 /// Traffic a face: 8 + 10s.
 #[kernel(stage_outflow, update(value))]
@@ -210,10 +228,7 @@ pub(super) fn outflow_of_stage<F: Real>(
 ) -> F {
     let f = outlet_faces[i] as usize;
     let c = left[f] as usize;
-    let s = Vec3::<F>::at(area, f, n_faces);
-    let distance =
-        Vec3::<F>::dot(Vec3::<F>::at(span, f, n_faces), s) / F::root(Vec3::<F>::dot(s, s));
-    let beta = F::narrow(speed[0]) * step / distance;
+    let beta = travelled::<F>(f, span, area, speed, step, n_faces);
     let carried = value + beta * (u[c] - value);
     share * start[i] + (F::literal(1.0) - share) * carried
 }

@@ -20,13 +20,13 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::flow::{Flow, three};
-use super::kernels::{advance_scalar, advance_velocity, transport_residual};
+use super::kernels::{advance_scalar, advance_velocity, departure, transport_residual};
 use super::scheme::Formula;
 use super::staggered::Staggered;
 use super::{IncompressibleError, StepReport};
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::linear::{SolveOutcome, Status};
-use crate::real::{Real, Vec3};
+use crate::real::Real;
 use crate::time::bdf::Bdf;
 use cubecl::prelude::*;
 use karman_macros::kernel;
@@ -453,34 +453,24 @@ pub(super) fn flux_with_excess<F: Real>(
     #[comptime] driven: bool,
     flux: F,
 ) -> F {
-    let l = left[f] as usize;
-    let mut difference = F::literal(0.0);
-    let mut forgotten = rate[l];
-    let mut applies = F::literal(1.0);
-    let mut d = Vec3::<F>::zero();
-    if comptime!(driven) {
-        d = Vec3::<F>::at(span, f, n_faces);
-        difference = Vec3::<F>::dot(Vec3::<F>::at(slope, l, n_cells), d);
-    }
-    if f < n_interior {
-        let r = right[f] as usize;
-        if comptime!(driven) {
-            let w = weight[f];
-            let along_right = Vec3::<F>::dot(Vec3::<F>::at(slope, r, n_cells), d);
-            difference = w * difference + (F::literal(1.0) - w) * along_right;
-            difference -= pressure[r] - pressure[l];
-        }
-        forgotten = F::literal(0.5) * (forgotten + rate[r]);
-    } else {
-        let b = f - n_interior;
-        if comptime!(driven) {
-            difference -= pressure_at_boundary[b] - pressure[l];
-        }
-        if is_free[b] == 0 {
-            applies = F::literal(0.0);
-        }
-    }
-    let change = conductance[f] * difference - forgotten * excess[f];
+    let law = departure::<F>(
+        f,
+        left,
+        right,
+        pressure,
+        slope,
+        pressure_at_boundary,
+        is_free,
+        conductance,
+        weight,
+        span,
+        rate,
+        n_interior,
+        n_faces,
+        n_cells,
+        driven,
+    );
+    let change = law.drive - law.forgotten * excess[f];
     let next = share * start[f] + (F::literal(1.0) - share) * (excess[f] + step * change);
-    flux + applies * next
+    flux + law.applies * next
 }
