@@ -9,7 +9,7 @@
 //! 1525, and Cubero & Fueyo, Numer. Heat Transfer B 52 (2007) 507, for momentum interpolation.
 
 use super::flow::Flow;
-use super::kernels::{advance_velocity, momentum_interpolation, transport_residual};
+use super::kernels::momentum_interpolation;
 use super::scheme::Formula;
 use super::{Arrangement, IncompressibleError, PressureCorrection};
 use crate::backend::blas;
@@ -26,7 +26,8 @@ impl<F: Real> Flow<F> {
         let momentum = self.predict(formula)?;
         self.take_time(new, ahead)?;
         let pressure = self.project(formula)?;
-        self.advance_collocated(formula);
+        self.advance_velocity(true);
+        self.advance_pressure(formula);
         Ok((momentum, pressure))
     }
 
@@ -35,33 +36,10 @@ impl<F: Real> Flow<F> {
         self.momentum.prepare(formula)?;
         let backend = self.backend.clone();
         let n = self.volume.len();
-        let sees_pressure = self.sees_pressure();
         let mut total: Option<SolveOutcome> = None;
-        for (k, component) in self.components.iter_mut().enumerate() {
-            self.momentum.multiply(&component.now, &mut self.residual);
-            transport_residual(
-                &backend,
-                n,
-                &self.volume,
-                self.momentum.quantities[k].source.value(),
-                &self.pressure.slope,
-                F::narrow(formula.bdf.memory),
-                &component.now,
-                &component.before,
-                &component.carried,
-                &component.carried_before,
-                F::narrow(formula.now),
-                F::narrow(formula.then),
-                k,
-                n,
-                sees_pressure,
-                &mut self.residual,
-            );
-            if let Some(thermal) = &self.thermal {
-                let volume = &self.volume;
-                thermal.add_buoyancy(&backend, volume, k, formula.theta, &mut self.residual);
-            }
-            self.momentum.add_boundary(k, &component.now, &mut self.residual);
+        for k in 0..self.dimension {
+            self.leave_momentum_of(k, formula);
+            let component = &mut self.components[k];
             let outcome = self.momentum.solve(&self.residual, &mut component.increment)?;
             let one = F::literal(1.0);
             let (u, increment) = (&component.now, &component.increment);
@@ -73,23 +51,40 @@ impl<F: Real> Flow<F> {
         Ok(total)
     }
 
+    /// `residual` becomes what is left of the momentum of component `k`.
+    pub(super) fn leave_momentum_of(&mut self, k: usize, formula: &Formula) {
+        let slope = self.sees_pressure().then_some((&self.pressure.slope, k));
+        let (backend, volume, component) = (&self.backend, &self.volume, &self.components[k]);
+        let r = &mut self.residual;
+        self.momentum.multiply(&component.now, r);
+        let source = self.momentum.quantities[k].source.value();
+        component.leave_residual(backend, volume, formula, source, slope, r);
+        if let Some(thermal) = &self.thermal {
+            thermal.add_buoyancy(backend, volume, k, formula.theta, r);
+        }
+        self.momentum.add_boundary(k, &component.now, r);
+    }
+
     /// The flux F*, made free of divergence.
     fn project(&mut self, formula: &Formula) -> Result<SolveOutcome, IncompressibleError> {
         let backend = self.backend.clone();
-        for component in &mut self.components {
-            std::mem::swap(&mut component.now, &mut component.predicted);
-        }
+        self.exchange_predicted();
         self.take_values();
         self.interpolate_flux();
-        for component in &mut self.components {
-            std::mem::swap(&mut component.now, &mut component.predicted);
-        }
+        self.exchange_predicted();
         if self.sees_pressure() {
             self.interpolate_momentum(formula);
         }
         let shift = formula.bdf.shift;
         self.balance.apply(&backend, &self.outflow, &self.faces.area, &mut self.flux)?;
         self.pressure.project(&self.faces, &self.volume, shift, &mut self.flux)
+    }
+
+    /// Exchanges u and u*, for what is made of `now`.
+    pub(super) fn exchange_predicted(&mut self) {
+        for component in &mut self.components {
+            std::mem::swap(&mut component.now, &mut component.predicted);
+        }
     }
 
     fn interpolate_momentum(&mut self, formula: &Formula) {
@@ -118,29 +113,6 @@ impl<F: Real> Flow<F> {
             self.volume.len(),
             &mut self.flux,
         );
-    }
-
-    /// The new level of velocity and pressure.
-    fn advance_collocated(&mut self, formula: &Formula) {
-        let backend = self.backend.clone();
-        let n = self.volume.len();
-        for (k, component) in self.components.iter_mut().enumerate() {
-            advance_velocity(
-                &backend,
-                n,
-                &component.predicted,
-                &self.pressure.psi_slope,
-                &self.volume,
-                k,
-                n,
-                true,
-                &mut component.now,
-                &mut component.before,
-                &mut self.statistics.partials,
-            );
-            self.statistics.gather(&backend);
-        }
-        self.advance_pressure(formula);
     }
 
     /// The pressure at the new level.

@@ -2,7 +2,8 @@
 
 use super::IncompressibleError;
 use super::faces::Faces;
-use super::kernels::{Convection, boundary_value, carried_flux};
+use super::kernels::{Convection, boundary_value, carried_flux, transport_residual};
+use super::scheme::Formula;
 use super::transport::Transport;
 use crate::backend::{Backend, Buffer};
 use crate::diffusion::{Prescribed, check_finite, narrow};
@@ -133,5 +134,42 @@ impl<F: Real> Component<F> {
         );
         let carried = &mut self.carried;
         divergence(backend, n, &cells.offsets, &cells.faces, through, cells.rows, carried);
+    }
+
+    /// r becomes what is left of the equation, but for what the boundary gives: on entry the diffusive matrix
+    /// times `now`. `slope` is ∇p, with the component of it that drives, where one does.
+    pub(super) fn leave_residual(
+        &self,
+        backend: &Backend,
+        volume: &Buffer<F>,
+        formula: &Formula,
+        source: &Buffer<F>,
+        slope: Option<(&Buffer<F>, usize)>,
+        r: &mut Buffer<F>,
+    ) {
+        let Formula { bdf, now, then, .. } = *formula;
+        // What counts for nothing need not be read.
+        let before = if bdf.memory == 0.0 { &self.now } else { &self.before };
+        let carried_before = if then == 0.0 { &self.carried } else { &self.carried_before };
+        let n = self.now.len();
+        let (of_pressure, k) = slope.unwrap_or((volume, 0));
+        transport_residual(
+            backend,
+            n,
+            volume,
+            source,
+            of_pressure,
+            F::narrow(bdf.memory),
+            &self.now,
+            before,
+            &self.carried,
+            carried_before,
+            F::narrow(now),
+            F::narrow(then),
+            k,
+            n,
+            slope.is_some(),
+            r,
+        );
     }
 }

@@ -257,24 +257,14 @@ impl<F: Real> Flow<F> {
         if let (Some(staggered), Some(exact)) = (&self.staggered, &mut self.exact) {
             exact.rebase(staggered, &mut self.flux);
         }
-        for (k, component) in self.components.iter_mut().enumerate() {
+        for component in &mut self.components {
             blas::copy(&backend, n, &component.now, &mut component.predicted);
-            if let Some(staggered) = &self.staggered {
-                staggered.faces.to_cells(k, &self.flux, &mut component.predicted);
-            }
-            advance_velocity(
-                &backend,
-                n,
-                &component.predicted,
-                &self.pressure.psi_slope,
-                &self.volume,
-                k,
-                n,
-                self.staggered.is_none(),
-                &mut component.now,
-                &mut component.before,
-                &mut self.statistics.partials,
-            );
+        }
+        if let Some(staggered) = &self.staggered {
+            staggered.to_cells(&self.flux, &mut self.components);
+        }
+        self.advance_velocity(false);
+        for component in &mut self.components {
             blas::copy(&backend, n, &component.now, &mut component.before);
         }
         // ψ of this projection is no pressure: it does not serve as a first guess.
@@ -377,6 +367,17 @@ impl<F: Real> Flow<F> {
         (self.time, self.steps, self.step_before) = (new, self.steps + 1, Some(step));
         self.prescribe_dependent(0.0);
         let divergence = self.refresh()?;
+        self.report(step, [momentum, pressure], energy, divergence)
+    }
+
+    /// What a step did, from what was gathered in it.
+    pub(super) fn report(
+        &self,
+        step: f64,
+        [momentum, pressure]: [SolveOutcome; 2],
+        energy: Option<SolveOutcome>,
+        divergence: f64,
+    ) -> Result<StepReport, IncompressibleError> {
         let taken = self.statistics.read(&self.backend)?;
         Ok(StepReport {
             momentum,
@@ -458,6 +459,31 @@ impl<F: Real> Flow<F> {
         Ok(Some(outcome))
     }
 
+    /// The components at the new level: what was predicted, as the projection left it. Only what is `gathered`
+    /// counts in the report.
+    pub(super) fn advance_velocity(&mut self, gathered: bool) {
+        let n = self.volume.len();
+        let projected = self.numerics.arrangement == Arrangement::Collocated;
+        for (k, component) in self.components.iter_mut().enumerate() {
+            advance_velocity(
+                &self.backend,
+                n,
+                &component.predicted,
+                &self.pressure.psi_slope,
+                &self.volume,
+                k,
+                n,
+                projected,
+                &mut component.now,
+                &mut component.before,
+                &mut self.statistics.partials,
+            );
+            if gathered {
+                self.statistics.gather(&self.backend);
+            }
+        }
+    }
+
     /// Gradients of the components and their values at the boundary, of `now`.
     pub(super) fn take_values(&mut self) {
         let has_gradients = self.has_gradients();
@@ -524,11 +550,6 @@ impl<F: Real> Flow<F> {
         let (exchange, divergence) = self.statistics.read_rates(&backend)?;
         self.exchange = exchange;
         Ok(if exchange > 0.0 { divergence / exchange } else { divergence })
-    }
-
-    /// The Courant number of a step of the present level.
-    pub(super) fn courant(&self, step: f64) -> f64 {
-        self.exchange * step
     }
 
     /// Time reached and steps taken.

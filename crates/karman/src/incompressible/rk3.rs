@@ -20,14 +20,13 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::flow::{Flow, three};
-use super::kernels::{advance_scalar, advance_velocity, departure, transport_residual};
-use super::scheme::Formula;
+use super::kernels::{advance_scalar, departure};
+use super::scheme::{Formula, Scheme};
 use super::staggered::Staggered;
 use super::{IncompressibleError, StepReport};
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::linear::{SolveOutcome, Status};
 use crate::real::Real;
-use crate::time::bdf::Bdf;
 use cubecl::prelude::*;
 use karman_macros::kernel;
 
@@ -107,6 +106,7 @@ impl<F: Real> Flow<F> {
     /// Advances by `step` in three stages.
     pub(super) fn step_explicit(&mut self, step: f64) -> Result<StepReport, IncompressibleError> {
         let (old, new) = (self.time, self.time + step);
+        let formula = Formula::new(Scheme::Rk3, step, None);
         let mut start = match self.start.take() {
             Some(start) => start,
             None => Start::new(self),
@@ -117,24 +117,15 @@ impl<F: Real> Flow<F> {
         let mut divergence = 0.0;
         for (k, stage) in STAGES.iter().enumerate() {
             let time = if stage.end == 1.0 { new } else { old + stage.end * step };
-            let outcome = self.stage(&start, stage, (step, time), k)?;
+            let outcome = self.stage(&start, stage, (&formula, time), k)?;
             pressure = Some(outcome.after(pressure));
             divergence = self.refresh()?;
         }
         self.start = Some(start);
         (self.time, self.steps, self.step_before) = (new, self.steps + 1, Some(step));
-        let taken = self.statistics.read(&self.backend)?;
         let Some(pressure) = pressure else { unreachable!("there are three stages") };
-        Ok(StepReport {
-            momentum: nothing_solved(),
-            pressure,
-            energy: self.thermal.is_some().then(nothing_solved),
-            rate: taken.change / step,
-            kinetic_energy: taken.energy,
-            courant: self.courant(step),
-            divergence,
-            faults: taken.faults as usize,
-        })
+        let energy = self.thermal.is_some().then(nothing_solved);
+        self.report(step, [nothing_solved(), pressure], energy, divergence)
     }
 
     /// Stage `k`, which ends at `time`.
@@ -142,43 +133,26 @@ impl<F: Real> Flow<F> {
         &mut self,
         start: &Start<F>,
         stage: &Stage,
-        (step, time): (f64, f64),
+        (formula, time): (&Formula, f64),
         k: usize,
     ) -> Result<SolveOutcome, IncompressibleError> {
-        let backend = self.backend.clone();
         let share = 1.0 - stage.start;
-        let shift = 1.0 / (share * step);
+        let shift = 1.0 / (share * formula.step);
         let last = k + 1 == STAGES.len();
-        self.stage_of_temperature(start, stage, step);
+        self.stage_of_temperature(start, stage, formula);
         let staggered = self.staggered.take();
         let outcome = match staggered {
-            None => self.project_cells(start, stage, (step, time), shift),
+            None => self.project_cells(start, stage, (formula, time), shift),
             Some(mut staggered) => {
-                let done = self.project_faces(&mut staggered, start, stage, (step, time), shift);
+                let done = self.project_faces(&mut staggered, start, stage, (formula, time), shift);
                 self.staggered = Some(staggered);
                 done
             }
         }?;
-        let n = self.volume.len();
-        for (k, component) in self.components.iter_mut().enumerate() {
-            keep(&backend, &start.velocity[k], &mut component.now);
-            advance_velocity(
-                &backend,
-                n,
-                &component.predicted,
-                &self.pressure.psi_slope,
-                &self.volume,
-                k,
-                n,
-                self.staggered.is_none(),
-                &mut component.now,
-                &mut component.before,
-                &mut self.statistics.partials,
-            );
-            if last {
-                self.statistics.gather(&backend);
-            }
+        for (component, kept) in self.components.iter_mut().zip(&start.velocity) {
+            keep(&self.backend, kept, &mut component.now);
         }
+        self.advance_velocity(last);
         if !last {
             let keep = if self.sees_pressure() { 1.0 } else { 0.0 };
             self.pressure.advance(&self.volume, shift, 0.0, keep);
@@ -208,36 +182,14 @@ impl<F: Real> Flow<F> {
         &mut self,
         start: &Start<F>,
         stage: &Stage,
-        (step, time): (f64, f64),
+        (formula, time): (&Formula, f64),
         shift: f64,
     ) -> Result<SolveOutcome, IncompressibleError> {
         let backend = self.backend.clone();
         let (n, n_faces) = (self.volume.len(), self.flux.len());
-        let driven = self.sees_pressure();
-        for (k, component) in self.components.iter_mut().enumerate() {
-            self.momentum.multiply(&component.now, &mut self.residual);
-            transport_residual(
-                &backend,
-                n,
-                &self.volume,
-                self.momentum.quantities[k].source.value(),
-                &self.pressure.slope,
-                F::literal(0.0),
-                &component.now,
-                &component.now,
-                &component.carried,
-                &component.carried,
-                F::literal(1.0),
-                F::literal(0.0),
-                k,
-                n,
-                driven,
-                &mut self.residual,
-            );
-            if let Some(thermal) = &self.thermal {
-                thermal.add_buoyancy(&backend, &self.volume, k, 1.0, &mut self.residual);
-            }
-            self.momentum.add_boundary(k, &component.now, &mut self.residual);
+        for k in 0..self.dimension {
+            self.leave_momentum_of(k, formula);
+            let component = &mut self.components[k];
             stage_value(
                 &backend,
                 n,
@@ -246,16 +198,17 @@ impl<F: Real> Flow<F> {
                 &self.residual,
                 &self.volume,
                 F::narrow(stage.start),
-                F::narrow(step),
+                F::narrow(formula.step),
                 &mut component.predicted,
             );
         }
-        self.take_stage_time(start, stage, (step, time))?;
+        self.take_stage_time(start, stage, (formula.step, time))?;
         self.exchange_predicted();
         self.prescribe_dependent(0.0);
         self.take_values();
         self.interpolate_flux();
         self.exchange_predicted();
+        let driven = self.sees_pressure();
         let (cells, pressure) = (&self.faces.cells, &self.pressure);
         stage_excess(
             &backend,
@@ -273,7 +226,7 @@ impl<F: Real> Flow<F> {
             &self.faces.span,
             &self.rate,
             F::narrow(stage.start),
-            F::narrow(step),
+            F::narrow(formula.step),
             cells.n_interior(),
             n_faces,
             n,
@@ -282,12 +235,6 @@ impl<F: Real> Flow<F> {
         );
         self.balance.apply(&backend, &self.outflow, &self.faces.area, &mut self.flux)?;
         self.solve_stage(shift)
-    }
-
-    fn exchange_predicted(&mut self) {
-        for component in &mut self.components {
-            std::mem::swap(&mut component.now, &mut component.predicted);
-        }
     }
 
     fn solve_stage(&mut self, shift: f64) -> Result<SolveOutcome, IncompressibleError> {
@@ -303,72 +250,49 @@ impl<F: Real> Flow<F> {
         staggered: &mut Staggered<F>,
         start: &Start<F>,
         stage: &Stage,
-        (step, time): (f64, f64),
+        (formula, time): (&Formula, f64),
         shift: f64,
     ) -> Result<SolveOutcome, IncompressibleError> {
-        let backend = self.backend.clone();
         let n_faces = self.flux.len();
-        let explicit = Formula { step, bdf: Bdf::first(step), theta: 1.0, now: 1.0, then: 0.0 };
-        self.leave_residuals(staggered, &explicit);
+        self.leave_residuals(staggered, formula);
         let driven = self.sees_pressure();
         let pressure = (&self.pressure.value, &self.pressure.at_boundary);
         let at_boundary = three(&self.components, |c| &c.at_boundary);
         let pressure = driven.then_some(pressure);
         staggered.make_rate((&self.flux, at_boundary), self.viscosity, pressure);
         stage_flux(
-            &backend,
+            &self.backend,
             n_faces,
             &staggered.faces.is_free,
             &start.at_faces,
             staggered.rate(),
             F::narrow(stage.start),
-            F::narrow(step),
+            F::narrow(formula.step),
             &mut self.flux,
         );
-        self.take_stage_time(start, stage, (step, time))?;
+        self.take_stage_time(start, stage, (formula.step, time))?;
         self.take_values();
         self.hold_flux(staggered)?;
         let outcome = self.solve_stage(shift)?;
-        for (k, component) in self.components.iter_mut().enumerate() {
-            staggered.faces.to_cells(k, &self.flux, &mut component.predicted);
-        }
+        staggered.to_cells(&self.flux, &mut self.components);
         Ok(outcome)
     }
 
     /// T at the end of the stage, beside the present one, which the momentum still wants.
-    fn stage_of_temperature(&mut self, start: &Start<F>, stage: &Stage, step: f64) {
+    fn stage_of_temperature(&mut self, start: &Start<F>, stage: &Stage, formula: &Formula) {
         let (Some(thermal), Some(kept)) = (&mut self.thermal, &start.temperature) else { return };
-        let (backend, n) = (&self.backend, self.volume.len());
-        let (transport, field) = (&mut thermal.transport, &mut thermal.field);
-        transport.multiply(&field.now, &mut self.residual);
-        transport_residual(
-            backend,
-            n,
-            &self.volume,
-            transport.quantities[0].source.value(),
-            &self.volume,
-            F::literal(0.0),
-            &field.now,
-            &field.now,
-            &field.carried,
-            &field.carried,
-            F::literal(1.0),
-            F::literal(0.0),
-            0,
-            n,
-            false,
-            &mut self.residual,
-        );
-        transport.add_boundary(0, &field.now, &mut self.residual);
+        let (backend, volume) = (&self.backend, &self.volume);
+        thermal.leave_residual(backend, volume, formula, &mut self.residual);
+        let field = &mut thermal.field;
         stage_value(
             backend,
-            n,
+            volume.len(),
             kept,
             &field.now,
             &self.residual,
-            &self.volume,
+            volume,
             F::narrow(stage.start),
-            F::narrow(step),
+            F::narrow(formula.step),
             &mut field.predicted,
         );
     }

@@ -3,7 +3,7 @@
 
 use super::component::{Carrying, Component};
 use super::faces::Faces;
-use super::kernels::{Convection, add_buoyancy, advance_scalar, transport_residual};
+use super::kernels::{Convection, add_buoyancy, advance_scalar};
 use super::scheme::Formula;
 use super::transport::{Posed, Transport, held_faces};
 use super::{IncompressibleError, Numerics};
@@ -94,35 +94,30 @@ impl<F: Real> Thermal<F> {
         residual: &mut Buffer<F>,
         partials: &mut Partials,
     ) -> Result<SolveOutcome, IncompressibleError> {
-        let n = volume.len();
+        self.transport.set_mean_time([if formula.theta < 1.0 { old } else { new }, new])?;
+        self.transport.prepare(formula)?;
+        self.leave_residual(backend, volume, formula, residual);
         let Thermal { transport, field, .. } = self;
-        transport.set_mean_time([if formula.theta < 1.0 { old } else { new }, new])?;
-        transport.prepare(formula)?;
-        transport.multiply(&field.now, residual);
-        transport_residual(
-            backend,
-            n,
-            volume,
-            transport.quantities[0].source.value(),
-            volume,
-            F::narrow(formula.bdf.memory),
-            &field.now,
-            &field.before,
-            &field.carried,
-            &field.carried_before,
-            F::narrow(formula.now),
-            F::narrow(formula.then),
-            0,
-            n,
-            false,
-            residual,
-        );
-        transport.add_boundary(0, &field.now, residual);
         let outcome = transport.solve(residual, &mut field.increment)?;
         let (now, before) = (&mut field.now, &mut field.before);
-        advance_scalar(backend, n, &field.increment, now, before, partials);
+        advance_scalar(backend, volume.len(), &field.increment, now, before, partials);
         transport.set_mean_time([new, new])?;
         Ok(outcome)
+    }
+
+    /// r becomes what is left of the temperature's equation.
+    pub(super) fn leave_residual(
+        &mut self,
+        backend: &Backend,
+        volume: &Buffer<F>,
+        formula: &Formula,
+        r: &mut Buffer<F>,
+    ) {
+        let Thermal { transport, field, .. } = self;
+        transport.multiply(&field.now, r);
+        let source = transport.quantities[0].source.value();
+        field.leave_residual(backend, volume, formula, source, None, r);
+        transport.add_boundary(0, &field.now, r);
     }
 
     /// What the next step wants of the present level.

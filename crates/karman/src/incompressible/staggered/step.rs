@@ -3,9 +3,9 @@
 use super::rotation::{Rotation, Vorticity};
 use super::{StaggeredFaces, StaggeredOperator, hold_flux};
 use crate::backend::{Backend, Buffer, blas};
+use crate::incompressible::component::Component;
 use crate::incompressible::faces::Faces;
 use crate::incompressible::flow::{Flow, three};
-use crate::incompressible::kernels::{advance_velocity, transport_residual};
 use crate::incompressible::scheme::Formula;
 use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
 use crate::linear::{Method, Params, PreconditionerKind, SolveOutcome, Solver};
@@ -82,6 +82,17 @@ impl<F: Real> Staggered<F> {
     /// What [`Staggered::make_rate`] made: `[n_faces]`.
     pub(in crate::incompressible) fn rate(&self) -> &Buffer<F> {
         &self.change
+    }
+
+    /// u* of the cells from the fluxes through their faces.
+    pub(in crate::incompressible) fn to_cells(
+        &self,
+        flux: &Buffer<F>,
+        components: &mut [Component<F>],
+    ) {
+        for (k, component) in components.iter_mut().enumerate() {
+            self.faces.to_cells(k, flux, &mut component.predicted);
+        }
     }
 
     /// Takes the fluxes at the start.
@@ -224,31 +235,17 @@ impl<F: Real> Flow<F> {
         staggered: &mut Staggered<F>,
         formula: &Formula,
     ) {
-        let backend = self.backend.clone();
-        let n = self.volume.len();
+        let (backend, volume) = (&self.backend, &self.volume);
+        // Memory is one of fluxes.
+        let mut of_cells = *formula;
+        of_cells.bdf.memory = 0.0;
         for (k, component) in self.components.iter().enumerate() {
             let r = &mut staggered.residuals[k];
-            blas::fill(&backend, n, F::literal(0.0), r);
-            transport_residual(
-                &backend,
-                n,
-                &self.volume,
-                self.momentum.quantities[k].source.value(),
-                &self.pressure.slope,
-                F::literal(0.0),
-                &component.now,
-                &component.now,
-                &component.carried,
-                &component.carried_before,
-                F::narrow(formula.now),
-                F::narrow(formula.then),
-                k,
-                n,
-                false,
-                r,
-            );
+            blas::fill(backend, volume.len(), F::literal(0.0), r);
+            let source = self.momentum.quantities[k].source.value();
+            component.leave_residual(backend, volume, &of_cells, source, None, r);
             if let Some(thermal) = &self.thermal {
-                thermal.add_buoyancy(&backend, &self.volume, k, formula.theta, r);
+                thermal.add_buoyancy(backend, volume, k, formula.theta, r);
             }
         }
     }
@@ -276,25 +273,8 @@ impl<F: Real> Flow<F> {
 
     /// The velocities of cells at the new level.
     pub(super) fn take_velocities(&mut self, staggered: &Staggered<F>) {
-        let backend = self.backend.clone();
-        let n = self.volume.len();
-        for (k, component) in self.components.iter_mut().enumerate() {
-            staggered.faces.to_cells(k, &self.flux, &mut component.predicted);
-            advance_velocity(
-                &backend,
-                n,
-                &component.predicted,
-                &self.pressure.psi_slope,
-                &self.volume,
-                k,
-                n,
-                false,
-                &mut component.now,
-                &mut component.before,
-                &mut self.statistics.partials,
-            );
-            self.statistics.gather(&backend);
-        }
+        staggered.to_cells(&self.flux, &mut self.components);
+        self.advance_velocity(true);
     }
 }
 
