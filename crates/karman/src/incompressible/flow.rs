@@ -274,9 +274,6 @@ impl<F: Real> Flow<F> {
 
     /// Takes velocities and fluxes for those of the first level.
     fn begin(&mut self) -> Result<(), IncompressibleError> {
-        if let (Some(staggered), Some(exact)) = (&self.staggered, &mut self.exact) {
-            exact.rebase(staggered, &mut self.flux);
-        }
         if let Some(staggered) = &mut self.staggered {
             staggered.start(&self.flux);
         }
