@@ -178,25 +178,21 @@ impl<F: Real> Flow<F> {
             self.take_values();
         }
         let (shift, one) = (F::narrow(formula.bdf.shift), F::literal(1.0));
-        let Staggered { faces, rotation, change, curl, room, before, .. } = staggered;
+        let Staggered { faces, rotation, change, curl, room, before, at_faces, .. } = staggered;
         blas::axpbypcz(&backend, n_faces, -shift, &self.flux, shift, before, one, change);
         // What the boundary changes counts by its share, as what is solved for does.
-        let theta = F::narrow(formula.theta);
-        let mean = &mut staggered.at_faces;
-        blas::axpbypcz(
-            &backend,
-            n_faces,
-            theta,
-            &self.flux,
-            one - theta,
-            before,
-            F::literal(0.0),
-            mean,
-        );
+        let (theta, zero) = (F::narrow(formula.theta), F::literal(0.0));
+        let mean = if formula.theta < 1.0 {
+            let flux = &self.flux;
+            blas::axpbypcz(&backend, n_faces, theta, flux, one - theta, before, zero, at_faces);
+            &*at_faces
+        } else {
+            &self.flux
+        };
         let at_boundary = three(&self.components, |c| &c.at_boundary);
         rotation.curl_of_vorticity(faces, mean, Some(at_boundary), room, curl);
         blas::axpy(&backend, n_faces, F::narrow(-self.viscosity), curl, change);
-        faces.mass.multiply(change, &mut staggered.at_faces);
+        faces.mass.multiply(change, at_faces);
         self.leave_residuals(staggered, formula);
         let sees_pressure = self.sees_pressure();
         let pressure = (&self.pressure.value, &self.pressure.at_boundary);
