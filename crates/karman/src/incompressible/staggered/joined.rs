@@ -1,5 +1,6 @@
 //! Edges of a mesh whose periodic patches are joined: those of one patch are their images on the other.
 
+use super::classes::Classes;
 use crate::mesh::{Adjacency, EdgeTopology, Mesh, SIGN_BIT, index_of};
 
 /// Edges as the mesh has them, and one of each class of images.
@@ -21,11 +22,15 @@ impl JoinedEdges {
             return JoinedEdges { plain: None, topology: plain, class: vec![], node };
         }
         let mut nodes = Classes::new(mesh.n_nodes());
-        mesh.periodic_nodes().for_each(|[a, b]| nodes.join(a, b, 0));
+        for [a, b] in mesh.periodic_nodes() {
+            nodes.join(a, b, 0);
+        }
         let node: Vec<u32> = (0..mesh.n_nodes() as u32).map(|n| nodes.find(n).0).collect();
         let mut edges = Classes::new(plain.n_edges);
         if mesh.dimension == 2 {
-            mesh.periodic_nodes().for_each(|[a, b]| edges.join(a, b, 0));
+            for [a, b] in mesh.periodic_nodes() {
+                edges.join(a, b, 0);
+            }
         } else {
             for (face, images) in mesh.joins.iter().flat_map(|join| join.images(mesh)) {
                 let turned = images[1..].iter().chain(&images[..1]);
@@ -89,32 +94,6 @@ impl JoinedEdges {
                 let (a, b) = (mesh.points[*a as usize], mesh.points[*b as usize]);
                 [0, 1, 2].map(|k| 0.5 * (a[k] + b[k]))
             }
-        }
-    }
-}
-
-/// Classes of signed things, each named by its lowest.
-struct Classes(Vec<(u32, u32)>);
-
-impl Classes {
-    fn new(n: usize) -> Classes {
-        Classes((0..n as u32).map(|k| (k, 0)).collect())
-    }
-
-    fn find(&self, mut of: u32) -> (u32, u32) {
-        let mut sign = 0;
-        while self.0[of as usize].0 != of {
-            let (next, turn) = self.0[of as usize];
-            sign ^= turn;
-            of = next;
-        }
-        (of, sign)
-    }
-
-    fn join(&mut self, a: u32, b: u32, turn: u32) {
-        let ((a, s), (b, t)) = (self.find(a), self.find(b));
-        if a != b {
-            self.0[a.max(b) as usize] = (a.min(b), s ^ t ^ turn);
         }
     }
 }

@@ -12,6 +12,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::StaggeredFaces;
+use super::classes::Classes;
 use super::inner_product::by_rows;
 use super::rotation::Rotation;
 use crate::backend::{Backend, Buffer, View, blas};
@@ -84,18 +85,17 @@ impl Ties {
 
 /// Nodes of the connected pieces of a plane's boundary, each piece ascending, in the order of their first nodes.
 fn pieces_of_nodes(topology: &EdgeTopology, faces: &[usize]) -> Vec<Vec<u32>> {
-    let mut root: Vec<u32> = (0..topology.n_edges as u32).collect();
+    let mut joined = Classes::new(topology.n_edges);
     let mut touched = vec![false; topology.n_edges];
     for face in faces {
         let nodes = topology.face_to_edges.of(*face);
         nodes.iter().for_each(|node| touched[index_of(*node)] = true);
-        let [a, b] = [nodes[0], nodes[1]].map(|node| find(&mut root, index_of(node) as u32));
-        root[a.max(b) as usize] = a.min(b);
+        joined.join(index_of(nodes[0]) as u32, index_of(nodes[1]) as u32, 0);
     }
     let mut place = vec![usize::MAX; topology.n_edges];
     let mut pieces: Vec<Vec<u32>> = vec![];
     for node in (0..topology.n_edges as u32).filter(|node| touched[*node as usize]) {
-        let first = find(&mut root, node) as usize;
+        let first = joined.find(node).0 as usize;
         if place[first] == usize::MAX {
             place[first] = pieces.len();
             pieces.push(vec![]);
@@ -105,19 +105,10 @@ fn pieces_of_nodes(topology: &EdgeTopology, faces: &[usize]) -> Vec<Vec<u32>> {
     pieces
 }
 
-/// The representative of a node, with paths halved.
-fn find(root: &mut [u32], mut node: u32) -> u32 {
-    while root[node as usize] != node {
-        root[node as usize] = root[root[node as usize] as usize];
-        node = root[node as usize];
-    }
-    node
-}
-
 /// Signed edges of the loops of a surface: potentials of no circulation around any of its `faces` that are no
 /// gradients.
 fn loops_of_surface(mesh: &Mesh, topology: &EdgeTopology, faces: &[usize]) -> Vec<Vec<u32>> {
-    let mut root: Vec<u32> = (0..mesh.n_nodes() as u32).collect();
+    let mut nodes = Classes::new(mesh.n_nodes());
     let mut kinds = vec![Side::Elsewhere; topology.n_edges];
     let mut sides = vec![];
     for face in faces {
@@ -126,9 +117,8 @@ fn loops_of_surface(mesh: &Mesh, topology: &EdgeTopology, faces: &[usize]) -> Ve
             if kinds[edge] != Side::Elsewhere {
                 continue;
             }
-            let [a, b] = topology.edge_to_nodes[edge].map(|node| find(&mut root, node));
-            kinds[edge] = if a == b { Side::Left } else { Side::Tree };
-            root[a.max(b) as usize] = a.min(b);
+            let [a, b] = topology.edge_to_nodes[edge];
+            kinds[edge] = if nodes.join(a, b, 0) { Side::Tree } else { Side::Left };
             sides.push(edge);
         }
     }
