@@ -11,6 +11,7 @@
 
 use crate::backend::{Backend, Buffer};
 use crate::diffusion::narrow;
+use crate::mesh::geometry::{dot, subtract};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::FaceCells;
 use crate::real::Real;
@@ -34,16 +35,6 @@ pub(super) struct Faces<F: Real> {
     pub is_orthogonal: bool,
 }
 
-type Vector = [f64; 3];
-
-fn dot(a: Vector, b: Vector) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-fn minus(a: Vector, b: Vector) -> Vector {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
 /// Offsets up to this fraction of the distance of the cells are round-off.
 const STRAIGHT: f64 = 1e-9;
 
@@ -63,14 +54,14 @@ impl<F: Real> Faces<F> {
                 geometry.face_centre_of(face),
                 geometry.cell_centre_of(mesh.face_left[face] as usize),
             );
-            let from_left = minus(x, xl);
+            let from_left = subtract(x, xl);
             let (d, o) = if face < n_interior {
                 let xr = geometry.right_centre_of(mesh, face);
-                let (dl, dr) = (dot(from_left, n).max(0.0), dot(minus(xr, x), n).max(0.0));
+                let (dl, dr) = (dot(from_left, n).max(0.0), dot(subtract(xr, x), n).max(0.0));
                 let w = if dl + dr > 0.0 { dr / (dl + dr) } else { 0.5 };
                 weight[face] = w;
                 let foot = [0, 1, 2].map(|k| w * xl[k] + (1.0 - w) * xr[k]);
-                (minus(xr, xl), minus(x, foot))
+                (subtract(xr, xl), subtract(x, foot))
             } else {
                 let along = dot(from_left, n);
                 (from_left, [0, 1, 2].map(|k| from_left[k] - along * n[k]))
