@@ -120,13 +120,13 @@ pub fn least_squares_weights_of_cell<F: Real>(
     weights: &mut Segment<F>,
 ) {
     let mut a = Sym3::<F>::zero();
-    let x = Vec3::<F>::at(cell_centre, c, n_cells);
+    let centre = Vec3::<F>::at(cell_centre, c, n_cells);
     let first = offsets[c] as usize;
     let end = offsets[c + 1] as usize;
     for k in first..end {
         let j = neighbours[k];
         let d = leg::<F>(
-            x,
+            centre,
             faces[k],
             j,
             face_centre,
@@ -139,26 +139,17 @@ pub fn least_squares_weights_of_cell<F: Real>(
         );
         let w = weight_of::<F>(j, d, boundary_weight);
         a = Sym3::<F>::plus(a, Sym3::<F>::outer(d, w));
+        weights[k] = d.x * w;
+        weights[n_items + k] = d.y * w;
+        weights[2 * n_items + k] = d.z * w;
     }
     if comptime!(dimension == 2) {
         a.zz = a.xx + a.yy;
     }
     for k in first..end {
-        let j = neighbours[k];
-        let d = leg::<F>(
-            x,
-            faces[k],
-            j,
-            face_centre,
-            cell_centre,
-            shift,
-            n_interior,
-            n_faces,
-            n_cells,
-            joined,
-        );
-        let w = weight_of::<F>(j, d, boundary_weight);
-        let solved = Sym3::<F>::solve(a, Vec3::<F>::scaled(d, w));
+        let weighted =
+            Vec3::<F> { x: weights[k], y: weights[n_items + k], z: weights[2 * n_items + k] };
+        let solved = Sym3::<F>::solve(a, weighted);
         weights[k] = solved.x;
         weights[n_items + k] = solved.y;
         weights[2 * n_items + k] = solved.z;
