@@ -9,7 +9,7 @@ use karman::backend::Backend;
 use karman::bench::cost::{CostReport, measure_cost};
 use karman::bench::paper::{PUBLISHED, PaperPlan, PaperReport, measure_grid};
 use karman::bench::pressure::{FlowCase, PressurePlan, PressureReport, measure_pressure};
-use karman::bench::{Bench, Group, Plan, Report, measure};
+use karman::bench::{Bench, Group, Machine, Plan, Report, measure};
 use serde::Serialize;
 use std::fs::File;
 use std::io::Write;
@@ -46,7 +46,9 @@ fn kernels(arguments: &BenchArguments) -> Result<(), Failure> {
         measure(&mut bench, cells, &plan).map_err(Failure::input)?;
         output.show(|| bench.table(cells))?;
     }
-    output.finish(&Report { karman: env!("KARMAN_VERSION"), ..Report::new(&bench) })
+    let mut report = Report::new(&bench);
+    report.machine.karman = env!("KARMAN_VERSION");
+    output.finish(&report)
 }
 
 fn paper(arguments: &AmgArguments) -> Result<(), Failure> {
@@ -64,8 +66,8 @@ fn paper(arguments: &AmgArguments) -> Result<(), Failure> {
         grids.push(measure_grid(&backend, cells, &plan).map_err(Failure::input)?);
         tracing::info!("{cells} cells: measured in {:.0} s", start.elapsed().as_secs_f64());
     }
-    let report = PaperReport::new(&backend, &plan, grids);
-    let report = PaperReport { karman: env!("KARMAN_VERSION"), ..report };
+    let mut report = PaperReport::new(&backend, &plan, grids);
+    report.machine.karman = env!("KARMAN_VERSION");
     output.show(|| report.to_string())?;
     output.finish(&report)
 }
@@ -91,8 +93,8 @@ fn flow(arguments: &FlowArguments) -> Result<(), Failure> {
             tracing::info!("{}, {} cells: measured in {seconds:.0} s", case.name(), row.cells);
         }
     }
-    let report = PressureReport::new(&backend, &plan, grids);
-    let report = PressureReport { karman: env!("KARMAN_VERSION"), ..report };
+    let mut report = PressureReport::new(&backend, &plan, grids);
+    report.machine.karman = env!("KARMAN_VERSION");
     output.show(|| report.to_string())?;
     output.finish(&report)
 }
@@ -162,11 +164,8 @@ fn cannot_write(path: &Path, error: &impl std::fmt::Display) -> Failure {
 fn heading(backend: &Backend, bench: &Bench) -> String {
     let copy = |precision| bench.copy_bandwidth(precision).unwrap_or(0.0) / 1e9;
     format!(
-        "karman {} on {} ({}), {} host threads; copy {:.1} GB/s in f64, {:.1} GB/s in f32",
-        env!("KARMAN_VERSION"),
-        backend.kind().name(),
-        backend.device_name(),
-        backend.threads(),
+        "{}; copy {:.1} GB/s in f64, {:.1} GB/s in f32",
+        Machine { karman: env!("KARMAN_VERSION"), ..Machine::new(backend) },
         copy("f64"),
         copy("f32"),
     )

@@ -25,7 +25,7 @@ pub use flow::flow;
 pub use operators::operators;
 pub use pair::pair;
 pub use plan::{Group, Plan, measure};
-pub use report::Report;
+pub use report::{Machine, Report};
 pub use solver::solver;
 pub use streaming::streaming;
 

@@ -1,11 +1,13 @@
 //! A benchmark with all that is needed to compare it with another, as `--json` writes it.
 
 use super::{Bench, Row};
+use crate::backend::Backend;
 use serde::Serialize;
+use std::fmt;
 
-/// Machine, version and lines.
+/// Machine and version, as each report begins.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct Machine {
     /// Version of karman; the program adds the commit it was built from.
     pub karman: &'static str,
     /// Kind of backend.
@@ -16,6 +18,34 @@ pub struct Report {
     pub threads: usize,
     /// Name of the host's processor, where the system tells it; else its architecture.
     pub processor: String,
+}
+
+impl Machine {
+    /// That of a backend.
+    pub fn new(backend: &Backend) -> Machine {
+        Machine {
+            karman: env!("CARGO_PKG_VERSION"),
+            backend: backend.kind().name(),
+            device: backend.device_name(),
+            threads: backend.threads(),
+            processor: processor(),
+        }
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Machine { karman, backend, device, threads, .. } = self;
+        write!(f, "karman {karman} on {backend} ({device}), {threads} host threads")
+    }
+}
+
+/// Machine, version and lines.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// What it was measured with.
+    #[serde(flatten)]
+    pub machine: Machine,
     /// Bytes a second of the copy in double precision that lines are compared with.
     pub copy_bytes_per_second: Option<f64>,
     /// The lines.
@@ -44,11 +74,7 @@ impl Report {
             ReportRow { row: row.clone(), bytes_per_second: speed, share_of_copy: share }
         };
         Report {
-            karman: env!("CARGO_PKG_VERSION"),
-            backend: bench.backend.kind().name(),
-            device: bench.backend.device_name(),
-            threads: bench.backend.threads(),
-            processor: processor(),
+            machine: Machine::new(bench.backend),
             copy_bytes_per_second: copy,
             rows: bench.rows.iter().map(row).collect(),
         }
@@ -65,7 +91,6 @@ pub(super) fn processor() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Backend;
 
     #[test]
     fn a_report_names_machine_and_version_and_compares_with_the_copy() {

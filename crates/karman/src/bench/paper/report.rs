@@ -4,7 +4,7 @@ use super::solve::{LevelSize, Marched, Solved, Verdict};
 use super::thesis::{BOUNDARY_NODES, COLUMNS, LEVELS_OF, NODES, STEPS, VARIANTS, published};
 use super::{Grid, PaperPlan};
 use crate::backend::Backend;
-use crate::bench::report::processor;
+use crate::bench::Machine;
 use crate::bench::table::{Table, plain, seconds};
 use serde::Serialize;
 use std::fmt;
@@ -12,16 +12,9 @@ use std::fmt;
 /// What was measured on all grids, with machine and version. Its display is the tables.
 #[derive(Clone, Debug, Serialize)]
 pub struct PaperReport {
-    /// Version of karman; the program adds the commit it was built from.
-    pub karman: &'static str,
-    /// Kind of backend.
-    pub backend: &'static str,
-    /// Name of the device, or the number of host threads.
-    pub device: String,
-    /// Host threads.
-    pub threads: usize,
-    /// Name of the host's processor, where the system tells it; else its architecture.
-    pub processor: String,
+    /// What it was measured with.
+    #[serde(flatten)]
+    pub machine: Machine,
     /// Target of ‖b − A x‖ / ‖b‖.
     pub tolerance: f64,
     /// Time steps asked for.
@@ -36,11 +29,7 @@ impl PaperReport {
     /// The report of `grids`, measured on `backend` by `plan`.
     pub fn new(backend: &Backend, plan: &PaperPlan, grids: Vec<Grid>) -> PaperReport {
         PaperReport {
-            karman: env!("CARGO_PKG_VERSION"),
-            backend: backend.kind().name(),
-            device: backend.device_name(),
-            threads: backend.threads(),
-            processor: processor(),
+            machine: Machine::new(backend),
             tolerance: plan.tolerance,
             steps: plan.steps,
             beta: plan.beta,
@@ -53,12 +42,12 @@ impl fmt::Display for PaperReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "karman {} on {} ({}), {} host threads; relative residual {:e} from zero, which the thesis \
-             does not tell.\nThesis: Xeon E5-2600, one thread, and Kepler K20Xm. Without multigrid: \
+            "{}; relative residual {:e} from zero, which the thesis does not tell.\n\
+             Thesis: Xeon E5-2600, one thread, and Kepler K20Xm. Without multigrid: \
              Gauss-Seidel, here by colours.\nSource: its multigrid, alone: alpha 5, beta {} on the \
              first coarse level and 1 more on each further one, two sweeps before and after.\n\
              Default: conjugate gradients with karman's multigrid.",
-            self.karman, self.backend, self.device, self.threads, self.tolerance, self.beta
+            self.machine, self.tolerance, self.beta
         )?;
         self.parameters().fmt(f)?;
         self.work_units().fmt(f)?;
@@ -148,7 +137,7 @@ impl PaperReport {
         let mut header = vec!["grid"];
         header.extend(COLUMNS);
         header.extend(["| Gauss-Seidel", "source", "default", "CG + Jacobi"]);
-        let here = format!("{} with {} host threads", self.backend, self.threads);
+        let here = format!("{} with {} host threads", self.machine.backend, self.machine.threads);
         let title = format!("Table 6.3: seconds of the steady solve, right of the bar by {here}");
         let mut table = Table::new(&title, &header);
         for grid in &self.grids {

@@ -2,9 +2,9 @@
 
 use super::{FlowCase, PressureGrid, PressurePlan, Published};
 use crate::backend::Backend;
+use crate::bench::Machine;
 use crate::bench::paper::report::shown;
 use crate::bench::paper::{COLUMNS, Solved};
-use crate::bench::report::processor;
 use crate::bench::table::{Table, plain, seconds};
 use serde::Serialize;
 use std::fmt;
@@ -12,16 +12,9 @@ use std::fmt;
 /// What was measured on all grids, with machine and version. Its display is the tables.
 #[derive(Clone, Debug, Serialize)]
 pub struct PressureReport {
-    /// Version of karman; the program adds the commit it was built from.
-    pub karman: &'static str,
-    /// Kind of backend.
-    pub backend: &'static str,
-    /// Name of the device, or the number of host threads.
-    pub device: String,
-    /// Host threads.
-    pub threads: usize,
-    /// Name of the host's processor, where the system tells it; else its architecture.
-    pub processor: String,
+    /// What it was measured with.
+    #[serde(flatten)]
+    pub machine: Machine,
     /// Target of ‖b − A x‖ / ‖b‖.
     pub tolerance: f64,
     /// Time steps before the system was taken.
@@ -38,11 +31,7 @@ impl PressureReport {
     /// The report of `grids`, measured on `backend` by `plan`.
     pub fn new(backend: &Backend, plan: &PressurePlan, grids: Vec<PressureGrid>) -> PressureReport {
         PressureReport {
-            karman: env!("CARGO_PKG_VERSION"),
-            backend: backend.kind().name(),
-            device: backend.device_name(),
-            threads: backend.threads(),
-            processor: processor(),
+            machine: Machine::new(backend),
             tolerance: plan.tolerance,
             steps: plan.steps,
             cycles: plan.cycles,
@@ -127,7 +116,7 @@ impl PressureReport {
         let title = format!(
             "Table {number}: seconds of a pressure Poisson solve, right of the bar by {} with {} host \
              threads; then their set-up, which is left out",
-            self.backend, self.threads
+            self.machine.backend, self.machine.threads
         );
         let mut table = Table::new(&title, &header);
         for grid in grids {
@@ -147,18 +136,12 @@ impl fmt::Display for PressureReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "karman {} on {} ({}), {} host threads; the pressure system of step {} solved to a relative \
-             residual of {:e} from zero,\nneither of which the thesis tells.\nThesis: Xeon X3430, one \
+            "{}; the pressure system of step {} solved to a relative residual of {:e} from zero,\n\
+             neither of which the thesis tells.\nThesis: Xeon X3430, one \
              thread, and Kepler K20Xm; Gauss-Seidel and its multigrid. Source: that multigrid, alone, at \
              most {} cycles;\nwithout A_c: the coarse matrices as they are. Default: conjugate gradients \
              with karman's multigrid.",
-            self.karman,
-            self.backend,
-            self.device,
-            self.threads,
-            self.steps,
-            self.tolerance,
-            self.cycles
+            self.machine, self.steps, self.tolerance, self.cycles
         )?;
         for case in FlowCase::ALL {
             let grids: Vec<&PressureGrid> = self.grids.iter().filter(|g| g.case == case).collect();
