@@ -84,7 +84,7 @@ pub fn solver(
         let params = Params { preconditioner: PreconditionerKind::Amg(amg), ..Params::default() };
         let make = || Solver::new(backend, Arc::clone(&matrix), &params);
         let mut solver = set_up(bench, set_up_name, n, make)?;
-        let bytes = 12.0 * entries + 16.0 * n as f64 + solver.bytes_per_iteration() as f64;
+        let bytes = solver.bytes_per_iteration((12.0 * entries) as usize + 16 * n) as f64;
         converged(bench, name, &mut solver, &b, bytes)?;
     }
     Ok(())

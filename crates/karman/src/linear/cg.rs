@@ -27,15 +27,15 @@ pub(super) struct ConjugateGradient<T> {
 }
 
 /// The scalars of the recurrence.
-struct Scalars {
+pub(super) struct Scalars {
     /// r·z: [1].
-    rz: Buffer<f64>,
+    pub rz: Buffer<f64>,
     /// The state between the two halves of a step.
-    midway: Buffer<f64>,
+    pub midway: Buffer<f64>,
     /// r·z before the step, and its length α: [2].
-    weights: Buffer<f64>,
+    pub weights: Buffer<f64>,
     /// r·z, r·r and, where M is not diagonal, z·q.
-    sums: Partials,
+    pub sums: Partials,
 }
 
 impl<T: Real> ConjugateGradient<T> {
@@ -47,12 +47,7 @@ impl<T: Real> ConjugateGradient<T> {
             direction: backend.zeros(n),
             product: backend.zeros(n),
             preconditioned: (!fused).then(|| backend.zeros(n)),
-            scalars: Scalars {
-                rz: backend.zeros(1),
-                midway: backend.zeros(<Progress<f64> as Components>::COUNT),
-                weights: backend.zeros(2),
-                sums: Partials::new(backend, n, 3),
-            },
+            scalars: Scalars::new(backend, n),
         }
     }
 
@@ -84,6 +79,16 @@ impl<T: Real> ConjugateGradient<T> {
 }
 
 impl Scalars {
+    /// Those of vectors of length `n`.
+    pub(super) fn new(backend: &Backend, n: usize) -> Self {
+        Scalars {
+            rz: backend.zeros(1),
+            midway: backend.zeros(<Progress<f64> as Components>::COUNT),
+            weights: backend.zeros(2),
+            sums: Partials::new(backend, n, 3),
+        }
+    }
+
     /// The vector kernels of a step with the diagonal inverse `d`, or none where it is `plain`, on the
     /// vectors q, r, x and p.
     fn advance<T: Real, S: Real>(
@@ -148,11 +153,11 @@ pub(super) fn cg_started(sum: f64, progress: Progress<f64>) -> (Progress<f64>, f
 #[expand(derive(Clone, Copy))]
 pub(super) struct CgState {
     /// The iteration's.
-    progress: Progress<f64>,
+    pub progress: Progress<f64>,
     /// r·z.
-    rz: f64,
+    pub rz: f64,
     /// The length α of the step, or the weight β of the old direction.
-    weight: f64,
+    pub weight: f64,
 }
 
 /// α = r·z / p·q, after the product.
@@ -202,7 +207,7 @@ fn weighed_diagonal(rz: f64, rr: f64, midway: &View<f64>, weights: &View<f64>) -
 
 /// The same; flexible: β = z·(r − r before) / (r·z before), r − r before being −α q.
 #[cube]
-fn weighed_general(
+pub(super) fn weighed_general(
     rz: f64,
     rr: f64,
     zq: f64,

@@ -223,6 +223,7 @@ fn what_the_true_residual_says_decides() {
         detail,
         least: 1e-20,
         least_at: 7.0,
+        renewal: 0.0,
     };
     let now = |residual| Progress { residual, ..stop(status::RUNNING, 0.0) };
     let verdict =

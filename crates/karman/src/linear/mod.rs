@@ -17,6 +17,7 @@ mod fgmres;
 mod gauss_seidel;
 mod inner;
 mod matrix;
+mod mixed_precision;
 mod nullspace;
 mod operator;
 mod outcome;
@@ -40,7 +41,9 @@ pub use matrix::{Layout, Matrix};
 pub use operator::Operator;
 pub use outcome::{Breakdown, SolveOutcome, Status};
 pub use params::{Method, Nullspace, Params, PreconditionerKind, StoredPrecision};
-pub use preconditioner::{Diagonal, Identity, Jacobi, Preconditioner, SingleJacobi};
+pub use preconditioner::{
+    Diagonal, Identity, Jacobi, Preconditioner, SingleJacobi, SinglePrecision,
+};
 pub use setup::SolverSetup;
 pub use sliced_ell::{SLICE, SlicedEll};
 pub use solver::Solver;
@@ -48,6 +51,7 @@ pub use solver::Solver;
 use bicgstab::BiCgStab;
 use cg::ConjugateGradient;
 use fgmres::Fgmres;
+use mixed_precision::MixedPrecision;
 use single_reduction::SingleReduction;
 use stationary::Stationary;
 

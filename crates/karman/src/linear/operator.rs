@@ -6,6 +6,7 @@ use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::real::Real;
 use cubecl::prelude::*;
 use karman_macros::kernel;
+use std::any::Any;
 use std::sync::Arc;
 
 /// A linear operator on vectors of `T`. Applying it does nothing but call dispatch functions (it may
@@ -13,6 +14,11 @@ use std::sync::Arc;
 pub trait Operator<T: Real>: Send {
     /// Number of unknowns: the length of `x` and of `y`.
     fn unknowns(&self) -> usize;
+
+    /// The matrix that it applies, where it is one of that precision.
+    fn matrix(&self) -> Option<&Matrix<T>> {
+        None
+    }
 
     /// y ← A x.
     fn apply(&mut self, backend: &Backend, x: &Buffer<T>, y: &mut Buffer<T>);
@@ -46,6 +52,10 @@ pub trait Operator<T: Real>: Send {
 impl<T: Real, S: Real> Operator<T> for Arc<Matrix<S>> {
     fn unknowns(&self) -> usize {
         self.rows()
+    }
+
+    fn matrix(&self) -> Option<&Matrix<T>> {
+        (self as &dyn Any).downcast_ref::<Arc<Matrix<T>>>().map(|matrix| &**matrix)
     }
 
     fn apply(&mut self, _: &Backend, x: &Buffer<T>, y: &mut Buffer<T>) {

@@ -2,7 +2,7 @@
 
 use super::amg::SavedInterpolations;
 use super::{HierarchyReport, LinearError, Matrix};
-use crate::backend::{Backend, Buffer, View, blas};
+use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::real::{Real, convert};
 use cubecl::prelude::*;
 use karman_macros::kernel;
@@ -37,6 +37,11 @@ pub trait Preconditioner<T: Real>: Send {
         Ok(None)
     }
 
+    /// The matrix it was made from with itself, where both are kept in single precision.
+    fn single(&mut self) -> Option<&mut dyn SinglePrecision> {
+        None
+    }
+
     /// Takes a matrix that differs from its own in values alone; false where it is no cheaper to renew
     /// than to make.
     ///
@@ -48,6 +53,19 @@ pub trait Preconditioner<T: Real>: Send {
 
     /// Bytes one application moves, for reports.
     fn bytes(&self) -> usize;
+}
+
+/// A matrix A and an approximate inverse M⁻¹ of it, both in single precision. Rows of A are held as differences,
+/// (A x)_i = Σ_j a_ij (x_j − x_i) + s_i x_i, so that rounding does not see the level of x.
+pub trait SinglePrecision: Send {
+    /// y ← A x with the partials of x·y.
+    fn multiply_dot(&self, x: &Buffer<f32>, y: &mut Buffer<f32>, partials: &mut Partials);
+
+    /// z ← M⁻¹ r.
+    fn precondition(&mut self, r: &Buffer<f32>, z: &mut Buffer<f32>);
+
+    /// Bytes of A, which a product reads.
+    fn matrix_bytes(&self) -> usize;
 }
 
 /// A diagonal inverse.

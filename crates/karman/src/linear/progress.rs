@@ -61,6 +61,8 @@ pub(super) struct Progress<F: Real> {
     pub least: F,
     /// The step it was found at.
     pub least_at: F,
+    /// ‖r‖² of the recurrence at which the residual is to be computed anew; 0: only at the end.
+    pub renewal: F,
 }
 
 /// 0 or 1.
@@ -112,7 +114,7 @@ pub(super) fn stepped(progress: Progress<f64>, residual: f64) -> Progress<f64> {
         reason = f64::literal(status::NOT_FINITE);
     }
     next.status = reason;
-    next.active = flag(reason < f64::literal(0.5));
+    next.active = flag(reason < f64::literal(0.5) && residual > progress.renewal);
     next
 }
 
@@ -143,6 +145,7 @@ pub(super) fn begun(reference: f64, tolerance: f64, limit: f64) -> Progress<f64>
         detail: zero,
         least: f64::literal(HUGE),
         least_at: zero,
+        renewal: zero,
     }
 }
 
@@ -273,6 +276,7 @@ impl<T: Real> System<T> {
             detail: v[8],
             least: v[9],
             least_at: v[10],
+            renewal: v[11],
         })
     }
 }
@@ -293,6 +297,12 @@ pub(super) trait Krylov<T: Real>: Send {
     /// Takes up the system's residual.
     fn start(&mut self, backend: &Backend, system: &mut System<T>);
 
+    /// Goes on with the system's residual, which was computed anew after the recurrence's had fallen as far
+    /// as it was to, and is near it.
+    fn resume(&mut self, backend: &Backend, system: &mut System<T>) {
+        self.start(backend, system);
+    }
+
     /// Step `k` of the cycle.
     fn step(&mut self, k: usize, backend: &Backend, system: &mut System<T>);
 
@@ -303,4 +313,9 @@ pub(super) trait Krylov<T: Real>: Send {
 
     /// Bytes of vectors one step moves beside the operator and the preconditioner, for a row.
     fn vectors_moved(&self) -> usize;
+
+    /// Bytes a product moves, where it is not one with the system's operator.
+    fn product_bytes(&self) -> Option<usize> {
+        None
+    }
 }

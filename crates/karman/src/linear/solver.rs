@@ -6,9 +6,9 @@ use super::nullspace::ConstantProjection;
 use super::progress::{Krylov, Progress, System, status};
 use super::{
     BiCgStab, Breakdown, Chebyshev, ConjugateGradient, Fgmres, GaussSeidel, Identity,
-    InnerConjugateGradient, Jacobi, LinearError, Matrix, Method, Nullspace, Operator, Params,
-    Preconditioner, PreconditionerKind, SingleJacobi, SingleReduction, SolveOutcome, Stationary,
-    Status, StoredPrecision,
+    InnerConjugateGradient, Jacobi, LinearError, Matrix, Method, MixedPrecision, Nullspace,
+    Operator, Params, Preconditioner, PreconditionerKind, SingleJacobi, SingleReduction,
+    SolveOutcome, Stationary, Status, StoredPrecision,
 };
 use crate::backend::{Backend, Buffer, Recording, blas};
 use crate::real::Real;
@@ -98,8 +98,9 @@ impl<T: Real> Solver<T> {
             (params.preconditioner, reason) = (choice.kind, choice.reason);
         }
         let rows = operator.unknowns();
+        let is_its_own = near.as_ref().is_some_and(|near| is_matrix(&*operator, near));
         let preconditioner = preconditioner(backend, rows, near, &params, saved)?;
-        let mut solver = Self::with_preconditioner(backend, operator, preconditioner, &params)?;
+        let mut solver = Self::of(backend, operator, preconditioner, &params, is_its_own)?;
         (solver.asked, solver.reason) = (asked, reason);
         Ok(solver)
     }
@@ -131,7 +132,8 @@ impl<T: Real> Solver<T> {
         if operator.unknowns() != near.rows() || !preconditioner.renew(near)? {
             return Ok(Err(operator));
         }
-        let mut solver = Self::with_preconditioner(&backend, operator, preconditioner, &params)?;
+        let is_its_own = is_matrix(&*operator, near);
+        let mut solver = Self::of(&backend, operator, preconditioner, &params, is_its_own)?;
         (solver.asked, solver.reason) = (asked, reason);
         Ok(Ok(solver))
     }
@@ -159,6 +161,17 @@ impl<T: Real> Solver<T> {
         preconditioner: Box<dyn Preconditioner<T>>,
         params: &Params,
     ) -> Result<Self, LinearError> {
+        Self::of(backend, operator, preconditioner, params, false)
+    }
+
+    /// `is_its_own`: whether the preconditioner was made from the operator.
+    fn of(
+        backend: &Backend,
+        operator: Box<dyn Operator<T>>,
+        preconditioner: Box<dyn Preconditioner<T>>,
+        params: &Params,
+        is_its_own: bool,
+    ) -> Result<Self, LinearError> {
         params.check()?;
         let needs_symmetry =
             matches!(params.method, Method::ConjugateGradient | Method::SingleReduction);
@@ -168,7 +181,7 @@ impl<T: Real> Solver<T> {
         let n = operator.unknowns();
         let mut system = System::new(backend, operator, preconditioner);
         system.history = params.record_history.then(|| backend.zeros(params.max_iterations + 1));
-        let method = krylov(backend, &system, params);
+        let method = krylov(backend, &mut system, params, is_its_own);
         let constants = match params.nullspace {
             Nullspace::None => None,
             Nullspace::Constant => Some((ConstantProjection::new(backend, n), backend.zeros(n))),
@@ -245,13 +258,13 @@ impl<T: Real> Solver<T> {
         Ok(())
     }
 
-    /// Bytes that vectors, preconditioner and operator's product do not share: an estimate of what one
-    /// iteration moves beside the operator's own traffic.
-    pub fn bytes_per_iteration(&self) -> usize {
+    /// Bytes that one iteration moves: an estimate from those of a product with the operator.
+    pub fn bytes_per_iteration(&self, product: usize) -> usize {
         let State { system, method } = &self.state;
         let fused = system.preconditioner.diagonal().is_some();
         let preconditioner = if fused { 0 } else { system.preconditioner.bytes() };
-        system.rows() * method.vectors_moved() + preconditioner
+        let product = method.product_bytes().unwrap_or(product);
+        system.rows() * method.vectors_moved() + product + preconditioner
     }
 
     /// Solves A x = b from the first guess `x`, which becomes the solution. `b`, `x`: `[n]`.
@@ -311,9 +324,13 @@ impl<T: Real> Solver<T> {
         system.true_residual(&backend, b);
         let mut restarts = 0;
         let mut before = f64::INFINITY;
+        let mut is_under_way = false;
         loop {
             let State { system, method } = &mut self.state;
-            method.start(&backend, system);
+            match is_under_way {
+                false => method.start(&backend, system),
+                true => method.resume(&backend, system),
+            }
             let stop = self.run_cycle(&backend)?;
             let State { system, method } = &mut self.state;
             method.finish(&backend, system)?;
@@ -325,6 +342,8 @@ impl<T: Real> Solver<T> {
             }
             before = now.residual;
             restarts += usize::from(stop.status != status::RUNNING);
+            // The recurrence's residual is still that of the iterate.
+            is_under_way = stop.status <= status::TARGET && now.residual <= 4.0 * stop.residual;
         }
     }
 
@@ -436,7 +455,26 @@ fn check_square<T: Real>(matrix: &Matrix<T>) -> Result<(), LinearError> {
     matrix.empty_row().map_or(Ok(()), |row| Err(LinearError::EmptyRow { row }))
 }
 
-fn krylov<T: Real>(backend: &Backend, system: &System<T>, params: &Params) -> Box<dyn Krylov<T>> {
+/// Whether `operator` applies `matrix`, and not one near it.
+fn is_matrix<T: Real>(operator: &dyn Operator<T>, matrix: &Matrix<T>) -> bool {
+    operator.matrix().is_some_and(|own| std::ptr::eq(own, matrix))
+}
+
+fn krylov<T: Real>(
+    backend: &Backend,
+    system: &mut System<T>,
+    params: &Params,
+    is_its_own: bool,
+) -> Box<dyn Krylov<T>> {
+    let is_double = size_of::<T>() > size_of::<f32>();
+    let is_conjugate =
+        [Method::ConjugateGradient, Method::FlexibleConjugateGradient].contains(&params.method);
+    let rows = system.rows();
+    let single = system.preconditioner.single();
+    if let Some(single) = single.filter(|_| is_conjugate && is_its_own && is_double) {
+        return Box::new(MixedPrecision::new(backend, rows, single.matrix_bytes()));
+    }
+    let system = &*system;
     match params.method {
         Method::ConjugateGradient => Box::new(ConjugateGradient::new(backend, system, false)),
         Method::FlexibleConjugateGradient => {

@@ -159,6 +159,12 @@ impl<S: Real> Levels<S> {
         self.levels.iter().zip(self.visits()).map(|(level, v)| v * of_level(level)).sum()
     }
 
+    /// The finest matrix, where its rows are in the order they were given.
+    pub(super) fn finest(&self) -> Option<&Stencil<S>> {
+        let level = self.levels.first().filter(|_| self.renumbering.is_none());
+        level.map(|level| &level.matrix)
+    }
+
     /// z ← one cycle for r, from zero.
     pub(super) fn apply<T: Real>(&mut self, r: &Buffer<T>, z: &mut Buffer<T>) {
         let backend = self.backend.clone();

@@ -37,12 +37,14 @@ pub use pattern::Pattern;
 pub use report::{HierarchyReport, LevelReport, Origin};
 pub use saved::{SavedInterpolation, SavedInterpolations};
 
-use super::{LinearError, Matrix, Preconditioner};
-use crate::backend::{Backend, Buffer};
+use super::{LinearError, Matrix, Preconditioner, SinglePrecision};
+use crate::backend::{Backend, Buffer, Partials};
 use crate::real::Real;
 use cycle::Levels;
 use device::DeviceHierarchy;
 use hierarchy::Hierarchy;
+use smoothing::Stencil;
+use std::any::Any;
 use std::time::Instant;
 
 /// A cycle of algebraic multigrid as an approximate inverse, its hierarchy kept in `S`.
@@ -232,6 +234,22 @@ impl<S: Real> Amg<S> {
     }
 }
 
+impl SinglePrecision for Amg<f32> {
+    fn multiply_dot(&self, x: &Buffer<f32>, y: &mut Buffer<f32>, partials: &mut Partials) {
+        if let Some(finest) = self.levels.finest() {
+            finest.multiply_dot(x, y, partials);
+        }
+    }
+
+    fn precondition(&mut self, r: &Buffer<f32>, z: &mut Buffer<f32>) {
+        self.levels.apply(r, z);
+    }
+
+    fn matrix_bytes(&self) -> usize {
+        self.levels.finest().map_or(0, Stencil::bytes)
+    }
+}
+
 impl<T: Real, S: Real> Preconditioner<T> for Amg<S> {
     fn apply(&mut self, _: &Backend, r: &Buffer<T>, z: &mut Buffer<T>) {
         self.levels.apply(r, z);
@@ -258,6 +276,11 @@ impl<T: Real, S: Real> Preconditioner<T> for Amg<S> {
 
     fn renew(&mut self, matrix: &Matrix<T>) -> Result<bool, LinearError> {
         self.set_values(matrix).map(|()| true)
+    }
+
+    fn single(&mut self) -> Option<&mut dyn SinglePrecision> {
+        let single = (self as &mut dyn Any).downcast_mut::<Amg<f32>>()?;
+        single.levels.finest().is_some().then_some(single as &mut dyn SinglePrecision)
     }
 }
 

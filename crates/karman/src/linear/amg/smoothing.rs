@@ -3,7 +3,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::parallel::each;
-use crate::backend::{Backend, Buffer, Segment, View, sum_of_parts};
+use crate::backend::{Backend, Buffer, Partials, Segment, View, sum_of_parts};
 use crate::linear::matrix::row_places;
 use crate::linear::{CsrMatrix, Layout, LinearError, Matrix};
 use crate::real::{Real, convert};
@@ -71,6 +71,21 @@ pub(super) fn product_of_stencil<S: Real>(
     #[comptime] parts: usize,
 ) -> S {
     stencil::<S>(row, part, offsets, columns, values, excess, x, layout, parts)
+}
+
+/// y ← A x with x·y. Traffic of the product and 2s.
+#[kernel(multiply_stencil_dot, out(y), reduce(sum), usual(layout = Layout::Csr))]
+pub(super) fn product_of_stencil_dot<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+    #[comptime] layout: Layout,
+) -> (S, f64) {
+    let y = stencil::<S>(row, 0, offsets, columns, values, excess, x, layout, 1usize);
+    (y, S::widen(x[row]) * S::widen(y))
 }
 
 /// b ← r in the hierarchy's precision, x ← w b: the first sweep from zero. Traffic 8 + 3s.
@@ -298,6 +313,13 @@ impl<S: Real> Stencil<S> {
         let (backend, (offsets, columns, values)) = (self.backend(), self.arrays());
         let (n, layout, parts) = (self.rows(), self.layout(), self.parts());
         multiply_stencil(backend, n, offsets, columns, values, &self.excess, x, layout, parts, y);
+    }
+
+    /// y ← A x with the partials of x·y.
+    pub(super) fn multiply_dot(&self, x: &Buffer<S>, y: &mut Buffer<S>, partials: &mut Partials) {
+        let (backend, (offsets, columns, values)) = (self.backend(), self.arrays());
+        let (n, layout, excess) = (self.rows(), self.layout(), &self.excess);
+        multiply_stencil_dot(backend, n, offsets, columns, values, excess, x, layout, y, partials);
     }
 }
 

@@ -341,3 +341,36 @@ fn cycles_alone_solve_and_lost_convergence_is_noticed() {
         assert!(!outcome.is_converged() && outcome.iterations <= 42, "{outcome}");
     }
 }
+
+#[test]
+fn a_recurrence_in_single_precision_costs_hardly_an_iteration() {
+    let host = Backend::host(2).unwrap();
+    let m = 120;
+    let a = poisson_2d(m);
+    // Smooth: the residual is smaller than what rounding x to single precision would leave.
+    let wave = |i: usize| (3.0 * i as f64 / m as f64).sin();
+    let smooth: Vec<f64> = (0..m * m).map(|i| wave(i % m) * wave(i / m)).collect();
+    for b in [smooth, values(m * m, 5)] {
+        for (tolerance, allowed) in [(1e-3, 0), (1e-6, 1), (1e-8, 1), (1e-12, 1)] {
+            let count = |precision, scale: f64| {
+                let params = AmgParams { precision, ..small() };
+                let params = Params {
+                    relative_tolerance: tolerance,
+                    ..with(Method::ConjugateGradient, amg(params))
+                };
+                let b: Vec<f64> = b.iter().map(|v| scale * v).collect();
+                let (outcome, x) = solved::<f64>(&host, &a, &b, &params);
+                assert!(outcome.is_converged(), "{outcome}");
+                assert!(residual_of(&a, &b, &x) <= 1.01 * tolerance, "{outcome}");
+                outcome.iterations
+            };
+            let double = count(HierarchyPrecision::Same, 1.0);
+            let mixed = count(HierarchyPrecision::Single, 1.0);
+            println!("{tolerance:e}: {mixed}, in double precision {double}");
+            assert!(mixed <= double + allowed, "{tolerance}: {mixed}, {double}");
+            // The right-hand side is scaled: no number leaves the range of single precision.
+            assert_eq!(count(HierarchyPrecision::Single, 2f64.powi(-300)), mixed);
+            assert_eq!(count(HierarchyPrecision::Single, 2f64.powi(300)), mixed);
+        }
+    }
+}
