@@ -267,8 +267,8 @@ impl<F: Real> Flow<F> {
         for component in &mut self.components {
             blas::copy(&backend, n, &component.now, &mut component.before);
         }
-        // ψ of this projection is no pressure: it does not serve as a first guess.
-        blas::fill(&backend, n, F::literal(0.0), &mut self.pressure.psi);
+        // ψ of this projection is no pressure.
+        self.pressure.forget();
         self.begin()
     }
 
@@ -330,7 +330,7 @@ impl<F: Real> Flow<F> {
         }
         self.pressure.set_mean_time([0.0; 2])?;
         // The pressure is near its new value now: its last increment is no guess of the next one.
-        blas::fill(&backend, self.pressure.psi.len(), F::literal(0.0), &mut self.pressure.psi);
+        self.pressure.forget();
         self.prescribe_dependent(0.0);
         self.begin()
     }

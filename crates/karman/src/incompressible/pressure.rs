@@ -9,13 +9,13 @@ use super::kernels::{
     advance_pressure, boundary_value, correct_flux, pressure_gradient, take_held,
 };
 use super::transport::held_faces;
-use super::{FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
+use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
 use crate::backend::{Backend, Buffer, blas};
 use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
 use crate::diffusion::{
     Condition, CorrectionOnBackend, CouplingOnBackend, Forcing, Material, check_finite, narrow,
 };
-use crate::linear::{Matrix, Nullspace, Params, SolveOutcome, Solver, SolverSetup};
+use crate::linear::{FirstGuess, Matrix, Nullspace, Params, SolveOutcome, Solver, SolverSetup};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::incidence::divergence;
 use crate::real::Real;
@@ -31,8 +31,10 @@ pub(super) struct Pressure<F: Real> {
     pub slope: Buffer<F>,
     /// p at boundary faces: `[n_boundary]`.
     pub at_boundary: Buffer<F>,
-    /// ψ, the first guess of the next projection: `[n_cells]`.
+    /// ψ of the last projection: `[n_cells]`.
     pub psi: Buffer<F>,
+    /// How ψ of the next one is guessed from the last two; none where each begins from 0 or from elsewhere.
+    pub guess: Option<FirstGuess<F>>,
     /// ∇ψ: `[3][n_cells]`.
     pub psi_slope: Buffer<F>,
     /// D F*: `[n_cells]`.
@@ -127,6 +129,8 @@ impl<F: Real> Pressure<F> {
             slope: backend.zeros(3 * n),
             at_boundary: backend.zeros(n_boundary),
             psi: backend.zeros(n),
+            guess: (numerics.arrangement != Arrangement::Exact && numerics.scheme != Scheme::Rk3)
+                .then(|| FirstGuess::new(backend, n)),
             psi_slope: backend.zeros(3 * n),
             divergence: backend.zeros(n),
             conductance,
@@ -186,6 +190,16 @@ impl<F: Real> Pressure<F> {
         self.correct(faces, volume, flux)
     }
 
+    /// Forgets earlier projections, of which none is a guess of the next.
+    pub(super) fn forget(&mut self) {
+        let (n, zero) = (self.psi.len(), F::literal(0.0));
+        blas::fill(&self.backend, n, zero, &mut self.psi);
+        blas::fill(&self.backend, n, zero, &mut self.right_hand_side);
+        if let Some(guess) = &mut self.guess {
+            guess.forget(&self.backend);
+        }
+    }
+
     /// Makes flux `F*` free of divergence; ψ, ∇ψ and D F* are left behind.
     pub(super) fn project(
         &mut self,
@@ -230,6 +244,9 @@ impl<F: Real> Pressure<F> {
             &mut self.divergence,
         );
         let mut total: Option<SolveOutcome> = None;
+        if let Some(guess) = &mut self.guess {
+            guess.keep(&mut self.right_hand_side);
+        }
         for pass in 0..=self.correctors {
             blas::copy(&backend, n, &self.divergence, &mut self.right_hand_side);
             self.coupling.add(&backend, &self.psi_prescribed, &mut self.right_hand_side);
@@ -237,6 +254,9 @@ impl<F: Real> Pressure<F> {
                 let one = F::literal(1.0);
                 let (slope, rhs) = (&self.carried, &mut self.right_hand_side);
                 self.correction.add_carried(&backend, slope, one, rhs);
+            }
+            if let Some(guess) = self.guess.as_mut().filter(|_| pass == 0) {
+                guess.improve(&backend, &self.right_hand_side, &mut self.psi);
             }
             let outcome = self.solver.solve(&self.right_hand_side, &mut self.psi)?;
             total = Some(outcome.after(total));

@@ -239,8 +239,7 @@ impl<F: Real> Flow<F> {
 
     fn solve_stage(&mut self, shift: f64) -> Result<SolveOutcome, IncompressibleError> {
         // ψ of the stage before was of another length and another pressure.
-        let n = self.volume.len();
-        blas::fill(&self.backend, n, F::literal(0.0), &mut self.pressure.psi);
+        self.pressure.forget();
         self.pressure.project(&self.faces, &self.volume, shift, &mut self.flux)
     }
 

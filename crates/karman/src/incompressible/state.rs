@@ -20,6 +20,9 @@ const HALFWAY: [&str; 4] = [
     "pressure_shown_at_boundary",
 ];
 
+/// Names of the arrays that the first guess of ψ is made of, besides ψ.
+const GUESS: [&str; 3] = ["pressure_increment_before", "divergence", "divergence_before"];
+
 impl<F: Real> Flow<F> {
     /// Everything the next step depends on that is not made anew from it.
     ///
@@ -47,6 +50,13 @@ impl<F: Real> Flow<F> {
             ("excess_before", &self.excess_before),
         ] {
             arrays.push((name.to_owned(), self.backend.read(buffer)?));
+        }
+        if let Some(guess) = &self.pressure.guess {
+            let [last, _] = &guess.right_hand_sides;
+            let buffers = [&guess.before, &self.pressure.right_hand_side, last];
+            for (name, buffer) in GUESS.iter().zip(buffers) {
+                arrays.push(((*name).to_owned(), self.backend.read(buffer)?));
+            }
         }
         if let Some(halfway) = &self.pressure.halfway {
             for (name, buffer) in HALFWAY.iter().zip(halfway.before.iter().chain(&halfway.shown)) {
@@ -109,6 +119,13 @@ impl<F: Real> Flow<F> {
         }
         backend.write(&mut self.pressure.value, &read("pressure", n));
         backend.write(&mut self.pressure.psi, &read("pressure_increment", n));
+        if let Some(guess) = &mut self.pressure.guess {
+            let [last, _] = &mut guess.right_hand_sides;
+            let buffers = [&mut guess.before, &mut self.pressure.right_hand_side, last];
+            for (name, buffer) in GUESS.iter().zip(buffers) {
+                backend.write(buffer, &read(name, n));
+            }
+        }
         backend.write(&mut self.flux, &read("flux", n_faces));
         (self.time, self.steps) = (time, steps as usize);
         self.step_before = (step_before > 0.0).then_some(step_before);
