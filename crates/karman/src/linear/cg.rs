@@ -365,6 +365,23 @@ pub(super) fn product_subtracted<F: Real>(
     residual_after::<F>(i, step, q, midway, weights, r)
 }
 
+/// r ← r − α q, x ← w r. Traffic 5s.
+#[kernel(subtract_and_sweep, given(step = measured(1, progress, rz)), update(r), out(x), unroll(4))]
+pub(super) fn subtracted_and_swept<F: Real>(
+    i: usize,
+    step: CgState,
+    progress: &View<f64>,
+    rz: &View<f64>,
+    q: &View<F>,
+    w: &View<F>,
+    midway: &mut Segment<f64>,
+    weights: &mut Segment<f64>,
+    r: F,
+) -> (F, F) {
+    let own = residual_after::<F>(i, step, q, midway, weights, r);
+    (own, w[i] * own)
+}
+
 /// r·z, r·r and z·q. Traffic 3s.
 #[kernel(cg_dots, reduce(sum, sum, sum), unroll(2))]
 pub(super) fn cg_products<F: Real>(

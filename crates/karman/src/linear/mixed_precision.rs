@@ -15,7 +15,7 @@ use super::cg::{
 };
 use super::progress::{Krylov, Progress, System, is_stepping};
 use crate::backend::blas::finish_sum;
-use crate::backend::{Backend, Buffer, Segment, View};
+use crate::backend::{Backend, Buffer, Partials, Segment, View};
 use crate::real::{Real, convert};
 use cubecl::prelude::*;
 use karman_macros::kernel;
@@ -32,6 +32,36 @@ pub(super) struct MixedPrecision {
     scalars: Scalars,
     /// Of a product: its matrix and vectors.
     product_bytes: usize,
+}
+
+/// What the second half of a step works on.
+pub struct HalfStep<'a> {
+    /// p·q.
+    pub(super) product: &'a mut Partials,
+    pub(super) progress: &'a Buffer<f64>,
+    pub(super) rz: &'a Buffer<f64>,
+    pub(super) q: &'a Buffer<f32>,
+    pub(super) midway: &'a mut Buffer<f64>,
+    pub(super) weights: &'a mut Buffer<f64>,
+    pub(super) r: &'a mut Buffer<f32>,
+    pub(super) z: &'a mut Buffer<f32>,
+    /// Of r·z, r·r and z·q.
+    pub(super) sums: &'a mut Partials,
+}
+
+impl HalfStep<'_> {
+    /// The half with M⁻¹ as a whole.
+    pub(super) fn take(
+        self,
+        backend: &Backend,
+        precondition: impl FnOnce(&Buffer<f32>, &mut Buffer<f32>),
+    ) {
+        let HalfStep { product, progress, rz, q, midway, weights, r, z, sums } = self;
+        let n = r.len();
+        subtract_product(backend, n, product, progress, rz, q, midway, weights, r);
+        precondition(r, z);
+        cg_dots(backend, n, r, z, q, sums);
+    }
 }
 
 impl MixedPrecision {
@@ -80,15 +110,14 @@ impl<T: Real> Krylov<T> for MixedPrecision {
         let Some(single) = preconditioner.single() else { return };
         let n = residual.len();
         single.multiply_dot(p, q, partials);
-        subtract_product(backend, n, partials, progress, rz, q, midway, weights, residual);
-        single.precondition(residual, z);
-        cg_dots(backend, n, residual, z, q, sums);
+        let (product, r) = (partials, residual);
+        single.reduce(HalfStep { product, progress, rz, q, midway, weights, r, z, sums });
         advance_mixed(backend, n, sums, midway, weights, z, progress, rz, iterate, p);
         system.record(backend);
     }
 
     fn vectors_moved(&self) -> usize {
-        9 * size_of::<f32>() + 2 * size_of::<T>()
+        7 * size_of::<f32>() + 2 * size_of::<T>()
     }
 
     fn product_bytes(&self) -> Option<usize> {

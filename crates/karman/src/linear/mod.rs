@@ -53,6 +53,7 @@ pub use solver::Solver;
 use bicgstab::BiCgStab;
 use cg::ConjugateGradient;
 use fgmres::Fgmres;
+pub use mixed_precision::HalfStep;
 use mixed_precision::MixedPrecision;
 use single_reduction::SingleReduction;
 use stationary::Stationary;

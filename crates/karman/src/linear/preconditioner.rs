@@ -1,6 +1,7 @@
 //! Approximate inverses z = M⁻¹ r.
 
 use super::amg::SavedInterpolations;
+use super::mixed_precision::HalfStep;
 use super::{HierarchyReport, LinearError, Matrix};
 use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::real::{Real, convert};
@@ -63,6 +64,9 @@ pub trait SinglePrecision: Send {
 
     /// z ← M⁻¹ r.
     fn precondition(&mut self, r: &Buffer<f32>, z: &mut Buffer<f32>);
+
+    /// The half of a step that is M's: r ← r − α q, z ← M⁻¹ r, with partials of r·z, r·r and z·q.
+    fn reduce(&mut self, half: HalfStep<'_>);
 
     /// Bytes of A, which a product reads.
     fn matrix_bytes(&self) -> usize;

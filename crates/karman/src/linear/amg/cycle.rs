@@ -12,11 +12,12 @@ use super::params::{AmgParams, Cycle, Smoother};
 use super::report::LevelReport;
 use super::smoothing::{
     Polynomial, Stencil, begin_by_colour, begin_cycle, end_by_colour, end_cycle, jacobi,
-    multiply_dense, residual, sweep,
+    jacobi_dots, multiply_dense, residual, sweep,
 };
 use super::transfer::Transfer;
 use crate::backend::{Backend, Buffer, blas};
-use crate::linear::{Colouring, CsrMatrix, LinearError, Matrix};
+use crate::linear::cg::subtract_and_sweep;
+use crate::linear::{Colouring, CsrMatrix, HalfStep, LinearError, Matrix};
 use crate::real::Real;
 
 /// One level.
@@ -175,9 +176,7 @@ impl<S: Real> Levels<S> {
             None => begin_cycle(&backend, n, r, weights, b, x),
             Some([old_place, _]) => begin_by_colour(&backend, n, r, old_place, b, x),
         }
-        // The last sweep writes z itself.
-        let into_z =
-            self.levels.len() > 1 && self.smoother == Smoother::L1Jacobi && self.sweeps[1] > 0;
+        let into_z = self.ends_with_jacobi();
         self.visit(0, true, self.cycle, usize::from(into_z));
         let Level { matrix, weights, b, x, .. } = &self.levels[0];
         match &self.renumbering {
@@ -185,6 +184,11 @@ impl<S: Real> Levels<S> {
             None if into_z => jacobi(matrix, x, b, weights, z),
             None => end_cycle(&backend, n, x, z),
         }
+    }
+
+    /// Whether the last sweep on the finest level is Jacobi's: it may then write where its result is wanted.
+    fn ends_with_jacobi(&self) -> bool {
+        self.levels.len() > 1 && self.smoother == Smoother::L1Jacobi && self.sweeps[1] > 0
     }
 
     /// A cycle on level `depth` for its b, from zero (x being the first sweep's result where that is
@@ -252,6 +256,26 @@ impl<S: Real> Levels<S> {
         if let Some(krylov) = krylov {
             krylov.second(matrix, b, x);
         }
+    }
+}
+
+impl Levels<f32> {
+    /// Half a step of conjugate gradients. The first sweep is made with r, the last one with the products: r stands
+    /// in for b of the finest level.
+    pub(super) fn reduce(&mut self, half: HalfStep<'_>) {
+        let backend = self.backend.clone();
+        if !self.ends_with_jacobi() || self.renumbering.is_some() {
+            return half.take(&backend, |r, z| self.apply(r, z));
+        }
+        let HalfStep { product, progress, rz, q, midway, weights, r, z, sums } = half;
+        let n = r.len();
+        let Level { weights: w, b, x, .. } = &mut self.levels[0];
+        subtract_and_sweep(&backend, n, product, progress, rz, q, w, midway, weights, r, x);
+        std::mem::swap(b, r);
+        self.visit(0, true, self.cycle, 1);
+        let Level { matrix, weights: w, b, x, .. } = &mut self.levels[0];
+        jacobi_dots(matrix, (x, b, w), q, z, sums);
+        std::mem::swap(b, r);
     }
 }
 

@@ -37,6 +37,7 @@ pub use pattern::Pattern;
 pub use report::{HierarchyReport, LevelReport, Origin};
 pub use saved::{SavedInterpolation, SavedInterpolations};
 
+use super::mixed_precision::HalfStep;
 use super::{LinearError, Matrix, Preconditioner, SinglePrecision};
 use crate::backend::{Backend, Buffer, Partials};
 use crate::real::Real;
@@ -243,6 +244,10 @@ impl SinglePrecision for Amg<f32> {
 
     fn precondition(&mut self, r: &Buffer<f32>, z: &mut Buffer<f32>) {
         self.levels.apply(r, z);
+    }
+
+    fn reduce(&mut self, half: HalfStep<'_>) {
+        self.levels.reduce(half);
     }
 
     fn matrix_bytes(&self) -> usize {

@@ -138,6 +138,27 @@ pub(super) fn relaxed<S: Real, T: Real>(
     convert::<S, T>(x[row] + weights[row] * rest)
 }
 
+/// The same with b·y, b·b and y·q. Traffic of the product and 5s.
+#[kernel(relax_dots, out(y), reduce(sum, sum, sum), usual(layout = Layout::Csr))]
+pub(super) fn relaxed_dots<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+    b: &View<S>,
+    weights: &View<S>,
+    q: &View<S>,
+    #[comptime] layout: Layout,
+) -> (S, f64, f64, f64) {
+    let own = b[row];
+    let rest = own - stencil::<S>(row, 0, offsets, columns, values, excess, x, layout, 1usize);
+    let y = x[row] + weights[row] * rest;
+    let (wide_b, wide_y) = (S::widen(own), S::widen(y));
+    (y, wide_b * wide_y, wide_b * wide_b, wide_y * S::widen(q[row]))
+}
+
 /// The first step of a polynomial from zero: d ← c w b, x ← β d. Traffic 4s.
 #[kernel(start_polynomial, out(d, x))]
 pub(super) fn started<S: Real>(i: usize, b: &View<S>, weights: &View<S>, c: S, beta: S) -> (S, S) {
@@ -364,6 +385,19 @@ pub(super) fn jacobi<S: Real, T: Real>(
     let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
     let (n, layout, parts) = (a.rows(), a.layout(), a.parts());
     jacobi_rows(backend, n, offsets, columns, values, &a.excess, x, b, weights, layout, parts, y);
+}
+
+/// The same with the partials of b·y, b·b and y·q.
+pub(super) fn jacobi_dots<S: Real>(
+    a: &Stencil<S>,
+    (x, b, weights): (&Buffer<S>, &Buffer<S>, &Buffer<S>),
+    q: &Buffer<S>,
+    y: &mut Buffer<S>,
+    sums: &mut Partials,
+) {
+    let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
+    let (n, layout, excess) = (a.rows(), a.layout(), &a.excess);
+    relax_dots(backend, n, offsets, columns, values, excess, x, b, weights, q, layout, y, sums);
 }
 
 /// Gauss–Seidel over the colours, forwards or backwards; w is 1 over the diagonal.
