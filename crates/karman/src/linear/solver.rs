@@ -136,6 +136,20 @@ impl<T: Real> Solver<T> {
         Ok(Ok(solver))
     }
 
+    /// The solver of another operator of as many unknowns that its preconditioner suits as it is: one near
+    /// a multiple of its own.
+    ///
+    /// # Errors
+    /// As for [`Solver::with_preconditioner`].
+    pub fn for_operator(self, operator: Box<dyn Operator<T>>) -> Result<Self, LinearError> {
+        let Solver { backend, params, state, recordings, asked, reason, .. } = self;
+        let State { system, method } = state;
+        drop((recordings, method));
+        let preconditioner = system.preconditioner;
+        let solver = Self::with_preconditioner(&backend, operator, preconditioner, &params)?;
+        Ok(Solver { asked, reason, ..solver })
+    }
+
     /// The interpolations of its preconditioner, where that has some. `near` has the pattern of the
     /// matrix that it was made from.
     ///

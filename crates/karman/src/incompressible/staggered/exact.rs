@@ -8,15 +8,17 @@
 //! Source: Chang, Giraldo & Perot, J. Comput. Phys. 180 (2002) 183.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::StaggeredOperator;
+use super::{StaggeredOperator, curl_curl};
 use super::potential::{PotentialOperator, PotentialScratch, Potentials, Ties};
 use super::remainder::Remainder;
-use super::step::{Staggered, by_jacobi};
+use super::step::Staggered;
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::incompressible::flow::Flow;
 use crate::incompressible::scheme::Formula;
 use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
-use crate::linear::{Operator, Params, SolveOutcome, Solver};
+use crate::linear::{
+    Operator, Params, Preconditioner, PreconditionerKind, SolveOutcome, Solver,
+};
 use crate::mesh::Mesh;
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -44,16 +46,20 @@ pub(in crate::incompressible) struct Exact<F: Real> {
     /// Whether the fluxes of the boundary change.
     varies: bool,
     is_plane: bool,
+    params: Params,
+    /// What the first solver takes in space, where that is multigrid.
+    preconditioner: Option<Box<dyn Preconditioner<F>>>,
     solver: Option<(f64, f64, Solver<F>, StaggeredOperator<F>)>,
 }
 
 impl<F: Real> Exact<F> {
     pub(in crate::incompressible) fn new(
-        backend: &Backend,
         mesh: &Mesh,
         staggered: &Staggered<F>,
         (conditions, held): (&[FlowCondition], &[u32]),
+        params: &Params,
     ) -> Result<Self, IncompressibleError> {
+        let backend = staggered.faces.backend();
         if !mesh.joins.is_empty() && mesh.joins.len() >= mesh.dimension {
             return Err(IncompressibleError::NoBoundary);
         }
@@ -68,7 +74,17 @@ impl<F: Real> Exact<F> {
             FlowCondition::ConvectiveOutlet => true,
             _ => false,
         };
+        let is_plane = mesh.dimension == 2;
+        let params = if is_plane { params.clone() } else { curl_curl::suited(params) };
+        let preconditioner = match &params.preconditioner {
+            PreconditionerKind::Amg(amg) if !is_plane => {
+                Some(curl_curl::multigrid(mesh, &staggered.faces, &potentials, amg)?)
+            }
+            _ => None,
+        };
         Ok(Exact {
+            preconditioner,
+            params,
             scratch: potentials.scratch(),
             potentials: Arc::new(potentials),
             remainder: Remainder::new(backend, mesh, held),
@@ -80,7 +96,7 @@ impl<F: Real> Exact<F> {
             circulation: backend.zeros(n_edges),
             momentum: backend.zeros(n_faces),
             varies: conditions.iter().any(changes),
-            is_plane: mesh.dimension == 2,
+            is_plane,
             solver: None,
         })
     }
@@ -183,14 +199,22 @@ impl<F: Real> Flow<F> {
         if !made.is_some_and(|(s, t, ..)| (*s, *t) == (shift, theta)) {
             let factors = (shift, theta * self.viscosity);
             let potentials = exact.potentials.clone();
-            let near = Arc::new(potentials.near(shift, exact.is_plane)?);
-            // In space C E has all gradients for a null space, which multigrid for scalars does not bear.
-            let params: Params = match exact.is_plane {
-                true => self.numerics.momentum.clone(),
-                false => by_jacobi(&self.numerics.momentum),
+            // In space one preconditioner serves any shift.
+            let factor = if exact.is_plane { shift } else { 1.0 };
+            let operator = Box::new(PotentialOperator::new(potentials.clone(), factors));
+            let (backend, params) = (&self.backend, &exact.params);
+            let solver = match (exact.solver.take(), exact.preconditioner.take()) {
+                (Some((_, _, solver, _)), _) if !exact.is_plane => {
+                    solver.for_operator(operator)?
+                }
+                (_, Some(preconditioner)) => {
+                    Solver::with_preconditioner(backend, operator, preconditioner, params)?
+                }
+                _ => {
+                    let near = Some(Arc::new(potentials.near(factor, exact.is_plane)?));
+                    Solver::with_operator(backend, operator, near, params)?
+                }
             };
-            let operator = Box::new(PotentialOperator::new(potentials, factors));
-            let solver = Solver::with_operator(&self.backend, operator, Some(near), &params)?;
             let (faces, rotation) = (staggered.faces.clone(), staggered.rotation.clone());
             let momentum = StaggeredOperator::new(faces, rotation, factors);
             exact.solver = Some((shift, theta, solver, momentum));

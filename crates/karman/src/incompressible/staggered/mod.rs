@@ -15,6 +15,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
+mod curl_curl;
 mod exact;
 mod inner_product;
 mod joined;

@@ -225,10 +225,10 @@ const SEGMENT: usize = 32;
 
 /// The potentials on a backend.
 pub(super) struct Potentials<F: Real> {
-    backend: Backend,
-    rotation: Arc<Rotation<F>>,
+    pub backend: Backend,
+    pub rotation: Arc<Rotation<F>>,
     /// Cᵀ M C: `[n_edges]` squared.
-    stiffness: Matrix<F>,
+    pub stiffness: Matrix<F>,
     free: Buffer<u32>,
     /// Edges that share unknowns, and which, counted from the first shared one.
     tied_edges: Buffer<u32>,
@@ -240,7 +240,7 @@ pub(super) struct Potentials<F: Real> {
     /// Segments of each shared unknown, and the unknowns.
     sums: Buffer<u32>,
     shared: Buffer<u32>,
-    ties: Ties,
+    pub ties: Ties,
 }
 
 /// Sums of segments.
