@@ -136,18 +136,12 @@ impl<T: Real> Solver<T> {
         Ok(Ok(solver))
     }
 
-    /// The solver of another operator of as many unknowns that its preconditioner suits as it is: one near
-    /// a multiple of its own.
-    ///
-    /// # Errors
-    /// As for [`Solver::with_preconditioner`].
-    pub fn for_operator(self, operator: Box<dyn Operator<T>>) -> Result<Self, LinearError> {
-        let Solver { backend, params, state, recordings, asked, reason, .. } = self;
-        let State { system, method } = state;
-        drop((recordings, method));
-        let preconditioner = system.preconditioner;
-        let solver = Self::with_preconditioner(&backend, operator, preconditioner, &params)?;
-        Ok(Solver { asked, reason, ..solver })
+    /// Its preconditioner, for another solver of as many unknowns.
+    pub fn into_preconditioner(self) -> Box<dyn Preconditioner<T>> {
+        let Solver { state, recordings, .. } = self;
+        // Recordings point into the state.
+        drop(recordings);
+        state.system.preconditioner
     }
 
     /// The interpolations of its preconditioner, where that has some. `near` has the pattern of the

@@ -8,17 +8,16 @@
 //! Source: Chang, Giraldo & Perot, J. Comput. Phys. 180 (2002) 183.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::{StaggeredOperator, curl_curl};
 use super::potential::{PotentialOperator, PotentialScratch, Potentials, Ties};
 use super::remainder::Remainder;
+use super::shared::with_shared;
 use super::step::Staggered;
+use super::{StaggeredOperator, curl_curl};
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::incompressible::flow::Flow;
 use crate::incompressible::scheme::Formula;
 use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
-use crate::linear::{
-    Operator, Params, Preconditioner, PreconditionerKind, SolveOutcome, Solver,
-};
+use crate::linear::{Operator, Params, Preconditioner, PreconditionerKind, SolveOutcome, Solver};
 use crate::mesh::Mesh;
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -68,7 +67,7 @@ impl<F: Real> Exact<F> {
         let (n_faces, n_edges) = (mesh.n_faces(), rotation.host.topology.n_edges);
         let unknowns = ties.unknowns();
         tracing::debug!("{} potentials, {} of pieces or loops", unknowns, ties.tied.len());
-        let potentials = Potentials::new(&staggered.faces, rotation, ties)?;
+        let potentials = Arc::new(Potentials::new(&staggered.faces, rotation, ties)?);
         let changes = |condition: &FlowCondition| match condition {
             FlowCondition::Velocity(value) => value.iter().any(|v| v.depends_on_time()),
             FlowCondition::ConvectiveOutlet => true,
@@ -78,7 +77,8 @@ impl<F: Real> Exact<F> {
         let params = if is_plane { params.clone() } else { curl_curl::suited(params) };
         let preconditioner = match &params.preconditioner {
             PreconditionerKind::Amg(amg) if !is_plane => {
-                Some(curl_curl::multigrid(mesh, &staggered.faces, &potentials, amg)?)
+                let multigrid = curl_curl::multigrid(mesh, &staggered.faces, &potentials, amg)?;
+                Some(with_shared(multigrid, &potentials, params.method)?)
             }
             _ => None,
         };
@@ -86,7 +86,7 @@ impl<F: Real> Exact<F> {
             preconditioner,
             params,
             scratch: potentials.scratch(),
-            potentials: Arc::new(potentials),
+            potentials,
             remainder: Remainder::new(backend, mesh, held),
             base: backend.zeros(n_faces),
             value: backend.zeros(unknowns),
@@ -200,17 +200,16 @@ impl<F: Real> Flow<F> {
             let factors = (shift, theta * self.viscosity);
             let potentials = exact.potentials.clone();
             // In space one preconditioner serves any shift.
-            let factor = if exact.is_plane { shift } else { 1.0 };
+            let kept = match exact.solver.take() {
+                Some((_, _, solver, _)) if !exact.is_plane => Some(solver.into_preconditioner()),
+                _ => exact.preconditioner.take(),
+            };
             let operator = Box::new(PotentialOperator::new(potentials.clone(), factors));
             let (backend, params) = (&self.backend, &exact.params);
-            let solver = match (exact.solver.take(), exact.preconditioner.take()) {
-                (Some((_, _, solver, _)), _) if !exact.is_plane => {
-                    solver.for_operator(operator)?
-                }
-                (_, Some(preconditioner)) => {
-                    Solver::with_preconditioner(backend, operator, preconditioner, params)?
-                }
-                _ => {
+            let solver = match kept {
+                Some(kept) => Solver::with_preconditioner(backend, operator, kept, params)?,
+                None => {
+                    let factor = if exact.is_plane { shift } else { 1.0 };
                     let near = Some(Arc::new(potentials.near(factor, exact.is_plane)?));
                     Solver::with_operator(backend, operator, near, params)?
                 }

@@ -22,6 +22,7 @@ mod joined;
 mod potential;
 mod remainder;
 mod rotation;
+mod shared;
 mod step;
 
 pub(super) use exact::Exact;

@@ -239,7 +239,7 @@ pub(super) struct Potentials<F: Real> {
     segment_items: Buffer<u32>,
     /// Segments of each shared unknown, and the unknowns.
     sums: Buffer<u32>,
-    shared: Buffer<u32>,
+    pub shared: Buffer<u32>,
     pub ties: Ties,
 }
 
