@@ -110,7 +110,7 @@ impl DualEdges {
             let of_face = |item: &u32| topology.face_to_edges.of(index_of(*item));
             let items = mesh.cell_to_faces.of(cell);
             // Each edge of the cell is a side of two of its faces.
-            let sides = items.iter().map(|item| of_face(item).len()).fold(0, |a, b| a + b);
+            let sides: usize = items.iter().map(|item| of_face(item).len()).sum();
             let share = 3.0 * F::widen(volume) / sides as f64;
             let edges = items.iter().flat_map(of_face).map(|item| index_of(*item));
             edges.for_each(|edge| weights[edge] += share / dot(along[edge], along[edge]));

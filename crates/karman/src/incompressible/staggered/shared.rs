@@ -97,7 +97,7 @@ impl<F: Real> Preconditioner<F> for SharedPotentials<F> {
     }
 
     fn bytes(&self) -> usize {
-        self.inner.bytes() + self.modes.iter().map(|mode| 5 * mode.bytes()).fold(0, |a, b| a + b)
+        self.inner.bytes() + self.modes.iter().map(|mode| 5 * mode.bytes()).sum::<usize>()
     }
 }
 
