@@ -25,7 +25,7 @@ use crate::backend::{Backend, Buffer, View, blas};
 use crate::diffusion::narrow;
 use crate::linear::amg::HierarchyPrecision;
 use crate::linear::{
-    Amg, AmgParams, HierarchyReport, LinearError, Matrix, Method, Params, Preconditioner,
+    Amg, AmgParams, HierarchyReport, Jacobi, LinearError, Matrix, Method, Params, Preconditioner,
     PreconditionerKind,
 };
 use crate::mesh::geometry::{dot, norm, subtract};
@@ -60,7 +60,12 @@ pub(super) fn multigrid<F: Real>(
     params: &AmgParams,
 ) -> Result<Box<dyn Preconditioner<F>>, LinearError> {
     let edges = DualEdges::new(mesh, faces, potentials)?;
-    Ok(match (faces.is_diagonal, params.precision) {
+    let is_straight = faces.is_diagonal && edges.meet_at_right_angles();
+    if potentials.ties.unknowns() == 0 || !is_straight && edges.is_held.iter().all(|held| *held) {
+        // A layer between walls has no node for the auxiliary space.
+        return Ok(Box::new(Jacobi::<F>::new(&potentials.near(1.0, false)?)?));
+    }
+    Ok(match (is_straight, params.precision) {
         (true, HierarchyPrecision::Single) => {
             Box::new(GaugedPotential::<F, f32>::new(&edges, potentials, params)?)
         }
@@ -75,6 +80,9 @@ pub(super) fn multigrid<F: Real>(
         }
     })
 }
+
+/// How far the square of a cosine may be from 0 or 1.
+const STRAIGHT: f64 = 1e-9;
 
 /// What edges and nodes have of the cells around them, on the host.
 struct DualEdges {
@@ -131,6 +139,18 @@ impl DualEdges {
         let edges = self.around.of(node).iter().map(|item| index_of(*item));
         let parts = edges.map(|e| self.weights[e] * dot(self.along[e], self.along[e]) / 6.0);
         parts.fold(0.0, |sum, part| sum + part)
+    }
+
+    /// Whether the edges at each node are parallel or normal to each other, as those of bricks are.
+    fn meet_at_right_angles(&self) -> bool {
+        let is_straight = |a: Vector, b: Vector| {
+            let square = dot(a, b).powi(2) / (dot(a, a) * dot(b, b));
+            !(STRAIGHT..=1.0 - STRAIGHT).contains(&square)
+        };
+        (0..self.is_held.len()).all(|node| {
+            let along = || self.around.of(node).iter().map(|item| self.along[index_of(*item)]);
+            along().all(|a| along().all(|b| is_straight(a, b)))
+        })
     }
 
     /// Whether two edges of bricks are parallel.

@@ -59,10 +59,13 @@ fn stream() -> Option<FlowCondition> {
     Some(FlowCondition::Velocity(speed))
 }
 
+fn lid(name: &str) -> Option<FlowCondition> {
+    if name == "ymax" { stream() } else { None }
+}
+
 /// A lid-driven cavity at Re 1000.
 #[test]
 fn iterations_in_space_hardly_grow() {
-    let lid = |name: &str| if name == "ymax" { stream() } else { None };
     for (element, jitter, sizes, most) in [
         (Element::Hexahedron, 0.0, [8, 16, 24], 16),
         (Element::Hexahedron, 0.15, [4, 8, 16], 26),
@@ -110,5 +113,22 @@ fn pieces_loops_and_joined_edges_bear_multigrid() {
             eprintln!("{what}: Jacobi and multigrid {iterations:?}");
             assert!(iterations[1] <= most, "{what}: {iterations:?}");
         }
+    }
+}
+
+/// All nodes are at walls.
+#[test]
+fn a_layer_between_walls_is_solved_too() {
+    for element in [Element::Hexahedron, Element::Tetrahedron, Element::Prism] {
+        let layer = BoxParams {
+            size: vec![1.0, 1.0, 0.1],
+            cells: vec![8, 8, 1],
+            element: Some(element),
+            ..BoxParams::default()
+        };
+        let mesh = Mesh::new(layer.generate().unwrap(), &MeshOptions::default()).unwrap();
+        let iterations = both(&mesh, &at_rest(&mesh, [0.0; 3], lid), 8);
+        eprintln!("layer, {element:?}: Jacobi and multigrid {iterations:?}");
+        assert!(iterations[1] <= iterations[0], "{element:?}: {iterations:?}");
     }
 }
