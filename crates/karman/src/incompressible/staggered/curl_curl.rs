@@ -5,17 +5,16 @@
 //!
 //! On bricks w and N are exact and K = H + w G N⁻¹ Gᵀ w couples parallel edges alone, as the Laplacian of a
 //! grid: multigrid for scalars suits it. A right-hand side b orthogonal to gradients has one solution of
-//! K x = b, which solves H x = b too: from Gᵀ K x = 0 follows Gᵀ w x = 0. Source: Bossavit, Computational
-//! Electromagnetism (1998), §6.3 (the gauge); Hodge Laplacian.
+//! K x = b, which solves H x = b too: from Gᵀ K x = 0 follows Gᵀ w x = 0. Source: the Hodge Laplacian, Arnold,
+//! Falk & Winther, Acta Numer. 15 (2006) 1.
 //!
 //! Elsewhere it is an auxiliary space: z = ω d r + Σ_k Π_k L⁻¹ Π_kᵀ r, (Π_k v) at an edge from a to b being
 //! ½ t_k (v_a + v_b), L = Gᵀ w G by a cycle of multigrid, d Jacobi's with the ℓ1 norms of the rows. A
 //! correction in G, which Maxwell's equations want, would be lost here. Source: Hiptmair & Xu, SIAM J. Numer.
-//! Anal. 45 (2007) 2483, §7; Kolev & Vassilevski, J. Comput. Math. 27 (2009) 604.
+//! Anal. 45 (2007) 2483; Kolev & Vassilevski, J. Comput. Math. 27 (2009) 604.
 //!
 //! Potentials vanish where fluxes are held: nodes there are no unknowns of L, nor has G their columns. What
-//! pieces and loops share is left to Jacobi. Viscous terms are not seen: they lie in M⁻¹'s place,
-//! H (shift + θ ν W H).
+//! pieces and loops share is left to Jacobi. Of H (shift + θ ν W H) the viscous part is not seen.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::StaggeredFaces;
