@@ -182,7 +182,7 @@ impl<F: Real> Flow<F> {
         }
         let exact = match (numerics.arrangement, &staggered) {
             (Arrangement::Exact, Some(staggered)) => {
-                Some(Exact::new(backend, mesh, staggered, (conditions, &held))?)
+                Some(Exact::new(mesh, staggered, (conditions, &held), &numerics.momentum)?)
             }
             _ => None,
         };

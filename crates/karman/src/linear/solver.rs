@@ -138,6 +138,14 @@ impl<T: Real> Solver<T> {
         Ok(Ok(solver))
     }
 
+    /// Its preconditioner, for another solver of as many unknowns.
+    pub fn into_preconditioner(self) -> Box<dyn Preconditioner<T>> {
+        let Solver { state, recordings, .. } = self;
+        // Recordings point into the state.
+        drop(recordings);
+        state.system.preconditioner
+    }
+
     /// The interpolations of its preconditioner, where that has some. `near` has the pattern of the
     /// matrix that it was made from.
     ///

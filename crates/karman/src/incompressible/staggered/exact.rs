@@ -8,15 +8,16 @@
 //! Source: Chang, Giraldo & Perot, J. Comput. Phys. 180 (2002) 183.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::StaggeredOperator;
 use super::potential::{PotentialOperator, PotentialScratch, Potentials, Ties};
 use super::remainder::Remainder;
-use super::step::{Staggered, by_jacobi};
+use super::shared::with_shared;
+use super::step::Staggered;
+use super::{StaggeredOperator, curl_curl};
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::incompressible::flow::Flow;
 use crate::incompressible::scheme::Formula;
 use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
-use crate::linear::{Operator, Params, SolveOutcome, Solver};
+use crate::linear::{Operator, Params, Preconditioner, PreconditionerKind, SolveOutcome, Solver};
 use crate::mesh::Mesh;
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -44,16 +45,20 @@ pub(in crate::incompressible) struct Exact<F: Real> {
     /// Whether the fluxes of the boundary change.
     varies: bool,
     is_plane: bool,
+    params: Params,
+    /// What the first solver takes in space, where that is multigrid.
+    preconditioner: Option<Box<dyn Preconditioner<F>>>,
     solver: Option<(f64, f64, Solver<F>, StaggeredOperator<F>)>,
 }
 
 impl<F: Real> Exact<F> {
     pub(in crate::incompressible) fn new(
-        backend: &Backend,
         mesh: &Mesh,
         staggered: &Staggered<F>,
         (conditions, held): (&[FlowCondition], &[u32]),
+        params: &Params,
     ) -> Result<Self, IncompressibleError> {
+        let backend = staggered.faces.backend();
         if !mesh.joins.is_empty() && mesh.joins.len() >= mesh.dimension {
             return Err(IncompressibleError::NoBoundary);
         }
@@ -62,15 +67,26 @@ impl<F: Real> Exact<F> {
         let (n_faces, n_edges) = (mesh.n_faces(), rotation.host.topology.n_edges);
         let unknowns = ties.unknowns();
         tracing::debug!("{} potentials, {} of pieces or loops", unknowns, ties.tied.len());
-        let potentials = Potentials::new(&staggered.faces, rotation, ties)?;
+        let potentials = Arc::new(Potentials::new(&staggered.faces, rotation, ties)?);
         let changes = |condition: &FlowCondition| match condition {
             FlowCondition::Velocity(value) => value.iter().any(|v| v.depends_on_time()),
             FlowCondition::ConvectiveOutlet => true,
             _ => false,
         };
+        let is_plane = mesh.dimension == 2;
+        let params = if is_plane { params.clone() } else { curl_curl::suited(params) };
+        let preconditioner = match &params.preconditioner {
+            PreconditionerKind::Amg(amg) if !is_plane => {
+                let multigrid = curl_curl::multigrid(mesh, &staggered.faces, &potentials, amg)?;
+                Some(with_shared(multigrid, &potentials, params.method)?)
+            }
+            _ => None,
+        };
         Ok(Exact {
+            preconditioner,
+            params,
             scratch: potentials.scratch(),
-            potentials: Arc::new(potentials),
+            potentials,
             remainder: Remainder::new(backend, mesh, held),
             base: backend.zeros(n_faces),
             value: backend.zeros(unknowns),
@@ -80,7 +96,7 @@ impl<F: Real> Exact<F> {
             circulation: backend.zeros(n_edges),
             momentum: backend.zeros(n_faces),
             varies: conditions.iter().any(changes),
-            is_plane: mesh.dimension == 2,
+            is_plane,
             solver: None,
         })
     }
@@ -183,14 +199,21 @@ impl<F: Real> Flow<F> {
         if !made.is_some_and(|(s, t, ..)| (*s, *t) == (shift, theta)) {
             let factors = (shift, theta * self.viscosity);
             let potentials = exact.potentials.clone();
-            let near = Arc::new(potentials.near(shift, exact.is_plane)?);
-            // In space C E has all gradients for a null space, which multigrid for scalars does not bear.
-            let params: Params = match exact.is_plane {
-                true => self.numerics.momentum.clone(),
-                false => by_jacobi(&self.numerics.momentum),
+            // In space one preconditioner serves any shift.
+            let kept = match exact.solver.take() {
+                Some((_, _, solver, _)) if !exact.is_plane => Some(solver.into_preconditioner()),
+                _ => exact.preconditioner.take(),
             };
-            let operator = Box::new(PotentialOperator::new(potentials, factors));
-            let solver = Solver::with_operator(&self.backend, operator, Some(near), &params)?;
+            let operator = Box::new(PotentialOperator::new(potentials.clone(), factors));
+            let (backend, params) = (&self.backend, &exact.params);
+            let solver = match kept {
+                Some(kept) => Solver::with_preconditioner(backend, operator, kept, params)?,
+                None => {
+                    let factor = if exact.is_plane { shift } else { 1.0 };
+                    let near = Some(Arc::new(potentials.near(factor, exact.is_plane)?));
+                    Solver::with_operator(backend, operator, near, params)?
+                }
+            };
             let (faces, rotation) = (staggered.faces.clone(), staggered.rotation.clone());
             let momentum = StaggeredOperator::new(faces, rotation, factors);
             exact.solver = Some((shift, theta, solver, momentum));

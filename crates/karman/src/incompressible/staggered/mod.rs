@@ -16,12 +16,14 @@
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
 mod classes;
+mod curl_curl;
 mod exact;
 mod inner_product;
 mod joined;
 mod potential;
 mod remainder;
 mod rotation;
+mod shared;
 mod step;
 
 pub(super) use exact::Exact;

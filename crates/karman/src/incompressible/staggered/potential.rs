@@ -215,10 +215,10 @@ const SEGMENT: usize = 32;
 
 /// The potentials on a backend.
 pub(super) struct Potentials<F: Real> {
-    backend: Backend,
-    rotation: Arc<Rotation<F>>,
+    pub backend: Backend,
+    pub rotation: Arc<Rotation<F>>,
     /// Cᵀ M C: `[n_edges]` squared.
-    stiffness: Matrix<F>,
+    pub stiffness: Matrix<F>,
     free: Buffer<u32>,
     /// Edges that share unknowns, and which, counted from the first shared one.
     tied_edges: Buffer<u32>,
@@ -229,8 +229,8 @@ pub(super) struct Potentials<F: Real> {
     segment_items: Buffer<u32>,
     /// Segments of each shared unknown, and the unknowns.
     sums: Buffer<u32>,
-    shared: Buffer<u32>,
-    ties: Ties,
+    pub shared: Buffer<u32>,
+    pub ties: Ties,
 }
 
 /// Sums of segments.

@@ -192,7 +192,6 @@ fn the_exact_step_leaves_no_divergence_at_any_tolerance() {
     for (dimension, pulsing, convective) in
         [(2, false, false), (2, true, false), (2, false, true), (3, false, false)]
     {
-        // In space multigrid is not for a potential, whatever is asked for.
         let momentum = if pulsing { plain.clone() } else { multigrid.clone() };
         let numerics = Numerics { momentum, ..numerics.clone() };
         let channel = CylinderInChannelParams {
