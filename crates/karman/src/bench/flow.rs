@@ -7,7 +7,7 @@ use crate::incompressible::{
     Arrangement, Convection, Flow, FlowCondition, IncompressibleError, Numerics,
     PressureCorrection, Problem, Scheme,
 };
-use crate::linear::{AmgParams, Params, PreconditionerKind};
+use crate::linear::{AmgParams, Params, PreconditionerKind, SolveOutcome};
 use crate::mesh::generate::{BoxParams, Element};
 use crate::mesh::{Geometry, Mesh, MeshOptions};
 use std::sync::Arc;
@@ -20,14 +20,15 @@ const WARM_UP: usize = 5;
 /// # Errors
 /// [`BenchError`] where the mesh cannot be made, a step fails, or the device failed.
 pub fn flow(bench: &mut Bench, cells: usize) -> Result<(), BenchError> {
+    let tetrahedra = TetrahedronMesh::new(bench.backend, cells)?;
+    let arrangement = Arrangement::Collocated;
+    steps(bench, "tetrahedra", &tetrahedra.mesh, &tetrahedra.geometry, arrangement)?;
+    drop(tetrahedra);
     let (bricks, sizes) = brick_mesh(bench, cells)?;
     for arrangement in [Arrangement::Collocated, Arrangement::Staggered, Arrangement::Exact] {
         steps(bench, "bricks", &bricks, &sizes, arrangement)?;
     }
-    drop((bricks, sizes));
-    let tetrahedra = TetrahedronMesh::new(bench.backend, cells)?;
-    let arrangement = Arrangement::Collocated;
-    steps(bench, "tetrahedra", &tetrahedra.mesh, &tetrahedra.geometry, arrangement)
+    Ok(())
 }
 
 fn brick_mesh(bench: &Bench, cells: usize) -> Result<(Mesh, Geometry), BenchError> {
@@ -72,13 +73,16 @@ fn steps(
         pressure_correction: PressureCorrection::IncrementalRotational,
         nonorthogonal_correctors: 0,
         pressure: Params { preconditioner: amg, ..params.clone() },
-        momentum: params,
+        momentum: match arrangement {
+            Arrangement::Exact => Params { preconditioner: amg, ..params },
+            Arrangement::Collocated | Arrangement::Staggered => params,
+        },
     };
     let n = mesh.n_cells();
     let name = match arrangement {
-        Arrangement::Collocated => format!("step, {elements}"),
-        Arrangement::Staggered => format!("step, staggered, {elements}"),
-        Arrangement::Exact => format!("step, exact, {elements}"),
+        Arrangement::Collocated => elements.to_owned(),
+        Arrangement::Staggered => format!("staggered, {elements}"),
+        Arrangement::Exact => format!("exact, {elements}"),
     };
     let made = super::on_threads(backend, || -> Result<_, IncompressibleError> {
         let mut flow = Flow::<f64>::new(backend, mesh, geometry, &problem, &numerics)?;
@@ -90,11 +94,36 @@ fn steps(
         Ok((flow, step))
     });
     let (mut flow, step) = made?;
+    let mut reports = vec![];
     let mut failed = None;
-    bench.time(&name, "f64", n, 0.0, |_| {
-        if let Err(error) = flow.step(step) {
-            failed.get_or_insert(error);
-        }
+    bench.time(&format!("step, {name}"), "f64", n, 0.0, |_| match flow.step(step) {
+        Ok(report) => reports.push(report),
+        Err(error) => _ = failed.get_or_insert(error),
     })?;
-    failed.map_or(Ok(()), |error| Err(error.into()))
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    let bytes = flow.pressure_bytes_per_iteration() as f64;
+    solves(bench, &format!("  predictor, {name}"), n, 0.0, reports.iter().map(|r| &r.momentum));
+    solves(bench, &format!("  pressure, {name}"), n, bytes, reports.iter().map(|r| &r.pressure));
+    Ok(())
+}
+
+/// Adds the median of some solves, of which an iteration moves `bytes`. On a device they begin with what was
+/// enqueued before.
+fn solves<'a>(
+    bench: &mut Bench,
+    name: &str,
+    n: usize,
+    bytes: f64,
+    solves: impl Iterator<Item = &'a SolveOutcome>,
+) {
+    let mut all: Vec<_> = solves.map(|solve| (solve.seconds, solve.iterations)).collect();
+    let Some((first, _)) = all.first().copied() else { return };
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (seconds, iterations) = all[all.len() / 2];
+    bench.add(name, "f64", n, bytes * iterations as f64, [first, seconds]);
+    if let Some(row) = bench.rows.last_mut() {
+        row.iterations = Some(iterations);
+    }
 }

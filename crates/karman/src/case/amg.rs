@@ -14,8 +14,8 @@ pub struct AmgParameters {
     /// How coarse unknowns are chosen; default `pmis`.
     pub coarsening: Coarsening,
     /// Passes of matching that make the first coarse level (`pmis`) or every one (`aggregation`), each
-    /// of which halves the unknowns: 0 to 4; default 1, with `aggregation` 3.
-    pub pairing: usize,
+    /// of which halves the unknowns: 0 to 4; default 1 in space, 0 in a plane, 3 with `aggregation`.
+    pub pairing: Option<usize>,
     /// θ: j is strong for i where −a_ij ≥ θ max_k(−a_ik); 0 to 1, default 0.25.
     pub strength: f64,
     /// Couplings of coarse matrices below this share of the largest of their row go to the diagonals;
@@ -53,7 +53,7 @@ impl Default for AmgParameters {
     fn default() -> Self {
         Self {
             coarsening: Coarsening::Pmis,
-            pairing: 1,
+            pairing: None,
             strength: 0.25,
             drop_tolerance: 0.1,
             max_levels: 25,
@@ -191,9 +191,8 @@ pub(crate) fn check(file: Option<&Spanned<AmgFile>>) -> Result<AmgParameters, Pr
     }
     let coarsening = keys.coarsening.unwrap_or(defaults.coarsening);
     let pairing = match &keys.pairing {
-        None if coarsening == Coarsening::Aggregation => 3,
-        None => defaults.pairing,
-        Some(file) if *file.get_ref() <= 4 => *file.get_ref(),
+        None => None,
+        Some(file) if *file.get_ref() <= 4 => Some(*file.get_ref()),
         Some(file) => {
             let message = format!("`pairing` must be from 0 to 4, not {}", file.get_ref());
             return Err(Problem::at(file.span(), message));

@@ -595,6 +595,11 @@ impl<F: Real> Flow<F> {
         &self.flux
     }
 
+    /// Bytes an iteration of the pressure's solver moves, for reports.
+    pub fn pressure_bytes_per_iteration(&self) -> usize {
+        self.pressure.bytes_per_iteration()
+    }
+
     /// What the solver of the pressure is.
     pub fn pressure_setup(&self) -> &SolverSetup {
         &self.pressure.setup

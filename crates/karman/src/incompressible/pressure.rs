@@ -190,6 +190,12 @@ impl<F: Real> Pressure<F> {
         self.correct(faces, volume, flux)
     }
 
+    /// Bytes an iteration moves.
+    pub(super) fn bytes_per_iteration(&self) -> usize {
+        let vectors = 2 * self.psi.bytes();
+        self.solver.bytes_per_iteration(self.matrix.bytes() + vectors)
+    }
+
     /// Forgets earlier projections, of which none is a guess of the next.
     pub(super) fn forget(&mut self) {
         let (n, zero) = (self.psi.len(), F::literal(0.0));

@@ -84,7 +84,8 @@ impl<F: Real> HeatRun<F> {
         };
         let heat = Heat::new(backend, mesh, geometry, problem)?;
         let corrected = discretization == Discretization::Cell { corrected: true };
-        let systems = Systems { corrected, steady: case.is_steady() };
+        let plane = mesh.dimension == 2;
+        let systems = Systems { corrected, steady: case.is_steady(), plane };
         let params = linear::params(&case.linear_solver, systems);
         let march = case.time.as_ref().and_then(|time| {
             let TimeMethod::Heat(method) = time.method else { return None };

@@ -78,7 +78,7 @@ impl<F: Real> FlowRun<F> {
             pressure: Arc::new(flow_case.initial_pressure.clone()),
             thermal: flow_case.thermal.as_ref().map(|thermal| self::thermal(thermal, mesh)),
         };
-        let numerics = numerics(case, flow_case)?;
+        let numerics = numerics(case, flow_case, mesh.dimension == 2)?;
         let flow = Flow::new(backend, mesh, geometry, &problem, &numerics)?;
         let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
         let place = (mesh, geometry);
@@ -136,13 +136,17 @@ fn thermal(case: &ThermalCase, mesh: &Mesh) -> ThermalProblem {
     }
 }
 
-fn numerics(case: &Case, flow: &IncompressibleCase) -> Result<Numerics, SimulationError> {
+fn numerics(
+    case: &Case,
+    flow: &IncompressibleCase,
+    plane: bool,
+) -> Result<Numerics, SimulationError> {
     let scheme = match case.time.as_ref().map(|time| time.method) {
         Some(TimeMethod::Flow(FlowTimeMethod::Ab2Cn)) => Scheme::Ab2Cn,
         Some(TimeMethod::Flow(FlowTimeMethod::Rk3)) => Scheme::Rk3,
         _ => Scheme::Bdf2,
     };
-    let systems = Systems { corrected: false, steady: false };
+    let systems = Systems { corrected: false, steady: false, plane };
     Ok(Numerics {
         arrangement: match flow.scheme {
             FlowScheme::Staggered => Arrangement::Staggered,

@@ -16,6 +16,8 @@ pub(super) struct Systems {
     pub corrected: bool,
     /// Whether there is one, and not one a step.
     pub steady: bool,
+    /// Whether the mesh is one of a plane.
+    pub plane: bool,
 }
 
 /// What `auto` means here: conjugate gradients for symmetric systems, BiCGStab for corrected ones,
@@ -23,8 +25,8 @@ pub(super) struct Systems {
 /// Jacobi, but for steady corrected ones a Chebyshev polynomial, whose products leave the correction
 /// out (on 100 k tetrahedra it took half the time).
 pub(super) fn params(case: &LinearSolverCase, systems: Systems) -> Params {
-    let Systems { corrected, steady } = systems;
-    let amg = amg_params(&case.amg);
+    let Systems { corrected, steady, plane } = systems;
+    let amg = amg_params(&case.amg, plane);
     let uses_amg = matches!(case.preconditioner, Preconditioner::Auto | Preconditioner::Amg);
     let method = match case.method {
         SolverMethod::Auto if corrected => Method::BiCgStab,
@@ -55,8 +57,9 @@ pub(super) fn params(case: &LinearSolverCase, systems: Systems) -> Params {
     }
 }
 
-/// The names of the case as those of the solver.
-fn amg_params(case: &AmgParameters) -> AmgParams {
+/// The names of the case as those of the solver. In a plane rows are short on all levels without pairs, which then cost
+/// iterations and save nothing.
+fn amg_params(case: &AmgParameters, plane: bool) -> AmgParams {
     let sparsification = |s: crate::case::Sparsification| Sparsification {
         beta: s.beta,
         increment: s.increment,
@@ -69,7 +72,11 @@ fn amg_params(case: &AmgParameters) -> AmgParams {
     };
     AmgParams {
         coarsening,
-        pairing: case.pairing,
+        pairing: case.pairing.unwrap_or(match coarsening {
+            Coarsening::Aggregation => 3,
+            _ if plane => 0,
+            _ => AmgParams::default().pairing,
+        }),
         interpolation_entries: if coarsening == Coarsening::Aggregation { 4 } else { 3 },
         strength: case.strength,
         drop_tolerance: case.drop_tolerance,
@@ -128,7 +135,7 @@ mod tests {
 
     #[test]
     fn multigrid_is_done_as_the_case_says() {
-        let plain = Systems { corrected: false, steady: true };
+        let plain = Systems { corrected: false, steady: true, plane: false };
         let of = |case: &LinearSolverCase| params(case, plain);
         let mut case = solver(SolverMethod::Auto, Preconditioner::Amg);
         let default = PreconditionerKind::Amg(AmgParams::default());
@@ -151,8 +158,15 @@ mod tests {
         let amg = AmgParams::default();
         let auto = |polynomial| PreconditionerKind::Auto { amg, polynomial };
         assert_eq!(of(&case).preconditioner, auto(false));
-        let corrected = |steady| Systems { corrected: true, steady };
+        let corrected = |steady| Systems { corrected: true, steady, plane: false };
         assert_eq!(params(&case, corrected(true)).preconditioner, auto(true));
         assert_eq!(params(&case, corrected(false)).preconditioner, auto(false));
+        let pairs = |case: &LinearSolverCase, plane| amg_params(&case.amg, plane).pairing;
+        assert_eq!([false, true].map(|plane| pairs(&case, plane)), [1, 0]);
+        case.amg.pairing = Some(2);
+        assert_eq!(pairs(&case, true), 2);
+        case.amg.pairing = None;
+        case.amg.coarsening = CoarseningCase::Aggregation;
+        assert_eq!(pairs(&case, true), 3);
     }
 }

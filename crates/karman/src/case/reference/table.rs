@@ -164,7 +164,7 @@ pub static SECTIONS: &[Section] = &[
     section("linear_solver", "How the systems of equations of a heat case are solved.", solver_keys!["1e-8"]),
     section("linear_solver.amg", "Algebraic multigrid, with `preconditioner = \"amg\"` or where `auto` picks it.", &[
         key("coarsening", "pmis | ruge_stuben | aggregation", "\"pmis\"", "", "How coarse unknowns are chosen.", "coarsening = \"pmis\""),
-        key("pairing", "whole number from 0 to 4", "1", "", "Passes of matching that make the first coarse level (`pmis`) or each (`aggregation`, 3 by default); each halves the unknowns.", "pairing = 2"),
+        key("pairing", "whole number from 0 to 4", "1, in a plane 0", "", "Passes of matching that make the first coarse level (`pmis`) or each (`aggregation`, 3 by default); each halves the unknowns.", "pairing = 2"),
         key("strength", "number from 0 to 1", "0.25", "", "θ: couplings with −a_ij ≥ θ max(−a_ik) are strong.", "strength = 0.25"),
         key("drop_tolerance", "number ≥ 0, below 1", "0.1", "", "Couplings of coarse matrices below this share of the largest of their row go to the diagonals, as all positive ones do; 0 keeps all.", "drop_tolerance = 0.0"),
         key("max_levels", "whole number ≥ 1", "25", "", "Most levels.", "max_levels = 6"),
