@@ -33,7 +33,7 @@ pub struct AmgParameters {
     pub sweeps: [usize; 2],
     /// The cycle; default `v`.
     pub cycle: Cycle,
-    /// Precision of the stored hierarchy; default `f32`.
+    /// Precision of the stored hierarchy and of the recurrence of conjugate gradients around it; default `f32`.
     pub hierarchy_precision: HierarchyPrecision,
 }
 

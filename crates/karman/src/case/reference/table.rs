@@ -173,7 +173,7 @@ pub static SECTIONS: &[Section] = &[
         key("smoother", "l1_jacobi | chebyshev | gauss_seidel", "\"l1_jacobi\"", "", "The smoother.", "smoother = \"chebyshev\""),
         key("sweeps", "list of 2 whole numbers", "[1, 1]", "", "Sweeps before and after the coarse correction.", "sweeps = [2, 2]"),
         key("cycle", "v | w | f | k", "\"v\"", "", "The cycle.", "cycle = \"w\""),
-        key("hierarchy_precision", "f64 | f32 | f16", "\"f32\"", "", "Precision of the stored hierarchy. `f16` is not available in this version.", "hierarchy_precision = \"f64\""),
+        key("hierarchy_precision", "f64 | f32 | f16", "\"f32\"", "", "Precision of the stored hierarchy; with `f32` conjugate gradients around it keep direction and residual so too, and the solution and what decides in `f64`. `f16` is not available in this version.", "hierarchy_precision = \"f64\""),
     ]),
     section("linear_solver.amg.sparsification", "Dropping of weak couplings of coarse matrices.", &[
         key("beta", "number ≥ 0", "1.0", "", "β on the first coarse level.", "beta = 1.0"),

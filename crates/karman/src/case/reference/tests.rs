@@ -200,7 +200,7 @@ fn documented_defaults_are_the_defaults() {
     let heat = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n[heat]\n[initial]\n\
                 temperature = 1.0\n[time]\nstep = 1.0\nend = 2.0\n[linear_solver]\n\
                 [linear_solver.amg]\n[output]\n[run]\n";
-    assert_eq!(defaults_that_hold(heat), 28);
+    assert_eq!(defaults_that_hold(heat), 27);
     let flow = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n[incompressible]\n\
                 viscosity = 1.0\n[incompressible.thermal]\ndiffusivity = 1.0\n\
                 [incompressible.pressure]\n[incompressible.momentum]\n[initial]\n\

@@ -51,7 +51,7 @@ pub enum Cycle {
 pub enum HierarchyPrecision {
     /// That of the computation.
     Same,
-    /// `f32`.
+    /// `f32`; conjugate gradients of a system whose matrix it was made from keep their recurrence so too.
     #[default]
     Single,
 }
