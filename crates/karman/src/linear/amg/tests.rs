@@ -366,7 +366,7 @@ fn a_recurrence_in_single_precision_costs_hardly_an_iteration() {
             };
             let double = count(HierarchyPrecision::Same, 1.0);
             let mixed = count(HierarchyPrecision::Single, 1.0);
-            println!("{tolerance:e}: {mixed}, in double precision {double}");
+            eprintln!("{tolerance:e}: {mixed}, in double precision {double}");
             assert!(mixed <= double + allowed, "{tolerance}: {mixed}, {double}");
             // The right-hand side is scaled: no number leaves the range of single precision.
             assert_eq!(count(HierarchyPrecision::Single, 2f64.powi(-300)), mixed);
