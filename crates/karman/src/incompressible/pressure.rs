@@ -198,11 +198,9 @@ impl<F: Real> Pressure<F> {
 
     /// Forgets earlier projections, of which none is a guess of the next.
     pub(super) fn forget(&mut self) {
-        let (n, zero) = (self.psi.len(), F::literal(0.0));
-        blas::fill(&self.backend, n, zero, &mut self.psi);
-        blas::fill(&self.backend, n, zero, &mut self.right_hand_side);
+        blas::fill(&self.backend, self.psi.len(), F::literal(0.0), &mut self.psi);
         if let Some(guess) = &mut self.guess {
-            guess.forget(&self.backend);
+            guess.is_new = true;
         }
     }
 
@@ -251,7 +249,7 @@ impl<F: Real> Pressure<F> {
         );
         let mut total: Option<SolveOutcome> = None;
         if let Some(guess) = &mut self.guess {
-            guess.keep(&mut self.right_hand_side);
+            guess.keep(&backend, &mut self.right_hand_side);
         }
         for pass in 0..=self.correctors {
             blas::copy(&backend, n, &self.divergence, &mut self.right_hand_side);

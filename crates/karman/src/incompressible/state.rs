@@ -120,6 +120,7 @@ impl<F: Real> Flow<F> {
         backend.write(&mut self.pressure.value, &read("pressure", n));
         backend.write(&mut self.pressure.psi, &read("pressure_increment", n));
         if let Some(guess) = &mut self.pressure.guess {
+            guess.is_new = steps == 0.0;
             let [last, _] = &mut guess.right_hand_sides;
             let buffers = [&mut guess.before, &mut self.pressure.right_hand_side, last];
             for (name, buffer) in GUESS.iter().zip(buffers) {

@@ -25,6 +25,8 @@ pub struct FirstGuess<T: Real> {
     pub before: Buffer<T>,
     /// b₁, b₂: each `[n]`.
     pub right_hand_sides: [Buffer<T>; 2],
+    /// Whether what was solved so far is of no use: it is cleared when the next system comes.
+    pub is_new: bool,
     sums: Partials,
 }
 
@@ -34,31 +36,29 @@ impl<T: Real> FirstGuess<T> {
         FirstGuess {
             before: backend.zeros(n),
             right_hand_sides: [backend.zeros(n), backend.zeros(n)],
+            is_new: true,
             sums: Partials::new(backend, n, 5),
         }
     }
 
     /// Takes `b` for the right-hand side of the last solution; what it holds then is of no use.
-    pub fn keep(&mut self, b: &mut Buffer<T>) {
-        let [last, before] = &mut self.right_hand_sides;
-        std::mem::swap(last, before);
+    pub fn keep(&mut self, backend: &Backend, b: &mut Buffer<T>) {
+        let FirstGuess { before, right_hand_sides: [last, earlier], is_new, .. } = self;
+        std::mem::swap(last, earlier);
         std::mem::swap(last, b);
+        if std::mem::take(is_new) {
+            for buffer in [before, last, earlier] {
+                blas::fill(backend, buffer.len(), T::literal(0.0), buffer);
+            }
+        }
     }
 
     /// x ← c₁ x + c₂ x₂ for the right-hand side `b`; `x` is the last solution, x₁. `b`, `x`: `[n]`.
     pub fn improve(&mut self, backend: &Backend, b: &Buffer<T>, x: &mut Buffer<T>) {
-        let FirstGuess { before, right_hand_sides: [last, earlier], sums } = self;
+        let FirstGuess { before, right_hand_sides: [last, earlier], sums, .. } = self;
         let n = b.len();
         five_dots(backend, n, b, last, earlier, sums);
         combine_guesses(backend, n, sums, x, before);
-    }
-
-    /// Forgets what was solved. The last solution and its right-hand side, which are not here, are to be set to 0.
-    pub fn forget(&mut self, backend: &Backend) {
-        let [last, before] = &mut self.right_hand_sides;
-        for buffer in [last, before, &mut self.before] {
-            blas::fill(backend, buffer.len(), T::literal(0.0), buffer);
-        }
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
         let mut guess = FirstGuess::<f64>::new(backend, n);
         let (mut b, mut x) = (backend.zeros(n), backend.zeros(n));
         let guessed = at.iter().map(|now| {
-            guess.keep(&mut b);
+            guess.keep(backend, &mut b);
             backend.write(&mut b, now);
             backend.install(|| guess.improve(backend, &b, &mut x));
             let guessed = backend.read(&x).unwrap();
@@ -152,12 +152,12 @@ mod tests {
             let mut guess = FirstGuess::<f64>::new(&backend, 50);
             for seed in 1..4 {
                 let mut b = backend.upload(values(50, seed));
-                guess.keep(&mut b);
+                guess.keep(&backend, &mut b);
             }
-            guess.forget(&backend);
-            let mut zero = backend.zeros(50);
-            guess.keep(&mut zero);
-            let (b, mut x) = (backend.upload(values(50, 4)), backend.zeros(50));
+            guess.is_new = true;
+            let mut last = backend.upload(values(50, 4));
+            guess.keep(&backend, &mut last);
+            let (b, mut x) = (backend.upload(values(50, 5)), backend.zeros(50));
             guess.improve(&backend, &b, &mut x);
             assert!(backend.read(&x).unwrap().iter().all(|x| *x == 0.0));
         }
