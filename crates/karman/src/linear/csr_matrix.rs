@@ -151,28 +151,23 @@ impl<T: Real> CsrMatrix<T> {
         if entries > u32::MAX as usize {
             return Err(LinearError::TooLarge { entries });
         }
-        let mut columns = vec![0; entries];
-        let mut values = vec![T::narrow(0.0); entries];
-        let mut pieces = vec![];
-        let (mut rest_columns, mut rest_values) = (&mut columns[..], &mut values[..]);
-        for first in (0..row_count).step_by(HOST_CHUNK) {
-            let end = (first + HOST_CHUNK).min(row_count);
-            let size = (offsets[end] - offsets[first]) as usize;
-            let (c, more_columns) = rest_columns.split_at_mut(size);
-            let (v, more_values) = rest_values.split_at_mut(size);
-            pieces.push((first..end, c, v));
-            (rest_columns, rest_values) = (more_columns, more_values);
-        }
-        pieces.into_par_iter().for_each(|(rows, columns, values)| {
-            let base = offsets[rows.start];
-            for row in rows {
-                let range = (offsets[row] - base) as usize..(offsets[row + 1] - base) as usize;
-                let (c, v) = (&mut columns[range.clone()], &mut values[range]);
-                fill(row, c, v);
-                sort_row(c, v);
-            }
-        });
+        let sorted = |row: usize, columns: &mut [u32], values: &mut [T]| {
+            fill(row, columns, values);
+            sort_row(columns, values);
+        };
+        let (columns, values) = filled(&offsets, sorted);
         Self::new(column_count, offsets, columns, values)
+    }
+
+    /// The matrix whose row r begins at `offsets[r]` and is what `fill(r, columns, values)` writes, columns
+    /// ascending; known to be right.
+    pub(super) fn trusted_rows(
+        column_count: usize,
+        offsets: Vec<u32>,
+        fill: impl Fn(usize, &mut [u32], &mut [T]) + Sync + Send,
+    ) -> Self {
+        let (columns, values) = filled(&offsets, fill);
+        Self::trusted(column_count, offsets, columns, values)
     }
 
     /// Number of rows.
@@ -211,6 +206,7 @@ impl<T: Real> CsrMatrix<T> {
     }
 
     /// The entries of row `row` in ascending columns.
+    #[inline]
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, T)> + '_ {
         let range = self.offsets[row] as usize..self.offsets[row + 1] as usize;
         let columns = self.columns[range.clone()].iter().map(|c| *c as usize);
@@ -230,7 +226,7 @@ impl<T: Real> CsrMatrix<T> {
     /// Diagonal entries, 0 where one is absent: `[rows]`.
     pub fn diagonal(&self) -> Vec<T> {
         let of_row = |r| self.row(r).find(|(c, _)| *c == r).map_or(T::narrow(0.0), |(_, v)| v);
-        (0..self.rows()).map(of_row).collect()
+        (0..self.rows()).into_par_iter().with_min_len(HOST_CHUNK).map(of_row).collect()
     }
 
     /// Aᵀ.
@@ -262,7 +258,7 @@ impl<T: Real> CsrMatrix<T> {
             column_count: self.column_count,
             offsets: self.offsets.clone(),
             columns: self.columns.clone(),
-            values: self.values.iter().map(|v| S::narrow((*v).into())).collect(),
+            values: self.values.par_iter().map(|v| S::narrow((*v).into())).collect(),
         }
     }
 
@@ -332,6 +328,34 @@ impl<T: Real> CsrMatrix<T> {
             })
             .collect()
     }
+}
+
+/// Columns and values of rows that begin at `offsets`, each written by `fill(row, columns, values)`.
+fn filled<T: Real>(
+    offsets: &[u32],
+    fill: impl Fn(usize, &mut [u32], &mut [T]) + Sync + Send,
+) -> (Vec<u32>, Vec<T>) {
+    let row_count = offsets.len() - 1;
+    let entries = offsets[row_count] as usize;
+    let (mut columns, mut values) = (vec![0; entries], vec![T::narrow(0.0); entries]);
+    let mut pieces = vec![];
+    let (mut rest_columns, mut rest_values) = (&mut columns[..], &mut values[..]);
+    for first in (0..row_count).step_by(HOST_CHUNK) {
+        let end = (first + HOST_CHUNK).min(row_count);
+        let size = (offsets[end] - offsets[first]) as usize;
+        let (c, more_columns) = rest_columns.split_at_mut(size);
+        let (v, more_values) = rest_values.split_at_mut(size);
+        pieces.push((first..end, c, v));
+        (rest_columns, rest_values) = (more_columns, more_values);
+    }
+    pieces.into_par_iter().for_each(|(rows, columns, values)| {
+        let base = offsets[rows.start];
+        for row in rows {
+            let range = (offsets[row] - base) as usize..(offsets[row + 1] - base) as usize;
+            fill(row, &mut columns[range.clone()], &mut values[range]);
+        }
+    });
+    (columns, values)
 }
 
 /// Sorts a short row by column.

@@ -1,8 +1,7 @@
 //! Coarse matrices A_c = Pᵀ A P. Each coarse row has one writer, which adds up its products in the
 //! order of the fine rows and sorts what it has: the same bits for any number of threads.
 
-use super::matching::Aggregates;
-use super::parallel::{Places, Rows, matrix_of, sort_last_row};
+use super::parallel::{Rows, Sums, matrix_of};
 use crate::linear::{CsrMatrix, LinearError};
 
 /// R A P times `factor`, R being Pᵀ. About (entries of R) × (entries of A and of P a row) products.
@@ -15,61 +14,44 @@ pub(super) fn triple_product(
     p: &CsrMatrix<f64>,
     factor: f64,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    let write = |places: &mut Places, row: usize, rows: &mut Rows| {
-        let start = rows.columns.len();
+    let write = |sums: &mut Sums, row: usize, rows: &mut Rows| {
         for (fine, weight) in r.row(row) {
             let weight = weight * factor;
             for (neighbour, value) in a.row(fine) {
                 let product = weight * value;
                 for (column, weight) in p.row(neighbour) {
-                    places.add(rows, start, column as u32, product * weight);
+                    sums.add(column as u32, product * weight);
                 }
             }
         }
-        sort_last_row(rows, start);
+        sums.sort();
+        sums.finish(rows);
     };
-    matrix_of(r.rows(), p.columns(), || Places::new(p.columns()), write)
+    matrix_of(r.rows(), p.columns(), || Sums::new(p.columns()), write)
 }
 
-/// The same for the interpolation that is constant on aggregates.
+/// The same for the interpolation that is 1 on groups, of which `groups` is the transpose and `of` tells
+/// that of each unknown.
 ///
 /// # Errors
 /// [`LinearError::TooLarge`] where it has too many entries.
-pub(super) fn aggregated(
+pub(super) fn between_groups(
+    groups: &CsrMatrix<f64>,
     a: &CsrMatrix<f64>,
-    aggregates: &Aggregates,
+    of: &[u32],
     factor: f64,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    let (offsets, members) = members_of(aggregates);
-    let write = |places: &mut Places, row: usize, rows: &mut Rows| {
-        let start = rows.columns.len();
-        for fine in &members[offsets[row] as usize..offsets[row + 1] as usize] {
-            for (neighbour, value) in a.row(*fine as usize) {
-                places.add(rows, start, aggregates.of[neighbour], factor * value);
+    let n = groups.rows();
+    let write = |sums: &mut Sums, row: usize, rows: &mut Rows| {
+        for (fine, _) in groups.row(row) {
+            for (neighbour, value) in a.row(fine) {
+                sums.add(of[neighbour], factor * value);
             }
         }
-        sort_last_row(rows, start);
+        sums.sort();
+        sums.finish(rows);
     };
-    let n = aggregates.count;
-    matrix_of(n, n, || Places::new(n), write)
-}
-
-/// The unknowns of each aggregate, in their order: offsets and items.
-fn members_of(aggregates: &Aggregates) -> (Vec<u32>, Vec<u32>) {
-    let mut offsets = vec![0u32; aggregates.count + 1];
-    for of in &aggregates.of {
-        offsets[*of as usize + 1] += 1;
-    }
-    for k in 0..aggregates.count {
-        offsets[k + 1] += offsets[k];
-    }
-    let mut next = offsets.clone();
-    let mut members = vec![0u32; aggregates.of.len()];
-    for (row, of) in aggregates.of.iter().enumerate() {
-        members[next[*of as usize] as usize] = row as u32;
-        next[*of as usize] += 1;
-    }
-    (offsets, members)
+    matrix_of(n, n, || Sums::new(n), write)
 }
 
 #[cfg(test)]
@@ -112,11 +94,12 @@ mod tests {
     }
 
     #[test]
-    fn aggregates_give_the_product_of_their_interpolation() {
+    fn groups_give_the_product_of_their_interpolation() {
         let a = diamond(9);
         let aggregates = aggregates(&a, 0.25, 1).unwrap();
         let p = constant_on(&aggregates);
-        let want = triple_product(&p.transposed(), &a, &p, 1.0).unwrap();
-        assert_eq!(aggregated(&a, &aggregates, 1.0).unwrap(), want);
+        let r = p.transposed();
+        let want = triple_product(&r, &a, &p, 0.7).unwrap();
+        assert_eq!(between_groups(&r, &a, &aggregates.of, 0.7).unwrap(), want);
     }
 }

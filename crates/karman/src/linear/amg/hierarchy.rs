@@ -1,16 +1,17 @@
 //! The levels of a hierarchy as set-up makes them, on the host in double precision.
 
+use super::galerkin::{between_groups, triple_product};
 use super::interpolation::{constant_on, direct, extended_i, smoothed};
 use super::matching::{Aggregates, aggregates};
 use super::parallel::each;
 use super::params::{AmgParams, Coarsening};
 use super::pmis::pmis;
+use super::report::LevelReport;
 use super::ruge_stuben::{rows_with_a_sum, ruge_stuben};
 use super::saved::SavedInterpolation;
 use super::sparsify::{sparsified, without_weak_couplings};
 use super::strength::thresholds;
 use super::transfer::is_constant;
-use super::{galerkin::triple_product, report::LevelReport};
 use crate::linear::{CsrMatrix, LinearError};
 
 /// A coarse level with more than this share of the unknowns is not worth having.
@@ -257,8 +258,11 @@ fn coarse_level(
         None => (&none, &none),
     };
     let over = level.over_correction;
-    let matrix = triple_product(r, &level.matrix, p, 1.0 / over)?;
-    let is_constant = p.entries() == p.rows();
+    let is_constant = is_constant(p);
+    let matrix = match is_constant {
+        true => between_groups(r, &level.matrix, p.column_indices(), 1.0 / over)?,
+        false => triple_product(r, &level.matrix, p, 1.0 / over)?,
+    };
     let matrix = match params.sparsification {
         Some(how) => sparsified(&matrix, how.beta + depth as f64 * how.increment, &how)?,
         None if params.drop_tolerance > 0.0 && !is_constant => {

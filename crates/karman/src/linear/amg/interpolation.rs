@@ -3,49 +3,42 @@
 //! Rows of a matrix whose row sums vanish interpolate constants exactly; truncation keeps that.
 
 use super::matching::Aggregates;
-use super::parallel::{Places, Rows, matrix_of};
+use super::parallel::{Rows, Sums, matrix_of};
 use super::strength::{FINE, Splitting};
 use crate::linear::{CsrMatrix, LinearError};
 
-/// The candidate row under way and where its columns stand.
-struct Scratch {
-    places: Places,
-    row: Rows,
-}
-
-impl Scratch {
-    fn new(columns: usize) -> Scratch {
-        Scratch { places: Places::new(columns), row: Rows::default() }
-    }
-}
-
-/// The interpolation whose row i is what `write(places, row, i)` leaves in the empty `row`, truncated to
-/// its `keep` largest entries.
+/// The interpolation whose row i is what `write(sums, i)` adds up, times the factor it returns, truncated
+/// to its `keep` largest entries; empty where the factor is 0.
 fn from_rows(
     [rows, columns]: [usize; 2],
     keep: usize,
-    write: impl Fn(&mut Places, &mut Rows, usize) + Sync + Send,
+    write: impl Fn(&mut Sums, usize) -> f64 + Sync + Send,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    let write = |scratch: &mut Scratch, i: usize, rows: &mut Rows| {
-        let Scratch { places, row } = scratch;
-        row.columns.clear();
-        row.values.clear();
-        write(places, row, i);
-        truncated(row, keep, rows);
+    let scratch = || (Sums::new(columns), Rows::default());
+    let write = |(sums, row): &mut (Sums, Rows), i: usize, rows: &mut Rows| {
+        row.clear();
+        let factor = write(sums, i);
+        sums.finish(row);
+        if factor != 0.0 {
+            truncated(row, keep, factor, rows);
+        }
     };
-    matrix_of(rows, columns, || Scratch::new(columns), write)
+    matrix_of(rows, columns, scratch, write)
 }
 
 /// The same where coarse unknowns are fine ones: `write` is asked for the rows of the others.
 fn from_fine_rows(
     splitting: &Splitting,
     keep: usize,
-    write: impl Fn(&mut Places, &mut Rows, usize) + Sync + Send,
+    write: impl Fn(&mut Sums, usize) -> f64 + Sync + Send,
 ) -> Result<CsrMatrix<f64>, LinearError> {
     let coarse = &splitting.coarse[..];
-    from_rows([coarse.len(), splitting.count], keep, |places, row, i| match coarse[i] {
-        FINE => write(places, row, i),
-        own => row.push(own, 1.0),
+    from_rows([coarse.len(), splitting.count], keep, |sums, i| match coarse[i] {
+        FINE => write(sums, i),
+        own => {
+            sums.add(own, 1.0);
+            1.0
+        }
     })
 }
 
@@ -67,90 +60,88 @@ pub(super) fn extended_i(
     keep: usize,
 ) -> Result<CsrMatrix<f64>, LinearError> {
     let coarse = &splitting.coarse[..];
-    from_fine_rows(splitting, keep, |places, row, i| {
-        for (j, value) in a.row(i) {
-            if j == i || -value < thresholds[i] {
-                continue;
-            }
+    let to_coarse = negative_couplings_to_coarse(a, splitting)?;
+    from_fine_rows(splitting, keep, |sums, i| {
+        let is_strong = |value: f64| -value >= thresholds[i];
+        let beside = || a.row(i).filter(|(j, _)| *j != i);
+        for (j, value) in beside().filter(|(_, value)| is_strong(*value)) {
             if coarse[j] != FINE {
-                places.add(row, 0, coarse[j], 0.0);
+                sums.add(coarse[j], value);
                 continue;
             }
-            for (l, value) in a.row(j) {
-                if coarse[l] != FINE && -value >= thresholds[j] {
-                    places.add(row, 0, coarse[l], 0.0);
-                }
+            for (l, _) in to_coarse.row(j).filter(|(_, value)| -value >= thresholds[j]) {
+                sums.add(l as u32, 0.0);
+            }
+        }
+        for (j, value) in beside().filter(|(_, value)| !is_strong(*value)) {
+            if coarse[j] != FINE && sums.has(coarse[j]) {
+                sums.add(coarse[j], value);
             }
         }
         let mut diagonal = 0.0;
         for (j, value) in a.row(i) {
             if j == i {
                 diagonal += value;
-            } else if coarse[j] != FINE {
-                match places.of(row, 0, coarse[j]) {
-                    Some(at) => row.values[at] += value,
-                    None => diagonal += value,
-                }
-            } else if -value >= thresholds[i] {
-                diagonal += distributed(a, coarse, (places, row), (i, j), value);
-            } else {
+            } else if coarse[j] == FINE && is_strong(value) {
+                let back = a.row(j).find(|(l, _)| *l == i).map_or(0.0, |(_, back)| back.min(0.0));
+                diagonal += distributed(&to_coarse, sums, (j, value, back));
+            } else if coarse[j] == FINE || !sums.has(coarse[j]) {
                 diagonal += value;
             }
         }
-        if diagonal > 0.0 {
-            row.values.iter_mut().for_each(|value| *value /= -diagonal);
-        } else {
-            row.columns.clear();
-            row.values.clear();
-        }
+        if diagonal > 0.0 { -1.0 / diagonal } else { 0.0 }
     })
 }
 
-/// Spreads a_ij over the couplings of the fine unknown j to Ĉ_i and to i; what falls to i or finds no
-/// place is returned.
+/// ā_jl for fine j and coarse l, columns by coarse numbers.
+fn negative_couplings_to_coarse(
+    a: &CsrMatrix<f64>,
+    splitting: &Splitting,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    let coarse = &splitting.coarse[..];
+    let write = |_: &mut (), j: usize, rows: &mut Rows| {
+        if coarse[j] != FINE {
+            return;
+        }
+        for (l, value) in a.row(j).filter(|(l, value)| *value < 0.0 && coarse[*l] != FINE) {
+            rows.push(coarse[l], value);
+        }
+    };
+    matrix_of(a.rows(), splitting.count, || (), write)
+}
+
+/// Spreads a_ij over the couplings of the fine unknown j to Ĉ_i and over ā_ji; what falls to i, or finds no
+/// place, is returned.
 #[inline(always)]
 fn distributed(
-    a: &CsrMatrix<f64>,
-    coarse: &[u32],
-    (places, row): (&Places, &mut Rows),
-    (i, j): (usize, usize),
-    value: f64,
+    to_coarse: &CsrMatrix<f64>,
+    sums: &mut Sums,
+    (j, value, back): (usize, f64, f64),
 ) -> f64 {
-    let mut sum = 0.0;
-    for (l, coupling) in a.row(j) {
-        let counts = coupling < 0.0
-            && (l == i || (coarse[l] != FINE && places.of(row, 0, coarse[l]).is_some()));
-        if counts {
-            sum += coupling;
-        }
+    let mut sum = back;
+    for (l, coupling) in to_coarse.row(j) {
+        sum += if sums.has(l as u32) { coupling } else { 0.0 };
     }
     if sum == 0.0 {
         return value;
     }
     let share = value / sum;
-    let mut own = 0.0;
-    for (l, coupling) in a.row(j) {
-        if coupling >= 0.0 {
-            continue;
-        }
-        if l == i {
-            own += share * coupling;
-        } else if coarse[l] != FINE
-            && let Some(at) = places.of(row, 0, coarse[l])
-        {
-            row.values[at] += share * coupling;
+    for (l, coupling) in to_coarse.row(j) {
+        if sums.has(l as u32) {
+            sums.add(l as u32, share * coupling);
         }
     }
-    own
+    share * back
 }
 
-/// Adds the `keep` largest entries of `row` to `rows`, scaled so that their sum is that of all.
-fn truncated(row: &mut Rows, keep: usize, rows: &mut Rows) {
+/// Adds `factor` times the `keep` largest entries of `row` to `rows`, scaled so that their sum is that of
+/// all.
+fn truncated(row: &mut Rows, keep: usize, mut factor: f64, rows: &mut Rows) {
     let n = row.columns.len();
-    let total: f64 = row.values.iter().sum();
     // The largest to the front, one after the other; ties to the smaller column.
     let kept = keep.min(n);
     if kept < n {
+        let total: f64 = row.values.iter().sum();
         for k in 0..kept {
             let mut best = k;
             for other in k + 1..n {
@@ -162,9 +153,11 @@ fn truncated(row: &mut Rows, keep: usize, rows: &mut Rows) {
             row.columns.swap(k, best);
             row.values.swap(k, best);
         }
+        let sum: f64 = row.values[..kept].iter().sum();
+        if sum != 0.0 {
+            factor *= total / sum;
+        }
     }
-    let sum: f64 = row.values[..kept].iter().sum();
-    let factor = if kept < n && sum != 0.0 { total / sum } else { 1.0 };
     let start = rows.columns.len();
     for k in 0..kept {
         rows.push(row.columns[k], factor * row.values[k]);
@@ -184,21 +177,23 @@ pub(super) fn direct(
     splitting: &Splitting,
 ) -> Result<CsrMatrix<f64>, LinearError> {
     let coarse = &splitting.coarse[..];
-    from_fine_rows(splitting, usize::MAX, |places, row, i| {
+    from_fine_rows(splitting, usize::MAX, |sums, i| {
         let strong =
             |i: usize| a.row(i).filter(move |(j, value)| *j != i && -value >= thresholds[i]);
+        let mut sum = 0.0;
         for (j, value) in strong(i).filter(|(j, _)| coarse[*j] != FINE) {
-            row.push(coarse[j], value);
+            sums.add(coarse[j], value);
+            sum += value;
         }
-        if row.columns.is_empty() {
+        if sum == 0.0 {
             for (j, value) in strong(i) {
                 for (l, beyond) in strong(j).filter(|(l, _)| coarse[*l] != FINE) {
-                    places.add(row, 0, coarse[l], -value * beyond);
+                    sums.add(coarse[l], value * beyond);
+                    sum += value * beyond;
                 }
             }
         }
-        let sum: f64 = row.values.iter().sum();
-        row.values.iter_mut().for_each(|value| *value /= sum);
+        if sum == 0.0 { 0.0 } else { 1.0 / sum }
     })
 }
 
@@ -220,7 +215,7 @@ pub(super) fn smoothed(
     aggregates: &Aggregates,
     keep: usize,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    from_rows([a.rows(), aggregates.count], keep, |places, row, i| {
+    from_rows([a.rows(), aggregates.count], keep, |sums, i| {
         let is_strong =
             |j: usize, value: f64| j != i && (-value >= thresholds[i] || -value >= thresholds[j]);
         let (mut diagonal, mut beside) = (0.0, 0.0);
@@ -233,12 +228,13 @@ pub(super) fn smoothed(
         }
         let bound = diagonal.abs() + beside;
         let weight = if bound > 0.0 { 4.0 / 3.0 / bound } else { 0.0 };
-        places.add(row, 0, aggregates.of[i], 1.0 - weight * diagonal);
+        sums.add(aggregates.of[i], 1.0 - weight * diagonal);
         for (j, value) in a.row(i) {
             if is_strong(j, value) {
-                places.add(row, 0, aggregates.of[j], -weight * value);
+                sums.add(aggregates.of[j], -weight * value);
             }
         }
+        1.0
     })
 }
 

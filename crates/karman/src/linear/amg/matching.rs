@@ -3,7 +3,8 @@
 //! each other are a pair. After a few rounds, what is left joins the aggregate of its heaviest
 //! neighbour, or stays alone.
 
-use super::galerkin::aggregated;
+use super::galerkin::between_groups;
+use super::interpolation::constant_on;
 use super::numbers::hash;
 use super::parallel::each;
 use crate::backend::HOST_CHUNK;
@@ -28,19 +29,19 @@ pub(super) struct Aggregates {
 /// broken by a hash of the pair.
 #[inline(always)]
 fn proposal(a: &CsrMatrix<f64>, thresholds: &[f64], mates: &[u32], row: usize) -> u32 {
-    let mut best = (0.0, 0, NONE);
+    let tie = |column: u32| hash(row as u32) ^ hash(column);
+    let mut best = (0.0, NONE);
     for (column, value) in a.row(row) {
-        let weight = -value;
-        let is_strong = weight >= thresholds[row] && weight >= thresholds[column];
-        if column == row || !is_strong || weight < best.0 || mates[column] != NONE {
-            continue;
+        // Without branches that cannot be foreseen.
+        let is_strong = (-value >= thresholds[row]) & (-value >= thresholds[column]);
+        let is_open = is_strong & (column != row) & (mates[column] == NONE);
+        let weight = if is_open { -value } else { -1.0 };
+        if weight == best.0 && tie(column as u32) > tie(best.1) {
+            best.1 = column as u32;
         }
-        let tie = hash(row as u32) ^ hash(column as u32);
-        if (weight, tie) > (best.0, best.1) {
-            best = (weight, tie, column as u32);
-        }
+        best = if weight > best.0 { (weight, column as u32) } else { best };
     }
-    best.2
+    best.1
 }
 
 /// Pairs of strongly coupled unknowns; what finds no partner joins a neighbour's pair.
@@ -123,7 +124,8 @@ pub(super) fn aggregates(
     let thresholds = |a: &CsrMatrix<f64>| super::strength::thresholds(a, theta);
     let mut all = pairs(a, &thresholds(a));
     for _ in 1..passes {
-        let between = aggregated(a, &all, 1.0)?;
+        let groups = constant_on(&all).transposed();
+        let between = between_groups(&groups, a, &all.of, 1.0)?;
         let next = pairs(&between, &thresholds(&between));
         all.of.iter_mut().for_each(|of| *of = next.of[*of as usize]);
         all.count = next.count;

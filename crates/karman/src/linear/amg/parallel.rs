@@ -39,6 +39,12 @@ pub(super) struct Rows {
 }
 
 impl Rows {
+    /// Forgets all entries.
+    pub(super) fn clear(&mut self) {
+        self.columns.clear();
+        self.values.clear();
+    }
+
     /// Adds an entry to the row under way.
     #[inline(always)]
     pub(super) fn push(&mut self, column: u32, value: f64) {
@@ -99,38 +105,54 @@ pub(super) fn matrix_of<S>(
     Ok(CsrMatrix::trusted(column_count, offsets, columns, values))
 }
 
-/// Where in the row under way a column stands. Positions grow from row to row, so that an old one
-/// is seen to be old and nothing is ever cleared.
-pub(super) struct Places {
-    at: Vec<u32>,
+/// A row under way whose columns come in any order and more than once.
+pub(super) struct Sums {
+    /// The sum of each column of the row, 0 elsewhere.
+    sums: Vec<f64>,
+    is_there: Vec<bool>,
+    /// The columns of the row, and one place more.
+    columns: Vec<u32>,
+    count: usize,
 }
 
-impl Places {
+impl Sums {
     /// For columns below `column_count`.
-    pub(super) fn new(column_count: usize) -> Places {
-        Places { at: vec![u32::MAX; column_count] }
+    pub(super) fn new(column_count: usize) -> Sums {
+        let (sums, is_there) = (vec![0.0; column_count], vec![false; column_count]);
+        Sums { sums, is_there, columns: vec![0; column_count + 1], count: 0 }
     }
 
-    /// Adds `value` in `column` of the row that began at `start`.
+    /// Adds `value` in `column`. Whether that is new is not branched on, since it cannot be foreseen.
     #[inline(always)]
-    pub(super) fn add(&mut self, rows: &mut Rows, start: usize, column: u32, value: f64) {
-        let place = &mut self.at[column as usize];
-        let known = *place as usize;
-        if known >= start && known < rows.columns.len() && rows.columns[known] == column {
-            rows.values[known] += value;
-        } else {
-            *place = rows.columns.len() as u32;
-            rows.push(column, value);
+    pub(super) fn add(&mut self, column: u32, value: f64) {
+        let at = column as usize;
+        self.columns[self.count] = column;
+        self.count += usize::from(!self.is_there[at]);
+        self.is_there[at] = true;
+        self.sums[at] += value;
+    }
+
+    /// Whether something was added in `column`.
+    #[inline(always)]
+    pub(super) fn has(&self, column: u32) -> bool {
+        self.is_there[column as usize]
+    }
+
+    /// Sorts the columns, which are otherwise in the order in which they came.
+    #[inline(always)]
+    pub(super) fn sort(&mut self) {
+        self.columns[..self.count].sort_unstable();
+    }
+
+    /// Ends the row: adds it to `rows`.
+    #[inline(always)]
+    pub(super) fn finish(&mut self, rows: &mut Rows) {
+        for column in &self.columns[..self.count] {
+            let at = *column as usize;
+            rows.push(*column, std::mem::take(&mut self.sums[at]));
+            self.is_there[at] = false;
         }
-    }
-
-    /// Where `column` stands in the row that began at `start`.
-    #[inline(always)]
-    pub(super) fn of(&self, rows: &Rows, start: usize, column: u32) -> Option<usize> {
-        let known = self.at[column as usize] as usize;
-        let is_there =
-            known >= start && known < rows.columns.len() && rows.columns[known] == column;
-        is_there.then_some(known)
+        self.count = 0;
     }
 }
 

@@ -346,18 +346,18 @@ impl<S: Real> Stencil<S> {
 
 /// The off-diagonal entries of `a`.
 fn without_diagonal<S: Real>(a: &CsrMatrix<f64>) -> CsrMatrix<S> {
-    let mut offsets = vec![0u32];
-    let (mut columns, mut values) = (vec![], vec![]);
-    columns.reserve(a.entries());
-    values.reserve(a.entries());
+    let beside = |row: usize| a.row(row).filter(move |e| e.0 != row);
+    let mut offsets = vec![0];
+    offsets.extend(each(a.rows(), |row| beside(row).count() as u32));
     for row in 0..a.rows() {
-        for (column, value) in a.row(row).filter(|e| e.0 != row) {
-            columns.push(column as u32);
-            values.push(S::narrow(value));
-        }
-        offsets.push(columns.len() as u32);
+        offsets[row + 1] += offsets[row];
     }
-    CsrMatrix::trusted(a.columns(), offsets, columns, values)
+    CsrMatrix::trusted_rows(a.columns(), offsets, |row, columns, values| {
+        for (k, (column, value)) in beside(row).enumerate() {
+            columns[k] = column as u32;
+            values[k] = S::narrow(value);
+        }
+    })
 }
 
 /// r ← b − A x.

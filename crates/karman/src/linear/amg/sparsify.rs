@@ -29,50 +29,42 @@ pub(super) fn without_weak_couplings(
         }
         tolerance * largest
     });
-    let is_small = |row: usize, column: usize, value: f64| {
-        -value < least[row] && -value < least[column] && is_bridged(a, row, column, -BRIDGE * value)
+    let write = |couplings: &mut Vec<f64>, row: usize, rows: &mut Rows| {
+        a.row(row).for_each(|(column, value)| couplings[column] = -value);
+        let is_weak = |column: usize, value: f64| {
+            let is_small = -value < least[row] && -value < least[column];
+            value > 0.0 || is_small && is_bridged(couplings, a, column, -BRIDGE * value)
+        };
+        lump(a, row, is_weak, rows);
+        a.row(row).for_each(|(column, _)| couplings[column] = 0.0);
     };
-    let is_weak = |row: usize, column: usize, value: f64| {
-        row != column && (value > 0.0 || is_small(row, column, value))
-    };
-    lumped(a, is_weak)
+    matrix_of(a.rows(), a.columns(), || vec![0.0; a.columns()], write)
 }
 
-/// Whether a third unknown is coupled to both of these by `bar` or more.
-fn is_bridged(a: &CsrMatrix<f64>, row: usize, column: usize, bar: f64) -> bool {
-    let mut others = a.row(column).filter(|(_, value)| -value >= bar).peekable();
-    for (k, _) in a.row(row).filter(|(_, value)| -value >= bar) {
-        while others.next_if(|(other, _)| *other < k).is_some() {}
-        if others.peek().is_some_and(|(other, _)| *other == k) {
-            return true;
+/// Whether a third unknown is coupled by `bar` or more to `column` and to the one of these `couplings`.
+#[inline(always)]
+fn is_bridged(couplings: &[f64], a: &CsrMatrix<f64>, column: usize, bar: f64) -> bool {
+    a.row(column).any(|(k, value)| -value >= bar && couplings[k] >= bar)
+}
+
+/// Adds row `row` of `a` to `rows` with what `is_weak(column, value)` selects of its couplings added to the
+/// diagonal.
+#[inline(always)]
+fn lump(a: &CsrMatrix<f64>, row: usize, is_weak: impl Fn(usize, f64) -> bool, rows: &mut Rows) {
+    let mut dropped = 0.0;
+    let mut diagonal = None;
+    for (column, value) in a.row(row) {
+        if column == row {
+            diagonal = Some(rows.values.len());
+        } else if is_weak(column, value) {
+            dropped += value;
+            continue;
         }
+        rows.push(column as u32, value);
     }
-    false
-}
-
-/// `a` with what `is_weak(row, column, value)` selects added to the diagonal.
-fn lumped(
-    a: &CsrMatrix<f64>,
-    is_weak: impl Fn(usize, usize, f64) -> bool + Sync + Send,
-) -> Result<CsrMatrix<f64>, LinearError> {
-    let write = |_: &mut (), row: usize, rows: &mut Rows| {
-        let mut dropped = 0.0;
-        let mut diagonal = None;
-        for (column, value) in a.row(row) {
-            if is_weak(row, column, value) {
-                dropped += value;
-                continue;
-            }
-            if column == row {
-                diagonal = Some(rows.values.len());
-            }
-            rows.push(column as u32, value);
-        }
-        if let Some(at) = diagonal {
-            rows.values[at] += dropped;
-        }
-    };
-    matrix_of(a.rows(), a.columns(), || (), write)
+    if let Some(at) = diagonal {
+        rows.values[at] += dropped;
+    }
 }
 
 /// The source's transformation (Kamakolanu 2014, §4.2): of each row the couplings weaker than β
@@ -100,10 +92,11 @@ pub(super) fn sparsified(
         (beta * sum / count.max(1) as f64).min(largest)
     });
     if how.symmetric {
-        let is_weak = |row: usize, column: usize, value: f64| {
-            row != column && -value < least[row] && -value < least[column]
+        let write = |_: &mut (), row: usize, rows: &mut Rows| {
+            let is_weak = |column: usize, value: f64| -value < least[row] && -value < least[column];
+            lump(a, row, is_weak, rows);
         };
-        return lumped(a, is_weak);
+        return matrix_of(a.rows(), a.columns(), || (), write);
     }
     let write = |_: &mut (), row: usize, rows: &mut Rows| {
         let start = rows.columns.len();
@@ -173,7 +166,8 @@ mod tests {
         for row in 2..7 {
             assert_eq!(b.row(row).collect::<Vec<_>>(), a.row(row).collect::<Vec<_>>());
         }
-        assert!(!is_bridged(&a, 0, 1, 21.0) && is_bridged(&a, 0, 1, 20.0));
+        let of_first = [0.0, 1.0, 20.0, 0.0, 0.0, 0.0, 0.0];
+        assert!(!is_bridged(&of_first, &a, 1, 21.0) && is_bridged(&of_first, &a, 1, 20.0));
     }
 
     #[test]
