@@ -63,6 +63,8 @@ keyword! {
         Upwind = "upwind",
         /// The upstream cell and its gradient: second order.
         LinearUpwind = "linear_upwind",
+        /// The cubic through the values and gradients of both cells: second order with smaller errors.
+        Cubic = "cubic",
     }
 }
 

@@ -133,7 +133,8 @@ impl<F: Real> Flow<F> {
         if !(*viscosity > 0.0 && viscosity.is_finite() || is_inviscid) {
             return Err(IncompressibleError::Viscosity { value: *viscosity });
         }
-        let faces = Faces::new(backend, mesh, geometry);
+        let is_cubic = numerics.convection == Convection::Cubic;
+        let faces = Faces::new(backend, mesh, geometry, is_cubic);
         let posed = |k: usize| Posed {
             what: "a velocity at the boundary",
             conditions: conditions.iter().map(|c| c.of_velocity(k)).collect(),
@@ -492,8 +493,8 @@ impl<F: Real> Flow<F> {
 
     /// Whether gradients of the components are kept: not where the mesh needs none.
     pub(super) fn has_gradients(&self) -> bool {
-        let upwind = self.numerics.convection == Convection::LinearUpwind;
-        upwind || !self.faces.is_straight || !self.faces.is_orthogonal
+        let Faces { is_straight, is_orthogonal, .. } = self.faces;
+        self.numerics.convection.reads_gradients() || !is_straight || !is_orthogonal
     }
 
     /// flux ← u_f·S of `now`.
@@ -681,12 +682,14 @@ fn interpolate<F: Real>(
         bw,
         &faces.weight,
         &faces.offset,
+        &faces.span,
         &faces.area,
         cells.n_interior(),
         cells.n_faces(),
         u.len(),
         dimension,
         faces.is_straight,
+        faces.is_cubic,
         flux,
     );
 }

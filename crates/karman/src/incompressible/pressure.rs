@@ -395,12 +395,14 @@ fn differentiate<F: Real>(
         at_boundary,
         &faces.weight,
         &faces.offset,
+        &faces.span,
         &faces.area,
         volume,
         n_interior,
         n_faces,
         n,
         faces.is_straight,
+        faces.is_cubic,
         slope,
     );
 }

@@ -3,7 +3,7 @@
 
 use super::component::{Carrying, Component};
 use super::faces::Faces;
-use super::kernels::{Convection, add_buoyancy, advance_scalar};
+use super::kernels::{add_buoyancy, advance_scalar};
 use super::scheme::Formula;
 use super::transport::{Posed, Transport, held_faces};
 use super::{IncompressibleError, Numerics};
@@ -81,7 +81,7 @@ impl<F: Real> Thermal<F> {
             buoyancy: problem.gravity.map(|g| -problem.expansion * g),
             reference: problem.reference,
             diffusivity: *diffusivity,
-            has_gradient: numerics.convection == Convection::LinearUpwind || !faces.is_straight,
+            has_gradient: numerics.convection.reads_gradients() || !faces.is_straight,
         })
     }
 

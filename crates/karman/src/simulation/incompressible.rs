@@ -157,6 +157,7 @@ fn numerics(
             ConvectionScheme::Central => Convection::Central,
             ConvectionScheme::Upwind => Convection::Upwind,
             ConvectionScheme::LinearUpwind => Convection::LinearUpwind,
+            ConvectionScheme::Cubic => Convection::Cubic,
         },
         scheme,
         pressure_correction: match flow.pressure_correction {

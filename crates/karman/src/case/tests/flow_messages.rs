@@ -45,7 +45,7 @@ fn the_equation_of_flow() {
       |
     6 | convection = "quick"
       |              ^^^^^^^
-      = valid values: central, upwind, linear_upwind
+      = valid values: central, upwind, linear_upwind, cubic
     "#);
     insta::assert_snapshot!(add("pressure_correction = \"rotational\""), @r#"
     folder/bar.toml:6:23: unknown value `rotational`

@@ -54,10 +54,12 @@ fn fields(backend: &Backend, flow: &Flow<f64>) -> Vec<f64> {
 }
 
 /// Elements with the dimension, and what is asked of the scheme on them.
-const CASES: [(Element, usize, usize, Convection, Scheme, Arrangement); 13] = [
+const CASES: [(Element, usize, usize, Convection, Scheme, Arrangement); 15] = [
     (Element::Triangle, 2, 6, Convection::LinearUpwind, Scheme::Bdf2, Arrangement::Collocated),
     (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn, Arrangement::Collocated),
+    (Element::Quadrilateral, 2, 6, Convection::Cubic, Scheme::Bdf2, Arrangement::Collocated),
     (Element::Tetrahedron, 3, 3, Convection::Central, Scheme::Bdf2, Arrangement::Collocated),
+    (Element::Tetrahedron, 3, 3, Convection::Cubic, Scheme::Bdf2, Arrangement::Collocated),
     (Element::Hexahedron, 3, 4, Convection::Upwind, Scheme::Bdf2, Arrangement::Collocated),
     (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn, Arrangement::Staggered),
     (Element::Hexahedron, 3, 4, Convection::Upwind, Scheme::Bdf2, Arrangement::Staggered),

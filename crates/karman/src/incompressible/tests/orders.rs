@@ -45,6 +45,22 @@ fn plane_vortices_are_second_order_on_every_element() {
 }
 
 #[test]
+fn cubic_interpolation_is_second_order_with_smaller_errors_on_quadrilaterals() {
+    for element in [Element::Quadrilateral, Element::Triangle, Element::Mixed] {
+        let [linear, cubic] = [Convection::Central, Convection::Cubic].map(|convection| {
+            let numerics = numerics(convection, Scheme::Bdf2);
+            [8, 16, 32].map(|n| after(TAYLOR_GREEN, (element, 2), n, n, &numerics))
+        });
+        let (velocity, pressure) = orders(&cubic);
+        eprintln!("{element:?}: linear {linear:?}, cubic {cubic:?}, {velocity:.2} {pressure:.2}");
+        assert!(velocity > 1.9 && pressure > 1.0, "{element:?} {velocity} {pressure}");
+        if element == Element::Quadrilateral {
+            assert!(2.0 * cubic[2].0 < linear[2].0 && 2.0 * cubic[2].1 < linear[2].1);
+        }
+    }
+}
+
+#[test]
 fn flow_in_space_is_second_order_on_every_element() {
     for (element, sizes) in [
         (Element::Hexahedron, [4, 8, 16]),

@@ -17,7 +17,9 @@ fn a_uniform_stream_is_kept_on_every_element() {
         (Element::Pyramid, 3),
         (Element::Mixed, 3),
     ] {
-        for convection in [Convection::Central, Convection::Upwind, Convection::LinearUpwind] {
+        for convection in
+            [Convection::Central, Convection::Upwind, Convection::LinearUpwind, Convection::Cubic]
+        {
             let (mesh, geometry) = box_mesh(element, dimension, 4, 0.15);
             let backend = Backend::host(2).unwrap();
             let numerics = numerics(convection, Scheme::Bdf2);
