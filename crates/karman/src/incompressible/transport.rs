@@ -211,16 +211,9 @@ impl<F: Real> Transport<F> {
                 self.quantities[0].prescribed.value().len(),
             )),
         };
-        let made = match self.solver.take() {
-            None => Err(operator),
-            Some((_, _, solver)) => solver.renewed(operator, &matrix)?,
-        };
-        let solver = match made {
-            Ok(solver) => solver,
-            Err(operator) => {
-                Solver::with_operator(&self.backend, operator, Some(matrix), &self.params)?
-            }
-        };
+        // Made anew, not of the one before: a run that goes on from a checkpoint has none before.
+        self.solver = None;
+        let solver = Solver::with_operator(&self.backend, operator, Some(matrix), &self.params)?;
         let setup = SolverSetup::of(&solver, start.elapsed().as_secs_f64());
         tracing::debug!("transport: {setup}");
         self.solver = Some((shift, theta, solver));
