@@ -56,7 +56,7 @@ fn devices_lists_the_host_first() {
     let folder = tempfile::tempdir().unwrap();
     let (code, out, _) = karman(folder.path(), &["devices"]);
     assert_eq!(code, 0);
-    assert!(out.starts_with("cpu ") && out.contains("host threads"), "{out}");
+    assert!(out.starts_with("cpu ") && out.contains("host thread"), "{out}");
     let (code, out, _) = karman(folder.path(), &["devices", "--json"]);
     let list: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, &list[0]["backend"]), (0, &Value::from("cpu")));

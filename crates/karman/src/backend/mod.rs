@@ -92,7 +92,7 @@ impl Backend {
     pub fn device_name(&self) -> String {
         match self.device() {
             Some(device) => device.name().to_owned(),
-            None => format!("{} host threads", self.threads()),
+            None => device::host_threads(self.threads()),
         }
     }
 

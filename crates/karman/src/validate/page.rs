@@ -284,7 +284,8 @@ fn facts(name: &str, run: &MeshRun) -> String {
 
 fn backend(run: &MeshRun) -> String {
     let text = |path: &str| run.summary.pointer(path).and_then(Value::as_str).unwrap_or("unknown");
-    format!("{}, {}", text("/backend"), text("/device"))
+    let (backend, device) = (text("/backend"), text("/device"));
+    if device.contains(backend) { device.to_owned() } else { format!("{backend}, {device}") }
 }
 
 fn steps(run: &MeshRun) -> u64 {
