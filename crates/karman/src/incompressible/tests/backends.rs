@@ -140,7 +140,7 @@ fn boundary_faces(mesh: &Mesh) -> Vec<u32> {
 fn a_flow_goes_on_from_its_state_bit_for_bit() {
     let multigrid = PreconditionerKind::Amg(AmgParams { coarse_rows: 8, ..AmgParams::default() });
     let own = CASES.map(|case| (case, preconditioner(case.5, case.1)));
-    let by_multigrid = [0, 1, 3].map(|k| (CASES[k], multigrid.clone()));
+    let by_multigrid = [0, 1, 3].map(|k| (CASES[k], multigrid));
     for (case, preconditioner) in own.into_iter().chain(by_multigrid) {
         let (element, dimension, n, convection, scheme, arrangement) = case;
         let jitter = jitter(element, scheme, arrangement);
