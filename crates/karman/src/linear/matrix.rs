@@ -157,7 +157,7 @@ impl<S: Real> Matrix<S> {
         let indices = self.backend.read(&self.indices)?;
         let values = self.backend.read(&self.values)?;
         if self.layout == Layout::Csr {
-            return Ok(CsrMatrix::trusted(self.columns, offsets, indices, values));
+            return CsrMatrix::new(self.columns, offsets, indices, values);
         }
         let slice = SLICE;
         let place = |r: usize, k: usize| offsets[r / slice] as usize + r % slice + k * slice;

@@ -103,8 +103,7 @@ impl Hierarchy {
         boundary: Option<Vec<bool>>,
     ) -> Result<Hierarchy, LinearError> {
         params.check()?;
-        check(&matrix)?;
-        let scale = matrix.diagonal();
+        let scale = checked_diagonal(&matrix)?;
         let boundary = match params.coarsening {
             Coarsening::RugeStuben => Some(boundary.unwrap_or_else(|| rows_with_a_sum(&matrix))),
             _ => None,
@@ -145,9 +144,9 @@ impl Hierarchy {
 
     /// The same levels for another matrix of the same pattern: interpolations stay, matrices follow.
     pub(super) fn set_values(&mut self, matrix: CsrMatrix<f64>) -> Result<(), LinearError> {
-        check(&matrix)?;
+        let scale = checked_diagonal(&matrix)?;
         let Some(finest) = self.levels.first_mut() else { return Ok(()) };
-        finest.scale = matrix.diagonal();
+        finest.scale = scale;
         finest.matrix = matrix;
         for depth in 1..self.levels.len() {
             let coarse = coarse_level(&self.levels[depth - 1], depth - 1, &self.params)?;
@@ -198,8 +197,8 @@ impl HostLevel {
     }
 }
 
-/// Diagonals must be positive.
-fn check(matrix: &CsrMatrix<f64>) -> Result<(), LinearError> {
+/// The diagonal of a square matrix, which must be positive.
+fn checked_diagonal(matrix: &CsrMatrix<f64>) -> Result<Vec<f64>, LinearError> {
     let (rows, columns) = (matrix.rows(), matrix.columns());
     if rows != columns {
         return Err(LinearError::NotSquare { rows, columns });
@@ -207,11 +206,11 @@ fn check(matrix: &CsrMatrix<f64>) -> Result<(), LinearError> {
     if let Some(row) = matrix.empty_row() {
         return Err(LinearError::EmptyRow { row });
     }
-    let wrong = matrix.diagonal().iter().position(|value| *value <= 0.0);
-    wrong.map_or(Ok(()), |row| {
-        let value = matrix.row(row).find(|e| e.0 == row).map_or(0.0, |e| e.1);
-        Err(LinearError::PositiveDiagonal { row, value })
-    })
+    let diagonal = matrix.diagonal();
+    match diagonal.iter().position(|value| *value <= 0.0) {
+        Some(row) => Err(LinearError::PositiveDiagonal { row, value: diagonal[row] }),
+        None => Ok(diagonal),
+    }
 }
 
 /// The interpolation to `level` from the next one.
