@@ -27,7 +27,8 @@ def field(path, name):
     return struct.unpack(f"<{len(raw) // 8}d", raw)
 
 
-a, b = (field(path, (sys.argv + ["temperature"])[3]) for path in sys.argv[1:3])
-assert len(a) == len(b), f"{len(a)} and {len(b)} values"
-spread = max(a) - min(a)
-print(f"{max(abs(x - y) for x, y in zip(a, b)) / spread:.3e} of the range, {len(a)} values")
+if __name__ == "__main__":
+    a, b = (field(path, (sys.argv + ["temperature"])[3]) for path in sys.argv[1:3])
+    assert len(a) == len(b), f"{len(a)} and {len(b)} values"
+    spread = max(a) - min(a)
+    print(f"{max(abs(x - y) for x, y in zip(a, b)) / spread:.3e} of the range, {len(a)} values")

@@ -85,6 +85,7 @@ size = [1.0, 1.0$([[ -n "$k" ]] && echo ", 1.0")]
 cells = [${size//x/, }]
 [incompressible]
 viscosity = 1e-3
+convection = "central"
 [incompressible.pressure]
 relative_tolerance = 1e-6
 [incompressible.momentum]

@@ -1,8 +1,12 @@
-//! Tells the program the commit it is built from, where it is built from a checkout.
+//! Tells the program the commit it is built from, where it is built from a checkout, and gives it the suites of
+//! `cases/`, so that an installed program finds them.
 
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
+    suites();
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).output().ok()?;
         let text = String::from_utf8(output.stdout).ok()?;
@@ -17,4 +21,35 @@ fn main() {
     if let Some(head) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo::rerun-if-changed={head}");
     }
+}
+
+/// The files of each folder of cases that has a suite, as `suites.rs`: name, then paths and texts.
+fn suites() {
+    let manifest = std::env::var("CARGO_MANIFEST_DIR").expect("cargo says where the package is");
+    let cases = Path::new(&manifest).join("../../cases");
+    let mut text = String::from("&[");
+    for folder in sorted(&cases).into_iter().filter(|f| f.join("validation/suite.toml").is_file()) {
+        println!("cargo::rerun-if-changed={}", folder.display());
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let _ = write!(text, "({name:?}, &[");
+        for file in sorted(&folder).into_iter().chain(sorted(&folder.join("validation"))) {
+            let is_text = file.extension().is_some_and(|e| e == "toml" || e == "csv");
+            let Ok(path) = file.strip_prefix(&folder) else { continue };
+            if is_text && file.is_file() {
+                let _ = write!(text, "({path:?}, include_str!({:?})),", file);
+            }
+        }
+        text.push_str("]),");
+    }
+    text.push(']');
+    let out = std::env::var("OUT_DIR").expect("cargo says where output goes");
+    std::fs::write(Path::new(&out).join("suites.rs"), text).expect("the folder can be written");
+}
+
+/// What a folder holds, by name; nothing where it is not there.
+fn sorted(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
 }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "karman", version = env!("KARMAN_VERSION"), disable_help_subcommand = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
-    /// Show warnings alone
+    /// Print only warnings and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
     /// Show and log details
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Solve a case
     Run(RunArguments),
-    /// Look for faults in a case and its mesh without solving it
+    /// Look for faults in a case and its mesh: all that `karman run` does before its first step
     Check {
         /// The case file
         case: PathBuf,
@@ -99,8 +99,8 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArguments {
-    /// A folder of cases with a validation/suite.toml, or the name of one below `cases`, such as
-    /// incompressible
+    /// A folder of cases with a validation/suite.toml, the name of one below `cases`, or the name of one that
+    /// karman came with: incompressible
     pub(crate) suite: PathBuf,
     /// Cases of the suite, all where none is given; * stands for any letters, ? for one
     pub(crate) cases: Vec<String>,
@@ -137,7 +137,7 @@ pub(crate) enum MeshCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Write a mesh in another format, by the extensions: .msh, .su2, .vtu; .vtk is read alone
+    /// Write a mesh in another format, by the extensions: .msh, .su2, .vtu; .vtk can be read but not written
     Convert {
         /// A mesh file, or a case whose mesh is meant
         input: PathBuf,
@@ -227,6 +227,9 @@ pub(crate) struct GenerateArguments {
     /// cylinder_in_channel: cells along the wake
     #[arg(long)]
     cells_wake: Option<String>,
+    /// cylinder_in_channel: cells along z, with --width
+    #[arg(long)]
+    cells_width: Option<String>,
     /// sphere_in_box: edge length on the sphere
     #[arg(long)]
     surface_size: Option<String>,
@@ -266,6 +269,7 @@ impl GenerateArguments {
             ("cells_around", &self.cells_around),
             ("cells_radial", &self.cells_radial),
             ("cells_wake", &self.cells_wake),
+            ("cells_width", &self.cells_width),
             ("surface_size", &self.surface_size),
             ("far_size", &self.far_size),
             ("layers", &self.layers),

@@ -16,6 +16,11 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Writes what was done, but where nothing more than warnings and errors is wanted.
+pub(crate) fn tell(quiet: bool, text: &str) -> Result<(), Failure> {
+    if quiet { Ok(()) } else { print(text) }
+}
+
 /// Writes a result as JSON.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(Failure::input)?;

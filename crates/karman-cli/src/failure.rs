@@ -1,13 +1,17 @@
 //! What can go wrong, and the exit code that says so: 1 the case or a file is wrong, 2 the
-//! solution failed, 3 karman itself is wrong.
+//! solution failed, 3 karman itself is wrong, 130 a signal ended the run.
 
 use crate::console;
 use clap::error::ErrorKind;
+use karman::simulation::{Outcome, OutcomeKind};
 use std::fmt;
 use std::panic::PanicHookInfo;
 
 /// Exit code of a bug.
 pub(crate) const BUG: u8 = 3;
+
+/// Exit code after a signal.
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Why a command did not do what it was asked to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +20,8 @@ pub(crate) enum Failure {
     Input(String),
     /// The solution diverged, did not converge, or is not the expected one.
     Solution(String),
+    /// A signal ended the run; what it reached is written.
+    Interrupted(String),
 }
 
 impl Failure {
@@ -23,6 +29,16 @@ impl Failure {
         match self {
             Failure::Input(_) => 1,
             Failure::Solution(_) => 2,
+            Failure::Interrupted(_) => INTERRUPTED,
+        }
+    }
+
+    /// The failure of a run that ended as `outcome` says, if it is one.
+    pub(crate) fn of(outcome: &Outcome) -> Option<Failure> {
+        match outcome.kind {
+            OutcomeKind::Converged | OutcomeKind::Finished => None,
+            OutcomeKind::Interrupted => Some(Failure::Interrupted(outcome.to_string())),
+            _ => Some(Failure::Solution(outcome.to_string())),
         }
     }
 
@@ -37,6 +53,7 @@ impl fmt::Display for Failure {
         match self {
             Failure::Input(message) => write!(formatter, "error: {message}"),
             Failure::Solution(message) => write!(formatter, "failed: {message}"),
+            Failure::Interrupted(message) => formatter.write_str(message),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, filter_fn};
@@ -26,14 +26,33 @@ pub(crate) struct Log {
     file: LogFile,
 }
 
-/// `log.txt` of the case that runs, once there is one.
-#[derive(Clone, Default)]
-struct LogFile(Arc<Mutex<Option<File>>>);
+/// `log.txt` of the case that runs; lines from before it can be opened wait for it.
+#[derive(Clone)]
+struct LogFile(Arc<Mutex<Target>>);
+
+enum Target {
+    Waiting(Vec<u8>),
+    Open(File),
+}
+
+impl Default for LogFile {
+    fn default() -> Self {
+        LogFile(Arc::new(Mutex::new(Target::Waiting(vec![]))))
+    }
+}
+
+impl LogFile {
+    fn target(&self) -> MutexGuard<'_, Target> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Write for LogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        file.as_mut().map_or(Ok(bytes.len()), |file| file.write(bytes))
+        match &mut *self.target() {
+            Target::Waiting(lines) => lines.write(bytes),
+            Target::Open(file) => file.write(bytes),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -78,15 +97,35 @@ impl Log {
         log
     }
 
-    /// Writes to `log.txt` in `folder` from now on.
+    /// The lines of another case begin, which go to its own `log.txt` once that is open.
+    pub(crate) fn begin_case(&self) {
+        *self.file.target() = Target::Waiting(vec![]);
+    }
+
+    /// Writes a text that the screen shows elsewhere to an open `log.txt` too.
+    pub(crate) fn note(&self, text: &str) {
+        if let Target::Open(file) = &mut *self.file.target() {
+            // A full disk is no reason to fail here: what is in the log is on the screen.
+            let _ = writeln!(file, "{text}");
+        }
+    }
+
+    /// Writes to `log.txt` in `folder` from now on, the lines that have waited for it first.
     pub(crate) fn open(&self, folder: &Path, resume: bool) -> Result<(), Failure> {
         let path = folder.join("log.txt");
         let opened = std::fs::create_dir_all(folder).and_then(|()| {
             File::options().create(true).write(true).append(resume).truncate(!resume).open(&path)
         });
-        let file = opened
+        let mut target = self.file.target();
+        let written = opened.and_then(|mut file| {
+            if let Target::Waiting(lines) = &*target {
+                file.write_all(lines)?;
+            }
+            Ok(file)
+        });
+        let file = written
             .map_err(|error| Failure::Input(format!("cannot write {}: {error}", path.display())))?;
-        *self.file.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+        *target = Target::Open(file);
         Ok(())
     }
 }

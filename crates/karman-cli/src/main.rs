@@ -4,6 +4,7 @@ mod arguments;
 mod commands;
 mod console;
 mod failure;
+mod interrupt;
 mod logging;
 mod progress;
 

@@ -126,7 +126,9 @@ pub struct Summary {
     pub fields: NamedList<FieldSummary>,
     /// Differences from exact solutions.
     pub errors: NamedList<ErrorSummary>,
-    /// How it ended: `converged`, `finished`, `diverged` …
+    /// What the run warned of: faults of the mesh, settings without effect, limits of the numerics.
+    pub warnings: Vec<String>,
+    /// How it ended: `converged`, `finished`, `diverged`, `interrupted` …
     pub outcome: String,
     /// The same in a sentence.
     pub message: String,
@@ -341,6 +343,7 @@ mod tests {
                 .collect(),
             recirculation: NamedList::new(),
             flow: None,
+            warnings: vec!["a warning".into()],
             errors: [("temperature", ErrorSummary { l1: 0.1, l2: 0.2, linf: 0.5 })]
                 .into_iter()
                 .collect(),
@@ -436,6 +439,9 @@ mod tests {
               "linf": 0.5
             }
           },
+          "warnings": [
+            "a warning"
+          ],
           "outcome": "converged",
           "message": "the residual fell below 1e-8"
         }

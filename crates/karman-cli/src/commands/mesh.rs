@@ -12,15 +12,15 @@ use karman::summary::{MeshSummary, NamedList};
 use serde::Serialize;
 use std::path::Path;
 
-pub(crate) fn run(command: &MeshCommand) -> Result<(), Failure> {
+pub(crate) fn run(command: &MeshCommand, quiet: bool) -> Result<(), Failure> {
     match command {
         MeshCommand::Info { file, json } => info(file, *json),
         MeshCommand::Check { file, json } => check(file, *json),
         MeshCommand::Convert { input, output, gmsh } => {
             let (raw, _) = load(input)?;
-            write(output, &raw, *gmsh)
+            write(output, &raw, *gmsh, quiet)
         }
-        MeshCommand::Generate(arguments) => generate(arguments),
+        MeshCommand::Generate(arguments) => generate(arguments, quiet),
     }
 }
 
@@ -119,7 +119,7 @@ fn check(path: &Path, json: bool) -> Result<(), Failure> {
     }
 }
 
-fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
+fn generate(arguments: &GenerateArguments, quiet: bool) -> Result<(), Failure> {
     let case = if arguments.what.ends_with(".toml") {
         if let [(key, _), ..] = arguments.keys()[..] {
             let option = key.replace('_', "-");
@@ -138,7 +138,7 @@ fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
     }
     let mut raw = mesh_source::raw_mesh(&case).map_err(Failure::input)?;
     raw.points.iter_mut().flatten().for_each(|coordinate| *coordinate *= case.scale);
-    write(&arguments.output, &raw, GmshForm::Ascii22)
+    write(&arguments.output, &raw, GmshForm::Ascii22, quiet)
 }
 
 /// The section of a case file that says the same as the options.
@@ -172,7 +172,7 @@ fn generator_text(generator: &str, keys: &[(&str, &str)]) -> String {
     text
 }
 
-fn write(path: &Path, mesh: &RawMesh, form: GmshForm) -> Result<(), Failure> {
+fn write(path: &Path, mesh: &RawMesh, form: GmshForm, quiet: bool) -> Result<(), Failure> {
     let is_gmsh = path.extension().is_some_and(|extension| extension == "msh");
     let written = if is_gmsh {
         let format = match form {
@@ -186,11 +186,8 @@ fn write(path: &Path, mesh: &RawMesh, form: GmshForm) -> Result<(), Failure> {
         write_mesh(path, mesh)
     };
     written.map_err(Failure::input)?;
-    console::print(&format!(
-        "wrote {}: {} cells, {} nodes, {} boundary elements",
-        path.display(),
-        mesh.cells.len(),
-        mesh.points.len(),
-        mesh.boundary.len()
-    ))
+    let (cells, nodes, boundary) = (mesh.cells.len(), mesh.points.len(), mesh.boundary.len());
+    let path = path.display();
+    let text = format!("wrote {path}: {cells} cells, {nodes} nodes, {boundary} boundary elements");
+    console::tell(quiet, &text)
 }

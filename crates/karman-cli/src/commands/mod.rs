@@ -13,23 +13,37 @@ mod validate;
 
 use crate::arguments::{Arguments, Command};
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::logging::Log;
+
+/// What commands share.
+pub(crate) struct Session {
+    pub(crate) log: Log,
+    /// Whether warnings and errors alone are printed.
+    pub(crate) quiet: bool,
+    pub(crate) interrupt: Interrupt,
+}
 
 /// Does what the arguments say.
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let log = Log::start(&arguments);
-    let quiet = arguments.quiet;
-    match arguments.command {
-        Command::Run(options) => run::run(&options, &log, quiet),
-        Command::Check { case, json } => check::run(&case, json),
-        Command::New { name, template } => new::run(&name, &template),
-        Command::Mesh(command) => mesh::run(&command),
+    let session = Session { log, quiet: arguments.quiet, interrupt: Interrupt::default() };
+    let quiet = session.quiet;
+    let done = match arguments.command {
+        Command::Run(options) => run::run(&options, &session),
+        Command::Check { case, json } => check::run(&case, json, quiet),
+        Command::New { name, template } => new::run(&name, &template, quiet),
+        Command::Mesh(command) => mesh::run(&command, quiet),
         Command::Devices { json } => devices::run(json),
         Command::Bench(options) => bench::run(&options),
         Command::Solve(options) => solve::run(&options),
-        Command::Test { cases, backend, json } => test::run(&cases, backend, json, &log),
-        Command::Validate(options) => validate::run(&options, &log, quiet),
+        Command::Test { cases, backend, json } => test::run(&cases, backend, json, &session),
+        Command::Validate(options) => validate::run(&options, &session),
         Command::Help { topic, section } => help::run(topic.as_deref(), section.as_deref()),
         Command::ProvokeBug => panic!("karman provoke-bug was called"),
+    };
+    if let Err(failure) = &done {
+        session.log.note(&failure.to_string());
     }
+    done
 }

@@ -5,10 +5,11 @@ use crate::failure::Failure;
 use karman::case::templates;
 use std::path::Path;
 
-pub(crate) fn run(folder: &Path, template: &str) -> Result<(), Failure> {
+pub(crate) fn run(folder: &Path, template: &str, quiet: bool) -> Result<(), Failure> {
     let files = templates::find(template)
         .and_then(|template| template.write(folder, "case"))
         .map_err(Failure::input)?;
     let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
-    console::print(&format!("wrote {}\nsolve it: karman run {}", names.join(", "), names[0]))
+    let text = format!("wrote {}\nsolve it: karman run {}", names.join(", "), names[0]);
+    console::tell(quiet, &text)
 }

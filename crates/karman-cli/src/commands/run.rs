@@ -1,9 +1,9 @@
 //! `karman run`
 
+use super::Session;
 use crate::arguments::RunArguments;
 use crate::console;
 use crate::failure::Failure;
-use crate::logging::Log;
 use crate::progress::{ProgressDisplay, duration};
 use karman::case::Case;
 use karman::io::csv::short_number;
@@ -11,26 +11,26 @@ use karman::simulation::{Outcome, RunOptions, Simulation};
 use serde_json::Value;
 use std::path::Path;
 
-pub(crate) fn run(arguments: &RunArguments, log: &Log, quiet: bool) -> Result<(), Failure> {
-    let case = read(&arguments.case)?;
+pub(crate) fn run(arguments: &RunArguments, session: &Session) -> Result<(), Failure> {
+    let case = read(&arguments.case, session)?;
     let options = RunOptions { backend: arguments.backend, restart: arguments.restart.clone() };
     let directory = case.output.directory.clone();
-    let outcome = solve(case, options, log, quiet)?;
+    let outcome = solve(case, options, session)?;
     let summary = read_summary(&directory);
     if arguments.json {
         console::print_json(&summary.clone()?)?;
     }
-    if !outcome.kind.is_success() {
-        return Err(Failure::Solution(format!("{}: {}", outcome.kind.name(), outcome.message)));
+    if let Some(failure) = Failure::of(&outcome) {
+        return Err(failure);
     }
-    if !arguments.json {
-        console::print(&report(&summary?, &outcome, &directory))?;
-    }
-    Ok(())
+    let report = report(&summary?, &outcome, &directory);
+    session.log.note(&report);
+    console::tell(session.quiet || arguments.json, &report)
 }
 
 /// Reads a case and shows what is odd about it.
-pub(crate) fn read(path: &Path) -> Result<Case, Failure> {
+pub(crate) fn read(path: &Path, session: &Session) -> Result<Case, Failure> {
+    session.log.begin_case();
     let case = Case::read(path).map_err(Failure::input)?;
     case.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     Ok(case)
@@ -40,17 +40,20 @@ pub(crate) fn read(path: &Path) -> Result<Case, Failure> {
 pub(crate) fn solve(
     case: Case,
     options: RunOptions,
-    log: &Log,
-    quiet: bool,
+    session: &Session,
 ) -> Result<Outcome, Failure> {
-    log.open(&case.output.directory, options.restart.is_some())?;
     tracing::info!("{}", case.title);
-    let solved = Simulation::new(case, options).and_then(|mut simulation| {
-        let mut display = ProgressDisplay::new(log.screen.clone(), quiet);
-        simulation.run(&mut |progress| display.update(progress))
-    });
+    let (directory, resume) = (case.output.directory.clone(), options.restart.is_some());
+    let mut simulation = Simulation::new(case, options).map_err(Failure::input)?;
+    // The lock of the directory keeps the log of another run that writes there as it is.
+    simulation.claim_output().map_err(Failure::input)?;
+    session.log.open(&directory, resume)?;
+    let _running = session.interrupt.begin();
+    simulation.stop_when(session.interrupt.is_asked());
+    let mut display = ProgressDisplay::new(session.log.screen.clone(), session.quiet);
+    let solved = simulation.run(&mut |progress| display.update(progress));
     match &solved {
-        Ok(outcome) => tracing::debug!("{}: {}", outcome.kind.name(), outcome.message),
+        Ok(outcome) => tracing::debug!("{outcome}"),
         Err(error) => tracing::debug!("{error}"),
     }
     solved.map_err(Failure::input)
@@ -75,7 +78,7 @@ fn report(summary: &Value, outcome: &Outcome, directory: &Path) -> String {
         .and_then(Value::as_object)
         .map_or(0.0, |phases| phases.values().filter_map(Value::as_f64).sum());
     let mut lines = vec![
-        format!("{}: {}", outcome.kind.name(), outcome.message),
+        outcome.to_string(),
         format!(
             "{}, {}; {}, {}; {} on {}",
             count("/mesh/cells", "cell"),

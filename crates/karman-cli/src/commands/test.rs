@@ -1,9 +1,9 @@
 //! `karman test`
 
+use super::Session;
 use super::run::{read, read_summary, solve};
 use crate::console;
 use crate::failure::Failure;
-use crate::logging::Log;
 use karman::backend::BackendKind;
 use karman::expected::{Comparison, compare};
 use karman::simulation::RunOptions;
@@ -41,20 +41,22 @@ pub(crate) fn run(
     cases: &[PathBuf],
     backend: Option<BackendKind>,
     json: bool,
-    log: &Log,
+    session: &Session,
 ) -> Result<(), Failure> {
     let mut results = Vec::new();
     let mut input_failed = false;
     for case in cases {
-        let (comparisons, failure) = match test(case, backend, log) {
+        let (comparisons, failure) = match test(case, backend, session) {
             Ok(comparisons) => (comparisons, None),
+            Err(Failure::Interrupted(message)) => return Err(Failure::Interrupted(message)),
             Err(failure) => (vec![], Some(failure)),
         };
         input_failed |= matches!(failure, Some(Failure::Input(_)));
         let error = failure.map(|failure| failure.to_string());
         let result = CaseResult { case: case.clone(), comparisons, error };
         if !json {
-            console::print(&result.lines())?;
+            session.log.note(&result.lines());
+            console::tell(session.quiet && result.passes(), &result.lines())?;
         }
         results.push(result);
     }
@@ -65,18 +67,22 @@ pub(crate) fn run(
     let all = console::count(cases.len() as u64, "case");
     match (failed, json) {
         (0, true) => Ok(()),
-        (0, false) => console::print(&format!("passed: {all}")),
+        (0, false) => console::tell(session.quiet, &format!("passed: {all}")),
         _ if input_failed => Err(Failure::Input(format!("{failed} of {all} failed"))),
         _ => Err(Failure::Solution(format!("{failed} of {all}"))),
     }
 }
 
-fn test(path: &Path, backend: Option<BackendKind>, log: &Log) -> Result<Vec<Comparison>, Failure> {
-    let case = read(path)?;
+fn test(
+    path: &Path,
+    backend: Option<BackendKind>,
+    session: &Session,
+) -> Result<Vec<Comparison>, Failure> {
+    let case = read(path, session)?;
     let (directory, expected) = (case.output.directory.clone(), case.expected.clone());
-    let outcome = solve(case, RunOptions { backend, restart: None }, log, false)?;
-    if !outcome.kind.is_success() {
-        return Err(Failure::Solution(format!("{}: {}", outcome.kind.name(), outcome.message)));
+    let outcome = solve(case, RunOptions { backend, restart: None }, session)?;
+    if let Some(failure) = Failure::of(&outcome) {
+        return Err(failure);
     }
     compare(&expected, &read_summary(&directory)?).map_err(Failure::input)
 }

@@ -1,10 +1,10 @@
 //! `karman validate`
 
+use super::Session;
 use super::run::{read, read_summary, solve};
 use crate::arguments::ValidateArguments;
 use crate::console;
 use crate::failure::Failure;
-use crate::logging::Log;
 use karman::case::{Case, SUITE_FILE, Suite, SuiteCase, SuiteSection};
 use karman::expected::Comparison;
 use karman::simulation::RunOptions;
@@ -16,8 +16,8 @@ use std::time::SystemTime;
 /// A copy of the case in the folder of its results, by which they are known again.
 const SOLVED_CASE: &str = "solved.toml";
 
-pub(crate) fn run(arguments: &ValidateArguments, log: &Log, quiet: bool) -> Result<(), Failure> {
-    let suite = find(&arguments.suite)?;
+pub(crate) fn run(arguments: &ValidateArguments, session: &Session) -> Result<(), Failure> {
+    let suite = find(arguments)?;
     let chosen = choose(&suite, arguments)?;
     let output = arguments.output.clone().unwrap_or_else(|| default_output(&suite.folder));
     let file = output.join("index.html");
@@ -25,57 +25,71 @@ pub(crate) fn run(arguments: &ValidateArguments, log: &Log, quiet: bool) -> Resu
     let mut input_failed = false;
     for (section, case) in chosen {
         let mut result = CaseResult { name: case.name.clone(), ..CaseResult::default() };
-        let runner = Runner { arguments, folder: &suite.folder, output: &output, log, quiet };
+        let runner = Runner { arguments, folder: &suite.folder, output: &output, session };
         let solved = runner.solve_on_all_meshes(case, &mut result).and_then(|()| {
             result.checks = checks(section, case, &result).map_err(Failure::Input)?;
             Ok(())
         });
         if let Err(failure) = solved {
+            if matches!(failure, Failure::Interrupted(_)) {
+                return Err(failure);
+            }
             input_failed |= matches!(failure, Failure::Input(_));
             result.error = Some(failure.to_string());
         }
-        console::print(&lines(&result))?;
+        console::tell(session.quiet && result.passes(), &lines(&result))?;
         results.push(result);
         // After each case, so that a run that is ended early leaves a page of what it has done.
         write(&file, &page(&suite, &results, &about()))?;
     }
-    console::print(&format!("page: {}", file.display()))?;
+    console::tell(session.quiet, &format!("page: {}", file.display()))?;
     let failed = results.iter().filter(|result| !result.passes()).count();
     let all = console::count(results.len() as u64, "case");
     match failed {
-        0 => console::print(&format!("passed: {all}")),
+        0 => console::tell(session.quiet, &format!("passed: {all}")),
         _ if input_failed => Err(Failure::Input(format!("{failed} of {all} failed"))),
         _ => Err(Failure::Solution(format!("{failed} of {all}"))),
     }
 }
 
-/// The suite of a folder, or of the folder of this name below `cases`.
-fn find(name: &Path) -> Result<Suite, Failure> {
-    let places = [name.to_owned(), Path::new("cases").join(name)];
-    let folder = places.iter().find(|folder| folder.join(SUITE_FILE).is_file());
-    let folder = folder.ok_or_else(|| {
-        let [here, below] = places.each_ref().map(|folder| folder.join(SUITE_FILE));
-        Failure::Input(format!(
-            "there is neither {} nor {}{}",
-            here.display(),
-            below.display(),
-            known_suites()
-        ))
-    })?;
-    Suite::read(folder).map_err(Failure::input)
+/// Suites that the program was built with: name, and paths and texts of their files.
+const BUILT_IN: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/suites.rs"));
+
+/// The suite of a folder, or of the folder of this name below `cases`, or the one of this name that the program
+/// was built with, whose files go beside the results.
+fn find(arguments: &ValidateArguments) -> Result<Suite, Failure> {
+    let name = &arguments.suite;
+    let places = [name.clone(), Path::new("cases").join(name)];
+    if let Some(folder) = places.iter().find(|folder| folder.join(SUITE_FILE).is_file()) {
+        return Suite::read(folder).map_err(Failure::input);
+    }
+    let built_in = BUILT_IN.iter().find(|(known, _)| Path::new(known) == name);
+    if let Some((known, files)) = built_in {
+        let output = arguments.output.clone().unwrap_or_else(|| default_output(name));
+        let folder = output.join("cases").join(known);
+        files.iter().try_for_each(|(path, text)| write(&folder.join(path), text))?;
+        tracing::info!("cases of the suite that karman came with: {}", folder.display());
+        return Suite::read(&folder).map_err(Failure::input);
+    }
+    let [here, below] = places.each_ref().map(|folder| folder.join(SUITE_FILE));
+    Err(Failure::Input(format!(
+        "there is neither {} nor {}{}",
+        here.display(),
+        below.display(),
+        known_suites()
+    )))
 }
 
-/// Suites below `cases`, for a message.
+/// Suites below `cases` and those built in, for a message.
 fn known_suites() -> String {
     let entries = std::fs::read_dir("cases").into_iter().flatten().flatten();
     let suites = entries.filter(|entry| entry.path().join(SUITE_FILE).is_file());
     let mut names: Vec<String> =
         suites.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.extend(BUILT_IN.iter().map(|(name, _)| (*name).to_owned()));
     names.sort();
-    match names.as_slice() {
-        [] => "; start karman where `cases` is, or give the folder of the suite".to_owned(),
-        names => format!("; suites: {}", names.join(", ")),
-    }
+    names.dedup();
+    format!("; suites: {}", names.join(", "))
 }
 
 fn choose<'s>(
@@ -133,8 +147,7 @@ struct Runner<'a> {
     arguments: &'a ValidateArguments,
     folder: &'a Path,
     output: &'a Path,
-    log: &'a Log,
-    quiet: bool,
+    session: &'a Session,
 }
 
 impl Runner<'_> {
@@ -146,7 +159,7 @@ impl Runner<'_> {
     ) -> Result<(), Failure> {
         let path = self.folder.join(format!("{}.toml", case.name));
         result.title.clone_from(&case.name);
-        let read_case = read(&path)?;
+        let read_case = read(&path, self.session)?;
         result.title.clone_from(&read_case.title);
         result.expected.clone_from(&read_case.expected);
         result.picture = read_case.output.picture.as_ref().map(|picture| picture.field.clone());
@@ -181,10 +194,9 @@ impl Runner<'_> {
             std::fs::remove_file(&copy).map_err(Failure::input)?;
         }
         let options = RunOptions { backend: self.arguments.backend, restart: None };
-        let outcome = solve(case, options, self.log, self.quiet)?;
-        if !outcome.kind.is_success() {
-            let message = format!("{}: {}", outcome.kind.name(), outcome.message);
-            return Err(Failure::Solution(message));
+        let outcome = solve(case, options, self.session)?;
+        if let Some(failure) = Failure::of(&outcome) {
+            return Err(failure);
         }
         write(&copy, &text)?;
         read_summary(&directory)

@@ -4,6 +4,7 @@
 
 mod bench;
 mod common;
+mod endings;
 mod mesh;
 mod program;
 mod run;

@@ -147,3 +147,54 @@ fn check_reports_a_mesh_and_fails_where_it_is_bad() {
     let report: Value = serde_json::from_str(&out).unwrap();
     assert!(code == 1 && report["error"].is_string());
 }
+
+#[test]
+fn planes_pieces_and_overlapping_groups_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| karman(folder.path(), arguments);
+    let meshes = concat!(env!("CARGO_MANIFEST_DIR"), "/../karman/tests/meshes");
+    let file = |name: &str| format!("{meshes}/{name}.msh");
+    let (code, out, err) = run(&["mesh", "info", &file("triangles_xz")]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("the 2D mesh lies in the plane y = 0: x and y of the case"), "{err}");
+    assert!(out.contains("dimension  2"), "{out}");
+    let (code, out, err) = run(&["mesh", "check", &file("two_boxes")]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("Pieces that share no face, the smallest first:\n"), "{out}");
+    assert!(out.contains("boundary faces lie on boundary faces of other cells"), "{out}");
+    let (code, _, err) = run(&["mesh", "check", &file("overlap41")]);
+    assert_eq!(code, 1);
+    assert!(err.contains("curve 1 is in the physical groups \"heated\" and \"ymin\""), "{err}");
+    // Both boxes have a wall whose temperature is given, or neither.
+    let case = |condition: &str| {
+        format!("[mesh]\nfile = {:?}\n[heat]\n[boundary]\nwall{condition}\n", file("two_boxes"))
+    };
+    fs::write(folder.path().join("good.toml"), case(".temperature = 1.0")).unwrap();
+    fs::write(folder.path().join("loose.toml"), case(" = \"insulated\"")).unwrap();
+    let (code, _, err) = run(&["check", "good.toml"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("the mesh is in 2 pieces that share no face; the smallest has"), "{err}");
+    for command in ["check", "run"] {
+        let (code, _, err) = run(&[command, "loose.toml"]);
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains("nothing fixes the temperature of 2 of them: "), "{err}");
+    }
+}
+
+#[test]
+fn a_cylinder_in_a_channel_has_its_cells_along_z_as_an_option() {
+    let folder = tempfile::tempdir().unwrap();
+    let cells = |more: &[&str]| {
+        let arguments = [
+            &["mesh", "generate", "cylinder_in_channel", "--length", "2.2", "--height", "0.41"][..],
+            &["--width", "0.4", "--centre", "0.2,0.2", "--diameter", "0.1", "--cells-around", "16"],
+            &["--cells-radial", "4", "--cells-wake", "6", "-o", "a.msh"],
+            more,
+        ];
+        let (code, out, err) = karman(folder.path(), &arguments.concat());
+        assert_eq!(code, 0, "{err}");
+        out
+    };
+    assert!(cells(&[]).starts_with("wrote a.msh: 704 cells"), "{}", cells(&[]));
+    assert!(cells(&["--cells-width", "2"]).starts_with("wrote a.msh: 176 cells"));
+}

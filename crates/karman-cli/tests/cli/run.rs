@@ -15,7 +15,7 @@ fn a_run_reports_and_leaves_its_files() {
     fs::write(folder.path().join("bar.toml"), BAR).unwrap();
     let (code, out, err) = karman(folder.path(), &["run", "bar.toml"]);
     assert_eq!((code, err.as_str()), (0, "Bar\n"));
-    assert!(out.starts_with("converged: "), "{out}");
+    assert!(out.starts_with("converged in "), "{out}");
     for part in ["20 cells, 33 nodes; ", "probe middle: temperature 0.5", "results in bar\n"] {
         assert!(out.contains(part), "{out}");
     }
@@ -43,7 +43,7 @@ fn a_summary_and_a_detailed_log_tell_of_the_levels_of_multigrid() {
     fs::write(folder.path().join("bar.toml"), text).unwrap();
     let (code, _, err) = karman(folder.path(), &["run", "-v", "bar.toml"]);
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("with amg (as asked for), set up in "), "{err}");
+    assert!(err.contains("with amg, set up in "), "{err}");
     let results = folder.path().join("bar");
     assert!(fs::read_to_string(results.join("log.txt")).unwrap().contains("operator complexity "));
     let linear = &json(&results.join("summary.json"))["linear"];
@@ -98,7 +98,7 @@ fn what_is_wrong_with_the_case_or_a_file_is_said() {
         (&["typo.toml"], "error: typo.toml:8:2: unknown key `heet`"),
         (&["patch.toml"], "the mesh has no patch \"left\""),
         (&["probe.toml"], "error: probe \"middle\" at (5, 0.1, 0) is outside the mesh"),
-        (&["output.toml"], "error: cannot write file/log.txt: "),
+        (&["output.toml"], "error: cannot write file: "),
         (&["bar.toml", "--restart", "none.safetensors"], "error: cannot read the checkpoint none"),
         (&["bar.toml", "--restart", "bar.toml"], "error: bar.toml is not a checkpoint of karman"),
     ] {
@@ -116,9 +116,9 @@ fn test_compares_and_counts() {
     write("bad.toml", &BAR.replace("value = 0.5, absolute", "value = 0.6, absolute"));
     write("bare.toml", &BAR[..BAR.find("[expected]").unwrap()]);
     write("wrong.toml", &BAR.replace("probe.middle.t", "probe.midle.t"));
-    let run = |cases: &[&str]| karman(folder.path(), &[&["test", "-q"], cases].concat());
+    let run = |cases: &[&str]| karman(folder.path(), &[&["test"], cases].concat());
     let (code, out, err) = run(&["good.toml", "bare.toml"]);
-    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!((code, err.as_str()), (0, "Bar\nBar\n"));
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!(lines[0], "good.toml");
     assert!(lines[1].starts_with("  pass  probe.middle.temperature = 0.5"), "{out}");
@@ -126,11 +126,13 @@ fn test_compares_and_counts() {
     assert_eq!(lines[4], "passed: 2 cases");
 
     let (code, out, err) = run(&["bad.toml", "good.toml"]);
-    assert_eq!((code, err.as_str()), (2, "failed: 1 of 2 cases\n"));
+    assert_eq!(code, 2);
+    assert!(err.ends_with("\nfailed: 1 of 2 cases\n"), "{err}");
     assert!(out.contains("  FAIL  probe.middle.temperature = 0.5"), "{out}");
 
     let (code, out, err) = run(&["bad.toml", "wrong.toml", "good.toml"]);
-    assert_eq!((code, err.as_str()), (1, "error: 2 of 3 cases failed\n"));
+    assert_eq!(code, 1);
+    assert!(err.ends_with("\nerror: 2 of 3 cases failed\n"), "{err}");
     assert!(out.contains("  error: wrong.toml:") && out.contains("did you mean"), "{out}");
 
     let (code, out, _) = run(&["good.toml", "bad.toml", "--json"]);

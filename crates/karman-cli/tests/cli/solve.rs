@@ -42,7 +42,7 @@ fn a_system_is_solved_by_every_method_in_both_precisions() {
             let lines: Vec<&str> = out.lines().collect();
             assert!(lines[0].starts_with("a.mtx: 40 rows, 118 entries, symmetric, read in "));
             assert!(lines[1].starts_with(&format!("{method} with ")), "{out}");
-            assert!(lines.last().unwrap().starts_with("converged after "), "{out}");
+            assert!(lines.last().unwrap().starts_with("converged in "), "{out}");
             let x = values(&folder.path().join("x.mtx"));
             let tolerance = if precision == "f64" { 1e-4 } else { 0.5 };
             assert!(
@@ -54,7 +54,7 @@ fn a_system_is_solved_by_every_method_in_both_precisions() {
     for name in ["none", "jacobi", "gauss_seidel", "chebyshev", "amg"] {
         let (code, out, err) = run(&["--preconditioner", name, "--tolerance", "1e-10"]);
         assert_eq!((code, err.as_str()), (0, ""), "{name}: {out}");
-        assert!(out.contains(&format!("\ncg with {name} (as asked for), set up in ")), "{out}");
+        assert!(out.contains(&format!("\ncg with {name}, set up in ")), "{out}");
         assert_eq!(out.contains("operator complexity"), name == "amg", "{out}");
     }
     let (code, out, _) = run(&["--json", "--tolerance", "1e-10"]);
@@ -138,5 +138,5 @@ fn bench_writes_systems_that_solve_reads() {
     let files = ["solve", "system-1000.mtx", "--rhs", "system-1000-rhs.mtx", "--backend", "cpu"];
     let (code, out, err) = karman(folder.path(), &files);
     assert_eq!((code, err.as_str()), (0, ""));
-    assert!(out.contains(", symmetric, ") && out.contains("converged after "), "{out}");
+    assert!(out.contains(", symmetric, ") && out.contains("converged in "), "{out}");
 }

@@ -149,7 +149,7 @@ impl Problem {
     }
 
     /// The problem that the TOML reader reports, in the words of this module.
-    pub(crate) fn from_toml(error: &toml::de::Error) -> Self {
+    pub(crate) fn from_toml(error: &toml::de::Error, text: &str) -> Self {
         let span = error.span().unwrap_or(0..0);
         let message = error.message();
         if let Some((found, known)) = split_unknown(message, "unknown field `") {
@@ -174,8 +174,33 @@ impl Problem {
                 return Problem::at(span, format!("expected {expected}, found {found}"));
             }
         }
+        if let Some(bare) = bare_text(text, span.start) {
+            let quoted = text[bare.clone()].replace('"', "'");
+            return Problem::at(bare, format!("Text needs quotes: \"{quoted}\"."));
+        }
         Problem::at(span, message.replace('\n', ", "))
     }
+}
+
+/// The place of text without quotes that stands around `place` where a value is wanted.
+fn bare_text(text: &str, place: usize) -> Option<Range<usize>> {
+    let before = text.get(..place)?;
+    let first = before.rfind(['=', ',', '[', '{', '\n']).map_or(0, |k| k + 1);
+    let begins_value = text[..first].ends_with(['=', ',', '[']);
+    let start = first + (text[first..].len() - text[first..].trim_start_matches([' ', '\t']).len());
+    let mut depth = 0;
+    let mut end = text.len();
+    for (k, c) in text[start..].char_indices() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        if "\n\r#]}\"'=".contains(c) || c == ',' && depth <= 0 {
+            end = start + k;
+            break;
+        }
+    }
+    let value = text[start..end].trim_end();
+    let is_text = value.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let is_known = ["true", "false", "nan", "inf"].contains(&value);
+    (begins_value && is_text && !is_known).then(|| start..start + value.len())
 }
 
 /// The unknown name and the known ones of serde's message.

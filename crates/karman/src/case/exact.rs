@@ -10,7 +10,7 @@ use toml::Spanned;
 /// A field and the formula its result is compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactField {
-    /// The field; of a velocity the component, `velocity_x` and so on.
+    /// The field; of a velocity the component, `velocity_x` and so on. The vorticity is that of a 2D flow.
     pub field: String,
     /// The exact solution, of place and time.
     pub value: Value,
@@ -22,6 +22,7 @@ pub(crate) struct ExactFile {
     temperature: Maybe<ScalarFile>,
     velocity: Maybe<VectorFile<ScalarFile>>,
     pressure: Maybe<ScalarFile>,
+    vorticity: Maybe<ScalarFile>,
     density: Maybe<IgnoredAny>,
 }
 
@@ -40,6 +41,7 @@ pub(crate) fn check(
         const FLOW: &str = "belongs to a flow case, this one is of heat";
         refuse(&keys.velocity, "velocity", FLOW)?;
         refuse(&keys.pressure, "pressure", FLOW)?;
+        refuse(&keys.vorticity, "vorticity", FLOW)?;
         refuse(&keys.density, "density", FLOW)?;
     }
     if !names.is_thermal() {
@@ -54,7 +56,12 @@ pub(crate) fn check(
             add(component, value);
         }
     }
-    for (name, file) in [("pressure", &keys.pressure), ("temperature", &keys.temperature)] {
+    let scalars = [
+        ("pressure", &keys.pressure),
+        ("temperature", &keys.temperature),
+        ("vorticity", &keys.vorticity),
+    ];
+    for (name, file) in scalars {
         if let Some(file) = file {
             add(name, reader.scalar(file.get_ref(), file.span(), rule(name))?);
         }

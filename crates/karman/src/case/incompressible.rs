@@ -20,7 +20,7 @@ pub struct IncompressibleCase {
     pub scheme: FlowScheme,
     /// Kinematic viscosity ν > 0, or 0 with the method `rk3`.
     pub viscosity: f64,
-    /// How velocity is carried; default `central`.
+    /// How velocity is interpolated to the faces; default `linear_upwind`.
     pub convection: ConvectionScheme,
     /// What a projection adds to the pressure; default `incremental_rotational`.
     pub pressure_correction: PressureCorrectionCase,
@@ -55,16 +55,16 @@ keyword! {
 }
 
 keyword! {
-    /// How velocity is interpolated to the faces that carry it.
+    /// How the convected velocity is interpolated to the faces.
     pub enum ConvectionScheme {
-        /// Linear between cells: second order, conserves energy on regular meshes.
-        Central = "central",
-        /// The upstream cell: first order.
-        Upwind = "upwind",
         /// The upstream cell and its gradient: second order.
         LinearUpwind = "linear_upwind",
+        /// Linear between cells: second order, conserves energy on regular meshes.
+        Central = "central",
         /// The cubic through the values and gradients of both cells: second order with smaller errors.
         Cubic = "cubic",
+        /// The upstream cell: first order.
+        Upwind = "upwind",
     }
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn check(
     Ok(IncompressibleCase {
         scheme: keys.scheme.unwrap_or(FlowScheme::Collocated),
         viscosity: number(&keys.viscosity, 0.0, "viscosity", Sign::NotNegative)?,
-        convection: keys.convection.unwrap_or(ConvectionScheme::Central),
+        convection: keys.convection.unwrap_or(ConvectionScheme::LinearUpwind),
         pressure_correction: keys
             .pressure_correction
             .unwrap_or(PressureCorrectionCase::IncrementalRotational),

@@ -125,6 +125,7 @@ pub(crate) struct CylinderInChannelFile {
     cells_around: Maybe<usize>,
     cells_radial: Maybe<usize>,
     cells_wake: Maybe<usize>,
+    cells_width: Maybe<usize>,
     element: Maybe<Element>,
 }
 
@@ -284,6 +285,15 @@ fn cylinder(
         return Err(Problem::at(centre_file.span(), message));
     }
     let width = keys.width.as_ref().map(|_| positive(&keys.width, "width", &span)).transpose()?;
+    let default = CylinderInChannelParams::default();
+    let cells_width = match &keys.cells_width {
+        None => default.cells_width,
+        Some(file) if width.is_none() => {
+            let message = "`cells_width` needs `width`: without it the mesh is 2D";
+            return Err(Problem::at(file.span(), message));
+        }
+        Some(_) => count(&keys.cells_width, "cells_width", &span)?,
+    };
     Ok(CylinderInChannelParams {
         length,
         height,
@@ -293,8 +303,8 @@ fn cylinder(
         cells_around: count(&keys.cells_around, "cells_around", &span)?,
         cells_radial: count(&keys.cells_radial, "cells_radial", &span)?,
         cells_wake: count(&keys.cells_wake, "cells_wake", &span)?,
+        cells_width,
         element: element(&keys.element, if width.is_some() { 3 } else { 2 })?,
-        ..CylinderInChannelParams::default()
     })
 }
 

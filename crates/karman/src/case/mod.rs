@@ -135,7 +135,7 @@ impl Case {
     pub fn parse(text: &str, folder: &Path, name: &str) -> Result<Self, CaseError> {
         let source = Source { name: name.to_owned(), text: text.to_owned() };
         let file: CaseFile = toml::from_str(text)
-            .map_err(|error| source.invalid(vec![Problem::from_toml(&error)]))?;
+            .map_err(|error| source.invalid(vec![Problem::from_toml(&error, text)]))?;
         check::check(&file, folder, &source).map_err(|problems| source.invalid(problems))
     }
 
@@ -169,7 +169,7 @@ impl MeshCase {
         let source = Source { name: name.to_owned(), text: text.to_owned() };
         let invalid = |problem| source.invalid(vec![problem]);
         let file: CaseFile =
-            toml::from_str(text).map_err(|error| invalid(Problem::from_toml(&error)))?;
+            toml::from_str(text).map_err(|error| invalid(Problem::from_toml(&error, text)))?;
         let Some(mesh) = &file.mesh else {
             let problem = Problem::at(0..0, "there is no mesh");
             return Err(invalid(problem.note("add [mesh] with `file` or a generator")));

@@ -85,7 +85,7 @@ impl Suite {
     pub fn parse(text: &str, folder: &Path, name: &str) -> Result<Self, CaseError> {
         let source = Source { name: name.to_owned(), text: text.to_owned() };
         let file: SuiteFile = toml::from_str(text)
-            .map_err(|error| source.invalid(vec![Problem::from_toml(&error)]))?;
+            .map_err(|error| source.invalid(vec![Problem::from_toml(&error, text)]))?;
         check(&file, folder, &source).map_err(|problem| source.invalid(vec![problem]))
     }
 

@@ -12,17 +12,21 @@
 //! Without the correction a = s / (d_l/k_l + d_r/k_r) with |x_r − x_l| = d_l + d_r, the form of
 //! Menon's thesis (ch. 6), which does not converge on skewed cells.
 //!
-//! Cell gradients are least squares over all faces of a cell. A face's equation is r·∇T = ΔT with
+//! Where the angle θ of d and n is beyond 70° the gradient's part τ·∇T is multiplied by tan 70° / tan θ.
+//!
+//! Cell gradients are least squares over all faces of a cell, and over further cells where its faces leave
+//! a direction undetermined ([`crate::mesh::gradient_stencil`]). A face's equation is r·∇T = ΔT with
 //! r = τ + (δ_l + δ_r k_l/k_r) n inside; at the boundary r = x_f − x_c for a temperature,
 //! r = δ n and ΔT = δ q/k for a flux, (k n + h d)·∇T = h (T∞ − T_c) for convection. So a gradient
 //! is exact for linear fields whatever the boundary, and one-sided across a jump of k.
 
 use super::conditions::{BoundaryValues, Condition};
-use super::discrete::{Correction, Coupling, Discrete};
+use super::discrete::{Correction, Coupling, Discrete, GradientStencils};
 use super::functional::Functional;
 use super::{DiffusionError, Material};
 use crate::linear::{CsrMatrix, LinearError};
-use crate::mesh::{Geometry, Mesh, index_of};
+use crate::mesh::gradient_stencil::{CellFit, Purpose, fit_of_cell};
+use crate::mesh::{Adjacency, Geometry, Mesh, SIGN_BIT, index_of};
 use rayon::prelude::*;
 
 type Vector = [f64; 3];
@@ -56,7 +60,18 @@ impl FaceFlux {
 
 /// Smallest normal distance as a fraction of the distance: beyond 87° from the normal a face
 /// is treated as at 87°, which keeps the matrix definite.
-const LEAST_COSINE: f64 = 0.05;
+pub(crate) const LEAST_COSINE: f64 = 0.05;
+
+/// tan 70°: where the line between centroids is further from the normal than that, the part of a flux that
+/// gradients carry is limited.
+const LARGEST_TANGENT: f64 = 2.747_477_419_454_622;
+
+/// λ = min(1, tan 70° / tan θ), θ the angle between the normal and the line between centroids: by geometry
+/// alone, so that the corrected operator stays linear (by values in Jasak's thesis, §3.3.1.3).
+pub(crate) fn limiter(tangent: Vector, distance: f64) -> f64 {
+    let (tangent, limit) = (norm(tangent), LARGEST_TANGENT * distance);
+    if tangent > limit { limit / tangent } else { 1.0 }
+}
 
 fn interior_flux(
     face: usize,
@@ -84,9 +99,10 @@ fn interior_flux(
     let dr = dot(minus(xr, x), n).max(0.5 * least);
     let tangent = combined(d, -(dl + dr), n);
     let conductance = s / (dl / k[l] + dr / k[r]);
+    let explicit = -conductance * limiter(tangent, dl + dr);
     FaceFlux {
         conductance,
-        tangential: tangent.map(|t| -conductance * t),
+        tangential: tangent.map(|t| explicit * t),
         left_weight: dr / (dl + dr),
         left_row: combined(tangent, dl + dr * k[l] / k[r], n),
         right_row: combined(tangent, dl * k[r] / k[l] + dr, n),
@@ -126,6 +142,7 @@ fn boundary_flux(
     let length = norm(d);
     let delta = if corrected { dot(d, n).max(LEAST_COSINE * length) } else { length };
     let tangent = combined(d, -delta, n);
+    let limited = limiter(tangent, delta);
     let k = k[cell];
     match kind {
         Kind::Held => {
@@ -133,7 +150,7 @@ fn boundary_flux(
             BoundaryFlux {
                 conductance,
                 implicit: true,
-                tangential: tangent.map(|t| -conductance * t),
+                tangential: tangent.map(|t| -conductance * limited * t),
                 row: d,
                 row_value: 1.0,
                 row_cell: 1.0,
@@ -145,7 +162,7 @@ fn boundary_flux(
             BoundaryFlux {
                 conductance,
                 implicit: true,
-                tangential: tangent.map(|t| -conductance * t),
+                tangential: tangent.map(|t| -conductance * limited * t),
                 row: combined(n.map(|n| n * k * scale), h * scale, d),
                 row_value: h * scale,
                 row_cell: h * scale,
@@ -181,6 +198,15 @@ pub struct BoundaryFaces {
 
 /// No prescribed value.
 const NONE: u32 = u32::MAX;
+
+impl BoundaryFaces {
+    /// The place, among the prescribed values, of the value at a boundary face (counted from the first
+    /// of these); none where the boundary does not prescribe the value itself.
+    pub fn held_value(&self, boundary_face: usize) -> Option<u32> {
+        let is_held = matches!(self.kinds[boundary_face], Kind::Held);
+        is_held.then_some(self.values[boundary_face]).filter(|value| *value != NONE)
+    }
+}
 
 fn boundary_faces(
     mesh: &Mesh,
@@ -271,36 +297,52 @@ impl<'a> CellScheme<'a> {
         functional
     }
 
-    /// The weights of the faces of a cell in its gradient.
-    fn gradient_weights(&self, cell: usize) -> [Vec<f64>; 3] {
-        let of_face = |item: &u32| {
+    /// The stencil of a cell's gradient: the rows of its faces and, where they are not enough for its purpose,
+    /// of further cells. Those are cells of the same material, as the gradient of a temperature jumps with
+    /// the conductivity.
+    fn stencil(&self, cell: usize, purpose: Purpose) -> CellStencil {
+        let (mesh, k) = (self.mesh, self.conductivity);
+        let inner = mesh.n_interior_faces();
+        let items = mesh.cell_to_faces.of(cell);
+        let row = |item: &u32| {
             let f = index_of(*item);
-            if f >= self.mesh.n_interior_faces() {
+            if f >= inner {
                 return self.boundary_flux(f, true).row;
             }
-            self.interior_flux(f, true).row_of(self.mesh.face_left[f] as usize == cell)
+            self.interior_flux(f, true).row_of(mesh.face_left[f] as usize == cell)
         };
-        let rows: Vec<Vector> = self.mesh.cell_to_faces.of(cell).iter().map(of_face).collect();
-        gradient_weights(&rows, self.mesh.dimension)
+        let rows: Vec<Vector> = items.iter().map(row).collect();
+        let region = |c: usize| mesh.cells.groups.get(c);
+        let may_join = |other: usize| {
+            let ratio = k[other] / k[cell];
+            region(other) == region(cell) && ratio < 2.0 && ratio > 0.5
+        };
+        let fit = fit_of_cell(mesh, self.geometry, cell, &rows, purpose, may_join);
+        let of_face = |item: &u32| {
+            let f = index_of(*item);
+            if f >= inner {
+                return (f - inner) as u32 | SIGN_BIT;
+            }
+            mesh.face_left[f] ^ mesh.face_right[f] ^ cell as u32
+        };
+        let own = items.iter().map(of_face);
+        CellStencil { items: own.chain(fit.further.iter().map(|n| n.cell)).collect(), fit }
     }
 
     /// ∇T_c · direction by least squares.
     fn derivative(&self, cell: usize, direction: Vector) -> Functional {
-        let n_interior = self.mesh.n_interior_faces();
-        let items = self.mesh.cell_to_faces.of(cell);
-        let weights = self.gradient_weights(cell);
+        let CellStencil { items, fit } = self.stencil(cell, Purpose::Derivative);
         let mut functional = Functional::default();
         let mut own = 0.0;
-        for (k, item) in items.iter().enumerate() {
-            let weight = dot([weights[0][k], weights[1][k], weights[2][k]], direction);
-            let f = index_of(*item);
-            if f < n_interior {
-                let (l, r) = (self.mesh.face_left[f], self.mesh.face_right[f]);
-                functional.unknowns.push((if l as usize == cell { r } else { l }, weight));
+        for (item, weight) in items.iter().zip(fit.weights) {
+            let weight = dot(weight, direction);
+            if *item < SIGN_BIT {
+                functional.unknowns.push((*item, weight));
                 own -= weight;
             } else {
-                let flux = self.boundary_flux(f, true);
-                let value = self.boundary.values[f - n_interior];
+                let b = index_of(*item);
+                let flux = self.boundary_flux(b + self.mesh.n_interior_faces(), true);
+                let value = self.boundary.values[b];
                 if value != NONE {
                     functional.values.push((value, weight * flux.row_value));
                 }
@@ -432,7 +474,7 @@ impl CellScheme<'_> {
         let values = &self.boundary.values;
         let row_value = |(f, v): (&BoundaryFlux, &u32)| if *v == NONE { 0.0 } else { f.row_value };
         Correction {
-            gradient_weights: self.weights_of_cells(),
+            stencils: self.stencils(Purpose::Derivative),
             tangential,
             left_weight,
             boundary_value: values.iter().map(|v| if *v == NONE { 0 } else { *v }).collect(),
@@ -441,82 +483,81 @@ impl CellScheme<'_> {
         }
     }
 
-    /// The weights of the faces of every cell: `[3][items of cell_to_faces]`.
-    fn weights_of_cells(&self) -> Vec<f64> {
+    /// The gradient stencils of all cells.
+    fn stencils(&self, purpose: Purpose) -> GradientStencils {
         const CELLS_A_TASK: usize = 1024;
-        let mesh = self.mesh;
-        let (offsets, items) = (&mesh.cell_to_faces.offsets, mesh.cell_to_faces.items.len());
-        let mut weights = vec![0.0; 3 * items];
-        let mut rest: Vec<&mut [f64]> = weights.chunks_exact_mut(items.max(1)).collect();
-        let mut tasks = vec![];
-        for first in (0..mesh.n_cells()).step_by(CELLS_A_TASK) {
-            let cells = first..(first + CELLS_A_TASK).min(mesh.n_cells());
-            let length = (offsets[cells.end] - offsets[first]) as usize;
-            let parts = rest.iter_mut().map(|r| r.split_off_mut(..length).unwrap_or_default());
-            tasks.push((cells, parts.collect::<Vec<_>>()));
+        let n = self.mesh.n_cells();
+        let task = |first: usize| {
+            let mut part = StencilPart::default();
+            for cell in first..(first + CELLS_A_TASK).min(n) {
+                part.push(self.stencil(cell, purpose));
+            }
+            part
+        };
+        let starts: Vec<usize> = (0..n).step_by(CELLS_A_TASK).collect();
+        let mut parts: Vec<StencilPart> = starts.into_par_iter().map(task).collect();
+        let sum = |of: fn(&StencilPart) -> usize| parts.iter().map(of).sum::<usize>();
+        let mut stencils = GradientStencils {
+            rows: None,
+            weights: Vec::with_capacity(3 * sum(|part| part.items.len())),
+            widened: sum(|part| part.widened),
+            dropped: sum(|part| part.dropped),
+            limited: sum(|part| part.limited),
+        };
+        for k in 0..3 {
+            for part in &mut parts {
+                stencils.weights.append(&mut std::mem::take(&mut part.weights[k]));
+            }
         }
-        tasks.into_par_iter().for_each(|(cells, mut parts)| {
-            for cell in cells.clone() {
-                let place = (offsets[cell] - offsets[cells.start]) as usize;
-                for (part, own) in parts.iter_mut().zip(self.gradient_weights(cell)) {
-                    part[place..place + own.len()].copy_from_slice(&own);
+        if stencils.widened > 0 {
+            let mut rows = Adjacency { offsets: vec![0], items: vec![] };
+            for part in parts {
+                for length in &part.lengths {
+                    rows.offsets.push(rows.offsets[rows.offsets.len() - 1] + length);
                 }
+                rows.items.extend(part.items);
             }
-        });
-        weights
-    }
-}
-
-/// Σ w r rᵀ with a determinant below this part of its trace's is singular to the eye: the rows leave a
-/// direction out, as those of a cell in a corner do where the boundary says nothing of the slope.
-const SINGULAR: f64 = 1e-6;
-
-/// W_k = (Σ w r rᵀ)⁻¹ w_k r_k with w = 1/|r|², component by component over the rows. Rows of zeros are left
-/// out; a direction that no row sees has gradient 0.
-fn gradient_weights(rows: &[Vector], dimension: usize) -> [Vec<f64>; 3] {
-    let mut a = [[0.0; 3]; 3];
-    let weight_of = |r: &Vector| if dot(*r, *r) > 0.0 { 1.0 / dot(*r, *r) } else { 0.0 };
-    for r in rows {
-        let w = weight_of(r);
-        for i in 0..3 {
-            for j in 0..3 {
-                a[i][j] += w * r[i] * r[j];
-            }
+            stencils.rows = Some(rows);
         }
+        stencils
     }
-    if dimension == 2 {
-        a[2][2] = a[0][0] + a[1][1];
+
+    /// The stencils whose gradients extrapolate from upstream; none where they are those of [`Correction`].
+    pub fn extrapolation(&self) -> Option<GradientStencils> {
+        let stencils = self.stencils(Purpose::Extrapolation);
+        let of_faces = stencils.widened + stencils.limited == 0;
+        (!of_faces).then_some(stencils)
     }
-    let mean = (a[0][0] + a[1][1] + a[2][2]) / 3.0;
-    if determinant(a) < SINGULAR * mean.powi(3) {
-        // On what rows span the inverse is off by 1e-9, and zero times 1e9 is zero.
-        for (i, row) in a.iter_mut().enumerate() {
-            row[i] += 1e-9 * mean;
+}
+
+/// The stencils of some cells one after the other.
+#[derive(Default)]
+struct StencilPart {
+    /// Number of items of each cell.
+    lengths: Vec<u32>,
+    items: Vec<u32>,
+    weights: [Vec<f64>; 3],
+    widened: usize,
+    dropped: usize,
+    limited: usize,
+}
+
+impl StencilPart {
+    fn push(&mut self, CellStencil { items, fit }: CellStencil) {
+        self.lengths.push(items.len() as u32);
+        self.items.extend(items);
+        for (k, weights) in self.weights.iter_mut().enumerate() {
+            weights.extend(fit.weights.iter().map(|w| w[k]));
         }
+        self.widened += usize::from(!fit.further.is_empty());
+        self.dropped += usize::from(fit.dropped > 0);
+        self.limited += usize::from(fit.limiter < 1.0);
     }
-    let inverse = symmetric_inverse(a);
-    let weight = |r: &Vector, i: usize| dot(inverse[i], *r) * weight_of(r);
-    [0, 1, 2].map(|i| rows.iter().map(|r| weight(r, i)).collect())
 }
 
-type Matrix3 = [[f64; 3]; 3];
-
-fn cofactor(a: &Matrix3, i: usize, j: usize) -> f64 {
-    let (p, q, r, s) = ((i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3);
-    a[p][r] * a[q][s] - a[p][s] * a[q][r]
-}
-
-fn determinant(a: Matrix3) -> f64 {
-    (0..3).map(|j| a[0][j] * cofactor(&a, 0, j)).fold(0.0, |sum, term| sum + term)
-}
-
-fn symmetric_inverse(a: Matrix3) -> Matrix3 {
-    let determinant = determinant(a);
-    let mut inverse = [[0.0; 3]; 3];
-    for (i, row) in inverse.iter_mut().enumerate() {
-        for (j, entry) in row.iter_mut().enumerate() {
-            *entry = cofactor(&a, j, i) / determinant;
-        }
-    }
-    inverse
+/// The gradient of one cell: ∇T = Σ W_k (T_k − T_c), where item k is a cell, and the row of a boundary face where
+/// it has [`SIGN_BIT`].
+struct CellStencil {
+    items: Vec<u32>,
+    fit: CellFit,
 }

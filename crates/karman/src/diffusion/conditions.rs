@@ -1,7 +1,9 @@
 //! What boundary and sources prescribe, sampled at points and in time.
 
-use super::forcing::Part;
+use super::DiffusionError;
+use super::forcing::{Forcing, Part};
 use crate::backend::{Backend, Buffer};
+use crate::real::Real;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -137,8 +139,21 @@ impl BoundaryValues {
         values
     }
 
+    /// The values on a backend; `what` names them in messages. There is one value at least: a boundary
+    /// face without a prescribed value names value 0 with the factor 0, and kernels read it.
+    ///
+    /// # Errors
+    /// [`DiffusionError`] where a value is not a number, or the backend failed.
+    pub fn into_forcing<F: Real>(
+        self,
+        backend: &Backend,
+        what: &'static str,
+    ) -> Result<Forcing<F>, DiffusionError> {
+        Forcing::new(backend, what, self.len.max(1), self.into_parts())
+    }
+
     /// What each condition gives to its entries.
-    pub fn into_parts(self) -> Vec<Part> {
+    fn into_parts(self) -> Vec<Part> {
         let mut first = 0;
         let part = |span: Span| {
             let count = span.points.len() / 3;

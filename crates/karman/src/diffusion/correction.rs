@@ -1,6 +1,6 @@
 //! What corrects two-point fluxes, on a backend: K, and an operator that has it in it.
 
-use super::discrete::Correction;
+use super::discrete::{Correction, GradientStencils};
 use super::kernels::{add_correction, cell_gradient};
 use super::narrow;
 use crate::backend::{Backend, Buffer};
@@ -9,30 +9,105 @@ use crate::operators::FaceCells;
 use crate::real::Real;
 use std::sync::Arc;
 
+/// Gradients of cells by least squares, on a backend.
+pub struct CellGradient<F: Real> {
+    cells: Arc<FaceCells>,
+    /// Offsets and items of the stencils, where they go beyond the faces of cells.
+    rows: Option<[Buffer<u32>; 2]>,
+    weights: Buffer<F>,
+    boundary: Arc<BoundaryRows<F>>,
+}
+
+/// What boundary faces say of a gradient.
+struct BoundaryRows<F: Real> {
+    value: Buffer<u32>,
+    row_value: Buffer<F>,
+    row_cell: Buffer<F>,
+}
+
+impl<F: Real> CellGradient<F> {
+    fn new(
+        backend: &Backend,
+        cells: Arc<FaceCells>,
+        stencils: GradientStencils,
+        boundary: Arc<BoundaryRows<F>>,
+    ) -> Self {
+        cells.neighbours(backend);
+        let GradientStencils { rows, weights, widened, dropped, limited } = stencils;
+        tracing::debug!(
+            "gradients: {widened} stencils widened, {dropped} with a direction dropped, {limited} limited"
+        );
+        CellGradient {
+            cells,
+            rows: rows.map(|rows| [backend.upload(rows.offsets), backend.upload(rows.items)]),
+            weights: narrow(backend, weights),
+            boundary,
+        }
+    }
+
+    /// The same field's gradients by other stencils.
+    pub fn with_stencils(&self, backend: &Backend, stencils: GradientStencils) -> Self {
+        CellGradient::new(backend, self.cells.clone(), stencils, self.boundary.clone())
+    }
+
+    /// ∇T of each cell with prescribed values scale v: `[3][n_cells]`.
+    pub fn apply(
+        &self,
+        backend: &Backend,
+        temperature: &Buffer<F>,
+        (prescribed, scale): (&Buffer<F>, F),
+        gradient: &mut Buffer<F>,
+    ) {
+        let (offsets, items) = match &self.rows {
+            Some([offsets, items]) => (offsets, items),
+            None => (&self.cells.offsets, self.cells.neighbours(backend)),
+        };
+        cell_gradient(
+            backend,
+            self.cells.n_cells(),
+            offsets,
+            items,
+            &self.weights,
+            &self.boundary.value,
+            &self.boundary.row_value,
+            &self.boundary.row_cell,
+            prescribed,
+            scale,
+            items.len(),
+            temperature,
+            gradient,
+        );
+    }
+}
+
 /// The arrays of K on a backend.
 pub struct CorrectionOnBackend<F: Real> {
     cells: Arc<FaceCells>,
-    gradient_weights: Buffer<F>,
+    gradient: CellGradient<F>,
     tangential: Buffer<F>,
     left_weight: Buffer<F>,
-    boundary_value: Buffer<u32>,
-    row_value: Buffer<F>,
-    row_cell: Buffer<F>,
 }
 
 impl<F: Real> CorrectionOnBackend<F> {
     /// Uploads K of a mesh whose connectivity is `cells`.
     pub fn new(backend: &Backend, cells: Arc<FaceCells>, correction: Correction) -> Self {
-        cells.neighbours(backend);
-        CorrectionOnBackend {
-            cells,
-            gradient_weights: narrow(backend, correction.gradient_weights),
-            tangential: narrow(backend, correction.tangential),
-            left_weight: narrow(backend, correction.left_weight),
-            boundary_value: backend.upload(correction.boundary_value),
+        let boundary = BoundaryRows {
+            value: backend.upload(correction.boundary_value),
             row_value: narrow(backend, correction.row_value),
             row_cell: narrow(backend, correction.row_cell),
+        };
+        let stencils = correction.stencils;
+        CorrectionOnBackend {
+            gradient: CellGradient::new(backend, cells.clone(), stencils, Arc::new(boundary)),
+            cells,
+            tangential: narrow(backend, correction.tangential),
+            left_weight: narrow(backend, correction.left_weight),
         }
+    }
+
+    /// The gradients that K is made of.
+    pub fn gradient(&self) -> &CellGradient<F> {
+        &self.gradient
     }
 
     /// What a unit of gradient carries into the left cell of a face, `[3][n_faces]`, and the share of
@@ -49,21 +124,7 @@ impl<F: Real> CorrectionOnBackend<F> {
         (prescribed, scale): (&Buffer<F>, F),
         gradient: &mut Buffer<F>,
     ) {
-        cell_gradient(
-            backend,
-            self.cells.n_cells(),
-            &self.cells.offsets,
-            self.cells.neighbours(backend),
-            &self.gradient_weights,
-            &self.boundary_value,
-            &self.row_value,
-            &self.row_cell,
-            prescribed,
-            scale,
-            self.cells.faces.len(),
-            temperature,
-            gradient,
-        );
+        self.gradient.apply(backend, temperature, (prescribed, scale), gradient);
     }
 
     /// y ← y + factor times what gradients carry into each cell.

@@ -4,6 +4,7 @@
 
 use super::conditions::BoundaryValues;
 use crate::linear::{CsrMatrix, LinearError};
+use crate::mesh::Adjacency;
 
 /// The arrays of a discretised diffusion problem.
 pub struct Discrete {
@@ -75,11 +76,27 @@ impl Coupling {
     }
 }
 
+/// Gradients of cells, ∇T_c = Σ W_k (T_k − T_c).
+#[derive(Clone, Debug, PartialEq)]
+pub struct GradientStencils {
+    /// The items of each cell: a cell, or a boundary face from the first on with
+    /// [`SIGN_BIT`](crate::mesh::SIGN_BIT). None where they are those across the faces of every cell.
+    pub rows: Option<Adjacency>,
+    /// W: `[3][items]`.
+    pub weights: Vec<f64>,
+    /// Number of cells whose stencil goes beyond their faces.
+    pub widened: usize,
+    /// Number of cells in whose stencil a direction is not determined.
+    pub dropped: usize,
+    /// Number of cells whose weights were made smaller, which are not exact for linear fields.
+    pub limited: usize,
+}
+
 /// The data of K: gradients of cells and the part of a face's flux they carry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Correction {
-    /// Weight of each face of each cell in its gradient: `[3][items of cell_to_faces]`.
-    pub gradient_weights: Vec<f64>,
+    /// Gradients of cells.
+    pub stencils: GradientStencils,
     /// Heat into the left cell for a unit of gradient: `[3][n_faces]`.
     pub tangential: Vec<f64>,
     /// Share of the left cell in a face's gradient: `[n_interior]`.

@@ -16,9 +16,9 @@ pub mod functional;
 pub mod kernels;
 
 pub use conditions::{Condition, Evaluation, Evaluator, Function, Prescribed};
-pub use correction::{CorrectedOperator, CorrectionOnBackend};
+pub use correction::{CellGradient, CorrectedOperator, CorrectionOnBackend};
 pub use coupling::CouplingOnBackend;
-pub use discrete::{Correction, Discrete};
+pub use discrete::{Correction, Discrete, GradientStencils};
 pub use error::DiffusionError;
 pub use forcing::{Forcing, Part};
 pub use functional::{Functional, Functionals};
@@ -94,3 +94,6 @@ pub(crate) fn check_coefficients(patch: &str, coefficients: &[f64]) -> Result<()
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

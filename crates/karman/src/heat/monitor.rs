@@ -36,6 +36,15 @@ impl<F: Real> Heat<F> {
         }
     }
 
+    /// The place, among what is prescribed, of the temperature of a boundary face (counted from the first
+    /// of these) whose cells hold unknowns; none where the boundary does not prescribe it.
+    pub fn held_value(&self, boundary_face: usize) -> Option<u32> {
+        match &self.boundary {
+            BoundaryKinds::Cells(boundary) => boundary.held_value(boundary_face),
+            BoundaryKinds::Nodes(_) => None,
+        }
+    }
+
     /// The heat that enters through a patch: the sum of these functionals.
     pub fn heat_through(&self, mesh: &Mesh, geometry: &Geometry, patch: usize) -> Vec<Functional> {
         let parts: Vec<Functional> = match &self.boundary {

@@ -150,12 +150,7 @@ impl<F: Real> Heat<F> {
             correction,
             temperature: narrow(backend, temperature),
             is_singular,
-            prescribed: Forcing::new(
-                backend,
-                "a boundary value",
-                values.len(),
-                values.into_parts(),
-            )?,
+            prescribed: values.into_forcing(backend, "a boundary value")?,
             source: Forcing::new(backend, "the heat source", n, heating)?,
             held: HeldNodes::new(backend, held, held_mass, held_heating),
             times: [0.0; 2],
@@ -290,8 +285,37 @@ impl<F: Real> Heat<F> {
         Ok(Solver::with_interpolations(backend, operator, Some(matrix), &params, saved)?)
     }
 
+    /// The heat that the boundary and sources let in and take out, in W, where nothing fixes the level of the
+    /// temperature and the two differ: there is no steady temperature then.
+    ///
+    /// # Errors
+    /// [`HeatError::Backend`] where the device failed.
+    pub fn unbalanced(&self) -> Result<Option<[f64; 2]>, HeatError> {
+        if !self.is_singular {
+            return Ok(None);
+        }
+        let mut through = self.backend.zeros(self.unknowns());
+        self.add_coupling(&mut through);
+        let [mut entering, mut leaving] = [0.0; 2];
+        for part in [&through, self.source.value()] {
+            for heat in self.backend.read(part)?.into_iter().map(Into::<f64>::into) {
+                if heat > 0.0 { entering += heat } else { leaving -= heat }
+            }
+        }
+        let tolerance = if size_of::<F>() < size_of::<f64>() { 1e-5 } else { 1e-8 };
+        let differ = (entering - leaving).abs() > tolerance * (entering + leaving);
+        Ok(differ.then_some([entering, leaving]))
+    }
+
+    /// Σ M T / Σ M.
+    fn mean_temperature(&self) -> Result<f64, HeatError> {
+        let (backend, n) = (&self.backend, self.unknowns());
+        let stored = blas::dot(backend, n, &self.mass, &self.temperature)?;
+        Ok(stored / blas::sum(backend, n, &self.mass)?)
+    }
+
     /// Solves for the steady temperature from the present one as first guess. Where nothing fixes its
-    /// level, the mean stays that of the guess.
+    /// level, the heat stored, Σ M T, stays that of the guess.
     ///
     /// # Errors
     /// [`HeatError`] where the solver refuses or the backend fails; that it does not converge is an
@@ -316,7 +340,16 @@ impl<F: Real> Heat<F> {
 
     fn solve_from(&mut self, b: &Buffer<F>, params: &Params) -> Result<SolveOutcome, HeatError> {
         let mut solver = self.solver(self.matrix.clone(), 1.0, params, Earlier::Nothing)?;
-        Ok(solver.solve(b, &mut self.temperature)?)
+        let before = if self.is_singular { Some(self.mean_temperature()?) } else { None };
+        let outcome = solver.solve(b, &mut self.temperature)?;
+        if let Some(before) = before {
+            let (shift, n) = (before - self.mean_temperature()?, self.unknowns());
+            let mut ones = self.backend.zeros(n);
+            blas::fill(&self.backend, n, F::literal(1.0), &mut ones);
+            let one = F::literal(1.0);
+            blas::axpby(&self.backend, n, F::narrow(shift), &ones, one, &mut self.temperature);
+        }
+        Ok(outcome)
     }
 
     /// shift M + θ A.

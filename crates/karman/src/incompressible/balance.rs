@@ -34,6 +34,7 @@ pub(super) struct Balance {
     partials: Partials,
     flow: Buffer<f64>,
     varies: bool,
+    dimension: usize,
     /// The time at which the balance is to be looked at.
     look_at: Option<f64>,
 }
@@ -56,6 +57,7 @@ impl Balance {
             faces: backend.upload(faces),
             flow: backend.zeros(<Flow<f64> as Components>::COUNT),
             varies,
+            dimension: mesh.dimension,
             look_at: Some(0.0),
         }
     }
@@ -95,8 +97,8 @@ impl Balance {
             let (net, through) = (values[0], values[1]);
             let round_off = 1e-12 * self.scale(backend, flux)?;
             if net.abs() > TOLERATED * through && net.abs() > round_off {
-                let percent = 100.0 * net.abs() / through;
-                return Err(IncompressibleError::Unbalanced { net: -net, percent, time });
+                let (net, dimension) = (-net, self.dimension);
+                return Err(IncompressibleError::Unbalanced { net, dimension, time });
             }
         }
         balance_flux(backend, count, &self.faces, &self.flow, flux);

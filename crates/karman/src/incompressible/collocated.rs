@@ -104,7 +104,7 @@ impl<F: Real> Flow<F> {
             &pressure.is_free,
             &pressure.conductance,
             &self.faces.weight,
-            &self.faces.span,
+            self.faces.momentum_span(),
             &self.rate,
             F::narrow(shift),
             F::narrow(memory),

@@ -101,13 +101,16 @@ impl<F: Real> Component<F> {
         );
     }
 
-    /// Takes what the flow carries out of each cell; what it took before becomes that of the level before.
+    /// Takes the convective flux out of each cell of quantity `k` of `transport`; the one taken before becomes that
+    /// of the level before.
     pub(super) fn carry(
         &mut self,
         backend: &Backend,
         carrying: &Carrying<'_, F>,
+        (transport, k): (&mut Transport<F>, usize),
         through: &mut Buffer<F>,
     ) {
+        let gradient = transport.upstream_gradient(k, &self.now).unwrap_or(&self.gradient);
         let Carrying { faces, flux, entering, weight, is_straight, convection } = carrying;
         let cells = &faces.cells;
         let (n, n_faces) = (cells.n_cells(), cells.n_faces());
@@ -119,7 +122,7 @@ impl<F: Real> Component<F> {
             &cells.right,
             flux,
             &self.now,
-            &self.gradient,
+            gradient,
             &self.at_boundary,
             entering,
             weight,

@@ -61,16 +61,22 @@ pub enum IncompressibleError {
          here use method = \"bdf2\" or scheme = \"collocated\""
     )]
     ExplicitMass,
-    /// What flows in has no way out.
+    /// The stress on a wall is asked for where there is none.
     #[error(
-        "at t = {time} the boundary lets {net:.6e} more in than out, {percent:.3} % of all that \
-         crosses it, and no patch is free to let it out; make one an outlet"
+        "no velocity is prescribed at the boundary face at ({:.6}, {:.6}, {:.6}); only walls and inlets have \
+         a viscous stress", place[0], place[1], place[2]
     )]
+    NoWall {
+        /// The centroid of the face.
+        place: [f64; 3],
+    },
+    /// What flows in has no way out, or what flows out no way in.
+    #[error("{}", unbalanced(*net, *dimension, *time))]
     Unbalanced {
         /// Flow into the domain less flow out of it.
         net: f64,
-        /// |net| over the flow through the boundary, in percent.
-        percent: f64,
+        /// 2 or 3: of a plane flow it is one by unit of depth.
+        dimension: usize,
         /// When.
         time: f64,
     },
@@ -83,4 +89,17 @@ pub enum IncompressibleError {
     /// The backend failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
+}
+
+fn unbalanced(net: f64, dimension: usize, time: f64) -> String {
+    let begin = match (net > 0.0, time == 0.0) {
+        (true, true) => "Inflow exceeds outflow".to_owned(),
+        (true, false) => format!("At t = {time:.2e} inflow exceeds outflow"),
+        (false, true) => "Outflow exceeds inflow".to_owned(),
+        (false, false) => format!("At t = {time:.2e} outflow exceeds inflow"),
+    };
+    // Three digits are enough to find the patch by.
+    let net: f64 = format!("{:.2e}", net.abs()).parse().unwrap_or(net.abs());
+    let unit = if dimension == 2 { "m²/s" } else { "m³/s" };
+    format!("{begin} by {net:?} {unit} and there is no outlet.")
 }

@@ -1,5 +1,6 @@
 //! A flow on a backend: what its arrangements of unknowns have in common, and the frame of a step.
 
+use super::at_rest::Driving;
 use super::balance::Balance;
 use super::component::{Carrying, Component};
 use super::faces::Faces;
@@ -54,7 +55,7 @@ pub struct Flow<F: Real> {
     pub(super) dimension: usize,
     pub(super) faces: Faces<F>,
     pub(super) volume: Buffer<F>,
-    viscous_rate: Buffer<F>,
+    pub(super) viscous_rate: Buffer<F>,
     pub(super) rate: Buffer<F>,
     pub(super) momentum: Transport<F>,
     pub(super) thermal: Option<Thermal<F>>,
@@ -72,7 +73,7 @@ pub struct Flow<F: Real> {
     pub(super) exact: Option<Exact<F>>,
     pub(super) held: Buffer<u32>,
     entering: Buffer<F>,
-    slip: SlipFaces,
+    pub(super) slip: SlipFaces,
     pub(super) outflow: Outflow<F>,
     pub(super) balance: Balance,
     pub(super) statistics: Statistics,
@@ -87,9 +88,13 @@ pub struct Flow<F: Real> {
     /// By what part of its last change the pressure goes on to the end of the step.
     pub(super) pressure_ahead: f64,
     /// The largest Σ|F| / 2V of the present level.
-    exchange: f64,
-    /// The largest |u_b| |S| / V of held faces at the start.
+    pub(super) exchange: f64,
+    /// The largest |D F| / V over that of the present level.
+    pub(super) divergence: f64,
+    /// The largest |u_b| |S| / V of walls and inlets at the start.
     boundary_rate: f64,
+    /// What sets a flow at rest in motion.
+    pub(super) driving: Driving,
     /// What viscous terms add to the rate that bounds the step of an explicit scheme.
     viscous_bound: f64,
     /// The level that explicit stages start from, once there is one.
@@ -97,8 +102,8 @@ pub struct Flow<F: Real> {
 }
 
 /// Faces where the velocity is tangential.
-struct SlipFaces {
-    faces: Buffer<u32>,
+pub(super) struct SlipFaces {
+    pub(super) faces: Buffer<u32>,
     /// Their places among the prescribed values.
     places: Buffer<u32>,
 }
@@ -146,7 +151,7 @@ impl<F: Real> Flow<F> {
             mesh,
             geometry,
             &faces,
-            *viscosity,
+            (*viscosity, numerics.convection),
             (0..mesh.dimension).map(posed).collect(),
             numerics.momentum.clone(),
         )?;
@@ -193,6 +198,13 @@ impl<F: Real> Flow<F> {
             true => EXPLICIT_VISCOUS * blas::range(backend, n, &viscous_rate)?.map_or(0.0, |r| r.1),
             false => 0.0,
         };
+        let mut diffusion = blas::range(backend, n, &viscous_rate)?.map_or(0.0, |r| r.1);
+        let thermal = thermal.transpose()?;
+        if let Some(thermal) = &thermal {
+            let rates = thermal.transport.diffusive_rates()?;
+            diffusion = blas::range(backend, n, &rates)?.map_or(diffusion, |r| diffusion.max(r.1));
+        }
+        let driving = Driving::new(mesh, geometry, problem, diffusion);
         let mut flow = Flow {
             backend: backend.clone(),
             dimension: mesh.dimension,
@@ -202,7 +214,7 @@ impl<F: Real> Flow<F> {
             start: None,
             rate: backend.zeros(n),
             momentum,
-            thermal: thermal.transpose()?,
+            thermal,
             components,
             flux: match staggered {
                 None => backend.zeros(n_faces),
@@ -228,7 +240,9 @@ impl<F: Real> Flow<F> {
             step_before: None,
             pressure_ahead: 0.0,
             exchange: 0.0,
-            boundary_rate: boundary_rate(mesh, geometry, conditions),
+            divergence: 0.0,
+            boundary_rate: driving.wall_rate(0.0),
+            driving,
             faces,
         };
         flow.start()?;
@@ -254,7 +268,7 @@ impl<F: Real> Flow<F> {
                 held?;
             }
         }
-        self.pressure.project(&self.faces, &self.volume, 1.0, &mut self.flux)?;
+        self.pressure.project_start(&self.faces, &self.volume, &mut self.flux)?;
         if let (Some(staggered), Some(exact)) = (&self.staggered, &mut self.exact) {
             exact.rebase(staggered, &mut self.flux);
         }
@@ -525,8 +539,8 @@ impl<F: Real> Flow<F> {
             is_straight: self.staggered.is_some() || self.faces.is_straight,
             convection: self.numerics.convection,
         };
-        for component in &mut self.components {
-            component.carry(&backend, &carrying, &mut self.through);
+        for (k, component) in self.components.iter_mut().enumerate() {
+            component.carry(&backend, &carrying, (&mut self.momentum, k), &mut self.through);
         }
         if let Some(thermal) = &mut self.thermal {
             thermal.refresh(&backend, &carrying, &mut self.through);
@@ -547,7 +561,8 @@ impl<F: Real> Flow<F> {
         self.pressure.show(self.pressure_ahead);
         let (exchange, divergence) = self.statistics.read_rates(&backend)?;
         self.exchange = exchange;
-        Ok(if exchange > 0.0 { divergence / exchange } else { divergence })
+        self.divergence = if exchange > 0.0 { divergence / exchange } else { divergence };
+        Ok(self.divergence)
     }
 
     /// Time reached and steps taken.
@@ -624,27 +639,6 @@ fn initial_flux(geometry: &Geometry, velocity: &PrescribedVector) -> Vec<f64> {
         flux.iter_mut().zip(areas).zip(&component).for_each(|((f, s), u)| *f += s * u);
     }
     flux
-}
-
-/// The largest |u_b| |S| / V of faces where a velocity is held, at time 0.
-fn boundary_rate(mesh: &Mesh, geometry: &Geometry, conditions: &[FlowCondition]) -> f64 {
-    let mut largest = 0.0f64;
-    for (patch, condition) in mesh.patches.iter().zip(conditions) {
-        let FlowCondition::Velocity(value) = condition else { continue };
-        for face in patch.faces.clone() {
-            let x = geometry.face_centre_of(face);
-            let mut square = 0.0;
-            for component in value {
-                let mut at = [0.0];
-                component.sample(&x, 0.0, &mut at);
-                square += at[0] * at[0];
-            }
-            let area = geometry.area_vector_of(face).iter().map(|a| a * a).fold(0.0, |a, b| a + b);
-            let volume = geometry.cell_volume[mesh.face_left[face] as usize];
-            largest = largest.max((square * area).sqrt() / volume);
-        }
-    }
-    largest
 }
 
 /// The three views kernels take; a plane flow's third is not read.

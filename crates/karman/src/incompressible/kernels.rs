@@ -180,6 +180,19 @@ pub fn pressure_gradient_of_cell<F: Real>(
     Vec3::<F>::scaled(g, F::literal(1.0) / volume[c])
 }
 
+/// g ← s g + (1 − s) g_lsq of listed components of gradients: a Gauss gradient blended with that of least
+/// squares. Traffic 4 + 4s.
+#[kernel(blend_gradients, update(g), indexed)]
+pub fn blended_gradient<F: Real>(
+    i: usize,
+    place: usize,
+    share: &View<F>,
+    fitted: &View<F>,
+    g: F,
+) -> F {
+    share[i] * g + (F::literal(1.0) - share[i]) * fitted[place]
+}
+
 /// F_f φ_f, what the flow carries through a face. What enters where nothing is held brings `entering`
 /// times the cell's value: 0 at an outlet, 1 where flow may enter.
 ///

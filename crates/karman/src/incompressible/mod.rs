@@ -6,6 +6,7 @@
 //! others. Sources: Menon's thesis, ch. 7;
 //! Kamakolanu's thesis, §6.3; Dalal, Eswaran & Biswas, Numer. Heat Transfer B 54 (2008) 238.
 
+mod at_rest;
 mod balance;
 mod collocated;
 mod component;
@@ -15,6 +16,7 @@ mod faces;
 pub mod flow;
 pub mod forces;
 pub mod kernels;
+pub mod limits;
 mod outflow;
 mod pressure;
 mod probing;
@@ -25,6 +27,7 @@ mod state;
 mod statistics;
 mod systems;
 pub mod thermal;
+mod traction;
 mod transport;
 
 pub use conditions::{FlowCondition, PrescribedVector};

@@ -4,9 +4,9 @@
 //! F = F* + a (ψ_r − ψ_l) is free of divergence to the solver's tolerance, u = u* + ∇ψ, and the pressure
 //! changes by −shift ψ. The step is factored out, so one hierarchy serves all of them.
 
-use super::faces::Faces;
+use super::faces::{Faces, SkewedCells};
 use super::kernels::{
-    advance_pressure, boundary_value, correct_flux, pressure_gradient, take_held,
+    advance_pressure, blend_gradients, boundary_value, correct_flux, pressure_gradient, take_held,
 };
 use super::transport::held_faces;
 use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
@@ -21,6 +21,9 @@ use crate::operators::incidence::divergence;
 use crate::real::Real;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// Passes of the first projection after the one without correction.
+const START_CORRECTORS: usize = 4;
 
 /// The pressure with what it takes to project a flux.
 pub(super) struct Pressure<F: Real> {
@@ -107,13 +110,9 @@ impl<F: Real> Pressure<F> {
         let first = mesh.n_interior_faces() as u32;
         let outlets: Vec<u32> =
             (first..).zip(&held).filter(|(_, held)| **held > 0).map(|(face, _)| face).collect();
-        let values = discrete.values.len().max(1);
-        let prescribed = Forcing::new(
-            backend,
-            "a pressure at the boundary",
-            values,
-            discrete.values.into_parts(),
-        )?;
+        let prescribed: Forcing<F> =
+            discrete.values.into_forcing(backend, "a pressure at the boundary")?;
+        let values = prescribed.value().len();
         let matrix = Arc::new(Matrix::new(backend, discrete.matrix.into_converted())?);
         let nullspace = if is_singular { Nullspace::Constant } else { Nullspace::None };
         let params = Params { nullspace, ..numerics.pressure.clone() };
@@ -202,6 +201,33 @@ impl<F: Real> Pressure<F> {
         if let Some(guess) = &mut self.guess {
             guess.is_new = true;
         }
+    }
+
+    /// Projects the flux at the start, of a velocity that may be far from divergence-free: where lines
+    /// between centroids are not normal to their faces ψ takes [`START_CORRECTORS`] passes at least, so that
+    /// ∇ψ of the cells agrees with what the fluxes are corrected by.
+    pub(super) fn project_start(
+        &mut self,
+        faces: &Faces<F>,
+        volume: &Buffer<F>,
+        flux: &mut Buffer<F>,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let correctors = self.correctors;
+        if !faces.is_orthogonal && correctors < START_CORRECTORS {
+            self.correctors = START_CORRECTORS;
+            self.carried = self.backend.zeros(3 * self.value.len());
+        }
+        let solved = self.project(faces, volume, 1.0, flux);
+        if self.correctors != correctors {
+            self.correctors = correctors;
+            self.carried = self.backend.zeros(self.carried_length());
+        }
+        solved
+    }
+
+    /// Length of the gradients that corrected fluxes are kept for.
+    fn carried_length(&self) -> usize {
+        if self.correctors > 0 { 3 * self.value.len() } else { 1 }
     }
 
     /// Makes flux `F*` free of divergence; ψ, ∇ψ and D F* are left behind.
@@ -405,4 +431,8 @@ fn differentiate<F: Real>(
         faces.is_cubic,
         slope,
     );
+    let SkewedCells { places, share } = &faces.skewed;
+    if !places.is_empty() {
+        blend_gradients(backend, places.len(), places, share, fitted, slope);
+    }
 }

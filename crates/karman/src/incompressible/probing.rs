@@ -1,5 +1,8 @@
 //! Values of a flow at points, as functionals of what is in the cells and at the boundary.
 
+use super::component::Component;
+use super::flow::three;
+use super::staggered::{Fluxes, vorticity_in_cells};
 use super::{Flow, IncompressibleError};
 use crate::backend::Buffer;
 use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme};
@@ -31,16 +34,28 @@ impl<F: Real> Flow<F> {
         geometry: &Geometry,
         points: &[(usize, [f64; 3])],
     ) -> Vec<Functional> {
-        let boundary: &BoundaryFaces = match (field, &self.thermal) {
-            (Field::Velocity(_), _) => &self.momentum.boundary,
-            (Field::Pressure, _) => &self.pressure.boundary,
-            (Field::Temperature, Some(thermal)) => &thermal.transport.boundary,
-            (Field::Temperature, None) => return vec![Functional::default(); points.len()],
+        let Some(boundary) = self.boundary_of(field) else {
+            return vec![Functional::default(); points.len()];
         };
         // What conducts is even: how well does not show in a gradient.
         let even = vec![1.0; mesh.n_cells()];
         let scheme = CellScheme::new(mesh, geometry, &even, boundary, true);
         points.iter().map(|(cell, point)| scheme.at_point(*cell, *point)).collect()
+    }
+
+    /// The place, among what is prescribed of a field, of its value at a boundary face (counted from the
+    /// first of these); none where the boundary does not prescribe it.
+    pub fn held_value(&self, field: Field, boundary_face: usize) -> Option<u32> {
+        self.boundary_of(field).and_then(|boundary| boundary.held_value(boundary_face))
+    }
+
+    /// None for the temperature of a flow without one.
+    fn boundary_of(&self, field: Field) -> Option<&BoundaryFaces> {
+        match field {
+            Field::Velocity(_) => Some(&self.momentum.boundary),
+            Field::Pressure => Some(&self.pressure.boundary),
+            Field::Temperature => self.thermal.as_ref().map(|thermal| &thermal.transport.boundary),
+        }
     }
 
     /// The heat over ρc that enters through some boundary faces, in functionals of the temperature that add
@@ -72,14 +87,54 @@ impl<F: Real> Flow<F> {
         functionals.evaluate(&self.backend, value, prescribed, value)
     }
 
-    /// ∇ of a component of the velocity: `[3][n_cells]`.
+    /// ∇ of each component of the velocity: `[3][n_cells]` each. Collocated it is the gradient that the scheme
+    /// uses; with fluxes at the faces it is recovered from the fluxes.
     ///
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.
-    pub fn velocity_gradient(&self, k: usize) -> Result<Vec<F>, IncompressibleError> {
-        let now = &self.components[k].now;
-        let mut gradient = self.backend.zeros(3 * now.len());
-        self.momentum.differentiate(k, now, &mut gradient);
-        Ok(self.backend.read(&gradient)?)
+    pub fn velocity_gradients(&self, mesh: &Mesh) -> Result<Vec<Vec<f64>>, IncompressibleError> {
+        let n = mesh.n_cells();
+        let Some(staggered) = &self.staggered else {
+            let of_component = |(k, component): (usize, &Component<F>)| {
+                let mut gradient = self.backend.zeros(3 * n);
+                self.momentum.differentiate(k, &component.now, &mut gradient);
+                self.widened(&gradient)
+            };
+            return self.components.iter().enumerate().map(of_component).collect();
+        };
+        let fluxes = Fluxes {
+            mesh,
+            arms: staggered.faces.arms()?,
+            area: self.widened(&self.faces.area)?,
+            flux: self.widened(&self.flux)?,
+            prescribed: self.prescribed_velocities()?,
+        };
+        let cells = fluxes.gradients();
+        let of_component = |k: usize| {
+            (0..3).flat_map(|j| cells.iter().map(move |gradient| gradient[k][j])).collect()
+        };
+        Ok((0..self.dimension).map(of_component).collect())
+    }
+
+    /// ∇ × u of each cell: with fluxes at the faces the vorticity of the scheme.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the device failed.
+    pub fn vorticity(&self, mesh: &Mesh) -> Result<Vec<[f64; 3]>, IncompressibleError> {
+        if self.staggered.is_some() {
+            return Ok(vorticity_in_cells(mesh, &self.nodal_vorticity()?));
+        }
+        let (gradients, n) = (self.velocity_gradients(mesh)?, mesh.n_cells());
+        // ∂u_i/∂x_j.
+        let of = |i: usize, j: usize, c: usize| gradients.get(i).map_or(0.0, |g| g[j * n + c]);
+        let curl = |c: usize| [(2, 1), (0, 2), (1, 0)].map(|(i, j)| of(i, j, c) - of(j, i, c));
+        Ok((0..n).map(curl).collect())
+    }
+
+    /// The vorticity at each node of the mesh, of the fluxes.
+    pub(super) fn nodal_vorticity(&self) -> Result<Vec<[f64; 3]>, IncompressibleError> {
+        let Some(staggered) = &self.staggered else { return Ok(vec![]) };
+        let at_boundary = three(&self.components, |c| &c.at_boundary);
+        staggered.nodal_vorticity(&self.flux, at_boundary)
     }
 }

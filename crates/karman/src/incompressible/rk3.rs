@@ -223,7 +223,7 @@ impl<F: Real> Flow<F> {
             &pressure.is_free,
             &pressure.conductance,
             &self.faces.weight,
-            &self.faces.span,
+            self.faces.momentum_span(),
             &self.rate,
             F::narrow(stage.start),
             F::narrow(formula.step),

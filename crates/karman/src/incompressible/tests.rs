@@ -12,8 +12,10 @@ mod backends;
 mod curl_curl;
 mod explicit;
 mod orders;
+mod outputs;
 mod periodic;
 mod properties;
+mod real_meshes;
 mod staggered;
 
 /// A velocity and a pressure in space and time.

@@ -48,6 +48,11 @@ pub(super) struct Thermal<F: Real> {
 }
 
 impl<F: Real> Thermal<F> {
+    /// κ.
+    pub(super) fn diffusivity(&self) -> f64 {
+        self.diffusivity
+    }
+
     pub(super) fn new(
         backend: &Backend,
         (mesh, geometry): (&Mesh, &Geometry),
@@ -70,8 +75,15 @@ impl<F: Real> Thermal<F> {
             source: problem.source.clone(),
         };
         let params = numerics.momentum.clone();
-        let transport =
-            Transport::new(backend, mesh, geometry, faces, *diffusivity, vec![posed], params)?;
+        let transport = Transport::new(
+            backend,
+            mesh,
+            geometry,
+            faces,
+            (*diffusivity, numerics.convection),
+            vec![posed],
+            params,
+        )?;
         let start = (&problem.initial, "the initial temperature");
         Ok(Thermal {
             transport,
@@ -130,7 +142,7 @@ impl<F: Real> Thermal<F> {
         let of = (&self.transport, 0, &self.held);
         self.field.take(backend, carrying.faces, of, self.has_gradient);
         let carrying = Carrying { entering: &self.entering, ..*carrying };
-        self.field.carry(backend, &carrying, through);
+        self.field.carry(backend, &carrying, (&mut self.transport, 0), through);
     }
 
     /// r ← r + V b (θ T + (1 − θ) T_before − T₀) for component `k` of the momentum.

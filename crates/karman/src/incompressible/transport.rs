@@ -2,12 +2,12 @@
 
 use super::faces::Faces;
 use super::scheme::Formula;
-use super::{FlowCondition, IncompressibleError};
+use super::{Convection, FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer};
 use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
 use crate::diffusion::{
-    Condition, CorrectedOperator, CorrectionOnBackend, CouplingOnBackend, Forcing, Material, Part,
-    Prescribed, narrow,
+    CellGradient, Condition, CorrectedOperator, CorrectionOnBackend, CouplingOnBackend, Forcing,
+    Material, Part, Prescribed, narrow,
 };
 use crate::linear::{
     CsrMatrix, Matrix, Method, Operator, Params, SolveOutcome, Solver, SolverSetup,
@@ -45,6 +45,15 @@ pub(super) struct Transport<F: Real> {
     solver: Option<(f64, f64, Solver<F>)>,
     /// Scratch of the correction: `[3][n_cells]`.
     gradient: Buffer<F>,
+    /// Gradients that extrapolate from upstream, where they are not those of the correction.
+    upstream: Option<Upstream<F>>,
+}
+
+/// Gradients that extrapolate from upstream.
+struct Upstream<F: Real> {
+    gradient: CellGradient<F>,
+    /// Scratch: `[3][n_cells]`.
+    value: Buffer<F>,
 }
 
 /// What differs from quantity to quantity.
@@ -96,7 +105,7 @@ impl<F: Real> Transport<F> {
         mesh: &Mesh,
         geometry: &Geometry,
         faces: &Faces<F>,
-        diffusivity: f64,
+        (diffusivity, convection): (f64, Convection),
         posed: Vec<Posed>,
         mut params: Params,
     ) -> Result<Self, IncompressibleError> {
@@ -113,8 +122,7 @@ impl<F: Real> Transport<F> {
             if !diffuses {
                 discrete.still()?;
             }
-            let values = discrete.values.len().max(1);
-            let prescribed = Forcing::new(backend, what, values, discrete.values.into_parts())?;
+            let prescribed = discrete.values.into_forcing(backend, what)?;
             let source = Part {
                 value: source,
                 entries: (0..n as u32).collect(),
@@ -135,10 +143,17 @@ impl<F: Real> Transport<F> {
                     conductance.fill(0.0);
                 }
                 let conductance = narrow(backend, conductance);
-                first = Some((Arc::new(matrix), Arc::new(correction), conductance, boundary));
+                let extrapolates = convection == Convection::LinearUpwind;
+                let stencils = extrapolates.then(|| scheme.extrapolation()).flatten();
+                let upstream = stencils.map(|stencils| Upstream {
+                    gradient: correction.gradient().with_stencils(backend, stencils),
+                    value: backend.zeros(3 * n),
+                });
+                let correction = Arc::new(correction);
+                first = Some((Arc::new(matrix), correction, conductance, boundary, upstream));
             }
         }
-        let Some((matrix, correction, conductance, boundary)) = first else {
+        let Some((matrix, correction, conductance, boundary, upstream)) = first else {
             unreachable!("one quantity at least")
         };
         if !is_plain && params.method != Method::Fgmres {
@@ -156,6 +171,7 @@ impl<F: Real> Transport<F> {
             quantities,
             params,
             solver: None,
+            upstream,
         })
     }
 
@@ -191,6 +207,19 @@ impl<F: Real> Transport<F> {
     pub(super) fn differentiate(&self, component: usize, u: &Buffer<F>, gradient: &mut Buffer<F>) {
         let prescribed = (self.quantities[component].prescribed.value(), F::literal(1.0));
         self.correction.differentiate(&self.backend, u, prescribed, gradient);
+    }
+
+    /// The gradient of a component that extrapolates from upstream, where it is not that of
+    /// [`Transport::differentiate`].
+    pub(super) fn upstream_gradient(
+        &mut self,
+        component: usize,
+        u: &Buffer<F>,
+    ) -> Option<&Buffer<F>> {
+        let Upstream { gradient, value } = self.upstream.as_mut()?;
+        let prescribed = (self.quantities[component].prescribed.value(), F::literal(1.0));
+        gradient.apply(&self.backend, u, prescribed, value);
+        Some(value)
     }
 
     /// Makes the solver of shift V + θ A − θ K current.

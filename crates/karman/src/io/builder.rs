@@ -1,6 +1,7 @@
 //! From the elements of a file, in the file's order and with its group numbers, to a [`RawMesh`].
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::error::{Fault, MeshFileProblem as Problem, Parsed};
 use crate::mesh::{CellShape, Elements, RawMesh};
@@ -9,9 +10,8 @@ use crate::mesh::{CellShape, Elements, RawMesh};
 const NO_GROUP: u32 = u32::MAX;
 /// The region of cells that are in no group.
 pub(super) const DEFAULT_REGION: &str = "default";
-/// A 2D mesh may leave z = 0 by this fraction of its extent (round-off of a rotation); it is put
-/// back.
-const PLANE_TOLERANCE: f64 = 1e-12;
+/// What the file's model calls its entities of one, two and three dimensions.
+const ENTITY_NAMES: [&str; 3] = ["curve", "surface", "volume"];
 
 /// Collects a mesh element by element.
 pub(super) struct MeshBuilder {
@@ -19,6 +19,16 @@ pub(super) struct MeshBuilder {
     pub(super) points: Vec<[f64; 3]>,
     /// Elements of one, two and three dimensions.
     lists: [GroupedElements; 3],
+    overlaps: Vec<Overlap>,
+}
+
+/// An entity of the file's model that is in several groups; its elements have the first.
+struct Overlap {
+    /// Its place in `lists`: one less than its dimension.
+    list: usize,
+    entity: i64,
+    tags: Vec<i64>,
+    elements: Range<usize>,
 }
 
 /// Elements of one dimension; `elements.groups` index `tags`.
@@ -61,7 +71,20 @@ impl MeshBuilder {
     /// Without elements.
     pub(super) fn with_points(points: Vec<[f64; 3]>) -> Self {
         let list = || GroupedElements { elements: Elements::new(), ..Default::default() };
-        MeshBuilder { points, lists: [list(), list(), list()] }
+        MeshBuilder { points, lists: [list(), list(), list()], overlaps: vec![] }
+    }
+
+    /// Number of elements of a dimension so far; none of a dimension that meshes do not have.
+    pub(super) fn n_elements(&self, dimension: i64) -> usize {
+        list_of(dimension).map_or(0, |list| self.lists[list].elements.len())
+    }
+
+    /// Notes that the elements of an entity, those from `first` on, are in all the groups `tags`.
+    pub(super) fn note_overlap(&mut self, dimension: i64, entity: i64, tags: &[i64], first: usize) {
+        let elements = first..self.n_elements(dimension);
+        if let Some(list) = list_of(dimension).filter(|_| !elements.is_empty()) {
+            self.overlaps.push(Overlap { list, entity, tags: tags.to_vec(), elements });
+        }
     }
 
     /// Adds an element whose nodes exist; `tag` is the file's number of its group.
@@ -81,10 +104,12 @@ impl MeshBuilder {
     /// less; lower ones are dropped, as are boundary elements without a group. `name(dimension,
     /// tag)` is the name of a group, if the file has one: else it is `group_<tag>`. Groups are
     /// numbered by rising tag, those of one name become one, and cells without a group are the
-    /// region `default`.
+    /// region `default`. Elements between two cells that are in several groups are repeated, once for
+    /// each.
     ///
     /// # Errors
-    /// No cells; more nodes or connectivity than 32 bits count; a 2D mesh outside z = 0.
+    /// No cells; more nodes or connectivity than 32 bits count; cells or boundary faces of an entity in
+    /// several groups.
     pub(super) fn finish(mut self, name: impl Fn(usize, i64) -> Option<String>) -> Parsed<RawMesh> {
         let n_nodes = self.points.len();
         let Some(dimension) = self.dimension() else {
@@ -94,16 +119,89 @@ impl MeshBuilder {
         for list in &self.lists {
             check_size("nodes of elements", list.elements.nodes.len())?;
         }
-        if dimension == 2 {
-            flatten(&mut self.points)?;
-        }
+        self.resolve_overlaps(dimension, |dimension, tag| name_of(dimension, tag, &name))?;
         let [lines, surfaces, volumes] = self.lists;
         let (cells, boundary) =
             if dimension == 3 { (volumes, surfaces) } else { (surfaces, lines) };
-        let (cells, regions) = named(cells, Some(DEFAULT_REGION), |tag| name(dimension, tag));
-        let (boundary, patches) = named(boundary, None, |tag| name(dimension - 1, tag));
+        let (cells, regions) =
+            named(cells, Some(DEFAULT_REGION), |tag| name_of(dimension, tag, &name));
+        let (boundary, patches) = named(boundary, None, |tag| name_of(dimension - 1, tag, &name));
         Ok(RawMesh { dimension, points: self.points, cells, boundary, regions, patches })
     }
+
+    /// Refuses entities in groups of several names, unless their elements lie between cells.
+    fn resolve_overlaps(
+        &mut self,
+        dimension: usize,
+        name: impl Fn(usize, i64) -> String,
+    ) -> Parsed<()> {
+        for Overlap { list, entity, tags, elements } in std::mem::take(&mut self.overlaps) {
+            let mut names: Vec<(String, i64)> = vec![];
+            for tag in tags {
+                let name = name(list + 1, tag);
+                if names.iter().all(|(known, _)| *known != name) {
+                    names.push((name, tag));
+                }
+            }
+            let are_cells = list + 1 == dimension;
+            if names.len() < 2 || list + 2 < dimension {
+                continue;
+            }
+            let [cells, boundary] = [dimension - 1, list].map(|list| &self.lists[list].elements);
+            if are_cells || has_boundary_face(cells, boundary, elements.clone()) {
+                let groups = names.into_iter().map(|(name, _)| name).collect();
+                let kind = ENTITY_NAMES[list];
+                return Err(Fault::whole(Problem::GroupsOverlap {
+                    kind,
+                    entity,
+                    groups,
+                    are_cells,
+                }));
+            }
+            for (_, tag) in &names[1..] {
+                let list = &mut self.lists[list];
+                let group = list.group(Some(*tag));
+                for element in elements.clone() {
+                    let shape = list.elements.shapes[element];
+                    let nodes = list.elements.nodes_of(element).to_vec();
+                    list.elements.push(shape, &nodes, group);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The place of a dimension in [`MeshBuilder::lists`].
+fn list_of(dimension: i64) -> Option<usize> {
+    (1..=3).contains(&dimension).then(|| dimension as usize - 1)
+}
+
+/// The name of a group, or else `group_<tag>`.
+fn name_of(dimension: usize, tag: i64, name: impl Fn(usize, i64) -> Option<String>) -> String {
+    name(dimension, tag).unwrap_or_else(|| format!("group_{tag}"))
+}
+
+/// Whether one of the boundary elements of a range is a face of one cell alone.
+fn has_boundary_face(cells: &Elements, boundary: &Elements, range: Range<usize>) -> bool {
+    let key = |nodes: &[u32]| {
+        let mut key = [u32::MAX; 4];
+        key[..nodes.len()].copy_from_slice(nodes);
+        key.sort_unstable();
+        key
+    };
+    let elements = range.map(|element| (key(boundary.nodes_of(element)), 0));
+    let mut cells_at: BTreeMap<[u32; 4], usize> = elements.collect();
+    for cell in 0..cells.len() {
+        let shape = cells.shapes[cell];
+        for face in 0..shape.face_count() {
+            let (nodes, count) = shape.face_nodes(cells.nodes_of(cell), face);
+            if let Some(cells) = cells_at.get_mut(&key(&nodes[..count])) {
+                *cells += 1;
+            }
+        }
+    }
+    cells_at.values().any(|&cells| cells == 1)
 }
 
 /// Refuses what 32-bit numbers cannot count.
@@ -114,24 +212,12 @@ fn check_size(what: &'static str, count: usize) -> Parsed<()> {
     Ok(())
 }
 
-/// Puts the points of a 2D mesh on z = 0, if they are there up to round-off.
-fn flatten(points: &mut [[f64; 3]]) -> Parsed<()> {
-    let extent = points.iter().fold(0.0_f64, |e, p| e.max(p[0].abs()).max(p[1].abs()));
-    let outside = points.iter().position(|p| p[2].abs() > PLANE_TOLERANCE * extent);
-    if let Some(node) = outside {
-        let [x, y, z] = points[node];
-        return Err(Fault::whole(Problem::NotPlanar { node, x, y, z }));
-    }
-    points.iter_mut().for_each(|p| p[2] = 0.0);
-    Ok(())
-}
-
 /// Replaces the file's groups by named ones. Elements without a group get the group `default_name`,
 /// or are dropped where there is none.
 fn named(
     list: GroupedElements,
     default_name: Option<&str>,
-    name: impl Fn(i64) -> Option<String>,
+    name: impl Fn(i64) -> String,
 ) -> (Elements, Vec<String>) {
     let GroupedElements { mut elements, tags, index_of_tag, .. } = list;
     let mut names = Vec::<String>::new();
@@ -144,7 +230,7 @@ fn named(
     };
     let mut renumbered = vec![NO_GROUP; tags.len()];
     for (&tag, &group) in &index_of_tag {
-        renumbered[group as usize] = number(name(tag).unwrap_or_else(|| format!("group_{tag}")));
+        renumbered[group as usize] = number(name(tag));
     }
     let ungrouped = elements.groups.contains(&NO_GROUP);
     let rest = match default_name {
@@ -228,22 +314,7 @@ mod tests {
         let error = builder.finish(|_, _| None).unwrap_err().locate("a.msh".as_ref(), b"");
         assert_eq!(
             error.to_string(),
-            "a.msh: the mesh has no cells: neither 3D elements nor 2D ones (4 nodes read)"
-        );
-    }
-
-    #[test]
-    fn a_2d_mesh_lies_in_the_plane() {
-        let mut builder = square(1e-15);
-        builder.push(CellShape::Quadrilateral, &[0, 1, 2, 3], None);
-        assert!(builder.finish(|_, _| None).unwrap().points.iter().all(|p| p[2] == 0.0));
-        let mut builder = square(0.5);
-        builder.push(CellShape::Quadrilateral, &[0, 1, 2, 3], None);
-        let error = builder.finish(|_, _| None).unwrap_err().locate("a.msh".as_ref(), b"");
-        assert_eq!(
-            error.to_string(),
-            "a.msh: the mesh has 2D cells only, so it must lie in z = 0, but node 0 is at \
-             (0, 0, 0.5)"
+            "a.msh: the mesh has no cells: neither 3D elements nor 2D ones (4 nodes read). Name the surface or volume in a physical group too."
         );
     }
 

@@ -53,7 +53,8 @@ pub fn number(value: f64) -> String {
 
 /// A number with at most nine digits, for people.
 pub fn short_number(value: f64) -> String {
-    format!("{value:.8e}").parse().map_or_else(|_| number(value), number)
+    // Adding 0 makes −0 of a sum that vanishes a plain 0.
+    format!("{value:.8e}").parse().map_or_else(|_| number(value), |short: f64| number(short + 0.0))
 }
 
 /// One row of a history: names and numbers.
@@ -328,6 +329,8 @@ mod tests {
             (350.0018262102231, "350.001826"),
             (7.16227077646181e-12, "7.16227078e-12"),
             (48000.0, "48000"),
+            (-0.0, "0"),
+            (199.99999999999292, "200"),
             (f64::NAN, "NaN"),
         ];
         for (value, expected) in cases {

@@ -4,6 +4,7 @@
 //! Readers work on bytes and know no path; they report a [`Fault`] (an offset and a problem), which
 //! the entry points turn into a [`MeshFileError`] with the file's name and a line or a byte.
 
+use crate::mesh::MeshError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -212,22 +213,31 @@ pub enum MeshFileProblem {
         /// What to do about it.
         remedy: &'static str,
     },
-    /// A mesh of 2D cells outside the plane z = 0.
+    /// A mesh of 2D cells that a format with two coordinates cannot hold.
+    #[error("cannot be written with two coordinates: {0}")]
+    NotPlanar(Box<MeshError>),
+    /// Elements of one entity in several groups.
     #[error(
-        "the mesh has 2D cells only, so it must lie in z = 0, but node {node} is at ({x}, {y}, {z})"
+        "{kind} {entity} is in the physical groups \"{}\": a {} belongs to one {}; leave the {kind} in \
+         one of these groups", groups.join("\" and \""),
+        if *are_cells { "cell" } else { "boundary face" },
+        if *are_cells { "region" } else { "patch" }
     )]
-    NotPlanar {
-        /// Index of the node.
-        node: usize,
-        /// Its x coordinate.
-        x: f64,
-        /// Its y coordinate.
-        y: f64,
-        /// Its z coordinate.
-        z: f64,
+    GroupsOverlap {
+        /// "curve", "surface" or "volume".
+        kind: &'static str,
+        /// Tag of the entity.
+        entity: i64,
+        /// Names of the groups.
+        groups: Vec<String>,
+        /// Whether the elements are cells; else they are boundary faces.
+        are_cells: bool,
     },
     /// No element that could be a cell.
-    #[error("the mesh has no cells: neither 3D elements nor 2D ones ({n_nodes} nodes read)")]
+    #[error(
+        "the mesh has no cells: neither 3D elements nor 2D ones ({n_nodes} nodes read). Name the surface or \
+         volume in a physical group too."
+    )]
     NoCells {
         /// Number of nodes in the file.
         n_nodes: usize,

@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::builder::{MeshBuilder, oriented_prism};
@@ -15,6 +16,7 @@ use super::element_types::{ElementKind, from_su2, to_vtk};
 use super::error::{Fault, MeshFileError, MeshFileProblem as Problem, Parsed, file_error};
 use super::number::{push_float, push_integer};
 use super::save;
+use crate::mesh::plane::lay_flat;
 use crate::mesh::{CellShape, Elements, RawMesh};
 
 /// Whether the content can only be an SU2 file: its first words are a keyword of the format.
@@ -234,9 +236,11 @@ fn skip_comments(cursor: &mut Cursor<'_>) {
     }
 }
 
-/// Writes a mesh; patches become markers, regions are lost.
+/// Writes a mesh; patches become markers, regions are lost. A 2D mesh is written with its coordinates
+/// in its plane.
 ///
 /// # Errors
+/// 2D cells that do not lie in one plane;
 /// A patch name that is empty, begins or ends in white space, or has a control character; the file
 /// cannot be written.
 pub fn write(path: &Path, mesh: &RawMesh) -> Result<(), MeshFileError> {
@@ -253,6 +257,10 @@ pub fn write(path: &Path, mesh: &RawMesh) -> Result<(), MeshFileError> {
 
 /// The content of the file.
 pub(super) fn to_bytes(mesh: &RawMesh) -> Result<Vec<u8>, Problem> {
+    let mut flat = Cow::Borrowed(mesh);
+    if mesh.dimension == 2 {
+        lay_flat(flat.to_mut()).map_err(|error| Problem::NotPlanar(Box::new(error)))?;
+    }
     let mut out = Vec::new();
     let keyword = |out: &mut Vec<u8>, name: &str, value: usize| {
         out.extend_from_slice(format!("{name}= {value}\n").as_bytes());
@@ -266,7 +274,7 @@ pub(super) fn to_bytes(mesh: &RawMesh) -> Result<Vec<u8>, Problem> {
         out.push(b'\n');
     }
     keyword(&mut out, "NPOIN", mesh.points.len());
-    for (node, point) in mesh.points.iter().enumerate() {
+    for (node, point) in flat.points.iter().enumerate() {
         for &coordinate in &point[..mesh.dimension] {
             push_float(&mut out, coordinate);
             out.push(b' ');

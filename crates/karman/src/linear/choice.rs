@@ -20,7 +20,7 @@ const TIED: f64 = 0.01;
 /// The share of tied rows above which errors are smooth over many of them.
 const LEAST_TIED: f64 = 0.1;
 
-/// What was picked for a matrix, and why.
+/// What was picked for a matrix, and why; nothing where there was no choice.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Choice {
     pub(super) kind: PreconditionerKind,
@@ -34,7 +34,7 @@ pub(super) fn choose<T: Real>(
     kind: PreconditionerKind,
 ) -> Result<Choice, LinearError> {
     let PreconditionerKind::Auto { amg, polynomial } = kind else {
-        return Ok(Choice { kind, reason: "as asked for".to_owned() });
+        return Ok(Choice { kind, reason: String::new() });
     };
     let cheap = if polynomial {
         PreconditionerKind::Chebyshev { degree: 4, ratio: 30.0 }

@@ -126,14 +126,15 @@ impl SolveOutcome {
 impl fmt::Display for SolveOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.status {
-            Status::Converged => write!(f, "converged")?,
-            Status::MaxIterations => write!(f, "not converged")?,
-            Status::Stagnated => write!(f, "stagnated")?,
-            Status::Breakdown(why) => write!(f, "broke down ({why})")?,
-            Status::NotANumber => write!(f, "not a number")?,
+            Status::Converged => write!(f, "converged in")?,
+            Status::MaxIterations => write!(f, "not converged after")?,
+            Status::Stagnated => write!(f, "stagnated after")?,
+            Status::Breakdown(why) => write!(f, "broke down ({why}) after")?,
+            Status::NotANumber => write!(f, "not a number after")?,
         }
         let (count, residual) = (self.iterations, self.relative_residual);
-        write!(f, " after {count} iterations, relative residual {residual:.3e}")?;
+        let plural = if count == 1 { "" } else { "s" };
+        write!(f, " {count} iteration{plural}, relative residual {residual:.2e}")?;
         if !self.is_compatible() {
             let part = self.incompatibility;
             write!(

@@ -92,7 +92,7 @@ impl<T: Real> Solver<T> {
         }
         let asked = params.preconditioner;
         let mut params = params.clone();
-        let mut reason = "as asked for".to_owned();
+        let mut reason = String::new();
         if let (PreconditionerKind::Auto { .. }, Some(near)) = (asked, &near) {
             let choice = choose(backend, near, asked)?;
             (params.preconditioner, reason) = (choice.kind, choice.reason);

@@ -1,13 +1,19 @@
 //! What `karman mesh info` and `karman mesh check` report about a mesh, good or bad.
+mod contacts;
+mod faults;
 mod text;
+
+pub use faults::{cells_between_walls, require_regular, warn_of_one_layer};
+
+use contacts::Contact;
 
 use super::edges::EdgeTopology;
 use super::error::CellName;
-use super::geometry::{dot, norm, subtract};
-use super::quality::mean_ratio;
+use super::geometry::norm;
+use super::pieces::Pieces;
 use super::raw::RawMesh;
-use super::validate::{check_structure, is_bad, raw_cell_name};
-use super::{Geometry, Mesh, MeshOptions};
+use super::validate::{check_structure, is_bad, place_points, raw_cell_name};
+use super::{Geometry, Mesh, MeshOptions, MeshWarning};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -91,14 +97,38 @@ pub struct ConnectedReport {
     pub nonorthogonality_deg: Histogram,
     /// Larger over smaller volume of the cells beside each interior face.
     pub volume_ratio: Histogram,
+    /// Cells of a mean ratio below 0.05, the worst first.
+    pub poor_cells: FaultyCells,
+    /// Interior faces with a non-orthogonality above 80°, the worst first.
+    pub skewed_faces: FaultyCells,
+    /// Cells that alone lie between opposite boundaries.
+    pub thin_cells: FaultyCells,
+    /// Cells whose face neighbours alone do not determine a gradient by least squares: its stencil grows
+    /// by further neighbours.
+    pub grown_stencils: usize,
+    /// Cells whose gradient is taken as 0 along a direction that no neighbours near by determine.
+    pub dropped_directions: FaultyCells,
+    /// Boundary faces that lie on a boundary face of another cell.
+    pub coincident_faces: usize,
+    /// Pieces that share no face, the smallest first, ten at most; empty where the mesh is in one.
+    pub pieces: Vec<PieceReport>,
 }
 
-/// Cells with a fault: how many, and the first ten.
+/// A piece of a mesh in several.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PieceReport {
+    /// Its cells.
+    pub cells: usize,
+    /// The name of the one that the file has first.
+    pub first: String,
+}
+
+/// Cells, or faces, with a fault: how many, and the first ten.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FaultyCells {
     /// How many.
     pub count: usize,
-    /// Names of the first ten.
+    /// Names of the first ten, or of the worst ten.
     pub first: Vec<String>,
 }
 
@@ -169,6 +199,8 @@ impl MeshReport {
         raw.cells.nodes.iter().for_each(|&node| used[node as usize] = true);
         report.orphan_nodes = used.iter().filter(|used| !**used).count();
         report.duplicate_cells = duplicate_cells(raw);
+        let mut placed = raw.clone();
+        let _ = place_points(&mut placed, 1.0, &mut vec![]);
         let built = Mesh::new(raw.clone(), options).and_then(|mesh| {
             let geometry = Geometry::new(&mesh)?;
             Ok((mesh, geometry))
@@ -177,7 +209,7 @@ impl MeshReport {
             Ok((mesh, geometry)) => report.add_connected(&mesh, &geometry),
             Err(error) => {
                 report.error = Some(error.to_string());
-                report.inverted_cells = inverted_cells(raw);
+                report.inverted_cells = inverted_cells(&placed);
             }
         }
         report
@@ -244,8 +276,10 @@ impl MeshReport {
         }
         let names: Vec<String> = mesh.patches.iter().map(|patch| patch.name.clone()).collect();
         self.boundary = stanzas(&names);
-        self.warnings = mesh.warnings.iter().map(ToString::to_string).collect();
-        self.connected = Some(connected(mesh, geometry));
+        let joints = Joints::of(mesh, geometry);
+        let found = joints.warnings(mesh);
+        self.warnings = mesh.warnings.iter().chain(&found).map(ToString::to_string).collect();
+        self.connected = Some(connected(mesh, geometry, &joints));
     }
 }
 
@@ -259,18 +293,42 @@ fn bounding_box(points: &[[f64; 3]]) -> Option<[[f64; 3]; 2]> {
     }))
 }
 
-fn connected(mesh: &Mesh, geometry: &Geometry) -> ConnectedReport {
-    let quality: Vec<f64> = (0..mesh.n_cells())
-        .into_par_iter()
-        .map(|cell| mean_ratio(mesh.cells.shapes[cell], mesh.cells.nodes_of(cell), &mesh.points))
-        .collect();
+/// What looks wrong about a mesh that is sound: boundary faces that lie on each other, and pieces that
+/// share no face. Periodic patches are taken as they are joined in `mesh`.
+pub fn inspect(mesh: &Mesh, geometry: &Geometry) -> Vec<MeshWarning> {
+    Joints::of(mesh, geometry).warnings(mesh)
+}
+
+/// Where a mesh hangs together and where it does not.
+struct Joints {
+    contacts: Vec<Contact>,
+    pieces: Pieces,
+}
+
+impl Joints {
+    fn of(mesh: &Mesh, geometry: &Geometry) -> Joints {
+        let contacts = contacts::contacts(mesh, geometry);
+        Joints { contacts, pieces: Pieces::by_faces(mesh) }
+    }
+
+    fn warnings(&self, mesh: &Mesh) -> Vec<MeshWarning> {
+        let Joints { contacts, pieces } = self;
+        let apart = (pieces.len() > 1).then(|| {
+            let smallest = pieces.smallest_first(mesh)[0];
+            MeshWarning::Pieces {
+                count: pieces.len(),
+                cells: pieces.cells[smallest],
+                cell: pieces.name_of(mesh, smallest),
+            }
+        });
+        contacts::warning(mesh, contacts).into_iter().chain(apart).collect()
+    }
+}
+
+fn connected(mesh: &Mesh, geometry: &Geometry, joints: &Joints) -> ConnectedReport {
+    let quality = faults::qualities(mesh);
     let cells_of = |face: usize| (mesh.face_left[face] as usize, mesh.face_right[face] as usize);
-    let angle = |face: usize| {
-        let (left, _) = cells_of(face);
-        let line = subtract(geometry.right_centre_of(mesh, face), geometry.cell_centre_of(left));
-        let area = geometry.area_vector_of(face);
-        (dot(line, area) / (norm(line) * norm(area))).clamp(-1.0, 1.0).acos().to_degrees()
-    };
+    let angle = |face: usize| faults::nonorthogonality_deg(mesh, geometry, face);
     let ratio = |face: usize| {
         let (left, right) = cells_of(face);
         let (a, b) = (geometry.cell_volume[left], geometry.cell_volume[right]);
@@ -285,6 +343,14 @@ fn connected(mesh: &Mesh, geometry: &Geometry) -> ConnectedReport {
     let tenths: Vec<f64> = (0..10).map(|i| f64::from(i) / 10.0).collect();
     let quality_bins: Vec<f64> = [-1.0].into_iter().chain(tenths).collect();
     let angle_bins: Vec<f64> = (0..10).map(|i| 10.0 * f64::from(i)).collect();
+    let angles = of_faces(&angle);
+    let (grown_stencils, dropped_directions) = faults::gradient_stencils(mesh, geometry);
+    let pieces = &joints.pieces;
+    let piece = |&piece: &usize| PieceReport {
+        cells: pieces.cells[piece],
+        first: pieces.name_of(mesh, piece).to_string(),
+    };
+    let order = if pieces.len() > 1 { pieces.smallest_first(mesh) } else { vec![] };
     ConnectedReport {
         faces: mesh.n_faces(),
         interior_faces: mesh.n_interior_faces(),
@@ -293,11 +359,18 @@ fn connected(mesh: &Mesh, geometry: &Geometry) -> ConnectedReport {
         cell_volume: [volumes.least, volumes.greatest],
         closure: closure.into_iter().fold(0.0, f64::max),
         quality: Histogram::new(&quality, &quality_bins),
-        nonorthogonality_deg: Histogram::new(&of_faces(&angle), &angle_bins),
+        nonorthogonality_deg: Histogram::new(&angles, &angle_bins),
         volume_ratio: Histogram::new(
             &of_faces(&ratio),
             &[1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0],
         ),
+        poor_cells: faults::poor_cells(mesh, &quality),
+        skewed_faces: faults::skewed_faces(mesh, geometry, &angles),
+        thin_cells: faults::thin_cells(mesh, geometry),
+        grown_stencils,
+        dropped_directions,
+        coincident_faces: joints.contacts.len(),
+        pieces: order.iter().take(10).map(piece).collect(),
     }
 }
 

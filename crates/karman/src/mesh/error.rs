@@ -100,18 +100,18 @@ pub enum MeshError {
         /// Its coordinates.
         coordinates: [f64; 3],
     },
-    /// A 2D mesh that does not lie in a plane z = constant.
+    /// 2D cells that do not lie in one plane.
     #[error(
-        "node {node} at {place} is off the plane z = {plane} of the other nodes: a 2D mesh lies in \
-         a plane of constant z"
+        "the mesh is a surface in space: node {node} at {place} is {distance:.3e} off the plane of the \
+         others. A 2D mesh lies in one plane; for a flow or heat in a body, mesh its volume"
     )]
-    OutOfPlane {
-        /// The node.
+    Surface {
+        /// The node that is furthest off.
         node: usize,
         /// Its place.
         place: Place,
-        /// z of the first node.
-        plane: f64,
+        /// How far it is off.
+        distance: f64,
     },
     /// An element that does not have the nodes of its shape, or lists of unequal length.
     #[error("{entity} {index}: a {} has {} nodes, {found} are given",
@@ -190,7 +190,7 @@ pub enum MeshError {
         node: u32,
     },
     /// A cell of negative volume (area in 2D).
-    #[error("{cell} is inverted: its volume is {volume:.4e} (in all, {count} such cells)")]
+    #[error("{cell} is inverted: its volume is {volume:.4e} ({} in all)", counted(*count, "cell"))]
     Inverted {
         /// The first such cell.
         cell: CellName,
@@ -200,7 +200,7 @@ pub enum MeshError {
         count: usize,
     },
     /// A cell without volume.
-    #[error("{cell} is flat: its volume is {volume:.4e} (in all, {count} such cells)")]
+    #[error("{cell} is flat: its volume is {volume:.4e} ({} in all)", counted(*count, "cell"))]
     ZeroVolume {
         /// The first such cell.
         cell: CellName,
@@ -208,6 +208,17 @@ pub enum MeshError {
         volume: f64,
         /// Number of inverted and flat cells.
         count: usize,
+    },
+    /// A cell that the file has twice, in two regions.
+    #[error(
+        "{cell} is also in region \"{other}\": a cell belongs to one region, and the mesh file has its \
+         volume (surface in 2D) in two groups; leave it in one"
+    )]
+    CellInTwoRegions {
+        /// The second of the two.
+        cell: CellName,
+        /// The other region.
+        other: String,
     },
     /// Two cells with the same nodes.
     #[error("{cell} has the same nodes as cell {other}: one of them is a duplicate")]
@@ -251,7 +262,7 @@ pub enum MeshError {
         cell: CellName,
     },
     /// Boundary elements that are not a face of any cell.
-    #[error("{element} is not a face of any cell (in all, {count} such boundary elements)")]
+    #[error("{element} is not a face of any cell ({} in all)", counted(*count, "boundary element"))]
     ElementWithoutFace {
         /// The first such element.
         element: BoundaryName,
@@ -290,6 +301,35 @@ pub enum MeshError {
         defect: f64,
         /// What round-off explains.
         allowed: f64,
+    },
+    /// Neighbours of which the line of centres runs along their face, or back.
+    #[error(
+        "{cell} and cell {other}: the line between their centres is {angle_deg:.2}° off the normal of \
+         the face at {face} that they share; above 89° no flux follows from their values. Improve the \
+         mesh there (`karman mesh check` lists such faces)"
+    )]
+    NotOrthogonal {
+        /// The cell that the file has first.
+        cell: CellName,
+        /// The other.
+        other: u32,
+        /// Centre of the face.
+        face: Place,
+        /// The angle, degrees.
+        angle_deg: f64,
+    },
+    /// A cell whose centre lies outside a boundary face of its own.
+    #[error(
+        "{cell} is not convex: its centre lies outside its face at {face} in patch \"{patch}\", so no \
+         flux through that face follows from its value; improve the mesh there"
+    )]
+    CentreOutside {
+        /// The cell.
+        cell: CellName,
+        /// The patch of the face.
+        patch: String,
+        /// Centre of the face.
+        face: Place,
     },
     /// A patch that the mesh lacks.
     #[error("the mesh has no patch \"{patch}\"; its patches are {known}")]
@@ -374,6 +414,34 @@ pub enum MeshError {
 /// What was odd about a mesh and was dealt with.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeshWarning {
+    /// A 2D mesh in a coordinate plane other than z = 0.
+    #[error(
+        "the 2D mesh lies in the plane {axis} = {at}: x and y of the case and of the results are \
+         {first} and {second} of the file"
+    )]
+    CoordinatePlane {
+        /// The coordinate that is constant.
+        axis: &'static str,
+        /// Its value.
+        at: f64,
+        /// The coordinate of the file that is x.
+        first: &'static str,
+        /// The coordinate of the file that is y.
+        second: &'static str,
+    },
+    /// A 2D mesh in another plane.
+    #[error(
+        "the 2D mesh lies in the plane with the normal {normal}: x and y of the case and of the results \
+         run along {first} and {second} of the file, from its origin"
+    )]
+    TiltedPlane {
+        /// The unit normal.
+        normal: Place,
+        /// The direction of x.
+        first: Place,
+        /// The direction of y.
+        second: Place,
+    },
     /// Nodes that no cell uses.
     #[error(
         "{count} nodes belong to no cell and are left out; the first is node {first} at {place}"
@@ -417,6 +485,52 @@ pub enum MeshWarning {
         /// Its name.
         patch: String,
     },
+    /// Boundary faces on boundary faces of other cells.
+    #[error(
+        "{count} boundary faces lie on boundary faces of other cells: the first is at {place}, of {cell} \
+         in patch \"{patch}\", and meets cell {other} in patch \"{other_patch}\". Nothing passes between \
+         the two sides. Where they should be joined, give them the same nodes (in Gmsh: BooleanFragments, \
+         or Coherence, before meshing); for a thin wall this is right"
+    )]
+    CoincidentFaces {
+        /// How many.
+        count: usize,
+        /// Centre of the first.
+        place: Place,
+        /// Its cell.
+        cell: CellName,
+        /// Its patch.
+        patch: String,
+        /// The cell on the other side.
+        other: u32,
+        /// The patch on the other side.
+        other_patch: String,
+    },
+    /// Pieces that share no face.
+    #[error(
+        "the mesh is in {count} pieces that share no face; the smallest has {}, {} {cell}",
+        counted(*cells, "cell"), if *cells == 1 { "which is" } else { "the first of them" }
+    )]
+    Pieces {
+        /// How many.
+        count: usize,
+        /// Cells of the smallest.
+        cells: usize,
+        /// The first of these.
+        cell: CellName,
+    },
+    /// Single cells between walls.
+    #[error(
+        "{} alone between opposite walls, the first is {cell}: a velocity profile needs about ten \
+         cells across, so the flow rate and the wall friction there will be wrong",
+        if *count == 1 { "1 cell lies".to_owned() } else { format!("{count} cells lie") }
+    )]
+    OneLayer {
+        /// How many.
+        count: usize,
+        /// The first of them.
+        cell: CellName,
+    },
     /// Nodes of a periodic patch that were off the images of the other's.
     #[error(
         "{count} nodes of patch \"{}\" were moved by up to {largest:.3e} onto those of its periodic \
@@ -430,4 +544,9 @@ pub enum MeshWarning {
         /// The longest way.
         largest: f64,
     },
+}
+
+/// A number of things: `1 cell`, `2 cells`.
+fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }

@@ -408,6 +408,11 @@ fn explain(raw: &RawMesh, original_cell: &[u32], fault: Fault) -> MeshError {
     for (i, &cell) in cells.iter().enumerate() {
         let same = cells[..i].iter().find(|&&other| sorted_nodes(other) == sorted_nodes(cell));
         if let Some(&other) = same {
+            let region = |cell: usize| &raw.regions[raw.cells.groups[cell] as usize];
+            if region(other) != region(cell) {
+                let other = region(other).clone();
+                return MeshError::CellInTwoRegions { cell: named(cell), other };
+            }
             return MeshError::DuplicateCell { cell: named(cell), other: original_cell[other] };
         }
     }

@@ -7,9 +7,12 @@ pub mod edges;
 pub mod error;
 pub mod generate;
 pub mod geometry;
+pub mod gradient_stencil;
 mod half_faces;
 pub mod partition;
 mod periodic;
+pub mod pieces;
+pub(crate) mod plane;
 pub mod quality;
 pub mod raw;
 pub mod reorder;
@@ -22,6 +25,7 @@ pub use edges::EdgeTopology;
 pub use error::{CellName, MeshError, MeshWarning, Place};
 pub use geometry::Geometry;
 pub use periodic::Join;
+pub use pieces::Pieces;
 pub use raw::{Elements, RawMesh};
 pub use reorder::Renumbering;
 
@@ -295,5 +299,7 @@ pub(crate) fn cell_name(mesh: &Mesh, cell: usize) -> CellName {
     }
 }
 
+#[cfg(test)]
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

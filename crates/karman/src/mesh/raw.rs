@@ -59,7 +59,7 @@ impl Elements {
 /// A mesh as read: the common form of all readers, generators and writers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawMesh {
-    /// 2 or 3. A 2D mesh lies in z = 0.
+    /// 2 or 3. A 2D mesh lies in any plane; [`Mesh::new`](super::Mesh::new) maps it to z = 0.
     pub dimension: usize,
     /// Coordinates: `[n_nodes]`.
     pub points: Vec<[f64; 3]>,

@@ -4,6 +4,7 @@ use super::adjacency::CHUNK;
 use super::cell_shape::CellShape;
 use super::error::{BoundaryName, CellName, MeshError, MeshWarning, Place};
 use super::geometry::{cell_measure, mean_point, norm, subtract};
+use super::plane::lay_flat;
 use super::raw::{Elements, RawMesh};
 use rayon::prelude::*;
 
@@ -24,7 +25,7 @@ pub(crate) fn validated(
         return Err(MeshError::Scale { scale });
     }
     check_structure(&raw)?;
-    place_points(&mut raw, scale)?;
+    place_points(&mut raw, scale, warnings)?;
     check_repeated_nodes(&raw)?;
     check_volumes(&mut raw, warnings)?;
     Ok(raw)
@@ -70,7 +71,12 @@ pub(crate) fn raw_boundary_name(raw: &RawMesh, element: usize) -> BoundaryName {
     }
 }
 
-fn place_points(raw: &mut RawMesh, scale: f64) -> Result<(), MeshError> {
+/// Scales the points, and lays a 2D mesh into z = 0.
+pub(crate) fn place_points(
+    raw: &mut RawMesh,
+    scale: f64,
+    warnings: &mut Vec<MeshWarning>,
+) -> Result<(), MeshError> {
     if scale != 1.0 {
         raw.points.par_iter_mut().for_each(|point| *point = point.map(|value| scale * value));
         let infinite = |point: &[f64; 3]| !point.iter().all(|value| value.is_finite());
@@ -78,20 +84,9 @@ fn place_points(raw: &mut RawMesh, scale: f64) -> Result<(), MeshError> {
             return Err(MeshError::NonFinite { node, coordinates: raw.points[node] });
         }
     }
-    if raw.dimension == 3 {
-        return Ok(());
+    if raw.dimension == 2 {
+        warnings.extend(lay_flat(raw)?);
     }
-    let plane = raw.points[0][2];
-    let extent = raw
-        .points
-        .iter()
-        .flat_map(|point| &point[..2])
-        .fold(0.0f64, |extent, value| extent.max(value.abs()));
-    let off = |point: &[f64; 3]| (point[2] - plane).abs() > 1e-10 * extent;
-    if let Some(node) = raw.points.iter().position(off) {
-        return Err(MeshError::OutOfPlane { node, place: Place(raw.points[node]), plane });
-    }
-    raw.points.iter_mut().for_each(|point| point[2] = 0.0);
     Ok(())
 }
 
@@ -192,8 +187,8 @@ fn check_volumes(raw: &mut RawMesh, warnings: &mut Vec<MeshWarning>) -> Result<(
 }
 
 /// Where every one of several cells of one shape and region is inverted, the file counts its nodes
-/// the other way round: those cells are reversed. A single inverted cell among good ones stays an
-/// error.
+/// the other way round: those cells are reversed, and so is a 2D mesh as a whole, which is seen from
+/// behind. A single inverted cell among good ones stays an error.
 fn reverse_whole_kinds(raw: &mut RawMesh, warnings: &mut Vec<MeshWarning>) {
     let n_shapes = CellShape::ALL.len();
     let kind = |raw: &RawMesh, cell: usize| {
@@ -206,7 +201,10 @@ fn reverse_whole_kinds(raw: &mut RawMesh, warnings: &mut Vec<MeshWarning>) {
         total[kind(raw, cell)] += 1;
         negative[kind(raw, cell)] += usize::from(volume < -threshold);
     }
-    let reversed = |k: usize| negative[k] == total[k] && total[k] > 1;
+    let all = |counts: &[usize]| counts.iter().sum::<usize>();
+    let from_behind = raw.dimension == 2 && all(&negative) == all(&total);
+    let reversed =
+        |k: usize| negative[k] == total[k] && (total[k] > 1 || from_behind && total[k] > 0);
     for cell in 0..raw.cells.len() {
         if reversed(kind(raw, cell)) {
             let nodes: Vec<u32> = raw.cells.nodes_of(cell).to_vec();

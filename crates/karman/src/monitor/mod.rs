@@ -4,12 +4,14 @@
 //! A value at a point is a short weighted sum over cells or nodes ([`Sampler`]), made once; so a
 //! probe of a field on a device costs a small matrix product and moves no field to the host.
 
+mod boundary;
 mod integrals;
 mod interpolation;
 mod locate;
 mod recirculation;
 mod sampler;
 
+pub use boundary::{BoundaryRow, rows_at_boundary};
 pub use integrals::{FaceGroup, error_norms, field_summary};
 pub use locate::{Located, locate};
 pub use recirculation::{Reversed, reversed_stretch};

@@ -3,7 +3,6 @@
 use super::MonitorError;
 use super::locate::{Located, locate};
 use crate::mesh::{Geometry, Mesh, index_of};
-use std::collections::BTreeSet;
 
 /// Rows of weights, one a point: value_i = Σ_k weights_k `field[items_k]`, k from `offsets[i]` to
 /// `offsets[i + 1]`. A row without entries is a point outside the mesh.
@@ -24,7 +23,7 @@ impl Sampler {
     /// cells do not spread the field is taken as constant.
     pub fn of_cells(mesh: &Mesh, geometry: &Geometry, points: &[[f64; 3]]) -> Sampler {
         let located = locate(mesh, points);
-        let around = Neighbours::gather(mesh, &located);
+        let around = Around::of_cells(mesh, located.iter().flatten().map(|found| found.cell));
         Sampler::from_rows(points.iter().zip(&located).map(|(point, located)| match located {
             None => vec![],
             Some(located) => {
@@ -37,7 +36,7 @@ impl Sampler {
     pub fn of_nodes(mesh: &Mesh, points: &[[f64; 3]]) -> Sampler {
         Sampler::from_rows(locate(mesh, points).iter().map(|located| match located {
             None => vec![],
-            Some(Located { cell, weights }) => {
+            Some(Located { cell, weights, .. }) => {
                 let nodes = mesh.cells.nodes_of(*cell).iter().copied();
                 nodes.zip(weights.iter().copied()).collect()
             }
@@ -137,19 +136,27 @@ pub fn line_points(from: [f64; 3], to: [f64; 3], count: usize) -> (Vec<f64>, Vec
     )
 }
 
-/// The cells around the nodes of some cells.
-struct Neighbours {
-    /// Node and a cell at it, sorted.
+/// Cells or faces by their nodes.
+pub(super) struct Around {
+    /// Node and an entity at it, sorted.
     pairs: Vec<(u32, u32)>,
 }
 
-impl Neighbours {
-    fn gather(mesh: &Mesh, located: &[Option<Located>]) -> Neighbours {
-        let cells = located.iter().flatten().map(|located| located.cell);
-        let nodes: BTreeSet<u32> =
-            cells.flat_map(|cell| mesh.cells.nodes_of(cell).iter().copied()).collect();
+impl Around {
+    /// Of some entities with their nodes.
+    pub(super) fn new<'a>(entities: impl Iterator<Item = (u32, &'a [u32])>) -> Around {
+        let at_nodes = |(entity, nodes): (u32, &'a [u32])| nodes.iter().map(move |&n| (n, entity));
+        let mut pairs: Vec<(u32, u32)> = entities.flat_map(at_nodes).collect();
+        pairs.sort_unstable();
+        Around { pairs }
+    }
+
+    /// Of the cells that share a node with some.
+    pub(super) fn of_cells(mesh: &Mesh, cells: impl Iterator<Item = usize>) -> Around {
         let mut wanted = vec![false; mesh.n_nodes()];
-        nodes.iter().for_each(|node| wanted[*node as usize] = true);
+        cells
+            .flat_map(|cell| mesh.cells.nodes_of(cell))
+            .for_each(|node| wanted[*node as usize] = true);
         let mut pairs = Vec::new();
         for cell in 0..mesh.n_cells() {
             let nodes = mesh.cells.nodes_of(cell).iter();
@@ -157,55 +164,67 @@ impl Neighbours {
             pairs.extend(met.map(|node| (*node, cell as u32)));
         }
         pairs.sort_unstable();
-        Neighbours { pairs }
+        Around { pairs }
+    }
+
+    /// The entities at some nodes, each once, ascending.
+    pub(super) fn at(&self, nodes: &[u32]) -> Vec<usize> {
+        let at_node = |node: &u32| {
+            let first = self.pairs.partition_point(|pair| pair.0 < *node);
+            let node = *node;
+            self.pairs[first..].iter().take_while(move |pair| pair.0 == node)
+        };
+        let mut found: Vec<usize> =
+            nodes.iter().flat_map(at_node).map(|pair| pair.1 as usize).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// Cells of the same region that share a node with `cell`, in the order of the mesh file.
-    fn of_cell(&self, mesh: &Mesh, cell: usize) -> Vec<usize> {
+    pub(super) fn of_cell(&self, mesh: &Mesh, cell: usize) -> Vec<usize> {
         let region = mesh.cells.groups[cell];
-        let mut found = BTreeSet::new();
-        for &node in mesh.cells.nodes_of(cell) {
-            let first = self.pairs.partition_point(|pair| pair.0 < node);
-            let at_node = self.pairs[first..].iter().take_while(|pair| pair.0 == node);
-            for other in at_node.map(|pair| pair.1 as usize) {
-                if other != cell && mesh.cells.groups[other] == region {
-                    found.insert((mesh.original_cell[other], other));
-                }
-            }
-        }
-        found.into_iter().map(|(_, other)| other).collect()
+        let mut found = self.at(mesh.cells.nodes_of(cell));
+        found.retain(|&other| other != cell && mesh.cells.groups[other] == region);
+        found.sort_unstable_by_key(|&other| mesh.original_cell[other]);
+        found
     }
 }
 
-/// Weights of the value at x of the plane fitted to the cell and those around it: with the mean
-/// position x̄ and value φ̄ of all by w = 1 / |x_j − x|², φ̄ + g · (x − x̄), where
-/// Σ w (x_j − x̄)(x_j − x̄)ᵀ g = Σ w (x_j − x̄) φ_j. Fitted about x and not about the cell's centre, the
-/// curvature of the field cancels where cells surround x.
+/// The value at x of the plane fitted to the cell and those around it.
 fn fitted_row(geometry: &Geometry, cell: usize, around: &[usize], x: &[f64; 3]) -> Vec<(u32, f64)> {
-    let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-    let minus = |a: [f64; 3], b: [f64; 3]| [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
     let cells = || std::iter::once(cell).chain(around.iter().copied());
     let centres: Vec<[f64; 3]> = cells().map(|cell| geometry.cell_centre_of(cell)).collect();
-    let squares = centres.iter().map(|centre| minus(*centre, *x)).map(|arm| dot(arm, arm));
+    cells().map(|cell| cell as u32).zip(fitted_weights(&centres, *x)).collect()
+}
+
+/// Weights of the value at x of the plane fitted to values at `places`: with the mean position x̄ and
+/// value φ̄ of all by w = 1 / |x_j − x|², φ̄ + g · (x − x̄), where
+/// Σ w (x_j − x̄)(x_j − x̄)ᵀ g = Σ w (x_j − x̄) φ_j. Fitted about x and not about the centre of its cell,
+/// the curvature of the field cancels where the places surround x.
+pub(super) fn fitted_weights(places: &[[f64; 3]], x: [f64; 3]) -> Vec<f64> {
+    let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    let minus = |a: [f64; 3], b: [f64; 3]| [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+    let squares = places.iter().map(|place| minus(*place, x)).map(|arm| dot(arm, arm));
     let squares: Vec<f64> = squares.collect();
     let largest = squares.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    // A cell whose centre is at x takes all the weight, but not an infinite one.
+    // A place at x takes all the weight, but not an infinite one.
     let weights: Vec<f64> = squares.iter().map(|square| 1.0 / (square / largest + 1e-6)).collect();
     let total: f64 = weights.iter().sum();
     let mean = [0, 1, 2].map(|axis| {
-        let weighted = centres.iter().zip(&weights).map(|(centre, weight)| weight * centre[axis]);
+        let weighted = places.iter().zip(&weights).map(|(place, weight)| weight * place[axis]);
         weighted.sum::<f64>() / total
     });
-    let arms: Vec<[f64; 3]> = centres.iter().map(|centre| minus(*centre, mean)).collect();
+    let arms: Vec<[f64; 3]> = places.iter().map(|place| minus(*place, mean)).collect();
     let mut moments = [[0.0; 3]; 3];
     for (arm, weight) in arms.iter().zip(&weights) {
         for (row, column) in (0..3).flat_map(|row| (0..3).map(move |column| (row, column))) {
             moments[row][column] += weight * arm[row] * arm[column];
         }
     }
-    let direction = solve_where_possible(moments, minus(*x, mean));
+    let direction = solve_where_possible(moments, minus(x, mean));
     let shares = arms.iter().zip(&weights).map(|(arm, w)| w * (1.0 / total + dot(*arm, direction)));
-    cells().map(|cell| cell as u32).zip(shares).collect()
+    shares.collect()
 }
 
 /// Solves A x = b for a symmetric A ≥ 0 in the space of its eigenvectors that are not

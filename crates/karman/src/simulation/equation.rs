@@ -88,6 +88,10 @@ pub(super) trait Equation: Checkpointed + Send {
     fn advice(&self) -> String {
         String::new()
     }
+    /// What the last step gives reason to warn of; each warning is told once.
+    fn warnings(&mut self, _mesh: &Mesh) -> Result<Vec<String>, SimulationError> {
+        Ok(vec![])
+    }
     /// What is told of a flow as a whole.
     fn flow_summary(&self) -> Option<FlowSummary> {
         None
@@ -104,7 +108,16 @@ pub(super) trait Equation: Checkpointed + Send {
     fn volumes(&self, mesh: &Mesh) -> Vec<f64>;
     /// 1 / the step of unit CFL number.
     fn largest_rate(&self) -> Result<f64, SimulationError>;
-    /// Whether that changes from step to step.
+    /// The longest step up to `longest` whose CFL number is `number`.
+    fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
+        let rate = self.largest_rate()?;
+        Ok(if rate > 0.0 { longest.min(number / rate) } else { longest })
+    }
+    /// The length of the step before, where a step follows from it.
+    fn step_before(&self) -> Option<f64> {
+        None
+    }
+    /// Whether the longest step changes from step to step.
     fn rate_varies(&self) -> bool {
         false
     }

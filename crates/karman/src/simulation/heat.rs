@@ -3,6 +3,7 @@
 use super::equation::{Advance, Equation, Location, Monitored};
 use super::interpolations;
 use super::linear::{self, Systems};
+use super::points::PointSampler;
 use super::{SimulationError, state_error};
 use crate::backend::Backend;
 use crate::case::{
@@ -83,6 +84,9 @@ impl<F: Real> HeatRun<F> {
             initial: Arc::new(heat_case.initial_temperature.clone()),
         };
         let heat = Heat::new(backend, mesh, geometry, problem)?;
+        if let (true, Some([entering, leaving])) = (case.is_steady(), heat.unbalanced()?) {
+            return Err(SimulationError::NoSteadySolution { entering, leaving });
+        }
         let corrected = discretization == Discretization::Cell { corrected: true };
         let plane = mesh.dimension == 2;
         let systems = Systems { corrected, steady: case.is_steady(), plane };
@@ -168,20 +172,22 @@ impl<F: Real> Monitors<F> {
     ) -> Result<Self, SimulationError> {
         let output = &case.output;
         let at_points = |points: &[[f64; 3]]| -> Vec<Option<Functional>> {
-            let located = locate(mesh, points);
-            let sampler = Sampler::of_cells(mesh, geometry, points);
-            let at_point = |(point, located): (usize, Option<Located>)| {
-                let found = located?;
-                // Among cells a plane fitted about the point is more accurate than the slope of
-                // one of them; at a boundary the cell's own flux balance knows its values.
-                if location == Location::Cells && !sampler.is_at_boundary(mesh, point) {
-                    let unknowns = sampler.row(point).collect();
-                    return Some(Functional { unknowns, ..Functional::default() });
-                }
-                let place = (found.cell, &found.weights[..]);
-                Some(heat.at_point(mesh, geometry, place, points[point]))
+            if location == Location::Nodes {
+                let at_point = |(point, found): (&[f64; 3], Option<Located>)| {
+                    let found = found?;
+                    Some(heat.at_point(mesh, geometry, (found.cell, &found.weights[..]), *point))
+                };
+                return points.iter().zip(locate(mesh, points)).map(at_point).collect();
+            }
+            let sampler = PointSampler::new(mesh, geometry, points);
+            let sloped = |places: &[(usize, [f64; 3])]| {
+                let at_point =
+                    |(cell, point): &_| heat.at_point(mesh, geometry, (*cell, &[][..]), *point);
+                places.iter().map(at_point).collect()
             };
-            located.into_iter().enumerate().map(at_point).collect()
+            let functionals = sampler.functionals(|face| heat.held_value(face), sloped);
+            let inside = sampler.is_inside().into_iter().zip(functionals);
+            inside.map(|(inside, functional)| inside.then_some(functional)).collect()
         };
         let points: Vec<[f64; 3]> = output.probes.iter().map(|p| p.at).collect();
         let names: Vec<&str> = output.probes.iter().map(|p| p.name.as_str()).collect();
@@ -371,6 +377,8 @@ impl<F: Real> Checkpointed for HeatRun<F> {
             {
                 march.restore_interpolations(saved, inertia);
             }
+            // Monitors see the boundary as it is then, though no step is taken.
+            self.heat.set_time(march.time).map_err(state_error)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 mod derived;
 mod monitors;
 mod shedding;
+mod watch;
 
 use super::SimulationError;
 use super::equation::{Advance, Equation, Location, Monitored, Written};
@@ -26,6 +27,7 @@ use crate::real::Real;
 use crate::summary::{FlowSummary, LinearSummary, NamedList};
 use monitors::Monitors;
 use std::sync::Arc;
+use watch::Watch;
 
 /// Sets up the flow of a case in the precision it asks for.
 pub(super) fn equation(
@@ -52,9 +54,13 @@ struct FlowRun<F: Real> {
     monitors: Monitors<F>,
     volumes: Vec<f64>,
     last: Option<StepReport>,
+    watch: Watch,
+    /// The largest Σ|F| / 2V at the start of the last step.
+    rate_before: Option<f64>,
 }
 
 const STREAMFUNCTION: &str = "streamfunction";
+const VORTICITY: &str = "vorticity";
 const COMPONENTS: [&str; 3] = ["velocity_x", "velocity_y", "velocity_z"];
 
 impl<F: Real> FlowRun<F> {
@@ -69,6 +75,9 @@ impl<F: Real> FlowRun<F> {
         let wanted = case.output.fields.iter().chain(pictured);
         if mesh.dimension == 3 && wanted.into_iter().any(|field| field == STREAMFUNCTION) {
             return Err(SimulationError::PlaneOnly { name: STREAMFUNCTION.to_owned() });
+        }
+        if mesh.dimension == 3 && case.exact.iter().any(|exact| exact.field == VORTICITY) {
+            return Err(SimulationError::PlaneOnly { name: format!("{VORTICITY}` of `[exact]") });
         }
         let problem = Problem {
             viscosity: flow_case.viscosity,
@@ -89,7 +98,17 @@ impl<F: Real> FlowRun<F> {
             fields.push("temperature");
         }
         let (backend, volumes) = (backend.clone(), geometry.cell_volume.clone());
-        Ok(FlowRun { backend, flow, fields, monitors, volumes, last: None })
+        let watch = Watch::new(&numerics, &problem.conditions);
+        Ok(FlowRun {
+            backend,
+            flow,
+            fields,
+            monitors,
+            volumes,
+            last: None,
+            watch,
+            rate_before: None,
+        })
     }
 
     fn read(&self, buffer: &Buffer<F>) -> Result<Vec<f64>, SimulationError> {
@@ -207,7 +226,9 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError> {
         let Some(step) = step else { unreachable!("a case of flow has [time]") };
+        let rate = self.flow.exchange_rate();
         let report = self.flow.step(step)?;
+        self.rate_before = Some(rate);
         let worse =
             if report.momentum.is_converged() { &report.pressure } else { &report.momentum };
         let energy = report.energy.as_ref().map(|energy| ("energy", energy.seconds));
@@ -232,7 +253,7 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn monitor(&mut self) -> Result<Monitored, SimulationError> {
         let level = if self.monitors.need_level() { self.level()? } else { 0.0 };
-        self.monitors.look(&self.backend, &self.flow, level)
+        self.monitors.look(&self.backend, &mut self.flow, level)
     }
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
@@ -268,17 +289,17 @@ impl<F: Real> Equation for FlowRun<F> {
                 }
                 Ok(Written::Vector(components))
             }
-            "vorticity" | "q_criterion" => {
-                let gradients = (0..mesh.dimension)
-                    .map(|k| {
-                        let gradient = self.flow.velocity_gradient(k)?;
-                        Ok(gradient.into_iter().map(Into::into).collect())
-                    })
-                    .collect::<Result<Vec<Vec<f64>>, SimulationError>>()?;
-                Ok(match name {
-                    "vorticity" => derived::vorticity(&gradients),
-                    _ => Written::Scalar(derived::q_criterion(&gradients)),
+            VORTICITY => {
+                let vorticity = self.flow.vorticity(mesh)?;
+                let component = |k: usize| -> Vec<f64> { vorticity.iter().map(|w| w[k]).collect() };
+                Ok(match mesh.dimension {
+                    2 => Written::Scalar(component(2)),
+                    _ => Written::Vector([0, 1, 2].map(component)),
                 })
+            }
+            "q_criterion" => {
+                let gradients = self.flow.velocity_gradients(mesh)?;
+                Ok(Written::Scalar(derived::q_criterion(&gradients)))
             }
             STREAMFUNCTION => {
                 let flux = self.read(self.flow.flux())?;
@@ -294,6 +315,14 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn largest_rate(&self) -> Result<f64, SimulationError> {
         Ok(self.flow.largest_rate())
+    }
+
+    fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
+        Ok(self.flow.longest_step(number, longest, self.rate_before))
+    }
+
+    fn step_before(&self) -> Option<f64> {
+        self.flow.step_before()
     }
 
     fn rate_varies(&self) -> bool {
@@ -312,9 +341,13 @@ impl<F: Real> Equation for FlowRun<F> {
     fn advice(&self) -> String {
         let courant = self.last.as_ref().map_or(0.0, |last| last.courant);
         format!(
-            "; the Courant number of the step was {courant:.3}: shorten the step or set `cfl = 0.5`, look at the \
+            "; the Courant number of the step was {courant:.2e}: shorten the step or set `cfl = 0.4`, look at the \
              mesh with `karman mesh check`, or begin with `convection = \"upwind\"`"
         )
+    }
+
+    fn warnings(&mut self, mesh: &Mesh) -> Result<Vec<String>, SimulationError> {
+        self.watch.look(&self.flow, mesh)
     }
 
     fn has_mean_zero(&self, name: &str) -> bool {
@@ -322,12 +355,12 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn flow_summary(&self) -> Option<FlowSummary> {
-        let last = self.last.as_ref()?;
-        Some(FlowSummary {
-            kinetic_energy: last.kinetic_energy,
-            divergence_max: last.divergence,
-            courant: last.courant,
-        })
+        let [kinetic_energy, courant, divergence_max] = match &self.last {
+            Some(last) => [last.kinetic_energy, last.courant, last.divergence],
+            // A restart from the end takes no step.
+            None => self.flow.present().ok()?,
+        };
+        Some(FlowSummary { kinetic_energy, divergence_max, courant })
     }
 
     fn patches_over_time(&self) -> NamedList<NamedList<f64>> {
@@ -358,6 +391,9 @@ impl<F: Real> Checkpointed for FlowRun<F> {
             .map(|(name, values)| NamedArray::reals(&name, widened(values)))
             .collect();
         arrays.push(NamedArray::reals("clock", state.clock.to_vec()));
+        if let Some(rate) = self.rate_before {
+            arrays.push(NamedArray::reals("rate_before", vec![rate]));
+        }
         Ok(arrays)
     }
 
@@ -373,6 +409,8 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         };
         let restored = self.flow.restore(read, [clock[0], clock[1], clock[2]]);
         failed.map_or(Ok(()), Err)?;
+        // Checkpoints of earlier versions have none: the step then follows from the present rate alone.
+        self.rate_before = checkpoint.reals("rate_before", &[1]).ok().map(|rate| rate[0]);
         restored.map_err(super::state_error)
     }
 }

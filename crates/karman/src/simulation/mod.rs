@@ -3,12 +3,15 @@
 
 mod equation;
 mod error;
+mod folder;
 mod heat;
 mod incompressible;
 mod interpolations;
 mod linear;
+mod mesh_checks;
 mod outcome;
 mod output;
+mod points;
 mod prescribed;
 
 pub use equation::{Advance, Monitored};
@@ -16,14 +19,17 @@ pub use error::SimulationError;
 pub use outcome::{Outcome, OutcomeKind, Progress};
 
 use crate::backend::{Backend, BackendKind};
-use crate::case::{Case, Equation as EquationCase, OutputInterval, TimeStep};
+use crate::case::{Case, Equation as EquationCase, OutputInterval, Precision, TimeStep};
 use crate::io::checkpoint::{Checkpoint, CheckpointError};
+use crate::io::csv::short_number;
 use crate::linear::Status;
 use crate::mesh::quality::mean_ratio;
 use crate::mesh::{Geometry, Mesh};
 use crate::mesh_source::MeshSourceError;
 use crate::summary::{LinearSummary, NamedList, TimeSummary};
 use equation::Equation;
+use folder::OutputFolder;
+use mesh_checks::check_mesh;
 use output::Output;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -47,6 +53,9 @@ pub struct Simulation {
     linear: LinearSummary,
     step_length: f64,
     restarted: bool,
+    folder: Option<OutputFolder>,
+    warnings: Vec<String>,
+    should_stop: Option<Box<dyn Fn() -> bool + Send>>,
 }
 
 /// Fraction of a step that is rounding of the time and not a step of its own.
@@ -61,16 +70,19 @@ const GROWTH: f64 = 1.2;
 /// What no field of a solution exceeds.
 const BEYOND: f64 = 1e30;
 
-/// A linear solve that stops short of its tolerance at this residual has met round-off.
-const ROUND_OFF_RESIDUAL: f64 = 1e-10;
+/// A linear solve that stagnates short of its tolerance at this relative residual has met round-off, in double
+/// and in single precision.
+const ROUND_OFF_RESIDUAL: [f64; 2] = [1e-10, 1e-4];
 
 impl Simulation {
     /// Opens the backend, reads or makes the mesh, checks it and the names the case gives, and puts
-    /// the equation on the backend.
+    /// the equation on the backend: all that can go wrong before the first step goes wrong here, which is
+    /// also what `karman check` asks. No file is written.
     ///
     /// # Errors
     /// [`SimulationError`] says what does not fit.
     pub fn new(case: Case, options: RunOptions) -> Result<Simulation, SimulationError> {
+        folder::check_writable(&case.output.directory)?;
         let asked = options.backend.or(BackendKind::from_name(case.run.backend.word()));
         let backend = Backend::new(asked.unwrap_or_default(), case.run.threads)?;
         let mut phases = NamedList::new();
@@ -84,13 +96,19 @@ impl Simulation {
         case.check_regions(&mesh.regions)?;
         let known = mesh.warnings.len();
         let pairs = case.periodic_pairs();
-        let mesh = timed(&mut phases, "mesh", || {
+        let mut mesh = timed(&mut phases, "mesh", || {
             backend.install(|| mesh.join_periodic(&pairs)).map_err(MeshSourceError::from)
         })?;
         for warning in &mesh.warnings[known..] {
             tracing::warn!("{warning}");
         }
         let geometry = timed(&mut phases, "geometry", || backend.install(|| Geometry::new(&mesh)))?;
+        let found =
+            timed(&mut phases, "mesh", || backend.install(|| check_mesh(&case, &mesh, &geometry)))?;
+        for warning in &found {
+            tracing::warn!("{warning}");
+        }
+        mesh.warnings.extend(found);
         let equation = timed(&mut phases, "discretization", || match &case.equation {
             EquationCase::Heat(own) => heat::equation(&case, own, &backend, &mesh, &geometry),
             EquationCase::Incompressible(own) => {
@@ -102,9 +120,14 @@ impl Simulation {
         let step_length = match case.time.as_ref().map(|t| t.step) {
             None => 0.0,
             Some(TimeStep::Fixed(step)) => step,
-            Some(TimeStep::Cfl(number)) => number / equation.largest_rate()?,
+            Some(TimeStep::Cfl(number)) => {
+                let end = case.time.as_ref().map_or(f64::INFINITY, |time| time.end);
+                equation.longest_step(number, end)?
+            }
         };
         let linear = equation.linear_summary();
+        let of_case = case.warnings.iter().map(|warning| warning.message.clone());
+        let warnings = of_case.chain(mesh.warnings.iter().map(ToString::to_string)).collect();
         let mut simulation = Simulation {
             case,
             backend,
@@ -114,6 +137,9 @@ impl Simulation {
             linear,
             step_length,
             restarted: false,
+            folder: None,
+            warnings,
+            should_stop: None,
         };
         if let Some(path) = &options.restart {
             simulation.restore(path)?;
@@ -136,9 +162,32 @@ impl Simulation {
         &self.backend
     }
 
-    /// Time reached.
+    /// Time reached, to twelve digits: the sum of many steps is 200 and not 199.99999999999292.
     pub fn time(&self) -> f64 {
-        self.equation.clock().0
+        let (time, _) = self.equation.clock();
+        format!("{time:.11e}").parse().unwrap_or(time)
+    }
+
+    /// Has the run end after the step in which `should_stop` is true, with everything written and a
+    /// checkpoint to go on from.
+    pub fn stop_when(&mut self, should_stop: impl Fn() -> bool + Send + 'static) {
+        self.should_stop = Some(Box::new(should_stop));
+    }
+
+    /// Takes the output directory for this run and removes from it what an earlier run left and this one
+    /// replaces; a restart goes on with it. [`Simulation::run`] does so where it was not done before.
+    ///
+    /// # Errors
+    /// [`SimulationError::Write`], or [`SimulationError::InUse`] where another run has the directory.
+    pub fn claim_output(&mut self) -> Result<(), SimulationError> {
+        if self.folder.is_none() {
+            let folder = OutputFolder::claim(&self.case.output.directory)?;
+            if !self.restarted {
+                folder.remove_results(&self.case.name)?;
+            }
+            self.folder = Some(folder);
+        }
+        Ok(())
     }
 
     /// Steps taken.
@@ -213,9 +262,13 @@ impl Simulation {
         if !self.equation.rate_varies() {
             return Ok(());
         }
-        let allowed = number / self.equation.largest_rate()?;
-        if self.step_length > allowed || self.step_length < LEAST_SHARE * allowed {
-            let growth = if self.steps() == 0 { f64::INFINITY } else { GROWTH };
+        let left = self.case.time.as_ref().map_or(f64::INFINITY, |time| time.end) - self.time();
+        let allowed = self.equation.longest_step(number, left)?;
+        let growth = if self.steps() == 0 { f64::INFINITY } else { GROWTH };
+        if allowed >= left {
+            // The end bounds the step, not the flow: the step is cut there as it is taken.
+            self.step_length = self.step_length.max(left.min(growth * self.step_length));
+        } else if self.step_length > allowed || self.step_length < LEAST_SHARE * allowed {
             self.step_length = (MARGIN * allowed).min(growth * self.step_length);
         }
         Ok(())
@@ -227,8 +280,12 @@ impl Simulation {
     /// # Errors
     /// [`SimulationError`]; what was written until then stays readable.
     pub fn run(&mut self, observer: &mut dyn FnMut(&Progress)) -> Result<Outcome, SimulationError> {
+        self.claim_output()?;
         let mut output =
             Output::open(&self.case, self.restarted, (self.time(), self.steps() as u64))?;
+        if let (Some(folder), true) = (&self.folder, self.restarted) {
+            folder.remove_fields_from(output.fields_written())?;
+        }
         let start = Instant::now();
         let result = self.march(&mut output, start, observer);
         let outcome = match &result {
@@ -250,14 +307,24 @@ impl Simulation {
         if end.is_some() && !self.restarted && self.case.output.every != OutputInterval::End {
             output.fields(self)?;
         }
+        if end.is_some_and(|end| self.is_at_end(end)) {
+            return self.nothing_left(output);
+        }
         loop {
             if end.is_some_and(|end| self.is_at_end(end)) {
-                let message = format!("reached t = {}", self.time());
+                let message = format!("reached t = {}", short_number(self.time()));
                 return Ok(Outcome { kind: OutcomeKind::Finished, message });
+            }
+            if self.should_stop.as_ref().is_some_and(|should_stop| should_stop()) {
+                return self.interrupted(output);
             }
             let advance = self.step()?;
             let monitored = self.equation.monitor()?;
             output.history(self, &advance, &monitored)?;
+            for warning in self.equation.warnings(&self.mesh)? {
+                tracing::warn!("{warning}");
+                self.warnings.push(warning);
+            }
             observer(&Progress {
                 step: self.steps() as u64,
                 time: self.time(),
@@ -274,7 +341,8 @@ impl Simulation {
                 return Ok(Outcome { kind: OutcomeKind::Converged, message });
             };
             if tolerance.is_some_and(|tolerance| advance.rate < tolerance) {
-                let message = format!("steady at t = {}: rate {:.3e}", self.time(), advance.rate);
+                let time = short_number(self.time());
+                let message = format!("steady at t = {time}: rate {:.2e}", advance.rate);
                 return Ok(Outcome { kind: OutcomeKind::Converged, message });
             }
             if output.fields_are_due(self) && !self.is_at_end(end.unwrap_or(0.0)) {
@@ -284,6 +352,31 @@ impl Simulation {
                 self.checkpoint(&output.checkpoint_path(self.steps()))?;
             }
         }
+    }
+
+    /// The end of a run that is there before its first step: a restart from the last checkpoint.
+    fn nothing_left(&mut self, output: &mut Output) -> Result<Outcome, SimulationError> {
+        let time = short_number(self.time());
+        let mut message = format!("nothing left to do: the checkpoint is at t = {time}, the end");
+        if output.keep_summary(self) {
+            message += "; summary.json stays as the earlier run left it";
+        } else {
+            output.look(self.equation.monitor()?);
+        }
+        tracing::info!("{message}");
+        Ok(Outcome { kind: OutcomeKind::Finished, message })
+    }
+
+    /// The end of a run that is stopped from outside.
+    fn interrupted(&mut self, output: &Output) -> Result<Outcome, SimulationError> {
+        let time = short_number(self.time());
+        let mut message = format!("stopped at t = {time}, step {}", self.steps());
+        if self.case.time.is_some() && self.steps() > 0 {
+            let path = output.checkpoint_path(self.steps());
+            self.checkpoint(&path)?;
+            message += &format!("; go on with --restart {}", path.display());
+        }
+        Ok(Outcome { kind: OutcomeKind::Interrupted, message })
     }
 
     fn is_at_end(&self, end: f64) -> bool {
@@ -297,7 +390,8 @@ impl Simulation {
         if outcome.status == Status::NotANumber || is_lost(advance.rate) {
             return failed(OutcomeKind::Diverged, self.diverged(advance)?);
         }
-        let met = outcome.is_converged() || outcome.relative_residual <= ROUND_OFF_RESIDUAL;
+        let round_off = ROUND_OFF_RESIDUAL[usize::from(self.case.run.precision == Precision::F32)];
+        let met = outcome.is_converged() || outcome.relative_residual <= round_off;
         if met && outcome.is_compatible() {
             return Ok(None);
         }
@@ -323,15 +417,16 @@ impl Simulation {
                     format!(", a {} of mean ratio {ratio:.3}", shape.name())
                 }
             };
+            let name = spoken(name);
+            let what = if field[i].is_nan() { "is not a number" } else { "has blown up" };
             return Ok(format!(
-                "the {name} is {} after step {step}, t = {time}; first in {entity} {number} at \
-                 ({x:.6}, {y:.6}, {z:.6}){quality}; {}{advice}",
-                if field[i].is_nan() { "not a number" } else { "beyond all bounds" },
+                "the {name} {what} after step {step}, t = {time:.2e}; first in {entity} {number} at \
+                 ({x:.2e}, {y:.2e}, {z:.2e}){quality}; last solve: {}{advice}",
                 advance.outcome
             ));
         }
         Ok(format!(
-            "the solution is lost after step {step}, t = {time}; {}{advice}",
+            "the solution has blown up after step {step}, t = {time:.2e}; last solve: {}{advice}",
             advance.outcome
         ))
     }
@@ -354,11 +449,24 @@ impl Simulation {
         checkpoint.require("precision", self.case.run.precision.word())?;
         self.equation.as_checkpointed_mut().restore(&checkpoint)?;
         self.restarted = true;
+        if let (Some(TimeStep::Cfl(_)), Some(step)) =
+            (self.case.time.as_ref().map(|time| time.step), self.equation.step_before())
+        {
+            self.step_length = step;
+        }
         Ok(())
     }
 
     fn time_summary(&self) -> TimeSummary {
         TimeSummary { steps: self.steps() as u64, end: self.time() }
+    }
+}
+
+/// The name of a field in a sentence.
+fn spoken(name: &str) -> String {
+    match name.strip_prefix("velocity_") {
+        Some(axis) => format!("{axis} velocity"),
+        None => name.to_owned(),
     }
 }
 
@@ -376,3 +484,6 @@ fn timed<R>(phases: &mut NamedList<f64>, name: &str, work: impl FnOnce() -> R) -
     phases.add(name, start.elapsed().as_secs_f64());
     result
 }
+
+#[cfg(test)]
+mod tests;

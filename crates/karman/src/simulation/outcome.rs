@@ -1,5 +1,7 @@
 //! How far a run is and how it ended.
 
+use std::fmt;
+
 /// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
@@ -30,6 +32,8 @@ pub enum OutcomeKind {
     Diverged,
     /// An error on the way, such as a file that cannot be written.
     Failed,
+    /// Stopped from outside; what was reached is written.
+    Interrupted,
 }
 
 impl OutcomeKind {
@@ -41,6 +45,7 @@ impl OutcomeKind {
             OutcomeKind::NotConverged => "not converged",
             OutcomeKind::Diverged => "diverged",
             OutcomeKind::Failed => "failed",
+            OutcomeKind::Interrupted => "interrupted",
         }
     }
 
@@ -50,11 +55,22 @@ impl OutcomeKind {
     }
 }
 
-/// How a run ended, and why.
+/// How a run ended, and why. Displayed as `kind: message`, or the message alone where it begins with the kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// How.
     pub kind: OutcomeKind,
     /// Why, in a sentence.
     pub message: String,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, message) = (self.kind.name(), &self.message);
+        if message.starts_with(kind) {
+            write!(f, "{message}")
+        } else {
+            write!(f, "{kind}: {message}")
+        }
+    }
 }

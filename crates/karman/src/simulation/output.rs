@@ -26,6 +26,8 @@ pub(super) struct Output {
     written_at: Option<usize>,
     first_step: usize,
     seconds: f64,
+    /// Whether summary.json of an earlier run tells all of this one.
+    keeps_summary: bool,
 }
 
 /// Whether a multiple of `every` lies in (before, now], rounding aside.
@@ -57,7 +59,7 @@ fn continued_series(path: &Path, time: f64) -> Result<Vec<PvdEntry>, SimulationE
 }
 
 impl Output {
-    /// Makes the folder and begins the history and the series of fields; those of a run that is
+    /// Begins the history and the series of fields; those of a run that is
     /// taken up again at `step` and `time` are continued.
     pub(super) fn open(
         case: &Case,
@@ -65,10 +67,6 @@ impl Output {
         (time, step): (f64, u64),
     ) -> Result<Output, SimulationError> {
         let directory = case.output.directory.clone();
-        std::fs::create_dir_all(&directory).map_err(|e| SimulationError::Write {
-            path: directory.clone(),
-            reason: e.to_string(),
-        })?;
         let path = directory.join("history.csv");
         let history = match restarted {
             true => HistoryWriter::resume(&path, step)?,
@@ -90,7 +88,32 @@ impl Output {
             written_at,
             first_step: step as usize,
             seconds: 0.0,
+            keeps_summary: false,
         })
+    }
+
+    /// Number of files of fields in the series.
+    pub(super) fn fields_written(&self) -> usize {
+        self.series.len()
+    }
+
+    /// Takes what the monitors see where no step was taken.
+    pub(super) fn look(&mut self, monitored: Monitored) {
+        self.last_monitored = monitored;
+    }
+
+    /// Leaves summary.json as it is, if it is that of a run of this case that ended here.
+    pub(super) fn keep_summary(&mut self, simulation: &Simulation) -> bool {
+        let read = || -> Option<serde_json::Value> {
+            let text = std::fs::read_to_string(self.directory.join("summary.json")).ok()?;
+            serde_json::from_str(&text).ok()
+        };
+        self.keeps_summary = read().is_some_and(|summary| {
+            summary["case"] == simulation.case.name.as_str()
+                && summary["time"]["steps"] == simulation.steps() as u64
+                && summary["time"]["end"] == simulation.time()
+        });
+        self.keeps_summary
     }
 
     pub(super) fn history(
@@ -191,6 +214,9 @@ impl Output {
         self.picture(simulation)?;
         self.seconds += begun.elapsed().as_secs_f64();
         simulation.phases.add("output", self.seconds);
+        if self.keeps_summary {
+            return Ok(());
+        }
         let path = self.directory.join("summary.json");
         let recirculation = simulation.equation.recirculations()?;
         let summary = Summary { recirculation, ..self.summary(simulation, outcome, marching)? };
@@ -283,6 +309,7 @@ impl Output {
             probe: self.last_monitored.probes.clone(),
             patch: self.last_monitored.patches.clone(),
             flow: simulation.equation.flow_summary(),
+            warnings: simulation.warnings.clone(),
             outcome: outcome.kind.name().to_owned(),
             message: outcome.message.clone(),
             ..Summary::default()
@@ -296,24 +323,18 @@ impl Output {
         for name in simulation.equation.fields() {
             let field = simulation.field(name)?;
             summary.fields.set(*name, field_summary(&volumes, &field));
-            let exact = simulation.case.exact.iter().find(|e| e.field == *name);
-            if let Some(exact) = exact {
-                let place = |i| simulation.equation.place(mesh, i).0;
-                let points: Vec<[f64; 3]> = (0..field.len()).map(place).collect();
-                let component_major: Vec<f64> =
-                    (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect();
-                let mut values = vec![0.0; field.len()];
-                exact.value.evaluate_many(&component_major, simulation.time(), &mut values);
-                if simulation.equation.has_mean_zero(name) {
-                    let mean = field_summary(&volumes, &values).mean;
-                    values.iter_mut().for_each(|v| *v -= mean);
-                }
+            if let Some(values) = exact_values(simulation, name, &volumes) {
                 summary.errors.set(*name, error_norms(&volumes, &field, &values));
                 if name.starts_with("velocity_") {
                     let errors = field.iter().zip(&values).map(|(v, e)| (v - e) * (v - e));
                     square.iter_mut().zip(errors).for_each(|(sum, e)| *sum += e);
                 }
             }
+        }
+        // The vorticity follows from what is solved for.
+        if let Some(values) = exact_values(simulation, VORTICITY, &volumes) {
+            let field = simulation.equation.written(mesh, VORTICITY)?.into_scalar();
+            summary.errors.set(VORTICITY, error_norms(&volumes, &field, &values));
         }
         if summary.errors.get("velocity_x").is_some() {
             let size: Vec<f64> = square.iter().map(|s| s.sqrt()).collect();
@@ -322,6 +343,24 @@ impl Output {
         }
         Ok(summary)
     }
+}
+
+const VORTICITY: &str = "vorticity";
+
+/// The exact solution of a field where its unknowns are, if the case has one; without its mean where the level
+/// of the field is free.
+fn exact_values(simulation: &Simulation, name: &str, volumes: &[f64]) -> Option<Vec<f64>> {
+    let exact = simulation.case.exact.iter().find(|exact| exact.field == name)?;
+    let place = |i| simulation.equation.place(&simulation.mesh, i).0;
+    let points: Vec<[f64; 3]> = (0..volumes.len()).map(place).collect();
+    let component_major: Vec<f64> = (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect();
+    let mut values = vec![0.0; volumes.len()];
+    exact.value.evaluate_many(&component_major, simulation.time(), &mut values);
+    if simulation.equation.has_mean_zero(name) {
+        let mean = field_summary(volumes, &values).mean;
+        values.iter_mut().for_each(|v| *v -= mean);
+    }
+    Some(values)
 }
 
 fn values_of(field: &Written) -> FieldValues<'_> {

@@ -4,6 +4,7 @@ use super::CaseResult;
 use super::data::{computed, pairs, sorted};
 use super::markup::significant;
 use super::studies::extrapolation;
+use super::titles::title;
 use crate::case::{Curve, Figure, SuiteCase, SuiteSection};
 use crate::expected::{Comparison, compare};
 
@@ -21,14 +22,14 @@ pub fn checks(
     let mut all: Vec<Comparison> = expected
         .into_iter()
         .map(|comparison| {
-            let path = section.name_of(&comparison.path).to_owned();
+            let path = title(section, &comparison.path);
             Comparison { path, ..comparison }
         })
         .collect();
     for (path, relative) in &case.extrapolated {
         let found = extrapolation(result, path)
             .ok_or_else(|| format!("three meshes give no extrapolation of `{path}`"))?;
-        let name = format!("{}, against its extrapolation", section.name_of(path));
+        let name = format!("{}, against its extrapolation", title(section, path));
         let tolerance = relative * found.limit.abs();
         all.push(comparison(name, found.finest, found.limit, tolerance));
     }

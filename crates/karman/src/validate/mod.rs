@@ -15,6 +15,7 @@ mod plot;
 mod studies;
 #[cfg(test)]
 mod tests;
+mod titles;
 
 pub use coarser::{CoarserError, coarser};
 pub use comparison::checks;

@@ -4,6 +4,7 @@ use super::data::cells;
 use super::drawing::drawing;
 use super::markup::{base64, escaped, significant, to_tolerance};
 use super::studies::{extrapolation, order_of_error, values};
+use super::titles::title;
 use super::{CaseResult, MeshRun};
 use crate::case::{Suite, SuiteCase, SuiteSection};
 use crate::expected::Comparison;
@@ -226,7 +227,7 @@ fn study_table(html: &mut String, section: &SuiteSection, case: &SuiteCase, resu
     paths.extend(further.filter(|path| !result.expected.iter().any(|e| e.path == *path)));
     for path in paths {
         let all = values(result, path);
-        let _ = write!(html, "<tr><td>{}</td>", escaped(section.name_of(path)));
+        let _ = write!(html, "<tr><td>{}</td>", escaped(&title(section, path)));
         for value in all.iter().rev() {
             let _ = write!(html, "<td class=\"n\">{}</td>", significant(*value, 5));
         }

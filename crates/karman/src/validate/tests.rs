@@ -114,9 +114,9 @@ fn a_case_is_held_to_its_values_its_curves_and_its_extrapolation() {
     let lines: Vec<String> = good.checks.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(lines.join("\n"), @r"
     pass  Temperature in the middle = 0.505, expected 0.5 ± 1.00e-2, off by 5.00e-3
-    pass  errors.temperature.l2 = 0.001, expected 0 ± 1.00e-2, off by 1.00e-3
-    pass  flow.kinetic_energy = 0.9, expected 1 ± 2.00e-1, off by 1.00e-1
-    pass  flow.kinetic_energy, against its extrapolation = 0.9, expected 1 ± 1.00e-1, off by 1.00e-1
+    pass  Error of the temperature T, L² = 0.001, expected 0 ± 1.00e-2, off by 1.00e-3
+    pass  Kinetic energy ½ ∫ u² dV = 0.9, expected 1 ± 2.00e-1, off by 1.00e-1
+    pass  Kinetic energy ½ ∫ u² dV, against its extrapolation = 0.9, expected 1 ± 1.00e-1, off by 1.00e-1
     pass  Along the bar, karman: x = 0.25, worst of 2 points = 0.25, expected 0.26 ± 5.00e-2, off by 1.00e-2
     ");
     let bad = checked(&suite, result(folder.path(), "bad", 0.75, 1));

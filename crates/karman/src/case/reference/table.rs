@@ -56,7 +56,7 @@ pub static SECTIONS: &[Section] = &[
     section("", "Before the first section.", &[
         key("title", "string", "the name of the file", "", "One line about the case, for logs and pictures.", "title = \"Unit cube, one hot face\""),
     ]),
-    section("mesh", "A mesh file or one generator, `[mesh.generate.…]`.", &[
+    section("mesh", "A mesh file or one generator, `[mesh.generate.…]`. Triangles and quadrilaterals alone make a 2D mesh, which may lie in any plane; x and y of the case and of the results are coordinates in that plane: x and y of the file where z is constant, x and z where y is, y and z where x is; in a tilted plane x runs along the projection of the first axis of the nearest of these planes and y perpendicular to it towards the second, counted from the origin. A run says so in its log.", &[
         key("file", "path", "none", "", "Mesh file: Gmsh 2.2 or 4.1 (`.msh`), SU2 (`.su2`), VTK (`.vtu`, `.vtk`).", "file = \"shaft.msh\""),
         key("scale", "number > 0", "1.0", "", "Factor on all coordinates.", "scale = 1e-3"),
         key("renumber", "auto | none | rcm | hilbert", "\"auto\"", "", "Order of the cells in memory. Results are written in the order of the file.", "renumber = \"auto\""),
@@ -75,6 +75,7 @@ pub static SECTIONS: &[Section] = &[
         key("cells_around", "whole number ≥ 1", "required", "", "Cells around the cylinder.", "cells_around = 64"),
         key("cells_radial", "whole number ≥ 1", "required", "", "Cells from the cylinder outwards.", "cells_radial = 16"),
         key("cells_wake", "whole number ≥ 1", "required", "", "Cells along the wake.", "cells_wake = 80"),
+        key("cells_width", "whole number ≥ 1", "8", "", "Cells along z; only with `width`.", "cells_width = 16"),
         key("element", "triangle | quadrilateral | tetrahedron | hexahedron | prism | pyramid | mixed", "quadrilateral in 2D, hexahedron in 3D", "", "Shape of the cells.", "element = \"triangle\""),
     ]),
     section("mesh.generate.sphere_in_box", "A sphere inside a brick. Patches: `sphere farfield`.", &[
@@ -108,8 +109,8 @@ pub static SECTIONS: &[Section] = &[
     section("incompressible", "Incompressible flow: ∂u/∂t + u·∇u = −∇p + ∇·(ν∇u) + s, ∇·u = 0, with p the pressure over the density. Needs `[time]`.", &[
         key("scheme", "collocated | staggered | exact_fractional_step", "\"collocated\"", "", "Velocity and pressure in the cells; normal velocities at the faces; or a vector potential on the edges, free of divergence without a pressure.", "scheme = \"collocated\""),
         key("viscosity", "number > 0; ≥ 0 with rk3", "required", "m²/s", "Kinematic viscosity ν.", "viscosity = 1e-3"),
-        key("convection", "central | upwind | linear_upwind | cubic", "\"central\"", "", "How velocity is taken to the faces: the mean of both cells, the upstream cell, the upstream cell with its gradient, or the cubic of both cells' values and gradients, by which the pressure is taken there too. `upwind` is of first order, the others of second; `cubic` has the smallest errors on quadrilaterals and hexahedra, and gains nothing on triangles and tetrahedra.", "convection = \"linear_upwind\""),
-        key("pressure_correction", "none | incremental | incremental_rotational", "\"incremental_rotational\"", "", "What a projection adds to the pressure. `none`: the classical fractional step, of first order in time.", "pressure_correction = \"incremental\""),
+        key("convection", "linear_upwind | central | cubic | upwind", "\"linear_upwind\"", "", "Interpolation of the convected velocity to the faces: the upstream cell with its gradient, the mean of both cells, the cubic of both cells' values and gradients (by which the pressure is interpolated too), or the upstream cell. `upwind` is of first order, the others of second. `linear_upwind` damps what the mesh does not resolve; `central` conserves kinetic energy and has smaller errors where the mesh resolves the flow, cell Péclet number up to about 2, and oscillates from cell to cell where it does not; `cubic` has the smallest errors on quadrilaterals and hexahedra, and gains nothing on triangles and tetrahedra.", "convection = \"central\""),
+        key("pressure_correction", "none | incremental | incremental_rotational", "\"incremental_rotational\"", "", "What a projection adds to the pressure. `none`: the classical fractional step, of first order in time; it diverges on skewed tetrahedra.", "pressure_correction = \"incremental\""),
         key("source", "list of 2 or 3, each number | expression", "[0.0, 0.0, 0.0]", "m/s²", "Acceleration by a body force s.", "source = [\"sin(pi*y)*cos(t)\", 0.0, 0.0]"),
         key("nonorthogonal_correctors", "whole number", "0", "", "How often the pressure is solved again with the correction of its own fluxes, for meshes that are not orthogonal.", "nonorthogonal_correctors = 1"),
     ]),
@@ -156,7 +157,7 @@ pub static SECTIONS: &[Section] = &[
     section("time", "A march in time from t = 0. Absent: a steady heat case; a flow needs it.", &[
         key("method", "heat: backward_euler | crank_nicolson | bdf2; flow: ab2_cn | bdf2 | rk3", "heat: crank_nicolson; flow: bdf2", "", "Time scheme. For heat of first, second and second order; after a jump in the data `bdf2` rings less than `crank_nicolson`. For flow of second, second and third order: Adams–Bashforth for convection with Crank–Nicolson for viscous terms, backward differentiation with convection extrapolated, Runge–Kutta with three explicit stages, which bounds the step: Courant number up to 1.7, viscous terms included where the step follows from `cfl`.", "method = \"crank_nicolson\""),
         key("step", "number > 0", "this or cfl is required", "s", "Length of a step.", "step = 0.01"),
-        key("cfl", "number > 0", "this or step is required", "", "Sets the step instead: for heat the largest cell Fourier number, Δt Σ a_f / (ρcV) with a_f the conductances of the cell's faces; for flow the Courant number.", "cfl = 10.0"),
+        key("cfl", "number > 0", "this or step is required", "", "Sets the step instead: for heat the largest cell Fourier number, Δt Σ a_f / (ρcV) with a_f the conductances of the cell's faces; for flow the Courant number. A flow at rest begins with the step that body forces, buoyancy, given pressures and moving walls allow. The extrapolated convection of `bdf2` bears about 0.47 with `linear_upwind`, 0.66 with `upwind` and 0.18 with `central` where convection outweighs viscosity, more where it does not: 0.4 is recommended with the defaults; a run warns where a tenth of the cells is beyond.", "cfl = 10.0"),
         key("end", "number > 0", "required", "s", "Time at the end. The last step is shortened to meet it.", "end = 240.0"),
         key("steady_tolerance", "number > 0", "none", "K/s, m/s²", "Stop earlier, when the largest rate of change of the temperature, in a flow of the velocity, falls below this.", "steady_tolerance = 1e-7"),
         key("local_step", "true | false", "none", "", "For `[euler]`; an error in other cases.", "local_step = true"),
@@ -197,11 +198,11 @@ pub static SECTIONS: &[Section] = &[
         key("axis", "x | y | z", "required", "", "The normal of the plane.", "axis = \"z\""),
         key("at", "number", "required", "m", "Coordinate of the plane along its normal.", "at = 0.5"),
     ]),
-    list("output.probe", "A point whose values go to `history.csv` and `summary.json`.", &[
+    list("output.probe", "A point whose values go to `history.csv` and `summary.json`. On the boundary they are those that the boundary prescribes.", &[
         key("name", "string of letters, digits, `_`, `-`", "required", "", "Its name, which no other probe has.", "name = \"centre\""),
         key("at", "list of 2 or 3 numbers", "required", "m", "Where it is.", "at = [0.5, 0.5, 0.5]"),
     ]),
-    list("output.line", "A line along which the fields are written at the end, to `line_NAME.csv`.", &[
+    list("output.line", "A line along which the fields are written at the end, to `line_NAME.csv`. A point on the boundary has the value that the boundary prescribes there.", &[
         key("name", "string of letters, digits, `_`, `-`", "required", "", "Its name, which no other line has.", "name = \"axis\""),
         key("from", "list of 2 or 3 numbers", "required", "m", "First point.", "from = [0.5, 0.5, 0.0]"),
         key("to", "list of 2 or 3 numbers", "required", "m", "Last point.", "to = [0.5, 0.5, 1.0]"),
@@ -241,9 +242,10 @@ pub static SECTIONS: &[Section] = &[
         key("temperature", "number | expression", "none", "K", "The exact temperature.", "temperature = \"sin(pi*x)\""),
         key("velocity", "list of 2 or 3, each number | expression", "none", "m/s", "The exact velocity of a flow: its components `velocity_x`, `velocity_y`, `velocity_z` have errors, and `velocity` the norm of the vector.", "velocity = [\"y\", 0.0, 0.0]"),
         key("pressure", "number | expression", "none", "m²/s²", "The exact pressure of a flow, compared without the mean where the pressure is free.", "pressure = \"-x\""),
+        key("vorticity", "number | expression", "none", "1/s", "The exact vorticity ∂v/∂x − ∂u/∂y of a 2D flow.", "vorticity = \"2*pi*cos(pi*x)\""),
         key("density", "expression", "none", "kg/m³", "For `[euler]`; an error in other cases.", "density = \"1 + x\""),
     ]),
-    section("expected", "What `karman test` holds the run to: entries of `summary.json` by their path in quotes. `mesh.cells` (also dimension, nodes, edges, faces), `time.steps`, `time.end`, `linear.iterations` (also solves, last_iterations, relative_residual, convergence_factor). For heat `probe.PROBE.temperature`, `patch.PATCH.area`, `patch.PATCH.heat_flux`, `fields.temperature.mean` (also min, max; the mean by volume), `errors.temperature.l2` (also l1, linf). For flow the fields are `velocity_x`, `velocity_y`, `velocity_z`, `pressure`, with `[incompressible.thermal]` `temperature`, and of errors `velocity` as well; the quantities of a patch are those of `[[output.patch]]`; further `recirculation.NAME.length` and `.start`, `flow.kinetic_energy`, `flow.divergence_max`, `flow.courant`.", &[
+    section("expected", "What `karman test` holds the run to: entries of `summary.json` by their path in quotes. `mesh.cells` (also dimension, nodes, edges, faces), `time.steps`, `time.end`, `linear.iterations` (also solves, last_iterations, relative_residual, convergence_factor). For heat `probe.PROBE.temperature`, `patch.PATCH.area`, `patch.PATCH.heat_flux`, `fields.temperature.mean` (also min, max; the mean by volume), `errors.temperature.l2` (also l1, linf). For flow the fields are `velocity_x`, `velocity_y`, `velocity_z`, `pressure`, with `[incompressible.thermal]` `temperature`, and of errors `velocity` and `vorticity` as well; the quantities of a patch are those of `[[output.patch]]`; further `recirculation.NAME.length` and `.start`, `flow.kinetic_energy`, `flow.divergence_max`, `flow.courant`.", &[
         key("\"PATH\"", "{ value, absolute, relative }", "none", "", "The number at PATH and its tolerance.", "\"probe.centre.temperature\" = { value = 350.0, relative = 1e-3 }"),
     ]),
     section("expected.\"PATH\"", "A number and its tolerance, at least one of `absolute` and `relative`; of both the wider counts.", &[

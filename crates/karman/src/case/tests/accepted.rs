@@ -154,6 +154,14 @@ fn every_generator() {
     );
     let Generator::CylinderInChannel(cylinder) = cylinder else { panic!() };
     assert_eq!((cylinder.width, cylinder.element), (None, Some(Element::Quadrilateral)));
+    let channel = "[mesh.generate.cylinder_in_channel]\nlength = 2.2\nheight = 0.41\n\
+                   centre = [0.2, 0.2]\ndiameter = 0.1\ncells_around = 16\ncells_radial = 4\n\
+                   cells_wake = 6\nwidth = 0.3";
+    for (key, cells) in [("", 8), ("\ncells_width = 3", 3)] {
+        let cylinder = generator(&format!("{channel}{key}"));
+        let layer = 16 * 4 + 4 * 6;
+        assert_eq!(cylinder.generate().unwrap().cells.len(), layer * cells);
+    }
     let sphere = generator(
         "[mesh.generate.sphere_in_box]\nsize = [4, 4, 4]\ncentre = [2, 2, 2]\ndiameter = 1\n\
          surface_size = 0.1\nfar_size = 1\nlayers = 3",

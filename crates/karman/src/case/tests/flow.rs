@@ -8,7 +8,7 @@ fn defaults_of_a_small_flow() {
     let flow = flow(&case);
     assert_eq!(flow.scheme, FlowScheme::Collocated);
     assert_eq!((flow.viscosity, flow.nonorthogonal_correctors), (0.01, 0));
-    assert_eq!(flow.convection, ConvectionScheme::Central);
+    assert_eq!(flow.convection, ConvectionScheme::LinearUpwind);
     assert_eq!(flow.pressure_correction, PressureCorrectionCase::IncrementalRotational);
     let zeros = [0.0; 3].map(Value::Constant);
     assert_eq!((&flow.source, &flow.initial_velocity), (&zeros, &zeros));
@@ -128,7 +128,7 @@ cells_wake = 80
 [incompressible]
 scheme = "staggered"
 viscosity = 1e-3
-convection = "linear_upwind"
+convection = "cubic"
 pressure_correction = "none"
 source = [0.0, "sin(t)", "x"]
 nonorthogonal_correctors = 2
@@ -194,6 +194,7 @@ every = 1.0
 [exact]
 velocity = ["y*t", 0.0]
 pressure = "-x*t"
+vorticity = "-t"
 
 [expected]
 "probe.wake.velocity_z" = { value = 0.0, absolute = 1e-12 }
@@ -205,6 +206,7 @@ pressure = "-x*t"
 "errors.velocity.l2" = { value = 0.0, absolute = 1e-2 }
 "errors.velocity_y.linf" = { value = 0.0, absolute = 1e-2 }
 "errors.pressure.l1" = { value = 0.0, absolute = 1e-2 }
+"errors.vorticity.l2" = { value = 0.0, absolute = 1e-2 }
 "flow.kinetic_energy" = { value = 0.0, absolute = 1e-2 }
 "flow.divergence_max" = { value = 0.0, absolute = 1e-2 }
 "flow.courant" = { value = 0.5, absolute = 1e-2 }
@@ -213,7 +215,7 @@ pressure = "-x*t"
     let case = parse(text).unwrap();
     let flow = flow(&case);
     assert_eq!(flow.scheme, FlowScheme::Staggered);
-    assert_eq!(flow.convection, ConvectionScheme::LinearUpwind);
+    assert_eq!(flow.convection, ConvectionScheme::Cubic);
     assert_eq!(flow.pressure_correction, PressureCorrectionCase::None);
     assert_eq!(flow.nonorthogonal_correctors, 2);
     assert_eq!(flow.source[2].at(&[7.0, 0.0, 0.0], 0.0), 7.0);
@@ -235,9 +237,10 @@ pressure = "-x*t"
     assert_eq!(points, [1001, 11]);
     assert_eq!(case.output.recirculations[0].to, [2.2, 0.2, 0.0]);
     let exact: Vec<_> = case.exact.iter().map(|exact| exact.field.as_str()).collect();
-    assert_eq!(exact, FLOW_COMPONENTS);
+    assert_eq!(exact[..FLOW_COMPONENTS.len()], *FLOW_COMPONENTS);
+    assert_eq!(exact[FLOW_COMPONENTS.len()..], ["vorticity"]);
     assert_eq!(case.exact[0].value.at(&[0.0, 2.0, 0.0], 3.0), 6.0);
-    assert_eq!(case.expected.len(), 13);
+    assert_eq!(case.expected.len(), 14);
     assert_eq!(case.checkpoint, Some(CheckpointCase { every: 1.0 }));
 }
 

@@ -45,7 +45,7 @@ fn the_equation_of_flow() {
       |
     6 | convection = "quick"
       |              ^^^^^^^
-      = valid values: central, upwind, linear_upwind, cubic
+      = valid values: linear_upwind, central, cubic, upwind
     "#);
     insta::assert_snapshot!(add("pressure_correction = \"rotational\""), @r#"
     folder/bar.toml:6:23: unknown value `rotational`
@@ -560,6 +560,12 @@ fn exact_solutions_of_flow() {
     11 | pressure = 1
        |            ^
     ");
+    insta::assert_snapshot!(failure(STEADY, "[output]", "[exact]\nvorticity = 1\n[output]"), @"
+    folder/bar.toml:11:13: `vorticity` belongs to a flow case, this one is of heat
+       |
+    11 | vorticity = 1
+       |             ^
+    ");
 }
 
 #[test]
@@ -641,4 +647,23 @@ fn expectations_of_flow() {
        = known: area, flow_rate, force_x, force_y, force_z, pressure_force_x, pressure_force_y, pressure_force_z, viscous_force_x, viscous_force_y, viscous_force_z, heat_flux
        = coefficients need `reference` in their [[output.patch]]
     "#);
+}
+
+#[test]
+fn text_without_quotes_is_named_with_them() {
+    for (from, to, place, quoted) in [
+        ("xmin = \"no_slip\"", "xmin = no_slip", "7:8", "no_slip"),
+        ("xmin = \"no_slip\"", "xmin = inlet # here", "7:8", "inlet"),
+        ("xmin = \"no_slip\"", "xmin = true_wall", "7:8", "true_wall"),
+        ("ymax.wall = [1.0, 0.0]", "ymax.wall = [min(x,y), 0.0]", "10:14", "min(x,y)"),
+        ("ymax.wall = [1.0, 0.0]", "ymax.wall = [1.0, sin(t)]", "10:19", "sin(t)"),
+        ("xmax = \"slip\"", "xmax = { slip = yes }", "8:17", "yes"),
+    ] {
+        let said = failure(FLOW, from, to);
+        let expected = format!("folder/bar.toml:{place}: Text needs quotes: \"{quoted}\".\n");
+        assert!(said.starts_with(&expected), "{said}");
+    }
+    // What is no text keeps the reader's own words.
+    let said = failure(FLOW, "step = 0.1", "step = 0.1.2");
+    assert!(!said.contains("quotes"), "{said}");
 }

@@ -170,6 +170,14 @@ cells_around = 0\ncells_radial = 4\ncells_wake = 4\n"), @"
     7 | cells_around = 0
       |                ^
     ");
+    insta::assert_snapshot!(failure(STEADY, mesh, "[mesh.generate.cylinder_in_channel]
+length = 2\nheight = 1\ncentre = [0.5, 0.5]\ndiameter = 0.3
+cells_around = 8\ncells_radial = 4\ncells_wake = 4\ncells_width = 4\n"), @"
+    folder/bar.toml:10:15: `cells_width` needs `width`: without it the mesh is 2D
+       |
+    10 | cells_width = 4
+       |               ^
+    ");
     insta::assert_snapshot!(failure(STEADY, mesh, "[mesh.generate.sphere_in_box]
 size = [4, 4, 4]\ncentre = [2, 2, 9]\ndiameter = 1\nsurface_size = 0.1\nfar_size = 1\n"), @"
     folder/bar.toml:4:10: the sphere is not inside the box (from 0 to size)

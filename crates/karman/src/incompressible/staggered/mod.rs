@@ -21,12 +21,15 @@ mod exact;
 mod inner_product;
 mod joined;
 mod potential;
+mod recovery;
 mod remainder;
 mod rotation;
 mod shared;
 mod step;
 
 pub(super) use exact::Exact;
+pub(super) use recovery::{Fluxes, fitted, vorticity_at_walls, vorticity_in_cells};
+pub(super) use rotation::FaceLegs;
 pub(super) use step::Staggered;
 
 use super::IncompressibleError;
@@ -187,6 +190,15 @@ impl<F: Real> StaggeredFaces<F> {
             },
         )?;
         Ok(Matrix::new(&self.backend, matrix)?)
+    }
+
+    /// x_f − x_c of the left cells and of the right ones, read back: `[3][n_faces]` each.
+    pub(super) fn arms(&self) -> Result<[Vec<f64>; 2], IncompressibleError> {
+        let [left, right] = &self.arms;
+        let widened = |arms: &Buffer<F>| -> Result<Vec<f64>, IncompressibleError> {
+            Ok(self.backend.read(arms)?.into_iter().map(Into::into).collect())
+        };
+        Ok([widened(left)?, widened(right)?])
     }
 
     /// Where its arrays are.

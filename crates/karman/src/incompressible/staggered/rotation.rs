@@ -24,6 +24,7 @@ use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::{Real, Vec3};
 use cubecl::prelude::*;
 use karman_macros::kernel;
+use rayon::prelude::*;
 
 /// The vorticity of fluxes and what it does to them.
 pub(in crate::incompressible) struct Rotation<F: Real> {
@@ -33,7 +34,32 @@ pub(in crate::incompressible) struct Rotation<F: Real> {
     pub host: JoinedEdges,
     /// W: `[n_edges]` squared.
     pub weights: Matrix<F>,
+    /// The vorticity at nodes.
+    pub nodes: NodalVorticity,
+    /// The legs of boundary faces.
+    pub face_legs: FaceLegs<F>,
     legs: Legs<F>,
+}
+
+/// The vorticity at nodes from circulations: ω_n = Σ Γ_e v, exact for a uniform vorticity. The sum is over
+/// the edges at the node, those in a slip wall left out; in 2D over the node itself.
+pub(in crate::incompressible) struct NodalVorticity {
+    /// Edges of each node; rows of nodes that stand for no class are empty.
+    edges: Adjacency,
+    /// v of each of them.
+    vectors: Vec<Vector>,
+    /// The row of each node of the mesh.
+    row: Vec<u32>,
+}
+
+/// Edges of boundary faces, and x_e − x_f.
+pub(in crate::incompressible) struct FaceLegs<F: Real> {
+    /// Where the items of each boundary face begin.
+    pub offsets: Buffer<u32>,
+    /// Edges with their sign in the curl.
+    pub items: Buffer<u32>,
+    /// `[3][items]`.
+    pub arms: Buffer<F>,
 }
 
 /// Boundary faces at boundary edges, and x_e − x_f.
@@ -50,8 +76,10 @@ struct Legs<F: Real> {
 /// Room for a vorticity: `[n_faces]` and two of `[n_edges]`.
 pub(in crate::incompressible) struct Vorticity<F: Real> {
     through: Buffer<F>,
-    circulation: Buffer<F>,
-    strength: Buffer<F>,
+    /// Γ: `[n_edges]`.
+    pub circulation: Buffer<F>,
+    /// W Γ: `[n_edges]`.
+    pub strength: Buffer<F>,
 }
 
 impl<F: Real> Rotation<F> {
@@ -62,14 +90,17 @@ impl<F: Real> Rotation<F> {
     ) -> Result<Self, IncompressibleError> {
         let host = JoinedEdges::new(mesh);
         let slip = SlipNormals::new((mesh, geometry), &host, conditions);
-        let weights = match mesh.dimension {
+        let (weights, nodes) = match mesh.dimension {
             2 => plane_weights((mesh, geometry), &host, &slip)?,
-            _ => spatial_weights((mesh, geometry), &host, &slip)?,
+            _ => NodeCells::new((mesh, geometry), &host, &slip).weights(mesh)?,
         };
+        let (legs, face_legs) = Legs::new(backend, (mesh, geometry), &host);
         Ok(Rotation {
             edges: EdgeIncidence::new(backend, &host.topology),
             weights: Matrix::new(backend, weights.into_converted())?,
-            legs: Legs::new(backend, (mesh, geometry), &host),
+            nodes,
+            face_legs,
+            legs,
             host,
         })
     }
@@ -93,6 +124,18 @@ impl<F: Real> Rotation<F> {
         room: &mut Vorticity<F>,
         y: &mut Buffer<F>,
     ) {
+        self.vorticity(faces, x, at_boundary, room);
+        self.edges.curl(faces.backend(), &room.strength, y);
+    }
+
+    /// Γ = Cᵀ M x + legs around the edges, and W Γ, the integrals of the vorticity along them.
+    pub(in crate::incompressible) fn vorticity(
+        &self,
+        faces: &StaggeredFaces<F>,
+        x: &Buffer<F>,
+        at_boundary: Option<[&Buffer<F>; 3]>,
+        room: &mut Vorticity<F>,
+    ) {
         let backend = faces.backend();
         faces.mass.multiply(x, &mut room.through);
         self.edges.rotation(backend, &room.through, &mut room.circulation);
@@ -114,14 +157,33 @@ impl<F: Real> Rotation<F> {
             );
         }
         self.weights.multiply(&room.circulation, &mut room.strength);
-        self.edges.curl(backend, &room.strength, y);
+    }
+}
+
+impl NodalVorticity {
+    /// The vorticity at each node of the mesh from the circulations around the edges.
+    pub(in crate::incompressible) fn of(&self, circulation: &[f64]) -> Vec<Vector> {
+        let of_row = |row: usize| {
+            let items = self.edges.offsets[row] as usize..self.edges.offsets[row + 1] as usize;
+            items.fold([0.0; 3], |sum: Vector, k| {
+                let around = circulation[self.edges.items[k] as usize];
+                [0, 1, 2].map(|i| sum[i] + around * self.vectors[k][i])
+            })
+        };
+        self.row.par_iter().map(|row| of_row(*row as usize)).collect()
     }
 }
 
 impl<F: Real> Legs<F> {
-    fn new(backend: &Backend, (mesh, geometry): (&Mesh, &Geometry), host: &JoinedEdges) -> Self {
+    /// By edges and by faces.
+    fn new(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        host: &JoinedEdges,
+    ) -> (Self, FaceLegs<F>) {
         let inner = mesh.n_interior_faces();
         let mut legs: Vec<(u32, u32, Vector)> = vec![];
+        let (mut face_offsets, mut face_items) = (vec![0u32], vec![]);
         for face in inner..mesh.n_faces() {
             let centre = geometry.face_centre_of(face);
             for item in host.plain().face_to_edges.of(face) {
@@ -129,21 +191,31 @@ impl<F: Real> Legs<F> {
                 let arm = subtract(host.middle(mesh, index_of(*item)), centre);
                 let signed = (face - inner) as u32 | (class & SIGN_BIT);
                 legs.push((index_of(class) as u32, signed, arm));
+                face_items.push(class);
             }
+            face_offsets.push(face_items.len() as u32);
         }
+        let components = |legs: &[(u32, u32, Vector)]| -> Vec<f64> {
+            (0..3).flat_map(|k| legs.iter().map(move |(.., arm)| arm[k])).collect()
+        };
+        let of_faces = FaceLegs {
+            offsets: backend.upload(face_offsets),
+            items: backend.upload(face_items),
+            arms: narrow(backend, components(&legs)),
+        };
         legs.sort_by_key(|(edge, ..)| *edge);
         let (mut edges, mut offsets) = (vec![], vec![0u32]);
         for leg in legs.chunk_by(|a, b| a.0 == b.0) {
             edges.push(leg[0].0);
             offsets.push(offsets[offsets.len() - 1] + leg.len() as u32);
         }
-        let by_component = (0..3).flat_map(|k| legs.iter().map(move |(.., arm)| arm[k])).collect();
-        Legs {
+        let of_edges = Legs {
             edges: backend.upload(edges),
             offsets: backend.upload(offsets),
             items: backend.upload(legs.iter().map(|(_, item, _)| *item).collect()),
-            arms: narrow(backend, by_component),
-        }
+            arms: narrow(backend, components(&legs)),
+        };
+        (of_edges, of_faces)
     }
 }
 
@@ -218,7 +290,7 @@ fn plane_weights(
     (mesh, geometry): (&Mesh, &Geometry),
     host: &JoinedEdges,
     slip: &SlipNormals,
-) -> Result<CsrMatrix<f64>, IncompressibleError> {
+) -> Result<(CsrMatrix<f64>, NodalVorticity), IncompressibleError> {
     let n = host.topology.n_edges;
     let (mut areas, mut slips) = (vec![0.0; n], vec![false; n]);
     for face in 0..mesh.n_faces() {
@@ -233,10 +305,15 @@ fn plane_weights(
             slips[class] |= slip.at[host.node_of(node as u32)].is_some();
         }
     }
-    Ok(by_rows(n, n, |node, entries| {
-        let weight = if slips[node] { 0.0 } else { 1.0 / areas[node] };
-        entries.push((node as u32, weight));
-    })?)
+    let weight = |node: usize| if slips[node] { 0.0 } else { 1.0 / areas[node] };
+    let weights = by_rows(n, n, |node, entries| entries.push((node as u32, weight(node))))?;
+    let each = (0..n as u32).collect();
+    let nodes = NodalVorticity {
+        edges: Adjacency { offsets: (0..=n as u32).collect(), items: each },
+        vectors: (0..n).map(|node| [0.0, 0.0, weight(node)]).collect(),
+        row: (0..mesh.n_nodes() as u32).map(|n| index_of(host.class_of(n)) as u32).collect(),
+    };
+    Ok((weights, nodes))
 }
 
 /// The centroids of the cells at a face, as seen from there.
@@ -245,64 +322,125 @@ fn centres(mesh: &Mesh, geometry: &Geometry, face: usize) -> [Option<Vector>; 2]
     [Some(geometry.cell_centre_of(mesh.face_left[face] as usize)), right]
 }
 
-/// The inner product of the cells around nodes.
-fn spatial_weights(
-    (mesh, geometry): (&Mesh, &Geometry),
-    host: &JoinedEdges,
-    slip: &SlipNormals,
-) -> Result<CsrMatrix<f64>, IncompressibleError> {
-    let (topology, plain) = (&host.topology, host.plain());
-    // s: areas of the faces around edges, of triangles edge–face–cell, along the edge; t: the edges.
-    let mut areas: Vec<Vector> = vec![[0.0; 3]; topology.n_edges];
-    let mut along: Vec<Vector> = vec![[0.0; 3]; topology.n_edges];
-    let mut volumes = vec![0.0; mesh.n_nodes()];
-    for face in 0..mesh.n_faces() {
-        let cells = centres(mesh, geometry, face);
-        for item in plain.face_to_edges.of(face) {
-            let (edge, class) = (index_of(*item), host.class_of(*item));
-            let x = host.middle(mesh, edge);
-            let to_face = subtract(geometry.face_centre_of(face), x);
-            let [a, b] = plain.edge_to_nodes[edge].map(|node| mesh.points[node as usize]);
-            let runs = f64::from(sign_of(*item) * sign_of(class));
-            along[index_of(class)] = subtract(b, a).map(|t| runs * t);
-            for (side, centre) in cells.into_iter().enumerate() {
-                let Some(centre) = centre else { continue };
-                // The left cell lies behind a face that turns with the edge: t × to_face points ahead.
-                let turn = if side == 0 { -0.5 } else { 0.5 } * f64::from(sign_of(class));
-                let part = cross(to_face, subtract(centre, x)).map(|c| turn * c);
-                (0..3).for_each(|k| areas[index_of(class)][k] += part[k]);
+/// The cells around the nodes of a mesh in 3D: their faces are those around the edges.
+struct NodeCells<'a> {
+    host: &'a JoinedEdges,
+    slip: &'a SlipNormals,
+    /// s: areas of the faces around edges, of triangles edge–face–cell, along the edge.
+    areas: Vec<Vector>,
+    /// t: the edges.
+    along: Vec<Vector>,
+    volumes: Vec<f64>,
+    node_edges: Adjacency,
+}
+
+const STANDARD: [Vector; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+
+impl<'a> NodeCells<'a> {
+    fn new(
+        (mesh, geometry): (&Mesh, &Geometry),
+        host: &'a JoinedEdges,
+        slip: &'a SlipNormals,
+    ) -> Self {
+        let (topology, plain) = (&host.topology, host.plain());
+        let mut areas: Vec<Vector> = vec![[0.0; 3]; topology.n_edges];
+        let mut along: Vec<Vector> = vec![[0.0; 3]; topology.n_edges];
+        let mut volumes = vec![0.0; mesh.n_nodes()];
+        for face in 0..mesh.n_faces() {
+            let cells = centres(mesh, geometry, face);
+            for item in plain.face_to_edges.of(face) {
+                let (edge, class) = (index_of(*item), host.class_of(*item));
+                let x = host.middle(mesh, edge);
+                let to_face = subtract(geometry.face_centre_of(face), x);
+                let [a, b] = plain.edge_to_nodes[edge].map(|node| mesh.points[node as usize]);
+                let runs = f64::from(sign_of(*item) * sign_of(class));
+                along[index_of(class)] = subtract(b, a).map(|t| runs * t);
+                for (side, centre) in cells.into_iter().enumerate() {
+                    let Some(centre) = centre else { continue };
+                    // The left cell lies behind a face that turns with the edge: t × to_face points ahead.
+                    let turn = if side == 0 { -0.5 } else { 0.5 } * f64::from(sign_of(class));
+                    let part = cross(to_face, subtract(centre, x)).map(|c| turn * c);
+                    (0..3).for_each(|k| areas[index_of(class)][k] += part[k]);
+                }
             }
         }
+        for ((ends, area), t) in topology.edge_to_nodes.iter().zip(&areas).zip(&along) {
+            // The cells around both ends have a cone over this area.
+            ends.iter().for_each(|node| volumes[*node as usize] += dot(*area, *t) / 6.0);
+        }
+        let node_edges = topology.node_to_edges(mesh.n_nodes());
+        NodeCells { host, slip, areas, along, volumes, node_edges }
     }
-    for ((ends, area), t) in topology.edge_to_nodes.iter().zip(&areas).zip(&along) {
-        // The cells around both ends have a cone over this area.
-        ends.iter().for_each(|node| volumes[*node as usize] += dot(*area, *t) / 6.0);
+
+    /// Whether no slip wall holds an edge.
+    fn is_free(&self, edge: usize) -> bool {
+        !self.slip.holds(self.host.topology.edge_to_faces.of(edge))
     }
-    let node_edges: Adjacency = topology.node_to_edges(mesh.n_nodes());
-    let free = |edge: usize| !slip.holds(topology.edge_to_faces.of(edge));
-    let items = |node: usize| -> Vec<u32> {
-        let edges = node_edges.of(node).iter().map(|item| index_of(*item));
-        edges.filter(|edge| free(*edge)).map(|edge| edge as u32).collect()
-    };
-    let product = |node: usize| {
-        let standard = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-        let basis = match slip.at[node] {
-            None => standard.to_vec(),
-            Some(SlipNormal::Along(normal)) => vec![normal],
-            Some(SlipNormal::None) => return None,
-        };
-        let edges = items(node);
+
+    /// The edges at a node that can have a vorticity.
+    fn items(&self, node: usize) -> Vec<u32> {
+        let edges = self.node_edges.of(node).iter().map(|item| index_of(*item));
+        edges.filter(|edge| self.is_free(*edge)).map(|edge| edge as u32).collect()
+    }
+
+    /// A basis of the vorticities that can be at a node.
+    fn basis(&self, node: usize) -> Option<Vec<Vector>> {
+        match self.slip.at[node] {
+            None => Some(STANDARD.to_vec()),
+            Some(SlipNormal::Along(normal)) => Some(vec![normal]),
+            Some(SlipNormal::None) => None,
+        }
+    }
+
+    fn product(&self, node: usize) -> Option<InnerProduct> {
+        let basis = self.basis(node)?;
+        let edges = self.items(node);
         let halves: Vec<Vector> =
-            edges.iter().map(|e| along[*e as usize].map(|t| 0.5 * t)).collect();
-        let around: Vec<Vector> = edges.iter().map(|e| areas[*e as usize]).collect();
+            edges.iter().map(|e| self.along[*e as usize].map(|t| 0.5 * t)).collect();
+        let around: Vec<Vector> = edges.iter().map(|e| self.areas[*e as usize]).collect();
         let delta = halves.iter().zip(&around).map(|(t, a)| norm(*t) / norm(*a)).collect();
-        InnerProduct::new(&halves, &around, delta, volumes[node], &basis)
-    };
-    let own = |edge: usize| {
-        let ends = topology.edge_to_nodes[edge].map(|node| Some(node as usize));
-        if free(edge) { ends } else { [None; 2] }
-    };
-    Ok(assembled(topology.n_edges, own, items, product)?)
+        InnerProduct::new(&halves, &around, delta, self.volumes[node], &basis)
+    }
+
+    /// The inner product of the cells, and the vorticity in them.
+    fn weights(
+        &self,
+        mesh: &Mesh,
+    ) -> Result<(CsrMatrix<f64>, NodalVorticity), IncompressibleError> {
+        let topology = &self.host.topology;
+        let own = |edge: usize| {
+            let ends = topology.edge_to_nodes[edge].map(|node| Some(node as usize));
+            if self.is_free(edge) { ends } else { [None; 2] }
+        };
+        let items = |node: usize| self.items(node);
+        let weights = assembled(topology.n_edges, own, items, |node| self.product(node))?;
+        let rows: Vec<(Vec<u32>, Vec<Vector>)> =
+            (0..mesh.n_nodes()).into_par_iter().map(|node| self.reconstruction(node)).collect();
+        let (mut edges, mut vectors) =
+            (Adjacency { offsets: vec![0], items: vec![] }, Vec::with_capacity(rows.len()));
+        for (own_edges, own_vectors) in rows {
+            edges.items.extend(own_edges);
+            vectors.extend(own_vectors);
+            edges.offsets.push(edges.items.len() as u32);
+        }
+        let row = (0..mesh.n_nodes() as u32).map(|node| self.host.node_of(node) as u32).collect();
+        Ok((weights, NodalVorticity { edges, vectors, row }))
+    }
+
+    /// Edges at a node and what the circulation around each adds to the vorticity there.
+    fn reconstruction(&self, node: usize) -> (Vec<u32>, Vec<Vector>) {
+        let (Some(basis), Some(product)) = (self.basis(node), self.product(node)) else {
+            return (vec![], vec![]);
+        };
+        let volume = self.volumes[node];
+        let in_space = |within: Vector| {
+            let sum = |k: usize| {
+                basis.iter().zip(within).fold(0.0, |sum, (b, c)| sum + b[k] * c) / volume
+            };
+            [0, 1, 2].map(sum)
+        };
+        (self.items(node), product.reconstruction().into_iter().map(in_space).collect())
+    }
 }
 
 /// z ← z + Σ ± u_b·(x_e − x_f) at boundary edges.

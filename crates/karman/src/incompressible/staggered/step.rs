@@ -1,6 +1,6 @@
 //! A step with fluxes at the faces: what both arrangements do, and the classical fractional step.
 
-use super::rotation::{Rotation, Vorticity};
+use super::rotation::{FaceLegs, Rotation, Vorticity};
 use super::{StaggeredFaces, StaggeredOperator, hold_flux};
 use crate::backend::{Backend, Buffer, blas};
 use crate::incompressible::component::Component;
@@ -31,6 +31,8 @@ pub(in crate::incompressible) struct Staggered<F: Real> {
     curl: Buffer<F>,
     room: Vorticity<F>,
     solver: Option<(f64, f64, Solver<F>)>,
+    /// The vorticity at a level, named by its time and step.
+    level: Option<((f64, usize), Vorticity<F>)>,
 }
 
 impl<F: Real> Staggered<F> {
@@ -56,6 +58,7 @@ impl<F: Real> Staggered<F> {
             curl: backend.zeros(n_faces),
             room: rotation.room(backend),
             solver: None,
+            level: None,
             faces: Arc::new(own),
             rotation: Arc::new(rotation),
         })
@@ -98,6 +101,38 @@ impl<F: Real> Staggered<F> {
     /// Takes the fluxes at the start.
     pub(in crate::incompressible) fn start(&mut self, flux: &Buffer<F>) {
         blas::copy(self.faces.backend(), flux.len(), flux, &mut self.before);
+    }
+
+    /// The vorticity of the fluxes and of the velocity at the boundary at a level, `clock` its time and step, and
+    /// the legs of boundary faces.
+    pub(in crate::incompressible) fn vorticity(
+        &mut self,
+        clock: (f64, usize),
+        flux: &Buffer<F>,
+        at_boundary: [&Buffer<F>; 3],
+    ) -> (&Vorticity<F>, &FaceLegs<F>) {
+        let Staggered { faces, rotation, level, .. } = self;
+        let is_current = level.as_ref().is_some_and(|(known, _)| *known == clock);
+        let room = level.take().map(|(_, room)| room);
+        let mut room = room.unwrap_or_else(|| rotation.room(faces.backend()));
+        if !is_current {
+            rotation.vorticity(faces, flux, Some(at_boundary), &mut room);
+        }
+        (&level.insert((clock, room)).1, &rotation.face_legs)
+    }
+
+    /// The vorticity at each node of the mesh.
+    pub(in crate::incompressible) fn nodal_vorticity(
+        &self,
+        flux: &Buffer<F>,
+        at_boundary: [&Buffer<F>; 3],
+    ) -> Result<Vec<[f64; 3]>, IncompressibleError> {
+        let backend = self.faces.backend();
+        let mut room = self.rotation.room(backend);
+        self.rotation.vorticity(&self.faces, flux, Some(at_boundary), &mut room);
+        let circulation = backend.read(&room.circulation)?;
+        let circulation: Vec<f64> = circulation.into_iter().map(Into::into).collect();
+        Ok(self.rotation.nodes.of(&circulation))
     }
 
     /// The predictor's system of the last step.

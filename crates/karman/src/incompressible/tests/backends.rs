@@ -1,7 +1,7 @@
 //! The same flow on every backend, and through a checkpoint's state.
 
 use super::*;
-use crate::backend::testing::everywhere;
+use crate::backend::testing::{everywhere, values};
 use crate::diffusion::Condition;
 
 /// A flow that uses every kernel: walls that move, slip, an inlet that varies, an outlet that holds the
@@ -221,6 +221,30 @@ fn a_potential_of_pieces_is_the_same_on_every_backend() {
         let (got, _) = backend.install(|| run(&backend));
         for (got, want) in got.iter().zip(&want) {
             assert!((got - want).abs() < 1e-11, "{backend:?}: {got} {want}");
+        }
+    }
+}
+
+#[test]
+fn blended_gradients_are_the_same_everywhere() {
+    for n in [0usize, 1, 31, 33, 1000, 70_001] {
+        let (g, fitted) = (values(n, 1), values(n, 2));
+        let places: Vec<u32> = (0..n as u32).step_by(3).collect();
+        let share: Vec<f64> = values(places.len(), 3).iter().map(|v| v.abs()).collect();
+        let mut want = g.clone();
+        for (place, share) in places.iter().zip(&share) {
+            let place = *place as usize;
+            want[place] = share * g[place] + (1.0 - share) * fitted[place];
+        }
+        for backend in everywhere() {
+            let [share, fitted] = [&share, &fitted].map(|v| backend.upload_slice(v));
+            let listed = backend.upload_slice(&places);
+            let mut found = backend.upload_slice(&g);
+            let blend = crate::incompressible::kernels::blend_gradients;
+            blend(&backend, places.len(), &listed, &share, &fitted, &mut found);
+            for (found, want) in backend.read(&found).unwrap().iter().zip(&want) {
+                assert!((found - want).abs() < 1e-14, "{n}, {backend:?}: {found} {want}");
+            }
         }
     }
 }

@@ -104,11 +104,7 @@ fn what_flows_in_and_not_out_is_refused() {
         Ok(_) => panic!("accepted"),
         Err(error) => error.to_string(),
     };
-    assert_eq!(
-        message(&problem),
-        "at t = 0 the boundary lets 1.000000e0 more in than out, 100.000 % of all that crosses it, \
-         and no patch is free to let it out; make one an outlet"
-    );
+    assert_eq!(message(&problem), "Inflow exceeds outflow by 1.0 m²/s and there is no outlet.");
     problem.viscosity = 0.0;
     assert_eq!(
         message(&problem),

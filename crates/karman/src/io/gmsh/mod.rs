@@ -3,9 +3,11 @@
 //!
 //! Groups are the physical groups: those of the cells become regions, those of the boundary
 //! elements patches, named by `$PhysicalNames` or else `group_<tag>`. Cells without a physical
-//! group are the region `default`; boundary elements without one are dropped. Of several physical
-//! groups of a 4.1 entity the first counts. A negative physical number only says that Gmsh turned
-//! the elements round, so its sign is dropped. Node tags may be any integers.
+//! group are the region `default`; boundary elements without one are dropped. An entity of 4.1 in
+//! several physical groups is refused where its elements are cells or boundary faces, which belong to
+//! one region or one patch; 2.2 repeats such elements, and the mesh finds them. A negative physical
+//! number only says that Gmsh turned the elements round, so its sign is dropped. Node tags may be any
+//! integers.
 
 mod node_tags;
 #[cfg(test)]
@@ -36,8 +38,8 @@ struct Reader<'a> {
     node_tags: Option<NodeTags>,
     /// Names by dimension and tag.
     names: BTreeMap<(usize, i64), String>,
-    /// First physical group of each entity (4.1), by dimension and tag.
-    physical_groups: BTreeMap<(i64, i64), i64>,
+    /// Physical groups of each entity that has one (4.1), by dimension and tag.
+    physical_groups: BTreeMap<(i64, i64), Vec<i64>>,
     has_elements: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Small Gmsh files written by hand, good and bad.
 
 use crate::io::{MeshFileError, MeshFileProblem as Problem, Place, parse_mesh};
-use crate::mesh::{CellShape, RawMesh};
+use crate::mesh::{CellShape, Mesh, MeshOptions, RawMesh};
 
 fn read(bytes: &[u8]) -> Result<RawMesh, MeshFileError> {
     parse_mesh("mesh.msh".as_ref(), bytes)
@@ -97,7 +97,7 @@ fn format_41_ascii() {
     let text = format!(
         "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n{NAMES}\
          $Entities\n1 3 2 0\n1 0 0 0 1 9\n\
-         1 0 0 0 1 0 0 1 7 2 1 -2\n2 1 0 0 1 1 0 0 2 2 3\n3 0 1 0 1 1 0 2 -8 4 2 1 2\n\
+         1 0 0 0 1 0 0 1 7 2 1 -2\n2 1 0 0 1 1 0 0 2 2 3\n3 0 1 0 1 1 0 1 -8 2 1 2\n\
          1 0 0 0 1 1 0 1 3 4 1 2 3 -4\n2 1 0 0 2 1 0 1 5 0\n$EndEntities\n\
          $PartitionedEntities\n1\n1\n4 1\n0 0 0 0\n$EndPartitionedEntities\n\
          $Nodes\n3 6 1 100000\n0 1 0 1\n1\n0 0 0\n\
@@ -116,7 +116,7 @@ fn binary_41(elements: Bytes) -> Vec<u8> {
     bytes = bytes.ints(&[1]).reals(&[0.; 3]).sizes(&[1]).ints(&[9]);
     bytes = bytes.ints(&[1]).reals(&[0.; 6]).sizes(&[1]).ints(&[7]).sizes(&[2]).ints(&[1, -2]);
     bytes = bytes.ints(&[2]).reals(&[0.; 6]).sizes(&[0, 0]);
-    bytes = bytes.ints(&[3]).reals(&[0.; 6]).sizes(&[2]).ints(&[-8, 4]).sizes(&[0]);
+    bytes = bytes.ints(&[3]).reals(&[0.; 6]).sizes(&[1]).ints(&[-8]).sizes(&[0]);
     bytes = bytes.ints(&[1]).reals(&[0.; 6]).sizes(&[1]).ints(&[3]).sizes(&[1]).ints(&[4]);
     bytes = bytes.ints(&[2]).reals(&[0.; 6]).sizes(&[1]).ints(&[5]).sizes(&[0]);
     bytes = bytes.text("\n$EndEntities\n$Nodes\n").sizes(&[2, 6, 1, 100000]);
@@ -217,10 +217,6 @@ fn messages_for_bad_text() {
             ", line 38: expected the start of another section, found `NodeData`",
         ),
         (with("$EndNodeData", ""), ", line 38: the file ends where the end of the section"),
-        (
-            with("2 0 0\n5", "2 0 1\n5"),
-            ": the mesh has 2D cells only, so it must lie in z = 0, but node 4",
-        ),
         ("$NOD\n4\n".into(), ", line 1: Gmsh format 1 cannot be read"),
         ("".into(), ": missing section `$MeshFormat`"),
         ("mesh".into(), ", line 1: expected $MeshFormat, found `mesh`"),
@@ -237,7 +233,7 @@ fn messages_for_bad_text() {
             "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n0\n$EndNodes\n$Elements\n0\n\
              $EndElements\n"
                 .into(),
-            ": the mesh has no cells: neither 3D elements nor 2D ones (0 nodes read)",
+            ": the mesh has no cells: neither 3D elements nor 2D ones (0 nodes read). Name the surface or volume in a physical group too.",
         ),
     ];
     let wrong = cases
@@ -352,4 +348,63 @@ fn bad_blocks_of_format_41() {
         let message = message(format!("{start}{nodes}"));
         assert!(message.contains(expected), "{message}\n{expected}");
     }
+}
+
+#[test]
+fn an_entity_in_two_groups_is_refused_by_the_names_of_both() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/meshes");
+    let bytes = std::fs::read(folder.join("overlap41.msh")).unwrap();
+    assert_eq!(
+        message(&bytes),
+        "mesh.msh: curve 1 is in the physical groups \"heated\" and \"ymin\": a boundary face belongs to \
+         one patch; leave the curve in one of these groups"
+    );
+    // Format 2.2 repeats the elements; they are found when faces are matched.
+    let raw = read(&std::fs::read(folder.join("overlap22.msh")).unwrap()).unwrap();
+    let error = Mesh::new(raw, &MeshOptions::default()).unwrap_err().to_string();
+    assert!(
+        error.contains("(segment of patch \"") && error.contains("is also in patch \""),
+        "{error}"
+    );
+    assert!(error.contains("\"heated\"") && error.contains("\"ymin\""), "{error}");
+}
+
+/// A square of four triangles about its centre on two surfaces, in format 4.1; groups of the curve
+/// between them, of the outline and of both surfaces.
+fn two_surfaces(inner: &str, outer: &str, surface: &str) -> String {
+    format!(
+        "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$PhysicalNames\n5\n1 1 \"one\"\n1 2 \"two\"\n\
+         1 3 \"one\"\n2 1 \"steel\"\n2 2 \"all\"\n$EndPhysicalNames\n\
+         $Entities\n0 2 2 0\n1 0 0 0 1 1 0 {inner} 0\n2 0 0 0 1 1 0 {outer} 0\n\
+         1 0 0 0 1 1 0 {surface} 0\n2 0 0 0 1 1 0 1 1 0\n$EndEntities\n\
+         $Nodes\n1 5 1 5\n2 1 0 5\n1\n2\n3\n4\n5\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n0.5 0.5 0\n$EndNodes\n\
+         $Elements\n4 10 1 10\n1 1 1 2\n1 1 5\n2 5 3\n1 2 1 4\n3 1 2\n4 2 3\n5 3 4\n6 4 1\n\
+         2 1 2 2\n7 1 2 5\n8 2 3 5\n2 2 2 2\n9 3 4 5\n10 4 1 5\n$EndElements\n"
+    )
+}
+
+#[test]
+fn groups_that_overlap_between_cells_or_have_one_name_are_kept() {
+    let kept = |text: &str| Mesh::new(read(text.as_bytes()).unwrap(), &MeshOptions::default());
+    let mesh = kept(&two_surfaces("2 1 2", "1 1", "1 1")).unwrap();
+    assert_eq!(mesh.patches.len(), 1);
+    let said: Vec<String> = mesh.warnings.iter().map(ToString::to_string).collect();
+    for patch in ["one", "two"] {
+        let line =
+            format!("2 elements of patch \"{patch}\" lie between two cells and are left out");
+        assert!(said.contains(&line), "{said:?}");
+    }
+    // Groups 1 and 3 are both called "one".
+    let mesh = kept(&two_surfaces("0", "2 1 3", "1 1")).unwrap();
+    assert_eq!((mesh.patches.len(), mesh.patches[0].faces.len()), (1, 4));
+    assert_eq!(
+        message(two_surfaces("0", "2 1 2", "1 1")),
+        "mesh.msh: curve 2 is in the physical groups \"one\" and \"two\": a boundary face belongs to one \
+         patch; leave the curve in one of these groups"
+    );
+    assert_eq!(
+        message(two_surfaces("0", "1 1", "2 1 -2")),
+        "mesh.msh: surface 1 is in the physical groups \"steel\" and \"all\": a cell belongs to one \
+         region; leave the surface in one of these groups"
+    );
 }

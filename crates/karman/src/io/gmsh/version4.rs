@@ -50,8 +50,10 @@ impl Reader<'_> {
                 for _ in 0..if dimension == 0 { 3 } else { 6 } {
                     values.real("a coordinate of an entity")?;
                 }
-                if let Some(physical) = first_of_list(values, "an entity's physical groups")? {
-                    self.physical_groups.insert((dimension as i64, tag), physical.abs());
+                let mut groups = list(values, "an entity's physical groups")?;
+                groups.iter_mut().for_each(|group| *group = group.abs());
+                if !groups.is_empty() {
+                    self.physical_groups.insert((dimension as i64, tag), groups);
                 }
                 if dimension > 0 {
                     skip_list(values, "the boundary of an entity")?;
@@ -122,17 +124,23 @@ impl Reader<'_> {
         for _ in 0..n_blocks {
             let dimension = values.int("the dimension of an element block's entity")?;
             let entity = values.int("the tag of an element block's entity")?;
-            let physical = self.physical_groups.get(&(dimension, entity)).copied();
+            let groups = self.physical_groups.get(&(dimension, entity));
+            let groups = groups.map_or(&[][..], |groups| groups);
+            let physical = groups.first().copied();
             let code = values.int("an element's type")?;
             let kind = from_gmsh(code).map_err(|problem| values.cursor.fault(problem))?;
             let count = values.size("the number of elements of a block")?;
             let count = values.cursor.checked_count(count, smallest, "elements in a block")?;
+            let first = self.builder.n_elements(dimension);
             for _ in 0..count {
                 let number = values.size("an element's tag")?;
                 let builder = &mut self.builder;
                 element_nodes(values, kind, number, nodes, Values::size, |shape, nodes| {
                     builder.push(shape, nodes, physical);
                 })?;
+            }
+            if groups.len() > 1 {
+                self.builder.note_overlap(dimension, entity, groups, first);
             }
             read += count;
         }
@@ -145,17 +153,14 @@ impl Reader<'_> {
     }
 }
 
-/// The first number of a list that is preceded by its length and is passed.
-fn first_of_list(values: &mut Values<'_>, what: &'static str) -> Parsed<Option<i64>> {
+/// A list that is preceded by its length.
+fn list(values: &mut Values<'_>, what: &'static str) -> Parsed<Vec<i64>> {
     let count = values.size(what)?;
-    let mut first = None;
-    for _ in 0..count {
-        first = first.or(Some(values.int(what)?));
-    }
-    Ok(first)
+    (0..count).map(|_| values.int(what)).collect()
 }
 
 /// Passes a list that is preceded by its length.
 fn skip_list(values: &mut Values<'_>, what: &'static str) -> Parsed<()> {
-    first_of_list(values, what).map(|_| ())
+    let count = values.size(what)?;
+    (0..count).try_for_each(|_| values.int(what).map(|_| ()))
 }

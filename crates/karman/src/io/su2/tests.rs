@@ -110,3 +110,20 @@ fn regions_are_lost_and_patches_kept() {
     assert_eq!(read.patches, mesh.patches);
     assert_eq!((read.cells.nodes, read.points), (mesh.cells.nodes, mesh.points));
 }
+
+#[test]
+fn a_2d_mesh_in_space_is_written_in_its_plane_and_a_surface_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plane.su2");
+    let mut mesh = read(&SQUARE.replace("SEND_RECV= 0\n", "")).unwrap();
+    let flat = mesh.points.clone();
+    mesh.points.iter_mut().for_each(|point| *point = [point[0], 3.0, point[1]]);
+    write_mesh(&path, &mesh).unwrap();
+    assert_eq!(read(&std::fs::read_to_string(&path).unwrap()).unwrap().points, flat);
+    mesh.points[2][1] = 4.0;
+    let text = write_mesh(&path, &mesh).unwrap_err().to_string();
+    assert!(
+        text.contains("cannot be written with two coordinates: the mesh is a surface"),
+        "{text}"
+    );
+}

@@ -1,6 +1,6 @@
 //! A mesh report as text.
 
-use super::{ConnectedReport, FaultyCells, Histogram, MeshReport};
+use super::{ConnectedReport, FaultyCells, Histogram, MeshReport, PieceReport};
 use std::fmt::{Display, Formatter, Result};
 
 const BAR: usize = 40;
@@ -71,12 +71,7 @@ impl Display for MeshReport {
             Some(error) => writeln!(out, "Error: {error}"),
             None => {
                 writeln!(out, "To begin a heat case:\n{}", self.boundary.heat)?;
-                writeln!(
-                    out,
-                    "To begin an incompressible case:\n{}",
-                    self.boundary.incompressible
-                )?;
-                write!(out, "To begin an euler case:\n{}", self.boundary.euler)
+                write!(out, "To begin an incompressible case:\n{}", self.boundary.incompressible)
             }
         }
     }
@@ -94,6 +89,36 @@ impl Display for ConnectedReport {
         )?;
         write!(out, "Quality (mean ratio, 1 ideal): {}", self.quality)?;
         write!(out, "Non-orthogonality, degrees: {}", self.nonorthogonality_deg)?;
-        write!(out, "Volume ratio of neighbours: {}", self.volume_ratio)
+        write!(out, "Volume ratio of neighbours: {}", self.volume_ratio)?;
+        for (what, found) in [
+            ("Cells of quality below 0.05", &self.poor_cells),
+            ("Faces of non-orthogonality above 80°", &self.skewed_faces),
+            ("Cells alone between opposite boundaries", &self.thin_cells),
+        ] {
+            if found.count > 0 {
+                faults(out, what, found)?;
+            }
+        }
+        writeln!(
+            out,
+            "Cells whose face neighbours do not determine a gradient: {} of {}",
+            self.grown_stencils,
+            self.quality.counts.iter().sum::<usize>()
+        )?;
+        if self.dropped_directions.count > 0 {
+            let what = "Cells without a gradient along some direction";
+            faults(out, what, &self.dropped_directions)?;
+        }
+        if self.coincident_faces > 0 {
+            writeln!(out, "Boundary faces that lie on others: {}", self.coincident_faces)?;
+        }
+        if !self.pieces.is_empty() {
+            writeln!(out, "Pieces that share no face, the smallest first:")?;
+        }
+        for PieceReport { cells, first } in &self.pieces {
+            let s = if *cells == 1 { "" } else { "s" };
+            writeln!(out, "  {cells} cell{s}, first {first}")?;
+        }
+        Ok(())
     }
 }

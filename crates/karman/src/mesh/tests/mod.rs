@@ -1,4 +1,5 @@
 //! Invariants of meshes on every element type, and refusals of bad ones.
+mod faults;
 mod invariants;
 mod parts;
 mod periodic;

@@ -95,7 +95,10 @@ fn stanzas_are_toml_with_every_patch_once() {
     assert!(stanzas.incompressible.contains("\nOutlet-1.outlet = 0.0\n"));
     assert!(stanzas.euler.contains("\n\"far.field\".farfield = { mach = 0.1"));
     assert!(stanzas.heat.contains("\n\"symmetry plane\" = \"symmetry\"\n"));
-    assert!(report.to_string().contains("To begin a heat case:\n[boundary]\n"));
+    let text = report.to_string();
+    assert!(text.contains("To begin a heat case:\n[boundary]\n"));
+    assert!(text.contains("To begin an incompressible case:\n[boundary]\n"));
+    assert!(!text.contains("euler"), "no stanza for what cannot be run: {text}");
 }
 
 #[test]

@@ -1,24 +1,11 @@
-//! Fields that follow from the velocity: vorticity, Q criterion, streamfunction.
+//! Fields that follow from the velocity: Q criterion, streamfunction.
 
-use super::super::equation::Written;
 use crate::mesh::Mesh;
 use std::collections::VecDeque;
 
 /// ∂u_i/∂x_j of cell `c` from gradients `[component][3][n_cells]`.
 fn derivative(gradients: &[Vec<f64>], i: usize, j: usize, c: usize) -> f64 {
     gradients.get(i).map_or(0.0, |g| g[j * (g.len() / 3) + c])
-}
-
-/// ∇ × u: its third component in the plane, else all three.
-pub(super) fn vorticity(gradients: &[Vec<f64>]) -> Written {
-    let n = gradients[0].len() / 3;
-    let component = |i: usize, j: usize| -> Vec<f64> {
-        (0..n).map(|c| derivative(gradients, j, i, c) - derivative(gradients, i, j, c)).collect()
-    };
-    if gradients.len() == 2 {
-        return Written::Scalar(component(0, 1));
-    }
-    Written::Vector([component(1, 2), component(2, 0), component(0, 1)])
 }
 
 /// Q = (‖Ω‖² − ‖S‖²)/2 = −½ Σ ∂u_i/∂x_j ∂u_j/∂x_i (Hunt, Wray & Moin 1988), positive where rotation wins.
@@ -82,11 +69,10 @@ mod tests {
     use crate::mesh::{Geometry, MeshOptions};
 
     #[test]
-    fn a_solid_rotation_has_its_vorticity_q_and_streamfunction() {
-        // u = (−2y, 2x): vorticity 4, Q = 4, ψ = −(x² + y²) up to a constant.
+    fn a_solid_rotation_has_its_q_and_streamfunction() {
+        // u = (−2y, 2x): Q = 4, ψ = −(x² + y²) up to a constant.
         let gradients = vec![vec![0.0, -2.0, 0.0], vec![2.0, 0.0, 0.0]];
-        let Written::Scalar(vorticity) = vorticity(&gradients) else { panic!("plane") };
-        assert_eq!((vorticity[0], q_criterion(&gradients)[0]), (4.0, 4.0));
+        assert_eq!(q_criterion(&gradients)[0], 4.0);
         let params = BoxParams {
             size: vec![1.0, 1.0],
             cells: vec![6, 6],
@@ -115,11 +101,9 @@ mod tests {
     }
 
     #[test]
-    fn a_rotation_about_an_axis_in_space_points_along_it() {
-        // u = ω × x, ω = (1, 2, 3): vorticity 2 ω.
+    fn a_rotation_about_an_axis_in_space_has_its_q() {
+        // u = ω × x, ω = (1, 2, 3): Q = ω².
         let gradients = vec![vec![0.0, -3.0, 2.0], vec![3.0, 0.0, -1.0], vec![-2.0, 1.0, 0.0]];
-        let Written::Vector(vorticity) = vorticity(&gradients) else { panic!("in space") };
-        assert_eq!(vorticity.map(|w| w[0]), [2.0, 4.0, 6.0]);
         assert_eq!(q_criterion(&gradients)[0], 14.0);
     }
 }

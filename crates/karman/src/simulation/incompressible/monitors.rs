@@ -2,6 +2,7 @@
 
 use super::super::SimulationError;
 use super::super::equation::Monitored;
+use super::super::points::PointSampler;
 use super::COMPONENTS;
 use super::shedding::Shedding;
 use crate::backend::Backend;
@@ -9,7 +10,7 @@ use crate::case::{Case, FlowReference, PatchGroup};
 use crate::diffusion::{Functional, Functionals};
 use crate::incompressible::{Field, Flow, Load, LoadedFaces};
 use crate::mesh::{Geometry, Mesh};
-use crate::monitor::{FaceGroup, Sampler, line_points, locate, reversed_stretch};
+use crate::monitor::{FaceGroup, Sampler, line_points, reversed_stretch};
 use crate::real::Real;
 use crate::summary::NamedList;
 
@@ -63,26 +64,12 @@ impl<F: Real> Points<F> {
         (mesh, geometry): (&Mesh, &Geometry),
         points: &[[f64; 3]],
     ) -> Self {
-        let located = locate(mesh, points);
-        let sampler = Sampler::of_cells(mesh, geometry, points);
-        let is_inside: Vec<bool> = located.iter().map(Option::is_some).collect();
-        // Among cells a plane fitted about the point is more accurate than the slope of one of them; at a
-        // boundary the cell's gradient knows what is held there.
-        let is_outer = |i: &usize| is_inside[*i] && sampler.is_at_boundary(mesh, *i);
-        let outer: Vec<usize> = (0..points.len()).filter(is_outer).collect();
-        let places: Vec<(usize, [f64; 3])> = outer
-            .iter()
-            .filter_map(|i| located[*i].as_ref().map(|found| (found.cell, points[*i])))
-            .collect();
+        let sampler = PointSampler::new(mesh, geometry, points);
+        let is_inside = sampler.is_inside();
         let list = |field: Field| -> (Field, Functionals<F>) {
-            let of_point =
-                |i| Functional { unknowns: sampler.row(i).collect(), ..Functional::default() };
-            let mut rows: Vec<Functional> = (0..points.len()).map(of_point).collect();
-            let at_boundary = flow.at_points(field, mesh, geometry, &places);
-            for (i, functional) in outer.iter().zip(at_boundary) {
-                rows[*i] = functional;
-            }
-            (field, Functionals::new(backend, &rows))
+            let held = |face: usize| flow.held_value(field, face);
+            let at_points = |places: &_| flow.at_points(field, mesh, geometry, places);
+            (field, Functionals::new(backend, &sampler.functionals(held, at_points)))
         };
         let mut functionals = vec![list(Field::Velocity(0)), list(Field::Pressure)];
         if flow.temperature().is_some() {
@@ -180,7 +167,7 @@ impl<F: Real> Monitors<F> {
     pub(super) fn look(
         &mut self,
         backend: &Backend,
-        flow: &Flow<F>,
+        flow: &mut Flow<F>,
         level: f64,
     ) -> Result<Monitored, SimulationError> {
         let mut monitored = Monitored::default();
@@ -310,7 +297,7 @@ impl WatchedPatch {
         let pressure = [0, 1, 2].map(|k| density * (pressure[k] - level * self.area_vector[k]));
         let viscous = viscous.map(|v| density * v);
         let mut quantities: NamedList<f64> =
-            [("area", self.area), ("flow_rate", -load.flow)].into_iter().collect();
+            [("area", self.area), ("flow_rate", 0.0 - load.flow)].into_iter().collect();
         for (k, axis) in ["x", "y", "z"].into_iter().enumerate().take(dimension) {
             quantities.set(format!("force_{axis}"), pressure[k] + viscous[k]);
             quantities.set(format!("pressure_force_{axis}"), pressure[k]);

@@ -1,0 +1,260 @@
+//! Flow on meshes that Gmsh made, and on cells that are hard on a scheme.
+
+use super::*;
+use crate::mesh::testing::{built, gmsh, one_layer_channel, sheared_box, with_sliver};
+use crate::mesh::{Geometry, Mesh, RawMesh};
+use crate::real::Real;
+
+/// The Courant number that docs/cases.md recommends.
+const RECOMMENDED: f64 = 0.4;
+
+const DUCTS: [&str; 4] = ["pipe_medium", "pipe_hxt", "ball", "tee"];
+
+fn constant(v: f64) -> Arc<dyn Prescribed> {
+    Arc::new(v)
+}
+
+/// What enters through the patch inlet at speed 1 along z leaves through the patch outlet.
+fn duct(mesh: &Mesh, viscosity: f64) -> Problem {
+    let conditions = mesh.patches.iter().map(|patch| match patch.name.as_str() {
+        "inlet" => FlowCondition::Velocity([constant(0.0), constant(0.0), constant(1.0)]),
+        "outlet" => FlowCondition::Outlet(constant(0.0)),
+        _ => FlowCondition::Velocity(nothing()),
+    });
+    Problem {
+        viscosity,
+        source: nothing(),
+        conditions: conditions.collect(),
+        velocity: nothing(),
+        pressure: constant(0.0),
+        thermal: None,
+    }
+}
+
+fn defaults(tolerance: f64) -> Numerics {
+    let mut numerics = numerics(Convection::LinearUpwind, Scheme::Bdf2);
+    numerics.pressure.relative_tolerance = tolerance;
+    numerics.momentum.relative_tolerance = tolerance;
+    numerics
+}
+
+/// Largest |u|, and Σ F at the boundary over the flow through the inlet.
+fn state<F: Real>(backend: &Backend, flow: &Flow<F>, mesh: &Mesh) -> (f64, f64) {
+    let to_f64 = |v: &F| Into::<f64>::into(*v);
+    let u: Vec<Vec<F>> = (0..3).map(|k| backend.read(flow.velocity(k)).unwrap()).collect();
+    let speed = (0..mesh.n_cells())
+        .map(|c| u.iter().map(|u| to_f64(&u[c]).powi(2)).sum::<f64>().sqrt())
+        .fold(0.0, |m, s| if s > m || s.is_nan() { s } else { m });
+    let flux = backend.read(flow.flux()).unwrap();
+    let through = |name: &str| {
+        let patch = mesh.patches.iter().find(|p| p.name == name).unwrap();
+        flux[patch.faces.clone()].iter().map(to_f64).sum::<f64>()
+    };
+    let inlet = through("inlet");
+    (speed, (inlet + through("outlet")).abs() / inlet.abs())
+}
+
+fn run<F: Real>(
+    name: &str,
+    (mesh, geometry): (&Mesh, &Geometry),
+    viscosity: f64,
+    most_steps: usize,
+) {
+    let backend = Backend::host(2).unwrap();
+    let single = size_of::<F>() == 4;
+    let numerics = defaults(if single { 1e-5 } else { 1e-7 });
+    backend.install(|| {
+        let problem = duct(mesh, viscosity);
+        let mut flow = Flow::<F>::new(&backend, mesh, geometry, &problem, &numerics).unwrap();
+        let (at_rest, _) = state(&backend, &flow, mesh);
+        assert!(at_rest < 5.0, "{name}: |u| = {at_rest} at the start");
+        let mut step = 0.0;
+        while flow.clock().0 < 2.0 && flow.clock().1 < most_steps {
+            // A new length of the step, where the one before is a tenth off.
+            let wanted = RECOMMENDED / flow.largest_rate();
+            if !(0.9 * step..=step).contains(&wanted) {
+                step = 0.95 * wanted;
+            }
+            let report = flow.step(step).unwrap();
+            assert_eq!(report.faults, 0, "{name}, ν = {viscosity}, t = {}", flow.clock().0);
+        }
+        let (speed, balance) = state(&backend, &flow, mesh);
+        eprintln!(
+            "{name}, ν = {viscosity}: {:?} steps, |u| ≤ {speed:.3}, {balance:.1e}",
+            flow.clock()
+        );
+        assert!(speed < 2.5, "{name}, ν = {viscosity}: |u| = {speed}");
+        assert!(balance < if single { 1e-4 } else { 1e-6 }, "{name}: {balance}");
+    });
+}
+
+/// Linear upwinding on tetrahedra at cell Reynolds numbers of 20 and 200, by the recommended Courant number.
+#[test]
+fn ducts_of_tetrahedra_hold() {
+    for name in DUCTS {
+        let (mesh, geometry) = built(gmsh(name));
+        run::<f64>(name, (&mesh, &geometry), 0.01, usize::MAX);
+        run::<f64>(name, (&mesh, &geometry), 0.001, usize::MAX);
+        run::<f32>(name, (&mesh, &geometry), 0.01, usize::MAX);
+    }
+}
+
+#[test]
+fn a_sliver_among_tetrahedra_holds() {
+    for name in ["pipe_medium", "ball"] {
+        for quality in [0.1, 0.01] {
+            let (mesh, geometry) = built(with_sliver(&gmsh(name), quality).0);
+            // A sliver's Courant number shortens the steps a hundredfold.
+            run::<f64>(name, (&mesh, &geometry), 0.01, 1000);
+        }
+    }
+}
+
+/// A stream in x through sheared boxes and channels of one layer, with the exact velocity at the boundary.
+fn keeps_a_stream(what: &str, raw: RawMesh, viscosity: f64) {
+    let (mesh, geometry) = built(raw);
+    let stream = Exact { viscosity, velocity: |_, _| [1.0, 0.0, 0.0], pressure: |_, _| 0.0 };
+    let backend = Backend::host(1).unwrap();
+    // A disturbance of the initial velocity must decay.
+    let disturbed = Exact {
+        velocity: |[x, y, z], _| [1.0 + 0.1 * (7.0 * x + 3.0 * y + 5.0 * z).sin(), 0.0, 0.0],
+        ..stream
+    };
+    let problem = Problem { velocity: vector(disturbed), ..held(&mesh, stream) };
+    let numerics = defaults(1e-9);
+    let mut flow = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+    let step = 0.5 * RECOMMENDED / flow.largest_rate();
+    let start = errors(&backend, &flow, &geometry, stream).0;
+    for _ in 0..400 {
+        flow.step(step).unwrap();
+    }
+    let end = errors(&backend, &flow, &geometry, stream).0;
+    eprintln!("{what}, ν = {viscosity}: {start:.1e} → {end:.1e}");
+    assert!(end < 0.5 * start.max(1e-9), "{what}, ν = {viscosity}: {start} → {end}");
+}
+
+#[test]
+fn oblique_faces_and_single_layers_keep_a_stream() {
+    for viscosity in [0.1, 1e-4] {
+        for (element, dimension, angle) in [
+            (Element::Hexahedron, 3, 85.0),
+            (Element::Quadrilateral, 2, 85.0),
+            (Element::Triangle, 2, 70.0),
+        ] {
+            let raw = sheared_box(element, dimension, 5, angle);
+            keeps_a_stream(&format!("{element:?} at {angle}°"), raw, viscosity);
+        }
+    }
+    for (element, dimension) in [
+        (Element::Tetrahedron, 3),
+        (Element::Prism, 3),
+        (Element::Hexahedron, 3),
+        (Element::Triangle, 2),
+        (Element::Quadrilateral, 2),
+    ] {
+        let raw = one_layer_channel(element, dimension);
+        keeps_a_stream(&format!("one layer, {element:?}"), raw, 0.1);
+    }
+}
+
+/// A channel of uniform bricks whose cell Reynolds number is 1000.
+#[test]
+fn a_channel_of_bricks_at_high_cell_reynolds_numbers_is_stable() {
+    let params = BoxParams {
+        size: vec![2.0, 1.0, 1.0],
+        cells: vec![16, 8, 8],
+        element: Some(Element::Hexahedron),
+        ..BoxParams::default()
+    };
+    let (mesh, geometry) = built(params.generate().unwrap());
+    let conditions = mesh.patches.iter().map(|patch| match patch.name.as_str() {
+        "xmin" => FlowCondition::Velocity([constant(1.0), constant(0.0), constant(0.0)]),
+        "xmax" => FlowCondition::Outlet(constant(0.0)),
+        _ => FlowCondition::Velocity(nothing()),
+    });
+    let problem = Problem { conditions: conditions.collect(), ..duct(&mesh, 1.25e-4) };
+    let backend = Backend::host(2).unwrap();
+    let mut flow = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &defaults(1e-7)).unwrap();
+    let mut largest = 0.0f64;
+    while flow.clock().0 < 6.0 {
+        let report = flow.step(RECOMMENDED / flow.largest_rate()).unwrap();
+        assert_eq!(report.faults, 0);
+        largest = largest.max(report.kinetic_energy);
+    }
+    assert!(largest < 1.5, "{largest}");
+}
+
+/// Kovasznay's flow, Re 40, to its steady state.
+const KOVASZNAY: Exact = Exact {
+    viscosity: 0.025,
+    velocity: |[x, y, _], _| {
+        let l = -0.963_740_544_2;
+        let e = (l * x).exp();
+        let (sin, cos) = (2.0 * PI * y).sin_cos();
+        [1.0 - e * cos, l / (2.0 * PI) * e * sin, 0.0]
+    },
+    pressure: |[x, ..], _| -0.5 * (2.0 * -0.963_740_544_2 * x).exp(),
+};
+
+/// Errors of velocity and pressure with the spacing (V / n)^(1/d), after `steps` steps to `end`.
+fn errors_on(
+    name: &str,
+    exact: Exact,
+    (end, steps): (f64, usize),
+    convection: Convection,
+) -> (f64, f64, f64) {
+    let (mesh, geometry) = built(gmsh(name));
+    let backend = Backend::host(2).unwrap();
+    let numerics = numerics(convection, Scheme::Bdf2);
+    backend.install(|| {
+        let problem = held(&mesh, exact);
+        let mut flow = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+        for _ in 0..steps {
+            assert_eq!(flow.step(end / steps as f64).unwrap().faults, 0, "{name}");
+        }
+        let (velocity, pressure) = errors(&backend, &flow, &geometry, exact);
+        let volume: f64 = geometry.cell_volume.iter().sum();
+        let spacing = (volume / mesh.n_cells() as f64).powf(1.0 / mesh.dimension as f64);
+        (spacing, velocity, pressure)
+    })
+}
+
+/// Slope of ln e over ln h fitted to all meshes, of velocity and pressure.
+fn fitted(errors: &[(f64, f64, f64)]) -> [f64; 2] {
+    let slope = |of: fn(&(f64, f64, f64)) -> f64| {
+        let points: Vec<(f64, f64)> = errors.iter().map(|e| (e.0.ln(), of(e).ln())).collect();
+        let n = points.len() as f64;
+        let mean = points.iter().fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
+        let (mut num, mut den) = (0.0, 0.0);
+        for p in &points {
+            num += (p.0 - mean.0) * (p.1 - mean.1);
+            den += (p.0 - mean.0).powi(2);
+        }
+        num / den
+    };
+    [slope(|e| e.1), slope(|e| e.2)]
+}
+
+#[test]
+fn flow_on_gmsh_triangles_is_second_order() {
+    for convection in [Convection::Central, Convection::LinearUpwind] {
+        let meshes = [("coarse", 150), ("medium", 300), ("fine", 500)];
+        let measured = meshes
+            .map(|(m, n)| errors_on(&format!("triangles_{m}"), KOVASZNAY, (3.0, n), convection));
+        let [velocity, pressure] = fitted(&measured);
+        eprintln!("Kovasznay, {convection:?}: {measured:?}, orders {velocity:.2} {pressure:.2}");
+        assert!(velocity > 1.9 && pressure > 1.0, "{convection:?}: {velocity} {pressure}");
+    }
+}
+
+#[test]
+fn flow_in_a_pipe_of_tetrahedra_is_second_order() {
+    for convection in [Convection::Central, Convection::LinearUpwind] {
+        let meshes = [("coarse", 6), ("medium", 9), ("fine", 12)];
+        let measured = meshes
+            .map(|(m, n)| errors_on(&format!("pipe_{m}"), ETHIER_STEINMAN, (0.3, n), convection));
+        let [velocity, pressure] = fitted(&measured);
+        eprintln!("pipe, {convection:?}: {measured:?}, orders {velocity:.2} {pressure:.2}");
+        assert!(velocity > 1.9 && pressure > 1.0, "{convection:?}: {velocity} {pressure}");
+    }
+}

@@ -1,0 +1,200 @@
+//! Cells and faces on which a solution is poor, or cannot be right.
+
+use super::super::adjacency::CHUNK;
+use super::super::error::{MeshError, MeshWarning, Place};
+use super::super::geometry::{dot, norm, subtract};
+use super::super::gradient_stencil::{Fit, Frame, Purpose, face_neighbours, fit_of_cell};
+use super::super::quality::mean_ratio;
+use super::super::{Geometry, Mesh, cell_name};
+use super::FaultyCells;
+use rayon::prelude::*;
+
+/// Cells of a smaller mean ratio are named.
+pub(super) const POOR_QUALITY: f64 = 0.05;
+/// Faces of a larger non-orthogonality are named, degrees.
+pub(super) const POOR_ANGLE_DEG: f64 = 80.0;
+/// Beyond this angle between the normal of a face and the line of its cells' centres, degrees, the
+/// difference of two cells says nothing of the flux between them.
+pub(super) const LARGEST_ANGLE_DEG: f64 = 89.0;
+/// The cosine below which the outward normals of two faces are opposite.
+const OPPOSITE: f64 = -0.7;
+/// How many are named.
+const NAMED: usize = 10;
+
+/// The angle between the normal of an interior face and the line of its cells' centres, degrees.
+pub(super) fn nonorthogonality_deg(mesh: &Mesh, geometry: &Geometry, face: usize) -> f64 {
+    let left = geometry.cell_centre_of(mesh.face_left[face] as usize);
+    let line = subtract(geometry.right_centre_of(mesh, face), left);
+    let area = geometry.area_vector_of(face);
+    (dot(line, area) / (norm(line) * norm(area))).clamp(-1.0, 1.0).acos().to_degrees()
+}
+
+/// Cells of poor quality, the worst first; `quality: [n_cells]`.
+pub(super) fn poor_cells(mesh: &Mesh, quality: &[f64]) -> FaultyCells {
+    let mut poor: Vec<usize> = (0..mesh.n_cells()).filter(|&c| quality[c] < POOR_QUALITY).collect();
+    poor.sort_by(|&a, &b| {
+        quality[a].total_cmp(&quality[b]).then(mesh.original_cell[a].cmp(&mesh.original_cell[b]))
+    });
+    let named = poor.iter().take(NAMED);
+    let first = named.map(|&c| format!("{}: quality {:.4}", cell_name(mesh, c), quality[c]));
+    FaultyCells { count: poor.len(), first: first.collect() }
+}
+
+/// An angle as it sorts: without round-off, so that equal ones come in the order of the file.
+fn rounded(angle_deg: f64) -> f64 {
+    (1e6 * angle_deg).round()
+}
+
+/// Interior faces of large non-orthogonality, the worst first; `angle: [n_interior_faces]`.
+pub(super) fn skewed_faces(mesh: &Mesh, geometry: &Geometry, angle: &[f64]) -> FaultyCells {
+    let mut poor: Vec<usize> = (0..angle.len()).filter(|&f| angle[f] > POOR_ANGLE_DEG).collect();
+    poor.sort_by(|&a, &b| {
+        let order = rounded(angle[b]).total_cmp(&rounded(angle[a]));
+        order.then(cells_of(mesh, a).cmp(&cells_of(mesh, b)))
+    });
+    let first = poor.iter().take(NAMED).map(|&face| {
+        let [low, high] = cells_of(mesh, face);
+        let (place, angle) = (Place(geometry.face_centre_of(face)), angle[face]);
+        format!("face at {place} between cells {low} and {high}: {angle:.2}°")
+    });
+    FaultyCells { count: poor.len(), first: first.collect() }
+}
+
+/// The file's numbers of the cells of an interior face, rising.
+fn cells_of(mesh: &Mesh, face: usize) -> [u32; 2] {
+    let mut cells =
+        [mesh.face_left[face], mesh.face_right[face]].map(|cell| mesh.original_cell[cell as usize]);
+    cells.sort_unstable();
+    cells
+}
+
+/// Cells that alone lie between opposite boundaries: every node of them is on a face of the meant
+/// patches, and two of these faces, at nodes that they do not share, look opposite ways.
+pub fn cells_between_walls(
+    mesh: &Mesh,
+    geometry: &Geometry,
+    is_meant: impl Fn(usize) -> bool,
+) -> Vec<usize> {
+    let mut at_node: Vec<(u32, u32)> = vec![];
+    for (_, patch) in mesh.patches.iter().enumerate().filter(|(patch, _)| is_meant(*patch)) {
+        for face in patch.faces.clone() {
+            let nodes = mesh.face_to_nodes.of(face).iter();
+            at_node.extend(nodes.map(|&node| (node, face as u32)));
+        }
+    }
+    at_node.par_sort_unstable();
+    let mut is_outer = vec![false; mesh.n_nodes()];
+    at_node.iter().for_each(|&(node, _)| is_outer[node as usize] = true);
+    let faces_at = |node: u32| {
+        let first = at_node.partition_point(|entry| entry.0 < node);
+        at_node[first..].iter().take_while(move |e| e.0 == node).map(|e| e.1 as usize)
+    };
+    let is_thin = |&cell: &usize| {
+        let nodes = mesh.cells.nodes_of(cell);
+        if !nodes.iter().all(|&node| is_outer[node as usize]) {
+            return false;
+        }
+        let has = |face: usize, node: u32| mesh.face_to_nodes.of(face).contains(&node);
+        let look_apart = |f: usize, g: usize| {
+            let (a, b) = (geometry.area_vector_of(f), geometry.area_vector_of(g));
+            dot(a, b) < OPPOSITE * norm(a) * norm(b)
+        };
+        nodes.iter().enumerate().any(|(i, &a)| {
+            nodes[..i].iter().any(|&b| {
+                faces_at(a)
+                    .filter(|&f| !has(f, b))
+                    .any(|f| faces_at(b).any(|g| !has(g, a) && look_apart(f, g)))
+            })
+        })
+    };
+    let mut thin: Vec<usize> =
+        (0..mesh.n_cells()).into_par_iter().with_min_len(CHUNK).filter(is_thin).collect();
+    thin.sort_unstable_by_key(|&cell| mesh.original_cell[cell]);
+    thin
+}
+
+/// The names of [`cells_between_walls`] of all patches.
+pub(super) fn thin_cells(mesh: &Mesh, geometry: &Geometry) -> FaultyCells {
+    let thin = cells_between_walls(mesh, geometry, |_| true);
+    let first = thin.iter().take(NAMED).map(|&cell| cell_name(mesh, cell).to_string());
+    FaultyCells { count: thin.len(), first: first.collect() }
+}
+
+/// Warns of cells that alone lie between walls; `is_wall` tells which patches are.
+pub fn warn_of_one_layer(
+    mesh: &Mesh,
+    geometry: &Geometry,
+    is_wall: impl Fn(usize) -> bool,
+) -> Option<MeshWarning> {
+    let thin = cells_between_walls(mesh, geometry, is_wall);
+    let cell = cell_name(mesh, *thin.first()?);
+    Some(MeshWarning::OneLayer { count: thin.len(), cell })
+}
+
+/// Refuses a mesh on which a flow cannot be right: neighbours whose line of centres runs along their
+/// face or back through it, and a cell whose centre lies outside one of its boundary faces.
+///
+/// # Errors
+/// [`MeshError::NotOrthogonal`], [`MeshError::CentreOutside`], the worst face of the mesh.
+pub fn require_regular(mesh: &Mesh, geometry: &Geometry) -> Result<(), MeshError> {
+    let inner = mesh.n_interior_faces();
+    let worst = |a: &(usize, f64), b: &(usize, f64)| {
+        rounded(a.1).total_cmp(&rounded(b.1)).then(cells_of(mesh, b.0).cmp(&cells_of(mesh, a.0)))
+    };
+    let angles = (0..inner).into_par_iter().with_min_len(CHUNK);
+    let angles = angles.map(|face| (face, nonorthogonality_deg(mesh, geometry, face)));
+    if let Some((face, angle_deg)) = angles.max_by(worst)
+        && angle_deg > LARGEST_ANGLE_DEG
+    {
+        let [low, other] = cells_of(mesh, face);
+        let of_face = [mesh.face_left[face], mesh.face_right[face]].map(|cell| cell as usize);
+        let own = of_face.into_iter().find(|&cell| mesh.original_cell[cell] == low);
+        let cell = cell_name(mesh, own.unwrap_or(of_face[0]));
+        let face = Place(geometry.face_centre_of(face));
+        return Err(MeshError::NotOrthogonal { cell, other, face, angle_deg });
+    }
+    let outside = |face: usize| {
+        let centre = geometry.cell_centre_of(mesh.face_left[face] as usize);
+        dot(subtract(geometry.face_centre_of(face), centre), geometry.area_vector_of(face)) <= 0.0
+    };
+    match (inner..mesh.n_faces()).find(|&face| outside(face)) {
+        None => Ok(()),
+        Some(face) => {
+            let patch = mesh.patch_of(face).map(|patch| mesh.patches[patch].name.clone());
+            Err(MeshError::CentreOutside {
+                cell: cell_name(mesh, mesh.face_left[face] as usize),
+                patch: patch.unwrap_or_default(),
+                face: Place(geometry.face_centre_of(face)),
+            })
+        }
+    }
+}
+
+/// Mean ratio of every cell: `[n_cells]`.
+pub(super) fn qualities(mesh: &Mesh) -> Vec<f64> {
+    (0..mesh.n_cells())
+        .into_par_iter()
+        .with_min_len(CHUNK)
+        .map(|cell| mean_ratio(mesh.cells.shapes[cell], mesh.cells.nodes_of(cell), &mesh.points))
+        .collect()
+}
+
+/// How many cells have face neighbours that leave a direction of their gradient ill-determined, and
+/// which of them keep such a direction with further neighbours.
+pub(super) fn gradient_stencils(mesh: &Mesh, geometry: &Geometry) -> (usize, FaultyCells) {
+    let is_short = |&cell: &usize| {
+        let rows = face_neighbours(mesh, geometry, cell).map(|neighbour| neighbour.offset);
+        !Fit::new(rows, Frame::PLAIN, mesh.dimension).is_well_determined()
+    };
+    let cells = (0..mesh.n_cells()).into_par_iter().with_min_len(CHUNK);
+    let short: Vec<usize> = cells.filter(is_short).collect();
+    let drops = |&cell: &usize| {
+        let rows = face_neighbours(mesh, geometry, cell).map(|neighbour| neighbour.offset);
+        let rows: Vec<[f64; 3]> = rows.collect();
+        fit_of_cell(mesh, geometry, cell, &rows, Purpose::Derivative, |_| true).dropped > 0
+    };
+    let mut dropped: Vec<usize> = short.par_iter().copied().filter(drops).collect();
+    dropped.sort_unstable_by_key(|&cell| mesh.original_cell[cell]);
+    let first = dropped.iter().take(NAMED).map(|&cell| cell_name(mesh, cell).to_string());
+    (short.len(), FaultyCells { count: dropped.len(), first: first.collect() })
+}

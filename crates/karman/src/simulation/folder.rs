@@ -1,0 +1,222 @@
+//! The output directory of a run: that it can be written, that one run has it at a time, that results of an
+//! earlier run do not mix with those of this one.
+
+use super::SimulationError;
+use crate::case::{FLOW_COMPONENTS, FLOW_DERIVED_FIELDS, FLOW_FIELDS, HEAT_FIELDS};
+use std::fs::{File, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// Locked while a run has the folder; it holds the number of its process.
+const LOCK_FILE: &str = ".karman.lock";
+
+/// An output directory that this run has for itself. The lock goes with the process that took it, so that one
+/// of a process that was killed hinders nobody.
+#[derive(Debug)]
+pub(super) struct OutputFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> SimulationError {
+    SimulationError::Write { path: path.to_owned(), reason: error.to_string() }
+}
+
+/// That files can be made in a folder, which itself need not be there yet: nothing is left behind.
+///
+/// # Errors
+/// [`SimulationError::Write`].
+pub(super) fn check_writable(path: &Path) -> Result<(), SimulationError> {
+    let here = Path::new(".");
+    let existing = path.ancestors().find(|folder| folder.exists() || folder.as_os_str().is_empty());
+    let existing = existing.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(here);
+    let trial = existing.join(format!(".karman.{}.trial", std::process::id()));
+    let written = File::create(&trial).and_then(|_| std::fs::remove_file(&trial));
+    written.map_err(|error| cannot_write(path, &error))
+}
+
+impl OutputFolder {
+    /// Makes the folder and takes it for this run.
+    ///
+    /// # Errors
+    /// [`SimulationError::Write`], or [`SimulationError::InUse`] where another run has it.
+    pub(super) fn claim(path: &Path) -> Result<OutputFolder, SimulationError> {
+        std::fs::create_dir_all(path).map_err(|error| cannot_write(path, &error))?;
+        let place = path.join(LOCK_FILE);
+        let failed = |error: std::io::Error| cannot_write(&place, &error);
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut lock = options.open(&place).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut process = String::new();
+                let _ = lock.read_to_string(&mut process);
+                let (path, process) = (path.to_owned(), process.trim().to_owned());
+                return Err(SimulationError::InUse { path, process });
+            }
+            // A file system without locks: two runs are then the user's affair.
+            Err(TryLockError::Error(error)) => {
+                tracing::warn!("cannot lock {}: {error}", place.display());
+            }
+        }
+        lock.set_len(0).and_then(|()| lock.rewind()).map_err(failed)?;
+        writeln!(lock, "{}", std::process::id()).map_err(failed)?;
+        Ok(OutputFolder { path: path.to_owned(), _lock: lock })
+    }
+
+    /// Removes what an earlier run left here that this run is about to replace, and says so.
+    ///
+    /// # Errors
+    /// [`SimulationError::Write`] where a file cannot be removed.
+    pub(super) fn remove_results(&self, case: &str) -> Result<(), SimulationError> {
+        let found = self.results(is_result)?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        let before = earlier_case(&self.path.join("summary.json"));
+        self.remove(&found)?;
+        let (folder, files) = (self.path.display(), counted(found.len()));
+        match before.filter(|name| name != case) {
+            Some(other) => {
+                tracing::warn!("{folder} held results of another case, `{other}`: {files} removed")
+            }
+            None => tracing::info!("{folder} held results of an earlier run: {files} removed"),
+        }
+        Ok(())
+    }
+
+    /// Removes files of fields from number `first` on, which a run that is taken up again makes anew.
+    ///
+    /// # Errors
+    /// [`SimulationError::Write`] where a file cannot be removed.
+    pub(super) fn remove_fields_from(&self, first: usize) -> Result<(), SimulationError> {
+        let is_later = |name: &str| field_number(name).is_some_and(|number| number >= first);
+        let found = self.results(is_later)?;
+        self.remove(&found)?;
+        if !found.is_empty() {
+            let (folder, files) = (self.path.display(), counted(found.len()));
+            tracing::info!("{folder} held fields of later times: {files} removed");
+        }
+        Ok(())
+    }
+
+    fn results(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, SimulationError> {
+        let entries = std::fs::read_dir(&self.path).map_err(|e| cannot_write(&self.path, &e))?;
+        let mut found: Vec<PathBuf> = entries
+            .flatten()
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+            .filter(|entry| is_wanted(&entry.file_name().to_string_lossy()))
+            .map(|entry| entry.path())
+            .collect();
+        found.sort();
+        Ok(found)
+    }
+
+    fn remove(&self, files: &[PathBuf]) -> Result<(), SimulationError> {
+        files.iter().try_for_each(|file| {
+            std::fs::remove_file(file).map_err(|error| cannot_write(file, &error))
+        })
+    }
+}
+
+fn counted(files: usize) -> String {
+    format!("{files} file{}", if files == 1 { "" } else { "s" })
+}
+
+/// The number of a file of fields.
+fn field_number(name: &str) -> Option<usize> {
+    let number = name.strip_prefix("fields_")?.strip_suffix(".vtu")?;
+    number.bytes().all(|b| b.is_ascii_digit()).then(|| number.parse().ok())?
+}
+
+/// Whether a file is one that a run writes; its log is begun anew elsewhere.
+fn is_result(name: &str) -> bool {
+    let between = |start: &str, end: &str| name.strip_prefix(start)?.strip_suffix(end);
+    let is_checkpoint = between("checkpoint_", ".safetensors")
+        .is_some_and(|step| step.bytes().all(|b| b.is_ascii_digit()));
+    field_number(name).is_some()
+        || is_checkpoint
+        || between("line_", ".csv").is_some()
+        || ["fields.pvd", "history.csv", "summary.json"].contains(&name)
+        || name.strip_suffix(".png").is_some_and(is_field)
+}
+
+/// Whether a picture may show a field of this name.
+fn is_field(name: &str) -> bool {
+    let known = [HEAT_FIELDS, FLOW_FIELDS, FLOW_COMPONENTS, FLOW_DERIVED_FIELDS];
+    known.iter().any(|names| names.contains(&name))
+}
+
+/// The name of the case that a summary tells of.
+fn earlier_case(summary: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(summary).ok()?;
+    let value: serde_json::Value = serde_json::from_str(&text).ok()?;
+    Some(value.get("case")?.as_str()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_a_run_are_told_from_those_of_others() {
+        for name in [
+            "fields_0000.vtu",
+            "fields_12345.vtu",
+            "fields.pvd",
+            "history.csv",
+            "line_axis.csv",
+            "checkpoint_00000010.safetensors",
+            "summary.json",
+            "velocity.png",
+        ] {
+            assert!(is_result(name), "{name}");
+        }
+        for name in [
+            "fields_mine.vtu",
+            "fields_0000.vtk",
+            "case.toml",
+            "log.txt",
+            "mesh.msh",
+            "checkpoint_best.safetensors",
+            "photo.png",
+            "notes.csv",
+            ".karman.lock",
+        ] {
+            assert!(!is_result(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn one_run_at_a_time_has_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out/deep");
+        let first = OutputFolder::claim(&path).unwrap();
+        let refused = OutputFolder::claim(&path).unwrap_err().to_string();
+        let process = std::process::id();
+        let expected = format!("another run, process {process}, writes to {}", path.display());
+        assert!(refused.starts_with(&expected), "{refused}");
+        drop(first);
+        // A lock that nobody holds any more is taken over, whatever it says.
+        std::fs::write(path.join(LOCK_FILE), "4294967295\n").unwrap();
+        let again = OutputFolder::claim(&path).unwrap();
+        let text = std::fs::read_to_string(path.join(LOCK_FILE)).unwrap();
+        assert_eq!(text, format!("{process}\n"));
+        drop(again);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_refused_and_none_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b");
+        check_writable(&path).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let below = file.join("out");
+        let refused = check_writable(&below).unwrap_err().to_string();
+        assert!(refused.starts_with(&format!("cannot write {}: ", below.display())), "{refused}");
+        assert!(OutputFolder::claim(&below).is_err());
+    }
+}

@@ -1,0 +1,39 @@
+//! Cases through the run loop: what stopped users.
+
+mod at_rest;
+mod boundaries;
+mod endings;
+mod refusals;
+mod warnings;
+
+use super::*;
+
+/// A case made of a text in a folder, set up.
+fn new(text: &str, folder: &Path) -> Result<Simulation, SimulationError> {
+    let case = Case::parse(text, folder, "case.toml").unwrap_or_else(|e| panic!("{e}\n{text}"));
+    Simulation::new(case, RunOptions::default())
+}
+
+/// The outcome of a case and its summary.
+fn run(text: &str, folder: &Path) -> (Outcome, serde_json::Value) {
+    let mut simulation = new(text, folder).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let outcome = simulation.run(&mut |_| ()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    (outcome, summary(folder))
+}
+
+fn summary(folder: &Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(folder.join("case/summary.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// A number of a summary.
+fn number(summary: &serde_json::Value, path: &str) -> f64 {
+    let value = summary.pointer(path).and_then(serde_json::Value::as_f64);
+    value.unwrap_or_else(|| panic!("{path}: {summary}"))
+}
+
+/// A mesh of `tests/meshes`, made by Gmsh, as a section of a case.
+fn gmsh(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/meshes");
+    format!("[mesh]\nfile = {:?}\n", folder.join(format!("{name}.msh")))
+}

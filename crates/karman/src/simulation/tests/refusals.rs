@@ -1,0 +1,93 @@
+//! What a run refuses before its first step, which is all that `karman check` asks.
+
+use super::*;
+
+fn refused(text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let said = match new(text, folder.path()) {
+        Ok(_) => panic!("accepted:\n{text}"),
+        Err(error) => error.to_string(),
+    };
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written");
+    said
+}
+
+fn square(boundary: &str, rest: &str) -> String {
+    format!(
+        "[mesh.generate.box]\nsize = [4.0, 1.0]\ncells = [8, 4]\n{rest}\n[boundary]\n{boundary}\n"
+    )
+}
+
+#[test]
+fn flow_that_cannot_leave_or_enter_is_refused() {
+    let rest = "[incompressible]\nviscosity = 0.01\nSCHEME\n[time]\nstep = 0.05\nend = 1.0";
+    for scheme in ["", "scheme = \"staggered\"", "scheme = \"exact_fractional_step\""] {
+        let walls = "ymin = \"no_slip\"\nymax = \"no_slip\"\n";
+        let said = |boundary: &str| {
+            refused(&square(&format!("{walls}{boundary}"), &rest.replace("SCHEME", scheme)))
+        };
+        assert_eq!(
+            said("xmin.inlet = [1.0, 0.0]\nxmax = \"no_slip\""),
+            "Inflow exceeds outflow by 1.0 m²/s and there is no outlet."
+        );
+        assert_eq!(
+            said("xmin.inlet = [1.0, 0.0]\nxmax.inlet = [-1.0, 0.0]"),
+            "Inflow exceeds outflow by 2.0 m²/s and there is no outlet."
+        );
+        assert_eq!(
+            said("xmin.inlet = [-0.25, 0.0]\nxmax = \"no_slip\""),
+            "Outflow exceeds inflow by 0.25 m²/s and there is no outlet."
+        );
+    }
+}
+
+#[test]
+fn steady_heat_without_a_level_must_balance() {
+    let walls = "xmin = \"insulated\"\nxmax = \"insulated\"\n";
+    for place in ["cell", "node"] {
+        let rest = format!("[heat]\ndiscretization = \"{place}\"");
+        let said = |boundary: &str| refused(&square(&format!("{walls}{boundary}"), &rest));
+        assert_eq!(
+            said("ymin = \"insulated\"\nymax.heat_flux = 0.25"),
+            "No steady solution exists: 1 W enters, nothing leaves and no temperature is fixed. Add a \
+             temperature or convection, or [time]."
+        );
+        assert_eq!(
+            said("ymin.heat_flux = -0.5\nymax.heat_flux = 0.25"),
+            "No steady solution exists: 1 W enters, 2 W leaves and no temperature is fixed. Add a \
+             temperature or convection, or [time]."
+        );
+        let heated = format!("{rest}\nsource = -3.0");
+        let said = refused(&square(
+            &format!("{walls}ymin = \"insulated\"\nymax = \"insulated\""),
+            &heated,
+        ));
+        assert!(
+            said.starts_with("No steady solution exists: nothing enters, 12 W leaves and no"),
+            "{said}"
+        );
+        // What balances has a solution, and in time everything has one.
+        let folder = tempfile::tempdir().unwrap();
+        let balanced =
+            square(&format!("{walls}ymin.heat_flux = -0.25\nymax.heat_flux = 0.25"), &rest);
+        assert_eq!(run(&balanced, folder.path()).0.kind, OutcomeKind::Converged);
+        let unsteady =
+            format!("{rest}\n[initial]\ntemperature = 1.0\n[time]\nstep = 0.1\nend = 0.2");
+        let text =
+            square(&format!("{walls}ymin = \"insulated\"\nymax.heat_flux = 0.25"), &unsteady);
+        assert_eq!(run(&text, folder.path()).0.kind, OutcomeKind::Finished);
+    }
+}
+
+#[test]
+fn an_output_directory_that_cannot_be_written_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let text = square(
+        "xmin.temperature = 1.0\nxmax = \"insulated\"\nymin = \"insulated\"\nymax = \"insulated\"",
+        "[heat]\n[output]\ndirectory = \"file/out\"",
+    );
+    let said = new(&text, folder.path()).err().unwrap().to_string();
+    let path = folder.path().join("file/out");
+    assert!(said.starts_with(&format!("cannot write {}: ", path.display())), "{said}");
+}

@@ -1,0 +1,97 @@
+//! What a run warns of, and how it tells that a solution has blown up.
+
+use super::*;
+
+fn warnings(summary: &serde_json::Value) -> Vec<String> {
+    let list = summary["warnings"].as_array().unwrap();
+    list.iter().map(|warning| warning.as_str().unwrap().to_owned()).collect()
+}
+
+fn cavity(keys: &str, step: &str, end: f64) -> String {
+    format!(
+        "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [8, 8]\nelement = \"triangle\"\n[incompressible]\n\
+         {keys}\n[boundary]\nxmin = \"no_slip\"\nxmax = \"no_slip\"\nymin = \"no_slip\"\n\
+         ymax.wall = [1.0, 0.0]\n[time]\n{step}\nend = {end}\n"
+    )
+}
+
+#[test]
+fn steps_beyond_the_limit_and_coarse_central_cells_are_warned_of_before_the_flow_blows_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = "viscosity = 1e-3\nconvection = \"central\"";
+    let (outcome, summary) = run(&cavity(keys, "step = 2.0", 2000.0), folder.path());
+    assert_eq!(outcome.kind, OutcomeKind::Diverged);
+    let said = outcome.to_string();
+    let fields =
+        ["diverged: the x velocity has blown up after step ", "diverged: the y velocity has"];
+    assert!(fields.iter().any(|start| said.starts_with(start)), "{said}");
+    // Numbers of three digits with an exponent.
+    let (_, rest) = said.split_once(", t = ").unwrap();
+    let (time, rest) = rest.split_once("; first in cell ").unwrap();
+    assert!(time.len() == "2.00e1".len() && time.contains('e'), "{said}");
+    assert!(
+        rest.contains("the Courant number of the step was ") && rest.contains("`cfl = 0.4`"),
+        "{said}"
+    );
+    let told = warnings(&summary);
+    assert_eq!(told.len(), 2, "{told:?}");
+    let [courant, peclet] = [&told[0], &told[1]];
+    assert!(
+        courant.starts_with(
+            "the Courant number is beyond what bdf2 with central convection bears in "
+        ) && courant.contains(", the limit 0.18 where convection outweighs viscosity"),
+        "{courant}"
+    );
+    assert!(
+        peclet.starts_with("the cell Péclet number |u|h/ν is above 2 in ")
+            && peclet.ends_with("`convection = \"linear_upwind\"` does not"),
+        "{peclet}"
+    );
+}
+
+#[test]
+fn limits_follow_the_scheme_and_a_flow_within_them_is_not_warned_of() {
+    for (keys, step, end, expected) in [
+        ("viscosity = 1e-3", "step = 1.0", 4.0, 1),
+        ("viscosity = 1e-3", "cfl = 0.4", 1.0, 0),
+        ("viscosity = 0.5\nconvection = \"central\"", "cfl = 0.4", 1.0, 0),
+        ("viscosity = 1e-3", "method = \"rk3\"\ncfl = 0.9", 1.0, 0),
+        ("viscosity = 1e-3\nconvection = \"central\"", "cfl = 0.1", 1.0, 1),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (outcome, summary) = run(&cavity(keys, step, end), folder.path());
+        assert_eq!(outcome.kind, OutcomeKind::Finished, "{outcome}");
+        let told = warnings(&summary);
+        assert_eq!(told.len(), expected, "{keys} {step}: {told:?} {summary}");
+    }
+}
+
+#[test]
+fn fluid_that_enters_through_an_outlet_is_warned_of_once() {
+    // A vortex leaves the channel.
+    let vortex =
+        |sign: &str, way: &str| format!("if((x-1.85)^2 + (y-0.5)^2 < 0.09, {sign}20*({way}), 0)");
+    let (u, v) = (vortex("-", "y-0.5"), vortex("", "x-1.85"));
+    let channel = |outlet: &str, velocity: [&str; 2]| {
+        format!(
+            "[mesh.generate.box]\nsize = [2.0, 1.0]\ncells = [24, 12]\n[incompressible]\nviscosity = 0.05\n\
+             [initial]\nvelocity = [\"1 + {}\", \"{}\"]\n[boundary]\nxmin.inlet = [1.0, 0.0]\n{outlet}\n\
+             ymin = \"slip\"\nymax = \"slip\"\n[time]\ncfl = 0.4\nend = 0.3\n",
+            velocity[0], velocity[1]
+        )
+    };
+    for (outlet, velocity, expected) in [
+        ("xmax.outlet = 0.0", [u.as_str(), v.as_str()], 1),
+        ("xmax.open = 0.0", [u.as_str(), v.as_str()], 0),
+        ("xmax.outlet = 0.0", ["0", "0"], 0),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (outcome, summary) = run(&channel(outlet, velocity), folder.path());
+        assert_eq!(outcome.kind, OutcomeKind::Finished, "{outcome}");
+        let told = warnings(&summary);
+        assert_eq!(told.len(), expected, "{outlet}: {told:?}");
+        if let [warning] = &told[..] {
+            assert!(warning.starts_with("fluid enters through the outlet \"xmax\": "), "{warning}");
+        }
+    }
+}
