@@ -102,7 +102,9 @@ def main():
     meshes = [m for m in meshes if options.only in m.name]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = []
-        for holds, line in pool.map(lambda mesh: run(mesh, options), meshes):
+        running = [pool.submit(run, mesh, options) for mesh in meshes]
+        for ended in concurrent.futures.as_completed(running):
+            holds, line = ended.result()
             print(line, flush=True)
             results.append(holds)
     print(f"{sum(results)} of {len(results)} hold")

@@ -1,7 +1,7 @@
 //! Velocity and pressure in the cells, fluxes at the faces: a step of the projection method.
 //!
 //! 1. Predictor, component by component: (shift V + θ A) δ = V (s − ∇p) + memory − convection − A u.
-//! 2. Flux F*: the interpolated velocity u* = u + δ with what momentum interpolation keeps of F − u_f·S.
+//! 2. Flux F*: the interpolated velocity u* = u + δ with what momentum interpolation keeps of F − u_i·S.
 //! 3. Projection: A_p ψ = D F*; F = F* + a G ψ, u = u* + ∇ψ, p ← p − shift ψ − θ ν ∇·u*.
 //!
 //! Sources: Menon's thesis, ch. 7, for the fractional step; Guermond, Minev & Shen, Comput. Methods Appl.
@@ -69,12 +69,9 @@ impl<F: Real> Flow<F> {
     fn project(&mut self, formula: &Formula) -> Result<SolveOutcome, IncompressibleError> {
         let backend = self.backend.clone();
         self.exchange_predicted();
-        self.take_values();
-        self.interpolate_flux();
+        self.interpolate_straight();
         self.exchange_predicted();
-        if self.sees_pressure() {
-            self.interpolate_momentum(formula);
-        }
+        self.interpolate_momentum(formula);
         let shift = formula.bdf.shift;
         self.balance.apply(&backend, &self.outflow, &self.faces.area, &mut self.flux)?;
         self.pressure.project(&self.faces, &self.volume, shift, &mut self.flux)
@@ -98,6 +95,7 @@ impl<F: Real> Flow<F> {
             &cells.right,
             &self.excess,
             &self.excess_before,
+            &self.skewness,
             &pressure.value,
             &pressure.slope,
             &pressure.at_boundary,
@@ -111,6 +109,8 @@ impl<F: Real> Flow<F> {
             cells.n_interior(),
             n_faces,
             self.volume.len(),
+            self.sees_pressure(),
+            self.faces.is_straight,
             &mut self.flux,
         );
     }

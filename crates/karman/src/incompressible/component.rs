@@ -73,13 +73,13 @@ impl<F: Real> Component<F> {
     }
 
     /// Takes the gradient, where it is wanted, and the values at the boundary of `now`, quantity `k` of
-    /// `transport`.
+    /// `transport`; without the gradient's part along the boundary where `is_straight`.
     pub(super) fn take(
         &mut self,
         backend: &Backend,
         faces: &Faces<F>,
         (transport, k, held): (&Transport<F>, usize, &Buffer<u32>),
-        has_gradient: bool,
+        (has_gradient, is_straight): (bool, bool),
     ) {
         if has_gradient {
             transport.differentiate(k, &self.now, &mut self.gradient);
@@ -96,7 +96,7 @@ impl<F: Real> Component<F> {
             faces.cells.n_interior(),
             faces.cells.n_faces(),
             self.now.len(),
-            faces.is_straight,
+            is_straight,
             &mut self.at_boundary,
         );
     }

@@ -64,9 +64,11 @@ pub struct Flow<F: Real> {
     pub(super) components: Vec<Component<F>>,
     /// F: `[n_faces]`.
     pub(super) flux: Buffer<F>,
-    /// E = F − u_f·S at both levels, where velocities are in the cells.
+    /// E = F − u_i·S at both levels, where velocities are in the cells.
     pub(super) excess: Buffer<F>,
     pub(super) excess_before: Buffer<F>,
+    /// K, the skewness correction of u_i·S: `[n_faces]`.
+    pub(super) skewness: Buffer<F>,
     /// What there is more where velocities are at the faces.
     pub(super) staggered: Option<Staggered<F>>,
     /// What there is more where they have a potential.
@@ -222,6 +224,7 @@ impl<F: Real> Flow<F> {
             },
             excess: backend.zeros(n_faces),
             excess_before: backend.zeros(n_faces),
+            skewness: backend.zeros(n_faces),
             staggered,
             exact,
             slip: SlipFaces::new(backend, mesh, conditions, &held),
@@ -498,10 +501,14 @@ impl<F: Real> Flow<F> {
 
     /// Gradients of the components and their values at the boundary, of `now`.
     pub(super) fn take_values(&mut self) {
-        let has_gradients = self.has_gradients();
+        let (has_gradients, is_straight) = (self.has_gradients(), self.faces.is_straight);
+        self.take(has_gradients, is_straight);
+    }
+
+    fn take(&mut self, has_gradients: bool, is_straight: bool) {
         for (k, component) in self.components.iter_mut().enumerate() {
             let of = (&self.momentum, k, &self.held);
-            component.take(&self.backend, &self.faces, of, has_gradients);
+            component.take(&self.backend, &self.faces, of, (has_gradients, is_straight));
         }
     }
 
@@ -512,9 +519,17 @@ impl<F: Real> Flow<F> {
     }
 
     /// flux ← u_f·S of `now`.
-    pub(super) fn interpolate_flux(&mut self) {
-        let flux = &mut self.flux;
-        interpolate(&self.backend, &self.faces, &self.components, self.dimension, flux);
+    fn interpolate_flux(&mut self) {
+        let (faces, flux) = (&self.faces, &mut self.flux);
+        interpolate(&self.backend, faces, &self.components, faces.is_straight, flux);
+    }
+
+    /// flux ← u_i·S of `now`, interpolated without the skewness correction.
+    pub(super) fn interpolate_straight(&mut self) {
+        // Slip walls extrapolate by the latest gradients.
+        let has_gradients = self.faces.is_cubic || !self.slip.places.is_empty();
+        self.take(has_gradients && self.has_gradients(), true);
+        interpolate(&self.backend, &self.faces, &self.components, true, &mut self.flux);
     }
 
     /// What the next step wants of the present level: gradients, E, what is carried, rates, ∇p. The
@@ -527,8 +542,29 @@ impl<F: Real> Flow<F> {
         if self.staggered.is_none() {
             std::mem::swap(&mut self.excess, &mut self.excess_before);
             let (faces, excess) = (&self.faces, &mut self.excess);
-            interpolate(&backend, faces, &self.components, self.dimension, excess);
-            excess_flux(&backend, n_faces, &self.flux, excess);
+            interpolate(&backend, faces, &self.components, true, excess);
+            let [du, dv, dw] = three(&self.components, |c| &c.gradient);
+            excess_flux(
+                &backend,
+                n_faces,
+                &faces.cells.left,
+                &faces.cells.right,
+                &self.flux,
+                du,
+                dv,
+                dw,
+                &self.held,
+                &faces.weight,
+                faces.velocity_offset(),
+                &faces.area,
+                faces.cells.n_interior(),
+                n_faces,
+                n,
+                self.dimension,
+                faces.is_straight,
+                excess,
+                &mut self.skewness,
+            );
         }
         let carrying = Carrying {
             faces: &self.faces,
@@ -653,7 +689,7 @@ fn interpolate<F: Real>(
     backend: &Backend,
     faces: &Faces<F>,
     components: &[Component<F>],
-    dimension: usize,
+    is_straight: bool,
     flux: &mut Buffer<F>,
 ) {
     let [u, v, w] = three(components, |c| &c.now);
@@ -681,8 +717,8 @@ fn interpolate<F: Real>(
         cells.n_interior(),
         cells.n_faces(),
         u.len(),
-        dimension,
-        faces.is_straight,
+        components.len(),
+        is_straight,
         faces.is_cubic,
         flux,
     );

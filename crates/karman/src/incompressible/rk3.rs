@@ -7,7 +7,7 @@
 //! method keeps the order it has for ordinary differential equations in the velocity. The pressure is that of
 //! the second stage, of second order where the boundary's flow does not change in time, else of first.
 //!
-//! Collocated the fluxes are unknowns of their own, F = u_f·S + E with dE/dt = R − E/τ as in
+//! Collocated the fluxes are unknowns of their own, F = u_i·S + E with dE/dt = R + (K − E)/τ as in
 //! [`momentum_interpolation`](super::kernels::momentum_interpolation), and E goes through the same stages. Where
 //! lines between centroids are not normal to faces the two-point projection of F is not that of u, which
 //! leaves an error of the order of Δt h; and 1/τ has a kink where a flux changes its sign (measured there: 2.6).
@@ -205,8 +205,7 @@ impl<F: Real> Flow<F> {
         self.take_stage_time(start, stage, (formula.step, time))?;
         self.exchange_predicted();
         self.prescribe_dependent(0.0);
-        self.take_values();
-        self.interpolate_flux();
+        self.interpolate_straight();
         self.exchange_predicted();
         let driven = self.sees_pressure();
         let (cells, pressure) = (&self.faces.cells, &self.pressure);
@@ -217,6 +216,7 @@ impl<F: Real> Flow<F> {
             &cells.right,
             &start.at_faces,
             &self.excess,
+            &self.skewness,
             &pressure.value,
             &pressure.slope,
             &pressure.at_boundary,
@@ -231,6 +231,7 @@ impl<F: Real> Flow<F> {
             n_faces,
             n,
             driven,
+            self.faces.is_straight,
             &mut self.flux,
         );
         self.balance.apply(&backend, &self.outflow, &self.faces.area, &mut self.flux)?;
@@ -348,7 +349,7 @@ pub(super) fn flux_of_stage<F: Real>(
     if is_free[f] == 0 { flux } else { next }
 }
 
-/// F* ← F* + a Eⁿ + (1 − a) (E + Δt (R − E/τ)), on entry the flux of the interpolated velocity; R and τ as
+/// F* ← F* + a Eⁿ + (1 − a) (E + Δt (R + (K − E)/τ)), on entry the flux of the interpolated velocity; R, K and τ as
 /// momentum interpolation has them, R left out where no pressure drives. Where the velocity is held at the
 /// boundary the flux is left alone.
 ///
@@ -360,6 +361,7 @@ pub(super) fn flux_with_excess<F: Real>(
     right: &View<u32>,
     start: &View<F>,
     excess: &View<F>,
+    skewness: &View<F>,
     pressure: &View<F>,
     slope: &View<F>,
     pressure_at_boundary: &View<F>,
@@ -374,6 +376,7 @@ pub(super) fn flux_with_excess<F: Real>(
     n_faces: usize,
     n_cells: usize,
     #[comptime] driven: bool,
+    #[comptime] straight: bool,
     flux: F,
 ) -> F {
     let law = departure::<F>(
@@ -393,7 +396,11 @@ pub(super) fn flux_with_excess<F: Real>(
         n_cells,
         driven,
     );
-    let change = law.drive - law.forgotten * excess[f];
+    let mut departed = excess[f];
+    if comptime!(!straight) {
+        departed -= skewness[f];
+    }
+    let change = law.drive - law.forgotten * departed;
     let next = share * start[f] + (F::literal(1.0) - share) * (excess[f] + step * change);
     flux + law.applies * next
 }

@@ -140,7 +140,8 @@ impl<F: Real> Thermal<F> {
         through: &mut Buffer<F>,
     ) {
         let of = (&self.transport, 0, &self.held);
-        self.field.take(backend, carrying.faces, of, self.has_gradient);
+        let straight = carrying.faces.is_straight;
+        self.field.take(backend, carrying.faces, of, (self.has_gradient, straight));
         let carrying = Carrying { entering: &self.entering, ..*carrying };
         self.field.carry(backend, &carrying, (&mut self.transport, 0), through);
     }

@@ -6,11 +6,15 @@
 //! λ₁ ≥ [`WELL_DETERMINED`] λ_d bounds it by √(d / WELL_DETERMINED) max|Δ|/|r|.
 //!
 //! The centroids of the three neighbours of a tetrahedron with one wall face often lie in a plane with its own:
-//! λ₁ = 0, and no weights help. Such a stencil grows by levels of face neighbours. A stencil of stretched cells has
-//! λ₁ ≪ λ_d too, but determines every direction on the scale that the cells have along it: it is judged, and
-//! fitted, in coordinates J^(−1/2) x, J the second moment of the nodes of the cell and its neighbours. Where
-//! three levels do not determine a direction, as in one layer of cells between two walls, the derivative along
-//! it is 0.
+//! λ₁ = 0, and no weights help. Such a stencil takes cells that share a node with its own cell, one at a time, the
+//! one that lies most along the eigenvector of λ₁ first; one is nearly always enough. Where all of them do not
+//! determine a direction the stencil grows by levels of face neighbours, and where
+//! three levels do not either, as in one layer of cells between two walls, the derivative along that direction is 0.
+//!
+//! A stencil of stretched cells has λ₁ ≪ λ_d too, but determines every direction on the scale that the cells have
+//! along it: where the cells around are more than [`LEAST_STRETCHING`] times as long as wide, it is judged, and fitted,
+//! in coordinates J^(−1/2) x, J the second moment of the nodes of the cell and of those that share a node with it. J
+//! of fewer cells would take the flat set of a wall cell's face neighbours for stretching.
 //!
 //! Sources: Mavriplis, AIAA paper 2003-3986, on weighted least squares on stretched meshes; the bound is that of the
 //! pseudo-inverse (Golub & Van Loan, Matrix Computations, §5.5).
@@ -27,6 +31,9 @@ pub const WELL_DETERMINED: f64 = 0.1;
 /// Levels of face neighbours that a stencil may have.
 pub const MOST_LEVELS: usize = 3;
 
+/// Least stretching of cells whose stencils are judged in coordinates that make them round.
+pub const LEAST_STRETCHING: f64 = 3.0;
+
 /// A cell of a stencil and its centroid less that of the stencil's own cell, across periodic patches as
 /// seen from there.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +42,14 @@ pub struct Neighbour {
     pub cell: u32,
     /// x_j − x_c.
     pub offset: Vector,
+}
+
+impl Neighbour {
+    /// Whether it is the same cell, seen across the same patches.
+    fn is(&self, other: &Neighbour) -> bool {
+        let apart = subtract(self.offset, other.offset);
+        self.cell == other.cell && dot(apart, apart) < 1e-12 * dot(other.offset, other.offset)
+    }
 }
 
 /// Largest ‖g‖ for |Δ| ≤ |r| where no direction is dropped and cells are not stretched: √(d / WELL_DETERMINED).
@@ -63,40 +78,69 @@ pub fn face_neighbours<'a>(
 
 /// The next level of a stencil: face neighbours of `stencil[newest..]` that are not in it. `may_join` says
 /// which cells can be.
-pub fn grow(
+fn grow(
     mesh: &Mesh,
     geometry: &Geometry,
     cell: usize,
     newest: usize,
     stencil: &mut Vec<Neighbour>,
-    may_join: impl Fn(usize) -> bool,
+    may_join: impl Fn(&Neighbour) -> bool,
 ) {
     for known in newest..stencil.len() {
         let from = stencil[known];
         for next in face_neighbours(mesh, geometry, from.cell as usize) {
-            let offset = sum(from.offset, next.offset);
-            let is_same = |n: &Neighbour| {
-                let apart = subtract(n.offset, offset);
-                n.cell == next.cell && dot(apart, apart) < 1e-12 * dot(offset, offset)
-            };
+            let next = Neighbour { cell: next.cell, offset: sum(from.offset, next.offset) };
             if next.cell as usize != cell
-                && may_join(next.cell as usize)
-                && !stencil.iter().any(is_same)
+                && !stencil.iter().any(|known| known.is(&next))
+                && may_join(&next)
             {
-                stencil.push(Neighbour { cell: next.cell, offset });
+                stencil.push(next);
             }
         }
     }
 }
 
-/// J of a cell: the second moment of its nodes and its face neighbours' about its centroid.
+/// The cells that share a node with a cell and may join its stencil, as far as faces between such cells connect them to it:
+/// those across its faces first.
+pub fn node_neighbours(
+    mesh: &Mesh,
+    geometry: &Geometry,
+    cell: usize,
+    may_join: impl Fn(usize) -> bool,
+) -> Vec<Neighbour> {
+    // Relative to the cell's centroid, so that neighbours across periodic patches touch it too.
+    let nodes_of = |n: &Neighbour| {
+        let n = *n;
+        let centre = geometry.cell_centre_of(n.cell as usize);
+        let nodes = mesh.cells.nodes_of(n.cell as usize).iter();
+        nodes.map(move |node| sum(subtract(mesh.points[*node as usize], centre), n.offset))
+    };
+    let own: Vec<Vector> = nodes_of(&Neighbour { cell: cell as u32, offset: [0.0; 3] }).collect();
+    let near = 1e-12 * own.iter().map(|x| dot(*x, *x)).fold(0.0, f64::max);
+    let is_own = |x: Vector| {
+        own.iter().any(|y| {
+            let apart = subtract(x, *y);
+            dot(apart, apart) <= near
+        })
+    };
+    let joins = |n: &Neighbour| may_join(n.cell as usize) && nodes_of(n).any(is_own);
+    let mut found: Vec<Neighbour> = face_neighbours(mesh, geometry, cell).filter(joins).collect();
+    let mut newest = 0;
+    while newest < found.len() {
+        let begin = found.len();
+        grow(mesh, geometry, cell, newest, &mut found, joins);
+        newest = begin;
+    }
+    found
+}
+
+/// J of a cell: the second moment about its centroid of its nodes and of those of the cells that share one of them.
 pub fn second_moment(mesh: &Mesh, geometry: &Geometry, cell: usize) -> Tensor {
     let mut moment = [[0.0; 3]; 3];
     let mut count = 0.0;
     let own = Neighbour { cell: cell as u32, offset: [0.0; 3] };
-    for Neighbour { cell, offset } in
-        std::iter::once(own).chain(face_neighbours(mesh, geometry, cell))
-    {
+    let around = node_neighbours(mesh, geometry, cell, |_| true);
+    for Neighbour { cell, offset } in std::iter::once(own).chain(around) {
         let centre = geometry.cell_centre_of(cell as usize);
         for node in mesh.cells.nodes_of(cell as usize) {
             let x = sum(subtract(mesh.points[*node as usize], centre), offset);
@@ -177,6 +221,12 @@ impl Frame {
         Frame { to_unit, stretching: factor(0) }
     }
 
+    /// Those that the stencil of a cell is judged in where its faces' rows do not determine every direction of space.
+    fn of_cell(mesh: &Mesh, geometry: &Geometry, cell: usize) -> Frame {
+        let frame = Frame::of_moment(second_moment(mesh, geometry, cell), mesh.dimension);
+        if frame.stretching > LEAST_STRETCHING { frame } else { Frame::PLAIN }
+    }
+
     fn apply(&self, r: Vector) -> Vector {
         self.to_unit.map(|row| dot(row, r))
     }
@@ -221,6 +271,12 @@ impl Fit {
     /// Whether the rows determine every direction.
     pub fn is_well_determined(&self) -> bool {
         self.conditioning() >= WELL_DETERMINED
+    }
+
+    /// cos² of the angle between a row and the direction that the rows determine least.
+    fn alignment(&self, r: Vector) -> f64 {
+        let r = self.frame.apply(r);
+        dot(self.vectors[0], r).powi(2) / dot(r, r)
     }
 
     /// Number of directions along which the gradient is taken as 0.
@@ -288,7 +344,7 @@ pub struct CellFit {
 }
 
 /// Fits the gradient of a cell to `own_rows` of its faces and, where they are not enough for its purpose, to
-/// further levels of neighbours that `may_join`.
+/// cells around that `may_join`: single ones that share a node, whole levels of face neighbours.
 pub fn fit_of_cell(
     mesh: &Mesh,
     geometry: &Geometry,
@@ -317,7 +373,7 @@ pub fn fit_of_cell(
     };
     let mut stencil: Vec<Neighbour> = vec![];
     let (mut first, mut newest) = (0, 0);
-    let mut frame = None;
+    let mut completion = None;
     for level in 1..=MOST_LEVELS {
         if level == 2 {
             stencil.extend(
@@ -327,16 +383,25 @@ pub fn fit_of_cell(
         }
         if level > 1 {
             let begin = stencil.len();
-            grow(mesh, geometry, cell, newest, &mut stencil, &may_join);
+            grow(mesh, geometry, cell, newest, &mut stencil, |n| may_join(n.cell as usize));
             newest = begin;
         }
-        let rows = || own_rows.iter().copied().chain(stencil[first..].iter().map(|n| n.offset));
-        let mut fit = Fit::new(rows(), Frame::PLAIN, dimension);
+        let mut further = stencil[first..].to_vec();
+        let rows = |further: &[Neighbour]| {
+            own_rows.iter().copied().chain(further.iter().map(|n| n.offset)).collect::<Vec<_>>()
+        };
+        let mut fit = Fit::new(rows(&further).into_iter(), Frame::PLAIN, dimension);
         if !fit.is_well_determined() {
-            let frame = *frame.get_or_insert_with(|| {
-                Frame::of_moment(second_moment(mesh, geometry, cell), dimension)
-            });
-            fit = Fit::new(rows(), frame, dimension);
+            let Completion { frame, candidates } = completion
+                .get_or_insert_with(|| Completion::of_cell(mesh, geometry, cell, &may_join));
+            let mut candidates = candidates.clone();
+            candidates.retain(|n| !further.iter().any(|known| known.is(n)));
+            fit = Fit::new(rows(&further).into_iter(), *frame, dimension);
+            while !fit.is_well_determined() {
+                let Some(next) = best_aligned(&fit, &mut candidates) else { break };
+                further.push(next);
+                fit = Fit::new(rows(&further).into_iter(), *frame, dimension);
+            }
         }
         if level < MOST_LEVELS && !fit.is_well_determined() {
             continue;
@@ -348,10 +413,44 @@ pub fn fit_of_cell(
             continue;
         }
         weights.iter_mut().flatten().for_each(|w| *w *= limiter);
-        let further = stencil.split_off(first);
         return CellFit { further, weights, dropped: fit.dropped(), limiter };
     }
     unreachable!("the last level returns")
+}
+
+/// How a stencil that does not determine every direction is completed.
+struct Completion {
+    frame: Frame,
+    /// The cells that share a node and no face with the cell.
+    candidates: Vec<Neighbour>,
+}
+
+impl Completion {
+    fn of_cell(
+        mesh: &Mesh,
+        geometry: &Geometry,
+        cell: usize,
+        may_join: impl Fn(usize) -> bool,
+    ) -> Completion {
+        let mut candidates = node_neighbours(mesh, geometry, cell, may_join);
+        let across: Vec<Neighbour> = face_neighbours(mesh, geometry, cell).collect();
+        candidates.retain(|n| !across.iter().any(|known| known.is(n)));
+        Completion { frame: Frame::of_cell(mesh, geometry, cell), candidates }
+    }
+}
+
+/// Takes the candidate that lies most along the direction that a fit determines least; none where each would
+/// determine the others better still.
+fn best_aligned(fit: &Fit, candidates: &mut Vec<Neighbour>) -> Option<Neighbour> {
+    let least = WELL_DETERMINED / fit.dimension as f64;
+    let (mut best, mut largest) = (None, least);
+    for (i, candidate) in candidates.iter().enumerate() {
+        let alignment = fit.alignment(candidate.offset);
+        if alignment > largest {
+            (best, largest) = (Some(i), alignment);
+        }
+    }
+    best.map(|i| candidates.swap_remove(i))
 }
 
 /// x_f − x_c of an interior face of a cell, as seen from the cell.

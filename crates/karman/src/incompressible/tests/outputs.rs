@@ -366,7 +366,7 @@ fn forces_balance_a_driven_channel() {
                     Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &scheme(arrangement))
                         .unwrap();
                 let mut rate = f64::MAX;
-                for _ in 0..400 {
+                for _ in 0..800 {
                     rate = flow.step(0.1).unwrap().rate;
                     if rate < 1e-6 {
                         break;
