@@ -209,8 +209,8 @@ fn gradients_are_exact_for_linear_fields_where_their_stencil_determines_them() {
             // Meshes of volume meshers determine every direction, with a boundary that says nothing too.
             if GMSH.contains(&name.as_str()) {
                 assert_eq!(dropped, 0, "{name}, {boundary:?}");
-                // Of 668 cells in a pipe six across 68 are limited, most of them at its rim.
-                assert!(limited * 8 <= n, "{name}, {boundary:?}: {limited} of {n} limited");
+                // Of 668 cells in a pipe six across 68 are limited, of 821 in a tee 121, most of them at their rims.
+                assert!(limited * 6 <= n, "{name}, {boundary:?}: {limited} of {n} limited");
             }
         }
     }

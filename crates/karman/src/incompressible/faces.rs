@@ -69,8 +69,8 @@ pub(super) struct SkewedCells<F: Real> {
 const LARGEST_SKEWNESS: f64 = 2.0;
 
 /// Largest Σ |x_f − x_i| |S| / V of cells between which the skewness correction of an interpolated velocity is whole.
-/// Slivers have up to hundreds; on meshes without them 99 % of the cells have less.
-const LARGEST_CORRECTED_SKEWNESS: f64 = 5.0;
+/// Slivers have up to hundreds; on meshes without them at most one cell in a hundred has more.
+const LARGEST_CORRECTED_SKEWNESS: f64 = 7.0;
 
 /// Σ |x_f − x_i| |S| / V of each cell.
 fn skewness(mesh: &Mesh, geometry: &Geometry, offset: &[f64]) -> Vec<f64> {

@@ -110,8 +110,9 @@ fn a_sliver_among_tetrahedra_holds() {
     }
 }
 
-/// A stream in x through sheared boxes and channels of one layer, with the exact velocity at the boundary.
-fn keeps_a_stream(what: &str, raw: RawMesh, viscosity: f64) {
+/// A stream in x through sheared boxes and channels of one layer, with the exact velocity at the boundary: of a
+/// disturbance at most a share remains.
+fn keeps_a_stream(what: &str, raw: RawMesh, viscosity: f64, share: f64) {
     let (mesh, geometry) = built(raw);
     let stream = Exact { viscosity, velocity: |_, _| [1.0, 0.0, 0.0], pressure: |_, _| 0.0 };
     let backend = Backend::host(1).unwrap();
@@ -125,12 +126,12 @@ fn keeps_a_stream(what: &str, raw: RawMesh, viscosity: f64) {
     let mut flow = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
     let step = 0.5 * RECOMMENDED / flow.largest_rate();
     let start = errors(&backend, &flow, &geometry, stream).0;
-    for _ in 0..400 {
+    for _ in 0..1400 {
         flow.step(step).unwrap();
     }
     let end = errors(&backend, &flow, &geometry, stream).0;
     eprintln!("{what}, ν = {viscosity}: {start:.1e} → {end:.1e}");
-    assert!(end < 0.5 * start.max(1e-9), "{what}, ν = {viscosity}: {start} → {end}");
+    assert!(end < share * start.max(1e-9), "{what}, ν = {viscosity}: {start} → {end}");
 }
 
 #[test]
@@ -142,7 +143,10 @@ fn oblique_faces_and_single_layers_keep_a_stream() {
             (Element::Triangle, 2, 70.0),
         ] {
             let raw = sheared_box(element, dimension, 5, angle);
-            keeps_a_stream(&format!("{element:?} at {angle}°"), raw, viscosity);
+            // On triangles sheared throughout a disturbance neither grows nor decays where hardly any viscosity acts.
+            let is_neutral = element == Element::Triangle && viscosity < 0.01;
+            let share = if is_neutral { 1.0 } else { 0.1 };
+            keeps_a_stream(&format!("{element:?} at {angle}°"), raw, viscosity, share);
         }
     }
     for (element, dimension) in [
@@ -153,7 +157,7 @@ fn oblique_faces_and_single_layers_keep_a_stream() {
         (Element::Quadrilateral, 2),
     ] {
         let raw = one_layer_channel(element, dimension);
-        keeps_a_stream(&format!("one layer, {element:?}"), raw, 0.1);
+        keeps_a_stream(&format!("one layer, {element:?}"), raw, 0.1, 0.1);
     }
 }
 
