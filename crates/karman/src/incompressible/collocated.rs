@@ -9,7 +9,6 @@
 //! 1525, and Cubero & Fueyo, Numer. Heat Transfer B 52 (2007) 507, for momentum interpolation.
 
 use super::flow::Flow;
-use super::kernels::momentum_interpolation;
 use super::scheme::Formula;
 use super::{Arrangement, IncompressibleError, PressureCorrection};
 use crate::backend::blas;
@@ -82,37 +81,6 @@ impl<F: Real> Flow<F> {
         for component in &mut self.components {
             std::mem::swap(&mut component.now, &mut component.predicted);
         }
-    }
-
-    fn interpolate_momentum(&mut self, formula: &Formula) {
-        let (backend, n_faces) = (self.backend.clone(), self.flux.len());
-        let (cells, pressure) = (&self.faces.cells, &self.pressure);
-        let (shift, memory) = (formula.bdf.shift, formula.bdf.memory);
-        momentum_interpolation(
-            &backend,
-            n_faces,
-            &cells.left,
-            &cells.right,
-            &self.excess,
-            &self.excess_before,
-            &self.skewness,
-            &pressure.value,
-            &pressure.slope,
-            &pressure.at_boundary,
-            &pressure.is_free,
-            &pressure.conductance,
-            &self.faces.weight,
-            self.faces.momentum_span(),
-            &self.rate,
-            F::narrow(shift),
-            F::narrow(memory),
-            cells.n_interior(),
-            n_faces,
-            self.volume.len(),
-            self.sees_pressure(),
-            self.faces.is_straight,
-            &mut self.flux,
-        );
     }
 
     /// The pressure at the new level.

@@ -4,9 +4,7 @@ use super::at_rest::Driving;
 use super::balance::Balance;
 use super::component::{Carrying, Component};
 use super::faces::Faces;
-use super::kernels::{
-    advance_velocity, excess_flux, exchange_rate, interpolated_flux, slip_velocity,
-};
+use super::kernels::{advance_velocity, exchange_rate, slip_velocity};
 use super::outflow::Outflow;
 use super::pressure::Pressure;
 use super::rk3::Start;
@@ -107,7 +105,7 @@ pub struct Flow<F: Real> {
 pub(super) struct SlipFaces {
     pub(super) faces: Buffer<u32>,
     /// Their places among the prescribed values.
-    places: Buffer<u32>,
+    pub(super) places: Buffer<u32>,
 }
 
 impl SlipFaces {
@@ -505,7 +503,7 @@ impl<F: Real> Flow<F> {
         self.take(has_gradients, is_straight);
     }
 
-    fn take(&mut self, has_gradients: bool, is_straight: bool) {
+    pub(super) fn take(&mut self, has_gradients: bool, is_straight: bool) {
         for (k, component) in self.components.iter_mut().enumerate() {
             let of = (&self.momentum, k, &self.held);
             component.take(&self.backend, &self.faces, of, (has_gradients, is_straight));
@@ -518,53 +516,14 @@ impl<F: Real> Flow<F> {
         self.numerics.convection.reads_gradients() || !is_straight || !is_orthogonal
     }
 
-    /// flux ← u_f·S of `now`.
-    fn interpolate_flux(&mut self) {
-        let (faces, flux) = (&self.faces, &mut self.flux);
-        interpolate(&self.backend, faces, &self.components, faces.is_straight, flux);
-    }
-
-    /// flux ← u_i·S of `now`, interpolated without the skewness correction.
-    pub(super) fn interpolate_straight(&mut self) {
-        // Slip walls extrapolate by the latest gradients.
-        let has_gradients = self.faces.is_cubic || !self.slip.places.is_empty();
-        self.take(has_gradients && self.has_gradients(), true);
-        interpolate(&self.backend, &self.faces, &self.components, true, &mut self.flux);
-    }
-
     /// What the next step wants of the present level: gradients, E, what is carried, rates, ∇p. The
     /// largest |D F| / V over the largest Σ|F| / 2V.
     pub(super) fn refresh(&mut self) -> Result<f64, IncompressibleError> {
         self.take_values();
         let backend = self.backend.clone();
-        let n_faces = self.flux.len();
         let n = self.volume.len();
         if self.staggered.is_none() {
-            std::mem::swap(&mut self.excess, &mut self.excess_before);
-            let (faces, excess) = (&self.faces, &mut self.excess);
-            interpolate(&backend, faces, &self.components, true, excess);
-            let [du, dv, dw] = three(&self.components, |c| &c.gradient);
-            excess_flux(
-                &backend,
-                n_faces,
-                &faces.cells.left,
-                &faces.cells.right,
-                &self.flux,
-                du,
-                dv,
-                dw,
-                &self.held,
-                &faces.weight,
-                faces.velocity_offset(),
-                &faces.area,
-                faces.cells.n_interior(),
-                n_faces,
-                n,
-                self.dimension,
-                faces.is_straight,
-                excess,
-                &mut self.skewness,
-            );
+            self.take_excess();
         }
         let carrying = Carrying {
             faces: &self.faces,
@@ -683,43 +642,4 @@ pub(super) fn three<'a, F: Real>(
     of: impl Fn(&'a Component<F>) -> &'a Buffer<F>,
 ) -> [&'a Buffer<F>; 3] {
     [0, 1, 2].map(|k| of(&components[if k < components.len() { k } else { 0 }]))
-}
-
-fn interpolate<F: Real>(
-    backend: &Backend,
-    faces: &Faces<F>,
-    components: &[Component<F>],
-    is_straight: bool,
-    flux: &mut Buffer<F>,
-) {
-    let [u, v, w] = three(components, |c| &c.now);
-    let [du, dv, dw] = three(components, |c| &c.gradient);
-    let [bu, bv, bw] = three(components, |c| &c.at_boundary);
-    let cells = &faces.cells;
-    interpolated_flux(
-        backend,
-        cells.n_faces(),
-        &cells.left,
-        &cells.right,
-        u,
-        v,
-        w,
-        du,
-        dv,
-        dw,
-        bu,
-        bv,
-        bw,
-        &faces.weight,
-        &faces.offset,
-        &faces.span,
-        &faces.area,
-        cells.n_interior(),
-        cells.n_faces(),
-        u.len(),
-        components.len(),
-        is_straight,
-        faces.is_cubic,
-        flux,
-    );
 }

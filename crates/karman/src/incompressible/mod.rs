@@ -20,6 +20,7 @@ pub mod limits;
 mod outflow;
 mod pressure;
 mod probing;
+mod rhie_chow;
 mod rk3;
 pub mod scheme;
 mod staggered;

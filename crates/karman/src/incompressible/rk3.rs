@@ -8,7 +8,7 @@
 //! the second stage, of second order where the boundary's flow does not change in time, else of first.
 //!
 //! Collocated the fluxes are unknowns of their own, F = u_i·S + E with dE/dt = R + (K − E)/τ as in
-//! [`momentum_interpolation`](super::kernels::momentum_interpolation), and E goes through the same stages. Where
+//! [`momentum_interpolation`](super::rhie_chow::momentum_interpolation), and E goes through the same stages. Where
 //! lines between centroids are not normal to faces the two-point projection of F is not that of u, which
 //! leaves an error of the order of Δt h; and 1/τ has a kink where a flux changes its sign (measured there: 2.6).
 //! Elsewhere the order is three.
@@ -20,7 +20,8 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::flow::{Flow, three};
-use super::kernels::{advance_scalar, departure};
+use super::kernels::advance_scalar;
+use super::rhie_chow::departure;
 use super::scheme::{Formula, Scheme};
 use super::staggered::Staggered;
 use super::{IncompressibleError, StepReport};
