@@ -308,7 +308,7 @@ fn skewness_of_flux<F: Real>(
 /// flux K, 0 where lines between centroids meet faces at their centroids. On entry `excess` is u_i·S, at the boundary
 /// that of the whole velocity there.
 ///
-/// Traffic a face: 3s (12 + 9s where not straight), a cell 3d s where not straight.
+/// Traffic a face: 4s (8 + 11s where not straight), a cell 3d s where not straight.
 #[kernel(excess_flux, update(excess), out(skewness))]
 pub(super) fn excess_of_face<F: Real>(
     f: usize,
