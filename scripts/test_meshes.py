@@ -2,7 +2,7 @@
 """The small meshes of the tests, made by Gmsh as users make theirs.
 
     pip install gmsh          (Debian and Ubuntu: libglu1-mesa too)
-    scripts/test_meshes.py    writes crates/karman/tests/meshes/*.msh, at most 150 kB each
+    scripts/test_meshes.py    writes crates/karman-mesh/tests/meshes/*.msh, at most 150 kB each
 
 Ducts run along z and have the patches inlet, outlet and wall. Squares are unit squares with the patches
 xmin, xmax, ymin and ymax. Format: MSH 4.1, binary, unless the name says 22 (2.2, ASCII).
@@ -11,7 +11,7 @@ import math
 import pathlib
 import gmsh
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "crates/karman/tests/meshes"
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "crates/karman-mesh/tests/meshes"
 DELAUNAY, HXT = 1, 10
 occ = gmsh.model.occ
 

@@ -4,9 +4,9 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use karman::backend::BackendKind;
-use karman::bench::Group;
-use karman::bench::pressure::FlowCase;
 use karman::linear::{Method, PreconditionerKind};
+use karman_bench::Group;
+use karman_bench::pressure::FlowCase;
 use std::path::PathBuf;
 
 /// Flow and heat on unstructured meshes, on the CPU or the GPU
@@ -485,20 +485,18 @@ fn preconditioner(name: &str) -> Result<PreconditionerKind, String> {
 }
 
 fn backend(name: &str) -> Result<BackendKind, String> {
-    BackendKind::from_name(name).ok_or_else(|| {
-        let known: Vec<&str> = BackendKind::ALL.iter().map(|kind| kind.name()).collect();
+    BackendKind::from_word(name).ok_or_else(|| {
+        let known: Vec<&str> = BackendKind::WORDS.to_vec();
         format!("backends: {}", known.join(", "))
     })
 }
 
 fn flow_case(name: &str) -> Result<FlowCase, String> {
-    FlowCase::from_name(name)
-        .ok_or_else(|| format!("flows: {}", FlowCase::ALL.map(FlowCase::name).join(", ")))
+    FlowCase::from_word(name).ok_or_else(|| format!("flows: {}", FlowCase::WORDS.join(", ")))
 }
 
 fn group(name: &str) -> Result<Group, String> {
-    Group::from_name(name)
-        .ok_or_else(|| format!("groups: {}", Group::ALL.map(Group::name).join(", ")))
+    Group::from_word(name).ok_or_else(|| format!("groups: {}", Group::WORDS.join(", ")))
 }
 
 /// A count that may be written as 1e6.

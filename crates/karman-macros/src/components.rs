@@ -23,27 +23,27 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     let at: Vec<_> = (0..names.len()).collect();
     let count = names.len();
     Ok(quote! {
-        impl<#element: crate::real::Real> crate::backend::Components for #name<#element> {
+        impl<#element: ::karman_backend::real::Real> ::karman_backend::Components for #name<#element> {
             type Element = #element;
             const COUNT: usize = #count;
             #[inline(always)]
-            fn load(from: crate::backend::Writer<#element>, i: usize, stride: usize) -> Self {
+            fn load(from: ::karman_backend::Writer<#element>, i: usize, stride: usize) -> Self {
                 #name { #(#names: from.get(#at * stride + i)),* }
             }
             #[inline(always)]
-            fn store(self, to: crate::backend::Writer<#element>, i: usize, stride: usize) {
+            fn store(self, to: ::karman_backend::Writer<#element>, i: usize, stride: usize) {
                 #(to.set(#at * stride + i, self.#names);)*
             }
         }
         #[cubecl::prelude::cube]
-        impl<#element: crate::real::Real> #name<#element> {
+        impl<#element: ::karman_backend::real::Real> #name<#element> {
             /// The components of entity `i` of a component-major device field.
             pub fn gather(field: &[#element], i: usize, stride: usize) -> #name<#element> {
                 #name::<#element> { #(#names: field[#at * stride + i]),* }
             }
             /// Entity `i` of a component-major field `[component][stride]`.
             pub fn at(
-                field: &crate::backend::View<#element>,
+                field: &::karman_backend::View<#element>,
                 i: usize,
                 stride: usize,
             ) -> #name<#element> {
@@ -52,7 +52,7 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
             /// Sets entity `i` of a component-major field.
             pub fn put(
                 value: #name<#element>,
-                field: &mut crate::backend::Segment<#element>,
+                field: &mut ::karman_backend::Segment<#element>,
                 i: usize,
                 stride: usize,
             ) {

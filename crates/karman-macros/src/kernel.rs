@@ -109,7 +109,7 @@ impl Pair<'_> {
             _ => return Error::new_spanned(name, "expected sum, min or max").into_compile_error(),
         };
         let variant = Ident::new(variant, Span::call_site());
-        quote!(crate::backend::Reduction::#variant)
+        quote!(::karman_backend::Reduction::#variant)
     }
 
     /// The binding of the given parameter, from the expressions of its sums and arguments.

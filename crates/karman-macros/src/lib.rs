@@ -1,14 +1,15 @@
-//! The two macros that make a host loop and a device kernel from one piece of Rust.
+//! The macros of karman: host loop and device kernel from one piece of Rust, and words for choices.
 //!
 //! [`kernel`] turns an *entity function* (the value of one cell, face, row, …) into a pair: a
 //! parallel loop over the entities on the host and a CubeCL kernel on a device, behind one dispatch
 //! function. [`Components`] lets a struct of scalars be read from and written to component-major
-//! fields by both.
+//! fields by both. [`Keyword`] gives the variants of an enum their words in case files.
 //!
-//! The generated code names items of the crate `karman` and is meant for that crate alone.
+//! The generated code names items of the crates `karman-backend`, `cubecl` and `serde`.
 
 mod components;
 mod kernel;
+mod keyword;
 
 use proc_macro::TokenStream;
 
@@ -58,4 +59,12 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Components)]
 pub fn components(item: TokenStream) -> TokenStream {
     components::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Gives the variants of an enum words: `ALL`, `WORDS`, `word`, `from_word`, and a `Deserialize` that names
+/// the valid words where it finds another one. The word of a variant is its name in snake case, or that of
+/// `#[word = "…"]`.
+#[proc_macro_derive(Keyword, attributes(word))]
+pub fn keyword(item: TokenStream) -> TokenStream {
+    keyword::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -1,7 +1,7 @@
 //! From `[mesh]` of a case to a mesh: a file is read, or a generator is run.
 
 use crate::case::{MeshCase, MeshSource};
-use crate::io::{MeshFileError, read_mesh};
+use crate::mesh::files::{MeshFileError, read_mesh};
 use crate::mesh::generate::GenerateError;
 use crate::mesh::{Mesh, MeshError, MeshOptions, RawMesh};
 use thiserror::Error;

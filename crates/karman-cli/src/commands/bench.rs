@@ -6,10 +6,10 @@ use crate::arguments::{
 use crate::console;
 use crate::failure::Failure;
 use karman::backend::Backend;
-use karman::bench::cost::{CostReport, measure_cost};
-use karman::bench::paper::{PUBLISHED, PaperPlan, PaperReport, measure_grid};
-use karman::bench::pressure::{FlowCase, PressurePlan, PressureReport, measure_pressure};
-use karman::bench::{Bench, Group, Machine, Plan, Report, measure};
+use karman_bench::cost::{CostReport, measure_cost};
+use karman_bench::paper::{PUBLISHED, PaperPlan, PaperReport, measure_grid};
+use karman_bench::pressure::{FlowCase, PressurePlan, PressureReport, measure_pressure};
+use karman_bench::{Bench, Group, Machine, Plan, Report, measure};
 use serde::Serialize;
 use std::fs::File;
 use std::io::Write;
@@ -90,7 +90,7 @@ fn flow(arguments: &FlowArguments) -> Result<(), Failure> {
             let start = std::time::Instant::now();
             grids.push(measure_pressure(&backend, case, row, &plan).map_err(Failure::input)?);
             let seconds = start.elapsed().as_secs_f64();
-            tracing::info!("{}, {} cells: measured in {seconds:.0} s", case.name(), row.cells);
+            tracing::info!("{}, {} cells: measured in {seconds:.0} s", case.word(), row.cells);
         }
     }
     let mut report = PressureReport::new(&backend, &plan, grids);
@@ -113,7 +113,7 @@ fn cg(arguments: &CgArguments) -> Result<(), Failure> {
         for &cells in &arguments.cells {
             let start = std::time::Instant::now();
             points.extend(measure_cost(backend, cells, arguments.seconds).map_err(Failure::input)?);
-            let (kind, seconds) = (backend.kind().name(), start.elapsed().as_secs_f64());
+            let (kind, seconds) = (backend.kind().word(), start.elapsed().as_secs_f64());
             tracing::info!("{kind}, {cells} triangles: measured in {seconds:.0} s");
         }
     }

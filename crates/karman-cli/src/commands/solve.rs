@@ -4,11 +4,11 @@ use crate::arguments::{Precision, SolveArguments};
 use crate::console;
 use crate::failure::Failure;
 use karman::backend::Backend;
-use karman::io::matrix_market::{read_matrix, read_vector, write_vector};
 use karman::linear::{
     AmgParams, CsrMatrix, LinearError, Matrix, Method, Params, PreconditionerKind, SolveOutcome,
     Solver, SolverSetup,
 };
+use karman::mesh::files::matrix_market::{read_matrix, read_vector, write_vector};
 use karman::real::Real;
 use serde::Serialize;
 use std::path::Path;
@@ -81,7 +81,7 @@ fn solve<T: Real>(arguments: &SolveArguments, tolerance: f64) -> Result<(), Fail
             rows,
             entries,
             symmetric: is_symmetric,
-            backend: backend.kind().name(),
+            backend: backend.kind().word(),
             method: setup.method.name(),
             preconditioner: setup.preconditioner,
             read_seconds,

@@ -184,7 +184,7 @@ impl Runner<'_> {
         let text = format!("# karman {}\n{text}", env!("KARMAN_VERSION"));
         if self.arguments.reuse && std::fs::read_to_string(&copy).is_ok_and(|old| old == text) {
             let summary = read_summary(&directory)?;
-            let asked = self.arguments.backend.map(|backend| backend.name());
+            let asked = self.arguments.backend.map(|backend| backend.word());
             if asked.is_none_or(|asked| summary["backend"] == asked) {
                 return Ok(summary);
             }

@@ -152,7 +152,7 @@ fn check_reports_a_mesh_and_fails_where_it_is_bad() {
 fn planes_pieces_and_overlapping_groups_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| karman(folder.path(), arguments);
-    let meshes = concat!(env!("CARGO_MANIFEST_DIR"), "/../karman/tests/meshes");
+    let meshes = concat!(env!("CARGO_MANIFEST_DIR"), "/../karman-mesh/tests/meshes");
     let file = |name: &str| format!("{meshes}/{name}.msh");
     let (code, out, err) = run(&["mesh", "info", &file("triangles_xz")]);
     assert_eq!(code, 0, "{err}");

@@ -18,12 +18,12 @@ impl Pair<'_> {
                 quote!(#total)
             },
             |Parameter { name, role }| match role {
-                Role::Input(t) => quote!(crate::backend::View::<#t>::of(#name)),
+                Role::Input(t) => quote!(::karman_backend::View::<#t>::of(#name)),
                 _ => quote!(#name),
             },
         );
         quote! {
-            #(let #totals = crate::backend::sum_of_blocks(
+            #(let #totals = ::karman_backend::sum_of_blocks(
                 given, #place * given_blocks, given_blocks, planes,
             );)*
             #given
@@ -71,7 +71,7 @@ impl Pair<'_> {
             if is_struct {
                 let stride = format_ident!("{name}_stride");
                 signature.push(quote!(#stride: usize));
-                arguments.push(quote!(#name.len() / <#ty as crate::backend::Components>::COUNT));
+                arguments.push(quote!(#name.len() / <#ty as ::karman_backend::Components>::COUNT));
             }
         }
         if !self.options.reduce.is_empty() {
@@ -97,7 +97,7 @@ impl Pair<'_> {
         }
         if !self.operations().is_empty() || self.options.parts {
             signature.push(quote!(#[comptime] threads: usize));
-            arguments.push(quote!(crate::backend::THREADS_PER_BLOCK));
+            arguments.push(quote!(::karman_backend::THREADS_PER_BLOCK));
         }
         if !self.operations().is_empty() || self.options.given.is_some() {
             signature.push(quote!(#[comptime] planes: bool));
@@ -123,8 +123,8 @@ impl Pair<'_> {
                     quote!(#name[entity])
                 }
             }
-            Role::Input(t) => quote!(crate::backend::View::<#t>::of(#name)),
-            Role::Segment(t) => quote!(crate::backend::Segment::<#t>::of(#name)),
+            Role::Input(t) => quote!(::karman_backend::View::<#t>::of(#name)),
+            Role::Segment(t) => quote!(::karman_backend::Segment::<#t>::of(#name)),
             _ => quote!(#name),
         });
         let values = self.value_names();
@@ -190,7 +190,7 @@ impl Pair<'_> {
         let body = if !self.options.combine.is_empty() {
             let reduced = count.clone().map(|k| format_ident!("reduced_{k}"));
             quote! {
-                #(let #reduced = crate::backend::combine_block(
+                #(let #reduced = ::karman_backend::combine_block(
                     partials, #count * block_count, block_count, #operations, threads, planes,
                 );)*
                 if UNIT_POS == 0 {
@@ -204,14 +204,14 @@ impl Pair<'_> {
             let values = &self.value_names()[first..];
             let reduced_body = quote! {
                 #body
-                #(#totals = crate::backend::accumulate(
+                #(#totals = ::karman_backend::accumulate(
                     #totals, f64::cast_from(#values), #operations);)*
             };
             let unrolled =
                 self.unrolled(quote!(first_entity), quote!(entities_in_flight), &reduced_body);
             let per_thread = self.per_thread();
             quote! {
-                #(let mut #totals = crate::backend::identity(#operations);)*
+                #(let mut #totals = ::karman_backend::identity(#operations);)*
                 let entities_in_flight = CUBE_COUNT * threads;
                 let mut first_entity = ABSOLUTE_POS;
                 while first_entity < entity_count {
@@ -219,7 +219,7 @@ impl Pair<'_> {
                     first_entity += entities_in_flight * #per_thread;
                 }
                 #(
-                    let block = crate::backend::reduce_block(#totals, #operations, threads, planes);
+                    let block = ::karman_backend::reduce_block(#totals, #operations, threads, planes);
                     if UNIT_POS == 0 {
                         partials[#count * CUBE_COUNT + CUBE_POS] = block;
                     }
@@ -273,13 +273,13 @@ impl Pair<'_> {
         let turbofish = self.turbofish();
         let (_, arguments) = self.device_parameters();
         let geometry = if !self.options.combine.is_empty() {
-            quote!(let blocks = crate::backend::one_block();)
+            quote!(let blocks = ::karman_backend::one_block();)
         } else if !self.options.reduce.is_empty() {
             let count = self.options.reduce.len();
             quote! {
                 let blocks = device.reduction_blocks(entity_count);
                 partials.set_block_count(blocks, #count);
-                let blocks = crate::backend::blocks(blocks);
+                let blocks = ::karman_backend::blocks(blocks);
             }
         } else {
             let per_thread = self.per_thread();
@@ -304,7 +304,7 @@ impl Pair<'_> {
             // mesh or the matrix was built; buffers are at least as long as their declared length.
             unsafe {
                 #kernel::launch_unchecked #turbofish (
-                    device.client(), blocks, crate::backend::block_size(), #(#arguments),*
+                    device.client(), blocks, ::karman_backend::block_size(), #(#arguments),*
                 );
             }
         }

@@ -14,25 +14,25 @@ impl Pair<'_> {
         let combining = !self.options.combine.is_empty();
         let mut signature = vec![];
         if combining {
-            signature.push(quote!(partials: &crate::backend::Partials));
+            signature.push(quote!(partials: &::karman_backend::Partials));
         } else {
             signature.push(quote!(entity_count: usize));
         }
         if *indexed {
-            signature.push(quote!(list: &crate::backend::Buffer<u32>));
+            signature.push(quote!(list: &::karman_backend::Buffer<u32>));
         }
         if self.options.given.is_some() {
-            signature.push(quote!(given: &mut crate::backend::Partials));
+            signature.push(quote!(given: &mut ::karman_backend::Partials));
         }
         for Parameter { name, role } in &self.parameters {
             match role {
-                Role::Input(t) => signature.push(quote!(#name: &crate::backend::Buffer<#t>)),
+                Role::Input(t) => signature.push(quote!(#name: &::karman_backend::Buffer<#t>)),
                 Role::Segment(t) => {
-                    signature.push(quote!(#name: &mut crate::backend::Buffer<#t>));
+                    signature.push(quote!(#name: &mut ::karman_backend::Buffer<#t>));
                 }
                 Role::Update(t) => {
                     let (element, _) = element_of(t);
-                    signature.push(quote!(#name: &mut crate::backend::Buffer<#element>));
+                    signature.push(quote!(#name: &mut ::karman_backend::Buffer<#element>));
                 }
                 Role::Comptime(t) | Role::Scalar(t) => signature.push(quote!(#name: #t)),
                 Role::Parts => signature.push(quote!(parts: usize)),
@@ -41,10 +41,10 @@ impl Pair<'_> {
         }
         for (name, ty) in self.stores().into_iter().skip(self.options.update.len()) {
             let (element, _) = element_of(ty);
-            signature.push(quote!(#name: &mut crate::backend::Buffer<#element>));
+            signature.push(quote!(#name: &mut ::karman_backend::Buffer<#element>));
         }
         if !self.options.reduce.is_empty() {
-            signature.push(quote!(partials: &mut crate::backend::Partials));
+            signature.push(quote!(partials: &mut ::karman_backend::Partials));
         }
         let host = self.host_body();
         let unused = self.options.parts.then(|| quote!(let _ = parts;));
@@ -52,7 +52,7 @@ impl Pair<'_> {
         quote! {
             #(#documentation)*
             #[allow(clippy::too_many_arguments, unsafe_code)]
-            #vis fn #name #generics (backend: &crate::backend::Backend, #(#signature),*) {
+            #vis fn #name #generics (backend: &::karman_backend::Backend, #(#signature),*) {
                 match backend.device() {
                     None => { #unused #host }
                     Some(device) => { #device }
@@ -81,7 +81,7 @@ impl Pair<'_> {
             bindings.push(quote!(let #name = #name.writer();));
             if is_struct {
                 bindings.push(quote! {
-                    let #stride = #name.len() / <#ty as crate::backend::Components>::COUNT;
+                    let #stride = #name.len() / <#ty as ::karman_backend::Components>::COUNT;
                 });
             }
         }
@@ -91,11 +91,11 @@ impl Pair<'_> {
             Role::Reduced => quote!(reduced[#k]),
             Role::Part => quote!(0usize),
             Role::Parts => quote!(1usize),
-            Role::Segment(_) => quote!(&mut crate::backend::Segment::on_host(#name)),
+            Role::Segment(_) => quote!(&mut ::karman_backend::Segment::on_host(#name)),
             Role::Update(t) => {
                 let stride = format_ident!("{name}_stride");
                 if element_of(t).1 {
-                    quote!(<#t as crate::backend::Components>::load(#name, entity, #stride))
+                    quote!(<#t as ::karman_backend::Components>::load(#name, entity, #stride))
                 } else {
                     quote!(#name.get(entity))
                 }
@@ -106,7 +106,7 @@ impl Pair<'_> {
         let stores = self.stores().into_iter().zip(&values).map(|((name, ty), value)| {
             let stride = format_ident!("{name}_stride");
             if element_of(ty).1 {
-                quote!(crate::backend::Components::store(#value, #name, entity, #stride);)
+                quote!(::karman_backend::Components::store(#value, #name, entity, #stride);)
             } else {
                 quote!(#name.set(entity, #value);)
             }
@@ -125,7 +125,7 @@ impl Pair<'_> {
                 },
             );
             bindings.push(quote! {
-                let given = given.combine_on_host([crate::backend::Reduction::Sum; #sums]);
+                let given = given.combine_on_host([::karman_backend::Reduction::Sum; #sums]);
                 #sum
             });
         }
@@ -148,7 +148,7 @@ impl Pair<'_> {
                 |(k, (value, operation))| {
                     quote! {
                         totals[#k] =
-                            crate::backend::accumulate(totals[#k], Into::<f64>::into(#value), #operation);
+                            ::karman_backend::accumulate(totals[#k], Into::<f64>::into(#value), #operation);
                     }
                 },
             );
@@ -156,10 +156,10 @@ impl Pair<'_> {
         };
         let run = |choice: TokenStream| match operations.is_empty() {
             true => quote! {
-                crate::backend::for_each_entity(entity_count, |index| { #choice #body });
+                ::karman_backend::for_each_entity(entity_count, |index| { #choice #body });
             },
             false => quote! {
-                let identities = [#(crate::backend::identity(#operations)),*];
+                let identities = [#(::karman_backend::identity(#operations)),*];
                 partials.reduce_on_host(entity_count, identities, |index, totals| {
                     #choice #body
                 });

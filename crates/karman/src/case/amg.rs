@@ -1,8 +1,8 @@
 //! `[linear_solver.amg]`: parameters of algebraic multigrid.
 
 use super::error::Problem;
-use super::keyword::keyword;
 use super::value::{Maybe, Sign, number};
+use karman_macros::Keyword;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use std::fmt;
@@ -67,54 +67,50 @@ impl Default for AmgParameters {
     }
 }
 
-keyword! {
-    /// How coarse unknowns are chosen.
-    pub enum Coarsening {
-        /// Parallel maximal independent set.
-        Pmis = "pmis",
-        /// First pass of Ruge and Stüben.
-        RugeStuben = "ruge_stuben",
-        /// Aggregates.
-        Aggregation = "aggregation",
-    }
+/// How coarse unknowns are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum Coarsening {
+    /// Parallel maximal independent set.
+    Pmis,
+    /// First pass of Ruge and Stüben.
+    RugeStuben,
+    /// Aggregates.
+    Aggregation,
 }
 
-keyword! {
-    /// Smoothers.
-    pub enum Smoother {
-        /// Jacobi with the ℓ1 norms of rows.
-        L1Jacobi = "l1_jacobi",
-        /// Chebyshev polynomial.
-        Chebyshev = "chebyshev",
-        /// Multicolour Gauss–Seidel.
-        GaussSeidel = "gauss_seidel",
-    }
+/// Smoothers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum Smoother {
+    /// Jacobi with the ℓ1 norms of rows.
+    L1Jacobi,
+    /// Chebyshev polynomial.
+    Chebyshev,
+    /// Multicolour Gauss–Seidel.
+    GaussSeidel,
 }
 
-keyword! {
-    /// Cycles.
-    pub enum Cycle {
-        /// One coarse correction.
-        V = "v",
-        /// Two coarse corrections.
-        W = "w",
-        /// A W cycle, then a V cycle.
-        F = "f",
-        /// Coarse corrections accelerated by a Krylov method.
-        K = "k",
-    }
+/// Cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum Cycle {
+    /// One coarse correction.
+    V,
+    /// Two coarse corrections.
+    W,
+    /// A W cycle, then a V cycle.
+    F,
+    /// Coarse corrections accelerated by a Krylov method.
+    K,
 }
 
-keyword! {
-    /// Precision of the stored hierarchy.
-    pub enum HierarchyPrecision {
-        /// 64 bits.
-        F64 = "f64",
-        /// 32 bits.
-        F32 = "f32",
-        /// 16 bits.
-        F16 = "f16",
-    }
+/// Precision of the stored hierarchy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum HierarchyPrecision {
+    /// 64 bits.
+    F64,
+    /// 32 bits.
+    F32,
+    /// 16 bits.
+    F16,
 }
 
 #[derive(Clone, Debug, Deserialize)]

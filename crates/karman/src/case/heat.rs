@@ -2,8 +2,8 @@
 
 use super::boundary::{HeatBoundary, PatchCondition};
 use super::error::Problem;
-use super::keyword::keyword;
 use super::value::{ByRegion, Maybe, Named, QuantityFile, Reader, Rule, ScalarFile, Sign, Value};
+use karman_macros::Keyword;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -26,14 +26,13 @@ pub struct HeatCase {
     pub boundary: Vec<PatchCondition<HeatBoundary>>,
 }
 
-keyword! {
-    /// Where the unknowns are.
-    pub enum Discretization {
-        /// Finite volumes, a value in each cell.
-        Cell = "cell",
-        /// A value at each node.
-        Node = "node",
-    }
+/// Where the unknowns are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum Discretization {
+    /// Finite volumes, a value in each cell.
+    Cell,
+    /// A value at each node.
+    Node,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -4,12 +4,12 @@ use super::boundary::{HeatBoundary, PatchCondition};
 use super::error::Problem;
 use super::flow_boundary::{FlowBoundary, FlowConditions};
 use super::initial::FlowInitial;
-use super::keyword::keyword;
 use super::linear_solver::{self, LinearSolverCase, LinearSolverFile};
 use super::time::{FlowTimeMethod, TimeMethod};
 use super::value::{
     Maybe, Reader, Rule, ScalarFile, Sign, Value, VectorFile, number, point, required,
 };
+use karman_macros::Keyword;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -42,42 +42,39 @@ pub struct IncompressibleCase {
     pub thermal: Option<ThermalCase>,
 }
 
-keyword! {
-    /// Discretizations of flow.
-    pub enum FlowScheme {
-        /// Velocity and pressure in the cells, fluxes by momentum interpolation.
-        Collocated = "collocated",
-        /// Normal velocities at the faces.
-        Staggered = "staggered",
-        /// A vector potential on the edges: free of divergence without a pressure.
-        ExactFractionalStep = "exact_fractional_step",
-    }
+/// Discretizations of flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum FlowScheme {
+    /// Velocity and pressure in the cells, fluxes by momentum interpolation.
+    Collocated,
+    /// Normal velocities at the faces.
+    Staggered,
+    /// A vector potential on the edges: free of divergence without a pressure.
+    ExactFractionalStep,
 }
 
-keyword! {
-    /// How the convected velocity is interpolated to the faces.
-    pub enum ConvectionScheme {
-        /// The upstream cell and its gradient: second order.
-        LinearUpwind = "linear_upwind",
-        /// Linear between cells: second order, conserves energy on regular meshes.
-        Central = "central",
-        /// The cubic through the values and gradients of both cells: second order with smaller errors.
-        Cubic = "cubic",
-        /// The upstream cell: first order.
-        Upwind = "upwind",
-    }
+/// How the convected velocity is interpolated to the faces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum ConvectionScheme {
+    /// The upstream cell and its gradient: second order.
+    LinearUpwind,
+    /// Linear between cells: second order, conserves energy on regular meshes.
+    Central,
+    /// The cubic through the values and gradients of both cells: second order with smaller errors.
+    Cubic,
+    /// The upstream cell: first order.
+    Upwind,
 }
 
-keyword! {
-    /// What a projection adds to the pressure.
-    pub enum PressureCorrectionCase {
-        /// The predictor sees no pressure: the classical fractional step.
-        None = "none",
-        /// The predictor sees the pressure of the level before.
-        Incremental = "incremental",
-        /// The same without the divergence of the predictor.
-        IncrementalRotational = "incremental_rotational",
-    }
+/// What a projection adds to the pressure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum PressureCorrectionCase {
+    /// The predictor sees no pressure: the classical fractional step.
+    None,
+    /// The predictor sees the pressure of the level before.
+    Incremental,
+    /// The same without the divergence of the predictor.
+    IncrementalRotational,
 }
 
 /// A temperature carried by a flow, which it drives where `expansion` is not 0 (Boussinesq):

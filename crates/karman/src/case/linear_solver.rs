@@ -2,8 +2,8 @@
 
 use super::amg::{self, AmgFile, AmgParameters};
 use super::error::Problem;
-use super::keyword::keyword;
 use super::value::{Maybe, Sign, number};
+use karman_macros::Keyword;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -23,42 +23,41 @@ pub struct LinearSolverCase {
     pub amg: AmgParameters,
 }
 
-keyword! {
-    /// Iterations.
-    pub enum SolverMethod {
-        /// CG where the matrix is symmetric, BiCGStab where it is not.
-        Auto = "auto",
-        /// Conjugate gradients.
-        Cg = "cg",
-        /// Conjugate gradients with one reduction an iteration.
-        SingleReductionCg = "single_reduction_cg",
-        /// Conjugate gradients for a preconditioner that varies.
-        FlexibleCg = "flexible_cg",
-        /// Stabilised biconjugate gradients.
-        BiCgStab = "bicgstab",
-        /// Flexible GMRES.
-        Fgmres = "fgmres",
-        /// Multigrid cycles alone.
-        Multigrid = "multigrid",
-    }
+/// Iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum SolverMethod {
+    /// CG where the matrix is symmetric, BiCGStab where it is not.
+    Auto,
+    /// Conjugate gradients.
+    Cg,
+    /// Conjugate gradients with one reduction an iteration.
+    SingleReductionCg,
+    /// Conjugate gradients for a preconditioner that varies.
+    FlexibleCg,
+    /// Stabilised biconjugate gradients.
+    #[word = "bicgstab"]
+    BiCgStab,
+    /// Flexible GMRES.
+    Fgmres,
+    /// Multigrid cycles alone.
+    Multigrid,
 }
 
-keyword! {
-    /// Preconditioners.
-    pub enum Preconditioner {
-        /// The best known for the method and the backend.
-        Auto = "auto",
-        /// None.
-        None = "none",
-        /// Division by the diagonal.
-        Jacobi = "jacobi",
-        /// Multicolour symmetric Gauss–Seidel.
-        GaussSeidel = "gauss_seidel",
-        /// Chebyshev polynomial.
-        Chebyshev = "chebyshev",
-        /// A cycle of algebraic multigrid.
-        Amg = "amg",
-    }
+/// Preconditioners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum Preconditioner {
+    /// The best known for the method and the backend.
+    Auto,
+    /// None.
+    None,
+    /// Division by the diagonal.
+    Jacobi,
+    /// Multicolour symmetric Gauss–Seidel.
+    GaussSeidel,
+    /// Chebyshev polynomial.
+    Chebyshev,
+    /// A cycle of algebraic multigrid.
+    Amg,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -1,7 +1,6 @@
 //! `[mesh]`: a file or one generator.
 
 use super::error::Problem;
-use super::keyword::word_reader;
 use super::value::{Maybe, Rule, Sign, number, required};
 use crate::mesh::Renumbering;
 use crate::mesh::generate::{
@@ -32,9 +31,6 @@ pub enum MeshSource {
     /// A mesh made at the start of the run.
     Generate(Generator),
 }
-
-word_reader!(Element, Element::NAMES, Element::from_name);
-word_reader!(Renumbering, Renumbering::NAMES, Renumbering::from_name);
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -366,8 +362,8 @@ fn element(file: &Maybe<Element>, dimensions: usize) -> Result<Option<Element>, 
     if element.fits(dimensions) {
         return Ok(Some(element));
     }
-    let fitting = Element::ALL.into_iter().filter(|e| e.fits(dimensions)).map(Element::name);
-    let message = format!("a {dimensions}D mesh has no cells of shape `{}`", element.name());
+    let fitting = Element::ALL.into_iter().filter(|e| e.fits(dimensions)).map(Element::word);
+    let message = format!("a {dimensions}D mesh has no cells of shape `{}`", element.word());
     let valid = format!("valid values: {}", fitting.collect::<Vec<_>>().join(", "));
     Err(Problem::at(file.span(), message).note(valid))
 }

@@ -20,7 +20,6 @@ mod flow_output;
 mod heat;
 mod incompressible;
 mod initial;
-mod keyword;
 mod linear_solver;
 mod mesh;
 mod names;
@@ -56,7 +55,7 @@ pub use names::{
 pub use output::{
     Axis, FieldFormat, Line, OutputCase, OutputInterval, PatchGroup, Picture, Probe, Slice,
 };
-pub use run::{BackendChoice, CheckpointCase, Precision, RunCase};
+pub use run::{CheckpointCase, Precision, RunCase};
 pub use suite::{
     Curve, Figure, FigureAxis, FigureKind, MOST_HALVINGS, Reference, ReferenceData, SUITE_FILE,
     Suite, SuiteCase, SuiteSection,

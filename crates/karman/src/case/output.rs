@@ -5,9 +5,9 @@ use super::flow_output::{
     FlowReference, Recirculation, RecirculationFile, ReferenceFile, check_recirculations,
     check_reference,
 };
-use super::keyword::keyword;
 use super::names::Names;
 use super::value::{Maybe, Sign, number, point, refuse, required};
+use karman_macros::Keyword;
 use serde::Deserialize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -47,24 +47,22 @@ pub enum OutputInterval {
     Steps(u64),
 }
 
-keyword! {
-    /// Formats of files of fields.
-    pub enum FieldFormat {
-        /// VTK unstructured grids and a PVD list of times.
-        Vtu = "vtu",
-    }
+/// Formats of files of fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum FieldFormat {
+    /// VTK unstructured grids and a PVD list of times.
+    Vtu,
 }
 
-keyword! {
-    /// A coordinate axis.
-    pub enum Axis {
-        /// First.
-        X = "x",
-        /// Second.
-        Y = "y",
-        /// Third.
-        Z = "z",
-    }
+/// A coordinate axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum Axis {
+    /// First.
+    X,
+    /// Second.
+    Y,
+    /// Third.
+    Z,
 }
 
 /// A picture of a field.

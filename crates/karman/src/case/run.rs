@@ -1,8 +1,9 @@
 //! `[run]` and `[checkpoint]`: where and how a case is computed.
 
 use super::error::Problem;
-use super::keyword::keyword;
 use super::value::{Maybe, Sign, number, required};
+use crate::backend::BackendKind;
+use karman_macros::Keyword;
 use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
@@ -11,7 +12,7 @@ use toml::Spanned;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunCase {
     /// The backend; default `auto`.
-    pub backend: BackendChoice,
+    pub backend: BackendKind,
     /// Precision of the fields; default `f64`.
     pub precision: Precision,
     /// Threads of the CPU, 0 for all; default 0.
@@ -25,38 +26,19 @@ pub struct CheckpointCase {
     pub every: f64,
 }
 
-keyword! {
-    /// Backends.
-    pub enum BackendChoice {
-        /// CUDA where it is built in and a device is there, else the CPU.
-        Auto = "auto",
-        /// All cores.
-        Cpu = "cpu",
-        /// NVIDIA devices.
-        Cuda = "cuda",
-        /// Vulkan devices.
-        Vulkan = "vulkan",
-        /// WebGPU devices.
-        Wgpu = "wgpu",
-        /// AMD devices.
-        Hip = "hip",
-    }
-}
-
-keyword! {
-    /// Precision of the fields.
-    pub enum Precision {
-        /// 64 bits.
-        F64 = "f64",
-        /// 32 bits.
-        F32 = "f32",
-    }
+/// Precision of the fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum Precision {
+    /// 64 bits.
+    F64,
+    /// 32 bits.
+    F32,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunFile {
-    backend: Option<BackendChoice>,
+    backend: Option<BackendKind>,
     precision: Option<Precision>,
     threads: Option<usize>,
 }
@@ -70,7 +52,7 @@ pub(crate) struct CheckpointFile {
 pub(crate) fn check(file: Option<&Spanned<RunFile>>) -> RunCase {
     let keys = file.map(Spanned::get_ref);
     RunCase {
-        backend: keys.and_then(|keys| keys.backend).unwrap_or(BackendChoice::Auto),
+        backend: keys.and_then(|keys| keys.backend).unwrap_or(BackendKind::Auto),
         precision: keys.and_then(|keys| keys.precision).unwrap_or(Precision::F64),
         threads: keys.and_then(|keys| keys.threads).unwrap_or(0),
     }

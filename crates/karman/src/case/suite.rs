@@ -8,7 +8,6 @@ mod tests;
 pub use figure::{Axis as FigureAxis, Curve, Figure, FigureKind, Reference, ReferenceData};
 
 use super::error::{CaseError, Problem, Source};
-use super::keyword;
 use super::value::{Maybe, Named, Reader, Rule, Sign, required};
 use figure::FigureFile;
 use serde::Deserialize;

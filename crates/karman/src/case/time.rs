@@ -1,9 +1,9 @@
 //! `[time]`: absent for a steady heat case.
 
 use super::error::Problem;
-use super::keyword::keyword;
 use super::names::Names;
 use super::value::{Maybe, Sign, number, refuse, required};
+use karman_macros::Keyword;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -29,28 +29,26 @@ pub enum TimeMethod {
     Flow(FlowTimeMethod),
 }
 
-keyword! {
-    /// Schemes for heat conduction.
-    pub enum HeatTimeMethod {
-        /// First order, damps everything.
-        BackwardEuler = "backward_euler",
-        /// Second order, keeps high frequencies.
-        CrankNicolson = "crank_nicolson",
-        /// Second order, damps high frequencies.
-        Bdf2 = "bdf2",
-    }
+/// Schemes for heat conduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum HeatTimeMethod {
+    /// First order, damps everything.
+    BackwardEuler,
+    /// Second order, keeps high frequencies.
+    CrankNicolson,
+    /// Second order, damps high frequencies.
+    Bdf2,
 }
 
-keyword! {
-    /// Schemes for incompressible flow.
-    pub enum FlowTimeMethod {
-        /// Convection by Adams & Bashforth, viscous terms by Crank & Nicolson; second order.
-        Ab2Cn = "ab2_cn",
-        /// Backward differentiation, convection extrapolated; second order.
-        Bdf2 = "bdf2",
-        /// Runge & Kutta, three stages; third order.
-        Rk3 = "rk3",
-    }
+/// Schemes for incompressible flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum FlowTimeMethod {
+    /// Convection by Adams & Bashforth, viscous terms by Crank & Nicolson; second order.
+    Ab2Cn,
+    /// Backward differentiation, convection extrapolated; second order.
+    Bdf2,
+    /// Runge & Kutta, three stages; third order.
+    Rk3,
 }
 
 /// Length of a step.

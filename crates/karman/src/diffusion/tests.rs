@@ -5,7 +5,7 @@ use super::cell_centred::{CellScheme, discretize};
 use super::correction::CellGradient;
 use super::*;
 use crate::backend::testing::values;
-use crate::io::read_mesh;
+use crate::mesh::files::read_mesh;
 use crate::mesh::generate::Element;
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::gradient_stencil::{Frame, face_neighbours, gradient_bound, second_moment};

@@ -3,7 +3,7 @@
 //! [`Expression::evaluate_many`] is for set-up and for boundary tables, on the host: it applies one
 //! instruction to 64 points at a time and calls the standard library. [`DeviceExpression`] is for what
 //! changes during a run where the fields live (volume terms that use the time): one thread runs the
-//! whole program for its point, with the functions of [`crate::functions`], and nothing crosses the
+//! whole program for its point, with the functions of [`crate::backend::functions`], and nothing crosses the
 //! bus. On the host backend it runs the same entity function, so that a recipe has one form; a recipe
 //! that knows it is on the host may call `evaluate_many`. Nanoseconds a point on one core, optimised:
 //!
@@ -20,10 +20,10 @@
 #![allow(clippy::manual_range_contains)] // ranges have no device form
 
 use super::{Expression, MAXIMUM_STACK, Opcode};
-use crate::backend::{Backend, Buffer, Local, View};
-use crate::functions::{
+use crate::backend::functions::{
     exponential, floor, hyperbolic_tangent, integer_power, logarithm, power, sine_and_cosine,
 };
+use crate::backend::{Backend, Buffer, Local, View};
 use crate::real::Real;
 use cubecl::prelude::*;
 use karman_macros::kernel;

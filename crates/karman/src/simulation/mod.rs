@@ -83,8 +83,8 @@ impl Simulation {
     /// [`SimulationError`] says what does not fit.
     pub fn new(case: Case, options: RunOptions) -> Result<Simulation, SimulationError> {
         folder::check_writable(&case.output.directory)?;
-        let asked = options.backend.or(BackendKind::from_name(case.run.backend.word()));
-        let backend = Backend::new(asked.unwrap_or_default(), case.run.threads)?;
+        let kind = options.backend.unwrap_or(case.run.backend);
+        let backend = Backend::new(kind, case.run.threads)?;
         let mut phases = NamedList::new();
         let mesh = timed(&mut phases, "mesh", || {
             backend.install(|| crate::mesh_source::mesh(&case.mesh))

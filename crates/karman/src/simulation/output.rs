@@ -4,11 +4,11 @@ use super::equation::{Advance, Location, Monitored, Written};
 use super::outcome::Outcome;
 use super::{Simulation, SimulationError};
 use crate::case::{Axis, Case, OutputInterval};
-use crate::io::FieldValues;
 use crate::io::csv::{HistoryWriter, LineSamples, Row, write_line};
 use crate::io::picture::{self, PictureField, PictureOf, Slice};
-use crate::io::pvd::{self, PvdEntry};
-use crate::io::vtu::{self, VtuData};
+use crate::mesh::files::FieldValues;
+use crate::mesh::files::pvd::{self, PvdEntry};
+use crate::mesh::files::vtu::{self, VtuData};
 use crate::mesh::{Mesh, RawMesh};
 use crate::monitor::{error_norms, field_summary, line_points};
 use crate::summary::{MemorySummary, MeshSummary, Summary, ThroughputSummary, peak_host_bytes};
@@ -287,7 +287,7 @@ impl Output {
         let mut summary = Summary {
             case: simulation.case.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            backend: simulation.backend.kind().name().to_owned(),
+            backend: simulation.backend.kind().word().to_owned(),
             device: simulation.backend.device_name(),
             precision: simulation.case.run.precision.word().to_owned(),
             threads: simulation.backend.threads(),

@@ -3,6 +3,7 @@
 use super::super::{Case, amg, boundary, exact, expected, file, flow_output, heat, incompressible};
 use super::super::{initial, linear_solver, mesh, output, run, templates, time, value};
 use super::*;
+use crate::backend::BackendKind;
 use crate::mesh::Renumbering;
 use crate::mesh::generate::Element;
 use serde::Deserialize;
@@ -133,8 +134,8 @@ fn every_key_that_is_documented_is_read() {
 #[test]
 fn listed_words_are_the_words_read() {
     let words: [(&str, &str, &[&str]); 15] = [
-        ("mesh", "renumber", Renumbering::NAMES),
-        ("mesh.generate.box", "element", Element::NAMES),
+        ("mesh", "renumber", Renumbering::WORDS),
+        ("mesh.generate.box", "element", Element::WORDS),
         ("heat", "discretization", heat::Discretization::WORDS),
         ("incompressible", "scheme", incompressible::FlowScheme::WORDS),
         ("incompressible", "convection", incompressible::ConvectionScheme::WORDS),
@@ -146,7 +147,7 @@ fn listed_words_are_the_words_read() {
         ("linear_solver.amg", "cycle", amg::Cycle::WORDS),
         ("linear_solver.amg", "hierarchy_precision", amg::HierarchyPrecision::WORDS),
         ("output.picture.slice", "axis", output::Axis::WORDS),
-        ("run", "backend", run::BackendChoice::WORDS),
+        ("run", "backend", BackendKind::WORDS),
         ("run", "precision", run::Precision::WORDS),
     ];
     let kind_of = |path: &str, name: &str| {

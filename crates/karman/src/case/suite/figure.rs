@@ -2,8 +2,8 @@
 
 use super::super::error::Problem;
 use super::super::value::{Maybe, Reader, Rule, ScalarFile, Sign, Value, required};
-use super::keyword::keyword;
 use crate::io::columns::Columns;
+use karman_macros::Keyword;
 use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
@@ -29,18 +29,17 @@ pub struct Figure {
     pub reference: Option<Reference>,
 }
 
-keyword! {
-    /// What the curves of a figure are.
-    pub enum FigureKind {
-        /// Columns of `line_NAME.csv`.
-        Line = "line",
-        /// Columns of `history.csv`.
-        History = "history",
-        /// Entries of `summary.json`, a point a case.
-        Cases = "cases",
-        /// Entries of `summary.json` over the spacing, a point a mesh.
-        Meshes = "meshes",
-    }
+/// What the curves of a figure are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum FigureKind {
+    /// Columns of `line_NAME.csv`.
+    Line,
+    /// Columns of `history.csv`.
+    History,
+    /// Entries of `summary.json`, a point a case.
+    Cases,
+    /// Entries of `summary.json` over the spacing, a point a mesh.
+    Meshes,
 }
 
 /// An axis.

@@ -1,6 +1,7 @@
 //! Case files that are in order, and what they become.
 
 use super::*;
+use crate::backend::BackendKind;
 use crate::mesh::generate::{Element, Generator};
 
 #[test]
@@ -29,7 +30,7 @@ fn defaults_of_a_small_case() {
     assert_eq!(case.output.fields, ["temperature"]);
     assert_eq!(case.output.every, OutputInterval::End);
     assert_eq!(case.output.probes[0].at, [0.5, 0.05, 0.0]);
-    assert_eq!(case.run.backend, BackendChoice::Auto);
+    assert_eq!(case.run.backend, BackendKind::Auto);
     assert!(case.checkpoint.is_none() && case.warnings.is_empty());
 }
 
@@ -217,8 +218,8 @@ fn words_and_choices_correspond() {
     for word in SolverMethod::WORDS {
         assert_eq!(SolverMethod::from_word(word).map(SolverMethod::word), Some(*word));
     }
-    assert_eq!(BackendChoice::from_word("gpu"), None);
-    assert_eq!(BackendChoice::WORDS.len(), 6);
+    assert_eq!(BackendKind::from_word("gpu"), None);
+    assert_eq!(BackendKind::WORDS.len(), 6);
 }
 
 /// The whole contract for heat in one file.

@@ -2,10 +2,10 @@
 //! its generated twin.
 
 use super::*;
-use crate::io::parse_mesh;
-use crate::io::test_meshes::shared_mesh;
 use crate::mesh::RawMesh;
+use crate::mesh::files::parse_mesh;
 use crate::mesh::generate::SphereInBoxParams;
+use crate::mesh::testing::shared_mesh;
 use std::f64::consts::PI;
 
 /// A sphere of radius ½ about the origin in [−5, 10] × [−5, 5]²: the real mesh, where it is at

@@ -5,18 +5,14 @@ use super::periodic::closed_box;
 use super::*;
 use crate::diffusion::{Condition, Functionals};
 use crate::mesh::geometry::{cross, dot, norm};
-use std::path::Path;
+use crate::mesh::testing;
 
 const SCHEMES: [Arrangement; 3] =
     [Arrangement::Collocated, Arrangement::Staggered, Arrangement::Exact];
 
 /// A mesh of Gmsh.
 fn gmsh(name: &str) -> (Mesh, Geometry) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/meshes/{name}.msh"));
-    let raw = crate::io::read_mesh(&path).unwrap();
-    let mesh = Mesh::new(raw, &MeshOptions::default()).unwrap();
-    let geometry = Geometry::new(&mesh).unwrap();
-    (mesh, geometry)
+    testing::built(testing::gmsh(name))
 }
 
 fn scheme(arrangement: Arrangement) -> Numerics {

@@ -47,7 +47,7 @@ pub(super) fn sample(element: Element, dimension: usize, n: usize, jitter: f64) 
     let mesh = Mesh::new(params.generate().unwrap(), &MeshOptions::default()).unwrap();
     let geometry = Geometry::new(&mesh).unwrap();
     let edges = EdgeTopology::new(&mesh);
-    let name = format!("{} in {dimension}D, {n} blocks, jitter {jitter}", element.name());
+    let name = format!("{} in {dimension}D, {n} blocks, jitter {jitter}", element.word());
     Sample { name, mesh, geometry, edges }
 }
 

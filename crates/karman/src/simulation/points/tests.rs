@@ -1,14 +1,13 @@
 //! Lines and probes that end on walls of meshes that Gmsh made.
 
 use crate::case::Case;
+use crate::mesh::testing::gmsh_folder;
 use crate::simulation::{OutcomeKind, RunOptions, Simulation};
-use std::path::Path;
 
 /// The columns of a line of a case by name, and the values of its probes.
 fn sampled(text: &str) -> (Vec<(String, Vec<f64>)>, serde_json::Value) {
-    let meshes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/meshes");
     let folder = tempfile::tempdir().unwrap();
-    let text = text.replace("MESHES", &meshes.display().to_string());
+    let text = text.replace("MESHES", &gmsh_folder().display().to_string());
     let case = Case::parse(&text, folder.path(), "case.toml").unwrap();
     let mut simulation = Simulation::new(case, RunOptions::default()).unwrap();
     let outcome = simulation.run(&mut |_| ()).unwrap();

@@ -7,6 +7,7 @@ mod refusals;
 mod warnings;
 
 use super::*;
+use crate::mesh::testing::gmsh_file;
 
 /// A case made of a text in a folder, set up.
 fn new(text: &str, folder: &Path) -> Result<Simulation, SimulationError> {
@@ -32,8 +33,7 @@ fn number(summary: &serde_json::Value, path: &str) -> f64 {
     value.unwrap_or_else(|| panic!("{path}: {summary}"))
 }
 
-/// A mesh of `tests/meshes`, made by Gmsh, as a section of a case.
+/// A mesh made by Gmsh as a section of a case.
 fn gmsh(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/meshes");
-    format!("[mesh]\nfile = {:?}\n", folder.join(format!("{name}.msh")))
+    format!("[mesh]\nfile = {:?}\n", gmsh_file(name))
 }

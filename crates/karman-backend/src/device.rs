@@ -1,0 +1,310 @@
+//! Choice and properties of a device. The only file that names CubeCL's runtimes.
+
+#![allow(unsafe_code)]
+
+use super::THREADS_PER_BLOCK;
+use cubecl::prelude::*;
+use karman_macros::Keyword;
+use thiserror::Error;
+
+/// A failure of the backend.
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum BackendError {
+    /// The kind was not compiled in.
+    #[error("this karman was built without the `{kind}` backend; {hint}")]
+    NotBuilt {
+        /// Name of the kind.
+        kind: &'static str,
+        /// How to get it.
+        hint: String,
+    },
+    /// The machine has no such device.
+    #[error("no device for the backend `{kind}`: {reason}")]
+    NoDevice {
+        /// Name of the kind.
+        kind: &'static str,
+        /// What was looked for.
+        reason: String,
+    },
+    /// A kernel or a copy failed.
+    #[error("the device failed: {0}")]
+    Device(String),
+    /// No threads.
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads {
+        /// Threads asked for (0: all).
+        threads: usize,
+        /// The system's answer.
+        reason: String,
+    },
+    /// The device lacks double precision, which reductions use.
+    #[error("the device `{name}` has no double precision, which karman's reductions need")]
+    NoDouble {
+        /// The device.
+        name: String,
+    },
+}
+
+/// A kind of backend, as `[run] backend` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Keyword)]
+pub enum BackendKind {
+    /// CUDA where it is built in and a device is present, else the host.
+    #[default]
+    Auto,
+    /// The host's threads.
+    Cpu,
+    /// NVIDIA, through NVRTC.
+    Cuda,
+    /// SPIR-V on AMD, Intel or NVIDIA.
+    Vulkan,
+    /// WGSL: for tests without a GPU.
+    Wgpu,
+    /// AMD.
+    Hip,
+}
+
+impl BackendKind {
+    pub(super) fn resolve(self) -> BackendKind {
+        match self {
+            BackendKind::Auto if !devices_of(BackendKind::Cuda).is_empty() => BackendKind::Cuda,
+            BackendKind::Auto => BackendKind::Cpu,
+            other => other,
+        }
+    }
+
+    const fn is_built(self) -> bool {
+        match self {
+            BackendKind::Auto | BackendKind::Cpu => true,
+            BackendKind::Cuda => cfg!(feature = "cuda"),
+            BackendKind::Vulkan => cfg!(feature = "vulkan"),
+            BackendKind::Wgpu => cfg!(feature = "wgpu"),
+            BackendKind::Hip => cfg!(feature = "hip"),
+        }
+    }
+}
+
+/// One line of `karman devices`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct DeviceDescription {
+    /// The kind that opens it.
+    pub backend: &'static str,
+    /// Name.
+    pub name: String,
+}
+
+/// The host by its threads.
+pub(super) fn host_threads(count: usize) -> String {
+    if count == 1 { "1 host thread".to_owned() } else { format!("{count} host threads") }
+}
+
+/// Every device this build can open on this machine, the host first.
+pub fn available_devices() -> Vec<DeviceDescription> {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let mut list = vec![DeviceDescription { backend: "cpu", name: host_threads(threads) }];
+    for kind in BackendKind::ALL.into_iter().skip(2) {
+        for device in devices_of(kind) {
+            let name = Device::from_cubecl(kind, &device).name;
+            list.push(DeviceDescription { backend: kind.word(), name });
+        }
+    }
+    list
+}
+
+/// Devices looked for on one machine.
+#[cfg(any(feature = "cuda", feature = "hip"))]
+const MOST_DEVICES: usize = 16;
+
+fn devices_of(kind: BackendKind) -> Vec<cubecl::Device> {
+    #[cfg(feature = "cuda")]
+    keep_compiled_kernels();
+    match kind {
+        #[cfg(feature = "cuda")]
+        BackendKind::Cuda => {
+            (0..MOST_DEVICES).map_while(|i| cubecl::Device::cuda(i).ok()).collect()
+        }
+        #[cfg(feature = "hip")]
+        BackendKind::Hip => (0..MOST_DEVICES).map_while(|i| cubecl::Device::rocm(i).ok()).collect(),
+        #[cfg(any(feature = "wgpu", feature = "vulkan"))]
+        BackendKind::Wgpu | BackendKind::Vulkan => wgpu_devices(kind),
+        _ => vec![],
+    }
+}
+
+/// Has kernels kept in the user's cache directory, so that a process compiles only what none before it
+/// has, unless the program has configured CubeCL already.
+#[cfg(feature = "cuda")]
+fn keep_compiled_kernels() {
+    use cubecl_environment::{config::RuntimeConfig, persistence::CacheConfig};
+    let mut config = cubecl::config::CubeClRuntimeConfig::default();
+    config.compilation.cache = true;
+    let directory = CacheConfig::Global.root().with_file_name("karman");
+    config.environment.path = CacheConfig::Directory(directory);
+    cubecl::config::CubeClRuntimeConfig::try_set(config);
+}
+
+/// WGSL by default; the `vulkan` feature compiles SPIR-V instead, on the same adapters. An adapter
+/// is looked for among real devices first and software ones last.
+#[cfg(any(feature = "wgpu", feature = "vulkan"))]
+fn wgpu_devices(kind: BackendKind) -> Vec<cubecl::Device> {
+    use cubecl::wgpu::WgpuDeviceKind as Kind;
+    if !kind.is_built() {
+        return vec![];
+    }
+    let open = |k: Kind| match kind {
+        BackendKind::Vulkan => cubecl::Device::vulkan(k),
+        _ => cubecl::Device::wgpu(k),
+    };
+    [Kind::DiscreteGpu(0), Kind::IntegratedGpu(0), Kind::VirtualGpu(0), Kind::Cpu]
+        .into_iter()
+        .find_map(|k| open(k).ok())
+        .into_iter()
+        .collect()
+}
+
+/// Numbers streams, which is all that backends of one process share.
+static STREAMS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+
+/// One device: its client and the properties launches need.
+pub struct Device {
+    client: Client,
+    name: String,
+    planes: bool,
+    graphs: bool,
+    reduction_block_limit: usize,
+    few_entities: usize,
+    shared_bytes: usize,
+    largest_block: usize,
+}
+
+impl Device {
+    pub(super) fn open(kind: BackendKind) -> Result<Device, BackendError> {
+        if !kind.is_built() {
+            let hint = format!("build it with `--features {}`", kind.word());
+            return Err(BackendError::NotBuilt { kind: kind.word(), hint });
+        }
+        let Some(found) = devices_of(kind).into_iter().next() else {
+            let reason = "`karman devices` lists what there is".to_owned();
+            return Err(BackendError::NoDevice { kind: kind.word(), reason });
+        };
+        let device = Device::from_cubecl(kind, &found);
+        let double = f64::elem_type_native();
+        let usage = device.client.properties().type_usage(double);
+        if !usage.contains(cubecl::features::TypeUsage::Arithmetic) {
+            return Err(BackendError::NoDouble { name: device.name });
+        }
+        Ok(device)
+    }
+
+    fn from_cubecl(kind: BackendKind, device: &cubecl::Device) -> Device {
+        let mut client = device.client();
+        // One stream for all host threads that use this backend, so that work runs in the order it
+        // was submitted in and a graph replays where it was recorded; another for each backend, so
+        // that they do not meet in a recording.
+        let value = STREAMS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        // SAFETY: buffers stay on the backend that made them, hence on its stream.
+        unsafe { client.set_stream(cubecl_environment::stream::StreamId { value }) };
+        let hardware = client.properties().hardware.clone();
+        // Full planes of 32 threads are what the plane path of a reduction assumes.
+        let planes = matches!(kind, BackendKind::Cuda | BackendKind::Hip)
+            && hardware.plane_size_min == hardware.plane_size_max
+            && hardware.plane_size_min >= 32;
+        let graphs = matches!(kind, BackendKind::Cuda | BackendKind::Hip);
+        let processors = hardware.num_streaming_multiprocessors.unwrap_or(8) as usize;
+        // CubeCL names a CUDA device after its kind.
+        let name = match client.name() {
+            own if own == kind.word() => own.to_owned(),
+            own => format!("{own} ({})", kind.word()),
+        };
+        Device {
+            client,
+            name,
+            planes,
+            graphs,
+            reduction_block_limit: processors * 8,
+            few_entities: processors * 1024,
+            shared_bytes: hardware.max_shared_memory_size,
+            largest_block: hardware.max_units_per_cube as usize,
+        }
+    }
+
+    /// Name for summaries.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The client, for generated launches.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Whether launches can be captured and replayed as a graph.
+    pub fn has_graphs(&self) -> bool {
+        self.graphs
+    }
+
+    /// Whether the threads of a plane can exchange values.
+    pub fn has_planes(&self) -> bool {
+        self.planes
+    }
+
+    /// Blocks of a kernel with reductions: a function of the entity count and the device alone, so
+    /// that the order of summation is fixed.
+    pub fn reduction_blocks(&self, entities: usize) -> usize {
+        entities.div_ceil(THREADS_PER_BLOCK).clamp(1, self.reduction_block_limit)
+    }
+
+    /// Entities below this number leave a device waiting for the chain of loads of each thread.
+    pub(super) fn few_entities(&self) -> usize {
+        self.few_entities
+    }
+
+    /// Memory that the threads of a block may share.
+    pub(super) fn shared_bytes(&self) -> usize {
+        self.shared_bytes
+    }
+
+    /// The most threads of one block.
+    pub(super) fn largest_block(&self) -> usize {
+        self.largest_block
+    }
+
+    /// At least `count` blocks of so many threads.
+    pub(super) fn blocks_of(&self, count: usize, threads: usize) -> CubeCount {
+        let size = CubeDim::new_1d(threads as u32);
+        cubecl::calculate_cube_count_elemwise(&self.client, count * threads, size)
+    }
+
+    /// Blocks of a kernel over `entities`, of which each thread takes `per_thread`.
+    pub fn entity_blocks(&self, entities: usize, per_thread: usize) -> CubeCount {
+        cubecl::calculate_cube_count_elemwise(
+            &self.client,
+            entities.div_ceil(per_thread),
+            block_size(),
+        )
+    }
+
+    pub(super) fn synchronize(&self) -> Result<(), BackendError> {
+        cubecl::future::block_on(self.client.sync())
+            .map_err(|e| BackendError::Device(format!("{e}")))
+    }
+
+    pub(super) fn bytes_reserved(&self) -> u64 {
+        let report = self.client.memory_report(cubecl::MemoryScope::Device);
+        report.usage().bytes_reserved
+    }
+}
+
+/// The shape of every block.
+pub fn block_size() -> CubeDim {
+    CubeDim::new_1d(THREADS_PER_BLOCK as u32)
+}
+
+/// A grid of one block.
+pub fn one_block() -> CubeCount {
+    CubeCount::Static(1, 1, 1)
+}
+
+/// A grid of `count` blocks.
+pub fn blocks(count: usize) -> CubeCount {
+    CubeCount::Static(count as u32, 1, 1)
+}

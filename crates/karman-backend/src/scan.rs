@@ -1,0 +1,171 @@
+//! Prefix sums and compaction of integers: how a device makes CSR offsets and index lists without
+//! asking the host. Integers only, so the result does not depend on the order of summation.
+//!
+//! These kernels share memory within a block, which an entity function cannot, so the prefix sum has
+//! a host body of its own (one pass); the compaction is an ordinary pair.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(unsafe_code)]
+#![allow(clippy::disallowed_methods)] // `Array` in a kernel that never runs on the host
+
+use super::block::sum_before;
+use super::{Backend, BackendError, Buffer, Segment, THREADS_PER_BLOCK, View};
+use cubecl::prelude::*;
+use karman_macros::kernel;
+
+/// Items each thread of the scan adds up by itself.
+const ITEMS: usize = 4;
+/// Items of one block.
+const TILE: usize = THREADS_PER_BLOCK * ITEMS;
+
+/// offsets_i = Σ_{j<i} counts_j for i = 0 … n, so that `offsets` has n + 1 elements and the last is
+/// the total. Traffic 4 + 4 bytes an item at least; a device reads `counts` once more for the block
+/// totals.
+///
+/// The total must stay below 2³².
+pub fn exclusive_scan(backend: &Backend, counts: &Buffer<u32>, offsets: &mut Buffer<u32>) {
+    assert_eq!(offsets.len(), counts.len() + 1, "a scan of n items has n + 1 offsets");
+    match backend.device() {
+        None => {
+            let (counts, offsets) = (counts.view(), offsets.writer());
+            let mut total = 0;
+            for i in 0..counts.len() {
+                offsets.set(i, total);
+                total += counts[i];
+            }
+            offsets.set(counts.len(), total);
+        }
+        Some(_) => scan_on_device(backend, counts, counts.len() + 1, offsets),
+    }
+}
+
+/// Exclusive sums of the first `n` of `counts`, taken as 0 beyond its end.
+fn scan_on_device(backend: &Backend, counts: &Buffer<u32>, n: usize, sums: &mut Buffer<u32>) {
+    let Some(device) = backend.device() else { return };
+    let tiles = n.div_ceil(TILE);
+    let totals = backend.scratch::<u32>(tiles);
+    // SAFETY: every index is tested against the lengths passed.
+    unsafe {
+        scan_tiles::launch_unchecked(
+            device.client(),
+            super::blocks(tiles),
+            super::block_size(),
+            counts.arg(),
+            sums.arg(),
+            totals.arg(),
+            counts.len(),
+            n,
+        );
+    }
+    if tiles > 1 {
+        let mut before = backend.scratch::<u32>(tiles);
+        scan_on_device(backend, &totals, tiles, &mut before);
+        add_tile_offset(backend, n, &before, sums);
+    }
+}
+
+#[cube(launch_unchecked)]
+fn scan_tiles(counts: &[u32], sums: &mut [u32], totals: &mut [u32], n_counts: usize, n: usize) {
+    let mut shared = Shared::<[u32]>::new_slice(THREADS_PER_BLOCK);
+    let thread = UNIT_POS as usize;
+    let first = CUBE_POS * TILE + thread * ITEMS;
+    let mut own = Array::<u32>::new(ITEMS);
+    let mut total = 0u32;
+    #[unroll]
+    for k in 0..ITEMS {
+        own[k] = total;
+        if first + k < n_counts {
+            total += counts[first + k];
+        }
+    }
+    let before = sum_before(&mut shared, total, THREADS_PER_BLOCK);
+    #[unroll]
+    for k in 0..ITEMS {
+        if first + k < n {
+            sums[first + k] = before + own[k];
+        }
+    }
+    if thread == THREADS_PER_BLOCK - 1 {
+        totals[CUBE_POS] = shared[thread];
+    }
+}
+
+/// Adds what the tiles before an item sum to. Traffic 8 bytes an item.
+#[kernel(add_tile_offset, update(sums))]
+pub fn with_tile_offset(i: usize, before: &View<u32>, sums: u32) -> u32 {
+    sums + before[i / comptime!(TILE)]
+}
+
+/// Puts the index of each item whose flag is 1 at the place the scan of the flags gives it. Traffic
+/// 8 bytes an item and 4 a kept one.
+#[kernel(place_flagged)]
+pub fn place_if_flagged(i: usize, flags: &View<u32>, places: &View<u32>, list: &mut Segment<u32>) {
+    if flags[i] == 1 {
+        list[places[i] as usize] = i as u32;
+    }
+}
+
+/// The indices whose flag is 1 (the others are 0), in ascending order.
+///
+/// # Errors
+/// [`BackendError::Device`] where the device failed.
+pub fn compact(backend: &Backend, flags: &Buffer<u32>) -> Result<Buffer<u32>, BackendError> {
+    let (places, kept) = offsets_of(backend, flags)?;
+    let mut list = backend.scratch(kept);
+    place_flagged(backend, flags.len(), flags, &places, &mut list);
+    Ok(list)
+}
+
+/// offsets_i = Σ_{j<i} counts_j for i = 0 … n, and the last of them, which the host reads.
+///
+/// # Errors
+/// [`BackendError::Device`] where the device failed.
+pub fn offsets_of(
+    backend: &Backend,
+    counts: &Buffer<u32>,
+) -> Result<(Buffer<u32>, usize), BackendError> {
+    let ([offsets], [total]) = offsets_of_each(backend, [counts])?;
+    Ok((offsets, total))
+}
+
+/// [`offsets_of`] several lists; the host waits once.
+///
+/// # Errors
+/// As there.
+pub fn offsets_of_each<const N: usize>(
+    backend: &Backend,
+    counts: [&Buffer<u32>; N],
+) -> Result<([Buffer<u32>; N], [usize; N]), BackendError> {
+    let offsets = counts.map(|counts| {
+        let mut offsets = backend.scratch(counts.len() + 1);
+        exclusive_scan(backend, counts, &mut offsets);
+        offsets
+    });
+    let totals = backend.read_last(offsets.each_ref())?;
+    Ok((offsets, totals.map(|total| total as usize)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{SIZES, everywhere};
+
+    #[test]
+    fn scans_and_compactions_equal_the_plain_loop() {
+        for n in SIZES.into_iter().chain([1023, 1024, 1025]) {
+            let counts: Vec<u32> = (0..n as u32).map(|i| (i * 7919 % 13) * (i % 3)).collect();
+            let flags: Vec<u32> = counts.iter().map(|c| u32::from(*c > 4)).collect();
+            let mut want = vec![0];
+            for c in &counts {
+                want.push(want[want.len() - 1] + c);
+            }
+            let kept: Vec<u32> = (0..n as u32).filter(|i| flags[*i as usize] == 1).collect();
+            for backend in everywhere() {
+                let mut offsets = backend.zeros(n + 1);
+                exclusive_scan(&backend, &backend.upload_slice(&counts), &mut offsets);
+                assert_eq!(backend.read(&offsets).unwrap(), want, "{backend:?} n = {n}");
+                let list = compact(&backend, &backend.upload_slice(&flags)).unwrap();
+                assert_eq!(backend.read(&list).unwrap(), kept, "{backend:?} n = {n}");
+            }
+        }
+    }
+}

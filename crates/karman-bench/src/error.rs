@@ -1,0 +1,66 @@
+//! Why a benchmark could not be run.
+
+use karman::backend::BackendError;
+use karman::diffusion::DiffusionError;
+use karman::incompressible::IncompressibleError;
+use karman::linear::LinearError;
+use karman::mesh::MeshError;
+use karman::mesh::files::MeshFileError;
+use karman::mesh::generate::GenerateError;
+
+/// Why a benchmark could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The device failed.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+    /// A mesh of that size cannot be generated.
+    #[error("a mesh of about {cells} cells: {reason}")]
+    Generate {
+        /// Cells asked for.
+        cells: usize,
+        /// Why not.
+        reason: GenerateError,
+    },
+    /// The generated mesh was refused.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// The generated mesh could not be written or read back, or the system not written.
+    #[error(transparent)]
+    File(#[from] MeshFileError),
+    /// The heat problem could not be discretised.
+    #[error(transparent)]
+    Diffusion(#[from] DiffusionError),
+    /// A flow could not be set up or advanced.
+    #[error(transparent)]
+    Flow(#[from] IncompressibleError),
+    /// A matrix does not fit, or the device failed in a solver.
+    #[error(transparent)]
+    Linear(#[from] LinearError),
+    /// A parameter of a plan is out of range.
+    #[error("{name} = {value}: {rule}")]
+    Plan {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it should be.
+        rule: &'static str,
+    },
+    /// A flow is not finite any more.
+    #[error("the flow `{case}` is lost in step {step}")]
+    Lost {
+        /// The flow.
+        case: &'static str,
+        /// Steps taken.
+        step: usize,
+    },
+    /// Conjugate gradients did not reach their tolerance.
+    #[error("conjugate gradients on {cells} cells: {outcome}")]
+    NotConverged {
+        /// Cells.
+        cells: usize,
+        /// What became of the solve.
+        outcome: String,
+    },
+}

@@ -1,0 +1,97 @@
+//! The inverse of the coarsest matrix, dense.
+
+use crate::CsrMatrix;
+
+/// Pivots below this share of the diagonal's terms belong to a vector the matrix maps to zero.
+pub(super) const SINGULAR: f64 = 1e-10;
+
+/// A⁻¹ by rows, by Gauss–Jordan elimination along the diagonal. An unknown whose pivot vanishes
+/// against `scale` is left at zero: one for each component without a boundary, where that gives a
+/// solution of every consistent system. `scale`: `[n]`, the result `[n × n]`.
+pub(super) fn dense_inverse(a: &CsrMatrix<f64>, scale: &[f64]) -> Vec<f64> {
+    let n = a.rows();
+    let mut m = vec![0.0; n * n];
+    for row in 0..n {
+        for (column, value) in a.row(row) {
+            m[row * n + column] = value;
+        }
+    }
+    let mut pivot_row = vec![0.0; n];
+    let mut left_out = vec![];
+    for k in 0..n {
+        let pivot = m[k * n + k];
+        if pivot.is_nan() || pivot.abs() <= SINGULAR * scale[k].abs() {
+            left_out.push(k);
+            continue;
+        }
+        pivot_row.copy_from_slice(&m[k * n..(k + 1) * n]);
+        pivot_row.iter_mut().for_each(|value| *value /= pivot);
+        pivot_row[k] = 1.0 / pivot;
+        for (i, row) in m.chunks_exact_mut(n).enumerate() {
+            let factor = row[k];
+            if i == k || factor == 0.0 {
+                continue;
+            }
+            row[k] = 0.0;
+            for (value, of_pivot) in row.iter_mut().zip(&pivot_row) {
+                *value -= factor * of_pivot;
+            }
+        }
+        m[k * n..(k + 1) * n].copy_from_slice(&pivot_row);
+    }
+    for k in left_out {
+        m[k * n..(k + 1) * n].fill(0.0);
+        (0..n).for_each(|i| m[i * n + k] = 0.0);
+    }
+    m
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{neumann_2d, scattered, scattered_symmetric};
+    use karman_backend::testing::values;
+
+    fn times(m: &[f64], x: &[f64]) -> Vec<f64> {
+        m.chunks_exact(x.len()).map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum()).collect()
+    }
+
+    #[test]
+    fn the_inverse_undoes_the_matrix() {
+        for n in [1, 2, 60] {
+            for a in [scattered(n), scattered_symmetric(n)] {
+                let x = values(n, 6);
+                let inverse = dense_inverse(&a, &a.diagonal());
+                for (got, want) in times(&inverse, &a.times(&x)).iter().zip(&x) {
+                    assert!((got - want).abs() < 1e-12, "{got} {want}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn consistent_singular_systems_are_solved() {
+        // Two insulated grids of 30 cells each.
+        let one = neumann_2d(6);
+        let n = one.rows();
+        let mut entries = vec![];
+        for r in 0..n {
+            for (c, v) in one.row(r) {
+                let (r, c, n) = (r as u32, c as u32, n as u32);
+                entries.extend([(r, c, v), (n + r, n + c, v)]);
+            }
+        }
+        let a = CsrMatrix::from_entries(2 * n, 2 * n, entries).unwrap();
+        let b = a.times(&values(2 * n, 7));
+        let inverse = dense_inverse(&a, &a.diagonal());
+        let x = times(&inverse, &b);
+        for (got, want) in a.times(&x).iter().zip(&b) {
+            assert!((got - want).abs() < 1e-12, "{got} {want}");
+        }
+        for i in 0..2 * n {
+            for j in 0..i {
+                assert!((inverse[i * 2 * n + j] - inverse[j * 2 * n + i]).abs() < 1e-12);
+            }
+        }
+    }
+}

@@ -1,0 +1,448 @@
+//! Levels where cycles run, and the cycles: sequences of dispatch functions, the same on the host and
+//! on a device, which may be captured in a graph.
+
+use super::coarse::dense_inverse;
+use super::device::{
+    DeviceHierarchy, DeviceLevel, Interpolation, dense_inverse as inverse_by_kernels, groups_of,
+    sliced, stencil,
+};
+use super::hierarchy::{Hierarchy, HostLevel};
+use super::krylov_cycle::KrylovStep;
+use super::params::{AmgParams, Cycle, Smoother};
+use super::report::LevelReport;
+use super::smoothing::{
+    Polynomial, Stencil, begin_by_colour, begin_cycle, end_by_colour, end_cycle, jacobi,
+    jacobi_dots, multiply_dense, residual, sweep,
+};
+use super::transfer::Transfer;
+use crate::cg::subtract_and_sweep;
+use crate::{Colouring, CsrMatrix, HalfStep, LinearError, Matrix};
+use karman_backend::real::Real;
+use karman_backend::{Backend, Buffer, blas};
+
+/// One level.
+struct Level<S> {
+    matrix: Stencil<S>,
+    /// What residuals are multiplied by in a sweep.
+    weights: Buffer<S>,
+    /// To and from the next level; none on the coarsest.
+    transfer: Option<Transfer<S>>,
+    /// The dense inverse; on a coarsest level that is small enough.
+    inverse: Option<Buffer<S>>,
+    /// Where colours begin.
+    colours: Vec<usize>,
+    x: Buffer<S>,
+    b: Buffer<S>,
+    /// The next x, and the residual.
+    other: Buffer<S>,
+    polynomial: Option<Polynomial<S>>,
+    krylov: Option<KrylovStep<S>>,
+}
+
+/// All levels, with what the cycle needs of the parameters.
+pub(super) struct Levels<S> {
+    backend: Backend,
+    levels: Vec<Level<S>>,
+    /// The old place of each unknown of the finest level renumbered by colour, and the way back.
+    renumbering: Option<[Buffer<u32>; 2]>,
+    smoother: Smoother,
+    sweeps: [usize; 2],
+    cycle: Cycle,
+}
+
+impl<S: Real> Levels<S> {
+    fn empty(backend: &Backend, params: &AmgParams) -> Self {
+        Levels {
+            backend: backend.clone(),
+            levels: vec![],
+            renumbering: None,
+            smoother: params.smoother,
+            sweeps: params.sweeps,
+            cycle: params.cycle,
+        }
+    }
+
+    /// What cycles need of a hierarchy that kernels made for `matrix`.
+    pub(super) fn of_device<T: Real>(
+        matrix: &Matrix<T>,
+        hierarchy: &DeviceHierarchy,
+        params: &AmgParams,
+    ) -> Result<Self, LinearError> {
+        let backend = matrix.backend();
+        let mut all = Levels::empty(backend, params);
+        for (depth, level) in hierarchy.levels.iter().enumerate() {
+            let level = match &level.matrix {
+                None => Level::of_device(backend, matrix, level, depth, params)?,
+                Some(matrix) => Level::of_device(backend, matrix, level, depth, params)?,
+            };
+            all.levels.push(level);
+        }
+        Ok(all)
+    }
+
+    /// Copies a hierarchy to `backend`.
+    pub(super) fn new(
+        backend: &Backend,
+        hierarchy: &Hierarchy,
+        params: &AmgParams,
+    ) -> Result<Self, LinearError> {
+        let mut all = Levels::empty(backend, params);
+        let by_colour = params.smoother == Smoother::GaussSeidel;
+        let colourings: Vec<Option<Colouring>> = hierarchy
+            .levels
+            .iter()
+            .map(|level| by_colour.then(|| Colouring::of(&level.matrix)))
+            .collect();
+        if let Some(Some(finest)) = colourings.first() {
+            let back = inverse_of(&finest.rows);
+            all.renumbering = Some([backend.upload_slice(&finest.rows), backend.upload(back)]);
+        }
+        for (depth, host) in hierarchy.levels.iter().enumerate() {
+            let colourings =
+                [colourings[depth].as_ref(), colourings.get(depth + 1).and_then(Option::as_ref)];
+            let level = Level::new(backend, host, depth, colourings, params)?;
+            all.levels.push(level);
+        }
+        Ok(all)
+    }
+
+    /// Adds what is known here to the report of each level.
+    pub(super) fn complete(&self, report: &mut [LevelReport]) {
+        for (level, report) in self.levels.iter().zip(report) {
+            report.bytes = level.bytes();
+            let colours = level.colours.len().saturating_sub(1);
+            report.colours = (colours > 0).then_some(colours);
+        }
+    }
+
+    /// Whether the coarsest level is solved by an inverse.
+    pub(super) fn is_coarsest_direct(&self) -> bool {
+        self.levels.last().is_some_and(|level| level.inverse.is_some())
+    }
+
+    /// How often a cycle visits each level.
+    pub(super) fn visits(&self) -> Vec<usize> {
+        let last = self.levels.len().saturating_sub(1);
+        let at = |depth: usize| match self.cycle {
+            Cycle::V => 1,
+            // The coarsest level is solved once for each visit of the one above.
+            Cycle::W | Cycle::K => 1 << depth.min(last.saturating_sub(1)).min(30),
+            Cycle::F => depth.min(last.saturating_sub(1)) + 1,
+        };
+        (0..=last).map(at).collect()
+    }
+
+    /// Updates of unknowns by one cycle over the unknowns of the finest level.
+    pub(super) fn work_units(&self) -> f64 {
+        let degree = if let Smoother::Chebyshev { degree } = self.smoother { degree } else { 1 };
+        let sweeps = degree * (self.sweeps[0] + self.sweeps[1]);
+        let mut updates = 0.0;
+        for (level, visits) in self.levels.iter().zip(self.visits()) {
+            let each = if level.inverse.is_some() { 1 } else { sweeps };
+            updates += (visits * each * level.matrix.rows()) as f64;
+        }
+        updates / self.levels.first().map_or(1, |level| level.matrix.rows()).max(1) as f64
+    }
+
+    /// Bytes one cycle moves.
+    pub(super) fn bytes_moved(&self) -> usize {
+        let s = size_of::<S>();
+        let degree = if let Smoother::Chebyshev { degree } = self.smoother { degree } else { 1 };
+        let products = degree * (self.sweeps[0] + self.sweeps[1]);
+        let of_level = |level: &Level<S>| {
+            let n = level.matrix.rows();
+            if let Some(inverse) = &level.inverse {
+                return inverse.bytes() + 2 * n * s;
+            }
+            let transfer: usize = level.transfer.as_ref().map_or(0, Transfer::bytes);
+            products * (level.matrix.bytes() + 5 * n * s) + transfer + 5 * n * s
+        };
+        self.levels.iter().zip(self.visits()).map(|(level, v)| v * of_level(level)).sum()
+    }
+
+    /// The finest matrix, where its rows are in the order they were given.
+    pub(super) fn finest(&self) -> Option<&Stencil<S>> {
+        let level = self.levels.first().filter(|_| self.renumbering.is_none());
+        level.map(|level| &level.matrix)
+    }
+
+    /// z ← one cycle for r, from zero.
+    pub(super) fn apply<T: Real>(&mut self, r: &Buffer<T>, z: &mut Buffer<T>) {
+        let backend = self.backend.clone();
+        let Some(finest) = self.levels.first_mut() else { return };
+        let n = finest.matrix.rows();
+        let Level { weights, b, x, .. } = finest;
+        match &self.renumbering {
+            None => begin_cycle(&backend, n, r, weights, b, x),
+            Some([old_place, _]) => begin_by_colour(&backend, n, r, old_place, b, x),
+        }
+        let into_z = self.ends_with_jacobi();
+        self.visit(0, true, self.cycle, usize::from(into_z));
+        let Level { matrix, weights, b, x, .. } = &self.levels[0];
+        match &self.renumbering {
+            Some([_, new_place]) => end_by_colour(&backend, n, x, new_place, z),
+            None if into_z => jacobi(matrix, x, b, weights, z),
+            None => end_cycle(&backend, n, x, z),
+        }
+    }
+
+    /// Whether the last sweep on the finest level is Jacobi's: it may then write where its result is wanted.
+    fn ends_with_jacobi(&self) -> bool {
+        self.levels.len() > 1 && self.smoother == Smoother::L1Jacobi && self.sweeps[1] > 0
+    }
+
+    /// A cycle on level `depth` for its b, from zero (x being the first sweep's result where that is
+    /// Jacobi's) or from x; the last `left_out` sweeps are not made.
+    fn visit(&mut self, depth: usize, is_zero: bool, cycle: Cycle, left_out: usize) {
+        let [before, after] = self.sweeps;
+        let level = &mut self.levels[depth];
+        if let Some(inverse) = &level.inverse {
+            let n = level.matrix.rows();
+            let (down, across) = if self.backend.device().is_some() { (1, n) } else { (n, 1) };
+            let (backend, parts) = (&self.backend, self.backend.parts(n, n * n));
+            multiply_dense(backend, n, inverse, &level.b, n, down, across, parts, &mut level.x);
+            return;
+        }
+        let is_coarsest = level.transfer.is_none();
+        level.smooth(&self.backend, self.smoother, before, is_zero, false);
+        if !is_coarsest {
+            let Level { matrix, x, b, other, .. } = level;
+            residual(matrix, x, b, other);
+            self.correct(depth, cycle);
+        }
+        let level = &mut self.levels[depth];
+        level.smooth(&self.backend, self.smoother, after - left_out, false, true);
+    }
+
+    /// The coarse correction of level `depth`, whose residual is in `other`.
+    fn correct(&mut self, depth: usize, cycle: Cycle) {
+        {
+            let (fine, coarse) = self.levels.split_at_mut(depth + 1);
+            let (fine, coarse) = (&fine[depth], &mut coarse[0]);
+            let Some(transfer) = &fine.transfer else { return };
+            let Level { weights, b, x, .. } = coarse;
+            transfer.restrict(&self.backend, &fine.other, weights, b, x);
+        }
+        let below = depth + 1;
+        let is_last = self.levels[below].transfer.is_none();
+        match cycle {
+            Cycle::V => self.visit(below, true, Cycle::V, 0),
+            _ if is_last => self.visit(below, true, cycle, 0),
+            Cycle::W => {
+                self.visit(below, true, Cycle::W, 0);
+                self.visit(below, false, Cycle::W, 0);
+            }
+            Cycle::F => {
+                self.visit(below, true, Cycle::F, 0);
+                self.visit(below, false, Cycle::V, 0);
+            }
+            Cycle::K => self.krylov_visits(below),
+        }
+        let (fine, coarse) = self.levels.split_at_mut(below);
+        let Level { transfer: Some(transfer), x, .. } = &mut fine[depth] else { return };
+        transfer.prolong(&self.backend, &coarse[0].x, x);
+    }
+
+    fn krylov_visits(&mut self, depth: usize) {
+        self.visit(depth, true, Cycle::K, 0);
+        let Level { krylov, matrix, x, b, weights, .. } = &mut self.levels[depth];
+        if let Some(krylov) = krylov {
+            krylov.first(matrix, x, b);
+            // The first sweep from zero.
+            blas::multiply(&self.backend, matrix.rows(), weights, b, x);
+        }
+        self.visit(depth, true, Cycle::K, 0);
+        let Level { krylov, matrix, x, b, .. } = &mut self.levels[depth];
+        if let Some(krylov) = krylov {
+            krylov.second(matrix, b, x);
+        }
+    }
+}
+
+impl Levels<f32> {
+    /// Half a step of conjugate gradients. The first sweep is made with r, the last one with the products: r stands
+    /// in for b of the finest level.
+    pub(super) fn reduce(&mut self, half: HalfStep<'_>) {
+        let backend = self.backend.clone();
+        if !self.ends_with_jacobi() || self.renumbering.is_some() {
+            return half.take(&backend, |r, z| self.apply(r, z));
+        }
+        let HalfStep { product, progress, rz, q, midway, weights, r, z, sums } = half;
+        let n = r.len();
+        let Level { weights: w, b, x, .. } = &mut self.levels[0];
+        subtract_and_sweep(&backend, n, product, progress, rz, q, w, midway, weights, r, x);
+        std::mem::swap(b, r);
+        self.visit(0, true, self.cycle, 1);
+        let Level { matrix, weights: w, b, x, .. } = &mut self.levels[0];
+        jacobi_dots(matrix, (x, b, w), q, z, sums);
+        std::mem::swap(b, r);
+    }
+}
+
+/// What the inverse norms of rows are multiplied by in a sweep.
+fn relaxation(params: &AmgParams) -> f64 {
+    if params.smoother == Smoother::L1Jacobi { params.relaxation } else { 1.0 }
+}
+
+/// The inverse of a permutation.
+fn inverse_of(permutation: &[u32]) -> Vec<u32> {
+    let mut inverse = vec![0; permutation.len()];
+    permutation.iter().enumerate().for_each(|(new, old)| inverse[*old as usize] = new as u32);
+    inverse
+}
+
+/// `a` with rows and columns in the order of colourings.
+fn renumbered(
+    a: &CsrMatrix<f64>,
+    rows: Option<&Colouring>,
+    columns: Option<&Colouring>,
+) -> Option<CsrMatrix<f64>> {
+    let (rows, columns) = (rows?, columns?);
+    Some(a.selected(&rows.rows, &inverse_of(&columns.rows), |_, _| true))
+}
+
+impl<S: Real> Level<S> {
+    fn new(
+        backend: &Backend,
+        host: &HostLevel,
+        depth: usize,
+        [own, below]: [Option<&Colouring>; 2],
+        params: &AmgParams,
+    ) -> Result<Self, LinearError> {
+        let n = host.matrix.rows();
+        let matrix = match renumbered(&host.matrix, own, own) {
+            Some(renumbered) => Stencil::new(backend, &renumbered)?,
+            None => Stencil::new(backend, &host.matrix)?,
+        };
+        let transfer = match &host.transfer {
+            None => None,
+            Some(t) => {
+                let (p, r) = (&t.interpolation, &t.restriction);
+                let by_colour = renumbered(p, own, below).zip(renumbered(r, below, own));
+                Some(match &by_colour {
+                    None => Transfer::new(backend, p, r)?,
+                    Some((p, r)) => Transfer::new(backend, p, r)?,
+                })
+            }
+        };
+        let diagonal_alone = params.smoother == Smoother::GaussSeidel;
+        let weights = host.weights(relaxation(params), diagonal_alone);
+        let weights: Vec<S> = match own {
+            None => weights.into_iter().map(S::narrow).collect(),
+            Some(own) => own.rows.iter().map(|r| S::narrow(weights[*r as usize])).collect(),
+        };
+        let is_direct = transfer.is_none() && n <= params.coarse_rows;
+        let inverse = is_direct.then(|| {
+            let order = own.map(|own| &own.rows[..]);
+            let inverse = dense_inverse(&host.matrix, &host.scale);
+            let at = |i: usize| order.map_or(i, |order| order[i] as usize);
+            let on_device = backend.device().is_some();
+            let entry = |k: usize| {
+                let (i, j) = if on_device { (k % n, k / n) } else { (k / n, k % n) };
+                S::narrow(inverse[at(i) * n + at(j)])
+            };
+            backend.upload((0..n * n).map(entry).collect())
+        });
+        let weights = backend.upload(weights);
+        let level = Level::with(backend, matrix, weights, transfer, inverse, depth, params);
+        Ok(Level { colours: own.map_or(vec![], |own| own.offsets.clone()), ..level })
+    }
+
+    /// The level of `matrix` from what kernels made of it.
+    fn of_device<T: Real>(
+        backend: &Backend,
+        matrix: &Matrix<T>,
+        level: &DeviceLevel,
+        depth: usize,
+        params: &AmgParams,
+    ) -> Result<Self, LinearError> {
+        let relaxation = relaxation(params);
+        let (own, weights) = stencil(matrix, &level.scale, relaxation)?;
+        let transfer = match &level.interpolation {
+            None => None,
+            Some(Interpolation { transfer: [p, r], is_constant, .. }) => Some(match is_constant {
+                true => Transfer::Groups(groups_of(p, r)),
+                false => Transfer::Weighted([sliced(p, true)?, sliced(r, true)?]),
+            }),
+        };
+        let is_direct = transfer.is_none() && matrix.rows() <= params.coarse_rows;
+        let inverse =
+            is_direct.then(|| inverse_by_kernels(backend, matrix, &level.scale)).transpose()?;
+        Ok(Level::with(backend, own, weights, transfer, inverse, depth, params))
+    }
+
+    /// A level of its parts, with vectors for the cycle.
+    fn with(
+        backend: &Backend,
+        matrix: Stencil<S>,
+        weights: Buffer<S>,
+        transfer: Option<Transfer<S>>,
+        inverse: Option<Buffer<S>>,
+        depth: usize,
+        params: &AmgParams,
+    ) -> Self {
+        let n = matrix.rows();
+        let is_polynomial = matches!(params.smoother, Smoother::Chebyshev { .. });
+        let is_krylov = params.cycle == Cycle::K && depth > 0 && transfer.is_some();
+        Level {
+            matrix,
+            weights,
+            transfer,
+            inverse,
+            colours: vec![],
+            x: backend.zeros(n),
+            b: backend.zeros(n),
+            other: backend.zeros(n),
+            polynomial: is_polynomial.then(|| Polynomial::new(backend, n)),
+            krylov: is_krylov.then(|| KrylovStep::new(backend, n)),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let transfer: usize = self.transfer.as_ref().map_or(0, Transfer::bytes);
+        self.matrix.bytes()
+            + transfer
+            + self.weights.bytes()
+            + 3 * self.x.bytes()
+            + self.inverse.as_ref().map_or(0, Buffer::bytes)
+            + self.polynomial.as_ref().map_or(0, Polynomial::bytes)
+            + self.krylov.as_ref().map_or(0, KrylovStep::bytes)
+    }
+
+    /// `sweeps` sweeps from zero or from x.
+    fn smooth(
+        &mut self,
+        backend: &Backend,
+        smoother: Smoother,
+        sweeps: usize,
+        is_zero: bool,
+        backwards: bool,
+    ) {
+        let Level { matrix, weights, b, x, other, colours, polynomial, .. } = self;
+        let n = matrix.rows();
+        if is_zero && (sweeps == 0 || smoother == Smoother::GaussSeidel) {
+            blas::fill(backend, n, S::literal(0.0), x);
+        }
+        match smoother {
+            Smoother::L1Jacobi => {
+                // The first sweep from zero was made with b.
+                for _ in usize::from(is_zero)..sweeps {
+                    jacobi(matrix, x, b, weights, other);
+                    std::mem::swap(x, other);
+                }
+            }
+            Smoother::Chebyshev { degree } => {
+                for k in 0..sweeps {
+                    if let Some(polynomial) = polynomial {
+                        polynomial.sweep(matrix, degree, is_zero && k == 0, (b, weights), x);
+                    }
+                }
+            }
+            Smoother::GaussSeidel => {
+                for _ in 0..sweeps {
+                    sweep(matrix, colours, backwards, b, weights, x);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! What cycles need of a level, made of its matrix row by row: slices in the hierarchy's precision,
+//! sums and norms of rows, the dense inverse.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
+#![allow(clippy::manual_div_ceil)] // which kernels do not know
+
+use crate::amg::coarse;
+use crate::amg::hierarchy::VANISHING;
+use crate::amg::smoothing::Stencil;
+use crate::matrix::row_places;
+use crate::{Layout, LinearError, Matrix, SLICE};
+use cubecl::prelude::*;
+use karman_backend::real::Real;
+use karman_backend::scan::offsets_of;
+use karman_backend::{Backend, BackendError, Buffer, Segment, View, dense};
+use karman_macros::kernel;
+
+/// Rows of so many entries on average are long: a few more do not matter.
+const LONG_ROWS: usize = 12;
+
+/// Entries of a row, the diagonal left out unless `with_diagonal`. A column that repeats the one before
+/// is padding. Traffic: offsets and columns of the matrix, and 4.
+#[kernel(count_entries, out(counts))]
+pub(super) fn row_length(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    #[comptime] layout: Layout,
+    #[comptime] with_diagonal: bool,
+) -> u32 {
+    let (first, end) = row_places(row, offsets, layout);
+    let mut count = 0u32;
+    let mut before = u32::MAX.runtime();
+    let mut k = first;
+    while k < end {
+        let column = columns[k];
+        let mut is_counted = column != before;
+        if comptime!(!with_diagonal) {
+            if column as usize == row {
+                is_counted = false;
+            }
+        }
+        if is_counted {
+            count += 1u32;
+        }
+        before = column;
+        k += comptime!(layout.spacing());
+    }
+    count
+}
+
+/// Places of a slice: its rows times the longest of them, which is rounded up to a multiple of `step`.
+/// Traffic 4 a row and 4.
+#[kernel(size_slices, out(sizes))]
+pub(super) fn slice_size(slice: usize, counts: &View<u32>, rows: usize, step: u32) -> u32 {
+    let first = slice * comptime!(SLICE);
+    let mut end = first + comptime!(SLICE);
+    if end > rows {
+        end = rows;
+    }
+    let mut longest = 0u32;
+    for row in first..end {
+        if counts[row] > longest {
+            longest = counts[row];
+        }
+    }
+    (longest + step - 1) / step * step * comptime!(SLICE as u32)
+}
+
+/// A row in its slice, padded with its last column. Traffic of both matrices.
+#[kernel(fill_slices)]
+pub(super) fn sliced_row<T: Real, S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<T>,
+    new_offsets: &View<u32>,
+    last_column: u32,
+    #[comptime] layout: Layout,
+    #[comptime] with_diagonal: bool,
+    new_columns: &mut Segment<u32>,
+    new_values: &mut Segment<S>,
+) {
+    let (first, end) = row_places(row, offsets, layout);
+    let (start, stop) = row_places(row, new_offsets, Layout::SlicedEll);
+    let mut to = start;
+    let mut before = u32::MAX.runtime();
+    let mut padding = row as u32;
+    if padding > last_column {
+        padding = last_column;
+    }
+    let mut k = first;
+    while k < end {
+        let column = columns[k];
+        let mut is_kept = column != before;
+        if comptime!(!with_diagonal) {
+            if column as usize == row {
+                is_kept = false;
+            }
+        }
+        if is_kept {
+            new_columns[to] = column;
+            new_values[to] = S::narrow(T::widen(values[k]));
+            padding = column;
+            to += comptime!(SLICE);
+        }
+        before = column;
+        k += comptime!(layout.spacing());
+    }
+    while to < stop {
+        new_columns[to] = padding;
+        new_values[to] = S::literal(0.0);
+        to += comptime!(SLICE);
+    }
+}
+
+/// `a` by slices in another precision, with or without its diagonal.
+pub(in crate::amg) fn sliced<T: Real, S: Real>(
+    a: &Matrix<T>,
+    with_diagonal: bool,
+) -> Result<Matrix<S>, BackendError> {
+    let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
+    let (offsets, columns, values) = a.arrays();
+    let mut counts = backend.scratch(n);
+    count_entries(backend, n, offsets, columns, layout, with_diagonal, &mut counts);
+    let slices = n.div_ceil(SLICE);
+    let mut sizes = backend.scratch(slices);
+    // Kernels take four entries of a long row at once.
+    let step = if a.entries() >= LONG_ROWS * n { 4 } else { 1 };
+    size_slices(backend, slices, &counts, n, step, &mut sizes);
+    let (new_offsets, places) = offsets_of(backend, &sizes)?;
+    let (mut new_columns, mut new_values) = (backend.scratch(places), backend.scratch(places));
+    let last = a.columns().saturating_sub(1) as u32;
+    let (c, v) = (&mut new_columns, &mut new_values);
+    let places = &new_offsets;
+    fill_slices(backend, n, offsets, columns, values, places, last, layout, with_diagonal, c, v);
+    let entries = if with_diagonal { a.entries() } else { a.entries().saturating_sub(n) };
+    let of = [a.columns(), entries];
+    Ok(Matrix::sliced(backend, n, of, [new_offsets, new_columns], new_values))
+}
+
+/// Σ_j a_ij, and `relaxation` over Σ_j |a_ij|: 0 where that is nothing but rounding. Traffic of the
+/// matrix, and 8 + 2s.
+#[kernel(sum_rows, out(sums, weights))]
+pub(super) fn row_sums<T: Real, S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    values: &View<T>,
+    scale: &View<f64>,
+    relaxation: f64,
+    #[comptime] layout: Layout,
+) -> (S, S) {
+    let (first, end) = row_places(row, offsets, layout);
+    let mut sum = f64::literal(0.0);
+    let mut size = f64::literal(0.0);
+    let mut k = first;
+    while k < end {
+        let value = T::widen(values[k]);
+        sum += value;
+        size += f64::absolute(value);
+        k += comptime!(layout.spacing());
+    }
+    let mut weight = f64::literal(0.0);
+    if size > f64::literal(VANISHING) * scale[row] {
+        weight = relaxation / size;
+    }
+    (S::narrow(sum), S::narrow(weight))
+}
+
+/// The matrix as cycles multiply by it, and the weights of its smoother.
+pub(in crate::amg) fn stencil<T: Real, S: Real>(
+    a: &Matrix<T>,
+    scale: &Buffer<f64>,
+    relaxation: f64,
+) -> Result<(Stencil<S>, Buffer<S>), BackendError> {
+    let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
+    let (offsets, _, values) = a.arrays();
+    let (mut excess, mut weights) = (backend.scratch(n), backend.scratch(n));
+    let (e, w) = (&mut excess, &mut weights);
+    sum_rows(backend, n, offsets, values, scale, relaxation, layout, e, w);
+    Ok((Stencil { couplings: sliced(a, false)?, excess }, weights))
+}
+
+/// The entries of a row in a dense matrix of zeros, by rows. Traffic of the matrix and 8 an entry.
+#[kernel(spread)]
+pub(super) fn dense_row<T: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<T>,
+    n: usize,
+    #[comptime] layout: Layout,
+    dense: &mut Segment<f64>,
+) {
+    let (first, end) = row_places(row, offsets, layout);
+    let mut k = first;
+    while k < end {
+        dense[row * n + columns[k] as usize] += T::widen(values[k]);
+        k += comptime!(layout.spacing());
+    }
+}
+
+/// Entry (i, j) at i + n j, zero where a pivot was passed over. Traffic 8 + s.
+#[kernel(finish_inverse, out(inverse))]
+pub(super) fn inverse_entry<S: Real>(
+    entry: usize,
+    dense: &View<f64>,
+    left_out: &View<u32>,
+    n: usize,
+) -> S {
+    let i = entry % n;
+    let j = entry / n;
+    let mut value = f64::literal(0.0);
+    if left_out[i] == 0u32 && left_out[j] == 0u32 {
+        value = dense[i * n + j];
+    }
+    S::narrow(value)
+}
+
+/// A⁻¹ as [`crate::amg::coarse::dense_inverse`] has it, by columns; made there where a matrix of
+/// more than a thousand unknowns does not fit into a block's memory.
+pub(in crate::amg) fn dense_inverse<T: Real, S: Real>(
+    backend: &Backend,
+    a: &Matrix<T>,
+    scale: &Buffer<f64>,
+) -> Result<Buffer<S>, LinearError> {
+    let n = a.rows();
+    let Some(device) = backend.device().filter(|device| dense::fits(device, n)) else {
+        let a = a.to_csr()?.into_converted();
+        let inverse = coarse::dense_inverse(&a, &backend.read(scale)?);
+        let by_columns = (0..n * n).map(|k| S::narrow(inverse[k % n * n + k / n]));
+        return Ok(backend.upload(by_columns.collect()));
+    };
+    let (offsets, columns, values) = a.arrays();
+    let (mut matrix, mut left_out) = (backend.zeros(n * n), backend.zeros(n));
+    spread(backend, n, offsets, columns, values, n, a.layout(), &mut matrix);
+    dense::invert(device, n, scale, coarse::SINGULAR, &mut matrix, &mut left_out);
+    let mut inverse = backend.scratch(n * n);
+    finish_inverse(backend, n * n, &matrix, &left_out, n, &mut inverse);
+    Ok(inverse)
+}

@@ -1,0 +1,509 @@
+//! Interpolation row by row: extended+i with the result of the host's, constants on pairs, and the
+//! transpose of either by sorting columns.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
+
+use super::coarsening::Numbered;
+use super::product::{product, row_of};
+use crate::amg::strength::FINE;
+use crate::matrix::{row_places, row_value};
+use crate::{CsrMatrix, Layout, Matrix};
+use cubecl::prelude::*;
+use karman_backend::real::Real;
+use karman_backend::scan::{offsets_of, offsets_of_each};
+use karman_backend::{Backend, BackendError, Buffer, Segment, View, blas, sort};
+use karman_macros::kernel;
+
+/// Entries of a row that interpolation is made of: strong ones, those to coarse unknowns, and those of both
+/// kinds; a coarse unknown has itself, as strong. Traffic of the matrix, 4 an entry, and 24.
+#[kernel(count_kinds, out(strong, coarse_ones, near))]
+pub(super) fn kinds_of_row<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    thresholds: &View<f64>,
+    coarse: &View<u32>,
+    #[comptime] layout: Layout,
+) -> (u32, u32, u32) {
+    let mut strong = 1u32;
+    let mut coarse_ones = 0u32;
+    let mut near = 1u32;
+    if coarse[row] == comptime!(FINE) {
+        strong = 0u32;
+        near = 0u32;
+        let threshold = thresholds[row];
+        let (first, end) = row_places(row, offsets, layout);
+        let mut k = first;
+        while k < end {
+            let column = columns[k] as usize;
+            let is_coarse = coarse[column] != comptime!(FINE);
+            let is_strong = column != row && -S::widen(values[k]) >= threshold;
+            if is_strong {
+                strong += 1u32;
+            }
+            if is_coarse {
+                coarse_ones += 1u32;
+            }
+            if is_strong && is_coarse {
+                near += 1u32;
+            }
+            k += comptime!(layout.spacing());
+        }
+    }
+    (strong, coarse_ones, near)
+}
+
+/// The entries that [`kinds_of_row`] counts: strong ones by unknowns, the others by coarse numbers. Traffic
+/// of the matrix, 4 an entry, 12 for each kind an entry is of, and 24.
+#[kernel(split_by_kind)]
+pub(super) fn kinds_split<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    thresholds: &View<f64>,
+    coarse: &View<u32>,
+    strong_offsets: &View<u32>,
+    coarse_offsets: &View<u32>,
+    near_offsets: &View<u32>,
+    #[comptime] layout: Layout,
+    strong_columns: &mut Segment<u32>,
+    strong_values: &mut Segment<f64>,
+    coarse_columns: &mut Segment<u32>,
+    coarse_values: &mut Segment<f64>,
+    near_columns: &mut Segment<u32>,
+    near_values: &mut Segment<f64>,
+) {
+    let mut to_strong = strong_offsets[row] as usize;
+    let mut to_coarse = coarse_offsets[row] as usize;
+    let mut to_near = near_offsets[row] as usize;
+    if coarse[row] == comptime!(FINE) {
+        let threshold = thresholds[row];
+        let (first, end) = row_places(row, offsets, layout);
+        let mut k = first;
+        while k < end {
+            let column = columns[k] as usize;
+            let target = coarse[column];
+            let value = S::widen(values[k]);
+            let is_strong = column != row && -value >= threshold;
+            if is_strong {
+                strong_columns[to_strong] = column as u32;
+                strong_values[to_strong] = value;
+                to_strong += 1;
+            }
+            if target != comptime!(FINE) {
+                coarse_columns[to_coarse] = target;
+                coarse_values[to_coarse] = value;
+                to_coarse += 1;
+                if is_strong {
+                    near_columns[to_near] = target;
+                    near_values[to_near] = f64::literal(1.0);
+                    to_near += 1;
+                }
+            }
+            k += comptime!(layout.spacing());
+        }
+    } else {
+        strong_columns[to_strong] = row as u32;
+        strong_values[to_strong] = f64::literal(1.0);
+        near_columns[to_near] = coarse[row];
+        near_values[to_near] = f64::literal(1.0);
+    }
+}
+
+/// The first place from `low` on, below `high`, where ascending `columns` are not below `column`.
+#[cube]
+fn place_of(columns: &View<u32>, from: usize, to: usize, column: u32) -> usize {
+    let mut low = from;
+    let mut high = to;
+    while low < high {
+        let middle = (low + high) / 2;
+        if columns[middle] < column {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Whether ascending `columns` have `column` between two places.
+#[cube]
+fn has(columns: &View<u32>, from: usize, to: usize, column: u32) -> bool {
+    let place = place_of(columns, from, to, column);
+    let mut found = false;
+    if place < to {
+        found = columns[place] == column;
+    }
+    found
+}
+
+/// The value of `column` in a compressed row, 0 where it has none.
+#[cube]
+fn value_of(columns: &View<u32>, values: &View<f64>, from: usize, to: usize, column: u32) -> f64 {
+    let place = place_of(columns, from, to, column);
+    let mut value = f64::literal(0.0);
+    if place < to {
+        if columns[place] == column {
+            value = values[place];
+        }
+    }
+    value
+}
+
+/// For each strong coupling a_ik of a fine unknown to another: a_ik over the sum b_ik of what k gives to
+/// candidates of i and to i, and what of a_ik goes to the diagonal of i; a_ik itself where k gives
+/// nothing. Traffic 32 a strong coupling and the lists of both unknowns, from the cache mostly.
+#[kernel(share, out(shares, backs))]
+pub(super) fn share_of<S: Real>(
+    entry: usize,
+    rows: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    coarse: &View<u32>,
+    strong_offsets: &View<u32>,
+    strong_columns: &View<u32>,
+    strong_values: &View<f64>,
+    coarse_offsets: &View<u32>,
+    coarse_columns: &View<u32>,
+    coarse_values: &View<f64>,
+    candidate_offsets: &View<u32>,
+    candidates: &View<u32>,
+    #[comptime] layout: Layout,
+) -> (f64, f64) {
+    let zero = f64::literal(0.0);
+    let mut share = zero;
+    let mut back = zero;
+    let k = strong_columns[entry] as usize;
+    if coarse[k] == comptime!(FINE) {
+        let row = row_of(entry, rows, strong_offsets);
+        let from = candidate_offsets[row] as usize;
+        let to = candidate_offsets[row + 1] as usize;
+        let to_row = f64::smaller(row_value::<S>(k, row, offsets, columns, values, layout), zero);
+        let mut sum = to_row;
+        for m in coarse_offsets[k] as usize..coarse_offsets[k + 1] as usize {
+            if coarse_values[m] < zero {
+                if has(candidates, from, to, coarse_columns[m]) {
+                    sum += coarse_values[m];
+                }
+            }
+        }
+        back = strong_values[entry];
+        if sum != zero {
+            share = back / sum;
+            back = share * to_row;
+        }
+    }
+    (share, back)
+}
+
+/// The weight of a candidate before it is divided by the diagonal: its own coupling, and what strong fine
+/// neighbours pass on. Traffic 12 a candidate, and the lists of its row, from the cache mostly.
+#[kernel(weigh_candidates, out(weights))]
+pub(super) fn weight_of(
+    place: usize,
+    rows: usize,
+    strong_offsets: &View<u32>,
+    strong_columns: &View<u32>,
+    shares: &View<f64>,
+    coarse_offsets: &View<u32>,
+    coarse_columns: &View<u32>,
+    coarse_values: &View<f64>,
+    candidate_offsets: &View<u32>,
+    candidates: &View<u32>,
+) -> f64 {
+    let zero = f64::literal(0.0);
+    let row = row_of(place, rows, candidate_offsets);
+    let column = candidates[place];
+    let first = coarse_offsets[row] as usize;
+    let end = coarse_offsets[row + 1] as usize;
+    let mut weight = value_of(coarse_columns, coarse_values, first, end, column);
+    for entry in strong_offsets[row] as usize..strong_offsets[row + 1] as usize {
+        let share = shares[entry];
+        if share != zero {
+            let k = strong_columns[entry] as usize;
+            let first = coarse_offsets[k] as usize;
+            let end = coarse_offsets[k + 1] as usize;
+            let value = value_of(coarse_columns, coarse_values, first, end, column);
+            weight += share * f64::smaller(value, zero);
+        }
+    }
+    weight
+}
+
+/// The row of extended+i interpolation of one unknown, truncated to the `keep` largest weights, ties to the
+/// smaller column; its entry k at `rows` k + row of `loose_columns` and `loose_values`, columns
+/// ascending. Formula and sources: [`crate::amg::interpolation::extended_i`]. Traffic: the
+/// matrix, 4 an entry, 12 a candidate, 8 a strong coupling, and 12 an entry kept.
+#[kernel(truncate, out(counts))]
+pub(super) fn truncated<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    thresholds: &View<f64>,
+    coarse: &View<u32>,
+    strong_offsets: &View<u32>,
+    backs: &View<f64>,
+    candidate_offsets: &View<u32>,
+    candidates: &View<u32>,
+    weights: &View<f64>,
+    rows: usize,
+    keep: usize,
+    #[comptime] layout: Layout,
+    loose_columns: &mut Segment<u32>,
+    loose_values: &mut Segment<f64>,
+) -> u32 {
+    let zero = f64::literal(0.0);
+    let mut kept = 0usize;
+    if coarse[row] != comptime!(FINE) {
+        loose_columns[row] = coarse[row];
+        loose_values[row] = f64::literal(1.0);
+        kept = 1usize;
+    } else {
+        let from = candidate_offsets[row] as usize;
+        let to = candidate_offsets[row + 1] as usize;
+        let threshold = thresholds[row];
+        let mut strong = strong_offsets[row] as usize;
+        let mut diagonal = zero;
+        let (first, end) = row_places(row, offsets, layout);
+        let mut k = first;
+        while k < end {
+            let column = columns[k] as usize;
+            let mut left = S::widen(values[k]);
+            let is_strong = column != row && -left >= threshold;
+            let target = coarse[column];
+            if target != comptime!(FINE) {
+                if has(candidates, from, to, target) {
+                    left = zero;
+                }
+            } else if is_strong {
+                left = backs[strong];
+            }
+            if is_strong {
+                strong += 1;
+            }
+            diagonal += left;
+            k += comptime!(layout.spacing());
+        }
+        if diagonal > zero {
+            let mut total = zero;
+            for c in from..to {
+                total += weights[c];
+            }
+            // The size and the column of the last weight that is kept.
+            let mut least = f64::literal(f64::MAX);
+            let mut last = 0u32;
+            let mut sum = zero;
+            let mut more = to > from;
+            while more {
+                let mut size = -f64::literal(1.0);
+                let mut at = from;
+                for c in from..to {
+                    let other = f64::absolute(weights[c]);
+                    let is_left = other < least || (other == least && candidates[c] > last);
+                    if is_left && other > size {
+                        size = other;
+                        at = c;
+                    }
+                }
+                least = size;
+                last = candidates[at];
+                sum += weights[at];
+                kept += 1;
+                more = kept < keep && kept < to - from;
+            }
+            let mut factor = -f64::literal(1.0) / diagonal;
+            if kept < to - from && sum != zero {
+                factor *= total / sum;
+            }
+            let mut place = 0usize;
+            for c in from..to {
+                let size = f64::absolute(weights[c]);
+                if size > least || (size == least && candidates[c] <= last) {
+                    loose_columns[place * rows + row] = candidates[c];
+                    loose_values[place * rows + row] = factor * weights[c];
+                    place += 1;
+                }
+            }
+        }
+    }
+    kept as u32
+}
+
+/// Rows one after another, and the row of each entry. Traffic 28 an entry and 8.
+#[kernel(pack)]
+pub(super) fn packed(
+    row: usize,
+    offsets: &View<u32>,
+    loose_columns: &View<u32>,
+    loose_values: &View<f64>,
+    rows: usize,
+    columns: &mut Segment<u32>,
+    values: &mut Segment<f64>,
+    row_of: &mut Segment<u32>,
+) {
+    let first = offsets[row] as usize;
+    for k in first..offsets[row + 1] as usize {
+        let from = (k - first) * rows + row;
+        columns[k] = loose_columns[from];
+        values[k] = loose_values[from];
+        row_of[k] = row as u32;
+    }
+}
+
+/// An entry of the transpose: the row and the value of the entry that is sorted to its place. Traffic
+/// 28.
+#[kernel(pick, out(columns, values))]
+pub(super) fn picked(
+    k: usize,
+    order: &View<u32>,
+    row_of: &View<u32>,
+    from: &View<f64>,
+) -> (u32, f64) {
+    let entry = order[k] as usize;
+    (row_of[entry], from[entry])
+}
+
+/// Extended+i interpolation from the coarse unknowns of `set`, and its transpose.
+pub(super) fn extended_i<S: Real>(
+    a: &Matrix<S>,
+    thresholds: &Buffer<f64>,
+    set: &Numbered,
+    keep: usize,
+) -> Result<[Matrix<f64>; 2], BackendError> {
+    let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
+    let (o, c, v) = a.arrays();
+    let (t, coarse) = (thresholds, &set.of);
+    let Kinds { strong, coarse_ones, near } = kinds(a, thresholds, set)?;
+    let candidates = product(&strong, &near, 1.0)?;
+    let ((so, sc, sv), (co, cc, cv)) = (strong.arrays(), coarse_ones.arrays());
+    let (to, tc, _) = candidates.arrays();
+
+    let count = sc.len();
+    let (mut shares, mut backs) = (backend.scratch(count), backend.scratch(count));
+    let (s, b) = (&mut shares, &mut backs);
+    share(backend, count, n, o, c, v, coarse, so, sc, sv, co, cc, cv, to, tc, layout, s, b);
+    let mut weights = backend.scratch(tc.len());
+    weigh_candidates(backend, tc.len(), n, so, sc, &shares, co, cc, cv, to, tc, &mut weights);
+
+    let (mut loose_columns, mut loose_values) =
+        (backend.scratch(n * keep), backend.scratch(n * keep));
+    let mut counts = backend.scratch(n);
+    let (b, w, lc, lv) = (&backs, &weights, &mut loose_columns, &mut loose_values);
+    truncate(
+        backend,
+        n,
+        o,
+        c,
+        v,
+        t,
+        coarse,
+        so,
+        b,
+        to,
+        tc,
+        w,
+        n,
+        keep,
+        layout,
+        lc,
+        lv,
+        &mut counts,
+    );
+    let (offsets, entries) = offsets_of(backend, &counts)?;
+    let (mut columns, mut row_of) = (backend.scratch(entries), backend.scratch(entries));
+    let mut values = backend.scratch(entries);
+    let (c, v) = (&loose_columns, &loose_values);
+    pack(backend, n, &offsets, c, v, n, &mut columns, &mut values, &mut row_of);
+    with_transpose(backend, n, set.count, offsets, columns, values, &row_of)
+}
+
+/// The entries that interpolation is made of, by compressed rows.
+struct Kinds {
+    /// Strong couplings of fine unknowns, and coarse unknowns with themselves: `[rows × rows]`.
+    strong: Matrix<f64>,
+    /// Couplings of fine unknowns to coarse ones: `[rows × coarse]`.
+    coarse_ones: Matrix<f64>,
+    /// Where those are strong, and coarse unknowns with themselves: `[rows × coarse]`, all 1.
+    near: Matrix<f64>,
+}
+
+fn kinds<S: Real>(
+    a: &Matrix<S>,
+    thresholds: &Buffer<f64>,
+    set: &Numbered,
+) -> Result<Kinds, BackendError> {
+    let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
+    let (o, c, v) = a.arrays();
+    let (t, coarse) = (thresholds, &set.of);
+    let [mut strong, mut coarse_ones, mut near] = [(); 3].map(|()| backend.scratch(n));
+    let (s, f, m) = (&mut strong, &mut coarse_ones, &mut near);
+    count_kinds(backend, n, o, c, v, t, coarse, layout, s, f, m);
+    let ([so, co, no], all) = offsets_of_each(backend, [&strong, &coarse_ones, &near])?;
+    let [mut sc, mut cc, mut nc] = all.map(|entries| backend.scratch(entries));
+    let [mut sv, mut cv, mut nv] = all.map(|entries| backend.scratch(entries));
+    split_by_kind(
+        backend, n, o, c, v, t, coarse, &so, &co, &no, layout, &mut sc, &mut sv, &mut cc, &mut cv,
+        &mut nc, &mut nv,
+    );
+    Ok(Kinds {
+        strong: Matrix::compressed(backend, n, [so, sc], sv),
+        coarse_ones: Matrix::compressed(backend, set.count, [co, cc], cv),
+        near: Matrix::compressed(backend, set.count, [no, nc], nv),
+    })
+}
+
+/// Interpolation that is constant on groups, and its transpose.
+pub(super) fn constant_on(
+    backend: &Backend,
+    groups: Numbered,
+) -> Result<[Matrix<f64>; 2], BackendError> {
+    let n = groups.of.len();
+    let (mut offsets, mut row_of, mut values) =
+        (backend.scratch(n + 1), backend.scratch(n), backend.scratch(n));
+    sort::enumerate(backend, n + 1, &mut offsets);
+    sort::enumerate(backend, n, &mut row_of);
+    blas::fill(backend, n, 1.0, &mut values);
+    with_transpose(backend, n, groups.count, offsets, groups.of, values, &row_of)
+}
+
+/// An interpolation of the host's, and its transpose.
+pub(super) fn on_backend(
+    backend: &Backend,
+    p: CsrMatrix<f64>,
+) -> Result<[Matrix<f64>; 2], BackendError> {
+    let (rows, coarse_rows) = (p.rows(), p.columns());
+    let mut row_of = Vec::with_capacity(p.entries());
+    (0..rows).for_each(|r| row_of.extend(std::iter::repeat_n(r as u32, p.row_length(r))));
+    let row_of = backend.upload(row_of);
+    let (offsets, columns, values) = p.into_parts();
+    let [offsets, columns] = [offsets, columns].map(|list| backend.upload(list));
+    with_transpose(backend, rows, coarse_rows, offsets, columns, backend.upload(values), &row_of)
+}
+
+fn with_transpose(
+    backend: &Backend,
+    rows: usize,
+    coarse_rows: usize,
+    offsets: Buffer<u32>,
+    columns: Buffer<u32>,
+    values: Buffer<f64>,
+    row_of: &Buffer<u32>,
+) -> Result<[Matrix<f64>; 2], BackendError> {
+    let entries = columns.len();
+    let (mut keys, mut order) = (backend.scratch(entries), backend.scratch(entries));
+    blas::copy(backend, entries, &columns, &mut keys);
+    sort::enumerate(backend, entries, &mut order);
+    let (keys, order) = sort::sort_by_key(backend, keys, order, coarse_rows as u32);
+    let mut begins = backend.scratch(coarse_rows + 1);
+    sort::count_below(backend, coarse_rows + 1, &keys, entries, &mut begins);
+    let (mut fine, mut weights) = (keys, backend.scratch(entries));
+    pick(backend, entries, &order, row_of, &values, &mut fine, &mut weights);
+    let p = Matrix::compressed(backend, coarse_rows, [offsets, columns], values);
+    let r = Matrix::compressed(backend, rows, [begins, fine], weights);
+    debug_assert_eq!((p.rows(), r.rows()), (rows, coarse_rows));
+    Ok([p, r])
+}

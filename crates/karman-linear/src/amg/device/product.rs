@@ -1,0 +1,582 @@
+//! Products of sparse matrices and what follows them, row by row. A row of A B is found column by column:
+//! each step takes the smallest column not yet taken of the rows of B that the row of A names, and adds
+//! up what falls on it in the order of A's entries. One writer a row, and the same bits every time. Where
+//! a device has many terms to add in a row, a block of threads sorts them instead
+//! ([`karman_backend::merge`]).
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
+
+use crate::amg::sparsify::BRIDGE;
+use crate::matrix::{row_places, row_value};
+use crate::{Layout, Matrix};
+use cubecl::prelude::*;
+use karman_backend::merge::{Block, Rows, merge, sort_terms};
+use karman_backend::real::Real;
+use karman_backend::scan::{exclusive_scan, offsets_of};
+use karman_backend::{BackendError, Buffer, Device, Local, Partials, Segment, View};
+use karman_macros::kernel;
+
+/// No column.
+const NONE: u32 = u32::MAX;
+/// Products a row from which merging rows of B is faster than looking at all their entries again and
+/// again.
+const MANY_PRODUCTS: usize = 32;
+
+/// So few rows do not fill a device, which then waits for the threads of the longest ones.
+const FEW_ROWS: usize = 1 << 17;
+
+/// How the next column of a product is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Search {
+    /// Among all entries of the rows of B.
+    All,
+    /// Among the next columns of these rows, which are kept with their places at the places of A's
+    /// entries.
+    Merge,
+}
+
+/// The first column of a row of A B, whose entries of A lie from `first` to `end`.
+#[cube]
+fn first_column(
+    first: usize,
+    end: usize,
+    a_columns: &View<u32>,
+    b_offsets: &View<u32>,
+    b_columns: &View<u32>,
+    #[comptime] layout: Layout,
+    #[comptime] search: Search,
+    heads: &mut Segment<u32>,
+    places: &mut Segment<u32>,
+) -> u32 {
+    let mut least = comptime!(NONE).runtime();
+    let mut k = first;
+    while k < end {
+        let j = a_columns[k] as usize;
+        let place = b_offsets[j];
+        let mut head = comptime!(NONE).runtime();
+        if place < b_offsets[j + 1] {
+            head = b_columns[place as usize];
+        }
+        if comptime!(search == Search::Merge) {
+            heads[k] = head;
+            places[k] = place;
+        }
+        if head < least {
+            least = head;
+        }
+        k += comptime!(layout.spacing());
+    }
+    least
+}
+
+/// The column after `column`, and what falls on `column`, summed in the order of A's entries.
+#[cube]
+fn next_column<S: Real>(
+    column: u32,
+    first: usize,
+    end: usize,
+    a_columns: &View<u32>,
+    a_values: &View<S>,
+    b_offsets: &View<u32>,
+    b_columns: &View<u32>,
+    b_values: &View<f64>,
+    #[comptime] layout: Layout,
+    #[comptime] search: Search,
+    heads: &mut Segment<u32>,
+    places: &mut Segment<u32>,
+) -> (u32, f64) {
+    let mut next = comptime!(NONE).runtime();
+    let mut sum = f64::literal(0.0);
+    let mut k = first;
+    while k < end {
+        if comptime!(search == Search::Merge) {
+            let mut head = heads[k];
+            if head == column {
+                let place = places[k];
+                sum += S::widen(a_values[k]) * b_values[place as usize];
+                head = comptime!(NONE).runtime();
+                if place + 1u32 < b_offsets[a_columns[k] as usize + 1] {
+                    head = b_columns[place as usize + 1];
+                }
+                heads[k] = head;
+                places[k] = place + 1u32;
+            }
+            if head < next {
+                next = head;
+            }
+        } else {
+            let j = a_columns[k] as usize;
+            for m in b_offsets[j] as usize..b_offsets[j + 1] as usize {
+                let other = b_columns[m];
+                if other == column {
+                    sum += S::widen(a_values[k]) * b_values[m];
+                } else if other > column && other < next {
+                    next = other;
+                }
+            }
+        }
+        k += comptime!(layout.spacing());
+    }
+    (next, sum)
+}
+
+/// Number of entries in a row of A B. Traffic at least: A and B once, and 4.
+#[kernel(count_product, out(counts))]
+pub(super) fn product_length<S: Real>(
+    row: usize,
+    a_offsets: &View<u32>,
+    a_columns: &View<u32>,
+    a_values: &View<S>,
+    b_offsets: &View<u32>,
+    b_columns: &View<u32>,
+    b_values: &View<f64>,
+    #[comptime] layout: Layout,
+    #[comptime] search: Search,
+    heads: &mut Segment<u32>,
+    places: &mut Segment<u32>,
+) -> u32 {
+    let (first, end) = row_places(row, a_offsets, layout);
+    let mut count = 0u32;
+    let mut column =
+        first_column(first, end, a_columns, b_offsets, b_columns, layout, search, heads, places);
+    while column != comptime!(NONE) {
+        let (next, _sum) = next_column::<S>(
+            column, first, end, a_columns, a_values, b_offsets, b_columns, b_values, layout,
+            search, heads, places,
+        );
+        count += 1u32;
+        column = next;
+    }
+    count
+}
+
+/// A row of `factor` A B, columns ascending. Traffic at least: A, B and the product once.
+#[kernel(multiply_rows)]
+pub(super) fn product_row<S: Real>(
+    row: usize,
+    a_offsets: &View<u32>,
+    a_columns: &View<u32>,
+    a_values: &View<S>,
+    b_offsets: &View<u32>,
+    b_columns: &View<u32>,
+    b_values: &View<f64>,
+    factor: f64,
+    offsets: &View<u32>,
+    #[comptime] layout: Layout,
+    #[comptime] search: Search,
+    heads: &mut Segment<u32>,
+    places: &mut Segment<u32>,
+    columns: &mut Segment<u32>,
+    values: &mut Segment<f64>,
+) {
+    let (first, end) = row_places(row, a_offsets, layout);
+    let mut column =
+        first_column(first, end, a_columns, b_offsets, b_columns, layout, search, heads, places);
+    for k in offsets[row] as usize..offsets[row + 1] as usize {
+        let (next, sum) = next_column::<S>(
+            column, first, end, a_columns, a_values, b_offsets, b_columns, b_values, layout,
+            search, heads, places,
+        );
+        columns[k] = column;
+        values[k] = factor * sum;
+        column = next;
+    }
+}
+
+/// `factor` A B, by compressed rows.
+pub(super) fn product<S: Real>(
+    a: &Matrix<S>,
+    b: &Matrix<f64>,
+    factor: f64,
+) -> Result<Matrix<f64>, BackendError> {
+    let terms = a.entries() / a.rows().max(1) * b.entries() / b.rows().max(1);
+    let search = if terms >= MANY_PRODUCTS { Search::Merge } else { Search::All };
+    let suits_blocks = search == Search::Merge || a.rows() <= FEW_ROWS;
+    match if suits_blocks { terms_for_blocks(a, b)? } else { None } {
+        Some(terms) => product_by_blocks(&terms, a, b, factor),
+        None => product_by_threads(a, b, factor, search),
+    }
+}
+
+fn product_by_threads<S: Real>(
+    a: &Matrix<S>,
+    b: &Matrix<f64>,
+    factor: f64,
+    search: Search,
+) -> Result<Matrix<f64>, BackendError> {
+    let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
+    let ((ao, ac, av), (bo, bc, bv)) = (a.arrays(), b.arrays());
+    let kept = if search == Search::Merge { ac.len() } else { 1 };
+    let (mut heads, mut places) = (backend.scratch(kept), backend.scratch(kept));
+    let (h, p) = (&mut heads, &mut places);
+    let mut counts = backend.scratch(n);
+    count_product(backend, n, ao, ac, av, bo, bc, bv, layout, search, h, p, &mut counts);
+    let (offsets, entries) = offsets_of(backend, &counts)?;
+    let (mut columns, mut values) = (backend.scratch(entries), backend.scratch(entries));
+    let (c, v) = (&mut columns, &mut values);
+    multiply_rows(backend, n, ao, ac, av, bo, bc, bv, factor, &offsets, layout, search, h, p, c, v);
+    Ok(Matrix::compressed(backend, b.columns(), [offsets, columns], values))
+}
+
+/// Terms of a row of A B; the most entries of A's rows, the most terms, and all terms. Traffic of A's
+/// pattern, 8 an entry and 4 a row.
+#[kernel(count_terms, out(terms), reduce(max, max, sum))]
+pub(super) fn terms_of_row(
+    row: usize,
+    a_offsets: &View<u32>,
+    a_columns: &View<u32>,
+    b_offsets: &View<u32>,
+    #[comptime] layout: Layout,
+) -> (u32, f64, f64, f64) {
+    let (first, end) = row_places(row, a_offsets, layout);
+    let mut entries = 0u32;
+    let mut terms = 0u32;
+    let mut k = first;
+    while k < end {
+        let j = a_columns[k] as usize;
+        terms += b_offsets[j + 1] - b_offsets[j];
+        entries += 1u32;
+        k += comptime!(layout.spacing());
+    }
+    let of_row = f64::from_u32(terms);
+    (terms, f64::from_u32(entries), of_row, of_row)
+}
+
+/// The three of them in one buffer.
+#[kernel(finish_terms, combine(max, max, sum), out(totals))]
+pub(super) fn totals_of(entries: f64, terms: f64, all: f64) -> Local<f64, 3> {
+    let mut totals = Local::<f64, 3>::zeros();
+    totals[0] = entries;
+    totals[1] = terms;
+    totals[2] = all;
+    totals
+}
+
+/// What a product by blocks needs to know of its terms.
+struct Terms<'a> {
+    device: &'a Device,
+    block: Block,
+    /// Of each row: `[rows]`.
+    counts: Buffer<u32>,
+    /// Of all rows.
+    total: usize,
+}
+
+/// The terms of A B, where there is a device whose blocks hold each row.
+fn terms_for_blocks<'a, S: Real>(
+    a: &'a Matrix<S>,
+    b: &Matrix<f64>,
+) -> Result<Option<Terms<'a>>, BackendError> {
+    let (backend, n) = (a.backend(), a.rows());
+    let Some(device) = backend.device() else { return Ok(None) };
+    let mut partials = Partials::new(backend, n, 3);
+    let (mut counts, mut totals) = (backend.scratch(n), backend.scratch(3));
+    let (offsets, columns, _) = a.arrays();
+    let (layout, c) = (a.layout(), &mut counts);
+    count_terms(backend, n, offsets, columns, b.arrays().0, layout, c, &mut partials);
+    finish_terms(backend, &partials, &mut totals);
+    let totals = backend.read(&totals)?;
+    let [entries, terms, total] = [0, 1, 2].map(|k: usize| totals[k] as usize);
+    let block = Block::for_rows(device, entries, terms, b.columns());
+    let fits = |_: &Block| u32::try_from(total).is_ok();
+    Ok(block.filter(fits).map(|block| Terms { device, block, counts, total }))
+}
+
+fn product_by_blocks<S: Real>(
+    terms: &Terms,
+    a: &Matrix<S>,
+    b: &Matrix<f64>,
+    factor: f64,
+) -> Result<Matrix<f64>, BackendError> {
+    let (backend, n) = (a.backend(), a.rows());
+    let (rows, of_b) = (rows_of(a), rows_of(b));
+    let Terms { device, block, .. } = *terms;
+    let mut begins = backend.scratch(n + 1);
+    exclusive_scan(backend, &terms.counts, &mut begins);
+    let (mut sorted, mut counts) = (backend.scratch(terms.total), backend.scratch(n));
+    sort_terms(device, block, n, &rows, &of_b, &begins, &mut sorted, &mut counts);
+    let (offsets, entries) = offsets_of(backend, &counts)?;
+    let (mut columns, mut values) = (backend.scratch(entries), backend.scratch(entries));
+    let (c, v) = (&mut columns, &mut values);
+    merge(device, block, n, &rows, &of_b, factor, [&begins, &sorted], &offsets, c, v);
+    Ok(Matrix::compressed(backend, b.columns(), [offsets, columns], values))
+}
+
+/// What kernels of blocks read of a matrix.
+fn rows_of<S: Real>(a: &Matrix<S>) -> Rows<'_, S> {
+    let (offsets, columns, values) = a.arrays();
+    Rows { offsets, columns, values, slice: a.layout().spacing() }
+}
+
+/// `tolerance` times the largest negative coupling of a row. Traffic of the matrix and 8.
+#[kernel(find_least, out(least))]
+pub(super) fn least_kept(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<f64>,
+    tolerance: f64,
+) -> f64 {
+    let mut largest = f64::literal(0.0);
+    for k in offsets[row] as usize..offsets[row + 1] as usize {
+        if columns[k] as usize != row {
+            largest = f64::larger(largest, -values[k]);
+        }
+    }
+    tolerance * largest
+}
+
+/// Whether a third unknown is coupled to both of these by `bar` or more.
+#[cube]
+fn is_bridged(
+    row: usize,
+    column: usize,
+    bar: f64,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<f64>,
+) -> bool {
+    let mut k = offsets[row] as usize;
+    let mut l = offsets[column] as usize;
+    let end = offsets[row + 1] as usize;
+    let other_end = offsets[column + 1] as usize;
+    let mut bridged = false;
+    while k < end && l < other_end {
+        let one = columns[k];
+        let other = columns[l];
+        if one == other && -values[k] >= bar && -values[l] >= bar {
+            bridged = true;
+            k = end;
+        }
+        if one <= other {
+            k += 1;
+        }
+        if other <= one {
+            l += 1;
+        }
+    }
+    bridged
+}
+
+/// 1 where the coupling at a place goes to the diagonal. Traffic 16 an entry, and of a small one that of the
+/// rows of both unknowns, from the cache mostly.
+#[kernel(flag_weak, out(flags))]
+pub(super) fn weak_flag(
+    place: usize,
+    rows: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<f64>,
+    least: &View<f64>,
+) -> u32 {
+    let row = row_of(place, rows, offsets);
+    let column = columns[place] as usize;
+    let value = values[place];
+    let mut weak = false;
+    if column != row {
+        weak = value > f64::literal(0.0);
+        if -value < least[row] && !weak {
+            if -value < least[column] {
+                let bar = f64::literal(BRIDGE) * -value;
+                weak = is_bridged(row, column, bar, offsets, columns, values);
+            }
+        }
+    }
+    let mut flag = 0u32;
+    if weak {
+        flag = 1u32;
+    }
+    flag
+}
+
+/// The row of the entry at a place of compressed rows.
+#[cube]
+pub(super) fn row_of(place: usize, rows: usize, offsets: &View<u32>) -> usize {
+    let mut low = 0usize;
+    let mut high = rows;
+    while low + 1 < high {
+        let middle = (low + high) / 2;
+        if offsets[middle] as usize <= place {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Entries of a row that are not flagged. Traffic 8, and 4 an entry.
+#[kernel(count_kept, out(counts))]
+pub(super) fn kept_length(row: usize, offsets: &View<u32>, flags: &View<u32>) -> u32 {
+    let mut count = 0u32;
+    for k in offsets[row] as usize..offsets[row + 1] as usize {
+        count += 1u32 - flags[k];
+    }
+    count
+}
+
+/// A row without what is flagged, which goes to the diagonal. Traffic of both matrices and 4 an entry.
+#[kernel(keep_strong)]
+pub(super) fn kept_row(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<f64>,
+    flags: &View<u32>,
+    new_offsets: &View<u32>,
+    new_columns: &mut Segment<u32>,
+    new_values: &mut Segment<f64>,
+) {
+    let start = new_offsets[row] as usize;
+    let mut to = start;
+    let mut diagonal = start;
+    let mut has_diagonal = false;
+    let mut dropped = f64::literal(0.0);
+    for k in offsets[row] as usize..offsets[row + 1] as usize {
+        let column = columns[k];
+        if flags[k] == 1u32 {
+            dropped += values[k];
+        } else {
+            if column as usize == row {
+                diagonal = to;
+                has_diagonal = true;
+            }
+            new_columns[to] = column;
+            new_values[to] = values[k];
+            to += 1;
+        }
+    }
+    if has_diagonal {
+        new_values[diagonal] += dropped;
+    }
+}
+
+/// `a` without the couplings that are weak from both ends and bridged, as
+/// [`crate::amg::sparsify::without_weak_couplings`].
+pub(super) fn without_weak_couplings(
+    a: &Matrix<f64>,
+    tolerance: f64,
+) -> Result<Matrix<f64>, BackendError> {
+    let (backend, n) = (a.backend(), a.rows());
+    let (offsets, columns, values) = a.arrays();
+    let mut least = backend.scratch(n);
+    find_least(backend, n, offsets, columns, values, tolerance, &mut least);
+    let (mut flags, mut counts) = (backend.scratch(columns.len()), backend.scratch(n));
+    flag_weak(backend, columns.len(), n, offsets, columns, values, &least, &mut flags);
+    count_kept(backend, n, offsets, &flags, &mut counts);
+    let (new_offsets, entries) = offsets_of(backend, &counts)?;
+    let (mut new_columns, mut new_values) = (backend.scratch(entries), backend.scratch(entries));
+    let (c, v) = (&mut new_columns, &mut new_values);
+    keep_strong(backend, n, offsets, columns, values, &flags, &new_offsets, c, v);
+    Ok(Matrix::compressed(backend, a.columns(), [new_offsets, new_columns], new_values))
+}
+
+/// Σ_i p_ic² s_i over the fine rows of a coarse unknown, times `factor`. Traffic of R and 8 an entry.
+#[kernel(scale_rows, out(scale))]
+pub(super) fn scale_of(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<f64>,
+    fine_scale: &View<f64>,
+    factor: f64,
+) -> f64 {
+    let mut sum = f64::literal(0.0);
+    for k in offsets[row] as usize..offsets[row + 1] as usize {
+        sum += values[k] * values[k] * fine_scale[columns[k] as usize];
+    }
+    factor * sum
+}
+
+/// The diagonal, and the row where it is not positive. Traffic of the matrix and 8.
+#[kernel(find_diagonal, out(diagonal), reduce(min))]
+pub(super) fn diagonal_of<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    #[comptime] layout: Layout,
+) -> (f64, f64) {
+    let diagonal = row_value::<S>(row, row, offsets, columns, values, layout);
+    let mut wrong = row as f64;
+    if diagonal > f64::literal(0.0) {
+        wrong = f64::literal(f64::MAX);
+    }
+    (diagonal, wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CsrMatrix;
+    use karman_backend::testing::everywhere;
+
+    /// Rows of very different lengths, from `shortest` on; columns repeat from row to row.
+    fn ragged(
+        rows: usize,
+        columns: usize,
+        [shortest, longest]: [usize; 2],
+        seed: usize,
+    ) -> CsrMatrix<f64> {
+        let mut entries = vec![];
+        for row in 0..rows {
+            let length = (row * 31 + seed) * 7919 % (longest + 1) * usize::from(row % 5 != 3);
+            for k in 0..length.max(shortest) {
+                let column = (row * 3 + k * (1 + row % 3)) % columns;
+                let value = ((row * 17 + k * 29 + seed) % 101) as f64 / 50.0 - 1.0;
+                entries.push((row as u32, column as u32, value));
+            }
+        }
+        CsrMatrix::from_entries(rows, columns, entries).unwrap()
+    }
+
+    fn plain(a: &CsrMatrix<f64>, b: &CsrMatrix<f64>, factor: f64) -> CsrMatrix<f64> {
+        let mut entries = vec![];
+        for row in 0..a.rows() {
+            for (j, of_a) in a.row(row) {
+                let terms = b.row(j).map(|(c, of_b)| (row as u32, c as u32, factor * of_a * of_b));
+                entries.extend(terms);
+            }
+        }
+        CsrMatrix::from_entries(a.rows(), b.columns(), entries).unwrap()
+    }
+
+    #[test]
+    fn every_way_to_multiply_gives_the_product_everywhere() {
+        // At most so many entries a row of A and of B: the last product has rows for the largest block alone,
+        // and the one before needs more than the smallest.
+        for (rows, of_a, of_b) in [(40, 5, 3), (300, 40, 20), (90, 100, 17), (50, 120, 33)] {
+            let (a, b) = (ragged(rows, 150, [1, of_a], 1), ragged(150, 200, [0, of_b], 2));
+            let want = plain(&a, &b, 0.5);
+            for backend in everywhere() {
+                for layout in [Layout::Csr, Layout::SlicedEll] {
+                    let put = Matrix::with_layout(&backend, a.clone(), layout).unwrap();
+                    let right = Matrix::with_layout(&backend, b.clone(), Layout::Csr).unwrap();
+                    let check = |got: Matrix<f64>, what: &str| {
+                        let what = format!("{backend:?} {layout:?} {rows} {what}");
+                        let got = got.to_csr().unwrap();
+                        assert_eq!(got.offsets(), want.offsets(), "{what}");
+                        assert_eq!(got.column_indices(), want.column_indices(), "{what}");
+                        for (got, want) in got.values().iter().zip(want.values()) {
+                            assert!((got - want).abs() <= 1e-13, "{what} {got} {want}");
+                        }
+                    };
+                    backend.install(|| {
+                        check(product(&put, &right, 0.5).unwrap(), "chosen");
+                        let got = product_by_threads(&put, &right, 0.5, Search::Merge).unwrap();
+                        check(got, "merged");
+                        // Software Vulkan ends loops after 65535 rounds.
+                        if of_a * of_b < 100 {
+                            let got = product_by_threads(&put, &right, 0.5, Search::All).unwrap();
+                            check(got, "looked for");
+                        }
+                    });
+                    if let Some(terms) = terms_for_blocks(&put, &right).unwrap() {
+                        let got = product_by_blocks(&terms, &put, &right, 0.5).unwrap();
+                        check(got, &format!("{:?}", terms.block));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Coarse matrices A_c = Pᵀ A P. Each coarse row has one writer, which adds up its products in the
+//! order of the fine rows and sorts what it has: the same bits for any number of threads.
+
+use super::parallel::{Rows, Sums, matrix_of};
+use crate::{CsrMatrix, LinearError};
+
+/// R A P times `factor`, R being Pᵀ. About (entries of R) × (entries of A and of P a row) products.
+///
+/// # Errors
+/// [`LinearError::TooLarge`] where it has too many entries.
+pub(super) fn triple_product(
+    r: &CsrMatrix<f64>,
+    a: &CsrMatrix<f64>,
+    p: &CsrMatrix<f64>,
+    factor: f64,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    let write = |sums: &mut Sums, row: usize, rows: &mut Rows| {
+        for (fine, weight) in r.row(row) {
+            let weight = weight * factor;
+            for (neighbour, value) in a.row(fine) {
+                let product = weight * value;
+                for (column, weight) in p.row(neighbour) {
+                    sums.add(column as u32, product * weight);
+                }
+            }
+        }
+        sums.sort();
+        sums.finish(rows);
+    };
+    matrix_of(r.rows(), p.columns(), || Sums::new(p.columns()), write)
+}
+
+/// The same for the interpolation that is 1 on groups, of which `groups` is the transpose and `of` tells
+/// that of each unknown.
+///
+/// # Errors
+/// [`LinearError::TooLarge`] where it has too many entries.
+pub(super) fn between_groups(
+    groups: &CsrMatrix<f64>,
+    a: &CsrMatrix<f64>,
+    of: &[u32],
+    factor: f64,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    let n = groups.rows();
+    let write = |sums: &mut Sums, row: usize, rows: &mut Rows| {
+        for (fine, _) in groups.row(row) {
+            for (neighbour, value) in a.row(fine) {
+                sums.add(of[neighbour], factor * value);
+            }
+        }
+        sums.sort();
+        sums.finish(rows);
+    };
+    matrix_of(n, n, || Sums::new(n), write)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::interpolation::constant_on;
+    use super::super::matching::aggregates;
+    use super::*;
+    use crate::testing::{diamond, scattered, scattered_symmetric};
+    use karman_backend::testing::{hosts, values};
+
+    /// A matrix with one to four scattered entries a row.
+    fn some_interpolation(rows: usize, columns: usize) -> CsrMatrix<f64> {
+        let weights = values(4 * rows, 3);
+        let mut entries = vec![];
+        for r in 0..rows {
+            for k in 0..1 + r % 4 {
+                entries.push((r as u32, ((r * 7 + k * 13) % columns) as u32, weights[4 * r + k]));
+            }
+        }
+        CsrMatrix::from_entries(rows, columns, entries).unwrap()
+    }
+
+    #[test]
+    fn the_product_is_what_two_products_give() {
+        for (n, m) in [(1, 1), (50, 9), (3000, 700)] {
+            for a in [scattered(n), scattered_symmetric(n)] {
+                let p = some_interpolation(n, m);
+                let r = p.transposed();
+                let product = || triple_product(&r, &a, &p, 0.5).unwrap();
+                let mut all: Vec<_> = hosts().iter().map(|host| host.install(product)).collect();
+                all.dedup();
+                assert_eq!(all.len(), 1, "the product depends on the number of threads");
+                let x = values(m, 8);
+                let want = r.times(&a.times(&p.times(&x)));
+                for (got, want) in all[0].times(&x).iter().zip(&want) {
+                    assert!((got - 0.5 * want).abs() < 1e-11, "{got} {want}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn groups_give_the_product_of_their_interpolation() {
+        let a = diamond(9);
+        let aggregates = aggregates(&a, 0.25, 1).unwrap();
+        let p = constant_on(&aggregates);
+        let r = p.transposed();
+        let want = triple_product(&r, &a, &p, 0.7).unwrap();
+        assert_eq!(between_groups(&r, &a, &aggregates.of, 0.7).unwrap(), want);
+    }
+}

@@ -1,0 +1,282 @@
+//! What a caller chooses of algebraic multigrid.
+
+use crate::LinearError;
+
+/// How coarse unknowns are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Coarsening {
+    /// Matched pairs on the finest level, then the parallel modified independent set (De Sterck,
+    /// Yang & Heys 2006) with extended+i interpolation.
+    #[default]
+    Pmis,
+    /// The first pass of Ruge & Stüben (1987) with weighted boundary unknowns and direct
+    /// interpolation (Kamakolanu 2014, algorithm 1 and §3.2.2).
+    RugeStuben,
+    /// Aggregates from passes of matching, with smoothed interpolation (Vaněk, Mandel & Brezina 1996).
+    Aggregation,
+}
+
+/// How errors are smoothed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Smoother {
+    /// Jacobi with the ℓ1 norms of rows (Baker, Falgout, Kolev & Yang 2011), relaxed by 4/3.
+    #[default]
+    L1Jacobi,
+    /// Chebyshev polynomials of the fourth kind with optimal weights (Lottes 2023) in the matrix
+    /// scaled by the ℓ1 norms of its rows, whose spectrum they bound by 1.
+    Chebyshev {
+        /// Products of one sweep: 1 to 4.
+        degree: usize,
+    },
+    /// Gauss–Seidel by colours: forwards before the coarse correction, backwards after it.
+    GaussSeidel,
+}
+
+/// The order in which levels are visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Cycle {
+    /// Each level once.
+    #[default]
+    V,
+    /// Each coarser level twice.
+    W,
+    /// Each coarser level by an F cycle, then by a V cycle.
+    F,
+    /// Each coarser level by two steps of flexible conjugate gradients (Notay & Vassilevski 2008).
+    K,
+}
+
+/// The precision the hierarchy is kept and cycled in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum HierarchyPrecision {
+    /// That of the computation.
+    Same,
+    /// `f32`; conjugate gradients of a system whose matrix it was made from keep their recurrence so too.
+    #[default]
+    Single,
+}
+
+/// Dropping of couplings weaker than β times the average of their row on coarse levels, what is
+/// dropped being spread equally over the couplings kept (Kamakolanu 2014, §4.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sparsification {
+    /// β on the first coarse level.
+    pub beta: f64,
+    /// What each further level adds to β.
+    pub increment: f64,
+    /// Whether a pair is dropped only if weak from both ends, and its sum goes to the diagonals,
+    /// so that the matrix stays symmetric.
+    pub symmetric: bool,
+}
+
+/// Parameters of algebraic multigrid. The defaults were chosen by measurement, see
+/// `docs/decisions/0006-default-multigrid.md`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AmgParams {
+    /// How coarse unknowns are chosen. Default: PMIS.
+    pub coarsening: Coarsening,
+    /// Passes of matching that make the first coarse level (PMIS), or every one (aggregation); each
+    /// halves the unknowns. Default: 1.
+    pub pairing: usize,
+    /// What corrections from matched pairs are multiplied by: constants on pairs are too stiff.
+    /// Default: 1.5.
+    pub over_correction: f64,
+    /// θ: j is strong for i where −a_ij ≥ θ max_k(−a_ik). Default: 0.25.
+    pub strength: f64,
+    /// α: weight of boundary unknowns in Ruge & Stüben's coarsening. Default: 1.
+    pub boundary_weight: f64,
+    /// Most entries in a row of an interpolation; the others are spread over them. Default: 3.
+    pub interpolation_entries: usize,
+    /// Negative couplings of coarse matrices below this share of the largest of their row from both
+    /// ends go to the diagonals where a third unknown is coupled five times as much to both, and so do
+    /// all positive ones; 0 keeps all. Default: 0.1.
+    pub drop_tolerance: f64,
+    /// The source's dropping, in place of `drop_tolerance`. Default: none.
+    pub sparsification: Option<Sparsification>,
+    /// The smoother. Default: ℓ1-Jacobi.
+    pub smoother: Smoother,
+    /// How far ℓ1-Jacobi goes, below 2: its spectrum is bounded by 1. Default: 4/3.
+    pub relaxation: f64,
+    /// Sweeps before and after the coarse correction. Default: 1 and 1.
+    pub sweeps: [usize; 2],
+    /// The cycle. Default: V.
+    pub cycle: Cycle,
+    /// Precision of the hierarchy. Default: single.
+    pub precision: HierarchyPrecision,
+    /// Levels with at most so many unknowns are solved by a dense inverse. Default: 256.
+    pub coarse_rows: usize,
+    /// Most levels, the dense one included. Default: 25.
+    pub max_levels: usize,
+}
+
+impl Default for AmgParams {
+    fn default() -> Self {
+        AmgParams {
+            coarsening: Coarsening::default(),
+            pairing: 1,
+            over_correction: 1.5,
+            strength: 0.25,
+            boundary_weight: 1.0,
+            interpolation_entries: 3,
+            drop_tolerance: 0.1,
+            sparsification: None,
+            smoother: Smoother::default(),
+            relaxation: 4.0 / 3.0,
+            sweeps: [1, 1],
+            cycle: Cycle::default(),
+            precision: HierarchyPrecision::default(),
+            coarse_rows: 256,
+            max_levels: 25,
+        }
+    }
+}
+
+impl AmgParams {
+    /// Checks ranges.
+    ///
+    /// # Errors
+    /// [`LinearError::Parameter`] for the first one out of range.
+    pub fn check(&self) -> Result<(), LinearError> {
+        let wrong = |name, value, rule| Err(LinearError::Parameter { name, value, rule });
+        if !(0.0..=1.0).contains(&self.strength) {
+            return wrong("strength", self.strength, "it lies between 0 and 1");
+        }
+        if !(self.boundary_weight > 0.0 && self.boundary_weight <= 1e6) {
+            return wrong("boundary_weight", self.boundary_weight, "it lies between 0 and 1e6");
+        }
+        if !(1.0..2.0).contains(&self.over_correction) {
+            return wrong("over_correction", self.over_correction, "it lies in [1, 2)");
+        }
+        if !(0.0..1.0).contains(&self.drop_tolerance) {
+            return wrong("drop_tolerance", self.drop_tolerance, "it lies in [0, 1)");
+        }
+        if !(self.relaxation > 0.0 && self.relaxation < 2.0) {
+            return wrong("relaxation", self.relaxation, "it lies between 0 and 2");
+        }
+        if self.pairing > 4 {
+            return wrong("pairing", self.pairing as f64, "it is at most 4");
+        }
+        if self.interpolation_entries == 0 {
+            return wrong("interpolation_entries", 0.0, "it is at least 1");
+        }
+        if self.sweeps == [0, 0] || self.sweeps.iter().any(|s| *s > 100) {
+            let most = self.sweeps[0].max(self.sweeps[1]);
+            return wrong("sweeps", most as f64, "they are at most 100 and not both 0");
+        }
+        if !(1..=4096).contains(&self.coarse_rows) {
+            return wrong("coarse_rows", self.coarse_rows as f64, "it lies between 1 and 4096");
+        }
+        if self.max_levels == 0 {
+            return wrong("max_levels", 0.0, "it is at least 1");
+        }
+        if let Smoother::Chebyshev { degree } = self.smoother
+            && !(1..=4).contains(&degree)
+        {
+            return wrong("degree", degree as f64, "it lies between 1 and 4");
+        }
+        if let Some(s) = self.sparsification
+            && !(s.beta >= 0.0 && s.increment >= 0.0 && (s.beta + s.increment).is_finite())
+        {
+            return wrong("beta", s.beta.min(s.increment), "β and its increment are not negative");
+        }
+        Ok(())
+    }
+
+    /// What coarse levels depend on, by name and as numbers: two hierarchies of a matrix are the same
+    /// where these are.
+    pub fn shaping(&self) -> [(&'static str, f64); 12] {
+        let coarsening = match self.coarsening {
+            Coarsening::Pmis => 0.0,
+            Coarsening::RugeStuben => 1.0,
+            Coarsening::Aggregation => 2.0,
+        };
+        let dropping = self.sparsification.map_or([-1.0, 0.0, 0.0], |s| {
+            [s.beta, s.increment, if s.symmetric { 1.0 } else { 0.0 }]
+        });
+        [
+            ("coarsening", coarsening),
+            ("pairing", self.pairing as f64),
+            ("over_correction", self.over_correction),
+            ("strength", self.strength),
+            ("boundary_weight", self.boundary_weight),
+            ("interpolation_entries", self.interpolation_entries as f64),
+            ("drop_tolerance", self.drop_tolerance),
+            ("sparsification.beta", dropping[0]),
+            ("sparsification.increment", dropping[1]),
+            ("sparsification.symmetric", dropping[2]),
+            ("coarse_rows", self.coarse_rows as f64),
+            ("max_levels", self.max_levels as f64),
+        ]
+    }
+
+    /// What the matrix below level `depth` is divided by.
+    pub(super) fn over_correction_at(&self, depth: usize) -> f64 {
+        let is_paired = self.coarsening == Coarsening::Pmis && depth == 0 && self.pairing > 0;
+        if is_paired { self.over_correction } else { 1.0 }
+    }
+
+    /// Whether the cycle is one symmetric operator where the matrix is symmetric.
+    pub fn is_symmetric(&self) -> bool {
+        self.sweeps[0] == self.sweeps[1]
+            && matches!(self.cycle, Cycle::V | Cycle::W)
+            && self.sparsification.is_none_or(|s| s.symmetric)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_out_of_range_are_named() {
+        let good = AmgParams::default;
+        assert_eq!(good().check(), Ok(()));
+        let message = |p: AmgParams| p.check().unwrap_err().to_string();
+        assert_eq!(
+            message(AmgParams { strength: 1.5, ..good() }),
+            "strength = 1.5: it lies between 0 and 1"
+        );
+        assert_eq!(
+            message(AmgParams { boundary_weight: 0.0, ..good() }),
+            "boundary_weight = 0: it lies between 0 and 1e6"
+        );
+        assert_eq!(
+            message(AmgParams { over_correction: 2.0, ..good() }),
+            "over_correction = 2: it lies in [1, 2)"
+        );
+        assert_eq!(
+            message(AmgParams { drop_tolerance: -1.0, ..good() }),
+            "drop_tolerance = -1: it lies in [0, 1)"
+        );
+        assert_eq!(
+            message(AmgParams { relaxation: 2.0, ..good() }),
+            "relaxation = 2: it lies between 0 and 2"
+        );
+        assert_eq!(message(AmgParams { pairing: 5, ..good() }), "pairing = 5: it is at most 4");
+        assert_eq!(
+            message(AmgParams { interpolation_entries: 0, ..good() }),
+            "interpolation_entries = 0: it is at least 1"
+        );
+        assert_eq!(
+            message(AmgParams { sweeps: [0, 0], ..good() }),
+            "sweeps = 0: they are at most 100 and not both 0"
+        );
+        assert_eq!(
+            message(AmgParams { coarse_rows: 0, ..good() }),
+            "coarse_rows = 0: it lies between 1 and 4096"
+        );
+        assert_eq!(
+            message(AmgParams { max_levels: 0, ..good() }),
+            "max_levels = 0: it is at least 1"
+        );
+        assert_eq!(
+            message(AmgParams { smoother: Smoother::Chebyshev { degree: 9 }, ..good() }),
+            "degree = 9: it lies between 1 and 4"
+        );
+        let sparsification = Some(Sparsification { beta: -1.0, increment: 0.0, symmetric: true });
+        assert_eq!(
+            message(AmgParams { sparsification, ..good() }),
+            "beta = -1: β and its increment are not negative"
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! What tells patterns of matrices apart without keeping one: the same numbers for every layout, on
+//! every backend.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+
+use super::numbers::hash;
+use crate::matrix::row_places;
+use crate::{Layout, LinearError, Matrix};
+use cubecl::prelude::*;
+use karman_backend::real::Real;
+use karman_backend::{Partials, View};
+use karman_macros::kernel;
+
+/// Fingerprint of the pattern of a matrix whose rows all have entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of entries, padding not counted.
+    pub entries: usize,
+    /// Σ over rows of a hash of the row's number and columns.
+    pub hash: u64,
+}
+
+impl Pattern {
+    /// That of `matrix`.
+    ///
+    /// # Errors
+    /// [`LinearError::Backend`] where the device failed.
+    pub fn of<T: Real>(matrix: &Matrix<T>) -> Result<Pattern, LinearError> {
+        let (backend, rows) = (matrix.backend(), matrix.rows());
+        let mut partials = Partials::new(backend, rows, 2);
+        let (mut low, mut high) = (backend.zeros(1), backend.zeros(1));
+        let (offsets, columns, _) = matrix.arrays();
+        backend.install(|| {
+            hash_rows(backend, rows, offsets, columns, matrix.layout(), &mut partials);
+            finish_hash(backend, &partials, &mut low, &mut high);
+        });
+        // Whole numbers below 2⁴⁸: their sums are exact in any order.
+        let [low, high] = [backend.read(&low)?[0] as u64, backend.read(&high)?[0] as u64];
+        Ok(Pattern { rows, entries: matrix.entries(), hash: low.wrapping_add(high << 16) })
+    }
+}
+
+/// The halves of a row's hash: a chain over its columns, of which one that repeats the one before is
+/// padding. Traffic: offsets and columns of the matrix.
+#[kernel(hash_rows, reduce(sum, sum))]
+pub(super) fn hash_of_row(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    #[comptime] layout: Layout,
+) -> (f64, f64) {
+    let (first, end) = row_places(row, offsets, layout);
+    let mut chain = hash(row as u32);
+    let mut before = u32::MAX.runtime();
+    let mut k = first;
+    while k < end {
+        let column = columns[k];
+        if column != before {
+            chain = hash(chain ^ column);
+        }
+        before = column;
+        k += comptime!(layout.spacing());
+    }
+    ((chain & 0xffffu32) as f64, (chain >> 16u32) as f64)
+}
+
+/// The finished sums.
+#[kernel(finish_hash, combine(sum, sum), out(low, high))]
+pub(super) fn finished_hash(low: f64, high: f64) -> (f64, f64) {
+    (low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CsrMatrix;
+    use crate::testing::{diamond, poisson_2d};
+    use karman_backend::testing::everywhere;
+
+    #[test]
+    fn patterns_are_told_apart_alike_everywhere() {
+        let a = diamond(9);
+        let moved = {
+            // One coupling of row 5 goes elsewhere.
+            let mut entries: Vec<(u32, u32, f64)> = vec![];
+            for row in 0..a.rows() {
+                entries.extend(a.row(row).map(|(c, v)| (row as u32, c as u32, v)));
+            }
+            let coupled: Vec<u32> = a.row(5).map(|e| e.0 as u32).collect();
+            let free = (0..a.rows() as u32).find(|c| !coupled.contains(c)).unwrap();
+            entries.iter_mut().find(|e| e.0 == 5 && e.1 != 5).unwrap().1 = free;
+            CsrMatrix::from_entries(a.rows(), a.rows(), entries).unwrap()
+        };
+        let mut seen: Vec<[Pattern; 3]> = vec![];
+        for backend in everywhere() {
+            for layout in [Layout::Csr, Layout::SlicedEll] {
+                let of = |a: &CsrMatrix<f64>| {
+                    let matrix = Matrix::with_layout(&backend, a.clone(), layout).unwrap();
+                    Pattern::of(&matrix).unwrap()
+                };
+                seen.push([of(&a), of(&moved), of(&poisson_2d(30))]);
+                let doubled: Vec<f64> = a.values().iter().map(|v| 2.0 * v).collect();
+                let (offsets, columns) = (a.offsets().to_vec(), a.column_indices().to_vec());
+                let twice = CsrMatrix::new(a.columns(), offsets, columns, doubled).unwrap();
+                assert_eq!(of(&twice), of(&a), "values do not count");
+            }
+        }
+        let [one, other, _] = seen[0];
+        assert_eq!((one.rows, one.entries), (a.rows(), a.entries()));
+        assert_eq!((one.rows, one.entries), (other.rows, other.entries));
+        assert_ne!(one.hash, other.hash);
+        seen.dedup();
+        assert_eq!(seen.len(), 1);
+    }
+}

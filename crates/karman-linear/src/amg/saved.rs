@@ -1,0 +1,361 @@
+//! The interpolations of a hierarchy as they are kept between runs. With them and a matrix all levels
+//! follow: what is left out is coarsening and interpolation.
+
+use super::params::AmgParams;
+use super::pattern::Pattern;
+use crate::{CsrMatrix, LinearError, Matrix};
+use karman_backend::real::Real;
+
+/// Interpolation to one level from the next one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SavedInterpolation {
+    /// P is constant on groups.
+    Groups {
+        /// The group of each unknown: `[rows]`, below `count`.
+        of: Vec<u32>,
+        /// Number of groups.
+        count: usize,
+    },
+    /// P: `[rows, unknowns of the next level]`.
+    Weighted(CsrMatrix<f64>),
+}
+
+impl SavedInterpolation {
+    /// Unknowns of the level and of the next one.
+    pub fn shape(&self) -> [usize; 2] {
+        match self {
+            SavedInterpolation::Groups { of, count } => [of.len(), *count],
+            SavedInterpolation::Weighted(p) => [p.rows(), p.columns()],
+        }
+    }
+
+    /// The next unknown each entry of P names.
+    fn columns(&self) -> &[u32] {
+        match self {
+            SavedInterpolation::Groups { of, .. } => of,
+            SavedInterpolation::Weighted(p) => p.column_indices(),
+        }
+    }
+
+    /// What makes it unfit for a level of so many unknowns.
+    fn problem(&self, unknowns: usize) -> Option<String> {
+        let [rows, count] = self.shape();
+        if rows != unknowns {
+            return Some(format!("it has {rows} rows, but the level has {unknowns} unknowns"));
+        }
+        if count >= rows {
+            return Some(format!("it leads from {count} unknowns to {rows}, which are not more"));
+        }
+        let mut is_named = vec![false; count];
+        for column in self.columns() {
+            match is_named.get_mut(*column as usize) {
+                Some(named) => *named = true,
+                None => return Some(format!("group {column} is not below {count}")),
+            }
+        }
+        let lost = is_named.iter().position(|named| !named)?;
+        Some(format!("nothing is interpolated from unknown {lost} of the next level"))
+    }
+}
+
+/// The interpolations of a hierarchy, the finest first, and what they were made for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavedInterpolations {
+    parameters: Vec<f64>,
+    pattern: Pattern,
+    levels: Vec<SavedInterpolation>,
+}
+
+impl SavedInterpolations {
+    /// Interpolations made with `parameters` ([`AmgParams::shaping`]) for a matrix of `pattern`.
+    ///
+    /// # Errors
+    /// [`LinearError::Interpolation`] where one does not fit its levels.
+    pub fn new(
+        parameters: Vec<f64>,
+        pattern: Pattern,
+        levels: Vec<SavedInterpolation>,
+    ) -> Result<Self, LinearError> {
+        let mut unknowns = pattern.rows;
+        for (level, interpolation) in levels.iter().enumerate() {
+            if let Some(problem) = interpolation.problem(unknowns) {
+                return Err(LinearError::Interpolation { level, problem });
+            }
+            unknowns = interpolation.shape()[1];
+        }
+        Ok(SavedInterpolations { parameters, pattern, levels })
+    }
+
+    /// Those just made with `params` for a matrix.
+    pub(super) fn made<T: Real>(
+        matrix: &Matrix<T>,
+        params: &AmgParams,
+        levels: Vec<SavedInterpolation>,
+    ) -> Result<Self, LinearError> {
+        let parameters = params.shaping().iter().map(|(_, value)| *value).collect();
+        Ok(SavedInterpolations { parameters, pattern: Pattern::of(matrix)?, levels })
+    }
+
+    /// The numbers of [`AmgParams::shaping`].
+    pub fn parameters(&self) -> &[f64] {
+        &self.parameters
+    }
+
+    /// The pattern of the finest matrix.
+    pub fn pattern(&self) -> Pattern {
+        self.pattern
+    }
+
+    /// One for each level but the coarsest, the finest first.
+    pub fn levels(&self) -> &[SavedInterpolation] {
+        &self.levels
+    }
+
+    pub(super) fn into_levels(self) -> Vec<SavedInterpolation> {
+        self.levels
+    }
+
+    /// That they were made for a matrix of this pattern with these parameters.
+    ///
+    /// # Errors
+    /// [`LinearError::OtherSystem`] says what differs.
+    pub(super) fn check_for<T: Real>(
+        &self,
+        matrix: &Matrix<T>,
+        params: &AmgParams,
+    ) -> Result<(), LinearError> {
+        let other = |reason: String| Err(LinearError::OtherSystem { reason });
+        let wanted = params.shaping();
+        if wanted.len() != self.parameters.len() {
+            return other("another version of karman made them".to_owned());
+        }
+        for ((name, new), old) in wanted.iter().zip(&self.parameters) {
+            if old != new {
+                return other(format!("{name} is {new} and was {old}"));
+            }
+        }
+        let [rows, entries] = [matrix.rows(), matrix.entries()];
+        let old = self.pattern;
+        if (rows, entries) != (old.rows, old.entries) {
+            return other(format!(
+                "the matrix has {rows} rows and {entries} entries and had {} and {}",
+                old.rows, old.entries
+            ));
+        }
+        if Pattern::of(matrix)? != old {
+            return other("the unknowns of the matrix are coupled otherwise".to_owned());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amg::{Amg, Coarsening, Origin, Smoother, Sparsification};
+    use crate::testing::{diamond, poisson_2d, with};
+    use crate::{Method, Preconditioner, PreconditionerKind, Solver};
+    use karman_backend::Backend;
+    use karman_backend::testing::{devices, everywhere, values};
+    use std::sync::Arc;
+
+    fn small() -> AmgParams {
+        AmgParams { coarse_rows: 40, ..AmgParams::default() }
+    }
+
+    /// `a` with couplings weakened and diagonals grown, unevenly.
+    fn other_values(a: &CsrMatrix<f64>) -> CsrMatrix<f64> {
+        let of_row = |r: usize| {
+            a.row(r).map(move |(c, v)| {
+                let uneven = 1.0 + (r.min(c) * 7 + r.max(c) * 3) as f64 % 11.0 / 20.0;
+                if c == r { 1.6 * v + 0.3 } else { uneven * v }
+            })
+        };
+        let values = (0..a.rows()).flat_map(of_row).collect();
+        let (offsets, columns) = (a.offsets().to_vec(), a.column_indices().to_vec());
+        CsrMatrix::new(a.columns(), offsets, columns, values).unwrap()
+    }
+
+    fn applied(amg: &mut Amg<f32>, backend: &Backend, n: usize) -> Vec<f64> {
+        let mut z = backend.zeros(n);
+        amg.apply(backend, &backend.upload(values(n, 5)), &mut z);
+        backend.read(&z).unwrap()
+    }
+
+    #[test]
+    fn a_saved_hierarchy_equals_the_one_it_was_saved_from() {
+        let a = diamond(10);
+        let n = a.rows();
+        let source = Some(Sparsification { beta: 1.0, increment: 0.5, symmetric: true });
+        let all = [
+            small(),
+            AmgParams { pairing: 0, ..small() },
+            AmgParams { pairing: 2, drop_tolerance: 0.0, ..small() },
+            AmgParams { smoother: Smoother::GaussSeidel, ..small() },
+            AmgParams { coarsening: Coarsening::Aggregation, ..small() },
+            AmgParams { coarsening: Coarsening::RugeStuben, sparsification: source, ..small() },
+        ];
+        for backend in everywhere() {
+            let [matrix, changed] =
+                [a.clone(), other_values(&a)].map(|a| Matrix::new(&backend, a).unwrap());
+            for params in all {
+                let what = format!("{backend:?} {params:?}");
+                let mut made = Amg::<f32>::new(&matrix, &params).unwrap();
+                let saved = made.interpolations(&matrix).unwrap();
+                assert!(saved.levels().len() >= 2, "{what}");
+                let pairs = matches!(saved.levels()[0], SavedInterpolation::Groups { .. });
+                assert_eq!(pairs, params.over_correction_at(0) != 1.0, "{what}");
+                let mut back =
+                    Amg::<f32>::from_interpolations(&matrix, &params, saved.clone()).unwrap();
+                assert_eq!(back.report().levels, made.report().levels, "{what}");
+                assert_eq!(back.report().origin, Origin::Saved);
+                assert_eq!(back.interpolations(&matrix).unwrap(), saved, "{what}");
+                let equal = applied(&mut back, &backend, n) == applied(&mut made, &backend, n);
+                assert!(equal, "{what}: the cycles differ");
+
+                // New values, then saved; as a run does whose step changes before a checkpoint.
+                made.set_values(&changed).unwrap();
+                let saved = made.interpolations(&changed).unwrap();
+                let mut back = Amg::<f32>::from_interpolations(&changed, &params, saved).unwrap();
+                let size = |level: &super::super::LevelReport| (level.rows, level.entries);
+                let sizes =
+                    |amg: &Amg<f32>| amg.report().levels.iter().map(size).collect::<Vec<_>>();
+                assert_eq!(sizes(&back), sizes(&made), "{what}");
+                let equal = applied(&mut back, &backend, n) == applied(&mut made, &backend, n);
+                assert!(equal, "{what}: the cycles differ after new values");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_saved_on_one_backend_serves_on_another() {
+        let a = diamond(10);
+        let host = Backend::host(2).unwrap();
+        for device in devices() {
+            for (from, to) in [(&host, &device), (&device, &host)] {
+                let [from, to] = [from, to].map(|b| Matrix::new(b, a.clone()).unwrap());
+                let made = Amg::<f32>::new(&from, &small()).unwrap();
+                let saved = made.interpolations(&from).unwrap();
+                let back = Amg::<f32>::from_interpolations(&to, &small(), saved).unwrap();
+                for (got, want) in back.report().levels.iter().zip(&made.report().levels) {
+                    assert_eq!((got.rows, got.entries), (want.rows, want.entries));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn interpolations_of_another_system_are_recognised() {
+        let backend = Backend::host(1).unwrap();
+        let matrix = Matrix::new(&backend, poisson_2d(20)).unwrap();
+        let saved = Amg::<f64>::new(&matrix, &small()).unwrap().interpolations(&matrix).unwrap();
+        let refused = |a: CsrMatrix<f64>, params: AmgParams, saved: &SavedInterpolations| {
+            let matrix = Matrix::new(&backend, a).unwrap();
+            let found = Amg::<f64>::from_interpolations(&matrix, &params, saved.clone());
+            found.err().unwrap().to_string()
+        };
+        let begin = "the saved interpolations belong to another system: ";
+        assert_eq!(
+            refused(poisson_2d(20), AmgParams { strength: 0.5, ..small() }, &saved),
+            format!("{begin}strength is 0.5 and was 0.25")
+        );
+        assert_eq!(
+            refused(poisson_2d(21), small(), &saved),
+            format!("{begin}the matrix has 441 rows and 2121 entries and had 400 and 1920")
+        );
+        let n = 400u32;
+        let mut entries: Vec<(u32, u32, f64)> = (0..n).map(|r| (r, r, 4.0)).collect();
+        entries.extend((0..1520).map(|k| (k % n, (k % n + 1 + k / n) % n, -1.0)));
+        let shuffled = CsrMatrix::from_entries(400, 400, entries).unwrap();
+        assert_eq!(
+            refused(shuffled, small(), &saved),
+            format!("{begin}the unknowns of the matrix are coupled otherwise")
+        );
+        let older = SavedInterpolations { parameters: vec![0.25], ..saved.clone() };
+        assert_eq!(
+            refused(poisson_2d(20), small(), &older),
+            format!("{begin}another version of karman made them")
+        );
+        // What the parameters do not shape may change.
+        let params = AmgParams { sweeps: [2, 2], ..small() };
+        assert!(Amg::<f64>::from_interpolations(&matrix, &params, saved).is_ok());
+    }
+
+    #[test]
+    fn a_solver_takes_saved_interpolations_where_they_fit_and_solves_alike() {
+        let a = diamond(10);
+        let b = values(a.rows(), 3);
+        let kind = PreconditionerKind::Amg(small());
+        let params = with(Method::ConjugateGradient, kind);
+        for backend in everywhere() {
+            let on = |a: &CsrMatrix<f64>| Arc::new(Matrix::new(&backend, a.clone()).unwrap());
+            let (matrix, changed) = (on(&a), on(&other_values(&a)));
+            let solved = |mut solver: Solver<f64>| {
+                let mut x = backend.zeros(b.len());
+                let outcome = solver.solve(&backend.upload_slice(&b), &mut x).unwrap();
+                assert!(outcome.is_converged(), "{outcome}");
+                (outcome.iterations, backend.read(&x).unwrap())
+            };
+            let origin = |solver: &Solver<f64>| solver.hierarchy().map(|report| report.origin);
+            let with_saved = |matrix: &Arc<Matrix<f64>>, params, saved| {
+                let (operator, near) = (Box::new(matrix.clone()), Some(matrix.clone()));
+                Solver::with_interpolations(&backend, operator, near, params, saved).unwrap()
+            };
+            let made = Solver::new(&backend, matrix.clone(), &params).unwrap();
+            let saved = made.interpolations(&matrix).unwrap();
+            assert!(saved.is_some());
+            let taken = with_saved(&matrix, &params, saved.clone());
+            assert_eq!(origin(&taken), Some(Origin::Saved));
+            assert_eq!(solved(taken), solved(made));
+
+            // Of other values: what a restart gets is what a run renews.
+            let made = Solver::new(&backend, matrix.clone(), &params).unwrap();
+            let renewed = made.renewed(Box::new(changed.clone()), &changed).unwrap();
+            let renewed = renewed.ok().unwrap();
+            assert_eq!(origin(&renewed), Some(Origin::Kept));
+            let taken = with_saved(&changed, &params, saved.clone());
+            assert_eq!(solved(taken), solved(renewed));
+
+            // Where they do not fit, multigrid makes its own.
+            let smaller = on(&diamond(9));
+            let own = with_saved(&smaller, &params, saved.clone());
+            assert_eq!(origin(&own), Some(Origin::Made));
+            let jacobi = with(Method::ConjugateGradient, PreconditionerKind::Jacobi);
+            let other = with_saved(&matrix, &jacobi, saved);
+            assert_eq!(origin(&other), None);
+            assert_eq!(other.interpolations(&matrix).unwrap(), None);
+            // There is nothing to renew in a diagonal.
+            assert!(other.renewed(Box::new(changed.clone()), &changed).unwrap().is_err());
+        }
+    }
+
+    fn refused(levels: Vec<SavedInterpolation>) -> String {
+        let pattern = Pattern { rows: 5, entries: 13, hash: 1 };
+        SavedInterpolations::new(vec![], pattern, levels).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn interpolations_that_do_not_fit_their_levels_are_refused() {
+        let groups = |of: &[u32], count| SavedInterpolation::Groups { of: of.to_vec(), count };
+        assert_eq!(
+            refused(vec![groups(&[0, 0, 1, 1], 2)]),
+            "the interpolation to level 0 cannot be used: it has 4 rows, but the level has 5 unknowns"
+        );
+        assert_eq!(
+            refused(vec![groups(&[0, 1, 2, 3, 4], 5)]),
+            "the interpolation to level 0 cannot be used: it leads from 5 unknowns to 5, which are \
+             not more"
+        );
+        let good = groups(&[0, 0, 1, 1, 2], 3);
+        assert_eq!(
+            refused(vec![good.clone(), groups(&[0, 1, 2], 2)]),
+            "the interpolation to level 1 cannot be used: group 2 is not below 2"
+        );
+        let p = CsrMatrix::from_entries(3, 2, vec![(0, 1, 1.0), (2, 1, 0.5)]).unwrap();
+        assert_eq!(
+            refused(vec![good, SavedInterpolation::Weighted(p)]),
+            "the interpolation to level 1 cannot be used: nothing is interpolated from unknown 0 of \
+             the next level"
+        );
+    }
+}

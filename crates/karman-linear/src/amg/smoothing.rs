@@ -1,0 +1,510 @@
+//! Smoothers of a cycle, row by row. `s` is the size of a number of the hierarchy;
+//! a product's traffic is that of its matrix and s a row.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+
+use super::parallel::each;
+use crate::matrix::row_places;
+use crate::{CsrMatrix, Layout, LinearError, Matrix};
+use cubecl::prelude::*;
+use karman_backend::real::{Real, convert};
+use karman_backend::{Backend, Buffer, Partials, Segment, View, sum_of_parts};
+use karman_macros::kernel;
+
+/// Row `row` of A x as Σ_j a_ij (x_j − x_i) + (Σ_j a_ij) x_i: what single precision rounds are
+/// differences, so a vector that is constant on a component without a boundary is seen as such.
+#[cube]
+#[inline(always)]
+fn stencil<S: Real>(
+    row: usize,
+    part: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+    #[comptime] layout: Layout,
+    #[comptime] parts: usize,
+) -> S {
+    let (first, end) = row_places(row, offsets, layout);
+    let spacing = comptime!(parts * layout.spacing());
+    let mut k = first + part * comptime!(layout.spacing());
+    let own = x[row];
+    let mut sum = S::literal(0.0);
+    if part == 0 {
+        sum = excess[row] * own;
+    }
+    // Loads of a long row on their way together.
+    while k + 7 * spacing < end {
+        #[unroll]
+        for m in 0..8usize {
+            let at = k + m * spacing;
+            sum += values[at] * (x[columns[at] as usize] - own);
+        }
+        k += 8 * spacing;
+    }
+    while k + 3 * spacing < end {
+        #[unroll]
+        for m in 0..4usize {
+            let at = k + m * spacing;
+            sum += values[at] * (x[columns[at] as usize] - own);
+        }
+        k += 4 * spacing;
+    }
+    while k < end {
+        sum += values[k] * (x[columns[k] as usize] - own);
+        k += spacing;
+    }
+    sum_of_parts::<S>(sum, parts)
+}
+
+/// y ← A x. Traffic of the product and 2s.
+#[kernel(multiply_stencil, out(y), parts, usual(layout = Layout::Csr))]
+pub(super) fn product_of_stencil<S: Real>(
+    row: usize,
+    part: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+    #[comptime] layout: Layout,
+    #[comptime] parts: usize,
+) -> S {
+    stencil::<S>(row, part, offsets, columns, values, excess, x, layout, parts)
+}
+
+/// y ← A x with x·y. Traffic of the product and 2s.
+#[kernel(multiply_stencil_dot, out(y), reduce(sum), usual(layout = Layout::Csr))]
+pub(super) fn product_of_stencil_dot<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+    #[comptime] layout: Layout,
+) -> (S, f64) {
+    let y = stencil::<S>(row, 0, offsets, columns, values, excess, x, layout, 1usize);
+    (y, S::widen(x[row]) * S::widen(y))
+}
+
+/// b ← r in the hierarchy's precision, x ← w b: the first sweep from zero. Traffic 8 + 3s.
+#[kernel(begin_cycle, out(b, x))]
+pub(super) fn begun<T: Real, S: Real>(i: usize, r: &View<T>, weights: &View<S>) -> (S, S) {
+    let b = convert::<T, S>(r[i]);
+    (b, weights[i] * b)
+}
+
+/// z ← x in the precision of the solver. Traffic 8 + s.
+#[kernel(end_cycle, out(z), unroll(4))]
+pub(super) fn ended<S: Real, T: Real>(i: usize, x: &View<S>) -> T {
+    convert::<S, T>(x[i])
+}
+
+/// b − A x. Traffic of the product and 2s.
+#[kernel(subtract_stencil, out(residual), parts, usual(layout = Layout::Csr))]
+pub(super) fn rest_of_stencil<S: Real>(
+    row: usize,
+    part: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+    b: &View<S>,
+    #[comptime] layout: Layout,
+    #[comptime] parts: usize,
+) -> S {
+    b[row] - stencil::<S>(row, part, offsets, columns, values, excess, x, layout, parts)
+}
+
+/// y ← x + w (b − A x) in any precision. Traffic of the product, 2s and that
+/// of y.
+#[kernel(jacobi_rows, out(y), parts, usual(layout = Layout::Csr))]
+pub(super) fn relaxed<S: Real, T: Real>(
+    row: usize,
+    part: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+    b: &View<S>,
+    weights: &View<S>,
+    #[comptime] layout: Layout,
+    #[comptime] parts: usize,
+) -> T {
+    let rest = b[row] - stencil::<S>(row, part, offsets, columns, values, excess, x, layout, parts);
+    convert::<S, T>(x[row] + weights[row] * rest)
+}
+
+/// The same with b·y, b·b and y·q. Traffic of the product and 5s.
+#[kernel(relax_dots, out(y), reduce(sum, sum, sum), usual(layout = Layout::Csr))]
+pub(super) fn relaxed_dots<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    x: &View<S>,
+    b: &View<S>,
+    weights: &View<S>,
+    q: &View<S>,
+    #[comptime] layout: Layout,
+) -> (S, f64, f64, f64) {
+    let own = b[row];
+    let rest = own - stencil::<S>(row, 0, offsets, columns, values, excess, x, layout, 1usize);
+    let y = x[row] + weights[row] * rest;
+    let (wide_b, wide_y) = (S::widen(own), S::widen(y));
+    (y, wide_b * wide_y, wide_b * wide_b, wide_y * S::widen(q[row]))
+}
+
+/// The first step of a polynomial from zero: d ← c w b, x ← β d. Traffic 4s.
+#[kernel(start_polynomial, out(d, x))]
+pub(super) fn started<S: Real>(i: usize, b: &View<S>, weights: &View<S>, c: S, beta: S) -> (S, S) {
+    let d = c * weights[i] * b[i];
+    (d, beta * d)
+}
+
+/// The first step from x, whose residual is known: d ← c w r, x ← x + β d. Traffic 5s.
+#[kernel(restart_polynomial, out(d), update(x))]
+pub(super) fn restarted<S: Real>(
+    i: usize,
+    residual: &View<S>,
+    weights: &View<S>,
+    c: S,
+    beta: S,
+    x: S,
+) -> (S, S) {
+    let d = c * weights[i] * residual[i];
+    (x + beta * d, d)
+}
+
+/// A further step: r' ← r − A d, d' ← a d + c w r', x ← x + β d'. Traffic of the product
+/// and 6s.
+#[kernel(step_polynomial, update(x), out(new_residual, new), parts, usual(layout = Layout::Csr))]
+pub(super) fn stepped<S: Real>(
+    row: usize,
+    part: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    residual: &View<S>,
+    d: &View<S>,
+    weights: &View<S>,
+    a: S,
+    c: S,
+    beta: S,
+    x: S,
+    #[comptime] layout: Layout,
+    #[comptime] parts: usize,
+) -> (S, S, S) {
+    let rest =
+        residual[row] - stencil::<S>(row, part, offsets, columns, values, excess, d, layout, parts);
+    let next = a * d[row] + c * weights[row] * rest;
+    (x + beta * next, rest, next)
+}
+
+/// x_r ← x_r + w_r (b_r − Σ a_rk x_k) for the rows of one colour, which begin at `first`.
+/// Traffic of all colours: the product and 3s.
+#[kernel(sweep_colour, usual(layout = Layout::Csr))]
+pub(super) fn swept<S: Real>(
+    i: usize,
+    first: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    excess: &View<S>,
+    b: &View<S>,
+    weights: &View<S>,
+    #[comptime] layout: Layout,
+    x: &mut Segment<S>,
+) {
+    let row = first + i;
+    let (start, end) = row_places(row, offsets, layout);
+    let mut k = start;
+    let own = x[row];
+    let mut rest = b[row] - excess[row] * own;
+    while k < end {
+        rest -= values[k] * (x[columns[k] as usize] - own);
+        k += comptime!(layout.spacing());
+    }
+    x[row] = own + weights[row] * rest;
+}
+
+/// r by colours: b_i ← r at the old place of i, x ← 0. Traffic 12 + 2s.
+#[kernel(begin_by_colour, out(b, x))]
+pub(super) fn begun_by_colour<T: Real, S: Real>(
+    i: usize,
+    r: &View<T>,
+    old_place: &View<u32>,
+) -> (S, S) {
+    (convert::<T, S>(r[old_place[i] as usize]), S::literal(0.0))
+}
+
+/// z at its old place. Traffic 12 + s.
+#[kernel(end_by_colour, out(z))]
+pub(super) fn ended_by_colour<S: Real, T: Real>(i: usize, x: &View<S>, new_place: &View<u32>) -> T {
+    convert::<S, T>(x[new_place[i] as usize])
+}
+
+/// x ← M b for a dense matrix of order n, entry (i, j) at i `down` + j `across`. Traffic s n a row.
+#[kernel(multiply_dense, out(x), parts)]
+pub(super) fn dense_row<S: Real>(
+    i: usize,
+    part: usize,
+    matrix: &View<S>,
+    b: &View<S>,
+    n: usize,
+    down: usize,
+    across: usize,
+    #[comptime] parts: usize,
+) -> S {
+    let mut sum = S::literal(0.0);
+    let mut j = part;
+    let mut k = i * down + part * across;
+    let step = parts * across;
+    // Rows are few, so are threads: 32 loads of each on their way together.
+    while j + comptime!(31 * parts) < n {
+        #[unroll]
+        for m in 0..32usize {
+            sum += matrix[k + m * step] * b[j + m * parts];
+        }
+        j += comptime!(32 * parts);
+        k += 32 * step;
+    }
+    while j < n {
+        sum += matrix[k] * b[j];
+        j += parts;
+        k += step;
+    }
+    sum_of_parts::<S>(sum, parts)
+}
+
+/// A matrix by its couplings and the sums of its rows.
+pub(super) struct Stencil<S> {
+    /// Off-diagonal entries.
+    pub couplings: Matrix<S>,
+    /// Σ_j a_ij: `[rows]`.
+    pub excess: Buffer<S>,
+}
+
+impl<S: Real> Stencil<S> {
+    /// Copies `a` to `backend`.
+    ///
+    /// # Errors
+    /// [`LinearError::TooLarge`] where padding exceeds 32-bit offsets.
+    pub(super) fn new(backend: &Backend, a: &CsrMatrix<f64>) -> Result<Self, LinearError> {
+        let excess = each(a.rows(), |row| S::narrow(a.row(row).map(|e| e.1).sum::<f64>()));
+        let couplings = Matrix::new(backend, without_diagonal(a))?;
+        Ok(Stencil { couplings, excess: backend.upload(excess) })
+    }
+
+    /// Number of unknowns.
+    pub(super) fn rows(&self) -> usize {
+        self.excess.len()
+    }
+
+    /// Bytes held, which is what a product reads of it.
+    pub(super) fn bytes(&self) -> usize {
+        self.couplings.bytes() + self.excess.bytes()
+    }
+
+    /// The backend it lives on.
+    pub(super) fn backend(&self) -> &Backend {
+        self.couplings.backend()
+    }
+
+    fn layout(&self) -> Layout {
+        self.couplings.layout()
+    }
+
+    /// Threads that share a row.
+    fn parts(&self) -> usize {
+        self.couplings.parts()
+    }
+
+    fn arrays(&self) -> (&Buffer<u32>, &Buffer<u32>, &Buffer<S>) {
+        self.couplings.arrays()
+    }
+
+    /// y ← A x.
+    pub(super) fn multiply(&self, x: &Buffer<S>, y: &mut Buffer<S>) {
+        let (backend, (offsets, columns, values)) = (self.backend(), self.arrays());
+        let (n, layout, parts) = (self.rows(), self.layout(), self.parts());
+        multiply_stencil(backend, n, offsets, columns, values, &self.excess, x, layout, parts, y);
+    }
+
+    /// y ← A x with the partials of x·y.
+    pub(super) fn multiply_dot(&self, x: &Buffer<S>, y: &mut Buffer<S>, partials: &mut Partials) {
+        let (backend, (offsets, columns, values)) = (self.backend(), self.arrays());
+        let (n, layout, excess) = (self.rows(), self.layout(), &self.excess);
+        multiply_stencil_dot(backend, n, offsets, columns, values, excess, x, layout, y, partials);
+    }
+}
+
+/// The off-diagonal entries of `a`.
+fn without_diagonal<S: Real>(a: &CsrMatrix<f64>) -> CsrMatrix<S> {
+    let beside = |row: usize| a.row(row).filter(move |e| e.0 != row);
+    let mut offsets = vec![0];
+    offsets.extend(each(a.rows(), |row| beside(row).count() as u32));
+    for row in 0..a.rows() {
+        offsets[row + 1] += offsets[row];
+    }
+    CsrMatrix::trusted_rows(a.columns(), offsets, |row, columns, values| {
+        for (k, (column, value)) in beside(row).enumerate() {
+            columns[k] = column as u32;
+            values[k] = S::narrow(value);
+        }
+    })
+}
+
+/// r ← b − A x.
+pub(super) fn residual<S: Real>(
+    a: &Stencil<S>,
+    x: &Buffer<S>,
+    b: &Buffer<S>,
+    residual: &mut Buffer<S>,
+) {
+    let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
+    let (n, layout, parts) = (a.rows(), a.layout(), a.parts());
+    subtract_stencil(
+        backend, n, offsets, columns, values, &a.excess, x, b, layout, parts, residual,
+    );
+}
+
+/// y ← x + w (b − A x).
+pub(super) fn jacobi<S: Real, T: Real>(
+    a: &Stencil<S>,
+    x: &Buffer<S>,
+    b: &Buffer<S>,
+    weights: &Buffer<S>,
+    y: &mut Buffer<T>,
+) {
+    let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
+    let (n, layout, parts) = (a.rows(), a.layout(), a.parts());
+    jacobi_rows(backend, n, offsets, columns, values, &a.excess, x, b, weights, layout, parts, y);
+}
+
+/// The same with the partials of b·y, b·b and y·q.
+pub(super) fn jacobi_dots<S: Real>(
+    a: &Stencil<S>,
+    (x, b, weights): (&Buffer<S>, &Buffer<S>, &Buffer<S>),
+    q: &Buffer<S>,
+    y: &mut Buffer<S>,
+    sums: &mut Partials,
+) {
+    let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
+    let (n, layout, excess) = (a.rows(), a.layout(), &a.excess);
+    relax_dots(backend, n, offsets, columns, values, excess, x, b, weights, q, layout, y, sums);
+}
+
+/// Gauss–Seidel over the colours, forwards or backwards; w is 1 over the diagonal.
+pub(super) fn sweep<S: Real>(
+    a: &Stencil<S>,
+    colours: &[usize],
+    backwards: bool,
+    b: &Buffer<S>,
+    weights: &Buffer<S>,
+    x: &mut Buffer<S>,
+) {
+    let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
+    let layout = a.layout();
+    let mut one = |colour: usize| {
+        let (first, count) = (colours[colour], colours[colour + 1] - colours[colour]);
+        sweep_colour(
+            backend, count, first, offsets, columns, values, &a.excess, b, weights, layout, x,
+        );
+    };
+    let count = colours.len() - 1;
+    match backwards {
+        false => (0..count).for_each(&mut one),
+        true => (0..count).rev().for_each(&mut one),
+    }
+}
+
+/// Scratch of a polynomial smoother.
+pub(super) struct Polynomial<S> {
+    residual: Buffer<S>,
+    new_residual: Buffer<S>,
+    direction: Buffer<S>,
+    new_direction: Buffer<S>,
+}
+
+/// Weights β of the optimal polynomials of degree 1 to 4 (Lottes, Numer. Linear Algebra Appl. 30
+/// (2023) e2518, table 1).
+const OPTIMAL: [&[f64]; 4] = [
+    &[1.125],
+    &[1.023_872_875_703_13, 1.264_089_053_710_85],
+    &[1.008_425_447_820_28, 1.088_678_392_087_30, 1.337_531_259_096_18],
+    &[1.003_913_104_272_85, 1.040_358_111_885_93, 1.148_634_985_462_54, 1.382_688_692_410_00],
+];
+
+impl<S: Real> Polynomial<S> {
+    /// For a level of n unknowns.
+    pub(super) fn new(backend: &Backend, n: usize) -> Self {
+        Polynomial {
+            residual: backend.zeros(n),
+            new_residual: backend.zeros(n),
+            direction: backend.zeros(n),
+            new_direction: backend.zeros(n),
+        }
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        4 * self.residual.bytes()
+    }
+
+    /// One sweep of `degree` steps, from zero or from x; w bounds the spectrum of w A by 1.
+    pub(super) fn sweep(
+        &mut self,
+        a: &Stencil<S>,
+        degree: usize,
+        is_zero: bool,
+        (b, weights): (&Buffer<S>, &Buffer<S>),
+        x: &mut Buffer<S>,
+    ) {
+        let (backend, n) = (a.backend(), a.rows());
+        let betas = OPTIMAL[degree.clamp(1, 4) - 1];
+        let (c, beta) = (S::narrow(4.0 / 3.0), S::narrow(betas[0]));
+        if is_zero {
+            start_polynomial(backend, n, b, weights, c, beta, &mut self.direction, x);
+        } else {
+            residual(a, x, b, &mut self.residual);
+            let (r, d) = (&self.residual, &mut self.direction);
+            restart_polynomial(backend, n, r, weights, c, beta, x, d);
+        }
+        let (offsets, columns, values) = a.arrays();
+        for (k, beta) in betas.iter().enumerate().skip(1) {
+            let step = (k + 1) as f64;
+            let old = S::narrow((2.0 * step - 3.0) / (2.0 * step + 1.0));
+            let new = S::narrow((8.0 * step - 4.0) / (2.0 * step + 1.0));
+            let beta = S::narrow(*beta);
+            let r = if is_zero && k == 1 { b } else { &self.residual };
+            let (next_r, next_d) = (&mut self.new_residual, &mut self.new_direction);
+            step_polynomial(
+                backend,
+                n,
+                offsets,
+                columns,
+                values,
+                &a.excess,
+                r,
+                &self.direction,
+                weights,
+                old,
+                new,
+                beta,
+                x,
+                a.layout(),
+                a.parts(),
+                next_r,
+                next_d,
+            );
+            std::mem::swap(&mut self.residual, &mut self.new_residual);
+            std::mem::swap(&mut self.direction, &mut self.new_direction);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Fewer couplings on coarse levels.
+
+use super::parallel::{Rows, each, matrix_of};
+use super::params::Sparsification;
+use crate::{CsrMatrix, LinearError};
+
+/// How many times as much as a coupling that is dropped a third unknown must be coupled to both of its
+/// ends.
+pub(super) const BRIDGE: f64 = 5.0;
+
+/// Negative couplings below `tolerance` times the largest of their row, seen from both ends, go to the
+/// diagonals where a third unknown bridges them, and so do all positive ones: symmetry and row sums
+/// stay, and what has no negative row sum is an M-matrix, so positive (semi)definite, whatever was
+/// dropped. Without the bridge the weak couplings between two parts that conduct far better than what
+/// lies between them would go, and with them all that ties those parts to the rest.
+///
+/// # Errors
+/// [`LinearError::TooLarge`], which cannot happen: there are fewer entries.
+pub(super) fn without_weak_couplings(
+    a: &CsrMatrix<f64>,
+    tolerance: f64,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    let least = each(a.rows(), |row| {
+        let mut largest = 0.0f64;
+        for (column, value) in a.row(row) {
+            if column != row {
+                largest = largest.max(-value);
+            }
+        }
+        tolerance * largest
+    });
+    let write = |couplings: &mut Vec<f64>, row: usize, rows: &mut Rows| {
+        a.row(row).for_each(|(column, value)| couplings[column] = -value);
+        let is_weak = |column: usize, value: f64| {
+            let is_small = -value < least[row] && -value < least[column];
+            value > 0.0 || is_small && is_bridged(couplings, a, column, -BRIDGE * value)
+        };
+        lump(a, row, is_weak, rows);
+        a.row(row).for_each(|(column, _)| couplings[column] = 0.0);
+    };
+    matrix_of(a.rows(), a.columns(), || vec![0.0; a.columns()], write)
+}
+
+/// Whether a third unknown is coupled by `bar` or more to `column` and to the one of these `couplings`.
+#[inline(always)]
+fn is_bridged(couplings: &[f64], a: &CsrMatrix<f64>, column: usize, bar: f64) -> bool {
+    a.row(column).any(|(k, value)| -value >= bar && couplings[k] >= bar)
+}
+
+/// Adds row `row` of `a` to `rows` with what `is_weak(column, value)` selects of its couplings added to the
+/// diagonal.
+#[inline(always)]
+fn lump(a: &CsrMatrix<f64>, row: usize, is_weak: impl Fn(usize, f64) -> bool, rows: &mut Rows) {
+    let mut dropped = 0.0;
+    let mut diagonal = None;
+    for (column, value) in a.row(row) {
+        if column == row {
+            diagonal = Some(rows.values.len());
+        } else if is_weak(column, value) {
+            dropped += value;
+            continue;
+        }
+        rows.push(column as u32, value);
+    }
+    if let Some(at) = diagonal {
+        rows.values[at] += dropped;
+    }
+}
+
+/// The source's transformation (Kamakolanu 2014, §4.2): of each row the couplings weaker than β
+/// times the average of its off-diagonal entries are dropped and their sum is spread equally over
+/// those kept; the strongest is always kept. Row by row, so the matrix becomes unsymmetric; with
+/// `symmetric` a coupling is dropped only where both rows find it weak, and goes to the diagonals.
+///
+/// # Errors
+/// [`LinearError::TooLarge`], which cannot happen: there are fewer entries.
+pub(super) fn sparsified(
+    a: &CsrMatrix<f64>,
+    beta: f64,
+    how: &Sparsification,
+) -> Result<CsrMatrix<f64>, LinearError> {
+    // −a_ij must reach this: at most the largest −a_ij of the row.
+    let least = each(a.rows(), |row| {
+        let (mut sum, mut count, mut largest) = (0.0, 0usize, 0.0f64);
+        for (column, value) in a.row(row) {
+            if column != row {
+                sum -= value;
+                count += 1;
+                largest = largest.max(-value);
+            }
+        }
+        (beta * sum / count.max(1) as f64).min(largest)
+    });
+    if how.symmetric {
+        let write = |_: &mut (), row: usize, rows: &mut Rows| {
+            let is_weak = |column: usize, value: f64| -value < least[row] && -value < least[column];
+            lump(a, row, is_weak, rows);
+        };
+        return matrix_of(a.rows(), a.columns(), || (), write);
+    }
+    let write = |_: &mut (), row: usize, rows: &mut Rows| {
+        let start = rows.columns.len();
+        let (mut dropped, mut kept) = (0.0, 0usize);
+        for (column, value) in a.row(row) {
+            if column != row && -value < least[row] {
+                dropped += value;
+                continue;
+            }
+            kept += usize::from(column != row);
+            rows.push(column as u32, value);
+        }
+        if kept == 0 {
+            return;
+        }
+        let share = dropped / kept as f64;
+        for k in start..rows.columns.len() {
+            if rows.columns[k] as usize != row {
+                rows.values[k] += share;
+            }
+        }
+    };
+    matrix_of(a.rows(), a.columns(), || (), write)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{poisson_3d, scattered_symmetric};
+
+    fn row_sums(a: &CsrMatrix<f64>) -> Vec<f64> {
+        a.times(&vec![1.0; a.columns()])
+    }
+
+    #[test]
+    fn row_sums_stay_and_pairs_go_together() {
+        let a = scattered_symmetric(500);
+        let how = |symmetric| Sparsification { beta: 1.0, increment: 1.0, symmetric };
+        let cases = [
+            (without_weak_couplings(&a, 0.3).unwrap(), true),
+            (sparsified(&a, 1.0, &how(true)).unwrap(), true),
+            (sparsified(&a, 1.0, &how(false)).unwrap(), false),
+        ];
+        for (b, is_symmetric) in cases {
+            assert!(b.entries() < a.entries());
+            for (got, want) in row_sums(&b).iter().zip(row_sums(&a)) {
+                assert!((got - want).abs() < 1e-12 * a.entries() as f64, "{got} {want}");
+            }
+            assert_eq!(b.transposed() == b, is_symmetric);
+        }
+    }
+
+    #[test]
+    fn a_weak_coupling_goes_where_a_third_unknown_bridges_it() {
+        // 0 and 1 are tied to each other weakly and both to 2; 3 and 4 are tied to 5 and 6 firmly, to
+        // each other weakly, and to nothing in common.
+        let pairs = [(0, 1, 1.0), (0, 2, 20.0), (1, 2, 30.0)];
+        let apart = [(3, 4, 1.0), (3, 5, 1e6), (4, 6, 1e6)];
+        let mut entries = vec![];
+        for (i, j, w) in pairs.into_iter().chain(apart) {
+            entries.extend([(i, j, -w), (j, i, -w), (i, i, w), (j, j, w)]);
+        }
+        let a = CsrMatrix::from_entries(7, 7, entries).unwrap();
+        let b = without_weak_couplings(&a, 0.1).unwrap();
+        assert_eq!(b.row(0).collect::<Vec<_>>(), [(0, 20.0), (2, -20.0)]);
+        assert_eq!(b.row(1).collect::<Vec<_>>(), [(1, 30.0), (2, -30.0)]);
+        for row in 2..7 {
+            assert_eq!(b.row(row).collect::<Vec<_>>(), a.row(row).collect::<Vec<_>>());
+        }
+        let of_first = [0.0, 1.0, 20.0, 0.0, 0.0, 0.0, 0.0];
+        assert!(!is_bridged(&of_first, &a, 1, 21.0) && is_bridged(&of_first, &a, 1, 20.0));
+    }
+
+    #[test]
+    fn the_strongest_coupling_survives_any_beta() {
+        let a = poisson_3d(5);
+        for symmetric in [false, true] {
+            let how = Sparsification { beta: 9.0, increment: 0.0, symmetric };
+            let b = sparsified(&a, 9.0, &how).unwrap();
+            assert_eq!(b, a, "equal couplings are all the strongest");
+        }
+        let entries = vec![(0, 0, 6.0), (0, 1, -3.0), (0, 2, -2.0), (0, 3, -1.0)];
+        let mut all = entries;
+        all.extend((1..4).map(|i| (i, i, 1.0)));
+        let a = CsrMatrix::from_entries(4, 4, all).unwrap();
+        let how = Sparsification { beta: 9.0, increment: 0.0, symmetric: false };
+        let b = sparsified(&a, 9.0, &how).unwrap();
+        assert_eq!(b.row(0).collect::<Vec<_>>(), [(0, 6.0), (1, -6.0)]);
+        let b = sparsified(&a, 1.0, &how).unwrap();
+        assert_eq!(b.row(0).collect::<Vec<_>>(), [(0, 6.0), (1, -3.5), (2, -2.5)]);
+    }
+}

@@ -1,0 +1,71 @@
+//! Which couplings matter: j is strong for i where −a_ij ≥ θ max_k(−a_ik) (Ruge & Stüben 1987).
+//!
+//! One number a row decides it. That i is strong for j is asked as −a_ij ≥ θ max_k(−a_jk), with a_ij
+//! in place of a_ji: the same for symmetric matrices, and it spares the transpose.
+
+use super::parallel::each;
+use crate::CsrMatrix;
+
+/// θ max_k(−a_ik) of each row, infinite where no off-diagonal entry is negative: `[rows]`.
+pub(super) fn thresholds(a: &CsrMatrix<f64>, theta: f64) -> Vec<f64> {
+    each(a.rows(), |row| {
+        let mut largest = 0.0f64;
+        for (column, value) in a.row(row) {
+            if column != row {
+                largest = largest.max(-value);
+            }
+        }
+        // With θ = 0 every negative coupling is strong, and none of the others.
+        if largest > 0.0 { (theta * largest).max(f64::MIN_POSITIVE) } else { f64::INFINITY }
+    })
+}
+
+/// Unknowns by their role in the next level.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Splitting {
+    /// The coarse number of a coarse unknown, [`FINE`] of the others: `[rows]`.
+    pub coarse: Vec<u32>,
+    /// Number of coarse unknowns.
+    pub count: usize,
+}
+
+/// An unknown that is not coarse.
+pub(super) const FINE: u32 = u32::MAX;
+
+impl Splitting {
+    /// Coarse unknowns numbered in their order.
+    pub(super) fn new(is_coarse: impl Iterator<Item = bool>) -> Splitting {
+        let mut count = 0;
+        let mut number = |is_coarse| {
+            if is_coarse {
+                count += 1;
+                count - 1
+            } else {
+                FINE
+            }
+        };
+        let coarse: Vec<u32> = is_coarse.map(&mut number).collect();
+        Splitting { coarse, count: count as usize }
+    }
+
+    /// Whether an unknown is coarse.
+    #[cfg(test)]
+    pub(super) fn is_coarse(&self, row: usize) -> bool {
+        self.coarse[row] != FINE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_negative_couplings_count() {
+        let entries = vec![(0, 0, 4.0), (0, 1, -2.0), (0, 2, 9.0), (1, 1, 1.0), (2, 2, 1.0)];
+        let a = CsrMatrix::from_entries(3, 3, entries).unwrap();
+        assert_eq!(thresholds(&a, 0.25), [0.5, f64::INFINITY, f64::INFINITY]);
+        assert!(thresholds(&a, 0.0)[0] > 0.0);
+        let splitting = Splitting::new([false, true, false, true].into_iter());
+        assert_eq!(splitting, Splitting { coarse: vec![FINE, 0, FINE, 1], count: 2 });
+    }
+}

@@ -1,0 +1,299 @@
+//! Flexible GMRES with restarts (Saad, SIAM J. Sci. Comput. 14 (1993) 461, algorithm 2.2): any
+//! system, any preconditioner, which may change from step to step.
+//!
+//! The basis is made orthogonal by modified Gram–Schmidt in blocks of four vectors, so that w is read
+//! once for four of them. The column of the Hessenberg matrix, its Givens rotations and the residual
+//! they give stay where the vectors are: the host need not look for the iteration to know when it
+//! has converged. It looks when a cycle ends, which is when the triangular system is solved: that is
+//! at most m² / 2 dependent operations, too few for a device and far fewer than what it costs to
+//! start one thread on them.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(non_camel_case_types)] // on the names it makes of `f64`
+
+use super::progress::{Krylov, Progress, System, is_set, stepped};
+use cubecl::prelude::*;
+use karman_backend::real::Real;
+use karman_backend::{Backend, BackendError, Buffer, Segment, View};
+use karman_macros::kernel;
+
+/// Basis vectors a kernel takes at a time.
+const BLOCK: usize = 4;
+
+/// Vectors v_0 … v_m of the basis and z_k = M⁻¹ v_k, each [n], and the projected problem.
+pub(super) struct Fgmres<T> {
+    basis: Vec<Buffer<T>>,
+    preconditioned: Vec<Buffer<T>>,
+    /// `[m][m + 1]` columns of the Hessenberg matrix, made triangular by the rotations; `[m][2]`
+    /// cosines and sines; `[m + 1]` the rotated right-hand side; the number of steps made.
+    projected: Buffer<f64>,
+    /// The solution of the projected problem, filled up to whole blocks.
+    weights: Buffer<f64>,
+}
+
+impl<T: Real> Fgmres<T> {
+    pub(super) fn new(backend: &Backend, system: &System<T>, restart: usize) -> Self {
+        let n = system.rows();
+        let m = restart.min(n.max(1));
+        Fgmres {
+            basis: (0..m + 1).map(|_| backend.zeros(n)).collect(),
+            preconditioned: (0..m).map(|_| backend.zeros(n)).collect(),
+            projected: backend.zeros(m * (m + 1) + 2 * m + m + 1 + 1),
+            weights: backend.zeros(m.next_multiple_of(BLOCK)),
+        }
+    }
+
+    fn length(&self) -> usize {
+        self.preconditioned.len()
+    }
+
+    /// Takes the components along v_0 … v_k out of v_{k+1}.
+    fn orthogonalise(&mut self, k: usize, backend: &Backend, system: &mut System<T>) {
+        let (older, newer) = self.basis.split_at_mut(k + 1);
+        let w = &mut newer[0];
+        let n = w.len();
+        let column = k * (self.preconditioned.len() + 1);
+        for first in (0..=k).step_by(BLOCK) {
+            let count = (k + 1 - first).min(BLOCK);
+            let v = |j: usize| &older[first + j.min(count - 1)];
+            let (h, partials) = (&mut self.projected, &mut system.partials);
+            project_block(backend, n, v(0), v(1), v(2), v(3), w, partials);
+            store_block(backend, partials, column + first, count, h);
+            let place = column + first;
+            subtract_block(backend, n, v(0), v(1), v(2), v(3), h, place, count, w, partials);
+        }
+    }
+}
+
+/// The solution y of the triangular system of `steps` columns.
+fn back_substituted(projected: &[f64], m: usize, steps: usize) -> Vec<f64> {
+    let right_hand_side = m * (m + 1) + 2 * m;
+    let mut y = vec![0.0; m.next_multiple_of(BLOCK)];
+    for i in (0..steps).rev() {
+        let mut value = projected[right_hand_side + i];
+        for k in i + 1..steps {
+            value -= projected[k * (m + 1) + i] * y[k];
+        }
+        let pivot = projected[i * (m + 1) + i];
+        y[i] = if pivot == 0.0 { 0.0 } else { value / pivot };
+    }
+    y
+}
+
+impl<T: Real> Krylov<T> for Fgmres<T> {
+    fn cycle(&self) -> Option<usize> {
+        Some(self.length())
+    }
+
+    fn start(&mut self, backend: &Backend, system: &mut System<T>) {
+        let (n, m) = (system.rows(), self.length());
+        start_basis(backend, n, &system.progress, &system.residual, &mut self.basis[0]);
+        start_projected(backend, 1, &system.progress, m, &mut self.projected);
+    }
+
+    fn step(&mut self, k: usize, backend: &Backend, system: &mut System<T>) {
+        let m = self.length();
+        let z = &mut self.preconditioned[k];
+        system.preconditioner.apply(backend, &self.basis[k], z);
+        system.operator.apply(backend, z, &mut self.basis[k + 1]);
+        self.orthogonalise(k, backend, system);
+        let (progress, partials) = (&mut system.progress, &system.partials);
+        rotate(backend, partials, k, m, &mut self.projected, progress);
+        let w = &mut self.basis[k + 1];
+        normalise(backend, w.len(), &self.projected, k * (m + 1) + k + 1, w);
+        system.record(backend);
+    }
+
+    fn finish(&mut self, backend: &Backend, system: &mut System<T>) -> Result<(), BackendError> {
+        let (n, m) = (system.rows(), self.length());
+        let projected = backend.read(&self.projected)?;
+        let steps = projected[projected.len() - 1] as usize;
+        backend.write(&mut self.weights, &back_substituted(&projected, m, steps));
+        for first in (0..steps).step_by(BLOCK) {
+            let count = (steps - first).min(BLOCK);
+            let z = |j: usize| &self.preconditioned[first + j.min(count - 1)];
+            let x = &mut system.iterate;
+            add_block(backend, n, z(0), z(1), z(2), z(3), &self.weights, first, count, x);
+        }
+        Ok(())
+    }
+
+    fn vectors_moved(&self) -> usize {
+        // Half the basis on average, read twice, w read and written by each block.
+        (self.length() + 3 * self.length().div_ceil(2 * BLOCK) + 4) * size_of::<T>()
+    }
+}
+
+/// v_0 ← r / ‖r‖. Traffic 2s.
+#[kernel(start_basis, out(v), unroll(4))]
+pub(super) fn basis_started<F: Real>(i: usize, progress: &View<f64>, r: &View<F>) -> F {
+    let mut v = F::literal(0.0);
+    if progress[4] > f64::literal(0.0) {
+        v = F::narrow(F::widen(r[i]) / f64::root(progress[4]));
+    }
+    v
+}
+
+/// The right-hand side ‖r‖ e_0 and no step made. Runs over one entity.
+#[kernel(start_projected)]
+pub(super) fn projected_started(
+    i: usize,
+    progress: &View<f64>,
+    m: usize,
+    projected: &mut Segment<f64>,
+) {
+    let right_hand_side = i + m * (m + 1) + 2 * m;
+    projected[right_hand_side] = f64::root(progress[4]);
+    projected[right_hand_side + m + 1] = f64::literal(0.0);
+}
+
+/// w·v of four vectors. Traffic 5s.
+#[kernel(project_block, reduce(sum, sum, sum, sum), unroll(2))]
+pub(super) fn projected_block<F: Real>(
+    i: usize,
+    v0: &View<F>,
+    v1: &View<F>,
+    v2: &View<F>,
+    v3: &View<F>,
+    w: &View<F>,
+) -> (f64, f64, f64, f64) {
+    let w = F::widen(w[i]);
+    (w * F::widen(v0[i]), w * F::widen(v1[i]), w * F::widen(v2[i]), w * F::widen(v3[i]))
+}
+
+/// Puts the first `count` components of a block at their place in the column.
+#[kernel(store_block, combine(sum, sum, sum, sum))]
+pub(super) fn block_stored(
+    h0: f64,
+    h1: f64,
+    h2: f64,
+    h3: f64,
+    first: usize,
+    count: usize,
+    projected: &mut Segment<f64>,
+) {
+    projected[first] = h0;
+    if count > 1 {
+        projected[first + 1] = h1;
+    }
+    if count > 2 {
+        projected[first + 2] = h2;
+    }
+    if count > 3 {
+        projected[first + 3] = h3;
+    }
+}
+
+/// Σ_j c_j v_j of the first `count` of four vectors.
+#[cube]
+fn combination<F: Real>(
+    i: usize,
+    v0: &View<F>,
+    v1: &View<F>,
+    v2: &View<F>,
+    v3: &View<F>,
+    coefficients: &View<f64>,
+    first: usize,
+    count: usize,
+) -> F {
+    let mut sum = F::narrow(coefficients[first]) * v0[i];
+    if count > 1 {
+        sum += F::narrow(coefficients[first + 1]) * v1[i];
+    }
+    if count > 2 {
+        sum += F::narrow(coefficients[first + 2]) * v2[i];
+    }
+    if count > 3 {
+        sum += F::narrow(coefficients[first + 3]) * v3[i];
+    }
+    sum
+}
+
+/// w ← w − Σ h v, with w·w. Traffic 6s.
+#[kernel(subtract_block, update(w), reduce(sum), unroll(2))]
+pub(super) fn block_subtracted<F: Real>(
+    i: usize,
+    v0: &View<F>,
+    v1: &View<F>,
+    v2: &View<F>,
+    v3: &View<F>,
+    projected: &View<f64>,
+    first: usize,
+    count: usize,
+    w: F,
+) -> (F, f64) {
+    let own = w - combination::<F>(i, v0, v1, v2, v3, projected, first, count);
+    (own, F::widen(own) * F::widen(own))
+}
+
+/// x ← x + Σ y z. Traffic 6s.
+#[kernel(add_block, update(x))]
+pub(super) fn block_added<F: Real>(
+    i: usize,
+    z0: &View<F>,
+    z1: &View<F>,
+    z2: &View<F>,
+    z3: &View<F>,
+    weights: &View<f64>,
+    first: usize,
+    count: usize,
+    x: F,
+) -> F {
+    x + combination::<F>(i, z0, z1, z2, z3, weights, first, count)
+}
+
+/// Finishes column `k` from ‖w‖²: the rotations so far, then the one that makes it triangular. What
+/// is left of the right-hand side is the residual.
+#[kernel(rotate, combine(sum), update(progress))]
+pub(super) fn rotated(
+    ww: f64,
+    k: usize,
+    m: usize,
+    projected: &mut Segment<f64>,
+    progress: Progress<f64>,
+) -> Progress<f64> {
+    let mut next = progress;
+    if is_set(progress.active) {
+        let column = k * (m + 1);
+        let rotations = m * (m + 1);
+        let right_hand_side = rotations + 2 * m;
+        for i in 0..k {
+            let c = projected[rotations + 2 * i];
+            let s = projected[rotations + 2 * i + 1];
+            let upper = projected[column + i];
+            let lower = projected[column + i + 1];
+            projected[column + i] = c * upper + s * lower;
+            projected[column + i + 1] = c * lower - s * upper;
+        }
+        let own = projected[column + k];
+        let below = f64::root(ww);
+        let length = f64::root(own * own + ww);
+        let mut c = f64::literal(1.0);
+        let mut s = f64::literal(0.0);
+        if length > f64::literal(0.0) {
+            c = own / length;
+            s = below / length;
+        }
+        projected[rotations + 2 * k] = c;
+        projected[rotations + 2 * k + 1] = s;
+        projected[column + k] = length;
+        // Below the diagonal nothing is left of the matrix: the norm waits there for `normalise`.
+        projected[column + k + 1] = below;
+        let g = projected[right_hand_side + k];
+        let rest = f64::literal(0.0) - s * g;
+        projected[right_hand_side + k] = c * g;
+        projected[right_hand_side + k + 1] = rest;
+        projected[right_hand_side + m + 1] = (k + 1) as f64;
+        next = stepped(progress, rest * rest);
+    }
+    next
+}
+
+/// v_{k+1} ← w / ‖w‖, 0 where the space is exhausted. Traffic 2s.
+#[kernel(normalise, update(w), unroll(4))]
+pub(super) fn normalised<F: Real>(_i: usize, projected: &View<f64>, place: usize, w: F) -> F {
+    let mut own = F::literal(0.0);
+    if projected[place] > f64::literal(0.0) {
+        own = F::narrow(F::widen(w) / projected[place]);
+    }
+    own
+}

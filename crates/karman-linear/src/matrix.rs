@@ -1,0 +1,596 @@
+//! Sparse matrices where kernels run: compressed rows on the host, slices on a device.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+
+use super::{CsrMatrix, LinearError, SLICE, SlicedEll};
+use cubecl::prelude::*;
+use karman_backend::blas::finish_sum;
+use karman_backend::real::{Real, convert};
+use karman_backend::{Backend, Buffer, Partials, View};
+use karman_macros::kernel;
+
+/// How a matrix is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Compressed rows: no padding; the host's.
+    Csr,
+    /// Sliced ELLPACK: consecutive reads by the threads of a plane; a device's.
+    SlicedEll,
+}
+
+impl Layout {
+    /// The faster layout of a backend.
+    pub fn of(backend: &Backend) -> Layout {
+        if backend.device().is_some() { Layout::SlicedEll } else { Layout::Csr }
+    }
+
+    /// Places from one entry of a row to the next.
+    pub(super) const fn spacing(self) -> usize {
+        match self {
+            Layout::Csr => 1,
+            Layout::SlicedEll => SLICE,
+        }
+    }
+}
+
+/// A sparse matrix with values in `S` on one backend; multiplies vectors of any precision.
+#[derive(Debug)]
+pub struct Matrix<S> {
+    backend: Backend,
+    layout: Layout,
+    rows: usize,
+    columns: usize,
+    entries: usize,
+    empty_row: Option<usize>,
+    offsets: Buffer<u32>,
+    indices: Buffer<u32>,
+    values: Buffer<S>,
+}
+
+impl<S: Real> Matrix<S> {
+    /// The matrix in the layout that suits `backend`; on the host the arrays are moved.
+    ///
+    /// # Errors
+    /// [`LinearError::TooLarge`] where padding exceeds 32-bit offsets.
+    pub fn new(backend: &Backend, matrix: CsrMatrix<S>) -> Result<Self, LinearError> {
+        Self::with_layout(backend, matrix, Layout::of(backend))
+    }
+
+    /// The matrix in a given layout.
+    ///
+    /// # Errors
+    /// As for [`Matrix::new`].
+    pub fn with_layout(
+        backend: &Backend,
+        matrix: CsrMatrix<S>,
+        layout: Layout,
+    ) -> Result<Self, LinearError> {
+        let last = matrix.columns().saturating_sub(1);
+        Self::padded(backend, matrix, layout, |row| row.min(last))
+    }
+
+    /// The same with a choice of the column that pads a row without entries.
+    pub(super) fn padded(
+        backend: &Backend,
+        matrix: CsrMatrix<S>,
+        layout: Layout,
+        of_empty_row: impl Fn(usize) -> usize + Sync + Send,
+    ) -> Result<Self, LinearError> {
+        let (rows, columns, entries) = (matrix.rows(), matrix.columns(), matrix.entries());
+        let empty_row = matrix.empty_row();
+        let (offsets, indices, values) = match layout {
+            Layout::Csr => matrix.into_parts(),
+            Layout::SlicedEll => {
+                let ell = backend.install(|| SlicedEll::padded(&matrix, of_empty_row))?;
+                (ell.offsets, ell.columns, ell.values)
+            }
+        };
+        Ok(Matrix {
+            backend: backend.clone(),
+            layout,
+            rows,
+            columns,
+            entries,
+            empty_row,
+            offsets: backend.upload(offsets),
+            indices: backend.upload(indices),
+            values: backend.upload(values),
+        })
+    }
+
+    /// Compressed rows that are where they belong: `[offsets, columns]` and values.
+    pub(super) fn compressed(
+        backend: &Backend,
+        columns: usize,
+        [offsets, indices]: [Buffer<u32>; 2],
+        values: Buffer<S>,
+    ) -> Self {
+        let (rows, entries) = (offsets.len() - 1, values.len());
+        let (backend, layout, empty_row) = (backend.clone(), Layout::Csr, None);
+        Matrix { backend, layout, rows, columns, entries, empty_row, offsets, indices, values }
+    }
+
+    /// Slices that are where they belong: numbers of rows, of columns and of entries, `[offsets,
+    /// columns]` and values.
+    pub(super) fn sliced(
+        backend: &Backend,
+        rows: usize,
+        [columns, entries]: [usize; 2],
+        [offsets, indices]: [Buffer<u32>; 2],
+        values: Buffer<S>,
+    ) -> Self {
+        let (backend, layout, empty_row) = (backend.clone(), Layout::SlicedEll, None);
+        Matrix { backend, layout, rows, columns, entries, empty_row, offsets, indices, values }
+    }
+
+    /// Replaces the values, the pattern staying what it is.
+    ///
+    /// # Errors
+    /// [`LinearError::Length`] or [`LinearError::Pattern`] where the pattern of `matrix` differs,
+    /// [`LinearError::Backend`] where the old pattern could not be read.
+    pub fn set_values(&mut self, matrix: CsrMatrix<S>) -> Result<(), LinearError> {
+        let found = match self.layout {
+            Layout::Csr => None,
+            Layout::SlicedEll => Some(self.backend.install(|| SlicedEll::new(&matrix))?),
+        };
+        let (offsets, indices) = match &found {
+            None => (matrix.offsets(), matrix.column_indices()),
+            Some(ell) => (&ell.offsets[..], &ell.columns[..]),
+        };
+        let same = self.backend.read(&self.offsets)? == offsets
+            && self.backend.read(&self.indices)? == indices;
+        if !same {
+            let different = self.to_csr()?.check_pattern(&matrix).err();
+            return Err(different.unwrap_or(LinearError::Pattern { row: 0 }));
+        }
+        let values = found.map_or_else(|| matrix.into_parts().2, |ell| ell.values);
+        self.backend.write(&mut self.values, &values);
+        Ok(())
+    }
+
+    /// A copy of the matrix on the host. From slices, a row that holds nothing but one explicit zero
+    /// on the diagonal comes back empty: padding looks the same.
+    ///
+    /// # Errors
+    /// [`LinearError::Backend`] where the device failed.
+    pub fn to_csr(&self) -> Result<CsrMatrix<S>, LinearError> {
+        let offsets = self.backend.read(&self.offsets)?;
+        let indices = self.backend.read(&self.indices)?;
+        let values = self.backend.read(&self.values)?;
+        if self.layout == Layout::Csr {
+            return CsrMatrix::new(self.columns, offsets, indices, values);
+        }
+        let slice = SLICE;
+        let place = |r: usize, k: usize| offsets[r / slice] as usize + r % slice + k * slice;
+        let width = |r: usize| (offsets[r / slice + 1] - offsets[r / slice]) as usize / slice;
+        let length = |r: usize| {
+            let repeated = |k: &usize| indices[place(r, *k)] == indices[place(r, k - 1)];
+            let length = (1..width(r)).find(repeated).unwrap_or(width(r));
+            let is_padding = length == 1
+                && indices[place(r, 0)] as usize == r
+                && values[place(r, 0)] == S::narrow(0.0);
+            if is_padding { 0 } else { length }
+        };
+        self.backend.install(|| {
+            CsrMatrix::from_rows(self.rows, self.columns, length, |r, columns, row_values| {
+                for k in 0..columns.len() {
+                    columns[k] = indices[place(r, k)];
+                    row_values[k] = values[place(r, k)];
+                }
+            })
+        })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of entries, padding not counted.
+    pub fn entries(&self) -> usize {
+        self.entries
+    }
+
+    /// How it is stored.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The first row without entries.
+    pub fn empty_row(&self) -> Option<usize> {
+        self.empty_row
+    }
+
+    /// Bytes it occupies, which is what one product reads of it.
+    pub fn bytes(&self) -> usize {
+        self.offsets.bytes() + self.indices.bytes() + self.values.bytes()
+    }
+
+    /// The backend it lives on.
+    pub fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
+    pub(super) fn arrays(&self) -> (&Buffer<u32>, &Buffer<u32>, &Buffer<S>) {
+        (&self.offsets, &self.indices, &self.values)
+    }
+
+    /// Threads that share a row in kernels that can.
+    pub(super) fn parts(&self) -> usize {
+        self.backend.parts(self.rows, self.entries)
+    }
+
+    /// y ← A x. `x`: `[columns]`, `y`: `[rows]`.
+    pub fn multiply<F: Real>(&self, x: &Buffer<F>, y: &mut Buffer<F>) {
+        let (offsets, indices, values) = self.arrays();
+        multiply(&self.backend, self.rows, offsets, indices, values, x, self.layout, y);
+    }
+
+    /// y ← A x with the partials of x·y. Square matrices only.
+    pub fn multiply_dot<F: Real>(&self, x: &Buffer<F>, y: &mut Buffer<F>, partials: &mut Partials) {
+        let (offsets, indices, values) = self.arrays();
+        let (backend, layout) = (&self.backend, self.layout);
+        multiply_dot(backend, self.rows, offsets, indices, values, x, layout, y, partials);
+    }
+
+    /// y ← A x with the partials of x·y, x·r, r·r, r·y and y·y. Square matrices only.
+    pub fn multiply_dots<F: Real>(
+        &self,
+        x: &Buffer<F>,
+        r: &Buffer<F>,
+        y: &mut Buffer<F>,
+        partials: &mut Partials,
+    ) {
+        let (offsets, indices, values) = self.arrays();
+        let (backend, layout) = (&self.backend, self.layout);
+        multiply_dots(backend, self.rows, offsets, indices, values, x, r, layout, y, partials);
+    }
+
+    /// How many rows sum to less than `share` of their diagonal.
+    ///
+    /// # Errors
+    /// [`LinearError::Backend`] where the device failed.
+    pub(super) fn tied_rows(&self, share: f64) -> Result<usize, LinearError> {
+        let backend = &self.backend;
+        let mut partials = Partials::new(backend, self.rows, 1);
+        let mut count = backend.zeros(1);
+        let (offsets, indices, values) = self.arrays();
+        backend.install(|| {
+            let layout = self.layout;
+            count_tied(backend, self.rows, offsets, indices, values, share, layout, &mut partials);
+            finish_sum(backend, &partials, &mut count);
+        });
+        Ok(backend.read(&count)?[0] as usize)
+    }
+
+    /// The inverse of the diagonal: `[rows]`, stored in any precision.
+    ///
+    /// # Errors
+    /// [`LinearError::Diagonal`] for the first row whose diagonal is zero or absent, or has an
+    /// inverse that is not finite.
+    pub fn inverse_diagonal<D: Real>(&self) -> Result<Buffer<D>, LinearError> {
+        let (backend, n) = (&self.backend, self.rows);
+        let mut inverse = backend.zeros(n);
+        let mut partials = Partials::new(backend, n, 1);
+        let mut first = backend.zeros(1);
+        let (offsets, indices, values) = self.arrays();
+        backend.install(|| {
+            invert_diagonal(
+                backend,
+                n,
+                offsets,
+                indices,
+                values,
+                self.layout,
+                &mut inverse,
+                &mut partials,
+            );
+            finish_min(backend, &partials, &mut first);
+        });
+        let first = backend.read(&first)?[0];
+        if first < n as f64 {
+            let row = first as usize;
+            let value = self.to_csr()?.row(row).find(|e| e.0 == row).map_or(0.0, |e| e.1.into());
+            return Err(LinearError::Diagonal { row, value });
+        }
+        Ok(inverse)
+    }
+}
+
+/// Place of the first entry of a row, and the end of its entries.
+#[cube]
+#[inline(always)]
+pub(super) fn row_places(
+    row: usize,
+    offsets: &View<u32>,
+    #[comptime] layout: Layout,
+) -> (usize, usize) {
+    let mut group = row;
+    let mut lane = 0usize;
+    if comptime!(layout == Layout::SlicedEll) {
+        group = row / comptime!(SLICE);
+        lane = row % comptime!(SLICE);
+    }
+    (offsets[group] as usize + lane, offsets[group + 1] as usize)
+}
+
+/// Σ_k a_rk x_k.
+#[cube]
+#[inline(always)]
+pub(super) fn row_product<F: Real, S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    x: &View<F>,
+    #[comptime] layout: Layout,
+) -> F {
+    part_of_product::<F, S>(row, 0usize, offsets, columns, values, x, layout, 1usize)
+}
+
+/// One of the parts that Σ_k a_rk x_k is added in.
+#[cube]
+#[inline(always)]
+pub(super) fn part_of_product<F: Real, S: Real>(
+    row: usize,
+    part: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    x: &View<F>,
+    #[comptime] layout: Layout,
+    #[comptime] parts: usize,
+) -> F {
+    let (first, end) = row_places(row, offsets, layout);
+    let spacing = comptime!(parts * layout.spacing());
+    let mut k = first + part * comptime!(layout.spacing());
+    let mut sum = F::literal(0.0);
+    // Loads of a long row on their way together.
+    while k + 7 * spacing < end {
+        #[unroll]
+        for m in 0..8usize {
+            let at = k + m * spacing;
+            sum += convert::<S, F>(values[at]) * x[columns[at] as usize];
+        }
+        k += 8 * spacing;
+    }
+    while k + 3 * spacing < end {
+        #[unroll]
+        for m in 0..4usize {
+            let at = k + m * spacing;
+            sum += convert::<S, F>(values[at]) * x[columns[at] as usize];
+        }
+        k += 4 * spacing;
+    }
+    while k < end {
+        sum += convert::<S, F>(values[k]) * x[columns[k] as usize];
+        k += spacing;
+    }
+    sum
+}
+
+/// y ← A x. Traffic a row: 4 + 8s from compressed rows, 2s from slices; and 4 + s an entry, padding
+/// included.
+#[kernel(multiply, out(y), usual(layout = Layout::Csr))]
+pub(super) fn product<F: Real, S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    x: &View<F>,
+    #[comptime] layout: Layout,
+) -> F {
+    row_product::<F, S>(row, offsets, columns, values, x, layout)
+}
+
+/// y ← A x with x·y. Traffic of the product alone: x_row has been read.
+#[kernel(multiply_dot, out(y), reduce(sum), usual(layout = Layout::Csr))]
+pub(super) fn product_dot<F: Real, S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    x: &View<F>,
+    #[comptime] layout: Layout,
+) -> (F, f64) {
+    let y = row_product::<F, S>(row, offsets, columns, values, x, layout);
+    (y, F::widen(x[row]) * F::widen(y))
+}
+
+/// y ← A x with x·y, x·r, r·r, r·y, y·y. Traffic of the product and s a row.
+#[kernel(multiply_dots, out(y), reduce(sum, sum, sum, sum, sum), usual(layout = Layout::Csr))]
+pub(super) fn product_dots<F: Real, S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    x: &View<F>,
+    r: &View<F>,
+    #[comptime] layout: Layout,
+) -> (F, f64, f64, f64, f64, f64) {
+    let own = row_product::<F, S>(row, offsets, columns, values, x, layout);
+    let x = F::widen(x[row]);
+    let r = F::widen(r[row]);
+    let y = F::widen(own);
+    (own, x * y, x * r, r * r, r * y, y * y)
+}
+
+/// a_rc; 0 where it is absent.
+#[cube]
+#[inline(always)]
+pub(super) fn row_value<S: Real>(
+    row: usize,
+    column: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    #[comptime] layout: Layout,
+) -> f64 {
+    let (first, end) = row_places(row, offsets, layout);
+    let mut value = f64::literal(0.0);
+    let mut k = first;
+    while k < end {
+        if columns[k] as usize == column {
+            value = S::widen(values[k]);
+            k = end;
+        }
+        k += comptime!(layout.spacing());
+    }
+    value
+}
+
+/// 1/a_rr in the precision it is kept in, and the row's index where that is not finite.
+#[kernel(invert_diagonal, out(inverse), reduce(min), usual(layout = Layout::Csr))]
+pub(super) fn inverted_diagonal<S: Real, D: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    #[comptime] layout: Layout,
+) -> (D, f64) {
+    let diagonal = row_value::<S>(row, row, offsets, columns, values, layout);
+    let mut kept = D::literal(0.0);
+    let mut wrong = row as f64;
+    if f64::absolute(diagonal) > f64::literal(0.0) {
+        kept = D::narrow(f64::literal(1.0) / diagonal);
+        // The inverse of a tiny diagonal overflows.
+        if f64::absolute(D::widen(kept)) <= f64::literal(f64::MAX) {
+            wrong = f64::literal(f64::MAX);
+        }
+    }
+    (kept, wrong)
+}
+
+/// 1 for a row whose sum is below `share` of its diagonal.
+#[kernel(count_tied, reduce(sum), usual(layout = Layout::Csr))]
+pub(super) fn tied<S: Real>(
+    row: usize,
+    offsets: &View<u32>,
+    columns: &View<u32>,
+    values: &View<S>,
+    share: f64,
+    #[comptime] layout: Layout,
+) -> f64 {
+    let (first, end) = row_places(row, offsets, layout);
+    let mut k = first;
+    let mut sum = f64::literal(0.0);
+    let mut diagonal = f64::literal(0.0);
+    while k < end {
+        let value = S::widen(values[k]);
+        sum += value;
+        if columns[k] as usize == row {
+            diagonal += value;
+        }
+        k += comptime!(layout.spacing());
+    }
+    let mut count = f64::literal(0.0);
+    if f64::absolute(sum) < share * diagonal {
+        count = f64::literal(1.0);
+    }
+    count
+}
+
+/// The finished minimum.
+#[kernel(finish_min, combine(min), out(result))]
+pub(super) fn finished_min(least: f64) -> f64 {
+    least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::scattered;
+    use karman_backend::testing::{SIZES, everywhere, values};
+
+    #[test]
+    fn products_agree_in_every_layout_on_every_backend() {
+        for n in SIZES {
+            let a = scattered(n);
+            let x = values(n, 5);
+            let want = a.times(&x);
+            let dots = |y: &[f64], z: &[f64]| y.iter().zip(z).map(|(a, b)| a * b).sum::<f64>();
+            for backend in everywhere() {
+                for layout in [Layout::Csr, Layout::SlicedEll] {
+                    let m = Matrix::with_layout(&backend, a.clone(), layout).unwrap();
+                    assert_eq!(m.to_csr().unwrap(), a);
+                    let (bx, mut y) = (backend.upload_slice(&x), backend.zeros(n));
+                    let mut partials = Partials::new(&backend, n, 5);
+                    m.multiply(&bx, &mut y);
+                    let close = |got: &[f64]| {
+                        for (g, w) in got.iter().zip(&want) {
+                            assert!((g - w).abs() < 1e-13, "{backend:?} {g} {w}");
+                        }
+                    };
+                    close(&backend.read(&y).unwrap());
+                    m.multiply_dot(&bx, &mut y, &mut partials);
+                    close(&backend.read(&y).unwrap());
+                    let mut sum = backend.zeros(1);
+                    finish_sum(&backend, &partials, &mut sum);
+                    let scale = 1e-12 * n as f64;
+                    let got = backend.read(&sum).unwrap()[0];
+                    assert!((got - dots(&x, &want)).abs() <= scale, "{backend:?}");
+                    let r = backend.upload(values(n, 6));
+                    m.multiply_dots(&bx, &r, &mut y, &mut partials);
+                    close(&backend.read(&y).unwrap());
+                    finish_sum(&backend, &partials, &mut sum);
+                    assert_eq!(backend.read(&sum).unwrap()[0], got);
+                    let single = Matrix::with_layout(&backend, a.converted::<f32>(), layout);
+                    single.unwrap().multiply(&bx, &mut y);
+                    for (g, w) in backend.read(&y).unwrap().iter().zip(&want) {
+                        assert!((g - w).abs() < 2e-6, "{backend:?} {g} {w}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_inverse_diagonal_names_the_row_it_cannot_divide_by() {
+        for backend in everywhere() {
+            for layout in [Layout::Csr, Layout::SlicedEll] {
+                let entries: Vec<_> = (0..100u32).map(|r| (r, r, f64::from(r) - 60.5)).collect();
+                let a = CsrMatrix::from_entries(100, 100, entries.clone()).unwrap();
+                let m = Matrix::with_layout(&backend, a, layout).unwrap();
+                let inverse = backend.read(&m.inverse_diagonal::<f64>().unwrap()).unwrap();
+                for (r, value) in inverse.iter().enumerate() {
+                    assert!((value * (r as f64 - 60.5) - 1.0).abs() < 1e-15);
+                }
+                for (value, message) in [(0.0, "0"), (1e-40, "0.0000000000000000000")] {
+                    let mut entries = entries.clone();
+                    entries[71].2 = value;
+                    let a = CsrMatrix::from_entries(100, 100, entries).unwrap();
+                    let m = Matrix::with_layout(&backend, a, layout).unwrap();
+                    let error = m.inverse_diagonal::<f32>().unwrap_err();
+                    assert_eq!(error, LinearError::Diagonal { row: 71, value });
+                    let text = format!("the diagonal of row 71 is {message}");
+                    assert!(error.to_string().starts_with(&text), "{error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_replaced_only_in_the_same_pattern() {
+        for backend in everywhere() {
+            for layout in [Layout::Csr, Layout::SlicedEll] {
+                let a = scattered(100);
+                let mut m = Matrix::with_layout(&backend, a.clone(), layout).unwrap();
+                let twice = a.values().iter().map(|v| 2.0 * v).collect();
+                let (offsets, columns, _) = a.clone().into_parts();
+                let twice = CsrMatrix::new(100, offsets, columns, twice).unwrap();
+                m.set_values(twice.clone()).unwrap();
+                assert_eq!(m.to_csr().unwrap(), twice);
+                let error = m.set_values(scattered(99)).unwrap_err().to_string();
+                assert_eq!(error, "the matrix has 99 rows, but 100 are expected");
+                let entries = (0..100).map(|r| (r, r, 1.0)).collect();
+                let diagonal = CsrMatrix::from_entries(100, 100, entries).unwrap();
+                let error = m.set_values(diagonal).unwrap_err().to_string();
+                assert_eq!(error, "the new values belong to another pattern: it differs in row 1");
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Constants projected out of vectors, for operators that map them to zero.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(non_camel_case_types)] // on the names it makes of `f64`
+
+use cubecl::prelude::*;
+use karman_backend::real::Real;
+use karman_backend::{Backend, BackendError, Buffer, Components, Partials, View};
+use karman_macros::{Components, kernel};
+
+/// What is known of a vector's constant part.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq, Components)]
+#[expand(derive(Clone, Copy))]
+pub(super) struct ConstantPart<F: Real> {
+    /// Σ v / n.
+    pub mean: F,
+    /// (Σ v)² / (n v·v), between 0 and 1.
+    pub share: F,
+}
+
+/// Takes means away; scratch for one vector at a time.
+pub(super) struct ConstantProjection {
+    part: Buffer<f64>,
+    partials: Partials,
+}
+
+impl ConstantProjection {
+    pub(super) fn new(backend: &Backend, rows: usize) -> Self {
+        ConstantProjection {
+            part: backend.zeros(<ConstantPart<f64> as Components>::COUNT),
+            partials: Partials::new(backend, rows, 2),
+        }
+    }
+
+    /// v ← v − mean(v).
+    pub(super) fn project<T: Real>(&mut self, backend: &Backend, v: &mut Buffer<T>) {
+        sum_and_square(backend, v.len(), v, &mut self.partials);
+        constant_part(backend, &self.partials, v.len() as f64, &mut self.part);
+        subtract_constant(backend, v.len(), &self.part, v);
+    }
+
+    /// |Σ v| / (√n ‖v‖) of the vector projected last, before it was.
+    ///
+    /// # Errors
+    /// [`BackendError::Device`] where the device failed.
+    pub(super) fn share(&self, backend: &Backend) -> Result<f64, BackendError> {
+        Ok(backend.read(&self.part)?[1].max(0.0).sqrt())
+    }
+}
+
+/// Σ v and Σ v². Traffic s.
+#[kernel(sum_and_square, reduce(sum, sum))]
+pub(super) fn value_and_square<F: Real>(i: usize, v: &View<F>) -> (f64, f64) {
+    let v = F::widen(v[i]);
+    (v, v * v)
+}
+
+/// The mean, and the share of the square it holds.
+#[kernel(constant_part, combine(sum, sum), out(part))]
+pub(super) fn constant_part_of(sum: f64, square: f64, count: f64) -> ConstantPart<f64> {
+    let mut share = f64::literal(0.0);
+    if square > f64::literal(0.0) {
+        share = sum * sum / (count * square);
+    }
+    ConstantPart::<f64> { mean: sum / count, share }
+}
+
+/// v ← v − mean. Traffic 2s.
+#[kernel(subtract_constant, update(v), unroll(4))]
+pub(super) fn constant_subtracted<F: Real>(_i: usize, part: &View<f64>, v: F) -> F {
+    v - F::narrow(part[0])
+}

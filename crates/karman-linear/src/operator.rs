@@ -1,0 +1,99 @@
+//! Anything that applies y = A x: a matrix, a matrix-free operator, a corrected one.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+
+use super::Matrix;
+use cubecl::prelude::*;
+use karman_backend::real::Real;
+use karman_backend::{Backend, Buffer, Partials, View, blas};
+use karman_macros::kernel;
+use std::any::Any;
+use std::sync::Arc;
+
+/// A linear operator on vectors of `T`. Applying it does nothing but call dispatch functions (it may
+/// be captured in a device graph): scratch is allocated when the operator is made.
+pub trait Operator<T: Real>: Send {
+    /// Number of unknowns: the length of `x` and of `y`.
+    fn unknowns(&self) -> usize;
+
+    /// The matrix that it applies, where it is one of that precision.
+    fn matrix(&self) -> Option<&Matrix<T>> {
+        None
+    }
+
+    /// y ← A x.
+    fn apply(&mut self, backend: &Backend, x: &Buffer<T>, y: &mut Buffer<T>);
+
+    /// y ← A x with the partials of x·y, in one kernel where the operator can.
+    fn apply_dot(
+        &mut self,
+        backend: &Backend,
+        x: &Buffer<T>,
+        y: &mut Buffer<T>,
+        partials: &mut Partials,
+    ) {
+        self.apply(backend, x, y);
+        blas::dot_partials(backend, self.unknowns(), x, y, partials);
+    }
+
+    /// y ← A x with the partials of x·y, x·r, r·r, r·y and y·y, in one kernel where the operator can.
+    fn apply_dots(
+        &mut self,
+        backend: &Backend,
+        x: &Buffer<T>,
+        r: &Buffer<T>,
+        y: &mut Buffer<T>,
+        partials: &mut Partials,
+    ) {
+        self.apply(backend, x, y);
+        five_dots(backend, self.unknowns(), x, r, y, partials);
+    }
+}
+
+impl<T: Real, S: Real> Operator<T> for Arc<Matrix<S>> {
+    fn unknowns(&self) -> usize {
+        self.rows()
+    }
+
+    fn matrix(&self) -> Option<&Matrix<T>> {
+        (self as &dyn Any).downcast_ref::<Arc<Matrix<T>>>().map(|matrix| &**matrix)
+    }
+
+    fn apply(&mut self, _: &Backend, x: &Buffer<T>, y: &mut Buffer<T>) {
+        self.multiply(x, y);
+    }
+
+    fn apply_dot(
+        &mut self,
+        _: &Backend,
+        x: &Buffer<T>,
+        y: &mut Buffer<T>,
+        partials: &mut Partials,
+    ) {
+        self.multiply_dot(x, y, partials);
+    }
+
+    fn apply_dots(
+        &mut self,
+        _: &Backend,
+        x: &Buffer<T>,
+        r: &Buffer<T>,
+        y: &mut Buffer<T>,
+        partials: &mut Partials,
+    ) {
+        self.multiply_dots(x, r, y, partials);
+    }
+}
+
+/// x·y, x·r, r·r, r·y, y·y. Traffic 3s.
+#[kernel(five_dots, reduce(sum, sum, sum, sum, sum))]
+pub(super) fn five_products<F: Real>(
+    i: usize,
+    x: &View<F>,
+    r: &View<F>,
+    y: &View<F>,
+) -> (f64, f64, f64, f64, f64) {
+    let x = F::widen(x[i]);
+    let r = F::widen(r[i]);
+    let y = F::widen(y[i]);
+    (x * y, x * r, r * r, r * y, y * y)
+}

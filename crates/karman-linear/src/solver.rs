@@ -1,0 +1,565 @@
+//! A system set up once and solved for many right-hand sides: the Krylov loop, seen from the host.
+
+use super::amg::{Amg, AmgParams, HierarchyPrecision, HierarchyReport, SavedInterpolations};
+use super::choice::choose;
+use super::nullspace::ConstantProjection;
+use super::progress::{Krylov, Progress, System, status};
+use super::{
+    BiCgStab, Breakdown, Chebyshev, ConjugateGradient, Fgmres, GaussSeidel, Identity,
+    InnerConjugateGradient, Jacobi, LinearError, Matrix, Method, MixedPrecision, Nullspace,
+    Operator, Params, Preconditioner, PreconditionerKind, SingleJacobi, SingleReduction,
+    SolveOutcome, Stationary, Status, StoredPrecision,
+};
+use karman_backend::real::Real;
+use karman_backend::{Backend, Buffer, Recording, blas};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Restarts from the true residual, each of which must have halved it.
+const RESTARTS: usize = 20;
+
+/// What a recording works on.
+struct State<T> {
+    system: System<T>,
+    method: Box<dyn Krylov<T>>,
+}
+
+type Work<T> = Box<dyn FnMut(&Backend, &mut State<T>) + Send>;
+
+/// A linear system with its preconditioner, scratch and recorded iterations. A solve allocates
+/// nothing that grows with the system.
+pub struct Solver<T: Real> {
+    backend: Backend,
+    params: Params,
+    state: State<T>,
+    /// One for each step of the cycle; one in all where the recurrence has no cycle.
+    recordings: Vec<Recording<State<T>, Work<T>>>,
+    /// Iterations of one replay (recurrences) or between two looks (cycles).
+    stride: usize,
+    constants: Option<(ConstantProjection, Buffer<T>)>,
+    /// The preconditioner that was asked for.
+    asked: PreconditionerKind,
+    /// Why the preconditioner is what it is.
+    reason: String,
+}
+
+impl<T: Real> Solver<T> {
+    /// The solver of A x = b for a matrix, with the preconditioner `params` names made from it.
+    ///
+    /// # Errors
+    /// [`LinearError`] where the matrix is not square, has an empty row or does not suit the
+    /// preconditioner, where a parameter is out of range, or where the device failed.
+    pub fn new(
+        backend: &Backend,
+        matrix: Arc<Matrix<T>>,
+        params: &Params,
+    ) -> Result<Self, LinearError> {
+        check_square(&matrix)?;
+        let operator = Box::new(Arc::clone(&matrix));
+        Self::with_operator(backend, operator, Some(matrix), params)
+    }
+
+    /// The solver of any operator, with the preconditioner `params` names made from a matrix near
+    /// it, which may be left out where that is none.
+    ///
+    /// # Errors
+    /// As for [`Solver::new`]; [`LinearError::NeedsMatrix`] where the matrix is wanted.
+    pub fn with_operator(
+        backend: &Backend,
+        operator: Box<dyn Operator<T>>,
+        near: Option<Arc<Matrix<T>>>,
+        params: &Params,
+    ) -> Result<Self, LinearError> {
+        Self::with_interpolations(backend, operator, near, params, None)
+    }
+
+    /// The same with the interpolations of an earlier multigrid, which are used where the preconditioner
+    /// is multigrid of the same parameters and the pattern of `near` is theirs; a log says so, or why
+    /// not.
+    ///
+    /// # Errors
+    /// As for [`Solver::with_operator`].
+    pub fn with_interpolations(
+        backend: &Backend,
+        operator: Box<dyn Operator<T>>,
+        near: Option<Arc<Matrix<T>>>,
+        params: &Params,
+        saved: Option<SavedInterpolations>,
+    ) -> Result<Self, LinearError> {
+        params.check()?;
+        if let Some(near) = &near {
+            check_square(near)?;
+        }
+        let asked = params.preconditioner;
+        let mut params = params.clone();
+        let mut reason = String::new();
+        if let (PreconditionerKind::Auto { .. }, Some(near)) = (asked, &near) {
+            let choice = choose(backend, near, asked)?;
+            (params.preconditioner, reason) = (choice.kind, choice.reason);
+        }
+        let rows = operator.unknowns();
+        let is_its_own = near.as_ref().is_some_and(|near| is_matrix(&*operator, near));
+        let preconditioner = preconditioner(backend, rows, near, &params, saved)?;
+        let mut solver = Self::of(backend, operator, preconditioner, &params, is_its_own)?;
+        (solver.asked, solver.reason) = (asked, reason);
+        Ok(solver)
+    }
+
+    /// The solver of another operator near a matrix that differs in values alone from the one it was set
+    /// up with: the preconditioner is renewed where that is cheaper than to make it. The operator comes
+    /// back where it is not, or where another preconditioner suits the values.
+    ///
+    /// # Errors
+    /// As for [`Solver::with_operator`].
+    #[allow(clippy::type_complexity)] // two outcomes, neither of them an error
+    pub fn renewed(
+        self,
+        operator: Box<dyn Operator<T>>,
+        near: &Matrix<T>,
+    ) -> Result<Result<Self, Box<dyn Operator<T>>>, LinearError> {
+        let Solver { backend, params, state, recordings, asked, mut reason, .. } = self;
+        let State { system, method } = state;
+        // Recordings point into levels that are about to go; a method's scratch may be large.
+        drop((recordings, method));
+        if let PreconditionerKind::Auto { .. } = asked {
+            let choice = choose(&backend, near, asked)?;
+            if choice.kind != params.preconditioner {
+                return Ok(Err(operator));
+            }
+            reason = choice.reason;
+        }
+        let mut preconditioner = system.preconditioner;
+        if operator.unknowns() != near.rows() || !preconditioner.renew(near)? {
+            return Ok(Err(operator));
+        }
+        let is_its_own = is_matrix(&*operator, near);
+        let mut solver = Self::of(&backend, operator, preconditioner, &params, is_its_own)?;
+        (solver.asked, solver.reason) = (asked, reason);
+        Ok(Ok(solver))
+    }
+
+    /// Its preconditioner, for another solver of as many unknowns.
+    pub fn into_preconditioner(self) -> Box<dyn Preconditioner<T>> {
+        let Solver { state, recordings, .. } = self;
+        // Recordings point into the state.
+        drop(recordings);
+        state.system.preconditioner
+    }
+
+    /// The interpolations of its preconditioner, where that has some. `near` has the pattern of the
+    /// matrix that it was made from.
+    ///
+    /// # Errors
+    /// [`LinearError::Backend`] where the device failed.
+    pub fn interpolations(
+        &self,
+        near: &Matrix<T>,
+    ) -> Result<Option<SavedInterpolations>, LinearError> {
+        self.state.system.preconditioner.interpolations(near)
+    }
+
+    /// The solver of any operator with any preconditioner; what `params` says of one is not used.
+    ///
+    /// # Errors
+    /// [`LinearError::Parameter`] where a parameter is out of range or plain conjugate gradients
+    /// meet a preconditioner that is not symmetric; [`LinearError::Backend`] where the device failed.
+    pub fn with_preconditioner(
+        backend: &Backend,
+        operator: Box<dyn Operator<T>>,
+        preconditioner: Box<dyn Preconditioner<T>>,
+        params: &Params,
+    ) -> Result<Self, LinearError> {
+        Self::of(backend, operator, preconditioner, params, false)
+    }
+
+    /// `is_its_own`: whether the preconditioner was made from the operator.
+    fn of(
+        backend: &Backend,
+        operator: Box<dyn Operator<T>>,
+        preconditioner: Box<dyn Preconditioner<T>>,
+        params: &Params,
+        is_its_own: bool,
+    ) -> Result<Self, LinearError> {
+        params.check()?;
+        let needs_symmetry =
+            matches!(params.method, Method::ConjugateGradient | Method::SingleReduction);
+        if needs_symmetry && !preconditioner.is_symmetric() {
+            return Err(LinearError::VariablePreconditioner);
+        }
+        let n = operator.unknowns();
+        let mut system = System::new(backend, operator, preconditioner);
+        system.history = params.record_history.then(|| backend.zeros(params.max_iterations + 1));
+        let method = krylov(backend, &mut system, params, is_its_own);
+        let constants = match params.nullspace {
+            Nullspace::None => None,
+            Nullspace::Constant => Some((ConstantProjection::new(backend, n), backend.zeros(n))),
+        };
+        let mut solver = Solver {
+            backend: backend.clone(),
+            params: params.clone(),
+            state: State { system, method },
+            recordings: vec![],
+            stride: 1,
+            constants,
+            asked: params.preconditioner,
+            reason: "as given".to_owned(),
+        };
+        solver.record()?;
+        Ok(solver)
+    }
+
+    /// Records the iterations. The state is all zeros, hence inactive: the first run changes nothing.
+    fn record(&mut self) -> Result<(), LinearError> {
+        let backend = self.backend.clone();
+        let graphs = backend.device().is_some();
+        let chosen = self.params.iterations_per_look;
+        let System { operator, preconditioner, .. } = &self.state.system;
+        let is_diagonal = preconditioner.diagonal().is_some();
+        let by_size = if graphs { stride(operator.unknowns(), is_diagonal) } else { 1 };
+        self.stride = chosen.unwrap_or(by_size);
+        let cycle = self.state.method.cycle();
+        let mut repeats = if cycle.is_some() { 1 } else { self.stride };
+        if graphs {
+            repeats = repeats.next_multiple_of(self.state.method.period());
+        }
+        for k in 0..cycle.unwrap_or(1) {
+            let work: Work<T> = Box::new(move |backend, state: &mut State<T>| {
+                for _ in 0..repeats {
+                    state.method.step(k, backend, &mut state.system);
+                }
+            });
+            let state = &mut self.state;
+            let recording = Recording::new(&backend, state, work, |_, _| {})?;
+            self.recordings.push(recording);
+        }
+        Ok(())
+    }
+
+    /// The backend it solves on.
+    pub fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
+    /// What it was made with.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// The preconditioner in use, and why it was chosen.
+    pub fn choice(&self) -> (&'static str, &str) {
+        (self.params.preconditioner.name(), &self.reason)
+    }
+
+    /// The levels of its preconditioner, where that has some.
+    pub fn hierarchy(&self) -> Option<&HierarchyReport> {
+        self.state.system.preconditioner.hierarchy()
+    }
+
+    /// Another tolerance from now on.
+    ///
+    /// # Errors
+    /// [`LinearError::Parameter`] where it is out of range.
+    pub fn set_relative_tolerance(&mut self, tolerance: f64) -> Result<(), LinearError> {
+        let params = Params { relative_tolerance: tolerance, ..self.params.clone() };
+        params.check()?;
+        self.params = params;
+        Ok(())
+    }
+
+    /// Bytes that one iteration moves: an estimate from those of a product with the operator.
+    pub fn bytes_per_iteration(&self, product: usize) -> usize {
+        let State { system, method } = &self.state;
+        let fused = system.preconditioner.diagonal().is_some();
+        let preconditioner = if fused { 0 } else { system.preconditioner.bytes() };
+        let product = method.product_bytes().unwrap_or(product);
+        system.rows() * method.vectors_moved() + product + preconditioner
+    }
+
+    /// Solves A x = b from the first guess `x`, which becomes the solution. `b`, `x`: `[n]`.
+    ///
+    /// # Errors
+    /// [`LinearError::VectorLength`] where b or x has another length, [`LinearError::Backend`] where
+    /// the device failed. That the iteration fails is an outcome.
+    pub fn solve(&mut self, b: &Buffer<T>, x: &mut Buffer<T>) -> Result<SolveOutcome, LinearError> {
+        let expected = self.state.system.rows();
+        for (what, found) in [("right-hand side", b.len()), ("solution", x.len())] {
+            if found != expected {
+                return Err(LinearError::VectorLength { what, expected, found });
+            }
+        }
+        let backend = self.backend.clone();
+        let start = Instant::now();
+        backend.install(|| {
+            blas::copy(&backend, expected, x, &mut self.state.system.iterate);
+            let outcome = match self.constants.take() {
+                None => self.iterate(b),
+                Some((mut projection, mut rhs)) => {
+                    let outcome = self.iterate_projected(b, &mut projection, &mut rhs);
+                    self.constants = Some((projection, rhs));
+                    outcome
+                }
+            }?;
+            blas::copy(&backend, expected, &self.state.system.iterate, x);
+            Ok(SolveOutcome { seconds: start.elapsed().as_secs_f64(), ..outcome })
+        })
+    }
+
+    fn iterate_projected(
+        &mut self,
+        b: &Buffer<T>,
+        projection: &mut ConstantProjection,
+        rhs: &mut Buffer<T>,
+    ) -> Result<SolveOutcome, LinearError> {
+        let backend = self.backend.clone();
+        projection.project(&backend, &mut self.state.system.iterate);
+        blas::copy(&backend, rhs.len(), b, rhs);
+        projection.project(&backend, rhs);
+        let incompatibility = projection.share(&backend)?;
+        let outcome = self.iterate(rhs)?;
+        projection.project(&backend, &mut self.state.system.iterate);
+        Ok(SolveOutcome { incompatibility, ..outcome })
+    }
+
+    /// The recurrence, started anew from the true residual until that decides.
+    fn iterate(&mut self, b: &Buffer<T>) -> Result<SolveOutcome, LinearError> {
+        let backend = self.backend.clone();
+        // Below the round-off of T nothing is left to iterate for.
+        let tolerance = self.params.relative_tolerance;
+        let floor = 1e-3 * if size_of::<T>() == 4 { f32::EPSILON.into() } else { f64::EPSILON };
+        let limit = self.params.max_iterations as f64;
+        let system = &mut self.state.system;
+        system.begin(&backend, b, tolerance.max(floor), limit);
+        system.true_residual(&backend, b);
+        let mut restarts = 0;
+        let mut before = f64::INFINITY;
+        let mut is_under_way = false;
+        loop {
+            let State { system, method } = &mut self.state;
+            match is_under_way {
+                false => method.start(&backend, system),
+                true => method.resume(&backend, system),
+            }
+            let stop = self.run_cycle(&backend)?;
+            let State { system, method } = &mut self.state;
+            method.finish(&backend, system)?;
+            system.true_residual(&backend, b);
+            let now = system.look(&backend)?;
+            let verdict = judge(&stop, &now, tolerance, before, restarts);
+            if let Some(status) = verdict {
+                return self.outcome(status, restarts, &now);
+            }
+            before = now.residual;
+            restarts += usize::from(stop.status != status::RUNNING);
+            // The recurrence's residual is still that of the iterate.
+            is_under_way = stop.status <= status::TARGET && now.residual <= 4.0 * stop.residual;
+        }
+    }
+
+    /// Steps until the method stops or its cycle ends; the state then.
+    fn run_cycle(&mut self, backend: &Backend) -> Result<Progress<f64>, LinearError> {
+        let cycle = self.state.method.cycle();
+        let mut k = 0;
+        loop {
+            let index = if cycle.is_some() { k } else { 0 };
+            self.recordings[index].replay(&mut self.state)?;
+            k += 1;
+            let ended = cycle.is_some_and(|c| k == c);
+            if ended || cycle.is_none() || k % self.stride == 0 {
+                let now = self.state.system.look(backend)?;
+                if ended || now.active == 0.0 {
+                    return Ok(now);
+                }
+            }
+        }
+    }
+
+    fn outcome(
+        &self,
+        status: Status,
+        restarts: usize,
+        now: &Progress<f64>,
+    ) -> Result<SolveOutcome, LinearError> {
+        let reference = now.reference.sqrt();
+        let iterations = now.iterations as usize;
+        let mut history = vec![];
+        if let Some(kept) = &self.state.system.history {
+            history = self.backend.read(kept)?;
+            history.truncate(iterations + 1);
+            history.iter_mut().for_each(|r| *r = relative(*r, now.reference));
+        }
+        Ok(SolveOutcome {
+            status,
+            iterations,
+            relative_residual: relative(now.residual, now.reference),
+            reference,
+            restarts,
+            incompatibility: 0.0,
+            history,
+            seconds: 0.0,
+        })
+    }
+}
+
+/// √(rr / reference), 0 where both are 0.
+fn relative(residual: f64, reference: f64) -> f64 {
+    if residual == 0.0 { 0.0 } else { (residual / reference).sqrt() }
+}
+
+/// What the true residual `now` says of an iteration that stopped as `stop`; none: go on from it.
+pub(super) fn judge(
+    stop: &Progress<f64>,
+    now: &Progress<f64>,
+    tolerance: f64,
+    before: f64,
+    restarts: usize,
+) -> Option<Status> {
+    let finite = now.residual.is_finite() && now.reference.is_finite() && stop.detail.is_finite();
+    if !finite || stop.status == status::NOT_FINITE {
+        return Some(Status::NotANumber);
+    }
+    if relative(now.residual, now.reference) <= tolerance {
+        return Some(Status::Converged);
+    }
+    if now.iterations >= now.limit {
+        return Some(Status::MaxIterations);
+    }
+    // Residuals are squared: a quarter is a half.
+    let improved = now.residual <= 0.25 * before && restarts < RESTARTS;
+    let value = stop.detail;
+    let broken =
+        |b: Breakdown| (!improved || stop.iterations == 0.0).then_some(Status::Breakdown(b));
+    match stop.status {
+        s if s == status::OPERATOR => {
+            Some(Status::Breakdown(Breakdown::Operator { curvature: value }))
+        }
+        s if s == status::PRECONDITIONER => {
+            Some(Status::Breakdown(Breakdown::Preconditioner { product: value }))
+        }
+        s if s == status::SHADOW => broken(Breakdown::Shadow { product: value }),
+        s if s == status::STABILISER => broken(Breakdown::Stabiliser { length: value }),
+        // A cycle has ended: a little progress is enough.
+        s if s == status::RUNNING => {
+            (now.residual > (1.0 - 1e-6) * before).then_some(Status::Stagnated)
+        }
+        _ => (!improved).then_some(Status::Stagnated),
+    }
+}
+
+/// Iterations between two looks at a device: a look costs about 20 µs, steps past the end cost their
+/// time, so k = √(2 · 20 µs · N / t) for N ≈ 250 iterations of t = 11 µs + 0.05 ns a row or so.
+/// A preconditioner that is not diagonal makes N ≈ 30 of t = 60 µs + 0.2 ns a row.
+fn stride(rows: usize, is_diagonal: bool) -> usize {
+    let rows = rows as f64;
+    let (looks, microseconds) =
+        if is_diagonal { (10_000.0, 11.0 + 5e-5 * rows) } else { (1200.0, 60.0 + 2e-4 * rows) };
+    ((looks / microseconds).sqrt().round() as usize).clamp(1, 32)
+}
+
+fn check_square<T: Real>(matrix: &Matrix<T>) -> Result<(), LinearError> {
+    let (rows, columns) = (matrix.rows(), matrix.columns());
+    if rows != columns {
+        return Err(LinearError::NotSquare { rows, columns });
+    }
+    matrix.empty_row().map_or(Ok(()), |row| Err(LinearError::EmptyRow { row }))
+}
+
+/// Whether `operator` applies `matrix`, and not one near it.
+fn is_matrix<T: Real>(operator: &dyn Operator<T>, matrix: &Matrix<T>) -> bool {
+    operator.matrix().is_some_and(|own| std::ptr::eq(own, matrix))
+}
+
+fn krylov<T: Real>(
+    backend: &Backend,
+    system: &mut System<T>,
+    params: &Params,
+    is_its_own: bool,
+) -> Box<dyn Krylov<T>> {
+    let is_double = size_of::<T>() > size_of::<f32>();
+    let is_conjugate =
+        [Method::ConjugateGradient, Method::FlexibleConjugateGradient].contains(&params.method);
+    let rows = system.rows();
+    let single = system.preconditioner.single();
+    if let Some(single) = single.filter(|_| is_conjugate && is_its_own && is_double) {
+        return Box::new(MixedPrecision::new(backend, rows, single.matrix_bytes()));
+    }
+    let system = &*system;
+    match params.method {
+        Method::ConjugateGradient => Box::new(ConjugateGradient::new(backend, system, false)),
+        Method::FlexibleConjugateGradient => {
+            Box::new(ConjugateGradient::new(backend, system, true))
+        }
+        Method::SingleReduction => Box::new(SingleReduction::new(backend, system)),
+        Method::BiCgStab => Box::new(BiCgStab::new(backend, system)),
+        Method::Stationary => Box::new(Stationary::new(backend, system)),
+        Method::Fgmres => Box::new(Fgmres::new(backend, system, params.restart)),
+    }
+}
+
+/// The preconditioner `params` names, made from `near`.
+fn preconditioner<T: Real>(
+    backend: &Backend,
+    rows: usize,
+    near: Option<Arc<Matrix<T>>>,
+    params: &Params,
+    saved: Option<SavedInterpolations>,
+) -> Result<Box<dyn Preconditioner<T>>, LinearError> {
+    let kind = params.preconditioner;
+    if saved.is_some() && !matches!(kind, PreconditionerKind::Amg(_)) {
+        tracing::info!("no use for saved interpolations: the preconditioner is {}", kind.name());
+    }
+    let matrix = match (kind, near) {
+        (PreconditionerKind::None, _) => return Ok(Box::new(Identity { rows })),
+        (_, Some(matrix)) => matrix,
+        (_, None) => return Err(LinearError::NeedsMatrix { name: kind.name() }),
+    };
+    check_square(&matrix)?;
+    if matrix.rows() != rows {
+        let found = matrix.rows();
+        return Err(LinearError::Length { what: "rows", expected: rows, found });
+    }
+    let single = params.preconditioner_precision == StoredPrecision::Single;
+    Ok(match kind {
+        PreconditionerKind::None => Box::new(Identity { rows }),
+        // Resolved where there is a matrix, as there is here.
+        PreconditionerKind::Auto { .. } => Box::new(Jacobi::<T>::new(&matrix)?),
+        PreconditionerKind::Jacobi if single => Box::new(SingleJacobi(Jacobi::new(&matrix)?)),
+        PreconditionerKind::Jacobi => Box::new(Jacobi::<T>::new(&matrix)?),
+        PreconditionerKind::GaussSeidel if single => Box::new(GaussSeidel::<T, f32>::new(&matrix)?),
+        PreconditionerKind::GaussSeidel => Box::new(GaussSeidel::<T, T>::new(&matrix)?),
+        PreconditionerKind::Chebyshev { degree, ratio } if single => {
+            let kept = matrix.to_csr()?.into_converted::<f32>();
+            let kept = Arc::new(Matrix::with_layout(backend, kept, matrix.layout())?);
+            Box::new(Chebyshev::<T, f32>::new(kept, degree, ratio)?)
+        }
+        PreconditionerKind::Chebyshev { degree, ratio } => {
+            Box::new(Chebyshev::<T, T>::new(matrix, degree, ratio)?)
+        }
+        PreconditionerKind::Amg(params) if params.precision == HierarchyPrecision::Single => {
+            Box::new(multigrid::<T, f32>(&matrix, &params, saved)?)
+        }
+        PreconditionerKind::Amg(params) => Box::new(multigrid::<T, T>(&matrix, &params, saved)?),
+        PreconditionerKind::ConjugateGradient { steps } => {
+            Box::new(InnerConjugateGradient::new(matrix, steps)?)
+        }
+    })
+}
+
+/// Multigrid with saved interpolations, or with its own where they belong to another system.
+fn multigrid<T: Real, S: Real>(
+    matrix: &Matrix<T>,
+    params: &AmgParams,
+    saved: Option<SavedInterpolations>,
+) -> Result<Amg<S>, LinearError> {
+    let Some(saved) = saved else { return Amg::new(matrix, params) };
+    match Amg::from_interpolations(matrix, params, saved) {
+        Err(LinearError::OtherSystem { reason }) => {
+            tracing::info!("multigrid makes its own interpolations, not those saved: {reason}");
+            Amg::new(matrix, params)
+        }
+        Ok(amg) => {
+            tracing::info!("multigrid goes on with the interpolations saved");
+            Ok(amg)
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,79 @@
+//! The stationary iteration x ← x + M⁻¹ (b − A x): cycles of multigrid as a solver of their own. The
+//! residual follows by its recurrence, and is computed anew at the end.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(non_camel_case_types)] // on the names it makes of `f64`
+
+use super::progress::{Krylov, Progress, System, is_set, is_stepping, status, stepped};
+use cubecl::prelude::*;
+use karman_backend::real::Real;
+use karman_backend::{Backend, Buffer, View};
+use karman_macros::kernel;
+
+/// Steps without a smaller residual after which the iteration is given up.
+const PATIENCE: f64 = 20.0;
+
+/// The correction and its product: each [n].
+pub(super) struct Stationary<T> {
+    correction: Buffer<T>,
+    product: Buffer<T>,
+}
+
+impl<T: Real> Stationary<T> {
+    pub(super) fn new(backend: &Backend, system: &System<T>) -> Self {
+        let n = system.rows();
+        Stationary { correction: backend.zeros(n), product: backend.zeros(n) }
+    }
+}
+
+impl<T: Real> Krylov<T> for Stationary<T> {
+    fn start(&mut self, _: &Backend, _: &mut System<T>) {}
+
+    fn step(&mut self, _: usize, backend: &Backend, system: &mut System<T>) {
+        let System { operator, preconditioner, residual, progress, partials, iterate, .. } = system;
+        let (z, q) = (&mut self.correction, &mut self.product);
+        preconditioner.apply(backend, residual, z);
+        operator.apply(backend, z, q);
+        correct(backend, z.len(), progress, z, q, iterate, residual, partials);
+        judge_correction(backend, partials, progress);
+        system.record(backend);
+    }
+
+    fn vectors_moved(&self) -> usize {
+        8 * size_of::<T>()
+    }
+}
+
+/// x ← x + z, r ← r − q with r·r. Traffic 6s.
+#[kernel(correct, update(x, r), reduce(sum))]
+pub(super) fn corrected<F: Real>(
+    i: usize,
+    progress: &View<f64>,
+    z: &View<F>,
+    q: &View<F>,
+    x: F,
+    r: F,
+) -> (F, F, f64) {
+    let mut next = x;
+    let mut rest = r;
+    if is_stepping(progress) {
+        next = x + z[i];
+        rest = r - q[i];
+    }
+    (next, rest, F::widen(rest) * F::widen(rest))
+}
+
+/// Counts the step and judges what it left.
+#[kernel(judge_correction, combine(sum), update(progress))]
+pub(super) fn correction_judged(rr: f64, progress: Progress<f64>) -> Progress<f64> {
+    let mut next = progress;
+    if is_set(progress.stepping) {
+        next = stepped(progress, rr);
+        if is_set(next.active) && next.iterations - next.least_at > f64::literal(PATIENCE) {
+            next.active = f64::literal(0.0);
+            next.status = f64::literal(status::PLATEAU);
+            next.detail = rr;
+        }
+        next.stepping = next.active;
+    }
+    next
+}

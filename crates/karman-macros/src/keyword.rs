@@ -1,0 +1,85 @@
+//! The derive of `Keyword`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Data, DeriveInput, Error, Fields, Lit, Meta, Variant};
+
+pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
+    let input: DeriveInput = syn::parse2(item)?;
+    let name = &input.ident;
+    let Data::Enum(data) = &input.data else {
+        return Err(Error::new_spanned(name, "Keyword needs an enum"));
+    };
+    let variants: Vec<_> = data.variants.iter().map(|variant| &variant.ident).collect();
+    let words = data.variants.iter().map(word).collect::<syn::Result<Vec<_>>>()?;
+    let count = variants.len();
+    let expected = format!("one of \"{}\"", words.join("\", \""));
+    Ok(quote! {
+        impl #name {
+            /// Every choice, in the order of [`Self::WORDS`].
+            pub const ALL: [Self; #count] = [#(Self::#variants),*];
+
+            /// The words of a case file and of the command line.
+            pub const WORDS: &'static [&'static str] = &[#(#words),*];
+
+            /// The word for this choice.
+            pub const fn word(self) -> &'static str {
+                match self { #(Self::#variants => #words),* }
+            }
+
+            /// The choice that a word stands for.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word {
+                    #(#words => Some(Self::#variants),)*
+                    _ => None,
+                }
+            }
+        }
+
+        impl<'de> ::serde::Deserialize<'de> for #name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Word;
+                impl ::serde::de::Visitor<'_> for Word {
+                    type Value = #name;
+
+                    fn expecting(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                        f.write_str(#expected)
+                    }
+
+                    fn visit_str<E: ::serde::de::Error>(self, word: &str) -> Result<#name, E> {
+                        #name::from_word(word).ok_or_else(|| E::unknown_variant(word, #name::WORDS))
+                    }
+                }
+                deserializer.deserialize_str(Word)
+            }
+        }
+    })
+}
+
+/// The word of `#[word = "…"]`, or the variant's name in snake case.
+fn word(variant: &Variant) -> syn::Result<String> {
+    if !matches!(variant.fields, Fields::Unit) {
+        return Err(Error::new_spanned(variant, "a variant of a Keyword has no fields"));
+    }
+    let Some(attribute) = variant.attrs.iter().find(|a| a.path().is_ident("word")) else {
+        return Ok(snake_case(&variant.ident.to_string()));
+    };
+    if let Meta::NameValue(pair) = &attribute.meta
+        && let syn::Expr::Lit(literal) = &pair.value
+        && let Lit::Str(text) = &literal.lit
+    {
+        return Ok(text.value());
+    }
+    Err(Error::new_spanned(attribute, "expected #[word = \"…\"]"))
+}
+
+fn snake_case(name: &str) -> String {
+    let mut word = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && !word.is_empty() {
+            word.push('_');
+        }
+        word.extend(c.to_lowercase());
+    }
+    word
+}

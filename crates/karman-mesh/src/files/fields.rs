@@ -1,0 +1,124 @@
+//! Named values on the cells and nodes of a mesh file.
+
+use std::path::Path;
+
+use super::error::{MeshFileError, MeshFileProblem, file_error};
+use crate::RawMesh;
+
+/// Values of a field that is to be written.
+#[derive(Clone, Copy, Debug)]
+pub enum FieldValues<'a> {
+    /// One number an entity: `[n]`.
+    Scalar(&'a [f64]),
+    /// Three components, each `[n]`.
+    Vector([&'a [f64]; 3]),
+}
+
+impl<'a> FieldValues<'a> {
+    /// The components, each `[n]`.
+    pub fn components(&self) -> &[&'a [f64]] {
+        match self {
+            FieldValues::Scalar(values) => std::slice::from_ref(values),
+            FieldValues::Vector(components) => components,
+        }
+    }
+}
+
+/// A field that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldArray {
+    /// Its name in the file.
+    pub name: String,
+    /// Number of components.
+    pub components: usize,
+    /// Values, component-major: `[components][n]`.
+    pub values: Vec<f64>,
+}
+
+impl FieldArray {
+    /// One component: `[n]`; empty if there is no such component.
+    pub fn component(&self, component: usize) -> &[f64] {
+        let n = self.values.len() / self.components.max(1);
+        self.values.get(component * n..(component + 1) * n).unwrap_or_default()
+    }
+}
+
+/// What the values of a field belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldLocation {
+    /// One value a cell.
+    Cells,
+    /// One value a node.
+    Nodes,
+}
+
+/// A mesh and the fields of its file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeshWithFields {
+    /// The mesh.
+    pub mesh: RawMesh,
+    /// Fields on the cells (not on the boundary elements), in the order of `mesh.cells`.
+    pub cell_fields: Vec<FieldArray>,
+    /// Fields on the nodes.
+    pub node_fields: Vec<FieldArray>,
+    /// The time the file says it belongs to.
+    pub time: Option<f64>,
+}
+
+impl MeshWithFields {
+    /// A mesh from a format that has no fields.
+    pub(super) fn without_fields(mesh: RawMesh) -> Self {
+        MeshWithFields { mesh, cell_fields: Vec::new(), node_fields: Vec::new(), time: None }
+    }
+
+    /// The field of this name, on the nodes if there is one, else on the cells. `file` is for the
+    /// message.
+    ///
+    /// # Errors
+    /// No such field; the message lists those there are.
+    pub fn field(
+        &self,
+        file: &Path,
+        name: &str,
+    ) -> Result<(FieldLocation, &FieldArray), MeshFileError> {
+        let nodes = self.node_fields.iter().map(|field| (FieldLocation::Nodes, field));
+        let cells = self.cell_fields.iter().map(|field| (FieldLocation::Cells, field));
+        let all: Vec<_> = nodes.chain(cells).collect();
+        if let Some(found) = all.iter().find(|(_, field)| field.name == name) {
+            return Ok(*found);
+        }
+        let names: Vec<&str> = all.iter().map(|(_, field)| field.name.as_str()).collect();
+        let available = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        Err(file_error(file, MeshFileProblem::NoSuchField { name: name.to_owned(), available }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_found_by_name_or_refused_with_the_names_there_are() {
+        let array = |name: &str, components, values: &[f64]| FieldArray {
+            name: name.into(),
+            components,
+            values: values.to_vec(),
+        };
+        let mut read = MeshWithFields::without_fields(RawMesh::default());
+        let file = Path::new("f.vtu");
+        let error = read.field(file, "temperature").unwrap_err();
+        assert_eq!(error.to_string(), "f.vtu: no field `temperature`; the file has: none");
+        read.cell_fields.push(array("velocity", 2, &[1.0, 2.0, 3.0, 4.0]));
+        read.node_fields.push(array("pressure", 1, &[5.0]));
+        let error = read.field(file, "temperature").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "f.vtu: no field `temperature`; the file has: pressure, velocity"
+        );
+        let (location, field) = read.field(file, "velocity").unwrap();
+        assert_eq!(location, FieldLocation::Cells);
+        assert_eq!(field.component(1), [3.0, 4.0]);
+        assert!(field.component(2).is_empty());
+        assert_eq!(read.field(file, "pressure").unwrap().0, FieldLocation::Nodes);
+    }
+}

@@ -1,0 +1,139 @@
+//! Mesh files: Gmsh, SU2, VTU and legacy VTK; series of them (PVD); Matrix Market.
+//!
+//! A reader takes the bytes of a file and gives a [`RawMesh`]; nothing is allocated from a count
+//! that the file cannot bear out, and no content makes it panic. What is wrong with a file comes
+//! back as a [`MeshFileError`] with the line or the byte.
+
+mod builder;
+mod cursor;
+mod element_types;
+mod error;
+mod fields;
+pub mod gmsh;
+pub mod matrix_market;
+mod number;
+pub mod pvd;
+pub mod su2;
+#[cfg(test)]
+mod test_meshes;
+#[cfg(test)]
+mod tests;
+pub mod vtk;
+mod vtk_grid;
+pub mod vtu;
+
+use std::path::Path;
+
+use crate::RawMesh;
+pub use error::{MeshFileError, MeshFileProblem, Place};
+use error::{Parsed, file_error};
+pub use fields::{FieldArray, FieldLocation, FieldValues, MeshWithFields};
+
+/// The formats that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FileFormat {
+    Gmsh,
+    Su2,
+    Vtu,
+    LegacyVtk,
+}
+
+impl FileFormat {
+    /// The format of a file: what its first bytes say, and where they say nothing its extension.
+    fn of(file: &Path, bytes: &[u8]) -> Result<Self, MeshFileError> {
+        let signatures = [
+            (gmsh::recognises(bytes), FileFormat::Gmsh),
+            (vtk::recognises(bytes), FileFormat::LegacyVtk),
+            (vtu::recognises(bytes), FileFormat::Vtu),
+            (su2::recognises(bytes), FileFormat::Su2),
+        ];
+        if let Some((_, format)) = signatures.into_iter().find(|&(recognised, _)| recognised) {
+            return Ok(format);
+        }
+        match extension(file).as_str() {
+            "msh" => Ok(FileFormat::Gmsh),
+            "su2" => Ok(FileFormat::Su2),
+            "vtu" => Ok(FileFormat::Vtu),
+            "vtk" => Ok(FileFormat::LegacyVtk),
+            _ => {
+                let extension = extension(file);
+                Err(file_error(file, MeshFileProblem::UnknownFormat { extension }))
+            }
+        }
+    }
+}
+
+/// The file's extension in lower case.
+fn extension(file: &Path) -> String {
+    file.extension().map(|text| text.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+/// Reads a mesh from a Gmsh (2.2 or 4.1), SU2, VTU or legacy VTK file, recognised by its content
+/// or else by its extension.
+///
+/// # Errors
+/// The file cannot be read, or its content is wrong: see [`MeshFileProblem`].
+pub fn read_mesh(path: &Path) -> Result<RawMesh, MeshFileError> {
+    parse_mesh(path, &load(path)?)
+}
+
+/// The mesh in the content of a file; `file` names it in messages and, if the content does not,
+/// its format.
+///
+/// # Errors
+/// As [`read_mesh`].
+pub fn parse_mesh(file: &Path, bytes: &[u8]) -> Result<RawMesh, MeshFileError> {
+    let parsed: Parsed<RawMesh> = match FileFormat::of(file, bytes)? {
+        FileFormat::Gmsh => gmsh::parse(bytes),
+        FileFormat::Su2 => su2::parse(bytes),
+        FileFormat::Vtu => vtu::parse(bytes).map(|read| read.mesh),
+        FileFormat::LegacyVtk => vtk::parse(bytes).map(|read| read.mesh),
+    };
+    parsed.map_err(|fault| fault.locate(file, bytes))
+}
+
+/// Reads a mesh and the fields on it from any format; only VTU and legacy VTK have fields.
+///
+/// # Errors
+/// As [`read_mesh`].
+pub fn read_mesh_with_fields(path: &Path) -> Result<MeshWithFields, MeshFileError> {
+    let bytes = load(path)?;
+    let parsed = match FileFormat::of(path, &bytes)? {
+        FileFormat::Vtu => vtu::parse(&bytes),
+        FileFormat::LegacyVtk => vtk::parse(&bytes),
+        _ => return parse_mesh(path, &bytes).map(MeshWithFields::without_fields),
+    };
+    parsed.map_err(|fault| fault.locate(path, &bytes))
+}
+
+/// Writes a mesh by its extension: `.msh` (Gmsh 2.2 ASCII; [`gmsh::write`] has the other forms),
+/// `.su2` or `.vtu`. The file appears under its name only when it is complete.
+///
+/// # Errors
+/// Another extension; a group name that the format cannot hold; the file cannot be written.
+pub fn write_mesh(path: &Path, mesh: &RawMesh) -> Result<(), MeshFileError> {
+    match extension(path).as_str() {
+        "msh" => gmsh::write(path, mesh, gmsh::GmshFormat::Ascii22),
+        "su2" => su2::write(path, mesh),
+        "vtu" => vtu::write(path, &vtu::VtuData::of_mesh(mesh)),
+        _ => {
+            let extension = extension(path);
+            Err(file_error(path, MeshFileProblem::UnwritableFormat { extension }))
+        }
+    }
+}
+
+/// The content of a file.
+fn load(path: &Path) -> Result<Vec<u8>, MeshFileError> {
+    std::fs::read(path).map_err(|error| file_error(path, error))
+}
+
+/// Writes a file under a temporary name beside it, then renames it.
+fn save(path: &Path, bytes: &[u8]) -> Result<(), MeshFileError> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = Path::new(&partial);
+    std::fs::write(partial, bytes)
+        .and_then(|()| std::fs::rename(partial, path))
+        .map_err(|error| file_error(path, error))
+}
