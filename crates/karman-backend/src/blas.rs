@@ -6,9 +6,8 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::{Backend, BackendError, Buffer, Element, Partials, View};
+use crate::prelude::*;
 use crate::real::Real;
-use cubecl::prelude::*;
-use karman_macros::kernel;
 
 /// y ← x. Traffic 2s.
 #[kernel(copy, out(y), unroll(4))]
@@ -136,7 +135,7 @@ mod tests {
     use crate::testing::{SIZES, everywhere, round_off, values};
 
     fn narrow<F: Real>(v: &[f64]) -> Vec<F> {
-        v.iter().map(|x| F::narrow(*x)).collect()
+        v.iter().map(|x| F::from_f64(*x)).collect()
     }
 
     /// Every streaming kernel in turn, so that each one's result feeds the next.

@@ -1,23 +1,12 @@
 //! Arrays that live on the host or on a device.
-#![allow(unsafe_code, missing_docs)]
+#![allow(unsafe_code)]
+#![cfg_attr(not(feature = "device"), allow(unreachable_code))] // a device has no value there
 
-use super::{Backend, BackendError, View, Writer};
-use cubecl::bytes::Bytes;
-use cubecl::prelude::*;
-use cubecl::server::Handle;
+use super::device::Handle;
+use super::{Backend, BackendError, OnDevice, View, Writer};
 
-/// A number a buffer may hold.
-pub trait Element:
-    CubeElement
-    + Numeric
-    + LaunchArg<RuntimeArg = Self, CompilationArg = ()>
-    + Copy
-    + Default
-    + PartialEq
-    + Send
-    + Sync
-{
-}
+/// A number that a buffer may hold.
+pub trait Element: OnDevice + Copy + Default + PartialEq + Send + Sync + 'static {}
 impl Element for f32 {}
 impl Element for f64 {}
 impl Element for u32 {}
@@ -34,7 +23,13 @@ enum Storage<T> {
     Device(Handle),
 }
 
-const ELSEWHERE: &str = "a buffer was used on a backend other than the one that made it";
+pub(super) const ELSEWHERE: &str = "a buffer was used on a backend other than the one that made it";
+
+impl<T> Buffer<T> {
+    pub(super) fn is_on_host(&self) -> bool {
+        matches!(self.storage, Storage::Host(_))
+    }
+}
 
 impl<T: Element> Buffer<T> {
     /// Number of elements.
@@ -60,10 +55,13 @@ impl<T: Element> Buffer<T> {
         }
     }
 
-    pub fn view(&self) -> &View<T> {
-        View::of(self.as_host().expect(ELSEWHERE))
+    /// The buffer, lent to a kernel.
+    #[inline]
+    pub fn view(&self) -> View<'_, T> {
+        View::of_buffer(self, self.as_host().unwrap_or_default())
     }
 
+    /// The elements of a buffer of the host, to be written by the threads of one loop.
     pub fn writer(&mut self) -> Writer<T> {
         match &mut self.storage {
             Storage::Host(v) => Writer::of(v),
@@ -71,17 +69,22 @@ impl<T: Element> Buffer<T> {
         }
     }
 
-    pub(super) fn handle(&self) -> Option<&Handle> {
+    /// The array of a buffer of a device.
+    #[cfg(feature = "device")]
+    pub(super) fn device_handle(&self) -> &Handle {
         match &self.storage {
-            Storage::Host(_) => None,
-            Storage::Device(handle) => Some(handle),
+            Storage::Host(_) => panic!("{ELSEWHERE}"),
+            Storage::Device(handle) => handle,
         }
     }
 
-    pub fn arg(&self) -> BufferArg {
-        let handle = self.handle().expect(ELSEWHERE);
+    /// The buffer as an argument of a launch.
+    #[cfg(feature = "device")]
+    pub fn arg(&self) -> cubecl::prelude::BufferArg {
         // SAFETY: the handle was allocated for `len` elements of `T`.
-        unsafe { BufferArg::from_raw_parts(handle.clone(), self.len) }
+        unsafe {
+            cubecl::prelude::BufferArg::from_raw_parts(self.device_handle().clone(), self.len)
+        }
     }
 }
 
@@ -94,23 +97,12 @@ impl<T> std::fmt::Debug for Buffer<T> {
 
 /// What a new buffer of a device holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Content {
+pub(super) enum Content {
     Zeros,
-    /// The greatest numbers: they show where something is read before it is written.
+    /// Huge numbers, which show where an element is read before it is written.
     Greatest,
     /// What its memory held before.
     Anything,
-}
-
-#[cube(launch_unchecked)]
-fn set<T: Element>(out: &mut [T], #[comptime] content: Content) {
-    if ABSOLUTE_POS < out.len() {
-        if comptime!(content == Content::Zeros) {
-            out[ABSOLUTE_POS] = T::from_int(0);
-        } else {
-            out[ABSOLUTE_POS] = T::max_value();
-        }
-    }
 }
 
 impl Backend {
@@ -131,21 +123,7 @@ impl Backend {
         let Some(device) = self.device().filter(|_| len > 0) else {
             return self.upload(vec![T::default(); len]);
         };
-        let handle = device.client().empty(len * size_of::<T>());
-        let buffer = Buffer { storage: Storage::Device(handle), len };
-        if content != Content::Anything {
-            // SAFETY: each element of the new buffer is tested against its length.
-            unsafe {
-                set::launch_unchecked::<T>(
-                    device.client(),
-                    device.entity_blocks(len, 1),
-                    super::block_size(),
-                    buffer.arg(),
-                    content,
-                );
-            }
-        }
-        buffer
+        Buffer { storage: Storage::Device(device.allocate::<T>(len, content)), len }
     }
 
     /// A buffer holding `values`; on the host they are moved, not copied.
@@ -153,13 +131,7 @@ impl Backend {
         let len = values.len();
         let storage = match self.device() {
             None => Storage::Host(values),
-            Some(device) => {
-                let bytes = match values.is_empty() {
-                    true => vec![0; size_of::<T>()],
-                    false => T::as_bytes(&values).to_vec(),
-                };
-                Storage::Device(device.client().create(Bytes::from_bytes_vec(bytes)))
-            }
+            Some(device) => Storage::Device(device.create(&values)),
         };
         Buffer { storage, len }
     }
@@ -176,8 +148,7 @@ impl Backend {
             (None, Storage::Host(v)) => v.copy_from_slice(values),
             (Some(_), Storage::Device(_)) if values.is_empty() => {}
             (Some(device), Storage::Device(handle)) => {
-                let bytes = Bytes::from_bytes_vec(T::as_bytes(values).to_vec());
-                device.client().write(handle, bytes);
+                device.write(handle, values);
             }
             _ => panic!("{ELSEWHERE}"),
         }
@@ -191,11 +162,7 @@ impl Backend {
         match (self.device(), &buffer.storage) {
             (None, Storage::Host(v)) => Ok(v.clone()),
             (Some(_), Storage::Device(_)) if buffer.len == 0 => Ok(vec![]),
-            (Some(device), Storage::Device(handle)) => {
-                let bytes = device.client().read_one(handle.clone());
-                let bytes = bytes.map_err(|e| BackendError::Device(format!("{e}")))?;
-                Ok(T::from_bytes(&bytes)[..buffer.len].to_vec())
-            }
+            (Some(device), Storage::Device(handle)) => device.read(handle, buffer.len),
             _ => panic!("{ELSEWHERE}"),
         }
     }
@@ -209,19 +176,9 @@ impl Backend {
         &self,
         buffers: [&Buffer<T>; N],
     ) -> Result<[T; N], BackendError> {
-        let Some(device) = self.device() else {
-            return Ok(buffers.map(|buffer| buffer.view()[buffer.len - 1]));
-        };
-        let last = |buffer: &Buffer<T>| {
-            let handle = buffer.handle().expect(ELSEWHERE).clone();
-            handle.offset_start(((buffer.len - 1) * size_of::<T>()) as u64)
-        };
-        let read = device.client().read(buffers.iter().map(|buffer| last(buffer)).collect());
-        let read = read.map_err(|e| BackendError::Device(format!("{e}")))?;
-        let mut lasts = [T::default(); N];
-        for (last, bytes) in lasts.iter_mut().zip(&read) {
-            *last = T::from_bytes(bytes)[0];
+        match self.device() {
+            None => Ok(buffers.map(|buffer| buffer.view()[buffer.len - 1])),
+            Some(device) => device.read_last(buffers),
         }
-        Ok(lasts)
     }
 }

@@ -2,112 +2,21 @@
 
 #![allow(unsafe_code)]
 
-use super::THREADS_PER_BLOCK;
+use super::{BackendError, BackendKind, THREADS_PER_BLOCK};
 use cubecl::prelude::*;
-use karman_macros::Keyword;
-use thiserror::Error;
 
-/// A failure of the backend.
-#[derive(Debug, Error, Clone, PartialEq)]
-pub enum BackendError {
-    /// The kind was not compiled in.
-    #[error("this karman was built without the `{kind}` backend; {hint}")]
-    NotBuilt {
-        /// Name of the kind.
-        kind: &'static str,
-        /// How to get it.
-        hint: String,
-    },
-    /// The machine has no such device.
-    #[error("no device for the backend `{kind}`: {reason}")]
-    NoDevice {
-        /// Name of the kind.
-        kind: &'static str,
-        /// What was looked for.
-        reason: String,
-    },
-    /// A kernel or a copy failed.
-    #[error("the device failed: {0}")]
-    Device(String),
-    /// No threads.
-    #[error("cannot start {threads} threads: {reason}")]
-    Threads {
-        /// Threads asked for (0: all).
-        threads: usize,
-        /// The system's answer.
-        reason: String,
-    },
-    /// The device lacks double precision, which reductions use.
-    #[error("the device `{name}` has no double precision, which karman's reductions need")]
-    NoDouble {
-        /// The device.
-        name: String,
-    },
-}
+pub(super) use super::device_memory::Handle;
 
-/// A kind of backend, as `[run] backend` names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Keyword)]
-pub enum BackendKind {
-    /// CUDA where it is built in and a device is present, else the host.
-    #[default]
-    Auto,
-    /// The host's threads.
-    Cpu,
-    /// NVIDIA, through NVRTC.
-    Cuda,
-    /// SPIR-V on AMD, Intel or NVIDIA.
-    Vulkan,
-    /// WGSL: for tests without a GPU.
-    Wgpu,
-    /// AMD.
-    Hip,
-}
+/// Recorded launches.
+pub(super) struct Graph(cubecl::client::Graph);
 
-impl BackendKind {
-    pub(super) fn resolve(self) -> BackendKind {
-        match self {
-            BackendKind::Auto if !devices_of(BackendKind::Cuda).is_empty() => BackendKind::Cuda,
-            BackendKind::Auto => BackendKind::Cpu,
-            other => other,
-        }
+impl Graph {
+    /// Runs the launches once more. The buffers that they name must live.
+    pub(super) fn replay(&self) -> Result<(), BackendError> {
+        // SAFETY: a `Recording` lends the state that owns every buffer; all work goes through the one
+        // client and its stream.
+        unsafe { self.0.replay() }.map_err(|e| BackendError::Device(format!("{e}")))
     }
-
-    const fn is_built(self) -> bool {
-        match self {
-            BackendKind::Auto | BackendKind::Cpu => true,
-            BackendKind::Cuda => cfg!(feature = "cuda"),
-            BackendKind::Vulkan => cfg!(feature = "vulkan"),
-            BackendKind::Wgpu => cfg!(feature = "wgpu"),
-            BackendKind::Hip => cfg!(feature = "hip"),
-        }
-    }
-}
-
-/// One line of `karman devices`.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct DeviceDescription {
-    /// The kind that opens it.
-    pub backend: &'static str,
-    /// Name.
-    pub name: String,
-}
-
-/// The host by its threads.
-pub(super) fn host_threads(count: usize) -> String {
-    if count == 1 { "1 host thread".to_owned() } else { format!("{count} host threads") }
-}
-
-/// Every device this build can open on this machine, the host first.
-pub fn available_devices() -> Vec<DeviceDescription> {
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let mut list = vec![DeviceDescription { backend: "cpu", name: host_threads(threads) }];
-    for kind in BackendKind::ALL.into_iter().skip(2) {
-        for device in devices_of(kind) {
-            let name = Device::from_cubecl(kind, &device).name;
-            list.push(DeviceDescription { backend: kind.word(), name });
-        }
-    }
-    list
 }
 
 /// Devices looked for on one machine.
@@ -161,6 +70,16 @@ fn wgpu_devices(kind: BackendKind) -> Vec<cubecl::Device> {
         .collect()
 }
 
+/// Whether the machine has a device of this kind.
+pub(super) fn has_devices(kind: BackendKind) -> bool {
+    !devices_of(kind).is_empty()
+}
+
+/// Names of the devices of this kind.
+pub(super) fn device_names(kind: BackendKind) -> Vec<String> {
+    devices_of(kind).iter().map(|device| Device::from_cubecl(kind, device).name).collect()
+}
+
 /// Numbers streams, which is all that backends of one process share.
 static STREAMS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
 
@@ -178,10 +97,7 @@ pub struct Device {
 
 impl Device {
     pub(super) fn open(kind: BackendKind) -> Result<Device, BackendError> {
-        if !kind.is_built() {
-            let hint = format!("build it with `--features {}`", kind.word());
-            return Err(BackendError::NotBuilt { kind: kind.word(), hint });
-        }
+        kind.check_built()?;
         let Some(found) = devices_of(kind).into_iter().next() else {
             let reason = "`karman devices` lists what there is".to_owned();
             return Err(BackendError::NoDevice { kind: kind.word(), reason });
@@ -240,6 +156,17 @@ impl Device {
     /// Whether launches can be captured and replayed as a graph.
     pub fn has_graphs(&self) -> bool {
         self.graphs
+    }
+
+    /// Runs `work` once, which compiles its kernels, then captures its launches.
+    pub(super) fn capture(&self, mut work: impl FnMut()) -> Result<Graph, BackendError> {
+        let failed = |e: &dyn std::fmt::Display| BackendError::Device(e.to_string());
+        self.client.graph_prepare().map_err(|e| failed(&e))?;
+        work();
+        self.synchronize()?;
+        self.client.start_capture().map_err(|e| failed(&e))?;
+        work();
+        Ok(Graph(self.client.stop_capture().map_err(|e| failed(&e))?))
     }
 
     /// Whether the threads of a plane can exchange values.

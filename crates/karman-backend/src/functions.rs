@@ -24,8 +24,10 @@
 #![allow(missing_docs)] // on the modules CubeCL generates
 #![allow(clippy::manual_range_contains)] // ranges have no device form
 
+use crate::prelude::*;
 use crate::real::Real;
-use cubecl::prelude::*;
+#[cfg(feature = "device")]
+use cubecl::prelude::{FloorExpand, LeadingZerosExpand};
 
 /// log₂ e.
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
@@ -59,60 +61,60 @@ const LARGEST: f64 = f64::MAX;
 const LARGEST_POWER: f64 = 36893488147419103232.0;
 
 /// eˣ; 0 where it is below, infinite where it is above what F can hold.
-#[cube]
+#[device]
 pub fn exponential<F: Real>(x: F) -> F {
-    F::narrow(exponential_of_double(F::widen(x)))
+    F::from_f64(exponential_of_double(x.to_f64()))
 }
 
 /// ln x; −∞ at 0, not a number below.
-#[cube]
+#[device]
 pub fn logarithm<F: Real>(x: F) -> F {
-    F::narrow(logarithm_of_double(F::widen(x)))
+    F::from_f64(logarithm_of_double(x.to_f64()))
 }
 
 /// (sin x, cos x) for little more than the price of one.
-#[cube]
+#[device]
 pub fn sine_and_cosine<F: Real>(x: F) -> (F, F) {
-    let (sine, cosine) = sine_and_cosine_of_double(F::widen(x));
-    (F::narrow(sine), F::narrow(cosine))
+    let (sine, cosine) = sine_and_cosine_of_double(x.to_f64());
+    (F::from_f64(sine), F::from_f64(cosine))
 }
 
 /// sin x, x in radians. Beyond |x| = 10⁶ the error grows to about ε |x|; it stays in [−1, 1].
-#[cube]
+#[device]
 pub fn sine<F: Real>(x: F) -> F {
     let (sine, _) = sine_and_cosine::<F>(x);
     sine
 }
 
 /// cos x, x in radians. Beyond |x| = 10⁶ the error grows to about ε |x|; it stays in [−1, 1].
-#[cube]
+#[device]
 pub fn cosine<F: Real>(x: F) -> F {
     let (_, cosine) = sine_and_cosine::<F>(x);
     cosine
 }
 
 /// tan x, x in radians, for |x| ≤ 10⁶.
-#[cube]
+#[device]
 pub fn tangent<F: Real>(x: F) -> F {
-    let (sine, cosine) = sine_and_cosine_of_double(F::widen(x));
-    F::narrow(sine / cosine)
+    let (sine, cosine) = sine_and_cosine_of_double(x.to_f64());
+    F::from_f64(sine / cosine)
 }
 
 /// tanh x.
-#[cube]
+#[device]
 pub fn hyperbolic_tangent<F: Real>(x: F) -> F {
-    F::narrow(hyperbolic_tangent_of_double(F::widen(x)))
+    F::from_f64(hyperbolic_tangent_of_double(x.to_f64()))
 }
 
 /// xʸ. A negative x takes integer y only (else not a number); x⁰ = 1ʸ = 1 for any x and y; −0
 /// counts as 0.
-#[cube]
+#[device]
 pub fn power<F: Real>(x: F, y: F) -> F {
-    F::narrow(power_of_double(F::widen(x), F::widen(y)))
+    F::from_f64(power_of_double(x.to_f64(), y.to_f64()))
 }
 
 /// xⁿ by repeated squaring: at most 2 log₂|n| roundings of growing weight, about |n| ε in all.
-#[cube]
+#[device]
 pub fn integer_power<F: Real>(x: F, n: i32) -> F {
     let mut remaining = n as u32;
     if n < 0 {
@@ -131,14 +133,14 @@ pub fn integer_power<F: Real>(x: F, n: i32) -> F {
 }
 
 /// ⌊x⌋, the largest integer not above x.
-#[cube]
+#[device]
 pub fn floor<F: Real>(x: F) -> F {
-    F::narrow(F::widen(x).floor())
+    F::from_f64(x.to_f64().floor())
 }
 
 /// `value`, as long as `witness` is not infinite (else not a number): a wall that keeps a compiler from merging `value` with
 /// what is added to it (Mesa turns x − k a − k b into x − k (a + b) and so undoes a reduction).
-#[cube]
+#[device]
 fn apart(value: f64, witness: f64) -> f64 {
     let mut result = value;
     if witness > LARGEST {
@@ -148,7 +150,7 @@ fn apart(value: f64, witness: f64) -> f64 {
 }
 
 /// The nearest integer where |x| is below [`LARGEST_EXPONENT`], else 0; 0 where x is not a number.
-#[cube]
+#[device]
 fn nearest_exponent(x: f64) -> i32 {
     let mut k = 0i32;
     if x.abs() < LARGEST_EXPONENT {
@@ -158,7 +160,7 @@ fn nearest_exponent(x: f64) -> i32 {
 }
 
 /// x 2ᵏ, exact but for overflow and gradual underflow.
-#[cube]
+#[device]
 fn scaled_by_power_of_two(x: f64, k: i32) -> f64 {
     let mut result = x;
     if k >= 0 {
@@ -180,7 +182,7 @@ fn scaled_by_power_of_two(x: f64, k: i32) -> f64 {
 }
 
 /// (m, e) with x = m 2ᵉ and m in [√½, √2], for positive finite x; for others m is of no use.
-#[cube]
+#[device]
 fn mantissa_and_exponent(x: f64) -> (f64, i32) {
     let mut m = x;
     let mut e = 0i32;
@@ -207,7 +209,7 @@ fn mantissa_and_exponent(x: f64) -> (f64, i32) {
 }
 
 /// eʳ − 1 for |r| ≤ ½ ln 2.
-#[cube]
+#[device]
 fn exponential_minus_one(r: f64) -> f64 {
     let high = 2.505210838544172e-8
         + r * (2.08767569878681e-9 + r * (1.6059043836821613e-10 + r * 1.1470745597729725e-11));
@@ -219,7 +221,7 @@ fn exponential_minus_one(r: f64) -> f64 {
 }
 
 /// (p, k) with eˣ = (1 + p) 2ᵏ, |p| < ½; k is kept within ± [`LARGEST_EXPONENT`].
-#[cube]
+#[device]
 fn exponential_parts(x: f64) -> (f64, i32) {
     let scaled = x * LOG2_E;
     let mut k = nearest_exponent(scaled);
@@ -236,14 +238,14 @@ fn exponential_parts(x: f64) -> (f64, i32) {
     (exponential_minus_one(r), k)
 }
 
-#[cube]
+#[device]
 fn exponential_of_double(x: f64) -> f64 {
     let (p, k) = exponential_parts(x);
     scaled_by_power_of_two(1.0 + p, k)
 }
 
 /// With E = e²ˣ − 1 for x ≥ 0, tanh x = E / (E + 2) = 1 − 2 / (E + 2); odd.
-#[cube]
+#[device]
 fn hyperbolic_tangent_of_double(x: f64) -> f64 {
     let mut twice = 2.0 * x.abs();
     if twice > 44.0 {
@@ -260,7 +262,7 @@ fn hyperbolic_tangent_of_double(x: f64) -> f64 {
 
 /// ln x = e ln 2 + ln(1 + f), and ln(1 + f) = 2 artanh s = f − (f²/2 − s (f²/2 + R(s²))) with
 /// s = f / (2 + f), where R holds the terms of the series from s³ on, divided by s.
-#[cube]
+#[device]
 fn logarithm_of_double(x: f64) -> f64 {
     let (m, e) = mantissa_and_exponent(x);
     let f = m - 1.0;
@@ -286,7 +288,7 @@ fn logarithm_of_double(x: f64) -> f64 {
 }
 
 /// (sin x, cos x): x = k π/2 + r + tail with |r| ≤ π/4 and |tail| ≤ ε |r|, then by quadrant.
-#[cube]
+#[device]
 fn sine_and_cosine_of_double(x: f64) -> (f64, f64) {
     let k = (x * TWO_OVER_PI + 0.5).floor();
     let first = apart(x - k * HALF_PI_HIGH, k);
@@ -334,7 +336,7 @@ fn sine_and_cosine_of_double(x: f64) -> (f64, f64) {
 }
 
 /// The first 24 bits of x.
-#[cube]
+#[device]
 fn cut(x: f64) -> f64 {
     (x as f32) as f64
 }
@@ -344,7 +346,7 @@ fn cut(x: f64) -> f64 {
 /// With x = m 2ᵉ and s = (m − 1) / (m + 1): log₂ m = (2 / (3 ln 2)) s v,
 /// v = 3 + s² + (3/5) s⁴ + (3/7) s⁶ + … . Each factor is cut in two; the product of first parts is
 /// exact, and the others need 53 bits only.
-#[cube]
+#[device]
 fn logarithm_to_base_2(x: f64) -> (f64, f64) {
     let (m, e) = mantissa_and_exponent(x);
     let f = m - 1.0;
@@ -375,7 +377,7 @@ fn logarithm_to_base_2(x: f64) -> (f64, f64) {
 }
 
 /// 2 to the power y log₂|x|, its sign and the special values.
-#[cube]
+#[device]
 fn power_of_double(x: f64, y: f64) -> f64 {
     let base = x.abs();
     let (l1, l2) = logarithm_to_base_2(base);

@@ -7,21 +7,48 @@
 //! The same run gives the same bits: every entity has one writer, there are no atomics, and a
 //! reduction's order depends on the number of entities alone (and on the device).
 
+#[cfg(feature = "device")]
 mod block;
 mod buffer;
+#[cfg(feature = "device")]
+mod dense_device;
+#[cfg(feature = "device")]
 mod device;
+#[cfg(feature = "device")]
+mod device_memory;
 mod host;
 mod host_memory;
+mod kind;
 mod local;
+#[cfg(feature = "device")]
+mod local_device;
+#[cfg(feature = "device")]
+mod merge_device;
+#[cfg(not(feature = "device"))]
+mod no_device;
+#[cfg(not(feature = "device"))]
+use no_device as device;
 mod parts;
+#[cfg(feature = "device")]
+mod parts_device;
+#[cfg(feature = "device")]
+mod real_device;
 mod record;
 mod reduce;
+#[cfg(feature = "device")]
+mod reduce_device;
+#[cfg(feature = "device")]
+mod scan_device;
+#[cfg(feature = "device")]
+mod sort_device;
 mod view;
+#[cfg(feature = "device")]
+mod view_device;
 
 pub mod blas;
-pub mod dense;
 pub mod functions;
 pub mod merge;
+pub mod prelude;
 pub mod proof;
 pub mod real;
 pub mod scan;
@@ -29,20 +56,32 @@ pub mod sort;
 pub mod testing;
 
 pub use buffer::{Buffer, Element};
-pub use device::{BackendError, BackendKind, Device, DeviceDescription, available_devices};
+pub use device::Device;
 pub use host::for_each_entity;
 pub use host_memory::return_large_arrays;
+pub use kind::{BackendError, BackendKind, DeviceDescription, available_devices};
 pub use local::Local;
+#[cfg(not(feature = "device"))]
+pub use no_device::OnDevice;
+pub use real::Real;
+#[cfg(feature = "device")]
+pub use real_device::OnDevice;
 pub use record::Recording;
 pub use reduce::{Partials, Reduction};
-pub use view::{Components, Segment, View, Writer};
+pub use view::{Components, Group, Segment, View, Writer};
+#[cfg(feature = "device")]
+pub use view_device::DeviceArg;
 
 #[doc(hidden)] // named by kernels that the attribute makes
+#[cfg(feature = "device")]
 pub use device::{block_size, blocks, one_block};
 #[doc(hidden)]
 pub use parts::sum_of_parts;
 #[doc(hidden)]
-pub use reduce::{accumulate, combine_block, identity, reduce_block, sum_of_blocks};
+pub use reduce::{accumulate, identity};
+#[doc(hidden)]
+#[cfg(feature = "device")]
+pub use reduce_device::{combine_block, reduce_block, sum_of_blocks};
 
 // The attribute names this crate by its name, here too.
 extern crate self as karman_backend;
@@ -101,7 +140,7 @@ impl Backend {
     pub fn device_name(&self) -> String {
         match self.device() {
             Some(device) => device.name().to_owned(),
-            None => device::host_threads(self.threads()),
+            None => kind::host_threads(self.threads()),
         }
     }
 

@@ -2,9 +2,9 @@
 
 #![allow(missing_docs)] // on the modules CubeCL generates
 
-use super::{Backend, THREADS_PER_BLOCK};
+use super::Backend;
+#[cfg(not(feature = "device"))]
 use crate::real::Real;
-use cubecl::prelude::*;
 
 /// Threads that share the terms of an entity.
 const PARTS: usize = 8;
@@ -24,25 +24,14 @@ impl Backend {
     }
 }
 
-/// The sum of what the threads of an entity of a kernel with `parts` have each added up, in the order of
-/// their parts, by each of them; on the host the only part itself. All threads of a block must call it.
-#[cube]
-pub fn sum_of_parts<F: Real>(own: F, #[comptime] parts: usize) -> F {
-    if comptime!(parts == 1) {
-        own
-    } else {
-        let mut shared = Shared::<[F]>::new_slice(THREADS_PER_BLOCK);
-        shared[UNIT_POS as usize] = own;
-        sync_cube();
-        let entities_in_block = comptime!(THREADS_PER_BLOCK / parts);
-        let place = UNIT_POS as usize % entities_in_block;
-        let mut sum = shared[place];
-        #[unroll]
-        for part in 1..parts {
-            sum += shared[place + part * entities_in_block];
-        }
-        sum
-    }
+#[cfg(feature = "device")]
+pub use super::parts_device::sum_of_parts;
+
+/// The sum of the parts of an entity: without devices its only part.
+#[cfg(not(feature = "device"))]
+#[inline(always)]
+pub fn sum_of_parts<F: Real>(own: F, _: usize) -> F {
+    own
 }
 
 #[cfg(test)]
@@ -50,8 +39,8 @@ pub fn sum_of_parts<F: Real>(own: F, #[comptime] parts: usize) -> F {
 mod tests {
     use super::*;
     use crate::View;
+    use crate::prelude::*;
     use crate::testing::{SIZES, everywhere, round_off, values};
-    use karman_macros::kernel;
 
     /// x plus the mean of the row of a table.
     #[kernel(add_means, update(x), parts)]

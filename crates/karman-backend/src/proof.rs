@@ -4,13 +4,12 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::{Segment, View};
+use crate::prelude::*;
 use crate::real::{Real, Sym3, Vec3, convert};
-use cubecl::prelude::*;
-use karman_macros::{Components, kernel};
 
 /// Density, momentum and energy per volume.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq, Components)]
-#[expand(derive(Clone, Copy))]
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq, Components)]
 pub struct Conserved<F: Real> {
     pub density: F,
     pub momentum_x: F,
@@ -28,22 +27,22 @@ pub enum Upwinding {
     Rusanov,
 }
 
-#[cube]
+#[device]
 fn pressure<F: Real>(q: Conserved<F>, gamma: F) -> F {
     let m = q.momentum_x * q.momentum_x + q.momentum_y * q.momentum_y + q.momentum_z * q.momentum_z;
     (gamma - F::literal(1.0)) * (q.energy - F::literal(0.5) * m / q.density)
 }
 
 /// |λ| with Harten's parabola below `delta`.
-#[cube]
+#[device]
 fn fixed_speed<F: Real>(lambda: F, delta: F) -> F {
-    let speed = F::absolute(lambda);
+    let speed = lambda.abs();
     if speed < delta { F::literal(0.5) * (speed * speed / delta + delta) } else { speed }
 }
 
 /// Flux of the Euler equations through `s` (area included), Roe, J. Comput. Phys. 43 (1981) 357,
 /// in the wave-strength form of Toro's book (3rd ed., §11.2.2).
-#[cube]
+#[device]
 pub fn upwind_flux<F: Real>(
     l: Conserved<F>,
     r: Conserved<F>,
@@ -53,8 +52,8 @@ pub fn upwind_flux<F: Real>(
 ) -> Conserved<F> {
     let one = F::literal(1.0);
     let half = F::literal(0.5);
-    let area = F::root(Vec3::<F>::dot(s, s));
-    let n = Vec3::<F>::scaled(s, one / area);
+    let area = s.dot(s).sqrt();
+    let n = s * (one / area);
     let ul = Vec3::<F> {
         x: l.momentum_x / l.density,
         y: l.momentum_y / l.density,
@@ -67,8 +66,8 @@ pub fn upwind_flux<F: Real>(
     };
     let pl = pressure::<F>(l, gamma);
     let pr = pressure::<F>(r, gamma);
-    let unl = Vec3::<F>::dot(ul, n);
-    let unr = Vec3::<F>::dot(ur, n);
+    let unl = ul.dot(n);
+    let unr = ur.dot(n);
     let hl = (l.energy + pl) / l.density;
     let hr = (r.energy + pr) / r.density;
     let mut d0 = r.density - l.density;
@@ -77,37 +76,32 @@ pub fn upwind_flux<F: Real>(
     let mut d3 = r.momentum_z - l.momentum_z;
     let mut d4 = r.energy - l.energy;
     if comptime!(upwinding == Upwinding::Roe) {
-        let wl = F::root(l.density);
-        let wr = F::root(r.density);
+        let wl = l.density.sqrt();
+        let wr = r.density.sqrt();
         let w = one / (wl + wr);
-        let u = Vec3::<F>::scaled(
-            Vec3::<F>::plus(Vec3::<F>::scaled(ul, wl), Vec3::<F>::scaled(ur, wr)),
-            w,
-        );
+        let u = (ul * wl + ur * wr) * w;
         let h = (wl * hl + wr * hr) * w;
-        let un = Vec3::<F>::dot(u, n);
-        let q2 = Vec3::<F>::dot(u, u);
+        let un = u.dot(n);
+        let q2 = u.dot(u);
         let c2 = (gamma - one) * (h - half * q2);
-        let c = F::root(c2);
+        let c = c2.sqrt();
         let density = wl * wr;
         let dp = pr - pl;
         let dun = unr - unl;
-        let delta = F::literal(0.05) * (F::absolute(un) + c);
+        let delta = F::literal(0.05) * (un.abs() + c);
         let a1 = half * (dp - density * c * dun) / c2 * fixed_speed::<F>(un - c, delta);
         let a2 = (d0 - dp / c2) * fixed_speed::<F>(un, delta);
         let a5 = half * (dp + density * c * dun) / c2 * fixed_speed::<F>(un + c, delta);
         let shear = density * fixed_speed::<F>(un, delta);
-        let du = Vec3::<F>::minus(Vec3::<F>::minus(ur, ul), Vec3::<F>::scaled(n, dun));
+        let du = ur - ul - n * dun;
         d0 = a1 + a2 + a5;
         d1 = a1 * (u.x - c * n.x) + a2 * u.x + shear * du.x + a5 * (u.x + c * n.x);
         d2 = a1 * (u.y - c * n.y) + a2 * u.y + shear * du.y + a5 * (u.y + c * n.y);
         d3 = a1 * (u.z - c * n.z) + a2 * u.z + shear * du.z + a5 * (u.z + c * n.z);
-        d4 = a1 * (h - c * un) + a2 * half * q2 + shear * Vec3::<F>::dot(u, du) + a5 * (h + c * un);
+        d4 = a1 * (h - c * un) + a2 * half * q2 + shear * u.dot(du) + a5 * (h + c * un);
     } else {
-        let speed = F::larger(
-            F::absolute(unl) + F::root(gamma * pl / l.density),
-            F::absolute(unr) + F::root(gamma * pr / r.density),
-        );
+        let speed = (unl.abs() + (gamma * pl / l.density).sqrt())
+            .max(unr.abs() + (gamma * pr / r.density).sqrt());
         d0 *= speed;
         d1 *= speed;
         d2 *= speed;
@@ -124,7 +118,7 @@ pub fn upwind_flux<F: Real>(
     }
 }
 
-#[cube]
+#[device]
 fn mean<F: Real>(q: &View<F>, c: usize, n: usize) -> Conserved<F> {
     Conserved::<F> {
         density: q[c],
@@ -136,7 +130,7 @@ fn mean<F: Real>(q: &View<F>, c: usize, n: usize) -> Conserved<F> {
 }
 
 /// The state of cell `c` at its side `side`: q_c + Σ_j w_j (q_j − q_c), with stored weights `S`.
-#[cube]
+#[device]
 fn reconstructed<F: Real, S: Real>(
     c: usize,
     side: usize,
@@ -256,27 +250,27 @@ pub fn galerkin_row<F: Real>(
 
 /// Six √2 times the volume over the cube of the root-mean-square edge in the metric `m`: 1 for the
 /// unit equilateral tetrahedron, negative where inverted.
-#[cube]
+#[device]
 fn quality<F: Real>(a: Vec3<F>, b: Vec3<F>, c: Vec3<F>, d: Vec3<F>, m: Sym3<F>) -> F {
-    let ab = Vec3::<F>::minus(b, a);
-    let ac = Vec3::<F>::minus(c, a);
-    let ad = Vec3::<F>::minus(d, a);
-    let bc = Vec3::<F>::minus(c, b);
-    let bd = Vec3::<F>::minus(d, b);
-    let cd = Vec3::<F>::minus(d, c);
-    let volume = Vec3::<F>::dot(ab, Vec3::<F>::cross(ac, ad)) / F::literal(6.0);
-    let square = Vec3::<F>::dot(ab, Sym3::<F>::times(m, ab))
-        + Vec3::<F>::dot(ac, Sym3::<F>::times(m, ac))
-        + Vec3::<F>::dot(ad, Sym3::<F>::times(m, ad))
-        + Vec3::<F>::dot(bc, Sym3::<F>::times(m, bc))
-        + Vec3::<F>::dot(bd, Sym3::<F>::times(m, bd))
-        + Vec3::<F>::dot(cd, Sym3::<F>::times(m, cd));
-    let edge = F::root(square / F::literal(6.0));
+    let ab = b - a;
+    let ac = c - a;
+    let ad = d - a;
+    let bc = c - b;
+    let bd = d - b;
+    let cd = d - c;
+    let volume = ab.dot(ac.cross(ad)) / F::literal(6.0);
+    let square = ab.dot(m.times(ab))
+        + ac.dot(m.times(ac))
+        + ad.dot(m.times(ad))
+        + bc.dot(m.times(bc))
+        + bd.dot(m.times(bd))
+        + cd.dot(m.times(cd));
+    let edge = (square / F::literal(6.0)).sqrt();
     F::literal(8.485281374238571) * volume / (edge * edge * edge)
 }
 
 /// The worst quality of the cells around node `v` when it sits at `place`.
-#[cube]
+#[device]
 fn worst_of_cavity<F: Real>(
     v: usize,
     place: Vec3<F>,
@@ -311,7 +305,7 @@ fn worst_of_cavity<F: Real>(
         if id == v {
             d = place;
         }
-        worst = F::smaller(worst, quality::<F>(a, b, c, d, metric));
+        worst = worst.min(quality::<F>(a, b, c, d, metric));
     }
     worst
 }
@@ -340,21 +334,21 @@ pub fn smoothed_node<F: Real>(
         for corner in 0..4usize {
             let other = nodes[corner * n_cells + cell] as usize;
             if other != v {
-                let m = Sym3::<F>::plus(own, Sym3::<F>::at(metric, other, n_nodes));
-                a = Sym3::<F>::plus(a, m);
+                let m = own + Sym3::<F>::at(metric, other, n_nodes);
+                a = a + m;
                 let y = Vec3::<F>::at(points, other, n_nodes);
-                q = Vec3::<F>::plus(q, Sym3::<F>::times(m, y));
+                q = q + m.times(y);
             }
         }
     }
     let floor = F::literal(1.01);
-    let dx = F::larger(a.xx, floor * (F::absolute(a.xy) + F::absolute(a.xz)));
-    let dy = F::larger(a.yy, floor * (F::absolute(a.xy) + F::absolute(a.yz)));
-    let dz = F::larger(a.zz, floor * (F::absolute(a.xz) + F::absolute(a.yz)));
+    let dx = a.xx.max(floor * (a.xy.abs() + a.xz.abs()));
+    let dy = a.yy.max(floor * (a.xy.abs() + a.yz.abs()));
+    let dz = a.zz.max(floor * (a.xz.abs() + a.yz.abs()));
     let system =
         Sym3::<F> { xx: a.xx + dx, xy: a.xy, xz: a.xz, yy: a.yy + dy, yz: a.yz, zz: a.zz + dz };
-    let pull = Vec3::<F>::scaled(Vec3::<F>::minus(q, Sym3::<F>::times(a, p)), F::literal(0.5));
-    let x = Vec3::<F>::plus(p, Sym3::<F>::solve(system, pull));
+    let pull = (q - a.times(p)) * F::literal(0.5);
+    let x = p + system.solve(pull);
     let before = worst_of_cavity::<F>(v, p, offsets, cells, nodes, points, own, n_nodes, n_cells);
     let after = worst_of_cavity::<F>(v, x, offsets, cells, nodes, points, own, n_nodes, n_cells);
     let mut result = p;

@@ -1,142 +1,120 @@
-//! The numbers karman computes with: [`Real`] scalars and small vectors that mean the same on the
-//! host and inside a device kernel.
+//! The numbers karman computes with, [`Real`] scalars and small vectors, which mean the same on the host and in a
+//! device kernel.
 
-#![allow(missing_docs)] // on the modules CubeCL generates
+#![allow(missing_docs)] // on the modules that the attribute makes
 
 use crate::Element;
-use cubecl::prelude::*;
-use karman_macros::Components;
-use std::marker::PhantomData;
+use crate::prelude::*;
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 /// A floating-point scalar (`f32` or `f64`) usable in an entity function on both sides.
 ///
-/// CubeCL's own generic `Float::sqrt`, `abs`, … panic when called on the host, so the functions an
-/// entity function may use are these. Every method is an associated function because a `#[cube]`
-/// trait cannot take `self` by value on both sides.
-///
 /// Exponentials, logarithms, powers and angles are in [`crate::functions`].
-#[cube]
-pub trait Real: Float + Element + Into<f64> {
-    /// The literal `v`, rounded to this precision.
-    fn literal(#[comptime] v: f64) -> Self;
-    /// √x.
-    fn root(x: Self) -> Self;
-    /// |x|.
-    fn absolute(x: Self) -> Self;
-    /// The larger of two numbers; the other one where one is not a number.
-    fn larger(a: Self, b: Self) -> Self;
-    /// The smaller of two numbers; the other one where one is not a number.
-    fn smaller(a: Self, b: Self) -> Self;
-    /// To double precision.
-    fn widen(x: Self) -> f64;
+pub trait Real:
+    Element
+    + NumberOnDevice
+    + Into<f64>
+    + PartialOrd
+    + Neg<Output = Self>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + DivAssign
+    + std::iter::Sum
+    + std::fmt::Debug
+    + std::fmt::Display
+{
+    /// The literal `v`, rounded to this precision. Inside a kernel a float without a suffix is one already.
+    fn literal(v: f64) -> Self;
     /// From double precision, rounded.
-    fn narrow(x: f64) -> Self;
-    /// To an unsigned integer, rounding towards zero; `x` must be in range.
-    fn to_u32(x: Self) -> u32;
+    fn from_f64(x: f64) -> Self;
     /// From an unsigned integer, rounded.
     fn from_u32(x: u32) -> Self;
     /// x, negated where the top bit of `word` is set.
     fn signed(word: u32, x: Self) -> Self;
-}
-
-/// A sign that is the top bit of a word. The host flips the bit of the number: signs come in no order,
-/// so that a branch is mispredicted every other time, and a product with a ±1 that is computed first
-/// takes up to twice as long. A device multiplies: WGSL does not show the bits of a double.
-struct Sign<F>(PhantomData<F>);
-
-impl Sign<f32> {
-    #[inline(always)]
-    fn apply(word: u32, x: f32) -> f32 {
-        f32::from_bits(x.to_bits() ^ (word & TOP_BIT))
-    }
-}
-
-impl Sign<f64> {
-    #[inline(always)]
-    fn apply(word: u32, x: f64) -> f64 {
-        f64::from_bits(x.to_bits() ^ (u64::from(word & TOP_BIT) << 32))
-    }
+    /// √x.
+    fn sqrt(self) -> Self;
+    /// |x|.
+    fn abs(self) -> Self;
+    /// The larger of two numbers; the other one where one is not a number.
+    fn max(self, other: Self) -> Self;
+    /// The smaller of two numbers; the other one where one is not a number.
+    fn min(self, other: Self) -> Self;
+    /// To double precision.
+    fn to_f64(self) -> f64;
+    /// To an unsigned integer, rounding towards zero; `x` must be in range.
+    fn to_u32(self) -> u32;
 }
 
 const TOP_BIT: u32 = 1 << 31;
 
-impl<F: Real> Sign<F> {
-    /// The device form of `apply`.
-    fn __expand_apply(
-        scope: &Scope,
-        word: <u32 as CubeType>::ExpandType,
-        x: <F as CubeType>::ExpandType,
-    ) -> <F as CubeType>::ExpandType {
-        signed_by_product::expand::<F>(scope, word, x)
-    }
-}
-
-#[cube]
-fn signed_by_product<F: Real>(word: u32, x: F) -> F {
-    x * (F::literal(1.0) - F::literal(2.0) * F::from_u32(word >> 31))
-}
-
 // Inlined also where a program makes its own solver of these types: a build that is incremental
 // calls them otherwise, once an entry.
 macro_rules! real {
-    ($t:ident) => {
-        #[cube]
+    ($t:ident, $bits:ident, $shift:literal) => {
         impl Real for $t {
-            #[inline]
-            fn literal(#[comptime] v: f64) -> $t {
-                comptime!(v as $t).runtime()
+            #[inline(always)]
+            fn literal(v: f64) -> $t {
+                v as $t
             }
-            #[inline]
-            fn root(x: $t) -> $t {
-                x.sqrt()
-            }
-            #[inline]
-            fn absolute(x: $t) -> $t {
-                x.abs()
-            }
-            #[inline]
-            fn larger(a: $t, b: $t) -> $t {
-                max(a, b)
-            }
-            #[inline]
-            fn smaller(a: $t, b: $t) -> $t {
-                min(a, b)
-            }
-            #[inline]
-            fn widen(x: $t) -> f64 {
-                x as f64
-            }
-            #[inline]
-            fn narrow(x: f64) -> $t {
+            #[inline(always)]
+            fn from_f64(x: f64) -> $t {
                 x as $t
             }
-            #[inline]
-            fn to_u32(x: $t) -> u32 {
-                x as u32
-            }
-            #[inline]
+            #[inline(always)]
             fn from_u32(x: u32) -> $t {
                 x as $t
             }
-            #[inline]
+            // The host flips the bit of the number: signs come in no order, so that a branch is mispredicted
+            // every other time, and a product with a ±1 that is computed first takes up to twice as long.
+            #[inline(always)]
             fn signed(word: u32, x: $t) -> $t {
-                Sign::<$t>::apply(word, x)
+                $t::from_bits(x.to_bits() ^ ($bits::from(word & TOP_BIT) << $shift))
+            }
+            #[inline(always)]
+            fn sqrt(self) -> $t {
+                <$t>::sqrt(self)
+            }
+            #[inline(always)]
+            fn abs(self) -> $t {
+                <$t>::abs(self)
+            }
+            #[inline(always)]
+            fn max(self, other: $t) -> $t {
+                <$t>::max(self, other)
+            }
+            #[inline(always)]
+            fn min(self, other: $t) -> $t {
+                <$t>::min(self, other)
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn to_u32(self) -> u32 {
+                self as u32
             }
         }
     };
 }
-real!(f32);
-real!(f64);
+real!(f32, u32, 0);
+real!(f64, u64, 32);
 
 /// Converts between precisions, through double precision (exact for every pair).
-#[cube]
+#[device]
+#[inline(always)]
 pub fn convert<S: Real, T: Real>(x: S) -> T {
-    T::narrow(S::widen(x))
+    T::from_f64(x.to_f64())
 }
 
 /// Three components: a point, a velocity, a gradient.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq, Components)]
-#[expand(derive(Clone, Copy))]
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq, Components)]
 pub struct Vec3<F: Real> {
     /// First component.
     pub x: F,
@@ -146,37 +124,71 @@ pub struct Vec3<F: Real> {
     pub z: F,
 }
 
-#[cube]
+#[device]
 impl<F: Real> Vec3<F> {
     /// The zero vector.
+    #[inline(always)]
     pub fn zero() -> Vec3<F> {
-        Vec3::<F> { x: F::literal(0.0), y: F::literal(0.0), z: F::literal(0.0) }
-    }
-    /// a + b.
-    pub fn plus(a: Vec3<F>, b: Vec3<F>) -> Vec3<F> {
-        Vec3::<F> { x: a.x + b.x, y: a.y + b.y, z: a.z + b.z }
-    }
-    /// a − b.
-    pub fn minus(a: Vec3<F>, b: Vec3<F>) -> Vec3<F> {
-        Vec3::<F> { x: a.x - b.x, y: a.y - b.y, z: a.z - b.z }
-    }
-    /// s a.
-    pub fn scaled(a: Vec3<F>, s: F) -> Vec3<F> {
-        Vec3::<F> { x: a.x * s, y: a.y * s, z: a.z * s }
+        Vec3::<F> { x: 0.0, y: 0.0, z: 0.0 }
     }
     /// a · b.
-    pub fn dot(a: Vec3<F>, b: Vec3<F>) -> F {
-        a.x * b.x + a.y * b.y + a.z * b.z
+    #[inline(always)]
+    pub fn dot(self, b: Vec3<F>) -> F {
+        self.x * b.x + self.y * b.y + self.z * b.z
     }
     /// a × b.
-    pub fn cross(a: Vec3<F>, b: Vec3<F>) -> Vec3<F> {
-        Vec3::<F> { x: a.y * b.z - a.z * b.y, y: a.z * b.x - a.x * b.z, z: a.x * b.y - a.y * b.x }
+    #[inline(always)]
+    pub fn cross(self, b: Vec3<F>) -> Vec3<F> {
+        Vec3::<F> {
+            x: self.y * b.z - self.z * b.y,
+            y: self.z * b.x - self.x * b.z,
+            z: self.x * b.y - self.y * b.x,
+        }
+    }
+}
+
+impl<F: Real> Add for Vec3<F> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        Vec3 { x: self.x + b.x, y: self.y + b.y, z: self.z + b.z }
+    }
+}
+
+impl<F: Real> Sub for Vec3<F> {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        Vec3 { x: self.x - b.x, y: self.y - b.y, z: self.z - b.z }
+    }
+}
+
+impl<F: Real> Neg for Vec3<F> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Vec3 { x: -self.x, y: -self.y, z: -self.z }
+    }
+}
+
+impl<F: Real> Mul<F> for Vec3<F> {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, s: F) -> Self {
+        Vec3 { x: self.x * s, y: self.y * s, z: self.z * s }
+    }
+}
+
+impl<F: Real> AddAssign for Vec3<F> {
+    #[inline(always)]
+    fn add_assign(&mut self, b: Self) {
+        *self = *self + b;
     }
 }
 
 /// A symmetric 3 × 3 tensor, upper triangle by rows: a metric, a Hessian.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq, Components)]
-#[expand(derive(Clone, Copy))]
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq, Components)]
 pub struct Sym3<F: Real> {
     /// Row 1, column 1.
     pub xx: F,
@@ -192,14 +204,15 @@ pub struct Sym3<F: Real> {
     pub zz: F,
 }
 
-#[cube]
+#[device]
 impl<F: Real> Sym3<F> {
     /// The zero tensor.
+    #[inline(always)]
     pub fn zero() -> Sym3<F> {
-        let zero = F::literal(0.0);
-        Sym3::<F> { xx: zero, xy: zero, xz: zero, yy: zero, yz: zero, zz: zero }
+        Sym3::<F> { xx: 0.0, xy: 0.0, xz: 0.0, yy: 0.0, yz: 0.0, zz: 0.0 }
     }
     /// w d dᵀ.
+    #[inline(always)]
     pub fn outer(d: Vec3<F>, w: F) -> Sym3<F> {
         Sym3::<F> {
             xx: w * d.x * d.x,
@@ -211,33 +224,24 @@ impl<F: Real> Sym3<F> {
         }
     }
     /// M a.
-    pub fn times(m: Sym3<F>, a: Vec3<F>) -> Vec3<F> {
+    #[inline(always)]
+    pub fn times(self, a: Vec3<F>) -> Vec3<F> {
         Vec3::<F> {
-            x: m.xx * a.x + m.xy * a.y + m.xz * a.z,
-            y: m.xy * a.x + m.yy * a.y + m.yz * a.z,
-            z: m.xz * a.x + m.yz * a.y + m.zz * a.z,
-        }
-    }
-    /// A + B.
-    pub fn plus(a: Sym3<F>, b: Sym3<F>) -> Sym3<F> {
-        Sym3::<F> {
-            xx: a.xx + b.xx,
-            xy: a.xy + b.xy,
-            xz: a.xz + b.xz,
-            yy: a.yy + b.yy,
-            yz: a.yz + b.yz,
-            zz: a.zz + b.zz,
+            x: self.xx * a.x + self.xy * a.y + self.xz * a.z,
+            y: self.xy * a.x + self.yy * a.y + self.yz * a.z,
+            z: self.xz * a.x + self.yz * a.y + self.zz * a.z,
         }
     }
     /// The solution x of M x = a, by cofactors; M must be regular.
-    pub fn solve(m: Sym3<F>, a: Vec3<F>) -> Vec3<F> {
-        let cxx = m.yy * m.zz - m.yz * m.yz;
-        let cxy = m.xz * m.yz - m.xy * m.zz;
-        let cxz = m.xy * m.yz - m.xz * m.yy;
-        let cyy = m.xx * m.zz - m.xz * m.xz;
-        let cyz = m.xy * m.xz - m.xx * m.yz;
-        let czz = m.xx * m.yy - m.xy * m.xy;
-        let scale = F::literal(1.0) / (m.xx * cxx + m.xy * cxy + m.xz * cxz);
+    #[inline(always)]
+    pub fn solve(self, a: Vec3<F>) -> Vec3<F> {
+        let cxx = self.yy * self.zz - self.yz * self.yz;
+        let cxy = self.xz * self.yz - self.xy * self.zz;
+        let cxz = self.xy * self.yz - self.xz * self.yy;
+        let cyy = self.xx * self.zz - self.xz * self.xz;
+        let cyz = self.xy * self.xz - self.xx * self.yz;
+        let czz = self.xx * self.yy - self.xy * self.xy;
+        let scale = 1.0 / (self.xx * cxx + self.xy * cxy + self.xz * cxz);
         Vec3::<F> {
             x: (cxx * a.x + cxy * a.y + cxz * a.z) * scale,
             y: (cxy * a.x + cyy * a.y + cyz * a.z) * scale,
@@ -246,9 +250,29 @@ impl<F: Real> Sym3<F> {
     }
 }
 
+impl<F: Real> Add for Sym3<F> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        Sym3 {
+            xx: self.xx + b.xx,
+            xy: self.xy + b.xy,
+            xz: self.xz + b.xz,
+            yy: self.yy + b.yy,
+            yz: self.yz + b.yz,
+            zz: self.zz + b.zz,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The device's form of [`Real::signed`].
+    fn signed_by_product<F: Real>(word: u32, x: F) -> F {
+        x * (F::literal(1.0) - F::literal(2.0) * F::from_u32(word >> 31))
+    }
 
     #[test]
     fn a_flipped_bit_and_a_product_are_the_same_sign() {

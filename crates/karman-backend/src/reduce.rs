@@ -7,8 +7,8 @@
 
 #![allow(missing_docs)] // on the modules CubeCL generates
 
-use super::{Backend, Buffer, Device, HOST_CHUNK, THREADS_PER_BLOCK, Writer, block_size};
-use cubecl::prelude::*;
+use super::{Backend, Buffer, HOST_CHUNK, Writer};
+use crate::prelude::*;
 
 /// What a reduction does with two values. `Min` and `Max` ignore what is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,150 +22,37 @@ pub enum Reduction {
 }
 
 /// The value that changes nothing.
-#[cube]
+#[device]
 pub fn identity(#[comptime] operation: Reduction) -> f64 {
     if comptime!(operation == Reduction::Sum) {
-        0.0f64.runtime()
+        f64::literal(0.0)
     } else if comptime!(operation == Reduction::Min) {
-        comptime!(f64::MAX).runtime()
+        f64::literal(comptime!(f64::MAX))
     } else {
-        comptime!(f64::MIN).runtime()
+        f64::literal(comptime!(f64::MIN))
     }
 }
 
 /// One step of a reduction.
-#[cube]
+#[device]
 #[inline(always)]
 pub fn accumulate(a: f64, b: f64, #[comptime] operation: Reduction) -> f64 {
     if comptime!(operation == Reduction::Sum) {
         a + b
     } else if comptime!(operation == Reduction::Min) {
-        min(a, b)
+        a.min(b)
     } else {
-        max(a, b)
+        a.max(b)
     }
 }
-
-#[cube]
-fn plane_reduce(v: f64, #[comptime] operation: Reduction) -> f64 {
-    if comptime!(operation == Reduction::Sum) {
-        plane_sum(v)
-    } else if comptime!(operation == Reduction::Min) {
-        plane_min(v)
-    } else {
-        plane_max(v)
-    }
-}
-
-/// The reduction of one value a thread over a block; valid in thread 0.
-#[cube]
-pub fn reduce_block(
-    v: f64,
-    #[comptime] operation: Reduction,
-    #[comptime] threads: usize,
-    #[comptime] planes: bool,
-) -> f64 {
-    if comptime!(planes) {
-        let mut shared = Shared::<[f64]>::new_slice(32usize);
-        let of_plane = plane_reduce(v, operation);
-        if UNIT_POS_PLANE == 0 {
-            shared[(UNIT_POS / PLANE_DIM) as usize] = of_plane;
-        }
-        sync_cube();
-        let planes_in_block = threads as u32 / PLANE_DIM;
-        let mut mine = identity(operation);
-        if UNIT_POS < planes_in_block {
-            mine = shared[UNIT_POS as usize];
-        }
-        plane_reduce(mine, operation)
-    } else {
-        let mut shared = Shared::<[f64]>::new_slice(threads);
-        shared[UNIT_POS as usize] = v;
-        sync_cube();
-        let mut half = comptime!(threads as u32 / 2).runtime();
-        while half > 0 {
-            if UNIT_POS < half {
-                shared[UNIT_POS as usize] = accumulate(
-                    shared[UNIT_POS as usize],
-                    shared[(UNIT_POS + half) as usize],
-                    operation,
-                );
-            }
-            sync_cube();
-            half /= 2;
-        }
-        shared[0]
-    }
-}
-
-/// The reduction of `count` block results that start at `first`, by one block.
-#[cube]
-pub fn combine_block(
-    partials: &[f64],
-    first: usize,
-    count: usize,
-    #[comptime] operation: Reduction,
-    #[comptime] threads: usize,
-    #[comptime] planes: bool,
-) -> f64 {
-    let mut mine = identity(operation);
-    let mut i = UNIT_POS as usize;
-    while i < count {
-        mine = accumulate(mine, partials[first + i], operation);
-        i += threads;
-    }
-    reduce_block(mine, operation, threads, planes)
-}
-
-/// The sum of a few block results that start at `first`, by every plane (or thread) for itself.
-#[cube]
-pub fn sum_of_blocks(
-    partials: &[f64],
-    first: usize,
-    count: usize,
-    #[comptime] planes: bool,
-) -> f64 {
-    let mut sum = 0.0f64.runtime();
-    if comptime!(planes) {
-        let mut i = UNIT_POS_PLANE as usize;
-        while i < count {
-            sum += partials[first + i];
-            i += PLANE_DIM as usize;
-        }
-        plane_sum(sum)
-    } else {
-        for i in 0..count {
-            sum += partials[first + i];
-        }
-        sum
-    }
-}
-
-/// The sums of many block results, one a block.
-#[cube(launch_unchecked)]
-#[allow(unsafe_code)]
-fn finish_sums(
-    partials: &[f64],
-    sums: &mut [f64],
-    count: usize,
-    #[comptime] threads: usize,
-    #[comptime] planes: bool,
-) {
-    let sum = combine_block(partials, CUBE_POS * count, count, Reduction::Sum, threads, planes);
-    if UNIT_POS == 0 {
-        sums[CUBE_POS] = sum;
-    }
-}
-
-/// Block results that a kernel which needs their sum adds for itself; more are added before.
-const FEW_BLOCKS: usize = 96;
 
 /// Block results of a kernel's reductions, `[reduction][block]`.
 pub struct Partials {
-    values: Buffer<f64>,
-    blocks: usize,
+    pub(super) values: Buffer<f64>,
+    pub(super) blocks: usize,
     /// Sums of many blocks.
-    sums: Buffer<f64>,
+    #[cfg_attr(not(feature = "device"), allow(dead_code))]
+    pub(super) sums: Buffer<f64>,
 }
 
 impl Partials {
@@ -193,29 +80,6 @@ impl Partials {
     pub fn set_block_count(&mut self, blocks: usize, reductions: usize) {
         assert!(blocks * reductions <= self.values.len(), "Partials made for fewer entities");
         self.blocks = blocks;
-    }
-
-    /// Block results of the first `sums` reductions, or their sums where there are many, and how many
-    /// results each has.
-    #[allow(unsafe_code)]
-    pub fn few(&mut self, device: &Device, sums: usize) -> (&Buffer<f64>, usize) {
-        if self.blocks <= FEW_BLOCKS {
-            return (&self.values, self.blocks);
-        }
-        // SAFETY: `values` holds `blocks` results of each sum, `sums` one place for each.
-        unsafe {
-            finish_sums::launch_unchecked(
-                device.client(),
-                CubeCount::Static(sums as u32, 1, 1),
-                block_size(),
-                self.values.arg(),
-                self.sums.arg(),
-                self.blocks,
-                THREADS_PER_BLOCK,
-                device.has_planes(),
-            );
-        }
-        (&self.sums, 1)
     }
 
     /// Runs `entity` for each index, which adds what it contributes to the `K` totals of its chunk; these
@@ -264,7 +128,6 @@ mod tests {
     use crate::View;
     use crate::real::Real;
     use crate::testing::{SIZES, everywhere, round_off, values};
-    use karman_macros::kernel;
 
     #[kernel(square_and_one, reduce(sum, sum))]
     fn squared(i: usize, x: &View<f64>) -> (f64, f64) {
@@ -272,7 +135,7 @@ mod tests {
     }
 
     /// The mean square plus a shift.
-    #[cube]
+    #[device]
     fn mean_and_shift(sum: f64, count: f64, shift: &View<f64>) -> f64 {
         sum / count + shift[0]
     }

@@ -4,18 +4,14 @@
 //! These kernels share memory within a block, which an entity function cannot, so the prefix sum has
 //! a host body of its own (one pass); the compaction is an ordinary pair.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
-#![allow(unsafe_code)]
-#![allow(clippy::disallowed_methods)] // `Array` in a kernel that never runs on the host
 
-use super::block::sum_before;
 use super::{Backend, BackendError, Buffer, Segment, THREADS_PER_BLOCK, View};
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use crate::prelude::*;
 
 /// Items each thread of the scan adds up by itself.
-const ITEMS: usize = 4;
+pub(super) const ITEMS: usize = 4;
 /// Items of one block.
-const TILE: usize = THREADS_PER_BLOCK * ITEMS;
+pub(super) const TILE: usize = THREADS_PER_BLOCK * ITEMS;
 
 /// offsets_i = Σ_{j<i} counts_j for i = 0 … n, so that `offsets` has n + 1 elements and the last is
 /// the total. Traffic 4 + 4 bytes an item at least; a device reads `counts` once more for the block
@@ -34,58 +30,7 @@ pub fn exclusive_scan(backend: &Backend, counts: &Buffer<u32>, offsets: &mut Buf
             }
             offsets.set(counts.len(), total);
         }
-        Some(_) => scan_on_device(backend, counts, counts.len() + 1, offsets),
-    }
-}
-
-/// Exclusive sums of the first `n` of `counts`, taken as 0 beyond its end.
-fn scan_on_device(backend: &Backend, counts: &Buffer<u32>, n: usize, sums: &mut Buffer<u32>) {
-    let Some(device) = backend.device() else { return };
-    let tiles = n.div_ceil(TILE);
-    let totals = backend.scratch::<u32>(tiles);
-    // SAFETY: every index is tested against the lengths passed.
-    unsafe {
-        scan_tiles::launch_unchecked(
-            device.client(),
-            super::blocks(tiles),
-            super::block_size(),
-            counts.arg(),
-            sums.arg(),
-            totals.arg(),
-            counts.len(),
-            n,
-        );
-    }
-    if tiles > 1 {
-        let mut before = backend.scratch::<u32>(tiles);
-        scan_on_device(backend, &totals, tiles, &mut before);
-        add_tile_offset(backend, n, &before, sums);
-    }
-}
-
-#[cube(launch_unchecked)]
-fn scan_tiles(counts: &[u32], sums: &mut [u32], totals: &mut [u32], n_counts: usize, n: usize) {
-    let mut shared = Shared::<[u32]>::new_slice(THREADS_PER_BLOCK);
-    let thread = UNIT_POS as usize;
-    let first = CUBE_POS * TILE + thread * ITEMS;
-    let mut own = Array::<u32>::new(ITEMS);
-    let mut total = 0u32;
-    #[unroll]
-    for k in 0..ITEMS {
-        own[k] = total;
-        if first + k < n_counts {
-            total += counts[first + k];
-        }
-    }
-    let before = sum_before(&mut shared, total, THREADS_PER_BLOCK);
-    #[unroll]
-    for k in 0..ITEMS {
-        if first + k < n {
-            sums[first + k] = before + own[k];
-        }
-    }
-    if thread == THREADS_PER_BLOCK - 1 {
-        totals[CUBE_POS] = shared[thread];
+        Some(device) => device.scan(backend, counts, counts.len() + 1, offsets),
     }
 }
 

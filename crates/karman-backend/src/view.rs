@@ -3,51 +3,69 @@
 //! sparse product 10–15 %, and connectivity was validated when the mesh or the matrix was built.
 #![allow(unsafe_code)]
 
-use cubecl::prelude::*;
+use super::Buffer;
+use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// A read-only slice inside an entity function; on a device, the buffer itself.
-#[repr(transparent)]
-pub struct View<T>([T]);
+/// A buffer lent to a kernel: on the host its elements, on a device the buffer itself.
+pub struct View<'a, T> {
+    start: *const T,
+    len: usize,
+    buffer: Option<&'a Buffer<T>>,
+    lent: PhantomData<&'a [T]>,
+}
 
-impl<T> View<T> {
+impl<T> Clone for View<'_, T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for View<'_, T> {}
+// SAFETY: a view reads alone.
+unsafe impl<T: Sync> Send for View<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for View<'_, T> {}
+
+impl<'a, T> View<'a, T> {
     /// The view of a slice.
     #[inline(always)]
-    pub fn of(slice: &[T]) -> &View<T> {
-        // SAFETY: `View<T>` is `repr(transparent)` over `[T]`, so the reference has the same layout.
-        unsafe { &*(std::ptr::from_ref(slice) as *const View<T>) }
+    pub fn of(slice: &'a [T]) -> View<'a, T> {
+        View { start: slice.as_ptr(), len: slice.len(), buffer: None, lent: PhantomData }
+    }
+
+    /// The view of a buffer, wherever it lives; `slice` has its elements where that is the host.
+    #[inline(always)]
+    pub(super) fn of_buffer(buffer: &'a Buffer<T>, slice: &'a [T]) -> View<'a, T> {
+        View { buffer: Some(buffer), ..View::of(slice) }
+    }
+
+    /// A field of a group that the kernel does not read; it takes no binding of a device.
+    pub fn absent() -> View<'a, T> {
+        View::of(&[])
+    }
+
+    /// The buffer.
+    pub fn buffer(&self) -> Option<&'a Buffer<T>> {
+        self.buffer
     }
 
     /// Number of elements.
     #[allow(clippy::len_without_is_empty)]
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.len
     }
 }
 
-impl<T> Index<usize> for View<T> {
+impl<T> Index<usize> for View<'_, T> {
     type Output = T;
     #[inline(always)]
     fn index(&self, i: usize) -> &T {
-        debug_assert!(i < self.0.len(), "index {i} out of {}", self.0.len());
+        debug_assert!(i < self.len, "index {i} out of {}", self.len);
         // SAFETY: indices come from connectivity whose range was checked at set-up; debug builds
         // and every test check each one.
-        unsafe { self.0.get_unchecked(i) }
-    }
-}
-
-impl<T: CubePrimitive> CubeType for View<T> {
-    type ExpandType = <[T] as CubeType>::ExpandType;
-}
-
-impl<T: CubePrimitive> View<T> {
-    /// The device form of [`View::of`]: the buffer itself.
-    pub fn __expand_of<'a>(
-        _: &Scope,
-        slice: &'a <[T] as CubeType>::ExpandType,
-    ) -> &'a <[T] as CubeType>::ExpandType {
-        slice
+        unsafe { &*self.start.add(i) }
     }
 }
 
@@ -131,25 +149,6 @@ impl<T: Copy> IndexMut<usize> for Segment<T> {
     }
 }
 
-impl<T: CubePrimitive> CubeType for Segment<T> {
-    type ExpandType = <[T] as CubeType>::ExpandType;
-}
-
-impl<T: CubePrimitive> Segment<T> {
-    /// The buffer as a segment; exists on a device only.
-    pub fn of(_: &mut [T]) -> &mut Segment<T> {
-        unreachable!("generated kernels run on a device")
-    }
-
-    /// The device form of [`Segment::of`]: the buffer itself.
-    pub fn __expand_of<'a>(
-        _: &Scope,
-        slice: &'a mut <[T] as CubeType>::ExpandType,
-    ) -> &'a mut <[T] as CubeType>::ExpandType {
-        slice
-    }
-}
-
 /// A struct of scalars stored component-major, `[component][entity]`; derive it. The derive also
 /// makes the device's `gather` and `scatter`.
 pub trait Components: Copy {
@@ -161,4 +160,17 @@ pub trait Components: Copy {
     fn load(from: Writer<Self::Element>, i: usize, stride: usize) -> Self;
     /// Writes entity `i`.
     fn store(self, to: Writer<Self::Element>, i: usize, stride: usize);
+}
+
+/// A struct of views, scalars, choices and other groups that kernels take as one argument; derive it.
+pub trait Group: Copy {
+    /// Panics unless all of it lives on the host.
+    fn expect_on_host(&self);
+}
+
+impl<T> Group for View<'_, T> {
+    #[inline]
+    fn expect_on_host(&self) {
+        assert!(self.buffer.is_none_or(Buffer::is_on_host), "{}", super::buffer::ELSEWHERE);
+    }
 }

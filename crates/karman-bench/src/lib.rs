@@ -268,7 +268,7 @@ pub(crate) fn values<F: Real>(n: usize) -> Vec<F> {
         .into_par_iter()
         .map(|i| {
             let mixed = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11;
-            F::narrow(0.5 + mixed as f64 / (1u64 << 53) as f64)
+            F::from_f64(0.5 + mixed as f64 / (1u64 << 53) as f64)
         })
         .collect()
 }

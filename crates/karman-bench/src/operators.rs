@@ -171,7 +171,7 @@ fn gradients<F: Real>(
     let Counts { cells, faces, interior, boundary, cell_faces, scalar: s } = *counts;
     let p = backend.upload(values::<F>(n));
     let known = backend.upload(values::<F>(n_faces - inner));
-    let weight = backend.upload(vec![F::narrow(1.0); n_faces - inner]);
+    let weight = backend.upload(vec![F::from_f64(1.0); n_faces - inner]);
     let mut slope = backend.zeros::<F>(3 * n);
     let bytes = cells * (4.0 + 7.0 * s) + 4.0 * cell_faces + 8.0 * interior + 5.0 * s * boundary;
     bench.time("least-squares gradient", real, n, bytes, |k| {

@@ -10,10 +10,9 @@
 
 use super::progress::{Krylov, Progress, System, is_finite, is_set, is_stepping, status};
 use super::progress::{stepped, stopped};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Components, Partials, Segment, View};
-use karman_macros::kernel;
 
 /// Steps without a smaller residual before the iteration counts as stalled.
 const PATIENCE: f64 = 300.0;
@@ -105,8 +104,8 @@ impl<T: Real> Krylov<T> for BiCgStab<T> {
 }
 
 /// The state of the recurrence in the middle of a step, or after it.
-#[derive(CubeType, Clone, Copy)]
-#[expand(derive(Clone, Copy))]
+#[device]
+#[derive(Clone, Copy)]
 pub(super) struct StabState {
     /// The iteration's.
     progress: Progress<f64>,
@@ -133,7 +132,7 @@ pub(super) fn stab_started<F: Real>(
 }
 
 /// α = r̂·r / r̂·v, after the first product.
-#[cube]
+#[device]
 fn measured(
     _pv: f64,
     _pr: f64,
@@ -159,7 +158,7 @@ fn measured(
 }
 
 /// ω = t·s / t·t, which makes the residual shortest; 0 where t = 0.
-#[cube]
+#[device]
 fn stabilised(_st: f64, _sr: f64, _rr: f64, rt: f64, tt: f64) -> f64 {
     let mut omega = f64::literal(0.0);
     if tt > f64::literal(0.0) {
@@ -169,7 +168,7 @@ fn stabilised(_st: f64, _sr: f64, _rr: f64, rt: f64, tt: f64) -> f64 {
 }
 
 /// β = (r̂·r / r̂·r before) (α / ω), with the step counted and judged.
-#[cube]
+#[device]
 fn weighed(
     rho: f64,
     rr: f64,
@@ -224,7 +223,7 @@ pub(super) fn stab_halved<F: Real>(
     }
     let mut own = r;
     if is_set(step.progress.stepping) {
-        own = r - F::narrow(step.weight) * v[i];
+        own = r - F::from_f64(step.weight) * v[i];
     }
     own
 }
@@ -256,12 +255,12 @@ pub(super) fn stab_advanced<F: Real>(
     let mut new_x = x;
     let mut new_r = r;
     if is_stepping(midway) {
-        let omega = F::narrow(length);
-        new_x = x + F::narrow(weights[1]) * first[i] + omega * second[i];
+        let omega = F::from_f64(length);
+        new_x = x + F::from_f64(weights[1]) * first[i] + omega * second[i];
         new_r = r - omega * t[i];
     }
-    let wide = F::widen(new_r);
-    (new_x, new_r, F::widen(shadow[i]) * wide, wide * wide)
+    let wide = new_r.to_f64();
+    (new_x, new_r, shadow[i].to_f64() * wide, wide * wide)
 }
 
 /// p ← r + β (p − ω v), or r where β = 0. Traffic 4s.
@@ -290,10 +289,10 @@ pub(super) fn stab_directed<F: Real>(
     }
     let mut new_p = p;
     if is_set(next.progress.active) {
-        let beta = F::narrow(next.weight);
+        let beta = F::from_f64(next.weight);
         new_p = r[i];
         if beta != F::literal(0.0) {
-            new_p = r[i] + beta * (p - F::narrow(omega[0]) * v[i]);
+            new_p = r[i] + beta * (p - F::from_f64(omega[0]) * v[i]);
         }
     }
     new_p

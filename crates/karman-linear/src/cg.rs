@@ -12,10 +12,9 @@
 use super::Diagonal;
 use super::progress::{Krylov, Progress, System, is_finite, is_set, is_stepping};
 use super::progress::{status, stepped, stopped};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
 use karman_backend::{Backend, Buffer, Components, Partials, Segment, View};
-use karman_macros::kernel;
 
 /// Conjugate gradients: p, q = A p and, where M is not diagonal, z = M⁻¹ r; each [n].
 pub(super) struct ConjugateGradient<T> {
@@ -134,7 +133,7 @@ impl<T: Real> Krylov<T> for ConjugateGradient<T> {
 /// r·z. Traffic 2s.
 #[kernel(start_dot, reduce(sum))]
 pub(super) fn product_of<F: Real>(i: usize, r: &View<F>, z: &View<F>) -> f64 {
-    F::widen(r[i]) * F::widen(z[i])
+    r[i].to_f64() * z[i].to_f64()
 }
 
 /// Before the first step: r·z, which M's definiteness makes positive.
@@ -149,8 +148,8 @@ pub(super) fn cg_started(sum: f64, progress: Progress<f64>) -> (Progress<f64>, f
 }
 
 /// The state of the recurrence in the middle of a step, or after it.
-#[derive(CubeType, Clone, Copy)]
-#[expand(derive(Clone, Copy))]
+#[device]
+#[derive(Clone, Copy)]
 pub(super) struct CgState {
     /// The iteration's.
     pub progress: Progress<f64>,
@@ -161,7 +160,7 @@ pub(super) struct CgState {
 }
 
 /// α = r·z / p·q, after the product.
-#[cube]
+#[device]
 fn measured(pq: f64, progress: &View<f64>, rz: &View<f64>) -> CgState {
     let before = Progress::<f64>::at(progress, 0, 1);
     let mut next = before;
@@ -179,7 +178,7 @@ fn measured(pq: f64, progress: &View<f64>, rz: &View<f64>) -> CgState {
 }
 
 /// β = `numerator` / (r·z before) from the middle of the step, with the step counted and judged.
-#[cube]
+#[device]
 fn weighed(rz: f64, rr: f64, numerator: f64, midway: &View<f64>, weights: &View<f64>) -> CgState {
     let before = Progress::<f64>::at(midway, 0, 1);
     let mut next = before;
@@ -200,13 +199,13 @@ fn weighed(rz: f64, rr: f64, numerator: f64, midway: &View<f64>, weights: &View<
 }
 
 /// The state after a step: β = r·z / (r·z before).
-#[cube]
+#[device]
 fn weighed_diagonal(rz: f64, rr: f64, midway: &View<f64>, weights: &View<f64>) -> CgState {
     weighed(rz, rr, rz, midway, weights)
 }
 
 /// The same; flexible: β = z·(r − r before) / (r·z before), r − r before being −α q.
-#[cube]
+#[device]
 pub(super) fn weighed_general(
     rz: f64,
     rr: f64,
@@ -223,7 +222,7 @@ pub(super) fn weighed_general(
 }
 
 /// r − α q where the step goes on; the first entity keeps the state.
-#[cube]
+#[device]
 fn residual_after<F: Real>(
     i: usize,
     step: CgState,
@@ -239,13 +238,13 @@ fn residual_after<F: Real>(
     }
     let mut own = r;
     if is_set(step.progress.stepping) {
-        own = r - F::narrow(step.weight) * q[i];
+        own = r - F::from_f64(step.weight) * q[i];
     }
     own
 }
 
 /// x + α p and z + β p where the iteration goes on; the first entity keeps the state.
-#[cube]
+#[device]
 fn direction_after<F: Real>(
     i: usize,
     next: CgState,
@@ -264,10 +263,10 @@ fn direction_after<F: Real>(
     let mut new_x = x;
     let mut new_p = p;
     if is_stepping(midway) {
-        new_x = x + F::narrow(weights[1]) * p;
+        new_x = x + F::from_f64(weights[1]) * p;
     }
     if is_set(next.progress.active) {
-        new_p = z + F::narrow(next.weight) * p;
+        new_p = z + F::from_f64(next.weight) * p;
     }
     (new_x, new_p)
 }
@@ -293,10 +292,10 @@ pub(super) fn reduced_residual<F: Real, S: Real>(
     r: F,
 ) -> (F, f64, f64) {
     let own = residual_after::<F>(i, step, q, midway, weights, r);
-    let square = F::widen(own) * F::widen(own);
+    let square = own.to_f64() * own.to_f64();
     let mut rz = square;
     if comptime!(!plain) {
-        rz = S::widen(d[i]) * square;
+        rz = d[i].to_f64() * square;
     }
     (own, rz, square)
 }
@@ -390,7 +389,7 @@ pub(super) fn cg_products<F: Real>(
     z: &View<F>,
     q: &View<F>,
 ) -> (f64, f64, f64) {
-    let r = F::widen(r[i]);
-    let z = F::widen(z[i]);
-    (r * z, r * r, z * F::widen(q[i]))
+    let r = r[i].to_f64();
+    let z = z[i].to_f64();
+    (r * z, r * r, z * q[i].to_f64())
 }

@@ -5,10 +5,9 @@
 
 use super::matrix::row_product;
 use super::{Layout, LinearError, Matrix, Preconditioner};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
 use karman_backend::{Backend, Buffer, View, blas};
-use karman_macros::kernel;
 use std::sync::Arc;
 
 /// Lanczos steps of the estimate of the largest eigenvalue.
@@ -46,13 +45,13 @@ impl<T: Real, S: Real> Chebyshev<T, S> {
         let mut rho = 1.0 / sigma;
         let weights = (1..degree).map(|_| {
             let next = 1.0 / (2.0 * sigma - rho);
-            let pair = (T::narrow(next * rho), T::narrow(2.0 * next / delta));
+            let pair = (T::from_f64(next * rho), T::from_f64(2.0 * next / delta));
             rho = next;
             pair
         });
         Ok(Chebyshev {
             weights: weights.collect(),
-            first: T::narrow(1.0 / theta),
+            first: T::from_f64(1.0 / theta),
             largest,
             inverse,
             matrix,
@@ -152,13 +151,13 @@ pub fn largest_eigenvalue<S: Real>(matrix: &Matrix<S>) -> Result<f64, LinearErro
             let before = alpha;
             alpha = rz / curvature;
             diagonal.push(1.0 / alpha + beta / before);
-            blas::axpy(backend, n, S::narrow(-alpha), &q, &mut r);
+            blas::axpy(backend, n, S::from_f64(-alpha), &q, &mut r);
             blas::multiply(backend, n, &inverse, &r, &mut z);
             let next = blas::dot(backend, n, &r, &z)?;
             beta = next / rz;
             beside.push(beta.max(0.0).sqrt() / alpha);
             rz = next;
-            blas::axpby(backend, n, S::literal(1.0), &z, S::narrow(beta), &mut p);
+            blas::axpby(backend, n, S::literal(1.0), &z, S::from_f64(beta), &mut p);
         }
         let estimate = largest_of_tridiagonal(&diagonal, &beside);
         if estimate.is_finite() && estimate > 0.0 {
@@ -174,7 +173,7 @@ pub fn largest_eigenvalue<S: Real>(matrix: &Matrix<S>) -> Result<f64, LinearErro
 /// Values between ½ and 1½ without a pattern, from the fractional parts of multiples of √5: they hold
 /// every eigenvector.
 fn start_vector<S: Real>(n: usize) -> Vec<S> {
-    (0..n).map(|i| S::narrow(0.5 + (i as f64 * 0.618_033_988_749_894_9).fract())).collect()
+    (0..n).map(|i| S::from_f64(0.5 + (i as f64 * 0.618_033_988_749_894_9).fract())).collect()
 }
 
 /// The largest eigenvalue of a symmetric tridiagonal matrix, by bisection on Sturm's sign count.

@@ -225,7 +225,7 @@ impl<T: Real> CsrMatrix<T> {
 
     /// Diagonal entries, 0 where one is absent: `[rows]`.
     pub fn diagonal(&self) -> Vec<T> {
-        let of_row = |r| self.row(r).find(|(c, _)| *c == r).map_or(T::narrow(0.0), |(_, v)| v);
+        let of_row = |r| self.row(r).find(|(c, _)| *c == r).map_or(T::from_f64(0.0), |(_, v)| v);
         (0..self.rows()).into_par_iter().with_min_len(HOST_CHUNK).map(of_row).collect()
     }
 
@@ -258,7 +258,7 @@ impl<T: Real> CsrMatrix<T> {
             column_count: self.column_count,
             offsets: self.offsets.clone(),
             columns: self.columns.clone(),
-            values: self.values.par_iter().map(|v| S::narrow((*v).into())).collect(),
+            values: self.values.par_iter().map(|v| S::from_f64((*v).into())).collect(),
         }
     }
 
@@ -268,7 +268,7 @@ impl<T: Real> CsrMatrix<T> {
             column_count: self.column_count,
             offsets: self.offsets,
             columns: self.columns,
-            values: self.values.into_iter().map(|v| S::narrow(v.into())).collect(),
+            values: self.values.into_iter().map(|v| S::from_f64(v.into())).collect(),
         }
     }
 
@@ -320,7 +320,7 @@ impl<T: Real> CsrMatrix<T> {
     pub fn times(&self, x: &[T]) -> Vec<T> {
         (0..self.rows())
             .map(|r| {
-                let mut sum = T::narrow(0.0);
+                let mut sum = T::from_f64(0.0);
                 for (c, v) in self.row(r) {
                     sum += v * x[c];
                 }
@@ -337,7 +337,7 @@ fn filled<T: Real>(
 ) -> (Vec<u32>, Vec<T>) {
     let row_count = offsets.len() - 1;
     let entries = offsets[row_count] as usize;
-    let (mut columns, mut values) = (vec![0; entries], vec![T::narrow(0.0); entries]);
+    let (mut columns, mut values) = (vec![0; entries], vec![T::from_f64(0.0); entries]);
     let mut pieces = vec![];
     let (mut rest_columns, mut rest_values) = (&mut columns[..], &mut values[..]);
     for first in (0..row_count).step_by(HOST_CHUNK) {

@@ -11,10 +11,9 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::progress::{Krylov, Progress, System, is_set, stepped};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, BackendError, Buffer, Segment, View};
-use karman_macros::kernel;
 
 /// Basis vectors a kernel takes at a time.
 const BLOCK: usize = 4;
@@ -128,7 +127,7 @@ impl<T: Real> Krylov<T> for Fgmres<T> {
 pub(super) fn basis_started<F: Real>(i: usize, progress: &View<f64>, r: &View<F>) -> F {
     let mut v = F::literal(0.0);
     if progress[4] > f64::literal(0.0) {
-        v = F::narrow(F::widen(r[i]) / f64::root(progress[4]));
+        v = F::from_f64(r[i].to_f64() / progress[4].sqrt());
     }
     v
 }
@@ -142,7 +141,7 @@ pub(super) fn projected_started(
     projected: &mut Segment<f64>,
 ) {
     let right_hand_side = i + m * (m + 1) + 2 * m;
-    projected[right_hand_side] = f64::root(progress[4]);
+    projected[right_hand_side] = progress[4].sqrt();
     projected[right_hand_side + m + 1] = f64::literal(0.0);
 }
 
@@ -156,8 +155,8 @@ pub(super) fn projected_block<F: Real>(
     v3: &View<F>,
     w: &View<F>,
 ) -> (f64, f64, f64, f64) {
-    let w = F::widen(w[i]);
-    (w * F::widen(v0[i]), w * F::widen(v1[i]), w * F::widen(v2[i]), w * F::widen(v3[i]))
+    let w = w[i].to_f64();
+    (w * v0[i].to_f64(), w * v1[i].to_f64(), w * v2[i].to_f64(), w * v3[i].to_f64())
 }
 
 /// Puts the first `count` components of a block at their place in the column.
@@ -184,7 +183,7 @@ pub(super) fn block_stored(
 }
 
 /// Σ_j c_j v_j of the first `count` of four vectors.
-#[cube]
+#[device]
 fn combination<F: Real>(
     i: usize,
     v0: &View<F>,
@@ -195,15 +194,15 @@ fn combination<F: Real>(
     first: usize,
     count: usize,
 ) -> F {
-    let mut sum = F::narrow(coefficients[first]) * v0[i];
+    let mut sum = F::from_f64(coefficients[first]) * v0[i];
     if count > 1 {
-        sum += F::narrow(coefficients[first + 1]) * v1[i];
+        sum += F::from_f64(coefficients[first + 1]) * v1[i];
     }
     if count > 2 {
-        sum += F::narrow(coefficients[first + 2]) * v2[i];
+        sum += F::from_f64(coefficients[first + 2]) * v2[i];
     }
     if count > 3 {
-        sum += F::narrow(coefficients[first + 3]) * v3[i];
+        sum += F::from_f64(coefficients[first + 3]) * v3[i];
     }
     sum
 }
@@ -222,7 +221,7 @@ pub(super) fn block_subtracted<F: Real>(
     w: F,
 ) -> (F, f64) {
     let own = w - combination::<F>(i, v0, v1, v2, v3, projected, first, count);
-    (own, F::widen(own) * F::widen(own))
+    (own, own.to_f64() * own.to_f64())
 }
 
 /// x ← x + Σ y z. Traffic 6s.
@@ -265,8 +264,8 @@ pub(super) fn rotated(
             projected[column + i + 1] = c * lower - s * upper;
         }
         let own = projected[column + k];
-        let below = f64::root(ww);
-        let length = f64::root(own * own + ww);
+        let below = ww.sqrt();
+        let length = (own * own + ww).sqrt();
         let mut c = f64::literal(1.0);
         let mut s = f64::literal(0.0);
         if length > f64::literal(0.0) {
@@ -293,7 +292,7 @@ pub(super) fn rotated(
 pub(super) fn normalised<F: Real>(_i: usize, projected: &View<f64>, place: usize, w: F) -> F {
     let mut own = F::literal(0.0);
     if projected[place] > f64::literal(0.0) {
-        own = F::narrow(F::widen(w) / projected[place]);
+        own = F::from_f64(w.to_f64() / projected[place]);
     }
     own
 }

@@ -11,10 +11,9 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::operator::five_dots;
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Partials, blas};
-use karman_macros::kernel;
 
 /// Right-hand sides whose sine is below the root of this count as one.
 const PARALLEL: f64 = 1e-9;
@@ -63,15 +62,15 @@ impl<T: Real> FirstGuess<T> {
 }
 
 /// c₁ and c₂.
-#[derive(CubeType, Clone, Copy)]
-#[expand(derive(Clone, Copy))]
+#[device]
+#[derive(Clone, Copy)]
 pub(super) struct Shares {
     last: f64,
     before: f64,
 }
 
 /// min ‖b − c₁ b₁ − c₂ b₂‖ from b·b₂, b·b₁, b₁·b₁, b₁·b₂, b₂·b₂; c₂ = 0 where b₁ and b₂ are nearly parallel.
-#[cube]
+#[device]
 fn nearest(b2: f64, b1: f64, s11: f64, s12: f64, s22: f64) -> Shares {
     let zero = f64::literal(0.0);
     let mut shares = Shares { last: zero, before: zero };
@@ -89,7 +88,7 @@ fn nearest(b2: f64, b1: f64, s11: f64, s12: f64, s22: f64) -> Shares {
 /// x ← c₁ x + c₂ x₂, x₂ ← x. Traffic 4s.
 #[kernel(combine_guesses, given(shares = nearest(5)), update(x, before), unroll(2))]
 pub(super) fn combined<F: Real>(_i: usize, shares: Shares, x: F, before: F) -> (F, F) {
-    (F::narrow(shares.last) * x + F::narrow(shares.before) * before, x)
+    (F::from_f64(shares.last) * x + F::from_f64(shares.before) * before, x)
 }
 
 #[cfg(test)]

@@ -9,10 +9,9 @@
 
 use super::matrix::row_places;
 use super::{Colouring, CsrMatrix, Layout, LinearError, Matrix, Preconditioner};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
 use karman_backend::{Backend, Buffer, Segment, View};
-use karman_macros::kernel;
 
 /// One forward and one backward sweep, with the matrix kept in `S`.
 pub struct GaussSeidel<T, S> {
@@ -117,7 +116,7 @@ impl<T: Real, S: Real> Preconditioner<T> for GaussSeidel<T, S> {
 }
 
 /// [`super::matrix::row_product`] with a vector that the same kernel writes.
-#[cube]
+#[device]
 #[inline(always)]
 fn row_sum<F: Real, S: Real>(
     row: usize,

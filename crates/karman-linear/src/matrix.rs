@@ -2,11 +2,10 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::{CsrMatrix, LinearError, SLICE, SlicedEll};
-use cubecl::prelude::*;
 use karman_backend::blas::finish_sum;
+use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
 use karman_backend::{Backend, Buffer, Partials, View};
-use karman_macros::kernel;
 
 /// How a matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -167,7 +166,7 @@ impl<S: Real> Matrix<S> {
             let length = (1..width(r)).find(repeated).unwrap_or(width(r));
             let is_padding = length == 1
                 && indices[place(r, 0)] as usize == r
-                && values[place(r, 0)] == S::narrow(0.0);
+                && values[place(r, 0)] == S::from_f64(0.0);
             if is_padding { 0 } else { length }
         };
         self.backend.install(|| {
@@ -302,7 +301,7 @@ impl<S: Real> Matrix<S> {
 }
 
 /// Place of the first entry of a row, and the end of its entries.
-#[cube]
+#[device]
 #[inline(always)]
 pub(super) fn row_places(
     row: usize,
@@ -319,7 +318,7 @@ pub(super) fn row_places(
 }
 
 /// Σ_k a_rk x_k.
-#[cube]
+#[device]
 #[inline(always)]
 pub(super) fn row_product<F: Real, S: Real>(
     row: usize,
@@ -333,7 +332,7 @@ pub(super) fn row_product<F: Real, S: Real>(
 }
 
 /// One of the parts that Σ_k a_rk x_k is added in.
-#[cube]
+#[device]
 #[inline(always)]
 pub(super) fn part_of_product<F: Real, S: Real>(
     row: usize,
@@ -398,7 +397,7 @@ pub(super) fn product_dot<F: Real, S: Real>(
     #[comptime] layout: Layout,
 ) -> (F, f64) {
     let y = row_product::<F, S>(row, offsets, columns, values, x, layout);
-    (y, F::widen(x[row]) * F::widen(y))
+    (y, x[row].to_f64() * y.to_f64())
 }
 
 /// y ← A x with x·y, x·r, r·r, r·y, y·y. Traffic of the product and s a row.
@@ -413,14 +412,14 @@ pub(super) fn product_dots<F: Real, S: Real>(
     #[comptime] layout: Layout,
 ) -> (F, f64, f64, f64, f64, f64) {
     let own = row_product::<F, S>(row, offsets, columns, values, x, layout);
-    let x = F::widen(x[row]);
-    let r = F::widen(r[row]);
-    let y = F::widen(own);
+    let x = x[row].to_f64();
+    let r = r[row].to_f64();
+    let y = own.to_f64();
     (own, x * y, x * r, r * r, r * y, y * y)
 }
 
 /// a_rc; 0 where it is absent.
-#[cube]
+#[device]
 #[inline(always)]
 pub(super) fn row_value<S: Real>(
     row: usize,
@@ -435,7 +434,7 @@ pub(super) fn row_value<S: Real>(
     let mut k = first;
     while k < end {
         if columns[k] as usize == column {
-            value = S::widen(values[k]);
+            value = values[k].to_f64();
             k = end;
         }
         k += comptime!(layout.spacing());
@@ -455,10 +454,10 @@ pub(super) fn inverted_diagonal<S: Real, D: Real>(
     let diagonal = row_value::<S>(row, row, offsets, columns, values, layout);
     let mut kept = D::literal(0.0);
     let mut wrong = row as f64;
-    if f64::absolute(diagonal) > f64::literal(0.0) {
-        kept = D::narrow(f64::literal(1.0) / diagonal);
+    if diagonal.abs() > f64::literal(0.0) {
+        kept = D::from_f64(f64::literal(1.0) / diagonal);
         // The inverse of a tiny diagonal overflows.
-        if f64::absolute(D::widen(kept)) <= f64::literal(f64::MAX) {
+        if kept.to_f64().abs() <= f64::literal(f64::MAX) {
             wrong = f64::literal(f64::MAX);
         }
     }
@@ -480,7 +479,7 @@ pub(super) fn tied<S: Real>(
     let mut sum = f64::literal(0.0);
     let mut diagonal = f64::literal(0.0);
     while k < end {
-        let value = S::widen(values[k]);
+        let value = values[k].to_f64();
         sum += value;
         if columns[k] as usize == row {
             diagonal += value;
@@ -488,7 +487,7 @@ pub(super) fn tied<S: Real>(
         k += comptime!(layout.spacing());
     }
     let mut count = f64::literal(0.0);
-    if f64::absolute(sum) < share * diagonal {
+    if sum.abs() < share * diagonal {
         count = f64::literal(1.0);
     }
     count

@@ -14,11 +14,10 @@ use super::cg::{
     CgState, Scalars, cg_dots, cg_start, start_dot, subtract_product, weighed_general,
 };
 use super::progress::{Krylov, Progress, System, is_stepping};
-use cubecl::prelude::*;
 use karman_backend::blas::finish_sum;
+use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
 use karman_backend::{Backend, Buffer, Partials, Segment, View};
-use karman_macros::kernel;
 
 /// The recurrence's residual falls by this much, squared, before it is computed anew.
 const FALL: f64 = 1e-8;
@@ -131,9 +130,9 @@ pub(super) fn residual_scaled<F: Real>(i: usize, r: &View<F>, progress: &View<f6
     let reference = progress[5];
     let mut own = f64::literal(0.0);
     if reference > f64::literal(0.0) {
-        own = F::widen(r[i]) / f64::root(reference);
+        own = r[i].to_f64() / reference.sqrt();
     }
-    f32::narrow(own)
+    f32::from_f64(own)
 }
 
 /// Where the residual is to be computed anew: half way to the target, measured in orders, or where it has fallen by
@@ -144,13 +143,13 @@ pub(super) fn renewal_planned(_i: usize, progress: Progress<f64>) -> Progress<f6
     let left = progress.tolerance * progress.reference / progress.residual;
     next.renewal = f64::literal(0.0);
     if left < f64::literal(FALL) {
-        next.renewal = progress.residual * f64::larger(f64::root(left), f64::literal(FALL));
+        next.renewal = progress.residual * left.sqrt().max(f64::literal(FALL));
     }
     next
 }
 
 /// The state after a step, r being over ‖b‖; β = −z·q / p·q bears that r was replaced.
-#[cube]
+#[device]
 fn weighed_mixed(rz: f64, rr: f64, zq: f64, midway: &View<f64>, weights: &View<f64>) -> CgState {
     weighed_general(rz, rr * midway[5], zq, midway, weights, true)
 }
@@ -180,9 +179,9 @@ pub(super) fn advanced_mixed<F: Real>(
     let mut new_x = x;
     let mut new_p = p;
     if is_stepping(midway) {
-        new_x = x + F::narrow(weights[1] * f64::root(midway[5])) * convert::<f32, F>(p);
+        new_x = x + F::from_f64(weights[1] * midway[5].sqrt()) * convert::<f32, F>(p);
         // Also where the step is the last before a renewal.
-        new_p = z[i] + f32::narrow(next.weight) * p;
+        new_p = z[i] + f32::from_f64(next.weight) * p;
     }
     (new_x, new_p)
 }

@@ -2,14 +2,13 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, BackendError, Buffer, Components, Partials, View};
-use karman_macros::{Components, kernel};
 
 /// What is known of a vector's constant part.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq, Components)]
-#[expand(derive(Clone, Copy))]
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq, Components)]
 pub(super) struct ConstantPart<F: Real> {
     /// Σ v / n.
     pub mean: F,
@@ -50,7 +49,7 @@ impl ConstantProjection {
 /// Σ v and Σ v². Traffic s.
 #[kernel(sum_and_square, reduce(sum, sum))]
 pub(super) fn value_and_square<F: Real>(i: usize, v: &View<F>) -> (f64, f64) {
-    let v = F::widen(v[i]);
+    let v = v[i].to_f64();
     (v, v * v)
 }
 
@@ -67,5 +66,5 @@ pub(super) fn constant_part_of(sum: f64, square: f64, count: f64) -> ConstantPar
 /// v ← v − mean. Traffic 2s.
 #[kernel(subtract_constant, update(v), unroll(4))]
 pub(super) fn constant_subtracted<F: Real>(_i: usize, part: &View<f64>, v: F) -> F {
-    v - F::narrow(part[0])
+    v - F::from_f64(part[0])
 }

@@ -2,10 +2,9 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::Matrix;
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Partials, View, blas};
-use karman_macros::kernel;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -92,8 +91,8 @@ pub(super) fn five_products<F: Real>(
     r: &View<F>,
     y: &View<F>,
 ) -> (f64, f64, f64, f64, f64) {
-    let x = F::widen(x[i]);
-    let r = F::widen(r[i]);
-    let y = F::widen(y[i]);
+    let x = x[i].to_f64();
+    let r = r[i].to_f64();
+    let y = y[i].to_f64();
     (x * y, x * r, r * r, r * y, y * y)
 }

@@ -3,10 +3,9 @@
 use super::amg::SavedInterpolations;
 use super::mixed_precision::HalfStep;
 use super::{HierarchyReport, LinearError, Matrix};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
 use karman_backend::{Backend, Buffer, Partials, View, blas};
-use karman_macros::kernel;
 
 /// An approximate inverse of an operator. Applying it does nothing but call dispatch functions (it
 /// may be captured in a device graph): scratch is allocated when it is made.

@@ -5,10 +5,9 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::{Operator, Preconditioner};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, BackendError, Buffer, Components, Partials, Segment, View, blas};
-use karman_macros::{Components, kernel};
 
 /// Why an iteration stopped, as a number a device can hold.
 pub(super) mod status {
@@ -36,8 +35,8 @@ pub(super) mod status {
 const HUGE: f64 = 1e300;
 
 /// The state of an iteration; norms are squared. Flags are 0 or 1.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq, Components)]
-#[expand(derive(Clone, Copy))]
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq, Components)]
 pub(super) struct Progress<F: Real> {
     /// Whether steps still do something.
     pub active: F,
@@ -66,32 +65,32 @@ pub(super) struct Progress<F: Real> {
 }
 
 /// 0 or 1.
-#[cube]
+#[device]
 pub(super) fn flag(condition: bool) -> f64 {
     if condition { f64::literal(1.0) } else { f64::literal(0.0) }
 }
 
 /// Whether a flag is set.
-#[cube]
+#[device]
 pub(super) fn is_set(flag: f64) -> bool {
     flag > f64::literal(0.5)
 }
 
 /// Whether the step under way does something. Kernels take `progress` as a view; this is its second
 /// element.
-#[cube]
+#[device]
 pub(super) fn is_stepping(progress: &View<f64>) -> bool {
     progress[1] > f64::literal(0.5)
 }
 
 /// Whether a squared norm is a number of use.
-#[cube]
+#[device]
 pub(super) fn is_finite(square: f64) -> bool {
     square < f64::literal(HUGE)
 }
 
 /// `progress` after one more step that left the squared residual `residual`.
-#[cube]
+#[device]
 pub(super) fn stepped(progress: Progress<f64>, residual: f64) -> Progress<f64> {
     let mut next = progress;
     let one = f64::literal(1.0);
@@ -119,7 +118,7 @@ pub(super) fn stepped(progress: Progress<f64>, residual: f64) -> Progress<f64> {
 }
 
 /// `progress` stopped for `reason`, on account of the number `detail`.
-#[cube]
+#[device]
 pub(super) fn stopped(progress: Progress<f64>, reason: f64, detail: f64) -> Progress<f64> {
     let mut next = progress;
     next.active = f64::literal(0.0);
@@ -171,13 +170,13 @@ pub(super) fn with_residual(residual: f64, progress: Progress<f64>) -> Progress<
 #[kernel(subtract_from, update(r), reduce(sum))]
 pub(super) fn difference<F: Real>(i: usize, b: &View<F>, r: F) -> (F, f64) {
     let own = b[i] - r;
-    (own, F::widen(own) * F::widen(own))
+    (own, own.to_f64() * own.to_f64())
 }
 
 /// Σ b². Traffic s.
 #[kernel(square_partials, reduce(sum))]
 pub(super) fn square<F: Real>(i: usize, b: &View<F>) -> f64 {
-    F::widen(b[i]) * F::widen(b[i])
+    b[i].to_f64() * b[i].to_f64()
 }
 
 /// Writes the residual to its place in the history; run over one entity.

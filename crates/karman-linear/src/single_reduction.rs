@@ -12,10 +12,9 @@
 use super::Diagonal;
 use super::progress::{Krylov, Progress, System, is_finite, is_set, status};
 use super::progress::{stepped, stopped};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
 use karman_backend::{Backend, Buffer, Components, Partials, Segment, View, blas};
-use karman_macros::kernel;
 
 /// u = M⁻¹ r, w = A u, directions p and s = A p; each [n].
 pub(super) struct SingleReduction<T> {
@@ -119,8 +118,8 @@ impl<T: Real> Krylov<T> for SingleReduction<T> {
 }
 
 /// What a step goes by.
-#[derive(CubeType, Clone, Copy)]
-#[expand(derive(Clone, Copy))]
+#[device]
+#[derive(Clone, Copy)]
 pub(super) struct SingleStep {
     /// The state, with the step before counted and judged.
     progress: Progress<f64>,
@@ -134,7 +133,7 @@ pub(super) struct SingleStep {
 
 /// β = γ'/γ and α = γ' / (u·w − β γ'/α), the denominator being p·Ap of the new direction; at the start
 /// β = 0.
-#[cube]
+#[device]
 fn continued(uw: f64, ur: f64, rr: f64, progress: &View<f64>, scalars: &View<f64>) -> SingleStep {
     let before = Progress::<f64>::at(progress, 0, 1);
     let mut next = before;
@@ -164,7 +163,7 @@ fn continued(uw: f64, ur: f64, rr: f64, progress: &View<f64>, scalars: &View<f64
 }
 
 /// a + β b, b being undefined where β = 0.
-#[cube]
+#[device]
 fn renewed<F: Real>(a: F, beta: F, b: F) -> F {
     let mut v = a;
     if beta != F::literal(0.0) {
@@ -175,7 +174,7 @@ fn renewed<F: Real>(a: F, beta: F, b: F) -> F {
 
 /// p ← u + β p, s ← w + β s, x ← x + α p, r ← r − α s where the iteration goes on; the first entity
 /// keeps the state.
-#[cube]
+#[device]
 fn stepped_vectors<F: Real>(
     i: usize,
     step: SingleStep,
@@ -198,8 +197,8 @@ fn stepped_vectors<F: Real>(
     let mut new_x = x;
     let mut new_r = r;
     if is_set(step.progress.stepping) {
-        let alpha = F::narrow(step.alpha);
-        let beta = F::narrow(step.beta);
+        let alpha = F::from_f64(step.alpha);
+        let beta = F::from_f64(step.beta);
         new_p = renewed::<F>(u, beta, p);
         new_s = renewed::<F>(w, beta, s);
         new_x = x + alpha * new_p;

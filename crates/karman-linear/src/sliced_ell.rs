@@ -49,7 +49,7 @@ impl<T: Real> SlicedEll<T> {
             return Err(LinearError::TooLarge { entries });
         }
         let mut columns = vec![0; entries];
-        let mut values = vec![T::narrow(0.0); entries];
+        let mut values = vec![T::from_f64(0.0); entries];
         let mut slices = vec![];
         let (mut rest_columns, mut rest_values) = (&mut columns[..], &mut values[..]);
         for s in 0..offsets.len() - 1 {

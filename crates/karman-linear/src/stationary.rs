@@ -4,10 +4,9 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::progress::{Krylov, Progress, System, is_set, is_stepping, status, stepped};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, View};
-use karman_macros::kernel;
 
 /// Steps without a smaller residual after which the iteration is given up.
 const PATIENCE: f64 = 20.0;
@@ -59,7 +58,7 @@ pub(super) fn corrected<F: Real>(
         next = x + z[i];
         rest = r - q[i];
     }
-    (next, rest, F::widen(rest) * F::widen(rest))
+    (next, rest, rest.to_f64() * rest.to_f64())
 }
 
 /// Counts the step and judges what it left.

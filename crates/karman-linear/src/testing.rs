@@ -148,7 +148,7 @@ pub(crate) fn dense_solution(a: &CsrMatrix<f64>, b: &[f64]) -> Vec<f64> {
 }
 
 pub(crate) fn narrow<T: Real>(v: &[f64]) -> Vec<T> {
-    v.iter().map(|x| T::narrow(*x)).collect()
+    v.iter().map(|x| T::from_f64(*x)).collect()
 }
 
 pub(crate) fn solver<T: Real>(

@@ -35,12 +35,20 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
                 #(to.set(#at * stride + i, self.#names);)*
             }
         }
+        #[cfg(feature = "device")]
         #[cubecl::prelude::cube]
         impl<#element: ::karman_backend::real::Real> #name<#element> {
             /// The components of entity `i` of a component-major device field.
             pub fn gather(field: &[#element], i: usize, stride: usize) -> #name<#element> {
                 #name::<#element> { #(#names: field[#at * stride + i]),* }
             }
+            /// Writes the components of entity `i` of a component-major device field.
+            pub fn scatter(value: #name<#element>, field: &mut [#element], i: usize, stride: usize) {
+                #(field[#at * stride + i] = value.#names;)*
+            }
+        }
+        #[karman_macros::device]
+        impl<#element: ::karman_backend::real::Real> #name<#element> {
             /// Entity `i` of a component-major field `[component][stride]`.
             pub fn at(
                 field: &::karman_backend::View<#element>,
@@ -56,10 +64,6 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
                 i: usize,
                 stride: usize,
             ) {
-                #(field[#at * stride + i] = value.#names;)*
-            }
-            /// Writes the components of entity `i` of a component-major device field.
-            pub fn scatter(value: #name<#element>, field: &mut [#element], i: usize, stride: usize) {
                 #(field[#at * stride + i] = value.#names;)*
             }
         }

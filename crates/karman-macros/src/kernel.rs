@@ -10,8 +10,12 @@ use signature::{Given, Options, Parameter, parameters, returned};
 use syn::{Error, GenericParam, Ident, ItemFn, Type};
 
 pub(crate) fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let options: Options = syn::parse2(attributes)?;
-    let function: ItemFn = syn::parse2(item)?;
+    let mut options: Options = syn::parse2(attributes)?;
+    let mut function: ItemFn = syn::parse2(item)?;
+    crate::literals::rewrite(&function.sig.generics, None, &mut function.block);
+    if options.named.is_none() {
+        options.name = function.sig.ident.clone();
+    }
     let parameters = parameters(&function, &options)?;
     let returned = returned(&function);
     let expected = options.update.len() + options.out.len() + options.reduce.len();
@@ -33,15 +37,46 @@ pub(crate) fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<
     }
     // Parameters that only the given one is made of.
     let unused = options.given.is_some().then(|| quote!(#[allow(unused_variables)]));
+    if options.named.is_some() {
+        let both = both(inner, &unused);
+        return Ok(quote! {
+            #both
+            #device
+            #dispatch
+        });
+    }
+    // One name: the function dispatches, the module of the same name holds what it is made of.
+    let name = &options.name;
+    let vis = &function.vis;
+    inner.sig.ident = format_ident!("entity");
+    inner.vis = syn::parse_quote!(pub);
+    let doc = format!("What [`{name}`] computes for one entity.");
+    let both = both(inner, &unused);
     Ok(quote! {
+        #dispatch
+        #[doc = #doc]
+        #vis mod #name {
+            use super::*;
+            #both
+            #device
+        }
+    })
+}
+
+/// The entity function for builds with devices and for those without.
+fn both(mut inner: ItemFn, unused: &Option<TokenStream>) -> TokenStream {
+    inner.attrs.push(syn::parse_quote!(#[allow(clippy::too_many_arguments)]));
+    inner.attrs.push(syn::parse_quote!(#[inline(always)]));
+    let host = crate::device_item::without_comptime(syn::Item::Fn(inner.clone()));
+    quote! {
+        #[cfg(feature = "device")]
         #[cubecl::prelude::cube]
         #unused
-        #[allow(clippy::too_many_arguments)]
-        #[inline(always)]
         #inner
-        #device
-        #dispatch
-    })
+        #[cfg(not(feature = "device"))]
+        #unused
+        #host
+    }
 }
 
 /// An entity function and what the attribute says of it.
@@ -63,7 +98,38 @@ impl Pair<'_> {
     }
 
     fn kernel_name(&self) -> Ident {
-        format_ident!("{}_kernel", self.options.name)
+        match self.options.named {
+            Some(_) => format_ident!("{}_kernel", self.options.name),
+            // CubeCL names compiled kernels after it.
+            None => self.options.name.clone(),
+        }
+    }
+
+    /// The path of the device kernel's module from beside the dispatch function.
+    fn kernel_path(&self) -> TokenStream {
+        let (name, kernel, module) = (&self.options.name, self.kernel_name(), self.kernel_module());
+        match self.options.named {
+            Some(_) => quote!(#module::#kernel),
+            None => quote!(#name::#module::#kernel),
+        }
+    }
+
+    /// The module of the device kernel, which alone sees all of CubeCL.
+    fn kernel_module(&self) -> Ident {
+        match self.options.named {
+            Some(_) => format_ident!("{}_on_device", self.options.name),
+            None => format_ident!("on_device"),
+        }
+    }
+
+    /// The path of the entity function from beside the dispatch function.
+    fn entity_path(&self, inside: bool) -> TokenStream {
+        let (name, inner) = (&self.options.name, &self.function.sig.ident);
+        match (&self.options.named, inside) {
+            (Some(_), _) => quote!(#inner),
+            (None, true) => quote!(self::entity),
+            (None, false) => quote!(#name::entity),
+        }
     }
 
     /// `::<F, S>`, or nothing.
@@ -84,8 +150,12 @@ impl Pair<'_> {
     }
 
     /// The call of the entity function with `argument` giving each parameter's expression.
-    fn call(&self, argument: impl Fn(usize, &Parameter) -> TokenStream) -> TokenStream {
-        let inner = &self.function.sig.ident;
+    fn call(
+        &self,
+        inside: bool,
+        argument: impl Fn(usize, &Parameter) -> TokenStream,
+    ) -> TokenStream {
+        let inner = self.entity_path(inside);
         let turbofish = self.turbofish();
         let arguments = self.parameters.iter().enumerate().map(|(k, p)| argument(k, p));
         let values = self.value_names();

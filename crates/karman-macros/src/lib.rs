@@ -8,8 +8,11 @@
 //! The generated code names items of the crates `karman-backend`, `cubecl` and `serde`.
 
 mod components;
+mod device_item;
+mod group;
 mod kernel;
 mod keyword;
+mod literals;
 
 use proc_macro::TokenStream;
 
@@ -67,4 +70,20 @@ pub fn components(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Keyword, attributes(word))]
 pub fn keyword(item: TokenStream) -> TokenStream {
     keyword::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// A function, an `impl` or a struct that kernels use: plain Rust in a build without devices, CubeCL's `cube` otherwise.
+/// A float literal without a suffix has the type of the number, the first type parameter bounded by `Real`.
+#[proc_macro_attribute]
+pub fn device(attributes: TokenStream, item: TokenStream) -> TokenStream {
+    device_item::expand(attributes.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// A struct of views, scalars, `#[comptime]` choices and other groups that a [`kernel`] takes as one argument,
+/// `&Struct<F>`. It has one lifetime, that of the buffers.
+#[proc_macro_derive(Group, attributes(comptime))]
+pub fn group(item: TokenStream) -> TokenStream {
+    group::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

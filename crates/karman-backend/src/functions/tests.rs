@@ -3,7 +3,6 @@
 use super::*;
 use crate::testing::{devices, everywhere};
 use crate::{Backend, View};
-use karman_macros::kernel;
 
 const NAMES: [&str; 8] = ["exp", "ln", "sin", "cos", "tan", "tanh", "pow", "floor"];
 

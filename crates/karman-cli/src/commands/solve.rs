@@ -46,7 +46,7 @@ fn solve<T: Real>(arguments: &SolveArguments, tolerance: f64) -> Result<(), Fail
     let (rows, entries) = (matrix.rows(), matrix.entries());
     let b = match &arguments.rhs {
         Some(path) => right_side(path, rows)?,
-        None => vec![T::narrow(1.0); rows],
+        None => vec![T::from_f64(1.0); rows],
     };
     let is_symmetric = backend.install(|| matrix == matrix.transposed());
     let read_seconds = start.elapsed().as_secs_f64();
@@ -118,7 +118,7 @@ fn matrix<T: Real>(path: &Path) -> Result<CsrMatrix<T>, Failure> {
         );
         return Err(Failure::Input(message));
     }
-    let narrow = |(row, column, value)| (row, column, T::narrow(value));
+    let narrow = |(row, column, value)| (row, column, T::from_f64(value));
     CsrMatrix::from_entries(rows, columns, read.entries.into_iter().map(narrow).collect())
         .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
 }
@@ -130,7 +130,7 @@ fn right_side<T: Real>(path: &Path, rows: usize) -> Result<Vec<T>, Failure> {
         let message = format!("{file}: {found} elements, but the matrix has {rows} rows");
         return Err(Failure::Input(message));
     }
-    Ok(b.into_iter().map(T::narrow).collect())
+    Ok(b.into_iter().map(T::from_f64).collect())
 }
 
 /// `auto`: conjugate gradients for symmetric matrices, BiCGStab for others; multigrid for large

@@ -328,8 +328,8 @@ impl<S: Real> Level<S> {
         let diagonal_alone = params.smoother == Smoother::GaussSeidel;
         let weights = host.weights(relaxation(params), diagonal_alone);
         let weights: Vec<S> = match own {
-            None => weights.into_iter().map(S::narrow).collect(),
-            Some(own) => own.rows.iter().map(|r| S::narrow(weights[*r as usize])).collect(),
+            None => weights.into_iter().map(S::from_f64).collect(),
+            Some(own) => own.rows.iter().map(|r| S::from_f64(weights[*r as usize])).collect(),
         };
         let is_direct = transfer.is_none() && n <= params.coarse_rows;
         let inverse = is_direct.then(|| {
@@ -339,7 +339,7 @@ impl<S: Real> Level<S> {
             let on_device = backend.device().is_some();
             let entry = |k: usize| {
                 let (i, j) = if on_device { (k % n, k / n) } else { (k / n, k % n) };
-                S::narrow(inverse[at(i) * n + at(j)])
+                S::from_f64(inverse[at(i) * n + at(j)])
             };
             backend.upload((0..n * n).map(entry).collect())
         });

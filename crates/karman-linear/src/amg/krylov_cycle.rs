@@ -6,10 +6,9 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::smoothing::Stencil;
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Partials, View, blas};
-use karman_macros::kernel;
 
 /// Vectors and scalars of one level.
 pub(super) struct KrylovStep<S> {
@@ -75,7 +74,7 @@ pub(super) fn products_of_first<S: Real>(
     v: &View<S>,
     b: &View<S>,
 ) -> (f64, f64) {
-    (S::widen(c[i]) * S::widen(v[i]), S::widen(c[i]) * S::widen(b[i]))
+    (c[i].to_f64() * v[i].to_f64(), c[i].to_f64() * b[i].to_f64())
 }
 
 /// The curvature c·v and the step c·b / c·v, 0 where there is no curvature.
@@ -91,7 +90,7 @@ pub(super) fn step_of_first(cv: f64, cb: f64) -> (f64, f64) {
 /// b ← b − α v. Traffic 3s.
 #[kernel(subtract_step, update(b))]
 pub(super) fn after_step<S: Real>(i: usize, length: &View<f64>, v: &View<S>, b: S) -> S {
-    b - S::narrow(length[0]) * v[i]
+    b - S::from_f64(length[0]) * v[i]
 }
 
 /// d·v, d·w and d·r. Traffic 4s.
@@ -103,8 +102,8 @@ pub(super) fn products_of_second<S: Real>(
     w: &View<S>,
     r: &View<S>,
 ) -> (f64, f64, f64) {
-    let d = S::widen(d[i]);
-    (d * S::widen(v[i]), d * S::widen(w[i]), d * S::widen(r[i]))
+    let d = d[i].to_f64();
+    (d * v[i].to_f64(), d * w[i].to_f64(), d * r[i].to_f64())
 }
 
 /// Weights of both directions: with γ = d·v, β = d·w, ρ = β − γ²/c·v they are α − γ d·r / (ρ c·v) and
@@ -138,5 +137,5 @@ pub(super) fn combined<S: Real>(
     two: &View<f64>,
     x: S,
 ) -> S {
-    S::narrow(one[0]) * c[i] + S::narrow(two[0]) * x
+    S::from_f64(one[0]) * c[i] + S::from_f64(two[0]) * x
 }

@@ -1,10 +1,10 @@
 //! Numbers without a pattern, the same on every machine.
 
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 
 /// A permutation of 32-bit numbers without a pattern, for breaking ties: four rounds of a Feistel
 /// network, none of whose products exceeds 32 bits.
-#[cube]
+#[device]
 #[inline(always)]
 pub(super) fn hash(number: u32) -> u32 {
     let mut low = number & 0xffffu32;

@@ -5,10 +5,9 @@
 use super::numbers::hash;
 use crate::matrix::row_places;
 use crate::{Layout, LinearError, Matrix};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Partials, View};
-use karman_macros::kernel;
 
 /// Fingerprint of the pattern of a matrix whose rows all have entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,14 +5,13 @@
 use super::parallel::each;
 use crate::matrix::row_places;
 use crate::{CsrMatrix, Layout, LinearError, Matrix};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
 use karman_backend::{Backend, Buffer, Partials, Segment, View, sum_of_parts};
-use karman_macros::kernel;
 
 /// Row `row` of A x as Σ_j a_ij (x_j − x_i) + (Σ_j a_ij) x_i: what single precision rounds are
 /// differences, so a vector that is constant on a component without a boundary is seen as such.
-#[cube]
+#[device]
 #[inline(always)]
 fn stencil<S: Real>(
     row: usize,
@@ -85,7 +84,7 @@ pub(super) fn product_of_stencil_dot<S: Real>(
     #[comptime] layout: Layout,
 ) -> (S, f64) {
     let y = stencil::<S>(row, 0, offsets, columns, values, excess, x, layout, 1usize);
-    (y, S::widen(x[row]) * S::widen(y))
+    (y, x[row].to_f64() * y.to_f64())
 }
 
 /// b ← r in the hierarchy's precision, x ← w b: the first sweep from zero. Traffic 8 + 3s.
@@ -155,8 +154,8 @@ pub(super) fn relaxed_dots<S: Real>(
     let own = b[row];
     let rest = own - stencil::<S>(row, 0, offsets, columns, values, excess, x, layout, 1usize);
     let y = x[row] + weights[row] * rest;
-    let (wide_b, wide_y) = (S::widen(own), S::widen(y));
-    (y, wide_b * wide_y, wide_b * wide_b, wide_y * S::widen(q[row]))
+    let (wide_b, wide_y) = (own.to_f64(), y.to_f64());
+    (y, wide_b * wide_y, wide_b * wide_b, wide_y * q[row].to_f64())
 }
 
 /// The first step of a polynomial from zero: d ← c w b, x ← β d. Traffic 4s.
@@ -296,7 +295,7 @@ impl<S: Real> Stencil<S> {
     /// # Errors
     /// [`LinearError::TooLarge`] where padding exceeds 32-bit offsets.
     pub(super) fn new(backend: &Backend, a: &CsrMatrix<f64>) -> Result<Self, LinearError> {
-        let excess = each(a.rows(), |row| S::narrow(a.row(row).map(|e| e.1).sum::<f64>()));
+        let excess = each(a.rows(), |row| S::from_f64(a.row(row).map(|e| e.1).sum::<f64>()));
         let couplings = Matrix::new(backend, without_diagonal(a))?;
         Ok(Stencil { couplings, excess: backend.upload(excess) })
     }
@@ -355,7 +354,7 @@ fn without_diagonal<S: Real>(a: &CsrMatrix<f64>) -> CsrMatrix<S> {
     CsrMatrix::trusted_rows(a.columns(), offsets, |row, columns, values| {
         for (k, (column, value)) in beside(row).enumerate() {
             columns[k] = column as u32;
-            values[k] = S::narrow(value);
+            values[k] = S::from_f64(value);
         }
     })
 }
@@ -468,7 +467,7 @@ impl<S: Real> Polynomial<S> {
     ) {
         let (backend, n) = (a.backend(), a.rows());
         let betas = OPTIMAL[degree.clamp(1, 4) - 1];
-        let (c, beta) = (S::narrow(4.0 / 3.0), S::narrow(betas[0]));
+        let (c, beta) = (S::from_f64(4.0 / 3.0), S::from_f64(betas[0]));
         if is_zero {
             start_polynomial(backend, n, b, weights, c, beta, &mut self.direction, x);
         } else {
@@ -479,9 +478,9 @@ impl<S: Real> Polynomial<S> {
         let (offsets, columns, values) = a.arrays();
         for (k, beta) in betas.iter().enumerate().skip(1) {
             let step = (k + 1) as f64;
-            let old = S::narrow((2.0 * step - 3.0) / (2.0 * step + 1.0));
-            let new = S::narrow((8.0 * step - 4.0) / (2.0 * step + 1.0));
-            let beta = S::narrow(*beta);
+            let old = S::from_f64((2.0 * step - 3.0) / (2.0 * step + 1.0));
+            let new = S::from_f64((8.0 * step - 4.0) / (2.0 * step + 1.0));
+            let beta = S::from_f64(*beta);
             let r = if is_zero && k == 1 { b } else { &self.residual };
             let (next_r, next_d) = (&mut self.new_residual, &mut self.new_direction);
             step_polynomial(

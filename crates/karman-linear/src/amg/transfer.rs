@@ -4,10 +4,9 @@
 
 use crate::matrix::{part_of_product, row_product};
 use crate::{CsrMatrix, Layout, LinearError, Matrix};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, View, sum_of_parts};
-use karman_macros::kernel;
 
 /// Interpolation P and restriction Pᵀ.
 #[allow(clippy::large_enum_variant)] // one a level

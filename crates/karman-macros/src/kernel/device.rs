@@ -1,7 +1,7 @@
 //! The device kernel of a pair, and its launch.
 
 use super::Pair;
-use super::signature::{Given, Parameter, Role, element_of};
+use super::signature::{Given, Parameter, Role, element_of, with_static};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{PathArguments, Type};
@@ -17,10 +17,7 @@ impl Pair<'_> {
                 let total = &totals[k];
                 quote!(#total)
             },
-            |Parameter { name, role }| match role {
-                Role::Input(t) => quote!(::karman_backend::View::<#t>::of(#name)),
-                _ => quote!(#name),
-            },
+            |Parameter { name, .. }| quote!(#name),
         );
         quote! {
             #(let #totals = ::karman_backend::sum_of_blocks(
@@ -50,8 +47,13 @@ impl Pair<'_> {
         for Parameter { name, role } in &self.parameters {
             match role {
                 Role::Input(t) => {
-                    signature.push(quote!(#name: &[#t]));
-                    arguments.push(quote!(#name.arg()));
+                    signature.push(quote!(#name: &::karman_backend::View<'static, #t>));
+                    arguments.push(quote!(::karman_backend::DeviceArg::arg(&#name.view())));
+                }
+                Role::Group(t) => {
+                    let t = with_static(t);
+                    signature.push(quote!(#name: &#t));
+                    arguments.push(quote!(::karman_backend::DeviceArg::arg(#name)));
                 }
                 Role::Segment(t) => {
                     signature.push(quote!(#name: &mut [#t]));
@@ -107,7 +109,7 @@ impl Pair<'_> {
     }
 
     fn device_call(&self) -> TokenStream {
-        let call = self.call(|k, Parameter { name, role }| match role {
+        let call = self.call(true, |k, Parameter { name, role }| match role {
             Role::Index => quote!(index),
             Role::Entity => quote!(entity),
             Role::Reduced => {
@@ -123,7 +125,6 @@ impl Pair<'_> {
                     quote!(#name[entity])
                 }
             }
-            Role::Input(t) => quote!(::karman_backend::View::<#t>::of(#name)),
             Role::Segment(t) => quote!(::karman_backend::Segment::<#t>::of(#name)),
             _ => quote!(#name),
         });
@@ -180,7 +181,7 @@ impl Pair<'_> {
     }
 
     pub(super) fn device_kernel(&self) -> TokenStream {
-        let kernel = self.kernel_name();
+        let (kernel, module) = (self.kernel_name(), self.kernel_module());
         let generics = &self.function.sig.generics;
         let (signature, _) = self.device_parameters();
         let given = self.device_given();
@@ -257,19 +258,24 @@ impl Pair<'_> {
             }
         };
         quote! {
+            #[cfg(feature = "device")]
+            pub(super) mod #module {
+            use super::*;
+            use cubecl::prelude::*;
             #[cubecl::prelude::cube(launch_unchecked)]
             // Device code alone: `cast_from` never runs on the host.
             #[allow(clippy::too_many_arguments, clippy::disallowed_methods)]
             #[allow(unsafe_code, missing_docs, unused_variables)]
-            fn #kernel #generics (#(#signature),*) {
+            pub fn #kernel #generics (#(#signature),*) {
                 #given
                 #body
+            }
             }
         }
     }
 
     pub(super) fn device_launch(&self) -> TokenStream {
-        let kernel = self.kernel_name();
+        let kernel = self.kernel_path();
         let turbofish = self.turbofish();
         let (_, arguments) = self.device_parameters();
         let geometry = if !self.options.combine.is_empty() {

@@ -27,6 +27,7 @@ impl Pair<'_> {
         for Parameter { name, role } in &self.parameters {
             match role {
                 Role::Input(t) => signature.push(quote!(#name: &::karman_backend::Buffer<#t>)),
+                Role::Group(t) => signature.push(quote!(#name: &#t)),
                 Role::Segment(t) => {
                     signature.push(quote!(#name: &mut ::karman_backend::Buffer<#t>));
                 }
@@ -53,10 +54,13 @@ impl Pair<'_> {
             #(#documentation)*
             #[allow(clippy::too_many_arguments, unsafe_code)]
             #vis fn #name #generics (backend: &::karman_backend::Backend, #(#signature),*) {
-                match backend.device() {
-                    None => { #unused #host }
-                    Some(device) => { #device }
+                #[cfg(feature = "device")]
+                if let Some(device) = backend.device() {
+                    #device
+                    return;
                 }
+                #unused
+                #host
             }
         }
     }
@@ -67,7 +71,14 @@ impl Pair<'_> {
         let mut bindings = vec![];
         for Parameter { name, role } in &self.parameters {
             match role {
-                Role::Input(_) => bindings.push(quote!(let #name = #name.view();)),
+                Role::Input(_) => bindings.push(quote! {
+                    let #name = #name.view();
+                    ::karman_backend::Group::expect_on_host(&#name);
+                }),
+                Role::Group(_) => bindings.push(quote! {
+                    let #name = *#name;
+                    ::karman_backend::Group::expect_on_host(&#name);
+                }),
                 Role::Segment(_) => bindings.push(quote!(let #name = #name.writer();)),
                 _ => {}
             }
@@ -85,7 +96,7 @@ impl Pair<'_> {
                 });
             }
         }
-        let call = self.call(|k, Parameter { name, role }| match role {
+        let call = self.call(false, |k, Parameter { name, role }| match role {
             Role::Index => quote!(index),
             Role::Entity => quote!(entity),
             Role::Reduced => quote!(reduced[#k]),
@@ -100,6 +111,7 @@ impl Pair<'_> {
                     quote!(#name.get(entity))
                 }
             }
+            Role::Input(_) | Role::Group(_) => quote!(&#name),
             _ => quote!(#name),
         });
         let values = self.value_names();
@@ -121,7 +133,10 @@ impl Pair<'_> {
                 |k| quote!(given[#k]),
                 |p| {
                     let name = &p.name;
-                    quote!(#name)
+                    match p.role {
+                        Role::Input(_) | Role::Group(_) => quote!(&#name),
+                        _ => quote!(#name),
+                    }
                 },
             );
             bindings.push(quote! {

@@ -194,7 +194,7 @@ impl<F: Real> CorrectedOperator<F> {
             prescribed: backend.zeros(values.max(1)),
             matrix,
             correction,
-            factor: F::narrow(-theta),
+            factor: F::from_f64(-theta),
         }
     }
 }

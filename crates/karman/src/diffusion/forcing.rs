@@ -6,8 +6,7 @@ use super::conditions::{Evaluation, Evaluator, Prescribed};
 use super::{DiffusionError, check_finite, narrow};
 use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::real::Real;
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 use std::sync::Arc;
 
 /// A prescribed quantity and what it acts on.
@@ -229,7 +228,7 @@ pub(crate) fn with_part(
     let value = values[i];
     let mut fault = f64::literal(1.0);
     // Of what is not a number every comparison is false.
-    if f64::absolute(value) <= f64::literal(f64::MAX) {
+    if value.abs() <= f64::literal(f64::MAX) {
         fault = f64::literal(0.0);
     }
     (v + weight * (factors[i] * value), fault)
@@ -244,7 +243,7 @@ pub(crate) fn with_faults(found: f64, faults: f64) -> f64 {
 /// y ← x, rounded. Traffic 8 + s.
 #[kernel(round, out(y), unroll(4))]
 pub(crate) fn rounded<F: Real>(i: usize, x: &View<f64>) -> F {
-    F::narrow(x[i])
+    F::from_f64(x[i])
 }
 
 #[cfg(test)]

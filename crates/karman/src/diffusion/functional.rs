@@ -5,8 +5,7 @@
 
 use crate::backend::{Backend, Buffer, View};
 use crate::real::Real;
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 /// One functional Σ w_i T_i + Σ u_j v_j + Σ l_h (M dT/dt − s)_h, the last over held nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,7 +73,7 @@ impl<F: Real> Weights<F> {
         let (mut items, mut weights) = (vec![], vec![]);
         for list in lists {
             items.extend(list.iter().map(|e| e.0));
-            weights.extend(list.iter().map(|e| F::narrow(e.1)));
+            weights.extend(list.iter().map(|e| F::from_f64(e.1)));
             offsets.push(items.len() as u32);
         }
         Weights {

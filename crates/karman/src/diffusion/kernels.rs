@@ -7,8 +7,7 @@ use crate::backend::View;
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::operators::neighbours::is_cell;
 use crate::real::{Real, Vec3};
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 /// b_i ← b_i + Σ C_ij v_j for the unknowns next to prescribed values.
 ///
@@ -94,12 +93,9 @@ pub fn with_correction<F: Real>(
         if f < n_interior {
             let w = left_weight[f];
             let other = Vec3::<F>::at(gradient, right[f] as usize, n_cells);
-            g = Vec3::<F>::plus(
-                Vec3::<F>::scaled(g, w),
-                Vec3::<F>::scaled(other, F::literal(1.0) - w),
-            );
+            g = g * w + other * (F::literal(1.0) - w);
         }
-        sum += with_sign::<F>(item, Vec3::<F>::dot(g, Vec3::<F>::at(tangential, f, n_faces)));
+        sum += with_sign::<F>(item, g.dot(Vec3::<F>::at(tangential, f, n_faces)));
     }
     y + factor * sum
 }

@@ -85,7 +85,7 @@ pub(crate) fn check_finite(
 
 /// Values in a backend's precision: in double precision on the host they are taken over, not copied.
 pub(crate) fn narrow<F: Real>(backend: &Backend, values: Vec<f64>) -> Buffer<F> {
-    backend.upload(values.into_iter().map(F::narrow).collect())
+    backend.upload(values.into_iter().map(F::from_f64).collect())
 }
 
 pub(crate) fn check_coefficients(patch: &str, coefficients: &[f64]) -> Result<(), DiffusionError> {

@@ -25,8 +25,7 @@ use crate::backend::functions::{
 };
 use crate::backend::{Backend, Buffer, Local, View};
 use crate::real::Real;
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 macro_rules! codes {
     ($($name:ident = $opcode:ident),* $(,)?) => {
@@ -81,7 +80,7 @@ impl<F: Real> DeviceExpression<F> {
     /// Uploads the program; its constants are rounded to `F`.
     pub fn new(backend: &Backend, expression: &Expression) -> Self {
         let components = expression.variables().point.len();
-        let constants = expression.constants().iter().map(|value| F::narrow(*value)).collect();
+        let constants = expression.constants().iter().map(|value| F::from_f64(*value)).collect();
         Self {
             code: backend.upload(expression.words()),
             constants: backend.upload(constants),
@@ -142,7 +141,7 @@ pub(crate) fn value_at<F: Real>(
             } else if opcode == COORDINATE {
                 top = points[operand as usize * stride + i];
             } else {
-                top = F::narrow(time[0]);
+                top = F::from_f64(time[0]);
             }
         } else if opcode == SELECT {
             below -= 2;
@@ -162,7 +161,7 @@ pub(crate) fn value_at<F: Real>(
     top
 }
 
-#[cube]
+#[device]
 fn simple_unary<F: Real>(opcode: u32, operand: u32, a: F) -> F {
     if opcode == INTEGER_POWER {
         integer_power::<F>(a, operand as i32)
@@ -173,7 +172,7 @@ fn simple_unary<F: Real>(opcode: u32, operand: u32, a: F) -> F {
     }
 }
 
-#[cube]
+#[device]
 fn function<F: Real>(opcode: u32, a: F) -> F {
     if opcode <= TANGENT {
         let (sine, cosine) = sine_and_cosine::<F>(a);
@@ -189,9 +188,9 @@ fn function<F: Real>(opcode: u32, a: F) -> F {
     } else if opcode == LOGARITHM {
         logarithm::<F>(a)
     } else if opcode == SQUARE_ROOT {
-        F::root(a)
+        a.sqrt()
     } else if opcode == ABSOLUTE_VALUE {
-        F::absolute(a)
+        a.abs()
     } else if opcode == FLOOR {
         floor::<F>(a)
     } else {
@@ -201,7 +200,7 @@ fn function<F: Real>(opcode: u32, a: F) -> F {
 
 /// Comparisons are written so that what is not a number is unequal to everything on a device too,
 /// where `≠` may be false for it.
-#[cube]
+#[device]
 fn binary<F: Real>(opcode: u32, a: F, b: F) -> F {
     let zero = F::literal(0.0);
     if opcode == ADD {
@@ -236,17 +235,17 @@ fn binary<F: Real>(opcode: u32, a: F, b: F) -> F {
 }
 
 /// The smaller or the larger; the other one where one is not a number.
-#[cube]
+#[device]
 fn extreme<F: Real>(opcode: u32, a: F, b: F) -> F {
     let mut better = a > b;
     if opcode == MINIMUM {
         better = a < b;
     }
-    let number = F::absolute(b) >= F::literal(0.0);
+    let number = b.abs() >= F::literal(0.0);
     if better || !number { a } else { b }
 }
 
-#[cube]
+#[device]
 fn truth<F: Real>(holds: bool) -> F {
     if holds { F::literal(1.0) } else { F::literal(0.0) }
 }

@@ -16,8 +16,7 @@ use crate::diffusion::{Forcing, Functional, Part, narrow};
 use crate::mesh::Mesh;
 use crate::real::Real;
 use crate::time::bdf::Bdf;
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 /// What held nodes store and release, on a backend. Cell-centred, there are none.
 pub(super) struct HeldNodes<F: Real> {
@@ -61,7 +60,7 @@ impl<F: Real> HeldNodes<F> {
         increment: &Buffer<F>,
         (temperature, before): (&Buffer<F>, &Buffer<F>),
     ) {
-        let (shift, memory) = (F::narrow(bdf.shift), F::narrow(bdf.memory));
+        let (shift, memory) = (F::from_f64(bdf.shift), F::from_f64(bdf.memory));
         let Self { nodes, rate, .. } = self;
         let n = nodes.len();
         held_rate(backend, n, nodes, shift, memory, increment, temperature, before, rate);

@@ -5,8 +5,7 @@
 
 use crate::backend::View;
 use crate::real::Real;
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 /// r_i ← r_i + factor m_i (T_i − T_before,i): the memory of BDF2.
 ///
@@ -30,7 +29,7 @@ pub fn with_memory<F: Real>(
 #[kernel(advance, update(temperature), out(before), reduce(max))]
 pub fn advanced<F: Real>(i: usize, increment: &View<F>, temperature: F) -> (F, F, F) {
     let d = increment[i];
-    (temperature + d, temperature, F::absolute(d))
+    (temperature + d, temperature, d.abs())
 }
 
 /// The largest change.

@@ -139,7 +139,7 @@ impl<F: Real> March<F> {
         }
         heat.residual(&mut self.rhs);
         if bdf.memory != 0.0 {
-            let memory = F::narrow(bdf.memory);
+            let memory = F::from_f64(bdf.memory);
             add_memory(
                 &backend,
                 n,
@@ -151,7 +151,7 @@ impl<F: Real> March<F> {
             );
         }
         if scale != 1.0 {
-            blas::scale(&backend, n, F::narrow(scale), &mut self.rhs);
+            blas::scale(&backend, n, F::from_f64(scale), &mut self.rhs);
         }
         let current = self.solver.as_ref().is_some_and(|s| s.shift == shift && s.theta == theta);
         if !current {

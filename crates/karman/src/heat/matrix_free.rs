@@ -14,7 +14,7 @@ pub struct MatrixFree<F: Real>(Laplacian<F>);
 impl<F: Real> MatrixFree<F> {
     /// From the conductances of [`crate::diffusion::cell_centred::CellScheme::conductances`].
     pub fn new(backend: &Backend, cells: Arc<FaceCells>, conductances: &[f64]) -> Self {
-        let conductance = conductances.iter().map(|a| F::narrow(*a)).collect();
+        let conductance = conductances.iter().map(|a| F::from_f64(*a)).collect();
         MatrixFree(Laplacian::new(backend, cells, backend.upload(conductance)))
     }
 }

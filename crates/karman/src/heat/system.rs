@@ -347,7 +347,7 @@ impl<F: Real> Heat<F> {
             let mut ones = self.backend.zeros(n);
             blas::fill(&self.backend, n, F::literal(1.0), &mut ones);
             let one = F::literal(1.0);
-            blas::axpby(&self.backend, n, F::narrow(shift), &ones, one, &mut self.temperature);
+            blas::axpby(&self.backend, n, F::from_f64(shift), &ones, one, &mut self.temperature);
         }
         Ok(outcome)
     }
@@ -363,7 +363,7 @@ impl<F: Real> Heat<F> {
                 let inertia =
                     if column == row { shift * Into::<f64>::into(mass[row]) } else { 0.0 };
                 let value: f64 = value.into();
-                (columns[k], values[k]) = (column as u32, F::narrow(theta * value + inertia));
+                (columns[k], values[k]) = (column as u32, F::from_f64(theta * value + inertia));
             }
         })?;
         Ok(Matrix::new(&self.backend, b)?)

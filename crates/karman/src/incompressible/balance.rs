@@ -11,15 +11,14 @@ use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer, Components, Partials, View, blas};
 use crate::mesh::Mesh;
 use crate::real::{Real, Vec3};
-use cubecl::prelude::*;
-use karman_macros::{Components, kernel};
+use karman_backend::prelude::*;
 
 /// Largest part of Σ|F| that is taken for an error of quadrature.
 const TOLERATED: f64 = 0.02;
 
 /// The flow through a boundary.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq, Components)]
-#[expand(derive(Clone, Copy))]
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq, Components)]
 pub(super) struct Flow<F: Real> {
     /// Σ F, outward.
     pub net: F,
@@ -119,7 +118,7 @@ impl Balance {
 /// F and |F| of a boundary face. Traffic 4 + s.
 #[kernel(boundary_flow, indexed, reduce(sum, sum))]
 pub(super) fn flow_of_face<F: Real>(_i: usize, f: usize, flux: &View<F>) -> (F, F) {
-    (flux[f], F::absolute(flux[f]))
+    (flux[f], flux[f].abs())
 }
 
 /// Their sums.
@@ -140,7 +139,7 @@ pub(super) fn released_flux<F: Real>(
     flux: F,
 ) -> F {
     let s = Vec3::<F>::at(area, f, n_faces);
-    flux - F::root(Vec3::<F>::dot(s, s)) * F::narrow(flow[0] / total)
+    flux - s.dot(s).sqrt() * F::from_f64(flow[0] / total)
 }
 
 /// F ← F − |F| Σ F / Σ|F|. Traffic 4 + 2s.
@@ -150,5 +149,5 @@ pub(super) fn balanced_flux<F: Real>(_i: usize, _f: usize, flow: &View<f64>, flu
     if flow[1] > f64::literal(0.0) {
         share = flow[0] / flow[1];
     }
-    flux - F::absolute(flux) * F::narrow(share)
+    flux - flux.abs() * F::from_f64(share)
 }

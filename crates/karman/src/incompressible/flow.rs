@@ -442,7 +442,7 @@ impl<F: Real> Flow<F> {
                 du,
                 dv,
                 dw,
-                F::narrow(ahead),
+                F::from_f64(ahead),
                 k,
                 self.faces.cells.n_faces(),
                 u.len(),

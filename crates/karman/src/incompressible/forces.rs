@@ -20,12 +20,11 @@ use super::staggered::{FaceLegs, Staggered};
 use crate::backend::{Backend, Buffer, Components, Partials, View};
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::{Real, Vec3};
-use cubecl::prelude::*;
-use karman_macros::{Components, kernel};
+use karman_backend::prelude::*;
 
 /// The force on a patch by its parts, per unit of density, and the volume that leaves through it.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, Default, PartialEq, Components)]
-#[expand(derive(Clone, Copy))]
+#[device]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Components)]
 pub struct Load<F: Real> {
     /// Σ p S_x.
     pub pressure_x: F,
@@ -106,7 +105,7 @@ impl<F: Real> Flow<F> {
             &self.flux,
             pressure_at_boundary,
             &self.faces.area,
-            F::narrow(self.viscosity),
+            F::from_f64(self.viscosity),
             cells.n_interior(),
             cells.n_faces(),
             items.len(),
@@ -154,7 +153,7 @@ impl<F: Real> Flow<F> {
 }
 
 /// What a component carries through a boundary face into its cell, ν ∂u/∂n |S|.
-#[cube]
+#[device]
 #[inline(always)]
 fn drag<F: Real>(
     a: F,
@@ -168,7 +167,7 @@ fn drag<F: Real>(
 ) -> F {
     let mut carried = a * (at_face - own);
     if comptime!(!plain) {
-        carried += Vec3::<F>::dot(t, Vec3::<F>::at(gradient, c, n_cells));
+        carried += t.dot(Vec3::<F>::at(gradient, c, n_cells));
     }
     carried
 }

@@ -9,8 +9,7 @@
 use crate::backend::View;
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::{Real, Vec3};
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 /// How the velocity that crosses a face carries itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,7 +34,7 @@ impl Convection {
 }
 
 /// A component at a point of entity `i`, or 0 where a plane mesh has none.
-#[cube]
+#[device]
 #[inline(always)]
 fn vector_at<F: Real>(
     x: &View<F>,
@@ -53,7 +52,7 @@ fn vector_at<F: Real>(
 
 /// φ at a face between two cells, linear along the line of their centroids; `slope` adds what carries it
 /// from there to the centroid of the face.
-#[cube]
+#[device]
 #[inline(always)]
 fn between<F: Real>(
     phi: &View<F>,
@@ -68,8 +67,8 @@ fn between<F: Real>(
     let v = F::literal(1.0) - w;
     let mut value = w * phi[l] + v * phi[r];
     if comptime!(!straight) {
-        let at_left = Vec3::<F>::dot(Vec3::<F>::at(gradient, l, n_cells), offset);
-        let at_right = Vec3::<F>::dot(Vec3::<F>::at(gradient, r, n_cells), offset);
+        let at_left = Vec3::<F>::at(gradient, l, n_cells).dot(offset);
+        let at_right = Vec3::<F>::at(gradient, r, n_cells).dot(offset);
         value += w * at_left + v * at_right;
     }
     value
@@ -77,7 +76,7 @@ fn between<F: Real>(
 
 /// What Hermite's cubic, which has the values and the gradients of both cells, has at a face more than the
 /// line through the values.
-#[cube]
+#[device]
 #[inline(always)]
 fn beyond_linear<F: Real>(
     phi: &View<F>,
@@ -89,8 +88,8 @@ fn beyond_linear<F: Real>(
     n_cells: usize,
 ) -> F {
     let v = F::literal(1.0) - w;
-    let at_left = Vec3::<F>::dot(Vec3::<F>::at(gradient, l, n_cells), span);
-    let at_right = Vec3::<F>::dot(Vec3::<F>::at(gradient, r, n_cells), span);
+    let at_left = Vec3::<F>::at(gradient, l, n_cells).dot(span);
+    let at_right = Vec3::<F>::at(gradient, r, n_cells).dot(span);
     w * v * ((w - v) * (phi[l] - phi[r]) + w * at_left - v * at_right)
 }
 
@@ -120,7 +119,7 @@ pub fn value_at_boundary<F: Real>(
         value = phi[c];
         if comptime!(!straight) {
             let o = Vec3::<F>::at(offset, n_interior + b, n_faces);
-            value += Vec3::<F>::dot(Vec3::<F>::at(gradient, c, n_cells), o);
+            value += Vec3::<F>::at(gradient, c, n_cells).dot(o);
         }
     }
     value
@@ -175,9 +174,9 @@ pub fn pressure_gradient_of_cell<F: Real>(
             value = at_boundary[f - n_interior];
         }
         let outward = with_sign::<F>(item, value);
-        g = Vec3::<F>::plus(g, Vec3::<F>::scaled(Vec3::<F>::at(area, f, n_faces), outward));
+        g = g + Vec3::<F>::at(area, f, n_faces) * outward;
     }
-    Vec3::<F>::scaled(g, F::literal(1.0) / volume[c])
+    g * (F::literal(1.0) / volume[c])
 }
 
 /// g ← s g + (1 − s) g_lsq of listed components of gradients: a Gauss gradient blended with that of least
@@ -239,9 +238,9 @@ pub fn carried_through_face<F: Real>(
             if comptime!(convection == Convection::LinearUpwind) {
                 // x_f − x_l = x_f − x_i + (1 − w) d, x_f − x_r = x_f − x_i − w d.
                 let along = if from_left { F::literal(1.0) - w } else { -w };
-                let d = Vec3::<F>::scaled(Vec3::<F>::at(span, f, n_faces), along);
-                let way = Vec3::<F>::plus(d, Vec3::<F>::at(offset, f, n_faces));
-                value += Vec3::<F>::dot(Vec3::<F>::at(gradient, upwind, n_cells), way);
+                let d = Vec3::<F>::at(span, f, n_faces) * along;
+                let way = d + Vec3::<F>::at(offset, f, n_faces);
+                value += Vec3::<F>::at(gradient, upwind, n_cells).dot(way);
             }
         }
     } else {
@@ -338,7 +337,7 @@ pub fn interpolated_through_face<F: Real>(
         let b = f - n_interior;
         value = vector_at::<F>(at_boundary_x, at_boundary_y, at_boundary_z, b, dimension);
     }
-    Vec3::<F>::dot(value, Vec3::<F>::at(area, f, n_faces))
+    value.dot(Vec3::<F>::at(area, f, n_faces))
 }
 
 /// r ← r − p at faces where the pressure is held. Traffic 8 + 3s.
@@ -387,17 +386,14 @@ pub fn corrected_flux<F: Real>(
         if comptime!(!plain) {
             let w = weight[f];
             let other = Vec3::<F>::at(gradient, r, n_cells);
-            g = Vec3::<F>::plus(
-                Vec3::<F>::scaled(g, w),
-                Vec3::<F>::scaled(other, F::literal(1.0) - w),
-            );
+            g = g * w + other * (F::literal(1.0) - w);
         }
     } else {
         difference = psi_at_boundary[f - n_interior] - psi[l];
     }
     let mut corrected = flux + conductance[f] * difference;
     if comptime!(!plain) {
-        corrected += Vec3::<F>::dot(g, Vec3::<F>::at(tangential, f, n_faces));
+        corrected += g.dot(Vec3::<F>::at(tangential, f, n_faces));
     }
     corrected
 }
@@ -423,11 +419,11 @@ pub fn advanced_velocity<F: Real>(
     }
     let mut fault = f64::literal(1.0);
     // Of what is not a number every comparison is false.
-    if F::absolute(new) <= F::literal(1e30) {
+    if new.abs() <= F::literal(1e30) {
         fault = f64::literal(0.0);
     }
     let energy = F::literal(0.5) * volume[c] * new * new;
-    (new, u, F::absolute(new - u), energy, fault)
+    (new, u, (new - u).abs(), energy, fault)
 }
 
 /// T ← T + δ; the old value becomes the one before. Reduced: the largest |δ|, 0 and the number of values
@@ -439,10 +435,10 @@ pub fn advanced_scalar<F: Real>(c: usize, increment: &View<F>, t: F) -> (F, F, F
     let new = t + increment[c];
     let mut fault = f64::literal(1.0);
     // Of what is not a number every comparison is false.
-    if F::absolute(new) <= F::literal(1e30) {
+    if new.abs() <= F::literal(1e30) {
         fault = f64::literal(0.0);
     }
-    (new, t, F::absolute(increment[c]), F::literal(0.0), fault)
+    (new, t, increment[c].abs(), F::literal(0.0), fault)
 }
 
 /// r ← r + V b (θ T + (1 − θ) T_before − T₀): Boussinesq's buoyancy along one axis, b = −β g.
@@ -499,11 +495,11 @@ pub fn exchange_rate_of_cell<F: Real>(
     for k in offsets[c] as usize..offsets[c + 1] as usize {
         let item = faces[k];
         let outward = with_sign::<F>(item, flux[without_sign(item)]);
-        through += F::absolute(outward);
+        through += outward.abs();
         divergence += outward;
     }
     let own = F::literal(0.5) * through / volume[c];
-    (own + viscous[c], own, F::absolute(divergence) / volume[c])
+    (own + viscous[c], own, divergence.abs() / volume[c])
 }
 
 /// Component `component` of the tangential part u − (u·n) n of the velocity at a slip face: the cell's,
@@ -538,18 +534,18 @@ pub fn velocity_along_wall<F: Real>(
     let c = left[f] as usize;
     let now = vector_at::<F>(u, v, w, c, dimension);
     let then = vector_at::<F>(before_x, before_y, before_z, c, dimension);
-    let mut guess = Vec3::<F>::plus(now, Vec3::<F>::scaled(Vec3::<F>::minus(now, then), ahead));
+    let mut guess = now + (now - then) * ahead;
     let s = Vec3::<F>::at(area, f, n_faces);
     if comptime!(!straight) {
         let o = Vec3::<F>::at(offset, f, n_faces);
-        guess.x += Vec3::<F>::dot(Vec3::<F>::at(du, c, n_cells), o);
-        guess.y += Vec3::<F>::dot(Vec3::<F>::at(dv, c, n_cells), o);
+        guess.x += Vec3::<F>::at(du, c, n_cells).dot(o);
+        guess.y += Vec3::<F>::at(dv, c, n_cells).dot(o);
         if comptime!(dimension == 3) {
-            guess.z += Vec3::<F>::dot(Vec3::<F>::at(dw, c, n_cells), o);
+            guess.z += Vec3::<F>::at(dw, c, n_cells).dot(o);
         }
     }
-    let along = Vec3::<F>::dot(guess, s) / Vec3::<F>::dot(s, s);
-    let tangent = Vec3::<F>::minus(guess, Vec3::<F>::scaled(s, along));
+    let along = guess.dot(s) / s.dot(s);
+    let tangent = guess - s * along;
     let mut value = tangent.x;
     if component == 1 {
         value = tangent.y;

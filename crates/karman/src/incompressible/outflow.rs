@@ -9,8 +9,7 @@ use super::transport::{Transport, faces_where};
 use crate::backend::{Backend, Buffer, Partials, View};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::{Real, Vec3};
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 /// Faces of convective outlets and the velocity at them.
 pub(super) struct Outflow<F: Real> {
@@ -86,8 +85,8 @@ impl<F: Real> Outflow<F> {
                 &component.now,
                 &component.before,
                 &self.speed,
-                F::narrow(step),
-                F::narrow(ahead),
+                F::from_f64(step),
+                F::from_f64(ahead),
                 faces.cells.n_faces(),
                 value,
             );
@@ -120,8 +119,8 @@ impl<F: Real> Outflow<F> {
                 &component.now,
                 start,
                 &self.speed,
-                F::narrow(share),
-                F::narrow(step),
+                F::from_f64(share),
+                F::from_f64(step),
                 faces.cells.n_faces(),
                 value,
             );
@@ -161,11 +160,11 @@ pub(super) fn flux_of_face<F: Real>(_i: usize, f: usize, flux: &View<F>) -> F {
 /// U = Σ F / Σ |S|, not less than 0.
 #[kernel(mean_speed, combine(sum), out(speed))]
 pub(super) fn speed_through(sum: f64, area: f64) -> f64 {
-    f64::larger(sum / area, f64::literal(0.0))
+    (sum / area).max(f64::literal(0.0))
 }
 
 /// β = U Δt / δ, δ the distance of the cell's centroid from the face.
-#[cube]
+#[device]
 #[inline(always)]
 fn travelled<F: Real>(
     f: usize,
@@ -176,9 +175,8 @@ fn travelled<F: Real>(
     n_faces: usize,
 ) -> F {
     let s = Vec3::<F>::at(area, f, n_faces);
-    let distance =
-        Vec3::<F>::dot(Vec3::<F>::at(span, f, n_faces), s) / F::root(Vec3::<F>::dot(s, s));
-    F::narrow(speed[0]) * step / distance
+    let distance = Vec3::<F>::at(span, f, n_faces).dot(s) / s.dot(s).sqrt();
+    F::from_f64(speed[0]) * step / distance
 }
 
 /// u_b ← (u_b + β u_c) / (1 + β): implicit, so that no step is too long. u_c is extrapolated to the end of the

@@ -182,7 +182,7 @@ impl<F: Real> Pressure<F> {
         flux: &mut Buffer<F>,
     ) -> Result<SolveOutcome, IncompressibleError> {
         let backend = self.backend.clone();
-        let (n, inverse) = (self.value.len(), F::narrow(-1.0 / shift));
+        let (n, inverse) = (self.value.len(), F::from_f64(-1.0 / shift));
         let zero = F::literal(0.0);
         blas::fill(&backend, self.psi_prescribed.len(), zero, &mut self.psi_prescribed);
         blas::axpby(&backend, n, inverse, &self.value, zero, &mut self.psi);
@@ -246,9 +246,9 @@ impl<F: Real> Pressure<F> {
         blas::axpby(
             &backend,
             values,
-            F::narrow(-inverse),
+            F::from_f64(-inverse),
             self.prescribed.value(),
-            F::narrow(inverse),
+            F::from_f64(inverse),
             &mut self.psi_prescribed,
         );
         self.correct(faces, volume, flux)
@@ -356,7 +356,7 @@ impl<F: Real> Pressure<F> {
     /// p at the end of a step, p + ahead (p − p before).
     pub(super) fn show(&mut self, ahead: f64) {
         let Some(Halfway { before, shown }) = &mut self.halfway else { return };
-        let (zero, ahead) = (F::literal(0.0), F::narrow(ahead));
+        let (zero, ahead) = (F::literal(0.0), F::from_f64(ahead));
         let now = [&self.value, &self.at_boundary];
         for ((now, before), shown) in now.into_iter().zip(before).zip(shown) {
             let (n, more) = (now.len(), F::literal(1.0) + ahead);
@@ -372,9 +372,9 @@ impl<F: Real> Pressure<F> {
             &self.psi,
             &self.divergence,
             volume,
-            F::narrow(shift),
-            F::narrow(viscosity),
-            F::narrow(keep),
+            F::from_f64(shift),
+            F::from_f64(viscosity),
+            F::from_f64(keep),
             &mut self.value,
         );
     }

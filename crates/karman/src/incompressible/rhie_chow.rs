@@ -15,8 +15,7 @@ use super::kernels::interpolated_flux;
 use super::scheme::Formula;
 use crate::backend::{Backend, Buffer, View};
 use crate::real::{Real, Vec3};
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 impl<F: Real> Flow<F> {
     /// flux ← u_f·S of `now`.
@@ -84,8 +83,8 @@ impl<F: Real> Flow<F> {
             &self.faces.weight,
             self.faces.momentum_span(),
             &self.rate,
-            F::narrow(shift),
-            F::narrow(memory),
+            F::from_f64(shift),
+            F::from_f64(memory),
             cells.n_interior(),
             n_faces,
             self.volume.len(),
@@ -136,8 +135,8 @@ fn interpolate<F: Real>(
 }
 
 /// How E of a face changes, dE/dt = R + (K − E)/τ.
-#[derive(CubeType, Clone, Copy)]
-#[expand(derive(Clone, Copy))]
+#[device]
+#[derive(Clone, Copy)]
 pub(super) struct Departure<F: Real> {
     /// R.
     pub drive: F,
@@ -148,7 +147,7 @@ pub(super) struct Departure<F: Real> {
 }
 
 /// R and 1/τ as [`momentum_interpolation`] has them; R is 0 where no pressure drives.
-#[cube]
+#[device]
 #[inline(always)]
 pub(super) fn departure<F: Real>(
     f: usize,
@@ -174,13 +173,13 @@ pub(super) fn departure<F: Real>(
     let mut d = Vec3::<F>::zero();
     if comptime!(driven) {
         d = Vec3::<F>::at(span, f, n_faces);
-        difference = Vec3::<F>::dot(Vec3::<F>::at(slope, l, n_cells), d);
+        difference = Vec3::<F>::at(slope, l, n_cells).dot(d);
     }
     if f < n_interior {
         let r = right[f] as usize;
         if comptime!(driven) {
             let w = weight[f];
-            let along_right = Vec3::<F>::dot(Vec3::<F>::at(slope, r, n_cells), d);
+            let along_right = Vec3::<F>::at(slope, r, n_cells).dot(d);
             difference = w * difference + (F::literal(1.0) - w) * along_right;
             difference -= pressure[r] - pressure[l];
         }
@@ -260,7 +259,7 @@ pub(super) fn interpolated_by_momentum<F: Real>(
 
 /// K_f = (w ∇u_l + (1 − w) ∇u_r)·(x_f − x_i)·S, the skewness correction of the flux of an interpolated velocity; at
 /// a boundary face that prescribes no velocity ∇u_l·(x_f − x_i)·S.
-#[cube]
+#[device]
 #[inline(always)]
 fn skewness_of_flux<F: Real>(
     f: usize,
@@ -289,13 +288,13 @@ fn skewness_of_flux<F: Real>(
     } else if held[f - n_interior] > 0 {
         share = F::literal(0.0);
     }
-    let mut at_left = Vec3::<F>::dot(Vec3::<F>::at(du, l, n_cells), o) * s.x;
-    let mut at_right = Vec3::<F>::dot(Vec3::<F>::at(du, other, n_cells), o) * s.x;
-    at_left += Vec3::<F>::dot(Vec3::<F>::at(dv, l, n_cells), o) * s.y;
-    at_right += Vec3::<F>::dot(Vec3::<F>::at(dv, other, n_cells), o) * s.y;
+    let mut at_left = Vec3::<F>::at(du, l, n_cells).dot(o) * s.x;
+    let mut at_right = Vec3::<F>::at(du, other, n_cells).dot(o) * s.x;
+    at_left += Vec3::<F>::at(dv, l, n_cells).dot(o) * s.y;
+    at_right += Vec3::<F>::at(dv, other, n_cells).dot(o) * s.y;
     if comptime!(dimension == 3) {
-        at_left += Vec3::<F>::dot(Vec3::<F>::at(dw, l, n_cells), o) * s.z;
-        at_right += Vec3::<F>::dot(Vec3::<F>::at(dw, other, n_cells), o) * s.z;
+        at_left += Vec3::<F>::at(dw, l, n_cells).dot(o) * s.z;
+        at_right += Vec3::<F>::at(dw, other, n_cells).dot(o) * s.z;
     }
     let mut correction = share * at_left;
     if f < n_interior {

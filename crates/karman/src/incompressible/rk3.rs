@@ -28,8 +28,7 @@ use super::{IncompressibleError, StepReport};
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::linear::{SolveOutcome, Status};
 use crate::real::Real;
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 /// A stage: u ← start uⁿ + (1 − start) (u + Δt f(u)) at the time t + `end` Δt.
 struct Stage {
@@ -198,8 +197,8 @@ impl<F: Real> Flow<F> {
                 &component.now,
                 &self.residual,
                 &self.volume,
-                F::narrow(stage.start),
-                F::narrow(formula.step),
+                F::from_f64(stage.start),
+                F::from_f64(formula.step),
                 &mut component.predicted,
             );
         }
@@ -226,8 +225,8 @@ impl<F: Real> Flow<F> {
             &self.faces.weight,
             self.faces.momentum_span(),
             &self.rate,
-            F::narrow(stage.start),
-            F::narrow(formula.step),
+            F::from_f64(stage.start),
+            F::from_f64(formula.step),
             cells.n_interior(),
             n_faces,
             n,
@@ -267,8 +266,8 @@ impl<F: Real> Flow<F> {
             &staggered.faces.is_free,
             &start.at_faces,
             staggered.rate(),
-            F::narrow(stage.start),
-            F::narrow(formula.step),
+            F::from_f64(stage.start),
+            F::from_f64(formula.step),
             &mut self.flux,
         );
         self.take_stage_time(start, stage, (formula.step, time))?;
@@ -292,8 +291,8 @@ impl<F: Real> Flow<F> {
             &field.now,
             &self.residual,
             volume,
-            F::narrow(stage.start),
-            F::narrow(formula.step),
+            F::from_f64(stage.start),
+            F::from_f64(formula.step),
             &mut field.predicted,
         );
     }

@@ -4,12 +4,11 @@
 
 use crate::backend::{Backend, BackendError, Buffer, Components, Partials, blas};
 use crate::real::Real;
-use cubecl::prelude::*;
-use karman_macros::{Components, kernel};
+use karman_backend::prelude::*;
 
 /// What the components of a step have in common.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq, Components)]
-#[expand(derive(Clone, Copy))]
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq, Components)]
 pub(super) struct Taken<F: Real> {
     /// The largest |change| of a component.
     pub change: F,
@@ -67,15 +66,15 @@ impl Statistics {
 #[kernel(gather_component, combine(max, sum, sum), update(taken))]
 pub(super) fn gathered(change: f64, energy: f64, faults: f64, taken: Taken<f64>) -> Taken<f64> {
     Taken::<f64> {
-        change: f64::larger(taken.change, change),
+        change: taken.change.max(change),
         energy: taken.energy + energy,
         faults: taken.faults + faults,
     }
 }
 
 /// Two numbers side by side.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq, Components)]
-#[expand(derive(Clone, Copy))]
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq, Components)]
 pub(super) struct Rates<F: Real> {
     /// The largest Σ|F| / 2V.
     pub exchange: F,

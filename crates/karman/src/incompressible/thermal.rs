@@ -164,9 +164,9 @@ impl<F: Real> Thermal<F> {
             volume,
             &self.field.now,
             &self.field.before,
-            F::narrow(theta),
-            F::narrow(self.reference),
-            F::narrow(self.buoyancy[k]),
+            F::from_f64(theta),
+            F::from_f64(self.reference),
+            F::from_f64(self.buoyancy[k]),
             residual,
         );
     }

@@ -257,7 +257,7 @@ impl<F: Real> Transport<F> {
             for (k, (column, value)) in a.row(row).enumerate() {
                 let inertia = if column == row { shift * volume[row] } else { 0.0 };
                 let value: f64 = value.into();
-                (columns[k], values[k]) = (column as u32, F::narrow(theta * value + inertia));
+                (columns[k], values[k]) = (column as u32, F::from_f64(theta * value + inertia));
             }
         })?;
         Ok(Matrix::new(&self.backend, b)?)

@@ -5,8 +5,7 @@
 use super::incidence::{seen_across, with_sign, without_sign};
 use crate::backend::View;
 use crate::real::{Real, Sym3, Vec3};
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 /// ∇p_c = (1/V_c) Σ_f σ_cf p_f S_f from face values: exact for linear fields with exact values at the
 /// centroids of planar faces. `area`: `[3][n_faces]`.
@@ -27,9 +26,9 @@ pub fn gauss_gradient_of_cell<F: Real>(
         let item = faces[k];
         let f = without_sign(item);
         let outward = with_sign::<F>(item, face_value[f]);
-        g = Vec3::<F>::plus(g, Vec3::<F>::scaled(Vec3::<F>::at(area, f, n_faces), outward));
+        g = g + Vec3::<F>::at(area, f, n_faces) * outward;
     }
-    Vec3::<F>::scaled(g, F::literal(1.0) / volume[c])
+    g * (F::literal(1.0) / volume[c])
 }
 
 /// Least squares through the neighbours across interior faces and the values at boundary faces,
@@ -72,24 +71,24 @@ pub fn least_squares_gradient_of_cell<F: Real>(
         if f < n_interior {
             let l = left[f] as usize;
             let other = if l == c { right[f] as usize } else { l };
-            d = Vec3::<F>::minus(Vec3::<F>::at(cell_centre, other, n_cells), x);
+            d = Vec3::<F>::at(cell_centre, other, n_cells) - x;
             if comptime!(joined) {
-                d = Vec3::<F>::plus(d, seen_across::<F>(item, shift, n_interior));
+                d = d + seen_across::<F>(item, shift, n_interior);
             }
             difference = p[other] - own;
         } else {
-            d = Vec3::<F>::minus(Vec3::<F>::at(face_centre, f, n_faces), x);
+            d = Vec3::<F>::at(face_centre, f, n_faces) - x;
             difference = boundary_value[f - n_interior] - own;
             weight = boundary_weight[f - n_interior];
         }
-        let w = weight / Vec3::<F>::dot(d, d);
-        a = Sym3::<F>::plus(a, Sym3::<F>::outer(d, w));
-        b = Vec3::<F>::plus(b, Vec3::<F>::scaled(d, w * difference));
+        let w = weight / d.dot(d);
+        a = a + Sym3::<F>::outer(d, w);
+        b = b + d * (w * difference);
     }
     if comptime!(dimension == 2) {
         a.zz = a.xx + a.yy;
     }
-    Sym3::<F>::solve(a, b)
+    a.solve(b)
 }
 
 /// The value at a face for [`gauss_gradient`], linear between the two cells and carried from the foot
@@ -128,29 +127,26 @@ pub fn corrected_value_of_face<F: Real>(
     let zero = F::literal(0.0);
     let x = Vec3::<F>::at(face_centre, f, n_faces);
     let l = left[f] as usize;
-    let from_left = Vec3::<F>::minus(x, Vec3::<F>::at(cell_centre, l, n_cells));
-    let at_left = p[l] + Vec3::<F>::dot(Vec3::<F>::at(gradient, l, n_cells), from_left);
+    let from_left = x - Vec3::<F>::at(cell_centre, l, n_cells);
+    let at_left = p[l] + Vec3::<F>::at(gradient, l, n_cells).dot(from_left);
     let mut value = at_left;
     if f < n_interior {
         let r = right[f] as usize;
         let normal = Vec3::<F>::at(area, f, n_faces);
-        let mut from_right = Vec3::<F>::minus(x, Vec3::<F>::at(cell_centre, r, n_cells));
+        let mut from_right = x - Vec3::<F>::at(cell_centre, r, n_cells);
         if comptime!(joined) {
-            from_right = Vec3::<F>::minus(from_right, Vec3::<F>::at(shift, f, n_interior));
+            from_right = from_right - Vec3::<F>::at(shift, f, n_interior);
         }
-        let to_left = F::larger(Vec3::<F>::dot(from_left, normal), zero);
-        let to_right = F::larger(-Vec3::<F>::dot(from_right, normal), zero);
+        let to_left = from_left.dot(normal).max(zero);
+        let to_right = (-from_right.dot(normal)).max(zero);
         let sum = to_left + to_right;
         let w = if sum > zero { to_right / sum } else { F::literal(0.5) };
         let v = F::literal(1.0) - w;
         // x_f − x_i = w (x_f − x_l) + (1 − w) (x_f − x_r)
-        let offset =
-            Vec3::<F>::plus(Vec3::<F>::scaled(from_left, w), Vec3::<F>::scaled(from_right, v));
-        let slope = Vec3::<F>::plus(
-            Vec3::<F>::scaled(Vec3::<F>::at(gradient, l, n_cells), w),
-            Vec3::<F>::scaled(Vec3::<F>::at(gradient, r, n_cells), v),
-        );
-        value = w * p[l] + v * p[r] + Vec3::<F>::dot(slope, offset);
+        let offset = from_left * w + from_right * v;
+        let slope =
+            Vec3::<F>::at(gradient, l, n_cells) * w + Vec3::<F>::at(gradient, r, n_cells) * v;
+        value = w * p[l] + v * p[r] + slope.dot(offset);
     } else {
         let known = boundary_weight[f - n_interior];
         value += known * (boundary_value[f - n_interior] - value);

@@ -12,18 +12,17 @@
 use crate::backend::View;
 use crate::mesh::SIGN_BIT;
 use crate::real::{Real, Vec3};
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 /// `value` with the sign an incidence item carries in its top bit.
-#[cube]
+#[device]
 #[inline(always)]
 pub fn with_sign<F: Real>(item: u32, value: F) -> F {
     F::signed(item, value)
 }
 
 /// The entity an incidence item names.
-#[cube]
+#[device]
 #[inline(always)]
 pub fn without_sign(item: u32) -> usize {
     (item & comptime!(!SIGN_BIT)) as usize
@@ -31,11 +30,11 @@ pub fn without_sign(item: u32) -> usize {
 
 /// From where a mesh has the cell across a joined face to where the cell of `item` sees it.
 /// `shift`: `[3][n_interior]`.
-#[cube]
+#[device]
 #[inline(always)]
 pub fn seen_across<F: Real>(item: u32, shift: &View<F>, n_interior: usize) -> Vec3<F> {
     let to_right = Vec3::<F>::at(shift, without_sign(item), n_interior);
-    Vec3::<F>::scaled(to_right, with_sign::<F>(item, F::literal(1.0)))
+    to_right * with_sign::<F>(item, F::literal(1.0))
 }
 
 /// How the items of a row are found.
@@ -64,7 +63,7 @@ impl Rows {
 }
 
 /// Σ_k ± x over the items of row `r` of rows of one length.
-#[cube]
+#[device]
 #[inline(always)]
 fn sum_of_equal_row<F: Real>(
     r: usize,
@@ -82,7 +81,7 @@ fn sum_of_equal_row<F: Real>(
 }
 
 /// Σ_k ± x over the items of row `r`.
-#[cube]
+#[device]
 #[inline(always)]
 pub fn signed_sum<F: Real>(
     r: usize,

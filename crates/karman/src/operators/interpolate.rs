@@ -11,11 +11,10 @@ use super::incidence::{Rows, with_sign, without_sign};
 use crate::backend::View;
 use crate::mesh::SIGN_BIT;
 use crate::real::{Real, Vec3};
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 /// σ_cf U_f (x_f − x_c) of one face.
-#[cube]
+#[device]
 #[inline(always)]
 fn flux_moment<F: Real>(
     item: u32,
@@ -29,14 +28,14 @@ fn flux_moment<F: Real>(
 ) -> Vec3<F> {
     let f = without_sign(item);
     let outward = with_sign::<F>(item, flux[f]);
-    let mut arm = Vec3::<F>::minus(Vec3::<F>::at(face_centre, f, n_faces), x);
+    let mut arm = Vec3::<F>::at(face_centre, f, n_faces) - x;
     if comptime!(joined) {
         // Where the normal points into it the cell is the right one.
         if item >= comptime!(SIGN_BIT) {
-            arm = Vec3::<F>::minus(arm, Vec3::<F>::at(shift, f, n_interior));
+            arm = arm - Vec3::<F>::at(shift, f, n_interior);
         }
     }
-    Vec3::<F>::scaled(arm, outward)
+    arm * outward
 }
 
 /// u_c = (1/V_c) Σ_f σ_cf U_f (x_f − x_c), U_f the flux through the face, area included.
@@ -68,17 +67,17 @@ pub fn interpolated_to_cell<F: Real>(
             let item = faces[c * length + k];
             let moment =
                 flux_moment::<F>(item, flux, face_centre, x, shift, n_interior, n_faces, joined);
-            u = Vec3::<F>::plus(u, moment);
+            u = u + moment;
         }
     } else {
         for k in offsets[c] as usize..offsets[c + 1] as usize {
             let item = faces[k];
             let moment =
                 flux_moment::<F>(item, flux, face_centre, x, shift, n_interior, n_faces, joined);
-            u = Vec3::<F>::plus(u, moment);
+            u = u + moment;
         }
     }
-    Vec3::<F>::scaled(u, F::literal(1.0) / volume[c])
+    u * (F::literal(1.0) / volume[c])
 }
 
 /// v_f = Σ_c σ_cf (x_f − x_c)·v_c over the one or two cells of a face.
@@ -100,15 +99,15 @@ pub fn integrated_to_face<F: Real>(
 ) -> F {
     let x = Vec3::<F>::at(face_centre, f, n_faces);
     let l = left[f] as usize;
-    let from_left = Vec3::<F>::minus(x, Vec3::<F>::at(cell_centre, l, n_cells));
-    let mut v = Vec3::<F>::dot(from_left, Vec3::<F>::at(u, l, n_cells));
+    let from_left = x - Vec3::<F>::at(cell_centre, l, n_cells);
+    let mut v = from_left.dot(Vec3::<F>::at(u, l, n_cells));
     if f < n_interior {
         let r = right[f] as usize;
-        let mut from_right = Vec3::<F>::minus(x, Vec3::<F>::at(cell_centre, r, n_cells));
+        let mut from_right = x - Vec3::<F>::at(cell_centre, r, n_cells);
         if comptime!(joined) {
-            from_right = Vec3::<F>::minus(from_right, Vec3::<F>::at(shift, f, n_interior));
+            from_right = from_right - Vec3::<F>::at(shift, f, n_interior);
         }
-        v -= Vec3::<F>::dot(from_right, Vec3::<F>::at(u, r, n_cells));
+        v -= from_right.dot(Vec3::<F>::at(u, r, n_cells));
     }
     v
 }

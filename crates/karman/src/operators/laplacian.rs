@@ -11,12 +11,11 @@ use super::neighbours::is_cell;
 use super::topology::FaceCells;
 use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::real::Real;
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 use std::sync::Arc;
 
 /// Σ_f a_f (x_c − x_other), with x_other = 0 beyond the boundary.
-#[cube]
+#[device]
 #[inline(always)]
 fn two_point_sum<F: Real>(
     c: usize,
@@ -63,7 +62,7 @@ pub fn laplacian_of_cell_dot<F: Real>(
     x: &View<F>,
 ) -> (F, f64) {
     let y = two_point_sum::<F>(c, offsets, faces, neighbours, conductance, x);
-    (y, F::widen(x[c]) * F::widen(y))
+    (y, x[c].to_f64() * y.to_f64())
 }
 
 /// A in one gather.

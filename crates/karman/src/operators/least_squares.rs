@@ -10,8 +10,7 @@ use super::neighbours::is_cell;
 use super::topology::{FaceCells, MeshGeometry};
 use crate::backend::{Backend, Buffer, Segment, View};
 use crate::real::{Real, Sym3, Vec3};
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 use std::sync::Arc;
 
 /// ∇p_c = Σ_k W_k (p_k − p_c), W_k = (Σ w d dᵀ)⁻¹ w_k d_k with w = 1/|d|², as
@@ -73,7 +72,7 @@ impl<F: Real> LeastSquares<F> {
 }
 
 /// From the centre of cell `c` at `x` to its neighbour.
-#[cube]
+#[device]
 fn leg<F: Real>(
     x: Vec3<F>,
     item: u32,
@@ -90,12 +89,12 @@ fn leg<F: Real>(
     if is_cell(neighbour) {
         end = Vec3::<F>::at(cell_centre, neighbour as usize, n_cells);
         if comptime!(joined) {
-            end = Vec3::<F>::plus(end, seen_across::<F>(item, shift, n_interior));
+            end = end + seen_across::<F>(item, shift, n_interior);
         }
     } else {
         end = Vec3::<F>::at(face_centre, n_interior + without_sign(neighbour), n_faces);
     }
-    Vec3::<F>::minus(end, x)
+    end - x
 }
 
 /// The weights of a cell's items.
@@ -138,7 +137,7 @@ pub fn least_squares_weights_of_cell<F: Real>(
             joined,
         );
         let w = weight_of::<F>(j, d, boundary_weight);
-        a = Sym3::<F>::plus(a, Sym3::<F>::outer(d, w));
+        a = a + Sym3::<F>::outer(d, w);
         weights[k] = d.x * w;
         weights[n_items + k] = d.y * w;
         weights[2 * n_items + k] = d.z * w;
@@ -149,7 +148,7 @@ pub fn least_squares_weights_of_cell<F: Real>(
     for k in first..end {
         let weighted =
             Vec3::<F> { x: weights[k], y: weights[n_items + k], z: weights[2 * n_items + k] };
-        let solved = Sym3::<F>::solve(a, weighted);
+        let solved = a.solve(weighted);
         weights[k] = solved.x;
         weights[n_items + k] = solved.y;
         weights[2 * n_items + k] = solved.z;
@@ -157,13 +156,13 @@ pub fn least_squares_weights_of_cell<F: Real>(
 }
 
 /// 1/|d|², or 0 for a boundary face without a value.
-#[cube]
+#[device]
 fn weight_of<F: Real>(neighbour: u32, d: Vec3<F>, boundary_weight: &View<F>) -> F {
     let mut weight = F::literal(1.0);
     if !is_cell(neighbour) {
         weight = boundary_weight[without_sign(neighbour)];
     }
-    weight / Vec3::<F>::dot(d, d)
+    weight / d.dot(d)
 }
 
 /// Σ_k W_k (p_k − p_c).

@@ -6,8 +6,7 @@ use super::incidence::without_sign;
 use super::topology::FaceCells;
 use crate::backend::{Backend, Buffer, Segment, View};
 use crate::mesh::SIGN_BIT;
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 /// The list that [`FaceCells::neighbours`] keeps.
 pub(super) fn find_neighbours_of_all(backend: &Backend, cells: &FaceCells) -> Buffer<u32> {
@@ -19,7 +18,7 @@ pub(super) fn find_neighbours_of_all(backend: &Backend, cells: &FaceCells) -> Bu
 }
 
 /// Whether a neighbour is a cell; it is a boundary face otherwise, its number [`without_sign()`].
-#[cube]
+#[device]
 #[inline(always)]
 pub fn is_cell(neighbour: u32) -> bool {
     neighbour < comptime!(SIGN_BIT)

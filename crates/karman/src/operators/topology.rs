@@ -220,7 +220,7 @@ impl<F: Real> MeshGeometry<F> {
             (0..3).for_each(|k| shift[k * inner + face] = of_face[k]);
         }
         let upload =
-            |values: &[f64]| backend.upload(values.iter().map(|v| F::narrow(*v)).collect());
+            |values: &[f64]| backend.upload(values.iter().map(|v| F::from_f64(*v)).collect());
         MeshGeometry {
             volume: upload(&geometry.cell_volume),
             cell_centre: upload(&geometry.cell_centre),

@@ -363,7 +363,7 @@ impl<F: Real> Checkpointed for HeatRun<F> {
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointError> {
         let n = self.heat.unknowns();
         let narrow = |name: &str| -> Result<Vec<F>, CheckpointError> {
-            Ok(checkpoint.reals(name, &[n])?.iter().map(|v| F::narrow(*v)).collect())
+            Ok(checkpoint.reals(name, &[n])?.iter().map(|v| F::from_f64(*v)).collect())
         };
         let temperature = narrow(TEMPERATURE)?;
         self.heat.set_temperature(&temperature);

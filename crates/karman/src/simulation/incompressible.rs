@@ -401,10 +401,10 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         let clock = checkpoint.reals("clock", &[3])?;
         let mut failed = None;
         let read = |name: &str, len: usize| match checkpoint.reals(name, &[len]) {
-            Ok(values) => values.iter().map(|v| F::narrow(*v)).collect(),
+            Ok(values) => values.iter().map(|v| F::from_f64(*v)).collect(),
             Err(error) => {
                 failed.get_or_insert(error);
-                vec![F::narrow(0.0); len]
+                vec![F::from_f64(0.0); len]
             }
         };
         let restored = self.flow.restore(read, [clock[0], clock[1], clock[2]]);

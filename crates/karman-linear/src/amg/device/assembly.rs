@@ -9,11 +9,10 @@ use crate::amg::hierarchy::VANISHING;
 use crate::amg::smoothing::Stencil;
 use crate::matrix::row_places;
 use crate::{Layout, LinearError, Matrix, SLICE};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::scan::offsets_of;
-use karman_backend::{Backend, BackendError, Buffer, Segment, View, dense};
-use karman_macros::kernel;
+use karman_backend::{Backend, BackendError, Buffer, Segment, View};
 
 /// Rows of so many entries on average are long: a few more do not matter.
 const LONG_ROWS: usize = 12;
@@ -100,7 +99,7 @@ pub(super) fn sliced_row<T: Real, S: Real>(
         }
         if is_kept {
             new_columns[to] = column;
-            new_values[to] = S::narrow(T::widen(values[k]));
+            new_values[to] = S::from_f64(values[k].to_f64());
             padding = column;
             to += comptime!(SLICE);
         }
@@ -155,16 +154,16 @@ pub(super) fn row_sums<T: Real, S: Real>(
     let mut size = f64::literal(0.0);
     let mut k = first;
     while k < end {
-        let value = T::widen(values[k]);
+        let value = values[k].to_f64();
         sum += value;
-        size += f64::absolute(value);
+        size += value.abs();
         k += comptime!(layout.spacing());
     }
     let mut weight = f64::literal(0.0);
     if size > f64::literal(VANISHING) * scale[row] {
         weight = relaxation / size;
     }
-    (S::narrow(sum), S::narrow(weight))
+    (S::from_f64(sum), S::from_f64(weight))
 }
 
 /// The matrix as cycles multiply by it, and the weights of its smoother.
@@ -195,7 +194,7 @@ pub(super) fn dense_row<T: Real>(
     let (first, end) = row_places(row, offsets, layout);
     let mut k = first;
     while k < end {
-        dense[row * n + columns[k] as usize] += T::widen(values[k]);
+        dense[row * n + columns[k] as usize] += values[k].to_f64();
         k += comptime!(layout.spacing());
     }
 }
@@ -214,7 +213,7 @@ pub(super) fn inverse_entry<S: Real>(
     if left_out[i] == 0u32 && left_out[j] == 0u32 {
         value = dense[i * n + j];
     }
-    S::narrow(value)
+    S::from_f64(value)
 }
 
 /// A⁻¹ as [`crate::amg::coarse::dense_inverse`] has it, by columns; made there where a matrix of
@@ -225,16 +224,16 @@ pub(in crate::amg) fn dense_inverse<T: Real, S: Real>(
     scale: &Buffer<f64>,
 ) -> Result<Buffer<S>, LinearError> {
     let n = a.rows();
-    let Some(device) = backend.device().filter(|device| dense::fits(device, n)) else {
+    let Some(device) = backend.device().filter(|device| device.can_invert(n)) else {
         let a = a.to_csr()?.into_converted();
         let inverse = coarse::dense_inverse(&a, &backend.read(scale)?);
-        let by_columns = (0..n * n).map(|k| S::narrow(inverse[k % n * n + k / n]));
+        let by_columns = (0..n * n).map(|k| S::from_f64(inverse[k % n * n + k / n]));
         return Ok(backend.upload(by_columns.collect()));
     };
     let (offsets, columns, values) = a.arrays();
     let (mut matrix, mut left_out) = (backend.zeros(n * n), backend.zeros(n));
     spread(backend, n, offsets, columns, values, n, a.layout(), &mut matrix);
-    dense::invert(device, n, scale, coarse::SINGULAR, &mut matrix, &mut left_out);
+    device.invert(n, scale, coarse::SINGULAR, &mut matrix, &mut left_out);
     let mut inverse = backend.scratch(n * n);
     finish_inverse(backend, n * n, &matrix, &left_out, n, &mut inverse);
     Ok(inverse)

@@ -8,11 +8,10 @@ use crate::amg::numbers::hash;
 use crate::amg::strength::FINE;
 use crate::matrix::row_places;
 use crate::{Layout, Matrix};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::scan::offsets_of;
 use karman_backend::{BackendError, Buffer, Partials, View, blas};
-use karman_macros::kernel;
 
 /// Unknowns grouped: the group of each, and how many there are.
 pub(super) struct Numbered {
@@ -42,13 +41,13 @@ pub(super) fn threshold_of<S: Real>(
     let mut k = first;
     while k < end {
         if columns[k] as usize != row {
-            largest = f64::larger(largest, -S::widen(values[k]));
+            largest = largest.max(-values[k].to_f64());
         }
         k += comptime!(layout.spacing());
     }
     let mut threshold = f64::literal(f64::MAX);
     if largest > f64::literal(0.0) {
-        threshold = f64::larger(theta * largest, f64::literal(f64::MIN_POSITIVE));
+        threshold = (theta * largest).max(f64::literal(f64::MIN_POSITIVE));
     }
     threshold
 }
@@ -75,7 +74,7 @@ pub(super) fn proposal_of<S: Real>(
         let mut k = first;
         while k < end {
             let column = columns[k] as usize;
-            let weight = -S::widen(values[k]);
+            let weight = -values[k].to_f64();
             if column != row && weight >= threshold && weight >= heaviest {
                 if weight >= thresholds[column] && mates[column] == comptime!(NONE) {
                     let tie = own ^ hash(column as u32);
@@ -126,7 +125,7 @@ pub(super) fn joined_by<S: Real>(
         let mut k = first;
         while k < end {
             let column = columns[k] as usize;
-            let weight = -S::widen(values[k]);
+            let weight = -values[k].to_f64();
             if column != row && weight >= thresholds[row] && weight > heaviest {
                 if mates[column] != comptime!(NONE) {
                     heaviest = weight;
@@ -218,7 +217,7 @@ pub(super) fn weight_of<S: Real>(
     while k < end {
         let column = columns[k] as usize;
         if column != row && count < 255u32 {
-            if -S::widen(values[k]) >= thresholds[column] {
+            if -values[k].to_f64() >= thresholds[column] {
                 count += 1u32;
             }
         }
@@ -257,7 +256,7 @@ pub(super) fn role_chosen<S: Real>(
             if column != row && roles[column] == comptime!(UNDECIDED) {
                 let weight = weights[column];
                 let is_heavier = weight > own || (weight == own && column > row);
-                let value = -S::widen(values[k]);
+                let value = -values[k].to_f64();
                 if is_heavier && (value >= threshold || value >= thresholds[column]) {
                     role = comptime!(UNDECIDED).runtime();
                 }
@@ -287,7 +286,7 @@ pub(super) fn role_settled<S: Real>(
         let threshold = thresholds[row];
         let mut k = first;
         while k < end {
-            if chosen[columns[k] as usize] == comptime!(COARSE) && -S::widen(values[k]) >= threshold
+            if chosen[columns[k] as usize] == comptime!(COARSE) && -values[k].to_f64() >= threshold
             {
                 role = comptime!(FOUND_FINE).runtime();
             }

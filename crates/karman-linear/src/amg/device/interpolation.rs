@@ -8,11 +8,10 @@ use super::product::{product, row_of};
 use crate::amg::strength::FINE;
 use crate::matrix::{row_places, row_value};
 use crate::{CsrMatrix, Layout, Matrix};
-use cubecl::prelude::*;
+use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::scan::{offsets_of, offsets_of_each};
 use karman_backend::{Backend, BackendError, Buffer, Segment, View, blas, sort};
-use karman_macros::kernel;
 
 /// Entries of a row that interpolation is made of: strong ones, those to coarse unknowns, and those of both
 /// kinds; a coarse unknown has itself, as strong. Traffic of the matrix, 4 an entry, and 24.
@@ -38,7 +37,7 @@ pub(super) fn kinds_of_row<S: Real>(
         while k < end {
             let column = columns[k] as usize;
             let is_coarse = coarse[column] != comptime!(FINE);
-            let is_strong = column != row && -S::widen(values[k]) >= threshold;
+            let is_strong = column != row && -values[k].to_f64() >= threshold;
             if is_strong {
                 strong += 1u32;
             }
@@ -85,7 +84,7 @@ pub(super) fn kinds_split<S: Real>(
         while k < end {
             let column = columns[k] as usize;
             let target = coarse[column];
-            let value = S::widen(values[k]);
+            let value = values[k].to_f64();
             let is_strong = column != row && -value >= threshold;
             if is_strong {
                 strong_columns[to_strong] = column as u32;
@@ -113,7 +112,7 @@ pub(super) fn kinds_split<S: Real>(
 }
 
 /// The first place from `low` on, below `high`, where ascending `columns` are not below `column`.
-#[cube]
+#[device]
 fn place_of(columns: &View<u32>, from: usize, to: usize, column: u32) -> usize {
     let mut low = from;
     let mut high = to;
@@ -129,7 +128,7 @@ fn place_of(columns: &View<u32>, from: usize, to: usize, column: u32) -> usize {
 }
 
 /// Whether ascending `columns` have `column` between two places.
-#[cube]
+#[device]
 fn has(columns: &View<u32>, from: usize, to: usize, column: u32) -> bool {
     let place = place_of(columns, from, to, column);
     let mut found = false;
@@ -140,7 +139,7 @@ fn has(columns: &View<u32>, from: usize, to: usize, column: u32) -> bool {
 }
 
 /// The value of `column` in a compressed row, 0 where it has none.
-#[cube]
+#[device]
 fn value_of(columns: &View<u32>, values: &View<f64>, from: usize, to: usize, column: u32) -> f64 {
     let place = place_of(columns, from, to, column);
     let mut value = f64::literal(0.0);
@@ -181,7 +180,7 @@ pub(super) fn share_of<S: Real>(
         let row = row_of(entry, rows, strong_offsets);
         let from = candidate_offsets[row] as usize;
         let to = candidate_offsets[row + 1] as usize;
-        let to_row = f64::smaller(row_value::<S>(k, row, offsets, columns, values, layout), zero);
+        let to_row = row_value::<S>(k, row, offsets, columns, values, layout).min(zero);
         let mut sum = to_row;
         for m in coarse_offsets[k] as usize..coarse_offsets[k + 1] as usize {
             if coarse_values[m] < zero {
@@ -227,7 +226,7 @@ pub(super) fn weight_of(
             let first = coarse_offsets[k] as usize;
             let end = coarse_offsets[k + 1] as usize;
             let value = value_of(coarse_columns, coarse_values, first, end, column);
-            weight += share * f64::smaller(value, zero);
+            weight += share * value.min(zero);
         }
     }
     weight
@@ -272,7 +271,7 @@ pub(super) fn truncated<S: Real>(
         let mut k = first;
         while k < end {
             let column = columns[k] as usize;
-            let mut left = S::widen(values[k]);
+            let mut left = values[k].to_f64();
             let is_strong = column != row && -left >= threshold;
             let target = coarse[column];
             if target != comptime!(FINE) {
@@ -302,7 +301,7 @@ pub(super) fn truncated<S: Real>(
                 let mut size = -f64::literal(1.0);
                 let mut at = from;
                 for c in from..to {
-                    let other = f64::absolute(weights[c]);
+                    let other = weights[c].abs();
                     let is_left = other < least || (other == least && candidates[c] > last);
                     if is_left && other > size {
                         size = other;
@@ -321,7 +320,7 @@ pub(super) fn truncated<S: Real>(
             }
             let mut place = 0usize;
             for c in from..to {
-                let size = f64::absolute(weights[c]);
+                let size = weights[c].abs();
                 if size > least || (size == least && candidates[c] <= last) {
                     loose_columns[place * rows + row] = candidates[c];
                     loose_values[place * rows + row] = factor * weights[c];

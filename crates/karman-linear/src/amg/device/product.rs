@@ -9,12 +9,11 @@
 use crate::amg::sparsify::BRIDGE;
 use crate::matrix::{row_places, row_value};
 use crate::{Layout, Matrix};
-use cubecl::prelude::*;
-use karman_backend::merge::{Block, Rows, merge, sort_terms};
+use karman_backend::merge::{Block, Rows};
+use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::scan::{exclusive_scan, offsets_of};
 use karman_backend::{BackendError, Buffer, Device, Local, Partials, Segment, View};
-use karman_macros::kernel;
 
 /// No column.
 const NONE: u32 = u32::MAX;
@@ -36,7 +35,7 @@ pub(super) enum Search {
 }
 
 /// The first column of a row of A B, whose entries of A lie from `first` to `end`.
-#[cube]
+#[device]
 fn first_column(
     first: usize,
     end: usize,
@@ -70,7 +69,7 @@ fn first_column(
 }
 
 /// The column after `column`, and what falls on `column`, summed in the order of A's entries.
-#[cube]
+#[device]
 fn next_column<S: Real>(
     column: u32,
     first: usize,
@@ -93,7 +92,7 @@ fn next_column<S: Real>(
             let mut head = heads[k];
             if head == column {
                 let place = places[k];
-                sum += S::widen(a_values[k]) * b_values[place as usize];
+                sum += a_values[k].to_f64() * b_values[place as usize];
                 head = comptime!(NONE).runtime();
                 if place + 1u32 < b_offsets[a_columns[k] as usize + 1] {
                     head = b_columns[place as usize + 1];
@@ -109,7 +108,7 @@ fn next_column<S: Real>(
             for m in b_offsets[j] as usize..b_offsets[j + 1] as usize {
                 let other = b_columns[m];
                 if other == column {
-                    sum += S::widen(a_values[k]) * b_values[m];
+                    sum += a_values[k].to_f64() * b_values[m];
                 } else if other > column && other < next {
                     next = other;
                 }
@@ -294,11 +293,11 @@ fn product_by_blocks<S: Real>(
     let mut begins = backend.scratch(n + 1);
     exclusive_scan(backend, &terms.counts, &mut begins);
     let (mut sorted, mut counts) = (backend.scratch(terms.total), backend.scratch(n));
-    sort_terms(device, block, n, &rows, &of_b, &begins, &mut sorted, &mut counts);
+    device.sort_terms(block, n, &rows, &of_b, &begins, &mut sorted, &mut counts);
     let (offsets, entries) = offsets_of(backend, &counts)?;
     let (mut columns, mut values) = (backend.scratch(entries), backend.scratch(entries));
     let (c, v) = (&mut columns, &mut values);
-    merge(device, block, n, &rows, &of_b, factor, [&begins, &sorted], &offsets, c, v);
+    device.merge(block, n, &rows, &of_b, factor, [&begins, &sorted], &offsets, c, v);
     Ok(Matrix::compressed(backend, b.columns(), [offsets, columns], values))
 }
 
@@ -320,14 +319,14 @@ pub(super) fn least_kept(
     let mut largest = f64::literal(0.0);
     for k in offsets[row] as usize..offsets[row + 1] as usize {
         if columns[k] as usize != row {
-            largest = f64::larger(largest, -values[k]);
+            largest = largest.max(-values[k]);
         }
     }
     tolerance * largest
 }
 
 /// Whether a third unknown is coupled to both of these by `bar` or more.
-#[cube]
+#[device]
 fn is_bridged(
     row: usize,
     column: usize,
@@ -390,7 +389,7 @@ pub(super) fn weak_flag(
 }
 
 /// The row of the entry at a place of compressed rows.
-#[cube]
+#[device]
 pub(super) fn row_of(place: usize, rows: usize, offsets: &View<u32>) -> usize {
     let mut low = 0usize;
     let mut high = rows;

@@ -24,7 +24,7 @@ fn on_backend<F: Real>(backend: &Backend, expression: &Expression, points: &[f64
     let n = points.len() / 3;
     backend.install(|| {
         let program = DeviceExpression::<F>::new(backend, expression);
-        let points = backend.upload(points.iter().map(|v| F::narrow(*v)).collect());
+        let points = backend.upload(points.iter().map(|v| F::from_f64(*v)).collect());
         let time = backend.upload(vec![T]);
         let mut out = backend.zeros::<F>(n);
         program.evaluate(backend, n, &points, &time, &mut out);

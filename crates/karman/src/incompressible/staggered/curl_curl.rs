@@ -30,8 +30,7 @@ use crate::linear::{
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Adjacency, Mesh, index_of, sign_of};
 use crate::real::{Real, Vec3};
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 /// `params` for a potential in space: multigrid where it is asked for or `auto` is, else Jacobi; conjugate
 /// gradients, flexible where the cycle is not symmetric.
@@ -118,7 +117,7 @@ impl DualEdges {
             let items = mesh.cell_to_faces.of(cell);
             // Each edge of the cell is a side of two of its faces.
             let sides: usize = items.iter().map(|item| of_face(item).len()).sum();
-            let share = 3.0 * F::widen(volume) / sides as f64;
+            let share = 3.0 * volume.to_f64() / sides as f64;
             let edges = items.iter().flat_map(of_face).map(|item| index_of(*item));
             edges.for_each(|edge| weights[edge] += share / dot(along[edge], along[edge]));
         }
@@ -382,7 +381,7 @@ pub(super) fn sums_at_node<F: Real>(
 }
 
 /// ½ t·v of one end, 0 where no node is.
-#[cube]
+#[device]
 #[inline(always)]
 fn along_half<F: Real>(end: u32, half: Vec3<F>, x: &View<F>, y: &View<F>, z: &View<F>) -> F {
     let mut sum = F::literal(0.0);

@@ -20,8 +20,7 @@ use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
 use crate::linear::{Operator, Params, Preconditioner, PreconditionerKind, SolveOutcome, Solver};
 use crate::mesh::Mesh;
 use crate::real::Real;
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 use std::sync::Arc;
 
 /// What the exact fractional step has besides.
@@ -168,7 +167,7 @@ impl<F: Real> Flow<F> {
             operator.apply(&backend, increment, &mut exact.momentum);
         }
         exact.take_flux(&backend, &mut self.flux);
-        let (shift, a) = (F::narrow(1.0 / formula.bdf.shift), &self.pressure.conductance);
+        let (shift, a) = (F::from_f64(1.0 / formula.bdf.shift), &self.pressure.conductance);
         unbalanced_flux(
             &backend,
             n_faces,

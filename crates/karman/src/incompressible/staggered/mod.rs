@@ -42,9 +42,8 @@ use crate::mesh::{Geometry, Mesh, index_of, sign_of};
 use crate::operators::FaceCells;
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::{Real, Vec3};
-use cubecl::prelude::*;
 use inner_product::{InnerProduct, Vector, assembled};
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 use rayon::prelude::*;
 use rotation::{Rotation, Vorticity};
 use std::sync::Arc;
@@ -186,7 +185,7 @@ impl<F: Real> StaggeredFaces<F> {
             n,
             |_| 1,
             |row, columns, values| {
-                (columns[0], values[0]) = (row as u32, F::narrow(shift * self.diagonal[row]));
+                (columns[0], values[0]) = (row as u32, F::from_f64(shift * self.diagonal[row]));
             },
         )?;
         Ok(Matrix::new(&self.backend, matrix)?)
@@ -292,8 +291,8 @@ impl<F: Real> StaggeredOperator<F> {
             blended: faces.backend.zeros(n),
             faces,
             rotation,
-            shift: F::narrow(shift),
-            diffusive: F::narrow(diffusive),
+            shift: F::from_f64(shift),
+            diffusive: F::from_f64(diffusive),
         }
     }
 }
@@ -339,7 +338,7 @@ pub(super) fn velocity_of_cell<F: Real>(
 }
 
 /// r·(x_f − x_c) / V of one side.
-#[cube]
+#[device]
 #[inline(always)]
 fn moment_of<F: Real>(
     c: usize,

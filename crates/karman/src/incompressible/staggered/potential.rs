@@ -20,8 +20,7 @@ use crate::linear::{CsrMatrix, LinearError, Matrix, Operator};
 use crate::mesh::{EdgeTopology, Mesh, SIGN_BIT, index_of, sign_of};
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::Real;
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -391,8 +390,8 @@ impl<F: Real> PotentialOperator<F> {
         PotentialOperator {
             scratch: potentials.scratch(),
             potentials,
-            shift: F::narrow(shift),
-            diffusive: F::narrow(diffusive),
+            shift: F::from_f64(shift),
+            diffusive: F::from_f64(diffusive),
             spread: backend.zeros(n),
             circulation: backend.zeros(n),
             vorticity: backend.zeros(n),

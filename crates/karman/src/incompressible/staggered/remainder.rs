@@ -11,8 +11,7 @@ use crate::mesh::{Mesh, SIGN_BIT, index_of};
 use crate::operators::FaceCells;
 use crate::operators::incidence::{divergence, with_sign};
 use crate::real::Real;
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 
 /// Cells of one distance from the root.
 struct Level<F: Real> {

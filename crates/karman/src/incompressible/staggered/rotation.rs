@@ -22,8 +22,7 @@ use crate::mesh::{Adjacency, Geometry, Mesh, SIGN_BIT, index_of, sign_of};
 use crate::operators::EdgeIncidence;
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::{Real, Vec3};
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 use rayon::prelude::*;
 
 /// The vorticity of fluxes and what it does to them.

@@ -14,8 +14,7 @@ use crate::linear::{
     HierarchyReport, LinearError, Method, Operator, Params, Preconditioner, Solver,
 };
 use crate::real::Real;
-use cubecl::prelude::*;
-use karman_macros::kernel;
+use karman_backend::prelude::*;
 use std::sync::Arc;
 
 /// More shared unknowns than this are left to Jacobi: each takes a vector.
@@ -46,20 +45,20 @@ pub(super) fn with_shared<F: Real>(
         let unit = backend.upload(unit);
         let (mut b, mut mode) = (backend.zeros(n), backend.zeros(n));
         product.apply(&backend, &unit, &mut b);
-        let largest = -F::widen(backend.read(&b)?[k]);
+        let largest = -backend.read(&b)?[k].to_f64();
         clear_shared(&backend, count, &potentials.shared, &mut b);
         let outcome = solver.solve(&b, &mut mode)?;
         tracing::debug!("shared potential {k}: {outcome}");
         blas::axpy(&backend, n, F::literal(-1.0), &unit, &mut mode);
         for (other, product) in modes.iter().zip(&products) {
             let share = blas::dot(&backend, n, product, &mode)?;
-            blas::axpy(&backend, n, F::narrow(-share), other, &mut mode);
+            blas::axpy(&backend, n, F::from_f64(-share), other, &mut mode);
         }
         product.apply(&backend, &mode, &mut b);
         let energy = blas::dot(&backend, n, &b, &mode)?;
         // A combination of the others is no new vector.
         if energy > 1e-10 * largest {
-            let factor = F::narrow(1.0 / energy.sqrt());
+            let factor = F::from_f64(1.0 / energy.sqrt());
             blas::scale(&backend, n, factor, &mut mode);
             blas::scale(&backend, n, factor, &mut b);
             modes.push(mode);
@@ -125,7 +124,7 @@ pub(super) fn nothing_shared<F: Real>(_i: usize, _unknown: usize) -> F {
     F::literal(0.0)
 }
 
-#[cube]
+#[device]
 fn whole(sum: f64) -> f64 {
     sum
 }
@@ -133,5 +132,5 @@ fn whole(sum: f64) -> f64 {
 /// z ← z + q (q·r). Traffic 3s.
 #[kernel(add_share, given(share = whole(1)), update(z), unroll(4))]
 pub(super) fn with_share<F: Real>(i: usize, share: f64, q: &View<F>, z: F) -> F {
-    z + F::narrow(share) * q[i]
+    z + F::from_f64(share) * q[i]
 }

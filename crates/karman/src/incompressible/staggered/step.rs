@@ -79,7 +79,7 @@ impl<F: Real> Staggered<F> {
         self.faces.divide_by_mass(&self.at_faces, &mut self.change);
         let Staggered { faces, rotation, room, curl, change, .. } = self;
         rotation.curl_of_vorticity(faces, flux, Some(at_boundary), room, curl);
-        blas::axpy(&backend, curl.len(), F::narrow(-viscosity), curl, change);
+        blas::axpy(&backend, curl.len(), F::from_f64(-viscosity), curl, change);
     }
 
     /// What [`Staggered::make_rate`] made: `[n_faces]`.
@@ -186,7 +186,7 @@ impl<F: Real> Flow<F> {
     ) -> Result<(), IncompressibleError> {
         let backend = self.backend.clone();
         let n_faces = self.flux.len();
-        let memory = F::narrow(formula.bdf.memory);
+        let memory = F::from_f64(formula.bdf.memory);
         let (zero, change) = (F::literal(0.0), &mut staggered.change);
         let (flux, before) = (&self.flux, &staggered.before);
         blas::axpbypcz(&backend, n_faces, memory, flux, -memory, before, zero, change);
@@ -212,11 +212,11 @@ impl<F: Real> Flow<F> {
             self.prescribe_dependent(0.5 * ahead);
             self.take_values();
         }
-        let (shift, one) = (F::narrow(formula.bdf.shift), F::literal(1.0));
+        let (shift, one) = (F::from_f64(formula.bdf.shift), F::literal(1.0));
         let Staggered { faces, rotation, change, curl, room, before, at_faces, .. } = staggered;
         blas::axpbypcz(&backend, n_faces, -shift, &self.flux, shift, before, one, change);
         // What the boundary changes counts by its share, as what is solved for does.
-        let (theta, zero) = (F::narrow(formula.theta), F::literal(0.0));
+        let (theta, zero) = (F::from_f64(formula.theta), F::literal(0.0));
         let mean = if formula.theta < 1.0 {
             let flux = &self.flux;
             blas::axpbypcz(&backend, n_faces, theta, flux, one - theta, before, zero, at_faces);
@@ -226,7 +226,7 @@ impl<F: Real> Flow<F> {
         };
         let at_boundary = three(&self.components, |c| &c.at_boundary);
         rotation.curl_of_vorticity(faces, mean, Some(at_boundary), room, curl);
-        blas::axpy(&backend, n_faces, F::narrow(-self.viscosity), curl, change);
+        blas::axpy(&backend, n_faces, F::from_f64(-self.viscosity), curl, change);
         faces.mass.multiply(change, at_faces);
         self.leave_residuals(staggered, formula);
         let sees_pressure = self.sees_pressure();

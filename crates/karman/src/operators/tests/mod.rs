@@ -113,7 +113,7 @@ impl<'a, F: Real> On<'a, F> {
     }
 
     fn up(&self, field: &[f64]) -> Buffer<F> {
-        self.backend.upload(field.iter().map(|v| F::narrow(*v)).collect())
+        self.backend.upload(field.iter().map(|v| F::from_f64(*v)).collect())
     }
 
     fn run(&self, n: usize, work: impl FnOnce(&Backend, &mut Buffer<F>) + Send) -> Vec<f64> {
@@ -122,7 +122,7 @@ impl<'a, F: Real> On<'a, F> {
             None => self.backend.install(|| work(self.backend, &mut out)),
             Some(_) => work(self.backend, &mut out),
         }
-        self.backend.read(&out).unwrap().into_iter().map(F::widen).collect()
+        self.backend.read(&out).unwrap().into_iter().map(F::to_f64).collect()
     }
 
     pub(super) fn gradient(&self, p: &[f64]) -> Vec<f64> {

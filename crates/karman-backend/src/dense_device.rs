@@ -5,45 +5,46 @@
 #![allow(clippy::disallowed_methods)] // `Array` in a kernel that never runs on the host
 
 use super::{Buffer, Device, one_block};
-use crate::real::Real;
 use cubecl::prelude::*;
-
-/// Whether the rows and columns of two pivots fit into a block's memory.
-pub fn fits(device: &Device, n: usize) -> bool {
-    capacity(n) * 4 * size_of::<f64>() <= device.shared_bytes()
-}
 
 /// Room for n numbers, in steps, so that matrices of many orders share a compiled kernel.
 fn capacity(n: usize) -> usize {
     n.next_power_of_two().max(128)
 }
 
-/// M ← M⁻¹ by Gauss–Jordan elimination along the diagonal; M: `[n × n]`, of an order that [`fits`],
-/// by rows. A pivot at most `singular` times `scale` in size is passed over and flagged in
-/// `left_out`: `[n]`, zeros before. Traffic: 16 n² from the cache, n times.
-pub fn invert(
-    device: &Device,
-    n: usize,
-    scale: &Buffer<f64>,
-    singular: f64,
-    matrix: &mut Buffer<f64>,
-    left_out: &mut Buffer<u32>,
-) {
-    let threads = device.largest_block();
-    // SAFETY: entries of the matrix are tested against n².
-    unsafe {
-        invert_by_block::launch_unchecked(
-            device.client(),
-            one_block(),
-            CubeDim::new_1d(threads as u32),
-            scale.arg(),
-            matrix.arg(),
-            left_out.arg(),
-            singular,
-            n,
-            capacity(n),
-            threads,
-        );
+impl Device {
+    /// Whether the rows and columns of two pivots fit into a block's memory.
+    pub fn can_invert(&self, n: usize) -> bool {
+        capacity(n) * 4 * size_of::<f64>() <= self.shared_bytes()
+    }
+
+    /// M ← M⁻¹ by Gauss–Jordan elimination along the diagonal; M: `[n × n]`, of an order that [`Device::can_invert`],
+    /// by rows. A pivot at most `singular` times `scale` in size is passed over and flagged in
+    /// `left_out`: `[n]`, zeros before. Traffic: 16 n² from the cache, n times.
+    pub fn invert(
+        &self,
+        n: usize,
+        scale: &Buffer<f64>,
+        singular: f64,
+        matrix: &mut Buffer<f64>,
+        left_out: &mut Buffer<u32>,
+    ) {
+        let threads = self.largest_block();
+        // SAFETY: entries of the matrix are tested against n².
+        unsafe {
+            invert_by_block::launch_unchecked(
+                self.client(),
+                one_block(),
+                CubeDim::new_1d(threads as u32),
+                scale.arg(),
+                matrix.arg(),
+                left_out.arg(),
+                singular,
+                n,
+                capacity(n),
+                threads,
+            );
+        }
     }
 }
 
@@ -81,7 +82,7 @@ fn invert_by_block(
         let half = (k & 1) * capacity;
         let next_half = capacity - half;
         let pivot = of_row[half + k];
-        let is_kept = f64::absolute(pivot) > singular * f64::absolute(scale[k]);
+        let is_kept = pivot.abs() > singular * scale[k].abs();
         if !is_kept && UNIT_POS == 0 {
             left_out[k] = 1u32;
         }
@@ -89,7 +90,7 @@ fn invert_by_block(
         while j < n {
             let mut of_pivot_row = of_row[half + j] / pivot;
             if j == k {
-                of_pivot_row = f64::literal(1.0) / pivot;
+                of_pivot_row = 1.0 / pivot;
             }
             let mut first = first_row;
             while first < n {
@@ -107,7 +108,7 @@ fn invert_by_block(
                         let mut value = values[m];
                         if is_kept {
                             if j == k {
-                                value = f64::literal(0.0);
+                                value = 0.0f64;
                             }
                             value -= of_column[half + i] * of_pivot_row;
                             if i == k {

@@ -1,0 +1,115 @@
+//! Kinds of backends, and what can fail.
+
+use super::device::{device_names, has_devices};
+use karman_macros::Keyword;
+use thiserror::Error;
+
+/// A failure of the backend.
+#[derive(Debug, Error, Clone, PartialEq)]
+pub enum BackendError {
+    /// The kind was not compiled in.
+    #[error("this karman was built without the `{kind}` backend; {hint}")]
+    NotBuilt {
+        /// Name of the kind.
+        kind: &'static str,
+        /// How to get it.
+        hint: String,
+    },
+    /// The machine has no such device.
+    #[error("no device for the backend `{kind}`: {reason}")]
+    NoDevice {
+        /// Name of the kind.
+        kind: &'static str,
+        /// What was looked for.
+        reason: String,
+    },
+    /// A kernel or a copy failed.
+    #[error("the device failed: {0}")]
+    Device(String),
+    /// No threads.
+    #[error("cannot start {threads} threads: {reason}")]
+    Threads {
+        /// Threads asked for (0: all).
+        threads: usize,
+        /// The system's answer.
+        reason: String,
+    },
+    /// The device lacks double precision, which reductions use.
+    #[error("the device `{name}` has no double precision, which karman's reductions need")]
+    NoDouble {
+        /// The device.
+        name: String,
+    },
+}
+
+/// A kind of backend, as `[run] backend` names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Keyword)]
+pub enum BackendKind {
+    /// CUDA where it is built in and a device is present, else the host.
+    #[default]
+    Auto,
+    /// The host's threads.
+    Cpu,
+    /// NVIDIA, through NVRTC.
+    Cuda,
+    /// SPIR-V on AMD, Intel or NVIDIA.
+    Vulkan,
+    /// WGSL: for tests without a GPU.
+    Wgpu,
+    /// AMD.
+    Hip,
+}
+
+impl BackendKind {
+    pub(super) fn resolve(self) -> BackendKind {
+        match self {
+            BackendKind::Auto if has_devices(BackendKind::Cuda) => BackendKind::Cuda,
+            BackendKind::Auto => BackendKind::Cpu,
+            other => other,
+        }
+    }
+
+    /// Fails where the kind is not built in.
+    pub(super) fn check_built(self) -> Result<(), BackendError> {
+        let hint = || format!("build it with `--features {}`", self.word());
+        match self.is_built() {
+            true => Ok(()),
+            false => Err(BackendError::NotBuilt { kind: self.word(), hint: hint() }),
+        }
+    }
+
+    pub(super) const fn is_built(self) -> bool {
+        match self {
+            BackendKind::Auto | BackendKind::Cpu => true,
+            BackendKind::Cuda => cfg!(feature = "cuda"),
+            BackendKind::Vulkan => cfg!(feature = "vulkan"),
+            BackendKind::Wgpu => cfg!(feature = "wgpu"),
+            BackendKind::Hip => cfg!(feature = "hip"),
+        }
+    }
+}
+
+/// One line of `karman devices`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct DeviceDescription {
+    /// The kind that opens it.
+    pub backend: &'static str,
+    /// Name.
+    pub name: String,
+}
+
+/// The host by its threads.
+pub(super) fn host_threads(count: usize) -> String {
+    if count == 1 { "1 host thread".to_owned() } else { format!("{count} host threads") }
+}
+
+/// Every device this build can open on this machine, the host first.
+pub fn available_devices() -> Vec<DeviceDescription> {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let host = DeviceDescription { backend: BackendKind::Cpu.word(), name: host_threads(threads) };
+    let of_kind = |kind: BackendKind| {
+        let described = move |name| DeviceDescription { backend: kind.word(), name };
+        device_names(kind).into_iter().map(described)
+    };
+    std::iter::once(host).chain(BackendKind::ALL.into_iter().skip(2).flat_map(of_kind)).collect()
+}
