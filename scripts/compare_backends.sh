@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Steady conduction on real meshes, on the host and on another backend: how far the fields are apart.
+# Steady conduction on real meshes, on the host and on another backend: largest difference of the fields.
 #
 #   scripts/compare_backends.sh KARMAN BACKEND FOLDER MESH.msh …
 #
-# KARMAN is the program, FOLDER takes cases and results. Each mesh is solved with two-point and with
-# corrected fluxes, to 1e-13 or stagnation and for exactly 50 iterations, by the same solver on both
-# (`auto` chooses by backend); the corrected one with FGMRES too, since BiCGStab amplifies the rounding
-# of its scalar products as long as it is far from converged. A line each: the case, how either solve
-# ended, the largest difference of the fields.
+# KARMAN is the program; cases and results go to FOLDER. Each mesh is solved with two-point and with
+# corrected fluxes, to 1e-13 or stagnation and for exactly 50 iterations, with an equal solver on both
+# backends (`auto` depends on the backend). Corrected systems are solved by FGMRES too, since BiCGStab
+# amplifies the round-off of its scalar products until it is nearly converged. Each line has the case, the
+# outcome of both solves and the largest difference of the fields.
 set -euo pipefail
-[ $# -ge 4 ] || { sed -n '2,9p' "$0"; exit 1; }
+[ $# -ge 4 ] || { sed -n '2,10p' "$0"; exit 1; }
 scripts=$(dirname "$0")
 karman=$1 backend=$2 folder=$3
 shift 3
@@ -38,7 +38,7 @@ farfield.temperature = 300.0" ;;
 }
 
 solve() { # NAME BACKEND
-    # An end before 1e-13, by stagnation or after 50 iterations, has an exit code of its own.
+    # A solve that ends before 1e-13, by stagnation or after 50 iterations, exits with 2.
     "$karman" run "$folder/$1.toml" --backend "$2" > "$folder/$1-$2.txt" 2>&1 || [ $? -eq 2 ] ||
         cat "$folder/$1-$2.txt" >&2
     mv "$folder/$1" "$folder/$1-$2"
@@ -49,7 +49,7 @@ for mesh in "$@"; do
     mesh=$(realpath "$mesh")
     for solver in "false cg jacobi" "true bicgstab chebyshev" "true fgmres chebyshev"; do
         for limit in "1e-13 20000" "0.0 50"; do
-            # To convergence the method makes no difference.
+            # Converged solutions do not depend on the method.
             [ "$solver $limit" != "true fgmres chebyshev 1e-13 20000" ] || continue
             # shellcheck disable=SC2086
             set_up=$(heat_case "$mesh" $solver $limit)

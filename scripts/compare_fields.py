@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Largest difference of a field in two VTU files that karman wrote, over the range of the first.
+"""Largest difference of a field in two VTU files of karman, over the range of the first.
 
 usage: compare_fields.py A.vtu B.vtu [FIELD]     (field: temperature)
 """

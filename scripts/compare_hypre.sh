@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# karman beside hypre on one machine: the systems of `karman bench --only solver` (two-point heat on
-# renumbered tetrahedra), solved by both to a relative residual of 1e-8 by one and by two threads or
-# processes.
+# karman and hypre on one machine: both solve the systems of `karman bench --only solver` (two-point heat
+# on renumbered tetrahedra) to a relative residual of 1e-8 with one and two threads or processes.
 #
 #     scripts/compare_hypre.sh KARMAN [CELLS …]
 #
-# KARMAN is a program built for release; CELLS are 100000 and 500000 where they are left out. Needs
-# mpicc, mpirun and hypre's headers and library (libhypre-dev on Debian and Ubuntu). Run it twice and
-# on a machine at rest: each program's times are the least, karman's the medians, of a few solves.
+# KARMAN is a release build; default CELLS are 100000 and 500000. Needs mpicc, mpirun and hypre's headers
+# and library (libhypre-dev on Debian and Ubuntu). Run it twice on an idle machine: hypre's times are the
+# least, karman's the medians, of a few solves.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 karman="$(realpath "${1:?the karman program}")"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# karman beside OpenFOAM's icoFoam on one core: lid-driven cavities at Re 1000 from rest, the same grid and
-# steps (Courant number ½ at the lid), central differences, pressure and velocity to 1e-6; icoFoam with
+# karman and OpenFOAM's icoFoam on one core: lid-driven cavities at Re 1000 from rest, on equal grids with equal
+# time steps (Courant number ½ at the lid), central differences, pressure and velocity to 1e-6; icoFoam with
 # two corrections and GAMG.
 #
 #     scripts/compare_icofoam.sh KARMAN [512x512 | 100x100x100 …]
 #
-# KARMAN is a program built for release. Needs icoFoam and blockMesh (the package openfoam on Debian and
-# Ubuntu). icoFoam's time begins after its first step; karman's holds all steps, the first one twice.
+# KARMAN is a release build. Needs icoFoam and blockMesh (the package openfoam on Debian and Ubuntu).
+# icoFoam's time begins after its first step; karman's includes all steps, the first one twice.
 set -euo pipefail
 karman="$(realpath "${1:?the karman program}")"
 shift
@@ -84,14 +84,14 @@ EOF
 size = [1.0, 1.0$([[ -n "$k" ]] && echo ", 1.0")]
 cells = [${size//x/, }]
 [incompressible]
-viscosity = 1e-3
+kinematic_viscosity = 1e-3
 convection = "central"
 [incompressible.pressure]
 relative_tolerance = 1e-6
 [incompressible.momentum]
 relative_tolerance = 1e-6
 [boundary]
-ymax.wall = [1.0, 0.0$([[ -n "$k" ]] && echo ", 0.0")]
+ymax.moving_wall = [1.0, 0.0$([[ -n "$k" ]] && echo ", 0.0")]
 xmin = $wall
 xmax = $wall
 ymin = $wall
@@ -112,11 +112,11 @@ times = [float(t) for t in re.findall(r"ExecutionTime = (\S+) s", log)]
 error = re.findall(r"sum local = (\S+),", log)[-1]
 foam = (times[-1] - times[0]) / (len(times) - 1) / cells * 1e6
 summary = json.load(open("cavity/summary.json"))
-phase = {k: summary["phases"][k] / steps / cells * 1e6 for k in ("momentum", "pressure", "transport")}
+phase = {k: summary["phases"][k] / steps / cells * 1e6 for k in ("momentum", "pressure", "other")}
 karman = sum(phase.values())
 parts = ", ".join(f"{name} {value:.3f}" for name, value in phase.items())
 print(f"{size}: icoFoam {foam:.2f} µs a cell a step (sum of continuity errors {error});")
 print(f"    karman {karman:.3f} ({parts}), {foam / karman:.1f} times as fast; largest divergence",
-      f"{summary['flow']['divergence_max']:.1e} of the largest rate of exchange")
+      f"{summary['flow']['divergence_max']:.1e} of the largest convective rate")
 EOF
 done

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Checks and measures karman on a machine with an NVIDIA GPU but without a Rust toolchain.
 #
-#   scripts/device.sh pack [MESH.msh …]   here: builds with CUDA, packs program, tests and meshes
-#                                         into .carry/pack.tar.xz, which git ignores
-#   scripts/device.sh run [STAGE …]       there: unpacks, then runs the stages
-#                                         (default: tests compare bench profile), a table last
+#   scripts/device.sh pack [MESH.msh …]   on the build machine: builds with CUDA, packs program, tests and
+#                                         meshes into .carry/pack.tar.xz, which git ignores
+#   scripts/device.sh run [STAGE …]       on the GPU machine: unpacks, then runs the stages
+#                                         (default: tests compare bench profile; profile prints a table)
 #
 # Results go to $OUT (default: device-results).
 set -euo pipefail
@@ -35,14 +35,14 @@ tarfile.open('.carry/pack.tar.xz').extractall('$unpacked')"
     karman="$unpacked/karman"
 }
 
-# Every host/device equality test, on CUDA.
+# All tests of equality of host and device, on CUDA.
 tests() {
     (cd crates/karman && KARMAN_REQUIRE_DEVICE=1 "$unpacked/tests" --test-threads=1) > "$OUT/tests.txt" 2>&1 ||
         grep -E "panicked|FAILED|failed" "$OUT/tests.txt" | head -n 20
     grep "test result" "$OUT/tests.txt"
 }
 
-# The same cases on the host and on the device.
+# Cases on the host and on the device.
 compare() {
     local meshes=("$unpacked"/*.msh)
     [ -e "${meshes[0]}" ] || { echo "no meshes were packed"; return 0; }
@@ -82,5 +82,5 @@ case "${1:-}" in
             for part in $stage; do echo "== $part"; "$part"; done
         done
         ;;
-    *) sed -n '2,10p' "$0"; exit 1 ;;
+    *) sed -n '2,9p' "$0"; exit 1 ;;
 esac

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prepares a machine for building karman with `cuda` or `hip`. CubeCL's compiler of those features
-# links LLVM and by default downloads a copy of its own; this puts the LLVM 22 of Debian or Ubuntu
-# where its build script looks before it downloads. No other feature needs LLVM.
+# Prepares a machine for builds of karman with `cuda` or `hip`. CubeCL's compiler of these features links
+# LLVM and by default downloads a copy; this script puts the LLVM 22 of Debian or Ubuntu where its build
+# script looks first. No other feature needs LLVM.
 set -euo pipefail
 
 readonly debian_llvm=/usr/lib/llvm-22
@@ -37,7 +37,7 @@ cat >"$prefix/bin/llvm-config" <<CONFIG
 exec $debian_llvm/bin/llvm-config "\$@"
 CONFIG
 chmod +x "$prefix/bin/llvm-config"
-# The build script asks for a static Z3, of which Debian's LLVM uses nothing: an empty archive does.
+# The build script links a static Z3, which Debian's LLVM does not use: an empty archive suffices.
 if [[ ! -e $debian_llvm/lib/liblibz3.a ]]; then
     as_root ar rc "$debian_llvm/lib/liblibz3.a"
 fi

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Whether two builds of karman give the same bits.
+"""Compares the output of two builds of karman bit for bit.
 
     scripts/same_bits.py record KARMAN FILE.json CASE.toml …   runs the cases on the CPU, two threads, and writes a
                                                                digest of each array of their checkpoints and fields
-    scripts/same_bits.py compare A.json B.json                 lists what differs; exits with 1 if anything does
+    scripts/same_bits.py compare A.json B.json                 lists differences; exits with 1 if there is any
 
-A case without `[checkpoint]` gets one at its end. An array may change its name; its bits may not. Needs
-nothing but Python.
+A case without `[checkpoint]` gets one at its end. Names of arrays may differ; their bits may not. Needs only
+Python.
 """
 import collections
 import hashlib

@@ -1,5 +1,5 @@
-//! Tells the program the commit it is built from, where it is built from a checkout, and gives it the suites of
-//! `cases/`, so that an installed program finds them.
+//! Builds into the program the commit of its checkout, if any, and the suites of `cases/`, so that an
+//! installed program has them.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn suites() {
     std::fs::write(Path::new(&out).join("suites.rs"), text).expect("the folder can be written");
 }
 
-/// What a folder holds, by name; nothing where it is not there.
+/// The entries of a folder, sorted by name; none of a missing folder.
 fn sorted(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

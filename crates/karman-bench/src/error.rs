@@ -17,9 +17,9 @@ pub enum BenchError {
     /// A mesh of that size cannot be generated.
     #[error("a mesh of about {cells} cells: {reason}")]
     Generate {
-        /// Cells asked for.
+        /// Requested cells.
         cells: usize,
-        /// Why not.
+        /// Why it cannot.
         reason: GenerateError,
     },
     /// The generated mesh was refused.
@@ -44,12 +44,12 @@ pub enum BenchError {
         name: &'static str,
         /// Its value.
         value: f64,
-        /// What it should be.
+        /// Its allowed range.
         rule: &'static str,
     },
-    /// A flow is not finite any more.
-    #[error("the flow `{case}` is lost in step {step}")]
-    Lost {
+    /// A flow has values that are not finite.
+    #[error("the flow `{case}` diverged in step {step}")]
+    Diverged {
         /// The flow.
         case: &'static str,
         /// Steps taken.
@@ -60,7 +60,7 @@ pub enum BenchError {
     NotConverged {
         /// Cells.
         cells: usize,
-        /// What became of the solve.
+        /// The outcome of the solve.
         outcome: String,
     },
 }

@@ -1,10 +1,10 @@
-//! Steps of a lid-driven cavity, on bricks and on jittered tetrahedra.
+//! Time steps of a lid-driven cavity, on hexahedra and on jittered tetrahedra.
 
 use super::mesh::TetrahedronMesh;
 use super::{Bench, BenchError};
 use karman::diffusion::Prescribed;
 use karman::incompressible::{
-    Arrangement, Convection, Flow, FlowCondition, IncompressibleError, Numerics,
+    Arrangement, Convection, FlowCondition, IncompressibleError, IncompressibleSolver, Numerics,
     PressureCorrection, Problem, Scheme,
 };
 use karman::linear::{AmgParams, Params, PreconditionerKind, SolveOutcome};
@@ -12,7 +12,7 @@ use karman::mesh::generate::{BoxParams, Element};
 use karman::mesh::{Geometry, Mesh, MeshOptions};
 use std::sync::Arc;
 
-/// Steps before the clock starts: the flow is then past its jump at the start, and BDF2 has its levels.
+/// Steps before the timing: the impulsive start is over, and BDF2 has its two previous time levels.
 const WARM_UP: usize = 5;
 
 /// Times steps of a cavity at Re 1000, tolerance 1e-6 and Courant number about ½, in double precision.
@@ -24,14 +24,14 @@ pub fn flow(bench: &mut Bench, cells: usize) -> Result<(), BenchError> {
     let arrangement = Arrangement::Collocated;
     steps(bench, "tetrahedra", &tetrahedra.mesh, &tetrahedra.geometry, arrangement)?;
     drop(tetrahedra);
-    let (bricks, sizes) = brick_mesh(bench, cells)?;
+    let (hexahedra, geometry) = hexahedron_mesh(bench, cells)?;
     for arrangement in [Arrangement::Collocated, Arrangement::Staggered, Arrangement::Exact] {
-        steps(bench, "bricks", &bricks, &sizes, arrangement)?;
+        steps(bench, "hexahedra", &hexahedra, &geometry, arrangement)?;
     }
     Ok(())
 }
 
-fn brick_mesh(bench: &Bench, cells: usize) -> Result<(Mesh, Geometry), BenchError> {
+fn hexahedron_mesh(bench: &Bench, cells: usize) -> Result<(Mesh, Geometry), BenchError> {
     let m = ((cells as f64).cbrt().round() as usize).max(2);
     bench.backend.install(|| {
         let element = Some(Element::Hexahedron);
@@ -85,8 +85,9 @@ fn steps(
         Arrangement::Exact => format!("exact, {elements}"),
     };
     let made = super::on_threads(backend, || -> Result<_, IncompressibleError> {
-        let mut flow = Flow::<f64>::new(backend, mesh, geometry, &problem, &numerics)?;
-        // A Courant number of ½ for the speed of the lid.
+        let mut flow =
+            IncompressibleSolver::<f64>::new(backend, mesh, geometry, &problem, &numerics)?;
+        // A Courant number of ½ at the speed of the lid.
         let step = 0.5 / flow.largest_rate();
         for _ in 0..WARM_UP {
             flow.step(step)?;
@@ -109,8 +110,8 @@ fn steps(
     Ok(())
 }
 
-/// Adds the median of some solves, of which an iteration moves `bytes`. On a device they begin with what was
-/// enqueued before.
+/// Adds the median of some solves, of which an iteration moves `bytes`. On a device the time of a solve
+/// includes work that was enqueued before it.
 fn solves<'a>(
     bench: &mut Bench,
     name: &str,

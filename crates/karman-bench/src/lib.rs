@@ -1,29 +1,29 @@
-//! `karman bench`: how fast kernels and solvers run here, in bytes and in percent of a copy measured
-//! in the same run.
+//! `karman bench`: bandwidth of kernels and solvers, in bytes and in percent of a copy measured in the
+//! same run.
 //!
 //! Bytes are the least that an operation must move: each array once, indices of four bytes, no
 //! coefficient where geometry is not used. Times are medians of batches, the device idle before and
-//! after each; inputs are never constant. [`measure`] runs the chosen groups on a mesh of a size.
+//! after each; inputs are never constant. [`measure`] runs the chosen groups on a mesh of a given size.
 
-pub mod cost;
 mod error;
 mod flow;
+mod kernels;
 mod mesh;
 mod operators;
-mod pair;
-pub mod paper;
 mod plan;
-pub mod pressure;
 mod report;
 mod solver;
 mod streaming;
 mod system;
 mod table;
+pub mod thesis_amg;
+pub mod thesis_cost;
+pub mod thesis_pressure;
 
 pub use error::BenchError;
 pub use flow::flow;
+pub use kernels::kernels;
 pub use operators::operators;
-pub use pair::pair;
 pub use plan::{Group, Plan, measure};
 pub use report::{Machine, Report};
 pub use solver::solver;
@@ -36,11 +36,11 @@ use std::time::Instant;
 /// One line of a benchmark.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Row {
-    /// What it belongs to: the name of a [`Group`], or `copy` for what all is compared with.
+    /// The name of its [`Group`], or `copy` for the reference of all lines.
     pub group: &'static str,
-    /// Cells asked for.
+    /// Requested cells.
     pub cells: usize,
-    /// What ran.
+    /// Name of the operation.
     pub name: String,
     /// `f64` or `f32`.
     pub precision: &'static str,
@@ -48,11 +48,11 @@ pub struct Row {
     pub entities: usize,
     /// Least bytes to move; 0 where they are not counted.
     pub bytes: f64,
-    /// Iterations that the bytes and the seconds are of, where it is a solver.
+    /// Iterations in these bytes and seconds; none unless the line is of a solver.
     pub iterations: Option<usize>,
     /// Median seconds.
     pub seconds: f64,
-    /// Seconds of the very first call: compilation and allocation too.
+    /// Seconds of the first call, with compilation and allocation.
     pub first_seconds: f64,
 }
 
@@ -74,7 +74,7 @@ pub struct Bench<'a> {
     pub rows: Vec<Row>,
 }
 
-/// Batches whose median is taken.
+/// Batches; their median is reported.
 const BATCHES: usize = 7;
 
 impl<'a> Bench<'a> {
@@ -144,8 +144,7 @@ impl<'a> Bench<'a> {
         });
     }
 
-    /// The copy that all lines are compared with, in both precisions, on `bytes` of memory: more than
-    /// the caches hold.
+    /// The reference copy of all lines, in both precisions, on `bytes` of memory: more than the caches.
     ///
     /// # Errors
     /// [`BackendError::Device`] where the device failed.
@@ -164,7 +163,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Does something once and adds its line; its seconds are both the first and the median.
+    /// Runs `work` once and adds its line; its seconds are both the first and the median.
     fn once<R: Send>(&mut self, name: &str, entities: usize, work: impl FnOnce() -> R + Send) -> R {
         let start = Instant::now();
         let result = on_threads(self.backend, work);
@@ -173,8 +172,8 @@ impl<'a> Bench<'a> {
         result
     }
 
-    /// Times host work that is too long for batches: the median of three, each on what `prepare`
-    /// gives, which is not timed. Adds its line.
+    /// Times host work that is too long for batches and adds its line: the median of three runs, each on
+    /// the value of `prepare`, which is not timed.
     fn few<T: Send, R: Send>(
         &mut self,
         name: &str,
@@ -252,8 +251,8 @@ fn precision<F: Real>() -> &'static str {
     if size_of::<F>() == 8 { "f64" } else { "f32" }
 }
 
-/// On the host's threads there; on the calling thread for a device, whose runtime orders the work of
-/// one thread only.
+/// Runs `work` on the threads of a host backend, or on the calling thread for a device, whose runtime
+/// orders the work of one thread only.
 fn on_threads<R: Send>(backend: &Backend, work: impl FnOnce() -> R + Send) -> R {
     match backend.device() {
         None => backend.install(work),

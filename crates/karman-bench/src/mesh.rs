@@ -1,4 +1,4 @@
-//! Mesh set-up, and the mesh that operators and solvers are measured on.
+//! Timing of mesh set-up, and the mesh of the benchmarks of operators and solvers.
 
 use super::{Bench, BenchError};
 use karman::backend::Backend;
@@ -11,7 +11,7 @@ use karman::mesh::{EdgeTopology, Geometry, Mesh, MeshOptions, RawMesh, Renumberi
 pub struct TetrahedronMesh {
     /// Connectivity.
     pub mesh: Mesh,
-    /// Sizes and centres.
+    /// Volumes, areas and centres.
     pub geometry: Geometry,
 }
 
@@ -40,7 +40,7 @@ fn raw_mesh(cells: usize) -> Result<RawMesh, BenchError> {
     params.generate().map_err(|reason| BenchError::Generate { cells, reason })
 }
 
-/// Times the steps from a file's content to a mesh; entities are cells, bytes those of the file.
+/// Times the stages from a file's content to a mesh; entities are cells, bytes those of the file.
 ///
 /// # Errors
 /// [`BenchError::Generate`], [`BenchError::File`], [`BenchError::Mesh`].

@@ -10,7 +10,7 @@ use karman::operators::{EdgeIncidence, FaceCells, Laplacian, LeastSquares, MeshG
 use karman::real::Real;
 use std::sync::Arc;
 
-/// Numbers of entities and of incidence items, as bytes are counted from them.
+/// Numbers of entities and of incidence items, from which bytes are counted.
 struct Counts {
     cells: f64,
     faces: f64,
@@ -34,7 +34,7 @@ impl Counts {
     }
 }
 
-/// Times the operators of the mesh; bytes are those of the kernels' own documentation.
+/// Times the operators of the mesh; bytes are those that the kernels document.
 ///
 /// # Errors
 /// [`BenchError::Backend`] where the device failed.
@@ -77,7 +77,7 @@ fn incidence<F: Real>(
     })?;
     let bytes = cells * (4.0 + 2.0 * s) + 8.0 * cell_faces + s * faces;
     let laplacian = Laplacian::new(backend, Arc::clone(c), u);
-    bench.time("Laplacian without a matrix", real, n, bytes, |k| {
+    bench.time("Laplacian, matrix-free", real, n, bytes, |k| {
         laplacian.apply(k, &p, &mut of_cells);
     })?;
     Ok(())
@@ -144,7 +144,7 @@ fn reconstructions<F: Real>(
             n_faces,
             n,
             c.rows,
-            g.is_joined,
+            g.is_periodic,
             out,
         );
     })?;
@@ -154,8 +154,10 @@ fn reconstructions<F: Real>(
     bench.time("integration", real, n_faces, bytes, |k| {
         let (x_f, x_c) = (&g.face_centre, &g.cell_centre);
         let out = &mut of_faces;
-        let (left, right, joined) = (&c.left, &c.right, g.is_joined);
-        integrate(k, n_faces, left, right, &v, x_f, x_c, &g.shift, inner, n_faces, n, joined, out);
+        let (left, right, periodic) = (&c.left, &c.right, g.is_periodic);
+        integrate(
+            k, n_faces, left, right, &v, x_f, x_c, &g.shift, inner, n_faces, n, periodic, out,
+        );
     })?;
     Ok(())
 }
@@ -172,7 +174,7 @@ fn gradients<F: Real>(
     let p = backend.upload(values::<F>(n));
     let known = backend.upload(values::<F>(n_faces - inner));
     let weight = backend.upload(vec![F::from_f64(1.0); n_faces - inner]);
-    let mut slope = backend.zeros::<F>(3 * n);
+    let mut grad = backend.zeros::<F>(3 * n);
     let bytes = cells * (4.0 + 7.0 * s) + 4.0 * cell_faces + 8.0 * interior + 5.0 * s * boundary;
     bench.time("least-squares gradient", real, n, bytes, |k| {
         let (x_f, x_c) = (&g.face_centre, &g.cell_centre);
@@ -194,14 +196,14 @@ fn gradients<F: Real>(
             n_faces,
             n,
             3,
-            g.is_joined,
-            &mut slope,
+            g.is_periodic,
+            &mut grad,
         );
     })?;
     let bytes = cells * (4.0 + 4.0 * s) + (4.0 + 3.0 * s) * cell_faces + s * boundary;
-    let kept = LeastSquares::new(backend, Arc::clone(c), g, &weight, 3);
-    bench.time("the same, weights kept", real, n, bytes, |k| {
-        kept.apply(k, &p, &known, &mut slope);
+    let stored = LeastSquares::new(backend, Arc::clone(c), g, &weight, 3);
+    bench.time("least-squares, stored weights", real, n, bytes, |k| {
+        stored.apply(k, &p, &known, &mut grad);
     })?;
     let mut at_faces = backend.zeros::<F>(n_faces);
     let bytes = faces * (4.0 + 7.0 * s) + 4.0 * interior + 2.0 * s * boundary + 7.0 * s * cells;
@@ -214,7 +216,7 @@ fn gradients<F: Real>(
             left,
             right,
             &p,
-            &slope,
+            &grad,
             &known,
             &weight,
             x_f,
@@ -224,13 +226,13 @@ fn gradients<F: Real>(
             inner,
             n_faces,
             n,
-            g.is_joined,
+            g.is_periodic,
             &mut at_faces,
         );
     })?;
     let bytes = cells * (4.0 + 4.0 * s) + 4.0 * cell_faces + 4.0 * s * faces;
     bench.time("Gauss gradient", real, n, bytes, |k| {
-        let out = &mut slope;
+        let out = &mut grad;
         gauss_gradient(k, n, &c.offsets, &c.faces, &at_faces, &g.area, &g.volume, n_faces, out);
     })?;
     Ok(())

@@ -1,7 +1,7 @@
-//! Which groups of lines to measure, and on what.
+//! The groups of lines to measure, and their meshes.
 
 use super::mesh::{TetrahedronMesh, set_up};
-use super::{Bench, BenchError, flow, operators, pair, solver, streaming};
+use super::{Bench, BenchError, flow, kernels, operators, solver, streaming};
 use karman::mesh::EdgeTopology;
 use karman_macros::Keyword;
 use std::path::PathBuf;
@@ -15,22 +15,22 @@ pub enum Group {
     Mesh,
     /// Discrete operators on that mesh, renumbered.
     Operators,
-    /// Conjugate gradients for heat on that mesh.
+    /// Conjugate gradients for heat conduction on that mesh.
     Solver,
-    /// The hard kernels of [`karman::backend::proof`].
-    Pair,
-    /// Steps of a lid-driven cavity.
+    /// The kernels of [`karman::backend::proof`].
+    Kernels,
+    /// Time steps of a lid-driven cavity.
     Flow,
 }
 
 impl Group {
-    /// Where a group of this name stands in the table.
+    /// The position in the table of the group of this name.
     pub(super) fn place(name: &str) -> usize {
         Group::ALL.iter().position(|group| group.word() == name).unwrap_or(0)
     }
 }
 
-/// What to measure on one size.
+/// The measurements on a mesh of one size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The groups.
@@ -49,11 +49,10 @@ impl Default for Plan {
     }
 }
 
-/// Measures on about `cells` entities: the number itself for vectors, for meshes the 6 m³ tetrahedra
-/// that come nearest.
+/// Measures on vectors of `cells` entities and on meshes of the 6 m³ tetrahedra nearest to `cells`.
 ///
 /// # Errors
-/// [`BenchError`] where no such mesh can be made, a solve did not converge, or the device failed.
+/// [`BenchError`] where the mesh cannot be generated, a solve did not converge, or the device failed.
 pub fn measure(bench: &mut Bench, cells: usize, plan: &Plan) -> Result<(), BenchError> {
     bench.cells = cells;
     let has = |group| plan.groups.contains(&group);
@@ -87,9 +86,9 @@ pub fn measure(bench: &mut Bench, cells: usize, plan: &Plan) -> Result<(), Bench
             solver(bench, &mesh, plan.write_system.as_deref())?;
         }
     }
-    if has(Group::Pair) {
-        bench.group = Group::Pair.word();
-        pair(bench, cells)?;
+    if has(Group::Kernels) {
+        bench.group = Group::Kernels.word();
+        kernels(bench, cells)?;
     }
     if has(Group::Flow) {
         bench.group = Group::Flow.word();

@@ -1,11 +1,11 @@
-//! A benchmark with all that is needed to compare it with another, as `--json` writes it.
+//! A benchmark with its machine and version, as `--json` writes it.
 
 use super::{Bench, Row};
 use karman::backend::Backend;
 use serde::Serialize;
 use std::fmt;
 
-/// Machine and version, as each report begins.
+/// Machine and version, the head of each report.
 #[derive(Clone, Debug, Serialize)]
 pub struct Machine {
     /// Version of karman; the program adds the commit it was built from.
@@ -16,12 +16,12 @@ pub struct Machine {
     pub device: String,
     /// Host threads.
     pub threads: usize,
-    /// Name of the host's processor, where the system tells it; else its architecture.
+    /// Name of the host's processor, or its architecture where the system has no name.
     pub processor: String,
 }
 
 impl Machine {
-    /// That of a backend.
+    /// The machine of a backend.
     pub fn new(backend: &Backend) -> Machine {
         Machine {
             karman: env!("CARGO_PKG_VERSION"),
@@ -43,16 +43,16 @@ impl fmt::Display for Machine {
 /// Machine, version and lines.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// What it was measured with.
+    /// Machine and version.
     #[serde(flatten)]
     pub machine: Machine,
-    /// Bytes a second of the copy in double precision that lines are compared with.
+    /// Bytes a second of the reference copy in double precision.
     pub copy_bytes_per_second: Option<f64>,
     /// The lines.
     pub rows: Vec<ReportRow>,
 }
 
-/// A line with what follows from it.
+/// A line with its bandwidth.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReportRow {
     /// The line.
@@ -60,7 +60,7 @@ pub struct ReportRow {
     pub row: Row,
     /// Least bytes a second; none where bytes are not counted.
     pub bytes_per_second: Option<f64>,
-    /// As a part of the copy in double precision.
+    /// The bandwidth over that of the copy in double precision.
     pub share_of_copy: Option<f64>,
 }
 

@@ -18,12 +18,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Iterations of two solves; what the longer takes more is the time of those it has more.
+/// Iterations of two solves; an iteration takes the difference of their times over that of these numbers.
 const ITERATIONS: [usize; 2] = [100, 300];
 
 /// Times assembly, products in both layouts and precisions, an iteration of conjugate gradients with
-/// Jacobi (with and without a matrix) and a solve to 1e-8 from zero. Writes the system to a folder where
-/// one is given, by the number of cells asked for.
+/// Jacobi (assembled and matrix-free) and a solve to 1e-8 from zero. Writes the system to the folder
+/// `written_to`, if given, under the requested number of cells.
 ///
 /// # Errors
 /// [`BenchError`] where the matrix does not fit, the solve did not converge, the device failed or the
@@ -50,8 +50,8 @@ pub fn solver(
     let entries = matrix.entries() as f64;
     let matrix = Arc::new(Matrix::new(backend, matrix)?);
     let b = backend.upload(right_side);
-    // The vectors: r and q read and r written with the diagonal read; x and p read and written with
-    // r and the diagonal read; 11 in all, beside the product.
+    // Vectors besides the product, 11 in all: r, q and the diagonal read, r written; x, p, r and the
+    // diagonal read, x and p written.
     let vectors = 88.0 * n as f64;
     let bytes = 12.0 * entries + 16.0 * n as f64 + vectors;
     let fixed = ITERATIONS.map(|n| Params {
@@ -70,7 +70,7 @@ pub fn solver(
         Solver::with_operator(backend, operator, Some(Arc::clone(&matrix)), params)
     };
     let bytes_free = 20.0 * n as f64 + 4.0 * items + 8.0 * inner + 8.0 * faces + vectors;
-    iteration(bench, "the same without a matrix", &fixed, free, &b, bytes_free)?;
+    iteration(bench, "CG + Jacobi, matrix-free", &fixed, free, &b, bytes_free)?;
     let params = Params { max_iterations: 100_000, ..Params::default() };
     let mut solver = Solver::new(backend, Arc::clone(&matrix), &params)?;
     converged(bench, "CG + Jacobi to 1e-8", &mut solver, &b, bytes)?;
@@ -90,8 +90,8 @@ pub fn solver(
     Ok(())
 }
 
-/// First and median seconds of `work`, repeated within the budget at most `most` times, and the last of
-/// its results; each is dropped before the next is made.
+/// First and median seconds of `work`, repeated within the budget at most `most` times, and its last
+/// result; each result is dropped before the next repetition.
 pub(super) fn repeated<R>(
     budget: f64,
     most: usize,
@@ -102,15 +102,15 @@ pub(super) fn repeated<R>(
     let mut times = Vec::with_capacity(repetitions);
     for _ in 0..repetitions {
         drop(result);
-        let (seconds, again) = work()?;
+        let (seconds, next) = work()?;
         times.push(seconds);
-        result = again;
+        result = next;
     }
     times.sort_by(f64::total_cmp);
     Ok(([first, times[repetitions / 2]], result))
 }
 
-/// Times setting up a solver and adds its line.
+/// Times the set-up of a solver and adds its line.
 fn set_up(
     bench: &mut Bench,
     name: &str,
@@ -178,7 +178,7 @@ fn timed(
     repeated(bench.budget, 50, || solved(bench.backend, solver, b, &mut x))
 }
 
-/// Seconds of an iteration, from solves of two lengths; the first seconds are those of the short one.
+/// Adds the line of an iteration, from solves of two lengths; the first seconds are those of the short one.
 fn iteration(
     bench: &mut Bench,
     name: &str,
@@ -193,7 +193,7 @@ fn iteration(
         let (time, outcome) = timed(bench, &mut solver(params)?, b)?;
         (seconds[k], iterations[k]) = (time, outcome.iterations as f64);
     }
-    // A small system is solved to the last bit before the longer solve ends.
+    // A small system is solved to round-off before the longer solve ends.
     let (longer, more) = (seconds[1][1] - seconds[0][1], iterations[1] - iterations[0]);
     let each = match more > 0.0 && longer > 0.0 {
         true => longer / more,
@@ -229,7 +229,7 @@ mod tests {
     use karman::backend::BackendKind;
     use karman::linear::amg::Smoother;
 
-    /// Set-up, iterations and seconds of multigrid by its parameters.
+    /// Set-up, iterations and seconds of multigrid for several parameters.
     #[test]
     #[ignore = "a measurement: cargo test --release -p karman-bench --features cuda --lib \
                 multigrid_by_parameters -- --ignored --nocapture"]
@@ -253,11 +253,16 @@ mod tests {
             AmgParams { relaxation: 1.5, ..default() },
             AmgParams { relaxation: 1.7, ..default() },
             AmgParams { relaxation: 1.5, drop_tolerance: 0.2, ..default() },
-            AmgParams { pairing: 0, ..default() },
-            AmgParams { pairing: 2, ..default() },
-            AmgParams { pairing: 2, over_correction: 1.8, ..default() },
-            AmgParams { pairing: 2, over_correction: 1.8, relaxation: 1.5, ..default() },
-            AmgParams { pairing: 2, over_correction: 1.8, smoother: chebyshev(2), ..default() },
+            AmgParams { pairwise_passes: 0, ..default() },
+            AmgParams { pairwise_passes: 2, ..default() },
+            AmgParams { pairwise_passes: 2, over_correction: 1.8, ..default() },
+            AmgParams { pairwise_passes: 2, over_correction: 1.8, relaxation: 1.5, ..default() },
+            AmgParams {
+                pairwise_passes: 2,
+                over_correction: 1.8,
+                smoother: chebyshev(2),
+                ..default()
+            },
             AmgParams { smoother: chebyshev(2), ..default() },
             AmgParams { coarse_rows: 512, ..default() },
         ];
@@ -295,12 +300,12 @@ mod tests {
                     .collect();
                 eprintln!(
                     "{n} set-up {:.1} solve {:.2} ms {iterations} its {:.0} us complexity {:.2} \
-                     pairing {} over {} strength {} keep {} drop {} relax {:.2} {:?} {}",
+                     pairwise_passes {} over {} strength {} keep {} drop {} relax {:.2} {:?} {}",
                     1e3 * set_up,
                     1e3 * seconds,
                     1e6 * seconds / iterations as f64,
                     report.operator_complexity(),
-                    amg.pairing,
+                    amg.pairwise_passes,
                     amg.over_correction,
                     amg.strength,
                     amg.interpolation_entries,

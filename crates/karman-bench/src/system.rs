@@ -1,4 +1,5 @@
-//! The two-point heat equation on the cube of the benchmarks: one face hot, the others at 300.
+//! The two-point heat equation on the cube of the benchmarks: Dirichlet conditions, one face hot, the
+//! others at 300.
 
 use super::BenchError;
 use super::mesh::TetrahedronMesh;
@@ -18,9 +19,9 @@ const HOT_FACE: &str = "zmax";
 pub(super) struct System {
     /// A: [n] rows.
     pub(super) matrix: CsrMatrix<f64>,
-    /// What the cold faces give: [n].
+    /// Boundary contribution of the cold faces: [n].
     pub(super) cold: Vec<f64>,
-    /// What one degree of the hot face gives: [n].
+    /// Boundary contribution of the hot face per degree: [n].
     pub(super) hot: Vec<f64>,
     /// Volumes: [n].
     pub(super) mass: Vec<f64>,
@@ -37,7 +38,7 @@ impl System {
         let conditions: Vec<Condition> = mesh
             .patches
             .iter()
-            .map(|patch| Condition::Temperature(Arc::new(temperature(&patch.name))))
+            .map(|patch| Condition::Dirichlet(Arc::new(temperature(&patch.name))))
             .collect();
         let (heat, boundary) = discretize(mesh, geometry, &material, &conditions, false)?;
         let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, false);

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// Two decimals, without zeros that say nothing.
+/// Two decimals, without trailing zeros.
 pub(super) fn plain(number: f64) -> String {
     let text = format!("{number:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Seconds with three digits or so.
+/// Seconds with about three digits.
 pub(super) fn seconds(s: f64) -> String {
     match s {
         s if s >= 100.0 => format!("{s:.0}"),
@@ -17,7 +17,7 @@ pub(super) fn seconds(s: f64) -> String {
     }
 }
 
-/// Columns as wide as their longest text.
+/// A table with columns as wide as their longest text.
 pub(super) struct Table {
     title: String,
     header: Vec<String>,

@@ -1,12 +1,12 @@
 //! The command line.
-// What clap prints is not rustdoc: brackets are those of the case file.
+// Doc comments here are printed by clap, not rustdoc: brackets are those of the case file.
 #![allow(rustdoc::broken_intra_doc_links)]
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use karman::backend::BackendKind;
 use karman::linear::{Method, PreconditionerKind};
 use karman_bench::Group;
-use karman_bench::pressure::FlowCase;
+use karman_bench::thesis_pressure::FlowCase;
 use std::path::PathBuf;
 
 /// Flow and heat on unstructured meshes, on the CPU or the GPU
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Solve a case
     Run(RunArguments),
-    /// Look for faults in a case and its mesh: all that `karman run` does before its first step
+    /// Check a case and its mesh: all that `karman run` does before its first step
     Check {
         /// The case file
         case: PathBuf,
@@ -35,7 +35,7 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Begin a case from a template, as NAME/case.toml
+    /// Write a case from a template, as NAME/case.toml
     New {
         /// The folder to make
         name: PathBuf,
@@ -43,7 +43,7 @@ pub(crate) enum Command {
         #[arg(long, default_value = "heat")]
         template: String,
     },
-    /// Look at meshes, convert and generate them
+    /// Inspect, convert and generate meshes
     #[command(subcommand)]
     Mesh(MeshCommand),
     /// List the processors this karman can use
@@ -77,7 +77,7 @@ pub(crate) enum Command {
         /// A section of the case file, such as mesh or heat
         section: Option<String>,
     },
-    /// Fail as a bug would, to try out how that is reported
+    /// Panic, to test the report of a bug
     #[command(hide = true)]
     ProvokeBug,
 }
@@ -99,39 +99,38 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArguments {
-    /// A folder of cases with a validation/suite.toml, the name of one below `cases`, or the name of one that
-    /// karman came with: incompressible
+    /// A folder of cases with a validation/suite.toml, its name below `cases`, or the name of a built-in
+    /// suite: incompressible
     pub(crate) suite: PathBuf,
-    /// Cases of the suite, all where none is given; * stands for any letters, ? for one
+    /// Cases of the suite, default all; * stands for any letters, ? for one letter
     pub(crate) cases: Vec<String>,
-    /// Only those that take seconds
+    /// Only cases that take seconds
     #[arg(long)]
     pub(crate) quick: bool,
-    /// The folder of the page, index.html, and of the results; where it is left out, validation-SUITE
+    /// The folder of the page, index.html, and of the results; default: validation-SUITE
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: Option<PathBuf>,
     /// The backend, in place of the cases' own: auto, cpu, cuda, vulkan, wgpu or hip
     #[arg(long, value_parser = backend)]
     pub(crate) backend: Option<BackendKind>,
-    /// Take the results that the folder already holds of the same case and version of karman, and solve
-    /// the others
+    /// Reuse results in the folder of an unchanged case and the same version of karman, and solve the others
     #[arg(long)]
     pub(crate) reuse: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MeshCommand {
-    /// Count what is in a mesh
+    /// Count nodes, edges, faces and cells of a mesh
     Info {
-        /// A mesh file, or a case whose mesh is meant
+        /// A mesh file, or a case with a mesh
         file: PathBuf,
         /// Print the counts as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Examine a mesh: groups, faults, quality; and print a [boundary] section to fill in
+    /// Check a mesh: groups, faults, quality; and print a [boundary] section to fill in
     Check {
-        /// A mesh file, or a case whose mesh is meant
+        /// A mesh file, or a case with a mesh
         file: PathBuf,
         /// Print the report as JSON
         #[arg(long)]
@@ -139,7 +138,7 @@ pub(crate) enum MeshCommand {
     },
     /// Write a mesh in another format, by the extensions: .msh, .su2, .vtu; .vtk can be read but not written
     Convert {
-        /// A mesh file, or a case whose mesh is meant
+        /// A mesh file, or a case with a mesh
         input: PathBuf,
         /// The file to write
         output: PathBuf,
@@ -147,7 +146,7 @@ pub(crate) enum MeshCommand {
         #[arg(long, value_enum, default_value_t = GmshForm::Ascii22)]
         gmsh: GmshForm,
     },
-    /// Generate a mesh from a section [mesh.generate.…] of a file, or from options
+    /// Generate a mesh from a [mesh.generate.…] section of a file, or from options
     Generate(Box<GenerateArguments>),
 }
 
@@ -167,7 +166,7 @@ pub(crate) enum GmshForm {
 /// Options of generators are the keys of the case file; lists are written 20,20,20.
 #[derive(Debug, Args)]
 pub(crate) struct GenerateArguments {
-    /// box, box_with_box, cylinder_in_channel, sphere_in_box or annulus; or a TOML file with
+    /// box, box_with_obstacle, cylinder_in_channel, sphere_in_box or annulus; or a TOML file with
     /// [mesh.generate.…]
     pub(crate) what: String,
     /// The file to write: .msh, .su2 or .vtu
@@ -176,7 +175,7 @@ pub(crate) struct GenerateArguments {
     /// box: lowest corner
     #[arg(long, allow_hyphen_values = true)]
     origin: Option<String>,
-    /// box, sphere_in_box: edge lengths; of a box 1 each where it is left out
+    /// box, sphere_in_box: edge lengths; default of a box: 1 each
     #[arg(long)]
     size: Option<String>,
     /// box, annulus: cells along each direction
@@ -185,7 +184,7 @@ pub(crate) struct GenerateArguments {
     /// Shape of the cells
     #[arg(long)]
     element: Option<String>,
-    /// box: random displacement of nodes, as a share of the spacing
+    /// box: random displacement of nodes, as a fraction of the spacing
     #[arg(long)]
     jitter: Option<String>,
     /// box: seed of the displacement
@@ -197,12 +196,12 @@ pub(crate) struct GenerateArguments {
     /// box: ratio of the spacing in the middle to that at both ends, along each direction
     #[arg(long)]
     wall_grading: Option<String>,
-    /// box_with_box: lowest corner of the body
+    /// box_with_obstacle: lowest corner of the obstacle
     #[arg(long, allow_hyphen_values = true)]
-    body_from: Option<String>,
-    /// box_with_box: highest corner of the body
+    obstacle_min: Option<String>,
+    /// box_with_obstacle: highest corner of the obstacle
     #[arg(long, allow_hyphen_values = true)]
-    body_to: Option<String>,
+    obstacle_max: Option<String>,
     /// cylinder_in_channel, annulus: length
     #[arg(long)]
     length: Option<String>,
@@ -212,10 +211,10 @@ pub(crate) struct GenerateArguments {
     /// cylinder_in_channel: width; without it the mesh is 2D
     #[arg(long)]
     width: Option<String>,
-    /// cylinder_in_channel, sphere_in_box: centre of the body
+    /// cylinder_in_channel, sphere_in_box: centre of the cylinder or sphere
     #[arg(long, allow_hyphen_values = true)]
     centre: Option<String>,
-    /// cylinder_in_channel, sphere_in_box: diameter of the body
+    /// cylinder_in_channel, sphere_in_box: diameter of the cylinder or sphere
     #[arg(long)]
     diameter: Option<String>,
     /// cylinder_in_channel: cells around the cylinder
@@ -248,7 +247,7 @@ pub(crate) struct GenerateArguments {
 }
 
 impl GenerateArguments {
-    /// The options given, by their keys in a case file.
+    /// The options of the command line, by their keys in a case file.
     pub(crate) fn keys(&self) -> Vec<(&'static str, &str)> {
         let all = [
             ("origin", &self.origin),
@@ -259,8 +258,8 @@ impl GenerateArguments {
             ("seed", &self.seed),
             ("grading", &self.grading),
             ("wall_grading", &self.wall_grading),
-            ("body_from", &self.body_from),
-            ("body_to", &self.body_to),
+            ("obstacle_min", &self.obstacle_min),
+            ("obstacle_max", &self.obstacle_max),
             ("length", &self.length),
             ("height", &self.height),
             ("width", &self.width),
@@ -284,7 +283,7 @@ impl GenerateArguments {
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct BenchArguments {
     #[command(subcommand)]
-    pub(crate) form: Option<BenchForm>,
+    pub(crate) command: Option<BenchCommand>,
     /// The backend
     #[arg(long, value_parser = backend, default_value = "auto")]
     pub(crate) backend: BackendKind,
@@ -292,7 +291,7 @@ pub(crate) struct BenchArguments {
     #[arg(long, alias = "sizes", value_delimiter = ',', value_parser = count)]
     #[arg(default_value = "1e4,3e5,2.3e6")]
     pub(crate) cells: Vec<usize>,
-    /// Some groups alone: streaming, mesh, operators, solver, pair, flow
+    /// Only these groups: streaming, mesh, operators, solver, kernels, flow
     #[arg(long, value_delimiter = ',', value_parser = group)]
     pub(crate) only: Vec<Group>,
     /// f64, f32 or both
@@ -304,7 +303,7 @@ pub(crate) struct BenchArguments {
     /// Host threads; 0: one for each processor
     #[arg(long, default_value_t = 0)]
     pub(crate) threads: usize,
-    /// Bytes of memory of the copy that all is compared with; more than the caches hold
+    /// Bytes of memory of the reference copy; more than the caches
     #[arg(long, value_parser = count, default_value = "5e8")]
     pub(crate) copy: usize,
     /// Write the systems of the group solver to this folder, as system-CELLS.mtx and
@@ -317,42 +316,48 @@ pub(crate) struct BenchArguments {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum BenchForm {
-    /// Set algebraic multigrid beside published tables
-    Amg(AmgArguments),
-    /// Set the pressure systems of flows beside published tables
-    Flow(FlowArguments),
-    /// Draw the cost of an iteration of conjugate gradients by unknown, as published curves do
-    Cg(CgArguments),
+pub(crate) enum BenchCommand {
+    /// Compare with the tables and curves of two theses
+    #[command(subcommand)]
+    Thesis(ThesisCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ThesisCommand {
+    /// Algebraic multigrid for heat transfer: tables 6.1 to 6.4 and 6.14 to 6.17 of Kamakolanu's thesis
+    /// (2014)
+    Amg(ThesisAmgArguments),
+    /// Pressure Poisson systems of flows: tables 6.5 to 6.13 of Kamakolanu's thesis (2014)
+    Flow(ThesisFlowArguments),
+    /// Cost of an iteration of conjugate gradients by unknown for momentum, pressure and streamfunction:
+    /// figures 7.3 to 7.5 of Menon's thesis (2011)
+    Cg(ThesisCgArguments),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct FlowArguments {
-    /// The tables on pressure Poisson systems of Kamakolanu's thesis (2014): 6.5 to 6.13
-    #[arg(long, required = true)]
-    pub(crate) paper: bool,
+pub(crate) struct ThesisFlowArguments {
     /// The backend
     #[arg(long, value_parser = backend, default_value = "auto")]
     pub(crate) backend: BackendKind,
-    /// Some flows alone: cavity, square_cylinder, jet
+    /// Only these flows: cavity, square_cylinder, jet
     #[arg(long, value_delimiter = ',', value_parser = flow_case)]
     pub(crate) only: Vec<FlowCase>,
-    /// All four grids of each flow; where it is left out, the largest
+    /// All four grids of each flow, in place of the largest
     #[arg(long)]
     pub(crate) all_grids: bool,
     /// Cells over those of the thesis
     #[arg(long, default_value_t = 1.0)]
     pub(crate) scale: f64,
-    /// Time steps before the system is taken
+    /// Time steps up to the system
     #[arg(long, default_value_t = 5)]
     pub(crate) steps: usize,
     /// Stop once |b - A x| is at most this times |b|
     #[arg(long, default_value_t = 1e-8)]
     pub(crate) tolerance: f64,
-    /// Most cycles of the thesis' multigrid
+    /// Most cycles of Kamakolanu's AMG
     #[arg(long, value_parser = count, default_value = "20000")]
     pub(crate) cycles: usize,
-    /// Beta of the thesis' transformation on the first coarse level, in place of that in its tables
+    /// Beta of the thesis' transformation on the first coarse level, in place of its tabulated value
     #[arg(long)]
     pub(crate) beta: Option<f64>,
     /// Host threads; 0: one for each processor
@@ -364,10 +369,7 @@ pub(crate) struct FlowArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct CgArguments {
-    /// The curves of Menon's thesis (2011), figures 7.3 to 7.5: momentum, pressure, streamfunction
-    #[arg(long, required = true)]
-    pub(crate) paper: bool,
+pub(crate) struct ThesisCgArguments {
     /// The backends, such as cpu,cuda
     #[arg(long, value_delimiter = ',', value_parser = backend, default_value = "auto")]
     pub(crate) backend: Vec<BackendKind>,
@@ -375,7 +377,7 @@ pub(crate) struct CgArguments {
     #[arg(long, value_delimiter = ',', value_parser = count)]
     #[arg(default_value = "2e3,6e3,2e4,6e4,2e5,6e5,2e6")]
     pub(crate) cells: Vec<usize>,
-    /// Seconds to spend on each solve, of which a system of a size has two
+    /// Seconds to spend on each of the two solves of a system
     #[arg(long, default_value_t = 0.5)]
     pub(crate) seconds: f64,
     /// Host threads; 0: one for each processor
@@ -390,24 +392,21 @@ pub(crate) struct CgArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct AmgArguments {
-    /// The tables on heat transfer of Kamakolanu's thesis (2014): 6.1 to 6.4 and 6.14 to 6.17
-    #[arg(long, required = true)]
-    pub(crate) paper: bool,
+pub(crate) struct ThesisAmgArguments {
     /// The backend
     #[arg(long, value_parser = backend, default_value = "auto")]
     pub(crate) backend: BackendKind,
-    /// Numbers of cells, such as 1e4,1e6; where they are left out, those of the thesis. Parameters are
-    /// those of the thesis' nearest grid
+    /// Numbers of cells, such as 1e4,1e6; default: those of the thesis. Parameters are those of the
+    /// thesis' nearest grid
     #[arg(long, value_delimiter = ',', value_parser = count)]
     pub(crate) cells: Vec<usize>,
     /// Stop once |b - A x| is at most this times |b|
     #[arg(long, default_value_t = 1e-8)]
     pub(crate) tolerance: f64,
-    /// Time steps of the unsteady case, from which the thesis' 24000 are extrapolated; 0 leaves it out
+    /// Time steps of the unsteady case, extrapolated to the thesis' 24000; 0 leaves it out
     #[arg(long, default_value_t = 240)]
     pub(crate) steps: usize,
-    /// Beta of the thesis' transformation on the first coarse level; each further one has 1 more
+    /// Beta of the thesis' transformation on the first coarse level; it grows by 1 per level
     #[arg(long, default_value_t = 0.0)]
     pub(crate) beta: f64,
     /// Host threads; 0: one for each processor
@@ -430,18 +429,17 @@ pub(crate) enum BenchPrecision {
 pub(crate) struct SolveArguments {
     /// The matrix: coordinate real, general or symmetric
     pub(crate) matrix: PathBuf,
-    /// The right-hand side: array real general, one column; 1 in each row where it is left out
+    /// The right-hand side: array real general, one column; default: 1 in each row
     #[arg(long, value_name = "FILE")]
     pub(crate) rhs: Option<PathBuf>,
-    /// cg, single_reduction_cg, flexible_cg, bicgstab, multigrid or fgmres; where it is left out, cg
-    /// for a symmetric matrix and bicgstab for another
+    /// cg, single_reduction_cg, flexible_cg, bicgstab, multigrid or fgmres; default: cg for a symmetric
+    /// matrix, bicgstab for an unsymmetric one
     #[arg(long, value_parser = method)]
     pub(crate) method: Option<Method>,
-    /// none, jacobi, gauss_seidel, chebyshev or amg; where it is left out, amg for a large system on
-    /// the CPU and jacobi elsewhere
+    /// none, jacobi, gauss_seidel, chebyshev or amg; default: amg for a large system on the CPU, else jacobi
     #[arg(long, value_parser = preconditioner)]
     pub(crate) preconditioner: Option<PreconditionerKind>,
-    /// Stop once |b - A x| is at most this times |b|; where it is left out, 1e-8, in f32 1e-5
+    /// Stop once |b - A x| is at most this times |b|; default: 1e-8, in f32 1e-5
     #[arg(long)]
     pub(crate) tolerance: Option<f64>,
     /// Most iterations

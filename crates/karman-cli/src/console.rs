@@ -5,7 +5,7 @@ use indicatif::ProgressBar;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Writes a result and ends the line. A reader that goes away, as `head` does, is no failure.
+/// Writes a result and a newline. A closed pipe, as of `head`, is no failure.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
@@ -16,7 +16,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes what was done, but where nothing more than warnings and errors is wanted.
+/// Writes a status line, unless `quiet`.
 pub(crate) fn tell(quiet: bool, text: &str) -> Result<(), Failure> {
     if quiet { Ok(()) } else { print(text) }
 }
@@ -27,29 +27,29 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&text)
 }
 
-/// A number of things, in words: `1 case`, `2 cases`.
+/// A number with its noun: `1 case`, `2 cases`.
 pub(crate) fn count(n: u64, thing: &str) -> String {
     format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }
 
-/// Writes a complaint. There is nobody left to tell where stderr is closed.
+/// Writes an error. A closed stderr is ignored.
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// stderr, shared by the log and the progress bar so that neither writes over the other.
+/// stderr, shared by the log and the progress bar so that neither overwrites the other.
 #[derive(Clone, Default)]
 pub(crate) struct Screen {
     bar: Arc<Mutex<Option<ProgressBar>>>,
 }
 
 impl Screen {
-    /// Whether someone is watching.
+    /// Whether stderr is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         io::stderr().is_terminal()
     }
 
-    /// Puts a progress bar on the screen, or takes it away.
+    /// Shows a progress bar, or removes it.
     pub(crate) fn set_bar(&self, bar: Option<ProgressBar>) {
         let mut slot = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(old) = slot.take() {

@@ -1,5 +1,5 @@
-//! What can go wrong, and the exit code that says so: 1 the case or a file is wrong, 2 the
-//! solution failed, 3 karman itself is wrong, 130 a signal ended the run.
+//! Failures and their exit codes: 1 for a wrong case or file, 2 for a solution that failed, 3 for a bug in
+//! karman, 130 for a run ended by a signal.
 
 use crate::console;
 use clap::error::ErrorKind;
@@ -13,14 +13,14 @@ pub(crate) const BUG: u8 = 3;
 /// Exit code after a signal.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Why a command did not do what it was asked to.
+/// Why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// The arguments, the case or a file.
     Input(String),
-    /// The solution diverged, did not converge, or is not the expected one.
+    /// The solution diverged, did not converge, or differs from the expected values.
     Solution(String),
-    /// A signal ended the run; what it reached is written.
+    /// A signal ended the run; its results so far are written.
     Interrupted(String),
 }
 
@@ -33,7 +33,7 @@ impl Failure {
         }
     }
 
-    /// The failure of a run that ended as `outcome` says, if it is one.
+    /// The failure of a run with this outcome, if it is one.
     pub(crate) fn of(outcome: &Outcome) -> Option<Failure> {
         match outcome.kind {
             OutcomeKind::Converged | OutcomeKind::Finished => None,
@@ -42,7 +42,7 @@ impl Failure {
         }
     }
 
-    /// The failure of something given to karman.
+    /// A failure of the input.
     pub(crate) fn input(error: impl fmt::Display) -> Failure {
         Failure::Input(error.to_string())
     }
@@ -58,7 +58,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Prints what the argument parser has to say; help and version are no failure.
+/// Prints help, version or the error of the argument parser; help and version are no failure.
 pub(crate) fn usage(error: &clap::Error) -> Result<(), Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -75,7 +75,7 @@ pub(crate) fn usage(error: &clap::Error) -> Result<(), Failure> {
     }
 }
 
-/// What a user sees of a bug.
+/// The message to the user after a panic.
 pub(crate) fn bug_report(panic: &PanicHookInfo<'_>) -> String {
     let place = panic.location().map_or(String::new(), |place| format!(" ({place})"));
     let payload = panic.payload();

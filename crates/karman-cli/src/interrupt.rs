@@ -1,11 +1,11 @@
-//! Ctrl-C and SIGTERM: the first has the run end after its step with everything written, the second ends the
-//! program at once, as does a first one while nothing runs that could be written.
+//! Ctrl-C and SIGTERM: the first signal ends the run after its step with all output written; a second signal,
+//! or the first while no run is in progress, ends the program at once.
 
 use crate::failure::INTERRUPTED;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// What signals have asked for.
+/// State of the signals received.
 #[derive(Default)]
 pub(crate) struct Interrupt {
     state: Arc<State>,
@@ -15,10 +15,10 @@ pub(crate) struct Interrupt {
 #[derive(Default)]
 struct State {
     is_running: AtomicBool,
-    is_asked: AtomicBool,
+    is_requested: AtomicBool,
 }
 
-/// A run that signals end after its step, until this is dropped.
+/// A run in progress, until this is dropped: a signal ends it after its step.
 pub(crate) struct Running<'a>(&'a Interrupt);
 
 impl Drop for Running<'_> {
@@ -28,23 +28,23 @@ impl Drop for Running<'_> {
 }
 
 impl Interrupt {
-    /// A run begins.
+    /// Marks the begin of a run.
     pub(crate) fn begin(&self) -> Running<'_> {
         self.listening.get_or_init(|| listen(&self.state));
         self.state.is_running.store(true, Ordering::SeqCst);
         Running(self)
     }
 
-    /// Whether a signal has come, to be asked by the run.
-    pub(crate) fn is_asked(&self) -> impl Fn() -> bool + Send + 'static {
+    /// A function that tells the run whether a signal was received.
+    pub(crate) fn is_requested(&self) -> impl Fn() -> bool + Send + 'static {
         let state = self.state.clone();
-        move || state.is_asked.load(Ordering::SeqCst)
+        move || state.is_requested.load(Ordering::SeqCst)
     }
 }
 
 /// Whether a signal ends the program at once.
 fn ends_at_once(state: &State) -> bool {
-    let is_second = state.is_asked.swap(true, Ordering::SeqCst);
+    let is_second = state.is_requested.swap(true, Ordering::SeqCst);
     is_second || !state.is_running.load(Ordering::SeqCst)
 }
 
@@ -79,9 +79,9 @@ mod tests {
     fn the_first_signal_waits_for_the_step_of_a_run_and_the_second_does_not() {
         let interrupt = Interrupt::default();
         interrupt.state.is_running.store(true, Ordering::SeqCst);
-        let asked = interrupt.is_asked();
-        assert!(!asked());
-        assert!(!ends_at_once(&interrupt.state) && asked());
+        let is_requested = interrupt.is_requested();
+        assert!(!is_requested());
+        assert!(!ends_at_once(&interrupt.state) && is_requested());
         assert!(ends_at_once(&interrupt.state));
         assert!(ends_at_once(&Interrupt::default().state));
     }

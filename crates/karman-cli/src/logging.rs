@@ -16,17 +16,17 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, layer};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 
-/// Target of lines that repeat what a progress bar shows.
+/// Target of lines that repeat the progress bar.
 pub(crate) const PROGRESS: &str = "karman::progress";
 
-/// Where the log goes.
+/// Destinations of the log.
 #[derive(Clone, Default)]
 pub(crate) struct Log {
     pub(crate) screen: Screen,
     file: LogFile,
 }
 
-/// `log.txt` of the case that runs; lines from before it can be opened wait for it.
+/// `log.txt` of the running case; earlier lines are buffered until it is opened.
 #[derive(Clone)]
 struct LogFile(Arc<Mutex<Target>>);
 
@@ -61,7 +61,7 @@ impl Write for LogFile {
 }
 
 impl Log {
-    /// Starts the log. `quiet` leaves warnings alone on the screen, `verbose` adds details.
+    /// Starts the log. With `quiet` the screen shows warnings and errors only; `verbose` adds details.
     pub(crate) fn start(arguments: &Arguments) -> Log {
         let log = Log::default();
         let on_screen = match (arguments.quiet, arguments.verbose) {
@@ -92,25 +92,25 @@ impl Log {
                         event.target().starts_with("karman") && *event.level() <= in_file
                     })),
             );
-        // Only a second start in the same process could fail, and the first one then stays.
+        // Only a second start in the same process fails; the first subscriber then stays.
         let _ = tracing::subscriber::set_global_default(subscriber);
         log
     }
 
-    /// The lines of another case begin, which go to its own `log.txt` once that is open.
+    /// Begins the log of another case, which goes to its own `log.txt` once that is open.
     pub(crate) fn begin_case(&self) {
         *self.file.target() = Target::Waiting(vec![]);
     }
 
-    /// Writes a text that the screen shows elsewhere to an open `log.txt` too.
+    /// Writes a text to an open `log.txt` only; the screen shows it elsewhere.
     pub(crate) fn note(&self, text: &str) {
         if let Target::Open(file) = &mut *self.file.target() {
-            // A full disk is no reason to fail here: what is in the log is on the screen.
+            // A full disk is no failure here: the screen shows the text too.
             let _ = writeln!(file, "{text}");
         }
     }
 
-    /// Writes to `log.txt` in `folder` from now on, the lines that have waited for it first.
+    /// Opens `log.txt` in `folder` and writes the buffered lines to it first.
     pub(crate) fn open(&self, folder: &Path, resume: bool) -> Result<(), Failure> {
         let path = folder.join("log.txt");
         let opened = std::fs::create_dir_all(folder).and_then(|()| {

@@ -1,4 +1,4 @@
-//! The program `karman`: arguments, logging, exit codes. Everything else is in the library.
+//! The program `karman`: arguments, logging, exit codes. The solvers are in the library.
 
 mod arguments;
 mod commands;

@@ -1,4 +1,4 @@
-//! How far a run is: a bar where someone watches, a line now and then where nobody does.
+//! Progress of a run: a bar on a terminal, and a line of the log from time to time.
 
 use crate::console::Screen;
 use crate::logging::PROGRESS;
@@ -28,7 +28,7 @@ impl ProgressDisplay {
         ProgressDisplay { screen, bar, first: None, last_line: Instant::now() }
     }
 
-    /// Takes note of a step.
+    /// Shows the progress after a step.
     pub(crate) fn update(&mut self, progress: &Progress) {
         let first = *self.first.get_or_insert(*progress);
         let line = describe(progress, &first);
@@ -55,12 +55,12 @@ fn bar_style() -> ProgressStyle {
         .progress_chars("=> ")
 }
 
-/// Share of the run that is done; 0 of a steady one, whose end nobody knows.
+/// Completed fraction of the run; 0 of a steady run, whose end is unknown.
 fn fraction(progress: &Progress) -> f64 {
     if progress.end > 0.0 { (progress.time / progress.end).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// Step, time, residual, iterations and the time left.
+/// Step, time, residual, iterations and the remaining seconds.
 fn describe(progress: &Progress, first: &Progress) -> String {
     let Progress { step, time, end, residual, iterations, .. } = *progress;
     let mut text = format!("step {step}");
@@ -74,14 +74,14 @@ fn describe(progress: &Progress, first: &Progress) -> String {
     }
 }
 
-/// From the pace since the first step that was seen: a restart does not begin at t = 0.
+/// The remaining seconds, from the speed since the first observed step: a restart does not begin at t = 0.
 fn seconds_left(progress: &Progress, first: &Progress) -> Option<f64> {
     let (done, taken) = (progress.time - first.time, progress.seconds - first.seconds);
     let left = progress.end - progress.time;
     (progress.end > 0.0 && done > 0.0).then(|| (taken * left / done).max(0.0))
 }
 
-/// Seconds as a person says them.
+/// Seconds in a readable unit.
 pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 10.0 => format!("{s:.2} s"),

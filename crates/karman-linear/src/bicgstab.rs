@@ -1,20 +1,21 @@
-//! BiCGStab (van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631), preconditioned from the
-//! right, for unsymmetric systems. Where it breaks down or stays on a plateau, the solver starts it
-//! anew from the true residual as long as that helps.
+//! BiCGStab (van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631), preconditioned from the right, for
+//! unsymmetric systems. After a breakdown or on a plateau the solver restarts it from the true residual as
+//! long as that reduces it.
 //!
-//! Each kernel computes the scalars it needs from what earlier kernels left: the state goes from
-//! `progress` and `rho` to `midway`, `weights` and `omega` and back, so that no kernel reads what it
-//! writes.
+//! Each kernel computes its scalars from the results of earlier kernels: the state goes from `convergence`
+//! and `rho` to `midway`, `weights` and `omega` and back, so that no kernel reads what it writes.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use super::progress::{Krylov, Progress, System, is_finite, is_set, is_stepping, status};
-use super::progress::{stepped, stopped};
+use super::convergence_state::{
+    ConvergenceState, Krylov, System, is_finite, is_set, is_stepping, status,
+};
+use super::convergence_state::{stepped, stopped};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Components, Partials, Segment, View};
 
-/// Steps without a smaller residual before the iteration counts as stalled.
+/// The iteration stagnates after this many steps without a smaller residual.
 const PATIENCE: f64 = 300.0;
 
 /// Square of the cosine below which two vectors count as orthogonal.
@@ -61,7 +62,7 @@ impl<T: Real> BiCgStab<T> {
             scalars: Scalars {
                 rho: backend.zeros(1),
                 size: backend.zeros(1),
-                midway: backend.zeros(<Progress<f64> as Components>::COUNT),
+                midway: backend.zeros(<ConvergenceState<f64> as Components>::COUNT),
                 weights: backend.zeros(2),
                 omega: backend.zeros(1),
                 sums: Partials::new(backend, n, 2),
@@ -75,26 +76,26 @@ impl<T: Real> Krylov<T> for BiCgStab<T> {
         let n = self.shadow.len();
         let BiCgStab { shadow, direction: p, scalars, .. } = self;
         let Scalars { rho, size, .. } = scalars;
-        stab_start(backend, n, &system.progress, &system.residual, rho, size, shadow, p);
+        stab_start(backend, n, &system.convergence, &system.residual, rho, size, shadow, p);
     }
 
     fn step(&mut self, _: usize, backend: &Backend, system: &mut System<T>) {
         let n = self.shadow.len();
         let System {
-            operator, preconditioner, residual: r, progress, partials, iterate: x, ..
+            operator, preconditioner, residual: r, convergence, partials, iterate: x, ..
         } = system;
         let BiCgStab { shadow, direction: p, direction_product: v, product: t, .. } = self;
         let (first, second) = (&mut self.first, &mut self.second);
         let Scalars { rho, size, midway, weights, omega, sums } = &mut self.scalars;
         preconditioner.apply(backend, p, first);
         operator.apply_dots(backend, first, shadow, v, partials);
-        stab_half(backend, n, partials, progress, rho, v, midway, weights, r);
+        stab_half(backend, n, partials, convergence, rho, v, midway, weights, r);
         preconditioner.apply(backend, r, second);
         operator.apply_dots(backend, second, r, t, partials);
         stab_advance(
             backend, n, partials, midway, weights, shadow, first, second, t, omega, x, r, sums,
         );
-        stab_direction(backend, n, sums, midway, weights, omega, size, r, v, progress, rho, p);
+        stab_direction(backend, n, sums, midway, weights, omega, size, r, v, convergence, rho, p);
         system.record(backend);
     }
 
@@ -107,8 +108,8 @@ impl<T: Real> Krylov<T> for BiCgStab<T> {
 #[device]
 #[derive(Clone, Copy)]
 pub(super) struct StabState {
-    /// The iteration's.
-    progress: Progress<f64>,
+    /// The convergence state.
+    convergence: ConvergenceState<f64>,
     /// r̂·r.
     rho: f64,
     /// The length α of the step along p̂, or the weight β of the old direction.
@@ -119,30 +120,30 @@ pub(super) struct StabState {
 #[kernel(stab_start, out(shadow, p))]
 pub(super) fn stab_started<F: Real>(
     i: usize,
-    progress: &View<f64>,
+    convergence: &View<f64>,
     r: &View<F>,
     rho: &mut Segment<f64>,
     size: &mut Segment<f64>,
 ) -> (F, F) {
     if i == 0 {
-        rho[0] = progress[4];
-        size[0] = progress[4];
+        rho[0] = convergence[4];
+        size[0] = convergence[4];
     }
     (r[i], r[i])
 }
 
 /// α = r̂·r / r̂·v, after the first product.
 #[device]
-fn measured(
+fn alpha(
     _pv: f64,
     _pr: f64,
     rr: f64,
     rv: f64,
     vv: f64,
-    progress: &View<f64>,
+    convergence: &View<f64>,
     rho: &View<f64>,
 ) -> StabState {
-    let before = Progress::<f64>::at(progress, 0, 1);
+    let before = ConvergenceState::<f64>::at(convergence, 0, 1);
     let mut next = before;
     let rho = rho[0];
     let mut alpha = f64::literal(0.0);
@@ -154,12 +155,12 @@ fn measured(
             next = stopped(before, f64::literal(status::SHADOW), rv);
         }
     }
-    StabState { progress: next, rho, weight: alpha }
+    StabState { convergence: next, rho, weight: alpha }
 }
 
-/// ω = t·s / t·t, which makes the residual shortest; 0 where t = 0.
+/// ω = t·s / t·t, which minimises the residual; 0 where t = 0.
 #[device]
-fn stabilised(_st: f64, _sr: f64, _rr: f64, rt: f64, tt: f64) -> f64 {
+fn omega(_st: f64, _sr: f64, _rr: f64, rt: f64, tt: f64) -> f64 {
     let mut omega = f64::literal(0.0);
     if tt > f64::literal(0.0) {
         omega = rt / tt;
@@ -167,9 +168,9 @@ fn stabilised(_st: f64, _sr: f64, _rr: f64, rt: f64, tt: f64) -> f64 {
     omega
 }
 
-/// β = (r̂·r / r̂·r before) (α / ω), with the step counted and judged.
+/// β = (r̂·r / (r̂·r)_old) (α / ω); counts the step and tests for convergence.
 #[device]
-fn weighed(
+fn beta(
     rho: f64,
     rr: f64,
     midway: &View<f64>,
@@ -177,23 +178,23 @@ fn weighed(
     omega: &View<f64>,
     size: &View<f64>,
 ) -> StabState {
-    let before = Progress::<f64>::at(midway, 0, 1);
+    let before = ConvergenceState::<f64>::at(midway, 0, 1);
     let mut next = before;
-    let mut kept = weights[0];
+    let mut next_rho = weights[0];
     let mut beta = f64::literal(0.0);
     if is_set(before.stepping) {
         next = stepped(before, rr);
-        kept = rho;
+        next_rho = rho;
         if is_set(next.active) {
             if next.iterations - next.least_at > f64::literal(PATIENCE) {
                 next = stopped(next, f64::literal(status::PLATEAU), rr);
             }
-            let turned = rho * rho > f64::literal(ORTHOGONAL) * rr * size[0];
-            if !turned {
+            let is_oblique = rho * rho > f64::literal(ORTHOGONAL) * rr * size[0];
+            if !is_oblique {
                 next = stopped(next, f64::literal(status::SHADOW), rho);
             }
             if omega[0] == f64::literal(0.0) {
-                next = stopped(next, f64::literal(status::STABILISER), omega[0]);
+                next = stopped(next, f64::literal(status::OMEGA), omega[0]);
             }
         }
         if is_set(next.active) {
@@ -201,15 +202,15 @@ fn weighed(
         }
         next.stepping = next.active;
     }
-    StabState { progress: next, rho: kept, weight: beta }
+    StabState { convergence: next, rho: next_rho, weight: beta }
 }
 
 /// r ← r − α v. Traffic 3s.
-#[kernel(stab_half, given(step = measured(5, progress, rho)), update(r), unroll(4))]
+#[kernel(stab_half, given(step = alpha(5, convergence, rho)), update(r), unroll(4))]
 pub(super) fn stab_halved<F: Real>(
     i: usize,
     step: StabState,
-    progress: &View<f64>,
+    convergence: &View<f64>,
     rho: &View<f64>,
     v: &View<F>,
     midway: &mut Segment<f64>,
@@ -217,12 +218,12 @@ pub(super) fn stab_halved<F: Real>(
     r: F,
 ) -> F {
     if i == 0 {
-        Progress::<f64>::put(step.progress, midway, 0, 1);
+        ConvergenceState::<f64>::put(step.convergence, midway, 0, 1);
         weights[0] = step.rho;
         weights[1] = step.weight;
     }
     let mut own = r;
-    if is_set(step.progress.stepping) {
+    if is_set(step.convergence.stepping) {
         own = r - F::from_f64(step.weight) * v[i];
     }
     own
@@ -231,7 +232,7 @@ pub(super) fn stab_halved<F: Real>(
 /// x ← x + α p̂ + ω ŝ, r ← r − ω t, with r̂·r and r·r. Traffic 8s.
 #[kernel(
     stab_advance,
-    given(length = stabilised(5)),
+    given(length = omega(5)),
     update(x, r),
     reduce(sum, sum),
     unroll(2)
@@ -245,12 +246,12 @@ pub(super) fn stab_advanced<F: Real>(
     first: &View<F>,
     second: &View<F>,
     t: &View<F>,
-    kept: &mut Segment<f64>,
+    omega_out: &mut Segment<f64>,
     x: F,
     r: F,
 ) -> (F, F, f64, f64) {
     if i == 0 {
-        kept[0] = length;
+        omega_out[0] = length;
     }
     let mut new_x = x;
     let mut new_r = r;
@@ -266,7 +267,7 @@ pub(super) fn stab_advanced<F: Real>(
 /// p ← r + β (p − ω v), or r where β = 0. Traffic 4s.
 #[kernel(
     stab_direction,
-    given(next = weighed(2, midway, weights, omega, size)),
+    given(next = beta(2, midway, weights, omega, size)),
     update(p),
     unroll(2)
 )]
@@ -279,16 +280,16 @@ pub(super) fn stab_directed<F: Real>(
     size: &View<f64>,
     r: &View<F>,
     v: &View<F>,
-    progress: &mut Segment<f64>,
+    convergence: &mut Segment<f64>,
     rho: &mut Segment<f64>,
     p: F,
 ) -> F {
     if i == 0 {
-        Progress::<f64>::put(next.progress, progress, 0, 1);
+        ConvergenceState::<f64>::put(next.convergence, convergence, 0, 1);
         rho[0] = next.rho;
     }
     let mut new_p = p;
-    if is_set(next.progress.active) {
+    if is_set(next.convergence.active) {
         let beta = F::from_f64(next.weight);
         new_p = r[i];
         if beta != F::literal(0.0) {

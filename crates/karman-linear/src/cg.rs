@@ -1,19 +1,19 @@
 //! Conjugate gradients, preconditioned (Hestenes & Stiefel 1952), for symmetric positive definite
-//! operators; flexible with the Polak–Ribière β (Notay 2000, eq. 2.3 and §2), which bears a
+//! operators; flexible with the Polak–Ribière β (Notay 2000, eq. 2.3 and §2), which admits a
 //! preconditioner that changes from step to step.
 //!
 //! A step with a diagonal preconditioner is three kernels; in f64 with five entries a row it moves
-//! about 164 bytes a row (76 of them the product's). Each kernel computes the scalars it needs from
-//! what earlier kernels left: the state goes from `progress` and `rz` to `midway` and `weights` and
-//! back, so that no kernel reads what it writes.
+//! about 164 bytes a row (76 of them the product's). Each kernel computes its scalars from the results of
+//! earlier kernels: the state goes from `convergence` and `rz` to `midway` and `weights` and back, so that
+//! no kernel reads what it writes.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::Diagonal;
-use super::progress::{Krylov, Progress, System, is_finite, is_set, is_stepping};
-use super::progress::{status, stepped, stopped};
+use super::convergence_state::{ConvergenceState, Krylov, System, is_finite, is_set, is_stepping};
+use super::convergence_state::{status, stepped, stopped};
 use karman_backend::prelude::*;
-use karman_backend::real::{Real, convert};
+use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Components, Partials, Segment, View};
 
 /// Conjugate gradients: p, q = A p and, where M is not diagonal, z = M⁻¹ r; each [n].
@@ -52,56 +52,68 @@ impl<T: Real> ConjugateGradient<T> {
 
     /// Residual, iterate and direction with M⁻¹ inside the kernels.
     fn step_diagonal(&mut self, backend: &Backend, system: &mut System<T>) {
-        let System { preconditioner, residual: r, progress, partials, iterate: x, .. } = system;
+        let System { preconditioner, residual: r, convergence, partials, iterate: x, .. } = system;
         let (p, q, s) = (&mut self.direction, &self.product, &mut self.scalars);
         let vectors = (q, r, x, p);
         match preconditioner.diagonal().unwrap_or(Diagonal::Identity) {
-            Diagonal::Identity => s.advance(backend, progress, partials, (q, true), vectors),
-            Diagonal::Same(d) => s.advance(backend, progress, partials, (d, false), vectors),
-            Diagonal::Single(d) => s.advance(backend, progress, partials, (d, false), vectors),
+            Diagonal::Identity => s.advance(backend, convergence, partials, (q, true), vectors),
+            Diagonal::Inverse(d) => s.advance(backend, convergence, partials, (d, false), vectors),
         }
     }
 
-    /// The same with M⁻¹ applied on its own.
+    /// Residual, iterate and direction with M⁻¹ applied separately.
     fn step_general(&mut self, backend: &Backend, system: &mut System<T>) {
-        let System { preconditioner, residual, progress, partials, iterate, .. } = system;
+        let System { preconditioner, residual, convergence, partials, iterate, .. } = system;
         let n = self.product.len();
         let (p, q) = (&mut self.direction, &self.product);
         let Scalars { rz, midway, weights, sums } = &mut self.scalars;
         let Some(z) = &mut self.preconditioned else { return };
-        subtract_product(backend, n, partials, progress, rz, q, midway, weights, residual);
+        subtract_product(backend, n, partials, convergence, rz, q, midway, weights, residual);
         preconditioner.apply(backend, residual, z);
         cg_dots(backend, n, residual, z, q, sums);
         let flexible = self.flexible;
-        advance(backend, n, sums, midway, weights, flexible, z, progress, rz, iterate, p);
+        advance(backend, n, sums, midway, weights, flexible, z, convergence, rz, iterate, p);
     }
 }
 
 impl Scalars {
-    /// Those of vectors of length `n`.
+    /// For vectors of length `n`.
     pub(super) fn new(backend: &Backend, n: usize) -> Self {
         Scalars {
             rz: backend.zeros(1),
-            midway: backend.zeros(<Progress<f64> as Components>::COUNT),
+            midway: backend.zeros(<ConvergenceState<f64> as Components>::COUNT),
             weights: backend.zeros(2),
             sums: Partials::new(backend, n, 3),
         }
     }
 
-    /// The vector kernels of a step with the diagonal inverse `d`, or none where it is `plain`, on the
-    /// vectors q, r, x and p.
-    fn advance<T: Real, S: Real>(
+    /// The vector kernels of a step with the diagonal inverse `d`, ignored where `plain`, on the vectors
+    /// q, r, x and p.
+    fn advance<T: Real>(
         &mut self,
         backend: &Backend,
-        progress: &mut Buffer<f64>,
+        convergence: &mut Buffer<f64>,
         product: &mut Partials,
-        (d, plain): (&Buffer<S>, bool),
+        (d, plain): (&Buffer<T>, bool),
         (q, r, x, p): (&Buffer<T>, &mut Buffer<T>, &mut Buffer<T>, &mut Buffer<T>),
     ) {
         let Scalars { rz, midway, weights, sums } = self;
         let n = q.len();
-        reduce_residual(backend, n, product, progress, rz, q, d, plain, midway, weights, r, sums);
-        advance_diagonal(backend, n, sums, midway, weights, r, d, plain, progress, rz, x, p);
+        reduce_residual(
+            backend,
+            n,
+            product,
+            convergence,
+            rz,
+            q,
+            d,
+            plain,
+            midway,
+            weights,
+            r,
+            sums,
+        );
+        advance_diagonal(backend, n, sums, midway, weights, r, d, plain, convergence, rz, x, p);
     }
 }
 
@@ -111,7 +123,7 @@ impl<T: Real> Krylov<T> for ConjugateGradient<T> {
         system.preconditioner.apply(backend, &system.residual, &mut self.direction);
         let (r, z) = (&system.residual, &self.direction);
         start_dot(backend, n, r, z, &mut system.partials);
-        cg_start(backend, &system.partials, &mut system.progress, &mut self.scalars.rz);
+        cg_start(backend, &system.partials, &mut system.convergence, &mut self.scalars.rz);
     }
 
     fn step(&mut self, _: usize, backend: &Backend, system: &mut System<T>) {
@@ -136,13 +148,16 @@ pub(super) fn product_of<F: Real>(i: usize, r: &View<F>, z: &View<F>) -> f64 {
     r[i].to_f64() * z[i].to_f64()
 }
 
-/// Before the first step: r·z, which M's definiteness makes positive.
-#[kernel(cg_start, combine(sum), update(progress), out(rz))]
-pub(super) fn cg_started(sum: f64, progress: Progress<f64>) -> (Progress<f64>, f64) {
-    let mut next = progress;
+/// Before the first step: r·z, positive for a positive definite M.
+#[kernel(cg_start, combine(sum), update(convergence), out(rz))]
+pub(super) fn cg_started(
+    sum: f64,
+    convergence: ConvergenceState<f64>,
+) -> (ConvergenceState<f64>, f64) {
+    let mut next = convergence;
     let positive = sum > f64::literal(0.0);
-    if is_set(progress.active) && !positive {
-        next = stopped(progress, f64::literal(status::PRECONDITIONER), sum);
+    if is_set(convergence.active) && !positive {
+        next = stopped(convergence, f64::literal(status::PRECONDITIONER), sum);
     }
     (next, sum)
 }
@@ -151,8 +166,8 @@ pub(super) fn cg_started(sum: f64, progress: Progress<f64>) -> (Progress<f64>, f
 #[device]
 #[derive(Clone, Copy)]
 pub(super) struct CgState {
-    /// The iteration's.
-    pub progress: Progress<f64>,
+    /// The convergence state.
+    pub convergence: ConvergenceState<f64>,
     /// r·z.
     pub rz: f64,
     /// The length α of the step, or the weight β of the old direction.
@@ -161,8 +176,8 @@ pub(super) struct CgState {
 
 /// α = r·z / p·q, after the product.
 #[device]
-fn measured(pq: f64, progress: &View<f64>, rz: &View<f64>) -> CgState {
-    let before = Progress::<f64>::at(progress, 0, 1);
+fn alpha(pq: f64, convergence: &View<f64>, rz: &View<f64>) -> CgState {
+    let before = ConvergenceState::<f64>::at(convergence, 0, 1);
     let mut next = before;
     let rz = rz[0];
     let mut alpha = f64::literal(0.0);
@@ -174,20 +189,20 @@ fn measured(pq: f64, progress: &View<f64>, rz: &View<f64>) -> CgState {
             next = stopped(before, f64::literal(status::OPERATOR), pq);
         }
     }
-    CgState { progress: next, rz, weight: alpha }
+    CgState { convergence: next, rz, weight: alpha }
 }
 
-/// β = `numerator` / (r·z before) from the middle of the step, with the step counted and judged.
+/// β = `numerator` / (r·z)_old from the middle of the step; counts the step and tests for convergence.
 #[device]
-fn weighed(rz: f64, rr: f64, numerator: f64, midway: &View<f64>, weights: &View<f64>) -> CgState {
-    let before = Progress::<f64>::at(midway, 0, 1);
+fn beta(rz: f64, rr: f64, numerator: f64, midway: &View<f64>, weights: &View<f64>) -> CgState {
+    let before = ConvergenceState::<f64>::at(midway, 0, 1);
     let mut next = before;
-    let mut kept = weights[0];
+    let mut next_rz = weights[0];
     let mut beta = f64::literal(0.0);
     if is_set(before.stepping) {
         next = stepped(before, rr);
         beta = numerator / weights[0];
-        kept = rz;
+        next_rz = rz;
         let positive = rz > f64::literal(0.0);
         if is_set(next.active) && !positive {
             next.active = f64::literal(0.0);
@@ -195,18 +210,18 @@ fn weighed(rz: f64, rr: f64, numerator: f64, midway: &View<f64>, weights: &View<
             next.detail = rz;
         }
     }
-    CgState { progress: next, rz: kept, weight: beta }
+    CgState { convergence: next, rz: next_rz, weight: beta }
 }
 
-/// The state after a step: β = r·z / (r·z before).
+/// The state after a step: β = r·z / (r·z)_old.
 #[device]
-fn weighed_diagonal(rz: f64, rr: f64, midway: &View<f64>, weights: &View<f64>) -> CgState {
-    weighed(rz, rr, rz, midway, weights)
+fn beta_diagonal(rz: f64, rr: f64, midway: &View<f64>, weights: &View<f64>) -> CgState {
+    beta(rz, rr, rz, midway, weights)
 }
 
-/// The same; flexible: β = z·(r − r before) / (r·z before), r − r before being −α q.
+/// The state after a step; flexible: β = z·(r − r_old) / (r·z)_old with r − r_old = −α q.
 #[device]
-pub(super) fn weighed_general(
+pub(super) fn beta_general(
     rz: f64,
     rr: f64,
     zq: f64,
@@ -218,10 +233,10 @@ pub(super) fn weighed_general(
     if comptime!(flexible) {
         numerator = -weights[1] * zq;
     }
-    weighed(rz, rr, numerator, midway, weights)
+    beta(rz, rr, numerator, midway, weights)
 }
 
-/// r − α q where the step goes on; the first entity keeps the state.
+/// r − α q where the step is active; the first entity stores the state.
 #[device]
 fn residual_after<F: Real>(
     i: usize,
@@ -232,18 +247,18 @@ fn residual_after<F: Real>(
     r: F,
 ) -> F {
     if i == 0 {
-        Progress::<f64>::put(step.progress, midway, 0, 1);
+        ConvergenceState::<f64>::put(step.convergence, midway, 0, 1);
         weights[0] = step.rz;
         weights[1] = step.weight;
     }
     let mut own = r;
-    if is_set(step.progress.stepping) {
+    if is_set(step.convergence.stepping) {
         own = r - F::from_f64(step.weight) * q[i];
     }
     own
 }
 
-/// x + α p and z + β p where the iteration goes on; the first entity keeps the state.
+/// x + α p and z + β p where the iteration is active; the first entity stores the state.
 #[device]
 fn direction_after<F: Real>(
     i: usize,
@@ -251,13 +266,13 @@ fn direction_after<F: Real>(
     midway: &View<f64>,
     weights: &View<f64>,
     z: F,
-    progress: &mut Segment<f64>,
+    convergence: &mut Segment<f64>,
     rz: &mut Segment<f64>,
     x: F,
     p: F,
 ) -> (F, F) {
     if i == 0 {
-        Progress::<f64>::put(next.progress, progress, 0, 1);
+        ConvergenceState::<f64>::put(next.convergence, convergence, 0, 1);
         rz[0] = next.rz;
     }
     let mut new_x = x;
@@ -265,7 +280,7 @@ fn direction_after<F: Real>(
     if is_stepping(midway) {
         new_x = x + F::from_f64(weights[1]) * p;
     }
-    if is_set(next.progress.active) {
+    if is_set(next.convergence.active) {
         new_p = z + F::from_f64(next.weight) * p;
     }
     (new_x, new_p)
@@ -274,18 +289,18 @@ fn direction_after<F: Real>(
 /// r ← r − α q with r·z and r·r, z = d r. Traffic 4s (3s where `plain`: d = 1).
 #[kernel(
     reduce_residual,
-    given(step = measured(1, progress, rz)),
+    given(step = alpha(1, convergence, rz)),
     update(r),
     reduce(sum, sum),
     unroll(2)
 )]
-pub(super) fn reduced_residual<F: Real, S: Real>(
+pub(super) fn reduced_residual<F: Real>(
     i: usize,
     step: CgState,
-    progress: &View<f64>,
+    convergence: &View<f64>,
     rz: &View<f64>,
     q: &View<F>,
-    d: &View<S>,
+    d: &View<F>,
     #[comptime] plain: bool,
     midway: &mut Segment<f64>,
     weights: &mut Segment<f64>,
@@ -303,34 +318,34 @@ pub(super) fn reduced_residual<F: Real, S: Real>(
 /// x ← x + α p, p ← z + β p with z = d r. Traffic 6s (5s where `plain`: d = 1).
 #[kernel(
     advance_diagonal,
-    given(next = weighed_diagonal(2, midway, weights)),
+    given(next = beta_diagonal(2, midway, weights)),
     update(x, p),
     unroll(2)
 )]
-pub(super) fn advanced_diagonal<F: Real, S: Real>(
+pub(super) fn advanced_diagonal<F: Real>(
     i: usize,
     next: CgState,
     midway: &View<f64>,
     weights: &View<f64>,
     r: &View<F>,
-    d: &View<S>,
+    d: &View<F>,
     #[comptime] plain: bool,
-    progress: &mut Segment<f64>,
+    convergence: &mut Segment<f64>,
     rz: &mut Segment<f64>,
     x: F,
     p: F,
 ) -> (F, F) {
     let mut z = r[i];
     if comptime!(!plain) {
-        z = convert::<S, F>(d[i]) * z;
+        z = d[i] * z;
     }
-    direction_after::<F>(i, next, midway, weights, z, progress, rz, x, p)
+    direction_after::<F>(i, next, midway, weights, z, convergence, rz, x, p)
 }
 
 /// x ← x + α p, p ← z + β p. Traffic 5s.
 #[kernel(
     advance,
-    given(next = weighed_general(3, midway, weights, flexible)),
+    given(next = beta_general(3, midway, weights, flexible)),
     update(x, p),
     unroll(2)
 )]
@@ -341,20 +356,20 @@ pub(super) fn advanced<F: Real>(
     weights: &View<f64>,
     #[comptime] flexible: bool,
     z: &View<F>,
-    progress: &mut Segment<f64>,
+    convergence: &mut Segment<f64>,
     rz: &mut Segment<f64>,
     x: F,
     p: F,
 ) -> (F, F) {
-    direction_after::<F>(i, next, midway, weights, z[i], progress, rz, x, p)
+    direction_after::<F>(i, next, midway, weights, z[i], convergence, rz, x, p)
 }
 
 /// r ← r − α q. Traffic 3s.
-#[kernel(subtract_product, given(step = measured(1, progress, rz)), update(r), unroll(4))]
+#[kernel(subtract_product, given(step = alpha(1, convergence, rz)), update(r), unroll(4))]
 pub(super) fn product_subtracted<F: Real>(
     i: usize,
     step: CgState,
-    progress: &View<f64>,
+    convergence: &View<f64>,
     rz: &View<f64>,
     q: &View<F>,
     midway: &mut Segment<f64>,
@@ -365,11 +380,11 @@ pub(super) fn product_subtracted<F: Real>(
 }
 
 /// r ← r − α q, x ← w r. Traffic 5s.
-#[kernel(subtract_and_sweep, given(step = measured(1, progress, rz)), update(r), out(x), unroll(4))]
+#[kernel(subtract_and_sweep, given(step = alpha(1, convergence, rz)), update(r), out(x), unroll(4))]
 pub(super) fn subtracted_and_swept<F: Real>(
     i: usize,
     step: CgState,
-    progress: &View<f64>,
+    convergence: &View<f64>,
     rz: &View<f64>,
     q: &View<F>,
     w: &View<F>,

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 /// Lanczos steps of the estimate of the largest eigenvalue.
 const LANCZOS_STEPS: usize = 12;
-/// What the estimate is multiplied by: Lanczos comes from below.
+/// Safety factor: Lanczos approaches the eigenvalue from below.
 const SAFETY: f64 = 1.1;
 
-/// `degree` steps damping the eigenvalues of D⁻¹A from λ/ratio to λ, the matrix kept in `S`.
+/// `degree` steps damping the eigenvalues of D⁻¹A from λ/ratio to λ, the matrix stored in `S`.
 pub struct Chebyshev<T, S> {
     matrix: Arc<Matrix<S>>,
     inverse: Buffer<S>,
@@ -72,7 +72,7 @@ impl<T: Real, S: Real> Preconditioner<T> for Chebyshev<T, S> {
         let (offsets, columns, values) = self.matrix.arrays();
         let layout = self.matrix.layout();
         let (d, inverse, other) = (&mut self.direction, &self.inverse, &mut self.other);
-        // The iterate alternates between two vectors so that the last one is z.
+        // The iterate changes between two vectors so that the last one is z.
         let mut into_z = self.weights.len().is_multiple_of(2);
         let start = if into_z { &mut *z } else { &mut *other };
         chebyshev_start(backend, n, r, inverse, self.first, d, start);
@@ -125,7 +125,7 @@ pub(super) fn chebyshev_stepped<F: Real, S: Real>(
 }
 
 /// The largest eigenvalue of D⁻¹A from the Lanczos matrix that conjugate gradients with Jacobi
-/// produce (Saad, §6.7.3), from a start vector that is always the same.
+/// produce (Saad, §6.7.3), from a fixed start vector.
 ///
 /// # Errors
 /// [`LinearError::Diagonal`], [`LinearError::Spectrum`], [`LinearError::Backend`].
@@ -140,7 +140,7 @@ pub fn largest_eigenvalue<S: Real>(matrix: &Matrix<S>) -> Result<f64, LinearErro
         let mut p = backend.zeros(n);
         blas::copy(backend, n, &z, &mut p);
         let mut rz = blas::dot(backend, n, &r, &z)?;
-        let (mut diagonal, mut beside) = (vec![], vec![]);
+        let (mut diagonal, mut off_diagonal) = (vec![], vec![]);
         let (mut alpha, mut beta) = (1.0, 0.0);
         for _ in 0..LANCZOS_STEPS.min(n) {
             matrix.multiply(&p, &mut q);
@@ -155,11 +155,11 @@ pub fn largest_eigenvalue<S: Real>(matrix: &Matrix<S>) -> Result<f64, LinearErro
             blas::multiply(backend, n, &inverse, &r, &mut z);
             let next = blas::dot(backend, n, &r, &z)?;
             beta = next / rz;
-            beside.push(beta.max(0.0).sqrt() / alpha);
+            off_diagonal.push(beta.max(0.0).sqrt() / alpha);
             rz = next;
             blas::axpby(backend, n, S::literal(1.0), &z, S::from_f64(beta), &mut p);
         }
-        let estimate = largest_of_tridiagonal(&diagonal, &beside);
+        let estimate = largest_of_tridiagonal(&diagonal, &off_diagonal);
         if estimate.is_finite() && estimate > 0.0 {
             Ok(estimate)
         } else if n == 0 {
@@ -170,16 +170,16 @@ pub fn largest_eigenvalue<S: Real>(matrix: &Matrix<S>) -> Result<f64, LinearErro
     })
 }
 
-/// Values between ½ and 1½ without a pattern, from the fractional parts of multiples of √5: they hold
-/// every eigenvector.
+/// Values between ½ and 1½ without a pattern, the fractional parts of multiples of (√5 − 1) / 2: a vector
+/// with a component along every eigenvector.
 fn start_vector<S: Real>(n: usize) -> Vec<S> {
     (0..n).map(|i| S::from_f64(0.5 + (i as f64 * 0.618_033_988_749_894_9).fract())).collect()
 }
 
 /// The largest eigenvalue of a symmetric tridiagonal matrix, by bisection on Sturm's sign count.
-fn largest_of_tridiagonal(diagonal: &[f64], beside: &[f64]) -> f64 {
+fn largest_of_tridiagonal(diagonal: &[f64], off_diagonal: &[f64]) -> f64 {
     let k = diagonal.len();
-    let at = |i: usize| if i + 1 < k { beside[i].abs() } else { 0.0 };
+    let at = |i: usize| if i + 1 < k { off_diagonal[i].abs() } else { 0.0 };
     let reach = |i: usize| at(i) + if i > 0 { at(i - 1) } else { 0.0 };
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
     for (i, d) in diagonal.iter().enumerate() {
@@ -247,9 +247,9 @@ mod tests {
     fn an_eigenvector_is_damped_by_the_chebyshev_polynomial() {
         let n = 50u32;
         let entries = (0..n).flat_map(|r| {
-            let beside = [(r > 0, r.wrapping_sub(1)), (r + 1 < n, r + 1)];
-            let beside = beside.into_iter().filter(|(inside, _)| *inside);
-            beside.map(move |(_, c)| (r, c, -1.0)).chain([(r, r, 2.0)])
+            let off_diagonal = [(r > 0, r.wrapping_sub(1)), (r + 1 < n, r + 1)];
+            let off_diagonal = off_diagonal.into_iter().filter(|(inside, _)| *inside);
+            off_diagonal.map(move |(_, c)| (r, c, -1.0)).chain([(r, r, 2.0)])
         });
         let a = CsrMatrix::from_entries(n as usize, n as usize, entries.collect()).unwrap();
         for backend in everywhere() {

@@ -4,8 +4,8 @@
 use super::CsrMatrix;
 use karman_backend::real::Real;
 
-/// Rows by colour. No two rows of a colour have an entry in each other's column, and a row of colour
-/// c has one in a row of every colour below c.
+/// Rows by colour. Rows of one colour are not neighbours in the graph; a row of colour c has a neighbour
+/// of every smaller colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Colouring {
     /// Colour of each row: `[rows]`.
@@ -68,7 +68,7 @@ struct Graph<'a, T> {
 }
 
 impl<T: Real> Graph<'_, T> {
-    /// Calls `visit` with each row that `row` is connected to; with some twice.
+    /// Calls `visit` for each neighbour of `row`, for some twice.
     fn neighbours(&self, row: usize, mut visit: impl FnMut(usize)) {
         let of = |m: &CsrMatrix<T>| m.offsets()[row] as usize..m.offsets()[row + 1] as usize;
         let own = &self.matrix.column_indices()[of(self.matrix)];
@@ -79,8 +79,8 @@ impl<T: Real> Graph<'_, T> {
         }
     }
 
-    /// The order in which to colour: the reverse of taking away a row of smallest remaining degree,
-    /// kept in bins by degree (Batagelj & Zaveršnik 2003).
+    /// The order of colouring: the reverse of removing a row of smallest remaining degree, with rows in
+    /// bins by degree (Batagelj & Zaveršnik 2003).
     fn smallest_degree_last(&self) -> Vec<usize> {
         let n = self.matrix.rows();
         let mut degree = vec![0; n];

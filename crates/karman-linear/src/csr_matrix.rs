@@ -1,4 +1,4 @@
-//! Sparse matrices by rows on the host: assembly, checks, transposition.
+//! Sparse matrices in compressed rows (CSR) on the host: assembly, checks, transposition.
 
 use super::LinearError;
 use karman_backend::HOST_CHUNK;
@@ -47,7 +47,7 @@ impl<T: Real> CsrMatrix<T> {
         wrong.map_or(Ok(matrix), Err)
     }
 
-    /// The matrix of arrays that are known to be right.
+    /// The matrix of valid arrays, not checked again.
     pub(super) fn trusted(
         column_count: usize,
         offsets: Vec<u32>,
@@ -94,8 +94,8 @@ impl<T: Real> CsrMatrix<T> {
         Ok(())
     }
 
-    /// The matrix that sums `entries` (row, column, value), given in any order; entries at one place
-    /// are added in the order given.
+    /// Assembles `entries` (row, column, value) in any order; entries at the same position are added in
+    /// the given order.
     ///
     /// # Errors
     /// [`LinearError`] where an entry is out of range or not finite.
@@ -159,8 +159,8 @@ impl<T: Real> CsrMatrix<T> {
         Self::new(column_count, offsets, columns, values)
     }
 
-    /// The matrix whose row r begins at `offsets[r]` and is what `fill(r, columns, values)` writes, columns
-    /// ascending; known to be right.
+    /// The matrix whose row r begins at `offsets[r]` and is written by `fill(r, columns, values)`, columns
+    /// ascending; not checked.
     pub(super) fn trusted_rows(
         column_count: usize,
         offsets: Vec<u32>,
@@ -262,7 +262,7 @@ impl<T: Real> CsrMatrix<T> {
         }
     }
 
-    /// The same in another precision, in place where both have one size.
+    /// The matrix in another precision, in place where both have the same size.
     pub fn into_converted<S: Real>(self) -> CsrMatrix<S> {
         CsrMatrix {
             column_count: self.column_count,
@@ -272,7 +272,7 @@ impl<T: Real> CsrMatrix<T> {
         }
     }
 
-    /// That another matrix has the same pattern.
+    /// Checks that another matrix has the same sparsity pattern.
     ///
     /// # Errors
     /// [`LinearError::Length`] where the numbers of rows or columns differ, [`LinearError::Pattern`]
@@ -292,22 +292,23 @@ impl<T: Real> CsrMatrix<T> {
         (0..self.rows()).find(differs).map_or(Ok(()), |row| Err(LinearError::Pattern { row }))
     }
 
-    /// The rows of `list` in that order, of each only the entries `keep(row, column)` selects, their
-    /// columns renamed by `name`; `list` and `name` come from a renumbering.
+    /// The rows of `list` in that order with the entries that `keep(row, column)` selects, column c
+    /// renumbered to `new_number[c]`.
     pub(super) fn selected(
         &self,
         list: &[u32],
-        name: &[u32],
+        new_number: &[u32],
         keep: impl Fn(usize, usize) -> bool,
     ) -> CsrMatrix<T> {
         let mut offsets = vec![0u32];
         let (mut columns, mut values) = (vec![], vec![]);
-        let mut kept: Vec<(u32, T)> = vec![];
+        let mut selected: Vec<(u32, T)> = vec![];
         for row in list.iter().map(|r| *r as usize) {
-            kept.clear();
-            kept.extend(self.row(row).filter(|(c, _)| keep(row, *c)).map(|(c, v)| (name[c], v)));
-            kept.sort_by_key(|(c, _)| *c);
-            for (column, value) in &kept {
+            selected.clear();
+            let entries = self.row(row).filter(|(c, _)| keep(row, *c));
+            selected.extend(entries.map(|(c, v)| (new_number[c], v)));
+            selected.sort_by_key(|(c, _)| *c);
+            for (column, value) in &selected {
                 columns.push(*column);
                 values.push(*value);
             }

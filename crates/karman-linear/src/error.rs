@@ -1,9 +1,9 @@
-//! What can be wrong with a matrix or with a request to solve.
+//! Errors of matrices, preconditioners and solvers.
 
 use karman_backend::BackendError;
 use thiserror::Error;
 
-/// A matrix, a preconditioner or a right-hand side that cannot be used.
+/// An invalid matrix, preconditioner, right-hand side or parameter.
 #[derive(Debug, Error, Clone, PartialEq)]
 pub enum LinearError {
     /// The first offset is not 0, or a row ends before it begins.
@@ -16,14 +16,14 @@ pub enum LinearError {
         /// One past its last entry.
         end: usize,
     },
-    /// Offsets, columns and values do not belong together.
+    /// The lengths of offsets, columns and values do not match.
     #[error("the matrix has {found} {what}, but {expected} are expected")]
     Length {
-        /// What is counted.
+        /// The counted items.
         what: &'static str,
-        /// How many there should be.
+        /// The expected number.
         expected: usize,
-        /// How many there are.
+        /// The actual number.
         found: usize,
     },
     /// An entry lies beyond the last column.
@@ -44,17 +44,17 @@ pub enum LinearError {
         /// Number of rows.
         rows: usize,
     },
-    /// Columns of a row must ascend.
+    /// The columns of a row do not ascend.
     #[error("row {row} has column {column} after column {before}: columns must ascend")]
     Unsorted {
         /// The row.
         row: usize,
-        /// The column before.
+        /// The previous column.
         before: usize,
         /// The column that is not larger.
         column: usize,
     },
-    /// Two entries at one place.
+    /// Two entries at the same position.
     #[error("row {row} has column {column} twice")]
     Duplicate {
         /// The row.
@@ -62,7 +62,7 @@ pub enum LinearError {
         /// The column.
         column: usize,
     },
-    /// An infinite entry or one that is not a number.
+    /// An entry that is infinite or NaN.
     #[error("the entry in row {row}, column {column} is {value}")]
     NotFinite {
         /// The row.
@@ -72,13 +72,13 @@ pub enum LinearError {
         /// The entry.
         value: f64,
     },
-    /// Indices have 32 bits.
+    /// More entries than 32-bit indices can address.
     #[error("the matrix would have {entries} stored entries; at most {} fit", u32::MAX)]
     TooLarge {
         /// Entries, padding included.
         entries: usize,
     },
-    /// New values for an old pattern do not fit it.
+    /// New values with another sparsity pattern.
     #[error("the new values belong to another pattern: it differs in row {row}")]
     Pattern {
         /// The first row that differs.
@@ -98,7 +98,7 @@ pub enum LinearError {
         /// The row.
         row: usize,
     },
-    /// The preconditioner divides by the diagonal.
+    /// A diagonal entry without an inverse, where the preconditioner divides by it.
     #[error("the diagonal of row {row} is {value}; this preconditioner divides by it")]
     Diagonal {
         /// The row.
@@ -106,7 +106,7 @@ pub enum LinearError {
         /// The diagonal entry, 0 where it is absent.
         value: f64,
     },
-    /// Multigrid needs positive diagonals.
+    /// A diagonal entry that is not positive, as multigrid requires.
     #[error("the diagonal of row {row} is {value}; algebraic multigrid needs positive ones")]
     PositiveDiagonal {
         /// The row.
@@ -129,20 +129,20 @@ pub enum LinearError {
     Parameter {
         /// The parameter.
         name: &'static str,
-        /// What was given.
+        /// The given value.
         value: f64,
-        /// What it must be.
+        /// The admissible range.
         rule: &'static str,
     },
-    /// The preconditioner needs a matrix and the operator came without one.
-    #[error("the preconditioner `{name}` is made from a matrix, but none was given")]
+    /// The preconditioner needs a matrix, but none was given.
+    #[error("the preconditioner `{name}` needs a matrix, but none was given")]
     NeedsMatrix {
         /// The preconditioner.
         name: &'static str,
     },
-    /// A method that needs one symmetric preconditioner met another.
+    /// The method requires a fixed symmetric preconditioner.
     #[error(
-        "this preconditioner is not one symmetric operator: choose flexible conjugate gradients, \
+        "this preconditioner is not a fixed symmetric operator: choose flexible conjugate gradients, \
          BiCGStab or FGMRES"
     )]
     VariablePreconditioner,
@@ -155,18 +155,18 @@ pub enum LinearError {
         /// The estimate.
         estimate: f64,
     },
-    /// A saved interpolation that cannot be one.
+    /// A saved interpolation that does not fit its level.
     #[error("the interpolation to level {level} cannot be used: {problem}")]
     Interpolation {
-        /// The level it leads to.
+        /// The level it interpolates to.
         level: usize,
-        /// What is wrong.
+        /// The reason.
         problem: String,
     },
-    /// Saved interpolations that were made for something else.
+    /// Saved interpolations of another system.
     #[error("the saved interpolations belong to another system: {reason}")]
     OtherSystem {
-        /// What differs.
+        /// The difference.
         reason: String,
     },
     /// The backend failed.

@@ -1,21 +1,19 @@
 //! Flexible GMRES with restarts (Saad, SIAM J. Sci. Comput. 14 (1993) 461, algorithm 2.2): any
 //! system, any preconditioner, which may change from step to step.
 //!
-//! The basis is made orthogonal by modified Gram–Schmidt in blocks of four vectors, so that w is read
-//! once for four of them. The column of the Hessenberg matrix, its Givens rotations and the residual
-//! they give stay where the vectors are: the host need not look for the iteration to know when it
-//! has converged. It looks when a cycle ends, which is when the triangular system is solved: that is
-//! at most m² / 2 dependent operations, too few for a device and far fewer than what it costs to
-//! start one thread on them.
+//! Modified Gram–Schmidt in blocks of four vectors orthogonalises the basis, so that w is read once a
+//! block. The Hessenberg matrix, its Givens rotations and their residual are stored where the vectors
+//! are, so the iteration detects convergence without the host. The host solves the triangular system at
+//! the end of a cycle: at most m² / 2 dependent operations, cheaper than a kernel launch.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use super::progress::{Krylov, Progress, System, is_set, stepped};
+use super::convergence_state::{ConvergenceState, Krylov, System, is_set, stepped};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, BackendError, Buffer, Segment, View};
 
-/// Basis vectors a kernel takes at a time.
+/// Basis vectors per kernel.
 const BLOCK: usize = 4;
 
 /// Vectors v_0 … v_m of the basis and z_k = M⁻¹ v_k, each [n], and the projected problem.
@@ -25,7 +23,7 @@ pub(super) struct Fgmres<T> {
     /// `[m][m + 1]` columns of the Hessenberg matrix, made triangular by the rotations; `[m][2]`
     /// cosines and sines; `[m + 1]` the rotated right-hand side; the number of steps made.
     projected: Buffer<f64>,
-    /// The solution of the projected problem, filled up to whole blocks.
+    /// The solution of the projected problem, padded to whole blocks.
     weights: Buffer<f64>,
 }
 
@@ -45,7 +43,7 @@ impl<T: Real> Fgmres<T> {
         self.preconditioned.len()
     }
 
-    /// Takes the components along v_0 … v_k out of v_{k+1}.
+    /// Orthogonalises v_{k+1} against v_0 … v_k.
     fn orthogonalise(&mut self, k: usize, backend: &Backend, system: &mut System<T>) {
         let (older, newer) = self.basis.split_at_mut(k + 1);
         let w = &mut newer[0];
@@ -85,8 +83,8 @@ impl<T: Real> Krylov<T> for Fgmres<T> {
 
     fn start(&mut self, backend: &Backend, system: &mut System<T>) {
         let (n, m) = (system.rows(), self.length());
-        start_basis(backend, n, &system.progress, &system.residual, &mut self.basis[0]);
-        start_projected(backend, 1, &system.progress, m, &mut self.projected);
+        start_basis(backend, n, &system.convergence, &system.residual, &mut self.basis[0]);
+        start_projected(backend, 1, &system.convergence, m, &mut self.projected);
     }
 
     fn step(&mut self, k: usize, backend: &Backend, system: &mut System<T>) {
@@ -95,8 +93,8 @@ impl<T: Real> Krylov<T> for Fgmres<T> {
         system.preconditioner.apply(backend, &self.basis[k], z);
         system.operator.apply(backend, z, &mut self.basis[k + 1]);
         self.orthogonalise(k, backend, system);
-        let (progress, partials) = (&mut system.progress, &system.partials);
-        rotate(backend, partials, k, m, &mut self.projected, progress);
+        let (convergence, partials) = (&mut system.convergence, &system.partials);
+        rotate(backend, partials, k, m, &mut self.projected, convergence);
         let w = &mut self.basis[k + 1];
         normalise(backend, w.len(), &self.projected, k * (m + 1) + k + 1, w);
         system.record(backend);
@@ -124,24 +122,24 @@ impl<T: Real> Krylov<T> for Fgmres<T> {
 
 /// v_0 ← r / ‖r‖. Traffic 2s.
 #[kernel(start_basis, out(v), unroll(4))]
-pub(super) fn basis_started<F: Real>(i: usize, progress: &View<f64>, r: &View<F>) -> F {
+pub(super) fn basis_started<F: Real>(i: usize, convergence: &View<f64>, r: &View<F>) -> F {
     let mut v = F::literal(0.0);
-    if progress[4] > f64::literal(0.0) {
-        v = F::from_f64(r[i].to_f64() / progress[4].sqrt());
+    if convergence[4] > f64::literal(0.0) {
+        v = F::from_f64(r[i].to_f64() / convergence[4].sqrt());
     }
     v
 }
 
-/// The right-hand side ‖r‖ e_0 and no step made. Runs over one entity.
+/// The right-hand side ‖r‖ e_0 and zero steps. Runs over one entity.
 #[kernel(start_projected)]
 pub(super) fn projected_started(
     i: usize,
-    progress: &View<f64>,
+    convergence: &View<f64>,
     m: usize,
     projected: &mut Segment<f64>,
 ) {
     let right_hand_side = i + m * (m + 1) + 2 * m;
-    projected[right_hand_side] = progress[4].sqrt();
+    projected[right_hand_side] = convergence[4].sqrt();
     projected[right_hand_side + m + 1] = f64::literal(0.0);
 }
 
@@ -159,7 +157,7 @@ pub(super) fn projected_block<F: Real>(
     (w * v0[i].to_f64(), w * v1[i].to_f64(), w * v2[i].to_f64(), w * v3[i].to_f64())
 }
 
-/// Puts the first `count` components of a block at their place in the column.
+/// Stores the first `count` components of a block in the column.
 #[kernel(store_block, combine(sum, sum, sum, sum))]
 pub(super) fn block_stored(
     h0: f64,
@@ -240,18 +238,18 @@ pub(super) fn block_added<F: Real>(
     x + combination::<F>(i, z0, z1, z2, z3, weights, first, count)
 }
 
-/// Finishes column `k` from ‖w‖²: the rotations so far, then the one that makes it triangular. What
-/// is left of the right-hand side is the residual.
-#[kernel(rotate, combine(sum), update(progress))]
+/// Completes column `k` from ‖w‖²: the earlier rotations, then the one that eliminates its subdiagonal
+/// entry. The last entry of the rotated right-hand side is the residual.
+#[kernel(rotate, combine(sum), update(convergence))]
 pub(super) fn rotated(
     ww: f64,
     k: usize,
     m: usize,
     projected: &mut Segment<f64>,
-    progress: Progress<f64>,
-) -> Progress<f64> {
-    let mut next = progress;
-    if is_set(progress.active) {
+    convergence: ConvergenceState<f64>,
+) -> ConvergenceState<f64> {
+    let mut next = convergence;
+    if is_set(convergence.active) {
         let column = k * (m + 1);
         let rotations = m * (m + 1);
         let right_hand_side = rotations + 2 * m;
@@ -275,19 +273,19 @@ pub(super) fn rotated(
         projected[rotations + 2 * k] = c;
         projected[rotations + 2 * k + 1] = s;
         projected[column + k] = length;
-        // Below the diagonal nothing is left of the matrix: the norm waits there for `normalise`.
+        // The place of the eliminated entry stores the norm for `normalise`.
         projected[column + k + 1] = below;
         let g = projected[right_hand_side + k];
         let rest = f64::literal(0.0) - s * g;
         projected[right_hand_side + k] = c * g;
         projected[right_hand_side + k + 1] = rest;
         projected[right_hand_side + m + 1] = (k + 1) as f64;
-        next = stepped(progress, rest * rest);
+        next = stepped(convergence, rest * rest);
     }
     next
 }
 
-/// v_{k+1} ← w / ‖w‖, 0 where the space is exhausted. Traffic 2s.
+/// v_{k+1} ← w / ‖w‖, 0 where the Krylov space is exhausted. Traffic 2s.
 #[kernel(normalise, update(w), unroll(4))]
 pub(super) fn normalised<F: Real>(_i: usize, projected: &View<f64>, place: usize, w: F) -> F {
     let mut own = F::literal(0.0);

@@ -2,9 +2,9 @@
 //! earlier colours and U to later ones. Colours run forwards, then in reverse, so M is symmetric
 //! where A is, and positive definite where D is.
 //!
-//! Rows are renumbered by colour and stored as L and U apart. From z = 0 the forward sweep needs L
-//! alone; going back, a row of which every later colour has been renewed differs from what it was by
-//! D⁻¹ U z, for nothing else of it has changed. The two sweeps together read the matrix once.
+//! Rows are renumbered by colour; L and U are stored separately. From z = 0 the forward sweep needs only L.
+//! The backward sweep changes a row by −D⁻¹ U z, because its terms of L and D are unchanged. The two sweeps
+//! together read the matrix once.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::matrix::row_places;
@@ -13,7 +13,7 @@ use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
 use karman_backend::{Backend, Buffer, Segment, View};
 
-/// One forward and one backward sweep, with the matrix kept in `S`.
+/// One forward and one backward sweep, with the matrix stored in `S`.
 pub struct GaussSeidel<T, S> {
     /// Where colours begin among the renumbered rows: [colours + 1].
     offsets: Vec<usize>,
@@ -37,13 +37,13 @@ impl<T: Real, S: Real> GaussSeidel<T, S> {
         let inverse = backend.read(&matrix.inverse_diagonal::<S>()?)?;
         let csr = matrix.to_csr()?.into_converted::<S>();
         let Colouring { colour_of, offsets, rows } = Colouring::of(&csr);
-        let mut name = vec![0; rows.len()];
-        rows.iter().enumerate().for_each(|(new, old)| name[*old as usize] = new as u32);
+        let mut new_number = vec![0; rows.len()];
+        rows.iter().enumerate().for_each(|(new, old)| new_number[*old as usize] = new as u32);
         let half = |keep: &dyn Fn(u32, u32) -> bool| -> CsrMatrix<S> {
-            csr.selected(&rows, &name, |r, c| keep(colour_of[r], colour_of[c]))
+            csr.selected(&rows, &new_number, |r, c| keep(colour_of[r], colour_of[c]))
         };
-        // Padding is multiplied by 0, but must have been computed: it may not be an old NaN. Row 0
-        // has the first colour; going back, every row has been computed.
+        // Padding is multiplied by 0, but must refer to a computed value: an old NaN would spread. Row 0
+        // has the first colour; in the backward sweep every row has been computed.
         let lower = half(&|row, column| column < row);
         let upper = half(&|row, column| column > row);
         Ok(GaussSeidel {
@@ -147,8 +147,8 @@ pub(super) fn swept_first<F: Real, S: Real>(
     r[permutation[row] as usize] * convert::<S, F>(inverse[row])
 }
 
-/// The rows of the last colour put at their old places: going back changes nothing of them. Traffic
-/// a row: 4 + 2s.
+/// Copies the rows of the last colour to their old positions: the backward sweep does not change them.
+/// Traffic a row: 4 + 2s.
 #[kernel(sweep_last)]
 pub(super) fn swept_last<F: Real>(
     i: usize,
@@ -181,8 +181,8 @@ pub(super) fn swept_forward<F: Real, S: Real>(
     work[row] = (r[permutation[row] as usize] - sum) * convert::<S, F>(inverse[row]);
 }
 
-/// z_r ← z_r − Σ_later a_rk z_k / a_rr for the rows of one colour, put also at its old place. Traffic
-/// of all colours: U, and 8 + 4s a row.
+/// z_r ← z_r − Σ_later a_rk z_k / a_rr for the rows of one colour, written also to the old positions.
+/// Traffic of all colours: U, and 8 + 4s a row.
 #[kernel(sweep_backward, usual(layout = Layout::Csr))]
 pub(super) fn swept_backward<F: Real, S: Real>(
     i: usize,
@@ -213,7 +213,7 @@ mod tests {
         let matrix = Matrix::new(backend, a.clone()).unwrap();
         let mut sweeps = GaussSeidel::<f64, S>::new(&matrix).unwrap();
         let mut z = backend.zeros(r.len());
-        // What a sweep left behind must not matter.
+        // The result must not depend on an earlier application.
         sweeps.apply(backend, &backend.upload(vec![f64::NAN; r.len()]), &mut z);
         sweeps.apply(backend, &backend.upload_slice(r), &mut z);
         backend.read(&z).unwrap()
@@ -225,9 +225,9 @@ mod tests {
         let part = |keep: &dyn Fn(u32, u32) -> bool| {
             let mut entries = vec![];
             for row in 0..a.rows() {
-                let kept =
+                let selected =
                     a.row(row).filter(|(c, _)| *c == row || keep(colour_of[row], colour_of[*c]));
-                entries.extend(kept.map(|(c, v)| (row as u32, c as u32, v)));
+                entries.extend(selected.map(|(c, v)| (row as u32, c as u32, v)));
             }
             CsrMatrix::from_entries(a.rows(), a.rows(), entries).unwrap()
         };
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_two_sweeps_are_the_triangular_solves_they_stand_for() {
+    fn the_two_sweeps_equal_triangular_solves() {
         for n in [1, 5, 33, 120] {
             for a in [scattered(n), scattered_symmetric(n)] {
                 let r = values(n, 41);

@@ -1,22 +1,22 @@
-//! Sparse matrices, Krylov methods and preconditioners. Knows no mesh: only `backend` and `real`.
+//! Sparse matrices, Krylov methods, preconditioners and algebraic multigrid, independent of any mesh.
 //!
-//! A [`Solver`] is set up once for an [`Operator`] (a [`Matrix`] or anything else that applies
-//! y = A x) and a [`Preconditioner`], then used for many right-hand sides. Scalars of a recurrence
-//! live beside the vectors: a recorded iteration never waits for the host, and one that runs past
-//! the end changes nothing, so counts are exact however seldom the host looks.
+//! A [`Solver`] is set up once for an [`Operator`] (a [`Matrix`] or any other y = A x) and a
+//! [`Preconditioner`], then solves for many right-hand sides. The scalars of a recurrence are stored
+//! where the vectors are, so a recorded iteration never waits for the host. An iteration after the end
+//! changes nothing, so counts are exact however rarely the host checks.
 
 pub mod amg;
+mod auto_selection;
 mod bicgstab;
 mod cg;
 mod chebyshev;
-mod choice;
 mod colouring;
+mod convergence_state;
 mod csr_matrix;
 mod error;
 mod fgmres;
-mod first_guess;
 mod gauss_seidel;
-mod inner;
+mod initial_guess;
 mod matrix;
 mod mixed_precision;
 mod nullspace;
@@ -24,7 +24,6 @@ mod operator;
 mod outcome;
 mod params;
 mod preconditioner;
-mod progress;
 mod setup;
 mod single_reduction;
 mod sliced_ell;
@@ -36,16 +35,13 @@ pub use chebyshev::{Chebyshev, largest_eigenvalue};
 pub use colouring::Colouring;
 pub use csr_matrix::CsrMatrix;
 pub use error::LinearError;
-pub use first_guess::FirstGuess;
 pub use gauss_seidel::GaussSeidel;
-pub use inner::InnerConjugateGradient;
+pub use initial_guess::InitialGuess;
 pub use matrix::{Layout, Matrix};
 pub use operator::Operator;
 pub use outcome::{Breakdown, SolveOutcome, Status};
-pub use params::{Method, Nullspace, Params, PreconditionerKind, StoredPrecision};
-pub use preconditioner::{
-    Diagonal, Identity, Jacobi, Preconditioner, SingleJacobi, SinglePrecision,
-};
+pub use params::{Method, Nullspace, Params, PreconditionerKind};
+pub use preconditioner::{Diagonal, Identity, Jacobi, Preconditioner, SinglePrecision};
 pub use setup::SolverSetup;
 pub use sliced_ell::{SLICE, SlicedEll};
 pub use solver::Solver;
@@ -59,9 +55,7 @@ use single_reduction::SingleReduction;
 use stationary::Stationary;
 
 #[cfg(test)]
-mod endings;
-#[cfg(test)]
-mod speed;
+mod breakdown_tests;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Sparse matrices where kernels run: compressed rows on the host, slices on a device.
+//! Sparse matrices on a backend: compressed rows (CSR) on the host, sliced ELLPACK on a device.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::{CsrMatrix, LinearError, SLICE, SlicedEll};
@@ -10,9 +10,9 @@ use karman_backend::{Backend, Buffer, Partials, View};
 /// How a matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// Compressed rows: no padding; the host's.
+    /// Compressed rows, without padding: for the host.
     Csr,
-    /// Sliced ELLPACK: consecutive reads by the threads of a plane; a device's.
+    /// Sliced ELLPACK, with consecutive reads by the threads of a plane: for a device.
     SlicedEll,
 }
 
@@ -22,7 +22,7 @@ impl Layout {
         if backend.device().is_some() { Layout::SlicedEll } else { Layout::Csr }
     }
 
-    /// Places from one entry of a row to the next.
+    /// Stride from one entry of a row to the next.
     pub(super) const fn spacing(self) -> usize {
         match self {
             Layout::Csr => 1,
@@ -67,7 +67,7 @@ impl<S: Real> Matrix<S> {
         Self::padded(backend, matrix, layout, |row| row.min(last))
     }
 
-    /// The same with a choice of the column that pads a row without entries.
+    /// As [`Matrix::with_layout`]; `of_empty_row` gives the column that pads a row without entries.
     pub(super) fn padded(
         backend: &Backend,
         matrix: CsrMatrix<S>,
@@ -96,7 +96,7 @@ impl<S: Real> Matrix<S> {
         })
     }
 
-    /// Compressed rows that are where they belong: `[offsets, columns]` and values.
+    /// The matrix of compressed rows already on `backend`: `[offsets, columns]` and values.
     pub(super) fn compressed(
         backend: &Backend,
         columns: usize,
@@ -108,7 +108,7 @@ impl<S: Real> Matrix<S> {
         Matrix { backend, layout, rows, columns, entries, empty_row, offsets, indices, values }
     }
 
-    /// Slices that are where they belong: numbers of rows, of columns and of entries, `[offsets,
+    /// The matrix of slices already on `backend`: numbers of rows, of columns and of entries, `[offsets,
     /// columns]` and values.
     pub(super) fn sliced(
         backend: &Backend,
@@ -121,7 +121,7 @@ impl<S: Real> Matrix<S> {
         Matrix { backend, layout, rows, columns, entries, empty_row, offsets, indices, values }
     }
 
-    /// Replaces the values, the pattern staying what it is.
+    /// Replaces the values; the sparsity pattern stays.
     ///
     /// # Errors
     /// [`LinearError::Length`] or [`LinearError::Pattern`] where the pattern of `matrix` differs,
@@ -146,8 +146,8 @@ impl<S: Real> Matrix<S> {
         Ok(())
     }
 
-    /// A copy of the matrix on the host. From slices, a row that holds nothing but one explicit zero
-    /// on the diagonal comes back empty: padding looks the same.
+    /// A copy of the matrix on the host. From slices, a row with a single explicit zero on the diagonal
+    /// comes back empty: it equals padding.
     ///
     /// # Errors
     /// [`LinearError::Backend`] where the device failed.
@@ -194,7 +194,7 @@ impl<S: Real> Matrix<S> {
         self.entries
     }
 
-    /// How it is stored.
+    /// Its storage layout.
     pub fn layout(&self) -> Layout {
         self.layout
     }
@@ -204,12 +204,12 @@ impl<S: Real> Matrix<S> {
         self.empty_row
     }
 
-    /// Bytes it occupies, which is what one product reads of it.
+    /// Its size in bytes; a product reads it once.
     pub fn bytes(&self) -> usize {
         self.offsets.bytes() + self.indices.bytes() + self.values.bytes()
     }
 
-    /// The backend it lives on.
+    /// Its backend.
     pub fn backend(&self) -> &Backend {
         &self.backend
     }
@@ -218,7 +218,7 @@ impl<S: Real> Matrix<S> {
         (&self.offsets, &self.indices, &self.values)
     }
 
-    /// Threads that share a row in kernels that can.
+    /// Threads a row, in kernels that split rows.
     pub(super) fn parts(&self) -> usize {
         self.backend.parts(self.rows, self.entries)
     }
@@ -249,11 +249,11 @@ impl<S: Real> Matrix<S> {
         multiply_dots(backend, self.rows, offsets, indices, values, x, r, layout, y, partials);
     }
 
-    /// How many rows sum to less than `share` of their diagonal.
+    /// Number of rows that sum to less than `share` of their diagonal.
     ///
     /// # Errors
     /// [`LinearError::Backend`] where the device failed.
-    pub(super) fn tied_rows(&self, share: f64) -> Result<usize, LinearError> {
+    pub(super) fn weakly_dominant_rows(&self, share: f64) -> Result<usize, LinearError> {
         let backend = &self.backend;
         let mut partials = Partials::new(backend, self.rows, 1);
         let mut count = backend.zeros(1);
@@ -331,7 +331,7 @@ pub(super) fn row_product<F: Real, S: Real>(
     part_of_product::<F, S>(row, 0usize, offsets, columns, values, x, layout, 1usize)
 }
 
-/// One of the parts that Σ_k a_rk x_k is added in.
+/// Partial sum number `part` of Σ_k a_rk x_k.
 #[device]
 #[inline(always)]
 pub(super) fn part_of_product<F: Real, S: Real>(
@@ -348,7 +348,7 @@ pub(super) fn part_of_product<F: Real, S: Real>(
     let spacing = comptime!(parts * layout.spacing());
     let mut k = first + part * comptime!(layout.spacing());
     let mut sum = F::literal(0.0);
-    // Loads of a long row on their way together.
+    // The loads of a long row overlap.
     while k + 7 * spacing < end {
         #[unroll]
         for m in 0..8usize {
@@ -442,7 +442,7 @@ pub(super) fn row_value<S: Real>(
     value
 }
 
-/// 1/a_rr in the precision it is kept in, and the row's index where that is not finite.
+/// 1/a_rr in the precision it is stored in, and the row's index where that is not finite.
 #[kernel(invert_diagonal, out(inverse), reduce(min), usual(layout = Layout::Csr))]
 pub(super) fn inverted_diagonal<S: Real, D: Real>(
     row: usize,
@@ -452,21 +452,21 @@ pub(super) fn inverted_diagonal<S: Real, D: Real>(
     #[comptime] layout: Layout,
 ) -> (D, f64) {
     let diagonal = row_value::<S>(row, row, offsets, columns, values, layout);
-    let mut kept = D::literal(0.0);
+    let mut stored = D::literal(0.0);
     let mut wrong = row as f64;
     if diagonal.abs() > f64::literal(0.0) {
-        kept = D::from_f64(f64::literal(1.0) / diagonal);
+        stored = D::from_f64(f64::literal(1.0) / diagonal);
         // The inverse of a tiny diagonal overflows.
-        if kept.to_f64().abs() <= f64::literal(f64::MAX) {
+        if stored.to_f64().abs() <= f64::literal(f64::MAX) {
             wrong = f64::literal(f64::MAX);
         }
     }
-    (kept, wrong)
+    (stored, wrong)
 }
 
 /// 1 for a row whose sum is below `share` of its diagonal.
 #[kernel(count_tied, reduce(sum), usual(layout = Layout::Csr))]
-pub(super) fn tied<S: Real>(
+pub(super) fn weakly_dominant<S: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,

@@ -6,7 +6,7 @@ use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, BackendError, Buffer, Components, Partials, View};
 
-/// What is known of a vector's constant part.
+/// Mean of a vector and the share of its constant part.
 #[device]
 #[derive(Clone, Copy, Debug, PartialEq, Components)]
 pub(super) struct ConstantPart<F: Real> {
@@ -16,7 +16,7 @@ pub(super) struct ConstantPart<F: Real> {
     pub share: F,
 }
 
-/// Takes means away; scratch for one vector at a time.
+/// Subtracts means; scratch for one vector at a time.
 pub(super) struct ConstantProjection {
     part: Buffer<f64>,
     partials: Partials,
@@ -37,7 +37,7 @@ impl ConstantProjection {
         subtract_constant(backend, v.len(), &self.part, v);
     }
 
-    /// |Σ v| / (√n ‖v‖) of the vector projected last, before it was.
+    /// |Σ v| / (√n ‖v‖) of the last projected vector before its projection.
     ///
     /// # Errors
     /// [`BackendError::Device`] where the device failed.
@@ -53,7 +53,7 @@ pub(super) fn value_and_square<F: Real>(i: usize, v: &View<F>) -> (f64, f64) {
     (v, v * v)
 }
 
-/// The mean, and the share of the square it holds.
+/// The mean and its share of the squared norm.
 #[kernel(constant_part, combine(sum, sum), out(part))]
 pub(super) fn constant_part_of(sum: f64, square: f64, count: f64) -> ConstantPart<f64> {
     let mut share = f64::literal(0.0);

@@ -1,4 +1,4 @@
-//! Anything that applies y = A x: a matrix, a matrix-free operator, a corrected one.
+//! Linear operators y = A x: a matrix, a matrix-free operator, a matrix with a correction.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::Matrix;
@@ -8,13 +8,13 @@ use karman_backend::{Backend, Buffer, Partials, View, blas};
 use std::any::Any;
 use std::sync::Arc;
 
-/// A linear operator on vectors of `T`. Applying it does nothing but call dispatch functions (it may
-/// be captured in a device graph): scratch is allocated when the operator is made.
+/// A linear operator on vectors of `T`. Its `apply…` functions only call dispatch functions, because they
+/// may be captured in a device graph; scratch is allocated at construction.
 pub trait Operator<T: Real>: Send {
     /// Number of unknowns: the length of `x` and of `y`.
     fn unknowns(&self) -> usize;
 
-    /// The matrix that it applies, where it is one of that precision.
+    /// The matrix it applies, if it is one in precision `T`.
     fn matrix(&self) -> Option<&Matrix<T>> {
         None
     }
@@ -22,7 +22,7 @@ pub trait Operator<T: Real>: Send {
     /// y ← A x.
     fn apply(&mut self, backend: &Backend, x: &Buffer<T>, y: &mut Buffer<T>);
 
-    /// y ← A x with the partials of x·y, in one kernel where the operator can.
+    /// y ← A x with the partials of x·y, in one kernel if possible.
     fn apply_dot(
         &mut self,
         backend: &Backend,
@@ -34,7 +34,7 @@ pub trait Operator<T: Real>: Send {
         blas::dot_partials(backend, self.unknowns(), x, y, partials);
     }
 
-    /// y ← A x with the partials of x·y, x·r, r·r, r·y and y·y, in one kernel where the operator can.
+    /// y ← A x with the partials of x·y, x·r, r·r, r·y and y·y, in one kernel if possible.
     fn apply_dots(
         &mut self,
         backend: &Backend,

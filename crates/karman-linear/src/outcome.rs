@@ -1,4 +1,4 @@
-//! What became of a solve. Divergence is an outcome, not an error.
+//! The outcome of a solve. Divergence is an outcome, not an error.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use std::fmt;
 pub enum Status {
     /// ‖b − A x‖ ≤ tolerance ‖b‖, recomputed from x.
     Converged,
-    /// The iterations allowed were made.
+    /// The maximum number of iterations was reached.
     MaxIterations,
-    /// The true residual does not become smaller any more.
+    /// The true residual no longer decreases.
     Stagnated,
-    /// The method cannot go on.
+    /// The method broke down.
     Breakdown(Breakdown),
-    /// A residual that is not finite: the matrix, b or x holds such a number, or it overflowed.
+    /// The residual is not finite: the matrix, b or x has a NaN or an infinity, or a number overflowed.
     NotANumber,
 }
 
-/// Why a method cannot go on.
+/// The cause of a breakdown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Breakdown {
     /// p·Ap is not positive.
@@ -30,15 +30,15 @@ pub enum Breakdown {
         /// r·M⁻¹r.
         product: f64,
     },
-    /// The shadow residual has become orthogonal to the residual or to the product.
+    /// r̂·r or r̂·v vanishes: the shadow residual is orthogonal to the residual or to the product.
     Shadow {
         /// The scalar product.
         product: f64,
     },
-    /// The stabilising step of BiCGStab has length zero.
-    Stabiliser {
-        /// The length.
-        length: f64,
+    /// ω = 0: the stabilisation step of BiCGStab vanishes.
+    Omega {
+        /// ω.
+        omega: f64,
     },
 }
 
@@ -54,39 +54,38 @@ impl fmt::Display for Breakdown {
             Breakdown::Shadow { product } => {
                 write!(f, "the shadow residual is orthogonal to the residual ({product:.3e})")
             }
-            Breakdown::Stabiliser { length } => {
-                write!(f, "the stabilising step has length {length:.3e}")
+            Breakdown::Omega { omega } => {
+                write!(f, "ω = {omega:.3e}: the stabilisation step of BiCGStab vanishes")
             }
         }
     }
 }
 
-/// What became of a solve. Outcomes are equal where all but their seconds are.
+/// The outcome of a solve. Equality ignores `seconds`.
 #[derive(Clone, Debug)]
 pub struct SolveOutcome {
-    /// How it ended.
+    /// Status at the end.
     pub status: Status,
-    /// Iterations made, exactly; a step of BiCGStab, with its two products, counts as one.
+    /// Number of iterations; a BiCGStab step with its two products counts as one.
     pub iterations: usize,
     /// ‖b − A x‖ / ‖b‖ of the x returned (‖r₀‖ in place of ‖b‖ where b = 0).
     pub relative_residual: f64,
     /// ‖b‖, or ‖r₀‖ where b = 0.
     pub reference: f64,
-    /// Times the recurrence was started anew from the true residual.
+    /// Number of restarts from the true residual.
     pub restarts: usize,
-    /// |Σ b| / (√n ‖b‖) where constants are projected out, 0 elsewhere: how far b is from having a
-    /// solution, between 0 and 1.
+    /// |Σ b| / (√n ‖b‖) where constants are projected out, 0 elsewhere: the share of b outside the range
+    /// of A, between 0 and 1.
     pub incompatibility: f64,
-    /// ‖r‖ / ‖b‖ at the start and after each iteration, where it was asked for.
+    /// ‖r‖ / ‖b‖ at the start and after each iteration, if recorded.
     pub history: Vec<f64>,
-    /// Seconds from the call to the host's last look. On a device they begin with whatever was enqueued
-    /// there before.
+    /// Seconds of the call; on a device they include work enqueued earlier.
     pub seconds: f64,
 }
 
 impl PartialEq for SolveOutcome {
     fn eq(&self, other: &SolveOutcome) -> bool {
-        let told = |o: &SolveOutcome| {
+        let compared = |o: &SolveOutcome| {
             (
                 o.status,
                 o.iterations,
@@ -96,18 +95,18 @@ impl PartialEq for SolveOutcome {
                 o.incompatibility,
             )
         };
-        told(self) == told(other) && self.history == other.history
+        compared(self) == compared(other) && self.history == other.history
     }
 }
 
 impl SolveOutcome {
-    /// Whether the tolerance was reached.
+    /// Whether the tolerance was met.
     pub fn is_converged(&self) -> bool {
         self.status == Status::Converged
     }
 
-    /// The outcome of this solve and those before it: their iterations and seconds together, and the
-    /// worst ending.
+    /// The combined outcome of earlier solves and this one: summed iterations, restarts and seconds, and
+    /// the status of the first solve that did not converge.
     pub fn after(self, before: Option<SolveOutcome>) -> SolveOutcome {
         let Some(before) = before else { return self };
         let iterations = before.iterations + self.iterations;
@@ -139,7 +138,7 @@ impl fmt::Display for SolveOutcome {
             let part = self.incompatibility;
             write!(
                 f,
-                "; the right-hand side has a constant part ({part:.3e}), which was left out"
+                "; the right-hand side has a constant part ({part:.3e}), which was projected out"
             )?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What a caller chooses.
+//! Parameters of a solver.
 
 use super::{AmgParams, LinearError};
 
@@ -10,11 +10,11 @@ pub enum Method {
     ConjugateGradient,
     /// Conjugate gradients with one reduction a step (Chronopoulos & Gear 1989).
     SingleReduction,
-    /// Conjugate gradients that bear a preconditioner which changes from step to step.
+    /// Flexible conjugate gradients: the preconditioner may change from step to step.
     FlexibleConjugateGradient,
     /// BiCGStab (van der Vorst 1992): any system; each step has two products.
     BiCgStab,
-    /// x ← x + M⁻¹ (b − A x): cycles of multigrid alone.
+    /// x ← x + M⁻¹ (b − A x): multigrid cycles as a stand-alone solver.
     Stationary,
     /// Flexible GMRES (Saad 1993) with the residual recomputed after `restart` steps.
     Fgmres,
@@ -49,7 +49,7 @@ impl Method {
     }
 }
 
-/// The approximate inverse.
+/// The preconditioner.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum PreconditionerKind {
     /// None.
@@ -63,28 +63,23 @@ pub enum PreconditionerKind {
     Chebyshev {
         /// Steps; one product fewer.
         degree: usize,
-        /// Largest over smallest eigenvalue of the interval that is damped.
+        /// Ratio of the largest to the smallest damped eigenvalue.
         ratio: f64,
     },
     /// A cycle of algebraic multigrid.
     Amg(AmgParams),
-    /// Multigrid or something cheaper, by size and diagonal dominance: see
-    /// [`Solver::choice`](super::Solver::choice).
+    /// Multigrid or a cheaper preconditioner, by size and diagonal dominance: see
+    /// [`Solver::selection`](super::Solver::selection).
     Auto {
-        /// How multigrid is done where it is chosen.
+        /// Parameters of multigrid.
         amg: AmgParams,
-        /// Whether the cheaper one is a Chebyshev polynomial, of degree 4, and not Jacobi.
+        /// Whether the cheaper preconditioner is a Chebyshev polynomial of degree 4 rather than Jacobi.
         polynomial: bool,
-    },
-    /// Steps of conjugate gradients with Jacobi: not one linear map, so for the flexible methods.
-    ConjugateGradient {
-        /// Steps.
-        steps: usize,
     },
 }
 
 impl PreconditionerKind {
-    /// Those that a name alone asks for, with the parameters they then have.
+    /// The preconditioners that a name alone selects, with default parameters.
     pub fn with_defaults() -> [PreconditionerKind; 5] {
         [
             PreconditionerKind::None,
@@ -104,53 +99,40 @@ impl PreconditionerKind {
             PreconditionerKind::Chebyshev { .. } => "chebyshev",
             PreconditionerKind::Amg(_) => "amg",
             PreconditionerKind::Auto { .. } => "auto",
-            PreconditionerKind::ConjugateGradient { .. } => "conjugate_gradient",
         }
     }
 }
 
-/// The precision a preconditioner is kept in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum StoredPrecision {
-    /// That of the computation.
-    #[default]
-    Same,
-    /// `f32`: half the traffic; M changes a little and stays symmetric.
-    Single,
-}
-
-/// What the operator maps to zero.
+/// Null space of the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Nullspace {
     /// Nothing.
     #[default]
     None,
-    /// Constants, as does its transpose (all-Neumann pressure): they are projected out of b and x.
+    /// Constant vectors, also of the transpose (all-Neumann pressure); they are projected out of b and x.
     Constant,
 }
 
-/// How to solve.
+/// Parameters of a solve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     /// Krylov method. Default: conjugate gradients.
     pub method: Method,
-    /// Approximate inverse. Default: Jacobi.
+    /// Preconditioner. Default: Jacobi.
     pub preconditioner: PreconditionerKind,
-    /// Precision of the approximate inverse. Default: that of the computation.
-    pub preconditioner_precision: StoredPrecision,
-    /// Target of ‖b − A x‖ / ‖b‖. 0 asks for `max_iterations` or stagnation. Default: 1e-8.
+    /// Target of ‖b − A x‖ / ‖b‖; 0: iterate to `max_iterations` or stagnation. Default: 1e-8.
     pub relative_tolerance: f64,
-    /// Iterations allowed. Default: 500.
+    /// Maximum number of iterations. Default: 500.
     pub max_iterations: usize,
-    /// Steps of FGMRES between restarts; each keeps two vectors. Default: 30.
+    /// Steps of FGMRES between restarts; each stores two vectors. Default: 30.
     pub restart: usize,
-    /// What the operator maps to zero. Default: nothing.
+    /// Null space of the operator. Default: none.
     pub nullspace: Nullspace,
-    /// Whether the outcome holds the residual of each iteration. Default: no.
+    /// Whether the outcome has the residual of each iteration. Default: no.
     pub record_history: bool,
-    /// Iterations submitted between two looks of the host at a device; none: chosen by size. The
-    /// result does not depend on it.
-    pub iterations_per_look: Option<usize>,
+    /// Iterations between two convergence checks by the host; `None`: chosen by size. The result does not
+    /// depend on it.
+    pub iterations_per_check: Option<usize>,
 }
 
 impl Default for Params {
@@ -158,13 +140,12 @@ impl Default for Params {
         Params {
             method: Method::default(),
             preconditioner: PreconditionerKind::default(),
-            preconditioner_precision: StoredPrecision::default(),
             relative_tolerance: 1e-8,
             max_iterations: 500,
             restart: 30,
             nullspace: Nullspace::default(),
             record_history: false,
-            iterations_per_look: None,
+            iterations_per_check: None,
         }
     }
 }
@@ -173,7 +154,7 @@ impl Params {
     /// Checks ranges.
     ///
     /// # Errors
-    /// [`LinearError::Parameter`] for the first one out of range.
+    /// [`LinearError::Parameter`] for the first parameter out of range.
     pub fn check(&self) -> Result<(), LinearError> {
         let wrong = |name, value, rule| Err(LinearError::Parameter { name, value, rule });
         let tolerance = self.relative_tolerance;
@@ -183,8 +164,8 @@ impl Params {
         if self.restart == 0 || self.restart > 1000 {
             return wrong("restart", self.restart as f64, "it lies between 1 and 1000");
         }
-        if self.iterations_per_look == Some(0) {
-            return wrong("iterations_per_look", 0.0, "it is at least 1");
+        if self.iterations_per_check == Some(0) {
+            return wrong("iterations_per_check", 0.0, "it is at least 1");
         }
         match self.preconditioner {
             PreconditionerKind::Chebyshev { degree, .. } if !(1..=100).contains(&degree) => {
@@ -192,9 +173,6 @@ impl Params {
             }
             PreconditionerKind::Chebyshev { ratio, .. } if !(ratio > 1.0 && ratio < 1e6) => {
                 wrong("ratio", ratio, "it lies between 1 and 1e6")
-            }
-            PreconditionerKind::ConjugateGradient { steps } if !(1..=1000).contains(&steps) => {
-                wrong("steps", steps as f64, "it lies between 1 and 1000")
             }
             PreconditionerKind::Amg(amg) | PreconditionerKind::Auto { amg, .. } => amg.check(),
             _ => Ok(()),
@@ -226,12 +204,10 @@ mod tests {
             "restart = 0: it lies between 1 and 1000"
         );
         assert_eq!(
-            message(Params { iterations_per_look: Some(0), ..good }),
-            "iterations_per_look = 0: it is at least 1"
+            message(Params { iterations_per_check: Some(0), ..good }),
+            "iterations_per_check = 0: it is at least 1"
         );
         assert_eq!(message(with(chebyshev(0, 30.0))), "degree = 0: it lies between 1 and 100");
         assert_eq!(message(with(chebyshev(3, 1.0))), "ratio = 1: it lies between 1 and 1e6");
-        let inner = PreconditionerKind::ConjugateGradient { steps: 0 };
-        assert_eq!(message(with(inner)), "steps = 0: it lies between 1 and 1000");
     }
 }

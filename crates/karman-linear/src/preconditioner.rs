@@ -3,33 +3,32 @@
 use super::amg::SavedInterpolations;
 use super::mixed_precision::HalfStep;
 use super::{HierarchyReport, LinearError, Matrix};
-use karman_backend::prelude::*;
-use karman_backend::real::{Real, convert};
-use karman_backend::{Backend, Buffer, Partials, View, blas};
+use karman_backend::real::Real;
+use karman_backend::{Backend, Buffer, Partials, blas};
 
-/// An approximate inverse of an operator. Applying it does nothing but call dispatch functions (it
-/// may be captured in a device graph): scratch is allocated when it is made.
+/// An approximate inverse of an operator. `apply` only calls dispatch functions, because it may be captured
+/// in a device graph; scratch is allocated at construction.
 pub trait Preconditioner<T: Real>: Send {
     /// z ← M⁻¹ r.
     fn apply(&mut self, backend: &Backend, r: &Buffer<T>, z: &mut Buffer<T>);
 
-    /// The inverse where it is diagonal: solvers then multiply inside their own kernels.
+    /// M⁻¹ if it is diagonal: solvers then multiply by it inside their own kernels.
     fn diagonal(&self) -> Option<Diagonal<'_, T>> {
         None
     }
 
-    /// Whether M is one symmetric matrix: plain conjugate gradients needs that.
+    /// Whether M is a fixed symmetric matrix, as plain conjugate gradients require.
     fn is_symmetric(&self) -> bool {
         true
     }
 
-    /// The levels, where it has some.
+    /// The multigrid levels, if any.
     fn hierarchy(&self) -> Option<&HierarchyReport> {
         None
     }
 
-    /// The interpolations between its levels, where it has some. `matrix` has the pattern of the one
-    /// that it was made from.
+    /// The interpolations between its levels, if any. `matrix` has the sparsity pattern of the matrix it
+    /// was set up with.
     ///
     /// # Errors
     /// [`LinearError::Backend`] where the device failed.
@@ -37,17 +36,17 @@ pub trait Preconditioner<T: Real>: Send {
         Ok(None)
     }
 
-    /// The matrix it was made from with itself, where both are kept in single precision.
+    /// Its matrix and itself in single precision, if both are stored so.
     fn single(&mut self) -> Option<&mut dyn SinglePrecision> {
         None
     }
 
-    /// Takes a matrix that differs from its own in values alone; false where it is no cheaper to renew
-    /// than to make.
+    /// Updates the preconditioner for a matrix of the same sparsity pattern; false if a new set-up costs no
+    /// more.
     ///
     /// # Errors
-    /// [`LinearError`] where the matrix does not suit; the preconditioner is not to be used then.
-    fn renew(&mut self, _: &Matrix<T>) -> Result<bool, LinearError> {
+    /// [`LinearError`] where the matrix does not suit; the preconditioner must not be used after that.
+    fn update_values(&mut self, _: &Matrix<T>) -> Result<bool, LinearError> {
         Ok(false)
     }
 
@@ -55,8 +54,9 @@ pub trait Preconditioner<T: Real>: Send {
     fn bytes(&self) -> usize;
 }
 
-/// A matrix A and an approximate inverse M⁻¹ of it, both in single precision. Rows of A are held as differences,
-/// (A x)_i = Σ_j a_ij (x_j − x_i) + s_i x_i, so that rounding does not see the level of x.
+/// A matrix A and an approximate inverse M⁻¹, both in single precision. A is applied in difference form,
+/// (A x)_i = Σ_j a_ij (x_j − x_i) + s_i x_i with row sums s_i, so that rounding does not depend on the mean
+/// of x.
 pub trait SinglePrecision: Send {
     /// y ← A x with the partials of x·y.
     fn multiply_dot(&self, x: &Buffer<f32>, y: &mut Buffer<f32>, partials: &mut Partials);
@@ -64,7 +64,7 @@ pub trait SinglePrecision: Send {
     /// z ← M⁻¹ r.
     fn precondition(&mut self, r: &Buffer<f32>, z: &mut Buffer<f32>);
 
-    /// The half of a step that is M's: r ← r − α q, z ← M⁻¹ r, with partials of r·z, r·r and z·q.
+    /// The second half of a step: r ← r − α q, z ← M⁻¹ r, with partials of r·z, r·r and z·q.
     fn reduce(&mut self, half: HalfStep<'_>);
 
     /// Bytes of A, which a product reads.
@@ -74,12 +74,10 @@ pub trait SinglePrecision: Send {
 /// A diagonal inverse.
 #[derive(Clone, Copy)]
 pub enum Diagonal<'a, T> {
-    /// 1.
+    /// M = I.
     Identity,
-    /// In the precision of the computation.
-    Same(&'a Buffer<T>),
-    /// In single precision.
-    Single(&'a Buffer<f32>),
+    /// D⁻¹: `[n]`.
+    Inverse(&'a Buffer<T>),
 }
 
 /// No preconditioning: M = I.
@@ -103,7 +101,7 @@ impl<T: Real> Preconditioner<T> for Identity {
     }
 }
 
-/// Jacobi's: M is the diagonal of a matrix.
+/// Jacobi preconditioner: M is the diagonal of a matrix.
 #[derive(Debug)]
 pub struct Jacobi<S> {
     inverse: Buffer<S>,
@@ -125,34 +123,10 @@ impl<T: Real> Preconditioner<T> for Jacobi<T> {
     }
 
     fn diagonal(&self) -> Option<Diagonal<'_, T>> {
-        Some(Diagonal::Same(&self.inverse))
+        Some(Diagonal::Inverse(&self.inverse))
     }
 
     fn bytes(&self) -> usize {
         3 * self.inverse.bytes()
     }
-}
-
-/// Jacobi's with the inverse kept in single precision whatever `T` is.
-#[derive(Debug)]
-pub struct SingleJacobi(pub Jacobi<f32>);
-
-impl<T: Real> Preconditioner<T> for SingleJacobi {
-    fn apply(&mut self, backend: &Backend, r: &Buffer<T>, z: &mut Buffer<T>) {
-        scale_by(backend, self.0.inverse.len(), &self.0.inverse, r, z);
-    }
-
-    fn diagonal(&self) -> Option<Diagonal<'_, T>> {
-        Some(Diagonal::Single(&self.0.inverse))
-    }
-
-    fn bytes(&self) -> usize {
-        self.0.inverse.len() * (4 + 2 * size_of::<T>())
-    }
-}
-
-/// z ← d r with d in another precision. Traffic 2s and that of d.
-#[kernel(scale_by, out(z), unroll(4))]
-pub(super) fn scaled_by<F: Real, S: Real>(i: usize, d: &View<S>, r: &View<F>) -> F {
-    convert::<S, F>(d[i]) * r[i]
 }

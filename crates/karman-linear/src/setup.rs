@@ -1,4 +1,4 @@
-//! What a solver was set up with, for logs and summaries.
+//! The set-up of a solver, for logs and summaries.
 
 use super::{HierarchyReport, Method, Solver};
 use karman_backend::real::Real;
@@ -11,18 +11,18 @@ pub struct SolverSetup {
     pub method: Method,
     /// Name of the preconditioner.
     pub preconditioner: &'static str,
-    /// Why that one, where it was chosen among several.
+    /// Reason of its selection.
     pub reason: String,
-    /// Its levels, where it has some.
+    /// Its multigrid levels, if any.
     pub hierarchy: Option<HierarchyReport>,
-    /// Seconds that setting it up took.
+    /// Seconds of set-up.
     pub seconds: f64,
 }
 
 impl SolverSetup {
-    /// That of a solver which took `seconds` to set up.
+    /// The set-up of `solver`, which took `seconds`.
     pub fn of<T: Real>(solver: &Solver<T>, seconds: f64) -> SolverSetup {
-        let (preconditioner, reason) = solver.choice();
+        let (preconditioner, reason) = solver.selection();
         SolverSetup {
             method: solver.params().method,
             preconditioner,
@@ -51,7 +51,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_setup_says_what_was_chosen_and_why_and_shows_the_levels() {
+    fn a_setup_names_the_preconditioner_its_reason_and_the_levels() {
         let backend = Backend::host(1).unwrap();
         let matrix = Arc::new(Matrix::new(&backend, poisson_2d(30)).unwrap());
         let setup = |preconditioner| {

@@ -1,19 +1,19 @@
 //! Conjugate gradients with one reduction a step (Chronopoulos & Gear, J. Comput. Appl. Math. 25
-//! (1989) 153, algorithm 4): all three scalar products are taken with the product w = A M⁻¹ r. Two
-//! kernels a step where M is diagonal, the vectors' and the product's, for more vector traffic: faster
-//! where launches or the network cost more than memory.
+//! (1989) 153, algorithm 4): all three scalar products are computed with the product w = A M⁻¹ r. A step
+//! with a diagonal M is two kernels, for the vectors and for the product, with more vector traffic: faster
+//! where launches or the network cost more than memory traffic.
 //!
-//! The products that a step leaves are finished by the kernel of the next step, which first counts and
-//! judges the step before: the state is a step behind, and the last of all steps changes nothing. That
-//! kernel cannot write the state it reads, so two of them take turns.
+//! The kernel of the next step completes the scalar products of a step, counts that step and tests for
+//! convergence: the state lags one step, and the last step changes nothing. No kernel writes the state it
+//! reads, so there are two states, swapped at each step.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::Diagonal;
-use super::progress::{Krylov, Progress, System, is_finite, is_set, status};
-use super::progress::{stepped, stopped};
+use super::convergence_state::{ConvergenceState, Krylov, System, is_finite, is_set, status};
+use super::convergence_state::{stepped, stopped};
 use karman_backend::prelude::*;
-use karman_backend::real::{Real, convert};
+use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Components, Partials, Segment, View, blas};
 
 /// u = M⁻¹ r, w = A u, directions p and s = A p; each [n].
@@ -25,12 +25,12 @@ pub(super) struct SingleReduction<T> {
     state: State,
 }
 
-/// The state of the recurrence but for the system's `progress`, and what the next step makes of both.
+/// The scalars of the recurrence, and scalars and convergence state of the next step.
 struct State {
     /// r·u, 0 before the first step, and the length α of the step: [2].
     scalars: Buffer<f64>,
     next_scalars: Buffer<f64>,
-    next_progress: Buffer<f64>,
+    next_convergence: Buffer<f64>,
 }
 
 impl<T: Real> SingleReduction<T> {
@@ -44,7 +44,7 @@ impl<T: Real> SingleReduction<T> {
             state: State {
                 scalars: backend.zeros(2),
                 next_scalars: backend.zeros(2),
-                next_progress: backend.zeros(<Progress<f64> as Components>::COUNT),
+                next_convergence: backend.zeros(<ConvergenceState<f64> as Components>::COUNT),
             },
         }
     }
@@ -55,19 +55,33 @@ impl<T: Real> SingleReduction<T> {
         operator.apply_dots(backend, &self.preconditioned, residual, &mut self.product, partials);
     }
 
-    /// The vector kernel of a step with the diagonal inverse `d`, or none where it is `plain`.
-    fn advance_diagonal<S: Real>(
+    /// The vector kernel of a step with the diagonal inverse `d`, ignored where `plain`.
+    fn advance_diagonal(
         backend: &Backend,
         state: &mut State,
-        (progress, sums): (&Buffer<f64>, &mut Partials),
-        (d, plain): (&Buffer<S>, bool),
+        (convergence, sums): (&Buffer<f64>, &mut Partials),
+        (d, plain): (&Buffer<T>, bool),
         w: &Buffer<T>,
         [p, s, x, r, u]: [&mut Buffer<T>; 5],
     ) {
-        let State { scalars: old, next_scalars, next_progress } = state;
-        let (n, to, next) = (w.len(), next_progress, next_scalars);
+        let State { scalars: old, next_scalars, next_convergence } = state;
+        let (n, to, next) = (w.len(), next_convergence, next_scalars);
         single_advance_diagonal(
-            backend, n, sums, progress, old, w, d, plain, to, next, p, s, x, r, u,
+            backend,
+            n,
+            sums,
+            convergence,
+            old,
+            w,
+            d,
+            plain,
+            to,
+            next,
+            p,
+            s,
+            x,
+            r,
+            u,
         );
     }
 }
@@ -85,28 +99,39 @@ impl<T: Real> Krylov<T> for SingleReduction<T> {
 
     fn step(&mut self, _: usize, backend: &Backend, system: &mut System<T>) {
         let n = self.product.len();
-        let System { preconditioner, residual: r, progress, partials, iterate: x, .. } = system;
+        let System { preconditioner, residual: r, convergence, partials, iterate: x, .. } = system;
         let SingleReduction { preconditioned: u, product: w, state, .. } = self;
         let (p, s, w) = (&mut self.direction, &mut self.direction_product, &*w);
-        let judged = (&*progress, &mut *partials);
+        let state_and_sums = (&*convergence, &mut *partials);
         match preconditioner.diagonal() {
             Some(Diagonal::Identity) => {
-                Self::advance_diagonal(backend, state, judged, (w, true), w, [p, s, x, r, u]);
+                Self::advance_diagonal(
+                    backend,
+                    state,
+                    state_and_sums,
+                    (w, true),
+                    w,
+                    [p, s, x, r, u],
+                );
             }
-            Some(Diagonal::Same(d)) => {
-                Self::advance_diagonal(backend, state, judged, (d, false), w, [p, s, x, r, u]);
-            }
-            Some(Diagonal::Single(d)) => {
-                Self::advance_diagonal(backend, state, judged, (d, false), w, [p, s, x, r, u]);
+            Some(Diagonal::Inverse(d)) => {
+                Self::advance_diagonal(
+                    backend,
+                    state,
+                    state_and_sums,
+                    (d, false),
+                    w,
+                    [p, s, x, r, u],
+                );
             }
             None => {
-                let State { scalars: old, next_scalars, next_progress } = state;
-                let (to, next) = (next_progress, next_scalars);
-                single_advance(backend, n, partials, progress, old, u, w, to, next, p, s, x, r);
+                let State { scalars: old, next_scalars, next_convergence } = state;
+                let (to, next) = (next_convergence, next_scalars);
+                single_advance(backend, n, partials, convergence, old, u, w, to, next, p, s, x, r);
                 preconditioner.apply(backend, r, u);
             }
         }
-        std::mem::swap(progress, &mut self.state.next_progress);
+        std::mem::swap(convergence, &mut self.state.next_convergence);
         std::mem::swap(&mut self.state.scalars, &mut self.state.next_scalars);
         self.product(backend, system);
         system.record(backend);
@@ -117,12 +142,12 @@ impl<T: Real> Krylov<T> for SingleReduction<T> {
     }
 }
 
-/// What a step goes by.
+/// The scalars of a step.
 #[device]
 #[derive(Clone, Copy)]
 pub(super) struct SingleStep {
-    /// The state, with the step before counted and judged.
-    progress: Progress<f64>,
+    /// The state after the previous step.
+    convergence: ConvergenceState<f64>,
     /// r·u.
     gamma: f64,
     /// Step length.
@@ -131,11 +156,16 @@ pub(super) struct SingleStep {
     beta: f64,
 }
 
-/// β = γ'/γ and α = γ' / (u·w − β γ'/α), the denominator being p·Ap of the new direction; at the start
-/// β = 0.
+/// β = γ'/γ, α' = γ' / (u·w − β γ'/α) with p·Ap of the new direction as denominator; β = 0 at the start.
 #[device]
-fn continued(uw: f64, ur: f64, rr: f64, progress: &View<f64>, scalars: &View<f64>) -> SingleStep {
-    let before = Progress::<f64>::at(progress, 0, 1);
+fn alpha_and_beta(
+    uw: f64,
+    ur: f64,
+    rr: f64,
+    convergence: &View<f64>,
+    scalars: &View<f64>,
+) -> SingleStep {
+    let before = ConvergenceState::<f64>::at(convergence, 0, 1);
     let mut next = before;
     let mut beta = f64::literal(0.0);
     let mut alpha = f64::literal(0.0);
@@ -159,12 +189,12 @@ fn continued(uw: f64, ur: f64, rr: f64, progress: &View<f64>, scalars: &View<f64
         }
     }
     next.stepping = next.active;
-    SingleStep { progress: next, gamma: ur, alpha, beta }
+    SingleStep { convergence: next, gamma: ur, alpha, beta }
 }
 
-/// a + β b, b being undefined where β = 0.
+/// a + β b; b is undefined where β = 0.
 #[device]
-fn renewed<F: Real>(a: F, beta: F, b: F) -> F {
+fn next_direction<F: Real>(a: F, beta: F, b: F) -> F {
     let mut v = a;
     if beta != F::literal(0.0) {
         v = a + beta * b;
@@ -172,15 +202,15 @@ fn renewed<F: Real>(a: F, beta: F, b: F) -> F {
     v
 }
 
-/// p ← u + β p, s ← w + β s, x ← x + α p, r ← r − α s where the iteration goes on; the first entity
-/// keeps the state.
+/// p ← u + β p, s ← w + β s, x ← x + α p, r ← r − α s where the iteration is active; the first entity
+/// stores the state.
 #[device]
 fn stepped_vectors<F: Real>(
     i: usize,
     step: SingleStep,
     u: F,
     w: F,
-    next_progress: &mut Segment<f64>,
+    next_convergence: &mut Segment<f64>,
     next_scalars: &mut Segment<f64>,
     p: F,
     s: F,
@@ -188,7 +218,7 @@ fn stepped_vectors<F: Real>(
     r: F,
 ) -> (F, F, F, F) {
     if i == 0 {
-        Progress::<f64>::put(step.progress, next_progress, 0, 1);
+        ConvergenceState::<f64>::put(step.convergence, next_convergence, 0, 1);
         next_scalars[0] = step.gamma;
         next_scalars[1] = step.alpha;
     }
@@ -196,11 +226,11 @@ fn stepped_vectors<F: Real>(
     let mut new_s = s;
     let mut new_x = x;
     let mut new_r = r;
-    if is_set(step.progress.stepping) {
+    if is_set(step.convergence.stepping) {
         let alpha = F::from_f64(step.alpha);
         let beta = F::from_f64(step.beta);
-        new_p = renewed::<F>(u, beta, p);
-        new_s = renewed::<F>(w, beta, s);
+        new_p = next_direction::<F>(u, beta, p);
+        new_s = next_direction::<F>(w, beta, s);
         new_x = x + alpha * new_p;
         new_r = r - alpha * new_s;
     }
@@ -210,20 +240,20 @@ fn stepped_vectors<F: Real>(
 /// The step, and u ← d r. Traffic 11s and that of d; u is recomputed from the old r, so it is not read.
 #[kernel(
     single_advance_diagonal,
-    given(step = continued(3, progress, scalars)),
+    given(step = alpha_and_beta(3, convergence, scalars)),
     update(p, s, x, r),
     out(u),
     unroll(2)
 )]
-pub(super) fn single_advanced_diagonal<F: Real, S: Real>(
+pub(super) fn single_advanced_diagonal<F: Real>(
     i: usize,
     step: SingleStep,
-    progress: &View<f64>,
+    convergence: &View<f64>,
     scalars: &View<f64>,
     w: &View<F>,
-    d: &View<S>,
+    d: &View<F>,
     #[comptime] plain: bool,
-    next_progress: &mut Segment<f64>,
+    next_convergence: &mut Segment<f64>,
     next_scalars: &mut Segment<f64>,
     p: F,
     s: F,
@@ -232,33 +262,43 @@ pub(super) fn single_advanced_diagonal<F: Real, S: Real>(
 ) -> (F, F, F, F, F) {
     let mut inverse = F::literal(1.0);
     if comptime!(!plain) {
-        inverse = convert::<S, F>(d[i]);
+        inverse = d[i];
     }
-    let (new_p, new_s, new_x, new_r) =
-        stepped_vectors::<F>(i, step, inverse * r, w[i], next_progress, next_scalars, p, s, x, r);
+    let (new_p, new_s, new_x, new_r) = stepped_vectors::<F>(
+        i,
+        step,
+        inverse * r,
+        w[i],
+        next_convergence,
+        next_scalars,
+        p,
+        s,
+        x,
+        r,
+    );
     (new_p, new_s, new_x, new_r, inverse * new_r)
 }
 
 /// The step. Traffic 10s.
 #[kernel(
     single_advance,
-    given(step = continued(3, progress, scalars)),
+    given(step = alpha_and_beta(3, convergence, scalars)),
     update(p, s, x, r),
     unroll(2)
 )]
 pub(super) fn single_advanced<F: Real>(
     i: usize,
     step: SingleStep,
-    progress: &View<f64>,
+    convergence: &View<f64>,
     scalars: &View<f64>,
     u: &View<F>,
     w: &View<F>,
-    next_progress: &mut Segment<f64>,
+    next_convergence: &mut Segment<f64>,
     next_scalars: &mut Segment<f64>,
     p: F,
     s: F,
     x: F,
     r: F,
 ) -> (F, F, F, F) {
-    stepped_vectors::<F>(i, step, u[i], w[i], next_progress, next_scalars, p, s, x, r)
+    stepped_vectors::<F>(i, step, u[i], w[i], next_convergence, next_scalars, p, s, x, r)
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 /// Rows in a slice: a plane of an NVIDIA device.
 pub const SLICE: usize = 32;
 
-/// A matrix in sliced ELLPACK on the host. Slice s holds its rows' entries
+/// A matrix in sliced ELLPACK on the host. Slice s stores its rows' entries
 /// `offsets[s] .. offsets[s + 1]`, entry k of the slice's row l at `offsets[s] + SLICE k + l`. A row
 /// shorter than its slice is padded with zeros in the column of its last entry (its own where it is
 /// empty), which costs no further read of the vector.
@@ -23,7 +23,7 @@ pub struct SlicedEll<T> {
 }
 
 impl<T: Real> SlicedEll<T> {
-    /// The same matrix by slices, built in parallel.
+    /// Converts `matrix` in parallel.
     ///
     /// # Errors
     /// [`LinearError::TooLarge`] where padding exceeds 32-bit offsets.
@@ -32,7 +32,7 @@ impl<T: Real> SlicedEll<T> {
         Self::padded(matrix, |row| row.min(last))
     }
 
-    /// The same with a choice of the column that pads a row without entries.
+    /// As [`SlicedEll::new`]; `of_empty_row` gives the column that pads a row without entries.
     pub(super) fn padded(
         matrix: &CsrMatrix<T>,
         of_empty_row: impl Fn(usize) -> usize + Sync,
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slices_hold_the_rows_and_pad_with_their_last_column() {
+    fn slices_contain_the_rows_padded_with_their_last_column() {
         let n = 70;
         let length = |r: usize| if r == 33 { 0 } else { 1 + r % 3 };
         let a = CsrMatrix::from_rows(n, n, length, |r, columns, values| {

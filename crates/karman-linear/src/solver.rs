@@ -1,24 +1,23 @@
-//! A system set up once and solved for many right-hand sides: the Krylov loop, seen from the host.
+//! The solver: set up once, used for many right-hand sides. The host's side of the Krylov loop.
 
 use super::amg::{Amg, AmgParams, HierarchyPrecision, HierarchyReport, SavedInterpolations};
-use super::choice::choose;
+use super::auto_selection::select;
+use super::convergence_state::{ConvergenceState, Krylov, System, status};
 use super::nullspace::ConstantProjection;
-use super::progress::{Krylov, Progress, System, status};
 use super::{
-    BiCgStab, Breakdown, Chebyshev, ConjugateGradient, Fgmres, GaussSeidel, Identity,
-    InnerConjugateGradient, Jacobi, LinearError, Matrix, Method, MixedPrecision, Nullspace,
-    Operator, Params, Preconditioner, PreconditionerKind, SingleJacobi, SingleReduction,
-    SolveOutcome, Stationary, Status, StoredPrecision,
+    BiCgStab, Breakdown, Chebyshev, ConjugateGradient, Fgmres, GaussSeidel, Identity, Jacobi,
+    LinearError, Matrix, Method, MixedPrecision, Nullspace, Operator, Params, Preconditioner,
+    PreconditionerKind, SingleReduction, SolveOutcome, Stationary, Status,
 };
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Recording, blas};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Restarts from the true residual, each of which must have halved it.
+/// Maximum number of restarts from the true residual; each must have halved it.
 const RESTARTS: usize = 20;
 
-/// What a recording works on.
+/// The state a recording works on.
 struct State<T> {
     system: System<T>,
     method: Box<dyn Krylov<T>>,
@@ -32,19 +31,19 @@ pub struct Solver<T: Real> {
     backend: Backend,
     params: Params,
     state: State<T>,
-    /// One for each step of the cycle; one in all where the recurrence has no cycle.
+    /// One for each step between restarts; a single one for methods without restarts.
     recordings: Vec<Recording<State<T>, Work<T>>>,
-    /// Iterations of one replay (recurrences) or between two looks (cycles).
+    /// Iterations of a replay, or between two convergence checks of a method with restarts.
     stride: usize,
     constants: Option<(ConstantProjection, Buffer<T>)>,
-    /// The preconditioner that was asked for.
-    asked: PreconditionerKind,
-    /// Why the preconditioner is what it is.
+    /// The requested preconditioner.
+    requested: PreconditionerKind,
+    /// Reason of the selection of the preconditioner.
     reason: String,
 }
 
 impl<T: Real> Solver<T> {
-    /// The solver of A x = b for a matrix, with the preconditioner `params` names made from it.
+    /// The solver of A x = b for a matrix, preconditioned as `params` says.
     ///
     /// # Errors
     /// [`LinearError`] where the matrix is not square, has an empty row or does not suit the
@@ -59,86 +58,91 @@ impl<T: Real> Solver<T> {
         Self::with_operator(backend, operator, Some(matrix), params)
     }
 
-    /// The solver of any operator, with the preconditioner `params` names made from a matrix near
-    /// it, which may be left out where that is none.
+    /// The solver of any operator. The preconditioner of `params` is set up from `preconditioning_matrix`,
+    /// an approximation of the operator; only [`PreconditionerKind::None`] needs none.
     ///
     /// # Errors
-    /// As for [`Solver::new`]; [`LinearError::NeedsMatrix`] where the matrix is wanted.
+    /// As for [`Solver::new`]; [`LinearError::NeedsMatrix`] where the matrix is missing.
     pub fn with_operator(
         backend: &Backend,
         operator: Box<dyn Operator<T>>,
-        near: Option<Arc<Matrix<T>>>,
+        preconditioning_matrix: Option<Arc<Matrix<T>>>,
         params: &Params,
     ) -> Result<Self, LinearError> {
-        Self::with_interpolations(backend, operator, near, params, None)
+        Self::with_interpolations(backend, operator, preconditioning_matrix, params, None)
     }
 
-    /// The same with the interpolations of an earlier multigrid, which are used where the preconditioner
-    /// is multigrid of the same parameters and the pattern of `near` is theirs; a log says so, or why
-    /// not.
+    /// As [`Solver::with_operator`], with saved multigrid interpolations. They are reused if the
+    /// preconditioner is multigrid with the same setup key and `preconditioning_matrix` has their sparsity
+    /// pattern; the log says so, or why not.
     ///
     /// # Errors
     /// As for [`Solver::with_operator`].
     pub fn with_interpolations(
         backend: &Backend,
         operator: Box<dyn Operator<T>>,
-        near: Option<Arc<Matrix<T>>>,
+        preconditioning_matrix: Option<Arc<Matrix<T>>>,
         params: &Params,
         saved: Option<SavedInterpolations>,
     ) -> Result<Self, LinearError> {
         params.check()?;
-        if let Some(near) = &near {
-            check_square(near)?;
+        if let Some(matrix) = &preconditioning_matrix {
+            check_square(matrix)?;
         }
-        let asked = params.preconditioner;
+        let requested = params.preconditioner;
         let mut params = params.clone();
         let mut reason = String::new();
-        if let (PreconditionerKind::Auto { .. }, Some(near)) = (asked, &near) {
-            let choice = choose(backend, near, asked)?;
-            (params.preconditioner, reason) = (choice.kind, choice.reason);
+        if let (PreconditionerKind::Auto { .. }, Some(matrix)) =
+            (requested, &preconditioning_matrix)
+        {
+            let selection = select(backend, matrix, requested)?;
+            (params.preconditioner, reason) = (selection.kind, selection.reason);
         }
         let rows = operator.unknowns();
-        let is_its_own = near.as_ref().is_some_and(|near| is_matrix(&*operator, near));
-        let preconditioner = preconditioner(backend, rows, near, &params, saved)?;
-        let mut solver = Self::of(backend, operator, preconditioner, &params, is_its_own)?;
-        (solver.asked, solver.reason) = (asked, reason);
+        let is_from_operator =
+            preconditioning_matrix.as_ref().is_some_and(|matrix| is_matrix(&*operator, matrix));
+        let preconditioner = preconditioner(rows, preconditioning_matrix, &params, saved)?;
+        let mut solver = Self::of(backend, operator, preconditioner, &params, is_from_operator)?;
+        (solver.requested, solver.reason) = (requested, reason);
         Ok(solver)
     }
 
-    /// The solver of another operator near a matrix that differs in values alone from the one it was set
-    /// up with: the preconditioner is renewed where that is cheaper than to make it. The operator comes
-    /// back where it is not, or where another preconditioner suits the values.
+    /// The solver of another operator whose preconditioning matrix has new values in the same sparsity
+    /// pattern: the preconditioner is updated if that is cheaper than a new set-up. If it is not, or if
+    /// `auto` selects another preconditioner for the new values, the operator is returned.
     ///
     /// # Errors
     /// As for [`Solver::with_operator`].
     #[allow(clippy::type_complexity)] // two outcomes, neither of them an error
-    pub fn renewed(
+    pub fn update_values(
         self,
         operator: Box<dyn Operator<T>>,
-        near: &Matrix<T>,
+        preconditioning_matrix: &Matrix<T>,
     ) -> Result<Result<Self, Box<dyn Operator<T>>>, LinearError> {
-        let Solver { backend, params, state, recordings, asked, mut reason, .. } = self;
+        let Solver { backend, params, state, recordings, requested, mut reason, .. } = self;
         let State { system, method } = state;
-        // Recordings point into levels that are about to go; a method's scratch may be large.
+        // Recordings point into levels that are freed below; a method's scratch may be large.
         drop((recordings, method));
-        if let PreconditionerKind::Auto { .. } = asked {
-            let choice = choose(&backend, near, asked)?;
-            if choice.kind != params.preconditioner {
+        if let PreconditionerKind::Auto { .. } = requested {
+            let selection = select(&backend, preconditioning_matrix, requested)?;
+            if selection.kind != params.preconditioner {
                 return Ok(Err(operator));
             }
-            reason = choice.reason;
+            reason = selection.reason;
         }
         let mut preconditioner = system.preconditioner;
-        if operator.unknowns() != near.rows() || !preconditioner.renew(near)? {
+        if operator.unknowns() != preconditioning_matrix.rows()
+            || !preconditioner.update_values(preconditioning_matrix)?
+        {
             return Ok(Err(operator));
         }
-        let is_its_own = is_matrix(&*operator, near);
-        let mut solver = Self::of(&backend, operator, preconditioner, &params, is_its_own)?;
-        (solver.asked, solver.reason) = (asked, reason);
+        let is_from_operator = is_matrix(&*operator, preconditioning_matrix);
+        let mut solver = Self::of(&backend, operator, preconditioner, &params, is_from_operator)?;
+        (solver.requested, solver.reason) = (requested, reason);
         Ok(Ok(solver))
     }
 
-    /// Its preconditioner, for another solver of as many unknowns.
+    /// Its preconditioner, for another solver of the same size.
     pub fn into_preconditioner(self) -> Box<dyn Preconditioner<T>> {
         let Solver { state, recordings, .. } = self;
         // Recordings point into the state.
@@ -146,19 +150,19 @@ impl<T: Real> Solver<T> {
         state.system.preconditioner
     }
 
-    /// The interpolations of its preconditioner, where that has some. `near` has the pattern of the
-    /// matrix that it was made from.
+    /// The interpolations of its preconditioner, if any. `preconditioning_matrix` has the sparsity pattern
+    /// of the matrix the preconditioner was set up with.
     ///
     /// # Errors
     /// [`LinearError::Backend`] where the device failed.
     pub fn interpolations(
         &self,
-        near: &Matrix<T>,
+        preconditioning_matrix: &Matrix<T>,
     ) -> Result<Option<SavedInterpolations>, LinearError> {
-        self.state.system.preconditioner.interpolations(near)
+        self.state.system.preconditioner.interpolations(preconditioning_matrix)
     }
 
-    /// The solver of any operator with any preconditioner; what `params` says of one is not used.
+    /// The solver of any operator with any preconditioner; `params.preconditioner` is ignored.
     ///
     /// # Errors
     /// [`LinearError::Parameter`] where a parameter is out of range or plain conjugate gradients
@@ -172,13 +176,13 @@ impl<T: Real> Solver<T> {
         Self::of(backend, operator, preconditioner, params, false)
     }
 
-    /// `is_its_own`: whether the preconditioner was made from the operator.
+    /// `is_from_operator`: whether the preconditioner was set up from the operator's own matrix.
     fn of(
         backend: &Backend,
         operator: Box<dyn Operator<T>>,
         preconditioner: Box<dyn Preconditioner<T>>,
         params: &Params,
-        is_its_own: bool,
+        is_from_operator: bool,
     ) -> Result<Self, LinearError> {
         params.check()?;
         let needs_symmetry =
@@ -189,7 +193,7 @@ impl<T: Real> Solver<T> {
         let n = operator.unknowns();
         let mut system = System::new(backend, operator, preconditioner);
         system.history = params.record_history.then(|| backend.zeros(params.max_iterations + 1));
-        let method = krylov(backend, &mut system, params, is_its_own);
+        let method = krylov(backend, &mut system, params, is_from_operator);
         let constants = match params.nullspace {
             Nullspace::None => None,
             Nullspace::Constant => Some((ConstantProjection::new(backend, n), backend.zeros(n))),
@@ -201,7 +205,7 @@ impl<T: Real> Solver<T> {
             recordings: vec![],
             stride: 1,
             constants,
-            asked: params.preconditioner,
+            requested: params.preconditioner,
             reason: "as given".to_owned(),
         };
         solver.record()?;
@@ -212,7 +216,7 @@ impl<T: Real> Solver<T> {
     fn record(&mut self) -> Result<(), LinearError> {
         let backend = self.backend.clone();
         let graphs = backend.device().is_some();
-        let chosen = self.params.iterations_per_look;
+        let chosen = self.params.iterations_per_check;
         let System { operator, preconditioner, .. } = &self.state.system;
         let is_diagonal = preconditioner.diagonal().is_some();
         let by_size = if graphs { stride(operator.unknowns(), is_diagonal) } else { 1 };
@@ -235,27 +239,27 @@ impl<T: Real> Solver<T> {
         Ok(())
     }
 
-    /// The backend it solves on.
+    /// Its backend.
     pub fn backend(&self) -> &Backend {
         &self.backend
     }
 
-    /// What it was made with.
+    /// Its parameters.
     pub fn params(&self) -> &Params {
         &self.params
     }
 
-    /// The preconditioner in use, and why it was chosen.
-    pub fn choice(&self) -> (&'static str, &str) {
+    /// Name of the preconditioner in use and the reason of its selection.
+    pub fn selection(&self) -> (&'static str, &str) {
         (self.params.preconditioner.name(), &self.reason)
     }
 
-    /// The levels of its preconditioner, where that has some.
+    /// The multigrid levels of its preconditioner, if any.
     pub fn hierarchy(&self) -> Option<&HierarchyReport> {
         self.state.system.preconditioner.hierarchy()
     }
 
-    /// Another tolerance from now on.
+    /// Sets the relative tolerance.
     ///
     /// # Errors
     /// [`LinearError::Parameter`] where it is out of range.
@@ -266,7 +270,7 @@ impl<T: Real> Solver<T> {
         Ok(())
     }
 
-    /// Bytes that one iteration moves: an estimate from those of a product with the operator.
+    /// Estimate of the bytes one iteration moves, from those of a `product` with the operator.
     pub fn bytes_per_iteration(&self, product: usize) -> usize {
         let State { system, method } = &self.state;
         let fused = system.preconditioner.diagonal().is_some();
@@ -275,11 +279,11 @@ impl<T: Real> Solver<T> {
         system.rows() * method.vectors_moved() + product + preconditioner
     }
 
-    /// Solves A x = b from the first guess `x`, which becomes the solution. `b`, `x`: `[n]`.
+    /// Solves A x = b from the initial guess `x`, which becomes the solution. `b`, `x`: `[n]`.
     ///
     /// # Errors
     /// [`LinearError::VectorLength`] where b or x has another length, [`LinearError::Backend`] where
-    /// the device failed. That the iteration fails is an outcome.
+    /// the device failed. Divergence is an outcome, not an error.
     pub fn solve(&mut self, b: &Buffer<T>, x: &mut Buffer<T>) -> Result<SolveOutcome, LinearError> {
         let expected = self.state.system.rows();
         for (what, found) in [("right-hand side", b.len()), ("solution", x.len())] {
@@ -320,10 +324,10 @@ impl<T: Real> Solver<T> {
         Ok(SolveOutcome { incompatibility, ..outcome })
     }
 
-    /// The recurrence, started anew from the true residual until that decides.
+    /// The iteration, restarted from the true residual until that ends the solve.
     fn iterate(&mut self, b: &Buffer<T>) -> Result<SolveOutcome, LinearError> {
         let backend = self.backend.clone();
-        // Below the round-off of T nothing is left to iterate for.
+        // A residual below the round-off of T cannot be reduced.
         let tolerance = self.params.relative_tolerance;
         let floor = 1e-3 * if size_of::<T>() == 4 { f32::EPSILON.into() } else { f64::EPSILON };
         let limit = self.params.max_iterations as f64;
@@ -332,10 +336,10 @@ impl<T: Real> Solver<T> {
         system.true_residual(&backend, b);
         let mut restarts = 0;
         let mut before = f64::INFINITY;
-        let mut is_under_way = false;
+        let mut is_resumed = false;
         loop {
             let State { system, method } = &mut self.state;
-            match is_under_way {
+            match is_resumed {
                 false => method.start(&backend, system),
                 true => method.resume(&backend, system),
             }
@@ -343,20 +347,20 @@ impl<T: Real> Solver<T> {
             let State { system, method } = &mut self.state;
             method.finish(&backend, system)?;
             system.true_residual(&backend, b);
-            let now = system.look(&backend)?;
-            let verdict = judge(&stop, &now, tolerance, before, restarts);
+            let now = system.read_convergence(&backend)?;
+            let verdict = check_outcome(&stop, &now, tolerance, before, restarts);
             if let Some(status) = verdict {
                 return self.outcome(status, restarts, &now);
             }
             before = now.residual;
             restarts += usize::from(stop.status != status::RUNNING);
             // The recurrence's residual is still that of the iterate.
-            is_under_way = stop.status <= status::TARGET && now.residual <= 4.0 * stop.residual;
+            is_resumed = stop.status <= status::TARGET && now.residual <= 4.0 * stop.residual;
         }
     }
 
-    /// Steps until the method stops or its cycle ends; the state then.
-    fn run_cycle(&mut self, backend: &Backend) -> Result<Progress<f64>, LinearError> {
+    /// Iterates until the method stops or its cycle ends; returns the state.
+    fn run_cycle(&mut self, backend: &Backend) -> Result<ConvergenceState<f64>, LinearError> {
         let cycle = self.state.method.cycle();
         let mut k = 0;
         loop {
@@ -365,7 +369,7 @@ impl<T: Real> Solver<T> {
             k += 1;
             let ended = cycle.is_some_and(|c| k == c);
             if ended || cycle.is_none() || k % self.stride == 0 {
-                let now = self.state.system.look(backend)?;
+                let now = self.state.system.read_convergence(backend)?;
                 if ended || now.active == 0.0 {
                     return Ok(now);
                 }
@@ -377,13 +381,13 @@ impl<T: Real> Solver<T> {
         &self,
         status: Status,
         restarts: usize,
-        now: &Progress<f64>,
+        now: &ConvergenceState<f64>,
     ) -> Result<SolveOutcome, LinearError> {
         let reference = now.reference.sqrt();
         let iterations = now.iterations as usize;
         let mut history = vec![];
-        if let Some(kept) = &self.state.system.history {
-            history = self.backend.read(kept)?;
+        if let Some(recorded) = &self.state.system.history {
+            history = self.backend.read(recorded)?;
             history.truncate(iterations + 1);
             history.iter_mut().for_each(|r| *r = relative(*r, now.reference));
         }
@@ -405,10 +409,10 @@ fn relative(residual: f64, reference: f64) -> f64 {
     if residual == 0.0 { 0.0 } else { (residual / reference).sqrt() }
 }
 
-/// What the true residual `now` says of an iteration that stopped as `stop`; none: go on from it.
-pub(super) fn judge(
-    stop: &Progress<f64>,
-    now: &Progress<f64>,
+/// The status of an iteration that stopped as `stop`, from its true residual `now`; `None`: restart.
+pub(super) fn check_outcome(
+    stop: &ConvergenceState<f64>,
+    now: &ConvergenceState<f64>,
     tolerance: f64,
     before: f64,
     restarts: usize,
@@ -423,7 +427,7 @@ pub(super) fn judge(
     if now.iterations >= now.limit {
         return Some(Status::MaxIterations);
     }
-    // Residuals are squared: a quarter is a half.
+    // Residuals are squared: 0.25 halves the norm.
     let improved = now.residual <= 0.25 * before && restarts < RESTARTS;
     let value = stop.detail;
     let broken =
@@ -436,8 +440,8 @@ pub(super) fn judge(
             Some(Status::Breakdown(Breakdown::Preconditioner { product: value }))
         }
         s if s == status::SHADOW => broken(Breakdown::Shadow { product: value }),
-        s if s == status::STABILISER => broken(Breakdown::Stabiliser { length: value }),
-        // A cycle has ended: a little progress is enough.
+        s if s == status::OMEGA => broken(Breakdown::Omega { omega: value }),
+        // A cycle has ended: a slight decrease is enough.
         s if s == status::RUNNING => {
             (now.residual > (1.0 - 1e-6) * before).then_some(Status::Stagnated)
         }
@@ -445,14 +449,14 @@ pub(super) fn judge(
     }
 }
 
-/// Iterations between two looks at a device: a look costs about 20 µs, steps past the end cost their
-/// time, so k = √(2 · 20 µs · N / t) for N ≈ 250 iterations of t = 11 µs + 0.05 ns a row or so.
-/// A preconditioner that is not diagonal makes N ≈ 30 of t = 60 µs + 0.2 ns a row.
+/// Iterations between two convergence checks on a device: a check costs about 20 µs, steps past the end
+/// cost their time, so k = √(2 · 20 µs · N / t) for N ≈ 250 iterations of about t = 11 µs + 0.05 ns a row.
+/// A preconditioner that is not diagonal gives N ≈ 30 and t = 60 µs + 0.2 ns a row.
 fn stride(rows: usize, is_diagonal: bool) -> usize {
     let rows = rows as f64;
-    let (looks, microseconds) =
+    let (checks, microseconds) =
         if is_diagonal { (10_000.0, 11.0 + 5e-5 * rows) } else { (1200.0, 60.0 + 2e-4 * rows) };
-    ((looks / microseconds).sqrt().round() as usize).clamp(1, 32)
+    ((checks / microseconds).sqrt().round() as usize).clamp(1, 32)
 }
 
 fn check_square<T: Real>(matrix: &Matrix<T>) -> Result<(), LinearError> {
@@ -463,7 +467,7 @@ fn check_square<T: Real>(matrix: &Matrix<T>) -> Result<(), LinearError> {
     matrix.empty_row().map_or(Ok(()), |row| Err(LinearError::EmptyRow { row }))
 }
 
-/// Whether `operator` applies `matrix`, and not one near it.
+/// Whether `operator` applies `matrix` itself.
 fn is_matrix<T: Real>(operator: &dyn Operator<T>, matrix: &Matrix<T>) -> bool {
     operator.matrix().is_some_and(|own| std::ptr::eq(own, matrix))
 }
@@ -472,14 +476,14 @@ fn krylov<T: Real>(
     backend: &Backend,
     system: &mut System<T>,
     params: &Params,
-    is_its_own: bool,
+    is_from_operator: bool,
 ) -> Box<dyn Krylov<T>> {
     let is_double = size_of::<T>() > size_of::<f32>();
     let is_conjugate =
         [Method::ConjugateGradient, Method::FlexibleConjugateGradient].contains(&params.method);
     let rows = system.rows();
     let single = system.preconditioner.single();
-    if let Some(single) = single.filter(|_| is_conjugate && is_its_own && is_double) {
+    if let Some(single) = single.filter(|_| is_conjugate && is_from_operator && is_double) {
         return Box::new(MixedPrecision::new(backend, rows, single.matrix_bytes()));
     }
     let system = &*system;
@@ -495,19 +499,18 @@ fn krylov<T: Real>(
     }
 }
 
-/// The preconditioner `params` names, made from `near`.
+/// The preconditioner of `params`, set up from `preconditioning_matrix`.
 fn preconditioner<T: Real>(
-    backend: &Backend,
     rows: usize,
-    near: Option<Arc<Matrix<T>>>,
+    preconditioning_matrix: Option<Arc<Matrix<T>>>,
     params: &Params,
     saved: Option<SavedInterpolations>,
 ) -> Result<Box<dyn Preconditioner<T>>, LinearError> {
     let kind = params.preconditioner;
     if saved.is_some() && !matches!(kind, PreconditionerKind::Amg(_)) {
-        tracing::info!("no use for saved interpolations: the preconditioner is {}", kind.name());
+        tracing::info!("saved interpolations not used: the preconditioner is {}", kind.name());
     }
-    let matrix = match (kind, near) {
+    let matrix = match (kind, preconditioning_matrix) {
         (PreconditionerKind::None, _) => return Ok(Box::new(Identity { rows })),
         (_, Some(matrix)) => matrix,
         (_, None) => return Err(LinearError::NeedsMatrix { name: kind.name() }),
@@ -517,20 +520,12 @@ fn preconditioner<T: Real>(
         let found = matrix.rows();
         return Err(LinearError::Length { what: "rows", expected: rows, found });
     }
-    let single = params.preconditioner_precision == StoredPrecision::Single;
     Ok(match kind {
         PreconditionerKind::None => Box::new(Identity { rows }),
-        // Resolved where there is a matrix, as there is here.
+        // Resolved before, as there is a matrix.
         PreconditionerKind::Auto { .. } => Box::new(Jacobi::<T>::new(&matrix)?),
-        PreconditionerKind::Jacobi if single => Box::new(SingleJacobi(Jacobi::new(&matrix)?)),
         PreconditionerKind::Jacobi => Box::new(Jacobi::<T>::new(&matrix)?),
-        PreconditionerKind::GaussSeidel if single => Box::new(GaussSeidel::<T, f32>::new(&matrix)?),
         PreconditionerKind::GaussSeidel => Box::new(GaussSeidel::<T, T>::new(&matrix)?),
-        PreconditionerKind::Chebyshev { degree, ratio } if single => {
-            let kept = matrix.to_csr()?.into_converted::<f32>();
-            let kept = Arc::new(Matrix::with_layout(backend, kept, matrix.layout())?);
-            Box::new(Chebyshev::<T, f32>::new(kept, degree, ratio)?)
-        }
         PreconditionerKind::Chebyshev { degree, ratio } => {
             Box::new(Chebyshev::<T, T>::new(matrix, degree, ratio)?)
         }
@@ -538,13 +533,10 @@ fn preconditioner<T: Real>(
             Box::new(multigrid::<T, f32>(&matrix, &params, saved)?)
         }
         PreconditionerKind::Amg(params) => Box::new(multigrid::<T, T>(&matrix, &params, saved)?),
-        PreconditionerKind::ConjugateGradient { steps } => {
-            Box::new(InnerConjugateGradient::new(matrix, steps)?)
-        }
     })
 }
 
-/// Multigrid with saved interpolations, or with its own where they belong to another system.
+/// Multigrid with saved interpolations, or with a full set-up where they belong to another system.
 fn multigrid<T: Real, S: Real>(
     matrix: &Matrix<T>,
     params: &AmgParams,
@@ -553,11 +545,11 @@ fn multigrid<T: Real, S: Real>(
     let Some(saved) = saved else { return Amg::new(matrix, params) };
     match Amg::from_interpolations(matrix, params, saved) {
         Err(LinearError::OtherSystem { reason }) => {
-            tracing::info!("multigrid makes its own interpolations, not those saved: {reason}");
+            tracing::info!("saved interpolations not used: {reason}");
             Amg::new(matrix, params)
         }
         Ok(amg) => {
-            tracing::info!("multigrid goes on with the interpolations saved");
+            tracing::info!("multigrid reuses the saved interpolations");
             Ok(amg)
         }
         Err(error) => Err(error),

@@ -1,14 +1,16 @@
-//! The stationary iteration x ← x + M⁻¹ (b − A x): cycles of multigrid as a solver of their own. The
-//! residual follows by its recurrence, and is computed anew at the end.
+//! The stationary iteration x ← x + M⁻¹ (b − A x): multigrid cycles as a stand-alone solver. The residual
+//! follows by recurrence and is recomputed at the end.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use super::progress::{Krylov, Progress, System, is_set, is_stepping, status, stepped};
+use super::convergence_state::{
+    ConvergenceState, Krylov, System, is_set, is_stepping, status, stepped,
+};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, View};
 
-/// Steps without a smaller residual after which the iteration is given up.
+/// The iteration stops after this many steps without a smaller residual.
 const PATIENCE: f64 = 20.0;
 
 /// The correction and its product: each [n].
@@ -28,12 +30,13 @@ impl<T: Real> Krylov<T> for Stationary<T> {
     fn start(&mut self, _: &Backend, _: &mut System<T>) {}
 
     fn step(&mut self, _: usize, backend: &Backend, system: &mut System<T>) {
-        let System { operator, preconditioner, residual, progress, partials, iterate, .. } = system;
+        let System { operator, preconditioner, residual, convergence, partials, iterate, .. } =
+            system;
         let (z, q) = (&mut self.correction, &mut self.product);
         preconditioner.apply(backend, residual, z);
         operator.apply(backend, z, q);
-        correct(backend, z.len(), progress, z, q, iterate, residual, partials);
-        judge_correction(backend, partials, progress);
+        correct(backend, z.len(), convergence, z, q, iterate, residual, partials);
+        judge_correction(backend, partials, convergence);
         system.record(backend);
     }
 
@@ -46,7 +49,7 @@ impl<T: Real> Krylov<T> for Stationary<T> {
 #[kernel(correct, update(x, r), reduce(sum))]
 pub(super) fn corrected<F: Real>(
     i: usize,
-    progress: &View<f64>,
+    convergence: &View<f64>,
     z: &View<F>,
     q: &View<F>,
     x: F,
@@ -54,19 +57,22 @@ pub(super) fn corrected<F: Real>(
 ) -> (F, F, f64) {
     let mut next = x;
     let mut rest = r;
-    if is_stepping(progress) {
+    if is_stepping(convergence) {
         next = x + z[i];
         rest = r - q[i];
     }
     (next, rest, rest.to_f64() * rest.to_f64())
 }
 
-/// Counts the step and judges what it left.
-#[kernel(judge_correction, combine(sum), update(progress))]
-pub(super) fn correction_judged(rr: f64, progress: Progress<f64>) -> Progress<f64> {
-    let mut next = progress;
-    if is_set(progress.stepping) {
-        next = stepped(progress, rr);
+/// Counts the step and tests for convergence.
+#[kernel(judge_correction, combine(sum), update(convergence))]
+pub(super) fn correction_judged(
+    rr: f64,
+    convergence: ConvergenceState<f64>,
+) -> ConvergenceState<f64> {
+    let mut next = convergence;
+    if is_set(convergence.stepping) {
+        next = stepped(convergence, rr);
         if is_set(next.active) && next.iterations - next.least_at > f64::literal(PATIENCE) {
             next.active = f64::literal(0.0);
             next.status = f64::literal(status::PLATEAU);

@@ -1,4 +1,4 @@
-//! Matrices and solves that tests of this module share.
+//! Matrices and solves shared by the tests.
 
 use super::{
     CsrMatrix, LinearError, Matrix, Method, Params, PreconditionerKind, SolveOutcome, Solver,
@@ -18,7 +18,7 @@ pub(crate) fn poisson_3d(m: usize) -> CsrMatrix<f64> {
     grid([m, m, m], 0.0, true)
 }
 
-/// The five-point Laplacian with insulated walls: singular, constants in its null space.
+/// The five-point Laplacian with Neumann walls: singular, constants in its null space.
 pub(crate) fn neumann_2d(m: usize) -> CsrMatrix<f64> {
     grid([m, m, 1], 0.0, false)
 }
@@ -77,7 +77,7 @@ pub(crate) fn scattered(n: usize) -> CsrMatrix<f64> {
 pub(crate) fn diamond(m: usize) -> CsrMatrix<f64> {
     let steps = [0, 1, m, m * m];
     let coordinate = move |cell: usize, d: usize| cell / steps[d] % m;
-    // Point 2 c joins 2 c' + 1 for c' = c and the cells before it along each axis.
+    // Point 2 c is coupled to 2 c' + 1 for c' = c and the previous cell along each axis.
     let neighbour = move |row: usize, d: usize| {
         let cell = row / 2;
         match row % 2 {
@@ -116,7 +116,7 @@ pub(crate) fn scattered_symmetric(n: usize) -> CsrMatrix<f64> {
     CsrMatrix::from_entries(n, n, entries).unwrap()
 }
 
-/// The solution of a small system by elimination with row exchanges.
+/// The solution of a small system by Gaussian elimination with partial pivoting.
 pub(crate) fn dense_solution(a: &CsrMatrix<f64>, b: &[f64]) -> Vec<f64> {
     let n = a.rows();
     let mut rows: Vec<Vec<f64>> = (0..n)
@@ -160,7 +160,7 @@ pub(crate) fn solver<T: Real>(
     Solver::new(backend, matrix, params)
 }
 
-/// Solves A x = b from the first guess.
+/// Solves A x = b from an initial guess.
 pub(crate) fn solved_from<T: Real>(
     backend: &Backend,
     a: &CsrMatrix<f64>,

@@ -1,4 +1,4 @@
-//! Incidence lists in compressed form, and the sign an item may carry.
+//! Signed incidence lists in compressed form.
 
 use rayon::prelude::*;
 
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 /// where the face's normal points into the cell.
 pub const SIGN_BIT: u32 = 1 << 31;
 
-/// Rows that one task fills; fixed, so that nothing depends on the number of threads.
+/// Rows that a task fills; fixed, so that results do not depend on the number of threads.
 pub(crate) const CHUNK: usize = 4096;
 
 /// The entity an item names, without its sign.
@@ -47,8 +47,7 @@ impl Adjacency {
         &self.items[self.offsets[row] as usize..self.offsets[row + 1] as usize]
     }
 
-    /// The map the other way, from `columns` targets back to the rows, in ascending order of row;
-    /// an item's sign goes with it.
+    /// The transposed map, from `columns` targets to rows in ascending order; items keep their sign.
     pub fn transpose(&self, columns: usize) -> Adjacency {
         let mut offsets = vec![0u32; columns + 1];
         for &item in &self.items {
@@ -108,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn transposing_carries_the_sign_and_orders_the_rows() {
+    fn transposing_keeps_the_sign_and_orders_the_rows() {
         let map = Adjacency { offsets: vec![0, 2, 2, 4], items: vec![1, 2 | SIGN_BIT, 1, 0] };
         let back = map.transpose(4);
         assert_eq!(back.offsets, vec![0, 1, 3, 4, 4]);

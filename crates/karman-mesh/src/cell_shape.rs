@@ -136,15 +136,15 @@ impl CellShape {
     }
 
     /// Global nodes of local face `face` of a cell whose nodes are `nodes`: four entries, of which
-    /// the first `count` are meant, and `count`.
+    /// the first `count` are valid, and `count`.
     #[inline]
     pub fn face_nodes(self, nodes: &[u32], face: usize) -> ([u32; 4], usize) {
         let table = &FACE_TABLES[self as usize];
         (table.nodes[face].map(|local| nodes[local as usize]), table.node_count[face] as usize)
     }
 
-    /// Local nodes in the order that turns the cell inside out: a cell of negative volume becomes
-    /// one of positive volume with the same faces.
+    /// Local nodes in the opposite orientation: a cell of negative volume becomes a cell of positive
+    /// volume with the same faces.
     pub const fn reversed(self) -> &'static [u8] {
         match self {
             CellShape::Segment => &[1, 0],
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn reversing_twice_gives_the_shape_back() {
+    fn reversing_twice_is_the_identity() {
         for shape in CellShape::ALL {
             let order = shape.reversed();
             let twice: Vec<u8> = order.iter().map(|&i| order[i as usize]).collect();

@@ -1,18 +1,18 @@
-//! What `karman mesh info` and `karman mesh check` report about a mesh, good or bad.
-mod contacts;
+//! The report of `karman mesh info` and `karman mesh check`.
+mod coincident_faces;
 mod faults;
 mod text;
 
 pub use faults::{cells_between_walls, require_regular, warn_of_one_layer};
 
-use contacts::Contact;
+use coincident_faces::CoincidentPair;
 
+use super::components::ConnectedComponents;
 use super::edges::EdgeTopology;
 use super::error::CellName;
 use super::geometry::norm;
-use super::pieces::Pieces;
 use super::raw::RawMesh;
-use super::validate::{check_structure, is_bad, place_points, raw_cell_name};
+use super::validate::{check_structure, is_inverted_or_flat, raw_cell_name, transform_points};
 use super::{Geometry, Mesh, MeshOptions, MeshWarning};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -26,9 +26,11 @@ pub struct Histogram {
     /// Values in each bin.
     pub counts: Vec<usize>,
     /// The smallest value.
-    pub least: f64,
+    #[serde(rename = "least")]
+    pub min: f64,
     /// The largest value.
-    pub greatest: f64,
+    #[serde(rename = "greatest")]
+    pub max: f64,
     /// The mean.
     pub mean: f64,
 }
@@ -36,19 +38,19 @@ pub struct Histogram {
 impl Histogram {
     fn new(values: &[f64], from: &[f64]) -> Histogram {
         let mut counts = vec![0; from.len()];
-        let (mut least, mut greatest, mut sum) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
+        let (mut min, mut max, mut sum) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
         for &value in values {
             let bin = from.partition_point(|&start| start <= value).saturating_sub(1);
             counts[bin] += 1;
-            least = least.min(value);
-            greatest = greatest.max(value);
+            min = min.min(value);
+            max = max.max(value);
             sum += value;
         }
         let from = from.to_vec();
         if values.is_empty() {
             return Histogram { from, counts, ..Histogram::default() };
         }
-        Histogram { from, counts, least, greatest, mean: sum / values.len() as f64 }
+        Histogram { from, counts, min, max, mean: sum / values.len() as f64 }
     }
 }
 
@@ -76,9 +78,9 @@ pub struct PatchReport {
     pub area: Option<f64>,
 }
 
-/// What follows from the faces of a good mesh.
+/// Results that need the faces of a valid mesh.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ConnectedReport {
+pub struct TopologyReport {
     /// Faces.
     pub faces: usize,
     /// Faces between two cells.
@@ -93,40 +95,42 @@ pub struct ConnectedReport {
     pub closure: f64,
     /// Mean ratio of the cells: 1 is ideal, 0 flat.
     pub quality: Histogram,
-    /// Angle between the normal of an interior face and the line of its cells' centres, degrees.
+    /// Angle between the normal of an interior face and its cells' line of centres, degrees.
     pub nonorthogonality_deg: Histogram,
-    /// Larger over smaller volume of the cells beside each interior face.
+    /// Larger over smaller volume of the two cells of each interior face.
     pub volume_ratio: Histogram,
     /// Cells of a mean ratio below 0.05, the worst first.
     pub poor_cells: FaultyCells,
     /// Interior faces with a non-orthogonality above 80°, the worst first.
-    pub skewed_faces: FaultyCells,
-    /// Cells that alone lie between opposite boundaries.
+    #[serde(rename = "skewed_faces")]
+    pub nonorthogonal_faces: FaultyCells,
+    /// Cells in a single layer between opposite boundaries.
     pub thin_cells: FaultyCells,
-    /// Cells whose face neighbours alone do not determine a gradient by least squares: its stencil grows
-    /// by further neighbours.
+    /// Cells whose face neighbours alone do not determine a least-squares gradient: their stencils are
+    /// extended.
     pub grown_stencils: usize,
-    /// Cells whose gradient is taken as 0 along a direction that no neighbours near by determine.
+    /// Cells whose gradient is 0 along a direction that their extended stencil does not determine.
     pub dropped_directions: FaultyCells,
-    /// Boundary faces that lie on a boundary face of another cell.
+    /// Boundary faces that coincide with a boundary face of another cell.
     pub coincident_faces: usize,
-    /// Pieces that share no face, the smallest first, ten at most; empty where the mesh is in one.
-    pub pieces: Vec<PieceReport>,
+    /// Connected components by faces, the smallest first, ten at most; empty for a connected mesh.
+    #[serde(rename = "pieces")]
+    pub components: Vec<ComponentReport>,
 }
 
-/// A piece of a mesh in several.
+/// A connected component of a mesh.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PieceReport {
+pub struct ComponentReport {
     /// Its cells.
     pub cells: usize,
-    /// The name of the one that the file has first.
+    /// Name of its first cell in the file's order.
     pub first: String,
 }
 
-/// Cells, or faces, with a fault: how many, and the first ten.
+/// Cells or faces with a defect: their number and the first ten.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FaultyCells {
-    /// How many.
+    /// Their number.
     pub count: usize,
     /// Names of the first ten, or of the worst ten.
     pub first: Vec<String>,
@@ -141,9 +145,9 @@ impl FaultyCells {
     }
 }
 
-/// The `[boundary]` stanza to begin a case file with, one for each kind of case.
+/// Templates of the `[boundary]` table of a case file, one for each kind of case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Stanzas {
+pub struct BoundaryTemplates {
     /// For `[heat]`.
     pub heat: String,
     /// For `[incompressible]`.
@@ -152,7 +156,7 @@ pub struct Stanzas {
     pub euler: String,
 }
 
-/// Everything known about a mesh as a file holds it.
+/// Report on the mesh of a file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeshReport {
     /// 2 or 3.
@@ -177,18 +181,18 @@ pub struct MeshReport {
     pub inverted_cells: FaultyCells,
     /// Cells with the nodes of an earlier one.
     pub duplicate_cells: FaultyCells,
-    /// What the faces tell; absent where the mesh is bad.
-    pub connected: Option<ConnectedReport>,
-    /// What is odd but harmless.
+    /// Results that need faces; absent where the mesh is bad.
+    pub connected: Option<TopologyReport>,
+    /// Irregularities that do not prevent the use of the mesh.
     pub warnings: Vec<String>,
-    /// Why the mesh cannot be used.
+    /// The error that prevents the use of the mesh.
     pub error: Option<String>,
-    /// Beginnings of a case file.
-    pub boundary: Stanzas,
+    /// Templates of the `[boundary]` table.
+    pub boundary: BoundaryTemplates,
 }
 
 impl MeshReport {
-    /// Examines a mesh. A bad one gives a report with `error` set and what can be known of it.
+    /// Examines a mesh. The report of a bad mesh has `error` set and lacks results that need faces.
     pub fn new(raw: &RawMesh, options: &MeshOptions) -> MeshReport {
         let mut report = MeshReport::of_lists(raw);
         if let Err(error) = check_structure(raw) {
@@ -200,7 +204,7 @@ impl MeshReport {
         report.orphan_nodes = used.iter().filter(|used| !**used).count();
         report.duplicate_cells = duplicate_cells(raw);
         let mut placed = raw.clone();
-        let _ = place_points(&mut placed, 1.0, &mut vec![]);
+        let _ = transform_points(&mut placed, 1.0, &mut vec![]);
         let built = Mesh::new(raw.clone(), options).and_then(|mesh| {
             let geometry = Geometry::new(&mesh)?;
             Ok((mesh, geometry))
@@ -215,7 +219,7 @@ impl MeshReport {
         report
     }
 
-    /// Counts that need no sound mesh.
+    /// Counts that need no valid mesh.
     fn of_lists(raw: &RawMesh) -> MeshReport {
         let mut by_element = BTreeMap::new();
         for shape in &raw.cells.shapes {
@@ -255,12 +259,12 @@ impl MeshReport {
             connected: None,
             warnings: Vec::new(),
             error: None,
-            boundary: stanzas(&raw.patches),
+            boundary: boundary_templates(&raw.patches),
         }
     }
 
     fn add_connected(&mut self, mesh: &Mesh, geometry: &Geometry) {
-        // The scale of the options shows in these.
+        // With the scale of the options.
         self.bounding_box = bounding_box(&mesh.points);
         let mut volume = vec![0.0; mesh.regions.len()];
         for (&group, cell_volume) in mesh.cells.groups.iter().zip(&geometry.cell_volume) {
@@ -275,11 +279,11 @@ impl MeshReport {
             patch.area = Some(faces.map(|face| norm(geometry.area_vector_of(face))).sum());
         }
         let names: Vec<String> = mesh.patches.iter().map(|patch| patch.name.clone()).collect();
-        self.boundary = stanzas(&names);
-        let joints = Joints::of(mesh, geometry);
-        let found = joints.warnings(mesh);
+        self.boundary = boundary_templates(&names);
+        let connectivity = Connectivity::of(mesh, geometry);
+        let found = connectivity.warnings(mesh);
         self.warnings = mesh.warnings.iter().chain(&found).map(ToString::to_string).collect();
-        self.connected = Some(connected(mesh, geometry, &joints));
+        self.connected = Some(connected(mesh, geometry, &connectivity));
     }
 }
 
@@ -293,39 +297,39 @@ fn bounding_box(points: &[[f64; 3]]) -> Option<[[f64; 3]; 2]> {
     }))
 }
 
-/// What looks wrong about a mesh that is sound: boundary faces that lie on each other, and pieces that
-/// share no face. Periodic patches are taken as they are joined in `mesh`.
+/// Warnings about a valid mesh: coincident boundary faces, and several connected components. Periodic
+/// faces of `mesh` connect their cells.
 pub fn inspect(mesh: &Mesh, geometry: &Geometry) -> Vec<MeshWarning> {
-    Joints::of(mesh, geometry).warnings(mesh)
+    Connectivity::of(mesh, geometry).warnings(mesh)
 }
 
-/// Where a mesh hangs together and where it does not.
-struct Joints {
-    contacts: Vec<Contact>,
-    pieces: Pieces,
+/// Coincident boundary faces and connected components of a mesh.
+struct Connectivity {
+    coincident_faces: Vec<CoincidentPair>,
+    components: ConnectedComponents,
 }
 
-impl Joints {
-    fn of(mesh: &Mesh, geometry: &Geometry) -> Joints {
-        let contacts = contacts::contacts(mesh, geometry);
-        Joints { contacts, pieces: Pieces::by_faces(mesh) }
+impl Connectivity {
+    fn of(mesh: &Mesh, geometry: &Geometry) -> Connectivity {
+        let coincident_faces = coincident_faces::coincident_faces(mesh, geometry);
+        Connectivity { coincident_faces, components: ConnectedComponents::by_faces(mesh) }
     }
 
     fn warnings(&self, mesh: &Mesh) -> Vec<MeshWarning> {
-        let Joints { contacts, pieces } = self;
-        let apart = (pieces.len() > 1).then(|| {
-            let smallest = pieces.smallest_first(mesh)[0];
-            MeshWarning::Pieces {
-                count: pieces.len(),
-                cells: pieces.cells[smallest],
-                cell: pieces.name_of(mesh, smallest),
+        let Connectivity { coincident_faces, components } = self;
+        let disconnected = (components.len() > 1).then(|| {
+            let smallest = components.smallest_first(mesh)[0];
+            MeshWarning::Disconnected {
+                count: components.len(),
+                cells: components.cells[smallest],
+                cell: components.name_of(mesh, smallest),
             }
         });
-        contacts::warning(mesh, contacts).into_iter().chain(apart).collect()
+        coincident_faces::warning(mesh, coincident_faces).into_iter().chain(disconnected).collect()
     }
 }
 
-fn connected(mesh: &Mesh, geometry: &Geometry, joints: &Joints) -> ConnectedReport {
+fn connected(mesh: &Mesh, geometry: &Geometry, connectivity: &Connectivity) -> TopologyReport {
     let quality = faults::qualities(mesh);
     let cells_of = |face: usize| (mesh.face_left[face] as usize, mesh.face_right[face] as usize);
     let angle = |face: usize| faults::nonorthogonality_deg(mesh, geometry, face);
@@ -345,18 +349,18 @@ fn connected(mesh: &Mesh, geometry: &Geometry, joints: &Joints) -> ConnectedRepo
     let angle_bins: Vec<f64> = (0..10).map(|i| 10.0 * f64::from(i)).collect();
     let angles = of_faces(&angle);
     let (grown_stencils, dropped_directions) = faults::gradient_stencils(mesh, geometry);
-    let pieces = &joints.pieces;
-    let piece = |&piece: &usize| PieceReport {
-        cells: pieces.cells[piece],
-        first: pieces.name_of(mesh, piece).to_string(),
+    let components = &connectivity.components;
+    let component = |&component: &usize| ComponentReport {
+        cells: components.cells[component],
+        first: components.name_of(mesh, component).to_string(),
     };
-    let order = if pieces.len() > 1 { pieces.smallest_first(mesh) } else { vec![] };
-    ConnectedReport {
+    let order = if components.len() > 1 { components.smallest_first(mesh) } else { vec![] };
+    TopologyReport {
         faces: mesh.n_faces(),
         interior_faces: mesh.n_interior_faces(),
         edges: EdgeTopology::new(mesh).n_edges,
         volume: geometry.cell_volume.iter().sum(),
-        cell_volume: [volumes.least, volumes.greatest],
+        cell_volume: [volumes.min, volumes.max],
         closure: closure.into_iter().fold(0.0, f64::max),
         quality: Histogram::new(&quality, &quality_bins),
         nonorthogonality_deg: Histogram::new(&angles, &angle_bins),
@@ -365,25 +369,25 @@ fn connected(mesh: &Mesh, geometry: &Geometry, joints: &Joints) -> ConnectedRepo
             &[1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0],
         ),
         poor_cells: faults::poor_cells(mesh, &quality),
-        skewed_faces: faults::skewed_faces(mesh, geometry, &angles),
+        nonorthogonal_faces: faults::nonorthogonal_faces(mesh, geometry, &angles),
         thin_cells: faults::thin_cells(mesh, geometry),
         grown_stencils,
         dropped_directions,
-        coincident_faces: joints.contacts.len(),
-        pieces: order.iter().take(10).map(piece).collect(),
+        coincident_faces: connectivity.coincident_faces.len(),
+        components: order.iter().take(10).map(component).collect(),
     }
 }
 
 fn inverted_cells(raw: &RawMesh) -> FaultyCells {
-    let bad = (0..raw.cells.len()).filter(|&cell| is_bad(raw, cell));
+    let bad = (0..raw.cells.len()).filter(|&cell| is_inverted_or_flat(raw, cell));
     FaultyCells::new(&bad.map(|cell| raw_cell_name(raw, cell, cell as u32)).collect::<Vec<_>>())
 }
 
 fn duplicate_cells(raw: &RawMesh) -> FaultyCells {
     let sorted = |cell: u32| {
         let mut nodes = [u32::MAX; 8];
-        let given = raw.cells.nodes_of(cell as usize);
-        nodes[..given.len()].copy_from_slice(given);
+        let unsorted = raw.cells.nodes_of(cell as usize);
+        nodes[..unsorted.len()].copy_from_slice(unsorted);
         nodes.sort_unstable();
         nodes
     };
@@ -409,7 +413,7 @@ fn duplicate_cells(raw: &RawMesh) -> FaultyCells {
     FaultyCells::new(&duplicates.iter().map(named).collect::<Vec<_>>())
 }
 
-/// What a patch's name suggests it is.
+/// Kind of boundary that the name of a patch suggests.
 enum Role {
     Inlet,
     Outlet,
@@ -434,7 +438,7 @@ fn role(name: &str) -> Role {
     }
 }
 
-/// A TOML key, quoted where it must be.
+/// A TOML key, quoted where necessary.
 fn key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(bare) {
@@ -448,13 +452,13 @@ fn key(name: &str) -> String {
     format!("\"{}\"", escaped.collect::<String>())
 }
 
-fn stanzas(patches: &[String]) -> Stanzas {
-    let stanza = |hint: &str, line: fn(Role) -> &'static str| {
+fn boundary_templates(patches: &[String]) -> BoundaryTemplates {
+    let template = |hint: &str, line: fn(Role) -> &'static str| {
         let lines = patches.iter().map(|name| format!("{}{}\n", key(name), line(role(name))));
         format!("[boundary]\n# {hint}\n{}", lines.collect::<String>())
     };
-    Stanzas {
-        heat: stanza(
+    BoundaryTemplates {
+        heat: template(
             "name.temperature = 300.0 | name.heat_flux = 0.0 | \
              name.convection = { coefficient = 10.0, ambient = 300.0 } | \"insulated\" | \"symmetry\"",
             |role| match role {
@@ -462,28 +466,28 @@ fn stanzas(patches: &[String]) -> Stanzas {
                 _ => " = \"insulated\"",
             },
         ),
-        incompressible: stanza(
-            "name.wall = [0.0, 0.0, 0.0] | name.inlet = [1.0, 0.0, 0.0] | name.outlet = 0.0 | \
-             name.open = 0.0 | name.periodic = \"other\" | \"no_slip\" | \"slip\" | \"symmetry\" | \
-             \"convective_outlet\"",
+        incompressible: template(
+            "name.moving_wall = [0.0, 0.0, 0.0] | name.velocity_inlet = [1.0, 0.0, 0.0] | \
+             name.pressure_outlet = 0.0 | name.opening = 0.0 | name.periodic = \"other\" | \
+             \"no_slip\" | \"slip\" | \"symmetry\" | \"convective_outlet\"",
             |role| match role {
-                Role::Inlet => ".inlet = [1.0, 0.0, 0.0]",
-                Role::Outlet => ".outlet = 0.0",
+                Role::Inlet => ".velocity_inlet = [1.0, 0.0, 0.0]",
+                Role::Outlet => ".pressure_outlet = 0.0",
                 Role::Farfield => " = \"slip\"",
                 Role::Symmetry => " = \"symmetry\"",
                 Role::Wall => " = \"no_slip\"",
             },
         ),
-        euler: stanza(
+        euler: template(
             "\"slip_wall\" | \"no_slip\" | name.isothermal = 300.0 | \"symmetry\" | \
-             \"supersonic_outlet\" | name.outlet = 1.0 | name.periodic = \"other\" | \
+             \"supersonic_outlet\" | name.pressure_outlet = 1.0 | name.periodic = \"other\" | \
              name.inflow = {…} | name.exact = {…} | name.farfield = {…}",
             |role| match role {
                 Role::Inlet => {
                     ".inflow = { density = 1.0, velocity = [1.0, 0.0, 0.0], \
                      pressure = 1.0 }"
                 }
-                Role::Outlet => ".outlet = 1.0",
+                Role::Outlet => ".pressure_outlet = 1.0",
                 Role::Farfield => {
                     ".farfield = { mach = 0.1, angle_of_attack_deg = 0.0, side_slip_deg = 0.0, \
                      pressure = 1.0, density = 1.0 }"

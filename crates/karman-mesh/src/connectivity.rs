@@ -115,12 +115,12 @@ fn split_off<'a, T>(slice: &mut &'a mut [T], n: usize) -> &'a mut [T] {
     head
 }
 
-/// What lies across each face of a cell.
+/// Partner code of each face of a cell.
 fn partners(halves: &HalfFaces, cell: usize) -> &[u32] {
     &halves.partner[halves.offsets[cell] as usize..halves.offsets[cell + 1] as usize]
 }
 
-/// Whether a cell owns the interior face across which `code` lies.
+/// Whether a cell owns the interior face with partner `code`.
 fn is_owned(code: u32, cell: usize) -> bool {
     code & BOUNDARY == 0 && cell_of(code) > cell
 }
@@ -146,7 +146,7 @@ fn each_owned(
     }
 }
 
-/// The interior faces owned by a run of cells, and the places they are written to.
+/// The interior faces owned by a range of cells, and the slices they are written to.
 struct Task<'a> {
     cells: std::ops::Range<usize>,
     first_face: u32,

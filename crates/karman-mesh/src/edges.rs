@@ -1,8 +1,8 @@
-//! Entities of codimension 2 and their incidence with faces and nodes: what curl, rotation and the
-//! nodal gradient need.
+//! Entities of codimension 2 and their incidence with faces and nodes, for curl, rotation and nodal
+//! gradient.
 //!
 //! In 3D they are the lines between nodes, pointing from the node of lower to that of higher
-//! number. In 2D each node stands for a line along +z. The curl takes circulations s along edges to
+//! number. In 2D each node stands for a line along +z. The curl maps circulations s along edges to
 //! fluxes through faces, U_f = Σ_e ± s_e around f by the right-hand rule about the face's normal;
 //! in 2D that is U = s_b − s_a for the face a→b. Divergence of curl is zero in integers.
 
@@ -11,7 +11,7 @@ use super::adjacency::{Adjacency, CHUNK, SIGN_BIT, accumulate, fill_rows};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Edges of a mesh and their signed incidence, built when asked for.
+/// Edges of a mesh and their signed incidence, built on request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EdgeTopology {
     /// Number of edges; in 2D of nodes.
@@ -79,7 +79,7 @@ fn each_side(mesh: &Mesh, visit: impl Fn(u32, u32) + Sync) {
 }
 
 impl Lines {
-    /// Sorts the sides of all faces into buckets by lower node and keeps one of each.
+    /// Sorts the sides of all faces into buckets by lower node and removes duplicates.
     fn new(mesh: &Mesh) -> Lines {
         let n = mesh.points.len();
         let ends: Vec<AtomicU32> = (0..=n).map(|_| AtomicU32::new(0)).collect();
@@ -124,7 +124,7 @@ impl Lines {
         pairs
     }
 
-    /// The number of the line between two nodes that a face joins.
+    /// Number of the line between two consecutive nodes of a face.
     fn number(&self, low: u32, high: u32) -> u32 {
         let start = self.offsets[low as usize];
         let row = &self.upper[start as usize..self.offsets[low as usize + 1] as usize];

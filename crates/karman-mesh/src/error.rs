@@ -1,9 +1,9 @@
-//! What can be wrong with a mesh, each said with the entity, its place and its name in the file.
+//! Errors and warnings of a mesh, with the entity, its place and its number in the file.
 
 use super::cell_shape::CellShape;
 use std::fmt;
 
-/// A point in space, written with six figures.
+/// A point, printed with six significant digits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place(pub [f64; 3]);
 
@@ -58,7 +58,7 @@ impl fmt::Display for BoundaryName {
     }
 }
 
-/// Why a mesh was refused. Cells, boundary elements and nodes carry the file's numbers, from 0.
+/// Reasons to reject a mesh. Cells, boundary elements and nodes have the file's numbers, from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeshError {
     /// No cell, or no node.
@@ -81,14 +81,14 @@ pub enum MeshError {
         /// The scale given.
         scale: f64,
     },
-    /// More entities than the numbering holds.
-    #[error("the mesh has {count} {what}; the numbering holds {limit}")]
+    /// More entities than their numbers can count.
+    #[error("the mesh has {count} {what}; at most {limit} are supported")]
     TooLarge {
-        /// Which entities.
+        /// Kind of entity.
         what: &'static str,
-        /// How many there are.
+        /// Their number.
         count: usize,
-        /// How many there may be.
+        /// Largest number supported.
         limit: usize,
     },
     /// A coordinate that is infinite or not a number.
@@ -102,15 +102,15 @@ pub enum MeshError {
     },
     /// 2D cells that do not lie in one plane.
     #[error(
-        "the mesh is a surface in space: node {node} at {place} is {distance:.3e} off the plane of the \
-         others. A 2D mesh lies in one plane; for a flow or heat in a body, mesh its volume"
+        "the 2D mesh is not planar: node {node} at {place} is {distance:.3e} off the plane of the others. \
+         A 2D mesh lies in one plane; for a flow or heat in a body, mesh its volume"
     )]
-    Surface {
-        /// The node that is furthest off.
+    NotPlanar {
+        /// The node with the largest distance from the plane.
         node: usize,
         /// Its place.
         place: Place,
-        /// How far it is off.
+        /// Its distance from the plane.
         distance: f64,
     },
     /// An element that does not have the nodes of its shape, or lists of unequal length.
@@ -123,7 +123,7 @@ pub enum MeshError {
         index: usize,
         /// Its shape.
         shape: CellShape,
-        /// How many nodes it has.
+        /// Number of nodes found.
         found: usize,
     },
     /// The lists that describe the elements disagree in length.
@@ -228,7 +228,7 @@ pub enum MeshError {
         /// The first of the two.
         other: u32,
     },
-    /// Two cells that lie on the same side of a face they share.
+    /// Two cells on the same side of a face that they share.
     #[error("{cell} overlaps cell {other}: both lie on one side of the face they share at {face}")]
     OverlappingCells {
         /// The second of the two.
@@ -278,11 +278,11 @@ pub enum MeshError {
         other: String,
     },
     /// A face without area.
-    #[error("face {face} ({owner}, at {place}) has area {area:.4e}: nodes of it coincide")]
+    #[error("face {face} ({owner}, at {place}) has area {area:.4e}: some of its nodes coincide")]
     ZeroArea {
         /// The face, in the solver's numbering.
         face: usize,
-        /// Its patch, or the words for an interior face.
+        /// Its patch, or `interior`.
         owner: String,
         /// Its place.
         place: Place,
@@ -299,26 +299,26 @@ pub enum MeshError {
         cell: CellName,
         /// |Σ σ S| / Σ |S|.
         defect: f64,
-        /// What round-off explains.
+        /// The bound on round-off.
         allowed: f64,
     },
-    /// Neighbours of which the line of centres runs along their face, or back.
+    /// Neighbours with a non-orthogonality above 89° at their common face.
     #[error(
         "{cell} and cell {other}: the line between their centres is {angle_deg:.2}° off the normal of \
          the face at {face} that they share; above 89° no flux follows from their values. Improve the \
          mesh there (`karman mesh check` lists such faces)"
     )]
     NotOrthogonal {
-        /// The cell that the file has first.
+        /// The first cell in the file's order.
         cell: CellName,
-        /// The other.
+        /// The other cell.
         other: u32,
         /// Centre of the face.
         face: Place,
-        /// The angle, degrees.
+        /// The non-orthogonality, degrees.
         angle_deg: f64,
     },
-    /// A cell whose centre lies outside a boundary face of its own.
+    /// A cell whose centre lies outside one of its boundary faces.
     #[error(
         "{cell} is not convex: its centre lies outside its face at {face} in patch \"{patch}\", so no \
          flux through that face follows from its value; improve the mesh there"
@@ -336,7 +336,7 @@ pub enum MeshError {
     NoPatch {
         /// Its name.
         patch: String,
-        /// Those it has.
+        /// The patches of the mesh.
         known: String,
     },
     /// A patch in two periodic pairs.
@@ -351,50 +351,50 @@ pub enum MeshError {
          the first moved by a translation, face by face", patches[0], patches[1], faces[0], faces[1]
     )]
     PeriodicCounts {
-        /// The two.
+        /// The two patches.
         patches: [String; 2],
-        /// How many faces each has.
+        /// Their numbers of faces.
         faces: [usize; 2],
     },
     /// Periodic patches that no translation maps onto each other.
     #[error(
-        "patches \"{}\" and \"{}\" are no periodic pair: moved by {translation}, which takes the centre \
+        "patches \"{}\" and \"{}\" are no periodic pair: moved by {translation}, which maps the centre \
          of the first to that of the second, the node of the first at {place} is {gap:.3e} off the \
          nearest node of the second ({tolerance:.1e} is tolerated)", patches[0], patches[1]
     )]
     PeriodicNodes {
-        /// The two.
+        /// The two patches.
         patches: [String; 2],
-        /// Between their centres.
+        /// From the centre of the first to the centre of the second.
         translation: Place,
-        /// Of the node.
+        /// Place of the node.
         place: Place,
-        /// How far it is off.
+        /// Distance of its image from the nearest node.
         gap: f64,
-        /// How far it may be off.
+        /// Largest distance tolerated.
         tolerance: f64,
     },
-    /// Periodic patches of the same nodes and other faces.
+    /// Periodic patches with matching nodes and different faces.
     #[error(
         "patches \"{}\" and \"{}\" are no periodic pair: their nodes lie on each other, but the face of \
-         the first at {place} joins nodes that no face of the second joins", patches[0], patches[1]
+         the first at {place} connects nodes that no face of the second connects", patches[0], patches[1]
     )]
     PeriodicFaces {
-        /// The two.
+        /// The two patches.
         patches: [String; 2],
-        /// Of the face.
+        /// Place of the face.
         place: Place,
     },
     /// Periodic patches with the mesh on the same side of both.
     #[error(
         "patches \"{}\" and \"{}\" are no periodic pair: at {place} the mesh lies on the same side of \
-         both, so that what leaves through one does not enter through the other",
+         both, so that the outflow through one is not the inflow through the other",
         patches[0], patches[1]
     )]
     PeriodicSides {
-        /// The two.
+        /// The two patches.
         patches: [String; 2],
-        /// Of a face.
+        /// Place of a face.
         place: Place,
     },
     /// A cell that would be its own neighbour.
@@ -411,7 +411,7 @@ pub enum MeshError {
     },
 }
 
-/// What was odd about a mesh and was dealt with.
+/// Irregularities of a mesh that do not prevent its use.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeshWarning {
     /// A 2D mesh in a coordinate plane other than z = 0.
@@ -429,7 +429,7 @@ pub enum MeshWarning {
         /// The coordinate of the file that is y.
         second: &'static str,
     },
-    /// A 2D mesh in another plane.
+    /// A 2D mesh in a plane that is no coordinate plane.
     #[error(
         "the 2D mesh lies in the plane with the normal {normal}: x and y of the case and of the results \
          run along {first} and {second} of the file, from its origin"
@@ -447,7 +447,7 @@ pub enum MeshWarning {
         "{count} nodes belong to no cell and are left out; the first is node {first} at {place}"
     )]
     OrphanNodes {
-        /// How many.
+        /// Their number.
         count: usize,
         /// File index of the first.
         first: u32,
@@ -458,7 +458,7 @@ pub enum MeshWarning {
     #[error("all {count} {}s of region \"{region}\" were numbered inside out and were reversed",
         shape.name())]
     Reversed {
-        /// How many.
+        /// Their number.
         count: usize,
         /// Their shape.
         shape: CellShape,
@@ -468,7 +468,7 @@ pub enum MeshWarning {
     /// Boundary elements between two cells.
     #[error("{count} elements of patch \"{patch}\" lie between two cells and are left out")]
     InnerElements {
-        /// How many.
+        /// Their number.
         count: usize,
         /// Their patch.
         patch: String,
@@ -476,7 +476,7 @@ pub enum MeshWarning {
     /// Boundary elements given more than once.
     #[error("{count} boundary elements are given more than once; each counts once")]
     RepeatedElements {
-        /// How many beyond the first of each.
+        /// Number of repetitions.
         count: usize,
     },
     /// A patch without faces.
@@ -488,12 +488,12 @@ pub enum MeshWarning {
     /// Boundary faces on boundary faces of other cells.
     #[error(
         "{count} boundary faces lie on boundary faces of other cells: the first is at {place}, of {cell} \
-         in patch \"{patch}\", and meets cell {other} in patch \"{other_patch}\". Nothing passes between \
-         the two sides. Where they should be joined, give them the same nodes (in Gmsh: BooleanFragments, \
-         or Coherence, before meshing); for a thin wall this is right"
+         in patch \"{patch}\", and meets cell {other} in patch \"{other_patch}\". No flux passes between \
+         the two sides. Where the mesh should be connected, give both sides the same nodes (in Gmsh: \
+         BooleanFragments, or Coherence, before meshing); for a thin wall this is right"
     )]
     CoincidentFaces {
-        /// How many.
+        /// Their number.
         count: usize,
         /// Centre of the first.
         place: Place,
@@ -501,47 +501,47 @@ pub enum MeshWarning {
         cell: CellName,
         /// Its patch.
         patch: String,
-        /// The cell on the other side.
+        /// The cell of the coincident face.
         other: u32,
-        /// The patch on the other side.
+        /// The patch of the coincident face.
         other_patch: String,
     },
-    /// Pieces that share no face.
+    /// Several connected components that share no face.
     #[error(
-        "the mesh is in {count} pieces that share no face; the smallest has {}, {} {cell}",
+        "the mesh has {count} connected components that share no face; the smallest has {}, {} {cell}",
         counted(*cells, "cell"), if *cells == 1 { "which is" } else { "the first of them" }
     )]
-    Pieces {
-        /// How many.
+    Disconnected {
+        /// Their number.
         count: usize,
         /// Cells of the smallest.
         cells: usize,
-        /// The first of these.
+        /// The first cell of the smallest.
         cell: CellName,
     },
-    /// Single cells between walls.
+    /// Single layers of cells between walls.
     #[error(
         "{} alone between opposite walls, the first is {cell}: a velocity profile needs about ten \
          cells across, so the flow rate and the wall friction there will be wrong",
         if *count == 1 { "1 cell lies".to_owned() } else { format!("{count} cells lie") }
     )]
     OneLayer {
-        /// How many.
+        /// Their number.
         count: usize,
         /// The first of them.
         cell: CellName,
     },
-    /// Nodes of a periodic patch that were off the images of the other's.
+    /// Nodes of a periodic patch that were moved onto the images of the other patch's nodes.
     #[error(
         "{count} nodes of patch \"{}\" were moved by up to {largest:.3e} onto those of its periodic \
          partner \"{}\"", patches[1], patches[0]
     )]
     Snapped {
-        /// How many.
+        /// Their number.
         count: usize,
         /// The two patches.
         patches: [String; 2],
-        /// The longest way.
+        /// The largest displacement.
         largest: f64,
     },
 }

@@ -11,8 +11,8 @@ use super::error::{MeshError, Place};
 use super::{Mesh, cell_name};
 use rayon::prelude::*;
 
-/// Sizes and centres of the entities of a [`Mesh`], component-major. In 2D volume stands for area
-/// and area for length: everything is per unit of depth.
+/// Volumes, areas and centroids of a [`Mesh`], component-major. In 2D a volume is an area and an area
+/// is a length, both per unit of depth.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Geometry {
     /// Volume: `[n_cells]`.
@@ -27,7 +27,7 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Computes the geometry and holds the mesh to its invariants: positive volumes, positive face
+    /// Computes the geometry and checks the invariants of the mesh: positive volumes, positive face
     /// areas, closed cells.
     ///
     /// # Errors
@@ -70,12 +70,15 @@ impl Geometry {
         gather(&self.cell_centre, cell)
     }
 
-    /// Centroid of the right cell of an interior face as seen from there: across periodic patches it is
-    /// moved beside the face.
+    /// Centroid of the right cell of an interior face, plus [`Mesh::periodic_offset`].
     #[inline]
     pub fn right_centre_of(&self, mesh: &Mesh, face: usize) -> [f64; 3] {
         let centre = self.cell_centre_of(mesh.face_right[face] as usize);
-        if mesh.joins.is_empty() { centre } else { add_scaled(centre, 1.0, mesh.shift_of(face)) }
+        if mesh.periodic_pairs.is_empty() {
+            centre
+        } else {
+            add_scaled(centre, 1.0, mesh.periodic_offset(face))
+        }
     }
 
     /// Area vector of a face, from left to right.
@@ -90,8 +93,8 @@ impl Geometry {
         gather(&self.face_centre, face)
     }
 
-    /// |Σ σ S| / Σ |S| of a cell and what round-off explains of it: 64 ε max(1, |x| / h), h the
-    /// smaller of the volume over the surface and the shortest face.
+    /// |Σ σ S| / Σ |S| of a cell and its bound on round-off, 64 ε max(1, |x| / h), h the volume over the
+    /// surface.
     pub fn closure(&self, mesh: &Mesh, cell: usize) -> (f64, f64) {
         let mut sum = [0.0; 3];
         let mut surface = 0.0;
@@ -188,7 +191,7 @@ pub fn add_scaled(a: [f64; 3], factor: f64, b: [f64; 3]) -> [f64; 3] {
     [a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]]
 }
 
-/// The mean of some nodes.
+/// Mean of the points of `nodes`.
 #[inline]
 pub fn mean_point(nodes: &[u32], points: &[[f64; 3]]) -> [f64; 3] {
     let sum = nodes.iter().fold([0.0; 3], |sum, &node| add_scaled(sum, 1.0, points[node as usize]));
@@ -241,13 +244,13 @@ fn mean_of_four(corners: [[f64; 3]; 4]) -> [f64; 3] {
     std::array::from_fn(|k| 0.25 * (corners[0][k] + corners[1][k] + corners[2][k] + corners[3][k]))
 }
 
-/// Volume of each cell as [`Geometry`] has it: `[n_cells]`.
+/// Volume of each cell, as in [`Geometry`]: `[n_cells]`.
 pub fn cell_volumes(mesh: &Mesh) -> Vec<f64> {
     let cells = (0..mesh.n_cells()).into_par_iter().with_min_len(CHUNK);
     cells.map(|cell| measure_of_cell(mesh, cell).0).collect()
 }
 
-/// Centroid of a cell as [`Geometry`] has it.
+/// Centroid of a cell, as in [`Geometry`].
 pub fn cell_centre(mesh: &Mesh, cell: usize) -> [f64; 3] {
     measure_of_cell(mesh, cell).1
 }
@@ -256,8 +259,8 @@ fn measure_of_cell(mesh: &Mesh, cell: usize) -> (f64, [f64; 3]) {
     cell_measure(mesh.cells.shapes[cell], mesh.cells.nodes_of(cell), &mesh.points)
 }
 
-/// Volume (area in 2D) and centroid of a cell; the volume is negative where the nodes run the wrong
-/// way round. Coordinates enter as differences to a point of the cell.
+/// Volume (area in 2D) and centroid of a cell; the volume of an inverted cell is negative. Coordinates
+/// enter as differences to a point of the cell, against cancellation.
 #[inline]
 pub fn cell_measure(shape: CellShape, nodes: &[u32], points: &[[f64; 3]]) -> (f64, [f64; 3]) {
     let corner = |i: usize| points[nodes[i] as usize];
@@ -288,8 +291,8 @@ pub fn cell_measure(shape: CellShape, nodes: &[u32], points: &[[f64; 3]]) -> (f6
     }
 }
 
-/// Volume and centroid of a cell from the tetrahedra that join its mean point to the triangles of
-/// its faces.
+/// Volume and centroid of a cell from the tetrahedra between its mean point and the triangles of its
+/// faces.
 fn polyhedron(shape: CellShape, nodes: &[u32], points: &[[f64; 3]]) -> (f64, [f64; 3]) {
     let reference = mean_point(nodes, points);
     let (mut volume, mut moment) = (0.0, [0.0; 3]);

@@ -1,23 +1,24 @@
-//! Stencils of least-squares gradients that determine every direction, and fits whose gradient is bounded.
+//! Stencils of least-squares gradients that determine every direction, and bounded gradients.
 //!
-//! A row says r·g = Δ: the difference Δ to a value at the distance r, or a derivative along r. With unit
-//! rows e = r/|r| the gradient is g = (Σ e eᵀ)⁻¹ Σ e Δ/|r|, least squares weighted by 1/|r|. Its norm is at most
-//! √(m / λ₁) max|Δ|/|r|, λ₁ the least eigenvalue of Σ e eᵀ and m the number of rows. As m ≤ d λ_d in d dimensions,
-//! λ₁ ≥ [`WELL_DETERMINED`] λ_d bounds it by √(d / WELL_DETERMINED) max|Δ|/|r|.
+//! A row is r·g = Δ: the difference Δ to a value at the distance r, or a derivative along r. With unit rows
+//! e = r/|r| the gradient is g = (Σ e eᵀ)⁻¹ Σ e Δ/|r|, least squares weighted by 1/|r|. Its norm is at most
+//! √(m / λ₁) max|Δ|/|r|, λ₁ the least eigenvalue of Σ e eᵀ and m the number of rows. As m ≤ d λ_d in
+//! d dimensions, λ₁ ≥ [`WELL_DETERMINED`] λ_d bounds it by √(d / WELL_DETERMINED) max|Δ|/|r|.
 //!
-//! The centroids of the three neighbours of a tetrahedron with one wall face often lie in a plane with its own:
-//! λ₁ = 0, and no weights help. Such a stencil takes cells that share a node with its own cell, one at a time, the
-//! one that lies most along the eigenvector of λ₁ first; one is nearly always enough. Where all of them do not
-//! determine a direction the stencil grows by levels of face neighbours, and where
-//! three levels do not either, as in one layer of cells between two walls, the derivative along that direction is 0.
+//! The centroids of a tetrahedron with one wall face and of its three neighbours are often coplanar: λ₁ = 0
+//! for any weights. This stencil is completed by cells that share a node with its own cell, one at a time,
+//! the cell best aligned with the eigenvector of λ₁ first; one cell is nearly always enough. Where all these
+//! cells leave a direction undetermined, the stencil grows by levels of face neighbours. Where three levels
+//! do too, as in one layer of cells between two walls, the derivative along that direction is 0.
 //!
-//! A stencil of stretched cells has λ₁ ≪ λ_d too, but determines every direction on the scale that the cells have
-//! along it: where the cells around are more than [`LEAST_STRETCHING`] times as long as wide, it is judged, and fitted,
-//! in coordinates J^(−1/2) x, J the second moment of the nodes of the cell and of those that share a node with it. J
-//! of fewer cells would take the flat set of a wall cell's face neighbours for stretching.
+//! A stencil of stretched cells has λ₁ ≪ λ_d too, but determines every direction on the scale of the cells in
+//! that direction. Where the cells around are stretched by more than [`MIN_STRETCHING`], the least-squares
+//! problem is solved in the coordinates J^(−1/2) x, J the second moment of the nodes of the cell and of the
+//! cells that share a node with it. J of fewer cells would mistake the flat set of a wall cell's face
+//! neighbours for stretching.
 //!
-//! Sources: Mavriplis, AIAA paper 2003-3986, on weighted least squares on stretched meshes; the bound is that of the
-//! pseudo-inverse (Golub & Van Loan, Matrix Computations, §5.5).
+//! Sources: Mavriplis, AIAA paper 2003-3986, on weighted least squares on stretched meshes; the bound is the
+//! bound of the pseudo-inverse (Golub & Van Loan, Matrix Computations, §5.5).
 
 use super::geometry::{dot, norm, subtract};
 use super::{Geometry, Mesh, index_of};
@@ -25,17 +26,16 @@ use super::{Geometry, Mesh, index_of};
 type Vector = [f64; 3];
 type Tensor = [[f64; 3]; 3];
 
-/// Least ratio of the extreme eigenvalues of Σ e eᵀ of a stencil that determines the gradient.
+/// Least λ₁ / λ_d of Σ e eᵀ, its reciprocal condition number, of a stencil that determines the gradient.
 pub const WELL_DETERMINED: f64 = 0.1;
 
-/// Levels of face neighbours that a stencil may have.
-pub const MOST_LEVELS: usize = 3;
+/// Largest number of levels of face neighbours in a stencil.
+pub const MAX_LEVELS: usize = 3;
 
-/// Least stretching of cells whose stencils are judged in coordinates that make them round.
-pub const LEAST_STRETCHING: f64 = 3.0;
+/// Least stretching of cells whose stencils are scaled by J^(−1/2).
+pub const MIN_STRETCHING: f64 = 3.0;
 
-/// A cell of a stencil and its centroid less that of the stencil's own cell, across periodic patches as
-/// seen from there.
+/// A cell of a stencil and the vector to its centroid, periodic offsets included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbour {
     /// The cell.
@@ -45,14 +45,14 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    /// Whether it is the same cell, seen across the same patches.
+    /// Whether it is the same cell with the same periodic offset.
     fn is(&self, other: &Neighbour) -> bool {
         let apart = subtract(self.offset, other.offset);
         self.cell == other.cell && dot(apart, apart) < 1e-12 * dot(other.offset, other.offset)
     }
 }
 
-/// Largest ‖g‖ for |Δ| ≤ |r| where no direction is dropped and cells are not stretched: √(d / WELL_DETERMINED).
+/// Largest ‖g‖ for |Δ| ≤ |r| without dropped directions and stretching: √(d / WELL_DETERMINED).
 pub fn gradient_bound(dimension: usize) -> f64 {
     (dimension as f64 / WELL_DETERMINED).sqrt()
 }
@@ -76,15 +76,14 @@ pub fn face_neighbours<'a>(
     })
 }
 
-/// The next level of a stencil: face neighbours of `stencil[newest..]` that are not in it. `may_join` says
-/// which cells can be.
+/// Appends the next level of a stencil: allowed face neighbours of `stencil[newest..]` that are not in it.
 fn grow(
     mesh: &Mesh,
     geometry: &Geometry,
     cell: usize,
     newest: usize,
     stencil: &mut Vec<Neighbour>,
-    may_join: impl Fn(&Neighbour) -> bool,
+    is_allowed: impl Fn(&Neighbour) -> bool,
 ) {
     for known in newest..stencil.len() {
         let from = stencil[known];
@@ -92,7 +91,7 @@ fn grow(
             let next = Neighbour { cell: next.cell, offset: sum(from.offset, next.offset) };
             if next.cell as usize != cell
                 && !stencil.iter().any(|known| known.is(&next))
-                && may_join(&next)
+                && is_allowed(&next)
             {
                 stencil.push(next);
             }
@@ -100,15 +99,15 @@ fn grow(
     }
 }
 
-/// The cells that share a node with a cell and may join its stencil, as far as faces between such cells connect them to it:
-/// those across its faces first.
+/// The allowed cells that share a node with a cell and that faces between them connect to it, its face
+/// neighbours first.
 pub fn node_neighbours(
     mesh: &Mesh,
     geometry: &Geometry,
     cell: usize,
-    may_join: impl Fn(usize) -> bool,
+    is_allowed: impl Fn(usize) -> bool,
 ) -> Vec<Neighbour> {
-    // Relative to the cell's centroid, so that neighbours across periodic patches touch it too.
+    // Relative to the cell's centroid, so that periodic neighbours share its nodes too.
     let nodes_of = |n: &Neighbour| {
         let n = *n;
         let centre = geometry.cell_centre_of(n.cell as usize);
@@ -116,25 +115,26 @@ pub fn node_neighbours(
         nodes.map(move |node| sum(subtract(mesh.points[*node as usize], centre), n.offset))
     };
     let own: Vec<Vector> = nodes_of(&Neighbour { cell: cell as u32, offset: [0.0; 3] }).collect();
-    let near = 1e-12 * own.iter().map(|x| dot(*x, *x)).fold(0.0, f64::max);
+    let tolerance = 1e-12 * own.iter().map(|x| dot(*x, *x)).fold(0.0, f64::max);
     let is_own = |x: Vector| {
         own.iter().any(|y| {
             let apart = subtract(x, *y);
-            dot(apart, apart) <= near
+            dot(apart, apart) <= tolerance
         })
     };
-    let joins = |n: &Neighbour| may_join(n.cell as usize) && nodes_of(n).any(is_own);
-    let mut found: Vec<Neighbour> = face_neighbours(mesh, geometry, cell).filter(joins).collect();
+    let is_node_neighbour = |n: &Neighbour| is_allowed(n.cell as usize) && nodes_of(n).any(is_own);
+    let mut found: Vec<Neighbour> =
+        face_neighbours(mesh, geometry, cell).filter(is_node_neighbour).collect();
     let mut newest = 0;
     while newest < found.len() {
         let begin = found.len();
-        grow(mesh, geometry, cell, newest, &mut found, joins);
+        grow(mesh, geometry, cell, newest, &mut found, is_node_neighbour);
         newest = begin;
     }
     found
 }
 
-/// J of a cell: the second moment about its centroid of its nodes and of those of the cells that share one of them.
+/// J of a cell: the second moment, about its centroid, of its nodes and of the nodes of its node neighbours.
 pub fn second_moment(mesh: &Mesh, geometry: &Geometry, cell: usize) -> Tensor {
     let mut moment = [[0.0; 3]; 3];
     let mut count = 0.0;
@@ -153,8 +153,8 @@ pub fn second_moment(mesh: &Mesh, geometry: &Geometry, cell: usize) -> Tensor {
     moment.map(|row| row.map(|entry| entry / count))
 }
 
-/// The eigenvectors of a symmetric tensor as rows, and its eigenvalues, of the first `dimension`
-/// coordinates in ascending order; those left out are the last, with the value 0 and their axis.
+/// Eigenvalues, ascending, and eigenvectors, as rows, of a symmetric tensor in the first `dimension`
+/// coordinates, by Jacobi rotations; an excluded coordinate comes last, with the value 0 and its axis.
 fn eigen(mut a: Tensor, dimension: usize) -> ([f64; 3], [Vector; 3]) {
     let mut vectors = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let scale: f64 = (0..dimension).map(|i| a[i][i].abs()).fold(0.0, f64::max);
@@ -190,22 +190,22 @@ fn eigen(mut a: Tensor, dimension: usize) -> ([f64; 3], [Vector; 3]) {
     (order.map(value), order.map(|i| vectors[i]))
 }
 
-/// Coordinates in which a stencil is judged and fitted.
+/// Coordinates in which the least-squares problem of a stencil is solved.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     /// J^(−1/2), or the identity.
     to_unit: Tensor,
-    /// √ of the ratio of the largest to the least eigenvalue of J: how stretched the cells are.
+    /// Stretching of the cells, √(largest / least eigenvalue of J).
     pub stretching: f64,
 }
 
 impl Frame {
-    /// Those of space itself.
-    pub const PLAIN: Frame =
+    /// The Cartesian coordinates.
+    pub const IDENTITY: Frame =
         Frame { to_unit: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], stretching: 1.0 };
 
-    /// Those in which the cells of a moment J have the same extent along every axis; scaled so that the largest
-    /// extent keeps its length.
+    /// The coordinates in which cells of second moment J have equal extents along every axis, scaled to
+    /// preserve the largest extent.
     pub fn of_moment(moment: Tensor, dimension: usize) -> Frame {
         let (values, vectors) = eigen(moment, dimension);
         let largest = values[dimension - 1];
@@ -221,10 +221,10 @@ impl Frame {
         Frame { to_unit, stretching: factor(0) }
     }
 
-    /// Those that the stencil of a cell is judged in where its faces' rows do not determine every direction of space.
+    /// The coordinates of a cell whose faces' rows do not determine every direction.
     fn of_cell(mesh: &Mesh, geometry: &Geometry, cell: usize) -> Frame {
         let frame = Frame::of_moment(second_moment(mesh, geometry, cell), mesh.dimension);
-        if frame.stretching > LEAST_STRETCHING { frame } else { Frame::PLAIN }
+        if frame.stretching > MIN_STRETCHING { frame } else { Frame::IDENTITY }
     }
 
     fn apply(&self, r: Vector) -> Vector {
@@ -232,20 +232,24 @@ impl Frame {
     }
 }
 
-/// The least-squares problem of some rows.
+/// A least-squares problem for a gradient.
 #[derive(Clone, Debug)]
-pub struct Fit {
+pub struct LeastSquaresFit {
     frame: Frame,
     dimension: usize,
-    /// Unit rows and 1/|r| of each, 0 where the row is.
+    /// Unit rows e and 1/|r|; both 0 for a row of zeros.
     rows: Vec<(Vector, f64)>,
     values: [f64; 3],
     vectors: [Vector; 3],
 }
 
-impl Fit {
-    /// The problem of `rows` in a frame; rows of zeros count for nothing.
-    pub fn new(rows: impl Iterator<Item = Vector>, frame: Frame, dimension: usize) -> Fit {
+impl LeastSquaresFit {
+    /// The problem of `rows` in a frame; rows of zeros have no effect.
+    pub fn new(
+        rows: impl Iterator<Item = Vector>,
+        frame: Frame,
+        dimension: usize,
+    ) -> LeastSquaresFit {
         let unit = |r: Vector| {
             let r = frame.apply(r);
             let size = norm(r);
@@ -259,45 +263,46 @@ impl Fit {
             }
         }
         let (values, vectors) = eigen(a, dimension);
-        Fit { frame, dimension, rows, values, vectors }
+        LeastSquaresFit { frame, dimension, rows, values, vectors }
     }
 
-    /// λ₁ / λ_d of Σ e eᵀ, 0 where there is no row.
-    pub fn conditioning(&self) -> f64 {
+    /// Reciprocal condition number λ₁ / λ_d of Σ e eᵀ; 0 without rows.
+    pub fn reciprocal_condition(&self) -> f64 {
         let largest = self.values[self.dimension - 1];
         if largest > 0.0 { (self.values[0] / largest).max(0.0) } else { 0.0 }
     }
 
     /// Whether the rows determine every direction.
     pub fn is_well_determined(&self) -> bool {
-        self.conditioning() >= WELL_DETERMINED
+        self.reciprocal_condition() >= WELL_DETERMINED
     }
 
-    /// cos² of the angle between a row and the direction that the rows determine least.
+    /// cos² of the angle between r and the eigenvector of λ₁.
     fn alignment(&self, r: Vector) -> f64 {
         let r = self.frame.apply(r);
         dot(self.vectors[0], r).powi(2) / dot(r, r)
     }
 
-    /// Number of directions along which the gradient is taken as 0.
+    /// Number of directions along which the gradient is set to 0.
     pub fn dropped(&self) -> usize {
-        (0..self.dimension).filter(|i| !self.keeps(*i)).count()
+        (0..self.dimension).filter(|i| !self.is_retained(*i)).count()
     }
 
-    fn keeps(&self, i: usize) -> bool {
+    /// Whether the pseudo-inverse retains eigenvalue `i`.
+    fn is_retained(&self, i: usize) -> bool {
         let largest = self.values[self.dimension - 1];
         i < self.dimension && largest > 0.0 && self.values[i] >= WELL_DETERMINED * largest
     }
 
-    /// W of each row, g = Σ W Δ: by the pseudo-inverse that leaves out what the rows do not determine.
+    /// W of each row, g = Σ W Δ, by the truncated pseudo-inverse.
     pub fn weights(&self) -> Vec<Vector> {
-        let kept: Vec<(Vector, f64)> = (0..self.dimension)
-            .filter(|i| self.keeps(*i))
+        let retained: Vec<(Vector, f64)> = (0..self.dimension)
+            .filter(|i| self.is_retained(*i))
             .map(|i| (self.vectors[i], 1.0 / self.values[i]))
             .collect();
         let weight = |(e, inverse): &(Vector, f64)| {
             let mut solved = [0.0; 3];
-            for (v, factor) in &kept {
+            for (v, factor) in &retained {
                 let along = factor * inverse * dot(*v, *e);
                 solved = sum(solved, v.map(|x| along * x));
             }
@@ -311,105 +316,106 @@ fn sum(a: Vector, b: Vector) -> Vector {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 
-/// Why a stencil grows.
+/// Use of a gradient, which determines the size of its stencil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// A gradient whose every direction is determined.
+    /// A gradient determined in every direction.
     Derivative,
-    /// One that also extrapolates the cell's value to its faces with a norm of at most
-    /// [`LARGEST_EXTRAPOLATION`], for values from upstream.
+    /// A gradient that also extrapolates the cell's value to its faces, for upwind values, with a norm of at
+    /// most [`MAX_EXTRAPOLATION`].
     ///
-    /// Upwinding with a linear reconstruction over face neighbours alone is unstable on tetrahedra, whatever the
-    /// time step (Haider, Croisille & Courbet, Numer. Math. 113 (2009) 555): the operator of convection has
-    /// eigenvalues in the right half plane, up to the Courant rate of its median cell on meshes of Gmsh, Netgen and
-    /// TetGen. Further neighbours make its weights smaller and move all of them to the left.
+    /// Upwinding with a linear reconstruction over face neighbours alone is unstable on tetrahedra for any
+    /// time step (Haider, Croisille & Courbet, Numer. Math. 113 (2009) 555): the convection operator has
+    /// eigenvalues in the right half plane, up to the Courant rate of its median cell on meshes of Gmsh,
+    /// Netgen and TetGen. More neighbours make the weights smaller and move all eigenvalues to the left.
     Extrapolation,
 }
 
-/// Largest Σ_k |W_k·(x_f − x_c)| of a cell's faces over the rows of cells; ½ on rectangles and bricks, ⅔ on regular triangles, ¾ on
-/// regular tetrahedra with their faces' neighbours alone.
-pub const LARGEST_EXTRAPOLATION: f64 = 0.75;
+/// Largest Σ_k |W_k·(x_f − x_c)| of a cell's faces over the rows of cells. With face neighbours alone: ½ on
+/// rectangles and cuboids, ⅔ on regular triangles, ¾ on regular tetrahedra.
+pub const MAX_EXTRAPOLATION: f64 = 0.75;
 
 /// The gradient of a cell as weights of its rows.
 #[derive(Clone, Debug)]
 pub struct CellFit {
-    /// Cells beyond the faces' neighbours, whose rows follow those of the faces.
+    /// Cells besides the face neighbours; their rows follow the rows of the faces.
     pub further: Vec<Neighbour>,
     /// W of each row, g = Σ W Δ.
     pub weights: Vec<Vector>,
-    /// Number of directions along which the gradient is taken as 0.
+    /// Number of directions along which the gradient is set to 0.
     pub dropped: usize,
     /// Factor on the weights, below 1 where no stencil bounds the extrapolation.
     pub limiter: f64,
 }
 
-/// Fits the gradient of a cell to `own_rows` of its faces and, where they are not enough for its purpose, to
-/// cells around that `may_join`: single ones that share a node, whole levels of face neighbours.
+/// Least-squares gradient of a cell from `own_rows` of its faces and, where these do not suffice for its
+/// purpose, from cells that `is_allowed` accepts: single node neighbours, then levels of face neighbours.
 pub fn fit_of_cell(
     mesh: &Mesh,
     geometry: &Geometry,
     cell: usize,
     own_rows: &[Vector],
     purpose: Purpose,
-    may_join: impl Fn(usize) -> bool,
+    is_allowed: impl Fn(usize) -> bool,
 ) -> CellFit {
     let dimension = mesh.dimension;
     let inner = mesh.n_interior_faces();
     let faces: Vec<usize> =
         mesh.cell_to_faces.of(cell).iter().map(|item| index_of(*item)).collect();
-    let legs: Vec<Vector> = match purpose {
+    let cell_to_face: Vec<Vector> = match purpose {
         Purpose::Derivative => vec![],
         Purpose::Extrapolation => {
             let interior = faces.iter().filter(|face| **face < inner);
-            interior.map(|face| leg_to_face(mesh, geometry, cell, *face)).collect()
+            interior.map(|face| cell_to_face_vector(mesh, geometry, cell, *face)).collect()
         }
     };
-    // What the boundary prescribes is no unknown: its weights feed nothing back.
+    // Prescribed boundary values are no unknowns: their weights do not affect stability.
     let is_unknown = |row: usize| faces.get(row).is_none_or(|face| *face < inner);
     let extrapolation = |weights: &[Vector]| {
         let unknowns = || weights.iter().enumerate().filter(|(row, _)| is_unknown(*row));
-        let norm = |leg: &Vector| unknowns().fold(0.0, |sum, (_, w)| sum + dot(*w, *leg).abs());
-        legs.iter().map(norm).fold(0.0, f64::max)
+        let norm =
+            |vector: &Vector| unknowns().fold(0.0, |sum, (_, w)| sum + dot(*w, *vector).abs());
+        cell_to_face.iter().map(norm).fold(0.0, f64::max)
     };
     let mut stencil: Vec<Neighbour> = vec![];
     let (mut first, mut newest) = (0, 0);
     let mut completion = None;
-    for level in 1..=MOST_LEVELS {
+    for level in 1..=MAX_LEVELS {
         if level == 2 {
             stencil.extend(
-                face_neighbours(mesh, geometry, cell).filter(|n| may_join(n.cell as usize)),
+                face_neighbours(mesh, geometry, cell).filter(|n| is_allowed(n.cell as usize)),
             );
             first = stencil.len();
         }
         if level > 1 {
             let begin = stencil.len();
-            grow(mesh, geometry, cell, newest, &mut stencil, |n| may_join(n.cell as usize));
+            grow(mesh, geometry, cell, newest, &mut stencil, |n| is_allowed(n.cell as usize));
             newest = begin;
         }
         let mut further = stencil[first..].to_vec();
         let rows = |further: &[Neighbour]| {
             own_rows.iter().copied().chain(further.iter().map(|n| n.offset)).collect::<Vec<_>>()
         };
-        let mut fit = Fit::new(rows(&further).into_iter(), Frame::PLAIN, dimension);
+        let mut fit = LeastSquaresFit::new(rows(&further).into_iter(), Frame::IDENTITY, dimension);
         if !fit.is_well_determined() {
             let Completion { frame, candidates } = completion
-                .get_or_insert_with(|| Completion::of_cell(mesh, geometry, cell, &may_join));
+                .get_or_insert_with(|| Completion::of_cell(mesh, geometry, cell, &is_allowed));
             let mut candidates = candidates.clone();
             candidates.retain(|n| !further.iter().any(|known| known.is(n)));
-            fit = Fit::new(rows(&further).into_iter(), *frame, dimension);
+            fit = LeastSquaresFit::new(rows(&further).into_iter(), *frame, dimension);
             while !fit.is_well_determined() {
                 let Some(next) = best_aligned(&fit, &mut candidates) else { break };
                 further.push(next);
-                fit = Fit::new(rows(&further).into_iter(), *frame, dimension);
+                fit = LeastSquaresFit::new(rows(&further).into_iter(), *frame, dimension);
             }
         }
-        if level < MOST_LEVELS && !fit.is_well_determined() {
+        if level < MAX_LEVELS && !fit.is_well_determined() {
             continue;
         }
         let mut weights = fit.weights();
         let size = extrapolation(&weights);
-        let limiter = if size > LARGEST_EXTRAPOLATION { LARGEST_EXTRAPOLATION / size } else { 1.0 };
-        if level < MOST_LEVELS && limiter < 1.0 {
+        let limiter = if size > MAX_EXTRAPOLATION { MAX_EXTRAPOLATION / size } else { 1.0 };
+        if level < MAX_LEVELS && limiter < 1.0 {
             continue;
         }
         weights.iter_mut().flatten().for_each(|w| *w *= limiter);
@@ -418,10 +424,10 @@ pub fn fit_of_cell(
     unreachable!("the last level returns")
 }
 
-/// How a stencil that does not determine every direction is completed.
+/// Data to complete a stencil that does not determine every direction.
 struct Completion {
     frame: Frame,
-    /// The cells that share a node and no face with the cell.
+    /// Cells that share a node and no face with the cell.
     candidates: Vec<Neighbour>,
 }
 
@@ -430,18 +436,18 @@ impl Completion {
         mesh: &Mesh,
         geometry: &Geometry,
         cell: usize,
-        may_join: impl Fn(usize) -> bool,
+        is_allowed: impl Fn(usize) -> bool,
     ) -> Completion {
-        let mut candidates = node_neighbours(mesh, geometry, cell, may_join);
+        let mut candidates = node_neighbours(mesh, geometry, cell, is_allowed);
         let across: Vec<Neighbour> = face_neighbours(mesh, geometry, cell).collect();
         candidates.retain(|n| !across.iter().any(|known| known.is(n)));
         Completion { frame: Frame::of_cell(mesh, geometry, cell), candidates }
     }
 }
 
-/// Takes the candidate that lies most along the direction that a fit determines least; none where each would
-/// determine the others better still.
-fn best_aligned(fit: &Fit, candidates: &mut Vec<Neighbour>) -> Option<Neighbour> {
+/// Removes and returns the candidate best aligned with the eigenvector of λ₁; `None` where each would
+/// increase the other eigenvalues more.
+fn best_aligned(fit: &LeastSquaresFit, candidates: &mut Vec<Neighbour>) -> Option<Neighbour> {
     let least = WELL_DETERMINED / fit.dimension as f64;
     let (mut best, mut largest) = (None, least);
     for (i, candidate) in candidates.iter().enumerate() {
@@ -453,8 +459,8 @@ fn best_aligned(fit: &Fit, candidates: &mut Vec<Neighbour>) -> Option<Neighbour>
     best.map(|i| candidates.swap_remove(i))
 }
 
-/// x_f − x_c of an interior face of a cell, as seen from the cell.
-fn leg_to_face(mesh: &Mesh, geometry: &Geometry, cell: usize, face: usize) -> Vector {
+/// Cell-to-face vector x_f − x_c of an interior face of a cell, periodic offset included.
+fn cell_to_face_vector(mesh: &Mesh, geometry: &Geometry, cell: usize, face: usize) -> Vector {
     let x = geometry.face_centre_of(face);
     if mesh.face_left[face] as usize == cell {
         subtract(x, geometry.cell_centre_of(cell))

@@ -1,5 +1,5 @@
-//! What lies across each face of each cell: half-faces are sorted into buckets by their smallest
-//! node and matched within a bucket.
+//! Matching of faces: the half-faces of all cells are sorted into buckets by their smallest node and
+//! paired within a bucket.
 //!
 //! Traffic for a tetrahedron (4 half-faces): its nodes are read three times (48 bytes), the buckets
 //! written and read (32), the matches written (16); no hashing, no search.
@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// Marks the code of a boundary element among half-faces, and a patch among partners.
 pub(crate) const BOUNDARY: u32 = 1 << 31;
 
-/// Cells that a half-face code can name.
+/// Largest number of cells for half-face codes.
 const CELL_LIMIT: usize = INDEX_LIMIT / MAX_FACES;
 
-/// The code of one side of a face: its cell and the face's place in it.
+/// The code of a half-face: its cell and its local number.
 pub(crate) fn code_of(cell: usize, face: usize) -> u32 {
     (cell * MAX_FACES + face) as u32
 }
@@ -33,17 +33,17 @@ pub(crate) fn local_of(code: u32) -> usize {
     code as usize % MAX_FACES
 }
 
-/// Every face of every cell, and what lies across it.
+/// The half-faces of all cells and their partners.
 pub(crate) struct HalfFaces {
     /// Start of each cell's faces: `[n_cells + 1]`.
     pub(crate) offsets: Vec<u32>,
-    /// Code of the half-face across, or [`BOUNDARY`] and a patch: `[offsets[n_cells]]`.
+    /// Code of the other half-face, or [`BOUNDARY`] and a patch: `[offsets[n_cells]]`.
     pub(crate) partner: Vec<u32>,
-    /// Memory of the same length, to be used again.
+    /// Memory of the same length, for reuse.
     pub(crate) spare: Vec<u32>,
 }
 
-/// What one bucket of faces with the same nodes may reveal.
+/// An error among half-faces with the same nodes.
 enum Fault {
     /// Several cells at one face: half-face codes.
     Cells(Vec<u32>),
@@ -51,13 +51,13 @@ enum Fault {
     Patches(u32, u32),
 }
 
-/// What matching a run of buckets found beside pairs.
+/// Errors and irregularities found while a range of buckets was matched.
 #[derive(Default)]
 struct Findings {
     fault: Option<Fault>,
-    /// Half-faces on no patch: how many, and the first.
+    /// Boundary half-faces without a patch: their number and the first.
     open: (usize, u32),
-    /// Boundary elements on no face: how many, and the first.
+    /// Boundary elements without a face: their number and the first.
     stray: (usize, u32),
     /// Boundary elements between two cells.
     inner: Vec<u32>,
@@ -104,14 +104,14 @@ impl HalfFaces {
                 match_buckets(raw, &buckets, nodes, store)
             })
             .collect();
-        let warnings = judge(raw, original_cell, findings)?;
+        let warnings = check_findings(raw, original_cell, findings)?;
         let partner = partner.into_iter().map(AtomicU32::into_inner).collect();
         let mut spare = buckets.items;
         spare.resize(halves, NONE);
         Ok((HalfFaces { offsets, partner, spare }, warnings))
     }
 
-    /// The same faces with the cells in another order, new → old.
+    /// The half-faces with the cells in another order, new → old.
     pub(crate) fn permuted(self, order: &[u32]) -> HalfFaces {
         let HalfFaces { offsets: old_offsets, partner: old_partner, spare: mut partner } = self;
         let mut new_cell = vec![0u32; order.len()];
@@ -196,14 +196,14 @@ fn buckets(raw: &RawMesh) -> Adjacency {
         let place = ends[lowest as usize].fetch_sub(1, Relaxed) - 1;
         items[place as usize].store(code, Relaxed);
     });
-    // Filled from behind, every end has become a start.
+    // Filled from the back, every end has become a start.
     Adjacency {
         offsets: ends.into_iter().map(AtomicU32::into_inner).collect(),
         items: items.into_iter().map(AtomicU32::into_inner).collect(),
     }
 }
 
-/// A face as it sorts: seen from its smallest node, the smaller and the larger of the two next
+/// The sort key of a face: from its smallest node, the smaller and the larger of the two adjacent
 /// nodes, the opposite node, then the sense of rotation and the code.
 fn sort_key(corners: [u32; 4], count: usize, code: u32) -> u128 {
     const ABSENT: u32 = INDEX_LIMIT as u32;
@@ -292,8 +292,8 @@ pub(crate) fn corners_of(raw: &RawMesh, code: u32) -> ([u32; 4], usize) {
     }
 }
 
-/// Treats the half-faces and boundary elements with the same nodes, where they are not simply two
-/// cells.
+/// Matches half-faces and boundary elements with the same nodes, where they are not just two
+/// half-faces.
 fn match_group(raw: &RawMesh, keys: &[u128], store: &impl Fn(u32, u32), findings: &mut Findings) {
     let codes = keys.iter().map(|&key| key as u32);
     let (mut elements, mut halves): (Vec<u32>, Vec<u32>) =
@@ -339,7 +339,7 @@ fn note(tally: &mut (usize, u32), first: u32, count: usize) {
 }
 
 /// Turns findings into the first error, or into warnings.
-fn judge(
+fn check_findings(
     raw: &RawMesh,
     original_cell: &[u32],
     findings: Vec<Findings>,

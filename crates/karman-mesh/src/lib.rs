@@ -3,6 +3,7 @@
 pub mod adjacency;
 pub mod cell_shape;
 pub mod check;
+pub mod components;
 mod connectivity;
 pub mod edges;
 pub mod error;
@@ -13,7 +14,6 @@ pub mod gradient_stencil;
 mod half_faces;
 pub mod partition;
 mod periodic;
-pub mod pieces;
 pub(crate) mod plane;
 pub mod quality;
 pub mod raw;
@@ -24,11 +24,11 @@ mod validate;
 pub use adjacency::{Adjacency, SIGN_BIT, index_of, sign_of};
 pub use cell_shape::CellShape;
 pub use check::MeshReport;
+pub use components::ConnectedComponents;
 pub use edges::EdgeTopology;
 pub use error::{CellName, MeshError, MeshWarning, Place};
 pub use geometry::Geometry;
-pub use periodic::Join;
-pub use pieces::Pieces;
+pub use periodic::PeriodicPair;
 pub use raw::{Elements, RawMesh};
 pub use reorder::Renumbering;
 
@@ -37,7 +37,7 @@ use rayon::prelude::*;
 use reorder::Numbered;
 use std::ops::Range;
 
-/// How a mesh is taken in.
+/// Options of [`Mesh::new`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeshOptions {
     /// Factor on every coordinate. Default 1.
@@ -52,8 +52,7 @@ impl Default for MeshOptions {
     }
 }
 
-/// How many entities a part owns and how many it borrows from others; reductions run over the
-/// owned.
+/// Numbers of owned and of ghost entities of a part of a mesh; reductions run over the owned entities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EntityCount {
     /// Entities of this part.
@@ -102,8 +101,8 @@ pub struct Mesh {
     pub cell_to_faces: Adjacency,
     /// Groups of boundary faces, in the order of their faces; none is empty.
     pub patches: Vec<Patch>,
-    /// Pairs of patches that were made interior faces.
-    pub joins: Vec<Join>,
+    /// Periodic pairs of patches, whose faces are interior faces.
+    pub periodic_pairs: Vec<PeriodicPair>,
     /// Names of the regions that `cells.groups` index.
     pub regions: Vec<String>,
     /// Solver cell → file cell.
@@ -120,12 +119,12 @@ pub struct Mesh {
     pub face_count: EntityCount,
     /// Nodes of this part, then of others.
     pub node_count: EntityCount,
-    /// What was odd and was dealt with.
+    /// Irregularities that do not prevent the use of the mesh.
     pub warnings: Vec<MeshWarning>,
 }
 
 impl Mesh {
-    /// Checks a mesh, numbers its cells, nodes and faces, and connects them.
+    /// Checks a mesh, numbers its cells, nodes and faces, and builds their incidence lists.
     ///
     /// # Errors
     /// Every [`MeshError`] but `ZeroArea` and `NotClosed`, which [`Geometry::new`] finds.
@@ -149,7 +148,7 @@ impl Mesh {
             face_right,
             cell_to_faces,
             patches,
-            joins: vec![],
+            periodic_pairs: vec![],
             regions: raw.regions,
             original_cell,
             original_node,
@@ -178,7 +177,7 @@ impl Mesh {
         self.points.len()
     }
 
-    /// The patch a face belongs to; none for an interior face.
+    /// The patch of a face; `None` for an interior face.
     pub fn patch_of(&self, face: usize) -> Option<usize> {
         self.patches.iter().position(|patch| patch.faces.contains(&face))
     }
@@ -237,8 +236,8 @@ impl Mesh {
         Adjacency { offsets, items }
     }
 
-    /// The mesh as a file holds it: cells and nodes in the file's order, orphan nodes left out,
-    /// boundary elements by patch, patches that were joined last.
+    /// The mesh in the form of a file: cells and nodes in the file's order, orphan nodes left out,
+    /// boundary elements by patch, periodic patches last.
     pub fn to_raw(&self) -> RawMesh {
         let mut node_order: Vec<u32> = (0..self.points.len() as u32).collect();
         node_order.sort_unstable_by_key(|&node| self.original_node[node as usize]);
@@ -271,15 +270,15 @@ impl Mesh {
             patch.faces.clone().for_each(|f| add(self.face_to_nodes.of(f), patches.len()));
             patches.push(patch.name.clone());
         }
-        for join in &self.joins {
-            for (item, (face, mut images)) in join.faces.iter().zip(join.images(self)) {
+        for pair in &self.periodic_pairs {
+            for (item, (face, mut images)) in pair.faces.iter().zip(pair.images(self)) {
                 // Outward for the cell of the other side.
                 images.reverse();
                 let left = usize::from(item & SIGN_BIT != 0);
                 add(self.face_to_nodes.of(face), patches.len() + left);
                 add(&images, patches.len() + 1 - left);
             }
-            patches.extend(join.patches.iter().cloned());
+            patches.extend(pair.patches.iter().cloned());
         }
         RawMesh {
             dimension: self.dimension,

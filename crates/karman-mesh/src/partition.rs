@@ -1,24 +1,24 @@
-//! Parts of a mesh: owned entities, ghosts, and who sends what to whom.
+//! Partition of a mesh: owned entities, ghosts and exchange lists.
 //!
 //! A cell is owned by its part, a face by the part of its left cell, a node by the lowest part of
-//! its cells. A part holds its cells and one layer of ghosts across their faces; all faces of its
-//! own cells; all nodes of both. Orientations are the whole mesh's, so that a face has one sign
-//! everywhere.
+//! its cells. A part has its cells and one layer of ghost cells across their faces, all faces of its
+//! own cells, and all nodes of both. Orientations are those of the whole mesh: a face has one sign in
+//! all parts.
 
 use super::adjacency::{Adjacency, SIGN_BIT, index_of};
 use super::geometry::Geometry;
 use super::raw::Elements;
 use super::reorder::NONE;
-use super::{EntityCount, Join, Mesh, Patch};
+use super::{EntityCount, Mesh, Patch, PeriodicPair};
 
-/// What one part tells another, and hears of it, about one kind of entity.
+/// Send and receive lists between two parts for one kind of entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Neighbour {
-    /// The other part.
+    /// The neighbouring part.
     pub part: u32,
-    /// Local entities whose values go there, in ascending global number.
+    /// Local entities whose values are sent, in ascending global number.
     pub send: Vec<u32>,
-    /// Local ghosts whose values come from there, in ascending global number.
+    /// Local ghosts whose values are received, in ascending global number.
     pub receive: Vec<u32>,
 }
 
@@ -48,7 +48,7 @@ pub struct SubMesh {
 }
 
 impl SubMesh {
-    /// The part of a geometry of the whole mesh, bit for bit.
+    /// Geometry of this part, copied from the geometry of the whole mesh.
     pub fn geometry(&self, whole: &Geometry) -> Geometry {
         let components = |values: &[f64], indices: &[u32]| {
             let n = values.len() / 3;
@@ -64,7 +64,7 @@ impl SubMesh {
     }
 }
 
-/// Cuts a mesh into the parts that `parts` gives its cells (`[n_cells]`, numbered from 0).
+/// Partitions a mesh; `parts` is the part of each cell (`[n_cells]`, numbered from 0).
 pub fn cut(mesh: &Mesh, parts: &[u32]) -> Vec<SubMesh> {
     debug_assert_eq!(parts.len(), mesh.n_cells());
     let n_parts = parts.iter().max().map_or(0, |&last| last as usize + 1);
@@ -154,7 +154,7 @@ fn connect(subs: &mut [SubMesh], part: usize, kind: Kind, ghosts: &[(u32, u32, u
     }
 }
 
-/// The neighbour of that number, made where it is not there yet.
+/// The entry of a neighbouring part, inserted where it is missing.
 fn entry(exchange: &mut Exchange, part: u32) -> &mut Neighbour {
     let place = exchange.partition_point(|neighbour| neighbour.part < part);
     if exchange.get(place).is_none_or(|neighbour| neighbour.part != part) {
@@ -177,7 +177,7 @@ fn sorted_unique(mut list: Vec<u32>) -> Vec<u32> {
     list
 }
 
-/// Owned entities first, each half in ascending global number.
+/// Owned entities, then ghosts, each in ascending global number.
 fn owned_first(list: Vec<u32>, owned: impl Fn(u32) -> bool) -> (Vec<u32>, EntityCount) {
     let (mut first, second): (Vec<u32>, Vec<u32>) =
         sorted_unique(list).into_iter().partition(|&entity| owned(entity));
@@ -249,8 +249,8 @@ impl Maps<'_> {
             let start = cell_to_faces.items.len();
             let faces = mesh.cell_to_faces.of(old).iter();
             let local = faces.map(|&item| (face[index_of(item)], item & SIGN_BIT));
-            let here = local.filter(|&(face, _)| face != NONE).map(|(face, sign)| face | sign);
-            cell_to_faces.items.extend(here);
+            let present = local.filter(|&(face, _)| face != NONE).map(|(face, sign)| face | sign);
+            cell_to_faces.items.extend(present);
             cell_to_faces.items[start..].sort_unstable_by_key(|&item| index_of(item));
             cell_to_faces.offsets.push(cell_to_faces.items.len() as u32);
         }
@@ -271,7 +271,7 @@ impl Maps<'_> {
             faces: first_of(patch.faces.start)..first_of(patch.faces.end),
         };
         let [cell_count, face_count, node_count] = counts;
-        let then = |list: &[u32], globals: &[u32]| {
+        let gather = |list: &[u32], globals: &[u32]| {
             globals.iter().map(|&global| list[global as usize]).collect()
         };
         Mesh {
@@ -283,10 +283,14 @@ impl Maps<'_> {
             face_right: side(&mesh.face_right, &self.global_face[..interior]),
             cell_to_faces,
             patches: mesh.patches.iter().map(patch).collect(),
-            joins: mesh.joins.iter().map(|join| restricted_join(join, &face, &node)).collect(),
+            periodic_pairs: mesh
+                .periodic_pairs
+                .iter()
+                .map(|pair| restricted_pair(pair, &face, &node))
+                .collect(),
             regions: mesh.regions.clone(),
-            original_cell: then(&mesh.original_cell, self.global_cell),
-            original_node: then(&mesh.original_node, self.global_node),
+            original_cell: gather(&mesh.original_cell, self.global_cell),
+            original_node: gather(&mesh.original_node, self.global_node),
             orphan_nodes: Vec::new(),
             cell_count,
             face_count,
@@ -296,14 +300,14 @@ impl Maps<'_> {
     }
 }
 
-/// The part of a join whose faces a part of the mesh has.
-fn restricted_join(join: &Join, face: &[u32], node: &[u32]) -> Join {
-    let here = join.faces.iter().map(|&item| (face[index_of(item)], item & SIGN_BIT));
-    let here = here.filter(|&(face, _)| face != NONE);
-    let mut faces: Vec<u32> = here.map(|(face, sign)| face | sign).collect();
+/// A periodic pair, restricted to the faces and nodes of a part.
+fn restricted_pair(pair: &PeriodicPair, face: &[u32], node: &[u32]) -> PeriodicPair {
+    let local = pair.faces.iter().map(|&item| (face[index_of(item)], item & SIGN_BIT));
+    let present = local.filter(|&(face, _)| face != NONE);
+    let mut faces: Vec<u32> = present.map(|(face, sign)| face | sign).collect();
     faces.sort_unstable_by_key(|&item| index_of(item));
-    let pairs = join.nodes.iter().map(|pair| pair.map(|corner| node[corner as usize]));
+    let pairs = pair.nodes.iter().map(|pair| pair.map(|corner| node[corner as usize]));
     let mut nodes: Vec<[u32; 2]> = pairs.filter(|pair| !pair.contains(&NONE)).collect();
     nodes.sort_unstable();
-    Join { patches: join.patches.clone(), translation: join.translation, faces, nodes }
+    PeriodicPair { patches: pair.patches.clone(), translation: pair.translation, faces, nodes }
 }

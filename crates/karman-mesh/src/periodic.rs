@@ -1,8 +1,8 @@
-//! Pairs of patches joined into one: what leaves through the first enters through the second.
+//! Periodic pairs of patches: the outflow through the first is the inflow through the second.
 //!
-//! The second patch is the first moved by a translation, node by node. Of two faces that lie on each
-//! other one is left, an interior face where its left cell is; its right cell is elsewhere, and as seen
-//! from the face its centre is x_r plus [`Mesh::shift_of`]. Nodes stay as they are, two of each.
+//! The second patch is the translated first, node by node. Two matching boundary faces become one
+//! interior face at its left cell. Relative to this face the centroid of its right cell is
+//! x_r + [`Mesh::periodic_offset`]. Nodes are not merged.
 
 use super::adjacency::{Adjacency, SIGN_BIT, index_of};
 use super::error::{MeshError, MeshWarning, Place};
@@ -10,22 +10,22 @@ use super::geometry::{add_scaled, dot, face_measure, mean_point, norm, subtract}
 use super::{EntityCount, Mesh, Patch, cell_name};
 use std::ops::Range;
 
-/// Two patches whose faces were joined.
+/// Two patches whose faces are periodic.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Join {
-    /// Their names; the mesh has these patches no longer.
+pub struct PeriodicPair {
+    /// Their names; they are no patches of the mesh any more.
     pub patches: [String; 2],
     /// From a point of the first patch to its image on the second.
     pub translation: [f64; 3],
-    /// The joined faces, ascending; [`SIGN_BIT`] set where the left cell is at the second patch.
+    /// The periodic faces, ascending; [`SIGN_BIT`] set where the left cell is at the second patch.
     pub faces: Vec<u32>,
     /// Nodes of the first patch, ascending, each with its image on the second.
     pub nodes: Vec<[u32; 2]>,
 }
 
-impl Join {
-    /// The joined faces, each with its nodes where the right cell has them, in the order of
-    /// `face_to_nodes`.
+impl PeriodicPair {
+    /// The periodic faces, each with the nodes of the right cell, the images of those in
+    /// `face_to_nodes` and in their order.
     pub fn images(&self, mesh: &Mesh) -> impl Iterator<Item = (usize, Vec<u32>)> {
         let mut back: Vec<[u32; 2]> = self.nodes.iter().map(|[a, b]| [*b, *a]).collect();
         back.sort_unstable();
@@ -40,7 +40,7 @@ impl Join {
         })
     }
 
-    /// Whether the left cell of a joined face is at the second patch.
+    /// Whether the left cell of a face is at the second patch; `None` for a face of no periodic patch.
     fn is_from_second(&self, face: usize) -> Option<bool> {
         let place = self.faces.binary_search_by_key(&face, |&item| index_of(item)).ok()?;
         Some(self.faces[place] & SIGN_BIT != 0)
@@ -48,61 +48,63 @@ impl Join {
 }
 
 impl Mesh {
-    /// What is to be added to the centre of the right cell of an interior face to see it from there: 0
-    /// but for joined faces.
-    pub fn shift_of(&self, face: usize) -> [f64; 3] {
-        for join in &self.joins {
-            if let Some(from_second) = join.is_from_second(face) {
-                return join.translation.map(|t| if from_second { t } else { -t });
+    /// Offset that moves the centroid of the right cell of an interior face beside the face: ± the
+    /// translation for periodic faces, else 0.
+    pub fn periodic_offset(&self, face: usize) -> [f64; 3] {
+        for pair in &self.periodic_pairs {
+            if let Some(from_second) = pair.is_from_second(face) {
+                return pair.translation.map(|t| if from_second { t } else { -t });
             }
         }
         [0.0; 3]
     }
 
-    /// Whether a face was made of two that lie on periodic patches.
-    pub fn is_joined(&self, face: usize) -> bool {
-        self.joins.iter().any(|join| join.is_from_second(face).is_some())
+    /// Whether an interior face lies on periodic patches.
+    pub fn is_periodic(&self, face: usize) -> bool {
+        self.periodic_pairs.iter().any(|pair| pair.is_from_second(face).is_some())
     }
 
-    /// Pairs of nodes that coincide under the translation of some join.
+    /// Pairs of nodes that coincide under the translation of a periodic pair.
     pub fn periodic_nodes(&self) -> impl Iterator<Item = [u32; 2]> {
-        self.joins.iter().flat_map(|join| join.nodes.iter().copied())
+        self.periodic_pairs.iter().flat_map(|pair| pair.nodes.iter().copied())
     }
 
-    /// Joins pairs of patches, one after the other. Where nodes are off their images by less than the
-    /// tolerance, those of the second patch are moved; faces are numbered anew.
+    /// Makes pairs of patches periodic, one after the other, and renumbers the faces. Nodes of a second
+    /// patch within the tolerance of their images are moved onto them.
     ///
     /// # Errors
-    /// [`MeshError::NoPatch`], [`MeshError::PeriodicTwice`], [`MeshError::PeriodicCounts`], [`MeshError::PeriodicNodes`],
-    /// [`MeshError::PeriodicFaces`], [`MeshError::PeriodicSides`], [`MeshError::PeriodicCell`].
-    pub fn join_periodic(mut self, pairs: &[[&str; 2]]) -> Result<Mesh, MeshError> {
+    /// [`MeshError::NoPatch`], [`MeshError::PeriodicTwice`], [`MeshError::PeriodicCounts`],
+    /// [`MeshError::PeriodicNodes`], [`MeshError::PeriodicFaces`], [`MeshError::PeriodicSides`],
+    /// [`MeshError::PeriodicCell`].
+    pub fn connect_periodic(mut self, pairs: &[[&str; 2]]) -> Result<Mesh, MeshError> {
         let mut merged = vec![];
-        let mut joins = vec![];
+        let mut periodic = vec![];
         for names in pairs {
-            let taken =
-                |name: &str| joins.iter().any(|j: &Join| j.patches.iter().any(|p| p == name));
-            if let Some(patch) = names.iter().find(|name| taken(name)) {
+            let is_used = |name: &str| {
+                periodic.iter().any(|pair: &PeriodicPair| pair.patches.iter().any(|p| p == name))
+            };
+            if let Some(patch) = names.iter().find(|name| is_used(name)) {
                 return Err(MeshError::PeriodicTwice { patch: (*patch).to_owned() });
             }
-            let (join, faces) = matched(&mut self, *names)?;
-            merged.extend(faces.into_iter().map(|[a, b]| (a, b, joins.len() as u32)));
-            joins.push(join);
+            let (pair, faces) = matched(&mut self, *names)?;
+            merged.extend(faces.into_iter().map(|[a, b]| (a, b, periodic.len() as u32)));
+            periodic.push(pair);
         }
-        Ok(if pairs.is_empty() { self } else { renumbered(self, &merged, joins) })
+        Ok(if pairs.is_empty() { self } else { renumbered(self, &merged, periodic) })
     }
 }
 
-/// How far a node may be off its image, as a share of the shortest side of a face of the two patches.
+/// Largest distance of a node from its image over the shortest side of a face of the two patches.
 const TOLERANCE: f64 = 1e-4;
 
-/// Nodes off by less than this share of the extent of a mesh are off by round-off.
+/// Distance of a node from its image over the largest coordinate that is round-off.
 const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
 
-/// Pairs nodes and faces of two patches; gives the join without its faces, and the faces.
+/// Matches nodes and faces of two patches; returns the periodic pair without its faces, and the faces.
 fn matched(
     mesh: &mut Mesh,
     [first, second]: [&str; 2],
-) -> Result<(Join, Vec<[u32; 2]>), MeshError> {
+) -> Result<(PeriodicPair, Vec<[u32; 2]>), MeshError> {
     let patches = [first.to_owned(), second.to_owned()];
     let a = Side::new(mesh, first)?;
     let b = Side::new(mesh, second)?;
@@ -135,17 +137,17 @@ fn matched(
     }
     let translation = median_translation(mesh, &nodes);
     snap(mesh, &patches, translation, &nodes);
-    Ok((Join { patches, translation, faces: vec![], nodes }, faces))
+    Ok((PeriodicPair { patches, translation, faces: vec![], nodes }, faces))
 }
 
-/// One of two patches to be joined.
+/// A patch of a periodic pair.
 struct Side {
     faces: Range<usize>,
     /// Its nodes, ascending.
     nodes: Vec<u32>,
-    /// Mean of its faces' centres by their area.
+    /// Area-weighted mean of its faces' centres.
     centre: [f64; 3],
-    /// The shortest side of a face.
+    /// Shortest side of a face.
     shortest: f64,
 }
 
@@ -176,7 +178,7 @@ impl Side {
     }
 }
 
-/// Nodes by the cube of a grid they lie in.
+/// Nodes sorted into the cubes of a uniform grid.
 struct Bins {
     low: [f64; 3],
     size: f64,
@@ -258,7 +260,7 @@ fn matched_faces(
     a.faces.clone().map(pair).collect()
 }
 
-/// The translation of most nodes, axis by axis: that of a generated mesh to the bit.
+/// The median translation of the nodes, axis by axis: exact for a generated mesh.
 fn median_translation(mesh: &Mesh, nodes: &[[u32; 2]]) -> [f64; 3] {
     let along = |axis: usize| {
         let of_pair =
@@ -289,37 +291,37 @@ fn snap(mesh: &mut Mesh, patches: &[String; 2], translation: [f64; 3], nodes: &[
     }
 }
 
-/// An interior face to be: its cells, and the old face it keeps.
+/// A new interior face: its cells, and its old face.
 type Inner = (u32, u32, u32);
 
-/// Makes each pair of boundary faces (first, second, join) one interior face.
-fn renumbered(mesh: Mesh, merged: &[(u32, u32, u32)], mut joins: Vec<Join>) -> Mesh {
-    debug_assert_eq!(mesh.cell_count.ghost, 0, "a mesh is cut after it is joined");
+/// Merges pairs of boundary faces (first, second, periodic pair) into interior faces.
+fn renumbered(mesh: Mesh, merged: &[(u32, u32, u32)], mut periodic: Vec<PeriodicPair>) -> Mesh {
+    debug_assert_eq!(mesh.cell_count.ghost, 0, "periodic patches come before the partition");
     let inner = mesh.n_interior_faces();
     let cells = |face: usize| (mesh.face_left[face], mesh.face_right[face], face as u32);
     let mut order: Vec<Inner> = (0..inner).map(cells).collect();
-    // New number of each old face; of one that is given up that of its partner with the sign set.
+    // New number of each old face; for a removed face that of its partner, with the sign set.
     let mut new_face = vec![u32::MAX; mesh.n_faces()];
-    let mut given_up = vec![];
-    for &(a, b, join) in merged {
+    let mut removed = vec![];
+    for &(a, b, pair) in merged {
         let (l, r) = (mesh.face_left[a as usize], mesh.face_left[b as usize]);
-        let (kept, gone) = if l < r { (a, b) } else { (b, a) };
-        order.push((l.min(r), l.max(r), kept));
-        given_up.push((gone, kept, join, kept == b));
+        let (remaining, gone) = if l < r { (a, b) } else { (b, a) };
+        order.push((l.min(r), l.max(r), remaining));
+        removed.push((gone, remaining, pair, remaining == b));
     }
     order.sort_unstable();
     for (new, (_, _, old)) in order.iter().enumerate() {
         new_face[*old as usize] = new as u32;
     }
-    for (gone, kept, join, from_second) in &given_up {
-        let new = new_face[*kept as usize];
+    for (gone, remaining, pair, from_second) in &removed {
+        let new = new_face[*remaining as usize];
         new_face[*gone as usize] = new | SIGN_BIT;
-        joins[*join as usize].faces.push(if *from_second { new | SIGN_BIT } else { new });
+        periodic[*pair as usize].faces.push(if *from_second { new | SIGN_BIT } else { new });
     }
     let mut old_faces: Vec<u32> = order.iter().map(|face| face.2).collect();
     let mut patches = vec![];
     for patch in &mesh.patches {
-        if joins.iter().any(|join| join.patches.contains(&patch.name)) {
+        if periodic.iter().any(|pair| pair.patches.contains(&patch.name)) {
             continue;
         }
         let start = old_faces.len();
@@ -337,13 +339,13 @@ fn renumbered(mesh: Mesh, merged: &[(u32, u32, u32)], mut joins: Vec<Join>) -> M
         row.iter_mut().for_each(|item| *item = renamed(*item));
         row.sort_unstable_by_key(|&item| index_of(item));
     }
-    let mut all: Vec<Join> = mesh.joins;
-    for join in &mut all {
-        join.faces.iter_mut().for_each(|item| *item = renamed(*item));
+    let mut all: Vec<PeriodicPair> = mesh.periodic_pairs;
+    for pair in &mut all {
+        pair.faces.iter_mut().for_each(|item| *item = renamed(*item));
     }
-    all.extend(joins);
-    for join in &mut all {
-        join.faces.sort_unstable_by_key(|&item| index_of(item));
+    all.extend(periodic);
+    for pair in &mut all {
+        pair.faces.sort_unstable_by_key(|&item| index_of(item));
     }
     let mut face_to_nodes = Adjacency { offsets: vec![0], items: vec![] };
     for &old in &old_faces {
@@ -358,7 +360,7 @@ fn renumbered(mesh: Mesh, merged: &[(u32, u32, u32)], mut joins: Vec<Join>) -> M
         face_to_nodes,
         cell_to_faces,
         patches,
-        joins: all,
+        periodic_pairs: all,
         ..mesh
     }
 }

@@ -1,4 +1,4 @@
-//! The plane of a 2D mesh: files may have it anywhere in space, the solver has it in z = 0.
+//! The plane of a 2D mesh: any plane in a file, z = 0 in the solver.
 //!
 //! | plane | x and y of the mesh |
 //! |---|---|
@@ -7,25 +7,24 @@
 //! | x = constant | y, z |
 //! | tilted | x along the projection of the first axis of the nearest of these planes, y across |
 //!
-//! In a tilted plane y points towards the second axis, and both are counted from the origin.
-//!
-//! Lengths and areas are those of the file.
+//! In a tilted plane y points towards the second axis, and both start at the origin. The map is a
+//! rotation: it preserves lengths and areas.
 
 use super::error::{MeshError, MeshWarning, Place};
 use super::geometry::{add_scaled, dot, face_measure, norm, subtract};
 use super::raw::RawMesh;
 
-/// How far nodes may be off their plane, as a part of the mesh's extent: files with six figures.
+/// Largest distance of a node from the plane over the mesh's extent: for coordinates of six digits.
 const TOLERANCE: f64 = 1e-6;
-/// How far from z = 0 a mesh is said to be there.
+/// Largest distance from z = 0 over the mesh's extent of a mesh in z = 0.
 const ROUND_OFF: f64 = 1e-12;
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// Maps the points of a 2D mesh into z = 0 and says how, unless they are there.
+/// Rotates a 2D mesh to the plane z = 0; the warning describes the map, `None` where the mesh lies there.
 ///
 /// # Errors
-/// [`MeshError::Surface`] where the nodes of the cells do not lie in one plane.
-pub(crate) fn lay_flat(raw: &mut RawMesh) -> Result<Option<MeshWarning>, MeshError> {
+/// [`MeshError::NotPlanar`] where the nodes of the cells do not lie in one plane.
+pub(crate) fn rotate_to_xy_plane(raw: &mut RawMesh) -> Result<Option<MeshWarning>, MeshError> {
     let mut used: Vec<u32> = raw.cells.nodes.clone();
     used.sort_unstable();
     used.dedup();
@@ -42,8 +41,8 @@ pub(crate) fn lay_flat(raw: &mut RawMesh) -> Result<Option<MeshWarning>, MeshErr
                 let level = 0.5 * (low[k] + high[k]);
                 let at = if level.abs() <= ROUND_OFF * extent { 0.0 } else { level };
                 let [first, second] = coordinates_beside(k);
-                let is_usual = k == 2 && at == 0.0;
-                let warning = (!is_usual).then(|| MeshWarning::CoordinatePlane {
+                let is_xy_plane = k == 2 && at == 0.0;
+                let warning = (!is_xy_plane).then(|| MeshWarning::CoordinatePlane {
                     axis: AXES[k],
                     at,
                     first: AXES[first],
@@ -63,7 +62,7 @@ pub(crate) fn lay_flat(raw: &mut RawMesh) -> Result<Option<MeshWarning>, MeshErr
                 {
                     let place = Place(point(&node));
                     let distance = (height - level).abs();
-                    return Err(MeshError::Surface { node: node as usize, place, distance });
+                    return Err(MeshError::NotPlanar { node: node as usize, place, distance });
                 }
                 let axes = axes_in(normal);
                 let [first, second] = axes.map(Place);
@@ -82,13 +81,13 @@ fn unit(k: usize) -> [f64; 3] {
     axis
 }
 
-/// The two coordinates beside one.
+/// The coordinates other than `k`.
 fn coordinates_beside(k: usize) -> [usize; 2] {
     [[1, 2], [0, 2], [0, 1]][k]
 }
 
-/// The unit normal of the cells, which may turn either way: the sum of their area vectors, each
-/// turned to the side of the largest.
+/// The unit normal of the cells: the sum of their area vectors, each with the sign of its projection on
+/// the largest.
 fn normal_of(raw: &RawMesh) -> [f64; 3] {
     let area = |cell: usize| face_measure(raw.cells.nodes_of(cell), &raw.points).0;
     let cells = 0..raw.cells.len();
@@ -117,7 +116,7 @@ mod tests {
     use crate::generate::{BoxParams, Element};
     use crate::{CellShape, Geometry, Mesh, MeshOptions};
 
-    /// A rectangle of 2 × 1, moved into space by `place`.
+    /// A rectangle of 2 × 1, mapped to 3D by `place`.
     fn rectangle(element: Element, place: impl Fn(f64, f64) -> [f64; 3]) -> RawMesh {
         let params = BoxParams {
             size: vec![2.0, 1.0],
@@ -132,15 +131,15 @@ mod tests {
 
     fn read(raw: RawMesh) -> (Mesh, Vec<String>) {
         let mesh = Mesh::new(raw, &MeshOptions::default()).unwrap();
-        let said = mesh.warnings.iter().map(ToString::to_string).collect();
-        (mesh, said)
+        let warnings = mesh.warnings.iter().map(ToString::to_string).collect();
+        (mesh, warnings)
     }
 
     #[test]
     fn coordinate_planes_keep_their_coordinates() {
         for element in [Element::Triangle, Element::Quadrilateral, Element::Mixed] {
             let flat = read(rectangle(element, |x, y| [x, y, 0.0])).0;
-            for (place, said) in [
+            for (place, expected) in [
                 (
                     (|x, y| [x, y, 5.0]) as fn(f64, f64) -> [f64; 3],
                     "z = 5: x and y of the case and of \
@@ -158,7 +157,7 @@ mod tests {
                 ),
             ] {
                 let (mesh, warnings) = read(rectangle(element, place));
-                assert_eq!(warnings, [format!("the 2D mesh lies in the plane {said}")]);
+                assert_eq!(warnings, [format!("the 2D mesh lies in the plane {expected}")]);
                 assert_eq!((&mesh.points, &mesh.cells), (&flat.points, &flat.cells));
             }
             assert!(flat.warnings.is_empty());
@@ -166,8 +165,8 @@ mod tests {
     }
 
     #[test]
-    fn a_tilted_plane_keeps_lengths_areas_and_its_handedness() {
-        // Turned by 30° about x: the plane is nearest to z = 0.
+    fn rotating_a_tilted_plane_preserves_areas_and_orientation() {
+        // Rotated by 30° about x: the plane is nearest to z = 0.
         let (c, s) = (0.75f64.sqrt(), 0.5);
         let (mesh, warnings) = read(rectangle(Element::Triangle, |x, y| [x, c * y, s * y + 1.0]));
         assert_eq!(warnings.len(), 1);
@@ -181,33 +180,31 @@ mod tests {
         assert!((area - 2.0).abs() < 1e-14, "{area}");
         let height = mesh.points.iter().map(|p| p[1]).fold(f64::NEG_INFINITY, f64::max);
         assert!((height - (1.0 + s)).abs() < 1e-14, "y is counted from the origin: {height}");
-        // Turned by 45° about (1, 1, 1)/√3 and with six figures as poorer files have them.
-        let turned = |x: f64, y: f64| {
+        // Rotated by 45° about (1, 1, 1)/√3, with coordinates of six digits.
+        let rotated = |x: f64, y: f64| {
             let (cos, sin, third) = (0.5f64.sqrt(), 0.5f64.sqrt(), 1.0 / 3.0);
             let sum = (x + y) * third * (1.0 - cos);
             let k = sin / 3.0f64.sqrt();
             [x * cos + k * -y + sum, y * cos + k * x + sum, k * (y - x) + sum]
                 .map(|v: f64| format!("{v:.6}").parse().unwrap())
         };
-        let (mesh, _) = read(rectangle(Element::Mixed, turned));
+        let (mesh, _) = read(rectangle(Element::Mixed, rotated));
         let geometry = Geometry::new(&mesh).unwrap();
         let area = geometry.cell_volume.iter().fold(0.0, |sum, volume| sum + volume);
         assert!((area - 2.0).abs() < 1e-5, "{area}");
     }
 
     #[test]
-    fn a_surface_in_space_is_refused() {
+    fn a_2d_mesh_that_is_not_planar_is_refused() {
         let raw = rectangle(Element::Triangle, |x, y| [x, y, 0.1 * x * x]);
         let error = Mesh::new(raw, &MeshOptions::default()).unwrap_err();
         let text = error.to_string();
-        assert!(matches!(error, MeshError::Surface { .. }), "{text}");
-        assert!(
-            text.starts_with("the mesh is a surface in space: node ") && text.contains("volume")
-        );
+        assert!(matches!(error, MeshError::NotPlanar { .. }), "{text}");
+        assert!(text.starts_with("the 2D mesh is not planar: node ") && text.contains("volume"));
     }
 
     #[test]
-    fn nodes_of_no_cell_may_be_anywhere() {
+    fn orphan_nodes_may_lie_off_the_plane() {
         let mut raw = rectangle(Element::Triangle, |x, y| [x, y, 0.0]);
         raw.points.push([0.5, 0.5, 7.0]);
         let (mesh, warnings) = read(raw);
@@ -215,8 +212,8 @@ mod tests {
     }
 
     #[test]
-    fn a_plane_seen_from_behind_is_turned_whole() {
-        // One quadrilateral among triangles: the whole mesh is clockwise.
+    fn a_clockwise_2d_mesh_is_reversed_whole() {
+        // One quadrilateral among triangles; mirrored, the whole mesh is clockwise.
         let mut raw = rectangle(Element::Triangle, |x, y| [x, y, 0.0]);
         raw.points.push([3.0, 0.0, 0.0]);
         raw.points.push([3.0, 1.0 / 3.0, 0.0]);
@@ -224,11 +221,11 @@ mod tests {
         raw.cells.push(CellShape::Quadrilateral, &[4, n - 2, n - 1, 9], 0);
         let open = [[4, n - 2], [n - 2, n - 1], [n - 1, 9]];
         let side = raw.patches.iter().position(|name| name == "xmax").unwrap() as u32;
-        let kept: Vec<usize> = (0..raw.boundary.len())
+        let others: Vec<usize> = (0..raw.boundary.len())
             .filter(|&e| raw.boundary.nodes_of(e) != [4, 9] && raw.boundary.nodes_of(e) != [9, 4])
             .collect();
         let mut boundary = crate::Elements::new();
-        for e in kept {
+        for e in others {
             boundary.push(CellShape::Segment, raw.boundary.nodes_of(e), raw.boundary.groups[e]);
         }
         open.iter().for_each(|nodes| boundary.push(CellShape::Segment, nodes, side));

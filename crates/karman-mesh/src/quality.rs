@@ -16,7 +16,7 @@ const REGULAR: Ideal = [0.5, HALF_ROOT_THREE, 0.5, HALF_ROOT_THREE / 3.0, 0.816_
 /// The apex over the middle of a unit square, all edges of length 1.
 const EQUAL_EDGES: Ideal = [0.0, 1.0, 0.5, 0.5, std::f64::consts::FRAC_1_SQRT_2];
 
-/// The corners a shape is judged at, each a node and the nodes its edges lead to, and its ideal.
+/// Corners at which a shape is evaluated, each a node and the end nodes of its edges, and the ideal.
 fn corners(shape: CellShape) -> (&'static [[u8; 4]], Ideal) {
     match shape {
         CellShape::Segment => (&[], SQUARE),
@@ -51,8 +51,8 @@ fn corners(shape: CellShape) -> (&'static [[u8; 4]], Ideal) {
 /// Mean ratio of a cell: 3 det(T)^⅔ / |T|² (2D: 2 det(T) / |T|²), T the map from the edges at a
 /// corner of the ideal element to those of the cell, the smallest over its corners (Liu & Joe 1994,
 /// doi:10.1007/BF01955874; Knupp 2001, doi:10.1137/S1064827500371499). 1 for the ideal element, 0
-/// for a flat corner, negative for an inverted one. On a triangle and a tetrahedron every corner
-/// gives the same.
+/// for a flat corner, negative for an inverted one. All corners of a triangle
+/// or a tetrahedron give the same value.
 pub fn mean_ratio(shape: CellShape, nodes: &[u32], points: &[[f64; 3]]) -> f64 {
     let flat = shape.dimension() == 2;
     let (corners, ideal) = corners(shape);

@@ -1,5 +1,5 @@
-//! A mesh as a file or a generator gives it: points, cells, named boundary elements. Nothing is
-//! derived and nothing is checked beyond what the reader needs.
+//! A raw mesh of a file or a generator: points, cells, named boundary elements. Nothing is derived, and
+//! only readers' checks were made.
 
 use super::cell_shape::CellShape;
 
@@ -67,7 +67,7 @@ pub struct RawMesh {
     pub cells: Elements,
     /// Boundary elements (of dimension `dimension - 1`); `groups` index `patches`.
     pub boundary: Elements,
-    /// Names of the cell groups; a mesh without any has one, `"default"`.
+    /// Names of the cell groups; a mesh without groups has the region `"default"`.
     pub regions: Vec<String>,
     /// Names of the boundary groups.
     pub patches: Vec<String>,

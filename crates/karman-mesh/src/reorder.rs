@@ -2,8 +2,8 @@
 //!
 //! A matrix–vector product or a face gradient reads the values of a cell's neighbours: they should
 //! lie in few cache lines, and a block of consecutive rows should use each line again.
-//! [`gathered_lines`] measures it. A Hilbert curve makes every run of cells a compact blob,
-//! whatever its length; reverse Cuthill–McKee makes the bandwidth small, a run of its cells being a
+//! [`gathered_lines`] measures it. On a Hilbert curve every range of consecutive cells is compact,
+//! whatever its length. Reverse Cuthill–McKee makes the bandwidth small; a range of its cells is a
 //! thin slab.
 //!
 //! Measured, 256 rows a block, bytes in 32-byte sectors a row gathered for a product / a divergence
@@ -21,7 +21,7 @@ use karman_macros::Keyword;
 use rayon::prelude::*;
 use std::collections::VecDeque;
 
-/// How cells are numbered at load; nodes follow in the order of their first use.
+/// Numbering of the cells at load; nodes are numbered by their first use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Keyword)]
 pub enum Renumbering {
     /// The Hilbert curve, which gathers least memory on unstructured meshes.
@@ -38,7 +38,7 @@ pub enum Renumbering {
 /// No entity.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// A raw mesh in the solver's numbering, its faces matched, and the way back.
+/// A raw mesh in the solver's numbering, its matched faces, and the maps to the file's numbering.
 pub(crate) struct Numbered {
     pub(crate) raw: RawMesh,
     pub(crate) halves: HalfFaces,
@@ -85,8 +85,9 @@ pub(crate) fn renumbered(
     Ok(Numbered { raw: second.raw, halves, original_cell, original_node, orphan_nodes })
 }
 
-fn compose(map: &[u32], then: &[u32]) -> Vec<u32> {
-    map.par_iter().map(|&item| then[item as usize]).collect()
+/// next ∘ map.
+fn compose(map: &[u32], next: &[u32]) -> Vec<u32> {
+    map.par_iter().map(|&item| next[item as usize]).collect()
 }
 
 /// Whether consecutive cells use nodes whose numbers lie together: in samples of 256 cells, fewer
@@ -120,7 +121,7 @@ struct Applied {
     original_cell: Vec<u32>,
     original_node: Vec<u32>,
     orphan_nodes: Vec<u32>,
-    /// Where the first orphan is.
+    /// Place of the first orphan node.
     first_orphan: Option<Place>,
 }
 
@@ -155,7 +156,7 @@ fn apply(raw: RawMesh, order: Vec<u32>, nodes_by_first_use: bool) -> Applied {
     let mut points_in_order: Vec<[f64; 3]> =
         original_node.par_iter().map(|&old| points[old as usize]).collect();
     if boundary.nodes.iter().any(|&node| new_node[node as usize] == NONE) {
-        // Such an element is no face of a cell; its nodes are kept for the message that says so.
+        // The element is no face of a cell; the error message needs its nodes.
         for &node in &orphan_nodes {
             new_node[node as usize] = points_in_order.len() as u32;
             points_in_order.push(points[node as usize]);
@@ -217,7 +218,7 @@ fn hilbert_order(raw: &RawMesh) -> Vec<u32> {
 /// Index along the Hilbert curve of a cell of the 2^BITS grid (Skilling, "Programming the Hilbert
 /// curve", AIP Conf. Proc. 707 (2004) 381, doi:10.1063/1.1751381: axes to transposed index).
 fn hilbert_index<const D: usize>(mut x: [u32; D]) -> u64 {
-    // Without branches: which way each goes is a coin toss.
+    // Branch-free: the branches would be unpredictable.
     for level in (1..BITS).rev() {
         let below = (1u32 << level) - 1;
         for i in 0..D {
@@ -260,7 +261,7 @@ fn spread<const D: usize>(value: u32) -> u64 {
 
 /// The reverse Cuthill–McKee order of a graph, new → old: breadth first from a pseudo-peripheral
 /// vertex (George & Liu 1979, doi:10.1145/355841.355845), neighbours by ascending degree, reversed.
-/// Parts that do not touch follow one another.
+/// Connected components follow one another.
 pub fn reverse_cuthill_mckee(graph: &Adjacency) -> Vec<u32> {
     let n = graph.len();
     let mut search = Search { level: vec![NONE; n], queue: VecDeque::new() };
@@ -299,7 +300,7 @@ struct Search {
 }
 
 impl Search {
-    /// A vertex of large eccentricity in the part of the graph that holds `seed`.
+    /// A vertex of large eccentricity in the connected component of `seed`.
     fn peripheral_vertex(&mut self, graph: &Adjacency, seed: u32) -> u32 {
         let (mut start, mut depth) = (seed, 0);
         // The depth seldom grows after the third search.
@@ -387,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn cuthill_mckee_gives_a_path_bandwidth_one_and_keeps_parts_apart() {
+    fn cuthill_mckee_gives_a_path_bandwidth_one_and_numbers_components_in_turn() {
         // A path 3-0-4-1 and a pair 2-5.
         let edges = [(3, 0), (0, 4), (4, 1), (2, 5)];
         let mut rows = vec![Vec::new(); 6];

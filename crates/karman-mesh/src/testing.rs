@@ -1,5 +1,5 @@
-//! Meshes that are hard on a scheme, for the tests of every crate.
-#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test fails where one is missing
+//! Meshes that are difficult for a scheme, for the tests of every crate.
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test fails where a file is missing
 
 use super::generate::{BoxParams, Element};
 use super::geometry::{add_scaled, face_measure, mean_point, norm, subtract};
@@ -13,17 +13,17 @@ pub fn gmsh_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/meshes")
 }
 
-/// The file of one of these meshes.
+/// File of the mesh `name` in [`gmsh_folder`].
 pub fn gmsh_file(name: &str) -> PathBuf {
     gmsh_folder().join(name).with_extension("msh")
 }
 
-/// One of these meshes.
+/// The mesh `name` in [`gmsh_folder`].
 pub fn gmsh(name: &str) -> RawMesh {
     read_mesh(&gmsh_file(name)).unwrap()
 }
 
-/// The real meshes beside the repository, or `None` with a note where there are none.
+/// Content of a large mesh file beside the repository; `None`, with a note, where it is missing.
 pub fn shared_mesh(name: &str) -> Option<Vec<u8>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/meshes").join(name);
     let bytes = std::fs::read(path).ok();
@@ -33,16 +33,15 @@ pub fn shared_mesh(name: &str) -> Option<Vec<u8>> {
     bytes
 }
 
-/// The mesh and its geometry.
+/// The mesh and its geometry, with default options.
 pub fn built(raw: RawMesh) -> (Mesh, Geometry) {
     let mesh = Mesh::new(raw, &MeshOptions::default()).unwrap();
     let geometry = Geometry::new(&mesh).unwrap();
     (mesh, geometry)
 }
 
-/// A mesh of tetrahedra in which one, away from the boundary, is pressed flat to the mean ratio
-/// `quality` by moving one of its nodes, and the number of that cell. Its neighbours stay better than
-/// `0.05`.
+/// A mesh of tetrahedra with a sliver of mean ratio `quality`, made by moving one interior node, and
+/// the number of the sliver. The mean ratio of its neighbours stays above 0.05.
 pub fn with_sliver(raw: &RawMesh, quality: f64) -> (RawMesh, usize) {
     let cells = &raw.cells;
     let lists = Adjacency { offsets: cells.offsets.clone(), items: cells.nodes.clone() };
@@ -58,25 +57,25 @@ pub fn with_sliver(raw: &RawMesh, quality: f64) -> (RawMesh, usize) {
                 cells.nodes_of(cell).iter().copied().filter(|&other| other != node).collect();
             let (from, to) = (raw.points[node as usize], mean_point(&base, &raw.points));
             let mut points = raw.points.clone();
-            // The quality falls with the height: halve the way to the base until it is met.
-            let (mut near, mut far) = (0.0, 1.0);
+            // The quality falls with the height: bisection.
+            let (mut low, mut high) = (0.0, 1.0);
             for _ in 0..60 {
-                let share = 0.5 * (near + far);
+                let share = 0.5 * (low + high);
                 points[node as usize] = add_scaled(from, share, subtract(to, from));
-                if ratio(cell, &points) > quality { near = share } else { far = share }
+                if ratio(cell, &points) > quality { low = share } else { high = share }
             }
-            points[node as usize] = add_scaled(from, near, subtract(to, from));
+            points[node as usize] = add_scaled(from, low, subtract(to, from));
             let others = at_node.of(node as usize).iter().map(|&other| other as usize);
             if others.filter(|&other| other != cell).all(|other| ratio(other, &points) > 0.05) {
                 return (RawMesh { points, ..raw.clone() }, cell);
             }
         }
     }
-    panic!("no tetrahedron of this mesh can be pressed flat")
+    panic!("no tetrahedron of this mesh can be made a sliver")
 }
 
-/// A unit box of n blocks in each of two or three directions, sheared so that the line of centres of
-/// neighbours is `angle_deg` off the normal of most of their faces.
+/// A unit box of n blocks in each direction, sheared to a non-orthogonality of `angle_deg` at most of
+/// its faces.
 pub fn sheared_box(element: Element, dimension: usize, n: usize, angle_deg: f64) -> RawMesh {
     let params = BoxParams {
         size: vec![1.0; dimension],
@@ -101,7 +100,7 @@ pub fn one_layer_channel(element: Element, dimension: usize) -> RawMesh {
     params.generate().unwrap()
 }
 
-/// The largest angle between the normal of an interior face and the line of its cells' centres.
+/// Largest non-orthogonality: angle between the normal of an interior face and its cells' line of centres.
 pub fn largest_angle_deg(mesh: &Mesh, geometry: &Geometry) -> f64 {
     let angle = |face: usize| {
         let left = geometry.cell_centre_of(mesh.face_left[face] as usize);
@@ -119,7 +118,7 @@ mod tests {
     use crate::geometry::cell_measure;
 
     #[test]
-    fn a_sliver_has_the_quality_asked_for_among_sound_cells() {
+    fn a_sliver_has_the_requested_quality_among_good_cells() {
         for name in ["pipe_coarse", "ball", "tee"] {
             let raw = gmsh(name);
             let (flat, cell) = with_sliver(&raw, 0.01);
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sheared_box_has_the_angle_asked_for() {
+    fn a_sheared_box_has_the_requested_angle() {
         for (element, dimension) in [(Element::Hexahedron, 3), (Element::Quadrilateral, 2)] {
             let (mesh, geometry) = built(sheared_box(element, dimension, 4, 85.0));
             let angle = largest_angle_deg(&mesh, &geometry);
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_channel_of_one_layer_reaches_from_wall_to_wall() {
+    fn a_channel_of_one_layer_extends_from_wall_to_wall() {
         for (element, dimension, cells) in
             [(Element::Quadrilateral, 2, 6), (Element::Triangle, 2, 12), (Element::Prism, 3, 36)]
         {

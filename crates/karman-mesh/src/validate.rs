@@ -1,10 +1,10 @@
-//! The checks a mesh passes before anything is derived from it.
+//! Checks of a raw mesh, before its faces are matched.
 
 use super::adjacency::CHUNK;
 use super::cell_shape::CellShape;
 use super::error::{BoundaryName, CellName, MeshError, MeshWarning, Place};
 use super::geometry::{cell_measure, mean_point, norm, subtract};
-use super::plane::lay_flat;
+use super::plane::rotate_to_xy_plane;
 use super::raw::{Elements, RawMesh};
 use rayon::prelude::*;
 
@@ -14,8 +14,8 @@ pub(crate) const INDEX_LIMIT: usize = (1 << 31) - 1;
 const CELL: &str = "cell";
 const BOUNDARY_ELEMENT: &str = "boundary element";
 
-/// Scales the mesh, checks every list and every cell, and turns cells round whose whole kind is
-/// inside out.
+/// Scales the mesh, checks every list and every cell, and reverses the cells of a shape and region
+/// that are all inverted.
 pub(crate) fn validated(
     mut raw: RawMesh,
     scale: f64,
@@ -25,13 +25,13 @@ pub(crate) fn validated(
         return Err(MeshError::Scale { scale });
     }
     check_structure(&raw)?;
-    place_points(&mut raw, scale, warnings)?;
+    transform_points(&mut raw, scale, warnings)?;
     check_repeated_nodes(&raw)?;
     check_volumes(&mut raw, warnings)?;
     Ok(raw)
 }
 
-/// Checks that the lists of a mesh agree and that every number in them names something.
+/// Checks that the lists of a mesh agree in length and that every index is in range.
 pub(crate) fn check_structure(raw: &RawMesh) -> Result<(), MeshError> {
     if !matches!(raw.dimension, 2 | 3) {
         return Err(MeshError::Dimension { dimension: raw.dimension });
@@ -51,7 +51,7 @@ pub(crate) fn check_structure(raw: &RawMesh) -> Result<(), MeshError> {
     check_elements(&raw.boundary, BOUNDARY_ELEMENT, raw.dimension - 1, raw)
 }
 
-/// The name of a cell of a raw mesh in a message; `index` is its number in the file.
+/// Name, for messages, of a cell of a raw mesh; `index` is its number in the file.
 pub(crate) fn raw_cell_name(raw: &RawMesh, cell: usize, index: u32) -> CellName {
     CellName {
         index,
@@ -61,7 +61,7 @@ pub(crate) fn raw_cell_name(raw: &RawMesh, cell: usize, index: u32) -> CellName 
     }
 }
 
-/// The name of a boundary element of a raw mesh in a message.
+/// Name, for messages, of a boundary element of a raw mesh.
 pub(crate) fn raw_boundary_name(raw: &RawMesh, element: usize) -> BoundaryName {
     BoundaryName {
         index: element as u32,
@@ -71,8 +71,8 @@ pub(crate) fn raw_boundary_name(raw: &RawMesh, element: usize) -> BoundaryName {
     }
 }
 
-/// Scales the points, and lays a 2D mesh into z = 0.
-pub(crate) fn place_points(
+/// Scales the points, and rotates a 2D mesh to the plane z = 0.
+pub(crate) fn transform_points(
     raw: &mut RawMesh,
     scale: f64,
     warnings: &mut Vec<MeshWarning>,
@@ -85,7 +85,7 @@ pub(crate) fn place_points(
         }
     }
     if raw.dimension == 2 {
-        warnings.extend(lay_flat(raw)?);
+        warnings.extend(rotate_to_xy_plane(raw)?);
     }
     Ok(())
 }
@@ -99,7 +99,7 @@ fn check_elements(
     let n = elements.len();
     let (groups, names) =
         (elements.groups.len(), if entity == CELL { raw.regions.len() } else { raw.patches.len() });
-    // An empty list may come without its leading zero.
+    // An empty list may lack its leading zero.
     let last = elements.offsets.last().map_or(0, |&last| last as usize);
     if elements.offsets.len() != n + 1 && !(n == 0 && elements.offsets.is_empty())
         || groups != n
@@ -148,8 +148,8 @@ fn check_repeated_nodes(raw: &RawMesh) -> Result<(), MeshError> {
     }
 }
 
-/// The volume of a cell and the volume below which it counts as flat: round-off of the cube of its
-/// longest distance from its first node.
+/// Volume V of a cell, and the volume below which it is flat, 4 ε l^d: l the largest distance of a node
+/// from the first node, d the dimension.
 fn volume_and_threshold(raw: &RawMesh, cell: usize) -> (f64, f64) {
     let nodes = raw.cells.nodes_of(cell);
     let (volume, _) = cell_measure(raw.cells.shapes[cell], nodes, &raw.points);
@@ -162,20 +162,22 @@ fn volume_and_threshold(raw: &RawMesh, cell: usize) -> (f64, f64) {
 }
 
 /// Whether a cell is inverted or flat.
-pub(crate) fn is_bad(raw: &RawMesh, cell: usize) -> bool {
+pub(crate) fn is_inverted_or_flat(raw: &RawMesh, cell: usize) -> bool {
     let (volume, threshold) = volume_and_threshold(raw, cell);
-    // A NaN, from coordinates whose products overflow, is bad too.
+    // NaN results from coordinates whose products overflow.
     volume.is_nan() || volume <= threshold
 }
 
 fn check_volumes(raw: &mut RawMesh, warnings: &mut Vec<MeshWarning>) -> Result<(), MeshError> {
     let n = raw.cells.len();
-    let clean = !(0..n).into_par_iter().with_min_len(CHUNK).any(|cell| is_bad(raw, cell));
+    let clean =
+        !(0..n).into_par_iter().with_min_len(CHUNK).any(|cell| is_inverted_or_flat(raw, cell));
     if clean {
         return Ok(());
     }
     reverse_whole_kinds(raw, warnings);
-    let bad: Vec<usize> = (0..n).into_par_iter().filter(|&cell| is_bad(raw, cell)).collect();
+    let bad: Vec<usize> =
+        (0..n).into_par_iter().filter(|&cell| is_inverted_or_flat(raw, cell)).collect();
     let Some(&first) = bad.first() else { return Ok(()) };
     let (volume, threshold) = volume_and_threshold(raw, first);
     let (cell, count) = (raw_cell_name(raw, first, first as u32), bad.len());
@@ -186,9 +188,9 @@ fn check_volumes(raw: &mut RawMesh, warnings: &mut Vec<MeshWarning>) -> Result<(
     })
 }
 
-/// Where every one of several cells of one shape and region is inverted, the file counts its nodes
-/// the other way round: those cells are reversed, and so is a 2D mesh as a whole, which is seen from
-/// behind. A single inverted cell among good ones stays an error.
+/// Reverses the cells of one shape and region where all of them, more than one, are inverted: the file
+/// has the opposite node order. A 2D mesh whose cells are all clockwise is reversed whole. A single
+/// inverted cell among good cells stays an error.
 fn reverse_whole_kinds(raw: &mut RawMesh, warnings: &mut Vec<MeshWarning>) {
     let n_shapes = CellShape::ALL.len();
     let kind = |raw: &RawMesh, cell: usize| {
@@ -202,9 +204,9 @@ fn reverse_whole_kinds(raw: &mut RawMesh, warnings: &mut Vec<MeshWarning>) {
         negative[kind(raw, cell)] += usize::from(volume < -threshold);
     }
     let all = |counts: &[usize]| counts.iter().sum::<usize>();
-    let from_behind = raw.dimension == 2 && all(&negative) == all(&total);
+    let is_clockwise = raw.dimension == 2 && all(&negative) == all(&total);
     let reversed =
-        |k: usize| negative[k] == total[k] && (total[k] > 1 || from_behind && total[k] > 0);
+        |k: usize| negative[k] == total[k] && (total[k] > 1 || is_clockwise && total[k] > 0);
     for cell in 0..raw.cells.len() {
         if reversed(kind(raw, cell)) {
             let nodes: Vec<u32> = raw.cells.nodes_of(cell).to_vec();

@@ -1,4 +1,4 @@
-//! Fuzz targets of the readers: whatever the bytes, a mesh, a matrix or an error comes back.
+//! Fuzz targets of the readers: any bytes give a mesh, a matrix or an error.
 //!
 //! Under `cargo test` each runs for about a second; a long run is
 //! `cargo bolero test -p karman-mesh --test fuzz_readers TARGET`.
@@ -44,7 +44,7 @@ fn written(name: &str, write: impl Fn(&Path)) -> Vec<u8> {
     std::fs::read(path).expect("the file just written")
 }
 
-/// What a mesh must hold whatever it was read from.
+/// Invariants of every mesh that was read.
 fn check(mesh: &RawMesh) {
     for elements in [&mesh.cells, &mesh.boundary] {
         assert!(elements.nodes.iter().all(|&node| (node as usize) < mesh.points.len()));

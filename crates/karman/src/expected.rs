@@ -8,11 +8,11 @@ use serde_json::Value;
 use std::fmt;
 use thiserror::Error;
 
-/// An entry that the summary does not have.
+/// A path that leads to no number of the summary.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("the summary has no number `{path}`{}", hint(nearest))]
 pub struct UnknownEntry {
-    /// Its path.
+    /// The path.
     pub path: String,
     /// Numbers of the summary with the most similar paths, at most three.
     pub nearest: Vec<String>,
@@ -25,18 +25,18 @@ fn hint(nearest: &[String]) -> String {
     }
 }
 
-/// One expected value and what came out.
+/// An expected value and the actual one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Its place in the summary.
+    /// Path in the summary.
     pub path: String,
-    /// What it should be.
+    /// Expected value.
     pub expected: f64,
     /// Largest difference allowed.
     pub tolerance: f64,
-    /// What it is; none where the summary has `null`, as for a number that is not finite.
+    /// Actual value; none where the summary has `null`, as for a number that is not finite.
     pub actual: Option<f64>,
-    /// Whether it is within the tolerance.
+    /// Whether the actual value is within the tolerance.
     pub is_met: bool,
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// Compares the entries of a summary with what a case expects.
+/// Compares the entries of a summary with the expected values of a case.
 ///
 /// # Errors
 /// [`UnknownEntry`] for the first path that leads to no number.
@@ -84,12 +84,12 @@ pub fn compare(
     compared.collect()
 }
 
-/// The number at a path of a summary; none where there is no such number.
+/// The number at a path of a summary, if there is one.
 pub fn number_at(summary: &Value, path: &str) -> Option<f64> {
     find(summary, path)?.as_f64()
 }
 
-/// The value at a path of names joined by dots; a name may hold dots itself.
+/// The value at a path of names separated by dots; a name may contain dots.
 fn find<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     let object = value.as_object()?;
     if let Some(found) = object.get(path) {
@@ -104,8 +104,9 @@ fn unknown(summary: &Value, path: String) -> UnknownEntry {
     number_paths(summary, "", &mut paths);
     let mut nearest = Vec::new();
     while nearest.len() < 3 {
-        let left = || paths.iter().map(String::as_str).filter(|p| !nearest.iter().any(|n| n == p));
-        let Some(next) = nearest_name(&path, left()).map(str::to_owned) else { break };
+        let remaining =
+            || paths.iter().map(String::as_str).filter(|p| !nearest.iter().any(|n| n == p));
+        let Some(next) = nearest_name(&path, remaining()).map(str::to_owned) else { break };
         nearest.push(next);
     }
     UnknownEntry { path, nearest }

@@ -1,4 +1,4 @@
-//! From `[mesh]` of a case to a mesh: a file is read, or a generator is run.
+//! The mesh of a case from its `[mesh]` section: read from a file or generated.
 
 use crate::case::{MeshCase, MeshSource};
 use crate::mesh::files::{MeshFileError, read_mesh};
@@ -6,13 +6,13 @@ use crate::mesh::generate::GenerateError;
 use crate::mesh::{Mesh, MeshError, MeshOptions, RawMesh};
 use thiserror::Error;
 
-/// Why a case has no mesh.
+/// Errors of the mesh of a case.
 #[derive(Debug, Error)]
 pub enum MeshSourceError {
-    /// Its file.
+    /// The file.
     #[error(transparent)]
     File(#[from] MeshFileError),
-    /// Its generator.
+    /// The generator.
     #[error("cannot generate the mesh: {0}")]
     Generate(#[from] GenerateError),
     /// The mesh itself.
@@ -20,7 +20,7 @@ pub enum MeshSourceError {
     Mesh(#[from] MeshError),
 }
 
-/// The mesh of a case as its file or generator gives it: not yet scaled or checked.
+/// The mesh of a case as read or generated: not yet scaled or checked.
 ///
 /// # Errors
 /// [`MeshSourceError::File`], [`MeshSourceError::Generate`].
@@ -39,7 +39,7 @@ pub fn mesh(case: &MeshCase) -> Result<Mesh, MeshSourceError> {
     Ok(Mesh::new(raw_mesh(case)?, &options(case))?)
 }
 
-/// How the mesh of a case is taken in.
+/// Options of the mesh of a case.
 pub fn options(case: &MeshCase) -> MeshOptions {
     MeshOptions { scale: case.scale, renumber: case.renumber }
 }
@@ -55,13 +55,13 @@ mod tests {
     }
 
     #[test]
-    fn every_generator_of_a_case_makes_its_mesh() {
+    fn every_generator_of_a_case_generates_its_mesh() {
         for (text, dimension, patches) in [
             ("box]\nsize = [2.0, 1.0]\ncells = [4, 3]", 2, 4),
             ("box]\nsize = [1.0, 1.0, 1.0]\ncells = [3, 3, 3]\nelement = \"pyramid\"", 3, 6),
             (
-                "box_with_box]\nsize = [1.0, 1.0]\ncells = [10, 10]\nbody_from = [0.4, 0.4]\n\
-                 body_to = [0.6, 0.6]",
+                "box_with_obstacle]\nsize = [1.0, 1.0]\ncells = [10, 10]\nobstacle_min = [0.4, 0.4]\n\
+                 obstacle_max = [0.6, 0.6]",
                 2,
                 5,
             ),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_file_generator_and_mesh_are_passed_on() {
+    fn errors_of_file_generator_and_mesh_are_passed_on() {
         let refused = |text: &str| mesh(&parsed(text)).unwrap_err().to_string();
         let ring = "[mesh.generate.annulus]\ninner = 1.0\nouter = 2.0\ncells = [3, 2]\n";
         insta::assert_snapshot!(

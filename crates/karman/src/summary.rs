@@ -1,4 +1,4 @@
-//! `summary.json`: what a run was, what it cost and what came out.
+//! `summary.json`: description, cost and results of a run.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::mesh::{CellShape, Mesh};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-/// Named things in the order they were added, written as a JSON object.
+/// Named entries in the order of insertion, written as a JSON object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedList<T>(Vec<(String, T)>);
 
@@ -17,12 +17,12 @@ impl<T> Default for NamedList<T> {
 }
 
 impl<T> NamedList<T> {
-    /// Nothing yet.
+    /// An empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the entry of this name, at the end where there is none.
+    /// Sets the entry of this name; a new one is appended.
     pub fn set(&mut self, name: impl Into<String>, value: T) {
         let name = name.into();
         match self.0.iter_mut().find(|(known, _)| *known == name) {
@@ -46,7 +46,7 @@ impl<T> NamedList<T> {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -97,16 +97,16 @@ pub struct Summary {
     pub ranks: usize,
     /// Counts of the mesh.
     pub mesh: MeshSummary,
-    /// The march in time.
+    /// Time integration.
     pub time: TimeSummary,
-    /// The linear solver, where there is one.
+    /// The linear solver, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linear: Option<LinearSummary>,
     /// Seconds of each phase, in order: `mesh`, `geometry`, `discretization`, the steps, `output`. Steps are
     /// one phase, `solve`; of a flow the solves of the predictor are `momentum`, those of the projection
-    /// `pressure`, those of a temperature `energy`, and the rest is `transport`: gradients, convection,
-    /// residuals, fluxes, set-ups for a new length of the step. On a device a solve begins with what was
-    /// enqueued before it, since nothing waits for the device but where numbers are read.
+    /// `pressure`, those of a temperature `energy`, and the rest is `other`: gradients, convection,
+    /// residuals, fluxes, set-ups for a new time step. On a device the time of a solve includes the work
+    /// enqueued before it, since the host waits for the device only where it reads numbers.
     pub phases: NamedList<f64>,
     /// Speed.
     pub throughput: ThroughputSummary,
@@ -116,21 +116,21 @@ pub struct Summary {
     pub probe: NamedList<NamedList<f64>>,
     /// Quantities of each group of patches at the end.
     pub patch: NamedList<NamedList<f64>>,
-    /// Length of each region of reversed flow.
+    /// Separation and reattachment of reversed flow along each line, as distances from its first point.
     #[serde(skip_serializing_if = "NamedList::is_empty")]
     pub recirculation: NamedList<NamedList<f64>>,
-    /// A flow as a whole, at the end.
+    /// Integral quantities of a flow at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<FlowSummary>,
     /// Mean, smallest and largest value of each field at the end.
     pub fields: NamedList<FieldSummary>,
     /// Differences from exact solutions.
     pub errors: NamedList<ErrorSummary>,
-    /// What the run warned of: faults of the mesh, settings without effect, limits of the numerics.
+    /// Warnings: mesh faults, settings without effect, numerical limits.
     pub warnings: Vec<String>,
-    /// How it ended: `converged`, `finished`, `diverged`, `interrupted` …
+    /// Outcome of the run: `converged`, `finished`, `diverged`, `interrupted` …
     pub outcome: String,
-    /// The same in a sentence.
+    /// The outcome in a sentence.
     pub message: String,
 }
 
@@ -154,7 +154,7 @@ pub struct MeshSummary {
 }
 
 impl MeshSummary {
-    /// Counts what is in a mesh.
+    /// Counts the entities of a mesh.
     pub fn of(mesh: &Mesh) -> MeshSummary {
         let count = |shape: CellShape| mesh.cells.shapes.iter().filter(|s| **s == shape).count();
         let by_element = CellShape::ALL.map(|shape| (shape.name(), count(shape)));
@@ -171,16 +171,16 @@ impl MeshSummary {
     }
 }
 
-/// The march in time.
+/// Time integration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TimeSummary {
     /// Steps taken; of a steady run, corrector passes.
     pub steps: u64,
-    /// Time reached; 0 of a steady run.
+    /// Final time; 0 of a steady run.
     pub end: f64,
 }
 
-/// Linear systems solved. What a method does not have is `null`.
+/// Linear systems solved. Numbers that a method does not have are `null`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LinearSummary {
     /// The Krylov method.
@@ -189,21 +189,21 @@ pub struct LinearSummary {
     pub preconditioner: String,
     /// Systems solved.
     pub solves: u64,
-    /// Iterations of all.
+    /// Iterations of all solves.
     pub iterations: u64,
-    /// Iterations of the last.
+    /// Iterations of the last solve.
     pub last_iterations: u64,
-    /// ‖b − A x‖ / ‖b‖ of the last.
+    /// ‖b − A x‖ / ‖b‖ of the last solve.
     pub relative_residual: f64,
-    /// Geometric mean of the residual's reduction by an iteration, of the last.
+    /// Geometric mean of the residual reduction per iteration, of the last solve.
     pub convergence_factor: f64,
     /// Levels of a multigrid hierarchy.
     pub levels: Option<u64>,
-    /// Nonzeros of all levels by those of the finest.
+    /// Nonzeros of all levels over those of the finest.
     pub operator_complexity: Option<f64>,
-    /// Unknowns of all levels by those of the finest.
+    /// Unknowns of all levels over those of the finest.
     pub grid_complexity: Option<f64>,
-    /// Applications of the finest matrix that an order of magnitude costs.
+    /// Cost of a residual reduction by 10, in applications of the finest matrix.
     pub work_units: Option<f64>,
     /// Seconds of the last set-up.
     pub setup_seconds: f64,
@@ -214,27 +214,27 @@ pub struct LinearSummary {
 /// Speed of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ThroughputSummary {
-    /// Cells times steps, by the seconds of the steps.
+    /// Cells times steps, over the seconds of the steps.
     pub cell_steps_per_second: f64,
-    /// Bytes that the kernels move at least, where they are counted.
+    /// Least memory traffic of the kernels in bytes, if counted.
     pub bytes_moved: Option<u64>,
-    /// Bytes a second as a share of a copy on the same machine, where that is measured.
+    /// Bandwidth relative to that of a copy on this machine, if measured.
     pub percent_of_copy_bandwidth: Option<f64>,
 }
 
 /// Memory of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct MemorySummary {
-    /// Most bytes resident on the host, where the system tells.
+    /// Peak resident bytes on the host, if the system reports them.
     pub peak_host_bytes: Option<u64>,
-    /// Most bytes reserved on the device; 0 without one.
+    /// Peak bytes reserved on the device; 0 without a device.
     pub peak_device_bytes: u64,
 }
 
-/// A field over the whole mesh.
+/// Statistics of a field over the mesh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct FieldSummary {
-    /// Mean by volume.
+    /// Volume-weighted mean.
     pub mean: f64,
     /// Smallest value.
     pub min: f64,
@@ -242,18 +242,18 @@ pub struct FieldSummary {
     pub max: f64,
 }
 
-/// A flow as a whole.
+/// Integral quantities of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct FlowSummary {
     /// Σ V u²/2.
     pub kinetic_energy: f64,
     /// Largest |D F| / V over the largest Σ|F| / 2V.
     pub divergence_max: f64,
-    /// Largest Σ|F| / 2V times the step.
+    /// Courant number: largest Σ|F| / 2V times the time step.
     pub courant: f64,
 }
 
-/// Norms of a field's difference from an exact solution, e by cell or node with its volume V.
+/// Norms of a field's error e against an exact solution, by cell or node with its volume V.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct ErrorSummary {
     /// Σ V |e| / Σ V
@@ -265,10 +265,10 @@ pub struct ErrorSummary {
 }
 
 impl Summary {
-    /// Writes the file, which appears under its name only when it is complete.
+    /// Writes the file; it appears under its name only when complete.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
@@ -278,14 +278,13 @@ impl Summary {
         std::fs::rename(&partial, path)
     }
 
-    /// The same as a JSON value, in which `[expected]` values are looked up.
+    /// The summary as a JSON value, in which `[expected]` values are looked up.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 }
 
-/// Most bytes this process has had resident; none where the system does not tell (it is read from
-/// `/proc`, which Linux has).
+/// Peak resident bytes of this process, read from `/proc` (Linux); none elsewhere.
 pub fn peak_host_bytes() -> Option<u64> {
     peak_of_status(&std::fs::read_to_string("/proc/self/status").ok()?)
 }
@@ -450,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mesh_is_counted() {
+    fn the_entities_of_a_mesh_are_counted() {
         let counts = |text: &str| {
             let case = crate::case::MeshCase::parse(text, Path::new(""), "m").unwrap();
             MeshSummary::of(&crate::mesh_source::mesh(&case).unwrap())
@@ -483,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn the_peak_of_memory_is_read_where_there_is_one() {
+    fn the_peak_of_memory_is_read_from_proc() {
         assert_eq!(peak_of_status("Name:\tkarman\nVmHWM:\t  123 kB\n"), Some(123 * 1024));
         assert_eq!(peak_of_status("VmPeak:\t5 kB\n"), None);
         assert_eq!(peak_of_status("VmHWM:\tmany kB\n"), None);

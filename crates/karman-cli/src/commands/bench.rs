@@ -1,14 +1,15 @@
 //! `karman bench`
 
 use crate::arguments::{
-    AmgArguments, BenchArguments, BenchForm, BenchPrecision, CgArguments, FlowArguments,
+    BenchArguments, BenchCommand, BenchPrecision, ThesisAmgArguments, ThesisCgArguments,
+    ThesisCommand, ThesisFlowArguments,
 };
 use crate::console;
 use crate::failure::Failure;
 use karman::backend::Backend;
-use karman_bench::cost::{CostReport, measure_cost};
-use karman_bench::paper::{PUBLISHED, PaperPlan, PaperReport, measure_grid};
-use karman_bench::pressure::{FlowCase, PressurePlan, PressureReport, measure_pressure};
+use karman_bench::thesis_amg::{PUBLISHED, ThesisAmgPlan, ThesisAmgReport, measure_grid};
+use karman_bench::thesis_cost::{CostReport, measure_cost};
+use karman_bench::thesis_pressure::{FlowCase, PressurePlan, PressureReport, measure_pressure};
 use karman_bench::{Bench, Group, Machine, Plan, Report, measure};
 use serde::Serialize;
 use std::fs::File;
@@ -16,15 +17,16 @@ use std::io::Write;
 use std::path::Path;
 
 pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
-    match &arguments.form {
-        None => kernels(arguments),
-        Some(BenchForm::Amg(arguments)) => paper(arguments),
-        Some(BenchForm::Flow(arguments)) => flow(arguments),
-        Some(BenchForm::Cg(arguments)) => cg(arguments),
+    match &arguments.command {
+        None => groups(arguments),
+        Some(BenchCommand::Thesis(ThesisCommand::Amg(arguments))) => thesis_amg(arguments),
+        Some(BenchCommand::Thesis(ThesisCommand::Flow(arguments))) => thesis_flow(arguments),
+        Some(BenchCommand::Thesis(ThesisCommand::Cg(arguments))) => thesis_cg(arguments),
     }
 }
 
-fn kernels(arguments: &BenchArguments) -> Result<(), Failure> {
+/// Groups of lines on meshes of the requested sizes.
+fn groups(arguments: &BenchArguments) -> Result<(), Failure> {
     if !(arguments.seconds > 0.0 && arguments.seconds.is_finite()) {
         let message = format!("--seconds must be above 0, not {}", arguments.seconds);
         return Err(Failure::Input(message));
@@ -51,14 +53,14 @@ fn kernels(arguments: &BenchArguments) -> Result<(), Failure> {
     output.finish(&report)
 }
 
-fn paper(arguments: &AmgArguments) -> Result<(), Failure> {
+fn thesis_amg(arguments: &ThesisAmgArguments) -> Result<(), Failure> {
     let backend = Backend::new(arguments.backend, arguments.threads).map_err(Failure::input)?;
     let output = Output::new(arguments.json.as_deref())?;
-    let AmgArguments { tolerance, steps, beta, .. } = *arguments;
-    let plan = PaperPlan { tolerance, steps, beta };
+    let ThesisAmgArguments { tolerance, steps, beta, .. } = *arguments;
+    let plan = ThesisAmgPlan { tolerance, steps, beta };
     let sizes = match &arguments.cells[..] {
         [] => PUBLISHED.iter().map(|row| row.cells).collect(),
-        given => given.to_vec(),
+        requested => requested.to_vec(),
     };
     let mut grids = vec![];
     for cells in sizes {
@@ -66,21 +68,21 @@ fn paper(arguments: &AmgArguments) -> Result<(), Failure> {
         grids.push(measure_grid(&backend, cells, &plan).map_err(Failure::input)?);
         tracing::info!("{cells} cells: measured in {:.0} s", start.elapsed().as_secs_f64());
     }
-    let mut report = PaperReport::new(&backend, &plan, grids);
+    let mut report = ThesisAmgReport::new(&backend, &plan, grids);
     report.machine.karman = env!("KARMAN_VERSION");
     output.show(|| report.to_string())?;
     output.finish(&report)
 }
 
-fn flow(arguments: &FlowArguments) -> Result<(), Failure> {
-    let FlowArguments { tolerance, steps, cycles, scale, beta, .. } = *arguments;
+fn thesis_flow(arguments: &ThesisFlowArguments) -> Result<(), Failure> {
+    let ThesisFlowArguments { tolerance, steps, cycles, scale, beta, .. } = *arguments;
     let plan = PressurePlan { tolerance, steps, cycles, scale, beta };
     plan.check().map_err(Failure::input)?;
     let backend = Backend::new(arguments.backend, arguments.threads).map_err(Failure::input)?;
     let output = Output::new(arguments.json.as_deref())?;
     let cases: &[FlowCase] = match &arguments.only[..] {
         [] => &FlowCase::ALL,
-        given => given,
+        requested => requested,
     };
     let mut grids = vec![];
     for &case in cases {
@@ -99,7 +101,7 @@ fn flow(arguments: &FlowArguments) -> Result<(), Failure> {
     output.finish(&report)
 }
 
-fn cg(arguments: &CgArguments) -> Result<(), Failure> {
+fn thesis_cg(arguments: &ThesisCgArguments) -> Result<(), Failure> {
     let open = |kind: &_| Backend::new(*kind, arguments.threads);
     let backends: Result<Vec<Backend>, _> = arguments.backend.iter().map(open).collect();
     let backends = backends.map_err(Failure::input)?;
@@ -126,10 +128,10 @@ fn cg(arguments: &CgArguments) -> Result<(), Failure> {
     output.finish(&report)
 }
 
-/// Where the figures go: a table on stdout, JSON on stdout, or a table there and JSON in a file.
+/// Destination of the figures: a table on stdout, JSON on stdout, or a table on stdout and JSON in a file.
 struct Output<'a> {
     json: Option<&'a Path>,
-    /// The file is made before hours are spent on what goes there.
+    /// Created before the measurements, which may take hours.
     file: Option<File>,
 }
 
@@ -145,7 +147,7 @@ impl<'a> Output<'a> {
         if self.json.is_some() && self.file.is_none() { Ok(()) } else { console::print(&table()) }
     }
 
-    /// Writes the JSON where it was asked for.
+    /// Writes the JSON, if requested.
     fn finish(self, report: &impl Serialize) -> Result<(), Failure> {
         match (self.json, self.file) {
             (Some(path), Some(file)) => {

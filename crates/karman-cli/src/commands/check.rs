@@ -7,7 +7,7 @@ use karman::simulation::{RunOptions, Simulation, SimulationError};
 use serde::Serialize;
 use std::path::Path;
 
-/// What `karman check --json` prints.
+/// The output of `karman check --json`.
 #[derive(Default, Serialize)]
 struct CheckReport {
     ok: bool,
@@ -15,7 +15,7 @@ struct CheckReport {
     warnings: Vec<Finding>,
 }
 
-/// A fault and its place, where it has one.
+/// A fault with its place in the case file, if any.
 #[derive(Serialize)]
 struct Finding {
     message: String,
@@ -80,7 +80,7 @@ pub(crate) fn run(path: &Path, json: bool, quiet: bool) -> Result<(), Failure> {
     console::tell(quiet || json, &text)
 }
 
-/// What `karman run` does before its first step.
+/// The set-up of `karman run` before its first step.
 fn check(path: &Path) -> Result<Simulation, SimulationError> {
     let case = Case::read(path)?;
     case.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));

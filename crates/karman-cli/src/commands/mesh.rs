@@ -24,7 +24,7 @@ pub(crate) fn run(command: &MeshCommand, quiet: bool) -> Result<(), Failure> {
     }
 }
 
-/// What `karman mesh info` prints.
+/// The output of `karman mesh info`.
 #[derive(Serialize)]
 struct MeshInfo {
     #[serde(flatten)]
@@ -36,7 +36,7 @@ struct MeshInfo {
     warnings: Vec<String>,
 }
 
-/// The mesh of a file, or of the case in a TOML file, and how it is to be taken in.
+/// The mesh of a file, or of the case in a TOML file, and the options to build it with.
 fn load(path: &Path) -> Result<(RawMesh, MeshOptions), Failure> {
     if path.extension().is_some_and(|extension| extension == "toml") {
         let case = mesh_case(path)?;
@@ -104,7 +104,7 @@ fn table(info: &MeshInfo) -> String {
     .join("\n")
 }
 
-/// Prints the report of a mesh, bad ones included, whose fault is then the failure.
+/// Prints the report of a mesh, also of an invalid one, whose fault is then the failure.
 fn check(path: &Path, json: bool) -> Result<(), Failure> {
     let (raw, options) = load(path)?;
     let report = MeshReport::new(&raw, &options);
@@ -141,10 +141,10 @@ fn generate(arguments: &GenerateArguments, quiet: bool) -> Result<(), Failure> {
     write(&arguments.output, &raw, GmshForm::Ascii22, quiet)
 }
 
-/// The section of a case file that says the same as the options.
+/// The section of a case file equivalent to the options.
 fn generator_text(generator: &str, keys: &[(&str, &str)]) -> String {
     let mut text = format!("[mesh.generate.{generator}]\n");
-    let is_box = generator == "box" || generator == "box_with_box";
+    let is_box = generator == "box" || generator == "box_with_obstacle";
     let given = |name: &str| keys.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
     if let (true, None, Some(cells)) = (is_box, given("size"), given("cells")) {
         let ones = vec!["1.0"; cells.split(',').count()].join(", ");
@@ -158,8 +158,8 @@ fn generator_text(generator: &str, keys: &[(&str, &str)]) -> String {
                 | "cells"
                 | "grading"
                 | "wall_grading"
-                | "body_from"
-                | "body_to"
+                | "obstacle_min"
+                | "obstacle_max"
                 | "centre"
         );
         let value = match (*key, list) {

@@ -1,4 +1,4 @@
-//! One file a command.
+//! The commands, one per file.
 
 mod bench;
 mod check;
@@ -16,15 +16,15 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::logging::Log;
 
-/// What commands share.
+/// State shared by the commands.
 pub(crate) struct Session {
     pub(crate) log: Log,
-    /// Whether warnings and errors alone are printed.
+    /// Whether only warnings and errors are printed.
     pub(crate) quiet: bool,
     pub(crate) interrupt: Interrupt,
 }
 
-/// Does what the arguments say.
+/// Runs the command of the arguments.
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let log = Log::start(&arguments);
     let session = Session { log, quiet: arguments.quiet, interrupt: Interrupt::default() };

@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &RunArguments, session: &Session) -> Result<(), Fai
     console::tell(session.quiet || arguments.json, &report)
 }
 
-/// Reads a case and shows what is odd about it.
+/// Reads a case and logs its warnings.
 pub(crate) fn read(path: &Path, session: &Session) -> Result<Case, Failure> {
     session.log.begin_case();
     let case = Case::read(path).map_err(Failure::input)?;
@@ -45,11 +45,11 @@ pub(crate) fn solve(
     tracing::info!("{}", case.title);
     let (directory, resume) = (case.output.directory.clone(), options.restart.is_some());
     let mut simulation = Simulation::new(case, options).map_err(Failure::input)?;
-    // The lock of the directory keeps the log of another run that writes there as it is.
+    // The lock of the directory protects the log of another run that writes there.
     simulation.claim_output().map_err(Failure::input)?;
     session.log.open(&directory, resume)?;
     let _running = session.interrupt.begin();
-    simulation.stop_when(session.interrupt.is_asked());
+    simulation.stop_when(session.interrupt.is_requested());
     let mut display = ProgressDisplay::new(session.log.screen.clone(), session.quiet);
     let solved = simulation.run(&mut |progress| display.update(progress));
     match &solved {
@@ -59,7 +59,7 @@ pub(crate) fn solve(
     solved.map_err(Failure::input)
 }
 
-/// The summary that a run left.
+/// The summary that a run wrote.
 pub(crate) fn read_summary(directory: &Path) -> Result<Value, Failure> {
     let path = directory.join("summary.json");
     let text = std::fs::read_to_string(&path)
@@ -102,7 +102,7 @@ fn report(summary: &Value, outcome: &Outcome, directory: &Path) -> String {
     lines.join("\n")
 }
 
-/// A value of the summary for people.
+/// A value of the summary, rounded.
 fn plain(value: &Value) -> String {
     value.as_f64().map_or_else(|| "not finite".to_owned(), short_number)
 }
@@ -114,7 +114,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_report_says_what_came_out_and_where_it_is() {
+    fn the_report_has_the_results_and_their_folder() {
         let summary = json!({
             "device": "2 host threads",
             "mesh": { "cells": 8000, "nodes": 9261 },

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What `karman solve --json` prints.
+/// The output of `karman solve --json`.
 #[derive(Serialize)]
 struct Report {
     rows: usize,
@@ -106,11 +106,11 @@ fn verdict(outcome: &SolveOutcome) -> Result<(), Failure> {
     if outcome.is_converged() { Ok(()) } else { Err(Failure::Solution(outcome.to_string())) }
 }
 
-/// The matrix of a file; entries at one place are added.
+/// The matrix of a file; entries of equal row and column are added.
 fn matrix<T: Real>(path: &Path) -> Result<CsrMatrix<T>, Failure> {
     let read = read_matrix(path).map_err(Failure::input)?;
     let (rows, columns, entries) = (read.rows, read.columns, read.entries.len());
-    // Arrays are as long as the rows that the file announces.
+    // Guards the allocation of arrays of as many rows as the file announces.
     if entries < rows || rows == 0 {
         let message = format!(
             "{}: {rows} rows with {entries} entries: a system has an entry in each row",
@@ -133,8 +133,8 @@ fn right_side<T: Real>(path: &Path, rows: usize) -> Result<Vec<T>, Failure> {
     Ok(b.into_iter().map(T::from_f64).collect())
 }
 
-/// `auto`: conjugate gradients for symmetric matrices, BiCGStab for others; multigrid for large
-/// systems on the host and Jacobi elsewhere.
+/// Default: conjugate gradients for symmetric matrices, BiCGStab for unsymmetric ones; multigrid for large
+/// systems on the host, else Jacobi.
 fn params(arguments: &SolveArguments, is_symmetric: bool, tolerance: f64) -> Params {
     let method = arguments.method.unwrap_or(match is_symmetric {
         true => Method::ConjugateGradient,

@@ -10,12 +10,12 @@ use karman::simulation::RunOptions;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// What became of one case.
+/// The result of one case.
 #[derive(Serialize)]
 struct CaseResult {
     case: PathBuf,
     comparisons: Vec<Comparison>,
-    /// Why it could not be run or compared.
+    /// The error that prevented the run or the comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }

@@ -8,12 +8,12 @@ use crate::failure::Failure;
 use karman::case::{Case, SUITE_FILE, Suite, SuiteCase, SuiteSection};
 use karman::expected::Comparison;
 use karman::simulation::RunOptions;
-use karman::validate::{About, CaseResult, MeshRun, checks, coarser, date, page, processor};
+use karman::validate::{About, CaseResult, MeshRun, checks, coarsen_case, date, page, processor};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// A copy of the case in the folder of its results, by which they are known again.
+/// A copy of the case in the folder of its results, which tells whether they can be reused.
 const SOLVED_CASE: &str = "solved.toml";
 
 pub(crate) fn run(arguments: &ValidateArguments, session: &Session) -> Result<(), Failure> {
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &ValidateArguments, session: &Session) -> Result<()
         }
         console::tell(session.quiet && result.passes(), &lines(&result))?;
         results.push(result);
-        // After each case, so that a run that is ended early leaves a page of what it has done.
+        // After each case, so that an interrupted run leaves a page of the cases it solved.
         write(&file, &page(&suite, &results, &about()))?;
     }
     console::tell(session.quiet, &format!("page: {}", file.display()))?;
@@ -52,11 +52,11 @@ pub(crate) fn run(arguments: &ValidateArguments, session: &Session) -> Result<()
     }
 }
 
-/// Suites that the program was built with: name, and paths and texts of their files.
+/// Built-in suites: name, and paths and texts of their files.
 const BUILT_IN: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/suites.rs"));
 
-/// The suite of a folder, or of the folder of this name below `cases`, or the one of this name that the program
-/// was built with, whose files go beside the results.
+/// The suite of a folder, of the folder of this name below `cases`, or the built-in suite of this name, whose
+/// files are written beside the results.
 fn find(arguments: &ValidateArguments) -> Result<Suite, Failure> {
     let name = &arguments.suite;
     let places = [name.clone(), Path::new("cases").join(name)];
@@ -80,7 +80,7 @@ fn find(arguments: &ValidateArguments) -> Result<Suite, Failure> {
     )))
 }
 
-/// Suites below `cases` and those built in, for a message.
+/// Suites below `cases` and built-in suites, for a message.
 fn known_suites() -> String {
     let entries = std::fs::read_dir("cases").into_iter().flatten().flatten();
     let suites = entries.filter(|entry| entry.path().join(SUITE_FILE).is_file());
@@ -142,7 +142,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(failed)
 }
 
-/// What solving the cases of a suite needs.
+/// Solves the cases of a suite.
 struct Runner<'a> {
     arguments: &'a ValidateArguments,
     folder: &'a Path,
@@ -151,7 +151,7 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Solves a case on its own mesh and on coarser ones, or takes the results that are there.
+    /// Solves a case on its own mesh and on coarser meshes, or reuses earlier results.
     fn solve_on_all_meshes(
         &self,
         case: &SuiteCase,
@@ -166,7 +166,7 @@ impl Runner<'_> {
         let text = std::fs::read_to_string(&path).map_err(Failure::input)?;
         for halving in 0..=case.halvings {
             let coarsening = 1 << halving;
-            let mut own = coarser(&read_case, coarsening)
+            let mut own = coarsen_case(&read_case, coarsening)
                 .map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
             let suffix =
                 if halving == 0 { String::new() } else { format!("_coarser_{coarsening}") };
@@ -184,12 +184,12 @@ impl Runner<'_> {
         let text = format!("# karman {}\n{text}", env!("KARMAN_VERSION"));
         if self.arguments.reuse && std::fs::read_to_string(&copy).is_ok_and(|old| old == text) {
             let summary = read_summary(&directory)?;
-            let asked = self.arguments.backend.map(|backend| backend.word());
-            if asked.is_none_or(|asked| summary["backend"] == asked) {
+            let requested = self.arguments.backend.map(|backend| backend.word());
+            if requested.is_none_or(|backend| summary["backend"] == backend) {
                 return Ok(summary);
             }
         }
-        // Results of a run that does not end well are not to be taken for those of an earlier one.
+        // Results of a run that fails must not be reused as those of the earlier run.
         if copy.exists() {
             std::fs::remove_file(&copy).map_err(Failure::input)?;
         }

@@ -1,4 +1,4 @@
-//! `karman bench amg | flow | cg --paper`.
+//! `karman bench thesis amg | flow | cg`.
 
 use crate::common::karman;
 use serde_json::Value;
@@ -7,8 +7,8 @@ use serde_json::Value;
 fn bench_shows_multigrid_beside_the_tables_of_the_thesis() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| karman(folder.path(), arguments);
-    let quick = ["bench", "amg", "--paper", "--backend", "cpu", "--cells", "700,3000"];
-    let (code, out, err) = run(&[&quick[..], &["--steps", "2", "--json", "paper.json"]].concat());
+    let quick = ["bench", "thesis", "amg", "--backend", "cpu", "--cells", "700,3000"];
+    let (code, out, err) = run(&[&quick[..], &["--steps", "2", "--json", "amg.json"]].concat());
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("3000 cells: measured in "), "{err}");
     for text in
@@ -16,7 +16,7 @@ fn bench_shows_multigrid_beside_the_tables_of_the_thesis() {
     {
         assert!(out.contains(text), "{text}: {out}");
     }
-    let text = std::fs::read_to_string(folder.path().join("paper.json")).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("amg.json")).unwrap();
     let report: Value = serde_json::from_str(&text).unwrap();
     let grids = report["grids"].as_array().unwrap();
     assert_eq!((&grids[0]["cells"], &grids[1]["cells"]), (&Value::from(750), &Value::from(3072)));
@@ -31,7 +31,7 @@ fn bench_shows_multigrid_beside_the_tables_of_the_thesis() {
 #[test]
 fn bench_shows_pressure_systems_beside_the_tables_of_the_thesis() {
     let folder = tempfile::tempdir().unwrap();
-    let quick = ["bench", "flow", "--paper", "--backend", "cpu", "--scale", "1e-3", "--steps", "2"];
+    let quick = ["bench", "thesis", "flow", "--backend", "cpu", "--scale", "1e-3", "--steps", "2"];
     let all = [&quick[..], &["--json", "flow.json"]].concat();
     let (code, out, err) = karman(folder.path(), &all);
     assert_eq!(code, 0, "{err}");
@@ -59,7 +59,7 @@ fn bench_shows_pressure_systems_beside_the_tables_of_the_thesis() {
 #[test]
 fn bench_draws_the_cost_of_an_iteration() {
     let folder = tempfile::tempdir().unwrap();
-    let command = ["bench", "cg", "--paper", "--backend", "cpu", "--cells", "800,2000"];
+    let command = ["bench", "thesis", "cg", "--backend", "cpu", "--cells", "800,2000"];
     let more = ["--seconds", "0.01", "--svg", "cost.svg", "--json", "cost.json"];
     let (code, out, err) = karman(folder.path(), &[&command[..], &more].concat());
     assert_eq!(code, 0, "{err}");
@@ -74,29 +74,28 @@ fn bench_draws_the_cost_of_an_iteration() {
 }
 
 #[test]
-fn bench_refuses_forms_that_do_not_fit() {
+fn bench_refuses_commands_that_do_not_fit() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, message) in [
-        (&["--paper"][..], "unexpected argument '--paper'"),
-        (&["amg"], "--paper"),
-        (&["amgg", "--paper"], "unrecognized subcommand 'amgg'"),
-        (&["--seconds", "1", "amg", "--paper"], "cannot be used with"),
-        (&["amg", "--paper", "--only", "solver"], "unexpected argument '--only'"),
-        (&["amg", "--paper", "--cells", "many"], "a whole number such as 10000 or 1e6"),
-        (&["amg", "--paper", "--backend", "cpu", "--json", "none/a"], "cannot write none/a: "),
+        (&["--thesis"][..], "unexpected argument '--thesis'"),
+        (&["thesis"], "error: a command is missing"),
+        (&["amg"], "unrecognized subcommand 'amg'"),
+        (&["thesis", "amgg"], "unrecognized subcommand 'amgg'"),
+        (&["--seconds", "1", "thesis", "amg"], "cannot be used with"),
+        (&["thesis", "amg", "--only", "solver"], "unexpected argument '--only'"),
+        (&["thesis", "amg", "--cells", "many"], "a whole number such as 10000 or 1e6"),
+        (&["thesis", "amg", "--backend", "cpu", "--json", "none/a"], "cannot write none/a: "),
         (
-            &["amg", "--paper", "--backend", "cpu", "--cells", "100", "--tolerance", "2"],
+            &["thesis", "amg", "--backend", "cpu", "--cells", "100", "--tolerance", "2"],
             "error: relative_tolerance = 2: it lies in [0, 1)",
         ),
-        (&["flow"], "--paper"),
-        (&["flow", "--paper", "--only", "pipe"], "flows: cavity, square_cylinder, jet"),
-        (&["flow", "--paper", "--scale", "0"], "error: scale = 0: it lies above 0 and up to 100"),
-        (&["flow", "--paper", "--steps", "0"], "error: steps = 0: one at least is needed"),
-        (&["flow", "--paper", "--cycles", "0"], "a whole number such as 10000 or 1e6"),
-        (&["cg"], "--paper"),
-        (&["cg", "--paper", "--backend", "cpu,abacus"], "backends: "),
-        (&["cg", "--paper", "--backend", "cpu", "--svg", "none/a"], "cannot write none/a: "),
-        (&["cg", "--paper", "--backend", "cpu", "--seconds", "0"], "error: seconds = 0: "),
+        (&["thesis", "flow", "--only", "pipe"], "flows: cavity, square_cylinder, jet"),
+        (&["thesis", "flow", "--scale", "0"], "error: scale = 0: it lies above 0 and up to 100"),
+        (&["thesis", "flow", "--steps", "0"], "error: steps = 0: at least one step is needed"),
+        (&["thesis", "flow", "--cycles", "0"], "a whole number such as 10000 or 1e6"),
+        (&["thesis", "cg", "--backend", "cpu,abacus"], "backends: "),
+        (&["thesis", "cg", "--backend", "cpu", "--svg", "none/a"], "cannot write none/a: "),
+        (&["thesis", "cg", "--backend", "cpu", "--seconds", "0"], "error: seconds = 0: "),
     ] {
         let (code, _, err) = karman(folder.path(), &[&["bench"], arguments].concat());
         assert_eq!(code, 1, "{arguments:?}: {err}");

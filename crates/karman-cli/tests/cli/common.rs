@@ -1,4 +1,4 @@
-//! What the tests of the program share.
+//! Helpers of the tests of the program.
 
 use assert_cmd::Command;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// A small steady case, two faces held at 0 and 1.
+/// A small steady case with Dirichlet conditions of 0 and 1 at two sides.
 pub(crate) const BAR: &str = r#"
 title = "Bar"
 

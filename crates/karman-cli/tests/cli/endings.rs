@@ -1,4 +1,4 @@
-//! Signals, folders that two runs want, what is quiet and what the log holds.
+//! Signals, two runs in one folder, the quiet option and the content of the log.
 
 use crate::common::{BAR, karman};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A case whose steps go on for long.
+/// A case with many steps.
 const LONG: &str = r#"
 title = "Long"
 [mesh.generate.box]
@@ -58,7 +58,7 @@ fn a_signal_ends_a_run_with_all_that_a_restart_needs() {
         let child = started(folder.path());
         wait_for_steps(folder.path());
 
-        // Nobody else may write there meanwhile.
+        // Another run must not write there meanwhile.
         let (code, out, err) = karman(folder.path(), &["run", "long.toml"]);
         assert_eq!((code, out.as_str()), (1, ""), "{err}");
         let expected = format!("error: another run, process {}, writes to long: wait", child.id());
@@ -95,7 +95,8 @@ fn a_signal_ends_a_run_with_all_that_a_restart_needs() {
         assert!(out.starts_with("finished: reached t = "), "{out}");
         let (code, out, err) = karman(folder.path(), &["run", "long.toml"]);
         assert_eq!(code, 0, "{err}");
-        assert!(err.contains("long held results of an earlier run: ") && !out.is_empty(), "{err}");
+        let removed = "long contained results of an earlier run: ";
+        assert!(err.contains(removed) && !out.is_empty(), "{err}");
         assert!(!results.join(checkpoint.trim_start_matches("long/")).exists());
     }
 }
@@ -122,15 +123,15 @@ fn a_second_signal_ends_a_run_at_once() {
     signal(&child, "-INT");
     std::thread::sleep(Duration::from_millis(500));
     signal(&child, "-INT");
-    let asked = Instant::now();
+    let sent = Instant::now();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
-    assert!(asked.elapsed() < Duration::from_secs(5));
+    assert!(sent.elapsed() < Duration::from_secs(5));
     assert!(!folder.path().join("long/summary.json").exists());
 }
 
 #[test]
-fn quiet_is_quiet_and_the_log_holds_what_the_terminal_showed() {
+fn quiet_prints_nothing_and_the_log_has_the_lines_of_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bar.toml");
     fs::write(&path, BAR).unwrap();
@@ -150,7 +151,10 @@ fn quiet_is_quiet_and_the_log_holds_what_the_terminal_showed() {
     let (code, out, err) = run(&["run", "bar.toml"]);
     assert_eq!(code, 0, "{err}");
     let log = fs::read_to_string(folder.path().join("bar/log.txt")).unwrap();
-    assert!(err.contains("warning: ") && err.contains("held results of an earlier run"), "{err}");
+    assert!(
+        err.contains("warning: ") && err.contains("contained results of an earlier run"),
+        "{err}"
+    );
     for line in err.lines() {
         let message = line.strip_prefix("warning: ").unwrap_or(line);
         assert!(log.contains(message), "{message:?} is missing: {log}");
@@ -176,21 +180,23 @@ fn quiet_is_quiet_and_the_log_holds_what_the_terminal_showed() {
 }
 
 #[test]
-fn check_refuses_what_run_refuses_in_the_same_words() {
+fn check_and_run_refuse_a_case_with_equal_messages() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("case.toml");
     let channel = "[mesh.generate.box]\nsize = [4.0, 1.0]\ncells = [8, 2]\n[incompressible]\n\
-                   viscosity = 0.01\n[time]\nstep = 0.05\nend = 0.1\n[boundary]\nymin = \"no_slip\"\n\
+                   kinematic_viscosity = 0.01\n[time]\nstep = 0.05\nend = 0.1\n[boundary]\nymin = \"no_slip\"\n\
                    ymax = \"no_slip\"\n";
     let plate = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [4, 4]\n[heat]\n[boundary]\n\
                  xmin = \"insulated\"\nxmax = \"insulated\"\nymin = \"insulated\"\n";
     fs::write(folder.path().join("file"), "").unwrap();
     for text in [
-        channel.to_owned() + "xmin.inlet = [1.0, 0.0]\nxmax = \"no_slip\"\n",
-        channel.to_owned() + "xmin.inlet = [1.0, 0.0]\nxmax.inlet = [-1.0, 0.0]\n",
-        channel.to_owned() + "xmin.inlet = [\"log(0)\", 0.0]\nxmax.outlet = 0.0\n",
+        channel.to_owned() + "xmin.velocity_inlet = [1.0, 0.0]\nxmax = \"no_slip\"\n",
         channel.to_owned()
-            + "xmin.inlet = [1.0, 0.0]\nxmax.outlet = 0.0\n[[output.probe]]\nname = \"p\"\nat = [9.0, 0.0]\n",
+            + "xmin.velocity_inlet = [1.0, 0.0]\nxmax.velocity_inlet = [-1.0, 0.0]\n",
+        channel.to_owned()
+            + "xmin.velocity_inlet = [\"log(0)\", 0.0]\nxmax.pressure_outlet = 0.0\n",
+        channel.to_owned()
+            + "xmin.velocity_inlet = [1.0, 0.0]\nxmax.pressure_outlet = 0.0\n[[output.probe]]\nname = \"p\"\nat = [9.0, 0.0]\n",
         plate.to_owned() + "ymax.heat_flux = 1.0\n",
         plate.to_owned() + "ymax.convection = { coefficient = \"x - 2\", ambient = 0.0 }\n",
         plate.to_owned() + "ymax.temperature = 1.0\n[output]\ndirectory = \"file/out\"\n",
@@ -209,7 +215,11 @@ fn check_refuses_what_run_refuses_in_the_same_words() {
         // A case that is refused leaves no folder.
         assert!(!folder.path().join("case").exists());
     }
-    fs::write(&path, channel.to_owned() + "xmin.inlet = [1.0, 0.0]\nxmax.outlet = 0.0\n").unwrap();
+    fs::write(
+        &path,
+        channel.to_owned() + "xmin.velocity_inlet = [1.0, 0.0]\nxmax.pressure_outlet = 0.0\n",
+    )
+    .unwrap();
     let (code, out, err) = karman(folder.path(), &["check", "case.toml"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(out, "case.toml is in order: incompressible flow, in time, 16 cells\n");

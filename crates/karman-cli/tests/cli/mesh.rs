@@ -54,9 +54,9 @@ fn meshes_are_generated_from_files_and_options_alike() {
             vec!["--origin", "-1.0,0.0", "--cells", "3,2", "--jitter", "0.1"],
         ),
         (
-            "box_with_box",
-            "size = [1.0, 1.0]\ncells = [10, 10]\nbody_from = [0.4, 0.4]\nbody_to = [0.6, 0.6]\n",
-            vec!["--cells", "10,10", "--body-from", "0.4,0.4", "--body-to", "0.6,0.6"],
+            "box_with_obstacle",
+            "size = [1.0, 1.0]\ncells = [10, 10]\nobstacle_min = [0.4, 0.4]\nobstacle_max = [0.6, 0.6]\n",
+            vec!["--cells", "10,10", "--obstacle-min", "0.4,0.4", "--obstacle-max", "0.6,0.6"],
         ),
     ];
     for (name, section, options) in generators {
@@ -149,7 +149,7 @@ fn check_reports_a_mesh_and_fails_where_it_is_bad() {
 }
 
 #[test]
-fn planes_pieces_and_overlapping_groups_are_told() {
+fn planes_pieces_and_overlapping_groups_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| karman(folder.path(), arguments);
     let meshes = concat!(env!("CARGO_MANIFEST_DIR"), "/../karman-mesh/tests/meshes");
@@ -160,12 +160,12 @@ fn planes_pieces_and_overlapping_groups_are_told() {
     assert!(out.contains("dimension  2"), "{out}");
     let (code, out, err) = run(&["mesh", "check", &file("two_boxes")]);
     assert_eq!((code, err.as_str()), (0, ""));
-    assert!(out.contains("Pieces that share no face, the smallest first:\n"), "{out}");
+    assert!(out.contains("Connected components, the smallest first:\n"), "{out}");
     assert!(out.contains("boundary faces lie on boundary faces of other cells"), "{out}");
     let (code, _, err) = run(&["mesh", "check", &file("overlap41")]);
     assert_eq!(code, 1);
     assert!(err.contains("curve 1 is in the physical groups \"heated\" and \"ymin\""), "{err}");
-    // Both boxes have a wall whose temperature is given, or neither.
+    // Both boxes have a Dirichlet wall, or neither.
     let case = |condition: &str| {
         format!("[mesh]\nfile = {:?}\n[heat]\n[boundary]\nwall{condition}\n", file("two_boxes"))
     };
@@ -173,7 +173,10 @@ fn planes_pieces_and_overlapping_groups_are_told() {
     fs::write(folder.path().join("loose.toml"), case(" = \"insulated\"")).unwrap();
     let (code, _, err) = run(&["check", "good.toml"]);
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("the mesh is in 2 pieces that share no face; the smallest has"), "{err}");
+    assert!(
+        err.contains("the mesh has 2 connected components that share no face; the smallest has"),
+        "{err}"
+    );
     for command in ["check", "run"] {
         let (code, _, err) = run(&[command, "loose.toml"]);
         assert_eq!(code, 1, "{err}");

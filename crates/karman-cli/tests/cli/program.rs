@@ -15,6 +15,7 @@ fn help_and_version_are_no_failure_and_a_wrong_command_line_is() {
         (&["run", "--help"], "Usage: karman run"),
         (&["help", "run"], "Usage: karman run"),
         (&["help", "mesh", "generate"], "--element"),
+        (&["help", "bench", "thesis"], "Menon's"),
         (&["help", "case"], "[mesh]"),
         (&["help", "case", "heat"], "conductivity"),
     ] {
@@ -93,7 +94,7 @@ fn every_case_of_the_repository_is_in_order() {
         .collect();
     cases.sort();
     assert!(cases.len() >= 9, "{cases:?}");
-    // Large meshes take their time in a build for tests.
+    // Large meshes are slow in a test build.
     let small = cases.iter().filter(|case| !case.ends_with("unit_cube_sinusoidal.toml"));
     for case in small {
         let (code, out, err) = karman(&root, &["check", case.to_str().unwrap()]);
@@ -175,7 +176,7 @@ fn bench_measures_and_refuses_wrong_numbers() {
         "reading Gmsh 2.2 ASCII",
         "-- operators",
         "-- solver",
-        "-- pair",
+        "-- kernels",
         "CG + Jacobi to 1e-8",
     ] {
         assert_eq!(out.matches(text).count(), 2, "{text}: {out}");
@@ -197,7 +198,7 @@ fn bench_measures_and_refuses_wrong_numbers() {
     assert!(report["karman"].is_string() && report["processor"].is_string(), "{text}");
     for (wrong, message) in [
         (["--cells", "1e3,many"], "a whole number such as 10000 or 1e6"),
-        (["--only", "operator"], "groups: streaming, mesh, operators, solver, pair"),
+        (["--only", "operator"], "groups: streaming, mesh, operators, solver, kernels"),
         (["--json", "none/b.json"], "error: cannot write none/b.json: "),
         (["--cells", "3.9e9"], "error: a mesh of about 3900000000 cells: cells = "),
         (["--seconds", "0"], "error: --seconds must be above 0, not 0"),

@@ -81,7 +81,7 @@ fn a_solution_that_fails_has_its_own_exit_code_and_leaves_the_reason() {
 }
 
 #[test]
-fn what_is_wrong_with_the_case_or_a_file_is_said() {
+fn faults_of_the_case_or_a_file_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     write("bar.toml", BAR);
@@ -199,7 +199,7 @@ fn a_restart_continues_bit_for_bit() {
 }
 
 #[test]
-fn a_restart_goes_on_with_the_interpolations_of_multigrid() {
+fn a_restart_reuses_the_interpolations_of_multigrid() {
     let folder = tempfile::tempdir().unwrap();
     let multigrid = "[linear_solver]\npreconditioner = \"amg\"\n";
     let case = UNSTEADY.replace("METHOD", "bdf2").replace("[4, 4, 4]", "[6, 6, 6]") + multigrid;
@@ -220,12 +220,12 @@ fn a_restart_goes_on_with_the_interpolations_of_multigrid() {
 
     let restart = ["--restart", "a/checkpoint_00000005.safetensors"];
     let err = run(&case, &restart);
-    assert!(err.contains("multigrid goes on with the interpolations saved\n"), "{err}");
+    assert!(err.contains("multigrid reuses the saved interpolations\n"), "{err}");
     assert!(read("history.csv") == history && read("fields_0000.vtu") == fields);
     assert_eq!(json(&results.join("summary.json"))["linear"]["levels"], levels);
-    assert!(String::from_utf8(read("log.txt")).unwrap().contains("the interpolations saved"));
+    assert!(String::from_utf8(read("log.txt")).unwrap().contains("the saved interpolations"));
 
-    // Where they do not fit, the run goes on without them and says why.
+    // Where they do not fit, the run continues without them and says why.
     let longer = case.replace("step = 0.01", "step = 0.05").replace("end = 0.1", "end = 0.2");
     let other = |change: &str| case.clone() + change;
     for (case, reason) in [
@@ -235,7 +235,7 @@ fn a_restart_goes_on_with_the_interpolations_of_multigrid() {
     ] {
         let err = run(&case, &restart);
         assert!(err.contains(reason), "{reason}: {err}");
-        assert!(!err.contains("goes on with"), "{err}");
+        assert!(!err.contains("multigrid reuses"), "{err}");
     }
 }
 
@@ -258,7 +258,7 @@ fn a_restart_continues_the_series_of_fields() {
     let text = String::from_utf8(series.clone()).unwrap();
     assert_eq!(text.matches("<DataSet").count(), 6, "{text}");
 
-    // Of t = 0, 0.02 … 0.1 the first three were there at the checkpoint of step 5.
+    // The checkpoint of step 5 follows the first three of t = 0, 0.02 … 0.1.
     for file in &files[3..] {
         fs::remove_file(results.join(file)).unwrap();
     }
@@ -269,21 +269,21 @@ fn a_restart_continues_the_series_of_fields() {
     }
     assert!(read("fields.pvd") == series && read("history.csv") == history);
 
-    // At the end already: nothing is written again.
+    // A restart at the end writes nothing.
     let at_end = ["--restart", "a/checkpoint_00000010.safetensors"];
     assert_eq!(run(&at_end), (0, String::new()));
     assert!(read("fields.pvd") == series && !results.join("fields_0006.vtu").exists());
 
-    // A longer run goes on from there.
+    // A longer run continues from there.
     fs::write(folder.path().join("a.toml"), case.replace("end = 0.1", "end = 0.13")).unwrap();
     assert_eq!(run(&at_end), (0, String::new()));
     let longer = String::from_utf8(read("fields.pvd")).unwrap();
-    let kept = text.lines().take_while(|line| !line.starts_with("</Collection"));
-    assert!(longer.starts_with(&kept.collect::<Vec<_>>().join("\n")), "{longer}");
+    let earlier = text.lines().take_while(|line| !line.starts_with("</Collection"));
+    assert!(longer.starts_with(&earlier.collect::<Vec<_>>().join("\n")), "{longer}");
     assert_eq!(longer.matches("<DataSet").count(), 8, "{longer}");
     assert!(longer.contains("file=\"fields_0007.vtu\""), "{longer}");
 
-    // Where the series is gone a new one begins; one of somebody else is left alone.
+    // A missing series begins anew; a series of another program is left alone.
     fs::remove_file(results.join("fields.pvd")).unwrap();
     assert_eq!(run(&restart), (0, String::new()));
     let begun = String::from_utf8(read("fields.pvd")).unwrap();

@@ -1,11 +1,11 @@
-//! `karman solve`: what it prints and writes, and every refusal.
+//! `karman solve`: output, files and every refusal.
 
 use crate::common::karman;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// −u″ on n points between held ends: tridiagonal, as a symmetric file.
+/// −u″ on n points with Dirichlet ends: tridiagonal, as a symmetric file.
 fn line(n: usize) -> String {
     let mut text =
         format!("%%MatrixMarket matrix coordinate real symmetric\n% -u''\n{n} {n} {}\n", 2 * n - 1);
@@ -65,21 +65,21 @@ fn a_system_is_solved_by_every_method_in_both_precisions() {
 }
 
 #[test]
-fn without_a_right_hand_side_it_is_one_and_unsymmetric_matrices_have_their_method() {
+fn the_default_right_hand_side_is_one_and_unsymmetric_matrices_have_their_method() {
     let folder = tempfile::tempdir().unwrap();
     let text = "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 2\n1 2 1\n2 2 1\n2 2 3\n";
     fs::write(folder.path().join("a.mtx"), text).unwrap();
     let (code, out, err) =
         karman(folder.path(), &["solve", "a.mtx", "-o", "x.mtx", "--backend", "cpu"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    // The two entries at one place are added.
+    // Two entries of equal row and column are added.
     assert!(out.contains("2 rows, 3 entries, not symmetric") && out.contains("\nbicgstab with "));
     let x = values(&folder.path().join("x.mtx"));
     assert!((x[0] - 0.375).abs() < 1e-7 && (x[1] - 0.25).abs() < 1e-7, "{x:?}");
 }
 
 #[test]
-fn a_solve_that_does_not_converge_says_so_and_leaves_what_it_has() {
+fn a_solve_that_does_not_converge_says_so_and_writes_its_iterate() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.mtx"), line(200)).unwrap();
     let command = ["solve", "a.mtx", "--max-iterations", "3", "-o", "x.mtx", "--backend", "cpu"];

@@ -35,14 +35,14 @@ fn a_suite_becomes_a_page_and_a_failure_an_exit_code() {
     suite(folder.path());
     let (code, out, err) = karman(folder.path(), &["validate", "bars", "-q"]);
     assert_eq!((code, err.as_str()), (2, "failed: 1 of 2 cases\n"), "{out}");
-    // Quiet, only what fails is told.
+    // With -q only failures are printed.
     assert!(out.starts_with("bad\n  FAIL  Temperature in the middle = 0.5"), "{out}");
     let page = fs::read_to_string(folder.path().join("validation-bars/index.html")).unwrap();
     for text in ["<h1>Bars</h1>", "1 of 2 cases failed", "<svg", "5 cells", "<tr class=\"failed\">"]
     {
         assert!(page.contains(text), "{text}: {page}");
     }
-    // Results lie beside the page, not beside the cases.
+    // Results are beside the page, not beside the cases.
     assert!(folder.path().join("validation-bars/good_coarser_2/summary.json").is_file());
     assert_eq!(
         fs::read_dir(folder.path().join("cases/bars")).unwrap().count(),
@@ -58,7 +58,7 @@ fn a_suite_becomes_a_page_and_a_failure_an_exit_code() {
 }
 
 #[test]
-fn results_are_taken_again_where_case_and_version_are_the_same() {
+fn results_are_reused_where_case_and_version_are_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     suite(folder.path());
     let run = || karman(folder.path(), &["validate", "bars", "good", "-q", "--reuse"]);
@@ -66,7 +66,7 @@ fn results_are_taken_again_where_case_and_version_are_the_same() {
     assert_eq!(code, 0, "{out}");
     let summary = folder.path().join("validation-bars/good/summary.json");
     let text = fs::read_to_string(&summary).unwrap();
-    let marked = text.replace("\"outcome\": \"converged\"", "\"outcome\": \"kept\"");
+    let marked = text.replace("\"outcome\": \"converged\"", "\"outcome\": \"reused\"");
     assert_ne!(text, marked);
     fs::write(&summary, &marked).unwrap();
     assert_eq!(run().0, 0);
@@ -78,7 +78,7 @@ fn results_are_taken_again_where_case_and_version_are_the_same() {
 }
 
 #[test]
-fn what_is_asked_for_and_is_not_there_is_said_with_what_is() {
+fn an_unknown_suite_or_case_is_refused_with_the_known_names() {
     let folder = tempfile::tempdir().unwrap();
     suite(folder.path());
     for (arguments, expected) in [
@@ -102,7 +102,7 @@ fn what_is_asked_for_and_is_not_there_is_said_with_what_is() {
     fs::write(&broken, SUITE.replace("halvings = 1", "halvings = 2")).unwrap();
     let (code, out, _) = karman(folder.path(), &["validate", "bars", "good", "-q"]);
     assert_eq!(code, 1);
-    assert!(out.contains("10 cells are no multiple of 4"), "{out}");
+    assert!(out.contains("10 cells are not a multiple of 4"), "{out}");
 }
 
 #[test]
@@ -120,8 +120,8 @@ fn an_installed_program_brings_its_suite() {
     let cases = folder.path().join("validation-incompressible/cases/incompressible");
     for file in ["cavity_100.toml", "validation/suite.toml", "validation/cavity_u.csv"] {
         let written = fs::read_to_string(cases.join(file)).unwrap();
-        let kept = repository().join("cases/incompressible").join(file);
-        assert_eq!(written, fs::read_to_string(kept).unwrap());
+        let original = repository().join("cases/incompressible").join(file);
+        assert_eq!(written, fs::read_to_string(original).unwrap());
     }
     let (code, out, err) = run(&["taylor_green_periodic"]);
     assert_eq!(code, 0, "{out} {err}");

@@ -1,13 +1,13 @@
-//! The inverse of the coarsest matrix, dense.
+//! The dense inverse of the coarsest matrix.
 
 use crate::CsrMatrix;
 
-/// Pivots below this share of the diagonal's terms belong to a vector the matrix maps to zero.
+/// Pivots below this share of the diagonal's terms belong to the null space.
 pub(super) const SINGULAR: f64 = 1e-10;
 
-/// A⁻¹ by rows, by Gauss–Jordan elimination along the diagonal. An unknown whose pivot vanishes
-/// against `scale` is left at zero: one for each component without a boundary, where that gives a
-/// solution of every consistent system. `scale`: `[n]`, the result `[n × n]`.
+/// A⁻¹ by rows, by Gauss–Jordan elimination along the diagonal. An unknown whose pivot vanishes relative to
+/// `scale` is set to zero: one a component without a Dirichlet boundary, which gives a solution of every
+/// consistent system. `scale`: `[n]`, the result `[n × n]`.
 pub(super) fn dense_inverse(a: &CsrMatrix<f64>, scale: &[f64]) -> Vec<f64> {
     let n = a.rows();
     let mut m = vec![0.0; n * n];
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn consistent_singular_systems_are_solved() {
-        // Two insulated grids of 30 cells each.
+        // Two grids with Neumann walls.
         let one = neumann_2d(6);
         let n = one.rows();
         let mut entries = vec![];

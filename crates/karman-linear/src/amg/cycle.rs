@@ -1,10 +1,10 @@
-//! Levels where cycles run, and the cycles: sequences of dispatch functions, the same on the host and
-//! on a device, which may be captured in a graph.
+//! Multigrid cycles and their levels: sequences of dispatch functions, the same on the host and on a device,
+//! where they may be captured in a graph.
 
 use super::coarse::dense_inverse;
 use super::device::{
-    DeviceHierarchy, DeviceLevel, Interpolation, dense_inverse as inverse_by_kernels, groups_of,
-    sliced, stencil,
+    DeviceHierarchy, DeviceLevel, Interpolation, aggregates_of,
+    dense_inverse as inverse_by_kernels, sliced, stencil,
 };
 use super::hierarchy::{Hierarchy, HostLevel};
 use super::krylov_cycle::KrylovStep;
@@ -23,13 +23,13 @@ use karman_backend::{Backend, Buffer, blas};
 /// One level.
 struct Level<S> {
     matrix: Stencil<S>,
-    /// What residuals are multiplied by in a sweep.
+    /// Weights of residuals in a sweep.
     weights: Buffer<S>,
     /// To and from the next level; none on the coarsest.
     transfer: Option<Transfer<S>>,
-    /// The dense inverse; on a coarsest level that is small enough.
+    /// The dense inverse of a coarsest level that is small enough.
     inverse: Option<Buffer<S>>,
-    /// Where colours begin.
+    /// Offsets of the colours.
     colours: Vec<usize>,
     x: Buffer<S>,
     b: Buffer<S>,
@@ -39,11 +39,11 @@ struct Level<S> {
     krylov: Option<KrylovStep<S>>,
 }
 
-/// All levels, with what the cycle needs of the parameters.
+/// All levels, with the parameters of the cycle.
 pub(super) struct Levels<S> {
     backend: Backend,
     levels: Vec<Level<S>>,
-    /// The old place of each unknown of the finest level renumbered by colour, and the way back.
+    /// The permutation of the finest level by colour and its inverse.
     renumbering: Option<[Buffer<u32>; 2]>,
     smoother: Smoother,
     sweeps: [usize; 2],
@@ -62,7 +62,7 @@ impl<S: Real> Levels<S> {
         }
     }
 
-    /// What cycles need of a hierarchy that kernels made for `matrix`.
+    /// The levels of a hierarchy that kernels made for `matrix`.
     pub(super) fn of_device<T: Real>(
         matrix: &Matrix<T>,
         hierarchy: &DeviceHierarchy,
@@ -106,7 +106,7 @@ impl<S: Real> Levels<S> {
         Ok(all)
     }
 
-    /// Adds what is known here to the report of each level.
+    /// Adds bytes and colours to the report of each level.
     pub(super) fn complete(&self, report: &mut [LevelReport]) {
         for (level, report) in self.levels.iter().zip(report) {
             report.bytes = level.bytes();
@@ -120,12 +120,12 @@ impl<S: Real> Levels<S> {
         self.levels.last().is_some_and(|level| level.inverse.is_some())
     }
 
-    /// How often a cycle visits each level.
+    /// Visits of each level in a cycle.
     pub(super) fn visits(&self) -> Vec<usize> {
         let last = self.levels.len().saturating_sub(1);
         let at = |depth: usize| match self.cycle {
             Cycle::V => 1,
-            // The coarsest level is solved once for each visit of the one above.
+            // The coarsest level is solved once a visit of the level above.
             Cycle::W | Cycle::K => 1 << depth.min(last.saturating_sub(1)).min(30),
             Cycle::F => depth.min(last.saturating_sub(1)) + 1,
         };
@@ -160,13 +160,13 @@ impl<S: Real> Levels<S> {
         self.levels.iter().zip(self.visits()).map(|(level, v)| v * of_level(level)).sum()
     }
 
-    /// The finest matrix, where its rows are in the order they were given.
+    /// The finest matrix, if its rows are in the given order.
     pub(super) fn finest(&self) -> Option<&Stencil<S>> {
         let level = self.levels.first().filter(|_| self.renumbering.is_none());
         level.map(|level| &level.matrix)
     }
 
-    /// z ← one cycle for r, from zero.
+    /// z ← one cycle for the right-hand side r, from zero.
     pub(super) fn apply<T: Real>(&mut self, r: &Buffer<T>, z: &mut Buffer<T>) {
         let backend = self.backend.clone();
         let Some(finest) = self.levels.first_mut() else { return };
@@ -186,13 +186,13 @@ impl<S: Real> Levels<S> {
         }
     }
 
-    /// Whether the last sweep on the finest level is Jacobi's: it may then write where its result is wanted.
+    /// Whether the last sweep on the finest level is a Jacobi sweep, which may then write into z.
     fn ends_with_jacobi(&self) -> bool {
         self.levels.len() > 1 && self.smoother == Smoother::L1Jacobi && self.sweeps[1] > 0
     }
 
-    /// A cycle on level `depth` for its b, from zero (x being the first sweep's result where that is
-    /// Jacobi's) or from x; the last `left_out` sweeps are not made.
+    /// A cycle on level `depth` for its b, from zero (with x from the first sweep where that is a Jacobi
+    /// sweep) or from x, without the last `left_out` sweeps.
     fn visit(&mut self, depth: usize, is_zero: bool, cycle: Cycle, left_out: usize) {
         let [before, after] = self.sweeps;
         let level = &mut self.levels[depth];
@@ -260,17 +260,17 @@ impl<S: Real> Levels<S> {
 }
 
 impl Levels<f32> {
-    /// Half a step of conjugate gradients. The first sweep is made with r, the last one with the products: r stands
-    /// in for b of the finest level.
+    /// Half a step of conjugate gradients. The update of r includes the first sweep, the last sweep the
+    /// scalar products; r is swapped with b of the finest level.
     pub(super) fn reduce(&mut self, half: HalfStep<'_>) {
         let backend = self.backend.clone();
         if !self.ends_with_jacobi() || self.renumbering.is_some() {
-            return half.take(&backend, |r, z| self.apply(r, z));
+            return half.run(&backend, |r, z| self.apply(r, z));
         }
-        let HalfStep { product, progress, rz, q, midway, weights, r, z, sums } = half;
+        let HalfStep { product, convergence, rz, q, midway, weights, r, z, sums } = half;
         let n = r.len();
         let Level { weights: w, b, x, .. } = &mut self.levels[0];
-        subtract_and_sweep(&backend, n, product, progress, rz, q, w, midway, weights, r, x);
+        subtract_and_sweep(&backend, n, product, convergence, rz, q, w, midway, weights, r, x);
         std::mem::swap(b, r);
         self.visit(0, true, self.cycle, 1);
         let Level { matrix, weights: w, b, x, .. } = &mut self.levels[0];
@@ -279,7 +279,7 @@ impl Levels<f32> {
     }
 }
 
-/// What the inverse norms of rows are multiplied by in a sweep.
+/// Relaxation factor of a sweep.
 fn relaxation(params: &AmgParams) -> f64 {
     if params.smoother == Smoother::L1Jacobi { params.relaxation } else { 1.0 }
 }
@@ -348,7 +348,7 @@ impl<S: Real> Level<S> {
         Ok(Level { colours: own.map_or(vec![], |own| own.offsets.clone()), ..level })
     }
 
-    /// The level of `matrix` from what kernels made of it.
+    /// The level of `matrix` from the device's set-up.
     fn of_device<T: Real>(
         backend: &Backend,
         matrix: &Matrix<T>,
@@ -361,7 +361,7 @@ impl<S: Real> Level<S> {
         let transfer = match &level.interpolation {
             None => None,
             Some(Interpolation { transfer: [p, r], is_constant, .. }) => Some(match is_constant {
-                true => Transfer::Groups(groups_of(p, r)),
+                true => Transfer::Aggregates(aggregates_of(p, r)),
                 false => Transfer::Weighted([sliced(p, true)?, sliced(r, true)?]),
             }),
         };
@@ -371,7 +371,7 @@ impl<S: Real> Level<S> {
         Ok(Level::with(backend, own, weights, transfer, inverse, depth, params))
     }
 
-    /// A level of its parts, with vectors for the cycle.
+    /// A level with vectors for the cycle.
     fn with(
         backend: &Backend,
         matrix: Stencil<S>,
@@ -425,7 +425,7 @@ impl<S: Real> Level<S> {
         }
         match smoother {
             Smoother::L1Jacobi => {
-                // The first sweep from zero was made with b.
+                // The kernel that wrote b has made the first sweep from zero.
                 for _ in usize::from(is_zero)..sweeps {
                     jacobi(matrix, x, b, weights, other);
                     std::mem::swap(x, other);

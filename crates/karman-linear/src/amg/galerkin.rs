@@ -1,10 +1,10 @@
-//! Coarse matrices A_c = Pᵀ A P. Each coarse row has one writer, which adds up its products in the
-//! order of the fine rows and sorts what it has: the same bits for any number of threads.
+//! Galerkin coarse matrices A_c = Pᵀ A P. One writer a coarse row adds the products in the order of the
+//! fine rows and sorts the columns: the same bits for any number of threads.
 
-use super::parallel::{Rows, Sums, matrix_of};
+use super::parallel::{Rows, SparseAccumulator, matrix_of};
 use crate::{CsrMatrix, LinearError};
 
-/// R A P times `factor`, R being Pᵀ. About (entries of R) × (entries of A and of P a row) products.
+/// R A P times `factor` with R = Pᵀ. About (entries of R) × (entries of A and of P a row) products.
 ///
 /// # Errors
 /// [`LinearError::TooLarge`] where it has too many entries.
@@ -14,7 +14,7 @@ pub(super) fn triple_product(
     p: &CsrMatrix<f64>,
     factor: f64,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    let write = |sums: &mut Sums, row: usize, rows: &mut Rows| {
+    let write = |sums: &mut SparseAccumulator, row: usize, rows: &mut Rows| {
         for (fine, weight) in r.row(row) {
             let weight = weight * factor;
             for (neighbour, value) in a.row(fine) {
@@ -27,23 +27,23 @@ pub(super) fn triple_product(
         sums.sort();
         sums.finish(rows);
     };
-    matrix_of(r.rows(), p.columns(), || Sums::new(p.columns()), write)
+    matrix_of(r.rows(), p.columns(), || SparseAccumulator::new(p.columns()), write)
 }
 
-/// The same for the interpolation that is 1 on groups, of which `groups` is the transpose and `of` tells
-/// that of each unknown.
+/// R A P times `factor` for P piecewise constant on aggregates: `members` is Pᵀ, `of` the aggregate of each
+/// unknown.
 ///
 /// # Errors
 /// [`LinearError::TooLarge`] where it has too many entries.
-pub(super) fn between_groups(
-    groups: &CsrMatrix<f64>,
+pub(super) fn between_aggregates(
+    members: &CsrMatrix<f64>,
     a: &CsrMatrix<f64>,
     of: &[u32],
     factor: f64,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    let n = groups.rows();
-    let write = |sums: &mut Sums, row: usize, rows: &mut Rows| {
-        for (fine, _) in groups.row(row) {
+    let n = members.rows();
+    let write = |sums: &mut SparseAccumulator, row: usize, rows: &mut Rows| {
+        for (fine, _) in members.row(row) {
             for (neighbour, value) in a.row(fine) {
                 sums.add(of[neighbour], factor * value);
             }
@@ -51,12 +51,12 @@ pub(super) fn between_groups(
         sums.sort();
         sums.finish(rows);
     };
-    matrix_of(n, n, || Sums::new(n), write)
+    matrix_of(n, n, || SparseAccumulator::new(n), write)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::interpolation::constant_on;
+    use super::super::interpolation::piecewise_constant;
     use super::super::matching::aggregates;
     use super::*;
     use crate::testing::{diamond, scattered, scattered_symmetric};
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_product_is_what_two_products_give() {
+    fn the_triple_product_equals_two_products() {
         for (n, m) in [(1, 1), (50, 9), (3000, 700)] {
             for a in [scattered(n), scattered_symmetric(n)] {
                 let p = some_interpolation(n, m);
@@ -94,12 +94,12 @@ mod tests {
     }
 
     #[test]
-    fn groups_give_the_product_of_their_interpolation() {
+    fn aggregates_give_the_product_of_their_interpolation() {
         let a = diamond(9);
         let aggregates = aggregates(&a, 0.25, 1).unwrap();
-        let p = constant_on(&aggregates);
+        let p = piecewise_constant(&aggregates);
         let r = p.transposed();
         let want = triple_product(&r, &a, &p, 0.7).unwrap();
-        assert_eq!(between_groups(&r, &a, &aggregates.of, 0.7).unwrap(), want);
+        assert_eq!(between_aggregates(&r, &a, &aggregates.of, 0.7).unwrap(), want);
     }
 }

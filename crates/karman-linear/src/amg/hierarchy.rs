@@ -1,22 +1,22 @@
-//! The levels of a hierarchy as set-up makes them, on the host in double precision.
+//! Set-up of a hierarchy on the host in double precision.
 
-use super::galerkin::{between_groups, triple_product};
-use super::interpolation::{constant_on, direct, extended_i, smoothed};
+use super::galerkin::{between_aggregates, triple_product};
+use super::interpolation::{direct, extended_i, piecewise_constant, smoothed};
 use super::matching::{Aggregates, aggregates};
 use super::parallel::each;
 use super::params::{AmgParams, Coarsening};
 use super::pmis::pmis;
 use super::report::LevelReport;
-use super::ruge_stuben::{rows_with_a_sum, ruge_stuben};
+use super::ruge_stuben::{rows_with_nonzero_sum, ruge_stuben};
 use super::saved::SavedInterpolation;
 use super::sparsify::{sparsified, without_weak_couplings};
 use super::strength::thresholds;
 use super::transfer::is_constant;
 use crate::{CsrMatrix, LinearError};
 
-/// A coarse level with more than this share of the unknowns is not worth having.
+/// Coarsening stalls where a coarse level has more than this share of the unknowns.
 pub(super) const STALLED: f64 = 0.9;
-/// Diagonals below this share of what their rows were made of are zero but for rounding.
+/// Diagonals below this share of the terms they are the sum of are zero up to round-off.
 pub(super) const VANISHING: f64 = 1e-10;
 
 /// One level.
@@ -26,16 +26,16 @@ pub(super) struct HostLevel {
     pub matrix: CsrMatrix<f64>,
     /// Interpolation from the next level and its transpose; none on the coarsest.
     pub transfer: Option<Transfer>,
-    /// What the next level's matrix is divided by.
+    /// Divisor of the next level's matrix.
     pub over_correction: f64,
     /// Σ of squared interpolation weights times the fine diagonals: the size of the terms each
     /// diagonal is the sum of.
     pub scale: Vec<f64>,
-    /// Which unknowns count as boundary.
+    /// Flags of boundary unknowns.
     boundary: Option<Vec<bool>>,
 }
 
-/// How two levels exchange vectors.
+/// The transfer operators between two levels.
 #[derive(Clone, Debug)]
 pub(super) struct Transfer {
     /// P.
@@ -53,7 +53,7 @@ pub(super) struct Hierarchy {
 
 impl Hierarchy {
     /// The hierarchy of a square matrix. `boundary` flags the unknowns that Ruge & Stüben's coarsening
-    /// weighs; without it, rows whose entries do not sum to zero.
+    /// weights; default: rows whose entries do not sum to zero.
     pub(super) fn new(
         matrix: CsrMatrix<f64>,
         params: &AmgParams,
@@ -72,8 +72,10 @@ impl Hierarchy {
     ) -> Result<Hierarchy, LinearError> {
         let mut hierarchy = Hierarchy::finest(matrix, params, None)?;
         for saved in interpolations {
-            hierarchy.descend(match saved {
-                SavedInterpolation::Groups { of, count } => constant_on(&Aggregates { of, count }),
+            hierarchy.push_level(match saved {
+                SavedInterpolation::Aggregates { of, count } => {
+                    piecewise_constant(&Aggregates { of, count })
+                }
                 SavedInterpolation::Weighted(p) => p,
             })?;
         }
@@ -88,7 +90,7 @@ impl Hierarchy {
             match is_constant(p) {
                 true => {
                     let (of, count) = (p.column_indices().to_vec(), p.columns());
-                    SavedInterpolation::Groups { of, count }
+                    SavedInterpolation::Aggregates { of, count }
                 }
                 false => SavedInterpolation::Weighted(p.clone()),
             }
@@ -96,7 +98,7 @@ impl Hierarchy {
         transfers.map(of_transfer).collect()
     }
 
-    /// Nothing below the finest level.
+    /// The finest level alone.
     fn finest(
         matrix: CsrMatrix<f64>,
         params: &AmgParams,
@@ -105,7 +107,9 @@ impl Hierarchy {
         params.check()?;
         let scale = checked_diagonal(&matrix)?;
         let boundary = match params.coarsening {
-            Coarsening::RugeStuben => Some(boundary.unwrap_or_else(|| rows_with_a_sum(&matrix))),
+            Coarsening::RugeStuben => {
+                Some(boundary.unwrap_or_else(|| rows_with_nonzero_sum(&matrix)))
+            }
             _ => None,
         };
         let finest = HostLevel { matrix, transfer: None, over_correction: 1.0, scale, boundary };
@@ -126,12 +130,12 @@ impl Hierarchy {
         if count == 0 || count as f64 > STALLED * rows as f64 {
             return Ok(false);
         }
-        self.descend(interpolation)?;
+        self.push_level(interpolation)?;
         Ok(true)
     }
 
     /// Adds the level below the last one.
-    fn descend(&mut self, interpolation: CsrMatrix<f64>) -> Result<(), LinearError> {
+    fn push_level(&mut self, interpolation: CsrMatrix<f64>) -> Result<(), LinearError> {
         let depth = self.levels.len() - 1;
         let Some(level) = self.levels.last_mut() else { return Ok(()) };
         let restriction = interpolation.transposed();
@@ -142,7 +146,7 @@ impl Hierarchy {
         Ok(())
     }
 
-    /// The same levels for another matrix of the same pattern: interpolations stay, matrices follow.
+    /// Updates the levels for another matrix of the same pattern: interpolations stay.
     pub(super) fn set_values(&mut self, matrix: CsrMatrix<f64>) -> Result<(), LinearError> {
         let scale = checked_diagonal(&matrix)?;
         let Some(finest) = self.levels.first_mut() else { return Ok(()) };
@@ -157,8 +161,8 @@ impl Hierarchy {
         Ok(())
     }
 
-    /// Frees the matrices below the finest one, which new values make again. Cycles have their own.
-    pub(super) fn forget_coarse_matrices(&mut self) {
+    /// Frees the coarse matrices; new values recompute them. Cycles have copies.
+    pub(super) fn drop_coarse_matrices(&mut self) {
         for level in self.levels.iter_mut().skip(1) {
             level.matrix = CsrMatrix::trusted(0, vec![0], vec![], vec![]);
             level.scale = vec![];
@@ -182,8 +186,8 @@ impl Hierarchy {
 }
 
 impl HostLevel {
-    /// What residuals are multiplied by in a sweep: `relaxation` over the ℓ1 norm of the row, or over
-    /// its diagonal; 0 where that is nothing but rounding (a component without a boundary).
+    /// Weights of residuals in a sweep: `relaxation` over the ℓ1 norm of the row, or over its diagonal; 0
+    /// where that is zero up to round-off (a component without a Dirichlet boundary).
     pub(super) fn weights(&self, relaxation: f64, diagonal_alone: bool) -> Vec<f64> {
         each(self.matrix.rows(), |row| {
             let mut size = 0.0;
@@ -220,20 +224,20 @@ fn interpolation(
     params: &AmgParams,
 ) -> Result<CsrMatrix<f64>, LinearError> {
     let a = &level.matrix;
-    let keep = params.interpolation_entries;
+    let max_entries = params.interpolation_entries;
     match params.coarsening {
-        Coarsening::Pmis if depth == 0 && params.pairing > 0 => {
-            let pairs = aggregates(a, params.strength, params.pairing)?;
-            Ok(constant_on(&pairs))
+        Coarsening::Pmis if depth == 0 && params.pairwise_passes > 0 => {
+            let pairs = aggregates(a, params.strength, params.pairwise_passes)?;
+            Ok(piecewise_constant(&pairs))
         }
         Coarsening::Pmis => {
             let t = thresholds(a, params.strength);
-            extended_i(a, &t, &pmis(a, &t), keep)
+            extended_i(a, &t, &pmis(a, &t), max_entries)
         }
         Coarsening::Aggregation => {
             let t = thresholds(a, params.strength);
-            let groups = aggregates(a, params.strength, params.pairing.max(1))?;
-            smoothed(a, &t, &groups, keep)
+            let aggregates = aggregates(a, params.strength, params.pairwise_passes.max(1))?;
+            smoothed(a, &t, &aggregates, max_entries)
         }
         Coarsening::RugeStuben => {
             let t = thresholds(a, params.strength);
@@ -259,7 +263,7 @@ fn coarse_level(
     let over = level.over_correction;
     let is_constant = is_constant(p);
     let matrix = match is_constant {
-        true => between_groups(r, &level.matrix, p.column_indices(), 1.0 / over)?,
+        true => between_aggregates(r, &level.matrix, p.column_indices(), 1.0 / over)?,
         false => triple_product(r, &level.matrix, p, 1.0 / over)?,
     };
     let matrix = match params.sparsification {
@@ -339,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn new_values_keep_the_levels() {
+    fn new_values_reuse_the_levels() {
         let a = diamond(12);
         let mut h = Hierarchy::new(a.clone(), &AmgParams::default(), None).unwrap();
         let before = h.clone();

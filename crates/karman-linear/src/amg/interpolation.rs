@@ -1,39 +1,40 @@
-//! Interpolation from coarse unknowns: extended+i, direct, constant on aggregates, smoothed.
+//! Interpolation from coarse unknowns: extended+i, direct, piecewise constant, smoothed.
 //!
-//! Rows of a matrix whose row sums vanish interpolate constants exactly; truncation keeps that.
+//! Constants are interpolated exactly where the row sums of the matrix vanish, also after truncation.
 
 use super::matching::Aggregates;
-use super::parallel::{Rows, Sums, matrix_of};
+use super::parallel::{Rows, SparseAccumulator, matrix_of};
 use super::strength::{FINE, Splitting};
 use crate::{CsrMatrix, LinearError};
 
-/// The interpolation whose row i is what `write(sums, i)` adds up, times the factor it returns, truncated
-/// to its `keep` largest entries; empty where the factor is 0.
+/// The interpolation whose row i is the sum that `write(sums, i)` adds up, times the factor it returns,
+/// truncated to its `max_entries` largest entries; empty where the factor is 0.
 fn from_rows(
     [rows, columns]: [usize; 2],
-    keep: usize,
-    write: impl Fn(&mut Sums, usize) -> f64 + Sync + Send,
+    max_entries: usize,
+    write: impl Fn(&mut SparseAccumulator, usize) -> f64 + Sync + Send,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    let scratch = || (Sums::new(columns), Rows::default());
-    let write = |(sums, row): &mut (Sums, Rows), i: usize, rows: &mut Rows| {
+    let scratch = || (SparseAccumulator::new(columns), Rows::default());
+    let write = |(sums, row): &mut (SparseAccumulator, Rows), i: usize, rows: &mut Rows| {
         row.clear();
         let factor = write(sums, i);
         sums.finish(row);
         if factor != 0.0 {
-            truncated(row, keep, factor, rows);
+            truncated(row, max_entries, factor, rows);
         }
     };
     matrix_of(rows, columns, scratch, write)
 }
 
-/// The same where coarse unknowns are fine ones: `write` is asked for the rows of the others.
+/// As [`from_rows`] for a splitting: rows of coarse unknowns are the identity, `write` adds those of fine
+/// unknowns.
 fn from_fine_rows(
     splitting: &Splitting,
-    keep: usize,
-    write: impl Fn(&mut Sums, usize) -> f64 + Sync + Send,
+    max_entries: usize,
+    write: impl Fn(&mut SparseAccumulator, usize) -> f64 + Sync + Send,
 ) -> Result<CsrMatrix<f64>, LinearError> {
     let coarse = &splitting.coarse[..];
-    from_rows([coarse.len(), splitting.count], keep, |sums, i| match coarse[i] {
+    from_rows([coarse.len(), splitting.count], max_entries, |sums, i| match coarse[i] {
         FINE => write(sums, i),
         own => {
             sums.add(own, 1.0);
@@ -43,13 +44,13 @@ fn from_fine_rows(
 }
 
 /// Extended+i interpolation (De Sterck, Falgout, Nolting & Yang, Numer. Linear Algebra Appl. 15
-/// (2008) 115, eq. 4.10), rows truncated to their `keep` largest entries and scaled to the sum they
-/// had:
+/// (2008) 115, eq. 4.10), rows truncated to their `max_entries` largest entries and rescaled to their
+/// sum:
 ///
 /// w_ij = −(a_ij + Σ_{k∈F_i} a_ik ā_kj / b_ik) / ã_ii over Ĉ_i, the coarse unknowns strong for i or for
 /// a fine unknown that is; b_ik = Σ_{l∈Ĉ_i∪{i}} ā_kl; ã_ii = a_ii + Σ_{weak, not in Ĉ_i} a_in +
-/// Σ_{k∈F_i} a_ik ā_ki / b_ik; ā leaves out what has the sign of the diagonal. A fine unknown without
-/// such neighbours has an empty row: smoothing alone corrects it.
+/// Σ_{k∈F_i} a_ik ā_ki / b_ik; ā is a without entries of the sign of the diagonal. A fine unknown with
+/// empty Ĉ_i has an empty row: only the smoother corrects it.
 ///
 /// # Errors
 /// [`LinearError::TooLarge`] where it has too many entries.
@@ -57,14 +58,14 @@ pub(super) fn extended_i(
     a: &CsrMatrix<f64>,
     thresholds: &[f64],
     splitting: &Splitting,
-    keep: usize,
+    max_entries: usize,
 ) -> Result<CsrMatrix<f64>, LinearError> {
     let coarse = &splitting.coarse[..];
     let to_coarse = negative_couplings_to_coarse(a, splitting)?;
-    from_fine_rows(splitting, keep, |sums, i| {
+    from_fine_rows(splitting, max_entries, |sums, i| {
         let is_strong = |value: f64| -value >= thresholds[i];
-        let beside = || a.row(i).filter(|(j, _)| *j != i);
-        for (j, value) in beside().filter(|(_, value)| is_strong(*value)) {
+        let off_diagonal = || a.row(i).filter(|(j, _)| *j != i);
+        for (j, value) in off_diagonal().filter(|(_, value)| is_strong(*value)) {
             if coarse[j] != FINE {
                 sums.add(coarse[j], value);
                 continue;
@@ -73,7 +74,7 @@ pub(super) fn extended_i(
                 sums.add(l as u32, 0.0);
             }
         }
-        for (j, value) in beside().filter(|(_, value)| !is_strong(*value)) {
+        for (j, value) in off_diagonal().filter(|(_, value)| !is_strong(*value)) {
             if coarse[j] != FINE && sums.has(coarse[j]) {
                 sums.add(coarse[j], value);
             }
@@ -110,12 +111,12 @@ fn negative_couplings_to_coarse(
     matrix_of(a.rows(), splitting.count, || (), write)
 }
 
-/// Spreads a_ij over the couplings of the fine unknown j to Ĉ_i and over ā_ji; what falls to i, or finds no
-/// place, is returned.
+/// Distributes a_ij over the couplings of the fine unknown j to Ĉ_i and over ā_ji; returns the part of i,
+/// or all of a_ij where these couplings sum to zero.
 #[inline(always)]
 fn distributed(
     to_coarse: &CsrMatrix<f64>,
-    sums: &mut Sums,
+    sums: &mut SparseAccumulator,
     (j, value, back): (usize, f64, f64),
 ) -> f64 {
     let mut sum = back;
@@ -134,15 +135,14 @@ fn distributed(
     share * back
 }
 
-/// Adds `factor` times the `keep` largest entries of `row` to `rows`, scaled so that their sum is that of
-/// all.
-fn truncated(row: &mut Rows, keep: usize, mut factor: f64, rows: &mut Rows) {
+/// Adds `factor` times the `max_entries` largest entries of `row` to `rows`, rescaled to the sum of all.
+fn truncated(row: &mut Rows, max_entries: usize, mut factor: f64, rows: &mut Rows) {
     let n = row.columns.len();
-    // The largest to the front, one after the other; ties to the smaller column.
-    let kept = keep.min(n);
-    if kept < n {
+    // Partial selection sort by size; ties to the smaller column.
+    let count = max_entries.min(n);
+    if count < n {
         let total: f64 = row.values.iter().sum();
-        for k in 0..kept {
+        for k in 0..count {
             let mut best = k;
             for other in k + 1..n {
                 let (x, y) = (row.values[other].abs(), row.values[best].abs());
@@ -153,21 +153,21 @@ fn truncated(row: &mut Rows, keep: usize, mut factor: f64, rows: &mut Rows) {
             row.columns.swap(k, best);
             row.values.swap(k, best);
         }
-        let sum: f64 = row.values[..kept].iter().sum();
+        let sum: f64 = row.values[..count].iter().sum();
         if sum != 0.0 {
             factor *= total / sum;
         }
     }
     let start = rows.columns.len();
-    for k in 0..kept {
+    for k in 0..count {
         rows.push(row.columns[k], factor * row.values[k]);
     }
     super::parallel::sort_last_row(rows, start);
 }
 
 /// Direct interpolation from strong coarse neighbours C_i, w_ij = a_ij / Σ_{k∈C_i} a_ik (Kamakolanu
-/// 2014, §3.2.2). A fine unknown without one takes the mean of the coarse unknowns strong for its
-/// strong neighbours; where there are none either, its row is empty.
+/// 2014, §3.2.2). A fine unknown without one takes the mean of the coarse unknowns that are strong for its
+/// strong neighbours; without those its row is empty.
 ///
 /// # Errors
 /// [`LinearError::TooLarge`] where it has too many entries.
@@ -197,15 +197,16 @@ pub(super) fn direct(
     })
 }
 
-/// Constant on aggregates: one entry a row.
-pub(super) fn constant_on(aggregates: &Aggregates) -> CsrMatrix<f64> {
+/// Piecewise constant on aggregates: one entry a row.
+pub(super) fn piecewise_constant(aggregates: &Aggregates) -> CsrMatrix<f64> {
     let n = aggregates.of.len();
     let offsets = (0..=n as u32).collect();
     CsrMatrix::trusted(aggregates.count, offsets, aggregates.of.clone(), vec![1.0; n])
 }
 
-/// Constants on aggregates smoothed by one ℓ1-Jacobi step relaxed by 4/3 of the matrix without its
-/// weak couplings (which its diagonal takes up), rows truncated to `keep` entries.
+/// Smoothed aggregation: piecewise constant interpolation smoothed by one ℓ1-Jacobi step with relaxation
+/// factor 4/3 of the filtered matrix (weak couplings added to the diagonal), rows truncated to
+/// `max_entries` entries.
 ///
 /// # Errors
 /// [`LinearError::TooLarge`] where it has too many entries.
@@ -213,20 +214,20 @@ pub(super) fn smoothed(
     a: &CsrMatrix<f64>,
     thresholds: &[f64],
     aggregates: &Aggregates,
-    keep: usize,
+    max_entries: usize,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    from_rows([a.rows(), aggregates.count], keep, |sums, i| {
+    from_rows([a.rows(), aggregates.count], max_entries, |sums, i| {
         let is_strong =
             |j: usize, value: f64| j != i && (-value >= thresholds[i] || -value >= thresholds[j]);
-        let (mut diagonal, mut beside) = (0.0, 0.0);
+        let (mut diagonal, mut off_diagonal) = (0.0, 0.0);
         for (j, value) in a.row(i) {
             if is_strong(j, value) {
-                beside += value.abs();
+                off_diagonal += value.abs();
             } else {
                 diagonal += value;
             }
         }
-        let bound = diagonal.abs() + beside;
+        let bound = diagonal.abs() + off_diagonal;
         let weight = if bound > 0.0 { 4.0 / 3.0 / bound } else { 0.0 };
         sums.add(aggregates.of[i], 1.0 - weight * diagonal);
         for (j, value) in a.row(i) {
@@ -247,14 +248,14 @@ mod tests {
     use crate::testing::{diamond, neumann_2d};
     use karman_backend::testing::hosts;
 
-    /// The diamond lattice with its walls insulated: row sums vanish.
-    fn insulated_diamond(m: usize) -> CsrMatrix<f64> {
+    /// The diamond lattice with Neumann walls: row sums vanish.
+    fn neumann_diamond(m: usize) -> CsrMatrix<f64> {
         let a = diamond(m);
         let mut entries = vec![];
         for r in 0..a.rows() {
-            let beside: Vec<_> = a.row(r).filter(|(c, _)| *c != r).collect();
-            let sum: f64 = beside.iter().map(|e| e.1).sum();
-            entries.extend(beside.iter().map(|(c, v)| (r as u32, *c as u32, *v)));
+            let off_diagonal: Vec<_> = a.row(r).filter(|(c, _)| *c != r).collect();
+            let sum: f64 = off_diagonal.iter().map(|e| e.1).sum();
+            entries.extend(off_diagonal.iter().map(|(c, v)| (r as u32, *c as u32, *v)));
             entries.push((r as u32, r as u32, -sum));
         }
         CsrMatrix::from_entries(a.rows(), a.rows(), entries).unwrap()
@@ -262,17 +263,17 @@ mod tests {
 
     #[test]
     fn constants_are_interpolated_exactly() {
-        for a in [neumann_2d(37), insulated_diamond(12)] {
+        for a in [neumann_2d(37), neumann_diamond(12)] {
             let t = thresholds(&a, 0.25);
             let set = pmis(&a, &t);
-            let groups = aggregates(&a, 0.25, 2).unwrap();
+            let aggregates = aggregates(&a, 0.25, 2).unwrap();
             let all = [
                 extended_i(&a, &t, &set, 100).unwrap(),
                 extended_i(&a, &t, &set, 3).unwrap(),
                 direct(&a, &t, &set).unwrap(),
-                constant_on(&groups),
-                smoothed(&a, &t, &groups, 100).unwrap(),
-                smoothed(&a, &t, &groups, 4).unwrap(),
+                piecewise_constant(&aggregates),
+                smoothed(&a, &t, &aggregates, 100).unwrap(),
+                smoothed(&a, &t, &aggregates, 4).unwrap(),
             ];
             for (k, p) in all.iter().enumerate() {
                 let ones = p.times(&vec![1.0; p.columns()]);
@@ -297,8 +298,7 @@ mod tests {
 
     #[test]
     fn weights_are_those_of_the_formula() {
-        // A chain of five, coarse at both ends: i = 1 sees 0 directly and 4 not at all; 2 reaches
-        // neither end by itself.
+        // A chain of five, coarse at both ends: 1 is coupled to 0, 2 to neither end directly.
         let mut entries = vec![];
         for i in 0..5u32 {
             entries.push((i, i, 2.0));
@@ -310,9 +310,9 @@ mod tests {
         let t = thresholds(&a, 0.25);
         let set = Splitting::new([true, false, false, false, true].into_iter());
         let p = extended_i(&a, &t, &set, 9).unwrap();
-        // Row 1: Ĉ = {0}; its fine neighbour 2 couples to 1 alone of {0, 1}: ã = 2 − 1.
+        // Row 1: Ĉ = {0}; its fine neighbour 2 is coupled only to 1 of {0, 1}: ã = 2 − 1.
         assert_eq!(p.row(1).collect::<Vec<_>>(), [(0, 1.0)]);
-        // Row 2: Ĉ = {0, 4}; 1 couples to 0 and to 2 in equal parts: ã = 2 − ½ − ½, weights ½.
+        // Row 2: Ĉ = {0, 4}; 1 is coupled equally to 0 and 2: ã = 2 − ½ − ½, weights ½.
         assert_eq!(p.row(2).collect::<Vec<_>>(), [(0, 0.5), (1, 0.5)]);
         let d = direct(&a, &t, &set).unwrap();
         assert_eq!(d.row(1).collect::<Vec<_>>(), [(0, 1.0)]);

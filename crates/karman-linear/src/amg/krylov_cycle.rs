@@ -1,6 +1,6 @@
 //! The K cycle: a coarse system solved by two steps of flexible conjugate gradients, each
 //! preconditioned by the cycle below (Notay & Vassilevski, Numer. Linear Algebra Appl. 15 (2008)
-//! 473, algorithm 3.1, without the test that leaves the second step out). Scalars stay where the
+//! 473, algorithm 3.1, without the test that skips the second step). Scalars are stored where the
 //! vectors are.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
@@ -19,7 +19,7 @@ pub(super) struct KrylovStep<S> {
     /// c·Ac and c·b / c·Ac of the first step: one element each.
     curvature: Buffer<f64>,
     length: Buffer<f64>,
-    /// What the two directions are multiplied by.
+    /// Weights of the two directions.
     weights: [Buffer<f64>; 2],
 }
 
@@ -37,7 +37,7 @@ impl<S: Real> KrylovStep<S> {
         }
     }
 
-    /// Bytes held.
+    /// Its size in bytes.
     pub(super) fn bytes(&self) -> usize {
         3 * self.first.bytes()
     }
@@ -77,7 +77,7 @@ pub(super) fn products_of_first<S: Real>(
     (c[i].to_f64() * v[i].to_f64(), c[i].to_f64() * b[i].to_f64())
 }
 
-/// The curvature c·v and the step c·b / c·v, 0 where there is no curvature.
+/// The curvature c·v and the step c·b / c·v, 0 where c·v is not positive.
 #[kernel(first_step, combine(sum, sum), out(curvature, length))]
 pub(super) fn step_of_first(cv: f64, cb: f64) -> (f64, f64) {
     let mut length = f64::literal(0.0);
@@ -107,7 +107,7 @@ pub(super) fn products_of_second<S: Real>(
 }
 
 /// Weights of both directions: with γ = d·v, β = d·w, ρ = β − γ²/c·v they are α − γ d·r / (ρ c·v) and
-/// d·r / ρ; the second is 0 where d adds nothing to c.
+/// d·r / ρ; the second is 0 where d is parallel to c.
 #[kernel(second_step, combine(sum, sum, sum), out(one, two))]
 pub(super) fn steps_of_both(
     gamma: f64,

@@ -1,11 +1,10 @@
-//! Pairs of unknowns by their heaviest couplings, and aggregates made of pairs of pairs: each
-//! undecided unknown proposes to the undecided neighbour it is coupled to most; two that propose to
-//! each other are a pair. After a few rounds, what is left joins the aggregate of its heaviest
-//! neighbour, or stays alone.
+//! Pairwise aggregation: each unmatched unknown proposes to its unmatched neighbour of strongest coupling;
+//! two that propose to each other are a pair. After a few rounds an unmatched unknown joins the pair of its
+//! strongest neighbour, or stays alone. Further passes aggregate pairs of pairs.
 
-use super::galerkin::between_groups;
-use super::interpolation::constant_on;
-use super::numbers::hash;
+use super::galerkin::between_aggregates;
+use super::hashing::hash;
+use super::interpolation::piecewise_constant;
 use super::parallel::each;
 use crate::{CsrMatrix, LinearError};
 use karman_backend::HOST_CHUNK;
@@ -13,7 +12,7 @@ use rayon::prelude::*;
 
 /// No unknown.
 pub(super) const NONE: u32 = u32::MAX;
-/// Rounds of proposals: each pairs more than half of those who still find a partner.
+/// Rounds of proposals: each matches more than half of the unknowns that still find a partner.
 pub(super) const ROUNDS: usize = 8;
 
 /// The aggregate of each unknown.
@@ -25,14 +24,14 @@ pub(super) struct Aggregates {
     pub count: usize,
 }
 
-/// The undecided neighbour that `row` proposes to: the one of the heaviest strong coupling, ties
-/// broken by a hash of the pair.
+/// The unmatched neighbour of `row` with the strongest of its strong couplings, ties broken by a hash of
+/// the pair.
 #[inline(always)]
 fn proposal(a: &CsrMatrix<f64>, thresholds: &[f64], mates: &[u32], row: usize) -> u32 {
     let tie = |column: u32| hash(row as u32) ^ hash(column);
     let mut best = (0.0, NONE);
     for (column, value) in a.row(row) {
-        // Without branches that cannot be foreseen.
+        // Without unpredictable branches.
         let is_strong = (-value >= thresholds[row]) & (-value >= thresholds[column]);
         let is_open = is_strong & (column != row) & (mates[column] == NONE);
         let weight = if is_open { -value } else { -1.0 };
@@ -44,23 +43,23 @@ fn proposal(a: &CsrMatrix<f64>, thresholds: &[f64], mates: &[u32], row: usize) -
     best.1
 }
 
-/// Pairs of strongly coupled unknowns; what finds no partner joins a neighbour's pair.
+/// Pairs of strongly coupled unknowns; an unknown without a partner joins a neighbour's pair.
 fn pairs(a: &CsrMatrix<f64>, thresholds: &[f64]) -> Aggregates {
     let n = a.rows();
     let mut mates = vec![NONE; n];
     let mut proposals = vec![NONE; n];
     let mut active: Vec<u32> = (0..n as u32).collect();
     for _ in 0..ROUNDS {
-        let made: Vec<u32> = active
+        let proposed: Vec<u32> = active
             .par_iter()
             .with_min_len(HOST_CHUNK)
             .map(|row| proposal(a, thresholds, &mates, *row as usize))
             .collect();
-        for (row, mate) in active.iter().zip(&made) {
+        for (row, mate) in active.iter().zip(&proposed) {
             proposals[*row as usize] = *mate;
         }
         let before = active.len();
-        // Who proposes to nobody is left over: neighbours only become fewer.
+        // Without a proposal an unknown stays unmatched: its unmatched neighbours only become fewer.
         active.retain(|row| {
             let row = *row as usize;
             let mate = proposals[row];
@@ -115,7 +114,7 @@ fn pairs(a: &CsrMatrix<f64>, thresholds: &[f64]) -> Aggregates {
 /// Aggregates of about 2^`passes` unknowns: pairs, then pairs of the pairs' matrix, …
 ///
 /// # Errors
-/// [`LinearError::TooLarge`] where such a matrix has too many entries.
+/// [`LinearError::TooLarge`] where a matrix of pairs has too many entries.
 pub(super) fn aggregates(
     a: &CsrMatrix<f64>,
     theta: f64,
@@ -124,9 +123,9 @@ pub(super) fn aggregates(
     let thresholds = |a: &CsrMatrix<f64>| super::strength::thresholds(a, theta);
     let mut all = pairs(a, &thresholds(a));
     for _ in 1..passes {
-        let groups = constant_on(&all).transposed();
-        let between = between_groups(&groups, a, &all.of, 1.0)?;
-        let next = pairs(&between, &thresholds(&between));
+        let members = piecewise_constant(&all).transposed();
+        let coarse = between_aggregates(&members, a, &all.of, 1.0)?;
+        let next = pairs(&coarse, &thresholds(&coarse));
         all.of.iter_mut().for_each(|of| *of = next.of[*of as usize]);
         all.count = next.count;
     }
@@ -160,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_heaviest_coupling_of_all_is_a_pair() {
+    fn the_strongest_coupling_of_all_is_a_pair() {
         let mut entries: Vec<(u32, u32, f64)> = (0..9).map(|i| (i, i, 10.0)).collect();
         for i in 0..8u32 {
             let weight = if i == 4 { -5.0 } else { -1.0 };
@@ -170,7 +169,7 @@ mod tests {
         let Aggregates { of, .. } = pairs(&a, &thresholds(&a, 0.1));
         assert_eq!(of[4], of[5]);
         assert_ne!(of[3], of[4]);
-        // With θ = 0.25 neighbours of the heavy pair are weak for it.
+        // With θ = 0.25 neighbours of this pair are weak for it.
         let Aggregates { of, .. } = pairs(&a, &thresholds(&a, 0.25));
         assert_eq!(of[4], of[5]);
         assert_eq!(of.iter().filter(|o| **o == of[4]).count(), 2);

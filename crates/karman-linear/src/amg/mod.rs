@@ -1,25 +1,25 @@
-//! Algebraic multigrid: levels made from the matrix alone, cycled as a preconditioner.
+//! Algebraic multigrid: levels made from the matrix alone, with a cycle as preconditioner.
 //!
-//! Set-up runs in double precision, on the host's threads with the same bits for any number of them,
-//! or by kernels on the device that holds the matrix; cycles run where the matrix lives, in single
-//! precision by default. The default couples
-//! unknowns in pairs first, then coarsens by independent sets with extended+i interpolation, and
-//! drops weak couplings of coarse matrices; see `docs/decisions/0006-default-multigrid.md`. The
-//! algorithm of Kamakolanu's thesis is [`Coarsening::RugeStuben`] with its parameters.
+//! The set-up runs in double precision: on the host's threads, with the same bits for any number of
+//! threads, or by kernels on the matrix's device. Cycles run on the matrix's backend, in single precision
+//! by default. The default coarsening is one pass of pairwise aggregation, then PMIS with extended+i
+//! interpolation and dropping of weak couplings of coarse matrices; see
+//! `docs/decisions/0006-default-multigrid.md`. Kamakolanu's AMG is [`Coarsening::RugeStuben`] with the
+//! parameters of his thesis.
 //!
-//! Positive off-diagonal entries are never strong: interpolation gives them to the diagonal.
-//! Unknowns without strong couplings are left to the smoother. Components that nothing ties to a
-//! boundary are found where their diagonals vanish, and left at zero there.
+//! Positive off-diagonal entries are never strong: interpolation adds them to the diagonal. Unknowns
+//! without strong couplings are corrected by the smoother alone. A component without a Dirichlet boundary
+//! is detected by its vanishing diagonal on a coarse level and set to zero there.
 
 mod coarse;
 mod cycle;
 mod device;
 mod galerkin;
+mod hashing;
 mod hierarchy;
 mod interpolation;
 mod krylov_cycle;
 mod matching;
-mod numbers;
 mod parallel;
 mod params;
 mod pattern;
@@ -34,7 +34,7 @@ mod transfer;
 
 pub use params::{AmgParams, Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
 pub use pattern::Pattern;
-pub use report::{HierarchyReport, LevelReport, Origin};
+pub use report::{HierarchyReport, HierarchySource, LevelReport};
 pub use saved::{SavedInterpolation, SavedInterpolations};
 
 use super::mixed_precision::HalfStep;
@@ -48,7 +48,7 @@ use smoothing::Stencil;
 use std::any::Any;
 use std::time::Instant;
 
-/// A cycle of algebraic multigrid as an approximate inverse, its hierarchy kept in `S`.
+/// A cycle of algebraic multigrid as an approximate inverse, its hierarchy stored in `S`.
 pub struct Amg<S> {
     backend: Backend,
     params: AmgParams,
@@ -58,22 +58,22 @@ pub struct Amg<S> {
     report: HierarchyReport,
 }
 
-/// Levels as set-up made them.
+/// The levels of the set-up.
 enum Setup {
     Host(Hierarchy),
     Device(DeviceHierarchy),
 }
 
-/// What a hierarchy is made from besides its matrix.
-enum Source {
-    /// Nothing, or flags of the unknowns that coarsening weighs.
+/// The input of a set-up besides the matrix.
+enum SetupInput {
+    /// Nothing, or flags of the weighted boundary unknowns.
     Matrix(Option<Vec<bool>>),
     Interpolations(Vec<SavedInterpolation>),
 }
 
 impl<S: Real> Amg<S> {
-    /// The hierarchy of `matrix`: by kernels where it lives on a device, on the host's threads where it
-    /// does not, or where coarsening or smoother need the host ([`Coarsening::Aggregation`],
+    /// The hierarchy of `matrix`: by kernels for a matrix on a device, on the host's threads otherwise or
+    /// where coarsening or smoother require the host ([`Coarsening::Aggregation`],
     /// [`Coarsening::RugeStuben`], [`Smoother::GaussSeidel`], [`Sparsification`]).
     ///
     /// # Errors
@@ -84,11 +84,11 @@ impl<S: Real> Amg<S> {
         Self::with_boundary(matrix, params, None)
     }
 
-    /// The same with the unknowns that Ruge & Stüben's coarsening weighs flagged: `[rows]`. Without
-    /// flags they are those whose row does not sum to zero.
+    /// As [`Amg::new`], with flags of the boundary unknowns that Ruge & Stüben's coarsening weights:
+    /// `[rows]`. Without flags these are the unknowns whose row does not sum to zero.
     ///
     /// # Errors
-    /// As for [`Amg::new`]; [`LinearError::VectorLength`] where there is not one flag a row.
+    /// As for [`Amg::new`]; [`LinearError::VectorLength`] for a wrong number of flags.
     pub fn with_boundary<T: Real>(
         matrix: &Matrix<T>,
         params: &AmgParams,
@@ -98,16 +98,15 @@ impl<S: Real> Amg<S> {
             let (expected, found) = (matrix.rows(), flags.len());
             return Err(LinearError::VectorLength { what: "list of flags", expected, found });
         }
-        Self::set_up(matrix, params, Instant::now(), Source::Matrix(boundary))
+        Self::set_up(matrix, params, Instant::now(), SetupInput::Matrix(boundary))
     }
 
-    /// The hierarchy of `matrix` with the interpolations of an earlier one: coarsening and
-    /// interpolation are left out, coarse matrices are computed as [`Amg::set_values`] does. From the
-    /// interpolations of its own matrix a hierarchy comes back bit for bit on the same backend.
+    /// The hierarchy of `matrix` with saved interpolations: without coarsening and interpolation, coarse
+    /// matrices as by [`Amg::set_values`]. The interpolations of the same matrix on the same backend
+    /// reproduce its hierarchy bit by bit.
     ///
     /// # Errors
-    /// [`LinearError::OtherSystem`] where they were made for another pattern or with other parameters;
-    /// as for [`Amg::new`].
+    /// [`LinearError::OtherSystem`] for another sparsity pattern or another setup key; as for [`Amg::new`].
     pub fn from_interpolations<T: Real>(
         matrix: &Matrix<T>,
         params: &AmgParams,
@@ -116,27 +115,27 @@ impl<S: Real> Amg<S> {
         let start = Instant::now();
         params.check()?;
         saved.check_for(matrix, params)?;
-        Self::set_up(matrix, params, start, Source::Interpolations(saved.into_levels()))
+        Self::set_up(matrix, params, start, SetupInput::Interpolations(saved.into_levels()))
     }
 
     fn set_up<T: Real>(
         matrix: &Matrix<T>,
         params: &AmgParams,
         start: Instant,
-        source: Source,
+        input: SetupInput,
     ) -> Result<Self, LinearError> {
         let backend = matrix.backend().clone();
-        let is_flagged = matches!(source, Source::Matrix(Some(_)));
+        let is_flagged = matches!(input, SetupInput::Matrix(Some(_)));
         let by_kernels =
             backend.device().is_some() && !is_flagged && DeviceHierarchy::suits(params);
-        let origin = match source {
-            Source::Matrix(_) => Origin::Made,
-            Source::Interpolations(_) => Origin::Saved,
+        let source = match input {
+            SetupInput::Matrix(_) => HierarchySource::Computed,
+            SetupInput::Interpolations(_) => HierarchySource::Saved,
         };
         let (setup, levels) = if by_kernels {
-            let hierarchy = match source {
-                Source::Matrix(_) => DeviceHierarchy::new(matrix, params)?,
-                Source::Interpolations(saved) => {
+            let hierarchy = match input {
+                SetupInput::Matrix(_) => DeviceHierarchy::new(matrix, params)?,
+                SetupInput::Interpolations(saved) => {
                     DeviceHierarchy::from_interpolations(matrix, params, saved)?
                 }
             };
@@ -146,9 +145,9 @@ impl<S: Real> Amg<S> {
         } else {
             let matrix = matrix.to_csr()?.into_converted::<f64>();
             backend.install(|| -> Result<_, LinearError> {
-                let hierarchy = match source {
-                    Source::Matrix(boundary) => Hierarchy::new(matrix, params, boundary)?,
-                    Source::Interpolations(saved) => {
+                let hierarchy = match input {
+                    SetupInput::Matrix(boundary) => Hierarchy::new(matrix, params, boundary)?,
+                    SetupInput::Interpolations(saved) => {
                         Hierarchy::from_interpolations(matrix, params, saved)?
                     }
                 };
@@ -158,12 +157,12 @@ impl<S: Real> Amg<S> {
         };
         let (params, rows, report) = (*params, matrix.rows(), HierarchyReport::default());
         let mut amg = Amg { backend, params, rows, setup, levels, report };
-        amg.renew_report(start, origin);
+        amg.update_report(start, source);
         Ok(amg)
     }
 
-    /// Its interpolations, for [`Amg::from_interpolations`]. `matrix` is the one it was made from, or
-    /// another of the same pattern, and serves to recognise that. Flags of the boundary are not kept.
+    /// Its interpolations, for [`Amg::from_interpolations`]. `matrix`, whose sparsity pattern is saved with
+    /// them, is the matrix of the set-up or one of the same pattern. Boundary flags are not saved.
     ///
     /// # Errors
     /// [`LinearError::Backend`] where the device failed.
@@ -175,11 +174,11 @@ impl<S: Real> Amg<S> {
             Setup::Host(hierarchy) => hierarchy.interpolations(),
             Setup::Device(hierarchy) => hierarchy.interpolations()?,
         };
-        SavedInterpolations::made(matrix, &self.params, levels)
+        SavedInterpolations::of_hierarchy(matrix, &self.params, levels)
     }
 
-    /// Takes another matrix of as many rows, meant to differ in its values alone: interpolations stay
-    /// what they are, coarse matrices are computed anew.
+    /// Updates the hierarchy for new values in the same sparsity pattern: interpolations are reused, coarse
+    /// matrices recomputed. Only the number of rows is checked.
     ///
     /// # Errors
     /// [`LinearError::Length`] where the numbers of rows differ, and as for [`Amg::new`].
@@ -205,24 +204,24 @@ impl<S: Real> Amg<S> {
                 })?
             }
         };
-        self.renew_report(start, Origin::Kept);
+        self.update_report(start, HierarchySource::Reused);
         Ok(())
     }
 
-    /// The report, and an end to what only set-up needed.
-    fn renew_report(&mut self, start: Instant, origin: Origin) {
+    /// Updates the report and frees the data that only the set-up needs.
+    fn update_report(&mut self, start: Instant, source: HierarchySource) {
         let mut levels = match &self.setup {
             Setup::Host(hierarchy) => hierarchy.report(),
             Setup::Device(hierarchy) => hierarchy.report(),
         };
         match &mut self.setup {
-            Setup::Host(hierarchy) => hierarchy.forget_coarse_matrices(),
-            Setup::Device(hierarchy) => hierarchy.forget_coarse_matrices(),
+            Setup::Host(hierarchy) => hierarchy.drop_coarse_matrices(),
+            Setup::Device(hierarchy) => hierarchy.drop_coarse_matrices(),
         }
         self.levels.complete(&mut levels);
         self.report = HierarchyReport {
             levels,
-            origin,
+            source,
             is_coarsest_direct: self.levels.is_coarsest_direct(),
             work_units: self.levels.work_units(),
             setup_seconds: start.elapsed().as_secs_f64(),
@@ -279,7 +278,7 @@ impl<T: Real, S: Real> Preconditioner<T> for Amg<S> {
         Amg::interpolations(self, matrix).map(Some)
     }
 
-    fn renew(&mut self, matrix: &Matrix<T>) -> Result<bool, LinearError> {
+    fn update_values(&mut self, matrix: &Matrix<T>) -> Result<bool, LinearError> {
         self.set_values(matrix).map(|()| true)
     }
 

@@ -1,5 +1,5 @@
-//! Loops over rows on the host's threads. What a row becomes depends on nothing that another row
-//! writes, so results do not depend on how rows are split among threads.
+//! Loops over rows on the host's threads. No row depends on the result of another, so results do not
+//! depend on the distribution of rows among threads.
 
 use crate::{CsrMatrix, LinearError};
 use karman_backend::HOST_CHUNK;
@@ -20,8 +20,7 @@ pub(super) fn each<T: Send + Clone + Default>(
     values
 }
 
-/// Rows below `n` in a few ranges for each thread: what needs scratch as long as a level allocates
-/// it once a range.
+/// Rows below `n` in a few ranges a thread: scratch of the size of a level is allocated once a range.
 fn ranges(n: usize) -> Vec<Range<usize>> {
     let pieces = (4 * rayon::current_num_threads()).min(n.div_ceil(512)).max(1);
     (0..pieces).map(|k| k * n / pieces..(k + 1) * n / pieces).collect()
@@ -45,7 +44,7 @@ impl Rows {
         self.values.clear();
     }
 
-    /// Adds an entry to the row under way.
+    /// Adds an entry to the current row.
     #[inline(always)]
     pub(super) fn push(&mut self, column: u32, value: f64) {
         self.columns.push(column);
@@ -53,8 +52,8 @@ impl Rows {
     }
 }
 
-/// The matrix whose row r is what `write(scratch, r, rows)` adds to `rows`, columns ascending.
-/// Scratch is made once for each range of rows.
+/// The matrix whose row r `write(scratch, r, rows)` adds to `rows`, columns ascending. Scratch is allocated
+/// once a range of rows.
 ///
 /// # Errors
 /// [`LinearError::TooLarge`] where the entries are too many for 32-bit offsets.
@@ -105,8 +104,8 @@ pub(super) fn matrix_of<S>(
     Ok(CsrMatrix::trusted(column_count, offsets, columns, values))
 }
 
-/// A row under way whose columns come in any order and more than once.
-pub(super) struct Sums {
+/// Accumulator of a sparse row whose columns come in any order and more than once.
+pub(super) struct SparseAccumulator {
     /// The sum of each column of the row, 0 elsewhere.
     sums: Vec<f64>,
     is_there: Vec<bool>,
@@ -115,14 +114,14 @@ pub(super) struct Sums {
     count: usize,
 }
 
-impl Sums {
+impl SparseAccumulator {
     /// For columns below `column_count`.
-    pub(super) fn new(column_count: usize) -> Sums {
+    pub(super) fn new(column_count: usize) -> SparseAccumulator {
         let (sums, is_there) = (vec![0.0; column_count], vec![false; column_count]);
-        Sums { sums, is_there, columns: vec![0; column_count + 1], count: 0 }
+        SparseAccumulator { sums, is_there, columns: vec![0; column_count + 1], count: 0 }
     }
 
-    /// Adds `value` in `column`. Whether that is new is not branched on, since it cannot be foreseen.
+    /// Adds `value` in `column`, without an unpredictable branch for new columns.
     #[inline(always)]
     pub(super) fn add(&mut self, column: u32, value: f64) {
         let at = column as usize;
@@ -138,13 +137,13 @@ impl Sums {
         self.is_there[column as usize]
     }
 
-    /// Sorts the columns, which are otherwise in the order in which they came.
+    /// Sorts the columns, which are otherwise in the order of their first entries.
     #[inline(always)]
     pub(super) fn sort(&mut self) {
         self.columns[..self.count].sort_unstable();
     }
 
-    /// Ends the row: adds it to `rows`.
+    /// Completes the row: adds it to `rows`.
     #[inline(always)]
     pub(super) fn finish(&mut self, rows: &mut Rows) {
         for column in &self.columns[..self.count] {

@@ -1,29 +1,30 @@
-//! What a caller chooses of algebraic multigrid.
+//! Parameters of algebraic multigrid.
 
 use crate::LinearError;
 
-/// How coarse unknowns are chosen.
+/// Selection of coarse unknowns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Coarsening {
-    /// Matched pairs on the finest level, then the parallel modified independent set (De Sterck,
-    /// Yang & Heys 2006) with extended+i interpolation.
+    /// Pairwise aggregation on the finest level, then the parallel modified independent set (PMIS, De
+    /// Sterck, Yang & Heys 2006) with extended+i interpolation.
     #[default]
     Pmis,
     /// The first pass of Ruge & Stüben (1987) with weighted boundary unknowns and direct
     /// interpolation (Kamakolanu 2014, algorithm 1 and §3.2.2).
     RugeStuben,
-    /// Aggregates from passes of matching, with smoothed interpolation (Vaněk, Mandel & Brezina 1996).
+    /// Smoothed aggregation (Vaněk, Mandel & Brezina 1996) with aggregates from passes of pairwise
+    /// matching.
     Aggregation,
 }
 
-/// How errors are smoothed.
+/// The smoother.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Smoother {
-    /// Jacobi with the ℓ1 norms of rows (Baker, Falgout, Kolev & Yang 2011), relaxed by 4/3.
+    /// Jacobi with the ℓ1 norms of rows (Baker, Falgout, Kolev & Yang 2011), relaxation factor 4/3.
     #[default]
     L1Jacobi,
-    /// Chebyshev polynomials of the fourth kind with optimal weights (Lottes 2023) in the matrix
-    /// scaled by the ℓ1 norms of its rows, whose spectrum they bound by 1.
+    /// Chebyshev polynomials of the fourth kind with optimal weights (Lottes 2023) in the matrix scaled
+    /// by the ℓ1 norms of its rows, whose spectrum is bounded by 1.
     Chebyshev {
         /// Products of one sweep: 1 to 4.
         degree: usize,
@@ -32,7 +33,7 @@ pub enum Smoother {
     GaussSeidel,
 }
 
-/// The order in which levels are visited.
+/// The multigrid cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Cycle {
     /// Each level once.
@@ -46,25 +47,25 @@ pub enum Cycle {
     K,
 }
 
-/// The precision the hierarchy is kept and cycled in.
+/// The precision of the hierarchy and its cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum HierarchyPrecision {
-    /// That of the computation.
+    /// The precision of the solver.
     Same,
-    /// `f32`; conjugate gradients of a system whose matrix it was made from keep their recurrence so too.
+    /// `f32`, also for the recurrence of conjugate gradients on the matrix of the set-up.
     #[default]
     Single,
 }
 
-/// Dropping of couplings weaker than β times the average of their row on coarse levels, what is
-/// dropped being spread equally over the couplings kept (Kamakolanu 2014, §4.2).
+/// Sparsification of coarse matrices: couplings weaker than β times the average of their row are dropped
+/// and their sum is spread equally over the remaining couplings (Kamakolanu 2014, §4.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sparsification {
     /// β on the first coarse level.
     pub beta: f64,
-    /// What each further level adds to β.
+    /// Increment of β on each further level.
     pub increment: f64,
-    /// Whether a pair is dropped only if weak from both ends, and its sum goes to the diagonals,
+    /// Whether a coupling is dropped only where both its rows find it weak and is added to the diagonals,
     /// so that the matrix stays symmetric.
     pub symmetric: bool,
 }
@@ -73,29 +74,29 @@ pub struct Sparsification {
 /// `docs/decisions/0006-default-multigrid.md`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AmgParams {
-    /// How coarse unknowns are chosen. Default: PMIS.
+    /// Selection of coarse unknowns. Default: PMIS.
     pub coarsening: Coarsening,
-    /// Passes of matching that make the first coarse level (PMIS), or every one (aggregation); each
+    /// Passes of pairwise matching for the first coarse level (PMIS) or every level (aggregation); each
     /// halves the unknowns. Default: 1.
-    pub pairing: usize,
-    /// What corrections from matched pairs are multiplied by: constants on pairs are too stiff.
+    pub pairwise_passes: usize,
+    /// Over-correction factor of pairwise aggregation: piecewise constant interpolation is too stiff.
     /// Default: 1.5.
     pub over_correction: f64,
     /// θ: j is strong for i where −a_ij ≥ θ max_k(−a_ik). Default: 0.25.
     pub strength: f64,
     /// α: weight of boundary unknowns in Ruge & Stüben's coarsening. Default: 1.
     pub boundary_weight: f64,
-    /// Most entries in a row of an interpolation; the others are spread over them. Default: 3.
+    /// Maximum entries a row of an interpolation; truncated rows are rescaled to their sum. Default: 3.
     pub interpolation_entries: usize,
-    /// Negative couplings of coarse matrices below this share of the largest of their row from both
-    /// ends go to the diagonals where a third unknown is coupled five times as much to both, and so do
-    /// all positive ones; 0 keeps all. Default: 0.1.
+    /// Negative couplings of coarse matrices below this share of the largest of both their rows are added
+    /// to the diagonals where a third unknown is coupled five times as much to both ends; so are all
+    /// positive couplings. 0 drops none. Default: 0.1.
     pub drop_tolerance: f64,
-    /// The source's dropping, in place of `drop_tolerance`. Default: none.
+    /// Kamakolanu's sparsification, in place of `drop_tolerance`. Default: none.
     pub sparsification: Option<Sparsification>,
     /// The smoother. Default: ℓ1-Jacobi.
     pub smoother: Smoother,
-    /// How far ℓ1-Jacobi goes, below 2: its spectrum is bounded by 1. Default: 4/3.
+    /// Relaxation factor of ℓ1-Jacobi, below 2: its spectrum is bounded by 1. Default: 4/3.
     pub relaxation: f64,
     /// Sweeps before and after the coarse correction. Default: 1 and 1.
     pub sweeps: [usize; 2],
@@ -103,9 +104,9 @@ pub struct AmgParams {
     pub cycle: Cycle,
     /// Precision of the hierarchy. Default: single.
     pub precision: HierarchyPrecision,
-    /// Levels with at most so many unknowns are solved by a dense inverse. Default: 256.
+    /// Largest number of unknowns solved by a dense inverse. Default: 256.
     pub coarse_rows: usize,
-    /// Most levels, the dense one included. Default: 25.
+    /// Maximum number of levels, the coarsest included. Default: 25.
     pub max_levels: usize,
 }
 
@@ -113,7 +114,7 @@ impl Default for AmgParams {
     fn default() -> Self {
         AmgParams {
             coarsening: Coarsening::default(),
-            pairing: 1,
+            pairwise_passes: 1,
             over_correction: 1.5,
             strength: 0.25,
             boundary_weight: 1.0,
@@ -135,7 +136,7 @@ impl AmgParams {
     /// Checks ranges.
     ///
     /// # Errors
-    /// [`LinearError::Parameter`] for the first one out of range.
+    /// [`LinearError::Parameter`] for the first parameter out of range.
     pub fn check(&self) -> Result<(), LinearError> {
         let wrong = |name, value, rule| Err(LinearError::Parameter { name, value, rule });
         if !(0.0..=1.0).contains(&self.strength) {
@@ -153,8 +154,8 @@ impl AmgParams {
         if !(self.relaxation > 0.0 && self.relaxation < 2.0) {
             return wrong("relaxation", self.relaxation, "it lies between 0 and 2");
         }
-        if self.pairing > 4 {
-            return wrong("pairing", self.pairing as f64, "it is at most 4");
+        if self.pairwise_passes > 4 {
+            return wrong("pairwise_passes", self.pairwise_passes as f64, "it is at most 4");
         }
         if self.interpolation_entries == 0 {
             return wrong("interpolation_entries", 0.0, "it is at least 1");
@@ -182,9 +183,9 @@ impl AmgParams {
         Ok(())
     }
 
-    /// What coarse levels depend on, by name and as numbers: two hierarchies of a matrix are the same
-    /// where these are.
-    pub fn shaping(&self) -> [(&'static str, f64); 12] {
+    /// The parameters that determine the coarse levels, by name and as numbers: equal keys give equal
+    /// hierarchies of a matrix.
+    pub fn setup_key(&self) -> [(&'static str, f64); 12] {
         let coarsening = match self.coarsening {
             Coarsening::Pmis => 0.0,
             Coarsening::RugeStuben => 1.0,
@@ -195,7 +196,7 @@ impl AmgParams {
         });
         [
             ("coarsening", coarsening),
-            ("pairing", self.pairing as f64),
+            ("pairwise_passes", self.pairwise_passes as f64),
             ("over_correction", self.over_correction),
             ("strength", self.strength),
             ("boundary_weight", self.boundary_weight),
@@ -209,13 +210,14 @@ impl AmgParams {
         ]
     }
 
-    /// What the matrix below level `depth` is divided by.
+    /// Divisor of the coarse matrix below level `depth`.
     pub(super) fn over_correction_at(&self, depth: usize) -> f64 {
-        let is_paired = self.coarsening == Coarsening::Pmis && depth == 0 && self.pairing > 0;
+        let is_paired =
+            self.coarsening == Coarsening::Pmis && depth == 0 && self.pairwise_passes > 0;
         if is_paired { self.over_correction } else { 1.0 }
     }
 
-    /// Whether the cycle is one symmetric operator where the matrix is symmetric.
+    /// Whether the cycle is a fixed symmetric operator for a symmetric matrix.
     pub fn is_symmetric(&self) -> bool {
         self.sweeps[0] == self.sweeps[1]
             && matches!(self.cycle, Cycle::V | Cycle::W)
@@ -252,7 +254,10 @@ mod tests {
             message(AmgParams { relaxation: 2.0, ..good() }),
             "relaxation = 2: it lies between 0 and 2"
         );
-        assert_eq!(message(AmgParams { pairing: 5, ..good() }), "pairing = 5: it is at most 4");
+        assert_eq!(
+            message(AmgParams { pairwise_passes: 5, ..good() }),
+            "pairwise_passes = 5: it is at most 4"
+        );
         assert_eq!(
             message(AmgParams { interpolation_entries: 0, ..good() }),
             "interpolation_entries = 0: it is at least 1"

@@ -1,15 +1,14 @@
-//! What tells patterns of matrices apart without keeping one: the same numbers for every layout, on
-//! every backend.
+//! Fingerprints of sparsity patterns, equal for every layout on every backend.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::numbers::hash;
+use super::hashing::hash;
 use crate::matrix::row_places;
 use crate::{Layout, LinearError, Matrix};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Partials, View};
 
-/// Fingerprint of the pattern of a matrix whose rows all have entries.
+/// Fingerprint of the sparsity pattern of a matrix whose rows all have entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// Number of rows.
@@ -21,7 +20,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// That of `matrix`.
+    /// The pattern of `matrix`.
     ///
     /// # Errors
     /// [`LinearError::Backend`] where the device failed.
@@ -40,8 +39,8 @@ impl Pattern {
     }
 }
 
-/// The halves of a row's hash: a chain over its columns, of which one that repeats the one before is
-/// padding. Traffic: offsets and columns of the matrix.
+/// The halves of a row's hash, chained over its columns; a repeated column is padding. Traffic: offsets and
+/// columns of the matrix.
 #[kernel(hash_rows, reduce(sum, sum))]
 pub(super) fn hash_of_row(
     row: usize,
@@ -78,10 +77,10 @@ mod tests {
     use karman_backend::testing::everywhere;
 
     #[test]
-    fn patterns_are_told_apart_alike_everywhere() {
+    fn patterns_are_distinguished_equally_on_every_backend() {
         let a = diamond(9);
         let moved = {
-            // One coupling of row 5 goes elsewhere.
+            // One coupling of row 5 goes to another column.
             let mut entries: Vec<(u32, u32, f64)> = vec![];
             for row in 0..a.rows() {
                 entries.extend(a.row(row).map(|(c, v)| (row as u32, c as u32, v)));

@@ -1,11 +1,11 @@
-//! The parallel modified independent set (De Sterck, Yang & Heys, SIAM J. Matrix Anal. Appl. 27
-//! (2006) 1019): of the unknowns not yet decided, those whose weight no undecided neighbour exceeds
-//! become coarse; those strongly coupled to a coarse one become fine; and so on until all are.
+//! The parallel modified independent set (De Sterck, Yang & Heys, SIAM J. Matrix Anal. Appl. 27 (2006)
+//! 1019): undecided unknowns whose weight no undecided neighbour exceeds become coarse; unknowns strongly
+//! coupled to a coarse one become fine; this repeats until all are decided.
 //!
-//! The weight is the number of unknowns that depend on one, ties broken by a hash of its number: the
-//! set is the same however many threads look for it.
+//! The weight of an unknown is the number of unknowns that depend on it, ties broken by a hash of its
+//! number: the set does not depend on the number of threads.
 
-use super::numbers::hash;
+use super::hashing::hash;
 use super::parallel::each;
 use super::strength::Splitting;
 use crate::CsrMatrix;
@@ -21,7 +21,7 @@ enum Role {
     Fine,
 }
 
-/// Number of rows strongly coupled to `row`, above 24 bits of a hash; 0 where there is none.
+/// Number of rows that depend on `row`, above 24 bits of a hash; 0 where there is none.
 #[inline(always)]
 fn weight(a: &CsrMatrix<f64>, thresholds: &[f64], row: usize) -> u32 {
     let depends = |(column, value): &(usize, f64)| *column != row && -value >= thresholds[*column];

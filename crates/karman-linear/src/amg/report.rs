@@ -1,4 +1,4 @@
-//! What a hierarchy looks like.
+//! Report of a hierarchy.
 
 use std::fmt;
 
@@ -11,23 +11,23 @@ pub struct LevelReport {
     pub entries: usize,
     /// Entries of the interpolation from the next level; 0 on the coarsest.
     pub interpolation_entries: usize,
-    /// Boundary unknowns, where the coarsening weighs them.
+    /// Boundary unknowns, where the coarsening weights them.
     pub boundary: Option<usize>,
-    /// Colours, where the smoother goes by them.
+    /// Colours of a Gauss–Seidel smoother.
     pub colours: Option<usize>,
-    /// Bytes kept where cycles run: matrices, transfers, vectors.
+    /// Bytes for cycles: matrices, transfers, vectors.
     pub bytes: usize,
 }
 
-/// Where the interpolations of a hierarchy come from.
+/// The source of the interpolations of a hierarchy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Origin {
-    /// They were made from its matrix.
+pub enum HierarchySource {
+    /// Computed from its matrix.
     #[default]
-    Made,
-    /// From a matrix with other values, set up before.
-    Kept,
-    /// They were saved by an earlier run.
+    Computed,
+    /// Reused from an earlier matrix with other values.
+    Reused,
+    /// Saved by an earlier run.
     Saved,
 }
 
@@ -36,23 +36,23 @@ pub enum Origin {
 pub struct HierarchyReport {
     /// Its levels.
     pub levels: Vec<LevelReport>,
-    /// Where its interpolations come from.
-    pub origin: Origin,
-    /// Whether the coarsest is solved by a dense inverse, or by smoothing alone.
+    /// The source of its interpolations.
+    pub source: HierarchySource,
+    /// Whether the coarsest level is solved by a dense inverse; otherwise it is only smoothed.
     pub is_coarsest_direct: bool,
-    /// Updates of unknowns on all levels by one cycle, over the unknowns of the finest.
+    /// Work of a cycle: updates of unknowns on all levels over the unknowns of the finest.
     pub work_units: f64,
     /// Seconds of set-up.
     pub setup_seconds: f64,
 }
 
 impl HierarchyReport {
-    /// Entries of the matrices of all levels by those of the finest.
+    /// Operator complexity: entries of the matrices of all levels over those of the finest.
     pub fn operator_complexity(&self) -> f64 {
         self.ratio(|level| level.entries)
     }
 
-    /// Unknowns of all levels by those of the finest.
+    /// Grid complexity: unknowns of all levels over those of the finest.
     pub fn grid_complexity(&self) -> f64 {
         self.ratio(|level| level.rows)
     }
@@ -90,15 +90,15 @@ impl fmt::Display for HierarchyReport {
             )?;
         }
         let coarsest = if self.is_coarsest_direct { "dense inverse" } else { "smoothing" };
-        let origin = match self.origin {
-            Origin::Made => "",
-            Origin::Kept => ", interpolations of earlier values",
-            Origin::Saved => ", saved interpolations",
+        let source = match self.source {
+            HierarchySource::Computed => "",
+            HierarchySource::Reused => ", interpolations of earlier values",
+            HierarchySource::Saved => ", saved interpolations",
         };
         write!(
             f,
             "operator complexity {:.2}, grid complexity {:.2}, {:.0} bytes a row, work units a cycle \
-             {:.2}, coarsest by {coarsest}{origin}",
+             {:.2}, coarsest by {coarsest}{source}",
             self.operator_complexity(),
             self.grid_complexity(),
             self.bytes() as f64 / self.levels.first().map_or(1, |l| l.rows).max(1) as f64,
@@ -117,7 +117,7 @@ mod tests {
             |rows, entries, bytes| LevelReport { rows, entries, bytes, ..Default::default() };
         let report = HierarchyReport {
             levels: vec![level(1000, 5000, 90_000), level(300, 3000, 30_000), level(50, 500, 1000)],
-            origin: Origin::Made,
+            source: HierarchySource::Computed,
             is_coarsest_direct: true,
             work_units: 2.7,
             setup_seconds: 0.1,
@@ -129,9 +129,10 @@ mod tests {
         let last = "operator complexity 1.70, grid complexity 1.35, 121 bytes a row, work units a \
                     cycle 2.70, coarsest by dense inverse";
         assert!(text.ends_with(last), "{text}");
-        let text = HierarchyReport { origin: Origin::Kept, ..report.clone() }.to_string();
+        let text =
+            HierarchyReport { source: HierarchySource::Reused, ..report.clone() }.to_string();
         assert!(text.ends_with("dense inverse, interpolations of earlier values"), "{text}");
-        let text = HierarchyReport { origin: Origin::Saved, ..report }.to_string();
+        let text = HierarchyReport { source: HierarchySource::Saved, ..report }.to_string();
         assert!(text.ends_with("dense inverse, saved interpolations"), "{text}");
     }
 }

@@ -1,7 +1,7 @@
 //! The first pass of Ruge & Stüben's coarsening with weighted boundary unknowns (Kamakolanu 2014,
-//! algorithm 1; α = 1 is the original): of the undecided unknowns the one on which most others depend
-//! becomes coarse, those that depend on it fine; the weights of what these depend on grow by one, of
-//! what the new coarse unknown depends on they fall by one. Sequential, as its source is.
+//! algorithm 1; α = 1 is the original): the undecided unknown of largest weight becomes coarse, those that
+//! depend on it fine. The weights of the unknowns these depend on grow by one; the weights of the unknowns
+//! the new coarse unknown depends on fall by one. Sequential, as in the thesis.
 
 use super::strength::Splitting;
 use crate::CsrMatrix;
@@ -15,9 +15,8 @@ enum Role {
     Fine,
 }
 
-/// Coarse unknowns of `a`; the weights of those in `boundary` are multiplied by `alpha`. What nothing
-/// depends on and depends on nothing is fine; what is left without a strong coarse neighbour is
-/// promoted.
+/// Coarse unknowns of `a`; the weights of those in `boundary` are multiplied by `alpha`. An unknown without
+/// strong couplings is fine; a fine unknown whose strong neighbours are all fine becomes coarse.
 pub(super) fn ruge_stuben(
     a: &CsrMatrix<f64>,
     thresholds: &[f64],
@@ -37,8 +36,8 @@ pub(super) fn ruge_stuben(
     let mut weights: Vec<f64> = (0..n)
         .map(|row| dependents(row).count() as f64 * if boundary[row] { alpha } else { 1.0 })
         .collect();
-    // Bits of numbers that are not negative are ordered as they are; of equal weights the first
-    // unknown wins. Entries of outdated weights are passed over.
+    // Bits of non-negative numbers have the order of the numbers; of equal weights the first unknown
+    // wins. Entries with outdated weights are skipped.
     let entry = |weight: f64, row: usize| (weight.max(0.0).to_bits(), Reverse(row));
     let mut queue: BinaryHeap<(u64, Reverse<usize>)> =
         weights.iter().enumerate().map(|(row, weight)| entry(*weight, row)).collect();
@@ -79,8 +78,8 @@ pub(super) fn ruge_stuben(
     Splitting::new(roles.into_iter().map(|role| role == Role::Coarse))
 }
 
-/// Rows that look like boundary rows of a bare matrix: their entries do not sum to zero.
-pub(super) fn rows_with_a_sum(a: &CsrMatrix<f64>) -> Vec<bool> {
+/// Boundary rows detected from the matrix alone: their entries do not sum to zero.
+pub(super) fn rows_with_nonzero_sum(a: &CsrMatrix<f64>) -> Vec<bool> {
     super::parallel::each(a.rows(), |row| {
         let (mut sum, mut size) = (0.0, 0.0);
         for (_, value) in a.row(row) {
@@ -101,30 +100,31 @@ mod tests {
     fn every_fine_unknown_has_a_strong_coarse_neighbour() {
         for (a, alpha) in [(poisson_2d(30), 1.0), (poisson_2d(30), 5.0), (diamond(9), 5.0)] {
             let t = thresholds(&a, 0.25);
-            let set = ruge_stuben(&a, &t, &rows_with_a_sum(&a), alpha);
+            let set = ruge_stuben(&a, &t, &rows_with_nonzero_sum(&a), alpha);
             for (row, threshold) in t.iter().enumerate() {
                 let coarse = a.row(row).filter(|(c, v)| *c != row && -v >= *threshold);
-                let reached = coarse.filter(|(c, _)| set.is_coarse(*c)).count();
-                assert!(set.is_coarse(row) || reached > 0, "row {row}");
+                let count = coarse.filter(|(c, _)| set.is_coarse(*c)).count();
+                assert!(set.is_coarse(row) || count > 0, "row {row}");
             }
         }
     }
 
     #[test]
-    fn a_grid_is_coarsened_like_a_chessboard_and_boundaries_by_their_weight() {
+    fn a_grid_is_coarsened_in_a_checkerboard_and_boundaries_by_their_weight() {
         let a = poisson_2d(30);
         let t = thresholds(&a, 0.25);
-        let flags = rows_with_a_sum(&a);
+        let flags = rows_with_nonzero_sum(&a);
         assert_eq!(flags.iter().filter(|b| **b).count(), 4 * 29);
         let set = ruge_stuben(&a, &t, &flags, 1.0);
         assert!(set.count > 430 && set.count < 470, "{}", set.count);
         let b = diamond(9);
         let t = thresholds(&b, 0.25);
-        let flags = rows_with_a_sum(&b);
-        let kept = |alpha| {
+        let flags = rows_with_nonzero_sum(&b);
+        let coarse_boundary = |alpha| {
             let set = ruge_stuben(&b, &t, &flags, alpha);
             (0..b.rows()).filter(|r| flags[*r] && set.is_coarse(*r)).count()
         };
-        assert!(kept(5.0) > kept(1.0), "{} {}", kept(5.0), kept(1.0));
+        let (weighted, original) = (coarse_boundary(5.0), coarse_boundary(1.0));
+        assert!(weighted > original, "{weighted} {original}");
     }
 }

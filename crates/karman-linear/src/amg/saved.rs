@@ -1,5 +1,5 @@
-//! The interpolations of a hierarchy as they are kept between runs. With them and a matrix all levels
-//! follow: what is left out is coarsening and interpolation.
+//! Saved interpolations of a hierarchy. With them all levels follow from the matrix without coarsening and
+//! interpolation.
 
 use super::params::AmgParams;
 use super::pattern::Pattern;
@@ -9,11 +9,11 @@ use karman_backend::real::Real;
 /// Interpolation to one level from the next one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SavedInterpolation {
-    /// P is constant on groups.
-    Groups {
-        /// The group of each unknown: `[rows]`, below `count`.
+    /// P is piecewise constant on aggregates.
+    Aggregates {
+        /// The aggregate of each unknown: `[rows]`, below `count`.
         of: Vec<u32>,
-        /// Number of groups.
+        /// Number of aggregates.
         count: usize,
     },
     /// P: `[rows, unknowns of the next level]`.
@@ -24,41 +24,43 @@ impl SavedInterpolation {
     /// Unknowns of the level and of the next one.
     pub fn shape(&self) -> [usize; 2] {
         match self {
-            SavedInterpolation::Groups { of, count } => [of.len(), *count],
+            SavedInterpolation::Aggregates { of, count } => [of.len(), *count],
             SavedInterpolation::Weighted(p) => [p.rows(), p.columns()],
         }
     }
 
-    /// The next unknown each entry of P names.
+    /// The coarse unknown of each entry of P.
     fn columns(&self) -> &[u32] {
         match self {
-            SavedInterpolation::Groups { of, .. } => of,
+            SavedInterpolation::Aggregates { of, .. } => of,
             SavedInterpolation::Weighted(p) => p.column_indices(),
         }
     }
 
-    /// What makes it unfit for a level of so many unknowns.
+    /// Why it does not fit a level of `unknowns` unknowns.
     fn problem(&self, unknowns: usize) -> Option<String> {
         let [rows, count] = self.shape();
         if rows != unknowns {
             return Some(format!("it has {rows} rows, but the level has {unknowns} unknowns"));
         }
         if count >= rows {
-            return Some(format!("it leads from {count} unknowns to {rows}, which are not more"));
+            return Some(format!(
+                "it interpolates from {count} unknowns to {rows}, which are not more"
+            ));
         }
         let mut is_named = vec![false; count];
         for column in self.columns() {
             match is_named.get_mut(*column as usize) {
                 Some(named) => *named = true,
-                None => return Some(format!("group {column} is not below {count}")),
+                None => return Some(format!("aggregate {column} is not below {count}")),
             }
         }
-        let lost = is_named.iter().position(|named| !named)?;
-        Some(format!("nothing is interpolated from unknown {lost} of the next level"))
+        let unused = is_named.iter().position(|named| !named)?;
+        Some(format!("nothing is interpolated from unknown {unused} of the next level"))
     }
 }
 
-/// The interpolations of a hierarchy, the finest first, and what they were made for.
+/// The interpolations of a hierarchy, the finest first, with setup key and sparsity pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedInterpolations {
     parameters: Vec<f64>,
@@ -67,10 +69,10 @@ pub struct SavedInterpolations {
 }
 
 impl SavedInterpolations {
-    /// Interpolations made with `parameters` ([`AmgParams::shaping`]) for a matrix of `pattern`.
+    /// Interpolations of `parameters` ([`AmgParams::setup_key`]) for a matrix of `pattern`.
     ///
     /// # Errors
-    /// [`LinearError::Interpolation`] where one does not fit its levels.
+    /// [`LinearError::Interpolation`] for the first that does not fit its levels.
     pub fn new(
         parameters: Vec<f64>,
         pattern: Pattern,
@@ -86,22 +88,22 @@ impl SavedInterpolations {
         Ok(SavedInterpolations { parameters, pattern, levels })
     }
 
-    /// Those just made with `params` for a matrix.
-    pub(super) fn made<T: Real>(
+    /// The interpolations of a hierarchy of `matrix` with `params`.
+    pub(super) fn of_hierarchy<T: Real>(
         matrix: &Matrix<T>,
         params: &AmgParams,
         levels: Vec<SavedInterpolation>,
     ) -> Result<Self, LinearError> {
-        let parameters = params.shaping().iter().map(|(_, value)| *value).collect();
+        let parameters = params.setup_key().iter().map(|(_, value)| *value).collect();
         Ok(SavedInterpolations { parameters, pattern: Pattern::of(matrix)?, levels })
     }
 
-    /// The numbers of [`AmgParams::shaping`].
+    /// The numbers of [`AmgParams::setup_key`].
     pub fn parameters(&self) -> &[f64] {
         &self.parameters
     }
 
-    /// The pattern of the finest matrix.
+    /// The sparsity pattern of the finest matrix.
     pub fn pattern(&self) -> Pattern {
         self.pattern
     }
@@ -115,21 +117,21 @@ impl SavedInterpolations {
         self.levels
     }
 
-    /// That they were made for a matrix of this pattern with these parameters.
+    /// Checks that setup key and sparsity pattern are those of `params` and `matrix`.
     ///
     /// # Errors
-    /// [`LinearError::OtherSystem`] says what differs.
+    /// [`LinearError::OtherSystem`] with the difference.
     pub(super) fn check_for<T: Real>(
         &self,
         matrix: &Matrix<T>,
         params: &AmgParams,
     ) -> Result<(), LinearError> {
         let other = |reason: String| Err(LinearError::OtherSystem { reason });
-        let wanted = params.shaping();
-        if wanted.len() != self.parameters.len() {
-            return other("another version of karman made them".to_owned());
+        let key = params.setup_key();
+        if key.len() != self.parameters.len() {
+            return other("another version of karman saved them".to_owned());
         }
-        for ((name, new), old) in wanted.iter().zip(&self.parameters) {
+        for ((name, new), old) in key.iter().zip(&self.parameters) {
             if old != new {
                 return other(format!("{name} is {new} and was {old}"));
             }
@@ -143,7 +145,7 @@ impl SavedInterpolations {
             ));
         }
         if Pattern::of(matrix)? != old {
-            return other("the unknowns of the matrix are coupled otherwise".to_owned());
+            return other("the sparsity pattern of the matrix differs".to_owned());
         }
         Ok(())
     }
@@ -152,7 +154,7 @@ impl SavedInterpolations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::amg::{Amg, Coarsening, Origin, Smoother, Sparsification};
+    use crate::amg::{Amg, Coarsening, HierarchySource, Smoother, Sparsification};
     use crate::testing::{diamond, poisson_2d, with};
     use crate::{Method, Preconditioner, PreconditionerKind, Solver};
     use karman_backend::Backend;
@@ -163,7 +165,7 @@ mod tests {
         AmgParams { coarse_rows: 40, ..AmgParams::default() }
     }
 
-    /// `a` with couplings weakened and diagonals grown, unevenly.
+    /// `a` with couplings and diagonals changed unevenly.
     fn other_values(a: &CsrMatrix<f64>) -> CsrMatrix<f64> {
         let of_row = |r: usize| {
             a.row(r).map(move |(c, v)| {
@@ -186,58 +188,58 @@ mod tests {
     fn a_saved_hierarchy_equals_the_one_it_was_saved_from() {
         let a = diamond(10);
         let n = a.rows();
-        let source = Some(Sparsification { beta: 1.0, increment: 0.5, symmetric: true });
+        let sparsification = Some(Sparsification { beta: 1.0, increment: 0.5, symmetric: true });
         let all = [
             small(),
-            AmgParams { pairing: 0, ..small() },
-            AmgParams { pairing: 2, drop_tolerance: 0.0, ..small() },
+            AmgParams { pairwise_passes: 0, ..small() },
+            AmgParams { pairwise_passes: 2, drop_tolerance: 0.0, ..small() },
             AmgParams { smoother: Smoother::GaussSeidel, ..small() },
             AmgParams { coarsening: Coarsening::Aggregation, ..small() },
-            AmgParams { coarsening: Coarsening::RugeStuben, sparsification: source, ..small() },
+            AmgParams { coarsening: Coarsening::RugeStuben, sparsification, ..small() },
         ];
         for backend in everywhere() {
             let [matrix, changed] =
                 [a.clone(), other_values(&a)].map(|a| Matrix::new(&backend, a).unwrap());
             for params in all {
                 let what = format!("{backend:?} {params:?}");
-                let mut made = Amg::<f32>::new(&matrix, &params).unwrap();
-                let saved = made.interpolations(&matrix).unwrap();
+                let mut computed = Amg::<f32>::new(&matrix, &params).unwrap();
+                let saved = computed.interpolations(&matrix).unwrap();
                 assert!(saved.levels().len() >= 2, "{what}");
-                let pairs = matches!(saved.levels()[0], SavedInterpolation::Groups { .. });
+                let pairs = matches!(saved.levels()[0], SavedInterpolation::Aggregates { .. });
                 assert_eq!(pairs, params.over_correction_at(0) != 1.0, "{what}");
                 let mut back =
                     Amg::<f32>::from_interpolations(&matrix, &params, saved.clone()).unwrap();
-                assert_eq!(back.report().levels, made.report().levels, "{what}");
-                assert_eq!(back.report().origin, Origin::Saved);
+                assert_eq!(back.report().levels, computed.report().levels, "{what}");
+                assert_eq!(back.report().source, HierarchySource::Saved);
                 assert_eq!(back.interpolations(&matrix).unwrap(), saved, "{what}");
-                let equal = applied(&mut back, &backend, n) == applied(&mut made, &backend, n);
+                let equal = applied(&mut back, &backend, n) == applied(&mut computed, &backend, n);
                 assert!(equal, "{what}: the cycles differ");
 
-                // New values, then saved; as a run does whose step changes before a checkpoint.
-                made.set_values(&changed).unwrap();
-                let saved = made.interpolations(&changed).unwrap();
+                // New values before saving, as in a run whose time step changes before a checkpoint.
+                computed.set_values(&changed).unwrap();
+                let saved = computed.interpolations(&changed).unwrap();
                 let mut back = Amg::<f32>::from_interpolations(&changed, &params, saved).unwrap();
                 let size = |level: &super::super::LevelReport| (level.rows, level.entries);
                 let sizes =
                     |amg: &Amg<f32>| amg.report().levels.iter().map(size).collect::<Vec<_>>();
-                assert_eq!(sizes(&back), sizes(&made), "{what}");
-                let equal = applied(&mut back, &backend, n) == applied(&mut made, &backend, n);
+                assert_eq!(sizes(&back), sizes(&computed), "{what}");
+                let equal = applied(&mut back, &backend, n) == applied(&mut computed, &backend, n);
                 assert!(equal, "{what}: the cycles differ after new values");
             }
         }
     }
 
     #[test]
-    fn what_was_saved_on_one_backend_serves_on_another() {
+    fn interpolations_saved_on_one_backend_fit_another() {
         let a = diamond(10);
         let host = Backend::host(2).unwrap();
         for device in devices() {
             for (from, to) in [(&host, &device), (&device, &host)] {
                 let [from, to] = [from, to].map(|b| Matrix::new(b, a.clone()).unwrap());
-                let made = Amg::<f32>::new(&from, &small()).unwrap();
-                let saved = made.interpolations(&from).unwrap();
+                let computed = Amg::<f32>::new(&from, &small()).unwrap();
+                let saved = computed.interpolations(&from).unwrap();
                 let back = Amg::<f32>::from_interpolations(&to, &small(), saved).unwrap();
-                for (got, want) in back.report().levels.iter().zip(&made.report().levels) {
+                for (got, want) in back.report().levels.iter().zip(&computed.report().levels) {
                     assert_eq!((got.rows, got.entries), (want.rows, want.entries));
                 }
             }
@@ -269,20 +271,20 @@ mod tests {
         let shuffled = CsrMatrix::from_entries(400, 400, entries).unwrap();
         assert_eq!(
             refused(shuffled, small(), &saved),
-            format!("{begin}the unknowns of the matrix are coupled otherwise")
+            format!("{begin}the sparsity pattern of the matrix differs")
         );
         let older = SavedInterpolations { parameters: vec![0.25], ..saved.clone() };
         assert_eq!(
             refused(poisson_2d(20), small(), &older),
-            format!("{begin}another version of karman made them")
+            format!("{begin}another version of karman saved them")
         );
-        // What the parameters do not shape may change.
+        // Parameters outside the setup key may change.
         let params = AmgParams { sweeps: [2, 2], ..small() };
         assert!(Amg::<f64>::from_interpolations(&matrix, &params, saved).is_ok());
     }
 
     #[test]
-    fn a_solver_takes_saved_interpolations_where_they_fit_and_solves_alike() {
+    fn a_solver_reuses_saved_interpolations_that_fit_with_the_same_result() {
         let a = diamond(10);
         let b = values(a.rows(), 3);
         let kind = PreconditionerKind::Amg(small());
@@ -296,36 +298,36 @@ mod tests {
                 assert!(outcome.is_converged(), "{outcome}");
                 (outcome.iterations, backend.read(&x).unwrap())
             };
-            let origin = |solver: &Solver<f64>| solver.hierarchy().map(|report| report.origin);
+            let source_of = |solver: &Solver<f64>| solver.hierarchy().map(|report| report.source);
             let with_saved = |matrix: &Arc<Matrix<f64>>, params, saved| {
-                let (operator, near) = (Box::new(matrix.clone()), Some(matrix.clone()));
-                Solver::with_interpolations(&backend, operator, near, params, saved).unwrap()
+                let (operator, own) = (Box::new(matrix.clone()), Some(matrix.clone()));
+                Solver::with_interpolations(&backend, operator, own, params, saved).unwrap()
             };
-            let made = Solver::new(&backend, matrix.clone(), &params).unwrap();
-            let saved = made.interpolations(&matrix).unwrap();
+            let computed = Solver::new(&backend, matrix.clone(), &params).unwrap();
+            let saved = computed.interpolations(&matrix).unwrap();
             assert!(saved.is_some());
-            let taken = with_saved(&matrix, &params, saved.clone());
-            assert_eq!(origin(&taken), Some(Origin::Saved));
-            assert_eq!(solved(taken), solved(made));
+            let reused = with_saved(&matrix, &params, saved.clone());
+            assert_eq!(source_of(&reused), Some(HierarchySource::Saved));
+            assert_eq!(solved(reused), solved(computed));
 
-            // Of other values: what a restart gets is what a run renews.
-            let made = Solver::new(&backend, matrix.clone(), &params).unwrap();
-            let renewed = made.renewed(Box::new(changed.clone()), &changed).unwrap();
-            let renewed = renewed.ok().unwrap();
-            assert_eq!(origin(&renewed), Some(Origin::Kept));
-            let taken = with_saved(&changed, &params, saved.clone());
-            assert_eq!(solved(taken), solved(renewed));
+            // With other values a restart equals the update of a run.
+            let computed = Solver::new(&backend, matrix.clone(), &params).unwrap();
+            let updated = computed.update_values(Box::new(changed.clone()), &changed).unwrap();
+            let updated = updated.ok().unwrap();
+            assert_eq!(source_of(&updated), Some(HierarchySource::Reused));
+            let reused = with_saved(&changed, &params, saved.clone());
+            assert_eq!(solved(reused), solved(updated));
 
-            // Where they do not fit, multigrid makes its own.
+            // Where they do not fit, multigrid computes its own.
             let smaller = on(&diamond(9));
             let own = with_saved(&smaller, &params, saved.clone());
-            assert_eq!(origin(&own), Some(Origin::Made));
+            assert_eq!(source_of(&own), Some(HierarchySource::Computed));
             let jacobi = with(Method::ConjugateGradient, PreconditionerKind::Jacobi);
             let other = with_saved(&matrix, &jacobi, saved);
-            assert_eq!(origin(&other), None);
+            assert_eq!(source_of(&other), None);
             assert_eq!(other.interpolations(&matrix).unwrap(), None);
-            // There is nothing to renew in a diagonal.
-            assert!(other.renewed(Box::new(changed.clone()), &changed).unwrap().is_err());
+            // A diagonal is not worth an update.
+            assert!(other.update_values(Box::new(changed.clone()), &changed).unwrap().is_err());
         }
     }
 
@@ -336,20 +338,21 @@ mod tests {
 
     #[test]
     fn interpolations_that_do_not_fit_their_levels_are_refused() {
-        let groups = |of: &[u32], count| SavedInterpolation::Groups { of: of.to_vec(), count };
+        let aggregates =
+            |of: &[u32], count| SavedInterpolation::Aggregates { of: of.to_vec(), count };
         assert_eq!(
-            refused(vec![groups(&[0, 0, 1, 1], 2)]),
+            refused(vec![aggregates(&[0, 0, 1, 1], 2)]),
             "the interpolation to level 0 cannot be used: it has 4 rows, but the level has 5 unknowns"
         );
         assert_eq!(
-            refused(vec![groups(&[0, 1, 2, 3, 4], 5)]),
-            "the interpolation to level 0 cannot be used: it leads from 5 unknowns to 5, which are \
-             not more"
+            refused(vec![aggregates(&[0, 1, 2, 3, 4], 5)]),
+            "the interpolation to level 0 cannot be used: it interpolates from 5 unknowns to 5, \
+             which are not more"
         );
-        let good = groups(&[0, 0, 1, 1, 2], 3);
+        let good = aggregates(&[0, 0, 1, 1, 2], 3);
         assert_eq!(
-            refused(vec![good.clone(), groups(&[0, 1, 2], 2)]),
-            "the interpolation to level 1 cannot be used: group 2 is not below 2"
+            refused(vec![good.clone(), aggregates(&[0, 1, 2], 2)]),
+            "the interpolation to level 1 cannot be used: aggregate 2 is not below 2"
         );
         let p = CsrMatrix::from_entries(3, 2, vec![(0, 1, 1.0), (2, 1, 0.5)]).unwrap();
         assert_eq!(

@@ -9,8 +9,8 @@ use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
 use karman_backend::{Backend, Buffer, Partials, Segment, View, sum_of_parts};
 
-/// Row `row` of A x as Σ_j a_ij (x_j − x_i) + (Σ_j a_ij) x_i: what single precision rounds are
-/// differences, so a vector that is constant on a component without a boundary is seen as such.
+/// Row `row` of A x as Σ_j a_ij (x_j − x_i) + (Σ_j a_ij) x_i: single precision rounds differences, so the
+/// product is exact for a constant vector on a component without a Dirichlet boundary.
 #[device]
 #[inline(always)]
 fn stencil<S: Real>(
@@ -19,7 +19,7 @@ fn stencil<S: Real>(
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
-    excess: &View<S>,
+    row_sums: &View<S>,
     x: &View<S>,
     #[comptime] layout: Layout,
     #[comptime] parts: usize,
@@ -30,9 +30,9 @@ fn stencil<S: Real>(
     let own = x[row];
     let mut sum = S::literal(0.0);
     if part == 0 {
-        sum = excess[row] * own;
+        sum = row_sums[row] * own;
     }
-    // Loads of a long row on their way together.
+    // The loads of a long row overlap.
     while k + 7 * spacing < end {
         #[unroll]
         for m in 0..8usize {
@@ -64,12 +64,12 @@ pub(super) fn product_of_stencil<S: Real>(
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
-    excess: &View<S>,
+    row_sums: &View<S>,
     x: &View<S>,
     #[comptime] layout: Layout,
     #[comptime] parts: usize,
 ) -> S {
-    stencil::<S>(row, part, offsets, columns, values, excess, x, layout, parts)
+    stencil::<S>(row, part, offsets, columns, values, row_sums, x, layout, parts)
 }
 
 /// y ← A x with x·y. Traffic of the product and 2s.
@@ -79,11 +79,11 @@ pub(super) fn product_of_stencil_dot<S: Real>(
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
-    excess: &View<S>,
+    row_sums: &View<S>,
     x: &View<S>,
     #[comptime] layout: Layout,
 ) -> (S, f64) {
-    let y = stencil::<S>(row, 0, offsets, columns, values, excess, x, layout, 1usize);
+    let y = stencil::<S>(row, 0, offsets, columns, values, row_sums, x, layout, 1usize);
     (y, x[row].to_f64() * y.to_f64())
 }
 
@@ -108,17 +108,16 @@ pub(super) fn rest_of_stencil<S: Real>(
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
-    excess: &View<S>,
+    row_sums: &View<S>,
     x: &View<S>,
     b: &View<S>,
     #[comptime] layout: Layout,
     #[comptime] parts: usize,
 ) -> S {
-    b[row] - stencil::<S>(row, part, offsets, columns, values, excess, x, layout, parts)
+    b[row] - stencil::<S>(row, part, offsets, columns, values, row_sums, x, layout, parts)
 }
 
-/// y ← x + w (b − A x) in any precision. Traffic of the product, 2s and that
-/// of y.
+/// y ← x + w (b − A x) in any precision. Traffic of the product, 2s and that of y.
 #[kernel(jacobi_rows, out(y), parts, usual(layout = Layout::Csr))]
 pub(super) fn relaxed<S: Real, T: Real>(
     row: usize,
@@ -126,25 +125,26 @@ pub(super) fn relaxed<S: Real, T: Real>(
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
-    excess: &View<S>,
+    row_sums: &View<S>,
     x: &View<S>,
     b: &View<S>,
     weights: &View<S>,
     #[comptime] layout: Layout,
     #[comptime] parts: usize,
 ) -> T {
-    let rest = b[row] - stencil::<S>(row, part, offsets, columns, values, excess, x, layout, parts);
+    let rest =
+        b[row] - stencil::<S>(row, part, offsets, columns, values, row_sums, x, layout, parts);
     convert::<S, T>(x[row] + weights[row] * rest)
 }
 
-/// The same with b·y, b·b and y·q. Traffic of the product and 5s.
+/// y ← x + w (b − A x) with b·y, b·b and y·q. Traffic of the product and 5s.
 #[kernel(relax_dots, out(y), reduce(sum, sum, sum), usual(layout = Layout::Csr))]
 pub(super) fn relaxed_dots<S: Real>(
     row: usize,
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
-    excess: &View<S>,
+    row_sums: &View<S>,
     x: &View<S>,
     b: &View<S>,
     weights: &View<S>,
@@ -152,7 +152,7 @@ pub(super) fn relaxed_dots<S: Real>(
     #[comptime] layout: Layout,
 ) -> (S, f64, f64, f64) {
     let own = b[row];
-    let rest = own - stencil::<S>(row, 0, offsets, columns, values, excess, x, layout, 1usize);
+    let rest = own - stencil::<S>(row, 0, offsets, columns, values, row_sums, x, layout, 1usize);
     let y = x[row] + weights[row] * rest;
     let (wide_b, wide_y) = (own.to_f64(), y.to_f64());
     (y, wide_b * wide_y, wide_b * wide_b, wide_y * q[row].to_f64())
@@ -179,8 +179,7 @@ pub(super) fn restarted<S: Real>(
     (x + beta * d, d)
 }
 
-/// A further step: r' ← r − A d, d' ← a d + c w r', x ← x + β d'. Traffic of the product
-/// and 6s.
+/// A further step: r' ← r − A d, d' ← a d + c w r', x ← x + β d'. Traffic of the product and 6s.
 #[kernel(step_polynomial, update(x), out(new_residual, new), parts, usual(layout = Layout::Csr))]
 pub(super) fn stepped<S: Real>(
     row: usize,
@@ -188,7 +187,7 @@ pub(super) fn stepped<S: Real>(
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
-    excess: &View<S>,
+    row_sums: &View<S>,
     residual: &View<S>,
     d: &View<S>,
     weights: &View<S>,
@@ -199,8 +198,8 @@ pub(super) fn stepped<S: Real>(
     #[comptime] layout: Layout,
     #[comptime] parts: usize,
 ) -> (S, S, S) {
-    let rest =
-        residual[row] - stencil::<S>(row, part, offsets, columns, values, excess, d, layout, parts);
+    let rest = residual[row]
+        - stencil::<S>(row, part, offsets, columns, values, row_sums, d, layout, parts);
     let next = a * d[row] + c * weights[row] * rest;
     (x + beta * next, rest, next)
 }
@@ -214,7 +213,7 @@ pub(super) fn swept<S: Real>(
     offsets: &View<u32>,
     columns: &View<u32>,
     values: &View<S>,
-    excess: &View<S>,
+    row_sums: &View<S>,
     b: &View<S>,
     weights: &View<S>,
     #[comptime] layout: Layout,
@@ -224,7 +223,7 @@ pub(super) fn swept<S: Real>(
     let (start, end) = row_places(row, offsets, layout);
     let mut k = start;
     let own = x[row];
-    let mut rest = b[row] - excess[row] * own;
+    let mut rest = b[row] - row_sums[row] * own;
     while k < end {
         rest -= values[k] * (x[columns[k] as usize] - own);
         k += comptime!(layout.spacing());
@@ -232,7 +231,7 @@ pub(super) fn swept<S: Real>(
     x[row] = own + weights[row] * rest;
 }
 
-/// r by colours: b_i ← r at the old place of i, x ← 0. Traffic 12 + 2s.
+/// r by colours: b_i ← r at the old position of i, x ← 0. Traffic 12 + 2s.
 #[kernel(begin_by_colour, out(b, x))]
 pub(super) fn begun_by_colour<T: Real, S: Real>(
     i: usize,
@@ -242,7 +241,7 @@ pub(super) fn begun_by_colour<T: Real, S: Real>(
     (convert::<T, S>(r[old_place[i] as usize]), S::literal(0.0))
 }
 
-/// z at its old place. Traffic 12 + s.
+/// z at its old position. Traffic 12 + s.
 #[kernel(end_by_colour, out(z))]
 pub(super) fn ended_by_colour<S: Real, T: Real>(i: usize, x: &View<S>, new_place: &View<u32>) -> T {
     convert::<S, T>(x[new_place[i] as usize])
@@ -264,7 +263,7 @@ pub(super) fn dense_row<S: Real>(
     let mut j = part;
     let mut k = i * down + part * across;
     let step = parts * across;
-    // Rows are few, so are threads: 32 loads of each on their way together.
+    // Rows and thus threads are few: 32 loads of each overlap.
     while j + comptime!(31 * parts) < n {
         #[unroll]
         for m in 0..32usize {
@@ -281,12 +280,12 @@ pub(super) fn dense_row<S: Real>(
     sum_of_parts::<S>(sum, parts)
 }
 
-/// A matrix by its couplings and the sums of its rows.
+/// A matrix in difference form: off-diagonal entries and row sums.
 pub(super) struct Stencil<S> {
     /// Off-diagonal entries.
     pub couplings: Matrix<S>,
     /// Σ_j a_ij: `[rows]`.
-    pub excess: Buffer<S>,
+    pub row_sums: Buffer<S>,
 }
 
 impl<S: Real> Stencil<S> {
@@ -295,22 +294,22 @@ impl<S: Real> Stencil<S> {
     /// # Errors
     /// [`LinearError::TooLarge`] where padding exceeds 32-bit offsets.
     pub(super) fn new(backend: &Backend, a: &CsrMatrix<f64>) -> Result<Self, LinearError> {
-        let excess = each(a.rows(), |row| S::from_f64(a.row(row).map(|e| e.1).sum::<f64>()));
+        let row_sums = each(a.rows(), |row| S::from_f64(a.row(row).map(|e| e.1).sum::<f64>()));
         let couplings = Matrix::new(backend, without_diagonal(a))?;
-        Ok(Stencil { couplings, excess: backend.upload(excess) })
+        Ok(Stencil { couplings, row_sums: backend.upload(row_sums) })
     }
 
     /// Number of unknowns.
     pub(super) fn rows(&self) -> usize {
-        self.excess.len()
+        self.row_sums.len()
     }
 
-    /// Bytes held, which is what a product reads of it.
+    /// Its size in bytes; a product reads it once.
     pub(super) fn bytes(&self) -> usize {
-        self.couplings.bytes() + self.excess.bytes()
+        self.couplings.bytes() + self.row_sums.bytes()
     }
 
-    /// The backend it lives on.
+    /// Its backend.
     pub(super) fn backend(&self) -> &Backend {
         self.couplings.backend()
     }
@@ -319,7 +318,7 @@ impl<S: Real> Stencil<S> {
         self.couplings.layout()
     }
 
-    /// Threads that share a row.
+    /// Threads a row.
     fn parts(&self) -> usize {
         self.couplings.parts()
     }
@@ -332,27 +331,29 @@ impl<S: Real> Stencil<S> {
     pub(super) fn multiply(&self, x: &Buffer<S>, y: &mut Buffer<S>) {
         let (backend, (offsets, columns, values)) = (self.backend(), self.arrays());
         let (n, layout, parts) = (self.rows(), self.layout(), self.parts());
-        multiply_stencil(backend, n, offsets, columns, values, &self.excess, x, layout, parts, y);
+        multiply_stencil(backend, n, offsets, columns, values, &self.row_sums, x, layout, parts, y);
     }
 
     /// y ← A x with the partials of x·y.
     pub(super) fn multiply_dot(&self, x: &Buffer<S>, y: &mut Buffer<S>, partials: &mut Partials) {
         let (backend, (offsets, columns, values)) = (self.backend(), self.arrays());
-        let (n, layout, excess) = (self.rows(), self.layout(), &self.excess);
-        multiply_stencil_dot(backend, n, offsets, columns, values, excess, x, layout, y, partials);
+        let (n, layout, row_sums) = (self.rows(), self.layout(), &self.row_sums);
+        multiply_stencil_dot(
+            backend, n, offsets, columns, values, row_sums, x, layout, y, partials,
+        );
     }
 }
 
 /// The off-diagonal entries of `a`.
 fn without_diagonal<S: Real>(a: &CsrMatrix<f64>) -> CsrMatrix<S> {
-    let beside = |row: usize| a.row(row).filter(move |e| e.0 != row);
+    let off_diagonal = |row: usize| a.row(row).filter(move |e| e.0 != row);
     let mut offsets = vec![0];
-    offsets.extend(each(a.rows(), |row| beside(row).count() as u32));
+    offsets.extend(each(a.rows(), |row| off_diagonal(row).count() as u32));
     for row in 0..a.rows() {
         offsets[row + 1] += offsets[row];
     }
     CsrMatrix::trusted_rows(a.columns(), offsets, |row, columns, values| {
-        for (k, (column, value)) in beside(row).enumerate() {
+        for (k, (column, value)) in off_diagonal(row).enumerate() {
             columns[k] = column as u32;
             values[k] = S::from_f64(value);
         }
@@ -369,7 +370,17 @@ pub(super) fn residual<S: Real>(
     let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
     let (n, layout, parts) = (a.rows(), a.layout(), a.parts());
     subtract_stencil(
-        backend, n, offsets, columns, values, &a.excess, x, b, layout, parts, residual,
+        backend,
+        n,
+        offsets,
+        columns,
+        values,
+        &a.row_sums,
+        x,
+        b,
+        layout,
+        parts,
+        residual,
     );
 }
 
@@ -383,10 +394,10 @@ pub(super) fn jacobi<S: Real, T: Real>(
 ) {
     let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
     let (n, layout, parts) = (a.rows(), a.layout(), a.parts());
-    jacobi_rows(backend, n, offsets, columns, values, &a.excess, x, b, weights, layout, parts, y);
+    jacobi_rows(backend, n, offsets, columns, values, &a.row_sums, x, b, weights, layout, parts, y);
 }
 
-/// The same with the partials of b·y, b·b and y·q.
+/// y ← x + w (b − A x) with the partials of b·y, b·b and y·q.
 pub(super) fn jacobi_dots<S: Real>(
     a: &Stencil<S>,
     (x, b, weights): (&Buffer<S>, &Buffer<S>, &Buffer<S>),
@@ -395,8 +406,8 @@ pub(super) fn jacobi_dots<S: Real>(
     sums: &mut Partials,
 ) {
     let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
-    let (n, layout, excess) = (a.rows(), a.layout(), &a.excess);
-    relax_dots(backend, n, offsets, columns, values, excess, x, b, weights, q, layout, y, sums);
+    let (n, layout, row_sums) = (a.rows(), a.layout(), &a.row_sums);
+    relax_dots(backend, n, offsets, columns, values, row_sums, x, b, weights, q, layout, y, sums);
 }
 
 /// Gauss–Seidel over the colours, forwards or backwards; w is 1 over the diagonal.
@@ -413,7 +424,17 @@ pub(super) fn sweep<S: Real>(
     let mut one = |colour: usize| {
         let (first, count) = (colours[colour], colours[colour + 1] - colours[colour]);
         sweep_colour(
-            backend, count, first, offsets, columns, values, &a.excess, b, weights, layout, x,
+            backend,
+            count,
+            first,
+            offsets,
+            columns,
+            values,
+            &a.row_sums,
+            b,
+            weights,
+            layout,
+            x,
         );
     };
     let count = colours.len() - 1;
@@ -451,12 +472,12 @@ impl<S: Real> Polynomial<S> {
         }
     }
 
-    /// Bytes held.
+    /// Its size in bytes.
     pub(super) fn bytes(&self) -> usize {
         4 * self.residual.bytes()
     }
 
-    /// One sweep of `degree` steps, from zero or from x; w bounds the spectrum of w A by 1.
+    /// One sweep of `degree` steps, from zero or from x; the spectrum of w A is bounded by 1.
     pub(super) fn sweep(
         &mut self,
         a: &Stencil<S>,
@@ -489,7 +510,7 @@ impl<S: Real> Polynomial<S> {
                 offsets,
                 columns,
                 values,
-                &a.excess,
+                &a.row_sums,
                 r,
                 &self.direction,
                 weights,

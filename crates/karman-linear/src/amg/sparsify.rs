@@ -1,18 +1,16 @@
-//! Fewer couplings on coarse levels.
+//! Sparsification of coarse matrices.
 
 use super::parallel::{Rows, each, matrix_of};
 use super::params::Sparsification;
 use crate::{CsrMatrix, LinearError};
 
-/// How many times as much as a coupling that is dropped a third unknown must be coupled to both of its
-/// ends.
+/// Least ratio of the couplings of a third unknown, to both ends, to a dropped coupling.
 pub(super) const BRIDGE: f64 = 5.0;
 
-/// Negative couplings below `tolerance` times the largest of their row, seen from both ends, go to the
-/// diagonals where a third unknown bridges them, and so do all positive ones: symmetry and row sums
-/// stay, and what has no negative row sum is an M-matrix, so positive (semi)definite, whatever was
-/// dropped. Without the bridge the weak couplings between two parts that conduct far better than what
-/// lies between them would go, and with them all that ties those parts to the rest.
+/// Adds to the diagonals the negative couplings below `tolerance` times the largest of both their rows
+/// that a third unknown bridges, and all positive couplings. Symmetry and row sums are preserved; a result
+/// without negative row sums is an M-matrix, hence positive (semi)definite. Without the bridge, two regions
+/// of much higher conductivity than their gap would lose all couplings across it.
 ///
 /// # Errors
 /// [`LinearError::TooLarge`], which cannot happen: there are fewer entries.
@@ -41,13 +39,13 @@ pub(super) fn without_weak_couplings(
     matrix_of(a.rows(), a.columns(), || vec![0.0; a.columns()], write)
 }
 
-/// Whether a third unknown is coupled by `bar` or more to `column` and to the one of these `couplings`.
+/// Whether a third unknown is coupled by `bar` or more to `column` and to the row of `couplings`.
 #[inline(always)]
 fn is_bridged(couplings: &[f64], a: &CsrMatrix<f64>, column: usize, bar: f64) -> bool {
     a.row(column).any(|(k, value)| -value >= bar && couplings[k] >= bar)
 }
 
-/// Adds row `row` of `a` to `rows` with what `is_weak(column, value)` selects of its couplings added to the
+/// Adds row `row` of `a` to `rows`, with the couplings that `is_weak(column, value)` selects added to the
 /// diagonal.
 #[inline(always)]
 fn lump(a: &CsrMatrix<f64>, row: usize, is_weak: impl Fn(usize, f64) -> bool, rows: &mut Rows) {
@@ -67,10 +65,10 @@ fn lump(a: &CsrMatrix<f64>, row: usize, is_weak: impl Fn(usize, f64) -> bool, ro
     }
 }
 
-/// The source's transformation (Kamakolanu 2014, §4.2): of each row the couplings weaker than β
-/// times the average of its off-diagonal entries are dropped and their sum is spread equally over
-/// those kept; the strongest is always kept. Row by row, so the matrix becomes unsymmetric; with
-/// `symmetric` a coupling is dropped only where both rows find it weak, and goes to the diagonals.
+/// Kamakolanu's sparsification (2014, §4.2): the couplings of a row weaker than β times the average of its
+/// off-diagonal entries are dropped and their sum is spread equally over the others; the strongest always
+/// stays. The result is unsymmetric; with `symmetric` a coupling is dropped only where both rows find it
+/// weak and is added to the diagonals.
 ///
 /// # Errors
 /// [`LinearError::TooLarge`], which cannot happen: there are fewer entries.
@@ -79,7 +77,7 @@ pub(super) fn sparsified(
     beta: f64,
     how: &Sparsification,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    // −a_ij must reach this: at most the largest −a_ij of the row.
+    // Threshold of −a_ij, at most the largest −a_ij of the row.
     let least = each(a.rows(), |row| {
         let (mut sum, mut count, mut largest) = (0.0, 0usize, 0.0f64);
         for (column, value) in a.row(row) {
@@ -100,19 +98,19 @@ pub(super) fn sparsified(
     }
     let write = |_: &mut (), row: usize, rows: &mut Rows| {
         let start = rows.columns.len();
-        let (mut dropped, mut kept) = (0.0, 0usize);
+        let (mut dropped, mut remaining) = (0.0, 0usize);
         for (column, value) in a.row(row) {
             if column != row && -value < least[row] {
                 dropped += value;
                 continue;
             }
-            kept += usize::from(column != row);
+            remaining += usize::from(column != row);
             rows.push(column as u32, value);
         }
-        if kept == 0 {
+        if remaining == 0 {
             return;
         }
-        let share = dropped / kept as f64;
+        let share = dropped / remaining as f64;
         for k in start..rows.columns.len() {
             if rows.columns[k] as usize != row {
                 rows.values[k] += share;
@@ -132,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn row_sums_stay_and_pairs_go_together() {
+    fn row_sums_are_preserved_and_couplings_are_dropped_symmetrically() {
         let a = scattered_symmetric(500);
         let how = |symmetric| Sparsification { beta: 1.0, increment: 1.0, symmetric };
         let cases = [
@@ -150,9 +148,9 @@ mod tests {
     }
 
     #[test]
-    fn a_weak_coupling_goes_where_a_third_unknown_bridges_it() {
-        // 0 and 1 are tied to each other weakly and both to 2; 3 and 4 are tied to 5 and 6 firmly, to
-        // each other weakly, and to nothing in common.
+    fn a_weak_coupling_is_dropped_where_a_third_unknown_bridges_it() {
+        // 0 and 1 are coupled weakly to each other and strongly to 2; 3 and 4 weakly to each other and
+        // strongly to 5 and 6, without a common neighbour.
         let pairs = [(0, 1, 1.0), (0, 2, 20.0), (1, 2, 30.0)];
         let apart = [(3, 4, 1.0), (3, 5, 1e6), (4, 6, 1e6)];
         let mut entries = vec![];

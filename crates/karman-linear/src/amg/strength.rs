@@ -1,7 +1,7 @@
-//! Which couplings matter: j is strong for i where −a_ij ≥ θ max_k(−a_ik) (Ruge & Stüben 1987).
+//! Strength of coupling: j is strong for i where −a_ij ≥ θ max_k(−a_ik) (Ruge & Stüben 1987).
 //!
-//! One number a row decides it. That i is strong for j is asked as −a_ij ≥ θ max_k(−a_jk), with a_ij
-//! in place of a_ji: the same for symmetric matrices, and it spares the transpose.
+//! One threshold a row. Whether i is strong for j is tested as −a_ij ≥ θ max_k(−a_jk), with a_ij in place
+//! of a_ji: equal for symmetric matrices, and without the transpose.
 
 use super::parallel::each;
 use crate::CsrMatrix;
@@ -15,12 +15,12 @@ pub(super) fn thresholds(a: &CsrMatrix<f64>, theta: f64) -> Vec<f64> {
                 largest = largest.max(-value);
             }
         }
-        // With θ = 0 every negative coupling is strong, and none of the others.
+        // With θ = 0 exactly the negative couplings are strong.
         if largest > 0.0 { (theta * largest).max(f64::MIN_POSITIVE) } else { f64::INFINITY }
     })
 }
 
-/// Unknowns by their role in the next level.
+/// The splitting into coarse and fine unknowns.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Splitting {
     /// The coarse number of a coarse unknown, [`FINE`] of the others: `[rows]`.

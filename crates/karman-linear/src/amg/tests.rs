@@ -1,4 +1,4 @@
-//! Solves with multigrid, on every backend.
+//! Solves with multigrid on every backend.
 
 use super::*;
 use crate::testing::{
@@ -12,7 +12,7 @@ fn amg(params: AmgParams) -> PreconditionerKind {
     PreconditionerKind::Amg(params)
 }
 
-/// Small enough a coarsest level for the meshes of these tests.
+/// Defaults with a coarsest level small enough for the meshes of these tests.
 fn small() -> AmgParams {
     AmgParams { coarse_rows: 40, ..AmgParams::default() }
 }
@@ -54,8 +54,8 @@ fn every_smoother_and_cycle_converges_everywhere_alike() {
         (flexible, AmgParams { sweeps: [0, 1], ..small() }, 27),
         (cg, AmgParams { precision: HierarchyPrecision::Same, ..small() }, 16),
         (cg, AmgParams { coarsening: Coarsening::RugeStuben, ..small() }, 20),
-        (cg, AmgParams { coarsening: Coarsening::Aggregation, pairing: 2, ..small() }, 20),
-        (cg, AmgParams { pairing: 0, ..small() }, 16),
+        (cg, AmgParams { coarsening: Coarsening::Aggregation, pairwise_passes: 2, ..small() }, 20),
+        (cg, AmgParams { pairwise_passes: 0, ..small() }, 16),
     ];
     for (method, params, most) in cases {
         let counts: Vec<usize> =
@@ -102,14 +102,14 @@ fn the_cycle_is_symmetric_and_positive() {
                 let scale = dot(&x, &mx).max(dot(&y, &my));
                 assert!((dot(&x, &my) - dot(&y, &mx)).abs() < 1e-12 * scale, "{params:?}");
                 assert!(dot(&x, &mx) > 0.0 && dot(&y, &my) > 0.0);
-                assert_eq!(applied(&x), mx, "what a cycle left behind must not matter");
+                assert_eq!(applied(&x), mx, "a cycle depends on an earlier one");
             }
         }
     }
 }
 
 #[test]
-fn cycles_that_are_not_symmetric_ask_for_a_flexible_method() {
+fn cycles_that_are_not_symmetric_need_a_flexible_method() {
     let a = poisson_2d(20);
     let host = Backend::host(1).unwrap();
     let sparsification = Some(Sparsification { beta: 1.0, increment: 1.0, symmetric: false });
@@ -122,13 +122,16 @@ fn cycles_that_are_not_symmetric_ask_for_a_flexible_method() {
     for params in cases {
         let error = solver::<f64>(&host, &a, &with(Method::ConjugateGradient, amg(params)));
         let text = error.err().unwrap().to_string();
-        assert!(text.starts_with("this preconditioner is not one symmetric operator"), "{text}");
+        assert!(
+            text.starts_with("this preconditioner is not a fixed symmetric operator"),
+            "{text}"
+        );
         iterations(&host, &a, Method::Fgmres, params);
     }
 }
 
 #[test]
-fn the_source_with_dropping_serves_bicgstab() {
+fn kamakolanus_amg_with_sparsification_preconditions_bicgstab() {
     let host = Backend::host(2).unwrap();
     for symmetric in [false, true] {
         let params = AmgParams {
@@ -187,8 +190,7 @@ fn systems_without_a_boundary_are_solved() {
         assert!(outcome.is_converged() && outcome.iterations <= 20, "{backend:?} {outcome}");
         assert!(residual_of(&whole, &b, &x) <= 1.01e-8);
     }
-    // Many such components, each with a right-hand side that sums to zero; their constants are not
-    // projected out.
+    // Many components, each with a right-hand side that sums to zero; constants are not projected out.
     let islands = repeated(&neumann_2d(7), 60);
     let b = islands.times(&values(islands.rows(), 4));
     let params = with(Method::ConjugateGradient, amg(small()));
@@ -199,7 +201,7 @@ fn systems_without_a_boundary_are_solved() {
     }
 }
 
-/// The diamond lattice with the couplings across `steps` of it multiplied by `factor(row, column)`.
+/// The diamond lattice with its couplings multiplied by `factor(row, column)`.
 fn varied(m: usize, factor: impl Fn(usize, usize) -> f64) -> CsrMatrix<f64> {
     let a = diamond(m);
     let mut entries = vec![];
@@ -216,9 +218,9 @@ fn varied(m: usize, factor: impl Fn(usize, usize) -> f64) -> CsrMatrix<f64> {
 }
 
 #[test]
-fn jumps_and_anisotropy_are_borne() {
+fn discontinuities_and_anisotropy_hardly_cost_iterations() {
     let host = Backend::host(2).unwrap();
-    // Cubes of four cells a side, every other one conducting `ratio` times as much.
+    // A checkerboard of cubes with four cells a side and conductivities 1 and `ratio`.
     let cubes = |m: usize, ratio: f64| {
         let is_conductor = |row: usize| {
             let cell = row / 2;
@@ -230,7 +232,7 @@ fn jumps_and_anisotropy_are_borne() {
             2.0 * a * b / (a + b)
         })
     };
-    let plainly = |a: &CsrMatrix<f64>| {
+    let with_jacobi = |a: &CsrMatrix<f64>| {
         let jacobi = Params {
             max_iterations: 5000,
             ..with(Method::ConjugateGradient, PreconditionerKind::Jacobi)
@@ -238,18 +240,18 @@ fn jumps_and_anisotropy_are_borne() {
         solved::<f64>(&host, a, &values(a.rows(), 11), &jacobi).0.iterations
     };
     for (m, ratio) in [(14, 1e2), (14, 1e6), (24, 1e6)] {
-        let jumps = iterations(&host, &cubes(m, ratio), Method::ConjugateGradient, small());
-        assert!(jumps <= 20, "{m} {ratio:e}: {jumps}");
+        let count = iterations(&host, &cubes(m, ratio), Method::ConjugateGradient, small());
+        assert!(count <= 20, "{m} {ratio:e}: {count}");
     }
     let m = 14;
     let along = |r: usize, c: usize| if c - r > 2 * m { 1e3 } else { 1.0 };
     let a = varied(m, along);
     let stretched = iterations(&host, &a, Method::ConjugateGradient, small());
-    assert!(2 * stretched < plainly(&a), "{stretched}, with Jacobi {}", plainly(&a));
+    assert!(2 * stretched < with_jacobi(&a), "{stretched}, with Jacobi {}", with_jacobi(&a));
 }
 
 #[test]
-fn new_values_renew_the_cycle() {
+fn new_values_update_the_cycle() {
     let a = diamond(10);
     let n = a.rows();
     let shifted = {
@@ -260,14 +262,14 @@ fn new_values_renew_the_cycle() {
     };
     for backend in everywhere() {
         let matrix = Matrix::new(&backend, a.clone()).unwrap();
-        let mut kept = Amg::<f32>::new(&matrix, &small()).unwrap();
+        let mut reused = Amg::<f32>::new(&matrix, &small()).unwrap();
         let operator = std::sync::Arc::new(Matrix::new(&backend, shifted.clone()).unwrap());
-        kept.set_values(&operator).unwrap();
+        reused.set_values(&operator).unwrap();
         let params = Params::default();
         let mut solver = crate::Solver::with_preconditioner(
             &backend,
             Box::new(operator),
-            Box::new(kept),
+            Box::new(reused),
             &params,
         )
         .unwrap();
@@ -280,8 +282,8 @@ fn new_values_renew_the_cycle() {
     }
     for backend in everywhere() {
         let on = |a| Matrix::new(&backend, a).unwrap();
-        let mut kept = Amg::<f32>::new(&on(a.clone()), &small()).unwrap();
-        let text = kept.set_values(&on(diamond(9))).unwrap_err().to_string();
+        let mut reused = Amg::<f32>::new(&on(a.clone()), &small()).unwrap();
+        let text = reused.set_values(&on(diamond(9))).unwrap_err().to_string();
         assert_eq!(text, "the matrix has 1458 rows, but 2000 are expected");
     }
 }
@@ -316,7 +318,7 @@ fn a_report_shows_the_levels() {
 }
 
 #[test]
-fn cycles_alone_solve_and_lost_convergence_is_noticed() {
+fn stand_alone_cycles_converge_and_divergence_is_detected() {
     let a = diamond(9);
     let b = values(a.rows(), 11);
     let params = AmgParams { sweeps: [2, 2], over_correction: 1.0, ..small() };
@@ -347,7 +349,7 @@ fn a_recurrence_in_single_precision_costs_hardly_an_iteration() {
     let host = Backend::host(2).unwrap();
     let m = 120;
     let a = poisson_2d(m);
-    // Smooth: the residual is smaller than what rounding x to single precision would leave.
+    // Smooth: rounding x to single precision would leave a larger residual than the tolerance.
     let wave = |i: usize| (3.0 * i as f64 / m as f64).sin();
     let smooth: Vec<f64> = (0..m * m).map(|i| wave(i % m) * wave(i / m)).collect();
     for b in [smooth, values(m * m, 5)] {
@@ -368,7 +370,7 @@ fn a_recurrence_in_single_precision_costs_hardly_an_iteration() {
             let mixed = count(HierarchyPrecision::Single, 1.0);
             eprintln!("{tolerance:e}: {mixed}, in double precision {double}");
             assert!(mixed <= double + allowed, "{tolerance}: {mixed}, {double}");
-            // The right-hand side is scaled: no number leaves the range of single precision.
+            // The recurrence is scaled by ‖b‖: no number leaves the range of single precision.
             assert_eq!(count(HierarchyPrecision::Single, 2f64.powi(-300)), mixed);
             assert_eq!(count(HierarchyPrecision::Single, 2f64.powi(300)), mixed);
         }

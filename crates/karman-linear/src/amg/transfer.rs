@@ -1,5 +1,5 @@
-//! How two levels exchange vectors, row by row. `s` is the size of a number of the hierarchy; a
-//! product's traffic is that of its matrix and s a row.
+//! Interpolation and restriction between two levels, row by row. `s` is the size of a number of the
+//! hierarchy; a product's traffic is that of its matrix and s a row.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use crate::matrix::{part_of_product, row_product};
@@ -13,9 +13,9 @@ use karman_backend::{Backend, Buffer, View, sum_of_parts};
 pub(super) enum Transfer<S> {
     /// P and Pᵀ.
     Weighted([Matrix<S>; 2]),
-    /// P constant on groups: the group of each fine unknown, where the members of each group begin, and
+    /// P piecewise constant: the aggregate of each fine unknown, the offsets of the aggregates' members, and
     /// the members.
-    Groups([Buffer<u32>; 3]),
+    Aggregates([Buffer<u32>; 3]),
 }
 
 impl<S: Real> Transfer<S> {
@@ -30,7 +30,7 @@ impl<S: Real> Transfer<S> {
     ) -> Result<Self, LinearError> {
         if is_constant(p) {
             let lists = [p.column_indices(), r.offsets(), r.column_indices()];
-            return Ok(Transfer::Groups(lists.map(|list| backend.upload_slice(list))));
+            return Ok(Transfer::Aggregates(lists.map(|list| backend.upload_slice(list))));
         }
         let put = |a: &CsrMatrix<f64>| Matrix::new(backend, a.converted::<S>());
         Ok(Transfer::Weighted([put(p)?, put(r)?]))
@@ -54,7 +54,7 @@ impl<S: Real> Transfer<S> {
                     backend, n, offsets, columns, values, residual, weights, layout, parts, b, x,
                 );
             }
-            Transfer::Groups([_, offsets, members]) => {
+            Transfer::Aggregates([_, offsets, members]) => {
                 restrict_groups(backend, n, offsets, members, residual, weights, b, x);
             }
         }
@@ -68,25 +68,25 @@ impl<S: Real> Transfer<S> {
                 let (offsets, columns, values) = p.arrays();
                 prolong_rows(backend, n, offsets, columns, values, e, x, p.layout());
             }
-            Transfer::Groups([of, ..]) => prolong_groups(backend, n, of, e, x),
+            Transfer::Aggregates([of, ..]) => prolong_groups(backend, n, of, e, x),
         }
     }
 
-    /// Bytes held, which is what both products read of it.
+    /// Its size in bytes, which both products read once.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Transfer::Weighted(both) => both.iter().map(Matrix::bytes).sum(),
-            Transfer::Groups(lists) => lists.iter().map(Buffer::bytes).sum(),
+            Transfer::Aggregates(lists) => lists.iter().map(Buffer::bytes).sum(),
         }
     }
 }
 
-/// Whether an interpolation has one entry a row, and that is 1.
+/// Whether an interpolation is piecewise constant: one entry 1 a row.
 pub(super) fn is_constant(p: &CsrMatrix<f64>) -> bool {
     (0..p.rows()).all(|row| p.row_length(row) == 1) && p.values().iter().all(|value| *value == 1.0)
 }
 
-/// b_c ← Σ r over a group, x_c ← w b_c. Traffic: 4 + s a fine unknown, 4 + 3s a group.
+/// b_c ← Σ r over an aggregate, x_c ← w b_c. Traffic: 4 + s a fine unknown, 4 + 3s an aggregate.
 #[kernel(restrict_groups, out(b, x))]
 pub(super) fn restricted_to_group<S: Real>(
     group: usize,
@@ -102,7 +102,7 @@ pub(super) fn restricted_to_group<S: Real>(
     (b, weights[group] * b)
 }
 
-/// x ← x + e of the group. Traffic 4 + 2s and s a group.
+/// x ← x + e of the aggregate. Traffic 4 + 2s and s an aggregate.
 #[kernel(prolong_groups, update(x), unroll(2))]
 pub(super) fn prolonged_from_group<S: Real>(row: usize, of: &View<u32>, e: &View<S>, x: S) -> S {
     x + e[of[row] as usize]

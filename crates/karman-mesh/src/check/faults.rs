@@ -1,27 +1,29 @@
-//! Cells and faces on which a solution is poor, or cannot be right.
+//! Cells and faces that degrade a solution or prevent a correct one.
 
 use super::super::adjacency::CHUNK;
 use super::super::error::{MeshError, MeshWarning, Place};
 use super::super::geometry::{dot, norm, subtract};
-use super::super::gradient_stencil::{Fit, Frame, Purpose, face_neighbours, fit_of_cell};
+use super::super::gradient_stencil::{
+    Frame, LeastSquaresFit, Purpose, face_neighbours, fit_of_cell,
+};
 use super::super::quality::mean_ratio;
 use super::super::{Geometry, Mesh, cell_name};
 use super::FaultyCells;
 use rayon::prelude::*;
 
-/// Cells of a smaller mean ratio are named.
+/// Mean ratio below which cells are named.
 pub(super) const POOR_QUALITY: f64 = 0.05;
-/// Faces of a larger non-orthogonality are named, degrees.
+/// Non-orthogonality above which faces are named, degrees.
 pub(super) const POOR_ANGLE_DEG: f64 = 80.0;
-/// Beyond this angle between the normal of a face and the line of its cells' centres, degrees, the
-/// difference of two cells says nothing of the flux between them.
-pub(super) const LARGEST_ANGLE_DEG: f64 = 89.0;
-/// The cosine below which the outward normals of two faces are opposite.
+/// Largest non-orthogonality of a flow, degrees: beyond it the difference of two cell values does not
+/// determine the flux between the cells.
+pub(super) const MAX_ANGLE_DEG: f64 = 89.0;
+/// Cosine below which the outward normals of two faces are opposite.
 const OPPOSITE: f64 = -0.7;
-/// How many are named.
+/// Number of cells or faces that are named.
 const NAMED: usize = 10;
 
-/// The angle between the normal of an interior face and the line of its cells' centres, degrees.
+/// Angle between the normal of an interior face and its cells' line of centres, degrees.
 pub(super) fn nonorthogonality_deg(mesh: &Mesh, geometry: &Geometry, face: usize) -> f64 {
     let left = geometry.cell_centre_of(mesh.face_left[face] as usize);
     let line = subtract(geometry.right_centre_of(mesh, face), left);
@@ -40,13 +42,13 @@ pub(super) fn poor_cells(mesh: &Mesh, quality: &[f64]) -> FaultyCells {
     FaultyCells { count: poor.len(), first: first.collect() }
 }
 
-/// An angle as it sorts: without round-off, so that equal ones come in the order of the file.
+/// An angle as a sort key, without round-off: equal angles are in the order of the file.
 fn rounded(angle_deg: f64) -> f64 {
     (1e6 * angle_deg).round()
 }
 
 /// Interior faces of large non-orthogonality, the worst first; `angle: [n_interior_faces]`.
-pub(super) fn skewed_faces(mesh: &Mesh, geometry: &Geometry, angle: &[f64]) -> FaultyCells {
+pub(super) fn nonorthogonal_faces(mesh: &Mesh, geometry: &Geometry, angle: &[f64]) -> FaultyCells {
     let mut poor: Vec<usize> = (0..angle.len()).filter(|&f| angle[f] > POOR_ANGLE_DEG).collect();
     poor.sort_by(|&a, &b| {
         let order = rounded(angle[b]).total_cmp(&rounded(angle[a]));
@@ -60,7 +62,7 @@ pub(super) fn skewed_faces(mesh: &Mesh, geometry: &Geometry, angle: &[f64]) -> F
     FaultyCells { count: poor.len(), first: first.collect() }
 }
 
-/// The file's numbers of the cells of an interior face, rising.
+/// The file's numbers of the cells of an interior face, ascending.
 fn cells_of(mesh: &Mesh, face: usize) -> [u32; 2] {
     let mut cells =
         [mesh.face_left[face], mesh.face_right[face]].map(|cell| mesh.original_cell[cell as usize]);
@@ -68,15 +70,15 @@ fn cells_of(mesh: &Mesh, face: usize) -> [u32; 2] {
     cells
 }
 
-/// Cells that alone lie between opposite boundaries: every node of them is on a face of the meant
-/// patches, and two of these faces, at nodes that they do not share, look opposite ways.
+/// Cells in a single layer between opposite boundaries: all their nodes lie on faces of the selected
+/// patches, and two of these faces, at nodes that they do not share, have opposite normals.
 pub fn cells_between_walls(
     mesh: &Mesh,
     geometry: &Geometry,
-    is_meant: impl Fn(usize) -> bool,
+    is_selected: impl Fn(usize) -> bool,
 ) -> Vec<usize> {
     let mut at_node: Vec<(u32, u32)> = vec![];
-    for (_, patch) in mesh.patches.iter().enumerate().filter(|(patch, _)| is_meant(*patch)) {
+    for (_, patch) in mesh.patches.iter().enumerate().filter(|(patch, _)| is_selected(*patch)) {
         for face in patch.faces.clone() {
             let nodes = mesh.face_to_nodes.of(face).iter();
             at_node.extend(nodes.map(|&node| (node, face as u32)));
@@ -95,7 +97,7 @@ pub fn cells_between_walls(
             return false;
         }
         let has = |face: usize, node: u32| mesh.face_to_nodes.of(face).contains(&node);
-        let look_apart = |f: usize, g: usize| {
+        let are_opposite = |f: usize, g: usize| {
             let (a, b) = (geometry.area_vector_of(f), geometry.area_vector_of(g));
             dot(a, b) < OPPOSITE * norm(a) * norm(b)
         };
@@ -103,7 +105,7 @@ pub fn cells_between_walls(
             nodes[..i].iter().any(|&b| {
                 faces_at(a)
                     .filter(|&f| !has(f, b))
-                    .any(|f| faces_at(b).any(|g| !has(g, a) && look_apart(f, g)))
+                    .any(|f| faces_at(b).any(|g| !has(g, a) && are_opposite(f, g)))
             })
         })
     };
@@ -120,7 +122,7 @@ pub(super) fn thin_cells(mesh: &Mesh, geometry: &Geometry) -> FaultyCells {
     FaultyCells { count: thin.len(), first: first.collect() }
 }
 
-/// Warns of cells that alone lie between walls; `is_wall` tells which patches are.
+/// Warns of cells in a single layer between walls; `is_wall` selects the patches.
 pub fn warn_of_one_layer(
     mesh: &Mesh,
     geometry: &Geometry,
@@ -131,8 +133,8 @@ pub fn warn_of_one_layer(
     Some(MeshWarning::OneLayer { count: thin.len(), cell })
 }
 
-/// Refuses a mesh on which a flow cannot be right: neighbours whose line of centres runs along their
-/// face or back through it, and a cell whose centre lies outside one of its boundary faces.
+/// Refuses a mesh that cannot give a correct flow: neighbours with a non-orthogonality above
+/// 89°, and a cell whose centre lies outside one of its boundary faces.
 ///
 /// # Errors
 /// [`MeshError::NotOrthogonal`], [`MeshError::CentreOutside`], the worst face of the mesh.
@@ -144,7 +146,7 @@ pub fn require_regular(mesh: &Mesh, geometry: &Geometry) -> Result<(), MeshError
     let angles = (0..inner).into_par_iter().with_min_len(CHUNK);
     let angles = angles.map(|face| (face, nonorthogonality_deg(mesh, geometry, face)));
     if let Some((face, angle_deg)) = angles.max_by(worst)
-        && angle_deg > LARGEST_ANGLE_DEG
+        && angle_deg > MAX_ANGLE_DEG
     {
         let [low, other] = cells_of(mesh, face);
         let of_face = [mesh.face_left[face], mesh.face_right[face]].map(|cell| cell as usize);
@@ -179,22 +181,22 @@ pub(super) fn qualities(mesh: &Mesh) -> Vec<f64> {
         .collect()
 }
 
-/// How many cells have face neighbours that leave a direction of their gradient ill-determined, and
-/// which of them keep such a direction with further neighbours.
+/// Number of cells whose face neighbours do not determine all directions of their gradient, and those
+/// whose extended stencil does not either.
 pub(super) fn gradient_stencils(mesh: &Mesh, geometry: &Geometry) -> (usize, FaultyCells) {
-    let is_short = |&cell: &usize| {
+    let is_undetermined = |&cell: &usize| {
         let rows = face_neighbours(mesh, geometry, cell).map(|neighbour| neighbour.offset);
-        !Fit::new(rows, Frame::PLAIN, mesh.dimension).is_well_determined()
+        !LeastSquaresFit::new(rows, Frame::IDENTITY, mesh.dimension).is_well_determined()
     };
     let cells = (0..mesh.n_cells()).into_par_iter().with_min_len(CHUNK);
-    let short: Vec<usize> = cells.filter(is_short).collect();
+    let undetermined: Vec<usize> = cells.filter(is_undetermined).collect();
     let drops = |&cell: &usize| {
         let rows = face_neighbours(mesh, geometry, cell).map(|neighbour| neighbour.offset);
         let rows: Vec<[f64; 3]> = rows.collect();
         fit_of_cell(mesh, geometry, cell, &rows, Purpose::Derivative, |_| true).dropped > 0
     };
-    let mut dropped: Vec<usize> = short.par_iter().copied().filter(drops).collect();
+    let mut dropped: Vec<usize> = undetermined.par_iter().copied().filter(drops).collect();
     dropped.sort_unstable_by_key(|&cell| mesh.original_cell[cell]);
     let first = dropped.iter().take(NAMED).map(|&cell| cell_name(mesh, cell).to_string());
-    (short.len(), FaultyCells { count: dropped.len(), first: first.collect() })
+    (undetermined.len(), FaultyCells { count: dropped.len(), first: first.collect() })
 }

@@ -1,18 +1,18 @@
 //! A mesh report as text.
 
-use super::{ConnectedReport, FaultyCells, Histogram, MeshReport, PieceReport};
+use super::{ComponentReport, FaultyCells, Histogram, MeshReport, TopologyReport};
 use std::fmt::{Display, Formatter, Result};
 
 const BAR: usize = 40;
 
 impl Display for Histogram {
     fn fmt(&self, out: &mut Formatter<'_>) -> Result {
-        let Histogram { from, counts, least, greatest, mean } = self;
-        writeln!(out, "least {least:.4}, mean {mean:.4}, greatest {greatest:.4}")?;
+        let Histogram { from, counts, min, max, mean } = self;
+        writeln!(out, "min {min:.4}, mean {mean:.4}, max {max:.4}")?;
         let largest = counts.iter().copied().max().unwrap_or(0).max(1);
         for (i, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let end = from.get(i + 1).map_or("above".to_string(), |end| format!("to {end}"));
-            // Rounded up, so that no bin with a value looks empty.
+            // Rounded up: a bin with a value has at least one mark.
             let bar = "#".repeat((count * BAR).div_ceil(largest));
             writeln!(out, "    {:>6} {end:<7} {count:>10}  {bar}", from[i])?;
         }
@@ -20,8 +20,8 @@ impl Display for Histogram {
     }
 }
 
-fn faults(out: &mut Formatter<'_>, what: &str, cells: &FaultyCells) -> Result {
-    writeln!(out, "{what}: {}", cells.count)?;
+fn faults(out: &mut Formatter<'_>, title: &str, cells: &FaultyCells) -> Result {
+    writeln!(out, "{title}: {}", cells.count)?;
     for name in &cells.first {
         writeln!(out, "  {name}")?;
     }
@@ -77,12 +77,12 @@ impl Display for MeshReport {
     }
 }
 
-impl Display for ConnectedReport {
+impl Display for TopologyReport {
     fn fmt(&self, out: &mut Formatter<'_>) -> Result {
-        let ConnectedReport { faces, interior_faces, edges, volume, closure, .. } = self;
-        let [least, greatest] = self.cell_volume;
+        let TopologyReport { faces, interior_faces, edges, volume, closure, .. } = self;
+        let [min, max] = self.cell_volume;
         writeln!(out, "Faces: {faces}, of which {interior_faces} interior; edges: {edges}")?;
-        writeln!(out, "Cell volumes: sum {volume:.6e}, from {least:.4e} to {greatest:.4e}")?;
+        writeln!(out, "Cell volumes: sum {volume:.6e}, from {min:.4e} to {max:.4e}")?;
         writeln!(
             out,
             "Closure, the largest sum of a cell's face areas over its surface: {closure:.1e}"
@@ -90,13 +90,13 @@ impl Display for ConnectedReport {
         write!(out, "Quality (mean ratio, 1 ideal): {}", self.quality)?;
         write!(out, "Non-orthogonality, degrees: {}", self.nonorthogonality_deg)?;
         write!(out, "Volume ratio of neighbours: {}", self.volume_ratio)?;
-        for (what, found) in [
+        for (title, found) in [
             ("Cells of quality below 0.05", &self.poor_cells),
-            ("Faces of non-orthogonality above 80°", &self.skewed_faces),
+            ("Faces of non-orthogonality above 80°", &self.nonorthogonal_faces),
             ("Cells alone between opposite boundaries", &self.thin_cells),
         ] {
             if found.count > 0 {
-                faults(out, what, found)?;
+                faults(out, title, found)?;
             }
         }
         writeln!(
@@ -106,16 +106,16 @@ impl Display for ConnectedReport {
             self.quality.counts.iter().sum::<usize>()
         )?;
         if self.dropped_directions.count > 0 {
-            let what = "Cells without a gradient along some direction";
-            faults(out, what, &self.dropped_directions)?;
+            let title = "Cells without a gradient along some direction";
+            faults(out, title, &self.dropped_directions)?;
         }
         if self.coincident_faces > 0 {
-            writeln!(out, "Boundary faces that lie on others: {}", self.coincident_faces)?;
+            writeln!(out, "Coincident boundary faces: {}", self.coincident_faces)?;
         }
-        if !self.pieces.is_empty() {
-            writeln!(out, "Pieces that share no face, the smallest first:")?;
+        if !self.components.is_empty() {
+            writeln!(out, "Connected components, the smallest first:")?;
         }
-        for PieceReport { cells, first } in &self.pieces {
+        for ComponentReport { cells, first } in &self.components {
             let s = if *cells == 1 { "" } else { "s" };
             writeln!(out, "  {cells} cell{s}, first {first}")?;
         }

@@ -1,4 +1,4 @@
-//! From the elements of a file, in the file's order and with its group numbers, to a [`RawMesh`].
+//! Builds a [`RawMesh`] from the elements of a file, in the file's order and with its group numbers.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,11 +6,11 @@ use std::ops::Range;
 use super::error::{Fault, MeshFileProblem as Problem, Parsed};
 use crate::{CellShape, Elements, RawMesh};
 
-/// Group of an element that the file puts in none.
+/// Group of an element without a group.
 const NO_GROUP: u32 = u32::MAX;
-/// The region of cells that are in no group.
+/// The region of cells without a group.
 pub(super) const DEFAULT_REGION: &str = "default";
-/// What the file's model calls its entities of one, two and three dimensions.
+/// Names of a model's entities of one, two and three dimensions.
 const ENTITY_NAMES: [&str; 3] = ["curve", "surface", "volume"];
 
 /// Collects a mesh element by element.
@@ -22,9 +22,9 @@ pub(super) struct MeshBuilder {
     overlaps: Vec<Overlap>,
 }
 
-/// An entity of the file's model that is in several groups; its elements have the first.
+/// A model entity in several groups; its elements are in the first.
 struct Overlap {
-    /// Its place in `lists`: one less than its dimension.
+    /// Its index in `lists`: its dimension − 1.
     list: usize,
     entity: i64,
     tags: Vec<i64>,
@@ -37,7 +37,7 @@ struct GroupedElements {
     elements: Elements,
     tags: Vec<i64>,
     index_of_tag: BTreeMap<i64, u32>,
-    /// The tag looked up last: neighbours in a file mostly share theirs.
+    /// The last tag and group: consecutive elements mostly share them.
     last: Option<(i64, u32)>,
 }
 
@@ -74,7 +74,7 @@ impl MeshBuilder {
         MeshBuilder { points, lists: [list(), list(), list()], overlaps: vec![] }
     }
 
-    /// Number of elements of a dimension so far; none of a dimension that meshes do not have.
+    /// Number of elements of a dimension so far; 0 for a dimension that meshes do not have.
     pub(super) fn n_elements(&self, dimension: i64) -> usize {
         list_of(dimension).map_or(0, |list| self.lists[list].elements.len())
     }
@@ -102,10 +102,9 @@ impl MeshBuilder {
 
     /// The mesh. Cells are the elements of the highest dimension, boundary elements those of one
     /// less; lower ones are dropped, as are boundary elements without a group. `name(dimension,
-    /// tag)` is the name of a group, if the file has one: else it is `group_<tag>`. Groups are
-    /// numbered by rising tag, those of one name become one, and cells without a group are the
-    /// region `default`. Elements between two cells that are in several groups are repeated, once for
-    /// each.
+    /// tag)` is the name of a group in the file, by default `group_<tag>`. Groups are numbered by
+    /// ascending tag, groups of equal name are merged, and cells without a group are the region
+    /// `default`. Elements between two cells in several groups are repeated for each group.
     ///
     /// # Errors
     /// No cells; more nodes or connectivity than 32 bits count; cells or boundary faces of an entity in
@@ -172,17 +171,17 @@ impl MeshBuilder {
     }
 }
 
-/// The place of a dimension in [`MeshBuilder::lists`].
+/// The index of a dimension in [`MeshBuilder::lists`].
 fn list_of(dimension: i64) -> Option<usize> {
     (1..=3).contains(&dimension).then(|| dimension as usize - 1)
 }
 
-/// The name of a group, or else `group_<tag>`.
+/// The name of a group, by default `group_<tag>`.
 fn name_of(dimension: usize, tag: i64, name: impl Fn(usize, i64) -> Option<String>) -> String {
     name(dimension, tag).unwrap_or_else(|| format!("group_{tag}"))
 }
 
-/// Whether one of the boundary elements of a range is a face of one cell alone.
+/// Whether a boundary element of a range is a face of exactly one cell.
 fn has_boundary_face(cells: &Elements, boundary: &Elements, range: Range<usize>) -> bool {
     let key = |nodes: &[u32]| {
         let mut key = [u32::MAX; 4];
@@ -204,7 +203,7 @@ fn has_boundary_face(cells: &Elements, boundary: &Elements, range: Range<usize>)
     cells_at.values().any(|&cells| cells == 1)
 }
 
-/// Refuses what 32-bit numbers cannot count.
+/// Refuses counts that exceed 32-bit numbers.
 fn check_size(what: &'static str, count: usize) -> Parsed<()> {
     if count >= u32::MAX as usize {
         return Err(Fault::whole(Problem::TooLarge { what, count }));
@@ -248,17 +247,16 @@ fn named(
 
 /// The elements that are not in `group`.
 fn without_group(elements: &Elements, group: u32) -> Elements {
-    let mut kept = Elements::new();
+    let mut others = Elements::new();
     for e in (0..elements.len()).filter(|&e| elements.groups[e] != group) {
-        kept.push(elements.shapes[e], elements.nodes_of(e), elements.groups[e]);
+        others.push(elements.shapes[e], elements.nodes_of(e), elements.groups[e]);
     }
-    kept
+    others
 }
 
-/// The nodes of a prism, renumbered if need be so that the right-hand normal of its first triangle
-/// points to the opposite one. VTK's and SU2's documentation draws prisms the other way round, and
-/// files of both kinds exist; a prism numbered either way is the same body. One of no volume is
-/// left as it is.
+/// The nodes of a prism, renumbered where the right-hand normal of its first triangle points away from
+/// the opposite triangle. VTK's and SU2's documentation draws prisms in this orientation, and files of
+/// both kinds exist. A prism without volume is unchanged.
 pub(super) fn oriented_prism(points: &[[f64; 3]], nodes: [u32; 6]) -> [u32; 6] {
     let x = nodes.map(|node| points[node as usize]);
     let across: [f64; 3] =
@@ -329,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn both_drawings_of_a_prism_are_accepted() {
+    fn both_orientations_of_a_prism_are_accepted() {
         let points =
             [[0., 0., 0.], [1., 0., 0.], [0., 1., 0.], [0., 0., 1.], [1., 0., 1.], [0., 1., 1.]];
         assert_eq!(oriented_prism(&points, [0, 1, 2, 3, 4, 5]), [0, 1, 2, 3, 4, 5]);

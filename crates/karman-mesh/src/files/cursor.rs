@@ -1,10 +1,10 @@
 //! A position in the bytes of a file: white-space separated words and numbers, lines, and
-//! little-endian binary values. Every failure knows its place.
+//! little-endian binary values. Every error has its place.
 
 use super::error::{At, Fault, MeshFileProblem as Problem, Parsed};
 use super::number::leading_float;
 
-/// How much of an unexpected word an error message repeats.
+/// Largest length of an unexpected word in an error message.
 const SHOWN: usize = 40;
 
 /// Reads a file's bytes from front to back.
@@ -86,7 +86,7 @@ impl<'a> Cursor<'a> {
         self.at == self.bytes.len()
     }
 
-    /// The next word; `expected` says what it should be, for a file that ends here.
+    /// The next word; `expected` describes it in the error of a truncated file.
     pub(super) fn word(&mut self, expected: &'static str) -> Parsed<&'a [u8]> {
         self.skip_space();
         let word = word_at(self.rest());
@@ -191,8 +191,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Refuses a count of things that take at least `smallest` bytes each, if the rest of the file
-    /// cannot hold them. Nothing is allocated from a count before this.
+    /// Refuses a count of items of at least `smallest` bytes each that exceeds the rest of the file. No
+    /// memory is allocated from a count before this check.
     pub(super) fn checked_count(
         &self,
         count: impl TryInto<i64>,
@@ -239,7 +239,7 @@ pub(super) fn find(text: &[u8], pattern: &[u8]) -> Option<usize> {
     None
 }
 
-/// A piece of a file as an error message shows it.
+/// Text of a file, as printed in an error message.
 pub(super) fn shown(word: &[u8]) -> String {
     let text = String::from_utf8_lossy(&word[..word.len().min(SHOWN)]);
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_is_held_against_the_rest_of_the_file() {
+    fn a_count_is_checked_against_the_rest_of_the_file() {
         let cursor = Cursor::text(b"1 2 3 4");
         assert_eq!(cursor.checked_count(4_u64, 2, "numbers").unwrap(), 4);
         for count in [5, -1, i64::MAX] {

@@ -1,17 +1,16 @@
-//! The numbers that file formats give to element types.
+//! Element type numbers of the file formats.
 
 use super::error::MeshFileProblem as Problem;
 use crate::CellShape;
 
-/// What a reader does with an element of a known type.
+/// Treatment of an element of a known type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ElementKind {
     /// An element of the mesh.
     Shape(CellShape),
-    /// An element of the mesh whose nodes stand in another order: node `i` of ours is node
-    /// `order[i]` of the file's.
+    /// An element of the mesh with another node order: node `i` is node `order[i]` of the file.
     Reordered(CellShape, &'static [u8]),
-    /// A vertex of so many nodes, which no mesh of karman uses (`None`: any number).
+    /// A vertex element of this number of nodes (`None`: any number), which is ignored.
     Vertex(Option<usize>),
 }
 
@@ -21,7 +20,7 @@ const VTK_REMEDY: &str = "make the mesh linear where it was made, or with ParaVi
                           Tessellate";
 const SU2_REMEDY: &str = "make the mesh linear where it was made";
 
-/// The element type that Gmsh numbers `code`.
+/// The element type of Gmsh's number `code`.
 pub(super) fn from_gmsh(code: i64) -> Result<ElementKind, Problem> {
     let shape = match code {
         1 => CellShape::Segment,
@@ -71,7 +70,7 @@ pub(super) fn to_gmsh(shape: CellShape) -> u8 {
     }
 }
 
-/// The element type that VTK numbers `code`.
+/// The element type of VTK's number `code`.
 pub(super) fn from_vtk(code: i64) -> Result<ElementKind, Problem> {
     let kind = match code {
         1 => ElementKind::Vertex(Some(1)),
@@ -90,7 +89,7 @@ pub(super) fn from_vtk(code: i64) -> Result<ElementKind, Problem> {
     Ok(kind)
 }
 
-/// The element type that SU2 numbers `code`: VTK's numbers.
+/// The element type of SU2's number `code`: VTK's numbers.
 pub(super) fn from_su2(code: i64) -> Result<ElementKind, Problem> {
     match code {
         1 | 3 | 5 | 9 | 10 | 12 | 13 | 14 => from_vtk(code),
@@ -98,7 +97,7 @@ pub(super) fn from_su2(code: i64) -> Result<ElementKind, Problem> {
     }
 }
 
-/// The error for a VTK number that is no linear element.
+/// The error for a VTK number of no linear element.
 fn not_linear(code: i64, format: &'static str, remedy: &'static str) -> Problem {
     let name = match code {
         21 | 35 => "second-order segment",

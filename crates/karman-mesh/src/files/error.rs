@@ -1,22 +1,21 @@
-//! What can be wrong with a mesh file or a matrix file: the file, the place in it, and the values
-//! found there.
+//! Errors of mesh files and matrix files: the file, the place in it, and the values found there.
 //!
-//! Readers work on bytes and know no path; they report a [`Fault`] (an offset and a problem), which
-//! the entry points turn into a [`MeshFileError`] with the file's name and a line or a byte.
+//! Readers work on bytes and report a [`Fault`] (an offset and a problem); the entry points convert it
+//! to a [`MeshFileError`] with the file's name and a line or a byte.
 
 use crate::MeshError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A mesh file, or a Matrix Market file, that cannot be read or written: where, and why.
+/// Error in reading or writing a mesh file or a Matrix Market file.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{place}: {problem}", file.display())]
 pub struct MeshFileError {
-    /// The file as it was named.
+    /// Path of the file.
     pub file: PathBuf,
-    /// Where in the file.
+    /// Place in the file.
     pub place: Place,
-    /// What is wrong.
+    /// The problem.
     pub problem: MeshFileProblem,
 }
 
@@ -41,7 +40,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with such a file. Elements and nodes are counted from 0 unless called a tag.
+/// Problem of a mesh file or a matrix file. Elements and nodes are counted from 0 unless called a tag.
 #[derive(Debug, thiserror::Error)]
 pub enum MeshFileProblem {
     /// The operating system refused.
@@ -65,7 +64,7 @@ pub enum MeshFileProblem {
     /// The content is not that of the format.
     #[error("expected {expected}, found `{found}`")]
     Unexpected {
-        /// What should stand here.
+        /// The text expected.
         expected: &'static str,
         /// The text found.
         found: String,
@@ -73,7 +72,7 @@ pub enum MeshFileProblem {
     /// The file ends too early.
     #[error("the file ends where {expected} should follow: it is truncated")]
     Truncated {
-        /// What should have followed.
+        /// The text expected.
         expected: &'static str,
     },
     /// A part of the file that must exist does not.
@@ -87,10 +86,10 @@ pub enum MeshFileProblem {
     BadNumber {
         /// The text found.
         found: String,
-        /// What the number means.
+        /// The quantity expected.
         expected: &'static str,
     },
-    /// A coordinate is not a number or infinite.
+    /// A coordinate is NaN or infinite.
     #[error("node {node} has a coordinate that is not finite: {value}")]
     NotFinite {
         /// Index or tag of the node.
@@ -98,13 +97,13 @@ pub enum MeshFileProblem {
         /// The coordinate.
         value: f64,
     },
-    /// An entry of a matrix or a vector is not a number or infinite.
+    /// An entry of a matrix or a vector is NaN or infinite.
     #[error("the entry is not finite: {value}")]
     EntryNotFinite {
         /// The entry.
         value: f64,
     },
-    /// An entry of a matrix has no place in it.
+    /// An entry lies outside its matrix.
     #[error(
         "the entry in row {row}, column {column} lies outside the matrix of {rows} rows and \
          {columns} columns (counted from 1)"
@@ -119,7 +118,7 @@ pub enum MeshFileProblem {
         /// Columns of the matrix.
         columns: usize,
     },
-    /// An entry of a symmetric matrix is in the half that the file leaves out.
+    /// An entry of a symmetric matrix lies in the upper triangle.
     #[error(
         "the entry in row {row}, column {column} lies above the diagonal: a symmetric file lists \
          the lower triangle alone"
@@ -187,33 +186,33 @@ pub enum MeshFileProblem {
         /// The integer that should have been 1.
         found: i32,
     },
-    /// A number of things that the rest of the file cannot hold.
+    /// A count that exceeds the rest of the file.
     #[error("{count} {what} announced, but the rest of the file can hold at most {limit}")]
     CountTooLarge {
-        /// What is counted.
+        /// The items counted.
         what: &'static str,
         /// The number in the file.
         count: i64,
-        /// The largest possible one.
+        /// The largest possible count.
         limit: u64,
     },
     /// More nodes than 32-bit numbers can name.
     #[error("the mesh is too large: {count} {what}, at most {} are supported", u32::MAX - 1)]
     TooLarge {
-        /// What is counted.
+        /// The items counted.
         what: &'static str,
         /// Its number.
         count: usize,
     },
-    /// A valid file that uses something karman does not read.
+    /// A valid file with a feature that karman does not read.
     #[error("{what} cannot be read: {remedy}")]
     Unsupported {
-        /// The thing in the file.
+        /// The feature.
         what: String,
-        /// What to do about it.
+        /// The remedy.
         remedy: &'static str,
     },
-    /// A mesh of 2D cells that a format with two coordinates cannot hold.
+    /// A 2D mesh that is not planar, for a format with two coordinates.
     #[error("cannot be written with two coordinates: {0}")]
     NotPlanar(Box<MeshError>),
     /// Elements of one entity in several groups.
@@ -233,7 +232,7 @@ pub enum MeshFileProblem {
         /// Whether the elements are cells; else they are boundary faces.
         are_cells: bool,
     },
-    /// No element that could be a cell.
+    /// No element of two or three dimensions.
     #[error(
         "the mesh has no cells: neither 3D elements nor 2D ones ({n_nodes} nodes read). Name the surface or \
          volume in a physical group too."
@@ -242,7 +241,7 @@ pub enum MeshFileProblem {
         /// Number of nodes in the file.
         n_nodes: usize,
     },
-    /// An array whose length does not fit the rest.
+    /// An array whose length does not match other arrays.
     #[error("array `{array}` has {found} values instead of {expected}")]
     WrongLength {
         /// The array's name.
@@ -257,39 +256,39 @@ pub enum MeshFileProblem {
     Undecodable {
         /// The array's name.
         array: String,
-        /// What the decoder says.
+        /// Message of the decoder.
         reason: String,
     },
     /// The XML itself is malformed.
     #[error("malformed XML: {reason}")]
     Xml {
-        /// What the parser says.
+        /// Message of the parser.
         reason: String,
     },
-    /// A group name that the format cannot hold.
+    /// A name that the format cannot represent.
     #[error("the name `{name}` cannot be written: {reason}")]
     UnwritableName {
         /// The patch, region or field.
         name: String,
-        /// The rule it breaks.
+        /// The rule of the format.
         reason: &'static str,
     },
-    /// The case asks for a field that the file does not have.
+    /// A field of the case that the file does not have.
     #[error("no field `{name}`; the file has: {available}")]
     NoSuchField {
-        /// The field asked for.
+        /// The requested field.
         name: String,
         /// The names in the file.
         available: String,
     },
 }
 
-/// How an offset is shown to the user.
+/// An offset, with its form in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum At {
     /// The whole file.
     File,
-    /// The line that holds this byte.
+    /// The line of this byte.
     LineOf(usize),
     /// This byte.
     Byte(usize),
@@ -299,7 +298,7 @@ pub(super) enum At {
 #[derive(Debug)]
 pub(super) struct Fault(Box<(At, MeshFileProblem)>);
 
-/// What the parsers return.
+/// Result of the parsers.
 pub(super) type Parsed<T> = Result<T, Fault>;
 
 impl Fault {
@@ -315,7 +314,7 @@ impl Fault {
         Fault::new(At::File, problem)
     }
 
-    /// The error for the user: `bytes` is the content that the offset refers to.
+    /// The error with file and line; `bytes` is the content of the file.
     #[cold]
     pub(super) fn locate(self, file: &Path, bytes: &[u8]) -> MeshFileError {
         let (at, problem) = *self.0;

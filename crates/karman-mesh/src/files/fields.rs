@@ -5,10 +5,10 @@ use std::path::Path;
 use super::error::{MeshFileError, MeshFileProblem, file_error};
 use crate::RawMesh;
 
-/// Values of a field that is to be written.
+/// Values of a field for output.
 #[derive(Clone, Copy, Debug)]
 pub enum FieldValues<'a> {
-    /// One number an entity: `[n]`.
+    /// One value per entity: `[n]`.
     Scalar(&'a [f64]),
     /// Three components, each `[n]`.
     Vector([&'a [f64]; 3]),
@@ -43,12 +43,12 @@ impl FieldArray {
     }
 }
 
-/// What the values of a field belong to.
+/// Location of the values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldLocation {
-    /// One value a cell.
+    /// One value per cell.
     Cells,
-    /// One value a node.
+    /// One value per node.
     Nodes,
 }
 
@@ -61,7 +61,7 @@ pub struct MeshWithFields {
     pub cell_fields: Vec<FieldArray>,
     /// Fields on the nodes.
     pub node_fields: Vec<FieldArray>,
-    /// The time the file says it belongs to.
+    /// Simulated time of the file.
     pub time: Option<f64>,
 }
 
@@ -71,11 +71,10 @@ impl MeshWithFields {
         MeshWithFields { mesh, cell_fields: Vec::new(), node_fields: Vec::new(), time: None }
     }
 
-    /// The field of this name, on the nodes if there is one, else on the cells. `file` is for the
-    /// message.
+    /// The field of this name, on the nodes or else on the cells. `file` is the path in the message.
     ///
     /// # Errors
-    /// No such field; the message lists those there are.
+    /// [`MeshFileProblem::NoSuchField`]; the message lists the fields of the file.
     pub fn field(
         &self,
         file: &Path,
@@ -98,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_is_found_by_name_or_refused_with_the_names_there_are() {
+    fn a_field_is_found_by_name_or_refused_with_the_names_in_the_file() {
         let array = |name: &str, components, values: &[f64]| FieldArray {
             name: name.into(),
             components,

@@ -16,13 +16,14 @@ pub struct CoordinateMatrix {
     pub rows: usize,
     /// Number of columns.
     pub columns: usize,
-    /// (row, column, value), counted from 0, in the order of the file. Of a symmetric file the mirror
-    /// of an entry follows it. A place may be listed more than once; its value is the sum.
+    /// (row, column, value), counted from 0, in the order of the file. In a symmetric matrix the
+    /// transposed entry follows an entry. Repeated entries are summed.
     pub entries: Vec<(u32, u32, f64)>,
 }
 
-/// The smallest line of an entry of a matrix, and of a vector, is this long.
+/// Least length of the line of a matrix entry.
 const ENTRY: usize = "1 1 1\n".len();
+/// Least length of the line of a vector element.
 const VALUE: usize = "1\n".len();
 
 /// Reads a matrix.
@@ -58,8 +59,8 @@ pub fn parse_vector(file: &Path, bytes: &[u8]) -> Result<Vec<f64>, MeshFileError
     vector(bytes).map_err(|fault| fault.locate(file, bytes))
 }
 
-/// Writes a matrix as `coordinate real general`; what is read back equals it to the bit. The file
-/// appears under its name only when it is complete.
+/// Writes a matrix as `coordinate real general`; read back, it is equal to the bit. The file appears
+/// under its name only when it is complete.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -166,7 +167,7 @@ fn vector(bytes: &[u8]) -> Parsed<Vec<f64>> {
     Ok(values)
 }
 
-/// Reads the first line and the comments; whether the matrix is symmetric.
+/// Reads the first line and the comments; returns whether the matrix is symmetric.
 fn banner(cursor: &mut Cursor<'_>, format: &'static str) -> Parsed<bool> {
     let line = String::from_utf8_lossy(cursor.line()).to_lowercase();
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn matrices_and_vectors_as_others_write_them() {
+    fn matrices_and_vectors_of_other_programs_are_read() {
         let text = "%%matrixmarket MATRIX Coordinate Real Symmetric\r\n% a comment\n%\n\n \
                     2 2 2\r\n1 1 4.0\n\n 2\t1 -1e0 \n";
         let read = of(text).unwrap();
@@ -412,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_not_there_are_named() {
+    fn missing_files_are_named() {
         let error = read_matrix("no/such.mtx".as_ref()).unwrap_err().to_string();
         assert!(error.starts_with("no/such.mtx: No such file"), "{error}");
         assert!(read_vector("no/such.mtx".as_ref()).is_err());
@@ -421,7 +422,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back(
+        fn written_matrices_and_vectors_read_back(
             rows in 1_u32..40,
             columns in 1_u32..40,
             places in prop::collection::vec((any::<u32>(), any::<u32>(), any::<u64>()), 0..60),

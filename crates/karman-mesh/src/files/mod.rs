@@ -1,8 +1,8 @@
 //! Mesh files: Gmsh, SU2, VTU and legacy VTK; series of them (PVD); Matrix Market.
 //!
-//! A reader takes the bytes of a file and gives a [`RawMesh`]; nothing is allocated from a count
-//! that the file cannot bear out, and no content makes it panic. What is wrong with a file comes
-//! back as a [`MeshFileError`] with the line or the byte.
+//! A reader converts the bytes of a file to a [`RawMesh`]. It allocates no memory from a count that
+//! exceeds the file, and no content makes it panic. An error is a [`MeshFileError`] with the line or
+//! the byte.
 
 mod builder;
 mod cursor;
@@ -39,7 +39,7 @@ enum FileFormat {
 }
 
 impl FileFormat {
-    /// The format of a file: what its first bytes say, and where they say nothing its extension.
+    /// The format of a file by its first bytes, or else by its extension.
     fn of(file: &Path, bytes: &[u8]) -> Result<Self, MeshFileError> {
         let signatures = [
             (gmsh::recognises(bytes), FileFormat::Gmsh),
@@ -77,8 +77,8 @@ pub fn read_mesh(path: &Path) -> Result<RawMesh, MeshFileError> {
     parse_mesh(path, &load(path)?)
 }
 
-/// The mesh in the content of a file; `file` names it in messages and, if the content does not,
-/// its format.
+/// The mesh in the content of a file; `file` is the path in messages, and gives the format where the
+/// content does not.
 ///
 /// # Errors
 /// As [`read_mesh`].
@@ -110,7 +110,7 @@ pub fn read_mesh_with_fields(path: &Path) -> Result<MeshWithFields, MeshFileErro
 /// `.su2` or `.vtu`. The file appears under its name only when it is complete.
 ///
 /// # Errors
-/// Another extension; a group name that the format cannot hold; the file cannot be written.
+/// Another extension; a group name that the format cannot represent; the file cannot be written.
 pub fn write_mesh(path: &Path, mesh: &RawMesh) -> Result<(), MeshFileError> {
     match extension(path).as_str() {
         "msh" => gmsh::write(path, mesh, gmsh::GmshFormat::Ascii22),

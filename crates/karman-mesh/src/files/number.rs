@@ -1,6 +1,6 @@
 //! Decimal text to `f64`, correctly rounded, without going through a `String`.
 
-/// Powers of ten that `f64` holds exactly.
+/// Powers of ten that are exact in `f64`.
 const EXACT_POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
@@ -9,13 +9,12 @@ const EXACT_POWERS: [f64; 23] = [
 /// Most digits of a decimal number that always fit in 64 bits.
 const MAX_DIGITS: usize = 19;
 
-/// The number at the start of `text`, and the bytes it takes. `None` when there is none, or when it
-/// is not followed by white space or the end.
+/// The number at the start of `text`, and its length. `None` without a number, or where neither white
+/// space nor the end follows it.
 ///
 /// A mantissa of at most 2⁵³ and a power of ten of at most 10²² are both exact, so that one
-/// multiplication or division rounds correctly (Clinger 1990, doi:10.1145/93542.93557); anything
-/// else goes to the standard library. Words such as `nan` and `inf` are numbers here: whether they
-/// are wanted is for the caller to say.
+/// multiplication or division rounds correctly (Clinger 1990, doi:10.1145/93542.93557); other
+/// numbers go to the standard library. `nan` and `inf` are numbers here; callers refuse them.
 #[inline]
 pub(super) fn leading_float(text: &[u8]) -> Option<(f64, usize)> {
     if let Some(found) = short_decimal(text) {
@@ -26,7 +25,7 @@ pub(super) fn leading_float(text: &[u8]) -> Option<(f64, usize)> {
     Some((value, length))
 }
 
-/// The fast path of [`leading_float`]: `None` also where it only declines.
+/// The fast path of [`leading_float`]; `None` also for numbers beyond its range.
 #[inline]
 fn short_decimal(text: &[u8]) -> Option<(f64, usize)> {
     let mut at = 0;
@@ -73,7 +72,7 @@ fn short_decimal(text: &[u8]) -> Option<(f64, usize)> {
     Some((if negative { -value } else { value }, at))
 }
 
-/// Appends the digits from `at` on to `value` (wrapping, the caller counts them); the place after.
+/// Appends the digits from `at` on to `value` (wrapping, the caller counts them); returns the place after.
 #[inline]
 fn digits(text: &[u8], mut at: usize, value: &mut u64) -> usize {
     while let Some(digit) = text.get(at).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 10) {
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn more_digits_than_the_fast_path_takes() {
+    fn numbers_beyond_the_fast_path() {
         for text in [
             "9007199254740993",
             "123456789012345678901234567890",
@@ -153,7 +152,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back_to_the_bit(bits in any::<u64>()) {
+        fn written_numbers_read_back_to_the_bit(bits in any::<u64>()) {
             let value = f64::from_bits(bits);
             prop_assume!(value.is_finite());
             let mut text = Vec::new();

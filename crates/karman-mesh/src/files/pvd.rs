@@ -1,4 +1,4 @@
-//! PVD files: the list of a simulation's VTU files with their times, which ParaView opens as one.
+//! PVD files: the list of a simulation's VTU files with their times, a time series in ParaView.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub struct PvdEntry {
     pub file: String,
 }
 
-/// Writes the collection; called after each new file, it leaves a complete one at all times.
+/// Writes the collection, which is complete after each new file.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -34,11 +34,11 @@ pub fn write(path: &Path, entries: &[PvdEntry]) -> Result<(), MeshFileError> {
     save(path, text.as_bytes())
 }
 
-/// Reads the entries of a collection, as a restart does to continue it. Other attributes than the
-/// time and the file are passed over.
+/// Reads the entries of a collection, which a restart continues. Attributes other than the time and
+/// the file are skipped.
 ///
 /// # Errors
-/// The file cannot be read, or is not a whole collection of files with their times.
+/// The file cannot be read, or is not a complete collection of files with their times.
 pub fn read(path: &Path) -> Result<Vec<PvdEntry>, MeshFileError> {
     let bytes = load(path)?;
     parse(&bytes).map_err(|fault| fault.locate(path, &bytes))
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn written_entries_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("fields.pvd");
         let times = [0.0, 0.1 + 0.2, 1e-300, 2.5e7];
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_collection_is_refused_with_its_line() {
+    fn a_file_that_is_no_collection_is_refused_with_its_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("fields.pvd");
         let expected = "a DataSet with the attributes timestep and file";

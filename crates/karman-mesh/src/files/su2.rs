@@ -1,8 +1,8 @@
 //! SU2 meshes (SU2 documentation, "Mesh File"): text, with VTK's numbers for element types.
 //!
-//! Markers are patches, numbered in the order of the file; markers of one name are one patch. The
-//! format knows no regions: all cells are the region `default`, and writing a mesh of several
-//! regions loses them. Prisms numbered either way are read ([`super::vtk`] says why).
+//! Markers are patches, numbered in the order of the file; markers of equal name are one patch. The
+//! format has no regions: all cells are read as the region `default`, and regions are not written.
+//! Prisms of either orientation are read (see [`super::vtu`]).
 
 #[cfg(test)]
 mod tests;
@@ -16,7 +16,7 @@ use super::element_types::{ElementKind, from_su2, to_vtk};
 use super::error::{Fault, MeshFileError, MeshFileProblem as Problem, Parsed, file_error};
 use super::number::{push_float, push_integer};
 use super::save;
-use crate::plane::lay_flat;
+use crate::plane::rotate_to_xy_plane;
 use crate::{CellShape, Elements, RawMesh};
 
 /// Whether the content can only be an SU2 file: its first words are a keyword of the format.
@@ -31,13 +31,13 @@ pub(super) fn recognises(bytes: &[u8]) -> bool {
     false
 }
 
-/// What the sections of a file have given so far.
+/// Data of the sections read so far.
 struct Reader<'a> {
     cursor: Cursor<'a>,
     dimension: usize,
     points: Option<Vec<[f64; 3]>>,
-    /// Cells and markers; their nodes are held against `n_nodes`, which is looked up in advance
-    /// because they may come before the points.
+    /// Cells and markers. Their nodes are checked against `n_nodes`, which is read in advance because
+    /// elements may precede the points.
     elements: Vec<(CellShape, [u32; 8], Option<i64>)>,
     n_nodes: usize,
     has_cells: bool,
@@ -99,20 +99,19 @@ fn announced(bytes: &[u8], keyword: &'static str) -> Parsed<usize> {
     Err(Fault::whole(Problem::MissingSection { section: keyword }))
 }
 
-/// The keyword of a line `KEYWORD= value`, and where the sign is.
+/// The keyword of a line `KEYWORD= value`, and the position of the sign.
 fn assignment(line: &[u8]) -> Option<(&[u8], usize)> {
     let equals = line.iter().position(|&b| b == b'=')?;
     Some((line[..equals].trim_ascii(), equals))
 }
 
 impl Reader<'_> {
-    /// Reads one `KEYWORD= value` line and what belongs to it; passes comments and keywords that
-    /// karman has no use for.
+    /// Reads one `KEYWORD= value` line and its section; skips comments and unused keywords.
     fn section(&mut self) -> Parsed<()> {
         self.cursor.skip_space();
         let start = self.cursor.offset();
         let line = self.cursor.line();
-        // Other lines are comments, or numbers of a section that is not read.
+        // Other lines are comments, or belong to a section that is not read.
         let Some((keyword, equals)) = assignment(line) else { return Ok(()) };
         let value = start + equals + 1;
         match keyword {
@@ -215,7 +214,7 @@ impl Reader<'_> {
     }
 }
 
-/// Refuses a line that ends too early, so that it does not take numbers of the next one.
+/// Refuses a line that ends too early: numbers of the next line do not complete it.
 fn more_on_line(cursor: &mut Cursor<'_>, expected: &'static str) -> Parsed<()> {
     if cursor.more_on_line() {
         return Ok(());
@@ -227,7 +226,7 @@ fn more_on_line(cursor: &mut Cursor<'_>, expected: &'static str) -> Parsed<()> {
     }))
 }
 
-/// Passes lines that begin with `%`.
+/// Skips lines that begin with `%`.
 fn skip_comments(cursor: &mut Cursor<'_>) {
     cursor.skip_space();
     while cursor.rest().first() == Some(&b'%') {
@@ -236,13 +235,12 @@ fn skip_comments(cursor: &mut Cursor<'_>) {
     }
 }
 
-/// Writes a mesh; patches become markers, regions are lost. A 2D mesh is written with its coordinates
-/// in its plane.
+/// Writes a mesh; patches become markers, regions are not written. A 2D mesh is rotated to the plane
+/// z = 0.
 ///
 /// # Errors
-/// 2D cells that do not lie in one plane;
-/// A patch name that is empty, begins or ends in white space, or has a control character; the file
-/// cannot be written.
+/// A 2D mesh that is not planar; a patch name that is empty, begins or ends in white space, or has a
+/// control character; the file cannot be written.
 pub fn write(path: &Path, mesh: &RawMesh) -> Result<(), MeshFileError> {
     let bytes = to_bytes(mesh).map_err(|problem| file_error(path, problem))?;
     if mesh.regions.len() > 1 {
@@ -259,7 +257,7 @@ pub fn write(path: &Path, mesh: &RawMesh) -> Result<(), MeshFileError> {
 pub(super) fn to_bytes(mesh: &RawMesh) -> Result<Vec<u8>, Problem> {
     let mut flat = Cow::Borrowed(mesh);
     if mesh.dimension == 2 {
-        lay_flat(flat.to_mut()).map_err(|error| Problem::NotPlanar(Box::new(error)))?;
+        rotate_to_xy_plane(flat.to_mut()).map_err(|error| Problem::NotPlanar(Box::new(error)))?;
     }
     let mut out = Vec::new();
     let keyword = |out: &mut Vec<u8>, name: &str, value: usize| {

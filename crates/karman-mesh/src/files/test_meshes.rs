@@ -1,8 +1,8 @@
-//! Meshes for tests: small ones for readers and writers, and the real ones where they are at hand.
+//! Small meshes for the tests of readers and writers.
 
 use crate::{CellShape, Elements, RawMesh};
 
-/// A coordinate with all bits of its mantissa in use.
+/// A coordinate with a full mantissa.
 fn coordinate(node: usize, axis: usize) -> f64 {
     let phase = (node * 3 + axis) as f64;
     phase.sin() * 10.0_f64.powi(((node + axis) % 41) as i32 - 20)
@@ -21,7 +21,7 @@ fn names(names: &[&str]) -> Vec<String> {
 }
 
 /// Every 3D shape, two regions, three patches in mixed order. Prisms stand on a unit triangle, so
-/// that readers leave their nodes in order; the other nodes are anywhere.
+/// that readers do not renumber them; the other nodes are arbitrary.
 pub(super) fn every_3d_shape() -> RawMesh {
     use CellShape::{Hexahedron, Prism, Pyramid, Quadrilateral, Tetrahedron, Triangle};
     let mut points: Vec<[f64; 3]> =
@@ -108,7 +108,7 @@ pub(super) fn single_cell(shape: CellShape) -> RawMesh {
     mesh
 }
 
-/// All of the above: one of each cell shape, and the mixed ones.
+/// All of the above: single cells of each shape, and the mixed meshes.
 pub(super) fn all() -> Vec<RawMesh> {
     let shapes = CellShape::ALL.into_iter().filter(|shape| shape.dimension() > 1);
     let mut meshes: Vec<RawMesh> = shapes.map(single_cell).collect();

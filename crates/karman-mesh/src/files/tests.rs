@@ -46,7 +46,7 @@ fn files_on_disk_by_extension() {
         let path = folder.path().join(name);
         write_mesh(&path, &mesh).unwrap();
         assert_eq!(read_mesh(&path).unwrap(), mesh, "{name}");
-        // The content tells the format also where the extension does not.
+        // The content determines the format where the extension does not.
         let other = folder.path().join("mesh.dat");
         std::fs::rename(&path, &other).unwrap();
         assert_eq!(read_mesh(&other).unwrap(), mesh, "{name}");
@@ -85,7 +85,7 @@ fn an_unknown_format_is_refused_with_the_known_ones() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn a_missing_file_is_named() {
     let error = read_mesh("no/such/mesh.msh".as_ref()).err().unwrap();
     assert!(matches!(error.problem, MeshFileProblem::Io(_)), "{error:?}");
     assert!(error.to_string().starts_with("no/such/mesh.msh: No such file"), "{error}");
@@ -96,7 +96,7 @@ fn a_file_that_is_not_there_is_named() {
 }
 
 #[test]
-fn names_that_a_format_cannot_hold_are_refused() {
+fn names_that_a_format_cannot_represent_are_refused() {
     let mut mesh = every_2d_shape();
     for (name, path) in [("a\"b", "m.msh"), ("a\nb", "m.msh"), (" a", "m.su2"), ("a\tb", "m.vtu")] {
         mesh.patches[0] = name.into();
@@ -110,7 +110,7 @@ fn names_that_a_format_cannot_hold_are_refused() {
 }
 
 #[test]
-fn real_meshes_have_the_elements_they_are_known_to_have() {
+fn large_meshes_have_their_known_numbers_of_elements() {
     let known = [
         ("cube100k.msh", 19_313, 99_778, 6, vec!["fluid"]),
         ("shaft180k.msh", 38_970, 185_003, 3, vec!["steel"]),
@@ -179,7 +179,7 @@ fn every_truncation_of_a_file_is_an_error_or_a_mesh() {
         for length in 0..bytes.len() {
             errors += usize::from(parse_mesh(name.as_ref(), &bytes[..length]).is_err());
         }
-        // A few bytes of the end are white space, or digits that can be missed.
+        // The last bytes are white space, or digits that may be absent.
         assert!(errors * 10 >= bytes.len() * 5, "{name}: {errors} of {}", bytes.len());
     }
 }
@@ -217,7 +217,7 @@ proptest! {
         let (name, mut bytes) = files[choice.index(files.len())].clone();
         for (place, value) in changes {
             let place = place.index(bytes.len());
-            // A changed digit goes deeper into a text reader than a changed letter.
+            // A changed digit tests more of a text reader than a changed letter.
             bytes[place] = if digits { b'0' + value % 10 } else { value };
         }
         if let Ok(mesh) = parse_mesh(name.as_ref(), &bytes) {

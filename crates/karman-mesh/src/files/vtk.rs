@@ -18,11 +18,11 @@ pub(super) fn recognises(bytes: &[u8]) -> bool {
     bytes.starts_with(SIGNATURE)
 }
 
-/// What the keywords of a file have given so far.
+/// Data of the keywords read so far.
 struct Reader<'a> {
     cursor: Cursor<'a>,
     binary: bool,
-    /// Whether `CELLS` are two arrays, offsets and nodes, as from version 5 on.
+    /// Whether `CELLS` are two arrays, offsets and nodes (version 5).
     split_cells: bool,
     target: Target,
     points: Option<NamedArray>,
@@ -34,7 +34,7 @@ struct Reader<'a> {
     field_arrays: Vec<NamedArray>,
 }
 
-/// What the next arrays belong to.
+/// Entities of the next arrays.
 #[derive(Clone, Copy)]
 enum Target {
     File,
@@ -95,7 +95,7 @@ fn header(bytes: &[u8]) -> Parsed<Reader<'_>> {
 }
 
 impl Reader<'_> {
-    /// Reads one keyword and what belongs to it.
+    /// Reads one keyword and its section.
     fn keyword(&mut self) -> Parsed<()> {
         self.cursor.skip_space();
         let start = self.cursor.offset();
@@ -174,7 +174,7 @@ impl Reader<'_> {
             n => n,
         };
         let array = self.array(&name, components, self.entities())?;
-        self.keep(array);
+        self.store(array);
         Ok(())
     }
 
@@ -191,7 +191,7 @@ impl Reader<'_> {
             self.cursor.line();
         }
         let array = self.numbers(kind, &name, components, self.entities())?;
-        self.keep(array);
+        self.store(array);
         Ok(())
     }
 
@@ -214,7 +214,7 @@ impl Reader<'_> {
                 return Err(self.cursor.fault(problem));
             }
             let array = self.array(&name, components, tuples)?;
-            self.keep(array);
+            self.store(array);
         }
         Ok(())
     }
@@ -319,7 +319,7 @@ impl Reader<'_> {
         Ok(NamedArray { name: name.to_owned(), components: components as usize, values, at })
     }
 
-    /// Number of entities that the next arrays belong to.
+    /// Number of entities of the next arrays.
     fn entities(&self) -> u64 {
         match self.target {
             Target::File => 0,
@@ -327,7 +327,7 @@ impl Reader<'_> {
         }
     }
 
-    fn keep(&mut self, array: NamedArray) {
+    fn store(&mut self, array: NamedArray) {
         match self.target {
             Target::File => self.field_arrays.push(array),
             Target::Cells(_) => self.cell_arrays.push(array),
@@ -335,21 +335,21 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes colours: bytes in a binary file, fractions in a text.
+    /// Skips colours: bytes in a binary file, fractions in a text.
     fn skip_colours(&mut self, components: u64, entities: u64) -> Parsed<()> {
         self.cursor.line();
         let kind: &[u8] = if self.binary { b"unsigned_char" } else { b"float" };
         self.numbers(kind, "colours", components, entities).map(|_| ())
     }
 
-    /// Passes what a program notes about an array, up to an empty line.
+    /// Skips the metadata of an array, up to an empty line.
     fn skip_metadata(&mut self) {
         self.cursor.line();
         while self.cursor.remaining() > 0 && !self.cursor.line().is_empty() {}
     }
 }
 
-/// Turns big-endian bytes into numbers.
+/// Converts big-endian bytes to numbers.
 type Decode = fn(&[u8]) -> Numbers;
 
 /// Size in bytes and decoder of a type's name.

@@ -1,15 +1,15 @@
-//! The unstructured grid of VTK, as both its file formats hold it, and its reading as a mesh.
+//! The unstructured grid of both VTK file formats, and its conversion to a mesh.
 //!
-//! VTK knows cells of any dimension in one list, integer arrays and free field data, but no
-//! regions or patches. karman's convention, which [`super::vtu::write`] follows:
-//! - boundary elements are further cells of one dimension less, after the others;
+//! VTK has cells of any dimension in one list, integer arrays and free field data, but no regions or
+//! patches. karman's convention, also in [`super::vtu::write`]:
+//! - boundary elements are additional cells of one dimension less, after the cells of the mesh;
 //! - the integer cell array `region` is the region of a cell and −1 on a boundary element, the
 //!   array `patch` the patch of a boundary element and −1 on a cell;
-//! - field data hold one integer array of one value for each name: `region:steel` = 0,
+//! - the field data are one integer array of one value for each name: `region:steel` = 0,
 //!   `patch:wall` = 2.
 //!
-//! Files of other programs have their groups in a cell array `gmsh:physical` (meshio, Gmsh; 0 is no
-//! group) or `CellEntityIds` (VTK, VMTK): read as groups named `group_<number>`.
+//! Other programs write groups as a cell array `gmsh:physical` (meshio, Gmsh; 0 is no group) or
+//! `CellEntityIds` (VTK, VMTK): read as groups named `group_<number>`.
 
 use std::collections::BTreeMap;
 
@@ -19,15 +19,15 @@ use super::error::{At, Fault, MeshFileProblem as Problem, Parsed};
 use super::fields::{FieldArray, MeshWithFields};
 use crate::CellShape;
 
-/// Cell arrays by which other programs number groups, and the lowest number of a group.
+/// Cell arrays of group numbers of other programs, and the lowest number of a group.
 const FOREIGN_GROUPS: [(&str, i64); 2] = [("gmsh:physical", 1), ("CellEntityIds", 0)];
 /// karman's own arrays.
 pub(super) const REGION: &str = "region";
 pub(super) const PATCH: &str = "patch";
-/// Number of a cell that is in no group of the kind.
+/// Number of a cell in no group.
 pub(super) const NO_GROUP: i32 = -1;
 
-/// Numbers of a file, as it types them.
+/// Numbers of a file, by type.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Numbers {
     Real(Vec<f64>),
@@ -86,9 +86,9 @@ pub(super) struct VtkGrid {
     pub(super) points: NamedArray,
     /// Start of each cell's nodes, and the end of the last: `[n_cells + 1]`.
     pub(super) offsets: Vec<i64>,
-    /// Nodes of the cells, and where they are in the file.
+    /// Nodes of the cells, and their place in the file.
     pub(super) connectivity: (Vec<i64>, At),
-    /// Numbers of the cell types, and where they are in the file.
+    /// Numbers of the cell types, and their place in the file.
     pub(super) types: (Vec<i64>, At),
     pub(super) cell_arrays: Vec<NamedArray>,
     pub(super) point_arrays: Vec<NamedArray>,
@@ -96,7 +96,7 @@ pub(super) struct VtkGrid {
 }
 
 impl VtkGrid {
-    /// The mesh and its fields. Prisms numbered either way are accepted: VTK's documentation draws
+    /// The mesh and its fields. Prisms of either orientation are accepted: VTK's documentation draws
     /// them against its own parametric coordinates, so files of both kinds exist.
     pub(super) fn into_mesh(self) -> Parsed<MeshWithFields> {
         let n_cells = self.types.0.len();
@@ -130,7 +130,7 @@ impl VtkGrid {
         Ok(MeshWithFields { mesh, cell_fields, node_fields, time })
     }
 
-    /// Adds one cell to the mesh; its shape, unless it is a vertex.
+    /// Adds one cell to the mesh; returns its shape, `None` for a vertex.
     fn add_cell(
         &self,
         builder: &mut MeshBuilder,
@@ -195,23 +195,25 @@ fn points(array: &NamedArray) -> Parsed<Vec<[f64; 3]>> {
     Ok(values.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect())
 }
 
-/// The field on the entities that are `kept`, component-major.
-fn field(array: NamedArray, kept: &[bool]) -> FieldArray {
+/// The field on the entities that `is_selected` marks, component-major.
+fn field(array: NamedArray, is_selected: &[bool]) -> FieldArray {
     let NamedArray { name, components, values, .. } = array;
     let values = values.into_real();
     let mut ordered = Vec::with_capacity(values.len());
     for component in 0..components {
-        let entities = values.chunks_exact(components).zip(kept);
-        ordered.extend(entities.filter(|&(_, &kept)| kept).map(|(entity, _)| entity[component]));
+        let entities = values.chunks_exact(components).zip(is_selected);
+        ordered.extend(
+            entities.filter(|&(_, &selected)| selected).map(|(entity, _)| entity[component]),
+        );
     }
     FieldArray { name, components, values: ordered }
 }
 
 /// Numbers and names of groups.
 struct Groups<'a> {
-    /// Region or patch of a cell: the first of these that is not below the lowest group.
+    /// Arrays of group numbers and their lowest group; the first with a group gives a cell's group.
     numbers: Vec<(&'a [i64], i64)>,
-    /// Names of the cell arrays that `numbers` come from.
+    /// Names of the cell arrays of `numbers`.
     arrays: Vec<&'a str>,
     region_names: BTreeMap<i64, String>,
     patch_names: BTreeMap<i64, String>,

@@ -56,10 +56,10 @@ impl AnnulusParams {
         }
         let cells = match &self.cells[..] {
             [] => [10, 40, 10][..dimension].to_vec(),
-            given if given.len() == dimension => given.to_vec(),
-            given => {
+            cells if cells.len() == dimension => cells.to_vec(),
+            cells => {
                 let reason = format!("{dimension} entries are needed: radial, around and along z");
-                return Err(GenerateError::value("cells", given, reason));
+                return Err(GenerateError::value("cells", cells, reason));
             }
         };
         let radial = at_least("cells", cells[0], if element == Element::Mixed { 3 } else { 1 })?;
@@ -101,7 +101,7 @@ impl AnnulusParams {
     }
 }
 
-/// From the inner wall outwards: whole blocks, in 3D prisms, simplices.
+/// Subdivision from the inner wall outwards: whole blocks, in 3D prisms, then simplices.
 pub(super) fn radial_class(row: usize, rows: usize, dimension: usize) -> Class {
     match 3 * row / rows {
         0 => Class::Whole,

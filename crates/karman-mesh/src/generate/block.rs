@@ -63,7 +63,7 @@ pub(super) fn growth_from(first: f64, n: usize) -> f64 {
     0.5 * (low + high)
 }
 
-/// A grid of quadrilaterals and the place of each of its nodes in it.
+/// A structured grid of quadrilaterals with the indices of its nodes.
 pub(super) struct Grid {
     pub(super) mesh: RawMesh,
     /// Column and row of each node.
@@ -71,7 +71,7 @@ pub(super) struct Grid {
 }
 
 /// The grid of quadrilaterals through the given coordinates, without the columns and rows of
-/// `hole`. Patches xmin, xmax, ymin, ymax, and body where there is a hole.
+/// `hole`. Patches xmin, xmax, ymin, ymax, and obstacle where there is a hole.
 pub(super) fn grid(x: &[f64], y: &[f64], hole: Option<(Range<usize>, Range<usize>)>) -> Grid {
     let (nx, ny) = (x.len() - 1, y.len() - 1);
     let in_hole = |i: usize, j: usize| {
@@ -108,18 +108,18 @@ pub(super) fn grid(x: &[f64], y: &[f64], hole: Option<(Range<usize>, Range<usize
                 (j + 1 == ny, in_hole(i, j + 1), 3),
                 (i == 0, i > 0 && in_hole(i - 1, j), 0),
             ];
-            for (side, (edge, body, patch)) in beyond.into_iter().enumerate() {
+            for (side, (edge, obstacle, patch)) in beyond.into_iter().enumerate() {
                 let ends = [corners[side], corners[(side + 1) % 4]];
                 if edge {
                     sides.push((patch, ends));
-                } else if body {
+                } else if obstacle {
                     sides.push((4, ends));
                 }
             }
         }
     }
     let mut patches = ["xmin", "xmax", "ymin", "ymax"].map(String::from).to_vec();
-    patches.extend(hole.is_some().then(|| "body".to_string()));
+    patches.extend(hole.is_some().then(|| "obstacle".to_string()));
     let points = places.iter().map(|&[i, j]| [x[i as usize], y[j as usize], 0.0]).collect();
     Grid { mesh: plane(points, cells, sides, patches), places }
 }

@@ -26,7 +26,7 @@ pub struct BoxParams {
     pub seed: u64,
     /// Last over first spacing in each direction. Default: 1.
     pub grading: Vec<f64>,
-    /// Spacing in the middle over that at both ends, in each direction. Default: 1. A direction has
+    /// Spacing in the middle over spacing at both ends, in each direction. Default: 1. A direction has
     /// this or `grading`.
     pub wall_grading: Vec<f64>,
     /// Regions, slabs of equally many blocks one after the other in x. Default: `default` alone.
@@ -61,7 +61,7 @@ impl BoxParams {
         self.meshed(self.coordinates()?, None)
     }
 
-    /// The coordinates of the grid in each direction, once the parameters are found good.
+    /// The coordinates of the grid in each direction; checks the parameters.
     pub(super) fn coordinates(&self) -> Result<Vec<Vec<f64>>, GenerateError> {
         let dimension = self.size.len();
         if !matches!(dimension, 2 | 3) {
@@ -147,7 +147,7 @@ impl BoxParams {
     }
 }
 
-/// The lower half of the layers holds hexahedra, then prisms; the upper half tetrahedra, with
+/// In 3D the lower half of the layers has hexahedra, then prisms; the upper half has tetrahedra, with
 /// pyramids over the hexahedra. In 2D quadrilaterals come before triangles.
 fn mixed_class(column: usize, columns: usize, layer: usize, layers: usize) -> Class {
     let first_half = column < columns / 2;

@@ -57,7 +57,7 @@ const BOTTOM: u32 = 2;
 const TOP: u32 = 3;
 const CYLINDER: u32 = 4;
 
-/// The 2D mesh while it grows.
+/// The 2D mesh under construction.
 #[derive(Default)]
 struct Plane {
     points: Vec<[f64; 3]>,
@@ -67,7 +67,7 @@ struct Plane {
 
 impl CylinderInChannelParams {
     /// Makes the mesh: rings about the cylinder that blend from the circle to a rectangle over the
-    /// height of the channel, a graded block behind it, and a block before it where the cylinder is
+    /// height of the channel, a graded block downstream, and a block upstream where the cylinder is
     /// far from the inlet.
     ///
     /// # Errors
@@ -137,8 +137,8 @@ impl CylinderInChannelParams {
         check_size("cells_around", &[2 * self.cells_around, rows, span], 6)
     }
 
-    /// Fractions of the way from the circle to the rectangle: the first step is half the spacing
-    /// around.
+    /// Fractions of the distance from the circle to the rectangle; the first step is half the spacing
+    /// around the circle.
     fn ring_fractions(&self) -> Vec<f64> {
         let [x, y] = self.centre;
         let distance = y.min(self.height - y).min(x) - 0.5 * self.diameter;

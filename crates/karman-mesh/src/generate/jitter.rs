@@ -1,4 +1,4 @@
-//! Displacement of interior nodes, the same on every machine for the same seed.
+//! Displacement of interior nodes, determined by the seed on every machine.
 
 use super::super::adjacency::CHUNK;
 use super::super::raw::RawMesh;
@@ -12,7 +12,7 @@ fn mixed(counter: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A point of the unit ball (of the unit disc in 2D), evenly spread, the same for the same numbers.
+/// A uniformly distributed point of the unit ball (unit disc in 2D), determined by seed and node.
 fn in_unit_ball(seed: u64, node: u64, dimension: usize) -> [f64; 3] {
     let stream = mixed(mixed(seed.wrapping_add(1)) ^ node);
     for attempt in 0u64.. {
@@ -53,7 +53,7 @@ pub(super) fn displace_interior(
     });
 }
 
-/// The smaller of the two spacings beside a coordinate of a grid.
+/// The smaller of the two spacings at a grid line.
 pub(super) fn least_spacing(coordinates: &[f64], index: usize) -> f64 {
     let before = index.checked_sub(1).map(|i| coordinates[index] - coordinates[i]);
     let after = coordinates.get(index + 1).map(|next| next - coordinates[index]);
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn displacements_fill_the_ball_evenly_and_repeat() {
+    fn displacements_are_uniform_in_the_ball_and_reproducible() {
         let n = 20_000;
         let mut mean = [0.0; 3];
         let mut square = 0.0;

@@ -1,11 +1,11 @@
 //! Generators of meshes: `[mesh.generate.<name>]` of the case file.
 //!
 //! Every generator makes quadrilaterals or hexahedra in structured blocks (`block`), displaces
-//! interior nodes where asked (`jitter`), and cuts the blocks into the wanted elements (`split`).
+//! interior nodes (`jitter`), and cuts the blocks into the requested elements (`split`).
 mod annulus;
 mod block;
 mod box_mesh;
-mod box_with_box;
+mod box_with_obstacle;
 mod cylinder_in_channel;
 mod jitter;
 mod sphere_in_box;
@@ -13,7 +13,7 @@ mod split;
 
 pub use annulus::AnnulusParams;
 pub use box_mesh::BoxParams;
-pub use box_with_box::BoxWithBoxParams;
+pub use box_with_obstacle::BoxWithObstacleParams;
 pub use cylinder_in_channel::CylinderInChannelParams;
 pub use sphere_in_box::SphereInBoxParams;
 
@@ -26,7 +26,7 @@ use super::raw::RawMesh;
 use karman_macros::Keyword;
 use rayon::prelude::*;
 
-/// The elements a generator fills its shape with.
+/// Element types of a generated mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Element {
     /// 2D.
@@ -46,13 +46,13 @@ pub enum Element {
 }
 
 impl Element {
-    /// Whether it fills a mesh of this dimension.
+    /// Whether a mesh of this dimension can consist of it.
     pub fn fits(self, dimension: usize) -> bool {
         let flat = matches!(self, Element::Triangle | Element::Quadrilateral);
         self == Element::Mixed || flat == (dimension == 2)
     }
 
-    /// The element asked for, or the simplex, where it fits the dimension.
+    /// The requested element, by default the simplex, where it fits the dimension.
     fn chosen(element: Option<Element>, dimension: usize) -> Result<Element, GenerateError> {
         let default = if dimension == 2 { Element::Triangle } else { Element::Tetrahedron };
         let element = element.unwrap_or(default);
@@ -64,7 +64,7 @@ impl Element {
     }
 }
 
-/// Why a mesh could not be generated.
+/// Errors of mesh generation.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GenerateError {
     /// A key with a value that makes no mesh.
@@ -74,7 +74,7 @@ pub enum GenerateError {
         key: &'static str,
         /// Its value.
         value: String,
-        /// What it should be.
+        /// The values required.
         reason: String,
     },
     /// An element of the other dimension.
@@ -86,10 +86,10 @@ pub enum GenerateError {
     Element {
         /// The element.
         element: &'static str,
-        /// The dimension the other keys ask for.
+        /// The dimension by the other keys.
         dimension: usize,
     },
-    /// A cell turned inside out.
+    /// An inverted cell.
     #[error(
         "cell {cell} ({} at {place}) came out inverted (volume {volume:.3e}, quality \
          {quality:.3}): {advice}", shape.name()
@@ -105,7 +105,7 @@ pub enum GenerateError {
         volume: f64,
         /// Its mean ratio.
         quality: f64,
-        /// What to change.
+        /// The remedy.
         advice: &'static str,
     },
 }
@@ -121,8 +121,8 @@ impl GenerateError {
 pub enum Generator {
     /// A rectangle or a box.
     Box(BoxParams),
-    /// A rectangle with a rectangular body in it, or that extruded.
-    BoxWithBox(BoxWithBoxParams),
+    /// A rectangle with a rectangular obstacle cut out, or its extrusion.
+    BoxWithObstacle(BoxWithObstacleParams),
     /// A channel with a cylinder across it.
     CylinderInChannel(CylinderInChannelParams),
     /// A sphere in a box.
@@ -135,11 +135,11 @@ impl Generator {
     /// Makes the mesh.
     ///
     /// # Errors
-    /// [`GenerateError`] names the key that is wrong, or the first cell that came out inverted.
+    /// [`GenerateError`] names the key with a wrong value, or the first inverted cell.
     pub fn generate(&self) -> Result<RawMesh, GenerateError> {
         match self {
             Generator::Box(params) => params.generate(),
-            Generator::BoxWithBox(params) => params.generate(),
+            Generator::BoxWithObstacle(params) => params.generate(),
             Generator::CylinderInChannel(params) => params.generate(),
             Generator::SphereInBox(params) => params.generate(),
             Generator::Annulus(params) => params.generate(),
@@ -174,7 +174,7 @@ fn positive(key: &'static str, value: f64) -> Result<f64, GenerateError> {
 }
 
 fn at_least(key: &'static str, value: usize, least: usize) -> Result<usize, GenerateError> {
-    // Beyond 2^21 cells in a direction an index of a 3D grid would not fit.
+    // With more than 2^21 cells in a direction an index of a 3D grid would overflow.
     if (least..1 << 21).contains(&value) {
         Ok(value)
     } else {

@@ -100,7 +100,7 @@ impl SphereInBoxParams {
         check_cells(converted(mesh, element, class), advice)
     }
 
-    /// The lowest corner of the box, once the parameters are found good.
+    /// The lowest corner of the box; checks the parameters.
     fn check(&self) -> Result<[f64; 3], GenerateError> {
         for value in self.size {
             positive("size", value)?;
@@ -140,7 +140,7 @@ impl SphereInBoxParams {
         } else {
             mean / self.surface_size
         };
-        // The cast saturates; sizes beyond reason are refused with the number of cells.
+        // The cast saturates; the check of the number of cells refuses extreme sizes.
         let shells = at_least("surface_size", shells.round().max(2.0) as usize, 2)?;
         let ratio = self.far_size / self.surface_size;
         let growth = ratio.powf(1.0 / (shells as f64 - 1.0));
@@ -168,7 +168,7 @@ impl SphereInBoxParams {
             let on_sphere = radius + distance.min(last_layer);
             let t = ((distance - last_layer) / (end - last_layer)).max(0.0);
             for place in &surface.points {
-                // Equal angles between the lines of the cube seen from its centre.
+                // Equiangular projection from the cube to the sphere.
                 let ray = place.map(|value| (FRAC_PI_4 * value).tan());
                 let length = ray.iter().map(|value| value * value).sum::<f64>().sqrt();
                 points.push(std::array::from_fn(|k| {

@@ -1,7 +1,7 @@
-//! Cuts blocks of quadrilaterals and hexahedra into the wanted elements.
+//! Divides blocks of quadrilaterals and hexahedra into the requested elements.
 //!
-//! A quadrilateral is cut along the diagonal that starts at its node of smallest number: both cells
-//! beside it cut it alike, whatever surrounds them (Dompierre, Labbé, Vallet & Camarero, "How to
+//! A quadrilateral is divided along the diagonal from its node of smallest number: both adjacent cells
+//! divide it alike (Dompierre, Labbé, Vallet & Camarero, "How to
 //! subdivide pyramids, prisms and hexahedra into tetrahedra", CERCA report 1999). On a grid
 //! numbered direction by direction this is Kuhn's division of the cube into six tetrahedra.
 
@@ -11,20 +11,20 @@ use super::super::raw::{Elements, RawMesh};
 use super::Element;
 use rayon::prelude::*;
 
-/// What becomes of a block in a mixed mesh. A prism's cut faces are the first two of the
-/// hexahedron: a whole block must not lie on them.
+/// Subdivision of a block in a mixed mesh. Prisms divide the first two faces of the hexahedron: these
+/// must not be faces of a whole block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// It stays.
+    /// No subdivision.
     Whole,
     /// Two prisms along the third direction of the hexahedron.
     Prisms,
-    /// Simplices; in 3D beside a face that is not cut, tetrahedra and pyramids about the block's
-    /// centre.
+    /// Simplices; in a 3D block with a face that is not divided, tetrahedra and pyramids about the
+    /// block's centre.
     Simplices,
 }
 
-/// Cuts every block; `class` says what a block becomes where the element is mixed.
+/// Divides every block; `class` is the subdivision of a block in a mixed mesh.
 pub(super) fn converted(
     blocks: RawMesh,
     element: Element,
@@ -47,8 +47,8 @@ fn cut([a, b, c, d]: [u32; 4]) -> [[u32; 3]; 2] {
     if lowest == a || lowest == c { [[a, b, c], [a, c, d]] } else { [[b, c, d], [b, d, a]] }
 }
 
-/// The six tetrahedra of a hexahedron: its smallest node joined to the cut faces that do not hold
-/// it.
+/// The six tetrahedra of a hexahedron, between its smallest node and the triangles of the faces
+/// without this node.
 fn hexahedron_cut(nodes: &[u32]) -> [[u32; 4]; 6] {
     let lowest = nodes.iter().copied().min().unwrap_or(0);
     let mut parts = [[0; 4]; 6];
@@ -129,7 +129,7 @@ fn by_class(blocks: RawMesh, class: impl Fn(usize) -> Class) -> RawMesh {
     let RawMesh { cells, boundary, .. } = &blocks;
     let face =
         |block: usize, face: usize| CellShape::Hexahedron.face_nodes(cells.nodes_of(block), face).0;
-    // The faces that are not cut.
+    // The faces that are not divided.
     let mut whole: Vec<[u32; 4]> = Vec::new();
     for block in 0..cells.len() {
         let faces = match class(block) {
@@ -178,8 +178,9 @@ fn by_class(blocks: RawMesh, class: impl Fn(usize) -> Class) -> RawMesh {
     RawMesh { points, cells: parts, boundary: walls, ..blocks }
 }
 
-/// Two prisms between the first and the second face of a hexahedron, cut along the diagonal of the
-/// first; layers are numbered one after the other, so the second has its smallest node above.
+/// Two prisms between the first and the second face of a hexahedron, divided along the diagonal of the
+/// first face. Layers are numbered one after the other: the smallest node of the second face is above
+/// that of the first.
 fn push_prisms(parts: &mut Elements, nodes: &[u32], group: u32) {
     let base: [u32; 4] = [0, 1, 2, 3];
     let lowest = base.into_iter().min_by_key(|&i| nodes[i as usize]).unwrap_or(0);

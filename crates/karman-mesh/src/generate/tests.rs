@@ -104,7 +104,7 @@ fn a_cube_becomes_six_tetrahedra_or_pyramids_or_two_prisms() {
 }
 
 #[test]
-fn a_mixed_box_holds_every_shape_of_its_dimension() {
+fn a_mixed_box_has_every_shape_of_its_dimension() {
     let solid =
         BoxParams { cells: vec![4, 3, 4], element: Some(Element::Mixed), ..BoxParams::default() };
     let (mesh, _) = built(&Generator::Box(solid.clone()));
@@ -116,13 +116,13 @@ fn a_mixed_box_holds_every_shape_of_its_dimension() {
 }
 
 #[test]
-fn jitter_moves_interior_nodes_by_the_seed_and_leaves_the_sides() {
+fn jitter_moves_interior_nodes_by_the_seed_and_no_boundary_nodes() {
     let params = BoxParams { cells: vec![4; 3], jitter: 0.2, ..BoxParams::default() };
-    let still = BoxParams { jitter: 0.0, ..params.clone() }.generate().unwrap();
+    let regular = BoxParams { jitter: 0.0, ..params.clone() }.generate().unwrap();
     let first = params.generate().unwrap();
     assert_eq!(first, params.generate().unwrap());
     assert_ne!(first.points, BoxParams { seed: 2, ..params }.generate().unwrap().points);
-    for (moved, place) in first.points.iter().zip(&still.points) {
+    for (moved, place) in first.points.iter().zip(&regular.points) {
         let distance = (0..3).map(|k| (moved[k] - place[k]).powi(2)).sum::<f64>().sqrt();
         let interior = place.iter().all(|&value| value > 0.0 && value < 1.0);
         assert!(if interior { distance > 0.0 && distance <= 0.05 } else { distance == 0.0 });
@@ -169,7 +169,7 @@ fn regions_are_slabs_in_x() {
 }
 
 #[test]
-fn a_body_is_cut_out_of_a_box() {
+fn an_obstacle_is_cut_out_of_a_box() {
     for (dimension, elements) in [(2, &FLAT[..]), (3, &SOLID[..])] {
         for &element in elements {
             let outer = BoxParams {
@@ -180,11 +180,12 @@ fn a_body_is_cut_out_of_a_box() {
                 grading: vec![3.0, 1.0, 1.0][..dimension].to_vec(),
                 ..BoxParams::default()
             };
-            let params = BoxWithBoxParams { outer, body_from: [0.9, 0.7], body_to: [1.6, 1.3] };
-            let (mesh, geometry) = built(&Generator::BoxWithBox(params));
+            let params =
+                BoxWithObstacleParams { outer, obstacle_min: [0.9, 0.7], obstacle_max: [1.6, 1.3] };
+            let (mesh, geometry) = built(&Generator::BoxWithObstacle(params));
             let depth = if dimension == 2 { 1.0 } else { 0.5 };
             assert!((volume(&geometry) - depth * (8.0 - 0.42)).abs() < 1e-13, "{element:?}");
-            assert!((patch_area(&mesh, &geometry, "body") - depth * 2.6).abs() < 1e-13);
+            assert!((patch_area(&mesh, &geometry, "obstacle") - depth * 2.6).abs() < 1e-13);
         }
     }
 }
@@ -218,7 +219,7 @@ fn an_annulus_has_the_area_of_its_polygons() {
 
 #[test]
 fn a_channel_has_its_area_less_the_cylinder() {
-    // A second channel has room before the cylinder.
+    // The second channel has a block upstream of the cylinder.
     for (length, x) in [(2.2, 0.2), (3.0, 1.0)] {
         for (width, elements) in [(None, &FLAT[..]), (Some(0.2), &SOLID[..])] {
             for &element in elements {
@@ -269,7 +270,7 @@ fn a_sphere_in_a_box_is_hybrid_and_closes() {
         assert!(defect < previous / 3.5 && defect < 0.04, "{defect}");
         previous = defect;
         let sphere = 120.0 - volume(&geometry);
-        // A facet's distance from the sphere costs volume about twice the area it costs.
+        // The relative defect of volume is about twice the relative defect of area.
         assert!((sphere - area / 6.0).abs() < 3.0 * defect * area / 6.0);
         assert!((patch_area(&mesh, &geometry, "farfield") - 148.0).abs() < 1e-11);
     }
@@ -288,7 +289,7 @@ fn a_sphere_in_a_box_is_hybrid_and_closes() {
 fn every_generator_makes_a_mesh_of_its_defaults() {
     for generator in [
         Generator::Box(BoxParams::default()),
-        Generator::BoxWithBox(BoxWithBoxParams::default()),
+        Generator::BoxWithObstacle(BoxWithObstacleParams::default()),
         Generator::CylinderInChannel(CylinderInChannelParams::default()),
         Generator::SphereInBox(SphereInBoxParams::default()),
         Generator::Annulus(AnnulusParams::default()),
@@ -303,7 +304,7 @@ fn every_generator_makes_a_mesh_of_its_defaults() {
 #[test]
 fn bad_parameters_are_named() {
     let cube = BoxParams::default;
-    let body = BoxWithBoxParams::default;
+    let obstacle = BoxWithObstacleParams::default;
     let channel = CylinderInChannelParams::default;
     let sphere = SphereInBoxParams::default;
     let ring = AnnulusParams::default;
@@ -342,15 +343,18 @@ fn bad_parameters_are_named() {
             "a mixed mesh needs two cells",
         ),
         (
-            Generator::BoxWithBox(BoxWithBoxParams { body_to: [1.5, 0.6], ..body() }),
-            "the body must lie inside the box, which spans 0 to 1",
+            Generator::BoxWithObstacle(BoxWithObstacleParams {
+                obstacle_max: [1.5, 0.6],
+                ..obstacle()
+            }),
+            "the obstacle must lie inside the box, which spans 0 to 1",
         ),
         (
-            Generator::BoxWithBox(BoxWithBoxParams {
+            Generator::BoxWithObstacle(BoxWithObstacleParams {
                 outer: BoxParams { size: vec![1.0; 2], cells: vec![2, 9], ..cube() },
-                ..body()
+                ..obstacle()
             }),
-            "cells = 2: a direction with the body",
+            "cells = 2: a direction with the obstacle",
         ),
         (
             Generator::CylinderInChannel(CylinderInChannelParams { cells_around: 30, ..channel() }),

@@ -1,8 +1,8 @@
-//! What a report says of meshes that are sound and yet hard on a scheme, or not joined.
+//! Reports on valid meshes that are difficult for a scheme, or disconnected.
 use super::*;
 use crate::check::{inspect, require_regular, warn_of_one_layer};
 use crate::testing::{built, gmsh, one_layer_channel, sheared_box, with_sliver};
-use crate::{MeshError, MeshReport, MeshWarning, Pieces};
+use crate::{ConnectedComponents, MeshError, MeshReport, MeshWarning};
 
 fn report(raw: &RawMesh) -> MeshReport {
     let report = MeshReport::new(raw, &MeshOptions::default());
@@ -14,7 +14,7 @@ fn report(raw: &RawMesh) -> MeshReport {
 fn a_sliver_is_named_with_its_number_place_and_quality() {
     for name in ["pipe_coarse", "tee"] {
         let good = report(&gmsh(name)).connected.unwrap();
-        assert_eq!((good.poor_cells.count, good.skewed_faces.count), (0, 0), "{name}");
+        assert_eq!((good.poor_cells.count, good.nonorthogonal_faces.count), (0, 0), "{name}");
         let (raw, cell) = with_sliver(&gmsh(name), 0.01);
         let report = report(&raw);
         let poor = &report.connected.as_ref().unwrap().poor_cells;
@@ -28,15 +28,15 @@ fn a_sliver_is_named_with_its_number_place_and_quality() {
 }
 
 #[test]
-fn faces_far_from_orthogonal_are_named_and_beyond_89_degrees_refused_for_a_flow() {
+fn faces_of_large_nonorthogonality_are_named_and_above_89_degrees_refused_for_a_flow() {
     for (element, dimension) in [(Element::Hexahedron, 3), (Element::Quadrilateral, 2)] {
         let raw = sheared_box(element, dimension, 3, 85.0);
         let found = report(&raw);
-        let skewed = &found.connected.as_ref().unwrap().skewed_faces;
+        let poor = &found.connected.as_ref().unwrap().nonorthogonal_faces;
         let faces = 2 * 2 * 3usize.pow(dimension as u32 - 1);
-        assert_eq!(skewed.count, faces);
-        assert!(skewed.first[0].starts_with("face at (") && skewed.first[0].ends_with(": 85.00°"));
-        assert!(skewed.first[0].contains("between cells 0 and 1"), "{:?}", skewed.first);
+        assert_eq!(poor.count, faces);
+        assert!(poor.first[0].starts_with("face at (") && poor.first[0].ends_with(": 85.00°"));
+        assert!(poor.first[0].contains("between cells 0 and 1"), "{:?}", poor.first);
         let text = found.to_string();
         let line = format!("Faces of non-orthogonality above 80°: {faces}\n  face at (");
         assert!(text.contains(&line) && text.contains("  and "), "{text}");
@@ -61,7 +61,7 @@ fn faces_far_from_orthogonal_are_named_and_beyond_89_degrees_refused_for_a_flow(
 
 #[test]
 fn a_cell_whose_centre_lies_outside_its_boundary_face_is_refused_for_a_flow() {
-    // A quadrilateral like an arrow head: its centre lies outside the sides of its notch.
+    // A non-convex quadrilateral: its centre lies outside the sides at its reflex corner.
     let mut raw = one_layer_channel(Element::Quadrilateral, 2);
     let last: Vec<u32> = raw.cells.nodes_of(5).to_vec();
     let corner = *last
@@ -118,7 +118,7 @@ fn one_layer_of_cells_between_walls_is_counted() {
 }
 
 #[test]
-fn boxes_that_were_never_joined_are_found_in_contact_and_apart() {
+fn boxes_that_share_no_nodes_are_coincident_and_disconnected() {
     let found = report(&gmsh("two_boxes"));
     let (mesh, _) = built(gmsh("two_boxes"));
     let beside = |face: usize| {
@@ -129,24 +129,26 @@ fn boxes_that_were_never_joined_are_found_in_contact_and_apart() {
     };
     let interface = (mesh.n_interior_faces()..mesh.n_faces()).filter(|&face| beside(face)).count();
     let connected = found.connected.as_ref().unwrap();
-    // Every face of either side lies on one of the other.
+    // Every face of each side coincides with a face of the other.
     assert_eq!(connected.coincident_faces, interface);
-    assert_eq!(connected.pieces.len(), 2);
-    assert_eq!(connected.pieces.iter().map(|piece| piece.cells).sum::<usize>(), 194);
-    assert!(connected.pieces[0].cells < connected.pieces[1].cells);
-    let [contact, pieces] = &found.warnings[..] else { panic!("{:?}", found.warnings) };
+    assert_eq!(connected.components.len(), 2);
+    assert_eq!(connected.components.iter().map(|component| component.cells).sum::<usize>(), 194);
+    assert!(connected.components[0].cells < connected.components[1].cells);
+    let [coincident, disconnected] = &found.warnings[..] else { panic!("{:?}", found.warnings) };
     assert!(
-        contact.starts_with(&format!("{interface} boundary faces lie on boundary faces of other"))
+        coincident
+            .starts_with(&format!("{interface} boundary faces lie on boundary faces of other"))
     );
-    assert!(contact.contains("in patch \"wall\"") && contact.contains("Coherence"), "{contact}");
-    assert!(pieces.starts_with("the mesh is in 2 pieces that share no face; the smallest has "));
+    assert!(coincident.contains("in patch \"wall\""), "{coincident}");
+    assert!(coincident.contains("Coherence"), "{coincident}");
+    assert!(disconnected.starts_with("the mesh has 2 connected components that share no face; "));
     let text = found.to_string();
-    assert!(text.contains(&format!("Boundary faces that lie on others: {interface}\n")), "{text}");
-    assert!(text.contains("Pieces that share no face, the smallest first:\n  "), "{text}");
+    assert!(text.contains(&format!("Coincident boundary faces: {interface}\n")), "{text}");
+    assert!(text.contains("Connected components, the smallest first:\n  "), "{text}");
 }
 
 #[test]
-fn duplicated_nodes_are_found_and_sound_meshes_are_not_suspected() {
+fn duplicated_nodes_are_found_and_connected_meshes_give_no_warning() {
     // A box cut at x = 0.5 into two that have their own nodes there.
     let side = |origin: f64| {
         let params = BoxParams {
@@ -174,7 +176,7 @@ fn duplicated_nodes_are_found_and_sound_meshes_are_not_suspected() {
             found[..],
             [
                 MeshWarning::CoincidentFaces { count: 8, .. },
-                MeshWarning::Pieces { count: 2, cells: 16, .. }
+                MeshWarning::Disconnected { count: 2, cells: 16, .. }
             ]
         ),
         "{found:?}"
@@ -185,7 +187,10 @@ fn duplicated_nodes_are_found_and_sound_meshes_are_not_suspected() {
         let (mesh, geometry) = built(raw);
         assert_eq!(inspect(&mesh, &geometry), [], "{name}");
         assert_eq!(
-            (Pieces::by_faces(&mesh).len(), Pieces::by_nodes(&mesh).len()),
+            (
+                ConnectedComponents::by_faces(&mesh).len(),
+                ConnectedComponents::by_nodes(&mesh).len()
+            ),
             (1, 1),
             "{name}"
         );
@@ -193,8 +198,8 @@ fn duplicated_nodes_are_found_and_sound_meshes_are_not_suspected() {
 }
 
 #[test]
-fn pieces_are_those_of_faces_or_of_nodes() {
-    // Two squares that share a corner, and one far away, which the file has first.
+fn components_connect_by_faces_or_by_nodes() {
+    // Two squares that share a corner, and a distant square, the first in the file.
     let mut raw = RawMesh { dimension: 2, regions: vec!["a".into()], ..RawMesh::default() };
     raw.patches = vec!["side".into()];
     (raw.cells, raw.boundary) = (Elements::new(), Elements::new());
@@ -210,20 +215,21 @@ fn pieces_are_those_of_faces_or_of_nodes() {
         }
     }
     let (mesh, _) = built(raw);
-    let (faces, nodes) = (Pieces::by_faces(&mesh), Pieces::by_nodes(&mesh));
+    let (faces, nodes) =
+        (ConnectedComponents::by_faces(&mesh), ConnectedComponents::by_nodes(&mesh));
     assert_eq!((faces.len(), nodes.len(), faces.is_empty()), (3, 2, false));
     let first = nodes.smallest_first(&mesh)[0];
     assert_eq!((nodes.cells[first], nodes.name_of(&mesh, first).index), (1, 0));
-    assert_eq!(faces.touch(&mesh, |_| true), [true; 3]);
-    assert_eq!(faces.touch(&mesh, |_| false), [false; 3]);
+    assert_eq!(faces.touch_patches(&mesh, |_| true), [true; 3]);
+    assert_eq!(faces.touch_patches(&mesh, |_| false), [false; 3]);
 }
 
 #[test]
-fn cells_whose_neighbours_leave_a_direction_open_are_counted() {
-    // Every cell of a block of bricks has neighbours in all directions, those at its ends on one side.
-    let bricks = report(&sheared_box(Element::Hexahedron, 3, 3, 0.0)).connected.unwrap();
-    assert_eq!((bricks.grown_stencils, bricks.dropped_directions.count), (0, 0));
-    // Neighbours of one layer lie in a plane, further ones too.
+fn cells_whose_neighbours_do_not_determine_a_gradient_are_counted() {
+    // Every cell of a block of hexahedra has neighbours in all directions, at its ends on one side.
+    let hexahedra = report(&sheared_box(Element::Hexahedron, 3, 3, 0.0)).connected.unwrap();
+    assert_eq!((hexahedra.grown_stencils, hexahedra.dropped_directions.count), (0, 0));
+    // All neighbours in one layer lie in a plane.
     let found = report(&one_layer_channel(Element::Hexahedron, 3));
     let layer = found.connected.as_ref().unwrap();
     assert_eq!((layer.grown_stencils, layer.dropped_directions.count), (18, 18));
@@ -236,7 +242,7 @@ fn cells_whose_neighbours_leave_a_direction_open_are_counted() {
         text.contains("Cells without a gradient along some direction: 18\n  cell 0 (hexa"),
         "{text}"
     );
-    // Tetrahedra with a wall face have three neighbours, which may lie in a plane with them.
+    // A tetrahedron with a wall face has three neighbours, which may be coplanar with it.
     for name in ["pipe_coarse", "pipe_medium", "ball", "tee"] {
         let found = report(&gmsh(name)).connected.unwrap();
         let share = found.grown_stencils as f64 / found.quality.counts.iter().sum::<usize>() as f64;
@@ -246,8 +252,8 @@ fn cells_whose_neighbours_leave_a_direction_open_are_counted() {
 }
 
 #[test]
-fn planes_of_gmsh_are_laid_flat() {
-    for (name, said) in [
+fn planes_of_gmsh_are_rotated_to_xy() {
+    for (name, expected) in [
         (
             "triangles_xz",
             "lies in the plane y = 0: x and y of the case and of the results are x and z",
@@ -255,7 +261,7 @@ fn planes_of_gmsh_are_laid_flat() {
         ("triangles_tilted", "lies in the plane with the normal ("),
     ] {
         let found = report(&gmsh(name));
-        assert!(found.warnings[0].contains(said), "{:?}", found.warnings);
+        assert!(found.warnings[0].contains(expected), "{:?}", found.warnings);
         let volume = found.regions[0].volume.unwrap();
         assert!((volume - 1.0).abs() < 1e-12, "{name}: {volume}");
         let lengths = found.patches.iter().map(|patch| patch.area.unwrap());

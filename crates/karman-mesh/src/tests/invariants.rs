@@ -1,4 +1,4 @@
-//! Closure, volumes, moments, incidence in integers, numbering there and back.
+//! Closure, volumes, moments, incidence in integers, numberings and their inverses.
 use super::*;
 use crate::reorder::gathered_lines;
 use crate::{EdgeTopology, SIGN_BIT, index_of, sign_of};
@@ -85,7 +85,7 @@ fn moments_of_the_faces_triangles_give_the_volume() {
             let mut tensor = [[0.0; 3]; 3];
             for &item in mesh.cell_to_faces.of(cell) {
                 let nodes = mesh.face_to_nodes.of(index_of(item));
-                for (area, place) in pieces(nodes, &mesh.points) {
+                for (area, place) in face_triangles(nodes, &mesh.points) {
                     for i in 0..3 {
                         for j in 0..3 {
                             let sign = f64::from(sign_of(item));
@@ -104,14 +104,14 @@ fn assert_volume_times_identity(tensor: [[f64; 3]; 3], volume: f64, dimension: u
     for (i, row) in tensor.iter().enumerate().take(dimension) {
         for (j, &value) in row.iter().enumerate().take(dimension) {
             let expected = if i == j { volume } else { 0.0 };
-            // Coordinates near 5 carry errors of 5 ε, cells are 0.1 wide.
+            // Coordinates near 5 have errors of 5 ε, cells are 0.1 wide.
             assert!((value - expected).abs() < 1e4 * f64::EPSILON * volume, "{name} {i} {j}");
         }
     }
 }
 
 /// Area vectors and centres of a face's triangles (its segment in 2D).
-fn pieces(nodes: &[u32], points: &[[f64; 3]]) -> Vec<([f64; 3], [f64; 3])> {
+fn face_triangles(nodes: &[u32], points: &[[f64; 3]]) -> Vec<([f64; 3], [f64; 3])> {
     let p: Vec<[f64; 3]> = nodes.iter().map(|&node| points[node as usize]).collect();
     let triangle = |a: [f64; 3], b: [f64; 3], c: [f64; 3]| {
         let (u, v): ([f64; 3], [f64; 3]) =
@@ -135,7 +135,7 @@ fn pieces(nodes: &[u32], points: &[[f64; 3]]) -> Vec<([f64; 3], [f64; 3])> {
     }
 }
 
-/// Σ x_f ⊗ S_f = V I where faces are planar: simplices at any jitter, the others without.
+/// Σ x_f ⊗ S_f = V I for planar faces: simplices with any jitter, other shapes without.
 #[test]
 fn face_centres_times_area_vectors_give_the_volume_on_planar_faces() {
     let simplices = |mesh: &Mesh| {
@@ -163,8 +163,8 @@ fn face_centres_times_area_vectors_give_the_volume_on_planar_faces() {
     }
 }
 
-/// The centroid of every cell against the average over its sub-tetrahedra, by another route:
-/// cutting warped faces about their mean points and the cell about its first node.
+/// The centroid of every cell from tetrahedra between its first node and the triangles of its faces,
+/// warped faces being divided about their mean points.
 #[test]
 fn centroids_follow_from_the_faces_triangles() {
     for (name, mesh, geometry) in meshes(0.2, Renumbering::Auto) {
@@ -174,7 +174,7 @@ fn centroids_follow_from_the_faces_triangles() {
             let (mut volume, mut moment) = (0.0, [0.0; 3]);
             for &item in mesh.cell_to_faces.of(cell) {
                 let nodes = mesh.face_to_nodes.of(index_of(item));
-                for (area, place) in pieces(nodes, &mesh.points) {
+                for (area, place) in face_triangles(nodes, &mesh.points) {
                     let height: f64 = (0..3).map(|k| (place[k] - apex[k]) * area[k]).sum();
                     let part = f64::from(sign_of(item)) * height / mesh.dimension as f64;
                     volume += part;
@@ -259,7 +259,7 @@ fn the_curl_in_two_dimensions_is_right_handed() {
 }
 
 #[test]
-fn the_files_numbering_comes_back() {
+fn the_files_numbering_is_recovered() {
     for (name, raw) in samples(0.2) {
         for renumber in ALL {
             let mesh = Mesh::new(raw.clone(), &options(renumber)).unwrap();
@@ -337,7 +337,7 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
     assert!(results[0] == results[1] && results[0] == results[2]);
 }
 
-/// Cells, nodes and boundary elements in another order, each cell still the same cell.
+/// The mesh with cells, nodes and boundary elements in another order.
 fn shuffled(raw: &RawMesh, cells: &[usize], nodes: &[usize]) -> RawMesh {
     let mut new_node = vec![0u32; nodes.len()];
     nodes.iter().enumerate().for_each(|(new, &old)| new_node[old] = new as u32);

@@ -1,7 +1,7 @@
-//! Invariants of meshes on every element type, and refusals of bad ones.
+//! Invariants of meshes on every element type, and errors of bad meshes.
 mod faults;
 mod invariants;
-mod parts;
+mod partition;
 mod periodic;
 mod refusals;
 mod reports;

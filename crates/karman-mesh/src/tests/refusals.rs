@@ -1,9 +1,9 @@
-//! Every message about a bad mesh, from the mesh that causes it.
+//! Error messages and warnings, each from a mesh that causes it.
 use super::*;
 use crate::{MeshError, MeshWarning, SIGN_BIT};
 
 fn refusal(raw: RawMesh) -> String {
-    // A mesh is refused alike in every numbering.
+    // The error is of the same kind in every numbering.
     let error = Mesh::new(raw.clone(), &options(Renumbering::None)).unwrap_err();
     for renumber in [Renumbering::Hilbert, Renumbering::Rcm] {
         let other = Mesh::new(raw.clone(), &options(renumber)).unwrap_err();
@@ -70,7 +70,7 @@ fn bad_nodes() {
     let (_, mut flat) = samples(0.0).swap_remove(0);
     flat.points[4][2] = 0.5;
     let text = refusal(flat);
-    assert!(text.starts_with("the mesh is a surface in space: node "), "{text}");
+    assert!(text.starts_with("the 2D mesh is not planar: node "), "{text}");
 }
 
 #[test]
@@ -127,9 +127,8 @@ fn duplicate_and_overlapping_cells() {
 #[test]
 fn boundary_elements_that_do_not_fit() {
     let mut raw = two_tetrahedra();
-    let kept = [0, 2, 4];
     let mut boundary = Elements::new();
-    for element in kept {
+    for element in [0, 2, 4] {
         boundary.push(CellShape::Triangle, raw.boundary.nodes_of(element), 0);
     }
     raw.boundary = boundary;
@@ -143,7 +142,7 @@ fn boundary_elements_that_do_not_fit() {
     assert!(text.starts_with("boundary element 6 (triangle of patch \"wall\" at ("), "{text}");
     assert!(text.contains("is not a face of any cell"), "{text}");
 
-    // The same where a node of it belongs to no cell.
+    // An element with an orphan node.
     let mut raw = two_tetrahedra();
     raw.points.push([0.25, 9.0, 0.0]);
     raw.boundary.push(CellShape::Triangle, &[0, 1, 5], 0);
@@ -159,7 +158,7 @@ fn boundary_elements_that_do_not_fit() {
 }
 
 #[test]
-fn what_is_odd_but_harmless_is_a_warning() {
+fn irregularities_give_warnings() {
     let mut raw = two_tetrahedra();
     raw.points.insert(2, [7.0, 8.0, 9.0]);
     let shift = |node: &mut u32| *node += u32::from(*node >= 2);
@@ -191,7 +190,7 @@ fn what_is_odd_but_harmless_is_a_warning() {
 }
 
 #[test]
-fn a_kind_of_cell_that_is_inside_out_throughout_is_reversed() {
+fn cells_of_a_shape_that_are_all_inverted_are_reversed() {
     for (name, raw) in samples(0.1) {
         let mut reversed = raw.clone();
         for cell in 0..raw.cells.len() {
@@ -211,7 +210,7 @@ fn a_kind_of_cell_that_is_inside_out_throughout_is_reversed() {
 
 #[test]
 fn coinciding_nodes_leave_a_face_without_area() {
-    // A prism whose one side has collapsed keeps a volume.
+    // A prism with a collapsed triangle has a volume.
     let mut cells = Elements::new();
     cells.push(CellShape::Prism, &[0, 1, 2, 3, 4, 5], 0);
     let mut boundary = Elements::new();
@@ -235,7 +234,7 @@ fn coinciding_nodes_leave_a_face_without_area() {
     assert!(matches!(error, MeshError::ZeroArea { .. }));
     assert_eq!(
         text,
-        "face 1 (patch \"wall\", at (0, 0, 1)) has area 0.0000e0: nodes of it coincide"
+        "face 1 (patch \"wall\", at (0, 0, 1)) has area 0.0000e0: some of its nodes coincide"
     );
 }
 

@@ -1,4 +1,4 @@
-//! What a report says of good and bad meshes.
+//! Reports on good and bad meshes.
 use super::*;
 use crate::MeshReport;
 
@@ -22,25 +22,25 @@ fn a_good_mesh_is_counted_and_measured() {
     let connected = report.connected.unwrap();
     assert_eq!((connected.faces, connected.interior_faces, connected.edges), (108, 54, 144));
     assert!(connected.closure < 1e-14);
-    assert!((connected.quality.least - 1.0).abs() < 1e-12);
+    assert!((connected.quality.min - 1.0).abs() < 1e-12);
     assert_eq!(connected.quality.counts.iter().sum::<usize>(), 27);
-    assert!(connected.nonorthogonality_deg.greatest < 1e-5);
-    assert!((connected.volume_ratio.greatest - 1.0).abs() < 1e-12);
+    assert!(connected.nonorthogonality_deg.max < 1e-5);
+    assert!((connected.volume_ratio.max - 1.0).abs() < 1e-12);
     assert_eq!(connected.volume_ratio.counts[0], 54);
 }
 
 #[test]
-fn histograms_of_kuhn_tetrahedra_hold_their_known_angles() {
+fn histograms_of_kuhn_tetrahedra_have_their_known_range() {
     let report = MeshReport::new(&cube(Element::Tetrahedron), &MeshOptions::default());
     let connected = report.connected.unwrap();
-    // All six tetrahedra of a cube are alike: V = h³/6, Σ l² = (3 + 2·2 + 3) h² = 10 h².
+    // All six tetrahedra of a cube are congruent: V = h³/6, Σ l² = (3 + 2·2 + 3) h² = 10 h².
     let quality = 12.0 * 0.5f64.powf(2.0 / 3.0) / 10.0;
-    assert!((connected.quality.least - quality).abs() < 1e-12);
-    assert!((connected.quality.greatest - quality).abs() < 1e-12);
-    // Centres of tetrahedra are reached through faces straight or askew.
-    assert!(connected.nonorthogonality_deg.least < 1e-5);
-    let askew = connected.nonorthogonality_deg.greatest;
-    assert!(askew > 30.0 && askew < 60.0, "{askew}");
+    assert!((connected.quality.min - quality).abs() < 1e-12);
+    assert!((connected.quality.max - quality).abs() < 1e-12);
+    // The non-orthogonality is 0 at some faces and large at others.
+    assert!(connected.nonorthogonality_deg.min < 1e-5);
+    let largest = connected.nonorthogonality_deg.max;
+    assert!(largest > 30.0 && largest < 60.0, "{largest}");
 }
 
 #[test]
@@ -79,26 +79,26 @@ fn broken_lists_give_a_report_and_no_panic() {
 }
 
 #[test]
-fn stanzas_are_toml_with_every_patch_once() {
+fn boundary_templates_are_toml_with_every_patch_once() {
     let mut raw = cube(Element::Prism);
     let names = ["inlet", "Outlet-1", "far.field", "symmetry plane", "a\\b\"c\t", "lid"];
     raw.patches = names.map(String::from).to_vec();
     let report = MeshReport::new(&raw, &MeshOptions::default());
-    let stanzas = &report.boundary;
-    for stanza in [&stanzas.heat, &stanzas.incompressible, &stanzas.euler] {
-        let table: toml::Table = toml::from_str(stanza).unwrap();
+    let templates = &report.boundary;
+    for template in [&templates.heat, &templates.incompressible, &templates.euler] {
+        let table: toml::Table = toml::from_str(template).unwrap();
         let boundary = table["boundary"].as_table().unwrap();
         assert_eq!(boundary.len(), 6);
         assert!(names.iter().all(|name| boundary.contains_key(*name)));
     }
-    assert!(stanzas.incompressible.contains("\ninlet.inlet = [1.0, 0.0, 0.0]\n"));
-    assert!(stanzas.incompressible.contains("\nOutlet-1.outlet = 0.0\n"));
-    assert!(stanzas.euler.contains("\n\"far.field\".farfield = { mach = 0.1"));
-    assert!(stanzas.heat.contains("\n\"symmetry plane\" = \"symmetry\"\n"));
+    assert!(templates.incompressible.contains("\ninlet.velocity_inlet = [1.0, 0.0, 0.0]\n"));
+    assert!(templates.incompressible.contains("\nOutlet-1.pressure_outlet = 0.0\n"));
+    assert!(templates.euler.contains("\n\"far.field\".farfield = { mach = 0.1"));
+    assert!(templates.heat.contains("\n\"symmetry plane\" = \"symmetry\"\n"));
     let text = report.to_string();
     assert!(text.contains("To begin a heat case:\n[boundary]\n"));
     assert!(text.contains("To begin an incompressible case:\n[boundary]\n"));
-    assert!(!text.contains("euler"), "no stanza for what cannot be run: {text}");
+    assert!(!text.contains("euler"), "no template for what cannot be run: {text}");
 }
 
 #[test]

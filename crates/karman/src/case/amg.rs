@@ -11,21 +11,22 @@ use toml::Spanned;
 /// Parameters of algebraic multigrid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AmgParameters {
-    /// How coarse unknowns are chosen; default `pmis`.
+    /// Selection of coarse unknowns; default `pmis`.
     pub coarsening: Coarsening,
-    /// Passes of matching that make the first coarse level (`pmis`) or every one (`aggregation`), each
-    /// of which halves the unknowns: 0 to 4; default 1 in space, 0 in a plane, 3 with `aggregation`.
-    pub pairing: Option<usize>,
+    /// Passes of pairwise matching for the first coarse level (`pmis`) or every level
+    /// (`aggregation`). Each pass halves the unknowns: 0 to 4; default 1 in 3D, 0 in 2D, 3 with
+    /// `aggregation`.
+    pub pairwise_passes: Option<usize>,
     /// θ: j is strong for i where −a_ij ≥ θ max_k(−a_ik); 0 to 1, default 0.25.
     pub strength: f64,
-    /// Couplings of coarse matrices below this share of the largest of their row go to the diagonals;
-    /// 0 keeps all, below 1, default 0.1.
+    /// Couplings of coarse matrices below this fraction of the largest in their row are added to the
+    /// diagonals; below 1, 0 drops none, default 0.1.
     pub drop_tolerance: f64,
-    /// Most levels, at least 1; default 25.
+    /// Maximum number of levels, at least 1; default 25.
     pub max_levels: usize,
     /// α > 0: weight of boundary unknowns in Ruge–Stüben coarsening; default 1.
     pub boundary_weight: f64,
-    /// Weak couplings of coarse matrices dropped; default none.
+    /// Dropping of weak couplings of coarse matrices; default none.
     pub sparsification: Option<Sparsification>,
     /// The smoother; default `l1_jacobi`.
     pub smoother: Smoother,
@@ -33,7 +34,8 @@ pub struct AmgParameters {
     pub sweeps: [usize; 2],
     /// The cycle; default `v`.
     pub cycle: Cycle,
-    /// Precision of the stored hierarchy and of the recurrence of conjugate gradients around it; default `f32`.
+    /// Precision of the stored hierarchy and of the recurrence of conjugate gradients with it;
+    /// default `f32`.
     pub hierarchy_precision: HierarchyPrecision,
 }
 
@@ -42,9 +44,9 @@ pub struct AmgParameters {
 pub struct Sparsification {
     /// β on the first coarse level; default 1.
     pub beta: f64,
-    /// What each further level adds to β; default 1.
+    /// Increase of β on each further level; default 1.
     pub increment: f64,
-    /// Whether a pair is dropped only if weak from both ends, so that the matrix stays
+    /// Whether a pair of couplings is dropped only if both are weak, so that the matrix stays
     /// symmetric; default false.
     pub symmetric: bool,
 }
@@ -53,7 +55,7 @@ impl Default for AmgParameters {
     fn default() -> Self {
         Self {
             coarsening: Coarsening::Pmis,
-            pairing: None,
+            pairwise_passes: None,
             strength: 0.25,
             drop_tolerance: 0.1,
             max_levels: 25,
@@ -67,14 +69,14 @@ impl Default for AmgParameters {
     }
 }
 
-/// How coarse unknowns are chosen.
+/// Selection of coarse unknowns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Coarsening {
     /// Parallel maximal independent set.
     Pmis,
     /// First pass of Ruge and Stüben.
     RugeStuben,
-    /// Aggregates.
+    /// Aggregation.
     Aggregation,
 }
 
@@ -117,7 +119,7 @@ pub enum HierarchyPrecision {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AmgFile {
     coarsening: Option<Coarsening>,
-    pairing: Maybe<usize>,
+    pairwise_passes: Maybe<usize>,
     strength: Maybe<f64>,
     drop_tolerance: Maybe<f64>,
     max_levels: Maybe<usize>,
@@ -172,9 +174,7 @@ impl<'de> Deserialize<'de> for SparsificationFile {
 
 pub(crate) fn check(file: Option<&Spanned<AmgFile>>) -> Result<AmgParameters, Problem> {
     let defaults = AmgParameters::default();
-    let Some(file) = file else {
-        return Ok(defaults);
-    };
+    let Some(file) = file else { return Ok(defaults) };
     let keys = file.get_ref();
     if keys.hierarchy_precision == Some(HierarchyPrecision::F16) {
         let message = "a hierarchy in 16 bits is not available in this version";
@@ -186,11 +186,12 @@ pub(crate) fn check(file: Option<&Spanned<AmgFile>>) -> Result<AmgParameters, Pr
         return Err(Problem::at(file.span(), message));
     }
     let coarsening = keys.coarsening.unwrap_or(defaults.coarsening);
-    let pairing = match &keys.pairing {
+    let pairwise_passes = match &keys.pairwise_passes {
         None => None,
         Some(file) if *file.get_ref() <= 4 => Some(*file.get_ref()),
         Some(file) => {
-            let message = format!("`pairing` must be from 0 to 4, not {}", file.get_ref());
+            let passes = file.get_ref();
+            let message = format!("`pairwise_passes` must be from 0 to 4, not {passes}");
             return Err(Problem::at(file.span(), message));
         }
     };
@@ -226,7 +227,7 @@ pub(crate) fn check(file: Option<&Spanned<AmgFile>>) -> Result<AmgParameters, Pr
     };
     Ok(AmgParameters {
         coarsening,
-        pairing,
+        pairwise_passes,
         strength,
         drop_tolerance,
         max_levels,

@@ -1,4 +1,4 @@
-//! `[boundary]`: one condition for each patch of the mesh. Here as written, and for heat.
+//! `[boundary]`: one condition for each patch of the mesh. The text form, and the conditions of heat.
 
 use super::error::Problem;
 use super::value::{Maybe, Named, Reader, Rule, Sign, Value, ValueFile, VectorFile, required};
@@ -7,23 +7,23 @@ use std::fmt;
 use std::ops::Range;
 use toml::Spanned;
 
-/// What a patch does to the temperature.
+/// Thermal boundary conditions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HeatBoundary {
-    /// The temperature is held.
+    /// Dirichlet: prescribed temperature.
     Temperature(Value),
-    /// −k ∂T/∂n = −q: heat flux density q into the domain.
+    /// Neumann: k ∂T/∂n = q, heat flux density q into the domain.
     HeatFlux(Value),
-    /// −k ∂T/∂n = h (T − T∞): a fluid outside carries heat away.
+    /// Robin: k ∂T/∂n = h (T∞ − T).
     Convection {
         /// Heat transfer coefficient h ≥ 0.
         coefficient: Value,
-        /// Temperature T∞ of the fluid.
+        /// Temperature T∞ of the fluid outside.
         ambient: Value,
     },
-    /// No heat crosses.
+    /// Zero gradient.
     Insulated,
-    /// A plane of symmetry: no heat crosses.
+    /// A plane of symmetry: zero gradient.
     Symmetry,
 }
 
@@ -32,7 +32,7 @@ pub enum HeatBoundary {
 pub struct PatchCondition<C> {
     /// Name of the patch in the mesh.
     pub patch: String,
-    /// What holds there.
+    /// Its condition.
     pub condition: C,
 }
 
@@ -57,17 +57,17 @@ pub(crate) struct PatchTableFile {
     pub(super) no_slip: Maybe<bool>,
     pub(super) slip: Maybe<bool>,
     pub(super) convective_outlet: Maybe<bool>,
-    pub(super) wall: Maybe<VectorFile<ValueFile>>,
-    pub(super) inlet: Maybe<VectorFile<ValueFile>>,
-    pub(super) outlet: Maybe<ValueFile>,
-    pub(super) open: Maybe<ValueFile>,
+    pub(super) moving_wall: Maybe<VectorFile<ValueFile>>,
+    pub(super) velocity_inlet: Maybe<VectorFile<ValueFile>>,
+    pub(super) pressure_outlet: Maybe<ValueFile>,
+    pub(super) opening: Maybe<ValueFile>,
     pub(super) periodic: Maybe<String>,
 }
 
-/// A key that is there, and where its value stands.
+/// A key that is present, and the place of its value.
 pub(super) type Given = (&'static str, Range<usize>);
 
-/// The keys of those listed that are there.
+/// The keys of the list that are present.
 pub(super) fn given<const N: usize>(keys: [(&'static str, Option<Range<usize>>); N]) -> Vec<Given> {
     keys.into_iter().filter_map(|(name, span)| span.map(|span| (name, span))).collect()
 }
@@ -78,7 +78,7 @@ pub(super) fn span_of<T>(key: &Maybe<T>) -> Option<Range<usize>> {
 }
 
 impl PatchTableFile {
-    /// The thermal conditions given.
+    /// The thermal conditions present.
     pub(super) fn thermal(&self) -> Vec<Given> {
         given([
             ("temperature", span_of(&self.temperature)),
@@ -88,16 +88,16 @@ impl PatchTableFile {
         ])
     }
 
-    /// The conditions of flow given, but `symmetry`, which is one of heat as well.
+    /// The flow conditions present, without `symmetry`, which heat has too.
     pub(super) fn flow(&self) -> Vec<Given> {
         given([
             ("no_slip", span_of(&self.no_slip)),
             ("slip", span_of(&self.slip)),
             ("convective_outlet", span_of(&self.convective_outlet)),
-            ("wall", span_of(&self.wall)),
-            ("inlet", span_of(&self.inlet)),
-            ("outlet", span_of(&self.outlet)),
-            ("open", span_of(&self.open)),
+            ("moving_wall", span_of(&self.moving_wall)),
+            ("velocity_inlet", span_of(&self.velocity_inlet)),
+            ("pressure_outlet", span_of(&self.pressure_outlet)),
+            ("opening", span_of(&self.opening)),
             ("periodic", span_of(&self.periodic)),
         ])
     }
@@ -140,17 +140,17 @@ impl<'de> Deserialize<'de> for PatchFile {
 pub(crate) const HEAT_KINDS: [&str; 2] = ["insulated", "symmetry"];
 /// Kinds that need a value.
 pub(super) const HEAT_KEYS: [&str; 3] = ["temperature", "heat_flux", "convection"];
-/// Kinds of the equations of flow, for a clearer message.
+/// Kinds of flow conditions, for a clearer message.
 const FLOW_KINDS: [&str; 10] = [
     "no_slip",
     "slip",
     "slip_wall",
     "convective_outlet",
     "supersonic_outlet",
-    "wall",
-    "inlet",
-    "outlet",
-    "open",
+    "moving_wall",
+    "velocity_inlet",
+    "pressure_outlet",
+    "opening",
     "periodic",
 ];
 
@@ -278,7 +278,7 @@ pub(crate) fn stanza(patches: &[&str], kind: &str) -> String {
     lines.join("\n")
 }
 
-/// A key as TOML wants it: bare where it can be, else in quotes.
+/// A TOML key: bare where possible, else in quotes.
 pub(super) fn toml_key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(bare) {

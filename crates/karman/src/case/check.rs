@@ -14,15 +14,15 @@ use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
 
-/// Problems of all sections, so that one look at the messages mends the whole file.
+/// Problems of all sections, so that one run reports every error of the file.
 struct Problems(Vec<Problem>);
 
 impl Problems {
-    fn keep<T>(&mut self, checked: Result<T, Problem>) -> Option<T> {
+    fn record<T>(&mut self, checked: Result<T, Problem>) -> Option<T> {
         checked.map_err(|problem| self.0.push(problem)).ok()
     }
 
-    fn keep_all<T>(&mut self, checked: Result<T, Vec<Problem>>) -> Option<T> {
+    fn record_all<T>(&mut self, checked: Result<T, Vec<Problem>>) -> Option<T> {
         checked.map_err(|several| self.0.extend(several)).ok()
     }
 }
@@ -31,10 +31,10 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
     let name = Path::new(&source.name).file_stem().unwrap_or_default();
     let name = name.to_string_lossy().into_owned();
     let mut problems = Problems(Vec::new());
-    // The keys of other equations would only raise errors that follow from this one.
-    let Some(equation_file) = problems.keep(file.equation()) else { return Err(problems.0) };
+    // Without the equation, further checks would only raise consequential errors.
+    let Some(equation_file) = problems.record(file.equation()) else { return Err(problems.0) };
     let names = Names::of(&equation_file);
-    // A flow that lacks [time] is told so once.
+    // A flow without [time] gets a single message.
     let time_span = match equation_file {
         EquationFile::Heat(_) => file.time.as_ref().map(Spanned::span),
         EquationFile::Incompressible(flow) => {
@@ -46,26 +46,26 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
     let mesh = file.mesh.as_ref().ok_or_else(|| {
         Problem::at(0..0, "the case has no mesh").note("add [mesh] with `file` or a generator")
     });
-    let mesh = problems.keep(mesh.and_then(|mesh| mesh::check(mesh, folder)));
+    let mesh = problems.record(mesh.and_then(|mesh| mesh::check(mesh, folder)));
     let equation = match equation_file {
         EquationFile::Heat(keys) => heat(file, keys, time_span.clone(), reader, &mut problems),
         EquationFile::Incompressible(keys) => flow(file, keys, names, reader, &mut problems),
     };
-    let time = problems.keep(check_time(file, &equation_file, names));
+    let time = problems.record(check_time(file, &equation_file, names));
     if let (Some(Some(time)), EquationFile::Incompressible(keys)) = (&time, equation_file) {
-        problems.keep(incompressible::check_viscosity(keys, time.method));
+        problems.record(incompressible::check_viscosity(keys, time.method));
     }
     let linear_solver = check_linear_solver(file.linear_solver.as_ref(), names);
-    let linear_solver = problems.keep(linear_solver);
-    problems.keep(file.adaptation());
+    let linear_solver = problems.record(linear_solver);
+    problems.record(file.adaptation());
     let output = output::check(file.output.as_ref(), folder, &name, time_span.as_ref(), names);
-    let output = problems.keep(output);
+    let output = problems.record(output);
     let checkpoint = run::check_checkpoint(file.checkpoint.as_ref(), time_span.as_ref());
-    let checkpoint = problems.keep(checkpoint);
-    let exact = problems.keep(exact::check(file.exact.as_ref(), names, reader));
+    let checkpoint = problems.record(checkpoint);
+    let exact = problems.record(exact::check(file.exact.as_ref(), names, reader));
     let expected = match (&output, &exact) {
         (Some(output), Some(exact)) => {
-            problems.keep(expected::check(file.expected.as_ref(), output, exact, names))
+            problems.record(expected::check(file.expected.as_ref(), output, exact, names))
         }
         _ => None,
     };
@@ -105,12 +105,12 @@ fn heat(
     reader: Reader<'_>,
     problems: &mut Problems,
 ) -> Option<Equation> {
-    let initial = problems.keep(initial::check_heat(file.initial.as_ref(), time, reader));
-    let boundary = problems.keep_all(boundary::check_heat(file.boundary.as_ref(), reader));
-    // Without these two the rest of the section can be checked all the same.
+    let initial = problems.record(initial::check_heat(file.initial.as_ref(), time, reader));
+    let boundary = problems.record_all(boundary::check_heat(file.boundary.as_ref(), reader));
+    // The rest of the section is checked even where these two are wrong.
     let initial = initial.unwrap_or(Value::Constant(0.0));
     let heat = heat::check(keys.get_ref(), initial, boundary.unwrap_or_default(), reader);
-    problems.keep(heat).map(Equation::Heat)
+    problems.record(heat).map(Equation::Heat)
 }
 
 fn flow(
@@ -122,11 +122,11 @@ fn flow(
 ) -> Option<Equation> {
     let time = file.time.as_ref().map_or_else(|| keys.span(), Spanned::span);
     let initial = initial::check_flow(file.initial.as_ref(), names, time, reader);
-    let initial = problems.keep(initial).unwrap_or_default();
+    let initial = problems.record(initial).unwrap_or_default();
     let boundary = flow_boundary::check(file.boundary.as_ref(), names, reader);
-    let boundary = problems.keep_all(boundary).unwrap_or_default();
+    let boundary = problems.record_all(boundary).unwrap_or_default();
     let flow = incompressible::check(keys, initial, boundary, reader);
-    problems.keep(flow).map(|flow| Equation::Incompressible(Box::new(flow)))
+    problems.record(flow).map(|flow| Equation::Incompressible(Box::new(flow)))
 }
 
 fn check_time(
@@ -151,14 +151,15 @@ fn check_linear_solver(
     names: Names,
 ) -> Result<super::LinearSolverCase, Problem> {
     if let (Some(file), true) = (file, names.is_flow()) {
-        let message = "[linear_solver] is for heat: a flow solves two kinds of systems";
-        let note = "use [incompressible.pressure] and [incompressible.momentum], of the same keys";
+        let message = "[linear_solver] is for heat: a flow has two linear solvers";
+        let note =
+            "use [incompressible.pressure] and [incompressible.momentum], with the same keys";
         return Err(Problem::at(file.span(), message).note(note));
     }
     linear_solver::check(file, 1e-8)
 }
 
-/// Settings that are read but change nothing.
+/// Settings without effect.
 fn warnings(file: &CaseFile) -> impl Iterator<Item = Problem> {
     let flow = file.incompressible.as_ref().map(Spanned::get_ref);
     let solvers: [(_, &Maybe<LinearSolverFile>); 3] = [

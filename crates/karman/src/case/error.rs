@@ -1,4 +1,4 @@
-//! Errors of a case file: the line, a caret under the place, what is wrong and what would be right.
+//! Errors of a case file: the line, a caret under the place, the message and the remedy.
 
 use crate::expression::nearest_name;
 use std::ops::Range;
@@ -13,19 +13,19 @@ pub enum CaseError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The message of the system.
         source: std::io::Error,
     },
     /// The text is not a valid case. At least one entry, in the order of the text.
     #[error("{}", join(diagnostics))]
     Invalid {
-        /// What is wrong, each with its place.
+        /// The problems, each with its place.
         diagnostics: Vec<Diagnostic>,
     },
 }
 
 impl CaseError {
-    /// The places and messages; none for a file that could not be read.
+    /// The problems; none for a file that could not be read.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         match self {
             CaseError::Unreadable { .. } => &[],
@@ -39,7 +39,7 @@ fn join(diagnostics: &[Diagnostic]) -> String {
     texts.join("\n\n")
 }
 
-/// Something wrong (or, as a warning, odd) at one place of a case file.
+/// An error or a warning at one place of a case file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Name of the case file.
@@ -52,9 +52,9 @@ pub struct Diagnostic {
     pub text: String,
     /// Number of characters the carets cover, at least 1.
     pub width: usize,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What would be right: the nearest name, the valid keys, lines to paste.
+    /// Remedies: the nearest name, the valid keys, lines to paste.
     pub notes: Vec<String>,
 }
 
@@ -116,7 +116,7 @@ impl Source {
     }
 }
 
-/// A message about some bytes of the text.
+/// A message about a byte range of the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Problem {
     pub(crate) span: Range<usize>,
@@ -148,7 +148,7 @@ impl Problem {
         if known.is_empty() { self } else { self.note(format!("{valid}: {}", known.join(", "))) }
     }
 
-    /// The problem that the TOML reader reports, in the words of this module.
+    /// The problem that the TOML reader reports, in the words of a case file.
     pub(crate) fn from_toml(error: &toml::de::Error, text: &str) -> Self {
         let span = error.span().unwrap_or(0..0);
         let message = error.message();
@@ -182,7 +182,7 @@ impl Problem {
     }
 }
 
-/// The place of text without quotes that stands around `place` where a value is wanted.
+/// The place of text without quotes around `place`, where a value is expected.
 fn bare_text(text: &str, place: usize) -> Option<Range<usize>> {
     let before = text.get(..place)?;
     let first = before.rfind(['=', ',', '[', '{', '\n']).map_or(0, |k| k + 1);
@@ -209,7 +209,7 @@ fn split_unknown<'m>(message: &'m str, start: &str) -> Option<(&'m str, Vec<&'m 
     Some((found, list.split('`').skip(1).step_by(2).collect()))
 }
 
-/// serde's words for what was found, in those of a case file.
+/// serde's words for the value found, in those of a case file.
 fn plain_found(found: &str, start: &str) -> String {
     match found {
         "map" => "a table".to_owned(),
@@ -222,7 +222,7 @@ fn plain_found(found: &str, start: &str) -> String {
     }
 }
 
-/// serde's words for what was expected, in those of a case file.
+/// serde's words for the value expected, in those of a case file.
 fn plain_expected(expected: &str) -> &str {
     match expected {
         "f64" => "a number",

@@ -1,4 +1,4 @@
-//! `[exact]`: formulas that a result is compared with.
+//! `[exact]`: exact solutions to compare a result with.
 
 use super::error::Problem;
 use super::names::Names;
@@ -7,12 +7,13 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
 
-/// A field and the formula its result is compared with.
+/// A field and its exact solution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactField {
-    /// The field; of a velocity the component, `velocity_x` and so on. The vorticity is that of a 2D flow.
+    /// The field; a velocity has one entry for each component, `velocity_x` and so on. The vorticity is
+    /// that of a 2D flow.
     pub field: String,
-    /// The exact solution, of place and time.
+    /// The exact solution, a function of x and t.
     pub value: Value,
 }
 
@@ -36,7 +37,7 @@ pub(crate) fn check(
     };
     let keys = file.get_ref();
     if names.is_flow() {
-        refuse(&keys.density, "density", super::OF_EULER)?;
+        refuse(&keys.density, "density", super::EULER_ONLY)?;
     } else {
         const FLOW: &str = "belongs to a flow case, this one is of heat";
         refuse(&keys.velocity, "velocity", FLOW)?;

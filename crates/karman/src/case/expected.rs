@@ -1,4 +1,4 @@
-//! `[expected]`: what numbers of a result are held to.
+//! `[expected]`: expected numbers of a result, with tolerances.
 
 use super::error::Problem;
 use super::exact::ExactField;
@@ -10,14 +10,14 @@ use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
 
-/// A number of `summary.json` and what it is held to.
+/// A number of `summary.json`, its expected value and tolerance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
-    /// Its place in the summary, names joined by dots: `probe.centre.temperature`.
+    /// Its path in the summary, names joined by dots: `probe.centre.temperature`.
     pub path: String,
-    /// What it should be.
+    /// The expected value.
     pub value: f64,
-    /// Largest difference allowed: the larger of `absolute` and `relative` |`value`|.
+    /// Largest difference allowed: the maximum of `absolute` and `relative` |`value`|.
     pub tolerance: f64,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct ExpectationFile {
 
 pub(crate) type ExpectedFile = Named<ExpectationFile>;
 
-/// Entries of the summary that a case may be held to. `PROBE`, `PATCH`, `NAME`, `FIELD` and
+/// Entries of the summary that `[expected]` may name. `PROBE`, `PATCH`, `NAME`, `FIELD` and
 /// `QUANTITY` stand for names; `errors` needs the field in `[exact]`, `flow` and `recirculation`
 /// need a flow.
 pub const SUMMARY_PATHS: &[&str] = &[
@@ -65,8 +65,8 @@ pub const SUMMARY_PATHS: &[&str] = &[
     "flow.kinetic_energy",
     "flow.divergence_max",
     "flow.courant",
-    "recirculation.NAME.length",
-    "recirculation.NAME.start",
+    "recirculation.NAME.separation",
+    "recirculation.NAME.reattachment",
 ];
 
 /// The entries that the summary of a case may have.
@@ -106,7 +106,7 @@ pub(crate) fn check(
     Ok(expectations)
 }
 
-/// Whether a path names an entry that the summary of this case will have.
+/// Checks that a path names an entry of the summary of this case.
 fn check_path(
     path: &Spanned<String>,
     output: &OutputCase,
@@ -123,13 +123,13 @@ fn check_path(
             && pattern
                 .iter()
                 .zip(&parts)
-                .all(|(wanted, part)| is_placeholder(wanted) || wanted == part)
+                .all(|(entry, part)| is_placeholder(entry) || entry == part)
     };
     let Some(pattern) = paths(names).find(same_shape) else {
         return Err(unknown_path(path, names));
     };
-    for (wanted, part) in pattern.split('.').zip(&parts) {
-        let known: Vec<&str> = match wanted {
+    for (entry, part) in pattern.split('.').zip(&parts) {
+        let known: Vec<&str> = match entry {
             "PROBE" => output.probes.iter().map(|probe| probe.name.as_str()).collect(),
             "PATCH" => output.patches.iter().map(|group| group.name.as_str()).collect(),
             "NAME" => output.recirculations.iter().map(|line| line.name.as_str()).collect(),
@@ -143,7 +143,7 @@ fn check_path(
         };
         if !known.contains(part) {
             let case = names.case();
-            let missing = match wanted {
+            let missing = match entry {
                 "PROBE" => format!("there is no [[output.probe]] named `{part}`"),
                 "PATCH" => format!("there is no [[output.patch]] named `{part}`"),
                 "NAME" => format!("there is no [[output.recirculation]] named `{part}`"),
@@ -159,7 +159,7 @@ fn check_path(
     Ok(())
 }
 
-/// The fields of `[exact]`, and with all components of the velocity the norm of its error.
+/// The fields of `[exact]`, and `velocity`, the norm of the error vector, if its components are.
 fn fields_with_errors(exact: &[ExactField]) -> Vec<&str> {
     let fields = exact.iter().map(|exact| exact.field.as_str());
     let velocity = exact.iter().any(|exact| exact.field == "velocity_x").then_some("velocity");

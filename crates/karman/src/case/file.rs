@@ -38,7 +38,7 @@ pub(crate) struct CaseFile {
     pub(crate) expected: Maybe<ExpectedFile>,
 }
 
-/// The section that says what is solved.
+/// The section of the equation.
 #[derive(Clone, Copy)]
 pub(crate) enum EquationFile<'f> {
     Heat(&'f Spanned<HeatFile>),
@@ -46,7 +46,7 @@ pub(crate) enum EquationFile<'f> {
 }
 
 impl CaseFile {
-    /// The equations named, which must be one, and of those that this version solves.
+    /// The equation of the case: exactly one, and available in this version.
     pub(crate) fn equation(&self) -> Result<EquationFile<'_>, Problem> {
         let given: Vec<_> = [
             ("heat", self.heat.as_ref().map(Spanned::span)),
@@ -72,7 +72,7 @@ impl CaseFile {
         })
     }
 
-    /// A section that a later version will know.
+    /// Refuses `[adapt]`, which this version does not have.
     pub(crate) fn adaptation(&self) -> Result<(), Problem> {
         unavailable(&self.adapt, "adapt").map_or(Ok(()), Err)
     }

@@ -1,4 +1,4 @@
-//! `[boundary]` of a flow: one condition of flow for each patch, and with a temperature one of heat.
+//! `[boundary]` of a flow: one flow condition for each patch, and with a temperature one thermal condition.
 
 use super::boundary::{
     BoundaryFile, Given, HEAT_KEYS, HeatBoundary, PatchCondition, PatchFile, PatchTableFile, flag,
@@ -10,23 +10,23 @@ use super::value::{Reader, Rule, Sign, Value};
 use std::ops::Range;
 use toml::Spanned;
 
-/// What a patch does to a flow.
+/// Boundary conditions of a flow.
 #[expect(clippy::large_enum_variant, reason = "a case has one for each patch")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum FlowBoundary {
-    /// The velocity is given: a wall at rest or in motion, an inlet.
+    /// Dirichlet: prescribed velocity of a wall at rest or in motion, or of an inlet.
     Velocity([Value; 3]),
-    /// Nothing crosses and nothing drags.
+    /// u·n = 0, no shear stress.
     Slip,
-    /// A plane of symmetry.
+    /// A plane of symmetry: u·n = 0, no shear stress.
     Symmetry,
-    /// The pressure is given; what flows back in brings no momentum.
-    Outlet(Value),
-    /// The pressure is given and flow may enter.
-    Open(Value),
-    /// The velocity is carried out at the mean speed.
+    /// Prescribed pressure; backflow has zero velocity.
+    PressureOutlet(Value),
+    /// Prescribed pressure; backflow has the velocity of the cell.
+    Opening(Value),
+    /// ∂u/∂t + u_m ∂u/∂n = 0, u_m the mean normal velocity of the patch.
     ConvectiveOutlet,
-    /// What leaves here enters at the patch named, which has this one as its own.
+    /// Periodic with the patch named, which names this one.
     Periodic(String),
 }
 
@@ -41,10 +41,10 @@ pub(crate) struct FlowConditions {
 pub(crate) const FLOW_KINDS: [&str; 4] = ["no_slip", "slip", "symmetry", "convective_outlet"];
 /// Kinds that need a value.
 const VALUED: [(&str, &str); 5] = [
-    ("wall", "{ wall = [u, v, w] }"),
-    ("inlet", "{ inlet = [u, v, w] }"),
-    ("outlet", "{ outlet = pressure }"),
-    ("open", "{ open = pressure }"),
+    ("moving_wall", "{ moving_wall = [u, v, w] }"),
+    ("velocity_inlet", "{ velocity_inlet = [u, v, w] }"),
+    ("pressure_outlet", "{ pressure_outlet = pressure }"),
+    ("opening", "{ opening = pressure }"),
     ("periodic", "{ periodic = \"other patch\" }"),
 ];
 
@@ -63,9 +63,9 @@ pub(crate) fn check(
     for (patch, entry) in file.iter().flat_map(|file| &file.get_ref().0) {
         let checked = match entry.get_ref() {
             PatchFile::Kind(kind) => {
-                of_word(kind, entry.span(), names).map(|flow| (flow, HeatBoundary::Insulated))
+                from_word(kind, entry.span(), names).map(|flow| (flow, HeatBoundary::Insulated))
             }
-            PatchFile::Table(table) => of_table(table, patch, names, reader),
+            PatchFile::Table(table) => from_table(table, patch, names, reader),
         };
         match checked {
             Ok((flow, heat)) => {
@@ -76,11 +76,11 @@ pub(crate) fn check(
             Err(problem) => problems.push(problem),
         }
     }
-    // An entry that is wrong in itself would only be reported twice.
+    // Pairs are checked only where each entry is valid, so that no entry is reported twice.
     if problems.is_empty() {
         problems = file.iter().flat_map(|file| unpaired(file.get_ref())).collect();
     }
-    for (patch, other) in file.iter().flat_map(|file| named_alone(file.get_ref())) {
+    for (patch, other) in file.iter().flat_map(|file| partners_without_entry(file.get_ref())) {
         let back = FlowBoundary::Periodic(patch);
         let heat = HeatBoundary::Insulated;
         let other = other.get_ref();
@@ -90,9 +90,9 @@ pub(crate) fn check(
     if problems.is_empty() { Ok(conditions) } else { Err(problems) }
 }
 
-fn of_word(kind: &str, span: Range<usize>, names: Names) -> Result<FlowBoundary, Problem> {
+fn from_word(kind: &str, span: Range<usize>, names: Names) -> Result<FlowBoundary, Problem> {
     match kind {
-        "no_slip" => return Ok(at_rest()),
+        "no_slip" => return Ok(no_slip()),
         "slip" => return Ok(FlowBoundary::Slip),
         "symmetry" => return Ok(FlowBoundary::Symmetry),
         "convective_outlet" => return Ok(FlowBoundary::ConvectiveOutlet),
@@ -116,11 +116,11 @@ fn of_word(kind: &str, span: Range<usize>, names: Names) -> Result<FlowBoundary,
 const TOGETHER: &str =
     "a table joins a condition for flow and a thermal one: { no_slip = true, temperature = 1.0 }";
 
-fn at_rest() -> FlowBoundary {
+fn no_slip() -> FlowBoundary {
     FlowBoundary::Velocity([0.0; 3].map(Value::Constant))
 }
 
-fn of_table(
+fn from_table(
     table: &PatchTableFile,
     patch: &Spanned<String>,
     names: Names,
@@ -151,16 +151,16 @@ fn of_table(
     Ok((flow, thermal(table, reader)?.unwrap_or(HeatBoundary::Insulated)))
 }
 
-/// Where the condition for flow says all about the temperature as well.
+/// Refuses a thermal condition where the flow condition determines it.
 fn no_thermal_condition_on(flow: &FlowBoundary, of_heat: &[Given]) -> Result<(), Problem> {
-    let what = match flow {
+    let kind_of_patch = match flow {
         FlowBoundary::Symmetry => "plane of symmetry",
         FlowBoundary::Periodic(_) => "periodic patch",
         _ => return Ok(()),
     };
     match of_heat {
-        [(kind, span), ..] if *kind != "insulated" || what == "periodic patch" => {
-            let message = format!("`{kind}` has no place on a {what}: leave it out");
+        [(kind, span), ..] if *kind != "insulated" || kind_of_patch == "periodic patch" => {
+            let message = format!("`{kind}` has no place on a {kind_of_patch}: leave it out");
             Err(Problem::at(span.clone(), message))
         }
         _ => Ok(()),
@@ -170,23 +170,27 @@ fn no_thermal_condition_on(flow: &FlowBoundary, of_heat: &[Given]) -> Result<(),
 /// The condition for flow of a table, if it has one.
 fn flow(table: &PatchTableFile, reader: Reader<'_>) -> Result<Option<FlowBoundary>, Problem> {
     let rule = |name| Rule { name, sign: Sign::Any, time: true };
-    if let Some(wall) = &table.wall {
-        return reader.vector(wall, rule("wall")).map(|v| Some(FlowBoundary::Velocity(v)));
+    let velocities =
+        [(&table.moving_wall, "moving_wall"), (&table.velocity_inlet, "velocity_inlet")];
+    for (file, name) in velocities {
+        if let Some(velocity) = file {
+            let velocity = reader.vector(velocity, rule(name))?;
+            return Ok(Some(FlowBoundary::Velocity(velocity)));
+        }
     }
-    if let Some(inlet) = &table.inlet {
-        return reader.vector(inlet, rule("inlet")).map(|v| Some(FlowBoundary::Velocity(v)));
+    if let Some(pressure) = &table.pressure_outlet {
+        let pressure = reader.value(pressure, rule("pressure_outlet"))?;
+        return Ok(Some(FlowBoundary::PressureOutlet(pressure)));
     }
-    if let Some(pressure) = &table.outlet {
-        return reader.value(pressure, rule("outlet")).map(|p| Some(FlowBoundary::Outlet(p)));
-    }
-    if let Some(pressure) = &table.open {
-        return reader.value(pressure, rule("open")).map(|p| Some(FlowBoundary::Open(p)));
+    if let Some(pressure) = &table.opening {
+        let pressure = reader.value(pressure, rule("opening"))?;
+        return Ok(Some(FlowBoundary::Opening(pressure)));
     }
     if let Some(other) = &table.periodic {
         return Ok(Some(FlowBoundary::Periodic(other.get_ref().clone())));
     }
     let flags = [
-        (&table.no_slip, at_rest(), "no_slip"),
+        (&table.no_slip, no_slip(), "no_slip"),
         (&table.slip, FlowBoundary::Slip, "slip"),
         (&table.symmetry, FlowBoundary::Symmetry, "symmetry"),
         (&table.convective_outlet, FlowBoundary::ConvectiveOutlet, "convective_outlet"),
@@ -207,16 +211,18 @@ fn partner(entry: &PatchFile) -> Option<Spanned<String>> {
 }
 
 /// Periodic patches and the partners they name.
-pub(super) fn pairs(file: &BoundaryFile) -> impl Iterator<Item = [String; 2]> {
+pub(super) fn periodic_pairs(file: &BoundaryFile) -> impl Iterator<Item = [String; 2]> {
     file.0.iter().filter_map(|(patch, entry)| {
         let other = partner(entry.get_ref())?;
         Some([patch.get_ref().clone(), other.get_ref().clone()])
     })
 }
 
-/// Periodic patches with a partner that has no entry of its own, which is then the same pair told by one
-/// side.
-pub(super) fn named_alone(file: &BoundaryFile) -> impl Iterator<Item = (String, Spanned<String>)> {
+/// Periodic patches and their partners where the partner has no entry of its own: the pair is given by
+/// one side.
+pub(super) fn partners_without_entry(
+    file: &BoundaryFile,
+) -> impl Iterator<Item = (String, Spanned<String>)> {
     let has_entry = |name: &str| file.0.iter().any(|(patch, _)| patch.get_ref() == name);
     file.0.iter().filter_map(move |(patch, entry)| {
         let other = partner(entry.get_ref())?;
@@ -224,15 +230,15 @@ pub(super) fn named_alone(file: &BoundaryFile) -> impl Iterator<Item = (String, 
     })
 }
 
-/// Periodic patches whose partner says something else. One without an entry is named by one side alone;
-/// where another patch claims either of the two it is a name mistaken.
+/// Periodic patches whose partner does not name them back. A partner without an entry is valid unless
+/// another patch names either of the two.
 fn unpaired(file: &BoundaryFile) -> Vec<Problem> {
     let of_patch = |name: &str| file.0.iter().find(|(patch, _)| patch.get_ref() == name);
-    let is_claimed = |by_another_than: &str, names: [&str; 2]| {
+    let is_named_by_another = |excepted: &str, names: [&str; 2]| {
         file.0.iter().any(|(patch, entry)| {
-            let claimed = partner(entry.get_ref());
-            patch.get_ref() != by_another_than
-                && claimed.is_some_and(|claimed| names.contains(&claimed.get_ref().as_str()))
+            let named = partner(entry.get_ref());
+            patch.get_ref() != excepted
+                && named.is_some_and(|named| names.contains(&named.get_ref().as_str()))
         })
     };
     let mut problems = Vec::new();
@@ -245,7 +251,7 @@ fn unpaired(file: &BoundaryFile) -> Vec<Problem> {
             continue;
         }
         let Some((_, found)) = of_patch(other) else {
-            if !is_claimed(patch, [patch, other]) {
+            if !is_named_by_another(patch, [patch, other]) {
                 continue;
             }
             let known = file.0.iter().map(|(name, _)| name.get_ref().as_str());

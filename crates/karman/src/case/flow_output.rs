@@ -1,4 +1,4 @@
-//! What only a flow gives out: forces against a reference, lengths of recirculation.
+//! Output of a flow: force coefficients, separation and reattachment.
 
 use super::error::Problem;
 use super::output::{PatchGroupFile, ends, points, unique_name};
@@ -6,14 +6,14 @@ use super::value::{Maybe, Sign, number, point};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// What forces and heat of a group of patches are related to.
+/// Reference quantities for the forces and the heat of a group of patches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowReference {
-    /// Whether the case gives a reference, without which there are no coefficients.
+    /// Whether the case gives a reference; without it there are no coefficients.
     pub has_reference: bool,
     /// Speed U > 0; default 1.
     pub velocity: f64,
-    /// Area A > 0, in 2D that of a unit of width; default 1.
+    /// Area A > 0, in 2D per unit width; default 1.
     pub area: f64,
     /// Length L > 0, of the Strouhal and the Nusselt number; default 1.
     pub length: f64,
@@ -31,7 +31,7 @@ pub struct FlowReference {
     pub moment_centre: [f64; 3],
 }
 
-/// A line along which the length of reversed flow is measured.
+/// A line along which separation and reattachment of reversed flow are found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recirculation {
     /// Letters, digits, `_` and `-`; no other recirculation has it.
@@ -116,8 +116,8 @@ pub(crate) fn check_recirculations(
     let mut recirculations: Vec<Recirculation> = Vec::new();
     for file in files {
         let (keys, span) = (file.get_ref(), file.span());
-        let taken = recirculations.iter().map(|known| known.name.as_str());
-        let name = unique_name(&keys.name, "recirculation", &span, taken)?;
+        let used = recirculations.iter().map(|known| known.name.as_str());
+        let name = unique_name(&keys.name, "recirculation", &span, used)?;
         let (from, to) = ends(&keys.from, &keys.to, &format!("recirculation `{name}`"), &span)?;
         let points = points(&keys.points, 1001)?;
         recirculations.push(Recirculation { name, from, to, points });
@@ -125,7 +125,7 @@ pub(crate) fn check_recirculations(
     Ok(recirculations)
 }
 
-/// Settings of a group that change nothing.
+/// Settings of a group without effect.
 pub(crate) fn without_effect(keys: &PatchGroupFile) -> Vec<Problem> {
     let mut problems = Vec::new();
     let directions =

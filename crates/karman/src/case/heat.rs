@@ -3,35 +3,37 @@
 use super::boundary::{HeatBoundary, PatchCondition};
 use super::error::Problem;
 use super::value::{ByRegion, Maybe, Named, QuantityFile, Reader, Rule, ScalarFile, Sign, Value};
+use super::value::{product_of_quantities, product_of_scalars};
 use karman_macros::Keyword;
 use serde::Deserialize;
+use std::iter::empty;
 use toml::Spanned;
 
 /// A checked heat conduction problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatCase {
-    /// Where the unknowns are; default `cell`.
+    /// Location of the unknowns; default `cell`.
     pub discretization: Discretization,
-    /// Conductivity k > 0, of place; default 1.
+    /// Conductivity k(x) > 0; default 1.
     pub conductivity: ByRegion,
-    /// Heat capacity of a unit of volume ρc > 0, of place; default 1.
-    pub heat_capacity: ByRegion,
-    /// Heat released in a unit of volume and time S, of place and time; default 0.
+    /// Volumetric heat capacity ρc(x) > 0, also from density and specific heat; default 1.
+    pub volumetric_heat_capacity: ByRegion,
+    /// Volumetric heat source S(x, t); default 0.
     pub source: ByRegion,
-    /// Whether the flux is corrected where cells are not orthogonal to their faces; default true.
+    /// Whether fluxes have the non-orthogonal correction; default true.
     pub nonorthogonal_correction: bool,
-    /// Temperature at t = 0, of place; for a steady run the first guess, default 0.
+    /// Temperature at t = 0; for a steady run the initial guess, default 0.
     pub initial_temperature: Value,
     /// The condition of each patch, in the order of the case file.
     pub boundary: Vec<PatchCondition<HeatBoundary>>,
 }
 
-/// Where the unknowns are.
+/// Location of the unknowns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Discretization {
-    /// Finite volumes, a value in each cell.
+    /// Cell-centred finite volumes.
     Cell,
-    /// A value at each node.
+    /// Node-centred finite elements.
     Node,
 }
 
@@ -40,7 +42,9 @@ pub enum Discretization {
 pub(crate) struct HeatFile {
     discretization: Option<Discretization>,
     pub(crate) conductivity: Maybe<QuantityFile>,
-    pub(crate) heat_capacity: Maybe<QuantityFile>,
+    pub(crate) volumetric_heat_capacity: Maybe<QuantityFile>,
+    pub(crate) density: Maybe<QuantityFile>,
+    pub(crate) specific_heat: Maybe<QuantityFile>,
     pub(crate) source: Maybe<QuantityFile>,
     nonorthogonal_correction: Option<bool>,
     pub(crate) region: Option<Named<HeatRegionFile>>,
@@ -50,15 +54,23 @@ pub(crate) struct HeatFile {
 #[serde(deny_unknown_fields)]
 pub(crate) struct HeatRegionFile {
     conductivity: Maybe<ScalarFile>,
-    heat_capacity: Maybe<ScalarFile>,
+    volumetric_heat_capacity: Maybe<ScalarFile>,
+    density: Maybe<ScalarFile>,
+    specific_heat: Maybe<ScalarFile>,
     source: Maybe<ScalarFile>,
 }
 
-const CONDUCTIVITY: Rule = Rule { name: "conductivity", sign: Sign::Positive, time: false };
-const HEAT_CAPACITY: Rule = Rule { name: "heat_capacity", sign: Sign::Positive, time: false };
+const fn property(name: &'static str) -> Rule {
+    Rule { name, sign: Sign::Positive, time: false }
+}
+
+const CONDUCTIVITY: Rule = property("conductivity");
+const VOLUMETRIC_HEAT_CAPACITY: Rule = property("volumetric_heat_capacity");
+const DENSITY: Rule = property("density");
+const SPECIFIC_HEAT: Rule = property("specific_heat");
 const SOURCE: Rule = Rule { name: "source", sign: Sign::Any, time: true };
 
-/// Everything but the boundary, which is checked on its own.
+/// Checks the section; the boundary is checked separately.
 pub(crate) fn check(
     file: &HeatFile,
     initial_temperature: Value,
@@ -70,18 +82,11 @@ pub(crate) fn check(
         regions.filter_map(move |(name, keys)| Some((name, select(keys.get_ref()).as_ref()?)))
     };
     let conductivity = tables(|keys| &keys.conductivity);
-    let heat_capacity = tables(|keys| &keys.heat_capacity);
     let source = tables(|keys| &keys.source);
     Ok(HeatCase {
         discretization: file.discretization.unwrap_or(Discretization::Cell),
         conductivity: reader.quantity(&file.conductivity, 1.0, None, CONDUCTIVITY, conductivity)?,
-        heat_capacity: reader.quantity(
-            &file.heat_capacity,
-            1.0,
-            None,
-            HEAT_CAPACITY,
-            heat_capacity,
-        )?,
+        volumetric_heat_capacity: volumetric_heat_capacity(file, reader)?,
         source: reader.quantity(&file.source, 0.0, Some(0.0), SOURCE, source)?,
         nonorthogonal_correction: file.nonorthogonal_correction.unwrap_or(true),
         initial_temperature,
@@ -89,7 +94,65 @@ pub(crate) fn check(
     })
 }
 
-/// The regions whose own tables give `quantity`.
+/// ρc as `volumetric_heat_capacity`, or as the product of `density` and `specific_heat`.
+fn volumetric_heat_capacity(file: &HeatFile, reader: Reader<'_>) -> Result<ByRegion, Problem> {
+    let HeatFile { volumetric_heat_capacity: capacity, density, specific_heat, .. } = file;
+    let product = match factors(capacity, density, specific_heat)? {
+        None => None,
+        Some((density, specific_heat)) => {
+            reader.quantity(&file.density, 1.0, None, DENSITY, empty())?;
+            reader.quantity(&file.specific_heat, 1.0, None, SPECIFIC_HEAT, empty())?;
+            let product = product_of_quantities(density.get_ref(), specific_heat.get_ref());
+            if matches!(&product, QuantityFile::Regions(regions) if regions.0.is_empty()) {
+                let message = "`density` and `specific_heat` have no region in common";
+                return Err(Problem::at(density.span(), message));
+            }
+            Some(Spanned::new(density.span(), product))
+        }
+    };
+    let mut tables: Vec<(&Spanned<String>, Spanned<ScalarFile>)> = Vec::new();
+    for (region, keys) in file.region.iter().flat_map(|regions| &regions.0) {
+        let HeatRegionFile { volumetric_heat_capacity: capacity, density, specific_heat, .. } =
+            keys.get_ref();
+        if let Some((density, specific_heat)) = factors(capacity, density, specific_heat)? {
+            reader.scalar(density.get_ref(), density.span(), DENSITY)?;
+            reader.scalar(specific_heat.get_ref(), specific_heat.span(), SPECIFIC_HEAT)?;
+            let product = product_of_scalars(density.get_ref(), specific_heat.get_ref());
+            tables.push((region, Spanned::new(density.span(), product)));
+        } else if let Some(capacity) = capacity {
+            tables.push((region, capacity.clone()));
+        }
+    }
+    let capacity = product.or_else(|| capacity.clone());
+    let tables = tables.iter().map(|(region, value)| (*region, value));
+    reader.quantity(&capacity, 1.0, None, VOLUMETRIC_HEAT_CAPACITY, tables)
+}
+
+/// Density and specific heat, given together and without the volumetric heat capacity, or neither.
+fn factors<'f, T>(
+    capacity: &Maybe<T>,
+    density: &'f Maybe<T>,
+    specific_heat: &'f Maybe<T>,
+) -> Result<Option<(&'f Spanned<T>, &'f Spanned<T>)>, Problem> {
+    if let (Some(factor), Some(_)) = (density.as_ref().or(specific_heat.as_ref()), capacity) {
+        let message = "the heat capacity is given by `volumetric_heat_capacity` or by `density` and \
+                       `specific_heat`, not both";
+        return Err(Problem::at(factor.span(), message));
+    }
+    let alone = |given: &Spanned<T>, name: &str, missing: &str| {
+        let message = format!("`{name}` needs `{missing}`: their product is the heat capacity");
+        Err(Problem::at(given.span(), message))
+    };
+    match (density, specific_heat) {
+        (Some(density), Some(specific_heat)) => Ok(Some((density, specific_heat))),
+        (Some(density), None) => alone(density, "density", "specific_heat"),
+        (None, Some(specific_heat)) => alone(specific_heat, "specific_heat", "density"),
+        (None, None) => Ok(None),
+    }
+}
+
+/// The regions whose own tables give `quantity`; a factor of the heat capacity counts as given
+/// where the table has the heat capacity in either form.
 pub(crate) fn regions_with<'f>(
     file: &'f HeatFile,
     quantity: &'static str,
@@ -98,10 +161,10 @@ pub(crate) fn regions_with<'f>(
     regions.filter_map(move |(name, keys)| {
         let keys = keys.get_ref();
         let given = match quantity {
-            "conductivity" => &keys.conductivity,
-            "heat_capacity" => &keys.heat_capacity,
-            _ => &keys.source,
+            "conductivity" => keys.conductivity.is_some(),
+            "source" => keys.source.is_some(),
+            _ => keys.volumetric_heat_capacity.is_some() || keys.density.is_some(),
         };
-        given.as_ref().map(|_| name)
+        given.then_some(name)
     })
 }

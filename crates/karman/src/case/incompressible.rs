@@ -16,21 +16,21 @@ use toml::Spanned;
 /// A checked incompressible flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IncompressibleCase {
-    /// Where the unknowns are and how the pressure is coupled; default `collocated`.
+    /// Variable arrangement and pressure coupling; default `collocated`.
     pub scheme: FlowScheme,
     /// Kinematic viscosity ν > 0, or 0 with the method `rk3`.
-    pub viscosity: f64,
-    /// How velocity is interpolated to the faces; default `linear_upwind`.
+    pub kinematic_viscosity: f64,
+    /// Interpolation of the convected velocity to the faces; default `linear_upwind`.
     pub convection: ConvectionScheme,
-    /// What a projection adds to the pressure; default `incremental_rotational`.
+    /// Pressure update of a projection; default `incremental_rotational`.
     pub pressure_correction: PressureCorrectionCase,
-    /// Acceleration by a body force s, of place and time; default zeros.
+    /// Acceleration s(x, t) by a body force; default zeros.
     pub source: [Value; 3],
-    /// How often the pressure is solved again with the correction of its own fluxes; default 0.
+    /// Further projections with non-orthogonal correction; default 0.
     pub nonorthogonal_correctors: usize,
-    /// Velocity at t = 0, of place; default zeros.
+    /// Velocity at t = 0; default zeros.
     pub initial_velocity: [Value; 3],
-    /// Pressure at t = 0, of place; default 0.
+    /// Pressure at t = 0; default 0.
     pub initial_pressure: Value,
     /// The condition of each patch, in the order of the case file.
     pub boundary: Vec<PatchCondition<FlowBoundary>>,
@@ -38,63 +38,62 @@ pub struct IncompressibleCase {
     pub pressure: LinearSolverCase,
     /// The solver of each component of the velocity; tolerance 1e-6 by default.
     pub momentum: LinearSolverCase,
-    /// A temperature that the flow carries.
+    /// The temperature equation, if any.
     pub thermal: Option<ThermalCase>,
 }
 
 /// Discretizations of flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum FlowScheme {
-    /// Velocity and pressure in the cells, fluxes by momentum interpolation.
+    /// Velocity and pressure in the cells, face fluxes by momentum interpolation.
     Collocated,
-    /// Normal velocities at the faces.
+    /// Normal fluxes at the faces.
     Staggered,
-    /// A vector potential on the edges: free of divergence without a pressure.
+    /// A vector potential on the edges: divergence-free without a pressure.
     ExactFractionalStep,
 }
 
-/// How the convected velocity is interpolated to the faces.
+/// Interpolation of convected quantities to the faces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum ConvectionScheme {
-    /// The upstream cell and its gradient: second order.
+    /// Value and gradient of the upstream cell: second order.
     LinearUpwind,
-    /// Linear between cells: second order, conserves energy on regular meshes.
+    /// Linear between both cells: second order, conserves kinetic energy on regular meshes.
     Central,
     /// The cubic through the values and gradients of both cells: second order with smaller errors.
     Cubic,
-    /// The upstream cell: first order.
+    /// Value of the upstream cell: first order.
     Upwind,
 }
 
-/// What a projection adds to the pressure.
+/// Pressure update of a projection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum PressureCorrectionCase {
-    /// The predictor sees no pressure: the classical fractional step.
+    /// No pressure in the predictor: the classical fractional step.
     None,
-    /// The predictor sees the pressure of the level before.
+    /// The pressure of the previous time level in the predictor.
     Incremental,
-    /// The same without the divergence of the predictor.
+    /// As `Incremental`, with −θ ν ∇·u* added to the pressure.
     IncrementalRotational,
 }
 
-/// A temperature carried by a flow, which it drives where `expansion` is not 0 (Boussinesq):
-/// ∂T/∂t + u·∇T = ∇·(α∇T) + S, with −β (T − T₀) g added to the momentum.
+/// ∂T/∂t + u·∇T = ∇·(α∇T) + S, with the Boussinesq term −β (T − T₀) g in the momentum equation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThermalCase {
     /// Thermal diffusivity α > 0.
     pub diffusivity: f64,
-    /// Coefficient of thermal expansion β; default 0: the temperature does not act on the flow.
+    /// Coefficient of thermal expansion β; default 0: no buoyancy.
     pub expansion: f64,
     /// Acceleration of gravity g; default zeros.
     pub gravity: [f64; 3],
     /// Temperature T₀ without buoyancy; default 0.
     pub reference_temperature: f64,
-    /// Rate of heating S, of place and time; default 0.
+    /// Rate of heating S(x, t); default 0.
     pub source: Value,
-    /// Temperature at t = 0, of place.
+    /// Temperature at t = 0.
     pub initial_temperature: Value,
-    /// The thermal condition of each patch, in the order of the case file. One that the case leaves
-    /// out is [`HeatBoundary::Insulated`]; that of a periodic patch means nothing.
+    /// The thermal condition of each patch, in the order of the case file;
+    /// [`HeatBoundary::Insulated`] where the case gives none, unused on a periodic patch.
     pub boundary: Vec<PatchCondition<HeatBoundary>>,
 }
 
@@ -102,7 +101,7 @@ pub struct ThermalCase {
 #[serde(deny_unknown_fields)]
 pub(crate) struct IncompressibleFile {
     scheme: Option<FlowScheme>,
-    viscosity: Maybe<f64>,
+    kinematic_viscosity: Maybe<f64>,
     convection: Option<ConvectionScheme>,
     pressure_correction: Option<PressureCorrectionCase>,
     source: Maybe<VectorFile<ScalarFile>>,
@@ -122,10 +121,10 @@ pub(crate) struct ThermalFile {
     source: Maybe<ScalarFile>,
 }
 
-/// A flow needs less of a solve than a steady case: the next step goes on from its error.
+/// Looser than for a steady case: the next time step reduces the error further.
 const TOLERANCE: f64 = 1e-6;
 
-/// Everything but `[initial]` and the boundary, which are checked on their own.
+/// Checks the section; `[initial]` and the boundary are checked separately.
 pub(crate) fn check(
     file: &Spanned<IncompressibleFile>,
     initial: FlowInitial,
@@ -133,12 +132,17 @@ pub(crate) fn check(
     reader: Reader<'_>,
 ) -> Result<IncompressibleCase, Problem> {
     let (keys, span) = (file.get_ref(), file.span());
-    required(&keys.viscosity, "viscosity", &span)?;
+    required(&keys.kinematic_viscosity, "kinematic_viscosity", &span)?;
     let FlowConditions { flow, thermal } = boundary;
-    let of_thermal = |file| check_thermal(file, initial.temperature, thermal, reader);
+    let check_thermal = |file| thermal_case(file, initial.temperature, thermal, reader);
     Ok(IncompressibleCase {
         scheme: keys.scheme.unwrap_or(FlowScheme::Collocated),
-        viscosity: number(&keys.viscosity, 0.0, "viscosity", Sign::NotNegative)?,
+        kinematic_viscosity: number(
+            &keys.kinematic_viscosity,
+            0.0,
+            "kinematic_viscosity",
+            Sign::NotNegative,
+        )?,
         convection: keys.convection.unwrap_or(ConvectionScheme::LinearUpwind),
         pressure_correction: keys
             .pressure_correction
@@ -150,21 +154,22 @@ pub(crate) fn check(
         boundary: flow,
         pressure: linear_solver::check(keys.pressure.as_ref(), TOLERANCE)?,
         momentum: linear_solver::check(keys.momentum.as_ref(), TOLERANCE)?,
-        thermal: keys.thermal.as_ref().map(of_thermal).transpose()?,
+        thermal: keys.thermal.as_ref().map(check_thermal).transpose()?,
     })
 }
 
-/// That a flow without viscosity has an explicit method.
+/// Checks that an inviscid flow has an explicit method.
 pub(crate) fn check_viscosity(
     file: &Spanned<IncompressibleFile>,
     method: TimeMethod,
 ) -> Result<(), Problem> {
-    match &file.get_ref().viscosity {
+    match &file.get_ref().kinematic_viscosity {
         Some(value)
             if *value.get_ref() == 0.0 && method != TimeMethod::Flow(FlowTimeMethod::Rk3) =>
         {
-            let problem = Problem::at(value.span(), "`viscosity` must be positive, not 0");
-            Err(problem.note("a flow without viscosity needs `method = \"rk3\"` in [time]"))
+            let problem =
+                Problem::at(value.span(), "`kinematic_viscosity` must be positive, not 0");
+            Err(problem.note("an inviscid flow needs `method = \"rk3\"` in [time]"))
         }
         _ => Ok(()),
     }
@@ -172,7 +177,7 @@ pub(crate) fn check_viscosity(
 
 const SOURCE: Rule = Rule { name: "source", sign: Sign::Any, time: true };
 
-fn check_thermal(
+fn thermal_case(
     file: &Spanned<ThermalFile>,
     initial_temperature: Value,
     boundary: Vec<PatchCondition<HeatBoundary>>,

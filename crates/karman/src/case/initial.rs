@@ -17,7 +17,7 @@ pub(crate) struct InitialFile {
     density: Maybe<IgnoredAny>,
 }
 
-/// The state of a flow at t = 0; without `[incompressible.thermal]` its temperature means nothing.
+/// The state of a flow at t = 0; the temperature is used with `[incompressible.thermal]` only.
 pub(crate) struct FlowInitial {
     pub(crate) velocity: [Value; 3],
     pub(crate) pressure: Value,
@@ -35,7 +35,7 @@ const fn of_place(name: &'static str) -> Rule {
     Rule { name, sign: Sign::Any, time: false }
 }
 
-/// The temperature of a heat case at the start; it must be given where time matters.
+/// The initial temperature of a heat case, required where the case has `[time]`.
 pub(crate) fn check_heat(
     file: Option<&Spanned<InitialFile>>,
     time: Option<Range<usize>>,
@@ -60,13 +60,13 @@ fn temperature(
         (None, None) => Ok(Value::Constant(0.0)),
         (None, Some(time)) => {
             let place = file.map_or(time, Spanned::span);
-            let message = "a run in time needs the temperature at its start";
+            let message = "an unsteady run needs an initial temperature";
             Err(Problem::at(place, message).note("add to [initial]: temperature = 300.0"))
         }
     }
 }
 
-/// The state of a flow at the start; `time` is the place of `[time]`.
+/// The initial state of a flow; `time` is the place of `[time]`.
 pub(crate) fn check_flow(
     file: Option<&Spanned<InitialFile>>,
     names: Names,
@@ -81,7 +81,7 @@ pub(crate) fn check_flow(
     if !names.is_thermal() {
         refuse(&keys.temperature, "temperature", super::NEEDS_THERMAL)?;
     }
-    refuse(&keys.density, "density", super::OF_EULER)?;
+    refuse(&keys.density, "density", super::EULER_ONLY)?;
     initial.velocity = reader.vector_of_scalars(&keys.velocity, of_place("velocity"))?;
     if let Some(pressure) = &keys.pressure {
         initial.pressure =

@@ -1,4 +1,4 @@
-//! `[linear_solver]`, and sections of the same keys: how systems of equations are solved.
+//! `[linear_solver]`, and sections with its keys: solution of linear systems.
 
 use super::amg::{self, AmgFile, AmgParameters};
 use super::error::Problem;
@@ -7,23 +7,23 @@ use karman_macros::Keyword;
 use serde::Deserialize;
 use toml::Spanned;
 
-/// A linear solver and when it stops.
+/// A linear solver and its stopping criteria.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearSolverCase {
-    /// The iteration; default `auto`.
+    /// The iterative method; default `auto`.
     pub method: SolverMethod,
     /// Its preconditioner; default `auto`.
     pub preconditioner: Preconditioner,
-    /// Stop once ‖b − Ax‖ ≤ tolerance ‖b‖, 0: after `max_iterations`; default 1e-8, in a
+    /// Stop once ‖b − Ax‖ ≤ tolerance ‖b‖, with 0 after `max_iterations`; default 1e-8, in a
     /// flow 1e-6.
     pub relative_tolerance: f64,
-    /// Most iterations of one solve; default 500.
+    /// Maximum number of iterations of a solve; default 500.
     pub max_iterations: usize,
     /// Parameters of algebraic multigrid.
     pub amg: AmgParameters,
 }
 
-/// Iterations.
+/// Iterative methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum SolverMethod {
     /// CG where the matrix is symmetric, BiCGStab where it is not.
@@ -32,7 +32,7 @@ pub enum SolverMethod {
     Cg,
     /// Conjugate gradients with one reduction an iteration.
     SingleReductionCg,
-    /// Conjugate gradients for a preconditioner that varies.
+    /// Conjugate gradients for a variable preconditioner.
     FlexibleCg,
     /// Stabilised biconjugate gradients.
     #[word = "bicgstab"]
@@ -70,7 +70,7 @@ pub(crate) struct LinearSolverFile {
     pub(crate) amg: Maybe<AmgFile>,
 }
 
-/// Parameters of multigrid beside another preconditioner, in the section named.
+/// The warning for parameters of multigrid with another preconditioner.
 pub(crate) fn amg_without_effect(keys: &LinearSolverFile, section: &str) -> Option<Problem> {
     let amg = keys.amg.as_ref()?;
     let preconditioner = *keys.preconditioner.as_ref()?.get_ref();
@@ -82,7 +82,7 @@ pub(crate) fn amg_without_effect(keys: &LinearSolverFile, section: &str) -> Opti
     Some(Problem::at(amg.span(), message))
 }
 
-/// A section of these keys; `tolerance` is the default of `relative_tolerance`.
+/// Checks a section with these keys; `tolerance` is the default of `relative_tolerance`.
 pub(crate) fn check(
     file: Option<&Spanned<LinearSolverFile>>,
     tolerance: f64,

@@ -4,7 +4,7 @@ use super::error::Problem;
 use super::value::{Maybe, Rule, Sign, number, required};
 use crate::mesh::Renumbering;
 use crate::mesh::generate::{
-    AnnulusParams, BoxParams, BoxWithBoxParams, CylinderInChannelParams, Element, Generator,
+    AnnulusParams, BoxParams, BoxWithObstacleParams, CylinderInChannelParams, Element, Generator,
     SphereInBoxParams,
 };
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// Where the mesh comes from and what is done to it before use.
+/// Source of the mesh, its scale and numbering.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeshCase {
     /// A file or a generator.
@@ -28,7 +28,7 @@ pub struct MeshCase {
 pub enum MeshSource {
     /// A mesh file, its path resolved from the folder of the case.
     File(PathBuf),
-    /// A mesh made at the start of the run.
+    /// A mesh generated at the start of the run.
     Generate(Generator),
 }
 
@@ -45,14 +45,14 @@ pub(crate) struct MeshFile {
 #[serde(deny_unknown_fields)]
 pub(crate) struct GenerateFile {
     r#box: Maybe<BoxFile>,
-    box_with_box: Maybe<BoxWithBoxFile>,
+    box_with_obstacle: Maybe<BoxWithObstacleFile>,
     cylinder_in_channel: Maybe<CylinderInChannelFile>,
     sphere_in_box: Maybe<SphereInBoxFile>,
     annulus: Maybe<AnnulusFile>,
 }
 
-/// A stanza with the keys of a box and some more; `serde(flatten)` would lose places and take any
-/// key.
+/// A section with the keys of a box and further keys; `serde(flatten)` would lose places and accept
+/// any key.
 macro_rules! box_file {
     ($name:ident $(, $more:ident)*) => {
         #[derive(Clone, Debug, Deserialize)]
@@ -108,7 +108,7 @@ macro_rules! box_file {
     };
 }
 box_file!(BoxFile);
-box_file!(BoxWithBoxFile, body_from, body_to);
+box_file!(BoxWithObstacleFile, obstacle_min, obstacle_max);
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -148,7 +148,7 @@ pub(crate) struct AnnulusFile {
 }
 
 const GENERATORS: [&str; 5] =
-    ["box", "box_with_box", "cylinder_in_channel", "sphere_in_box", "annulus"];
+    ["box", "box_with_obstacle", "cylinder_in_channel", "sphere_in_box", "annulus"];
 
 pub(crate) fn check(file: &Spanned<MeshFile>, folder: &Path) -> Result<MeshCase, Problem> {
     let (keys, span) = (file.get_ref(), file.span());
@@ -184,7 +184,7 @@ fn generator(file: &Spanned<GenerateFile>) -> Result<Generator, Problem> {
     let keys = file.get_ref();
     let given: Vec<Range<usize>> = [
         keys.r#box.as_ref().map(Spanned::span),
-        keys.box_with_box.as_ref().map(Spanned::span),
+        keys.box_with_obstacle.as_ref().map(Spanned::span),
         keys.cylinder_in_channel.as_ref().map(Spanned::span),
         keys.sphere_in_box.as_ref().map(Spanned::span),
         keys.annulus.as_ref().map(Spanned::span),
@@ -198,8 +198,8 @@ fn generator(file: &Spanned<GenerateFile>) -> Result<Generator, Problem> {
     if let Some(keys) = &keys.r#box {
         return keys.get_ref().checked(&keys.span()).map(Generator::Box);
     }
-    if let Some(keys) = &keys.box_with_box {
-        return box_with_box(keys.get_ref(), keys.span()).map(Generator::BoxWithBox);
+    if let Some(keys) = &keys.box_with_obstacle {
+        return box_with_obstacle(keys.get_ref(), keys.span()).map(Generator::BoxWithObstacle);
     }
     if let Some(keys) = &keys.cylinder_in_channel {
         return cylinder(keys.get_ref(), keys.span()).map(Generator::CylinderInChannel);
@@ -220,48 +220,55 @@ fn jitter(file: &Maybe<f64>) -> Result<f64, Problem> {
         None => Ok(jitter),
         Some(file) => {
             let message =
-                format!("`jitter` must be below 0.5, not {jitter}: cells would turn over");
+                format!("`jitter` must be below 0.5, not {jitter}: cells would be inverted");
             Err(Problem::at(file.span(), message))
         }
     }
 }
 
-fn box_with_box(keys: &BoxWithBoxFile, span: Range<usize>) -> Result<BoxWithBoxParams, Problem> {
+fn box_with_obstacle(
+    keys: &BoxWithObstacleFile,
+    span: Range<usize>,
+) -> Result<BoxWithObstacleParams, Problem> {
     let outer = keys.checked(&span)?;
-    let from_file = required(&keys.body_from, "body_from", &span)?;
-    let to_file = required(&keys.body_to, "body_to", &span)?;
-    let entries = from_file.get_ref().len();
+    let min_file = required(&keys.obstacle_min, "obstacle_min", &span)?;
+    let max_file = required(&keys.obstacle_max, "obstacle_max", &span)?;
+    let entries = min_file.get_ref().len();
     if entries != 2 && entries != outer.size.len() {
-        let wanted = if outer.size.len() == 2 { "2" } else { "2 or 3" };
-        let message = format!("`body_from` takes {wanted} numbers here, {entries} given");
-        return Err(Problem::at(from_file.span(), message));
+        let expected = if outer.size.len() == 2 { "2" } else { "2 or 3" };
+        let message = format!("`obstacle_min` takes {expected} numbers here, {entries} given");
+        return Err(Problem::at(min_file.span(), message));
     }
-    let body_from = numbers(from_file, entries, "body_from", Sign::Any)?;
-    let body_to = numbers(to_file, entries, "body_to", Sign::Any)?;
+    let obstacle_min = numbers(min_file, entries, "obstacle_min", Sign::Any)?;
+    let obstacle_max = numbers(max_file, entries, "obstacle_max", Sign::Any)?;
     for direction in 0..entries {
         let low = outer.origin[direction];
         let high = low + outer.size[direction];
-        let inside = low <= body_from[direction]
-            && body_from[direction] < body_to[direction]
-            && body_to[direction] <= high;
+        let inside = low <= obstacle_min[direction]
+            && obstacle_min[direction] < obstacle_max[direction]
+            && obstacle_max[direction] <= high;
         if !inside {
             let axis = ["x", "y", "z"][direction];
             let message = format!(
-                "along {axis} the body from {} to {} is not inside the box from {low} to {high}",
-                body_from[direction], body_to[direction]
+                "along {axis} the obstacle from {} to {} is not inside the box from {low} to {high}",
+                obstacle_min[direction], obstacle_max[direction]
             );
-            return Err(Problem::at(to_file.span(), message));
+            return Err(Problem::at(max_file.span(), message));
         }
     }
-    if let ([_, _, from], [_, _, to]) = (&body_from[..], &body_to[..]) {
+    if let ([_, _, min], [_, _, max]) = (&obstacle_min[..], &obstacle_max[..]) {
         let (low, high) = (outer.origin[2], outer.origin[2] + outer.size[2]);
-        if (*from, *to) != (low, high) {
-            let message = format!("the body goes through along z, from {low} to {high}");
-            return Err(Problem::at(to_file.span(), message));
+        if (*min, *max) != (low, high) {
+            let message = format!("the obstacle must span the box along z, from {low} to {high}");
+            return Err(Problem::at(max_file.span(), message));
         }
     }
     let plane = |corner: Vec<f64>| [corner[0], corner[1]];
-    Ok(BoxWithBoxParams { outer, body_from: plane(body_from), body_to: plane(body_to) })
+    Ok(BoxWithObstacleParams {
+        outer,
+        obstacle_min: plane(obstacle_min),
+        obstacle_max: plane(obstacle_max),
+    })
 }
 
 fn cylinder(
@@ -352,7 +359,7 @@ fn annulus(keys: &AnnulusFile, span: Range<usize>) -> Result<AnnulusParams, Prob
     })
 }
 
-/// The element of a mesh of `dimensions`, if it has that dimension; without one the block itself.
+/// The element, checked against `dimensions`; by default quadrilateral or hexahedron.
 fn element(file: &Maybe<Element>, dimensions: usize) -> Result<Option<Element>, Problem> {
     let Some(file) = file else {
         let block = if dimensions == 2 { Element::Quadrilateral } else { Element::Hexahedron };

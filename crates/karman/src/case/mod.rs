@@ -1,9 +1,8 @@
 //! The case file: from TOML text to a checked problem.
 //!
 //! Two types. `CaseFile` mirrors the text, every key optional and with its place. [`Case`] is
-//! complete and checked: nothing that comes after it reads TOML or supplies a default. What only
-//! the mesh can tell, the names of patches and regions, is checked by [`Case::check_patches`]
-//! and [`Case::check_regions`].
+//! complete and checked: no later code reads TOML or supplies a default. [`Case::check_patches`]
+//! and [`Case::check_regions`] compare the names of patches and regions with those of the mesh.
 //!
 //! [`mod@reference`] is the table of all keys from which `karman help case` and `docs/cases.md` are
 //! made; [`templates`] are the cases `karman new` writes.
@@ -57,7 +56,7 @@ pub use output::{
 };
 pub use run::{CheckpointCase, Precision, RunCase};
 pub use suite::{
-    Curve, Figure, FigureAxis, FigureKind, MOST_HALVINGS, Reference, ReferenceData, SUITE_FILE,
+    Curve, Figure, FigureAxis, FigureKind, MAX_HALVINGS, Reference, ReferenceData, SUITE_FILE,
     Suite, SuiteCase, SuiteSection,
 };
 pub use table::{TableError, TimeTable};
@@ -78,21 +77,21 @@ pub struct Case {
     pub title: String,
     /// The mesh.
     pub mesh: MeshCase,
-    /// What is solved on it.
+    /// The equation and its data.
     pub equation: Equation,
-    /// The march in time; `None` for a steady case.
+    /// Time integration; `None` for a steady case.
     pub time: Option<TimeCase>,
-    /// The solver of linear systems of heat; a flow has its own two.
+    /// The linear solver of a heat case; a flow has its own two.
     pub linear_solver: LinearSolverCase,
-    /// What is written.
+    /// Output.
     pub output: OutputCase,
     /// Backend, precision, threads.
     pub run: RunCase,
-    /// When the state is saved.
+    /// Checkpoints.
     pub checkpoint: Option<CheckpointCase>,
     /// Exact solutions to compare with.
     pub exact: Vec<ExactField>,
-    /// What the result is held to.
+    /// Expected numbers of the result.
     pub expected: Vec<Expectation>,
     /// Settings that have no effect.
     pub warnings: Vec<Diagnostic>,
@@ -103,22 +102,22 @@ pub struct Case {
 #[expect(clippy::large_enum_variant, reason = "a case has one")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Equation {
-    /// Conduction of heat.
+    /// Heat conduction.
     Heat(HeatCase),
     /// Incompressible flow.
     Incompressible(Box<IncompressibleCase>),
 }
 
-/// Why a key of a flow is refused that only a temperature gives a meaning.
-const NEEDS_THERMAL: &str = "needs [incompressible.thermal]: this flow carries no temperature";
-/// Why a key of compressible flow is refused in an incompressible one.
-const OF_EULER: &str = "belongs to [euler], this case is of incompressible flow";
+/// Message for a key that needs a temperature.
+const NEEDS_THERMAL: &str = "needs [incompressible.thermal]: this flow has no temperature";
+/// Message for a key of compressible flow.
+const EULER_ONLY: &str = "belongs to [euler], this case is an incompressible flow";
 
 impl Case {
     /// Reads and checks a case file. Paths in it start at its folder.
     ///
     /// # Errors
-    /// [`CaseError`], with every place where the first look finds something wrong.
+    /// [`CaseError`], with the place of every problem found.
     pub fn read(path: &Path) -> Result<Self, CaseError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| CaseError::Unreadable { path: path.to_owned(), source })?;
@@ -152,15 +151,14 @@ impl Case {
         pairs
     }
 
-    /// Whether the case has a march in time.
+    /// Whether the case has no `[time]`.
     pub fn is_steady(&self) -> bool {
         self.time.is_none()
     }
 }
 
 impl MeshCase {
-    /// Reads `[mesh]` of a text and leaves its other sections alone: a mesh does not need a whole
-    /// case. `folder` and `name` as in [`Case::parse`].
+    /// Reads `[mesh]` of a text and ignores its other sections. `folder` and `name` as in [`Case::parse`].
     ///
     /// # Errors
     /// [`CaseError::Invalid`].

@@ -1,4 +1,4 @@
-//! What the results of an equation are called.
+//! Names of the results of an equation.
 
 use super::file::EquationFile;
 use super::output::PatchGroup;
@@ -41,7 +41,7 @@ pub const FLOW_COEFFICIENTS: &[&str] = &[
 /// The field of a flow with [`ThermalCase`](super::ThermalCase).
 const TEMPERATURE: &str = "temperature";
 
-/// The quantities of a group of patches of a flow, `thermal` where it carries a temperature.
+/// The quantities of a group of patches of a flow, `thermal` where it has a temperature.
 pub fn flow_patch_quantities(group: &PatchGroup, thermal: bool) -> Vec<&'static str> {
     let has_reference = group.flow.as_ref().is_some_and(|flow| flow.has_reference);
     let coefficients = if has_reference { FLOW_COEFFICIENTS } else { &[] };
@@ -118,7 +118,7 @@ impl Names {
         }
     }
 
-    /// Why `name` is missing, where a setting would bring it.
+    /// The setting that provides `name`, if one does.
     pub(crate) fn remedy(self, name: &str) -> Option<&'static str> {
         let needs_temperature = [TEMPERATURE, "heat_flux", "nusselt"].contains(&name);
         if needs_temperature && !self.is_thermal() {

@@ -1,4 +1,4 @@
-//! `[output]`: what a run writes, where and when.
+//! `[output]`: files of a run, their contents and times.
 
 use super::error::Problem;
 use super::flow_output::{
@@ -13,12 +13,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// What a run writes, where and when.
+/// Files of a run, their contents and times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputCase {
     /// The folder, resolved; default: beside the case file, named after it.
     pub directory: PathBuf,
-    /// When fields are written; default: at the end.
+    /// Interval between files of fields; default: at the end only.
     pub every: OutputInterval,
     /// The fields written; default: those solved for.
     pub fields: Vec<String>,
@@ -26,24 +26,24 @@ pub struct OutputCase {
     pub format: FieldFormat,
     /// A picture of the last state.
     pub picture: Option<Picture>,
-    /// Points whose values go to the history.
+    /// Points with values in the history.
     pub probes: Vec<Probe>,
     /// Lines along which fields are sampled.
     pub lines: Vec<Line>,
-    /// Groups of patches whose integrals go to the history.
+    /// Groups of patches with integrals in the history.
     pub patches: Vec<PatchGroup>,
-    /// Lengths of reversed flow, of a flow alone.
+    /// Lines along which separation and reattachment are found; flow only.
     pub recirculations: Vec<Recirculation>,
 }
 
-/// When fields are written besides the end.
+/// Interval between files of fields; the end is always written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OutputInterval {
-    /// At the end alone.
+    /// At the end only.
     End,
-    /// Whenever so much time has passed.
+    /// An interval of time.
     Time(f64),
-    /// Whenever so many steps have been taken.
+    /// A number of steps.
     Steps(u64),
 }
 
@@ -70,7 +70,7 @@ pub enum Axis {
 pub struct Picture {
     /// The field.
     pub field: String,
-    /// The plane cut; `None` shows a 2D mesh whole and cuts a 3D one halfway along z.
+    /// The plane; `None` shows a 2D mesh whole and cuts a 3D mesh halfway along z.
     pub slice: Option<Slice>,
 }
 
@@ -83,12 +83,12 @@ pub struct Slice {
     pub at: f64,
 }
 
-/// A point whose values go to the history and the summary.
+/// A point with values in the history and the summary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
     /// Letters, digits, `_` and `-`; no other probe has it.
     pub name: String,
-    /// Where it is.
+    /// Its coordinates.
     pub at: [f64; 3],
 }
 
@@ -105,14 +105,14 @@ pub struct Line {
     pub points: usize,
 }
 
-/// Patches whose integrals are taken together.
+/// Patches that are integrated together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatchGroup {
     /// Letters, digits, `_` and `-`; no other group has it.
     pub name: String,
     /// Names of patches of the mesh.
     pub patches: Vec<String>,
-    /// What forces are related to; `Some` for a flow.
+    /// Reference quantities; `Some` for a flow.
     pub flow: Option<FlowReference>,
 }
 
@@ -277,12 +277,12 @@ fn picture(file: &Spanned<PictureFile>, names: Names) -> Result<Picture, Problem
     Ok(Picture { field: field(name, names)?, slice })
 }
 
-/// A name that can stand in a column heading and a file name, used once among its kind.
+/// A name that is valid in a column heading and a file name, and unique among its kind.
 pub(super) fn unique_name<'n>(
     file: &Maybe<String>,
     kind: &str,
     section: &Range<usize>,
-    mut taken: impl Iterator<Item = &'n str>,
+    mut used: impl Iterator<Item = &'n str>,
 ) -> Result<String, Problem> {
     let name = required(file, "name", section)?;
     let text = name.get_ref();
@@ -291,7 +291,7 @@ pub(super) fn unique_name<'n>(
         let message = format!("the name of a {kind} is made of letters, digits, `_` and `-`");
         return Err(Problem::at(name.span(), message));
     }
-    if taken.any(|other| other == text) {
+    if used.any(|other| other == text) {
         return Err(Problem::at(name.span(), format!("there are two {kind}s named `{text}`")));
     }
     Ok(text.clone())
@@ -301,8 +301,8 @@ fn probes(files: &[Spanned<ProbeFile>]) -> Result<Vec<Probe>, Problem> {
     let mut probes: Vec<Probe> = Vec::new();
     for file in files {
         let (keys, span) = (file.get_ref(), file.span());
-        let taken = probes.iter().map(|probe| probe.name.as_str());
-        let name = unique_name(&keys.name, "probe", &span, taken)?;
+        let used = probes.iter().map(|probe| probe.name.as_str());
+        let name = unique_name(&keys.name, "probe", &span, used)?;
         probes.push(Probe { name, at: point(required(&keys.at, "at", &span)?, "at")? });
     }
     Ok(probes)
@@ -312,8 +312,8 @@ fn lines(files: &[Spanned<LineFile>]) -> Result<Vec<Line>, Problem> {
     let mut lines: Vec<Line> = Vec::new();
     for file in files {
         let (keys, span) = (file.get_ref(), file.span());
-        let taken = lines.iter().map(|line| line.name.as_str());
-        let name = unique_name(&keys.name, "line", &span, taken)?;
+        let used = lines.iter().map(|line| line.name.as_str());
+        let name = unique_name(&keys.name, "line", &span, used)?;
         let (from, to) = ends(&keys.from, &keys.to, &format!("line `{name}`"), &span)?;
         let points = points(&keys.points, 101)?;
         lines.push(Line { name, from, to, points });
@@ -321,18 +321,18 @@ fn lines(files: &[Spanned<LineFile>]) -> Result<Vec<Line>, Problem> {
     Ok(lines)
 }
 
-/// Two points apart.
+/// Two distinct points.
 pub(super) fn ends(
     from: &Maybe<Vec<f64>>,
     to: &Maybe<Vec<f64>>,
-    what: &str,
+    owner: &str,
     section: &Range<usize>,
 ) -> Result<([f64; 3], [f64; 3]), Problem> {
     let from = point(required(from, "from", section)?, "from")?;
     let to_file = required(to, "to", section)?;
     let to = point(to_file, "to")?;
     if from == to {
-        return Err(Problem::at(to_file.span(), format!("{what} ends where it starts")));
+        return Err(Problem::at(to_file.span(), format!("{owner} ends where it starts")));
     }
     Ok((from, to))
 }
@@ -355,8 +355,8 @@ fn groups(files: &[Spanned<PatchGroupFile>], names: Names) -> Result<Vec<PatchGr
             refuse(&keys.lift_direction, "lift_direction", FLOW)?;
             refuse(&keys.moment_centre, "moment_centre", FLOW)?;
         }
-        let taken = groups.iter().map(|group| group.name.as_str());
-        let name = unique_name(&keys.name, "patch group", &span, taken)?;
+        let used = groups.iter().map(|group| group.name.as_str());
+        let name = unique_name(&keys.name, "patch group", &span, used)?;
         let files = required(&keys.patches, "patches", &span)?;
         if files.get_ref().is_empty() {
             return Err(Problem::at(files.span(), "`patches` names no patch"));

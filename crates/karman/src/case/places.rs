@@ -1,4 +1,4 @@
-//! Names of the mesh in a case: where they stand, and whether the mesh has them.
+//! Patches and regions named in a case: their places in the text, and their check against the mesh.
 
 use super::error::{Problem, Source};
 use super::file::{CaseFile, EquationFile};
@@ -7,7 +7,7 @@ use super::{Case, CaseError, boundary, flow_boundary, heat};
 use std::ops::Range;
 use toml::Spanned;
 
-/// Where names of the mesh stand in the text, for the checks that need the mesh.
+/// Places of the names of patches and regions in the text, for the checks that need the mesh.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     source: Source,
@@ -15,7 +15,7 @@ pub(super) struct Places {
     /// A condition that any patch may have, for lines to paste.
     kind: &'static str,
     patches: Vec<(String, Range<usize>)>,
-    /// Those of `patches` that are periodic.
+    /// The periodic ones among `patches`.
     periodic: Vec<String>,
     grouped_patches: Vec<(String, Range<usize>)>,
     regions: Vec<(String, Range<usize>)>,
@@ -24,9 +24,8 @@ pub(super) struct Places {
 }
 
 impl Case {
-    /// Checks that `[boundary]` and `[[output.patch]]` name the patches of the mesh, and
-    /// `[boundary]` all of them, a partner that `periodic` names being named; and that no group is of
-    /// periodic patches.
+    /// Checks that `[boundary]` and `[[output.patch]]` name patches of the mesh, that `[boundary]`
+    /// names all of them (the partner in `periodic` counts), and that no group has periodic patches.
     ///
     /// # Errors
     /// [`CaseError::Invalid`]: patches of the case that the mesh lacks, each at its line with the
@@ -116,10 +115,12 @@ impl Places {
         match equation {
             EquationFile::Heat(heat) => places.add_regions(heat.get_ref()),
             EquationFile::Incompressible(_) => {
-                let alone =
-                    boundary.iter().flat_map(|file| flow_boundary::named_alone(file.get_ref()));
-                places.patches.extend(alone.map(|(_, other)| text_and_span(&other)));
-                let pairs = boundary.iter().flat_map(|file| flow_boundary::pairs(file.get_ref()));
+                let implied = boundary
+                    .iter()
+                    .flat_map(|file| flow_boundary::partners_without_entry(file.get_ref()));
+                places.patches.extend(implied.map(|(_, other)| text_and_span(&other)));
+                let pairs =
+                    boundary.iter().flat_map(|file| flow_boundary::periodic_pairs(file.get_ref()));
                 places.periodic = pairs.flatten().collect();
             }
         }
@@ -131,7 +132,9 @@ impl Places {
         self.regions.extend(tables.map(text_and_span));
         for (name, quantity) in [
             ("conductivity", &keys.conductivity),
-            ("heat_capacity", &keys.heat_capacity),
+            ("volumetric_heat_capacity", &keys.volumetric_heat_capacity),
+            ("density", &keys.density),
+            ("specific_heat", &keys.specific_heat),
             ("source", &keys.source),
         ] {
             let Some(quantity) = quantity else { continue };
@@ -140,7 +143,7 @@ impl Places {
                 self.regions.extend(names.clone().map(text_and_span));
                 let covered = names.chain(heat::regions_with(keys, name));
                 let covered = covered.map(|region| region.get_ref().clone()).collect();
-                // A region that `source` leaves out releases nothing.
+                // The source of a region left out is 0.
                 if name != "source" {
                     self.by_region.push((name, quantity.span(), covered));
                 }

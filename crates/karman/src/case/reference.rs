@@ -14,7 +14,7 @@ pub struct Section {
     pub path: &'static str,
     /// Whether it is a list, with the header in double brackets.
     pub list: bool,
-    /// What it is for.
+    /// Its purpose.
     pub meaning: &'static str,
     /// Its keys.
     pub keys: &'static [Key],
@@ -25,15 +25,15 @@ pub struct Section {
 pub struct Key {
     /// The key as written.
     pub name: &'static str,
-    /// What its value may be; words are listed with ` | ` between them.
+    /// The allowed values; words are separated by ` | `.
     pub kind: &'static str,
-    /// Its value where it is absent, as TOML, or in words.
+    /// The default, as TOML or in words.
     pub default: &'static str,
-    /// The dimension of its value in SI units; empty for none.
+    /// The SI unit of the value; empty for none.
     pub units: &'static str,
-    /// What it does.
+    /// Its meaning.
     pub meaning: &'static str,
-    /// How it is written, as TOML.
+    /// An example, as TOML.
     pub example: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! `[run]` and `[checkpoint]`: where and how a case is computed.
+//! `[run]` and `[checkpoint]`: backend, precision, threads; checkpoints.
 
 use super::error::Problem;
 use super::value::{Maybe, Sign, number, required};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
 
-/// Where and in which precision a case is computed.
+/// Backend, precision and threads of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunCase {
     /// The backend; default `auto`.
@@ -19,7 +19,7 @@ pub struct RunCase {
     pub threads: usize,
 }
 
-/// When the state is saved for a restart.
+/// Checkpoints for a restart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckpointCase {
     /// Time between checkpoints, > 0.
@@ -68,7 +68,7 @@ pub(crate) fn check_checkpoint(
     required(&file.get_ref().every, "every", &file.span())?;
     let every = number(&file.get_ref().every, 0.0, "every", Sign::Positive)?;
     if time.is_none() {
-        let message = "checkpoints are taken in time: a case without [time] has none";
+        let message = "checkpoints need [time]: this case is steady";
         return Err(Problem::at(file.span(), message));
     }
     Ok(Some(CheckpointCase { every }))

@@ -1,5 +1,5 @@
-//! A suite of cases that are validated together: `validation/suite.toml` in the folder of the cases. Which cases take
-//! part, what their numbers are called, which curves are drawn over which reference values.
+//! A suite of cases that are validated together, `validation/suite.toml` in the folder of the cases: the cases,
+//! the names of their numbers, the figures with curves and reference values.
 
 mod figure;
 #[cfg(test)]
@@ -27,7 +27,7 @@ pub struct Suite {
     pub title: String,
     /// A paragraph below the heading.
     pub about: String,
-    /// Its parts; at least one.
+    /// Its sections; at least one.
     pub sections: Vec<SuiteSection>,
 }
 
@@ -36,34 +36,35 @@ pub struct Suite {
 pub struct SuiteSection {
     /// Heading.
     pub title: String,
-    /// What is computed.
+    /// A paragraph below the heading.
     pub about: String,
-    /// Where reference values are from.
+    /// Sources of the reference values.
     pub sources: Vec<String>,
     /// The cases; at least one.
     pub cases: Vec<SuiteCase>,
-    /// What entries of the summary are called: path and name.
+    /// Names of entries of the summary: path and name.
     pub quantities: Vec<(String, String)>,
-    /// What is drawn.
+    /// The figures.
     pub figures: Vec<Figure>,
 }
 
-/// A case that takes part.
+/// A case of the suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SuiteCase {
     /// Its file without extension.
     pub name: String,
     /// Whether it takes seconds.
     pub quick: bool,
-    /// How often its mesh is halved for further runs, at most [`MOST_HALVINGS`].
+    /// Number of coarser meshes, each with half the cells of the one before along each direction; at most
+    /// [`MAX_HALVINGS`].
     pub halvings: usize,
-    /// Entries of the summary that are held to their value extrapolated from three meshes, with the relative
-    /// tolerance.
+    /// Entries of the summary that are compared with their value extrapolated from three meshes, with the
+    /// relative tolerance.
     pub extrapolated: Vec<(String, f64)>,
 }
 
-/// Most halvings of a mesh.
-pub const MOST_HALVINGS: usize = 3;
+/// Maximum number of coarser meshes.
+pub const MAX_HALVINGS: usize = 3;
 
 impl Suite {
     /// Reads and checks [`SUITE_FILE`] of a folder of cases, and the tables of reference values it names.
@@ -115,7 +116,7 @@ impl Suite {
 }
 
 impl SuiteSection {
-    /// What an entry of the summary is called: its path where it has no name.
+    /// The name of an entry of the summary; its path where it has none.
     pub fn name_of<'n>(&'n self, path: &'n str) -> &'n str {
         let named = self.quantities.iter().find(|(known, _)| known == path);
         named.map_or(path, |(_, name)| name)
@@ -187,7 +188,12 @@ fn check(file: &SuiteFile, folder: &Path, source: &Source) -> Result<Suite, Prob
     for file in files {
         sections.push(section(file.get_ref(), file.span(), &names, reader)?);
     }
-    Ok(Suite { folder: folder.to_owned(), title, about: tidy(file.about.as_deref()), sections })
+    Ok(Suite {
+        folder: folder.to_owned(),
+        title,
+        about: paragraph(file.about.as_deref()),
+        sections,
+    })
 }
 
 fn check_member(name: &Spanned<String>, folder: &Path, names: &[String]) -> Result<(), Problem> {
@@ -216,7 +222,7 @@ fn section(
     let quantities = file.quantities.iter().flat_map(|named| &named.0);
     Ok(SuiteSection {
         title: required(&file.title, "title", &span)?.get_ref().clone(),
-        about: tidy(file.about.as_deref()),
+        about: paragraph(file.about.as_deref()),
         sources: file.sources.clone().unwrap_or_default(),
         cases: members.get_ref().iter().map(member).collect::<Result<_, _>>()?,
         quantities: quantities
@@ -231,8 +237,8 @@ fn section(
 fn member(file: &Spanned<MemberFile>) -> Result<SuiteCase, Problem> {
     let keys = file.get_ref();
     let halvings = keys.halvings.as_ref().map_or(0, |halvings| *halvings.get_ref());
-    if let Some(file) = keys.halvings.as_ref().filter(|_| halvings > MOST_HALVINGS) {
-        let message = format!("`halvings` is at most {MOST_HALVINGS}, not {halvings}");
+    if let Some(file) = keys.halvings.as_ref().filter(|_| halvings > MAX_HALVINGS) {
+        let message = format!("`halvings` is at most {MAX_HALVINGS}, not {halvings}");
         return Err(Problem::at(file.span(), message));
     }
     if let Some(file) = keys.extrapolated.as_ref().filter(|_| halvings < 2) {
@@ -255,6 +261,6 @@ fn member(file: &Spanned<MemberFile>) -> Result<SuiteCase, Problem> {
 }
 
 /// A text of several lines as one paragraph.
-fn tidy(text: Option<&str>) -> String {
+fn paragraph(text: Option<&str>) -> String {
     text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Numbers given at increasing times; linear between them, held before the first and after the
+/// Numbers at increasing times; linear between them, constant before the first and after the
 /// last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeTable {
@@ -19,7 +19,7 @@ pub enum TableError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The message of the system.
         source: std::io::Error,
     },
     /// A line that is not two finite numbers.
@@ -54,7 +54,7 @@ pub enum TableError {
 
 impl TimeTable {
     /// Reads a CSV file: `t,value` on each line; a heading, blank lines and lines that start
-    /// with `#` are passed over.
+    /// with `#` are skipped.
     ///
     /// # Errors
     /// [`TableError`], with the line.
@@ -109,8 +109,8 @@ impl TimeTable {
             return self.values[next - 1];
         }
         let (from, to) = (self.times[next - 1], self.times[next]);
-        let share = (t - from) / (to - from);
-        self.values[next - 1] + share * (self.values[next] - self.values[next - 1])
+        let fraction = (t - from) / (to - from);
+        self.values[next - 1] + fraction * (self.values[next] - self.values[next - 1])
     }
 
     /// The times, increasing; at least one.
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn interpolates_and_holds_the_ends() {
+    fn is_linear_between_rows_and_constant_beyond_the_ends() {
         let table = parse("t,value\n# seconds, kelvin\n0, 300\n\n10, 400\n20,200\n").unwrap();
         for (t, expected) in
             [(-5.0, 300.0), (0.0, 300.0), (5.0, 350.0), (10.0, 400.0), (15.0, 300.0), (99.0, 200.0)]

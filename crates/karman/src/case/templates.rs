@@ -9,7 +9,7 @@ pub(super) const HEAT_UNSTEADY: &str = include_str!("templates/heat_unsteady.tom
 /// A case to start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// What `--template` takes.
+    /// Its name for `--template`.
     pub name: &'static str,
     /// One line about it.
     pub about: &'static str,
@@ -59,9 +59,9 @@ pub enum TemplateError {
     /// No template has this name.
     #[error("there is no template `{name}`; templates: {known}")]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: String,
     },
     /// A file is in the way; nothing was written.
@@ -70,12 +70,12 @@ pub enum TemplateError {
         /// The file.
         path: PathBuf,
     },
-    /// The system refused.
+    /// A file could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The message of the system.
         source: std::io::Error,
     },
 }

@@ -7,14 +7,14 @@ use karman_macros::Keyword;
 use serde::Deserialize;
 use toml::Spanned;
 
-/// A run in time from t = 0.
+/// Time integration from t = 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeCase {
     /// The scheme, one of the equation; default `crank_nicolson` for heat, `bdf2` for flow.
     pub method: TimeMethod,
-    /// How long a step is.
+    /// The time step.
     pub step: TimeStep,
-    /// Time at the end, > 0; the last step is shortened to meet it.
+    /// End time > 0; the last step is shortened to meet it.
     pub end: f64,
     /// Stop earlier once max |∂T/∂t|, for flow max |∂u/∂t|, falls below this.
     pub steady_tolerance: Option<f64>,
@@ -32,32 +32,32 @@ pub enum TimeMethod {
 /// Schemes for heat conduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum HeatTimeMethod {
-    /// First order, damps everything.
+    /// First order; damps all frequencies.
     BackwardEuler,
-    /// Second order, keeps high frequencies.
+    /// Second order; does not damp high frequencies.
     CrankNicolson,
-    /// Second order, damps high frequencies.
+    /// Second order; damps high frequencies.
     Bdf2,
 }
 
 /// Schemes for incompressible flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum FlowTimeMethod {
-    /// Convection by Adams & Bashforth, viscous terms by Crank & Nicolson; second order.
+    /// Adams–Bashforth for convection, Crank–Nicolson for viscous terms; second order.
     Ab2Cn,
-    /// Backward differentiation, convection extrapolated; second order.
+    /// Backward differentiation with extrapolated convection; second order.
     Bdf2,
-    /// Runge & Kutta, three stages; third order.
+    /// Runge–Kutta, three explicit stages; third order.
     Rk3,
 }
 
-/// Length of a step.
+/// The time step, or the rule that sets it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TimeStep {
-    /// Always the same.
+    /// A constant step.
     Fixed(f64),
     /// For heat the largest cell Fourier number, Δt Σ_f a_f / (ρc V) with a_f the two-point
-    /// conductance of face f; for flow the Courant number.
+    /// conductance of face f; for flow the largest Courant number.
     Cfl(f64),
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn check(file: &Spanned<TimeFile>, names: Names) -> Result<TimeCase, 
         (Some(_), None) => TimeStep::Fixed(number(&keys.step, 0.0, "step", Sign::Positive)?),
         (None, Some(_)) => TimeStep::Cfl(number(&keys.cfl, 0.0, "cfl", Sign::Positive)?),
         (Some(_), Some(cfl)) => {
-            let message = "`step` and `cfl` both set the length of a step: keep one";
+            let message = "`step` and `cfl` both set the time step: keep one";
             return Err(Problem::at(cfl.span(), message));
         }
         (None, None) => return Err(Problem::at(span, "`step` or `cfl` is missing")),

@@ -16,16 +16,16 @@ pub(crate) type Maybe<T> = Option<Spanned<T>>;
 /// A checked value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// The same number everywhere and always.
+    /// A constant.
     Constant(f64),
     /// A formula of x, y, z and t.
     Expression(Expression),
-    /// Numbers given at times, linear between them.
+    /// Numbers at times, linear between them.
     Table(TimeTable),
 }
 
 impl Value {
-    /// Whether it changes with time.
+    /// Whether the value depends on time.
     pub fn depends_on_time(&self) -> bool {
         match self {
             Value::Constant(_) => false,
@@ -34,7 +34,7 @@ impl Value {
         }
     }
 
-    /// The number it is everywhere and always, if it is one.
+    /// The number of a value that is constant.
     pub fn constant(&self) -> Option<f64> {
         match self {
             Value::Constant(value) => Some(*value),
@@ -79,7 +79,7 @@ impl ByRegion {
         named.map(|(_, value)| value).or(self.everywhere.as_ref())
     }
 
-    /// All values it holds.
+    /// All values.
     pub fn values(&self) -> impl Iterator<Item = &Value> {
         self.everywhere.iter().chain(self.regions.iter().map(|(_, value)| value))
     }
@@ -90,6 +90,15 @@ impl ByRegion {
 pub(crate) enum ScalarFile {
     Number(f64),
     Text(String),
+}
+
+impl fmt::Display for ScalarFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScalarFile::Number(value) => write!(formatter, "{value}"),
+            ScalarFile::Text(text) => formatter.write_str(text),
+        }
+    }
 }
 
 /// A number, an expression or `{ table = "file.csv" }`, as written.
@@ -114,6 +123,38 @@ pub(crate) struct TableFile {
 pub(crate) enum QuantityFile {
     Scalar(ScalarFile),
     Regions(Named<ScalarFile>),
+}
+
+/// ab, in the form of a case file.
+pub(crate) fn product_of_scalars(a: &ScalarFile, b: &ScalarFile) -> ScalarFile {
+    match (a, b) {
+        (ScalarFile::Number(a), ScalarFile::Number(b)) => ScalarFile::Number(a * b),
+        (a, b) => ScalarFile::Text(format!("({a}) * ({b})")),
+    }
+}
+
+/// ab, in the form of a case file: by region where a factor is, in the regions that both have.
+pub(crate) fn product_of_quantities(a: &QuantityFile, b: &QuantityFile) -> QuantityFile {
+    use QuantityFile::{Regions, Scalar};
+    let product = |(name, a): &(Spanned<String>, Spanned<ScalarFile>), b: &ScalarFile| {
+        let product = product_of_scalars(a.get_ref(), b);
+        (name.clone(), Spanned::new(a.span(), product))
+    };
+    let entries = match (a, b) {
+        (Scalar(a), Scalar(b)) => return Scalar(product_of_scalars(a, b)),
+        (Regions(a), Scalar(b)) | (Scalar(b), Regions(a)) => {
+            a.0.iter().map(|entry| product(entry, b)).collect()
+        }
+        (Regions(a), Regions(b)) => {
+            let other = |name: &str| b.0.iter().find(|(region, _)| region.get_ref() == name);
+            let entries = a.0.iter().filter_map(|entry| {
+                let (_, b) = other(entry.0.get_ref())?;
+                Some(product(entry, b.get_ref()))
+            });
+            entries.collect()
+        }
+    };
+    Regions(Named(entries))
 }
 
 /// Named entries of a table, in the order of the file, each with its place.
@@ -206,7 +247,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
     }
 }
 
-/// The numbers a quantity may be.
+/// The sign allowed for a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
     Any,
@@ -214,7 +255,7 @@ pub(crate) enum Sign {
     Positive,
 }
 
-/// What a value must satisfy.
+/// Constraints on a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
@@ -237,12 +278,12 @@ impl Rule {
     }
 }
 
-/// What reading values needs to know: the text of the case and the folder of its files.
+/// Context for reading values: the text of the case and the folder of its files.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'c> {
     pub(crate) text: &'c str,
     pub(crate) folder: &'c Path,
-    /// Whether the case is without time, so that nothing may depend on it.
+    /// Whether the case is steady, so that no value may depend on time.
     pub(crate) steady: bool,
 }
 
@@ -310,7 +351,7 @@ impl Reader<'_> {
         components(file, rule.name, |entry| self.value(entry, rule))
     }
 
-    /// The same of numbers and expressions; zeros where the key is absent.
+    /// The components of a vector of numbers and expressions; zeros where the key is absent.
     pub(crate) fn vector_of_scalars(
         &self,
         file: &Maybe<VectorFile<ScalarFile>>,
@@ -324,8 +365,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A quantity by region: its key in the section, then what `[….region.NAME]` tables add.
-    /// `unnamed` is the value in regions that `{ region = number }` leaves out, if they may be.
+    /// A quantity by region: its key in the section, then the `[….region.NAME]` tables. `unnamed` is
+    /// the value in regions that `{ region = number }` leaves out, if it may leave out any.
     pub(crate) fn quantity<'f>(
         &self,
         file: &Maybe<QuantityFile>,
@@ -429,7 +470,7 @@ pub(crate) fn point(file: &Spanned<Vec<f64>>, name: &'static str) -> Result<[f64
     Ok(point)
 }
 
-/// The value of a key that must be there; `section` is the place shown where it is not.
+/// The value of a required key; `section` is the place shown where it is missing.
 pub(crate) fn required<'f, T>(
     file: &'f Maybe<T>,
     name: &str,
@@ -438,7 +479,7 @@ pub(crate) fn required<'f, T>(
     file.as_ref().ok_or_else(|| Problem::at(section.clone(), format!("`{name}` is missing")))
 }
 
-/// A key or word that only other equations have.
+/// Refuses a key of other equations.
 pub(crate) fn refuse<T>(file: &Maybe<T>, name: &str, why: &str) -> Result<(), Problem> {
     match file {
         None => Ok(()),

@@ -1,27 +1,27 @@
-//! The cell-centred discretisation of ∇·(k∇T): two-point fluxes, and what corrects them where the line
-//! between two centroids is not normal to their face.
+//! The cell-centred finite-volume discretisation of ∇·(k∇T): two-point fluxes, with a correction where the
+//! line between two centroids is not normal to their face.
 //!
 //! Across a face of area vector S = s n between cells l and r, with d = x_r − x_l, δ the normal
-//! distances from the centroids to the face and τ = d − (δ_l + δ_r) n, heat that flows from r to l is
+//! distances from the centroids to the face and τ = d − (δ_l + δ_r) n, the heat flow from r to l is
 //!
 //! q s = a (T_r − T_l − τ·∇T_f),  a = s / (δ_l/k_l + δ_r/k_r),
 //!
-//! which is exact for a field that is linear on either side of a planar jump of k, since its
-//! tangential gradient is continuous; with one k it is the over-relaxed correction
-//! a = k|S|²/(S·d). A held or convective boundary is the same with δ_r = 0 (and 1/h in series).
+//! which is exact for a field that is linear on either side of a planar discontinuity of k, since its
+//! tangential gradient is continuous. With uniform k it is the over-relaxed correction
+//! a = k|S|²/(S·d). A Dirichlet or Robin boundary has δ_r = 0 (and 1/h in series).
 //! Without the correction a = s / (d_l/k_l + d_r/k_r) with |x_r − x_l| = d_l + d_r, the form of
 //! Menon's thesis (ch. 6), which does not converge on skewed cells.
 //!
-//! Where the angle θ of d and n is beyond 70° the gradient's part τ·∇T is multiplied by tan 70° / tan θ.
+//! Where the angle θ between d and n exceeds 70° the correction τ·∇T is multiplied by tan 70° / tan θ.
 //!
 //! Cell gradients are least squares over all faces of a cell, and over further cells where its faces leave
 //! a direction undetermined ([`crate::mesh::gradient_stencil`]). A face's equation is r·∇T = ΔT with
-//! r = τ + (δ_l + δ_r k_l/k_r) n inside; at the boundary r = x_f − x_c for a temperature,
-//! r = δ n and ΔT = δ q/k for a flux, (k n + h d)·∇T = h (T∞ − T_c) for convection. So a gradient
-//! is exact for linear fields whatever the boundary, and one-sided across a jump of k.
+//! r = τ + (δ_l + δ_r k_l/k_r) n inside; at the boundary r = x_f − x_c for Dirichlet,
+//! r = δ n and ΔT = δ q/k for Neumann, (k n + h d)·∇T = h (T∞ − T_c) for Robin conditions. So a gradient
+//! is exact for linear fields under any boundary condition, and one-sided across a discontinuity of k.
 
 use super::conditions::{BoundaryValues, Condition};
-use super::discrete::{Correction, Coupling, Discrete, GradientStencils};
+use super::discrete::{BoundaryContribution, Discrete, GradientStencils, NonOrthogonalCorrection};
 use super::functional::Functional;
 use super::{DiffusionError, Material};
 use crate::linear::{CsrMatrix, LinearError};
@@ -41,7 +41,7 @@ fn combined(a: Vector, s: f64, b: Vector) -> Vector {
     [a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]]
 }
 
-/// Two-point data of a face. The row vectors are those of the left and right cell's gradient.
+/// Two-point data of a face, with its equations for the left and right cell's gradient.
 #[derive(Clone, Copy, Default)]
 struct FaceFlux {
     conductance: f64,
@@ -58,16 +58,15 @@ impl FaceFlux {
     }
 }
 
-/// Smallest normal distance as a fraction of the distance: beyond 87° from the normal a face
-/// is treated as at 87°, which keeps the matrix definite.
+/// Smallest cosine of the non-orthogonality angle: beyond 87° a face is treated as at 87°, which keeps the
+/// matrix definite.
 pub(crate) const LEAST_COSINE: f64 = 0.05;
 
-/// tan 70°: where the line between centroids is further from the normal than that, the part of a flux that
-/// gradients carry is limited.
+/// tan 70°: beyond this non-orthogonality angle the correction of a flux is limited.
 const LARGEST_TANGENT: f64 = 2.747_477_419_454_622;
 
-/// λ = min(1, tan 70° / tan θ), θ the angle between the normal and the line between centroids: by geometry
-/// alone, so that the corrected operator stays linear (by values in Jasak's thesis, §3.3.1.3).
+/// λ = min(1, tan 70° / tan θ), θ the angle between the normal and the line between centroids. It depends on
+/// geometry alone, so that the corrected operator stays linear (on values in Jasak's thesis, §3.3.1.3).
 pub(crate) fn limiter(tangent: Vector, distance: f64) -> f64 {
     let (tangent, limit) = (norm(tangent), LARGEST_TANGENT * distance);
     if tangent > limit { limit / tangent } else { 1.0 }
@@ -113,8 +112,8 @@ fn norm(a: Vector) -> f64 {
     dot(a, a).sqrt()
 }
 
-/// What a boundary face contributes: heat into the cell is
-/// `conductance (v − implicit T_c − τ·∇T)` with v its prescribed value, and its gradient row says
+/// Coefficients of a boundary face with the prescribed value v: the heat flow into the cell,
+/// `conductance (v − implicit T_c − τ·∇T)`, and the equation for the gradient,
 /// row·∇T = `row_value` v − `row_cell` T_c.
 #[derive(Clone, Copy, Default)]
 struct BoundaryFlux {
@@ -145,7 +144,7 @@ fn boundary_flux(
     let limited = limiter(tangent, delta);
     let k = k[cell];
     match kind {
-        Kind::Held => {
+        Kind::Dirichlet => {
             let conductance = s * k / delta;
             BoundaryFlux {
                 conductance,
@@ -156,7 +155,7 @@ fn boundary_flux(
                 row_cell: 1.0,
             }
         }
-        Kind::Convective(h) if h > 0.0 => {
+        Kind::Robin(h) if h > 0.0 => {
             let conductance = s / (1.0 / h + delta / k);
             let scale = 1.0 / (k / delta + h);
             BoundaryFlux {
@@ -168,13 +167,13 @@ fn boundary_flux(
                 row_cell: h * scale,
             }
         }
-        Kind::Flux => BoundaryFlux {
+        Kind::Neumann => BoundaryFlux {
             conductance: s,
             row: n.map(|n| n * delta),
             row_value: delta / k,
             ..Default::default()
         },
-        Kind::Convective(_) | Kind::Insulated => {
+        Kind::Robin(_) | Kind::ZeroGradient => {
             BoundaryFlux { row: n.map(|n| n * delta), ..Default::default() }
         }
         Kind::Extrapolated => BoundaryFlux::default(),
@@ -183,10 +182,10 @@ fn boundary_flux(
 
 #[derive(Clone, Copy)]
 enum Kind {
-    Held,
-    Flux,
-    Convective(f64),
-    Insulated,
+    Dirichlet,
+    Neumann,
+    Robin(f64),
+    ZeroGradient,
     Extrapolated,
 }
 
@@ -200,11 +199,11 @@ pub struct BoundaryFaces {
 const NONE: u32 = u32::MAX;
 
 impl BoundaryFaces {
-    /// The place, among the prescribed values, of the value at a boundary face (counted from the first
-    /// of these); none where the boundary does not prescribe the value itself.
-    pub fn held_value(&self, boundary_face: usize) -> Option<u32> {
-        let is_held = matches!(self.kinds[boundary_face], Kind::Held);
-        is_held.then_some(self.values[boundary_face]).filter(|value| *value != NONE)
+    /// Index, among the prescribed values, of the Dirichlet value at a boundary face (counted from the
+    /// first of these); none at a face of another condition.
+    pub fn dirichlet_value(&self, boundary_face: usize) -> Option<u32> {
+        let is_dirichlet = matches!(self.kinds[boundary_face], Kind::Dirichlet);
+        is_dirichlet.then_some(self.values[boundary_face]).filter(|value| *value != NONE)
     }
 }
 
@@ -216,23 +215,23 @@ fn boundary_faces(
 ) -> Result<BoundaryFaces, DiffusionError> {
     let n_interior = mesh.face_right.len();
     let n = mesh.face_left.len() - n_interior;
-    let mut faces = BoundaryFaces { kinds: vec![Kind::Insulated; n], values: vec![NONE; n] };
+    let mut faces = BoundaryFaces { kinds: vec![Kind::ZeroGradient; n], values: vec![NONE; n] };
     for (patch, condition) in mesh.patches.iter().zip(conditions) {
         let points: Vec<Vector> = patch.faces.clone().map(|f| geometry.face_centre_of(f)).collect();
         let (kinds, prescribed) = match condition {
-            Condition::Insulated => continue,
+            Condition::ZeroGradient => continue,
             Condition::Extrapolated => {
                 for face in patch.faces.clone() {
                     faces.kinds[face - n_interior] = Kind::Extrapolated;
                 }
                 continue;
             }
-            Condition::Temperature(v) => (vec![Kind::Held; points.len()], v),
-            Condition::HeatFlux(v) => (vec![Kind::Flux; points.len()], v),
-            Condition::Convection { coefficient, ambient } => {
+            Condition::Dirichlet(v) => (vec![Kind::Dirichlet; points.len()], v),
+            Condition::Neumann(v) => (vec![Kind::Neumann; points.len()], v),
+            Condition::Robin { coefficient, ambient } => {
                 let h = super::coefficients_at(coefficient.as_ref(), &points);
                 super::check_coefficients(&patch.name, &h)?;
-                (h.into_iter().map(Kind::Convective).collect(), ambient)
+                (h.into_iter().map(Kind::Robin).collect(), ambient)
             }
         };
         let first = values.push(prescribed, &points);
@@ -244,8 +243,8 @@ fn boundary_faces(
     Ok(faces)
 }
 
-/// The local geometry of fluxes, kept to make functionals of single cells and faces after set-up
-/// without storing what every face carries.
+/// The fluxes of single cells and faces, computed from geometry on request: functionals after set-up need no
+/// stored face coefficients.
 pub struct CellScheme<'a> {
     mesh: &'a Mesh,
     geometry: &'a Geometry,
@@ -266,8 +265,8 @@ impl<'a> CellScheme<'a> {
         CellScheme { mesh, geometry, conductivity, boundary, corrected }
     }
 
-    /// Heat through each face for a unit of temperature difference, `[n_faces]`; 0 at a boundary face
-    /// whose heat does not depend on the temperature. They make up the matrix.
+    /// Heat flow through each face for a unit temperature difference, `[n_faces]`; 0 at a boundary face
+    /// whose heat flow does not depend on the temperature. The matrix is assembled from them.
     pub fn conductances(&self) -> Vec<f64> {
         let inner = self.mesh.n_interior_faces();
         let of_face = |face: usize| {
@@ -291,15 +290,15 @@ impl<'a> CellScheme<'a> {
 
     /// The temperature at a point of a cell: T_c + ∇T_c·(x − x_c).
     pub fn at_point(&self, cell: usize, point: Vector) -> Functional {
-        let offset = minus(point, self.geometry.cell_centre_of(cell));
-        let mut functional = self.derivative(cell, offset);
+        let d = minus(point, self.geometry.cell_centre_of(cell));
+        let mut functional = self.derivative(cell, d);
         functional.unknowns.push((cell as u32, 1.0));
         functional
     }
 
-    /// The stencil of a cell's gradient: the rows of its faces and, where they are not enough for its purpose,
-    /// of further cells. Those are cells of the same material, as the gradient of a temperature jumps with
-    /// the conductivity.
+    /// The stencil of a cell's gradient: the equations of its faces and, where they do not suffice for its
+    /// purpose, of further cells. These are of the cell's material, as the temperature gradient is
+    /// discontinuous with the conductivity.
     fn stencil(&self, cell: usize, purpose: Purpose) -> CellStencil {
         let (mesh, k) = (self.mesh, self.conductivity);
         let inner = mesh.n_interior_faces();
@@ -313,11 +312,11 @@ impl<'a> CellScheme<'a> {
         };
         let rows: Vec<Vector> = items.iter().map(row).collect();
         let region = |c: usize| mesh.cells.groups.get(c);
-        let may_join = |other: usize| {
+        let is_same_material = |other: usize| {
             let ratio = k[other] / k[cell];
             region(other) == region(cell) && ratio < 2.0 && ratio > 0.5
         };
-        let fit = fit_of_cell(mesh, self.geometry, cell, &rows, purpose, may_join);
+        let fit = fit_of_cell(mesh, self.geometry, cell, &rows, purpose, is_same_material);
         let of_face = |item: &u32| {
             let f = index_of(*item);
             if f >= inner {
@@ -353,7 +352,7 @@ impl<'a> CellScheme<'a> {
         functional
     }
 
-    /// The heat that enters through a boundary face.
+    /// The heat flow into the domain through a boundary face.
     pub fn heat_through(&self, face: usize) -> Functional {
         let flux = self.boundary_flux(face, self.corrected);
         let cell = self.mesh.face_left[face] as usize;
@@ -372,7 +371,7 @@ impl<'a> CellScheme<'a> {
     }
 }
 
-/// Discretises diffusion with a value in each cell.
+/// Discretises diffusion by cell-centred finite volumes.
 ///
 /// # Errors
 /// [`DiffusionError`] for a heat transfer coefficient that is negative or not a number, or a matrix that
@@ -388,20 +387,22 @@ pub fn discretize(
     let boundary = boundary_faces(mesh, geometry, conditions, &mut values)?;
     let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, corrected);
     let matrix = scheme.two_point_matrix()?;
-    let coupling = scheme.coupling();
+    let boundary_contribution = scheme.boundary_contribution();
     let correction = corrected.then(|| scheme.correction());
-    let mass = mesh_mass(geometry, &material.heat_capacity);
-    let discrete = Discrete { matrix, mass, coupling, values, correction, is_held: vec![] };
+    let mass = mesh_mass(geometry, &material.volumetric_heat_capacity);
+    let is_dirichlet = vec![];
+    let discrete =
+        Discrete { matrix, mass, boundary_contribution, values, correction, is_dirichlet };
     Ok((discrete, boundary))
 }
 
-fn mesh_mass(geometry: &Geometry, heat_capacity: &[f64]) -> Vec<f64> {
-    geometry.cell_volume.iter().zip(heat_capacity).map(|(v, c)| v * c).collect()
+fn mesh_mass(geometry: &Geometry, volumetric_heat_capacity: &[f64]) -> Vec<f64> {
+    geometry.cell_volume.iter().zip(volumetric_heat_capacity).map(|(v, c)| v * c).collect()
 }
 
-/// What faces carry is computed where it is asked for: kept for all of them it would take 88 bytes each.
+/// Face coefficients are computed where they are needed: stored, they would take 88 bytes a face.
 impl CellScheme<'_> {
-    /// −a for each neighbour, Σ a and the boundary's share on the diagonal.
+    /// −a for each neighbour; Σ a, boundary faces included, on the diagonal.
     fn two_point_matrix(&self) -> Result<CsrMatrix<f64>, LinearError> {
         let mesh = self.mesh;
         let (n, n_interior) = (mesh.n_cells(), mesh.n_interior_faces());
@@ -413,8 +414,11 @@ impl CellScheme<'_> {
             let inner = || faces(c).filter(|f| *f < n_interior);
             let again =
                 |(k, f): &(usize, usize)| inner().take(*k).any(|g| other(c, g) == other(c, *f));
-            let repeated =
-                if mesh.joins.is_empty() { 0 } else { inner().enumerate().filter(again).count() };
+            let repeated = if mesh.periodic_pairs.is_empty() {
+                0
+            } else {
+                inner().enumerate().filter(again).count()
+            };
             1 + inner().count() - repeated
         };
         CsrMatrix::from_rows(n, n, length, |c, columns, values| {
@@ -436,7 +440,7 @@ impl CellScheme<'_> {
         })
     }
 
-    fn coupling(&self) -> Coupling {
+    fn boundary_contribution(&self) -> BoundaryContribution {
         let n_interior = self.mesh.n_interior_faces();
         let values = self.boundary.values.iter().enumerate().filter(|(_, v)| **v != NONE);
         let entry = |(b, value): (usize, &u32)| {
@@ -447,10 +451,10 @@ impl CellScheme<'_> {
                 self.boundary_flux(face, self.corrected).conductance,
             )
         };
-        Coupling::from_entries(values.map(entry).collect())
+        BoundaryContribution::from_entries(values.map(entry).collect())
     }
 
-    fn correction(&self) -> Correction {
+    fn correction(&self) -> NonOrthogonalCorrection {
         let (n_interior, n_faces) = (self.mesh.n_interior_faces(), self.mesh.n_faces());
         let mut tangential = vec![0.0; 3 * n_faces];
         let mut left_weight = vec![0.0; n_faces];
@@ -473,7 +477,7 @@ impl CellScheme<'_> {
             (n_interior..n_faces).map(|f| self.boundary_flux(f, true)).collect();
         let values = &self.boundary.values;
         let row_value = |(f, v): (&BoundaryFlux, &u32)| if *v == NONE { 0.0 } else { f.row_value };
-        Correction {
+        NonOrthogonalCorrection {
             stencils: self.stencils(Purpose::Derivative),
             tangential,
             left_weight,
@@ -522,7 +526,7 @@ impl CellScheme<'_> {
         stencils
     }
 
-    /// The stencils whose gradients extrapolate from upstream; none where they are those of [`Correction`].
+    /// The stencils whose gradients extrapolate from upstream; none where the correction's stencils serve.
     pub fn extrapolation(&self) -> Option<GradientStencils> {
         let stencils = self.stencils(Purpose::Extrapolation);
         let of_faces = stencils.widened + stencils.limited == 0;
@@ -530,7 +534,7 @@ impl CellScheme<'_> {
     }
 }
 
-/// The stencils of some cells one after the other.
+/// The stencils of consecutive cells.
 #[derive(Default)]
 struct StencilPart {
     /// Number of items of each cell.
@@ -555,8 +559,8 @@ impl StencilPart {
     }
 }
 
-/// The gradient of one cell: ∇T = Σ W_k (T_k − T_c), where item k is a cell, and the row of a boundary face where
-/// it has [`SIGN_BIT`].
+/// The gradient of one cell, ∇T = Σ W_k (T_k − T_c). Item k is a cell, or a boundary face where it has
+/// [`SIGN_BIT`].
 struct CellStencil {
     items: Vec<u32>,
     fit: CellFit,

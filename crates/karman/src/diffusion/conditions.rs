@@ -1,7 +1,7 @@
-//! What boundary and sources prescribe, sampled at points and in time.
+//! Boundary conditions and prescribed quantities, sampled at points and in time.
 
 use super::DiffusionError;
-use super::forcing::{Forcing, Part};
+use super::time_dependent::{Term, TimeDependentData};
 use crate::backend::{Backend, Buffer};
 use crate::real::Real;
 use rayon::prelude::*;
@@ -12,25 +12,25 @@ use std::sync::Arc;
 pub trait Prescribed: Sync + Send {
     /// Values at `n` points at time `t` into `out: [n]`.
     fn sample(&self, points: &[f64], t: f64, out: &mut [f64]);
-    /// Whether they change in time.
+    /// Whether the values change in time.
     fn depends_on_time(&self) -> bool;
-    /// How they are brought to a backend at each new time.
+    /// How the values reach a backend at each new time.
     fn evaluation(&self, _backend: &Backend) -> Evaluation {
         Evaluation::OnHost
     }
 }
 
-/// How a quantity that changes in time comes to the place where the fields live.
+/// How the values of a time-dependent quantity reach a backend.
 pub enum Evaluation {
-    /// [`Prescribed::sample`] at all its points; the values then cross to the backend.
+    /// [`Prescribed::sample`] at all points on the host; the values are then uploaded.
     OnHost,
-    /// It is the same everywhere: [`Prescribed::sample`] at one point.
+    /// Uniform in space: [`Prescribed::sample`] at one point.
     Uniform,
-    /// By kernels; nothing but the time crosses.
+    /// By kernels; only the time is uploaded.
     OnBackend(Box<dyn Evaluator>),
 }
 
-/// A quantity evaluated where the fields live.
+/// A quantity evaluated by kernels on a backend.
 pub trait Evaluator: Send {
     /// Values at `points: [3][n]` at `time: [1]` into `out: [n]`.
     fn evaluate(
@@ -66,43 +66,43 @@ impl<F: Fn([f64; 3], f64) -> f64 + Sync + Send> Prescribed for Function<F> {
     }
 }
 
-/// The condition of one patch.
+/// The boundary condition of one patch, for a scalar T of conductivity k.
 #[derive(Clone)]
 pub enum Condition {
     /// T = value.
-    Temperature(Arc<dyn Prescribed>),
-    /// k ∂T/∂n = value, the heat that enters through a unit of area.
-    HeatFlux(Arc<dyn Prescribed>),
+    Dirichlet(Arc<dyn Prescribed>),
+    /// k ∂T/∂n = value, the flux into the domain.
+    Neumann(Arc<dyn Prescribed>),
     /// k ∂T/∂n = h (T∞ − T); h does not change in time.
-    Convection {
-        /// Heat transfer coefficient h ≥ 0.
+    Robin {
+        /// Transfer coefficient h ≥ 0.
         coefficient: Arc<dyn Prescribed>,
-        /// Temperature of the fluid T∞.
+        /// Ambient value T∞.
         ambient: Arc<dyn Prescribed>,
     },
-    /// No heat crosses: insulated, or a plane of symmetry.
-    Insulated,
-    /// The matrix has no flux there, and gradients of cells leave the face out: the pressure at a wall,
-    /// whose slope follows from the flow.
+    /// ∂T/∂n = 0: an adiabatic wall, a symmetry plane, an outlet.
+    ZeroGradient,
+    /// No flux in the matrix, no equation in the least-squares gradients: the pressure at a wall, whose
+    /// normal gradient follows from the flow.
     Extrapolated,
 }
 
 impl Condition {
-    /// Whether it determines the level of the temperature and not its slope alone.
-    pub fn fixes_the_level(&self) -> bool {
-        matches!(self, Condition::Temperature(_) | Condition::Convection { .. })
+    /// Whether the condition fixes the additive constant of the solution.
+    pub fn fixes_the_constant(&self) -> bool {
+        matches!(self, Condition::Dirichlet(_) | Condition::Robin { .. })
     }
 }
 
-/// The values a boundary prescribes, one for each entry that carries one: a face (its temperature,
-/// flux or ambient temperature) or, node-centred, a node held at a temperature.
+/// The values a boundary prescribes, one for each entry: a face (its temperature, flux or ambient
+/// temperature) or, node-centred, a Dirichlet node.
 #[derive(Default)]
 pub struct BoundaryValues {
-    spans: Vec<Span>,
+    patches: Vec<PatchValues>,
     len: usize,
 }
 
-struct Span {
+struct PatchValues {
     prescribed: Arc<dyn Prescribed>,
     points: Vec<f64>,
 }
@@ -113,7 +113,7 @@ impl BoundaryValues {
         let first = self.len;
         self.len += points.len();
         let component_major = (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect();
-        self.spans.push(Span { prescribed: prescribed.clone(), points: component_major });
+        self.patches.push(PatchValues { prescribed: prescribed.clone(), points: component_major });
         first
     }
 
@@ -131,37 +131,37 @@ impl BoundaryValues {
     pub fn at(&self, t: f64) -> Vec<f64> {
         let mut values = vec![0.0; self.len];
         let mut rest = values.as_mut_slice();
-        for span in &self.spans {
-            let (own, after) = rest.split_at_mut(span.points.len() / 3);
-            span.prescribed.sample(&span.points, t, own);
+        for patch in &self.patches {
+            let (own, after) = rest.split_at_mut(patch.points.len() / 3);
+            patch.prescribed.sample(&patch.points, t, own);
             rest = after;
         }
         values
     }
 
-    /// The values on a backend; `what` names them in messages. There is one value at least: a boundary
-    /// face without a prescribed value names value 0 with the factor 0, and kernels read it.
+    /// The values on a backend; `what` names them in messages. There is at least one value: a boundary
+    /// face without a prescribed value refers to value 0 with the factor 0, and kernels read it.
     ///
     /// # Errors
     /// [`DiffusionError`] where a value is not a number, or the backend failed.
-    pub fn into_forcing<F: Real>(
+    pub fn into_time_dependent_data<F: Real>(
         self,
         backend: &Backend,
         what: &'static str,
-    ) -> Result<Forcing<F>, DiffusionError> {
-        Forcing::new(backend, what, self.len.max(1), self.into_parts())
+    ) -> Result<TimeDependentData<F>, DiffusionError> {
+        TimeDependentData::new(backend, what, self.len.max(1), self.into_terms())
     }
 
-    /// What each condition gives to its entries.
-    fn into_parts(self) -> Vec<Part> {
+    /// One term for each condition.
+    fn into_terms(self) -> Vec<Term> {
         let mut first = 0;
-        let part = |span: Span| {
-            let count = span.points.len() / 3;
+        let term = |patch: PatchValues| {
+            let count = patch.points.len() / 3;
             let entries = (first..first + count as u32).collect();
             first += count as u32;
-            let (value, points) = (span.prescribed, span.points);
-            Part { value, entries, factors: vec![1.0; count], points }
+            let (value, points) = (patch.prescribed, patch.points);
+            Term { value, entries, factors: vec![1.0; count], points }
         };
-        self.spans.into_iter().map(part).collect()
+        self.patches.into_iter().map(term).collect()
     }
 }

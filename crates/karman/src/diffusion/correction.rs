@@ -1,6 +1,6 @@
-//! What corrects two-point fluxes, on a backend: K, and an operator that has it in it.
+//! The non-orthogonal correction K of two-point fluxes on a backend, and an operator that includes it.
 
-use super::discrete::{Correction, GradientStencils};
+use super::discrete::{GradientStencils, NonOrthogonalCorrection};
 use super::kernels::{add_correction, cell_gradient};
 use super::narrow;
 use crate::backend::{Backend, Buffer};
@@ -18,7 +18,7 @@ pub struct CellGradient<F: Real> {
     boundary: Arc<BoundaryRows<F>>,
 }
 
-/// What boundary faces say of a gradient.
+/// Equations of the boundary faces for a cell gradient.
 struct BoundaryRows<F: Real> {
     value: Buffer<u32>,
     row_value: Buffer<F>,
@@ -45,7 +45,7 @@ impl<F: Real> CellGradient<F> {
         }
     }
 
-    /// The same field's gradients by other stencils.
+    /// Gradients of this field by other stencils.
     pub fn with_stencils(&self, backend: &Backend, stencils: GradientStencils) -> Self {
         CellGradient::new(backend, self.cells.clone(), stencils, self.boundary.clone())
     }
@@ -81,23 +81,27 @@ impl<F: Real> CellGradient<F> {
 }
 
 /// The arrays of K on a backend.
-pub struct CorrectionOnBackend<F: Real> {
+pub struct NonOrthogonalCorrectionOnBackend<F: Real> {
     cells: Arc<FaceCells>,
     gradient: CellGradient<F>,
     tangential: Buffer<F>,
     left_weight: Buffer<F>,
 }
 
-impl<F: Real> CorrectionOnBackend<F> {
+impl<F: Real> NonOrthogonalCorrectionOnBackend<F> {
     /// Uploads K of a mesh whose connectivity is `cells`.
-    pub fn new(backend: &Backend, cells: Arc<FaceCells>, correction: Correction) -> Self {
+    pub fn new(
+        backend: &Backend,
+        cells: Arc<FaceCells>,
+        correction: NonOrthogonalCorrection,
+    ) -> Self {
         let boundary = BoundaryRows {
             value: backend.upload(correction.boundary_value),
             row_value: narrow(backend, correction.row_value),
             row_cell: narrow(backend, correction.row_cell),
         };
         let stencils = correction.stencils;
-        CorrectionOnBackend {
+        NonOrthogonalCorrectionOnBackend {
             gradient: CellGradient::new(backend, cells.clone(), stencils, Arc::new(boundary)),
             cells,
             tangential: narrow(backend, correction.tangential),
@@ -110,9 +114,9 @@ impl<F: Real> CorrectionOnBackend<F> {
         &self.gradient
     }
 
-    /// What a unit of gradient carries into the left cell of a face, `[3][n_faces]`, and the share of
-    /// that cell in the face's gradient, `[n_interior]`.
-    pub fn of_faces(&self) -> (&Buffer<F>, &Buffer<F>) {
+    /// Flux into the left cell of a face for a unit gradient, `[3][n_faces]`, and the weight of that cell
+    /// in the face's gradient, `[n_interior]`.
+    pub fn face_coefficients(&self) -> (&Buffer<F>, &Buffer<F>) {
         (&self.tangential, &self.left_weight)
     }
 
@@ -127,8 +131,8 @@ impl<F: Real> CorrectionOnBackend<F> {
         self.gradient.apply(backend, temperature, (prescribed, scale), gradient);
     }
 
-    /// y ← y + factor times what gradients carry into each cell.
-    pub fn add_carried(
+    /// y ← y + factor times the non-orthogonal fluxes of `gradient` into each cell.
+    pub fn add_fluxes(
         &self,
         backend: &Backend,
         gradient: &Buffer<F>,
@@ -156,7 +160,7 @@ impl<F: Real> CorrectionOnBackend<F> {
         );
     }
 
-    /// y ← y + factor K(T, scale v), with scratch for the gradients.
+    /// y ← y + factor K(T, scale v); `gradient` is scratch.
     pub fn add(
         &self,
         backend: &Backend,
@@ -167,14 +171,14 @@ impl<F: Real> CorrectionOnBackend<F> {
         y: &mut Buffer<F>,
     ) {
         self.differentiate(backend, temperature, prescribed, gradient);
-        self.add_carried(backend, gradient, factor, y);
+        self.add_fluxes(backend, gradient, factor, y);
     }
 }
 
 /// y = B x − θ K(x, 0): a matrix with the linear part of the correction.
 pub struct CorrectedOperator<F: Real> {
     matrix: Arc<Matrix<F>>,
-    correction: Arc<CorrectionOnBackend<F>>,
+    correction: Arc<NonOrthogonalCorrectionOnBackend<F>>,
     factor: F,
     gradient: Buffer<F>,
     prescribed: Buffer<F>,
@@ -185,7 +189,7 @@ impl<F: Real> CorrectedOperator<F> {
     pub fn new(
         backend: &Backend,
         matrix: Arc<Matrix<F>>,
-        correction: Arc<CorrectionOnBackend<F>>,
+        correction: Arc<NonOrthogonalCorrectionOnBackend<F>>,
         theta: f64,
         values: usize,
     ) -> Self {

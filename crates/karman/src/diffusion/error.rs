@@ -1,4 +1,4 @@
-//! What can be wrong with a diffusion problem.
+//! Errors of a diffusion problem.
 
 use crate::backend::BackendError;
 use crate::linear::LinearError;
@@ -10,7 +10,7 @@ pub enum DiffusionError {
     /// A material property that is not positive.
     #[error("{name} is {value} in cell {cell}; it must be positive and finite")]
     Property {
-        /// Which property.
+        /// Name of the property.
         name: &'static str,
         /// Cell in the solver's numbering.
         cell: usize,
@@ -28,11 +28,11 @@ pub enum DiffusionError {
     /// A prescribed or initial value that is not a number.
     #[error("{what} is {value} at t = {time}")]
     NotFinite {
-        /// What it is the value of.
+        /// Name of the quantity.
         what: &'static str,
         /// The value.
         value: f64,
-        /// When.
+        /// Time of the value.
         time: f64,
     },
     /// The linear solver refused.

@@ -1,48 +1,47 @@
 //! Linear functionals of a temperature field and its prescribed values: a probe, a point of a line,
-//! the heat through a face. All are rows of two sparse matrices, evaluated by one kernel, so that a
-//! monitored step brings home only the numbers asked for.
+//! the heat through a face. All are rows of sparse matrices, evaluated by one kernel, so that a monitored
+//! step downloads only the requested numbers.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use crate::backend::{Backend, Buffer, View};
 use crate::real::Real;
 use karman_backend::prelude::*;
 
-/// One functional Σ w_i T_i + Σ u_j v_j + Σ l_h (M dT/dt − s)_h, the last over held nodes.
+/// One functional Σ w_i T_i + Σ u_j v_j + Σ l_h (M dT/dt − s)_h, the last over Dirichlet nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Functional {
     /// Unknowns and their weights.
     pub unknowns: Vec<(u32, f64)>,
     /// Prescribed values and their weights.
     pub values: Vec<(u32, f64)>,
-    /// Held nodes, by their place among these, and the weights of what they store less what is
-    /// released there.
-    pub held: Vec<(u32, f64)>,
+    /// Dirichlet nodes, by their position among these, and the weights of their load M dT/dt − s.
+    pub dirichlet: Vec<(u32, f64)>,
 }
 
 impl Functional {
-    /// This plus `factor` times another.
+    /// Adds `factor` times another functional.
     pub fn add(&mut self, factor: f64, other: &Functional) {
         let times = |(i, w): &(u32, f64)| (*i, factor * w);
         self.unknowns.extend(other.unknowns.iter().map(times));
         self.values.extend(other.values.iter().map(times));
-        self.held.extend(other.held.iter().map(times));
+        self.dirichlet.extend(other.dirichlet.iter().map(times));
     }
 
-    /// `factor` times this.
+    /// `factor` times this functional.
     pub fn times(&self, factor: f64) -> Functional {
         let mut product = Functional::default();
         product.add(factor, self);
         product
     }
 
-    /// The same with one weight an entry, entries ascending.
+    /// This functional with one weight an entry, entries ascending.
     pub fn merged(mut self) -> Functional {
-        for list in [&mut self.unknowns, &mut self.values, &mut self.held] {
+        for list in [&mut self.unknowns, &mut self.values, &mut self.dirichlet] {
             list.sort_by_key(|entry| entry.0);
-            list.dedup_by(|next, kept| {
-                let is_same = next.0 == kept.0;
+            list.dedup_by(|next, entry| {
+                let is_same = next.0 == entry.0;
                 if is_same {
-                    kept.1 += next.1;
+                    entry.1 += next.1;
                 }
                 is_same
             });
@@ -56,7 +55,7 @@ impl Functional {
 pub struct Functionals<F: Real> {
     temperature: Weights<F>,
     prescribed: Weights<F>,
-    held: Weights<F>,
+    dirichlet: Weights<F>,
     results: Buffer<F>,
 }
 
@@ -90,7 +89,7 @@ impl<F: Real> Functionals<F> {
         Functionals {
             temperature: Weights::new(backend, list.iter().map(|f| &f.unknowns)),
             prescribed: Weights::new(backend, list.iter().map(|f| &f.values)),
-            held: Weights::new(backend, list.iter().map(|f| &f.held)),
+            dirichlet: Weights::new(backend, list.iter().map(|f| &f.dirichlet)),
             results: backend.zeros(list.len()),
         }
     }
@@ -105,9 +104,9 @@ impl<F: Real> Functionals<F> {
         self.results.is_empty()
     }
 
-    /// Whether one of them asks what held nodes store and release.
+    /// Whether one of them needs the load of Dirichlet nodes.
     pub fn need_load(&self) -> bool {
-        !self.held.items.is_empty()
+        !self.dirichlet.items.is_empty()
     }
 
     /// Evaluates all of them; the results stay on the backend.
@@ -129,9 +128,9 @@ impl<F: Real> Functionals<F> {
             &self.prescribed.items,
             &self.prescribed.weights,
             prescribed,
-            &self.held.offsets,
-            &self.held.items,
-            &self.held.weights,
+            &self.dirichlet.offsets,
+            &self.dirichlet.items,
+            &self.dirichlet.weights,
             load,
             &mut self.results,
         );
@@ -139,7 +138,7 @@ impl<F: Real> Functionals<F> {
     }
 }
 
-/// Σ w_i T_i + Σ u_j v_j + Σ l_h m_h, m = M dT/dt − s of held nodes.
+/// Σ w_i T_i + Σ u_j v_j + Σ l_h m_h, m = M dT/dt − s of Dirichlet nodes.
 ///
 /// Traffic a functional: 24 + s, an entry 4 + 2s.
 #[kernel(evaluate_functionals, out(result))]
@@ -153,9 +152,9 @@ pub fn value_of_functional<F: Real>(
     values: &View<u32>,
     value_weights: &View<F>,
     prescribed: &View<F>,
-    held_offsets: &View<u32>,
-    held: &View<u32>,
-    held_weights: &View<F>,
+    dirichlet_offsets: &View<u32>,
+    dirichlet: &View<u32>,
+    dirichlet_weights: &View<F>,
     load: &View<F>,
 ) -> F {
     let mut sum = F::literal(0.0);
@@ -165,8 +164,8 @@ pub fn value_of_functional<F: Real>(
     for k in value_offsets[row] as usize..value_offsets[row + 1] as usize {
         sum += value_weights[k] * prescribed[values[k] as usize];
     }
-    for k in held_offsets[row] as usize..held_offsets[row + 1] as usize {
-        sum += held_weights[k] * load[held[k] as usize];
+    for k in dirichlet_offsets[row] as usize..dirichlet_offsets[row + 1] as usize {
+        sum += dirichlet_weights[k] * load[dirichlet[k] as usize];
     }
     sum
 }

@@ -12,8 +12,8 @@ use karman_backend::prelude::*;
 /// b_i ← b_i + Σ C_ij v_j for the unknowns next to prescribed values.
 ///
 /// Traffic a row: 8 + 2s, an entry 4 + 2s.
-#[kernel(add_coupling, update(b), indexed)]
-pub fn with_coupling<F: Real>(
+#[kernel(add_boundary_contribution, update(b), indexed)]
+pub fn with_boundary_contribution<F: Real>(
     row: usize,
     _unknown: usize,
     offsets: &View<u32>,
@@ -30,7 +30,7 @@ pub fn with_coupling<F: Real>(
 }
 
 /// The least-squares gradient of a cell from precomputed weights, `[3][items]`. `scale` is 1 for
-/// the affine gradient and 0 for its linear part, which leaves prescribed values out.
+/// the affine gradient and 0 for its linear part, without prescribed values.
 ///
 /// Traffic a cell: 4 + 4s, an item 4 + 3s, a boundary face 4 + 3s.
 #[kernel(cell_gradient, out(gradient))]
@@ -65,7 +65,7 @@ pub fn gradient_of_cell<F: Real>(
     g
 }
 
-/// y_c ← y_c + factor Σ_f (heat into c that the gradients at its faces carry).
+/// y_c ← y_c + factor Σ_f (non-orthogonal flux into c through f).
 ///
 /// Traffic a cell: 4 + 5s, an item 4, a face 8 + 4s.
 #[kernel(add_correction, update(y))]

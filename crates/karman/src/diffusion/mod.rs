@@ -1,27 +1,27 @@
-//! Diffusion of a scalar on a mesh, ∇·(k ∇T) with its boundary: what conduction of heat, the viscous
-//! terms of a flow, its pressure and what it carries have in common.
+//! Diffusion of a scalar on a mesh, ∇·(k ∇T), with its boundary conditions. Heat conduction, the viscous
+//! terms of a flow, its pressure and its transported scalars share it.
 //!
-//! [`cell_centred`] discretises it with a value in each cell; [`discrete`] says what a discretisation is
-//! made of, [`correction`] brings the part of it that is no matrix to a backend, [`forcing`] what
-//! boundary and sources impose. Names are those of heat.
+//! [`cell_centred`] discretises it by finite volumes; [`discrete`] has the arrays of a discretisation,
+//! [`correction`] the non-orthogonal correction on a backend, [`time_dependent`] boundary values and
+//! sources. Symbols are those of heat: T, k, ρc.
 
+pub mod boundary_contribution;
 pub mod cell_centred;
 pub mod conditions;
 pub mod correction;
-pub mod coupling;
 pub mod discrete;
 mod error;
-pub mod forcing;
 pub mod functional;
 pub mod kernels;
+pub mod time_dependent;
 
+pub use boundary_contribution::BoundaryContributionOnBackend;
 pub use conditions::{Condition, Evaluation, Evaluator, Function, Prescribed};
-pub use correction::{CellGradient, CorrectedOperator, CorrectionOnBackend};
-pub use coupling::CouplingOnBackend;
-pub use discrete::{Correction, Discrete, GradientStencils};
+pub use correction::{CellGradient, CorrectedOperator, NonOrthogonalCorrectionOnBackend};
+pub use discrete::{Discrete, GradientStencils, NonOrthogonalCorrection};
 pub use error::DiffusionError;
-pub use forcing::{Forcing, Part};
 pub use functional::{Functional, Functionals};
+pub use time_dependent::{Term, TimeDependentData};
 
 use crate::backend::{Backend, Buffer};
 use crate::real::Real;
@@ -32,26 +32,27 @@ pub struct Material {
     /// k > 0: `[n_cells]`.
     pub conductivity: Vec<f64>,
     /// ρc > 0: `[n_cells]`.
-    pub heat_capacity: Vec<f64>,
+    pub volumetric_heat_capacity: Vec<f64>,
 }
 
 impl Material {
-    /// The same everywhere.
-    pub fn uniform(n_cells: usize, conductivity: f64, heat_capacity: f64) -> Material {
+    /// Properties that are uniform in space.
+    pub fn uniform(n_cells: usize, conductivity: f64, volumetric_heat_capacity: f64) -> Material {
         Material {
             conductivity: vec![conductivity; n_cells],
-            heat_capacity: vec![heat_capacity; n_cells],
+            volumetric_heat_capacity: vec![volumetric_heat_capacity; n_cells],
         }
     }
 
-    /// That all of them are positive and finite.
+    /// Checks that all properties are positive and finite.
     ///
     /// # Errors
     /// [`DiffusionError::Property`].
     pub fn check(&self) -> Result<(), DiffusionError> {
-        for (name, values) in
-            [("conductivity", &self.conductivity), ("heat_capacity", &self.heat_capacity)]
-        {
+        for (name, values) in [
+            ("conductivity", &self.conductivity),
+            ("volumetric_heat_capacity", &self.volumetric_heat_capacity),
+        ] {
             let bad = values.iter().position(|v| !(*v > 0.0 && v.is_finite()));
             if let Some(cell) = bad {
                 return Err(DiffusionError::Property { name, cell, value: values[cell] });
@@ -61,7 +62,7 @@ impl Material {
     }
 }
 
-/// A coefficient at points; it does not change in time.
+/// A coefficient at points, constant in time.
 pub(crate) fn coefficients_at(coefficient: &dyn Prescribed, points: &[[f64; 3]]) -> Vec<f64> {
     let mut values = vec![0.0; points.len()];
     coefficient.sample(&component_major(points), 0.0, &mut values);
@@ -83,7 +84,7 @@ pub(crate) fn check_finite(
     }
 }
 
-/// Values in a backend's precision: in double precision on the host they are taken over, not copied.
+/// Values in a backend's precision: in double precision on the host they are moved, not copied.
 pub(crate) fn narrow<F: Real>(backend: &Backend, values: Vec<f64>) -> Buffer<F> {
     backend.upload(values.into_iter().map(F::from_f64).collect())
 }

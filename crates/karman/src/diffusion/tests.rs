@@ -1,5 +1,5 @@
-//! Gradients by least squares on meshes as meshers make them: bounded on every cell, exact for linear
-//! fields wherever their stencil determines them.
+//! Least-squares gradients on meshes of mesh generators: bounded on every cell, exact for linear fields
+//! wherever their stencil determines them.
 
 use super::cell_centred::{CellScheme, discretize};
 use super::correction::CellGradient;
@@ -28,7 +28,7 @@ const GMSH: [&str; 9] = [
     "triangles_fine",
 ];
 
-/// Meshes of Gmsh; others that are hard on a gradient; those of the folder that `KARMAN_CORPUS` names, where it is set.
+/// Meshes of Gmsh; others of poor quality; those in the folder `KARMAN_CORPUS`, if it is set.
 fn corpus() -> Vec<(String, RawMesh)> {
     let mut meshes: Vec<_> = GMSH.iter().map(|name| (name.to_string(), gmsh(name))).collect();
     for name in ["pipe_coarse", "ball"] {
@@ -74,8 +74,8 @@ const BOUNDARIES: [Boundary; 4] =
 
 fn conditions(mesh: &Mesh, boundary: Boundary) -> Vec<Condition> {
     let of = |kind: Boundary| match kind {
-        Boundary::Dirichlet => Condition::Temperature(Arc::new(0.0)),
-        Boundary::Neumann => Condition::HeatFlux(Arc::new(0.0)),
+        Boundary::Dirichlet => Condition::Dirichlet(Arc::new(0.0)),
+        Boundary::Neumann => Condition::Neumann(Arc::new(0.0)),
         _ => Condition::Extrapolated,
     };
     let turn = [Boundary::Dirichlet, Boundary::Neumann, Boundary::Unknown];
@@ -83,7 +83,7 @@ fn conditions(mesh: &Mesh, boundary: Boundary) -> Vec<Condition> {
     (0..mesh.patches.len()).map(|k| of(kind(k))).collect()
 }
 
-/// Gradients of a field of cells with values at the boundary.
+/// Gradients of a cell field with boundary values.
 struct Gradients {
     gradient: CellGradient<f64>,
     stencils: GradientStencils,
@@ -104,7 +104,7 @@ fn gradients(
     let correction = discrete.correction.unwrap();
     let mut stencils = correction.stencils.clone();
     let cells = Arc::new(FaceCells::new(backend, mesh));
-    let correction = CorrectionOnBackend::new(backend, cells, correction);
+    let correction = NonOrthogonalCorrectionOnBackend::new(backend, cells, correction);
     if extrapolates {
         let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &kinds, true);
         stencils = scheme.extrapolation().unwrap_or(stencils);
@@ -112,8 +112,8 @@ fn gradients(
     let gradient = correction.gradient().with_stencils(backend, stencils.clone());
     let mut faces = vec![];
     for (patch, condition) in mesh.patches.iter().zip(&conditions) {
-        let is_derivative = matches!(condition, Condition::HeatFlux(_));
-        if is_derivative || matches!(condition, Condition::Temperature(_)) {
+        let is_derivative = matches!(condition, Condition::Neumann(_));
+        if is_derivative || matches!(condition, Condition::Dirichlet(_)) {
             faces.extend(patch.faces.clone().map(|face| (face, is_derivative)));
         }
     }
@@ -133,7 +133,7 @@ impl Gradients {
     }
 }
 
-/// Least distance of a cell's centroid from those of its neighbours and, along the normal, from its boundary faces.
+/// Least distance of a cell's centroid from its neighbours' and, along the normal, from its boundary faces.
 fn spacing(mesh: &Mesh, geometry: &Geometry, cell: usize) -> f64 {
     let across = face_neighbours(mesh, geometry, cell).map(|n| norm(n.offset));
     let inner = mesh.n_interior_faces();
@@ -146,7 +146,7 @@ fn spacing(mesh: &Mesh, geometry: &Geometry, cell: usize) -> f64 {
     across.chain(outer).fold(f64::INFINITY, f64::min)
 }
 
-/// ‖g‖ ≤ C (max|Δφ|/h + |q|) for random φ, C = √(d/0.1) times how much the cells are stretched.
+/// ‖g‖ ≤ C (max|Δφ|/h + |q|) for random φ, C = √(d/0.1) times the stretching of the cells.
 #[test]
 fn gradients_are_bounded_on_every_cell_of_every_mesh() {
     let backend = Backend::host(2).unwrap();
@@ -184,51 +184,51 @@ fn gradients_are_exact_for_linear_fields_where_their_stencil_determines_them() {
     let backend = Backend::host(2).unwrap();
     for (name, raw) in corpus() {
         let (mesh, geometry) = built(raw);
-        let slope = if mesh.dimension == 2 { [1.0, -0.7, 0.0] } else { [1.0, -0.7, 0.4] };
+        let grad_phi = if mesh.dimension == 2 { [1.0, -0.7, 0.0] } else { [1.0, -0.7, 0.4] };
         let n = mesh.n_cells();
-        let phi: Vec<f64> = (0..n).map(|c| dot(slope, geometry.cell_centre_of(c))).collect();
+        let phi: Vec<f64> = (0..n).map(|c| dot(grad_phi, geometry.cell_centre_of(c))).collect();
         for (boundary, extrapolates) in BOUNDARIES.into_iter().flat_map(|b| [(b, false), (b, true)])
         {
             let gradients = gradients(&backend, &mesh, &geometry, boundary, extrapolates);
             let of_face = |(face, is_derivative): &(usize, bool)| {
                 let area = geometry.area_vector_of(*face);
                 match is_derivative {
-                    true => dot(slope, area) / norm(area),
-                    false => dot(slope, geometry.face_centre_of(*face)),
+                    true => dot(grad_phi, area) / norm(area),
+                    false => dot(grad_phi, geometry.face_centre_of(*face)),
                 }
             };
             let prescribed = gradients.faces.iter().map(of_face).collect();
             let found = gradients.of(&backend, &phi, prescribed);
-            let is_off = |g: &&Vector| norm(subtract(**g, slope)) > 1e-8;
+            let is_off = |g: &&Vector| norm(subtract(**g, grad_phi)) > 1e-8;
             let off = found.iter().filter(is_off).count();
             let GradientStencils { dropped, limited, .. } = gradients.stencils;
             assert!(
                 off <= dropped + limited,
                 "{name}, {boundary:?}, {extrapolates}: {off} cells, {dropped} dropped, {limited} limited"
             );
-            // Meshes of volume meshers determine every direction, with a boundary that says nothing too.
+            // Meshes of volume mesh generators determine every direction, even with unknown boundary values.
             if GMSH.contains(&name.as_str()) {
                 assert_eq!(dropped, 0, "{name}, {boundary:?}");
-                // Of 668 cells in a pipe six across 68 are limited, of 821 in a tee 121, most of them at their rims.
+                // 68 of 668 cells are limited in a pipe six cells across, 121 of 821 in a tee, most at rims.
                 assert!(limited * 6 <= n, "{name}, {boundary:?}: {limited} of {n} limited");
             }
         }
     }
 }
 
-/// Between two walls that say nothing of a field, one layer of cells does not know its derivative along the normal.
+/// Between two walls of unknown value, one layer of cells leaves the normal derivative undetermined.
 #[test]
-fn one_layer_of_cells_has_no_derivative_across() {
+fn one_layer_of_cells_has_no_normal_derivative() {
     let backend = Backend::host(1).unwrap();
     let (mesh, geometry) = built(one_layer_channel(Element::Quadrilateral, 2));
     let unknown = gradients(&backend, &mesh, &geometry, Boundary::Unknown, false);
     assert_eq!(unknown.stencils.dropped, mesh.n_cells());
-    let held = gradients(&backend, &mesh, &geometry, Boundary::Dirichlet, false);
-    assert_eq!((held.stencils.dropped, held.stencils.widened), (0, 0));
+    let dirichlet = gradients(&backend, &mesh, &geometry, Boundary::Dirichlet, false);
+    assert_eq!((dirichlet.stencils.dropped, dirichlet.stencils.widened), (0, 0));
 }
 
-/// Hexahedra and triangles keep the neighbours across their faces; tetrahedra at walls, and all of them for values
-/// from upstream, take further ones.
+/// Face neighbours suffice for hexahedra and triangles. Tetrahedra need further cells: at walls for
+/// derivatives, everywhere for upstream extrapolation.
 #[test]
 fn stencils_grow_where_they_must() {
     let backend = Backend::host(1).unwrap();
@@ -252,7 +252,7 @@ fn stencils_grow_where_they_must() {
     assert_eq!((g.stencils.widened, g.stencils.limited), (0, 0));
 }
 
-/// A face 85° from orthogonal: what gradients carry through it is limited, and the operator stays stable.
+/// Faces at 85° of non-orthogonality: the explicit part of their fluxes is limited; the operator is stable.
 #[test]
 fn explicit_parts_of_fluxes_are_limited_by_geometry() {
     let (mesh, geometry) = built(sheared_box(Element::Hexahedron, 3, 4, 85.0));

@@ -7,7 +7,7 @@ use super::token::{Token, Tokens};
 use super::{Instruction, MAXIMUM_INSTRUCTIONS, MAXIMUM_NESTING, MAXIMUM_STACK, Opcode, Variables};
 use std::ops::Range;
 
-/// Binding strengths; an operator takes what binds more tightly than itself.
+/// Precedence of the operators; an operand binds more tightly than its operator.
 const OR: u8 = 1;
 const AND: u8 = 3;
 const NOT: u8 = 5;
@@ -36,11 +36,11 @@ const FUNCTIONS: [(&str, Opcode, usize); 12] = [
     ("floor", Opcode::Floor, 1),
 ];
 
-/// What compilation yields.
+/// The result of compilation.
 pub(super) struct Program {
     pub(super) code: Vec<Instruction>,
     pub(super) constants: Vec<f64>,
-    pub(super) deepest: usize,
+    pub(super) stack_depth: usize,
 }
 
 /// Compiles `text`; see [`super::Expression::parse`].
@@ -51,7 +51,7 @@ pub(super) fn compile(text: &str, variables: Variables) -> Result<Program, Expre
     }
     let mut tokens = Tokens::new(text);
     let (token, span) = tokens.next()?;
-    let program = Program { code: Vec::new(), constants: Vec::new(), deepest: 0 };
+    let program = Program { code: Vec::new(), constants: Vec::new(), stack_depth: 0 };
     let mut compiler =
         Compiler { text, tokens, token, span, variables, program, depth: 0, nesting: 0 };
     compiler.expression(0)?;
@@ -102,7 +102,7 @@ impl<'t> Compiler<'t> {
         self.advance()
     }
 
-    /// Everything that binds at least as tightly as `weakest`.
+    /// An expression of operators of precedence `weakest` or higher.
     fn expression(&mut self, weakest: u8) -> Result<(), ExpressionError> {
         self.nesting += 1;
         if self.nesting > MAXIMUM_NESTING {
@@ -110,16 +110,16 @@ impl<'t> Compiler<'t> {
         }
         self.operand(weakest)?;
         let mut compared = false;
-        while let Some((opcode, strength)) = infix(&self.token) {
-            if strength < weakest {
+        while let Some((opcode, precedence)) = infix(&self.token) {
+            if precedence < weakest {
                 break;
             }
-            if strength == COMPARISON && std::mem::replace(&mut compared, true) {
+            if precedence == COMPARISON && std::mem::replace(&mut compared, true) {
                 return Err(self.error(ExpressionErrorKind::ChainedComparison));
             }
             let span = self.span.clone();
             self.advance()?;
-            self.expression(if strength == POWER { POWER } else { strength + 1 })?;
+            self.expression(if precedence == POWER { POWER } else { precedence + 1 })?;
             self.emit(opcode, 0, &span)?;
         }
         self.nesting -= 1;
@@ -270,7 +270,7 @@ impl<'t> Compiler<'t> {
         }
         self.program.code.push(Instruction { opcode, operand });
         self.depth = self.depth + 1 - count;
-        self.program.deepest = self.program.deepest.max(self.depth);
+        self.program.stack_depth = self.program.stack_depth.max(self.depth);
         if self.depth > MAXIMUM_STACK {
             let kind = ExpressionErrorKind::TooDeep { limit: MAXIMUM_STACK };
             return Err(ExpressionError { kind, span: span.clone() });
@@ -282,8 +282,8 @@ impl<'t> Compiler<'t> {
         Ok(())
     }
 
-    /// Whether the last `count` instructions are constants: an operand that ends in a constant
-    /// is that constant, because every operator stands behind its operands.
+    /// Whether the last `count` operands are constants. An operand that ends in a constant instruction
+    /// is that constant, because an operator follows its operands.
     fn constant_operands(&self, count: usize) -> bool {
         let code = &self.program.code;
         code.len() >= count
@@ -291,7 +291,7 @@ impl<'t> Compiler<'t> {
     }
 }
 
-/// The operation of an infix token and its strength.
+/// The operation of an infix token and its precedence.
 fn infix(token: &Token<'_>) -> Option<(Opcode, u8)> {
     Some(match token {
         Token::Name("or") => (Opcode::Or, OR),
@@ -311,7 +311,7 @@ fn infix(token: &Token<'_>) -> Option<(Opcode, u8)> {
     })
 }
 
-/// How many values an operation takes from the stack; each leaves one.
+/// Number of values an operation pops from the stack; it pushes one.
 fn operand_count(opcode: Opcode) -> usize {
     use Opcode::*;
     match opcode {

@@ -1,11 +1,11 @@
-//! Running the bytecode where the fields live.
+//! Evaluation of the bytecode on a backend.
 //!
-//! [`Expression::evaluate_many`] is for set-up and for boundary tables, on the host: it applies one
-//! instruction to 64 points at a time and calls the standard library. [`DeviceExpression`] is for what
-//! changes during a run where the fields live (volume terms that use the time): one thread runs the
-//! whole program for its point, with the functions of [`crate::backend::functions`], and nothing crosses the
-//! bus. On the host backend it runs the same entity function, so that a recipe has one form; a recipe
-//! that knows it is on the host may call `evaluate_many`. Nanoseconds a point on one core, optimised:
+//! [`Expression::evaluate_many`] is for set-up and boundary tables on the host: it applies one
+//! instruction to 64 points at a time and calls the standard library. [`DeviceExpression`] is for
+//! time-dependent fields on a backend: one thread runs the whole program for its point, with the functions
+//! of [`crate::backend::functions`], without transfers. The host backend runs this entity function too, so
+//! that callers have one form; a caller that knows it is on the host may call `evaluate_many`.
+//! Nanoseconds a point on one core, optimised:
 //!
 //! | formula | instructions | here | `evaluate_many` |
 //! |---|---|---|---|
@@ -63,10 +63,10 @@ codes!(
     FLOOR = Floor,
     HYPERBOLIC_TANGENT = HyperbolicTangent,
     MINIMUM = Minimum,
-    // `Maximum` is what is left when no other code fits.
+    // `Maximum` is the remaining code.
 );
 
-/// An [`Expression`] whose program and constants live on a backend.
+/// An [`Expression`] with its program and constants on a backend.
 #[derive(Debug)]
 pub struct DeviceExpression<F: Real> {
     code: Buffer<u32>,
@@ -113,8 +113,8 @@ impl<F: Real> DeviceExpression<F> {
 
 /// The value of a program at point `i`.
 ///
-/// Traffic s for the value and s for each coordinate the program names, for scalars of `s` bytes;
-/// code, constants and time are the same for all points and stay in cache. Work: about 5
+/// Traffic s for the value and s for each coordinate in the program, for scalars of `s` bytes;
+/// code, constants and time are shared by all points and stay in cache. Work: about 5
 /// operations an instruction besides its own.
 #[kernel(run_program, out(out))]
 pub(crate) fn value_at<F: Real>(
@@ -126,7 +126,7 @@ pub(crate) fn value_at<F: Real>(
     points: &View<F>,
     time: &View<f64>,
 ) -> F {
-    // The top of the stack is kept apart; the first push puts a value below it that nothing reads.
+    // The top of the stack is a separate variable; the first push stores a value below it that is never read.
     let mut stack = Local::<F, MAXIMUM_STACK>::uninitialised();
     let mut top = F::literal(0.0);
     let mut below = 0usize;
@@ -198,8 +198,8 @@ fn function<F: Real>(opcode: u32, a: F) -> F {
     }
 }
 
-/// Comparisons are written so that what is not a number is unequal to everything on a device too,
-/// where `≠` may be false for it.
+/// Comparisons are written so that a NaN is unequal to everything on a device too, where `≠` may be false
+/// for it.
 #[device]
 fn binary<F: Real>(opcode: u32, a: F, b: F) -> F {
     let zero = F::literal(0.0);
@@ -234,7 +234,7 @@ fn binary<F: Real>(opcode: u32, a: F, b: F) -> F {
     }
 }
 
-/// The smaller or the larger; the other one where one is not a number.
+/// The minimum or maximum; where one operand is a NaN, the other.
 #[device]
 fn extreme<F: Real>(opcode: u32, a: F, b: F) -> F {
     let mut better = a > b;

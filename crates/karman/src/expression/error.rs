@@ -1,19 +1,19 @@
-//! What can be wrong with an expression.
+//! Errors of an expression.
 
 use std::ops::Range;
 use thiserror::Error;
 
-/// An expression that cannot be used, and where it goes wrong.
+/// An error in an expression, with its place.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{kind}")]
 pub struct ExpressionError {
-    /// What is wrong.
+    /// Kind of error.
     pub kind: ExpressionErrorKind,
     /// Bytes of the text it concerns; empty at the end of the text.
     pub span: Range<usize>,
 }
 
-/// The ways in which an expression can be wrong.
+/// Kinds of errors in an expression.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ExpressionErrorKind {
     /// No text, or blanks alone.
@@ -24,15 +24,15 @@ pub enum ExpressionErrorKind {
     Character {
         /// The character or the pair of characters.
         found: String,
-        /// What to write instead, or nothing.
+        /// Correction to suggest, or empty.
         hint: &'static str,
     },
-    /// Something at a place where it cannot stand.
+    /// A token at the wrong place.
     #[error("expected {expected}, found {found}")]
     Unexpected {
-        /// What could stand here.
+        /// Tokens allowed here.
         expected: &'static str,
-        /// What stands here.
+        /// The token found.
         found: String,
     },
     /// A name that is neither a variable nor a function.
@@ -62,9 +62,9 @@ pub enum ExpressionErrorKind {
     ArgumentCount {
         /// The function.
         name: &'static str,
-        /// How many it takes, in words.
+        /// Number of arguments it takes, in words.
         expected: &'static str,
-        /// How many were given.
+        /// Number of arguments given.
         found: usize,
     },
     /// A number beyond the range of a 64-bit float.
@@ -79,19 +79,19 @@ pub enum ExpressionErrorKind {
     /// Parentheses, arguments or signs nested too deeply.
     #[error("nested more than {limit} deep")]
     TooNested {
-        /// The most there may be.
+        /// The limit.
         limit: usize,
     },
-    /// Too many values pending.
+    /// Too many values on the stack.
     #[error("more than {limit} values wait for their operators: regroup the expression")]
     TooDeep {
-        /// The most there may be.
+        /// The limit.
         limit: usize,
     },
     /// Too many operations.
     #[error("more than {limit} operations")]
     TooLong {
-        /// The most there may be.
+        /// The limit.
         limit: usize,
     },
 }

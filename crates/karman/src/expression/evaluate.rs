@@ -22,8 +22,8 @@ impl Expression {
     /// Values at many points at time `t`.
     ///
     /// `points: [component][n]` with the components of [`Expression::variables`], component-major,
-    /// `out: [n]`. Components that `points` is too short for are 0. The same bits whatever the
-    /// number of threads: each value depends on its own point alone.
+    /// `out: [n]`. Components that `points` lacks are 0. The bits do not depend on the number of
+    /// threads: each value depends on its own point alone.
     pub fn evaluate_many(&self, points: &[f64], t: f64, out: &mut [f64]) {
         if let Some(value) = self.is_constant() {
             return out.fill(value);
@@ -75,8 +75,8 @@ impl Expression {
     }
 }
 
-/// Applies an operation to the top of a stack of `height` values and returns its new height.
-/// Loads are not operations and change nothing.
+/// Applies an operation to the top of a stack of `height` values and returns the new height. Loads leave the
+/// stack unchanged.
 pub(super) fn operate<const N: usize>(
     instruction: Instruction,
     stack: &mut [[f64; N]],
@@ -153,7 +153,7 @@ fn truth(value: bool) -> f64 {
     if value { 1.0 } else { 0.0 }
 }
 
-/// `base` to an integer power by repeated squaring: the same operations on every machine.
+/// `base` to an integer power by repeated squaring: identical operations on every machine.
 fn integer_power(base: f64, exponent: i32) -> f64 {
     let mut remaining = exponent.unsigned_abs();
     let mut square = base;

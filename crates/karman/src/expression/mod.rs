@@ -25,7 +25,7 @@ pub use device::DeviceExpression;
 pub use error::{ExpressionError, ExpressionErrorKind};
 pub use nearest::nearest_name;
 
-/// Most values pending on the stack of the machine.
+/// Most values on the stack of the machine.
 pub const MAXIMUM_STACK: usize = 32;
 /// Most instructions of one expression.
 pub const MAXIMUM_INSTRUCTIONS: usize = 4096;
@@ -48,8 +48,8 @@ impl Variables {
     pub const CYLINDRICAL: Self = Self { point: &["r", "t", "x", "y", "z"], time: None };
 }
 
-/// What one instruction does. Binary operations take the second operand from the top of the
-/// stack; truth is 1 or 0.
+/// The operation of an instruction. A binary operation has its second operand on top of the stack; truth is 1
+/// or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 #[rustfmt::skip]
@@ -122,13 +122,13 @@ pub enum Opcode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Instruction {
-    /// What to do.
+    /// The operation.
     pub opcode: Opcode,
-    /// Its number, where it takes one; else 0.
+    /// Its index or exponent, if it has one; else 0.
     pub operand: u32,
 }
 
-/// A checked formula, ready to be evaluated.
+/// A compiled formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     text: String,
@@ -151,7 +151,7 @@ impl Expression {
             variables,
             code: program.code,
             constants: program.constants,
-            stack_depth: program.deepest,
+            stack_depth: program.stack_depth,
         })
     }
 
@@ -166,29 +166,29 @@ impl Expression {
         }
     }
 
-    /// The text it was read from.
+    /// The source text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The names it was read with.
+    /// The variables of the expression.
     pub fn variables(&self) -> Variables {
         self.variables
     }
 
-    /// Whether the time occurs in it.
+    /// Whether the expression depends on the time.
     pub fn depends_on_time(&self) -> bool {
         self.code.iter().any(|instruction| instruction.opcode == Opcode::Time)
     }
 
-    /// Whether component `component` of the point occurs in it.
+    /// Whether the expression depends on component `component` of the point.
     pub fn depends_on_component(&self, component: usize) -> bool {
         self.code.iter().any(|instruction| {
             instruction.opcode == Opcode::Coordinate && instruction.operand as usize == component
         })
     }
 
-    /// Its value where it is the same everywhere and always.
+    /// The value of a constant expression.
     pub fn is_constant(&self) -> Option<f64> {
         match self.code.as_slice() {
             [Instruction { opcode: Opcode::Constant, operand }] => {
@@ -208,7 +208,7 @@ impl Expression {
         &self.constants
     }
 
-    /// Most values the program holds on its stack, at most [`MAXIMUM_STACK`].
+    /// Most values of the program on the stack, at most [`MAXIMUM_STACK`].
     pub fn stack_depth(&self) -> usize {
         self.stack_depth
     }

@@ -4,18 +4,18 @@
 ///
 /// Distance counts insertions, deletions, replacements and swaps of neighbouring letters, upper
 /// and lower case alike. A third of the longer name's letters (at least one) may differ. The
-/// first of equally close names wins, so the answer does not depend on anything but the order.
+/// first of equally close names wins: the result depends on nothing but the order.
 pub fn nearest_name<'a, I>(name: &str, known: I) -> Option<&'a str>
 where
     I: IntoIterator<Item = &'a str>,
 {
-    let wanted: Vec<char> = name.chars().flat_map(char::to_lowercase).take(64).collect();
+    let target: Vec<char> = name.chars().flat_map(char::to_lowercase).take(64).collect();
     let mut best: Option<(usize, &'a str)> = None;
     for candidate in known {
         let letters: Vec<char> = candidate.chars().flat_map(char::to_lowercase).take(64).collect();
-        let allowed = (wanted.len().max(letters.len()) / 3).max(1);
-        let distance = edit_distance(&wanted, &letters);
-        let all_differ = distance >= wanted.len().max(letters.len());
+        let allowed = (target.len().max(letters.len()) / 3).max(1);
+        let distance = edit_distance(&target, &letters);
+        let all_differ = distance >= target.len().max(letters.len());
         if distance <= allowed && !all_differ && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }

@@ -1,4 +1,4 @@
-//! Values, places of messages and robustness of expressions.
+//! Values, error positions and robustness of expressions.
 
 use super::*;
 use proptest::prelude::*;
@@ -222,7 +222,7 @@ fn many_points_equal_one_at_a_time_on_any_number_of_threads() {
     assert_eq!(out, [1.0, 2.0, 3.0]);
 }
 
-/// A tree to print and compare with.
+/// A syntax tree to print and evaluate.
 #[derive(Clone, Debug)]
 enum Tree {
     Number(f64),

@@ -3,7 +3,7 @@
 use super::error::{ExpressionError, ExpressionErrorKind};
 use std::ops::Range;
 
-/// The smallest meaningful piece of an expression.
+/// A lexical token of an expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token<'t> {
     Number(f64),
@@ -27,7 +27,7 @@ impl Token<'_> {
 const SYMBOLS: [&str; 14] =
     ["<=", ">=", "==", "!=", "+", "-", "*", "/", "^", "<", ">", "(", ")", ","];
 
-/// Signs other languages use, with the form this one has.
+/// Operators of other languages, with their form here.
 const FOREIGN: [(&str, &str); 6] = [
     ("**", ": a power is written `^`"),
     ("&&", ": write `and`"),
@@ -115,7 +115,7 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// A sign of another language at the start of `rest`, unless it begins one of ours.
+/// An operator of another language at the start of `rest`, unless a symbol of this one begins there.
 fn foreign(rest: &str) -> Option<(&'static str, &'static str)> {
     let ours = SYMBOLS.iter().any(|symbol| symbol.len() == 2 && rest.starts_with(symbol));
     FOREIGN.into_iter().find(|(sign, _)| rest.starts_with(sign) && !ours)

@@ -1,4 +1,4 @@
-//! What can be wrong with a heat problem.
+//! Errors of a heat problem.
 
 use crate::backend::BackendError;
 use crate::diffusion::DiffusionError;
@@ -8,7 +8,7 @@ use thiserror::Error;
 /// A heat problem that cannot be set up or solved.
 #[derive(Debug, Error)]
 pub enum HeatError {
-    /// One condition a patch is wanted.
+    /// The number of conditions is not that of patches.
     #[error("{found} conditions for {patches} patches")]
     Conditions {
         /// Number of conditions.
@@ -16,7 +16,7 @@ pub enum HeatError {
         /// Number of patches.
         patches: usize,
     },
-    /// A property, a coefficient or a prescribed value makes no sense.
+    /// A property, a coefficient or a prescribed value is invalid.
     #[error(transparent)]
     Diffusion(#[from] DiffusionError),
     /// The linear solver refused.

@@ -1,8 +1,8 @@
 //! Integrals of linear isoparametric elements: stiffness ∫ ∇N_i·∇N_j dV and shares ∫ N_i dV.
 //!
 //! Simplices are integrated exactly (one point); the others by Gauss rules that keep second order on
-//! jittered meshes: 2 points a direction. A pyramid has the rational basis that is conforming with
-//! the bilinear square and linear triangles (Bedrosian, Int. J. Numer. Meth. Eng. 35 (1992) 95),
+//! jittered meshes: 2 points a direction. A pyramid has the rational basis that conforms with
+//! bilinear quadrilaterals and linear triangles (Bedrosian, Int. J. Numer. Meth. Eng. 35 (1992) 95),
 //! integrated in the collapsed coordinates of the cube. Reference elements follow the node order of
 //! [`crate::mesh::cell_shape`].
 
@@ -68,22 +68,22 @@ fn rule(shape: CellShape) -> Vec<Point> {
 fn basis(shape: CellShape, p: Vector) -> Vec<(f64, Vector)> {
     let [x, y, z] = p;
     let triangle = [(1.0 - x - y, [-1.0, -1.0, 0.0]), (x, [1.0, 0.0, 0.0]), (y, [0.0, 1.0, 0.0])];
-    let square = [
+    let quadrilateral = [
         ((1.0 - x) * (1.0 - y), [-(1.0 - y), -(1.0 - x), 0.0]),
         (x * (1.0 - y), [1.0 - y, -x, 0.0]),
         (x * y, [y, x, 0.0]),
         ((1.0 - x) * y, [-y, 1.0 - x, 0.0]),
     ];
     let extruded = |list: &[(f64, Vector)]| {
-        let layer = |value: f64, slope: f64| {
-            list.iter().map(move |(n, g)| (n * value, [g[0] * value, g[1] * value, n * slope]))
+        let layer = |value: f64, derivative: f64| {
+            list.iter().map(move |(n, g)| (n * value, [g[0] * value, g[1] * value, n * derivative]))
         };
         layer(1.0 - z, -1.0).chain(layer(z, 1.0)).collect()
     };
     match shape {
         CellShape::Segment => vec![(1.0 - x, [-1.0, 0.0, 0.0]), (x, [1.0, 0.0, 0.0])],
         CellShape::Triangle => triangle.to_vec(),
-        CellShape::Quadrilateral => square.to_vec(),
+        CellShape::Quadrilateral => quadrilateral.to_vec(),
         CellShape::Tetrahedron => vec![
             (1.0 - x - y - z, [-1.0; 3]),
             (x, [1.0, 0.0, 0.0]),
@@ -91,7 +91,7 @@ fn basis(shape: CellShape, p: Vector) -> Vec<(f64, Vector)> {
             (z, [0.0, 0.0, 1.0]),
         ],
         CellShape::Prism => extruded(&triangle),
-        CellShape::Hexahedron => extruded(&square),
+        CellShape::Hexahedron => extruded(&quadrilateral),
         CellShape::Pyramid => {
             // With h = 1 − z; dh/dz = −1.
             let h = 1.0 - z;
@@ -109,7 +109,7 @@ fn basis(shape: CellShape, p: Vector) -> Vec<(f64, Vector)> {
 
 /// Reference coordinates of the nodes.
 fn reference_nodes(shape: CellShape) -> &'static [Vector] {
-    const SQUARE: [Vector; 8] = [
+    const QUADRILATERAL: [Vector; 8] = [
         [0.0, 0.0, 0.0],
         [1.0, 0.0, 0.0],
         [1.0, 1.0, 0.0],
@@ -128,26 +128,25 @@ fn reference_nodes(shape: CellShape) -> &'static [Vector] {
         [0.0, 1.0, 1.0],
     ];
     match shape {
-        CellShape::Segment => &SQUARE[..2],
+        CellShape::Segment => &QUADRILATERAL[..2],
         CellShape::Triangle => &TRIANGLE[..3],
         CellShape::Tetrahedron => &TRIANGLE[..4],
         CellShape::Prism => &TRIANGLE,
-        CellShape::Quadrilateral => &SQUARE[..4],
-        CellShape::Pyramid => &SQUARE[..5],
-        CellShape::Hexahedron => &SQUARE,
+        CellShape::Quadrilateral => &QUADRILATERAL[..4],
+        CellShape::Pyramid => &QUADRILATERAL[..5],
+        CellShape::Hexahedron => &QUADRILATERAL,
     }
 }
 
-/// ∇N_i at the middle of the face of an element whose local nodes are `face`.
+/// ∇N_i at the centre of an element's face, whose local nodes are `face`.
 pub fn gradients_on_face(shape: CellShape, corners: &[Vector], face: &[usize]) -> Vec<Vector> {
     let nodes = reference_nodes(shape);
     let count = face.len() as f64;
-    let middle = [0, 1, 2].map(|k| face.iter().map(|i| nodes[*i][k]).sum::<f64>() / count);
-    physical_gradients(shape, corners, &basis(shape, middle)).0
+    let centre = [0, 1, 2].map(|k| face.iter().map(|i| nodes[*i][k]).sum::<f64>() / count);
+    physical_gradients(shape, corners, &basis(shape, centre)).0
 }
 
-/// ∫ N_i over an element with these corners, of any dimension up to that of the space it lies in: a
-/// volume, an area, a length.
+/// ∫ N_i over an element with these corners, of any dimension: parts of a volume, an area or a length.
 pub fn shares(shape: CellShape, corners: &[Vector]) -> Vec<f64> {
     let mut shares = vec![0.0; corners.len()];
     for (p, weight) in rule(shape) {
@@ -166,7 +165,7 @@ pub fn shares(shape: CellShape, corners: &[Vector]) -> Vec<f64> {
 }
 
 /// ∫ N_i n dS over a face with these corners, the normal n by the right-hand rule about its nodes; over
-/// a segment a→b of the plane n is (dy, −dx), with length for area.
+/// a segment a→b in 2D n is (dy, −dx), with length for area.
 pub fn vector_shares(shape: CellShape, corners: &[Vector]) -> Vec<Vector> {
     let mut shares = vec![[0.0; 3]; corners.len()];
     for (p, weight) in rule(shape) {
@@ -205,7 +204,7 @@ fn tangents(functions: &[(f64, Vector)], corners: &[Vector]) -> [Vector; 3] {
 }
 
 /// ∫ ∇N_i·∇N_j dV over an element with these corners: `[n][n]` row by row, n ≤ [`MAX_NODES`].
-/// In two dimensions the integral is over the area.
+/// In 2D the integral is over the area.
 pub fn stiffness(shape: CellShape, corners: &[Vector]) -> Vec<f64> {
     let n = corners.len();
     let mut matrix = vec![0.0; n * n];
@@ -251,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_add_up_to_the_measure() {
+    fn shares_sum_to_the_measure() {
         let quadrilateral = [[0.0, 0.0, 1.0], [2.0, 0.0, 1.0], [2.0, 3.0, 1.0], [0.0, 3.0, 1.0]];
         let total: f64 = shares(CellShape::Quadrilateral, &quadrilateral).iter().sum();
         assert!((total - 6.0).abs() < 1e-14);
@@ -319,7 +318,7 @@ mod tests {
                 pairs.map(|(i, j)| f(corners[i]) * k[i * n + j] * g(corners[j])).sum()
             };
             let (one, x, y) = (|_| 1.0, |p: Vector| p[0], |p: Vector| p[1]);
-            assert!(energy(&one, &x).abs() < 1e-14, "{shape:?}: constants carry no flux");
+            assert!(energy(&one, &x).abs() < 1e-14, "{shape:?}: a constant has energy");
             // ∇x·∇y = 0, and the energies of x and y are both the volume.
             assert!(energy(&x, &y).abs() < 1e-13, "{shape:?}");
             assert!((energy(&x, &x) - energy(&y, &y)).abs() < 1e-13, "{shape:?}");

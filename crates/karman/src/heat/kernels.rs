@@ -7,26 +7,25 @@ use crate::backend::View;
 use crate::real::Real;
 use karman_backend::prelude::*;
 
-/// r_i ← r_i + factor m_i (T_i − T_before,i): the memory of BDF2.
+/// r_i ← r_i + factor m_i (T_i − T_previous,i): the history term of BDF2.
 ///
 /// Traffic 5s.
-#[kernel(add_memory, update(r))]
-pub fn with_memory<F: Real>(
+#[kernel(add_history, update(r))]
+pub fn with_history<F: Real>(
     i: usize,
     mass: &View<F>,
     factor: F,
     temperature: &View<F>,
-    before: &View<F>,
+    previous: &View<F>,
     r: F,
 ) -> F {
-    r + factor * mass[i] * (temperature[i] - before[i])
+    r + factor * mass[i] * (temperature[i] - previous[i])
 }
 
-/// Advances a step: the old value becomes the one before, the increment is added; the largest
-/// |increment| is reduced, for the rate of change.
+/// T_previous ← T, T ← T + δ; max |δ| is reduced, for the rate of change.
 ///
 /// Traffic 5s.
-#[kernel(advance, update(temperature), out(before), reduce(max))]
+#[kernel(advance, update(temperature), out(previous), reduce(max))]
 pub fn advanced<F: Real>(i: usize, increment: &View<F>, temperature: F) -> (F, F, F) {
     let d = increment[i];
     (temperature + d, temperature, d.abs())

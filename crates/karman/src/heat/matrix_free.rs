@@ -1,5 +1,5 @@
-//! The two-point part of conduction applied without its matrix, from one conductance a face: about a
-//! third of the traffic that assembled rows cost, at the price of a second level of indices.
+//! Matrix-free two-point conduction from one conductance a face: about a third of the traffic of the
+//! assembled matrix, at the price of a second level of indices.
 
 use crate::backend::{Backend, Buffer, Partials};
 use crate::linear::Operator;
@@ -7,7 +7,7 @@ use crate::operators::{FaceCells, Laplacian};
 use crate::real::Real;
 use std::sync::Arc;
 
-/// A of the cell-centred scheme, steady.
+/// The steady cell-centred operator A.
 #[derive(Debug)]
 pub struct MatrixFree<F: Real>(Laplacian<F>);
 
@@ -61,7 +61,7 @@ mod tests {
         (Element::Mixed, 3),
     ];
 
-    /// A jittered box with every kind of boundary and a conductivity that varies.
+    /// A jittered box with every boundary condition and variable conductivity.
     fn problem(
         (element, dimension): (Element, usize),
         n: usize,
@@ -80,10 +80,10 @@ mod tests {
         let variation = values(mesh.n_cells(), 1);
         material.conductivity.iter_mut().zip(variation).for_each(|(k, v)| *k += 0.5 * v);
         let condition = |name: &str| match name {
-            "xmin" => Condition::Temperature(Arc::new(300.0)),
-            "xmax" => Condition::HeatFlux(Arc::new(2.0)),
-            "ymin" => Condition::Insulated,
-            _ => Condition::Convection { coefficient: Arc::new(3.0), ambient: Arc::new(250.0) },
+            "xmin" => Condition::Dirichlet(Arc::new(300.0)),
+            "xmax" => Condition::Neumann(Arc::new(2.0)),
+            "ymin" => Condition::ZeroGradient,
+            _ => Condition::Robin { coefficient: Arc::new(3.0), ambient: Arc::new(250.0) },
         };
         let conditions: Vec<Condition> = mesh.patches.iter().map(|p| condition(&p.name)).collect();
         let (heat, boundary) =
@@ -124,12 +124,12 @@ mod tests {
         let n = mesh.n_cells();
         let params = Params { relative_tolerance: 1e-10, ..Params::default() };
         for backend in everywhere() {
-            let near = Arc::new(Matrix::new(&backend, matrix.clone()).unwrap());
+            let assembled = Arc::new(Matrix::new(&backend, matrix.clone()).unwrap());
             let cells = Arc::new(FaceCells::new(&backend, &mesh));
             let free = Box::new(MatrixFree::new(&backend, cells, &conductances));
             let mut solvers = [
-                Solver::new(&backend, near.clone(), &params).unwrap(),
-                Solver::with_operator(&backend, free, Some(near), &params).unwrap(),
+                Solver::new(&backend, assembled.clone(), &params).unwrap(),
+                Solver::with_operator(&backend, free, Some(assembled), &params).unwrap(),
             ];
             let b = backend.upload(values(n, 3));
             let [assembled, free] = solvers.each_mut().map(|solver| {

@@ -9,12 +9,12 @@ use crate::diffusion::{Functional, Functionals};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 
-/// Faces or held nodes whose heat makes one functional of a patch: enough to keep results few, few
-/// enough to evaluate in parallel.
+/// Faces or Dirichlet nodes summed into one functional of a patch: enough for few results, few enough for
+/// parallel evaluation.
 const PARTS_A_ROW: usize = 64;
 
 impl<F: Real> Heat<F> {
-    /// The temperature at a point of `cell`; `weights` are those of the cell's nodes there.
+    /// The temperature at a point of `cell`; `weights` are those of the cell's nodes at the point.
     pub fn at_point(
         &self,
         mesh: &Mesh,
@@ -36,16 +36,16 @@ impl<F: Real> Heat<F> {
         }
     }
 
-    /// The place, among what is prescribed, of the temperature of a boundary face (counted from the first
-    /// of these) whose cells hold unknowns; none where the boundary does not prescribe it.
-    pub fn held_value(&self, boundary_face: usize) -> Option<u32> {
+    /// Index, among the prescribed values, of the Dirichlet temperature of a boundary face (counted from the
+    /// first of these); none at a face of another condition, or where unknowns are at nodes.
+    pub fn dirichlet_value(&self, boundary_face: usize) -> Option<u32> {
         match &self.boundary {
-            BoundaryKinds::Cells(boundary) => boundary.held_value(boundary_face),
+            BoundaryKinds::Cells(boundary) => boundary.dirichlet_value(boundary_face),
             BoundaryKinds::Nodes(_) => None,
         }
     }
 
-    /// The heat that enters through a patch: the sum of these functionals.
+    /// The heat flow into the domain through a patch: the sum of these functionals.
     pub fn heat_through(&self, mesh: &Mesh, geometry: &Geometry, patch: usize) -> Vec<Functional> {
         let parts: Vec<Functional> = match &self.boundary {
             BoundaryKinds::Cells(boundary) => {
@@ -66,8 +66,8 @@ impl<F: Real> Heat<F> {
         rows.collect()
     }
 
-    /// Evaluates functionals of the temperature and of what is prescribed, as of the last time set, and
-    /// of what held nodes stored in the last step; the results stay on the backend.
+    /// Evaluates functionals of the temperature, the prescribed values at the last time set and the load of
+    /// Dirichlet nodes in the last step; the results stay on the backend.
     ///
     /// # Errors
     /// [`HeatError::Diffusion`] where a source is not a number; the backend failed.
@@ -76,9 +76,9 @@ impl<F: Real> Heat<F> {
         functionals: &'a mut Functionals<F>,
     ) -> Result<&'a Buffer<F>, HeatError> {
         if functionals.need_load() {
-            self.held.renew_load(&self.backend, self.times)?;
+            self.dirichlet_nodes.update_load(&self.backend, self.times)?;
         }
-        let (prescribed, load) = (self.prescribed.value(), self.held.load());
+        let (prescribed, load) = (self.prescribed.value(), self.dirichlet_nodes.load());
         Ok(functionals.evaluate(&self.backend, &self.temperature, prescribed, load))
     }
 

@@ -1,38 +1,38 @@
-//! The node-centred discretisation of ∇·(k∇T): a value at each node, dual volumes around them.
+//! The node-centred discretisation of ∇·(k∇T) on dual volumes around the nodes.
 //!
 //! On simplices the fluxes through dual faces with one gradient an element are the linear
 //! finite-element stiffness (Menon's thesis, §6.3); on other elements one gradient leaves hourglass
-//! modes, so their isoparametric stiffness is used. Volumes, boundary areas and convection are
-//! lumped, ∫ N_i. A node on patches that disagree takes the mean of the temperatures prescribed,
-//! and a temperature before any flux.
+//! modes, so their isoparametric stiffness is used. Volumes, boundary areas and Robin terms are
+//! lumped, ∫ N_i. A node on several Dirichlet patches gets the mean of the prescribed temperatures; a
+//! Dirichlet condition takes precedence over any flux.
 //!
-//! Held nodes keep their row as a_ii T_i = a_ii v_i; their column moves to the coupling, so that the
-//! matrix stays symmetric.
+//! The row of a Dirichlet node is a_ii T_i = a_ii v_i; its column moves to the boundary contribution, so that
+//! the matrix stays symmetric.
 
 use super::HeatError;
+use super::dirichlet::{heat_through_dirichlet_patch, nodes_of_patch};
 use super::finite_element::{shares, stiffness};
-use super::held::{heat_through_held, nodes_of_patch};
 use crate::diffusion::conditions::BoundaryValues;
-use crate::diffusion::discrete::Coupling;
+use crate::diffusion::discrete::BoundaryContribution;
 use crate::diffusion::{Condition, Discrete, Functional, Material};
 use crate::linear::{CsrMatrix, LinearError};
 use crate::mesh::{CellShape, Mesh};
 use rayon::prelude::*;
 
-/// How a patch exchanges heat with the nodes. Its prescribed values are those of the nodes of its
-/// faces, face by face, from `first` on.
+/// The condition of a patch at its nodes. Prescribed values are those of the nodes of its faces, face by
+/// face, from `first` on.
 pub enum NodePatch {
-    /// Nothing crosses.
-    Insulated,
-    /// Nodes are held.
-    Held,
+    /// No flux.
+    ZeroGradient,
+    /// A prescribed temperature.
+    Dirichlet,
     /// A prescribed flux.
-    Flux {
+    Neumann {
         /// First prescribed value.
         first: usize,
     },
-    /// Exchange with a fluid.
-    Convection {
+    /// Heat transfer to an ambient fluid.
+    Robin {
         /// First prescribed value.
         first: usize,
         /// h at each entry.
@@ -41,35 +41,35 @@ pub enum NodePatch {
 }
 
 impl NodePatch {
-    /// The heat that enters at a node through one of its faces where that is not held: `entry` counts
-    /// the nodes of the patch's faces, `area` is the node's share of the face.
-    pub(super) fn entering(&self, node: u32, entry: usize, area: f64) -> Functional {
+    /// The heat flow into the domain at a node through one of its faces, if that is not Dirichlet: `entry`
+    /// counts the nodes of the patch's faces, `area` is the node's share of the face.
+    pub(super) fn heat_inflow(&self, node: u32, entry: usize, area: f64) -> Functional {
         let mut functional = Functional::default();
         match self {
-            NodePatch::Insulated | NodePatch::Held => {}
-            NodePatch::Flux { first } => functional.values.push(((first + entry) as u32, area)),
-            NodePatch::Convection { first, coefficients } => {
-                let exchange = coefficients[entry] * area;
-                functional.values.push(((first + entry) as u32, exchange));
-                functional.unknowns.push((node, -exchange));
+            NodePatch::ZeroGradient | NodePatch::Dirichlet => {}
+            NodePatch::Neumann { first } => functional.values.push(((first + entry) as u32, area)),
+            NodePatch::Robin { first, coefficients } => {
+                let conductance = coefficients[entry] * area;
+                functional.values.push(((first + entry) as u32, conductance));
+                functional.unknowns.push((node, -conductance));
             }
         }
         functional
     }
 }
 
-/// What the boundary is to the nodes.
+/// The boundary conditions at the nodes.
 pub struct NodeBoundary {
     /// Of each patch.
     pub patches: Vec<NodePatch>,
-    /// Nodes held at a temperature, ascending.
-    pub held: Vec<u32>,
-    /// ρc ∫ N_i of each of them: `[held]`.
-    pub held_mass: Vec<f64>,
+    /// Dirichlet nodes, ascending.
+    pub dirichlet_nodes: Vec<u32>,
+    /// ρc ∫ N_i of each of them: `[dirichlet_nodes]`.
+    pub dirichlet_mass: Vec<f64>,
 }
 
-/// The heat that enters through a patch: the sum of these functionals, one for each node where the
-/// patch is held and one for each face elsewhere.
+/// The heat flow into the domain through a patch: the sum of these functionals, one a node on a Dirichlet
+/// patch and one a face elsewhere.
 pub fn heat_through(
     mesh: &Mesh,
     conductivity: &[f64],
@@ -77,8 +77,8 @@ pub fn heat_through(
     boundary: &NodeBoundary,
 ) -> Vec<Functional> {
     let described = &boundary.patches[patch];
-    if let NodePatch::Held = described {
-        return heat_through_held(mesh, conductivity, patch, boundary);
+    if let NodePatch::Dirichlet = described {
+        return heat_through_dirichlet_patch(mesh, conductivity, patch, boundary);
     }
     let mut entry = 0;
     let of_face = |face: usize| {
@@ -87,7 +87,7 @@ pub fn heat_through(
         let areas = shares(face_shape(nodes.len()), &points);
         let mut functional = Functional::default();
         for (k, (node, area)) in nodes.iter().zip(areas).enumerate() {
-            functional.add(1.0, &described.entering(*node, entry + k, area));
+            functional.add(1.0, &described.heat_inflow(*node, entry + k, area));
         }
         entry += nodes.len();
         functional
@@ -95,7 +95,7 @@ pub fn heat_through(
     mesh.patches[patch].faces.clone().map(of_face).collect()
 }
 
-/// Discretises a heat problem with a value at each node. `material` is per cell.
+/// Discretises a heat problem with unknowns at the nodes. `material` is per cell.
 ///
 /// # Errors
 /// [`HeatError`] for a heat transfer coefficient that is negative or not a number.
@@ -108,29 +108,29 @@ pub fn discretize(
     let mut values = BoundaryValues::default();
     let mut entries: Vec<(u32, u32, f64)> = vec![];
     let mut diagonal = vec![0.0; n];
-    let mut held: Vec<Vec<u32>> = vec![vec![]; n];
+    let mut values_of: Vec<Vec<u32>> = vec![vec![]; n];
     let mut patches = vec![];
     for (k, (patch, condition)) in mesh.patches.iter().zip(conditions).enumerate() {
         let described = match condition {
-            Condition::Insulated | Condition::Extrapolated => NodePatch::Insulated,
-            Condition::Temperature(v) => {
+            Condition::ZeroGradient | Condition::Extrapolated => NodePatch::ZeroGradient,
+            Condition::Dirichlet(v) => {
                 let nodes = nodes_of_patch(mesh, k);
                 let points: Vec<_> = nodes.iter().map(|i| mesh.points[*i as usize]).collect();
                 let first = values.push(v, &points);
                 for (k, node) in nodes.into_iter().enumerate() {
-                    held[node as usize].push((first + k) as u32);
+                    values_of[node as usize].push((first + k) as u32);
                 }
-                NodePatch::Held
+                NodePatch::Dirichlet
             }
-            Condition::HeatFlux(v) => {
+            Condition::Neumann(v) => {
                 let (points, areas) = lumped_areas(mesh, patch.faces.clone());
                 let first = values.push(v, &points);
                 for (k, (node, area)) in areas.into_iter().enumerate() {
                     entries.push((node, (first + k) as u32, area));
                 }
-                NodePatch::Flux { first }
+                NodePatch::Neumann { first }
             }
-            Condition::Convection { coefficient, ambient } => {
+            Condition::Robin { coefficient, ambient } => {
                 let (points, areas) = lumped_areas(mesh, patch.faces.clone());
                 let h = crate::diffusion::coefficients_at(coefficient.as_ref(), &points);
                 crate::diffusion::check_coefficients(&patch.name, &h)?;
@@ -139,21 +139,23 @@ pub fn discretize(
                     diagonal[node as usize] += h * area;
                     entries.push((node, (first + k) as u32, h * area));
                 }
-                NodePatch::Convection { first, coefficients: h }
+                NodePatch::Robin { first, coefficients: h }
             }
         };
         patches.push(described);
     }
     let free_matrix = assemble(mesh, &material.conductivity, &diagonal)?;
-    let mut mass = lumped_mass(mesh, &material.heat_capacity);
-    entries.retain(|e| held[e.0 as usize].is_empty());
-    let matrix = hold(&free_matrix, &held, &mut entries)?;
-    let is_held: Vec<bool> = held.iter().map(|v| !v.is_empty()).collect();
-    let held: Vec<u32> = (0..n as u32).filter(|i| is_held[*i as usize]).collect();
-    let held_mass = held.iter().map(|i| std::mem::take(&mut mass[*i as usize])).collect();
-    let coupling = Coupling::from_entries(entries);
-    let discrete = Discrete { matrix, mass, coupling, values, correction: None, is_held };
-    Ok((discrete, NodeBoundary { patches, held, held_mass }))
+    let mut mass = lumped_mass(mesh, &material.volumetric_heat_capacity);
+    entries.retain(|e| values_of[e.0 as usize].is_empty());
+    let matrix = impose_dirichlet(&free_matrix, &values_of, &mut entries)?;
+    let is_dirichlet: Vec<bool> = values_of.iter().map(|v| !v.is_empty()).collect();
+    let dirichlet_nodes: Vec<u32> = (0..n as u32).filter(|i| is_dirichlet[*i as usize]).collect();
+    let dirichlet_mass =
+        dirichlet_nodes.iter().map(|i| std::mem::take(&mut mass[*i as usize])).collect();
+    let boundary_contribution = BoundaryContribution::from_entries(entries);
+    let discrete =
+        Discrete { matrix, mass, boundary_contribution, values, correction: None, is_dirichlet };
+    Ok((discrete, NodeBoundary { patches, dirichlet_nodes, dirichlet_mass }))
 }
 
 /// The nodes of some faces, one entry for each node of each face, with their shares of the area.
@@ -187,9 +189,9 @@ pub fn node_volumes(mesh: &Mesh) -> Vec<f64> {
 }
 
 /// Σ over cells of a factor times ∫ N_i.
-pub(super) fn lumped_mass(mesh: &Mesh, heat_capacity: &[f64]) -> Vec<f64> {
+pub(super) fn lumped_mass(mesh: &Mesh, volumetric_heat_capacity: &[f64]) -> Vec<f64> {
     let mut mass = vec![0.0; mesh.points.len()];
-    for (cell, capacity) in heat_capacity.iter().enumerate() {
+    for (cell, capacity) in volumetric_heat_capacity.iter().enumerate() {
         let shares = shares(mesh.cells.shapes[cell], &corners(mesh, cell));
         for (node, share) in mesh.cells.nodes_of(cell).iter().zip(shares) {
             mass[*node as usize] += capacity * share;
@@ -198,7 +200,7 @@ pub(super) fn lumped_mass(mesh: &Mesh, heat_capacity: &[f64]) -> Vec<f64> {
     mass
 }
 
-/// Σ over cells of k times their stiffness, by gather: each row is one node's.
+/// Σ over cells of k times their stiffness, by gather over the nodes.
 fn assemble(mesh: &Mesh, k: &[f64], diagonal: &[f64]) -> Result<CsrMatrix<f64>, LinearError> {
     let n = mesh.points.len();
     let node_cells = mesh.node_to_cells();
@@ -236,32 +238,33 @@ fn assemble(mesh: &Mesh, k: &[f64], diagonal: &[f64]) -> Result<CsrMatrix<f64>, 
     CsrMatrix::new(n, offsets, columns, entries)
 }
 
-/// Takes held nodes out of the matrix: their rows keep the diagonal, their columns become entries of
-/// the coupling. A node held by several patches takes the mean of their values.
-fn hold(
+/// Imposes the Dirichlet values `values_of` each node: its row keeps the diagonal, its column becomes entries
+/// of the boundary contribution. A node of several patches gets the mean of their values.
+fn impose_dirichlet(
     free: &CsrMatrix<f64>,
-    held: &[Vec<u32>],
+    values_of: &[Vec<u32>],
     entries: &mut Vec<(u32, u32, f64)>,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    let n = held.len();
+    let n = values_of.len();
     for row in 0..n {
         for (column, value) in free.row(row) {
-            if held[column].is_empty() {
+            if values_of[column].is_empty() {
                 continue;
             }
-            let share = value / held[column].len() as f64;
+            let share = value / values_of[column].len() as f64;
             if column == row {
-                entries.extend(held[row].iter().map(|v| (row as u32, *v, share)));
-            } else if held[row].is_empty() {
-                entries.extend(held[column].iter().map(|v| (row as u32, *v, -share)));
+                entries.extend(values_of[row].iter().map(|v| (row as u32, *v, share)));
+            } else if values_of[row].is_empty() {
+                entries.extend(values_of[column].iter().map(|v| (row as u32, *v, -share)));
             }
         }
     }
     let length = |row: usize| free.row_length(row);
     CsrMatrix::from_rows(n, n, length, |row, columns, values| {
         for (k, (column, value)) in free.row(row).enumerate() {
-            let kept = column == row || (held[row].is_empty() && held[column].is_empty());
-            (columns[k], values[k]) = (column as u32, if kept { value } else { 0.0 });
+            let stays =
+                column == row || (values_of[row].is_empty() && values_of[column].is_empty());
+            (columns[k], values[k]) = (column as u32, if stays { value } else { 0.0 });
         }
     })
 }

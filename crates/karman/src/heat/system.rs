@@ -1,13 +1,14 @@
-//! A heat problem on a backend: its arrays, its residual, its steady solution.
+//! A heat problem on a backend: arrays, residual, steady solution.
 
-use super::held::HeldNodes;
+use super::dirichlet::DirichletNodes;
 use super::node_centred::{self, NodeBoundary};
 use super::{Discretization, HeatError};
 use crate::backend::{Backend, Buffer, blas};
 use crate::diffusion::cell_centred::{self, BoundaryFaces};
 use crate::diffusion::{
-    Condition, CorrectedOperator, CorrectionOnBackend, CouplingOnBackend, Discrete, Forcing,
-    Material, Part, Prescribed, check_finite, component_major, narrow,
+    BoundaryContributionOnBackend, Condition, CorrectedOperator, Discrete, Material,
+    NonOrthogonalCorrectionOnBackend, Prescribed, Term, TimeDependentData, check_finite,
+    component_major, narrow,
 };
 use crate::linear::{
     CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SavedInterpolations, SolveOutcome,
@@ -20,17 +21,17 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Heat released in a unit of volume and time in some of the cells.
+/// A volumetric heat source in some of the cells.
 pub struct Source {
-    /// Its value.
+    /// Power per unit volume.
     pub value: Arc<dyn Prescribed>,
-    /// The region it is in; none: everywhere.
+    /// Its region; none: everywhere.
     pub region: Option<u32>,
 }
 
-/// A heat problem as posed.
+/// The specification of a heat problem.
 pub struct Problem {
-    /// Where the unknowns are.
+    /// Location of the unknowns.
     pub discretization: Discretization,
     /// Properties of the cells.
     pub material: Material,
@@ -38,7 +39,7 @@ pub struct Problem {
     pub sources: Vec<Source>,
     /// One condition a patch, in the order of the mesh's patches.
     pub conditions: Vec<Condition>,
-    /// T at the start (unsteady), or the first guess (steady).
+    /// Initial T (unsteady) or initial guess (steady).
     pub initial: Arc<dyn Prescribed>,
 }
 
@@ -47,16 +48,16 @@ pub struct Heat<F: Real> {
     pub(super) backend: Backend,
     pub(super) mass: Buffer<F>,
     pub(super) matrix: Arc<Matrix<F>>,
-    pub(super) correction: Option<Arc<CorrectionOnBackend<F>>>,
+    pub(super) correction: Option<Arc<NonOrthogonalCorrectionOnBackend<F>>>,
     pub(super) temperature: Buffer<F>,
     pub(super) is_singular: bool,
-    coupling: CouplingOnBackend<F>,
-    pub(super) prescribed: Forcing<F>,
-    source: Forcing<F>,
-    pub(super) held: HeldNodes<F>,
-    /// The times that prescribed values and sources are the mean of.
+    boundary_contribution: BoundaryContributionOnBackend<F>,
+    pub(super) prescribed: TimeDependentData<F>,
+    source: TimeDependentData<F>,
+    pub(super) dirichlet_nodes: DirichletNodes<F>,
+    /// Prescribed values and sources are the mean of these two times.
     pub(super) times: [f64; 2],
-    /// Gradients of cells, made where they are first asked for.
+    /// Gradients of cells, allocated at first use.
     gradient: Buffer<F>,
     pub(super) boundary: BoundaryKinds,
     pub(super) conductivity: Vec<f64>,
@@ -65,21 +66,21 @@ pub struct Heat<F: Real> {
     setups: u64,
 }
 
-/// What a solver may take over from what was before it.
-pub(super) enum Earlier<F: Real> {
-    /// Nothing.
+/// The earlier set-up that a solver reuses.
+pub(super) enum Reuse<F: Real> {
+    /// None.
     Nothing,
-    /// What does not depend on values, of the solver of a matrix of the same pattern.
+    /// The part that does not depend on values, of the solver of a matrix of equal pattern.
     Solver(Box<Solver<F>>),
     /// Interpolations of an earlier run.
     Interpolations(SavedInterpolations),
 }
 
-/// What the boundary is, for functionals.
+/// The boundary conditions, for functionals.
 pub(super) enum BoundaryKinds {
     /// Of each boundary face.
     Cells(BoundaryFaces),
-    /// Of each patch, and of each held node.
+    /// Of each patch, and of each Dirichlet node.
     Nodes(NodeBoundary),
 }
 
@@ -87,7 +88,7 @@ impl<F: Real> Heat<F> {
     /// Discretises a problem and puts it on a backend at time 0.
     ///
     /// # Errors
-    /// [`HeatError`] where the problem makes no sense or the backend fails.
+    /// [`HeatError`] where the problem is invalid or the backend fails.
     pub fn new(
         backend: &Backend,
         mesh: &Mesh,
@@ -115,44 +116,53 @@ impl<F: Real> Heat<F> {
                 )
             }
         };
-        let is_singular = !conditions.iter().any(Condition::fixes_the_level);
+        let is_singular = !conditions.iter().any(Condition::fixes_the_constant);
         let temperature = initial_temperature(&discrete, initial.as_ref(), &points)?;
         let n = discrete.mass.len();
-        let (held, held_mass) = match &mut boundary {
+        let (dirichlet_nodes, dirichlet_mass) = match &mut boundary {
             BoundaryKinds::Cells(_) => Default::default(),
             BoundaryKinds::Nodes(nodes) => {
-                (nodes.held.clone(), std::mem::take(&mut nodes.held_mass))
+                (nodes.dirichlet_nodes.clone(), std::mem::take(&mut nodes.dirichlet_mass))
             }
         };
-        let held_points: Vec<_> = held.iter().map(|i| mesh.points[*i as usize]).collect();
-        let held_points = component_major(&held_points);
-        let (mut heating, mut held_heating) = (vec![], vec![]);
+        let dirichlet_points: Vec<_> =
+            dirichlet_nodes.iter().map(|i| mesh.points[*i as usize]).collect();
+        let dirichlet_points = component_major(&dirichlet_points);
+        let (mut terms, mut dirichlet_terms) = (vec![], vec![]);
         for source in &sources {
             let mut volume = source_volume(mesh, geometry, source, discretization);
-            // What is released where the temperature is held does not enter the equations.
-            let at_held: Vec<f64> =
-                held.iter().map(|i| std::mem::take(&mut volume[*i as usize])).collect();
-            if !at_held.is_empty() {
-                held_heating.push(source_part(source, &at_held, &held_points));
+            // The source at Dirichlet nodes does not enter the equations.
+            let at_dirichlet: Vec<f64> =
+                dirichlet_nodes.iter().map(|i| std::mem::take(&mut volume[*i as usize])).collect();
+            if !at_dirichlet.is_empty() {
+                dirichlet_terms.push(source_term(source, &at_dirichlet, &dirichlet_points));
             }
-            heating.push(source_part(source, &volume, &points));
+            terms.push(source_term(source, &volume, &points));
         }
-        let Discrete { matrix, mass, coupling, values, correction, .. } = discrete;
+        let Discrete { matrix, mass, boundary_contribution, values, correction, .. } = discrete;
         let correction = correction.map(|c| {
             let cells = Arc::new(FaceCells::new(backend, mesh));
-            Arc::new(CorrectionOnBackend::new(backend, cells, c))
+            Arc::new(NonOrthogonalCorrectionOnBackend::new(backend, cells, c))
         });
         Ok(Heat {
             backend: backend.clone(),
             mass: narrow(backend, mass),
             matrix: Arc::new(Matrix::new(backend, matrix.into_converted())?),
-            coupling: CouplingOnBackend::new(backend, coupling),
+            boundary_contribution: BoundaryContributionOnBackend::new(
+                backend,
+                boundary_contribution,
+            ),
             correction,
             temperature: narrow(backend, temperature),
             is_singular,
-            prescribed: values.into_forcing(backend, "a boundary value")?,
-            source: Forcing::new(backend, "the heat source", n, heating)?,
-            held: HeldNodes::new(backend, held, held_mass, held_heating),
+            prescribed: values.into_time_dependent_data(backend, "a boundary value")?,
+            source: TimeDependentData::new(backend, "the heat source", n, terms)?,
+            dirichlet_nodes: DirichletNodes::new(
+                backend,
+                dirichlet_nodes,
+                dirichlet_mass,
+                dirichlet_terms,
+            ),
             times: [0.0; 2],
             gradient: backend.zeros(0),
             boundary,
@@ -188,7 +198,7 @@ impl<F: Real> Heat<F> {
         self.backend.write(&mut self.temperature, values);
     }
 
-    /// Takes prescribed values and sources at time `t`; what does not change in time is left alone.
+    /// Sets prescribed values and sources to time `t`; steady ones are not evaluated again.
     ///
     /// # Errors
     /// [`HeatError::Diffusion`] where a value is not a number.
@@ -196,7 +206,7 @@ impl<F: Real> Heat<F> {
         self.set_mean_time(t, t)
     }
 
-    /// Takes the mean of prescribed values and sources at two times: what Crank–Nicolson's step sees.
+    /// Sets prescribed values and sources to the mean of two times, for a step of Crank–Nicolson.
     ///
     /// # Errors
     /// [`HeatError::Diffusion`] where a value is not a number.
@@ -206,13 +216,13 @@ impl<F: Real> Heat<F> {
         Ok(self.source.set_mean(&self.backend, self.times)?)
     }
 
-    /// r ← s + C v − A T + K(T, v): the heat that flows into each unknown.
+    /// r ← s + C v − A T + K(T, v): the heat flow into each unknown.
     pub(super) fn residual(&mut self, r: &mut Buffer<F>) {
         self.matrix.multiply(&self.temperature, r);
         let n = self.unknowns();
         let (one, minus) = (F::literal(1.0), F::literal(-1.0));
         blas::axpby(&self.backend, n, one, self.source.value(), minus, r);
-        self.add_coupling(r);
+        self.add_boundary_contribution(r);
         if let Some(correction) = &self.correction {
             let prescribed = (self.prescribed.value(), one);
             let gradient = gradients(&self.backend, &mut self.gradient, n);
@@ -220,30 +230,30 @@ impl<F: Real> Heat<F> {
         }
     }
 
-    fn add_coupling(&self, r: &mut Buffer<F>) {
-        self.coupling.add(&self.backend, self.prescribed.value(), r);
+    fn add_boundary_contribution(&self, r: &mut Buffer<F>) {
+        self.boundary_contribution.add(&self.backend, self.prescribed.value(), r);
     }
 
-    /// What the linear solver in use was set up with.
+    /// The set-up of the linear solver in use.
     pub fn solver_setup(&self) -> Option<&SolverSetup> {
         self.setup.as_ref()
     }
 
-    /// How many times a linear solver was set up.
+    /// Number of set-ups of a linear solver.
     pub fn solver_setups(&self) -> u64 {
         self.setups
     }
 
-    /// A solver of B x − θ K(x, 0) = b for a matrix B near A; a detailed log says what it is.
+    /// A solver of B x − θ K(x, 0) = b with preconditioning matrix B; a detailed log describes it.
     pub(super) fn solver(
         &mut self,
         matrix: Arc<Matrix<F>>,
         theta: f64,
         params: &Params,
-        earlier: Earlier<F>,
+        reuse: Reuse<F>,
     ) -> Result<Solver<F>, HeatError> {
         let start = Instant::now();
-        let solver = self.new_solver(matrix, theta, params, earlier)?;
+        let solver = self.new_solver(matrix, theta, params, reuse)?;
         let setup = SolverSetup::of(&solver, start.elapsed().as_secs_f64());
         tracing::debug!("{setup}");
         self.setup = Some(setup);
@@ -256,7 +266,7 @@ impl<F: Real> Heat<F> {
         matrix: Arc<Matrix<F>>,
         theta: f64,
         params: &Params,
-        earlier: Earlier<F>,
+        reuse: Reuse<F>,
     ) -> Result<Solver<F>, HeatError> {
         let mut params = params.clone();
         let mut operator: Box<dyn Operator<F>> = match &self.correction {
@@ -273,10 +283,10 @@ impl<F: Real> Heat<F> {
             }
         };
         let mut saved = None;
-        match earlier {
-            Earlier::Nothing => (),
-            Earlier::Interpolations(interpolations) => saved = Some(interpolations),
-            Earlier::Solver(solver) => match solver.renewed(operator, &matrix)? {
+        match reuse {
+            Reuse::Nothing => (),
+            Reuse::Interpolations(interpolations) => saved = Some(interpolations),
+            Reuse::Solver(solver) => match solver.update_values(operator, &matrix)? {
                 Ok(solver) => return Ok(solver),
                 Err(unused) => operator = unused,
             },
@@ -285,17 +295,17 @@ impl<F: Real> Heat<F> {
         Ok(Solver::with_interpolations(backend, operator, Some(matrix), &params, saved)?)
     }
 
-    /// The heat that the boundary and sources let in and take out, in W, where nothing fixes the level of the
-    /// temperature and the two differ: there is no steady temperature then.
+    /// The heat flows in and out by boundary and sources, in W, where no condition fixes the constant of the
+    /// temperature and the two differ: the compatibility condition of a steady solution is violated.
     ///
     /// # Errors
     /// [`HeatError::Backend`] where the device failed.
-    pub fn unbalanced(&self) -> Result<Option<[f64; 2]>, HeatError> {
+    pub fn imbalance(&self) -> Result<Option<[f64; 2]>, HeatError> {
         if !self.is_singular {
             return Ok(None);
         }
         let mut through = self.backend.zeros(self.unknowns());
-        self.add_coupling(&mut through);
+        self.add_boundary_contribution(&mut through);
         let [mut entering, mut leaving] = [0.0; 2];
         for part in [&through, self.source.value()] {
             for heat in self.backend.read(part)?.into_iter().map(Into::<f64>::into) {
@@ -314,36 +324,36 @@ impl<F: Real> Heat<F> {
         Ok(stored / blas::sum(backend, n, &self.mass)?)
     }
 
-    /// Solves for the steady temperature from the present one as first guess. Where nothing fixes its
-    /// level, the heat stored, Σ M T, stays that of the guess.
+    /// Solves for the steady temperature with the current one as initial guess. Where no condition fixes the
+    /// constant, the stored heat Σ M T stays that of the guess.
     ///
     /// # Errors
-    /// [`HeatError`] where the solver refuses or the backend fails; that it does not converge is an
-    /// outcome.
+    /// [`HeatError`] where the solver refuses or the backend fails; a solver that does not converge is an
+    /// outcome, not an error.
     pub fn solve_steady(&mut self, params: &Params) -> Result<SolveOutcome, HeatError> {
         let nullspace = if self.is_singular { Nullspace::Constant } else { Nullspace::None };
         let params = Params { nullspace, ..params.clone() };
         let n = self.unknowns();
         let mut b = self.backend.zeros(n);
         blas::copy(&self.backend, n, self.source.value(), &mut b);
-        self.add_coupling(&mut b);
+        self.add_boundary_contribution(&mut b);
         if let Some(correction) = &self.correction {
             let zero = self.backend.zeros(n);
             let prescribed = (self.prescribed.value(), F::literal(1.0));
             let gradient = gradients(&self.backend, &mut self.gradient, n);
             correction.add(&self.backend, &zero, prescribed, F::literal(1.0), gradient, &mut b);
         }
-        // The solver has gradients of its own.
+        // Memory: the solver allocates its own gradients.
         self.gradient = self.backend.zeros(0);
         self.solve_from(&b, &params)
     }
 
     fn solve_from(&mut self, b: &Buffer<F>, params: &Params) -> Result<SolveOutcome, HeatError> {
-        let mut solver = self.solver(self.matrix.clone(), 1.0, params, Earlier::Nothing)?;
-        let before = if self.is_singular { Some(self.mean_temperature()?) } else { None };
+        let mut solver = self.solver(self.matrix.clone(), 1.0, params, Reuse::Nothing)?;
+        let initial = if self.is_singular { Some(self.mean_temperature()?) } else { None };
         let outcome = solver.solve(b, &mut self.temperature)?;
-        if let Some(before) = before {
-            let (shift, n) = (before - self.mean_temperature()?, self.unknowns());
+        if let Some(initial) = initial {
+            let (shift, n) = (initial - self.mean_temperature()?, self.unknowns());
             let mut ones = self.backend.zeros(n);
             blas::fill(&self.backend, n, F::literal(1.0), &mut ones);
             let one = F::literal(1.0);
@@ -381,7 +391,7 @@ impl<F: Real> Heat<F> {
     }
 }
 
-/// Gradients of `n` cells, zero where there were none.
+/// Gradients of `n` cells, allocated at first use.
 fn gradients<'a, F: Real>(
     backend: &Backend,
     gradient: &'a mut Buffer<F>,
@@ -393,7 +403,7 @@ fn gradients<'a, F: Real>(
     gradient
 }
 
-/// Conjugate gradients do not serve a corrected operator, which is not symmetric.
+/// A Krylov method for a corrected operator, which is not symmetric.
 fn for_unsymmetric(method: Method) -> Method {
     match method {
         Method::Fgmres | Method::Stationary => method,
@@ -401,7 +411,7 @@ fn for_unsymmetric(method: Method) -> Method {
     }
 }
 
-/// Initial values; held nodes start at what they are held at.
+/// Initial values; Dirichlet nodes start at their prescribed temperature.
 fn initial_temperature(
     discrete: &Discrete,
     initial: &dyn Prescribed,
@@ -411,15 +421,15 @@ fn initial_temperature(
     initial.sample(points, 0.0, &mut temperature);
     check_finite("the initial temperature", &temperature, 0.0)?;
     let prescribed = discrete.values.at(0.0);
-    let coupling = &discrete.coupling;
-    for (row, unknown) in coupling.unknowns.iter().enumerate() {
+    let contribution = &discrete.boundary_contribution;
+    for (row, unknown) in contribution.unknowns.iter().enumerate() {
         let i = *unknown as usize;
-        if discrete.is_held.get(i).copied().unwrap_or(false) {
-            let range = coupling.offsets[row] as usize..coupling.offsets[row + 1] as usize;
+        if discrete.is_dirichlet.get(i).copied().unwrap_or(false) {
+            let range = contribution.offsets[row] as usize..contribution.offsets[row + 1] as usize;
             let (mut sum, mut weight) = (0.0, 0.0);
             for k in range {
-                sum += coupling.coefficients[k] * prescribed[coupling.values[k] as usize];
-                weight += coupling.coefficients[k];
+                sum += contribution.coefficients[k] * prescribed[contribution.values[k] as usize];
+                weight += contribution.coefficients[k];
             }
             temperature[i] = sum / weight;
         }
@@ -428,14 +438,14 @@ fn initial_temperature(
 }
 
 /// A source at the unknowns it acts on.
-fn source_part(source: &Source, volume: &[f64], points: &[f64]) -> Part {
+fn source_term(source: &Source, volume: &[f64], points: &[f64]) -> Term {
     let n = volume.len();
     let entries: Vec<u32> = (0..n as u32).filter(|i| volume[*i as usize] != 0.0).collect();
     let of_entries =
         |values: &[f64]| entries.iter().map(|i| values[*i as usize]).collect::<Vec<f64>>();
     let points = points.chunks(n.max(1)).flat_map(of_entries).collect();
     let value = source.value.clone();
-    Part { value, factors: of_entries(volume), entries, points }
+    Term { value, factors: of_entries(volume), entries, points }
 }
 
 /// Volume of each unknown that a source acts on.

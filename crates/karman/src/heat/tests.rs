@@ -9,8 +9,8 @@ use crate::mesh::{Geometry, Mesh, MeshOptions};
 use std::sync::Arc;
 
 mod cube;
-mod held;
-mod renewal;
+mod dirichlet;
+mod reuse;
 mod sphere;
 
 fn box_mesh(element: Element, n: usize, jitter: f64) -> (Mesh, Geometry) {
@@ -31,7 +31,7 @@ fn box_mesh(element: Element, n: usize, jitter: f64) -> (Mesh, Geometry) {
     (mesh, geometry)
 }
 
-/// T with all gradients non-zero, and −∇²T.
+/// A manufactured T with all gradients nonzero; its source −∇²T below.
 fn exact(p: [f64; 3], dimension: usize) -> f64 {
     let z = if dimension == 3 { (0.7 * p[2] - 0.2).cos() } else { 1.0 };
     (1.3 * p[0] + 0.4).sin() * (1.1 * p[1] + 0.3).cos() * z
@@ -56,19 +56,19 @@ fn of_place(f: impl Fn([f64; 3]) -> f64 + Sync + Send + 'static) -> Arc<dyn Pres
     Arc::new(Function(move |p, _| f(p)))
 }
 
-/// Temperatures, a flux and an exchange, all exact for the manufactured field.
+/// Dirichlet, Neumann and Robin conditions, exact for the manufactured field.
 fn conditions(mesh: &Mesh) -> Vec<Condition> {
     let d = mesh.dimension;
     mesh.patches
         .iter()
         .map(|patch| match patch.name.as_str() {
-            "ymin" => Condition::HeatFlux(of_place(move |p| -gradient(p, d)[1])),
-            "ymax" => Condition::Convection {
+            "ymin" => Condition::Neumann(of_place(move |p| -gradient(p, d)[1])),
+            "ymax" => Condition::Robin {
                 coefficient: Arc::new(2.0),
                 // k ∂T/∂y = h (T∞ − T)
                 ambient: of_place(move |p| exact(p, d) + gradient(p, d)[1] / 2.0),
             },
-            _ => Condition::Temperature(of_place(move |p| exact(p, d))),
+            _ => Condition::Dirichlet(of_place(move |p| exact(p, d))),
         })
         .collect()
 }
@@ -77,7 +77,7 @@ fn tight() -> Params {
     Params { relative_tolerance: 1e-11, max_iterations: 4000, ..Params::default() }
 }
 
-/// The heat that enters through each patch.
+/// The heat flow into the domain through each patch.
 fn heat_through_patches(heat: &mut Heat<f64>, mesh: &Mesh, geometry: &Geometry) -> Vec<f64> {
     let of_patch = |patch: usize| -> f64 {
         let mut rows = Functionals::new(&heat.backend, &heat.heat_through(mesh, geometry, patch));
@@ -154,7 +154,7 @@ fn node_centred_error_falls_with_the_square_of_the_spacing_on_jittered_meshes() 
 }
 
 #[test]
-fn a_linear_field_is_exact_on_any_mesh_and_boundary_even_across_a_jump_of_conductivity() {
+fn a_linear_field_is_exact_on_any_mesh_even_across_a_discontinuity_of_conductivity() {
     // k = 1 below x = ½ and 4 above; T is continuous with k ∂T/∂x = 2.
     let field = |p: [f64; 3]| {
         let x = if p[0] < 0.5 { 2.0 * p[0] } else { 1.0 + 0.5 * (p[0] - 0.5) };
@@ -168,14 +168,14 @@ fn a_linear_field_is_exact_on_any_mesh_and_boundary_even_across_a_jump_of_conduc
         let conductivity = (0..mesh.n_cells())
             .map(|c| if geometry.cell_centre_of(c)[0] < 0.5 { 1.0 } else { 4.0 })
             .collect();
-        let heat_capacity = vec![1.0; mesh.n_cells()];
+        let volumetric_heat_capacity = vec![1.0; mesh.n_cells()];
         for discretization in [Discretization::Cell { corrected: true }, Discretization::Node] {
-            let conditions = mesh.patches.iter().map(|_| Condition::Temperature(of_place(field)));
+            let conditions = mesh.patches.iter().map(|_| Condition::Dirichlet(of_place(field)));
             let problem = Problem {
                 discretization,
                 material: Material {
                     conductivity: Clone::clone(&conductivity),
-                    heat_capacity: heat_capacity.clone(),
+                    volumetric_heat_capacity: volumetric_heat_capacity.clone(),
                 },
                 sources: vec![],
                 conditions: conditions.collect(),
@@ -197,21 +197,21 @@ fn a_linear_field_is_exact_on_any_mesh_and_boundary_even_across_a_jump_of_conduc
     }
 }
 
-/// Error at t = 1 of T = sin(…) with its time factor 1 + sin(3t)/2, space error taken out by comparing
-/// with a run of a much smaller step.
+/// T at t = 1 of sin(…) with the time factor 1 + sin(3t)/2. Comparison with a run of a much smaller step
+/// excludes the spatial error.
 fn unsteady(scheme: Scheme, steps: usize, discretization: Discretization) -> Vec<f64> {
     let (mesh, geometry) = box_mesh(Element::Triangle, 8, 0.2);
     let in_time = |t: f64| 1.0 + 0.5 * (3.0 * t).sin();
     let space = |p: [f64; 3]| (1.3 * p[0] + 0.4).sin() * (1.1 * p[1]).cos();
     let value: Arc<dyn Prescribed> = Arc::new(Function(move |p, t| space(p) * in_time(t)));
-    let heating: Arc<dyn Prescribed> = Arc::new(Function(move |p, t: f64| {
+    let heat_source: Arc<dyn Prescribed> = Arc::new(Function(move |p, t: f64| {
         space(p) * (1.5 * (3.0 * t).cos() + (1.3 * 1.3 + 1.1 * 1.1) * in_time(t))
     }));
     let problem = Problem {
         discretization,
         material: Material::uniform(mesh.n_cells(), 1.0, 1.0),
-        sources: vec![Source { value: heating, region: None }],
-        conditions: mesh.patches.iter().map(|_| Condition::Temperature(value.clone())).collect(),
+        sources: vec![Source { value: heat_source, region: None }],
+        conditions: mesh.patches.iter().map(|_| Condition::Dirichlet(value.clone())).collect(),
         initial: value,
     };
     let backend = Backend::host(1).unwrap();
@@ -243,33 +243,33 @@ fn time_schemes_have_orders_one_two_two() {
     }
 }
 
-/// A jump between body and patch, with steps in which heat crosses several cells.
+/// A discontinuity between the initial temperature and the patches, at a cell Fourier number above 1.
 #[test]
-fn a_jump_at_the_start_does_not_ring_with_crank_nicolson() {
+fn an_initial_discontinuity_does_not_oscillate_with_crank_nicolson() {
     for discretization in [Discretization::Cell { corrected: true }, Discretization::Node] {
         let (mesh, geometry) = box_mesh(Element::Quadrilateral, 20, 0.0);
         let constant =
             |value: f64| -> Arc<dyn Prescribed> { Arc::new(Function(move |_, _| value)) };
-        let held = |_: &_| Condition::Temperature(constant(400.0));
+        let condition = |_: &_| Condition::Dirichlet(constant(400.0));
         let problem = Problem {
             discretization,
             material: Material::uniform(mesh.n_cells(), 1.0, 1.0),
             sources: vec![],
-            conditions: mesh.patches.iter().map(held).collect(),
+            conditions: mesh.patches.iter().map(condition).collect(),
             initial: constant(300.0),
         };
         let backend = Backend::host(1).unwrap();
         let mut heat = Heat::<f64>::new(&backend, &mesh, &geometry, problem).unwrap();
         let mut march = March::new(&heat, Scheme::CrankNicolson, &tight());
-        let mut before = 0.0;
+        let mut previous = 0.0;
         for step in 0..6 {
             march.step(&mut heat, 7.0 / 400.0).unwrap();
             let temperature = backend.read(heat.temperature()).unwrap();
             let least = temperature.iter().copied().fold(f64::MAX, f64::min);
             let most = temperature.iter().copied().fold(f64::MIN, f64::max);
             assert!(most < 400.5, "{discretization:?}, step {step}: {most}");
-            assert!(least > before - 0.5, "{discretization:?}, step {step}: {least}, {before}");
-            before = least;
+            assert!(least > previous - 0.5, "{discretization:?}, step {step}: {least}, {previous}");
+            previous = least;
         }
     }
 }

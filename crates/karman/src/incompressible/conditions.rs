@@ -1,49 +1,48 @@
-//! What a patch does to a flow.
+//! Boundary conditions of a flow.
 
 use crate::diffusion::{Condition, Prescribed};
 use std::sync::Arc;
 
-/// A vector given at any place and time.
+/// A prescribed vector field of space and time.
 pub type PrescribedVector = [Arc<dyn Prescribed>; 3];
 
 /// The condition of one patch.
 #[derive(Clone)]
 pub enum FlowCondition {
-    /// The velocity is given: a wall at rest or in motion, an inlet.
+    /// Dirichlet velocity: a wall at rest or in motion, an inlet.
     Velocity(PrescribedVector),
-    /// Nothing crosses and nothing drags: a slip wall, a plane of symmetry.
+    /// No normal velocity, no shear stress: a slip wall, a plane of symmetry.
     Slip,
-    /// The pressure is given and the velocity has no gradient along the normal. What flows back in
-    /// brings no momentum with it.
-    Outlet(Arc<dyn Prescribed>),
-    /// The same where flow may enter: it brings the momentum of the cell it enters.
-    Open(Arc<dyn Prescribed>),
+    /// Prescribed pressure, ∂u/∂n = 0. Backflow brings no momentum.
+    PressureOutlet(Arc<dyn Prescribed>),
+    /// Prescribed pressure, ∂u/∂n = 0. Backflow brings the momentum of the cell it enters.
+    Opening(Arc<dyn Prescribed>),
     /// ∂u/∂t + U ∂u/∂n = 0, U the mean speed through the patch.
     ConvectiveOutlet,
 }
 
 impl FlowCondition {
-    /// Whether the pressure at the face is given.
-    pub fn holds_pressure(&self) -> bool {
-        matches!(self, FlowCondition::Outlet(_) | FlowCondition::Open(_))
+    /// Whether the pressure at the face is prescribed.
+    pub fn prescribes_pressure(&self) -> bool {
+        matches!(self, FlowCondition::PressureOutlet(_) | FlowCondition::Opening(_))
     }
 
-    /// What it does to component `k` of the velocity. Where the value follows from the flow it is 0 here.
-    pub(super) fn of_velocity(&self, k: usize) -> Condition {
+    /// The condition on component `k` of the velocity; values that depend on the flow are 0 here.
+    pub(super) fn velocity_condition(&self, k: usize) -> Condition {
         match self {
-            FlowCondition::Velocity(value) => Condition::Temperature(value[k].clone()),
+            FlowCondition::Velocity(value) => Condition::Dirichlet(value[k].clone()),
             FlowCondition::Slip | FlowCondition::ConvectiveOutlet => {
-                Condition::Temperature(Arc::new(0.0))
+                Condition::Dirichlet(Arc::new(0.0))
             }
-            FlowCondition::Outlet(_) | FlowCondition::Open(_) => Condition::Insulated,
+            FlowCondition::PressureOutlet(_) | FlowCondition::Opening(_) => Condition::ZeroGradient,
         }
     }
 
-    /// What it does to the pressure.
-    pub(super) fn of_pressure(&self) -> Condition {
+    /// The condition on the pressure.
+    pub(super) fn pressure_condition(&self) -> Condition {
         match self {
-            FlowCondition::Outlet(value) | FlowCondition::Open(value) => {
-                Condition::Temperature(value.clone())
+            FlowCondition::PressureOutlet(value) | FlowCondition::Opening(value) => {
+                Condition::Dirichlet(value.clone())
             }
             _ => Condition::Extrapolated,
         }

@@ -1,4 +1,4 @@
-//! What can be wrong with a flow problem.
+//! Errors of flow problems.
 
 use crate::backend::BackendError;
 use crate::diffusion::DiffusionError;
@@ -8,7 +8,7 @@ use thiserror::Error;
 /// A flow problem that cannot be set up or advanced.
 #[derive(Debug, Error)]
 pub enum IncompressibleError {
-    /// One condition a patch is wanted.
+    /// The number of conditions differs from that of the patches.
     #[error("{found} conditions for {patches} patches")]
     Conditions {
         /// Number of conditions.
@@ -28,11 +28,11 @@ pub enum IncompressibleError {
         /// Its value.
         value: f64,
     },
-    /// A mesh that the staggered schemes do not suit.
+    /// A mesh on which the staggered schemes are not defined.
     #[error(
-        "the centroids of the two cells at the face at ({:.6}, {:.6}, {:.6}) lie the wrong way round it, \
-         {along:.3e} apart along its normal; fluxes at faces need a mesh without such cells, and \
-         scheme = \"collocated\" does not", place[0], place[1], place[2]
+        "the centroids of the two cells at the face at ({:.6}, {:.6}, {:.6}) lie on the wrong sides of it, \
+         {along:.3e} apart along its normal; fluxes at faces need a mesh without such cells; use \
+         scheme = \"collocated\" for this mesh", place[0], place[1], place[2]
     )]
     WrongSide {
         /// The centroid of the face.
@@ -40,28 +40,28 @@ pub enum IncompressibleError {
         /// Distance of the centroids along the normal.
         along: f64,
     },
-    /// A cell whose faces do not span the space.
+    /// A cell whose face vectors do not span the space.
     #[error(
-        "the faces of the cell at ({:.6}, {:.6}, {:.6}) lie so that no velocity can be made of their \
-         fluxes; use scheme = \"collocated\" for this mesh", place[0], place[1], place[2]
+        "the faces of the cell at ({:.6}, {:.6}, {:.6}) are degenerate: their fluxes determine no \
+         velocity; use scheme = \"collocated\" for this mesh", place[0], place[1], place[2]
     )]
-    Flat {
+    DegenerateCell {
         /// The centroid of the cell.
         place: [f64; 3],
     },
-    /// A flow that goes around in every direction.
+    /// A flow that is periodic in every direction.
     #[error(
         "scheme = \"exact_fractional_step\" needs a direction that is not periodic: its potential has no \
          mean flow; use scheme = \"staggered\""
     )]
     NoBoundary,
-    /// Explicit steps on a mesh where fluxes of neighbouring faces are coupled.
+    /// Explicit steps on a mesh with a non-diagonal mass matrix of the fluxes.
     #[error(
-        "method = \"rk3\" with fluxes at faces is for scheme = \"staggered\" on rectangles or bricks; \
-         here use method = \"bdf2\" or scheme = \"collocated\""
+        "method = \"rk3\" with fluxes at faces is for scheme = \"staggered\" on rectangles or rectangular \
+         hexahedra; here use method = \"bdf2\" or scheme = \"collocated\""
     )]
     ExplicitMass,
-    /// The stress on a wall is asked for where there is none.
+    /// The viscous stress is requested where no velocity is prescribed.
     #[error(
         "no velocity is prescribed at the boundary face at ({:.6}, {:.6}, {:.6}); only walls and inlets have \
          a viscous stress", place[0], place[1], place[2]
@@ -70,20 +70,20 @@ pub enum IncompressibleError {
         /// The centroid of the face.
         place: [f64; 3],
     },
-    /// What flows in has no way out, or what flows out no way in.
+    /// Inflow and outflow do not balance and no pressure is prescribed.
     #[error("{}", unbalanced(*net, *dimension, *time))]
     Unbalanced {
         /// Flow into the domain less flow out of it.
         net: f64,
-        /// 2 or 3: of a plane flow it is one by unit of depth.
+        /// 2 or 3; in 2D the flow is per unit of depth.
         dimension: usize,
-        /// When.
+        /// The time.
         time: f64,
     },
-    /// A prescribed value makes no sense.
+    /// An invalid prescribed value.
     #[error(transparent)]
     Diffusion(#[from] DiffusionError),
-    /// The linear solver refused.
+    /// The linear solver rejected its input.
     #[error(transparent)]
     Linear(#[from] LinearError),
     /// The backend failed.
@@ -98,7 +98,7 @@ fn unbalanced(net: f64, dimension: usize, time: f64) -> String {
         (false, true) => "Outflow exceeds inflow".to_owned(),
         (false, false) => format!("At t = {time:.2e} outflow exceeds inflow"),
     };
-    // Three digits are enough to find the patch by.
+    // Three digits suffice to identify the patch.
     let net: f64 = format!("{:.2e}", net.abs()).parse().unwrap_or(net.abs());
     let unit = if dimension == 2 { "m²/s" } else { "m³/s" };
     format!("{begin} by {net:?} {unit} and there is no outlet.")

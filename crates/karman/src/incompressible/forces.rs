@@ -1,28 +1,29 @@
-//! What a flow does to a patch: the force on it and the flow through it.
+//! Force of a flow on a patch and flow through it.
 //!
-//! The force of the fluid on a body behind faces whose normals n point out of the fluid is, per unit of density,
+//! The force of the fluid on a body behind faces whose normals n point out of the fluid is, per unit of
+//! density,
 //!
 //! F = Σ (p n − ν ∂u/∂n) |S|        collocated,
-//! F = Σ (p S − ν Σ_e ± Γ_e (x_e − x_f))        with fluxes at the faces,
+//! F = Σ (p S − ν Σ_e ± Γ_e (x_e − x_f))        staggered,
 //!
-//! the viscous part each time the momentum that the scheme itself takes through the face, so that forces balance
-//! the momentum of the fluid. Γ_e is the integral of the vorticity along edge e of the face: the inner sum is
-//! ω × S, and what the viscous terms ν M C W (Cᵀ M U + legs) add up to for a uniform test velocity. At walls at
-//! rest ω × n = ∂u/∂n is the whole viscous stress; on others the transposed part of it adds up to zero over a
-//! closed surface. [`Flow::wall_traction`] has the stress of each face.
+//! the viscous part being the momentum flux of the scheme itself, so that forces balance the momentum of the
+//! fluid. Γ_e is the integral of the vorticity along edge e of the face: the inner sum is ω × S, the sum of
+//! the viscous terms ν M C W (Cᵀ M U + boundary) for a uniform test velocity. At walls at rest ω × n = ∂u/∂n
+//! is the whole viscous stress; at others its transposed part sums to zero over a closed surface.
+//! [`IncompressibleSolver::wall_traction`] has the stress of each face.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use super::Flow;
+use super::IncompressibleSolver;
 use super::error::IncompressibleError;
-use super::flow::three;
-use super::staggered::{FaceLegs, Staggered};
+use super::solver::three;
+use super::staggered::{FaceDualSegments, Staggered};
 use crate::backend::{Backend, Buffer, Components, Partials, View};
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
-/// The force on a patch by its parts, per unit of density, and the volume that leaves through it.
+/// The force on a patch by its parts, per unit of density, and the outward volume flux.
 #[device]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Components)]
 pub struct Load<F: Real> {
@@ -42,7 +43,7 @@ pub struct Load<F: Real> {
     pub flow: F,
 }
 
-/// A group of boundary faces whose load is wanted.
+/// A group of boundary faces for [`IncompressibleSolver::load`].
 pub struct LoadedFaces {
     faces: Buffer<u32>,
     partials: Partials,
@@ -60,8 +61,8 @@ impl LoadedFaces {
     }
 }
 
-impl<F: Real> Flow<F> {
-    /// The load on faces of the boundary. The level of the pressure is the solver's where nothing fixes it.
+impl<F: Real> IncompressibleSolver<F> {
+    /// The load on faces of the boundary. Without prescribed pressure its level is that of the solver.
     ///
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.
@@ -87,20 +88,20 @@ impl<F: Real> Flow<F> {
         })
     }
 
-    /// The terms of the load with fluxes at the faces.
+    /// The terms of the load, staggered.
     fn sum_circulations(&self, staggered: &mut Staggered<F>, group: &mut LoadedFaces) {
         let cells = &self.faces.cells;
         let at_boundary = three(&self.components, |c| &c.at_boundary);
-        let (vorticity, legs) = staggered.vorticity(self.clock(), &self.flux, at_boundary);
-        let FaceLegs { offsets, items, arms } = legs;
-        let [_, pressure_at_boundary] = self.pressure.shown();
+        let (vorticity, segments) = staggered.vorticity(self.clock(), &self.flux, at_boundary);
+        let FaceDualSegments { offsets, items, vectors } = segments;
+        let [_, pressure_at_boundary] = self.pressure.at_end();
         rotational_face_loads(
             &self.backend,
             group.faces.len(),
             &group.faces,
             offsets,
             items,
-            arms,
+            vectors,
             &vorticity.strength,
             &self.flux,
             pressure_at_boundary,
@@ -114,15 +115,15 @@ impl<F: Real> Flow<F> {
         );
     }
 
-    /// The terms of the load with velocities in the cells.
+    /// The terms of the load, collocated.
     fn sum_differences(&self, group: &mut LoadedFaces) {
         let backend = &self.backend;
         let cells = &self.faces.cells;
         let [u, v, w] = three(&self.components, |c| &c.now);
         let [du, dv, dw] = three(&self.components, |c| &c.gradient);
         let [bu, bv, bw] = three(&self.components, |c| &c.at_boundary);
-        let (conductance, tangential) = self.momentum.of_faces();
-        let [_, pressure_at_boundary] = self.pressure.shown();
+        let (conductance, tangential) = self.momentum.face_coefficients();
+        let [_, pressure_at_boundary] = self.pressure.at_end();
         face_loads(
             backend,
             group.faces.len(),
@@ -152,10 +153,10 @@ impl<F: Real> Flow<F> {
     }
 }
 
-/// What a component carries through a boundary face into its cell, ν ∂u/∂n |S|.
+/// The diffusive flux of a component through a boundary face into its cell, ν ∂u/∂n |S|.
 #[device]
 #[inline(always)]
-fn drag<F: Real>(
+fn viscous_flux<F: Real>(
     a: F,
     t: Vec3<F>,
     own: F,
@@ -163,16 +164,16 @@ fn drag<F: Real>(
     gradient: &View<F>,
     c: usize,
     n_cells: usize,
-    #[comptime] plain: bool,
+    #[comptime] two_point: bool,
 ) -> F {
-    let mut carried = a * (at_face - own);
-    if comptime!(!plain) {
-        carried += t.dot(Vec3::<F>::at(gradient, c, n_cells));
+    let mut flux_into_cell = a * (at_face - own);
+    if comptime!(!two_point) {
+        flux_into_cell += t.dot(Vec3::<F>::at(gradient, c, n_cells));
     }
-    carried
+    flux_into_cell
 }
 
-/// The terms of [`Load`] of one face. Traffic 8 + (10 + 2d)s, 3d s more where not plain.
+/// The terms of [`Load`] of one face. Traffic 8 + (10 + 2d)s, 3d s more unless `two_point`.
 #[kernel(face_loads, indexed, reduce(sum, sum, sum, sum, sum, sum, sum))]
 pub fn load_of_face<F: Real>(
     _i: usize,
@@ -196,7 +197,7 @@ pub fn load_of_face<F: Real>(
     n_faces: usize,
     n_cells: usize,
     #[comptime] dimension: usize,
-    #[comptime] plain: bool,
+    #[comptime] two_point: bool,
 ) -> (F, F, F, F, F, F, F) {
     let c = left[f] as usize;
     let b = f - n_interior;
@@ -204,26 +205,26 @@ pub fn load_of_face<F: Real>(
     let p = pressure_at_boundary[b];
     let a = conductance[f];
     let mut t = Vec3::<F>::zero();
-    if comptime!(!plain) {
+    if comptime!(!two_point) {
         t = Vec3::<F>::at(tangential, f, n_faces);
     }
-    let x = drag::<F>(a, t, u[c], at_boundary_x[b], du, c, n_cells, plain);
-    let y = drag::<F>(a, t, v[c], at_boundary_y[b], dv, c, n_cells, plain);
+    let x = viscous_flux::<F>(a, t, u[c], at_boundary_x[b], du, c, n_cells, two_point);
+    let y = viscous_flux::<F>(a, t, v[c], at_boundary_y[b], dv, c, n_cells, two_point);
     let mut z = F::literal(0.0);
     if comptime!(dimension == 3) {
-        z = drag::<F>(a, t, w[c], at_boundary_z[b], dw, c, n_cells, plain);
+        z = viscous_flux::<F>(a, t, w[c], at_boundary_z[b], dw, c, n_cells, two_point);
     }
     (p * s.x, p * s.y, p * s.z, -x, -y, -z, flux[f])
 }
 
-/// The same with fluxes at the faces. Traffic 12 + (2 + d)s, an edge of the face 4 + (1 + d)s.
+/// The terms of [`Load`] of one face, staggered. Traffic 12 + (2 + d)s, an edge of the face 4 + (1 + d)s.
 #[kernel(rotational_face_loads, indexed, reduce(sum, sum, sum, sum, sum, sum, sum))]
 pub fn rotational_load_of_face<F: Real>(
     _i: usize,
     f: usize,
     offsets: &View<u32>,
     items: &View<u32>,
-    arms: &View<F>,
+    vectors: &View<F>,
     strength: &View<F>,
     flux: &View<F>,
     pressure_at_boundary: &View<F>,
@@ -243,18 +244,18 @@ pub fn rotational_load_of_face<F: Real>(
     for k in offsets[b] as usize..offsets[b + 1] as usize {
         let item = items[k];
         let along = with_sign::<F>(item, strength[without_sign(item)]);
-        let arm = Vec3::<F>::at(arms, k, n_items);
-        x += along * arm.x;
-        y += along * arm.y;
+        let vector = Vec3::<F>::at(vectors, k, n_items);
+        x += along * vector.x;
+        y += along * vector.y;
         if comptime!(dimension == 3) {
-            z += along * arm.z;
+            z += along * vector.z;
         }
     }
     let scale = -viscosity;
     (p * s.x, p * s.y, p * s.z, scale * x, scale * y, scale * z, flux[f])
 }
 
-/// Their sums.
+/// The sums of the terms.
 #[kernel(total_load, combine(sum, sum, sum, sum, sum, sum, sum), out(load))]
 pub fn load_of_faces(
     pressure_x: f64,

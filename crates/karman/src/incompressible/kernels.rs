@@ -1,7 +1,7 @@
-//! Entity functions of incompressible flow, collocated.
+//! Entity functions of the collocated arrangement.
 //!
-//! A vector is three fields, `[n]` each, and its gradient three gradients, `[3][n]` each. In a plane mesh the
-//! third of both is not read. Traffic counts each array once, scalars of `s` bytes, indices of 4, for d
+//! A vector is three fields, `[n]` each, and its gradient three gradients, `[3][n]` each. In 2D the third of
+//! both is not read. Traffic counts each array once, scalars of `s` bytes, indices of 4, for d
 //! components.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
@@ -11,29 +11,29 @@ use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
-/// How the velocity that crosses a face carries itself.
+/// Interpolation of a convected quantity to a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Convection {
     /// Linear between the two cells: second order, no dissipation.
     Central,
-    /// The value of the cell it comes from: first order.
+    /// The value of the upwind cell: first order.
     Upwind,
-    /// That value carried to the face by the cell's gradient: second order.
+    /// The upwind value extrapolated to the face by the gradient of the upwind cell: second order.
     LinearUpwind,
-    /// The cubic that has the values and the gradients of both cells, for what is carried, for what carries
-    /// it and for the pressure: second order like the first, with smaller errors on quadrilaterals and
+    /// Hermite's cubic through the values and gradients of both cells, for the convected quantity, the mass
+    /// flux and the pressure: second order, with smaller errors than central on quadrilaterals and
     /// hexahedra.
     Cubic,
 }
 
 impl Convection {
-    /// Whether the gradients of what is carried are read.
+    /// Whether gradients of the convected quantity are read.
     pub fn reads_gradients(self) -> bool {
         matches!(self, Convection::LinearUpwind | Convection::Cubic)
     }
 }
 
-/// A component at a point of entity `i`, or 0 where a plane mesh has none.
+/// The vector of entity `i`; its third component is 0 in 2D.
 #[device]
 #[inline(always)]
 fn vector_at<F: Real>(
@@ -50,88 +50,88 @@ fn vector_at<F: Real>(
     Vec3::<F> { x: x[i], y: y[i], z: last }
 }
 
-/// φ at a face between two cells, linear along the line of their centroids; `slope` adds what carries it
-/// from there to the centroid of the face.
+/// φ at an interior face, linear along the line between the centroids, with the skewness correction by
+/// `gradient` unless `unskewed`.
 #[device]
 #[inline(always)]
-fn between<F: Real>(
+fn linear_at_face<F: Real>(
     phi: &View<F>,
     gradient: &View<F>,
     l: usize,
     r: usize,
     w: F,
-    offset: Vec3<F>,
+    skewness: Vec3<F>,
     n_cells: usize,
-    #[comptime] straight: bool,
+    #[comptime] unskewed: bool,
 ) -> F {
     let v = F::literal(1.0) - w;
     let mut value = w * phi[l] + v * phi[r];
-    if comptime!(!straight) {
-        let at_left = Vec3::<F>::at(gradient, l, n_cells).dot(offset);
-        let at_right = Vec3::<F>::at(gradient, r, n_cells).dot(offset);
+    if comptime!(!unskewed) {
+        let at_left = Vec3::<F>::at(gradient, l, n_cells).dot(skewness);
+        let at_right = Vec3::<F>::at(gradient, r, n_cells).dot(skewness);
         value += w * at_left + v * at_right;
     }
     value
 }
 
-/// What Hermite's cubic, which has the values and the gradients of both cells, has at a face more than the
-/// line through the values.
+/// The difference at a face of Hermite's cubic through values and gradients of both cells and the linear
+/// interpolant.
 #[device]
 #[inline(always)]
-fn beyond_linear<F: Real>(
+fn cubic_part<F: Real>(
     phi: &View<F>,
     gradient: &View<F>,
     l: usize,
     r: usize,
     w: F,
-    span: Vec3<F>,
+    delta: Vec3<F>,
     n_cells: usize,
 ) -> F {
     let v = F::literal(1.0) - w;
-    let at_left = Vec3::<F>::at(gradient, l, n_cells).dot(span);
-    let at_right = Vec3::<F>::at(gradient, r, n_cells).dot(span);
+    let at_left = Vec3::<F>::at(gradient, l, n_cells).dot(delta);
+    let at_right = Vec3::<F>::at(gradient, r, n_cells).dot(delta);
     w * v * ((w - v) * (phi[l] - phi[r]) + w * at_left - v * at_right)
 }
 
-/// φ at a boundary face: what is held there, or the cell's with no gradient along the normal. `held` is
-/// 1 + the index of the prescribed value, 0 where there is none.
+/// φ at a boundary face: the Dirichlet value, or that of the cell extrapolated with ∂φ/∂n = 0.
+/// `dirichlet_index` is 1 + the index of the prescribed value, 0 where there is none.
 ///
 /// Traffic a boundary face: 8 + 6s.
 #[kernel(boundary_value, out(value))]
 pub fn value_at_boundary<F: Real>(
     b: usize,
     left: &View<u32>,
-    held: &View<u32>,
+    dirichlet_index: &View<u32>,
     prescribed: &View<F>,
     phi: &View<F>,
     gradient: &View<F>,
-    offset: &View<F>,
+    skewness: &View<F>,
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
-    #[comptime] straight: bool,
+    #[comptime] unskewed: bool,
 ) -> F {
     let mut value = F::literal(0.0);
-    if held[b] > 0 {
-        value = prescribed[(held[b] - 1) as usize];
+    if dirichlet_index[b] > 0 {
+        value = prescribed[(dirichlet_index[b] - 1) as usize];
     } else {
         let c = left[n_interior + b] as usize;
         value = phi[c];
-        if comptime!(!straight) {
-            let o = Vec3::<F>::at(offset, n_interior + b, n_faces);
+        if comptime!(!unskewed) {
+            let o = Vec3::<F>::at(skewness, n_interior + b, n_faces);
             value += Vec3::<F>::at(gradient, c, n_cells).dot(o);
         }
     }
     value
 }
 
-/// ∇p_c = (1/V_c) Σ_f σ p_f S_f, p_f interpolated as `faces` says with a gradient exact for
-/// linear fields, which makes this one exact for them too. Where up and down alternate from cell to cell it
-/// gives 0 on regular meshes of any element: fluxes of interpolated velocities have a divergence that
-/// alternates so, the pressure that takes it out does, and a gradient that saw it, as that of least squares
-/// does, would push the flow with a force that no refinement makes smaller.
+/// ∇p_c = (1/V_c) Σ_f σ p_f S_f, p_f interpolated as in `faces` with a gradient exact for linear fields; the
+/// result is exact for them too. On regular meshes of any element a checkerboard has no gradient: the
+/// divergence of interpolated velocities has a checkerboard part, hence also the pressure that removes it,
+/// and a gradient that does not filter it, as that of least squares, would exert a force that refinement
+/// does not reduce.
 ///
-/// Traffic a cell: 4 + 4s, an item 4, a face 8 + 4s (4s more where not straight, 3s where cubic), a
+/// Traffic a cell: 4 + 4s, an item 4, a face 8 + 4s (4s more where skewed, 3s where cubic), a
 /// boundary face s, a cell across s (4s).
 #[kernel(pressure_gradient, out(g))]
 pub fn pressure_gradient_of_cell<F: Real>(
@@ -141,17 +141,17 @@ pub fn pressure_gradient_of_cell<F: Real>(
     left: &View<u32>,
     right: &View<u32>,
     p: &View<F>,
-    slope: &View<F>,
+    lsq_gradient: &View<F>,
     at_boundary: &View<F>,
     weight: &View<F>,
-    offset: &View<F>,
-    span: &View<F>,
+    skewness: &View<F>,
+    delta: &View<F>,
     area: &View<F>,
     volume: &View<F>,
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
-    #[comptime] straight: bool,
+    #[comptime] unskewed: bool,
     #[comptime] cubic: bool,
 ) -> Vec3<F> {
     let mut g = Vec3::<F>::zero();
@@ -161,14 +161,14 @@ pub fn pressure_gradient_of_cell<F: Real>(
         let mut value = F::literal(0.0);
         if f < n_interior {
             let mut o = Vec3::<F>::zero();
-            if comptime!(!straight) {
-                o = Vec3::<F>::at(offset, f, n_faces);
+            if comptime!(!unskewed) {
+                o = Vec3::<F>::at(skewness, f, n_faces);
             }
             let (l, r) = (left[f] as usize, right[f] as usize);
-            value = between::<F>(p, slope, l, r, weight[f], o, n_cells, straight);
+            value = linear_at_face::<F>(p, lsq_gradient, l, r, weight[f], o, n_cells, unskewed);
             if comptime!(cubic) {
-                let d = Vec3::<F>::at(span, f, n_faces);
-                value += beyond_linear::<F>(p, slope, l, r, weight[f], d, n_cells);
+                let d = Vec3::<F>::at(delta, f, n_faces);
+                value += cubic_part::<F>(p, lsq_gradient, l, r, weight[f], d, n_cells);
             }
         } else {
             value = at_boundary[f - n_interior];
@@ -179,25 +179,25 @@ pub fn pressure_gradient_of_cell<F: Real>(
     g * (F::literal(1.0) / volume[c])
 }
 
-/// g ← s g + (1 − s) g_lsq of listed components of gradients: a Gauss gradient blended with that of least
-/// squares. Traffic 4 + 4s.
+/// g ← s g + (1 − s) g_lsq of listed entries: the Gauss gradient blended with the
+/// least-squares gradient. Traffic 4 + 4s.
 #[kernel(blend_gradients, update(g), indexed)]
 pub fn blended_gradient<F: Real>(
     i: usize,
     place: usize,
     share: &View<F>,
-    fitted: &View<F>,
+    lsq_gradient: &View<F>,
     g: F,
 ) -> F {
-    share[i] * g + (F::literal(1.0) - share[i]) * fitted[place]
+    share[i] * g + (F::literal(1.0) - share[i]) * lsq_gradient[place]
 }
 
-/// F_f φ_f, what the flow carries through a face. What enters where nothing is held brings `entering`
-/// times the cell's value: 0 at an outlet, 1 where flow may enter.
+/// F_f φ_f, the convective flux through a face. Backflow where φ is not prescribed has `backflow_factor`
+/// times the cell's value: 0 at a pressure outlet, 1 at an opening.
 ///
-/// Traffic a face: 8 + 2s (5s where not straight, 8s with gradients), a boundary face 2s; a cell s (4s).
-#[kernel(carried_flux, out(carried))]
-pub fn carried_through_face<F: Real>(
+/// Traffic a face: 8 + 2s (5s where skewed, 8s with gradients), a boundary face 2s; a cell s (4s).
+#[kernel(convective_flux, out(convective))]
+pub fn convective_flux_of_face<F: Real>(
     f: usize,
     left: &View<u32>,
     right: &View<u32>,
@@ -205,15 +205,15 @@ pub fn carried_through_face<F: Real>(
     phi: &View<F>,
     gradient: &View<F>,
     at_boundary: &View<F>,
-    entering: &View<F>,
+    backflow_factor: &View<F>,
     weight: &View<F>,
-    offset: &View<F>,
-    span: &View<F>,
+    skewness: &View<F>,
+    delta: &View<F>,
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
     #[comptime] convection: Convection,
-    #[comptime] straight: bool,
+    #[comptime] unskewed: bool,
 ) -> F {
     let through = flux[f];
     let zero = F::literal(0.0);
@@ -224,13 +224,13 @@ pub fn carried_through_face<F: Real>(
         let from_left = through >= zero;
         if comptime!(convection == Convection::Central || convection == Convection::Cubic) {
             let mut o = Vec3::<F>::zero();
-            if comptime!(!straight) {
-                o = Vec3::<F>::at(offset, f, n_faces);
+            if comptime!(!unskewed) {
+                o = Vec3::<F>::at(skewness, f, n_faces);
             }
-            value = between::<F>(phi, gradient, l, r, w, o, n_cells, straight);
+            value = linear_at_face::<F>(phi, gradient, l, r, w, o, n_cells, unskewed);
             if comptime!(convection == Convection::Cubic) {
-                let d = Vec3::<F>::at(span, f, n_faces);
-                value += beyond_linear::<F>(phi, gradient, l, r, w, d, n_cells);
+                let d = Vec3::<F>::at(delta, f, n_faces);
+                value += cubic_part::<F>(phi, gradient, l, r, w, d, n_cells);
             }
         } else {
             let upwind = if from_left { l } else { r };
@@ -238,24 +238,24 @@ pub fn carried_through_face<F: Real>(
             if comptime!(convection == Convection::LinearUpwind) {
                 // x_f − x_l = x_f − x_i + (1 − w) d, x_f − x_r = x_f − x_i − w d.
                 let along = if from_left { F::literal(1.0) - w } else { -w };
-                let d = Vec3::<F>::at(span, f, n_faces) * along;
-                let way = d + Vec3::<F>::at(offset, f, n_faces);
-                value += Vec3::<F>::at(gradient, upwind, n_cells).dot(way);
+                let d = Vec3::<F>::at(delta, f, n_faces) * along;
+                let to_face = d + Vec3::<F>::at(skewness, f, n_faces);
+                value += Vec3::<F>::at(gradient, upwind, n_cells).dot(to_face);
             }
         }
     } else {
         let b = f - n_interior;
         value = at_boundary[b];
         if through < zero {
-            value *= entering[b];
+            value *= backflow_factor[b];
         }
     }
     through * value
 }
 
-/// r_c ← −r_c + V (s − ∂p) + m V (u − u_before) − a C − b C_before: what is left of a quantity's
-/// equation, r on entry the diffusive matrix times u, C what the flow carries out of the cell; ∂p is left
-/// out where no pressure drives it.
+/// r_c ← −r_c + V (s − ∂p) + history V (u − u_before) − b₀ C − b₁ C_before: the residual of a transport
+/// equation, r on entry the diffusive matrix times u, C the convective flux out of the cell; ∂p only
+/// `with_pressure`.
 ///
 /// Traffic 10s (9s).
 #[kernel(transport_residual, update(r))]
@@ -263,29 +263,29 @@ pub fn residual_of_transport<F: Real>(
     c: usize,
     volume: &View<F>,
     source: &View<F>,
-    slope: &View<F>,
-    memory: F,
+    grad_p: &View<F>,
+    history: F,
     u: &View<F>,
     before: &View<F>,
-    carried: &View<F>,
-    carried_before: &View<F>,
-    now: F,
-    then: F,
+    convection: &View<F>,
+    convection_before: &View<F>,
+    b0: F,
+    b1: F,
     component: usize,
     n_cells: usize,
-    #[comptime] driven: bool,
+    #[comptime] with_pressure: bool,
     r: F,
 ) -> F {
-    let mut inertia = memory * (u[c] - before[c]);
-    if comptime!(driven) {
-        inertia -= slope[component * n_cells + c];
+    let mut inertia = history * (u[c] - before[c]);
+    if comptime!(with_pressure) {
+        inertia -= grad_p[component * n_cells + c];
     }
-    source[c] + volume[c] * inertia - r - now * carried[c] - then * carried_before[c]
+    source[c] + volume[c] * inertia - r - b0 * convection[c] - b1 * convection_before[c]
 }
 
 /// The flux of an interpolated velocity through a face, u_f·S.
 ///
-/// Traffic a face: 8 + (1 + d)s (4s more where not straight, d s where cubic), a boundary face d s, a cell
+/// Traffic a face: 8 + (1 + d)s (4s more where skewed, d s where cubic), a boundary face d s, a cell
 /// d s (4d s).
 #[kernel(interpolated_flux, out(flux))]
 pub fn interpolated_through_face<F: Real>(
@@ -302,14 +302,14 @@ pub fn interpolated_through_face<F: Real>(
     at_boundary_y: &View<F>,
     at_boundary_z: &View<F>,
     weight: &View<F>,
-    offset: &View<F>,
-    span: &View<F>,
+    skewness: &View<F>,
+    delta: &View<F>,
     area: &View<F>,
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
     #[comptime] dimension: usize,
-    #[comptime] straight: bool,
+    #[comptime] unskewed: bool,
     #[comptime] cubic: bool,
 ) -> F {
     let mut value = Vec3::<F>::zero();
@@ -317,20 +317,20 @@ pub fn interpolated_through_face<F: Real>(
         let (l, r) = (left[f] as usize, right[f] as usize);
         let share = weight[f];
         let mut o = Vec3::<F>::zero();
-        if comptime!(!straight) {
-            o = Vec3::<F>::at(offset, f, n_faces);
+        if comptime!(!unskewed) {
+            o = Vec3::<F>::at(skewness, f, n_faces);
         }
-        value.x = between::<F>(u, du, l, r, share, o, n_cells, straight);
-        value.y = between::<F>(v, dv, l, r, share, o, n_cells, straight);
+        value.x = linear_at_face::<F>(u, du, l, r, share, o, n_cells, unskewed);
+        value.y = linear_at_face::<F>(v, dv, l, r, share, o, n_cells, unskewed);
         if comptime!(dimension == 3) {
-            value.z = between::<F>(w, dw, l, r, share, o, n_cells, straight);
+            value.z = linear_at_face::<F>(w, dw, l, r, share, o, n_cells, unskewed);
         }
         if comptime!(cubic) {
-            let d = Vec3::<F>::at(span, f, n_faces);
-            value.x += beyond_linear::<F>(u, du, l, r, share, d, n_cells);
-            value.y += beyond_linear::<F>(v, dv, l, r, share, d, n_cells);
+            let d = Vec3::<F>::at(delta, f, n_faces);
+            value.x += cubic_part::<F>(u, du, l, r, share, d, n_cells);
+            value.y += cubic_part::<F>(v, dv, l, r, share, d, n_cells);
             if comptime!(dimension == 3) {
-                value.z += beyond_linear::<F>(w, dw, l, r, share, d, n_cells);
+                value.z += cubic_part::<F>(w, dw, l, r, share, d, n_cells);
             }
         }
     } else {
@@ -340,21 +340,21 @@ pub fn interpolated_through_face<F: Real>(
     value.dot(Vec3::<F>::at(area, f, n_faces))
 }
 
-/// r ← r − p at faces where the pressure is held. Traffic 8 + 3s.
-#[kernel(take_held, update(r), indexed)]
-pub fn residual_less_held<F: Real>(
+/// r ← r − p at faces of prescribed pressure. Traffic 8 + 3s.
+#[kernel(subtract_prescribed, update(r), indexed)]
+pub fn residual_less_prescribed<F: Real>(
     _i: usize,
     f: usize,
-    held: &View<u32>,
+    dirichlet_index: &View<u32>,
     prescribed: &View<F>,
     n_interior: usize,
     r: F,
 ) -> F {
-    r - prescribed[(held[f - n_interior] - 1) as usize]
+    r - prescribed[(dirichlet_index[f - n_interior] - 1) as usize]
 }
 
-/// F ← F + a (ψ_r − ψ_l) + t·∇ψ_f: the flux that the pressure corrects; t·∇ψ is left out where the
-/// correction is `plain`. At the boundary ψ is given where a is not 0.
+/// F ← F + a (ψ_r − ψ_l) + t·∇ψ_f, without t·∇ψ if `two_point`. At the boundary a = 0 where ψ is not
+/// prescribed.
 ///
 /// Traffic a face: 8 + 3s (7s), a cell s (4s).
 #[kernel(correct_flux, update(flux))]
@@ -371,19 +371,19 @@ pub fn corrected_flux<F: Real>(
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
-    #[comptime] plain: bool,
+    #[comptime] two_point: bool,
     flux: F,
 ) -> F {
     let l = left[f] as usize;
     let mut difference = F::literal(0.0);
     let mut g = Vec3::<F>::zero();
-    if comptime!(!plain) {
+    if comptime!(!two_point) {
         g = Vec3::<F>::at(gradient, l, n_cells);
     }
     if f < n_interior {
         let r = right[f] as usize;
         difference = psi[r] - psi[l];
-        if comptime!(!plain) {
+        if comptime!(!two_point) {
             let w = weight[f];
             let other = Vec3::<F>::at(gradient, r, n_cells);
             g = g * w + other * (F::literal(1.0) - w);
@@ -392,21 +392,21 @@ pub fn corrected_flux<F: Real>(
         difference = psi_at_boundary[f - n_interior] - psi[l];
     }
     let mut corrected = flux + conductance[f] * difference;
-    if comptime!(!plain) {
+    if comptime!(!two_point) {
         corrected += g.dot(Vec3::<F>::at(tangential, f, n_faces));
     }
     corrected
 }
 
-/// A component at the new level, u* + ∂ψ, or u* as it is where it was not `projected` here; the old value becomes the one before. Reduced: the largest
-/// |change|, V u²/2 and the number of values that are not finite.
+/// u ← u* + ∂ψ, or u* unless `projected`; the old value becomes that of the previous level. Reduced: the
+/// largest |change|, V u²/2 and the number of non-finite values.
 ///
 /// Traffic 6s.
 #[kernel(advance_velocity, update(u), out(before), reduce(max, sum, sum))]
 pub fn advanced_velocity<F: Real>(
     c: usize,
     predicted: &View<F>,
-    slope: &View<F>,
+    grad_psi: &View<F>,
     volume: &View<F>,
     component: usize,
     n_cells: usize,
@@ -415,30 +415,30 @@ pub fn advanced_velocity<F: Real>(
 ) -> (F, F, F, F, f64) {
     let mut new = predicted[c];
     if comptime!(projected) {
-        new += slope[component * n_cells + c];
+        new += grad_psi[component * n_cells + c];
     }
-    let mut fault = f64::literal(1.0);
-    // Of what is not a number every comparison is false.
+    let mut non_finite = f64::literal(1.0);
+    // Comparisons with NaN are false.
     if new.abs() <= F::literal(1e30) {
-        fault = f64::literal(0.0);
+        non_finite = f64::literal(0.0);
     }
     let energy = F::literal(0.5) * volume[c] * new * new;
-    (new, u, (new - u).abs(), energy, fault)
+    (new, u, (new - u).abs(), energy, non_finite)
 }
 
-/// T ← T + δ; the old value becomes the one before. Reduced: the largest |δ|, 0 and the number of values
-/// that are not finite.
+/// T ← T + δ; the old value becomes that of the previous level. Reduced: the largest |δ|, 0 and the number of
+/// non-finite values.
 ///
 /// Traffic 4s.
 #[kernel(advance_scalar, update(t), out(before), reduce(max, sum, sum))]
 pub fn advanced_scalar<F: Real>(c: usize, increment: &View<F>, t: F) -> (F, F, F, F, f64) {
     let new = t + increment[c];
-    let mut fault = f64::literal(1.0);
-    // Of what is not a number every comparison is false.
+    let mut non_finite = f64::literal(1.0);
+    // Comparisons with NaN are false.
     if new.abs() <= F::literal(1e30) {
-        fault = f64::literal(0.0);
+        non_finite = f64::literal(0.0);
     }
-    (new, t, increment[c].abs(), F::literal(0.0), fault)
+    (new, t, increment[c].abs(), F::literal(0.0), non_finite)
 }
 
 /// r ← r + V b (θ T + (1 − θ) T_before − T₀): Boussinesq's buoyancy along one axis, b = −β g.
@@ -460,7 +460,7 @@ pub fn with_buoyancy<F: Real>(
 }
 
 /// p ← p − shift ψ − ν D F* / V: incremental with the rotational term (Timmermans, Minev & van de Vosse
-/// 1996; Guermond & Shen 2004); ν = 0 leaves that out, `keep` = 0 the pressure before (the classical step).
+/// 1996; Guermond & Shen 2004). ν = 0 leaves out that term, `previous_weight` = 0 the old p (classical step).
 ///
 /// Traffic 4s.
 #[kernel(advance_pressure, update(p))]
@@ -471,18 +471,18 @@ pub fn advanced_pressure<F: Real>(
     volume: &View<F>,
     shift: F,
     viscosity: F,
-    keep: F,
+    previous_weight: F,
     p: F,
 ) -> F {
-    keep * p - shift * psi[c] - viscosity * divergence[c] / volume[c]
+    previous_weight * p - shift * psi[c] - viscosity * divergence[c] / volume[c]
 }
 
-/// The rate Σ|F| / 2V at which the flow exchanges what a cell holds, plus `viscous`. Reduced: the largest
-/// Σ|F| / 2V (the step times it is the Courant number) and the largest |D F| / V.
+/// The convective rate Σ|F| / 2V plus `viscous`. Reduced: the largest Σ|F| / 2V (times Δt the Courant
+/// number) and the largest |D F| / V.
 ///
 /// Traffic a cell: 4 + 3s, an item 4, a face s.
-#[kernel(exchange_rate, out(rate), reduce(max, max))]
-pub fn exchange_rate_of_cell<F: Real>(
+#[kernel(convective_rate, out(rate), reduce(max, max))]
+pub fn convective_rate_of_cell<F: Real>(
     c: usize,
     offsets: &View<u32>,
     faces: &View<u32>,
@@ -503,9 +503,9 @@ pub fn exchange_rate_of_cell<F: Real>(
 }
 
 /// Component `component` of the tangential part u − (u·n) n of the velocity at a slip face: the cell's,
-/// extrapolated in time by `ahead` (u − u_before) and carried along the wall to the face by its gradient.
+/// extrapolated in time by `extrapolation` (u − u_before) and in space by its gradient.
 ///
-/// Traffic a face: 8 + (2d + 4)s, (3d + 3)s more where not straight.
+/// Traffic a face: 8 + (2d + 4)s, (3d + 3)s more where skewed.
 #[kernel(slip_velocity, out(prescribed), indexed)]
 pub fn velocity_along_wall<F: Real>(
     i: usize,
@@ -513,7 +513,7 @@ pub fn velocity_along_wall<F: Real>(
     wall_faces: &View<u32>,
     left: &View<u32>,
     area: &View<F>,
-    offset: &View<F>,
+    skewness: &View<F>,
     u: &View<F>,
     v: &View<F>,
     w: &View<F>,
@@ -523,21 +523,21 @@ pub fn velocity_along_wall<F: Real>(
     du: &View<F>,
     dv: &View<F>,
     dw: &View<F>,
-    ahead: F,
+    extrapolation: F,
     component: usize,
     n_faces: usize,
     n_cells: usize,
     #[comptime] dimension: usize,
-    #[comptime] straight: bool,
+    #[comptime] unskewed: bool,
 ) -> F {
     let f = wall_faces[i] as usize;
     let c = left[f] as usize;
-    let now = vector_at::<F>(u, v, w, c, dimension);
-    let then = vector_at::<F>(before_x, before_y, before_z, c, dimension);
-    let mut guess = now + (now - then) * ahead;
+    let current = vector_at::<F>(u, v, w, c, dimension);
+    let previous = vector_at::<F>(before_x, before_y, before_z, c, dimension);
+    let mut guess = current + (current - previous) * extrapolation;
     let s = Vec3::<F>::at(area, f, n_faces);
-    if comptime!(!straight) {
-        let o = Vec3::<F>::at(offset, f, n_faces);
+    if comptime!(!unskewed) {
+        let o = Vec3::<F>::at(skewness, f, n_faces);
         guess.x += Vec3::<F>::at(du, c, n_cells).dot(o);
         guess.y += Vec3::<F>::at(dv, c, n_cells).dot(o);
         if comptime!(dimension == 3) {

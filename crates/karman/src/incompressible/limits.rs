@@ -1,28 +1,30 @@
-//! What a flow may run into without a word from its numbers: steps longer than the extrapolation of convection
-//! bears, meshes too coarse for central differences, fluid that enters where it should leave.
+//! Stability limits and warnings: steps beyond the stability limit of extrapolated convection, meshes too
+//! coarse for central differences, backflow at outlets.
 //!
-//! Stability is that of u_t + U u_x = ν u_xx on a uniform grid. With the Courant number C = UΔt/h, the cell Reynolds
-//! number R = Uh/ν, h u_x ≈ λ(θ) u and h² u_xx ≈ −μ(θ) u for the wave e^{iθj}, a step of the schemes is
+//! Stability is that of u_t + U u_x = ν u_xx on a uniform grid. With the Courant number C = UΔt/h, the cell
+//! Reynolds number R = Uh/ν, h u_x ≈ λ(θ) u and h² u_xx ≈ −μ(θ) u for the wave e^{iθj}, a step of the
+//! schemes is
 //!
 //! BDF2: (3/2 + Cμ/R) z² − (2 − 2Cλ) z + 1/2 − Cλ = 0,
 //! AB2 with Crank–Nicolson: (1 + Cμ/2R) z² − (1 − Cμ/2R − 3Cλ/2) z − Cλ/2 = 0,
 //! RK3: z = 1 + q + q²/2 + q³/6, q = −C (λ + μ/R),
 //!
-//! and C is borne where |z| ≤ 1 + 10⁻³ for every wave: central differences without viscosity grow at any C with
-//! both multistep schemes, by less than that as long as C is small.
+//! and C is stable if |z| ≤ 1 + 10⁻³ for every wave: without viscosity central differences grow at any C
+//! with both multistep schemes, by less than 10⁻³ for small C.
 //!
 //! In a cell C is Δt Σ|F| / 2V and R the ratio of that rate to ν Σa / 2dV, d the dimension.
 
-use super::{Convection, Flow, FlowCondition, IncompressibleError, Scheme};
+use super::{Convection, FlowCondition, IncompressibleError, IncompressibleSolver, Scheme};
 use crate::mesh::Mesh;
 use crate::real::Real;
+use std::ops::{Add, Mul};
 
-/// Growth of a wave in a step that is borne.
-const BORNE: f64 = 1e-3;
-/// Steps of the search for a limit, and where it ends.
-const SEARCH: f64 = 0.005;
-const MOST: f64 = 4.0;
-/// Waves that are looked at.
+/// Tolerated growth of a wave per step.
+const GROWTH_TOLERANCE: f64 = 1e-3;
+/// Increment and end of the search for a limit.
+const COURANT_INCREMENT: f64 = 0.005;
+const LARGEST_COURANT: f64 = 4.0;
+/// Number of waves.
 const WAVES: usize = 180;
 /// Cell Reynolds numbers of the table: powers of two from 2⁻⁴.
 const LEAST_POWER: i32 = -4;
@@ -32,43 +34,52 @@ const POWERS: usize = 20;
 #[derive(Clone, Copy)]
 struct Complex(f64, f64);
 
-impl Complex {
-    fn plus(self, other: Complex) -> Complex {
+impl Add for Complex {
+    type Output = Complex;
+
+    fn add(self, other: Complex) -> Complex {
         Complex(self.0 + other.0, self.1 + other.1)
     }
-    fn times(self, other: Complex) -> Complex {
+}
+
+impl Mul for Complex {
+    type Output = Complex;
+
+    fn mul(self, other: Complex) -> Complex {
         Complex(self.0 * other.0 - self.1 * other.1, self.0 * other.1 + self.1 * other.0)
     }
-    fn scaled(self, factor: f64) -> Complex {
+}
+
+impl Complex {
+    fn scale(self, factor: f64) -> Complex {
         Complex(factor * self.0, factor * self.1)
     }
-    fn size(self) -> f64 {
+    fn abs(self) -> f64 {
         self.0.hypot(self.1)
     }
-    fn root(self) -> Complex {
-        let size = self.size();
-        let (real, imaginary) =
-            ((0.5 * (size + self.0)).max(0.0), (0.5 * (size - self.0)).max(0.0));
+    fn sqrt(self) -> Complex {
+        let abs = self.abs();
+        let (real, imaginary) = ((0.5 * (abs + self.0)).max(0.0), (0.5 * (abs - self.0)).max(0.0));
         Complex(real.sqrt(), imaginary.sqrt().copysign(self.1))
     }
 }
 
-/// λ of a wave: h times the difference of the values at both faces of a cell.
+/// λ of a wave, the difference of the values at both faces of a cell.
 fn convective_symbol(convection: Convection, theta: f64) -> Complex {
     let (next, last) = (Complex(theta.cos(), theta.sin()), Complex(theta.cos(), -theta.sin()));
     let one = Complex(1.0, 0.0);
-    let difference = one.plus(last.scaled(-1.0));
-    let slope = next.plus(last.scaled(-1.0)).scaled(0.5);
+    let difference = one + last.scale(-1.0);
+    let slope = (next + last.scale(-1.0)).scale(0.5);
     let face = match convection {
-        Convection::Central => one.plus(next).scaled(0.5),
+        Convection::Central => (one + next).scale(0.5),
         Convection::Upwind => one,
-        Convection::LinearUpwind => one.plus(slope.scaled(0.5)),
+        Convection::LinearUpwind => one + slope.scale(0.5),
         Convection::Cubic => {
-            let slopes = slope.plus(slope.times(next).scaled(-1.0));
-            one.plus(next).scaled(0.5).plus(slopes.scaled(0.125))
+            let slopes = slope + (slope * next).scale(-1.0);
+            (one + next).scale(0.5) + slopes.scale(0.125)
         }
     };
-    difference.times(face)
+    difference * face
 }
 
 /// The largest |z| of a wave.
@@ -78,62 +89,63 @@ fn amplification(
     theta: f64,
     [courant, diffusion]: [f64; 2],
 ) -> f64 {
-    let transport = convective_symbol(convection, theta).scaled(courant);
+    let advection = convective_symbol(convection, theta).scale(courant);
     let damping = diffusion * (2.0 - 2.0 * theta.cos());
     let real = |x: f64| Complex(x, 0.0);
     let [a, b, c] = match scheme {
         Scheme::Bdf2 => [
             real(1.5 + damping),
-            real(-2.0).plus(transport.scaled(2.0)),
-            real(0.5).plus(transport.scaled(-1.0)),
+            real(-2.0) + advection.scale(2.0),
+            real(0.5) + advection.scale(-1.0),
         ],
         Scheme::Ab2Cn => [
             real(1.0 + 0.5 * damping),
-            real(-1.0 + 0.5 * damping).plus(transport.scaled(1.5)),
-            transport.scaled(-0.5),
+            real(-1.0 + 0.5 * damping) + advection.scale(1.5),
+            advection.scale(-0.5),
         ],
         Scheme::Rk3 => {
-            let q = transport.plus(real(damping)).scaled(-1.0);
-            let third = real(1.0).plus(q.scaled(1.0 / 3.0));
-            let second = real(1.0).plus(q.scaled(0.5).times(third));
-            return real(1.0).plus(q.times(second)).size();
+            let q = (advection + real(damping)).scale(-1.0);
+            let third = real(1.0) + q.scale(1.0 / 3.0);
+            let second = real(1.0) + q.scale(0.5) * third;
+            return (real(1.0) + q * second).abs();
         }
     };
-    let root = b.times(b).plus(a.times(c).scaled(-4.0)).root();
-    let [one, other] = [1.0, -1.0].map(|sign| root.scaled(sign).plus(b.scaled(-1.0)).size());
-    one.max(other) / (2.0 * a.size())
+    let root = (b * b + (a * c).scale(-4.0)).sqrt();
+    let [one, other] = [1.0, -1.0].map(|sign| (root.scale(sign) + b.scale(-1.0)).abs());
+    one.max(other) / (2.0 * a.abs())
 }
 
-/// The largest Courant number that a scheme bears at a cell Reynolds number, infinite where there is no
-/// viscosity; at most 4.
+/// The largest stable Courant number of a scheme at a cell Reynolds number, infinite without viscosity; at
+/// most 4.
 pub fn courant_limit(scheme: Scheme, convection: Convection, cell_reynolds: f64) -> f64 {
     let grows = |courant: f64| {
         (1..=WAVES).any(|k| {
             let theta = std::f64::consts::PI * k as f64 / WAVES as f64;
             let numbers = [courant, courant / cell_reynolds];
-            amplification(scheme, convection, theta, numbers) > 1.0 + BORNE
+            amplification(scheme, convection, theta, numbers) > 1.0 + GROWTH_TOLERANCE
         })
     };
-    let tried = (1..=(MOST / SEARCH) as usize).map(|k| SEARCH * k as f64);
+    let tried =
+        (1..=(LARGEST_COURANT / COURANT_INCREMENT) as usize).map(|k| COURANT_INCREMENT * k as f64);
     tried.take_while(|courant| !grows(*courant)).last().unwrap_or(0.0)
 }
 
-/// Limits over cell Reynolds numbers.
+/// Table of the limit over the cell Reynolds number.
 pub struct CourantLimits {
     table: Vec<f64>,
-    /// That without viscosity.
+    /// The limit without viscosity.
     pub inviscid: f64,
 }
 
 impl CourantLimits {
-    /// Those of a scheme.
+    /// The limits of a scheme.
     pub fn new(scheme: Scheme, convection: Convection) -> CourantLimits {
         let reynolds = |k: usize| 2.0f64.powi(LEAST_POWER + k as i32);
         let table = (0..POWERS).map(|k| courant_limit(scheme, convection, reynolds(k))).collect();
         CourantLimits { table, inviscid: courant_limit(scheme, convection, f64::INFINITY) }
     }
 
-    /// The limit at a cell Reynolds number, linear in its logarithm between those known.
+    /// The limit at a cell Reynolds number, interpolated linearly in its logarithm.
     pub fn at(&self, cell_reynolds: f64) -> f64 {
         let place = (cell_reynolds.log2() - f64::from(LEAST_POWER)).max(0.0);
         if place >= (self.table.len() - 1) as f64 {
@@ -144,21 +156,21 @@ impl CourantLimits {
     }
 }
 
-/// How far the cells of a flow are from what its numerics bear.
+/// Cells beyond the limits of the numerics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellLimits {
-    /// The share of the cells whose Courant number is beyond the limit.
+    /// The fraction of cells whose Courant number exceeds the limit.
     pub beyond_courant: f64,
     /// The largest Courant number.
     pub courant: f64,
-    /// The share of the cells whose Péclet number |u|h/ν, or |u|h/κ where that is larger, is above 2.
+    /// The fraction of cells whose Péclet number max(|u|h/ν, |u|h/κ) exceeds 2.
     pub beyond_peclet: f64,
     /// The largest Péclet number; infinite without viscosity.
     pub peclet: f64,
 }
 
-impl<F: Real> Flow<F> {
-    /// Compares each cell with the limits of a step of length `step`; the fields come to the host.
+impl<F: Real> IncompressibleSolver<F> {
+    /// Compares each cell with the limits of a step of length `step`; copies fields to the host.
     ///
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.
@@ -167,21 +179,23 @@ impl<F: Real> Flow<F> {
         limits: &CourantLimits,
         step: f64,
     ) -> Result<CellLimits, IncompressibleError> {
-        let (rate, viscous) = (self.read_wide(&self.rate)?, self.read_wide(&self.viscous_rate)?);
+        let (rate, viscous) =
+            (self.read_f64(&self.decay_rate)?, self.read_f64(&self.viscous_rate)?);
         let prandtl =
             self.thermal.as_ref().map_or(1.0, |thermal| self.viscosity / thermal.diffusivity());
         let directions = 2.0 * self.dimension as f64;
         let [mut courant, mut peclet] = [0.0f64; 2];
         let [mut beyond_courant, mut beyond_peclet] = [0usize; 2];
         for (rate, viscous) in rate.iter().zip(&viscous) {
-            let own = rate - viscous;
-            if own <= 0.0 {
+            let convective = rate - viscous;
+            if convective <= 0.0 {
                 continue;
             }
-            let reynolds = if *viscous > 0.0 { directions * own / viscous } else { f64::INFINITY };
-            courant = courant.max(own * step);
+            let reynolds =
+                if *viscous > 0.0 { directions * convective / viscous } else { f64::INFINITY };
+            courant = courant.max(convective * step);
             peclet = peclet.max(reynolds * prandtl.max(1.0));
-            beyond_courant += usize::from(own * step > limits.at(reynolds));
+            beyond_courant += usize::from(convective * step > limits.at(reynolds));
             beyond_peclet += usize::from(reynolds * prandtl.max(1.0) > 2.0);
         }
         let share = |count: usize| count as f64 / rate.len().max(1) as f64;
@@ -193,8 +207,8 @@ impl<F: Real> Flow<F> {
         })
     }
 
-    /// Of each patch that is an outlet, by its place in the mesh: the flow that enters through it, and the flow
-    /// through all of the boundary, Σ|F| / 2. The fluxes come to the host.
+    /// The backflow through each outlet, by the index of its patch, and the flow through the whole boundary,
+    /// Σ|F| / 2. Copies the fluxes to the host.
     ///
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.
@@ -203,18 +217,21 @@ impl<F: Real> Flow<F> {
         mesh: &Mesh,
         conditions: &[FlowCondition],
     ) -> Result<(Vec<(usize, f64)>, f64), IncompressibleError> {
-        let flux = self.read_wide(&self.flux)?;
+        let flux = self.read_f64(&self.flux)?;
         let boundary = &flux[mesh.n_interior_faces()..];
         let through = boundary.iter().fold(0.0, |sum, f| sum + 0.5 * f.abs());
         let outlets =
             mesh.patches.iter().zip(conditions).enumerate().filter(|(_, (_, condition))| {
-                matches!(condition, FlowCondition::Outlet(_) | FlowCondition::ConvectiveOutlet)
+                matches!(
+                    condition,
+                    FlowCondition::PressureOutlet(_) | FlowCondition::ConvectiveOutlet
+                )
             });
-        let entering = outlets.map(|(place, (patch, _))| {
+        let backflow = outlets.map(|(place, (patch, _))| {
             let inward = flux[patch.faces.clone()].iter().filter(|f| **f < 0.0);
             (place, inward.fold(0.0, |sum, f| sum - f))
         });
-        Ok((entering.collect(), through))
+        Ok((backflow.collect(), through))
     }
 }
 
@@ -248,10 +265,10 @@ mod tests {
         }
     }
 
-    /// The scheme itself on a ring of cells, from a small random field: it grows above the limit and does not
+    /// The scheme itself on a periodic row of cells, from a random field: it grows above the limit, not
     /// below.
     #[test]
-    fn a_ring_of_cells_grows_above_the_limit_and_not_below() {
+    fn a_periodic_row_of_cells_grows_above_the_limit_and_not_below() {
         let n = 64;
         let face = |convection: Convection, u: &[f64], i: usize| {
             let at = |k: i64| u[(i as i64 + k).rem_euclid(n as i64) as usize];
@@ -276,20 +293,20 @@ mod tests {
                 let mut now: Vec<f64> = (0..n).map(|_| random()).collect();
                 let mut before = now.clone();
                 for _ in 0..4000 {
-                    let carried = |u: &[f64], i: usize| {
+                    let convected = |u: &[f64], i: usize| {
                         face(convection, u, i) - face(convection, u, (i + n - 1) % n)
                     };
                     let next: Vec<f64> = (0..n)
                         .map(|i| {
-                            let extrapolated = 2.0 * carried(&now, i) - carried(&before, i);
+                            let extrapolated = 2.0 * convected(&now, i) - convected(&before, i);
                             (2.0 * now[i] - 0.5 * before[i] - courant * extrapolated) / 1.5
                         })
                         .collect();
                     before = std::mem::replace(&mut now, next);
                 }
-                // Beyond all numbers is large, too.
-                let size = |u: &f64| if u.is_finite() { u.abs() } else { f64::INFINITY };
-                now.iter().map(size).fold(0.0, f64::max)
+                // Overflow counts as large.
+                let abs = |u: &f64| if u.is_finite() { u.abs() } else { f64::INFINITY };
+                now.iter().map(abs).fold(0.0, f64::max)
             };
             let (above, below) = (size_after(1.25 * limit), size_after(0.5 * limit));
             assert!(above > 10.0 && below < 2.0, "{convection:?} {limit}: {above} {below}");

@@ -1,43 +1,43 @@
 //! Incompressible flow: ∂u/∂t + u·∇u = −∇p + ∇·(ν ∇u) + s, ∇·u = 0, p the pressure over the density.
 //!
 //! Two arrangements. Collocated: velocity and pressure in the cells, fluxes at the faces by momentum
-//! interpolation, the pressure by incremental projection; second order on any mesh. Staggered: fluxes at the
-//! faces are the unknowns, or the potential they derive from; second order on rectangular meshes, first on
+//! interpolation, the pressure by incremental projection; second order on any mesh. Staggered: the unknowns
+//! are the fluxes at the faces, or their potential; second order on rectangular meshes, first order on
 //! others. Sources: Menon's thesis, ch. 7;
 //! Kamakolanu's thesis, §6.3; Dalal, Eswaran & Biswas, Numer. Heat Transfer B 54 (2008) 238.
 
-mod at_rest;
-mod balance;
 mod collocated;
-mod component;
 mod conditions;
 mod error;
 mod faces;
-pub mod flow;
 pub mod forces;
+mod implicit_diffusion;
 pub mod kernels;
 pub mod limits;
+mod mass_correction;
 mod outflow;
 mod pressure;
 mod probing;
 mod rhie_chow;
 mod rk3;
 pub mod scheme;
+pub mod solver;
 mod staggered;
 mod state;
 mod statistics;
+mod step_bounds;
 mod systems;
 pub mod thermal;
 mod traction;
-mod transport;
+mod transported_field;
 
 pub use conditions::{FlowCondition, PrescribedVector};
 pub use error::IncompressibleError;
-pub use flow::{Flow, StepReport};
 pub use forces::{Load, LoadedFaces};
 pub use kernels::Convection;
 pub use probing::Field;
 pub use scheme::{PressureCorrection, Scheme};
+pub use solver::{IncompressibleSolver, StepReport};
 pub use state::State;
 pub use systems::StepSystem;
 pub use thermal::ThermalProblem;
@@ -46,49 +46,49 @@ use crate::diffusion::Prescribed;
 use crate::linear::Params;
 use std::sync::Arc;
 
-/// A flow as posed.
+/// A flow problem.
 pub struct Problem {
-    /// Kinematic viscosity ν > 0; 0 where the scheme in time is explicit.
+    /// Kinematic viscosity ν > 0; 0 is allowed with an explicit time scheme.
     pub viscosity: f64,
-    /// Acceleration by a body force, in each cell.
+    /// Body force per unit of mass.
     pub source: PrescribedVector,
-    /// One condition a patch, in the order of the mesh's patches.
+    /// One condition per patch, in the order of the mesh's patches.
     pub conditions: Vec<FlowCondition>,
-    /// The velocity at the start; it is made free of divergence.
+    /// The initial velocity; it is projected onto divergence-free fields.
     pub velocity: PrescribedVector,
-    /// The pressure at the start.
+    /// The initial pressure.
     pub pressure: Arc<dyn Prescribed>,
-    /// A temperature that the flow carries.
+    /// A temperature transported by the flow.
     pub thermal: Option<ThermalProblem>,
 }
 
-/// Where the unknowns are.
+/// Location of the unknowns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     /// Velocity and pressure in the cells.
     Collocated,
     /// Fluxes at the faces, pressure in the cells: the classical fractional step.
     Staggered,
-    /// Fluxes at the faces that have a potential on the edges: the exact fractional step.
+    /// Fluxes at the faces derived from a potential on the edges: the exact fractional step.
     Exact,
 }
 
-/// How a flow is computed.
+/// Numerical method and linear solvers.
 #[derive(Clone, Debug)]
 pub struct Numerics {
-    /// Where the unknowns are.
+    /// Location of the unknowns.
     pub arrangement: Arrangement,
-    /// How velocity is carried.
+    /// Interpolation of the convected velocity.
     pub convection: Convection,
-    /// How time advances.
+    /// Time scheme.
     pub scheme: Scheme,
-    /// What the projection adds to the pressure.
+    /// Update of the pressure by the projection.
     pub pressure_correction: PressureCorrection,
-    /// How often the pressure is solved again with the correction of its own fluxes.
+    /// Number of repeated pressure solves with the non-orthogonal correction.
     pub nonorthogonal_correctors: usize,
-    /// The solver of the pressure.
+    /// Linear solver of the pressure.
     pub pressure: Params,
-    /// The solver of each component of the velocity.
+    /// Linear solver of each velocity component.
     pub momentum: Params,
 }
 

@@ -1,11 +1,11 @@
-//! Patches through which a flow leaves undisturbed: ∂u/∂t + U ∂u/∂n = 0, U the mean speed through all of
+//! Convective outlets, ∂u/∂t + U ∂u/∂n = 0, U the mean speed through all of
 //! them (Orlanski 1976; in this form Pauley, Moin & Reynolds, J. Fluid Mech. 220 (1990) 397).
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::FlowCondition;
-use super::component::Component;
 use super::faces::Faces;
-use super::transport::{Transport, faces_where};
+use super::implicit_diffusion::{ImplicitDiffusion, faces_where};
+use super::transported_field::TransportedField;
 use crate::backend::{Backend, Buffer, Partials, View};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::{Real, Vec3};
@@ -17,7 +17,7 @@ pub(super) struct Outflow<F: Real> {
     pub faces: Buffer<u32>,
     /// Σ |S|.
     pub area: f64,
-    places: Buffer<u32>,
+    indices: Buffer<u32>,
     /// The velocity at the faces: `[component][faces]`.
     pub value: Vec<Buffer<F>>,
     partials: Partials,
@@ -30,11 +30,11 @@ impl<F: Real> Outflow<F> {
         backend: &Backend,
         (mesh, geometry): (&Mesh, &Geometry),
         conditions: &[FlowCondition],
-        held: &[u32],
-        components: &[Component<F>],
+        dirichlet_index: &[u32],
+        components: &[TransportedField<F>],
     ) -> Self {
         let is_outlet = |c: &FlowCondition| matches!(c, FlowCondition::ConvectiveOutlet);
-        let (faces, places) = faces_where(mesh, conditions, held, is_outlet);
+        let (faces, indices) = faces_where(mesh, conditions, dirichlet_index, is_outlet);
         let size = |f: &u32| {
             let area = geometry.area_vector_of(*f as usize);
             area.iter().map(|a| a * a).fold(0.0, |a, b| a + b).sqrt()
@@ -42,7 +42,7 @@ impl<F: Real> Outflow<F> {
         let left = backend.upload_slice(&mesh.face_left);
         let mut outflow = Outflow {
             area: faces.iter().map(size).fold(0.0, |a, b| a + b),
-            places: backend.upload(places),
+            indices: backend.upload(indices),
             value: components.iter().map(|_| backend.zeros(faces.len())).collect(),
             partials: Partials::new(backend, faces.len(), 1),
             speed: backend.zeros(1),
@@ -54,72 +54,72 @@ impl<F: Real> Outflow<F> {
         outflow
     }
 
-    /// Takes the speed U.
-    fn measure(&mut self, backend: &Backend, flux: &Buffer<F>) {
+    /// Updates U.
+    fn update_speed(&mut self, backend: &Backend, flux: &Buffer<F>) {
         outgoing(backend, self.faces.len(), &self.faces, flux, &mut self.partials);
         mean_speed(backend, &self.partials, self.area, &mut self.speed);
     }
 
-    /// Carries the velocity at the faces over a step; `ahead` extrapolates that of the cells to its end.
+    /// Advances the velocity at the faces by a step; that of the cells is extrapolated to its end.
     pub(super) fn advance(
         &mut self,
         backend: &Backend,
         faces: &Faces<F>,
         flux: &Buffer<F>,
-        components: &[Component<F>],
-        (step, ahead): (f64, f64),
+        components: &[TransportedField<F>],
+        (step, extrapolation): (f64, f64),
     ) {
         let count = self.faces.len();
         if count == 0 {
             return;
         }
-        self.measure(backend, flux);
+        self.update_speed(backend, flux);
         for (value, component) in self.value.iter_mut().zip(components) {
             advance_outflow(
                 backend,
                 count,
                 &self.faces,
                 &faces.cells.left,
-                &faces.span,
+                &faces.delta,
                 &faces.area,
                 &component.now,
                 &component.before,
                 &self.speed,
                 F::from_f64(step),
-                F::from_f64(ahead),
+                F::from_f64(extrapolation),
                 faces.cells.n_faces(),
                 value,
             );
         }
     }
 
-    /// Carries the velocity at the faces over an explicit stage, v ← a vⁿ + (1 − a) (v + β (u_c − v)).
+    /// Advances the velocity at the faces by an explicit stage, v ← α vⁿ + (1 − α) (v + β (u_c − v)).
     pub(super) fn advance_stage(
         &mut self,
         backend: &Backend,
         faces: &Faces<F>,
         flux: &Buffer<F>,
-        components: &[Component<F>],
+        components: &[TransportedField<F>],
         start: &[Buffer<F>],
-        (share, step): (f64, f64),
+        (alpha, step): (f64, f64),
     ) {
         let count = self.faces.len();
         if count == 0 {
             return;
         }
-        self.measure(backend, flux);
+        self.update_speed(backend, flux);
         for ((value, component), start) in self.value.iter_mut().zip(components).zip(start) {
             stage_outflow(
                 backend,
                 count,
                 &self.faces,
                 &faces.cells.left,
-                &faces.span,
+                &faces.delta,
                 &faces.area,
                 &component.now,
                 start,
                 &self.speed,
-                F::from_f64(share),
+                F::from_f64(alpha),
                 F::from_f64(step),
                 faces.cells.n_faces(),
                 value,
@@ -127,15 +127,15 @@ impl<F: Real> Outflow<F> {
         }
     }
 
-    /// Puts the velocity at the faces where the momentum finds it.
-    pub(super) fn prescribe(&self, backend: &Backend, momentum: &mut Transport<F>) {
+    /// Copies the velocity at the faces into the boundary values of the momentum.
+    pub(super) fn prescribe(&self, backend: &Backend, momentum: &mut ImplicitDiffusion<F>) {
         let count = self.faces.len();
         if count == 0 {
             return;
         }
         for (value, quantity) in self.value.iter().zip(&mut momentum.quantities) {
             let prescribed = quantity.prescribed.value_mut();
-            put_listed(backend, count, &self.places, value, prescribed);
+            put_listed(backend, count, &self.indices, value, prescribed);
         }
     }
 }
@@ -166,20 +166,20 @@ pub(super) fn speed_through(sum: f64, area: f64) -> f64 {
 /// β = U Δt / δ, δ the distance of the cell's centroid from the face.
 #[device]
 #[inline(always)]
-fn travelled<F: Real>(
+fn outflow_courant<F: Real>(
     f: usize,
-    span: &View<F>,
+    delta: &View<F>,
     area: &View<F>,
     speed: &View<f64>,
     step: F,
     n_faces: usize,
 ) -> F {
     let s = Vec3::<F>::at(area, f, n_faces);
-    let distance = Vec3::<F>::at(span, f, n_faces).dot(s) / s.dot(s).sqrt();
+    let distance = Vec3::<F>::at(delta, f, n_faces).dot(s) / s.dot(s).sqrt();
     F::from_f64(speed[0]) * step / distance
 }
 
-/// u_b ← (u_b + β u_c) / (1 + β): implicit, so that no step is too long. u_c is extrapolated to the end of the
+/// u_b ← (u_b + β u_c) / (1 + β), implicit and stable for any step. u_c is extrapolated to the end of the
 /// step.
 ///
 /// Traffic a face: 8 + 10s.
@@ -188,25 +188,24 @@ pub(super) fn advanced_outflow<F: Real>(
     i: usize,
     outlet_faces: &View<u32>,
     left: &View<u32>,
-    span: &View<F>,
+    delta: &View<F>,
     area: &View<F>,
     u: &View<F>,
     before: &View<F>,
     speed: &View<f64>,
     step: F,
-    ahead: F,
+    extrapolation: F,
     n_faces: usize,
     value: F,
 ) -> F {
     let f = outlet_faces[i] as usize;
     let c = left[f] as usize;
-    let beta = travelled::<F>(f, span, area, speed, step, n_faces);
-    let cell = u[c] + ahead * (u[c] - before[c]);
+    let beta = outflow_courant::<F>(f, delta, area, speed, step, n_faces);
+    let cell = u[c] + extrapolation * (u[c] - before[c]);
     (value + beta * cell) / (F::literal(1.0) + beta)
 }
 
-/// v ← a vⁿ + (1 − a) (v + β (u_c − v)): a stage of an explicit scheme, whose own bound on the step holds here
-/// too.
+/// v ← α vⁿ + (1 − α) (v + β (u_c − v)): an explicit stage, stable within the step bound of the scheme.
 ///
 /// Traffic a face: 8 + 10s.
 #[kernel(stage_outflow, update(value))]
@@ -214,21 +213,21 @@ pub(super) fn outflow_of_stage<F: Real>(
     i: usize,
     outlet_faces: &View<u32>,
     left: &View<u32>,
-    span: &View<F>,
+    delta: &View<F>,
     area: &View<F>,
     u: &View<F>,
     start: &View<F>,
     speed: &View<f64>,
-    share: F,
+    alpha: F,
     step: F,
     n_faces: usize,
     value: F,
 ) -> F {
     let f = outlet_faces[i] as usize;
     let c = left[f] as usize;
-    let beta = travelled::<F>(f, span, area, speed, step, n_faces);
-    let carried = value + beta * (u[c] - value);
-    share * start[i] + (F::literal(1.0) - share) * carried
+    let beta = outflow_courant::<F>(f, delta, area, speed, step, n_faces);
+    let convected = value + beta * (u[c] - value);
+    alpha * start[i] + (F::literal(1.0) - alpha) * convected
 }
 
 /// y at the listed places ← x. Traffic 4 + 2s.

@@ -1,88 +1,90 @@
 //! The projection: a Poisson equation for the pressure's increment, set up once for a run.
 //!
-//! ψ solves A ψ − K ψ = D F*, A the two-point Laplacian of faces where the flux may change; then
-//! F = F* + a (ψ_r − ψ_l) is free of divergence to the solver's tolerance, u = u* + ∇ψ, and the pressure
-//! changes by −shift ψ. The step is factored out, so one hierarchy serves all of them.
+//! A ψ − K ψ = D F*, A the two-point Laplacian over faces where the flux may change; F = F* + a (ψ_r − ψ_l)
+//! is divergence-free to the tolerance of the solver, u = u* + ∇ψ, p ← p − shift ψ. The step length is
+//! factored out, so that one hierarchy serves all steps.
 
 use super::faces::{Faces, SkewedCells};
+use super::implicit_diffusion::dirichlet_indices;
 use super::kernels::{
-    advance_pressure, blend_gradients, boundary_value, correct_flux, pressure_gradient, take_held,
+    advance_pressure, blend_gradients, boundary_value, correct_flux, pressure_gradient,
+    subtract_prescribed,
 };
-use super::transport::held_faces;
 use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
 use crate::backend::{Backend, Buffer, blas};
 use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
 use crate::diffusion::{
-    Condition, CorrectionOnBackend, CouplingOnBackend, Forcing, Material, check_finite, narrow,
+    BoundaryContributionOnBackend, Condition, Material, NonOrthogonalCorrectionOnBackend,
+    TimeDependentData, check_finite, narrow,
 };
-use crate::linear::{FirstGuess, Matrix, Nullspace, Params, SolveOutcome, Solver, SolverSetup};
+use crate::linear::{InitialGuess, Matrix, Nullspace, Params, SolveOutcome, Solver, SolverSetup};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::incidence::divergence;
 use crate::real::Real;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Passes of the first projection after the one without correction.
+/// Non-orthogonal corrections of the first projection.
 const START_CORRECTORS: usize = 4;
 
-/// The pressure with what it takes to project a flux.
+/// The pressure and the projection.
 pub(super) struct Pressure<F: Real> {
     backend: Backend,
     /// p: `[n_cells]`.
     pub value: Buffer<F>,
     /// ∇p: `[3][n_cells]`.
-    pub slope: Buffer<F>,
+    pub grad_p: Buffer<F>,
     /// p at boundary faces: `[n_boundary]`.
     pub at_boundary: Buffer<F>,
     /// ψ of the last projection: `[n_cells]`.
     pub psi: Buffer<F>,
-    /// How ψ of the next one is guessed from the last two; none where each begins from 0 or from elsewhere.
-    pub guess: Option<FirstGuess<F>>,
+    /// Initial guess of ψ from the last two projections; none if each begins from 0 or another guess.
+    pub guess: Option<InitialGuess<F>>,
     /// ∇ψ: `[3][n_cells]`.
-    pub psi_slope: Buffer<F>,
+    pub grad_psi: Buffer<F>,
     /// D F*: `[n_cells]`.
     pub divergence: Buffer<F>,
-    /// a: `[n_faces]`, 0 where a flux is held.
+    /// a: `[n_faces]`, 0 where the flux is prescribed.
     pub conductance: Buffer<F>,
-    /// Whether a boundary face's flux is free: `[n_boundary]`.
-    pub is_free: Buffer<u32>,
-    /// Whether nothing fixes the level of the pressure.
+    /// 1 where the pressure is prescribed, 0 where the velocity is: `[n_boundary]`.
+    pub is_dirichlet: Buffer<u32>,
+    /// Whether no pressure is prescribed: constants are the nullspace.
     pub is_singular: bool,
-    /// What the boundary holds.
+    /// Prescribed values of the boundary faces.
     pub boundary: BoundaryFaces,
-    /// What the solver is.
+    /// Setup of the solver.
     pub setup: SolverSetup,
     /// Prescribed pressures.
-    prescribed: Forcing<F>,
-    /// The same before, and by how much ψ differs at the boundary.
+    prescribed: TimeDependentData<F>,
+    /// Prescribed pressures of the previous step, and the resulting Dirichlet values of ψ.
     prescribed_before: Buffer<F>,
     psi_prescribed: Buffer<F>,
     psi_at_boundary: Buffer<F>,
-    held: Buffer<u32>,
-    /// Faces where the pressure is held.
+    dirichlet_index: Buffer<u32>,
+    /// Faces of prescribed pressure.
     outlets: Buffer<u32>,
-    coupling: CouplingOnBackend<F>,
-    correction: CorrectionOnBackend<F>,
+    coupling: BoundaryContributionOnBackend<F>,
+    correction: NonOrthogonalCorrectionOnBackend<F>,
     /// A: `[n_cells]` squared.
     pub matrix: Arc<Matrix<F>>,
-    /// That of the last solve: `[n_cells]`.
+    /// Right-hand side of the last solve: `[n_cells]`.
     pub right_hand_side: Buffer<F>,
-    /// Gradients by least squares: `[3][n_cells]`.
-    fitted: Buffer<F>,
-    /// ∇ψ that the last right-hand side was corrected with; empty where none is.
-    carried: Buffer<F>,
+    /// Least-squares gradient: `[3][n_cells]`.
+    lsq_gradient: Buffer<F>,
+    /// ∇ψ of the non-orthogonal correction in the last right-hand side; of length 1 without correction.
+    correction_gradient: Buffer<F>,
     solver: Solver<F>,
     correctors: usize,
-    /// Where the time scheme centres the pressure.
-    pub halfway: Option<Halfway<F>>,
+    /// Midpoint pressures, for time schemes that centre the pressure.
+    pub midpoint: Option<MidpointPressure<F>>,
 }
 
-/// A pressure that belongs to the middle of a step, carried to its end by that of the step before.
-pub(super) struct Halfway<F: Real> {
-    /// p and p at the boundary in the middle of the step before.
+/// Pressures at the midpoints of steps and their extrapolation to the end of the step.
+pub(super) struct MidpointPressure<F: Real> {
+    /// p and p at the boundary at the midpoint of the previous step.
     pub before: [Buffer<F>; 2],
-    /// The same at the end of the step.
-    pub shown: [Buffer<F>; 2],
+    /// p and p at the boundary at the end of the step.
+    pub at_end: [Buffer<F>; 2],
 }
 
 impl<F: Real> Pressure<F> {
@@ -97,21 +99,24 @@ impl<F: Real> Pressure<F> {
         let n = mesh.n_cells();
         let n_boundary = mesh.n_faces() - mesh.n_interior_faces();
         let conditions: Vec<Condition> =
-            problem.conditions.iter().map(FlowCondition::of_pressure).collect();
+            problem.conditions.iter().map(FlowCondition::pressure_condition).collect();
         let material = Material::uniform(n, 1.0, 1.0);
         let (discrete, boundary) = discretize(mesh, geometry, &material, &conditions, true)?;
         let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, true);
         let conductance = narrow(backend, scheme.conductances());
-        let is_singular = !problem.conditions.iter().any(FlowCondition::holds_pressure);
+        let is_singular = !problem.conditions.iter().any(FlowCondition::prescribes_pressure);
         let mut start = vec![0.0; n];
         problem.pressure.sample(&geometry.cell_centre, 0.0, &mut start);
         check_finite("the initial pressure", &start, 0.0)?;
-        let held = held_faces(mesh, &conditions);
+        let dirichlet_index = dirichlet_indices(mesh, &conditions);
         let first = mesh.n_interior_faces() as u32;
-        let outlets: Vec<u32> =
-            (first..).zip(&held).filter(|(_, held)| **held > 0).map(|(face, _)| face).collect();
-        let prescribed: Forcing<F> =
-            discrete.values.into_forcing(backend, "a pressure at the boundary")?;
+        let outlets: Vec<u32> = (first..)
+            .zip(&dirichlet_index)
+            .filter(|(_, index)| **index > 0)
+            .map(|(face, _)| face)
+            .collect();
+        let prescribed: TimeDependentData<F> =
+            discrete.values.into_time_dependent_data(backend, "a pressure at the boundary")?;
         let values = prescribed.value().len();
         let matrix = Arc::new(Matrix::new(backend, discrete.matrix.into_converted())?);
         let nullspace = if is_singular { Nullspace::Constant } else { Nullspace::None };
@@ -120,20 +125,21 @@ impl<F: Real> Pressure<F> {
         let solver = Solver::new(backend, Arc::clone(&matrix), &params)?;
         let setup = SolverSetup::of(&solver, begun.elapsed().as_secs_f64());
         tracing::debug!("pressure: {setup}");
-        let Some(correction) = discrete.correction else { unreachable!("asked for above") };
+        let Some(correction) = discrete.correction else { unreachable!("requested above") };
         let mut prescribed_before = backend.zeros(values);
         blas::copy(backend, values, prescribed.value(), &mut prescribed_before);
         Ok(Pressure {
             value: narrow(backend, start),
-            slope: backend.zeros(3 * n),
+            grad_p: backend.zeros(3 * n),
             at_boundary: backend.zeros(n_boundary),
             psi: backend.zeros(n),
             guess: (numerics.arrangement != Arrangement::Exact && numerics.scheme != Scheme::Rk3)
-                .then(|| FirstGuess::new(backend, n)),
-            psi_slope: backend.zeros(3 * n),
+                .then(|| InitialGuess::new(backend, n)),
+            grad_psi: backend.zeros(3 * n),
             divergence: backend.zeros(n),
             conductance,
-            is_free: backend.upload(held.iter().map(|h| u32::from(*h > 0)).collect()),
+            is_dirichlet: backend
+                .upload(dirichlet_index.iter().map(|h| u32::from(*h > 0)).collect()),
             is_singular,
             boundary,
             setup,
@@ -142,38 +148,54 @@ impl<F: Real> Pressure<F> {
             psi_prescribed: backend.zeros(values),
             psi_at_boundary: backend.zeros(n_boundary),
             outlets: backend.upload(outlets),
-            held: backend.upload(held),
-            coupling: CouplingOnBackend::new(backend, discrete.coupling),
-            correction: CorrectionOnBackend::new(backend, faces.cells.clone(), correction),
+            dirichlet_index: backend.upload(dirichlet_index),
+            coupling: BoundaryContributionOnBackend::new(backend, discrete.boundary_contribution),
+            correction: NonOrthogonalCorrectionOnBackend::new(
+                backend,
+                faces.cells.clone(),
+                correction,
+            ),
             matrix,
             right_hand_side: backend.zeros(n),
-            fitted: backend.zeros(3 * n),
-            carried: backend.zeros(if numerics.nonorthogonal_correctors > 0 { 3 * n } else { 1 }),
+            lsq_gradient: backend.zeros(3 * n),
+            correction_gradient: backend.zeros(if numerics.nonorthogonal_correctors > 0 {
+                3 * n
+            } else {
+                1
+            }),
             solver,
             correctors: numerics.nonorthogonal_correctors,
-            halfway: (numerics.scheme == Scheme::Ab2Cn).then(|| {
+            midpoint: (numerics.scheme == Scheme::Ab2Cn).then(|| {
                 let both = || [backend.zeros(n), backend.zeros(n_boundary)];
-                Halfway { before: both(), shown: both() }
+                MidpointPressure { before: both(), at_end: both() }
             }),
             backend: backend.clone(),
         })
     }
 
-    /// Takes the pressures at the boundary, the mean of two times.
+    /// Sets the prescribed pressures to their mean at two times.
     pub(super) fn set_mean_time(&mut self, times: [f64; 2]) -> Result<(), IncompressibleError> {
         let values = self.prescribed_before.len();
         blas::copy(&self.backend, values, self.prescribed.value(), &mut self.prescribed_before);
         Ok(self.prescribed.set_mean(&self.backend, times)?)
     }
 
-    /// r ← r − p at faces where the pressure is held.
-    pub(super) fn take_held(&self, faces: &Faces<F>, r: &mut Buffer<F>) {
+    /// r ← r − p at faces of prescribed pressure.
+    pub(super) fn subtract_prescribed(&self, faces: &Faces<F>, r: &mut Buffer<F>) {
         let (outlets, n_interior) = (&self.outlets, faces.cells.n_interior());
         let value = self.prescribed.value();
-        take_held(&self.backend, outlets.len(), outlets, &self.held, value, n_interior, r);
+        subtract_prescribed(
+            &self.backend,
+            outlets.len(),
+            outlets,
+            &self.dirichlet_index,
+            value,
+            n_interior,
+            r,
+        );
     }
 
-    /// p of F = a G p / shift, where p counts as 0 where it is held.
+    /// Solves D (F − a G p / shift) = 0 with p = 0 at faces of prescribed pressure.
     pub(super) fn recover(
         &mut self,
         faces: &Faces<F>,
@@ -189,23 +211,22 @@ impl<F: Real> Pressure<F> {
         self.correct(faces, volume, flux)
     }
 
-    /// Bytes an iteration moves.
+    /// Bytes moved by an iteration.
     pub(super) fn bytes_per_iteration(&self) -> usize {
         let vectors = 2 * self.psi.bytes();
         self.solver.bytes_per_iteration(self.matrix.bytes() + vectors)
     }
 
-    /// Forgets earlier projections, of which none is a guess of the next.
-    pub(super) fn forget(&mut self) {
+    /// Discards earlier projections as initial guesses.
+    pub(super) fn reset_guess(&mut self) {
         blas::fill(&self.backend, self.psi.len(), F::literal(0.0), &mut self.psi);
         if let Some(guess) = &mut self.guess {
             guess.is_new = true;
         }
     }
 
-    /// Projects the flux at the start, of a velocity that may be far from divergence-free: where lines
-    /// between centroids are not normal to their faces ψ takes [`START_CORRECTORS`] passes at least, so that
-    /// ∇ψ of the cells agrees with what the fluxes are corrected by.
+    /// Projects the initial flux, whose divergence may be large: on non-orthogonal meshes with at least
+    /// [`START_CORRECTORS`] corrections, so that ∇ψ of the cells agrees with the correction of the fluxes.
     pub(super) fn project_start(
         &mut self,
         faces: &Faces<F>,
@@ -215,22 +236,22 @@ impl<F: Real> Pressure<F> {
         let correctors = self.correctors;
         if !faces.is_orthogonal && correctors < START_CORRECTORS {
             self.correctors = START_CORRECTORS;
-            self.carried = self.backend.zeros(3 * self.value.len());
+            self.correction_gradient = self.backend.zeros(3 * self.value.len());
         }
         let solved = self.project(faces, volume, 1.0, flux);
         if self.correctors != correctors {
             self.correctors = correctors;
-            self.carried = self.backend.zeros(self.carried_length());
+            self.correction_gradient = self.backend.zeros(self.correction_gradient_length());
         }
         solved
     }
 
-    /// Length of the gradients that corrected fluxes are kept for.
-    fn carried_length(&self) -> usize {
+    /// Length of the gradient of the non-orthogonal correction.
+    fn correction_gradient_length(&self) -> usize {
         if self.correctors > 0 { 3 * self.value.len() } else { 1 }
     }
 
-    /// Makes flux `F*` free of divergence; ψ, ∇ψ and D F* are left behind.
+    /// Projects F* onto divergence-free fluxes; sets ψ, ∇ψ and D F*.
     pub(super) fn project(
         &mut self,
         faces: &Faces<F>,
@@ -240,7 +261,7 @@ impl<F: Real> Pressure<F> {
     ) -> Result<SolveOutcome, IncompressibleError> {
         let backend = self.backend.clone();
         let values = self.prescribed_before.len();
-        // At a held pressure ψ = (p before − p now) / shift.
+        // At a prescribed pressure ψ = (p_before − p) / shift.
         let inverse = 1.0 / shift;
         blas::copy(&backend, values, &self.prescribed_before, &mut self.psi_prescribed);
         blas::axpby(
@@ -254,7 +275,7 @@ impl<F: Real> Pressure<F> {
         self.correct(faces, volume, flux)
     }
 
-    /// Makes a flux free of divergence by ψ of the values held.
+    /// Projects a flux with the Dirichlet values of ψ.
     fn correct(
         &mut self,
         faces: &Faces<F>,
@@ -275,32 +296,32 @@ impl<F: Real> Pressure<F> {
         );
         let mut total: Option<SolveOutcome> = None;
         if let Some(guess) = &mut self.guess {
-            guess.keep(&backend, &mut self.right_hand_side);
+            guess.store_right_hand_side(&backend, &mut self.right_hand_side);
         }
         for pass in 0..=self.correctors {
             blas::copy(&backend, n, &self.divergence, &mut self.right_hand_side);
             self.coupling.add(&backend, &self.psi_prescribed, &mut self.right_hand_side);
             if pass > 0 {
                 let one = F::literal(1.0);
-                let (slope, rhs) = (&self.carried, &mut self.right_hand_side);
-                self.correction.add_carried(&backend, slope, one, rhs);
+                let (gradient, rhs) = (&self.correction_gradient, &mut self.right_hand_side);
+                self.correction.add_fluxes(&backend, gradient, one, rhs);
             }
             if let Some(guess) = self.guess.as_mut().filter(|_| pass == 0) {
-                guess.improve(&backend, &self.right_hand_side, &mut self.psi);
+                guess.extrapolate(&backend, &self.right_hand_side, &mut self.psi);
             }
             let outcome = self.solver.solve(&self.right_hand_side, &mut self.psi)?;
             total = Some(outcome.after(total));
-            // The last pass needs the gradient that its right-hand side was made with.
+            // The flux correction below reads the gradient of the last right-hand side.
             if pass < self.correctors {
                 let values = (&self.psi_prescribed, F::literal(1.0));
-                let carried = &mut self.carried;
-                self.correction.differentiate(&backend, &self.psi, values, carried);
+                let gradient = &mut self.correction_gradient;
+                self.correction.differentiate(&backend, &self.psi, values, gradient);
             }
         }
-        let held = (&self.held, &self.psi_prescribed);
-        let into = (&mut self.fitted, &mut self.psi_at_boundary, &mut self.psi_slope);
-        differentiate(&backend, &self.correction, faces, volume, held, &self.psi, into);
-        let (tangential, left_weight) = self.correction.of_faces();
+        let conditions = (&self.dirichlet_index, &self.psi_prescribed);
+        let into = (&mut self.lsq_gradient, &mut self.psi_at_boundary, &mut self.grad_psi);
+        differentiate(&backend, &self.correction, faces, volume, conditions, &self.psi, into);
+        let (tangential, left_weight) = self.correction.face_coefficients();
         correct_flux(
             &backend,
             cells.n_faces(),
@@ -311,7 +332,7 @@ impl<F: Real> Pressure<F> {
             &self.psi_at_boundary,
             tangential,
             left_weight,
-            &self.carried,
+            &self.correction_gradient,
             cells.n_interior(),
             cells.n_faces(),
             n,
@@ -319,53 +340,59 @@ impl<F: Real> Pressure<F> {
             flux,
         );
         let Some(mut outcome) = total else { unreachable!("there is one pass at least") };
-        // The fluxes of a boundary that fixes no pressure were balanced: what is left is round-off.
+        // Global mass correction precedes: the remaining incompatibility is round-off.
         outcome.incompatibility = 0.0;
         Ok(outcome)
     }
 
-    /// The pressures held at the boundary.
+    /// The prescribed pressures.
     pub(super) fn prescribed(&self) -> &Buffer<F> {
         self.prescribed.value()
     }
 
     /// ∇p, and p at the boundary.
     pub(super) fn differentiate(&mut self, faces: &Faces<F>, volume: &Buffer<F>) {
-        let held = (&self.held, self.prescribed.value());
-        let into = (&mut self.fitted, &mut self.at_boundary, &mut self.slope);
+        let conditions = (&self.dirichlet_index, self.prescribed.value());
+        let into = (&mut self.lsq_gradient, &mut self.at_boundary, &mut self.grad_p);
         let backend = &self.backend;
-        differentiate(backend, &self.correction, faces, volume, held, &self.value, into);
+        differentiate(backend, &self.correction, faces, volume, conditions, &self.value, into);
     }
 
     /// p and p at the boundary at the end of the last step: `[n_cells]`, `[n_boundary]`.
-    pub(super) fn shown(&self) -> [&Buffer<F>; 2] {
-        match &self.halfway {
+    pub(super) fn at_end(&self) -> [&Buffer<F>; 2] {
+        match &self.midpoint {
             None => [&self.value, &self.at_boundary],
-            Some(Halfway { shown: [value, at_boundary], .. }) => [value, at_boundary],
+            Some(MidpointPressure { at_end: [value, at_boundary], .. }) => [value, at_boundary],
         }
     }
 
-    /// Keeps p for [`Pressure::show`].
-    pub(super) fn keep(&mut self) {
-        let Some(Halfway { before, .. }) = &mut self.halfway else { return };
+    /// Stores p for [`Pressure::extrapolate_to_end`].
+    pub(super) fn store_midpoint(&mut self) {
+        let Some(MidpointPressure { before, .. }) = &mut self.midpoint else { return };
         for (from, to) in [&self.value, &self.at_boundary].into_iter().zip(before) {
             blas::copy(&self.backend, from.len(), from, to);
         }
     }
 
-    /// p at the end of a step, p + ahead (p − p before).
-    pub(super) fn show(&mut self, ahead: f64) {
-        let Some(Halfway { before, shown }) = &mut self.halfway else { return };
-        let (zero, ahead) = (F::literal(0.0), F::from_f64(ahead));
+    /// p at the end of a step, p + extrapolation (p − p_before).
+    pub(super) fn extrapolate_to_end(&mut self, extrapolation: f64) {
+        let Some(MidpointPressure { before, at_end }) = &mut self.midpoint else { return };
+        let (zero, extrapolation) = (F::literal(0.0), F::from_f64(extrapolation));
         let now = [&self.value, &self.at_boundary];
-        for ((now, before), shown) in now.into_iter().zip(before).zip(shown) {
-            let (n, more) = (now.len(), F::literal(1.0) + ahead);
-            blas::axpbypcz(&self.backend, n, more, now, -ahead, before, zero, shown);
+        for ((now, before), at_end) in now.into_iter().zip(before).zip(at_end) {
+            let (n, weight) = (now.len(), F::literal(1.0) + extrapolation);
+            blas::axpbypcz(&self.backend, n, weight, now, -extrapolation, before, zero, at_end);
         }
     }
 
-    /// p ← keep p − shift ψ − ν D F* / V.
-    pub(super) fn advance(&mut self, volume: &Buffer<F>, shift: f64, viscosity: f64, keep: f64) {
+    /// p ← previous_weight p − shift ψ − ν D F* / V.
+    pub(super) fn advance(
+        &mut self,
+        volume: &Buffer<F>,
+        shift: f64,
+        viscosity: f64,
+        previous_weight: f64,
+    ) {
         advance_pressure(
             &self.backend,
             self.value.len(),
@@ -374,35 +401,35 @@ impl<F: Real> Pressure<F> {
             volume,
             F::from_f64(shift),
             F::from_f64(viscosity),
-            F::from_f64(keep),
+            F::from_f64(previous_weight),
             &mut self.value,
         );
     }
 }
 
-/// A pressure's gradient by least squares, its values at the boundary (what is held, or the cell's value
-/// carried there by that gradient), and its gradient from the values at faces.
+/// Least-squares gradient of a pressure, its boundary values (prescribed, or extrapolated by that gradient),
+/// and its Gauss gradient.
 fn differentiate<F: Real>(
     backend: &Backend,
-    correction: &CorrectionOnBackend<F>,
+    correction: &NonOrthogonalCorrectionOnBackend<F>,
     faces: &Faces<F>,
     volume: &Buffer<F>,
-    (held, prescribed): (&Buffer<u32>, &Buffer<F>),
+    (dirichlet_index, prescribed): (&Buffer<u32>, &Buffer<F>),
     value: &Buffer<F>,
-    (fitted, at_boundary, slope): (&mut Buffer<F>, &mut Buffer<F>, &mut Buffer<F>),
+    (lsq_gradient, at_boundary, gradient): (&mut Buffer<F>, &mut Buffer<F>, &mut Buffer<F>),
 ) {
-    correction.differentiate(backend, value, (prescribed, F::literal(1.0)), fitted);
+    correction.differentiate(backend, value, (prescribed, F::literal(1.0)), lsq_gradient);
     let cells = &faces.cells;
     let (n_interior, n_faces, n) = (cells.n_interior(), cells.n_faces(), cells.n_cells());
     boundary_value(
         backend,
-        held.len(),
+        dirichlet_index.len(),
         &cells.left,
-        held,
+        dirichlet_index,
         prescribed,
         value,
-        fitted,
-        &faces.span,
+        lsq_gradient,
+        &faces.delta,
         n_interior,
         n_faces,
         n,
@@ -417,22 +444,22 @@ fn differentiate<F: Real>(
         &cells.left,
         &cells.right,
         value,
-        fitted,
+        lsq_gradient,
         at_boundary,
         &faces.weight,
-        &faces.offset,
-        &faces.span,
+        &faces.skewness,
+        &faces.delta,
         &faces.area,
         volume,
         n_interior,
         n_faces,
         n,
-        faces.is_straight,
+        faces.is_unskewed,
         faces.is_cubic,
-        slope,
+        gradient,
     );
-    let SkewedCells { places, share } = &faces.skewed;
-    if !places.is_empty() {
-        blend_gradients(backend, places.len(), places, share, fitted, slope);
+    let SkewedCells { indices, share } = &faces.skewed;
+    if !indices.is_empty() {
+        blend_gradients(backend, indices.len(), indices, share, lsq_gradient, gradient);
     }
 }

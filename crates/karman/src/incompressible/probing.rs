@@ -1,9 +1,9 @@
-//! Values of a flow at points, as functionals of what is in the cells and at the boundary.
+//! Values of a flow at points, as functionals of cell and boundary values.
 
-use super::component::Component;
-use super::flow::three;
+use super::solver::three;
 use super::staggered::{Fluxes, vorticity_in_cells};
-use super::{Flow, IncompressibleError};
+use super::transported_field::TransportedField;
+use super::{IncompressibleError, IncompressibleSolver};
 use crate::backend::Buffer;
 use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme};
 use crate::diffusion::{Functional, Functionals};
@@ -17,16 +17,16 @@ pub enum Field {
     Velocity(usize),
     /// The pressure over the density.
     Pressure,
-    /// The temperature carried by the flow.
+    /// The transported temperature.
     Temperature,
 }
 
-/// Faces whose heat makes one functional: enough to keep results few, few enough to evaluate in parallel.
+/// Faces per functional of the heat flux: many for few results, few for parallel evaluation.
 const FACES_A_ROW: usize = 64;
 
-impl<F: Real> Flow<F> {
-    /// A field at points, each of a cell, by the cell's gradient, which knows what the boundary holds; the
-    /// same functionals serve all components of the velocity.
+impl<F: Real> IncompressibleSolver<F> {
+    /// A field at points in cells, by the cell's gradient, which includes the boundary conditions; all
+    /// velocity components share the functionals.
     pub fn at_points(
         &self,
         field: Field,
@@ -37,16 +37,16 @@ impl<F: Real> Flow<F> {
         let Some(boundary) = self.boundary_of(field) else {
             return vec![Functional::default(); points.len()];
         };
-        // What conducts is even: how well does not show in a gradient.
-        let even = vec![1.0; mesh.n_cells()];
-        let scheme = CellScheme::new(mesh, geometry, &even, boundary, true);
+        // Uniform conductivity: a gradient does not depend on its value.
+        let uniform = vec![1.0; mesh.n_cells()];
+        let scheme = CellScheme::new(mesh, geometry, &uniform, boundary, true);
         points.iter().map(|(cell, point)| scheme.at_point(*cell, *point)).collect()
     }
 
-    /// The place, among what is prescribed of a field, of its value at a boundary face (counted from the
-    /// first of these); none where the boundary does not prescribe it.
-    pub fn held_value(&self, field: Field, boundary_face: usize) -> Option<u32> {
-        self.boundary_of(field).and_then(|boundary| boundary.held_value(boundary_face))
+    /// The index, among the prescribed values of a field, of its Dirichlet value at a boundary face (counted
+    /// from the first boundary face); none without a Dirichlet value.
+    pub fn dirichlet_value(&self, field: Field, boundary_face: usize) -> Option<u32> {
+        self.boundary_of(field).and_then(|boundary| boundary.dirichlet_value(boundary_face))
     }
 
     /// None for the temperature of a flow without one.
@@ -54,12 +54,12 @@ impl<F: Real> Flow<F> {
         match field {
             Field::Velocity(_) => Some(&self.momentum.boundary),
             Field::Pressure => Some(&self.pressure.boundary),
-            Field::Temperature => self.thermal.as_ref().map(|thermal| &thermal.transport.boundary),
+            Field::Temperature => self.thermal.as_ref().map(|thermal| &thermal.diffusion.boundary),
         }
     }
 
-    /// The heat over ρc that enters through some boundary faces, in functionals of the temperature that add
-    /// up; none where there is no temperature.
+    /// The heat over ρc that enters through boundary faces, as functionals of the temperature to be summed;
+    /// none without temperature.
     pub fn heat_through(&self, mesh: &Mesh, geometry: &Geometry, faces: &[u32]) -> Vec<Functional> {
         let Some(thermal) = &self.thermal else { return vec![] };
         let parts = thermal.heat_through(mesh, geometry, faces);
@@ -80,33 +80,33 @@ impl<F: Real> Flow<F> {
             Field::Pressure => (self.pressure(), self.pressure.prescribed()),
             Field::Temperature => match &self.thermal {
                 Some(thermal) => return thermal.evaluate(&self.backend, functionals),
-                None => unreachable!("asked of a flow without temperature"),
+                None => unreachable!("a functional of the temperature of a flow without one"),
             },
         };
-        // No functional of a flow has to do with held nodes.
+        // Functionals of a flow involve no Dirichlet nodes.
         functionals.evaluate(&self.backend, value, prescribed, value)
     }
 
-    /// ∇ of each component of the velocity: `[3][n_cells]` each. Collocated it is the gradient that the scheme
-    /// uses; with fluxes at the faces it is recovered from the fluxes.
+    /// ∇ of each component of the velocity: `[3][n_cells]` each. Collocated it is the gradient of the scheme,
+    /// staggered it is recovered from the fluxes.
     ///
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.
     pub fn velocity_gradients(&self, mesh: &Mesh) -> Result<Vec<Vec<f64>>, IncompressibleError> {
         let n = mesh.n_cells();
         let Some(staggered) = &self.staggered else {
-            let of_component = |(k, component): (usize, &Component<F>)| {
+            let of_component = |(k, component): (usize, &TransportedField<F>)| {
                 let mut gradient = self.backend.zeros(3 * n);
                 self.momentum.differentiate(k, &component.now, &mut gradient);
-                self.widened(&gradient)
+                self.read_f64(&gradient)
             };
             return self.components.iter().enumerate().map(of_component).collect();
         };
         let fluxes = Fluxes {
             mesh,
-            arms: staggered.faces.arms()?,
-            area: self.widened(&self.faces.area)?,
-            flux: self.widened(&self.flux)?,
+            cell_to_face: staggered.faces.cell_to_face()?,
+            area: self.read_f64(&self.faces.area)?,
+            flux: self.read_f64(&self.flux)?,
             prescribed: self.prescribed_velocities()?,
         };
         let cells = fluxes.gradients();
@@ -116,7 +116,7 @@ impl<F: Real> Flow<F> {
         Ok((0..self.dimension).map(of_component).collect())
     }
 
-    /// ∇ × u of each cell: with fluxes at the faces the vorticity of the scheme.
+    /// ∇ × u of each cell; staggered the vorticity of the scheme.
     ///
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.
@@ -131,7 +131,7 @@ impl<F: Real> Flow<F> {
         Ok((0..n).map(curl).collect())
     }
 
-    /// The vorticity at each node of the mesh, of the fluxes.
+    /// The vorticity of the fluxes at each node of the mesh.
     pub(super) fn nodal_vorticity(&self) -> Result<Vec<[f64; 3]>, IncompressibleError> {
         let Some(staggered) = &self.staggered else { return Ok(vec![]) };
         let at_boundary = three(&self.components, |c| &c.at_boundary);

@@ -1,45 +1,45 @@
-//! Momentum interpolation of Rhie & Chow: fluxes of velocities that lie in the cells.
+//! Momentum interpolation of Rhie & Chow: fluxes at the faces from velocities in the cells.
 //!
-//! A flux is F = u_i·S + E, u_i the velocity interpolated along the line between the centroids. E keeps what the
-//! pressure's difference across the face drives beyond the interpolated gradient, and tends to the
-//! skewness correction K of u_i·S; [`momentum_interpolation`] has the equation.
+//! F = u_i·S + E, u_i the velocity interpolated along the line between the centroids. The correction E is
+//! driven by the difference of the compact and the interpolated pressure gradient and relaxes to the
+//! skewness correction K of u_i·S; see [`momentum_interpolation`].
 //!
 //! Sources: Rhie & Chow, AIAA J. 21 (1983) 1525; Cubero & Fueyo, Numer. Heat Transfer B 52 (2007) 507.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
-use super::component::Component;
 use super::faces::Faces;
-use super::flow::{Flow, three};
 use super::kernels::interpolated_flux;
-use super::scheme::Formula;
+use super::scheme::TimeCoefficients;
+use super::solver::{IncompressibleSolver, three};
+use super::transported_field::TransportedField;
 use crate::backend::{Backend, Buffer, View};
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
-impl<F: Real> Flow<F> {
+impl<F: Real> IncompressibleSolver<F> {
     /// flux ← u_f·S of `now`.
     pub(super) fn interpolate_flux(&mut self) {
         let (faces, flux) = (&self.faces, &mut self.flux);
-        interpolate(&self.backend, faces, &self.components, faces.is_straight, flux);
+        interpolate(&self.backend, faces, &self.components, faces.is_unskewed, flux);
     }
 
     /// flux ← u_i·S of `now`, interpolated without the skewness correction.
-    pub(super) fn interpolate_straight(&mut self) {
+    pub(super) fn interpolate_unskewed(&mut self) {
         // Slip walls extrapolate by the latest gradients.
-        let has_gradients = self.faces.is_cubic || !self.slip.places.is_empty();
-        self.take(has_gradients && self.has_gradients(), true);
+        let has_gradients = self.faces.is_cubic || !self.slip.indices.is_empty();
+        self.update_gradients_with(has_gradients && self.has_gradients(), true);
         interpolate(&self.backend, &self.faces, &self.components, true, &mut self.flux);
     }
 
-    /// E and K of the present level; E of the level before is kept.
-    pub(super) fn take_excess(&mut self) {
+    /// Updates E and K of the current level; the old E becomes that of the previous level.
+    pub(super) fn update_rhie_chow_correction(&mut self) {
         let (backend, n_faces, n) = (self.backend.clone(), self.flux.len(), self.volume.len());
-        std::mem::swap(&mut self.excess, &mut self.excess_before);
-        let (faces, excess) = (&self.faces, &mut self.excess);
-        interpolate(&backend, faces, &self.components, true, excess);
+        std::mem::swap(&mut self.rhie_chow_correction, &mut self.rhie_chow_correction_before);
+        let (faces, correction) = (&self.faces, &mut self.rhie_chow_correction);
+        interpolate(&backend, faces, &self.components, true, correction);
         let [du, dv, dw] = three(&self.components, |c| &c.gradient);
-        excess_flux(
+        rhie_chow_correction(
             &backend,
             n_faces,
             &faces.cells.left,
@@ -48,48 +48,48 @@ impl<F: Real> Flow<F> {
             du,
             dv,
             dw,
-            &self.held,
+            &self.dirichlet_index,
             &faces.weight,
-            faces.velocity_offset(),
+            faces.velocity_skewness(),
             &faces.area,
             faces.cells.n_interior(),
             n_faces,
             n,
             self.dimension,
-            faces.is_straight,
-            excess,
-            &mut self.skewness,
+            faces.is_unskewed,
+            correction,
+            &mut self.skewness_flux,
         );
     }
 
-    /// F* of the flux of the interpolated velocity u*.
-    pub(super) fn interpolate_momentum(&mut self, formula: &Formula) {
+    /// flux ← F*; on entry u*_i·S.
+    pub(super) fn interpolate_momentum(&mut self, coefficients: &TimeCoefficients) {
         let (backend, n_faces) = (self.backend.clone(), self.flux.len());
         let (cells, pressure) = (&self.faces.cells, &self.pressure);
-        let (shift, memory) = (formula.bdf.shift, formula.bdf.memory);
+        let (shift, history) = (coefficients.bdf.shift, coefficients.bdf.history);
         momentum_interpolation(
             &backend,
             n_faces,
             &cells.left,
             &cells.right,
-            &self.excess,
-            &self.excess_before,
-            &self.skewness,
+            &self.rhie_chow_correction,
+            &self.rhie_chow_correction_before,
+            &self.skewness_flux,
             &pressure.value,
-            &pressure.slope,
+            &pressure.grad_p,
             &pressure.at_boundary,
-            &pressure.is_free,
+            &pressure.is_dirichlet,
             &pressure.conductance,
             &self.faces.weight,
-            self.faces.momentum_span(),
-            &self.rate,
+            self.faces.momentum_delta(),
+            &self.decay_rate,
             F::from_f64(shift),
-            F::from_f64(memory),
+            F::from_f64(history),
             cells.n_interior(),
             n_faces,
             self.volume.len(),
-            self.sees_pressure(),
-            self.faces.is_straight,
+            self.is_incremental(),
+            self.faces.is_unskewed,
             &mut self.flux,
         );
     }
@@ -98,8 +98,8 @@ impl<F: Real> Flow<F> {
 fn interpolate<F: Real>(
     backend: &Backend,
     faces: &Faces<F>,
-    components: &[Component<F>],
-    is_straight: bool,
+    components: &[TransportedField<F>],
+    is_unskewed: bool,
     flux: &mut Buffer<F>,
 ) {
     let [u, v, w] = three(components, |c| &c.now);
@@ -121,163 +121,168 @@ fn interpolate<F: Real>(
         bv,
         bw,
         &faces.weight,
-        &faces.offset,
-        &faces.span,
+        &faces.skewness,
+        &faces.delta,
         &faces.area,
         cells.n_interior(),
         cells.n_faces(),
         u.len(),
         components.len(),
-        is_straight,
+        is_unskewed,
         faces.is_cubic,
         flux,
     );
 }
 
-/// How E of a face changes, dE/dt = R + (K − E)/τ.
+/// Terms of dE/dt = R + (K − E)/τ at a face.
 #[device]
 #[derive(Clone, Copy)]
-pub(super) struct Departure<F: Real> {
+pub(super) struct RhieChowTerms<F: Real> {
     /// R.
-    pub drive: F,
+    pub source: F,
     /// 1/τ.
-    pub forgotten: F,
-    /// 1, or 0 where the velocity is held at the boundary.
+    pub decay_rate: F,
+    /// 1, or 0 at boundary faces of prescribed velocity.
     pub applies: F,
 }
 
-/// R and 1/τ as [`momentum_interpolation`] has them; R is 0 where no pressure drives.
+/// R and 1/τ of [`momentum_interpolation`]; R = 0 unless `with_pressure`.
 #[device]
 #[inline(always)]
-pub(super) fn departure<F: Real>(
+pub(super) fn rhie_chow_terms<F: Real>(
     f: usize,
     left: &View<u32>,
     right: &View<u32>,
     pressure: &View<F>,
-    slope: &View<F>,
+    grad_p: &View<F>,
     pressure_at_boundary: &View<F>,
-    is_free: &View<u32>,
+    is_dirichlet: &View<u32>,
     conductance: &View<F>,
     weight: &View<F>,
-    span: &View<F>,
+    delta: &View<F>,
     rate: &View<F>,
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
-    #[comptime] driven: bool,
-) -> Departure<F> {
+    #[comptime] with_pressure: bool,
+) -> RhieChowTerms<F> {
     let l = left[f] as usize;
     let mut difference = F::literal(0.0);
-    let mut forgotten = rate[l];
+    let mut decay_rate = rate[l];
     let mut applies = F::literal(1.0);
     let mut d = Vec3::<F>::zero();
-    if comptime!(driven) {
-        d = Vec3::<F>::at(span, f, n_faces);
-        difference = Vec3::<F>::at(slope, l, n_cells).dot(d);
+    if comptime!(with_pressure) {
+        d = Vec3::<F>::at(delta, f, n_faces);
+        difference = Vec3::<F>::at(grad_p, l, n_cells).dot(d);
     }
     if f < n_interior {
         let r = right[f] as usize;
-        if comptime!(driven) {
+        if comptime!(with_pressure) {
             let w = weight[f];
-            let along_right = Vec3::<F>::at(slope, r, n_cells).dot(d);
+            let along_right = Vec3::<F>::at(grad_p, r, n_cells).dot(d);
             difference = w * difference + (F::literal(1.0) - w) * along_right;
             difference -= pressure[r] - pressure[l];
         }
-        forgotten = F::literal(0.5) * (forgotten + rate[r]);
+        decay_rate = F::literal(0.5) * (decay_rate + rate[r]);
     } else {
         let b = f - n_interior;
-        if comptime!(driven) {
+        if comptime!(with_pressure) {
             difference -= pressure_at_boundary[b] - pressure[l];
         }
-        if is_free[b] == 0 {
+        if is_dirichlet[b] == 0 {
             applies = F::literal(0.0);
         }
     }
-    Departure::<F> { drive: conductance[f] * difference, forgotten, applies }
+    RhieChowTerms::<F> { source: conductance[f] * difference, decay_rate, applies }
 }
 
-/// The momentum interpolation of Rhie & Chow in a form whose steady state does not depend on the step
-/// (Choi 1999; Cubero & Fueyo 2007). The flux differs by E from that of the velocity u_i interpolated along the line
-/// between the centroids. E follows dE/dt = R + (K − E)/τ with R = a (∇p_f·d − (p_r − p_l)), the difference of the
-/// interpolated and the compact gradient of the pressure (0 where no pressure is `driven` by), K the skewness
-/// correction of the interpolated velocity, and 1/τ = ν Σ a / V + Σ |F| / 2V, the rate at which a cell forgets:
+/// Momentum interpolation of Rhie & Chow in a form whose steady state does not depend on the step
+/// (Choi 1999; Cubero & Fueyo 2007):
 ///
-/// F* = u*_i·S + (shift E + memory (E − E_before) + R + K/τ) / (shift + 1/τ).
+/// dE/dt = R + (K − E)/τ,
+/// F* = u*_i·S + (shift E + history (E − E_before) + R + K/τ) / (shift + 1/τ).
+///
+/// u_i is the velocity interpolated along the line between the centroids, E = F − u_i·S, R = a (∇p_f·d −
+/// (p_r − p_l)) the difference of the interpolated and the compact pressure gradient (0 unless
+/// `with_pressure`), K the skewness correction of u_i·S, and 1/τ = ν Σ a / V + Σ |F| / 2V the decay rate of
+/// E.
 ///
 /// In a steady state E = K + τR. With K in u*_f itself the projection has negative eigenvalues on
-/// tetrahedra: decision 11. On entry `flux` is u*_i·S. Where the velocity is prescribed at the boundary it is unchanged.
+/// tetrahedra: decision 11. On entry `flux` is u*_i·S. It is unchanged at boundary faces of prescribed
+/// velocity.
 ///
-/// Traffic a face: 8 + 11s (s more where not straight), a cell 5s.
+/// Traffic a face: 8 + 11s (s more where skewed), a cell 5s.
 #[kernel(momentum_interpolation, update(flux))]
 pub(super) fn interpolated_by_momentum<F: Real>(
     f: usize,
     left: &View<u32>,
     right: &View<u32>,
-    excess: &View<F>,
-    excess_before: &View<F>,
-    skewness: &View<F>,
+    correction: &View<F>,
+    correction_before: &View<F>,
+    skewness_flux: &View<F>,
     pressure: &View<F>,
-    slope: &View<F>,
+    grad_p: &View<F>,
     pressure_at_boundary: &View<F>,
-    is_free: &View<u32>,
+    is_dirichlet: &View<u32>,
     conductance: &View<F>,
     weight: &View<F>,
-    span: &View<F>,
-    rate: &View<F>,
+    delta: &View<F>,
+    decay_rate: &View<F>,
     shift: F,
-    memory: F,
+    history: F,
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
-    #[comptime] driven: bool,
-    #[comptime] straight: bool,
+    #[comptime] with_pressure: bool,
+    #[comptime] unskewed: bool,
     flux: F,
 ) -> F {
-    let law = departure::<F>(
+    let terms = rhie_chow_terms::<F>(
         f,
         left,
         right,
         pressure,
-        slope,
+        grad_p,
         pressure_at_boundary,
-        is_free,
+        is_dirichlet,
         conductance,
         weight,
-        span,
-        rate,
+        delta,
+        decay_rate,
         n_interior,
         n_faces,
         n_cells,
-        driven,
+        with_pressure,
     );
-    let mut change = shift * excess[f] + memory * (excess[f] - excess_before[f]) + law.drive;
-    if comptime!(!straight) {
-        change += law.forgotten * skewness[f];
+    let mut change =
+        shift * correction[f] + history * (correction[f] - correction_before[f]) + terms.source;
+    if comptime!(!unskewed) {
+        change += terms.decay_rate * skewness_flux[f];
     }
-    flux + law.applies * change / (shift + law.forgotten)
+    flux + terms.applies * change / (shift + terms.decay_rate)
 }
 
-/// K_f = (w ∇u_l + (1 − w) ∇u_r)·(x_f − x_i)·S, the skewness correction of the flux of an interpolated velocity; at
-/// a boundary face that prescribes no velocity ∇u_l·(x_f − x_i)·S.
+/// K_f = (w ∇u_l + (1 − w) ∇u_r)·(x_f − x_i)·S, the skewness correction of the interpolated flux; ∇u_l·(x_f
+/// − x_i)·S at boundary faces without prescribed velocity.
 #[device]
 #[inline(always)]
-fn skewness_of_flux<F: Real>(
+fn skewness_flux_of_face<F: Real>(
     f: usize,
     left: &View<u32>,
     right: &View<u32>,
     du: &View<F>,
     dv: &View<F>,
     dw: &View<F>,
-    held: &View<u32>,
+    dirichlet_index: &View<u32>,
     weight: &View<F>,
-    offset: &View<F>,
+    skewness: &View<F>,
     area: &View<F>,
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
     #[comptime] dimension: usize,
 ) -> F {
-    let o = Vec3::<F>::at(offset, f, n_faces);
+    let o = Vec3::<F>::at(skewness, f, n_faces);
     let s = Vec3::<F>::at(area, f, n_faces);
     let l = left[f] as usize;
     let mut share = F::literal(1.0);
@@ -285,7 +290,7 @@ fn skewness_of_flux<F: Real>(
     if f < n_interior {
         share = weight[f];
         other = right[f] as usize;
-    } else if held[f - n_interior] > 0 {
+    } else if dirichlet_index[f - n_interior] > 0 {
         share = F::literal(0.0);
     }
     let mut at_left = Vec3::<F>::at(du, l, n_cells).dot(o) * s.x;
@@ -303,13 +308,12 @@ fn skewness_of_flux<F: Real>(
     correction
 }
 
-/// E = F − u_i·S, u_i the velocity interpolated to a face without its skewness correction, and that correction's
-/// flux K, 0 where lines between centroids meet faces at their centroids. On entry `excess` is u_i·S, at the boundary
-/// that of the whole velocity there.
+/// E = F − u_i·S and K, u_i interpolated without skewness correction; K = 0 if `unskewed`. On entry
+/// `correction` is u_i·S, at the boundary the flux of the velocity there.
 ///
-/// Traffic a face: 4s (8 + 11s where not straight), a cell 3d s where not straight.
-#[kernel(excess_flux, update(excess), out(skewness))]
-pub(super) fn excess_of_face<F: Real>(
+/// Traffic a face: 4s (8 + 11s where skewed), a cell 3d s where skewed.
+#[kernel(rhie_chow_correction, update(correction), out(skewness_flux))]
+pub(super) fn rhie_chow_correction_of_face<F: Real>(
     f: usize,
     left: &View<u32>,
     right: &View<u32>,
@@ -317,27 +321,39 @@ pub(super) fn excess_of_face<F: Real>(
     du: &View<F>,
     dv: &View<F>,
     dw: &View<F>,
-    held: &View<u32>,
+    dirichlet_index: &View<u32>,
     weight: &View<F>,
-    offset: &View<F>,
+    skewness: &View<F>,
     area: &View<F>,
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
     #[comptime] dimension: usize,
-    #[comptime] straight: bool,
-    excess: F,
+    #[comptime] unskewed: bool,
+    correction: F,
 ) -> (F, F) {
-    let mut skewness = F::literal(0.0);
-    if comptime!(!straight) {
-        skewness = skewness_of_flux::<F>(
-            f, left, right, du, dv, dw, held, weight, offset, area, n_interior, n_faces, n_cells,
+    let mut skewness_flux = F::literal(0.0);
+    if comptime!(!unskewed) {
+        skewness_flux = skewness_flux_of_face::<F>(
+            f,
+            left,
+            right,
+            du,
+            dv,
+            dw,
+            dirichlet_index,
+            weight,
+            skewness,
+            area,
+            n_interior,
+            n_faces,
+            n_cells,
             dimension,
         );
     }
-    let mut departure = flux[f] - excess;
+    let mut value = flux[f] - correction;
     if f >= n_interior {
-        departure += skewness;
+        value += skewness_flux;
     }
-    (departure, skewness)
+    (value, skewness_flux)
 }

@@ -1,11 +1,11 @@
-//! How a step is formed in time.
+//! Time schemes.
 
 use crate::time::bdf::Bdf;
 
 /// A time scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// Convection by Adams & Bashforth, second order, viscous terms by Crank & Nicolson.
+    /// Convection by Adams–Bashforth, second order, viscous terms by Crank–Nicolson.
     Ab2Cn,
     /// Viscous terms by backward differentiation, second order, convection extrapolated to the new level.
     Bdf2,
@@ -13,45 +13,45 @@ pub enum Scheme {
     Rk3,
 }
 
-/// What a projection makes of the pressure.
+/// Update of the pressure by a projection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PressureCorrection {
-    /// The predictor sees no pressure: the classical fractional step, first order in time.
+    /// Predictor without ∇p: the classical fractional step, first order in time.
     None,
-    /// The predictor sees the pressure of the level before, the projection adds to it.
+    /// Predictor with ∇p of the previous level; the projection adds an increment.
     Incremental,
-    /// The same with the divergence of the predictor taken off the pressure, which leaves no numerical
-    /// boundary layer in it.
+    /// Incremental, with ν ∇·u* subtracted from the pressure, which removes its numerical boundary layer.
     IncrementalRotational,
 }
 
-/// The numbers of one step: shift u − memory (u − u_before) … = −now C − then C_before + θ L u.
+/// shift δ − history δ_before = −b₀ C − b₁ C_before + θ L uⁿ⁺¹ + (1 − θ) L uⁿ: the coefficients of one step,
+/// C the convective and L the viscous terms.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Formula {
-    /// Length of the step.
+pub(super) struct TimeCoefficients {
+    /// Δt.
     pub step: f64,
     pub bdf: Bdf,
-    /// Share of the new level in the viscous terms.
+    /// θ, the weight of the new level in the viscous terms.
     pub theta: f64,
-    /// Weight of the convection at the present level.
-    pub now: f64,
-    /// Weight of that at the level before.
-    pub then: f64,
+    /// b₀, the weight of the convection at the current level.
+    pub b0: f64,
+    /// b₁, the weight of the convection at the previous level.
+    pub b1: f64,
 }
 
-impl Formula {
-    /// A step of `step` after one of `before`, or the first one.
-    pub(super) fn new(scheme: Scheme, step: f64, before: Option<f64>) -> Formula {
+impl TimeCoefficients {
+    /// A step of length `step` after one of length `before`; `None` before the first.
+    pub(super) fn new(scheme: Scheme, step: f64, before: Option<f64>) -> TimeCoefficients {
         let theta = if scheme == Scheme::Ab2Cn { 0.5 } else { 1.0 };
         let Some(before) = before else {
-            return Formula { step, bdf: Bdf::first(step), theta, now: 1.0, then: 0.0 };
+            return TimeCoefficients { step, bdf: Bdf::first(step), theta, b0: 1.0, b1: 0.0 };
         };
-        let (bdf, ahead) = match scheme {
+        let (bdf, extrapolation) = match scheme {
             Scheme::Ab2Cn => (Bdf::first(step), 0.5 * step / before),
             Scheme::Bdf2 => (Bdf::second(step, before), step / before),
-            Scheme::Rk3 => unreachable!("its stages have no formula of several levels"),
+            Scheme::Rk3 => unreachable!("a one-step method"),
         };
-        Formula { step, bdf, theta, now: 1.0 + ahead, then: -ahead }
+        TimeCoefficients { step, bdf, theta, b0: 1.0 + extrapolation, b1: -extrapolation }
     }
 }
 
@@ -60,16 +60,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn convection_is_extrapolated_to_where_the_viscous_terms_are_taken() {
-        // A slope of 1 in time: to the new level for BDF2, to the middle for Adams & Bashforth.
+    fn convection_is_extrapolated_to_the_time_of_the_viscous_terms() {
+        // Linear in time: extrapolated to the new level for BDF2, to the midpoint for Adams–Bashforth.
         for (step, before) in [(0.1, 0.1), (0.1, 0.25)] {
             for (scheme, place) in [(Scheme::Bdf2, step), (Scheme::Ab2Cn, 0.5 * step)] {
-                let formula = Formula::new(scheme, step, Some(before));
-                assert!((formula.now + formula.then - 1.0).abs() < 1e-14);
-                assert!((-formula.then * before - place).abs() < 1e-14);
+                let coefficients = TimeCoefficients::new(scheme, step, Some(before));
+                assert!((coefficients.b0 + coefficients.b1 - 1.0).abs() < 1e-14);
+                assert!((-coefficients.b1 * before - place).abs() < 1e-14);
             }
         }
-        let first = Formula::new(Scheme::Bdf2, 0.1, None);
-        assert_eq!((first.now, first.then, first.bdf.memory), (1.0, 0.0, 0.0));
+        let first = TimeCoefficients::new(Scheme::Bdf2, 0.1, None);
+        assert_eq!((first.b0, first.b1, first.bdf.history), (1.0, 0.0, 0.0));
     }
 }

@@ -1,4 +1,4 @@
-//! The few numbers of a step that the host looks at.
+//! Norms of a step, read by the host.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
@@ -6,24 +6,24 @@ use crate::backend::{Backend, BackendError, Buffer, Components, Partials, blas};
 use crate::real::Real;
 use karman_backend::prelude::*;
 
-/// What the components of a step have in common.
+/// Norms of the change in a step over all components.
 #[device]
 #[derive(Clone, Copy, Debug, PartialEq, Components)]
-pub(super) struct Taken<F: Real> {
+pub(super) struct StepNorms<F: Real> {
     /// The largest |change| of a component.
     pub change: F,
     /// Σ V u²/2.
     pub energy: F,
-    /// Number of values that are not finite.
-    pub faults: F,
+    /// Number of non-finite values.
+    pub non_finite: F,
 }
 
-/// The buffers they are reduced in.
+/// Buffers of the reductions.
 pub(super) struct Statistics {
-    /// Of one component: the largest change, the energy, the faults.
+    /// Of one component: largest change, energy, non-finite count.
     pub partials: Partials,
-    taken: Buffer<f64>,
-    /// The largest rates of exchange and of divergence.
+    norms: Buffer<f64>,
+    /// Convective rate and divergence.
     pub rates: Partials,
     largest: Buffer<f64>,
 }
@@ -32,29 +32,29 @@ impl Statistics {
     pub(super) fn new(backend: &Backend, n_cells: usize) -> Self {
         Statistics {
             partials: Partials::new(backend, n_cells, 3),
-            taken: backend.zeros(<Taken<f64> as Components>::COUNT),
+            norms: backend.zeros(<StepNorms<f64> as Components>::COUNT),
             rates: Partials::new(backend, n_cells, 2),
             largest: backend.zeros(2),
         }
     }
 
-    /// Forgets what was gathered.
+    /// Resets the accumulated norms.
     pub(super) fn clear(&mut self, backend: &Backend) {
-        blas::fill(backend, self.taken.len(), 0.0, &mut self.taken);
+        blas::fill(backend, self.norms.len(), 0.0, &mut self.norms);
     }
 
-    /// Adds one component.
+    /// Accumulates the norms of one component.
     pub(super) fn gather(&mut self, backend: &Backend) {
-        gather_component(backend, &self.partials, &mut self.taken);
+        gather_component(backend, &self.partials, &mut self.norms);
     }
 
-    /// What was gathered.
-    pub(super) fn read(&self, backend: &Backend) -> Result<Taken<f64>, BackendError> {
-        let values = backend.read(&self.taken)?;
-        Ok(Taken { change: values[0], energy: values[1], faults: values[2] })
+    /// The accumulated norms.
+    pub(super) fn read(&self, backend: &Backend) -> Result<StepNorms<f64>, BackendError> {
+        let values = backend.read(&self.norms)?;
+        Ok(StepNorms { change: values[0], energy: values[1], non_finite: values[2] })
     }
 
-    /// The largest rates.
+    /// max Σ|F| / 2V and max |D F| / V.
     pub(super) fn read_rates(&mut self, backend: &Backend) -> Result<(f64, f64), BackendError> {
         largest_rates(backend, &self.rates, &mut self.largest);
         let values = backend.read(&self.largest)?;
@@ -62,28 +62,33 @@ impl Statistics {
     }
 }
 
-/// One component more.
-#[kernel(gather_component, combine(max, sum, sum), update(taken))]
-pub(super) fn gathered(change: f64, energy: f64, faults: f64, taken: Taken<f64>) -> Taken<f64> {
-    Taken::<f64> {
-        change: taken.change.max(change),
-        energy: taken.energy + energy,
-        faults: taken.faults + faults,
+/// Accumulates one component.
+#[kernel(gather_component, combine(max, sum, sum), update(norms))]
+pub(super) fn gathered(
+    change: f64,
+    energy: f64,
+    non_finite: f64,
+    norms: StepNorms<f64>,
+) -> StepNorms<f64> {
+    StepNorms::<f64> {
+        change: norms.change.max(change),
+        energy: norms.energy + energy,
+        non_finite: norms.non_finite + non_finite,
     }
 }
 
-/// Two numbers side by side.
+/// Largest rates of a level.
 #[device]
 #[derive(Clone, Copy, Debug, PartialEq, Components)]
 pub(super) struct Rates<F: Real> {
     /// The largest Σ|F| / 2V.
-    pub exchange: F,
+    pub convective: F,
     /// The largest |D F| / V.
     pub divergence: F,
 }
 
-/// The largest rates.
+/// The maxima of both rates.
 #[kernel(largest_rates, combine(max, max), out(rates))]
-pub(super) fn rates_of(exchange: f64, divergence: f64) -> Rates<f64> {
-    Rates::<f64> { exchange, divergence }
+pub(super) fn rates_of(convective: f64, divergence: f64) -> Rates<f64> {
+    Rates::<f64> { convective, divergence }
 }

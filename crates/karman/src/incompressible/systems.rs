@@ -1,39 +1,38 @@
-//! The linear systems of a step, for whoever wants to solve them in another way: benchmarks do.
+//! The linear systems of a step, for benchmarks of other solvers.
 
-use super::{Flow, IncompressibleError};
+use super::{IncompressibleError, IncompressibleSolver};
 use crate::backend::Buffer;
 use crate::linear::{Matrix, Operator};
 use crate::real::Real;
 use std::sync::Arc;
 
-/// A linear system as the last step left it.
+/// A linear system of the last step.
 pub struct StepSystem<'a, F: Real> {
     /// The operator: `[n]` squared, symmetric.
     pub operator: Box<dyn Operator<F>>,
-    /// A matrix near it, for preconditioners; of the pressure the operator itself.
-    pub near: Arc<Matrix<F>>,
+    /// The preconditioning matrix; for the pressure the operator itself.
+    pub preconditioning_matrix: Arc<Matrix<F>>,
     /// `[n]`.
     pub right_hand_side: &'a Buffer<F>,
-    /// Whether constants are mapped to zero.
+    /// Whether constants are the nullspace.
     pub is_singular: bool,
 }
 
-impl<F: Real> Flow<F> {
-    /// A ψ = D F* + what the boundary gives, the last one solved: that of the initial projection before the
-    /// first step. Unknowns are cells.
+impl<F: Real> IncompressibleSolver<F> {
+    /// The last system A ψ = D F* + boundary contribution, before the first step that of the initial
+    /// projection: `[n_cells]`.
     pub fn pressure_system(&self) -> StepSystem<'_, F> {
-        let near = Arc::clone(&self.pressure.matrix);
+        let preconditioning_matrix = Arc::clone(&self.pressure.matrix);
         StepSystem {
-            operator: Box::new(Arc::clone(&near)),
-            near,
+            operator: Box::new(Arc::clone(&preconditioning_matrix)),
+            preconditioning_matrix,
             right_hand_side: &self.pressure.right_hand_side,
             is_singular: self.pressure.is_singular,
         }
     }
 
-    /// The predictor's system where fluxes are unknowns: of the fluxes through the faces, or of the potential
-    /// they have (in a plane a streamfunction at the nodes). None before the first step, nor where velocities
-    /// are in the cells.
+    /// The predictor's system of the staggered arrangements: for the fluxes through the faces or for their
+    /// potential (in 2D the streamfunction at the nodes). None before the first step, nor collocated.
     ///
     /// # Errors
     /// [`IncompressibleError`] where the backend fails.

@@ -18,7 +18,7 @@ mod properties;
 mod real_meshes;
 mod staggered;
 
-/// A velocity and a pressure in space and time.
+/// A velocity and a pressure of space and time.
 type Velocity = fn([f64; 3], f64) -> [f64; 3];
 type Scalar = fn([f64; 3], f64) -> f64;
 
@@ -87,8 +87,8 @@ fn nothing() -> PrescribedVector {
     [0, 1, 2].map(|_| Arc::new(0.0) as Arc<dyn Prescribed>)
 }
 
-/// The velocity held to the exact one on every patch.
-fn held(mesh: &Mesh, exact: Exact) -> Problem {
+/// Dirichlet conditions of the exact velocity on every patch.
+fn dirichlet_problem(mesh: &Mesh, exact: Exact) -> Problem {
     Problem {
         viscosity: exact.viscosity,
         source: nothing(),
@@ -128,8 +128,13 @@ fn box_mesh(element: Element, dimension: usize, n: usize, jitter: f64) -> (Mesh,
     (mesh, geometry)
 }
 
-/// √(Σ V |u − exact|² / Σ V) of the velocity, and the same of the pressure without its mean.
-fn errors(backend: &Backend, flow: &Flow<f64>, geometry: &Geometry, exact: Exact) -> (f64, f64) {
+/// √(Σ V |u − exact|² / Σ V) of the velocity, and of the pressure without its mean.
+fn errors(
+    backend: &Backend,
+    flow: &IncompressibleSolver<f64>,
+    geometry: &Geometry,
+    exact: Exact,
+) -> (f64, f64) {
     let (t, _) = flow.clock();
     let n = geometry.cell_volume.len();
     let dimension = flow.dimension();

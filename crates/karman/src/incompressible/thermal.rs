@@ -1,11 +1,11 @@
-//! A temperature that the flow carries, and the buoyancy it exerts (Boussinesq):
+//! Transported temperature with Boussinesq buoyancy:
 //! ∂T/∂t + u·∇T = ∇·(κ ∇T) + s, and −β (T − T₀) g in the momentum.
 
-use super::component::{Carrying, Component};
 use super::faces::Faces;
+use super::implicit_diffusion::{EquationSpec, ImplicitDiffusion, dirichlet_indices};
 use super::kernels::{add_buoyancy, advance_scalar};
-use super::scheme::Formula;
-use super::transport::{Posed, Transport, held_faces};
+use super::scheme::TimeCoefficients;
+use super::transported_field::{ConvectionInput, TransportedField};
 use super::{IncompressibleError, Numerics};
 use crate::backend::{Backend, Buffer, Partials};
 use crate::diffusion::cell_centred::CellScheme;
@@ -15,31 +15,31 @@ use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 use std::sync::Arc;
 
-/// A temperature as posed.
+/// A temperature problem.
 pub struct ThermalProblem {
     /// κ > 0.
     pub diffusivity: f64,
-    /// Expansion β.
+    /// β, the coefficient of thermal expansion.
     pub expansion: f64,
     /// Gravity g.
     pub gravity: [f64; 3],
     /// T₀, at which there is no buoyancy.
     pub reference: f64,
-    /// What is released in a unit of volume and time, over ρc.
+    /// Heat source per unit of volume and time over ρc.
     pub source: Arc<dyn Prescribed>,
-    /// One condition a patch; a flux is one over ρc.
+    /// One condition per patch; heat fluxes are divided by ρc.
     pub conditions: Vec<Condition>,
-    /// T at the start.
+    /// The initial T.
     pub initial: Arc<dyn Prescribed>,
 }
 
 /// A temperature on a backend.
 pub(super) struct Thermal<F: Real> {
-    pub transport: Transport<F>,
-    pub field: Component<F>,
-    held: Buffer<u32>,
-    /// 1 for each boundary face: what flows back in has the temperature of the cell, whatever its momentum.
-    entering: Buffer<F>,
+    pub diffusion: ImplicitDiffusion<F>,
+    pub field: TransportedField<F>,
+    dirichlet_index: Buffer<u32>,
+    /// 1 for each boundary face: backflow has the temperature of the cell.
+    backflow_factor: Buffer<F>,
     /// −β g.
     buoyancy: [f64; 3],
     reference: f64,
@@ -68,82 +68,82 @@ impl<F: Real> Thermal<F> {
         if !(*diffusivity > 0.0 && diffusivity.is_finite()) {
             return Err(IncompressibleError::Diffusivity { value: *diffusivity });
         }
-        let held = held_faces(mesh, conditions);
-        let posed = Posed {
+        let dirichlet_index = dirichlet_indices(mesh, conditions);
+        let spec = EquationSpec {
             what: "a temperature at the boundary",
             conditions: conditions.clone(),
             source: problem.source.clone(),
         };
         let params = numerics.momentum.clone();
-        let transport = Transport::new(
+        let diffusion = ImplicitDiffusion::new(
             backend,
             mesh,
             geometry,
             faces,
             (*diffusivity, numerics.convection),
-            vec![posed],
+            vec![spec],
             params,
         )?;
         let start = (&problem.initial, "the initial temperature");
         Ok(Thermal {
-            transport,
-            field: Component::new(backend, mesh, geometry, start)?,
-            entering: narrow(backend, vec![1.0; held.len()]),
-            held: backend.upload(held),
+            diffusion,
+            field: TransportedField::new(backend, mesh, geometry, start)?,
+            backflow_factor: narrow(backend, vec![1.0; dirichlet_index.len()]),
+            dirichlet_index: backend.upload(dirichlet_index),
             buoyancy: problem.gravity.map(|g| -problem.expansion * g),
             reference: problem.reference,
             diffusivity: *diffusivity,
-            has_gradient: numerics.convection.reads_gradients() || !faces.is_straight,
+            has_gradient: numerics.convection.reads_gradients() || !faces.is_unskewed,
         })
     }
 
-    /// T at the new level, from what the flow carried at the last two.
+    /// T at the new level, from the convection of the last two.
     pub(super) fn advance(
         &mut self,
         backend: &Backend,
         volume: &Buffer<F>,
-        (formula, [old, new]): (&Formula, [f64; 2]),
+        (coefficients, [old, new]): (&TimeCoefficients, [f64; 2]),
         residual: &mut Buffer<F>,
         partials: &mut Partials,
     ) -> Result<SolveOutcome, IncompressibleError> {
-        self.transport.set_mean_time([if formula.theta < 1.0 { old } else { new }, new])?;
-        self.transport.prepare(formula)?;
-        self.leave_residual(backend, volume, formula, residual);
-        let Thermal { transport, field, .. } = self;
-        let outcome = transport.solve(residual, &mut field.increment)?;
+        self.diffusion.set_mean_time([if coefficients.theta < 1.0 { old } else { new }, new])?;
+        self.diffusion.prepare(coefficients)?;
+        self.transport_residual(backend, volume, coefficients, residual);
+        let Thermal { diffusion, field, .. } = self;
+        let outcome = diffusion.solve(residual, &mut field.increment)?;
         let (now, before) = (&mut field.now, &mut field.before);
         advance_scalar(backend, volume.len(), &field.increment, now, before, partials);
-        transport.set_mean_time([new, new])?;
+        diffusion.set_mean_time([new, new])?;
         Ok(outcome)
     }
 
-    /// r becomes what is left of the temperature's equation.
-    pub(super) fn leave_residual(
+    /// r ← the residual of the temperature equation.
+    pub(super) fn transport_residual(
         &mut self,
         backend: &Backend,
         volume: &Buffer<F>,
-        formula: &Formula,
+        coefficients: &TimeCoefficients,
         r: &mut Buffer<F>,
     ) {
-        let Thermal { transport, field, .. } = self;
-        transport.multiply(&field.now, r);
-        let source = transport.quantities[0].source.value();
-        field.leave_residual(backend, volume, formula, source, None, r);
-        transport.add_boundary(0, &field.now, r);
+        let Thermal { diffusion, field, .. } = self;
+        diffusion.multiply(&field.now, r);
+        let source = diffusion.quantities[0].source.value();
+        field.interior_residual(backend, volume, coefficients, source, None, r);
+        diffusion.add_boundary(0, &field.now, r);
     }
 
-    /// What the next step wants of the present level.
+    /// Updates gradient and convection of the current level.
     pub(super) fn refresh(
         &mut self,
         backend: &Backend,
-        carrying: &Carrying<'_, F>,
-        through: &mut Buffer<F>,
+        input: &ConvectionInput<'_, F>,
+        face_flux: &mut Buffer<F>,
     ) {
-        let of = (&self.transport, 0, &self.held);
-        let straight = carrying.faces.is_straight;
-        self.field.take(backend, carrying.faces, of, (self.has_gradient, straight));
-        let carrying = Carrying { entering: &self.entering, ..*carrying };
-        self.field.carry(backend, &carrying, (&mut self.transport, 0), through);
+        let of = (&self.diffusion, 0, &self.dirichlet_index);
+        let is_unskewed = input.faces.is_unskewed;
+        self.field.update_gradient(backend, input.faces, of, (self.has_gradient, is_unskewed));
+        let input = ConvectionInput { backflow_factor: &self.backflow_factor, ..*input };
+        self.field.update_convection(backend, &input, (&mut self.diffusion, 0), face_flux);
     }
 
     /// r ← r + V b (θ T + (1 − θ) T_before − T₀) for component `k` of the momentum.
@@ -171,7 +171,7 @@ impl<F: Real> Thermal<F> {
         );
     }
 
-    /// The heat over ρc that enters through each of some boundary faces.
+    /// The heat over ρc that enters through each of `faces`.
     pub(super) fn heat_through(
         &self,
         mesh: &Mesh,
@@ -179,7 +179,7 @@ impl<F: Real> Thermal<F> {
         faces: &[u32],
     ) -> Vec<Functional> {
         let even = vec![self.diffusivity; mesh.n_cells()];
-        let scheme = CellScheme::new(mesh, geometry, &even, &self.transport.boundary, true);
+        let scheme = CellScheme::new(mesh, geometry, &even, &self.diffusion.boundary, true);
         faces.iter().map(|face| scheme.heat_through(*face as usize)).collect()
     }
 
@@ -189,8 +189,8 @@ impl<F: Real> Thermal<F> {
         backend: &Backend,
         functionals: &'a mut Functionals<F>,
     ) -> &'a Buffer<F> {
-        let (now, prescribed) = (&self.field.now, self.transport.quantities[0].prescribed.value());
-        // No functional of a flow has to do with held nodes.
+        let (now, prescribed) = (&self.field.now, self.diffusion.quantities[0].prescribed.value());
+        // Functionals of a flow involve no Dirichlet nodes.
         functionals.evaluate(backend, now, prescribed, now)
     }
 }

@@ -1,29 +1,28 @@
 //! The viscous stress on walls, face by face.
 //!
 //! With n out of the fluid the fluid exerts −ν (∂u/∂n + (∇u)ᵀ n) on the wall, per unit of area and density.
-//! With H the gradient along the wall of the velocity that is prescribed there,
+//! With H the gradient along the wall of the prescribed velocity,
 //!
 //! (∇u)ᵀ n = Hᵀ n − (tr H) n,
 //!
-//! as the divergence vanishes; it is zero at walls at rest. ∂u/∂n is the scheme's difference where velocities are
-//! in the cells; where fluxes are at the faces it is ω × n + (∇u)ᵀ n, ω fitted to the vorticity at nodes around.
+//! by ∇·u = 0; it is zero at walls at rest. Collocated, ∂u/∂n is the difference of the scheme; staggered, it
+//! is ω × n + (∇u)ᵀ n, ω a least-squares fit to the vorticity at surrounding nodes.
 
-use super::staggered::{fitted, vorticity_at_walls};
-use super::{Flow, IncompressibleError};
-use crate::backend::Buffer;
+use super::staggered::{least_squares, vorticity_at_walls};
+use super::{IncompressibleError, IncompressibleSolver};
 use crate::mesh::geometry::{cross, dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 
 type Vector = [f64; 3];
 
-/// Faces whose normals make an angle of a smaller cosine belong to different walls.
+/// Faces whose normals form an angle of a smaller cosine belong to different walls.
 const ONE_WALL: f64 = 0.8;
 
-impl<F: Real> Flow<F> {
-    /// The viscous stress on boundary faces where the velocity is prescribed, per unit of density: the force on
-    /// the wall per area, `[faces]`. Collocated its sum over a wall at rest is the viscous force of
-    /// [`Flow::load`]; with fluxes at the faces they differ by an error of discretisation.
+impl<F: Real> IncompressibleSolver<F> {
+    /// The viscous stress on boundary faces where the velocity is prescribed, per unit of density: the force
+    /// on the wall per area, `[faces]`. Collocated, its sum over a wall at rest is the viscous force of
+    /// [`IncompressibleSolver::load`]; staggered, they differ by a discretisation error.
     ///
     /// # Errors
     /// [`IncompressibleError::NoWall`] at a face where no velocity is prescribed;
@@ -47,8 +46,8 @@ impl<F: Real> Flow<F> {
                 let vorticity = vorticity_at_walls((mesh, geometry), &nodal, faces);
                 let terms = faces.iter().zip(vorticity).zip(&transposed);
                 let along = |((face, w), t): ((&u32, Vector), &Vector)| {
-                    let turned = cross(w, normal(geometry, *face));
-                    [0, 1, 2].map(|k| turned[k] + t[k])
+                    let rotation = cross(w, normal(geometry, *face));
+                    [0, 1, 2].map(|k| rotation[k] + t[k])
                 };
                 terms.map(along).collect()
             }
@@ -57,59 +56,54 @@ impl<F: Real> Flow<F> {
         Ok(derivatives.into_iter().zip(transposed).map(stress).collect())
     }
 
-    /// ∂u/∂n of each face as the predictor has it.
+    /// ∂u/∂n of each face in the predictor.
     fn normal_derivatives(
         &self,
         (mesh, geometry): (&Mesh, &Geometry),
         faces: &[u32],
     ) -> Result<Vec<Vector>, IncompressibleError> {
         let (inner, n) = (mesh.n_interior_faces(), mesh.n_cells());
-        let (conductance, tangential) = self.momentum.of_faces();
-        let (conductance, tangential) = (self.widened(conductance)?, self.widened(tangential)?);
+        let (conductance, tangential) = self.momentum.face_coefficients();
+        let (conductance, tangential) = (self.read_f64(conductance)?, self.read_f64(tangential)?);
         let n_faces = mesh.n_faces();
         let has_gradients = self.has_gradients();
         let mut derivatives = vec![[0.0; 3]; faces.len()];
         for (k, component) in self.components.iter().enumerate() {
-            let value = self.widened(&component.now)?;
-            let at_boundary = self.widened(&component.at_boundary)?;
-            let gradient = self.widened(&component.gradient)?;
+            let value = self.read_f64(&component.now)?;
+            let at_boundary = self.read_f64(&component.at_boundary)?;
+            let gradient = self.read_f64(&component.gradient)?;
             for (derivative, face) in derivatives.iter_mut().zip(faces) {
                 let face = *face as usize;
                 let cell = mesh.face_left[face] as usize;
-                let mut carried = conductance[face] * (at_boundary[face - inner] - value[cell]);
+                let mut flux = conductance[face] * (at_boundary[face - inner] - value[cell]);
                 if has_gradients {
                     let terms =
                         (0..3).map(|i| tangential[i * n_faces + face] * gradient[i * n + cell]);
-                    carried += terms.fold(0.0, |a, b| a + b);
+                    flux += terms.fold(0.0, |a, b| a + b);
                 }
-                derivative[k] = carried / (self.viscosity * norm(geometry.area_vector_of(face)));
+                derivative[k] = flux / (self.viscosity * norm(geometry.area_vector_of(face)));
             }
         }
         Ok(derivatives)
     }
 
-    /// The velocity at boundary faces where it is prescribed, not where it follows from the flow:
+    /// The velocity at boundary faces of prescribed velocity, without slip walls and convective outlets:
     /// `[n_boundary]`.
     pub(super) fn prescribed_velocities(&self) -> Result<Vec<Option<Vector>>, IncompressibleError> {
         let inner = self.faces.cells.n_interior();
         let mut is_prescribed: Vec<bool> =
-            self.backend.read(&self.held)?.into_iter().map(|held| held > 0).collect();
+            self.backend.read(&self.dirichlet_index)?.into_iter().map(|index| index > 0).collect();
         for list in [&self.slip.faces, &self.outflow.faces] {
             for face in self.backend.read(list)? {
                 is_prescribed[face as usize - inner] = false;
             }
         }
-        let values = self.components.iter().map(|c| self.widened(&c.at_boundary));
+        let values = self.components.iter().map(|c| self.read_f64(&c.at_boundary));
         let values = values.collect::<Result<Vec<Vec<f64>>, IncompressibleError>>()?;
         let of_face = |(b, is): (usize, bool)| {
             is.then(|| [0, 1, 2].map(|k| values.get(k).map_or(0.0, |values| values[b])))
         };
         Ok(is_prescribed.into_iter().enumerate().map(of_face).collect())
-    }
-
-    /// A field read back.
-    pub(super) fn widened(&self, buffer: &Buffer<F>) -> Result<Vec<f64>, IncompressibleError> {
-        Ok(self.backend.read(buffer)?.into_iter().map(Into::into).collect())
     }
 }
 
@@ -119,7 +113,7 @@ fn normal(geometry: &Geometry, face: u32) -> Vector {
     area.map(|x| x / size)
 }
 
-/// (∇u)ᵀ n of each face from the velocities that are prescribed there and at the faces of the wall around it.
+/// (∇u)ᵀ n of each face from the prescribed velocities there and at the neighbouring faces of the wall.
 fn transposed_gradients(
     (mesh, geometry): (&Mesh, &Geometry),
     prescribed: &[Option<Vector>],
@@ -140,11 +134,11 @@ fn transposed_gradients(
     };
     let of_face = |face: &u32| {
         let n = normal(geometry, *face);
-        let mut near: Vec<u32> =
+        let mut neighbours: Vec<u32> =
             mesh.face_to_nodes.of(*face as usize).iter().flat_map(|node| around(*node)).collect();
-        near.sort_unstable();
-        near.dedup();
-        near.retain(|other| dot(n, normal(geometry, *other)) > ONE_WALL);
+        neighbours.sort_unstable();
+        neighbours.dedup();
+        neighbours.retain(|other| dot(n, normal(geometry, *other)) > ONE_WALL);
         let centre = geometry.face_centre_of(*face as usize);
         let size =
             norm(geometry.area_vector_of(*face as usize)).powf(1.0 / (mesh.dimension - 1) as f64);
@@ -155,12 +149,12 @@ fn transposed_gradients(
             let velocity = prescribed[*other as usize - inner].unwrap_or_default();
             ([1.0, x, y, z], velocity)
         };
-        let rows: Vec<([f64; 4], Vector)> = near.iter().map(row).collect();
-        let [_, slopes @ ..] = fitted(&rows);
-        // slopes[i][j] = ∂u_j/∂x_i along the wall.
-        let slopes = slopes.map(|slope| slope.map(|s| s / size));
-        let trace = slopes[0][0] + slopes[1][1] + slopes[2][2];
-        [0, 1, 2].map(|i| dot(slopes[i], n) - trace * n[i])
+        let rows: Vec<([f64; 4], Vector)> = neighbours.iter().map(row).collect();
+        let [_, gradients @ ..] = least_squares(&rows);
+        // gradients[i][j] = ∂u_j/∂x_i along the wall.
+        let gradients = gradients.map(|gradient| gradient.map(|s| s / size));
+        let trace = gradients[0][0] + gradients[1][1] + gradients[2][2];
+        [0, 1, 2].map(|i| dot(gradients[i], n) - trace * n[i])
     };
     faces.iter().map(of_face).collect()
 }

@@ -1,8 +1,8 @@
 //! Checkpoints: named arrays and texts in one file from which a run continues bit for bit.
 //!
-//! The file is in the safetensors format, so other programs can read its arrays. Its header holds
-//! one text of JSON with the version of karman's own conventions, the texts, and a CRC-32 of
-//! everything. It is written under another name and renamed when it is complete.
+//! The file is in the safetensors format, so other programs can read its arrays. Its header contains a JSON
+//! text with the format version, the texts, and a CRC-32 of all content. The file is written under another
+//! name and renamed once complete.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -13,34 +13,34 @@ use safetensors::tensor::{Dtype, Metadata, SafeTensorError, SafeTensors, TensorI
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Version of the names and meanings of what karman stores.
+/// Version of the names and meanings of the stored arrays and texts.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// The entry of the safetensors header that makes a file a checkpoint of karman.
+/// The entry of the safetensors header that identifies a checkpoint of karman.
 const HEADER_KEY: &str = "karman_checkpoint";
 
 /// Why a checkpoint cannot be written or used.
 #[derive(Debug, Error)]
 pub enum CheckpointError {
-    /// The system refuses.
+    /// The file cannot be read or written.
     #[error("cannot {action} the checkpoint {}: {source}", path.display())]
     File {
         /// "read" or "write".
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// Something else altogether.
+    /// A file of another kind.
     #[error("{} is not a checkpoint of karman: {reason}", path.display())]
     NotCheckpoint {
         /// The file.
         path: PathBuf,
-        /// What gives it away.
+        /// How it differs.
         reason: String,
     },
-    /// Written by a karman with other conventions.
+    /// Another format version.
     #[error(
         "the checkpoint {} has format version {found}, this karman reads version {FORMAT_VERSION}",
         path.display()
@@ -51,7 +51,7 @@ pub enum CheckpointError {
         /// Its version.
         found: u32,
     },
-    /// The file ends too early, or goes on after its end.
+    /// The file is shorter or longer than its header says.
     #[error("the checkpoint {} is not whole: it has {bytes} bytes, not those its header announces",
         path.display())]
     NotWhole {
@@ -60,68 +60,68 @@ pub enum CheckpointError {
         /// Its length.
         bytes: usize,
     },
-    /// Some byte changed after it was written.
+    /// The content changed after it was written.
     #[error("the checkpoint {} is damaged: its checksum is {found:08x}, not {stored:08x}",
         path.display())]
     Checksum {
         /// The file.
         path: PathBuf,
-        /// CRC-32 of what was read.
+        /// CRC-32 of the content.
         found: u32,
-        /// CRC-32 that was written.
+        /// CRC-32 in the header.
         stored: u32,
     },
-    /// An array that the run needs is not there.
+    /// A required array is missing.
     #[error("the checkpoint has no array `{name}`; it has {known}: it is of another case")]
     MissingArray {
         /// The array.
         name: String,
-        /// Those there are.
+        /// The arrays of the checkpoint.
         known: String,
     },
-    /// A text that the run needs is not there.
+    /// A required text is missing.
     #[error("the checkpoint has no entry `{name}`: it is of another case")]
     MissingEntry {
         /// The entry.
         name: String,
     },
-    /// A text that cannot be what it should.
+    /// A text with a wrong value.
     #[error("the checkpoint's entry `{name}` is `{found}`, not {expected}")]
     WrongEntry {
         /// The entry.
         name: String,
         /// Its text.
         found: String,
-        /// What it should be.
+        /// The expected text.
         expected: String,
     },
-    /// An array of another size or kind of number.
+    /// An array of another shape or kind of number.
     #[error("the checkpoint's array `{name}` is {found}, the run needs {expected}")]
     WrongShape {
         /// The array.
         name: String,
-        /// What is stored.
+        /// Its shape and kind.
         found: String,
-        /// What is needed.
+        /// The required shape and kind.
         expected: String,
     },
-    /// Numbers of the right size and kind that cannot be what they should.
-    #[error("what the checkpoint has as `{name}` cannot be used: {reason}")]
+    /// Arrays of the right shape and kind with inconsistent numbers.
+    #[error("the checkpoint's `{name}` cannot be used: {reason}")]
     Unusable {
-        /// The array, or what several of them begin with.
+        /// The array, or the common prefix of several arrays.
         name: String,
-        /// What is wrong.
+        /// The inconsistency.
         reason: String,
     },
-    /// The state could not be brought from or to its place, such as a device.
-    #[error("cannot move the state of a checkpoint: {0}")]
+    /// The state could not be copied from or to its device.
+    #[error("cannot copy the state of a checkpoint: {0}")]
     State(String),
 }
 
 /// Numbers of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArrayValues {
-    /// Values of fields; single precision is stored widened, which is exact.
+    /// Values of fields; single precision is stored as `f64`, which is exact.
     F64(Vec<f64>),
     /// Connectivity and global numbers.
     U32(Vec<u32>),
@@ -183,18 +183,18 @@ impl NamedArray {
     }
 }
 
-/// Lets a state be stored and continued without [`crate::io`] knowing what it is.
+/// A state that can be stored in a checkpoint and restored from it.
 pub trait Checkpointed {
-    /// Everything a restart needs that set-up does not compute again, under unique names.
+    /// The arrays that a restart needs and set-up does not compute, under unique names.
     ///
     /// # Errors
     /// [`CheckpointError::State`] where a device fails.
     fn arrays(&self) -> Result<Vec<NamedArray>, CheckpointError>;
 
-    /// Takes its arrays back; on an error the state may be partly replaced.
+    /// Restores its arrays; on an error the state may be partly replaced.
     ///
     /// # Errors
-    /// An array is missing or of another size; a device fails.
+    /// An array is missing or of another shape; a device fails.
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointError>;
 }
 
@@ -213,13 +213,13 @@ struct Header {
     entries: BTreeMap<String, String>,
 }
 
-/// Just the version, which is read before anything whose meaning depends on it.
+/// The version alone, which is read before all that depends on it.
 #[derive(Deserialize)]
 struct VersionOnly {
     format_version: u32,
 }
 
-/// An array as the safetensors crate takes it.
+/// An array in the interface of the safetensors crate.
 struct Stored<'a>(&'a NamedArray);
 
 impl View for Stored<'_> {
@@ -241,12 +241,12 @@ impl View for Stored<'_> {
 }
 
 impl Checkpoint {
-    /// Nothing yet.
+    /// An empty checkpoint.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds an array, in place of one of the same name.
+    /// Adds an array; it replaces an array of equal name.
     pub fn insert(&mut self, array: NamedArray) {
         debug_assert_eq!(array.shape.iter().product::<usize>(), array.values.len());
         self.arrays.insert(array.name.clone(), array);
@@ -275,7 +275,7 @@ impl Checkpoint {
         entry.ok_or_else(|| CheckpointError::MissingEntry { name: name.to_owned() })
     }
 
-    /// A text that stands for a whole number.
+    /// A text that is a whole number.
     ///
     /// # Errors
     /// [`CheckpointError::MissingEntry`], [`CheckpointError::WrongEntry`].
@@ -288,7 +288,7 @@ impl Checkpoint {
         })
     }
 
-    /// Refuses a checkpoint whose text of this name is another one.
+    /// Requires that the text of this name is `expected`.
     ///
     /// # Errors
     /// [`CheckpointError::MissingEntry`], [`CheckpointError::WrongEntry`].
@@ -301,7 +301,7 @@ impl Checkpoint {
         Err(CheckpointError::WrongEntry { name, found, expected: format!("`{expected}`") })
     }
 
-    /// Names of the arrays, in order of the alphabet.
+    /// Names of the arrays, in alphabetical order.
     pub fn array_names(&self) -> impl Iterator<Item = &str> {
         self.arrays.keys().map(String::as_str)
     }
@@ -347,7 +347,7 @@ impl Checkpoint {
         }
     }
 
-    /// Writes the file; it appears under its name only when it is complete.
+    /// Writes the file, which is renamed to its name once complete.
     ///
     /// # Errors
     /// [`CheckpointError::File`].
@@ -386,16 +386,16 @@ impl Checkpoint {
         crc.sum()
     }
 
-    /// Reads a file and verifies that it is what was written.
+    /// Reads a file and verifies its checksum.
     ///
     /// # Errors
-    /// [`CheckpointError`]: no such file, another kind of file, another version, cut short, damaged.
+    /// [`CheckpointError`]: no such file, another kind of file, another version, incomplete, damaged.
     pub fn read(path: &Path) -> Result<Self, CheckpointError> {
         let failed = |source| CheckpointError::File { action: "read", path: path.into(), source };
         Self::parse(path, &std::fs::read(path).map_err(failed)?)
     }
 
-    /// The content of a file's bytes; `path` is its name in messages.
+    /// Parses the bytes of a file; messages name it `path`.
     ///
     /// # Errors
     /// As [`Checkpoint::read`].
@@ -435,7 +435,7 @@ fn wrong_shape(array: &NamedArray, expected: String) -> CheckpointError {
     CheckpointError::WrongShape { name: array.name.clone(), found: array.describe(), expected }
 }
 
-/// What a failure to read the header means.
+/// The meaning of a failure to read the header.
 fn refusal(path: &Path, bytes: &[u8], error: SafeTensorError) -> CheckpointError {
     let path = path.to_owned();
     let begins_as_one = bytes.get(8) == Some(&b'{');
@@ -450,7 +450,7 @@ fn refusal(path: &Path, bytes: &[u8], error: SafeTensorError) -> CheckpointError
     }
 }
 
-/// All arrays; none where one is of a kind that is never written.
+/// All arrays; none where an array is of a kind that karman never writes.
 fn arrays(metadata: &Metadata, data: &[u8]) -> Option<BTreeMap<String, NamedArray>> {
     let mut arrays = BTreeMap::new();
     for (name, info) in metadata.tensors() {
@@ -610,7 +610,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_needs_and_does_not_find_is_named() {
+    fn missing_and_wrong_arrays_and_entries_are_named() {
         let checkpoint = example();
         insta::assert_snapshot!(
             checkpoint.reals("heat.rate", &[6]).unwrap_err(),
@@ -648,8 +648,8 @@ mod tests {
         let written = example().write(&path).unwrap_err().to_string();
         assert!(written.starts_with("cannot write the checkpoint "), "{written}");
         assert!(written.contains("none/c.safetensors: "), "{written}");
-        let state = CheckpointError::State("the device is lost".into()).to_string();
-        assert_eq!(state, "cannot move the state of a checkpoint: the device is lost");
+        let state = CheckpointError::State("the device failed".into()).to_string();
+        assert_eq!(state, "cannot copy the state of a checkpoint: the device failed");
     }
 
     proptest! {
@@ -663,7 +663,7 @@ mod tests {
             let mut changed = bytes_of(&example());
             let at = at % changed.len();
             changed[at] = with;
-            // A blank of the header's padding may change; what is read is then still the same.
+            // Padding of the header may change without effect.
             if let Ok(read) = Checkpoint::parse(Path::new("c"), &changed) {
                 prop_assert_eq!(read.checksum(), example().checksum());
             }

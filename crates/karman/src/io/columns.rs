@@ -1,4 +1,4 @@
-//! Tables of numbers under headings: what a run wrote as CSV, and reference values.
+//! Tables of numbers with a heading: CSV output of a run, and reference values.
 
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -11,10 +11,10 @@ pub enum ColumnsError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// A row that does not fit the heading, or holds something that is no number.
+    /// A row of another length than the heading, or with an entry that is not a number.
     #[error("{}, line {line}: `{found}` is not a row of {columns} numbers", path.display())]
     Row {
         /// The file.
@@ -32,12 +32,12 @@ pub enum ColumnsError {
         /// The file.
         path: PathBuf,
     },
-    /// No such column.
+    /// An unknown column.
     #[error("{} has no column `{name}`; columns: {}", path.display(), known.join(", "))]
     NoColumn {
         /// The file.
         path: PathBuf,
-        /// The name asked for.
+        /// The requested name.
         name: String,
         /// Names of the heading.
         known: Vec<String>,
@@ -53,8 +53,8 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Reads a CSV file: a heading, then numbers; blank lines and lines that start with `#` are passed
-    /// over, an empty entry is not a number.
+    /// Reads a CSV file: a heading, then numbers. Blank lines and lines that start with `#` are skipped; an
+    /// empty entry is NaN.
     ///
     /// # Errors
     /// [`ColumnsError`], with the line.
@@ -64,7 +64,7 @@ impl Columns {
         Self::parse(&text, path)
     }
 
-    /// Reads the text of a CSV file; `path` is its name in messages.
+    /// Parses the text of a CSV file; messages name it `path`.
     ///
     /// # Errors
     /// As [`Columns::read`].
@@ -87,7 +87,7 @@ impl Columns {
         Ok(Columns { path, names, values })
     }
 
-    /// Names in their order.
+    /// Names of the columns in order.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -107,7 +107,7 @@ impl Columns {
         }
     }
 
-    /// Rows of two columns in which both are numbers.
+    /// Rows of two columns in which both entries are finite.
     ///
     /// # Errors
     /// [`ColumnsError::NoColumn`].

@@ -1,4 +1,4 @@
-//! Tables of numbers as text: the history of a run, a row a step, and samples along a line.
+//! CSV files: the history of a run, one row per step, and samples along a line.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -9,15 +9,15 @@ use thiserror::Error;
 /// Why a table cannot be written.
 #[derive(Debug, Error)]
 pub enum CsvError {
-    /// The system refuses.
+    /// The file cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// A row has other columns than the heading.
+    /// The columns of a row differ from the heading.
     #[error(
         "{}: a row has the columns {found}, the heading has {heading}", path.display()
     )]
@@ -29,7 +29,7 @@ pub enum CsvError {
         /// Names of the heading.
         heading: String,
     },
-    /// A file to be continued is not one of its kind.
+    /// The file to continue is not a history.
     #[error("{}, line {line}: `{found}` is not a row of a history", path.display())]
     NotHistory {
         /// The file.
@@ -41,7 +41,7 @@ pub enum CsvError {
     },
 }
 
-/// A number as it reads back to the same bits, without long runs of zeros.
+/// A number in the shortest text that reads back to the same bits, with an exponent if large or small.
 pub fn number(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude == 0.0 || (1e-4..1e15).contains(&magnitude) || !value.is_finite() {
@@ -51,9 +51,9 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A number with at most nine digits, for people.
+/// A number rounded to at most nine digits.
 pub fn short_number(value: f64) -> String {
-    // Adding 0 makes −0 of a sum that vanishes a plain 0.
+    // Adding 0 turns −0 into 0.
     format!("{value:.8e}").parse().map_or_else(|_| number(value), |short: f64| number(short + 0.0))
 }
 
@@ -65,7 +65,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row that begins with the number of the step, by which a restart finds its place.
+    /// A row that begins with the number of the step, from which a restart continues.
     pub fn of_step(step: u64) -> Self {
         let mut row = Row::default();
         row.push("step", step as f64);
@@ -89,8 +89,8 @@ impl Row {
     }
 }
 
-/// Writes `history.csv`. Each row is in the file when the call returns, so a run that fails leaves
-/// all it has done.
+/// Writes `history.csv`. Each row is in the file when the call returns, so a run that fails leaves the rows
+/// of all its steps.
 #[derive(Debug)]
 pub struct HistoryWriter {
     path: PathBuf,
@@ -108,11 +108,11 @@ impl HistoryWriter {
         Ok(HistoryWriter { path: path.to_owned(), file, heading: None })
     }
 
-    /// Continues the table of a run that is taken up again after `step`: rows of later steps, and a
-    /// row that was cut short, are dropped. Where there is no file, starts one.
+    /// Continues the table of a restart after `step`: rows of later steps and an incomplete last row are
+    /// dropped. Starts a table where there is no file.
     ///
     /// # Errors
-    /// [`CsvError::Write`]; [`CsvError::NotHistory`] where the file is something else.
+    /// [`CsvError::Write`]; [`CsvError::NotHistory`] where the file is not a history.
     pub fn resume(path: &Path, step: u64) -> Result<Self, CsvError> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -121,10 +121,10 @@ impl HistoryWriter {
             }
             Err(source) => return Err(refused(path, source)),
         };
-        let (heading, kept) = kept_part(path, &text, step)?;
+        let (heading, length) = rows_up_to(path, &text, step)?;
         let open = || {
             let mut file = File::options().write(true).open(path)?;
-            file.set_len(kept as u64)?;
+            file.set_len(length as u64)?;
             file.seek(SeekFrom::End(0))?;
             Ok(file)
         };
@@ -135,7 +135,7 @@ impl HistoryWriter {
     /// Adds a row.
     ///
     /// # Errors
-    /// [`CsvError::Columns`] where its names are not those of the first row; [`CsvError::Write`].
+    /// [`CsvError::Columns`] where its names differ from those of the first row; [`CsvError::Write`].
     pub fn write(&mut self, row: &Row) -> Result<(), CsvError> {
         let mut text = String::new();
         match &self.heading {
@@ -150,7 +150,7 @@ impl HistoryWriter {
             }
         }
         text += &row.line();
-        // One write a row: what a failed run leaves ends with a whole row.
+        // One write per row: the file of a failed run ends with a complete row.
         self.file.write_all(text.as_bytes()).map_err(|source| refused(&self.path, source))?;
         self.heading.get_or_insert_with(|| row.names.clone());
         Ok(())
@@ -161,8 +161,12 @@ fn refused(path: &Path, source: std::io::Error) -> CsvError {
     CsvError::Write { path: path.to_owned(), source }
 }
 
-/// The heading of a history and how many of its bytes are rows up to `step`.
-fn kept_part(path: &Path, text: &str, step: u64) -> Result<(Option<Vec<String>>, usize), CsvError> {
+/// The heading of a history, and the length in bytes of heading and rows up to `step`.
+fn rows_up_to(
+    path: &Path,
+    text: &str,
+    step: u64,
+) -> Result<(Option<Vec<String>>, usize), CsvError> {
     let not_history = |line: usize, found: &str| CsvError::NotHistory {
         path: path.to_owned(),
         line,
@@ -174,7 +178,7 @@ fn kept_part(path: &Path, text: &str, step: u64) -> Result<(Option<Vec<String>>,
     if heading[0] != "step" {
         return Err(not_history(1, first));
     }
-    let mut kept = first.len();
+    let mut length = first.len();
     for (index, row) in rows.enumerate() {
         let mut columns = row.trim_end().split(',').map(|column| column.parse::<f64>().ok());
         let (first, rest) = (columns.next().flatten(), columns.all(|number| number.is_some()));
@@ -186,9 +190,9 @@ fn kept_part(path: &Path, text: &str, step: u64) -> Result<(Option<Vec<String>>,
             }
             _ => return Err(not_history(index + 2, row)),
         }
-        kept += row.len();
+        length += row.len();
     }
-    Ok((Some(heading), kept))
+    Ok((Some(heading), length))
 }
 
 /// Values along a line.
@@ -198,13 +202,12 @@ pub struct LineSamples {
     pub distances: Vec<f64>,
     /// Coordinates: `[n]`.
     pub points: Vec<[f64; 3]>,
-    /// Name and values, each `[n]`, of every column after the coordinates; a vector is three
-    /// columns such as `velocity_x`. Not a number outside the mesh.
+    /// Name and values, each `[n]`, of every column after the coordinates; a vector has three columns such
+    /// as `velocity_x`. NaN outside the mesh.
     pub columns: Vec<(String, Vec<f64>)>,
 }
 
-/// Writes `line_<name>.csv`: s, x, y, z, then the fields. It appears under its name only when it
-/// is complete.
+/// Writes `line_<name>.csv`: s, x, y, z, then the fields. The file is renamed to its name once complete.
 ///
 /// # Errors
 /// [`CsvError::Write`].
@@ -261,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restart_drops_later_rows_and_a_row_cut_short() {
+    fn a_restart_drops_later_rows_and_an_incomplete_row() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("history.csv");
         let mut history = HistoryWriter::create(&path).unwrap();
@@ -324,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_for_people_are_short() {
+    fn short_numbers_have_at_most_nine_digits() {
         let cases = [
             (350.0018262102231, "350.001826"),
             (7.16227077646181e-12, "7.16227078e-12"),
@@ -348,7 +351,7 @@ mod tests {
 
         #[test]
         fn no_history_panics(text in "(step|[0-9,\n]){0,40}", step in 0u64..9) {
-            let _ = kept_part(Path::new("h.csv"), &text, step);
+            let _ = rows_up_to(Path::new("h.csv"), &text, step);
         }
     }
 }

@@ -1,21 +1,21 @@
-//! Values at points at and near boundary faces on which a field is prescribed.
+//! Values at points on and near boundary faces with a prescribed value.
 
 use super::locate::Located;
-use super::sampler::{Around, fitted_weights};
+use super::sampler::{NodeAdjacency, least_squares_weights};
 use crate::mesh::geometry::{add_scaled, cross, dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of};
 
 type Vector = [f64; 3];
 
-/// A point this near to a face lies on it, as a part of the distance of its cell's centre.
+/// Largest distance of a point on a face, over the distance of the cell centre from the face.
 const ON_FACE: f64 = 1e-4;
-/// How far beyond the sides of its face a point outside the mesh may be, as a part of the face:
-/// between the facets of a curved wall.
+/// Largest distance of a point outside the mesh beyond the edges of its face, over the size of the face: for
+/// points between the facets of a curved wall.
 const BESIDE: f64 = 0.1;
-/// Normals of faces that continue each other differ by less than this cosine tells.
+/// Least cosine between the normals of faces of a smooth surface.
 const SMOOTH: f64 = 0.7;
 
-/// A value as a weighted sum over cells and boundary faces, all weights summing to 1.
+/// Weights of cells and boundary faces for the value at a point; their sum is 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BoundaryRow {
     /// Cells and their weights.
@@ -24,12 +24,11 @@ pub struct BoundaryRow {
     pub faces: Vec<(u32, f64)>,
 }
 
-/// The rows of points at or near boundary faces on which `is_known` tells that the field has a known
-/// value: `[n_points]`, none for other points. A point on such a face, or beyond it where the facets of
-/// a mesh cut a curved wall short, has the value of the boundary: a plane fitted to the values on the
-/// face and on those of its patch around it. Near them the plane is fitted to the cells and the known
-/// faces around the point's cell. Exact for linear fields but, on
-/// curved walls, for how far the facets lie inside.
+/// The rows of points on or near boundary faces with a prescribed value, those of `is_known`: `[n_points]`,
+/// none for other points. For a point on a prescribed face, or beyond a facet of a curved wall, the row is a
+/// least-squares plane through the values of the face and of its neighbours in the patch. For a point nearby
+/// it is a least-squares plane through the cells and prescribed faces around the point's cell. Exact for
+/// linear fields, except for the distance between facets and curved walls.
 pub fn rows_at_boundary(
     mesh: &Mesh,
     geometry: &Geometry,
@@ -42,9 +41,9 @@ pub fn rows_at_boundary(
     }
     let first = mesh.n_interior_faces();
     let faces = (first..mesh.n_faces()).filter(|&face| is_known(face));
-    let faces = Around::new(faces.map(|face| (face as u32, mesh.face_to_nodes.of(face))));
-    let wanted = located.iter().flatten().map(|found| found.cell);
-    let cells = Around::of_cells(mesh, wanted);
+    let faces = NodeAdjacency::new(faces.map(|face| (face as u32, mesh.face_to_nodes.of(face))));
+    let located_cells = located.iter().flatten().map(|found| found.cell);
+    let cells = NodeAdjacency::of_cells(mesh, located_cells);
     let row = |(point, located): (&Vector, &Option<Located>)| {
         let Located { cell, outside, .. } = located.as_ref()?;
         let region = mesh.cells.groups[*cell];
@@ -56,14 +55,14 @@ pub fn rows_at_boundary(
             return Some(on_face(mesh, geometry, &faces, touch.face, *point));
         }
         let mut own = mesh.cell_to_faces.of(*cell).iter().map(|&item| index_of(item));
-        if near.is_empty() || own.any(|face| mesh.is_joined(face)) {
+        if near.is_empty() || own.any(|face| mesh.is_periodic(face)) {
             return None;
         }
         let around = cells.of_cell(mesh, *cell);
         let cells: Vec<usize> = std::iter::once(*cell).chain(around).collect();
         let centres = cells.iter().map(|&cell| geometry.cell_centre_of(cell));
         let centres = centres.chain(near.iter().map(|&face| geometry.face_centre_of(face)));
-        let weights = fitted_weights(&centres.collect::<Vec<_>>(), *point);
+        let weights = least_squares_weights(&centres.collect::<Vec<_>>(), *point);
         let named = |list: &[usize], weights: &[f64]| {
             list.iter().map(|&item| item as u32).zip(weights.iter().copied()).collect()
         };
@@ -73,10 +72,10 @@ pub fn rows_at_boundary(
     points.iter().zip(located).map(row).collect()
 }
 
-/// A face that a point lies on, or beyond.
+/// A face on which a point lies, or beyond which it lies outside the mesh.
 struct Touch {
     face: usize,
-    /// Distance from the plane of the face over that of the cell's centre.
+    /// Distance of the point from the plane of the face, over that of the cell centre.
     height: f64,
     /// Distance from the face's centre.
     distance: f64,
@@ -95,24 +94,24 @@ impl Touch {
         let centre = geometry.face_centre_of(face);
         let cell = geometry.cell_centre_of(mesh.face_left[face] as usize);
         let depth = dot(subtract(centre, cell), normal);
-        let arm = subtract(x, centre);
-        let height = dot(arm, normal) / depth;
+        let from_centre = subtract(x, centre);
+        let height = dot(from_centre, normal) / depth;
         let is_touched = depth > 0.0
             && height >= -ON_FACE
             && (height <= ON_FACE || outside)
-            && is_beside(mesh, face, normal, x, if outside { BESIDE } else { ON_FACE });
-        is_touched.then(|| Touch { face, height: height.abs(), distance: norm(arm) })
+            && projects_into(mesh, face, normal, x, if outside { BESIDE } else { ON_FACE });
+        is_touched.then(|| Touch { face, height: height.abs(), distance: norm(from_centre) })
     }
 
-    /// The nearest plane first, the nearest centre where several are met.
+    /// Orders by the distance from the plane, and by the distance from the centre on several faces.
     fn order(a: &Touch, b: &Touch) -> std::cmp::Ordering {
-        let coarse = |touch: &Touch| if touch.height <= ON_FACE { 0.0 } else { touch.height };
-        coarse(a).total_cmp(&coarse(b)).then(a.distance.total_cmp(&b.distance))
+        let height = |touch: &Touch| if touch.height <= ON_FACE { 0.0 } else { touch.height };
+        height(a).total_cmp(&height(b)).then(a.distance.total_cmp(&b.distance))
     }
 }
 
-/// Whether a point is above or below a convex face, or beyond its sides by no more than a part of them.
-fn is_beside(mesh: &Mesh, face: usize, normal: Vector, x: Vector, slack: f64) -> bool {
+/// Whether the projection of a point lies in a convex face, enlarged by a fraction `slack` of its edges.
+fn projects_into(mesh: &Mesh, face: usize, normal: Vector, x: Vector, slack: f64) -> bool {
     let nodes = mesh.face_to_nodes.of(face);
     let corner = |i: usize| mesh.points[nodes[i % nodes.len()] as usize];
     if nodes.len() == 2 {
@@ -126,12 +125,12 @@ fn is_beside(mesh: &Mesh, face: usize, normal: Vector, x: Vector, slack: f64) ->
     })
 }
 
-/// The value on a face: the plane through the values of the known faces around it that continue it,
-/// taken along the face.
+/// The value on a face: the least-squares plane, in the plane of the face, through the values of the known
+/// faces around it that continue it smoothly.
 fn on_face(
     mesh: &Mesh,
     geometry: &Geometry,
-    known: &Around,
+    known: &NodeAdjacency,
     face: usize,
     x: Vector,
 ) -> BoundaryRow {
@@ -142,12 +141,12 @@ fn on_face(
     let (normal, patch) = (unit(face), mesh.patch_of(face));
     let mut faces = known.at(mesh.face_to_nodes.of(face));
     faces.retain(|&other| mesh.patch_of(other) == patch && dot(unit(other), normal) > SMOOTH);
-    let along = |point: Vector| {
-        let arm = subtract(point, geometry.face_centre_of(face));
-        add_scaled(arm, -dot(arm, normal), normal)
+    let tangential = |point: Vector| {
+        let from_centre = subtract(point, geometry.face_centre_of(face));
+        add_scaled(from_centre, -dot(from_centre, normal), normal)
     };
-    let places: Vec<Vector> = faces.iter().map(|&f| along(geometry.face_centre_of(f))).collect();
-    let weights = fitted_weights(&places, along(x));
+    let centres = faces.iter().map(|&f| tangential(geometry.face_centre_of(f)));
+    let weights = least_squares_weights(&centres.collect::<Vec<Vector>>(), tangential(x));
     let faces = faces.into_iter().map(|face| face as u32).zip(weights).collect();
     BoundaryRow { cells: vec![], faces }
 }

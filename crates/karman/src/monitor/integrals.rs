@@ -7,13 +7,13 @@ use crate::summary::{ErrorSummary, FieldSummary};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Entities summed at once.
+/// Entities per chunk.
 const CHUNK: usize = 4096;
 
 /// Σ of each of the terms, over all entities.
 fn sums<const N: usize>(n: usize, terms: impl Fn(usize) -> [f64; N] + Sync) -> [f64; N] {
     let starts: Vec<usize> = (0..n).step_by(CHUNK).collect();
-    let parts: Vec<[f64; N]> = starts
+    let partial_sums: Vec<[f64; N]> = starts
         .into_par_iter()
         .map(|first| {
             let mut sum = [0.0; N];
@@ -25,20 +25,20 @@ fn sums<const N: usize>(n: usize, terms: impl Fn(usize) -> [f64; N] + Sync) -> [
         })
         .collect();
     let mut sum = [0.0; N];
-    parts.iter().for_each(|part| (0..N).for_each(|i| sum[i] += part[i]));
+    partial_sums.iter().for_each(|partial| (0..N).for_each(|i| sum[i] += partial[i]));
     sum
 }
 
-/// The boundary faces of some patches.
+/// The boundary faces of a group of patches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FaceGroup {
     /// Its name.
     pub name: String,
     /// Faces, in the numbering of the mesh.
     pub faces: Vec<Range<usize>>,
-    /// Σ |S|; in 2D the length.
+    /// Σ |S|, the length in 2D.
     pub area: f64,
-    /// First boundary face of the mesh, which is 0 in arrays over boundary faces.
+    /// First boundary face of the mesh, index 0 in arrays over boundary faces.
     first_boundary_face: usize,
 }
 
@@ -74,8 +74,7 @@ impl FaceGroup {
         Ok(group)
     }
 
-    /// Σ of a quantity given for each boundary face of the mesh:
-    /// `values: [n_faces − n_interior_faces]`.
+    /// Σ of a quantity over the group; `values` of all boundary faces: `[n_faces − n_interior_faces]`.
     pub fn sum(&self, values: &[f64]) -> f64 {
         self.total(|face| values[face - self.first_boundary_face])
     }
@@ -86,20 +85,19 @@ impl FaceGroup {
     }
 }
 
-/// Mean by volume, smallest and largest value; `volumes` and `values`: `[n]`. Not a number where
-/// a value is not.
+/// Volume mean, smallest and largest value; `volumes` and `values`: `[n]`. NaN if a value is NaN.
 pub fn field_summary(volumes: &[f64], values: &[f64]) -> FieldSummary {
     let [volume, integral] = sums(values.len(), |i| [volumes[i], volumes[i] * values[i]]);
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
     for &value in values {
-        // f64::min would pass over a NaN.
+        // f64::min ignores NaN.
         min = if value < min || value.is_nan() { value } else { min };
         max = if value > max || value.is_nan() { value } else { max };
     }
     FieldSummary { mean: integral / volume, min, max }
 }
 
-/// Norms of `values − exact`, each `[n]`, as [`ErrorSummary`] defines them.
+/// Norms of `values − exact`, each `[n]`; see [`ErrorSummary`].
 pub fn error_norms(volumes: &[f64], values: &[f64], exact: &[f64]) -> ErrorSummary {
     let [volume, absolute, square] = sums(values.len(), |i| {
         let error = (values[i] - exact[i]).abs();
@@ -118,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn means_and_norms_weigh_by_volume() {
+    fn means_and_norms_are_weighted_by_volume() {
         let volumes = [1.0, 3.0];
         let field = field_summary(&volumes, &[4.0, 8.0]);
         assert_eq!(field, FieldSummary { mean: 7.0, min: 4.0, max: 8.0 });

@@ -1,51 +1,56 @@
 //! Linear interpolation within a cell of any shape.
 //!
-//! A cell is cut into simplices about the mean of its nodes and the means of its faces, at which a
-//! field has the mean of its values: exact for linear fields, continuous from cell to cell, and for
-//! faces that are not planar the same surface as the mesh's geometry has.
+//! A cell is cut into simplices about the mean of its nodes and the means of its faces, where a field has the
+//! mean of the nodal values. The interpolation is exact for linear fields and continuous across faces; a
+//! non-planar face has the surface of the mesh's geometry.
 
 use crate::mesh::CellShape;
 
 /// Most nodes of a cell.
-const MOST_NODES: usize = 8;
+const MAX_NODES: usize = 8;
 
-/// A point in the coordinates of a cell.
+/// Interpolation weights of a point in a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Within {
-    /// How far outside the point is: ≤ 0 inside, 1 at the mirror image of the cell's centre.
+pub(super) struct CellCoordinates {
+    /// Distance outside the cell: ≤ 0 inside, 1 at the mirror image of the cell centre.
     pub(super) outside: f64,
-    /// Weight of each node of the cell, the sum of all 1; further entries 0.
-    pub(super) weights: [f64; MOST_NODES],
+    /// Weight of each node of the cell, with sum 1; further entries are 0.
+    pub(super) weights: [f64; MAX_NODES],
 }
 
-/// Where a point is in a cell; `corner` gives the coordinates of its nodes, by number in the cell.
-/// In 2D the third coordinate is not looked at.
-pub(super) fn within(shape: CellShape, corner: impl Fn(usize) -> [f64; 3], x: [f64; 3]) -> Within {
+/// The interpolation weights of point `x` in a cell; `corner` gives the coordinates of its nodes, by number
+/// in the cell. In 2D the third coordinate is ignored.
+pub(super) fn cell_coordinates(
+    shape: CellShape,
+    corner: impl Fn(usize) -> [f64; 3],
+    x: [f64; 3],
+) -> CellCoordinates {
     let n = shape.node_count();
-    let all: [usize; MOST_NODES] = std::array::from_fn(|node| node);
+    let all: [usize; MAX_NODES] = std::array::from_fn(|node| node);
     let centre = mean(&all[..n], &corner);
-    let mut best = Within { outside: f64::INFINITY, weights: [0.0; MOST_NODES] };
+    let mut best = CellCoordinates { outside: f64::INFINITY, weights: [0.0; MAX_NODES] };
     for face in shape.faces() {
         let nodes: Vec<usize> = face.iter().map(|node| *node as usize).collect();
         let face_centre = mean(&nodes, &corner);
         let sides = if nodes.len() == 2 { 1 } else { nodes.len() };
         for side in 0..sides {
             let (a, b) = (nodes[side], nodes[(side + 1) % nodes.len()]);
-            // Shares of the centre, of a, of b and of the face's centre.
-            let shares = if shape.dimension() == 2 {
-                triangle_shares(centre, corner(a), corner(b), x).map(|[c, a, b]| [c, a, b, 0.0])
+            // Barycentric coordinates of the cell centre, a, b and the face centre.
+            let barycentric = if shape.dimension() == 2 {
+                triangle_coordinates(centre, corner(a), corner(b), x)
+                    .map(|[c, a, b]| [c, a, b, 0.0])
             } else {
-                tetrahedron_shares([centre, corner(a), corner(b), face_centre], x)
+                tetrahedron_coordinates([centre, corner(a), corner(b), face_centre], x)
             };
-            let Some(shares) = shares else { continue };
-            let outside = -shares.into_iter().fold(f64::INFINITY, f64::min);
+            let Some(barycentric) = barycentric else { continue };
+            let outside = -barycentric.into_iter().fold(f64::INFINITY, f64::min);
             if outside < best.outside {
-                let mut weights = [0.0; MOST_NODES];
-                weights[..n].fill(shares[0] / n as f64);
-                weights[a] += shares[1];
-                weights[b] += shares[2];
-                nodes.iter().for_each(|node| weights[*node] += shares[3] / nodes.len() as f64);
-                best = Within { outside, weights };
+                let mut weights = [0.0; MAX_NODES];
+                weights[..n].fill(barycentric[0] / n as f64);
+                weights[a] += barycentric[1];
+                weights[b] += barycentric[2];
+                nodes.iter().for_each(|node| weights[*node] += barycentric[3] / nodes.len() as f64);
+                best = CellCoordinates { outside, weights };
             }
         }
     }
@@ -61,8 +66,8 @@ fn mean(nodes: &[usize], corner: impl Fn(usize) -> [f64; 3]) -> [f64; 3] {
     sum.map(|total| total / nodes.len() as f64)
 }
 
-/// Barycentric coordinates in the plane; none of a triangle without area.
-fn triangle_shares(p: [f64; 3], q: [f64; 3], r: [f64; 3], x: [f64; 3]) -> Option<[f64; 3]> {
+/// Barycentric coordinates in a triangle; none if it has no area.
+fn triangle_coordinates(p: [f64; 3], q: [f64; 3], r: [f64; 3], x: [f64; 3]) -> Option<[f64; 3]> {
     let area = |a: [f64; 3], b: [f64; 3], c: [f64; 3]| {
         (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
     };
@@ -73,15 +78,15 @@ fn triangle_shares(p: [f64; 3], q: [f64; 3], r: [f64; 3], x: [f64; 3]) -> Option
     })
 }
 
-/// Barycentric coordinates in space; none of a tetrahedron without volume.
-fn tetrahedron_shares(corners: [[f64; 3]; 4], x: [f64; 3]) -> Option<[f64; 4]> {
+/// Barycentric coordinates in a tetrahedron; none if it has no volume.
+fn tetrahedron_coordinates(corners: [[f64; 3]; 4], x: [f64; 3]) -> Option<[f64; 4]> {
     let from = |point: [f64; 3]| [0, 1, 2].map(|axis| point[axis] - corners[0][axis]);
     let [a, b, c] = [from(corners[1]), from(corners[2]), from(corners[3])];
     let x = from(x);
     let volume = triple(a, b, c);
     (volume != 0.0).then(|| {
-        let shares = [triple(x, b, c), triple(a, x, c), triple(a, b, x)].map(|v| v / volume);
-        [1.0 - shares[0] - shares[1] - shares[2], shares[0], shares[1], shares[2]]
+        let [p, q, r] = [triple(x, b, c), triple(a, x, c), triple(a, b, x)].map(|v| v / volume);
+        [1.0 - p - q - r, p, q, r]
     })
 }
 
@@ -96,7 +101,7 @@ fn triple(a: [f64; 3], b: [f64; 3], c: [f64; 3]) -> f64 {
 mod tests {
     use super::*;
 
-    /// A cell of each shape with its faces bent a little.
+    /// A cell of each shape with slightly non-planar faces.
     fn corners(shape: CellShape) -> Vec<[f64; 3]> {
         let unit: &[[f64; 3]] = match shape {
             CellShape::Triangle => &[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
@@ -146,7 +151,7 @@ mod tests {
             let field = |p: [f64; 3]| 2.0 + 3.0 * p[0] - 5.0 * p[1] + 7.0 * p[2];
             let z = if shape.dimension() == 2 { 0.0 } else { 0.21 };
             for x in [[0.3, 0.2, z], [0.3, 0.4, z], [1.4, -0.3, z]] {
-                let found = within(shape, |node| corners[node], x);
+                let found = cell_coordinates(shape, |node| corners[node], x);
                 let value: f64 =
                     corners.iter().zip(found.weights).map(|(p, weight)| weight * field(*p)).sum();
                 assert!((value - field(x)).abs() < 1e-13, "{shape:?} {x:?}: {value}");
@@ -160,25 +165,27 @@ mod tests {
         for shape in shapes() {
             let corners = corners(shape);
             for (node, point) in corners.iter().enumerate() {
-                let found = within(shape, |node| corners[node], *point);
+                let found = cell_coordinates(shape, |node| corners[node], *point);
                 assert!(found.outside.abs() < 1e-14, "{shape:?} node {node}");
                 assert!((found.weights[node] - 1.0).abs() < 1e-14);
             }
             for face in shape.faces() {
                 let nodes: Vec<usize> = face.iter().map(|node| *node as usize).collect();
                 let point = mean(&nodes, |node| corners[node]);
-                let found = within(shape, |node| corners[node], point);
+                let found = cell_coordinates(shape, |node| corners[node], point);
                 assert!(found.outside.abs() < 1e-14, "{shape:?} face {face:?}");
             }
             let everything: Vec<usize> = (0..corners.len()).collect();
             let centre = mean(&everything, |node| corners[node]);
-            assert!(within(shape, |node| corners[node], centre).outside < 1e-14);
+            let found = cell_coordinates(shape, |node| corners[node], centre);
+            assert!(found.outside < 1e-14);
         }
     }
 
     #[test]
-    fn a_cell_without_volume_holds_nothing() {
-        let found = within(CellShape::Tetrahedron, |_| [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]);
+    fn a_cell_without_volume_contains_no_point() {
+        let corner = |_| [1.0, 2.0, 3.0];
+        let found = cell_coordinates(CellShape::Tetrahedron, corner, [1.0, 2.0, 3.0]);
         assert_eq!(found.outside, f64::INFINITY);
     }
 }

@@ -1,54 +1,53 @@
-//! The cell in which a point lies.
+//! Location of points in cells.
 
-use super::interpolation::{Within, within};
+use super::interpolation::{CellCoordinates, cell_coordinates};
 use crate::mesh::Mesh;
 use rayon::prelude::*;
 
-/// Cells looked at by one task.
+/// Cells per parallel task.
 const CHUNK: usize = 4096;
 
-/// How far beyond its cell a point may be, as a share of the distance from the cell's centre to its
-/// surface: a point on a curved boundary lies outside the flat faces of the mesh. A facet of n around a
-/// circle lies π²/(2n²) of its radius inside, about 4/n of the distance from a tetrahedron's centre.
+/// Largest distance of a point outside its cell, over the distance from the cell centre to its surface: a
+/// point on a curved boundary lies outside the flat faces of the mesh. One of n facets around a circle lies
+/// π²/(2n²) of the radius inside, about 4/n of the distance from a tetrahedron's centre.
 const REACH: f64 = 0.4;
 
-/// Round-off within which a point on a face belongs to both cells.
+/// Tolerance within which a point on a face belongs to both cells.
 const ROUND_OFF: f64 = 1e-10;
 
-/// Where a point is.
+/// The cell of a point and its interpolation weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Located {
     /// The cell.
     pub cell: usize,
-    /// Weight of each node of the cell, in the order of `mesh.cells.nodes_of`; the sum of all is 1. Of a
-    /// point outside the mesh they are those of a point on its surface.
+    /// Weight of each node of the cell, in the order of `mesh.cells.nodes_of`, with sum 1. A point outside
+    /// the mesh has the weights of a point on its surface.
     pub weights: Vec<f64>,
-    /// How far outside the mesh the point is, as a share of the distance from the cell's centre to its
-    /// surface; 0 inside.
+    /// Distance of the point outside the mesh, over that from the cell centre to its surface; 0 inside.
     pub outside: f64,
 }
 
-/// The cell of each point: `[n_points]`; none for a point outside the mesh by more than two fifths of
-/// the way from the nearest cell's centre to its surface, about a tenth of the cell. A point between
-/// cells belongs to the one the mesh file has first, whatever the numbering. In 2D the third coordinate
-/// is not looked at.
+/// The cell of each point: `[n_points]`; none for a point outside the mesh by more than two fifths of the
+/// distance from the nearest cell's centre to its surface, about a tenth of the cell. A point between cells
+/// belongs to the first of them in the mesh file, whatever the numbering. In 2D the third coordinate is
+/// ignored.
 ///
-/// One pass over the cells for all points: they are sorted along the axis along which they spread,
-/// and each cell looks up those beside it.
+/// One pass over the cells serves all points: they are sorted along the axis of their largest extent, and
+/// each cell searches the points near it.
 pub fn locate(mesh: &Mesh, points: &[[f64; 3]]) -> Vec<Option<Located>> {
     let axis = widest_axis(points, mesh.dimension);
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by(|&a, &b| points[a][axis].total_cmp(&points[b][axis]));
     let along: Vec<f64> = order.iter().map(|&point| points[point][axis]).collect();
     let chunks: Vec<usize> = (0..mesh.n_cells()).step_by(CHUNK).collect();
-    let found: Vec<Vec<(usize, usize, Within)>> = chunks
+    let found: Vec<Vec<(usize, usize, CellCoordinates)>> = chunks
         .into_par_iter()
         .map(|first| {
             let cells = first..(first + CHUNK).min(mesh.n_cells());
             cells.flat_map(|cell| candidates(mesh, cell, points, &order, &along, axis)).collect()
         })
         .collect();
-    let mut best: Vec<Option<(usize, Within)>> = vec![None; points.len()];
+    let mut best: Vec<Option<(usize, CellCoordinates)>> = vec![None; points.len()];
     for (point, cell, position) in found.into_iter().flatten() {
         let better = match &best[point] {
             None => true,
@@ -60,7 +59,7 @@ pub fn locate(mesh: &Mesh, points: &[[f64; 3]]) -> Vec<Option<Located>> {
             best[point] = Some((cell, position));
         }
     }
-    let located = |(cell, position): (usize, Within)| {
+    let located = |(cell, position): (usize, CellCoordinates)| {
         let nodes = mesh.cells.nodes_of(cell).len();
         let mut weights = position.weights[..nodes].to_vec();
         let (outside, _) = rank(mesh, cell, &position);
@@ -74,13 +73,13 @@ pub fn locate(mesh: &Mesh, points: &[[f64; 3]]) -> Vec<Option<Located>> {
     best.into_iter().map(|found| found.map(located)).collect()
 }
 
-/// What decides between cells: the least distance outside, then the first of the file.
-fn rank(mesh: &Mesh, cell: usize, position: &Within) -> (f64, u32) {
+/// The order of candidate cells: by distance outside, then by number in the mesh file.
+fn rank(mesh: &Mesh, cell: usize, position: &CellCoordinates) -> (f64, u32) {
     let outside = if position.outside <= ROUND_OFF { 0.0 } else { position.outside };
     (outside, mesh.original_cell[cell])
 }
 
-/// The points that may be in a cell.
+/// The points that may be in a cell, with their weights there.
 fn candidates(
     mesh: &Mesh,
     cell: usize,
@@ -88,7 +87,7 @@ fn candidates(
     order: &[usize],
     along: &[f64],
     axis: usize,
-) -> Vec<(usize, usize, Within)> {
+) -> Vec<(usize, usize, CellCoordinates)> {
     let nodes = mesh.cells.nodes_of(cell);
     let corner = |node: usize| mesh.points[nodes[node] as usize];
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
@@ -105,7 +104,10 @@ fn candidates(
             let x = points[**point];
             (0..mesh.dimension).all(|i| low[i] - margin <= x[i] && x[i] <= high[i] + margin)
         })
-        .map(|(point, _)| (*point, cell, within(mesh.cells.shapes[cell], corner, points[*point])))
+        .map(|(point, _)| {
+            let x = points[*point];
+            (*point, cell, cell_coordinates(mesh.cells.shapes[cell], corner, x))
+        })
         .filter(|(_, _, position)| position.outside <= REACH)
         .collect()
 }
@@ -128,7 +130,7 @@ mod tests {
     use super::*;
     use crate::mesh::{CellShape, MeshOptions, RawMesh, Renumbering};
 
-    /// n × n squares of the unit square, each cut in two.
+    /// The unit square in n × n squares, each cut into two triangles.
     fn square(n: u32, renumber: Renumbering) -> Mesh {
         let mut raw = RawMesh { dimension: 2, ..RawMesh::default() };
         raw.regions = vec!["default".into()];
@@ -175,7 +177,7 @@ mod tests {
                 let Some(located) = located else { continue };
                 let nodes = mesh.cells.nodes_of(located.cell);
                 assert_eq!(located.outside > 0.0, point[1] > 1.0);
-                // A point beyond a side is taken on it.
+                // A point beyond a side is projected onto it.
                 for (axis, expected) in point.map(|x| x.min(1.0)).iter().enumerate().take(2) {
                     let weighted = nodes.iter().zip(&located.weights);
                     let x: f64 = weighted.map(|(n, w)| w * mesh.points[*n as usize][axis]).sum();
@@ -189,7 +191,7 @@ mod tests {
         assert_eq!(
             cells,
             [Some(2 * 25 + 1), Some(0), Some(198), Some(2 * 44), Some(2 * 93 + 1), None, None],
-            "in a cell, in a corner, at a node, beyond a side by little and by much"
+            "in a cell, in a corner, at a node, slightly and far beyond a side"
         );
         assert_eq!(file_cells(Renumbering::Hilbert), cells);
         assert_eq!(file_cells(Renumbering::Rcm), cells);

@@ -1,8 +1,8 @@
-//! What is watched during a run: values at points and along lines, integrals over patches, means
-//! and differences from exact solutions.
+//! Monitors of a run: values at points and along lines, integrals over patches, means and differences from
+//! exact solutions.
 //!
-//! A value at a point is a short weighted sum over cells or nodes ([`Sampler`]), made once; so a
-//! probe of a field on a device costs a small matrix product and moves no field to the host.
+//! A value at a point is a short weighted sum over cells or nodes ([`Sampler`]), built once. A probe of a
+//! field on a device costs a small matrix product and copies no field to the host.
 
 mod boundary;
 mod integrals;
@@ -14,28 +14,28 @@ mod sampler;
 pub use boundary::{BoundaryRow, rows_at_boundary};
 pub use integrals::{FaceGroup, error_norms, field_summary};
 pub use locate::{Located, locate};
-pub use recirculation::{Reversed, reversed_stretch};
+pub use recirculation::{RecirculationZone, recirculation_zone};
 pub use sampler::{Sampler, line_points};
 
 use thiserror::Error;
 
-/// Why something cannot be watched.
+/// Why a monitor cannot be set up.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MonitorError {
-    /// A probe that is in no cell.
+    /// A probe outside the mesh.
     #[error("probe \"{name}\" at ({}, {}, {}) is outside the mesh, which spans ({}, {}, {}) to \
              ({}, {}, {})", at[0], at[1], at[2], low[0], low[1], low[2], high[0], high[1], high[2])]
     Outside {
         /// Name of the probe.
         name: String,
-        /// Where it is.
+        /// Its position.
         at: [f64; 3],
         /// Lowest coordinates of the mesh.
         low: [f64; 3],
         /// Highest coordinates of the mesh.
         high: [f64; 3],
     },
-    /// A group of patches with one that the mesh lacks.
+    /// A group names a patch that the mesh lacks.
     #[error(
         "group \"{group}\" names the patch \"{patch}\", which the mesh does not have; it has {known}"
     )]
@@ -44,7 +44,7 @@ pub enum MonitorError {
         group: String,
         /// The patch.
         patch: String,
-        /// Those of the mesh.
+        /// The patches of the mesh.
         known: String,
     },
 }

@@ -4,8 +4,8 @@ use super::MonitorError;
 use super::locate::{Located, locate};
 use crate::mesh::{Geometry, Mesh, index_of};
 
-/// Rows of weights, one a point: value_i = Σ_k weights_k `field[items_k]`, k from `offsets[i]` to
-/// `offsets[i + 1]`. A row without entries is a point outside the mesh.
+/// Rows of weights, one per point: value_i = Σ_k weights_k `field[items_k]`, k from `offsets[i]` to
+/// `offsets[i + 1]`. A point outside the mesh has an empty row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sampler {
     /// Start of each row: `[n_points + 1]`.
@@ -17,22 +17,26 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Samples of a field on the cells: the value of a plane fitted by least squares to the cell of
-    /// the point and the cells of its region that share a node with it, weighted by the inverse square
-    /// of their distance from the point. Exact for linear fields. Along a direction in which those
-    /// cells do not spread the field is taken as constant.
+    /// Samples of a cell field: the value of the least-squares plane through the point's cell and the cells
+    /// of its region that share a node with it, weighted by the inverse square of their distance from the
+    /// point. Exact for linear fields. Along a direction in which these cells have no extent, the field is
+    /// constant.
     pub fn of_cells(mesh: &Mesh, geometry: &Geometry, points: &[[f64; 3]]) -> Sampler {
         let located = locate(mesh, points);
-        let around = Around::of_cells(mesh, located.iter().flatten().map(|found| found.cell));
+        let around =
+            NodeAdjacency::of_cells(mesh, located.iter().flatten().map(|found| found.cell));
         Sampler::from_rows(points.iter().zip(&located).map(|(point, located)| match located {
             None => vec![],
-            Some(located) => {
-                fitted_row(geometry, located.cell, &around.of_cell(mesh, located.cell), point)
-            }
+            Some(located) => least_squares_row(
+                geometry,
+                located.cell,
+                &around.of_cell(mesh, located.cell),
+                point,
+            ),
         }))
     }
 
-    /// Samples of a field on the nodes, linear between them. Exact for linear fields.
+    /// Samples of a nodal field by linear interpolation. Exact for linear fields.
     pub fn of_nodes(mesh: &Mesh, points: &[[f64; 3]]) -> Sampler {
         Sampler::from_rows(locate(mesh, points).iter().map(|located| match located {
             None => vec![],
@@ -71,14 +75,13 @@ impl Sampler {
         range.map(|k| (self.items[k], self.weights[k]))
     }
 
-    /// Whether the cell of a point, the first of the rows that [`Sampler::of_cells`] makes, has a
-    /// boundary face or one joined to a periodic patch: the point is not surrounded then, and who knows
-    /// what is there can do better.
+    /// Whether the cell of a point, the first in a row of [`Sampler::of_cells`], has a boundary or periodic
+    /// face. Cells then do not surround the point, and boundary values or gradients give a better value.
     pub fn is_at_boundary(&self, mesh: &Mesh, point: usize) -> bool {
         self.row(point).take(1).any(|(cell, _)| {
             let mut faces = mesh.cell_to_faces.of(cell as usize).iter();
             faces.any(|&item| {
-                index_of(item) >= mesh.n_interior_faces() || mesh.is_joined(index_of(item))
+                index_of(item) >= mesh.n_interior_faces() || mesh.is_periodic(index_of(item))
             })
         })
     }
@@ -88,7 +91,7 @@ impl Sampler {
         self.offsets[point] == self.offsets[point + 1]
     }
 
-    /// The value at each point, not a number outside the mesh; `field: [n_cells]` or `[n_nodes]`.
+    /// The value at each point, NaN outside the mesh; `field: [n_cells]` or `[n_nodes]`.
     pub fn sample(&self, field: &[f64]) -> Vec<f64> {
         let value = |point: usize| {
             let row = self.offsets[point] as usize..self.offsets[point + 1] as usize;
@@ -101,10 +104,10 @@ impl Sampler {
         (0..self.len()).map(value).collect()
     }
 
-    /// Holds that every point, named by `names`, is in the mesh.
+    /// Requires that every point, named by `names`, is in the mesh.
     ///
     /// # Errors
-    /// [`MonitorError::Outside`] for the first that is not.
+    /// [`MonitorError::Outside`] for the first point that is not.
     pub fn require_inside(
         &self,
         mesh: &Mesh,
@@ -128,7 +131,7 @@ pub fn line_points(from: [f64; 3], to: [f64; 3], count: usize) -> (Vec<f64>, Vec
     let length = [0, 1, 2].map(|axis| (to[axis] - from[axis]).powi(2)).iter().sum::<f64>().sqrt();
     let last = count.max(2) - 1;
     let share = |point: usize| point as f64 / last as f64;
-    // The last point is `to` to the bit.
+    // The last point is exactly `to`.
     let at = |share: f64| [0, 1, 2].map(|axis| from[axis] * (1.0 - share) + to[axis] * share);
     (
         (0..=last).map(|point| length * share(point)).collect(),
@@ -136,38 +139,38 @@ pub fn line_points(from: [f64; 3], to: [f64; 3], count: usize) -> (Vec<f64>, Vec
     )
 }
 
-/// Cells or faces by their nodes.
-pub(super) struct Around {
-    /// Node and an entity at it, sorted.
+/// The cells or faces at each node.
+pub(super) struct NodeAdjacency {
+    /// Node and adjacent entity, sorted.
     pairs: Vec<(u32, u32)>,
 }
 
-impl Around {
-    /// Of some entities with their nodes.
-    pub(super) fn new<'a>(entities: impl Iterator<Item = (u32, &'a [u32])>) -> Around {
+impl NodeAdjacency {
+    /// The adjacency of some entities with their nodes.
+    pub(super) fn new<'a>(entities: impl Iterator<Item = (u32, &'a [u32])>) -> NodeAdjacency {
         let at_nodes = |(entity, nodes): (u32, &'a [u32])| nodes.iter().map(move |&n| (n, entity));
         let mut pairs: Vec<(u32, u32)> = entities.flat_map(at_nodes).collect();
         pairs.sort_unstable();
-        Around { pairs }
+        NodeAdjacency { pairs }
     }
 
-    /// Of the cells that share a node with some.
-    pub(super) fn of_cells(mesh: &Mesh, cells: impl Iterator<Item = usize>) -> Around {
-        let mut wanted = vec![false; mesh.n_nodes()];
+    /// The adjacency of all cells that share a node with `cells`.
+    pub(super) fn of_cells(mesh: &Mesh, cells: impl Iterator<Item = usize>) -> NodeAdjacency {
+        let mut is_marked = vec![false; mesh.n_nodes()];
         cells
             .flat_map(|cell| mesh.cells.nodes_of(cell))
-            .for_each(|node| wanted[*node as usize] = true);
+            .for_each(|node| is_marked[*node as usize] = true);
         let mut pairs = Vec::new();
         for cell in 0..mesh.n_cells() {
             let nodes = mesh.cells.nodes_of(cell).iter();
-            let met = nodes.filter(|node| wanted[**node as usize]);
-            pairs.extend(met.map(|node| (*node, cell as u32)));
+            let marked = nodes.filter(|node| is_marked[**node as usize]);
+            pairs.extend(marked.map(|node| (*node, cell as u32)));
         }
         pairs.sort_unstable();
-        Around { pairs }
+        NodeAdjacency { pairs }
     }
 
-    /// The entities at some nodes, each once, ascending.
+    /// The entities at some nodes, each once, in ascending order.
     pub(super) fn at(&self, nodes: &[u32]) -> Vec<usize> {
         let at_node = |node: &u32| {
             let first = self.pairs.partition_point(|pair| pair.0 < *node);
@@ -181,7 +184,7 @@ impl Around {
         found
     }
 
-    /// Cells of the same region that share a node with `cell`, in the order of the mesh file.
+    /// Cells that share region and a node with `cell`, in the order of the mesh file.
     pub(super) fn of_cell(&self, mesh: &Mesh, cell: usize) -> Vec<usize> {
         let region = mesh.cells.groups[cell];
         let mut found = self.at(mesh.cells.nodes_of(cell));
@@ -191,45 +194,50 @@ impl Around {
     }
 }
 
-/// The value at x of the plane fitted to the cell and those around it.
-fn fitted_row(geometry: &Geometry, cell: usize, around: &[usize], x: &[f64; 3]) -> Vec<(u32, f64)> {
+/// Weights of the value at x of the least-squares plane through a cell and the cells around it.
+fn least_squares_row(
+    geometry: &Geometry,
+    cell: usize,
+    around: &[usize],
+    x: &[f64; 3],
+) -> Vec<(u32, f64)> {
     let cells = || std::iter::once(cell).chain(around.iter().copied());
     let centres: Vec<[f64; 3]> = cells().map(|cell| geometry.cell_centre_of(cell)).collect();
-    cells().map(|cell| cell as u32).zip(fitted_weights(&centres, *x)).collect()
+    cells().map(|cell| cell as u32).zip(least_squares_weights(&centres, *x)).collect()
 }
 
-/// Weights of the value at x of the plane fitted to values at `places`: with the mean position x̄ and
-/// value φ̄ of all by w = 1 / |x_j − x|², φ̄ + g · (x − x̄), where
-/// Σ w (x_j − x̄)(x_j − x̄)ᵀ g = Σ w (x_j − x̄) φ_j. Fitted about x and not about the centre of its cell,
-/// the curvature of the field cancels where the places surround x.
-pub(super) fn fitted_weights(places: &[[f64; 3]], x: [f64; 3]) -> Vec<f64> {
+/// Weights of the value at x of the least-squares plane through values φ_j at points x_j: φ̄ + g · (x − x̄)
+/// with Σ w (x_j − x̄)(x_j − x̄)ᵀ g = Σ w (x_j − x̄) φ_j, where w = 1 / |x_j − x|², and x̄ and φ̄ are means
+/// weighted by w. With weights about x, and not about the cell centre, the curvature of the field cancels
+/// where the points surround x.
+pub(super) fn least_squares_weights(points: &[[f64; 3]], x: [f64; 3]) -> Vec<f64> {
     let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
     let minus = |a: [f64; 3], b: [f64; 3]| [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
-    let squares = places.iter().map(|place| minus(*place, x)).map(|arm| dot(arm, arm));
+    let squares = points.iter().map(|point| minus(*point, x)).map(|d| dot(d, d));
     let squares: Vec<f64> = squares.collect();
     let largest = squares.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    // A place at x takes all the weight, but not an infinite one.
+    // A point at x has a dominant but finite weight.
     let weights: Vec<f64> = squares.iter().map(|square| 1.0 / (square / largest + 1e-6)).collect();
     let total: f64 = weights.iter().sum();
     let mean = [0, 1, 2].map(|axis| {
-        let weighted = places.iter().zip(&weights).map(|(place, weight)| weight * place[axis]);
+        let weighted = points.iter().zip(&weights).map(|(point, weight)| weight * point[axis]);
         weighted.sum::<f64>() / total
     });
-    let arms: Vec<[f64; 3]> = places.iter().map(|place| minus(*place, mean)).collect();
+    let deltas: Vec<[f64; 3]> = points.iter().map(|point| minus(*point, mean)).collect();
     let mut moments = [[0.0; 3]; 3];
-    for (arm, weight) in arms.iter().zip(&weights) {
+    for (delta, weight) in deltas.iter().zip(&weights) {
         for (row, column) in (0..3).flat_map(|row| (0..3).map(move |column| (row, column))) {
-            moments[row][column] += weight * arm[row] * arm[column];
+            moments[row][column] += weight * delta[row] * delta[column];
         }
     }
-    let direction = solve_where_possible(moments, minus(x, mean));
-    let shares = arms.iter().zip(&weights).map(|(arm, w)| w * (1.0 / total + dot(*arm, direction)));
-    shares.collect()
+    let direction = pseudo_inverse_times(moments, minus(x, mean));
+    let pairs = deltas.iter().zip(&weights);
+    pairs.map(|(delta, w)| w * (1.0 / total + dot(*delta, direction))).collect()
 }
 
-/// Solves A x = b for a symmetric A ≥ 0 in the space of its eigenvectors that are not
-/// negligible, found by Jacobi's rotations (Golub and Van Loan, Matrix Computations, §8.5).
-fn solve_where_possible(mut a: [[f64; 3]; 3], b: [f64; 3]) -> [f64; 3] {
+/// A⁺ b, the pseudo-inverse of a symmetric A ≥ 0 times b, without negligible eigenvalues; these are found by
+/// Jacobi rotations (Golub and Van Loan, Matrix Computations, §8.5).
+fn pseudo_inverse_times(mut a: [[f64; 3]; 3], b: [f64; 3]) -> [f64; 3] {
     let mut vectors = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     for (p, q) in [(0, 1), (0, 2), (1, 2)].into_iter().cycle().take(36) {
         if a[p][q] == 0.0 {
@@ -252,8 +260,8 @@ fn solve_where_possible(mut a: [[f64; 3]; 3], b: [f64; 3]) -> [f64; 3] {
     let largest = (0..3).map(|k| a[k][k]).fold(0.0, f64::max);
     let mut x = [0.0; 3];
     for k in (0..3).filter(|&k| a[k][k] > 1e-8 * largest) {
-        let share = (0..3).map(|i| vectors[i][k] * b[i]).sum::<f64>() / a[k][k];
-        (0..3).for_each(|i| x[i] += share * vectors[i][k]);
+        let coefficient = (0..3).map(|i| vectors[i][k] * b[i]).sum::<f64>() / a[k][k];
+        (0..3).for_each(|i| x[i] += coefficient * vectors[i][k]);
     }
     x
 }

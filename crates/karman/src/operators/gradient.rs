@@ -2,7 +2,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
-use super::incidence::{seen_across, with_sign, without_sign};
+use super::incidence::{periodic_offset, with_sign, without_sign};
 use crate::backend::View;
 use crate::real::{Real, Sym3, Vec3};
 use karman_backend::prelude::*;
@@ -31,12 +31,12 @@ pub fn gauss_gradient_of_cell<F: Real>(
     g * (F::literal(1.0) / volume[c])
 }
 
-/// Least squares through the neighbours across interior faces and the values at boundary faces,
-/// weighted by inverse squared distance: (Σ w d dᵀ) ∇p = Σ w d (p − p_c). Exact for linear fields.
-/// `boundary_value`: `[n_faces − n_interior]`; a boundary face whose value is unknown carries weight
-/// `boundary_weight` = 0. In a plane mesh the missing direction gets gradient 0. The faces of a cell
-/// whose weight is not 0 must span the space; a gradient is not finite otherwise. `shift` is read where
-/// faces are `joined`, 3s more for each.
+/// (Σ w d dᵀ) ∇p = Σ w d (p − p_c): least squares over face neighbours and boundary faces, weighted by
+/// inverse squared distance. Exact for linear fields.
+/// `boundary_value`: `[n_faces − n_interior]`; a boundary face of unknown value has
+/// `boundary_weight` 0. On a 2D mesh the gradient's z component is 0. The vectors d of nonzero weight
+/// must span the space; the gradient is not finite otherwise. `shift` is read where
+/// faces are `periodic`, 3s more for each.
 ///
 /// Traffic a cell: 4 + 7s, an item 4, an interior face 8, a boundary face 5s.
 #[kernel(least_squares_gradient, out(g))]
@@ -56,7 +56,7 @@ pub fn least_squares_gradient_of_cell<F: Real>(
     n_faces: usize,
     n_cells: usize,
     #[comptime] dimension: usize,
-    #[comptime] joined: bool,
+    #[comptime] periodic: bool,
 ) -> Vec3<F> {
     let mut a = Sym3::<F>::zero();
     let mut b = Vec3::<F>::zero();
@@ -72,8 +72,8 @@ pub fn least_squares_gradient_of_cell<F: Real>(
             let l = left[f] as usize;
             let other = if l == c { right[f] as usize } else { l };
             d = Vec3::<F>::at(cell_centre, other, n_cells) - x;
-            if comptime!(joined) {
-                d = d + seen_across::<F>(item, shift, n_interior);
+            if comptime!(periodic) {
+                d = d + periodic_offset::<F>(item, shift, n_interior);
             }
             difference = p[other] - own;
         } else {
@@ -91,16 +91,16 @@ pub fn least_squares_gradient_of_cell<F: Real>(
     a.solve(b)
 }
 
-/// The value at a face for [`gauss_gradient`], linear between the two cells and carried from the foot
-/// point x_i = w x_l + (1 − w) x_r to the centroid of the face by a gradient known before:
+/// The face value for [`gauss_gradient`]: linear interpolation to x_i = w x_l + (1 − w) x_r, with a skewness
+/// correction from there to the face centroid by the gradient of the previous sweep,
 ///
 /// p_f = w p_l + (1 − w) p_r + (w ∇p_l + (1 − w) ∇p_r)·(x_f − x_i),
 ///
 /// w = δ_r / (δ_l + δ_r) by the normal distances δ ≥ 0 of the centroids from the face. At the boundary
 /// p_f is `boundary_value` where `boundary_weight` is 1, and p_c + ∇p_c·(x_f − x_c) where it is 0.
-/// From a gradient of 0 the first sweep gives the plain Gauss gradient, which has no order on skewed
-/// meshes. Measured on jittered boxes: each further sweep shrinks the error for a linear field 3 to 10
-/// times, to round-off in the end; for a smooth field the order grows from 0 to 0.85 (triangles) and
+/// From a gradient of 0 the first sweep gives the uncorrected Gauss gradient, of order 0 on skewed
+/// meshes. Measured on jittered boxes: each further sweep reduces the error for a linear field 3 to 10
+/// times, down to round-off; for a smooth field the order grows from 0 to 0.85 (triangles) and
 /// 0.12 (tetrahedra) after one further sweep, 0.99 and 0.67 after two, 1 after many.
 ///
 /// Source: Jasak's thesis, §3.3.1, for the weights; Ferziger & Perić, §9.7, for the correction.
@@ -122,7 +122,7 @@ pub fn corrected_value_of_face<F: Real>(
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
-    #[comptime] joined: bool,
+    #[comptime] periodic: bool,
 ) -> F {
     let zero = F::literal(0.0);
     let x = Vec3::<F>::at(face_centre, f, n_faces);
@@ -134,7 +134,7 @@ pub fn corrected_value_of_face<F: Real>(
         let r = right[f] as usize;
         let normal = Vec3::<F>::at(area, f, n_faces);
         let mut from_right = x - Vec3::<F>::at(cell_centre, r, n_cells);
-        if comptime!(joined) {
+        if comptime!(periodic) {
             from_right = from_right - Vec3::<F>::at(shift, f, n_interior);
         }
         let to_left = from_left.dot(normal).max(zero);
@@ -143,10 +143,10 @@ pub fn corrected_value_of_face<F: Real>(
         let w = if sum > zero { to_right / sum } else { F::literal(0.5) };
         let v = F::literal(1.0) - w;
         // x_f − x_i = w (x_f − x_l) + (1 − w) (x_f − x_r)
-        let offset = from_left * w + from_right * v;
-        let slope =
+        let skewness = from_left * w + from_right * v;
+        let grad_p =
             Vec3::<F>::at(gradient, l, n_cells) * w + Vec3::<F>::at(gradient, r, n_cells) * v;
-        value = w * p[l] + v * p[r] + slope.dot(offset);
+        value = w * p[l] + v * p[r] + grad_p.dot(skewness);
     } else {
         let known = boundary_weight[f - n_interior];
         value += known * (boundary_value[f - n_interior] - value);

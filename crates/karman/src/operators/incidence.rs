@@ -14,49 +14,49 @@ use crate::mesh::SIGN_BIT;
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
-/// `value` with the sign an incidence item carries in its top bit.
+/// `value` with the sign in the top bit of an incidence item.
 #[device]
 #[inline(always)]
 pub fn with_sign<F: Real>(item: u32, value: F) -> F {
     F::signed(item, value)
 }
 
-/// The entity an incidence item names.
+/// The entity of an incidence item.
 #[device]
 #[inline(always)]
 pub fn without_sign(item: u32) -> usize {
     (item & comptime!(!SIGN_BIT)) as usize
 }
 
-/// From where a mesh has the cell across a joined face to where the cell of `item` sees it.
+/// The translation of the cell across a periodic face to its image beside the cell of `item`.
 /// `shift`: `[3][n_interior]`.
 #[device]
 #[inline(always)]
-pub fn seen_across<F: Real>(item: u32, shift: &View<F>, n_interior: usize) -> Vec3<F> {
+pub fn periodic_offset<F: Real>(item: u32, shift: &View<F>, n_interior: usize) -> Vec3<F> {
     let to_right = Vec3::<F>::at(shift, without_sign(item), n_interior);
     to_right * with_sign::<F>(item, F::literal(1.0))
 }
 
-/// How the items of a row are found.
+/// Storage of the rows of an incidence map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rows {
-    /// Every row has this many items, one row after the other: offsets are not read.
+    /// Every row has this many items; offsets are not read.
     Equal(usize),
-    /// One row after the other, row r from `offsets[r]` on.
+    /// Compressed rows (CSR): row r from `offsets[r]` on.
     Compressed,
-    /// Slices of [`LANES`] rows, slice s from `offsets[s]` on, its rows' items of one rank side by side,
-    /// short rows filled with [`NO_ITEM`]: threads side by side read places side by side.
+    /// Sliced ELLPACK: slices of [`LANES`] rows, slice s from `offsets[s]` on, stored by rank, short rows
+    /// padded with [`NO_ITEM`], so that adjacent threads read adjacent items.
     Slices,
 }
 
 /// Rows of a slice.
 pub const LANES: usize = 32;
 
-/// What fills the short rows of a slice.
+/// Padding of the short rows of a slice.
 pub const NO_ITEM: u32 = u32::MAX;
 
 impl Rows {
-    /// The length of all rows, 0 where it differs.
+    /// The length of all rows, 0 where lengths differ.
     pub(super) fn length(self) -> usize {
         if let Rows::Equal(length) = self { length } else { 0 }
     }
@@ -92,7 +92,7 @@ pub fn signed_sum<F: Real>(
 ) -> F {
     let mut sum = F::literal(0.0);
     let length = comptime!(rows.length());
-    // Triangles and tetrahedra: with a length in the source the host's loop is unrolled too.
+    // Triangles and tetrahedra: with a literal length the host's loop is unrolled too.
     if comptime!(length == 3) {
         sum = sum_of_equal_row::<F>(r, items, x, 3usize);
     } else if comptime!(length == 4) {
@@ -119,7 +119,7 @@ pub fn signed_sum<F: Real>(
     sum
 }
 
-/// (G p)_f = p_right − p_left; at a boundary face the exterior is 0.
+/// (G p)_f = p_right − p_left, with p_right = 0 at a boundary face.
 ///
 /// Traffic a face: 8 + s, and s a cell.
 #[kernel(gradient, out(g), unroll(4))]
@@ -148,7 +148,7 @@ pub fn divergence_of_cell<F: Real>(
     signed_sum::<F>(c, offsets, faces, flux, rows)
 }
 
-/// (C a)_f = Σ_e ± a_e: the circulation around a face, which is a flux through it.
+/// (C a)_f = Σ_e ± a_e: the circulation around a face, a flux through it.
 ///
 /// Traffic a face: s, and 4 with compressed rows; an item 4, an edge s.
 #[kernel(curl, out(flux), unroll(2))]
@@ -176,8 +176,8 @@ pub fn rotation_of_edge<F: Real>(
     signed_sum::<F>(e, offsets, faces, v, rows)
 }
 
-/// Σ_k ± x over the items of a row, of compressed rows in an order of their own: `order[position]` is the
-/// row at a position. Rows of one length side by side spare the host a mispredicted branch a row.
+/// Σ_k ± x over the items of a row, compressed rows in permuted order: `order[position]` is the row at a
+/// position. Adjacent rows of equal length save the host a mispredicted branch a row.
 ///
 /// Traffic a row: 8 + s; an item 4, and s an entry of x.
 #[kernel(signed_sums_in_order, out(y), indexed)]

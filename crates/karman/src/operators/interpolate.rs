@@ -4,7 +4,7 @@
 //! fields on planar faces, and integration is its transpose in the V-weighted product. Source: Perot,
 //! J. Comput. Phys. 159 (2000) 58, eqs. 12–16; Menon's thesis, §7.2.
 //!
-//! Traffic counts each array once, scalars of `s` bytes; where faces are `joined` an interior face adds 3s.
+//! Traffic counts each array once, scalars of `s` bytes; where faces are `periodic` an interior face adds 3s.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::incidence::{Rows, with_sign, without_sign};
@@ -24,18 +24,18 @@ fn flux_moment<F: Real>(
     shift: &View<F>,
     n_interior: usize,
     n_faces: usize,
-    #[comptime] joined: bool,
+    #[comptime] periodic: bool,
 ) -> Vec3<F> {
     let f = without_sign(item);
     let outward = with_sign::<F>(item, flux[f]);
-    let mut arm = Vec3::<F>::at(face_centre, f, n_faces) - x;
-    if comptime!(joined) {
+    let mut to_face = Vec3::<F>::at(face_centre, f, n_faces) - x;
+    if comptime!(periodic) {
         // Where the normal points into it the cell is the right one.
         if item >= comptime!(SIGN_BIT) {
-            arm = arm - Vec3::<F>::at(shift, f, n_interior);
+            to_face = to_face - Vec3::<F>::at(shift, f, n_interior);
         }
     }
-    arm * outward
+    to_face * outward
 }
 
 /// u_c = (1/V_c) Σ_f σ_cf U_f (x_f − x_c), U_f the flux through the face, area included.
@@ -56,7 +56,7 @@ pub fn interpolated_to_cell<F: Real>(
     n_faces: usize,
     n_cells: usize,
     #[comptime] rows: Rows,
-    #[comptime] joined: bool,
+    #[comptime] periodic: bool,
 ) -> Vec3<F> {
     let x = Vec3::<F>::at(cell_centre, c, n_cells);
     let mut u = Vec3::<F>::zero();
@@ -66,14 +66,14 @@ pub fn interpolated_to_cell<F: Real>(
         for k in 0..length {
             let item = faces[c * length + k];
             let moment =
-                flux_moment::<F>(item, flux, face_centre, x, shift, n_interior, n_faces, joined);
+                flux_moment::<F>(item, flux, face_centre, x, shift, n_interior, n_faces, periodic);
             u = u + moment;
         }
     } else {
         for k in offsets[c] as usize..offsets[c + 1] as usize {
             let item = faces[k];
             let moment =
-                flux_moment::<F>(item, flux, face_centre, x, shift, n_interior, n_faces, joined);
+                flux_moment::<F>(item, flux, face_centre, x, shift, n_interior, n_faces, periodic);
             u = u + moment;
         }
     }
@@ -95,7 +95,7 @@ pub fn integrated_to_face<F: Real>(
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
-    #[comptime] joined: bool,
+    #[comptime] periodic: bool,
 ) -> F {
     let x = Vec3::<F>::at(face_centre, f, n_faces);
     let l = left[f] as usize;
@@ -104,7 +104,7 @@ pub fn integrated_to_face<F: Real>(
     if f < n_interior {
         let r = right[f] as usize;
         let mut from_right = x - Vec3::<F>::at(cell_centre, r, n_cells);
-        if comptime!(joined) {
+        if comptime!(periodic) {
             from_right = from_right - Vec3::<F>::at(shift, f, n_interior);
         }
         v -= from_right.dot(Vec3::<F>::at(u, r, n_cells));

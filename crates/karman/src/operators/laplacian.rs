@@ -1,8 +1,8 @@
-//! The two-point Laplacian without a matrix: heat that leaves a cell through faces of given
-//! conductance. The sign is that of a positive matrix, A = −D a G.
+//! The matrix-free two-point Laplacian, A = −D a G with the conductances a of the faces; A is positive
+//! semidefinite.
 //!
 //! [`Laplacian`] gathers in one kernel; [`ComposedLaplacian`] applies gradient, conductance and
-//! divergence one after the other. Both are the assembled matrix to round-off. Source: Menon's thesis,
+//! divergence one after the other. Both equal the assembled matrix to round-off. Source: Menon's thesis,
 //! ch. 6–7.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
@@ -35,8 +35,7 @@ fn two_point_sum<F: Real>(
     sum
 }
 
-/// (A x)_c = Σ_f a_f (x_c − x_other); `conductance`: `[n_faces]`, 0 at a boundary face that no heat
-/// crosses.
+/// (A x)_c = Σ_f a_f (x_c − x_other); `conductance`: `[n_faces]`, 0 at a boundary face without flux.
 ///
 /// Traffic a cell: 4 + 2s, an item 8, a face s.
 #[kernel(laplacian, out(y))]

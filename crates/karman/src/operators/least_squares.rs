@@ -1,11 +1,11 @@
-//! The least-squares gradient with its weights kept: for a mesh that does not move.
+//! The least-squares gradient with precomputed weights, for a mesh that does not move.
 //!
-//! [`super::gradient::least_squares_gradient`] makes the weights anew each time, which needs no memory
+//! [`super::gradient::least_squares_gradient`] recomputes the weights each time, which needs no memory
 //! but a division an item and the solution of a 3 × 3 system a cell.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
-use super::incidence::{seen_across, without_sign};
+use super::incidence::{periodic_offset, without_sign};
 use super::neighbours::is_cell;
 use super::topology::{FaceCells, MeshGeometry};
 use crate::backend::{Backend, Buffer, Segment, View};
@@ -50,7 +50,7 @@ impl<F: Real> LeastSquares<F> {
             cells.n_cells(),
             n_items,
             dimension,
-            geometry.is_joined,
+            geometry.is_periodic,
             &mut weights,
         );
         LeastSquares { cells, weights }
@@ -71,9 +71,9 @@ impl<F: Real> LeastSquares<F> {
     }
 }
 
-/// From the centre of cell `c` at `x` to its neighbour.
+/// From the centre `x` of a cell to its neighbour's centre, or to the centroid of a boundary face.
 #[device]
-fn leg<F: Real>(
+fn delta<F: Real>(
     x: Vec3<F>,
     item: u32,
     neighbour: u32,
@@ -83,13 +83,13 @@ fn leg<F: Real>(
     n_interior: usize,
     n_faces: usize,
     n_cells: usize,
-    #[comptime] joined: bool,
+    #[comptime] periodic: bool,
 ) -> Vec3<F> {
     let mut end = Vec3::<F>::zero();
     if is_cell(neighbour) {
         end = Vec3::<F>::at(cell_centre, neighbour as usize, n_cells);
-        if comptime!(joined) {
-            end = end + seen_across::<F>(item, shift, n_interior);
+        if comptime!(periodic) {
+            end = end + periodic_offset::<F>(item, shift, n_interior);
         }
     } else {
         end = Vec3::<F>::at(face_centre, n_interior + without_sign(neighbour), n_faces);
@@ -115,7 +115,7 @@ pub fn least_squares_weights_of_cell<F: Real>(
     n_cells: usize,
     n_items: usize,
     #[comptime] dimension: usize,
-    #[comptime] joined: bool,
+    #[comptime] periodic: bool,
     weights: &mut Segment<F>,
 ) {
     let mut a = Sym3::<F>::zero();
@@ -124,7 +124,7 @@ pub fn least_squares_weights_of_cell<F: Real>(
     let end = offsets[c + 1] as usize;
     for k in first..end {
         let j = neighbours[k];
-        let d = leg::<F>(
+        let d = delta::<F>(
             centre,
             faces[k],
             j,
@@ -134,7 +134,7 @@ pub fn least_squares_weights_of_cell<F: Real>(
             n_interior,
             n_faces,
             n_cells,
-            joined,
+            periodic,
         );
         let w = weight_of::<F>(j, d, boundary_weight);
         a = a + Sym3::<F>::outer(d, w);
@@ -155,7 +155,7 @@ pub fn least_squares_weights_of_cell<F: Real>(
     }
 }
 
-/// 1/|d|², or 0 for a boundary face without a value.
+/// 1/|d|², or 0 for a boundary face of unknown value.
 #[device]
 fn weight_of<F: Real>(neighbour: u32, d: Vec3<F>, boundary_weight: &View<F>) -> F {
     let mut weight = F::literal(1.0);

@@ -1,5 +1,5 @@
-//! Discrete calculus on any mesh: incidence operators (exact in integers), reconstructions between
-//! faces and cells, gradients. Every operator is one entity function per result, by gather.
+//! Discrete calculus on unstructured meshes: incidence operators (exact in integers), reconstructions
+//! between faces and cells, gradients. Every operator is one entity function per result, by gather.
 
 pub mod gradient;
 pub mod incidence;

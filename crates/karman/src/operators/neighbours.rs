@@ -1,5 +1,5 @@
-//! What lies across each face of a cell. Kernels that go from cell to cell read it in order instead of
-//! asking each face which of its cells is the other one; see [`FaceCells::neighbours`].
+//! The neighbour of a cell across each of its faces, in the order of its faces: kernels read the list
+//! instead of looking up the cells of each face; see [`FaceCells::neighbours`].
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::incidence::without_sign;
@@ -8,7 +8,7 @@ use crate::backend::{Backend, Buffer, Segment, View};
 use crate::mesh::SIGN_BIT;
 use karman_backend::prelude::*;
 
-/// The list that [`FaceCells::neighbours`] keeps.
+/// The list behind [`FaceCells::neighbours`].
 pub(super) fn find_neighbours_of_all(backend: &Backend, cells: &FaceCells) -> Buffer<u32> {
     let FaceCells { left, right, offsets, faces, .. } = cells;
     let (n, inner) = (cells.n_cells(), cells.n_interior());
@@ -17,7 +17,7 @@ pub(super) fn find_neighbours_of_all(backend: &Backend, cells: &FaceCells) -> Bu
     neighbours
 }
 
-/// Whether a neighbour is a cell; it is a boundary face otherwise, its number [`without_sign()`].
+/// Whether a neighbour is a cell; otherwise it is boundary face [`without_sign()`].
 #[device]
 #[inline(always)]
 pub fn is_cell(neighbour: u32) -> bool {

@@ -1,4 +1,4 @@
-//! The arrays of a mesh that operators read, on a backend.
+//! Connectivity and geometry of a mesh on a backend, as operators read them.
 
 use super::incidence::{LANES, NO_ITEM, Rows, curl, rotation, signed_sums_in_order};
 use super::neighbours::find_neighbours_of_all;
@@ -7,7 +7,7 @@ use crate::mesh::{Adjacency, EdgeTopology, Geometry, Mesh, index_of};
 use crate::real::Real;
 use std::sync::OnceLock;
 
-/// Which cells a face joins and which faces a cell has.
+/// The cells of each face and the faces of each cell.
 #[derive(Debug)]
 pub struct FaceCells {
     /// Left cell of each face: `[n_faces]`.
@@ -18,9 +18,9 @@ pub struct FaceCells {
     pub offsets: Buffer<u32>,
     /// Faces of each cell with the sign bit where the normal points in.
     pub faces: Buffer<u32>,
-    /// Whether all cells have as many faces.
+    /// Storage of `faces`: whether all cells have equally many.
     pub rows: Rows,
-    /// Made when first asked for: not every operator reads it.
+    /// Computed at the first call: not every operator reads it.
     neighbours: OnceLock<Buffer<u32>>,
 }
 
@@ -39,7 +39,7 @@ impl FaceCells {
 
     /// For each item of `faces`, `[items]`: the cell across that face, or the boundary face, counted
     /// from the first one, with the top bit set ([`is_cell()`](super::neighbours::is_cell())). The first
-    /// call makes the list, on `backend`; what is recorded later must have asked before.
+    /// call computes the list on `backend`; call it before a recording that reads the list.
     pub fn neighbours(&self, backend: &Backend) -> &Buffer<u32> {
         self.neighbours.get_or_init(|| find_neighbours_of_all(backend, self))
     }
@@ -60,28 +60,28 @@ impl FaceCells {
     }
 }
 
-/// The rows of a map between entities, laid out as a backend reads them best.
+/// The rows of a map between entities, stored as a backend reads them fastest.
 #[derive(Debug)]
 pub struct Incidence {
-    /// How `offsets` and `items` are read.
+    /// Storage of `offsets` and `items`.
     pub rows: Rows,
-    /// Where rows or slices begin.
+    /// Start of each row or slice.
     pub offsets: Buffer<u32>,
     /// Signed items.
     pub items: Buffer<u32>,
-    /// Which row each compressed row is, where they are not in their own order; else empty.
+    /// Row of each position, where compressed rows are permuted; else empty.
     pub order: Buffer<u32>,
     /// Number of rows.
     pub len: usize,
 }
 
-/// Rows of a window within which the host has them by length: few enough that what a window reads stays
-/// in the first cache, many enough that lengths seldom change.
+/// Rows of a window, within which the host sorts them by length: few enough that a window's data stay in
+/// the first-level cache, many enough that lengths seldom change.
 const WINDOW: usize = 128;
 
 impl Incidence {
-    /// Uploads a map: as it is where its rows have one length, else in slices on a device and by length
-    /// in windows on the host.
+    /// Uploads a map: unchanged where its rows have equal length, else in slices on a device and sorted by
+    /// length within windows on the host.
     pub fn new(backend: &Backend, map: &Adjacency) -> Incidence {
         if let Some(length) = equal_length(map) {
             return Incidence {
@@ -134,22 +134,21 @@ impl Incidence {
     }
 }
 
-/// The length of all rows of a map, where they have one.
+/// The length of all rows of a map, where they are equal.
 fn equal_length(map: &Adjacency) -> Option<usize> {
     let mut lengths = map.offsets.windows(2).map(|pair| pair[1] - pair[0]);
     let first = lengths.next().filter(|first| *first > 0)?;
     lengths.all(|length| length == first).then_some(first as usize)
 }
 
-/// Which edges bound a face, which faces meet at an edge, which nodes an edge joins.
+/// The edges of each face, the faces and the nodes of each edge.
 #[derive(Debug)]
 pub struct EdgeIncidence {
     /// Edges of each face.
     pub face_edges: Incidence,
     /// Faces of each edge.
     pub edge_faces: Incidence,
-    /// Start and end node of each edge side by side; empty in two dimensions, where an edge is a
-    /// node.
+    /// Start and end node of each edge side by side; empty in 2D, where an edge is a node.
     pub edge_nodes: Buffer<u32>,
 }
 
@@ -201,22 +200,22 @@ pub struct MeshGeometry<F: Real> {
     pub face_centre: Buffer<F>,
     /// `[3][n_faces]`
     pub area: Buffer<F>,
-    /// What brings the right cell of an interior face beside it, `[3][n_interior]`; one number where no
-    /// face is joined.
+    /// Translation of the right cell of an interior face to the face, `[3][n_interior]`; one number where no
+    /// face is periodic.
     pub shift: Buffer<F>,
-    /// Whether patches of the mesh were joined.
-    pub is_joined: bool,
+    /// Whether the mesh has periodic patches.
+    pub is_periodic: bool,
 }
 
 impl<F: Real> MeshGeometry<F> {
     /// Uploads the geometry of `mesh`, rounded to `F`.
     pub fn new(backend: &Backend, mesh: &Mesh, geometry: &Geometry) -> MeshGeometry<F> {
         let inner = mesh.n_interior_faces();
-        let is_joined = !mesh.joins.is_empty();
-        let mut shift = vec![0.0; if is_joined { 3 * inner } else { 1 }];
-        for item in mesh.joins.iter().flat_map(|join| &join.faces) {
+        let is_periodic = !mesh.periodic_pairs.is_empty();
+        let mut shift = vec![0.0; if is_periodic { 3 * inner } else { 1 }];
+        for item in mesh.periodic_pairs.iter().flat_map(|pair| &pair.faces) {
             let face = index_of(*item);
-            let of_face = mesh.shift_of(face);
+            let of_face = mesh.periodic_offset(face);
             (0..3).for_each(|k| shift[k * inner + face] = of_face[k]);
         }
         let upload =
@@ -227,7 +226,7 @@ impl<F: Real> MeshGeometry<F> {
             face_centre: upload(&geometry.face_centre),
             area: upload(&geometry.face_area_vector),
             shift: upload(&shift),
-            is_joined,
+            is_periodic,
         }
     }
 }
@@ -237,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_host_has_rows_by_length_within_windows() {
+    fn the_host_sorts_rows_by_length_within_windows() {
         let backend = Backend::host(1).unwrap();
         let lengths: Vec<usize> = (0..3 * WINDOW + 5).map(|row| row * 7 % 5).collect();
         let mut map = Adjacency { offsets: vec![0], items: vec![] };

@@ -1,4 +1,4 @@
-//! What the run loop asks of a system of equations.
+//! The interface between the run loop and a system of equations.
 
 use super::SimulationError;
 use crate::io::checkpoint::Checkpointed;
@@ -7,7 +7,7 @@ use crate::mesh::Mesh;
 use crate::mesh::geometry::cell_centre;
 use crate::summary::{FlowSummary, LinearSummary, NamedList};
 
-/// What one step did.
+/// The report of a time step.
 #[derive(Clone, Debug)]
 pub struct Advance {
     /// The linear solve.
@@ -16,34 +16,34 @@ pub struct Advance {
     pub rate: f64,
     /// Further columns of the history.
     pub columns: NamedList<f64>,
-    /// Seconds of its solves by phase, where they are told apart; the rest of the step is `transport`.
+    /// Seconds of its solves by phase, if separate; the remaining time of the step is `other`.
     pub solves: NamedList<f64>,
 }
 
-/// What the monitors saw after a step.
+/// Monitored values after a step.
 #[derive(Clone, Debug, Default)]
 pub struct Monitored {
-    /// Of each probe, its fields.
+    /// Fields at each probe.
     pub probes: NamedList<NamedList<f64>>,
-    /// Of each group of patches, its quantities.
+    /// Quantities of each group of patches.
     pub patches: NamedList<NamedList<f64>>,
 }
 
-/// A field as a file of fields has it.
+/// A field in the form of a field file.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Written {
-    /// One number an unknown.
+pub(super) enum OutputField {
+    /// One component.
     Scalar(Vec<f64>),
-    /// Three.
+    /// Three components.
     Vector([Vec<f64>; 3]),
 }
 
-impl Written {
-    /// The field for a picture: the magnitude of a vector.
+impl OutputField {
+    /// The scalar of a picture: a scalar field or the magnitude of a vector field.
     pub(super) fn into_scalar(self) -> Vec<f64> {
         match self {
-            Written::Scalar(values) => values,
-            Written::Vector([x, y, z]) => {
+            OutputField::Scalar(values) => values,
+            OutputField::Vector([x, y, z]) => {
                 let square = |i: usize| x[i] * x[i] + y[i] * y[i] + z[i] * z[i];
                 (0..x.len()).map(|i| square(i).sqrt()).collect()
             }
@@ -51,7 +51,7 @@ impl Written {
     }
 }
 
-/// Where the unknowns of a field are.
+/// Location of the unknowns of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Location {
     Cells,
@@ -60,78 +60,78 @@ pub(super) enum Location {
 
 /// A system of equations set up on a backend, in either precision.
 pub(super) trait Equation: Checkpointed + Send {
-    /// Its section in the case.
+    /// Name of its section in the case.
     fn name(&self) -> &'static str;
-    /// Names of its fields, of vectors the components'.
+    /// Names of its fields; a vector has the names of its components.
     fn fields(&self) -> &[&'static str];
-    /// Where its fields live.
+    /// Location of its unknowns.
     fn location(&self) -> Location;
     /// Time and steps.
     fn clock(&self) -> (f64, usize);
-    /// One step of this length, or the steady state.
+    /// Advances one time step, or solves for the steady state.
     fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError>;
-    /// Values of probes and patches now.
+    /// Values of probes and patches at the current time.
     fn monitor(&mut self) -> Result<Monitored, SimulationError>;
-    /// The points of line `line` of the case, those in the mesh, and its fields there.
+    /// The fields at the points of line `line` of the case; NaN outside the mesh.
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError>;
     /// A field in the solver's numbering.
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError>;
-    /// A field as `[output]` names it: a vector whole, or one that follows from the unknowns.
-    fn written(&self, _mesh: &Mesh, name: &str) -> Result<Written, SimulationError> {
-        Ok(Written::Scalar(self.field(name)?))
+    /// A field by its name in `[output]`: a field of unknowns, a vector of them, or a derived field.
+    fn output_field(&self, _mesh: &Mesh, name: &str) -> Result<OutputField, SimulationError> {
+        Ok(OutputField::Scalar(self.field(name)?))
     }
-    /// Whether the level of a field is free, and its mean taken off.
+    /// Whether a field is determined up to a constant, and its mean is subtracted.
     fn has_mean_zero(&self, _name: &str) -> bool {
         false
     }
-    /// What to try where the solution is lost, after a semicolon.
+    /// Advice for a solution that diverged, after a semicolon.
     fn advice(&self) -> String {
         String::new()
     }
-    /// What the last step gives reason to warn of; each warning is told once.
+    /// Warnings of the last step; each is given once.
     fn warnings(&mut self, _mesh: &Mesh) -> Result<Vec<String>, SimulationError> {
         Ok(vec![])
     }
-    /// What is told of a flow as a whole.
+    /// Integral quantities of a flow.
     fn flow_summary(&self) -> Option<FlowSummary> {
         None
     }
-    /// What the end tells of each group of patches that no step does.
-    fn patches_over_time(&self) -> NamedList<NamedList<f64>> {
+    /// Statistics over time of each group of patches.
+    fn patch_statistics(&self) -> NamedList<NamedList<f64>> {
         NamedList::new()
     }
-    /// Of each line of reversed flow, its length.
+    /// Separation and reattachment of reversed flow along each line.
     fn recirculations(&mut self) -> Result<NamedList<NamedList<f64>>, SimulationError> {
         Ok(NamedList::new())
     }
     /// Volume of each unknown.
     fn volumes(&self, mesh: &Mesh) -> Vec<f64>;
-    /// 1 / the step of unit CFL number.
+    /// 1 / Δt of unit CFL number.
     fn largest_rate(&self) -> Result<f64, SimulationError>;
-    /// The longest step up to `longest` whose CFL number is `number`.
+    /// The time step of CFL number `number`, at most `longest`.
     fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
         let rate = self.largest_rate()?;
         Ok(if rate > 0.0 { longest.min(number / rate) } else { longest })
     }
-    /// The length of the step before, where a step follows from it.
+    /// The previous time step, where the next depends on it.
     fn step_before(&self) -> Option<f64> {
         None
     }
-    /// Whether the longest step changes from step to step.
+    /// Whether the time step of a CFL number changes during the run.
     fn rate_varies(&self) -> bool {
         false
     }
-    /// What the linear solver is and the cost of its set-up; `work_units` are those of an iteration.
+    /// The linear solver and the cost of its set-up; `work_units` are those of an iteration.
     fn linear_summary(&self) -> LinearSummary;
-    /// How many times the linear solver was set up.
+    /// Number of set-ups of the linear solver.
     fn solver_setups(&self) -> u64;
-    /// For the checkpoint.
+    /// The state to write to a checkpoint.
     fn as_checkpointed(&self) -> &dyn Checkpointed;
-    /// For a restart.
+    /// The state to restore from a checkpoint.
     fn as_checkpointed_mut(&mut self) -> &mut dyn Checkpointed;
 
-    /// Place of unknown `i`, what it is and its number in the file.
-    fn place(&self, mesh: &Mesh, i: usize) -> ([f64; 3], &'static str, u32) {
+    /// Position, entity and number in the mesh file of unknown `i`.
+    fn position_of(&self, mesh: &Mesh, i: usize) -> ([f64; 3], &'static str, u32) {
         match self.location() {
             Location::Cells => (cell_centre(mesh, i), "cell", mesh.original_cell[i]),
             Location::Nodes => (mesh.points[i], "node", mesh.original_node[i]),

@@ -15,12 +15,12 @@ use crate::monitor::MonitorError;
 use std::path::PathBuf;
 use thiserror::Error;
 
-fn listed(pieces: &[(usize, CellName)]) -> String {
+fn listed(components: &[(usize, CellName)]) -> String {
     let name = |(cells, first): &(usize, CellName)| match cells {
         1 => format!("1 cell, {first}"),
         cells => format!("{cells} cells, the first {first}"),
     };
-    pieces.iter().map(name).collect::<Vec<_>>().join("; ")
+    components.iter().map(name).collect::<Vec<_>>().join("; ")
 }
 
 /// Why a run cannot begin or go on.
@@ -62,15 +62,15 @@ pub enum SimulationError {
     /// A picture.
     #[error(transparent)]
     Picture(#[from] PictureError),
-    /// Something the case may ask for that this version lacks.
+    /// A feature that this version lacks.
     #[error("{what} is not available in this version")]
     NotAvailable {
-        /// What.
+        /// The feature.
         what: String,
     },
-    /// A field that only plane meshes have.
-    #[error("the field `{name}` is for plane meshes alone, this one is in space")]
-    PlaneOnly {
+    /// A field that only 2D meshes have.
+    #[error("the field `{name}` exists on 2D meshes only, this mesh is 3D")]
+    Only2d {
         /// Its name.
         name: String,
     },
@@ -80,34 +80,34 @@ pub enum SimulationError {
          in the plane of the mesh, and the third number is 0 or left out"
     )]
     ThirdComponent {
-        /// Whose.
+        /// The owner of the number.
         what: String,
         /// The number.
         value: f64,
     },
-    /// Pieces of a mesh on which nothing fixes the level of the solution.
+    /// Connected components of a mesh on which no condition fixes the level of the solution.
     #[error(
-        "{}: {}{}. It needs {remedy}{}", match pieces {
+        "{}: {}{}. It needs {remedy}{}", match components {
             1 => format!("the mesh is a single cell, and nothing fixes its {quantity}"),
             _ => format!(
-                "the mesh is in {pieces} pieces that share no face, and nothing fixes the {quantity} of \
-                 {count} of them"
+                "the mesh has {components} connected components that share no face, and nothing fixes the \
+                 {quantity} of {count} of them"
             ),
         },
-        listed(loose),
-        if *count > loose.len() { "; and others" } else { "" },
-        if *pieces > 1 { ", or to share nodes with the rest, or to be left out of the mesh" } else { "" }
+        listed(singular),
+        if *count > singular.len() { "; and others" } else { "" },
+        if *components > 1 { ", or to share nodes with the rest, or to be left out of the mesh" } else { "" }
     )]
-    LoosePieces {
-        /// How many pieces the mesh has.
-        pieces: usize,
-        /// How many are loose.
+    SingularComponents {
+        /// Number of components of the mesh.
+        components: usize,
+        /// Number of singular components.
         count: usize,
-        /// Cells of the smallest of these, and the first cell of each.
-        loose: Vec<(usize, CellName)>,
-        /// What has no level.
+        /// Number of cells and first cell of the smallest of these.
+        singular: Vec<(usize, CellName)>,
+        /// The quantity without a level.
         quantity: &'static str,
-        /// What would fix it.
+        /// The condition that would fix it.
         remedy: &'static str,
     },
     /// A field the equation lacks.
@@ -115,10 +115,10 @@ pub enum SimulationError {
     NoField {
         /// The name.
         name: String,
-        /// Those there are.
+        /// The fields of the equation.
         known: String,
     },
-    /// The series of fields that a restart is to continue was not left by a run.
+    /// The series of fields to be continued by a restart is not of a run of karman.
     #[error(
         "{}: entry {number} is `{found}`, not `{expected}`, so a restart cannot continue the \
          series; move it away or choose another output directory", path.display()
@@ -128,12 +128,12 @@ pub enum SimulationError {
         path: PathBuf,
         /// The entry, from 0.
         number: usize,
-        /// The file it names.
+        /// The file of the entry.
         found: String,
-        /// The file it should name.
+        /// The expected file.
         expected: String,
     },
-    /// The output directory belongs to a run that goes on.
+    /// Another run in progress has locked the output directory.
     #[error(
         "another run{} writes to {}: wait for its end, or choose another [output] directory",
         if process.is_empty() { String::new() } else { format!(", process {process},") },
@@ -142,18 +142,18 @@ pub enum SimulationError {
     InUse {
         /// The directory.
         path: PathBuf,
-        /// The number of its process, as far as it is known.
+        /// The process id of that run, if known.
         process: String,
     },
-    /// A steady case of heat that has no solution.
+    /// A steady heat case without a solution.
     #[error(
         "No steady solution exists: {}, {} and no temperature is fixed. Add a temperature or convection, \
          or [time].", power(*entering, "enters"), power(*leaving, "leaves")
     )]
     NoSteadySolution {
-        /// The heat that the boundary and sources let in, in W.
+        /// Heat added through boundary and sources, in W.
         entering: f64,
-        /// The heat that they take out.
+        /// Heat removed.
         leaving: f64,
     },
     /// A file of results.
@@ -161,7 +161,7 @@ pub enum SimulationError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         reason: String,
     },
 }

@@ -1,5 +1,5 @@
-//! The output directory of a run: that it can be written, that one run has it at a time, that results of an
-//! earlier run do not mix with those of this one.
+//! The output directory of a run: a test that it can be written, a lock against other runs, and the removal
+//! of results of an earlier run.
 
 use super::SimulationError;
 use crate::case::{FLOW_COMPONENTS, FLOW_DERIVED_FIELDS, FLOW_FIELDS, HEAT_FIELDS};
@@ -7,11 +7,11 @@ use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// Locked while a run has the folder; it holds the number of its process.
+/// Locked during a run; it contains the process id.
 const LOCK_FILE: &str = ".karman.lock";
 
-/// An output directory that this run has for itself. The lock goes with the process that took it, so that one
-/// of a process that was killed hinders nobody.
+/// An output directory locked by this run. The lock ends with its process, so that a killed run leaves no
+/// lock.
 #[derive(Debug)]
 pub(super) struct OutputFolder {
     path: PathBuf,
@@ -22,7 +22,7 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> SimulationError {
     SimulationError::Write { path: path.to_owned(), reason: error.to_string() }
 }
 
-/// That files can be made in a folder, which itself need not be there yet: nothing is left behind.
+/// Checks that files can be created in a folder, which need not exist yet; leaves no file behind.
 ///
 /// # Errors
 /// [`SimulationError::Write`].
@@ -36,10 +36,10 @@ pub(super) fn check_writable(path: &Path) -> Result<(), SimulationError> {
 }
 
 impl OutputFolder {
-    /// Makes the folder and takes it for this run.
+    /// Creates the folder and locks it for this run.
     ///
     /// # Errors
-    /// [`SimulationError::Write`], or [`SimulationError::InUse`] where another run has it.
+    /// [`SimulationError::Write`], or [`SimulationError::InUse`] where another run has locked it.
     pub(super) fn claim(path: &Path) -> Result<OutputFolder, SimulationError> {
         std::fs::create_dir_all(path).map_err(|error| cannot_write(path, &error))?;
         let place = path.join(LOCK_FILE);
@@ -55,7 +55,7 @@ impl OutputFolder {
                 let (path, process) = (path.to_owned(), process.trim().to_owned());
                 return Err(SimulationError::InUse { path, process });
             }
-            // A file system without locks: two runs are then the user's affair.
+            // A file system without locks does not exclude a second run.
             Err(TryLockError::Error(error)) => {
                 tracing::warn!("cannot lock {}: {error}", place.display());
             }
@@ -65,7 +65,7 @@ impl OutputFolder {
         Ok(OutputFolder { path: path.to_owned(), _lock: lock })
     }
 
-    /// Removes what an earlier run left here that this run is about to replace, and says so.
+    /// Removes results of an earlier run and logs that.
     ///
     /// # Errors
     /// [`SimulationError::Write`] where a file cannot be removed.
@@ -79,14 +79,18 @@ impl OutputFolder {
         let (folder, files) = (self.path.display(), counted(found.len()));
         match before.filter(|name| name != case) {
             Some(other) => {
-                tracing::warn!("{folder} held results of another case, `{other}`: {files} removed")
+                tracing::warn!(
+                    "{folder} contained results of another case, `{other}`: {files} removed"
+                )
             }
-            None => tracing::info!("{folder} held results of an earlier run: {files} removed"),
+            None => {
+                tracing::info!("{folder} contained results of an earlier run: {files} removed")
+            }
         }
         Ok(())
     }
 
-    /// Removes files of fields from number `first` on, which a run that is taken up again makes anew.
+    /// Removes field files from number `first` on, which a restart writes again.
     ///
     /// # Errors
     /// [`SimulationError::Write`] where a file cannot be removed.
@@ -96,17 +100,17 @@ impl OutputFolder {
         self.remove(&found)?;
         if !found.is_empty() {
             let (folder, files) = (self.path.display(), counted(found.len()));
-            tracing::info!("{folder} held fields of later times: {files} removed");
+            tracing::info!("{folder} contained fields of later times: {files} removed");
         }
         Ok(())
     }
 
-    fn results(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, SimulationError> {
+    fn results(&self, is_selected: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, SimulationError> {
         let entries = std::fs::read_dir(&self.path).map_err(|e| cannot_write(&self.path, &e))?;
         let mut found: Vec<PathBuf> = entries
             .flatten()
             .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
-            .filter(|entry| is_wanted(&entry.file_name().to_string_lossy()))
+            .filter(|entry| is_selected(&entry.file_name().to_string_lossy()))
             .map(|entry| entry.path())
             .collect();
         found.sort();
@@ -124,13 +128,13 @@ fn counted(files: usize) -> String {
     format!("{files} file{}", if files == 1 { "" } else { "s" })
 }
 
-/// The number of a file of fields.
+/// The number of a field file.
 fn field_number(name: &str) -> Option<usize> {
     let number = name.strip_prefix("fields_")?.strip_suffix(".vtu")?;
     number.bytes().all(|b| b.is_ascii_digit()).then(|| number.parse().ok())?
 }
 
-/// Whether a file is one that a run writes; its log is begun anew elsewhere.
+/// Whether a run writes a file of this name; the log is opened elsewhere.
 fn is_result(name: &str) -> bool {
     let between = |start: &str, end: &str| name.strip_prefix(start)?.strip_suffix(end);
     let is_checkpoint = between("checkpoint_", ".safetensors")
@@ -142,13 +146,13 @@ fn is_result(name: &str) -> bool {
         || name.strip_suffix(".png").is_some_and(is_field)
 }
 
-/// Whether a picture may show a field of this name.
+/// Whether this is the name of a field.
 fn is_field(name: &str) -> bool {
     let known = [HEAT_FIELDS, FLOW_FIELDS, FLOW_COMPONENTS, FLOW_DERIVED_FIELDS];
     known.iter().any(|names| names.contains(&name))
 }
 
-/// The name of the case that a summary tells of.
+/// The name of the case of a summary.
 fn earlier_case(summary: &Path) -> Option<String> {
     let text = std::fs::read_to_string(summary).ok()?;
     let value: serde_json::Value = serde_json::from_str(&text).ok()?;
@@ -160,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_a_run_are_told_from_those_of_others() {
+    fn files_of_a_run_are_distinguished_from_other_files() {
         for name in [
             "fields_0000.vtu",
             "fields_12345.vtu",
@@ -189,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn one_run_at_a_time_has_a_folder() {
+    fn a_folder_is_locked_by_one_run_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out/deep");
         let first = OutputFolder::claim(&path).unwrap();
@@ -198,7 +202,7 @@ mod tests {
         let expected = format!("another run, process {process}, writes to {}", path.display());
         assert!(refused.starts_with(&expected), "{refused}");
         drop(first);
-        // A lock that nobody holds any more is taken over, whatever it says.
+        // A released lock is taken over, whatever the content of its file.
         std::fs::write(path.join(LOCK_FILE), "4294967295\n").unwrap();
         let again = OutputFolder::claim(&path).unwrap();
         let text = std::fs::read_to_string(path.join(LOCK_FILE)).unwrap();
@@ -207,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_is_refused_and_none_is_made() {
+    fn a_folder_that_cannot_be_written_is_refused_and_none_is_created() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a/b");
         check_writable(&path).unwrap();

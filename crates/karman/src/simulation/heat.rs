@@ -21,7 +21,7 @@ use crate::real::Real;
 use crate::summary::{LinearSummary, NamedList};
 use std::sync::Arc;
 
-/// Sets up the heat equation of a case in the precision it asks for.
+/// Sets up the heat equation of a case in its precision.
 pub(super) fn equation(
     case: &Case,
     heat: &HeatCase,
@@ -48,7 +48,7 @@ struct HeatRun<F: Real> {
     monitors: Monitors<F>,
 }
 
-/// Functionals of the probes, then of the patches in rows; and of each line.
+/// Functionals of the probes, then of the patches in rows; and for each line.
 struct Monitors<F: Real> {
     probes: Vec<String>,
     patches: Vec<PatchRows>,
@@ -84,12 +84,12 @@ impl<F: Real> HeatRun<F> {
             initial: Arc::new(heat_case.initial_temperature.clone()),
         };
         let heat = Heat::new(backend, mesh, geometry, problem)?;
-        if let (true, Some([entering, leaving])) = (case.is_steady(), heat.unbalanced()?) {
+        if let (true, Some([entering, leaving])) = (case.is_steady(), heat.imbalance()?) {
             return Err(SimulationError::NoSteadySolution { entering, leaving });
         }
         let corrected = discretization == Discretization::Cell { corrected: true };
-        let plane = mesh.dimension == 2;
-        let systems = Systems { corrected, steady: case.is_steady(), plane };
+        let is_2d = mesh.dimension == 2;
+        let systems = Systems { corrected, steady: case.is_steady(), is_2d };
         let params = linear::params(&case.linear_solver, systems);
         let march = case.time.as_ref().and_then(|time| {
             let TimeMethod::Heat(method) = time.method else { return None };
@@ -127,7 +127,7 @@ fn material(case: &HeatCase, mesh: &Mesh, geometry: &Geometry) -> Material {
     };
     Material {
         conductivity: property(&case.conductivity),
-        heat_capacity: property(&case.heat_capacity),
+        volumetric_heat_capacity: property(&case.volumetric_heat_capacity),
     }
 }
 
@@ -151,12 +151,14 @@ pub(super) fn conditions(boundary: &[PatchCondition<HeatBoundary>], mesh: &Mesh)
     let condition = |patch: &crate::mesh::Patch| {
         let given = boundary.iter().find(|p| p.patch == patch.name);
         match given.map(|p| &p.condition) {
-            Some(HeatBoundary::Temperature(value)) => Condition::Temperature(shared(value)),
-            Some(HeatBoundary::HeatFlux(value)) => Condition::HeatFlux(shared(value)),
+            Some(HeatBoundary::Temperature(value)) => Condition::Dirichlet(shared(value)),
+            Some(HeatBoundary::HeatFlux(value)) => Condition::Neumann(shared(value)),
             Some(HeatBoundary::Convection { coefficient, ambient }) => {
-                Condition::Convection { coefficient: shared(coefficient), ambient: shared(ambient) }
+                Condition::Robin { coefficient: shared(coefficient), ambient: shared(ambient) }
             }
-            Some(HeatBoundary::Insulated | HeatBoundary::Symmetry) | None => Condition::Insulated,
+            Some(HeatBoundary::Insulated | HeatBoundary::Symmetry) | None => {
+                Condition::ZeroGradient
+            }
         }
     };
     mesh.patches.iter().map(condition).collect()
@@ -180,12 +182,12 @@ impl<F: Real> Monitors<F> {
                 return points.iter().zip(locate(mesh, points)).map(at_point).collect();
             }
             let sampler = PointSampler::new(mesh, geometry, points);
-            let sloped = |places: &[(usize, [f64; 3])]| {
+            let at_places = |places: &[(usize, [f64; 3])]| {
                 let at_point =
                     |(cell, point): &_| heat.at_point(mesh, geometry, (*cell, &[][..]), *point);
                 places.iter().map(at_point).collect()
             };
-            let functionals = sampler.functionals(|face| heat.held_value(face), sloped);
+            let functionals = sampler.functionals(|face| heat.dirichlet_value(face), at_places);
             let inside = sampler.is_inside().into_iter().zip(functionals);
             inside.map(|(inside, functional)| inside.then_some(functional)).collect()
         };
@@ -196,13 +198,13 @@ impl<F: Real> Monitors<F> {
         let mut patches = vec![];
         for group in &output.patches {
             let faces = FaceGroup::new(mesh, geometry, &group.name, &group.patches)?;
-            let before = functionals.len();
+            let first = functionals.len();
             for (k, patch) in mesh.patches.iter().enumerate() {
                 if faces.faces.contains(&patch.faces) {
                     functionals.extend(heat.heat_through(mesh, geometry, k));
                 }
             }
-            let rows = functionals.len() - before;
+            let rows = functionals.len() - first;
             patches.push(PatchRows { name: group.name.clone(), area: faces.area, rows });
         }
         let lines = output.lines.iter().map(|line| {
@@ -221,7 +223,7 @@ impl<F: Real> Monitors<F> {
     }
 }
 
-fn widened<F: Real>(values: Vec<F>) -> Vec<f64> {
+fn to_f64<F: Real>(values: Vec<F>) -> Vec<f64> {
     values.into_iter().map(Into::into).collect()
 }
 
@@ -248,7 +250,7 @@ impl<F: Real> Equation for HeatRun<F> {
         match (&mut self.march, step) {
             (Some(march), Some(step)) => {
                 let report = march.step(&mut self.heat, step)?;
-                // Monitors see the boundary as it is at the new time.
+                // Monitors use the boundary values of the new time.
                 self.heat.set_time(march.time)?;
                 let (outcome, rate) = (report.outcome, report.rate);
                 Ok(Advance { outcome, rate, columns: NamedList::new(), solves: NamedList::new() })
@@ -272,7 +274,7 @@ impl<F: Real> Equation for HeatRun<F> {
             return Ok(Monitored::default());
         }
         let results = self.heat.evaluate(&mut monitors.functionals)?;
-        let values = widened(self.backend.read(results)?);
+        let values = to_f64(self.backend.read(results)?);
         let (probes, mut rest) = values.split_at(monitors.probes.len());
         let mut monitored = Monitored::default();
         for (name, value) in monitors.probes.iter().zip(probes) {
@@ -291,7 +293,7 @@ impl<F: Real> Equation for HeatRun<F> {
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
         let (functionals, inside) = &mut self.monitors.lines[line];
         let results = self.heat.evaluate(functionals)?;
-        let mut values = widened(self.backend.read(results)?);
+        let mut values = to_f64(self.backend.read(results)?);
         for (value, inside) in values.iter_mut().zip(inside) {
             if !*inside {
                 *value = f64::NAN;
@@ -305,7 +307,7 @@ impl<F: Real> Equation for HeatRun<F> {
             let (name, known) = (name.to_owned(), format!("`{TEMPERATURE}`"));
             return Err(SimulationError::NoField { name, known });
         }
-        Ok(widened(self.backend.read(self.heat.temperature())?))
+        Ok(to_f64(self.backend.read(self.heat.temperature())?))
     }
 
     fn volumes(&self, mesh: &Mesh) -> Vec<f64> {
@@ -343,15 +345,15 @@ impl<F: Real> Equation for HeatRun<F> {
     }
 }
 
-/// Values are stored as `f64`, which holds every `f32` exactly.
+/// Values are stored as `f64`, which represents every `f32` exactly.
 impl<F: Real> Checkpointed for HeatRun<F> {
     fn arrays(&self) -> Result<Vec<NamedArray>, CheckpointError> {
         let temperature = self.backend.read(self.heat.temperature()).map_err(state_error)?;
-        let mut arrays = vec![NamedArray::reals(TEMPERATURE, widened(temperature))];
+        let mut arrays = vec![NamedArray::reals(TEMPERATURE, to_f64(temperature))];
         if let Some(march) = &self.march {
             let (increment, before, step) = march.history(&self.heat).map_err(state_error)?;
-            arrays.push(NamedArray::reals("increment", widened(increment)));
-            arrays.push(NamedArray::reals("temperature_before", widened(before)));
+            arrays.push(NamedArray::reals("increment", to_f64(increment)));
+            arrays.push(NamedArray::reals("temperature_before", to_f64(before)));
             arrays.push(NamedArray::reals("clock", vec![march.time, march.steps as f64, step]));
             if let Some((saved, inertia)) = march.interpolations(&self.heat).map_err(state_error)? {
                 arrays.extend(interpolations::arrays(&saved, inertia));
@@ -377,7 +379,7 @@ impl<F: Real> Checkpointed for HeatRun<F> {
             {
                 march.restore_interpolations(saved, inertia);
             }
-            // Monitors see the boundary as it is then, though no step is taken.
+            // Monitors use the boundary values of the restart time, even without a step.
             self.heat.set_time(march.time).map_err(state_error)?;
         }
         Ok(())

@@ -3,10 +3,10 @@
 mod derived;
 mod monitors;
 mod shedding;
-mod watch;
+mod warnings;
 
 use super::SimulationError;
-use super::equation::{Advance, Equation, Location, Monitored, Written};
+use super::equation::{Advance, Equation, Location, Monitored, OutputField};
 use super::heat::conditions;
 use super::linear::{self, Systems};
 use crate::backend::{Backend, Buffer};
@@ -16,8 +16,8 @@ use crate::case::{
 };
 use crate::diffusion::Prescribed;
 use crate::incompressible::{
-    Arrangement, Convection, Flow, FlowCondition, Numerics, PrescribedVector, PressureCorrection,
-    Problem, Scheme, StepReport, ThermalProblem,
+    Arrangement, Convection, FlowCondition, IncompressibleSolver, Numerics, PrescribedVector,
+    PressureCorrection, Problem, Scheme, StepReport, ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::{Params, PreconditionerKind};
@@ -27,9 +27,9 @@ use crate::real::Real;
 use crate::summary::{FlowSummary, LinearSummary, NamedList};
 use monitors::Monitors;
 use std::sync::Arc;
-use watch::Watch;
+use warnings::FlowWarnings;
 
-/// Sets up the flow of a case in the precision it asks for.
+/// Sets up the flow of a case in its precision.
 pub(super) fn equation(
     case: &Case,
     flow: &IncompressibleCase,
@@ -46,16 +46,16 @@ pub(super) fn equation(
     backend.install(set_up)
 }
 
-/// A flow with its clock and its monitors.
+/// A flow with its monitors and warnings.
 struct FlowRun<F: Real> {
     backend: Backend,
-    flow: Flow<F>,
+    flow: IncompressibleSolver<F>,
     fields: Vec<&'static str>,
     monitors: Monitors<F>,
     volumes: Vec<f64>,
     last: Option<StepReport>,
-    watch: Watch,
-    /// The largest Σ|F| / 2V at the start of the last step.
+    warnings: FlowWarnings,
+    /// Largest Σ|F| / 2V at the start of the last step.
     rate_before: Option<f64>,
 }
 
@@ -71,16 +71,16 @@ impl<F: Real> FlowRun<F> {
         mesh: &Mesh,
         geometry: &Geometry,
     ) -> Result<Self, SimulationError> {
-        let pictured = case.output.picture.iter().map(|picture| &picture.field);
-        let wanted = case.output.fields.iter().chain(pictured);
-        if mesh.dimension == 3 && wanted.into_iter().any(|field| field == STREAMFUNCTION) {
-            return Err(SimulationError::PlaneOnly { name: STREAMFUNCTION.to_owned() });
+        let of_picture = case.output.picture.iter().map(|picture| &picture.field);
+        let mut requested = case.output.fields.iter().chain(of_picture);
+        if mesh.dimension == 3 && requested.any(|field| field == STREAMFUNCTION) {
+            return Err(SimulationError::Only2d { name: STREAMFUNCTION.to_owned() });
         }
         if mesh.dimension == 3 && case.exact.iter().any(|exact| exact.field == VORTICITY) {
-            return Err(SimulationError::PlaneOnly { name: format!("{VORTICITY}` of `[exact]") });
+            return Err(SimulationError::Only2d { name: format!("{VORTICITY}` of `[exact]") });
         }
         let problem = Problem {
-            viscosity: flow_case.viscosity,
+            viscosity: flow_case.kinematic_viscosity,
             source: vector(&flow_case.source),
             conditions: mesh.patches.iter().map(|p| condition(flow_case, p)).collect(),
             velocity: vector(&flow_case.initial_velocity),
@@ -88,7 +88,7 @@ impl<F: Real> FlowRun<F> {
             thermal: flow_case.thermal.as_ref().map(|thermal| self::thermal(thermal, mesh)),
         };
         let numerics = numerics(case, flow_case, mesh.dimension == 2)?;
-        let flow = Flow::new(backend, mesh, geometry, &problem, &numerics)?;
+        let flow = IncompressibleSolver::new(backend, mesh, geometry, &problem, &numerics)?;
         let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
         let place = (mesh, geometry);
         let monitors = Monitors::new(case, backend, &flow, place, diffusivity)?;
@@ -98,7 +98,7 @@ impl<F: Real> FlowRun<F> {
             fields.push("temperature");
         }
         let (backend, volumes) = (backend.clone(), geometry.cell_volume.clone());
-        let watch = Watch::new(&numerics, &problem.conditions);
+        let warnings = FlowWarnings::new(&numerics, &problem.conditions);
         Ok(FlowRun {
             backend,
             flow,
@@ -106,7 +106,7 @@ impl<F: Real> FlowRun<F> {
             monitors,
             volumes,
             last: None,
-            watch,
+            warnings,
             rate_before: None,
         })
     }
@@ -115,9 +115,9 @@ impl<F: Real> FlowRun<F> {
         Ok(self.backend.read(buffer)?.into_iter().map(Into::into).collect())
     }
 
-    /// What is taken off the pressure: its mean, where nothing fixes its level.
+    /// The level subtracted from the pressure: its mean, where no condition fixes it.
     fn level(&self) -> Result<f64, SimulationError> {
-        Ok(if self.flow.pressure_is_free() { self.flow.mean_pressure()? } else { 0.0 })
+        Ok(if self.flow.pressure_is_singular() { self.flow.mean_pressure()? } else { 0.0 })
     }
 }
 
@@ -133,10 +133,10 @@ fn condition(case: &IncompressibleCase, patch: &Patch) -> FlowCondition {
     let given = case.boundary.iter().find(|p| p.patch == patch.name);
     match given.map(|p| &p.condition) {
         Some(FlowBoundary::Velocity(value)) => FlowCondition::Velocity(vector(value)),
-        Some(FlowBoundary::Outlet(value)) => FlowCondition::Outlet(shared(value)),
+        Some(FlowBoundary::PressureOutlet(value)) => FlowCondition::PressureOutlet(shared(value)),
         Some(FlowBoundary::ConvectiveOutlet) => FlowCondition::ConvectiveOutlet,
-        Some(FlowBoundary::Open(value)) => FlowCondition::Open(shared(value)),
-        // A patch without a condition was refused, and periodic ones are no patches any more.
+        Some(FlowBoundary::Opening(value)) => FlowCondition::Opening(shared(value)),
+        // Patches without a condition were refused; periodic patches no longer exist.
         Some(FlowBoundary::Slip | FlowBoundary::Symmetry | FlowBoundary::Periodic(_)) | None => {
             FlowCondition::Slip
         }
@@ -158,14 +158,14 @@ fn thermal(case: &ThermalCase, mesh: &Mesh) -> ThermalProblem {
 fn numerics(
     case: &Case,
     flow: &IncompressibleCase,
-    plane: bool,
+    is_2d: bool,
 ) -> Result<Numerics, SimulationError> {
     let scheme = match case.time.as_ref().map(|time| time.method) {
         Some(TimeMethod::Flow(FlowTimeMethod::Ab2Cn)) => Scheme::Ab2Cn,
         Some(TimeMethod::Flow(FlowTimeMethod::Rk3)) => Scheme::Rk3,
         _ => Scheme::Bdf2,
     };
-    let systems = Systems { corrected: false, steady: false, plane };
+    let systems = Systems { corrected: false, steady: false, is_2d };
     Ok(Numerics {
         arrangement: match flow.scheme {
             FlowScheme::Staggered => Arrangement::Staggered,
@@ -197,7 +197,7 @@ fn numerics(
     })
 }
 
-/// `auto` is multigrid for a pressure or a potential of any size: it is set up once and serves all steps.
+/// `auto` is multigrid for a pressure or a potential of any size: a single set-up serves all steps.
 fn with_multigrid(params: Params) -> Params {
     match params.preconditioner {
         PreconditionerKind::Auto { amg, .. } => {
@@ -226,7 +226,7 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError> {
         let Some(step) = step else { unreachable!("a case of flow has [time]") };
-        let rate = self.flow.exchange_rate();
+        let rate = self.flow.convective_rate();
         let report = self.flow.step(step)?;
         self.rate_before = Some(rate);
         let worse =
@@ -236,7 +236,7 @@ impl<F: Real> Equation for FlowRun<F> {
         let advance = Advance {
             solves: solves.into_iter().chain(energy).collect(),
             outcome: worse.clone(),
-            rate: if report.faults > 0 { f64::NAN } else { report.rate },
+            rate: if report.non_finite > 0 { f64::NAN } else { report.rate },
             columns: [
                 ("cfl", report.courant),
                 ("pressure_iterations", report.pressure.iterations as f64),
@@ -252,8 +252,8 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn monitor(&mut self) -> Result<Monitored, SimulationError> {
-        let level = if self.monitors.need_level() { self.level()? } else { 0.0 };
-        self.monitors.look(&self.backend, &mut self.flow, level)
+        let level = if self.monitors.need_pressure_level() { self.level()? } else { 0.0 };
+        self.monitors.evaluate(&self.backend, &mut self.flow, level)
     }
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
@@ -279,7 +279,7 @@ impl<F: Real> Equation for FlowRun<F> {
         }
     }
 
-    fn written(&self, mesh: &Mesh, name: &str) -> Result<Written, SimulationError> {
+    fn output_field(&self, mesh: &Mesh, name: &str) -> Result<OutputField, SimulationError> {
         match name {
             "velocity" => {
                 let n = self.volumes.len();
@@ -287,25 +287,25 @@ impl<F: Real> Equation for FlowRun<F> {
                 for (k, component) in components.iter_mut().enumerate().take(mesh.dimension) {
                     *component = self.read(self.flow.velocity(k))?;
                 }
-                Ok(Written::Vector(components))
+                Ok(OutputField::Vector(components))
             }
             VORTICITY => {
                 let vorticity = self.flow.vorticity(mesh)?;
                 let component = |k: usize| -> Vec<f64> { vorticity.iter().map(|w| w[k]).collect() };
                 Ok(match mesh.dimension {
-                    2 => Written::Scalar(component(2)),
-                    _ => Written::Vector([0, 1, 2].map(component)),
+                    2 => OutputField::Scalar(component(2)),
+                    _ => OutputField::Vector([0, 1, 2].map(component)),
                 })
             }
             "q_criterion" => {
                 let gradients = self.flow.velocity_gradients(mesh)?;
-                Ok(Written::Scalar(derived::q_criterion(&gradients)))
+                Ok(OutputField::Scalar(derived::q_criterion(&gradients)))
             }
             STREAMFUNCTION => {
                 let flux = self.read(self.flow.flux())?;
-                Ok(Written::Scalar(derived::streamfunction(mesh, &flux)))
+                Ok(OutputField::Scalar(derived::streamfunction(mesh, &flux)))
             }
-            _ => Ok(Written::Scalar(self.field(name)?)),
+            _ => Ok(OutputField::Scalar(self.field(name)?)),
         }
     }
 
@@ -334,7 +334,7 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn solver_setups(&self) -> u64 {
-        // That of the pressure, before the first step; the momentum's belong to the steps.
+        // The set-up of the pressure solver; set-ups for the momentum are part of the steps.
         1
     }
 
@@ -347,24 +347,24 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn warnings(&mut self, mesh: &Mesh) -> Result<Vec<String>, SimulationError> {
-        self.watch.look(&self.flow, mesh)
+        self.warnings.check(&self.flow, mesh)
     }
 
     fn has_mean_zero(&self, name: &str) -> bool {
-        name == "pressure" && self.flow.pressure_is_free()
+        name == "pressure" && self.flow.pressure_is_singular()
     }
 
     fn flow_summary(&self) -> Option<FlowSummary> {
         let [kinetic_energy, courant, divergence_max] = match &self.last {
             Some(last) => [last.kinetic_energy, last.courant, last.divergence],
-            // A restart from the end takes no step.
-            None => self.flow.present().ok()?,
+            // A restart at the final time takes no step.
+            None => self.flow.diagnostics().ok()?,
         };
         Some(FlowSummary { kinetic_energy, divergence_max, courant })
     }
 
-    fn patches_over_time(&self) -> NamedList<NamedList<f64>> {
-        self.monitors.over_time()
+    fn patch_statistics(&self) -> NamedList<NamedList<f64>> {
+        self.monitors.patch_statistics()
     }
 
     fn recirculations(&mut self) -> Result<NamedList<NamedList<f64>>, SimulationError> {
@@ -380,15 +380,15 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 }
 
-/// Values are stored as `f64`, which holds every `f32` exactly.
+/// Values are stored as `f64`, which represents every `f32` exactly.
 impl<F: Real> Checkpointed for FlowRun<F> {
     fn arrays(&self) -> Result<Vec<NamedArray>, CheckpointError> {
         let state = self.flow.state().map_err(super::state_error)?;
-        let widened = |values: Vec<F>| values.into_iter().map(Into::into).collect();
+        let to_f64 = |values: Vec<F>| values.into_iter().map(Into::into).collect();
         let mut arrays: Vec<NamedArray> = state
             .arrays
             .into_iter()
-            .map(|(name, values)| NamedArray::reals(&name, widened(values)))
+            .map(|(name, values)| NamedArray::reals(&name, to_f64(values)))
             .collect();
         arrays.push(NamedArray::reals("clock", state.clock.to_vec()));
         if let Some(rate) = self.rate_before {
@@ -409,7 +409,7 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         };
         let restored = self.flow.restore(read, [clock[0], clock[1], clock[2]]);
         failed.map_or(Ok(()), Err)?;
-        // Checkpoints of earlier versions have none: the step then follows from the present rate alone.
+        // Checkpoints of earlier versions lack it: the time step then depends on the current rate alone.
         self.rate_before = checkpoint.reals("rate_before", &[1]).ok().map(|rate| rate[0]);
         restored.map_err(super::state_error)
     }

@@ -1,4 +1,4 @@
-//! The interpolations of multigrid as arrays of a checkpoint.
+//! Interpolations of a multigrid hierarchy as arrays of a checkpoint.
 //!
 //! `multigrid.parameters`, `multigrid.pattern` (rows, entries, low and high half of the hash of the
 //! finest matrix), `multigrid.inertia` and `multigrid.rows` (unknowns of each level); and for each level
@@ -17,7 +17,7 @@ fn of_level(level: usize, list: &str) -> String {
     format!("multigrid.{level}.{list}")
 }
 
-/// The arrays that [`read`] takes back. `inertia`: see `March::interpolations`.
+/// The arrays for [`read`]. `inertia`: see `March::interpolations`.
 pub(super) fn arrays(saved: &SavedInterpolations, inertia: f64) -> Vec<NamedArray> {
     let Pattern { rows, entries, hash } = saved.pattern();
     let pattern = vec![rows as u32, entries as u32, hash as u32, (hash >> 32) as u32];
@@ -32,7 +32,7 @@ pub(super) fn arrays(saved: &SavedInterpolations, inertia: f64) -> Vec<NamedArra
         let indices =
             |list, values: &[u32]| NamedArray::indices(of_level(level, list), values.into());
         match interpolation {
-            SavedInterpolation::Groups { of, .. } => arrays.push(indices("groups", of)),
+            SavedInterpolation::Aggregates { of, .. } => arrays.push(indices("groups", of)),
             SavedInterpolation::Weighted(p) => arrays.extend([
                 indices("offsets", p.offsets()),
                 indices("columns", p.column_indices()),
@@ -44,11 +44,10 @@ pub(super) fn arrays(saved: &SavedInterpolations, inertia: f64) -> Vec<NamedArra
     arrays
 }
 
-/// The interpolations of a checkpoint with their inertia; none where it was written without.
+/// The interpolations of a checkpoint with their inertia; none where it has none.
 ///
 /// # Errors
-/// [`CheckpointError`] where an array is missing or of another size, or holds what no interpolation
-/// can.
+/// [`CheckpointError`] where an array is missing, of another shape, or inconsistent.
 pub(super) fn read(
     checkpoint: &Checkpoint,
 ) -> Result<Option<(SavedInterpolations, f64)>, CheckpointError> {
@@ -73,7 +72,7 @@ pub(super) fn read(
         let groups = of_level(level, "groups");
         levels.push(if checkpoint.has_array(&groups) {
             let of = checkpoint.indices(&groups, &[rows])?.to_vec();
-            SavedInterpolation::Groups { of, count }
+            SavedInterpolation::Aggregates { of, count }
         } else {
             SavedInterpolation::Weighted(weighted(checkpoint, level, rows, count)?)
         });
@@ -106,7 +105,7 @@ mod tests {
 
     /// Six unknowns in three pairs, and two unknowns below that.
     fn example() -> (SavedInterpolations, f64) {
-        let groups = SavedInterpolation::Groups { of: vec![0, 0, 1, 1, 2, 2], count: 3 };
+        let groups = SavedInterpolation::Aggregates { of: vec![0, 0, 1, 1, 2, 2], count: 3 };
         let entries = vec![(0, 0, 1.0), (1, 0, 0.25), (1, 1, 0.75), (2, 1, 1.0)];
         let p = SavedInterpolation::Weighted(CsrMatrix::from_entries(3, 2, entries).unwrap());
         let pattern = Pattern { rows: 6, entries: 16, hash: 0x1234_5678_9abc_def0 };
@@ -126,13 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn interpolations_come_back_and_old_checkpoints_have_none() {
+    fn interpolations_are_restored_and_old_checkpoints_have_none() {
         assert_eq!(read(&checkpoint(None)).unwrap(), Some(example()));
         assert_eq!(read(&Checkpoint::new()).unwrap(), None);
     }
 
     #[test]
-    fn arrays_that_no_kernel_may_see_are_refused() {
+    fn inconsistent_arrays_are_refused() {
         let indices = |name: &str, values: &[u32]| NamedArray::indices(name, values.to_vec());
         insta::assert_snapshot!(
             refused(indices("multigrid.rows", &[6, 4, 2])),
@@ -156,15 +155,15 @@ mod tests {
         );
         insta::assert_snapshot!(
             refused(indices("multigrid.pattern", &[7, 16, 0, 0])),
-            @"what the checkpoint has as `multigrid` cannot be used: the interpolation to level 0 cannot be used: it has 6 rows, but the level has 7 unknowns"
+            @"the checkpoint's `multigrid` cannot be used: the interpolation to level 0 cannot be used: it has 6 rows, but the level has 7 unknowns"
         );
         insta::assert_snapshot!(
             refused(indices("multigrid.0.groups", &[0, 0, 1, 1, 3, 2])),
-            @"what the checkpoint has as `multigrid` cannot be used: the interpolation to level 0 cannot be used: group 3 is not below 3"
+            @"the checkpoint's `multigrid` cannot be used: the interpolation to level 0 cannot be used: aggregate 3 is not below 3"
         );
         insta::assert_snapshot!(
             refused(indices("multigrid.1.offsets", &[0, 1, 0, 4])),
-            @"what the checkpoint has as `multigrid.1` cannot be used: row 1 of the matrix begins at entry 1 and ends at entry 0"
+            @"the checkpoint's `multigrid.1` cannot be used: row 1 of the matrix begins at entry 1 and ends at entry 0"
         );
         insta::assert_snapshot!(
             refused(indices("multigrid.1.offsets", &[0, 1, 3, u32::MAX])),
@@ -172,15 +171,15 @@ mod tests {
         );
         insta::assert_snapshot!(
             refused(indices("multigrid.1.columns", &[0, 0, 2, 1])),
-            @"what the checkpoint has as `multigrid.1` cannot be used: row 1 has an entry in column 2, but the matrix has 2 columns"
+            @"the checkpoint's `multigrid.1` cannot be used: row 1 has an entry in column 2, but the matrix has 2 columns"
         );
         insta::assert_snapshot!(
             refused(indices("multigrid.1.columns", &[0, 1, 0, 1])),
-            @"what the checkpoint has as `multigrid.1` cannot be used: row 1 has column 0 after column 1: columns must ascend"
+            @"the checkpoint's `multigrid.1` cannot be used: row 1 has column 0 after column 1: columns must ascend"
         );
         insta::assert_snapshot!(
             refused(NamedArray::reals("multigrid.1.values", vec![1.0, f64::NAN, 0.5, 1.0])),
-            @"what the checkpoint has as `multigrid.1` cannot be used: the entry in row 1, column 0 is NaN"
+            @"the checkpoint's `multigrid.1` cannot be used: the entry in row 1, column 0 is NaN"
         );
         insta::assert_snapshot!(
             refused(NamedArray::reals("multigrid.1.values", vec![1.0])),

@@ -1,4 +1,4 @@
-//! `[linear_solver]` of a case in the words of the solver, and the solver in those of the summary.
+//! Parameters of a solver from `[linear_solver]` of a case, and the summary of a solver.
 
 use crate::case::{
     AmgParameters, Coarsening as CoarseningCase, Cycle as CycleCase,
@@ -9,24 +9,24 @@ use crate::linear::amg::{Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsi
 use crate::linear::{AmgParams, HierarchyReport, Method, Params, PreconditionerKind, SolverSetup};
 use crate::summary::LinearSummary;
 
-/// What is known of the systems that are to be solved.
+/// Properties of the linear systems of a case.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Systems {
-    /// Whether a correction makes them unsymmetric.
+    /// Whether a non-orthogonal correction makes them unsymmetric.
     pub corrected: bool,
-    /// Whether there is one, and not one a step.
+    /// Whether the case is steady, with a single system.
     pub steady: bool,
-    /// Whether the mesh is one of a plane.
-    pub plane: bool,
+    /// Whether the mesh is 2D.
+    pub is_2d: bool,
 }
 
-/// What `auto` means here: conjugate gradients for symmetric systems, BiCGStab for corrected ones,
-/// FGMRES for cycles that are not symmetric; multigrid for large systems on the host; for the others
-/// Jacobi, but for steady corrected ones a Chebyshev polynomial, whose products leave the correction
-/// out (on 100 k tetrahedra it took half the time).
+/// Parameters of a solver. `auto` is conjugate gradients for symmetric systems, BiCGStab for corrected
+/// systems, FGMRES for unsymmetric cycles; multigrid for large systems on the host, else a Chebyshev
+/// polynomial for steady corrected systems and Jacobi for the others. The products of the polynomial leave
+/// out the correction (on 100 k tetrahedra it took half the time).
 pub(super) fn params(case: &LinearSolverCase, systems: Systems) -> Params {
-    let Systems { corrected, steady, plane } = systems;
-    let amg = amg_params(&case.amg, plane);
+    let Systems { corrected, steady, is_2d } = systems;
+    let amg = amg_params(&case.amg, is_2d);
     let uses_amg = matches!(case.preconditioner, Preconditioner::Auto | Preconditioner::Amg);
     let method = match case.method {
         SolverMethod::Auto if corrected => Method::BiCgStab,
@@ -57,9 +57,9 @@ pub(super) fn params(case: &LinearSolverCase, systems: Systems) -> Params {
     }
 }
 
-/// The names of the case as those of the solver. In a plane rows are short on all levels without pairs, which then cost
-/// iterations and save nothing.
-fn amg_params(case: &AmgParameters, plane: bool) -> AmgParams {
+/// Parameters of AMG. In 2D rows are short on all levels without pairwise passes, which would cost iterations
+/// and save nothing.
+fn amg_params(case: &AmgParameters, is_2d: bool) -> AmgParams {
     let sparsification = |s: crate::case::Sparsification| Sparsification {
         beta: s.beta,
         increment: s.increment,
@@ -72,10 +72,10 @@ fn amg_params(case: &AmgParameters, plane: bool) -> AmgParams {
     };
     AmgParams {
         coarsening,
-        pairing: case.pairing.unwrap_or(match coarsening {
+        pairwise_passes: case.pairwise_passes.unwrap_or(match coarsening {
             Coarsening::Aggregation => 3,
-            _ if plane => 0,
-            _ => AmgParams::default().pairing,
+            _ if is_2d => 0,
+            _ => AmgParams::default().pairwise_passes,
         }),
         interpolation_entries: if coarsening == Coarsening::Aggregation { 4 } else { 3 },
         strength: case.strength,
@@ -103,7 +103,7 @@ fn amg_params(case: &AmgParameters, plane: bool) -> AmgParams {
     }
 }
 
-/// What a solver is and the cost of its set-up; `work_units` are those of an iteration.
+/// A solver and the cost of its set-up; `work_units` are those of an iteration.
 pub(super) fn summary_of(setup: &SolverSetup) -> LinearSummary {
     let hierarchy = setup.hierarchy.as_ref();
     LinearSummary {
@@ -112,7 +112,7 @@ pub(super) fn summary_of(setup: &SolverSetup) -> LinearSummary {
         levels: hierarchy.map(|h| h.levels.len() as u64),
         operator_complexity: hierarchy.map(HierarchyReport::operator_complexity),
         grid_complexity: hierarchy.map(HierarchyReport::grid_complexity),
-        // Of a cycle; what an iteration adds is the product.
+        // Those of a cycle, plus the product of an iteration.
         work_units: hierarchy.map(|h| h.work_units + 1.0),
         setup_seconds: setup.seconds,
         ..LinearSummary::default()
@@ -134,8 +134,8 @@ mod tests {
     }
 
     #[test]
-    fn multigrid_is_done_as_the_case_says() {
-        let plain = Systems { corrected: false, steady: true, plane: false };
+    fn solver_parameters_follow_the_case() {
+        let plain = Systems { corrected: false, steady: true, is_2d: false };
         let of = |case: &LinearSolverCase| params(case, plain);
         let mut case = solver(SolverMethod::Auto, Preconditioner::Amg);
         let default = PreconditionerKind::Amg(AmgParams::default());
@@ -158,15 +158,15 @@ mod tests {
         let amg = AmgParams::default();
         let auto = |polynomial| PreconditionerKind::Auto { amg, polynomial };
         assert_eq!(of(&case).preconditioner, auto(false));
-        let corrected = |steady| Systems { corrected: true, steady, plane: false };
+        let corrected = |steady| Systems { corrected: true, steady, is_2d: false };
         assert_eq!(params(&case, corrected(true)).preconditioner, auto(true));
         assert_eq!(params(&case, corrected(false)).preconditioner, auto(false));
-        let pairs = |case: &LinearSolverCase, plane| amg_params(&case.amg, plane).pairing;
-        assert_eq!([false, true].map(|plane| pairs(&case, plane)), [1, 0]);
-        case.amg.pairing = Some(2);
-        assert_eq!(pairs(&case, true), 2);
-        case.amg.pairing = None;
+        let passes = |case: &LinearSolverCase, is_2d| amg_params(&case.amg, is_2d).pairwise_passes;
+        assert_eq!([false, true].map(|is_2d| passes(&case, is_2d)), [1, 0]);
+        case.amg.pairwise_passes = Some(2);
+        assert_eq!(passes(&case, true), 2);
+        case.amg.pairwise_passes = None;
         case.amg.coarsening = CoarseningCase::Aggregation;
-        assert_eq!(pairs(&case, true), 3);
+        assert_eq!(passes(&case, true), 3);
     }
 }

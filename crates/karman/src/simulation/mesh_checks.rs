@@ -1,18 +1,18 @@
-//! Whether a mesh can carry a case: what a run warns of, and what it refuses.
+//! Checks of a mesh for a case: warnings and refusals.
 
 use super::SimulationError;
 use crate::case::{Case, Discretization, Equation, FlowBoundary, HeatBoundary, Value};
 use crate::mesh::check::{inspect, require_regular, warn_of_one_layer};
-use crate::mesh::{Geometry, Mesh, MeshWarning, Pieces};
+use crate::mesh::{ConnectedComponents, Geometry, Mesh, MeshWarning};
 
-/// Loose pieces that a message names.
+/// Singular components that a message names.
 const NAMED: usize = 3;
 
-/// Looks at a mesh, its periodic patches joined, with the eyes of a case: what may be wrong with it.
+/// Warnings about a mesh, with connected periodic patches, for a case.
 ///
 /// # Errors
-/// [`SimulationError::LoosePieces`], [`SimulationError::ThirdComponent`], and for a flow what
-/// [`require_regular`] refuses.
+/// [`SimulationError::SingularComponents`], [`SimulationError::ThirdComponent`], and for a flow those of
+/// [`require_regular`].
 pub(super) fn check_mesh(
     case: &Case,
     mesh: &Mesh,
@@ -26,8 +26,8 @@ pub(super) fn check_mesh(
     if let Equation::Incompressible(flow) = &case.equation {
         require_regular(mesh, geometry)?;
         let is_wall = |patch: usize| {
-            let given = flow.boundary.iter().find(|p| p.patch == mesh.patches[patch].name);
-            given.is_some_and(|patch| match &patch.condition {
+            let condition = flow.boundary.iter().find(|p| p.patch == mesh.patches[patch].name);
+            condition.is_some_and(|patch| match &patch.condition {
                 FlowBoundary::Velocity(velocity) => {
                     velocity.iter().all(|component| component.constant() == Some(0.0))
                 }
@@ -39,8 +39,8 @@ pub(super) fn check_mesh(
     Ok(warnings)
 }
 
-/// Refuses third coordinates and components in a case of a 2D mesh, whatever plane that was read from:
-/// x and y of the case are the coordinates in it.
+/// Refuses third coordinates and components in a case of a 2D mesh, in whatever plane the file has it: x and
+/// y of the case are the coordinates in that plane.
 fn require_two_components(case: &Case) -> Result<(), SimulationError> {
     let output = &case.output;
     let probes = output.probes.iter().map(|probe| (format!("probe \"{}\"", probe.name), probe.at));
@@ -69,54 +69,63 @@ fn require_two_components(case: &Case) -> Result<(), SimulationError> {
     }
 }
 
-/// Refuses a mesh in several pieces where one lacks what fixes its level: a temperature or convection
-/// in steady conduction, an outlet in a flow. A mesh in one piece of more than one cell may do without,
-/// a constant being left out of its solution; of several pieces that constant is another in each.
+/// Refuses a mesh of several connected components if no condition fixes the level on one of them: a
+/// temperature or convection in steady conduction, an outlet in a flow. A connected mesh of more than one
+/// cell needs none, since its solution is determined up to one constant; of several components each has a
+/// constant of its own.
 ///
 /// # Errors
-/// [`SimulationError::LoosePieces`].
+/// [`SimulationError::SingularComponents`].
 fn require_level(case: &Case, mesh: &Mesh) -> Result<(), SimulationError> {
     let is = |patch: usize, fixes: &dyn Fn(&str) -> bool| fixes(&mesh.patches[patch].name);
-    let (pieces, is_by_faces, fixed, quantity, remedy) = match &case.equation {
+    let (components, is_by_faces, fixed, quantity, remedy) = match &case.equation {
         Equation::Heat(_) if !case.is_steady() => return Ok(()),
         Equation::Heat(heat) => {
             let is_by_faces = heat.discretization == Discretization::Cell;
-            let pieces = if is_by_faces { Pieces::by_faces(mesh) } else { Pieces::by_nodes(mesh) };
+            let components = if is_by_faces {
+                ConnectedComponents::by_faces(mesh)
+            } else {
+                ConnectedComponents::by_nodes(mesh)
+            };
             let fixes = |name: &str| {
-                let given = heat.boundary.iter().find(|patch| patch.patch == name);
-                given.is_some_and(|patch| {
+                let condition = heat.boundary.iter().find(|patch| patch.patch == name);
+                condition.is_some_and(|patch| {
                     let kind = &patch.condition;
                     matches!(kind, HeatBoundary::Temperature(_) | HeatBoundary::Convection { .. })
                 })
             };
-            let fixed = pieces.touch(mesh, |patch| is(patch, &fixes));
+            let fixed = components.touch_patches(mesh, |patch| is(patch, &fixes));
             let remedy = "a patch with a temperature or convection, or [time]";
-            (pieces, is_by_faces, fixed, "temperature", remedy)
+            (components, is_by_faces, fixed, "temperature", remedy)
         }
         Equation::Incompressible(flow) => {
-            let pieces = Pieces::by_faces(mesh);
+            let components = ConnectedComponents::by_faces(mesh);
             let fixes = |name: &str| {
-                let given = flow.boundary.iter().find(|patch| patch.patch == name);
-                given.is_some_and(|patch| {
-                    matches!(patch.condition, FlowBoundary::Outlet(_) | FlowBoundary::Open(_))
+                let condition = flow.boundary.iter().find(|patch| patch.patch == name);
+                condition.is_some_and(|patch| {
+                    matches!(
+                        patch.condition,
+                        FlowBoundary::PressureOutlet(_) | FlowBoundary::Opening(_)
+                    )
                 })
             };
-            let fixed = pieces.touch(mesh, |patch| is(patch, &fixes));
-            (pieces, true, fixed, "pressure", "an outlet")
+            let fixed = components.touch_patches(mesh, |patch| is(patch, &fixes));
+            (components, true, fixed, "pressure", "an outlet")
         }
     };
-    let order = pieces.smallest_first(mesh).into_iter();
-    let loose: Vec<usize> = order.filter(|&piece| !fixed[piece]).collect();
-    // A cell without a neighbour has no equation left but what the boundary gives it.
-    let is_alone = |&piece: &usize| is_by_faces && pieces.cells[piece] == 1;
-    if loose.is_empty() || pieces.len() < 2 && !loose.iter().any(is_alone) {
+    let order = components.smallest_first(mesh).into_iter();
+    let singular: Vec<usize> = order.filter(|&component| !fixed[component]).collect();
+    // The equation of a cell without a neighbour has boundary contributions only.
+    let is_alone = |&component: &usize| is_by_faces && components.cells[component] == 1;
+    if singular.is_empty() || components.len() < 2 && !singular.iter().any(is_alone) {
         return Ok(());
     }
-    let named = |&piece: &usize| (pieces.cells[piece], pieces.name_of(mesh, piece));
-    Err(SimulationError::LoosePieces {
-        pieces: pieces.len(),
-        count: loose.len(),
-        loose: loose.iter().take(NAMED).map(named).collect(),
+    let named =
+        |&component: &usize| (components.cells[component], components.name_of(mesh, component));
+    Err(SimulationError::SingularComponents {
+        components: components.len(),
+        count: singular.len(),
+        singular: singular.iter().take(NAMED).map(named).collect(),
         quantity,
         remedy,
     })

@@ -1,5 +1,5 @@
-//! The run of a case: set-up, steps, monitors, output. `Simulation::{new, step, field}` is what `run`
-//! itself uses, so a program of your own can drive a case the same way.
+//! The run of a case: set-up, time steps, monitors, output. `run` calls `Simulation::{new, step, field}`,
+//! which other programs can use to drive a case.
 
 mod equation;
 mod error;
@@ -34,16 +34,16 @@ use output::Output;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// What the command line may change about a case.
+/// Options of a run besides the case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunOptions {
-    /// The backend, in place of the case's own.
+    /// The backend, in place of that of the case.
     pub backend: Option<BackendKind>,
     /// A checkpoint to continue from.
     pub restart: Option<PathBuf>,
 }
 
-/// A case that is set up: its mesh, its equation on a backend, its clock.
+/// A case with its mesh, its equations on a backend and its clock.
 pub struct Simulation {
     case: Case,
     backend: Backend,
@@ -51,36 +51,36 @@ pub struct Simulation {
     equation: Box<dyn Equation>,
     phases: NamedList<f64>,
     linear: LinearSummary,
-    step_length: f64,
+    time_step: f64,
     restarted: bool,
     folder: Option<OutputFolder>,
     warnings: Vec<String>,
     should_stop: Option<Box<dyn Fn() -> bool + Send>>,
 }
 
-/// Fraction of a step that is rounding of the time and not a step of its own.
-const SAME_STEP: f64 = 1e-6;
+/// Round-off of the time, as a fraction of a time step.
+const TIME_ROUND_OFF: f64 = 1e-6;
 
-/// A step shorter than this part of what the CFL number allows is made longer, to `MARGIN` of it and by no
-/// more than `GROWTH` at once.
-const LEAST_SHARE: f64 = 0.85;
-const MARGIN: f64 = 0.95;
+/// A time step below `CFL_LOWER` of that of the CFL number grows to `CFL_TARGET` of it, by a factor of
+/// `GROWTH` at most.
+const CFL_LOWER: f64 = 0.85;
+const CFL_TARGET: f64 = 0.95;
 const GROWTH: f64 = 1.2;
 
-/// What no field of a solution exceeds.
-const BEYOND: f64 = 1e30;
+/// Absolute value above which a field has diverged.
+const DIVERGED: f64 = 1e30;
 
-/// A linear solve that stagnates short of its tolerance at this relative residual has met round-off, in double
-/// and in single precision.
+/// Relative residual below which a stagnating linear solve has reached round-off, in double and in single
+/// precision.
 const ROUND_OFF_RESIDUAL: [f64; 2] = [1e-10, 1e-4];
 
 impl Simulation {
-    /// Opens the backend, reads or makes the mesh, checks it and the names the case gives, and puts
-    /// the equation on the backend: all that can go wrong before the first step goes wrong here, which is
-    /// also what `karman check` asks. No file is written.
+    /// Opens the backend, reads or generates the mesh, checks mesh and case, and sets up the equations on the
+    /// backend. All errors before the first step occur here, so `karman check` calls this function. No file
+    /// is written.
     ///
     /// # Errors
-    /// [`SimulationError`] says what does not fit.
+    /// [`SimulationError`].
     pub fn new(case: Case, options: RunOptions) -> Result<Simulation, SimulationError> {
         folder::check_writable(&case.output.directory)?;
         let kind = options.backend.unwrap_or(case.run.backend);
@@ -97,7 +97,7 @@ impl Simulation {
         let known = mesh.warnings.len();
         let pairs = case.periodic_pairs();
         let mut mesh = timed(&mut phases, "mesh", || {
-            backend.install(|| mesh.join_periodic(&pairs)).map_err(MeshSourceError::from)
+            backend.install(|| mesh.connect_periodic(&pairs)).map_err(MeshSourceError::from)
         })?;
         for warning in &mesh.warnings[known..] {
             tracing::warn!("{warning}");
@@ -115,9 +115,9 @@ impl Simulation {
                 incompressible::equation(&case, own, &backend, &mesh, &geometry)
             }
         })?;
-        // Whatever is asked of the geometry from here on is few numbers, or volumes at the end.
+        // Later uses need few entries, which are recomputed, and the volumes at the end.
         drop(geometry);
-        let step_length = match case.time.as_ref().map(|t| t.step) {
+        let time_step = match case.time.as_ref().map(|t| t.step) {
             None => 0.0,
             Some(TimeStep::Fixed(step)) => step,
             Some(TimeStep::Cfl(number)) => {
@@ -135,7 +135,7 @@ impl Simulation {
             equation,
             phases,
             linear,
-            step_length,
+            time_step,
             restarted: false,
             folder: None,
             warnings,
@@ -162,23 +162,23 @@ impl Simulation {
         &self.backend
     }
 
-    /// Time reached, to twelve digits: the sum of many steps is 200 and not 199.99999999999292.
+    /// Current time, to twelve digits: the sum of many steps is 200 and not 199.99999999999292.
     pub fn time(&self) -> f64 {
         let (time, _) = self.equation.clock();
         format!("{time:.11e}").parse().unwrap_or(time)
     }
 
-    /// Has the run end after the step in which `should_stop` is true, with everything written and a
-    /// checkpoint to go on from.
+    /// Ends the run after the step in which `should_stop` becomes true, with all output and a checkpoint
+    /// written.
     pub fn stop_when(&mut self, should_stop: impl Fn() -> bool + Send + 'static) {
         self.should_stop = Some(Box::new(should_stop));
     }
 
-    /// Takes the output directory for this run and removes from it what an earlier run left and this one
-    /// replaces; a restart goes on with it. [`Simulation::run`] does so where it was not done before.
+    /// Locks the output directory for this run and removes the results of an earlier run; a restart keeps
+    /// them. [`Simulation::run`] calls this function if the caller did not.
     ///
     /// # Errors
-    /// [`SimulationError::Write`], or [`SimulationError::InUse`] where another run has the directory.
+    /// [`SimulationError::Write`], or [`SimulationError::InUse`] where another run has locked the directory.
     pub fn claim_output(&mut self) -> Result<(), SimulationError> {
         if self.folder.is_none() {
             let folder = OutputFolder::claim(&self.case.output.directory)?;
@@ -190,12 +190,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// Steps taken.
+    /// Number of time steps.
     pub fn steps(&self) -> usize {
         self.equation.clock().1
     }
 
-    /// A field, one value an unknown in the solver's numbering.
+    /// A field, one value per unknown in the solver's numbering.
     ///
     /// # Errors
     /// [`SimulationError::NoField`], or the device failed.
@@ -203,20 +203,20 @@ impl Simulation {
         self.equation.field(name)
     }
 
-    /// Takes one step of the case's length (shortened to land on the end), or solves a steady case.
+    /// Advances one time step (shortened to end at the final time), or solves a steady case.
     ///
     /// # Errors
-    /// [`SimulationError`] where something cannot be evaluated or the backend fails; that a solver
-    /// does not converge is part of the report.
+    /// [`SimulationError`] where an expression cannot be evaluated or the backend fails. A solver that does
+    /// not converge is no error but part of the report.
     pub fn step(&mut self) -> Result<Advance, SimulationError> {
-        self.follow_the_rate()?;
+        self.adapt_time_step()?;
         let length = self.case.time.as_ref().map(|time| {
             let left = time.end - self.time();
-            // A last step that differs by rounding alone keeps its length, and with it its matrix.
-            if (left - self.step_length).abs() < SAME_STEP * self.step_length {
-                self.step_length
+            // A last step that differs by round-off only keeps Δt, and with it the matrix.
+            if (left - self.time_step).abs() < TIME_ROUND_OFF * self.time_step {
+                self.time_step
             } else {
-                self.step_length.min(left)
+                self.time_step.min(left)
             }
         });
         let setups = self.equation.solver_setups();
@@ -232,7 +232,7 @@ impl Simulation {
                 self.phases.add(phase, *solving);
                 rest -= solving;
             }
-            self.phases.add("transport", rest.max(0.0));
+            self.phases.add("other", rest.max(0.0));
         }
         let outcome = &advance.outcome;
         let solver = self.equation.linear_summary();
@@ -253,9 +253,9 @@ impl Simulation {
         Ok(advance)
     }
 
-    /// The step that a CFL number allows now, where that changes from step to step. A step within a tenth of
-    /// it stays: each new length costs the solvers a set-up.
-    fn follow_the_rate(&mut self) -> Result<(), SimulationError> {
+    /// Adapts the time step to the CFL number. A step between `CFL_LOWER` and 1 of that of the CFL number is
+    /// kept: each change of Δt costs a set-up of the solvers.
+    fn adapt_time_step(&mut self) -> Result<(), SimulationError> {
         let Some(TimeStep::Cfl(number)) = self.case.time.as_ref().map(|time| time.step) else {
             return Ok(());
         };
@@ -266,19 +266,18 @@ impl Simulation {
         let allowed = self.equation.longest_step(number, left)?;
         let growth = if self.steps() == 0 { f64::INFINITY } else { GROWTH };
         if allowed >= left {
-            // The end bounds the step, not the flow: the step is cut there as it is taken.
-            self.step_length = self.step_length.max(left.min(growth * self.step_length));
-        } else if self.step_length > allowed || self.step_length < LEAST_SHARE * allowed {
-            self.step_length = (MARGIN * allowed).min(growth * self.step_length);
+            // The final time bounds the step, not the flow; `step` shortens it.
+            self.time_step = self.time_step.max(left.min(growth * self.time_step));
+        } else if self.time_step > allowed || self.time_step < CFL_LOWER * allowed {
+            self.time_step = (CFL_TARGET * allowed).min(growth * self.time_step);
         }
         Ok(())
     }
 
-    /// Runs the case to its end and writes everything it asks for; `observer` is told after every
-    /// step.
+    /// Runs the case to its end and writes its output; `observer` is called after every step.
     ///
     /// # Errors
-    /// [`SimulationError`]; what was written until then stays readable.
+    /// [`SimulationError`]; files written before stay readable.
     pub fn run(&mut self, observer: &mut dyn FnMut(&Progress)) -> Result<Outcome, SimulationError> {
         self.claim_output()?;
         let mut output =
@@ -333,7 +332,7 @@ impl Simulation {
                 iterations: advance.outcome.iterations as u64,
                 seconds: start.elapsed().as_secs_f64(),
             });
-            if let Some(outcome) = self.judged(&advance)? {
+            if let Some(outcome) = self.check_outcome(&advance)? {
                 return Ok(outcome);
             }
             let Some(_) = end else {
@@ -354,20 +353,20 @@ impl Simulation {
         }
     }
 
-    /// The end of a run that is there before its first step: a restart from the last checkpoint.
+    /// The outcome of a restart from a checkpoint at the final time.
     fn nothing_left(&mut self, output: &mut Output) -> Result<Outcome, SimulationError> {
         let time = short_number(self.time());
         let mut message = format!("nothing left to do: the checkpoint is at t = {time}, the end");
         if output.keep_summary(self) {
             message += "; summary.json stays as the earlier run left it";
         } else {
-            output.look(self.equation.monitor()?);
+            output.set_monitored(self.equation.monitor()?);
         }
         tracing::info!("{message}");
         Ok(Outcome { kind: OutcomeKind::Finished, message })
     }
 
-    /// The end of a run that is stopped from outside.
+    /// The outcome of an interrupted run, whose checkpoint is written.
     fn interrupted(&mut self, output: &Output) -> Result<Outcome, SimulationError> {
         let time = short_number(self.time());
         let mut message = format!("stopped at t = {time}, step {}", self.steps());
@@ -380,15 +379,15 @@ impl Simulation {
     }
 
     fn is_at_end(&self, end: f64) -> bool {
-        end - self.time() <= SAME_STEP * self.step_length
+        end - self.time() <= TIME_ROUND_OFF * self.time_step
     }
 
-    /// The end of a run that has failed, if it has.
-    fn judged(&self, advance: &Advance) -> Result<Option<Outcome>, SimulationError> {
+    /// The outcome of a run that diverged or did not converge in its last step; none otherwise.
+    fn check_outcome(&self, advance: &Advance) -> Result<Option<Outcome>, SimulationError> {
         let outcome = &advance.outcome;
         let failed = |kind, message| Ok(Some(Outcome { kind, message }));
-        if outcome.status == Status::NotANumber || is_lost(advance.rate) {
-            return failed(OutcomeKind::Diverged, self.diverged(advance)?);
+        if outcome.status == Status::NotANumber || is_diverged(advance.rate) {
+            return failed(OutcomeKind::Diverged, self.divergence_message(advance)?);
         }
         let round_off = ROUND_OFF_RESIDUAL[usize::from(self.case.run.precision == Precision::F32)];
         let met = outcome.is_converged() || outcome.relative_residual <= round_off;
@@ -401,14 +400,14 @@ impl Simulation {
         failed(OutcomeKind::NotConverged, format!("step {step}: {outcome}; {advice}"))
     }
 
-    /// Which field went, where, and what to try.
-    fn diverged(&self, advance: &Advance) -> Result<String, SimulationError> {
+    /// The field that diverged, where, and advice.
+    fn divergence_message(&self, advance: &Advance) -> Result<String, SimulationError> {
         let (step, time) = (self.steps(), self.time());
         let advice = self.equation.advice();
         for name in self.equation.fields() {
             let field = self.equation.field(name)?;
-            let Some(i) = field.iter().position(|v| is_lost(*v)) else { continue };
-            let ([x, y, z], entity, number) = self.equation.place(&self.mesh, i);
+            let Some(i) = field.iter().position(|v| is_diverged(*v)) else { continue };
+            let ([x, y, z], entity, number) = self.equation.position_of(&self.mesh, i);
             let quality = match self.equation.location() {
                 equation::Location::Nodes => String::new(),
                 equation::Location::Cells => {
@@ -417,7 +416,7 @@ impl Simulation {
                     format!(", a {} of mean ratio {ratio:.3}", shape.name())
                 }
             };
-            let name = spoken(name);
+            let name = display_name(name);
             let what = if field[i].is_nan() { "is not a number" } else { "has blown up" };
             return Ok(format!(
                 "the {name} {what} after step {step}, t = {time:.2e}; first in {entity} {number} at \
@@ -452,7 +451,7 @@ impl Simulation {
         if let (Some(TimeStep::Cfl(_)), Some(step)) =
             (self.case.time.as_ref().map(|time| time.step), self.equation.step_before())
         {
-            self.step_length = step;
+            self.time_step = step;
         }
         Ok(())
     }
@@ -462,16 +461,16 @@ impl Simulation {
     }
 }
 
-/// The name of a field in a sentence.
-fn spoken(name: &str) -> String {
+/// The name of a field in messages.
+fn display_name(name: &str) -> String {
     match name.strip_prefix("velocity_") {
         Some(axis) => format!("{axis} velocity"),
         None => name.to_owned(),
     }
 }
 
-fn is_lost(value: f64) -> bool {
-    value.is_nan() || value.abs() > BEYOND
+fn is_diverged(value: f64) -> bool {
+    value.is_nan() || value.abs() > DIVERGED
 }
 
 fn state_error(error: impl std::fmt::Display) -> CheckpointError {

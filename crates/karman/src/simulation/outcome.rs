@@ -1,15 +1,15 @@
-//! How far a run is and how it ended.
+//! Progress and outcome of a run.
 
 use std::fmt;
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Steps taken.
+    /// Number of time steps.
     pub step: u64,
-    /// Time reached.
+    /// Current time.
     pub time: f64,
-    /// Time at the end; 0 of a steady run.
+    /// Final time; 0 in a steady run.
     pub end: f64,
     /// Relative residual of the last linear system.
     pub residual: f64,
@@ -19,20 +19,20 @@ pub struct Progress {
     pub seconds: f64,
 }
 
-/// How a run ended.
+/// The kind of end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutcomeKind {
     /// A steady state within its tolerance.
     Converged,
-    /// The end of time.
+    /// The final time was reached.
     Finished,
-    /// A tolerance not met in the iterations allowed.
+    /// A linear solver did not meet its tolerance within the allowed iterations.
     NotConverged,
-    /// Values that grow without bound or are not numbers.
+    /// Values grew without bound or are NaN.
     Diverged,
-    /// An error on the way, such as a file that cannot be written.
+    /// An error, such as a file that cannot be written.
     Failed,
-    /// Stopped from outside; what was reached is written.
+    /// Interrupted by a signal or the caller; the results so far are written.
     Interrupted,
 }
 
@@ -49,18 +49,19 @@ impl OutcomeKind {
         }
     }
 
-    /// Whether the solution is one.
+    /// Whether the run succeeded.
     pub const fn is_success(self) -> bool {
         matches!(self, OutcomeKind::Converged | OutcomeKind::Finished)
     }
 }
 
-/// How a run ended, and why. Displayed as `kind: message`, or the message alone where it begins with the kind.
+/// The end of a run and its reason. Displayed as `kind: message`, or as the message if it begins with the
+/// kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// How.
+    /// Its kind.
     pub kind: OutcomeKind,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub message: String,
 }
 

@@ -1,11 +1,11 @@
-//! What a run writes.
+//! The output files of a run.
 
-use super::equation::{Advance, Location, Monitored, Written};
+use super::equation::{Advance, Location, Monitored, OutputField};
 use super::outcome::Outcome;
 use super::{Simulation, SimulationError};
 use crate::case::{Axis, Case, OutputInterval};
 use crate::io::csv::{HistoryWriter, LineSamples, Row, write_line};
-use crate::io::picture::{self, PictureField, PictureOf, Slice};
+use crate::io::picture::{self, PictureContent, PictureField, Slice};
 use crate::mesh::files::FieldValues;
 use crate::mesh::files::pvd::{self, PvdEntry};
 use crate::mesh::files::vtu::{self, VtuData};
@@ -20,27 +20,27 @@ pub(super) struct Output {
     directory: PathBuf,
     history: HistoryWriter,
     series: Vec<PvdEntry>,
-    /// The mesh as the file has it, made when it is first written.
+    /// The mesh in the numbering of its file, made at the first output.
     raw: Option<RawMesh>,
     last_monitored: Monitored,
     written_at: Option<usize>,
     first_step: usize,
     seconds: f64,
-    /// Whether summary.json of an earlier run tells all of this one.
+    /// Whether summary.json of an earlier run stays as the summary of this run.
     keeps_summary: bool,
 }
 
-/// Whether a multiple of `every` lies in (before, now], rounding aside.
-fn crosses(before: f64, now: f64, every: f64) -> bool {
+/// Whether a multiple of `every` lies in (previous, current], up to round-off.
+fn crosses(previous: f64, current: f64, every: f64) -> bool {
     let count = |t: f64| (t / every + 1e-9).floor();
-    count(now) > count(before)
+    count(current) > count(previous)
 }
 
 fn file_of(number: usize) -> String {
     format!("fields_{number:04}.vtu")
 }
 
-/// The entries of an earlier run's series up to `time`; none where there is no series.
+/// The entries up to `time` of the series of an earlier run; none where there is no series.
 fn continued_series(path: &Path, time: f64) -> Result<Vec<PvdEntry>, SimulationError> {
     if !path.exists() {
         return Ok(vec![]);
@@ -59,8 +59,7 @@ fn continued_series(path: &Path, time: f64) -> Result<Vec<PvdEntry>, SimulationE
 }
 
 impl Output {
-    /// Begins the history and the series of fields; those of a run that is
-    /// taken up again at `step` and `time` are continued.
+    /// Begins the history and the series of fields; a restart at `step` and `time` continues them.
     pub(super) fn open(
         case: &Case,
         restarted: bool,
@@ -76,7 +75,7 @@ impl Output {
             true => continued_series(&directory.join("fields.pvd"), time)?,
             false => vec![],
         };
-        // The fields at which the earlier run stopped stay as they are.
+        // The last fields of the earlier run are not written again.
         let last = series.last().filter(|e| e.time == time && directory.join(&e.file).is_file());
         let written_at = last.map(|_| step as usize);
         Ok(Output {
@@ -92,17 +91,17 @@ impl Output {
         })
     }
 
-    /// Number of files of fields in the series.
+    /// Number of field files in the series.
     pub(super) fn fields_written(&self) -> usize {
         self.series.len()
     }
 
-    /// Takes what the monitors see where no step was taken.
-    pub(super) fn look(&mut self, monitored: Monitored) {
+    /// Sets the monitored values of a run without a step.
+    pub(super) fn set_monitored(&mut self, monitored: Monitored) {
         self.last_monitored = monitored;
     }
 
-    /// Leaves summary.json as it is, if it is that of a run of this case that ended here.
+    /// Keeps summary.json if it is of a run of this case with equal steps and final time.
     pub(super) fn keep_summary(&mut self, simulation: &Simulation) -> bool {
         let read = || -> Option<serde_json::Value> {
             let text = std::fs::read_to_string(self.directory.join("summary.json")).ok()?;
@@ -125,7 +124,7 @@ impl Output {
         let mut row = Row::of_step(simulation.steps() as u64);
         if simulation.case.time.is_some() {
             row.push("time", simulation.time());
-            row.push("dt", simulation.step_length);
+            row.push("dt", simulation.time_step);
             row.push("rate", advance.rate);
         }
         row.push("residual", advance.outcome.relative_residual);
@@ -152,14 +151,14 @@ impl Output {
         match simulation.case.output.every {
             OutputInterval::End => false,
             OutputInterval::Steps(n) => simulation.steps().is_multiple_of(n.max(1) as usize),
-            OutputInterval::Time(every) => crosses(time - simulation.step_length, time, every),
+            OutputInterval::Time(every) => crosses(time - simulation.time_step, time, every),
         }
     }
 
     pub(super) fn checkpoint_is_due(&self, simulation: &Simulation) -> bool {
         let time = simulation.time();
         let every = simulation.case.checkpoint.as_ref().map(|c| c.every);
-        every.is_some_and(|every| crosses(time - simulation.step_length, time, every))
+        every.is_some_and(|every| crosses(time - simulation.time_step, time, every))
     }
 
     pub(super) fn checkpoint_path(&self, step: usize) -> PathBuf {
@@ -174,9 +173,11 @@ impl Output {
         let mut values = vec![];
         for name in &simulation.case.output.fields {
             let ordered = |v: &[f64]| in_file_order(&simulation.mesh, location, v);
-            let field = match simulation.equation.written(&simulation.mesh, name)? {
-                Written::Scalar(field) => Written::Scalar(ordered(&field)),
-                Written::Vector(components) => Written::Vector(components.map(|c| ordered(&c))),
+            let field = match simulation.equation.output_field(&simulation.mesh, name)? {
+                OutputField::Scalar(field) => OutputField::Scalar(ordered(&field)),
+                OutputField::Vector(components) => {
+                    OutputField::Vector(components.map(|c| ordered(&c)))
+                }
             };
             values.push((name.as_str(), field));
         }
@@ -198,7 +199,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes what comes at the end: the last fields, lines, the picture, the summary.
+    /// Writes the final output: fields, lines, the picture and the summary.
     pub(super) fn finish(
         &mut self,
         simulation: &mut Simulation,
@@ -209,10 +210,10 @@ impl Output {
         if self.written_at != Some(simulation.steps()) {
             self.fields(simulation)?;
         }
-        let begun = Instant::now();
+        let output_start = Instant::now();
         self.lines(simulation)?;
         self.picture(simulation)?;
-        self.seconds += begun.elapsed().as_secs_f64();
+        self.seconds += output_start.elapsed().as_secs_f64();
         simulation.phases.add("output", self.seconds);
         if self.keeps_summary {
             return Ok(());
@@ -239,16 +240,17 @@ impl Output {
     }
 
     fn picture(&mut self, simulation: &Simulation) -> Result<(), SimulationError> {
-        let Some(wanted) = &simulation.case.output.picture else { return Ok(()) };
+        let Some(picture) = &simulation.case.output.picture else { return Ok(()) };
         let raw = self.raw.get_or_insert_with(|| simulation.mesh.to_raw());
         let location = simulation.equation.location();
-        let field = simulation.equation.written(&simulation.mesh, &wanted.field)?.into_scalar();
+        let field = simulation.equation.output_field(&simulation.mesh, &picture.field)?;
+        let field = field.into_scalar();
         let values = in_file_order(&simulation.mesh, location, &field);
-        let (slice, mut note) = match (raw.dimension, wanted.slice) {
-            (2, _) => (Slice::of_plane_mesh(&raw.points, &raw.cells), String::new()),
+        let (slice, mut note) = match (raw.dimension, picture.slice) {
+            (2, _) => (Slice::of_2d_mesh(&raw.points, &raw.cells), String::new()),
             (_, slice) => {
                 let (axis, at) = slice.map_or_else(
-                    || (2, halfway(raw)),
+                    || (2, mid_z(raw)),
                     |s| {
                         let axis = match s.axis {
                             Axis::X => 0,
@@ -259,7 +261,7 @@ impl Output {
                     },
                 );
                 let note = format!("{} = {at}", ["x", "y", "z"][axis]);
-                (Slice::of_solid_mesh(&raw.points, &raw.cells, axis, at), note)
+                (Slice::of_3d_mesh(&raw.points, &raw.cells, axis, at), note)
             }
         };
         if simulation.case.time.is_some() {
@@ -270,9 +272,13 @@ impl Output {
             Location::Cells => PictureField::Cells(&values),
             Location::Nodes => PictureField::Nodes(&values),
         };
-        let of =
-            PictureOf { title: &simulation.case.title, name: &wanted.field, note: &note, field };
-        let path = self.directory.join(format!("{}.png", wanted.field));
+        let of = PictureContent {
+            title: &simulation.case.title,
+            name: &picture.field,
+            note: &note,
+            field,
+        };
+        let path = self.directory.join(format!("{}.png", picture.field));
         Ok(picture::write(&path, &slice, &of)?)
     }
 
@@ -314,9 +320,9 @@ impl Output {
             message: outcome.message.clone(),
             ..Summary::default()
         };
-        for (patch, told) in simulation.equation.patches_over_time().iter() {
+        for (patch, statistics) in simulation.equation.patch_statistics().iter() {
             let mut quantities = summary.patch.get(patch).cloned().unwrap_or_default();
-            told.iter().for_each(|(name, value)| quantities.set(name, *value));
+            statistics.iter().for_each(|(name, value)| quantities.set(name, *value));
             summary.patch.set(patch, quantities);
         }
         let mut square = vec![0.0; volumes.len()];
@@ -331,9 +337,9 @@ impl Output {
                 }
             }
         }
-        // The vorticity follows from what is solved for.
+        // The vorticity is not an unknown of the equations.
         if let Some(values) = exact_values(simulation, VORTICITY, &volumes) {
-            let field = simulation.equation.written(mesh, VORTICITY)?.into_scalar();
+            let field = simulation.equation.output_field(mesh, VORTICITY)?.into_scalar();
             summary.errors.set(VORTICITY, error_norms(&volumes, &field, &values));
         }
         if summary.errors.get("velocity_x").is_some() {
@@ -347,12 +353,12 @@ impl Output {
 
 const VORTICITY: &str = "vorticity";
 
-/// The exact solution of a field where its unknowns are, if the case has one; without its mean where the level
-/// of the field is free.
+/// The exact solution of a field at its unknowns, if the case has one; its mean is subtracted where the field
+/// is determined up to a constant.
 fn exact_values(simulation: &Simulation, name: &str, volumes: &[f64]) -> Option<Vec<f64>> {
     let exact = simulation.case.exact.iter().find(|exact| exact.field == name)?;
-    let place = |i| simulation.equation.place(&simulation.mesh, i).0;
-    let points: Vec<[f64; 3]> = (0..volumes.len()).map(place).collect();
+    let position = |i| simulation.equation.position_of(&simulation.mesh, i).0;
+    let points: Vec<[f64; 3]> = (0..volumes.len()).map(position).collect();
     let component_major: Vec<f64> = (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect();
     let mut values = vec![0.0; volumes.len()];
     exact.value.evaluate_many(&component_major, simulation.time(), &mut values);
@@ -363,19 +369,20 @@ fn exact_values(simulation: &Simulation, name: &str, volumes: &[f64]) -> Option<
     Some(values)
 }
 
-fn values_of(field: &Written) -> FieldValues<'_> {
+fn values_of(field: &OutputField) -> FieldValues<'_> {
     match field {
-        Written::Scalar(values) => FieldValues::Scalar(values),
-        Written::Vector([x, y, z]) => FieldValues::Vector([x, y, z]),
+        OutputField::Scalar(values) => FieldValues::Scalar(values),
+        OutputField::Vector([x, y, z]) => FieldValues::Vector([x, y, z]),
     }
 }
 
-fn halfway(raw: &RawMesh) -> f64 {
+/// The middle of the extent along z.
+fn mid_z(raw: &RawMesh) -> f64 {
     let z = || raw.points.iter().map(|p| p[2]);
     0.5 * (z().fold(f64::MAX, f64::min) + z().fold(f64::MIN, f64::max))
 }
 
-/// Values in the order [`Mesh::to_raw`] gives cells or nodes.
+/// Values in the order of the cells or nodes of [`Mesh::to_raw`].
 fn in_file_order(mesh: &Mesh, location: Location, field: &[f64]) -> Vec<f64> {
     let original = match location {
         Location::Cells => &mesh.original_cell,

@@ -1,10 +1,10 @@
-//! Values of cell fields at points: of probes and lines.
+//! Values of cell fields at the points of probes and lines.
 
 use crate::diffusion::Functional;
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{Located, Sampler, locate, rows_at_boundary};
 
-/// Points in a mesh at which fields on cells are wanted.
+/// Points at which cell fields are sampled.
 pub(super) struct PointSampler<'a> {
     mesh: &'a Mesh,
     geometry: &'a Geometry,
@@ -25,34 +25,35 @@ impl<'a> PointSampler<'a> {
         self.located.iter().map(Option::is_some).collect()
     }
 
-    /// The value of a field at each point; nothing for points outside. On a face and near faces at which
-    /// `held` knows the place of a prescribed value, that of the boundary takes part. Among cells a plane
-    /// fitted about the point is more accurate than the slope of one of them; at the rest of the boundary
-    /// `at_points` knows, of cells and points in them, what the boundary says of the slope.
+    /// The value of a field at each point; empty for points outside. On and near boundary faces with a
+    /// prescribed value, whose index `dirichlet` gives, that value has a weight. In the interior a
+    /// least-squares plane about the point is more accurate than the gradient of its cell. Near other
+    /// boundary faces `at_points` gives the value at points in cells, with the boundary condition in its
+    /// gradient.
     pub(super) fn functionals(
         &self,
-        held: impl Fn(usize) -> Option<u32>,
+        dirichlet: impl Fn(usize) -> Option<u32>,
         at_points: impl FnOnce(&[(usize, [f64; 3])]) -> Vec<Functional>,
     ) -> Vec<Functional> {
         let (mesh, geometry) = (self.mesh, self.geometry);
         let first = mesh.n_interior_faces();
-        let is_known = |face: usize| held(face - first).is_some();
-        let near = rows_at_boundary(mesh, geometry, self.points, &self.located, is_known);
+        let is_known = |face: usize| dirichlet(face - first).is_some();
+        let boundary_rows = rows_at_boundary(mesh, geometry, self.points, &self.located, is_known);
         let mut rows: Vec<Functional> = vec![];
-        let (mut sloped, mut places) = (vec![], vec![]);
-        for (point, (near, located)) in near.into_iter().zip(&self.located).enumerate() {
+        let (mut remaining, mut places) = (vec![], vec![]);
+        for (point, (row, located)) in boundary_rows.into_iter().zip(&self.located).enumerate() {
             let Some(located) = located else {
                 rows.push(Functional::default());
                 continue;
             };
-            rows.push(match near {
+            rows.push(match row {
                 Some(row) => {
-                    let value = |(face, weight)| Some((held(face as usize - first)?, weight));
+                    let value = |(face, weight)| Some((dirichlet(face as usize - first)?, weight));
                     let values = row.faces.into_iter().filter_map(value).collect();
                     Functional { unknowns: row.cells, values, ..Functional::default() }
                 }
                 None if self.sampler.is_at_boundary(mesh, point) => {
-                    sloped.push(point);
+                    remaining.push(point);
                     places.push((located.cell, self.points[point]));
                     Functional::default()
                 }
@@ -62,7 +63,7 @@ impl<'a> PointSampler<'a> {
                 }
             });
         }
-        for (point, functional) in sloped.into_iter().zip(at_points(&places)) {
+        for (point, functional) in remaining.into_iter().zip(at_points(&places)) {
             rows[point] = functional;
         }
         rows

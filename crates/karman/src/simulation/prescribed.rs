@@ -1,4 +1,4 @@
-//! Values of a case as what equations are prescribed.
+//! Values of a case as prescribed values of the equations.
 
 use crate::backend::{Backend, Buffer};
 use crate::case::Value;
@@ -16,7 +16,7 @@ impl Prescribed for Value {
         match self {
             Value::Expression(formula) if (0..3).any(|c| formula.depends_on_component(c)) => {
                 match backend.device() {
-                    // One instruction for many points at a time is the faster way on a host.
+                    // On the host, evaluation of each instruction for many points at once is faster.
                     None => Evaluation::OnHost,
                     Some(_) => {
                         let program = DeviceExpression::<f64>::new(backend, formula);

@@ -1,17 +1,18 @@
-//! What a case is held to: its own expected values, curves, values extrapolated from its meshes.
+//! Comparison of a case with its expected values, reference curves and Richardson extrapolations.
 
 use super::CaseResult;
 use super::data::{computed, pairs, sorted};
 use super::markup::significant;
-use super::studies::extrapolation;
+use super::richardson::extrapolation;
 use super::titles::title;
 use crate::case::{Curve, Figure, SuiteCase, SuiteSection};
 use crate::expected::{Comparison, compare};
 
-/// Compares the results of a case with all it is held to. The names of the comparisons are those of the suite.
+/// Compares the results of a case with its expected values, curves and extrapolations. Names of comparisons
+/// are those of the suite.
 ///
 /// # Errors
-/// Says what is missing among the results.
+/// Names the missing result.
 pub fn checks(
     section: &SuiteSection,
     case: &SuiteCase,
@@ -41,7 +42,7 @@ pub fn checks(
     Ok(all)
 }
 
-/// The largest difference of a curve from its reference, where it is held to one.
+/// The largest difference of a curve from its reference, where it has a reference with a tolerance.
 fn curve_check(
     figure: &Figure,
     curve: &Curve,

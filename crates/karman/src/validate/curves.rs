@@ -1,9 +1,9 @@
-//! Curves of measurements, drawn as those of a page.
+//! Curves of measurements, drawn in the style of a page.
 
 use super::plot::{Plot, PlotAxis, Series, Style};
 
-/// An SVG of marked curves over logarithmic axes: `labels` of the horizontal and the vertical one, of each
-/// curve its name and its points. Values that are not positive are left out.
+/// An SVG of marked curves over logarithmic axes x and y, given by their labels; a curve has a name and
+/// points. Values that are not positive are left out.
 pub fn log_log_svg(
     title: &str,
     [x, y]: [&str; 2],
@@ -11,10 +11,10 @@ pub fn log_log_svg(
 ) -> String {
     let axis = |label: &str| PlotAxis { label: label.to_owned(), log: true, ..PlotAxis::default() };
     let is_drawn = |point: &[f64; 2]| point.iter().all(|value| *value > 0.0);
-    let curve = |(look, (label, points)): (usize, (String, Vec<[f64; 2]>))| Series {
+    let curve = |(variant, (label, points)): (usize, (String, Vec<[f64; 2]>))| Series {
         label,
         style: Style::MarkedLine,
-        look,
+        variant,
         points: points.into_iter().filter(is_drawn).collect(),
     };
     Plot {
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn curves_have_their_names_and_lose_what_has_no_logarithm() {
+    fn curves_have_their_names_and_leave_out_points_without_a_logarithm() {
         let points = vec![[1e3, 10.0], [1e4, 2.0], [0.0, 1.0], [1e5, -1.0], [1e6, 0.5]];
         let curves = vec![("a & b".to_owned(), points), ("c".to_owned(), vec![])];
         let svg = log_log_svg("t", ["unknowns", "ns"], curves);

@@ -1,4 +1,4 @@
-//! The numbers of a figure, from what runs wrote.
+//! The numbers of a figure, from the output of runs.
 
 use super::{CaseResult, MeshRun};
 use crate::case::{Curve, Figure, FigureKind, Reference, ReferenceData};
@@ -6,10 +6,10 @@ use crate::expected::number_at;
 use crate::io::columns::Columns;
 use serde_json::Value;
 
-/// Points at which a formula is drawn.
+/// Intervals at whose ends a formula is drawn.
 const SAMPLES: usize = 200;
 
-/// The points of a curve, coordinate and value, in their order; none where its case has not been run.
+/// The points of a curve, coordinate and value, in the order of the output; none where its case was not run.
 pub(super) fn computed(
     figure: &Figure,
     curve: &Curve,
@@ -40,7 +40,7 @@ fn entry(summary: &Value, path: &str) -> Result<f64, String> {
     number_at(summary, path).ok_or_else(|| format!("the summary has no number `{path}`"))
 }
 
-/// The value of `curve`, sorted by its coordinate, at `x`, linear between points; none outside.
+/// The value at `x` of `curve`, sorted by its coordinate, by linear interpolation; none outside.
 pub(super) fn value_at(curve: &[[f64; 2]], x: f64) -> Option<f64> {
     let next = curve.partition_point(|point| point[0] < x);
     let after = curve.get(next)?;
@@ -51,7 +51,7 @@ pub(super) fn value_at(curve: &[[f64; 2]], x: f64) -> Option<f64> {
     Some(before[1] + (after[1] - before[1]) * (x - before[0]) / (after[0] - before[0]))
 }
 
-/// A curve in the order of its coordinate.
+/// A curve sorted by its coordinate.
 pub(super) fn sorted(mut curve: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     curve.sort_by(|a, b| a[0].total_cmp(&b[0]));
     curve
@@ -63,24 +63,24 @@ pub(super) fn sampled(formula: &crate::case::Value, from: f64, to: f64) -> Vec<[
     (0..=SAMPLES).map(|k| [place(k), formula.at(&[place(k)], 0.0)]).collect()
 }
 
-/// Pairs of computed and reference value with their coordinate: at the points of the reference that the curve
-/// reaches, or of a formula at those of the curve. `computed` is sorted.
+/// Coordinate, computed and reference value: at the points of the reference within the curve, or for a
+/// formula at the points of the curve. `computed` is sorted.
 pub(super) fn pairs(
     figure: &Figure,
     computed: &[[f64; 2]],
     reference: &Reference,
 ) -> Vec<[f64; 3]> {
     let (from, to) = (figure.coordinate.from, figure.coordinate.to);
-    let shown = |x: f64| from.is_none_or(|from| x >= from) && to.is_none_or(|to| x <= to);
+    let in_range = |x: f64| from.is_none_or(|from| x >= from) && to.is_none_or(|to| x <= to);
     match &reference.data {
         ReferenceData::Points(points) => points
             .iter()
-            .filter(|point| shown(point[0]))
+            .filter(|point| in_range(point[0]))
             .filter_map(|[x, value]| Some([*x, value_at(computed, *x)?, *value]))
             .collect(),
         ReferenceData::Formula(formula) => computed
             .iter()
-            .filter(|point| shown(point[0]))
+            .filter(|point| in_range(point[0]))
             .map(|[x, value]| [*x, *value, formula.at(&[*x], 0.0)])
             .collect(),
         ReferenceData::Band(_) => vec![],

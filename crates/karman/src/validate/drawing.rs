@@ -5,13 +5,13 @@ use super::data::{computed, sampled, sorted};
 use super::plot::{Plot, PlotAxis, Series, Style};
 use crate::case::{Curve, Figure, FigureAxis, FigureKind, Reference, ReferenceData};
 
-/// Markers along a formula that a curve is compared with.
+/// Markers along a reference formula.
 const MARKERS: usize = 20;
 
-/// The plot of a figure; none where no case of it has been run.
+/// The plot of a figure; none where none of its cases was run.
 ///
 /// # Errors
-/// Says what is missing among the results.
+/// Names the missing result.
 pub(super) fn drawing(figure: &Figure, results: &[CaseResult]) -> Result<Option<Plot>, String> {
     let mut drawn: Vec<(&Curve, Vec<[f64; 2]>)> = vec![];
     for curve in &figure.curves {
@@ -31,21 +31,21 @@ pub(super) fn drawing(figure: &Figure, results: &[CaseResult]) -> Result<Option<
     };
     if figure.kind == FigureKind::Cases {
         let points = sorted(drawn.iter().flat_map(|(_, points)| points.clone()).collect());
-        let look = 0;
-        plot.series.push(Series { label: "karman".into(), style: Style::Markers, look, points });
+        let variant = 0;
+        plot.series.push(Series { label: "karman".into(), style: Style::Markers, variant, points });
     } else {
         let style = match figure.kind {
             FigureKind::Meshes => Style::MarkedLine,
             _ => Style::Line,
         };
-        for (look, (curve, points)) in drawn.iter().enumerate() {
+        for (variant, (curve, points)) in drawn.iter().enumerate() {
             let (label, points) = (curve.label.clone(), points.clone());
-            plot.series.push(Series { label, style, look, points });
+            plot.series.push(Series { label, style, variant, points });
         }
     }
-    for (look, (curve, points)) in drawn.iter().enumerate() {
+    for (variant, (curve, points)) in drawn.iter().enumerate() {
         if let Some(reference) = &curve.reference {
-            add_reference(&mut plot, figure, reference, look, points);
+            add_reference(&mut plot, figure, reference, variant, points);
         }
     }
     if let Some(reference) = &figure.reference {
@@ -53,7 +53,7 @@ pub(super) fn drawing(figure: &Figure, results: &[CaseResult]) -> Result<Option<
         add_reference(&mut plot, figure, reference, 1, &all);
     }
     if let (Some(order), Some((_, points))) = (figure.order, drawn.first()) {
-        add_slope(&mut plot, order, points);
+        add_order_line(&mut plot, order, points);
     }
     if figure.upright {
         std::mem::swap(&mut plot.x, &mut plot.y);
@@ -71,12 +71,12 @@ fn add_reference(
     plot: &mut Plot,
     figure: &Figure,
     reference: &Reference,
-    look: usize,
+    variant: usize,
     computed: &[[f64; 2]],
 ) {
     let label = reference.label.clone();
     let mut add = |style, points| {
-        plot.series.push(Series { label: label.clone(), style, look, points });
+        plot.series.push(Series { label: label.clone(), style, variant, points });
     };
     match &reference.data {
         ReferenceData::Points(points) => add(Style::Hollow, points.clone()),
@@ -96,8 +96,8 @@ fn add_reference(
     }
 }
 
-/// A line of the order, below the first curve.
-fn add_slope(plot: &mut Plot, order: f64, points: &[[f64; 2]]) {
+/// A straight line of the given order of convergence, below the first curve.
+fn add_order_line(plot: &mut Plot, order: f64, points: &[[f64; 2]]) {
     let along = || points.iter().map(|point| point[0]);
     let (low, high) =
         (along().fold(f64::INFINITY, f64::min), along().fold(f64::NEG_INFINITY, f64::max));
@@ -107,7 +107,7 @@ fn add_slope(plot: &mut Plot, order: f64, points: &[[f64; 2]]) {
     plot.series.push(Series {
         label: format!("order {order}"),
         style: Style::Dotted,
-        look: 5,
+        variant: 5,
         points,
     });
 }

@@ -1,8 +1,8 @@
-//! Where and when a page was made.
+//! Processor and date of a page.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The name of the processor, where the system tells, and the number of its threads.
+/// The name of the processor, or its architecture where the system has no name, and the number of threads.
 pub fn processor() -> String {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Numbers and texts of a page.
 
-/// A text as HTML or SVG shows it.
+/// A text with the special characters of HTML and SVG escaped.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -15,12 +15,12 @@ pub(super) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// The sign of people in place of that of programs.
+/// A text with a minus sign in place of each hyphen.
 fn with_minus(text: &str) -> String {
     text.replace('-', "\u{2212}")
 }
 
-/// A number with so many significant digits, without zeros that say nothing.
+/// A number with at most `digits` significant digits, without trailing zeros.
 pub(super) fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -47,7 +47,7 @@ fn scientific(value: f64, places: usize) -> String {
     format!("{}·10<sup>{}</sup>", with_minus(mantissa), with_minus(exponent))
 }
 
-/// A number with the places that a tolerance makes worth showing.
+/// A number with decimal places down to a tenth of the leading digit of a tolerance.
 pub(super) fn to_tolerance(value: f64, tolerance: f64) -> String {
     let least = if tolerance > 0.0 { tolerance } else { value.abs() * 1e-6 };
     let places = 1 - least.log10().floor() as i32;
@@ -60,7 +60,7 @@ pub(super) fn to_tolerance(value: f64, tolerance: f64) -> String {
     }
 }
 
-/// Bytes as base64, for what stands in the page itself.
+/// Bytes as base64, to embed them in the page.
 pub(super) fn base64(bytes: &[u8]) -> String {
     use base64::Engine;
     base64::engine::general_purpose::STANDARD.encode(bytes)

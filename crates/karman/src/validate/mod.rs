@@ -1,9 +1,9 @@
-//! The page of a suite of cases: each number and curve beside its reference, passed or not.
+//! The page of a suite of cases: each number and curve beside its reference, passed or failed.
 //!
-//! Whoever runs the cases gives a [`CaseResult`] of each; [`checks`] holds it to its references and [`page()`]
-//! makes one HTML file of all, with nothing outside it.
+//! The caller runs the cases and makes a [`CaseResult`] of each; [`checks`] compares it with its references
+//! and [`page()`] makes one self-contained HTML file of all.
 
-mod coarser;
+mod coarsen_case;
 mod comparison;
 mod curves;
 mod data;
@@ -12,12 +12,12 @@ mod machine;
 mod markup;
 mod page;
 mod plot;
-mod studies;
+mod richardson;
 #[cfg(test)]
 mod tests;
 mod titles;
 
-pub use coarser::{CoarserError, coarser};
+pub use coarsen_case::{CoarsenError, coarsen_case};
 pub use comparison::checks;
 pub use curves::log_log_svg;
 pub use machine::{date, processor};
@@ -31,35 +31,35 @@ use std::path::PathBuf;
 /// A run of a case on one mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeshRun {
-    /// Cells along each direction of the case's own mesh by those of this.
+    /// Coarsening factor: cells along each direction of the case's own mesh over those of this mesh.
     pub coarsening: usize,
-    /// What `summary.json` holds.
+    /// Content of `summary.json`.
     pub summary: Value,
     /// Folder of its results.
     pub directory: PathBuf,
 }
 
-/// What became of a case.
+/// The result of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CaseResult {
     /// Its name in the suite.
     pub name: String,
     /// Its title.
     pub title: String,
-    /// What it expects.
+    /// Its expected values.
     pub expected: Vec<Expectation>,
-    /// Field of the picture it draws.
+    /// Field of its picture.
     pub picture: Option<String>,
-    /// Its runs, that on its own mesh first; none where it could not be solved.
+    /// Its runs, the run on its own mesh first; none where it could not be solved.
     pub runs: Vec<MeshRun>,
-    /// What it was held to.
+    /// Its comparisons with references.
     pub checks: Vec<Comparison>,
-    /// Why it could not be solved or compared.
+    /// The error that prevented its solution or comparison.
     pub error: Option<String>,
 }
 
 impl CaseResult {
-    /// Whether it was solved and all numbers are within their tolerances.
+    /// Whether the case was solved and all numbers are within their tolerances.
     pub fn passes(&self) -> bool {
         self.error.is_none() && self.checks.iter().all(|check| check.is_met)
     }

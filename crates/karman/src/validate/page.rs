@@ -1,9 +1,9 @@
-//! The page: one HTML file that needs no other.
+//! The page: one self-contained HTML file.
 
 use super::data::cells;
 use super::drawing::drawing;
 use super::markup::{base64, escaped, significant, to_tolerance};
-use super::studies::{extrapolation, order_of_error, values};
+use super::richardson::{extrapolation, order_of_error, values};
 use super::titles::title;
 use super::{CaseResult, MeshRun};
 use crate::case::{Suite, SuiteCase, SuiteSection};
@@ -11,21 +11,21 @@ use crate::expected::Comparison;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// What made the page.
+/// Version, machine and date of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// Version of karman.
     pub version: String,
     /// The processor.
     pub machine: String,
-    /// When it was made.
+    /// Date and time.
     pub date: String,
 }
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page of a suite with the results at hand. Cases without a result and sections without any are left out.
-/// What is missing for a figure is said in its place.
+/// The page of a suite with the results at hand. Cases without a result, and sections without such cases, are
+/// left out. A figure with missing data shows the error in its place.
 pub fn page(suite: &Suite, results: &[CaseResult], about: &About) -> String {
     let title = escaped(&suite.title);
     let mut html = format!(
@@ -212,7 +212,7 @@ fn check_table(html: &mut String, checks: &[Comparison]) {
     html.push_str("</tbody>\n</table>\n");
 }
 
-/// Values on all meshes, with the order of errors and extrapolations of all else.
+/// Values on all meshes, with the order of errors and the extrapolation of other quantities.
 fn study_table(html: &mut String, section: &SuiteSection, case: &SuiteCase, result: &CaseResult) {
     html.push_str("<table class=\"study\">\n<thead><tr><th>On coarser meshes</th>");
     for run in result.runs.iter().rev() {
@@ -245,7 +245,7 @@ fn study_table(html: &mut String, section: &SuiteSection, case: &SuiteCase, resu
     html.push_str("</tbody>\n</table>\n");
 }
 
-/// The picture that the run drew, in the page itself.
+/// The picture of the run, embedded in the page.
 fn picture(result: &CaseResult) -> Option<String> {
     let field = result.picture.as_ref()?;
     let bytes = std::fs::read(result.runs.first()?.directory.join(format!("{field}.png"))).ok()?;

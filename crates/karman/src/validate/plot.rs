@@ -5,7 +5,7 @@ use crate::io::picture::ticks;
 use std::fmt::Write;
 
 const WIDTH: f64 = 560.0;
-/// Height of the part between the axes.
+/// Height of the plot area.
 const DEPTH: f64 = 320.0;
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 14.0;
@@ -13,14 +13,14 @@ const BELOW: f64 = 46.0;
 const LEGEND_ROW: f64 = 19.0;
 /// Length of a sample of a line in the legend.
 const SAMPLE: f64 = 30.0;
-/// Width of a letter, about.
+/// Approximate width of a letter.
 const LETTER: f64 = 7.2;
-/// Points a curve is drawn with at most, about.
+/// Approximate limit of the points of a drawn curve.
 const MOST_POINTS: usize = 1500;
 
-/// Colours told apart by people with any sight (M. Okabe & K. Ito, 2008), darkened.
+/// Colours distinguishable with any colour vision (M. Okabe & K. Ito, 2008), darkened.
 const COLOURS: [&str; 6] = ["#005a9c", "#c04000", "#00795a", "#8b3f86", "#7a6000", "#333333"];
-/// Dashes that tell the same lines apart in black and white.
+/// Dashes that distinguish the lines in black and white.
 const DASHES: [&str; 6] = ["", "9 4", "3 3", "10 3 2 3", "14 4", "6 2 2 2 2 2"];
 
 /// An axis of a plot.
@@ -47,14 +47,14 @@ pub(super) enum Style {
     Dotted,
 }
 
-/// What is drawn under one text of the legend.
+/// The curve or points of an entry of the legend.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
     /// Empty where another series has the text.
     pub(super) label: String,
     pub(super) style: Style,
-    /// Which colour, dashes and marker.
-    pub(super) look: usize,
+    /// Index of colour, dashes and marker.
+    pub(super) variant: usize,
     /// Horizontal and vertical values.
     pub(super) points: Vec<[f64; 2]>,
 }
@@ -66,11 +66,11 @@ pub(super) struct Plot {
     pub(super) x: PlotAxis,
     pub(super) y: PlotAxis,
     pub(super) series: Vec<Series>,
-    /// Text, lowest and highest y.
+    /// Label, lowest and highest y.
     pub(super) bands: Vec<(String, [f64; 2])>,
 }
 
-/// An axis with its range, as places on the drawing.
+/// An axis: its range of values and the coordinates of its ends on the drawing.
 struct Scale {
     log: bool,
     low: f64,
@@ -80,7 +80,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// The range of `values`, or that asked for; the values do not touch the frame.
+    /// The requested range, or that of `values` with a margin.
     fn new(axis: &PlotAxis, values: impl Iterator<Item = f64>, start: f64, end: f64) -> Scale {
         let usable = |v: &f64| v.is_finite() && (!axis.log || *v > 0.0);
         let (low, high) = values
@@ -93,8 +93,8 @@ impl Scale {
             (low, high) = (low - half, high + half);
         }
         let room = 0.04 * (high - low);
-        let asked = |end: Option<f64>| end.map(|v| if axis.log { v.log10() } else { v });
-        let (from, to) = (asked(axis.from), asked(axis.to));
+        let requested = |end: Option<f64>| end.map(|v| if axis.log { v.log10() } else { v });
+        let (from, to) = (requested(axis.from), requested(axis.to));
         let scale = |low, high| Scale { log: axis.log, low, high, start, end };
         scale(from.unwrap_or(low - room), to.unwrap_or(high + room))
     }
@@ -104,10 +104,10 @@ impl Scale {
         self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
     }
 
-    /// Ticks with their texts.
-    fn ticks(&self, wanted: usize) -> Vec<(f64, String)> {
+    /// About `count` ticks with their labels.
+    fn ticks(&self, count: usize) -> Vec<(f64, String)> {
         if !self.log {
-            return ticks(self.low, self.high, wanted);
+            return ticks(self.low, self.high, count);
         }
         let decades = (self.low.floor() as i32, self.high.ceil() as i32);
         let factors: &[f64] = match self.high - self.low {
@@ -123,7 +123,7 @@ impl Scale {
     }
 }
 
-/// `factor`·10ᵏ, plainly where that is short.
+/// `factor`·10ᵏ, in decimal notation where that is short.
 fn power_text(k: i32, factor: f64) -> String {
     if (-4..4).contains(&k) {
         let places = (-k).max(0) as usize;
@@ -135,7 +135,7 @@ fn power_text(k: i32, factor: f64) -> String {
 }
 
 impl Plot {
-    /// The drawing as an element of a page; `id` is its own in the page.
+    /// The drawing as an element of a page; `id` is unique in the page.
     pub(super) fn svg(&self, id: &str) -> String {
         let rows = self.legend_rows();
         let top = LEGEND_ROW * rows.len() as f64 + 10.0;
@@ -216,7 +216,7 @@ impl Plot {
         );
     }
 
-    /// Texts of the legend with what stands before them, broken into rows. Series of one text share it.
+    /// Entries of the legend in rows. Series of equal label share an entry.
     fn legend_rows(&self) -> Vec<Vec<Entry<'_>>> {
         let mut entries: Vec<Entry<'_>> = Vec::new();
         for series in self.series.iter().filter(|series| !series.label.is_empty()) {
@@ -279,10 +279,10 @@ impl Plot {
 
 const BAND: &str = "fill=\"#bbb\" fill-opacity=\"0.45\" stroke=\"#777\" stroke-dasharray=\"2 2\"";
 
-/// A text of the legend.
+/// An entry of the legend.
 struct Entry<'p> {
     label: &'p str,
-    /// Of a band none.
+    /// Empty for a band.
     series: Vec<&'p Series>,
 }
 
@@ -300,14 +300,14 @@ impl Entry<'_> {
     }
 }
 
-/// Fewer points that look alike: of each stretch the first, the lowest and the highest.
+/// Fewer points for the same drawing: the first, the lowest and the highest of each interval.
 fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     if points.len() <= MOST_POINTS {
         return points.to_vec();
     }
-    let stretch = points.len().div_ceil(MOST_POINTS / 3);
+    let interval = points.len().div_ceil(MOST_POINTS / 3);
     let mut kept = Vec::new();
-    for part in points.chunks(stretch) {
+    for part in points.chunks(interval) {
         let by_height = |a: &usize, b: &usize| part[*a][1].total_cmp(&part[*b][1]);
         let ends = [(0..part.len()).min_by(by_height), (0..part.len()).max_by(by_height)];
         let mut places = vec![0];
@@ -321,7 +321,7 @@ fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
 }
 
 fn draw(svg: &mut String, series: &Series, points: &[[f64; 2]]) {
-    let colour = COLOURS[series.look % COLOURS.len()];
+    let colour = COLOURS[series.variant % COLOURS.len()];
     let (line, markers) = match series.style {
         Style::Line => (true, None),
         Style::MarkedLine => (true, Some(colour)),
@@ -332,7 +332,7 @@ fn draw(svg: &mut String, series: &Series, points: &[[f64; 2]]) {
     if line {
         let (stroke, width, dashes) = match series.style {
             Style::Dotted => ("#111", 1.6, "2 3"),
-            _ => (colour, 1.8, DASHES[series.look % DASHES.len()]),
+            _ => (colour, 1.8, DASHES[series.variant % DASHES.len()]),
         };
         svg.push_str("<path d=\"");
         let mut pen = 'M';
@@ -358,14 +358,14 @@ fn draw(svg: &mut String, series: &Series, points: &[[f64; 2]]) {
         let _ = writeln!(
             svg,
             "<path d=\"{}\" fill=\"{fill}\" stroke=\"{colour}\" stroke-width=\"1.3\"/>",
-            marker(series.look, *x, *y)
+            marker(series.variant, *x, *y)
         );
     }
 }
 
 /// Circle, square, triangle, diamond, triangle upside down, hexagon.
-fn marker(look: usize, x: f64, y: f64) -> String {
-    let corners: &[[f64; 2]] = match look % 6 {
+fn marker(variant: usize, x: f64, y: f64) -> String {
+    let corners: &[[f64; 2]] = match variant % 6 {
         0 => return format!("M{:.2} {y:.2}a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z", x - 3.6),
         1 => &[[-3.3, -3.3], [3.3, -3.3], [3.3, 3.3], [-3.3, 3.3]],
         2 => &[[0.0, -4.4], [4.0, 2.8], [-4.0, 2.8]],
@@ -381,7 +381,7 @@ fn marker(look: usize, x: f64, y: f64) -> String {
     path + "z"
 }
 
-/// Whether tags are closed in their order and texts are escaped.
+/// Whether tags are balanced and texts are escaped.
 #[cfg(test)]
 pub(super) fn well_formed(markup: &str) -> bool {
     let mut reader = quick_xml::Reader::from_str(markup);
@@ -399,10 +399,10 @@ mod tests {
     use super::*;
 
     fn plot(points: Vec<[f64; 2]>) -> Plot {
-        let series = |label: &str, style, look| Series {
+        let series = |label: &str, style, variant| Series {
             label: label.to_owned(),
             style,
-            look,
+            variant,
             points: points.clone(),
         };
         Plot {
@@ -426,13 +426,13 @@ mod tests {
             assert!(svg.contains(text), "{text}: {svg}");
         }
         assert_eq!(svg.matches(">reference<").count(), 1, "{svg}");
-        // Three points of each of two references, and their samples.
+        // Three points of each of two references, and their markers in the legend.
         assert_eq!(svg.matches("stroke-width=\"1.3\"").count(), 8, "{svg}");
         assert!(svg.contains("url(#p1)") && svg.contains("u &lt; 1"));
     }
 
     #[test]
-    fn no_points_and_numbers_that_are_none_draw_no_nonsense() {
+    fn empty_curves_and_values_that_are_not_finite_draw_no_nonsense() {
         for points in
             [vec![], vec![[1.0, 2.0]], vec![[0.0, f64::NAN], [1.0, 1.0], [f64::INFINITY, 3.0]]]
         {
@@ -469,10 +469,10 @@ mod tests {
     }
 
     #[test]
-    fn ranges_asked_for_are_kept() {
-        let mut asked = plot(vec![[0.0, 0.0], [10.0, 1.0]]);
-        asked.x.from = Some(5.0);
-        let scale = Scale::new(&asked.x, [0.0, 10.0].into_iter(), 0.0, 1.0);
+    fn requested_ranges_are_kept() {
+        let mut plot = plot(vec![[0.0, 0.0], [10.0, 1.0]]);
+        plot.x.from = Some(5.0);
+        let scale = Scale::new(&plot.x, [0.0, 10.0].into_iter(), 0.0, 1.0);
         assert_eq!((scale.low, scale.high), (5.0, 10.4));
         assert!((scale.place(7.7) - 0.5).abs() < 1e-12);
     }

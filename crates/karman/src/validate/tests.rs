@@ -46,7 +46,7 @@ title = "Not run"
 cases = [{ name = "other" }]
 "#;
 
-/// A folder with the suite and what runs of `good` and `bad` might have left.
+/// A folder with the suite and the output of runs of `good` and `bad`.
 fn suite() -> (tempfile::TempDir, Suite) {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
@@ -107,7 +107,7 @@ fn checked(suite: &Suite, mut result: CaseResult) -> CaseResult {
 }
 
 #[test]
-fn a_case_is_held_to_its_values_its_curves_and_its_extrapolation() {
+fn a_case_is_compared_with_its_values_its_curves_and_its_extrapolation() {
     let (folder, suite) = suite();
     let good = checked(&suite, result(folder.path(), "good", 0.505, 3));
     assert!(good.passes(), "{good:?}");
@@ -128,14 +128,14 @@ fn a_case_is_held_to_its_values_its_curves_and_its_extrapolation() {
 }
 
 #[test]
-fn what_is_missing_for_a_comparison_is_said() {
+fn missing_results_of_a_comparison_are_named() {
     let (folder, suite) = suite();
     let error = |result: CaseResult| checked(&suite, result).error.unwrap();
     let two = result(folder.path(), "good", 0.5, 2);
     assert_eq!(error(two), "three meshes give no extrapolation of `flow.kinetic_energy`");
-    let mut lost = result(folder.path(), "good", 0.5, 3);
-    lost.expected[0].path = "probe.end.temperature".to_owned();
-    assert!(error(lost).starts_with("the summary has no number `probe.end.temperature`"));
+    let mut unknown = result(folder.path(), "good", 0.5, 3);
+    unknown.expected[0].path = "probe.end.temperature".to_owned();
+    assert!(error(unknown).starts_with("the summary has no number `probe.end.temperature`"));
     let mut moved = result(folder.path(), "good", 0.5, 3);
     moved.runs[0].directory = folder.path().join("bad");
     assert!(error(moved).contains("line_axis.csv: "));
@@ -192,13 +192,13 @@ fn the_page_shows_every_case_figure_and_failure_and_needs_no_other_file() {
 #[test]
 fn a_case_that_could_not_be_solved_has_its_reason_on_the_page() {
     let (_folder, suite) = suite();
-    let lost = CaseResult {
+    let diverged = CaseResult {
         name: "bad".to_owned(),
         title: "The bad bar".to_owned(),
         error: Some("failed: diverged: T > 1e30".to_owned()),
         ..CaseResult::default()
     };
-    let html = page(&suite, &[lost], &About::default());
+    let html = page(&suite, &[diverged], &About::default());
     assert!(html.contains("<pre class=\"error\">failed: diverged: T &gt; 1e30</pre>"), "{html}");
     assert!(html.contains("1 of 1 cases failed") && !html.contains("<figure>"), "{html}");
 }
@@ -208,10 +208,10 @@ const CASE: &str = "[mesh.generate.box]\nsize = [1, 1]\ncells = [8, 4]\n[heat]\n
                     ymin = \"insulated\"\nymax = \"insulated\"\n[time]\nstep = 0.1\nend = 1\n";
 
 #[test]
-fn a_coarser_case_has_fewer_cells_and_longer_steps() {
+fn a_coarsened_case_has_fewer_cells_and_larger_time_steps() {
     let parse = |text: &str| Case::parse(text, Path::new(""), "c.toml").unwrap();
     let case = parse(CASE);
-    let half = coarser(&case, 2).unwrap();
+    let half = coarsen_case(&case, 2).unwrap();
     let crate::case::MeshSource::Generate(crate::mesh::generate::Generator::Box(params)) =
         &half.mesh.source
     else {
@@ -219,13 +219,14 @@ fn a_coarser_case_has_fewer_cells_and_longer_steps() {
     };
     assert_eq!(params.cells, [4, 2]);
     assert_eq!(half.time.unwrap().step, TimeStep::Fixed(0.2));
-    let message = coarser(&case, 8).unwrap_err().to_string();
-    assert_eq!(message, "4 cells are no multiple of 8");
+    let message = coarsen_case(&case, 8).unwrap_err().to_string();
+    assert_eq!(message, "4 cells are not a multiple of 8");
     let channel = CASE.replace(
         "box]\nsize = [1, 1]\ncells = [8, 4]",
         "sphere_in_box]\nsize = [4, 4, 4]\ncentre = [2, 2, 2]\ndiameter = 1\nsurface_size = 0.5\nfar_size = 1",
     );
-    let message = coarser(&parse(&channel), 2).unwrap_err().to_string();
-    assert!(message.starts_with("a mesh is made coarser of box, "), "{message}");
-    assert!(coarser(&parse(&channel), 1).is_ok());
+    let message = coarsen_case(&parse(&channel), 2).unwrap_err().to_string();
+    let expected = "only these generated meshes can be coarsened: box, ";
+    assert!(message.starts_with(expected), "{message}");
+    assert!(coarsen_case(&parse(&channel), 1).is_ok());
 }

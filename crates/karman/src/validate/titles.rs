@@ -1,8 +1,8 @@
-//! Titles of numbers of the summary, with their symbols, where a suite names none.
+//! Default titles of numbers of the summary, with their symbols.
 
 use crate::case::SuiteSection;
 
-/// What the number at a path is called: as the suite says, else in words with its symbol.
+/// The title of the number at a path: that of the suite, else words with a symbol.
 pub(super) fn title(section: &SuiteSection, path: &str) -> String {
     let given = section.name_of(path);
     if given == path { of_path(path) } else { given.to_owned() }
@@ -10,11 +10,11 @@ pub(super) fn title(section: &SuiteSection, path: &str) -> String {
 
 fn of_path(path: &str) -> String {
     let Some((group, rest)) = path.split_once('.') else { return words(path) };
-    // Names of probes and patches may hold dots.
+    // Names of probes and patches may contain dots.
     let (name, quantity) = rest.rsplit_once('.').map_or(("", rest), |(name, last)| (name, last));
     let text = match (group, name.is_empty()) {
         ("errors", false) => {
-            let (field, symbol) = spoken(name);
+            let (field, symbol) = words_and_symbol(name);
             let norm = match quantity {
                 "l1" => "L¹",
                 "l2" => "L²",
@@ -24,7 +24,7 @@ fn of_path(path: &str) -> String {
             format!("error of the {field} {symbol}, {norm}")
         }
         ("fields", false) => {
-            let (field, symbol) = spoken(name);
+            let (field, symbol) = words_and_symbol(name);
             let which = match quantity {
                 "min" => "smallest",
                 "max" => "largest",
@@ -36,11 +36,11 @@ fn of_path(path: &str) -> String {
         ("patch", false) => format!("{} of {name}", with_symbol(quantity)),
         ("recirculation", false) => {
             let (what, symbol) = match quantity {
-                "length" => ("length", "L"),
-                "start" => ("start", "x₀"),
+                "separation" => ("separation", "xₛ"),
+                "reattachment" => ("reattachment", "xᵣ"),
                 _ => return words(path),
             };
-            format!("{what} of the reversed flow {symbol}, {name}")
+            format!("{what} {symbol}, {name}")
         }
         ("flow", true) => with_symbol(quantity),
         ("time", true) => match quantity {
@@ -60,12 +60,12 @@ fn words(path: &str) -> String {
 }
 
 fn with_symbol(quantity: &str) -> String {
-    let (words, symbol) = spoken(quantity);
+    let (words, symbol) = words_and_symbol(quantity);
     if symbol.is_empty() { words } else { format!("{words} {symbol}") }
 }
 
 /// Words and symbol of a quantity.
-fn spoken(quantity: &str) -> (String, &'static str) {
+fn words_and_symbol(quantity: &str) -> (String, &'static str) {
     let (words, symbol) = match quantity {
         "velocity" => ("velocity", "u"),
         "velocity_x" => ("x velocity", "u"),
@@ -113,7 +113,7 @@ mod tests {
             ("probe.a.b.temperature", "Temperature T at a.b"),
             ("patch.hot wall.nusselt", "Nusselt number Nu of hot wall"),
             ("patch.body.viscous_force_x", "Viscous force x of body"),
-            ("recirculation.wake.length", "Length of the reversed flow L, wake"),
+            ("recirculation.wake.reattachment", "Reattachment xᵣ, wake"),
             ("fields.pressure.max", "Largest pressure p"),
             ("mesh.cells", "Number of cells"),
             ("time.steps", "Number of steps"),

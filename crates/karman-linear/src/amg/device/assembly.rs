@@ -1,5 +1,5 @@
-//! What cycles need of a level, made of its matrix row by row: slices in the hierarchy's precision,
-//! sums and norms of rows, the dense inverse.
+//! The data of a level for cycles, from its matrix row by row: slices in the hierarchy's precision, row
+//! sums, smoother weights, the dense inverse.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 #![allow(clippy::manual_div_ceil)] // which kernels do not know
@@ -14,11 +14,11 @@ use karman_backend::real::Real;
 use karman_backend::scan::offsets_of;
 use karman_backend::{Backend, BackendError, Buffer, Segment, View};
 
-/// Rows of so many entries on average are long: a few more do not matter.
+/// Mean number of entries from which rows are long, where padding matters little.
 const LONG_ROWS: usize = 12;
 
-/// Entries of a row, the diagonal left out unless `with_diagonal`. A column that repeats the one before
-/// is padding. Traffic: offsets and columns of the matrix, and 4.
+/// Number of entries of a row, without the diagonal unless `with_diagonal`. A repeated column is padding.
+/// Traffic: offsets and columns of the matrix, and 4.
 #[kernel(count_entries, out(counts))]
 pub(super) fn row_length(
     row: usize,
@@ -48,8 +48,8 @@ pub(super) fn row_length(
     count
 }
 
-/// Places of a slice: its rows times the longest of them, which is rounded up to a multiple of `step`.
-/// Traffic 4 a row and 4.
+/// Size of a slice: its rows times the longest row, rounded up to a multiple of `step`. Traffic 4 a row
+/// and 4.
 #[kernel(size_slices, out(sizes))]
 pub(super) fn slice_size(slice: usize, counts: &View<u32>, rows: usize, step: u32) -> u32 {
     let first = slice * comptime!(SLICE);
@@ -124,7 +124,7 @@ pub(in crate::amg) fn sliced<T: Real, S: Real>(
     count_entries(backend, n, offsets, columns, layout, with_diagonal, &mut counts);
     let slices = n.div_ceil(SLICE);
     let mut sizes = backend.scratch(slices);
-    // Kernels take four entries of a long row at once.
+    // Kernels process four entries of a long row at a time.
     let step = if a.entries() >= LONG_ROWS * n { 4 } else { 1 };
     size_slices(backend, slices, &counts, n, step, &mut sizes);
     let (new_offsets, places) = offsets_of(backend, &sizes)?;
@@ -138,8 +138,8 @@ pub(in crate::amg) fn sliced<T: Real, S: Real>(
     Ok(Matrix::sliced(backend, n, of, [new_offsets, new_columns], new_values))
 }
 
-/// Σ_j a_ij, and `relaxation` over Σ_j |a_ij|: 0 where that is nothing but rounding. Traffic of the
-/// matrix, and 8 + 2s.
+/// Σ_j a_ij, and `relaxation` over Σ_j |a_ij|, 0 where that is zero up to round-off. Traffic of the matrix,
+/// and 8 + 2s.
 #[kernel(sum_rows, out(sums, weights))]
 pub(super) fn row_sums<T: Real, S: Real>(
     row: usize,
@@ -166,7 +166,7 @@ pub(super) fn row_sums<T: Real, S: Real>(
     (S::from_f64(sum), S::from_f64(weight))
 }
 
-/// The matrix as cycles multiply by it, and the weights of its smoother.
+/// The matrix in difference form and the weights of its smoother.
 pub(in crate::amg) fn stencil<T: Real, S: Real>(
     a: &Matrix<T>,
     scale: &Buffer<f64>,
@@ -174,10 +174,10 @@ pub(in crate::amg) fn stencil<T: Real, S: Real>(
 ) -> Result<(Stencil<S>, Buffer<S>), BackendError> {
     let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
     let (offsets, _, values) = a.arrays();
-    let (mut excess, mut weights) = (backend.scratch(n), backend.scratch(n));
-    let (e, w) = (&mut excess, &mut weights);
+    let (mut row_sums, mut weights) = (backend.scratch(n), backend.scratch(n));
+    let (e, w) = (&mut row_sums, &mut weights);
     sum_rows(backend, n, offsets, values, scale, relaxation, layout, e, w);
-    Ok((Stencil { couplings: sliced(a, false)?, excess }, weights))
+    Ok((Stencil { couplings: sliced(a, false)?, row_sums }, weights))
 }
 
 /// The entries of a row in a dense matrix of zeros, by rows. Traffic of the matrix and 8 an entry.
@@ -199,7 +199,7 @@ pub(super) fn dense_row<T: Real>(
     }
 }
 
-/// Entry (i, j) at i + n j, zero where a pivot was passed over. Traffic 8 + s.
+/// Entry (i, j) at i + n j, zero where a pivot was skipped. Traffic 8 + s.
 #[kernel(finish_inverse, out(inverse))]
 pub(super) fn inverse_entry<S: Real>(
     entry: usize,
@@ -216,8 +216,8 @@ pub(super) fn inverse_entry<S: Real>(
     S::from_f64(value)
 }
 
-/// A⁻¹ as [`crate::amg::coarse::dense_inverse`] has it, by columns; made there where a matrix of
-/// more than a thousand unknowns does not fit into a block's memory.
+/// A⁻¹ as by [`crate::amg::coarse::dense_inverse`], by columns; computed there where a matrix of more than
+/// a thousand unknowns does not fit into a block's memory.
 pub(in crate::amg) fn dense_inverse<T: Real, S: Real>(
     backend: &Backend,
     a: &Matrix<T>,

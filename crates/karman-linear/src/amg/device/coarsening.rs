@@ -1,10 +1,10 @@
-//! Strength, pairs and independent sets, row by row: what `strength`, `matching` and `pmis` do on the
-//! host, with the same result. Flags and numbers are `[rows]`; s is the size of a matrix value.
+//! Strength, pairs and independent sets, row by row, with the results of `strength`, `matching` and `pmis`
+//! on the host. Flags and numbers are `[rows]`; s is the size of a matrix value.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
+use crate::amg::hashing::hash;
 use crate::amg::matching::{NONE, ROUNDS};
-use crate::amg::numbers::hash;
 use crate::amg::strength::FINE;
 use crate::matrix::row_places;
 use crate::{Layout, Matrix};
@@ -13,11 +13,11 @@ use karman_backend::real::Real;
 use karman_backend::scan::offsets_of;
 use karman_backend::{BackendError, Buffer, Partials, View, blas};
 
-/// Unknowns grouped: the group of each, and how many there are.
-pub(super) struct Numbered {
-    /// `[rows]`.
+/// A numbering of aggregates, or of coarse unknowns.
+pub(super) struct Numbering {
+    /// The number of each unknown: `[rows]`.
     pub of: Buffer<u32>,
-    /// Groups, or coarse unknowns.
+    /// Number of aggregates or coarse unknowns.
     pub count: usize,
 }
 
@@ -52,8 +52,8 @@ pub(super) fn threshold_of<S: Real>(
     threshold
 }
 
-/// The undecided neighbour of the heaviest coupling strong from both ends, ties broken by a hash of the
-/// pair; none for a row that has a mate. Traffic of the matrix and 16 a row.
+/// The unmatched neighbour of strongest coupling, strong for both, ties broken by a hash of the pair; none
+/// for a row that has a mate. Traffic of the matrix and 16 a row.
 #[kernel(propose, out(proposals))]
 pub(super) fn proposal_of<S: Real>(
     row: usize,
@@ -91,7 +91,7 @@ pub(super) fn proposal_of<S: Real>(
     best
 }
 
-/// Two that propose to each other are mates. Traffic 12.
+/// Two rows that propose to each other are mates. Traffic 12.
 #[kernel(agree, update(mates))]
 pub(super) fn mate_of(row: usize, proposals: &View<u32>, mates: u32) -> u32 {
     let mut mate = mates;
@@ -104,8 +104,8 @@ pub(super) fn mate_of(row: usize, proposals: &View<u32>, mates: u32) -> u32 {
     mate
 }
 
-/// For a row without a mate the neighbour with one that it is coupled to most, and 1 where a pair or a
-/// row that joins nobody begins. Traffic of the matrix and 16.
+/// For an unmatched row its matched neighbour of strongest coupling, and 1 for the first row of an
+/// aggregate. Traffic of the matrix and 16.
 #[kernel(join, out(joined, begins))]
 pub(super) fn joined_by<S: Real>(
     row: usize,
@@ -143,7 +143,7 @@ pub(super) fn joined_by<S: Real>(
     (joined, begins)
 }
 
-/// The number of the pair that a row is or joins. Traffic 16.
+/// The number of a row's aggregate. Traffic 16.
 #[kernel(number_pairs, out(of))]
 pub(super) fn pair_of(
     row: usize,
@@ -162,8 +162,8 @@ pub(super) fn pair_of(
     numbers[first]
 }
 
-/// Pairs of strongly coupled unknowns, numbered in the order of their first ones.
-pub(super) fn pairs<S: Real>(a: &Matrix<S>, theta: f64) -> Result<Numbered, BackendError> {
+/// Pairs of strongly coupled unknowns, numbered in the order of their first rows.
+pub(super) fn pairs<S: Real>(a: &Matrix<S>, theta: f64) -> Result<Numbering, BackendError> {
     let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
     let (offsets, columns, values) = a.arrays();
     let mut thresholds = backend.scratch(n);
@@ -191,17 +191,17 @@ pub(super) fn pairs<S: Real>(a: &Matrix<S>, theta: f64) -> Result<Numbered, Back
     );
     let (numbers, count) = offsets_of(backend, &begins)?;
     number_pairs(backend, n, &mates, &joined, &numbers, &mut of);
-    Ok(Numbered { of, count })
+    Ok(Numbering { of, count })
 }
 
-/// The group of the group. Traffic 12.
+/// The aggregate of an aggregate. Traffic 12.
 #[kernel(follow, update(of))]
 pub(super) fn followed(_i: usize, next: &View<u32>, of: u32) -> u32 {
     next[of as usize]
 }
 
-/// The number of rows strongly coupled to one, above 24 bits of a hash; 0 where there is none, and such
-/// a row is fine. Traffic of the matrix, 8 an entry, and 16.
+/// The number of rows that depend on a row, above 24 bits of a hash; a row of weight 0 is fine. Traffic of
+/// the matrix, 8 an entry, and 16.
 #[kernel(weigh, out(weights, roles))]
 pub(super) fn weight_of<S: Real>(
     row: usize,
@@ -232,7 +232,7 @@ pub(super) fn weight_of<S: Real>(
     (weight, role)
 }
 
-/// Coarse where no undecided neighbour is heavier. Traffic of the matrix, 16 an entry, and 16.
+/// Coarse where no undecided neighbour has a larger weight. Traffic of the matrix, 16 an entry, and 16.
 #[kernel(choose, out(chosen))]
 pub(super) fn role_chosen<S: Real>(
     row: usize,
@@ -267,8 +267,8 @@ pub(super) fn role_chosen<S: Real>(
     role
 }
 
-/// Fine where strongly coupled to a coarse one; with the number of those still undecided. Traffic of
-/// the matrix, 4 an entry, and 16.
+/// Fine where strongly coupled to a coarse unknown; also the number of undecided unknowns. Traffic of the
+/// matrix, 4 an entry, and 16.
 #[kernel(settle, out(roles), reduce(sum))]
 pub(super) fn role_settled<S: Real>(
     row: usize,
@@ -323,7 +323,7 @@ pub(super) fn coarse_number(row: usize, flags: &View<u32>, numbers: &View<u32>) 
 pub(super) fn pmis<S: Real>(
     a: &Matrix<S>,
     theta: f64,
-) -> Result<(Numbered, Buffer<f64>), BackendError> {
+) -> Result<(Numbering, Buffer<f64>), BackendError> {
     let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
     let (offsets, columns, values) = a.arrays();
     let mut thresholds = backend.scratch(n);
@@ -334,7 +334,7 @@ pub(super) fn pmis<S: Real>(
     let mut chosen = backend.scratch(n);
     let mut partials = Partials::new(backend, n, 1);
     let mut left = backend.scratch(1);
-    // Most sets need five to eight rounds; a round more changes nothing.
+    // Most sets need five to eight rounds; a further round changes nothing.
     let mut rounds = 4;
     loop {
         for _ in 0..rounds {
@@ -353,5 +353,5 @@ pub(super) fn pmis<S: Real>(
     flag_coarse(backend, n, &roles, &mut flags);
     let (numbers, count) = offsets_of(backend, &flags)?;
     number_coarse(backend, n, &flags, &numbers, &mut coarse);
-    Ok((Numbered { of: coarse, count }, thresholds))
+    Ok((Numbering { of: coarse, count }, thresholds))
 }

@@ -1,9 +1,9 @@
-//! Interpolation row by row: extended+i with the result of the host's, constants on pairs, and the
-//! transpose of either by sorting columns.
+//! Interpolation row by row: extended+i with the result of the host, piecewise constant on aggregates, and
+//! their transposes by sorting columns.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
-use super::coarsening::Numbered;
+use super::coarsening::Numbering;
 use super::product::{product, row_of};
 use crate::amg::strength::FINE;
 use crate::matrix::{row_places, row_value};
@@ -13,9 +13,9 @@ use karman_backend::real::Real;
 use karman_backend::scan::{offsets_of, offsets_of_each};
 use karman_backend::{Backend, BackendError, Buffer, Segment, View, blas, sort};
 
-/// Entries of a row that interpolation is made of: strong ones, those to coarse unknowns, and those of both
-/// kinds; a coarse unknown has itself, as strong. Traffic of the matrix, 4 an entry, and 24.
-#[kernel(count_kinds, out(strong, coarse_ones, near))]
+/// Numbers of a row's couplings for interpolation: strong, to coarse unknowns, and both; a coarse unknown is
+/// strongly coupled to itself. Traffic of the matrix, 4 an entry, and 24.
+#[kernel(count_kinds, out(strong, coarse_couplings, strong_coarse))]
 pub(super) fn kinds_of_row<S: Real>(
     row: usize,
     offsets: &View<u32>,
@@ -26,11 +26,11 @@ pub(super) fn kinds_of_row<S: Real>(
     #[comptime] layout: Layout,
 ) -> (u32, u32, u32) {
     let mut strong = 1u32;
-    let mut coarse_ones = 0u32;
-    let mut near = 1u32;
+    let mut coarse_couplings = 0u32;
+    let mut strong_coarse = 1u32;
     if coarse[row] == comptime!(FINE) {
         strong = 0u32;
-        near = 0u32;
+        strong_coarse = 0u32;
         let threshold = thresholds[row];
         let (first, end) = row_places(row, offsets, layout);
         let mut k = first;
@@ -42,19 +42,19 @@ pub(super) fn kinds_of_row<S: Real>(
                 strong += 1u32;
             }
             if is_coarse {
-                coarse_ones += 1u32;
+                coarse_couplings += 1u32;
             }
             if is_strong && is_coarse {
-                near += 1u32;
+                strong_coarse += 1u32;
             }
             k += comptime!(layout.spacing());
         }
     }
-    (strong, coarse_ones, near)
+    (strong, coarse_couplings, strong_coarse)
 }
 
-/// The entries that [`kinds_of_row`] counts: strong ones by unknowns, the others by coarse numbers. Traffic
-/// of the matrix, 4 an entry, 12 for each kind an entry is of, and 24.
+/// The couplings that [`kinds_of_row`] counts, columns of strong ones by unknowns, of the others by coarse
+/// numbers. Traffic of the matrix, 4 an entry, 12 for each kind an entry is of, and 24.
 #[kernel(split_by_kind)]
 pub(super) fn kinds_split<S: Real>(
     row: usize,
@@ -65,18 +65,18 @@ pub(super) fn kinds_split<S: Real>(
     coarse: &View<u32>,
     strong_offsets: &View<u32>,
     coarse_offsets: &View<u32>,
-    near_offsets: &View<u32>,
+    strong_coarse_offsets: &View<u32>,
     #[comptime] layout: Layout,
     strong_columns: &mut Segment<u32>,
     strong_values: &mut Segment<f64>,
     coarse_columns: &mut Segment<u32>,
     coarse_values: &mut Segment<f64>,
-    near_columns: &mut Segment<u32>,
-    near_values: &mut Segment<f64>,
+    strong_coarse_columns: &mut Segment<u32>,
+    strong_coarse_values: &mut Segment<f64>,
 ) {
     let mut to_strong = strong_offsets[row] as usize;
     let mut to_coarse = coarse_offsets[row] as usize;
-    let mut to_near = near_offsets[row] as usize;
+    let mut to_strong_coarse = strong_coarse_offsets[row] as usize;
     if coarse[row] == comptime!(FINE) {
         let threshold = thresholds[row];
         let (first, end) = row_places(row, offsets, layout);
@@ -96,9 +96,9 @@ pub(super) fn kinds_split<S: Real>(
                 coarse_values[to_coarse] = value;
                 to_coarse += 1;
                 if is_strong {
-                    near_columns[to_near] = target;
-                    near_values[to_near] = f64::literal(1.0);
-                    to_near += 1;
+                    strong_coarse_columns[to_strong_coarse] = target;
+                    strong_coarse_values[to_strong_coarse] = f64::literal(1.0);
+                    to_strong_coarse += 1;
                 }
             }
             k += comptime!(layout.spacing());
@@ -106,12 +106,12 @@ pub(super) fn kinds_split<S: Real>(
     } else {
         strong_columns[to_strong] = row as u32;
         strong_values[to_strong] = f64::literal(1.0);
-        near_columns[to_near] = coarse[row];
-        near_values[to_near] = f64::literal(1.0);
+        strong_coarse_columns[to_strong_coarse] = coarse[row];
+        strong_coarse_values[to_strong_coarse] = f64::literal(1.0);
     }
 }
 
-/// The first place from `low` on, below `high`, where ascending `columns` are not below `column`.
+/// The first position in `from .. to` where ascending `columns` are not below `column`; else `to`.
 #[device]
 fn place_of(columns: &View<u32>, from: usize, to: usize, column: u32) -> usize {
     let mut low = from;
@@ -127,7 +127,7 @@ fn place_of(columns: &View<u32>, from: usize, to: usize, column: u32) -> usize {
     low
 }
 
-/// Whether ascending `columns` have `column` between two places.
+/// Whether ascending `columns` have `column` in `from .. to`.
 #[device]
 fn has(columns: &View<u32>, from: usize, to: usize, column: u32) -> bool {
     let place = place_of(columns, from, to, column);
@@ -151,9 +151,9 @@ fn value_of(columns: &View<u32>, values: &View<f64>, from: usize, to: usize, col
     value
 }
 
-/// For each strong coupling a_ik of a fine unknown to another: a_ik over the sum b_ik of what k gives to
-/// candidates of i and to i, and what of a_ik goes to the diagonal of i; a_ik itself where k gives
-/// nothing. Traffic 32 a strong coupling and the lists of both unknowns, from the cache mostly.
+/// For each strong coupling a_ik between fine unknowns: a_ik / b_ik with b_ik the sum of k's couplings to
+/// the candidates of i and to i, and the part of a_ik for the diagonal of i: all of it where b_ik = 0.
+/// Traffic 32 a strong coupling and the lists of both unknowns, from the cache mostly.
 #[kernel(share, out(shares, backs))]
 pub(super) fn share_of<S: Real>(
     entry: usize,
@@ -198,8 +198,8 @@ pub(super) fn share_of<S: Real>(
     (share, back)
 }
 
-/// The weight of a candidate before it is divided by the diagonal: its own coupling, and what strong fine
-/// neighbours pass on. Traffic 12 a candidate, and the lists of its row, from the cache mostly.
+/// The weight of a candidate before the division by the diagonal: its own coupling and those through strong
+/// fine neighbours. Traffic 12 a candidate, and the lists of its row, from the cache mostly.
 #[kernel(weigh_candidates, out(weights))]
 pub(super) fn weight_of(
     place: usize,
@@ -232,10 +232,10 @@ pub(super) fn weight_of(
     weight
 }
 
-/// The row of extended+i interpolation of one unknown, truncated to the `keep` largest weights, ties to the
-/// smaller column; its entry k at `rows` k + row of `loose_columns` and `loose_values`, columns
-/// ascending. Formula and sources: [`crate::amg::interpolation::extended_i`]. Traffic: the
-/// matrix, 4 an entry, 12 a candidate, 8 a strong coupling, and 12 an entry kept.
+/// A row of extended+i interpolation, truncated to the `max_entries` largest weights, ties to the smaller
+/// column; its entry k at `rows` k + row of `loose_columns` and `loose_values`, columns ascending. Formula
+/// and sources: [`crate::amg::interpolation::extended_i`]. Traffic: the matrix, 4 an entry, 12 a candidate,
+/// 8 a strong coupling, and 12 an entry of the result.
 #[kernel(truncate, out(counts))]
 pub(super) fn truncated<S: Real>(
     row: usize,
@@ -250,17 +250,17 @@ pub(super) fn truncated<S: Real>(
     candidates: &View<u32>,
     weights: &View<f64>,
     rows: usize,
-    keep: usize,
+    max_entries: usize,
     #[comptime] layout: Layout,
     loose_columns: &mut Segment<u32>,
     loose_values: &mut Segment<f64>,
 ) -> u32 {
     let zero = f64::literal(0.0);
-    let mut kept = 0usize;
+    let mut count = 0usize;
     if coarse[row] != comptime!(FINE) {
         loose_columns[row] = coarse[row];
         loose_values[row] = f64::literal(1.0);
-        kept = 1usize;
+        count = 1usize;
     } else {
         let from = candidate_offsets[row] as usize;
         let to = candidate_offsets[row + 1] as usize;
@@ -292,7 +292,7 @@ pub(super) fn truncated<S: Real>(
             for c in from..to {
                 total += weights[c];
             }
-            // The size and the column of the last weight that is kept.
+            // The size and the column of the smallest weight of the result.
             let mut least = f64::literal(f64::MAX);
             let mut last = 0u32;
             let mut sum = zero;
@@ -311,11 +311,11 @@ pub(super) fn truncated<S: Real>(
                 least = size;
                 last = candidates[at];
                 sum += weights[at];
-                kept += 1;
-                more = kept < keep && kept < to - from;
+                count += 1;
+                more = count < max_entries && count < to - from;
             }
             let mut factor = -f64::literal(1.0) / diagonal;
-            if kept < to - from && sum != zero {
+            if count < to - from && sum != zero {
                 factor *= total / sum;
             }
             let mut place = 0usize;
@@ -329,10 +329,10 @@ pub(super) fn truncated<S: Real>(
             }
         }
     }
-    kept as u32
+    count as u32
 }
 
-/// Rows one after another, and the row of each entry. Traffic 28 an entry and 8.
+/// Compresses the rows, with the row of each entry. Traffic 28 an entry and 8.
 #[kernel(pack)]
 pub(super) fn packed(
     row: usize,
@@ -353,8 +353,7 @@ pub(super) fn packed(
     }
 }
 
-/// An entry of the transpose: the row and the value of the entry that is sorted to its place. Traffic
-/// 28.
+/// An entry of the transpose: the row and the value of the entry sorted to its position. Traffic 28.
 #[kernel(pick, out(columns, values))]
 pub(super) fn picked(
     k: usize,
@@ -370,15 +369,15 @@ pub(super) fn picked(
 pub(super) fn extended_i<S: Real>(
     a: &Matrix<S>,
     thresholds: &Buffer<f64>,
-    set: &Numbered,
-    keep: usize,
+    set: &Numbering,
+    max_entries: usize,
 ) -> Result<[Matrix<f64>; 2], BackendError> {
     let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
     let (o, c, v) = a.arrays();
     let (t, coarse) = (thresholds, &set.of);
-    let Kinds { strong, coarse_ones, near } = kinds(a, thresholds, set)?;
-    let candidates = product(&strong, &near, 1.0)?;
-    let ((so, sc, sv), (co, cc, cv)) = (strong.arrays(), coarse_ones.arrays());
+    let Kinds { strong, coarse_couplings, strong_coarse } = kinds(a, thresholds, set)?;
+    let candidates = product(&strong, &strong_coarse, 1.0)?;
+    let ((so, sc, sv), (co, cc, cv)) = (strong.arrays(), coarse_couplings.arrays());
     let (to, tc, _) = candidates.arrays();
 
     let count = sc.len();
@@ -389,7 +388,7 @@ pub(super) fn extended_i<S: Real>(
     weigh_candidates(backend, tc.len(), n, so, sc, &shares, co, cc, cv, to, tc, &mut weights);
 
     let (mut loose_columns, mut loose_values) =
-        (backend.scratch(n * keep), backend.scratch(n * keep));
+        (backend.scratch(n * max_entries), backend.scratch(n * max_entries));
     let mut counts = backend.scratch(n);
     let (b, w, lc, lv) = (&backs, &weights, &mut loose_columns, &mut loose_values);
     truncate(
@@ -406,7 +405,7 @@ pub(super) fn extended_i<S: Real>(
         tc,
         w,
         n,
-        keep,
+        max_entries,
         layout,
         lc,
         lv,
@@ -420,28 +419,30 @@ pub(super) fn extended_i<S: Real>(
     with_transpose(backend, n, set.count, offsets, columns, values, &row_of)
 }
 
-/// The entries that interpolation is made of, by compressed rows.
+/// The couplings for interpolation, by compressed rows.
 struct Kinds {
     /// Strong couplings of fine unknowns, and coarse unknowns with themselves: `[rows × rows]`.
     strong: Matrix<f64>,
     /// Couplings of fine unknowns to coarse ones: `[rows × coarse]`.
-    coarse_ones: Matrix<f64>,
-    /// Where those are strong, and coarse unknowns with themselves: `[rows × coarse]`, all 1.
-    near: Matrix<f64>,
+    coarse_couplings: Matrix<f64>,
+    /// The strong ones of these, and coarse unknowns with themselves: `[rows × coarse]`, all 1.
+    strong_coarse: Matrix<f64>,
 }
 
 fn kinds<S: Real>(
     a: &Matrix<S>,
     thresholds: &Buffer<f64>,
-    set: &Numbered,
+    set: &Numbering,
 ) -> Result<Kinds, BackendError> {
     let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
     let (o, c, v) = a.arrays();
     let (t, coarse) = (thresholds, &set.of);
-    let [mut strong, mut coarse_ones, mut near] = [(); 3].map(|()| backend.scratch(n));
-    let (s, f, m) = (&mut strong, &mut coarse_ones, &mut near);
+    let [mut strong, mut coarse_couplings, mut strong_coarse] =
+        [(); 3].map(|()| backend.scratch(n));
+    let (s, f, m) = (&mut strong, &mut coarse_couplings, &mut strong_coarse);
     count_kinds(backend, n, o, c, v, t, coarse, layout, s, f, m);
-    let ([so, co, no], all) = offsets_of_each(backend, [&strong, &coarse_ones, &near])?;
+    let ([so, co, no], all) =
+        offsets_of_each(backend, [&strong, &coarse_couplings, &strong_coarse])?;
     let [mut sc, mut cc, mut nc] = all.map(|entries| backend.scratch(entries));
     let [mut sv, mut cv, mut nv] = all.map(|entries| backend.scratch(entries));
     split_by_kind(
@@ -450,26 +451,26 @@ fn kinds<S: Real>(
     );
     Ok(Kinds {
         strong: Matrix::compressed(backend, n, [so, sc], sv),
-        coarse_ones: Matrix::compressed(backend, set.count, [co, cc], cv),
-        near: Matrix::compressed(backend, set.count, [no, nc], nv),
+        coarse_couplings: Matrix::compressed(backend, set.count, [co, cc], cv),
+        strong_coarse: Matrix::compressed(backend, set.count, [no, nc], nv),
     })
 }
 
-/// Interpolation that is constant on groups, and its transpose.
-pub(super) fn constant_on(
+/// Piecewise constant interpolation on aggregates, and its transpose.
+pub(super) fn piecewise_constant(
     backend: &Backend,
-    groups: Numbered,
+    aggregates: Numbering,
 ) -> Result<[Matrix<f64>; 2], BackendError> {
-    let n = groups.of.len();
+    let n = aggregates.of.len();
     let (mut offsets, mut row_of, mut values) =
         (backend.scratch(n + 1), backend.scratch(n), backend.scratch(n));
     sort::enumerate(backend, n + 1, &mut offsets);
     sort::enumerate(backend, n, &mut row_of);
     blas::fill(backend, n, 1.0, &mut values);
-    with_transpose(backend, n, groups.count, offsets, groups.of, values, &row_of)
+    with_transpose(backend, n, aggregates.count, offsets, aggregates.of, values, &row_of)
 }
 
-/// An interpolation of the host's, and its transpose.
+/// A copy of an interpolation on the host, and its transpose.
 pub(super) fn on_backend(
     backend: &Backend,
     p: CsrMatrix<f64>,

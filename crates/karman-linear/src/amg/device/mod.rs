@@ -1,6 +1,6 @@
-//! Set-up where the matrix lives: the levels of the default coarsening made by kernels, so that
-//! neither a matrix nor a hierarchy visits the host; a few totals do, which buffers are sized by. The
-//! same levels as the host's set-up makes, to rounding.
+//! Set-up on the matrix's backend: kernels make the levels of the default coarsening, so that no matrix is
+//! copied to the host; a few totals are, for the sizes of buffers. The levels equal those of the host's
+//! set-up up to round-off.
 
 mod assembly;
 mod coarsening;
@@ -15,17 +15,17 @@ use super::report::LevelReport;
 use super::saved::SavedInterpolation;
 use crate::matrix::finish_min;
 use crate::{LinearError, Matrix};
-use coarsening::{Numbered, follow, pairs, pmis};
-use interpolation::{constant_on, extended_i, on_backend};
+use coarsening::{Numbering, follow, pairs, pmis};
+use interpolation::{extended_i, on_backend, piecewise_constant};
 use karman_backend::real::Real;
 use karman_backend::{BackendError, Buffer, Partials, blas};
 use product::{find_diagonal, product, scale_rows, without_weak_couplings};
 
 /// One level.
 pub(super) struct DeviceLevel {
-    /// Its matrix, by compressed rows; none on the finest, whose matrix is the caller's.
+    /// Its matrix, by compressed rows; none on the finest, whose matrix the caller has.
     pub matrix: Option<Matrix<f64>>,
-    /// From the next level; none on the coarsest.
+    /// Interpolation from the next level; none on the coarsest.
     pub interpolation: Option<Interpolation>,
     /// The size of the terms each diagonal is the sum of: `[rows]`.
     pub scale: Buffer<f64>,
@@ -35,7 +35,7 @@ pub(super) struct DeviceLevel {
 }
 
 impl DeviceLevel {
-    /// The level below by `interpolation`, where `finest` is the matrix of the finest one.
+    /// The level below by `interpolation`; `finest` is the finest matrix.
     fn coarser<T: Real>(
         &self,
         finest: &Matrix<T>,
@@ -49,13 +49,13 @@ impl DeviceLevel {
     }
 }
 
-/// How a level is interpolated from the next one.
+/// The interpolation of a level from the next one.
 pub(super) struct Interpolation {
     /// P and Pᵀ.
     pub transfer: [Matrix<f64>; 2],
-    /// Whether P is constant on groups.
+    /// Whether P is piecewise constant on aggregates.
     pub is_constant: bool,
-    /// What the next level's matrix is divided by.
+    /// Divisor of the next level's matrix.
     over_correction: f64,
 }
 
@@ -93,14 +93,15 @@ impl DeviceHierarchy {
         let mut hierarchy = DeviceHierarchy::finest(matrix, params)?;
         for (depth, saved) in interpolations.into_iter().enumerate() {
             let (transfer, is_constant) = match saved {
-                SavedInterpolation::Groups { of, count } => {
-                    (constant_on(backend, Numbered { of: backend.upload(of), count })?, true)
-                }
+                SavedInterpolation::Aggregates { of, count } => (
+                    piecewise_constant(backend, Numbering { of: backend.upload(of), count })?,
+                    true,
+                ),
                 SavedInterpolation::Weighted(p) => (on_backend(backend, p)?, false),
             };
             let over_correction = params.over_correction_at(depth);
             let interpolation = Interpolation { transfer, is_constant, over_correction };
-            hierarchy.descend(matrix, interpolation)?;
+            hierarchy.push_level(matrix, interpolation)?;
         }
         Ok(hierarchy)
     }
@@ -112,7 +113,7 @@ impl DeviceHierarchy {
             Ok(match is_constant {
                 true => {
                     let (of, count) = (p.backend().read(p.arrays().1)?, p.columns());
-                    SavedInterpolation::Groups { of, count }
+                    SavedInterpolation::Aggregates { of, count }
                 }
                 false => SavedInterpolation::Weighted(p.backend().install(|| p.to_csr())?),
             })
@@ -120,7 +121,7 @@ impl DeviceHierarchy {
         all.map(of_one).collect()
     }
 
-    /// Nothing below the finest level.
+    /// The finest level alone.
     fn finest<T: Real>(
         matrix: &Matrix<T>,
         params: &AmgParams,
@@ -149,12 +150,12 @@ impl DeviceHierarchy {
             Some(matrix) => interpolation(matrix, depth, params)?,
         };
         let Some(interpolation) = interpolation else { return Ok(false) };
-        self.descend(finest, interpolation)?;
+        self.push_level(finest, interpolation)?;
         Ok(true)
     }
 
     /// Adds the level below the last one.
-    fn descend<T: Real>(
+    fn push_level<T: Real>(
         &mut self,
         finest: &Matrix<T>,
         interpolation: Interpolation,
@@ -166,7 +167,7 @@ impl DeviceHierarchy {
         Ok(())
     }
 
-    /// The same levels for another matrix of the same pattern: interpolations stay, matrices follow.
+    /// Updates the levels for another matrix of the same pattern: interpolations stay.
     pub(super) fn set_values<T: Real>(&mut self, matrix: &Matrix<T>) -> Result<(), LinearError> {
         self.levels[0].scale = checked_diagonal(matrix)?;
         for depth in 1..self.levels.len() {
@@ -180,8 +181,8 @@ impl DeviceHierarchy {
         Ok(())
     }
 
-    /// Frees the matrices below the finest one, which new values make again. Cycles have their own.
-    pub(super) fn forget_coarse_matrices(&mut self) {
+    /// Frees the coarse matrices; new values recompute them. Cycles have copies.
+    pub(super) fn drop_coarse_matrices(&mut self) {
         for level in self.levels.iter_mut().skip(1) {
             level.matrix = None;
         }
@@ -202,7 +203,7 @@ impl DeviceHierarchy {
     }
 }
 
-/// The diagonal of a matrix that multigrid takes.
+/// The diagonal of a square matrix, which must be positive.
 fn checked_diagonal<T: Real>(a: &Matrix<T>) -> Result<Buffer<f64>, LinearError> {
     let (backend, n) = (a.backend(), a.rows());
     if n != a.columns() {
@@ -227,19 +228,19 @@ fn checked_diagonal<T: Real>(a: &Matrix<T>) -> Result<Buffer<f64>, LinearError> 
     Ok(diagonal)
 }
 
-/// The interpolation to a level from the next one; none where there are hardly fewer coarse unknowns.
+/// The interpolation to a level from the next one; none where coarsening stalls.
 fn interpolation<T: Real>(
     a: &Matrix<T>,
     depth: usize,
     params: &AmgParams,
 ) -> Result<Option<Interpolation>, LinearError> {
     let stalls = |count: usize| count == 0 || count as f64 > STALLED * a.rows() as f64;
-    if depth == 0 && params.pairing > 0 {
-        let groups = groups(a, params.strength, params.pairing)?;
-        if stalls(groups.count) {
+    if depth == 0 && params.pairwise_passes > 0 {
+        let aggregates = aggregates(a, params.strength, params.pairwise_passes)?;
+        if stalls(aggregates.count) {
             return Ok(None);
         }
-        let transfer = constant_on(a.backend(), groups)?;
+        let transfer = piecewise_constant(a.backend(), aggregates)?;
         let over_correction = params.over_correction_at(depth);
         return Ok(Some(Interpolation { transfer, is_constant: true, over_correction }));
     }
@@ -252,23 +253,27 @@ fn interpolation<T: Real>(
     Ok(Some(Interpolation { transfer, is_constant: false, over_correction }))
 }
 
-/// Groups of about 2^`passes` unknowns: pairs, then pairs of the pairs' matrix, …
-fn groups<T: Real>(a: &Matrix<T>, theta: f64, passes: usize) -> Result<Numbered, BackendError> {
+/// Aggregates of about 2^`passes` unknowns: pairs, then pairs of the pairs' matrix, …
+fn aggregates<T: Real>(
+    a: &Matrix<T>,
+    theta: f64,
+    passes: usize,
+) -> Result<Numbering, BackendError> {
     let backend = a.backend();
     let mut all = pairs(a, theta)?;
     for _ in 1..passes {
         let mut of = backend.scratch(all.of.len());
         blas::copy(backend, all.of.len(), &all.of, &mut of);
-        let [p, r] = constant_on(backend, Numbered { of, count: all.count })?;
-        let between = product(&r, &product(a, &p, 1.0)?, 1.0)?;
-        let next = pairs(&between, theta)?;
+        let [p, r] = piecewise_constant(backend, Numbering { of, count: all.count })?;
+        let coarse = product(&r, &product(a, &p, 1.0)?, 1.0)?;
+        let next = pairs(&coarse, theta)?;
         follow(backend, all.of.len(), &next.of, &mut all.of);
         all.count = next.count;
     }
     Ok(all)
 }
 
-/// The level below that of `a`, whose diagonals are sums of terms of the size of `fine_scale`.
+/// The level below that of `a`; `fine_scale` is the size of the terms of its diagonals.
 fn coarse_level<T: Real>(
     a: &Matrix<T>,
     interpolation: &Interpolation,
@@ -292,9 +297,9 @@ fn coarse_level<T: Real>(
     Ok(DeviceLevel { matrix: Some(matrix), interpolation: None, scale, rows, entries })
 }
 
-/// The lists of an interpolation that is constant on groups: the group of each unknown, where the members
-/// of groups begin, and the members.
-pub(super) fn groups_of(p: &Matrix<f64>, r: &Matrix<f64>) -> [Buffer<u32>; 3] {
+/// The lists of a piecewise constant interpolation: the aggregate of each unknown, the offsets of the
+/// aggregates' members, and the members.
+pub(super) fn aggregates_of(p: &Matrix<f64>, r: &Matrix<f64>) -> [Buffer<u32>; 3] {
     [p.arrays().1, r.arrays().0, r.arrays().1].map(|list| {
         let mut copy = p.backend().zeros(list.len());
         blas::copy(p.backend(), list.len(), list, &mut copy);
@@ -336,8 +341,13 @@ mod tests {
     fn kernels_make_the_levels_of_the_host() {
         let all = [
             AmgParams { coarse_rows: 20, ..AmgParams::default() },
-            AmgParams { pairing: 0, coarse_rows: 20, ..AmgParams::default() },
-            AmgParams { pairing: 2, coarse_rows: 20, drop_tolerance: 0.0, ..AmgParams::default() },
+            AmgParams { pairwise_passes: 0, coarse_rows: 20, ..AmgParams::default() },
+            AmgParams {
+                pairwise_passes: 2,
+                coarse_rows: 20,
+                drop_tolerance: 0.0,
+                ..AmgParams::default()
+            },
             AmgParams { interpolation_entries: 5, coarse_rows: 40, ..AmgParams::default() },
         ];
         for a in [irregular(9), irregular(17)] {

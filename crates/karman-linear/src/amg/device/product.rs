@@ -1,8 +1,7 @@
-//! Products of sparse matrices and what follows them, row by row. A row of A B is found column by column:
-//! each step takes the smallest column not yet taken of the rows of B that the row of A names, and adds
-//! up what falls on it in the order of A's entries. One writer a row, and the same bits every time. Where
-//! a device has many terms to add in a row, a block of threads sorts them instead
-//! ([`karman_backend::merge`]).
+//! Sparse matrix products and sparsification, row by row. A row of A B is computed column by column: each
+//! step takes the next smallest column of the rows of B that the row of A selects and sums its terms in the
+//! order of A's entries. One writer a row: reproducible bits. Where a row has many terms on a device, a
+//! block of threads sorts them instead ([`karman_backend::merge`]).
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
@@ -17,20 +16,18 @@ use karman_backend::{BackendError, Buffer, Device, Local, Partials, Segment, Vie
 
 /// No column.
 const NONE: u32 = u32::MAX;
-/// Products a row from which merging rows of B is faster than looking at all their entries again and
-/// again.
+/// Products a row from which merging rows of B is faster than scanning all their entries repeatedly.
 const MANY_PRODUCTS: usize = 32;
 
-/// So few rows do not fill a device, which then waits for the threads of the longest ones.
+/// Fewer rows do not fill a device, which then waits for the threads of the longest rows.
 const FEW_ROWS: usize = 1 << 17;
 
-/// How the next column of a product is found.
+/// The search for the next column of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Search {
     /// Among all entries of the rows of B.
     All,
-    /// Among the next columns of these rows, which are kept with their places at the places of A's
-    /// entries.
+    /// Among the next columns of these rows, stored with their positions for each entry of A.
     Merge,
 }
 
@@ -68,7 +65,7 @@ fn first_column(
     least
 }
 
-/// The column after `column`, and what falls on `column`, summed in the order of A's entries.
+/// The column after `column`, and the sum of the terms of `column` in the order of A's entries.
 #[device]
 fn next_column<S: Real>(
     column: u32,
@@ -205,8 +202,8 @@ fn product_by_threads<S: Real>(
 ) -> Result<Matrix<f64>, BackendError> {
     let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
     let ((ao, ac, av), (bo, bc, bv)) = (a.arrays(), b.arrays());
-    let kept = if search == Search::Merge { ac.len() } else { 1 };
-    let (mut heads, mut places) = (backend.scratch(kept), backend.scratch(kept));
+    let length = if search == Search::Merge { ac.len() } else { 1 };
+    let (mut heads, mut places) = (backend.scratch(length), backend.scratch(length));
     let (h, p) = (&mut heads, &mut places);
     let mut counts = backend.scratch(n);
     count_product(backend, n, ao, ac, av, bo, bc, bv, layout, search, h, p, &mut counts);
@@ -241,7 +238,7 @@ pub(super) fn terms_of_row(
     (terms, f64::from_u32(entries), of_row, of_row)
 }
 
-/// The three of them in one buffer.
+/// The three totals in one buffer.
 #[kernel(finish_terms, combine(max, max, sum), out(totals))]
 pub(super) fn totals_of(entries: f64, terms: f64, all: f64) -> Local<f64, 3> {
     let mut totals = Local::<f64, 3>::zeros();
@@ -251,7 +248,7 @@ pub(super) fn totals_of(entries: f64, terms: f64, all: f64) -> Local<f64, 3> {
     totals
 }
 
-/// What a product by blocks needs to know of its terms.
+/// The terms of a product by blocks.
 struct Terms<'a> {
     device: &'a Device,
     block: Block,
@@ -301,7 +298,7 @@ fn product_by_blocks<S: Real>(
     Ok(Matrix::compressed(backend, b.columns(), [offsets, columns], values))
 }
 
-/// What kernels of blocks read of a matrix.
+/// The arrays of a matrix for kernels of blocks.
 fn rows_of<S: Real>(a: &Matrix<S>) -> Rows<'_, S> {
     let (offsets, columns, values) = a.arrays();
     Rows { offsets, columns, values, slice: a.layout().spacing() }
@@ -325,7 +322,7 @@ pub(super) fn least_kept(
     tolerance * largest
 }
 
-/// Whether a third unknown is coupled to both of these by `bar` or more.
+/// Whether a third unknown is coupled to `row` and `column` by `bar` or more.
 #[device]
 fn is_bridged(
     row: usize,
@@ -357,7 +354,7 @@ fn is_bridged(
     bridged
 }
 
-/// 1 where the coupling at a place goes to the diagonal. Traffic 16 an entry, and of a small one that of the
+/// 1 where the coupling at a position is added to the diagonal. Traffic 16 an entry, and for a weak one the
 /// rows of both unknowns, from the cache mostly.
 #[kernel(flag_weak, out(flags))]
 pub(super) fn weak_flag(
@@ -388,7 +385,7 @@ pub(super) fn weak_flag(
     flag
 }
 
-/// The row of the entry at a place of compressed rows.
+/// The row of the entry at a position of compressed rows.
 #[device]
 pub(super) fn row_of(place: usize, rows: usize, offsets: &View<u32>) -> usize {
     let mut low = 0usize;
@@ -414,7 +411,8 @@ pub(super) fn kept_length(row: usize, offsets: &View<u32>, flags: &View<u32>) ->
     count
 }
 
-/// A row without what is flagged, which goes to the diagonal. Traffic of both matrices and 4 an entry.
+/// A row without its flagged entries, which are added to the diagonal. Traffic of both matrices and 4 an
+/// entry.
 #[kernel(keep_strong)]
 pub(super) fn kept_row(
     row: usize,
@@ -450,7 +448,7 @@ pub(super) fn kept_row(
     }
 }
 
-/// `a` without the couplings that are weak from both ends and bridged, as
+/// `a` without the couplings that are weak for both rows and bridged, as by
 /// [`crate::amg::sparsify::without_weak_couplings`].
 pub(super) fn without_weak_couplings(
     a: &Matrix<f64>,
@@ -542,8 +540,8 @@ mod tests {
 
     #[test]
     fn every_way_to_multiply_gives_the_product_everywhere() {
-        // At most so many entries a row of A and of B: the last product has rows for the largest block alone,
-        // and the one before needs more than the smallest.
+        // Rows, and the most entries a row of A and of B. The rows of the last product fit only the largest
+        // block; those of the one before need more than the smallest.
         for (rows, of_a, of_b) in [(40, 5, 3), (300, 40, 20), (90, 100, 17), (50, 120, 33)] {
             let (a, b) = (ragged(rows, 150, [1, of_a], 1), ragged(150, 200, [0, of_b], 2));
             let want = plain(&a, &b, 0.5);

@@ -3,11 +3,11 @@
 //!
 //! Groups are the physical groups: those of the cells become regions, those of the boundary
 //! elements patches, named by `$PhysicalNames` or else `group_<tag>`. Cells without a physical
-//! group are the region `default`; boundary elements without one are dropped. An entity of 4.1 in
-//! several physical groups is refused where its elements are cells or boundary faces, which belong to
-//! one region or one patch; 2.2 repeats such elements, and the mesh finds them. A negative physical
-//! number only says that Gmsh turned the elements round, so its sign is dropped. Node tags may be any
-//! integers.
+//! group are the region `default`; boundary elements without a physical group are dropped. An entity
+//! of 4.1 in several physical groups is refused where its elements are cells or boundary faces, which
+//! belong to one region or one patch. Format 2.2 repeats these elements; [`crate::Mesh::new`] refuses
+//! them. The sign of a physical number, which is negative where Gmsh reversed the elements, is ignored.
+//! Node tags may be any integers.
 
 mod node_tags;
 #[cfg(test)]
@@ -29,7 +29,7 @@ use values::Values;
 pub(super) use write::to_bytes;
 pub use write::{GmshFormat, content, write};
 
-/// What the sections of a file have given so far.
+/// Data of the sections read so far.
 struct Reader<'a> {
     values: Values<'a>,
     version: Version,
@@ -38,7 +38,7 @@ struct Reader<'a> {
     node_tags: Option<NodeTags>,
     /// Names by dimension and tag.
     names: BTreeMap<(usize, i64), String>,
-    /// Physical groups of each entity that has one (4.1), by dimension and tag.
+    /// Physical groups of entities (4.1), by dimension and tag.
     physical_groups: BTreeMap<(i64, i64), Vec<i64>>,
     has_elements: bool,
 }
@@ -109,7 +109,7 @@ fn find_format(cursor: &mut Cursor<'_>) -> Parsed<()> {
 
 const SAVE_AS: &str = "save it from Gmsh in format 4.1 or 2.2 (Mesh.MshFileVersion)";
 
-/// Reads the version, the file type and, in a binary file, the integer that shows the byte order.
+/// Reads the version, the file type and, in a binary file, the integer 1 that shows the byte order.
 fn mesh_format(mut cursor: Cursor<'_>) -> Parsed<(Values<'_>, Version)> {
     cursor.skip_space();
     let start = cursor.offset();
@@ -148,7 +148,7 @@ fn mesh_format(mut cursor: Cursor<'_>) -> Parsed<(Values<'_>, Version)> {
     Ok((values, version))
 }
 
-/// Passes one given word.
+/// Skips the word `expected`.
 fn expect(cursor: &mut Cursor<'_>, expected: &'static str) -> Parsed<()> {
     cursor.skip_space();
     let start = cursor.offset();
@@ -159,7 +159,7 @@ fn expect(cursor: &mut Cursor<'_>, expected: &'static str) -> Parsed<()> {
     Err(cursor.fault_at(start, Problem::Unexpected { expected, found: shown(word) }))
 }
 
-/// Passes a section that is not read.
+/// Skips a section that is not read.
 fn skip_to_end_of(cursor: &mut Cursor<'_>, name: &[u8]) -> Parsed<()> {
     let end = [b"$End", name].concat();
     if cursor.skip_past(&end) {

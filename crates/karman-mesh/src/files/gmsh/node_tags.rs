@@ -1,11 +1,11 @@
-//! From the tags that a Gmsh file gives its nodes to their positions in it.
+//! Map from the node tags of a Gmsh file to node positions.
 
 use std::collections::HashMap;
 
 const UNUSED: u32 = u32::MAX;
 
-/// Finds a node by its tag. Tags are mostly 1 … n, perhaps with gaps: those below a multiple of n
-/// are looked up in a table, the others hashed.
+/// Finds a node by its tag. Tags are mostly 1 … n, perhaps with gaps: tags below a multiple of n are in
+/// a table, others in a hash map.
 pub(super) struct NodeTags {
     table: Vec<u32>,
     others: HashMap<i64, u32>,
@@ -13,7 +13,7 @@ pub(super) struct NodeTags {
 }
 
 impl NodeTags {
-    /// For so many nodes (a number already held against the file's size).
+    /// For `n_nodes` nodes, a number already checked against the file's size.
     pub(super) fn for_nodes(n_nodes: usize) -> Self {
         NodeTags { table: vec![UNUSED; 2 * n_nodes + 64], others: HashMap::new(), n_nodes: 0 }
     }

@@ -12,8 +12,8 @@ fn message(bytes: impl AsRef<[u8]>) -> String {
     read(bytes.as_ref()).err().map(|error| error.to_string()).unwrap_or_default()
 }
 
-/// Two triangles and a quadrilateral, with gaps in the tags, comments, a node and an edge of the
-/// geometry, and sections that are not read.
+/// Two triangles and a quadrilateral, with gaps in the tags, comments, elements of a point and of a
+/// curve, and sections that are not read.
 const ASCII_22: &str = "$Comments\nmade by hand\n$EndComments\n\
 $MeshFormat\n2.2 0 8\n$EndMeshFormat\n\
 $PhysicalNames\n3\n1 7 \"hot wall\"\n2 3 \"left\"\n2 5 \"right\"\n$EndPhysicalNames\n\
@@ -40,7 +40,7 @@ fn format_22_ascii() {
     check_plane(&read(ASCII_22.replace('\n', "\r\n").as_bytes()).unwrap());
 }
 
-/// Builds binary files number by number.
+/// Builds binary files from numbers.
 #[derive(Default)]
 struct Bytes(Vec<u8>);
 
@@ -147,7 +147,7 @@ fn format_41_binary() {
 }
 
 #[test]
-fn pieces_of_a_partitioned_mesh_keep_their_physical_groups() {
+fn entities_of_a_partitioned_mesh_have_their_physical_groups() {
     let text = "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n3 1 \"rock\"\n\
         $EndPhysicalNames\n$Entities\n0 0 0 1\n1 0 0 0 1 1 1 1 1 0\n$EndEntities\n\
         $PartitionedEntities\n2\n0\n1 0 0 1\n9 0 1 2 1 2 0.5 0 0 0\n\
@@ -169,7 +169,7 @@ fn cells_without_a_physical_group_are_the_default_region() {
     assert!(mesh.boundary.is_empty() && mesh.patches.is_empty());
 }
 
-/// Replaces a part of the ASCII file, which must be there.
+/// Replaces an existing part of the ASCII file.
 fn with(old: &str, new: &str) -> String {
     assert!(ASCII_22.contains(old), "{old}");
     ASCII_22.replacen(old, new, 1)
@@ -245,7 +245,7 @@ fn messages_for_bad_text() {
 }
 
 #[test]
-fn a_truncated_text_says_what_is_missing() {
+fn the_error_of_a_truncated_text_names_the_missing_part() {
     let text = &ASCII_22[..ASCII_22.find("-4 2 0 0").unwrap()];
     assert_eq!(
         message(text.replacen("$Nodes\n6", "$Nodes\n4", 1)),
@@ -359,7 +359,7 @@ fn an_entity_in_two_groups_is_refused_by_the_names_of_both() {
         "mesh.msh: curve 1 is in the physical groups \"heated\" and \"ymin\": a boundary face belongs to \
          one patch; leave the curve in one of these groups"
     );
-    // Format 2.2 repeats the elements; they are found when faces are matched.
+    // Format 2.2 repeats the elements; the matching of faces finds them.
     let raw = read(&std::fs::read(gmsh_file("overlap22")).unwrap()).unwrap();
     let error = Mesh::new(raw, &MeshOptions::default()).unwrap_err().to_string();
     assert!(
@@ -369,8 +369,8 @@ fn an_entity_in_two_groups_is_refused_by_the_names_of_both() {
     assert!(error.contains("\"heated\"") && error.contains("\"ymin\""), "{error}");
 }
 
-/// A square of four triangles about its centre on two surfaces, in format 4.1; groups of the curve
-/// between them, of the outline and of both surfaces.
+/// A square of four triangles about its centre on two surfaces, in format 4.1, with the groups of the
+/// curve between them, of the outline and of both surfaces.
 fn two_surfaces(inner: &str, outer: &str, surface: &str) -> String {
     format!(
         "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$PhysicalNames\n5\n1 1 \"one\"\n1 2 \"two\"\n\
@@ -384,18 +384,18 @@ fn two_surfaces(inner: &str, outer: &str, surface: &str) -> String {
 }
 
 #[test]
-fn groups_that_overlap_between_cells_or_have_one_name_are_kept() {
-    let kept = |text: &str| Mesh::new(read(text.as_bytes()).unwrap(), &MeshOptions::default());
-    let mesh = kept(&two_surfaces("2 1 2", "1 1", "1 1")).unwrap();
+fn groups_that_overlap_between_cells_or_have_one_name_are_accepted() {
+    let mesh_of = |text: &str| Mesh::new(read(text.as_bytes()).unwrap(), &MeshOptions::default());
+    let mesh = mesh_of(&two_surfaces("2 1 2", "1 1", "1 1")).unwrap();
     assert_eq!(mesh.patches.len(), 1);
-    let said: Vec<String> = mesh.warnings.iter().map(ToString::to_string).collect();
+    let warnings: Vec<String> = mesh.warnings.iter().map(ToString::to_string).collect();
     for patch in ["one", "two"] {
         let line =
             format!("2 elements of patch \"{patch}\" lie between two cells and are left out");
-        assert!(said.contains(&line), "{said:?}");
+        assert!(warnings.contains(&line), "{warnings:?}");
     }
     // Groups 1 and 3 are both called "one".
-    let mesh = kept(&two_surfaces("0", "2 1 3", "1 1")).unwrap();
+    let mesh = mesh_of(&two_surfaces("0", "2 1 3", "1 1")).unwrap();
     assert_eq!((mesh.patches.len(), mesh.patches[0].faces.len()), (1, 4));
     assert_eq!(
         message(two_surfaces("0", "2 1 2", "1 1")),

@@ -3,7 +3,7 @@
 use crate::files::cursor::Cursor;
 use crate::files::error::{MeshFileProblem as Problem, Parsed};
 
-/// Reads numbers in the way the file is written.
+/// Reads numbers, text or binary.
 pub(super) struct Values<'a> {
     /// Where the next number starts.
     pub(super) cursor: Cursor<'a>,
@@ -12,7 +12,7 @@ pub(super) struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// Passes the line end after which binary data begin; text needs nothing.
+    /// Skips the line end before binary data; does nothing in text.
     pub(super) fn begin_data(&mut self) -> Parsed<()> {
         if !self.binary {
             return Ok(());
@@ -73,7 +73,7 @@ impl Values<'_> {
             *coordinate = self.real("a node's coordinate")?;
             if !coordinate.is_finite() {
                 let problem = Problem::NotFinite { node, value: *coordinate };
-                // White space before the number may hold a line end: the place is after it.
+                // White space before the number may contain a line end: the place is after it.
                 let place = if self.binary { start } else { self.cursor.offset() };
                 return Err(self.cursor.fault_at(place, problem));
             }

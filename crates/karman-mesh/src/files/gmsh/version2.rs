@@ -78,7 +78,7 @@ impl Reader<'_> {
     }
 }
 
-/// What successive elements have in common.
+/// Common data of successive elements.
 struct Block<'a> {
     nodes: &'a NodeTags,
     code: i64,
@@ -87,7 +87,7 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Takes over the type and the number of tags.
+    /// Sets the type and the number of tags.
     #[inline]
     fn set(&mut self, values: &Values<'_>, code: i64, n_tags: i64) -> Parsed<()> {
         self.n_tags = n_tags;
@@ -119,7 +119,7 @@ impl Block<'_> {
     }
 }
 
-/// Reads the nodes of one element by `read` and hands them on, unless the mesh has no use for it.
+/// Reads the nodes of one element by `read` and passes them to `push`; a vertex element is skipped.
 #[inline]
 pub(super) fn element_nodes<'a>(
     values: &mut Values<'a>,
@@ -130,7 +130,7 @@ pub(super) fn element_nodes<'a>(
     push: impl FnOnce(crate::CellShape, &[u32]),
 ) -> Parsed<()> {
     let ElementKind::Shape(shape) = kind else {
-        // Gmsh has no other vertex element than the one of a single node.
+        // Vertex elements of Gmsh have one node.
         read(values, "an element's node")?;
         return Ok(());
     };

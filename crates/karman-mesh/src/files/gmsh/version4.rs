@@ -19,7 +19,7 @@ impl Reader<'_> {
         self.entity_lists(false)
     }
 
-    /// `$PartitionedEntities`: the same for the pieces of a partitioned mesh.
+    /// `$PartitionedEntities`: the physical groups of the entities of a partitioned mesh.
     pub(super) fn partitioned_entities(&mut self) -> Parsed<()> {
         self.values.begin_data()?;
         self.values.size("the number of partitions")?;
@@ -31,7 +31,7 @@ impl Reader<'_> {
         self.entity_lists(true)
     }
 
-    /// The four lists of entities, by rising dimension.
+    /// The four lists of entities, by ascending dimension.
     fn entity_lists(&mut self, partitioned: bool) -> Parsed<()> {
         let values = &mut self.values;
         let mut counts = [0; 4];
@@ -46,7 +46,7 @@ impl Reader<'_> {
                     values.int("the tag of an entity's parent")?;
                     skip_list(values, "an entity's partitions")?;
                 }
-                // A point has coordinates, the others a box.
+                // A point has coordinates, other entities have a bounding box.
                 for _ in 0..if dimension == 0 { 3 } else { 6 } {
                     values.real("a coordinate of an entity")?;
                 }
@@ -153,13 +153,13 @@ impl Reader<'_> {
     }
 }
 
-/// A list that is preceded by its length.
+/// A list preceded by its length.
 fn list(values: &mut Values<'_>, what: &'static str) -> Parsed<Vec<i64>> {
     let count = values.size(what)?;
     (0..count).map(|_| values.int(what)).collect()
 }
 
-/// Passes a list that is preceded by its length.
+/// Skips a list preceded by its length.
 fn skip_list(values: &mut Values<'_>, what: &'static str) -> Parsed<()> {
     let count = values.size(what)?;
     (0..count).try_for_each(|_| values.int(what).map(|_| ()))

@@ -31,10 +31,10 @@ pub fn write(path: &Path, mesh: &RawMesh, format: GmshFormat) -> Result<(), Mesh
     save(path, &content(path, mesh, format)?)
 }
 
-/// The content of the file that [`write()`] would write; `file` names it in messages.
+/// The content of the file of [`write()`]; `file` is the path in messages.
 ///
 /// # Errors
-/// As [`write()`], but that the file cannot be written.
+/// As [`write()`], except for writing the file.
 pub fn content(file: &Path, mesh: &RawMesh, format: GmshFormat) -> Result<Vec<u8>, MeshFileError> {
     to_bytes(mesh, format).map_err(|problem| file_error(file, problem))
 }
@@ -200,7 +200,7 @@ fn elements_2(out: &mut Output, mesh: &RawMesh) {
                     out.int(code);
                     out.int(2);
                 }
-                // The group serves also as the elementary entity.
+                // The group is also the elementary entity.
                 out.int(group);
                 out.int(group);
                 elements.nodes_of(e).iter().for_each(|&node| out.int(node as usize + 1));
@@ -211,7 +211,7 @@ fn elements_2(out: &mut Output, mesh: &RawMesh) {
     out.end("Elements");
 }
 
-/// One entity for each group, in the box of the whole mesh.
+/// One entity for each group, with the bounding box of the mesh.
 fn entities(out: &mut Output, mesh: &RawMesh) {
     let mut low = [0.0_f64; 3];
     let mut high = [0.0_f64; 3];

@@ -100,7 +100,7 @@ fn messages_for_bad_files() {
 }
 
 #[test]
-fn regions_are_lost_and_patches_kept() {
+fn patches_are_written_and_regions_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.su2");
     let mesh = crate::files::test_meshes::every_3d_shape();
@@ -112,7 +112,7 @@ fn regions_are_lost_and_patches_kept() {
 }
 
 #[test]
-fn a_2d_mesh_in_space_is_written_in_its_plane_and_a_surface_is_not() {
+fn a_tilted_2d_mesh_is_rotated_to_xy_and_a_non_planar_one_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("plane.su2");
     let mut mesh = read(&SQUARE.replace("SEND_RECV= 0\n", "")).unwrap();
@@ -123,7 +123,7 @@ fn a_2d_mesh_in_space_is_written_in_its_plane_and_a_surface_is_not() {
     mesh.points[2][1] = 4.0;
     let text = write_mesh(&path, &mesh).unwrap_err().to_string();
     assert!(
-        text.contains("cannot be written with two coordinates: the mesh is a surface"),
+        text.contains("cannot be written with two coordinates: the 2D mesh is not planar"),
         "{text}"
     );
 }

@@ -6,7 +6,7 @@ use crate::files::test_meshes::all;
 use crate::files::{MeshFileError, MeshWithFields, parse_mesh};
 use crate::{CellShape, RawMesh};
 
-/// How a test file is laid out: binary or text, and whether cells are two arrays (version 5).
+/// Layout of a test file: binary or text, and whether cells are two arrays (version 5).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::files) struct Layout {
     binary: bool,

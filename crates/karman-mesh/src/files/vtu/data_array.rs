@@ -1,6 +1,6 @@
 //! The numbers of a VTU array: decimal text, or bytes that may be base64 text and compressed.
 //!
-//! Bytes are a header and data. Uncompressed: the number of bytes, then they. Compressed: the
+//! Bytes are a header and data. Uncompressed: the number of bytes, then the bytes. Compressed: the
 //! number of blocks, the size of a block and of the last one before compression (0: it is full),
 //! the compressed size of each, then the blocks. Header and data may be separate base64 texts.
 
@@ -110,8 +110,7 @@ impl Document<'_> {
         Ok((self.payload(&bytes, element, at)?, at))
     }
 
-    /// The bytes that base64 text stands for. It may be several texts in a row, each with its own
-    /// padding.
+    /// Decodes base64 text, which may be several texts in a row, each with its own padding.
     fn decoded_text(&self, text: &[u8], name: &str, at: At) -> Parsed<Vec<u8>> {
         let text: Vec<u8> = text.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
         let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 3);
@@ -136,7 +135,7 @@ impl Document<'_> {
             Fault::new(at, Problem::Undecodable { array: element.name.clone(), reason })
         };
         let truncated = || Fault::new(at, Problem::Truncated { expected: "the data of an array" });
-        // A text or an appended part that is empty stands for no values.
+        // An empty text or appended part has no values.
         if bytes.is_empty() {
             return Ok(self.numbers(&[], element.kind).0);
         }
@@ -160,7 +159,7 @@ impl Document<'_> {
         Ok(numbers)
     }
 
-    /// The numbers that bytes stand for, and how many bytes are left over.
+    /// The numbers in `bytes`, and the number of remaining bytes.
     fn numbers(&self, bytes: &[u8], kind: NumberType) -> (Numbers, usize) {
         let big_endian = self.encoding.big_endian;
         macro_rules! of {
@@ -192,7 +191,7 @@ impl Document<'_> {
     }
 }
 
-/// Reads the numbers of a header; what is left is data.
+/// Reads the numbers of a header; the remaining bytes are data.
 struct Header<'a> {
     bytes: &'a [u8],
     encoding: Encoding,
@@ -217,7 +216,7 @@ impl Iterator for Header<'_> {
     }
 }
 
-/// Why blocks cannot be decompressed.
+/// Errors of decompression.
 enum BlockError {
     Truncated,
     Damaged(String),
@@ -246,7 +245,7 @@ fn inflate(
         let is_last = block + 1 == lengths.len();
         let expected = if is_last && last > 0 { last } else { size };
         let before = data.len() as u64;
-        // One byte more than expected is enough to see that a block is too long.
+        // One byte more than expected shows that a block is too long.
         ZlibDecoder::new(compressed)
             .take(expected.saturating_add(1))
             .read_to_end(&mut data)

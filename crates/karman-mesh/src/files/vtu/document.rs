@@ -1,4 +1,4 @@
-//! The XML of a VTU file: its attributes and where the numbers of each array are.
+//! The XML of a VTU file: its attributes and the storage of each array.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -7,7 +7,7 @@ use super::data_array::{Encoding, NumberType};
 use crate::files::cursor::{find, shown};
 use crate::files::error::{At, Fault, MeshFileProblem as Problem, Parsed};
 
-/// The part of the file that an array belongs to.
+/// Section of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     Points,
@@ -17,7 +17,7 @@ pub(super) enum Section {
     FieldData,
 }
 
-/// Where the numbers of an array are.
+/// Storage of the numbers of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Storage {
     /// Decimal text between these offsets of the file.
@@ -47,7 +47,7 @@ pub(super) struct Appended {
     pub(super) base64: bool,
 }
 
-/// What the XML says.
+/// Content of the XML.
 pub(super) struct Document<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) encoding: Encoding,
@@ -57,20 +57,20 @@ pub(super) struct Document<'a> {
     pub(super) appended: Option<Appended>,
 }
 
-/// State of the walk over the XML.
+/// State of the traversal of the XML.
 struct Walk {
     section: Option<Section>,
     n_pieces: usize,
     has_root: bool,
     is_closed: bool,
-    /// The array whose text comes next, unless it is one that is not read.
+    /// The open array, unless it is not read.
     open: Option<ArrayElement>,
     /// Elements inside the open array.
     depth: usize,
 }
 
 impl<'a> Document<'a> {
-    /// Reads the XML up to the appended data, which are no XML.
+    /// Reads the XML, up to the appended data.
     pub(super) fn parse(bytes: &'a [u8]) -> Parsed<Self> {
         let head = find(bytes, b"<AppendedData");
         let mut document = Document {
@@ -120,7 +120,7 @@ impl<'a> Document<'a> {
         Ok(document)
     }
 
-    /// Takes in the start of an element.
+    /// Handles the start of an element.
     fn open(
         &mut self,
         walk: &mut Walk,
@@ -168,7 +168,7 @@ impl<'a> Document<'a> {
         Ok(())
     }
 
-    /// Takes in the end of an element.
+    /// Handles the end of an element.
     fn close(&mut self, walk: &mut Walk, name: &[u8]) {
         if walk.depth > 0 {
             walk.depth -= 1;
@@ -187,7 +187,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Takes in how the file is encoded.
+    /// Reads the encoding of the file.
     fn root(&mut self, element: &BytesStart<'_>, at: usize) -> Parsed<()> {
         let unsupported = |what: String, remedy| {
             Err(Fault::new(At::LineOf(at), Problem::Unsupported { what, remedy }))
@@ -218,7 +218,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Takes in where the text of the open array is.
+/// Notes the position of the text of the open array.
 fn text(walk: &mut Walk, start: usize, end: usize, bytes: &[u8]) {
     let blank = bytes.get(start..end).is_none_or(|text| text.trim_ascii().is_empty());
     if walk.depth > 0 || blank {
@@ -230,7 +230,7 @@ fn text(walk: &mut Walk, start: usize, end: usize, bytes: &[u8]) {
     }
 }
 
-/// An array's attributes; `None` for one that is no number.
+/// An array's attributes; `None` for an array of strings.
 fn array(element: &BytesStart<'_>, section: Section, at: usize) -> Parsed<Option<ArrayElement>> {
     let name = attribute(element, "Name", at)?.unwrap_or_else(|| format!("{section:?}"));
     let kind = attribute(element, "type", at)?.unwrap_or_default();
@@ -277,7 +277,7 @@ fn number(element: &BytesStart<'_>, name: &'static str, at: usize) -> Parsed<Opt
     Ok(Some(number))
 }
 
-/// Where the appended data begin, given the offset of their element.
+/// The appended data, given the offset of their element.
 fn appended(bytes: &[u8], at: usize) -> Parsed<Appended> {
     let truncated = |expected| Fault::new(At::Byte(bytes.len()), Problem::Truncated { expected });
     let tag = find(&bytes[at..], b">").ok_or_else(|| truncated("the end of <AppendedData>"))?;

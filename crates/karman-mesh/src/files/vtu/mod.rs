@@ -4,14 +4,15 @@
 //! `UInt64` headers, either byte order, one `Piece`. Written: `Float64` values in compressed
 //! appended raw blocks.
 //!
-//! Regions and patches round-trip by a convention of karman's own: boundary elements are further
-//! cells of one dimension less after the cells proper; the integer cell array `region` numbers the
-//! regions (−1 on boundary elements), the array `patch` the patches (−1 on cells); field data hold
-//! an integer array of one value for each name, `region:steel` = 0 or `patch:wall` = 2. Of foreign
-//! files the cell arrays `gmsh:physical` or `CellEntityIds` are read as groups `group_<number>`.
+//! Regions and patches are stored by karman's convention: boundary elements are additional cells of
+//! one dimension less, after the cells of the mesh; the integer cell array `region` numbers the
+//! regions (−1 on boundary elements), the array `patch` the patches (−1 on cells); the field data are
+//! an integer array of one value for each name, `region:steel` = 0 or `patch:wall` = 2. In files of
+//! other programs the cell arrays `gmsh:physical` or `CellEntityIds` are read as groups
+//! `group_<number>`.
 //!
-//! A prism whose volume comes out negative is renumbered, because VTK's documentation draws the
-//! element the other way round than its parametric coordinates have it; both kinds of file exist.
+//! A prism of negative volume is renumbered: VTK's documentation draws the element against its own
+//! parametric coordinates, and files of both orientations exist.
 
 mod data_array;
 mod document;
@@ -76,7 +77,7 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed<MeshWithFields> {
     .into_mesh()
 }
 
-/// Refuses an array that has not the length that the piece announces.
+/// Refuses an array whose length differs from the announced number.
 fn check_count(array: &NamedArray, entities: u64, components: u64) -> Parsed<()> {
     let expected = usize::try_from(entities.saturating_mul(components)).unwrap_or(usize::MAX);
     let found = array.values.len();

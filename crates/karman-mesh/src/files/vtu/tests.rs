@@ -15,7 +15,7 @@ use crate::files::fields::{FieldLocation, FieldValues};
 use crate::files::test_meshes::{all, every_2d_shape, every_3d_shape};
 use crate::files::{MeshFileError, MeshFileProblem as Problem, MeshWithFields, parse_mesh};
 
-/// How a test file stores its numbers.
+/// Storage of the numbers of a test file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::files) struct TestEncoding {
     storage: TestStorage,
@@ -90,7 +90,7 @@ impl TestEncoding {
         if self.storage == TestStorage::AppendedRaw {
             return [header, data].concat();
         }
-        // VTK encodes the header of compressed data apart from them.
+        // VTK encodes the header of compressed data separately.
         let text = if self.compressed {
             STANDARD.encode(header) + &STANDARD.encode(data)
         } else {
@@ -233,11 +233,11 @@ fn written_fields_read_back() {
     let (n, n_nodes) = (mesh.cells.len(), mesh.points.len());
     let temperature = values(n, 0.1);
     let velocity = [values(n_nodes, 1.0), values(n_nodes, 2.0), values(n_nodes, 3.0)];
-    let parts = [velocity[0].as_slice(), &velocity[1], &velocity[2]];
+    let components = [velocity[0].as_slice(), &velocity[1], &velocity[2]];
     let mut data = VtuData::of_mesh(&mesh);
     data.time = Some(0.1);
     data.cell_fields.push(("temperature <K>", FieldValues::Scalar(&temperature)));
-    data.node_fields.push(("velocity", FieldValues::Vector(parts)));
+    data.node_fields.push(("velocity", FieldValues::Vector(components)));
     for with_boundary in [true, false] {
         if !with_boundary {
             data.boundary = None;

@@ -17,7 +17,7 @@ use crate::{Elements, RawMesh};
 /// Bytes of a block before compression.
 const BLOCK: usize = 1 << 17;
 
-/// What a VTU file is to hold.
+/// Content of a VTU file.
 #[derive(Clone, Debug)]
 pub struct VtuData<'a> {
     /// Coordinates: `[n_nodes]`.
@@ -50,7 +50,7 @@ impl<'a> VtuData<'a> {
         }
     }
 
-    /// A whole mesh, regions and patches included, which reads back as it is.
+    /// A mesh with its regions and patches; read back, it is equal.
     pub fn of_mesh(mesh: &'a RawMesh) -> Self {
         VtuData {
             regions: &mesh.regions,
@@ -137,10 +137,10 @@ fn deflate(block: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap_or_default()
 }
 
-/// Refuses what an XML attribute cannot hold.
+/// Refuses names that an XML attribute cannot contain.
 fn check_name(name: &str) -> Result<(), Problem> {
     if name.contains(char::is_control) {
-        let reason = "XML attributes hold no control characters";
+        let reason = "XML attributes have no control characters";
         return Err(Problem::UnwritableName { name: name.to_owned(), reason });
     }
     Ok(())
@@ -200,7 +200,7 @@ impl Output {
     }
 }
 
-/// Fields of `n` values, entity-major as VTK wants them, and NaN for `n_missing` further entities.
+/// Fields of `n` values, entity-major as in VTK, and NaN for `n_missing` further entities.
 fn fields(
     out: &mut Output,
     fields: &[(&str, FieldValues<'_>)],

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 use std::path::Path;
 
-/// Asks a type which keys it reads: answers every request with the fields as an error.
+/// Finds the keys that a type reads: a deserializer that returns the fields as an error.
 struct Keys;
 
 #[derive(Debug)]
@@ -59,7 +59,7 @@ fn keys_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     }
 }
 
-/// Sections whose keys are names of the user's.
+/// Sections with keys named by the user.
 const FREE: [&str; 2] = ["boundary", "expected"];
 
 fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
@@ -68,7 +68,7 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("mesh", keys_of::<mesh::MeshFile>()),
         ("mesh.generate", keys_of::<mesh::GenerateFile>()),
         ("mesh.generate.box", keys_of::<mesh::BoxFile>()),
-        ("mesh.generate.box_with_box", keys_of::<mesh::BoxWithBoxFile>()),
+        ("mesh.generate.box_with_obstacle", keys_of::<mesh::BoxWithObstacleFile>()),
         ("mesh.generate.cylinder_in_channel", keys_of::<mesh::CylinderInChannelFile>()),
         ("mesh.generate.sphere_in_box", keys_of::<mesh::SphereInBoxFile>()),
         ("mesh.generate.annulus", keys_of::<mesh::AnnulusFile>()),
@@ -132,7 +132,7 @@ fn every_key_that_is_documented_is_read() {
 }
 
 #[test]
-fn listed_words_are_the_words_read() {
+fn documented_words_are_the_words_read() {
     let words: [(&str, &str, &[&str]); 15] = [
         ("mesh", "renumber", Renumbering::WORDS),
         ("mesh.generate.box", "element", Element::WORDS),
@@ -170,8 +170,9 @@ fn settings(case: &Case) -> String {
     )
 }
 
-/// How many documented defaults were written into a case that leaves them out, and changed nothing.
-fn defaults_that_hold(base: &str) -> usize {
+/// Writes each documented default into a case that leaves it out and checks that nothing changes; returns their
+/// number.
+fn matching_defaults(base: &str) -> usize {
     let parse = |text: &str| Case::parse(text, Path::new(""), "a.toml").unwrap();
     let expected = settings(&parse(base));
     let mut checked = 0;
@@ -201,14 +202,14 @@ fn documented_defaults_are_the_defaults() {
     let heat = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n[heat]\n[initial]\n\
                 temperature = 1.0\n[time]\nstep = 1.0\nend = 2.0\n[linear_solver]\n\
                 [linear_solver.amg]\n[output]\n[run]\n";
-    assert_eq!(defaults_that_hold(heat), 27);
+    assert_eq!(matching_defaults(heat), 27);
     let flow = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n[incompressible]\n\
-                viscosity = 1.0\n[incompressible.thermal]\ndiffusivity = 1.0\n\
+                kinematic_viscosity = 1.0\n[incompressible.thermal]\ndiffusivity = 1.0\n\
                 [incompressible.pressure]\n[incompressible.momentum]\n[initial]\n\
                 temperature = 1.0\n[time]\nstep = 1.0\nend = 2.0\n[run]\n\
                 [[output.patch]]\nname = \"a\"\npatches = [\"xmin\"]\n[output.patch.reference]\n\
                 [[output.recirculation]]\nname = \"a\"\nfrom = [0.0, 0.0]\nto = [1.0, 0.0]\n";
-    assert_eq!(defaults_that_hold(flow), 34);
+    assert_eq!(matching_defaults(flow), 34);
 }
 
 #[test]
@@ -231,8 +232,8 @@ fn help_for_all_and_for_one_section() {
     assert_eq!(help(Some("hea")), None);
     insta::assert_snapshot!(help(Some("checkpoint")).unwrap(), @"
     [checkpoint]
-      The state saved in time, for karman run --restart; with it the interpolations of multigrid.
-      Needs [time].
+      Checkpoints for karman run --restart, with the interpolation matrices of multigrid. Needs
+      [time].
 
       every : number > 0 [s]
           default: required
@@ -241,7 +242,7 @@ fn help_for_all_and_for_one_section() {
     ");
 }
 
-/// Set `KARMAN_WRITE_DOCS=1` to write the page anew.
+/// Set `KARMAN_WRITE_DOCS=1` to write the page.
 #[test]
 fn the_page_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cases.md");
@@ -249,7 +250,7 @@ fn the_page_is_up_to_date() {
         std::fs::write(&path, markdown()).unwrap();
     }
     let page = std::fs::read_to_string(&path).unwrap();
-    assert!(page == markdown(), "run the tests with KARMAN_WRITE_DOCS=1 to renew docs/cases.md");
+    assert!(page == markdown(), "run the tests with KARMAN_WRITE_DOCS=1 to update docs/cases.md");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Figures of a suite: what is drawn against what, and the reference values under it.
+//! Figures of a suite: curves of the cases and reference values.
 
 use super::super::error::Problem;
 use super::super::value::{Maybe, Reader, Rule, ScalarFile, Sign, Value, required};
@@ -8,28 +8,28 @@ use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
 
-/// A figure and the comparison it stands for.
+/// A figure and the comparison it shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Heading.
     pub title: String,
-    /// What its curves are.
+    /// The kind of its curves.
     pub kind: FigureKind,
-    /// What is along: a place, the time, a parameter of the cases. Of [`FigureKind::Meshes`] the spacing.
+    /// The abscissa: a coordinate, the time, a parameter of the cases; of [`FigureKind::Meshes`] the spacing.
     pub coordinate: Axis,
-    /// What is computed.
+    /// The ordinate: the computed quantity.
     pub value: Axis,
-    /// Whether the coordinate runs upwards.
+    /// Whether the coordinate is the vertical axis.
     pub upright: bool,
-    /// Order of the line drawn beside the curves of [`FigureKind::Meshes`].
+    /// Order of the reference line beside the curves of [`FigureKind::Meshes`].
     pub order: Option<f64>,
     /// The curves; of [`FigureKind::Cases`] one point each.
     pub curves: Vec<Curve>,
-    /// Values that belong to no single curve.
+    /// Reference values for all curves.
     pub reference: Option<Reference>,
 }
 
-/// What the curves of a figure are.
+/// Kinds of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum FigureKind {
     /// Columns of `line_NAME.csv`.
@@ -47,7 +47,7 @@ pub enum FigureKind {
 pub struct Axis {
     /// Column of a table, or path in the summary; empty where the kind of figure gives it.
     pub name: String,
-    /// What stands beside it.
+    /// Its label.
     pub label: String,
     /// Whether it is logarithmic.
     pub log: bool,
@@ -57,7 +57,7 @@ pub struct Axis {
     pub to: Option<f64>,
 }
 
-/// What is drawn of one case.
+/// A curve of one case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Name of the case.
@@ -68,9 +68,9 @@ pub struct Curve {
     pub line: String,
     /// Column or path.
     pub value: String,
-    /// Place on the coordinate, of [`FigureKind::Cases`]; else 0.
+    /// Its abscissa, of [`FigureKind::Cases`]; else 0.
     pub at: f64,
-    /// What it is compared with.
+    /// Its reference values.
     pub reference: Option<Reference>,
     /// Largest difference from the reference allowed.
     pub within: Option<f64>,
@@ -86,7 +86,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Whether it has one value at a place, and not a band.
+    /// Whether it has a value at each abscissa, and not a band.
     fn has_values(&self) -> bool {
         !matches!(self.data, ReferenceData::Band(_))
     }

@@ -1,4 +1,4 @@
-//! Suites: what is read, and what is said of those that are wrong.
+//! Suites that are valid, and the messages about those that are not.
 
 use super::*;
 use std::path::Path;
@@ -24,7 +24,7 @@ curves = [{ case = "a_1", line = "up", within = 0.1, reference = { file = "u.csv
 [[section.figure]]
 title = "Lengths"
 kind = "cases"
-value = { name = "recirculation.wake.length" }
+value = { name = "recirculation.wake.reattachment" }
 curves = [{ case = "a_1", at = 20.0 }]
 reference = { formula = "2*x", label = "line" }
 
@@ -79,7 +79,7 @@ fn a_suite_has_sections_cases_and_figures() {
 }
 
 #[test]
-fn cases_are_chosen_by_pattern_and_by_time() {
+fn cases_are_selected_by_pattern_and_by_time() {
     let suite = parse(SUITE).unwrap();
     let chosen = |patterns: &[&str], quick| -> Result<Vec<String>, String> {
         let patterns: Vec<String> = patterns.iter().map(ToString::to_string).collect();
@@ -96,7 +96,7 @@ fn cases_are_chosen_by_pattern_and_by_time() {
 }
 
 #[test]
-fn what_is_wrong_with_a_suite_is_said_with_its_place() {
+fn errors_of_a_suite_are_reported_with_their_place() {
     for (from, to, expected) in [
         ("title = \"Flow\"", "", "`title` is missing"),
         ("sources", "source", "unknown key `source`"),
@@ -148,7 +148,7 @@ fn what_is_wrong_with_a_suite_is_said_with_its_place() {
 
 /// The suites of the repository, with the cases and tables they name.
 #[test]
-fn the_suites_of_the_repository_are_in_order() {
+fn the_suites_of_the_repository_are_valid() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases/incompressible");
     let suite = Suite::read(&folder).unwrap_or_else(|error| panic!("{error}"));
     assert!(suite.cases().any(|case| case.quick));
@@ -157,7 +157,7 @@ fn the_suites_of_the_repository_are_in_order() {
         let read = crate::case::Case::read(&path).unwrap_or_else(|error| panic!("{error}"));
         if case.halvings > 0 {
             let factor = 1 << case.halvings;
-            crate::validate::coarser(&read, factor)
+            crate::validate::coarsen_case(&read, factor)
                 .unwrap_or_else(|e| panic!("{}: {e}", case.name));
         }
         let section = suite.sections.iter().find(|s| s.cases.contains(case)).unwrap();

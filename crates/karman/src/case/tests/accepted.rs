@@ -1,4 +1,4 @@
-//! Case files that are in order, and what they become.
+//! Valid case files and their parsed form.
 
 use super::*;
 use crate::backend::BackendKind;
@@ -18,7 +18,7 @@ fn defaults_of_a_small_case() {
     let heat = heat(&case);
     assert_eq!(heat.discretization, Discretization::Cell);
     assert_eq!(heat.conductivity.everywhere, Some(Value::Constant(2.0)));
-    assert_eq!(heat.heat_capacity.of("any"), Some(&Value::Constant(1.0)));
+    assert_eq!(heat.volumetric_heat_capacity.of("any"), Some(&Value::Constant(1.0)));
     assert_eq!(heat.source.of("any"), Some(&Value::Constant(0.0)));
     assert_eq!(heat.initial_temperature, Value::Constant(0.0));
     assert!(heat.nonorthogonal_correction);
@@ -65,7 +65,7 @@ fn quantities_by_region() {
     let text = STEADY.replace(
         "conductivity = 2.0",
         "conductivity = { steel = 45, copper = \"390 + x\" }\nsource = { steel = 7 }\n\
-         [heat.region.steel]\nheat_capacity = 3.6e6",
+         [heat.region.steel]\nvolumetric_heat_capacity = 3.6e6",
     );
     let case = parse(&text).unwrap();
     let heat = heat(&case);
@@ -73,10 +73,32 @@ fn quantities_by_region() {
     assert_eq!(heat.conductivity.of("copper").map(|k| k.at(&[1.0, 0.0, 0.0], 0.0)), Some(391.0));
     assert_eq!(heat.conductivity.of("air"), None);
     assert_eq!(heat.conductivity.values().count(), 2);
-    assert_eq!(heat.heat_capacity.of("steel"), Some(&Value::Constant(3.6e6)));
-    assert_eq!(heat.heat_capacity.of("copper"), Some(&Value::Constant(1.0)));
+    assert_eq!(heat.volumetric_heat_capacity.of("steel"), Some(&Value::Constant(3.6e6)));
+    assert_eq!(heat.volumetric_heat_capacity.of("copper"), Some(&Value::Constant(1.0)));
     assert_eq!(heat.source.of("steel"), Some(&Value::Constant(7.0)));
     assert_eq!(heat.source.of("copper"), Some(&Value::Constant(0.0)));
+}
+
+#[test]
+fn density_times_specific_heat_is_the_heat_capacity() {
+    let capacity = |keys: &str| {
+        let case = parse(&STEADY.replace("conductivity = 2.0", keys)).unwrap();
+        heat(&case).volumetric_heat_capacity.clone()
+    };
+    let number = |value: &ByRegion, region: &str| value.of(region).map(|v| v.at(&[2.0, 0.0], 0.0));
+    let everywhere = capacity("density = 7850\nspecific_heat = 460.0");
+    assert_eq!(everywhere.everywhere, Some(Value::Constant(7850.0 * 460.0)));
+    let varying = capacity("density = \"1 + x\"\nspecific_heat = \"2*x - 1\"");
+    assert_eq!(number(&varying, "any"), Some(9.0));
+    let regions = capacity(
+        "density = { steel = 8, copper = 9, tin = 7 }\nspecific_heat = { copper = 3, steel = \"x\" }\n\
+         [heat.region.tin]\ndensity = 5\nspecific_heat = \"1 + x\"\n\
+         [heat.region.air]\nvolumetric_heat_capacity = 4",
+    );
+    let found = ["steel", "copper", "tin", "air", "lead"].map(|region| number(&regions, region));
+    assert_eq!(found, [Some(16.0), Some(27.0), Some(15.0), Some(4.0), None]);
+    let one = capacity("density = { steel = 8, copper = 9 }\nspecific_heat = 2.0");
+    assert_eq!((number(&one, "steel"), number(&one, "copper")), (Some(16.0), Some(18.0)));
 }
 
 #[test]
@@ -110,7 +132,7 @@ fn values_at_many_points() {
 }
 
 #[test]
-fn expectations_hold_within_the_wider_tolerance() {
+fn expectations_are_met_within_the_larger_tolerance() {
     let text = format!(
         "{STEADY}[exact]\ntemperature = \"300\"\n[expected]\n\
          \"probe.middle.temperature\" = {{ value = 300, absolute = 0.1, relative = 1e-2 }}\n\
@@ -140,15 +162,15 @@ fn every_generator() {
             MeshSource::File(path) => panic!("{}", path.display()),
         }
     };
-    let body = generator(
-        "[mesh.generate.box_with_box]\nsize = [4, 2, 1]\ncells = [40, 20, 1]\n\
+    let obstacle = generator(
+        "[mesh.generate.box_with_obstacle]\nsize = [4, 2, 1]\ncells = [40, 20, 1]\n\
          element = \"prism\"\njitter = 0.1\nseed = 9\ngrading = [1, 2, 1]\nwall_grading = [3, 1, 1]\n\
-         body_from = [1, 0.5]\nbody_to = [2, 1.5]",
+         obstacle_min = [1, 0.5]\nobstacle_max = [2, 1.5]",
     );
-    let Generator::BoxWithBox(body) = body else { panic!() };
-    assert_eq!((body.body_from, body.outer.seed), ([1.0, 0.5], 9));
-    assert_eq!(body.outer.wall_grading, [3.0, 1.0, 1.0]);
-    assert_eq!((body.outer.element, body.outer.jitter), (Some(Element::Prism), 0.1));
+    let Generator::BoxWithObstacle(obstacle) = obstacle else { panic!() };
+    assert_eq!((obstacle.obstacle_min, obstacle.outer.seed), ([1.0, 0.5], 9));
+    assert_eq!(obstacle.outer.wall_grading, [3.0, 1.0, 1.0]);
+    assert_eq!((obstacle.outer.element, obstacle.outer.jitter), (Some(Element::Prism), 0.1));
     let cylinder = generator(
         "[mesh.generate.cylinder_in_channel]\nlength = 2.2\nheight = 0.41\ncentre = [0.2, 0.2]\n\
          diameter = 0.1\ncells_around = 64\ncells_radial = 16\ncells_wake = 40",
@@ -222,7 +244,7 @@ fn words_and_choices_correspond() {
     assert_eq!(BackendKind::WORDS.len(), 6);
 }
 
-/// The whole contract for heat in one file.
+/// Every key of a heat case in one file.
 #[test]
 fn the_full_example_of_a_heat_case() {
     let text = r#"
@@ -244,7 +266,7 @@ grading = [1.0, 1.0, 1.0]
 [heat]
 discretization = "cell"
 conductivity = 1.0
-heat_capacity = 1.0
+volumetric_heat_capacity = 1.0
 source = 0.0
 nonorthogonal_correction = true
 

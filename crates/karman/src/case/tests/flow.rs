@@ -1,4 +1,4 @@
-//! Flow cases that are in order, and what they become.
+//! Valid flow cases and their parsed form.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn defaults_of_a_small_flow() {
     let case = parse(FLOW).unwrap();
     let flow = flow(&case);
     assert_eq!(flow.scheme, FlowScheme::Collocated);
-    assert_eq!((flow.viscosity, flow.nonorthogonal_correctors), (0.01, 0));
+    assert_eq!((flow.kinematic_viscosity, flow.nonorthogonal_correctors), (0.01, 0));
     assert_eq!(flow.convection, ConvectionScheme::LinearUpwind);
     assert_eq!(flow.pressure_correction, PressureCorrectionCase::IncrementalRotational);
     let zeros = [0.0; 3].map(Value::Constant);
@@ -37,11 +37,11 @@ fn defaults_of_a_small_flow() {
 #[test]
 fn every_condition_of_flow_in_both_spellings() {
     let text = FLOW.replace(
-        "xmin = \"no_slip\"\nxmax = \"slip\"\nymin = \"no_slip\"\nymax.wall = [1.0, 0.0]\n",
+        "xmin = \"no_slip\"\nxmax = \"slip\"\nymin = \"no_slip\"\nymax.moving_wall = [1.0, 0.0]\n",
         "a.no_slip = true\nb = { slip = true }\nc = \"symmetry\"\nd.symmetry = true\n\
          e = \"convective_outlet\"\nf.convective_outlet = true\n\
-         g.inlet = [\"y*(1 - y)*sin(t)\", 0, 2]\nh.outlet = \"-y\"\ni.open = 3\n\
-         j.periodic = \"k l\"\n\"k l\".periodic = \"j\"\n[boundary.m]\nwall = [0, 1]\n",
+         g.velocity_inlet = [\"y*(1 - y)*sin(t)\", 0, 2]\nh.pressure_outlet = \"-y\"\ni.opening = 3\n\
+         j.periodic = \"k l\"\n\"k l\".periodic = \"j\"\n[boundary.m]\nmoving_wall = [0, 1]\n",
     );
     let case = parse(&text).unwrap();
     let boundary = &flow(&case).boundary;
@@ -61,9 +61,9 @@ fn every_condition_of_flow_in_both_spellings() {
     assert_eq!((v, w), (&Value::Constant(0.0), &Value::Constant(2.0)));
     assert!(u.depends_on_time());
     assert!((u.at(&[0.0, 0.5, 0.0], std::f64::consts::FRAC_PI_2) - 0.25).abs() < 1e-15);
-    let FlowBoundary::Outlet(pressure) = condition("h") else { panic!() };
+    let FlowBoundary::PressureOutlet(pressure) = condition("h") else { panic!() };
     assert_eq!(pressure.at(&[0.0, 2.0, 0.0], 0.0), -2.0);
-    assert_eq!(condition("i"), &FlowBoundary::Open(Value::Constant(3.0)));
+    assert_eq!(condition("i"), &FlowBoundary::Opening(Value::Constant(3.0)));
     assert_eq!(condition("j"), &FlowBoundary::Periodic("k l".to_owned()));
     assert_eq!(condition("k l"), &FlowBoundary::Periodic("j".to_owned()));
     assert_eq!(condition("m"), &constant([0.0, 1.0, 0.0]));
@@ -73,8 +73,8 @@ fn every_condition_of_flow_in_both_spellings() {
 fn a_component_of_an_inlet_may_be_a_table() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("pulse.csv"), "t,value\n0,1\n2,3\n").unwrap();
-    let wall = "ymax.wall = [1.0, 0.0]";
-    let text = FLOW.replace(wall, "ymax.inlet = [0.0, { table = \"pulse.csv\" }]");
+    let wall = "ymax.moving_wall = [1.0, 0.0]";
+    let text = FLOW.replace(wall, "ymax.velocity_inlet = [0.0, { table = \"pulse.csv\" }]");
     let path = folder.path().join("flow.toml");
     std::fs::write(&path, text).unwrap();
     let case = Case::read(&path).unwrap();
@@ -110,7 +110,7 @@ fn a_table_joins_flow_and_heat() {
     assert_eq!((reference.area, reference.density), (1.0, 1.0));
 }
 
-/// The whole contract for flow in one file.
+/// Every key of a flow in one file.
 #[test]
 fn the_full_example_of_a_flow() {
     let text = r#"
@@ -127,7 +127,7 @@ cells_wake = 80
 
 [incompressible]
 scheme = "staggered"
-viscosity = 1e-3
+kinematic_viscosity = 1e-3
 convection = "cubic"
 pressure_correction = "none"
 source = [0.0, "sin(t)", "x"]
@@ -150,7 +150,7 @@ velocity = ["y", 1.0]
 pressure = "-x"
 
 [boundary]
-inlet.inlet = ["4*0.3*y*(0.41-y)/0.41^2", 0.0, 0.0]
+inlet.velocity_inlet = ["4*0.3*y*(0.41-y)/0.41^2", 0.0, 0.0]
 outlet = "convective_outlet"
 top = "no_slip"
 bottom = "no_slip"
@@ -201,7 +201,7 @@ vorticity = "-t"
 "probe.wake.pressure" = { value = 0.0, absolute = 1.0 }
 "patch.cylinder.drag_coefficient" = { value = 5.58, relative = 1e-2 }
 "patch.cylinder.viscous_force_x" = { value = 5.58, relative = 1e-2 }
-"recirculation.near.length" = { value = 0.085, relative = 1e-2 }
+"recirculation.near.reattachment" = { value = 0.085, relative = 1e-2 }
 "fields.velocity_x.max" = { value = 0.3, relative = 1e-2 }
 "errors.velocity.l2" = { value = 0.0, absolute = 1e-2 }
 "errors.velocity_y.linf" = { value = 0.0, absolute = 1e-2 }

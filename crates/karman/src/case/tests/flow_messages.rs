@@ -4,34 +4,36 @@ use super::*;
 
 #[test]
 fn the_equation_of_flow() {
-    insta::assert_snapshot!(failure(FLOW, "viscosity = 0.01", ""), @"
-    folder/bar.toml:4:1: `viscosity` is missing
+    insta::assert_snapshot!(failure(FLOW, "kinematic_viscosity = 0.01", ""), @"
+    folder/bar.toml:4:1: `kinematic_viscosity` is missing
       |
     4 | [incompressible]
       | ^^^^^^^^^^^^^^^^
     ");
-    insta::assert_snapshot!(failure(FLOW, "viscosity = 0.01", "viscosity = 0"), @r#"
-    folder/bar.toml:5:13: `viscosity` must be positive, not 0
+    insta::assert_snapshot!(failure(FLOW, "kinematic_viscosity = 0.01", "kinematic_viscosity = 0"), @r#"
+    folder/bar.toml:5:23: `kinematic_viscosity` must be positive, not 0
       |
-    5 | viscosity = 0
-      |             ^
-      = a flow without viscosity needs `method = "rk3"` in [time]
+    5 | kinematic_viscosity = 0
+      |                       ^
+      = an inviscid flow needs `method = "rk3"` in [time]
     "#);
     assert!(
         parse(
             &FLOW
-                .replace("viscosity = 0.01", "viscosity = 0")
+                .replace("kinematic_viscosity = 0.01", "kinematic_viscosity = 0")
                 .replace("[time]", "[time]\nmethod = \"rk3\"")
         )
         .is_ok()
     );
-    insta::assert_snapshot!(failure(FLOW, "viscosity = 0.01", "viscosity = \"1 + x\""), @r#"
-    folder/bar.toml:5:13: expected a number, found string "1 + x"
+    insta::assert_snapshot!(failure(FLOW, "kinematic_viscosity = 0.01", "kinematic_viscosity = \"1 + x\""), @r#"
+    folder/bar.toml:5:23: expected a number, found string "1 + x"
       |
-    5 | viscosity = "1 + x"
-      |             ^^^^^^^
+    5 | kinematic_viscosity = "1 + x"
+      |                       ^^^^^^^
     "#);
-    let add = |line: &str| failure(FLOW, "viscosity = 0.01", &format!("viscosity = 0.01\n{line}"));
+    let add = |line: &str| {
+        failure(FLOW, "kinematic_viscosity = 0.01", &format!("kinematic_viscosity = 0.01\n{line}"))
+    };
     insta::assert_snapshot!(add("scheme = \"colocated\""), @r#"
     folder/bar.toml:6:10: unknown value `colocated`
       |
@@ -85,7 +87,7 @@ fn the_equation_of_flow() {
     6 | thermal = { expansion = 1.0 }
       |           ^^^^^^^^^^^^^^^^^^^
 
-    folder/bar.toml:12:1: a run in time needs the temperature at its start
+    folder/bar.toml:12:1: an unsteady run needs an initial temperature
        |
     12 | [time]
        | ^^^^^^
@@ -97,7 +99,7 @@ fn the_equation_of_flow() {
     6 | thermal = { diffusivity = -1.0 }
       |                           ^^^^
 
-    folder/bar.toml:12:1: a run in time needs the temperature at its start
+    folder/bar.toml:12:1: an unsteady run needs an initial temperature
        |
     12 | [time]
        | ^^^^^^
@@ -109,7 +111,7 @@ fn the_equation_of_flow() {
     6 | thermal = { diffusivity = 1.0, gravity = [0.0] }
       |                                          ^^^^^
 
-    folder/bar.toml:12:1: a run in time needs the temperature at its start
+    folder/bar.toml:12:1: an unsteady run needs an initial temperature
        |
     12 | [time]
        | ^^^^^^
@@ -122,11 +124,11 @@ fn the_equation_of_flow() {
       |                               ^^^
     ");
     insta::assert_snapshot!(add("[linear_solver]\nmethod = \"cg\""), @"
-    folder/bar.toml:6:1: [linear_solver] is for heat: a flow solves two kinds of systems
+    folder/bar.toml:6:1: [linear_solver] is for heat: a flow has two linear solvers
       |
     6 | [linear_solver]
       | ^^^^^^^^^^^^^^^
-      = use [incompressible.pressure] and [incompressible.momentum], of the same keys
+      = use [incompressible.pressure] and [incompressible.momentum], with the same keys
     ");
 }
 
@@ -152,26 +154,26 @@ fn the_start_of_a_flow() {
       |            ^^^
     ");
     insta::assert_snapshot!(add("temperature = 300.0"), @"
-    folder/bar.toml:7:15: `temperature` needs [incompressible.thermal]: this flow carries no temperature
+    folder/bar.toml:7:15: `temperature` needs [incompressible.thermal]: this flow has no temperature
       |
     7 | temperature = 300.0
       |               ^^^^^
     ");
     insta::assert_snapshot!(add("density = 1.0"), @"
-    folder/bar.toml:7:11: `density` belongs to [euler], this case is of incompressible flow
+    folder/bar.toml:7:11: `density` belongs to [euler], this case is an incompressible flow
       |
     7 | density = 1.0
       |           ^^^
     ");
     insta::assert_snapshot!(failure(THERMAL, "temperature = \"300 + x\"", ""), @"
-    folder/bar.toml:12:1: a run in time needs the temperature at its start
+    folder/bar.toml:12:1: an unsteady run needs an initial temperature
        |
     12 | [initial]
        | ^^^^^^^^^
        = add to [initial]: temperature = 300.0
     ");
     insta::assert_snapshot!(failure(THERMAL, "[initial]\ntemperature = \"300 + x\"\n", ""), @"
-    folder/bar.toml:17:1: a run in time needs the temperature at its start
+    folder/bar.toml:17:1: an unsteady run needs an initial temperature
        |
     17 | [time]
        | ^^^^^^
@@ -193,7 +195,8 @@ fn the_time_of_a_flow() {
         end = 10.0
         steady_tolerance = 1e-6
     "#);
-    let text = FLOW.replace("ymax.wall = [1.0, 0.0]", "ymax.wall = [\"sin(t)\", 0.0]");
+    let text =
+        FLOW.replace("ymax.moving_wall = [1.0, 0.0]", "ymax.moving_wall = [\"sin(t)\", 0.0]");
     let error = failure(&text, "[time]\nstep = 0.1\nend = 1.0\n[output]", "[output]\nevery = 1.0");
     assert_eq!(error.matches("folder/bar.toml:").count(), 1, "{error}");
     let method = |word: &str| failure(FLOW, "step =", &format!("method = \"{word}\"\nstep ="));
@@ -236,13 +239,13 @@ fn conditions_of_flow() {
     8 | xmax = "slip_wall"
       |        ^^^^^^^^^^^
       = valid kinds: no_slip, slip, symmetry, convective_outlet
-      = with a value: { wall = [u, v, w] }, { inlet = [u, v, w] }, { outlet = pressure }, { open = pressure }, { periodic = "other patch" }
+      = with a value: { moving_wall = [u, v, w] }, { velocity_inlet = [u, v, w] }, { pressure_outlet = pressure }, { opening = pressure }, { periodic = "other patch" }
     "#);
-    insta::assert_snapshot!(change("xmax = \"wall\""), @r#"
-    folder/bar.toml:8:8: `wall` needs a value: { wall = [u, v, w] }
+    insta::assert_snapshot!(change("xmax = \"moving_wall\""), @r#"
+    folder/bar.toml:8:8: `moving_wall` needs a value: { moving_wall = [u, v, w] }
       |
-    8 | xmax = "wall"
-      |        ^^^^^^
+    8 | xmax = "moving_wall"
+      |        ^^^^^^^^^^^^^
     "#);
     insta::assert_snapshot!(change("xmax = \"insulated\""), @r#"
     folder/bar.toml:8:8: `insulated` is a thermal condition, not one for flow
@@ -250,7 +253,7 @@ fn conditions_of_flow() {
     8 | xmax = "insulated"
       |        ^^^^^^^^^^^
       = valid kinds: no_slip, slip, symmetry, convective_outlet
-      = with a value: { wall = [u, v, w] }, { inlet = [u, v, w] }, { outlet = pressure }, { open = pressure }, { periodic = "other patch" }
+      = with a value: { moving_wall = [u, v, w] }, { velocity_inlet = [u, v, w] }, { pressure_outlet = pressure }, { opening = pressure }, { periodic = "other patch" }
     "#);
     insta::assert_snapshot!(change("xmax = {}"), @r#"
     folder/bar.toml:8:1: patch "xmax" has no condition
@@ -258,7 +261,7 @@ fn conditions_of_flow() {
     8 | xmax = {}
       | ^^^^
       = valid kinds: no_slip, slip, symmetry, convective_outlet
-      = with a value: { wall = [u, v, w] }, { inlet = [u, v, w] }, { outlet = pressure }, { open = pressure }, { periodic = "other patch" }
+      = with a value: { moving_wall = [u, v, w] }, { velocity_inlet = [u, v, w] }, { pressure_outlet = pressure }, { opening = pressure }, { periodic = "other patch" }
     "#);
     insta::assert_snapshot!(change("xmax.no_slip = false"), @"
     folder/bar.toml:8:16: `no_slip = false` is no condition: leave it out
@@ -266,11 +269,11 @@ fn conditions_of_flow() {
     8 | xmax.no_slip = false
       |                ^^^^^
     ");
-    insta::assert_snapshot!(change("xmax = { no_slip = true, outlet = 0 }"), @r#"
-    folder/bar.toml:8:35: patch "xmax" has two conditions for flow, `no_slip` and `outlet`
+    insta::assert_snapshot!(change("xmax = { no_slip = true, pressure_outlet = 0 }"), @r#"
+    folder/bar.toml:8:44: patch "xmax" has two conditions for flow, `no_slip` and `pressure_outlet`
       |
-    8 | xmax = { no_slip = true, outlet = 0 }
-      |                                   ^
+    8 | xmax = { no_slip = true, pressure_outlet = 0 }
+      |                                            ^
     "#);
     insta::assert_snapshot!(change("xmax = { symmetry = true, slip = true }"), @r#"
     folder/bar.toml:8:21: patch "xmax" has two conditions for flow, `slip` and `symmetry`
@@ -278,45 +281,45 @@ fn conditions_of_flow() {
     8 | xmax = { symmetry = true, slip = true }
       |                     ^^^^
     "#);
-    insta::assert_snapshot!(change("xmax.wall = [1.0]"), @"
-    folder/bar.toml:8:13: `wall` takes 2 or 3 components, 1 given
+    insta::assert_snapshot!(change("xmax.moving_wall = [1.0]"), @"
+    folder/bar.toml:8:20: `moving_wall` takes 2 or 3 components, 1 given
       |
-    8 | xmax.wall = [1.0]
-      |             ^^^^^
+    8 | xmax.moving_wall = [1.0]
+      |                    ^^^^^
     ");
-    insta::assert_snapshot!(change("xmax.wall = 1.0"), @"
-    folder/bar.toml:8:13: expected a list, found number `1.0`
+    insta::assert_snapshot!(change("xmax.moving_wall = 1.0"), @"
+    folder/bar.toml:8:20: expected a list, found number `1.0`
       |
-    8 | xmax.wall = 1.0
-      |             ^^^
+    8 | xmax.moving_wall = 1.0
+      |                    ^^^
     ");
-    insta::assert_snapshot!(change("xmax.inlet = [\"1 + q\", 0]"), @r#"
-    folder/bar.toml:8:20: in an expression: unknown name `q`
+    insta::assert_snapshot!(change("xmax.velocity_inlet = [\"1 + q\", 0]"), @r#"
+    folder/bar.toml:8:29: in an expression: unknown name `q`
       |
-    8 | xmax.inlet = ["1 + q", 0]
-      |                    ^
+    8 | xmax.velocity_inlet = ["1 + q", 0]
+      |                             ^
       = valid names: x, y, z, t, pi, if, sin, cos, tan, exp, log, sqrt, abs, min, max, tanh, floor
     "#);
-    insta::assert_snapshot!(change("xmax.inlet = [0, inf]"), @"
-    folder/bar.toml:8:18: `inlet` must be finite, not inf
+    insta::assert_snapshot!(change("xmax.velocity_inlet = [0, inf]"), @"
+    folder/bar.toml:8:27: `velocity_inlet` must be finite, not inf
       |
-    8 | xmax.inlet = [0, inf]
-      |                  ^^^
+    8 | xmax.velocity_inlet = [0, inf]
+      |                           ^^^
     ");
-    insta::assert_snapshot!(change("xmax.outlet = nan"), @"
-    folder/bar.toml:8:15: `outlet` must be finite, not NaN
+    insta::assert_snapshot!(change("xmax.pressure_outlet = nan"), @"
+    folder/bar.toml:8:24: `pressure_outlet` must be finite, not NaN
       |
-    8 | xmax.outlet = nan
-      |               ^^^
+    8 | xmax.pressure_outlet = nan
+      |                        ^^^
     ");
-    insta::assert_snapshot!(change("xmax.open = [0, 1]"), @r#"
-    folder/bar.toml:8:13: expected a number, an expression in quotes or { table = "file.csv" }, found a list
+    insta::assert_snapshot!(change("xmax.opening = [0, 1]"), @r#"
+    folder/bar.toml:8:16: expected a number, an expression in quotes or { table = "file.csv" }, found a list
       |
-    8 | xmax.open = [0, 1]
-      |             ^^^^^^
+    8 | xmax.opening = [0, 1]
+      |                ^^^^^^
     "#);
     insta::assert_snapshot!(change("xmax = { no_slip = true, temperature = 1 }"), @"
-    folder/bar.toml:8:40: `temperature` needs [incompressible.thermal]: this flow carries no temperature
+    folder/bar.toml:8:40: `temperature` needs [incompressible.thermal]: this flow has no temperature
       |
     8 | xmax = { no_slip = true, temperature = 1 }
       |                                        ^
@@ -334,7 +337,7 @@ fn conditions_of_heat_in_a_flow_and_of_flow_in_heat() {
     17 | ymin.temperature = 1.0
        | ^^^^
        = valid kinds: no_slip, slip, symmetry, convective_outlet
-       = with a value: { wall = [u, v, w] }, { inlet = [u, v, w] }, { outlet = pressure }, { open = pressure }, { periodic = "other patch" }
+       = with a value: { moving_wall = [u, v, w] }, { velocity_inlet = [u, v, w] }, { pressure_outlet = pressure }, { opening = pressure }, { periodic = "other patch" }
        = a table joins a condition for flow and a thermal one: { no_slip = true, temperature = 1.0 }
     "#);
     insta::assert_snapshot!(change("ymin = \"insulated\""), @r#"
@@ -377,19 +380,19 @@ fn conditions_of_heat_in_a_flow_and_of_flow_in_heat() {
     17 | ymin = { periodic = "b", heat_flux = 1 }
        |                                      ^
     "#);
-    insta::assert_snapshot!(failure(STEADY, "xmax = \"insulated\"", "xmax.wall = [1, 0]"), @"
-    folder/bar.toml:9:13: `wall` is a condition for flow, not for heat
+    insta::assert_snapshot!(failure(STEADY, "xmax = \"insulated\"", "xmax.moving_wall = [1, 0]"), @"
+    folder/bar.toml:9:20: `moving_wall` is a condition for flow, not for heat
       |
-    9 | xmax.wall = [1, 0]
-      |             ^^^^^^
+    9 | xmax.moving_wall = [1, 0]
+      |                    ^^^^^^
       = valid kinds: insulated, symmetry
       = with a value: { temperature = … }, { heat_flux = … }, { convection = { coefficient, ambient } }
     ");
-    insta::assert_snapshot!(failure(STEADY, "xmax = \"insulated\"", "xmax = \"outlet\""), @r#"
-    folder/bar.toml:9:8: `outlet` is a condition for flow, not for heat
+    insta::assert_snapshot!(failure(STEADY, "xmax = \"insulated\"", "xmax = \"pressure_outlet\""), @r#"
+    folder/bar.toml:9:8: `pressure_outlet` is a condition for flow, not for heat
       |
-    9 | xmax = "outlet"
-      |        ^^^^^^^^
+    9 | xmax = "pressure_outlet"
+      |        ^^^^^^^^^^^^^^^^^
       = valid kinds: insulated, symmetry
     "#);
 }
@@ -543,13 +546,13 @@ fn exact_solutions_of_flow() {
        |            ^^^
     "#);
     insta::assert_snapshot!(change("temperature = 1"), @"
-    folder/bar.toml:22:15: `temperature` needs [incompressible.thermal]: this flow carries no temperature
+    folder/bar.toml:22:15: `temperature` needs [incompressible.thermal]: this flow has no temperature
        |
     22 | temperature = 1
        |               ^
     ");
     insta::assert_snapshot!(change("density = 1"), @"
-    folder/bar.toml:22:11: `density` belongs to [euler], this case is of incompressible flow
+    folder/bar.toml:22:11: `density` belongs to [euler], this case is an incompressible flow
        |
     22 | density = 1
        |           ^
@@ -615,18 +618,18 @@ fn expectations_of_flow() {
        | ^^^^^^^^^^^^^^^^^^^^
        = known: pressure
     "#);
-    insta::assert_snapshot!(change("recirculation.wake.length"), @r#"
+    insta::assert_snapshot!(change("recirculation.wake.reattachment"), @r#"
     folder/bar.toml:24:1: there is no [[output.recirculation]] named `wake`
        |
-    24 | "recirculation.wake.length" = { value = 1, absolute = 1 }
-       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    24 | "recirculation.wake.reattachment" = { value = 1, absolute = 1 }
+       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
     "#);
     insta::assert_snapshot!(change("flow.energy"), @r#"
     folder/bar.toml:24:1: the summary of a run has no entry `flow.energy`
        |
     24 | "flow.energy" = { value = 1, absolute = 1 }
        | ^^^^^^^^^^^^^
-       = valid entries, in quotes: mesh.dimension, mesh.nodes, mesh.edges, mesh.faces, mesh.cells, time.steps, time.end, linear.solves, linear.iterations, linear.last_iterations, linear.relative_residual, linear.convergence_factor, probe.PROBE.FIELD, patch.PATCH.QUANTITY, fields.FIELD.mean, fields.FIELD.min, fields.FIELD.max, errors.FIELD.l1, errors.FIELD.l2, errors.FIELD.linf, flow.kinetic_energy, flow.divergence_max, flow.courant, recirculation.NAME.length, recirculation.NAME.start
+       = valid entries, in quotes: mesh.dimension, mesh.nodes, mesh.edges, mesh.faces, mesh.cells, time.steps, time.end, linear.solves, linear.iterations, linear.last_iterations, linear.relative_residual, linear.convergence_factor, probe.PROBE.FIELD, patch.PATCH.QUANTITY, fields.FIELD.mean, fields.FIELD.min, fields.FIELD.max, errors.FIELD.l1, errors.FIELD.l2, errors.FIELD.linf, flow.kinetic_energy, flow.divergence_max, flow.courant, recirculation.NAME.separation, recirculation.NAME.reattachment
     "#);
     let heat = format!("{STEADY}[expected]\n\"flow.courant\" = {{ value = 1, absolute = 1 }}\n");
     insta::assert_snapshot!(parse(&heat).unwrap_err(), @r#"
@@ -653,17 +656,22 @@ fn expectations_of_flow() {
 fn text_without_quotes_is_named_with_them() {
     for (from, to, place, quoted) in [
         ("xmin = \"no_slip\"", "xmin = no_slip", "7:8", "no_slip"),
-        ("xmin = \"no_slip\"", "xmin = inlet # here", "7:8", "inlet"),
+        ("xmin = \"no_slip\"", "xmin = wall # here", "7:8", "wall"),
         ("xmin = \"no_slip\"", "xmin = true_wall", "7:8", "true_wall"),
-        ("ymax.wall = [1.0, 0.0]", "ymax.wall = [min(x,y), 0.0]", "10:14", "min(x,y)"),
-        ("ymax.wall = [1.0, 0.0]", "ymax.wall = [1.0, sin(t)]", "10:19", "sin(t)"),
+        (
+            "ymax.moving_wall = [1.0, 0.0]",
+            "ymax.moving_wall = [min(x,y), 0.0]",
+            "10:21",
+            "min(x,y)",
+        ),
+        ("ymax.moving_wall = [1.0, 0.0]", "ymax.moving_wall = [1.0, sin(t)]", "10:26", "sin(t)"),
         ("xmax = \"slip\"", "xmax = { slip = yes }", "8:17", "yes"),
     ] {
         let said = failure(FLOW, from, to);
         let expected = format!("folder/bar.toml:{place}: Text needs quotes: \"{quoted}\".\n");
         assert!(said.starts_with(&expected), "{said}");
     }
-    // What is no text keeps the reader's own words.
+    // Other errors have the words of the TOML reader.
     let said = failure(FLOW, "step = 0.1", "step = 0.1.2");
     assert!(!said.contains("quotes"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! Names of the case against those of the mesh.
+//! Patches and regions of the case against those of the mesh.
 
 use super::*;
 
@@ -57,7 +57,7 @@ fn patches_of_a_flow() {
     let text = FLOW.replace("xmin = \"no_slip\"\nxmax = \"slip\"", periodic);
     let case = parse(&text).unwrap();
     assert!(case.check_patches(&names(&["xmin", "xmax", "ymin", "ymax"])).is_ok());
-    // A patch that `periodic` names is an entry of [boundary] and found as such.
+    // A patch that `periodic` names is an entry of [boundary] and reported at that entry.
     let mesh = names(&["xmin", "ymin", "ymax", "zmin"]);
     insta::assert_snapshot!(case.check_patches(&mesh).unwrap_err(), @r#"
     folder/bar.toml:6:1: patch "zmin" of the mesh has no condition
@@ -102,7 +102,7 @@ fn regions_of_the_mesh() {
     let text = STEADY.replace(
         "conductivity = 2.0",
         "conductivity = { steel = 45, coper = 390 }\nsource = { steel = 1 }\n\
-         [heat.region.stel]\nheat_capacity = 1",
+         [heat.region.stel]\nvolumetric_heat_capacity = 1",
     );
     let case = parse(&text).unwrap();
     let mesh = names(&["copper", "steel", "air"]);
@@ -126,8 +126,20 @@ fn regions_of_the_mesh() {
       = did you mean `steel`?
       = regions of the mesh: copper, steel, air
     "#);
-    let text =
-        text.replace("coper", "copper").replace("stel]\nheat_capacity", "air]\nconductivity");
+    let text = text
+        .replace("coper", "copper")
+        .replace("stel]\nvolumetric_heat_capacity", "air]\nconductivity");
     assert!(parse(&text).unwrap().check_regions(&mesh).is_ok());
     assert!(parse(STEADY).unwrap().check_regions(&mesh).is_ok());
+    let text = STEADY.replace(
+        "conductivity = 2.0",
+        "density = { steel = 8, copper = 9 }\nspecific_heat = { steel = 0.4, air = 1 }\n\
+         [heat.region.air]\nvolumetric_heat_capacity = 1e-3",
+    );
+    insta::assert_snapshot!(parse(&text).unwrap().check_regions(&mesh).unwrap_err(), @r#"
+    folder/bar.toml:7:17: `specific_heat` has no value in region "copper"
+      |
+    7 | specific_heat = { steel = 0.4, air = 1 }
+      |                 ^^^^^^^^^^^^^^^^^^^^^^^^
+    "#);
 }

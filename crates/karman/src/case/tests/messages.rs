@@ -10,7 +10,7 @@ fn unknown_keys_and_words() {
     6 | conductvity = 2.0
       | ^^^^^^^^^^^
       = did you mean `conductivity`?
-      = valid keys: discretization, conductivity, heat_capacity, source, nonorthogonal_correction, region
+      = valid keys: discretization, conductivity, volumetric_heat_capacity, density, specific_heat, source, nonorthogonal_correction, region
     ");
     insta::assert_snapshot!(failure(STEADY, "[boundary]", "[bondary]"), @"
     folder/bar.toml:7:2: unknown key `bondary`
@@ -34,7 +34,7 @@ fn unknown_keys_and_words() {
     8 | xmin.tempersture = 300.0
       |      ^^^^^^^^^^^
       = did you mean `temperature`?
-      = valid keys: temperature, heat_flux, convection, insulated, symmetry, no_slip, slip, convective_outlet, wall, inlet, outlet, open, periodic
+      = valid keys: temperature, heat_flux, convection, insulated, symmetry, no_slip, slip, convective_outlet, moving_wall, velocity_inlet, pressure_outlet, opening, periodic
     ");
     insta::assert_snapshot!(
         failure(STEADY, "[heat]", "[heat]\ndiscretization = \"cells\""), @r#"

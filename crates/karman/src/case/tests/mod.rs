@@ -1,8 +1,9 @@
-//! Cases that are right, and every message about cases that are wrong.
+//! Valid cases, and every message about invalid ones.
 
 mod accepted;
 mod flow;
 mod flow_messages;
+mod heat_messages;
 mod mesh_names;
 mod messages;
 mod messages_by_section;
@@ -49,12 +50,12 @@ const FLOW: &str = r#"[mesh.generate.box]
 size = [1.0, 1.0]
 cells = [4, 4]
 [incompressible]
-viscosity = 0.01
+kinematic_viscosity = 0.01
 [boundary]
 xmin = "no_slip"
 xmax = "slip"
 ymin = "no_slip"
-ymax.wall = [1.0, 0.0]
+ymax.moving_wall = [1.0, 0.0]
 [time]
 step = 0.1
 end = 1.0
@@ -67,12 +68,12 @@ name = "lid"
 patches = ["ymax"]
 "#;
 
-/// A small flow that carries a temperature.
+/// A small flow with a temperature.
 const THERMAL: &str = r#"[mesh.generate.box]
 size = [1.0, 1.0]
 cells = [4, 4]
 [incompressible]
-viscosity = 0.01
+kinematic_viscosity = 0.01
 [incompressible.thermal]
 diffusivity = 0.02
 expansion = 0.1

@@ -48,7 +48,7 @@ proptest! {
     fn random_values_for_keys(
         key in prop::sample::select(vec!["conductivity", "source", "size", "cells", "xmin", "every",
             "fields", "picture", "probe", "at", "patches", "name", "ymax", "gravity", "reference",
-            "viscosity"]),
+            "kinematic_viscosity"]),
         value in prop::sample::select(vec!["1", "-1", "1e400", "nan", "inf", "true", "\"x\"", "[]",
             "{}", "[1]", "[[1]]", "{ a = 1 }", "1979-05-27", "[1, \"x\"]", "99999999999999999999",
             "{ temperature = {} }", "[nan, 1]", "\"\"", "{ a.b.c = 1 }"]),

@@ -36,7 +36,7 @@ fn close(got: f64, want: f64, relative: f64) -> bool {
     got == want || (got - want).abs() <= relative * want.abs()
 }
 
-/// Formulas that together use every instruction, on arguments of ordinary size.
+/// Formulas that together use every instruction, with arguments of moderate size.
 const FORMULAS: [&str; 31] = [
     "x",
     "4.5",
@@ -91,9 +91,9 @@ fn every_instruction_on_every_backend() {
                 let want = expression.evaluate(&point, T);
                 assert!(close(double[i], want, 1e-14), "{backend:?} {text} {} {want}", double[i]);
                 let smooth = !text.starts_with("floor");
-                let near = (single[i] - want).abs() <= 1e-4 * (1.0 + want * want);
+                let is_close = (single[i] - want).abs() <= 1e-4 * (1.0 + want * want);
                 assert!(
-                    near || !smooth || want.is_infinite(),
+                    is_close || !smooth || want.is_infinite(),
                     "{backend:?} {text} at {point:?}: {} {want}",
                     single[i]
                 );
@@ -123,7 +123,7 @@ fn sizes_and_a_deep_stack() {
 }
 
 #[test]
-fn what_is_not_a_number() {
+fn results_that_are_not_a_number() {
     let texts =
         ["log(x)", "sqrt(x) == sqrt(x)", "sqrt(x) != sqrt(x)", "sqrt(x) < 1", "not sqrt(x)"];
     let more =
@@ -142,7 +142,7 @@ fn what_is_not_a_number() {
 }
 
 #[test]
-fn a_recorded_launch_sees_the_new_time_and_leaves_ghosts_alone() {
+fn a_recorded_launch_reads_the_new_time_and_leaves_ghosts_unchanged() {
     struct State {
         program: DeviceExpression<f64>,
         points: Buffer<f64>,
@@ -173,7 +173,7 @@ fn a_recorded_launch_sees_the_new_time_and_leaves_ghosts_alone() {
     }
 }
 
-/// Reproducible choices.
+/// Reproducible pseudo-random choices.
 struct Choices(u64);
 
 impl Choices {
@@ -212,8 +212,8 @@ impl Choices {
     }
 }
 
-/// A value and how far rounding may have moved it, to first order: infinite where a jump may have
-/// been crossed or a device may flush or lose what came in between.
+/// A value and its rounding error bound to first order: infinite where the error may cross a discontinuity,
+/// or a device may flush or overflow an intermediate result.
 #[derive(Clone, Copy)]
 struct Bounded {
     value: f64,
@@ -221,13 +221,13 @@ struct Bounded {
 }
 
 impl Bounded {
-    fn jumps_at(self, place: f64) -> f64 {
+    fn discontinuity_at(self, place: f64) -> f64 {
         let close = self.error > 0.0 && (self.value - place).abs() <= self.error;
         if close || self.error.is_nan() { f64::INFINITY } else { 0.0 }
     }
 }
 
-/// Carries error bounds through a program, with 2.5 ulp for each operation.
+/// Propagates error bounds through a program, with 2.5 ulp for each operation.
 fn bounded(expression: &Expression, point: &[f64], t: f64) -> Bounded {
     let mut stack: Vec<Bounded> = vec![];
     for &Instruction { opcode, operand } in expression.code() {
@@ -240,7 +240,7 @@ fn bounded(expression: &Expression, point: &[f64], t: f64) -> Bounded {
                 let (b, a, condition) =
                     (stack.pop().unwrap(), stack.pop().unwrap(), stack.pop().unwrap());
                 let taken = if condition.value != 0.0 { a } else { b };
-                Bounded { value: taken.value, error: taken.error + condition.jumps_at(0.0) }
+                Bounded { value: taken.value, error: taken.error + condition.discontinuity_at(0.0) }
             }
             _ => {
                 let last = stack.pop().unwrap();
@@ -251,8 +251,8 @@ fn bounded(expression: &Expression, point: &[f64], t: f64) -> Bounded {
             }
         };
         let tiny = next.value != 0.0 && next.value.abs() < 1e-290;
-        let lost = tiny || next.value.abs() > 1e290;
-        stack.push(if lost { Bounded { error: f64::INFINITY, ..next } } else { next });
+        let is_out_of_range = tiny || next.value.abs() > 1e290;
+        stack.push(if is_out_of_range { Bounded { error: f64::INFINITY, ..next } } else { next });
     }
     stack[0]
 }
@@ -260,7 +260,7 @@ fn bounded(expression: &Expression, point: &[f64], t: f64) -> Bounded {
 fn unary_bound(opcode: Opcode, operand: u32, a: Bounded) -> Option<Bounded> {
     let Bounded { value: v, error: e } = a;
     let far = if v.abs() + e > 1e5 { f64::INFINITY } else { 0.0 };
-    let (value, slope) = match opcode {
+    let (value, derivative) = match opcode {
         Opcode::IntegerPower => {
             let n = operand as i32;
             let value = v.powi(n);
@@ -271,10 +271,10 @@ fn unary_bound(opcode: Opcode, operand: u32, a: Bounded) -> Option<Bounded> {
         Opcode::AbsoluteValue => return Some(Bounded { value: v.abs(), error: e }),
         Opcode::Not => {
             let value = f64::from(u8::from(v == 0.0));
-            return Some(Bounded { value, error: a.jumps_at(0.0) });
+            return Some(Bounded { value, error: a.discontinuity_at(0.0) });
         }
         Opcode::Floor => {
-            let error = a.jumps_at(v.floor()) + a.jumps_at(v.ceil());
+            let error = a.discontinuity_at(v.floor()) + a.discontinuity_at(v.ceil());
             return Some(Bounded { value: v.floor(), error });
         }
         Opcode::Sine => (v.sin(), 1.0 + far),
@@ -286,8 +286,8 @@ fn unary_bound(opcode: Opcode, operand: u32, a: Bounded) -> Option<Bounded> {
         Opcode::HyperbolicTangent => (v.tanh(), 1.0),
         _ => return None,
     };
-    let carried = if e == 0.0 && far == 0.0 { 0.0 } else { e * slope };
-    let value_error = if far > 0.0 { far } else { carried };
+    let propagated = if e == 0.0 && far == 0.0 { 0.0 } else { e * derivative };
+    let value_error = if far > 0.0 { far } else { propagated };
     Some(Bounded { value, error: value_error + 2.5 * value.abs() * f64::EPSILON })
 }
 
@@ -296,7 +296,7 @@ fn binary_bound(opcode: Opcode, a: Bounded, b: Bounded) -> Bounded {
     let (u, v) = (a.value, b.value);
     let truth = |holds: bool| f64::from(u8::from(holds));
     let decided = |value, error| Bounded { value, error };
-    let compared = difference.jumps_at(0.0);
+    let compared = difference.discontinuity_at(0.0);
     let (value, error) = match opcode {
         Opcode::Less => return decided(truth(u < v), compared),
         Opcode::LessEqual => return decided(truth(u <= v), compared),
@@ -306,11 +306,11 @@ fn binary_bound(opcode: Opcode, a: Bounded, b: Bounded) -> Bounded {
         Opcode::NotEqual => return decided(truth(u != v), compared),
         Opcode::And => {
             let value = truth(u != 0.0 && v != 0.0);
-            return decided(value, a.jumps_at(0.0) + b.jumps_at(0.0));
+            return decided(value, a.discontinuity_at(0.0) + b.discontinuity_at(0.0));
         }
         Opcode::Or => {
             let value = truth(u != 0.0 || v != 0.0);
-            return decided(value, a.jumps_at(0.0) + b.jumps_at(0.0));
+            return decided(value, a.discontinuity_at(0.0) + b.discontinuity_at(0.0));
         }
         Opcode::Minimum => return decided(u.min(v), a.error.max(b.error)),
         Opcode::Maximum => return decided(u.max(v), a.error.max(b.error)),
@@ -320,11 +320,15 @@ fn binary_bound(opcode: Opcode, a: Bounded, b: Bounded) -> Bounded {
         Opcode::Divide => (u / v, (a.error + (u / v).abs() * b.error) / v.abs()),
         _ => {
             let value = u.powf(v);
-            // A negative base asks whether the exponent is an integer: a jump.
-            let jump = if u <= 0.0 { b.jumps_at(v.round()) + a.jumps_at(0.0) } else { 0.0 };
+            // With a negative base the power is discontinuous in the exponent.
+            let discontinuity = if u <= 0.0 {
+                b.discontinuity_at(v.round()) + a.discontinuity_at(0.0)
+            } else {
+                0.0
+            };
             let of_base = if a.error == 0.0 { 0.0 } else { (v / u).abs() * a.error };
             let of_exponent = if b.error == 0.0 { 0.0 } else { u.abs().ln().abs() * b.error };
-            (value, value.abs() * (of_base + of_exponent) + jump)
+            (value, value.abs() * (of_base + of_exponent) + discontinuity)
         }
     };
     Bounded { value, error: error + 2.5 * value.abs() * f64::EPSILON }
@@ -345,7 +349,7 @@ fn random_formulas_on_every_backend() {
                 let point = [points[i], points[n + i], points[2 * n + i]];
                 let want = expression.evaluate(&point, T);
                 all += 1;
-                // Where rounding alone may move the value by 10⁻¹³ of it, there is nothing to compare.
+                // Values whose rounding error may exceed 10⁻¹³ are not compared.
                 if bounded(&expression, &point, T).error <= 1e-13 * want.abs() {
                     compared += 1;
                     assert!(
@@ -360,7 +364,7 @@ fn random_formulas_on_every_backend() {
 }
 
 #[test]
-fn the_same_bits_on_any_number_of_threads() {
+fn bits_do_not_depend_on_the_number_of_threads() {
     let expression = parse("if(x < 0.5, sin(3*x)*y, sqrt(abs(z))^3) + t^2*abs(x)^0.7");
     let points = points(10_001);
     let bits = |threads| {

@@ -1,9 +1,9 @@
 //! The unit cube with one hot face: order of accuracy away from the rim of that face, where the
-//! prescribed temperatures jump.
+//! prescribed temperatures are discontinuous.
 //!
-//! The jump limits the error near the rim to first order in L2 and pollutes the rest of the cube at
-//! second order only: the error of a face's heat there is O(h), the Green function vanishes on both
-//! walls and so changes by O(h²) over a cell at the rim, and 1/h cells lie along it.
+//! The discontinuity limits the error near the rim to first order in L2 and pollutes the rest of the cube at
+//! second order only: the error of a face's heat flow there is O(h), the Green function vanishes on both
+//! walls and so varies by O(h²) over a cell at the rim, and 1/h cells lie along it.
 
 use super::*;
 use rayon::prelude::*;
@@ -12,10 +12,10 @@ use std::f64::consts::PI;
 /// Distance from the rim within which errors are not counted.
 const AWAY: f64 = 0.25;
 
-/// Height from which on the series of the five other faces is used.
+/// Height above which the series of the five other faces is used.
 const SPLIT: f64 = 0.8;
 
-/// Terms smaller than exp(−this) are left out.
+/// Terms smaller than exp(−NEGLIGIBLE) are omitted.
 const NEGLIGIBLE: f64 = 34.0;
 
 /// Temperature in the unit cube whose face ζ = 1 is at 1 and the others at 0:
@@ -40,8 +40,8 @@ fn one_hot_face(xi: f64, eta: f64, zeta: f64) -> f64 {
     16.0 / (PI * PI) * total
 }
 
-/// T with z = 1 at 600 and the other faces at 300. The series converges slowly near the hot face;
-/// there one minus the series of the five other faces does not.
+/// T with z = 1 at 600 and the other faces at 300. Near the hot face, where its series converges slowly, 1
+/// minus the series of the five other faces.
 fn exact_cube([x, y, z]: [f64; 3]) -> f64 {
     let hot = if z < SPLIT {
         one_hot_face(x, y, z)
@@ -83,7 +83,7 @@ fn cube_error(element: Element, n: usize, discretization: Discretization) -> f64
     let backend = Backend::host(2).unwrap();
     let condition = |patch: &crate::mesh::Patch| {
         let value = if patch.name == "zmax" { 600.0 } else { 300.0 };
-        Condition::Temperature(Arc::new(value))
+        Condition::Dirichlet(Arc::new(value))
     };
     let problem = Problem {
         discretization,
@@ -142,9 +142,8 @@ fn assert_second_order(cases: [(Element, &[usize]); 5]) {
     assert!(low.is_empty(), "{low:?}");
 }
 
-/// The coarsest meshes have three cells in the distance that is left out. On coarser ones, where the
-/// rim's own error is not left out, the fit depends on the jitter: 1.898 for corrected tetrahedra of
-/// 6 to 16 cells an edge.
+/// The coarsest meshes have three cells in the excluded distance. On coarser meshes, where the error of the
+/// rim is included, the fit depends on the jitter: 1.898 for corrected tetrahedra of 6 to 16 cells an edge.
 #[test]
 fn away_from_the_hot_rim_the_error_of_the_cube_falls_with_the_square_of_the_spacing() {
     assert_second_order([

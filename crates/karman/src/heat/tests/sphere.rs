@@ -1,5 +1,5 @@
-//! Conduction from a sphere to the box around it, on a real mesh of tetrahedra and prisms and on
-//! its generated twin.
+//! Conduction from a sphere to the box around it, on a Gmsh mesh of tetrahedra and prisms and on a
+//! generated mesh.
 
 use super::*;
 use crate::mesh::RawMesh;
@@ -8,25 +8,25 @@ use crate::mesh::generate::SphereInBoxParams;
 use crate::mesh::testing::shared_mesh;
 use std::f64::consts::PI;
 
-/// A sphere of radius ½ about the origin in [−5, 10] × [−5, 5]²: the real mesh, where it is at
-/// hand, and a generated one.
+/// A sphere of radius ½ about the origin in [−5, 10] × [−5, 5]²: the Gmsh mesh, if available, and a generated
+/// mesh.
 fn meshes() -> Vec<(&'static str, RawMesh)> {
     let name = "sphere_hybrid.msh";
     let real = shared_mesh(name).map(|bytes| (name, parse_mesh(name.as_ref(), &bytes).unwrap()));
-    let twin = SphereInBoxParams {
+    let generated = SphereInBoxParams {
         size: [15.0, 10.0, 10.0],
         origin: Some([-5.0; 3]),
         surface_size: 0.12,
         far_size: 1.2,
         ..SphereInBoxParams::default()
     };
-    real.into_iter().chain([("its twin", twin.generate().unwrap())]).collect()
+    real.into_iter().chain([("generated", generated.generate().unwrap())]).collect()
 }
 
 struct Solved {
-    /// Temperature, place and volume of each unknown.
+    /// Temperature, position and volume of each unknown.
     values: Vec<(f64, [f64; 3], f64)>,
-    /// Heat that enters through the sphere and through the box.
+    /// Heat flow into the domain through the sphere and through the box.
     heat: [f64; 2],
 }
 
@@ -37,7 +37,7 @@ fn solved(
     temperature: impl Fn(&str) -> Arc<dyn Prescribed>,
 ) -> Solved {
     let backend = Backend::host(2).unwrap();
-    let conditions = mesh.patches.iter().map(|p| Condition::Temperature(temperature(&p.name)));
+    let conditions = mesh.patches.iter().map(|p| Condition::Dirichlet(temperature(&p.name)));
     let problem = Problem {
         discretization,
         material: Material::uniform(mesh.n_cells(), 1.0, 1.0),
@@ -63,14 +63,12 @@ fn solved(
 const DISCRETIZATIONS: [Discretization; 2] =
     [Discretization::Cell { corrected: true }, Discretization::Node];
 
-/// The sphere at 1, the box at 0. The heat lies between that of concentric spheres inside and
-/// around the box, since taking the cold boundary farther away lets less through:
-/// 4π/(1/a − 1/R) with a = ½, R = 5 and R = |(10, 5, 5)|. Fluxes balance to the solver's tolerance.
-/// Corrected fluxes keep no maximum
-/// principle on stretched cells, such as the twin's far from the sphere; two-point fluxes do on any
-/// mesh.
+/// The sphere at 1, the box at 0. The heat flow lies between those of concentric spheres inscribed in and
+/// circumscribed about the box, as a farther cold boundary reduces it: 4π/(1/a − 1/R) with a = ½, R = 5 and
+/// R = |(10, 5, 5)|. Fluxes balance to the solver's tolerance. Two-point fluxes satisfy the maximum principle
+/// on any mesh, corrected fluxes do not on stretched cells, as the generated ones far from the sphere.
 #[test]
-fn heat_of_a_sphere_in_a_box_balances_and_keeps_its_bounds() {
+fn the_heat_flow_of_a_sphere_in_a_box_balances_and_is_within_bounds() {
     let between = |outer: f64| 4.0 * PI / (2.0 - 1.0 / outer);
     let (least, most) = (between(150f64.sqrt()), between(5.0));
     let two_point = Discretization::Cell { corrected: false };
@@ -91,14 +89,14 @@ fn heat_of_a_sphere_in_a_box_balances_and_keeps_its_bounds() {
                 "{name} {discretization:?}: {inward} in, balance {balance:e}, from {low} to {high}"
             );
             eprintln!("{line}");
-            // The energy of elements is above that of the field, on the coarse twin by more than the bound is.
-            let keeps_bounds = match discretization {
+            // The energy of elements exceeds the field's; on the coarse generated mesh it exceeds the bound.
+            let is_bounded = match discretization {
                 Discretization::Cell { corrected } => corrected,
                 Discretization::Node => name == "sphere_hybrid.msh",
             };
-            let keeps_the_maximum = discretization == two_point || name == "sphere_hybrid.msh";
-            if keeps_bounds && !(least < inward && inward < most)
-                || keeps_the_maximum && !(low >= 0.0 && high <= 1.0)
+            let has_maximum_principle = discretization == two_point || name == "sphere_hybrid.msh";
+            if is_bounded && !(least < inward && inward < most)
+                || has_maximum_principle && !(low >= 0.0 && high <= 1.0)
                 || balance.abs() > 1e-8 * inward
             {
                 problems.push(line);
@@ -108,8 +106,8 @@ fn heat_of_a_sphere_in_a_box_balances_and_keeps_its_bounds() {
     assert!(problems.is_empty(), "{problems:#?}");
 }
 
-/// L2 error of T = 1/|x − centre| held on both boundaries, and how far the heat through the sphere
-/// and through the box is from 4π, as a part of it.
+/// L2 error of T = 1/|x − centre|, prescribed on both boundaries, and the relative error of the heat flow 4π
+/// through the sphere and through the box.
 fn errors_of_a_point_source(
     raw: RawMesh,
     centre: [f64; 3],
@@ -128,13 +126,13 @@ fn errors_of_a_point_source(
 }
 
 #[test]
-fn the_field_of_a_point_source_is_found_on_a_real_mesh() {
+fn the_field_of_a_point_source_is_accurate_on_a_gmsh_mesh() {
     let name = "sphere_hybrid.msh";
     let Some(bytes) = shared_mesh(name) else { return };
     for (discretization, allowed) in DISCRETIZATIONS.into_iter().zip([0.005, 0.012]) {
         let raw = parse_mesh(name.as_ref(), &bytes).unwrap();
         let (error, off) = errors_of_a_point_source(raw, [0.0; 3], discretization);
-        eprintln!("{discretization:?}: L2 error {error:e}, heat off by {off:.5?}");
+        eprintln!("{discretization:?}: L2 error {error:e}, heat flow off by {off:.5?}");
         assert!(error < 1e-3, "{error}");
         assert!(off.iter().all(|off| off.abs() < allowed), "{off:?}");
     }
@@ -142,7 +140,7 @@ fn the_field_of_a_point_source_is_found_on_a_real_mesh() {
 
 #[test]
 fn field_and_heat_of_a_point_source_converge_with_second_order_around_a_generated_sphere() {
-    // Heat from nodes comes to second order more slowly: 1.86 and 1.89 with 15 and 20 cells.
+    // The node-centred heat flow approaches second order slowly: 1.86 and 1.89 with 15 and 20 cells.
     for (discretization, least_of_heat) in DISCRETIZATIONS.into_iter().zip([1.9, 1.7]) {
         // 7 and 10 cells along an edge of the cube over which the sphere is meshed.
         let errors = [(0.12, 1.0), (0.08, 0.6667)].map(|(surface_size, far_size)| {

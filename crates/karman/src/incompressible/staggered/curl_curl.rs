@@ -1,20 +1,20 @@
-//! Preconditioners of the potential in space, of H = Cᵀ M C, which maps all gradients G φ to zero.
+//! Preconditioners of the 3D potential, for H = Cᵀ M C, whose nullspace contains all gradients G φ.
 //!
-//! With t the edges, w the areas of the dual faces over the lengths of the edges and N the volumes of the dual
-//! cells, as sums over cells: w = Σ 3 V / (n t²), n edges a cell, N = Σ w t² / 6 over the edges of a node.
+//! With t the edges, w the dual face areas over the edge lengths and N the dual cell volumes, as sums over
+//! cells: w = Σ 3 V / (n t²), n edges per cell, N = Σ w t² / 6 over the edges of a node.
 //!
-//! On bricks w and N are exact and K = H + w G N⁻¹ Gᵀ w couples parallel edges alone, as the Laplacian of a
-//! grid: multigrid for scalars suits it. A right-hand side b orthogonal to gradients has one solution of
-//! K x = b, which solves H x = b too: from Gᵀ K x = 0 follows Gᵀ w x = 0. Source: the Hodge Laplacian, Arnold,
-//! Falk & Winther, Acta Numer. 15 (2006) 1.
+//! On rectangular hexahedra w and N are exact and K = H + w G N⁻¹ Gᵀ w couples parallel edges only, as a
+//! grid Laplacian, for which scalar multigrid works. If b is orthogonal to gradients the solution of K x = b
+//! also solves H x = b: Gᵀ K x = 0 implies Gᵀ w x = 0. Source: the Hodge Laplacian, Arnold, Falk & Winther,
+//! Acta Numer. 15 (2006) 1.
 //!
-//! Elsewhere it is an auxiliary space: z = ω d r + Σ_k Π_k L⁻¹ Π_kᵀ r, (Π_k v) at an edge from a to b being
-//! ½ t_k (v_a + v_b), L = Gᵀ w G by a cycle of multigrid, d Jacobi's with the ℓ1 norms of the rows. A
-//! correction in G, which Maxwell's equations want, would be lost here. Source: Hiptmair & Xu, SIAM J. Numer.
-//! Anal. 45 (2007) 2483; Kolev & Vassilevski, J. Comput. Math. 27 (2009) 604.
+//! On other meshes an auxiliary-space preconditioner: z = ω d r + Σ_k Π_k L⁻¹ Π_kᵀ r, (Π_k v) at an edge
+//! from a to b being ½ t_k (v_a + v_b), L = Gᵀ w G by a multigrid cycle, d the ℓ1-Jacobi smoother. The
+//! correction in the range of G of the Maxwell case is not needed, as H G = 0. Source: Hiptmair & Xu, SIAM
+//! J. Numer. Anal. 45 (2007) 2483; Kolev & Vassilevski, J. Comput. Math. 27 (2009) 604.
 //!
-//! Potentials vanish where fluxes are held: nodes there are no unknowns of L, nor has G their columns. What
-//! pieces and loops share is left to Jacobi. Of H (shift + θ ν W H) the viscous part is not seen.
+//! Potentials vanish where fluxes are prescribed: nodes there are no unknowns of L, and G has no columns for
+//! them. Generators are left to Jacobi. The viscous part of H (shift + θ ν W H) is ignored.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::StaggeredFaces;
@@ -32,9 +32,9 @@ use crate::mesh::{Adjacency, Mesh, index_of, sign_of};
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
-/// `params` for a potential in space: multigrid where it is asked for or `auto` is, else Jacobi; conjugate
-/// gradients, flexible where the cycle is not symmetric.
-pub(super) fn suited(params: &Params) -> Params {
+/// `params` for a 3D potential: multigrid if requested or `auto`, else Jacobi; conjugate gradients, flexible
+/// if the cycle is not symmetric.
+pub(super) fn solver_params(params: &Params) -> Params {
     let preconditioner = match params.preconditioner {
         PreconditionerKind::Auto { amg, .. } | PreconditionerKind::Amg(amg) => {
             PreconditionerKind::Amg(amg)
@@ -58,12 +58,14 @@ pub(super) fn multigrid<F: Real>(
     params: &AmgParams,
 ) -> Result<Box<dyn Preconditioner<F>>, LinearError> {
     let edges = DualEdges::new(mesh, faces, potentials)?;
-    let is_straight = faces.is_diagonal && edges.meet_at_right_angles();
-    if potentials.ties.unknowns() == 0 || !is_straight && edges.is_held.iter().all(|held| *held) {
-        // A layer between walls has no node for the auxiliary space.
-        return Ok(Box::new(Jacobi::<F>::new(&potentials.near(1.0, false)?)?));
+    let is_rectangular = faces.is_diagonal && edges.are_orthogonal();
+    if potentials.constraints.unknowns() == 0
+        || !is_rectangular && edges.is_constrained.iter().all(|constrained| *constrained)
+    {
+        // A layer of one cell between walls has no interior node for the auxiliary space.
+        return Ok(Box::new(Jacobi::<F>::new(&potentials.preconditioning_matrix(1.0, false)?)?));
     }
-    Ok(match (is_straight, params.precision) {
+    Ok(match (is_rectangular, params.precision) {
         (true, HierarchyPrecision::Single) => {
             Box::new(GaugedPotential::<F, f32>::new(&edges, potentials, params)?)
         }
@@ -79,12 +81,12 @@ pub(super) fn multigrid<F: Real>(
     })
 }
 
-/// How far the square of a cosine may be from 0 or 1.
-const STRAIGHT: f64 = 1e-9;
+/// Tolerance of cos² from 0 or 1.
+const RIGHT_ANGLE: f64 = 1e-9;
 
-/// What edges and nodes have of the cells around them, on the host.
+/// Dual mesh quantities of edges and nodes, on the host.
 struct DualEdges {
-    /// From and to.
+    /// Start and end nodes.
     ends: Vec<[u32; 2]>,
     /// t.
     along: Vec<Vector>,
@@ -92,8 +94,8 @@ struct DualEdges {
     weights: Vec<f64>,
     /// Edges of each node.
     around: Adjacency,
-    /// Whether each node is at an edge that is no unknown of its own.
-    is_held: Vec<bool>,
+    /// Whether each node is at a constrained edge.
+    is_constrained: Vec<bool>,
 }
 
 impl DualEdges {
@@ -103,10 +105,10 @@ impl DualEdges {
         potentials: &Potentials<F>,
     ) -> Result<Self, LinearError> {
         let host = &potentials.rotation.host;
-        let (topology, plain) = (&host.topology, host.plain());
+        let (topology, original) = (&host.topology, host.original());
         let n_edges = topology.n_edges;
         let mut along = vec![[0.0; 3]; n_edges];
-        for (edge, ends) in plain.edge_to_nodes.iter().enumerate() {
+        for (edge, ends) in original.edge_to_nodes.iter().enumerate() {
             let class = host.class_of(edge as u32);
             let [a, b] = ends.map(|node| mesh.points[node as usize]);
             along[index_of(class)] = subtract(b, a).map(|t| f64::from(sign_of(class)) * t);
@@ -115,21 +117,31 @@ impl DualEdges {
         for (cell, volume) in faces.backend().read(&faces.volume)?.into_iter().enumerate() {
             let of_face = |item: &u32| topology.face_to_edges.of(index_of(*item));
             let items = mesh.cell_to_faces.of(cell);
-            // Each edge of the cell is a side of two of its faces.
+            // Each edge of the cell belongs to two of its faces.
             let sides: usize = items.iter().map(|item| of_face(item).len()).sum();
             let share = 3.0 * volume.to_f64() / sides as f64;
             let edges = items.iter().flat_map(of_face).map(|item| index_of(*item));
             edges.for_each(|edge| weights[edge] += share / dot(along[edge], along[edge]));
         }
-        let mut is_held = vec![true; mesh.n_nodes()];
-        topology.edge_to_nodes.iter().flatten().for_each(|node| is_held[*node as usize] = false);
+        let mut is_constrained = vec![true; mesh.n_nodes()];
+        topology
+            .edge_to_nodes
+            .iter()
+            .flatten()
+            .for_each(|node| is_constrained[*node as usize] = false);
         let mut is_free = vec![false; n_edges];
-        potentials.ties.free.iter().for_each(|edge| is_free[*edge as usize] = true);
+        potentials.constraints.free.iter().for_each(|edge| is_free[*edge as usize] = true);
         for (ends, _) in topology.edge_to_nodes.iter().zip(&is_free).filter(|(_, free)| !**free) {
-            ends.iter().for_each(|node| is_held[*node as usize] = true);
+            ends.iter().for_each(|node| is_constrained[*node as usize] = true);
         }
         let around = topology.node_to_edges(mesh.n_nodes());
-        Ok(DualEdges { ends: topology.edge_to_nodes.clone(), along, weights, around, is_held })
+        Ok(DualEdges {
+            ends: topology.edge_to_nodes.clone(),
+            along,
+            weights,
+            around,
+            is_constrained,
+        })
     }
 
     /// N.
@@ -139,27 +151,27 @@ impl DualEdges {
         parts.fold(0.0, |sum, part| sum + part)
     }
 
-    /// Whether the edges at each node are parallel or normal to each other, as those of bricks are.
-    fn meet_at_right_angles(&self) -> bool {
-        let is_straight = |a: Vector, b: Vector| {
+    /// Whether the edges at each node are parallel or orthogonal, as on rectangular hexahedra.
+    fn are_orthogonal(&self) -> bool {
+        let is_orthogonal = |a: Vector, b: Vector| {
             let square = dot(a, b).powi(2) / (dot(a, a) * dot(b, b));
-            !(STRAIGHT..=1.0 - STRAIGHT).contains(&square)
+            !(RIGHT_ANGLE..=1.0 - RIGHT_ANGLE).contains(&square)
         };
-        (0..self.is_held.len()).all(|node| {
+        (0..self.is_constrained.len()).all(|node| {
             let along = || self.around.of(node).iter().map(|item| self.along[index_of(*item)]);
-            along().all(|a| along().all(|b| is_straight(a, b)))
+            along().all(|a| along().all(|b| is_orthogonal(a, b)))
         })
     }
 
-    /// Whether two edges of bricks are parallel.
+    /// Whether two edges of rectangular hexahedra are parallel.
     fn are_parallel(&self, a: usize, b: usize) -> bool {
         let (a, b) = (self.along[a], self.along[b]);
         dot(a, b).abs() > 0.5 * norm(a) * norm(b)
     }
 }
 
-/// z = T B T r, B a cycle of multigrid for T K T: T turns potentials into their mean along the edge, all
-/// parallel edges counted one way.
+/// z = T B T r, B a multigrid cycle for T K T: T scales potentials to their mean along the edge, with a
+/// common orientation of parallel edges.
 struct GaugedPotential<F: Real, S: Real> {
     amg: Amg<S>,
     /// T: `[unknowns]`.
@@ -168,8 +180,8 @@ struct GaugedPotential<F: Real, S: Real> {
     corrected: Buffer<F>,
 }
 
-/// Edges that are parallel count as one way by their sign along this, which is normal to none but by chance.
-const ONE_WAY: Vector = [0.8315, 0.4457, 0.3319];
+/// Reference direction for the common orientation of parallel edges; generic, so normal to none.
+const REFERENCE_DIRECTION: Vector = [0.8315, 0.4457, 0.3319];
 
 impl<F: Real, S: Real> GaugedPotential<F, S> {
     fn new(
@@ -177,20 +189,24 @@ impl<F: Real, S: Real> GaugedPotential<F, S> {
         potentials: &Potentials<F>,
         params: &AmgParams,
     ) -> Result<Self, LinearError> {
-        let (backend, ties) = (&potentials.backend, &potentials.ties);
+        let (backend, constraints) = (&potentials.backend, &potentials.constraints);
         let stiffness = potentials.stiffness.to_csr()?.into_converted::<f64>();
-        let diagonal = potentials.near(1.0, false)?.to_csr()?.into_converted::<f64>().diagonal();
-        let unknowns = ties.unknowns();
+        let diagonal = potentials
+            .preconditioning_matrix(1.0, false)?
+            .to_csr()?
+            .into_converted::<f64>()
+            .diagonal();
+        let unknowns = constraints.unknowns();
         let mut unknown_of = vec![u32::MAX; edges.ends.len()];
-        for (unknown, edge) in ties.free.iter().enumerate() {
+        for (unknown, edge) in constraints.free.iter().enumerate() {
             unknown_of[*edge as usize] = unknown as u32;
         }
         let scale_of = |edge: usize| {
             let t = edges.along[edge];
-            norm(t).copysign(dot(t, ONE_WAY))
+            norm(t).copysign(dot(t, REFERENCE_DIRECTION))
         };
-        let near = by_rows(unknowns, unknowns, |row, entries| {
-            let Some(edge) = ties.free.get(row).map(|edge| *edge as usize) else {
+        let matrix = by_rows(unknowns, unknowns, |row, entries| {
+            let Some(edge) = constraints.free.get(row).map(|edge| *edge as usize) else {
                 entries.push((row as u32, diagonal[row]));
                 return;
             };
@@ -203,7 +219,7 @@ impl<F: Real, S: Real> GaugedPotential<F, S> {
             stiffness.row(edge).for_each(|(other, value)| add(other, value));
             for (end, sign) in edges.ends[edge].into_iter().zip([-1.0, 1.0]) {
                 let node = end as usize;
-                if edges.is_held[node] {
+                if edges.is_constrained[node] {
                     continue;
                 }
                 let factor = sign * edges.weights[edge] / edges.volume(node);
@@ -213,11 +229,12 @@ impl<F: Real, S: Real> GaugedPotential<F, S> {
                 }
             }
         })?;
-        let mut scale: Vec<f64> = ties.free.iter().map(|edge| scale_of(*edge as usize)).collect();
+        let mut scale: Vec<f64> =
+            constraints.free.iter().map(|edge| scale_of(*edge as usize)).collect();
         scale.resize(unknowns, 1.0);
-        let near = Matrix::new(backend, near.into_converted::<F>())?;
+        let matrix = Matrix::new(backend, matrix.into_converted::<F>())?;
         Ok(GaugedPotential {
-            amg: Amg::new(&near, params)?,
+            amg: Amg::new(&matrix, params)?,
             scale: narrow(backend, scale),
             scaled: backend.zeros(unknowns),
             corrected: backend.zeros(unknowns),
@@ -246,13 +263,13 @@ impl<F: Real, S: Real> Preconditioner<F> for GaugedPotential<F, S> {
     }
 }
 
-/// What ω is: the spectrum of ω d H is bounded by it.
+/// ω, the bound of the spectrum of ω d H.
 const RELAXATION: f64 = 1.5;
 
-/// Stands for a node that is no unknown.
+/// Marks a node that is no unknown.
 const NO_NODE: u32 = u32::MAX;
 
-/// The auxiliary space.
+/// Auxiliary-space preconditioner.
 struct NodalPotential<F: Real, S: Real> {
     amg: Amg<S>,
     /// ω d: `[unknowns]`.
@@ -264,7 +281,7 @@ struct NodalPotential<F: Real, S: Real> {
     /// Unknowns at the nodes of L.
     offsets: Buffer<u32>,
     items: Buffer<u32>,
-    /// Π_kᵀ r and what multigrid makes of it.
+    /// Π_kᵀ r, and its image by the multigrid cycle.
     at_nodes: [Buffer<F>; 3],
     corrected: [Buffer<F>; 3],
 }
@@ -275,17 +292,18 @@ impl<F: Real, S: Real> NodalPotential<F, S> {
         potentials: &Potentials<F>,
         params: &AmgParams,
     ) -> Result<Self, LinearError> {
-        let (backend, ties) = (&potentials.backend, &potentials.ties);
-        let unknowns = ties.unknowns();
-        let free: Vec<u32> =
-            (0..edges.is_held.len() as u32).filter(|n| !edges.is_held[*n as usize]).collect();
-        let mut place = vec![NO_NODE; edges.is_held.len()];
+        let (backend, constraints) = (&potentials.backend, &potentials.constraints);
+        let unknowns = constraints.unknowns();
+        let free: Vec<u32> = (0..edges.is_constrained.len() as u32)
+            .filter(|n| !edges.is_constrained[*n as usize])
+            .collect();
+        let mut place = vec![NO_NODE; edges.is_constrained.len()];
         free.iter().enumerate().for_each(|(k, node)| place[*node as usize] = k as u32);
         let laplacian = by_rows(free.len(), free.len(), |row, entries| {
             for item in edges.around.of(free[row] as usize) {
                 let edge = index_of(*item);
                 let weight = edges.weights[edge];
-                // One end is the node itself, which the sum over both takes off again.
+                // One end is the node itself: the sum over both ends subtracts its weight again.
                 entries.push((row as u32, 2.0 * weight));
                 for end in edges.ends[edge].map(|node| place[node as usize]) {
                     if end != NO_NODE {
@@ -294,13 +312,14 @@ impl<F: Real, S: Real> NodalPotential<F, S> {
                 }
             }
         })?;
-        let near = potentials.near(1.0, true)?.to_csr()?.into_converted::<f64>();
+        let matrix =
+            potentials.preconditioning_matrix(1.0, true)?.to_csr()?.into_converted::<f64>();
         let smoother = |row: usize| {
-            RELAXATION / near.row(row).map(|(_, value)| value.abs()).fold(0.0, |a, b| a + b)
+            RELAXATION / matrix.row(row).map(|(_, value)| value.abs()).fold(0.0, |a, b| a + b)
         };
         let (mut ends, mut halves) = (vec![NO_NODE; 2 * unknowns], vec![0.0; 3 * unknowns]);
         let mut at_nodes: Vec<Vec<u32>> = vec![vec![]; free.len()];
-        for (unknown, edge) in ties.free.iter().enumerate() {
+        for (unknown, edge) in constraints.free.iter().enumerate() {
             let edge = *edge as usize;
             for (side, node) in edges.ends[edge].into_iter().enumerate() {
                 let end = place[node as usize];
@@ -380,10 +399,10 @@ pub(super) fn sums_at_node<F: Real>(
     (sum_x, sum_y, sum_z)
 }
 
-/// ½ t·v of one end, 0 where no node is.
+/// ½ t·v of one end, 0 without a node.
 #[device]
 #[inline(always)]
-fn along_half<F: Real>(end: u32, half: Vec3<F>, x: &View<F>, y: &View<F>, z: &View<F>) -> F {
+fn half_product<F: Real>(end: u32, half: Vec3<F>, x: &View<F>, y: &View<F>, z: &View<F>) -> F {
     let mut sum = F::literal(0.0);
     if end != comptime!(NO_NODE) {
         let node = end as usize;
@@ -409,6 +428,6 @@ pub(super) fn smoothed_and_spread<F: Real>(
 ) -> F {
     let half = Vec3::<F>::at(halves, unknown, unknowns);
     smoother[unknown] * r[unknown]
-        + along_half::<F>(ends[unknown], half, vx, vy, vz)
-        + along_half::<F>(ends[unknowns + unknown], half, vx, vy, vz)
+        + half_product::<F>(ends[unknown], half, vx, vy, vz)
+        + half_product::<F>(ends[unknowns + unknown], half, vx, vy, vz)
 }

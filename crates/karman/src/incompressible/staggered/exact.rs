@@ -1,21 +1,20 @@
-//! The exact fractional step: fluxes U = U_b + C E x without divergence at every step, whatever the tolerance
-//! of any solver.
+//! The exact fractional step: fluxes U = U_b + C E x, divergence-free at every step for any solver tolerance.
 //!
-//! U_b takes the boundary's fluxes: that of the start, and a new one, a projection cleared along a tree
-//! of cells, where they change. A step solves Eᵀ Cᵀ A C E δx = Eᵀ Cᵀ r, r the residual of the momentum, so that
-//! no pressure is wanted; p follows from what is left of the momentum, G p = r − A δU.
+//! U_b has the prescribed boundary fluxes: a projection with divergence cleaning, at the start and whenever
+//! they change. A step solves Eᵀ Cᵀ A C E δx = Eᵀ Cᵀ r, r the momentum residual without pressure; p follows
+//! from G p = r − A δU.
 //!
 //! Source: Chang, Giraldo & Perot, J. Comput. Phys. 180 (2002) 183.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::potential::{PotentialOperator, PotentialScratch, Potentials, Ties};
-use super::remainder::Remainder;
-use super::shared::with_shared;
+use super::deflation::deflated;
+use super::divergence_cleaning::DivergenceCleaning;
+use super::potential::{PotentialConstraints, PotentialOperator, PotentialScratch, Potentials};
 use super::step::Staggered;
 use super::{StaggeredOperator, curl_curl};
 use crate::backend::{Backend, Buffer, View, blas};
-use crate::incompressible::flow::Flow;
-use crate::incompressible::scheme::Formula;
+use crate::incompressible::scheme::TimeCoefficients;
+use crate::incompressible::solver::IncompressibleSolver;
 use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
 use crate::linear::{Operator, Params, Preconditioner, PreconditionerKind, SolveOutcome, Solver};
 use crate::mesh::Mesh;
@@ -23,15 +22,15 @@ use crate::real::Real;
 use karman_backend::prelude::*;
 use std::sync::Arc;
 
-/// What the exact fractional step has besides.
+/// Data of the exact fractional step.
 pub(in crate::incompressible) struct Exact<F: Real> {
     potentials: Arc<Potentials<F>>,
-    remainder: Remainder<F>,
+    divergence_cleaning: DivergenceCleaning<F>,
     /// U_b: `[n_faces]`.
     pub base: Buffer<F>,
     /// x: `[unknowns]`.
     pub value: Buffer<F>,
-    /// δx, the first guess of the next step.
+    /// δx, the initial guess of the next step.
     pub increment: Buffer<F>,
     right_hand_side: Buffer<F>,
     scratch: PotentialScratch<F>,
@@ -41,11 +40,11 @@ pub(in crate::incompressible) struct Exact<F: Real> {
     circulation: Buffer<F>,
     /// A δU.
     momentum: Buffer<F>,
-    /// Whether the fluxes of the boundary change.
+    /// Whether the prescribed boundary fluxes change in time.
     varies: bool,
-    is_plane: bool,
+    is_2d: bool,
     params: Params,
-    /// What the first solver takes in space, where that is multigrid.
+    /// Multigrid preconditioner of the first solver, in 3D.
     preconditioner: Option<Box<dyn Preconditioner<F>>>,
     solver: Option<(f64, f64, Solver<F>, StaggeredOperator<F>)>,
 }
@@ -54,30 +53,30 @@ impl<F: Real> Exact<F> {
     pub(in crate::incompressible) fn new(
         mesh: &Mesh,
         staggered: &Staggered<F>,
-        (conditions, held): (&[FlowCondition], &[u32]),
+        (conditions, dirichlet_index): (&[FlowCondition], &[u32]),
         params: &Params,
     ) -> Result<Self, IncompressibleError> {
         let backend = staggered.faces.backend();
-        if !mesh.joins.is_empty() && mesh.joins.len() >= mesh.dimension {
+        if !mesh.periodic_pairs.is_empty() && mesh.periodic_pairs.len() >= mesh.dimension {
             return Err(IncompressibleError::NoBoundary);
         }
         let rotation = staggered.rotation.clone();
-        let ties = Ties::new(mesh, &rotation.host.topology, held);
+        let constraints = PotentialConstraints::new(mesh, &rotation.host.topology, dirichlet_index);
         let (n_faces, n_edges) = (mesh.n_faces(), rotation.host.topology.n_edges);
-        let unknowns = ties.unknowns();
-        tracing::debug!("{} potentials, {} of pieces or loops", unknowns, ties.tied.len());
-        let potentials = Arc::new(Potentials::new(&staggered.faces, rotation, ties)?);
+        let unknowns = constraints.unknowns();
+        tracing::debug!("{} potentials, {} of generators", unknowns, constraints.generators.len());
+        let potentials = Arc::new(Potentials::new(&staggered.faces, rotation, constraints)?);
         let changes = |condition: &FlowCondition| match condition {
             FlowCondition::Velocity(value) => value.iter().any(|v| v.depends_on_time()),
             FlowCondition::ConvectiveOutlet => true,
             _ => false,
         };
-        let is_plane = mesh.dimension == 2;
-        let params = if is_plane { params.clone() } else { curl_curl::suited(params) };
+        let is_2d = mesh.dimension == 2;
+        let params = if is_2d { params.clone() } else { curl_curl::solver_params(params) };
         let preconditioner = match &params.preconditioner {
-            PreconditionerKind::Amg(amg) if !is_plane => {
+            PreconditionerKind::Amg(amg) if !is_2d => {
                 let multigrid = curl_curl::multigrid(mesh, &staggered.faces, &potentials, amg)?;
-                Some(with_shared(multigrid, &potentials, params.method)?)
+                Some(deflated(multigrid, &potentials, params.method)?)
             }
             _ => None,
         };
@@ -86,7 +85,7 @@ impl<F: Real> Exact<F> {
             params,
             scratch: potentials.scratch(),
             potentials,
-            remainder: Remainder::new(backend, mesh, held),
+            divergence_cleaning: DivergenceCleaning::new(backend, mesh, dirichlet_index),
             base: backend.zeros(n_faces),
             value: backend.zeros(unknowns),
             increment: backend.zeros(unknowns),
@@ -95,24 +94,24 @@ impl<F: Real> Exact<F> {
             circulation: backend.zeros(n_edges),
             momentum: backend.zeros(n_faces),
             varies: conditions.iter().any(changes),
-            is_plane,
+            is_2d,
             solver: None,
         })
     }
 
-    /// Clears what divergence `flux` has and takes it for U_b, x for 0.
+    /// U_b ← `flux` after divergence cleaning, x ← 0.
     pub(in crate::incompressible) fn rebase(
         &mut self,
         staggered: &Staggered<F>,
         flux: &mut Buffer<F>,
     ) {
         let backend = staggered.faces.backend();
-        self.remainder.clear(&staggered.faces, flux);
+        self.divergence_cleaning.clean(&staggered.faces, flux);
         blas::copy(backend, flux.len(), flux, &mut self.base);
         blas::fill(backend, self.value.len(), F::literal(0.0), &mut self.value);
     }
 
-    /// The potential's system of the last step.
+    /// The system of the potential in the last step.
     pub(in crate::incompressible) fn system(
         &self,
         viscosity: f64,
@@ -120,7 +119,9 @@ impl<F: Real> Exact<F> {
         let Some((shift, theta, ..)) = &self.solver else { return Ok(None) };
         let potentials = self.potentials.clone();
         Ok(Some(StepSystem {
-            near: Arc::new(potentials.near(*shift, self.is_plane)?),
+            preconditioning_matrix: Arc::new(
+                potentials.preconditioning_matrix(*shift, self.is_2d)?,
+            ),
             operator: Box::new(PotentialOperator::new(potentials, (*shift, theta * viscosity))),
             right_hand_side: &self.right_hand_side,
             is_singular: false,
@@ -128,61 +129,66 @@ impl<F: Real> Exact<F> {
     }
 
     /// U ← U_b + C E x.
-    fn take_flux(&mut self, backend: &Backend, flux: &mut Buffer<F>) {
+    fn update_flux(&mut self, backend: &Backend, flux: &mut Buffer<F>) {
         self.potentials.flux(&self.value, &mut self.spread, flux);
         blas::axpy(backend, flux.len(), F::literal(1.0), &self.base, flux);
     }
 }
 
-impl<F: Real> Flow<F> {
-    /// A step from `times[0]` to `times[1]`; `ahead` extrapolates to its end. The solves of the potential and of
-    /// the pressure.
+impl<F: Real> IncompressibleSolver<F> {
+    /// A step from `times[0]` to `times[1]`; velocities are extrapolated to its end by
+    /// u + extrapolation (u − u_before). Returns the solves of the potential and of the pressure.
     pub(in crate::incompressible) fn step_exact(
         &mut self,
         (staggered, exact): (&mut Staggered<F>, &mut Exact<F>),
-        formula: &Formula,
+        coefficients: &TimeCoefficients,
         times: [f64; 2],
-        ahead: f64,
+        extrapolation: f64,
     ) -> Result<(SolveOutcome, SolveOutcome), IncompressibleError> {
         let backend = self.backend.clone();
         let n_faces = self.flux.len();
-        self.begin_staggered(staggered, formula, times[1], ahead)?;
+        self.prescribe_boundary_fluxes(staggered, coefficients, times[1], extrapolation)?;
         if exact.varies {
-            self.pressure.project(&self.faces, &self.volume, formula.bdf.shift, &mut self.flux)?;
+            self.pressure.project(
+                &self.faces,
+                &self.volume,
+                coefficients.bdf.shift,
+                &mut self.flux,
+            )?;
             exact.rebase(staggered, &mut self.flux);
         }
-        self.leave_momentum(staggered, formula, times, ahead)?;
-        self.pressure.take_held(&self.faces, &mut staggered.at_faces);
+        self.flux_residual(staggered, coefficients, times, extrapolation)?;
+        self.pressure.subtract_prescribed(&self.faces, &mut staggered.at_faces);
 
         let (at_faces, circulation) = (&staggered.at_faces, &mut exact.circulation);
         let (scratch, b) = (&mut exact.scratch, &mut exact.right_hand_side);
         exact.potentials.circulation(at_faces, circulation, scratch, b);
-        let momentum = self.predict_potential(staggered, exact, formula)?;
+        let momentum = self.predict_potential(staggered, exact, coefficients)?;
         let one = F::literal(1.0);
         blas::axpy(&backend, exact.value.len(), one, &exact.increment, &mut exact.value);
-        // δU for what the pressure has to balance.
+        // δU, for the residual that ∇p balances.
         let Staggered { increment, at_faces, faces, change, .. } = &mut *staggered;
         exact.potentials.flux(&exact.increment, &mut exact.spread, increment);
         if let Some((_, _, _, operator)) = &mut exact.solver {
             operator.apply(&backend, increment, &mut exact.momentum);
         }
-        exact.take_flux(&backend, &mut self.flux);
-        let (shift, a) = (F::from_f64(1.0 / formula.bdf.shift), &self.pressure.conductance);
+        exact.update_flux(&backend, &mut self.flux);
+        let (shift, a) = (F::from_f64(1.0 / coefficients.bdf.shift), &self.pressure.conductance);
         unbalanced_flux(
             &backend,
             n_faces,
-            &faces.is_free,
+            &faces.is_unknown,
             at_faces,
             &exact.momentum,
             a,
             shift,
             change,
         );
-        let shift = formula.bdf.shift;
+        let shift = coefficients.bdf.shift;
         let pressure = self.pressure.recover(&self.faces, &self.volume, shift, change)?;
         self.momentum.set_mean_time([times[1], times[1]])?;
-        self.take_velocities(staggered);
-        self.advance_pressure(formula);
+        self.update_velocities(staggered);
+        self.advance_pressure(coefficients);
         Ok((momentum, pressure))
     }
 
@@ -191,26 +197,29 @@ impl<F: Real> Flow<F> {
         &mut self,
         staggered: &Staggered<F>,
         exact: &mut Exact<F>,
-        formula: &Formula,
+        coefficients: &TimeCoefficients,
     ) -> Result<SolveOutcome, IncompressibleError> {
-        let (shift, theta) = (formula.bdf.shift, formula.theta);
+        let (shift, theta) = (coefficients.bdf.shift, coefficients.theta);
         let made = exact.solver.as_ref();
         if !made.is_some_and(|(s, t, ..)| (*s, *t) == (shift, theta)) {
             let factors = (shift, theta * self.viscosity);
             let potentials = exact.potentials.clone();
-            // In space one preconditioner serves any shift.
-            let kept = match exact.solver.take() {
-                Some((_, _, solver, _)) if !exact.is_plane => Some(solver.into_preconditioner()),
+            // In 3D one preconditioner serves any shift.
+            let preconditioner = match exact.solver.take() {
+                Some((_, _, solver, _)) if !exact.is_2d => Some(solver.into_preconditioner()),
                 _ => exact.preconditioner.take(),
             };
             let operator = Box::new(PotentialOperator::new(potentials.clone(), factors));
             let (backend, params) = (&self.backend, &exact.params);
-            let solver = match kept {
-                Some(kept) => Solver::with_preconditioner(backend, operator, kept, params)?,
+            let solver = match preconditioner {
+                Some(preconditioner) => {
+                    Solver::with_preconditioner(backend, operator, preconditioner, params)?
+                }
                 None => {
-                    let factor = if exact.is_plane { shift } else { 1.0 };
-                    let near = Some(Arc::new(potentials.near(factor, exact.is_plane)?));
-                    Solver::with_operator(backend, operator, near, params)?
+                    let factor = if exact.is_2d { shift } else { 1.0 };
+                    let matrix =
+                        Some(Arc::new(potentials.preconditioning_matrix(factor, exact.is_2d)?));
+                    Solver::with_operator(backend, operator, matrix, params)?
                 }
             };
             let (faces, rotation) = (staggered.faces.clone(), staggered.rotation.clone());
@@ -222,20 +231,20 @@ impl<F: Real> Flow<F> {
     }
 }
 
-/// a (r − A δU) / shift on free faces: what the pressure has to make free of divergence.
+/// a (r − A δU) / shift on faces of unknown flux, 0 on the others: the flux a G p / shift.
 ///
 /// Traffic a face: 4 + 4s.
 #[kernel(unbalanced_flux, out(flux))]
 pub(super) fn unbalanced_flux_of_face<F: Real>(
     f: usize,
-    is_free: &View<u32>,
+    is_unknown: &View<u32>,
     residual: &View<F>,
     momentum: &View<F>,
     conductance: &View<F>,
     factor: F,
 ) -> F {
     let mut left = F::literal(0.0);
-    if is_free[f] != 0 {
+    if is_unknown[f] != 0 {
         left = factor * conductance[f] * (residual[f] - momentum[f]);
     }
     left

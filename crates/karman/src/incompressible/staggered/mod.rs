@@ -1,35 +1,36 @@
 //! The staggered arrangements: the unknowns are the fluxes U through the faces.
 //!
-//! Velocities of cells are u_c = (1/V) Σ σ U (x_f − x_c); what is carried is computed in the cells and taken
-//! to the faces by the transpose, y_f = Σ_c σ (x_f − x_c)·r_c / V. So a step is
+//! Velocities of cells are u_c = (1/V) Σ σ U (x_f − x_c); convective terms are computed in the cells and
+//! mapped to the faces by the transpose, y_f = Σ_c σ (x_f − x_c)·r_c / V. A step is
 //!
-//! (shift M + θ ν M C W Cᵀ M) δU = N V⁻¹ (V s − convection) − ν M C W (Cᵀ M U + legs) + memory − G p,
+//! (shift M + θ ν M C W Cᵀ M) δU
+//!     = N V⁻¹ (V s − convection) − ν M C W (Cᵀ M U + boundary) + history M δU_before − G p,
 //!
-//! M the inner product of fluxes ([`inner_product`]), L/A on rectangles and bricks, and the viscous terms in
-//! rotational form ([`rotation`]). The classical fractional step ([`step`]) projects by a (p_r − p_l),
-//! a = A/L: the divergence falls to the tolerance of the pressure's solver. The exact one ([`exact`])
-//! seeks δU = C δs, which has none.
+//! M the inner product of fluxes ([`inner_product`]), L/A on rectangles and rectangular hexahedra, and the
+//! viscous terms in rotational form ([`rotation`]). The classical fractional step ([`step`]) projects by a
+//! (p_r − p_l), a = A/L: the divergence falls to the tolerance of the pressure's solver. The exact one
+//! ([`exact`]) solves for δU = C δs, which has none.
 //!
 //! Sources: Perot, J. Comput. Phys. 159 (2000) 58, §3; Menon's thesis, §7.2–7.3; Chang, Giraldo & Perot,
 //! J. Comput. Phys. 180 (2002) 183.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
-mod classes;
 mod curl_curl;
+mod deflation;
+mod divergence_cleaning;
 mod exact;
 mod inner_product;
-mod joined;
+mod periodic_edges;
 mod potential;
 mod recovery;
-mod remainder;
 mod rotation;
-mod shared;
 mod step;
+mod union_find;
 
 pub(super) use exact::Exact;
-pub(super) use recovery::{Fluxes, fitted, vorticity_at_walls, vorticity_in_cells};
-pub(super) use rotation::FaceLegs;
+pub(super) use recovery::{Fluxes, least_squares, vorticity_at_walls, vorticity_in_cells};
+pub(super) use rotation::FaceDualSegments;
 pub(super) use step::Staggered;
 
 use super::IncompressibleError;
@@ -48,37 +49,37 @@ use rayon::prelude::*;
 use rotation::{Rotation, Vorticity};
 use std::sync::Arc;
 
-/// What the faces of a staggered mesh know.
+/// Geometry and mass matrix of the fluxes.
 pub(super) struct StaggeredFaces<F: Real> {
     backend: Backend,
     cells: Arc<FaceCells>,
     dimension: usize,
     /// x_f − x_l, and x_f − x_r inside: `[3][n_faces]` each.
-    arms: [Buffer<F>; 2],
-    /// The same times T⁻¹ where faces are not plane.
-    straightened: Option<[Buffer<F>; 2]>,
+    cell_to_face: [Buffer<F>; 2],
+    /// T⁻¹ (x_f − x_l) and T⁻¹ (x_f − x_r), for meshes with non-planar faces.
+    warp_corrected: Option<[Buffer<F>; 2]>,
     volume: Buffer<F>,
     /// M: `[n_faces]` squared.
     mass: Matrix<F>,
     /// Its diagonal.
     diagonal: Vec<f64>,
     inverse_diagonal: Buffer<F>,
-    /// Whether it has nothing else.
+    /// Whether M is diagonal.
     pub is_diagonal: bool,
     /// 1 where the flux is an unknown: `[n_faces]`.
-    pub is_free: Buffer<u32>,
+    pub is_unknown: Buffer<u32>,
 }
 
-/// Faces are plane where no T differs more from the identity.
-const PLANE: f64 = 1e-9;
+/// Largest |T − I| of planar faces.
+const PLANAR: f64 = 1e-9;
 
 impl<F: Real> StaggeredFaces<F> {
-    /// The arrays of a mesh; `held` says where the velocity at a boundary face is given.
+    /// The arrays of a mesh; the velocity at a boundary face is prescribed where `dirichlet_index` is not 0.
     pub(super) fn new(
         backend: &Backend,
         (mesh, geometry): (&Mesh, &Geometry),
         faces: &Faces<F>,
-        held: &[u32],
+        dirichlet_index: &[u32],
     ) -> Result<Self, IncompressibleError> {
         let (n, inner) = (mesh.n_faces(), mesh.n_interior_faces());
         check_sides(mesh, geometry)?;
@@ -87,13 +88,14 @@ impl<F: Real> StaggeredFaces<F> {
             let product = cells.product(cell).ok_or(cell);
             product.map(|product| product.warp)
         });
-        let flat = |cell| IncompressibleError::Flat { place: geometry.cell_centre_of(cell) };
-        let warp = warps.try_reduce(|| 0.0, |a, b| Ok(f64::max(a, b))).map_err(flat)?;
-        let mut arms = [vec![0.0; 3 * n], vec![0.0; 3 * n]];
+        let degenerate =
+            |cell| IncompressibleError::DegenerateCell { place: geometry.cell_centre_of(cell) };
+        let warp = warps.try_reduce(|| 0.0, |a, b| Ok(f64::max(a, b))).map_err(degenerate)?;
+        let mut cell_to_face = [vec![0.0; 3 * n], vec![0.0; 3 * n]];
         for (side, faces) in [n, inner].into_iter().enumerate() {
             for face in 0..faces {
-                let arm = arm(mesh, geometry, face, side);
-                (0..3).for_each(|k| arms[side][k * n + face] = arm[k]);
+                let to_face = cell_to_face_vector(mesh, geometry, face, side);
+                (0..3).for_each(|k| cell_to_face[side][k * n + face] = to_face[k]);
             }
         }
         let mass = assembled(
@@ -105,25 +107,26 @@ impl<F: Real> StaggeredFaces<F> {
             |cell| mesh.cell_to_faces.of(cell).iter().map(|item| index_of(*item) as u32).collect(),
             |cell| cells.product(cell),
         )?;
-        let free = |f: usize| u32::from(f < inner || held[f - inner] == 0);
+        let unknown = |f: usize| u32::from(f < inner || dirichlet_index[f - inner] == 0);
         Ok(StaggeredFaces {
             backend: backend.clone(),
             cells: faces.cells.clone(),
             dimension: mesh.dimension,
-            arms: arms.map(|a| narrow(backend, a)),
-            straightened: (warp > PLANE).then(|| cells.straightened(n).map(|a| narrow(backend, a))),
+            cell_to_face: cell_to_face.map(|a| narrow(backend, a)),
+            warp_corrected: (warp > PLANAR)
+                .then(|| cells.warp_corrected(n).map(|a| narrow(backend, a))),
             volume: narrow(backend, geometry.cell_volume.clone()),
             is_diagonal: mass.entries() == n,
             inverse_diagonal: narrow(backend, mass.diagonal().iter().map(|m| 1.0 / m).collect()),
             diagonal: mass.diagonal(),
             mass: Matrix::new(backend, mass.into_converted())?,
-            is_free: backend.upload((0..n).map(free).collect()),
+            is_unknown: backend.upload((0..n).map(unknown).collect()),
         })
     }
 
     /// Component `k` of the velocities of cells: `u: [n_cells]`.
     pub(super) fn to_cells(&self, k: usize, flux: &Buffer<F>, u: &mut Buffer<F>) {
-        let [left, right] = self.straightened.as_ref().unwrap_or(&self.arms);
+        let [left, right] = self.warp_corrected.as_ref().unwrap_or(&self.cell_to_face);
         velocity_of_fluxes(
             &self.backend,
             u.len(),
@@ -139,8 +142,8 @@ impl<F: Real> StaggeredFaces<F> {
         );
     }
 
-    /// y ← y + Σ_c σ (x_f − x_c)·r_c / V − (p_r − p_l) on free faces, 0 on the others; r by components, in
-    /// place of a third the first again.
+    /// y ← y + Σ_c σ (x_f − x_c)·r_c / V − (p_r − p_l) on faces of unknown flux, 0 on the others; r by
+    /// components, in 2D the first in place of the third.
     pub(super) fn add_to_faces(
         &self,
         r: [&Buffer<F>; 3],
@@ -148,19 +151,19 @@ impl<F: Real> StaggeredFaces<F> {
         y: &mut Buffer<F>,
     ) {
         let n_faces = self.cells.n_faces();
-        // Where no pressure drives, any buffer stands for it.
+        // Without pressure any buffer serves as argument.
         let (p, p_at_boundary) = pressure.unwrap_or((&self.volume, &self.volume));
         residual_at_faces(
             &self.backend,
             n_faces,
             &self.cells.left,
             &self.cells.right,
-            &self.is_free,
+            &self.is_unknown,
             r[0],
             r[1],
             r[2],
-            &self.arms[0],
-            &self.arms[1],
+            &self.cell_to_face[0],
+            &self.cell_to_face[1],
             &self.volume,
             p,
             p_at_boundary,
@@ -177,7 +180,7 @@ impl<F: Real> StaggeredFaces<F> {
         blas::multiply(&self.backend, x.len(), x, &self.inverse_diagonal, y);
     }
 
-    /// shift times the diagonal of M, for a preconditioner.
+    /// shift times the diagonal of M, the preconditioning matrix.
     pub(super) fn diagonal(&self, shift: f64) -> Result<Matrix<F>, IncompressibleError> {
         let n = self.diagonal.len();
         let matrix = CsrMatrix::from_rows(
@@ -191,23 +194,23 @@ impl<F: Real> StaggeredFaces<F> {
         Ok(Matrix::new(&self.backend, matrix)?)
     }
 
-    /// x_f − x_c of the left cells and of the right ones, read back: `[3][n_faces]` each.
-    pub(super) fn arms(&self) -> Result<[Vec<f64>; 2], IncompressibleError> {
-        let [left, right] = &self.arms;
-        let widened = |arms: &Buffer<F>| -> Result<Vec<f64>, IncompressibleError> {
-            Ok(self.backend.read(arms)?.into_iter().map(Into::into).collect())
+    /// x_f − x_c of the left cells and of the right ones on the host: `[3][n_faces]` each.
+    pub(super) fn cell_to_face(&self) -> Result<[Vec<f64>; 2], IncompressibleError> {
+        let [left, right] = &self.cell_to_face;
+        let read_f64 = |cell_to_face: &Buffer<F>| -> Result<Vec<f64>, IncompressibleError> {
+            Ok(self.backend.read(cell_to_face)?.into_iter().map(Into::into).collect())
         };
-        Ok([widened(left)?, widened(right)?])
+        Ok([read_f64(left)?, read_f64(right)?])
     }
 
-    /// Where its arrays are.
+    /// The backend of the arrays.
     pub(super) fn backend(&self) -> &Backend {
         &self.backend
     }
 }
 
 /// x_f − x_c of the left cell, side 0, or of the right one.
-fn arm(mesh: &Mesh, geometry: &Geometry, face: usize, side: usize) -> Vector {
+fn cell_to_face_vector(mesh: &Mesh, geometry: &Geometry, face: usize, side: usize) -> Vector {
     let centre = match side {
         0 => geometry.cell_centre_of(mesh.face_left[face] as usize),
         _ => geometry.right_centre_of(mesh, face),
@@ -215,10 +218,10 @@ fn arm(mesh: &Mesh, geometry: &Geometry, face: usize, side: usize) -> Vector {
     subtract(geometry.face_centre_of(face), centre)
 }
 
-/// Refuses a mesh where a cell lies on the wrong side of one of its faces.
+/// Rejects a mesh where the centroid of a cell lies on the wrong side of one of its faces.
 fn check_sides(mesh: &Mesh, geometry: &Geometry) -> Result<(), IncompressibleError> {
     for face in 0..mesh.n_interior_faces() {
-        let [left, right] = [0, 1].map(|side| arm(mesh, geometry, face, side));
+        let [left, right] = [0, 1].map(|side| cell_to_face_vector(mesh, geometry, face, side));
         let area = geometry.area_vector_of(face);
         let along = dot(subtract(left, right), area) / norm(area);
         if along.is_nan() || along <= 0.0 {
@@ -237,45 +240,45 @@ struct CellProducts<'a> {
 
 impl CellProducts<'_> {
     fn product(&self, cell: usize) -> Option<InnerProduct> {
-        let (mut places, mut areas, mut delta) = (vec![], vec![], vec![]);
+        let (mut positions, mut areas, mut delta) = (vec![], vec![], vec![]);
         for item in self.mesh.cell_to_faces.of(cell) {
             let face = index_of(*item);
             let side = usize::from(sign_of(*item) < 0);
-            let arm = arm(self.mesh, self.geometry, face, side);
+            let to_face = cell_to_face_vector(self.mesh, self.geometry, face, side);
             let area = self.geometry.area_vector_of(face);
-            places.push(arm.map(|x| f64::from(sign_of(*item)) * x));
+            positions.push(to_face.map(|x| f64::from(sign_of(*item)) * x));
             areas.push(area);
-            delta.push(dot(arm, area).abs() / dot(area, area));
+            delta.push(dot(to_face, area).abs() / dot(area, area));
         }
         let standard = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
         let basis = &standard[..self.mesh.dimension];
-        InnerProduct::new(&places, &areas, delta, self.geometry.cell_volume[cell], basis)
+        InnerProduct::new(&positions, &areas, delta, self.geometry.cell_volume[cell], basis)
     }
 
     /// T⁻¹ (x_f − x_c) of the left and of the right cells.
-    fn straightened(&self, n_faces: usize) -> [Vec<f64>; 2] {
-        let mut arms = [vec![0.0; 3 * n_faces], vec![0.0; 3 * n_faces]];
+    fn warp_corrected(&self, n_faces: usize) -> [Vec<f64>; 2] {
+        let mut cell_to_face = [vec![0.0; 3 * n_faces], vec![0.0; 3 * n_faces]];
         for cell in 0..self.mesh.n_cells() {
             let Some(product) = self.product(cell) else { continue };
             let items = self.mesh.cell_to_faces.of(cell);
-            for (item, arm) in items.iter().zip(product.reconstruction()) {
+            for (item, to_face) in items.iter().zip(product.reconstruction()) {
                 let (face, sign) = (index_of(*item), f64::from(sign_of(*item)));
                 let side = usize::from(sign < 0.0);
-                (0..3).for_each(|k| arms[side][k * n_faces + face] = sign * arm[k]);
+                (0..3).for_each(|k| cell_to_face[side][k * n_faces + face] = sign * to_face[k]);
             }
         }
-        arms
+        cell_to_face
     }
 }
 
-/// y = M (shift x + θ ν C W Cᵀ M x) on free faces, x on the others.
+/// y = M (shift x + θ ν C W Cᵀ M x) on faces of unknown flux, x on the others.
 struct StaggeredOperator<F: Real> {
     faces: Arc<StaggeredFaces<F>>,
     rotation: Arc<Rotation<F>>,
     shift: F,
     /// θ ν.
     diffusive: F,
-    room: Vorticity<F>,
+    scratch: Vorticity<F>,
     blended: Buffer<F>,
 }
 
@@ -287,7 +290,7 @@ impl<F: Real> StaggeredOperator<F> {
     ) -> Self {
         let n = faces.cells.n_faces();
         StaggeredOperator {
-            room: rotation.room(&faces.backend),
+            scratch: rotation.scratch(&faces.backend),
             blended: faces.backend.zeros(n),
             faces,
             rotation,
@@ -304,10 +307,10 @@ impl<F: Real> Operator<F> for StaggeredOperator<F> {
 
     fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
         let blended = &mut self.blended;
-        self.rotation.curl_of_vorticity(&self.faces, x, None, &mut self.room, blended);
+        self.rotation.curl_of_vorticity(&self.faces, x, None, &mut self.scratch, blended);
         blas::axpby(backend, x.len(), self.shift, x, self.diffusive, blended);
         self.faces.mass.multiply(blended, y);
-        keep_held(backend, y.len(), &self.faces.is_free, x, y);
+        copy_prescribed(backend, y.len(), &self.faces.is_unknown, x, y);
     }
 }
 
@@ -320,8 +323,8 @@ pub(super) fn velocity_of_cell<F: Real>(
     offsets: &View<u32>,
     faces: &View<u32>,
     flux: &View<F>,
-    left_arm: &View<F>,
-    right_arm: &View<F>,
+    left_to_face: &View<F>,
+    right_to_face: &View<F>,
     volume: &View<F>,
     component: usize,
     n_faces: usize,
@@ -331,8 +334,8 @@ pub(super) fn velocity_of_cell<F: Real>(
         let item = faces[k];
         let f = without_sign(item);
         let place = component * n_faces + f;
-        let arm = if item == f as u32 { left_arm[place] } else { right_arm[place] };
-        sum += with_sign::<F>(item, flux[f]) * arm;
+        let to_face = if item == f as u32 { left_to_face[place] } else { right_to_face[place] };
+        sum += with_sign::<F>(item, flux[f]) * to_face;
     }
     sum / volume[c]
 }
@@ -345,18 +348,18 @@ fn moment_of<F: Real>(
     x: &View<F>,
     y: &View<F>,
     z: &View<F>,
-    arm: Vec3<F>,
+    to_face: Vec3<F>,
     volume: &View<F>,
     #[comptime] dimension: usize,
 ) -> F {
-    let mut sum = x[c] * arm.x + y[c] * arm.y;
+    let mut sum = x[c] * to_face.x + y[c] * to_face.y;
     if comptime!(dimension == 3) {
-        sum += z[c] * arm.z;
+        sum += z[c] * to_face.z;
     }
     sum / volume[c]
 }
 
-/// y_f ← y_f + Σ_c σ (x_f − x_c)·r_c / V − (p_r − p_l) on free faces, 0 on the others.
+/// y_f ← y_f + Σ_c σ (x_f − x_c)·r_c / V − (p_r − p_l) on faces of unknown flux, 0 on the others.
 ///
 /// Traffic a face: 12 + 8s, a cell (2 + d)s.
 #[kernel(residual_at_faces, update(y))]
@@ -364,54 +367,59 @@ pub(super) fn residual_of_face<F: Real>(
     f: usize,
     left: &View<u32>,
     right: &View<u32>,
-    is_free: &View<u32>,
+    is_unknown: &View<u32>,
     rx: &View<F>,
     ry: &View<F>,
     rz: &View<F>,
-    left_arm: &View<F>,
-    right_arm: &View<F>,
+    left_to_face: &View<F>,
+    right_to_face: &View<F>,
     volume: &View<F>,
     p: &View<F>,
     p_at_boundary: &View<F>,
     n_interior: usize,
     n_faces: usize,
     #[comptime] dimension: usize,
-    #[comptime] driven: bool,
+    #[comptime] with_pressure: bool,
     y: F,
 ) -> F {
     let l = left[f] as usize;
-    let arm = Vec3::<F>::at(left_arm, f, n_faces);
-    let mut sum = y + moment_of::<F>(l, rx, ry, rz, arm, volume, dimension);
+    let to_face = Vec3::<F>::at(left_to_face, f, n_faces);
+    let mut sum = y + moment_of::<F>(l, rx, ry, rz, to_face, volume, dimension);
     if f < n_interior {
         let r = right[f] as usize;
-        let other = Vec3::<F>::at(right_arm, f, n_faces);
+        let other = Vec3::<F>::at(right_to_face, f, n_faces);
         sum -= moment_of::<F>(r, rx, ry, rz, other, volume, dimension);
-        if comptime!(driven) {
+        if comptime!(with_pressure) {
             sum -= p[r] - p[l];
         }
     } else {
-        if comptime!(driven) {
+        if comptime!(with_pressure) {
             sum -= p_at_boundary[f - n_interior] - p[l];
         }
     }
-    if is_free[f] == 0 {
+    if is_unknown[f] == 0 {
         sum = F::literal(0.0);
     }
     sum
 }
 
-/// y ← x where the flux is held. Traffic 4 + 3s.
-#[kernel(keep_held, update(y))]
-pub(super) fn held_or_free<F: Real>(f: usize, is_free: &View<u32>, x: &View<F>, y: F) -> F {
-    if is_free[f] == 0 { x[f] } else { y }
+/// y ← x where the flux is prescribed. Traffic 4 + 3s.
+#[kernel(copy_prescribed, update(y))]
+pub(super) fn prescribed_or_computed<F: Real>(
+    f: usize,
+    is_unknown: &View<u32>,
+    x: &View<F>,
+    y: F,
+) -> F {
+    if is_unknown[f] == 0 { x[f] } else { y }
 }
 
-/// F ← u_b·S where the flux is held. Traffic 4 + (3 + d)s a boundary face.
-#[kernel(hold_flux, update(flux), indexed)]
-pub(super) fn held_flux<F: Real>(
+/// F ← u_b·S where the flux is prescribed. Traffic 4 + (3 + d)s a boundary face.
+#[kernel(prescribe_flux, update(flux), indexed)]
+pub(super) fn prescribed_flux<F: Real>(
     i: usize,
     f: usize,
-    is_free: &View<u32>,
+    is_unknown: &View<u32>,
     at_boundary_x: &View<F>,
     at_boundary_y: &View<F>,
     at_boundary_z: &View<F>,
@@ -425,5 +433,5 @@ pub(super) fn held_flux<F: Real>(
     if comptime!(dimension == 3) {
         through += at_boundary_z[i] * s.z;
     }
-    if is_free[f] == 0 { through } else { flux }
+    if is_unknown[f] == 0 { through } else { flux }
 }

@@ -1,20 +1,20 @@
-//! Potentials of fluxes without divergence: U = U_b + C E x.
+//! Potentials of divergence-free fluxes: U = U_b + C E x.
 //!
-//! s = E x lives on the edges, in a plane on the nodes. Where the flux through a face is held C s must vanish:
-//! there s is the gradient of something, which may be left out, but for what goes around: in a
-//! plane one value for each connected piece of such a boundary but one; in space one for each
-//! loop in such a piece that bounds nothing in it. Those loops are found as the sides that neither a spanning
-//! tree of the piece's nodes nor one of its faces has; each carries the value through the sides that its
-//! faces then force. So a channel's through-flow and the flow around an obstacle are unknowns as others.
+//! s = E x lives on the edges, in 2D on the nodes. Where the flux through a face is prescribed C s = 0: on
+//! these faces s is a gradient, which may be set to 0, plus a combination of generators: in 2D one constant
+//! for each connected component of this boundary but one; in 3D one homology generator for each loop of a
+//! component that bounds no part of it. A tree–cotree decomposition finds the generators: the sides that are
+//! neither in a spanning tree of the nodes nor in one of the faces; the values on the cotree follow from C s
+//! = 0. Their coefficients, the flow through a channel and around an obstacle, are unknowns.
 //!
-//! Source: Chang, Giraldo & Perot, J. Comput. Phys. 180 (2002) 183, §3; the loops: Dłotko & Specogna, Commun.
-//! Comput. Phys. 14 (2013) 48.
+//! Source: Chang, Giraldo & Perot, J. Comput. Phys. 180 (2002) 183, §3; the generators: Dłotko & Specogna,
+//! Commun. Comput. Phys. 14 (2013) 48.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::StaggeredFaces;
-use super::classes::Classes;
 use super::inner_product::by_rows;
 use super::rotation::Rotation;
+use super::union_find::UnionFind;
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::linear::{CsrMatrix, LinearError, Matrix, Operator};
 use crate::mesh::{EdgeTopology, Mesh, SIGN_BIT, index_of, sign_of};
@@ -24,46 +24,53 @@ use karman_backend::prelude::*;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Which potentials are unknowns, on the host.
-pub(super) struct Ties {
-    /// Edges whose potential is an unknown of its own, in their order.
+/// Constraints of the potential by prescribed fluxes, on the host.
+pub(super) struct PotentialConstraints {
+    /// Unconstrained edges, each with its own unknown, ascending.
     pub free: Vec<u32>,
-    /// Signed edges that share an unknown, one list each.
-    pub tied: Vec<Vec<u32>>,
+    /// Signed edges of each generator, which share an unknown.
+    pub generators: Vec<Vec<u32>>,
 }
 
-impl Ties {
-    /// Of a mesh whose boundary faces are `held` where that is not 0.
-    pub(super) fn new(mesh: &Mesh, topology: &EdgeTopology, held: &[u32]) -> Ties {
+impl PotentialConstraints {
+    /// Of a mesh whose boundary fluxes are prescribed where `dirichlet_index` is not 0.
+    pub(super) fn new(
+        mesh: &Mesh,
+        topology: &EdgeTopology,
+        dirichlet_index: &[u32],
+    ) -> PotentialConstraints {
         let inner = mesh.n_interior_faces();
-        let is_held = |face: usize| face >= inner && held[face - inner] > 0;
-        let on_held = |edge: usize| {
-            topology.edge_to_faces.of(edge).iter().any(|item| is_held(index_of(*item)))
+        let is_prescribed = |face: usize| face >= inner && dirichlet_index[face - inner] > 0;
+        let is_constrained = |edge: usize| {
+            topology.edge_to_faces.of(edge).iter().any(|item| is_prescribed(index_of(*item)))
         };
-        let mut free: Vec<u32> =
-            (0..topology.n_edges).filter(|edge| !on_held(*edge)).map(|edge| edge as u32).collect();
-        let faces: Vec<usize> = (inner..mesh.n_faces()).filter(|face| is_held(*face)).collect();
-        let tied = if mesh.dimension == 2 {
-            let mut pieces = pieces_of_nodes(topology, &faces);
-            if pieces.is_empty() {
-                // Nothing fixes the level of the potential but this.
+        let mut free: Vec<u32> = (0..topology.n_edges)
+            .filter(|edge| !is_constrained(*edge))
+            .map(|edge| edge as u32)
+            .collect();
+        let faces: Vec<usize> =
+            (inner..mesh.n_faces()).filter(|face| is_prescribed(*face)).collect();
+        let generators = if mesh.dimension == 2 {
+            let mut components = boundary_components(topology, &faces);
+            if components.is_empty() {
+                // Fixes the constant of the potential.
                 free.remove(0);
             } else {
-                let (largest, _) = pieces.iter().enumerate().fold((0, 0), |best, (k, p)| {
+                let (largest, _) = components.iter().enumerate().fold((0, 0), |best, (k, p)| {
                     if p.len() > best.1 { (k, p.len()) } else { best }
                 });
-                pieces.remove(largest);
+                components.remove(largest);
             }
-            pieces
+            components
         } else {
-            loops_of_surface(mesh, topology, &faces)
+            homology_generators(mesh, topology, &faces)
         };
-        Ties { free, tied }
+        PotentialConstraints { free, generators }
     }
 
     /// Number of unknowns.
     pub(super) fn unknowns(&self) -> usize {
-        self.free.len() + self.tied.len()
+        self.free.len() + self.generators.len()
     }
 
     /// E, by edges.
@@ -72,7 +79,7 @@ impl Ties {
         for (k, edge) in self.free.iter().enumerate() {
             rows[*edge as usize].push((k as u32, 1.0));
         }
-        for (k, edges) in self.tied.iter().enumerate() {
+        for (k, edges) in self.generators.iter().enumerate() {
             for item in edges {
                 let unknown = (self.free.len() + k) as u32;
                 rows[index_of(*item)].push((unknown, f64::from(sign_of(*item))));
@@ -82,46 +89,46 @@ impl Ties {
     }
 }
 
-/// Nodes of the connected pieces of a plane's boundary, each piece ascending, in the order of their first nodes.
-fn pieces_of_nodes(topology: &EdgeTopology, faces: &[usize]) -> Vec<Vec<u32>> {
-    let mut joined = Classes::new(topology.n_edges);
+/// Nodes of the connected components of a 2D boundary, each ascending, in the order of their first nodes.
+fn boundary_components(topology: &EdgeTopology, faces: &[usize]) -> Vec<Vec<u32>> {
+    let mut classes = UnionFind::new(topology.n_edges);
     let mut touched = vec![false; topology.n_edges];
     for face in faces {
         let nodes = topology.face_to_edges.of(*face);
         nodes.iter().for_each(|node| touched[index_of(*node)] = true);
-        joined.join(index_of(nodes[0]) as u32, index_of(nodes[1]) as u32, 0);
+        classes.unite(index_of(nodes[0]) as u32, index_of(nodes[1]) as u32, 0);
     }
     let mut place = vec![usize::MAX; topology.n_edges];
-    let mut pieces: Vec<Vec<u32>> = vec![];
+    let mut components: Vec<Vec<u32>> = vec![];
     for node in (0..topology.n_edges as u32).filter(|node| touched[*node as usize]) {
-        let first = joined.find(node).0 as usize;
+        let first = classes.find(node).0 as usize;
         if place[first] == usize::MAX {
-            place[first] = pieces.len();
-            pieces.push(vec![]);
+            place[first] = components.len();
+            components.push(vec![]);
         }
-        pieces[place[first]].push(node);
+        components[place[first]].push(node);
     }
-    pieces
+    components
 }
 
-/// Signed edges of the loops of a surface: potentials of no circulation around any of its `faces` that are no
-/// gradients.
-fn loops_of_surface(mesh: &Mesh, topology: &EdgeTopology, faces: &[usize]) -> Vec<Vec<u32>> {
-    let mut nodes = Classes::new(mesh.n_nodes());
-    let mut kinds = vec![Side::Elsewhere; topology.n_edges];
+/// Signed edges of the homology generators of a surface: potentials without circulation around any of its
+/// `faces` that are not gradients.
+fn homology_generators(mesh: &Mesh, topology: &EdgeTopology, faces: &[usize]) -> Vec<Vec<u32>> {
+    let mut nodes = UnionFind::new(mesh.n_nodes());
+    let mut roles = vec![Role::Outside; topology.n_edges];
     let mut sides = vec![];
     for face in faces {
         for item in topology.face_to_edges.of(*face) {
             let edge = index_of(*item);
-            if kinds[edge] != Side::Elsewhere {
+            if roles[edge] != Role::Outside {
                 continue;
             }
             let [a, b] = topology.edge_to_nodes[edge];
-            kinds[edge] = if nodes.join(a, b, 0) { Side::Tree } else { Side::Left };
+            roles[edge] = if nodes.unite(a, b, 0) { Role::Tree } else { Role::Generator };
             sides.push(edge);
         }
     }
-    // A tree of faces across sides that are left; a surface with a rim is rooted outside.
+    // A cotree of faces across the remaining sides; a surface with a rim is rooted outside.
     let place = |face: usize| faces.binary_search(&face).ok();
     let across = |edge: usize| -> Vec<usize> {
         topology.edge_to_faces.of(edge).iter().filter_map(|item| place(index_of(*item))).collect()
@@ -130,10 +137,10 @@ fn loops_of_surface(mesh: &Mesh, topology: &EdgeTopology, faces: &[usize]) -> Ve
     let mut order: Vec<(usize, usize)> = vec![];
     let mut queue = VecDeque::new();
     for edge in &sides {
-        if let (Side::Left, [only]) = (kinds[*edge], &across(*edge)[..])
+        if let (Role::Generator, [only]) = (roles[*edge], &across(*edge)[..])
             && !reached[*only]
         {
-            (reached[*only], kinds[*edge]) = (true, Side::Forced);
+            (reached[*only], roles[*edge]) = (true, Role::Cotree);
             order.push((*only, *edge));
             queue.push_back(*only);
         }
@@ -143,12 +150,12 @@ fn loops_of_surface(mesh: &Mesh, topology: &EdgeTopology, faces: &[usize]) -> Ve
         while let Some(face) = queue.pop_front() {
             for item in topology.face_to_edges.of(faces[face]) {
                 let edge = index_of(*item);
-                if kinds[edge] != Side::Left {
+                if roles[edge] != Role::Generator {
                     continue;
                 }
                 for other in across(edge) {
                     if !reached[other] {
-                        (reached[other], kinds[edge]) = (true, Side::Forced);
+                        (reached[other], roles[edge]) = (true, Role::Cotree);
                         order.push((other, edge));
                         queue.push_back(other);
                     }
@@ -163,42 +170,42 @@ fn loops_of_surface(mesh: &Mesh, topology: &EdgeTopology, faces: &[usize]) -> Ve
             }
         }
     }
-    let left: Vec<usize> = sides.iter().copied().filter(|e| kinds[*e] == Side::Left).collect();
-    left.iter().map(|edge| carried_around(*edge, &order, faces, topology)).collect()
+    let generators: Vec<usize> =
+        sides.iter().copied().filter(|e| roles[*e] == Role::Generator).collect();
+    generators.iter().map(|edge| generator(*edge, &order, faces, topology)).collect()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    /// Not of this surface.
-    Elsewhere,
-    /// In the tree of nodes: potential 0.
+enum Role {
+    /// Not on this surface.
+    Outside,
+    /// In the tree of nodes: value 0.
     Tree,
-    /// Follows from the faces beyond.
-    Forced,
-    /// Neither: it makes a loop.
-    Left,
+    /// In the cotree: its value follows from the faces beyond.
+    Cotree,
+    /// In neither: it defines a generator.
+    Generator,
 }
 
-/// The potential of value 1 at `edge` that no face of the surface sees; faces determine their forced
-/// sides from the leaves of their tree on.
-fn carried_around(
+/// The generator of value 1 at `edge`; the faces determine the values of the cotree from its leaves on.
+fn generator(
     edge: usize,
     order: &[(usize, usize)],
     faces: &[usize],
     topology: &EdgeTopology,
 ) -> Vec<u32> {
     let mut values = std::collections::BTreeMap::from([(edge, 1i32)]);
-    for (face, forced) in order.iter().rev() {
+    for (face, cotree_edge) in order.iter().rev() {
         let (mut sum, mut own) = (0, 0);
         for item in topology.face_to_edges.of(faces[*face]) {
             match values.get(&index_of(*item)) {
-                _ if index_of(*item) == *forced => own = sign_of(*item),
+                _ if index_of(*item) == *cotree_edge => own = sign_of(*item),
                 Some(value) => sum += sign_of(*item) * value,
                 None => (),
             }
         }
         if sum != 0 {
-            values.insert(*forced, -sum * own);
+            values.insert(*cotree_edge, -sum * own);
         }
     }
     let mut items = vec![];
@@ -209,7 +216,7 @@ fn carried_around(
     items
 }
 
-/// Items of one sum: long rows are cut here, so that no thread has many.
+/// Largest number of items summed by a thread; longer rows are split.
 const SEGMENT: usize = 32;
 
 /// The potentials on a backend.
@@ -219,17 +226,17 @@ pub(super) struct Potentials<F: Real> {
     /// Cᵀ M C: `[n_edges]` squared.
     pub stiffness: Matrix<F>,
     free: Buffer<u32>,
-    /// Edges that share unknowns, and which, counted from the first shared one.
-    tied_edges: Buffer<u32>,
-    tied_offsets: Buffer<u32>,
-    tied_items: Buffer<u32>,
-    /// Segments of the shared unknowns' signed edges.
+    /// Edges of generators, and their unknowns, counted from the first of a generator.
+    generator_edges: Buffer<u32>,
+    generator_offsets: Buffer<u32>,
+    generator_items: Buffer<u32>,
+    /// Segments of the signed edges of generators.
     segments: Buffer<u32>,
     segment_items: Buffer<u32>,
-    /// Segments of each shared unknown, and the unknowns.
+    /// Segments of each generator, and their unknowns.
     sums: Buffer<u32>,
-    pub shared: Buffer<u32>,
-    pub ties: Ties,
+    pub generator_unknowns: Buffer<u32>,
+    pub constraints: PotentialConstraints,
 }
 
 /// Sums of segments.
@@ -239,28 +246,29 @@ impl<F: Real> Potentials<F> {
     pub(super) fn new(
         faces: &StaggeredFaces<F>,
         rotation: Arc<Rotation<F>>,
-        ties: Ties,
+        constraints: PotentialConstraints,
     ) -> Result<Self, LinearError> {
         let backend = faces.backend().clone();
         let stiffness =
             stiffness(&rotation.host.topology, &faces.mass.to_csr()?.converted::<f64>())?;
         let n_edges = rotation.host.topology.n_edges;
-        let n_free = ties.free.len();
-        let (mut tied_edges, mut tied_offsets, mut tied_items) = (vec![], vec![0u32], vec![]);
-        for (edge, row) in ties.rows(n_edges).iter().enumerate() {
-            let shared: Vec<_> = row.iter().filter(|(k, _)| *k as usize >= n_free).collect();
-            if shared.is_empty() {
+        let n_free = constraints.free.len();
+        let (mut generator_edges, mut generator_offsets, mut generator_items) =
+            (vec![], vec![0u32], vec![]);
+        for (edge, row) in constraints.rows(n_edges).iter().enumerate() {
+            let of_generators: Vec<_> = row.iter().filter(|(k, _)| *k as usize >= n_free).collect();
+            if of_generators.is_empty() {
                 continue;
             }
-            tied_edges.push(edge as u32);
-            for (k, sign) in shared {
+            generator_edges.push(edge as u32);
+            for (k, sign) in of_generators {
                 let sign = if *sign < 0.0 { SIGN_BIT } else { 0 };
-                tied_items.push((*k - n_free as u32) | sign);
+                generator_items.push((*k - n_free as u32) | sign);
             }
-            tied_offsets.push(tied_items.len() as u32);
+            generator_offsets.push(generator_items.len() as u32);
         }
         let (mut segments, mut items, mut sums) = (vec![0u32], vec![], vec![0u32]);
-        for edges in &ties.tied {
+        for edges in &constraints.generators {
             for part in edges.chunks(SEGMENT) {
                 items.extend_from_slice(part);
                 segments.push(items.len() as u32);
@@ -269,33 +277,34 @@ impl<F: Real> Potentials<F> {
         }
         Ok(Potentials {
             stiffness: Matrix::new(&backend, stiffness.into_converted())?,
-            free: backend.upload_slice(&ties.free),
-            tied_edges: backend.upload(tied_edges),
-            tied_offsets: backend.upload(tied_offsets),
-            tied_items: backend.upload(tied_items),
+            free: backend.upload_slice(&constraints.free),
+            generator_edges: backend.upload(generator_edges),
+            generator_offsets: backend.upload(generator_offsets),
+            generator_items: backend.upload(generator_items),
             segments: backend.upload(segments),
             segment_items: backend.upload(items),
             sums: backend.upload(sums),
-            shared: backend.upload((n_free as u32..ties.unknowns() as u32).collect()),
-            ties,
+            generator_unknowns: backend
+                .upload((n_free as u32..constraints.unknowns() as u32).collect()),
+            constraints,
             rotation,
             backend,
         })
     }
 
-    /// Room that products need.
+    /// Scratch buffers of products.
     pub(super) fn scratch(&self) -> PotentialScratch<F> {
         PotentialScratch(self.backend.zeros(self.segments.len() - 1))
     }
 
-    /// v ← E x: `[n_edges]`; v is 0 where nothing is an unknown.
+    /// v ← E x: `[n_edges]`; entries of constrained edges without a generator are left at 0.
     fn spread(&self, x: &Buffer<F>, v: &mut Buffer<F>) {
         let backend = &self.backend;
         put_free(backend, self.free.len(), &self.free, x, v);
-        let (edges, offsets) = (&self.tied_edges, &self.tied_offsets);
+        let (edges, offsets) = (&self.generator_edges, &self.generator_offsets);
         if !edges.is_empty() {
-            let (items, first) = (&self.tied_items, self.free.len());
-            put_shared(backend, edges.len(), edges, offsets, items, x, first, v);
+            let (items, first) = (&self.generator_items, self.free.len());
+            put_generators(backend, edges.len(), edges, offsets, items, x, first, v);
         }
     }
 
@@ -303,21 +312,21 @@ impl<F: Real> Potentials<F> {
     fn gather(&self, v: &Buffer<F>, scratch: &mut PotentialScratch<F>, y: &mut Buffer<F>) {
         let backend = &self.backend;
         take_free(backend, self.free.len(), &self.free, v, y);
-        if !self.shared.is_empty() {
+        if !self.generator_unknowns.is_empty() {
             let (n, partial) = (scratch.0.len(), &mut scratch.0);
             sum_segments(backend, n, &self.segments, &self.segment_items, v, partial);
-            let (shared, sums) = (&self.shared, &self.sums);
-            sum_shared(backend, shared.len(), shared, sums, partial, y);
+            let (unknowns, sums) = (&self.generator_unknowns, &self.sums);
+            sum_generators(backend, unknowns.len(), unknowns, sums, partial, y);
         }
     }
 
-    /// U ← C E x; with room for E x.
+    /// U ← C E x; v ← E x.
     pub(super) fn flux(&self, x: &Buffer<F>, v: &mut Buffer<F>, flux: &mut Buffer<F>) {
         self.spread(x, v);
         self.rotation.edges.curl(&self.backend, v, flux);
     }
 
-    /// y ← Eᵀ Cᵀ r; with room for Cᵀ r.
+    /// y ← Eᵀ Cᵀ r; v ← Cᵀ r.
     pub(super) fn circulation(
         &self,
         r: &Buffer<F>,
@@ -329,16 +338,20 @@ impl<F: Real> Potentials<F> {
         self.gather(v, scratch, y);
     }
 
-    /// factor Eᵀ Cᵀ M C E, or its diagonal, for a preconditioner.
-    pub(super) fn near(&self, factor: f64, whole: bool) -> Result<Matrix<F>, LinearError> {
-        let ties = &self.ties;
+    /// The preconditioning matrix factor Eᵀ Cᵀ M C E, or its diagonal.
+    pub(super) fn preconditioning_matrix(
+        &self,
+        factor: f64,
+        whole: bool,
+    ) -> Result<Matrix<F>, LinearError> {
+        let constraints = &self.constraints;
         let stiffness = self.stiffness.to_csr()?.converted::<f64>();
-        let rows = ties.rows(stiffness.rows());
+        let rows = constraints.rows(stiffness.rows());
         let signed = |item: &u32| (index_of(*item), f64::from(sign_of(*item)));
-        let near = by_rows(ties.unknowns(), ties.unknowns(), |row, entries| {
-            let own: Vec<(usize, f64)> = match row.checked_sub(ties.free.len()) {
-                None => vec![(ties.free[row] as usize, 1.0)],
-                Some(shared) => ties.tied[shared].iter().map(signed).collect(),
+        let matrix = by_rows(constraints.unknowns(), constraints.unknowns(), |row, entries| {
+            let own: Vec<(usize, f64)> = match row.checked_sub(constraints.free.len()) {
+                None => vec![(constraints.free[row] as usize, 1.0)],
+                Some(generator) => constraints.generators[generator].iter().map(signed).collect(),
             };
             for (edge, sign) in own {
                 for (column, value) in stiffness.row(edge) {
@@ -350,7 +363,7 @@ impl<F: Real> Potentials<F> {
                 }
             }
         })?;
-        Matrix::new(&self.backend, near.into_converted())
+        Matrix::new(&self.backend, matrix.into_converted())
     }
 }
 
@@ -401,7 +414,7 @@ impl<F: Real> PotentialOperator<F> {
 
 impl<F: Real> Operator<F> for PotentialOperator<F> {
     fn unknowns(&self) -> usize {
-        self.potentials.ties.unknowns()
+        self.potentials.constraints.unknowns()
     }
 
     fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
@@ -415,15 +428,15 @@ impl<F: Real> Operator<F> for PotentialOperator<F> {
     }
 }
 
-/// v at a free edge ← x. Traffic 4 + 2s.
+/// v at an unconstrained edge ← x. Traffic 4 + 2s.
 #[kernel(put_free, out(v), indexed)]
 pub(super) fn potential_of_free<F: Real>(i: usize, _edge: usize, x: &View<F>) -> F {
     x[i]
 }
 
-/// v at an edge of a piece or a loop ← Σ ± x. Traffic 8 + 2s, an item 4.
-#[kernel(put_shared, out(v), indexed)]
-pub(super) fn potential_of_tied<F: Real>(
+/// v at an edge of generators ← Σ ± x. Traffic 8 + 2s, an item 4.
+#[kernel(put_generators, out(v), indexed)]
+pub(super) fn potential_of_generators<F: Real>(
     i: usize,
     _edge: usize,
     offsets: &View<u32>,
@@ -439,7 +452,7 @@ pub(super) fn potential_of_tied<F: Real>(
     sum
 }
 
-/// y ← v at a free edge. Traffic 4 + 2s.
+/// y ← v at an unconstrained edge. Traffic 4 + 2s.
 #[kernel(take_free, out(y))]
 pub(super) fn circulation_of_free<F: Real>(i: usize, edges: &View<u32>, v: &View<F>) -> F {
     v[edges[i] as usize]
@@ -461,9 +474,9 @@ pub(super) fn sum_of_segment<F: Real>(
     sum
 }
 
-/// y of a shared unknown ← Σ over its segments. Traffic 8 + s, a segment s.
-#[kernel(sum_shared, out(y), indexed)]
-pub(super) fn sum_of_shared<F: Real>(
+/// y of a generator ← Σ over its segments. Traffic 8 + s, a segment s.
+#[kernel(sum_generators, out(y), indexed)]
+pub(super) fn sum_of_generator<F: Real>(
     i: usize,
     _unknown: usize,
     offsets: &View<u32>,
@@ -480,7 +493,7 @@ pub(super) fn sum_of_shared<F: Real>(
 mod tests {
     use super::*;
     use crate::mesh::generate::{
-        AnnulusParams, BoxParams, BoxWithBoxParams, CylinderInChannelParams, Element,
+        AnnulusParams, BoxParams, BoxWithObstacleParams, CylinderInChannelParams, Element,
     };
     use crate::mesh::{MeshOptions, RawMesh};
 
@@ -506,29 +519,29 @@ mod tests {
         found
     }
 
-    /// Rank of C E, nullity of D on free faces, and how many unknowns stand for pieces or loops.
+    /// Rank of C E, nullity of D on faces of unknown flux, and the number of generators.
     fn ranks(raw: RawMesh, open: &[&str]) -> (usize, usize, usize) {
         let mesh = Mesh::new(raw, &MeshOptions::default()).unwrap();
         let inner = mesh.n_interior_faces();
-        let mut held = vec![1; mesh.n_faces() - inner];
+        let mut dirichlet_index = vec![1; mesh.n_faces() - inner];
         for name in open {
             let patch = mesh.patches.iter().find(|patch| patch.name == *name).unwrap();
-            patch.faces.clone().for_each(|face| held[face - inner] = 0);
+            patch.faces.clone().for_each(|face| dirichlet_index[face - inner] = 0);
         }
-        let free = |face: usize| face < inner || held[face - inner] == 0;
+        let free = |face: usize| face < inner || dirichlet_index[face - inner] == 0;
         let topology = EdgeTopology::new(&mesh);
-        let ties = Ties::new(&mesh, &topology, &held);
-        let columns = ties.rows(topology.n_edges);
+        let constraints = PotentialConstraints::new(&mesh, &topology, &dirichlet_index);
+        let columns = constraints.rows(topology.n_edges);
         let mut of_potentials = vec![];
         for face in 0..mesh.n_faces() {
-            let mut row = vec![0.0; ties.unknowns()];
+            let mut row = vec![0.0; constraints.unknowns()];
             for item in topology.face_to_edges.of(face) {
                 for (unknown, sign) in &columns[index_of(*item)] {
                     row[*unknown as usize] += f64::from(sign_of(*item)) * sign;
                 }
             }
             let empty = row.iter().all(|entry| *entry == 0.0);
-            assert!(free(face) || empty, "a potential moves the held face {face}");
+            assert!(free(face) || empty, "a potential changes the prescribed flux of face {face}");
             of_potentials.push(row);
         }
         let divergence: Vec<Vec<f64>> = (0..mesh.n_cells())
@@ -540,11 +553,11 @@ mod tests {
                 row
             })
             .collect();
-        let free_faces = (0..mesh.n_faces()).filter(|face| free(*face)).count();
-        (rank(of_potentials), free_faces - rank(divergence), ties.tied.len())
+        let unknown_faces = (0..mesh.n_faces()).filter(|face| free(*face)).count();
+        (rank(of_potentials), unknown_faces - rank(divergence), constraints.generators.len())
     }
 
-    fn plain(element: Element, cells: &[usize]) -> RawMesh {
+    fn box_mesh(element: Element, cells: &[usize]) -> RawMesh {
         let (cells, element) = (cells.to_vec(), Some(element));
         let size = vec![1.0; cells.len()];
         BoxParams { size, cells, element, ..BoxParams::default() }.generate().unwrap()
@@ -556,12 +569,12 @@ mod tests {
             cells: cells[..dimension].to_vec(),
             ..BoxParams::default()
         };
-        let (body_from, body_to) = ([0.34, 0.34], [0.66, 0.66]);
-        BoxWithBoxParams { outer, body_from, body_to }.generate().unwrap()
+        let (obstacle_min, obstacle_max) = ([0.34, 0.34], [0.66, 0.66]);
+        BoxWithObstacleParams { outer, obstacle_min, obstacle_max }.generate().unwrap()
     }
 
     #[test]
-    fn potentials_reach_every_flux_without_divergence() {
+    fn potentials_span_all_divergence_free_fluxes() {
         let channel = CylinderInChannelParams {
             cells_around: 8,
             cells_radial: 1,
@@ -573,25 +586,25 @@ mod tests {
             AnnulusParams { cells: vec![1, 6, 2], length: Some(1.0), ..AnnulusParams::default() };
         let all = ["xmin", "xmax", "ymin", "ymax"];
         let (triangles, tetrahedra) = (Element::Triangle, Element::Tetrahedron);
-        let bricks = Element::Hexahedron;
+        let hexahedra = Element::Hexahedron;
         let cases: Vec<(&str, RawMesh, Vec<&str>, usize)> = vec![
-            ("box", plain(triangles, &[3, 3]), vec![], 0),
-            ("channel", plain(triangles, &[3, 3]), vec!["xmin", "xmax"], 1),
-            ("open box", plain(triangles, &[3, 3]), all.to_vec(), 0),
+            ("box", box_mesh(triangles, &[3, 3]), vec![], 0),
+            ("channel", box_mesh(triangles, &[3, 3]), vec!["xmin", "xmax"], 1),
+            ("open box", box_mesh(triangles, &[3, 3]), all.to_vec(), 0),
             ("ring", ring.generate().unwrap(), vec![], 1),
             ("cylinder", channel.generate().unwrap(), vec!["outlet"], 1),
-            ("box in space", plain(tetrahedra, &[2, 2, 2]), vec![], 0),
-            ("duct", plain(tetrahedra, &[2, 2, 2]), vec!["xmin", "xmax"], 1),
-            ("three sides open", plain(bricks, &[3, 3, 3]), vec!["xmin", "xmax", "zmax"], 0),
-            ("open corner", plain(bricks, &[2, 2, 2]), vec!["xmin", "ymin"], 0),
+            ("3D box", box_mesh(tetrahedra, &[2, 2, 2]), vec![], 0),
+            ("duct", box_mesh(tetrahedra, &[2, 2, 2]), vec!["xmin", "xmax"], 1),
+            ("three sides open", box_mesh(hexahedra, &[3, 3, 3]), vec!["xmin", "xmax", "zmax"], 0),
+            ("open corner", box_mesh(hexahedra, &[2, 2, 2]), vec!["xmin", "ymin"], 0),
             ("through-body", around_a_box([3, 3, 1], 3), vec![], 2),
             ("body in a duct", around_a_box([3, 3, 2], 3), vec!["xmin", "xmax"], 3),
             ("tube", tube.generate().unwrap(), vec!["zmin", "zmax"], 2),
         ];
-        for (name, raw, open, shared) in cases {
-            let (rank, nullity, tied) = ranks(raw, &open);
-            assert_eq!(rank, nullity, "{name}: {tied} pieces or loops");
-            assert_eq!(tied, shared, "{name}");
+        for (name, raw, open, expected) in cases {
+            let (rank, nullity, generators) = ranks(raw, &open);
+            assert_eq!(rank, nullity, "{name}: {generators} generators");
+            assert_eq!(generators, expected, "{name}");
         }
     }
 }

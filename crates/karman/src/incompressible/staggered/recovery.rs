@@ -1,12 +1,11 @@
-//! What fluxes through faces say of the gradient of the velocity and of the vorticity, for output.
+//! Velocity gradient and vorticity recovered from the fluxes through faces, for output.
 //!
-//! The velocity of a cell, (1/V) Σ σ U (x_f − x_c), has an error of order h that differs from cell to cell, as a
-//! linear interpolant's gradient has: its differences are wrong at every refinement. So nothing here differentiates
-//! it. The vorticity is that of the scheme, circulations of the velocity over areas: of nodes by
+//! The velocity of a cell, (1/V) Σ σ U (x_f − x_c), has an error of order h that varies from cell to cell;
+//! its differences do not converge. The vorticity is that of the scheme, circulation over area: of nodes by
 //! [`super::rotation::NodalVorticity`], of a cell the mean of its nodes. At walls, where the circulation
-//! around half a cell converges in the mean only, it is that of a fit to nodes around. The gradient of a
-//! cell is that of the linear velocity u + G (x − x_c) that fits the fluxes through the faces of the cell and of
-//! two layers of neighbours best, of three in 3D, which is exact for linear velocities.
+//! around half a cell converges in the mean only, it is a fit to surrounding nodes. The gradient G of a cell
+//! is a least-squares fit of the velocity u + G (x − x_c) to the fluxes through the faces of the cell and of
+//! two layers of neighbours, three in 3D; it is exact for linear velocities.
 //!
 //! Sources: decision 10; the fit is polynomial-preserving recovery (Zhang & Naga, SIAM J. Sci. Comput. 26
 //! (2005) 1192) of the streamfunction in 2D.
@@ -19,11 +18,11 @@ use rayon::prelude::*;
 /// ∂u_i/∂x_j.
 pub(in crate::incompressible) type Gradient = [Vector; 3];
 
-/// Fluxes with the places of their faces, on the host.
+/// Fluxes and face geometry, on the host.
 pub(in crate::incompressible) struct Fluxes<'a> {
     pub mesh: &'a Mesh,
     /// x_f − x_c of the left cells and of the right ones: `[3][n_faces]` each.
-    pub arms: [Vec<f64>; 2],
+    pub cell_to_face: [Vec<f64>; 2],
     /// S: `[3][n_faces]`.
     pub area: Vec<f64>,
     /// U: `[n_faces]`.
@@ -32,7 +31,7 @@ pub(in crate::incompressible) struct Fluxes<'a> {
     pub prescribed: Vec<Option<Vector>>,
 }
 
-/// Layers of cells around a face whose nodes take part in the vorticity there.
+/// Layers of cells around a face whose nodes enter the fit of the vorticity.
 const LAYERS: usize = 2;
 
 impl Fluxes<'_> {
@@ -42,11 +41,11 @@ impl Fluxes<'_> {
     }
 
     /// From the centroid of a cell to that of its face.
-    fn arm(&self, item: u32) -> Vector {
-        Self::vector(&self.arms[usize::from(sign_of(item) < 0)], index_of(item))
+    fn to_face(&self, item: u32) -> Vector {
+        Self::vector(&self.cell_to_face[usize::from(sign_of(item) < 0)], index_of(item))
     }
 
-    /// The cell across a face and its centroid from that of this one.
+    /// The cell across a face and the vector to its centroid.
     fn across(&self, item: u32) -> Option<(usize, Vector)> {
         let face = index_of(item);
         let right = *self.mesh.face_right.get(face)? as usize;
@@ -55,11 +54,13 @@ impl Fluxes<'_> {
             true => (1, 0),
             false => (0, 1),
         };
-        let [own, other] = [own, others].map(|side: usize| Self::vector(&self.arms[side], face));
+        let [own, other] =
+            [own, others].map(|side: usize| Self::vector(&self.cell_to_face[side], face));
         Some((if others == 0 { left } else { right }, subtract(own, other)))
     }
 
-    /// Faces of a cell and of its neighbours, each once, with their centroids from that of the cell.
+    /// Faces of a cell and of its neighbours, each once, and the vectors to them from the centroid of the
+    /// cell.
     fn patch(&self, cell: usize) -> Vec<(usize, Vector)> {
         let mut cells: Vec<(usize, Vector)> = vec![(cell, [0.0; 3])];
         let mut first = 0;
@@ -68,8 +69,8 @@ impl Fluxes<'_> {
             let layer = first..cells.len();
             first = cells.len();
             for k in layer {
-                let (near, place) = cells[k];
-                for item in self.mesh.cell_to_faces.of(near) {
+                let (neighbour, place) = cells[k];
+                for item in self.mesh.cell_to_faces.of(neighbour) {
                     let Some((other, between)) = self.across(*item) else { continue };
                     if cells.iter().all(|(known, _)| *known != other) {
                         cells.push((other, [0, 1, 2].map(|i| place[i] + between[i])));
@@ -78,10 +79,10 @@ impl Fluxes<'_> {
             }
         }
         let mut faces: Vec<(usize, Vector)> = vec![];
-        for (near, place) in cells {
-            for item in self.mesh.cell_to_faces.of(near) {
-                let arm = self.arm(*item);
-                faces.push((index_of(*item), [0, 1, 2].map(|i| place[i] + arm[i])));
+        for (neighbour, place) in cells {
+            for item in self.mesh.cell_to_faces.of(neighbour) {
+                let to_face = self.to_face(*item);
+                faces.push((index_of(*item), [0, 1, 2].map(|i| place[i] + to_face[i])));
             }
         }
         faces.sort_by_key(|(face, _)| *face);
@@ -89,7 +90,7 @@ impl Fluxes<'_> {
         faces
     }
 
-    /// The gradient of the linear velocity that fits the fluxes around a cell best, without divergence.
+    /// The gradient of the linear velocity fitted to the fluxes around a cell, made divergence-free.
     pub(in crate::incompressible) fn gradient(&self, cell: usize) -> Gradient {
         let faces = self.patch(cell);
         let size = faces.iter().map(|(_, r)| norm(*r)).fold(0.0, f64::max);
@@ -116,10 +117,10 @@ impl Fluxes<'_> {
                 rows.extend(axes.map(|(axis, value)| row(axis, value)));
             }
         }
-        let solved = fitted(&rows);
+        let solved = least_squares(&rows);
         let mut g = [0, 1, 2].map(|i| [0, 1, 2].map(|j| solved[3 + 3 * i + j][0] / size));
-        let excess = (g[0][0] + g[1][1] + g[2][2]) / self.mesh.dimension as f64;
-        (0..self.mesh.dimension).for_each(|k| g[k][k] -= excess);
+        let divergence = (g[0][0] + g[1][1] + g[2][2]) / self.mesh.dimension as f64;
+        (0..self.mesh.dimension).for_each(|k| g[k][k] -= divergence);
         g
     }
 
@@ -129,7 +130,7 @@ impl Fluxes<'_> {
     }
 }
 
-/// The vorticity of each cell from that of the nodes.
+/// The vorticity of each cell, the mean of its nodes.
 pub(in crate::incompressible) fn vorticity_in_cells(mesh: &Mesh, nodal: &[Vector]) -> Vec<Vector> {
     (0..mesh.n_cells()).into_par_iter().map(|cell| mean(mesh.cells.nodes_of(cell), nodal)).collect()
 }
@@ -143,10 +144,10 @@ fn mean(nodes: &[u32], values: &[Vector]) -> Vector {
     })
 }
 
-/// The vorticity at boundary faces, that of the best fit to nodes of two layers of cells at r from the face:
-/// linear in r to those inside in 2D; in 3D, where two layers reach far, linear in r and quadratic along the normal
-/// to all of them. The mean of the face's own nodes where none is inside. A direction in which the nodes do not
-/// extend counts for nothing.
+/// The vorticity at boundary faces by a least-squares fit to the nodes of two layers of cells at r from the
+/// face: in 2D linear in r, to interior nodes; in 3D, where two layers reach far, linear in r and quadratic
+/// along the normal, to all nodes. The mean of the face's own nodes if no node is interior. Undetermined
+/// coefficients are 0.
 pub(in crate::incompressible) fn vorticity_at_walls(
     (mesh, geometry): (&Mesh, &Geometry),
     nodal: &[Vector],
@@ -171,8 +172,8 @@ pub(in crate::incompressible) fn vorticity_at_walls(
         if !nodes.iter().any(|node| is_inside[*node as usize]) {
             return mean(own, nodal);
         }
-        let is_plane = mesh.dimension == 2;
-        nodes.retain(|node| !is_plane || is_inside[*node as usize]);
+        let is_2d = mesh.dimension == 2;
+        nodes.retain(|node| !is_2d || is_inside[*node as usize]);
         let centre = geometry.face_centre_of(*face as usize);
         let area = geometry.area_vector_of(*face as usize);
         let places: Vec<Vector> =
@@ -181,20 +182,20 @@ pub(in crate::incompressible) fn vorticity_at_walls(
         let row = |(place, node): (&Vector, &u32)| {
             let [x, y, z] = place.map(|x| x / size);
             let height = dot([x, y, z], area) / norm(area);
-            let curved = if is_plane { 0.0 } else { height * height };
+            let curved = if is_2d { 0.0 } else { height * height };
             ([1.0, x, y, z, curved], nodal[*node as usize])
         };
         let rows: Vec<([f64; 5], Vector)> = places.iter().zip(&nodes).map(row).collect();
-        fitted(&rows)[0]
+        least_squares(&rows)[0]
     };
     faces.par_iter().map(at).collect()
 }
 
-/// What is added to the diagonal of normal equations, of their trace: directions without data come out as 0.
+/// Regularisation of the normal equations over their trace: undetermined coefficients become 0.
 const RIDGE: f64 = 1e-11;
 
 /// The least squares solution of rows Σ_k a_k x_k = b, for each component of b.
-pub(in crate::incompressible) fn fitted<const N: usize, const M: usize>(
+pub(in crate::incompressible) fn least_squares<const N: usize, const M: usize>(
     rows: &[([f64; N], [f64; M])],
 ) -> [[f64; M]; N] {
     let (mut a, mut b) = ([[0.0; N]; N], [[0.0; M]; N]);
@@ -205,7 +206,7 @@ pub(in crate::incompressible) fn fitted<const N: usize, const M: usize>(
         }
     }
     let trace: f64 = (0..N).map(|i| a[i][i]).fold(0.0, |x, y| x + y);
-    // Cholesky's factor in place of the lower triangle.
+    // The Cholesky factor replaces the lower triangle.
     for j in 0..N {
         let before: f64 = (0..j).map(|k| a[j][k] * a[j][k]).fold(0.0, |x, y| x + y);
         a[j][j] = (a[j][j] + RIDGE * trace - before).max(RIDGE * trace).sqrt();
@@ -237,25 +238,25 @@ mod tests {
 
     #[test]
     fn a_fit_is_exact_where_it_is_determined_and_zero_where_it_is_not() {
-        // y = 2 − 3 x, and nothing said of a third coefficient.
+        // y = 2 − 3 x; the third coefficient is undetermined.
         let rows: Vec<([f64; 3], [f64; 1])> =
             [0.0, 0.5, 1.0].map(|x| ([1.0, x, 0.0], [2.0 - 3.0 * x])).into();
-        let [[constant], [slope], [nothing]] = fitted(&rows);
+        let [[constant], [slope], [nothing]] = least_squares(&rows);
         assert!((constant - 2.0).abs() < 1e-9 && (slope + 3.0).abs() < 1e-9, "{constant} {slope}");
         assert_eq!(nothing, 0.0);
     }
 
-    /// A linear velocity without divergence on all elements.
+    /// A linear divergence-free velocity on all elements.
     #[test]
     fn the_gradient_of_a_linear_velocity_is_exact() {
-        let plane = [[0.3, -1.2, 0.0], [0.7, -0.3, 0.0], [0.0; 3]];
-        let space = [[0.3, -1.2, 0.4], [0.7, 0.5, -0.9], [1.1, 0.2, -0.8]];
+        let g_2d = [[0.3, -1.2, 0.0], [0.7, -0.3, 0.0], [0.0; 3]];
+        let g_3d = [[0.3, -1.2, 0.4], [0.7, 0.5, -0.9], [1.1, 0.2, -0.8]];
         for (element, dimension, g) in [
-            (Element::Triangle, 2, plane),
-            (Element::Quadrilateral, 2, plane),
-            (Element::Tetrahedron, 3, space),
-            (Element::Prism, 3, space),
-            (Element::Hexahedron, 3, space),
+            (Element::Triangle, 2, g_2d),
+            (Element::Quadrilateral, 2, g_2d),
+            (Element::Tetrahedron, 3, g_3d),
+            (Element::Prism, 3, g_3d),
+            (Element::Hexahedron, 3, g_3d),
         ] {
             let params = BoxParams {
                 size: vec![1.0; dimension],
@@ -269,7 +270,7 @@ mod tests {
             let n = mesh.n_faces();
             let velocity =
                 |x: Vector| [0, 1, 2].map(|i| 0.1 + (0..3).map(|j| g[i][j] * x[j]).sum::<f64>());
-            let mut arms = [vec![0.0; 3 * n], vec![0.0; 3 * n]];
+            let mut cell_to_face = [vec![0.0; 3 * n], vec![0.0; 3 * n]];
             let mut flux = vec![];
             for face in 0..n {
                 let (x, s) = (geometry.face_centre_of(face), geometry.area_vector_of(face));
@@ -278,17 +279,17 @@ mod tests {
                 let right =
                     (face < mesh.n_interior_faces()).then(|| geometry.right_centre_of(&mesh, face));
                 let left = geometry.cell_centre_of(mesh.face_left[face] as usize);
-                for (arms, centre) in arms.iter_mut().zip([Some(left), right]) {
-                    let arm = centre.map_or([0.0; 3], |centre| subtract(x, centre));
-                    (0..3).for_each(|k| arms[k * n + face] = arm[k]);
+                for (cell_to_face, centre) in cell_to_face.iter_mut().zip([Some(left), right]) {
+                    let to_face = centre.map_or([0.0; 3], |centre| subtract(x, centre));
+                    (0..3).for_each(|k| cell_to_face[k * n + face] = to_face[k]);
                 }
             }
             let none = vec![None; n - mesh.n_interior_faces()];
             let area = geometry.face_area_vector.clone();
-            let fluxes = Fluxes { mesh: &mesh, arms, area, flux, prescribed: none };
+            let fluxes = Fluxes { mesh: &mesh, cell_to_face, area, flux, prescribed: none };
             for got in fluxes.gradients() {
                 for (got, want) in got.as_flattened().iter().zip(g.as_flattened()) {
-                    // What the ridge leaves in directions that are weakly determined.
+                    // The error of the regularisation in weakly determined directions.
                     assert!((got - want).abs() < 1e-6, "{element:?}: {got} {want}");
                 }
             }

@@ -1,18 +1,19 @@
-//! Viscous terms in rotational form: −ν ∇×ω, ω = W (Cᵀ M U + legs).
+//! Viscous terms in rotational form: −ν ∇×ω, ω = W (Cᵀ M U + boundary).
 //!
-//! Cᵀ M U is the circulation of the velocity around an edge, along the lines between the centroids of the
-//! cells and faces around it; at the boundary the line from face to face through the edge is added, along which
-//! the velocity is known: u_b·(x_e − x_f). W turns circulations into integrals of the vorticity
-//! along the edges: it is the inner product of the cells around the nodes, in a plane 1/A of a node's cell.
-//! So ν M C W Cᵀ M is symmetric and free of dissipation of what has no vorticity, on any mesh, and the
-//! usual difference on rectangles and bricks. Where the boundary is slippery the vorticity is along its normal.
+//! Cᵀ M U is the circulation of the velocity around an edge, along the dual segments between the centroids
+//! of cells and faces around it. At the boundary the circuit is closed by the boundary dual segments from
+//! the face centroids to the edge, where the velocity is known: u_b·(x_e − x_f). W maps circulations to
+//! integrals of the vorticity along the edges: the inner product of the cells around the nodes, in 2D 1/A of
+//! a node's cell. ν M C W Cᵀ M is symmetric and does not dissipate irrotational flow on any mesh; on
+//! rectangles and rectangular hexahedra it is the usual difference. On slip walls the vorticity is normal to
+//! the wall.
 //!
 //! Source: Perot & Subramanian, J. Comput. Phys. 224 (2007) 59; the reason in decision 9.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::StaggeredFaces;
 use super::inner_product::{InnerProduct, Vector, assembled, by_rows};
-use super::joined::JoinedEdges;
+use super::periodic_edges::PeriodicEdges;
 use crate::backend::{Backend, Buffer, View};
 use crate::diffusion::narrow;
 use crate::incompressible::{FlowCondition, IncompressibleError};
@@ -25,25 +26,25 @@ use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 use rayon::prelude::*;
 
-/// The vorticity of fluxes and what it does to them.
+/// The vorticity of fluxes and its curl.
 pub(in crate::incompressible) struct Rotation<F: Real> {
-    /// Edges of faces and faces of edges; in a plane nodes.
+    /// Edges of faces and faces of edges; in 2D nodes.
     pub edges: EdgeIncidence,
-    /// The same on the host.
-    pub host: JoinedEdges,
+    /// Edges on the host.
+    pub host: PeriodicEdges,
     /// W: `[n_edges]` squared.
     pub weights: Matrix<F>,
     /// The vorticity at nodes.
     pub nodes: NodalVorticity,
-    /// The legs of boundary faces.
-    pub face_legs: FaceLegs<F>,
-    legs: Legs<F>,
+    /// Boundary dual segments by faces.
+    pub face_segments: FaceDualSegments<F>,
+    segments: EdgeDualSegments<F>,
 }
 
-/// The vorticity at nodes from circulations: ω_n = Σ Γ_e v, exact for a uniform vorticity. The sum is over
-/// the edges at the node, those in a slip wall left out; in 2D over the node itself.
+/// The vorticity at nodes from circulations: ω_n = Σ Γ_e v over the edges at the node outside slip walls, in
+/// 2D over the node itself; exact for a uniform vorticity.
 pub(in crate::incompressible) struct NodalVorticity {
-    /// Edges of each node; rows of nodes that stand for no class are empty.
+    /// Edges of each node; rows of nodes that represent no class are empty.
     edges: Adjacency,
     /// v of each of them.
     vectors: Vec<Vector>,
@@ -51,30 +52,31 @@ pub(in crate::incompressible) struct NodalVorticity {
     row: Vec<u32>,
 }
 
-/// Edges of boundary faces, and x_e − x_f.
-pub(in crate::incompressible) struct FaceLegs<F: Real> {
-    /// Where the items of each boundary face begin.
+/// Boundary dual segments x_e − x_f by boundary faces.
+pub(in crate::incompressible) struct FaceDualSegments<F: Real> {
+    /// Start of the items of each boundary face.
     pub offsets: Buffer<u32>,
     /// Edges with their sign in the curl.
     pub items: Buffer<u32>,
     /// `[3][items]`.
-    pub arms: Buffer<F>,
+    pub vectors: Buffer<F>,
 }
 
-/// Boundary faces at boundary edges, and x_e − x_f.
-struct Legs<F: Real> {
+/// Boundary dual segments x_e − x_f by boundary edges.
+struct EdgeDualSegments<F: Real> {
     /// The edges.
     edges: Buffer<u32>,
     offsets: Buffer<u32>,
     /// Boundary faces, counted from the first, with their sign in the curl.
     items: Buffer<u32>,
     /// `[3][items]`.
-    arms: Buffer<F>,
+    vectors: Buffer<F>,
 }
 
-/// Room for a vorticity: `[n_faces]` and two of `[n_edges]`.
+/// A vorticity and its intermediate buffers.
 pub(in crate::incompressible) struct Vorticity<F: Real> {
-    through: Buffer<F>,
+    /// M U along the dual segments: `[n_faces]`.
+    line_integrals: Buffer<F>,
     /// Γ: `[n_edges]`.
     pub circulation: Buffer<F>,
     /// W Γ: `[n_edges]`.
@@ -87,75 +89,75 @@ impl<F: Real> Rotation<F> {
         (mesh, geometry): (&Mesh, &Geometry),
         conditions: &[FlowCondition],
     ) -> Result<Self, IncompressibleError> {
-        let host = JoinedEdges::new(mesh);
+        let host = PeriodicEdges::new(mesh);
         let slip = SlipNormals::new((mesh, geometry), &host, conditions);
         let (weights, nodes) = match mesh.dimension {
-            2 => plane_weights((mesh, geometry), &host, &slip)?,
+            2 => weights_2d((mesh, geometry), &host, &slip)?,
             _ => NodeCells::new((mesh, geometry), &host, &slip).weights(mesh)?,
         };
-        let (legs, face_legs) = Legs::new(backend, (mesh, geometry), &host);
+        let (segments, face_segments) = EdgeDualSegments::new(backend, (mesh, geometry), &host);
         Ok(Rotation {
             edges: EdgeIncidence::new(backend, &host.topology),
             weights: Matrix::new(backend, weights.into_converted())?,
             nodes,
-            face_legs,
-            legs,
+            face_segments,
+            segments,
             host,
         })
     }
 
-    /// Room for what [`Rotation::curl_of_vorticity`] computes.
-    pub(super) fn room(&self, backend: &Backend) -> Vorticity<F> {
+    /// Buffers for [`Rotation::curl_of_vorticity`].
+    pub(super) fn scratch(&self, backend: &Backend) -> Vorticity<F> {
         let (n, n_edges) = (self.edges.face_edges.len, self.edges.n_edges());
         Vorticity {
-            through: backend.zeros(n),
+            line_integrals: backend.zeros(n),
             circulation: backend.zeros(n_edges),
             strength: backend.zeros(n_edges),
         }
     }
 
-    /// y ← C W (Cᵀ M x + legs), with the velocity at boundary faces where it counts.
+    /// y ← C W (Cᵀ M x + boundary), the boundary term by the velocity at boundary faces if given.
     pub(super) fn curl_of_vorticity(
         &self,
         faces: &StaggeredFaces<F>,
         x: &Buffer<F>,
         at_boundary: Option<[&Buffer<F>; 3]>,
-        room: &mut Vorticity<F>,
+        scratch: &mut Vorticity<F>,
         y: &mut Buffer<F>,
     ) {
-        self.vorticity(faces, x, at_boundary, room);
-        self.edges.curl(faces.backend(), &room.strength, y);
+        self.vorticity(faces, x, at_boundary, scratch);
+        self.edges.curl(faces.backend(), &scratch.strength, y);
     }
 
-    /// Γ = Cᵀ M x + legs around the edges, and W Γ, the integrals of the vorticity along them.
+    /// Γ = Cᵀ M x + boundary around the edges, and W Γ, the integrals of the vorticity along them.
     pub(in crate::incompressible) fn vorticity(
         &self,
         faces: &StaggeredFaces<F>,
         x: &Buffer<F>,
         at_boundary: Option<[&Buffer<F>; 3]>,
-        room: &mut Vorticity<F>,
+        scratch: &mut Vorticity<F>,
     ) {
         let backend = faces.backend();
-        faces.mass.multiply(x, &mut room.through);
-        self.edges.rotation(backend, &room.through, &mut room.circulation);
+        faces.mass.multiply(x, &mut scratch.line_integrals);
+        self.edges.rotation(backend, &scratch.line_integrals, &mut scratch.circulation);
         if let Some([u, v, w]) = at_boundary {
-            let Legs { edges, offsets, items, arms } = &self.legs;
-            add_legs(
+            let EdgeDualSegments { edges, offsets, items, vectors } = &self.segments;
+            add_dual_segments(
                 backend,
                 edges.len(),
                 edges,
                 offsets,
                 items,
-                arms,
+                vectors,
                 u,
                 v,
                 w,
                 items.len(),
                 faces.dimension,
-                &mut room.circulation,
+                &mut scratch.circulation,
             );
         }
-        self.weights.multiply(&room.circulation, &mut room.strength);
+        self.weights.multiply(&scratch.circulation, &mut scratch.strength);
     }
 }
 
@@ -173,48 +175,48 @@ impl NodalVorticity {
     }
 }
 
-impl<F: Real> Legs<F> {
-    /// By edges and by faces.
+impl<F: Real> EdgeDualSegments<F> {
+    /// The segments by edges and by faces.
     fn new(
         backend: &Backend,
         (mesh, geometry): (&Mesh, &Geometry),
-        host: &JoinedEdges,
-    ) -> (Self, FaceLegs<F>) {
+        host: &PeriodicEdges,
+    ) -> (Self, FaceDualSegments<F>) {
         let inner = mesh.n_interior_faces();
-        let mut legs: Vec<(u32, u32, Vector)> = vec![];
+        let mut segments: Vec<(u32, u32, Vector)> = vec![];
         let (mut face_offsets, mut face_items) = (vec![0u32], vec![]);
         for face in inner..mesh.n_faces() {
             let centre = geometry.face_centre_of(face);
-            for item in host.plain().face_to_edges.of(face) {
+            for item in host.original().face_to_edges.of(face) {
                 let class = host.class_of(*item);
-                let arm = subtract(host.middle(mesh, index_of(*item)), centre);
+                let vector = subtract(host.midpoint(mesh, index_of(*item)), centre);
                 let signed = (face - inner) as u32 | (class & SIGN_BIT);
-                legs.push((index_of(class) as u32, signed, arm));
+                segments.push((index_of(class) as u32, signed, vector));
                 face_items.push(class);
             }
             face_offsets.push(face_items.len() as u32);
         }
-        let components = |legs: &[(u32, u32, Vector)]| -> Vec<f64> {
-            (0..3).flat_map(|k| legs.iter().map(move |(.., arm)| arm[k])).collect()
+        let components = |segments: &[(u32, u32, Vector)]| -> Vec<f64> {
+            (0..3).flat_map(|k| segments.iter().map(move |(.., vector)| vector[k])).collect()
         };
-        let of_faces = FaceLegs {
+        let by_faces = FaceDualSegments {
             offsets: backend.upload(face_offsets),
             items: backend.upload(face_items),
-            arms: narrow(backend, components(&legs)),
+            vectors: narrow(backend, components(&segments)),
         };
-        legs.sort_by_key(|(edge, ..)| *edge);
+        segments.sort_by_key(|(edge, ..)| *edge);
         let (mut edges, mut offsets) = (vec![], vec![0u32]);
-        for leg in legs.chunk_by(|a, b| a.0 == b.0) {
-            edges.push(leg[0].0);
-            offsets.push(offsets[offsets.len() - 1] + leg.len() as u32);
+        for segment in segments.chunk_by(|a, b| a.0 == b.0) {
+            edges.push(segment[0].0);
+            offsets.push(offsets[offsets.len() - 1] + segment.len() as u32);
         }
-        let of_edges = Legs {
+        let by_edges = EdgeDualSegments {
             edges: backend.upload(edges),
             offsets: backend.upload(offsets),
-            items: backend.upload(legs.iter().map(|(_, item, _)| *item).collect()),
-            arms: narrow(backend, components(&legs)),
+            items: backend.upload(segments.iter().map(|(_, item, _)| *item).collect()),
+            vectors: narrow(backend, components(&segments)),
         };
-        (of_edges, of_faces)
+        (by_edges, by_faces)
     }
 }
 
@@ -222,26 +224,26 @@ impl<F: Real> Legs<F> {
 struct SlipNormals {
     /// Unit vectors by node.
     at: Vec<Option<SlipNormal>>,
-    /// Whether each boundary face is slippery.
+    /// Whether each boundary face is at a slip wall.
     faces: Vec<bool>,
     inner: usize,
 }
 
 #[derive(Clone, Copy)]
 enum SlipNormal {
-    /// One wall, or one that turns little.
+    /// A smooth wall.
     Along(Vector),
-    /// Two or more: no vorticity can be.
+    /// An edge of walls: the vorticity vanishes.
     None,
 }
 
-/// Walls whose normals make an angle of a smaller cosine meet at an edge.
+/// Walls whose normals form an angle of a smaller cosine meet at an edge.
 const ONE_WALL: f64 = 0.8;
 
 impl SlipNormals {
     fn new(
         (mesh, geometry): (&Mesh, &Geometry),
-        host: &JoinedEdges,
+        host: &PeriodicEdges,
         conditions: &[FlowCondition],
     ) -> SlipNormals {
         let inner = mesh.n_interior_faces();
@@ -270,8 +272,8 @@ impl SlipNormals {
         slip
     }
 
-    /// Whether an edge lies in a slip wall.
-    fn holds(&self, around: &[u32]) -> bool {
+    /// Whether an edge with faces `around` lies in a slip wall.
+    fn contains(&self, around: &[u32]) -> bool {
         around.iter().any(|item| {
             let face = index_of(*item);
             face >= self.inner && self.faces[face - self.inner]
@@ -285,21 +287,21 @@ fn unit(a: Vector) -> Vector {
 }
 
 /// 1/A of the cells around nodes, 0 at slip walls.
-fn plane_weights(
+fn weights_2d(
     (mesh, geometry): (&Mesh, &Geometry),
-    host: &JoinedEdges,
+    host: &PeriodicEdges,
     slip: &SlipNormals,
 ) -> Result<(CsrMatrix<f64>, NodalVorticity), IncompressibleError> {
     let n = host.topology.n_edges;
     let (mut areas, mut slips) = (vec![0.0; n], vec![false; n]);
     for face in 0..mesh.n_faces() {
-        let middle = geometry.face_centre_of(face);
-        for item in host.plain().face_to_edges.of(face) {
+        let midpoint = geometry.face_centre_of(face);
+        for item in host.original().face_to_edges.of(face) {
             let node = index_of(*item);
             let class = index_of(host.class_of(*item));
-            let half = subtract(mesh.points[node], middle);
+            let half = subtract(mesh.points[node], midpoint);
             for centre in centres(mesh, geometry, face).into_iter().flatten() {
-                areas[class] += 0.5 * cross(half, subtract(centre, middle))[2].abs();
+                areas[class] += 0.5 * cross(half, subtract(centre, midpoint))[2].abs();
             }
             slips[class] |= slip.at[host.node_of(node as u32)].is_some();
         }
@@ -315,7 +317,7 @@ fn plane_weights(
     Ok((weights, nodes))
 }
 
-/// The centroids of the cells at a face, as seen from there.
+/// The centroids of the cells at a face, periodic images next to it.
 fn centres(mesh: &Mesh, geometry: &Geometry, face: usize) -> [Option<Vector>; 2] {
     let right = (face < mesh.n_interior_faces()).then(|| geometry.right_centre_of(mesh, face));
     [Some(geometry.cell_centre_of(mesh.face_left[face] as usize)), right]
@@ -323,7 +325,7 @@ fn centres(mesh: &Mesh, geometry: &Geometry, face: usize) -> [Option<Vector>; 2]
 
 /// The cells around the nodes of a mesh in 3D: their faces are those around the edges.
 struct NodeCells<'a> {
-    host: &'a JoinedEdges,
+    host: &'a PeriodicEdges,
     slip: &'a SlipNormals,
     /// s: areas of the faces around edges, of triangles edge–face–cell, along the edge.
     areas: Vec<Vector>,
@@ -338,25 +340,26 @@ const STANDARD: [Vector; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
 impl<'a> NodeCells<'a> {
     fn new(
         (mesh, geometry): (&Mesh, &Geometry),
-        host: &'a JoinedEdges,
+        host: &'a PeriodicEdges,
         slip: &'a SlipNormals,
     ) -> Self {
-        let (topology, plain) = (&host.topology, host.plain());
+        let (topology, original) = (&host.topology, host.original());
         let mut areas: Vec<Vector> = vec![[0.0; 3]; topology.n_edges];
         let mut along: Vec<Vector> = vec![[0.0; 3]; topology.n_edges];
         let mut volumes = vec![0.0; mesh.n_nodes()];
         for face in 0..mesh.n_faces() {
             let cells = centres(mesh, geometry, face);
-            for item in plain.face_to_edges.of(face) {
+            for item in original.face_to_edges.of(face) {
                 let (edge, class) = (index_of(*item), host.class_of(*item));
-                let x = host.middle(mesh, edge);
+                let x = host.midpoint(mesh, edge);
                 let to_face = subtract(geometry.face_centre_of(face), x);
-                let [a, b] = plain.edge_to_nodes[edge].map(|node| mesh.points[node as usize]);
+                let [a, b] = original.edge_to_nodes[edge].map(|node| mesh.points[node as usize]);
                 let runs = f64::from(sign_of(*item) * sign_of(class));
                 along[index_of(class)] = subtract(b, a).map(|t| runs * t);
                 for (side, centre) in cells.into_iter().enumerate() {
                     let Some(centre) = centre else { continue };
-                    // The left cell lies behind a face that turns with the edge: t × to_face points ahead.
+                    // The left cell is behind a face whose boundary runs along the edge: t × to_face points
+                    // out of it.
                     let turn = if side == 0 { -0.5 } else { 0.5 } * f64::from(sign_of(class));
                     let part = cross(to_face, subtract(centre, x)).map(|c| turn * c);
                     (0..3).for_each(|k| areas[index_of(class)][k] += part[k]);
@@ -364,25 +367,25 @@ impl<'a> NodeCells<'a> {
             }
         }
         for ((ends, area), t) in topology.edge_to_nodes.iter().zip(&areas).zip(&along) {
-            // The cells around both ends have a cone over this area.
+            // The cells around both nodes contain a cone over this area.
             ends.iter().for_each(|node| volumes[*node as usize] += dot(*area, *t) / 6.0);
         }
         let node_edges = topology.node_to_edges(mesh.n_nodes());
         NodeCells { host, slip, areas, along, volumes, node_edges }
     }
 
-    /// Whether no slip wall holds an edge.
+    /// Whether an edge is outside slip walls.
     fn is_free(&self, edge: usize) -> bool {
-        !self.slip.holds(self.host.topology.edge_to_faces.of(edge))
+        !self.slip.contains(self.host.topology.edge_to_faces.of(edge))
     }
 
-    /// The edges at a node that can have a vorticity.
+    /// The edges at a node outside slip walls.
     fn items(&self, node: usize) -> Vec<u32> {
         let edges = self.node_edges.of(node).iter().map(|item| index_of(*item));
         edges.filter(|edge| self.is_free(*edge)).map(|edge| edge as u32).collect()
     }
 
-    /// A basis of the vorticities that can be at a node.
+    /// A basis of the admissible vorticities at a node.
     fn basis(&self, node: usize) -> Option<Vec<Vector>> {
         match self.slip.at[node] {
             None => Some(STANDARD.to_vec()),
@@ -401,7 +404,7 @@ impl<'a> NodeCells<'a> {
         InnerProduct::new(&halves, &around, delta, self.volumes[node], &basis)
     }
 
-    /// The inner product of the cells, and the vorticity in them.
+    /// The inner product of the cells around nodes, and the vorticity in them.
     fn weights(
         &self,
         mesh: &Mesh,
@@ -426,32 +429,32 @@ impl<'a> NodeCells<'a> {
         Ok((weights, NodalVorticity { edges, vectors, row }))
     }
 
-    /// Edges at a node and what the circulation around each adds to the vorticity there.
+    /// Edges at a node and the contribution of a unit circulation around each to the vorticity there.
     fn reconstruction(&self, node: usize) -> (Vec<u32>, Vec<Vector>) {
         let (Some(basis), Some(product)) = (self.basis(node), self.product(node)) else {
             return (vec![], vec![]);
         };
         let volume = self.volumes[node];
-        let in_space = |within: Vector| {
+        let in_3d = |within: Vector| {
             let sum = |k: usize| {
                 basis.iter().zip(within).fold(0.0, |sum, (b, c)| sum + b[k] * c) / volume
             };
             [0, 1, 2].map(sum)
         };
-        (self.items(node), product.reconstruction().into_iter().map(in_space).collect())
+        (self.items(node), product.reconstruction().into_iter().map(in_3d).collect())
     }
 }
 
 /// z ← z + Σ ± u_b·(x_e − x_f) at boundary edges.
 ///
 /// Traffic an edge: 8 + 2s; an item 4 + 3s, a boundary face 3s.
-#[kernel(add_legs, update(z), indexed)]
-pub(super) fn circulation_with_legs<F: Real>(
+#[kernel(add_dual_segments, update(z), indexed)]
+pub(super) fn circulation_with_segments<F: Real>(
     i: usize,
     _edge: usize,
     offsets: &View<u32>,
     items: &View<u32>,
-    arms: &View<F>,
+    vectors: &View<F>,
     u: &View<F>,
     v: &View<F>,
     w: &View<F>,
@@ -463,10 +466,10 @@ pub(super) fn circulation_with_legs<F: Real>(
     for k in offsets[i] as usize..offsets[i + 1] as usize {
         let item = items[k];
         let f = without_sign(item);
-        let arm = Vec3::<F>::at(arms, k, n_items);
-        let mut along = u[f] * arm.x + v[f] * arm.y;
+        let vector = Vec3::<F>::at(vectors, k, n_items);
+        let mut along = u[f] * vector.x + v[f] * vector.y;
         if comptime!(dimension == 3) {
-            along += w[f] * arm.z;
+            along += w[f] * vector.z;
         }
         sum += with_sign::<F>(item, along);
     }

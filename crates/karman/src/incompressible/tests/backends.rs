@@ -1,11 +1,11 @@
-//! The same flow on every backend, and through a checkpoint's state.
+//! Equal flows on every backend, and across a restart.
 
 use super::*;
 use crate::backend::testing::{everywhere, values};
 use crate::diffusion::Condition;
 
-/// A flow that uses every kernel: walls that move, slip, an inlet that varies, an outlet that holds the
-/// pressure or not, buoyancy.
+/// A flow that uses every kernel: a moving wall, slip walls, a time-dependent inlet, a pressure or
+/// convective outlet, buoyancy.
 fn everything(mesh: &Mesh) -> Problem {
     let convective = mesh.dimension == 3;
     let value = |v: f64| -> Arc<dyn Prescribed> { Arc::new(v) };
@@ -18,15 +18,15 @@ fn everything(mesh: &Mesh) -> Problem {
     let flow = |name: &str| match name {
         "xmin" => FlowCondition::Velocity([0, 1, 2].map(inlet)),
         "xmax" if convective => FlowCondition::ConvectiveOutlet,
-        "xmax" => FlowCondition::Outlet(value(0.1)),
+        "xmax" => FlowCondition::PressureOutlet(value(0.1)),
         "ymin" => FlowCondition::Velocity(vector([0.2, 0.0, 0.0])),
         _ => FlowCondition::Slip,
     };
     let heat = |name: &str| match name {
-        "xmin" => Condition::Temperature(value(1.0)),
-        "ymin" => Condition::HeatFlux(value(0.3)),
-        "ymax" => Condition::Convection { coefficient: value(2.0), ambient: value(3.0) },
-        _ => Condition::Insulated,
+        "xmin" => Condition::Dirichlet(value(1.0)),
+        "ymin" => Condition::Neumann(value(0.3)),
+        "ymax" => Condition::Robin { coefficient: value(2.0), ambient: value(3.0) },
+        _ => Condition::ZeroGradient,
     };
     let names = || mesh.patches.iter().map(|patch| patch.name.as_str());
     Problem {
@@ -47,13 +47,13 @@ fn everything(mesh: &Mesh) -> Problem {
     }
 }
 
-fn fields(backend: &Backend, flow: &Flow<f64>) -> Vec<f64> {
+fn fields(backend: &Backend, flow: &IncompressibleSolver<f64>) -> Vec<f64> {
     let components = (0..flow.dimension()).map(|k| flow.velocity(k));
     let all = components.chain([flow.pressure(), flow.flux()]).chain(flow.temperature());
     all.flat_map(|buffer| backend.read(buffer).unwrap()).collect()
 }
 
-/// Elements with the dimension, and what is asked of the scheme on them.
+/// Element, dimension, cells per side and numerics.
 const CASES: [(Element, usize, usize, Convection, Scheme, Arrangement); 15] = [
     (Element::Triangle, 2, 6, Convection::LinearUpwind, Scheme::Bdf2, Arrangement::Collocated),
     (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn, Arrangement::Collocated),
@@ -72,17 +72,17 @@ const CASES: [(Element, usize, usize, Convection, Scheme, Arrangement); 15] = [
     (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Rk3, Arrangement::Staggered),
 ];
 
-/// Straight and orthogonal, or not: both kinds of kernels.
+/// Unskewed and orthogonal meshes or not, for both variants of the kernels.
 fn jitter(element: Element, scheme: Scheme, arrangement: Arrangement) -> f64 {
     let simplex = matches!(element, Element::Triangle | Element::Tetrahedron);
-    let is_straight = match arrangement {
+    let is_unskewed = match arrangement {
         Arrangement::Collocated => scheme == Scheme::Ab2Cn,
         _ => !simplex,
     };
-    if is_straight { 0.0 } else { 0.15 }
+    if is_unskewed { 0.0 } else { 0.15 }
 }
 
-/// Multigrid where a potential lies in space.
+/// Multigrid for 3D potentials.
 fn preconditioner(arrangement: Arrangement, dimension: usize) -> PreconditionerKind {
     match (arrangement, dimension) {
         (Arrangement::Exact, 3) => {
@@ -105,7 +105,8 @@ fn a_flow_is_the_same_on_every_backend() {
         let run = |backend: &Backend| {
             let problem = everything(&mesh);
             let mut flow =
-                Flow::<f64>::new(backend, &mesh, &geometry, &problem, &numerics).unwrap();
+                IncompressibleSolver::<f64>::new(backend, &mesh, &geometry, &problem, &numerics)
+                    .unwrap();
             let mut group = LoadedFaces::new(backend, boundary_faces(&mesh));
             let mut reports = vec![];
             for step in [0.02, 0.02, 0.03] {
@@ -117,15 +118,15 @@ fn a_flow_is_the_same_on_every_backend() {
             (fields(backend, &flow), reports)
         };
         let host = Backend::host(1).unwrap();
-        let (want, told) = host.install(|| run(&host));
+        let (want, want_reports) = host.install(|| run(&host));
         let size = want.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         for backend in everywhere() {
-            let (got, said) = backend.install(|| run(&backend));
+            let (got, reports) = backend.install(|| run(&backend));
             for (got, want) in got.iter().zip(&want) {
                 let error = (got - want).abs() / size;
                 assert!(error < 1e-10, "{element:?} {backend:?}: {got} {want}");
             }
-            for (got, want) in said.iter().zip(&told) {
+            for (got, want) in reports.iter().zip(&want_reports) {
                 assert!((got - want).abs() < 1e-9 * (1.0 + want.abs()), "{backend:?} {got} {want}");
             }
         }
@@ -137,7 +138,7 @@ fn boundary_faces(mesh: &Mesh) -> Vec<u32> {
 }
 
 #[test]
-fn a_flow_goes_on_from_its_state_bit_for_bit() {
+fn a_restarted_flow_is_equal_bit_for_bit() {
     let multigrid = PreconditionerKind::Amg(AmgParams { coarse_rows: 8, ..AmgParams::default() });
     let own = CASES.map(|case| (case, preconditioner(case.5, case.1)));
     let by_multigrid = [0, 1, 3].map(|k| (CASES[k], multigrid));
@@ -150,9 +151,10 @@ fn a_flow_goes_on_from_its_state_bit_for_bit() {
         numerics.momentum.preconditioner = preconditioner;
         let new = || {
             let problem = everything(&mesh);
-            Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap()
+            IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics)
+                .unwrap()
         };
-        let go = |flow: &mut Flow<f64>, steps: &[f64]| {
+        let go = |flow: &mut IncompressibleSolver<f64>, steps: &[f64]| {
             steps.iter().for_each(|dt| drop(flow.step(*dt).unwrap()));
         };
         let steps = [0.02, 0.015, 0.01, 0.01, 0.02];
@@ -169,16 +171,16 @@ fn a_flow_goes_on_from_its_state_bit_for_bit() {
         };
         second.restore(read, state.clock).unwrap();
         go(&mut second, &steps[3..]);
-        let bits = |flow: &Flow<f64>| -> Vec<u64> {
+        let bits = |flow: &IncompressibleSolver<f64>| -> Vec<u64> {
             fields(&backend, flow).into_iter().map(f64::to_bits).collect()
         };
         assert!(bits(&whole) == bits(&second), "{element:?} {arrangement:?}");
     }
 }
 
-/// A ring whose inside turns: its potential is one unknown.
+/// A ring with rotating inner wall: its generator is an unknown.
 #[test]
-fn a_potential_of_pieces_is_the_same_on_every_backend() {
+fn a_potential_with_a_generator_is_the_same_on_every_backend() {
     let ring = AnnulusParams { cells: vec![8, 64], ..AnnulusParams::default() };
     let mesh = Mesh::new(ring.generate().unwrap(), &MeshOptions::default()).unwrap();
     let geometry = Geometry::new(&mesh).unwrap();
@@ -201,7 +203,9 @@ fn a_potential_of_pieces_is_the_same_on_every_backend() {
             pressure: Arc::new(0.0),
             thermal: None,
         };
-        let mut flow = Flow::<f64>::new(backend, &mesh, &geometry, &problem, &numerics).unwrap();
+        let mut flow =
+            IncompressibleSolver::<f64>::new(backend, &mesh, &geometry, &problem, &numerics)
+                .unwrap();
         for _ in 0..25 {
             let report = flow.step(0.1).unwrap();
             assert!(report.divergence < 1e-13, "{}", report.divergence);
@@ -228,20 +232,20 @@ fn a_potential_of_pieces_is_the_same_on_every_backend() {
 #[test]
 fn blended_gradients_are_the_same_everywhere() {
     for n in [0usize, 1, 31, 33, 1000, 70_001] {
-        let (g, fitted) = (values(n, 1), values(n, 2));
+        let (g, lsq_gradient) = (values(n, 1), values(n, 2));
         let places: Vec<u32> = (0..n as u32).step_by(3).collect();
         let share: Vec<f64> = values(places.len(), 3).iter().map(|v| v.abs()).collect();
         let mut want = g.clone();
         for (place, share) in places.iter().zip(&share) {
             let place = *place as usize;
-            want[place] = share * g[place] + (1.0 - share) * fitted[place];
+            want[place] = share * g[place] + (1.0 - share) * lsq_gradient[place];
         }
         for backend in everywhere() {
-            let [share, fitted] = [&share, &fitted].map(|v| backend.upload_slice(v));
+            let [share, lsq_gradient] = [&share, &lsq_gradient].map(|v| backend.upload_slice(v));
             let listed = backend.upload_slice(&places);
             let mut found = backend.upload_slice(&g);
             let blend = crate::incompressible::kernels::blend_gradients;
-            blend(&backend, places.len(), &listed, &share, &fitted, &mut found);
+            blend(&backend, places.len(), &listed, &share, &lsq_gradient, &mut found);
             for (found, want) in backend.read(&found).unwrap().iter().zip(&want) {
                 assert!((found - want).abs() < 1e-14, "{n}, {backend:?}: {found} {want}");
             }

@@ -1,7 +1,7 @@
-//! Multigrid for the potential in space.
+//! Multigrid for the 3D potential.
 
 use super::*;
-use crate::mesh::generate::BoxWithBoxParams;
+use crate::mesh::generate::BoxWithObstacleParams;
 
 /// The most iterations of three steps at Courant number ½, and the fluxes.
 fn after(mesh: &Mesh, problem: &Problem, n: usize, multigrid: bool) -> (usize, Vec<f64>) {
@@ -19,7 +19,9 @@ fn after(mesh: &Mesh, problem: &Problem, n: usize, multigrid: bool) -> (usize, V
         ..Params::default()
     };
     backend.install(|| {
-        let mut flow = Flow::<f64>::new(&backend, mesh, &geometry, problem, &numerics).unwrap();
+        let mut flow =
+            IncompressibleSolver::<f64>::new(&backend, mesh, &geometry, problem, &numerics)
+                .unwrap();
         let mut most = 0;
         for _ in 0..3 {
             let report = flow.step(0.5 / n as f64).unwrap();
@@ -41,7 +43,7 @@ fn both(mesh: &Mesh, problem: &Problem, n: usize) -> [usize; 2] {
     [many, few]
 }
 
-/// ν = 1e-3 and no-slip walls, but where `condition` says something else.
+/// ν = 1e-3 and no-slip walls unless `condition` returns another.
 fn at_rest(mesh: &Mesh, source: [f64; 3], condition: fn(&str) -> Option<FlowCondition>) -> Problem {
     let still = |name: &str| condition(name).unwrap_or(FlowCondition::Velocity(nothing()));
     Problem {
@@ -65,7 +67,7 @@ fn lid(name: &str) -> Option<FlowCondition> {
 
 /// A lid-driven cavity at Re 1000.
 #[test]
-fn iterations_in_space_hardly_grow() {
+fn iterations_in_3d_hardly_grow() {
     for (element, jitter, sizes, most) in [
         (Element::Hexahedron, 0.0, [8, 16, 24], 16),
         (Element::Hexahedron, 0.15, [4, 8, 16], 26),
@@ -81,19 +83,19 @@ fn iterations_in_space_hardly_grow() {
     }
 }
 
-/// Ducts between walls, through patches or joined ends, with a body through them or without: potentials
-/// that are shared, walls in several pieces, edges that are joined.
+/// Ducts between walls with inlet and outlet or periodic ends, with and without a body across: generators,
+/// walls of several components, periodic edges.
 #[test]
-fn pieces_loops_and_joined_edges_bear_multigrid() {
+fn multigrid_handles_components_generators_and_periodic_edges() {
     let ends = |name: &str| match name {
         "xmin" => stream(),
-        "xmax" => Some(FlowCondition::Outlet(Arc::new(0.0))),
+        "xmax" => Some(FlowCondition::PressureOutlet(Arc::new(0.0))),
         _ => None,
     };
     let (x, z) = (["xmin", "xmax"], ["zmin", "zmax"]);
     let pairs: [&[[&str; 2]]; 4] = [&[], &[x], &[z], &[x, z]];
     for (element, n, most) in [(Element::Hexahedron, 10, 24), (Element::Tetrahedron, 6, 56)] {
-        for (has_body, joined) in [(true, 0), (true, 2), (true, 3), (false, 1), (false, 3)] {
+        for (has_body, periodic) in [(true, 0), (true, 2), (true, 3), (false, 1), (false, 3)] {
             let outer = BoxParams {
                 size: vec![1.0; 3],
                 cells: vec![n; 3],
@@ -102,14 +104,15 @@ fn pieces_loops_and_joined_edges_bear_multigrid() {
             };
             let raw = match has_body {
                 true => {
-                    BoxWithBoxParams { outer, body_from: [0.4; 2], body_to: [0.6; 2] }.generate()
+                    BoxWithObstacleParams { outer, obstacle_min: [0.4; 2], obstacle_max: [0.6; 2] }
+                        .generate()
                 }
                 false => outer.generate(),
             };
             let mesh = Mesh::new(raw.unwrap(), &MeshOptions::default()).unwrap();
-            let mesh = mesh.join_periodic(pairs[joined]).unwrap();
+            let mesh = mesh.connect_periodic(pairs[periodic]).unwrap();
             let iterations = both(&mesh, &at_rest(&mesh, [1.0, 0.0, 0.0], ends), n);
-            let what = format!("{element:?}, body {has_body}, joined {:?}", pairs[joined]);
+            let what = format!("{element:?}, body {has_body}, periodic {:?}", pairs[periodic]);
             eprintln!("{what}: Jacobi and multigrid {iterations:?}");
             assert!(iterations[1] <= most, "{what}: {iterations:?}");
         }

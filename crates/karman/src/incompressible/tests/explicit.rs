@@ -1,6 +1,6 @@
-//! Three explicit stages: order in time, energy without viscosity, what is refused.
+//! Three explicit stages: order in time, energy without viscosity, rejected input.
 
-use super::periodic::closed_box;
+use super::periodic::periodic_box;
 use super::*;
 
 fn explicit(arrangement: Arrangement) -> Numerics {
@@ -9,7 +9,7 @@ fn explicit(arrangement: Arrangement) -> Numerics {
     numerics
 }
 
-/// A number between −1 and 1 for each place, without any order among them.
+/// A pseudo-random number between −1 and 1 for each point.
 fn scattered(p: [f64; 3], seed: f64) -> f64 {
     let mixed = (12.9898 * p[0] + 78.233 * p[1] + 37.719 * p[2] + seed).sin() * 43758.5453;
     2.0 * (mixed - mixed.floor()) - 1.0
@@ -28,21 +28,22 @@ fn stir(viscosity: f64) -> Problem {
     }
 }
 
-/// A random field without divergence in a periodic box without viscosity: central means keep ½ Uᵀ M U, so
-/// that what is lost is the error of the stages, of third order.
+/// A random divergence-free field in a periodic box without viscosity: central means conserve ½ Uᵀ M U, so
+/// that the energy drifts by the third-order error of the stages only.
 #[test]
-fn without_viscosity_the_energy_is_kept_to_third_order() {
+fn without_viscosity_the_energy_is_conserved_to_third_order() {
     for (element, dimension, n) in [(Element::Quadrilateral, 2, 8), (Element::Hexahedron, 3, 4)] {
-        let (mesh, geometry) = closed_box((element, dimension), n, 0.0, dimension);
+        let (mesh, geometry) = periodic_box((element, dimension), n, 0.0, dimension);
         let backend = Backend::host(1).unwrap();
         let numerics = explicit(Arrangement::Staggered);
-        // L/A, one number on cubes.
+        // L/A, uniform on cubes.
         let size = 2.0 / n as f64;
         let mass = size / size.powi(dimension as i32 - 1);
         let drift = |steps: usize| {
             let mut flow =
-                Flow::<f64>::new(&backend, &mesh, &geometry, &stir(0.0), &numerics).unwrap();
-            let energy = |flow: &Flow<f64>| -> f64 {
+                IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &stir(0.0), &numerics)
+                    .unwrap();
+            let energy = |flow: &IncompressibleSolver<f64>| -> f64 {
                 backend.read(flow.flux()).unwrap().iter().map(|u| 0.5 * mass * u * u).sum()
             };
             let start = energy(&flow);
@@ -70,14 +71,16 @@ fn orders_in_time(
     let backend = Backend::host(2).unwrap();
     let end = |steps: usize| -> [Vec<f64>; 2] {
         backend.install(|| {
-            let mut flow = Flow::<f64>::new(&backend, mesh, geometry, problem, numerics).unwrap();
+            let mut flow =
+                IncompressibleSolver::<f64>::new(&backend, mesh, geometry, problem, numerics)
+                    .unwrap();
             (0..steps).for_each(|_| drop(flow.step(0.4 / steps as f64).unwrap()));
             let of_cells = (0..2).map(|k| backend.read(flow.velocity(k)).unwrap());
             let temperature = flow.temperature().map(|t| backend.read(t).unwrap());
-            let carried = of_cells.chain(temperature).flatten().collect();
+            let transported = of_cells.chain(temperature).flatten().collect();
             let mean = flow.mean_pressure().unwrap();
             let pressure = backend.read(flow.pressure()).unwrap();
-            [carried, pressure.into_iter().map(|p| p - mean).collect()]
+            [transported, pressure.into_iter().map(|p| p - mean).collect()]
         })
     };
     let runs = [20, 40, 80].map(end);
@@ -97,25 +100,25 @@ fn orders_in_time(
 fn the_velocity_is_of_third_order_in_time() {
     for arrangement in [Arrangement::Collocated, Arrangement::Staggered] {
         let numerics = explicit(arrangement);
-        // Periodic, stirred by a force that changes in time; and with values held that do.
-        let (mesh, geometry) = closed_box((Element::Quadrilateral, 2), 8, 0.0, 2);
-        let mut problem = Problem { conditions: vec![], ..held(&mesh, TAYLOR_GREEN) };
+        // Periodic with a time-dependent force; then with time-dependent Dirichlet values.
+        let (mesh, geometry) = periodic_box((Element::Quadrilateral, 2), 8, 0.0, 2);
+        let mut problem = Problem { conditions: vec![], ..dirichlet_problem(&mesh, TAYLOR_GREEN) };
         problem.source[0] =
             Arc::new(Function(|p: [f64; 3], t: f64| (PI * p[1]).sin() * (3.0 * t).cos()));
         let (order, pressure) = orders_in_time(&mesh, &geometry, &problem, &numerics);
         assert!((order - 3.0).abs() < 0.15, "{arrangement:?} periodic: {order}");
         assert!((pressure - 2.0).abs() < 0.15, "{arrangement:?} periodic: {pressure}");
         let (mesh, geometry) = box_mesh(Element::Quadrilateral, 2, 8, 0.0);
-        let problem = held(&mesh, TAYLOR_GREEN);
+        let problem = dirichlet_problem(&mesh, TAYLOR_GREEN);
         let (order, pressure) = orders_in_time(&mesh, &geometry, &problem, &numerics);
-        assert!((order - 3.0).abs() < 0.15, "{arrangement:?} held: {order}");
-        assert!(pressure > 0.85, "{arrangement:?} held: {pressure}");
+        assert!((order - 3.0).abs() < 0.15, "{arrangement:?} Dirichlet: {order}");
+        assert!(pressure > 0.85, "{arrangement:?} Dirichlet: {pressure}");
     }
 }
 
 #[test]
 fn a_temperature_with_buoyancy_is_of_third_order_in_time() {
-    let (mesh, geometry) = closed_box((Element::Quadrilateral, 2), 8, 0.0, 2);
+    let (mesh, geometry) = periodic_box((Element::Quadrilateral, 2), 8, 0.0, 2);
     let thermal = ThermalProblem {
         diffusivity: 0.03,
         expansion: 1.0,
@@ -125,9 +128,12 @@ fn a_temperature_with_buoyancy_is_of_third_order_in_time() {
         conditions: vec![],
         initial: Arc::new(Function(|p: [f64; 3], _| (PI * p[0]).cos())),
     };
-    let mut problem =
-        Problem { thermal: Some(thermal), conditions: vec![], ..held(&mesh, TAYLOR_GREEN) };
-    // A stream fast enough that no flux changes its sign, where the rate that E is forgotten at has a kink.
+    let mut problem = Problem {
+        thermal: Some(thermal),
+        conditions: vec![],
+        ..dirichlet_problem(&mesh, TAYLOR_GREEN)
+    };
+    // A stream fast enough that no flux changes its sign, where the decay rate of E has a kink.
     for (k, speed) in [2.0, 1.5].into_iter().enumerate() {
         problem.velocity[k] =
             Arc::new(Function(move |p, t| speed + (TAYLOR_GREEN.velocity)(p, t)[k]));
@@ -139,11 +145,11 @@ fn a_temperature_with_buoyancy_is_of_third_order_in_time() {
 }
 
 #[test]
-fn implicit_methods_want_a_viscosity() {
-    let (mesh, geometry) = closed_box((Element::Quadrilateral, 2), 4, 0.0, 2);
+fn implicit_methods_need_a_viscosity() {
+    let (mesh, geometry) = periodic_box((Element::Quadrilateral, 2), 4, 0.0, 2);
     let backend = Backend::host(1).unwrap();
     let numerics = numerics(Convection::Central, Scheme::Bdf2);
-    let made = Flow::<f64>::new(&backend, &mesh, &geometry, &stir(0.0), &numerics);
+    let made = IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &stir(0.0), &numerics);
     let Err(error) = made else { panic!("accepted") };
     assert_eq!(
         error.to_string(),
@@ -151,17 +157,18 @@ fn implicit_methods_want_a_viscosity() {
     );
 }
 
-/// Second order in space on jittered triangles too, and a step as long as `largest_rate` allows is stable.
+/// Second order in space on jittered triangles too; the largest step by `largest_rate` is stable.
 #[test]
 fn explicit_stages_keep_the_order_in_space() {
     let numerics = explicit(Arrangement::Collocated);
     let measured = [8, 16, 32].map(|n| {
-        let (mesh, geometry) = closed_box((Element::Triangle, 2), n, 0.15, 2);
+        let (mesh, geometry) = periodic_box((Element::Triangle, 2), n, 0.15, 2);
         let backend = Backend::host(2).unwrap();
-        let problem = Problem { conditions: vec![], ..held(&mesh, TAYLOR_GREEN) };
+        let problem = Problem { conditions: vec![], ..dirichlet_problem(&mesh, TAYLOR_GREEN) };
         backend.install(|| {
             let mut flow =
-                Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+                IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics)
+                    .unwrap();
             let steps = (0.2 * flow.largest_rate()).ceil() as usize;
             (0..steps).for_each(|_| drop(flow.step(0.2 / steps as f64).unwrap()));
             errors(&backend, &flow, &geometry, TAYLOR_GREEN)

@@ -1,7 +1,7 @@
-//! What is written of a flow against exact solutions, on every element and in every scheme: forces, stress on
-//! walls, vorticity, Q, heat through walls.
+//! Output of a flow against exact solutions, on every element and in every scheme: forces, wall stress,
+//! vorticity, Q, heat through walls.
 
-use super::periodic::closed_box;
+use super::periodic::periodic_box;
 use super::*;
 use crate::diffusion::{Condition, Functionals};
 use crate::mesh::geometry::{cross, dot, norm};
@@ -67,8 +67,8 @@ mod between_walls {
         let (u, g) = (velocity([x, y, z]), gradient([x, y, z]));
         let laplacian =
             [PI * sine * (0.25 - 4.0 * PI * PI), -0.5 * (0.25 * square + 2.0 * PI * PI * cosine)];
-        let slope = [2.0 * x * (1.0 + y), x * x];
-        let of = |k: usize| u[0] * g[k][0] + u[1] * g[k][1] + slope[k] - VISCOSITY * laplacian[k];
+        let grad_p = [2.0 * x * (1.0 + y), x * x];
+        let of = |k: usize| u[0] * g[k][0] + u[1] * g[k][1] + grad_p[k] - VISCOSITY * laplacian[k];
         [of(0), of(1), 0.0]
     }
 
@@ -91,7 +91,8 @@ mod between_walls {
         VISCOSITY * 2.0 * PI * PI * A * (0.5 * x).exp()
     }
 
-    /// Its integral, with the force of the pressure on the upper and on the lower wall and the heat that enters there.
+    /// Its integral, with the force of the pressure on the upper and on the lower wall and the heat that
+    /// enters there.
     pub(super) fn on_walls() -> [f64; 5] {
         let drag = VISCOSITY * 2.0 * PI * PI * A * 2.0 * (0.5f64.exp() - 1.0);
         // The mean of the pressure is ½.
@@ -114,7 +115,7 @@ struct Outputs {
     heat: f64,
 }
 
-/// The flow between walls a while after it began with the exact solution.
+/// The flow between walls, started from the exact solution.
 fn between_walls_on((mesh, geometry): &(Mesh, Geometry), arrangement: Arrangement) -> Outputs {
     use between_walls as exact;
     let spacing = (mesh.n_cells() as f64).powf(-1.0 / mesh.dimension as f64);
@@ -126,8 +127,8 @@ fn between_walls_on((mesh, geometry): &(Mesh, Geometry), arrangement: Arrangemen
         _ => FlowCondition::Velocity(given(exact::velocity)),
     };
     let temperature = |name: &str| match name {
-        "zmin" | "zmax" => Condition::Insulated,
-        _ => Condition::Temperature(function(exact::temperature)),
+        "zmin" | "zmax" => Condition::ZeroGradient,
+        _ => Condition::Dirichlet(function(exact::temperature)),
     };
     let names = || mesh.patches.iter().map(|patch| patch.name.as_str());
     let problem = Problem {
@@ -148,8 +149,14 @@ fn between_walls_on((mesh, geometry): &(Mesh, Geometry), arrangement: Arrangemen
     };
     let backend = Backend::host(2).unwrap();
     backend.install(|| {
-        let mut flow =
-            Flow::<f64>::new(&backend, mesh, geometry, &problem, &scheme(arrangement)).unwrap();
+        let mut flow = IncompressibleSolver::<f64>::new(
+            &backend,
+            mesh,
+            geometry,
+            &problem,
+            &scheme(arrangement),
+        )
+        .unwrap();
         let steps = (1.0 / spacing).ceil() as usize;
         for _ in 0..steps {
             let report = flow.step(0.4 / steps as f64).unwrap();
@@ -178,7 +185,7 @@ fn between_walls_on((mesh, geometry): &(Mesh, Geometry), arrangement: Arrangemen
             let sum: f64 = (0..d * d).map(|k| g(k / d, k % d) * g(k % d, k / d)).sum();
             let want = exact::gradient(centre(c));
             let exact = want[0][0].powi(2) + want[1][1].powi(2) + 2.0 * want[0][1] * want[1][0];
-            // Q is a small difference of large squares: errors are those of the rotation's.
+            // Q is a small difference of large squares: errors are relative to that of the rotation.
             let rotation = 0.25 * exact::vorticity(centre(c)).powi(2);
             (rotation - 0.5 * sum + 0.5 * exact, rotation)
         };
@@ -238,8 +245,8 @@ fn order(outputs: &[Outputs], of: impl Fn(&Outputs) -> f64) -> f64 {
     (of(coarse) / of(fine)).ln() / (coarse.spacing / fine.spacing).ln()
 }
 
-/// Orders of the outputs of all schemes on some meshes, vorticity, Q, stress, drag, pressure, heat, and the errors on
-/// the finest.
+/// Orders of the outputs of all schemes on some meshes, vorticity, Q, stress, drag, pressure, heat, and the
+/// errors on the finest.
 fn orders_on(name: &str, meshes: &[(Mesh, Geometry)]) -> Vec<(Arrangement, [f64; 6], Outputs)> {
     SCHEMES
         .into_iter()
@@ -272,9 +279,9 @@ fn three_meshes(name: &str) -> [(Mesh, Geometry); 3] {
     ["coarse", "medium", "fine"].map(|size| gmsh(&format!("{name}_{size}")))
 }
 
-/// Whether an error falls with an order of at least `wanted`, or is too small for an order to show.
-fn converges(order: f64, wanted: f64, finest: f64, small: f64) -> bool {
-    order >= wanted || finest <= small
+/// Whether an error converges with an order of at least `required`, or is too small to measure an order.
+fn converges(order: f64, required: f64, finest: f64, small: f64) -> bool {
+    order >= required || finest <= small
 }
 
 #[test]
@@ -326,21 +333,21 @@ fn outputs_converge_in_3d() {
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
-/// The force on the walls of a channel that a force drives is that force.
+/// The force on the walls of a channel equals the driving body force.
 #[test]
 fn forces_balance_a_driven_channel() {
     let periodic = |(mesh, _): (Mesh, Geometry)| {
-        let mesh = mesh.join_periodic(&[["xmin", "xmax"]]).unwrap();
+        let mesh = mesh.connect_periodic(&[["xmin", "xmax"]]).unwrap();
         let geometry = Geometry::new(&mesh).unwrap();
         (mesh, geometry)
     };
     for (name, (mesh, geometry)) in [
         ("triangles of Gmsh", periodic(gmsh("channel"))),
-        ("triangles", closed_box((Element::Triangle, 2), 6, 0.15, 1)),
-        ("quadrilaterals", closed_box((Element::Quadrilateral, 2), 6, 0.15, 1)),
-        ("tetrahedra", closed_box((Element::Tetrahedron, 3), 4, 0.1, 1)),
-        ("prisms", closed_box((Element::Prism, 3), 4, 0.0, 1)),
-        ("hexahedra", closed_box((Element::Hexahedron, 3), 4, 0.0, 1)),
+        ("triangles", periodic_box((Element::Triangle, 2), 6, 0.15, 1)),
+        ("quadrilaterals", periodic_box((Element::Quadrilateral, 2), 6, 0.15, 1)),
+        ("tetrahedra", periodic_box((Element::Tetrahedron, 3), 4, 0.1, 1)),
+        ("prisms", periodic_box((Element::Prism, 3), 4, 0.0, 1)),
+        ("hexahedra", periodic_box((Element::Hexahedron, 3), 4, 0.0, 1)),
     ] {
         for arrangement in SCHEMES {
             let condition = |name: &str| match name {
@@ -358,9 +365,14 @@ fn forces_balance_a_driven_channel() {
             };
             let backend = Backend::host(2).unwrap();
             let load = backend.install(|| {
-                let mut flow =
-                    Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &scheme(arrangement))
-                        .unwrap();
+                let mut flow = IncompressibleSolver::<f64>::new(
+                    &backend,
+                    &mesh,
+                    &geometry,
+                    &problem,
+                    &scheme(arrangement),
+                )
+                .unwrap();
                 let mut rate = f64::MAX;
                 for _ in 0..800 {
                     rate = flow.step(0.1).unwrap().rate;
@@ -380,14 +392,14 @@ fn forces_balance_a_driven_channel() {
     }
 }
 
-/// Over a step the forces on the whole boundary balance what momentum flows in and out.
+/// Forces on the whole boundary of a backward-facing step balance the momentum flux through it.
 #[test]
 fn momentum_balances_over_a_step() {
     let (mesh, geometry) = gmsh("step");
     let inlet = function(|[_, y, _]| 16.0 * (y - 0.5) * (1.0 - y));
     let condition = |name: &str| match name {
         "inlet" => FlowCondition::Velocity([inlet.clone(), Arc::new(0.0), Arc::new(0.0)]),
-        "outlet" => FlowCondition::Outlet(Arc::new(0.0)),
+        "outlet" => FlowCondition::PressureOutlet(Arc::new(0.0)),
         _ => FlowCondition::Velocity(nothing()),
     };
     for arrangement in SCHEMES {
@@ -403,7 +415,8 @@ fn momentum_balances_over_a_step() {
         backend.install(|| {
             let numerics = scheme(arrangement);
             let mut flow =
-                Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+                IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics)
+                    .unwrap();
             let mut rate = f64::MAX;
             for _ in 0..2000 {
                 rate = flow.step(0.02).unwrap().rate;
@@ -425,7 +438,7 @@ fn momentum_balances_over_a_step() {
     }
 }
 
-/// Between circles of which the outer one turns: u_θ = 4r/3 − 1/(3r), of stress 2ν/(3r²) on the walls.
+/// Between circles, the outer one rotating: u_θ = 4r/3 − 1/(3r), of stress 2ν/(3r²) on the walls.
 #[test]
 fn the_stress_on_curved_and_turning_walls_converges() {
     let lattice = |n: usize| {
@@ -463,8 +476,10 @@ fn the_stress_on_curved_and_turning_walls_converges() {
                 let backend = Backend::host(2).unwrap();
                 backend.install(|| {
                     let numerics = scheme(arrangement);
-                    let mut flow =
-                        Flow::<f64>::new(&backend, mesh, geometry, &problem, &numerics).unwrap();
+                    let mut flow = IncompressibleSolver::<f64>::new(
+                        &backend, mesh, geometry, &problem, &numerics,
+                    )
+                    .unwrap();
                     (0..40).for_each(|_| drop(flow.step(0.02).unwrap()));
                     let (mut error, mut size) = (0.0, 0.0);
                     for (wall, sign) in [("inner", 1.0), ("outer", -1.0)] {
@@ -494,13 +509,14 @@ fn the_stress_on_curved_and_turning_walls_converges() {
 }
 
 #[test]
-fn the_stress_on_a_slip_wall_is_refused() {
+fn the_stress_on_a_slip_wall_is_rejected() {
     let (mesh, geometry) = box_mesh(Element::Triangle, 2, 3, 0.0);
     let backend = Backend::host(1).unwrap();
     let conditions = mesh.patches.iter().map(|_| FlowCondition::Slip).collect();
-    let problem = Problem { conditions, ..held(&mesh, TAYLOR_GREEN) };
+    let problem = Problem { conditions, ..dirichlet_problem(&mesh, TAYLOR_GREEN) };
     let numerics = scheme(Arrangement::Staggered);
-    let flow = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+    let flow =
+        IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
     let said = flow.wall_traction((&mesh, &geometry), &faces_of(&mesh, "ymin")).unwrap_err();
     let said = said.to_string();
     assert!(

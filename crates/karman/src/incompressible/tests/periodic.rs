@@ -1,10 +1,10 @@
-//! Boxes that close upon themselves, and channels without end.
+//! Periodic boxes and channels.
 
 use super::*;
 use crate::backend::testing::everywhere;
 
-/// A box of side 2 whose patches of the first `periodic` axes are joined.
-pub(super) fn closed_box(
+/// A box of side 2, periodic along the first `periodic` axes.
+pub(super) fn periodic_box(
     (element, dimension): (Element, usize),
     n: usize,
     jitter: f64,
@@ -19,12 +19,12 @@ pub(super) fn closed_box(
     };
     let mesh = Mesh::new(params.generate().unwrap(), &MeshOptions::default()).unwrap();
     let pairs = [["xmin", "xmax"], ["ymin", "ymax"], ["zmin", "zmax"]];
-    let mesh = mesh.join_periodic(&pairs[..periodic]).unwrap();
+    let mesh = mesh.connect_periodic(&pairs[..periodic]).unwrap();
     let geometry = Geometry::new(&mesh).unwrap();
     (mesh, geometry)
 }
 
-fn free(exact: Exact) -> Problem {
+fn periodic_problem(exact: Exact) -> Problem {
     Problem {
         viscosity: exact.viscosity,
         source: nothing(),
@@ -35,8 +35,8 @@ fn free(exact: Exact) -> Problem {
     }
 }
 
-/// The vortices carried along by a stream, which crosses all seams.
-const CARRIED: Exact = Exact {
+/// Vortices convected by a stream through the periodic patches.
+const CONVECTED: Exact = Exact {
     viscosity: 0.02,
     velocity: |[x, y, _], t| {
         let at = [x - 0.6 * t, y + 0.4 * t, 0.0];
@@ -53,15 +53,20 @@ fn vortices_in_a_periodic_box_are_second_order() {
         (Element::Triangle, 0.15, Arrangement::Collocated),
         (Element::Quadrilateral, 0.0, Arrangement::Staggered),
     ] {
-        for (exact, what) in [(TAYLOR_GREEN, "at rest"), (CARRIED, "carried")] {
+        for (exact, what) in [(TAYLOR_GREEN, "at rest"), (CONVECTED, "convected")] {
             let numerics = Numerics { arrangement, ..numerics(Convection::Central, Scheme::Bdf2) };
             let measured = [12, 24, 48].map(|n| {
-                let (mesh, geometry) = closed_box((element, 2), n, jitter, 2);
+                let (mesh, geometry) = periodic_box((element, 2), n, jitter, 2);
                 let backend = Backend::host(2).unwrap();
                 backend.install(|| {
-                    let mut flow =
-                        Flow::<f64>::new(&backend, &mesh, &geometry, &free(exact), &numerics)
-                            .unwrap();
+                    let mut flow = IncompressibleSolver::<f64>::new(
+                        &backend,
+                        &mesh,
+                        &geometry,
+                        &periodic_problem(exact),
+                        &numerics,
+                    )
+                    .unwrap();
                     for _ in 0..n {
                         let report = flow.step(0.4 / n as f64).unwrap();
                         assert!(report.pressure.is_converged(), "{}", report.pressure);
@@ -81,7 +86,7 @@ fn vortices_in_a_periodic_box_are_second_order() {
 }
 
 #[test]
-fn a_stream_through_periodic_patches_is_kept() {
+fn a_stream_through_periodic_patches_is_preserved() {
     let stream: Exact =
         Exact { viscosity: 0.1, velocity: |_, _| [0.7, -0.4, 0.3], pressure: |_, _| 0.0 };
     for (element, dimension, n, jitter, arrangement) in [
@@ -89,18 +94,24 @@ fn a_stream_through_periodic_patches_is_kept() {
         (Element::Mixed, 2, 6, 0.15, Arrangement::Collocated),
         (Element::Tetrahedron, 3, 4, 0.15, Arrangement::Collocated),
         (Element::Hexahedron, 3, 4, 0.15, Arrangement::Collocated),
-        // Two layers: two faces join the same cells.
+        // Two layers: two faces between the same cells.
         (Element::Quadrilateral, 2, 2, 0.0, Arrangement::Collocated),
         (Element::Quadrilateral, 2, 5, 0.0, Arrangement::Staggered),
         (Element::Hexahedron, 3, 2, 0.0, Arrangement::Staggered),
         (Element::Triangle, 2, 5, 0.15, Arrangement::Staggered),
         (Element::Tetrahedron, 3, 4, 0.15, Arrangement::Staggered),
     ] {
-        let (mesh, geometry) = closed_box((element, dimension), n, jitter, dimension);
+        let (mesh, geometry) = periodic_box((element, dimension), n, jitter, dimension);
         let backend = Backend::host(1).unwrap();
         let numerics = Numerics { arrangement, ..numerics(Convection::Central, Scheme::Bdf2) };
-        let mut flow =
-            Flow::<f64>::new(&backend, &mesh, &geometry, &free(stream), &numerics).unwrap();
+        let mut flow = IncompressibleSolver::<f64>::new(
+            &backend,
+            &mesh,
+            &geometry,
+            &periodic_problem(stream),
+            &numerics,
+        )
+        .unwrap();
         (0..3).for_each(|_| drop(flow.step(0.05).unwrap()));
         for (k, want) in [0.7, -0.4, 0.3].into_iter().enumerate().take(dimension) {
             for u in backend.read(flow.velocity(k)).unwrap() {
@@ -113,10 +124,10 @@ fn a_stream_through_periodic_patches_is_kept() {
     }
 }
 
-/// Poiseuille's flow between y = 0 and 2, driven by a force f: u = f y (2 − y) / 2ν; kept, and on rectangles
-/// reached from rest.
+/// Poiseuille's flow between y = 0 and 2, driven by a force f: u = f y (2 − y) / 2ν; preserved, and on
+/// rectangles reached from rest.
 #[test]
-fn a_force_drives_a_channel_without_end() {
+fn a_force_drives_a_periodic_channel() {
     const PARABOLA: Exact = Exact {
         viscosity: 2.0,
         velocity: |[_, y, _], _| [0.2 * y * (2.0 - y), 0.0, 0.0],
@@ -126,16 +137,16 @@ fn a_force_drives_a_channel_without_end() {
         (Element::Triangle, 0.15, Arrangement::Collocated),
         (Element::Quadrilateral, 0.15, Arrangement::Collocated),
         (Element::Quadrilateral, 0.0, Arrangement::Staggered),
-        // The flow through is the potential of the upper wall.
+        // The flow rate is the generator of the upper wall.
         (Element::Quadrilateral, 0.0, Arrangement::Exact),
     ] {
         let numerics = Numerics { arrangement, ..numerics(Convection::Central, Scheme::Bdf2) };
         let measured = [8, 16, 32].map(|n| {
-            let (mesh, geometry) = closed_box((element, 2), n, jitter, 1);
+            let (mesh, geometry) = periodic_box((element, 2), n, jitter, 1);
             let backend = Backend::host(2).unwrap();
             let still = || FlowCondition::Velocity(nothing());
             let conditions = mesh.patches.iter().map(|_| still()).collect();
-            let mut problem = Problem { conditions, ..free(PARABOLA) };
+            let mut problem = Problem { conditions, ..periodic_problem(PARABOLA) };
             problem.source[0] = Arc::new(0.8);
             let from_rest = jitter == 0.0;
             if from_rest {
@@ -143,8 +154,10 @@ fn a_force_drives_a_channel_without_end() {
             }
             let (steps, step) = if from_rest { (60, 0.1) } else { (n, 0.4 / n as f64) };
             backend.install(|| {
-                let mut flow =
-                    Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+                let mut flow = IncompressibleSolver::<f64>::new(
+                    &backend, &mesh, &geometry, &problem, &numerics,
+                )
+                .unwrap();
                 (0..steps).for_each(|_| drop(flow.step(step).unwrap()));
                 errors(&backend, &flow, &geometry, PARABOLA).0
             })
@@ -164,15 +177,16 @@ fn a_periodic_flow_is_the_same_on_every_backend() {
         (Element::Quadrilateral, 0.0, 2, Scheme::Rk3, Arrangement::Staggered),
         (Element::Quadrilateral, 0.0, 2, Scheme::Ab2Cn, Arrangement::Staggered),
     ] {
-        let (mesh, geometry) = closed_box((element, 2), 5, jitter, periodic);
+        let (mesh, geometry) = periodic_box((element, 2), 5, jitter, periodic);
         let mut numerics = Numerics { arrangement, ..numerics(Convection::Central, scheme) };
         numerics.pressure.relative_tolerance = 1e-13;
         numerics.momentum.relative_tolerance = 1e-13;
         let run = |backend: &Backend| -> Vec<f64> {
             let conditions = mesh.patches.iter().map(|_| FlowCondition::Slip).collect();
-            let problem = Problem { conditions, ..free(CARRIED) };
+            let problem = Problem { conditions, ..periodic_problem(CONVECTED) };
             let mut flow =
-                Flow::<f64>::new(backend, &mesh, &geometry, &problem, &numerics).unwrap();
+                IncompressibleSolver::<f64>::new(backend, &mesh, &geometry, &problem, &numerics)
+                    .unwrap();
             (0..3).for_each(|_| drop(flow.step(0.02).unwrap()));
             let all = [flow.velocity(0), flow.velocity(1), flow.pressure(), flow.flux()];
             all.into_iter().flat_map(|buffer| backend.read(buffer).unwrap()).collect()

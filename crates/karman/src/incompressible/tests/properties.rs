@@ -1,4 +1,4 @@
-//! What a flow keeps: free stream, balance, independence of the step.
+//! Free-stream preservation, global balance, independence of the step.
 
 use super::*;
 use crate::diffusion::Condition;
@@ -7,7 +7,7 @@ const STREAM: Exact =
     Exact { viscosity: 0.1, velocity: |_, _| [0.7, -0.4, 0.3], pressure: |_, _| 0.0 };
 
 #[test]
-fn a_uniform_stream_is_kept_on_every_element() {
+fn a_uniform_stream_is_preserved_on_every_element() {
     for (element, dimension) in [
         (Element::Triangle, 2),
         (Element::Mixed, 2),
@@ -27,9 +27,10 @@ fn a_uniform_stream_is_kept_on_every_element() {
                 velocity: if dimension == 3 { STREAM.velocity } else { |_, _| [0.7, -0.4, 0.0] },
                 ..STREAM
             };
-            let problem = held(&mesh, stream);
+            let problem = dirichlet_problem(&mesh, stream);
             let mut flow =
-                Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+                IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics)
+                    .unwrap();
             for _ in 0..4 {
                 flow.step(0.05).unwrap();
             }
@@ -44,7 +45,7 @@ fn value(v: f64) -> Arc<dyn Prescribed> {
     Arc::new(v)
 }
 
-/// The steady flow in a cavity, with the length of the steps it was reached by.
+/// The steady flow in a cavity, reached by steps of a given length.
 fn cavity(step: f64) -> Vec<f64> {
     let (mesh, geometry) = box_mesh(Element::Triangle, 2, 8, 0.15);
     let backend = Backend::host(1).unwrap();
@@ -61,7 +62,8 @@ fn cavity(step: f64) -> Vec<f64> {
         thermal: None,
     };
     let numerics = numerics(Convection::Central, Scheme::Bdf2);
-    let mut flow = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+    let mut flow =
+        IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
     let mut rate = f64::MAX;
     for _ in 0..4000 {
         rate = flow.step(step).unwrap().rate;
@@ -82,7 +84,7 @@ fn a_steady_flow_does_not_depend_on_the_step_that_led_to_it() {
 }
 
 #[test]
-fn what_flows_in_and_not_out_is_refused() {
+fn unbalanced_flow_and_invalid_properties_are_rejected() {
     let (mesh, geometry) = box_mesh(Element::Quadrilateral, 2, 4, 0.0);
     let backend = Backend::host(1).unwrap();
     let condition = |name: &str| {
@@ -98,7 +100,7 @@ fn what_flows_in_and_not_out_is_refused() {
         thermal: None,
     };
     let numerics = numerics(Convection::Central, Scheme::Bdf2);
-    let message = |problem: &Problem| match Flow::<f64>::new(
+    let message = |problem: &Problem| match IncompressibleSolver::<f64>::new(
         &backend, &mesh, &geometry, problem, &numerics,
     ) {
         Ok(_) => panic!("accepted"),
@@ -120,7 +122,7 @@ fn what_flows_in_and_not_out_is_refused() {
         gravity: [0.0; 3],
         reference: 0.0,
         source: value(0.0),
-        conditions: vec![Condition::Insulated; count],
+        conditions: vec![Condition::ZeroGradient; count],
         initial: value(0.0),
     };
     problem.thermal = Some(thermal(-1.0, 4));
@@ -135,9 +137,9 @@ fn a_temperature_at_rest_conducts_and_balances() {
     let (mesh, geometry) = box_mesh(Element::Triangle, 2, 6, 0.15);
     let backend = Backend::host(1).unwrap();
     let heat = |name: &str| match name {
-        "xmin" => Condition::Temperature(value(0.0)),
-        "xmax" => Condition::Temperature(value(1.0)),
-        _ => Condition::Insulated,
+        "xmin" => Condition::Dirichlet(value(0.0)),
+        "xmax" => Condition::Dirichlet(value(1.0)),
+        _ => Condition::ZeroGradient,
     };
     let still = FlowCondition::Velocity([value(0.0), value(0.0), value(0.0)]);
     let problem = Problem {
@@ -157,7 +159,8 @@ fn a_temperature_at_rest_conducts_and_balances() {
         }),
     };
     let numerics = numerics(Convection::Central, Scheme::Bdf2);
-    let mut flow = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+    let mut flow =
+        IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
     (0..60).for_each(|_| drop(flow.step(0.1).unwrap()));
     let temperature = backend.read(flow.temperature().unwrap()).unwrap();
     for (c, t) in temperature.iter().enumerate() {
@@ -172,15 +175,15 @@ fn a_temperature_at_rest_conducts_and_balances() {
     assert!((heat - 2.5).abs() < 1e-8, "{heat}");
 }
 
-/// A channel between two outlets, into one of which the pressure drives the flow: it brings no momentum,
-/// and the temperature of where it enters.
+/// A channel between two pressure outlets with backflow through one: it brings no momentum, and the
+/// temperature of the cell.
 #[test]
-fn what_flows_back_through_an_outlet_keeps_its_temperature() {
+fn backflow_has_the_temperature_of_the_cell() {
     let (mesh, geometry) = box_mesh(Element::Quadrilateral, 2, 6, 0.0);
     let backend = Backend::host(1).unwrap();
     let condition = |name: &str| match name {
-        "xmin" => FlowCondition::Outlet(value(1.0)),
-        "xmax" => FlowCondition::Outlet(value(0.0)),
+        "xmin" => FlowCondition::PressureOutlet(value(1.0)),
+        "xmax" => FlowCondition::PressureOutlet(value(0.0)),
         _ => FlowCondition::Velocity([value(0.0), value(0.0), value(0.0)]),
     };
     let problem = Problem {
@@ -195,12 +198,13 @@ fn what_flows_back_through_an_outlet_keeps_its_temperature() {
             gravity: [0.0; 3],
             reference: 0.0,
             source: value(0.0),
-            conditions: vec![Condition::Insulated; mesh.patches.len()],
+            conditions: vec![Condition::ZeroGradient; mesh.patches.len()],
             initial: value(300.0),
         }),
     };
     let numerics = numerics(Convection::Central, Scheme::Bdf2);
-    let mut flow = Flow::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
+    let mut flow =
+        IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
     (0..10).for_each(|_| drop(flow.step(0.05).unwrap()));
     let speed = backend.read(flow.velocity(0)).unwrap();
     assert!(speed.iter().all(|u| *u > 0.05), "{speed:?}");

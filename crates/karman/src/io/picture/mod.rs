@@ -21,12 +21,12 @@ pub use slice::{Corner, Slice};
 
 /// DejaVu Sans, reduced; see `assets/`.
 const FONT: &[u8] = include_bytes!("../../../assets/DejaVuSans-subset.ttf");
-/// The name under which plotters knows it.
+/// Its name in plotters.
 const FONT_NAME: &str = "karman";
 
-/// Widest and highest drawing of the slice, in pixels.
+/// Largest width and height of the drawn slice, in pixels.
 const LARGEST: [f64; 2] = [900.0, 760.0];
-/// Lowest drawing: that the colour bar still has a scale.
+/// Least height and width, which leave room for the ticks of the colour bar.
 const LOWEST: f64 = 180.0;
 const MARGIN_LEFT: u32 = 96;
 const MARGIN_TOP: u32 = 84;
@@ -41,63 +41,63 @@ const FAINT: RGBColor = RGBColor(96, 96, 96);
 /// Why there is no picture.
 #[derive(Debug, Error)]
 pub enum PictureError {
-    /// Nothing to show.
-    #[error("there is nothing to draw in {}: the plane misses the mesh", path.display())]
+    /// The slice is empty.
+    #[error("there is nothing to draw in {}: the plane does not intersect the mesh", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// Values that do not belong to the mesh.
+    /// Too few values for the mesh.
     #[error("a picture takes a value for each of {expected} {of}, {found} given")]
     Length {
         /// "cells" or "nodes".
         of: &'static str,
-        /// How many there are.
+        /// Their number.
         expected: usize,
-        /// How many values.
+        /// Number of values.
         found: usize,
     },
-    /// The file cannot be written, or a text not be drawn.
+    /// The file cannot be written, or a text cannot be drawn.
     #[error("cannot draw {}: {reason}", path.display())]
     Draw {
         /// The file.
         path: PathBuf,
-        /// What went wrong.
+        /// The error.
         reason: String,
     },
 }
 
-/// Values of the field to be drawn.
+/// Values of the drawn field.
 #[derive(Clone, Copy, Debug)]
 pub enum PictureField<'a> {
-    /// One colour a cell: `[n_cells]`.
+    /// One colour per cell: `[n_cells]`.
     Cells(&'a [f64]),
     /// Colours blend between nodes: `[n_nodes]`.
     Nodes(&'a [f64]),
 }
 
-/// What is drawn and how it is named.
+/// The drawn field and the texts of the picture.
 #[derive(Clone, Copy, Debug)]
-pub struct PictureOf<'a> {
+pub struct PictureContent<'a> {
     /// Heading, such as the title of the case.
     pub title: &'a str,
-    /// Name of the field, which stands over the colour bar and in the second line.
+    /// Name of the field, over the colour bar and in the second line.
     pub name: &'a str,
-    /// More for the second line, such as `z = 0.5` or a time; may be empty.
+    /// Further text of the second line, such as `z = 0.5` or a time; may be empty.
     pub note: &'a str,
     /// Its values.
     pub field: PictureField<'a>,
 }
 
-/// Draws a field on a slice and writes it as PNG. The colours span its values on the slice. The
-/// file appears under its name only when it is complete.
+/// Draws a field on a slice and writes it as PNG. The colours cover its values on the slice. The file is
+/// renamed to its name once complete.
 ///
 /// # Errors
-/// [`PictureError`]: an empty slice, values that do not fit the mesh, a file that cannot be written.
-pub fn write(path: &Path, slice: &Slice, of: &PictureOf<'_>) -> Result<(), PictureError> {
+/// [`PictureError`]: an empty slice, too few values for the mesh, a file that cannot be written.
+pub fn write(path: &Path, slice: &Slice, of: &PictureContent<'_>) -> Result<(), PictureError> {
     let (width, height, bytes) = draw(path, slice, of)?;
     let failed = |reason: String| PictureError::Draw { path: path.to_owned(), reason };
-    // The encoder goes by the extension, which the temporary name must keep.
+    // The temporary name keeps the extension, which selects the encoder.
     let partial = path.with_extension("partial.png");
     let mut image = BitMapBackend::new(&partial, (width, height));
     let copied =
@@ -113,7 +113,7 @@ pub fn write(path: &Path, slice: &Slice, of: &PictureOf<'_>) -> Result<(), Pictu
 fn draw(
     path: &Path,
     slice: &Slice,
-    of: &PictureOf<'_>,
+    of: &PictureContent<'_>,
 ) -> Result<(u32, u32, Vec<u8>), PictureError> {
     let bounds = slice.bounds().ok_or_else(|| PictureError::Empty { path: path.to_owned() })?;
     check_length(slice, of.field)?;
@@ -156,15 +156,15 @@ fn check_length(slice: &Slice, field: PictureField<'_>) -> Result<(), PictureErr
     Ok(())
 }
 
-/// Where the slice stands in the picture.
+/// Position and scale of the slice in the picture.
 struct View {
     bounds: [[f64; 2]; 2],
-    /// Pixels a unit of length, the same along both axes.
+    /// Pixels per unit of length, equal along both axes.
     scale: f64,
     /// Pixels of the frame around the slice.
     width: u32,
     height: u32,
-    /// Pixels between the frame and the slice, so that thin slices lie in the middle.
+    /// Pixels between the frame and the slice, which centre thin slices.
     inset: [f64; 2],
 }
 
@@ -177,7 +177,7 @@ impl View {
         View { bounds, scale, width: size[0].round() as u32, height: size[1].round() as u32, inset }
     }
 
-    /// Place in pixels, y downwards, of a point of the plane.
+    /// Position in pixels, y downwards, of a point of the plane.
     fn place(&self, point: [f64; 2]) -> [f64; 2] {
         let x = (point[0] - self.bounds[0][0]) * self.scale + self.inset[0];
         let y = (point[1] - self.bounds[0][1]) * self.scale + self.inset[1];
@@ -236,11 +236,11 @@ fn draw_bar(raster: &mut Raster, left: u32, height: u32, palette: &Palette) {
 
 type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 
-/// Texts and lines, drawn on the fine image so that averaging smooths them. The error is its text.
+/// Draws texts and lines on the fine image, so that averaging smooths them. The error is a text.
 fn label(
     raster: &mut Raster,
     slice: &Slice,
-    of: &PictureOf<'_>,
+    of: &PictureContent<'_>,
     view: &View,
     palette: &Palette,
 ) -> Result<(), String> {
@@ -314,7 +314,7 @@ impl Pen<'_, '_> {
         (horizontal, vertical): (HPos, VPos),
     ) -> Result<(), String> {
         let font = (FONT_NAME, size * f64::from(FINENESS)).into_font();
-        // Centred text stands above its middle by the room kept for descenders.
+        // Corrects for the space of descenders, which shifts centred text upwards.
         let drop = if matches!(vertical, VPos::Center) { 0.1 * size } else { 0.0 };
         let place = (Self::fine(at[0]), Self::fine(at[1] + drop));
         let style = TextStyle::from(font).color(&colour).pos(Pos::new(horizontal, vertical));

@@ -16,7 +16,7 @@ const VIRIDIS: [[f64; 3]; 7] = [
 /// Entries of a palette.
 const ENTRIES: usize = 512;
 
-/// Where a value is not a number.
+/// The colour of NaN.
 pub(super) const MISSING: [u8; 3] = [205, 205, 205];
 
 /// The colours of a range of values.
@@ -34,12 +34,12 @@ impl Palette {
         Palette { colours, low, high }
     }
 
-    /// The colour of a value; beyond the range, that of its nearer end.
+    /// The colour of a value, clamped to the range.
     pub(super) fn colour(&self, value: f64) -> [u8; 3] {
         if value.is_nan() {
             return MISSING;
         }
-        // In this order the difference of huge numbers does not overflow.
+        // Halved before the subtraction, which otherwise overflows for huge values.
         let share = (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0);
         let entry = (share.clamp(0.0, 1.0) * (ENTRIES - 1) as f64).round() as usize;
         self.colours[entry.min(ENTRIES - 1)]
@@ -58,8 +58,8 @@ fn viridis(t: f64) -> [u8; 3] {
     })
 }
 
-/// Smallest and largest finite value; of none, 0 and 1. A range within round-off of one value is
-/// widened around it, so that noise is not drawn as a field.
+/// Smallest and largest finite value; 0 and 1 if there is none. A range within round-off of one value is
+/// enlarged around it, so that noise is not drawn as a field.
 pub(super) fn range_of(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for value in values.filter(|value| value.is_finite()) {
@@ -78,18 +78,17 @@ pub(super) fn range_of(values: impl Iterator<Item = f64>) -> (f64, f64) {
     (middle - half, middle + half)
 }
 
-/// Round numbers (1, 2 or 5 times a power of ten apart) from `low` to `high`, about `wanted`
-/// of them, with their texts.
-pub(crate) fn ticks(low: f64, high: f64, wanted: usize) -> Vec<(f64, String)> {
+/// About `target` round numbers (1, 2 or 5 times a power of ten apart) from `low` to `high`, with labels.
+pub(crate) fn ticks(low: f64, high: f64, target: usize) -> Vec<(f64, String)> {
     let span = high - low;
     if !(span > 0.0 && span.is_finite()) {
         return vec![];
     }
-    let rough = span / wanted.max(1) as f64;
+    let rough = span / target.max(1) as f64;
     let power = 10f64.powi(rough.log10().floor() as i32);
     let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|s| *s >= rough * 0.999);
     let step = step.unwrap_or(10.0 * power);
-    // A step lost in the round-off of the ends has no ticks to give.
+    // A step below the round-off of the ends gives no ticks.
     if step.is_nan() || step <= 0.0 || low + step == low {
         return vec![];
     }
@@ -102,7 +101,7 @@ pub(crate) fn ticks(low: f64, high: f64, wanted: usize) -> Vec<(f64, String)> {
         .collect()
 }
 
-/// A number with the digits that tell it from its neighbours `step` away.
+/// A number with the digits that distinguish it from its neighbours `step` away.
 pub(super) fn label(value: f64, step: f64, magnitude: f64) -> String {
     let digits_of_step = -(step * 1.0001).log10().floor() as i32;
     let text = if !(1e-3..1e6).contains(&magnitude) {
@@ -117,7 +116,7 @@ pub(super) fn label(value: f64, step: f64, magnitude: f64) -> String {
         let digits = digits_of_step.clamp(0, 12) as usize;
         format!("{value:.digits$}")
     };
-    // Rounding may leave a zero with a sign.
+    // Rounding may give a signed zero.
     let is_zero = text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.');
     if is_zero { text.trim_start_matches('-').to_owned() } else { text.replace('-', "\u{2212}") }
 }
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn values_beyond_the_range_take_its_ends_and_no_number_is_grey() {
+    fn values_beyond_the_range_are_clamped_and_nan_is_grey() {
         let palette = Palette::new(300.0, 600.0);
         assert_eq!(palette.colour(-1e300), viridis(0.0));
         assert_eq!(palette.colour(f64::INFINITY), viridis(1.0));

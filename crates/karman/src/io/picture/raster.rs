@@ -1,4 +1,4 @@
-//! An image of coloured triangles, drawn without gaps or overlaps and finer than it is stored.
+//! An image of coloured triangles, drawn without gaps or overlaps on subpixels, which are then averaged.
 
 use super::palette::Palette;
 
@@ -13,11 +13,11 @@ pub(super) struct Raster {
     pub(super) bytes: Vec<u8>,
 }
 
-/// A corner of a triangle: place in subpixels, y downwards, and the value there.
+/// A corner of a triangle: position in subpixels, y downwards, and the value there.
 pub(super) type Vertex = ([f64; 2], f64);
 
 impl Raster {
-    /// A white image of so many pixels, each of [`FINENESS`]² subpixels.
+    /// A white image of `width` × `height` pixels, each of [`FINENESS`]² subpixels.
     pub(super) fn new(width: u32, height: u32) -> Self {
         let (width, height) = (width * FINENESS, height * FINENESS);
         let bytes = vec![255; 3 * width as usize * height as usize];
@@ -38,8 +38,8 @@ impl Raster {
         }
     }
 
-    /// Draws a triangle in which the value is linear. A subpixel belongs to the triangle whose
-    /// inside holds its centre.
+    /// Draws a triangle in which the value is linear. A subpixel belongs to the triangle that contains its
+    /// centre.
     pub(super) fn triangle(&mut self, vertices: [Vertex; 3], palette: &Palette) {
         let [a, b, c] = vertices.map(|(place, _)| place);
         let doubled = cross(a, b, c);
@@ -49,23 +49,23 @@ impl Raster {
         let values = vertices.map(|(_, value)| value);
         let flat = values[0] == values[1] && values[1] == values[2];
         let flat_colour = palette.colour(values[0]);
-        let span = |axis: usize, limit: u32| {
+        let covered = |axis: usize, limit: u32| {
             let low = a[axis].min(b[axis]).min(c[axis]);
             let high = a[axis].max(b[axis]).max(c[axis]);
             let first = (low - 0.5).ceil().max(0.0) as usize;
             first..((high - 0.5).floor() + 1.0).clamp(0.0, f64::from(limit)) as usize
         };
-        let (columns, rows) = (span(0, self.width), span(1, self.height));
+        let (columns, rows) = (covered(0, self.width), covered(1, self.height));
         for y in rows {
             for x in columns.clone() {
                 let centre = [x as f64 + 0.5, y as f64 + 0.5];
-                let shares = [
+                let barycentric = [
                     cross(b, c, centre) / doubled,
                     cross(c, a, centre) / doubled,
                     cross(a, b, centre) / doubled,
                 ];
-                if shares.iter().all(|share| *share >= 0.0) {
-                    let value = || (0..3).map(|i| shares[i] * values[i]).sum();
+                if barycentric.iter().all(|coordinate| *coordinate >= 0.0) {
+                    let value = || (0..3).map(|i| barycentric[i] * values[i]).sum();
                     let colour = if flat { flat_colour } else { palette.colour(value()) };
                     self.set(x, y, colour);
                 }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn triangles_that_share_an_edge_leave_no_gap_and_either_turn_is_drawn() {
+    fn triangles_that_share_an_edge_leave_no_gap_and_either_orientation_is_drawn() {
         let palette = Palette::new(0.0, 1.0);
         let mut raster = Raster::new(5, 4);
         let (w, h) = (f64::from(raster.width), f64::from(raster.height));

@@ -1,4 +1,4 @@
-//! The cut of a mesh by a plane normal to an axis, as polygons; of a 2D mesh, the cells themselves.
+//! The section of a 3D mesh by a plane normal to an axis, as polygons; for a 2D mesh, its cells.
 
 use crate::mesh::Elements;
 
@@ -18,9 +18,9 @@ pub struct Slice {
 /// A corner: the point `(1 − share) a + share b` between the nodes a and b.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Corner {
-    /// Place in the plane.
+    /// Position in the plane.
     pub position: [f64; 2],
-    /// The nodes a and b; the same one twice where the corner is a node.
+    /// The nodes a and b; equal where the corner is a node.
     pub nodes: [u32; 2],
     /// Share of b, from 0 to 1.
     pub share: f64,
@@ -36,7 +36,7 @@ impl Corner {
 
 impl Slice {
     /// The cells of a 2D mesh.
-    pub fn of_plane_mesh(points: &[[f64; 3]], cells: &Elements) -> Self {
+    pub fn of_2d_mesh(points: &[[f64; 3]], cells: &Elements) -> Self {
         let mut slice = Slice { offsets: vec![0], axes: ['x', 'y'], ..Slice::default() };
         for cell in 0..cells.len() {
             for &node in cells.nodes_of(cell) {
@@ -48,15 +48,15 @@ impl Slice {
         slice
     }
 
-    /// The cut of a 3D mesh where coordinate `axis` (0 to 2) is `at`. Of two cells whose common
-    /// face lies in the plane, one is shown. Empty where the plane misses the mesh.
-    pub fn of_solid_mesh(points: &[[f64; 3]], cells: &Elements, axis: usize, at: f64) -> Self {
+    /// The section of a 3D mesh where coordinate `axis` (0 to 2) is `at`. If the common face of two cells
+    /// lies in the plane, one of them is shown. Empty where the plane does not intersect the mesh.
+    pub fn of_3d_mesh(points: &[[f64; 3]], cells: &Elements, axis: usize, at: f64) -> Self {
         let level: Vec<f64> = points.iter().map(|point| point[axis] - at).collect();
         let slice = cut(points, cells, axis, |node| level[node as usize] >= 0.0, &level);
         if !slice.cells.is_empty() {
             return slice;
         }
-        // The plane may hold the lowest face of the mesh, which is on the upper side.
+        // The lowest face of the mesh may lie in the plane, and counts as above it so far.
         cut(points, cells, axis, |node| level[node as usize] > 0.0, &level)
     }
 
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn each_shape_is_cut_into_its_section_and_linear_fields_stay_exact() {
+    fn each_shape_has_its_section_and_linear_fields_are_exact() {
         // Areas of the sections at z = 1/2 of the shapes inscribed in the unit cube.
         for (shape, expected) in [
             (CellShape::Tetrahedron, 0.125),
@@ -186,7 +186,7 @@ mod tests {
             let mut cells = Elements::new();
             let all: Vec<u32> = (0..points.len() as u32).collect();
             cells.push(shape, &all, 0);
-            let slice = Slice::of_solid_mesh(&points, &cells, 2, 0.5);
+            let slice = Slice::of_3d_mesh(&points, &cells, 2, 0.5);
             assert_eq!(slice.len(), 1);
             assert!((area(&slice, 0) - expected).abs() < 1e-15, "{shape:?}");
             let field: Vec<f64> =
@@ -196,7 +196,7 @@ mod tests {
                 assert!((corner.value(&field) - (3.0 + 2.0 * x - y)).abs() < 1e-15);
             }
             for (axis, axes) in [(0, ['y', 'z']), (1, ['x', 'z']), (2, ['x', 'y'])] {
-                assert_eq!(Slice::of_solid_mesh(&points, &cells, axis, 0.25).axes, axes);
+                assert_eq!(Slice::of_3d_mesh(&points, &cells, axis, 0.25).axes, axes);
             }
         }
     }
@@ -213,22 +213,22 @@ mod tests {
         cells.push(CellShape::Hexahedron, &[0, 1, 2, 3, 4, 5, 6, 7], 0);
         cells.push(CellShape::Hexahedron, &[4, 5, 6, 7, 8, 9, 10, 11], 0);
         for (at, cell) in [(0.0, 0), (1.0, 0), (1.5, 1), (2.0, 1)] {
-            let slice = Slice::of_solid_mesh(&points, &cells, 2, at);
+            let slice = Slice::of_3d_mesh(&points, &cells, 2, at);
             assert_eq!(slice.cells, [cell], "at {at}");
             assert_eq!(area(&slice, 0), 1.0);
             assert_eq!(slice.bounds(), Some([[0.0, 0.0], [1.0, 1.0]]));
         }
-        let missed = Slice::of_solid_mesh(&points, &cells, 2, 2.5);
+        let missed = Slice::of_3d_mesh(&points, &cells, 2, 2.5);
         assert!(missed.is_empty() && missed.bounds().is_none());
     }
 
     #[test]
-    fn cells_of_a_plane_mesh_are_their_own_polygons() {
+    fn cells_of_a_2d_mesh_are_their_own_polygons() {
         let points = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
         let mut cells = Elements::new();
         cells.push(CellShape::Triangle, &[0, 1, 2], 0);
         cells.push(CellShape::Triangle, &[0, 2, 3], 0);
-        let slice = Slice::of_plane_mesh(&points, &cells);
+        let slice = Slice::of_2d_mesh(&points, &cells);
         assert_eq!((slice.len(), area(&slice, 0), area(&slice, 1)), (2, 1.0, 1.0));
         assert_eq!(slice.corners_of(1)[1].value(&[5.0, 6.0, 7.0, 8.0]), 7.0);
     }

@@ -3,8 +3,8 @@
 use super::*;
 use crate::mesh::{CellShape, Elements};
 
-/// Bricks of a box of n³ cells.
-fn brick(n: u32, size: [f64; 3]) -> (Vec<[f64; 3]>, Elements) {
+/// A box of n³ hexahedra.
+fn hexahedra(n: u32, size: [f64; 3]) -> (Vec<[f64; 3]>, Elements) {
     let at = |i, j, k| i + (n + 1) * (j + (n + 1) * k);
     let mut points = vec![];
     let mut cells = Elements::new();
@@ -30,12 +30,12 @@ fn example(points: &[[f64; 3]]) -> Vec<f64> {
 
 #[test]
 fn a_picture_is_a_png_with_the_colours_of_its_values() {
-    let (points, cells) = brick(8, [1.0; 3]);
-    let slice = Slice::of_solid_mesh(&points, &cells, 2, 0.5);
+    let (points, cells) = hexahedra(8, [1.0; 3]);
+    let slice = Slice::of_3d_mesh(&points, &cells, 2, 0.5);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("temperature.png");
     let values = example(&points);
-    let of = PictureOf {
+    let of = PictureContent {
         title: "Unit cube, one hot face",
         name: "temperature",
         note: "z = 0.5",
@@ -67,11 +67,11 @@ fn a_picture_is_a_png_with_the_colours_of_its_values() {
 
 #[test]
 fn cells_have_one_colour_each() {
-    let (points, cells) = brick(2, [2.0, 1.0, 1.0]);
-    let slice = Slice::of_solid_mesh(&points, &cells, 2, 0.25);
+    let (points, cells) = hexahedra(2, [2.0, 1.0, 1.0]);
+    let slice = Slice::of_3d_mesh(&points, &cells, 2, 0.25);
     let values: Vec<f64> = (0..8).map(f64::from).collect();
     let field = PictureField::Cells(&values);
-    let of = PictureOf { title: "", name: "number", note: "", field };
+    let of = PictureContent { title: "", name: "number", note: "", field };
     let (width, _, pixels) = draw(Path::new("p.png"), &slice, &of).unwrap();
     let view = View::fit(slice.bounds().unwrap());
     let palette = Palette::new(0.0, 3.0);
@@ -85,11 +85,11 @@ fn cells_have_one_colour_each() {
 #[test]
 fn thin_slices_and_constant_fields_are_drawn() {
     for size in [[1.0, 1e-6, 1.0], [1e-6, 1.0, 1.0], [1e12, 1e11, 1.0]] {
-        let (points, cells) = brick(2, size);
-        let slice = Slice::of_solid_mesh(&points, &cells, 2, 0.5);
+        let (points, cells) = hexahedra(2, size);
+        let slice = Slice::of_3d_mesh(&points, &cells, 2, 0.5);
         let values = vec![300.0; 8];
         let field = PictureField::Cells(&values);
-        let of = PictureOf { title: "thin", name: "temperature", note: "", field };
+        let of = PictureContent { title: "thin", name: "temperature", note: "", field };
         let (width, height, _) = draw(Path::new("p.png"), &slice, &of).unwrap();
         assert!(width <= 1300 && height <= 1000, "{width} {height}");
         assert!(width >= 400 && height >= 300, "{width} {height}");
@@ -97,18 +97,18 @@ fn thin_slices_and_constant_fields_are_drawn() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_said() {
-    let (points, cells) = brick(1, [1.0; 3]);
+fn pictures_that_cannot_be_drawn_are_refused() {
+    let (points, cells) = hexahedra(1, [1.0; 3]);
     let write = |path: &Path, at: f64, field: PictureField<'_>| {
-        let slice = Slice::of_solid_mesh(&points, &cells, 2, at);
-        let of = PictureOf { title: "", name: "a", note: "", field };
+        let slice = Slice::of_3d_mesh(&points, &cells, 2, at);
+        let of = PictureContent { title: "", name: "a", note: "", field };
         super::write(path, &slice, &of).unwrap_err().to_string()
     };
     let path = Path::new("a.png");
     let one = PictureField::Cells(&[1.0]);
     assert_eq!(
         write(path, 2.0, one),
-        "there is nothing to draw in a.png: the plane misses the mesh"
+        "there is nothing to draw in a.png: the plane does not intersect the mesh"
     );
     assert_eq!(
         write(path, 0.5, PictureField::Cells(&[])),

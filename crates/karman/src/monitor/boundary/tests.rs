@@ -1,4 +1,4 @@
-//! Values at and near walls of meshes that Gmsh made.
+//! Values on and near walls of Gmsh meshes.
 
 use super::*;
 use crate::mesh::testing::{built, gmsh};
@@ -43,7 +43,7 @@ fn linear_fields_are_exact_at_and_near_walls() {
 
 #[test]
 fn points_on_a_curved_wall_have_its_value_between_and_beyond_the_facets() {
-    // The pipe's axis is the z axis, its radius 0.5; facets lie inside by up to 0.5 (1 − cos π/n).
+    // A pipe around the z axis with radius 0.5; its n facets lie inside by up to 0.5 (1 − cos π/n).
     let circle = |i: u32, radius: f64| {
         let angle = f64::from(i) * 0.1;
         [radius * angle.cos(), radius * angle.sin(), 0.13 + 0.011 * f64::from(i)]
@@ -57,11 +57,11 @@ fn points_on_a_curved_wall_have_its_value_between_and_beyond_the_facets() {
         assert!(row.faces.iter().all(|(face, _)| wall.faces.contains(&(*face as usize))));
         assert!((value(row, &geometry, |_| 7.0) - 7.0).abs() < 1e-12);
         let height = value(row, &geometry, |p| p[2]);
-        // Facets are tilted a little: z is off by less than they lie inside the wall.
+        // Facets are slightly tilted: the error of z is below their distance from the wall.
         let inside = 0.5 * (1.0 - (std::f64::consts::PI / 18.0).cos());
         assert!((height - point[2]).abs() < inside, "{point:?}: {height}");
     }
-    // Well inside, cells take part.
+    // Well inside, cells have weights.
     let inside: Vec<Vector> = (0..62).map(|i| circle(i, 0.42)).collect();
     let located = locate(&mesh, &inside);
     let rows = rows_at_boundary(&mesh, &geometry, &inside, &located, |_| true);
@@ -69,7 +69,7 @@ fn points_on_a_curved_wall_have_its_value_between_and_beyond_the_facets() {
 }
 
 #[test]
-fn nothing_is_taken_from_faces_without_a_known_value() {
+fn faces_without_a_prescribed_value_have_no_weight() {
     let points = [[0.0, 0.5, 0.0], [0.02, 0.5, 0.0], [0.5, 0.5, 0.0]];
     let (mesh, geometry) = built(gmsh("triangles_coarse"));
     let located = locate(&mesh, &points);
@@ -78,7 +78,7 @@ fn nothing_is_taken_from_faces_without_a_known_value() {
     let left = mesh.patches.iter().find(|patch| patch.name == "xmin").unwrap().faces.clone();
     let rows = rows_at_boundary(&mesh, &geometry, &points, &located, |face| left.contains(&face));
     assert!(rows[0].is_some() && rows[1].is_some() && rows[2].is_none());
-    // In the corner the patches meet; a point there takes the value of one of them alone.
+    // Patches meet in the corner; a point there takes the value of a single patch.
     let corner = [[0.0, 0.0, 0.0]];
     let rows = rows_at_boundary(&mesh, &geometry, &corner, &locate(&mesh, &corner), |_| true);
     let row = rows[0].as_ref().unwrap();

@@ -4,9 +4,9 @@ use super::super::FaceGroup;
 use super::*;
 use crate::mesh::{CellShape, MeshOptions, RawMesh};
 
-/// A brick of n × n × m unit cells of which the upper half in x is another region; with
-/// patches `low` and `high` at the ends of x and `rest`.
-fn brick(n: u32, m: u32) -> (Mesh, Geometry) {
+/// A box of n × n × m unit hexahedra, its upper half in x another region; with patches `low` and `high` at
+/// the ends of x, and `rest`.
+fn hexahedra(n: u32, m: u32) -> (Mesh, Geometry) {
     let mut raw = RawMesh { dimension: 3, ..RawMesh::default() };
     raw.cells.offsets = vec![0];
     raw.boundary.offsets = vec![0];
@@ -50,7 +50,7 @@ const POINTS: [[f64; 3]; 5] =
 
 #[test]
 fn linear_fields_are_exact_on_cells_and_nodes() {
-    let (mesh, geometry) = brick(4, 3);
+    let (mesh, geometry) = hexahedra(4, 3);
     let field = |p: [f64; 3]| 1.0 + 2.0 * p[0] - 3.0 * p[1] + 0.5 * p[2];
     let cells: Vec<f64> = (0..mesh.n_cells()).map(|c| field(geometry.cell_centre_of(c))).collect();
     let nodes: Vec<f64> = mesh.points.iter().map(|p| field(*p)).collect();
@@ -64,7 +64,7 @@ fn linear_fields_are_exact_on_cells_and_nodes() {
 
 #[test]
 fn rows_begin_with_the_cell_of_the_point_and_know_the_boundary() {
-    let (mesh, geometry) = brick(4, 3);
+    let (mesh, geometry) = hexahedra(4, 3);
     let points = [[1.5, 1.5, 1.5], [1.5, 1.5, 0.5]];
     let sampler = Sampler::of_cells(&mesh, &geometry, &points);
     for (point, at_boundary) in [(0, false), (1, true)] {
@@ -77,8 +77,8 @@ fn rows_begin_with_the_cell_of_the_point_and_know_the_boundary() {
 }
 
 #[test]
-fn a_slope_does_not_look_into_another_region() {
-    let (mesh, geometry) = brick(4, 3);
+fn gradients_do_not_cross_regions() {
+    let (mesh, geometry) = hexahedra(4, 3);
     // A kink at x = 2, where the regions meet.
     let field = |p: [f64; 3]| if p[0] < 2.0 { p[0] } else { 2.0 + 10.0 * (p[0] - 2.0) };
     let cells: Vec<f64> = (0..mesh.n_cells()).map(|c| field(geometry.cell_centre_of(c))).collect();
@@ -88,13 +88,13 @@ fn a_slope_does_not_look_into_another_region() {
 }
 
 #[test]
-fn one_layer_of_cells_has_no_slope_across() {
-    let (mesh, geometry) = brick(4, 1);
+fn a_single_layer_of_cells_has_no_gradient_across() {
+    let (mesh, geometry) = hexahedra(4, 1);
     let field = |p: [f64; 3]| 1.0 + 2.0 * p[0] - 3.0 * p[1];
     let cells: Vec<f64> = (0..mesh.n_cells()).map(|c| field(geometry.cell_centre_of(c))).collect();
     let point = [1.3, 2.2, 0.9];
     let values = Sampler::of_cells(&mesh, &geometry, &[point]).sample(&cells);
-    // The bent nodes move the centres a little out of one plane.
+    // The displaced nodes move the centres slightly out of a common plane.
     assert!((values[0] - field(point)).abs() < 0.05, "{values:?}");
 }
 
@@ -122,8 +122,8 @@ fn a_point_among_cells_is_sampled_better_than_from_its_own_cell() {
 }
 
 #[test]
-fn points_outside_are_no_number_and_a_probe_there_is_refused() {
-    let (mesh, geometry) = brick(4, 3);
+fn points_outside_are_nan_and_a_probe_there_is_refused() {
+    let (mesh, geometry) = hexahedra(4, 3);
     let points = [[1.0, 1.0, 1.0], [1.0, 1.0, 9.0]];
     let sampler = Sampler::of_cells(&mesh, &geometry, &points);
     let values = sampler.sample(&vec![7.0; mesh.n_cells()]);
@@ -147,7 +147,7 @@ fn a_line_has_equal_steps_and_both_ends() {
 
 #[test]
 fn patches_are_integrated_together() {
-    let (mesh, geometry) = brick(4, 3);
+    let (mesh, geometry) = hexahedra(4, 3);
     let both = ["high".to_owned(), "low".to_owned(), "high".to_owned()];
     let group = FaceGroup::new(&mesh, &geometry, "ends", &both).unwrap();
     assert!((group.area - 24.0).abs() < 1e-12, "{}", group.area);

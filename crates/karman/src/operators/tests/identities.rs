@@ -1,11 +1,11 @@
-//! What holds to the last bit for whole numbers, and to round-off for others.
+//! Identities of the operators: exact for integers, to round-off for real numbers.
 
 use super::{On, Sample, difference, dot, integers, jittered, largest, sample};
 use crate::backend::testing::{everywhere, values};
 use crate::mesh::generate::Element;
 use crate::mesh::{EdgeTopology, Geometry, Mesh};
 
-/// The sizes of what operators map between.
+/// Numbers of cells, faces, edges and nodes.
 fn sizes(s: &Sample) -> [usize; 4] {
     [s.mesh.n_cells(), s.mesh.n_faces(), s.edges.n_edges, s.mesh.n_nodes()]
 }
@@ -19,7 +19,7 @@ fn products_of_successive_operators_vanish_up_to_the_boundary() {
             let [cells, _, edges, nodes] = sizes(s);
             let name = &s.name;
             for (what, data, tolerance) in [
-                ("whole", integers as fn(usize, u64) -> Vec<f64>, 0.0),
+                ("integer", integers as fn(usize, u64) -> Vec<f64>, 0.0),
                 // A sum of a few numbers below 1, each rounded a few times.
                 ("real", values, 16.0 * f64::EPSILON),
             ] {
@@ -80,7 +80,7 @@ fn integration_is_interpolation_transposed_in_the_product_weighted_by_volume() {
     }
 }
 
-/// Every operator on made-up fields; the first `exact` numbers are sums of whole numbers.
+/// Every operator on synthetic fields; the flag is set for sums of integers, which are exact.
 fn everything<F: crate::real::Real>(on: &On<F>, s: &Sample) -> Vec<(&'static str, bool, Vec<f64>)> {
     let [cells, faces, edges, nodes] = sizes(s);
     let outer = faces - s.mesh.n_interior_faces();
@@ -88,7 +88,7 @@ fn everything<F: crate::real::Real>(on: &On<F>, s: &Sample) -> Vec<(&'static str
     let (p, ones) = (values(cells, 5), vec![1.0; outer]);
     let least_squares = on.least_squares(&p, &boundary, &ones);
     let half = vec![0.5; outer];
-    let slope = values(3 * cells, 6);
+    let grad_p = values(3 * cells, 6);
     let mut all = vec![
         ("gradient", true, on.gradient(&integers(cells, 1))),
         ("divergence", true, on.divergence(&integers(faces, 2))),
@@ -98,7 +98,7 @@ fn everything<F: crate::real::Real>(on: &On<F>, s: &Sample) -> Vec<(&'static str
         ("integration", false, on.integrate(&values(3 * cells, 7))),
         ("Gauss gradient", false, on.gauss(&flux)),
         ("least-squares gradient", false, least_squares),
-        ("corrected face value", false, on.face_values(&p, &slope, &boundary, &half)),
+        ("corrected face value", false, on.face_values(&p, &grad_p, &boundary, &half)),
     ];
     if s.mesh.dimension == 3 {
         all.push(("nodal gradient", true, on.nodal_gradient(&integers(nodes, 5))));
@@ -130,17 +130,17 @@ fn compare<F: crate::real::Real>(tolerance: f64) {
 }
 
 #[test]
-fn every_backend_gives_the_same_in_double_precision() {
+fn all_backends_agree_in_double_precision() {
     compare::<f64>(1e-13);
 }
 
 #[test]
-fn every_backend_gives_the_same_in_single_precision() {
+fn all_backends_agree_in_single_precision() {
     compare::<f32>(1e-5);
 }
 
 #[test]
-fn a_mesh_without_cells_is_no_trouble() {
+fn a_mesh_without_cells_gives_empty_fields() {
     for dimension in [2, 3] {
         let mesh = Mesh { dimension, ..Mesh::default() };
         let edges = EdgeTopology::new(&mesh);

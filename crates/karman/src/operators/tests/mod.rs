@@ -1,8 +1,8 @@
 //! Operators on every element, on every backend.
 
 mod identities;
-mod joined;
 mod parts;
+mod periodic;
 mod reconstructions;
 
 use super::gradient::{corrected_face_value, gauss_gradient, least_squares_gradient};
@@ -16,7 +16,7 @@ use crate::mesh::{EdgeTopology, Geometry, Mesh, MeshOptions};
 use crate::real::Real;
 use std::sync::Arc;
 
-/// A mesh with all that operators are made of.
+/// A mesh with its geometry and edges.
 pub(super) struct Sample {
     pub(super) name: String,
     pub(super) mesh: Mesh,
@@ -56,7 +56,7 @@ pub(super) fn jittered(n: usize) -> Vec<Sample> {
     ALL.map(|(element, dimension)| sample(element, dimension, n, 0.2)).into()
 }
 
-/// Every element with planar faces: displaced where faces stay planar.
+/// Every element with planar faces: nodes displaced where faces stay planar.
 pub(super) fn planar(n: usize) -> Vec<Sample> {
     ALL.map(|(element, dimension)| {
         let jitter = if dimension == 2 || element == Element::Tetrahedron { 0.2 } else { 0.0 };
@@ -65,7 +65,7 @@ pub(super) fn planar(n: usize) -> Vec<Sample> {
     .into()
 }
 
-/// Whole numbers between −1000 and 1000, of which sums and differences are exact.
+/// Integers between −1000 and 1000, whose sums and differences are exact.
 pub(super) fn integers(n: usize, seed: u64) -> Vec<f64> {
     values(n, seed).iter().map(|v| (1000.0 * v).round()).collect()
 }
@@ -76,7 +76,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 pub(super) fn largest(a: &[f64]) -> f64 {
-    // A number that is not finite is never small.
+    // Values that are not finite count as infinite.
     a.iter().map(|v| if v.is_finite() { v.abs() } else { f64::INFINITY }).fold(0.0, f64::max)
 }
 
@@ -86,9 +86,9 @@ pub(super) fn difference(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// A linear field at component-major points, `[3][n]`.
-pub(super) fn linear(points: &[f64], slope: [f64; 3]) -> Vec<f64> {
+pub(super) fn linear(points: &[f64], gradient: [f64; 3]) -> Vec<f64> {
     let n = points.len() / 3;
-    let at = |i: usize| (0..3).map(|k| slope[k] * points[k * n + i]).sum::<f64>() + 0.3;
+    let at = |i: usize| (0..3).map(|k| gradient[k] * points[k * n + i]).sum::<f64>() + 0.3;
     (0..n).map(at).collect()
 }
 
@@ -172,7 +172,7 @@ impl<'a, F: Real> On<'a, F> {
                 n_faces,
                 n,
                 c.rows,
-                g.is_joined,
+                g.is_periodic,
                 out,
             );
         })
@@ -194,7 +194,7 @@ impl<'a, F: Real> On<'a, F> {
                 inner,
                 n_faces,
                 n,
-                g.is_joined,
+                g.is_periodic,
                 out,
             );
         })
@@ -230,14 +230,14 @@ impl<'a, F: Real> On<'a, F> {
                 n_faces,
                 n,
                 dimension,
-                g.is_joined,
+                g.is_periodic,
                 out,
             );
         })
     }
 
-    /// The same from weights that are kept.
-    pub(super) fn kept_least_squares(
+    /// The least-squares gradient by precomputed weights.
+    pub(super) fn precomputed_least_squares(
         &self,
         p: &[f64],
         boundary: &[f64],
@@ -247,20 +247,20 @@ impl<'a, F: Real> On<'a, F> {
         let (n, dimension) = (self.cells.n_cells(), self.mesh.dimension);
         self.run(3 * n, |k, out| {
             let cells = Arc::new(FaceCells::new(k, self.mesh));
-            let kept = LeastSquares::new(k, cells, &self.geometry, &weight, dimension);
-            kept.apply(k, &p, &value, out);
+            let gradient = LeastSquares::new(k, cells, &self.geometry, &weight, dimension);
+            gradient.apply(k, &p, &value, out);
         })
     }
 
-    /// Face values corrected by `slope`, `[3][n_cells]`.
+    /// Face values corrected by the gradient `grad_p`, `[3][n_cells]`.
     pub(super) fn face_values(
         &self,
         p: &[f64],
-        slope: &[f64],
+        grad_p: &[f64],
         boundary: &[f64],
         weight: &[f64],
     ) -> Vec<f64> {
-        let (p, slope) = (self.up(p), self.up(slope));
+        let (p, grad_p) = (self.up(p), self.up(grad_p));
         let (value, weight) = (self.up(boundary), self.up(weight));
         let (c, g) = (&self.cells, &self.geometry);
         let (n, n_faces, inner) = (c.n_cells(), c.n_faces(), c.n_interior());
@@ -271,7 +271,7 @@ impl<'a, F: Real> On<'a, F> {
                 &c.left,
                 &c.right,
                 &p,
-                &slope,
+                &grad_p,
                 &value,
                 &weight,
                 &g.face_centre,
@@ -281,7 +281,7 @@ impl<'a, F: Real> On<'a, F> {
                 inner,
                 n_faces,
                 n,
-                g.is_joined,
+                g.is_periodic,
                 out,
             );
         })

@@ -1,4 +1,4 @@
-//! A part with ghosts computes what the whole computes.
+//! Operators on a part with ghost cells agree with those on the whole mesh.
 
 use super::{On, Sample, integers, jittered};
 use crate::backend::testing::{everywhere, values};
@@ -6,19 +6,19 @@ use crate::mesh::EdgeTopology;
 use crate::mesh::partition::{SubMesh, cut};
 use std::collections::BTreeMap;
 
-/// Entries of a field of the whole, `[components][n]`, at the entities of a part.
+/// Entries of a field of the whole mesh, `[components][n]`, at the entities of a part.
 fn restricted(field: &[f64], entities: &[u32], components: usize) -> Vec<f64> {
     let n = field.len() / components;
     let component = |k: usize| entities.iter().map(move |&i| field[k * n + i as usize]);
     (0..components).flat_map(component).collect()
 }
 
-/// The first `owned` of each component.
+/// The first `owned` entries of each component.
 fn owned(field: &[f64], owned: usize, components: usize) -> Vec<f64> {
     field.chunks(field.len() / components).flat_map(|c| c[..owned].to_vec()).collect()
 }
 
-/// What the whole's edge values are in a part, whose edges run from the lower local node.
+/// Edge values of the whole mesh at a part's edges, which run from the lower local node.
 fn edge_values(whole: &Sample, part: &Sample, sub: &SubMesh, field: &[f64]) -> Vec<f64> {
     if whole.mesh.dimension == 2 {
         return restricted(field, &sub.global_node, 1);
@@ -39,7 +39,7 @@ fn assert_close(found: &[f64], want: &[f64], tolerance: f64, what: &str) {
 }
 
 #[test]
-fn a_part_with_ghosts_gives_the_wholes_values_at_what_it_owns() {
+fn a_part_with_ghost_cells_has_the_values_of_the_whole_mesh_at_owned_entities() {
     let backends = everywhere();
     for whole in jittered(3) {
         let mesh = &whole.mesh;
@@ -60,7 +60,7 @@ fn a_part_with_ghosts_gives_the_wholes_values_at_what_it_owns() {
             };
             let (cells, faces) = (&sub.global_cell, &sub.global_face);
             let n = sub.mesh.cell_count.owned;
-            let mine = &cells[..n];
+            let owned_cells = &cells[..n];
             let inner = mesh.n_interior_faces();
             let outer: Vec<f64> = faces[sub.mesh.n_interior_faces()..]
                 .iter()
@@ -73,7 +73,7 @@ fn a_part_with_ghosts_gives_the_wholes_values_at_what_it_owns() {
                 let want = restricted(&reference.gradient(&p), faces, 1);
                 assert_close(&found, &want, 0.0, &format!("gradient, {name}"));
                 let found = on.divergence(&restricted(&flux, faces, 1));
-                let want = restricted(&reference.divergence(&flux), mine, 1);
+                let want = restricted(&reference.divergence(&flux), owned_cells, 1);
                 assert_close(&owned(&found, n, 1), &want, 0.0, &format!("divergence, {name}"));
                 let found = on.curl(&edge_values(&whole, &part, &sub, &a));
                 let want = restricted(&reference.curl(&a), faces, 1);
@@ -84,12 +84,12 @@ fn a_part_with_ghosts_gives_the_wholes_values_at_what_it_owns() {
                 let want = restricted(&reference.integrate(&u), faces, 1);
                 assert_close(&found, &want, 1e-14, &format!("integration, {name}"));
                 let found = on.interpolate(&restricted(&flux, faces, 1));
-                let want = restricted(&reference.interpolate(&flux), mine, 3);
-                // Up to 1e6 in size.
+                let want = restricted(&reference.interpolate(&flux), owned_cells, 3);
+                // Values reach 1e6.
                 assert_close(&owned(&found, n, 3), &want, 1e-9, &format!("interpolation, {name}"));
                 let local = restricted(&u[..p.len()], cells, 1);
                 let found = on.least_squares(&local, &outer, &vec![1.0; outer.len()]);
-                let want = restricted(&least_squares, mine, 3);
+                let want = restricted(&least_squares, owned_cells, 3);
                 assert_close(&owned(&found, n, 3), &want, 1e-11, &format!("least squares, {name}"));
             }
         }

@@ -1,4 +1,4 @@
-//! Cases whose sources and boundaries follow the time, on the host and on devices.
+//! Cases with time-dependent sources and boundary conditions, on the host and on devices.
 
 use crate::backend::BackendKind;
 use crate::backend::testing::devices;
@@ -68,7 +68,7 @@ const SOURCE: &str = "10*exp(-t)*sin(3*x + 2*t)*(1 + y*z)";
 const LEFT: &str = "y*z*sin(4*t) + x";
 
 #[test]
-fn sources_and_boundaries_that_move_give_the_same_field_on_a_device() {
+fn time_dependent_sources_and_boundaries_give_equal_fields_on_a_device() {
     for place in ["cell", "node"] {
         for method in ["backward_euler", "crank_nicolson", "bdf2"] {
             let choice = Choice { place, method, source: SOURCE, left: LEFT };
@@ -95,7 +95,7 @@ fn sources_and_boundaries_that_move_give_the_same_field_on_a_device() {
 }
 
 #[test]
-fn a_value_that_is_not_finite_ends_the_run_with_its_time() {
+fn a_value_that_is_not_finite_ends_the_run_and_its_time_is_reported() {
     let (cell, node) = ("cell", "node");
     for (place, source, left, message) in [
         (cell, "1/(t - 0.5)", LEFT, "the heat source is inf at t = 0.5"),

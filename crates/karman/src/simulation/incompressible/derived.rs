@@ -1,14 +1,15 @@
-//! Fields that follow from the velocity: Q criterion, streamfunction.
+//! Fields derived from the velocity: Q criterion, streamfunction.
 
 use crate::mesh::Mesh;
 use std::collections::VecDeque;
 
-/// ∂u_i/∂x_j of cell `c` from gradients `[component][3][n_cells]`.
+/// ∂u_i/∂x_j in cell `c`, from gradients `[component][3][n_cells]`.
 fn derivative(gradients: &[Vec<f64>], i: usize, j: usize, c: usize) -> f64 {
     gradients.get(i).map_or(0.0, |g| g[j * (g.len() / 3) + c])
 }
 
-/// Q = (‖Ω‖² − ‖S‖²)/2 = −½ Σ ∂u_i/∂x_j ∂u_j/∂x_i (Hunt, Wray & Moin 1988), positive where rotation wins.
+/// Q = (‖Ω‖² − ‖S‖²)/2 = −½ Σ ∂u_i/∂x_j ∂u_j/∂x_i (Hunt, Wray & Moin 1988), positive where rotation
+/// dominates.
 pub(super) fn q_criterion(gradients: &[Vec<f64>]) -> Vec<f64> {
     let (n, d) = (gradients[0].len() / 3, gradients.len());
     let of_cell = |c: usize| {
@@ -23,10 +24,10 @@ pub(super) fn q_criterion(gradients: &[Vec<f64>]) -> Vec<f64> {
     (0..n).map(of_cell).collect()
 }
 
-/// ψ with u = ∂ψ/∂y, v = −∂ψ/∂x in a plane mesh, the mean over the nodes of each cell. Along a face from
-/// its first to its second node, with the normal (dy, −dx), ψ grows by the flux through it; fluxes without
-/// divergence make that the same along every path; across periodic patches ψ grows by the flow between them.
-/// ψ is 0 at the first boundary node of each part.
+/// ψ with u = ∂ψ/∂y, v = −∂ψ/∂x on a 2D mesh, averaged over the nodes of each cell. Along a face from its
+/// first to its second node, with the normal (dy, −dx), ψ grows by the flux through the face; divergence-free
+/// fluxes make ψ independent of the path. Across periodic patches ψ grows by the flow between them. ψ is 0 at
+/// the first boundary node of each connected component.
 pub(super) fn streamfunction(mesh: &Mesh, flux: &[f64]) -> Vec<f64> {
     let n = mesh.n_nodes();
     let mut around: Vec<Vec<(u32, f64)>> = vec![vec![]; n];
@@ -35,7 +36,7 @@ pub(super) fn streamfunction(mesh: &Mesh, flux: &[f64]) -> Vec<f64> {
         around[nodes[1] as usize].push((nodes[0], -flux));
     };
     flux.iter().enumerate().for_each(|(face, flux)| along(mesh.face_to_nodes.of(face), *flux));
-    for (face, nodes) in mesh.joins.iter().flat_map(|join| join.images(mesh)) {
+    for (face, nodes) in mesh.periodic_pairs.iter().flat_map(|join| join.images(mesh)) {
         along(&nodes, flux[face]);
     }
     let mut psi = vec![f64::NAN; n];
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rotation_about_an_axis_in_space_has_its_q() {
+    fn a_rotation_about_an_oblique_axis_has_its_q() {
         // u = ω × x, ω = (1, 2, 3): Q = ω².
         let gradients = vec![vec![0.0, -3.0, 2.0], vec![3.0, 0.0, -1.0], vec![-2.0, 1.0, 0.0]];
         assert_eq!(q_criterion(&gradients)[0], 14.0);

@@ -1,4 +1,4 @@
-//! Probes, lines and loads of a flow.
+//! Probes, lines and forces of a flow.
 
 use super::super::SimulationError;
 use super::super::equation::Monitored;
@@ -8,51 +8,52 @@ use super::shedding::Shedding;
 use crate::backend::Backend;
 use crate::case::{Case, FlowReference, PatchGroup};
 use crate::diffusion::{Functional, Functionals};
-use crate::incompressible::{Field, Flow, Load, LoadedFaces};
+use crate::incompressible::{Field, IncompressibleSolver, Load, LoadedFaces};
 use crate::mesh::{Geometry, Mesh};
-use crate::monitor::{FaceGroup, Sampler, line_points, reversed_stretch};
+use crate::monitor::{FaceGroup, Sampler, line_points, recirculation_zone};
 use crate::real::Real;
 use crate::summary::NamedList;
 
-/// What is watched of a flow.
+/// The monitors of a flow.
 pub(super) struct Monitors<F: Real> {
     dimension: usize,
     probes: Vec<String>,
     at_probes: Points<F>,
     lines: Vec<Points<F>>,
-    recirculations: Vec<Recirculation<F>>,
-    patches: Vec<WatchedPatch>,
-    heat: Option<Heat<F>>,
+    recirculations: Vec<RecirculationLine<F>>,
+    patches: Vec<MonitoredPatch>,
+    heat: Option<PatchHeat<F>>,
 }
 
-/// Points at which the fields are wanted.
+/// Points at which the fields are sampled.
 struct Points<F: Real> {
-    /// Of the velocity (one list for all components), the pressure and, where there is one, the temperature.
+    /// For the velocity (a list for all components), the pressure and the temperature, if any.
     functionals: Vec<(Field, Functionals<F>)>,
     is_inside: Vec<bool>,
 }
 
-struct Recirculation<F: Real> {
+/// A line along which separation and reattachment are found.
+struct RecirculationLine<F: Real> {
     name: String,
     points: Points<F>,
     distances: Vec<f64>,
     direction: [f64; 3],
 }
 
-struct WatchedPatch {
+struct MonitoredPatch {
     name: String,
     area: f64,
     faces: LoadedFaces,
-    /// Σ S, what a level of the pressure adds to the force.
+    /// Σ S, the force of a unit pressure level.
     area_vector: [f64; 3],
     reference: Option<FlowReference>,
     shedding: Shedding,
 }
 
-/// The heat over ρc through the patches, rows of one list of functionals.
-struct Heat<F: Real> {
+/// Heat flux over ρc through the patches.
+struct PatchHeat<F: Real> {
     functionals: Functionals<F>,
-    /// How many rows each patch has.
+    /// Number of rows of each patch.
     rows: Vec<usize>,
     diffusivity: f64,
 }
@@ -60,16 +61,16 @@ struct Heat<F: Real> {
 impl<F: Real> Points<F> {
     fn new(
         backend: &Backend,
-        flow: &Flow<F>,
+        flow: &IncompressibleSolver<F>,
         (mesh, geometry): (&Mesh, &Geometry),
         points: &[[f64; 3]],
     ) -> Self {
         let sampler = PointSampler::new(mesh, geometry, points);
         let is_inside = sampler.is_inside();
         let list = |field: Field| -> (Field, Functionals<F>) {
-            let held = |face: usize| flow.held_value(field, face);
+            let dirichlet = |face: usize| flow.dirichlet_value(field, face);
             let at_points = |places: &_| flow.at_points(field, mesh, geometry, places);
-            (field, Functionals::new(backend, &sampler.functionals(held, at_points)))
+            (field, Functionals::new(backend, &sampler.functionals(dirichlet, at_points)))
         };
         let mut functionals = vec![list(Field::Velocity(0)), list(Field::Pressure)];
         if flow.temperature().is_some() {
@@ -78,11 +79,11 @@ impl<F: Real> Points<F> {
         Points { functionals, is_inside }
     }
 
-    /// Names and values at all points; not a number outside the mesh.
+    /// Names and values at all points; NaN outside the mesh.
     fn values(
         &mut self,
         backend: &Backend,
-        flow: &Flow<F>,
+        flow: &IncompressibleSolver<F>,
         level: f64,
     ) -> Result<Vec<(&'static str, Vec<f64>)>, SimulationError> {
         let mut columns = vec![];
@@ -110,7 +111,7 @@ impl<F: Real> Monitors<F> {
     pub(super) fn new(
         case: &Case,
         backend: &Backend,
-        flow: &Flow<F>,
+        flow: &IncompressibleSolver<F>,
         (mesh, geometry): (&Mesh, &Geometry),
         diffusivity: Option<f64>,
     ) -> Result<Self, SimulationError> {
@@ -119,14 +120,14 @@ impl<F: Real> Monitors<F> {
         let names: Vec<&str> = output.probes.iter().map(|p| p.name.as_str()).collect();
         Sampler::of_nodes(mesh, &points).require_inside(mesh, &names, &points)?;
         let place = (mesh, geometry);
-        let watched = |group: &PatchGroup| watched(backend, group, mesh, geometry);
-        let found = output.patches.iter().map(watched).collect::<Result<Vec<_>, _>>()?;
-        let (patches, faces): (Vec<WatchedPatch>, Vec<Vec<u32>>) = found.into_iter().unzip();
+        let monitored = |group: &PatchGroup| monitored_patch(backend, group, mesh, geometry);
+        let found = output.patches.iter().map(monitored).collect::<Result<Vec<_>, _>>()?;
+        let (patches, faces): (Vec<MonitoredPatch>, Vec<Vec<u32>>) = found.into_iter().unzip();
         let heat = diffusivity.map(|diffusivity| {
             let rows: Vec<Vec<Functional>> =
                 faces.iter().map(|faces| flow.heat_through(mesh, geometry, faces)).collect();
             let all: Vec<Functional> = rows.iter().flatten().cloned().collect();
-            Heat {
+            PatchHeat {
                 functionals: Functionals::new(backend, &all),
                 rows: rows.iter().map(Vec::len).collect(),
                 diffusivity,
@@ -136,7 +137,7 @@ impl<F: Real> Monitors<F> {
             let (distances, points) = line_points(line.from, line.to, line.points);
             let along = [0, 1, 2].map(|k| line.to[k] - line.from[k]);
             let length = along.iter().map(|x| x * x).fold(0.0, |a, b| a + b).sqrt();
-            Recirculation {
+            RecirculationLine {
                 name: line.name.clone(),
                 points: Points::new(backend, flow, place, &points),
                 distances,
@@ -158,16 +159,16 @@ impl<F: Real> Monitors<F> {
         })
     }
 
-    /// Whether the level of the pressure matters to what is watched at each step.
-    pub(super) fn need_level(&self) -> bool {
+    /// Whether a monitor of each step depends on the level of the pressure.
+    pub(super) fn need_pressure_level(&self) -> bool {
         !self.probes.is_empty() || !self.patches.is_empty()
     }
 
-    /// Probes and patches now; `level` is taken off the pressure.
-    pub(super) fn look(
+    /// Values of probes and patches; `level` is subtracted from the pressure.
+    pub(super) fn evaluate(
         &mut self,
         backend: &Backend,
-        flow: &mut Flow<F>,
+        flow: &mut IncompressibleSolver<F>,
         level: f64,
     ) -> Result<Monitored, SimulationError> {
         let mut monitored = Monitored::default();
@@ -179,11 +180,11 @@ impl<F: Real> Monitors<F> {
             }
         }
         let (time, _) = flow.clock();
-        let mut heats = self.heats(backend, flow)?.into_iter();
+        let mut heat_fluxes = self.heat_fluxes(backend, flow)?.into_iter();
         for patch in &mut self.patches {
             let load = flow.load(&mut patch.faces)?;
             let mut quantities = patch.quantities(&load, level, self.dimension);
-            if let Some((heat, diffusivity)) = heats.next() {
+            if let Some((heat, diffusivity)) = heat_fluxes.next() {
                 quantities.set("heat_flux", heat);
                 if let Some(reference) = patch.reference.as_ref().filter(|r| r.has_reference) {
                     let unit = diffusivity * reference.temperature_difference / reference.length;
@@ -201,11 +202,11 @@ impl<F: Real> Monitors<F> {
         Ok(monitored)
     }
 
-    /// The heat over ρc that enters through each patch, with the diffusivity; none without temperature.
-    fn heats(
+    /// Heat flux over ρc into the fluid through each patch, with the diffusivity; none without temperature.
+    fn heat_fluxes(
         &mut self,
         backend: &Backend,
-        flow: &Flow<F>,
+        flow: &IncompressibleSolver<F>,
     ) -> Result<Vec<(f64, f64)>, SimulationError> {
         let Some(heat) = &mut self.heat else { return Ok(vec![]) };
         let results = flow.evaluate(Field::Temperature, &mut heat.functionals);
@@ -223,7 +224,7 @@ impl<F: Real> Monitors<F> {
     pub(super) fn line(
         &mut self,
         backend: &Backend,
-        flow: &Flow<F>,
+        flow: &IncompressibleSolver<F>,
         line: usize,
         level: f64,
     ) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
@@ -231,13 +232,13 @@ impl<F: Real> Monitors<F> {
         Ok(columns.into_iter().map(|(name, values)| (name.to_owned(), values)).collect())
     }
 
-    /// Of each recirculation, where reversed flow begins and ends.
+    /// Separation and reattachment along each line.
     pub(super) fn recirculations(
         &mut self,
         backend: &Backend,
-        flow: &Flow<F>,
+        flow: &IncompressibleSolver<F>,
     ) -> Result<NamedList<NamedList<f64>>, SimulationError> {
-        let mut stretches = NamedList::new();
+        let mut zones = NamedList::new();
         for line in &mut self.recirculations {
             let columns = line.points.values(backend, flow, 0.0)?;
             let along = |i: usize| {
@@ -245,15 +246,15 @@ impl<F: Real> Monitors<F> {
                 components.take(self.dimension).fold(0.0, |sum, ((_, u), d)| sum + u[i] * d)
             };
             let speeds: Vec<f64> = (0..line.distances.len()).map(along).collect();
-            let found = reversed_stretch(&line.distances, &speeds);
-            let stretch = [("start", found.start), ("length", found.end)];
-            stretches.set(line.name.clone(), stretch.into_iter().collect());
+            let found = recirculation_zone(&line.distances, &speeds);
+            let zone = [("separation", found.separation), ("reattachment", found.reattachment)];
+            zones.set(line.name.clone(), zone.into_iter().collect());
         }
-        Ok(stretches)
+        Ok(zones)
     }
 
-    /// What the history of the loads tells, of each patch.
-    pub(super) fn over_time(&self) -> NamedList<NamedList<f64>> {
+    /// Statistics of the force coefficients of each patch.
+    pub(super) fn patch_statistics(&self) -> NamedList<NamedList<f64>> {
         let patches = self.patches.iter().filter_map(|patch| {
             let reference = patch.reference.as_ref().filter(|r| r.has_reference)?;
             let scale = reference.length / reference.velocity;
@@ -263,12 +264,13 @@ impl<F: Real> Monitors<F> {
     }
 }
 
-fn watched(
+/// A monitored group of patches and its boundary faces.
+fn monitored_patch(
     backend: &Backend,
     group: &PatchGroup,
     mesh: &Mesh,
     geometry: &Geometry,
-) -> Result<(WatchedPatch, Vec<u32>), SimulationError> {
+) -> Result<(MonitoredPatch, Vec<u32>), SimulationError> {
     let faces = FaceGroup::new(mesh, geometry, &group.name, &group.patches)?;
     let all: Vec<u32> = faces.faces.iter().flat_map(|r| r.clone().map(|f| f as u32)).collect();
     let mut area_vector = [0.0; 3];
@@ -276,7 +278,7 @@ fn watched(
         let area = geometry.area_vector_of(*face as usize);
         (0..3).for_each(|k| area_vector[k] += area[k]);
     }
-    let watched = WatchedPatch {
+    let monitored = MonitoredPatch {
         name: group.name.clone(),
         area: faces.area,
         faces: LoadedFaces::new(backend, all.clone()),
@@ -284,10 +286,10 @@ fn watched(
         reference: group.flow.clone(),
         shedding: Shedding::default(),
     };
-    Ok((watched, all))
+    Ok((monitored, all))
 }
 
-impl WatchedPatch {
+impl MonitoredPatch {
     fn quantities(&self, load: &Load<f64>, level: f64, dimension: usize) -> NamedList<f64> {
         let reference = self.reference.as_ref();
         let density = reference.map_or(1.0, |r| r.density);

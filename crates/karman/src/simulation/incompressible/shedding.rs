@@ -1,14 +1,14 @@
-//! What the history of a lift coefficient tells of vortex shedding.
+//! Vortex shedding, from the history of the lift coefficient.
 
 use crate::summary::NamedList;
 
-/// Periods at the end of the history that are looked at.
+/// Periods at the end of the history that are evaluated.
 const PERIODS: usize = 6;
 
-/// Swings of the lift below this part of the largest coefficient are no shedding.
-const LEAST_SWING: f64 = 1e-3;
+/// Least peak-to-peak amplitude of the lift of vortex shedding, over the largest coefficient.
+const LEAST_AMPLITUDE: f64 = 1e-3;
 
-/// Coefficients in time.
+/// History of the coefficients.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shedding {
     times: Vec<f64>,
@@ -23,9 +23,8 @@ impl Shedding {
         self.drag.push(drag);
     }
 
-    /// `strouhal`, the frequency of the lift times `scale` (a length over a speed), and means and largest
-    /// values over the last whole periods; nothing where the lift does not swing about its mean for three
-    /// periods.
+    /// `strouhal`, the frequency of the lift times `scale` (a length over a speed), and means and maxima over
+    /// the last whole periods; empty where the lift does not oscillate for three periods.
     pub(super) fn quantities(&self, scale: f64) -> NamedList<f64> {
         let crossings = self.upward_crossings();
         let count = crossings.len();
@@ -54,23 +53,23 @@ impl Shedding {
         .collect()
     }
 
-    /// Times at which the lift rises through its mean over the second half of the history.
+    /// Times in the second half of the history at which the lift rises through its mid-range.
     fn upward_crossings(&self) -> Vec<f64> {
         let half = self.lift.len() / 2;
         let late = &self.lift[half..];
         let low = late.iter().copied().fold(f64::MAX, f64::min);
         let high = late.iter().copied().fold(f64::MIN, f64::max);
         let size = low.abs().max(high.abs()).max(self.drag.last().copied().unwrap_or(0.0).abs());
-        if late.len() < 4 || high - low < LEAST_SWING * size {
+        if late.len() < 4 || high - low < LEAST_AMPLITUDE * size {
             return vec![];
         }
         let middle = 0.5 * (low + high);
         let mut crossings = vec![];
         for k in half + 1..self.lift.len() {
-            let (before, now) = (self.lift[k - 1] - middle, self.lift[k] - middle);
-            if before < 0.0 && now >= 0.0 {
-                let share = before / (before - now);
-                crossings.push(self.times[k - 1] + share * (self.times[k] - self.times[k - 1]));
+            let (previous, current) = (self.lift[k - 1] - middle, self.lift[k] - middle);
+            if previous < 0.0 && current >= 0.0 {
+                let fraction = previous / (previous - current);
+                crossings.push(self.times[k - 1] + fraction * (self.times[k] - self.times[k - 1]));
             }
         }
         crossings
@@ -83,7 +82,7 @@ mod tests {
     use std::f64::consts::PI;
 
     #[test]
-    fn a_swinging_lift_has_its_frequency_and_a_steady_one_none() {
+    fn an_oscillating_lift_has_its_frequency_and_a_steady_lift_has_none() {
         let mut shedding = Shedding::default();
         for k in 0..4000 {
             let t = 0.005 * k as f64;

@@ -1,4 +1,4 @@
-//! What meshes cannot carry a case, and that those which can are solved without a division by zero.
+//! Refused meshes, and extreme meshes that are solved without a division by zero.
 
 use crate::case::Case;
 use crate::mesh::MeshWarning;
@@ -7,7 +7,7 @@ use crate::mesh::testing::{built, one_layer_channel};
 use crate::simulation::{OutcomeKind, RunOptions, Simulation, SimulationError};
 use std::path::Path;
 
-/// Two squares, and a single one far off.
+/// Two adjacent quadrilaterals and an isolated quadrilateral.
 const ISLANDS: &str = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n\
     $PhysicalNames\n3\n1 1 \"wall\"\n1 3 \"shore\"\n2 2 \"fluid\"\n$EndPhysicalNames\n\
     $Nodes\n10\n1 0 0 0\n2 1 0 0\n3 2 0 0\n4 0 1 0\n5 1 1 0\n6 2 1 0\n7 10 0 0\n8 11 0 0\n9 11 1 0\n\
@@ -35,7 +35,7 @@ fn an_isolated_cell_is_named() {
     ));
     assert_eq!(
         neither,
-        "the mesh is in 2 pieces that share no face, and nothing fixes the temperature of 2 of them: 1 \
+        "the mesh has 2 connected components that share no face, and nothing fixes the temperature of 2 of them: 1 \
          cell, cell 2 (quadrilateral of region \"fluid\" at (10.5, 0.5, 0)); 2 cells, the first cell 0 \
          (quadrilateral of region \"fluid\" at (0.5, 0.5, 0)). It needs a patch with a temperature or \
          convection, or [time], or to share nodes with the rest, or to be left out of the mesh"
@@ -48,7 +48,7 @@ fn an_isolated_cell_is_named() {
         assert!(one.contains("of 1 of them: 1 cell, cell 2 (quadrilateral"), "{one}");
     }
     let flow = refusal(&format!(
-        "{MESH}[incompressible]\nviscosity = 1.0\n[boundary]\nwall.outlet = 0.0\nshore = \"no_slip\"\n\
+        "{MESH}[incompressible]\nkinematic_viscosity = 1.0\n[boundary]\nwall.pressure_outlet = 0.0\nshore = \"no_slip\"\n\
          [time]\nstep = 0.1\nend = 0.1\n"
     ));
     assert!(flow.contains("fixes the pressure of 1 of them: 1 cell, cell 2 (quad"), "{flow}");
@@ -56,7 +56,7 @@ fn an_isolated_cell_is_named() {
 }
 
 #[test]
-fn pieces_that_are_each_determined_are_solved() {
+fn components_that_are_each_determined_are_solved() {
     let mut simulation = set_up(&format!(
         "{MESH}[heat]\n[boundary]\nwall.temperature = 1.0\nshore.temperature = 2.0\n"
     ))
@@ -66,7 +66,7 @@ fn pieces_that_are_each_determined_are_solved() {
     let of =
         |cell: u32| t[simulation.mesh().original_cell.iter().position(|&c| c == cell).unwrap()];
     assert!((of(0) - 1.0).abs() < 1e-9 && (of(2) - 2.0).abs() < 1e-9, "{t:?}");
-    // In time nothing is singular.
+    // Unsteady systems are not singular.
     let mut simulation = set_up(&format!(
         "{MESH}[heat]\n[boundary]\nwall = \"insulated\"\nshore.heat_flux = 1.0\n[time]\nstep = 0.5\nend = 1.0\n\
          method = \"backward_euler\"\n[initial]\ntemperature = 3.0\n"
@@ -77,7 +77,7 @@ fn pieces_that_are_each_determined_are_solved() {
     let t = simulation.field("temperature").unwrap();
     let of =
         |cell: u32| t[simulation.mesh().original_cell.iter().position(|&c| c == cell).unwrap()];
-    // Four sides of length 1 bring 4 in a unit of time to a cell of area 1.
+    // Unit heat flux through four sides of length 1 adds 4 per unit of time to a cell of area 1.
     assert!((of(0) - 3.0).abs() < 1e-9 && (of(2) - 7.0).abs() < 1e-9, "{t:?}");
 }
 
@@ -85,8 +85,8 @@ fn pieces_that_are_each_determined_are_solved() {
 fn third_components_on_a_2d_mesh_are_refused() {
     let case = |velocity: &str, probe: &str| {
         format!(
-            "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [4, 4]\n[incompressible]\nviscosity = 1.0\n\
-             [boundary]\nxmin.inlet = {velocity}\nxmax.outlet = 0.0\nymin = \"no_slip\"\nymax = \"slip\"\n\
+            "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [4, 4]\n[incompressible]\nkinematic_viscosity = 1.0\n\
+             [boundary]\nxmin.velocity_inlet = {velocity}\nxmax.pressure_outlet = 0.0\nymin = \"no_slip\"\nymax = \"slip\"\n\
              [time]\nstep = 0.1\nend = 0.1\n[output]\n[[output.probe]]\nname = \"p\"\nat = {probe}\n"
         )
     };
@@ -105,8 +105,8 @@ fn a_flow_is_warned_of_one_layer_between_walls_alone() {
     let (mesh, geometry) = built(one_layer_channel(Element::Quadrilateral, 2));
     let case = |side: &str| {
         let text = format!(
-            "[mesh.generate.box]\nsize = [4.0, 1.0]\ncells = [6, 1]\n[incompressible]\nviscosity = 1.0\n\
-             [boundary]\nxmin.inlet = [1.0, 0.0]\nxmax.outlet = 0.0\nymin = \"{side}\"\nymax = \"{side}\"\n\
+            "[mesh.generate.box]\nsize = [4.0, 1.0]\ncells = [6, 1]\n[incompressible]\nkinematic_viscosity = 1.0\n\
+             [boundary]\nxmin.velocity_inlet = [1.0, 0.0]\nxmax.pressure_outlet = 0.0\nymin = \"{side}\"\nymax = \"{side}\"\n\
              [time]\nstep = 0.1\nend = 0.1\n"
         );
         Case::parse(&text, Path::new(""), "case.toml").unwrap()
@@ -119,7 +119,7 @@ fn a_flow_is_warned_of_one_layer_between_walls_alone() {
     assert_eq!(super::check_mesh(&case("slip"), &mesh, &geometry).unwrap(), []);
 }
 
-/// Every field of a case is finite after some steps; what `Simulation::new` refuses is returned.
+/// Checks that every field of a case is finite after some steps; returns a refusal of `Simulation::new`.
 fn runs(text: &str) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let case = Case::parse(text, folder.path(), "case.toml").unwrap();
@@ -171,16 +171,16 @@ fn cells_with_one_neighbour_or_none_divide_nothing_by_zero() {
             }
             for scheme in ["collocated", "staggered"] {
                 let flow = format!(
-                    "{mesh}[incompressible]\nviscosity = 0.1\nscheme = \"{scheme}\"\n[boundary]\n\
-                     xmin.inlet = [1.0, 0.0]\nxmax.outlet = 0.0\nymax = \"no_slip\"\n{}[time]\n\
+                    "{mesh}[incompressible]\nkinematic_viscosity = 0.1\nscheme = \"{scheme}\"\n[boundary]\n\
+                     xmin.velocity_inlet = [1.0, 0.0]\nxmax.pressure_outlet = 0.0\nymax = \"no_slip\"\n{}[time]\n\
                      step = 0.01\nend = 0.03\n",
                     rest("\"no_slip\"")
                 );
                 assert_eq!(runs(&flow), Ok(()));
                 let closed = flow
-                    .replace("xmin.inlet = [1.0, 0.0]", "xmin = \"no_slip\"")
-                    .replace("xmax.outlet = 0.0", "xmax = \"no_slip\"")
-                    .replace("ymax = \"no_slip\"", "ymax.wall = [1.0, 0.0]");
+                    .replace("xmin.velocity_inlet = [1.0, 0.0]", "xmin = \"no_slip\"")
+                    .replace("xmax.pressure_outlet = 0.0", "xmax = \"no_slip\"")
+                    .replace("ymax = \"no_slip\"", "ymax.moving_wall = [1.0, 0.0]");
                 match runs(&closed) {
                     Ok(()) => (),
                     Err(text) => assert!(

@@ -1,4 +1,4 @@
-//! Lines and probes that end on walls of meshes that Gmsh made.
+//! Lines and probes that end on walls of Gmsh meshes.
 
 use crate::case::Case;
 use crate::mesh::testing::gmsh_folder;
@@ -49,7 +49,7 @@ fn a_line_across_a_hot_pipe_begins_and_ends_with_the_temperature_of_its_wall() {
         }
         let wall = summary["probe"]["wall"]["temperature"].as_f64().unwrap();
         assert!((wall - 350.0).abs() < 1e-9, "{place}: {wall}");
-        // The wall is the hottest, and there is no step from it to the first cells.
+        // The wall is the hottest, without a discontinuity between it and the first cells.
         assert!(t.iter().all(|t| (300.0..=350.5).contains(t)), "{place}: {t:?}");
         let steps = t.windows(2).map(|pair| (pair[1] - pair[0]).abs());
         let largest = steps.fold(0.0, f64::max);
@@ -61,10 +61,10 @@ fn a_line_across_a_hot_pipe_begins_and_ends_with_the_temperature_of_its_wall() {
 fn a_line_across_a_flow_has_the_velocities_of_its_walls() {
     // Couette flow, exact from the start: linear between the walls.
     let (columns, summary) = sampled(
-        "[mesh]\nfile = \"MESHES/triangles_coarse.msh\"\n[incompressible]\nviscosity = 0.1\n\
+        "[mesh]\nfile = \"MESHES/triangles_coarse.msh\"\n[incompressible]\nkinematic_viscosity = 0.1\n\
          convection = \"upwind\"\n[initial]\nvelocity = [\"2*y - 0.5\", 0.0]\n\
-         [boundary]\nxmin.inlet = [\"2*y - 0.5\", 0.0]\nxmax.inlet = [\"2*y - 0.5\", 0.0]\n\
-         ymin.wall = [-0.5, 0.0]\nymax.wall = [1.5, 0.0]\n[time]\nstep = 1e-3\nend = 1e-3\n\
+         [boundary]\nxmin.velocity_inlet = [\"2*y - 0.5\", 0.0]\nxmax.velocity_inlet = [\"2*y - 0.5\", 0.0]\n\
+         ymin.moving_wall = [-0.5, 0.0]\nymax.moving_wall = [1.5, 0.0]\n[time]\nstep = 1e-3\nend = 1e-3\n\
          [output]\n[[output.line]]\nname = \"across\"\nfrom = [0.37, 0.0]\nto = [0.37, 1.0]\npoints = 51\n\
          [[output.probe]]\nname = \"inlet\"\nat = [0.0, 0.4]\n",
     );

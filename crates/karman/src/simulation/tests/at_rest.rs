@@ -1,11 +1,11 @@
-//! `cfl` with a fluid at rest: a step follows from what sets it in motion.
+//! `cfl` with a fluid at rest: the time step follows from the forces on it.
 
 use super::*;
 
 /// A channel between two walls; `keys` of the flow, the condition along x and the end of time.
 fn channel(keys: &str, along: &str, end: f64) -> String {
     format!(
-        "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [10, 10]\n[incompressible]\nviscosity = 0.1\n{keys}\n\
+        "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [10, 10]\n[incompressible]\nkinematic_viscosity = 0.1\n{keys}\n\
          [boundary]\nymin = \"no_slip\"\n{along}\n[time]\ncfl = 0.5\nend = {end}\n"
     )
 }
@@ -54,19 +54,20 @@ fn buoyancy_pressures_moving_walls_and_nothing_at_all_give_a_step() {
              reference_temperature = 0.5\n[initial]\ntemperature = {initial}"
         )
     };
-    let through = "ymax = \"no_slip\"\nxmin.open = 1.0\nxmax.outlet = 0.0";
+    let through = "ymax = \"no_slip\"\nxmin.opening = 1.0\nxmax.pressure_outlet = 0.0";
     let still = "ymax = \"no_slip\"\nxmin = \"no_slip\"\nxmax = \"no_slip\"";
-    let lid =
-        |u: &str| format!("ymax.wall = [\"{u}\", 0.0]\nxmin = \"no_slip\"\nxmax = \"no_slip\"");
+    let lid = |u: &str| {
+        format!("ymax.moving_wall = [\"{u}\", 0.0]\nxmin = \"no_slip\"\nxmax = \"no_slip\"")
+    };
     let walls = still.to_owned();
     for (what, text, moves) in [
         ("buoyancy", channel(&thermal("\"1-x\""), closed, 0.2), true),
-        ("buoyancy of what walls heat", channel(&thermal("0.5"), closed, 0.2), true),
+        ("buoyancy of fluid heated by walls", channel(&thermal("0.5"), closed, 0.2), true),
         ("pressures", channel("", through, 2.0), true),
         ("a lid that starts slowly", channel("", &lid("min(t,1)"), 3.0), true),
         ("a lid that starts late", channel("", &lid("if(t>2,1,0)"), 3.0), true),
-        ("a lid that swings", channel("", &lid("sin(10*t)"), 1.0), true),
-        ("a force that swings", channel("source = [\"10*sin(5*t)\", 0.0]", through, 1.0), true),
+        ("an oscillating lid", channel("", &lid("sin(10*t)"), 1.0), true),
+        ("an oscillating force", channel("source = [\"10*sin(5*t)\", 0.0]", through, 1.0), true),
         (
             "a force that comes late",
             channel("source = [\"if(t>1,x*y,0)\", 0.0]", &walls, 2.0),
@@ -89,7 +90,7 @@ fn buoyancy_pressures_moving_walls_and_nothing_at_all_give_a_step() {
 }
 
 #[test]
-fn a_restart_goes_on_with_the_step_that_the_courant_number_gave() {
+fn a_restart_continues_with_the_time_step_of_the_courant_number() {
     let walls = "ymax = \"no_slip\"\nxmin.periodic = \"xmax\"";
     let text = channel("source = [0.8, 0.0]", walls, 2.0) + "[checkpoint]\nevery = 0.7\n";
     let folder = tempfile::tempdir().unwrap();
@@ -113,7 +114,7 @@ fn a_restart_goes_on_with_the_step_that_the_courant_number_gave() {
 #[test]
 fn a_pressure_difference_sets_a_pipe_of_tetrahedra_in_motion() {
     let text = gmsh("pipe_coarse")
-        + "[incompressible]\nviscosity = 0.1\n[boundary]\ninlet.open = 1.0\noutlet.outlet = 0.0\n\
+        + "[incompressible]\nkinematic_viscosity = 0.1\n[boundary]\ninlet.opening = 1.0\noutlet.pressure_outlet = 0.0\n\
            wall = \"no_slip\"\n[time]\ncfl = 0.4\nend = 1.0\n";
     let folder = tempfile::tempdir().unwrap();
     let (outcome, summary) = run(&text, folder.path());

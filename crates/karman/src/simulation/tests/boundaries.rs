@@ -1,15 +1,15 @@
-//! Each kind of boundary on all patches of a mesh at once. A kind without a prescribed value leaves lists empty
-//! that others fill, and a kernel that reads element 0 of an empty list reads somebody else's memory; builds for
-//! tests check each index.
+//! Each kind of boundary condition on all patches of a mesh at once. A kind without a prescribed value leaves
+//! lists empty, and a kernel that reads element 0 of an empty list reads foreign memory; test builds check
+//! each index.
 
 use super::*;
 
-/// A mesh of one element and its patches.
+/// A mesh of a single kind of element, and its patches.
 fn mesh(element: &str) -> (String, Vec<&'static str>) {
-    let plane = ["triangle", "quadrilateral"].contains(&element);
-    let (size, cells) = if plane { ("1.0, 1.0", "4, 4") } else { ("1.0, 1.0, 1.0", "3, 3, 3") };
+    let is_2d = ["triangle", "quadrilateral"].contains(&element);
+    let (size, cells) = if is_2d { ("1.0, 1.0", "4, 4") } else { ("1.0, 1.0, 1.0", "3, 3, 3") };
     let mut patches = vec!["xmin", "xmax", "ymin", "ymax"];
-    if !plane {
+    if !is_2d {
         patches.extend(["zmin", "zmax"]);
     }
     let text = format!(
@@ -63,7 +63,7 @@ fn heat_runs_with_each_kind_of_boundary_alone() {
                     let mean = number(&summary, "/fields/temperature/mean");
                     let closed = ["insulated", "symmetry", "flux = 0.0", "= 0.0,"];
                     if closed.iter().any(|word| kind.contains(word)) {
-                        // The mean of 300 + 50 x over the box, but for the centroids of jittered cells.
+                        // The mean of 300 + 50 x over the box, up to the centroids of jittered cells.
                         assert!((mean - 325.0).abs() < 0.5, "{element} {kind}: {mean}");
                     }
                 }
@@ -73,7 +73,7 @@ fn heat_runs_with_each_kind_of_boundary_alone() {
 }
 
 #[test]
-fn insulated_heat_keeps_its_mean_in_time_and_when_steady() {
+fn insulated_heat_conserves_its_mean_unsteady_and_steady() {
     let spot = "if((x-0.5)^2 + (y-0.5)^2 < 0.04, 400, 300)";
     for element in ["triangle", "quadrilateral"] {
         let (mesh, patches) = mesh(element);
@@ -123,10 +123,10 @@ fn flow_runs_with_each_kind_of_boundary_alone() {
                 "no_slip = true",
                 "slip = true",
                 "symmetry = true",
-                "outlet = 0.0",
-                "open = 0.0",
-                "open = \"t\"",
-                "wall = [0.0, 0.0, 0.0]",
+                "pressure_outlet = 0.0",
+                "opening = 0.0",
+                "opening = \"t\"",
+                "moving_wall = [0.0, 0.0, 0.0]",
                 "convective_outlet = true",
                 "periodic",
             ] {
@@ -154,7 +154,7 @@ fn flow_runs_with_each_kind_of_boundary_alone() {
                     false => output(&patches, "\"velocity\", \"pressure\", \"temperature\""),
                 };
                 let text = format!(
-                    "{mesh}[incompressible]\nviscosity = 0.1\nscheme = \"{scheme}\"\n\
+                    "{mesh}[incompressible]\nkinematic_viscosity = 0.1\nscheme = \"{scheme}\"\n\
                      [incompressible.thermal]\ndiffusivity = 0.1\nexpansion = 1.0\ngravity = [0.0, -1.0]\n\
                      [initial]\ntemperature = \"x\"\n[boundary]\n{boundary}\
                      [time]\nmethod = \"{method}\"\nstep = 0.01\nend = 0.02\n{results}"
@@ -165,8 +165,8 @@ fn flow_runs_with_each_kind_of_boundary_alone() {
                 let mut simulation = match Simulation::new(case, RunOptions::default()) {
                     Ok(simulation) => simulation,
                     Err(refused) => {
-                        // Said and no crash: explicit steps with coupled fluxes, no boundary for a potential.
-                        let known = ["scheme", "method", "periodic", "wrong way"];
+                        // Refusals: explicit steps with coupled fluxes, no boundary for a potential.
+                        let known = ["scheme", "method", "periodic", "wrong sides"];
                         let said = refused.to_string();
                         assert!(known.iter().any(|word| said.contains(word)), "{what}: {said}");
                         continue;
@@ -181,7 +181,7 @@ fn flow_runs_with_each_kind_of_boundary_alone() {
 }
 
 #[test]
-fn an_insulated_pipe_of_tetrahedra_keeps_its_mean() {
+fn an_insulated_pipe_of_tetrahedra_conserves_its_mean() {
     let case = |rest: &str| {
         gmsh("pipe_coarse")
             + "[heat]\n[initial]\ntemperature = \"300 + 50*z\"\n[boundary]\ninlet = \"insulated\"\n\
@@ -195,6 +195,6 @@ fn an_insulated_pipe_of_tetrahedra_keeps_its_mean() {
         assert!(outcome.kind.is_success(), "{outcome}");
         number(&summary, "/fields/temperature/mean")
     });
-    // 300 + 50/2, but for the facets of the wall.
+    // 300 + 50/2, up to the facets of the wall.
     assert!(means.iter().all(|mean| (mean - 325.0).abs() < 1e-4), "{means:?}");
 }

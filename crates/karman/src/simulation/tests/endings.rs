@@ -1,4 +1,4 @@
-//! How runs end, and what they leave in a folder that is not empty.
+//! Outcomes of runs, and their output in a folder that is not empty.
 
 use super::*;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ const HEAT: &str = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [4, 4]\n[hea
     to = [1.0, 0.5]\n";
 
 const FLOW: &str = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [4, 4]\n[incompressible]\n\
-    viscosity = 0.1\n[boundary]\nxmin = \"no_slip\"\nxmax = \"no_slip\"\nymin = \"no_slip\"\n\
-    ymax.wall = [1.0, 0.0]\n[time]\nstep = 0.1\nend = 0.3\n[checkpoint]\nevery = 0.1\n[[output.probe]]\n\
+    kinematic_viscosity = 0.1\n[boundary]\nxmin = \"no_slip\"\nxmax = \"no_slip\"\nymin = \"no_slip\"\n\
+    ymax.moving_wall = [1.0, 0.0]\n[time]\nstep = 0.1\nend = 0.3\n[checkpoint]\nevery = 0.1\n[[output.probe]]\n\
     name = \"middle\"\nat = [0.5, 0.5]\n[[output.patch]]\nname = \"lid\"\npatches = [\"ymax\"]\n";
 
 fn restarted(text: &str, folder: &Path, step: usize) -> Simulation {
@@ -37,7 +37,7 @@ fn a_restart_with_nothing_left_to_do_keeps_the_summary_or_completes_it() {
         );
         assert!(std::fs::read(&path).unwrap() == bytes);
 
-        // Where there is none that tells of this end it is made anew, with all that monitors see.
+        // A missing summary is written again, with the monitored values.
         std::fs::remove_file(&path).unwrap();
         let outcome = restarted(text, folder.path(), 3).run(&mut |_| ()).unwrap();
         assert!(outcome.message.ends_with("t = 0.3, the end"), "{outcome}");
@@ -67,7 +67,7 @@ fn a_restart_with_nothing_left_to_do_keeps_the_summary_or_completes_it() {
             assert!((was - is).abs() < 1e-9 * was, "{quantity}: {was} {is}");
         }
 
-        // A shorter end of an earlier checkpoint has nothing left to do either.
+        // A final time at an earlier checkpoint has nothing left to do either.
         let shorter = text.replace("end = 0.3", "end = 0.2");
         let outcome = restarted(&shorter, folder.path(), 2).run(&mut |_| ()).unwrap();
         assert!(outcome.message.ends_with("t = 0.2, the end"), "{outcome}");
@@ -76,7 +76,7 @@ fn a_restart_with_nothing_left_to_do_keeps_the_summary_or_completes_it() {
 }
 
 #[test]
-fn a_run_that_is_stopped_writes_all_and_goes_on_from_there() {
+fn an_interrupted_run_writes_its_output_and_a_restart_continues() {
     let folder = tempfile::tempdir().unwrap();
     run(HEAT, folder.path());
     let results = folder.path().join("case");
@@ -100,9 +100,12 @@ fn a_run_that_is_stopped_writes_all_and_goes_on_from_there() {
             checkpoint.display()
         )
     );
-    let told = summary(folder.path());
-    assert_eq!((&told["outcome"], number(&told, "/time/steps")), (&"interrupted".into(), 2.0));
-    assert!(number(&told, "/probe/middle/temperature") > 300.0);
+    let written = summary(folder.path());
+    assert_eq!(
+        (&written["outcome"], number(&written, "/time/steps")),
+        (&"interrupted".into(), 2.0)
+    );
+    assert!(number(&written, "/probe/middle/temperature") > 300.0);
     assert!(results.join("fields_0002.vtu").is_file() && checkpoint.is_file());
     drop(simulation);
 
@@ -112,7 +115,7 @@ fn a_run_that_is_stopped_writes_all_and_goes_on_from_there() {
 }
 
 #[test]
-fn results_of_an_earlier_run_give_way_and_other_files_stay() {
+fn results_of_an_earlier_run_are_removed_and_other_files_stay() {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("case");
     std::fs::create_dir(&results).unwrap();
@@ -161,7 +164,7 @@ fn results_of_an_earlier_run_give_way_and_other_files_stay() {
         assert_eq!(std::fs::read_to_string(results.join(name)).unwrap(), "old");
     }
 
-    // A restart goes on with what is there up to its time.
+    // A restart keeps the results up to its time.
     let outcome = restarted(HEAT, folder.path(), 1).run(&mut |_| ()).unwrap();
     assert_eq!(outcome.kind, OutcomeKind::Finished);
     let shorter = HEAT.replace("end = 0.3", "end = 0.2");
@@ -189,15 +192,15 @@ fn two_runs_in_one_folder_exclude_each_other() {
 }
 
 #[test]
-fn times_are_told_without_the_round_off_of_their_sum() {
+fn times_are_reported_without_the_round_off_of_their_sum() {
     let folder = tempfile::tempdir().unwrap();
     let text = HEAT
         .replace("step = 0.1\nend = 0.3", "step = 0.01\nend = 2.0")
         .replace("[checkpoint]\nevery = 0.1\n", "")
         .replace("every = 0.1", "every = 0.5");
-    let (outcome, told) = run(&text, folder.path());
+    let (outcome, summary) = run(&text, folder.path());
     assert_eq!(outcome.to_string(), "finished: reached t = 2");
-    assert_eq!(number(&told, "/time/end"), 2.0);
+    assert_eq!(number(&summary, "/time/end"), 2.0);
     let read = |name: &str| std::fs::read_to_string(folder.path().join("case").join(name)).unwrap();
     let history = read("history.csv");
     let longest = |line: &str| line.split(',').nth(1).unwrap().len();

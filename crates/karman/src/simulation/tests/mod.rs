@@ -1,4 +1,4 @@
-//! Cases through the run loop: what stopped users.
+//! Cases through the run loop.
 
 mod at_rest;
 mod boundaries;
@@ -9,7 +9,7 @@ mod warnings;
 use super::*;
 use crate::mesh::testing::gmsh_file;
 
-/// A case made of a text in a folder, set up.
+/// The simulation of a case in a folder.
 fn new(text: &str, folder: &Path) -> Result<Simulation, SimulationError> {
     let case = Case::parse(text, folder, "case.toml").unwrap_or_else(|e| panic!("{e}\n{text}"));
     Simulation::new(case, RunOptions::default())
@@ -33,7 +33,7 @@ fn number(summary: &serde_json::Value, path: &str) -> f64 {
     value.unwrap_or_else(|| panic!("{path}: {summary}"))
 }
 
-/// A mesh made by Gmsh as a section of a case.
+/// The section of a case for a Gmsh mesh.
 fn gmsh(name: &str) -> String {
     format!("[mesh]\nfile = {:?}\n", gmsh_file(name))
 }

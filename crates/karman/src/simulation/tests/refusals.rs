@@ -1,4 +1,4 @@
-//! What a run refuses before its first step, which is all that `karman check` asks.
+//! Refusals of a run before its first step, which are those of `karman check`.
 
 use super::*;
 
@@ -20,22 +20,23 @@ fn square(boundary: &str, rest: &str) -> String {
 
 #[test]
 fn flow_that_cannot_leave_or_enter_is_refused() {
-    let rest = "[incompressible]\nviscosity = 0.01\nSCHEME\n[time]\nstep = 0.05\nend = 1.0";
+    let rest =
+        "[incompressible]\nkinematic_viscosity = 0.01\nSCHEME\n[time]\nstep = 0.05\nend = 1.0";
     for scheme in ["", "scheme = \"staggered\"", "scheme = \"exact_fractional_step\""] {
         let walls = "ymin = \"no_slip\"\nymax = \"no_slip\"\n";
         let said = |boundary: &str| {
             refused(&square(&format!("{walls}{boundary}"), &rest.replace("SCHEME", scheme)))
         };
         assert_eq!(
-            said("xmin.inlet = [1.0, 0.0]\nxmax = \"no_slip\""),
+            said("xmin.velocity_inlet = [1.0, 0.0]\nxmax = \"no_slip\""),
             "Inflow exceeds outflow by 1.0 m²/s and there is no outlet."
         );
         assert_eq!(
-            said("xmin.inlet = [1.0, 0.0]\nxmax.inlet = [-1.0, 0.0]"),
+            said("xmin.velocity_inlet = [1.0, 0.0]\nxmax.velocity_inlet = [-1.0, 0.0]"),
             "Inflow exceeds outflow by 2.0 m²/s and there is no outlet."
         );
         assert_eq!(
-            said("xmin.inlet = [-0.25, 0.0]\nxmax = \"no_slip\""),
+            said("xmin.velocity_inlet = [-0.25, 0.0]\nxmax = \"no_slip\""),
             "Outflow exceeds inflow by 0.25 m²/s and there is no outlet."
         );
     }
@@ -66,7 +67,7 @@ fn steady_heat_without_a_level_must_balance() {
             said.starts_with("No steady solution exists: nothing enters, 12 W leaves and no"),
             "{said}"
         );
-        // What balances has a solution, and in time everything has one.
+        // Balanced fluxes have a steady solution; an unsteady case always has a solution.
         let folder = tempfile::tempdir().unwrap();
         let balanced =
             square(&format!("{walls}ymin.heat_flux = -0.25\nymax.heat_flux = 0.25"), &rest);

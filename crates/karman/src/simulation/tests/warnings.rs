@@ -1,4 +1,4 @@
-//! What a run warns of, and how it tells that a solution has blown up.
+//! Warnings of a run, and the message of a solution that diverged.
 
 use super::*;
 
@@ -11,14 +11,14 @@ fn cavity(keys: &str, step: &str, end: f64) -> String {
     format!(
         "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [8, 8]\nelement = \"triangle\"\n[incompressible]\n\
          {keys}\n[boundary]\nxmin = \"no_slip\"\nxmax = \"no_slip\"\nymin = \"no_slip\"\n\
-         ymax.wall = [1.0, 0.0]\n[time]\n{step}\nend = {end}\n"
+         ymax.moving_wall = [1.0, 0.0]\n[time]\n{step}\nend = {end}\n"
     )
 }
 
 #[test]
-fn steps_beyond_the_limit_and_coarse_central_cells_are_warned_of_before_the_flow_blows_up() {
+fn large_courant_and_peclet_numbers_are_warned_of_before_the_flow_diverges() {
     let folder = tempfile::tempdir().unwrap();
-    let keys = "viscosity = 1e-3\nconvection = \"central\"";
+    let keys = "kinematic_viscosity = 1e-3\nconvection = \"central\"";
     let (outcome, summary) = run(&cavity(keys, "step = 2.0", 2000.0), folder.path());
     assert_eq!(outcome.kind, OutcomeKind::Diverged);
     let said = outcome.to_string();
@@ -33,13 +33,13 @@ fn steps_beyond_the_limit_and_coarse_central_cells_are_warned_of_before_the_flow
         rest.contains("the Courant number of the step was ") && rest.contains("`cfl = 0.4`"),
         "{said}"
     );
-    let told = warnings(&summary);
-    assert_eq!(told.len(), 2, "{told:?}");
-    let [courant, peclet] = [&told[0], &told[1]];
+    let listed = warnings(&summary);
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    let [courant, peclet] = [&listed[0], &listed[1]];
     assert!(
         courant.starts_with(
-            "the Courant number is beyond what bdf2 with central convection bears in "
-        ) && courant.contains(", the limit 0.18 where convection outweighs viscosity"),
+            "the Courant number exceeds the stability limit of bdf2 with central convection in "
+        ) && courant.contains(", the limit 0.18 where convection dominates viscosity"),
         "{courant}"
     );
     assert!(
@@ -52,46 +52,46 @@ fn steps_beyond_the_limit_and_coarse_central_cells_are_warned_of_before_the_flow
 #[test]
 fn limits_follow_the_scheme_and_a_flow_within_them_is_not_warned_of() {
     for (keys, step, end, expected) in [
-        ("viscosity = 1e-3", "step = 1.0", 4.0, 1),
-        ("viscosity = 1e-3", "cfl = 0.4", 1.0, 0),
-        ("viscosity = 0.5\nconvection = \"central\"", "cfl = 0.4", 1.0, 0),
-        ("viscosity = 1e-3", "method = \"rk3\"\ncfl = 0.9", 1.0, 0),
-        ("viscosity = 1e-3\nconvection = \"central\"", "cfl = 0.1", 1.0, 1),
+        ("kinematic_viscosity = 1e-3", "step = 1.0", 4.0, 1),
+        ("kinematic_viscosity = 1e-3", "cfl = 0.4", 1.0, 0),
+        ("kinematic_viscosity = 0.5\nconvection = \"central\"", "cfl = 0.4", 1.0, 0),
+        ("kinematic_viscosity = 1e-3", "method = \"rk3\"\ncfl = 0.9", 1.0, 0),
+        ("kinematic_viscosity = 1e-3\nconvection = \"central\"", "cfl = 0.1", 1.0, 1),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let (outcome, summary) = run(&cavity(keys, step, end), folder.path());
         assert_eq!(outcome.kind, OutcomeKind::Finished, "{outcome}");
-        let told = warnings(&summary);
-        assert_eq!(told.len(), expected, "{keys} {step}: {told:?} {summary}");
+        let listed = warnings(&summary);
+        assert_eq!(listed.len(), expected, "{keys} {step}: {listed:?} {summary}");
     }
 }
 
 #[test]
-fn fluid_that_enters_through_an_outlet_is_warned_of_once() {
+fn backflow_through_an_outlet_is_warned_of_once() {
     // A vortex leaves the channel.
     let vortex =
         |sign: &str, way: &str| format!("if((x-1.85)^2 + (y-0.5)^2 < 0.09, {sign}20*({way}), 0)");
     let (u, v) = (vortex("-", "y-0.5"), vortex("", "x-1.85"));
     let channel = |outlet: &str, velocity: [&str; 2]| {
         format!(
-            "[mesh.generate.box]\nsize = [2.0, 1.0]\ncells = [24, 12]\n[incompressible]\nviscosity = 0.05\n\
-             [initial]\nvelocity = [\"1 + {}\", \"{}\"]\n[boundary]\nxmin.inlet = [1.0, 0.0]\n{outlet}\n\
+            "[mesh.generate.box]\nsize = [2.0, 1.0]\ncells = [24, 12]\n[incompressible]\nkinematic_viscosity = 0.05\n\
+             [initial]\nvelocity = [\"1 + {}\", \"{}\"]\n[boundary]\nxmin.velocity_inlet = [1.0, 0.0]\n{outlet}\n\
              ymin = \"slip\"\nymax = \"slip\"\n[time]\ncfl = 0.4\nend = 0.3\n",
             velocity[0], velocity[1]
         )
     };
     for (outlet, velocity, expected) in [
-        ("xmax.outlet = 0.0", [u.as_str(), v.as_str()], 1),
-        ("xmax.open = 0.0", [u.as_str(), v.as_str()], 0),
-        ("xmax.outlet = 0.0", ["0", "0"], 0),
+        ("xmax.pressure_outlet = 0.0", [u.as_str(), v.as_str()], 1),
+        ("xmax.opening = 0.0", [u.as_str(), v.as_str()], 0),
+        ("xmax.pressure_outlet = 0.0", ["0", "0"], 0),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let (outcome, summary) = run(&channel(outlet, velocity), folder.path());
         assert_eq!(outcome.kind, OutcomeKind::Finished, "{outcome}");
-        let told = warnings(&summary);
-        assert_eq!(told.len(), expected, "{outlet}: {told:?}");
-        if let [warning] = &told[..] {
-            assert!(warning.starts_with("fluid enters through the outlet \"xmax\": "), "{warning}");
+        let listed = warnings(&summary);
+        assert_eq!(listed.len(), expected, "{outlet}: {listed:?}");
+        if let [warning] = &listed[..] {
+            assert!(warning.starts_with("backflow through the outlet \"xmax\": "), "{warning}");
         }
     }
 }

@@ -1,0 +1,318 @@
+//! The convergence state of an iteration, stored where it runs: whether it is active, its number of steps,
+//! its residual. The host reads it every few steps; counts are exact, because a step after the end changes
+//! nothing.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(non_camel_case_types)] // on the names it makes of `f64`
+
+use super::{Operator, Preconditioner};
+use karman_backend::prelude::*;
+use karman_backend::real::Real;
+use karman_backend::{Backend, BackendError, Buffer, Components, Partials, Segment, View};
+
+/// Reasons to stop, as numbers for a device.
+pub(super) mod status {
+    /// The iteration is active.
+    pub(crate) const RUNNING: f64 = 0.0;
+    /// The residual of the recurrence meets the target.
+    pub(crate) const TARGET: f64 = 1.0;
+    /// The maximum number of iterations.
+    pub(crate) const LIMIT: f64 = 2.0;
+    /// A residual that is not finite.
+    pub(crate) const NOT_FINITE: f64 = 3.0;
+    /// p·Ap ≤ 0.
+    pub(crate) const OPERATOR: f64 = 4.0;
+    /// r·M⁻¹r ≤ 0.
+    pub(crate) const PRECONDITIONER: f64 = 5.0;
+    /// The shadow residual is orthogonal to the residual.
+    pub(crate) const SHADOW: f64 = 6.0;
+    /// ω = 0 in BiCGStab.
+    pub(crate) const OMEGA: f64 = 7.0;
+    /// No smaller residual for many steps.
+    pub(crate) const PLATEAU: f64 = 8.0;
+}
+
+/// Upper bound of usable squared norms.
+const HUGE: f64 = 1e300;
+
+/// The state of an iteration; norms are squared. Flags are 0 or 1.
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq, Components)]
+pub(super) struct ConvergenceState<F: Real> {
+    /// Whether the iteration is active.
+    pub active: F,
+    /// Whether the current step is active.
+    pub stepping: F,
+    /// Why it stopped, see [`status`].
+    pub status: F,
+    /// Steps made.
+    pub iterations: F,
+    /// ‖r‖² by the recurrence.
+    pub residual: F,
+    /// ‖b‖², or ‖r₀‖² where b = 0.
+    pub reference: F,
+    /// Tolerance².
+    pub tolerance: F,
+    /// Maximum number of steps.
+    pub limit: F,
+    /// The scalar that broke down.
+    pub detail: F,
+    /// The smallest residual so far.
+    pub least: F,
+    /// The step of that residual.
+    pub least_at: F,
+    /// ‖r‖² of the recurrence at which the true residual replaces it; 0: only at the end.
+    pub replacement: F,
+}
+
+/// 0 or 1.
+#[device]
+pub(super) fn flag(condition: bool) -> f64 {
+    if condition { f64::literal(1.0) } else { f64::literal(0.0) }
+}
+
+/// Whether a flag is set.
+#[device]
+pub(super) fn is_set(flag: f64) -> bool {
+    flag > f64::literal(0.5)
+}
+
+/// Whether the current step is active: the second element of `convergence`, which kernels take as a view.
+#[device]
+pub(super) fn is_stepping(convergence: &View<f64>) -> bool {
+    convergence[1] > f64::literal(0.5)
+}
+
+/// Whether a squared norm is below [`HUGE`]; false for NaN.
+#[device]
+pub(super) fn is_finite(square: f64) -> bool {
+    square < f64::literal(HUGE)
+}
+
+/// `convergence` after one more step with the squared residual `residual`.
+#[device]
+pub(super) fn stepped(convergence: ConvergenceState<f64>, residual: f64) -> ConvergenceState<f64> {
+    let mut next = convergence;
+    let one = f64::literal(1.0);
+    next.iterations = convergence.iterations + one;
+    next.residual = residual;
+    if residual < convergence.least {
+        next.least = residual;
+        next.least_at = next.iterations;
+    }
+    let mut reason = f64::literal(status::RUNNING);
+    if next.iterations >= convergence.limit {
+        reason = f64::literal(status::LIMIT);
+    }
+    if residual <= convergence.tolerance * convergence.reference {
+        reason = f64::literal(status::TARGET);
+    }
+    // Also for NaN, whose comparisons are false.
+    let finite = is_finite(residual);
+    if !finite {
+        reason = f64::literal(status::NOT_FINITE);
+    }
+    next.status = reason;
+    next.active = flag(reason < f64::literal(0.5) && residual > convergence.replacement);
+    next
+}
+
+/// `convergence` stopped for `reason`, because of the scalar `detail`.
+#[device]
+pub(super) fn stopped(
+    convergence: ConvergenceState<f64>,
+    reason: f64,
+    detail: f64,
+) -> ConvergenceState<f64> {
+    let mut next = convergence;
+    next.active = f64::literal(0.0);
+    next.stepping = f64::literal(0.0);
+    next.status = reason;
+    next.detail = detail;
+    next
+}
+
+/// The state before the first residual, from ‖b‖².
+#[kernel(begin, combine(sum), out(convergence))]
+pub(super) fn begun(reference: f64, tolerance: f64, limit: f64) -> ConvergenceState<f64> {
+    let zero = f64::literal(0.0);
+    ConvergenceState::<f64> {
+        active: zero,
+        stepping: zero,
+        status: zero,
+        iterations: zero,
+        residual: reference,
+        reference,
+        tolerance,
+        limit,
+        detail: zero,
+        least: f64::literal(HUGE),
+        least_at: zero,
+        replacement: zero,
+    }
+}
+
+/// Sets the true residual: at the start, at a restart and at the end.
+#[kernel(take_residual, combine(sum), update(convergence))]
+pub(super) fn with_residual(
+    residual: f64,
+    convergence: ConvergenceState<f64>,
+) -> ConvergenceState<f64> {
+    let mut next = convergence;
+    if next.reference <= f64::literal(0.0) {
+        next.reference = residual;
+    }
+    next.residual = residual;
+    next.least = residual;
+    next.least_at = next.iterations;
+    next.status = f64::literal(status::RUNNING);
+    let above = residual > convergence.tolerance * next.reference;
+    let goes_on = above && is_finite(residual) && is_finite(next.reference);
+    next.active = flag(goes_on && convergence.iterations < convergence.limit);
+    next.stepping = next.active;
+    next
+}
+
+/// r ← b − A x, with r·r. Traffic 3s.
+#[kernel(subtract_from, update(r), reduce(sum))]
+pub(super) fn difference<F: Real>(i: usize, b: &View<F>, r: F) -> (F, f64) {
+    let own = b[i] - r;
+    (own, own.to_f64() * own.to_f64())
+}
+
+/// Σ b². Traffic s.
+#[kernel(square_partials, reduce(sum))]
+pub(super) fn square<F: Real>(i: usize, b: &View<F>) -> f64 {
+    b[i].to_f64() * b[i].to_f64()
+}
+
+/// Writes the residual to its place in the history; run over one entity.
+#[kernel(record_history)]
+pub(super) fn recorded(i: usize, convergence: &View<f64>, history: &mut Segment<f64>) {
+    history[i + convergence[3] as usize] = convergence[4];
+}
+
+/// The data all Krylov methods share: operator, preconditioner, iterate, residual and state.
+pub(super) struct System<T> {
+    pub(super) operator: Box<dyn Operator<T>>,
+    pub(super) preconditioner: Box<dyn Preconditioner<T>>,
+    /// x: [n].
+    pub(super) iterate: Buffer<T>,
+    /// r: [n].
+    pub(super) residual: Buffer<T>,
+    pub(super) convergence: Buffer<f64>,
+    pub(super) partials: Partials,
+    /// ‖r‖² after each iteration, if recorded.
+    pub(super) history: Option<Buffer<f64>>,
+}
+
+impl<T: Real> System<T> {
+    pub(super) fn new(
+        backend: &Backend,
+        operator: Box<dyn Operator<T>>,
+        preconditioner: Box<dyn Preconditioner<T>>,
+    ) -> System<T> {
+        let n = operator.unknowns();
+        System {
+            operator,
+            preconditioner,
+            iterate: backend.zeros(n),
+            residual: backend.zeros(n),
+            convergence: backend.zeros(<ConvergenceState<f64> as Components>::COUNT),
+            partials: Partials::new(backend, n, 5),
+            history: None,
+        }
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.operator.unknowns()
+    }
+
+    /// Resets the state: zero steps, reference ‖b‖.
+    pub(super) fn begin(&mut self, backend: &Backend, b: &Buffer<T>, tolerance: f64, limit: f64) {
+        square_partials(backend, self.rows(), b, &mut self.partials);
+        begin(backend, &self.partials, tolerance * tolerance, limit, &mut self.convergence);
+    }
+
+    /// r ← b − A x, also the residual of the state.
+    pub(super) fn true_residual(&mut self, backend: &Backend, b: &Buffer<T>) {
+        let n = self.rows();
+        self.operator.apply(backend, &self.iterate, &mut self.residual);
+        subtract_from(backend, n, b, &mut self.residual, &mut self.partials);
+        take_residual(backend, &self.partials, &mut self.convergence);
+        self.record(backend);
+    }
+
+    /// Records the residual of the last step.
+    pub(super) fn record(&mut self, backend: &Backend) {
+        if let Some(history) = &mut self.history {
+            record_history(backend, 1, &self.convergence, history);
+        }
+    }
+
+    /// The state, read by the host.
+    pub(super) fn read_convergence(
+        &self,
+        backend: &Backend,
+    ) -> Result<ConvergenceState<f64>, BackendError> {
+        let read;
+        let v = match self.convergence.as_host() {
+            Some(slice) => slice,
+            None => {
+                read = backend.read(&self.convergence)?;
+                &read
+            }
+        };
+        Ok(ConvergenceState {
+            active: v[0],
+            stepping: v[1],
+            status: v[2],
+            iterations: v[3],
+            residual: v[4],
+            reference: v[5],
+            tolerance: v[6],
+            limit: v[7],
+            detail: v[8],
+            least: v[9],
+            least_at: v[10],
+            replacement: v[11],
+        })
+    }
+}
+
+/// A Krylov method on a [`System`]. All functions but `finish` only call dispatch functions.
+pub(super) trait Krylov<T: Real>: Send {
+    /// Steps between restarts; `None` for methods without restarts.
+    fn cycle(&self) -> Option<usize> {
+        None
+    }
+
+    /// Steps after which its buffers return to their places: a recording has a multiple of them.
+    fn period(&self) -> usize {
+        1
+    }
+
+    /// Starts from the system's residual.
+    fn start(&mut self, backend: &Backend, system: &mut System<T>);
+
+    /// Continues with the system's residual: the true residual, which replaces a similar one of the
+    /// recurrence.
+    fn resume(&mut self, backend: &Backend, system: &mut System<T>) {
+        self.start(backend, system);
+    }
+
+    /// Step `k` of the cycle.
+    fn step(&mut self, k: usize, backend: &Backend, system: &mut System<T>);
+
+    /// Updates the iterate after the last step.
+    fn finish(&mut self, _: &Backend, _: &mut System<T>) -> Result<(), BackendError> {
+        Ok(())
+    }
+
+    /// Bytes a row of vectors that a step moves, without operator and preconditioner.
+    fn vectors_moved(&self) -> usize;
+
+    /// Bytes a product moves, if it is not one with the system's operator.
+    fn product_bytes(&self) -> Option<usize> {
+        None
+    }
+}

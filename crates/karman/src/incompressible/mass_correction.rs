@@ -1,0 +1,167 @@
+//! Global mass correction, Σ F = 0 over a boundary without prescribed pressure.
+//!
+//! Velocities prescribed at the centroids of faces balance up to the error of that quadrature; with an
+//! imbalance the Poisson equation of the pressure has no solution. Σ F is subtracted from all fluxes in
+//! proportion to |F|, or from those of convective outlets in proportion to |S|.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(non_camel_case_types)] // on the names it makes of `f64`
+
+use super::outflow::Outflow;
+use super::{FlowCondition, IncompressibleError};
+use crate::backend::{Backend, Buffer, Components, Partials, View, blas};
+use crate::mesh::Mesh;
+use crate::real::{Real, Vec3};
+use karman_backend::prelude::*;
+
+/// Largest |Σ F| / Σ|F| attributed to quadrature.
+const LARGEST_IMBALANCE: f64 = 0.02;
+
+/// The flux through a boundary.
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq, Components)]
+pub(super) struct BoundaryFlux<F: Real> {
+    /// Σ F, outward.
+    pub net: F,
+    /// Σ |F|.
+    pub gross: F,
+}
+
+/// Global mass correction of the boundary fluxes.
+pub(super) struct MassCorrection {
+    /// The boundary faces; none where a pressure is prescribed.
+    faces: Buffer<u32>,
+    partials: Partials,
+    boundary_flux: Buffer<f64>,
+    varies: bool,
+    dimension: usize,
+    /// The time at which the imbalance is to be checked.
+    check_time: Option<f64>,
+}
+
+impl MassCorrection {
+    pub(super) fn new(
+        backend: &Backend,
+        mesh: &Mesh,
+        conditions: &[FlowCondition],
+        is_needed: bool,
+    ) -> Self {
+        let range = mesh.n_interior_faces() as u32..mesh.n_faces() as u32;
+        let faces: Vec<u32> = if is_needed { range.collect() } else { vec![] };
+        let varies = conditions.iter().any(|condition| match condition {
+            FlowCondition::Velocity(value) => value.iter().any(|v| v.depends_on_time()),
+            _ => false,
+        });
+        MassCorrection {
+            partials: Partials::new(backend, faces.len(), 2),
+            faces: backend.upload(faces),
+            boundary_flux: backend.zeros(<BoundaryFlux<f64> as Components>::COUNT),
+            varies,
+            dimension: mesh.dimension,
+            check_time: Some(0.0),
+        }
+    }
+
+    /// Schedules a check of the imbalance where the boundary data depend on time, and at time 0.
+    pub(super) fn schedule_check(&mut self, time: f64) {
+        if self.varies || time == 0.0 {
+            self.check_time = Some(time);
+        }
+    }
+
+    /// Corrects the boundary fluxes.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Unbalanced`] where the imbalance exceeds an error of quadrature.
+    pub(super) fn apply<F: Real>(
+        &mut self,
+        backend: &Backend,
+        outflow: &Outflow<F>,
+        area: &Buffer<F>,
+        flux: &mut Buffer<F>,
+    ) -> Result<(), IncompressibleError> {
+        let count = self.faces.len();
+        if count == 0 {
+            return Ok(());
+        }
+        boundary_flow(backend, count, &self.faces, flux, &mut self.partials);
+        total_flow(backend, &self.partials, &mut self.boundary_flux);
+        if !outflow.faces.is_empty() {
+            // Convective outlets take the imbalance, in proportion to area.
+            let (list, n) = (&outflow.faces, outflow.faces.len());
+            release_flux(
+                backend,
+                n,
+                list,
+                area,
+                &self.boundary_flux,
+                outflow.area,
+                flux.len(),
+                flux,
+            );
+            return Ok(());
+        }
+        if let Some(time) = self.check_time.take() {
+            let values = backend.read(&self.boundary_flux)?;
+            let (net, gross) = (values[0], values[1]);
+            let round_off = 1e-12 * self.scale(backend, flux)?;
+            if net.abs() > LARGEST_IMBALANCE * gross && net.abs() > round_off {
+                let (net, dimension) = (-net, self.dimension);
+                return Err(IncompressibleError::Unbalanced { net, dimension, time });
+            }
+        }
+        balance_flux(backend, count, &self.faces, &self.boundary_flux, flux);
+        Ok(())
+    }
+
+    /// max |F|.
+    fn scale<F: Real>(
+        &self,
+        backend: &Backend,
+        flux: &Buffer<F>,
+    ) -> Result<f64, IncompressibleError> {
+        let range = blas::range(backend, flux.len(), flux)?;
+        Ok(range.map_or(0.0, |(low, high)| low.abs().max(high.abs())))
+    }
+}
+
+/// F and |F| of a boundary face. Traffic 4 + s.
+#[kernel(boundary_flow, indexed, reduce(sum, sum))]
+pub(super) fn flow_of_face<F: Real>(_i: usize, f: usize, flux: &View<F>) -> (F, F) {
+    (flux[f], flux[f].abs())
+}
+
+/// Σ F and Σ|F|.
+#[kernel(total_flow, combine(sum, sum), out(boundary_flux))]
+pub(super) fn flow_of_boundary(net: f64, gross: f64) -> BoundaryFlux<f64> {
+    BoundaryFlux::<f64> { net, gross }
+}
+
+/// F ← F − |S| Σ F / Σ |S| at an outlet. Traffic 4 + 5s.
+#[kernel(release_flux, update(flux), indexed)]
+pub(super) fn released_flux<F: Real>(
+    _i: usize,
+    f: usize,
+    area: &View<F>,
+    boundary_flux: &View<f64>,
+    total: f64,
+    n_faces: usize,
+    flux: F,
+) -> F {
+    let s = Vec3::<F>::at(area, f, n_faces);
+    flux - s.dot(s).sqrt() * F::from_f64(boundary_flux[0] / total)
+}
+
+/// F ← F − |F| Σ F / Σ|F|. Traffic 4 + 2s.
+#[kernel(balance_flux, update(flux), indexed)]
+pub(super) fn balanced_flux<F: Real>(
+    _i: usize,
+    _f: usize,
+    boundary_flux: &View<f64>,
+    flux: F,
+) -> F {
+    let mut share = f64::literal(0.0);
+    if boundary_flux[1] > f64::literal(0.0) {
+        share = boundary_flux[0] / boundary_flux[1];
+    }
+    flux - flux.abs() * F::from_f64(share)
+}

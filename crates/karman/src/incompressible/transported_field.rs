@@ -1,0 +1,178 @@
+//! A transported field: its time levels, its gradient, its convective flux out of each cell.
+
+use super::IncompressibleError;
+use super::faces::Faces;
+use super::implicit_diffusion::ImplicitDiffusion;
+use super::kernels::{Convection, boundary_value, convective_flux, transport_residual};
+use super::scheme::TimeCoefficients;
+use crate::backend::{Backend, Buffer};
+use crate::diffusion::{Prescribed, check_finite, narrow};
+use crate::mesh::{Geometry, Mesh};
+use crate::operators::incidence::divergence;
+use crate::real::Real;
+use std::sync::Arc;
+
+/// A transported field, a component of the velocity or a temperature: arrays `[n_cells]` unless stated.
+pub(super) struct TransportedField<F: Real> {
+    /// At the current level.
+    pub now: Buffer<F>,
+    /// At the previous level.
+    pub before: Buffer<F>,
+    /// u*, the velocity before its projection.
+    pub predicted: Buffer<F>,
+    /// δ, the initial guess of the next predictor.
+    pub increment: Buffer<F>,
+    /// C, the convective flux out of each cell.
+    pub convection: Buffer<F>,
+    /// C of the previous level.
+    pub convection_before: Buffer<F>,
+    /// `[3][n_cells]`.
+    pub gradient: Buffer<F>,
+    /// At boundary faces: `[n_boundary]`.
+    pub at_boundary: Buffer<F>,
+}
+
+/// Mass flux and interpolation of a convective term.
+pub(super) struct ConvectionInput<'a, F: Real> {
+    pub faces: &'a Faces<F>,
+    /// F: `[n_faces]`.
+    pub flux: &'a Buffer<F>,
+    /// Factor of the cell's value in backflow through boundaries without a prescribed value: `[n_boundary]`.
+    pub backflow_factor: &'a Buffer<F>,
+    /// Weight of the left cell in the interpolation to a face: `[n_interior]`.
+    pub weight: &'a Buffer<F>,
+    /// Whether the skewness correction of the interpolation to faces is left out.
+    pub is_unskewed: bool,
+    pub convection: Convection,
+}
+
+impl<F: Real> TransportedField<F> {
+    /// The initial field; `what` names it in messages.
+    pub(super) fn new(
+        backend: &Backend,
+        mesh: &Mesh,
+        geometry: &Geometry,
+        (initial, what): (&Arc<dyn Prescribed>, &'static str),
+    ) -> Result<Self, IncompressibleError> {
+        let n = mesh.n_cells();
+        let mut start = vec![0.0; n];
+        initial.sample(&geometry.cell_centre, 0.0, &mut start);
+        check_finite(what, &start, 0.0)?;
+        let before = narrow(backend, start.clone());
+        Ok(TransportedField {
+            now: narrow(backend, start),
+            before,
+            predicted: backend.zeros(n),
+            increment: backend.zeros(n),
+            convection: backend.zeros(n),
+            convection_before: backend.zeros(n),
+            gradient: backend.zeros(3 * n),
+            at_boundary: backend.zeros(mesh.n_faces() - mesh.n_interior_faces()),
+        })
+    }
+
+    /// Updates the boundary values of `now`, quantity `k` of `diffusion`, and its gradient if `has_gradient`;
+    /// `is_unskewed` leaves out the tangential correction of the boundary values.
+    pub(super) fn update_gradient(
+        &mut self,
+        backend: &Backend,
+        faces: &Faces<F>,
+        (diffusion, k, dirichlet_index): (&ImplicitDiffusion<F>, usize, &Buffer<u32>),
+        (has_gradient, is_unskewed): (bool, bool),
+    ) {
+        if has_gradient {
+            diffusion.differentiate(k, &self.now, &mut self.gradient);
+        }
+        boundary_value(
+            backend,
+            dirichlet_index.len(),
+            &faces.cells.left,
+            dirichlet_index,
+            diffusion.quantities[k].prescribed.value(),
+            &self.now,
+            &self.gradient,
+            &faces.skewness,
+            faces.cells.n_interior(),
+            faces.cells.n_faces(),
+            self.now.len(),
+            is_unskewed,
+            &mut self.at_boundary,
+        );
+    }
+
+    /// Updates the convective flux of quantity `k` of `diffusion`; the old one becomes that of the previous
+    /// level.
+    pub(super) fn update_convection(
+        &mut self,
+        backend: &Backend,
+        input: &ConvectionInput<'_, F>,
+        (diffusion, k): (&mut ImplicitDiffusion<F>, usize),
+        face_flux: &mut Buffer<F>,
+    ) {
+        let gradient = diffusion.upwind_gradient(k, &self.now).unwrap_or(&self.gradient);
+        let ConvectionInput { faces, flux, backflow_factor, weight, is_unskewed, convection } =
+            input;
+        let cells = &faces.cells;
+        let (n, n_faces) = (cells.n_cells(), cells.n_faces());
+        std::mem::swap(&mut self.convection, &mut self.convection_before);
+        convective_flux(
+            backend,
+            n_faces,
+            &cells.left,
+            &cells.right,
+            flux,
+            &self.now,
+            gradient,
+            &self.at_boundary,
+            backflow_factor,
+            weight,
+            &faces.skewness,
+            &faces.delta,
+            cells.n_interior(),
+            n_faces,
+            n,
+            *convection,
+            *is_unskewed,
+            face_flux,
+        );
+        let convection = &mut self.convection;
+        divergence(backend, n, &cells.offsets, &cells.faces, face_flux, cells.rows, convection);
+    }
+
+    /// r ← the residual of the transport equation without its boundary contribution; on entry r = A u with A
+    /// the diffusive matrix. `grad_p`: ∇p and its component in this equation.
+    pub(super) fn interior_residual(
+        &self,
+        backend: &Backend,
+        volume: &Buffer<F>,
+        coefficients: &TimeCoefficients,
+        source: &Buffer<F>,
+        grad_p: Option<(&Buffer<F>, usize)>,
+        r: &mut Buffer<F>,
+    ) {
+        let TimeCoefficients { bdf, b0, b1, .. } = *coefficients;
+        // Arrays of weight 0 are not read.
+        let before = if bdf.history == 0.0 { &self.now } else { &self.before };
+        let convection_before = if b1 == 0.0 { &self.convection } else { &self.convection_before };
+        let n = self.now.len();
+        let (gradient, k) = grad_p.unwrap_or((volume, 0));
+        transport_residual(
+            backend,
+            n,
+            volume,
+            source,
+            gradient,
+            F::from_f64(bdf.history),
+            &self.now,
+            before,
+            &self.convection,
+            convection_before,
+            F::from_f64(b0),
+            F::from_f64(b1),
+            k,
+            n,
+            grad_p.is_some(),
+            r,
+        );
+    }
+}
