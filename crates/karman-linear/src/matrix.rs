@@ -146,8 +146,8 @@ impl<S: Real> Matrix<S> {
         Ok(())
     }
 
-    /// A copy of the matrix on the host. From slices, a row with a single explicit zero on the diagonal
-    /// comes back empty: it equals padding.
+    /// A copy of the matrix on the host. From slices of a matrix with empty rows, a row with a single explicit
+    /// zero on the diagonal comes back empty too: it equals padding.
     ///
     /// # Errors
     /// [`LinearError::Backend`] where the device failed.
@@ -161,10 +161,15 @@ impl<S: Real> Matrix<S> {
         let slice = SLICE;
         let place = |r: usize, k: usize| offsets[r / slice] as usize + r % slice + k * slice;
         let width = |r: usize| (offsets[r / slice + 1] - offsets[r / slice]) as usize / slice;
-        let length = |r: usize| {
+        let distinct = |r: usize| {
             let repeated = |k: &usize| indices[place(r, *k)] == indices[place(r, k - 1)];
-            let length = (1..width(r)).find(repeated).unwrap_or(width(r));
-            let is_padding = length == 1
+            (1..width(r)).find(repeated).unwrap_or(width(r))
+        };
+        let has_empty_rows = (0..self.rows).map(distinct).fold(0, |a, b| a + b) > self.entries;
+        let length = |r: usize| {
+            let length = distinct(r);
+            let is_padding = has_empty_rows
+                && length == 1
                 && indices[place(r, 0)] as usize == r
                 && values[place(r, 0)] == S::from_f64(0.0);
             if is_padding { 0 } else { length }
@@ -568,6 +573,18 @@ mod tests {
                     let text = format!("the diagonal of row 71 is {message}");
                     assert!(error.to_string().starts_with(&text), "{error}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn an_explicit_zero_on_the_diagonal_survives_where_no_row_is_empty() {
+        for backend in everywhere() {
+            for layout in [Layout::Csr, Layout::SlicedEll] {
+                let entries: Vec<_> = (0..70u32).map(|r| (r, r, f64::from(r % 7))).collect();
+                let a = CsrMatrix::from_entries(70, 70, entries).unwrap();
+                let m = Matrix::with_layout(&backend, a.clone(), layout).unwrap();
+                assert_eq!(m.to_csr().unwrap(), a, "{backend:?} {layout:?}");
             }
         }
     }

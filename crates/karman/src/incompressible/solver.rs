@@ -99,7 +99,7 @@ pub struct IncompressibleSolver<F: Real> {
     boundary_rate: f64,
     /// Time-step bounds of a flow at rest.
     pub(super) step_bounds: StepBounds,
-    /// Contribution of explicit viscous terms to the rate that bounds the step.
+    /// Contribution of explicit diffusion of momentum and heat to the rate that bounds the step.
     viscous_bound: f64,
     /// The unknowns at tⁿ, for explicit stages.
     pub(super) old_level: Option<OldLevel<F>>,
@@ -206,16 +206,13 @@ impl<F: Real> IncompressibleSolver<F> {
         };
         let outflow = Outflow::new(backend, place, conditions, &dirichlet_index, &components);
         let viscous_rate = momentum.diffusive_rates()?;
-        let viscous_bound = match is_explicit {
-            true => EXPLICIT_VISCOUS * blas::range(backend, n, &viscous_rate)?.map_or(0.0, |r| r.1),
-            false => 0.0,
-        };
         let mut diffusion = blas::range(backend, n, &viscous_rate)?.map_or(0.0, |r| r.1);
         let thermal = thermal.transpose()?;
         if let Some(thermal) = &thermal {
             let rates = thermal.diffusion.diffusive_rates()?;
             diffusion = blas::range(backend, n, &rates)?.map_or(diffusion, |r| diffusion.max(r.1));
         }
+        let viscous_bound = if is_explicit { EXPLICIT_VISCOUS * diffusion } else { 0.0 };
         let step_bounds = StepBounds::new(mesh, geometry, problem, diffusion);
         let mut solver = IncompressibleSolver {
             backend: backend.clone(),
@@ -654,7 +651,7 @@ impl<F: Real> IncompressibleSolver<F> {
 
     /// max(max Σ|F| / 2V, max |u_b| |S| / V), the inverse of the step of Courant number 1; the second term,
     /// over faces of prescribed velocity, bounds the first steps from rest. An explicit scheme adds the
-    /// bound of its viscous terms, so that it is stable up to a Courant number of √3.
+    /// bound of its diffusive terms, so that it is stable up to a Courant number of √3.
     pub fn largest_rate(&self) -> f64 {
         self.convective_rate.max(self.boundary_rate) + self.viscous_bound
     }

@@ -95,3 +95,19 @@ fn backflow_through_an_outlet_is_warned_of_once() {
         }
     }
 }
+
+/// α = 0.5 is fifty times the viscosity: the step follows from the faster diffusion.
+#[test]
+fn explicit_stages_with_a_diffusive_temperature_hold_at_a_courant_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [16, 16]\n[incompressible]\nkinematic_viscosity = 0.01\n\
+                [incompressible.thermal]\ndiffusivity = 0.5\nexpansion = 1.0\ngravity = [0.0, -1.0]\n\
+                [initial]\nvelocity = [\"sin(pi*x)*cos(pi*y)\", \"-cos(pi*x)*sin(pi*y)\"]\ntemperature = \"x\"\n\
+                [boundary]\nxmin = { slip = true, temperature = 0.0 }\nxmax = { slip = true, temperature = 1.0 }\n\
+                ymin = \"slip\"\nymax = \"slip\"\n[time]\nmethod = \"rk3\"\ncfl = 0.9\nend = 0.2\n";
+    let (outcome, summary) = run(text, folder.path());
+    assert_eq!(outcome.kind, OutcomeKind::Finished, "{outcome}");
+    let temperature = &summary["fields"]["temperature"];
+    let [least, largest] = ["min", "max"].map(|key| temperature[key].as_f64().unwrap());
+    assert!(least > -1e-6 && largest < 1.0 + 1e-6, "{temperature}");
+}
