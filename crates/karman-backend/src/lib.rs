@@ -28,9 +28,6 @@ mod merge_device;
 mod no_device;
 #[cfg(not(feature = "device"))]
 use no_device as device;
-mod parts;
-#[cfg(feature = "device")]
-mod parts_device;
 #[cfg(feature = "device")]
 mod real_device;
 mod record;
@@ -41,6 +38,9 @@ mod reduce_device;
 mod scan_device;
 #[cfg(feature = "device")]
 mod sort_device;
+mod split_sums;
+#[cfg(feature = "device")]
+mod split_sums_device;
 mod view;
 #[cfg(feature = "device")]
 mod view_device;
@@ -49,10 +49,10 @@ pub mod blas;
 pub mod functions;
 pub mod merge;
 pub mod prelude;
-pub mod proof;
 pub mod real;
 pub mod scan;
 pub mod sort;
+pub mod test_kernels;
 pub mod testing;
 
 pub use buffer::{Buffer, Element};
@@ -76,12 +76,12 @@ pub use view_device::DeviceArg;
 #[cfg(feature = "device")]
 pub use device::{block_size, blocks, one_block};
 #[doc(hidden)]
-pub use parts::sum_of_parts;
-#[doc(hidden)]
 pub use reduce::{accumulate, identity};
 #[doc(hidden)]
 #[cfg(feature = "device")]
 pub use reduce_device::{combine_block, reduce_block, sum_of_blocks};
+#[doc(hidden)]
+pub use split_sums::sum_of_parts;
 
 // The attribute names this crate by its name, here too.
 extern crate self as karman_backend;

@@ -140,7 +140,7 @@ mod tests {
         sum / count + shift[0]
     }
 
-    #[kernel(divide_by_mean, given(mean = mean_and_shift(2, shift)), out(y), unroll(2))]
+    #[kernel(divide_by_mean, scalar(mean = mean_and_shift(2, shift)), out(y), unroll(2))]
     fn divided(i: usize, mean: f64, shift: &View<f64>, x: &View<f64>) -> f64 {
         (x[i] + shift[0]) / mean
     }

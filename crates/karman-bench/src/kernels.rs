@@ -1,9 +1,9 @@
-//! The kernels of [`karman::backend::proof`] on synthetic connectivity with the locality of a
+//! The kernels of [`karman::backend::test_kernels`] on synthetic connectivity with the locality of a
 //! renumbered mesh.
 
 use super::{Bench, values};
-use karman::backend::proof::{Upwinding, galerkin, residual, smooth};
 use karman::backend::scan::{compact, exclusive_scan};
+use karman::backend::test_kernels::{Upwinding, galerkin, residual, smooth};
 use karman::backend::{BackendError, Buffer};
 
 /// Neighbour `k` of a cell of the synthetic mesh: close in the numbering, as in a renumbered mesh.

@@ -17,7 +17,7 @@ pub enum Group {
     Operators,
     /// Conjugate gradients for heat conduction on that mesh.
     Solver,
-    /// The kernels of [`karman::backend::proof`].
+    /// The kernels of [`karman::backend::test_kernels`].
     Kernels,
     /// Time steps of a lid-driven cavity.
     Flow,

@@ -206,7 +206,7 @@ fn beta(
 }
 
 /// r ← r − α v. Traffic 3s.
-#[kernel(stab_half, given(step = alpha(5, convergence, rho)), update(r), unroll(4))]
+#[kernel(stab_half, scalar(step = alpha(5, convergence, rho)), update(r), unroll(4))]
 pub(super) fn stab_halved<F: Real>(
     i: usize,
     step: StabState,
@@ -232,7 +232,7 @@ pub(super) fn stab_halved<F: Real>(
 /// x ← x + α p̂ + ω ŝ, r ← r − ω t, with r̂·r and r·r. Traffic 8s.
 #[kernel(
     stab_advance,
-    given(length = omega(5)),
+    scalar(length = omega(5)),
     update(x, r),
     reduce(sum, sum),
     unroll(2)
@@ -267,7 +267,7 @@ pub(super) fn stab_advanced<F: Real>(
 /// p ← r + β (p − ω v), or r where β = 0. Traffic 4s.
 #[kernel(
     stab_direction,
-    given(next = beta(2, midway, weights, omega, size)),
+    scalar(next = beta(2, midway, weights, omega, size)),
     update(p),
     unroll(2)
 )]

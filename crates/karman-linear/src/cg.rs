@@ -289,7 +289,7 @@ fn direction_after<F: Real>(
 /// r ← r − α q with r·z and r·r, z = d r. Traffic 4s (3s where `plain`: d = 1).
 #[kernel(
     reduce_residual,
-    given(step = alpha(1, convergence, rz)),
+    scalar(step = alpha(1, convergence, rz)),
     update(r),
     reduce(sum, sum),
     unroll(2)
@@ -318,7 +318,7 @@ pub(super) fn reduced_residual<F: Real>(
 /// x ← x + α p, p ← z + β p with z = d r. Traffic 6s (5s where `plain`: d = 1).
 #[kernel(
     advance_diagonal,
-    given(next = beta_diagonal(2, midway, weights)),
+    scalar(next = beta_diagonal(2, midway, weights)),
     update(x, p),
     unroll(2)
 )]
@@ -345,7 +345,7 @@ pub(super) fn advanced_diagonal<F: Real>(
 /// x ← x + α p, p ← z + β p. Traffic 5s.
 #[kernel(
     advance,
-    given(next = beta_general(3, midway, weights, flexible)),
+    scalar(next = beta_general(3, midway, weights, flexible)),
     update(x, p),
     unroll(2)
 )]
@@ -365,7 +365,7 @@ pub(super) fn advanced<F: Real>(
 }
 
 /// r ← r − α q. Traffic 3s.
-#[kernel(subtract_product, given(step = alpha(1, convergence, rz)), update(r), unroll(4))]
+#[kernel(subtract_product, scalar(step = alpha(1, convergence, rz)), update(r), unroll(4))]
 pub(super) fn product_subtracted<F: Real>(
     i: usize,
     step: CgState,
@@ -380,7 +380,7 @@ pub(super) fn product_subtracted<F: Real>(
 }
 
 /// r ← r − α q, x ← w r. Traffic 5s.
-#[kernel(subtract_and_sweep, given(step = alpha(1, convergence, rz)), update(r), out(x), unroll(4))]
+#[kernel(subtract_and_sweep, scalar(step = alpha(1, convergence, rz)), update(r), out(x), unroll(4))]
 pub(super) fn subtracted_and_swept<F: Real>(
     i: usize,
     step: CgState,

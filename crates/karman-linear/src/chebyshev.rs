@@ -105,7 +105,7 @@ pub(super) fn chebyshev_started<F: Real, S: Real>(
 }
 
 /// d ← a d + b D⁻¹ (r − A z), z' ← z + d. Traffic of the product, 4s and D⁻¹.
-#[kernel(chebyshev_step, update(d), out(new), usual(layout = Layout::Csr))]
+#[kernel(chebyshev_step, update(d), out(new), specialize(layout = Layout::Csr))]
 pub(super) fn chebyshev_stepped<F: Real, S: Real>(
     row: usize,
     offsets: &View<u32>,

@@ -163,7 +163,7 @@ pub(super) fn swept_last<F: Real>(
 
 /// z_r ← (r_r − Σ_earlier a_rk z_k) / a_rr for the rows of one colour. Traffic of all colours: L, and
 /// 8 + 3s a row.
-#[kernel(sweep_forward, usual(layout = Layout::Csr))]
+#[kernel(sweep_forward, specialize(layout = Layout::Csr))]
 pub(super) fn swept_forward<F: Real, S: Real>(
     i: usize,
     first: usize,
@@ -183,7 +183,7 @@ pub(super) fn swept_forward<F: Real, S: Real>(
 
 /// z_r ← z_r − Σ_later a_rk z_k / a_rr for the rows of one colour, written also to the old positions.
 /// Traffic of all colours: U, and 8 + 4s a row.
-#[kernel(sweep_backward, usual(layout = Layout::Csr))]
+#[kernel(sweep_backward, specialize(layout = Layout::Csr))]
 pub(super) fn swept_backward<F: Real, S: Real>(
     i: usize,
     first: usize,

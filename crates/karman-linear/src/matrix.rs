@@ -225,7 +225,7 @@ impl<S: Real> Matrix<S> {
 
     /// Threads a row, in kernels that split rows.
     pub(super) fn parts(&self) -> usize {
-        self.backend.parts(self.rows, self.entries)
+        self.backend.split_sums(self.rows, self.entries)
     }
 
     /// y ← A x. `x`: `[columns]`, `y`: `[rows]`.
@@ -379,7 +379,7 @@ pub(super) fn part_of_product<F: Real, S: Real>(
 
 /// y ← A x. Traffic a row: 4 + 8s from compressed rows, 2s from slices; and 4 + s an entry, padding
 /// included.
-#[kernel(multiply, out(y), usual(layout = Layout::Csr))]
+#[kernel(multiply, out(y), specialize(layout = Layout::Csr))]
 pub(super) fn product<F: Real, S: Real>(
     row: usize,
     offsets: &View<u32>,
@@ -392,7 +392,7 @@ pub(super) fn product<F: Real, S: Real>(
 }
 
 /// y ← A x with x·y. Traffic of the product alone: x_row has been read.
-#[kernel(multiply_dot, out(y), reduce(sum), usual(layout = Layout::Csr))]
+#[kernel(multiply_dot, out(y), reduce(sum), specialize(layout = Layout::Csr))]
 pub(super) fn product_dot<F: Real, S: Real>(
     row: usize,
     offsets: &View<u32>,
@@ -406,7 +406,7 @@ pub(super) fn product_dot<F: Real, S: Real>(
 }
 
 /// y ← A x with x·y, x·r, r·r, r·y, y·y. Traffic of the product and s a row.
-#[kernel(multiply_dots, out(y), reduce(sum, sum, sum, sum, sum), usual(layout = Layout::Csr))]
+#[kernel(multiply_dots, out(y), reduce(sum, sum, sum, sum, sum), specialize(layout = Layout::Csr))]
 pub(super) fn product_dots<F: Real, S: Real>(
     row: usize,
     offsets: &View<u32>,
@@ -448,7 +448,7 @@ pub(super) fn row_value<S: Real>(
 }
 
 /// 1/a_rr in the precision it is stored in, and the row's index where that is not finite.
-#[kernel(invert_diagonal, out(inverse), reduce(min), usual(layout = Layout::Csr))]
+#[kernel(invert_diagonal, out(inverse), reduce(min), specialize(layout = Layout::Csr))]
 pub(super) fn inverted_diagonal<S: Real, D: Real>(
     row: usize,
     offsets: &View<u32>,
@@ -470,7 +470,7 @@ pub(super) fn inverted_diagonal<S: Real, D: Real>(
 }
 
 /// 1 for a row whose sum is below `share` of its diagonal.
-#[kernel(count_tied, reduce(sum), usual(layout = Layout::Csr))]
+#[kernel(count_tied, reduce(sum), specialize(layout = Layout::Csr))]
 pub(super) fn weakly_dominant<S: Real>(
     row: usize,
     offsets: &View<u32>,

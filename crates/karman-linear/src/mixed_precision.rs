@@ -158,7 +158,7 @@ fn beta_mixed(rz: f64, rr: f64, zq: f64, midway: &View<f64>, weights: &View<f64>
 /// x ← x + α ‖b‖ p, p ← z + β p. Traffic 16 + 12.
 #[kernel(
     advance_mixed,
-    given(next = beta_mixed(3, midway, weights)),
+    scalar(next = beta_mixed(3, midway, weights)),
     update(x, p),
     unroll(2)
 )]

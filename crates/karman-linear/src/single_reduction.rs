@@ -240,7 +240,7 @@ fn stepped_vectors<F: Real>(
 /// The step, and u ← d r. Traffic 11s and that of d; u is recomputed from the old r, so it is not read.
 #[kernel(
     single_advance_diagonal,
-    given(step = alpha_and_beta(3, convergence, scalars)),
+    scalar(step = alpha_and_beta(3, convergence, scalars)),
     update(p, s, x, r),
     out(u),
     unroll(2)
@@ -282,7 +282,7 @@ pub(super) fn single_advanced_diagonal<F: Real>(
 /// The step. Traffic 10s.
 #[kernel(
     single_advance,
-    given(step = alpha_and_beta(3, convergence, scalars)),
+    scalar(step = alpha_and_beta(3, convergence, scalars)),
     update(p, s, x, r),
     unroll(2)
 )]

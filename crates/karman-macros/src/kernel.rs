@@ -6,7 +6,7 @@ mod signature;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
-use signature::{Given, Options, Parameter, parameters, returned};
+use signature::{ComputedScalar, Options, Parameter, parameters, returned};
 use syn::{Error, GenericParam, Ident, ItemFn, Type};
 
 pub(crate) fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
@@ -35,8 +35,8 @@ pub(crate) fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<
         let doc = format!("Entity function of [`{}`].", options.name);
         inner.attrs.push(syn::parse_quote!(#[doc = #doc]));
     }
-    // Parameters that only the given one is made of.
-    let unused = options.given.is_some().then(|| quote!(#[allow(unused_variables)]));
+    // Parameters that only the computed one is made of.
+    let unused = options.computed.is_some().then(|| quote!(#[allow(unused_variables)]));
     if options.named.is_some() {
         let both = both(inner, &unused);
         return Ok(quote! {
@@ -182,13 +182,14 @@ impl Pair<'_> {
         quote!(::karman_backend::Reduction::#variant)
     }
 
-    /// The binding of the given parameter, from the expressions of its sums and arguments.
-    fn given(
+    /// The binding of the computed parameter, from the expressions of its sums and arguments.
+    fn computed(
         &self,
         sum: impl Fn(usize) -> TokenStream,
         argument: impl Fn(&Parameter) -> TokenStream,
     ) -> TokenStream {
-        let Some(Given { parameter, function, sums, arguments }) = &self.options.given else {
+        let Some(ComputedScalar { parameter, function, sums, arguments }) = &self.options.computed
+        else {
             return quote!();
         };
         let sums = (0..*sums).map(sum);

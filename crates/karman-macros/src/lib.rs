@@ -47,7 +47,7 @@ use proc_macro::TokenStream;
 ///   `Partials`, whose block results a `combine` kernel finishes. Accumulation is in `f64`.
 /// - `combine(sum, max, …)`: the function has no index; its first parameters are the finished
 ///   reductions of a `Partials` (`f64`), and it runs once.
-/// - `given(s = f(2, v))`: the parameter `s` is f(sum, sum, v), computed of the first two finished
+/// - `scalar(s = f(2, v))`: the parameter `s` is f(sum, sum, v), computed of the first two finished
 ///   sums of a `Partials` and of other parameters: once on the host, by each thread of a device.
 /// - `unroll(4)`: entities a device thread takes at a time.
 #[proc_macro_attribute]

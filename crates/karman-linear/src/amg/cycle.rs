@@ -199,7 +199,7 @@ impl<S: Real> Levels<S> {
         if let Some(inverse) = &level.inverse {
             let n = level.matrix.rows();
             let (down, across) = if self.backend.device().is_some() { (1, n) } else { (n, 1) };
-            let (backend, parts) = (&self.backend, self.backend.parts(n, n * n));
+            let (backend, parts) = (&self.backend, self.backend.split_sums(n, n * n));
             multiply_dense(backend, n, inverse, &level.b, n, down, across, parts, &mut level.x);
             return;
         }

@@ -57,7 +57,7 @@ fn stencil<S: Real>(
 }
 
 /// y ← A x. Traffic of the product and 2s.
-#[kernel(multiply_stencil, out(y), parts, usual(layout = Layout::Csr))]
+#[kernel(multiply_stencil, out(y), split_sums, specialize(layout = Layout::Csr))]
 pub(super) fn product_of_stencil<S: Real>(
     row: usize,
     part: usize,
@@ -73,7 +73,7 @@ pub(super) fn product_of_stencil<S: Real>(
 }
 
 /// y ← A x with x·y. Traffic of the product and 2s.
-#[kernel(multiply_stencil_dot, out(y), reduce(sum), usual(layout = Layout::Csr))]
+#[kernel(multiply_stencil_dot, out(y), reduce(sum), specialize(layout = Layout::Csr))]
 pub(super) fn product_of_stencil_dot<S: Real>(
     row: usize,
     offsets: &View<u32>,
@@ -101,7 +101,7 @@ pub(super) fn ended<S: Real, T: Real>(i: usize, x: &View<S>) -> T {
 }
 
 /// b − A x. Traffic of the product and 2s.
-#[kernel(subtract_stencil, out(residual), parts, usual(layout = Layout::Csr))]
+#[kernel(subtract_stencil, out(residual), split_sums, specialize(layout = Layout::Csr))]
 pub(super) fn rest_of_stencil<S: Real>(
     row: usize,
     part: usize,
@@ -118,7 +118,7 @@ pub(super) fn rest_of_stencil<S: Real>(
 }
 
 /// y ← x + w (b − A x) in any precision. Traffic of the product, 2s and that of y.
-#[kernel(jacobi_rows, out(y), parts, usual(layout = Layout::Csr))]
+#[kernel(jacobi_rows, out(y), split_sums, specialize(layout = Layout::Csr))]
 pub(super) fn relaxed<S: Real, T: Real>(
     row: usize,
     part: usize,
@@ -138,7 +138,7 @@ pub(super) fn relaxed<S: Real, T: Real>(
 }
 
 /// y ← x + w (b − A x) with b·y, b·b and y·q. Traffic of the product and 5s.
-#[kernel(relax_dots, out(y), reduce(sum, sum, sum), usual(layout = Layout::Csr))]
+#[kernel(relax_dots, out(y), reduce(sum, sum, sum), specialize(layout = Layout::Csr))]
 pub(super) fn relaxed_dots<S: Real>(
     row: usize,
     offsets: &View<u32>,
@@ -180,7 +180,7 @@ pub(super) fn restarted<S: Real>(
 }
 
 /// A further step: r' ← r − A d, d' ← a d + c w r', x ← x + β d'. Traffic of the product and 6s.
-#[kernel(step_polynomial, update(x), out(new_residual, new), parts, usual(layout = Layout::Csr))]
+#[kernel(step_polynomial, update(x), out(new_residual, new), split_sums, specialize(layout = Layout::Csr))]
 pub(super) fn stepped<S: Real>(
     row: usize,
     part: usize,
@@ -206,7 +206,7 @@ pub(super) fn stepped<S: Real>(
 
 /// x_r ← x_r + w_r (b_r − Σ a_rk x_k) for the rows of one colour, which begin at `first`.
 /// Traffic of all colours: the product and 3s.
-#[kernel(sweep_colour, usual(layout = Layout::Csr))]
+#[kernel(sweep_colour, specialize(layout = Layout::Csr))]
 pub(super) fn swept<S: Real>(
     i: usize,
     first: usize,
@@ -248,7 +248,7 @@ pub(super) fn ended_by_colour<S: Real, T: Real>(i: usize, x: &View<S>, new_place
 }
 
 /// x ← M b for a dense matrix of order n, entry (i, j) at i `down` + j `across`. Traffic s n a row.
-#[kernel(multiply_dense, out(x), parts)]
+#[kernel(multiply_dense, out(x), split_sums)]
 pub(super) fn dense_row<S: Real>(
     i: usize,
     part: usize,

@@ -109,7 +109,7 @@ pub(super) fn prolonged_from_group<S: Real>(row: usize, of: &View<u32>, e: &View
 }
 
 /// b_c ← Pᵀ r, x_c ← w b_c. Traffic of the product and 3s a coarse row.
-#[kernel(restrict_rows, out(b, x), parts, usual(layout = Layout::Csr))]
+#[kernel(restrict_rows, out(b, x), split_sums, specialize(layout = Layout::Csr))]
 pub(super) fn restricted<S: Real>(
     row: usize,
     part: usize,
@@ -127,7 +127,7 @@ pub(super) fn restricted<S: Real>(
 }
 
 /// x ← x + P e. Traffic of the product and 2s.
-#[kernel(prolong_rows, update(x), usual(layout = Layout::Csr))]
+#[kernel(prolong_rows, update(x), specialize(layout = Layout::Csr))]
 pub(super) fn prolonged<S: Real>(
     row: usize,
     offsets: &View<u32>,

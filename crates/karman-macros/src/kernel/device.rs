@@ -1,18 +1,18 @@
 //! The device kernel of a pair, and its launch.
 
 use super::Pair;
-use super::signature::{Given, Parameter, Role, element_of, with_static};
+use super::signature::{ComputedScalar, Parameter, Role, element_of, with_static};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{PathArguments, Type};
 
 impl Pair<'_> {
-    /// The given parameter in the device kernel, where every plane adds the few block results.
-    fn device_given(&self) -> TokenStream {
-        let Some(Given { sums, .. }) = &self.options.given else { return quote!() };
-        let totals: Vec<_> = (0..*sums).map(|k| format_ident!("given_{k}")).collect();
+    /// The computed parameter in the device kernel, where every plane adds the few block results.
+    fn device_scalar(&self) -> TokenStream {
+        let Some(ComputedScalar { sums, .. }) = &self.options.computed else { return quote!() };
+        let totals: Vec<_> = (0..*sums).map(|k| format_ident!("sum_{k}")).collect();
         let place = 0..*sums;
-        let given = self.given(
+        let computed = self.computed(
             |k| {
                 let total = &totals[k];
                 quote!(#total)
@@ -21,9 +21,9 @@ impl Pair<'_> {
         );
         quote! {
             #(let #totals = ::karman_backend::sum_of_blocks(
-                given, #place * given_blocks, given_blocks, planes,
+                computed, #place * sums_blocks, sums_blocks, planes,
             );)*
-            #given
+            #computed
         }
     }
 
@@ -38,11 +38,11 @@ impl Pair<'_> {
             signature.push(quote!(list: &[u32]));
             arguments.push(quote!(list.arg()));
         }
-        if self.options.given.is_some() {
-            signature.push(quote!(given: &[f64]));
-            signature.push(quote!(given_blocks: usize));
-            arguments.push(quote!(given.arg()));
-            arguments.push(quote!(given_blocks));
+        if self.options.computed.is_some() {
+            signature.push(quote!(computed: &[f64]));
+            signature.push(quote!(sums_blocks: usize));
+            arguments.push(quote!(computed.arg()));
+            arguments.push(quote!(sums_blocks));
         }
         for Parameter { name, role } in &self.parameters {
             match role {
@@ -93,15 +93,15 @@ impl Pair<'_> {
                 arguments.push(quote!(#name));
             }
         }
-        if self.options.parts {
+        if self.options.split_sums {
             signature.push(quote!(#[comptime] parts: usize));
             arguments.push(quote!(parts));
         }
-        if !self.operations().is_empty() || self.options.parts {
+        if !self.operations().is_empty() || self.options.split_sums {
             signature.push(quote!(#[comptime] threads: usize));
             arguments.push(quote!(::karman_backend::THREADS_PER_BLOCK));
         }
-        if !self.operations().is_empty() || self.options.given.is_some() {
+        if !self.operations().is_empty() || self.options.computed.is_some() {
             signature.push(quote!(#[comptime] planes: bool));
             arguments.push(quote!(device.has_planes()));
         }
@@ -143,7 +143,7 @@ impl Pair<'_> {
         } else {
             quote!(let entity = index;)
         };
-        if self.options.parts {
+        if self.options.split_sums {
             return quote!(#entity #call if is_writer { #(#stores)* });
         }
         quote!(#entity #call #(#stores)*)
@@ -184,7 +184,7 @@ impl Pair<'_> {
         let (kernel, module) = (self.kernel_name(), self.kernel_module());
         let generics = &self.function.sig.generics;
         let (signature, _) = self.device_parameters();
-        let given = self.device_given();
+        let computed = self.device_scalar();
         let body = self.device_call();
         let operations: Vec<_> = self.operations().iter().map(Self::operation).collect();
         let count = 0..operations.len();
@@ -234,7 +234,7 @@ impl Pair<'_> {
                     CUBE_POS * (CUBE_DIM as usize) * #per_thread + UNIT_POS as usize;
                 #unrolled
             }
-        } else if self.options.parts {
+        } else if self.options.split_sums {
             // Consecutive threads take consecutive entities. All of a block stay to the end, since they
             // meet in sums.
             quote! {
@@ -267,7 +267,7 @@ impl Pair<'_> {
             #[allow(clippy::too_many_arguments, clippy::disallowed_methods)]
             #[allow(unsafe_code, missing_docs, unused_variables)]
             pub fn #kernel #generics (#(#signature),*) {
-                #given
+                #computed
                 #body
             }
             }
@@ -289,7 +289,7 @@ impl Pair<'_> {
             }
         } else {
             let per_thread = self.per_thread();
-            let threads = match self.options.parts {
+            let threads = match self.options.split_sums {
                 true => quote!(entity_count * parts),
                 false => quote!(entity_count),
             };
@@ -300,12 +300,12 @@ impl Pair<'_> {
                 let blocks = device.entity_blocks(#threads, #per_thread);
             }
         };
-        let given = self.options.given.as_ref().map(
-            |Given { sums, .. }| quote!(let (given, given_blocks) = given.few(device, #sums);),
+        let computed = self.options.computed.as_ref().map(
+            |ComputedScalar { sums, .. }| quote!(let (computed, sums_blocks) = computed.few(device, #sums);),
         );
         quote! {
             #geometry
-            #given
+            #computed
             // SAFETY: every index an entity function forms comes from connectivity checked when the
             // mesh or the matrix was built; buffers are at least as long as their declared length.
             unsafe {

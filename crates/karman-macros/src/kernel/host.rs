@@ -1,7 +1,7 @@
 //! The dispatch function of a pair, and the loop it runs on the host.
 
 use super::Pair;
-use super::signature::{Given, Options, Parameter, Role, element_of};
+use super::signature::{ComputedScalar, Options, Parameter, Role, element_of};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -21,8 +21,8 @@ impl Pair<'_> {
         if *indexed {
             signature.push(quote!(list: &::karman_backend::Buffer<u32>));
         }
-        if self.options.given.is_some() {
-            signature.push(quote!(given: &mut ::karman_backend::Partials));
+        if self.options.computed.is_some() {
+            signature.push(quote!(computed: &mut ::karman_backend::Partials));
         }
         for Parameter { name, role } in &self.parameters {
             match role {
@@ -37,7 +37,7 @@ impl Pair<'_> {
                 }
                 Role::Comptime(t) | Role::Scalar(t) => signature.push(quote!(#name: #t)),
                 Role::Parts => signature.push(quote!(parts: usize)),
-                Role::Index | Role::Entity | Role::Reduced | Role::Given | Role::Part => {}
+                Role::Index | Role::Entity | Role::Reduced | Role::ComputedScalar | Role::Part => {}
             }
         }
         for (name, ty) in self.stores().into_iter().skip(self.options.update.len()) {
@@ -48,7 +48,7 @@ impl Pair<'_> {
             signature.push(quote!(partials: &mut ::karman_backend::Partials));
         }
         let host = self.host_body();
-        let unused = self.options.parts.then(|| quote!(let _ = parts;));
+        let unused = self.options.split_sums.then(|| quote!(let _ = parts;));
         let device = self.device_launch();
         quote! {
             #(#documentation)*
@@ -128,9 +128,9 @@ impl Pair<'_> {
         } else {
             quote!(let entity = index;)
         };
-        if let Some(Given { sums, .. }) = &self.options.given {
-            let sum = self.given(
-                |k| quote!(given[#k]),
+        if let Some(ComputedScalar { sums, .. }) = &self.options.computed {
+            let sum = self.computed(
+                |k| quote!(computed[#k]),
                 |p| {
                     let name = &p.name;
                     match p.role {
@@ -140,7 +140,7 @@ impl Pair<'_> {
                 },
             );
             bindings.push(quote! {
-                let given = given.combine_on_host([::karman_backend::Reduction::Sum; #sums]);
+                let computed = computed.combine_on_host([::karman_backend::Reduction::Sum; #sums]);
                 #sum
             });
         }
@@ -181,13 +181,13 @@ impl Pair<'_> {
             },
         };
         let whole = run(quote!());
-        let Some((name, value)) = &self.options.usual else {
+        let Some((name, value)) = &self.options.specialize else {
             return quote!(#(#bindings)* #whole);
         };
-        let usual = run(quote!(let #name = #value;));
+        let specialize = run(quote!(let #name = #value;));
         quote! {
             #(#bindings)*
-            if #name == #value { #usual } else { #whole }
+            if #name == #value { #specialize } else { #whole }
         }
     }
 }

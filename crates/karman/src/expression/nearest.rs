@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn finds_the_close_and_refuses_the_far() {
-        let known = ["conductivity", "heat_capacity", "source"];
+        let known = ["conductivity", "specific_heat", "source"];
         assert_eq!(nearest_name("conductvity", known), Some("conductivity"));
         assert_eq!(nearest_name("Source", known), Some("source"));
         assert_eq!(nearest_name("viscosity", known), None);

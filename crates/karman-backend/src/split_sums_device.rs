@@ -5,7 +5,7 @@ use super::THREADS_PER_BLOCK;
 use crate::real::Real;
 use cubecl::prelude::*;
 
-/// The sum of what the threads of an entity of a kernel with `parts` have each added up, in the order of
+/// The sum of what the threads of an entity of a kernel with `split_sums` have each added up, in the order of
 /// their parts, by each of them; on the host the only part itself. All threads of a block must call it.
 #[cube]
 pub fn sum_of_parts<F: Real>(own: F, #[comptime] parts: usize) -> F {

@@ -12,10 +12,10 @@ const PARTS: usize = 8;
 const MANY_TERMS: usize = 16;
 
 impl Backend {
-    /// In how many parts a kernel with `parts` should add up the terms of each of so many entities, which
+    /// In how many parts a kernel with `split_sums` should add up the terms of each of so many entities, which
     /// have so many terms in all: a device has one thread for each part. 1 where terms are few or entities
     /// are many, and on the host.
-    pub fn parts(&self, entities: usize, terms: usize) -> usize {
+    pub fn split_sums(&self, entities: usize, terms: usize) -> usize {
         let is_long = terms >= MANY_TERMS * entities;
         match self.device() {
             Some(device) if is_long && entities <= device.few_entities() => PARTS,
@@ -25,7 +25,7 @@ impl Backend {
 }
 
 #[cfg(feature = "device")]
-pub use super::parts_device::sum_of_parts;
+pub use super::split_sums_device::sum_of_parts;
 
 /// The sum of the parts of an entity: without devices its only part.
 #[cfg(not(feature = "device"))]
@@ -43,7 +43,7 @@ mod tests {
     use crate::testing::{SIZES, everywhere, round_off, values};
 
     /// x plus the mean of the row of a table.
-    #[kernel(add_means, update(x), parts)]
+    #[kernel(add_means, update(x), split_sums)]
     fn with_mean(
         row: usize,
         part: usize,
@@ -68,7 +68,7 @@ mod tests {
                 let (table, x) = (values(n * width, 3), values(n, 4));
                 for backend in everywhere() {
                     let (from, mut to) = (backend.upload_slice(&table), backend.upload_slice(&x));
-                    let parts = backend.parts(n, n * width);
+                    let parts = backend.split_sums(n, n * width);
                     add_means(&backend, n, &from, width, &mut to, parts);
                     let got = backend.read(&to).unwrap();
                     for (row, got) in got.iter().enumerate() {
