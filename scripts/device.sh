@@ -13,14 +13,15 @@ export CUDA_PATH="${CUDA_PATH:-/usr/local/cuda}"
 unpacked=/tmp/karman-device
 
 pack() {
-    local tests
     cargo build --release --locked -p karman-cli --features cuda,wgpu
-    tests=$(cargo test --release --locked -p karman --features cuda,wgpu --lib --no-run \
-        --message-format=json | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
-    mkdir -p .carry/pack
+    rm -rf .carry/pack
+    mkdir -p .carry/pack/tests
     cp target/release/karman .carry/pack/karman
-    cp "$tests" .carry/pack/tests
-    strip .carry/pack/karman .carry/pack/tests
+    # One program of tests for each crate, named after it.
+    cargo test --locked --workspace --features cuda,wgpu --lib --no-run --message-format=json |
+        sed -n 's|.*"executable":"\([^"]*/\)\(karman[a-z_]*\)\(-[0-9a-f]*\)".*|\1\2\3 \2|p' |
+        while read -r program name; do cp "$program" ".carry/pack/tests/${name//_/-}"; done
+    strip .carry/pack/karman .carry/pack/tests/*
     [ $# -eq 0 ] || cp "$@" .carry/pack/
     tar -C .carry/pack -cf - . | xz -T0 -2 > .carry/pack.tar.xz
     rm -r .carry/pack
@@ -37,8 +38,11 @@ tarfile.open('.carry/pack.tar.xz').extractall('$unpacked')"
 
 # All tests of equality of host and device, on CUDA.
 tests() {
-    (cd crates/karman && KARMAN_REQUIRE_DEVICE=1 "$unpacked/tests" --test-threads=1) > "$OUT/tests.txt" 2>&1 ||
-        grep -E "panicked|FAILED|failed" "$OUT/tests.txt" | head -n 20
+    for program in "$unpacked"/tests/*; do
+        # A capture bears no other thread's work: one test at a time.
+        (cd "crates/$(basename "$program")" && KARMAN_REQUIRE_DEVICE=1 "$program" --test-threads=1)
+    done > "$OUT/tests.txt" 2>&1 || true
+    grep -E "panicked|FAILED|failed" "$OUT/tests.txt" | head -n 20
     grep "test result" "$OUT/tests.txt"
 }
 

@@ -7,6 +7,7 @@ pub mod case;
 pub mod diffusion;
 pub mod expected;
 pub mod expression;
+pub mod finite_volume;
 pub mod heat;
 pub mod incompressible;
 pub mod io;

@@ -17,6 +17,7 @@
 use crate::backend::{Backend, Buffer};
 use crate::diffusion::cell_centred::{LEAST_COSINE, limiter};
 use crate::diffusion::narrow;
+use crate::finite_volume::{CellFaces, FaceView, Vectors};
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of};
 use crate::operators::FaceCells;
@@ -55,7 +56,7 @@ pub(super) struct Faces<F: Real> {
 
 /// Cells of large skewness Σ |x_f − x_i| |S| / V, as slivers and needles have: the Gauss gradient amplifies
 /// the gradients in its face values by this factor. It is blended with the least-squares gradient, which is
-/// exact for linear fields too; see [`super::kernels::blended_gradient`].
+/// exact for linear fields too; see [`crate::finite_volume::gradient::blend_gradients`].
 pub(super) struct SkewedCells<F: Real> {
     /// Indices into gradients `[3][n_cells]`.
     pub indices: Buffer<u32>,
@@ -113,14 +114,40 @@ const LARGEST_FACE_SKEWNESS: f64 = 1.5;
 const ROUND_OFF: f64 = 1e-9;
 
 impl<F: Real> Faces<F> {
-    /// d of momentum interpolation: `[3][n_faces]`.
-    pub(super) fn momentum_delta(&self) -> &Buffer<F> {
-        self.limited_delta.as_ref().unwrap_or(&self.delta)
+    /// The faces as kernels read them.
+    pub(super) fn view(&self) -> FaceView<'_, F> {
+        FaceView {
+            left: self.cells.left.view(),
+            right: self.cells.right.view(),
+            weight: self.weight.view(),
+            skewness: Vectors::of(&self.skewness),
+            delta: Vectors::of(&self.delta),
+            area: Vectors::of(&self.area),
+            n_interior: self.cells.n_interior(),
+            is_unskewed: self.is_unskewed,
+            is_cubic: self.is_cubic,
+        }
     }
 
-    /// x_f − x_i of the skewness correction of interpolated velocities; at a boundary d − (d·n) n.
-    pub(super) fn velocity_skewness(&self) -> &Buffer<F> {
-        self.limited_skewness.as_ref().unwrap_or(&self.skewness)
+    /// The faces of momentum interpolation: d limited.
+    pub(super) fn momentum_view(&self) -> FaceView<'_, F> {
+        let delta = self.limited_delta.as_ref().unwrap_or(&self.delta);
+        FaceView { delta: Vectors::of(delta), ..self.view() }
+    }
+
+    /// The faces of the skewness correction of interpolated velocities: x_f − x_i limited.
+    pub(super) fn velocity_view(&self) -> FaceView<'_, F> {
+        let skewness = self.limited_skewness.as_ref().unwrap_or(&self.skewness);
+        FaceView { skewness: Vectors::of(skewness), ..self.view() }
+    }
+
+    /// The faces of the cells with their volumes.
+    pub(super) fn of_cells<'a>(&'a self, volume: &'a Buffer<F>) -> CellFaces<'a, F> {
+        CellFaces {
+            offsets: self.cells.offsets.view(),
+            items: self.cells.faces.view(),
+            volume: volume.view(),
+        }
     }
 
     /// The arrays of a mesh.

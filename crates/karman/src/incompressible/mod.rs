@@ -31,10 +31,10 @@ pub mod thermal;
 mod traction;
 mod transported_field;
 
+pub use crate::finite_volume::Convection;
 pub use conditions::{FlowCondition, PrescribedVector};
 pub use error::IncompressibleError;
 pub use forces::{Load, LoadedFaces};
-pub use kernels::Convection;
 pub use probing::Field;
 pub use scheme::{PressureCorrection, Scheme};
 pub use solver::{IncompressibleSolver, StepReport};

@@ -6,10 +6,7 @@
 
 use super::faces::{Faces, SkewedCells};
 use super::implicit_diffusion::dirichlet_indices;
-use super::kernels::{
-    advance_pressure, blend_gradients, boundary_value, correct_flux, pressure_gradient,
-    subtract_prescribed,
-};
+use super::kernels::{advance_pressure, correct_flux, subtract_prescribed};
 use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
 use crate::backend::{Backend, Buffer, blas};
 use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
@@ -17,6 +14,9 @@ use crate::diffusion::{
     BoundaryContributionOnBackend, Condition, Material, NonOrthogonalCorrectionOnBackend,
     TimeDependentData, check_finite, narrow,
 };
+use crate::finite_volume::gradient::{blend_gradients, pressure_gradient};
+use crate::finite_volume::interpolation::boundary_value;
+use crate::finite_volume::{CellField, DiffusiveFaces, FaceView, Vectors};
 use crate::linear::{InitialGuess, Matrix, Nullspace, Params, SolveOutcome, Solver, SolverSetup};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::incidence::divergence;
@@ -322,27 +322,36 @@ impl<F: Real> Pressure<F> {
         let into = (&mut self.lsq_gradient, &mut self.psi_at_boundary, &mut self.grad_psi);
         differentiate(&backend, &self.correction, faces, volume, conditions, &self.psi, into);
         let (tangential, left_weight) = self.correction.face_coefficients();
+        let psi = CellField {
+            value: self.psi.view(),
+            gradient: Vectors::of(&self.correction_gradient),
+            at_boundary: self.psi_at_boundary.view(),
+        };
         correct_flux(
             &backend,
             cells.n_faces(),
-            &cells.left,
-            &cells.right,
-            &self.conductance,
-            &self.psi,
-            &self.psi_at_boundary,
-            tangential,
-            left_weight,
-            &self.correction_gradient,
-            cells.n_interior(),
-            cells.n_faces(),
-            n,
-            self.correctors == 0,
+            &FaceView { weight: left_weight.view(), ..faces.view() },
+            &psi,
+            &DiffusiveFaces {
+                conductance: self.conductance.view(),
+                tangential: Vectors::of(tangential),
+                two_point: self.correctors == 0,
+            },
             flux,
         );
         let Some(mut outcome) = total else { unreachable!("there is one pass at least") };
         // Global mass correction precedes: the remaining incompatibility is round-off.
         outcome.incompatibility = 0.0;
         Ok(outcome)
+    }
+
+    /// p with its Gauss gradient as kernels read it.
+    pub(super) fn view(&self) -> CellField<'_, F> {
+        CellField {
+            value: self.value.view(),
+            gradient: Vectors::of(&self.grad_p),
+            at_boundary: self.at_boundary.view(),
+        }
     }
 
     /// The prescribed pressures.
@@ -420,42 +429,27 @@ fn differentiate<F: Real>(
 ) {
     correction.differentiate(backend, value, (prescribed, F::literal(1.0)), lsq_gradient);
     let cells = &faces.cells;
-    let (n_interior, n_faces, n) = (cells.n_interior(), cells.n_faces(), cells.n_cells());
+    let lsq = Vectors::of(lsq_gradient);
+    // Extrapolated from the centroid of the cell to that of the face.
+    let to_boundary =
+        FaceView { skewness: Vectors::of(&faces.delta), is_unskewed: false, ..faces.view() };
     boundary_value(
         backend,
         dirichlet_index.len(),
-        &cells.left,
+        &to_boundary,
         dirichlet_index,
         prescribed,
         value,
-        lsq_gradient,
-        &faces.delta,
-        n_interior,
-        n_faces,
-        n,
-        false,
+        &lsq,
         at_boundary,
     );
+    let p = CellField { value: value.view(), gradient: lsq, at_boundary: at_boundary.view() };
     pressure_gradient(
         backend,
-        n,
-        &cells.offsets,
-        &cells.faces,
-        &cells.left,
-        &cells.right,
-        value,
-        lsq_gradient,
-        at_boundary,
-        &faces.weight,
-        &faces.skewness,
-        &faces.delta,
-        &faces.area,
-        volume,
-        n_interior,
-        n_faces,
-        n,
-        faces.is_unskewed,
-        faces.is_cubic,
+        cells.n_cells(),
+        &faces.of_cells(volume),
+        &faces.view(),
+        &p,
         gradient,
     );
     let SkewedCells { indices, share } = &faces.skewed;

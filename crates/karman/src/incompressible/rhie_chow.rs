@@ -9,11 +9,12 @@
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
 use super::faces::Faces;
-use super::kernels::interpolated_flux;
 use super::scheme::TimeCoefficients;
-use super::solver::{IncompressibleSolver, three};
-use super::transported_field::TransportedField;
+use super::solver::IncompressibleSolver;
+use super::transported_field::{TransportedField, velocity_view};
 use crate::backend::{Backend, Buffer, View};
+use crate::finite_volume::interpolation::interpolated_flux;
+use crate::finite_volume::{CellField, FaceView, VelocityField};
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
@@ -34,29 +35,17 @@ impl<F: Real> IncompressibleSolver<F> {
 
     /// Updates E and K of the current level; the old E becomes that of the previous level.
     pub(super) fn update_rhie_chow_correction(&mut self) {
-        let (backend, n_faces, n) = (self.backend.clone(), self.flux.len(), self.volume.len());
+        let (backend, n_faces) = (self.backend.clone(), self.flux.len());
         std::mem::swap(&mut self.rhie_chow_correction, &mut self.rhie_chow_correction_before);
         let (faces, correction) = (&self.faces, &mut self.rhie_chow_correction);
         interpolate(&backend, faces, &self.components, true, correction);
-        let [du, dv, dw] = three(&self.components, |c| &c.gradient);
         rhie_chow_correction(
             &backend,
             n_faces,
-            &faces.cells.left,
-            &faces.cells.right,
+            &faces.velocity_view(),
             &self.flux,
-            du,
-            dv,
-            dw,
+            &velocity_view(&self.components, TransportedField::view),
             &self.dirichlet_index,
-            &faces.weight,
-            faces.velocity_skewness(),
-            &faces.area,
-            faces.cells.n_interior(),
-            n_faces,
-            n,
-            self.dimension,
-            faces.is_unskewed,
             correction,
             &mut self.skewness_flux,
         );
@@ -65,31 +54,23 @@ impl<F: Real> IncompressibleSolver<F> {
     /// flux ← F*; on entry u*_i·S.
     pub(super) fn interpolate_momentum(&mut self, coefficients: &TimeCoefficients) {
         let (backend, n_faces) = (self.backend.clone(), self.flux.len());
-        let (cells, pressure) = (&self.faces.cells, &self.pressure);
         let (shift, history) = (coefficients.bdf.shift, coefficients.bdf.history);
         momentum_interpolation(
             &backend,
             n_faces,
-            &cells.left,
-            &cells.right,
-            &self.rhie_chow_correction,
-            &self.rhie_chow_correction_before,
-            &self.skewness_flux,
-            &pressure.value,
-            &pressure.grad_p,
-            &pressure.at_boundary,
-            &pressure.is_dirichlet,
-            &pressure.conductance,
-            &self.faces.weight,
-            self.faces.momentum_delta(),
-            &self.decay_rate,
+            &self.faces.momentum_view(),
+            &self.pressure.view(),
+            &RhieChow {
+                correction: self.rhie_chow_correction.view(),
+                before: self.rhie_chow_correction_before.view(),
+                skewness_flux: self.skewness_flux.view(),
+                conductance: self.pressure.conductance.view(),
+                decay_rate: self.decay_rate.view(),
+                is_dirichlet: self.pressure.is_dirichlet.view(),
+                with_pressure: self.is_incremental(),
+            },
             F::from_f64(shift),
             F::from_f64(history),
-            cells.n_interior(),
-            n_faces,
-            self.volume.len(),
-            self.is_incremental(),
-            self.faces.is_unskewed,
             &mut self.flux,
         );
     }
@@ -102,36 +83,33 @@ fn interpolate<F: Real>(
     is_unskewed: bool,
     flux: &mut Buffer<F>,
 ) {
-    let [u, v, w] = three(components, |c| &c.now);
-    let [du, dv, dw] = three(components, |c| &c.gradient);
-    let [bu, bv, bw] = three(components, |c| &c.at_boundary);
-    let cells = &faces.cells;
     interpolated_flux(
         backend,
-        cells.n_faces(),
-        &cells.left,
-        &cells.right,
-        u,
-        v,
-        w,
-        du,
-        dv,
-        dw,
-        bu,
-        bv,
-        bw,
-        &faces.weight,
-        &faces.skewness,
-        &faces.delta,
-        &faces.area,
-        cells.n_interior(),
-        cells.n_faces(),
-        u.len(),
-        components.len(),
-        is_unskewed,
-        faces.is_cubic,
+        faces.cells.n_faces(),
+        &FaceView { is_unskewed, ..faces.view() },
+        &velocity_view(components, TransportedField::view),
         flux,
     );
+}
+
+/// State of momentum interpolation, arrays of faces unless stated.
+#[derive(Group, Clone, Copy)]
+pub(super) struct RhieChow<'a, F: Real> {
+    /// E.
+    pub correction: View<'a, F>,
+    /// E of the previous level, or at the start of an explicit step.
+    pub before: View<'a, F>,
+    /// K.
+    pub skewness_flux: View<'a, F>,
+    /// a.
+    pub conductance: View<'a, F>,
+    /// 1/τ: `[n_cells]`.
+    pub decay_rate: View<'a, F>,
+    /// Whether the pressure's normal derivative is not prescribed, hence the velocity free: `[n_boundary]`.
+    pub is_dirichlet: View<'a, u32>,
+    /// Whether R counts.
+    #[comptime]
+    pub with_pressure: bool,
 }
 
 /// Terms of dE/dt = R + (K − E)/τ at a face.
@@ -151,49 +129,37 @@ pub(super) struct RhieChowTerms<F: Real> {
 #[inline(always)]
 pub(super) fn rhie_chow_terms<F: Real>(
     f: usize,
-    left: &View<u32>,
-    right: &View<u32>,
-    pressure: &View<F>,
-    grad_p: &View<F>,
-    pressure_at_boundary: &View<F>,
-    is_dirichlet: &View<u32>,
-    conductance: &View<F>,
-    weight: &View<F>,
-    delta: &View<F>,
-    rate: &View<F>,
-    n_interior: usize,
-    n_faces: usize,
-    n_cells: usize,
-    #[comptime] with_pressure: bool,
+    faces: &FaceView<'_, F>,
+    p: &CellField<'_, F>,
+    state: &RhieChow<'_, F>,
 ) -> RhieChowTerms<F> {
-    let l = left[f] as usize;
-    let mut difference = F::literal(0.0);
-    let mut decay_rate = rate[l];
-    let mut applies = F::literal(1.0);
+    let l = faces.left[f] as usize;
+    let mut difference = 0.0;
+    let mut decay_rate = state.decay_rate[l];
+    let mut applies = 1.0;
     let mut d = Vec3::<F>::zero();
-    if comptime!(with_pressure) {
-        d = Vec3::<F>::at(delta, f, n_faces);
-        difference = Vec3::<F>::at(grad_p, l, n_cells).dot(d);
+    if comptime!(state.with_pressure) {
+        d = faces.delta.at(f);
+        difference = p.gradient.at(l).dot(d);
     }
-    if f < n_interior {
-        let r = right[f] as usize;
-        if comptime!(with_pressure) {
-            let w = weight[f];
-            let along_right = Vec3::<F>::at(grad_p, r, n_cells).dot(d);
-            difference = w * difference + (F::literal(1.0) - w) * along_right;
-            difference -= pressure[r] - pressure[l];
+    if f < faces.n_interior {
+        let r = faces.right[f] as usize;
+        if comptime!(state.with_pressure) {
+            let w = faces.weight[f];
+            difference = w * difference + (1.0 - w) * p.gradient.at(r).dot(d);
+            difference -= p.value[r] - p.value[l];
         }
-        decay_rate = F::literal(0.5) * (decay_rate + rate[r]);
+        decay_rate = 0.5 * (decay_rate + state.decay_rate[r]);
     } else {
-        let b = f - n_interior;
-        if comptime!(with_pressure) {
-            difference -= pressure_at_boundary[b] - pressure[l];
+        let b = f - faces.n_interior;
+        if comptime!(state.with_pressure) {
+            difference -= p.at_boundary[b] - p.value[l];
         }
-        if is_dirichlet[b] == 0 {
-            applies = F::literal(0.0);
+        if state.is_dirichlet[b] == 0 {
+            applies = 0.0;
         }
     }
-    RhieChowTerms::<F> { source: conductance[f] * difference, decay_rate, applies }
+    RhieChowTerms::<F> { source: state.conductance[f] * difference, decay_rate, applies }
 }
 
 /// Momentum interpolation of Rhie & Chow in a form whose steady state does not depend on the step
@@ -212,52 +178,21 @@ pub(super) fn rhie_chow_terms<F: Real>(
 /// velocity.
 ///
 /// Traffic a face: 8 + 11s (s more where skewed), a cell 5s.
-#[kernel(momentum_interpolation, update(flux))]
-pub(super) fn interpolated_by_momentum<F: Real>(
+#[kernel(update(flux))]
+pub(super) fn momentum_interpolation<F: Real>(
     f: usize,
-    left: &View<u32>,
-    right: &View<u32>,
-    correction: &View<F>,
-    correction_before: &View<F>,
-    skewness_flux: &View<F>,
-    pressure: &View<F>,
-    grad_p: &View<F>,
-    pressure_at_boundary: &View<F>,
-    is_dirichlet: &View<u32>,
-    conductance: &View<F>,
-    weight: &View<F>,
-    delta: &View<F>,
-    decay_rate: &View<F>,
+    faces: &FaceView<F>,
+    p: &CellField<F>,
+    state: &RhieChow<F>,
     shift: F,
     history: F,
-    n_interior: usize,
-    n_faces: usize,
-    n_cells: usize,
-    #[comptime] with_pressure: bool,
-    #[comptime] unskewed: bool,
     flux: F,
 ) -> F {
-    let terms = rhie_chow_terms::<F>(
-        f,
-        left,
-        right,
-        pressure,
-        grad_p,
-        pressure_at_boundary,
-        is_dirichlet,
-        conductance,
-        weight,
-        delta,
-        decay_rate,
-        n_interior,
-        n_faces,
-        n_cells,
-        with_pressure,
-    );
-    let mut change =
-        shift * correction[f] + history * (correction[f] - correction_before[f]) + terms.source;
-    if comptime!(!unskewed) {
-        change += terms.decay_rate * skewness_flux[f];
+    let terms = rhie_chow_terms::<F>(f, faces, p, state);
+    let correction = state.correction[f];
+    let mut change = shift * correction + history * (correction - state.before[f]) + terms.source;
+    if comptime!(!faces.is_unskewed) {
+        change += terms.decay_rate * state.skewness_flux[f];
     }
     flux + terms.applies * change / (shift + terms.decay_rate)
 }
@@ -268,42 +203,24 @@ pub(super) fn interpolated_by_momentum<F: Real>(
 #[inline(always)]
 fn skewness_flux_of_face<F: Real>(
     f: usize,
-    left: &View<u32>,
-    right: &View<u32>,
-    du: &View<F>,
-    dv: &View<F>,
-    dw: &View<F>,
-    dirichlet_index: &View<u32>,
-    weight: &View<F>,
-    skewness: &View<F>,
-    area: &View<F>,
-    n_interior: usize,
-    n_faces: usize,
-    n_cells: usize,
-    #[comptime] dimension: usize,
+    faces: &FaceView<'_, F>,
+    velocity: &VelocityField<'_, F>,
+    dirichlet_index: &View<'_, u32>,
 ) -> F {
-    let o = Vec3::<F>::at(skewness, f, n_faces);
-    let s = Vec3::<F>::at(area, f, n_faces);
-    let l = left[f] as usize;
-    let mut share = F::literal(1.0);
+    let o = faces.skewness.at(f);
+    let s = faces.area.at(f);
+    let l = faces.left[f] as usize;
+    let mut share = 1.0;
     let mut other = l;
-    if f < n_interior {
-        share = weight[f];
-        other = right[f] as usize;
-    } else if dirichlet_index[f - n_interior] > 0 {
-        share = F::literal(0.0);
+    if f < faces.n_interior {
+        share = faces.weight[f];
+        other = faces.right[f] as usize;
+    } else if dirichlet_index[f - faces.n_interior] > 0 {
+        share = 0.0;
     }
-    let mut at_left = Vec3::<F>::at(du, l, n_cells).dot(o) * s.x;
-    let mut at_right = Vec3::<F>::at(du, other, n_cells).dot(o) * s.x;
-    at_left += Vec3::<F>::at(dv, l, n_cells).dot(o) * s.y;
-    at_right += Vec3::<F>::at(dv, other, n_cells).dot(o) * s.y;
-    if comptime!(dimension == 3) {
-        at_left += Vec3::<F>::at(dw, l, n_cells).dot(o) * s.z;
-        at_right += Vec3::<F>::at(dw, other, n_cells).dot(o) * s.z;
-    }
-    let mut correction = share * at_left;
-    if f < n_interior {
-        correction += (F::literal(1.0) - share) * at_right;
+    let mut correction = share * velocity.derivative(l, o).dot(s);
+    if f < faces.n_interior {
+        correction += (1.0 - share) * velocity.derivative(other, o).dot(s);
     }
     correction
 }
@@ -312,47 +229,21 @@ fn skewness_flux_of_face<F: Real>(
 /// `correction` is u_i·S, at the boundary the flux of the velocity there.
 ///
 /// Traffic a face: 4s (8 + 11s where skewed), a cell 3d s where skewed.
-#[kernel(rhie_chow_correction, update(correction), out(skewness_flux))]
-pub(super) fn rhie_chow_correction_of_face<F: Real>(
+#[kernel(update(correction), out(skewness_flux))]
+pub(super) fn rhie_chow_correction<F: Real>(
     f: usize,
-    left: &View<u32>,
-    right: &View<u32>,
+    faces: &FaceView<F>,
     flux: &View<F>,
-    du: &View<F>,
-    dv: &View<F>,
-    dw: &View<F>,
+    velocity: &VelocityField<F>,
     dirichlet_index: &View<u32>,
-    weight: &View<F>,
-    skewness: &View<F>,
-    area: &View<F>,
-    n_interior: usize,
-    n_faces: usize,
-    n_cells: usize,
-    #[comptime] dimension: usize,
-    #[comptime] unskewed: bool,
     correction: F,
 ) -> (F, F) {
-    let mut skewness_flux = F::literal(0.0);
-    if comptime!(!unskewed) {
-        skewness_flux = skewness_flux_of_face::<F>(
-            f,
-            left,
-            right,
-            du,
-            dv,
-            dw,
-            dirichlet_index,
-            weight,
-            skewness,
-            area,
-            n_interior,
-            n_faces,
-            n_cells,
-            dimension,
-        );
+    let mut skewness_flux = 0.0;
+    if comptime!(!faces.is_unskewed) {
+        skewness_flux = skewness_flux_of_face::<F>(f, faces, velocity, dirichlet_index);
     }
     let mut value = flux[f] - correction;
-    if f >= n_interior {
+    if f >= faces.n_interior {
         value += skewness_flux;
     }
     (value, skewness_flux)

@@ -19,12 +19,13 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::kernels::advance_scalar;
-use super::rhie_chow::rhie_chow_terms;
+use super::rhie_chow::{RhieChow, rhie_chow_terms};
 use super::scheme::{Scheme, TimeCoefficients};
 use super::solver::{IncompressibleSolver, three};
 use super::staggered::Staggered;
 use super::{IncompressibleError, StepReport};
 use crate::backend::{Backend, Buffer, View, blas};
+use crate::finite_volume::{CellField, FaceView};
 use crate::linear::{SolveOutcome, Status};
 use crate::real::Real;
 use karman_backend::prelude::*;
@@ -208,31 +209,23 @@ impl<F: Real> IncompressibleSolver<F> {
         self.update_dependent_boundaries(0.0);
         self.interpolate_unskewed();
         self.swap_predicted();
-        let with_pressure = self.is_incremental();
-        let (cells, pressure) = (&self.faces.cells, &self.pressure);
+        let state = RhieChow {
+            correction: self.rhie_chow_correction.view(),
+            before: level.at_faces.view(),
+            skewness_flux: self.skewness_flux.view(),
+            conductance: self.pressure.conductance.view(),
+            decay_rate: self.decay_rate.view(),
+            is_dirichlet: self.pressure.is_dirichlet.view(),
+            with_pressure: self.is_incremental(),
+        };
         stage_rhie_chow(
             &backend,
             n_faces,
-            &cells.left,
-            &cells.right,
-            &level.at_faces,
-            &self.rhie_chow_correction,
-            &self.skewness_flux,
-            &pressure.value,
-            &pressure.grad_p,
-            &pressure.at_boundary,
-            &pressure.is_dirichlet,
-            &pressure.conductance,
-            &self.faces.weight,
-            self.faces.momentum_delta(),
-            &self.decay_rate,
+            &self.faces.momentum_view(),
+            &self.pressure.view(),
+            &state,
             F::from_f64(stage.alpha),
             F::from_f64(coefficients.step),
-            cells.n_interior(),
-            n_faces,
-            n,
-            with_pressure,
-            self.faces.is_unskewed,
             &mut self.flux,
         );
         self.mass_correction.apply(&backend, &self.outflow, &self.faces.area, &mut self.flux)?;
@@ -359,53 +352,23 @@ pub(super) fn flux_of_stage<F: Real>(
 /// R = 0 unless `with_pressure`. Fluxes of prescribed velocities are unchanged.
 ///
 /// Traffic a face: 8 + 11s, a cell 5s.
-#[kernel(stage_rhie_chow, update(flux))]
-pub(super) fn flux_with_rhie_chow<F: Real>(
+#[kernel(update(flux))]
+pub(super) fn stage_rhie_chow<F: Real>(
     f: usize,
-    left: &View<u32>,
-    right: &View<u32>,
-    old: &View<F>,
-    correction: &View<F>,
-    skewness_flux: &View<F>,
-    pressure: &View<F>,
-    grad_p: &View<F>,
-    pressure_at_boundary: &View<F>,
-    is_dirichlet: &View<u32>,
-    conductance: &View<F>,
-    weight: &View<F>,
-    delta: &View<F>,
-    decay_rate: &View<F>,
+    faces: &FaceView<F>,
+    p: &CellField<F>,
+    state: &RhieChow<F>,
     alpha: F,
     step: F,
-    n_interior: usize,
-    n_faces: usize,
-    n_cells: usize,
-    #[comptime] with_pressure: bool,
-    #[comptime] unskewed: bool,
     flux: F,
 ) -> F {
-    let terms = rhie_chow_terms::<F>(
-        f,
-        left,
-        right,
-        pressure,
-        grad_p,
-        pressure_at_boundary,
-        is_dirichlet,
-        conductance,
-        weight,
-        delta,
-        decay_rate,
-        n_interior,
-        n_faces,
-        n_cells,
-        with_pressure,
-    );
-    let mut deviation = correction[f];
-    if comptime!(!unskewed) {
-        deviation -= skewness_flux[f];
+    let terms = rhie_chow_terms::<F>(f, faces, p, state);
+    let correction = state.correction[f];
+    let mut deviation = correction;
+    if comptime!(!faces.is_unskewed) {
+        deviation -= state.skewness_flux[f];
     }
     let change = terms.source - terms.decay_rate * deviation;
-    let next = alpha * old[f] + (F::literal(1.0) - alpha) * (correction[f] + step * change);
+    let next = alpha * state.before[f] + (1.0 - alpha) * (correction + step * change);
     flux + terms.applies * next
 }

@@ -12,13 +12,14 @@ use super::staggered::{Exact, Staggered};
 use super::statistics::Statistics;
 use super::step_bounds::StepBounds;
 use super::thermal::Thermal;
-use super::transported_field::{ConvectionInput, TransportedField};
+use super::transported_field::{ConvectionInput, TransportedField, velocity_view};
 use super::{
     Arrangement, Convection, FlowCondition, IncompressibleError, Numerics, PrescribedVector,
     PressureCorrection, Problem,
 };
 use crate::backend::{Backend, Buffer, blas};
 use crate::diffusion::narrow;
+use crate::finite_volume::CellField;
 use crate::linear::{SolveOutcome, SolverSetup};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
@@ -449,33 +450,17 @@ impl<F: Real> IncompressibleSolver<F> {
         if count == 0 {
             return;
         }
-        let [u, v, w] = three(&self.components, |c| &c.now);
-        let [u0, v0, w0] = three(&self.components, |c| &c.before);
-        let [du, dv, dw] = three(&self.components, |c| &c.gradient);
         for k in 0..self.dimension {
             slip_velocity(
                 &self.backend,
                 count,
                 &self.slip.indices,
                 &self.slip.faces,
-                &self.faces.cells.left,
-                &self.faces.area,
-                &self.faces.skewness,
-                u,
-                v,
-                w,
-                u0,
-                v0,
-                w0,
-                du,
-                dv,
-                dw,
+                &self.faces.view(),
+                &velocity_view(&self.components, TransportedField::view),
+                &velocity_view(&self.components, |c| CellField::of_values(&c.before)),
                 F::from_f64(extrapolation),
                 k,
-                self.faces.cells.n_faces(),
-                u.len(),
-                self.dimension,
-                self.faces.is_unskewed,
                 self.momentum.quantities[k].prescribed.value_mut(),
             );
         }

@@ -3,10 +3,13 @@
 use super::IncompressibleError;
 use super::faces::Faces;
 use super::implicit_diffusion::ImplicitDiffusion;
-use super::kernels::{Convection, boundary_value, convective_flux, transport_residual};
+use super::kernels::transport_residual;
 use super::scheme::TimeCoefficients;
 use crate::backend::{Backend, Buffer};
 use crate::diffusion::{Prescribed, check_finite, narrow};
+use crate::finite_volume::convection::{Convection, convective_flux};
+use crate::finite_volume::interpolation::boundary_value;
+use crate::finite_volume::{CellField, FaceView, Vectors, VelocityField};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::incidence::divergence;
 use crate::real::Real;
@@ -71,6 +74,15 @@ impl<F: Real> TransportedField<F> {
         })
     }
 
+    /// The field at the current level as kernels read it.
+    pub(super) fn view(&self) -> CellField<'_, F> {
+        CellField {
+            value: self.now.view(),
+            gradient: Vectors::of(&self.gradient),
+            at_boundary: self.at_boundary.view(),
+        }
+    }
+
     /// Updates the boundary values of `now`, quantity `k` of `diffusion`, and its gradient if `has_gradient`;
     /// `is_unskewed` leaves out the tangential correction of the boundary values.
     pub(super) fn update_gradient(
@@ -86,16 +98,11 @@ impl<F: Real> TransportedField<F> {
         boundary_value(
             backend,
             dirichlet_index.len(),
-            &faces.cells.left,
+            &FaceView { is_unskewed, ..faces.view() },
             dirichlet_index,
             diffusion.quantities[k].prescribed.value(),
             &self.now,
-            &self.gradient,
-            &faces.skewness,
-            faces.cells.n_interior(),
-            faces.cells.n_faces(),
-            self.now.len(),
-            is_unskewed,
+            &Vectors::of(&self.gradient),
             &mut self.at_boundary,
         );
     }
@@ -113,26 +120,22 @@ impl<F: Real> TransportedField<F> {
         let ConvectionInput { faces, flux, backflow_factor, weight, is_unskewed, convection } =
             input;
         let cells = &faces.cells;
-        let (n, n_faces) = (cells.n_cells(), cells.n_faces());
+        let n = cells.n_cells();
         std::mem::swap(&mut self.convection, &mut self.convection_before);
+        let is_unskewed = *is_unskewed;
+        let phi = CellField {
+            value: self.now.view(),
+            gradient: Vectors::of(gradient),
+            at_boundary: self.at_boundary.view(),
+        };
         convective_flux(
             backend,
-            n_faces,
-            &cells.left,
-            &cells.right,
+            cells.n_faces(),
+            &FaceView { weight: weight.view(), is_unskewed, ..faces.view() },
             flux,
-            &self.now,
-            gradient,
-            &self.at_boundary,
+            &phi,
             backflow_factor,
-            weight,
-            &faces.skewness,
-            &faces.delta,
-            cells.n_interior(),
-            n_faces,
-            n,
             *convection,
-            *is_unskewed,
             face_flux,
         );
         let convection = &mut self.convection;
@@ -175,4 +178,14 @@ impl<F: Real> TransportedField<F> {
             r,
         );
     }
+}
+
+/// The velocity of two or three components as kernels read it; `of` gives the view of a component.
+pub(super) fn velocity_view<'a, F: Real>(
+    components: &'a [TransportedField<F>],
+    of: impl Fn(&'a TransportedField<F>) -> CellField<'a, F>,
+) -> VelocityField<'a, F> {
+    let [x, y] = [&components[0], &components[1]].map(&of);
+    let z = components.get(2).map_or(x, of);
+    VelocityField { x, y, z, dimension: components.len() }
 }

@@ -244,7 +244,7 @@ fn blended_gradients_are_the_same_everywhere() {
             let [share, lsq_gradient] = [&share, &lsq_gradient].map(|v| backend.upload_slice(v));
             let listed = backend.upload_slice(&places);
             let mut found = backend.upload_slice(&g);
-            let blend = crate::incompressible::kernels::blend_gradients;
+            let blend = crate::finite_volume::gradient::blend_gradients;
             blend(&backend, places.len(), &listed, &share, &lsq_gradient, &mut found);
             for (found, want) in backend.read(&found).unwrap().iter().zip(&want) {
                 assert!((found - want).abs() < 1e-14, "{n}, {backend:?}: {found} {want}");

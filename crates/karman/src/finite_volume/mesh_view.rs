@@ -1,0 +1,150 @@
+//! Meshes and fields as kernels read them: groups of views.
+#![allow(missing_docs)] // on the modules that the attributes make
+
+use crate::backend::{Buffer, View};
+use crate::real::{Real, Vec3};
+use karman_backend::prelude::*;
+
+/// Vectors of entities, component-major: `[3][stride]`.
+#[derive(Group, Clone, Copy)]
+pub struct Vectors<'a, F: Real> {
+    /// Components.
+    pub components: View<'a, F>,
+    /// Number of entities.
+    pub stride: usize,
+}
+
+#[device]
+impl<F: Real> Vectors<'_, F> {
+    /// The vector of entity `i`.
+    #[inline(always)]
+    pub fn at(&self, i: usize) -> Vec3<F> {
+        Vec3::<F>::at(&self.components, i, self.stride)
+    }
+}
+
+impl<'a, F: Real> Vectors<'a, F> {
+    /// The vectors of a buffer `[3][n]`.
+    pub fn of(buffer: &'a Buffer<F>) -> Self {
+        Vectors { components: buffer.view(), stride: buffer.len() / 3 }
+    }
+
+    /// Vectors that a kernel does not read.
+    pub fn absent() -> Self {
+        Vectors { components: View::absent(), stride: 0 }
+    }
+}
+
+/// Connectivity and geometry of faces. Left and right cells: l and r; interpolation is linear along d = x_r − x_l with
+/// weight w of the left cell, with a skewness correction from x_i = w x_l + (1 − w) x_r to the centroid x_f.
+#[derive(Group, Clone, Copy)]
+pub struct FaceView<'a, F: Real> {
+    /// l: `[n_faces]`.
+    pub left: View<'a, u32>,
+    /// r: `[n_interior]`.
+    pub right: View<'a, u32>,
+    /// w: `[n_interior]`.
+    pub weight: View<'a, F>,
+    /// x_f − x_i; at a boundary d − (d·n) n with d = x_f − x_l: `[3][n_faces]`.
+    pub skewness: Vectors<'a, F>,
+    /// d; at a boundary x_f − x_l: `[3][n_faces]`.
+    pub delta: Vectors<'a, F>,
+    /// S, from left to right: `[3][n_faces]`.
+    pub area: Vectors<'a, F>,
+    /// Number of interior faces; those of the boundary follow.
+    pub n_interior: usize,
+    /// Whether interpolation has no skewness correction.
+    #[comptime]
+    pub is_unskewed: bool,
+    /// Whether interpolation along d is cubic.
+    #[comptime]
+    pub is_cubic: bool,
+}
+
+/// Coefficients of the diffusive flux a (φ_r − φ_l) + t·∇φ_f.
+#[derive(Group, Clone, Copy)]
+pub struct DiffusiveFaces<'a, F: Real> {
+    /// a: `[n_faces]`.
+    pub conductance: View<'a, F>,
+    /// t: `[3][n_faces]`.
+    pub tangential: Vectors<'a, F>,
+    /// Whether t·∇φ_f is left out.
+    #[comptime]
+    pub two_point: bool,
+}
+
+/// Faces of the cells, and their volumes.
+#[derive(Group, Clone, Copy)]
+pub struct CellFaces<'a, F: Real> {
+    /// First item of each cell: `[n_cells + 1]`.
+    pub offsets: View<'a, u32>,
+    /// Faces, the sign in the top bit: `[offsets.last]`.
+    pub items: View<'a, u32>,
+    /// V: `[n_cells]`.
+    pub volume: View<'a, F>,
+}
+
+/// A scalar in the cells, with its gradient and its values at the boundary.
+#[derive(Group, Clone, Copy)]
+pub struct CellField<'a, F: Real> {
+    /// φ: `[n_cells]`.
+    pub value: View<'a, F>,
+    /// ∇φ: `[3][n_cells]`; not read where faces are unskewed and interpolation is linear.
+    pub gradient: Vectors<'a, F>,
+    /// φ at the boundary: `[n_boundary]`.
+    pub at_boundary: View<'a, F>,
+}
+
+impl<'a, F: Real> CellField<'a, F> {
+    /// Values alone.
+    pub fn of_values(value: &'a Buffer<F>) -> Self {
+        CellField { value: value.view(), gradient: Vectors::absent(), at_boundary: View::absent() }
+    }
+}
+
+/// A vector in the cells by its components. In 2D `z` is not read.
+#[derive(Group, Clone, Copy)]
+pub struct VelocityField<'a, F: Real> {
+    /// First component.
+    pub x: CellField<'a, F>,
+    /// Second component.
+    pub y: CellField<'a, F>,
+    /// Third component.
+    pub z: CellField<'a, F>,
+    /// 2 or 3.
+    #[comptime]
+    pub dimension: usize,
+}
+
+#[device]
+impl<F: Real> VelocityField<'_, F> {
+    /// The vector of cell `c`.
+    #[inline(always)]
+    pub fn at(&self, c: usize) -> Vec3<F> {
+        let mut z = F::literal(0.0);
+        if comptime!(self.dimension == 3) {
+            z = self.z.value[c];
+        }
+        Vec3::<F> { x: self.x.value[c], y: self.y.value[c], z }
+    }
+
+    /// The vector at boundary face `b`.
+    #[inline(always)]
+    pub fn at_boundary(&self, b: usize) -> Vec3<F> {
+        let mut z = F::literal(0.0);
+        if comptime!(self.dimension == 3) {
+            z = self.z.at_boundary[b];
+        }
+        Vec3::<F> { x: self.x.at_boundary[b], y: self.y.at_boundary[b], z }
+    }
+
+    /// ∇u·a for each component u of cell `c`.
+    #[inline(always)]
+    pub fn derivative(&self, c: usize, a: Vec3<F>) -> Vec3<F> {
+        let mut z = F::literal(0.0);
+        if comptime!(self.dimension == 3) {
+            z = self.z.gradient.at(c).dot(a);
+        }
+        Vec3::<F> { x: self.x.gradient.at(c).dot(a), y: self.y.gradient.at(c).dot(a), z }
+    }
+}
