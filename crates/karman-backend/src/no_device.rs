@@ -158,6 +158,7 @@ impl Device {
         match *self {}
     }
 
+    #[allow(clippy::extra_unused_type_parameters)] // that of the device
     pub(super) fn allocate<T: Element>(&self, _: usize, _: super::buffer::Content) -> Handle {
         match *self {}
     }

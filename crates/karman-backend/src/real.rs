@@ -265,6 +265,13 @@ impl<F: Real> Add for Sym3<F> {
     }
 }
 
+impl<F: Real> AddAssign for Sym3<F> {
+    #[inline(always)]
+    fn add_assign(&mut self, b: Self) {
+        *self = *self + b;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -335,9 +335,9 @@ pub fn smoothed_node<F: Real>(
             let other = nodes[corner * n_cells + cell] as usize;
             if other != v {
                 let m = own + Sym3::<F>::at(metric, other, n_nodes);
-                a = a + m;
+                a += m;
                 let y = Vec3::<F>::at(points, other, n_nodes);
-                q = q + m.times(y);
+                q += m.times(y);
             }
         }
     }

@@ -165,7 +165,7 @@ impl<S: Real> Matrix<S> {
             let repeated = |k: &usize| indices[place(r, *k)] == indices[place(r, k - 1)];
             (1..width(r)).find(repeated).unwrap_or(width(r))
         };
-        let has_empty_rows = (0..self.rows).map(distinct).fold(0, |a, b| a + b) > self.entries;
+        let has_empty_rows = (0..self.rows).map(distinct).sum::<usize>() > self.entries;
         let length = |r: usize| {
             let length = distinct(r);
             let is_padding = has_empty_rows

@@ -99,7 +99,7 @@ fn volumetric_heat_capacity(file: &HeatFile, reader: Reader<'_>) -> Result<ByReg
     let HeatFile { volumetric_heat_capacity: capacity, density, specific_heat, .. } = file;
     let product = match factors(capacity, density, specific_heat)? {
         None => None,
-        Some((density, specific_heat)) => {
+        Some([density, specific_heat]) => {
             reader.quantity(&file.density, 1.0, None, DENSITY, empty())?;
             reader.quantity(&file.specific_heat, 1.0, None, SPECIFIC_HEAT, empty())?;
             let product = product_of_quantities(density.get_ref(), specific_heat.get_ref());
@@ -114,7 +114,7 @@ fn volumetric_heat_capacity(file: &HeatFile, reader: Reader<'_>) -> Result<ByReg
     for (region, keys) in file.region.iter().flat_map(|regions| &regions.0) {
         let HeatRegionFile { volumetric_heat_capacity: capacity, density, specific_heat, .. } =
             keys.get_ref();
-        if let Some((density, specific_heat)) = factors(capacity, density, specific_heat)? {
+        if let Some([density, specific_heat]) = factors(capacity, density, specific_heat)? {
             reader.scalar(density.get_ref(), density.span(), DENSITY)?;
             reader.scalar(specific_heat.get_ref(), specific_heat.span(), SPECIFIC_HEAT)?;
             let product = product_of_scalars(density.get_ref(), specific_heat.get_ref());
@@ -133,7 +133,7 @@ fn factors<'f, T>(
     capacity: &Maybe<T>,
     density: &'f Maybe<T>,
     specific_heat: &'f Maybe<T>,
-) -> Result<Option<(&'f Spanned<T>, &'f Spanned<T>)>, Problem> {
+) -> Result<Option<[&'f Spanned<T>; 2]>, Problem> {
     if let (Some(factor), Some(_)) = (density.as_ref().or(specific_heat.as_ref()), capacity) {
         let message = "the heat capacity is given by `volumetric_heat_capacity` or by `density` and \
                        `specific_heat`, not both";
@@ -144,7 +144,7 @@ fn factors<'f, T>(
         Err(Problem::at(given.span(), message))
     };
     match (density, specific_heat) {
-        (Some(density), Some(specific_heat)) => Ok(Some((density, specific_heat))),
+        (Some(density), Some(specific_heat)) => Ok(Some([density, specific_heat])),
         (Some(density), None) => alone(density, "density", "specific_heat"),
         (None, Some(specific_heat)) => alone(specific_heat, "specific_heat", "density"),
         (None, None) => Ok(None),

@@ -34,7 +34,7 @@ pub fn pressure_gradient<F: Real>(
         } else {
             value = p.at_boundary[f - faces.n_interior];
         }
-        g = g + faces.area.at(f) * with_sign::<F>(item, value);
+        g += faces.area.at(f) * with_sign::<F>(item, value);
     }
     g * (1.0 / cells.volume[c])
 }

@@ -157,7 +157,7 @@ pub fn face_loads<F: Real>(
     let pressure = faces.area.at(f) * pressure_at_boundary[b];
     let mut viscous = (velocity.at_boundary(b) - velocity.at(c)) * diffusion.conductance[f];
     if comptime!(!diffusion.two_point) {
-        viscous = viscous + velocity.derivative(c, diffusion.tangential.at(f));
+        viscous += velocity.derivative(c, diffusion.tangential.at(f));
     }
     (pressure.x, pressure.y, pressure.z, -viscous.x, -viscous.y, -viscous.z, flux[f])
 }

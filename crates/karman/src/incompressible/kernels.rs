@@ -215,7 +215,7 @@ pub fn slip_velocity<F: Real>(
     let mut guess = current + (current - before.at(c)) * extrapolation;
     let s = faces.area.at(f);
     if comptime!(!faces.is_unskewed) {
-        guess = guess + velocity.derivative(c, faces.skewness.at(f));
+        guess += velocity.derivative(c, faces.skewness.at(f));
     }
     let along = guess.dot(s) / s.dot(s);
     let tangent = guess - s * along;

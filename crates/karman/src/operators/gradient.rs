@@ -26,7 +26,7 @@ pub fn gauss_gradient_of_cell<F: Real>(
         let item = faces[k];
         let f = without_sign(item);
         let outward = with_sign::<F>(item, face_value[f]);
-        g = g + Vec3::<F>::at(area, f, n_faces) * outward;
+        g += Vec3::<F>::at(area, f, n_faces) * outward;
     }
     g * (F::literal(1.0) / volume[c])
 }
@@ -73,7 +73,7 @@ pub fn least_squares_gradient_of_cell<F: Real>(
             let other = if l == c { right[f] as usize } else { l };
             d = Vec3::<F>::at(cell_centre, other, n_cells) - x;
             if comptime!(periodic) {
-                d = d + periodic_offset::<F>(item, shift, n_interior);
+                d += periodic_offset::<F>(item, shift, n_interior);
             }
             difference = p[other] - own;
         } else {
@@ -82,8 +82,8 @@ pub fn least_squares_gradient_of_cell<F: Real>(
             weight = boundary_weight[f - n_interior];
         }
         let w = weight / d.dot(d);
-        a = a + Sym3::<F>::outer(d, w);
-        b = b + d * (w * difference);
+        a += Sym3::<F>::outer(d, w);
+        b += d * (w * difference);
     }
     if comptime!(dimension == 2) {
         a.zz = a.xx + a.yy;

@@ -67,14 +67,14 @@ pub fn interpolated_to_cell<F: Real>(
             let item = faces[c * length + k];
             let moment =
                 flux_moment::<F>(item, flux, face_centre, x, shift, n_interior, n_faces, periodic);
-            u = u + moment;
+            u += moment;
         }
     } else {
         for k in offsets[c] as usize..offsets[c + 1] as usize {
             let item = faces[k];
             let moment =
                 flux_moment::<F>(item, flux, face_centre, x, shift, n_interior, n_faces, periodic);
-            u = u + moment;
+            u += moment;
         }
     }
     u * (F::literal(1.0) / volume[c])

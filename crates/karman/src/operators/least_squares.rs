@@ -89,7 +89,7 @@ fn delta<F: Real>(
     if is_cell(neighbour) {
         end = Vec3::<F>::at(cell_centre, neighbour as usize, n_cells);
         if comptime!(periodic) {
-            end = end + periodic_offset::<F>(item, shift, n_interior);
+            end += periodic_offset::<F>(item, shift, n_interior);
         }
     } else {
         end = Vec3::<F>::at(face_centre, n_interior + without_sign(neighbour), n_faces);
@@ -137,7 +137,7 @@ pub fn least_squares_weights_of_cell<F: Real>(
             periodic,
         );
         let w = weight_of::<F>(j, d, boundary_weight);
-        a = a + Sym3::<F>::outer(d, w);
+        a += Sym3::<F>::outer(d, w);
         weights[k] = d.x * w;
         weights[n_items + k] = d.y * w;
         weights[2 * n_items + k] = d.z * w;
