@@ -93,7 +93,7 @@ impl Partials {
         let blocks = count.div_ceil(HOST_CHUNK).max(1);
         self.set_block_count(blocks, K);
         let results: Writer<f64> = self.values.writer();
-        let chunk = |c: usize| {
+        let chunk = move |c: usize| {
             let mut totals = identities;
             for i in c * HOST_CHUNK..((c + 1) * HOST_CHUNK).min(count) {
                 entity(i, &mut totals);

@@ -171,11 +171,11 @@ impl Pair<'_> {
         };
         let run = |choice: TokenStream| match operations.is_empty() {
             true => quote! {
-                ::karman_backend::for_each_entity(entity_count, |index| { #choice #body });
+                ::karman_backend::for_each_entity(entity_count, move |index| { #choice #body });
             },
             false => quote! {
                 let identities = [#(::karman_backend::identity(#operations)),*];
-                partials.reduce_on_host(entity_count, identities, |index, totals| {
+                partials.reduce_on_host(entity_count, identities, move |index, totals| {
                     #choice #body
                 });
             },
