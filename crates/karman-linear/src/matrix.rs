@@ -23,6 +23,7 @@ impl Layout {
     }
 
     /// Stride from one entry of a row to the next.
+    #[inline]
     pub(super) const fn spacing(self) -> usize {
         match self {
             Layout::Csr => 1,

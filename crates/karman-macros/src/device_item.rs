@@ -2,17 +2,21 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{ImplItem, Item};
+use syn::{Attribute, ImplItem, Item};
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut item: Item = syn::parse2(item)?;
     match &mut item {
-        Item::Fn(f) => crate::literals::rewrite(&f.sig.generics, None, &mut f.block),
+        Item::Fn(f) => {
+            crate::literals::rewrite(&f.sig.generics, None, &mut f.block);
+            inline(&mut f.attrs);
+        }
         Item::Impl(i) => {
             let outer = crate::literals::number(&i.generics);
             for item in &mut i.items {
                 if let ImplItem::Fn(f) = item {
                     crate::literals::rewrite(&f.sig.generics, outer.as_ref(), &mut f.block);
+                    inline(&mut f.attrs);
                 }
             }
         }
@@ -33,6 +37,14 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
         #[cfg(not(feature = "device"))]
         #host
     })
+}
+
+/// Lets the host's loops inline a function: they call it for each entity, from other crates too, and an incremental
+/// build inlines no function of another crate without the attribute.
+fn inline(attributes: &mut Vec<Attribute>) {
+    if !attributes.iter().any(|attribute| attribute.path().is_ident("inline")) {
+        attributes.push(syn::parse_quote!(#[inline]));
+    }
 }
 
 /// The item without the attributes that CubeCL takes away: `#[comptime]`, `#[unroll]`.
