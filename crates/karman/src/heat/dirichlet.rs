@@ -17,7 +17,7 @@ use crate::backend::{Backend, Buffer, View};
 use crate::diffusion::{Functional, Term, TimeDependentData, narrow};
 use crate::mesh::Mesh;
 use crate::real::Real;
-use crate::time::bdf::Bdf;
+use crate::time::Bdf;
 use karman_backend::prelude::*;
 
 /// The load M dT/dt − s of Dirichlet nodes, on a backend. Cell-centred, there are none.

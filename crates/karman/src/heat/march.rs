@@ -7,7 +7,7 @@ use crate::backend::{Buffer, Partials, blas};
 use crate::linear::amg::HierarchySource;
 use crate::linear::{Params, SavedInterpolations, SolveOutcome, Solver};
 use crate::real::Real;
-use crate::time::bdf::Bdf;
+use crate::time::{Bdf, ImplicitOperator};
 use std::sync::Arc;
 
 /// The multigrid interpolations are reused as long as the inertia of the matrix, shift / θ, is at least this
@@ -50,7 +50,7 @@ pub struct March<F: Real> {
     /// Steps taken.
     pub steps: usize,
     previous_step: Option<f64>,
-    solver: Option<PreparedSolver<F>>,
+    solver: ImplicitOperator<PreparedSolver<F>>,
     /// Interpolations of an earlier run, until a solver is set up.
     saved: Option<(SavedInterpolations, f64)>,
     increment: Buffer<F>,
@@ -71,13 +71,43 @@ struct TimeCoefficients {
     is_midpoint: bool,
 }
 
-/// A solver with the coefficients of its matrix.
+/// A solver of shift M + θ A − θ K.
 struct PreparedSolver<F: Real> {
-    shift: f64,
-    theta: f64,
     /// shift / θ of the matrix from which the reused part of the set-up was computed.
     inertia: f64,
     solver: Solver<F>,
+}
+
+impl<F: Real> PreparedSolver<F> {
+    /// Sets up the solver for shift M + θ A, reusing the last one or saved interpolations where possible.
+    fn new(
+        heat: &mut Heat<F>,
+        (shift, theta): (f64, f64),
+        params: &Params,
+        earlier: (Option<Self>, Option<(SavedInterpolations, f64)>),
+    ) -> Result<Self, HeatError> {
+        let current = shift / theta;
+        let is_reusable = |inertia: f64| current >= LEAST_INERTIA * inertia;
+        let (reuse, inertia) = match earlier {
+            (Some(prepared), _) if is_reusable(prepared.inertia) => {
+                (Reuse::Solver(Box::new(prepared.solver)), prepared.inertia)
+            }
+            (None, Some((saved, inertia))) if is_reusable(inertia) => {
+                (Reuse::Interpolations(saved), inertia)
+            }
+            (None, Some(_)) => {
+                tracing::info!("the interpolations saved are for shorter time steps: not used");
+                (Reuse::Nothing, current)
+            }
+            _ => (Reuse::Nothing, current),
+        };
+        let matrix = Arc::new(heat.implicit_matrix(shift, theta)?);
+        let solver = heat.solver(matrix, theta, params, reuse)?;
+        let is_new =
+            solver.hierarchy().is_none_or(|report| report.source == HierarchySource::Computed);
+        let inertia = if is_new { current } else { inertia };
+        Ok(PreparedSolver { inertia, solver })
+    }
 }
 
 impl<F: Real> March<F> {
@@ -90,7 +120,7 @@ impl<F: Real> March<F> {
             time: 0.0,
             steps: 0,
             previous_step: None,
-            solver: None,
+            solver: ImplicitOperator::default(),
             saved: None,
             increment: backend.zeros(n),
             previous: backend.zeros(n),
@@ -156,11 +186,10 @@ impl<F: Real> March<F> {
         if scale != 1.0 {
             blas::scale(&backend, n, F::from_f64(scale), &mut self.rhs);
         }
-        let is_current = self.solver.as_ref().is_some_and(|s| s.shift == shift && s.theta == theta);
-        if !is_current {
-            self.prepare(heat, shift, theta)?;
-        }
-        let Some(prepared) = &mut self.solver else { unreachable!("prepared just above") };
+        let March { solver, saved, params, .. } = self;
+        let prepared = solver.prepare(shift, theta, |last| {
+            PreparedSolver::new(heat, (shift, theta), params, (last, saved.take()))
+        })?;
         let outcome = prepared.solver.solve(&self.rhs, &mut self.increment)?;
         // The rate of Crank–Nicolson is that of the midpoint in time.
         let at_end = match self.previous_step {
@@ -184,32 +213,6 @@ impl<F: Real> March<F> {
         Ok(StepReport { outcome, rate })
     }
 
-    /// Sets up the solver for shift M + θ A, reusing an earlier one where possible.
-    fn prepare(&mut self, heat: &mut Heat<F>, shift: f64, theta: f64) -> Result<(), HeatError> {
-        let current = shift / theta;
-        let is_reusable = |inertia: f64| current >= LEAST_INERTIA * inertia;
-        let (reuse, inertia) = match (self.solver.take(), self.saved.take()) {
-            (Some(prepared), _) if is_reusable(prepared.inertia) => {
-                (Reuse::Solver(Box::new(prepared.solver)), prepared.inertia)
-            }
-            (None, Some((saved, inertia))) if is_reusable(inertia) => {
-                (Reuse::Interpolations(saved), inertia)
-            }
-            (None, Some(_)) => {
-                tracing::info!("the interpolations saved are for shorter time steps: not used");
-                (Reuse::Nothing, current)
-            }
-            _ => (Reuse::Nothing, current),
-        };
-        let matrix = Arc::new(heat.implicit_matrix(shift, theta)?);
-        let solver = heat.solver(matrix, theta, &self.params, reuse)?;
-        let is_new =
-            solver.hierarchy().is_none_or(|report| report.source == HierarchySource::Computed);
-        let inertia = if is_new { current } else { inertia };
-        self.solver = Some(PreparedSolver { shift, theta, inertia, solver });
-        Ok(())
-    }
-
     /// The interpolations of the multigrid in use, if any, and the inertia of the matrix of their set-up: a
     /// restart continues with these interpolations.
     ///
@@ -219,7 +222,9 @@ impl<F: Real> March<F> {
         &self,
         heat: &Heat<F>,
     ) -> Result<Option<(SavedInterpolations, f64)>, HeatError> {
-        let Some(PreparedSolver { solver, inertia, .. }) = &self.solver else { return Ok(None) };
+        let Some((_, _, PreparedSolver { solver, inertia })) = self.solver.last() else {
+            return Ok(None);
+        };
         // The matrix of a step has the pattern of A.
         let saved = solver.interpolations(&heat.matrix)?;
         Ok(saved.map(|saved| (saved, *inertia)))

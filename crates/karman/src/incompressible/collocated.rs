@@ -8,103 +8,219 @@
 //! Mech. Engrg. 195 (2006) 6011, §3, for the incremental rotational form; Rhie & Chow, AIAA J. 21 (1983)
 //! 1525, and Cubero & Fueyo, Numer. Heat Transfer B 52 (2007) 507, for momentum interpolation.
 
-use super::scheme::TimeCoefficients;
-use super::solver::IncompressibleSolver;
-use super::{Arrangement, IncompressibleError, PressureCorrection};
-use crate::backend::blas;
+use super::flow::Flow;
+use super::monitors::Monitors;
+use super::pressure::Pressure;
+use super::rhie_chow::{self, RhieChow, momentum_interpolation, rhie_chow_correction};
+use super::rk3::{OldLevel, StageOfStep, stage_rhie_chow, stage_value};
+use super::stepper::{Step, StepSolves, Stepper};
+use super::{IncompressibleError, StepSystem};
+use crate::backend::{Backend, Buffer, blas};
 use crate::linear::SolveOutcome;
 use crate::real::Real;
+use crate::time::TimeCoefficients;
 
-impl<F: Real> IncompressibleSolver<F> {
-    /// A step to time `new`; velocities are extrapolated to it by u + extrapolation (u − u_before). Returns
-    /// the solves of the predictor and of the pressure.
-    pub(super) fn step_collocated(
-        &mut self,
-        coefficients: &TimeCoefficients,
-        (new, extrapolation): (f64, f64),
-    ) -> Result<(SolveOutcome, SolveOutcome), IncompressibleError> {
-        let momentum = self.predict(coefficients)?;
-        self.set_time(new, extrapolation)?;
-        let pressure = self.project(coefficients)?;
-        self.advance_velocity(true);
-        self.advance_pressure(coefficients);
-        Ok((momentum, pressure))
+/// Data of momentum interpolation: `[n_faces]` each.
+pub(super) struct Collocated<F: Real> {
+    /// E = F − u_i·S.
+    correction: Buffer<F>,
+    /// E of the previous level.
+    correction_before: Buffer<F>,
+    /// K, the skewness correction of u_i·S.
+    skewness_flux: Buffer<F>,
+}
+
+impl<F: Real> Collocated<F> {
+    pub(super) fn new(backend: &Backend, n_faces: usize) -> Self {
+        Collocated {
+            correction: backend.zeros(n_faces),
+            correction_before: backend.zeros(n_faces),
+            skewness_flux: backend.zeros(n_faces),
+        }
+    }
+
+    /// The data as kernels read them; `before` is E of the previous level, or at the start of an explicit step.
+    fn view<'a>(
+        &'a self,
+        pressure: &'a Pressure<F>,
+        monitors: &'a Monitors<F>,
+        before: &'a Buffer<F>,
+        with_pressure: bool,
+    ) -> RhieChow<'a, F> {
+        RhieChow {
+            correction: self.correction.view(),
+            before: before.view(),
+            skewness_flux: self.skewness_flux.view(),
+            conductance: pressure.poisson.conductance.view(),
+            decay_rate: monitors.decay_rate.view(),
+            is_dirichlet: pressure.conditions.is_dirichlet.view(),
+            with_pressure,
+        }
     }
 
     /// Solves for u* of each component.
     fn predict(
-        &mut self,
+        flow: &mut Flow<F>,
         coefficients: &TimeCoefficients,
     ) -> Result<SolveOutcome, IncompressibleError> {
-        self.momentum.prepare(coefficients)?;
-        let backend = self.backend.clone();
-        let n = self.volume.len();
+        flow.momentum.prepare(coefficients)?;
+        let n = flow.n_cells();
         let mut total: Option<SolveOutcome> = None;
-        for k in 0..self.dimension {
-            self.momentum_residual(k, coefficients);
-            let component = &mut self.components[k];
-            let outcome = self.momentum.solve(&self.residual, &mut component.increment)?;
-            let one = F::literal(1.0);
+        for k in 0..flow.components.len() {
+            flow.momentum_residual(k, coefficients);
+            let component = &mut flow.components[k];
+            let outcome = flow.momentum.solve(&flow.scratch.residual, &mut component.increment)?;
+            let (one, zero) = (F::literal(1.0), F::literal(0.0));
             let (u, increment) = (&component.now, &component.increment);
-            let zero = F::literal(0.0);
-            blas::axpbypcz(&backend, n, one, u, one, increment, zero, &mut component.predicted);
+            let predicted = &mut component.predicted;
+            blas::axpbypcz(&flow.backend, n, one, u, one, increment, zero, predicted);
             total = Some(outcome.after(total));
         }
         let Some(total) = total else { unreachable!("there are two components at least") };
         Ok(total)
     }
 
-    /// `residual` ← the residual of the momentum equation of component `k`.
-    pub(super) fn momentum_residual(&mut self, k: usize, coefficients: &TimeCoefficients) {
-        let grad_p = self.is_incremental().then_some((&self.pressure.grad_p, k));
-        let (backend, volume, component) = (&self.backend, &self.volume, &self.components[k]);
-        let r = &mut self.residual;
-        self.momentum.multiply(&component.now, r);
-        let source = self.momentum.quantities[k].source.value();
-        component.interior_residual(backend, volume, coefficients, source, grad_p, r);
-        if let Some(thermal) = &self.thermal {
-            thermal.add_buoyancy(backend, volume, k, coefficients.theta, r);
+    /// flow.flux ← u_i·S of u*, interpolated without the skewness correction.
+    fn interpolate_predicted(flow: &mut Flow<F>, update_boundaries: bool) {
+        flow.swap_predicted();
+        if update_boundaries {
+            flow.update_dependent_boundaries(0.0);
         }
-        self.momentum.add_boundary(k, &component.now, r);
+        // Slip walls extrapolate by the latest gradients.
+        let has_gradients = flow.faces.is_cubic || !flow.boundary.slip.indices.is_empty();
+        flow.update_gradients_with(has_gradients && flow.has_gradients(), true);
+        let Flow { backend, faces, components, flux, .. } = flow;
+        rhie_chow::interpolate(backend, faces, components, true, flux);
+        flow.swap_predicted();
     }
 
     /// Computes F* and projects it.
     fn project(
-        &mut self,
+        &self,
+        flow: &mut Flow<F>,
         coefficients: &TimeCoefficients,
     ) -> Result<SolveOutcome, IncompressibleError> {
-        let backend = self.backend.clone();
-        self.swap_predicted();
-        self.interpolate_unskewed();
-        self.swap_predicted();
-        self.interpolate_momentum(coefficients);
-        let shift = coefficients.bdf.shift;
-        self.mass_correction.apply(&backend, &self.outflow, &self.faces.area, &mut self.flux)?;
-        self.pressure.project(&self.faces, &self.volume, shift, &mut self.flux)
+        Self::interpolate_predicted(flow, false);
+        let (shift, history) = (coefficients.bdf.shift, coefficients.bdf.history);
+        let with_pressure = flow.is_incremental();
+        let Flow { backend, faces, pressure, monitors, flux, .. } = flow;
+        momentum_interpolation(
+            backend,
+            faces.cells.n_faces(),
+            &faces.momentum_view(),
+            &pressure.view(),
+            &self.view(pressure, monitors, &self.correction_before, with_pressure),
+            F::from_f64(shift),
+            F::from_f64(history),
+            flux,
+        );
+        flow.balance_boundary_flux()?;
+        flow.pressure.project(&flow.faces, shift, &mut flow.flux)
+    }
+}
+
+impl<F: Real> Stepper<F> for Collocated<F> {
+    /// flow.flux ← u_f·S.
+    fn set_initial_flux(&mut self, flow: &mut Flow<F>) -> Result<(), IncompressibleError> {
+        let Flow { backend, faces, components, flux, .. } = flow;
+        rhie_chow::interpolate(backend, faces, components, faces.is_unskewed, flux);
+        flow.balance_boundary_flux()
     }
 
-    /// Swaps u and u*, for functions that read `now`.
-    pub(super) fn swap_predicted(&mut self) {
-        for component in &mut self.components {
-            std::mem::swap(&mut component.now, &mut component.predicted);
+    fn finish_initial_flux(&mut self, _flow: &mut Flow<F>) {}
+
+    fn copy_to_previous_level(&mut self, flow: &Flow<F>) {
+        let Collocated { correction, correction_before, .. } = self;
+        blas::copy(&flow.backend, correction.len(), correction, correction_before);
+    }
+
+    fn step(&mut self, flow: &mut Flow<F>, step: &Step) -> Result<StepSolves, IncompressibleError> {
+        let momentum = Self::predict(flow, &step.coefficients)?;
+        flow.set_time(step.times[1], step.extrapolation)?;
+        let pressure = self.project(flow, &step.coefficients)?;
+        flow.advance_velocity(true);
+        flow.advance_pressure(&step.coefficients);
+        Ok(StepSolves { momentum, pressure })
+    }
+
+    fn stage(
+        &mut self,
+        flow: &mut Flow<F>,
+        old: &OldLevel<F>,
+        stage: &StageOfStep,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let (alpha, step) = (F::from_f64(stage.stage.alpha), F::from_f64(stage.step));
+        for k in 0..flow.components.len() {
+            flow.momentum_residual(k, &stage.coefficients());
+            let component = &mut flow.components[k];
+            stage_value(
+                &flow.backend,
+                component.now.len(),
+                &old.velocity[k],
+                &component.now,
+                &flow.scratch.residual,
+                &flow.faces.volume,
+                alpha,
+                step,
+                &mut component.predicted,
+            );
         }
+        flow.set_stage_time(old, stage)?;
+        Self::interpolate_predicted(flow, true);
+        let with_pressure = flow.is_incremental();
+        let Flow { backend, faces, pressure, monitors, flux, .. } = flow;
+        stage_rhie_chow(
+            backend,
+            faces.cells.n_faces(),
+            &faces.momentum_view(),
+            &pressure.view(),
+            &self.view(pressure, monitors, &old.at_faces, with_pressure),
+            alpha,
+            step,
+            flux,
+        );
+        flow.balance_boundary_flux()?;
+        flow.project_stage(stage)
     }
 
-    /// The pressure at the new level.
-    pub(super) fn advance_pressure(&mut self, coefficients: &TimeCoefficients) {
-        // Viscous terms in rotational form do not depend on ∇·u*.
-        let rotational = match self.numerics.arrangement {
-            Arrangement::Collocated => coefficients.theta * self.viscosity,
-            Arrangement::Staggered | Arrangement::Exact => 0.0,
-        };
-        let (previous_weight, viscosity) = match self.numerics.pressure_correction {
-            _ if !self.is_incremental() => (0.0, 0.0),
-            PressureCorrection::IncrementalRotational => (1.0, rotational),
-            _ => (1.0, 0.0),
-        };
-        let step = coefficients.step;
-        self.pressure_extrapolation = self.step_before.map_or(0.0, |before| step / (step + before));
-        self.pressure.store_midpoint();
-        self.pressure.advance(&self.volume, coefficients.bdf.shift, viscosity, previous_weight);
+    /// Updates E and K; the old E becomes that of the previous level.
+    fn refresh(&mut self, flow: &mut Flow<F>) {
+        let Collocated { correction, correction_before, skewness_flux } = self;
+        let (backend, faces) = (&flow.backend, &flow.faces);
+        std::mem::swap(correction, correction_before);
+        rhie_chow::interpolate(backend, faces, &flow.components, true, correction);
+        rhie_chow_correction(
+            backend,
+            faces.cells.n_faces(),
+            &faces.velocity_view(),
+            &flow.flux,
+            &flow.velocity(),
+            &flow.boundary.dirichlet_index,
+            correction,
+            skewness_flux,
+        );
+    }
+
+    fn convection_weight(&self) -> Option<&Buffer<F>> {
+        None
+    }
+
+    fn unknown_at_faces<'a>(&'a self, _flow: &'a Flow<F>) -> &'a Buffer<F> {
+        &self.correction
+    }
+
+    fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)> {
+        vec![("rhie_chow_correction_before", &self.correction_before)]
+    }
+
+    fn arrays_mut(&mut self) -> Vec<(&'static str, &mut Buffer<F>)> {
+        vec![("rhie_chow_correction_before", &mut self.correction_before)]
+    }
+
+    fn predictor_system(
+        &self,
+        _viscosity: f64,
+    ) -> Result<Option<StepSystem<'_, F>>, IncompressibleError> {
+        Ok(None)
     }
 }

@@ -25,7 +25,7 @@ use crate::real::Real;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Arrays of faces, component-major.
+/// Arrays of faces, component-major, and the volumes of the cells.
 pub(super) struct Faces<F: Real> {
     /// Connectivity.
     pub cells: Arc<FaceCells>,
@@ -44,6 +44,8 @@ pub(super) struct Faces<F: Real> {
     limited_skewness: Option<Buffer<F>>,
     /// S: `[3][n_faces]`.
     pub area: Buffer<F>,
+    /// V: `[n_cells]`.
+    pub volume: Buffer<F>,
     /// Whether all skewness vectors vanish: linear interpolation then needs no gradient.
     pub is_unskewed: bool,
     /// Whether interpolation is cubic.
@@ -142,11 +144,11 @@ impl<F: Real> Faces<F> {
     }
 
     /// The faces of the cells with their volumes.
-    pub(super) fn of_cells<'a>(&'a self, volume: &'a Buffer<F>) -> CellFaces<'a, F> {
+    pub(super) fn of_cells(&self) -> CellFaces<'_, F> {
         CellFaces {
             offsets: self.cells.offsets.view(),
             items: self.cells.faces.view(),
-            volume: volume.view(),
+            volume: self.volume.view(),
         }
     }
 
@@ -224,6 +226,7 @@ impl<F: Real> Faces<F> {
             skewness: narrow(backend, skewness),
             delta: narrow(backend, delta),
             area: narrow(backend, geometry.face_area_vector.clone()),
+            volume: narrow(backend, geometry.cell_volume.clone()),
             is_unskewed,
             is_cubic,
             is_orthogonal,

@@ -16,9 +16,9 @@
 
 use super::IncompressibleSolver;
 use super::error::IncompressibleError;
-use super::solver::three;
+use super::flow::Flow;
 use super::staggered::{FaceDualSegments, Staggered};
-use super::transported_field::{TransportedField, velocity_view};
+use super::transported_field::three;
 use crate::backend::{Backend, Buffer, Components, Partials, View};
 use crate::finite_volume::{DiffusiveFaces, FaceView, Vectors, VelocityField};
 use crate::operators::incidence::{with_sign, without_sign};
@@ -69,14 +69,12 @@ impl<F: Real> IncompressibleSolver<F> {
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.
     pub fn load(&mut self, group: &mut LoadedFaces) -> Result<Load<f64>, IncompressibleError> {
-        match self.staggered.take() {
-            None => self.sum_differences(group),
-            Some(mut staggered) => {
-                self.sum_circulations(&mut staggered, group);
-                self.staggered = Some(staggered);
-            }
+        let clock = self.clock();
+        match self.stepper.staggered_mut() {
+            None => sum_differences(&self.flow, group),
+            Some(staggered) => sum_circulations(&self.flow, staggered, clock, group),
         }
-        let backend = &self.backend;
+        let backend = &self.flow.backend;
         total_load(backend, &group.partials, &mut group.load);
         let sums = backend.read(&group.load)?;
         Ok(Load {
@@ -89,55 +87,59 @@ impl<F: Real> IncompressibleSolver<F> {
             flow: sums[6],
         })
     }
+}
 
-    /// The terms of the load, staggered.
-    fn sum_circulations(&self, staggered: &mut Staggered<F>, group: &mut LoadedFaces) {
-        let cells = &self.faces.cells;
-        let at_boundary = three(&self.components, |c| &c.at_boundary);
-        let (vorticity, segments) = staggered.vorticity(self.clock(), &self.flux, at_boundary);
-        let FaceDualSegments { offsets, items, vectors } = segments;
-        let [_, pressure_at_boundary] = self.pressure.at_end();
-        rotational_face_loads(
-            &self.backend,
-            group.faces.len(),
-            &group.faces,
-            offsets,
-            items,
-            vectors,
-            &vorticity.strength,
-            &self.flux,
-            pressure_at_boundary,
-            &self.faces.area,
-            F::from_f64(self.viscosity),
-            cells.n_interior(),
-            cells.n_faces(),
-            items.len(),
-            self.dimension,
-            &mut group.partials,
-        );
-    }
+/// The terms of the load, staggered.
+fn sum_circulations<F: Real>(
+    flow: &Flow<F>,
+    staggered: &mut Staggered<F>,
+    clock: (f64, usize),
+    group: &mut LoadedFaces,
+) {
+    let cells = &flow.faces.cells;
+    let at_boundary = three(&flow.components, |c| &c.at_boundary);
+    let (vorticity, segments) = staggered.vorticity(clock, &flow.flux, at_boundary);
+    let FaceDualSegments { offsets, items, vectors } = segments;
+    let [_, pressure_at_boundary] = flow.pressure.at_end();
+    rotational_face_loads(
+        &flow.backend,
+        group.faces.len(),
+        &group.faces,
+        offsets,
+        items,
+        vectors,
+        &vorticity.strength,
+        &flow.flux,
+        pressure_at_boundary,
+        &flow.faces.area,
+        F::from_f64(flow.viscosity()),
+        cells.n_interior(),
+        cells.n_faces(),
+        items.len(),
+        flow.components.len(),
+        &mut group.partials,
+    );
+}
 
-    /// The terms of the load, collocated.
-    fn sum_differences(&self, group: &mut LoadedFaces) {
-        let backend = &self.backend;
-        let (conductance, tangential) = self.momentum.face_coefficients();
-        let [_, pressure_at_boundary] = self.pressure.at_end();
-        face_loads(
-            backend,
-            group.faces.len(),
-            &group.faces,
-            &self.faces.view(),
-            &velocity_view(&self.components, TransportedField::view),
-            &self.flux,
-            pressure_at_boundary,
-            &DiffusiveFaces {
-                conductance: conductance.view(),
-                tangential: Vectors::of(tangential),
-                two_point: !self.has_gradients(),
-            },
-            &mut group.partials,
-        );
-    }
+/// The terms of the load, collocated.
+fn sum_differences<F: Real>(flow: &Flow<F>, group: &mut LoadedFaces) {
+    let (conductance, tangential) = flow.momentum.face_coefficients();
+    let [_, pressure_at_boundary] = flow.pressure.at_end();
+    face_loads(
+        &flow.backend,
+        group.faces.len(),
+        &group.faces,
+        &flow.faces.view(),
+        &flow.velocity(),
+        &flow.flux,
+        pressure_at_boundary,
+        &DiffusiveFaces {
+            conductance: conductance.view(),
+            tangential: Vectors::of(tangential),
+            two_point: !flow.has_gradients(),
+        },
+        &mut group.partials,
+    );
 }
 
 /// The terms of [`Load`] of one face; the viscous one is ν ∂u/∂n |S| = a (u_b − u_c) + t·∇u_c, without t·∇u if

@@ -2,7 +2,6 @@
 //! temperature.
 
 use super::faces::Faces;
-use super::scheme::TimeCoefficients;
 use super::{Convection, FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer};
 use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
@@ -15,6 +14,7 @@ use crate::linear::{
 };
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
+use crate::time::{ImplicitOperator, TimeCoefficients};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -30,24 +30,33 @@ pub(super) struct EquationSpec {
 
 /// Diffusive terms of quantities that share a matrix, and the solver of their implicit steps.
 pub(super) struct ImplicitDiffusion<F: Real> {
-    backend: Backend,
-    matrix: Arc<Matrix<F>>,
-    volume: Vec<f64>,
-    correction: Arc<NonOrthogonalCorrectionOnBackend<F>>,
-    /// Diffusivity times a of each face: `[n_faces]`.
-    conductance: Buffer<F>,
+    terms: DiffusiveTerms<F>,
     /// Prescribed values of the boundary faces.
     pub(super) boundary: BoundaryFaces,
-    /// Whether lines between centroids are normal to their faces.
-    is_orthogonal: bool,
     /// Quantities whose conditions apply to the same faces with different values.
     pub quantities: Vec<Quantity<F>>,
-    params: Params,
-    solver: Option<(f64, f64, Solver<F>)>,
+    solver: ImplicitOperator<Solver<F>>,
     /// Scratch of the correction: `[3][n_cells]`.
     gradient: Buffer<F>,
     /// Gradients of linear upwinding that differ from those of the non-orthogonal correction.
     upwind: Option<UpwindGradient<F>>,
+}
+
+/// ∇·(D ∇φ) of each quantity, without boundary values.
+struct DiffusiveTerms<F: Real> {
+    backend: Backend,
+    /// D.
+    diffusivity: f64,
+    /// A: `[n_cells]` squared.
+    matrix: Arc<Matrix<F>>,
+    /// V: `[n_cells]`.
+    volume: Vec<f64>,
+    correction: Arc<NonOrthogonalCorrectionOnBackend<F>>,
+    /// D a of each face: `[n_faces]`.
+    conductance: Buffer<F>,
+    /// Whether lines between centroids are normal to their faces.
+    is_orthogonal: bool,
+    params: Params,
 }
 
 /// Gradients of linear upwinding.
@@ -162,54 +171,69 @@ impl<F: Real> ImplicitDiffusion<F> {
             params.method = Method::BiCgStab;
         }
         Ok(ImplicitDiffusion {
-            backend: backend.clone(),
             gradient: backend.zeros(if is_orthogonal { 0 } else { 3 * n }),
-            matrix,
-            volume: geometry.cell_volume.clone(),
-            correction,
-            conductance,
+            terms: DiffusiveTerms {
+                backend: backend.clone(),
+                diffusivity,
+                matrix,
+                volume: geometry.cell_volume.clone(),
+                correction,
+                conductance,
+                is_orthogonal,
+                params,
+            },
             boundary,
-            is_orthogonal,
             quantities,
-            params,
-            solver: None,
+            solver: ImplicitOperator::default(),
             upwind,
         })
     }
 
+    /// D.
+    pub(super) fn diffusivity(&self) -> f64 {
+        self.terms.diffusivity
+    }
+
     /// Diffusivity times Σ a / V of each cell: the diffusive rate.
     pub(super) fn diffusive_rates(&self) -> Result<Buffer<F>, IncompressibleError> {
-        let diagonal = self.matrix.to_csr()?.diagonal();
-        let rates = diagonal.iter().zip(&self.volume).map(|(a, v)| Into::<f64>::into(*a) / v);
-        Ok(narrow(&self.backend, rates.collect()))
+        let diagonal = self.terms.matrix.to_csr()?.diagonal();
+        let rates = diagonal.iter().zip(&self.terms.volume).map(|(a, v)| Into::<f64>::into(*a) / v);
+        Ok(narrow(&self.terms.backend, rates.collect()))
     }
 
     /// Coefficients of the difference and of the gradient in the flux of each face: `[n_faces]`,
     /// `[3][n_faces]`.
     pub(super) fn face_coefficients(&self) -> (&Buffer<F>, &Buffer<F>) {
-        (&self.conductance, self.correction.face_coefficients().0)
+        (&self.terms.conductance, self.terms.correction.face_coefficients().0)
     }
 
     /// r ← A u, the diffusive terms without the contribution of [`ImplicitDiffusion::add_boundary`].
     pub(super) fn multiply(&self, u: &Buffer<F>, r: &mut Buffer<F>) {
-        self.matrix.multiply(u, r);
+        self.terms.matrix.multiply(u, r);
     }
 
     /// r ← r + C v + K(u, v) of a component.
     pub(super) fn add_boundary(&mut self, component: usize, u: &Buffer<F>, r: &mut Buffer<F>) {
         let own = &self.quantities[component];
-        own.coupling.add(&self.backend, own.prescribed.value(), r);
-        if !self.is_orthogonal {
+        own.coupling.add(&self.terms.backend, own.prescribed.value(), r);
+        if !self.terms.is_orthogonal {
             let one = F::literal(1.0);
             let prescribed = (own.prescribed.value(), one);
-            self.correction.add(&self.backend, u, prescribed, one, &mut self.gradient, r);
+            self.terms.correction.add(
+                &self.terms.backend,
+                u,
+                prescribed,
+                one,
+                &mut self.gradient,
+                r,
+            );
         }
     }
 
     /// ∇ of a component with its boundary values.
     pub(super) fn differentiate(&self, component: usize, u: &Buffer<F>, gradient: &mut Buffer<F>) {
         let prescribed = (self.quantities[component].prescribed.value(), F::literal(1.0));
-        self.correction.differentiate(&self.backend, u, prescribed, gradient);
+        self.terms.correction.differentiate(&self.terms.backend, u, prescribed, gradient);
     }
 
     /// The gradient of a component for linear upwinding, where it differs from that of
@@ -221,7 +245,7 @@ impl<F: Real> ImplicitDiffusion<F> {
     ) -> Option<&Buffer<F>> {
         let UpwindGradient { gradient, value } = self.upwind.as_mut()?;
         let prescribed = (self.quantities[component].prescribed.value(), F::literal(1.0));
-        gradient.apply(&self.backend, u, prescribed, value);
+        gradient.apply(&self.terms.backend, u, prescribed, value);
         Some(value)
     }
 
@@ -231,28 +255,61 @@ impl<F: Real> ImplicitDiffusion<F> {
         coefficients: &TimeCoefficients,
     ) -> Result<(), IncompressibleError> {
         let (shift, theta) = (coefficients.bdf.shift, coefficients.theta);
-        if self.solver.as_ref().is_some_and(|(s, t, _)| *s == shift && *t == theta) {
-            return Ok(());
+        let ImplicitDiffusion { terms, quantities, solver, .. } = self;
+        let values = quantities[0].prescribed.value().len();
+        // Set up from scratch: a restarted run has no previous solver to reuse.
+        solver.prepare(shift, theta, |last| {
+            drop(last);
+            terms.solver(shift, theta, values)
+        })?;
+        Ok(())
+    }
+
+    /// Solves (shift V + θ A − θ K) δ = r from the initial guess δ.
+    pub(super) fn solve(
+        &mut self,
+        r: &Buffer<F>,
+        increment: &mut Buffer<F>,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let Some(solver) = self.solver.last_mut() else { unreachable!("prepared before") };
+        Ok(solver.solve(r, increment)?)
+    }
+
+    /// Sets boundary values and sources to their mean at two times.
+    pub(super) fn set_mean_time(&mut self, times: [f64; 2]) -> Result<(), IncompressibleError> {
+        for quantity in &mut self.quantities {
+            quantity.prescribed.set_mean(&self.terms.backend, times)?;
+            quantity.source.set_mean(&self.terms.backend, times)?;
         }
+        Ok(())
+    }
+}
+
+impl<F: Real> DiffusiveTerms<F> {
+    /// The solver of shift V + θ A − θ K for quantities of `values` prescribed values each.
+    fn solver(
+        &self,
+        shift: f64,
+        theta: f64,
+        values: usize,
+    ) -> Result<Solver<F>, IncompressibleError> {
         let start = Instant::now();
         let matrix = Arc::new(self.implicit_matrix(shift, theta)?);
+        let correction = self.correction.clone();
         let operator: Box<dyn Operator<F>> = match self.is_orthogonal {
             true => Box::new(matrix.clone()),
             false => Box::new(CorrectedOperator::new(
                 &self.backend,
                 matrix.clone(),
-                self.correction.clone(),
+                correction,
                 theta,
-                self.quantities[0].prescribed.value().len(),
+                values,
             )),
         };
-        // Set up from scratch: a restarted run has no previous solver to reuse.
-        self.solver = None;
         let solver = Solver::with_operator(&self.backend, operator, Some(matrix), &self.params)?;
         let setup = SolverSetup::of(&solver, start.elapsed().as_secs_f64());
         tracing::debug!("implicit diffusion: {setup}");
-        self.solver = Some((shift, theta, solver));
-        Ok(())
+        Ok(solver)
     }
 
     fn implicit_matrix(&self, shift: f64, theta: f64) -> Result<Matrix<F>, IncompressibleError> {
@@ -267,24 +324,5 @@ impl<F: Real> ImplicitDiffusion<F> {
             }
         })?;
         Ok(Matrix::new(&self.backend, b)?)
-    }
-
-    /// Solves (shift V + θ A − θ K) δ = r from the initial guess δ.
-    pub(super) fn solve(
-        &mut self,
-        r: &Buffer<F>,
-        increment: &mut Buffer<F>,
-    ) -> Result<SolveOutcome, IncompressibleError> {
-        let Some((_, _, solver)) = &mut self.solver else { unreachable!("prepared before") };
-        Ok(solver.solve(r, increment)?)
-    }
-
-    /// Sets boundary values and sources to their mean at two times.
-    pub(super) fn set_mean_time(&mut self, times: [f64; 2]) -> Result<(), IncompressibleError> {
-        for quantity in &mut self.quantities {
-            quantity.prescribed.set_mean(&self.backend, times)?;
-            quantity.source.set_mean(&self.backend, times)?;
-        }
-        Ok(())
     }
 }

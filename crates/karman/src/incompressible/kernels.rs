@@ -7,7 +7,7 @@
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
 use crate::backend::View;
-use crate::finite_volume::{CellField, DiffusiveFaces, FaceView, VelocityField};
+use crate::finite_volume::{CellFaces, CellField, DiffusiveFaces, FaceView, VelocityField};
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
@@ -173,25 +173,23 @@ pub fn advanced_pressure<F: Real>(
 /// number) and the largest |D F| / V.
 ///
 /// Traffic a cell: 4 + 3s, an item 4, a face s.
-#[kernel(convective_rate, out(rate), reduce(max, max))]
-pub fn convective_rate_of_cell<F: Real>(
+#[kernel(out(rate), reduce(max, max))]
+pub fn convective_rate<F: Real>(
     c: usize,
-    offsets: &View<u32>,
-    faces: &View<u32>,
+    cells: &CellFaces<F>,
     flux: &View<F>,
-    volume: &View<F>,
     viscous: &View<F>,
 ) -> (F, F, F) {
     let mut through = F::literal(0.0);
     let mut divergence = F::literal(0.0);
-    for k in offsets[c] as usize..offsets[c + 1] as usize {
-        let item = faces[k];
+    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
+        let item = cells.items[k];
         let outward = with_sign::<F>(item, flux[without_sign(item)]);
         through += outward.abs();
         divergence += outward;
     }
-    let own = F::literal(0.5) * through / volume[c];
-    (own + viscous[c], own, divergence.abs() / volume[c])
+    let own = 0.5 * through / cells.volume[c];
+    (own + viscous[c], own, divergence.abs() / cells.volume[c])
 }
 
 /// Component `component` of the tangential part u − (u·n) n of the velocity at a slip face: the cell's,

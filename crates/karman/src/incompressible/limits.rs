@@ -179,11 +179,16 @@ impl<F: Real> IncompressibleSolver<F> {
         limits: &CourantLimits,
         step: f64,
     ) -> Result<CellLimits, IncompressibleError> {
-        let (rate, viscous) =
-            (self.read_f64(&self.decay_rate)?, self.read_f64(&self.viscous_rate)?);
-        let prandtl =
-            self.thermal.as_ref().map_or(1.0, |thermal| self.viscosity / thermal.diffusivity());
-        let directions = 2.0 * self.dimension as f64;
+        let (rate, viscous) = (
+            self.read_f64(&self.flow.monitors.decay_rate)?,
+            self.read_f64(&self.flow.monitors.viscous_rate)?,
+        );
+        let prandtl = self
+            .flow
+            .thermal
+            .as_ref()
+            .map_or(1.0, |thermal| self.flow.viscosity() / thermal.diffusion.diffusivity());
+        let directions = 2.0 * self.dimension() as f64;
         let [mut courant, mut peclet] = [0.0f64; 2];
         let [mut beyond_courant, mut beyond_peclet] = [0usize; 2];
         for (rate, viscous) in rate.iter().zip(&viscous) {
@@ -217,7 +222,7 @@ impl<F: Real> IncompressibleSolver<F> {
         mesh: &Mesh,
         conditions: &[FlowCondition],
     ) -> Result<(Vec<(usize, f64)>, f64), IncompressibleError> {
-        let flux = self.read_f64(&self.flux)?;
+        let flux = self.read_f64(&self.flow.flux)?;
         let boundary = &flux[mesh.n_interior_faces()..];
         let through = boundary.iter().fold(0.0, |sum, f| sum + 0.5 * f.abs());
         let outlets =

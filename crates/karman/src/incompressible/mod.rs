@@ -6,18 +6,22 @@
 //! others. Sources: Menon's thesis, ch. 7;
 //! Kamakolanu's thesis, §6.3; Dalal, Eswaran & Biswas, Numer. Heat Transfer B 54 (2008) 238.
 
+mod boundary;
 mod collocated;
 mod conditions;
 mod error;
 mod faces;
+mod flow;
 pub mod forces;
 mod implicit_diffusion;
 pub mod kernels;
 pub mod limits;
 mod mass_correction;
+mod monitors;
 mod outflow;
 mod pressure;
 mod probing;
+mod projection;
 mod rhie_chow;
 mod rk3;
 pub mod scheme;
@@ -26,6 +30,7 @@ mod staggered;
 mod state;
 mod statistics;
 mod step_bounds;
+mod stepper;
 mod systems;
 pub mod thermal;
 mod traction;

@@ -1,8 +1,7 @@
 //! Values of a flow at points, as functionals of cell and boundary values.
 
-use super::solver::three;
 use super::staggered::{Fluxes, vorticity_in_cells};
-use super::transported_field::TransportedField;
+use super::transported_field::{TransportedField, three};
 use super::{IncompressibleError, IncompressibleSolver};
 use crate::backend::Buffer;
 use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme};
@@ -52,16 +51,18 @@ impl<F: Real> IncompressibleSolver<F> {
     /// None for the temperature of a flow without one.
     fn boundary_of(&self, field: Field) -> Option<&BoundaryFaces> {
         match field {
-            Field::Velocity(_) => Some(&self.momentum.boundary),
-            Field::Pressure => Some(&self.pressure.boundary),
-            Field::Temperature => self.thermal.as_ref().map(|thermal| &thermal.diffusion.boundary),
+            Field::Velocity(_) => Some(&self.flow.momentum.boundary),
+            Field::Pressure => Some(&self.flow.pressure.conditions.boundary),
+            Field::Temperature => {
+                self.flow.thermal.as_ref().map(|thermal| &thermal.diffusion.boundary)
+            }
         }
     }
 
     /// The heat over ρc that enters through boundary faces, as functionals of the temperature to be summed;
     /// none without temperature.
     pub fn heat_through(&self, mesh: &Mesh, geometry: &Geometry, faces: &[u32]) -> Vec<Functional> {
-        let Some(thermal) = &self.thermal else { return vec![] };
+        let Some(thermal) = &self.flow.thermal else { return vec![] };
         let parts = thermal.heat_through(mesh, geometry, faces);
         let rows = parts.chunks(FACES_A_ROW).map(|chunk| {
             let mut sum = Functional::default();
@@ -75,16 +76,16 @@ impl<F: Real> IncompressibleSolver<F> {
     pub fn evaluate<'a>(&self, field: Field, functionals: &'a mut Functionals<F>) -> &'a Buffer<F> {
         let (value, prescribed) = match field {
             Field::Velocity(k) => {
-                (&self.components[k].now, self.momentum.quantities[k].prescribed.value())
+                (&self.flow.components[k].now, self.flow.momentum.quantities[k].prescribed.value())
             }
-            Field::Pressure => (self.pressure(), self.pressure.prescribed()),
-            Field::Temperature => match &self.thermal {
-                Some(thermal) => return thermal.evaluate(&self.backend, functionals),
+            Field::Pressure => (self.pressure(), self.flow.pressure.conditions.prescribed.value()),
+            Field::Temperature => match &self.flow.thermal {
+                Some(thermal) => return thermal.evaluate(&self.flow.backend, functionals),
                 None => unreachable!("a functional of the temperature of a flow without one"),
             },
         };
         // Functionals of a flow involve no Dirichlet nodes.
-        functionals.evaluate(&self.backend, value, prescribed, value)
+        functionals.evaluate(&self.flow.backend, value, prescribed, value)
     }
 
     /// ∇ of each component of the velocity: `[3][n_cells]` each. Collocated it is the gradient of the scheme,
@@ -94,26 +95,26 @@ impl<F: Real> IncompressibleSolver<F> {
     /// [`IncompressibleError::Backend`] where the device failed.
     pub fn velocity_gradients(&self, mesh: &Mesh) -> Result<Vec<Vec<f64>>, IncompressibleError> {
         let n = mesh.n_cells();
-        let Some(staggered) = &self.staggered else {
+        let Some(staggered) = self.stepper.staggered() else {
             let of_component = |(k, component): (usize, &TransportedField<F>)| {
-                let mut gradient = self.backend.zeros(3 * n);
-                self.momentum.differentiate(k, &component.now, &mut gradient);
+                let mut gradient = self.flow.backend.zeros(3 * n);
+                self.flow.momentum.differentiate(k, &component.now, &mut gradient);
                 self.read_f64(&gradient)
             };
-            return self.components.iter().enumerate().map(of_component).collect();
+            return self.flow.components.iter().enumerate().map(of_component).collect();
         };
         let fluxes = Fluxes {
             mesh,
             cell_to_face: staggered.faces.cell_to_face()?,
-            area: self.read_f64(&self.faces.area)?,
-            flux: self.read_f64(&self.flux)?,
+            area: self.read_f64(&self.flow.faces.area)?,
+            flux: self.read_f64(&self.flow.flux)?,
             prescribed: self.prescribed_velocities()?,
         };
         let cells = fluxes.gradients();
         let of_component = |k: usize| {
             (0..3).flat_map(|j| cells.iter().map(move |gradient| gradient[k][j])).collect()
         };
-        Ok((0..self.dimension).map(of_component).collect())
+        Ok((0..self.dimension()).map(of_component).collect())
     }
 
     /// ∇ × u of each cell; staggered the vorticity of the scheme.
@@ -121,7 +122,7 @@ impl<F: Real> IncompressibleSolver<F> {
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.
     pub fn vorticity(&self, mesh: &Mesh) -> Result<Vec<[f64; 3]>, IncompressibleError> {
-        if self.staggered.is_some() {
+        if self.stepper.staggered().is_some() {
             return Ok(vorticity_in_cells(mesh, &self.nodal_vorticity()?));
         }
         let (gradients, n) = (self.velocity_gradients(mesh)?, mesh.n_cells());
@@ -133,8 +134,8 @@ impl<F: Real> IncompressibleSolver<F> {
 
     /// The vorticity of the fluxes at each node of the mesh.
     pub(super) fn nodal_vorticity(&self) -> Result<Vec<[f64; 3]>, IncompressibleError> {
-        let Some(staggered) = &self.staggered else { return Ok(vec![]) };
-        let at_boundary = three(&self.components, |c| &c.at_boundary);
-        staggered.nodal_vorticity(&self.flux, at_boundary)
+        let Some(staggered) = self.stepper.staggered() else { return Ok(vec![]) };
+        let at_boundary = three(&self.flow.components, |c| &c.at_boundary);
+        staggered.nodal_vorticity(&self.flow.flux, at_boundary)
     }
 }

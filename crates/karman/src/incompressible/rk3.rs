@@ -18,43 +18,50 @@
 //! Phys. 92 (1991) 369, and Sanderse & Koren, J. Comput. Phys. 231 (2012) 3041, for the projection.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
+use super::flow::Flow;
 use super::kernels::advance_scalar;
 use super::rhie_chow::{RhieChow, rhie_chow_terms};
-use super::scheme::{Scheme, TimeCoefficients};
-use super::solver::{IncompressibleSolver, three};
-use super::staggered::Staggered;
+use super::stepper::{StepSolves, Stepper};
 use super::{IncompressibleError, StepReport};
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::finite_volume::{CellField, FaceView};
 use crate::linear::{SolveOutcome, Status};
 use crate::real::Real;
+use crate::time::TimeCoefficients;
+use crate::time::runge_kutta::{SSP_RK3, Stage};
 use karman_backend::prelude::*;
 
-/// A stage: u ← α uⁿ + (1 − α) (u + Δt f(u)) at the time t + c Δt.
-struct Stage {
-    alpha: f64,
-    c: f64,
+/// A stage of a step.
+pub(super) struct StageOfStep {
+    pub stage: Stage,
+    /// Δt.
+    pub step: f64,
+    /// The time at its end.
+    pub time: f64,
+    is_last: bool,
 }
 
-const STAGES: [Stage; 3] = [
-    Stage { alpha: 0.0, c: 1.0 },
-    Stage { alpha: 0.75, c: 0.5 },
-    Stage { alpha: 1.0 / 3.0, c: 1.0 },
-];
+impl StageOfStep {
+    /// 1 / ((1 − α) Δt), the factor of ψ in the pressure.
+    pub(super) fn shift(&self) -> f64 {
+        1.0 / ((1.0 - self.stage.alpha) * self.step)
+    }
+
+    /// The coefficients of u + Δt f(u).
+    pub(super) fn coefficients(&self) -> TimeCoefficients {
+        TimeCoefficients::first_order(self.step)
+    }
+}
 
 /// The unknowns at tⁿ.
 pub(super) struct OldLevel<F: Real> {
     /// By component: `[n_cells]` each.
-    velocity: Vec<Buffer<F>>,
+    pub velocity: Vec<Buffer<F>>,
     /// U staggered, E collocated: `[n_faces]`.
-    at_faces: Buffer<F>,
+    pub at_faces: Buffer<F>,
     temperature: Option<Buffer<F>>,
     /// The velocity at convective outlets, by component.
     outflow: Vec<Buffer<F>>,
-}
-
-fn like<F: Real>(backend: &Backend, buffer: &Buffer<F>) -> Buffer<F> {
-    backend.zeros(buffer.len())
 }
 
 fn copy<F: Real>(backend: &Backend, from: &Buffer<F>, to: &mut Buffer<F>) {
@@ -62,28 +69,26 @@ fn copy<F: Real>(backend: &Backend, from: &Buffer<F>, to: &mut Buffer<F>) {
 }
 
 impl<F: Real> OldLevel<F> {
-    pub(super) fn new(solver: &IncompressibleSolver<F>) -> Self {
-        let backend = &solver.backend;
+    pub(super) fn new(flow: &Flow<F>) -> Self {
+        let like = |buffer: &Buffer<F>| flow.backend.zeros(buffer.len());
         OldLevel {
-            velocity: solver.components.iter().map(|c| like(backend, &c.now)).collect(),
-            at_faces: like(backend, &solver.flux),
-            temperature: solver.thermal.as_ref().map(|t| like(backend, &t.field.now)),
-            outflow: solver.outflow.value.iter().map(|value| like(backend, value)).collect(),
+            velocity: flow.components.iter().map(|c| like(&c.now)).collect(),
+            at_faces: like(&flow.flux),
+            temperature: flow.thermal.as_ref().map(|thermal| like(&thermal.field.now)),
+            outflow: flow.boundary.outflow.value.iter().map(like).collect(),
         }
     }
 
-    fn store(&mut self, solver: &IncompressibleSolver<F>) {
-        let backend = &solver.backend;
-        for (old, component) in self.velocity.iter_mut().zip(&solver.components) {
+    fn store(&mut self, flow: &Flow<F>, stepper: &dyn Stepper<F>) {
+        let backend = &flow.backend;
+        for (old, component) in self.velocity.iter_mut().zip(&flow.components) {
             copy(backend, &component.now, old);
         }
-        let unknown =
-            if solver.staggered.is_some() { &solver.flux } else { &solver.rhie_chow_correction };
-        copy(backend, unknown, &mut self.at_faces);
-        if let (Some(old), Some(thermal)) = (&mut self.temperature, &solver.thermal) {
+        copy(backend, stepper.unknown_at_faces(flow), &mut self.at_faces);
+        if let (Some(old), Some(thermal)) = (&mut self.temperature, &flow.thermal) {
             copy(backend, &thermal.field.now, old);
         }
-        for (old, value) in self.outflow.iter_mut().zip(&solver.outflow.value) {
+        for (old, value) in self.outflow.iter_mut().zip(&flow.boundary.outflow.value) {
             copy(backend, value, old);
         }
     }
@@ -103,225 +108,124 @@ fn explicit_outcome() -> SolveOutcome {
     }
 }
 
-impl<F: Real> IncompressibleSolver<F> {
-    /// Advances by `step` in three stages.
-    pub(super) fn step_explicit(&mut self, step: f64) -> Result<StepReport, IncompressibleError> {
-        let (old, new) = (self.time, self.time + step);
-        let coefficients = TimeCoefficients::new(Scheme::Rk3, step, None);
-        let mut level = match self.old_level.take() {
-            Some(level) => level,
-            None => OldLevel::new(self),
-        };
-        level.store(self);
-        self.statistics.clear(&self.backend);
-        let mut pressure: Option<SolveOutcome> = None;
-        let mut divergence = 0.0;
-        for (k, stage) in STAGES.iter().enumerate() {
-            let time = if stage.c == 1.0 { new } else { old + stage.c * step };
-            let outcome = self.stage(&level, stage, (&coefficients, time), k)?;
-            pressure = Some(outcome.after(pressure));
-            divergence = self.refresh()?;
-        }
-        self.old_level = Some(level);
-        (self.time, self.steps, self.step_before) = (new, self.steps + 1, Some(step));
-        let Some(pressure) = pressure else { unreachable!("there are three stages") };
-        let energy = self.thermal.is_some().then(explicit_outcome);
-        self.report(step, [explicit_outcome(), pressure], energy, divergence)
+/// Advances by `step` in three stages.
+pub(super) fn advance<F: Real>(
+    flow: &mut Flow<F>,
+    stepper: &mut dyn Stepper<F>,
+    old: &mut OldLevel<F>,
+    step: f64,
+) -> Result<StepReport, IncompressibleError> {
+    let (begin, end) = (flow.clock.time, flow.clock.time + step);
+    old.store(flow, stepper);
+    flow.monitors.statistics.clear(&flow.backend);
+    let mut pressure: Option<SolveOutcome> = None;
+    let mut divergence = 0.0;
+    for (k, stage) in SSP_RK3.into_iter().enumerate() {
+        let time = if stage.c == 1.0 { end } else { begin + stage.c * step };
+        let stage = StageOfStep { stage, step, time, is_last: k + 1 == SSP_RK3.len() };
+        let outcome = flow.advance_stage(stepper, old, &stage)?;
+        pressure = Some(outcome.after(pressure));
+        divergence = flow.refresh(stepper)?;
     }
+    flow.clock.advance(end, step);
+    let Some(pressure) = pressure else { unreachable!("there are three stages") };
+    let energy = flow.thermal.is_some().then(explicit_outcome);
+    let solves = StepSolves { momentum: explicit_outcome(), pressure };
+    StepReport::new(flow, step, solves, energy, divergence)
+}
 
-    /// Stage `k`, which ends at `time`.
-    fn stage(
+impl<F: Real> Flow<F> {
+    fn advance_stage(
         &mut self,
-        level: &OldLevel<F>,
-        stage: &Stage,
-        (coefficients, time): (&TimeCoefficients, f64),
-        k: usize,
+        stepper: &mut dyn Stepper<F>,
+        old: &OldLevel<F>,
+        stage: &StageOfStep,
     ) -> Result<SolveOutcome, IncompressibleError> {
-        let beta = 1.0 - stage.alpha;
-        let shift = 1.0 / (beta * coefficients.step);
-        let last = k + 1 == STAGES.len();
-        self.stage_of_temperature(level, stage, coefficients);
-        let staggered = self.staggered.take();
-        let outcome = match staggered {
-            None => self.project_cells(level, stage, (coefficients, time), shift),
-            Some(mut staggered) => {
-                let done =
-                    self.project_faces(&mut staggered, level, stage, (coefficients, time), shift);
-                self.staggered = Some(staggered);
-                done
-            }
-        }?;
-        for (component, old) in self.components.iter_mut().zip(&level.velocity) {
+        self.stage_of_temperature(old, stage);
+        let outcome = stepper.stage(self, old, stage)?;
+        for (component, old) in self.components.iter_mut().zip(&old.velocity) {
             copy(&self.backend, old, &mut component.now);
         }
-        self.advance_velocity(last);
-        if !last {
+        self.advance_velocity(stage.is_last);
+        if !stage.is_last {
             let previous_weight = if self.is_incremental() { 1.0 } else { 0.0 };
-            self.pressure.advance(&self.volume, shift, 0.0, previous_weight);
+            self.pressure.advance(&self.faces.volume, stage.shift(), 0.0, previous_weight);
         }
-        self.end_stage_of_temperature(level, time, last)?;
+        self.end_stage_of_temperature(old, stage)?;
         self.update_dependent_boundaries(0.0);
         Ok(outcome)
     }
 
     /// Evaluates the boundary data at the end of a stage. The next stage reads this prescribed pressure, so
     /// that ψ vanishes there.
-    fn set_stage_time(
+    pub(super) fn set_stage_time(
         &mut self,
-        level: &OldLevel<F>,
-        stage: &Stage,
-        (step, time): (f64, f64),
+        old: &OldLevel<F>,
+        stage: &StageOfStep,
     ) -> Result<(), IncompressibleError> {
-        let weights = (stage.alpha, step);
-        let (faces, flux, components) = (&self.faces, &self.flux, &self.components);
-        self.outflow.advance_stage(&self.backend, faces, flux, components, &level.outflow, weights);
-        self.set_time(time, 0.0)?;
-        self.pressure.set_mean_time([time; 2])
+        let weights = (stage.stage.alpha, stage.step);
+        let Flow { backend, faces, flux, components, boundary, .. } = self;
+        boundary.outflow.advance_stage(backend, faces, flux, components, &old.outflow, weights);
+        self.set_time(stage.time, 0.0)?;
+        self.pressure.set_mean_time([stage.time; 2])
     }
 
-    /// Collocated: u*, F* and the projection of F*.
-    fn project_cells(
+    /// Projects the fluxes of a stage.
+    pub(super) fn project_stage(
         &mut self,
-        level: &OldLevel<F>,
-        stage: &Stage,
-        (coefficients, time): (&TimeCoefficients, f64),
-        shift: f64,
+        stage: &StageOfStep,
     ) -> Result<SolveOutcome, IncompressibleError> {
-        let backend = self.backend.clone();
-        let (n, n_faces) = (self.volume.len(), self.flux.len());
-        for k in 0..self.dimension {
-            self.momentum_residual(k, coefficients);
-            let component = &mut self.components[k];
-            stage_value(
-                &backend,
-                n,
-                &level.velocity[k],
-                &component.now,
-                &self.residual,
-                &self.volume,
-                F::from_f64(stage.alpha),
-                F::from_f64(coefficients.step),
-                &mut component.predicted,
-            );
-        }
-        self.set_stage_time(level, stage, (coefficients.step, time))?;
-        self.swap_predicted();
-        self.update_dependent_boundaries(0.0);
-        self.interpolate_unskewed();
-        self.swap_predicted();
-        let state = RhieChow {
-            correction: self.rhie_chow_correction.view(),
-            before: level.at_faces.view(),
-            skewness_flux: self.skewness_flux.view(),
-            conductance: self.pressure.conductance.view(),
-            decay_rate: self.decay_rate.view(),
-            is_dirichlet: self.pressure.is_dirichlet.view(),
-            with_pressure: self.is_incremental(),
-        };
-        stage_rhie_chow(
-            &backend,
-            n_faces,
-            &self.faces.momentum_view(),
-            &self.pressure.view(),
-            &state,
-            F::from_f64(stage.alpha),
-            F::from_f64(coefficients.step),
-            &mut self.flux,
-        );
-        self.mass_correction.apply(&backend, &self.outflow, &self.faces.area, &mut self.flux)?;
-        self.solve_stage(shift)
-    }
-
-    fn solve_stage(&mut self, shift: f64) -> Result<SolveOutcome, IncompressibleError> {
         // ψ of the previous stage belongs to another stage length and pressure.
         self.pressure.reset_guess();
-        self.pressure.project(&self.faces, &self.volume, shift, &mut self.flux)
-    }
-
-    /// Staggered: U*, its projection and the velocities of cells.
-    fn project_faces(
-        &mut self,
-        staggered: &mut Staggered<F>,
-        level: &OldLevel<F>,
-        stage: &Stage,
-        (coefficients, time): (&TimeCoefficients, f64),
-        shift: f64,
-    ) -> Result<SolveOutcome, IncompressibleError> {
-        let n_faces = self.flux.len();
-        self.cell_residuals(staggered, coefficients);
-        let with_pressure = self.is_incremental();
-        let pressure = (&self.pressure.value, &self.pressure.at_boundary);
-        let at_boundary = three(&self.components, |c| &c.at_boundary);
-        let pressure = with_pressure.then_some(pressure);
-        staggered.compute_rate((&self.flux, at_boundary), self.viscosity, pressure);
-        stage_flux(
-            &self.backend,
-            n_faces,
-            &staggered.faces.is_unknown,
-            &level.at_faces,
-            staggered.rate(),
-            F::from_f64(stage.alpha),
-            F::from_f64(coefficients.step),
-            &mut self.flux,
-        );
-        self.set_stage_time(level, stage, (coefficients.step, time))?;
-        self.update_gradients();
-        self.prescribe_flux(staggered)?;
-        let outcome = self.solve_stage(shift)?;
-        staggered.to_cells(&self.flux, &mut self.components);
-        Ok(outcome)
+        self.pressure.project(&self.faces, stage.shift(), &mut self.flux)
     }
 
     /// T at the end of the stage, stored apart from the current T, which the momentum equation reads.
-    fn stage_of_temperature(
-        &mut self,
-        level: &OldLevel<F>,
-        stage: &Stage,
-        coefficients: &TimeCoefficients,
-    ) {
-        let (Some(thermal), Some(old)) = (&mut self.thermal, &level.temperature) else { return };
-        let (backend, volume) = (&self.backend, &self.volume);
-        thermal.transport_residual(backend, volume, coefficients, &mut self.residual);
+    fn stage_of_temperature(&mut self, old: &OldLevel<F>, stage: &StageOfStep) {
+        let (Some(thermal), Some(old)) = (&mut self.thermal, &old.temperature) else { return };
+        let (backend, volume) = (&self.backend, &self.faces.volume);
+        let residual = &mut self.scratch.residual;
+        thermal.transport_residual(backend, volume, &stage.coefficients(), residual);
         let field = &mut thermal.field;
         stage_value(
             backend,
             volume.len(),
             old,
             &field.now,
-            &self.residual,
+            residual,
             volume,
-            F::from_f64(stage.alpha),
-            F::from_f64(coefficients.step),
+            F::from_f64(stage.stage.alpha),
+            F::from_f64(stage.step),
             &mut field.predicted,
         );
     }
 
     fn end_stage_of_temperature(
         &mut self,
-        level: &OldLevel<F>,
-        time: f64,
-        last: bool,
+        old: &OldLevel<F>,
+        stage: &StageOfStep,
     ) -> Result<(), IncompressibleError> {
-        let (Some(thermal), Some(old)) = (&mut self.thermal, &level.temperature) else {
+        let (Some(thermal), Some(old)) = (&mut self.thermal, &old.temperature) else {
             return Ok(());
         };
-        let (backend, n, one) = (&self.backend, self.volume.len(), F::literal(1.0));
+        let (backend, statistics) = (&self.backend, &mut self.monitors.statistics);
+        let (n, one) = (old.len(), F::literal(1.0));
         let field = &mut thermal.field;
         copy(backend, old, &mut field.now);
         copy(backend, &field.predicted, &mut field.increment);
         blas::axpy(backend, n, -one, old, &mut field.increment);
         let (now, before) = (&mut field.now, &mut field.before);
-        advance_scalar(backend, n, &field.increment, now, before, &mut self.statistics.partials);
-        if last {
-            self.statistics.gather(backend);
+        advance_scalar(backend, n, &field.increment, now, before, &mut statistics.partials);
+        if stage.is_last {
+            statistics.gather(backend);
         }
-        thermal.diffusion.set_mean_time([time, time])
+        thermal.diffusion.set_mean_time([stage.time; 2])
     }
 }
 
 /// α uⁿ + (1 − α) (u + Δt r / V). Traffic 5s.
-#[kernel(stage_value, out(next))]
-pub(super) fn value_of_stage<F: Real>(
+#[kernel(out(next))]
+pub(super) fn stage_value<F: Real>(
     c: usize,
     old: &View<F>,
     u: &View<F>,
@@ -330,12 +234,12 @@ pub(super) fn value_of_stage<F: Real>(
     alpha: F,
     step: F,
 ) -> F {
-    alpha * old[c] + (F::literal(1.0) - alpha) * (u[c] + step * r[c] / volume[c])
+    alpha * old[c] + (1.0 - alpha) * (u[c] + step * r[c] / volume[c])
 }
 
 /// U ← α Uⁿ + (1 − α) (U + Δt dU/dt) where the flux is an unknown. Traffic 4 + 4s.
-#[kernel(stage_flux, update(flux))]
-pub(super) fn flux_of_stage<F: Real>(
+#[kernel(update(flux))]
+pub(super) fn stage_flux<F: Real>(
     f: usize,
     is_unknown: &View<u32>,
     old: &View<F>,
@@ -344,7 +248,7 @@ pub(super) fn flux_of_stage<F: Real>(
     step: F,
     flux: F,
 ) -> F {
-    let next = alpha * old[f] + (F::literal(1.0) - alpha) * (flux + step * rate[f]);
+    let next = alpha * old[f] + (1.0 - alpha) * (flux + step * rate[f]);
     if is_unknown[f] == 0 { flux } else { next }
 }
 

@@ -1,7 +1,11 @@
 //! State of a flow for checkpoints.
 
+use super::flow::{Clock, Flow};
 use super::pressure::MidpointPressure;
+use super::projection::PressureIncrement;
+use super::thermal::Thermal;
 use super::{IncompressibleError, IncompressibleSolver, Scheme};
+use crate::backend::Buffer;
 use crate::real::Real;
 
 /// The state of a flow between two steps.
@@ -16,8 +20,8 @@ pub struct State<F> {
 const MIDPOINT: [&str; 4] = [
     "pressure_before",
     "pressure_before_at_boundary",
-    "pressure_shown",
-    "pressure_shown_at_boundary",
+    "pressure_at_end",
+    "pressure_at_end_at_boundary",
 ];
 
 /// Names of the arrays of the initial guess of ψ, besides ψ.
@@ -29,67 +33,48 @@ impl<F: Real> IncompressibleSolver<F> {
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.
     pub fn state(&self) -> Result<State<F>, IncompressibleError> {
-        let mut arrays = vec![];
-        for (k, component) in self.components.iter().enumerate() {
-            for (name, buffer) in [
-                ("velocity", &component.now),
-                ("velocity_before", &component.before),
-                ("increment", &component.increment),
-                ("carried_before", &component.convection_before),
-            ] {
-                arrays.push((format!("{name}_{k}"), self.backend.read(buffer)?));
-            }
+        let Flow { backend, components, momentum, pressure, thermal, boundary, .. } = &self.flow;
+        let mut arrays: Vec<(String, &Buffer<F>)> = vec![];
+        for (k, component) in components.iter().enumerate() {
+            let named = |name: &str| format!("{name}_{k}");
+            arrays.push((named("velocity"), &component.now));
+            arrays.push((named("velocity_before"), &component.before));
+            arrays.push((named("velocity_increment"), &component.increment));
+            arrays.push((named("velocity_convection_before"), &component.convection_before));
             // Values at slip walls depend on gradients of an earlier level.
-            let prescribed = self.momentum.quantities[k].prescribed.value();
-            arrays.push((format!("held_{k}"), self.backend.read(prescribed)?));
+            let prescribed = momentum.quantities[k].prescribed.value();
+            arrays.push((named("velocity_prescribed"), prescribed));
         }
-        for (name, buffer) in [
-            ("pressure", &self.pressure.value),
-            ("pressure_increment", &self.pressure.psi),
-            ("flux", &self.flux),
-            ("excess_before", &self.rhie_chow_correction_before),
-        ] {
-            arrays.push((name.to_owned(), self.backend.read(buffer)?));
-        }
-        if let Some(guess) = &self.pressure.guess {
+        let mut push = |name: &str, buffer| arrays.push((name.to_owned(), buffer));
+        push("pressure", &pressure.value);
+        push("pressure_increment", &pressure.increment.value);
+        push("flux", &self.flow.flux);
+        if let Some(guess) = &pressure.increment.guess {
             let [last, _] = &guess.right_hand_sides;
-            let buffers = [&guess.previous_solution, &self.pressure.right_hand_side, last];
-            for (name, buffer) in GUESS.iter().zip(buffers) {
-                arrays.push(((*name).to_owned(), self.backend.read(buffer)?));
-            }
+            let right_hand_side = &pressure.increment.right_hand_side;
+            let buffers = [&guess.previous_solution, right_hand_side, last];
+            GUESS.iter().zip(buffers).for_each(|(name, buffer)| push(name, buffer));
         }
-        if let Some(midpoint) = &self.pressure.midpoint {
-            for (name, buffer) in
-                MIDPOINT.iter().zip(midpoint.before.iter().chain(&midpoint.at_end))
-            {
-                arrays.push(((*name).to_owned(), self.backend.read(buffer)?));
-            }
+        if let Some(MidpointPressure { before, at_end, .. }) = &pressure.midpoint {
+            let buffers = before.iter().chain(at_end);
+            MIDPOINT.iter().zip(buffers).for_each(|(name, buffer)| push(name, buffer));
         }
-        if let Some(thermal) = &self.thermal {
-            let field = &thermal.field;
-            for (name, buffer) in [
-                ("temperature", &field.now),
-                ("temperature_before", &field.before),
-                ("temperature_increment", &field.increment),
-                ("temperature_carried_before", &field.convection_before),
-            ] {
-                arrays.push((name.to_owned(), self.backend.read(buffer)?));
-            }
+        if let Some(Thermal { field, .. }) = thermal {
+            push("temperature", &field.now);
+            push("temperature_before", &field.before);
+            push("temperature_increment", &field.increment);
+            push("temperature_convection_before", &field.convection_before);
         }
-        if let Some(staggered) = &self.staggered {
-            arrays.push(("flux_before".to_owned(), self.backend.read(&staggered.before)?));
-            arrays.push(("flux_increment".to_owned(), self.backend.read(&staggered.increment)?));
+        self.stepper.arrays().into_iter().for_each(|(name, buffer)| push(name, buffer));
+        for (k, value) in boundary.outflow.value.iter().enumerate() {
+            push(&format!("outflow_{k}"), value);
         }
-        if let Some(exact) = &self.exact {
-            arrays.push(("flux_base".to_owned(), self.backend.read(&exact.base)?));
-            arrays.push(("potential".to_owned(), self.backend.read(&exact.value)?));
-            arrays.push(("potential_increment".to_owned(), self.backend.read(&exact.increment)?));
-        }
-        for (k, value) in self.outflow.value.iter().enumerate() {
-            arrays.push((format!("outflow_{k}"), self.backend.read(value)?));
-        }
-        let clock = [self.time, self.steps as f64, self.step_before.unwrap_or(0.0)];
-        Ok(State { arrays, clock })
+        let read = |(name, buffer)| Ok((name, backend.read(buffer)?));
+        let Clock { time, steps, step_before } = self.flow.clock;
+        Ok(State {
+            arrays: arrays.into_iter().map(read).collect::<Result<_, IncompressibleError>>()?,
+            clock: [time, steps as f64, step_before.unwrap_or(0.0)],
+        })
     }
 
     /// Restores a state of [`IncompressibleSolver::state`]; `read` finds an array by name and length.
@@ -99,80 +84,77 @@ impl<F: Real> IncompressibleSolver<F> {
     pub fn restore(
         &mut self,
         mut read: impl FnMut(&str, usize) -> Vec<F>,
-        [time, steps, step_before]: [f64; 3],
+        clock: [f64; 3],
     ) -> Result<(), IncompressibleError> {
-        let backend = self.backend.clone();
-        let (n, n_faces) = (self.volume.len(), self.flux.len());
-        let mut convection_before = vec![];
+        let backend = self.flow.backend.clone();
+        let mut restore = |name: &str, buffer: &mut Buffer<F>| {
+            let len = buffer.len();
+            backend.write(buffer, &read(name, len));
+        };
+        self.flow.restore_unknowns(clock, &mut restore)?;
+        self.refresh()?;
+        // The refresh has moved data of the current level to the previous one.
+        self.flow.restore_history(&mut restore);
+        self.stepper.arrays_mut().into_iter().for_each(|(name, buffer)| restore(name, buffer));
+        self.flow.boundary.mass_correction.schedule_check(clock[0]);
+        Ok(())
+    }
+}
+
+impl<F: Real> Flow<F> {
+    /// Restores the arrays from which others are computed.
+    fn restore_unknowns(
+        &mut self,
+        [time, steps, step_before]: [f64; 3],
+        restore: &mut impl FnMut(&str, &mut Buffer<F>),
+    ) -> Result<(), IncompressibleError> {
         for (k, component) in self.components.iter_mut().enumerate() {
-            backend.write(&mut component.now, &read(&format!("velocity_{k}"), n));
-            backend.write(&mut component.before, &read(&format!("velocity_before_{k}"), n));
-            backend.write(&mut component.increment, &read(&format!("increment_{k}"), n));
-            convection_before.push(read(&format!("carried_before_{k}"), n));
+            restore(&format!("velocity_{k}"), &mut component.now);
+            restore(&format!("velocity_before_{k}"), &mut component.before);
+            restore(&format!("velocity_increment_{k}"), &mut component.increment);
         }
-        let mut temperature_convection_before = None;
-        if let Some(thermal) = &mut self.thermal {
-            let field = &mut thermal.field;
-            backend.write(&mut field.now, &read("temperature", n));
-            backend.write(&mut field.before, &read("temperature_before", n));
-            backend.write(&mut field.increment, &read("temperature_increment", n));
-            temperature_convection_before = Some(read("temperature_carried_before", n));
-            thermal.diffusion.set_mean_time([time, time])?;
+        if let Some(Thermal { field, diffusion, .. }) = &mut self.thermal {
+            restore("temperature", &mut field.now);
+            restore("temperature_before", &mut field.before);
+            restore("temperature_increment", &mut field.increment);
+            diffusion.set_mean_time([time, time])?;
         }
-        backend.write(&mut self.pressure.value, &read("pressure", n));
-        backend.write(&mut self.pressure.psi, &read("pressure_increment", n));
-        if let Some(guess) = &mut self.pressure.guess {
+        restore("flux", &mut self.flux);
+        restore("pressure", &mut self.pressure.value);
+        let PressureIncrement { value, right_hand_side, guess, .. } = &mut self.pressure.increment;
+        restore("pressure_increment", value);
+        if let Some(guess) = guess {
             guess.is_new = steps == 0.0;
             let [last, _] = &mut guess.right_hand_sides;
-            let buffers = [&mut guess.previous_solution, &mut self.pressure.right_hand_side, last];
-            for (name, buffer) in GUESS.iter().zip(buffers) {
-                backend.write(buffer, &read(name, n));
-            }
+            let buffers = [&mut guess.previous_solution, right_hand_side, last];
+            GUESS.iter().zip(buffers).for_each(|(name, buffer)| restore(name, buffer));
         }
-        backend.write(&mut self.flux, &read("flux", n_faces));
-        (self.time, self.steps) = (time, steps as usize);
-        self.step_before = (step_before > 0.0).then_some(step_before);
-        if let Some(staggered) = &mut self.staggered {
-            backend.write(&mut staggered.before, &read("flux_before", n_faces));
-            backend.write(&mut staggered.increment, &read("flux_increment", n_faces));
+        for (k, value) in self.boundary.outflow.value.iter_mut().enumerate() {
+            restore(&format!("outflow_{k}"), value);
         }
-        if let Some(exact) = &mut self.exact {
-            for (name, buffer) in [
-                ("flux_base", &mut exact.base),
-                ("potential", &mut exact.value),
-                ("potential_increment", &mut exact.increment),
-            ] {
-                let len = buffer.len();
-                backend.write(buffer, &read(name, len));
-            }
-        }
-        for (k, value) in self.outflow.value.iter_mut().enumerate() {
-            let len = value.len();
-            backend.write(value, &read(&format!("outflow_{k}"), len));
-        }
+        let step_before_or_none = (step_before > 0.0).then_some(step_before);
+        self.clock = Clock { time, steps: steps as usize, step_before: step_before_or_none };
         self.momentum.set_mean_time([time, time])?;
         let is_midpoint = self.numerics.scheme == Scheme::Ab2Cn;
         self.pressure.set_mean_time([if is_midpoint { time - step_before } else { time }, time])?;
         for (k, quantity) in self.momentum.quantities.iter_mut().enumerate() {
-            let prescribed = quantity.prescribed.value_mut();
-            let values = read(&format!("held_{k}"), prescribed.len());
-            backend.write(prescribed, &values);
+            restore(&format!("velocity_prescribed_{k}"), quantity.prescribed.value_mut());
         }
-        self.refresh()?;
-        if let Some(MidpointPressure { before, at_end }) = &mut self.pressure.midpoint {
-            for (name, buffer) in MIDPOINT.iter().zip(before.iter_mut().chain(at_end)) {
-                let len = buffer.len();
-                backend.write(buffer, &read(name, len));
-            }
-        }
-        backend.write(&mut self.rhie_chow_correction_before, &read("excess_before", n_faces));
-        for (component, values) in self.components.iter_mut().zip(convection_before) {
-            backend.write(&mut component.convection_before, &values);
-        }
-        if let (Some(thermal), Some(values)) = (&mut self.thermal, temperature_convection_before) {
-            backend.write(&mut thermal.field.convection_before, &values);
-        }
-        self.mass_correction.schedule_check(time);
         Ok(())
+    }
+
+    /// Restores data of the previous level and of the end of the step.
+    fn restore_history(&mut self, restore: &mut impl FnMut(&str, &mut Buffer<F>)) {
+        for (k, component) in self.components.iter_mut().enumerate() {
+            let name = format!("velocity_convection_before_{k}");
+            restore(&name, &mut component.convection_before);
+        }
+        if let Some(Thermal { field, .. }) = &mut self.thermal {
+            restore("temperature_convection_before", &mut field.convection_before);
+        }
+        if let Some(MidpointPressure { before, at_end, .. }) = &mut self.pressure.midpoint {
+            let buffers = before.iter_mut().chain(at_end);
+            MIDPOINT.iter().zip(buffers).for_each(|(name, buffer)| restore(name, buffer));
+        }
     }
 }

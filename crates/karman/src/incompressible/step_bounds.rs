@@ -189,6 +189,11 @@ impl StepBounds {
         StepBounds { walls, body, pressures, buoyancy, inverse_length, diffusion }
     }
 
+    /// The largest diffusive rate.
+    pub(super) fn diffusion(&self) -> f64 {
+        self.diffusion
+    }
+
     /// The largest |u_b| |S| / V at time `t`.
     pub(super) fn wall_rate(&self, t: f64) -> f64 {
         largest(self.walls.iter().map(|wall| wall.rate(t)))
@@ -251,8 +256,10 @@ impl<F: Real> IncompressibleSolver<F> {
     /// step.
     pub fn longest_step(&self, number: f64, longest: f64, rate_before: Option<f64>) -> f64 {
         let rate = self.largest_rate();
-        let rise = match (rate_before, self.step_before) {
-            (Some(rate_before), Some(step)) => (self.convective_rate - rate_before).max(0.0) / step,
+        let rise = match (rate_before, self.flow.clock.step_before) {
+            (Some(rate_before), Some(step)) => {
+                (self.flow.monitors.convective_rate - rate_before).max(0.0) / step
+            }
             _ => 0.0,
         };
         let mut step = if rate > 0.0 { longest.min(number / rate) } else { longest };
@@ -260,9 +267,10 @@ impl<F: Real> IncompressibleSolver<F> {
             // rise Δt² + rate Δt = C
             step = step.min(2.0 * number / (rate + (rate * rate + 4.0 * number * rise).sqrt()));
         }
-        let is_first = self.steps == 0;
-        let state = (is_first || self.convective_rate == 0.0, is_first && rate == 0.0);
-        self.step_bounds.longest_step(number, (self.time, step), state)
+        let is_first = self.flow.clock.steps == 0;
+        let state =
+            (is_first || self.flow.monitors.convective_rate == 0.0, is_first && rate == 0.0);
+        self.flow.monitors.step_bounds.longest_step(number, (self.flow.clock.time, step), state)
     }
 
     /// The global values of [`StepReport`](super::StepReport) without a step: Σ V u²/2, the Courant number
@@ -271,28 +279,32 @@ impl<F: Real> IncompressibleSolver<F> {
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.
     pub fn diagnostics(&self) -> Result<[f64; 3], IncompressibleError> {
-        let volume: Vec<f64> = self.read_f64(&self.volume)?;
+        let volume: Vec<f64> = self.read_f64(&self.flow.faces.volume)?;
         let mut energy = 0.0;
-        for component in &self.components {
+        for component in &self.flow.components {
             let u = self.read_f64(&component.now)?;
             energy = u.iter().zip(&volume).fold(energy, |sum, (u, v)| sum + 0.5 * v * u * u);
         }
-        Ok([energy, self.convective_rate * self.step_before.unwrap_or(0.0), self.divergence])
+        Ok([
+            energy,
+            self.flow.monitors.convective_rate * self.flow.clock.step_before.unwrap_or(0.0),
+            self.flow.monitors.divergence,
+        ])
     }
 
     /// A buffer read back in double precision.
     pub(super) fn read_f64(&self, buffer: &Buffer<F>) -> Result<Vec<f64>, IncompressibleError> {
-        Ok(self.backend.read(buffer)?.into_iter().map(Into::into).collect())
+        Ok(self.flow.backend.read(buffer)?.into_iter().map(Into::into).collect())
     }
 
     /// max Σ|F| / 2V of the current level.
     pub fn convective_rate(&self) -> f64 {
-        self.convective_rate
+        self.flow.monitors.convective_rate
     }
 
     /// The length of the previous step.
     pub fn step_before(&self) -> Option<f64> {
-        self.step_before
+        self.flow.clock.step_before
     }
 }
 

@@ -22,12 +22,12 @@ impl<F: Real> IncompressibleSolver<F> {
     /// The last system A ψ = D F* + boundary contribution, before the first step that of the initial
     /// projection: `[n_cells]`.
     pub fn pressure_system(&self) -> StepSystem<'_, F> {
-        let preconditioning_matrix = Arc::clone(&self.pressure.matrix);
+        let preconditioning_matrix = Arc::clone(&self.flow.pressure.poisson.matrix);
         StepSystem {
             operator: Box::new(Arc::clone(&preconditioning_matrix)),
             preconditioning_matrix,
-            right_hand_side: &self.pressure.right_hand_side,
-            is_singular: self.pressure.is_singular,
+            right_hand_side: &self.flow.pressure.increment.right_hand_side,
+            is_singular: self.flow.pressure.conditions.is_singular,
         }
     }
 
@@ -37,10 +37,6 @@ impl<F: Real> IncompressibleSolver<F> {
     /// # Errors
     /// [`IncompressibleError`] where the backend fails.
     pub fn predictor_system(&self) -> Result<Option<StepSystem<'_, F>>, IncompressibleError> {
-        match (&self.exact, &self.staggered) {
-            (Some(exact), _) => exact.system(self.viscosity),
-            (None, Some(staggered)) => staggered.system(self.viscosity),
-            (None, None) => Ok(None),
-        }
+        self.stepper.predictor_system(self.flow.viscosity())
     }
 }

@@ -4,7 +4,7 @@
 use super::faces::Faces;
 use super::implicit_diffusion::{EquationSpec, ImplicitDiffusion, dirichlet_indices};
 use super::kernels::{add_buoyancy, advance_scalar};
-use super::scheme::TimeCoefficients;
+use super::stepper::Step;
 use super::transported_field::{ConvectionInput, TransportedField};
 use super::{IncompressibleError, Numerics};
 use crate::backend::{Backend, Buffer, Partials};
@@ -13,6 +13,7 @@ use crate::diffusion::{Condition, Functional, Functionals, Prescribed, narrow};
 use crate::linear::SolveOutcome;
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
+use crate::time::TimeCoefficients;
 use std::sync::Arc;
 
 /// A temperature problem.
@@ -43,16 +44,10 @@ pub(super) struct Thermal<F: Real> {
     /// −β g.
     buoyancy: [f64; 3],
     reference: f64,
-    diffusivity: f64,
     has_gradient: bool,
 }
 
 impl<F: Real> Thermal<F> {
-    /// κ.
-    pub(super) fn diffusivity(&self) -> f64 {
-        self.diffusivity
-    }
-
     pub(super) fn new(
         backend: &Backend,
         (mesh, geometry): (&Mesh, &Geometry),
@@ -92,7 +87,6 @@ impl<F: Real> Thermal<F> {
             dirichlet_index: backend.upload(dirichlet_index),
             buoyancy: problem.gravity.map(|g| -problem.expansion * g),
             reference: problem.reference,
-            diffusivity: *diffusivity,
             has_gradient: numerics.convection.reads_gradients() || !faces.is_unskewed,
         })
     }
@@ -102,11 +96,12 @@ impl<F: Real> Thermal<F> {
         &mut self,
         backend: &Backend,
         volume: &Buffer<F>,
-        (coefficients, [old, new]): (&TimeCoefficients, [f64; 2]),
+        step: &Step,
         residual: &mut Buffer<F>,
         partials: &mut Partials,
     ) -> Result<SolveOutcome, IncompressibleError> {
-        self.diffusion.set_mean_time([if coefficients.theta < 1.0 { old } else { new }, new])?;
+        let (coefficients, [old, new]) = (&step.coefficients, step.times);
+        self.diffusion.set_mean_time(coefficients.mean_of(old, new))?;
         self.diffusion.prepare(coefficients)?;
         self.transport_residual(backend, volume, coefficients, residual);
         let Thermal { diffusion, field, .. } = self;
@@ -178,7 +173,7 @@ impl<F: Real> Thermal<F> {
         geometry: &Geometry,
         faces: &[u32],
     ) -> Vec<Functional> {
-        let even = vec![self.diffusivity; mesh.n_cells()];
+        let even = vec![self.diffusion.diffusivity(); mesh.n_cells()];
         let scheme = CellScheme::new(mesh, geometry, &even, &self.diffusion.boundary, true);
         faces.iter().map(|face| scheme.heat_through(*face as usize)).collect()
     }

@@ -39,7 +39,7 @@ impl<F: Real> IncompressibleSolver<F> {
             return Err(IncompressibleError::NoWall { place });
         }
         let transposed = transposed_gradients((mesh, geometry), &prescribed, faces);
-        let derivatives = match &self.staggered {
+        let derivatives = match self.stepper.staggered() {
             None => self.normal_derivatives((mesh, geometry), faces)?,
             Some(_) => {
                 let nodal = self.nodal_vorticity()?;
@@ -52,7 +52,8 @@ impl<F: Real> IncompressibleSolver<F> {
                 terms.map(along).collect()
             }
         };
-        let stress = |(d, t): (Vector, Vector)| [0, 1, 2].map(|k| -self.viscosity * (d[k] + t[k]));
+        let stress =
+            |(d, t): (Vector, Vector)| [0, 1, 2].map(|k| -self.flow.viscosity() * (d[k] + t[k]));
         Ok(derivatives.into_iter().zip(transposed).map(stress).collect())
     }
 
@@ -63,12 +64,12 @@ impl<F: Real> IncompressibleSolver<F> {
         faces: &[u32],
     ) -> Result<Vec<Vector>, IncompressibleError> {
         let (inner, n) = (mesh.n_interior_faces(), mesh.n_cells());
-        let (conductance, tangential) = self.momentum.face_coefficients();
+        let (conductance, tangential) = self.flow.momentum.face_coefficients();
         let (conductance, tangential) = (self.read_f64(conductance)?, self.read_f64(tangential)?);
         let n_faces = mesh.n_faces();
-        let has_gradients = self.has_gradients();
+        let has_gradients = self.flow.has_gradients();
         let mut derivatives = vec![[0.0; 3]; faces.len()];
-        for (k, component) in self.components.iter().enumerate() {
+        for (k, component) in self.flow.components.iter().enumerate() {
             let value = self.read_f64(&component.now)?;
             let at_boundary = self.read_f64(&component.at_boundary)?;
             let gradient = self.read_f64(&component.gradient)?;
@@ -81,7 +82,8 @@ impl<F: Real> IncompressibleSolver<F> {
                         (0..3).map(|i| tangential[i * n_faces + face] * gradient[i * n + cell]);
                     flux += terms.fold(0.0, |a, b| a + b);
                 }
-                derivative[k] = flux / (self.viscosity * norm(geometry.area_vector_of(face)));
+                derivative[k] =
+                    flux / (self.flow.viscosity() * norm(geometry.area_vector_of(face)));
             }
         }
         Ok(derivatives)
@@ -90,15 +92,20 @@ impl<F: Real> IncompressibleSolver<F> {
     /// The velocity at boundary faces of prescribed velocity, without slip walls and convective outlets:
     /// `[n_boundary]`.
     pub(super) fn prescribed_velocities(&self) -> Result<Vec<Option<Vector>>, IncompressibleError> {
-        let inner = self.faces.cells.n_interior();
-        let mut is_prescribed: Vec<bool> =
-            self.backend.read(&self.dirichlet_index)?.into_iter().map(|index| index > 0).collect();
-        for list in [&self.slip.faces, &self.outflow.faces] {
-            for face in self.backend.read(list)? {
+        let inner = self.flow.faces.cells.n_interior();
+        let mut is_prescribed: Vec<bool> = self
+            .flow
+            .backend
+            .read(&self.flow.boundary.dirichlet_index)?
+            .into_iter()
+            .map(|index| index > 0)
+            .collect();
+        for list in [&self.flow.boundary.slip.faces, &self.flow.boundary.outflow.faces] {
+            for face in self.flow.backend.read(list)? {
                 is_prescribed[face as usize - inner] = false;
             }
         }
-        let values = self.components.iter().map(|c| self.read_f64(&c.at_boundary));
+        let values = self.flow.components.iter().map(|c| self.read_f64(&c.at_boundary));
         let values = values.collect::<Result<Vec<Vec<f64>>, IncompressibleError>>()?;
         let of_face = |(b, is): (usize, bool)| {
             is.then(|| [0, 1, 2].map(|k| values.get(k).map_or(0.0, |values| values[b])))

@@ -4,7 +4,6 @@ use super::IncompressibleError;
 use super::faces::Faces;
 use super::implicit_diffusion::ImplicitDiffusion;
 use super::kernels::transport_residual;
-use super::scheme::TimeCoefficients;
 use crate::backend::{Backend, Buffer};
 use crate::diffusion::{Prescribed, check_finite, narrow};
 use crate::finite_volume::convection::{Convection, convective_flux};
@@ -13,6 +12,7 @@ use crate::finite_volume::{CellField, FaceView, Vectors, VelocityField};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::incidence::divergence;
 use crate::real::Real;
+use crate::time::TimeCoefficients;
 use std::sync::Arc;
 
 /// A transported field, a component of the velocity or a temperature: arrays `[n_cells]` unless stated.
@@ -188,4 +188,12 @@ pub(super) fn velocity_view<'a, F: Real>(
     let [x, y] = [&components[0], &components[1]].map(&of);
     let z = components.get(2).map_or(x, of);
     VelocityField { x, y, z, dimension: components.len() }
+}
+
+/// One buffer of each component; in 2D the first stands in place of the third, which is not read.
+pub(super) fn three<'a, F: Real>(
+    components: &'a [TransportedField<F>],
+    of: impl Fn(&'a TransportedField<F>) -> &'a Buffer<F>,
+) -> [&'a Buffer<F>; 3] {
+    [0, 1, 2].map(|k| of(&components[if k < components.len() { k } else { 0 }]))
 }

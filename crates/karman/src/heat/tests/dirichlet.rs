@@ -80,8 +80,8 @@ fn the_heat_inflow_of_a_step_is_stored_on_every_backend() {
                 heat.set_time(march.time).unwrap();
                 history.push(backend.read(heat.temperature()).unwrap());
                 let bdf = match (scheme, k) {
-                    (Scheme::Bdf2, 1..) => crate::time::bdf::Bdf::second(step, steps[k - 1]),
-                    _ => crate::time::bdf::Bdf::first(step),
+                    (Scheme::Bdf2, 1..) => crate::time::Bdf::second(step, steps[k - 1]),
+                    _ => crate::time::Bdf::first(step),
                 };
                 let change = |k: usize, i: usize| history[k + 1][i] - history[k][i];
                 let rate = |i: usize| {

@@ -12,51 +12,120 @@ use super::divergence_cleaning::DivergenceCleaning;
 use super::potential::{PotentialConstraints, PotentialOperator, PotentialScratch, Potentials};
 use super::step::Staggered;
 use super::{StaggeredOperator, curl_curl};
-use crate::backend::{Backend, Buffer, View, blas};
-use crate::incompressible::scheme::TimeCoefficients;
-use crate::incompressible::solver::IncompressibleSolver;
+use crate::backend::{Buffer, View, blas};
+use crate::incompressible::flow::Flow;
+use crate::incompressible::rk3::{OldLevel, StageOfStep};
+use crate::incompressible::stepper::{Step, StepSolves, Stepper};
 use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
 use crate::linear::{Operator, Params, Preconditioner, PreconditionerKind, SolveOutcome, Solver};
 use crate::mesh::Mesh;
 use crate::real::Real;
+use crate::time::{ImplicitOperator, TimeCoefficients};
 use karman_backend::prelude::*;
 use std::sync::Arc;
 
-/// Data of the exact fractional step.
-pub(in crate::incompressible) struct Exact<F: Real> {
+/// The exact fractional step.
+pub(in crate::incompressible) struct ExactStepper<F: Real> {
+    staggered: Staggered<F>,
     potentials: Arc<Potentials<F>>,
     divergence_cleaning: DivergenceCleaning<F>,
     /// U_b: `[n_faces]`.
-    pub base: Buffer<F>,
+    base: Buffer<F>,
     /// x: `[unknowns]`.
-    pub value: Buffer<F>,
+    value: Buffer<F>,
     /// δx, the initial guess of the next step.
-    pub increment: Buffer<F>,
+    increment: Buffer<F>,
+    /// Eᵀ Cᵀ r.
     right_hand_side: Buffer<F>,
-    scratch: PotentialScratch<F>,
+    scratch: ExactScratch<F>,
+    /// Whether the prescribed boundary fluxes change in time.
+    varies: bool,
+    solver: PotentialSolver<F>,
+}
+
+/// Arrays that a step overwrites.
+struct ExactScratch<F: Real> {
+    potential: PotentialScratch<F>,
     /// E x on edges.
     spread: Buffer<F>,
     /// Cᵀ r on edges.
     circulation: Buffer<F>,
     /// A δU.
     momentum: Buffer<F>,
-    /// Whether the prescribed boundary fluxes change in time.
-    varies: bool,
+}
+
+/// The solver of the potential.
+struct PotentialSolver<F: Real> {
     is_2d: bool,
     params: Params,
     /// Multigrid preconditioner of the first solver, in 3D.
     preconditioner: Option<Box<dyn Preconditioner<F>>>,
-    solver: Option<(f64, f64, Solver<F>, StaggeredOperator<F>)>,
+    /// The solver of Eᵀ Cᵀ A C E, and A.
+    current: ImplicitOperator<(Solver<F>, StaggeredOperator<F>)>,
 }
 
-impl<F: Real> Exact<F> {
-    pub(in crate::incompressible) fn new(
+impl<F: Real> PotentialSolver<F> {
+    fn new(
         mesh: &Mesh,
         staggered: &Staggered<F>,
+        potentials: &Arc<Potentials<F>>,
+        params: &Params,
+    ) -> Result<Self, IncompressibleError> {
+        let is_2d = mesh.dimension == 2;
+        let params = if is_2d { params.clone() } else { curl_curl::solver_params(params) };
+        let preconditioner = match &params.preconditioner {
+            PreconditionerKind::Amg(amg) if !is_2d => {
+                let multigrid = curl_curl::multigrid(mesh, &staggered.faces, potentials, amg)?;
+                Some(deflated(multigrid, potentials, params.method)?)
+            }
+            _ => None,
+        };
+        Ok(PotentialSolver { is_2d, params, preconditioner, current: ImplicitOperator::default() })
+    }
+
+    /// The solver and A of a step.
+    fn prepare(
+        &mut self,
+        staggered: &Staggered<F>,
+        potentials: &Arc<Potentials<F>>,
+        coefficients: &TimeCoefficients,
+        viscosity: f64,
+    ) -> Result<&mut (Solver<F>, StaggeredOperator<F>), IncompressibleError> {
+        let (shift, theta) = (coefficients.bdf.shift, coefficients.theta);
+        let PotentialSolver { is_2d, params, preconditioner, current } = self;
+        let backend = staggered.faces.backend();
+        current.prepare(shift, theta, |last| {
+            let factors = (shift, theta * viscosity);
+            // In 3D one preconditioner serves any shift.
+            let preconditioner = match last {
+                Some((solver, _)) if !*is_2d => Some(solver.into_preconditioner()),
+                _ => preconditioner.take(),
+            };
+            let operator = Box::new(PotentialOperator::new(potentials.clone(), factors));
+            let solver = match preconditioner {
+                Some(preconditioner) => {
+                    Solver::with_preconditioner(backend, operator, preconditioner, params)?
+                }
+                None => {
+                    let factor = if *is_2d { shift } else { 1.0 };
+                    let matrix = potentials.preconditioning_matrix(factor, *is_2d)?;
+                    Solver::with_operator(backend, operator, Some(Arc::new(matrix)), params)?
+                }
+            };
+            let (faces, rotation) = (staggered.faces.clone(), staggered.rotation.clone());
+            Ok((solver, StaggeredOperator::new(faces, rotation, factors)))
+        })
+    }
+}
+
+impl<F: Real> ExactStepper<F> {
+    pub(in crate::incompressible) fn new(
+        mesh: &Mesh,
+        staggered: Staggered<F>,
         (conditions, dirichlet_index): (&[FlowCondition], &[u32]),
         params: &Params,
     ) -> Result<Self, IncompressibleError> {
-        let backend = staggered.faces.backend();
+        let backend = staggered.faces.backend().clone();
         if !mesh.periodic_pairs.is_empty() && mesh.periodic_pairs.len() >= mesh.dimension {
             return Err(IncompressibleError::NoBoundary);
         }
@@ -71,171 +140,180 @@ impl<F: Real> Exact<F> {
             FlowCondition::ConvectiveOutlet => true,
             _ => false,
         };
-        let is_2d = mesh.dimension == 2;
-        let params = if is_2d { params.clone() } else { curl_curl::solver_params(params) };
-        let preconditioner = match &params.preconditioner {
-            PreconditionerKind::Amg(amg) if !is_2d => {
-                let multigrid = curl_curl::multigrid(mesh, &staggered.faces, &potentials, amg)?;
-                Some(deflated(multigrid, &potentials, params.method)?)
-            }
-            _ => None,
-        };
-        Ok(Exact {
-            preconditioner,
-            params,
-            scratch: potentials.scratch(),
+        Ok(ExactStepper {
+            solver: PotentialSolver::new(mesh, &staggered, &potentials, params)?,
+            scratch: ExactScratch {
+                potential: potentials.scratch(),
+                spread: backend.zeros(n_edges),
+                circulation: backend.zeros(n_edges),
+                momentum: backend.zeros(n_faces),
+            },
             potentials,
-            divergence_cleaning: DivergenceCleaning::new(backend, mesh, dirichlet_index),
+            divergence_cleaning: DivergenceCleaning::new(&backend, mesh, dirichlet_index),
             base: backend.zeros(n_faces),
             value: backend.zeros(unknowns),
             increment: backend.zeros(unknowns),
             right_hand_side: backend.zeros(unknowns),
-            spread: backend.zeros(n_edges),
-            circulation: backend.zeros(n_edges),
-            momentum: backend.zeros(n_faces),
             varies: conditions.iter().any(changes),
-            is_2d,
-            solver: None,
+            staggered,
         })
     }
 
     /// U_b ← `flux` after divergence cleaning, x ← 0.
-    pub(in crate::incompressible) fn rebase(
-        &mut self,
-        staggered: &Staggered<F>,
-        flux: &mut Buffer<F>,
-    ) {
-        let backend = staggered.faces.backend();
-        self.divergence_cleaning.clean(&staggered.faces, flux);
-        blas::copy(backend, flux.len(), flux, &mut self.base);
-        blas::fill(backend, self.value.len(), F::literal(0.0), &mut self.value);
+    fn rebase(&mut self, flux: &mut Buffer<F>) {
+        let faces = &self.staggered.faces;
+        self.divergence_cleaning.clean(faces, flux);
+        blas::copy(faces.backend(), flux.len(), flux, &mut self.base);
+        blas::fill(faces.backend(), self.value.len(), F::literal(0.0), &mut self.value);
     }
 
-    /// The system of the potential in the last step.
-    pub(in crate::incompressible) fn system(
+    /// U ← U_b + C E x.
+    fn update_flux(&mut self, flux: &mut Buffer<F>) {
+        self.potentials.flux(&self.value, &mut self.scratch.spread, flux);
+        let backend = self.staggered.faces.backend();
+        blas::axpy(backend, flux.len(), F::literal(1.0), &self.base, flux);
+    }
+
+    /// Solves for δx; `increment` of the staggered data ← δU, scratch.momentum ← A δU.
+    fn predict(
+        &mut self,
+        flow: &Flow<F>,
+        coefficients: &TimeCoefficients,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let ExactStepper {
+            staggered,
+            potentials,
+            value,
+            increment,
+            right_hand_side,
+            scratch,
+            solver,
+            ..
+        } = self;
+        let ExactScratch { potential, spread, circulation, momentum } = scratch;
+        potentials.circulation(&staggered.at_faces, circulation, potential, right_hand_side);
+        let (solver, operator) =
+            solver.prepare(staggered, potentials, coefficients, flow.viscosity())?;
+        let outcome = solver.solve(right_hand_side, increment)?;
+        blas::axpy(&flow.backend, value.len(), F::literal(1.0), increment, value);
+        // δU, for the residual that ∇p balances.
+        potentials.flux(increment, spread, &mut staggered.increment);
+        operator.apply(&flow.backend, &staggered.increment, momentum);
+        Ok(outcome)
+    }
+}
+
+impl<F: Real> Stepper<F> for ExactStepper<F> {
+    fn set_initial_flux(&mut self, flow: &mut Flow<F>) -> Result<(), IncompressibleError> {
+        self.staggered.prescribe_flux(flow)
+    }
+
+    fn finish_initial_flux(&mut self, flow: &mut Flow<F>) {
+        self.rebase(&mut flow.flux);
+        self.staggered.to_cells(&flow.flux, &mut flow.components);
+    }
+
+    fn copy_to_previous_level(&mut self, flow: &Flow<F>) {
+        self.staggered.copy_to_previous_level(&flow.flux);
+    }
+
+    fn step(&mut self, flow: &mut Flow<F>, step: &Step) -> Result<StepSolves, IncompressibleError> {
+        let coefficients = &step.coefficients;
+        let shift = coefficients.bdf.shift;
+        self.staggered.prescribe_boundary_fluxes(flow, step)?;
+        if self.varies {
+            flow.pressure.project(&flow.faces, shift, &mut flow.flux)?;
+            self.rebase(&mut flow.flux);
+        }
+        self.staggered.flux_residual(flow, step)?;
+        flow.pressure.subtract_prescribed(&flow.faces, &mut self.staggered.at_faces);
+        let momentum = self.predict(flow, coefficients)?;
+        self.update_flux(&mut flow.flux);
+        let Staggered { faces, at_faces, change, .. } = &mut self.staggered;
+        unbalanced_flux(
+            &flow.backend,
+            flow.n_faces(),
+            &faces.is_unknown,
+            at_faces,
+            &self.scratch.momentum,
+            &flow.pressure.poisson.conductance,
+            F::from_f64(1.0 / shift),
+            change,
+        );
+        let pressure = flow.pressure.recover(&flow.faces, shift, change)?;
+        flow.momentum.set_mean_time([step.times[1]; 2])?;
+        self.staggered.update_velocities(flow);
+        flow.advance_pressure(coefficients);
+        Ok(StepSolves { momentum, pressure })
+    }
+
+    /// Refused at set-up: its mass matrix is not diagonal.
+    fn stage(
+        &mut self,
+        _flow: &mut Flow<F>,
+        _old: &OldLevel<F>,
+        _stage: &StageOfStep,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        Err(IncompressibleError::ExplicitMass)
+    }
+
+    fn refresh(&mut self, _flow: &mut Flow<F>) {}
+
+    fn convection_weight(&self) -> Option<&Buffer<F>> {
+        Some(&self.staggered.faces.half)
+    }
+
+    fn unknown_at_faces<'a>(&'a self, flow: &'a Flow<F>) -> &'a Buffer<F> {
+        &flow.flux
+    }
+
+    fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)> {
+        let own = [
+            ("flux_base", &self.base),
+            ("potential", &self.value),
+            ("potential_increment", &self.increment),
+        ];
+        self.staggered.arrays().into_iter().chain(own).collect()
+    }
+
+    fn arrays_mut(&mut self) -> Vec<(&'static str, &mut Buffer<F>)> {
+        let own = [
+            ("flux_base", &mut self.base),
+            ("potential", &mut self.value),
+            ("potential_increment", &mut self.increment),
+        ];
+        self.staggered.arrays_mut().into_iter().chain(own).collect()
+    }
+
+    fn predictor_system(
         &self,
         viscosity: f64,
     ) -> Result<Option<StepSystem<'_, F>>, IncompressibleError> {
-        let Some((shift, theta, ..)) = &self.solver else { return Ok(None) };
+        let PotentialSolver { is_2d, current, .. } = &self.solver;
+        let Some((shift, theta, _)) = current.last() else { return Ok(None) };
         let potentials = self.potentials.clone();
         Ok(Some(StepSystem {
-            preconditioning_matrix: Arc::new(
-                potentials.preconditioning_matrix(*shift, self.is_2d)?,
-            ),
-            operator: Box::new(PotentialOperator::new(potentials, (*shift, theta * viscosity))),
+            preconditioning_matrix: Arc::new(potentials.preconditioning_matrix(shift, *is_2d)?),
+            operator: Box::new(PotentialOperator::new(potentials, (shift, theta * viscosity))),
             right_hand_side: &self.right_hand_side,
             is_singular: false,
         }))
     }
 
-    /// U ← U_b + C E x.
-    fn update_flux(&mut self, backend: &Backend, flux: &mut Buffer<F>) {
-        self.potentials.flux(&self.value, &mut self.spread, flux);
-        blas::axpy(backend, flux.len(), F::literal(1.0), &self.base, flux);
-    }
-}
-
-impl<F: Real> IncompressibleSolver<F> {
-    /// A step from `times[0]` to `times[1]`; velocities are extrapolated to its end by
-    /// u + extrapolation (u − u_before). Returns the solves of the potential and of the pressure.
-    pub(in crate::incompressible) fn step_exact(
-        &mut self,
-        (staggered, exact): (&mut Staggered<F>, &mut Exact<F>),
-        coefficients: &TimeCoefficients,
-        times: [f64; 2],
-        extrapolation: f64,
-    ) -> Result<(SolveOutcome, SolveOutcome), IncompressibleError> {
-        let backend = self.backend.clone();
-        let n_faces = self.flux.len();
-        self.prescribe_boundary_fluxes(staggered, coefficients, times[1], extrapolation)?;
-        if exact.varies {
-            self.pressure.project(
-                &self.faces,
-                &self.volume,
-                coefficients.bdf.shift,
-                &mut self.flux,
-            )?;
-            exact.rebase(staggered, &mut self.flux);
-        }
-        self.flux_residual(staggered, coefficients, times, extrapolation)?;
-        self.pressure.subtract_prescribed(&self.faces, &mut staggered.at_faces);
-
-        let (at_faces, circulation) = (&staggered.at_faces, &mut exact.circulation);
-        let (scratch, b) = (&mut exact.scratch, &mut exact.right_hand_side);
-        exact.potentials.circulation(at_faces, circulation, scratch, b);
-        let momentum = self.predict_potential(staggered, exact, coefficients)?;
-        let one = F::literal(1.0);
-        blas::axpy(&backend, exact.value.len(), one, &exact.increment, &mut exact.value);
-        // δU, for the residual that ∇p balances.
-        let Staggered { increment, at_faces, faces, change, .. } = &mut *staggered;
-        exact.potentials.flux(&exact.increment, &mut exact.spread, increment);
-        if let Some((_, _, _, operator)) = &mut exact.solver {
-            operator.apply(&backend, increment, &mut exact.momentum);
-        }
-        exact.update_flux(&backend, &mut self.flux);
-        let (shift, a) = (F::from_f64(1.0 / coefficients.bdf.shift), &self.pressure.conductance);
-        unbalanced_flux(
-            &backend,
-            n_faces,
-            &faces.is_unknown,
-            at_faces,
-            &exact.momentum,
-            a,
-            shift,
-            change,
-        );
-        let shift = coefficients.bdf.shift;
-        let pressure = self.pressure.recover(&self.faces, &self.volume, shift, change)?;
-        self.momentum.set_mean_time([times[1], times[1]])?;
-        self.update_velocities(staggered);
-        self.advance_pressure(coefficients);
-        Ok((momentum, pressure))
+    fn staggered(&self) -> Option<&Staggered<F>> {
+        Some(&self.staggered)
     }
 
-    /// Solves for δx.
-    fn predict_potential(
-        &mut self,
-        staggered: &Staggered<F>,
-        exact: &mut Exact<F>,
-        coefficients: &TimeCoefficients,
-    ) -> Result<SolveOutcome, IncompressibleError> {
-        let (shift, theta) = (coefficients.bdf.shift, coefficients.theta);
-        let made = exact.solver.as_ref();
-        if !made.is_some_and(|(s, t, ..)| (*s, *t) == (shift, theta)) {
-            let factors = (shift, theta * self.viscosity);
-            let potentials = exact.potentials.clone();
-            // In 3D one preconditioner serves any shift.
-            let preconditioner = match exact.solver.take() {
-                Some((_, _, solver, _)) if !exact.is_2d => Some(solver.into_preconditioner()),
-                _ => exact.preconditioner.take(),
-            };
-            let operator = Box::new(PotentialOperator::new(potentials.clone(), factors));
-            let (backend, params) = (&self.backend, &exact.params);
-            let solver = match preconditioner {
-                Some(preconditioner) => {
-                    Solver::with_preconditioner(backend, operator, preconditioner, params)?
-                }
-                None => {
-                    let factor = if exact.is_2d { shift } else { 1.0 };
-                    let matrix =
-                        Some(Arc::new(potentials.preconditioning_matrix(factor, exact.is_2d)?));
-                    Solver::with_operator(backend, operator, matrix, params)?
-                }
-            };
-            let (faces, rotation) = (staggered.faces.clone(), staggered.rotation.clone());
-            let momentum = StaggeredOperator::new(faces, rotation, factors);
-            exact.solver = Some((shift, theta, solver, momentum));
-        }
-        let Some((_, _, solver, _)) = &mut exact.solver else { unreachable!("made just above") };
-        Ok(solver.solve(&exact.right_hand_side, &mut exact.increment)?)
+    fn staggered_mut(&mut self) -> Option<&mut Staggered<F>> {
+        Some(&mut self.staggered)
     }
 }
 
 /// a (r − A δU) / shift on faces of unknown flux, 0 on the others: the flux a G p / shift.
 ///
 /// Traffic a face: 4 + 4s.
-#[kernel(unbalanced_flux, out(flux))]
-pub(super) fn unbalanced_flux_of_face<F: Real>(
+#[kernel(out(flux))]
+pub(super) fn unbalanced_flux<F: Real>(
     f: usize,
     is_unknown: &View<u32>,
     residual: &View<F>,
@@ -243,9 +321,9 @@ pub(super) fn unbalanced_flux_of_face<F: Real>(
     conductance: &View<F>,
     factor: F,
 ) -> F {
-    let mut left = F::literal(0.0);
+    let mut unbalanced = 0.0;
     if is_unknown[f] != 0 {
-        left = factor * conductance[f] * (residual[f] - momentum[f]);
+        unbalanced = factor * conductance[f] * (residual[f] - momentum[f]);
     }
-    left
+    unbalanced
 }

@@ -28,10 +28,10 @@ mod rotation;
 mod step;
 mod union_find;
 
-pub(super) use exact::Exact;
+pub(super) use exact::ExactStepper;
 pub(super) use recovery::{Fluxes, least_squares, vorticity_at_walls, vorticity_in_cells};
 pub(super) use rotation::FaceDualSegments;
-pub(super) use step::Staggered;
+pub(super) use step::{Staggered, StaggeredStepper};
 
 use super::IncompressibleError;
 use super::faces::Faces;
@@ -68,6 +68,8 @@ pub(super) struct StaggeredFaces<F: Real> {
     pub is_diagonal: bool,
     /// 1 where the flux is an unknown: `[n_faces]`.
     pub is_unknown: Buffer<u32>,
+    /// ½ for each interior face.
+    pub half: Buffer<F>,
 }
 
 /// Largest |T − I| of planar faces.
@@ -107,6 +109,8 @@ impl<F: Real> StaggeredFaces<F> {
             |cell| mesh.cell_to_faces.of(cell).iter().map(|item| index_of(*item) as u32).collect(),
             |cell| cells.product(cell),
         )?;
+        let mut half = backend.zeros(inner);
+        blas::fill(backend, inner, F::literal(0.5), &mut half);
         let unknown = |f: usize| u32::from(f < inner || dirichlet_index[f - inner] == 0);
         Ok(StaggeredFaces {
             backend: backend.clone(),
@@ -121,6 +125,7 @@ impl<F: Real> StaggeredFaces<F> {
             diagonal: mass.diagonal(),
             mass: Matrix::new(backend, mass.into_converted())?,
             is_unknown: backend.upload((0..n).map(unknown).collect()),
+            half,
         })
     }
 

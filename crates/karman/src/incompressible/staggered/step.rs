@@ -4,13 +4,15 @@ use super::rotation::{FaceDualSegments, Rotation, Vorticity};
 use super::{StaggeredFaces, StaggeredOperator, prescribe_flux};
 use crate::backend::{Backend, Buffer, blas};
 use crate::incompressible::faces::Faces;
-use crate::incompressible::scheme::TimeCoefficients;
-use crate::incompressible::solver::{IncompressibleSolver, three};
-use crate::incompressible::transported_field::TransportedField;
+use crate::incompressible::flow::Flow;
+use crate::incompressible::rk3::{OldLevel, StageOfStep, stage_flux};
+use crate::incompressible::stepper::{Step, StepSolves, Stepper};
+use crate::incompressible::transported_field::{TransportedField, three};
 use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
 use crate::linear::{Method, Params, PreconditionerKind, SolveOutcome, Solver};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
+use crate::time::{ImplicitOperator, TimeCoefficients};
 use std::sync::Arc;
 
 /// Data of both staggered arrangements.
@@ -21,8 +23,6 @@ pub(in crate::incompressible) struct Staggered<F: Real> {
     pub before: Buffer<F>,
     /// δU, the initial guess of the next predictor: `[n_faces]`.
     pub increment: Buffer<F>,
-    /// ½ for each interior face.
-    pub half: Buffer<F>,
     boundary: Buffer<u32>,
     /// Momentum residuals by component: `[n_cells]` each.
     residuals: Vec<Buffer<F>>,
@@ -30,9 +30,9 @@ pub(in crate::incompressible) struct Staggered<F: Real> {
     pub(super) change: Buffer<F>,
     curl: Buffer<F>,
     scratch: Vorticity<F>,
-    solver: Option<(f64, f64, Solver<F>)>,
-    /// The vorticity of a level, identified by its time and step.
-    cached: Option<((f64, usize), Vorticity<F>)>,
+    solver: ImplicitOperator<Solver<F>>,
+    /// The vorticity of the level that its time and step identify.
+    cached: Option<(Option<(f64, usize)>, Vorticity<F>)>,
 }
 
 impl<F: Real> Staggered<F> {
@@ -45,47 +45,20 @@ impl<F: Real> Staggered<F> {
         let (n, n_faces, inner) = (mesh.n_cells(), mesh.n_faces(), mesh.n_interior_faces());
         let own = StaggeredFaces::new(backend, (mesh, geometry), faces, dirichlet_index)?;
         let rotation = Rotation::new(backend, (mesh, geometry), conditions)?;
-        let mut half = backend.zeros(inner);
-        blas::fill(backend, inner, F::literal(0.5), &mut half);
         Ok(Staggered {
             before: backend.zeros(n_faces),
             increment: backend.zeros(n_faces),
-            half,
             boundary: backend.upload((inner as u32..n_faces as u32).collect()),
             residuals: (0..mesh.dimension).map(|_| backend.zeros(n)).collect(),
             at_faces: backend.zeros(n_faces),
             change: backend.zeros(n_faces),
             curl: backend.zeros(n_faces),
             scratch: rotation.scratch(backend),
-            solver: None,
+            solver: ImplicitOperator::default(),
             cached: None,
             faces: Arc::new(own),
             rotation: Arc::new(rotation),
         })
-    }
-
-    /// dU/dt = M⁻¹ (N V⁻¹ r − G p) − ν C W (Cᵀ M U + boundary), r sources minus convection, for explicit
-    /// stages.
-    pub(in crate::incompressible) fn compute_rate(
-        &mut self,
-        (flux, at_boundary): (&Buffer<F>, [&Buffer<F>; 3]),
-        viscosity: f64,
-        pressure: Option<(&Buffer<F>, &Buffer<F>)>,
-    ) {
-        let backend = self.faces.backend().clone();
-        let last = self.residuals.len() - 1;
-        let r = [0, 1, 2].map(|k| &self.residuals[if k <= last { k } else { 0 }]);
-        blas::fill(&backend, self.at_faces.len(), F::literal(0.0), &mut self.at_faces);
-        self.faces.add_to_faces(r, pressure, &mut self.at_faces);
-        self.faces.divide_by_mass(&self.at_faces, &mut self.change);
-        let Staggered { faces, rotation, scratch, curl, change, .. } = self;
-        rotation.curl_of_vorticity(faces, flux, Some(at_boundary), scratch, curl);
-        blas::axpy(&backend, curl.len(), F::from_f64(-viscosity), curl, change);
-    }
-
-    /// dU/dt of [`Staggered::compute_rate`]: `[n_faces]`.
-    pub(in crate::incompressible) fn rate(&self) -> &Buffer<F> {
-        &self.change
     }
 
     /// u* of the cells from the fluxes through their faces.
@@ -99,8 +72,8 @@ impl<F: Real> Staggered<F> {
         }
     }
 
-    /// Initializes the fluxes of the previous level.
-    pub(in crate::incompressible) fn initialize(&mut self, flux: &Buffer<F>) {
+    /// Stores `flux` as that of the previous level.
+    pub(super) fn copy_to_previous_level(&mut self, flux: &Buffer<F>) {
         blas::copy(self.faces.backend(), flux.len(), flux, &mut self.before);
     }
 
@@ -113,13 +86,13 @@ impl<F: Real> Staggered<F> {
         at_boundary: [&Buffer<F>; 3],
     ) -> (&Vorticity<F>, &FaceDualSegments<F>) {
         let Staggered { faces, rotation, cached, .. } = self;
-        let is_current = cached.as_ref().is_some_and(|(known, _)| *known == clock);
-        let scratch = cached.take().map(|(_, scratch)| scratch);
-        let mut scratch = scratch.unwrap_or_else(|| rotation.scratch(faces.backend()));
-        if !is_current {
-            rotation.vorticity(faces, flux, Some(at_boundary), &mut scratch);
+        let (known, vorticity) =
+            cached.get_or_insert_with(|| (None, rotation.scratch(faces.backend())));
+        if *known != Some(clock) {
+            rotation.vorticity(faces, flux, Some(at_boundary), vorticity);
+            *known = Some(clock);
         }
-        (&cached.insert((clock, scratch)).1, &rotation.face_segments)
+        (vorticity, &rotation.face_segments)
     }
 
     /// The vorticity at each node of the mesh.
@@ -141,142 +114,126 @@ impl<F: Real> Staggered<F> {
         &self,
         viscosity: f64,
     ) -> Result<Option<StepSystem<'_, F>>, IncompressibleError> {
-        let Some((shift, theta, _)) = &self.solver else { return Ok(None) };
+        let Some((shift, theta, _)) = self.solver.last() else { return Ok(None) };
         let (faces, rotation) = (self.faces.clone(), self.rotation.clone());
-        let factors = (*shift, theta * viscosity);
+        let factors = (shift, theta * viscosity);
         Ok(Some(StepSystem {
             operator: Box::new(StaggeredOperator::new(faces, rotation, factors)),
-            preconditioning_matrix: Arc::new(self.faces.diagonal(*shift)?),
+            preconditioning_matrix: Arc::new(self.faces.diagonal(shift)?),
             right_hand_side: &self.at_faces,
             is_singular: false,
         }))
     }
 }
 
-impl<F: Real> IncompressibleSolver<F> {
-    /// A step between two times; velocities are extrapolated to its end by u + extrapolation (u − u_before).
-    /// Returns the solves of the predictor and of the pressure.
-    pub(in crate::incompressible) fn step_staggered(
-        &mut self,
-        staggered: &mut Staggered<F>,
-        coefficients: &TimeCoefficients,
-        times: [f64; 2],
-        extrapolation: f64,
-    ) -> Result<(SolveOutcome, SolveOutcome), IncompressibleError> {
-        let backend = self.backend.clone();
-        let n_faces = self.flux.len();
-        self.prescribe_boundary_fluxes(staggered, coefficients, times[1], extrapolation)?;
-        self.flux_residual(staggered, coefficients, times, extrapolation)?;
-        let momentum = self.predict_flux(staggered, coefficients)?;
-        blas::axpy(&backend, n_faces, F::literal(1.0), &staggered.increment, &mut self.flux);
-        let shift = coefficients.bdf.shift;
-        let pressure = self.pressure.project(&self.faces, &self.volume, shift, &mut self.flux)?;
-        self.momentum.set_mean_time([times[1], times[1]])?;
-        self.update_velocities(staggered);
-        self.advance_pressure(coefficients);
-        Ok((momentum, pressure))
-    }
-
-    /// Sets the boundary fluxes at time `new`; `change` ← history (U − U_before).
+/// Steps common to both staggered arrangements.
+impl<F: Real> Staggered<F> {
+    /// Sets the boundary fluxes at the end of the step; `change` ← history (U − U_before).
     pub(super) fn prescribe_boundary_fluxes(
         &mut self,
-        staggered: &mut Staggered<F>,
-        coefficients: &TimeCoefficients,
-        new: f64,
-        extrapolation: f64,
+        flow: &mut Flow<F>,
+        step: &Step,
     ) -> Result<(), IncompressibleError> {
-        let backend = self.backend.clone();
-        let n_faces = self.flux.len();
-        let history = F::from_f64(coefficients.bdf.history);
-        let (zero, change) = (F::literal(0.0), &mut staggered.change);
-        let (flux, before) = (&self.flux, &staggered.before);
-        blas::axpbypcz(&backend, n_faces, history, flux, -history, before, zero, change);
-        blas::copy(&backend, n_faces, &self.flux, &mut staggered.before);
-        self.set_time(new, extrapolation)?;
-        self.update_gradients();
-        self.prescribe_flux(staggered)
+        let n_faces = flow.n_faces();
+        let history = F::from_f64(step.coefficients.bdf.history);
+        let (zero, flux) = (F::literal(0.0), &flow.flux);
+        let Staggered { before, change, .. } = self;
+        blas::axpbypcz(&flow.backend, n_faces, history, flux, -history, before, zero, change);
+        blas::copy(&flow.backend, n_faces, flux, before);
+        flow.set_time(step.times[1], step.extrapolation)?;
+        flow.update_gradients();
+        self.prescribe_flux(flow)
     }
 
     /// `at_faces` ← M (change − shift (U − U_old) − ν C W (Cᵀ M U + boundary)) + N V⁻¹ r − G p, where U has
     /// the new boundary fluxes.
     pub(super) fn flux_residual(
         &mut self,
-        staggered: &mut Staggered<F>,
-        coefficients: &TimeCoefficients,
-        [old, new]: [f64; 2],
-        extrapolation: f64,
+        flow: &mut Flow<F>,
+        step: &Step,
     ) -> Result<(), IncompressibleError> {
-        let backend = self.backend.clone();
-        let n_faces = self.flux.len();
-        if coefficients.theta < 1.0 {
-            self.momentum.set_mean_time([old, new])?;
-            self.update_dependent_boundaries(0.5 * extrapolation);
-            self.update_gradients();
+        let Step { coefficients, times, extrapolation } = step;
+        let is_midpoint = coefficients.is_midpoint();
+        if is_midpoint {
+            flow.momentum.set_mean_time(*times)?;
+            flow.update_dependent_boundaries(0.5 * extrapolation);
+            flow.update_gradients();
         }
+        let (backend, n_faces) = (&flow.backend, flow.n_faces());
         let (shift, one) = (F::from_f64(coefficients.bdf.shift), F::literal(1.0));
-        let Staggered { faces, rotation, change, curl, scratch, before, at_faces, .. } = staggered;
-        blas::axpbypcz(&backend, n_faces, -shift, &self.flux, shift, before, one, change);
+        let Staggered { faces, rotation, change, curl, scratch, before, at_faces, .. } = self;
+        blas::axpbypcz(backend, n_faces, -shift, &flow.flux, shift, before, one, change);
         // Changes of the boundary fluxes are weighted by θ, as δU is.
         let (theta, zero) = (F::from_f64(coefficients.theta), F::literal(0.0));
-        let mean = if coefficients.theta < 1.0 {
-            let flux = &self.flux;
-            blas::axpbypcz(&backend, n_faces, theta, flux, one - theta, before, zero, at_faces);
+        let mean = if is_midpoint {
+            let flux = &flow.flux;
+            blas::axpbypcz(backend, n_faces, theta, flux, one - theta, before, zero, at_faces);
             &*at_faces
         } else {
-            &self.flux
+            &flow.flux
         };
-        let at_boundary = three(&self.components, |c| &c.at_boundary);
+        let at_boundary = three(&flow.components, |c| &c.at_boundary);
         rotation.curl_of_vorticity(faces, mean, Some(at_boundary), scratch, curl);
-        blas::axpy(&backend, n_faces, F::from_f64(-self.viscosity), curl, change);
+        blas::axpy(backend, n_faces, F::from_f64(-flow.viscosity()), curl, change);
         faces.mass.multiply(change, at_faces);
-        self.cell_residuals(staggered, coefficients);
-        let with_pressure = self.is_incremental();
-        let pressure = (&self.pressure.value, &self.pressure.at_boundary);
-        let last = staggered.residuals.len() - 1;
-        let r = [0, 1, 2].map(|k| &staggered.residuals[if k <= last { k } else { 0 }]);
-        let pressure = with_pressure.then_some(pressure);
-        staggered.faces.add_to_faces(r, pressure, &mut staggered.at_faces);
+        self.cell_residuals(flow, coefficients);
+        self.add_cell_residuals(flow);
         Ok(())
     }
 
+    /// `at_faces` ← `at_faces` + N V⁻¹ r − G p.
+    fn add_cell_residuals(&mut self, flow: &Flow<F>) {
+        let pressure = (&flow.pressure.value, &flow.pressure.at_boundary);
+        let pressure = flow.is_incremental().then_some(pressure);
+        let last = self.residuals.len() - 1;
+        let r = [0, 1, 2].map(|k| &self.residuals[if k <= last { k } else { 0 }]);
+        self.faces.add_to_faces(r, pressure, &mut self.at_faces);
+    }
+
+    /// `change` ← dU/dt = M⁻¹ (N V⁻¹ r − G p) − ν C W (Cᵀ M U + boundary), for explicit stages.
+    fn compute_rate(&mut self, flow: &Flow<F>) {
+        let backend = &flow.backend;
+        blas::fill(backend, self.at_faces.len(), F::literal(0.0), &mut self.at_faces);
+        self.add_cell_residuals(flow);
+        self.faces.divide_by_mass(&self.at_faces, &mut self.change);
+        let Staggered { faces, rotation, scratch, curl, change, .. } = self;
+        let at_boundary = three(&flow.components, |c| &c.at_boundary);
+        rotation.curl_of_vorticity(faces, &flow.flux, Some(at_boundary), scratch, curl);
+        blas::axpy(backend, curl.len(), F::from_f64(-flow.viscosity()), curl, change);
+    }
+
     /// F ← u_b·S where the velocity is prescribed.
-    pub(in crate::incompressible) fn prescribe_flux(
-        &mut self,
-        staggered: &Staggered<F>,
-    ) -> Result<(), IncompressibleError> {
-        let [x, y, z] = three(&self.components, |c| &c.at_boundary);
+    pub(super) fn prescribe_flux(&self, flow: &mut Flow<F>) -> Result<(), IncompressibleError> {
+        let Flow { backend, faces, components, flux, .. } = flow;
+        let [x, y, z] = three(components, |c| &c.at_boundary);
         prescribe_flux(
-            &self.backend,
-            staggered.boundary.len(),
-            &staggered.boundary,
-            &staggered.faces.is_unknown,
+            backend,
+            self.boundary.len(),
+            &self.boundary,
+            &self.faces.is_unknown,
             x,
             y,
             z,
-            &self.faces.area,
-            self.faces.cells.n_faces(),
-            self.dimension,
-            &mut self.flux,
+            &faces.area,
+            faces.cells.n_faces(),
+            components.len(),
+            flux,
         );
-        self.mass_correction.apply(&self.backend, &self.outflow, &self.faces.area, &mut self.flux)
+        flow.balance_boundary_flux()
     }
 
     /// Sources minus convection of each cell.
-    pub(in crate::incompressible) fn cell_residuals(
-        &mut self,
-        staggered: &mut Staggered<F>,
-        coefficients: &TimeCoefficients,
-    ) {
-        let (backend, volume) = (&self.backend, &self.volume);
+    fn cell_residuals(&mut self, flow: &Flow<F>, coefficients: &TimeCoefficients) {
+        let (backend, volume) = (&flow.backend, &flow.faces.volume);
         // The history term is one of fluxes.
         let mut of_cells = *coefficients;
         of_cells.bdf.history = 0.0;
-        for (k, component) in self.components.iter().enumerate() {
-            let r = &mut staggered.residuals[k];
+        for (k, component) in flow.components.iter().enumerate() {
+            let r = &mut self.residuals[k];
             blas::fill(backend, volume.len(), F::literal(0.0), r);
-            let source = self.momentum.quantities[k].source.value();
+            let source = flow.momentum.quantities[k].source.value();
             component.interior_residual(backend, volume, &of_cells, source, None, r);
-            if let Some(thermal) = &self.thermal {
+            if let Some(thermal) = &flow.thermal {
                 thermal.add_buoyancy(backend, volume, k, coefficients.theta, r);
             }
         }
@@ -285,28 +242,131 @@ impl<F: Real> IncompressibleSolver<F> {
     /// Solves for δU.
     fn predict_flux(
         &mut self,
-        staggered: &mut Staggered<F>,
+        flow: &Flow<F>,
         coefficients: &TimeCoefficients,
     ) -> Result<SolveOutcome, IncompressibleError> {
         let (shift, theta) = (coefficients.bdf.shift, coefficients.theta);
-        let current = staggered.solver.as_ref().is_some_and(|(s, t, _)| (*s, *t) == (shift, theta));
-        if !current {
-            let (faces, rotation) = (staggered.faces.clone(), staggered.rotation.clone());
-            let factors = (shift, theta * self.viscosity);
-            let operator = Box::new(StaggeredOperator::new(faces, rotation, factors));
-            let matrix = Arc::new(staggered.faces.diagonal(shift)?);
-            let params = jacobi_cg(&self.numerics.momentum);
-            let solver = Solver::with_operator(&self.backend, operator, Some(matrix), &params)?;
-            staggered.solver = Some((shift, theta, solver));
-        }
-        let Some((_, _, solver)) = &mut staggered.solver else { unreachable!("made just above") };
-        Ok(solver.solve(&staggered.at_faces, &mut staggered.increment)?)
+        let Staggered { faces, rotation, solver, .. } = self;
+        let solver = solver.prepare(shift, theta, |_| -> Result<_, IncompressibleError> {
+            let factors = (shift, theta * flow.viscosity());
+            let operator = StaggeredOperator::new(faces.clone(), rotation.clone(), factors);
+            let matrix = Arc::new(faces.diagonal(shift)?);
+            let params = jacobi_cg(&flow.numerics.momentum);
+            Ok(Solver::with_operator(&flow.backend, Box::new(operator), Some(matrix), &params)?)
+        })?;
+        Ok(solver.solve(&self.at_faces, &mut self.increment)?)
     }
 
     /// The velocities of cells at the new level.
-    pub(super) fn update_velocities(&mut self, staggered: &Staggered<F>) {
-        staggered.to_cells(&self.flux, &mut self.components);
-        self.advance_velocity(true);
+    pub(super) fn update_velocities(&self, flow: &mut Flow<F>) {
+        self.to_cells(&flow.flux, &mut flow.components);
+        flow.advance_velocity(true);
+    }
+
+    /// The arrays of a checkpoint.
+    pub(super) fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)> {
+        vec![("flux_before", &self.before), ("flux_increment", &self.increment)]
+    }
+
+    /// The arrays of a checkpoint, to be restored.
+    pub(super) fn arrays_mut(&mut self) -> Vec<(&'static str, &mut Buffer<F>)> {
+        vec![("flux_before", &mut self.before), ("flux_increment", &mut self.increment)]
+    }
+}
+
+/// The classical fractional step: predictor for the fluxes, projection.
+pub(in crate::incompressible) struct StaggeredStepper<F: Real> {
+    pub staggered: Staggered<F>,
+}
+
+impl<F: Real> Stepper<F> for StaggeredStepper<F> {
+    fn set_initial_flux(&mut self, flow: &mut Flow<F>) -> Result<(), IncompressibleError> {
+        self.staggered.prescribe_flux(flow)
+    }
+
+    fn finish_initial_flux(&mut self, flow: &mut Flow<F>) {
+        self.staggered.to_cells(&flow.flux, &mut flow.components);
+    }
+
+    fn copy_to_previous_level(&mut self, flow: &Flow<F>) {
+        self.staggered.copy_to_previous_level(&flow.flux);
+    }
+
+    fn step(&mut self, flow: &mut Flow<F>, step: &Step) -> Result<StepSolves, IncompressibleError> {
+        let staggered = &mut self.staggered;
+        let coefficients = &step.coefficients;
+        staggered.prescribe_boundary_fluxes(flow, step)?;
+        staggered.flux_residual(flow, step)?;
+        let momentum = staggered.predict_flux(flow, coefficients)?;
+        let (n_faces, one) = (flow.n_faces(), F::literal(1.0));
+        blas::axpy(&flow.backend, n_faces, one, &staggered.increment, &mut flow.flux);
+        let shift = coefficients.bdf.shift;
+        let pressure = flow.pressure.project(&flow.faces, shift, &mut flow.flux)?;
+        flow.momentum.set_mean_time([step.times[1]; 2])?;
+        staggered.update_velocities(flow);
+        flow.advance_pressure(coefficients);
+        Ok(StepSolves { momentum, pressure })
+    }
+
+    fn stage(
+        &mut self,
+        flow: &mut Flow<F>,
+        old: &OldLevel<F>,
+        stage: &StageOfStep,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let staggered = &mut self.staggered;
+        staggered.cell_residuals(flow, &stage.coefficients());
+        staggered.compute_rate(flow);
+        stage_flux(
+            &flow.backend,
+            flow.n_faces(),
+            &staggered.faces.is_unknown,
+            &old.at_faces,
+            &staggered.change,
+            F::from_f64(stage.stage.alpha),
+            F::from_f64(stage.step),
+            &mut flow.flux,
+        );
+        flow.set_stage_time(old, stage)?;
+        flow.update_gradients();
+        staggered.prescribe_flux(flow)?;
+        let outcome = flow.project_stage(stage)?;
+        staggered.to_cells(&flow.flux, &mut flow.components);
+        Ok(outcome)
+    }
+
+    fn refresh(&mut self, _flow: &mut Flow<F>) {}
+
+    /// Unweighted means conserve the kinetic energy of the fluxes.
+    fn convection_weight(&self) -> Option<&Buffer<F>> {
+        Some(&self.staggered.faces.half)
+    }
+
+    fn unknown_at_faces<'a>(&'a self, flow: &'a Flow<F>) -> &'a Buffer<F> {
+        &flow.flux
+    }
+
+    fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)> {
+        self.staggered.arrays()
+    }
+
+    fn arrays_mut(&mut self) -> Vec<(&'static str, &mut Buffer<F>)> {
+        self.staggered.arrays_mut()
+    }
+
+    fn predictor_system(
+        &self,
+        viscosity: f64,
+    ) -> Result<Option<StepSystem<'_, F>>, IncompressibleError> {
+        self.staggered.system(viscosity)
+    }
+
+    fn staggered(&self) -> Option<&Staggered<F>> {
+        Some(&self.staggered)
+    }
+
+    fn staggered_mut(&mut self) -> Option<&mut Staggered<F>> {
+        Some(&mut self.staggered)
     }
 }
 

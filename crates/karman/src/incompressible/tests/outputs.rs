@@ -429,7 +429,7 @@ fn momentum_balances_over_a_step() {
             let all: Vec<u32> = (inner as u32..mesh.n_faces() as u32).collect();
             let load = flow.load(&mut LoadedFaces::new(&backend, all)).unwrap();
             let flux = backend.read(flow.flux()).unwrap();
-            let u = backend.read(&flow.components[0].at_boundary).unwrap();
+            let u = backend.read(&flow.flow.components[0].at_boundary).unwrap();
             let momentum: f64 = u.iter().zip(&flux[inner..]).map(|(u, f)| u * f).sum();
             let off = (load.pressure_x + load.viscous_x + momentum) / load.viscous_x;
             eprintln!("step, {arrangement:?}: {load:?} momentum {momentum:.4} off by {off:.2e}");

@@ -1,0 +1,113 @@
+//! Boundary data of the velocity.
+
+use super::faces::Faces;
+use super::implicit_diffusion::{ImplicitDiffusion, faces_where};
+use super::kernels::slip_velocity;
+use super::mass_correction::MassCorrection;
+use super::outflow::Outflow;
+use super::transported_field::{TransportedField, velocity_view};
+use super::{FlowCondition, IncompressibleError};
+use crate::backend::{Backend, Buffer};
+use crate::diffusion::narrow;
+use crate::finite_volume::CellField;
+use crate::mesh::{Geometry, Mesh};
+use crate::real::Real;
+
+/// Faces whose velocity depends on the flow, and the correction of the boundary fluxes.
+pub(super) struct FlowBoundary<F: Real> {
+    /// 1 + the index of the prescribed velocity, 0 where none is: `[n_boundary]`.
+    pub dirichlet_index: Buffer<u32>,
+    /// Factor of the cell's momentum in backflow: `[n_boundary]`.
+    pub backflow_factor: Buffer<F>,
+    pub slip: SlipFaces,
+    pub outflow: Outflow<F>,
+    pub mass_correction: MassCorrection,
+}
+
+/// Faces of slip walls.
+pub(super) struct SlipFaces {
+    pub faces: Buffer<u32>,
+    /// Indices of their values among those prescribed.
+    pub indices: Buffer<u32>,
+}
+
+impl SlipFaces {
+    fn new(
+        backend: &Backend,
+        mesh: &Mesh,
+        conditions: &[FlowCondition],
+        dirichlet_index: &[u32],
+    ) -> Self {
+        let is_slip = |c: &FlowCondition| matches!(c, FlowCondition::Slip);
+        let (faces, indices) = faces_where(mesh, conditions, dirichlet_index, is_slip);
+        SlipFaces { faces: backend.upload(faces), indices: backend.upload(indices) }
+    }
+}
+
+impl<F: Real> FlowBoundary<F> {
+    /// `is_closed`: no pressure is prescribed, so that the boundary fluxes have to balance.
+    pub(super) fn new(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        conditions: &[FlowCondition],
+        dirichlet_index: Vec<u32>,
+        components: &[TransportedField<F>],
+        is_closed: bool,
+    ) -> Self {
+        let inner = mesh.n_interior_faces();
+        let mut backflow_factor = vec![1.0; mesh.n_faces() - inner];
+        for (patch, condition) in mesh.patches.iter().zip(conditions) {
+            if let FlowCondition::PressureOutlet(_) = condition {
+                backflow_factor[patch.faces.start - inner..patch.faces.end - inner].fill(0.0);
+            }
+        }
+        let place = (mesh, geometry);
+        FlowBoundary {
+            backflow_factor: narrow(backend, backflow_factor),
+            slip: SlipFaces::new(backend, mesh, conditions, &dirichlet_index),
+            outflow: Outflow::new(backend, place, conditions, &dirichlet_index, components),
+            mass_correction: MassCorrection::new(backend, mesh, conditions, is_closed),
+            dirichlet_index: backend.upload(dirichlet_index),
+        }
+    }
+
+    /// Updates the velocities at slip walls, extrapolated in time, and at convective outlets.
+    pub(super) fn update(
+        &self,
+        backend: &Backend,
+        faces: &Faces<F>,
+        components: &[TransportedField<F>],
+        extrapolation: f64,
+        momentum: &mut ImplicitDiffusion<F>,
+    ) {
+        self.outflow.prescribe(backend, momentum);
+        let count = self.slip.indices.len();
+        if count == 0 {
+            return;
+        }
+        for k in 0..components.len() {
+            slip_velocity(
+                backend,
+                count,
+                &self.slip.indices,
+                &self.slip.faces,
+                &faces.view(),
+                &velocity_view(components, TransportedField::view),
+                &velocity_view(components, |c| CellField::of_values(&c.before)),
+                F::from_f64(extrapolation),
+                k,
+                momentum.quantities[k].prescribed.value_mut(),
+            );
+        }
+    }
+
+    /// Corrects the boundary fluxes so that they balance.
+    pub(super) fn balance(
+        &mut self,
+        backend: &Backend,
+        faces: &Faces<F>,
+        flux: &mut Buffer<F>,
+    ) -> Result<(), IncompressibleError> {
+        self.mass_correction.apply(backend, &self.outflow, &faces.area, flux)
+    }
+}

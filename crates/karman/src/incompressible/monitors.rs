@@ -1,0 +1,68 @@
+//! Norms of a step, rates of the cells and the bounds of the step length that follow from them.
+
+use super::statistics::Statistics;
+use super::step_bounds::StepBounds;
+use super::{IncompressibleError, Scheme};
+use crate::backend::{Backend, Buffer};
+use crate::real::Real;
+
+/// √3 / 1.25, so that a Courant number of √3 corresponds to Δt ν Σ a / V = 1.25, the viscous limit.
+const EXPLICIT_VISCOUS: f64 = 1.4;
+
+/// Rates of the cells, norms of a step.
+pub(super) struct Monitors<F: Real> {
+    /// ν Σ a / V: `[n_cells]`.
+    pub viscous_rate: Buffer<F>,
+    /// 1/τ = ν Σ a / V + Σ|F| / 2V: `[n_cells]`.
+    pub decay_rate: Buffer<F>,
+    /// max Σ|F| / 2V of the current level.
+    pub convective_rate: f64,
+    /// max |D F| / V over it.
+    pub divergence: f64,
+    pub statistics: Statistics,
+    /// Bounds of the step of a flow at rest.
+    pub step_bounds: StepBounds,
+    /// max |u_b| |S| / V of walls and inlets at time 0.
+    boundary_rate: f64,
+    /// Contribution of explicit diffusion of momentum and heat to the rate that bounds the step.
+    viscous_bound: f64,
+}
+
+impl<F: Real> Monitors<F> {
+    pub(super) fn new(
+        backend: &Backend,
+        viscous_rate: Buffer<F>,
+        step_bounds: StepBounds,
+        scheme: Scheme,
+    ) -> Self {
+        let n = viscous_rate.len();
+        let viscous_bound = match scheme {
+            Scheme::Rk3 => EXPLICIT_VISCOUS * step_bounds.diffusion(),
+            Scheme::Ab2Cn | Scheme::Bdf2 => 0.0,
+        };
+        Monitors {
+            viscous_rate,
+            decay_rate: backend.zeros(n),
+            convective_rate: 0.0,
+            divergence: 0.0,
+            statistics: Statistics::new(backend, n),
+            boundary_rate: step_bounds.wall_rate(0.0),
+            step_bounds,
+            viscous_bound,
+        }
+    }
+
+    /// Reads the largest rates of the current level; returns `divergence`.
+    pub(super) fn read_rates(&mut self, backend: &Backend) -> Result<f64, IncompressibleError> {
+        let (convective_rate, divergence) = self.statistics.read_rates(backend)?;
+        self.convective_rate = convective_rate;
+        self.divergence =
+            if convective_rate > 0.0 { divergence / convective_rate } else { divergence };
+        Ok(self.divergence)
+    }
+
+    /// See [`IncompressibleSolver::largest_rate`](super::IncompressibleSolver::largest_rate).
+    pub(super) fn largest_rate(&self) -> f64 {
+        self.convective_rate.max(self.boundary_rate) + self.viscous_bound
+    }
+}

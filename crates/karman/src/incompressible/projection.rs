@@ -1,0 +1,266 @@
+//! The projection: a Poisson equation for the increment of the pressure, set up once for a run.
+//!
+//! A ψ − K ψ = D F*, A the two-point Laplacian over faces where the flux may change; F = F* + a (ψ_r − ψ_l)
+//! is divergence-free to the tolerance of the solver, u = u* + ∇ψ, p ← p − shift ψ. The step length is
+//! factored out, so that one hierarchy serves all steps.
+
+use super::faces::Faces;
+use super::kernels::correct_flux;
+use super::pressure::{Pressure, PressureConditions, differentiate};
+use super::{Arrangement, IncompressibleError, Numerics, Scheme};
+use crate::backend::{Backend, Buffer, blas};
+use crate::diffusion::discrete::{BoundaryContribution, NonOrthogonalCorrection};
+use crate::diffusion::{BoundaryContributionOnBackend, NonOrthogonalCorrectionOnBackend};
+use crate::finite_volume::{CellField, DiffusiveFaces, FaceView, Vectors};
+use crate::linear::{
+    CsrMatrix, InitialGuess, Matrix, Nullspace, Params, SolveOutcome, Solver, SolverSetup,
+};
+use crate::operators::incidence::divergence;
+use crate::real::Real;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Non-orthogonal corrections of the first projection.
+const START_CORRECTORS: usize = 4;
+
+/// ψ, the increment of the pressure over the shift, and the data of its equation that change.
+pub(super) struct PressureIncrement<F: Real> {
+    /// ψ: `[n_cells]`.
+    pub value: Buffer<F>,
+    /// ∇ψ: `[3][n_cells]`.
+    pub gradient: Buffer<F>,
+    at_boundary: Buffer<F>,
+    /// Dirichlet values of ψ.
+    prescribed: Buffer<F>,
+    /// D F*: `[n_cells]`.
+    pub divergence: Buffer<F>,
+    /// Right-hand side of the last solve: `[n_cells]`.
+    pub right_hand_side: Buffer<F>,
+    /// ∇ψ of the non-orthogonal correction in the last right-hand side; of length 1 without correction.
+    correction_gradient: Buffer<F>,
+    /// Initial guess of ψ from the last two projections; none if each begins from 0 or another guess.
+    pub guess: Option<InitialGuess<F>>,
+}
+
+/// The Poisson equation of ψ.
+pub(super) struct PoissonSystem<F: Real> {
+    /// A: `[n_cells]` squared.
+    pub matrix: Arc<Matrix<F>>,
+    /// a: `[n_faces]`, 0 where the flux is prescribed.
+    pub conductance: Buffer<F>,
+    coupling: BoundaryContributionOnBackend<F>,
+    pub correction: NonOrthogonalCorrectionOnBackend<F>,
+    correctors: usize,
+    solver: Solver<F>,
+    /// Setup of the solver.
+    pub setup: SolverSetup,
+}
+
+impl<F: Real> PressureIncrement<F> {
+    /// 0 on `n` cells, `n_boundary` faces of the boundary and `values` prescribed values.
+    pub(super) fn new(
+        backend: &Backend,
+        (n, n_boundary, values): (usize, usize, usize),
+        numerics: &Numerics,
+    ) -> Self {
+        let has_guess =
+            numerics.arrangement != Arrangement::Exact && numerics.scheme != Scheme::Rk3;
+        PressureIncrement {
+            value: backend.zeros(n),
+            gradient: backend.zeros(3 * n),
+            at_boundary: backend.zeros(n_boundary),
+            prescribed: backend.zeros(values),
+            divergence: backend.zeros(n),
+            right_hand_side: backend.zeros(n),
+            correction_gradient: backend
+                .zeros(correction_gradient_length(n, numerics.nonorthogonal_correctors)),
+            guess: has_guess.then(|| InitialGuess::new(backend, n)),
+        }
+    }
+}
+
+impl<F: Real> PoissonSystem<F> {
+    pub(super) fn new(
+        backend: &Backend,
+        faces: &Faces<F>,
+        (matrix, boundary_contribution, correction): (
+            CsrMatrix<f64>,
+            BoundaryContribution,
+            Option<NonOrthogonalCorrection>,
+        ),
+        conductance: Buffer<F>,
+        is_singular: bool,
+        numerics: &Numerics,
+    ) -> Result<Self, IncompressibleError> {
+        let matrix = Arc::new(Matrix::new(backend, matrix.into_converted())?);
+        let nullspace = if is_singular { Nullspace::Constant } else { Nullspace::None };
+        let params = Params { nullspace, ..numerics.pressure.clone() };
+        let begun = Instant::now();
+        let solver = Solver::new(backend, Arc::clone(&matrix), &params)?;
+        let setup = SolverSetup::of(&solver, begun.elapsed().as_secs_f64());
+        tracing::debug!("pressure: {setup}");
+        let Some(correction) = correction else { unreachable!("requested above") };
+        let cells = faces.cells.clone();
+        Ok(PoissonSystem {
+            matrix,
+            conductance,
+            coupling: BoundaryContributionOnBackend::new(backend, boundary_contribution),
+            correction: NonOrthogonalCorrectionOnBackend::new(backend, cells, correction),
+            correctors: numerics.nonorthogonal_correctors,
+            solver,
+            setup,
+        })
+    }
+
+    /// Bytes moved by an iteration.
+    pub(super) fn bytes_per_iteration(&self, vector: usize) -> usize {
+        self.solver.bytes_per_iteration(self.matrix.bytes() + 2 * vector)
+    }
+}
+
+impl<F: Real> Pressure<F> {
+    /// Solves D (F − a G p / shift) = 0 with p = 0 at faces of prescribed pressure.
+    pub(super) fn recover(
+        &mut self,
+        faces: &Faces<F>,
+        shift: f64,
+        flux: &mut Buffer<F>,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let PressureIncrement { value, prescribed, .. } = &mut self.increment;
+        let (n, inverse) = (value.len(), F::from_f64(-1.0 / shift));
+        let zero = F::literal(0.0);
+        blas::fill(&self.backend, prescribed.len(), zero, prescribed);
+        blas::axpby(&self.backend, n, inverse, &self.value, zero, value);
+        self.correct(faces, flux)
+    }
+
+    /// Discards earlier projections as initial guesses.
+    pub(super) fn reset_guess(&mut self) {
+        let PressureIncrement { value, guess, .. } = &mut self.increment;
+        blas::fill(&self.backend, value.len(), F::literal(0.0), value);
+        if let Some(guess) = guess {
+            guess.is_new = true;
+        }
+    }
+
+    /// Projects the initial flux, whose divergence may be large: on non-orthogonal meshes with at least
+    /// [`START_CORRECTORS`] corrections, so that ∇ψ of the cells agrees with the correction of the fluxes.
+    pub(super) fn project_start(
+        &mut self,
+        faces: &Faces<F>,
+        flux: &mut Buffer<F>,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let correctors = self.poisson.correctors;
+        if faces.is_orthogonal || correctors >= START_CORRECTORS {
+            return self.project(faces, 1.0, flux);
+        }
+        self.set_correctors(START_CORRECTORS);
+        let solved = self.project(faces, 1.0, flux);
+        self.set_correctors(correctors);
+        solved
+    }
+
+    fn set_correctors(&mut self, correctors: usize) {
+        self.poisson.correctors = correctors;
+        let len = correction_gradient_length(self.value.len(), correctors);
+        self.increment.correction_gradient = self.backend.zeros(len);
+    }
+
+    /// Projects F* onto divergence-free fluxes; sets ψ, ∇ψ and D F*.
+    pub(super) fn project(
+        &mut self,
+        faces: &Faces<F>,
+        shift: f64,
+        flux: &mut Buffer<F>,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let (backend, values) = (&self.backend, self.increment.prescribed.len());
+        let PressureConditions { prescribed, prescribed_before, .. } = &self.conditions;
+        // At a prescribed pressure ψ = (p_before − p) / shift.
+        let (inverse, of_increment) = (1.0 / shift, &mut self.increment.prescribed);
+        blas::copy(backend, values, prescribed_before, of_increment);
+        let (minus, plus) = (F::from_f64(-inverse), F::from_f64(inverse));
+        blas::axpby(backend, values, minus, prescribed.value(), plus, of_increment);
+        self.correct(faces, flux)
+    }
+
+    /// Projects a flux with the Dirichlet values of ψ.
+    fn correct(
+        &mut self,
+        faces: &Faces<F>,
+        flux: &mut Buffer<F>,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let (backend, cells) = (&self.backend, &faces.cells);
+        let n = self.value.len();
+        let PoissonSystem { coupling, correction, correctors, solver, .. } = &mut self.poisson;
+        let PressureIncrement {
+            value: psi,
+            prescribed,
+            divergence: imbalance,
+            right_hand_side,
+            correction_gradient,
+            guess,
+            ..
+        } = &mut self.increment;
+        divergence(backend, n, &cells.offsets, &cells.faces, flux, cells.rows, imbalance);
+        let mut total: Option<SolveOutcome> = None;
+        if let Some(guess) = guess {
+            guess.store_right_hand_side(backend, right_hand_side);
+        }
+        let one = F::literal(1.0);
+        for pass in 0..=*correctors {
+            blas::copy(backend, n, imbalance, right_hand_side);
+            coupling.add(backend, prescribed, right_hand_side);
+            if pass > 0 {
+                correction.add_fluxes(backend, correction_gradient, one, right_hand_side);
+            }
+            if let Some(guess) = guess.as_mut().filter(|_| pass == 0) {
+                guess.extrapolate(backend, right_hand_side, psi);
+            }
+            let outcome = solver.solve(right_hand_side, psi)?;
+            total = Some(outcome.after(total));
+            // The flux correction below reads the gradient of the last right-hand side.
+            if pass < *correctors {
+                correction.differentiate(backend, psi, (prescribed, one), correction_gradient);
+            }
+        }
+        self.correct_flux(faces, flux);
+        let Some(mut outcome) = total else { unreachable!("there is one pass at least") };
+        // Global mass correction precedes: the remaining incompatibility is round-off.
+        outcome.incompatibility = 0.0;
+        Ok(outcome)
+    }
+
+    /// Computes ∇ψ and adds a G ψ to the fluxes.
+    fn correct_flux(&mut self, faces: &Faces<F>, flux: &mut Buffer<F>) {
+        let PoissonSystem { correction, conductance, correctors, .. } = &self.poisson;
+        let PressureIncrement {
+            value, gradient, at_boundary, prescribed, correction_gradient, ..
+        } = &mut self.increment;
+        let conditions = (&self.conditions.dirichlet_index, &*prescribed);
+        let into = (&mut self.lsq_gradient, &mut *at_boundary, gradient);
+        differentiate(&self.backend, correction, faces, conditions, value, into);
+        let (tangential, left_weight) = correction.face_coefficients();
+        let psi = CellField {
+            value: value.view(),
+            gradient: Vectors::of(correction_gradient),
+            at_boundary: at_boundary.view(),
+        };
+        correct_flux(
+            &self.backend,
+            faces.cells.n_faces(),
+            &FaceView { weight: left_weight.view(), ..faces.view() },
+            &psi,
+            &DiffusiveFaces {
+                conductance: conductance.view(),
+                tangential: Vectors::of(tangential),
+                two_point: *correctors == 0,
+            },
+            flux,
+        );
+    }
+}
+
+/// Length of the gradient of the non-orthogonal correction.
+fn correction_gradient_length(n_cells: usize, correctors: usize) -> usize {
+    if correctors > 0 { 3 * n_cells } else { 1 }
+}
