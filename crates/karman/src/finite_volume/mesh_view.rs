@@ -148,3 +148,39 @@ impl<F: Real> VelocityField<'_, F> {
         Vec3::<F> { x: self.x.gradient.at(c).dot(a), y: self.y.gradient.at(c).dot(a), z }
     }
 }
+
+/// A vector of entities by its components, `[n]` each. In 2D `z` is not read.
+#[derive(Group, Clone, Copy)]
+pub struct VectorField<'a, F: Real> {
+    /// First component.
+    pub x: View<'a, F>,
+    /// Second component.
+    pub y: View<'a, F>,
+    /// Third component.
+    pub z: View<'a, F>,
+    /// 2 or 3.
+    #[comptime]
+    pub dimension: usize,
+}
+
+#[device]
+impl<F: Real> VectorField<'_, F> {
+    /// The product of the vector of entity `i` with `v`.
+    #[inline(always)]
+    pub fn dot(&self, i: usize, v: Vec3<F>) -> F {
+        let mut sum = self.x[i] * v.x + self.y[i] * v.y;
+        if comptime!(self.dimension == 3) {
+            sum += self.z[i] * v.z;
+        }
+        sum
+    }
+}
+
+impl<'a, F: Real> VectorField<'a, F> {
+    /// The vectors of two or three buffers, one a component.
+    pub fn of(components: &[&'a Buffer<F>]) -> Self {
+        let [x, y] = [components[0].view(), components[1].view()];
+        let z = components.get(2).map_or(View::absent(), |z| z.view());
+        VectorField { x, y, z, dimension: components.len() }
+    }
+}

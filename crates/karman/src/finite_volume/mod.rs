@@ -8,4 +8,6 @@ pub mod interpolation;
 pub mod mesh_view;
 
 pub use convection::Convection;
-pub use mesh_view::{CellFaces, CellField, DiffusiveFaces, FaceView, Vectors, VelocityField};
+pub use mesh_view::{
+    CellFaces, CellField, DiffusiveFaces, FaceView, VectorField, Vectors, VelocityField,
+};

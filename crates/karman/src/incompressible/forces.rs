@@ -17,12 +17,12 @@
 use super::IncompressibleSolver;
 use super::error::IncompressibleError;
 use super::flow::Flow;
-use super::staggered::{FaceDualSegments, Staggered};
-use super::transported_field::three;
+use super::staggered::{DualSegments, Staggered};
+use super::transported_field::vector_field;
 use crate::backend::{Backend, Buffer, Components, Partials, View};
 use crate::finite_volume::{DiffusiveFaces, FaceView, Vectors, VelocityField};
 use crate::operators::incidence::{with_sign, without_sign};
-use crate::real::{Real, Vec3};
+use crate::real::Real;
 use karman_backend::prelude::*;
 
 /// The force on a patch by its parts, per unit of density, and the outward volume flux.
@@ -96,27 +96,19 @@ fn sum_circulations<F: Real>(
     clock: (f64, usize),
     group: &mut LoadedFaces,
 ) {
-    let cells = &flow.faces.cells;
-    let at_boundary = three(&flow.components, |c| &c.at_boundary);
-    let (vorticity, segments) = staggered.vorticity(clock, &flow.flux, at_boundary);
-    let FaceDualSegments { offsets, items, vectors } = segments;
+    let at_boundary = vector_field(&flow.components, |c| &c.at_boundary);
+    let (vorticity, segments) = staggered.vorticity(clock, &flow.flux, &at_boundary);
     let [_, pressure_at_boundary] = flow.pressure.at_end();
     rotational_face_loads(
         &flow.backend,
         group.faces.len(),
         &group.faces,
-        offsets,
-        items,
-        vectors,
+        &flow.faces.view(),
+        &segments.view(flow.components.len()),
         &vorticity.strength,
         &flow.flux,
         pressure_at_boundary,
-        &flow.faces.area,
         F::from_f64(flow.viscosity()),
-        cells.n_interior(),
-        cells.n_faces(),
-        items.len(),
-        flow.components.len(),
         &mut group.partials,
     );
 }
@@ -165,36 +157,30 @@ pub fn face_loads<F: Real>(
 }
 
 /// The terms of [`Load`] of one face, staggered. Traffic 12 + (2 + d)s, an edge of the face 4 + (1 + d)s.
-#[kernel(rotational_face_loads, indexed, reduce(sum, sum, sum, sum, sum, sum, sum))]
-pub fn rotational_load_of_face<F: Real>(
+#[kernel(indexed, reduce(sum, sum, sum, sum, sum, sum, sum))]
+pub fn rotational_face_loads<F: Real>(
     _i: usize,
     f: usize,
-    offsets: &View<u32>,
-    items: &View<u32>,
-    vectors: &View<F>,
+    faces: &FaceView<F>,
+    segments: &DualSegments<F>,
     strength: &View<F>,
     flux: &View<F>,
     pressure_at_boundary: &View<F>,
-    area: &View<F>,
     viscosity: F,
-    n_interior: usize,
-    n_faces: usize,
-    n_items: usize,
-    #[comptime] dimension: usize,
 ) -> (F, F, F, F, F, F, F) {
-    let b = f - n_interior;
-    let s = Vec3::<F>::at(area, f, n_faces);
+    let b = f - faces.n_interior;
+    let s = faces.area.at(f);
     let p = pressure_at_boundary[b];
     let mut x = F::literal(0.0);
     let mut y = F::literal(0.0);
     let mut z = F::literal(0.0);
-    for k in offsets[b] as usize..offsets[b + 1] as usize {
-        let item = items[k];
+    for k in segments.offsets[b] as usize..segments.offsets[b + 1] as usize {
+        let item = segments.items[k];
         let along = with_sign::<F>(item, strength[without_sign(item)]);
-        let vector = Vec3::<F>::at(vectors, k, n_items);
+        let vector = segments.vectors.at(k);
         x += along * vector.x;
         y += along * vector.y;
-        if comptime!(dimension == 3) {
+        if comptime!(segments.dimension == 3) {
             z += along * vector.z;
         }
     }
@@ -203,8 +189,8 @@ pub fn rotational_load_of_face<F: Real>(
 }
 
 /// The sums of the terms.
-#[kernel(total_load, combine(sum, sum, sum, sum, sum, sum, sum), out(load))]
-pub fn load_of_faces(
+#[kernel(combine(sum, sum, sum, sum, sum, sum, sum), out(load))]
+pub fn total_load(
     pressure_x: f64,
     pressure_y: f64,
     pressure_z: f64,

@@ -7,44 +7,75 @@
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
 use crate::backend::View;
-use crate::finite_volume::{CellFaces, CellField, DiffusiveFaces, FaceView, VelocityField};
+use crate::finite_volume::{
+    CellFaces, CellField, DiffusiveFaces, FaceView, Vectors, VelocityField,
+};
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
+/// A transported quantity and its convection at two levels: `[n_cells]` each.
+#[derive(Group, Clone, Copy)]
+pub struct TransportLevels<'a, F: Real> {
+    /// u.
+    pub value: View<'a, F>,
+    /// u_before.
+    pub before: View<'a, F>,
+    /// C, the convective flux out of the cell.
+    pub convection: View<'a, F>,
+    /// C_before.
+    pub convection_before: View<'a, F>,
+}
+
+/// Volumes and sources of the cells: `[n_cells]` each.
+#[derive(Group, Clone, Copy)]
+pub struct CellSources<'a, F: Real> {
+    /// V.
+    pub volume: View<'a, F>,
+    /// V s.
+    pub source: View<'a, F>,
+}
+
+/// ∇p of the cells, of which an equation contains one component.
+#[derive(Group, Clone, Copy)]
+pub struct PressureGradient<'a, F: Real> {
+    /// ∇p.
+    pub vectors: Vectors<'a, F>,
+    /// The component.
+    pub component: usize,
+    /// Whether the equation contains it.
+    #[comptime]
+    pub is_present: bool,
+}
+
 /// r_c ← −r_c + V (s − ∂p) + history V (u − u_before) − b₀ C − b₁ C_before: the residual of a transport
-/// equation, r on entry the diffusive matrix times u, C the convective flux out of the cell; ∂p only
-/// `with_pressure`.
+/// equation, r on entry the diffusive matrix times u; ∂p only where it is present.
 ///
 /// Traffic 10s (9s).
-#[kernel(transport_residual, update(r))]
-pub fn residual_of_transport<F: Real>(
+#[kernel(update(r))]
+pub fn transport_residual<F: Real>(
     c: usize,
-    volume: &View<F>,
-    source: &View<F>,
-    grad_p: &View<F>,
+    cells: &CellSources<F>,
+    levels: &TransportLevels<F>,
+    pressure: &PressureGradient<F>,
     history: F,
-    u: &View<F>,
-    before: &View<F>,
-    convection: &View<F>,
-    convection_before: &View<F>,
     b0: F,
     b1: F,
-    component: usize,
-    n_cells: usize,
-    #[comptime] with_pressure: bool,
     r: F,
 ) -> F {
-    let mut inertia = history * (u[c] - before[c]);
-    if comptime!(with_pressure) {
-        inertia -= grad_p[component * n_cells + c];
+    let mut inertia = history * (levels.value[c] - levels.before[c]);
+    if comptime!(pressure.is_present) {
+        inertia -= pressure.vectors.components[pressure.component * pressure.vectors.stride + c];
     }
-    source[c] + volume[c] * inertia - r - b0 * convection[c] - b1 * convection_before[c]
+    cells.source[c] + cells.volume[c] * inertia
+        - r
+        - b0 * levels.convection[c]
+        - b1 * levels.convection_before[c]
 }
 
 /// r ← r − p at faces of prescribed pressure. Traffic 8 + 3s.
-#[kernel(subtract_prescribed, update(r), indexed)]
-pub fn residual_less_prescribed<F: Real>(
+#[kernel(update(r), indexed)]
+pub fn subtract_prescribed<F: Real>(
     _i: usize,
     f: usize,
     dirichlet_index: &View<u32>,
@@ -94,8 +125,8 @@ pub fn correct_flux<F: Real>(
 /// largest |change|, V u²/2 and the number of non-finite values.
 ///
 /// Traffic 6s.
-#[kernel(advance_velocity, update(u), out(before), reduce(max, sum, sum))]
-pub fn advanced_velocity<F: Real>(
+#[kernel(update(u), out(before), reduce(max, sum, sum))]
+pub fn advance_velocity<F: Real>(
     c: usize,
     predicted: &View<F>,
     grad_psi: &View<F>,
@@ -122,8 +153,8 @@ pub fn advanced_velocity<F: Real>(
 /// non-finite values.
 ///
 /// Traffic 4s.
-#[kernel(advance_scalar, update(t), out(before), reduce(max, sum, sum))]
-pub fn advanced_scalar<F: Real>(c: usize, increment: &View<F>, t: F) -> (F, F, F, F, f64) {
+#[kernel(update(t), out(before), reduce(max, sum, sum))]
+pub fn advance_scalar<F: Real>(c: usize, increment: &View<F>, t: F) -> (F, F, F, F, f64) {
     let new = t + increment[c];
     let mut non_finite = f64::literal(1.0);
     // Comparisons with NaN are false.
@@ -136,8 +167,8 @@ pub fn advanced_scalar<F: Real>(c: usize, increment: &View<F>, t: F) -> (F, F, F
 /// r ← r + V b (θ T + (1 − θ) T_before − T₀): Boussinesq's buoyancy along one axis, b = −β g.
 ///
 /// Traffic 5s.
-#[kernel(add_buoyancy, update(r))]
-pub fn with_buoyancy<F: Real>(
+#[kernel(update(r))]
+pub fn add_buoyancy<F: Real>(
     c: usize,
     volume: &View<F>,
     temperature: &View<F>,
@@ -155,8 +186,8 @@ pub fn with_buoyancy<F: Real>(
 /// 1996; Guermond & Shen 2004). ν = 0 leaves out that term, `previous_weight` = 0 the old p (classical step).
 ///
 /// Traffic 4s.
-#[kernel(advance_pressure, update(p))]
-pub fn advanced_pressure<F: Real>(
+#[kernel(update(p))]
+pub fn advance_pressure<F: Real>(
     c: usize,
     psi: &View<F>,
     divergence: &View<F>,

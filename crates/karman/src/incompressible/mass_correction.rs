@@ -125,20 +125,20 @@ impl MassCorrection {
 }
 
 /// F and |F| of a boundary face. Traffic 4 + s.
-#[kernel(boundary_flow, indexed, reduce(sum, sum))]
-pub(super) fn flow_of_face<F: Real>(_i: usize, f: usize, flux: &View<F>) -> (F, F) {
+#[kernel(indexed, reduce(sum, sum))]
+pub(super) fn boundary_flow<F: Real>(_i: usize, f: usize, flux: &View<F>) -> (F, F) {
     (flux[f], flux[f].abs())
 }
 
 /// Σ F and Σ|F|.
-#[kernel(total_flow, combine(sum, sum), out(boundary_flux))]
-pub(super) fn flow_of_boundary(net: f64, gross: f64) -> BoundaryFlux<f64> {
+#[kernel(combine(sum, sum), out(boundary_flux))]
+pub(super) fn total_flow(net: f64, gross: f64) -> BoundaryFlux<f64> {
     BoundaryFlux::<f64> { net, gross }
 }
 
 /// F ← F − |S| Σ F / Σ |S| at an outlet. Traffic 4 + 5s.
-#[kernel(release_flux, update(flux), indexed)]
-pub(super) fn released_flux<F: Real>(
+#[kernel(update(flux), indexed)]
+pub(super) fn release_flux<F: Real>(
     _i: usize,
     f: usize,
     area: &View<F>,
@@ -152,13 +152,8 @@ pub(super) fn released_flux<F: Real>(
 }
 
 /// F ← F − |F| Σ F / Σ|F|. Traffic 4 + 2s.
-#[kernel(balance_flux, update(flux), indexed)]
-pub(super) fn balanced_flux<F: Real>(
-    _i: usize,
-    _f: usize,
-    boundary_flux: &View<f64>,
-    flux: F,
-) -> F {
+#[kernel(update(flux), indexed)]
+pub(super) fn balance_flux<F: Real>(_i: usize, _f: usize, boundary_flux: &View<f64>, flux: F) -> F {
     let mut share = f64::literal(0.0);
     if boundary_flux[1] > f64::literal(0.0) {
         share = boundary_flux[0] / boundary_flux[1];

@@ -7,8 +7,9 @@ use super::faces::Faces;
 use super::implicit_diffusion::{ImplicitDiffusion, faces_where};
 use super::transported_field::TransportedField;
 use crate::backend::{Backend, Buffer, Partials, View};
+use crate::finite_volume::FaceView;
 use crate::mesh::{Geometry, Mesh};
-use crate::real::{Real, Vec3};
+use crate::real::Real;
 use karman_backend::prelude::*;
 
 /// Faces of convective outlets and the velocity at them.
@@ -74,20 +75,17 @@ impl<F: Real> Outflow<F> {
             return;
         }
         self.update_speed(backend, flux);
+        let outlet =
+            OutletFaces { list: self.faces.view(), faces: faces.view(), speed: self.speed.view() };
         for (value, component) in self.value.iter_mut().zip(components) {
             advance_outflow(
                 backend,
                 count,
-                &self.faces,
-                &faces.cells.left,
-                &faces.delta,
-                &faces.area,
+                &outlet,
                 &component.now,
                 &component.before,
-                &self.speed,
                 F::from_f64(step),
                 F::from_f64(extrapolation),
-                faces.cells.n_faces(),
                 value,
             );
         }
@@ -108,20 +106,17 @@ impl<F: Real> Outflow<F> {
             return;
         }
         self.update_speed(backend, flux);
+        let outlet =
+            OutletFaces { list: self.faces.view(), faces: faces.view(), speed: self.speed.view() };
         for ((value, component), start) in self.value.iter_mut().zip(components).zip(start) {
             stage_outflow(
                 backend,
                 count,
-                &self.faces,
-                &faces.cells.left,
-                &faces.delta,
-                &faces.area,
+                &outlet,
                 &component.now,
                 start,
-                &self.speed,
-                F::from_f64(alpha),
                 F::from_f64(step),
-                faces.cells.n_faces(),
+                F::from_f64(alpha),
                 value,
             );
         }
@@ -141,8 +136,8 @@ impl<F: Real> Outflow<F> {
 }
 
 /// u of the cell at an outlet face. Traffic 8 + 2s.
-#[kernel(start_outflow, out(value))]
-pub(super) fn velocity_of_cell<F: Real>(
+#[kernel(out(value))]
+pub(super) fn start_outflow<F: Real>(
     i: usize,
     outlet_faces: &View<u32>,
     left: &View<u32>,
@@ -152,86 +147,82 @@ pub(super) fn velocity_of_cell<F: Real>(
 }
 
 /// F of a face. Traffic 4 + s.
-#[kernel(outgoing, indexed, reduce(sum))]
-pub(super) fn flux_of_face<F: Real>(_i: usize, f: usize, flux: &View<F>) -> F {
+#[kernel(indexed, reduce(sum))]
+pub(super) fn outgoing<F: Real>(_i: usize, f: usize, flux: &View<F>) -> F {
     flux[f]
 }
 
 /// U = Σ F / Σ |S|, not less than 0.
-#[kernel(mean_speed, combine(sum), out(speed))]
-pub(super) fn speed_through(sum: f64, area: f64) -> f64 {
+#[kernel(combine(sum), out(speed))]
+pub(super) fn mean_speed(sum: f64, area: f64) -> f64 {
     (sum / area).max(f64::literal(0.0))
 }
 
-/// β = U Δt / δ, δ the distance of the cell's centroid from the face.
+/// Faces of convective outlets.
+#[derive(Group, Clone, Copy)]
+pub(super) struct OutletFaces<'a, F: Real> {
+    /// Indices of the faces.
+    pub list: View<'a, u32>,
+    /// All faces.
+    pub faces: FaceView<'a, F>,
+    /// U: `[1]`.
+    pub speed: View<'a, f64>,
+}
+
 #[device]
-#[inline(always)]
-fn outflow_courant<F: Real>(
-    f: usize,
-    delta: &View<F>,
-    area: &View<F>,
-    speed: &View<f64>,
-    step: F,
-    n_faces: usize,
-) -> F {
-    let s = Vec3::<F>::at(area, f, n_faces);
-    let distance = Vec3::<F>::at(delta, f, n_faces).dot(s) / s.dot(s).sqrt();
-    F::from_f64(speed[0]) * step / distance
+impl<F: Real> OutletFaces<'_, F> {
+    /// β = U Δt / δ, δ the distance of the cell's centroid from face `f`.
+    #[inline(always)]
+    pub(super) fn courant(&self, f: usize, step: F) -> F {
+        let s = self.faces.area.at(f);
+        let distance = self.faces.delta.at(f).dot(s) / s.dot(s).sqrt();
+        F::from_f64(self.speed[0]) * step / distance
+    }
 }
 
 /// u_b ← (u_b + β u_c) / (1 + β), implicit and stable for any step. u_c is extrapolated to the end of the
 /// step.
 ///
 /// Traffic a face: 8 + 10s.
-#[kernel(advance_outflow, update(value))]
-pub(super) fn advanced_outflow<F: Real>(
+#[kernel(update(value))]
+pub(super) fn advance_outflow<F: Real>(
     i: usize,
-    outlet_faces: &View<u32>,
-    left: &View<u32>,
-    delta: &View<F>,
-    area: &View<F>,
+    outlet: &OutletFaces<F>,
     u: &View<F>,
     before: &View<F>,
-    speed: &View<f64>,
     step: F,
     extrapolation: F,
-    n_faces: usize,
     value: F,
 ) -> F {
-    let f = outlet_faces[i] as usize;
-    let c = left[f] as usize;
-    let beta = outflow_courant::<F>(f, delta, area, speed, step, n_faces);
+    let f = outlet.list[i] as usize;
+    let c = outlet.faces.left[f] as usize;
+    let beta = outlet.courant(f, step);
     let cell = u[c] + extrapolation * (u[c] - before[c]);
-    (value + beta * cell) / (F::literal(1.0) + beta)
+    (value + beta * cell) / (1.0 + beta)
 }
 
 /// v ← α vⁿ + (1 − α) (v + β (u_c − v)): an explicit stage, stable within the step bound of the scheme.
 ///
 /// Traffic a face: 8 + 10s.
-#[kernel(stage_outflow, update(value))]
-pub(super) fn outflow_of_stage<F: Real>(
+#[kernel(update(value))]
+pub(super) fn stage_outflow<F: Real>(
     i: usize,
-    outlet_faces: &View<u32>,
-    left: &View<u32>,
-    delta: &View<F>,
-    area: &View<F>,
+    outlet: &OutletFaces<F>,
     u: &View<F>,
     start: &View<F>,
-    speed: &View<f64>,
-    alpha: F,
     step: F,
-    n_faces: usize,
+    alpha: F,
     value: F,
 ) -> F {
-    let f = outlet_faces[i] as usize;
-    let c = left[f] as usize;
-    let beta = outflow_courant::<F>(f, delta, area, speed, step, n_faces);
+    let f = outlet.list[i] as usize;
+    let c = outlet.faces.left[f] as usize;
+    let beta = outlet.courant(f, step);
     let convected = value + beta * (u[c] - value);
-    alpha * start[i] + (F::literal(1.0) - alpha) * convected
+    alpha * start[i] + (1.0 - alpha) * convected
 }
 
 /// y at the listed places ← x. Traffic 4 + 2s.
-#[kernel(put_listed, out(y), indexed)]
-pub(super) fn listed<F: Real>(i: usize, _place: usize, x: &View<F>) -> F {
+#[kernel(out(y), indexed)]
+pub(super) fn put_listed<F: Real>(i: usize, _place: usize, x: &View<F>) -> F {
     x[i]
 }

@@ -1,7 +1,7 @@
 //! Values of a flow at points, as functionals of cell and boundary values.
 
 use super::staggered::{Fluxes, vorticity_in_cells};
-use super::transported_field::{TransportedField, three};
+use super::transported_field::{TransportedField, vector_field};
 use super::{IncompressibleError, IncompressibleSolver};
 use crate::backend::Buffer;
 use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme};
@@ -135,7 +135,7 @@ impl<F: Real> IncompressibleSolver<F> {
     /// The vorticity of the fluxes at each node of the mesh.
     pub(super) fn nodal_vorticity(&self) -> Result<Vec<[f64; 3]>, IncompressibleError> {
         let Some(staggered) = self.stepper.staggered() else { return Ok(vec![]) };
-        let at_boundary = three(&self.flow.components, |c| &c.at_boundary);
-        staggered.nodal_vorticity(&self.flow.flux, at_boundary)
+        let at_boundary = vector_field(&self.flow.components, |c| &c.at_boundary);
+        staggered.nodal_vorticity(&self.flow.flux, &at_boundary)
     }
 }

@@ -63,8 +63,8 @@ impl Statistics {
 }
 
 /// Accumulates one component.
-#[kernel(gather_component, combine(max, sum, sum), update(norms))]
-pub(super) fn gathered(
+#[kernel(combine(max, sum, sum), update(norms))]
+pub(super) fn gather_component(
     change: f64,
     energy: f64,
     non_finite: f64,
@@ -88,7 +88,7 @@ pub(super) struct Rates<F: Real> {
 }
 
 /// The maxima of both rates.
-#[kernel(largest_rates, combine(max, max), out(rates))]
-pub(super) fn rates_of(convective: f64, divergence: f64) -> Rates<f64> {
+#[kernel(combine(max, max), out(rates))]
+pub(super) fn largest_rates(convective: f64, divergence: f64) -> Rates<f64> {
     Rates::<f64> { convective, divergence }
 }

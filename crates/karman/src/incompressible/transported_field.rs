@@ -3,12 +3,12 @@
 use super::IncompressibleError;
 use super::faces::Faces;
 use super::implicit_diffusion::ImplicitDiffusion;
-use super::kernels::transport_residual;
+use super::kernels::{CellSources, PressureGradient, TransportLevels, transport_residual};
 use crate::backend::{Backend, Buffer};
 use crate::diffusion::{Prescribed, check_finite, narrow};
 use crate::finite_volume::convection::{Convection, convective_flux};
 use crate::finite_volume::interpolation::boundary_value;
-use crate::finite_volume::{CellField, FaceView, Vectors, VelocityField};
+use crate::finite_volume::{CellField, FaceView, VectorField, Vectors, VelocityField};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::incidence::divergence;
 use crate::real::Real;
@@ -157,24 +157,21 @@ impl<F: Real> TransportedField<F> {
         // Arrays of weight 0 are not read.
         let before = if bdf.history == 0.0 { &self.now } else { &self.before };
         let convection_before = if b1 == 0.0 { &self.convection } else { &self.convection_before };
-        let n = self.now.len();
-        let (gradient, k) = grad_p.unwrap_or((volume, 0));
+        let (pressure, k) = grad_p.map_or((Vectors::absent(), 0), |(g, k)| (Vectors::of(g), k));
         transport_residual(
             backend,
-            n,
-            volume,
-            source,
-            gradient,
+            self.now.len(),
+            &CellSources { volume: volume.view(), source: source.view() },
+            &TransportLevels {
+                value: self.now.view(),
+                before: before.view(),
+                convection: self.convection.view(),
+                convection_before: convection_before.view(),
+            },
+            &PressureGradient { vectors: pressure, component: k, is_present: grad_p.is_some() },
             F::from_f64(bdf.history),
-            &self.now,
-            before,
-            &self.convection,
-            convection_before,
             F::from_f64(b0),
             F::from_f64(b1),
-            k,
-            n,
-            grad_p.is_some(),
             r,
         );
     }
@@ -190,10 +187,10 @@ pub(super) fn velocity_view<'a, F: Real>(
     VelocityField { x, y, z, dimension: components.len() }
 }
 
-/// One buffer of each component; in 2D the first stands in place of the third, which is not read.
-pub(super) fn three<'a, F: Real>(
+/// One array of each component as kernels read the vector.
+pub(super) fn vector_field<'a, F: Real>(
     components: &'a [TransportedField<F>],
     of: impl Fn(&'a TransportedField<F>) -> &'a Buffer<F>,
-) -> [&'a Buffer<F>; 3] {
-    [0, 1, 2].map(|k| of(&components[if k < components.len() { k } else { 0 }]))
+) -> VectorField<'a, F> {
+    VectorField::of(&components.iter().map(of).collect::<Vec<_>>())
 }

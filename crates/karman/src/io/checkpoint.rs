@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Version of the names and meanings of the stored arrays and texts.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// The entry of the safetensors header that identifies a checkpoint of karman.
 const HEADER_KEY: &str = "karman_checkpoint";
@@ -574,12 +574,12 @@ mod tests {
             @"c.safetensors is not a checkpoint of karman: its header has no version"
         );
         insta::assert_snapshot!(
-            with_header("{\"format_version\":1}"),
+            with_header("{\"format_version\":2}"),
             @"c.safetensors is not a checkpoint of karman: its header is incomplete"
         );
         insta::assert_snapshot!(
             with_header("{\"format_version\":7}"),
-            @"the checkpoint c.safetensors has format version 7, this karman reads version 1"
+            @"the checkpoint c.safetensors has format version 7, this karman reads version 2"
         );
     }
 

@@ -22,6 +22,7 @@ use super::inner_product::{Vector, by_rows};
 use super::potential::Potentials;
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::diffusion::narrow;
+use crate::finite_volume::{VectorField, Vectors};
 use crate::linear::amg::HierarchyPrecision;
 use crate::linear::{
     Amg, AmgParams, HierarchyReport, Jacobi, LinearError, Matrix, Method, Params, Preconditioner,
@@ -352,12 +353,13 @@ impl<F: Real, S: Real> Preconditioner<F> for NodalPotential<F, S> {
         let NodalPotential { amg, smoother, ends, halves, offsets, items, .. } = self;
         let (unknowns, nodes) = (smoother.len(), offsets.len() - 1);
         let [x, y, w] = &mut self.at_nodes;
-        gather_at_nodes(backend, nodes, offsets, items, halves, r, unknowns, x, y, w);
+        gather_at_nodes(backend, nodes, offsets, items, &Vectors::of(halves), r, x, y, w);
         for (at_nodes, corrected) in self.at_nodes.iter().zip(&mut self.corrected) {
             amg.apply(backend, at_nodes, corrected);
         }
         let [x, y, w] = &self.corrected;
-        smooth_and_spread(backend, unknowns, smoother, r, ends, halves, x, y, w, unknowns, z);
+        let edges = EdgeHalves { ends: ends.view(), vectors: Vectors::of(halves) };
+        smooth_and_spread(backend, unknowns, &edges, smoother, r, &VectorField::of(&[x, y, w]), z);
     }
 
     fn is_symmetric(&self) -> bool {
@@ -377,57 +379,55 @@ impl<F: Real, S: Real> Preconditioner<F> for NodalPotential<F, S> {
 /// Π_kᵀ r = Σ ½ t_k r over the unknowns at a node.
 ///
 /// Traffic a node: 4 + 3s, an item 4; an unknown 4s.
-#[kernel(gather_at_nodes, out(x, y, z))]
-pub(super) fn sums_at_node<F: Real>(
+#[kernel(out(x, y, z))]
+pub(super) fn gather_at_nodes<F: Real>(
     node: usize,
     offsets: &View<u32>,
     items: &View<u32>,
-    halves: &View<F>,
+    halves: &Vectors<F>,
     r: &View<F>,
-    unknowns: usize,
 ) -> (F, F, F) {
-    let mut sum_x = F::literal(0.0);
-    let mut sum_y = F::literal(0.0);
-    let mut sum_z = F::literal(0.0);
+    let mut sum = Vec3::<F>::zero();
     for k in offsets[node] as usize..offsets[node + 1] as usize {
         let unknown = items[k] as usize;
-        let half = Vec3::<F>::at(halves, unknown, unknowns);
-        sum_x += half.x * r[unknown];
-        sum_y += half.y * r[unknown];
-        sum_z += half.z * r[unknown];
+        sum += halves.at(unknown) * r[unknown];
     }
-    (sum_x, sum_y, sum_z)
+    (sum.x, sum.y, sum.z)
 }
 
-/// ½ t·v of one end, 0 without a node.
+/// The edges of the unknowns.
+#[derive(Group, Clone, Copy)]
+pub(super) struct EdgeHalves<'a, F: Real> {
+    /// Nodes at their ends, [`NO_NODE`] where none is: `[2][unknowns]`.
+    pub ends: View<'a, u32>,
+    /// ½ t: `[unknowns]`.
+    pub vectors: Vectors<'a, F>,
+}
+
 #[device]
-#[inline(always)]
-fn half_product<F: Real>(end: u32, half: Vec3<F>, x: &View<F>, y: &View<F>, z: &View<F>) -> F {
-    let mut sum = F::literal(0.0);
-    if end != comptime!(NO_NODE) {
-        let node = end as usize;
-        sum = half.x * x[node] + half.y * y[node] + half.z * z[node];
+impl<F: Real> EdgeHalves<'_, F> {
+    /// ½ t·v of one end of an unknown, 0 without a node.
+    #[inline(always)]
+    pub(super) fn product(&self, unknown: usize, end: usize, v: &VectorField<'_, F>) -> F {
+        let mut sum = F::literal(0.0);
+        let node = self.ends[end * self.vectors.stride + unknown];
+        if node != comptime!(NO_NODE) {
+            sum = v.dot(node as usize, self.vectors.at(unknown));
+        }
+        sum
     }
-    sum
 }
 
 /// z = ω d r + ½ t·(v_a + v_b).
 ///
 /// Traffic an unknown: 8 + 6s, a node 3s.
-#[kernel(smooth_and_spread, out(z))]
-pub(super) fn smoothed_and_spread<F: Real>(
+#[kernel(out(z))]
+pub(super) fn smooth_and_spread<F: Real>(
     unknown: usize,
+    edges: &EdgeHalves<F>,
     smoother: &View<F>,
     r: &View<F>,
-    ends: &View<u32>,
-    halves: &View<F>,
-    vx: &View<F>,
-    vy: &View<F>,
-    vz: &View<F>,
-    unknowns: usize,
+    v: &VectorField<F>,
 ) -> F {
-    let half = Vec3::<F>::at(halves, unknown, unknowns);
-    smoother[unknown] * r[unknown]
-        + half_product::<F>(ends[unknown], half, vx, vy, vz)
-        + half_product::<F>(ends[unknowns + unknown], half, vx, vy, vz)
+    smoother[unknown] * r[unknown] + edges.product(unknown, 0, v) + edges.product(unknown, 1, v)
 }

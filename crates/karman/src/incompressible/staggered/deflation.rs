@@ -119,8 +119,8 @@ impl<F: Real> Operator<F> for ReducedOperator<F> {
 }
 
 /// y of a generator ← 0. Traffic 4 + s.
-#[kernel(zero_generators, out(y), indexed)]
-pub(super) fn zero_at_generator<F: Real>(_i: usize, _unknown: usize) -> F {
+#[kernel(out(y), indexed)]
+pub(super) fn zero_generators<F: Real>(_i: usize, _unknown: usize) -> F {
     F::literal(0.0)
 }
 

@@ -124,8 +124,8 @@ fn grow<F: Real>(
 }
 
 /// The divergence of the subtree of a cell. Traffic 12 + 2s, a child s.
-#[kernel(gather_divergence, out(subtree))]
-pub(super) fn divergence_of_subtree<F: Real>(
+#[kernel(out(subtree))]
+pub(super) fn gather_divergence<F: Real>(
     i: usize,
     cells: &View<u32>,
     children: &View<u32>,
@@ -140,8 +140,8 @@ pub(super) fn divergence_of_subtree<F: Real>(
 }
 
 /// F ← F ∓ the divergence of the subtree, at the face towards the root. Traffic 8 + 3s.
-#[kernel(pass_divergence, update(flux), indexed)]
-pub(super) fn cleaned_flux<F: Real>(
+#[kernel(update(flux), indexed)]
+pub(super) fn pass_divergence<F: Real>(
     i: usize,
     _face: usize,
     signs: &View<u32>,

@@ -30,19 +30,20 @@ mod union_find;
 
 pub(super) use exact::ExactStepper;
 pub(super) use recovery::{Fluxes, least_squares, vorticity_at_walls, vorticity_in_cells};
-pub(super) use rotation::FaceDualSegments;
+pub(super) use rotation::DualSegments;
 pub(super) use step::{Staggered, StaggeredStepper};
 
 use super::IncompressibleError;
 use super::faces::Faces;
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::diffusion::narrow;
+use crate::finite_volume::{CellFaces, CellField, VectorField, Vectors};
 use crate::linear::{CsrMatrix, Matrix, Operator};
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of, sign_of};
 use crate::operators::FaceCells;
 use crate::operators::incidence::{with_sign, without_sign};
-use crate::real::{Real, Vec3};
+use crate::real::Real;
 use inner_product::{InnerProduct, Vector, assembled};
 use karman_backend::prelude::*;
 use rayon::prelude::*;
@@ -131,53 +132,35 @@ impl<F: Real> StaggeredFaces<F> {
 
     /// Component `k` of the velocities of cells: `u: [n_cells]`.
     pub(super) fn to_cells(&self, k: usize, flux: &Buffer<F>, u: &mut Buffer<F>) {
-        let [left, right] = self.warp_corrected.as_ref().unwrap_or(&self.cell_to_face);
-        velocity_of_fluxes(
-            &self.backend,
-            u.len(),
-            &self.cells.offsets,
-            &self.cells.faces,
-            flux,
-            left,
-            right,
-            &self.volume,
-            k,
-            self.cells.n_faces(),
-            u,
-        );
+        let to_face = CellToFace::of(self.warp_corrected.as_ref().unwrap_or(&self.cell_to_face));
+        let cells = CellFaces {
+            offsets: self.cells.offsets.view(),
+            items: self.cells.faces.view(),
+            volume: self.volume.view(),
+        };
+        velocity_of_fluxes(&self.backend, u.len(), &cells, &to_face, flux, k, u);
     }
 
-    /// y ← y + Σ_c σ (x_f − x_c)·r_c / V − (p_r − p_l) on faces of unknown flux, 0 on the others; r by
-    /// components, in 2D the first in place of the third.
+    /// y ← y + Σ_c σ (x_f − x_c)·r_c / V − (p_r − p_l) on faces of unknown flux, 0 on the others.
     pub(super) fn add_to_faces(
         &self,
-        r: [&Buffer<F>; 3],
-        pressure: Option<(&Buffer<F>, &Buffer<F>)>,
+        r: &VectorField<'_, F>,
+        pressure: Option<CellField<'_, F>>,
         y: &mut Buffer<F>,
     ) {
+        let faces = UnknownFaces {
+            left: self.cells.left.view(),
+            right: self.cells.right.view(),
+            is_unknown: self.is_unknown.view(),
+            volume: self.volume.view(),
+            n_interior: self.cells.n_interior(),
+        };
+        let to_face = CellToFace::of(&self.cell_to_face);
+        let with_pressure = pressure.is_some();
+        // Without pressure any field serves as argument.
+        let p = pressure.unwrap_or_else(|| CellField::of_values(&self.volume));
         let n_faces = self.cells.n_faces();
-        // Without pressure any buffer serves as argument.
-        let (p, p_at_boundary) = pressure.unwrap_or((&self.volume, &self.volume));
-        residual_at_faces(
-            &self.backend,
-            n_faces,
-            &self.cells.left,
-            &self.cells.right,
-            &self.is_unknown,
-            r[0],
-            r[1],
-            r[2],
-            &self.cell_to_face[0],
-            &self.cell_to_face[1],
-            &self.volume,
-            p,
-            p_at_boundary,
-            self.cells.n_interior(),
-            n_faces,
-            self.dimension,
-            pressure.is_some(),
-            y,
-        );
+        residual_at_faces(&self.backend, n_faces, &faces, &to_face, r, &p, with_pressure, y);
     }
 
     /// y ← M⁻¹ x, where M is diagonal.
@@ -319,124 +302,108 @@ impl<F: Real> Operator<F> for StaggeredOperator<F> {
     }
 }
 
+/// x_f − x_c of the cells of each face.
+#[derive(Group, Clone, Copy)]
+pub(super) struct CellToFace<'a, F: Real> {
+    /// Of the left cells: `[n_faces]`.
+    pub left: Vectors<'a, F>,
+    /// Of the right cells, at interior faces: `[n_faces]`.
+    pub right: Vectors<'a, F>,
+}
+
+impl<'a, F: Real> CellToFace<'a, F> {
+    fn of([left, right]: &'a [Buffer<F>; 2]) -> Self {
+        CellToFace { left: Vectors::of(left), right: Vectors::of(right) }
+    }
+}
+
+/// The faces as their fluxes' equations read them.
+#[derive(Group, Clone, Copy)]
+pub(super) struct UnknownFaces<'a, F: Real> {
+    /// l: `[n_faces]`.
+    pub left: View<'a, u32>,
+    /// r: `[n_interior]`.
+    pub right: View<'a, u32>,
+    /// 1 where the flux is an unknown: `[n_faces]`.
+    pub is_unknown: View<'a, u32>,
+    /// V: `[n_cells]`.
+    pub volume: View<'a, F>,
+    /// Number of interior faces; those of the boundary follow.
+    pub n_interior: usize,
+}
+
 /// One component of u_c = (1/V) Σ σ U (x_f − x_c).
 ///
 /// Traffic a cell: 4 + 2s, an item 4, a face 3s.
-#[kernel(velocity_of_fluxes, out(u))]
-pub(super) fn velocity_of_cell<F: Real>(
+#[kernel(out(u))]
+pub(super) fn velocity_of_fluxes<F: Real>(
     c: usize,
-    offsets: &View<u32>,
-    faces: &View<u32>,
+    cells: &CellFaces<F>,
+    to_face: &CellToFace<F>,
     flux: &View<F>,
-    left_to_face: &View<F>,
-    right_to_face: &View<F>,
-    volume: &View<F>,
     component: usize,
-    n_faces: usize,
 ) -> F {
     let mut sum = F::literal(0.0);
-    for k in offsets[c] as usize..offsets[c + 1] as usize {
-        let item = faces[k];
+    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
+        let item = cells.items[k];
         let f = without_sign(item);
-        let place = component * n_faces + f;
-        let to_face = if item == f as u32 { left_to_face[place] } else { right_to_face[place] };
-        sum += with_sign::<F>(item, flux[f]) * to_face;
+        let place = component * to_face.left.stride + f;
+        let is_left = item == f as u32;
+        let along =
+            if is_left { to_face.left.components[place] } else { to_face.right.components[place] };
+        sum += with_sign::<F>(item, flux[f]) * along;
     }
-    sum / volume[c]
-}
-
-/// r·(x_f − x_c) / V of one side.
-#[device]
-#[inline(always)]
-fn moment_of<F: Real>(
-    c: usize,
-    x: &View<F>,
-    y: &View<F>,
-    z: &View<F>,
-    to_face: Vec3<F>,
-    volume: &View<F>,
-    #[comptime] dimension: usize,
-) -> F {
-    let mut sum = x[c] * to_face.x + y[c] * to_face.y;
-    if comptime!(dimension == 3) {
-        sum += z[c] * to_face.z;
-    }
-    sum / volume[c]
+    sum / cells.volume[c]
 }
 
 /// y_f ← y_f + Σ_c σ (x_f − x_c)·r_c / V − (p_r − p_l) on faces of unknown flux, 0 on the others.
 ///
 /// Traffic a face: 12 + 8s, a cell (2 + d)s.
-#[kernel(residual_at_faces, update(y))]
-pub(super) fn residual_of_face<F: Real>(
+#[kernel(update(y))]
+pub(super) fn residual_at_faces<F: Real>(
     f: usize,
-    left: &View<u32>,
-    right: &View<u32>,
-    is_unknown: &View<u32>,
-    rx: &View<F>,
-    ry: &View<F>,
-    rz: &View<F>,
-    left_to_face: &View<F>,
-    right_to_face: &View<F>,
-    volume: &View<F>,
-    p: &View<F>,
-    p_at_boundary: &View<F>,
-    n_interior: usize,
-    n_faces: usize,
-    #[comptime] dimension: usize,
+    faces: &UnknownFaces<F>,
+    to_face: &CellToFace<F>,
+    r: &VectorField<F>,
+    p: &CellField<F>,
     #[comptime] with_pressure: bool,
     y: F,
 ) -> F {
-    let l = left[f] as usize;
-    let to_face = Vec3::<F>::at(left_to_face, f, n_faces);
-    let mut sum = y + moment_of::<F>(l, rx, ry, rz, to_face, volume, dimension);
-    if f < n_interior {
-        let r = right[f] as usize;
-        let other = Vec3::<F>::at(right_to_face, f, n_faces);
-        sum -= moment_of::<F>(r, rx, ry, rz, other, volume, dimension);
+    let left = faces.left[f] as usize;
+    let mut sum = y + r.dot(left, to_face.left.at(f)) / faces.volume[left];
+    if f < faces.n_interior {
+        let right = faces.right[f] as usize;
+        sum -= r.dot(right, to_face.right.at(f)) / faces.volume[right];
         if comptime!(with_pressure) {
-            sum -= p[r] - p[l];
+            sum -= p.value[right] - p.value[left];
         }
     } else {
         if comptime!(with_pressure) {
-            sum -= p_at_boundary[f - n_interior] - p[l];
+            sum -= p.at_boundary[f - faces.n_interior] - p.value[left];
         }
     }
-    if is_unknown[f] == 0 {
+    if faces.is_unknown[f] == 0 {
         sum = F::literal(0.0);
     }
     sum
 }
 
 /// y ← x where the flux is prescribed. Traffic 4 + 3s.
-#[kernel(copy_prescribed, update(y))]
-pub(super) fn prescribed_or_computed<F: Real>(
-    f: usize,
-    is_unknown: &View<u32>,
-    x: &View<F>,
-    y: F,
-) -> F {
+#[kernel(update(y))]
+pub(super) fn copy_prescribed<F: Real>(f: usize, is_unknown: &View<u32>, x: &View<F>, y: F) -> F {
     if is_unknown[f] == 0 { x[f] } else { y }
 }
 
 /// F ← u_b·S where the flux is prescribed. Traffic 4 + (3 + d)s a boundary face.
-#[kernel(prescribe_flux, update(flux), indexed)]
-pub(super) fn prescribed_flux<F: Real>(
+#[kernel(update(flux), indexed)]
+pub(super) fn prescribe_flux<F: Real>(
     i: usize,
     f: usize,
     is_unknown: &View<u32>,
-    at_boundary_x: &View<F>,
-    at_boundary_y: &View<F>,
-    at_boundary_z: &View<F>,
-    area: &View<F>,
-    n_faces: usize,
-    #[comptime] dimension: usize,
+    velocity: &VectorField<F>,
+    area: &Vectors<F>,
     flux: F,
 ) -> F {
-    let s = Vec3::<F>::at(area, f, n_faces);
-    let mut through = at_boundary_x[i] * s.x + at_boundary_y[i] * s.y;
-    if comptime!(dimension == 3) {
-        through += at_boundary_z[i] * s.z;
-    }
+    let through = velocity.dot(i, area.at(f));
     if is_unknown[f] == 0 { through } else { flux }
 }

@@ -429,14 +429,14 @@ impl<F: Real> Operator<F> for PotentialOperator<F> {
 }
 
 /// v at an unconstrained edge ← x. Traffic 4 + 2s.
-#[kernel(put_free, out(v), indexed)]
-pub(super) fn potential_of_free<F: Real>(i: usize, _edge: usize, x: &View<F>) -> F {
+#[kernel(out(v), indexed)]
+pub(super) fn put_free<F: Real>(i: usize, _edge: usize, x: &View<F>) -> F {
     x[i]
 }
 
 /// v at an edge of generators ← Σ ± x. Traffic 8 + 2s, an item 4.
-#[kernel(put_generators, out(v), indexed)]
-pub(super) fn potential_of_generators<F: Real>(
+#[kernel(out(v), indexed)]
+pub(super) fn put_generators<F: Real>(
     i: usize,
     _edge: usize,
     offsets: &View<u32>,
@@ -453,14 +453,14 @@ pub(super) fn potential_of_generators<F: Real>(
 }
 
 /// y ← v at an unconstrained edge. Traffic 4 + 2s.
-#[kernel(take_free, out(y))]
-pub(super) fn circulation_of_free<F: Real>(i: usize, edges: &View<u32>, v: &View<F>) -> F {
+#[kernel(out(y))]
+pub(super) fn take_free<F: Real>(i: usize, edges: &View<u32>, v: &View<F>) -> F {
     v[edges[i] as usize]
 }
 
 /// Σ ± v over a segment. Traffic 4 + s, an item 4 + s.
-#[kernel(sum_segments, out(partial))]
-pub(super) fn sum_of_segment<F: Real>(
+#[kernel(out(partial))]
+pub(super) fn sum_segments<F: Real>(
     i: usize,
     offsets: &View<u32>,
     items: &View<u32>,
@@ -475,8 +475,8 @@ pub(super) fn sum_of_segment<F: Real>(
 }
 
 /// y of a generator ← Σ over its segments. Traffic 8 + s, a segment s.
-#[kernel(sum_generators, out(y), indexed)]
-pub(super) fn sum_of_generator<F: Real>(
+#[kernel(out(y), indexed)]
+pub(super) fn sum_generators<F: Real>(
     i: usize,
     _unknown: usize,
     offsets: &View<u32>,

@@ -16,13 +16,14 @@ use super::inner_product::{InnerProduct, Vector, assembled, by_rows};
 use super::periodic_edges::PeriodicEdges;
 use crate::backend::{Backend, Buffer, View};
 use crate::diffusion::narrow;
+use crate::finite_volume::{VectorField, Vectors};
 use crate::incompressible::{FlowCondition, IncompressibleError};
 use crate::linear::{CsrMatrix, Matrix};
 use crate::mesh::geometry::{cross, dot, norm, subtract};
 use crate::mesh::{Adjacency, Geometry, Mesh, SIGN_BIT, index_of, sign_of};
 use crate::operators::EdgeIncidence;
 use crate::operators::incidence::{with_sign, without_sign};
-use crate::real::{Real, Vec3};
+use crate::real::Real;
 use karman_backend::prelude::*;
 use rayon::prelude::*;
 
@@ -36,9 +37,12 @@ pub(in crate::incompressible) struct Rotation<F: Real> {
     pub weights: Matrix<F>,
     /// The vorticity at nodes.
     pub nodes: NodalVorticity,
-    /// Boundary dual segments by faces.
-    pub face_segments: FaceDualSegments<F>,
-    segments: EdgeDualSegments<F>,
+    /// Boundary dual segments by boundary faces.
+    pub face_segments: BoundarySegments<F>,
+    /// Boundary dual segments by boundary edges.
+    edge_segments: BoundarySegments<F>,
+    /// The boundary edges of their rows.
+    boundary_edges: Buffer<u32>,
 }
 
 /// The vorticity at nodes from circulations: ω_n = Σ Γ_e v over the edges at the node outside slip walls, in
@@ -52,25 +56,40 @@ pub(in crate::incompressible) struct NodalVorticity {
     row: Vec<u32>,
 }
 
-/// Boundary dual segments x_e − x_f by boundary faces.
-pub(in crate::incompressible) struct FaceDualSegments<F: Real> {
-    /// Start of the items of each boundary face.
-    pub offsets: Buffer<u32>,
-    /// Edges with their sign in the curl.
-    pub items: Buffer<u32>,
-    /// `[3][items]`.
-    pub vectors: Buffer<F>,
-}
-
-/// Boundary dual segments x_e − x_f by boundary edges.
-struct EdgeDualSegments<F: Real> {
-    /// The edges.
-    edges: Buffer<u32>,
+/// Boundary dual segments x_e − x_f in rows: by boundary faces, or by boundary edges.
+pub(in crate::incompressible) struct BoundarySegments<F: Real> {
+    /// Start of the items of each row.
     offsets: Buffer<u32>,
-    /// Boundary faces, counted from the first, with their sign in the curl.
+    /// Edges of the face, or boundary faces of the edge, counted from the first, with their sign in the curl.
     items: Buffer<u32>,
     /// `[3][items]`.
     vectors: Buffer<F>,
+}
+
+/// [`BoundarySegments`] as kernels read them.
+#[derive(Group, Clone, Copy)]
+pub(in crate::incompressible) struct DualSegments<'a, F: Real> {
+    /// Start of the items of each row.
+    pub offsets: View<'a, u32>,
+    /// Edges or faces with their sign in the curl.
+    pub items: View<'a, u32>,
+    /// The vector of each item.
+    pub vectors: Vectors<'a, F>,
+    /// 2 or 3.
+    #[comptime]
+    pub dimension: usize,
+}
+
+impl<F: Real> BoundarySegments<F> {
+    /// The segments of a mesh of `dimension`.
+    pub(in crate::incompressible) fn view(&self, dimension: usize) -> DualSegments<'_, F> {
+        DualSegments {
+            offsets: self.offsets.view(),
+            items: self.items.view(),
+            vectors: Vectors::of(&self.vectors),
+            dimension,
+        }
+    }
 }
 
 /// A vorticity and its intermediate buffers.
@@ -95,13 +114,15 @@ impl<F: Real> Rotation<F> {
             2 => weights_2d((mesh, geometry), &host, &slip)?,
             _ => NodeCells::new((mesh, geometry), &host, &slip).weights(mesh)?,
         };
-        let (segments, face_segments) = EdgeDualSegments::new(backend, (mesh, geometry), &host);
+        let (boundary_edges, edge_segments, face_segments) =
+            boundary_segments(backend, (mesh, geometry), &host);
         Ok(Rotation {
             edges: EdgeIncidence::new(backend, &host.topology),
             weights: Matrix::new(backend, weights.into_converted())?,
             nodes,
             face_segments,
-            segments,
+            edge_segments,
+            boundary_edges,
             host,
         })
     }
@@ -121,7 +142,7 @@ impl<F: Real> Rotation<F> {
         &self,
         faces: &StaggeredFaces<F>,
         x: &Buffer<F>,
-        at_boundary: Option<[&Buffer<F>; 3]>,
+        at_boundary: Option<&VectorField<'_, F>>,
         scratch: &mut Vorticity<F>,
         y: &mut Buffer<F>,
     ) {
@@ -134,26 +155,19 @@ impl<F: Real> Rotation<F> {
         &self,
         faces: &StaggeredFaces<F>,
         x: &Buffer<F>,
-        at_boundary: Option<[&Buffer<F>; 3]>,
+        at_boundary: Option<&VectorField<'_, F>>,
         scratch: &mut Vorticity<F>,
     ) {
         let backend = faces.backend();
         faces.mass.multiply(x, &mut scratch.line_integrals);
         self.edges.rotation(backend, &scratch.line_integrals, &mut scratch.circulation);
-        if let Some([u, v, w]) = at_boundary {
-            let EdgeDualSegments { edges, offsets, items, vectors } = &self.segments;
+        if let Some(velocity) = at_boundary {
             add_dual_segments(
                 backend,
-                edges.len(),
-                edges,
-                offsets,
-                items,
-                vectors,
-                u,
-                v,
-                w,
-                items.len(),
-                faces.dimension,
+                self.boundary_edges.len(),
+                &self.boundary_edges,
+                &self.edge_segments.view(faces.dimension),
+                velocity,
                 &mut scratch.circulation,
             );
         }
@@ -175,49 +189,46 @@ impl NodalVorticity {
     }
 }
 
-impl<F: Real> EdgeDualSegments<F> {
-    /// The segments by edges and by faces.
-    fn new(
-        backend: &Backend,
-        (mesh, geometry): (&Mesh, &Geometry),
-        host: &PeriodicEdges,
-    ) -> (Self, FaceDualSegments<F>) {
-        let inner = mesh.n_interior_faces();
-        let mut segments: Vec<(u32, u32, Vector)> = vec![];
-        let (mut face_offsets, mut face_items) = (vec![0u32], vec![]);
-        for face in inner..mesh.n_faces() {
-            let centre = geometry.face_centre_of(face);
-            for item in host.original().face_to_edges.of(face) {
-                let class = host.class_of(*item);
-                let vector = subtract(host.midpoint(mesh, index_of(*item)), centre);
-                let signed = (face - inner) as u32 | (class & SIGN_BIT);
-                segments.push((index_of(class) as u32, signed, vector));
-                face_items.push(class);
-            }
-            face_offsets.push(face_items.len() as u32);
+/// The boundary edges, the segments by these edges, and by boundary faces.
+fn boundary_segments<F: Real>(
+    backend: &Backend,
+    (mesh, geometry): (&Mesh, &Geometry),
+    host: &PeriodicEdges,
+) -> (Buffer<u32>, BoundarySegments<F>, BoundarySegments<F>) {
+    let inner = mesh.n_interior_faces();
+    let mut segments: Vec<(u32, u32, Vector)> = vec![];
+    let (mut face_offsets, mut face_items) = (vec![0u32], vec![]);
+    for face in inner..mesh.n_faces() {
+        let centre = geometry.face_centre_of(face);
+        for item in host.original().face_to_edges.of(face) {
+            let class = host.class_of(*item);
+            let vector = subtract(host.midpoint(mesh, index_of(*item)), centre);
+            let signed = (face - inner) as u32 | (class & SIGN_BIT);
+            segments.push((index_of(class) as u32, signed, vector));
+            face_items.push(class);
         }
-        let components = |segments: &[(u32, u32, Vector)]| -> Vec<f64> {
-            (0..3).flat_map(|k| segments.iter().map(move |(.., vector)| vector[k])).collect()
-        };
-        let by_faces = FaceDualSegments {
-            offsets: backend.upload(face_offsets),
-            items: backend.upload(face_items),
-            vectors: narrow(backend, components(&segments)),
-        };
-        segments.sort_by_key(|(edge, ..)| *edge);
-        let (mut edges, mut offsets) = (vec![], vec![0u32]);
-        for segment in segments.chunk_by(|a, b| a.0 == b.0) {
-            edges.push(segment[0].0);
-            offsets.push(offsets[offsets.len() - 1] + segment.len() as u32);
-        }
-        let by_edges = EdgeDualSegments {
-            edges: backend.upload(edges),
-            offsets: backend.upload(offsets),
-            items: backend.upload(segments.iter().map(|(_, item, _)| *item).collect()),
-            vectors: narrow(backend, components(&segments)),
-        };
-        (by_edges, by_faces)
+        face_offsets.push(face_items.len() as u32);
     }
+    let components = |segments: &[(u32, u32, Vector)]| -> Vec<f64> {
+        (0..3).flat_map(|k| segments.iter().map(move |(.., vector)| vector[k])).collect()
+    };
+    let by_faces = BoundarySegments {
+        offsets: backend.upload(face_offsets),
+        items: backend.upload(face_items),
+        vectors: narrow(backend, components(&segments)),
+    };
+    segments.sort_by_key(|(edge, ..)| *edge);
+    let (mut edges, mut offsets) = (vec![], vec![0u32]);
+    for segment in segments.chunk_by(|a, b| a.0 == b.0) {
+        edges.push(segment[0].0);
+        offsets.push(offsets[offsets.len() - 1] + segment.len() as u32);
+    }
+    let by_edges = BoundarySegments {
+        offsets: backend.upload(offsets),
+        items: backend.upload(segments.iter().map(|(_, item, _)| *item).collect()),
+        vectors: narrow(backend, components(&segments)),
+    };
+    (backend.upload(edges), by_edges, by_faces)
 }
 
 /// Normals of slip walls at their nodes.
@@ -448,29 +459,18 @@ impl<'a> NodeCells<'a> {
 /// z ← z + Σ ± u_b·(x_e − x_f) at boundary edges.
 ///
 /// Traffic an edge: 8 + 2s; an item 4 + 3s, a boundary face 3s.
-#[kernel(add_dual_segments, update(z), indexed)]
-pub(super) fn circulation_with_segments<F: Real>(
+#[kernel(update(z), indexed)]
+pub(super) fn add_dual_segments<F: Real>(
     i: usize,
     _edge: usize,
-    offsets: &View<u32>,
-    items: &View<u32>,
-    vectors: &View<F>,
-    u: &View<F>,
-    v: &View<F>,
-    w: &View<F>,
-    n_items: usize,
-    #[comptime] dimension: usize,
+    segments: &DualSegments<F>,
+    velocity: &VectorField<F>,
     z: F,
 ) -> F {
     let mut sum = z;
-    for k in offsets[i] as usize..offsets[i + 1] as usize {
-        let item = items[k];
-        let f = without_sign(item);
-        let vector = Vec3::<F>::at(vectors, k, n_items);
-        let mut along = u[f] * vector.x + v[f] * vector.y;
-        if comptime!(dimension == 3) {
-            along += w[f] * vector.z;
-        }
+    for k in segments.offsets[i] as usize..segments.offsets[i + 1] as usize {
+        let item = segments.items[k];
+        let along = velocity.dot(without_sign(item), segments.vectors.at(k));
         sum += with_sign::<F>(item, along);
     }
     sum

@@ -1,13 +1,14 @@
 //! Common parts of both staggered steps, and the classical fractional step.
 
-use super::rotation::{FaceDualSegments, Rotation, Vorticity};
+use super::rotation::{BoundarySegments, Rotation, Vorticity};
 use super::{StaggeredFaces, StaggeredOperator, prescribe_flux};
 use crate::backend::{Backend, Buffer, blas};
+use crate::finite_volume::{VectorField, Vectors};
 use crate::incompressible::faces::Faces;
 use crate::incompressible::flow::Flow;
 use crate::incompressible::rk3::{OldLevel, StageOfStep, stage_flux};
 use crate::incompressible::stepper::{Step, StepSolves, Stepper};
-use crate::incompressible::transported_field::{TransportedField, three};
+use crate::incompressible::transported_field::{TransportedField, vector_field};
 use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
 use crate::linear::{Method, Params, PreconditionerKind, SolveOutcome, Solver};
 use crate::mesh::{Geometry, Mesh};
@@ -83,8 +84,8 @@ impl<F: Real> Staggered<F> {
         &mut self,
         clock: (f64, usize),
         flux: &Buffer<F>,
-        at_boundary: [&Buffer<F>; 3],
-    ) -> (&Vorticity<F>, &FaceDualSegments<F>) {
+        at_boundary: &VectorField<'_, F>,
+    ) -> (&Vorticity<F>, &BoundarySegments<F>) {
         let Staggered { faces, rotation, cached, .. } = self;
         let (known, vorticity) =
             cached.get_or_insert_with(|| (None, rotation.scratch(faces.backend())));
@@ -99,7 +100,7 @@ impl<F: Real> Staggered<F> {
     pub(in crate::incompressible) fn nodal_vorticity(
         &self,
         flux: &Buffer<F>,
-        at_boundary: [&Buffer<F>; 3],
+        at_boundary: &VectorField<'_, F>,
     ) -> Result<Vec<[f64; 3]>, IncompressibleError> {
         let backend = self.faces.backend();
         let mut scratch = self.rotation.scratch(backend);
@@ -172,8 +173,8 @@ impl<F: Real> Staggered<F> {
         } else {
             &flow.flux
         };
-        let at_boundary = three(&flow.components, |c| &c.at_boundary);
-        rotation.curl_of_vorticity(faces, mean, Some(at_boundary), scratch, curl);
+        let at_boundary = vector_field(&flow.components, |c| &c.at_boundary);
+        rotation.curl_of_vorticity(faces, mean, Some(&at_boundary), scratch, curl);
         blas::axpy(backend, n_faces, F::from_f64(-flow.viscosity()), curl, change);
         faces.mass.multiply(change, at_faces);
         self.cell_residuals(flow, coefficients);
@@ -183,11 +184,9 @@ impl<F: Real> Staggered<F> {
 
     /// `at_faces` ← `at_faces` + N V⁻¹ r − G p.
     fn add_cell_residuals(&mut self, flow: &Flow<F>) {
-        let pressure = (&flow.pressure.value, &flow.pressure.at_boundary);
-        let pressure = flow.is_incremental().then_some(pressure);
-        let last = self.residuals.len() - 1;
-        let r = [0, 1, 2].map(|k| &self.residuals[if k <= last { k } else { 0 }]);
-        self.faces.add_to_faces(r, pressure, &mut self.at_faces);
+        let pressure = flow.is_incremental().then(|| flow.pressure.view());
+        let r = VectorField::of(&self.residuals.iter().collect::<Vec<_>>());
+        self.faces.add_to_faces(&r, pressure, &mut self.at_faces);
     }
 
     /// `change` ← dU/dt = M⁻¹ (N V⁻¹ r − G p) − ν C W (Cᵀ M U + boundary), for explicit stages.
@@ -197,26 +196,21 @@ impl<F: Real> Staggered<F> {
         self.add_cell_residuals(flow);
         self.faces.divide_by_mass(&self.at_faces, &mut self.change);
         let Staggered { faces, rotation, scratch, curl, change, .. } = self;
-        let at_boundary = three(&flow.components, |c| &c.at_boundary);
-        rotation.curl_of_vorticity(faces, &flow.flux, Some(at_boundary), scratch, curl);
+        let at_boundary = vector_field(&flow.components, |c| &c.at_boundary);
+        rotation.curl_of_vorticity(faces, &flow.flux, Some(&at_boundary), scratch, curl);
         blas::axpy(backend, curl.len(), F::from_f64(-flow.viscosity()), curl, change);
     }
 
     /// F ← u_b·S where the velocity is prescribed.
     pub(super) fn prescribe_flux(&self, flow: &mut Flow<F>) -> Result<(), IncompressibleError> {
         let Flow { backend, faces, components, flux, .. } = flow;
-        let [x, y, z] = three(components, |c| &c.at_boundary);
         prescribe_flux(
             backend,
             self.boundary.len(),
             &self.boundary,
             &self.faces.is_unknown,
-            x,
-            y,
-            z,
-            &faces.area,
-            faces.cells.n_faces(),
-            components.len(),
+            &vector_field(components, |c| &c.at_boundary),
+            &Vectors::of(&faces.area),
             flux,
         );
         flow.balance_boundary_flux()
