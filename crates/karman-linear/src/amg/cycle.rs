@@ -15,6 +15,7 @@ use super::smoothing::{
     jacobi_dots, multiply_dense, residual, sweep,
 };
 use super::transfer::Transfer;
+use super::views::DenseView;
 use crate::cg::subtract_and_sweep;
 use crate::{Colouring, CsrMatrix, HalfStep, LinearError, Matrix};
 use karman_backend::real::Real;
@@ -198,9 +199,12 @@ impl<S: Real> Levels<S> {
         let level = &mut self.levels[depth];
         if let Some(inverse) = &level.inverse {
             let n = level.matrix.rows();
-            let (down, across) = if self.backend.device().is_some() { (1, n) } else { (n, 1) };
+            let on_device = self.backend.device().is_some();
+            let (row_stride, column_stride) = if on_device { (1, n) } else { (n, 1) };
+            let values = inverse.view();
+            let inverse = DenseView { values, order: n, row_stride, column_stride };
             let (backend, parts) = (&self.backend, self.backend.split_sums(n, n * n));
-            multiply_dense(backend, n, inverse, &level.b, n, down, across, parts, &mut level.x);
+            multiply_dense(backend, n, &inverse, &level.b, parts, &mut level.x);
             return;
         }
         let is_coarsest = level.transfer.is_none();

@@ -67,8 +67,8 @@ impl<S: Real> KrylovStep<S> {
 }
 
 /// c·v and c·b. Traffic 3s.
-#[kernel(first_products, reduce(sum, sum))]
-pub(super) fn products_of_first<S: Real>(
+#[kernel(reduce(sum, sum))]
+pub(super) fn first_products<S: Real>(
     i: usize,
     c: &View<S>,
     v: &View<S>,
@@ -78,8 +78,8 @@ pub(super) fn products_of_first<S: Real>(
 }
 
 /// The curvature c·v and the step c·b / c·v, 0 where c·v is not positive.
-#[kernel(first_step, combine(sum, sum), out(curvature, length))]
-pub(super) fn step_of_first(cv: f64, cb: f64) -> (f64, f64) {
+#[kernel(combine(sum, sum), out(curvature, length))]
+pub(super) fn first_step(cv: f64, cb: f64) -> (f64, f64) {
     let mut length = f64::literal(0.0);
     if cv > f64::literal(0.0) {
         length = cb / cv;
@@ -88,14 +88,14 @@ pub(super) fn step_of_first(cv: f64, cb: f64) -> (f64, f64) {
 }
 
 /// b ← b − α v. Traffic 3s.
-#[kernel(subtract_step, update(b))]
-pub(super) fn after_step<S: Real>(i: usize, length: &View<f64>, v: &View<S>, b: S) -> S {
+#[kernel(update(b))]
+pub(super) fn subtract_step<S: Real>(i: usize, length: &View<f64>, v: &View<S>, b: S) -> S {
     b - S::from_f64(length[0]) * v[i]
 }
 
 /// d·v, d·w and d·r. Traffic 4s.
-#[kernel(second_products, reduce(sum, sum, sum))]
-pub(super) fn products_of_second<S: Real>(
+#[kernel(reduce(sum, sum, sum))]
+pub(super) fn second_products<S: Real>(
     i: usize,
     d: &View<S>,
     v: &View<S>,
@@ -108,8 +108,8 @@ pub(super) fn products_of_second<S: Real>(
 
 /// Weights of both directions: with γ = d·v, β = d·w, ρ = β − γ²/c·v they are α − γ d·r / (ρ c·v) and
 /// d·r / ρ; the second is 0 where d is parallel to c.
-#[kernel(second_step, combine(sum, sum, sum), out(one, two))]
-pub(super) fn steps_of_both(
+#[kernel(combine(sum, sum, sum), out(one, two))]
+pub(super) fn second_step(
     gamma: f64,
     beta: f64,
     dr: f64,
@@ -129,8 +129,8 @@ pub(super) fn steps_of_both(
 }
 
 /// x ← one c + two x. Traffic 3s.
-#[kernel(combine_directions, update(x))]
-pub(super) fn combined<S: Real>(
+#[kernel(update(x))]
+pub(super) fn combine_directions<S: Real>(
     i: usize,
     c: &View<S>,
     one: &View<f64>,

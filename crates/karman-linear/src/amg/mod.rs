@@ -31,6 +31,7 @@ mod smoothing;
 mod sparsify;
 mod strength;
 mod transfer;
+mod views;
 
 pub use params::{AmgParams, Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
 pub use pattern::Pattern;

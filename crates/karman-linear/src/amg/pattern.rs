@@ -2,11 +2,11 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::hashing::hash;
-use crate::matrix::row_places;
-use crate::{Layout, LinearError, Matrix};
+use super::views::MatrixView;
+use crate::{LinearError, Matrix};
+use karman_backend::Partials;
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
-use karman_backend::{Partials, View};
 
 /// Fingerprint of the sparsity pattern of a matrix whose rows all have entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +28,8 @@ impl Pattern {
         let (backend, rows) = (matrix.backend(), matrix.rows());
         let mut partials = Partials::new(backend, rows, 2);
         let (mut low, mut high) = (backend.zeros(1), backend.zeros(1));
-        let (offsets, columns, _) = matrix.arrays();
         backend.install(|| {
-            hash_rows(backend, rows, offsets, columns, matrix.layout(), &mut partials);
+            hash_rows(backend, rows, &MatrixView::pattern_of(matrix), &mut partials);
             finish_hash(backend, &partials, &mut low, &mut high);
         });
         // Whole numbers below 2⁴⁸: their sums are exact in any order.
@@ -41,39 +40,34 @@ impl Pattern {
 
 /// The halves of a row's hash, chained over its columns; a repeated column is padding. Traffic: offsets and
 /// columns of the matrix.
-#[kernel(hash_rows, reduce(sum, sum))]
-pub(super) fn hash_of_row(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    #[comptime] layout: Layout,
-) -> (f64, f64) {
-    let (first, end) = row_places(row, offsets, layout);
+#[kernel(reduce(sum, sum))]
+pub(super) fn hash_rows<S: Real>(row: usize, a: &MatrixView<S>) -> (f64, f64) {
+    let (first, end) = a.row(row);
     let mut chain = hash(row as u32);
     let mut before = u32::MAX.runtime();
     let mut k = first;
     while k < end {
-        let column = columns[k];
+        let column = a.columns[k];
         if column != before {
             chain = hash(chain ^ column);
         }
         before = column;
-        k += comptime!(layout.spacing());
+        k += comptime!(a.layout.spacing());
     }
     ((chain & 0xffffu32) as f64, (chain >> 16u32) as f64)
 }
 
 /// The finished sums.
-#[kernel(finish_hash, combine(sum, sum), out(low, high))]
-pub(super) fn finished_hash(low: f64, high: f64) -> (f64, f64) {
+#[kernel(combine(sum, sum), out(low, high))]
+pub(super) fn finish_hash(low: f64, high: f64) -> (f64, f64) {
     (low, high)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CsrMatrix;
     use crate::testing::{diamond, poisson_2d};
+    use crate::{CsrMatrix, Layout};
     use karman_backend::testing::everywhere;
 
     #[test]

@@ -3,171 +3,109 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::parallel::each;
-use crate::matrix::row_places;
+use super::views::{DenseView, StencilView};
 use crate::{CsrMatrix, Layout, LinearError, Matrix};
 use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
 use karman_backend::{Backend, Buffer, Partials, Segment, View, sum_of_parts};
 
-/// Row `row` of A x as Σ_j a_ij (x_j − x_i) + (Σ_j a_ij) x_i: single precision rounds differences, so the
-/// product is exact for a constant vector on a component without a Dirichlet boundary.
-#[device]
-#[inline(always)]
-fn stencil<S: Real>(
-    row: usize,
-    part: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    row_sums: &View<S>,
-    x: &View<S>,
-    #[comptime] layout: Layout,
-    #[comptime] parts: usize,
-) -> S {
-    let (first, end) = row_places(row, offsets, layout);
-    let spacing = comptime!(parts * layout.spacing());
-    let mut k = first + part * comptime!(layout.spacing());
-    let own = x[row];
-    let mut sum = S::literal(0.0);
-    if part == 0 {
-        sum = row_sums[row] * own;
-    }
-    // The loads of a long row overlap.
-    while k + 7 * spacing < end {
-        #[unroll]
-        for m in 0..8usize {
-            let at = k + m * spacing;
-            sum += values[at] * (x[columns[at] as usize] - own);
-        }
-        k += 8 * spacing;
-    }
-    while k + 3 * spacing < end {
-        #[unroll]
-        for m in 0..4usize {
-            let at = k + m * spacing;
-            sum += values[at] * (x[columns[at] as usize] - own);
-        }
-        k += 4 * spacing;
-    }
-    while k < end {
-        sum += values[k] * (x[columns[k] as usize] - own);
-        k += spacing;
-    }
-    sum_of_parts::<S>(sum, parts)
-}
-
 /// y ← A x. Traffic of the product and 2s.
-#[kernel(multiply_stencil, out(y), split_sums, specialize(layout = Layout::Csr))]
-pub(super) fn product_of_stencil<S: Real>(
+#[kernel(out(y), split_sums, specialize(a.couplings.layout = Layout::Csr))]
+pub(super) fn multiply_stencil<S: Real>(
     row: usize,
     part: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    row_sums: &View<S>,
+    a: &StencilView<S>,
     x: &View<S>,
-    #[comptime] layout: Layout,
     #[comptime] parts: usize,
 ) -> S {
-    stencil::<S>(row, part, offsets, columns, values, row_sums, x, layout, parts)
+    a.row_product(row, part, x, parts)
 }
 
 /// y ← A x with x·y. Traffic of the product and 2s.
-#[kernel(multiply_stencil_dot, out(y), reduce(sum), specialize(layout = Layout::Csr))]
-pub(super) fn product_of_stencil_dot<S: Real>(
+#[kernel(out(y), reduce(sum), specialize(a.couplings.layout = Layout::Csr))]
+pub(super) fn multiply_stencil_dot<S: Real>(
     row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    row_sums: &View<S>,
+    a: &StencilView<S>,
     x: &View<S>,
-    #[comptime] layout: Layout,
 ) -> (S, f64) {
-    let y = stencil::<S>(row, 0, offsets, columns, values, row_sums, x, layout, 1usize);
+    let y = a.row_product(row, 0, x, 1usize);
     (y, x[row].to_f64() * y.to_f64())
 }
 
 /// b ← r in the hierarchy's precision, x ← w b: the first sweep from zero. Traffic 8 + 3s.
-#[kernel(begin_cycle, out(b, x))]
-pub(super) fn begun<T: Real, S: Real>(i: usize, r: &View<T>, weights: &View<S>) -> (S, S) {
+#[kernel(out(b, x))]
+pub(super) fn begin_cycle<T: Real, S: Real>(i: usize, r: &View<T>, weights: &View<S>) -> (S, S) {
     let b = convert::<T, S>(r[i]);
     (b, weights[i] * b)
 }
 
 /// z ← x in the precision of the solver. Traffic 8 + s.
-#[kernel(end_cycle, out(z), unroll(4))]
-pub(super) fn ended<S: Real, T: Real>(i: usize, x: &View<S>) -> T {
+#[kernel(out(z), unroll(4))]
+pub(super) fn end_cycle<S: Real, T: Real>(i: usize, x: &View<S>) -> T {
     convert::<S, T>(x[i])
 }
 
-/// b − A x. Traffic of the product and 2s.
-#[kernel(subtract_stencil, out(residual), split_sums, specialize(layout = Layout::Csr))]
-pub(super) fn rest_of_stencil<S: Real>(
+/// r ← b − A x. Traffic of the product and 2s.
+#[kernel(out(residual), split_sums, specialize(a.couplings.layout = Layout::Csr))]
+pub(super) fn subtract_stencil<S: Real>(
     row: usize,
     part: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    row_sums: &View<S>,
+    a: &StencilView<S>,
     x: &View<S>,
     b: &View<S>,
-    #[comptime] layout: Layout,
     #[comptime] parts: usize,
 ) -> S {
-    b[row] - stencil::<S>(row, part, offsets, columns, values, row_sums, x, layout, parts)
+    b[row] - a.row_product(row, part, x, parts)
 }
 
 /// y ← x + w (b − A x) in any precision. Traffic of the product, 2s and that of y.
-#[kernel(jacobi_rows, out(y), split_sums, specialize(layout = Layout::Csr))]
-pub(super) fn relaxed<S: Real, T: Real>(
+#[kernel(out(y), split_sums, specialize(a.couplings.layout = Layout::Csr))]
+pub(super) fn jacobi_rows<S: Real, T: Real>(
     row: usize,
     part: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    row_sums: &View<S>,
+    a: &StencilView<S>,
     x: &View<S>,
     b: &View<S>,
     weights: &View<S>,
-    #[comptime] layout: Layout,
     #[comptime] parts: usize,
 ) -> T {
-    let rest =
-        b[row] - stencil::<S>(row, part, offsets, columns, values, row_sums, x, layout, parts);
-    convert::<S, T>(x[row] + weights[row] * rest)
+    let residual = b[row] - a.row_product(row, part, x, parts);
+    convert::<S, T>(x[row] + weights[row] * residual)
 }
 
 /// y ← x + w (b − A x) with b·y, b·b and y·q. Traffic of the product and 5s.
-#[kernel(relax_dots, out(y), reduce(sum, sum, sum), specialize(layout = Layout::Csr))]
-pub(super) fn relaxed_dots<S: Real>(
+#[kernel(out(y), reduce(sum, sum, sum), specialize(a.couplings.layout = Layout::Csr))]
+pub(super) fn relax_dots<S: Real>(
     row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    row_sums: &View<S>,
+    a: &StencilView<S>,
     x: &View<S>,
     b: &View<S>,
     weights: &View<S>,
     q: &View<S>,
-    #[comptime] layout: Layout,
 ) -> (S, f64, f64, f64) {
     let own = b[row];
-    let rest = own - stencil::<S>(row, 0, offsets, columns, values, row_sums, x, layout, 1usize);
-    let y = x[row] + weights[row] * rest;
+    let residual = own - a.row_product(row, 0, x, 1usize);
+    let y = x[row] + weights[row] * residual;
     let (wide_b, wide_y) = (own.to_f64(), y.to_f64());
     (y, wide_b * wide_y, wide_b * wide_b, wide_y * q[row].to_f64())
 }
 
 /// The first step of a polynomial from zero: d ← c w b, x ← β d. Traffic 4s.
-#[kernel(start_polynomial, out(d, x))]
-pub(super) fn started<S: Real>(i: usize, b: &View<S>, weights: &View<S>, c: S, beta: S) -> (S, S) {
+#[kernel(out(d, x))]
+pub(super) fn start_polynomial<S: Real>(
+    i: usize,
+    b: &View<S>,
+    weights: &View<S>,
+    c: S,
+    beta: S,
+) -> (S, S) {
     let d = c * weights[i] * b[i];
     (d, beta * d)
 }
 
 /// The first step from x, whose residual is known: d ← c w r, x ← x + β d. Traffic 5s.
-#[kernel(restart_polynomial, out(d), update(x))]
-pub(super) fn restarted<S: Real>(
+#[kernel(out(d), update(x))]
+pub(super) fn restart_polynomial<S: Real>(
     i: usize,
     residual: &View<S>,
     weights: &View<S>,
@@ -179,61 +117,68 @@ pub(super) fn restarted<S: Real>(
     (x + beta * d, d)
 }
 
+/// A Chebyshev smoother between two steps of its polynomial.
+#[derive(Group, Clone, Copy)]
+pub(super) struct ChebyshevView<'a, S: Real> {
+    /// A.
+    pub matrix: StencilView<'a, S>,
+    /// w: `[rows]`.
+    pub weights: View<'a, S>,
+    /// r: `[rows]`.
+    pub residual: View<'a, S>,
+    /// d: `[rows]`.
+    pub direction: View<'a, S>,
+}
+
 /// A further step: r' ← r − A d, d' ← a d + c w r', x ← x + β d'. Traffic of the product and 6s.
-#[kernel(step_polynomial, update(x), out(new_residual, new), split_sums, specialize(layout = Layout::Csr))]
-pub(super) fn stepped<S: Real>(
+#[kernel(
+    update(x),
+    out(new_residual, new_direction),
+    split_sums,
+    specialize(smoother.matrix.couplings.layout = Layout::Csr)
+)]
+pub(super) fn step_polynomial<S: Real>(
     row: usize,
     part: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    row_sums: &View<S>,
-    residual: &View<S>,
-    d: &View<S>,
-    weights: &View<S>,
+    smoother: &ChebyshevView<S>,
     a: S,
     c: S,
     beta: S,
     x: S,
-    #[comptime] layout: Layout,
     #[comptime] parts: usize,
 ) -> (S, S, S) {
-    let rest = residual[row]
-        - stencil::<S>(row, part, offsets, columns, values, row_sums, d, layout, parts);
-    let next = a * d[row] + c * weights[row] * rest;
-    (x + beta * next, rest, next)
+    let d = &smoother.direction;
+    let residual = smoother.residual[row] - smoother.matrix.row_product(row, part, d, parts);
+    let direction = a * d[row] + c * smoother.weights[row] * residual;
+    (x + beta * direction, residual, direction)
 }
 
 /// x_r ← x_r + w_r (b_r − Σ a_rk x_k) for the rows of one colour, which begin at `first`.
 /// Traffic of all colours: the product and 3s.
-#[kernel(sweep_colour, specialize(layout = Layout::Csr))]
-pub(super) fn swept<S: Real>(
+#[kernel(specialize(a.couplings.layout = Layout::Csr))]
+pub(super) fn sweep_colour<S: Real>(
     i: usize,
     first: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    row_sums: &View<S>,
+    a: &StencilView<S>,
     b: &View<S>,
     weights: &View<S>,
-    #[comptime] layout: Layout,
     x: &mut Segment<S>,
 ) {
     let row = first + i;
-    let (start, end) = row_places(row, offsets, layout);
+    let (start, end) = a.couplings.row(row);
     let mut k = start;
     let own = x[row];
-    let mut rest = b[row] - row_sums[row] * own;
+    let mut residual = b[row] - a.row_sums[row] * own;
     while k < end {
-        rest -= values[k] * (x[columns[k] as usize] - own);
-        k += comptime!(layout.spacing());
+        residual -= a.couplings.values[k] * (x[a.couplings.columns[k] as usize] - own);
+        k += comptime!(a.couplings.layout.spacing());
     }
-    x[row] = own + weights[row] * rest;
+    x[row] = own + weights[row] * residual;
 }
 
 /// r by colours: b_i ← r at the old position of i, x ← 0. Traffic 12 + 2s.
-#[kernel(begin_by_colour, out(b, x))]
-pub(super) fn begun_by_colour<T: Real, S: Real>(
+#[kernel(out(b, x))]
+pub(super) fn begin_by_colour<T: Real, S: Real>(
     i: usize,
     r: &View<T>,
     old_place: &View<u32>,
@@ -242,38 +187,36 @@ pub(super) fn begun_by_colour<T: Real, S: Real>(
 }
 
 /// z at its old position. Traffic 12 + s.
-#[kernel(end_by_colour, out(z))]
-pub(super) fn ended_by_colour<S: Real, T: Real>(i: usize, x: &View<S>, new_place: &View<u32>) -> T {
+#[kernel(out(z))]
+pub(super) fn end_by_colour<S: Real, T: Real>(i: usize, x: &View<S>, new_place: &View<u32>) -> T {
     convert::<S, T>(x[new_place[i] as usize])
 }
 
-/// x ← M b for a dense matrix of order n, entry (i, j) at i `down` + j `across`. Traffic s n a row.
-#[kernel(multiply_dense, out(x), split_sums)]
-pub(super) fn dense_row<S: Real>(
+/// x ← M b for a dense matrix M of order n. Traffic s n a row.
+#[kernel(out(x), split_sums)]
+pub(super) fn multiply_dense<S: Real>(
     i: usize,
     part: usize,
-    matrix: &View<S>,
+    matrix: &DenseView<S>,
     b: &View<S>,
-    n: usize,
-    down: usize,
-    across: usize,
     #[comptime] parts: usize,
 ) -> S {
+    let n = matrix.order;
     let mut sum = S::literal(0.0);
     let mut j = part;
-    let mut k = i * down + part * across;
-    let step = parts * across;
+    let mut k = i * matrix.row_stride + part * matrix.column_stride;
+    let step = parts * matrix.column_stride;
     // Rows and thus threads are few: 32 loads of each overlap.
     while j + comptime!(31 * parts) < n {
         #[unroll]
         for m in 0..32usize {
-            sum += matrix[k + m * step] * b[j + m * parts];
+            sum += matrix.values[k + m * step] * b[j + m * parts];
         }
         j += comptime!(32 * parts);
         k += 32 * step;
     }
     while j < n {
-        sum += matrix[k] * b[j];
+        sum += matrix.values[k] * b[j];
         j += parts;
         k += step;
     }
@@ -314,33 +257,20 @@ impl<S: Real> Stencil<S> {
         self.couplings.backend()
     }
 
-    fn layout(&self) -> Layout {
-        self.couplings.layout()
-    }
-
     /// Threads a row.
     fn parts(&self) -> usize {
         self.couplings.parts()
     }
 
-    fn arrays(&self) -> (&Buffer<u32>, &Buffer<u32>, &Buffer<S>) {
-        self.couplings.arrays()
-    }
-
     /// y ← A x.
     pub(super) fn multiply(&self, x: &Buffer<S>, y: &mut Buffer<S>) {
-        let (backend, (offsets, columns, values)) = (self.backend(), self.arrays());
-        let (n, layout, parts) = (self.rows(), self.layout(), self.parts());
-        multiply_stencil(backend, n, offsets, columns, values, &self.row_sums, x, layout, parts, y);
+        let a = StencilView::of(self);
+        multiply_stencil(self.backend(), self.rows(), &a, x, self.parts(), y);
     }
 
     /// y ← A x with the partials of x·y.
     pub(super) fn multiply_dot(&self, x: &Buffer<S>, y: &mut Buffer<S>, partials: &mut Partials) {
-        let (backend, (offsets, columns, values)) = (self.backend(), self.arrays());
-        let (n, layout, row_sums) = (self.rows(), self.layout(), &self.row_sums);
-        multiply_stencil_dot(
-            backend, n, offsets, columns, values, row_sums, x, layout, y, partials,
-        );
+        multiply_stencil_dot(self.backend(), self.rows(), &StencilView::of(self), x, y, partials);
     }
 }
 
@@ -367,21 +297,7 @@ pub(super) fn residual<S: Real>(
     b: &Buffer<S>,
     residual: &mut Buffer<S>,
 ) {
-    let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
-    let (n, layout, parts) = (a.rows(), a.layout(), a.parts());
-    subtract_stencil(
-        backend,
-        n,
-        offsets,
-        columns,
-        values,
-        &a.row_sums,
-        x,
-        b,
-        layout,
-        parts,
-        residual,
-    );
+    subtract_stencil(a.backend(), a.rows(), &StencilView::of(a), x, b, a.parts(), residual);
 }
 
 /// y ← x + w (b − A x).
@@ -392,9 +308,7 @@ pub(super) fn jacobi<S: Real, T: Real>(
     weights: &Buffer<S>,
     y: &mut Buffer<T>,
 ) {
-    let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
-    let (n, layout, parts) = (a.rows(), a.layout(), a.parts());
-    jacobi_rows(backend, n, offsets, columns, values, &a.row_sums, x, b, weights, layout, parts, y);
+    jacobi_rows(a.backend(), a.rows(), &StencilView::of(a), x, b, weights, a.parts(), y);
 }
 
 /// y ← x + w (b − A x) with the partials of b·y, b·b and y·q.
@@ -405,9 +319,7 @@ pub(super) fn jacobi_dots<S: Real>(
     y: &mut Buffer<S>,
     sums: &mut Partials,
 ) {
-    let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
-    let (n, layout, row_sums) = (a.rows(), a.layout(), &a.row_sums);
-    relax_dots(backend, n, offsets, columns, values, row_sums, x, b, weights, q, layout, y, sums);
+    relax_dots(a.backend(), a.rows(), &StencilView::of(a), x, b, weights, q, y, sums);
 }
 
 /// Gauss–Seidel over the colours, forwards or backwards; w is 1 over the diagonal.
@@ -419,23 +331,10 @@ pub(super) fn sweep<S: Real>(
     weights: &Buffer<S>,
     x: &mut Buffer<S>,
 ) {
-    let (backend, (offsets, columns, values)) = (a.backend(), a.arrays());
-    let layout = a.layout();
+    let view = StencilView::of(a);
     let mut one = |colour: usize| {
         let (first, count) = (colours[colour], colours[colour + 1] - colours[colour]);
-        sweep_colour(
-            backend,
-            count,
-            first,
-            offsets,
-            columns,
-            values,
-            &a.row_sums,
-            b,
-            weights,
-            layout,
-            x,
-        );
+        sweep_colour(a.backend(), count, first, &view, b, weights, x);
     };
     let count = colours.len() - 1;
     match backwards {
@@ -496,33 +395,20 @@ impl<S: Real> Polynomial<S> {
             let (r, d) = (&self.residual, &mut self.direction);
             restart_polynomial(backend, n, r, weights, c, beta, x, d);
         }
-        let (offsets, columns, values) = a.arrays();
         for (k, beta) in betas.iter().enumerate().skip(1) {
             let step = (k + 1) as f64;
             let old = S::from_f64((2.0 * step - 3.0) / (2.0 * step + 1.0));
             let new = S::from_f64((8.0 * step - 4.0) / (2.0 * step + 1.0));
             let beta = S::from_f64(*beta);
             let r = if is_zero && k == 1 { b } else { &self.residual };
+            let smoother = ChebyshevView {
+                matrix: StencilView::of(a),
+                weights: weights.view(),
+                residual: r.view(),
+                direction: self.direction.view(),
+            };
             let (next_r, next_d) = (&mut self.new_residual, &mut self.new_direction);
-            step_polynomial(
-                backend,
-                n,
-                offsets,
-                columns,
-                values,
-                &a.row_sums,
-                r,
-                &self.direction,
-                weights,
-                old,
-                new,
-                beta,
-                x,
-                a.layout(),
-                a.parts(),
-                next_r,
-                next_d,
-            );
+            step_polynomial(backend, n, &smoother, old, new, beta, x, a.parts(), next_r, next_d);
             std::mem::swap(&mut self.residual, &mut self.new_residual);
             std::mem::swap(&mut self.direction, &mut self.new_direction);
         }

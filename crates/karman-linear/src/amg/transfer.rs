@@ -2,11 +2,11 @@
 //! hierarchy; a product's traffic is that of its matrix and s a row.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use crate::matrix::{part_of_product, row_product};
+use super::views::{AggregateView, MatrixView};
 use crate::{CsrMatrix, Layout, LinearError, Matrix};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
-use karman_backend::{Backend, Buffer, View, sum_of_parts};
+use karman_backend::{Backend, Buffer, View};
 
 /// Interpolation P and restriction Pᵀ.
 #[allow(clippy::large_enum_variant)] // one a level
@@ -48,14 +48,12 @@ impl<S: Real> Transfer<S> {
         let n = b.len();
         match self {
             Transfer::Weighted([_, r]) => {
-                let ((offsets, columns, values), layout, parts) =
-                    (r.arrays(), r.layout(), r.parts());
-                restrict_rows(
-                    backend, n, offsets, columns, values, residual, weights, layout, parts, b, x,
-                );
+                restrict_rows(backend, n, &MatrixView::of(r), residual, weights, r.parts(), b, x);
             }
             Transfer::Aggregates([_, offsets, members]) => {
-                restrict_groups(backend, n, offsets, members, residual, weights, b, x);
+                let (offsets, members) = (offsets.view(), members.view());
+                let aggregates = AggregateView { offsets, members };
+                restrict_groups(backend, n, &aggregates, residual, weights, b, x);
             }
         }
     }
@@ -64,10 +62,7 @@ impl<S: Real> Transfer<S> {
     pub(super) fn prolong(&self, backend: &Backend, e: &Buffer<S>, x: &mut Buffer<S>) {
         let n = x.len();
         match self {
-            Transfer::Weighted([p, _]) => {
-                let (offsets, columns, values) = p.arrays();
-                prolong_rows(backend, n, offsets, columns, values, e, x, p.layout());
-            }
+            Transfer::Weighted([p, _]) => prolong_rows(backend, n, &MatrixView::of(p), e, x),
             Transfer::Aggregates([of, ..]) => prolong_groups(backend, n, of, e, x),
         }
     }
@@ -87,55 +82,47 @@ pub(super) fn is_constant(p: &CsrMatrix<f64>) -> bool {
 }
 
 /// b_c ← Σ r over an aggregate, x_c ← w b_c. Traffic: 4 + s a fine unknown, 4 + 3s an aggregate.
-#[kernel(restrict_groups, out(b, x))]
-pub(super) fn restricted_to_group<S: Real>(
-    group: usize,
-    offsets: &View<u32>,
-    members: &View<u32>,
+#[kernel(out(b, x))]
+pub(super) fn restrict_groups<S: Real>(
+    c: usize,
+    aggregates: &AggregateView,
     residual: &View<S>,
     weights: &View<S>,
 ) -> (S, S) {
     let mut b = S::literal(0.0);
-    for k in offsets[group] as usize..offsets[group + 1] as usize {
-        b += residual[members[k] as usize];
+    for k in aggregates.offsets[c] as usize..aggregates.offsets[c + 1] as usize {
+        b += residual[aggregates.members[k] as usize];
     }
-    (b, weights[group] * b)
+    (b, weights[c] * b)
 }
 
 /// x ← x + e of the aggregate. Traffic 4 + 2s and s an aggregate.
-#[kernel(prolong_groups, update(x), unroll(2))]
-pub(super) fn prolonged_from_group<S: Real>(row: usize, of: &View<u32>, e: &View<S>, x: S) -> S {
+#[kernel(update(x), unroll(2))]
+pub(super) fn prolong_groups<S: Real>(row: usize, of: &View<u32>, e: &View<S>, x: S) -> S {
     x + e[of[row] as usize]
 }
 
 /// b_c ← Pᵀ r, x_c ← w b_c. Traffic of the product and 3s a coarse row.
-#[kernel(restrict_rows, out(b, x), split_sums, specialize(layout = Layout::Csr))]
-pub(super) fn restricted<S: Real>(
+#[kernel(out(b, x), split_sums, specialize(restriction.layout = Layout::Csr))]
+pub(super) fn restrict_rows<S: Real>(
     row: usize,
     part: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
+    restriction: &MatrixView<S>,
     residual: &View<S>,
     weights: &View<S>,
-    #[comptime] layout: Layout,
     #[comptime] parts: usize,
 ) -> (S, S) {
-    let own = part_of_product::<S, S>(row, part, offsets, columns, values, residual, layout, parts);
-    let b = sum_of_parts::<S>(own, parts);
+    let b = restriction.shared_row_product(row, part, residual, parts);
     (b, weights[row] * b)
 }
 
 /// x ← x + P e. Traffic of the product and 2s.
-#[kernel(prolong_rows, update(x), specialize(layout = Layout::Csr))]
-pub(super) fn prolonged<S: Real>(
+#[kernel(update(x), specialize(interpolation.layout = Layout::Csr))]
+pub(super) fn prolong_rows<S: Real>(
     row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
+    interpolation: &MatrixView<S>,
     e: &View<S>,
     x: S,
-    #[comptime] layout: Layout,
 ) -> S {
-    x + row_product::<S, S>(row, offsets, columns, values, e, layout)
+    x + interpolation.row_product(row, e)
 }

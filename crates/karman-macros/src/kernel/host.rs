@@ -1,7 +1,7 @@
 //! The dispatch function of a pair, and the loop it runs on the host.
 
 use super::Pair;
-use super::signature::{ComputedScalar, Options, Parameter, Role, element_of};
+use super::signature::{ComputedScalar, Options, Parameter, Role, Specialization, element_of};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -181,13 +181,16 @@ impl Pair<'_> {
             },
         };
         let whole = run(quote!());
-        let Some((name, value)) = &self.options.specialize else {
+        let Some(Specialization { parameter, fields, value }) = &self.options.specialize else {
             return quote!(#(#bindings)* #whole);
         };
-        let specialize = run(quote!(let #name = #value;));
+        let specialized = run(match fields.is_empty() {
+            true => quote!(let #parameter = #value;),
+            false => quote!(let mut #parameter = #parameter; #parameter #(.#fields)* = #value;),
+        });
         quote! {
             #(#bindings)*
-            if #name == #value { #specialize } else { #whole }
+            if #parameter #(.#fields)* == #value { #specialized } else { #whole }
         }
     }
 }

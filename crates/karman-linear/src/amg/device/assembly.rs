@@ -7,6 +7,7 @@
 use crate::amg::coarse;
 use crate::amg::hierarchy::VANISHING;
 use crate::amg::smoothing::Stencil;
+use crate::amg::views::MatrixView;
 use crate::matrix::row_places;
 use crate::{Layout, LinearError, Matrix, SLICE};
 use karman_backend::prelude::*;
@@ -19,20 +20,18 @@ const LONG_ROWS: usize = 12;
 
 /// Number of entries of a row, without the diagonal unless `with_diagonal`. A repeated column is padding.
 /// Traffic: offsets and columns of the matrix, and 4.
-#[kernel(count_entries, out(counts))]
-pub(super) fn row_length(
+#[kernel(out(counts))]
+pub(super) fn count_entries<T: Real>(
     row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    #[comptime] layout: Layout,
+    a: &MatrixView<T>,
     #[comptime] with_diagonal: bool,
 ) -> u32 {
-    let (first, end) = row_places(row, offsets, layout);
+    let (first, end) = a.row(row);
     let mut count = 0u32;
     let mut before = u32::MAX.runtime();
     let mut k = first;
     while k < end {
-        let column = columns[k];
+        let column = a.columns[k];
         let mut is_counted = column != before;
         if comptime!(!with_diagonal) {
             if column as usize == row {
@@ -43,15 +42,15 @@ pub(super) fn row_length(
             count += 1u32;
         }
         before = column;
-        k += comptime!(layout.spacing());
+        k += comptime!(a.layout.spacing());
     }
     count
 }
 
 /// Size of a slice: its rows times the longest row, rounded up to a multiple of `step`. Traffic 4 a row
 /// and 4.
-#[kernel(size_slices, out(sizes))]
-pub(super) fn slice_size(slice: usize, counts: &View<u32>, rows: usize, step: u32) -> u32 {
+#[kernel(out(sizes))]
+pub(super) fn size_slices(slice: usize, counts: &View<u32>, rows: usize, step: u32) -> u32 {
     let first = slice * comptime!(SLICE);
     let mut end = first + comptime!(SLICE);
     if end > rows {
@@ -67,20 +66,17 @@ pub(super) fn slice_size(slice: usize, counts: &View<u32>, rows: usize, step: u3
 }
 
 /// A row in its slice, padded with its last column. Traffic of both matrices.
-#[kernel(fill_slices)]
-pub(super) fn sliced_row<T: Real, S: Real>(
+#[kernel]
+pub(super) fn fill_slices<T: Real, S: Real>(
     row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<T>,
+    a: &MatrixView<T>,
     new_offsets: &View<u32>,
     last_column: u32,
-    #[comptime] layout: Layout,
     #[comptime] with_diagonal: bool,
     new_columns: &mut Segment<u32>,
     new_values: &mut Segment<S>,
 ) {
-    let (first, end) = row_places(row, offsets, layout);
+    let (first, end) = a.row(row);
     let (start, stop) = row_places(row, new_offsets, Layout::SlicedEll);
     let mut to = start;
     let mut before = u32::MAX.runtime();
@@ -90,7 +86,7 @@ pub(super) fn sliced_row<T: Real, S: Real>(
     }
     let mut k = first;
     while k < end {
-        let column = columns[k];
+        let column = a.columns[k];
         let mut is_kept = column != before;
         if comptime!(!with_diagonal) {
             if column as usize == row {
@@ -99,12 +95,12 @@ pub(super) fn sliced_row<T: Real, S: Real>(
         }
         if is_kept {
             new_columns[to] = column;
-            new_values[to] = S::from_f64(values[k].to_f64());
+            new_values[to] = S::from_f64(a.values[k].to_f64());
             padding = column;
             to += comptime!(SLICE);
         }
         before = column;
-        k += comptime!(layout.spacing());
+        k += comptime!(a.layout.spacing());
     }
     while to < stop {
         new_columns[to] = padding;
@@ -118,10 +114,9 @@ pub(in crate::amg) fn sliced<T: Real, S: Real>(
     a: &Matrix<T>,
     with_diagonal: bool,
 ) -> Result<Matrix<S>, BackendError> {
-    let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
-    let (offsets, columns, values) = a.arrays();
+    let (backend, n) = (a.backend(), a.rows());
     let mut counts = backend.scratch(n);
-    count_entries(backend, n, offsets, columns, layout, with_diagonal, &mut counts);
+    count_entries(backend, n, &MatrixView::pattern_of(a), with_diagonal, &mut counts);
     let slices = n.div_ceil(SLICE);
     let mut sizes = backend.scratch(slices);
     // Kernels process four entries of a long row at a time.
@@ -131,33 +126,30 @@ pub(in crate::amg) fn sliced<T: Real, S: Real>(
     let (mut new_columns, mut new_values) = (backend.scratch(places), backend.scratch(places));
     let last = a.columns().saturating_sub(1) as u32;
     let (c, v) = (&mut new_columns, &mut new_values);
-    let places = &new_offsets;
-    fill_slices(backend, n, offsets, columns, values, places, last, layout, with_diagonal, c, v);
+    fill_slices(backend, n, &MatrixView::of(a), &new_offsets, last, with_diagonal, c, v);
     let entries = if with_diagonal { a.entries() } else { a.entries().saturating_sub(n) };
     let of = [a.columns(), entries];
     Ok(Matrix::sliced(backend, n, of, [new_offsets, new_columns], new_values))
 }
 
-/// Σ_j a_ij, and `relaxation` over Σ_j |a_ij|, 0 where that is zero up to round-off. Traffic of the matrix,
-/// and 8 + 2s.
-#[kernel(sum_rows, out(sums, weights))]
-pub(super) fn row_sums<T: Real, S: Real>(
+/// Σ_j a_ij, and `relaxation` over Σ_j |a_ij|, 0 where that is zero up to round-off. Does not read columns.
+/// Traffic of the matrix, and 8 + 2s.
+#[kernel(out(sums, weights))]
+pub(super) fn sum_rows<T: Real, S: Real>(
     row: usize,
-    offsets: &View<u32>,
-    values: &View<T>,
+    a: &MatrixView<T>,
     scale: &View<f64>,
     relaxation: f64,
-    #[comptime] layout: Layout,
 ) -> (S, S) {
-    let (first, end) = row_places(row, offsets, layout);
+    let (first, end) = a.row(row);
     let mut sum = f64::literal(0.0);
     let mut size = f64::literal(0.0);
     let mut k = first;
     while k < end {
-        let value = values[k].to_f64();
+        let value = a.values[k].to_f64();
         sum += value;
         size += value.abs();
-        k += comptime!(layout.spacing());
+        k += comptime!(a.layout.spacing());
     }
     let mut weight = f64::literal(0.0);
     if size > f64::literal(VANISHING) * scale[row] {
@@ -172,36 +164,27 @@ pub(in crate::amg) fn stencil<T: Real, S: Real>(
     scale: &Buffer<f64>,
     relaxation: f64,
 ) -> Result<(Stencil<S>, Buffer<S>), BackendError> {
-    let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
-    let (offsets, _, values) = a.arrays();
+    let (backend, n) = (a.backend(), a.rows());
     let (mut row_sums, mut weights) = (backend.scratch(n), backend.scratch(n));
-    let (e, w) = (&mut row_sums, &mut weights);
-    sum_rows(backend, n, offsets, values, scale, relaxation, layout, e, w);
+    let matrix = MatrixView { columns: View::absent(), ..MatrixView::of(a) };
+    sum_rows(backend, n, &matrix, scale, relaxation, &mut row_sums, &mut weights);
     Ok((Stencil { couplings: sliced(a, false)?, row_sums }, weights))
 }
 
 /// The entries of a row in a dense matrix of zeros, by rows. Traffic of the matrix and 8 an entry.
-#[kernel(spread)]
-pub(super) fn dense_row<T: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<T>,
-    n: usize,
-    #[comptime] layout: Layout,
-    dense: &mut Segment<f64>,
-) {
-    let (first, end) = row_places(row, offsets, layout);
+#[kernel]
+pub(super) fn spread<T: Real>(row: usize, a: &MatrixView<T>, n: usize, dense: &mut Segment<f64>) {
+    let (first, end) = a.row(row);
     let mut k = first;
     while k < end {
-        dense[row * n + columns[k] as usize] += values[k].to_f64();
-        k += comptime!(layout.spacing());
+        dense[row * n + a.columns[k] as usize] += a.values[k].to_f64();
+        k += comptime!(a.layout.spacing());
     }
 }
 
 /// Entry (i, j) at i + n j, zero where a pivot was skipped. Traffic 8 + s.
-#[kernel(finish_inverse, out(inverse))]
-pub(super) fn inverse_entry<S: Real>(
+#[kernel(out(inverse))]
+pub(super) fn finish_inverse<S: Real>(
     entry: usize,
     dense: &View<f64>,
     left_out: &View<u32>,
@@ -230,9 +213,8 @@ pub(in crate::amg) fn dense_inverse<T: Real, S: Real>(
         let by_columns = (0..n * n).map(|k| S::from_f64(inverse[k % n * n + k / n]));
         return Ok(backend.upload(by_columns.collect()));
     };
-    let (offsets, columns, values) = a.arrays();
     let (mut matrix, mut left_out) = (backend.zeros(n * n), backend.zeros(n));
-    spread(backend, n, offsets, columns, values, n, a.layout(), &mut matrix);
+    spread(backend, n, &MatrixView::of(a), n, &mut matrix);
     device.invert(n, scale, coarse::SINGULAR, &mut matrix, &mut left_out);
     let mut inverse = backend.scratch(n * n);
     finish_inverse(backend, n * n, &matrix, &left_out, n, &mut inverse);

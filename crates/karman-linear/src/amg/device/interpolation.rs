@@ -6,8 +6,8 @@
 use super::coarsening::Numbering;
 use super::product::{product, row_of};
 use crate::amg::strength::FINE;
-use crate::matrix::{row_places, row_value};
-use crate::{CsrMatrix, Layout, Matrix};
+use crate::amg::views::{CsrView, MatrixView, PatternView, Splitting, StrengthGraph};
+use crate::{CsrMatrix, Matrix};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::scan::{offsets_of, offsets_of_each};
@@ -15,29 +15,23 @@ use karman_backend::{Backend, BackendError, Buffer, Segment, View, blas, sort};
 
 /// Numbers of a row's couplings for interpolation: strong, to coarse unknowns, and both; a coarse unknown is
 /// strongly coupled to itself. Traffic of the matrix, 4 an entry, and 24.
-#[kernel(count_kinds, out(strong, coarse_couplings, strong_coarse))]
-pub(super) fn kinds_of_row<S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    thresholds: &View<f64>,
-    coarse: &View<u32>,
-    #[comptime] layout: Layout,
-) -> (u32, u32, u32) {
+#[kernel(out(strong, coarse_couplings, strong_coarse))]
+pub(super) fn count_kinds<S: Real>(row: usize, splitting: &Splitting<S>) -> (u32, u32, u32) {
+    let a = &splitting.graph.matrix;
+    let coarse = &splitting.coarse;
     let mut strong = 1u32;
     let mut coarse_couplings = 0u32;
     let mut strong_coarse = 1u32;
     if coarse[row] == comptime!(FINE) {
         strong = 0u32;
         strong_coarse = 0u32;
-        let threshold = thresholds[row];
-        let (first, end) = row_places(row, offsets, layout);
+        let threshold = splitting.graph.thresholds[row];
+        let (first, end) = a.row(row);
         let mut k = first;
         while k < end {
-            let column = columns[k] as usize;
+            let column = a.columns[k] as usize;
             let is_coarse = coarse[column] != comptime!(FINE);
-            let is_strong = column != row && -values[k].to_f64() >= threshold;
+            let is_strong = column != row && -a.values[k].to_f64() >= threshold;
             if is_strong {
                 strong += 1u32;
             }
@@ -47,44 +41,50 @@ pub(super) fn kinds_of_row<S: Real>(
             if is_strong && is_coarse {
                 strong_coarse += 1u32;
             }
-            k += comptime!(layout.spacing());
+            k += comptime!(a.layout.spacing());
         }
     }
     (strong, coarse_couplings, strong_coarse)
 }
 
-/// The couplings that [`kinds_of_row`] counts, columns of strong ones by unknowns, of the others by coarse
-/// numbers. Traffic of the matrix, 4 an entry, 12 for each kind an entry is of, and 24.
-#[kernel(split_by_kind)]
-pub(super) fn kinds_split<S: Real>(
+/// Positions of the rows of the matrices of couplings for interpolation.
+#[derive(Group, Clone, Copy)]
+pub(super) struct CouplingOffsets<'a> {
+    /// Of strong couplings: `[rows + 1]`.
+    pub strong: View<'a, u32>,
+    /// Of couplings to coarse unknowns: `[rows + 1]`.
+    pub coarse: View<'a, u32>,
+    /// Of strong couplings to coarse unknowns: `[rows + 1]`.
+    pub strong_coarse: View<'a, u32>,
+}
+
+/// The couplings that [`count_kinds`] counts, columns of strong ones by unknowns, of the others by coarse
+/// numbers; of strong couplings to coarse unknowns the columns alone. Traffic of the matrix, 4 an entry, 12 for
+/// each kind an entry is of, and 24.
+#[kernel]
+pub(super) fn split_by_kind<S: Real>(
     row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    thresholds: &View<f64>,
-    coarse: &View<u32>,
-    strong_offsets: &View<u32>,
-    coarse_offsets: &View<u32>,
-    strong_coarse_offsets: &View<u32>,
-    #[comptime] layout: Layout,
+    splitting: &Splitting<S>,
+    offsets: &CouplingOffsets,
     strong_columns: &mut Segment<u32>,
     strong_values: &mut Segment<f64>,
     coarse_columns: &mut Segment<u32>,
     coarse_values: &mut Segment<f64>,
     strong_coarse_columns: &mut Segment<u32>,
-    strong_coarse_values: &mut Segment<f64>,
 ) {
-    let mut to_strong = strong_offsets[row] as usize;
-    let mut to_coarse = coarse_offsets[row] as usize;
-    let mut to_strong_coarse = strong_coarse_offsets[row] as usize;
+    let a = &splitting.graph.matrix;
+    let coarse = &splitting.coarse;
+    let mut to_strong = offsets.strong[row] as usize;
+    let mut to_coarse = offsets.coarse[row] as usize;
+    let mut to_strong_coarse = offsets.strong_coarse[row] as usize;
     if coarse[row] == comptime!(FINE) {
-        let threshold = thresholds[row];
-        let (first, end) = row_places(row, offsets, layout);
+        let threshold = splitting.graph.thresholds[row];
+        let (first, end) = a.row(row);
         let mut k = first;
         while k < end {
-            let column = columns[k] as usize;
+            let column = a.columns[k] as usize;
             let target = coarse[column];
-            let value = values[k].to_f64();
+            let value = a.values[k].to_f64();
             let is_strong = column != row && -value >= threshold;
             if is_strong {
                 strong_columns[to_strong] = column as u32;
@@ -97,17 +97,15 @@ pub(super) fn kinds_split<S: Real>(
                 to_coarse += 1;
                 if is_strong {
                     strong_coarse_columns[to_strong_coarse] = target;
-                    strong_coarse_values[to_strong_coarse] = f64::literal(1.0);
                     to_strong_coarse += 1;
                 }
             }
-            k += comptime!(layout.spacing());
+            k += comptime!(a.layout.spacing());
         }
     } else {
         strong_columns[to_strong] = row as u32;
         strong_values[to_strong] = f64::literal(1.0);
         strong_coarse_columns[to_strong_coarse] = coarse[row];
-        strong_coarse_values[to_strong_coarse] = f64::literal(1.0);
     }
 }
 
@@ -138,14 +136,15 @@ fn has(columns: &View<u32>, from: usize, to: usize, column: u32) -> bool {
     found
 }
 
-/// The value of `column` in a compressed row, 0 where it has none.
+/// The value of `column` in row `row`, 0 where it has none, columns ascending.
 #[device]
-fn value_of(columns: &View<u32>, values: &View<f64>, from: usize, to: usize, column: u32) -> f64 {
-    let place = place_of(columns, from, to, column);
+fn value_of(matrix: &CsrView<f64>, row: usize, column: u32) -> f64 {
+    let end = matrix.offsets[row + 1] as usize;
+    let place = place_of(&matrix.columns, matrix.offsets[row] as usize, end, column);
     let mut value = f64::literal(0.0);
-    if place < to {
-        if columns[place] == column {
-            value = values[place];
+    if place < end {
+        if matrix.columns[place] == column {
+            value = matrix.values[place];
         }
     }
     value
@@ -154,42 +153,34 @@ fn value_of(columns: &View<u32>, values: &View<f64>, from: usize, to: usize, col
 /// For each strong coupling a_ik between fine unknowns: a_ik / b_ik with b_ik the sum of k's couplings to
 /// the candidates of i and to i, and the part of a_ik for the diagonal of i: all of it where b_ik = 0.
 /// Traffic 32 a strong coupling and the lists of both unknowns, from the cache mostly.
-#[kernel(share, out(shares, backs))]
-pub(super) fn share_of<S: Real>(
+#[kernel(out(shares, backs))]
+pub(super) fn share<S: Real>(
     entry: usize,
     rows: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
+    a: &MatrixView<S>,
     coarse: &View<u32>,
-    strong_offsets: &View<u32>,
-    strong_columns: &View<u32>,
-    strong_values: &View<f64>,
-    coarse_offsets: &View<u32>,
-    coarse_columns: &View<u32>,
-    coarse_values: &View<f64>,
-    candidate_offsets: &View<u32>,
-    candidates: &View<u32>,
-    #[comptime] layout: Layout,
+    strong: &CsrView<f64>,
+    coarse_couplings: &CsrView<f64>,
+    candidates: &PatternView,
 ) -> (f64, f64) {
     let zero = f64::literal(0.0);
     let mut share = zero;
     let mut back = zero;
-    let k = strong_columns[entry] as usize;
+    let k = strong.columns[entry] as usize;
     if coarse[k] == comptime!(FINE) {
-        let row = row_of(entry, rows, strong_offsets);
-        let from = candidate_offsets[row] as usize;
-        let to = candidate_offsets[row + 1] as usize;
-        let to_row = row_value::<S>(k, row, offsets, columns, values, layout).min(zero);
+        let row = row_of(entry, rows, &strong.offsets);
+        let from = candidates.offsets[row] as usize;
+        let to = candidates.offsets[row + 1] as usize;
+        let to_row = a.value(k, row).min(zero);
         let mut sum = to_row;
-        for m in coarse_offsets[k] as usize..coarse_offsets[k + 1] as usize {
-            if coarse_values[m] < zero {
-                if has(candidates, from, to, coarse_columns[m]) {
-                    sum += coarse_values[m];
+        for m in coarse_couplings.offsets[k] as usize..coarse_couplings.offsets[k + 1] as usize {
+            if coarse_couplings.values[m] < zero {
+                if has(&candidates.columns, from, to, coarse_couplings.columns[m]) {
+                    sum += coarse_couplings.values[m];
                 }
             }
         }
-        back = strong_values[entry];
+        back = strong.values[entry];
         if sum != zero {
             share = back / sum;
             back = share * to_row;
@@ -199,98 +190,83 @@ pub(super) fn share_of<S: Real>(
 }
 
 /// The weight of a candidate before the division by the diagonal: its own coupling and those through strong
-/// fine neighbours. Traffic 12 a candidate, and the lists of its row, from the cache mostly.
-#[kernel(weigh_candidates, out(weights))]
-pub(super) fn weight_of(
+/// fine neighbours, whose `shares` have the pattern of the strong couplings. Traffic 12 a candidate, and the
+/// lists of its row, from the cache mostly.
+#[kernel(out(weights))]
+pub(super) fn weigh_candidates(
     place: usize,
     rows: usize,
-    strong_offsets: &View<u32>,
-    strong_columns: &View<u32>,
-    shares: &View<f64>,
-    coarse_offsets: &View<u32>,
-    coarse_columns: &View<u32>,
-    coarse_values: &View<f64>,
-    candidate_offsets: &View<u32>,
-    candidates: &View<u32>,
+    shares: &CsrView<f64>,
+    coarse_couplings: &CsrView<f64>,
+    candidates: &PatternView,
 ) -> f64 {
     let zero = f64::literal(0.0);
-    let row = row_of(place, rows, candidate_offsets);
-    let column = candidates[place];
-    let first = coarse_offsets[row] as usize;
-    let end = coarse_offsets[row + 1] as usize;
-    let mut weight = value_of(coarse_columns, coarse_values, first, end, column);
-    for entry in strong_offsets[row] as usize..strong_offsets[row + 1] as usize {
-        let share = shares[entry];
+    let row = row_of(place, rows, &candidates.offsets);
+    let column = candidates.columns[place];
+    let mut weight = value_of(coarse_couplings, row, column);
+    for entry in shares.offsets[row] as usize..shares.offsets[row + 1] as usize {
+        let share = shares.values[entry];
         if share != zero {
-            let k = strong_columns[entry] as usize;
-            let first = coarse_offsets[k] as usize;
-            let end = coarse_offsets[k + 1] as usize;
-            let value = value_of(coarse_columns, coarse_values, first, end, column);
+            let value = value_of(coarse_couplings, shares.columns[entry] as usize, column);
             weight += share * value.min(zero);
         }
     }
     weight
 }
 
-/// A row of extended+i interpolation, truncated to the `max_entries` largest weights, ties to the smaller
-/// column; its entry k at `rows` k + row of `loose_columns` and `loose_values`, columns ascending. Formula
-/// and sources: [`crate::amg::interpolation::extended_i`]. Traffic: the matrix, 4 an entry, 12 a candidate,
-/// 8 a strong coupling, and 12 an entry of the result.
-#[kernel(truncate, out(counts))]
-pub(super) fn truncated<S: Real>(
+/// A row of extended+i interpolation, truncated to the `max_entries` largest `weights` of the candidates, ties
+/// to the smaller column; its entry k at `rows` k + row of `loose_columns` and `loose_values`, columns ascending.
+/// `backs`, the parts of strong couplings for the diagonal, has no columns. Formula and sources:
+/// [`crate::amg::interpolation::extended_i`]. Traffic: the matrix, 4 an entry, 12 a candidate, 8 a strong
+/// coupling, and 12 an entry of the result.
+#[kernel(out(counts))]
+pub(super) fn truncate<S: Real>(
     row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    thresholds: &View<f64>,
-    coarse: &View<u32>,
-    strong_offsets: &View<u32>,
-    backs: &View<f64>,
-    candidate_offsets: &View<u32>,
-    candidates: &View<u32>,
-    weights: &View<f64>,
+    splitting: &Splitting<S>,
+    backs: &CsrView<f64>,
+    weights: &CsrView<f64>,
     rows: usize,
     max_entries: usize,
-    #[comptime] layout: Layout,
     loose_columns: &mut Segment<u32>,
     loose_values: &mut Segment<f64>,
 ) -> u32 {
     let zero = f64::literal(0.0);
     let mut count = 0usize;
-    if coarse[row] != comptime!(FINE) {
-        loose_columns[row] = coarse[row];
+    if splitting.coarse[row] != comptime!(FINE) {
+        loose_columns[row] = splitting.coarse[row];
         loose_values[row] = f64::literal(1.0);
         count = 1usize;
     } else {
-        let from = candidate_offsets[row] as usize;
-        let to = candidate_offsets[row + 1] as usize;
-        let threshold = thresholds[row];
-        let mut strong = strong_offsets[row] as usize;
+        let from = weights.offsets[row] as usize;
+        let to = weights.offsets[row + 1] as usize;
+        let threshold = splitting.graph.thresholds[row];
+        let mut strong = backs.offsets[row] as usize;
         let mut diagonal = zero;
-        let (first, end) = row_places(row, offsets, layout);
+        let a = &splitting.graph.matrix;
+        let (first, end) = a.row(row);
         let mut k = first;
         while k < end {
-            let column = columns[k] as usize;
-            let mut left = values[k].to_f64();
+            let column = a.columns[k] as usize;
+            let mut left = a.values[k].to_f64();
             let is_strong = column != row && -left >= threshold;
-            let target = coarse[column];
+            let target = splitting.coarse[column];
             if target != comptime!(FINE) {
-                if has(candidates, from, to, target) {
+                if has(&weights.columns, from, to, target) {
                     left = zero;
                 }
             } else if is_strong {
-                left = backs[strong];
+                left = backs.values[strong];
             }
             if is_strong {
                 strong += 1;
             }
             diagonal += left;
-            k += comptime!(layout.spacing());
+            k += comptime!(a.layout.spacing());
         }
         if diagonal > zero {
             let mut total = zero;
             for c in from..to {
-                total += weights[c];
+                total += weights.values[c];
             }
             // The size and the column of the smallest weight of the result.
             let mut least = f64::literal(f64::MAX);
@@ -301,16 +277,16 @@ pub(super) fn truncated<S: Real>(
                 let mut size = -f64::literal(1.0);
                 let mut at = from;
                 for c in from..to {
-                    let other = weights[c].abs();
-                    let is_left = other < least || (other == least && candidates[c] > last);
+                    let other = weights.values[c].abs();
+                    let is_left = other < least || (other == least && weights.columns[c] > last);
                     if is_left && other > size {
                         size = other;
                         at = c;
                     }
                 }
                 least = size;
-                last = candidates[at];
-                sum += weights[at];
+                last = weights.columns[at];
+                sum += weights.values[at];
                 count += 1;
                 more = count < max_entries && count < to - from;
             }
@@ -320,10 +296,10 @@ pub(super) fn truncated<S: Real>(
             }
             let mut place = 0usize;
             for c in from..to {
-                let size = weights[c].abs();
-                if size > least || (size == least && candidates[c] <= last) {
-                    loose_columns[place * rows + row] = candidates[c];
-                    loose_values[place * rows + row] = factor * weights[c];
+                let size = weights.values[c].abs();
+                if size > least || (size == least && weights.columns[c] <= last) {
+                    loose_columns[place * rows + row] = weights.columns[c];
+                    loose_values[place * rows + row] = factor * weights.values[c];
                     place += 1;
                 }
             }
@@ -333,8 +309,8 @@ pub(super) fn truncated<S: Real>(
 }
 
 /// Compresses the rows, with the row of each entry. Traffic 28 an entry and 8.
-#[kernel(pack)]
-pub(super) fn packed(
+#[kernel]
+pub(super) fn pack(
     row: usize,
     offsets: &View<u32>,
     loose_columns: &View<u32>,
@@ -354,8 +330,8 @@ pub(super) fn packed(
 }
 
 /// An entry of the transpose: the row and the value of the entry sorted to its position. Traffic 28.
-#[kernel(pick, out(columns, values))]
-pub(super) fn picked(
+#[kernel(out(columns, values))]
+pub(super) fn pick(
     k: usize,
     order: &View<u32>,
     row_of: &View<u32>,
@@ -372,45 +348,29 @@ pub(super) fn extended_i<S: Real>(
     set: &Numbering,
     max_entries: usize,
 ) -> Result<[Matrix<f64>; 2], BackendError> {
-    let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
-    let (o, c, v) = a.arrays();
-    let (t, coarse) = (thresholds, &set.of);
-    let Kinds { strong, coarse_couplings, strong_coarse } = kinds(a, thresholds, set)?;
+    let (backend, n) = (a.backend(), a.rows());
+    let splitting = Splitting { graph: StrengthGraph::of(a, thresholds), coarse: set.of.view() };
+    let Kinds { strong, coarse_couplings, strong_coarse } = kinds(a, &splitting, set.count)?;
     let candidates = product(&strong, &strong_coarse, 1.0)?;
-    let ((so, sc, sv), (co, cc, cv)) = (strong.arrays(), coarse_couplings.arrays());
-    let (to, tc, _) = candidates.arrays();
+    let couplings = CsrView::of(&coarse_couplings);
+    let pattern = PatternView::of(&candidates);
 
-    let count = sc.len();
+    let count = strong.entries();
     let (mut shares, mut backs) = (backend.scratch(count), backend.scratch(count));
-    let (s, b) = (&mut shares, &mut backs);
-    share(backend, count, n, o, c, v, coarse, so, sc, sv, co, cc, cv, to, tc, layout, s, b);
-    let mut weights = backend.scratch(tc.len());
-    weigh_candidates(backend, tc.len(), n, so, sc, &shares, co, cc, cv, to, tc, &mut weights);
+    let (matrix, s, b) = (splitting.graph.matrix, &mut shares, &mut backs);
+    share(backend, count, n, &matrix, &set.of, &CsrView::of(&strong), &couplings, &pattern, s, b);
+    let count = candidates.entries();
+    let mut weights = backend.scratch(count);
+    let shares = CsrView::with_values(&strong, &shares);
+    weigh_candidates(backend, count, n, &shares, &couplings, &pattern, &mut weights);
 
     let (mut loose_columns, mut loose_values) =
         (backend.scratch(n * max_entries), backend.scratch(n * max_entries));
     let mut counts = backend.scratch(n);
-    let (b, w, lc, lv) = (&backs, &weights, &mut loose_columns, &mut loose_values);
-    truncate(
-        backend,
-        n,
-        o,
-        c,
-        v,
-        t,
-        coarse,
-        so,
-        b,
-        to,
-        tc,
-        w,
-        n,
-        max_entries,
-        layout,
-        lc,
-        lv,
-        &mut counts,
-    );
+    let backs = CsrView { columns: View::absent(), ..CsrView::with_values(&strong, &backs) };
+    let weights = CsrView::with_values(&candidates, &weights);
+    let (c, v) = (&mut loose_columns, &mut loose_values);
+    truncate(backend, n, &splitting, &backs, &weights, n, max_entries, c, v, &mut counts);
     let (offsets, entries) = offsets_of(backend, &counts)?;
     let (mut columns, mut row_of) = (backend.scratch(entries), backend.scratch(entries));
     let mut values = backend.scratch(entries);
@@ -431,28 +391,26 @@ struct Kinds {
 
 fn kinds<S: Real>(
     a: &Matrix<S>,
-    thresholds: &Buffer<f64>,
-    set: &Numbering,
+    splitting: &Splitting<S>,
+    coarse_count: usize,
 ) -> Result<Kinds, BackendError> {
-    let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
-    let (o, c, v) = a.arrays();
-    let (t, coarse) = (thresholds, &set.of);
+    let (backend, n) = (a.backend(), a.rows());
     let [mut strong, mut coarse_couplings, mut strong_coarse] =
         [(); 3].map(|()| backend.scratch(n));
     let (s, f, m) = (&mut strong, &mut coarse_couplings, &mut strong_coarse);
-    count_kinds(backend, n, o, c, v, t, coarse, layout, s, f, m);
+    count_kinds(backend, n, splitting, s, f, m);
     let ([so, co, no], all) =
         offsets_of_each(backend, [&strong, &coarse_couplings, &strong_coarse])?;
     let [mut sc, mut cc, mut nc] = all.map(|entries| backend.scratch(entries));
     let [mut sv, mut cv, mut nv] = all.map(|entries| backend.scratch(entries));
-    split_by_kind(
-        backend, n, o, c, v, t, coarse, &so, &co, &no, layout, &mut sc, &mut sv, &mut cc, &mut cv,
-        &mut nc, &mut nv,
-    );
+    let offsets =
+        CouplingOffsets { strong: so.view(), coarse: co.view(), strong_coarse: no.view() };
+    split_by_kind(backend, n, splitting, &offsets, &mut sc, &mut sv, &mut cc, &mut cv, &mut nc);
+    blas::fill(backend, all[2], 1.0, &mut nv);
     Ok(Kinds {
         strong: Matrix::compressed(backend, n, [so, sc], sv),
-        coarse_couplings: Matrix::compressed(backend, set.count, [co, cc], cv),
-        strong_coarse: Matrix::compressed(backend, set.count, [no, nc], nv),
+        coarse_couplings: Matrix::compressed(backend, coarse_count, [co, cc], cv),
+        strong_coarse: Matrix::compressed(backend, coarse_count, [no, nc], nv),
     })
 }
 

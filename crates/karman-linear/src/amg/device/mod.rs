@@ -13,6 +13,7 @@ use super::hierarchy::STALLED;
 use super::params::{AmgParams, Coarsening, Smoother};
 use super::report::LevelReport;
 use super::saved::SavedInterpolation;
+use super::views::{CsrView, MatrixView};
 use crate::matrix::finish_min;
 use crate::{LinearError, Matrix};
 use coarsening::{Numbering, follow, pairs, pmis};
@@ -212,12 +213,10 @@ fn checked_diagonal<T: Real>(a: &Matrix<T>) -> Result<Buffer<f64>, LinearError> 
     if let Some(row) = a.empty_row() {
         return Err(LinearError::EmptyRow { row });
     }
-    let (offsets, columns, values) = a.arrays();
     let mut diagonal = backend.scratch(n);
     let mut partials = Partials::new(backend, n, 1);
-    let (mut first, layout) = (backend.scratch(1), a.layout());
-    let (d, p) = (&mut diagonal, &mut partials);
-    find_diagonal(backend, n, offsets, columns, values, layout, d, p);
+    let mut first = backend.scratch(1);
+    find_diagonal(backend, n, &MatrixView::of(a), &mut diagonal, &mut partials);
     finish_min(backend, &partials, &mut first);
     let first = backend.read(&first)?[0];
     if first < n as f64 {
@@ -291,8 +290,7 @@ fn coarse_level<T: Real>(
         _ => matrix,
     };
     let mut scale = backend.scratch(matrix.rows());
-    let (offsets, columns, values) = r.arrays();
-    scale_rows(backend, r.rows(), offsets, columns, values, fine_scale, factor, &mut scale);
+    scale_rows(backend, r.rows(), &CsrView::of(r), fine_scale, factor, &mut scale);
     let (rows, entries) = (matrix.rows(), matrix.entries());
     Ok(DeviceLevel { matrix: Some(matrix), interpolation: None, scale, rows, entries })
 }

@@ -5,9 +5,9 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 
+use crate::Matrix;
 use crate::amg::sparsify::BRIDGE;
-use crate::matrix::{row_places, row_value};
-use crate::{Layout, Matrix};
+use crate::amg::views::{CsrView, MatrixView};
 use karman_backend::merge::{Block, Rows};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
@@ -31,36 +31,44 @@ pub(super) enum Search {
     Merge,
 }
 
+/// The factors of a product A B.
+#[derive(Group, Clone, Copy)]
+pub(super) struct Factors<'a, S: Real> {
+    /// A.
+    pub left: MatrixView<'a, S>,
+    /// B.
+    pub right: CsrView<'a, f64>,
+    /// How the next column of a row is found.
+    #[comptime]
+    pub search: Search,
+}
+
 /// The first column of a row of A B, whose entries of A lie from `first` to `end`.
 #[device]
-fn first_column(
+fn first_column<S: Real>(
     first: usize,
     end: usize,
-    a_columns: &View<u32>,
-    b_offsets: &View<u32>,
-    b_columns: &View<u32>,
-    #[comptime] layout: Layout,
-    #[comptime] search: Search,
+    factors: &Factors<S>,
     heads: &mut Segment<u32>,
     places: &mut Segment<u32>,
 ) -> u32 {
     let mut least = comptime!(NONE).runtime();
     let mut k = first;
     while k < end {
-        let j = a_columns[k] as usize;
-        let place = b_offsets[j];
+        let j = factors.left.columns[k] as usize;
+        let place = factors.right.offsets[j];
         let mut head = comptime!(NONE).runtime();
-        if place < b_offsets[j + 1] {
-            head = b_columns[place as usize];
+        if place < factors.right.offsets[j + 1] {
+            head = factors.right.columns[place as usize];
         }
-        if comptime!(search == Search::Merge) {
+        if comptime!(factors.search == Search::Merge) {
             heads[k] = head;
             places[k] = place;
         }
         if head < least {
             least = head;
         }
-        k += comptime!(layout.spacing());
+        k += comptime!(factors.left.layout.spacing());
     }
     least
 }
@@ -71,13 +79,7 @@ fn next_column<S: Real>(
     column: u32,
     first: usize,
     end: usize,
-    a_columns: &View<u32>,
-    a_values: &View<S>,
-    b_offsets: &View<u32>,
-    b_columns: &View<u32>,
-    b_values: &View<f64>,
-    #[comptime] layout: Layout,
-    #[comptime] search: Search,
+    factors: &Factors<S>,
     heads: &mut Segment<u32>,
     places: &mut Segment<u32>,
 ) -> (u32, f64) {
@@ -85,14 +87,15 @@ fn next_column<S: Real>(
     let mut sum = f64::literal(0.0);
     let mut k = first;
     while k < end {
-        if comptime!(search == Search::Merge) {
+        if comptime!(factors.search == Search::Merge) {
             let mut head = heads[k];
             if head == column {
                 let place = places[k];
-                sum += a_values[k].to_f64() * b_values[place as usize];
+                sum += factors.left.values[k].to_f64() * factors.right.values[place as usize];
                 head = comptime!(NONE).runtime();
-                if place + 1u32 < b_offsets[a_columns[k] as usize + 1] {
-                    head = b_columns[place as usize + 1];
+                let j = factors.left.columns[k] as usize;
+                if place + 1u32 < factors.right.offsets[j + 1] {
+                    head = factors.right.columns[place as usize + 1];
                 }
                 heads[k] = head;
                 places[k] = place + 1u32;
@@ -101,45 +104,34 @@ fn next_column<S: Real>(
                 next = head;
             }
         } else {
-            let j = a_columns[k] as usize;
-            for m in b_offsets[j] as usize..b_offsets[j + 1] as usize {
-                let other = b_columns[m];
+            let j = factors.left.columns[k] as usize;
+            for m in factors.right.offsets[j] as usize..factors.right.offsets[j + 1] as usize {
+                let other = factors.right.columns[m];
                 if other == column {
-                    sum += a_values[k].to_f64() * b_values[m];
+                    sum += factors.left.values[k].to_f64() * factors.right.values[m];
                 } else if other > column && other < next {
                     next = other;
                 }
             }
         }
-        k += comptime!(layout.spacing());
+        k += comptime!(factors.left.layout.spacing());
     }
     (next, sum)
 }
 
 /// Number of entries in a row of A B. Traffic at least: A and B once, and 4.
-#[kernel(count_product, out(counts))]
-pub(super) fn product_length<S: Real>(
+#[kernel(out(counts))]
+pub(super) fn count_product<S: Real>(
     row: usize,
-    a_offsets: &View<u32>,
-    a_columns: &View<u32>,
-    a_values: &View<S>,
-    b_offsets: &View<u32>,
-    b_columns: &View<u32>,
-    b_values: &View<f64>,
-    #[comptime] layout: Layout,
-    #[comptime] search: Search,
+    factors: &Factors<S>,
     heads: &mut Segment<u32>,
     places: &mut Segment<u32>,
 ) -> u32 {
-    let (first, end) = row_places(row, a_offsets, layout);
+    let (first, end) = factors.left.row(row);
     let mut count = 0u32;
-    let mut column =
-        first_column(first, end, a_columns, b_offsets, b_columns, layout, search, heads, places);
+    let mut column = first_column::<S>(first, end, factors, heads, places);
     while column != comptime!(NONE) {
-        let (next, _sum) = next_column::<S>(
-            column, first, end, a_columns, a_values, b_offsets, b_columns, b_values, layout,
-            search, heads, places,
-        );
+        let (next, _sum) = next_column::<S>(column, first, end, factors, heads, places);
         count += 1u32;
         column = next;
     }
@@ -147,32 +139,21 @@ pub(super) fn product_length<S: Real>(
 }
 
 /// A row of `factor` A B, columns ascending. Traffic at least: A, B and the product once.
-#[kernel(multiply_rows)]
-pub(super) fn product_row<S: Real>(
+#[kernel]
+pub(super) fn multiply_rows<S: Real>(
     row: usize,
-    a_offsets: &View<u32>,
-    a_columns: &View<u32>,
-    a_values: &View<S>,
-    b_offsets: &View<u32>,
-    b_columns: &View<u32>,
-    b_values: &View<f64>,
+    factors: &Factors<S>,
     factor: f64,
     offsets: &View<u32>,
-    #[comptime] layout: Layout,
-    #[comptime] search: Search,
     heads: &mut Segment<u32>,
     places: &mut Segment<u32>,
     columns: &mut Segment<u32>,
     values: &mut Segment<f64>,
 ) {
-    let (first, end) = row_places(row, a_offsets, layout);
-    let mut column =
-        first_column(first, end, a_columns, b_offsets, b_columns, layout, search, heads, places);
+    let (first, end) = factors.left.row(row);
+    let mut column = first_column::<S>(first, end, factors, heads, places);
     for k in offsets[row] as usize..offsets[row + 1] as usize {
-        let (next, sum) = next_column::<S>(
-            column, first, end, a_columns, a_values, b_offsets, b_columns, b_values, layout,
-            search, heads, places,
-        );
+        let (next, sum) = next_column::<S>(column, first, end, factors, heads, places);
         columns[k] = column;
         values[k] = factor * sum;
         column = next;
@@ -200,47 +181,45 @@ fn product_by_threads<S: Real>(
     factor: f64,
     search: Search,
 ) -> Result<Matrix<f64>, BackendError> {
-    let (backend, n, layout) = (a.backend(), a.rows(), a.layout());
-    let ((ao, ac, av), (bo, bc, bv)) = (a.arrays(), b.arrays());
-    let length = if search == Search::Merge { ac.len() } else { 1 };
+    let (backend, n) = (a.backend(), a.rows());
+    let factors = Factors { left: MatrixView::of(a), right: CsrView::of(b), search };
+    let length = if search == Search::Merge { a.arrays().1.len() } else { 1 };
     let (mut heads, mut places) = (backend.scratch(length), backend.scratch(length));
     let (h, p) = (&mut heads, &mut places);
     let mut counts = backend.scratch(n);
-    count_product(backend, n, ao, ac, av, bo, bc, bv, layout, search, h, p, &mut counts);
+    count_product(backend, n, &factors, h, p, &mut counts);
     let (offsets, entries) = offsets_of(backend, &counts)?;
     let (mut columns, mut values) = (backend.scratch(entries), backend.scratch(entries));
     let (c, v) = (&mut columns, &mut values);
-    multiply_rows(backend, n, ao, ac, av, bo, bc, bv, factor, &offsets, layout, search, h, p, c, v);
+    multiply_rows(backend, n, &factors, factor, &offsets, h, p, c, v);
     Ok(Matrix::compressed(backend, b.columns(), [offsets, columns], values))
 }
 
 /// Terms of a row of A B; the most entries of A's rows, the most terms, and all terms. Traffic of A's
 /// pattern, 8 an entry and 4 a row.
-#[kernel(count_terms, out(terms), reduce(max, max, sum))]
-pub(super) fn terms_of_row(
+#[kernel(out(terms), reduce(max, max, sum))]
+pub(super) fn count_terms<S: Real>(
     row: usize,
-    a_offsets: &View<u32>,
-    a_columns: &View<u32>,
+    a: &MatrixView<S>,
     b_offsets: &View<u32>,
-    #[comptime] layout: Layout,
 ) -> (u32, f64, f64, f64) {
-    let (first, end) = row_places(row, a_offsets, layout);
+    let (first, end) = a.row(row);
     let mut entries = 0u32;
     let mut terms = 0u32;
     let mut k = first;
     while k < end {
-        let j = a_columns[k] as usize;
+        let j = a.columns[k] as usize;
         terms += b_offsets[j + 1] - b_offsets[j];
         entries += 1u32;
-        k += comptime!(layout.spacing());
+        k += comptime!(a.layout.spacing());
     }
     let of_row = f64::from_u32(terms);
     (terms, f64::from_u32(entries), of_row, of_row)
 }
 
 /// The three totals in one buffer.
-#[kernel(finish_terms, combine(max, max, sum), out(totals))]
-pub(super) fn totals_of(entries: f64, terms: f64, all: f64) -> Local<f64, 3> {
+#[kernel(combine(max, max, sum), out(totals))]
+pub(super) fn finish_terms(entries: f64, terms: f64, all: f64) -> Local<f64, 3> {
     let mut totals = Local::<f64, 3>::zeros();
     totals[0] = entries;
     totals[1] = terms;
@@ -267,9 +246,8 @@ fn terms_for_blocks<'a, S: Real>(
     let Some(device) = backend.device() else { return Ok(None) };
     let mut partials = Partials::new(backend, n, 3);
     let (mut counts, mut totals) = (backend.scratch(n), backend.scratch(3));
-    let (offsets, columns, _) = a.arrays();
-    let (layout, c) = (a.layout(), &mut counts);
-    count_terms(backend, n, offsets, columns, b.arrays().0, layout, c, &mut partials);
+    let pattern = MatrixView::pattern_of(a);
+    count_terms(backend, n, &pattern, b.arrays().0, &mut counts, &mut partials);
     finish_terms(backend, &partials, &mut totals);
     let totals = backend.read(&totals)?;
     let [entries, terms, total] = [0, 1, 2].map(|k: usize| totals[k] as usize);
@@ -305,18 +283,12 @@ fn rows_of<S: Real>(a: &Matrix<S>) -> Rows<'_, S> {
 }
 
 /// `tolerance` times the largest negative coupling of a row. Traffic of the matrix and 8.
-#[kernel(find_least, out(least))]
-pub(super) fn least_kept(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<f64>,
-    tolerance: f64,
-) -> f64 {
+#[kernel(out(least))]
+pub(super) fn find_least(row: usize, a: &CsrView<f64>, tolerance: f64) -> f64 {
     let mut largest = f64::literal(0.0);
-    for k in offsets[row] as usize..offsets[row + 1] as usize {
-        if columns[k] as usize != row {
-            largest = largest.max(-values[k]);
+    for k in a.offsets[row] as usize..a.offsets[row + 1] as usize {
+        if a.columns[k] as usize != row {
+            largest = largest.max(-a.values[k]);
         }
     }
     tolerance * largest
@@ -324,23 +296,16 @@ pub(super) fn least_kept(
 
 /// Whether a third unknown is coupled to `row` and `column` by `bar` or more.
 #[device]
-fn is_bridged(
-    row: usize,
-    column: usize,
-    bar: f64,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<f64>,
-) -> bool {
-    let mut k = offsets[row] as usize;
-    let mut l = offsets[column] as usize;
-    let end = offsets[row + 1] as usize;
-    let other_end = offsets[column + 1] as usize;
+fn is_bridged(row: usize, column: usize, bar: f64, a: &CsrView<f64>) -> bool {
+    let mut k = a.offsets[row] as usize;
+    let mut l = a.offsets[column] as usize;
+    let end = a.offsets[row + 1] as usize;
+    let other_end = a.offsets[column + 1] as usize;
     let mut bridged = false;
     while k < end && l < other_end {
-        let one = columns[k];
-        let other = columns[l];
-        if one == other && -values[k] >= bar && -values[l] >= bar {
+        let one = a.columns[k];
+        let other = a.columns[l];
+        if one == other && -a.values[k] >= bar && -a.values[l] >= bar {
             bridged = true;
             k = end;
         }
@@ -356,25 +321,18 @@ fn is_bridged(
 
 /// 1 where the coupling at a position is added to the diagonal. Traffic 16 an entry, and for a weak one the
 /// rows of both unknowns, from the cache mostly.
-#[kernel(flag_weak, out(flags))]
-pub(super) fn weak_flag(
-    place: usize,
-    rows: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<f64>,
-    least: &View<f64>,
-) -> u32 {
-    let row = row_of(place, rows, offsets);
-    let column = columns[place] as usize;
-    let value = values[place];
+#[kernel(out(flags))]
+pub(super) fn flag_weak(place: usize, rows: usize, a: &CsrView<f64>, least: &View<f64>) -> u32 {
+    let row = row_of(place, rows, &a.offsets);
+    let column = a.columns[place] as usize;
+    let value = a.values[place];
     let mut weak = false;
     if column != row {
         weak = value > f64::literal(0.0);
         if -value < least[row] && !weak {
             if -value < least[column] {
                 let bar = f64::literal(BRIDGE) * -value;
-                weak = is_bridged(row, column, bar, offsets, columns, values);
+                weak = is_bridged(row, column, bar, a);
             }
         }
     }
@@ -402,8 +360,8 @@ pub(super) fn row_of(place: usize, rows: usize, offsets: &View<u32>) -> usize {
 }
 
 /// Entries of a row that are not flagged. Traffic 8, and 4 an entry.
-#[kernel(count_kept, out(counts))]
-pub(super) fn kept_length(row: usize, offsets: &View<u32>, flags: &View<u32>) -> u32 {
+#[kernel(out(counts))]
+pub(super) fn count_kept(row: usize, offsets: &View<u32>, flags: &View<u32>) -> u32 {
     let mut count = 0u32;
     for k in offsets[row] as usize..offsets[row + 1] as usize {
         count += 1u32 - flags[k];
@@ -413,12 +371,10 @@ pub(super) fn kept_length(row: usize, offsets: &View<u32>, flags: &View<u32>) ->
 
 /// A row without its flagged entries, which are added to the diagonal. Traffic of both matrices and 4 an
 /// entry.
-#[kernel(keep_strong)]
-pub(super) fn kept_row(
+#[kernel]
+pub(super) fn keep_strong(
     row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<f64>,
+    a: &CsrView<f64>,
     flags: &View<u32>,
     new_offsets: &View<u32>,
     new_columns: &mut Segment<u32>,
@@ -429,17 +385,17 @@ pub(super) fn kept_row(
     let mut diagonal = start;
     let mut has_diagonal = false;
     let mut dropped = f64::literal(0.0);
-    for k in offsets[row] as usize..offsets[row + 1] as usize {
-        let column = columns[k];
+    for k in a.offsets[row] as usize..a.offsets[row + 1] as usize {
+        let column = a.columns[k];
         if flags[k] == 1u32 {
-            dropped += values[k];
+            dropped += a.values[k];
         } else {
             if column as usize == row {
                 diagonal = to;
                 has_diagonal = true;
             }
             new_columns[to] = column;
-            new_values[to] = values[k];
+            new_values[to] = a.values[k];
             to += 1;
         }
     }
@@ -455,46 +411,39 @@ pub(super) fn without_weak_couplings(
     tolerance: f64,
 ) -> Result<Matrix<f64>, BackendError> {
     let (backend, n) = (a.backend(), a.rows());
-    let (offsets, columns, values) = a.arrays();
+    let (matrix, entries) = (CsrView::of(a), a.entries());
     let mut least = backend.scratch(n);
-    find_least(backend, n, offsets, columns, values, tolerance, &mut least);
-    let (mut flags, mut counts) = (backend.scratch(columns.len()), backend.scratch(n));
-    flag_weak(backend, columns.len(), n, offsets, columns, values, &least, &mut flags);
-    count_kept(backend, n, offsets, &flags, &mut counts);
+    find_least(backend, n, &matrix, tolerance, &mut least);
+    let (mut flags, mut counts) = (backend.scratch(entries), backend.scratch(n));
+    flag_weak(backend, entries, n, &matrix, &least, &mut flags);
+    count_kept(backend, n, a.arrays().0, &flags, &mut counts);
     let (new_offsets, entries) = offsets_of(backend, &counts)?;
     let (mut new_columns, mut new_values) = (backend.scratch(entries), backend.scratch(entries));
     let (c, v) = (&mut new_columns, &mut new_values);
-    keep_strong(backend, n, offsets, columns, values, &flags, &new_offsets, c, v);
+    keep_strong(backend, n, &matrix, &flags, &new_offsets, c, v);
     Ok(Matrix::compressed(backend, a.columns(), [new_offsets, new_columns], new_values))
 }
 
 /// Σ_i p_ic² s_i over the fine rows of a coarse unknown, times `factor`. Traffic of R and 8 an entry.
-#[kernel(scale_rows, out(scale))]
-pub(super) fn scale_of(
+#[kernel(out(scale))]
+pub(super) fn scale_rows(
     row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<f64>,
+    restriction: &CsrView<f64>,
     fine_scale: &View<f64>,
     factor: f64,
 ) -> f64 {
     let mut sum = f64::literal(0.0);
-    for k in offsets[row] as usize..offsets[row + 1] as usize {
-        sum += values[k] * values[k] * fine_scale[columns[k] as usize];
+    for k in restriction.offsets[row] as usize..restriction.offsets[row + 1] as usize {
+        let weight = restriction.values[k];
+        sum += weight * weight * fine_scale[restriction.columns[k] as usize];
     }
     factor * sum
 }
 
 /// The diagonal, and the row where it is not positive. Traffic of the matrix and 8.
-#[kernel(find_diagonal, out(diagonal), reduce(min))]
-pub(super) fn diagonal_of<S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    #[comptime] layout: Layout,
-) -> (f64, f64) {
-    let diagonal = row_value::<S>(row, row, offsets, columns, values, layout);
+#[kernel(out(diagonal), reduce(min))]
+pub(super) fn find_diagonal<S: Real>(row: usize, a: &MatrixView<S>) -> (f64, f64) {
+    let diagonal = a.value(row, row);
     let mut wrong = row as f64;
     if diagonal > f64::literal(0.0) {
         wrong = f64::literal(f64::MAX);
@@ -505,7 +454,7 @@ pub(super) fn diagonal_of<S: Real>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CsrMatrix;
+    use crate::{CsrMatrix, Layout};
     use karman_backend::testing::everywhere;
 
     /// Rows of very different lengths, from `shortest` on; columns repeat from row to row.

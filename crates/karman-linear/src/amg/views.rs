@@ -1,0 +1,230 @@
+//! Groups of views that kernels of multigrid take as one argument: matrices, their sparsity patterns, the strength
+//! graph, the splitting into coarse and fine unknowns, aggregates.
+#![allow(missing_docs)] // on the modules that the attributes make
+
+use super::smoothing::Stencil;
+use crate::matrix::{part_of_product, row_places, row_product, row_value};
+use crate::{Layout, Matrix};
+use karman_backend::prelude::*;
+use karman_backend::{Buffer, View, sum_of_parts};
+
+/// A sparse matrix A in any layout.
+#[derive(Group, Clone, Copy)]
+pub(super) struct MatrixView<'a, S: Real> {
+    /// Positions of rows, or of slices of rows: `[rows + 1]` or `[slices + 1]`.
+    pub offsets: View<'a, u32>,
+    /// Columns of the entries: `[entries]`, padding included.
+    pub columns: View<'a, u32>,
+    /// a_ij: `[entries]`, padding included.
+    pub values: View<'a, S>,
+    /// Storage layout.
+    #[comptime]
+    pub layout: Layout,
+}
+
+impl<'a, S: Real> MatrixView<'a, S> {
+    /// The whole matrix.
+    pub(super) fn of(matrix: &'a Matrix<S>) -> Self {
+        let (offsets, columns, values) = matrix.arrays();
+        MatrixView {
+            offsets: offsets.view(),
+            columns: columns.view(),
+            values: values.view(),
+            layout: matrix.layout(),
+        }
+    }
+
+    /// The sparsity pattern, for kernels that do not read values.
+    pub(super) fn pattern_of(matrix: &'a Matrix<S>) -> Self {
+        MatrixView { values: View::absent(), ..MatrixView::of(matrix) }
+    }
+}
+
+#[device]
+impl<S: Real> MatrixView<'_, S> {
+    /// Position of the first entry of row `row`, and the end of its entries, which are `layout.spacing()` apart.
+    #[inline(always)]
+    pub(super) fn row(&self, row: usize) -> (usize, usize) {
+        row_places(row, &self.offsets, comptime!(self.layout))
+    }
+
+    /// a_ij, 0 where the pattern has no such entry.
+    #[inline(always)]
+    pub(super) fn value(&self, i: usize, j: usize) -> f64 {
+        row_value::<S>(i, j, &self.offsets, &self.columns, &self.values, comptime!(self.layout))
+    }
+
+    /// Σ_j a_ij x_j of row i.
+    #[inline(always)]
+    pub(super) fn row_product(&self, i: usize, x: &View<S>) -> S {
+        let layout = comptime!(self.layout);
+        row_product::<S, S>(i, &self.offsets, &self.columns, &self.values, x, layout)
+    }
+
+    /// Σ_j a_ij x_j of row i, whose terms `parts` threads share.
+    #[inline(always)]
+    pub(super) fn shared_row_product(
+        &self,
+        i: usize,
+        part: usize,
+        x: &View<S>,
+        #[comptime] parts: usize,
+    ) -> S {
+        let layout = comptime!(self.layout);
+        let (offsets, columns, values) = (&self.offsets, &self.columns, &self.values);
+        let own = part_of_product::<S, S>(i, part, offsets, columns, values, x, layout, parts);
+        sum_of_parts::<S>(own, parts)
+    }
+}
+
+/// A sparse matrix by compressed rows: the entries of row i lie from `offsets[i]` to `offsets[i + 1]`.
+#[derive(Group, Clone, Copy)]
+pub(super) struct CsrView<'a, S: Real> {
+    /// `[rows + 1]`.
+    pub offsets: View<'a, u32>,
+    /// Columns of the entries: `[entries]`.
+    pub columns: View<'a, u32>,
+    /// a_ij: `[entries]`.
+    pub values: View<'a, S>,
+}
+
+impl<'a, S: Real> CsrView<'a, S> {
+    /// A matrix that is stored by compressed rows.
+    pub(super) fn of(matrix: &'a Matrix<S>) -> Self {
+        debug_assert_eq!(matrix.layout(), Layout::Csr);
+        CsrView::with_values(matrix, matrix.arrays().2)
+    }
+
+    /// The pattern of `pattern`, which is stored by compressed rows, with other values: `[entries]`.
+    pub(super) fn with_values<T: Real>(pattern: &'a Matrix<T>, values: &'a Buffer<S>) -> Self {
+        let (offsets, columns, _) = pattern.arrays();
+        CsrView { offsets: offsets.view(), columns: columns.view(), values: values.view() }
+    }
+}
+
+/// The sparsity pattern of compressed rows.
+#[derive(Group, Clone, Copy)]
+pub(super) struct PatternView<'a> {
+    /// `[rows + 1]`.
+    pub offsets: View<'a, u32>,
+    /// Columns of the entries: `[entries]`.
+    pub columns: View<'a, u32>,
+}
+
+impl<'a> PatternView<'a> {
+    /// The pattern of a matrix that is stored by compressed rows.
+    pub(super) fn of<S: Real>(matrix: &'a Matrix<S>) -> Self {
+        let (offsets, columns, _) = matrix.arrays();
+        PatternView { offsets: offsets.view(), columns: columns.view() }
+    }
+}
+
+/// A matrix in difference form: off-diagonal entries and row sums, (A x)_i = Σ_j a_ij (x_j − x_i) + s_i x_i. Single
+/// precision rounds differences, so the product is exact for a constant vector on a component without a Dirichlet
+/// boundary.
+#[derive(Group, Clone, Copy)]
+pub(super) struct StencilView<'a, S: Real> {
+    /// a_ij, j ≠ i.
+    pub couplings: MatrixView<'a, S>,
+    /// s_i = Σ_j a_ij: `[rows]`.
+    pub row_sums: View<'a, S>,
+}
+
+impl<'a, S: Real> StencilView<'a, S> {
+    /// The whole matrix.
+    pub(super) fn of(matrix: &'a Stencil<S>) -> Self {
+        let Stencil { couplings, row_sums } = matrix;
+        StencilView { couplings: MatrixView::of(couplings), row_sums: row_sums.view() }
+    }
+}
+
+#[device]
+impl<S: Real> StencilView<'_, S> {
+    /// (A x)_i, whose terms `parts` threads share.
+    #[inline(always)]
+    pub(super) fn row_product(
+        &self,
+        i: usize,
+        part: usize,
+        x: &View<S>,
+        #[comptime] parts: usize,
+    ) -> S {
+        let (first, end) = self.couplings.row(i);
+        let spacing = comptime!(parts * self.couplings.layout.spacing());
+        let mut k = first + part * comptime!(self.couplings.layout.spacing());
+        let own = x[i];
+        let mut sum = S::literal(0.0);
+        if part == 0 {
+            sum = self.row_sums[i] * own;
+        }
+        // The loads of a long row overlap.
+        while k + 7 * spacing < end {
+            #[unroll]
+            for m in 0..8usize {
+                let at = k + m * spacing;
+                sum += self.couplings.values[at] * (x[self.couplings.columns[at] as usize] - own);
+            }
+            k += 8 * spacing;
+        }
+        while k + 3 * spacing < end {
+            #[unroll]
+            for m in 0..4usize {
+                let at = k + m * spacing;
+                sum += self.couplings.values[at] * (x[self.couplings.columns[at] as usize] - own);
+            }
+            k += 4 * spacing;
+        }
+        while k < end {
+            sum += self.couplings.values[k] * (x[self.couplings.columns[k] as usize] - own);
+            k += spacing;
+        }
+        sum_of_parts::<S>(sum, parts)
+    }
+}
+
+/// The strength graph of a matrix: i depends on j ≠ i where −a_ij ≥ t_i.
+#[derive(Group, Clone, Copy)]
+pub(super) struct StrengthGraph<'a, S: Real> {
+    /// A.
+    pub matrix: MatrixView<'a, S>,
+    /// t: `[rows]`.
+    pub thresholds: View<'a, f64>,
+}
+
+impl<'a, S: Real> StrengthGraph<'a, S> {
+    /// The graph of `matrix` for given thresholds.
+    pub(super) fn of(matrix: &'a Matrix<S>, thresholds: &'a Buffer<f64>) -> Self {
+        StrengthGraph { matrix: MatrixView::of(matrix), thresholds: thresholds.view() }
+    }
+}
+
+/// The splitting of the unknowns into coarse and fine ones (C/F splitting), on a strength graph.
+#[derive(Group, Clone, Copy)]
+pub(super) struct Splitting<'a, S: Real> {
+    /// Matrix and strength of its couplings.
+    pub graph: StrengthGraph<'a, S>,
+    /// Coarse number of each unknown, [`FINE`](super::strength::FINE) for fine ones: `[rows]`.
+    pub coarse: View<'a, u32>,
+}
+
+/// The members of aggregates: those of aggregate g lie from `offsets[g]` to `offsets[g + 1]`.
+#[derive(Group, Clone, Copy)]
+pub(super) struct AggregateView<'a> {
+    /// `[aggregates + 1]`.
+    pub offsets: View<'a, u32>,
+    /// Fine unknowns: `[unknowns]`.
+    pub members: View<'a, u32>,
+}
+
+/// A dense square matrix, entry (i, j) at i `row_stride` + j `column_stride`.
+#[derive(Group, Clone, Copy)]
+pub(super) struct DenseView<'a, S: Real> {
+    /// `[order²]`.
+    pub values: View<'a, S>,
+    /// Number of rows.
+    pub order: usize,
+    /// Distance from an entry to that below it.
+    pub row_stride: usize,
+    /// Distance from an entry to that at its right.
+    pub column_stride: usize,
+}
