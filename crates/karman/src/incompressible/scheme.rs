@@ -1,9 +1,10 @@
 //! Time schemes.
 
 use crate::time::bdf::Bdf;
+use karman_macros::Keyword;
 
 /// A time scheme.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Scheme {
     /// Convection by Adams–Bashforth, second order, viscous terms by Crank–Nicolson.
     Ab2Cn,
@@ -14,7 +15,7 @@ pub enum Scheme {
 }
 
 /// Update of the pressure by a projection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum PressureCorrection {
     /// Predictor without ∇p: the classical fractional step, first order in time.
     None,
