@@ -150,6 +150,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_word_stands_for_default_parameters() {
+        let words = ["auto", "none", "jacobi", "gauss_seidel", "chebyshev", "amg"];
+        assert_eq!(PreconditionerKind::WORDS, words);
+        for (kind, word) in PreconditionerKind::ALL.into_iter().zip(words) {
+            assert_eq!((kind.word(), PreconditionerKind::from_word(word)), (word, Some(kind)));
+            let params = Params { preconditioner: kind, ..Params::default() };
+            assert_eq!(params.check(), Ok(()));
+        }
+        let mut amg = PreconditionerKind::from_word("amg").unwrap();
+        assert_eq!(amg.amg_mut(), Some(&mut AmgParams::default()));
+        assert_eq!(PreconditionerKind::Chebyshev { degree: 9, ratio: 2.0 }.word(), "chebyshev");
+        assert_eq!(PreconditionerKind::from_word("ilu"), None);
+    }
+
+    #[test]
     fn parameters_out_of_range_are_named() {
         let good = Params::default();
         assert_eq!(good.check(), Ok(()));

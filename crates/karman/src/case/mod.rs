@@ -38,7 +38,7 @@ mod word;
 pub use boundary::{HeatBoundary, PatchCondition};
 pub use error::{CaseError, Diagnostic};
 pub use exact::ExactField;
-pub use expected::{Expectation, SUMMARY_PATHS};
+pub use expected::Expectation;
 pub use flow_boundary::FlowBoundary;
 pub use flow_output::{FlowReference, Recirculation};
 pub use heat::HeatCase;
