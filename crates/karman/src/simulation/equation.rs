@@ -10,8 +10,8 @@ use crate::summary::{LinearSummary, NamedList, Summary};
 /// The report of a time step, or of the solution of a steady case.
 #[derive(Clone, Debug)]
 pub struct Advance {
-    /// The linear solves, each with the name of its phase in the summary, in the order of the step; none of an
-    /// explicit step.
+    /// The linear solves, each with its name, in the order of the step; none of an explicit step. Several solves
+    /// are each a phase of the summary.
     pub solves: Vec<(&'static str, SolveOutcome)>,
     /// Largest rate of change of the fields.
     pub rate: f64,
