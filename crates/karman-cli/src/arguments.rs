@@ -432,7 +432,7 @@ pub(crate) struct SolveArguments {
     /// The right-hand side: array real general, one column; default: 1 in each row
     #[arg(long, value_name = "FILE")]
     pub(crate) rhs: Option<PathBuf>,
-    /// cg, single_reduction_cg, flexible_cg, bicgstab, multigrid or fgmres; default: cg for a symmetric
+    /// cg, single_reduction_cg, flexible_cg, bicgstab, fgmres or multigrid; default: cg for a symmetric
     /// matrix, bicgstab for an unsymmetric one
     #[arg(long, value_parser = method)]
     pub(crate) method: Option<Method>,
@@ -470,16 +470,15 @@ pub(crate) enum Precision {
 }
 
 fn method(name: &str) -> Result<Method, String> {
-    Method::from_name(name)
-        .ok_or_else(|| format!("methods: {}", Method::ALL.map(Method::name).join(", ")))
+    Method::from_word(name).ok_or_else(|| format!("methods: {}", Method::WORDS.join(", ")))
 }
 
 fn preconditioner(name: &str) -> Result<PreconditionerKind, String> {
-    let known = PreconditionerKind::with_defaults();
-    known
-        .into_iter()
-        .find(|kind| kind.name() == name)
-        .ok_or_else(|| format!("preconditioners: {}", known.map(|kind| kind.name()).join(", ")))
+    let is_auto = |kind: &PreconditionerKind| matches!(kind, PreconditionerKind::Auto { .. });
+    let known: Vec<_> = PreconditionerKind::ALL.into_iter().filter(|kind| !is_auto(kind)).collect();
+    let words: Vec<&str> = known.iter().map(|kind| kind.word()).collect();
+    let found = known.into_iter().find(|kind| kind.word() == name);
+    found.ok_or_else(|| format!("preconditioners: {}", words.join(", ")))
 }
 
 fn backend(name: &str) -> Result<BackendKind, String> {

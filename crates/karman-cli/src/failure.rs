@@ -36,7 +36,7 @@ impl Failure {
     /// The failure of a run with this outcome, if it is one.
     pub(crate) fn of(outcome: &Outcome) -> Option<Failure> {
         match outcome.kind {
-            OutcomeKind::Converged | OutcomeKind::Finished => None,
+            kind if kind.is_success() => None,
             OutcomeKind::Interrupted => Some(Failure::Interrupted(outcome.to_string())),
             _ => Some(Failure::Solution(outcome.to_string())),
         }

@@ -71,7 +71,7 @@ mod tests {
         let matrix = Matrix::new(backend, a).unwrap();
         let kind = PreconditionerKind::Auto { amg: AmgParams::default(), polynomial };
         let selection = select(backend, &matrix, kind).unwrap();
-        (selection.kind.name(), selection.reason)
+        (selection.kind.word(), selection.reason)
     }
 
     #[test]

@@ -1,57 +1,43 @@
 //! Parameters of a solver.
 
 use super::{AmgParams, LinearError};
+use karman_macros::Keyword;
 
 /// The Krylov method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum Method {
     /// Conjugate gradients: symmetric positive definite systems.
     #[default]
+    #[word = "cg"]
     ConjugateGradient,
     /// Conjugate gradients with one reduction a step (Chronopoulos & Gear 1989).
+    #[word = "single_reduction_cg"]
     SingleReduction,
     /// Flexible conjugate gradients: the preconditioner may change from step to step.
+    #[word = "flexible_cg"]
     FlexibleConjugateGradient,
     /// BiCGStab (van der Vorst 1992): any system; each step has two products.
+    #[word = "bicgstab"]
     BiCgStab,
-    /// x ← x + M⁻¹ (b − A x): multigrid cycles as a stand-alone solver.
-    Stationary,
     /// Flexible GMRES (Saad 1993) with the residual recomputed after `restart` steps.
     Fgmres,
+    /// x ← x + M⁻¹ (b − A x): multigrid cycles as a stand-alone solver.
+    #[word = "multigrid"]
+    Stationary,
 }
 
-impl Method {
-    /// Every method.
-    pub const ALL: [Method; 6] = [
-        Method::ConjugateGradient,
-        Method::SingleReduction,
-        Method::FlexibleConjugateGradient,
-        Method::BiCgStab,
-        Method::Stationary,
-        Method::Fgmres,
-    ];
-
-    /// The method of this name.
-    pub fn from_name(name: &str) -> Option<Method> {
-        Method::ALL.into_iter().find(|method| method.name() == name)
-    }
-
-    /// Name in the case file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::ConjugateGradient => "cg",
-            Method::SingleReduction => "single_reduction_cg",
-            Method::FlexibleConjugateGradient => "flexible_cg",
-            Method::BiCgStab => "bicgstab",
-            Method::Stationary => "multigrid",
-            Method::Fgmres => "fgmres",
-        }
-    }
-}
-
-/// The preconditioner.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+/// The preconditioner. Its word stands for default parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Keyword)]
 pub enum PreconditionerKind {
+    /// Multigrid or a cheaper preconditioner, by size and diagonal dominance: see
+    /// [`Solver::selection`](super::Solver::selection).
+    #[with(amg: AmgParams::DEFAULT, polynomial: false)]
+    Auto {
+        /// Parameters of multigrid.
+        amg: AmgParams,
+        /// Whether the cheaper preconditioner is a Chebyshev polynomial of degree 4 rather than Jacobi.
+        polynomial: bool,
+    },
     /// None.
     None,
     /// The diagonal.
@@ -60,6 +46,7 @@ pub enum PreconditionerKind {
     /// One symmetric Gauss–Seidel sweep, by colours.
     GaussSeidel,
     /// A Chebyshev polynomial in D⁻¹A.
+    #[with(degree: 4, ratio: 30.0)]
     Chebyshev {
         /// Steps; one product fewer.
         degree: usize,
@@ -67,38 +54,16 @@ pub enum PreconditionerKind {
         ratio: f64,
     },
     /// A cycle of algebraic multigrid.
+    #[with(AmgParams::DEFAULT)]
     Amg(AmgParams),
-    /// Multigrid or a cheaper preconditioner, by size and diagonal dominance: see
-    /// [`Solver::selection`](super::Solver::selection).
-    Auto {
-        /// Parameters of multigrid.
-        amg: AmgParams,
-        /// Whether the cheaper preconditioner is a Chebyshev polynomial of degree 4 rather than Jacobi.
-        polynomial: bool,
-    },
 }
 
 impl PreconditionerKind {
-    /// The preconditioners that a name alone selects, with default parameters.
-    pub fn with_defaults() -> [PreconditionerKind; 5] {
-        [
-            PreconditionerKind::None,
-            PreconditionerKind::Jacobi,
-            PreconditionerKind::GaussSeidel,
-            PreconditionerKind::Chebyshev { degree: 4, ratio: 30.0 },
-            PreconditionerKind::Amg(AmgParams::default()),
-        ]
-    }
-
-    /// Name in messages.
-    pub fn name(self) -> &'static str {
+    /// The parameters of multigrid, where it may be used.
+    pub fn amg_mut(&mut self) -> Option<&mut AmgParams> {
         match self {
-            PreconditionerKind::None => "none",
-            PreconditionerKind::Jacobi => "jacobi",
-            PreconditionerKind::GaussSeidel => "gauss_seidel",
-            PreconditionerKind::Chebyshev { .. } => "chebyshev",
-            PreconditionerKind::Amg(_) => "amg",
-            PreconditionerKind::Auto { .. } => "auto",
+            PreconditionerKind::Amg(amg) | PreconditionerKind::Auto { amg, .. } => Some(amg),
+            _ => None,
         }
     }
 }
@@ -183,6 +148,21 @@ impl Params {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_stands_for_default_parameters() {
+        let words = ["auto", "none", "jacobi", "gauss_seidel", "chebyshev", "amg"];
+        assert_eq!(PreconditionerKind::WORDS, words);
+        for (kind, word) in PreconditionerKind::ALL.into_iter().zip(words) {
+            assert_eq!((kind.word(), PreconditionerKind::from_word(word)), (word, Some(kind)));
+            let params = Params { preconditioner: kind, ..Params::default() };
+            assert_eq!(params.check(), Ok(()));
+        }
+        let mut amg = PreconditionerKind::from_word("amg").unwrap();
+        assert_eq!(amg.amg_mut(), Some(&mut AmgParams::default()));
+        assert_eq!(PreconditionerKind::Chebyshev { degree: 9, ratio: 2.0 }.word(), "chebyshev");
+        assert_eq!(PreconditionerKind::from_word("ilu"), None);
+    }
 
     #[test]
     fn parameters_out_of_range_are_named() {

@@ -35,7 +35,7 @@ impl SolverSetup {
 
 impl fmt::Display for SolverSetup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (method, name, reason) = (self.method.name(), self.preconditioner, &self.reason);
+        let (method, name, reason) = (self.method.word(), self.preconditioner, &self.reason);
         let reason = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
         write!(f, "{method} with {name}{reason}, set up in {:.3} s", self.seconds)?;
         self.hierarchy.as_ref().map_or(Ok(()), |hierarchy| write!(f, "\n{hierarchy}"))

@@ -251,7 +251,7 @@ impl<T: Real> Solver<T> {
 
     /// Name of the preconditioner in use and the reason of its selection.
     pub fn selection(&self) -> (&'static str, &str) {
-        (self.params.preconditioner.name(), &self.reason)
+        (self.params.preconditioner.word(), &self.reason)
     }
 
     /// The multigrid levels of its preconditioner, if any.
@@ -508,12 +508,12 @@ fn preconditioner<T: Real>(
 ) -> Result<Box<dyn Preconditioner<T>>, LinearError> {
     let kind = params.preconditioner;
     if saved.is_some() && !matches!(kind, PreconditionerKind::Amg(_)) {
-        tracing::info!("saved interpolations not used: the preconditioner is {}", kind.name());
+        tracing::info!("saved interpolations not used: the preconditioner is {}", kind.word());
     }
     let matrix = match (kind, preconditioning_matrix) {
         (PreconditionerKind::None, _) => return Ok(Box::new(Identity { rows })),
         (_, Some(matrix)) => matrix,
-        (_, None) => return Err(LinearError::NeedsMatrix { name: kind.name() }),
+        (_, None) => return Err(LinearError::NeedsMatrix { name: kind.word() }),
     };
     check_square(&matrix)?;
     if matrix.rows() != rows {

@@ -10,27 +10,28 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     let Data::Enum(data) = &input.data else {
         return Err(Error::new_spanned(name, "Keyword needs an enum"));
     };
-    let variants: Vec<_> = data.variants.iter().map(|variant| &variant.ident).collect();
+    let values = data.variants.iter().map(value).collect::<syn::Result<Vec<_>>>()?;
+    let patterns: Vec<_> = data.variants.iter().map(pattern).collect();
     let words = data.variants.iter().map(word).collect::<syn::Result<Vec<_>>>()?;
-    let count = variants.len();
+    let count = values.len();
     let expected = format!("one of \"{}\"", words.join("\", \""));
     Ok(quote! {
         impl #name {
             /// Every choice, in the order of [`Self::WORDS`].
-            pub const ALL: [Self; #count] = [#(Self::#variants),*];
+            pub const ALL: [Self; #count] = [#(Self::#values),*];
 
             /// The words of a case file and of the command line.
             pub const WORDS: &'static [&'static str] = &[#(#words),*];
 
             /// The word for this choice.
             pub const fn word(self) -> &'static str {
-                match self { #(Self::#variants => #words),* }
+                match self { #(Self::#patterns => #words),* }
             }
 
-            /// The choice that a word stands for.
+            /// The choice of a word.
             pub fn from_word(word: &str) -> Option<Self> {
                 match word {
-                    #(#words => Some(Self::#variants),)*
+                    #(#words => Some(Self::#values),)*
                     _ => None,
                 }
             }
@@ -56,11 +57,38 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     })
 }
 
+/// The variant with the fields of `#[with(…)]`.
+fn value(variant: &Variant) -> syn::Result<TokenStream> {
+    let name = &variant.ident;
+    let attribute = variant.attrs.iter().find(|a| a.path().is_ident("with"));
+    match (&variant.fields, attribute) {
+        (Fields::Unit, None) => Ok(quote!(#name)),
+        (Fields::Unit, Some(attribute)) => {
+            Err(Error::new_spanned(attribute, "the variant has no fields"))
+        }
+        (_, None) => Err(Error::new_spanned(variant, "a variant with fields needs #[with(…)]")),
+        (fields, Some(attribute)) => {
+            let values = &attribute.meta.require_list()?.tokens;
+            Ok(match fields {
+                Fields::Named(_) => quote!(#name { #values }),
+                _ => quote!(#name(#values)),
+            })
+        }
+    }
+}
+
+/// The variant with any fields.
+fn pattern(variant: &Variant) -> TokenStream {
+    let name = &variant.ident;
+    match &variant.fields {
+        Fields::Unit => quote!(#name),
+        Fields::Named(_) => quote!(#name { .. }),
+        Fields::Unnamed(_) => quote!(#name(..)),
+    }
+}
+
 /// The word of `#[word = "…"]`, or the variant's name in snake case.
 fn word(variant: &Variant) -> syn::Result<String> {
-    if !matches!(variant.fields, Fields::Unit) {
-        return Err(Error::new_spanned(variant, "a variant of a Keyword has no fields"));
-    }
     let Some(attribute) = variant.attrs.iter().find(|a| a.path().is_ident("word")) else {
         return Ok(snake_case(&variant.ident.to_string()));
     };

@@ -66,8 +66,8 @@ pub fn components(item: TokenStream) -> TokenStream {
 
 /// Gives the variants of an enum words: `ALL`, `WORDS`, `word`, `from_word`, and a `Deserialize` that names
 /// the valid words where it finds another one. The word of a variant is its name in snake case, or that of
-/// `#[word = "…"]`.
-#[proc_macro_derive(Keyword, attributes(word))]
+/// `#[word = "…"]`. A variant with fields states those of its word: `#[with(degree: 4, ratio: 30.0)]`.
+#[proc_macro_derive(Keyword, attributes(word, with))]
 pub fn keyword(item: TokenStream) -> TokenStream {
     keyword::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -103,8 +103,8 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linear: Option<LinearSummary>,
     /// Seconds of each phase, in order: `mesh`, `geometry`, `discretization`, the steps, `output`. Steps are
-    /// one phase, `solve`; of a flow the solves of the predictor are `momentum`, those of the projection
-    /// `pressure`, those of a temperature `energy`, and the rest is `other`: gradients, convection,
+    /// one phase, `solve`; of a flow the solves of a temperature are `energy`, those of the predictor `momentum`,
+    /// those of the projection `pressure`, and the rest is `other`: gradients, convection,
     /// residuals, fluxes, set-ups for a new time step. On a device the time of a solve includes the work
     /// enqueued before it, since the host waits for the device only where it reads numbers.
     pub phases: NamedList<f64>,
@@ -276,11 +276,6 @@ impl Summary {
         partial.push(".partial");
         std::fs::write(&partial, text)?;
         std::fs::rename(&partial, path)
-    }
-
-    /// The summary as a JSON value, in which `[expected]` values are looked up.
-    pub fn to_json(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
     }
 }
 

@@ -82,7 +82,7 @@ fn solve<T: Real>(arguments: &SolveArguments, tolerance: f64) -> Result<(), Fail
             entries,
             symmetric: is_symmetric,
             backend: backend.kind().word(),
-            method: setup.method.name(),
+            method: setup.method.word(),
             preconditioner: setup.preconditioner,
             read_seconds,
             setup_seconds: setup.seconds,

@@ -1,9 +1,10 @@
 //! Parameters of algebraic multigrid.
 
 use crate::LinearError;
+use karman_macros::Keyword;
 
 /// Selection of coarse unknowns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum Coarsening {
     /// Pairwise aggregation on the finest level, then the parallel modified independent set (PMIS, De
     /// Sterck, Yang & Heys 2006) with extended+i interpolation.
@@ -18,13 +19,14 @@ pub enum Coarsening {
 }
 
 /// The smoother.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum Smoother {
     /// Jacobi with the ℓ1 norms of rows (Baker, Falgout, Kolev & Yang 2011), relaxation factor 4/3.
     #[default]
     L1Jacobi,
     /// Chebyshev polynomials of the fourth kind with optimal weights (Lottes 2023) in the matrix scaled
     /// by the ℓ1 norms of its rows, whose spectrum is bounded by 1.
+    #[with(degree: 2)]
     Chebyshev {
         /// Products of one sweep: 1 to 4.
         degree: usize,
@@ -34,7 +36,7 @@ pub enum Smoother {
 }
 
 /// The multigrid cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum Cycle {
     /// Each level once.
     #[default]
@@ -48,12 +50,14 @@ pub enum Cycle {
 }
 
 /// The precision of the hierarchy and its cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum HierarchyPrecision {
     /// The precision of the solver.
+    #[word = "f64"]
     Same,
     /// `f32`, also for the recurrence of conjugate gradients on the matrix of the set-up.
     #[default]
+    #[word = "f32"]
     Single,
 }
 
@@ -61,13 +65,19 @@ pub enum HierarchyPrecision {
 /// and their sum is spread equally over the remaining couplings (Kamakolanu 2014, §4.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sparsification {
-    /// β on the first coarse level.
+    /// β on the first coarse level. Default: 1.
     pub beta: f64,
-    /// Increment of β on each further level.
+    /// Increment of β on each further level. Default: 1.
     pub increment: f64,
     /// Whether a coupling is dropped only where both its rows find it weak and is added to the diagonals,
-    /// so that the matrix stays symmetric.
+    /// so that the matrix stays symmetric. Default: no.
     pub symmetric: bool,
+}
+
+impl Default for Sparsification {
+    fn default() -> Self {
+        Sparsification { beta: 1.0, increment: 1.0, symmetric: false }
+    }
 }
 
 /// Parameters of algebraic multigrid. The defaults were chosen by measurement, see
@@ -112,27 +122,30 @@ pub struct AmgParams {
 
 impl Default for AmgParams {
     fn default() -> Self {
-        AmgParams {
-            coarsening: Coarsening::default(),
-            pairwise_passes: 1,
-            over_correction: 1.5,
-            strength: 0.25,
-            boundary_weight: 1.0,
-            interpolation_entries: 3,
-            drop_tolerance: 0.1,
-            sparsification: None,
-            smoother: Smoother::default(),
-            relaxation: 4.0 / 3.0,
-            sweeps: [1, 1],
-            cycle: Cycle::default(),
-            precision: HierarchyPrecision::default(),
-            coarse_rows: 256,
-            max_levels: 25,
-        }
+        AmgParams::DEFAULT
     }
 }
 
 impl AmgParams {
+    /// The default of each parameter.
+    pub const DEFAULT: AmgParams = AmgParams {
+        coarsening: Coarsening::Pmis,
+        pairwise_passes: 1,
+        over_correction: 1.5,
+        strength: 0.25,
+        boundary_weight: 1.0,
+        interpolation_entries: 3,
+        drop_tolerance: 0.1,
+        sparsification: None,
+        smoother: Smoother::L1Jacobi,
+        relaxation: 4.0 / 3.0,
+        sweeps: [1, 1],
+        cycle: Cycle::V,
+        precision: HierarchyPrecision::Single,
+        coarse_rows: 256,
+        max_levels: 25,
+    };
+
     /// Checks ranges.
     ///
     /// # Errors

@@ -2,117 +2,17 @@
 
 use super::error::Problem;
 use super::value::{Maybe, Sign, number};
-use karman_macros::Keyword;
+use super::word::choice_or_word;
+use crate::linear::AmgParams;
+use crate::linear::amg::{Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use std::fmt;
 use toml::Spanned;
 
-/// Parameters of algebraic multigrid.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AmgParameters {
-    /// Selection of coarse unknowns; default `pmis`.
-    pub coarsening: Coarsening,
-    /// Passes of pairwise matching for the first coarse level (`pmis`) or every level
-    /// (`aggregation`). Each pass halves the unknowns: 0 to 4; default 1 in 3D, 0 in 2D, 3 with
-    /// `aggregation`.
-    pub pairwise_passes: Option<usize>,
-    /// θ: j is strong for i where −a_ij ≥ θ max_k(−a_ik); 0 to 1, default 0.25.
-    pub strength: f64,
-    /// Couplings of coarse matrices below this fraction of the largest in their row are added to the
-    /// diagonals; below 1, 0 drops none, default 0.1.
-    pub drop_tolerance: f64,
-    /// Maximum number of levels, at least 1; default 25.
-    pub max_levels: usize,
-    /// α > 0: weight of boundary unknowns in Ruge–Stüben coarsening; default 1.
-    pub boundary_weight: f64,
-    /// Dropping of weak couplings of coarse matrices; default none.
-    pub sparsification: Option<Sparsification>,
-    /// The smoother; default `l1_jacobi`.
-    pub smoother: Smoother,
-    /// Sweeps before and after the coarse correction; default 1 and 1.
-    pub sweeps: [usize; 2],
-    /// The cycle; default `v`.
-    pub cycle: Cycle,
-    /// Precision of the stored hierarchy and of the recurrence of conjugate gradients with it;
-    /// default `f32`.
-    pub hierarchy_precision: HierarchyPrecision,
-}
-
-/// Dropping of couplings weaker than β times the average of their row, β growing by level.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sparsification {
-    /// β on the first coarse level; default 1.
-    pub beta: f64,
-    /// Increase of β on each further level; default 1.
-    pub increment: f64,
-    /// Whether a pair of couplings is dropped only if both are weak, so that the matrix stays
-    /// symmetric; default false.
-    pub symmetric: bool,
-}
-
-impl Default for AmgParameters {
-    fn default() -> Self {
-        Self {
-            coarsening: Coarsening::Pmis,
-            pairwise_passes: None,
-            strength: 0.25,
-            drop_tolerance: 0.1,
-            max_levels: 25,
-            boundary_weight: 1.0,
-            sparsification: None,
-            smoother: Smoother::L1Jacobi,
-            sweeps: [1, 1],
-            cycle: Cycle::V,
-            hierarchy_precision: HierarchyPrecision::F32,
-        }
-    }
-}
-
-/// Selection of coarse unknowns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum Coarsening {
-    /// Parallel maximal independent set.
-    Pmis,
-    /// First pass of Ruge and Stüben.
-    RugeStuben,
-    /// Aggregation.
-    Aggregation,
-}
-
-/// Smoothers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum Smoother {
-    /// Jacobi with the ℓ1 norms of rows.
-    L1Jacobi,
-    /// Chebyshev polynomial.
-    Chebyshev,
-    /// Multicolour Gauss–Seidel.
-    GaussSeidel,
-}
-
-/// Cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum Cycle {
-    /// One coarse correction.
-    V,
-    /// Two coarse corrections.
-    W,
-    /// A W cycle, then a V cycle.
-    F,
-    /// Coarse corrections accelerated by a Krylov method.
-    K,
-}
-
-/// Precision of the stored hierarchy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum HierarchyPrecision {
-    /// 64 bits.
-    F64,
-    /// 32 bits.
-    F32,
-    /// 16 bits.
-    F16,
+choice_or_word! {
+    /// `hierarchy_precision`; `None`: `f16`.
+    HierarchyPrecisionFile(HierarchyPrecision), HierarchyPrecision::WORDS, &["f16"]
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -128,7 +28,7 @@ pub(crate) struct AmgFile {
     smoother: Option<Smoother>,
     sweeps: Maybe<Vec<usize>>,
     cycle: Option<Cycle>,
-    hierarchy_precision: Option<HierarchyPrecision>,
+    hierarchy_precision: Option<HierarchyPrecisionFile>,
 }
 
 /// `"none"` or a table.
@@ -172,23 +72,32 @@ impl<'de> Deserialize<'de> for SparsificationFile {
     }
 }
 
-pub(crate) fn check(file: Option<&Spanned<AmgFile>>) -> Result<AmgParameters, Problem> {
-    let defaults = AmgParameters::default();
-    let Some(file) = file else { return Ok(defaults) };
+/// The parameters of the section, and whether the passes of pairwise matching depend on the dimension of the mesh:
+/// the defaults are those of 3D.
+pub(crate) fn check(file: Option<&Spanned<AmgFile>>) -> Result<(AmgParams, bool), Problem> {
+    let defaults = AmgParams::DEFAULT;
+    let Some(file) = file else { return Ok((defaults, true)) };
     let keys = file.get_ref();
-    if keys.hierarchy_precision == Some(HierarchyPrecision::F16) {
-        let message = "a hierarchy in 16 bits is not available in this version";
-        return Err(Problem::at(file.span(), message).note("use hierarchy_precision = \"f32\""));
-    }
+    let precision = match keys.hierarchy_precision {
+        None => defaults.precision,
+        Some(HierarchyPrecisionFile(Some(precision))) => precision,
+        Some(HierarchyPrecisionFile(None)) => {
+            let message = "a hierarchy in 16 bits is not available in this version";
+            let problem = Problem::at(file.span(), message);
+            return Err(problem.note("use hierarchy_precision = \"f32\""));
+        }
+    };
     let strength = number(&keys.strength, defaults.strength, "strength", Sign::NotNegative)?;
     if let Some(file) = keys.strength.as_ref().filter(|_| strength > 1.0) {
         let message = format!("`strength` must be from 0 to 1, not {strength}");
         return Err(Problem::at(file.span(), message));
     }
     let coarsening = keys.coarsening.unwrap_or(defaults.coarsening);
+    let aggregates = coarsening == Coarsening::Aggregation;
     let pairwise_passes = match &keys.pairwise_passes {
-        None => None,
-        Some(file) if *file.get_ref() <= 4 => Some(*file.get_ref()),
+        None if aggregates => 3,
+        None => defaults.pairwise_passes,
+        Some(file) if *file.get_ref() <= 4 => *file.get_ref(),
         Some(file) => {
             let passes = file.get_ref();
             let message = format!("`pairwise_passes` must be from 0 to 4, not {passes}");
@@ -208,11 +117,7 @@ pub(crate) fn check(file: Option<&Spanned<AmgFile>>) -> Result<AmgParameters, Pr
     };
     let sparsification = match &keys.sparsification {
         None | Some(SparsificationFile::None) => None,
-        Some(SparsificationFile::Table(table)) => Some(Sparsification {
-            beta: number(&table.beta, 1.0, "beta", Sign::NotNegative)?,
-            increment: number(&table.increment, 1.0, "increment", Sign::NotNegative)?,
-            symmetric: table.symmetric.unwrap_or(false),
-        }),
+        Some(SparsificationFile::Table(table)) => Some(sparsification(table)?),
     };
     let sweeps = match keys.sweeps.as_ref().map(|file| (file, file.get_ref().as_slice())) {
         None => defaults.sweeps,
@@ -225,22 +130,31 @@ pub(crate) fn check(file: Option<&Spanned<AmgFile>>) -> Result<AmgParameters, Pr
             return Err(Problem::at(file.span(), message));
         }
     };
-    Ok(AmgParameters {
+    let boundary_weight =
+        number(&keys.boundary_weight, defaults.boundary_weight, "boundary_weight", Sign::Positive)?;
+    let params = AmgParams {
         coarsening,
         pairwise_passes,
+        interpolation_entries: if aggregates { 4 } else { defaults.interpolation_entries },
         strength,
         drop_tolerance,
         max_levels,
-        boundary_weight: number(
-            &keys.boundary_weight,
-            defaults.boundary_weight,
-            "boundary_weight",
-            Sign::Positive,
-        )?,
+        boundary_weight,
         sparsification,
         smoother: keys.smoother.unwrap_or(defaults.smoother),
         sweeps,
         cycle: keys.cycle.unwrap_or(defaults.cycle),
-        hierarchy_precision: keys.hierarchy_precision.unwrap_or(defaults.hierarchy_precision),
+        precision,
+        ..defaults
+    };
+    Ok((params, keys.pairwise_passes.is_none() && !aggregates))
+}
+
+fn sparsification(table: &SparsificationTableFile) -> Result<Sparsification, Problem> {
+    let defaults = Sparsification::default();
+    Ok(Sparsification {
+        beta: number(&table.beta, defaults.beta, "beta", Sign::NotNegative)?,
+        increment: number(&table.increment, defaults.increment, "increment", Sign::NotNegative)?,
+        symmetric: table.symmetric.unwrap_or(defaults.symmetric),
     })
 }

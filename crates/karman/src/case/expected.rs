@@ -41,7 +41,7 @@ pub(crate) type ExpectedFile = Named<ExpectationFile>;
 /// Entries of the summary that `[expected]` may name. `PROBE`, `PATCH`, `NAME`, `FIELD` and
 /// `QUANTITY` stand for names; `errors` needs the field in `[exact]`, `flow` and `recirculation`
 /// need a flow.
-pub const SUMMARY_PATHS: &[&str] = &[
+const SUMMARY_PATHS: &[&str] = &[
     "mesh.dimension",
     "mesh.nodes",
     "mesh.edges",

@@ -27,8 +27,6 @@ pub struct FlowReference {
     pub drag_direction: [f64; 3],
     /// Unit vector along the lift; default y.
     pub lift_direction: [f64; 3],
-    /// Point about which moments are taken; default the origin.
-    pub moment_centre: [f64; 3],
 }
 
 /// A line along which separation and reattachment of reversed flow are found.
@@ -75,10 +73,6 @@ pub(crate) fn check_reference(keys: &PatchGroupFile) -> Result<FlowReference, Pr
         temperature_difference: 1.0,
         drag_direction: direction(&keys.drag_direction, "drag_direction", [1.0, 0.0, 0.0])?,
         lift_direction: direction(&keys.lift_direction, "lift_direction", [0.0, 1.0, 0.0])?,
-        moment_centre: match &keys.moment_centre {
-            None => [0.0; 3],
-            Some(centre) => point(centre, "moment_centre")?,
-        },
     };
     let Some(reference) = keys.reference.as_ref().map(Spanned::get_ref) else { return Ok(flow) };
     flow.velocity = number(&reference.velocity, 1.0, "velocity", Sign::Positive)?;
@@ -135,10 +129,6 @@ pub(crate) fn without_effect(keys: &PatchGroupFile) -> Vec<Problem> {
             let message = format!("`{name}` has no effect without `reference`");
             problems.push(Problem::at(file.span(), message));
         }
-    }
-    if let Some(centre) = &keys.moment_centre {
-        let message = "`moment_centre` has no effect: this version computes no moments";
-        problems.push(Problem::at(centre.span(), message));
     }
     problems
 }

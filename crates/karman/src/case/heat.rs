@@ -4,7 +4,7 @@ use super::boundary::{HeatBoundary, PatchCondition};
 use super::error::Problem;
 use super::value::{ByRegion, Maybe, Named, QuantityFile, Reader, Rule, ScalarFile, Sign, Value};
 use super::value::{product_of_quantities, product_of_scalars};
-use karman_macros::Keyword;
+use crate::heat::Discretization;
 use serde::Deserialize;
 use std::iter::empty;
 use toml::Spanned;
@@ -12,7 +12,7 @@ use toml::Spanned;
 /// A checked heat conduction problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatCase {
-    /// Location of the unknowns; default `cell`.
+    /// Location of the unknowns; default `cell`, with the non-orthogonal correction.
     pub discretization: Discretization,
     /// Conductivity k(x) > 0; default 1.
     pub conductivity: ByRegion,
@@ -20,21 +20,10 @@ pub struct HeatCase {
     pub volumetric_heat_capacity: ByRegion,
     /// Volumetric heat source S(x, t); default 0.
     pub source: ByRegion,
-    /// Whether fluxes have the non-orthogonal correction; default true.
-    pub nonorthogonal_correction: bool,
     /// Temperature at t = 0; for a steady run the initial guess, default 0.
     pub initial_temperature: Value,
     /// The condition of each patch, in the order of the case file.
     pub boundary: Vec<PatchCondition<HeatBoundary>>,
-}
-
-/// Location of the unknowns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum Discretization {
-    /// Cell-centred finite volumes.
-    Cell,
-    /// Node-centred finite elements.
-    Node,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -84,11 +73,15 @@ pub(crate) fn check(
     let conductivity = tables(|keys| &keys.conductivity);
     let source = tables(|keys| &keys.source);
     Ok(HeatCase {
-        discretization: file.discretization.unwrap_or(Discretization::Cell),
+        discretization: match file.discretization {
+            Some(Discretization::Node) => Discretization::Node,
+            Some(Discretization::Cell { .. }) | None => {
+                Discretization::Cell { corrected: file.nonorthogonal_correction.unwrap_or(true) }
+            }
+        },
         conductivity: reader.quantity(&file.conductivity, 1.0, None, CONDUCTIVITY, conductivity)?,
         volumetric_heat_capacity: volumetric_heat_capacity(file, reader)?,
         source: reader.quantity(&file.source, 0.0, Some(0.0), SOURCE, source)?,
-        nonorthogonal_correction: file.nonorthogonal_correction.unwrap_or(true),
         initial_temperature,
         boundary,
     })

@@ -5,11 +5,11 @@ use super::error::Problem;
 use super::flow_boundary::{FlowBoundary, FlowConditions};
 use super::initial::FlowInitial;
 use super::linear_solver::{self, LinearSolverCase, LinearSolverFile};
-use super::time::{FlowTimeMethod, TimeMethod};
+use super::time::TimeMethod;
 use super::value::{
     Maybe, Reader, Rule, ScalarFile, Sign, Value, VectorFile, number, point, required,
 };
-use karman_macros::Keyword;
+use crate::incompressible::{Arrangement, Convection, PressureCorrection, Scheme};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -17,13 +17,13 @@ use toml::Spanned;
 #[derive(Clone, Debug, PartialEq)]
 pub struct IncompressibleCase {
     /// Variable arrangement and pressure coupling; default `collocated`.
-    pub scheme: FlowScheme,
+    pub scheme: Arrangement,
     /// Kinematic viscosity ν > 0, or 0 with the method `rk3`.
     pub kinematic_viscosity: f64,
     /// Interpolation of the convected velocity to the faces; default `linear_upwind`.
-    pub convection: ConvectionScheme,
+    pub convection: Convection,
     /// Pressure update of a projection; default `incremental_rotational`.
-    pub pressure_correction: PressureCorrectionCase,
+    pub pressure_correction: PressureCorrection,
     /// Acceleration s(x, t) by a body force; default zeros.
     pub source: [Value; 3],
     /// Further projections with non-orthogonal correction; default 0.
@@ -40,41 +40,6 @@ pub struct IncompressibleCase {
     pub momentum: LinearSolverCase,
     /// The temperature equation, if any.
     pub thermal: Option<ThermalCase>,
-}
-
-/// Discretizations of flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum FlowScheme {
-    /// Velocity and pressure in the cells, face fluxes by momentum interpolation.
-    Collocated,
-    /// Normal fluxes at the faces.
-    Staggered,
-    /// A vector potential on the edges: divergence-free without a pressure.
-    ExactFractionalStep,
-}
-
-/// Interpolation of convected quantities to the faces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum ConvectionScheme {
-    /// Value and gradient of the upstream cell: second order.
-    LinearUpwind,
-    /// Linear between both cells: second order, conserves kinetic energy on regular meshes.
-    Central,
-    /// The cubic through the values and gradients of both cells: second order with smaller errors.
-    Cubic,
-    /// Value of the upstream cell: first order.
-    Upwind,
-}
-
-/// Pressure update of a projection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum PressureCorrectionCase {
-    /// No pressure in the predictor: the classical fractional step.
-    None,
-    /// The pressure of the previous time level in the predictor.
-    Incremental,
-    /// As `Incremental`, with −θ ν ∇·u* added to the pressure.
-    IncrementalRotational,
 }
 
 /// ∂T/∂t + u·∇T = ∇·(α∇T) + S, with the Boussinesq term −β (T − T₀) g in the momentum equation.
@@ -100,10 +65,10 @@ pub struct ThermalCase {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct IncompressibleFile {
-    scheme: Option<FlowScheme>,
+    scheme: Option<Arrangement>,
     kinematic_viscosity: Maybe<f64>,
-    convection: Option<ConvectionScheme>,
-    pressure_correction: Option<PressureCorrectionCase>,
+    convection: Option<Convection>,
+    pressure_correction: Option<PressureCorrection>,
     source: Maybe<VectorFile<ScalarFile>>,
     nonorthogonal_correctors: Option<usize>,
     pub(crate) pressure: Maybe<LinearSolverFile>,
@@ -136,17 +101,17 @@ pub(crate) fn check(
     let FlowConditions { flow, thermal } = boundary;
     let check_thermal = |file| thermal_case(file, initial.temperature, thermal, reader);
     Ok(IncompressibleCase {
-        scheme: keys.scheme.unwrap_or(FlowScheme::Collocated),
+        scheme: keys.scheme.unwrap_or(Arrangement::Collocated),
         kinematic_viscosity: number(
             &keys.kinematic_viscosity,
             0.0,
             "kinematic_viscosity",
             Sign::NotNegative,
         )?,
-        convection: keys.convection.unwrap_or(ConvectionScheme::LinearUpwind),
+        convection: keys.convection.unwrap_or(Convection::LinearUpwind),
         pressure_correction: keys
             .pressure_correction
-            .unwrap_or(PressureCorrectionCase::IncrementalRotational),
+            .unwrap_or(PressureCorrection::IncrementalRotational),
         source: reader.vector_of_scalars(&keys.source, SOURCE)?,
         nonorthogonal_correctors: keys.nonorthogonal_correctors.unwrap_or(0),
         initial_velocity: initial.velocity,
@@ -164,9 +129,7 @@ pub(crate) fn check_viscosity(
     method: TimeMethod,
 ) -> Result<(), Problem> {
     match &file.get_ref().kinematic_viscosity {
-        Some(value)
-            if *value.get_ref() == 0.0 && method != TimeMethod::Flow(FlowTimeMethod::Rk3) =>
-        {
+        Some(value) if *value.get_ref() == 0.0 && method != TimeMethod::Flow(Scheme::Rk3) => {
             let problem =
                 Problem::at(value.span(), "`kinematic_viscosity` must be positive, not 0");
             Err(problem.note("an inviscid flow needs `method = \"rk3\"` in [time]"))

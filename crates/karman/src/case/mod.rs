@@ -33,34 +33,30 @@ pub mod templates;
 mod tests;
 mod time;
 mod value;
+mod word;
 
-pub use amg::{AmgParameters, Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
 pub use boundary::{HeatBoundary, PatchCondition};
 pub use error::{CaseError, Diagnostic};
 pub use exact::ExactField;
-pub use expected::{Expectation, SUMMARY_PATHS};
+pub use expected::Expectation;
 pub use flow_boundary::FlowBoundary;
 pub use flow_output::{FlowReference, Recirculation};
-pub use heat::{Discretization, HeatCase};
-pub use incompressible::{
-    ConvectionScheme, FlowScheme, IncompressibleCase, PressureCorrectionCase, ThermalCase,
-};
-pub use linear_solver::{LinearSolverCase, Preconditioner, SolverMethod};
+pub use heat::HeatCase;
+pub use incompressible::{IncompressibleCase, ThermalCase};
+pub use linear_solver::LinearSolverCase;
 pub use mesh::{MeshCase, MeshSource};
 pub use names::{
     FLOW_COEFFICIENTS, FLOW_COMPONENTS, FLOW_DERIVED_FIELDS, FLOW_FIELDS, FLOW_PATCH_QUANTITIES,
     HEAT_FIELDS, HEAT_PATCH_QUANTITIES, flow_patch_quantities,
 };
-pub use output::{
-    Axis, FieldFormat, Line, OutputCase, OutputInterval, PatchGroup, Picture, Probe, Slice,
-};
+pub use output::{Axis, Line, OutputCase, OutputInterval, PatchGroup, Picture, Probe, Slice};
 pub use run::{CheckpointCase, Precision, RunCase};
 pub use suite::{
     Curve, Figure, FigureAxis, FigureKind, MAX_HALVINGS, Reference, ReferenceData, SUITE_FILE,
     Suite, SuiteCase, SuiteSection,
 };
 pub use table::{TableError, TimeTable};
-pub use time::{FlowTimeMethod, HeatTimeMethod, TimeCase, TimeMethod, TimeStep};
+pub use time::{TimeCase, TimeMethod, TimeStep};
 pub use value::{ByRegion, Value};
 
 use error::{Problem, Source};

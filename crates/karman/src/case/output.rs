@@ -22,8 +22,6 @@ pub struct OutputCase {
     pub every: OutputInterval,
     /// The fields written; default: those solved for.
     pub fields: Vec<String>,
-    /// Format of the files of fields; default `vtu`.
-    pub format: FieldFormat,
     /// A picture of the last state.
     pub picture: Option<Picture>,
     /// Points with values in the history.
@@ -45,13 +43,6 @@ pub enum OutputInterval {
     Time(f64),
     /// A number of steps.
     Steps(u64),
-}
-
-/// Formats of files of fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum FieldFormat {
-    /// VTK unstructured grids and a PVD list of times.
-    Vtu,
 }
 
 /// A coordinate axis.
@@ -123,7 +114,6 @@ pub(crate) struct OutputFile {
     every: Maybe<f64>,
     every_steps: Maybe<u64>,
     fields: Maybe<Vec<Spanned<String>>>,
-    format: Option<FieldFormat>,
     picture: Maybe<PictureFile>,
     probe: Option<Vec<Spanned<ProbeFile>>>,
     line: Option<Vec<Spanned<LineFile>>>,
@@ -169,7 +159,6 @@ pub(crate) struct PatchGroupFile {
     pub(super) reference: Maybe<ReferenceFile>,
     pub(super) drag_direction: Maybe<Vec<f64>>,
     pub(super) lift_direction: Maybe<Vec<f64>>,
-    pub(super) moment_centre: Maybe<Vec<f64>>,
 }
 
 const FLOW: &str = "belongs to a flow case, this one is of heat";
@@ -186,7 +175,6 @@ pub(crate) fn check(
             directory: folder.join(name),
             every: OutputInterval::End,
             fields: default_fields(names),
-            format: FieldFormat::Vtu,
             picture: None,
             probes: Vec::new(),
             lines: Vec::new(),
@@ -215,7 +203,6 @@ pub(crate) fn check(
                 checked.collect::<Result<_, _>>()?
             }
         },
-        format: keys.format.unwrap_or(FieldFormat::Vtu),
         picture: keys.picture.as_ref().map(|file| picture(file, names)).transpose()?,
         probes: probes(keys.probe.as_deref().unwrap_or_default())?,
         lines: lines(keys.line.as_deref().unwrap_or_default())?,
@@ -353,7 +340,6 @@ fn groups(files: &[Spanned<PatchGroupFile>], names: Names) -> Result<Vec<PatchGr
             refuse(&keys.reference, "reference", FLOW)?;
             refuse(&keys.drag_direction, "drag_direction", FLOW)?;
             refuse(&keys.lift_direction, "lift_direction", FLOW)?;
-            refuse(&keys.moment_centre, "moment_centre", FLOW)?;
         }
         let used = groups.iter().map(|group| group.name.as_str());
         let name = unique_name(&keys.name, "patch group", &span, used)?;

@@ -3,7 +3,7 @@
 use super::error::Problem;
 use super::names::Names;
 use super::value::{Maybe, Sign, number, refuse, required};
-use karman_macros::Keyword;
+use crate::{heat, incompressible};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -24,31 +24,9 @@ pub struct TimeCase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeMethod {
     /// Of a heat case.
-    Heat(HeatTimeMethod),
+    Heat(heat::Scheme),
     /// Of an incompressible flow.
-    Flow(FlowTimeMethod),
-}
-
-/// Schemes for heat conduction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum HeatTimeMethod {
-    /// First order; damps all frequencies.
-    BackwardEuler,
-    /// Second order; does not damp high frequencies.
-    CrankNicolson,
-    /// Second order; damps high frequencies.
-    Bdf2,
-}
-
-/// Schemes for incompressible flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum FlowTimeMethod {
-    /// Adams–Bashforth for convection, Crank–Nicolson for viscous terms; second order.
-    Ab2Cn,
-    /// Backward differentiation with extrapolated convection; second order.
-    Bdf2,
-    /// Runge–Kutta, three explicit stages; third order.
-    Rk3,
+    Flow(incompressible::Scheme),
 }
 
 /// The time step, or the rule that sets it.
@@ -100,16 +78,16 @@ pub(crate) fn check(file: &Spanned<TimeFile>, names: Names) -> Result<TimeCase, 
 fn method(file: &Maybe<String>, names: Names) -> Result<TimeMethod, Problem> {
     let Some(file) = file else {
         return Ok(match names.is_flow() {
-            true => TimeMethod::Flow(FlowTimeMethod::Bdf2),
-            false => TimeMethod::Heat(HeatTimeMethod::CrankNicolson),
+            true => TimeMethod::Flow(incompressible::Scheme::Bdf2),
+            false => TimeMethod::Heat(heat::Scheme::CrankNicolson),
         });
     };
     let word = file.get_ref().as_str();
-    let heat = HeatTimeMethod::from_word(word).map(TimeMethod::Heat);
-    let flow = FlowTimeMethod::from_word(word).map(TimeMethod::Flow);
+    let heat = heat::Scheme::from_word(word).map(TimeMethod::Heat);
+    let flow = incompressible::Scheme::from_word(word).map(TimeMethod::Flow);
     let (known, valid, other, place) = match names.is_flow() {
-        true => (flow, FlowTimeMethod::WORDS, heat, "heat, not for flow"),
-        false => (heat, HeatTimeMethod::WORDS, flow, "flow, not for heat"),
+        true => (flow, incompressible::Scheme::WORDS, heat, "heat, not for flow"),
+        false => (heat, heat::Scheme::WORDS, flow, "flow, not for heat"),
     };
     known.ok_or_else(|| {
         let message = match other {

@@ -7,20 +7,21 @@ use super::mesh_view::{CellField, FaceView};
 use crate::backend::View;
 use crate::real::Real;
 use karman_backend::prelude::*;
+use karman_macros::Keyword;
 
 /// Interpolation of a convected quantity to a face.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Keyword)]
 pub enum Convection {
-    /// Linear between the two cells: second order, no dissipation.
-    Central,
-    /// The value of the upwind cell: first order.
-    Upwind,
     /// The upwind value extrapolated to the face by the gradient of the upwind cell: second order.
     LinearUpwind,
+    /// Linear between the two cells: second order, no dissipation; conserves kinetic energy on regular meshes.
+    Central,
     /// Hermite's cubic through the values and gradients of both cells, for the convected quantity, the mass
     /// flux and the pressure: second order, with smaller errors than central on quadrilaterals and
     /// hexahedra.
     Cubic,
+    /// The value of the upwind cell: first order.
+    Upwind,
 }
 
 impl Convection {

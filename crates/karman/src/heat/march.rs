@@ -8,6 +8,7 @@ use crate::linear::amg::HierarchySource;
 use crate::linear::{Params, SavedInterpolations, SolveOutcome, Solver};
 use crate::real::Real;
 use crate::time::{Bdf, ImplicitOperator};
+use karman_macros::Keyword;
 use std::sync::Arc;
 
 /// The multigrid interpolations are reused as long as the inertia of the matrix, shift / θ, is at least this
@@ -20,7 +21,7 @@ const LEAST_INERTIA: f64 = 0.5;
 const DAMPED_STEPS: usize = 2;
 
 /// A time scheme.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Scheme {
     /// First order, damps all frequencies.
     BackwardEuler,

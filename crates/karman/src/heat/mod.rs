@@ -20,10 +20,13 @@ pub use march::{March, Scheme, StepReport};
 pub use matrix_free::MatrixFree;
 pub use system::{Heat, Problem, Source};
 
+use karman_macros::Keyword;
+
 /// The location of the unknowns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Discretization {
     /// Cell-centred finite volumes.
+    #[with(corrected: true)]
     Cell {
         /// Whether fluxes have the non-orthogonal correction.
         corrected: bool,

@@ -49,6 +49,7 @@ pub use thermal::ThermalProblem;
 
 use crate::diffusion::Prescribed;
 use crate::linear::Params;
+use karman_macros::Keyword;
 use std::sync::Arc;
 
 /// A flow problem.
@@ -68,13 +69,14 @@ pub struct Problem {
 }
 
 /// Location of the unknowns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Arrangement {
     /// Velocity and pressure in the cells.
     Collocated,
     /// Fluxes at the faces, pressure in the cells: the classical fractional step.
     Staggered,
     /// Fluxes at the faces derived from a potential on the edges: the exact fractional step.
+    #[word = "exact_fractional_step"]
     Exact,
 }
 

@@ -1,9 +1,10 @@
 //! Time schemes.
 
 use crate::time::TimeCoefficients;
+use karman_macros::Keyword;
 
 /// A time scheme.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Scheme {
     /// Convection by Adams–Bashforth, second order, viscous terms by Crank–Nicolson.
     Ab2Cn,
@@ -26,7 +27,7 @@ impl Scheme {
 }
 
 /// Update of the pressure by a projection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum PressureCorrection {
     /// Predictor without ∇p: the classical fractional step, first order in time.
     None,

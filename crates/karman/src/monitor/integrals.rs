@@ -32,14 +32,10 @@ fn sums<const N: usize>(n: usize, terms: impl Fn(usize) -> [f64; N] + Sync) -> [
 /// The boundary faces of a group of patches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FaceGroup {
-    /// Its name.
-    pub name: String,
     /// Faces, in the numbering of the mesh.
     pub faces: Vec<Range<usize>>,
     /// Σ |S|, the length in 2D.
     pub area: f64,
-    /// First boundary face of the mesh, index 0 in arrays over boundary faces.
-    first_boundary_face: usize,
 }
 
 impl FaceGroup {
@@ -65,23 +61,13 @@ impl FaceGroup {
                 faces.push(found.faces.clone());
             }
         }
-        let first_boundary_face = mesh.n_interior_faces();
-        let mut group = FaceGroup { name: name.to_owned(), faces, area: 0.0, first_boundary_face };
-        group.area = group.total(|face| {
+        let size = |face: usize| {
             let [x, y, z] = geometry.area_vector_of(face);
             (x * x + y * y + z * z).sqrt()
-        });
-        Ok(group)
-    }
-
-    /// Σ of a quantity over the group; `values` of all boundary faces: `[n_faces − n_interior_faces]`.
-    pub fn sum(&self, values: &[f64]) -> f64 {
-        self.total(|face| values[face - self.first_boundary_face])
-    }
-
-    fn total(&self, value: impl Fn(usize) -> f64 + Sync) -> f64 {
-        let ranges = self.faces.iter();
-        ranges.map(|range| sums(range.len(), |i| [value(range.start + i)])[0]).sum()
+        };
+        let of_range = |range: &Range<usize>| sums(range.len(), |i| [size(range.start + i)])[0];
+        let area = faces.iter().map(of_range).sum();
+        Ok(FaceGroup { faces, area })
     }
 }
 

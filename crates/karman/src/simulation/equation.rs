@@ -5,19 +5,26 @@ use crate::io::checkpoint::Checkpointed;
 use crate::linear::SolveOutcome;
 use crate::mesh::Mesh;
 use crate::mesh::geometry::cell_centre;
-use crate::summary::{FlowSummary, LinearSummary, NamedList};
+use crate::summary::{LinearSummary, NamedList, Summary};
 
-/// The report of a time step.
+/// The report of a time step, or of the solution of a steady case.
 #[derive(Clone, Debug)]
 pub struct Advance {
-    /// The linear solve.
-    pub outcome: SolveOutcome,
+    /// The linear solves, each with its name, in the order of the step; none of an explicit step. Several solves
+    /// are each a phase of the summary.
+    pub solves: Vec<(&'static str, SolveOutcome)>,
     /// Largest rate of change of the fields.
     pub rate: f64,
     /// Further columns of the history.
     pub columns: NamedList<f64>,
-    /// Seconds of its solves by phase, if separate; the remaining time of the step is `other`.
-    pub solves: NamedList<f64>,
+}
+
+impl Advance {
+    /// The first solve that did not converge, else the last solve.
+    pub fn outcome(&self) -> Option<&SolveOutcome> {
+        let failed = self.solves.iter().find(|(_, outcome)| !outcome.is_converged());
+        failed.or(self.solves.last()).map(|(_, outcome)| outcome)
+    }
 }
 
 /// Monitored values after a step.
@@ -92,43 +99,25 @@ pub(super) trait Equation: Checkpointed + Send {
     fn warnings(&mut self, _mesh: &Mesh) -> Result<Vec<String>, SimulationError> {
         Ok(vec![])
     }
-    /// Integral quantities of a flow.
-    fn flow_summary(&self) -> Option<FlowSummary> {
-        None
-    }
-    /// Statistics over time of each group of patches.
-    fn patch_statistics(&self) -> NamedList<NamedList<f64>> {
-        NamedList::new()
-    }
-    /// Separation and reattachment of reversed flow along each line.
-    fn recirculations(&mut self) -> Result<NamedList<NamedList<f64>>, SimulationError> {
-        Ok(NamedList::new())
+    /// Adds to the summary of the run the entries that this equation alone has.
+    fn summarize(&mut self, _summary: &mut Summary) -> Result<(), SimulationError> {
+        Ok(())
     }
     /// Volume of each unknown.
     fn volumes(&self, mesh: &Mesh) -> Vec<f64>;
-    /// 1 / Δt of unit CFL number.
-    fn largest_rate(&self) -> Result<f64, SimulationError>;
     /// The time step of CFL number `number`, at most `longest`.
-    fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
-        let rate = self.largest_rate()?;
-        Ok(if rate > 0.0 { longest.min(number / rate) } else { longest })
-    }
+    fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError>;
     /// The previous time step, where the next depends on it.
     fn step_before(&self) -> Option<f64> {
         None
     }
-    /// Whether the time step of a CFL number changes during the run.
-    fn rate_varies(&self) -> bool {
-        false
+    /// The linear solver and the cost of its set-up, that of the last solve of a step; `work_units` are those of
+    /// an iteration. None of an explicit method.
+    fn linear_summary(&self) -> Option<LinearSummary>;
+    /// Number of set-ups of the linear solver within the steps so far.
+    fn solver_setups(&self) -> u64 {
+        0
     }
-    /// The linear solver and the cost of its set-up; `work_units` are those of an iteration.
-    fn linear_summary(&self) -> LinearSummary;
-    /// Number of set-ups of the linear solver.
-    fn solver_setups(&self) -> u64;
-    /// The state to write to a checkpoint.
-    fn as_checkpointed(&self) -> &dyn Checkpointed;
-    /// The state to restore from a checkpoint.
-    fn as_checkpointed_mut(&mut self) -> &mut dyn Checkpointed;
 
     /// Position, entity and number in the mesh file of unknown `i`.
     fn position_of(&self, mesh: &Mesh, i: usize) -> ([f64; 3], &'static str, u32) {

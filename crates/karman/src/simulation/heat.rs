@@ -7,11 +7,10 @@ use super::points::PointSampler;
 use super::{SimulationError, state_error};
 use crate::backend::Backend;
 use crate::case::{
-    Case, Discretization as DiscretizationCase, HeatBoundary, HeatCase, HeatTimeMethod,
-    PatchCondition, Precision, TimeMethod, Value,
+    Case, HeatBoundary, HeatCase, PatchCondition, Precision, TimeCase, TimeMethod, TimeStep, Value,
 };
 use crate::diffusion::{Condition, Functional, Functionals, Material, Prescribed};
-use crate::heat::{Discretization, Heat, March, Problem, Scheme, Source};
+use crate::heat::{Discretization, Heat, March, Problem, Source};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::Params;
 use crate::mesh::geometry::cell_volumes;
@@ -45,6 +44,8 @@ struct HeatRun<F: Real> {
     params: Params,
     location: Location,
     steps: usize,
+    /// 1 / Δt of unit CFL number at the initial time, where the case has a CFL number.
+    rate: f64,
     monitors: Monitors<F>,
 }
 
@@ -70,12 +71,7 @@ impl<F: Real> HeatRun<F> {
         mesh: &Mesh,
         geometry: &Geometry,
     ) -> Result<Self, SimulationError> {
-        let discretization = match heat_case.discretization {
-            DiscretizationCase::Cell => {
-                Discretization::Cell { corrected: heat_case.nonorthogonal_correction }
-            }
-            DiscretizationCase::Node => Discretization::Node,
-        };
+        let discretization = heat_case.discretization;
         let problem = Problem {
             discretization,
             material: material(heat_case, mesh, geometry),
@@ -92,12 +88,7 @@ impl<F: Real> HeatRun<F> {
         let systems = Systems { corrected, steady: case.is_steady(), is_2d };
         let params = linear::params(&case.linear_solver, systems);
         let march = case.time.as_ref().and_then(|time| {
-            let TimeMethod::Heat(method) = time.method else { return None };
-            let scheme = match method {
-                HeatTimeMethod::BackwardEuler => Scheme::BackwardEuler,
-                HeatTimeMethod::CrankNicolson => Scheme::CrankNicolson,
-                HeatTimeMethod::Bdf2 => Scheme::Bdf2,
-            };
+            let TimeMethod::Heat(scheme) = time.method else { return None };
             Some(March::new(&heat, scheme, &params))
         });
         let location = match discretization {
@@ -105,8 +96,13 @@ impl<F: Real> HeatRun<F> {
             Discretization::Node => Location::Nodes,
         };
         let monitors = Monitors::new(case, backend, &heat, mesh, (geometry, location))?;
+        let has_cfl = |time: &TimeCase| matches!(time.step, TimeStep::Cfl(_));
+        let rate = match case.time.as_ref().is_some_and(has_cfl) {
+            true => heat.largest_rate()?,
+            false => 0.0,
+        };
         let backend = backend.clone();
-        Ok(HeatRun { backend, heat, march, params, location, steps: 0, monitors })
+        Ok(HeatRun { backend, heat, march, params, location, steps: 0, rate, monitors })
     }
 }
 
@@ -247,25 +243,19 @@ impl<F: Real> Equation for HeatRun<F> {
     }
 
     fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError> {
-        match (&mut self.march, step) {
+        let (outcome, rate) = match (&mut self.march, step) {
             (Some(march), Some(step)) => {
                 let report = march.step(&mut self.heat, step)?;
                 // Monitors use the boundary values of the new time.
                 self.heat.set_time(march.time)?;
-                let (outcome, rate) = (report.outcome, report.rate);
-                Ok(Advance { outcome, rate, columns: NamedList::new(), solves: NamedList::new() })
+                (report.outcome, report.rate)
             }
             _ => {
-                let outcome = self.heat.solve_steady(&self.params)?;
                 self.steps += 1;
-                Ok(Advance {
-                    outcome,
-                    rate: 0.0,
-                    columns: NamedList::new(),
-                    solves: NamedList::new(),
-                })
+                (self.heat.solve_steady(&self.params)?, 0.0)
             }
-        }
+        };
+        Ok(Advance { solves: vec![(TEMPERATURE, outcome)], rate, columns: NamedList::new() })
     }
 
     fn monitor(&mut self) -> Result<Monitored, SimulationError> {
@@ -317,31 +307,21 @@ impl<F: Real> Equation for HeatRun<F> {
         }
     }
 
-    fn largest_rate(&self) -> Result<f64, SimulationError> {
-        Ok(self.heat.largest_rate()?)
+    fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
+        Ok(if self.rate > 0.0 { longest.min(number / self.rate) } else { longest })
     }
 
-    fn linear_summary(&self) -> LinearSummary {
-        let Some(setup) = self.heat.solver_setup() else {
-            return LinearSummary {
-                method: self.params.method.name().to_owned(),
-                preconditioner: self.params.preconditioner.name().to_owned(),
-                ..LinearSummary::default()
-            };
+    fn linear_summary(&self) -> Option<LinearSummary> {
+        let before_setup = || LinearSummary {
+            method: self.params.method.word().to_owned(),
+            preconditioner: self.params.preconditioner.word().to_owned(),
+            ..LinearSummary::default()
         };
-        linear::summary_of(setup)
+        Some(self.heat.solver_setup().map_or_else(before_setup, linear::summary_of))
     }
 
     fn solver_setups(&self) -> u64 {
         self.heat.solver_setups()
-    }
-
-    fn as_checkpointed(&self) -> &dyn Checkpointed {
-        self
-    }
-
-    fn as_checkpointed_mut(&mut self) -> &mut dyn Checkpointed {
-        self
     }
 }
 

@@ -11,20 +11,19 @@ use super::heat::conditions;
 use super::linear::{self, Systems};
 use crate::backend::{Backend, Buffer};
 use crate::case::{
-    Case, ConvectionScheme, FlowBoundary, FlowScheme, FlowTimeMethod, IncompressibleCase,
-    Precision, PressureCorrectionCase, ThermalCase, TimeMethod, Value,
+    Case, FlowBoundary, IncompressibleCase, Precision, ThermalCase, TimeMethod, Value,
 };
 use crate::diffusion::Prescribed;
 use crate::incompressible::{
-    Arrangement, Convection, FlowCondition, IncompressibleSolver, Numerics, PrescribedVector,
-    PressureCorrection, Problem, Scheme, StepReport, ThermalProblem,
+    Arrangement, FlowCondition, IncompressibleSolver, Numerics, PrescribedVector, Problem, Scheme,
+    StepReport, ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::{Params, PreconditionerKind};
 use crate::mesh::geometry::cell_volumes;
 use crate::mesh::{Geometry, Mesh, Patch};
 use crate::real::Real;
-use crate::summary::{FlowSummary, LinearSummary, NamedList};
+use crate::summary::{FlowSummary, LinearSummary, Summary};
 use monitors::Monitors;
 use std::sync::Arc;
 use warnings::FlowWarnings;
@@ -87,7 +86,7 @@ impl<F: Real> FlowRun<F> {
             pressure: Arc::new(flow_case.initial_pressure.clone()),
             thermal: flow_case.thermal.as_ref().map(|thermal| self::thermal(thermal, mesh)),
         };
-        let numerics = numerics(case, flow_case, mesh.dimension == 2)?;
+        let numerics = numerics(case, flow_case, mesh.dimension == 2);
         let flow = IncompressibleSolver::new(backend, mesh, geometry, &problem, &numerics)?;
         let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
         let place = (mesh, geometry);
@@ -155,46 +154,25 @@ fn thermal(case: &ThermalCase, mesh: &Mesh) -> ThermalProblem {
     }
 }
 
-fn numerics(
-    case: &Case,
-    flow: &IncompressibleCase,
-    is_2d: bool,
-) -> Result<Numerics, SimulationError> {
+fn numerics(case: &Case, flow: &IncompressibleCase, is_2d: bool) -> Numerics {
     let scheme = match case.time.as_ref().map(|time| time.method) {
-        Some(TimeMethod::Flow(FlowTimeMethod::Ab2Cn)) => Scheme::Ab2Cn,
-        Some(TimeMethod::Flow(FlowTimeMethod::Rk3)) => Scheme::Rk3,
+        Some(TimeMethod::Flow(scheme)) => scheme,
         _ => Scheme::Bdf2,
     };
     let systems = Systems { corrected: false, steady: false, is_2d };
-    Ok(Numerics {
-        arrangement: match flow.scheme {
-            FlowScheme::Staggered => Arrangement::Staggered,
-            FlowScheme::ExactFractionalStep => Arrangement::Exact,
-            FlowScheme::Collocated => Arrangement::Collocated,
-        },
-        convection: match flow.convection {
-            ConvectionScheme::Central => Convection::Central,
-            ConvectionScheme::Upwind => Convection::Upwind,
-            ConvectionScheme::LinearUpwind => Convection::LinearUpwind,
-            ConvectionScheme::Cubic => Convection::Cubic,
-        },
+    let momentum = linear::params(&flow.momentum, systems);
+    Numerics {
+        arrangement: flow.scheme,
+        convection: flow.convection,
         scheme,
-        pressure_correction: match flow.pressure_correction {
-            PressureCorrectionCase::None => PressureCorrection::None,
-            PressureCorrectionCase::Incremental => PressureCorrection::Incremental,
-            PressureCorrectionCase::IncrementalRotational => {
-                PressureCorrection::IncrementalRotational
-            }
-        },
+        pressure_correction: flow.pressure_correction,
         nonorthogonal_correctors: flow.nonorthogonal_correctors,
         pressure: with_multigrid(linear::params(&flow.pressure, systems)),
         momentum: match flow.scheme {
-            FlowScheme::ExactFractionalStep => {
-                with_multigrid(linear::params(&flow.momentum, systems))
-            }
-            _ => linear::params(&flow.momentum, systems),
+            Arrangement::Exact => with_multigrid(momentum),
+            _ => momentum,
         },
-    })
+    }
 }
 
 /// `auto` is multigrid for a pressure or a potential of any size: a single set-up serves all steps.
@@ -229,23 +207,20 @@ impl<F: Real> Equation for FlowRun<F> {
         let rate = self.flow.convective_rate();
         let report = self.flow.step(step)?;
         self.rate_before = Some(rate);
-        let worse =
-            if report.momentum.is_converged() { &report.pressure } else { &report.momentum };
-        let energy = report.energy.as_ref().map(|energy| ("energy", energy.seconds));
-        let solves = [("momentum", report.momentum.seconds), ("pressure", report.pressure.seconds)];
+        let columns = [
+            ("cfl", report.courant),
+            ("pressure_iterations", report.pressure.iterations as f64),
+            ("momentum_iterations", report.momentum.iterations as f64),
+            ("kinetic_energy", report.kinetic_energy),
+            ("divergence_max", report.divergence),
+        ];
+        let energy = report.energy.iter().map(|energy| ("energy", energy));
+        let flow = [("momentum", &report.momentum), ("pressure", &report.pressure)];
+        let solves = energy.chain(flow).map(|(phase, outcome)| (phase, outcome.clone()));
         let advance = Advance {
-            solves: solves.into_iter().chain(energy).collect(),
-            outcome: worse.clone(),
+            solves: solves.collect(),
             rate: if report.non_finite > 0 { f64::NAN } else { report.rate },
-            columns: [
-                ("cfl", report.courant),
-                ("pressure_iterations", report.pressure.iterations as f64),
-                ("momentum_iterations", report.momentum.iterations as f64),
-                ("kinetic_energy", report.kinetic_energy),
-                ("divergence_max", report.divergence),
-            ]
-            .into_iter()
-            .collect(),
+            columns: columns.into_iter().collect(),
         };
         self.last = Some(report);
         Ok(advance)
@@ -313,10 +288,6 @@ impl<F: Real> Equation for FlowRun<F> {
         cell_volumes(mesh)
     }
 
-    fn largest_rate(&self) -> Result<f64, SimulationError> {
-        Ok(self.flow.largest_rate())
-    }
-
     fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
         Ok(self.flow.longest_step(number, longest, self.rate_before))
     }
@@ -325,17 +296,8 @@ impl<F: Real> Equation for FlowRun<F> {
         self.flow.step_before()
     }
 
-    fn rate_varies(&self) -> bool {
-        true
-    }
-
-    fn linear_summary(&self) -> LinearSummary {
-        linear::summary_of(self.flow.pressure_setup())
-    }
-
-    fn solver_setups(&self) -> u64 {
-        // The set-up of the pressure solver; set-ups for the momentum are part of the steps.
-        1
+    fn linear_summary(&self) -> Option<LinearSummary> {
+        Some(linear::summary_of(self.flow.pressure_setup()))
     }
 
     fn advice(&self) -> String {
@@ -354,29 +316,20 @@ impl<F: Real> Equation for FlowRun<F> {
         name == "pressure" && self.flow.pressure_is_singular()
     }
 
-    fn flow_summary(&self) -> Option<FlowSummary> {
-        let [kinetic_energy, courant, divergence_max] = match &self.last {
-            Some(last) => [last.kinetic_energy, last.courant, last.divergence],
+    fn summarize(&mut self, summary: &mut Summary) -> Result<(), SimulationError> {
+        let diagnostics = match &self.last {
+            Some(last) => Some([last.kinetic_energy, last.courant, last.divergence]),
             // A restart at the final time takes no step.
-            None => self.flow.diagnostics().ok()?,
+            None => self.flow.diagnostics().ok(),
         };
-        Some(FlowSummary { kinetic_energy, divergence_max, courant })
-    }
-
-    fn patch_statistics(&self) -> NamedList<NamedList<f64>> {
-        self.monitors.patch_statistics()
-    }
-
-    fn recirculations(&mut self) -> Result<NamedList<NamedList<f64>>, SimulationError> {
-        self.monitors.recirculations(&self.backend, &self.flow)
-    }
-
-    fn as_checkpointed(&self) -> &dyn Checkpointed {
-        self
-    }
-
-    fn as_checkpointed_mut(&mut self) -> &mut dyn Checkpointed {
-        self
+        summary.flow = diagnostics.map(|[kinetic_energy, courant, divergence_max]| FlowSummary {
+            kinetic_energy,
+            divergence_max,
+            courant,
+        });
+        self.monitors.add_statistics(&mut summary.patch);
+        summary.recirculation = self.monitors.recirculations(&self.backend, &self.flow)?;
+        Ok(())
     }
 }
 

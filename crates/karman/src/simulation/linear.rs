@@ -1,12 +1,9 @@
 //! Parameters of a solver from `[linear_solver]` of a case, and the summary of a solver.
 
-use crate::case::{
-    AmgParameters, Coarsening as CoarseningCase, Cycle as CycleCase,
-    HierarchyPrecision as HierarchyPrecisionCase, LinearSolverCase, Preconditioner,
-    Smoother as SmootherCase, SolverMethod,
+use crate::case::LinearSolverCase;
+use crate::linear::{
+    HierarchyReport, Method, Params, PreconditionerKind, SolveOutcome, SolverSetup,
 };
-use crate::linear::amg::{Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
-use crate::linear::{AmgParams, HierarchyReport, Method, Params, PreconditionerKind, SolverSetup};
 use crate::summary::LinearSummary;
 
 /// Properties of the linear systems of a case.
@@ -23,31 +20,29 @@ pub(super) struct Systems {
 /// Parameters of a solver. `auto` is conjugate gradients for symmetric systems, BiCGStab for corrected
 /// systems, FGMRES for unsymmetric cycles; multigrid for large systems on the host, else a Chebyshev
 /// polynomial for steady corrected systems and Jacobi for the others. The products of the polynomial leave
-/// out the correction (on 100 k tetrahedra it took half the time).
+/// out the correction (on 100 k tetrahedra it took half the time). In 2D rows are short on all levels without
+/// pairwise passes, which would cost iterations and save nothing.
 pub(super) fn params(case: &LinearSolverCase, systems: Systems) -> Params {
     let Systems { corrected, steady, is_2d } = systems;
-    let amg = amg_params(&case.amg, is_2d);
-    let uses_amg = matches!(case.preconditioner, Preconditioner::Auto | Preconditioner::Amg);
-    let method = match case.method {
-        SolverMethod::Auto if corrected => Method::BiCgStab,
-        SolverMethod::Auto if uses_amg && !amg.is_symmetric() => Method::Fgmres,
-        SolverMethod::Auto | SolverMethod::Cg => Method::ConjugateGradient,
-        SolverMethod::SingleReductionCg => Method::SingleReduction,
-        SolverMethod::FlexibleCg => Method::FlexibleConjugateGradient,
-        SolverMethod::BiCgStab => Method::BiCgStab,
-        SolverMethod::Fgmres => Method::Fgmres,
-        SolverMethod::Multigrid => Method::Stationary,
-    };
-    let chebyshev = PreconditionerKind::Chebyshev { degree: 4, ratio: 30.0 };
-    let preconditioner = match case.preconditioner {
-        Preconditioner::Auto if method == Method::Stationary => PreconditionerKind::Amg(amg),
-        Preconditioner::Auto => PreconditionerKind::Auto { amg, polynomial: corrected && steady },
-        Preconditioner::Jacobi => PreconditionerKind::Jacobi,
-        Preconditioner::None => PreconditionerKind::None,
-        Preconditioner::GaussSeidel => PreconditionerKind::GaussSeidel,
-        Preconditioner::Chebyshev => chebyshev,
-        Preconditioner::Amg => PreconditionerKind::Amg(amg),
-    };
+    let mut preconditioner = case.preconditioner;
+    let mut is_symmetric = true;
+    if let Some(amg) = preconditioner.amg_mut() {
+        if is_2d && case.passes_by_dimension {
+            amg.pairwise_passes = 0;
+        }
+        is_symmetric = amg.is_symmetric();
+    }
+    let method = case.method.unwrap_or(match (corrected, is_symmetric) {
+        (true, _) => Method::BiCgStab,
+        (false, true) => Method::ConjugateGradient,
+        (false, false) => Method::Fgmres,
+    });
+    if let PreconditionerKind::Auto { amg, .. } = preconditioner {
+        preconditioner = match method {
+            Method::Stationary => PreconditionerKind::Amg(amg),
+            _ => PreconditionerKind::Auto { amg, polynomial: corrected && steady },
+        };
+    }
     Params {
         method,
         preconditioner,
@@ -57,57 +52,11 @@ pub(super) fn params(case: &LinearSolverCase, systems: Systems) -> Params {
     }
 }
 
-/// Parameters of AMG. In 2D rows are short on all levels without pairwise passes, which would cost iterations
-/// and save nothing.
-fn amg_params(case: &AmgParameters, is_2d: bool) -> AmgParams {
-    let sparsification = |s: crate::case::Sparsification| Sparsification {
-        beta: s.beta,
-        increment: s.increment,
-        symmetric: s.symmetric,
-    };
-    let coarsening = match case.coarsening {
-        CoarseningCase::Pmis => Coarsening::Pmis,
-        CoarseningCase::RugeStuben => Coarsening::RugeStuben,
-        CoarseningCase::Aggregation => Coarsening::Aggregation,
-    };
-    AmgParams {
-        coarsening,
-        pairwise_passes: case.pairwise_passes.unwrap_or(match coarsening {
-            Coarsening::Aggregation => 3,
-            _ if is_2d => 0,
-            _ => AmgParams::default().pairwise_passes,
-        }),
-        interpolation_entries: if coarsening == Coarsening::Aggregation { 4 } else { 3 },
-        strength: case.strength,
-        drop_tolerance: case.drop_tolerance,
-        max_levels: case.max_levels,
-        boundary_weight: case.boundary_weight,
-        sparsification: case.sparsification.map(sparsification),
-        smoother: match case.smoother {
-            SmootherCase::L1Jacobi => Smoother::L1Jacobi,
-            SmootherCase::Chebyshev => Smoother::Chebyshev { degree: 2 },
-            SmootherCase::GaussSeidel => Smoother::GaussSeidel,
-        },
-        sweeps: case.sweeps,
-        cycle: match case.cycle {
-            CycleCase::V => Cycle::V,
-            CycleCase::W => Cycle::W,
-            CycleCase::F => Cycle::F,
-            CycleCase::K => Cycle::K,
-        },
-        precision: match case.hierarchy_precision {
-            HierarchyPrecisionCase::F64 => HierarchyPrecision::Same,
-            HierarchyPrecisionCase::F32 | HierarchyPrecisionCase::F16 => HierarchyPrecision::Single,
-        },
-        ..AmgParams::default()
-    }
-}
-
 /// A solver and the cost of its set-up; `work_units` are those of an iteration.
 pub(super) fn summary_of(setup: &SolverSetup) -> LinearSummary {
     let hierarchy = setup.hierarchy.as_ref();
     LinearSummary {
-        method: setup.method.name().to_owned(),
+        method: setup.method.word().to_owned(),
         preconditioner: setup.preconditioner.to_owned(),
         levels: hierarchy.map(|h| h.levels.len() as u64),
         operator_complexity: hierarchy.map(HierarchyReport::operator_complexity),
@@ -119,54 +68,73 @@ pub(super) fn summary_of(setup: &SolverSetup) -> LinearSummary {
     }
 }
 
+/// The summary of all solves of a run: `before`, and a further one that took `seconds`.
+pub(super) fn after_solve(
+    solver: LinearSummary,
+    before: &LinearSummary,
+    outcome: &SolveOutcome,
+    seconds: f64,
+) -> LinearSummary {
+    let factor = outcome.relative_residual.powf(1.0 / outcome.iterations.max(1) as f64);
+    let orders = -factor.log10();
+    LinearSummary {
+        solves: before.solves + 1,
+        iterations: before.iterations + outcome.iterations as u64,
+        last_iterations: outcome.iterations as u64,
+        relative_residual: outcome.relative_residual,
+        convergence_factor: factor,
+        work_units: solver.work_units.filter(|_| orders > 0.0).map(|units| units / orders),
+        solve_seconds: before.solve_seconds + seconds,
+        ..solver
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Case;
+    use crate::linear::AmgParams;
+    use crate::linear::amg::{Coarsening, Smoother};
+    use std::path::Path;
 
-    fn solver(method: SolverMethod, preconditioner: Preconditioner) -> LinearSolverCase {
-        LinearSolverCase {
-            method,
-            preconditioner,
-            relative_tolerance: 1e-8,
-            max_iterations: 500,
-            amg: AmgParameters::default(),
-        }
+    /// A solver with these keys.
+    fn solver(keys: &str) -> LinearSolverCase {
+        let text = format!(
+            "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n[heat]\n[linear_solver]\n{keys}"
+        );
+        Case::parse(&text, Path::new(""), "a.toml").unwrap().linear_solver
     }
 
     #[test]
     fn solver_parameters_follow_the_case() {
         let plain = Systems { corrected: false, steady: true, is_2d: false };
-        let of = |case: &LinearSolverCase| params(case, plain);
-        let mut case = solver(SolverMethod::Auto, Preconditioner::Amg);
+        let of = |keys: &str| params(&solver(keys), plain);
         let default = PreconditionerKind::Amg(AmgParams::default());
-        let got = of(&case);
+        let got = of("preconditioner = \"amg\"");
         assert_eq!((got.method, got.preconditioner), (Method::ConjugateGradient, default));
-        case.amg.cycle = CycleCase::K;
-        assert_eq!(of(&case).method, Method::Fgmres);
-        case = solver(SolverMethod::Multigrid, Preconditioner::Auto);
-        case.amg.coarsening = CoarseningCase::RugeStuben;
-        case.amg.smoother = SmootherCase::GaussSeidel;
-        case.amg.boundary_weight = 5.0;
-        case.amg.sweeps = [2, 2];
-        let got = of(&case);
+        assert_eq!(of("preconditioner = \"amg\"\namg.cycle = \"k\"").method, Method::Fgmres);
+        let got = of("method = \"multigrid\"\n[linear_solver.amg]\ncoarsening = \"ruge_stuben\"\n\
+                      smoother = \"gauss_seidel\"\nboundary_weight = 5.0\nsweeps = [2, 2]");
         assert_eq!(got.method, Method::Stationary);
         let PreconditionerKind::Amg(amg) = got.preconditioner else { panic!() };
         assert_eq!(amg.coarsening, Coarsening::RugeStuben);
         assert_eq!((amg.smoother, amg.sweeps), (Smoother::GaussSeidel, [2, 2]));
         assert_eq!(amg.boundary_weight, 5.0);
-        case = solver(SolverMethod::Auto, Preconditioner::Auto);
+        let case = solver("");
         let amg = AmgParams::default();
         let auto = |polynomial| PreconditionerKind::Auto { amg, polynomial };
-        assert_eq!(of(&case).preconditioner, auto(false));
+        assert_eq!(params(&case, plain).preconditioner, auto(false));
         let corrected = |steady| Systems { corrected: true, steady, is_2d: false };
         assert_eq!(params(&case, corrected(true)).preconditioner, auto(true));
         assert_eq!(params(&case, corrected(false)).preconditioner, auto(false));
-        let passes = |case: &LinearSolverCase, is_2d| amg_params(&case.amg, is_2d).pairwise_passes;
-        assert_eq!([false, true].map(|is_2d| passes(&case, is_2d)), [1, 0]);
-        case.amg.pairwise_passes = Some(2);
-        assert_eq!(passes(&case, true), 2);
-        case.amg.pairwise_passes = None;
-        case.amg.coarsening = CoarseningCase::Aggregation;
-        assert_eq!(passes(&case, true), 3);
+        let passes = |keys: &str| {
+            [false, true].map(|is_2d| {
+                let mut got = params(&solver(keys), Systems { is_2d, ..plain }).preconditioner;
+                got.amg_mut().unwrap().pairwise_passes
+            })
+        };
+        assert_eq!(passes(""), [1, 0]);
+        assert_eq!(passes("amg.pairwise_passes = 2"), [2, 2]);
+        assert_eq!(passes("amg.coarsening = \"aggregation\""), [3, 3]);
     }
 }

@@ -1,7 +1,8 @@
 //! Checks of a mesh for a case: warnings and refusals.
 
 use super::SimulationError;
-use crate::case::{Case, Discretization, Equation, FlowBoundary, HeatBoundary, Value};
+use crate::case::{Case, Equation, FlowBoundary, HeatBoundary, Value};
+use crate::heat::Discretization;
 use crate::mesh::check::{inspect, require_regular, warn_of_one_layer};
 use crate::mesh::{ConnectedComponents, Geometry, Mesh, MeshWarning};
 
@@ -81,7 +82,7 @@ fn require_level(case: &Case, mesh: &Mesh) -> Result<(), SimulationError> {
     let (components, is_by_faces, fixed, quantity, remedy) = match &case.equation {
         Equation::Heat(_) if !case.is_steady() => return Ok(()),
         Equation::Heat(heat) => {
-            let is_by_faces = heat.discretization == Discretization::Cell;
+            let is_by_faces = matches!(heat.discretization, Discretization::Cell { .. });
             let components = if is_by_faces {
                 ConnectedComponents::by_faces(mesh)
             } else {

@@ -22,7 +22,7 @@ use crate::backend::{Backend, BackendKind};
 use crate::case::{Case, Equation as EquationCase, OutputInterval, Precision, TimeStep};
 use crate::io::checkpoint::{Checkpoint, CheckpointError};
 use crate::io::csv::short_number;
-use crate::linear::Status;
+use crate::linear::{SolveOutcome, Status};
 use crate::mesh::quality::mean_ratio;
 use crate::mesh::{Geometry, Mesh};
 use crate::mesh_source::MeshSourceError;
@@ -50,7 +50,7 @@ pub struct Simulation {
     mesh: Mesh,
     equation: Box<dyn Equation>,
     phases: NamedList<f64>,
-    linear: LinearSummary,
+    linear: Option<LinearSummary>,
     time_step: f64,
     restarted: bool,
     folder: Option<OutputFolder>,
@@ -224,32 +224,23 @@ impl Simulation {
         let (backend, equation) = (&self.backend, &mut self.equation);
         let advance = backend.install(|| equation.advance(length))?;
         let seconds = start.elapsed().as_secs_f64();
-        if advance.solves.is_empty() {
+        if let [] | [_] = advance.solves[..] {
             self.phases.add("solve", seconds);
         } else {
             let mut rest = seconds;
-            for (phase, solving) in advance.solves.iter() {
-                self.phases.add(phase, *solving);
-                rest -= solving;
+            for (phase, outcome) in &advance.solves {
+                self.phases.add(phase, outcome.seconds);
+                rest -= outcome.seconds;
             }
             self.phases.add("other", rest.max(0.0));
         }
-        let outcome = &advance.outcome;
-        let solver = self.equation.linear_summary();
-        let factor = outcome.relative_residual.powf(1.0 / outcome.iterations.max(1) as f64);
-        let orders = -factor.log10();
-        let setting_up =
-            if self.equation.solver_setups() > setups { solver.setup_seconds } else { 0.0 };
-        self.linear = LinearSummary {
-            solves: self.linear.solves + 1,
-            iterations: self.linear.iterations + outcome.iterations as u64,
-            last_iterations: outcome.iterations as u64,
-            relative_residual: outcome.relative_residual,
-            convergence_factor: factor,
-            work_units: solver.work_units.filter(|_| orders > 0.0).map(|units| units / orders),
-            solve_seconds: self.linear.solve_seconds + (seconds - setting_up).max(0.0),
-            ..solver
-        };
+        let is_new = self.equation.solver_setups() > setups;
+        if let (Some(outcome), Some(solver)) = (advance.outcome(), self.equation.linear_summary()) {
+            let setting_up = if is_new { solver.setup_seconds } else { 0.0 };
+            let before = self.linear.take().unwrap_or_default();
+            let solving = (seconds - setting_up).max(0.0);
+            self.linear = Some(linear::after_solve(solver, &before, outcome, solving));
+        }
         Ok(advance)
     }
 
@@ -259,9 +250,6 @@ impl Simulation {
         let Some(TimeStep::Cfl(number)) = self.case.time.as_ref().map(|time| time.step) else {
             return Ok(());
         };
-        if !self.equation.rate_varies() {
-            return Ok(());
-        }
         let left = self.case.time.as_ref().map_or(f64::INFINITY, |time| time.end) - self.time();
         let allowed = self.equation.longest_step(number, left)?;
         let growth = if self.steps() == 0 { f64::INFINITY } else { GROWTH };
@@ -324,19 +312,20 @@ impl Simulation {
                 tracing::warn!("{warning}");
                 self.warnings.push(warning);
             }
+            let solve = advance.outcome();
             observer(&Progress {
                 step: self.steps() as u64,
                 time: self.time(),
                 end: end.unwrap_or(0.0),
-                residual: advance.outcome.relative_residual,
-                iterations: advance.outcome.iterations as u64,
+                residual: solve.map_or(0.0, |solve| solve.relative_residual),
+                iterations: solve.map_or(0, |solve| solve.iterations as u64),
                 seconds: start.elapsed().as_secs_f64(),
             });
             if let Some(outcome) = self.check_outcome(&advance)? {
                 return Ok(outcome);
             }
             let Some(_) = end else {
-                let message = advance.outcome.to_string();
+                let message = solve.map(ToString::to_string).unwrap_or_default();
                 return Ok(Outcome { kind: OutcomeKind::Converged, message });
             };
             if tolerance.is_some_and(|tolerance| advance.rate < tolerance) {
@@ -384,26 +373,31 @@ impl Simulation {
 
     /// The outcome of a run that diverged or did not converge in its last step; none otherwise.
     fn check_outcome(&self, advance: &Advance) -> Result<Option<Outcome>, SimulationError> {
-        let outcome = &advance.outcome;
-        let failed = |kind, message| Ok(Some(Outcome { kind, message }));
-        if outcome.status == Status::NotANumber || is_diverged(advance.rate) {
-            return failed(OutcomeKind::Diverged, self.divergence_message(advance)?);
+        let mut solves = advance.solves.iter().map(|(_, outcome)| outcome);
+        let is_nan = solves.clone().any(|outcome| outcome.status == Status::NotANumber);
+        if is_nan || is_diverged(advance.rate) {
+            let message = self.divergence_message(advance)?;
+            return Ok(Some(Outcome { kind: OutcomeKind::Diverged, message }));
         }
         let round_off = ROUND_OFF_RESIDUAL[usize::from(self.case.run.precision == Precision::F32)];
-        let met = outcome.is_converged() || outcome.relative_residual <= round_off;
-        if met && outcome.is_compatible() {
-            return Ok(None);
-        }
-        let step = self.steps();
-        let advice = "allow more iterations, loosen relative_tolerance, or look at the mesh with \
-                      `karman mesh check`";
-        failed(OutcomeKind::NotConverged, format!("step {step}: {outcome}; {advice}"))
+        let is_met = |outcome: &SolveOutcome| {
+            (outcome.is_converged() || outcome.relative_residual <= round_off)
+                && outcome.is_compatible()
+        };
+        Ok(solves.find(|outcome| !is_met(outcome)).map(|outcome| {
+            let step = self.steps();
+            let advice = "allow more iterations, loosen relative_tolerance, or look at the mesh with \
+                          `karman mesh check`";
+            let message = format!("step {step}: {outcome}; {advice}");
+            Outcome { kind: OutcomeKind::NotConverged, message }
+        }))
     }
 
     /// The field that diverged, where, and advice.
     fn divergence_message(&self, advance: &Advance) -> Result<String, SimulationError> {
         let (step, time) = (self.steps(), self.time());
-        let advice = self.equation.advice();
+        let solve = advance.outcome().map(|outcome| format!("; last solve: {outcome}"));
+        let ending = solve.unwrap_or_default() + &self.equation.advice();
         for name in self.equation.fields() {
             let field = self.equation.field(name)?;
             let Some(i) = field.iter().position(|v| is_diverged(*v)) else { continue };
@@ -420,14 +414,10 @@ impl Simulation {
             let what = if field[i].is_nan() { "is not a number" } else { "has blown up" };
             return Ok(format!(
                 "the {name} {what} after step {step}, t = {time:.2e}; first in {entity} {number} at \
-                 ({x:.2e}, {y:.2e}, {z:.2e}){quality}; last solve: {}{advice}",
-                advance.outcome
+                 ({x:.2e}, {y:.2e}, {z:.2e}){quality}{ending}"
             ));
         }
-        Ok(format!(
-            "the solution has blown up after step {step}, t = {time:.2e}; last solve: {}{advice}",
-            advance.outcome
-        ))
+        Ok(format!("the solution has blown up after step {step}, t = {time:.2e}{ending}"))
     }
 
     fn checkpoint(&self, path: &Path) -> Result<(), SimulationError> {
@@ -438,7 +428,7 @@ impl Simulation {
         checkpoint.set("precision", self.case.run.precision.word());
         checkpoint.set("steps", steps);
         checkpoint.set("time", format!("{:016x}", time.to_bits()));
-        checkpoint.insert_state(self.equation.as_checkpointed())?;
+        checkpoint.insert_state(self.equation.as_ref())?;
         Ok(checkpoint.write(path)?)
     }
 
@@ -446,7 +436,7 @@ impl Simulation {
         let checkpoint = Checkpoint::read(path)?;
         checkpoint.require("equation", self.equation.name())?;
         checkpoint.require("precision", self.case.run.precision.word())?;
-        self.equation.as_checkpointed_mut().restore(&checkpoint)?;
+        self.equation.restore(&checkpoint)?;
         self.restarted = true;
         if let (Some(TimeStep::Cfl(_)), Some(step)) =
             (self.case.time.as_ref().map(|time| time.step), self.equation.step_before())

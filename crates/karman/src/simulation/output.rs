@@ -3,7 +3,7 @@
 use super::equation::{Advance, Location, Monitored, OutputField};
 use super::outcome::Outcome;
 use super::{Simulation, SimulationError};
-use crate::case::{Axis, Case, OutputInterval};
+use crate::case::{Axis, Case, FLOW_DERIVED_FIELDS, OutputInterval};
 use crate::io::csv::{HistoryWriter, LineSamples, Row, write_line};
 use crate::io::picture::{self, PictureContent, PictureField, Slice};
 use crate::mesh::files::FieldValues;
@@ -127,8 +127,10 @@ impl Output {
             row.push("dt", simulation.time_step);
             row.push("rate", advance.rate);
         }
-        row.push("residual", advance.outcome.relative_residual);
-        row.push("iterations", advance.outcome.iterations as f64);
+        if let Some(solve) = advance.outcome() {
+            row.push("residual", solve.relative_residual);
+            row.push("iterations", solve.iterations as f64);
+        }
         for (name, value) in advance.columns.iter() {
             row.push(name, *value);
         }
@@ -219,8 +221,8 @@ impl Output {
             return Ok(());
         }
         let path = self.directory.join("summary.json");
-        let recirculation = simulation.equation.recirculations()?;
-        let summary = Summary { recirculation, ..self.summary(simulation, outcome, marching)? };
+        let mut summary = self.summary(simulation, outcome, marching)?;
+        simulation.equation.summarize(&mut summary)?;
         let failed = |e: std::io::Error| SimulationError::Write {
             path: path.clone(),
             reason: e.to_string(),
@@ -249,19 +251,9 @@ impl Output {
         let (slice, mut note) = match (raw.dimension, picture.slice) {
             (2, _) => (Slice::of_2d_mesh(&raw.points, &raw.cells), String::new()),
             (_, slice) => {
-                let (axis, at) = slice.map_or_else(
-                    || (2, mid_z(raw)),
-                    |s| {
-                        let axis = match s.axis {
-                            Axis::X => 0,
-                            Axis::Y => 1,
-                            Axis::Z => 2,
-                        };
-                        (axis, s.at)
-                    },
-                );
-                let note = format!("{} = {at}", ["x", "y", "z"][axis]);
-                (Slice::of_3d_mesh(&raw.points, &raw.cells, axis, at), note)
+                let (axis, at) = slice.map_or_else(|| (Axis::Z, mid_z(raw)), |s| (s.axis, s.at));
+                let note = format!("{} = {at}", axis.word());
+                (Slice::of_3d_mesh(&raw.points, &raw.cells, axis as usize, at), note)
             }
         };
         if simulation.case.time.is_some() {
@@ -300,7 +292,7 @@ impl Output {
             ranks: 1,
             mesh: MeshSummary::of(mesh),
             time: simulation.time_summary(),
-            linear: Some(simulation.linear.clone()),
+            linear: simulation.linear.clone(),
             phases: simulation.phases.clone(),
             throughput: ThroughputSummary {
                 cell_steps_per_second: (mesh.n_cells() * (simulation.steps() - self.first_step))
@@ -314,17 +306,11 @@ impl Output {
             },
             probe: self.last_monitored.probes.clone(),
             patch: self.last_monitored.patches.clone(),
-            flow: simulation.equation.flow_summary(),
             warnings: simulation.warnings.clone(),
             outcome: outcome.kind.name().to_owned(),
             message: outcome.message.clone(),
             ..Summary::default()
         };
-        for (patch, statistics) in simulation.equation.patch_statistics().iter() {
-            let mut quantities = summary.patch.get(patch).cloned().unwrap_or_default();
-            statistics.iter().for_each(|(name, value)| quantities.set(name, *value));
-            summary.patch.set(patch, quantities);
-        }
         let mut square = vec![0.0; volumes.len()];
         for name in simulation.equation.fields() {
             let field = simulation.field(name)?;
@@ -337,10 +323,10 @@ impl Output {
                 }
             }
         }
-        // The vorticity is not an unknown of the equations.
-        if let Some(values) = exact_values(simulation, VORTICITY, &volumes) {
-            let field = simulation.equation.output_field(mesh, VORTICITY)?.into_scalar();
-            summary.errors.set(VORTICITY, error_norms(&volumes, &field, &values));
+        for name in FLOW_DERIVED_FIELDS {
+            let Some(values) = exact_values(simulation, name, &volumes) else { continue };
+            let field = simulation.equation.output_field(mesh, name)?.into_scalar();
+            summary.errors.set(*name, error_norms(&volumes, &field, &values));
         }
         if summary.errors.get("velocity_x").is_some() {
             let size: Vec<f64> = square.iter().map(|s| s.sqrt()).collect();
@@ -350,8 +336,6 @@ impl Output {
         Ok(summary)
     }
 }
-
-const VORTICITY: &str = "vorticity";
 
 /// The exact solution of a field at its unknowns, if the case has one; its mean is subtracted where the field
 /// is determined up to a constant.

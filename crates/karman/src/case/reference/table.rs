@@ -191,7 +191,6 @@ pub static SECTIONS: &[Section] = &[
         key("every", "number > 0", "none", "s", "Interval of time between files of fields; the end is written too.", "every = 1.0"),
         key("every_steps", "whole number ≥ 1", "none", "", "Number of steps between files of fields; the end is written too. Excludes `every`; without both only the end is written.", "every_steps = 100"),
         key("fields", "list of strings", "those solved for", "", "Fields written. A heat case has `temperature`; a flow `velocity`, `pressure`, on request `vorticity`, `q_criterion` and in 2D `streamfunction`, with `[incompressible.thermal]` also `temperature`.", "fields = [\"temperature\"]"),
-        key("format", "vtu", "\"vtu\"", "", "Format of the files of fields.", "format = \"vtu\""),
         key("picture", "{ field, slice }", "none", "", "A PNG picture of the last state.", "picture = { field = \"temperature\", slice = { axis = \"z\", at = 0.5 } }"),
     ]),
     section("output.picture", "A picture of a field.", &[
@@ -218,7 +217,6 @@ pub static SECTIONS: &[Section] = &[
         key("reference", "table", "none", "", "Reference quantities of forces and heat; without them there are no coefficients. For flow.", "reference = { velocity = 1.0, area = 0.1, length = 0.1 }"),
         key("drag_direction", "list of 2 or 3 numbers", "[1.0, 0.0, 0.0]", "", "Direction of the drag, of any length. For flow.", "drag_direction = [1.0, 0.0, 0.0]"),
         key("lift_direction", "list of 2 or 3 numbers", "[0.0, 1.0, 0.0]", "", "Direction of the lift, of any length. For flow.", "lift_direction = [0.0, 1.0, 0.0]"),
-        key("moment_centre", "list of 2 or 3 numbers", "[0.0, 0.0, 0.0]", "m", "Point about which moments are taken; this version computes none. For flow.", "moment_centre = [0.0, 0.0, 0.0]"),
     ]),
     section("output.patch.reference", "Reference quantities of a group of patches, for flow. A force coefficient is F / (½ρU²A), the Strouhal number fL/U, the Nusselt number qL / (α ΔT) with q the mean heat flux over the heat capacity.", &[
         key("velocity", "number > 0", "1.0", "m/s", "Speed U.", "velocity = 1.0"),

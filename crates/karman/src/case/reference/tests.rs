@@ -4,6 +4,10 @@ use super::super::{Case, amg, boundary, exact, expected, file, flow_output, heat
 use super::super::{initial, linear_solver, mesh, output, run, templates, time, value};
 use super::*;
 use crate::backend::BackendKind;
+use crate::heat::Discretization;
+use crate::incompressible::{Arrangement, Convection, PressureCorrection};
+use crate::linear::PreconditionerKind;
+use crate::linear::amg::{Coarsening, Cycle, Smoother};
 use crate::mesh::Renumbering;
 use crate::mesh::generate::Element;
 use serde::Deserialize;
@@ -136,16 +140,16 @@ fn documented_words_are_the_words_read() {
     let words: [(&str, &str, &[&str]); 15] = [
         ("mesh", "renumber", Renumbering::WORDS),
         ("mesh.generate.box", "element", Element::WORDS),
-        ("heat", "discretization", heat::Discretization::WORDS),
-        ("incompressible", "scheme", incompressible::FlowScheme::WORDS),
-        ("incompressible", "convection", incompressible::ConvectionScheme::WORDS),
-        ("incompressible", "pressure_correction", incompressible::PressureCorrectionCase::WORDS),
-        ("linear_solver", "method", linear_solver::SolverMethod::WORDS),
-        ("linear_solver", "preconditioner", linear_solver::Preconditioner::WORDS),
-        ("linear_solver.amg", "coarsening", amg::Coarsening::WORDS),
-        ("linear_solver.amg", "smoother", amg::Smoother::WORDS),
-        ("linear_solver.amg", "cycle", amg::Cycle::WORDS),
-        ("linear_solver.amg", "hierarchy_precision", amg::HierarchyPrecision::WORDS),
+        ("heat", "discretization", Discretization::WORDS),
+        ("incompressible", "scheme", Arrangement::WORDS),
+        ("incompressible", "convection", Convection::WORDS),
+        ("incompressible", "pressure_correction", PressureCorrection::WORDS),
+        ("linear_solver", "method", linear_solver::MethodFile::WORDS),
+        ("linear_solver", "preconditioner", PreconditionerKind::WORDS),
+        ("linear_solver.amg", "coarsening", Coarsening::WORDS),
+        ("linear_solver.amg", "smoother", Smoother::WORDS),
+        ("linear_solver.amg", "cycle", Cycle::WORDS),
+        ("linear_solver.amg", "hierarchy_precision", amg::HierarchyPrecisionFile::WORDS),
         ("output.picture.slice", "axis", output::Axis::WORDS),
         ("run", "backend", BackendKind::WORDS),
         ("run", "precision", run::Precision::WORDS),
@@ -157,8 +161,8 @@ fn documented_words_are_the_words_read() {
     for (path, name, words) in words {
         assert_eq!(kind_of(path, name), words.join(" | "), "[{path}] {name}");
     }
-    let heat = time::HeatTimeMethod::WORDS.join(" | ");
-    let flow = time::FlowTimeMethod::WORDS.join(" | ");
+    let heat = crate::heat::Scheme::WORDS.join(" | ");
+    let flow = crate::incompressible::Scheme::WORDS.join(" | ");
     assert_eq!(kind_of("time", "method"), format!("heat: {heat}; flow: {flow}"));
 }
 
@@ -202,14 +206,14 @@ fn documented_defaults_are_the_defaults() {
     let heat = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n[heat]\n[initial]\n\
                 temperature = 1.0\n[time]\nstep = 1.0\nend = 2.0\n[linear_solver]\n\
                 [linear_solver.amg]\n[output]\n[run]\n";
-    assert_eq!(matching_defaults(heat), 27);
+    assert_eq!(matching_defaults(heat), 26);
     let flow = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n[incompressible]\n\
                 kinematic_viscosity = 1.0\n[incompressible.thermal]\ndiffusivity = 1.0\n\
                 [incompressible.pressure]\n[incompressible.momentum]\n[initial]\n\
                 temperature = 1.0\n[time]\nstep = 1.0\nend = 2.0\n[run]\n\
                 [[output.patch]]\nname = \"a\"\npatches = [\"xmin\"]\n[output.patch.reference]\n\
                 [[output.recirculation]]\nname = \"a\"\nfrom = [0.0, 0.0]\nto = [1.0, 0.0]\n";
-    assert_eq!(matching_defaults(flow), 34);
+    assert_eq!(matching_defaults(flow), 33);
 }
 
 #[test]

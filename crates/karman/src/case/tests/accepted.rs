@@ -2,6 +2,9 @@
 
 use super::*;
 use crate::backend::BackendKind;
+use crate::heat::{Discretization, Scheme};
+use crate::linear::amg::Sparsification;
+use crate::linear::{Method, PreconditionerKind};
 use crate::mesh::generate::{Element, Generator};
 
 #[test]
@@ -16,12 +19,11 @@ fn defaults_of_a_small_case() {
     assert_eq!(parameters.origin, [0.0, 0.0]);
     assert_eq!(parameters.cells, [10, 1]);
     let heat = heat(&case);
-    assert_eq!(heat.discretization, Discretization::Cell);
+    assert_eq!(heat.discretization, Discretization::Cell { corrected: true });
     assert_eq!(heat.conductivity.everywhere, Some(Value::Constant(2.0)));
     assert_eq!(heat.volumetric_heat_capacity.of("any"), Some(&Value::Constant(1.0)));
     assert_eq!(heat.source.of("any"), Some(&Value::Constant(0.0)));
     assert_eq!(heat.initial_temperature, Value::Constant(0.0));
-    assert!(heat.nonorthogonal_correction);
     assert_eq!(heat.boundary[0].patch, "xmin");
     assert_eq!(heat.boundary[0].condition, HeatBoundary::Temperature(Value::Constant(300.0)));
     assert_eq!(heat.boundary[1].condition, HeatBoundary::Insulated);
@@ -72,7 +74,7 @@ fn quantities_by_region() {
     assert_eq!(heat.conductivity.of("steel"), Some(&Value::Constant(45.0)));
     assert_eq!(heat.conductivity.of("copper").map(|k| k.at(&[1.0, 0.0, 0.0], 0.0)), Some(391.0));
     assert_eq!(heat.conductivity.of("air"), None);
-    assert_eq!(heat.conductivity.values().count(), 2);
+    assert_eq!(heat.conductivity.regions.len(), 2);
     assert_eq!(heat.volumetric_heat_capacity.of("steel"), Some(&Value::Constant(3.6e6)));
     assert_eq!(heat.volumetric_heat_capacity.of("copper"), Some(&Value::Constant(1.0)));
     assert_eq!(heat.source.of("steel"), Some(&Value::Constant(7.0)));
@@ -210,17 +212,16 @@ fn all_sections_at_once() {
     );
     let case = parse(&text).unwrap();
     let time = case.time.unwrap();
-    assert_eq!(
-        (time.method, time.step),
-        (TimeMethod::Heat(HeatTimeMethod::Bdf2), TimeStep::Cfl(2.0))
-    );
+    assert_eq!((time.method, time.step), (TimeMethod::Heat(Scheme::Bdf2), TimeStep::Cfl(2.0)));
     assert_eq!((time.end, time.steady_tolerance), (1.0, Some(1e-7)));
     let solver = case.linear_solver;
-    assert_eq!(solver.method, SolverMethod::Fgmres);
-    assert_eq!(solver.preconditioner, Preconditioner::GaussSeidel);
+    assert_eq!(solver.method, Some(Method::Fgmres));
+    assert_eq!(solver.preconditioner, PreconditionerKind::GaussSeidel);
+    let mut solver = parse(&text.replace("gauss_seidel", "amg")).unwrap().linear_solver;
+    let amg = solver.preconditioner.amg_mut().unwrap();
     let dropping = Sparsification { beta: 0.2, increment: 1.0, symmetric: true };
-    assert_eq!(solver.amg.sparsification, Some(dropping));
-    assert_eq!(solver.amg.sweeps, [2, 0]);
+    assert_eq!(amg.sparsification, Some(dropping));
+    assert_eq!(amg.sweeps, [2, 0]);
     assert_eq!(case.output.every, OutputInterval::Time(0.5));
     let picture = case.output.picture.unwrap();
     assert_eq!(picture.slice, Some(Slice { axis: Axis::Z, at: 0.0 }));
@@ -237,8 +238,12 @@ fn all_sections_at_once() {
 
 #[test]
 fn words_and_choices_correspond() {
-    for word in SolverMethod::WORDS {
-        assert_eq!(SolverMethod::from_word(word).map(SolverMethod::word), Some(*word));
+    for word in Method::WORDS {
+        assert_eq!(Method::from_word(word).map(Method::word), Some(*word));
+    }
+    for word in PreconditionerKind::WORDS {
+        let kind = PreconditionerKind::from_word(word);
+        assert_eq!(kind.map(PreconditionerKind::word), Some(*word));
     }
     assert_eq!(BackendKind::from_word("gpu"), None);
     assert_eq!(BackendKind::WORDS.len(), 6);
@@ -307,7 +312,6 @@ hierarchy_precision = "f32"
 directory = "out/cube"
 every = 1.0
 fields = ["temperature"]
-format = "vtu"
 picture = { field = "temperature", slice = { axis = "z", at = 0.5 } }
 
 [[output.probe]]

@@ -1,21 +1,23 @@
 //! Valid flow cases and their parsed form.
 
 use super::*;
+use crate::incompressible::{Arrangement, Convection, PressureCorrection, Scheme};
+use crate::linear::amg::Cycle;
 
 #[test]
 fn defaults_of_a_small_flow() {
     let case = parse(FLOW).unwrap();
     let flow = flow(&case);
-    assert_eq!(flow.scheme, FlowScheme::Collocated);
+    assert_eq!(flow.scheme, Arrangement::Collocated);
     assert_eq!((flow.kinematic_viscosity, flow.nonorthogonal_correctors), (0.01, 0));
-    assert_eq!(flow.convection, ConvectionScheme::LinearUpwind);
-    assert_eq!(flow.pressure_correction, PressureCorrectionCase::IncrementalRotational);
+    assert_eq!(flow.convection, Convection::LinearUpwind);
+    assert_eq!(flow.pressure_correction, PressureCorrection::IncrementalRotational);
     let zeros = [0.0; 3].map(Value::Constant);
     assert_eq!((&flow.source, &flow.initial_velocity), (&zeros, &zeros));
     assert_eq!(flow.initial_pressure, Value::Constant(0.0));
     for solver in [&flow.pressure, &flow.momentum] {
         assert_eq!((solver.relative_tolerance, solver.max_iterations), (1e-6, 500));
-        assert_eq!(solver.method, SolverMethod::Auto);
+        assert_eq!(solver.method, None);
     }
     assert_eq!(flow.thermal, None);
     let conditions: Vec<_> = flow.boundary.iter().map(|entry| entry.condition.clone()).collect();
@@ -24,7 +26,7 @@ fn defaults_of_a_small_flow() {
     assert_eq!(conditions[1], FlowBoundary::Slip);
     assert_eq!(conditions[3], FlowBoundary::Velocity(lid));
     let time = case.time.as_ref().unwrap();
-    assert_eq!(time.method, TimeMethod::Flow(FlowTimeMethod::Bdf2));
+    assert_eq!(time.method, TimeMethod::Flow(Scheme::Bdf2));
     assert!(!case.is_steady() && case.warnings.is_empty());
     assert_eq!(case.output.fields, FLOW_FIELDS);
     let group = case.output.patches[0].flow.as_ref().unwrap();
@@ -214,18 +216,19 @@ vorticity = "-t"
 "#;
     let case = parse(text).unwrap();
     let flow = flow(&case);
-    assert_eq!(flow.scheme, FlowScheme::Staggered);
-    assert_eq!(flow.convection, ConvectionScheme::Cubic);
-    assert_eq!(flow.pressure_correction, PressureCorrectionCase::None);
+    assert_eq!(flow.scheme, Arrangement::Staggered);
+    assert_eq!(flow.convection, Convection::Cubic);
+    assert_eq!(flow.pressure_correction, PressureCorrection::None);
     assert_eq!(flow.nonorthogonal_correctors, 2);
     assert_eq!(flow.source[2].at(&[7.0, 0.0, 0.0], 0.0), 7.0);
     assert_eq!(flow.initial_velocity[0].at(&[0.0, 5.0, 0.0], 0.0), 5.0);
     assert_eq!(flow.initial_velocity[2], Value::Constant(0.0));
     assert_eq!(flow.pressure.relative_tolerance, 1e-9);
-    assert_eq!(flow.pressure.amg.cycle, Cycle::W);
+    let mut preconditioner = flow.pressure.preconditioner;
+    assert_eq!(preconditioner.amg_mut().unwrap().cycle, Cycle::W);
     assert_eq!((flow.momentum.max_iterations, flow.momentum.relative_tolerance), (50, 1e-6));
     let time = case.time.as_ref().unwrap();
-    assert_eq!(time.method, TimeMethod::Flow(FlowTimeMethod::Ab2Cn));
+    assert_eq!(time.method, TimeMethod::Flow(Scheme::Ab2Cn));
     assert_eq!((time.step, time.steady_tolerance), (TimeStep::Cfl(0.5), Some(1e-7)));
     assert_eq!(case.output.picture.as_ref().unwrap().field, "vorticity");
     let reference = case.output.patches[0].flow.as_ref().unwrap();
@@ -247,7 +250,7 @@ vorticity = "-t"
 #[test]
 fn settings_of_a_flow_without_effect() {
     let text = FLOW.replace("[boundary]", "[incompressible.momentum]\npreconditioner = \"jacobi\"\n[incompressible.momentum.amg]\n[boundary]")
-        + "drag_direction = [1.0, 0.0]\nmoment_centre = [0.0, 0.0]\n";
+        + "drag_direction = [1.0, 0.0]\n";
     let case = parse(&text).unwrap();
     let warnings: Vec<String> = case.warnings.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(warnings.join("\n\n"), @r#"
@@ -260,10 +263,5 @@ fn settings_of_a_flow_without_effect() {
        |
     24 | drag_direction = [1.0, 0.0]
        |                  ^^^^^^^^^^
-
-    folder/bar.toml:25:17: `moment_centre` has no effect: this version computes no moments
-       |
-    25 | moment_centre = [0.0, 0.0]
-       |                 ^^^^^^^^^^
     "#);
 }

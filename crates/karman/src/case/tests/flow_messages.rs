@@ -509,11 +509,11 @@ fn outputs_of_flow() {
     21 | drag_direction = [0.0, 0.0]
        |                  ^^^^^^^^^^
     ");
-    insta::assert_snapshot!(group("moment_centre = [0.0]"), @"
-    folder/bar.toml:21:17: `moment_centre` takes 2 or 3 numbers, 1 given
+    insta::assert_snapshot!(group("lift_direction = [0.0]"), @"
+    folder/bar.toml:21:18: `lift_direction` takes 2 or 3 numbers, 1 given
        |
-    21 | moment_centre = [0.0]
-       |                 ^^^^^
+    21 | lift_direction = [0.0]
+       |                  ^^^^^
     ");
     insta::assert_snapshot!(group("reference = { velocity = 0.0 }"), @"
     folder/bar.toml:21:26: `velocity` must be positive, not 0

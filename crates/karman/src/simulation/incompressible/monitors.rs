@@ -253,14 +253,18 @@ impl<F: Real> Monitors<F> {
         Ok(zones)
     }
 
-    /// Statistics of the force coefficients of each patch.
-    pub(super) fn patch_statistics(&self) -> NamedList<NamedList<f64>> {
-        let patches = self.patches.iter().filter_map(|patch| {
-            let reference = patch.reference.as_ref().filter(|r| r.has_reference)?;
+    /// Adds statistics over time of the force coefficients to the quantities of each patch.
+    pub(super) fn add_statistics(&self, quantities: &mut NamedList<NamedList<f64>>) {
+        for patch in &self.patches {
+            let Some(reference) = patch.reference.as_ref().filter(|r| r.has_reference) else {
+                continue;
+            };
             let scale = reference.length / reference.velocity;
-            Some((patch.name.clone(), patch.shedding.quantities(scale)))
-        });
-        patches.collect()
+            let mut of_patch = quantities.get(&patch.name).cloned().unwrap_or_default();
+            let statistics = patch.shedding.quantities(scale);
+            statistics.iter().for_each(|(name, value)| of_patch.set(name, *value));
+            quantities.set(patch.name.clone(), of_patch);
+        }
     }
 }
 

@@ -65,8 +65,8 @@ impl FlowWarnings {
                     "the Courant number exceeds the stability limit of {} with {} convection in {:.0} % of the \
                      cells; the largest is {:.2}, the limit {:.2} where convection dominates viscosity: set \
                      `cfl` below it, or expect growing oscillations",
-                    scheme_name(scheme),
-                    convection_name(convection),
+                    scheme.word(),
+                    convection.word(),
                     100.0 * found.beyond_courant,
                     found.courant,
                     limits.inviscid
@@ -101,22 +101,5 @@ impl FlowWarnings {
             }
         }
         Ok(warnings)
-    }
-}
-
-fn scheme_name(scheme: Scheme) -> &'static str {
-    match scheme {
-        Scheme::Ab2Cn => "ab2_cn",
-        Scheme::Bdf2 => "bdf2",
-        Scheme::Rk3 => "rk3",
-    }
-}
-
-fn convection_name(convection: Convection) -> &'static str {
-    match convection {
-        Convection::Central => "central",
-        Convection::Upwind => "upwind",
-        Convection::LinearUpwind => "linear_upwind",
-        Convection::Cubic => "cubic",
     }
 }
