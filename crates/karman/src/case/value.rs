@@ -78,11 +78,6 @@ impl ByRegion {
         let named = self.regions.iter().find(|(name, _)| name == region);
         named.map(|(_, value)| value).or(self.everywhere.as_ref())
     }
-
-    /// All values.
-    pub fn values(&self) -> impl Iterator<Item = &Value> {
-        self.everywhere.iter().chain(self.regions.iter().map(|(_, value)| value))
-    }
 }
 
 /// A number or an expression, as written.

@@ -275,19 +275,6 @@ impl Checkpoint {
         entry.ok_or_else(|| CheckpointError::MissingEntry { name: name.to_owned() })
     }
 
-    /// A text that is a whole number.
-    ///
-    /// # Errors
-    /// [`CheckpointError::MissingEntry`], [`CheckpointError::WrongEntry`].
-    pub fn whole_number(&self, name: &str) -> Result<u64, CheckpointError> {
-        let text = self.entry(name)?;
-        text.parse().map_err(|_| CheckpointError::WrongEntry {
-            name: name.to_owned(),
-            found: text.to_owned(),
-            expected: "a whole number".to_owned(),
-        })
-    }
-
     /// Requires that the text of this name is `expected`.
     ///
     /// # Errors
@@ -521,7 +508,7 @@ mod tests {
         );
         assert_eq!(read.indices("mesh.cell_ids", &[3]).unwrap(), [3, 0, u32::MAX]);
         assert!(read.reals("heat.empty", &[0]).unwrap().is_empty());
-        assert_eq!(read.whole_number("step").unwrap(), 240);
+        assert_eq!(read.entry("step").unwrap(), "240");
         read.require("case", "cube \"ü\"").unwrap();
         assert_eq!(
             read.array_names().collect::<Vec<_>>(),
@@ -632,8 +619,6 @@ mod tests {
             checkpoint.require("step", "12").unwrap_err(),
             @"the checkpoint's entry `step` is `240`, not `12`"
         );
-        let error = checkpoint.whole_number("case").unwrap_err().to_string();
-        assert_eq!(error, "the checkpoint's entry `case` is `cube \"ü\"`, not a whole number");
         assert!(checkpoint.has_array("heat.empty") && !checkpoint.has_array("heat.rate"));
         let missing = Checkpoint::new().array("a").unwrap_err().to_string();
         assert!(missing.starts_with("the checkpoint has no array `a`; it has none"), "{missing}");

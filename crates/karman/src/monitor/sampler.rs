@@ -91,19 +91,6 @@ impl Sampler {
         self.offsets[point] == self.offsets[point + 1]
     }
 
-    /// The value at each point, NaN outside the mesh; `field: [n_cells]` or `[n_nodes]`.
-    pub fn sample(&self, field: &[f64]) -> Vec<f64> {
-        let value = |point: usize| {
-            let row = self.offsets[point] as usize..self.offsets[point + 1] as usize;
-            let mut sum = if row.is_empty() { f64::NAN } else { 0.0 };
-            for k in row {
-                sum += self.weights[k] * field[self.items[k] as usize];
-            }
-            sum
-        };
-        (0..self.len()).map(value).collect()
-    }
-
     /// Requires that every point, named by `names`, is in the mesh.
     ///
     /// # Errors

@@ -62,12 +62,6 @@ pub enum SimulationError {
     /// A picture.
     #[error(transparent)]
     Picture(#[from] PictureError),
-    /// A feature that this version lacks.
-    #[error("{what} is not available in this version")]
-    NotAvailable {
-        /// The feature.
-        what: String,
-    },
     /// A field that only 2D meshes have.
     #[error("the field `{name}` exists on 2D meshes only, this mesh is 3D")]
     Only2d {
