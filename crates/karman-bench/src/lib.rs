@@ -11,6 +11,7 @@ mod kernels;
 mod mesh;
 mod operators;
 mod plan;
+mod published;
 mod report;
 mod solver;
 mod streaming;

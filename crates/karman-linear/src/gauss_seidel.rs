@@ -55,11 +55,6 @@ impl<T: Real, S: Real> GaussSeidel<T, S> {
             offsets,
         })
     }
-
-    /// Number of colours, each of which is two launches.
-    pub fn colours(&self) -> usize {
-        self.offsets.len() - 1
-    }
 }
 
 impl<T: Real, S: Real> Preconditioner<T> for GaussSeidel<T, S> {

@@ -2,9 +2,8 @@
 //!
 //! A matrix–vector product or a face gradient reads the values of a cell's neighbours: they should
 //! lie in few cache lines, and a block of consecutive rows should use each line again.
-//! [`gathered_lines`] measures it. On a Hilbert curve every range of consecutive cells is compact,
-//! whatever its length. Reverse Cuthill–McKee makes the bandwidth small; a range of its cells is a
-//! thin slab.
+//! On a Hilbert curve every range of consecutive cells is compact, whatever its length. Reverse
+//! Cuthill–McKee makes the bandwidth small; a range of its cells is a thin slab.
 //!
 //! Measured, 256 rows a block, bytes in 32-byte sectors a row gathered for a product / a divergence
 //! / a gradient (file's order; Cuthill–McKee; Hilbert): 185 000 tetrahedra of a shaft 110/69/32;
@@ -340,7 +339,8 @@ impl Search {
 
 /// How many 128-byte lines of f64 values a block of 256 consecutive rows reads of its
 /// neighbours, over the 16 that its own values fill: the mean over all blocks, 1 at best.
-pub fn gathered_lines(graph: &Adjacency) -> f64 {
+#[cfg(test)]
+pub(crate) fn gathered_lines(graph: &Adjacency) -> f64 {
     let n = graph.len();
     if n == 0 {
         return 1.0;

@@ -41,11 +41,6 @@ impl<T> NamedList<T> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// Number of entries.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -473,7 +468,7 @@ mod tests {
         list.add("a", 0.5);
         list.add("c", 0.25);
         assert_eq!(list.iter().collect::<Vec<_>>(), [("b", &3.0), ("a", &2.5), ("c", &0.25)]);
-        assert_eq!((list.len(), list.is_empty(), list.get("d")), (3, false, None));
+        assert_eq!((list.is_empty(), list.get("d")), (false, None));
     }
 
     #[test]

@@ -12,9 +12,7 @@ mod published;
 pub(super) mod report;
 pub(super) mod solve;
 
-pub use published::{
-    BOUNDARY_NODES, COLUMNS, LEVELS_OF, NODES, PUBLISHED, Published, STEPS, VARIANTS,
-};
+pub use published::{COLUMNS, LEVELS_OF, Published, STEPS, VARIANTS, published, published_levels};
 pub use report::ThesisAmgReport;
 pub use solve::{LevelSize, Marched, Solved, Verdict};
 

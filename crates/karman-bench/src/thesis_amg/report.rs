@@ -1,6 +1,6 @@
 //! The thesis' tables with karman's columns beside them.
 
-use super::published::{BOUNDARY_NODES, COLUMNS, LEVELS_OF, NODES, STEPS, VARIANTS, published};
+use super::published::{COLUMNS, LEVELS_OF, STEPS, VARIANTS, published_for, published_levels};
 use super::solve::{LevelSize, Marched, Solved, Verdict};
 use super::{Grid, ThesisAmgPlan};
 use crate::Machine;
@@ -69,8 +69,9 @@ impl fmt::Display for ThesisAmgReport {
         let Some(largest) = self.grids.iter().max_by_key(|grid| grid.cells) else { return Ok(()) };
         let count = |n: usize| n.to_string();
         let missing = || "-".to_owned();
-        levels(largest, "Table 6.16: nodes", Some(&NODES), |l| count(l.rows)).fmt(f)?;
-        levels(largest, "Table 6.17: boundary nodes", Some(&BOUNDARY_NODES), |level| {
+        let [nodes, boundary_nodes] = published_levels();
+        levels(largest, "Table 6.16: nodes", Some(&nodes), |l| count(l.rows)).fmt(f)?;
+        levels(largest, "Table 6.17: boundary nodes", Some(&boundary_nodes), |level| {
             level.boundary.map_or_else(missing, count)
         })
         .fmt(f)?;
@@ -96,7 +97,7 @@ impl ThesisAmgReport {
             &["grid", "thesis", "Gauss-Seidel", "thesis MG", KAMAKOLANU, "default", "CG + Jacobi"],
         );
         for grid in &self.grids {
-            let known = published(grid.requested).map(|row| row.work_units);
+            let known = published_for(grid.requested).map(|row| row.work_units);
             let of = |k: usize| known.map_or("-".to_owned(), |units| plain(units[k]));
             let units = |s: &Solved| shown(s.verdict, || plain(s.work_units));
             table.rows.push(vec![
@@ -120,7 +121,7 @@ impl ThesisAmgReport {
             &["grid", "sweeps", "residual", "thesis MG", KAMAKOLANU, "without A_c transformation"],
         );
         for grid in &self.grids {
-            let Some(known) = published(grid.requested) else { continue };
+            let Some(known) = published_for(grid.requested) else { continue };
             let [sweeps, units] = known.work_units;
             let Some(residual) = grid.plain.residual_after(sweeps) else { continue };
             let to = |s: &Solved| s.work_units_to(residual).map_or("diverging".to_owned(), plain);
@@ -145,7 +146,7 @@ impl ThesisAmgReport {
         let mut table = Table::new(&title, &header);
         for grid in &self.grids {
             let mut row = vec![grid.requested.to_string()];
-            let known = published(grid.requested).map(|row| row.steady_seconds);
+            let known = published_for(grid.requested).map(|row| row.steady_seconds);
             row.extend((0..4).map(|k| known.map_or("-".to_owned(), |s| seconds(s[k]))));
             let here = [&grid.plain, &grid.variants[3], &grid.default, &grid.jacobi];
             row.extend(here.map(|s| shown(s.verdict, || seconds(s.seconds))));
@@ -182,7 +183,7 @@ impl ThesisAmgReport {
             let [plain_march, kamakolanu, jacobi, default] = grid.unsteady.as_ref()?;
             let here = [plain_march, kamakolanu, default, jacobi];
             let mut row = vec![grid.requested.to_string()];
-            let known = published(grid.requested).map(|row| row.unsteady_seconds);
+            let known = published_for(grid.requested).map(|row| row.unsteady_seconds);
             row.extend((0..4).map(|k| known.map_or("-".to_owned(), |s| seconds(s[k]))));
             row.extend(here.map(|m: &Marched| shown(m.verdict, || seconds(m.extrapolated()))));
             row.extend(here.map(|m: &Marched| plain(m.work_units)));
@@ -196,7 +197,7 @@ impl ThesisAmgReport {
         &self,
         number: &str,
         what: &str,
-        known: impl Fn(&super::Published) -> [Option<f64>; 4],
+        known: impl Fn(super::Published) -> [Option<f64>; 4],
         here: impl Fn(&Solved) -> String,
     ) -> Table {
         let title = format!(
@@ -207,7 +208,7 @@ impl ThesisAmgReport {
         let mut table = Table::new(&title, &header);
         for grid in &self.grids {
             let mut row = vec![grid.requested.to_string()];
-            let published = published(grid.requested).map(&known);
+            let published = published_for(grid.requested).map(&known);
             for (k, solved) in grid.variants.iter().enumerate() {
                 row.push(match published {
                     None => "-".to_owned(),
@@ -225,7 +226,7 @@ impl ThesisAmgReport {
 fn levels(
     grid: &Grid,
     title: &str,
-    known: Option<&[[usize; 4]; 6]>,
+    known: Option<&[[f64; 4]]>,
     of: impl Fn(&LevelSize) -> String,
 ) -> Table {
     let title = format!("{title} per level, {} cells; in pairs thesis, karman", grid.cells);

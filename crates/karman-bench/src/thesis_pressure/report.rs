@@ -41,8 +41,8 @@ impl PressureReport {
     }
 
     /// Figures of the thesis for a grid; none where the plan scales its cells.
-    fn published(&self, grid: &PressureGrid) -> Option<&'static Published> {
-        let known = grid.case.published().iter().find(|row| row.cells == grid.published_cells);
+    fn published(&self, grid: &PressureGrid) -> Option<Published> {
+        let known = grid.case.published().into_iter().find(|row| row.cells == grid.published_cells);
         known.filter(|_| self.scale == 1.0)
     }
 

@@ -5,10 +5,10 @@ use crate::thesis_amg::Verdict;
 
 fn grid(case: FlowCase, cells: f64) -> PressureGrid {
     let backend = Backend::host(2).unwrap();
-    let published = case.published().last().unwrap();
+    let published = *case.published().last().unwrap();
     let scale = cells / published.cells as f64;
     let plan = PressurePlan { scale, steps: 2, ..PressurePlan::default() };
-    measure_pressure(&backend, case, published, &plan).unwrap()
+    measure_pressure(&backend, case, &published, &plan).unwrap()
 }
 
 #[test]

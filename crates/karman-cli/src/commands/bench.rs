@@ -7,7 +7,7 @@ use crate::arguments::{
 use crate::console;
 use crate::failure::Failure;
 use karman::backend::Backend;
-use karman_bench::thesis_amg::{PUBLISHED, ThesisAmgPlan, ThesisAmgReport, measure_grid};
+use karman_bench::thesis_amg::{ThesisAmgPlan, ThesisAmgReport, measure_grid, published};
 use karman_bench::thesis_cost::{CostReport, measure_cost};
 use karman_bench::thesis_pressure::{FlowCase, PressurePlan, PressureReport, measure_pressure};
 use karman_bench::{Bench, Group, Machine, Plan, Report, measure};
@@ -59,7 +59,7 @@ fn thesis_amg(arguments: &ThesisAmgArguments) -> Result<(), Failure> {
     let ThesisAmgArguments { tolerance, steps, beta, .. } = *arguments;
     let plan = ThesisAmgPlan { tolerance, steps, beta };
     let sizes = match &arguments.cells[..] {
-        [] => PUBLISHED.iter().map(|row| row.cells).collect(),
+        [] => published().iter().map(|row| row.cells).collect(),
         requested => requested.to_vec(),
     };
     let mut grids = vec![];

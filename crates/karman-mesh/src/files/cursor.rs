@@ -2,7 +2,8 @@
 //! little-endian binary values. Every error has its place.
 
 use super::error::{At, Fault, MeshFileProblem as Problem, Parsed};
-use super::number::leading_float;
+use lexical_core::FromLexical;
+use memchr::memmem;
 
 /// Largest length of an unexpected word in an error message.
 const SHOWN: usize = 40;
@@ -105,54 +106,40 @@ impl<'a> Cursor<'a> {
         rest[..length.unwrap_or(rest.len())].trim_ascii()
     }
 
-    /// The next word as an unsigned integer.
+    /// The next word as an unsigned integer below 2⁶³, thus also a valid `i64`.
     #[inline]
     pub(super) fn unsigned(&mut self, expected: &'static str) -> Parsed<u64> {
-        self.skip_space();
-        let mut value = 0_u64;
-        let mut at = self.at;
-        while let Some(digit) = self.bytes.get(at).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 10)
-        {
-            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
-            at += 1;
-        }
-        let length = at - self.at;
-        let ends = self.bytes.get(at).is_none_or(u8::is_ascii_whitespace);
-        // 18 digits fit in 63 bits, so that the value is also a valid i64.
-        if length == 0 || length > 18 || !ends {
-            return Err(self.bad_number(expected));
-        }
-        self.at = at;
-        Ok(value)
+        self.number(expected, |value: &i64| *value >= 0).map(|value| value as u64)
     }
 
     /// The next word as a signed integer.
     #[inline]
     pub(super) fn integer(&mut self, expected: &'static str) -> Parsed<i64> {
-        self.skip_space();
-        let start = self.at;
-        let negative = self.bytes.get(start) == Some(&b'-');
-        if negative || self.bytes.get(start) == Some(&b'+') {
-            self.at += 1;
-            if !self.bytes.get(self.at).is_some_and(u8::is_ascii_digit) {
-                self.at = start;
-                return Err(self.bad_number(expected));
-            }
-        }
-        let value = self.unsigned(expected)? as i64;
-        Ok(if negative { -value } else { value })
+        self.number(expected, |_| true)
     }
 
-    /// The next word as a floating-point number, finite or not.
+    /// The next word as a floating-point number, correctly rounded. `nan` and `inf` are numbers here;
+    /// callers refuse them.
     #[inline]
     pub(super) fn float(&mut self, expected: &'static str) -> Parsed<f64> {
+        self.number(expected, |_| true)
+    }
+
+    /// The next word as a number that is `valid`; white space or the end follows it.
+    #[inline]
+    fn number<T: FromLexical>(
+        &mut self,
+        expected: &'static str,
+        valid: impl Fn(&T) -> bool,
+    ) -> Parsed<T> {
         self.skip_space();
-        match leading_float(self.rest()) {
-            Some((value, length)) => {
+        let ends = |length| self.rest().get(length).is_none_or(u8::is_ascii_whitespace);
+        match lexical_core::parse_partial(self.rest()) {
+            Ok((value, length)) if ends(length) && valid(&value) => {
                 self.at += length;
                 Ok(value)
             }
-            None => Err(self.bad_number(expected)),
+            _ => Err(self.bad_number(expected)),
         }
     }
 
@@ -210,7 +197,7 @@ impl<'a> Cursor<'a> {
 
     /// Moves behind the next occurrence of `pattern`; `false` (and no move) without one.
     pub(super) fn skip_past(&mut self, pattern: &[u8]) -> bool {
-        match find(self.rest(), pattern) {
+        match memmem::find(self.rest(), pattern) {
             Some(offset) => {
                 self.at += offset + pattern.len();
                 true
@@ -226,19 +213,6 @@ fn word_at(text: &[u8]) -> &[u8] {
     &text[..length]
 }
 
-/// The first place of `pattern` in `text`.
-pub(super) fn find(text: &[u8], pattern: &[u8]) -> Option<usize> {
-    let first = *pattern.first()?;
-    let mut from = 0;
-    while let Some(step) = text[from..].iter().position(|&b| b == first) {
-        if text[from + step..].starts_with(pattern) {
-            return Some(from + step);
-        }
-        from += step + 1;
-    }
-    None
-}
-
 /// Text of a file, as printed in an error message.
 pub(super) fn shown(word: &[u8]) -> String {
     let text = String::from_utf8_lossy(&word[..word.len().min(SHOWN)]);
@@ -248,6 +222,8 @@ pub(super) fn shown(word: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::number::push_float;
+    use proptest::prelude::*;
 
     #[test]
     fn words_and_numbers_in_turn() {
@@ -290,10 +266,48 @@ mod tests {
         assert!(cursor.checked_count(u64::MAX, 2, "numbers").is_err());
     }
 
+    fn read(text: &str) -> Option<f64> {
+        Cursor::text(text.as_bytes()).float("x").ok()
+    }
+
     #[test]
-    fn finds_a_pattern() {
-        assert_eq!(find(b"aab", b"ab"), Some(1));
-        assert_eq!(find(b"aa", b"ab"), None);
-        assert_eq!(find(b"", b"ab"), None);
+    fn forms_of_decimal_numbers() {
+        assert_eq!(read("1.5 2"), Some(1.5));
+        assert_eq!(read("-12\n"), Some(-12.0));
+        assert_eq!(read("+.5e+1"), Some(5.0));
+        assert_eq!(read("3."), Some(3.0));
+        assert_eq!(read("1E-3"), Some(1e-3));
+        assert_eq!(read("0.03333333333333344"), Some(0.03333333333333344));
+        assert_eq!(read("1e999"), Some(f64::INFINITY));
+        assert!(read("nan").is_some_and(f64::is_nan));
+        assert!(read("-0").is_some_and(|zero| zero == 0.0 && zero.is_sign_negative()));
+    }
+
+    #[test]
+    fn other_text_is_no_number() {
+        for text in ["", "-", ".", "e5", "1e", "1e+", "1.2.3", "12abc", "1,5", "0x10", "$End"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn written_numbers_read_back_to_the_bit(bits in any::<u64>()) {
+            let value = f64::from_bits(bits);
+            prop_assume!(value.is_finite());
+            let mut text = Vec::new();
+            push_float(&mut text, value);
+            let mut cursor = Cursor::text(&text);
+            prop_assert_eq!(cursor.float("x").unwrap().to_bits(), bits);
+            prop_assert_eq!(cursor.remaining(), 0);
+        }
+
+        #[test]
+        fn rounds_as_the_standard_library_does(
+            text in "[+-]?[0-9]{1,22}(\\.[0-9]{0,22})?(e[+-]?[0-9]{1,3})?"
+        ) {
+            let expected: f64 = text.parse().unwrap();
+            prop_assert_eq!(read(&text).unwrap().to_bits(), expected.to_bits());
+        }
     }
 }

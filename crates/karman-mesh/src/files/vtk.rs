@@ -381,13 +381,5 @@ fn number_type(kind: &[u8]) -> Option<(usize, Decode)> {
 
 /// A name whose special characters are written as `%` and two hexadecimal digits.
 fn decoded_name(word: &[u8]) -> String {
-    let mut bytes = Vec::with_capacity(word.len());
-    let mut rest = word;
-    while let Some((&byte, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = digits.filter(|_| byte == b'%').and_then(|d| u8::from_str_radix(d, 16).ok());
-        bytes.push(code.unwrap_or(byte));
-        rest = if code.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_encoding::percent_decode(word).decode_utf8_lossy().into_owned()
 }

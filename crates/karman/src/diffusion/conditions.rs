@@ -117,16 +117,6 @@ impl BoundaryValues {
         first
     }
 
-    /// Number of entries.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether nothing is prescribed.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// All entries at time `t`.
     pub fn at(&self, t: f64) -> Vec<f64> {
         let mut values = vec![0.0; self.len];

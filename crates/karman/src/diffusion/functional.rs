@@ -94,11 +94,6 @@ impl<F: Real> Functionals<F> {
         }
     }
 
-    /// Number of functionals.
-    pub fn len(&self) -> usize {
-        self.results.len()
-    }
-
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.results.is_empty()

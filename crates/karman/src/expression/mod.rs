@@ -44,8 +44,6 @@ pub struct Variables {
 impl Variables {
     /// `x y z` and the time `t`.
     pub const CARTESIAN: Self = Self { point: &["x", "y", "z"], time: Some("t") };
-    /// Radius `r` and angle `t` about the z axis, then `x y z`; no time.
-    pub const CYLINDRICAL: Self = Self { point: &["r", "t", "x", "y", "z"], time: None };
 }
 
 /// The operation of an instruction. A binary operation has its second operand on top of the stack; truth is 1
@@ -135,6 +133,7 @@ pub struct Expression {
     variables: Variables,
     code: Vec<Instruction>,
     constants: Vec<f64>,
+    /// Most values of the program on the stack, at most [`MAXIMUM_STACK`].
     stack_depth: usize,
 }
 
@@ -153,22 +152,6 @@ impl Expression {
             constants: program.constants,
             stack_depth: program.stack_depth,
         })
-    }
-
-    /// An expression that is `value` everywhere.
-    pub fn constant(value: f64) -> Self {
-        Self {
-            text: value.to_string(),
-            variables: Variables::CARTESIAN,
-            code: vec![Instruction { opcode: Opcode::Constant, operand: 0 }],
-            constants: vec![value],
-            stack_depth: 1,
-        }
-    }
-
-    /// The source text.
-    pub fn text(&self) -> &str {
-        &self.text
     }
 
     /// The variables of the expression.
@@ -206,11 +189,6 @@ impl Expression {
     /// The constants that [`Opcode::Constant`] pushes.
     pub fn constants(&self) -> &[f64] {
         &self.constants
-    }
-
-    /// Most values of the program on the stack, at most [`MAXIMUM_STACK`].
-    pub fn stack_depth(&self) -> usize {
-        self.stack_depth
     }
 
     /// The program as words for a device: opcode and operand in turn.

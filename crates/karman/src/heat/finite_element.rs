@@ -13,9 +13,6 @@ type Vector = [f64; 3];
 /// A point of a rule: reference coordinates and weight.
 type Point = (Vector, f64);
 
-/// Largest number of nodes of an element.
-pub const MAX_NODES: usize = 8;
-
 /// ±1/√3.
 const G: f64 = 0.577_350_269_189_625_8;
 

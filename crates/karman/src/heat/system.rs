@@ -183,16 +183,6 @@ impl<F: Real> Heat<F> {
         &self.temperature
     }
 
-    /// The values the boundary prescribes, as of the last time set.
-    pub fn prescribed(&self) -> &Buffer<F> {
-        self.prescribed.value()
-    }
-
-    /// The assembled two-point (or stiffness) matrix A.
-    pub fn matrix(&self) -> &Arc<Matrix<F>> {
-        &self.matrix
-    }
-
     /// Replaces the temperature, as a restart does.
     pub fn set_temperature(&mut self, values: &[F]) {
         self.backend.write(&mut self.temperature, values);

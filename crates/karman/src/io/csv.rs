@@ -78,11 +78,6 @@ impl Row {
         self.values.push(value);
     }
 
-    /// The number in a column.
-    pub fn value(&self, name: &str) -> Option<f64> {
-        self.names.iter().position(|known| known == name).map(|column| self.values[column])
-    }
-
     fn line(&self) -> String {
         let numbers: Vec<String> = self.values.iter().copied().map(number).collect();
         numbers.join(",") + "\n"
@@ -259,8 +254,6 @@ mod tests {
         let message = "a row has the columns step, the heading has step,time,residual";
         assert_eq!(error, format!("{}: {message}", path.display()));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
-        assert_eq!(row(2, 0.5).value("residual"), Some(0.5));
-        assert_eq!(row(2, 0.5).value("energy"), None);
     }
 
     #[test]

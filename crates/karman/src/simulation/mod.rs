@@ -157,11 +157,6 @@ impl Simulation {
         &self.mesh
     }
 
-    /// The backend.
-    pub fn backend(&self) -> &Backend {
-        &self.backend
-    }
-
     /// Current time, to twelve digits: the sum of many steps is 200 and not 199.99999999999292.
     pub fn time(&self) -> f64 {
         let (time, _) = self.equation.clock();

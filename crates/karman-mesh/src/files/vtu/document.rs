@@ -1,10 +1,11 @@
 //! The XML of a VTU file: its attributes and the storage of each array.
 
+use memchr::memmem::find;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::data_array::{Encoding, NumberType};
-use crate::files::cursor::{find, shown};
+use crate::files::cursor::shown;
 use crate::files::error::{At, Fault, MeshFileProblem as Problem, Parsed};
 
 /// Section of an array.

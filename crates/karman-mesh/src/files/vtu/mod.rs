@@ -20,11 +20,11 @@ mod document;
 pub(super) mod tests;
 mod write;
 
-use super::cursor::find;
 use super::error::{Fault, MeshFileProblem as Problem, Parsed};
 use super::fields::MeshWithFields;
 use super::vtk_grid::{NamedArray, Numbers, VtkGrid};
 use document::{ArrayElement, Document, Section};
+use memchr::memmem::find;
 #[cfg(test)]
 pub(super) use write::to_bytes;
 pub use write::{VtuData, write};

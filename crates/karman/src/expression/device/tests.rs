@@ -106,7 +106,7 @@ fn every_instruction_on_every_backend() {
 fn sizes_and_a_deep_stack() {
     let deep = format!("{}y*z{}", "x+t*(".repeat(15), ")".repeat(15));
     let expression = parse(&deep);
-    assert_eq!(expression.stack_depth(), MAXIMUM_STACK);
+    assert_eq!(expression.stack_depth, MAXIMUM_STACK);
     for backend in everywhere() {
         for n in SIZES {
             let points = points(n);
