@@ -14,8 +14,7 @@ use karman_backend::prelude::*;
 /// a checkerboard part, hence also the pressure that removes it, and a gradient that does not filter it, as that of
 /// least squares, would exert a force that refinement does not reduce.
 ///
-/// Traffic a cell: 4 + 4s, an item 4, a face 8 + 4s (4s more where skewed, 3s where cubic), a
-/// boundary face s, a cell across s (4s).
+/// Traffic a cell: 4 + 5s (8s), an item 4, an interior face 8 + 4s (3s more where skewed, 3s where cubic), a boundary face 4s.
 #[kernel(out(gradient))]
 pub fn pressure_gradient<F: Real>(
     c: usize,

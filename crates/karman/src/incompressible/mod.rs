@@ -9,7 +9,6 @@
 mod collocated;
 mod conditions;
 mod error;
-mod faces;
 pub mod forces;
 mod implicit_diffusion;
 pub mod kernels;
@@ -42,7 +41,7 @@ pub use state::State;
 pub use systems::StepSystem;
 pub use thermal::ThermalProblem;
 
-use crate::diffusion::Prescribed;
+use crate::finite_volume::Prescribed;
 use crate::linear::Params;
 use std::sync::Arc;
 

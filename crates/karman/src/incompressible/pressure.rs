@@ -4,19 +4,18 @@
 //! is divergence-free to the tolerance of the solver, u = u* + ∇ψ, p ← p − shift ψ. The step length is
 //! factored out, so that one hierarchy serves all steps.
 
-use super::faces::{Faces, SkewedCells};
 use super::implicit_diffusion::dirichlet_indices;
 use super::kernels::{advance_pressure, correct_flux, subtract_prescribed};
 use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
 use crate::backend::{Backend, Buffer, blas};
-use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
-use crate::diffusion::{
-    BoundaryContributionOnBackend, Condition, Material, NonOrthogonalCorrectionOnBackend,
-    TimeDependentData, check_finite, narrow,
-};
+use crate::finite_volume::diffusion::{CellScheme, discretize};
+use crate::finite_volume::faces::{Faces, SkewedCells};
 use crate::finite_volume::gradient::{blend_gradients, pressure_gradient};
 use crate::finite_volume::interpolation::boundary_value;
-use crate::finite_volume::{CellField, DiffusiveFaces, FaceView, Vectors};
+use crate::finite_volume::{
+    BoundaryContributionOnBackend, BoundaryFaces, CellField, Condition, DiffusiveFaces, FaceView,
+    Material, NonOrthogonalCorrectionOnBackend, TimeDependentData, Vectors, check_finite, narrow,
+};
 use crate::linear::{InitialGuess, Matrix, Nullspace, Params, SolveOutcome, Solver, SolverSetup};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::incidence::divergence;

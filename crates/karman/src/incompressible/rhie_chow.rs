@@ -1,22 +1,14 @@
-//! Momentum interpolation of Rhie & Chow: fluxes at the faces from velocities in the cells.
-//!
-//! F = u_i·S + E, u_i the velocity interpolated along the line between the centroids. The correction E is
-//! driven by the difference of the compact and the interpolated pressure gradient and relaxes to the
-//! skewness correction K of u_i·S; see [`momentum_interpolation`].
-//!
-//! Sources: Rhie & Chow, AIAA J. 21 (1983) 1525; Cubero & Fueyo, Numer. Heat Transfer B 52 (2007) 507.
-#![allow(missing_docs)] // on the modules the kernel attribute generates
-#![allow(unused_assignments)] // a variable of a kernel is born with a value
+//! Momentum interpolation in the steps of a flow: fluxes of the current and of the predicted velocity by
+//! [`crate::finite_volume::rhie_chow`].
 
-use super::faces::Faces;
 use super::scheme::TimeCoefficients;
 use super::solver::IncompressibleSolver;
 use super::transported_field::{TransportedField, velocity_view};
-use crate::backend::{Backend, Buffer, View};
+use crate::backend::{Backend, Buffer};
 use crate::finite_volume::interpolation::interpolated_flux;
-use crate::finite_volume::{CellField, FaceView, VelocityField};
-use crate::real::{Real, Vec3};
-use karman_backend::prelude::*;
+use crate::finite_volume::rhie_chow::{RhieChow, momentum_interpolation, rhie_chow_correction};
+use crate::finite_volume::{FaceView, Faces};
+use crate::real::Real;
 
 impl<F: Real> IncompressibleSolver<F> {
     /// flux ← u_f·S of `now`.
@@ -90,161 +82,4 @@ fn interpolate<F: Real>(
         &velocity_view(components, TransportedField::view),
         flux,
     );
-}
-
-/// State of momentum interpolation, arrays of faces unless stated.
-#[derive(Group, Clone, Copy)]
-pub(super) struct RhieChow<'a, F: Real> {
-    /// E.
-    pub correction: View<'a, F>,
-    /// E of the previous level, or at the start of an explicit step.
-    pub before: View<'a, F>,
-    /// K.
-    pub skewness_flux: View<'a, F>,
-    /// a.
-    pub conductance: View<'a, F>,
-    /// 1/τ: `[n_cells]`.
-    pub decay_rate: View<'a, F>,
-    /// Whether the pressure's normal derivative is not prescribed, hence the velocity free: `[n_boundary]`.
-    pub is_dirichlet: View<'a, u32>,
-    /// Whether R counts.
-    #[comptime]
-    pub with_pressure: bool,
-}
-
-/// Terms of dE/dt = R + (K − E)/τ at a face.
-#[device]
-#[derive(Clone, Copy)]
-pub(super) struct RhieChowTerms<F: Real> {
-    /// R.
-    pub source: F,
-    /// 1/τ.
-    pub decay_rate: F,
-    /// 1, or 0 at boundary faces of prescribed velocity.
-    pub applies: F,
-}
-
-/// R and 1/τ of [`momentum_interpolation`]; R = 0 unless `with_pressure`.
-#[device]
-#[inline(always)]
-pub(super) fn rhie_chow_terms<F: Real>(
-    f: usize,
-    faces: &FaceView<'_, F>,
-    p: &CellField<'_, F>,
-    state: &RhieChow<'_, F>,
-) -> RhieChowTerms<F> {
-    let l = faces.left[f] as usize;
-    let mut difference = 0.0;
-    let mut decay_rate = state.decay_rate[l];
-    let mut applies = 1.0;
-    let mut d = Vec3::<F>::zero();
-    if comptime!(state.with_pressure) {
-        d = faces.delta.at(f);
-        difference = p.gradient.at(l).dot(d);
-    }
-    if f < faces.n_interior {
-        let r = faces.right[f] as usize;
-        if comptime!(state.with_pressure) {
-            let w = faces.weight[f];
-            difference = w * difference + (1.0 - w) * p.gradient.at(r).dot(d);
-            difference -= p.value[r] - p.value[l];
-        }
-        decay_rate = 0.5 * (decay_rate + state.decay_rate[r]);
-    } else {
-        let b = f - faces.n_interior;
-        if comptime!(state.with_pressure) {
-            difference -= p.at_boundary[b] - p.value[l];
-        }
-        if state.is_dirichlet[b] == 0 {
-            applies = 0.0;
-        }
-    }
-    RhieChowTerms::<F> { source: state.conductance[f] * difference, decay_rate, applies }
-}
-
-/// Momentum interpolation of Rhie & Chow in a form whose steady state does not depend on the step
-/// (Choi 1999; Cubero & Fueyo 2007):
-///
-/// dE/dt = R + (K − E)/τ,
-/// F* = u*_i·S + (shift E + history (E − E_before) + R + K/τ) / (shift + 1/τ).
-///
-/// u_i is the velocity interpolated along the line between the centroids, E = F − u_i·S, R = a (∇p_f·d −
-/// (p_r − p_l)) the difference of the interpolated and the compact pressure gradient (0 unless
-/// `with_pressure`), K the skewness correction of u_i·S, and 1/τ = ν Σ a / V + Σ |F| / 2V the decay rate of
-/// E.
-///
-/// In a steady state E = K + τR. With K in u*_f itself the projection has negative eigenvalues on
-/// tetrahedra: decision 11. On entry `flux` is u*_i·S. It is unchanged at boundary faces of prescribed
-/// velocity.
-///
-/// Traffic a face: 8 + 11s (s more where skewed), a cell 5s.
-#[kernel(update(flux))]
-pub(super) fn momentum_interpolation<F: Real>(
-    f: usize,
-    faces: &FaceView<F>,
-    p: &CellField<F>,
-    state: &RhieChow<F>,
-    shift: F,
-    history: F,
-    flux: F,
-) -> F {
-    let terms = rhie_chow_terms::<F>(f, faces, p, state);
-    let correction = state.correction[f];
-    let mut change = shift * correction + history * (correction - state.before[f]) + terms.source;
-    if comptime!(!faces.is_unskewed) {
-        change += terms.decay_rate * state.skewness_flux[f];
-    }
-    flux + terms.applies * change / (shift + terms.decay_rate)
-}
-
-/// K_f = (w ∇u_l + (1 − w) ∇u_r)·(x_f − x_i)·S, the skewness correction of the interpolated flux; ∇u_l·(x_f
-/// − x_i)·S at boundary faces without prescribed velocity.
-#[device]
-#[inline(always)]
-fn skewness_flux_of_face<F: Real>(
-    f: usize,
-    faces: &FaceView<'_, F>,
-    velocity: &VelocityField<'_, F>,
-    dirichlet_index: &View<'_, u32>,
-) -> F {
-    let o = faces.skewness.at(f);
-    let s = faces.area.at(f);
-    let l = faces.left[f] as usize;
-    let mut share = 1.0;
-    let mut other = l;
-    if f < faces.n_interior {
-        share = faces.weight[f];
-        other = faces.right[f] as usize;
-    } else if dirichlet_index[f - faces.n_interior] > 0 {
-        share = 0.0;
-    }
-    let mut correction = share * velocity.derivative(l, o).dot(s);
-    if f < faces.n_interior {
-        correction += (1.0 - share) * velocity.derivative(other, o).dot(s);
-    }
-    correction
-}
-
-/// E = F − u_i·S and K, u_i interpolated without skewness correction; K = 0 if `unskewed`. On entry
-/// `correction` is u_i·S, at the boundary the flux of the velocity there.
-///
-/// Traffic a face: 4s (8 + 11s where skewed), a cell 3d s where skewed.
-#[kernel(update(correction), out(skewness_flux))]
-pub(super) fn rhie_chow_correction<F: Real>(
-    f: usize,
-    faces: &FaceView<F>,
-    flux: &View<F>,
-    velocity: &VelocityField<F>,
-    dirichlet_index: &View<u32>,
-    correction: F,
-) -> (F, F) {
-    let mut skewness_flux = 0.0;
-    if comptime!(!faces.is_unskewed) {
-        skewness_flux = skewness_flux_of_face::<F>(f, faces, velocity, dirichlet_index);
-    }
-    let mut value = flux[f] - correction;
-    if f >= faces.n_interior {
-        value += skewness_flux;
-    }
-    (value, skewness_flux)
 }

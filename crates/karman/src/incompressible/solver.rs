@@ -1,6 +1,5 @@
 //! The solver of a flow: data common to all arrangements of unknowns, and the sequence of a step.
 
-use super::faces::Faces;
 use super::implicit_diffusion::{EquationSpec, ImplicitDiffusion, dirichlet_indices, faces_where};
 use super::kernels::{advance_velocity, convective_rate, slip_velocity};
 use super::mass_correction::MassCorrection;
@@ -18,8 +17,7 @@ use super::{
     PressureCorrection, Problem,
 };
 use crate::backend::{Backend, Buffer, blas};
-use crate::diffusion::narrow;
-use crate::finite_volume::CellField;
+use crate::finite_volume::{CellField, Faces, narrow};
 use crate::linear::{SolveOutcome, SolverSetup};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;

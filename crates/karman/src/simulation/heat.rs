@@ -10,7 +10,7 @@ use crate::case::{
     Case, Discretization as DiscretizationCase, HeatBoundary, HeatCase, HeatTimeMethod,
     PatchCondition, Precision, TimeMethod, Value,
 };
-use crate::diffusion::{Condition, Functional, Functionals, Material, Prescribed};
+use crate::finite_volume::{Condition, Functional, Functionals, Material, Prescribed};
 use crate::heat::{Discretization, Heat, March, Problem, Scheme, Source};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::Params;

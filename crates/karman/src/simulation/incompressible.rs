@@ -14,7 +14,7 @@ use crate::case::{
     Case, ConvectionScheme, FlowBoundary, FlowScheme, FlowTimeMethod, IncompressibleCase,
     Precision, PressureCorrectionCase, ThermalCase, TimeMethod, Value,
 };
-use crate::diffusion::Prescribed;
+use crate::finite_volume::Prescribed;
 use crate::incompressible::{
     Arrangement, Convection, FlowCondition, IncompressibleSolver, Numerics, PrescribedVector,
     PressureCorrection, Problem, Scheme, StepReport, ThermalProblem,

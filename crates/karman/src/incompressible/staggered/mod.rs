@@ -34,9 +34,8 @@ pub(super) use rotation::FaceDualSegments;
 pub(super) use step::Staggered;
 
 use super::IncompressibleError;
-use super::faces::Faces;
 use crate::backend::{Backend, Buffer, View, blas};
-use crate::diffusion::narrow;
+use crate::finite_volume::{Faces, narrow};
 use crate::linear::{CsrMatrix, Matrix, Operator};
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of, sign_of};

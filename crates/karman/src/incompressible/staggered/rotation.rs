@@ -15,7 +15,7 @@ use super::StaggeredFaces;
 use super::inner_product::{InnerProduct, Vector, assembled, by_rows};
 use super::periodic_edges::PeriodicEdges;
 use crate::backend::{Backend, Buffer, View};
-use crate::diffusion::narrow;
+use crate::finite_volume::narrow;
 use crate::incompressible::{FlowCondition, IncompressibleError};
 use crate::linear::{CsrMatrix, Matrix};
 use crate::mesh::geometry::{cross, dot, norm, subtract};

@@ -3,7 +3,7 @@
 use super::rotation::{FaceDualSegments, Rotation, Vorticity};
 use super::{StaggeredFaces, StaggeredOperator, prescribe_flux};
 use crate::backend::{Backend, Buffer, blas};
-use crate::incompressible::faces::Faces;
+use crate::finite_volume::Faces;
 use crate::incompressible::scheme::TimeCoefficients;
 use crate::incompressible::solver::{IncompressibleSolver, three};
 use crate::incompressible::transported_field::TransportedField;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::backend::testing::{everywhere, values};
-use crate::diffusion::Condition;
+use crate::finite_volume::Condition;
 
 /// A flow that uses every kernel: a moving wall, slip walls, a time-dependent inlet, a pressure or
 /// convective outlet, buoyancy.
