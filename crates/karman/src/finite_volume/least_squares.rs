@@ -108,16 +108,16 @@ impl<F: Real> CellGradient<F> {
                 row_value: boundary.row_value.view(),
                 row_cell: boundary.row_cell.view(),
                 prescribed: prescribed.view(),
-                scale,
             },
+            scale,
             phi,
             gradient,
         );
     }
 }
 
-/// The least-squares gradient of a cell. With `scale` = 0 it is the linear part of the affine map from φ, without
-/// prescribed values.
+/// The least-squares gradient of a cell with `scale` times the prescribed values: 1 for the gradient, 0 for its linear part
+/// in φ.
 ///
 /// Traffic a cell: 4 + 4s, an item 4 + 3s, a boundary face 4 + 3s.
 #[kernel(out(gradient))]
@@ -125,6 +125,7 @@ pub fn least_squares_gradient<F: Real>(
     c: usize,
     stencils: &GradientStencilView<F>,
     boundary: &BoundaryRowView<F>,
+    scale: F,
     phi: &View<F>,
 ) -> Vec3<F> {
     let own = phi[c];
@@ -136,7 +137,7 @@ pub fn least_squares_gradient<F: Real>(
         } else {
             let b = without_sign(j);
             let value = boundary.prescribed[boundary.value[b] as usize];
-            boundary.scale * boundary.row_value[b] * value - boundary.row_cell[b] * own
+            scale * boundary.row_value[b] * value - boundary.row_cell[b] * own
         };
         g += stencils.weights.at(k) * difference;
     }

@@ -139,7 +139,7 @@ pub struct GradientStencilView<'a, F: Real> {
     pub weights: Vectors<'a, F>,
 }
 
-/// Equations of boundary faces in cell gradients, Δφ = scale r v − s φ_c.
+/// Equations of boundary faces in cell gradients, Δφ = r v − s φ_c.
 #[derive(Group, Clone, Copy)]
 pub struct BoundaryRowView<'a, F: Real> {
     /// Index of the prescribed value v: `[n_boundary]`.
@@ -150,8 +150,6 @@ pub struct BoundaryRowView<'a, F: Real> {
     pub row_cell: View<'a, F>,
     /// Prescribed values: `[n_values]`.
     pub prescribed: View<'a, F>,
-    /// Scale of the prescribed values.
-    pub scale: F,
 }
 
 /// A scalar in the cells, with its gradient and its values at the boundary.
