@@ -58,8 +58,8 @@ pub struct Faces<F: Real> {
 /// the gradients in its face values by this factor. It is blended with the least-squares gradient, which is
 /// exact for linear fields too; see [`blend_gradients`](super::gradient::blend_gradients).
 pub struct SkewedCells<F: Real> {
-    /// Indices into gradients `[3][n_cells]`.
-    pub indices: Buffer<u32>,
+    /// The cells, ascending.
+    pub cells: Buffer<u32>,
     /// Weight of the Gauss gradient, [`LARGEST_CELL_SKEWNESS`] V / Σ |x_f − x_i| |S|.
     pub share: Buffer<F>,
 }
@@ -96,12 +96,11 @@ impl<F: Real> SkewedCells<F> {
         if !skewed.is_empty() {
             tracing::debug!("{} cells are too skewed for the Gauss gradient alone", skewed.len());
         }
-        let indices = (0..3).flat_map(|k| skewed.iter().map(move |cell| (k * n + cell) as u32));
         let share: Vec<f64> =
             skewed.iter().map(|cell| LARGEST_CELL_SKEWNESS / cell_skewness[*cell]).collect();
         SkewedCells {
-            indices: backend.upload(indices.collect()),
-            share: narrow(backend, share.repeat(3)),
+            cells: backend.upload(skewed.iter().map(|cell| *cell as u32).collect()),
+            share: narrow(backend, share),
         }
     }
 }

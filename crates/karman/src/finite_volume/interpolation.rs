@@ -30,7 +30,7 @@ pub fn linear_at_face<F: Real>(
     value
 }
 
-/// What cubic interpolation adds to the linear one.
+/// The difference of cubic from linear interpolation.
 #[device]
 #[inline(always)]
 pub fn cubic_part<F: Real>(

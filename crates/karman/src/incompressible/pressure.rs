@@ -451,8 +451,8 @@ fn differentiate<F: Real>(
         &p,
         gradient,
     );
-    let SkewedCells { indices, share } = &faces.skewed;
-    if !indices.is_empty() {
-        blend_gradients(backend, indices.len(), indices, share, lsq_gradient, gradient);
+    let SkewedCells { cells, share } = &faces.skewed;
+    if !cells.is_empty() {
+        blend_gradients(backend, cells.len(), cells, share, &lsq, gradient);
     }
 }

@@ -2,6 +2,8 @@
 
 use super::{Field, On};
 use crate::backend::testing::{everywhere, values};
+use crate::finite_volume::Vectors;
+use crate::finite_volume::gradient::blend_gradients;
 use crate::mesh::generate::Element;
 use crate::mesh::partition::cut;
 use crate::mesh::{EdgeTopology, Geometry, Mesh};
@@ -121,6 +123,31 @@ fn a_part_with_ghost_cells_has_the_values_of_the_whole_mesh_at_owned_entities() 
                 }
                 let found = on.integrate(&restricted(&u, cells, 3));
                 assert!(difference(&found, &restricted(&integrated, faces, 1)) < 1e-14);
+            }
+        }
+    }
+}
+
+#[test]
+fn blended_gradients_are_the_same_everywhere() {
+    for n in [0usize, 1, 31, 33, 1000, 70_001] {
+        let (g, lsq_gradient) = (values(3 * n, 1), values(3 * n, 2));
+        let cells: Vec<u32> = (0..n as u32).step_by(3).collect();
+        let share: Vec<f64> = values(cells.len(), 3).iter().map(|v| v.abs()).collect();
+        let mut want = g.clone();
+        for (cell, share) in cells.iter().zip(&share) {
+            for place in (0..3).map(|k| k * n + *cell as usize) {
+                want[place] = share * g[place] + (1.0 - share) * lsq_gradient[place];
+            }
+        }
+        for backend in everywhere() {
+            let [share, lsq_gradient] = [&share, &lsq_gradient].map(|v| backend.upload_slice(v));
+            let listed = backend.upload_slice(&cells);
+            let mut found = backend.upload_slice(&g);
+            let lsq_gradient = Vectors::of(&lsq_gradient);
+            blend_gradients(&backend, cells.len(), &listed, &share, &lsq_gradient, &mut found);
+            for (found, want) in backend.read(&found).unwrap().iter().zip(&want) {
+                assert!((found - want).abs() < 1e-14, "{n}, {backend:?}: {found} {want}");
             }
         }
     }
