@@ -1,7 +1,7 @@
 //! Why a benchmark could not be run.
 
 use karman::backend::BackendError;
-use karman::diffusion::DiffusionError;
+use karman::finite_volume::DiffusionError;
 use karman::incompressible::IncompressibleError;
 use karman::linear::LinearError;
 use karman::mesh::MeshError;

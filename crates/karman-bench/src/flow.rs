@@ -2,7 +2,7 @@
 
 use super::mesh::TetrahedronMesh;
 use super::{Bench, BenchError};
-use karman::diffusion::Prescribed;
+use karman::finite_volume::Prescribed;
 use karman::incompressible::{
     Arrangement, Convection, FlowCondition, IncompressibleError, IncompressibleSolver, Numerics,
     PressureCorrection, Problem, Scheme,

@@ -1,12 +1,20 @@
-//! Discrete operators, reconstructions and gradients on jittered, renumbered tetrahedra.
+//! Incidence operators, and reconstructions and gradients of the finite-volume library, on jittered, renumbered tetrahedra.
 
 use super::mesh::TetrahedronMesh;
 use super::{Bench, BenchError, precision, values};
+use karman::backend::Buffer;
+use karman::finite_volume::diffusion::discretize;
+use karman::finite_volume::gradient::pressure_gradient;
+use karman::finite_volume::interpolation::interpolated_flux;
+use karman::finite_volume::reconstruction::{Centroids, integrate, interpolate};
+use karman::finite_volume::{
+    CellField, Condition, FaceView, Faces, Laplacian, Material, NonOrthogonalCorrectionOnBackend,
+    Vectors, VelocityField,
+};
+use karman::linear::Operator;
 use karman::mesh::{EdgeTopology, Mesh};
-use karman::operators::gradient::{corrected_face_value, gauss_gradient, least_squares_gradient};
 use karman::operators::incidence::{divergence, gradient, nodal_gradient};
-use karman::operators::interpolate::{integrate, interpolate};
-use karman::operators::{EdgeIncidence, FaceCells, Laplacian, LeastSquares, MeshGeometry};
+use karman::operators::{EdgeIncidence, FaceCells};
 use karman::real::Real;
 use std::sync::Arc;
 
@@ -43,13 +51,14 @@ pub fn operators<F: Real>(
     m: &TetrahedronMesh,
     topology: &EdgeTopology,
 ) -> Result<(), BenchError> {
-    let cells = Arc::new(FaceCells::new(bench.backend, &m.mesh));
+    let faces = Faces::<F>::new(bench.backend, &m.mesh, &m.geometry, false);
     let counts = Counts::new::<F>(&m.mesh);
-    incidence::<F>(bench, &m.mesh, &cells, &counts)?;
+    incidence::<F>(bench, &m.mesh, &faces.cells, &counts)?;
     edges::<F>(bench, &m.mesh, topology, &counts)?;
-    let geometry = MeshGeometry::<F>::new(bench.backend, &m.mesh, &m.geometry);
-    reconstructions(bench, &cells, &geometry, &counts)?;
-    gradients(bench, &cells, &geometry, &counts)
+    let centroids = Centroids::new(bench.backend, &m.mesh, &m.geometry);
+    reconstructions(bench, &faces, &centroids, &counts)?;
+    gauss(bench, &faces, &centroids.volume, &counts)?;
+    least_squares(bench, m, &faces, &counts)
 }
 
 fn incidence<F: Real>(
@@ -76,7 +85,7 @@ fn incidence<F: Real>(
         divergence(k, n, &c.offsets, &c.faces, &u, c.rows, &mut of_cells);
     })?;
     let bytes = cells * (4.0 + 2.0 * s) + 8.0 * cell_faces + s * faces;
-    let laplacian = Laplacian::new(backend, Arc::clone(c), u);
+    let mut laplacian = Laplacian::new(backend, Arc::clone(c), u);
     bench.time("Laplacian, matrix-free", real, n, bytes, |k| {
         laplacian.apply(k, &p, &mut of_cells);
     })?;
@@ -117,123 +126,85 @@ fn edges<F: Real>(
 
 fn reconstructions<F: Real>(
     bench: &mut Bench,
-    c: &FaceCells,
-    g: &MeshGeometry<F>,
+    f: &Faces<F>,
+    g: &Centroids<F>,
     counts: &Counts,
 ) -> Result<(), BenchError> {
-    let backend = bench.backend;
-    let (n, n_faces, inner, real) = (c.n_cells(), c.n_faces(), c.n_interior(), precision::<F>());
+    let (backend, c) = (bench.backend, &f.cells);
+    let (n, n_faces, real) = (c.n_cells(), c.n_faces(), precision::<F>());
     let Counts { cells, faces, interior, cell_faces, scalar: s, .. } = *counts;
     let flux = backend.upload(values::<F>(n_faces));
     let mut of_cells = backend.zeros::<F>(3 * n);
     let bytes = 7.0 * cells * s + 4.0 * cell_faces + 4.0 * s * faces;
     bench.time("interpolation", real, n, bytes, |k| {
-        let (x_f, x_c) = (&g.face_centre, &g.cell_centre);
-        let out = &mut of_cells;
-        interpolate(
-            k,
-            n,
-            &c.offsets,
-            &c.faces,
-            &flux,
-            x_f,
-            x_c,
-            &g.volume,
-            &g.shift,
-            inner,
-            n_faces,
-            n,
-            c.rows,
-            g.is_periodic,
-            out,
-        );
+        interpolate(k, n, &f.of_cells(&g.volume), &g.view(), &flux, c.rows, &mut of_cells);
     })?;
     let v = backend.upload(values::<F>(3 * n));
     let mut of_faces = backend.zeros::<F>(n_faces);
     let bytes = faces * (4.0 + 4.0 * s) + 4.0 * interior + 6.0 * s * cells;
     bench.time("integration", real, n_faces, bytes, |k| {
-        let (x_f, x_c) = (&g.face_centre, &g.cell_centre);
-        let out = &mut of_faces;
-        let (left, right, periodic) = (&c.left, &c.right, g.is_periodic);
-        integrate(
-            k, n_faces, left, right, &v, x_f, x_c, &g.shift, inner, n_faces, n, periodic, out,
-        );
+        let (of_faces, of_cells) = (&mut of_faces, FaceView::of_cells(c));
+        integrate(k, n_faces, &of_cells, &g.view(), &Vectors::of(&v), of_faces);
     })?;
     Ok(())
 }
 
-fn gradients<F: Real>(
+/// Gauss gradients and interpolated fluxes, with skewness correction.
+fn gauss<F: Real>(
     bench: &mut Bench,
-    c: &Arc<FaceCells>,
-    g: &MeshGeometry<F>,
+    f: &Faces<F>,
+    volume: &Buffer<F>,
     counts: &Counts,
 ) -> Result<(), BenchError> {
-    let backend = bench.backend;
-    let (n, n_faces, inner, real) = (c.n_cells(), c.n_faces(), c.n_interior(), precision::<F>());
-    let Counts { cells, faces, interior, boundary, cell_faces, scalar: s } = *counts;
+    let (backend, c) = (bench.backend, &f.cells);
+    let (n, n_faces, real) = (c.n_cells(), c.n_faces(), precision::<F>());
+    let Counts { cells, interior, boundary, cell_faces, scalar: s, .. } = *counts;
     let p = backend.upload(values::<F>(n));
-    let known = backend.upload(values::<F>(n_faces - inner));
-    let weight = backend.upload(vec![F::from_f64(1.0); n_faces - inner]);
+    let grad_p = backend.upload(values::<F>(3 * n));
+    let at_boundary = backend.upload(values::<F>(n_faces - c.n_interior()));
+    let field = || CellField {
+        value: p.view(),
+        gradient: Vectors::of(&grad_p),
+        at_boundary: at_boundary.view(),
+    };
+    let mut of_faces = backend.zeros::<F>(n_faces);
+    // The components of the velocity share their arrays.
+    let bytes = (8.0 + 8.0 * s) * interior + 5.0 * s * boundary + 4.0 * s * cells;
+    bench.time("interpolated flux", real, n_faces, bytes, |k| {
+        let velocity = VelocityField { x: field(), y: field(), z: field(), dimension: 3 };
+        interpolated_flux(k, n_faces, &f.view(), &velocity, &mut of_faces);
+    })?;
     let mut grad = backend.zeros::<F>(3 * n);
-    let bytes = cells * (4.0 + 7.0 * s) + 4.0 * cell_faces + 8.0 * interior + 5.0 * s * boundary;
-    bench.time("least-squares gradient", real, n, bytes, |k| {
-        let (x_f, x_c) = (&g.face_centre, &g.cell_centre);
-        let (offsets, items, left, right) = (&c.offsets, &c.faces, &c.left, &c.right);
-        least_squares_gradient(
-            k,
-            n,
-            offsets,
-            items,
-            left,
-            right,
-            &p,
-            &known,
-            &weight,
-            x_f,
-            x_c,
-            &g.shift,
-            inner,
-            n_faces,
-            n,
-            3,
-            g.is_periodic,
-            &mut grad,
-        );
-    })?;
-    let bytes = cells * (4.0 + 4.0 * s) + (4.0 + 3.0 * s) * cell_faces + s * boundary;
-    let stored = LeastSquares::new(backend, Arc::clone(c), g, &weight, 3);
-    bench.time("least-squares, stored weights", real, n, bytes, |k| {
-        stored.apply(k, &p, &known, &mut grad);
-    })?;
-    let mut at_faces = backend.zeros::<F>(n_faces);
-    let bytes = faces * (4.0 + 7.0 * s) + 4.0 * interior + 2.0 * s * boundary + 7.0 * s * cells;
-    bench.time("corrected face value", real, n_faces, bytes, |k| {
-        let (x_f, x_c) = (&g.face_centre, &g.cell_centre);
-        let (left, right, area) = (&c.left, &c.right, &g.area);
-        corrected_face_value(
-            k,
-            n_faces,
-            left,
-            right,
-            &p,
-            &grad,
-            &known,
-            &weight,
-            x_f,
-            area,
-            x_c,
-            &g.shift,
-            inner,
-            n_faces,
-            n,
-            g.is_periodic,
-            &mut at_faces,
-        );
-    })?;
-    let bytes = cells * (4.0 + 4.0 * s) + 4.0 * cell_faces + 4.0 * s * faces;
+    let of_faces = (8.0 + 7.0 * s) * interior + 4.0 * s * boundary;
+    let bytes = cells * (4.0 + 8.0 * s) + 4.0 * cell_faces + of_faces;
     bench.time("Gauss gradient", real, n, bytes, |k| {
-        let out = &mut grad;
-        gauss_gradient(k, n, &c.offsets, &c.faces, &at_faces, &g.area, &g.volume, n_faces, out);
+        pressure_gradient(k, n, &f.of_cells(volume), &f.view(), &field(), &mut grad);
+    })?;
+    Ok(())
+}
+
+/// Least-squares gradients with stored weights and prescribed boundary values.
+fn least_squares<F: Real>(
+    bench: &mut Bench,
+    m: &TetrahedronMesh,
+    f: &Faces<F>,
+    counts: &Counts,
+) -> Result<(), BenchError> {
+    let (backend, n) = (bench.backend, f.cells.n_cells());
+    let Counts { cells, boundary, scalar: s, .. } = *counts;
+    let material = Material::uniform(n, 1.0, 1.0);
+    let conditions = vec![Condition::Dirichlet(Arc::new(0.0)); m.mesh.patches.len()];
+    let (discrete, _) = discretize(&m.mesh, &m.geometry, &material, &conditions, true)?;
+    let Some(correction) = discrete.correction else { return Ok(()) };
+    let items = correction.stencils.weights.len() as f64 / 3.0;
+    let cells_of_faces = Arc::clone(&f.cells);
+    let correction = NonOrthogonalCorrectionOnBackend::new(backend, cells_of_faces, correction);
+    let p = backend.upload(values::<F>(n));
+    let at_boundary = backend.upload(values::<F>(m.mesh.n_faces() - m.mesh.n_interior_faces()));
+    let mut grad = backend.zeros::<F>(3 * n);
+    let bytes = cells * (4.0 + 4.0 * s) + (4.0 + 3.0 * s) * items + (4.0 + 3.0 * s) * boundary;
+    bench.time("least-squares gradient", precision::<F>(), n, bytes, |k| {
+        correction.differentiate(k, &p, (&at_boundary, F::from_f64(1.0)), &mut grad);
     })?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::mesh::TetrahedronMesh;
 use super::system::{HOT, System};
 use super::{Bench, BenchError, precision, values};
 use karman::backend::{Backend, Buffer, blas};
-use karman::heat::MatrixFree;
+use karman::finite_volume::Laplacian;
 use karman::linear::amg::HierarchyPrecision;
 use karman::linear::{
     AmgParams, CsrMatrix, Layout, LinearError, Matrix, Operator, Params, PreconditionerKind, SLICE,
@@ -65,8 +65,9 @@ pub fn solver(
     let (faces, inner) = (m.mesh.n_faces() as f64, m.mesh.n_interior_faces() as f64);
     let items = m.mesh.cell_to_faces.items.len() as f64;
     let free = |params: &Params| {
+        let conductance = backend.upload_slice(&conductances);
         let operator: Box<dyn Operator<f64>> =
-            Box::new(MatrixFree::new(backend, Arc::clone(&cells), &conductances));
+            Box::new(Laplacian::new(backend, Arc::clone(&cells), conductance));
         Solver::with_operator(backend, operator, Some(Arc::clone(&matrix)), params)
     };
     let bytes_free = 20.0 * n as f64 + 4.0 * items + 8.0 * inner + 8.0 * faces + vectors;

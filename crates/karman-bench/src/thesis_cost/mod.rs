@@ -16,7 +16,7 @@ pub use report::CostReport;
 use super::BenchError;
 use super::solver::{repeated, solved};
 use karman::backend::Backend;
-use karman::diffusion::Prescribed;
+use karman::finite_volume::Prescribed;
 use karman::incompressible::{
     Arrangement, Convection, FlowCondition, IncompressibleSolver, Numerics, PressureCorrection,
     Problem, Scheme, StepSystem,

@@ -18,7 +18,7 @@ use super::BenchError;
 use super::thesis_amg::Solved;
 use super::thesis_amg::method::{KamakolanuAmg, ThesisMethod};
 use karman::backend::{Backend, Buffer, blas};
-use karman::diffusion::Prescribed;
+use karman::finite_volume::Prescribed;
 use karman::incompressible::{
     Arrangement, Convection, IncompressibleSolver, Numerics, PressureCorrection, Problem, Scheme,
 };

@@ -116,8 +116,8 @@ impl<F: Real> DeviceExpression<F> {
 /// Traffic s for the value and s for each coordinate in the program, for scalars of `s` bytes;
 /// code, constants and time are shared by all points and stay in cache. Work: about 5
 /// operations an instruction besides its own.
-#[kernel(run_program, out(out))]
-pub(crate) fn value_at<F: Real>(
+#[kernel(out(out))]
+pub(crate) fn run_program<F: Real>(
     i: usize,
     instructions: usize,
     stride: usize,

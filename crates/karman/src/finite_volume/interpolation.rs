@@ -30,7 +30,7 @@ pub fn linear_at_face<F: Real>(
     value
 }
 
-/// What cubic interpolation adds to the linear one.
+/// The difference of cubic from linear interpolation.
 #[device]
 #[inline(always)]
 pub fn cubic_part<F: Real>(
@@ -94,8 +94,7 @@ pub fn boundary_value<F: Real>(
 
 /// The flux of an interpolated velocity through a face, u_f·S.
 ///
-/// Traffic a face: 8 + (1 + d)s (4s more where skewed, d s where cubic), a boundary face d s, a cell
-/// d s (4d s).
+/// Traffic an interior face: 8 + 5s (3s more where skewed, 3s where cubic), a boundary face (4 + d)s, a cell d s (4d s).
 #[kernel(out(flux))]
 pub fn interpolated_flux<F: Real>(f: usize, faces: &FaceView<F>, velocity: &VelocityField<F>) -> F {
     let mut value = Vec3::<F>::zero();

@@ -1,16 +1,22 @@
 //! Meshes and fields as kernels read them: groups of views.
+//!
+//! A count that a kernel takes, and the number of entities it runs over, is that of the *owned* entities of a part of a mesh:
+//! its cells, and the faces of these cells, of which those between two parts belong to both. Arrays may be longer, with ghost
+//! cells behind the owned ones: a shape is the least length of an array. Component-major arrays therefore have a stride of
+//! their own ([`Vectors`]), the distance between the components of an entity, never less than the count.
 #![allow(missing_docs)] // on the modules that the attributes make
 
 use crate::backend::{Buffer, View};
+use crate::operators::FaceCells;
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
-/// Vectors of entities, component-major: `[3][stride]`.
+/// Vectors of entities, component-major: `[3][stride]`, the stride at least the number of entities.
 #[derive(Group, Clone, Copy)]
 pub struct Vectors<'a, F: Real> {
     /// Components.
     pub components: View<'a, F>,
-    /// Number of entities.
+    /// Distance between the components of an entity in the array.
     pub stride: usize,
 }
 
@@ -24,7 +30,7 @@ impl<F: Real> Vectors<'_, F> {
 }
 
 impl<'a, F: Real> Vectors<'a, F> {
-    /// The vectors of a buffer `[3][n]`.
+    /// The vectors of a buffer `[3][stride]`.
     pub fn of(buffer: &'a Buffer<F>) -> Self {
         Vectors { components: buffer.view(), stride: buffer.len() / 3 }
     }
@@ -51,7 +57,7 @@ pub struct FaceView<'a, F: Real> {
     pub delta: Vectors<'a, F>,
     /// S, from left to right: `[3][n_faces]`.
     pub area: Vectors<'a, F>,
-    /// Number of interior faces; those of the boundary follow.
+    /// Number of interior faces of owned cells; the boundary faces follow.
     pub n_interior: usize,
     /// Whether interpolation has no skewness correction.
     #[comptime]
@@ -59,6 +65,23 @@ pub struct FaceView<'a, F: Real> {
     /// Whether interpolation along d is cubic.
     #[comptime]
     pub is_cubic: bool,
+}
+
+impl<'a, F: Real> FaceView<'a, F> {
+    /// Connectivity alone.
+    pub fn of_cells(cells: &'a FaceCells) -> Self {
+        FaceView {
+            left: cells.left.view(),
+            right: cells.right.view(),
+            weight: View::absent(),
+            skewness: Vectors::absent(),
+            delta: Vectors::absent(),
+            area: Vectors::absent(),
+            n_interior: cells.n_interior(),
+            is_unskewed: true,
+            is_cubic: false,
+        }
+    }
 }
 
 /// Coefficients of the diffusive flux a (φ_r − φ_l) + t·∇φ_f.
@@ -82,6 +105,51 @@ pub struct CellFaces<'a, F: Real> {
     pub items: View<'a, u32>,
     /// V: `[n_cells]`.
     pub volume: View<'a, F>,
+}
+
+impl<'a, F: Real> CellFaces<'a, F> {
+    /// The faces of the cells, with volumes.
+    pub fn of(cells: &'a FaceCells, volume: View<'a, F>) -> Self {
+        CellFaces { offsets: cells.offsets.view(), items: cells.faces.view(), volume }
+    }
+}
+
+/// Centroids of cells and faces.
+#[derive(Group, Clone, Copy)]
+pub struct CentroidView<'a, F: Real> {
+    /// x_c: `[3][n_cells]`.
+    pub cell: Vectors<'a, F>,
+    /// x_f: `[3][n_faces]`.
+    pub face: Vectors<'a, F>,
+    /// Translation of the right cell of a face to the face: `[3][n_interior]`; not read unless a face is periodic.
+    pub shift: Vectors<'a, F>,
+    /// Whether a face is periodic.
+    #[comptime]
+    pub is_periodic: bool,
+}
+
+/// Stencils of cell gradients, ∇φ_c = Σ_k W_k Δφ_k.
+#[derive(Group, Clone, Copy)]
+pub struct GradientStencilView<'a, F: Real> {
+    /// First item of each cell: `[n_cells + 1]`.
+    pub offsets: View<'a, u32>,
+    /// A cell, or a boundary face, counted from the first of these, with the top bit set: `[items]`.
+    pub items: View<'a, u32>,
+    /// W: `[3][items]`.
+    pub weights: Vectors<'a, F>,
+}
+
+/// Equations of boundary faces in cell gradients, Δφ = r v − s φ_c.
+#[derive(Group, Clone, Copy)]
+pub struct BoundaryRowView<'a, F: Real> {
+    /// Index of the prescribed value v: `[n_boundary]`.
+    pub value: View<'a, u32>,
+    /// r: `[n_boundary]`.
+    pub row_value: View<'a, F>,
+    /// s: `[n_boundary]`.
+    pub row_cell: View<'a, F>,
+    /// Prescribed values: `[n_values]`.
+    pub prescribed: View<'a, F>,
 }
 
 /// A scalar in the cells, with its gradient and its values at the boundary.

@@ -1,13 +1,72 @@
-//! The finite-volume library: interpolation to faces, gradients and convection of fields of cells, for any equation.
+//! The finite-volume library on which heat and flow stand.
 //!
-//! Kernels take a mesh and its fields as groups of views ([`mesh_view`]); an entity function reads like its formula.
+//! Diffusion ∇·(k ∇φ) of a scalar with its boundary conditions is discretised in [`diffusion`]: two-point fluxes, least-squares
+//! gradients ([`least_squares`]) and the non-orthogonal correction made of them ([`nonorthogonal_correction`]); [`discrete`]
+//! has the arrays of a discretisation. Heat conduction, the viscous terms of a flow, its pressure and its transported
+//! scalars share it; symbols are those of heat: T, k, ρc. Boundary values and sources are vectors of time
+//! ([`time_dependent`]), probes and fluxes through patches linear functionals ([`functional`]).
+//!
+//! Interpolation to faces, gradients, convection and the momentum interpolation of Rhie & Chow are kernels of fields in cells.
+//! They take a mesh and its fields as groups of views ([`mesh_view`]); an entity function reads like its formula.
 
+pub mod boundary;
+pub mod boundary_contribution;
 pub mod convection;
+pub mod diffusion;
+pub mod discrete;
+mod error;
+pub mod faces;
+pub mod functional;
 pub mod gradient;
 pub mod interpolation;
+pub mod laplacian;
+pub mod least_squares;
 pub mod mesh_view;
+pub mod nonorthogonal_correction;
+pub mod reconstruction;
+pub mod rhie_chow;
+pub mod time_dependent;
 
+pub use boundary::{BoundaryFaces, Condition, Evaluation, Evaluator, Function, Prescribed};
+pub use boundary_contribution::{BoundaryContribution, BoundaryContributionOnBackend};
 pub use convection::Convection;
+pub use diffusion::Material;
+pub use discrete::Discrete;
+pub use error::DiffusionError;
+pub use faces::Faces;
+pub use functional::{Functional, Functionals};
+pub use laplacian::Laplacian;
+pub use least_squares::{CellGradient, GradientStencils};
 pub use mesh_view::{
     CellFaces, CellField, DiffusiveFaces, FaceView, VectorField, Vectors, VelocityField,
 };
+pub use nonorthogonal_correction::{
+    CorrectedOperator, NonOrthogonalCorrection, NonOrthogonalCorrectionOnBackend,
+};
+pub use time_dependent::{Term, TimeDependentData};
+
+use crate::backend::{Backend, Buffer};
+use crate::real::Real;
+
+pub(crate) fn component_major(points: &[[f64; 3]]) -> Vec<f64> {
+    (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect()
+}
+
+pub(crate) fn check_finite(
+    what: &'static str,
+    values: &[f64],
+    time: f64,
+) -> Result<(), DiffusionError> {
+    match values.iter().find(|v| !v.is_finite()) {
+        Some(value) => Err(DiffusionError::NotFinite { what, value: *value, time }),
+        None => Ok(()),
+    }
+}
+
+/// Values in a backend's precision: in double precision on the host they are moved, not copied.
+pub(crate) fn narrow<F: Real>(backend: &Backend, values: Vec<f64>) -> Buffer<F> {
+    backend.upload(values.into_iter().map(F::from_f64).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use super::HeatError;
 use super::finite_element::{gradients_on_face, shares, stiffness, vector_shares};
 use super::node_centred::{NodeBoundary, NodePatch, corners, face_shape};
 use crate::backend::{Backend, Buffer, View};
-use crate::diffusion::{Functional, Term, TimeDependentData, narrow};
+use crate::finite_volume::{Functional, Term, TimeDependentData, narrow};
 use crate::mesh::Mesh;
 use crate::real::Real;
 use crate::time::Bdf;
@@ -99,8 +99,8 @@ impl<F: Real> DirichletNodes<F> {
 /// dT/dt = shift δ_i − history (T_i − T_previous,i) at Dirichlet nodes i, stored by position.
 ///
 /// Traffic 4 + 4s.
-#[kernel(dirichlet_rate, out(rate))]
-pub(crate) fn rate_of_dirichlet_node<F: Real>(
+#[kernel(out(rate))]
+pub(crate) fn dirichlet_rate<F: Real>(
     h: usize,
     nodes: &View<u32>,
     shift: F,
@@ -114,8 +114,8 @@ pub(crate) fn rate_of_dirichlet_node<F: Real>(
 }
 
 /// m dT/dt − s. Traffic 4s.
-#[kernel(dirichlet_load, out(load))]
-pub(crate) fn load_of_dirichlet_node<F: Real>(
+#[kernel(out(load))]
+pub(crate) fn dirichlet_load<F: Real>(
     h: usize,
     mass: &View<F>,
     rate: &View<F>,

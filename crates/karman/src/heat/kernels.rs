@@ -10,8 +10,8 @@ use karman_backend::prelude::*;
 /// r_i ← r_i + factor m_i (T_i − T_previous,i): the history term of BDF2.
 ///
 /// Traffic 5s.
-#[kernel(add_history, update(r))]
-pub fn with_history<F: Real>(
+#[kernel(update(r))]
+pub fn add_history<F: Real>(
     i: usize,
     mass: &View<F>,
     factor: F,
@@ -25,14 +25,14 @@ pub fn with_history<F: Real>(
 /// T_previous ← T, T ← T + δ; max |δ| is reduced, for the rate of change.
 ///
 /// Traffic 5s.
-#[kernel(advance, update(temperature), out(previous), reduce(max))]
-pub fn advanced<F: Real>(i: usize, increment: &View<F>, temperature: F) -> (F, F, F) {
+#[kernel(update(temperature), out(previous), reduce(max))]
+pub fn advance<F: Real>(i: usize, increment: &View<F>, temperature: F) -> (F, F, F) {
     let d = increment[i];
     (temperature + d, temperature, d.abs())
 }
 
 /// The largest change.
-#[kernel(largest_change, combine(max), out(change))]
-pub fn finished_change(largest: f64) -> f64 {
+#[kernel(combine(max), out(change))]
+pub fn largest_change(largest: f64) -> f64 {
     largest
 }

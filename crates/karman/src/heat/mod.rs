@@ -1,7 +1,7 @@
 //! Heat conduction, ∂(ρc T)/∂t = ∇·(k ∇T) + S, steady and unsteady.
 //!
-//! In space [`cell_centred`](crate::diffusion::cell_centred) or [`node_centred`], both of the form
-//! M dT/dt = s + C v(t) − A T + K(T, v) (see [`discrete`](crate::diffusion::discrete)). A step solves for the
+//! In space cell-centred ([`diffusion`](crate::finite_volume::diffusion)) or [`node_centred`], both of the form
+//! M dT/dt = s + C v(t) − A T + K(T, v) (see [`discrete`](crate::finite_volume::discrete)). A step solves for the
 //! increment of the temperature, so that a steady state persists to the last bit at any solver tolerance.
 //! Source: Menon's thesis, ch. 6; Kamakolanu's thesis, §6.2.
 
@@ -10,14 +10,12 @@ mod error;
 pub mod finite_element;
 pub mod kernels;
 pub mod march;
-pub mod matrix_free;
 mod monitor;
 pub mod node_centred;
 mod system;
 
 pub use error::HeatError;
 pub use march::{March, Scheme, StepReport};
-pub use matrix_free::MatrixFree;
 pub use system::{Heat, Problem, Source};
 
 use karman_macros::Keyword;

@@ -4,8 +4,8 @@ use super::node_centred;
 use super::system::BoundaryKinds;
 use super::{Discretization, Heat, HeatError};
 use crate::backend::Buffer;
-use crate::diffusion::cell_centred::CellScheme;
-use crate::diffusion::{Functional, Functionals};
+use crate::finite_volume::diffusion::CellScheme;
+use crate::finite_volume::{Functional, Functionals};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 

@@ -12,9 +12,8 @@
 use super::HeatError;
 use super::dirichlet::{heat_through_dirichlet_patch, nodes_of_patch};
 use super::finite_element::{shares, stiffness};
-use crate::diffusion::conditions::BoundaryValues;
-use crate::diffusion::discrete::BoundaryContribution;
-use crate::diffusion::{Condition, Discrete, Functional, Material};
+use crate::finite_volume::boundary::BoundaryValues;
+use crate::finite_volume::{BoundaryContribution, Condition, Discrete, Functional, Material};
 use crate::linear::{CsrMatrix, LinearError};
 use crate::mesh::{CellShape, Mesh};
 use rayon::prelude::*;
@@ -132,8 +131,9 @@ pub fn discretize(
             }
             Condition::Robin { coefficient, ambient } => {
                 let (points, areas) = lumped_areas(mesh, patch.faces.clone());
-                let h = crate::diffusion::coefficients_at(coefficient.as_ref(), &points);
-                crate::diffusion::check_coefficients(&patch.name, &h)?;
+                let h =
+                    crate::finite_volume::boundary::coefficients_at(coefficient.as_ref(), &points);
+                crate::finite_volume::boundary::check_coefficients(&patch.name, &h)?;
                 let first = values.push(ambient, &points);
                 for (k, ((node, area), h)) in areas.into_iter().zip(&h).enumerate() {
                     diagonal[node as usize] += h * area;

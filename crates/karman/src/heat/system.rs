@@ -4,9 +4,9 @@ use super::dirichlet::DirichletNodes;
 use super::node_centred::{self, NodeBoundary};
 use super::{Discretization, HeatError};
 use crate::backend::{Backend, Buffer, blas};
-use crate::diffusion::cell_centred::{self, BoundaryFaces};
-use crate::diffusion::{
-    BoundaryContributionOnBackend, Condition, CorrectedOperator, Discrete, Material,
+use crate::finite_volume::diffusion::discretize;
+use crate::finite_volume::{
+    BoundaryContributionOnBackend, BoundaryFaces, Condition, CorrectedOperator, Discrete, Material,
     NonOrthogonalCorrectionOnBackend, Prescribed, Term, TimeDependentData, check_finite,
     component_major, narrow,
 };
@@ -104,7 +104,7 @@ impl<F: Real> Heat<F> {
         let (discrete, mut boundary, points) = match discretization {
             Discretization::Cell { corrected } => {
                 let (discrete, boundary) =
-                    cell_centred::discretize(mesh, geometry, &material, &conditions, corrected)?;
+                    discretize(mesh, geometry, &material, &conditions, corrected)?;
                 (discrete, BoundaryKinds::Cells(boundary), Cow::Borrowed(&geometry.cell_centre[..]))
             }
             Discretization::Node => {

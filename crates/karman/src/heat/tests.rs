@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::backend::Backend;
-use crate::diffusion::{Condition, Function, Functionals, Material, Prescribed};
+use crate::finite_volume::{Condition, Function, Functionals, Material, Prescribed};
 use crate::linear::Params;
 use crate::mesh::generate::{BoxParams, Element};
 use crate::mesh::{Geometry, Mesh, MeshOptions};

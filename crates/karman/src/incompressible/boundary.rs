@@ -1,6 +1,5 @@
 //! Boundary data of the velocity.
 
-use super::faces::Faces;
 use super::implicit_diffusion::{ImplicitDiffusion, faces_where};
 use super::kernels::slip_velocity;
 use super::mass_correction::MassCorrection;
@@ -8,8 +7,7 @@ use super::outflow::Outflow;
 use super::transported_field::{TransportedField, velocity_view};
 use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer};
-use crate::diffusion::narrow;
-use crate::finite_volume::CellField;
+use crate::finite_volume::{CellField, Faces, narrow};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 

@@ -11,11 +11,14 @@
 use super::flow::Flow;
 use super::monitors::Monitors;
 use super::pressure::Pressure;
-use super::rhie_chow::{self, RhieChow, momentum_interpolation, rhie_chow_correction};
 use super::rk3::{OldLevel, StageOfStep, stage_rhie_chow, stage_value};
 use super::stepper::{Step, StepSolves, Stepper};
+use super::transported_field::{TransportedField, velocity_view};
 use super::{IncompressibleError, StepSystem};
 use crate::backend::{Backend, Buffer, blas};
+use crate::finite_volume::interpolation::interpolated_flux;
+use crate::finite_volume::rhie_chow::{RhieChow, momentum_interpolation, rhie_chow_correction};
+use crate::finite_volume::{FaceView, Faces};
 use crate::linear::SolveOutcome;
 use crate::real::Real;
 use crate::time::TimeCoefficients;
@@ -90,7 +93,7 @@ impl<F: Real> Collocated<F> {
         let has_gradients = flow.faces.is_cubic || !flow.boundary.slip.indices.is_empty();
         flow.update_gradients_with(has_gradients && flow.has_gradients(), true);
         let Flow { backend, faces, components, flux, .. } = flow;
-        rhie_chow::interpolate(backend, faces, components, true, flux);
+        interpolate(backend, faces, components, true, flux);
         flow.swap_predicted();
     }
 
@@ -123,7 +126,7 @@ impl<F: Real> Stepper<F> for Collocated<F> {
     /// flow.flux ← u_f·S.
     fn set_initial_flux(&mut self, flow: &mut Flow<F>) -> Result<(), IncompressibleError> {
         let Flow { backend, faces, components, flux, .. } = flow;
-        rhie_chow::interpolate(backend, faces, components, faces.is_unskewed, flux);
+        interpolate(backend, faces, components, faces.is_unskewed, flux);
         flow.balance_boundary_flux()
     }
 
@@ -188,7 +191,7 @@ impl<F: Real> Stepper<F> for Collocated<F> {
         let Collocated { correction, correction_before, skewness_flux } = self;
         let (backend, faces) = (&flow.backend, &flow.faces);
         std::mem::swap(correction, correction_before);
-        rhie_chow::interpolate(backend, faces, &flow.components, true, correction);
+        interpolate(backend, faces, &flow.components, true, correction);
         rhie_chow_correction(
             backend,
             faces.cells.n_faces(),
@@ -223,4 +226,21 @@ impl<F: Real> Stepper<F> for Collocated<F> {
     ) -> Result<Option<StepSystem<'_, F>>, IncompressibleError> {
         Ok(None)
     }
+}
+
+/// flux ← u_f·S of `now`, without the skewness correction if `is_unskewed`.
+fn interpolate<F: Real>(
+    backend: &Backend,
+    faces: &Faces<F>,
+    components: &[TransportedField<F>],
+    is_unskewed: bool,
+    flux: &mut Buffer<F>,
+) {
+    interpolated_flux(
+        backend,
+        faces.cells.n_faces(),
+        &FaceView { is_unskewed, ..faces.view() },
+        &velocity_view(components, TransportedField::view),
+        flux,
+    );
 }

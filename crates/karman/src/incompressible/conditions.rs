@@ -1,6 +1,6 @@
 //! Boundary conditions of a flow.
 
-use crate::diffusion::{Condition, Prescribed};
+use crate::finite_volume::{Condition, Prescribed};
 use std::sync::Arc;
 
 /// A prescribed vector field of space and time.

@@ -1,7 +1,7 @@
 //! Errors of flow problems.
 
 use crate::backend::BackendError;
-use crate::diffusion::DiffusionError;
+use crate::finite_volume::DiffusionError;
 use crate::linear::LinearError;
 use thiserror::Error;
 

@@ -1,7 +1,6 @@
 //! The fields of a flow and its equations, as all arrangements of the unknowns share them.
 
 use super::boundary::FlowBoundary;
-use super::faces::Faces;
 use super::implicit_diffusion::ImplicitDiffusion;
 use super::kernels::{advance_velocity, convective_rate};
 use super::monitors::Monitors;
@@ -12,7 +11,7 @@ use super::thermal::Thermal;
 use super::transported_field::{ConvectionInput, TransportedField, velocity_view};
 use super::{Arrangement, IncompressibleError, Numerics, PressureCorrection};
 use crate::backend::{Backend, Buffer};
-use crate::finite_volume::VelocityField;
+use crate::finite_volume::{Faces, VelocityField};
 use crate::linear::SolveOutcome;
 use crate::real::Real;
 use crate::time::TimeCoefficients;

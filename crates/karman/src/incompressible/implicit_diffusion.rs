@@ -1,13 +1,12 @@
 //! Implicit diffusive terms of transported fields: the velocity components, which share a matrix, or a
 //! temperature.
 
-use super::faces::Faces;
 use super::{Convection, FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer};
-use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
-use crate::diffusion::{
-    BoundaryContributionOnBackend, CellGradient, Condition, CorrectedOperator, Material,
-    NonOrthogonalCorrectionOnBackend, Prescribed, Term, TimeDependentData, narrow,
+use crate::finite_volume::diffusion::{CellScheme, discretize};
+use crate::finite_volume::{
+    BoundaryContributionOnBackend, BoundaryFaces, CellGradient, Condition, CorrectedOperator,
+    Faces, Material, NonOrthogonalCorrectionOnBackend, Prescribed, Term, TimeDependentData, narrow,
 };
 use crate::linear::{
     CsrMatrix, Matrix, Method, Operator, Params, SolveOutcome, Solver, SolverSetup,

@@ -3,11 +3,10 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::FlowCondition;
-use super::faces::Faces;
 use super::implicit_diffusion::{ImplicitDiffusion, faces_where};
 use super::transported_field::TransportedField;
 use crate::backend::{Backend, Buffer, Partials, View};
-use crate::finite_volume::FaceView;
+use crate::finite_volume::{FaceView, Faces};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 use karman_backend::prelude::*;

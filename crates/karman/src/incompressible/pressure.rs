@@ -1,19 +1,18 @@
 //! The pressure: its values, gradient and boundary data.
 
-use super::faces::{Faces, SkewedCells};
 use super::implicit_diffusion::dirichlet_indices;
 use super::kernels::{advance_pressure, subtract_prescribed};
 use super::projection::{PoissonSystem, PressureIncrement};
 use super::{FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
 use crate::backend::{Backend, Buffer, blas};
-use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme, discretize};
-use crate::diffusion::{
-    Condition, Discrete, Material, NonOrthogonalCorrectionOnBackend, TimeDependentData,
-    check_finite, narrow,
-};
+use crate::finite_volume::diffusion::{CellScheme, discretize};
+use crate::finite_volume::faces::{Faces, SkewedCells};
 use crate::finite_volume::gradient::{blend_gradients, pressure_gradient};
 use crate::finite_volume::interpolation::boundary_value;
-use crate::finite_volume::{CellField, FaceView, Vectors};
+use crate::finite_volume::{
+    BoundaryFaces, CellField, Condition, Discrete, FaceView, Material,
+    NonOrthogonalCorrectionOnBackend, TimeDependentData, Vectors, check_finite, narrow,
+};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 
@@ -263,8 +262,8 @@ pub(super) fn differentiate<F: Real>(
     );
     let p = CellField { value: value.view(), gradient: lsq, at_boundary: at_boundary.view() };
     pressure_gradient(backend, cells.n_cells(), &faces.of_cells(), &faces.view(), &p, gradient);
-    let SkewedCells { indices, share } = &faces.skewed;
-    if !indices.is_empty() {
-        blend_gradients(backend, indices.len(), indices, share, lsq_gradient, gradient);
+    let SkewedCells { cells, share } = &faces.skewed;
+    if !cells.is_empty() {
+        blend_gradients(backend, cells.len(), cells, share, &lsq, gradient);
     }
 }

@@ -4,8 +4,8 @@ use super::staggered::{Fluxes, vorticity_in_cells};
 use super::transported_field::{TransportedField, vector_field};
 use super::{IncompressibleError, IncompressibleSolver};
 use crate::backend::Buffer;
-use crate::diffusion::cell_centred::{BoundaryFaces, CellScheme};
-use crate::diffusion::{Functional, Functionals};
+use crate::finite_volume::diffusion::CellScheme;
+use crate::finite_volume::{BoundaryFaces, Functional, Functionals};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 

@@ -4,14 +4,14 @@
 //! is divergence-free to the tolerance of the solver, u = u* + ∇ψ, p ← p − shift ψ. The step length is
 //! factored out, so that one hierarchy serves all steps.
 
-use super::faces::Faces;
 use super::kernels::correct_flux;
 use super::pressure::{Pressure, PressureConditions, differentiate};
 use super::{Arrangement, IncompressibleError, Numerics, Scheme};
 use crate::backend::{Backend, Buffer, blas};
-use crate::diffusion::discrete::{BoundaryContribution, NonOrthogonalCorrection};
-use crate::diffusion::{BoundaryContributionOnBackend, NonOrthogonalCorrectionOnBackend};
-use crate::finite_volume::{CellField, DiffusiveFaces, FaceView, Vectors};
+use crate::finite_volume::{
+    BoundaryContribution, BoundaryContributionOnBackend, CellField, DiffusiveFaces, FaceView,
+    Faces, NonOrthogonalCorrection, NonOrthogonalCorrectionOnBackend, Vectors,
+};
 use crate::linear::{
     CsrMatrix, InitialGuess, Matrix, Nullspace, Params, SolveOutcome, Solver, SolverSetup,
 };

@@ -8,7 +8,7 @@
 //! second order where the boundary fluxes are steady, else of first.
 //!
 //! Collocated, E in F = u_i·S + E is an unknown, dE/dt = R + (K − E)/τ as in
-//! [`momentum_interpolation`](super::rhie_chow::momentum_interpolation), and is advanced by the same stages.
+//! [`momentum_interpolation`](crate::finite_volume::rhie_chow::momentum_interpolation), and is advanced by the same stages.
 //! On non-orthogonal meshes the two-point projection of F differs from that of u, an error of order Δt h;
 //! where a flux changes its sign 1/τ has a kink (measured order 2.6). Elsewhere the order is three.
 //!
@@ -20,10 +20,10 @@
 
 use super::flow::Flow;
 use super::kernels::advance_scalar;
-use super::rhie_chow::{RhieChow, rhie_chow_terms};
 use super::stepper::{StepSolves, Stepper};
 use super::{IncompressibleError, StepReport};
 use crate::backend::{Backend, Buffer, View, blas};
+use crate::finite_volume::rhie_chow::{RhieChow, rhie_chow_terms};
 use crate::finite_volume::{CellField, FaceView};
 use crate::linear::{SolveOutcome, Status};
 use crate::real::Real;

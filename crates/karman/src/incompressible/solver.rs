@@ -2,7 +2,6 @@
 
 use super::boundary::FlowBoundary;
 use super::collocated::Collocated;
-use super::faces::Faces;
 use super::flow::{Clock, Flow, Scratch};
 use super::implicit_diffusion::{EquationSpec, ImplicitDiffusion, dirichlet_indices};
 use super::monitors::Monitors;
@@ -16,7 +15,7 @@ use super::thermal::Thermal;
 use super::transported_field::TransportedField;
 use super::{Arrangement, Convection, IncompressibleError, Numerics, PrescribedVector, Problem};
 use crate::backend::{Backend, Buffer, blas};
-use crate::diffusion::narrow;
+use crate::finite_volume::{Faces, narrow};
 use crate::linear::{SolveOutcome, SolverSetup};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;

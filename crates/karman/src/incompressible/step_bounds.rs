@@ -9,7 +9,7 @@
 
 use super::{FlowCondition, IncompressibleError, IncompressibleSolver, PrescribedVector, Problem};
 use crate::backend::Buffer;
-use crate::diffusion::{Condition, Prescribed};
+use crate::finite_volume::{Condition, Prescribed};
 use crate::mesh::geometry::{dot, subtract};
 use crate::mesh::{Geometry, Mesh, index_of};
 use crate::real::Real;
@@ -144,7 +144,7 @@ impl StepBounds {
             }
             let centres: Vec<[f64; 3]> =
                 faces.iter().map(|f| geometry.face_centre_of(*f)).collect();
-            let points = crate::diffusion::component_major(&centres);
+            let points = crate::finite_volume::component_major(&centres);
             match condition {
                 FlowCondition::Velocity(velocity) => {
                     let factor = |face: &usize| {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::backend::Backend;
-use crate::diffusion::Function;
+use crate::finite_volume::Function;
 use crate::linear::{AmgParams, PreconditionerKind};
 use crate::mesh::generate::{AnnulusParams, BoxParams, CylinderInChannelParams, Element};
 use crate::mesh::{Geometry, Mesh, MeshOptions};

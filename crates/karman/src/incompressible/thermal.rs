@@ -1,15 +1,14 @@
 //! Transported temperature with Boussinesq buoyancy:
 //! ∂T/∂t + u·∇T = ∇·(κ ∇T) + s, and −β (T − T₀) g in the momentum.
 
-use super::faces::Faces;
 use super::implicit_diffusion::{EquationSpec, ImplicitDiffusion, dirichlet_indices};
 use super::kernels::{add_buoyancy, advance_scalar};
 use super::stepper::Step;
 use super::transported_field::{ConvectionInput, TransportedField};
 use super::{IncompressibleError, Numerics};
 use crate::backend::{Backend, Buffer, Partials};
-use crate::diffusion::cell_centred::CellScheme;
-use crate::diffusion::{Condition, Functional, Functionals, Prescribed, narrow};
+use crate::finite_volume::diffusion::CellScheme;
+use crate::finite_volume::{Condition, Faces, Functional, Functionals, Prescribed, narrow};
 use crate::linear::SolveOutcome;
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;

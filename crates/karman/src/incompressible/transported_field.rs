@@ -1,14 +1,15 @@
 //! A transported field: its time levels, its gradient, its convective flux out of each cell.
 
 use super::IncompressibleError;
-use super::faces::Faces;
 use super::implicit_diffusion::ImplicitDiffusion;
 use super::kernels::{CellSources, PressureGradient, TransportLevels, transport_residual};
 use crate::backend::{Backend, Buffer};
-use crate::diffusion::{Prescribed, check_finite, narrow};
 use crate::finite_volume::convection::{Convection, convective_flux};
 use crate::finite_volume::interpolation::boundary_value;
-use crate::finite_volume::{CellField, FaceView, VectorField, Vectors, VelocityField};
+use crate::finite_volume::{
+    CellField, FaceView, Faces, Prescribed, VectorField, Vectors, VelocityField, check_finite,
+    narrow,
+};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::incidence::divergence;
 use crate::real::Real;

@@ -11,7 +11,7 @@
 
 use crate::backend::View;
 use crate::mesh::SIGN_BIT;
-use crate::real::{Real, Vec3};
+use crate::real::Real;
 use karman_backend::prelude::*;
 
 /// `value` with the sign in the top bit of an incidence item.
@@ -26,15 +26,6 @@ pub fn with_sign<F: Real>(item: u32, value: F) -> F {
 #[inline(always)]
 pub fn without_sign(item: u32) -> usize {
     (item & comptime!(!SIGN_BIT)) as usize
-}
-
-/// The translation of the cell across a periodic face to its image beside the cell of `item`.
-/// `shift`: `[3][n_interior]`.
-#[device]
-#[inline(always)]
-pub fn periodic_offset<F: Real>(item: u32, shift: &View<F>, n_interior: usize) -> Vec3<F> {
-    let to_right = Vec3::<F>::at(shift, without_sign(item), n_interior);
-    to_right * with_sign::<F>(item, F::literal(1.0))
 }
 
 /// Storage of the rows of an incidence map.
@@ -57,7 +48,7 @@ pub const NO_ITEM: u32 = u32::MAX;
 
 impl Rows {
     /// The length of all rows, 0 where lengths differ.
-    pub(super) fn length(self) -> usize {
+    pub fn length(self) -> usize {
         if let Rows::Equal(length) = self { length } else { 0 }
     }
 }
@@ -122,8 +113,8 @@ pub fn signed_sum<F: Real>(
 /// (G p)_f = p_right − p_left, with p_right = 0 at a boundary face.
 ///
 /// Traffic a face: 8 + s, and s a cell.
-#[kernel(gradient, out(g), unroll(4))]
-pub fn gradient_of_face<F: Real>(
+#[kernel(out(g), unroll(4))]
+pub fn gradient<F: Real>(
     f: usize,
     left: &View<u32>,
     right: &View<u32>,
@@ -137,8 +128,8 @@ pub fn gradient_of_face<F: Real>(
 /// (D U)_c = Σ_f σ_cf U_f, by gather.
 ///
 /// Traffic a cell: s, and 4 with compressed rows; an item 4, a face s.
-#[kernel(divergence, out(d), unroll(2))]
-pub fn divergence_of_cell<F: Real>(
+#[kernel(out(d), unroll(2))]
+pub fn divergence<F: Real>(
     c: usize,
     offsets: &View<u32>,
     faces: &View<u32>,
@@ -151,8 +142,8 @@ pub fn divergence_of_cell<F: Real>(
 /// (C a)_f = Σ_e ± a_e: the circulation around a face, a flux through it.
 ///
 /// Traffic a face: s, and 4 with compressed rows; an item 4, an edge s.
-#[kernel(curl, out(flux), unroll(2))]
-pub fn curl_of_face<F: Real>(
+#[kernel(out(flux), unroll(2))]
+pub fn curl<F: Real>(
     f: usize,
     offsets: &View<u32>,
     edges: &View<u32>,
@@ -165,8 +156,8 @@ pub fn curl_of_face<F: Real>(
 /// (R v)_e = Σ_f ± v_f, the transpose of the curl.
 ///
 /// Traffic an edge: s, and 4 with compressed rows; an item 4, padding of slices included, a face s.
-#[kernel(rotation, out(r), unroll(4))]
-pub fn rotation_of_edge<F: Real>(
+#[kernel(out(r), unroll(4))]
+pub fn rotation<F: Real>(
     e: usize,
     offsets: &View<u32>,
     faces: &View<u32>,
@@ -180,8 +171,8 @@ pub fn rotation_of_edge<F: Real>(
 /// position. Adjacent rows of equal length save the host a mispredicted branch a row.
 ///
 /// Traffic a row: 8 + s; an item 4, and s an entry of x.
-#[kernel(signed_sums_in_order, out(y), indexed)]
-pub fn signed_sum_of_listed_row<F: Real>(
+#[kernel(out(y), indexed)]
+pub fn signed_sums_in_order<F: Real>(
     position: usize,
     _row: usize,
     offsets: &View<u32>,
@@ -194,7 +185,7 @@ pub fn signed_sum_of_listed_row<F: Real>(
 /// (G_n φ)_e = φ_end − φ_start; `nodes` holds each edge's two nodes side by side.
 ///
 /// Traffic an edge: 8 + s, and s a node.
-#[kernel(nodal_gradient, out(g), unroll(4))]
-pub fn nodal_gradient_of_edge<F: Real>(e: usize, nodes: &View<u32>, phi: &View<F>) -> F {
+#[kernel(out(g), unroll(4))]
+pub fn nodal_gradient<F: Real>(e: usize, nodes: &View<u32>, phi: &View<F>) -> F {
     phi[nodes[2 * e + 1] as usize] - phi[nodes[2 * e] as usize]
 }

@@ -25,8 +25,8 @@ pub fn is_cell(neighbour: u32) -> bool {
 }
 
 /// Traffic a cell: 4, an item 8, an interior face 8.
-#[kernel(find_neighbours)]
-pub fn neighbours_of_cell(
+#[kernel]
+pub fn find_neighbours(
     c: usize,
     offsets: &View<u32>,
     faces: &View<u32>,

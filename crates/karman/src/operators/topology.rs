@@ -1,15 +1,17 @@
-//! Connectivity and geometry of a mesh on a backend, as operators read them.
+//! Connectivity of a mesh on a backend, as operators read it.
 
 use super::incidence::{LANES, NO_ITEM, Rows, curl, rotation, signed_sums_in_order};
 use super::neighbours::find_neighbours_of_all;
 use crate::backend::{Backend, Buffer};
-use crate::mesh::{Adjacency, EdgeTopology, Geometry, Mesh, index_of};
+use crate::mesh::{Adjacency, EdgeTopology, Mesh};
 use crate::real::Real;
 use std::sync::OnceLock;
 
-/// The cells of each face and the faces of each cell.
+/// The cells of each face and the faces of each cell. Counts are of owned cells and of their faces; with ghost cells behind
+/// the owned ones `offsets` and `faces` are longer.
 #[derive(Debug)]
 pub struct FaceCells {
+    n_cells: usize,
     /// Left cell of each face: `[n_faces]`.
     pub left: Buffer<u32>,
     /// Right cell of each interior face: `[n_interior]`.
@@ -28,6 +30,7 @@ impl FaceCells {
     /// Uploads the connectivity of `mesh`.
     pub fn new(backend: &Backend, mesh: &Mesh) -> FaceCells {
         FaceCells {
+            n_cells: mesh.cell_count.owned,
             left: backend.upload_slice(&mesh.face_left),
             right: backend.upload_slice(&mesh.face_right),
             offsets: backend.upload_slice(&mesh.cell_to_faces.offsets),
@@ -44,17 +47,17 @@ impl FaceCells {
         self.neighbours.get_or_init(|| find_neighbours_of_all(backend, self))
     }
 
-    /// Number of cells.
+    /// Number of owned cells.
     pub fn n_cells(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
+        self.n_cells
     }
 
-    /// Number of faces.
+    /// Number of faces of owned cells; those between two parts of a mesh belong to both.
     pub fn n_faces(&self) -> usize {
         self.left.len()
     }
 
-    /// Number of faces between two cells.
+    /// Number of faces of owned cells between two cells.
     pub fn n_interior(&self) -> usize {
         self.right.len()
     }
@@ -185,48 +188,6 @@ impl EdgeIncidence {
             rotation(backend, *len, offsets, items, v, *rows, r);
         } else {
             signed_sums_in_order(backend, *len, order, offsets, items, v, r);
-        }
-    }
-}
-
-/// Sizes and centres of a mesh in the precision of a computation, component-major.
-#[derive(Debug)]
-pub struct MeshGeometry<F: Real> {
-    /// `[n_cells]`
-    pub volume: Buffer<F>,
-    /// `[3][n_cells]`
-    pub cell_centre: Buffer<F>,
-    /// `[3][n_faces]`
-    pub face_centre: Buffer<F>,
-    /// `[3][n_faces]`
-    pub area: Buffer<F>,
-    /// Translation of the right cell of an interior face to the face, `[3][n_interior]`; one number where no
-    /// face is periodic.
-    pub shift: Buffer<F>,
-    /// Whether the mesh has periodic patches.
-    pub is_periodic: bool,
-}
-
-impl<F: Real> MeshGeometry<F> {
-    /// Uploads the geometry of `mesh`, rounded to `F`.
-    pub fn new(backend: &Backend, mesh: &Mesh, geometry: &Geometry) -> MeshGeometry<F> {
-        let inner = mesh.n_interior_faces();
-        let is_periodic = !mesh.periodic_pairs.is_empty();
-        let mut shift = vec![0.0; if is_periodic { 3 * inner } else { 1 }];
-        for item in mesh.periodic_pairs.iter().flat_map(|pair| &pair.faces) {
-            let face = index_of(*item);
-            let of_face = mesh.periodic_offset(face);
-            (0..3).for_each(|k| shift[k * inner + face] = of_face[k]);
-        }
-        let upload =
-            |values: &[f64]| backend.upload(values.iter().map(|v| F::from_f64(*v)).collect());
-        MeshGeometry {
-            volume: upload(&geometry.cell_volume),
-            cell_centre: upload(&geometry.cell_centre),
-            face_centre: upload(&geometry.face_centre),
-            area: upload(&geometry.face_area_vector),
-            shift: upload(&shift),
-            is_periodic,
         }
     }
 }

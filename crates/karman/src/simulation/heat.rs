@@ -9,7 +9,7 @@ use crate::backend::Backend;
 use crate::case::{
     Case, HeatBoundary, HeatCase, PatchCondition, Precision, TimeCase, TimeMethod, TimeStep, Value,
 };
-use crate::diffusion::{Condition, Functional, Functionals, Material, Prescribed};
+use crate::finite_volume::{Condition, Functional, Functionals, Material, Prescribed};
 use crate::heat::{Discretization, Heat, March, Problem, Source};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::Params;

@@ -13,7 +13,7 @@ use crate::backend::{Backend, Buffer};
 use crate::case::{
     Case, FlowBoundary, IncompressibleCase, Precision, ThermalCase, TimeMethod, Value,
 };
-use crate::diffusion::Prescribed;
+use crate::finite_volume::Prescribed;
 use crate::incompressible::{
     Arrangement, FlowCondition, IncompressibleSolver, Numerics, PrescribedVector, Problem, Scheme,
     StepReport, ThermalProblem,

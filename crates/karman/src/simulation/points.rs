@@ -1,6 +1,6 @@
 //! Values of cell fields at the points of probes and lines.
 
-use crate::diffusion::Functional;
+use crate::finite_volume::Functional;
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{Located, Sampler, locate, rows_at_boundary};
 

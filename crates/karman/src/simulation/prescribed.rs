@@ -2,8 +2,8 @@
 
 use crate::backend::{Backend, Buffer};
 use crate::case::Value;
-use crate::diffusion::{Evaluation, Evaluator, Prescribed};
 use crate::expression::DeviceExpression;
+use crate::finite_volume::{Evaluation, Evaluator, Prescribed};
 
 impl Prescribed for Value {
     fn sample(&self, points: &[f64], t: f64, out: &mut [f64]) {

@@ -21,8 +21,7 @@ use super::StaggeredFaces;
 use super::inner_product::{Vector, by_rows};
 use super::potential::Potentials;
 use crate::backend::{Backend, Buffer, View, blas};
-use crate::diffusion::narrow;
-use crate::finite_volume::{VectorField, Vectors};
+use crate::finite_volume::{VectorField, Vectors, narrow};
 use crate::linear::amg::HierarchyPrecision;
 use crate::linear::{
     Amg, AmgParams, HierarchyReport, Jacobi, LinearError, Matrix, Method, Params, Preconditioner,

@@ -34,10 +34,8 @@ pub(super) use rotation::DualSegments;
 pub(super) use step::{Staggered, StaggeredStepper};
 
 use super::IncompressibleError;
-use super::faces::Faces;
 use crate::backend::{Backend, Buffer, View, blas};
-use crate::diffusion::narrow;
-use crate::finite_volume::{CellFaces, CellField, VectorField, Vectors};
+use crate::finite_volume::{CellFaces, CellField, Faces, VectorField, Vectors, narrow};
 use crate::linear::{CsrMatrix, Matrix, Operator};
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of, sign_of};
@@ -133,11 +131,7 @@ impl<F: Real> StaggeredFaces<F> {
     /// Component `k` of the velocities of cells: `u: [n_cells]`.
     pub(super) fn to_cells(&self, k: usize, flux: &Buffer<F>, u: &mut Buffer<F>) {
         let to_face = CellToFace::of(self.warp_corrected.as_ref().unwrap_or(&self.cell_to_face));
-        let cells = CellFaces {
-            offsets: self.cells.offsets.view(),
-            items: self.cells.faces.view(),
-            volume: self.volume.view(),
-        };
+        let cells = CellFaces::of(&self.cells, self.volume.view());
         velocity_of_fluxes(&self.backend, u.len(), &cells, &to_face, flux, k, u);
     }
 

@@ -3,8 +3,7 @@
 use super::rotation::{BoundarySegments, Rotation, Vorticity};
 use super::{StaggeredFaces, StaggeredOperator, prescribe_flux};
 use crate::backend::{Backend, Buffer, blas};
-use crate::finite_volume::{VectorField, Vectors};
-use crate::incompressible::faces::Faces;
+use crate::finite_volume::{Faces, VectorField, Vectors};
 use crate::incompressible::flow::Flow;
 use crate::incompressible::rk3::{OldLevel, StageOfStep, stage_flux};
 use crate::incompressible::stepper::{Step, StepSolves, Stepper};

@@ -3,7 +3,7 @@
 
 use super::periodic::periodic_box;
 use super::*;
-use crate::diffusion::{Condition, Functionals};
+use crate::finite_volume::{Condition, Functionals};
 use crate::mesh::geometry::{cross, dot, norm};
 use crate::mesh::testing;
 

@@ -1,7 +1,7 @@
 //! Free-stream preservation, global balance, independence of the step.
 
 use super::*;
-use crate::diffusion::Condition;
+use crate::finite_volume::Condition;
 
 const STREAM: Exact =
     Exact { viscosity: 0.1, velocity: |_, _| [0.7, -0.4, 0.3], pressure: |_, _| 0.0 };
@@ -169,7 +169,7 @@ fn a_temperature_at_rest_conducts_and_balances() {
     let patch = mesh.patches.iter().find(|patch| patch.name == "xmax").unwrap();
     let faces: Vec<u32> = patch.faces.clone().map(|f| f as u32).collect();
     let rows = flow.heat_through(&mesh, &geometry, &faces);
-    let mut functionals = crate::diffusion::Functionals::new(&backend, &rows);
+    let mut functionals = crate::finite_volume::Functionals::new(&backend, &rows);
     let heat: f64 =
         backend.read(flow.evaluate(Field::Temperature, &mut functionals)).unwrap().iter().sum();
     assert!((heat - 2.5).abs() < 1e-8, "{heat}");

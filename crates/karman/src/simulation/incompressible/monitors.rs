@@ -7,7 +7,7 @@ use super::COMPONENTS;
 use super::shedding::Shedding;
 use crate::backend::Backend;
 use crate::case::{Case, FlowReference, PatchGroup};
-use crate::diffusion::{Functional, Functionals};
+use crate::finite_volume::{Functional, Functionals};
 use crate::incompressible::{Field, IncompressibleSolver, Load, LoadedFaces};
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{FaceGroup, Sampler, line_points, recirculation_zone};

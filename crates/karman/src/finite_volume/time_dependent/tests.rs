@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::backend::testing::{everywhere, values};
-use crate::diffusion::Function;
 use crate::expression::{DeviceExpression, Expression, Variables};
+use crate::finite_volume::Function;
 
 /// A formula evaluated by kernels on every backend, the host too.
 struct Formula(Expression);

@@ -1,9 +1,10 @@
-//! Operators on periodic boxes: the neighbours of a cell are their images beside it.
+//! Kernels on periodic boxes: the neighbours of a cell are their images beside it.
 
-use super::{ALL, On, Sample, difference, dot, largest, sample};
+use super::{Field, On};
 use crate::backend::testing::{everywhere, values};
 use crate::mesh::generate::Element;
-use crate::mesh::{EdgeTopology, Geometry, index_of};
+use crate::mesh::{EdgeTopology, Geometry};
+use crate::operators::tests::{ALL, Sample, difference, dot, sample};
 
 /// Every element with displaced nodes, all pairs of patches periodic.
 fn periodic() -> Vec<Sample> {
@@ -19,56 +20,6 @@ fn periodic() -> Vec<Sample> {
         Sample { name: format!("periodic {}", open.name), mesh, geometry, edges }
     };
     ALL.map(of_element).into()
-}
-
-/// From the centre of a cell to its neighbour's across each of its faces.
-fn deltas(s: &Sample, cell: usize) -> Vec<(usize, [f64; 3])> {
-    let of_face = |item: &u32| {
-        let face = index_of(*item);
-        if face >= s.mesh.n_interior_faces() {
-            let (x, c) = (s.geometry.face_centre_of(face), s.geometry.cell_centre_of(cell));
-            return (usize::MAX, [0, 1, 2].map(|k| x[k] - c[k]));
-        }
-        let (l, r) = (s.mesh.face_left[face] as usize, s.mesh.face_right[face] as usize);
-        let (left, right) =
-            (s.geometry.cell_centre_of(l), s.geometry.right_centre_of(&s.mesh, face));
-        let (other, sign) = if l == cell { (r, 1.0) } else { (l, -1.0) };
-        (other, [0, 1, 2].map(|k| sign * (right[k] - left[k])))
-    };
-    s.mesh.cell_to_faces.of(cell).iter().map(of_face).collect()
-}
-
-#[test]
-fn least_squares_reach_across_periodic_faces() {
-    for s in periodic() {
-        let n = s.mesh.n_cells();
-        let p = values(n, 1);
-        let known = values(s.mesh.n_faces() - s.mesh.n_interior_faces(), 6);
-        let ones = vec![1.0; known.len()];
-        let at = |c: usize, k: usize, other: usize| {
-            let face = index_of(s.mesh.cell_to_faces.of(c)[k]);
-            if other == usize::MAX { known[face - s.mesh.n_interior_faces()] } else { p[other] }
-        };
-        for backend in everywhere() {
-            let on = On::<f64>::new(&backend, &s);
-            let g = on.least_squares(&p, &known, &ones);
-            // The normal equations: Σ w d (d·g − Δp) = 0.
-            for c in 0..n {
-                let mut residual = [0.0; 3];
-                for (k, (other, d)) in deltas(&s, c).into_iter().enumerate() {
-                    let square: f64 = d.iter().map(|d| d * d).sum();
-                    assert!(square < 1.0, "{}: {d:?}", s.name);
-                    let along: f64 = (0..3).map(|i| d[i] * g[i * n + c]).sum();
-                    let off = along - (at(c, k, other) - p[c]);
-                    (0..3).for_each(|i| residual[i] += d[i] * off / square);
-                }
-                assert!(largest(&residual) < 1e-9, "{} {backend:?} {c}: {residual:?}", s.name);
-            }
-            let precomputed = on.precomputed_least_squares(&p, &known, &ones);
-            let error = difference(&precomputed, &g) / largest(&g);
-            assert!(error < 1e-10, "{} {backend:?}: {error:e}", s.name);
-        }
-    }
 }
 
 #[test]
@@ -101,13 +52,12 @@ fn interpolation_and_integration_are_exact_and_each_others_transpose() {
 }
 
 #[test]
-fn face_values_are_corrected_for_skewness() {
+fn interpolated_fluxes_are_corrected_for_skewness() {
     for s in periodic() {
         let (n, n_faces) = (s.mesh.n_cells(), s.mesh.n_faces());
         let (p, grad_p) = (values(n, 4), values(3 * n, 5));
         let known = values(n_faces - s.mesh.n_interior_faces(), 6);
-        let ones = vec![1.0; known.len()];
-        let want = |f: usize| {
+        let value = |f: usize| {
             if f >= s.mesh.n_interior_faces() {
                 return known[f - s.mesh.n_interior_faces()];
             }
@@ -127,9 +77,11 @@ fn face_values_are_corrected_for_skewness() {
                 .sum();
             w * p[l] + (1.0 - w) * p[r] + correction
         };
-        let want: Vec<f64> = (0..n_faces).map(want).collect();
+        let want: Vec<f64> =
+            (0..n_faces).map(|f| value(f) * s.geometry.area_vector_of(f)[0]).collect();
         for backend in everywhere() {
-            let found = On::<f64>::new(&backend, &s).face_values(&p, &grad_p, &known, &ones);
+            let field = Field(&p, &grad_p, &known);
+            let found = On::<f64>::new(&backend, &s).flux_of_component(0, field);
             let error = difference(&found, &want);
             assert!(error < 1e-12, "{} {backend:?}: {error:e}", s.name);
         }

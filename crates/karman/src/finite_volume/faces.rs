@@ -14,10 +14,10 @@
 //! of fourth order in |d| if the gradients are of third order. At a boundary with ∂φ/∂n = 0,
 //! φ_f = φ_c + ∇φ_c·(d − (d·n) n), d = x_f − x_c.
 
+use super::diffusion::{LEAST_COSINE, limiter};
+use super::mesh_view::{CellFaces, FaceView, Vectors};
+use super::narrow;
 use crate::backend::{Backend, Buffer};
-use crate::diffusion::cell_centred::{LEAST_COSINE, limiter};
-use crate::diffusion::narrow;
-use crate::finite_volume::{CellFaces, FaceView, Vectors};
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of};
 use crate::operators::FaceCells;
@@ -26,7 +26,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Arrays of faces, component-major, and the volumes of the cells.
-pub(super) struct Faces<F: Real> {
+pub struct Faces<F: Real> {
     /// Connectivity.
     pub cells: Arc<FaceCells>,
     /// w: `[n_interior]`.
@@ -58,10 +58,10 @@ pub(super) struct Faces<F: Real> {
 
 /// Cells of large skewness Σ |x_f − x_i| |S| / V, as slivers and needles have: the Gauss gradient amplifies
 /// the gradients in its face values by this factor. It is blended with the least-squares gradient, which is
-/// exact for linear fields too; see [`crate::finite_volume::gradient::blend_gradients`].
-pub(super) struct SkewedCells<F: Real> {
-    /// Indices into gradients `[3][n_cells]`.
-    pub indices: Buffer<u32>,
+/// exact for linear fields too; see [`blend_gradients`](super::gradient::blend_gradients).
+pub struct SkewedCells<F: Real> {
+    /// The cells, ascending.
+    pub cells: Buffer<u32>,
     /// Weight of the Gauss gradient, [`LARGEST_CELL_SKEWNESS`] V / Σ |x_f − x_i| |S|.
     pub share: Buffer<F>,
 }
@@ -98,12 +98,11 @@ impl<F: Real> SkewedCells<F> {
         if !skewed.is_empty() {
             tracing::debug!("{} cells are too skewed for the Gauss gradient alone", skewed.len());
         }
-        let indices = (0..3).flat_map(|k| skewed.iter().map(move |cell| (k * n + cell) as u32));
         let share: Vec<f64> =
             skewed.iter().map(|cell| LARGEST_CELL_SKEWNESS / cell_skewness[*cell]).collect();
         SkewedCells {
-            indices: backend.upload(indices.collect()),
-            share: narrow(backend, share.repeat(3)),
+            cells: backend.upload(skewed.iter().map(|cell| *cell as u32).collect()),
+            share: narrow(backend, share),
         }
     }
 }
@@ -117,43 +116,37 @@ const ROUND_OFF: f64 = 1e-9;
 
 impl<F: Real> Faces<F> {
     /// The faces as kernels read them.
-    pub(super) fn view(&self) -> FaceView<'_, F> {
+    pub fn view(&self) -> FaceView<'_, F> {
         FaceView {
-            left: self.cells.left.view(),
-            right: self.cells.right.view(),
             weight: self.weight.view(),
             skewness: Vectors::of(&self.skewness),
             delta: Vectors::of(&self.delta),
             area: Vectors::of(&self.area),
-            n_interior: self.cells.n_interior(),
             is_unskewed: self.is_unskewed,
             is_cubic: self.is_cubic,
+            ..FaceView::of_cells(&self.cells)
         }
     }
 
     /// The faces of momentum interpolation: d limited.
-    pub(super) fn momentum_view(&self) -> FaceView<'_, F> {
+    pub fn momentum_view(&self) -> FaceView<'_, F> {
         let delta = self.limited_delta.as_ref().unwrap_or(&self.delta);
         FaceView { delta: Vectors::of(delta), ..self.view() }
     }
 
     /// The faces of the skewness correction of interpolated velocities: x_f − x_i limited.
-    pub(super) fn velocity_view(&self) -> FaceView<'_, F> {
+    pub fn velocity_view(&self) -> FaceView<'_, F> {
         let skewness = self.limited_skewness.as_ref().unwrap_or(&self.skewness);
         FaceView { skewness: Vectors::of(skewness), ..self.view() }
     }
 
     /// The faces of the cells with their volumes.
-    pub(super) fn of_cells(&self) -> CellFaces<'_, F> {
-        CellFaces {
-            offsets: self.cells.offsets.view(),
-            items: self.cells.faces.view(),
-            volume: self.volume.view(),
-        }
+    pub fn of_cells(&self) -> CellFaces<'_, F> {
+        CellFaces::of(&self.cells, self.volume.view())
     }
 
     /// The arrays of a mesh.
-    pub(super) fn new(backend: &Backend, mesh: &Mesh, geometry: &Geometry, is_cubic: bool) -> Self {
+    pub fn new(backend: &Backend, mesh: &Mesh, geometry: &Geometry, is_cubic: bool) -> Self {
         let (n_faces, n_interior) = (mesh.n_faces(), mesh.n_interior_faces());
         let mut weight = vec![0.0; n_interior];
         let mut skewness = vec![0.0; 3 * n_faces];

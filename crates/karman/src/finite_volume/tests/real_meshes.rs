@@ -1,10 +1,12 @@
 //! Least-squares gradients on meshes of mesh generators: bounded on every cell, exact for linear fields
 //! wherever their stencil determines them.
 
-use super::cell_centred::{CellScheme, discretize};
-use super::correction::CellGradient;
-use super::*;
+use crate::backend::Backend;
 use crate::backend::testing::values;
+use crate::finite_volume::diffusion::{CellScheme, discretize};
+use crate::finite_volume::{
+    CellGradient, Condition, GradientStencils, Material, NonOrthogonalCorrectionOnBackend,
+};
 use crate::mesh::files::read_mesh;
 use crate::mesh::generate::Element;
 use crate::mesh::geometry::{dot, norm, subtract};

@@ -14,36 +14,64 @@
 //!
 //! Where the angle θ between d and n exceeds 70° the correction τ·∇T is multiplied by tan 70° / tan θ.
 //!
-//! Cell gradients are least squares over all faces of a cell, and over further cells where its faces leave
-//! a direction undetermined ([`crate::mesh::gradient_stencil`]). A face's equation is r·∇T = ΔT with
+//! The gradient ∇T is that of [`super::least_squares`]: a face's equation is r·∇T = ΔT with
 //! r = τ + (δ_l + δ_r k_l/k_r) n inside; at the boundary r = x_f − x_c for Dirichlet,
 //! r = δ n and ΔT = δ q/k for Neumann, (k n + h d)·∇T = h (T∞ − T_c) for Robin conditions. So a gradient
 //! is exact for linear fields under any boundary condition, and one-sided across a discontinuity of k.
 
-use super::conditions::{BoundaryValues, Condition};
-use super::discrete::{BoundaryContribution, Discrete, GradientStencils, NonOrthogonalCorrection};
+use super::DiffusionError;
+use super::boundary::{BoundaryFaces, BoundaryValues, Condition, Kind};
+use super::boundary_contribution::BoundaryContribution;
+use super::discrete::Discrete;
 use super::functional::Functional;
-use super::{DiffusionError, Material};
+use super::nonorthogonal_correction::NonOrthogonalCorrection;
 use crate::linear::{CsrMatrix, LinearError};
-use crate::mesh::gradient_stencil::{CellFit, Purpose, fit_of_cell};
-use crate::mesh::{Adjacency, Geometry, Mesh, SIGN_BIT, index_of};
+use crate::mesh::geometry::{add_scaled, dot, norm, subtract};
+use crate::mesh::gradient_stencil::Purpose;
+use crate::mesh::{Geometry, Mesh, index_of};
 use rayon::prelude::*;
 
 type Vector = [f64; 3];
 
-fn dot(a: Vector, b: Vector) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+/// Properties of each cell, in the order of the mesh.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Material {
+    /// k > 0: `[n_cells]`.
+    pub conductivity: Vec<f64>,
+    /// ρc > 0: `[n_cells]`.
+    pub volumetric_heat_capacity: Vec<f64>,
 }
-fn minus(a: Vector, b: Vector) -> Vector {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-fn combined(a: Vector, s: f64, b: Vector) -> Vector {
-    [a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]]
+
+impl Material {
+    /// Properties that are uniform in space.
+    pub fn uniform(n_cells: usize, conductivity: f64, volumetric_heat_capacity: f64) -> Material {
+        Material {
+            conductivity: vec![conductivity; n_cells],
+            volumetric_heat_capacity: vec![volumetric_heat_capacity; n_cells],
+        }
+    }
+
+    /// Checks that all properties are positive and finite.
+    ///
+    /// # Errors
+    /// [`DiffusionError::Property`].
+    pub fn check(&self) -> Result<(), DiffusionError> {
+        for (name, values) in [
+            ("conductivity", &self.conductivity),
+            ("volumetric_heat_capacity", &self.volumetric_heat_capacity),
+        ] {
+            let bad = values.iter().position(|v| !(*v > 0.0 && v.is_finite()));
+            if let Some(cell) = bad {
+                return Err(DiffusionError::Property { name, cell, value: values[cell] });
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Two-point data of a face, with its equations for the left and right cell's gradient.
 #[derive(Clone, Copy, Default)]
-struct FaceFlux {
+pub(super) struct FaceFlux {
     conductance: f64,
     tangential: Vector,
     left_weight: f64,
@@ -53,7 +81,7 @@ struct FaceFlux {
 
 impl FaceFlux {
     /// The equation r·∇T = T_other − T_own of the left or of the right cell.
-    fn row_of(&self, is_left: bool) -> Vector {
+    pub(super) fn row_of(&self, is_left: bool) -> Vector {
         if is_left { self.left_row } else { self.right_row.map(|x| -x) }
     }
 }
@@ -85,44 +113,40 @@ fn interior_flux(
     let n = area.map(|a| a / s);
     let (xl, xr) = (geometry.cell_centre_of(l), geometry.right_centre_of(mesh, face));
     let x = geometry.face_centre_of(face);
-    let d = minus(xr, xl);
+    let d = subtract(xr, xl);
     let length = dot(d, d).sqrt();
     if !corrected {
-        let (dl, dr) = (norm(minus(x, xl)), norm(minus(xr, x)));
+        let (dl, dr) = (norm(subtract(x, xl)), norm(subtract(xr, x)));
         let share = dl / (dl + dr);
         let resistance = length * (share / k[l] + (1.0 - share) / k[r]);
         return FaceFlux { conductance: s / resistance, ..Default::default() };
     }
     let least = LEAST_COSINE * length;
-    let dl = dot(minus(x, xl), n).max(0.5 * least);
-    let dr = dot(minus(xr, x), n).max(0.5 * least);
-    let tangent = combined(d, -(dl + dr), n);
+    let dl = dot(subtract(x, xl), n).max(0.5 * least);
+    let dr = dot(subtract(xr, x), n).max(0.5 * least);
+    let tangent = add_scaled(d, -(dl + dr), n);
     let conductance = s / (dl / k[l] + dr / k[r]);
     let explicit = -conductance * limiter(tangent, dl + dr);
     FaceFlux {
         conductance,
         tangential: tangent.map(|t| explicit * t),
         left_weight: dr / (dl + dr),
-        left_row: combined(tangent, dl + dr * k[l] / k[r], n),
-        right_row: combined(tangent, dl * k[r] / k[l] + dr, n),
+        left_row: add_scaled(tangent, dl + dr * k[l] / k[r], n),
+        right_row: add_scaled(tangent, dl * k[r] / k[l] + dr, n),
     }
-}
-
-fn norm(a: Vector) -> f64 {
-    dot(a, a).sqrt()
 }
 
 /// Coefficients of a boundary face with the prescribed value v: the heat flow into the cell,
 /// `conductance (v − implicit T_c − τ·∇T)`, and the equation for the gradient,
 /// row·∇T = `row_value` v − `row_cell` T_c.
 #[derive(Clone, Copy, Default)]
-struct BoundaryFlux {
+pub(super) struct BoundaryFlux {
     conductance: f64,
     implicit: bool,
     tangential: Vector,
-    row: Vector,
-    row_value: f64,
-    row_cell: f64,
+    pub row: Vector,
+    pub row_value: f64,
+    pub row_cell: f64,
 }
 
 fn boundary_flux(
@@ -137,10 +161,10 @@ fn boundary_flux(
     let area = geometry.area_vector_of(face);
     let s = norm(area);
     let n = area.map(|a| a / s);
-    let d = minus(geometry.face_centre_of(face), geometry.cell_centre_of(cell));
+    let d = subtract(geometry.face_centre_of(face), geometry.cell_centre_of(cell));
     let length = norm(d);
     let delta = if corrected { dot(d, n).max(LEAST_COSINE * length) } else { length };
-    let tangent = combined(d, -delta, n);
+    let tangent = add_scaled(d, -delta, n);
     let limited = limiter(tangent, delta);
     let k = k[cell];
     match kind {
@@ -162,7 +186,7 @@ fn boundary_flux(
                 conductance,
                 implicit: true,
                 tangential: tangent.map(|t| -conductance * limited * t),
-                row: combined(n.map(|n| n * k * scale), h * scale, d),
+                row: add_scaled(n.map(|n| n * k * scale), h * scale, d),
                 row_value: h * scale,
                 row_cell: h * scale,
             }
@@ -180,76 +204,13 @@ fn boundary_flux(
     }
 }
 
-#[derive(Clone, Copy)]
-enum Kind {
-    Dirichlet,
-    Neumann,
-    Robin(f64),
-    ZeroGradient,
-    Extrapolated,
-}
-
-/// Kind and index of the prescribed value of each boundary face.
-pub struct BoundaryFaces {
-    kinds: Vec<Kind>,
-    values: Vec<u32>,
-}
-
-/// No prescribed value.
-const NONE: u32 = u32::MAX;
-
-impl BoundaryFaces {
-    /// Index, among the prescribed values, of the Dirichlet value at a boundary face (counted from the
-    /// first of these); none at a face of another condition.
-    pub fn dirichlet_value(&self, boundary_face: usize) -> Option<u32> {
-        let is_dirichlet = matches!(self.kinds[boundary_face], Kind::Dirichlet);
-        is_dirichlet.then_some(self.values[boundary_face]).filter(|value| *value != NONE)
-    }
-}
-
-fn boundary_faces(
-    mesh: &Mesh,
-    geometry: &Geometry,
-    conditions: &[Condition],
-    values: &mut BoundaryValues,
-) -> Result<BoundaryFaces, DiffusionError> {
-    let n_interior = mesh.face_right.len();
-    let n = mesh.face_left.len() - n_interior;
-    let mut faces = BoundaryFaces { kinds: vec![Kind::ZeroGradient; n], values: vec![NONE; n] };
-    for (patch, condition) in mesh.patches.iter().zip(conditions) {
-        let points: Vec<Vector> = patch.faces.clone().map(|f| geometry.face_centre_of(f)).collect();
-        let (kinds, prescribed) = match condition {
-            Condition::ZeroGradient => continue,
-            Condition::Extrapolated => {
-                for face in patch.faces.clone() {
-                    faces.kinds[face - n_interior] = Kind::Extrapolated;
-                }
-                continue;
-            }
-            Condition::Dirichlet(v) => (vec![Kind::Dirichlet; points.len()], v),
-            Condition::Neumann(v) => (vec![Kind::Neumann; points.len()], v),
-            Condition::Robin { coefficient, ambient } => {
-                let h = super::coefficients_at(coefficient.as_ref(), &points);
-                super::check_coefficients(&patch.name, &h)?;
-                (h.into_iter().map(Kind::Robin).collect(), ambient)
-            }
-        };
-        let first = values.push(prescribed, &points);
-        for (i, (face, kind)) in patch.faces.clone().zip(kinds).enumerate() {
-            faces.kinds[face - n_interior] = kind;
-            faces.values[face - n_interior] = (first + i) as u32;
-        }
-    }
-    Ok(faces)
-}
-
 /// The fluxes of single cells and faces, computed from geometry on request: functionals after set-up need no
 /// stored face coefficients.
 pub struct CellScheme<'a> {
-    mesh: &'a Mesh,
-    geometry: &'a Geometry,
-    conductivity: &'a [f64],
-    boundary: &'a BoundaryFaces,
+    pub(super) mesh: &'a Mesh,
+    pub(super) geometry: &'a Geometry,
+    pub(super) conductivity: &'a [f64],
+    pub(super) boundary: &'a BoundaryFaces,
     corrected: bool,
 }
 
@@ -279,77 +240,13 @@ impl<'a> CellScheme<'a> {
         (0..self.mesh.n_faces()).into_par_iter().with_min_len(1024).map(of_face).collect()
     }
 
-    fn interior_flux(&self, face: usize, corrected: bool) -> FaceFlux {
+    pub(super) fn interior_flux(&self, face: usize, corrected: bool) -> FaceFlux {
         interior_flux(face, self.mesh, self.geometry, self.conductivity, corrected)
     }
 
-    fn boundary_flux(&self, face: usize, corrected: bool) -> BoundaryFlux {
-        let kind = self.boundary.kinds[face - self.mesh.n_interior_faces()];
+    pub(super) fn boundary_flux(&self, face: usize, corrected: bool) -> BoundaryFlux {
+        let kind = self.boundary.kind(face - self.mesh.n_interior_faces());
         boundary_flux(face, self.mesh, self.geometry, self.conductivity, kind, corrected)
-    }
-
-    /// The temperature at a point of a cell: T_c + ∇T_c·(x − x_c).
-    pub fn at_point(&self, cell: usize, point: Vector) -> Functional {
-        let d = minus(point, self.geometry.cell_centre_of(cell));
-        let mut functional = self.derivative(cell, d);
-        functional.unknowns.push((cell as u32, 1.0));
-        functional
-    }
-
-    /// The stencil of a cell's gradient: the equations of its faces and, where they do not suffice for its
-    /// purpose, of further cells. These are of the cell's material, as the temperature gradient is
-    /// discontinuous with the conductivity.
-    fn stencil(&self, cell: usize, purpose: Purpose) -> CellStencil {
-        let (mesh, k) = (self.mesh, self.conductivity);
-        let inner = mesh.n_interior_faces();
-        let items = mesh.cell_to_faces.of(cell);
-        let row = |item: &u32| {
-            let f = index_of(*item);
-            if f >= inner {
-                return self.boundary_flux(f, true).row;
-            }
-            self.interior_flux(f, true).row_of(mesh.face_left[f] as usize == cell)
-        };
-        let rows: Vec<Vector> = items.iter().map(row).collect();
-        let region = |c: usize| mesh.cells.groups.get(c);
-        let is_same_material = |other: usize| {
-            let ratio = k[other] / k[cell];
-            region(other) == region(cell) && ratio < 2.0 && ratio > 0.5
-        };
-        let fit = fit_of_cell(mesh, self.geometry, cell, &rows, purpose, is_same_material);
-        let of_face = |item: &u32| {
-            let f = index_of(*item);
-            if f >= inner {
-                return (f - inner) as u32 | SIGN_BIT;
-            }
-            mesh.face_left[f] ^ mesh.face_right[f] ^ cell as u32
-        };
-        let own = items.iter().map(of_face);
-        CellStencil { items: own.chain(fit.further.iter().map(|n| n.cell)).collect(), fit }
-    }
-
-    /// ∇T_c · direction by least squares.
-    fn derivative(&self, cell: usize, direction: Vector) -> Functional {
-        let CellStencil { items, fit } = self.stencil(cell, Purpose::Derivative);
-        let mut functional = Functional::default();
-        let mut own = 0.0;
-        for (item, weight) in items.iter().zip(fit.weights) {
-            let weight = dot(weight, direction);
-            if *item < SIGN_BIT {
-                functional.unknowns.push((*item, weight));
-                own -= weight;
-            } else {
-                let b = index_of(*item);
-                let flux = self.boundary_flux(b + self.mesh.n_interior_faces(), true);
-                let value = self.boundary.values[b];
-                if value != NONE {
-                    functional.values.push((value, weight * flux.row_value));
-                }
-                own -= weight * flux.row_cell;
-            }
-        }
-        functional.unknowns.push((cell as u32, own));
-        functional
     }
 
     /// The heat flow into the domain through a boundary face.
@@ -357,8 +254,7 @@ impl<'a> CellScheme<'a> {
         let flux = self.boundary_flux(face, self.corrected);
         let cell = self.mesh.face_left[face] as usize;
         let mut functional = Functional::default();
-        let value = self.boundary.values[face - self.mesh.n_interior_faces()];
-        if value != NONE {
+        if let Some(value) = self.boundary.value(face - self.mesh.n_interior_faces()) {
             functional.values.push((value, flux.conductance));
         }
         if flux.implicit {
@@ -384,7 +280,7 @@ pub fn discretize(
     corrected: bool,
 ) -> Result<(Discrete, BoundaryFaces), DiffusionError> {
     let mut values = BoundaryValues::default();
-    let boundary = boundary_faces(mesh, geometry, conditions, &mut values)?;
+    let boundary = BoundaryFaces::new(mesh, geometry, conditions, &mut values)?;
     let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, corrected);
     let matrix = scheme.two_point_matrix()?;
     let boundary_contribution = scheme.boundary_contribution();
@@ -442,16 +338,13 @@ impl CellScheme<'_> {
 
     fn boundary_contribution(&self) -> BoundaryContribution {
         let n_interior = self.mesh.n_interior_faces();
-        let values = self.boundary.values.iter().enumerate().filter(|(_, v)| **v != NONE);
-        let entry = |(b, value): (usize, &u32)| {
-            let face = n_interior + b;
-            (
-                self.mesh.face_left[face],
-                *value,
-                self.boundary_flux(face, self.corrected).conductance,
-            )
+        let entry = |face: usize| {
+            let value = self.boundary.value(face - n_interior)?;
+            let conductance = self.boundary_flux(face, self.corrected).conductance;
+            Some((self.mesh.face_left[face], value, conductance))
         };
-        BoundaryContribution::from_entries(values.map(entry).collect())
+        let faces = n_interior..self.mesh.n_faces();
+        BoundaryContribution::from_entries(faces.filter_map(entry).collect())
     }
 
     fn correction(&self) -> NonOrthogonalCorrection {
@@ -473,95 +366,17 @@ impl CellScheme<'_> {
         });
         left_weight.truncate(n_interior);
         left_weight.shrink_to_fit();
-        let outer: Vec<BoundaryFlux> =
-            (n_interior..n_faces).map(|f| self.boundary_flux(f, true)).collect();
-        let values = &self.boundary.values;
-        let row_value = |(f, v): (&BoundaryFlux, &u32)| if *v == NONE { 0.0 } else { f.row_value };
+        let faces = n_interior..n_faces;
+        let outer: Vec<BoundaryFlux> = faces.map(|f| self.boundary_flux(f, true)).collect();
+        let values: Vec<Option<u32>> = (0..outer.len()).map(|b| self.boundary.value(b)).collect();
+        let row_value = |(f, v): (&BoundaryFlux, &Option<u32>)| v.map_or(0.0, |_| f.row_value);
         NonOrthogonalCorrection {
             stencils: self.stencils(Purpose::Derivative),
             tangential,
             left_weight,
-            boundary_value: values.iter().map(|v| if *v == NONE { 0 } else { *v }).collect(),
-            row_value: outer.iter().zip(values).map(row_value).collect(),
+            boundary_value: values.iter().map(|v| v.unwrap_or(0)).collect(),
+            row_value: outer.iter().zip(&values).map(row_value).collect(),
             row_cell: outer.iter().map(|f| f.row_cell).collect(),
         }
     }
-
-    /// The gradient stencils of all cells.
-    fn stencils(&self, purpose: Purpose) -> GradientStencils {
-        const CELLS_A_TASK: usize = 1024;
-        let n = self.mesh.n_cells();
-        let task = |first: usize| {
-            let mut part = StencilPart::default();
-            for cell in first..(first + CELLS_A_TASK).min(n) {
-                part.push(self.stencil(cell, purpose));
-            }
-            part
-        };
-        let starts: Vec<usize> = (0..n).step_by(CELLS_A_TASK).collect();
-        let mut parts: Vec<StencilPart> = starts.into_par_iter().map(task).collect();
-        let sum = |of: fn(&StencilPart) -> usize| parts.iter().map(of).sum::<usize>();
-        let mut stencils = GradientStencils {
-            rows: None,
-            weights: Vec::with_capacity(3 * sum(|part| part.items.len())),
-            widened: sum(|part| part.widened),
-            dropped: sum(|part| part.dropped),
-            limited: sum(|part| part.limited),
-        };
-        for k in 0..3 {
-            for part in &mut parts {
-                stencils.weights.append(&mut std::mem::take(&mut part.weights[k]));
-            }
-        }
-        if stencils.widened > 0 {
-            let mut rows = Adjacency { offsets: vec![0], items: vec![] };
-            for part in parts {
-                for length in &part.lengths {
-                    rows.offsets.push(rows.offsets[rows.offsets.len() - 1] + length);
-                }
-                rows.items.extend(part.items);
-            }
-            stencils.rows = Some(rows);
-        }
-        stencils
-    }
-
-    /// The stencils whose gradients extrapolate from upstream; none where the correction's stencils serve.
-    pub fn extrapolation(&self) -> Option<GradientStencils> {
-        let stencils = self.stencils(Purpose::Extrapolation);
-        let of_faces = stencils.widened + stencils.limited == 0;
-        (!of_faces).then_some(stencils)
-    }
-}
-
-/// The stencils of consecutive cells.
-#[derive(Default)]
-struct StencilPart {
-    /// Number of items of each cell.
-    lengths: Vec<u32>,
-    items: Vec<u32>,
-    weights: [Vec<f64>; 3],
-    widened: usize,
-    dropped: usize,
-    limited: usize,
-}
-
-impl StencilPart {
-    fn push(&mut self, CellStencil { items, fit }: CellStencil) {
-        self.lengths.push(items.len() as u32);
-        self.items.extend(items);
-        for (k, weights) in self.weights.iter_mut().enumerate() {
-            weights.extend(fit.weights.iter().map(|w| w[k]));
-        }
-        self.widened += usize::from(!fit.further.is_empty());
-        self.dropped += usize::from(fit.dropped > 0);
-        self.limited += usize::from(fit.limiter < 1.0);
-    }
-}
-
-/// The gradient of one cell, ∇T = Σ W_k (T_k − T_c). Item k is a cell, or a boundary face where it has
-/// [`SIGN_BIT`].
-struct CellStencil {
-    items: Vec<u32>,
-    fit: CellFit,
 }

@@ -1,4 +1,4 @@
-//! Linear functionals of a temperature field and its prescribed values: a probe, a point of a line,
+//! Linear functionals of a field and its prescribed values: a probe, a point of a line,
 //! the heat through a face. All are rows of sparse matrices, evaluated by one kernel, so that a monitored
 //! step downloads only the requested numbers.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
@@ -53,8 +53,8 @@ impl Functional {
 
 /// Functionals on a backend.
 pub struct Functionals<F: Real> {
-    temperature: Weights<F>,
-    prescribed: Weights<F>,
+    unknowns: Weights<F>,
+    values: Weights<F>,
     dirichlet: Weights<F>,
     results: Buffer<F>,
 }
@@ -67,6 +67,11 @@ struct Weights<F: Real> {
 }
 
 impl<F: Real> Weights<F> {
+    fn view(&self) -> WeightRows<'_, F> {
+        let Weights { offsets, items, weights } = self;
+        WeightRows { offsets: offsets.view(), items: items.view(), weights: weights.view() }
+    }
+
     fn new<'a>(backend: &Backend, lists: impl Iterator<Item = &'a Vec<(u32, f64)>>) -> Self {
         let mut offsets = vec![0u32];
         let (mut items, mut weights) = (vec![], vec![]);
@@ -87,8 +92,8 @@ impl<F: Real> Functionals<F> {
     /// Uploads a list of functionals.
     pub fn new(backend: &Backend, list: &[Functional]) -> Self {
         Functionals {
-            temperature: Weights::new(backend, list.iter().map(|f| &f.unknowns)),
-            prescribed: Weights::new(backend, list.iter().map(|f| &f.values)),
+            unknowns: Weights::new(backend, list.iter().map(|f| &f.unknowns)),
+            values: Weights::new(backend, list.iter().map(|f| &f.values)),
             dirichlet: Weights::new(backend, list.iter().map(|f| &f.dirichlet)),
             results: backend.zeros(list.len()),
         }
@@ -108,24 +113,18 @@ impl<F: Real> Functionals<F> {
     pub fn evaluate(
         &mut self,
         backend: &Backend,
-        temperature: &Buffer<F>,
+        field: &Buffer<F>,
         prescribed: &Buffer<F>,
         load: &Buffer<F>,
     ) -> &Buffer<F> {
         evaluate_functionals(
             backend,
             self.results.len(),
-            &self.temperature.offsets,
-            &self.temperature.items,
-            &self.temperature.weights,
-            temperature,
-            &self.prescribed.offsets,
-            &self.prescribed.items,
-            &self.prescribed.weights,
+            &self.unknowns.view(),
+            field,
+            &self.values.view(),
             prescribed,
-            &self.dirichlet.offsets,
-            &self.dirichlet.items,
-            &self.dirichlet.weights,
+            &self.dirichlet.view(),
             load,
             &mut self.results,
         );
@@ -133,34 +132,39 @@ impl<F: Real> Functionals<F> {
     }
 }
 
+/// Weights of each functional as kernels read them.
+#[derive(Group, Clone, Copy)]
+pub struct WeightRows<'a, F: Real> {
+    /// First item of each functional: `[n + 1]`.
+    pub offsets: View<'a, u32>,
+    /// Entries of the vector that the weights multiply.
+    pub items: View<'a, u32>,
+    /// Weights.
+    pub weights: View<'a, F>,
+}
+
 /// Σ w_i T_i + Σ u_j v_j + Σ l_h m_h, m = M dT/dt − s of Dirichlet nodes.
 ///
 /// Traffic a functional: 24 + s, an entry 4 + 2s.
-#[kernel(evaluate_functionals, out(result))]
-pub fn value_of_functional<F: Real>(
+#[kernel(out(result))]
+pub fn evaluate_functionals<F: Real>(
     row: usize,
-    offsets: &View<u32>,
-    unknowns: &View<u32>,
-    weights: &View<F>,
-    temperature: &View<F>,
-    value_offsets: &View<u32>,
-    values: &View<u32>,
-    value_weights: &View<F>,
+    unknowns: &WeightRows<F>,
+    field: &View<F>,
+    values: &WeightRows<F>,
     prescribed: &View<F>,
-    dirichlet_offsets: &View<u32>,
-    dirichlet: &View<u32>,
-    dirichlet_weights: &View<F>,
+    dirichlet: &WeightRows<F>,
     load: &View<F>,
 ) -> F {
     let mut sum = F::literal(0.0);
-    for k in offsets[row] as usize..offsets[row + 1] as usize {
-        sum += weights[k] * temperature[unknowns[k] as usize];
+    for k in unknowns.offsets[row] as usize..unknowns.offsets[row + 1] as usize {
+        sum += unknowns.weights[k] * field[unknowns.items[k] as usize];
     }
-    for k in value_offsets[row] as usize..value_offsets[row + 1] as usize {
-        sum += value_weights[k] * prescribed[values[k] as usize];
+    for k in values.offsets[row] as usize..values.offsets[row + 1] as usize {
+        sum += values.weights[k] * prescribed[values.items[k] as usize];
     }
-    for k in dirichlet_offsets[row] as usize..dirichlet_offsets[row + 1] as usize {
-        sum += dirichlet_weights[k] * load[dirichlet[k] as usize];
+    for k in dirichlet.offsets[row] as usize..dirichlet.offsets[row + 1] as usize {
+        sum += dirichlet.weights[k] * load[dirichlet.items[k] as usize];
     }
     sum
 }

@@ -1,83 +1,32 @@
-//! The non-orthogonal correction K of two-point fluxes on a backend, and an operator that includes it.
+//! The non-orthogonal correction K of two-point fluxes, and an operator that includes it.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::discrete::{GradientStencils, NonOrthogonalCorrection};
-use super::kernels::{add_correction, cell_gradient};
+use super::least_squares::{BoundaryRows, CellGradient, GradientStencils};
+use super::mesh_view::{CellFaces, DiffusiveFaces, FaceView, Vectors};
 use super::narrow;
-use crate::backend::{Backend, Buffer};
+use crate::backend::{Backend, Buffer, View};
 use crate::linear::{Matrix, Operator};
 use crate::operators::FaceCells;
+use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::Real;
+use karman_backend::prelude::*;
 use std::sync::Arc;
 
-/// Gradients of cells by least squares, on a backend.
-pub struct CellGradient<F: Real> {
-    cells: Arc<FaceCells>,
-    /// Offsets and items of the stencils, where they go beyond the faces of cells.
-    rows: Option<[Buffer<u32>; 2]>,
-    weights: Buffer<F>,
-    boundary: Arc<BoundaryRows<F>>,
-}
-
-/// Equations of the boundary faces for a cell gradient.
-struct BoundaryRows<F: Real> {
-    value: Buffer<u32>,
-    row_value: Buffer<F>,
-    row_cell: Buffer<F>,
-}
-
-impl<F: Real> CellGradient<F> {
-    fn new(
-        backend: &Backend,
-        cells: Arc<FaceCells>,
-        stencils: GradientStencils,
-        boundary: Arc<BoundaryRows<F>>,
-    ) -> Self {
-        cells.neighbours(backend);
-        let GradientStencils { rows, weights, widened, dropped, limited } = stencils;
-        tracing::debug!(
-            "gradients: {widened} stencils widened, {dropped} with a direction dropped, {limited} limited"
-        );
-        CellGradient {
-            cells,
-            rows: rows.map(|rows| [backend.upload(rows.offsets), backend.upload(rows.items)]),
-            weights: narrow(backend, weights),
-            boundary,
-        }
-    }
-
-    /// Gradients of this field by other stencils.
-    pub fn with_stencils(&self, backend: &Backend, stencils: GradientStencils) -> Self {
-        CellGradient::new(backend, self.cells.clone(), stencils, self.boundary.clone())
-    }
-
-    /// ∇T of each cell with prescribed values scale v: `[3][n_cells]`.
-    pub fn apply(
-        &self,
-        backend: &Backend,
-        temperature: &Buffer<F>,
-        (prescribed, scale): (&Buffer<F>, F),
-        gradient: &mut Buffer<F>,
-    ) {
-        let (offsets, items) = match &self.rows {
-            Some([offsets, items]) => (offsets, items),
-            None => (&self.cells.offsets, self.cells.neighbours(backend)),
-        };
-        cell_gradient(
-            backend,
-            self.cells.n_cells(),
-            offsets,
-            items,
-            &self.weights,
-            &self.boundary.value,
-            &self.boundary.row_value,
-            &self.boundary.row_cell,
-            prescribed,
-            scale,
-            items.len(),
-            temperature,
-            gradient,
-        );
-    }
+/// The data of K: cell gradients and the coefficients of a face's flux in them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NonOrthogonalCorrection {
+    /// Gradients of cells.
+    pub stencils: GradientStencils,
+    /// Flux into the left cell for a unit gradient: `[3][n_faces]`.
+    pub tangential: Vec<f64>,
+    /// Weight of the left cell in a face's gradient: `[n_interior]`.
+    pub left_weight: Vec<f64>,
+    /// Prescribed value of each boundary face (0 where none, with `row_value` 0).
+    pub boundary_value: Vec<u32>,
+    /// Factor of the prescribed value in a boundary face's gradient equation.
+    pub row_value: Vec<f64>,
+    /// Factor of the cell's value there.
+    pub row_cell: Vec<f64>,
 }
 
 /// The arrays of K on a backend.
@@ -120,15 +69,15 @@ impl<F: Real> NonOrthogonalCorrectionOnBackend<F> {
         (&self.tangential, &self.left_weight)
     }
 
-    /// ∇T of each cell with prescribed values scale v: `[3][n_cells]`.
+    /// ∇φ of each cell with prescribed values scale v: `[3][n_cells]`.
     pub fn differentiate(
         &self,
         backend: &Backend,
-        temperature: &Buffer<F>,
+        phi: &Buffer<F>,
         (prescribed, scale): (&Buffer<F>, F),
         gradient: &mut Buffer<F>,
     ) {
-        self.gradient.apply(backend, temperature, (prescribed, scale), gradient);
+        self.gradient.apply(backend, phi, (prescribed, scale), gradient);
     }
 
     /// y ← y + factor times the non-orthogonal fluxes of `gradient` into each cell.
@@ -139,38 +88,34 @@ impl<F: Real> NonOrthogonalCorrectionOnBackend<F> {
         factor: F,
         y: &mut Buffer<F>,
     ) {
-        let FaceCells { left, right, offsets, faces, .. } = &*self.cells;
-        let (n, n_interior, n_faces) =
-            (self.cells.n_cells(), self.cells.n_interior(), self.cells.n_faces());
-        add_correction(
+        let cells = &self.cells;
+        add_nonorthogonal_fluxes(
             backend,
-            n,
-            offsets,
-            faces,
-            left,
-            right,
-            &self.tangential,
-            &self.left_weight,
-            gradient,
+            cells.n_cells(),
+            &CellFaces::of(cells, View::absent()),
+            &FaceView { weight: self.left_weight.view(), ..FaceView::of_cells(cells) },
+            &DiffusiveFaces {
+                conductance: View::absent(),
+                tangential: Vectors::of(&self.tangential),
+                two_point: false,
+            },
+            &Vectors::of(gradient),
             factor,
-            n_interior,
-            n_faces,
-            n,
             y,
         );
     }
 
-    /// y ← y + factor K(T, scale v); `gradient` is scratch.
+    /// y ← y + factor K(φ, scale v); `gradient` is scratch.
     pub fn add(
         &self,
         backend: &Backend,
-        temperature: &Buffer<F>,
+        phi: &Buffer<F>,
         prescribed: (&Buffer<F>, F),
         factor: F,
         gradient: &mut Buffer<F>,
         y: &mut Buffer<F>,
     ) {
-        self.differentiate(backend, temperature, prescribed, gradient);
+        self.differentiate(backend, phi, prescribed, gradient);
         self.add_fluxes(backend, gradient, factor, y);
     }
 }
@@ -213,4 +158,31 @@ impl<F: Real> Operator<F> for CorrectedOperator<F> {
         let none = (&self.prescribed, F::literal(0.0));
         self.correction.add(backend, x, none, self.factor, &mut self.gradient, y);
     }
+}
+
+/// y_c ← y_c + factor Σ_f (non-orthogonal flux t·∇φ_f into c through f).
+///
+/// Traffic a cell: 4 + 5s, an item 4, a face 8 + 4s.
+#[kernel(update(y))]
+pub fn add_nonorthogonal_fluxes<F: Real>(
+    c: usize,
+    cells: &CellFaces<F>,
+    faces: &FaceView<F>,
+    diffusion: &DiffusiveFaces<F>,
+    gradient: &Vectors<F>,
+    factor: F,
+    y: F,
+) -> F {
+    let mut sum = F::literal(0.0);
+    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
+        let item = cells.items[k];
+        let f = without_sign(item);
+        let mut g = gradient.at(faces.left[f] as usize);
+        if f < faces.n_interior {
+            let w = faces.weight[f];
+            g = g * w + gradient.at(faces.right[f] as usize) * (1.0 - w);
+        }
+        sum += with_sign::<F>(item, g.dot(diffusion.tangential.at(f)));
+    }
+    y + factor * sum
 }

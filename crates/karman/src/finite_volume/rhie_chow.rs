@@ -8,34 +8,14 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
-use super::faces::Faces;
-use super::transported_field::{TransportedField, velocity_view};
-use crate::backend::{Backend, Buffer, View};
-use crate::finite_volume::interpolation::interpolated_flux;
-use crate::finite_volume::{CellField, FaceView, VelocityField};
+use super::mesh_view::{CellField, FaceView, VelocityField};
+use crate::backend::View;
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
-/// flux ← u_f·S of `now`, without the skewness correction if `is_unskewed`.
-pub(super) fn interpolate<F: Real>(
-    backend: &Backend,
-    faces: &Faces<F>,
-    components: &[TransportedField<F>],
-    is_unskewed: bool,
-    flux: &mut Buffer<F>,
-) {
-    interpolated_flux(
-        backend,
-        faces.cells.n_faces(),
-        &FaceView { is_unskewed, ..faces.view() },
-        &velocity_view(components, TransportedField::view),
-        flux,
-    );
-}
-
 /// State of momentum interpolation, arrays of faces unless stated.
 #[derive(Group, Clone, Copy)]
-pub(super) struct RhieChow<'a, F: Real> {
+pub struct RhieChow<'a, F: Real> {
     /// E.
     pub correction: View<'a, F>,
     /// E of the previous level, or at the start of an explicit step.
@@ -56,7 +36,7 @@ pub(super) struct RhieChow<'a, F: Real> {
 /// Terms of dE/dt = R + (K − E)/τ at a face.
 #[device]
 #[derive(Clone, Copy)]
-pub(super) struct RhieChowTerms<F: Real> {
+pub struct RhieChowTerms<F: Real> {
     /// R.
     pub source: F,
     /// 1/τ.
@@ -68,7 +48,7 @@ pub(super) struct RhieChowTerms<F: Real> {
 /// R and 1/τ of [`momentum_interpolation`]; R = 0 unless `with_pressure`.
 #[device]
 #[inline(always)]
-pub(super) fn rhie_chow_terms<F: Real>(
+pub fn rhie_chow_terms<F: Real>(
     f: usize,
     faces: &FaceView<'_, F>,
     p: &CellField<'_, F>,
@@ -120,7 +100,7 @@ pub(super) fn rhie_chow_terms<F: Real>(
 ///
 /// Traffic a face: 8 + 11s (s more where skewed), a cell 5s.
 #[kernel(update(flux))]
-pub(super) fn momentum_interpolation<F: Real>(
+pub fn momentum_interpolation<F: Real>(
     f: usize,
     faces: &FaceView<F>,
     p: &CellField<F>,
@@ -171,7 +151,7 @@ fn skewness_flux_of_face<F: Real>(
 ///
 /// Traffic a face: 4s (8 + 11s where skewed), a cell 3d s where skewed.
 #[kernel(update(correction), out(skewness_flux))]
-pub(super) fn rhie_chow_correction<F: Real>(
+pub fn rhie_chow_correction<F: Real>(
     f: usize,
     faces: &FaceView<F>,
     flux: &View<F>,

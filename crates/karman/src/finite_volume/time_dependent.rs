@@ -2,7 +2,7 @@
 //! that are uniform in space come from the host.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::conditions::{Evaluation, Evaluator, Prescribed};
+use super::boundary::{Evaluation, Evaluator, Prescribed};
 use super::{DiffusionError, check_finite, narrow};
 use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::real::Real;
@@ -216,8 +216,8 @@ impl VaryingTerm {
 /// v_e ← v_e + weight w_i p_i for the entries e of a term; counts the p_i that are not finite.
 ///
 /// Traffic 36.
-#[kernel(add_term, update(v), indexed, reduce(sum))]
-pub(crate) fn with_term(
+#[kernel(update(v), indexed, reduce(sum))]
+pub(crate) fn add_term(
     i: usize,
     _entry: usize,
     factors: &View<f64>,
@@ -235,14 +235,14 @@ pub(crate) fn with_term(
 }
 
 /// Adds the count of one more term.
-#[kernel(count_non_finite, combine(sum), update(count))]
-pub(crate) fn with_non_finite(found: f64, count: f64) -> f64 {
+#[kernel(combine(sum), update(count))]
+pub(crate) fn count_non_finite(found: f64, count: f64) -> f64 {
     count + found
 }
 
 /// y ← x, rounded. Traffic 8 + s.
-#[kernel(round, out(y), unroll(4))]
-pub(crate) fn rounded<F: Real>(i: usize, x: &View<f64>) -> F {
+#[kernel(out(y), unroll(4))]
+pub(crate) fn round<F: Real>(i: usize, x: &View<f64>) -> F {
     F::from_f64(x[i])
 }
 

@@ -1,8 +1,10 @@
-//! Boundary conditions and prescribed quantities, sampled at points and in time.
+//! Boundary conditions of a scalar — Dirichlet, Neumann, Robin, zero gradient — and prescribed quantities, sampled at points
+//! and in time.
 
-use super::DiffusionError;
 use super::time_dependent::{Term, TimeDependentData};
+use super::{DiffusionError, component_major};
 use crate::backend::{Backend, Buffer};
+use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -112,8 +114,8 @@ impl BoundaryValues {
     pub fn push(&mut self, prescribed: &Arc<dyn Prescribed>, points: &[[f64; 3]]) -> usize {
         let first = self.len;
         self.len += points.len();
-        let component_major = (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect();
-        self.patches.push(PatchValues { prescribed: prescribed.clone(), points: component_major });
+        let points = component_major(points);
+        self.patches.push(PatchValues { prescribed: prescribed.clone(), points });
         first
     }
 
@@ -153,5 +155,99 @@ impl BoundaryValues {
             Term { value, entries, factors: vec![1.0; count], points }
         };
         self.patches.into_iter().map(term).collect()
+    }
+}
+
+/// The condition of a boundary face without its value.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    Dirichlet,
+    Neumann,
+    /// With the transfer coefficient.
+    Robin(f64),
+    ZeroGradient,
+    Extrapolated,
+}
+
+/// Kind and index of the prescribed value of each boundary face.
+pub struct BoundaryFaces {
+    kinds: Vec<Kind>,
+    values: Vec<u32>,
+}
+
+/// No prescribed value.
+const NONE: u32 = u32::MAX;
+
+impl BoundaryFaces {
+    /// Index, among the prescribed values, of the Dirichlet value at a boundary face (counted from the
+    /// first of these); none at a face of another condition.
+    pub fn dirichlet_value(&self, boundary_face: usize) -> Option<u32> {
+        let is_dirichlet = matches!(self.kinds[boundary_face], Kind::Dirichlet);
+        self.value(boundary_face).filter(|_| is_dirichlet)
+    }
+
+    /// The condition of a boundary face, counted from the first of these.
+    pub(super) fn kind(&self, boundary_face: usize) -> Kind {
+        self.kinds[boundary_face]
+    }
+
+    /// Index of the prescribed value of a boundary face.
+    pub(super) fn value(&self, boundary_face: usize) -> Option<u32> {
+        Some(self.values[boundary_face]).filter(|value| *value != NONE)
+    }
+
+    /// The condition of each boundary face; appends the prescribed values to `values`.
+    ///
+    /// # Errors
+    /// [`DiffusionError::Coefficient`] where a transfer coefficient is negative or not a number.
+    pub(super) fn new(
+        mesh: &Mesh,
+        geometry: &Geometry,
+        conditions: &[Condition],
+        values: &mut BoundaryValues,
+    ) -> Result<BoundaryFaces, DiffusionError> {
+        let n_interior = mesh.face_right.len();
+        let n = mesh.face_left.len() - n_interior;
+        let mut faces = BoundaryFaces { kinds: vec![Kind::ZeroGradient; n], values: vec![NONE; n] };
+        for (patch, condition) in mesh.patches.iter().zip(conditions) {
+            let points: Vec<[f64; 3]> =
+                patch.faces.clone().map(|f| geometry.face_centre_of(f)).collect();
+            let (kinds, prescribed) = match condition {
+                Condition::ZeroGradient => continue,
+                Condition::Extrapolated => {
+                    for face in patch.faces.clone() {
+                        faces.kinds[face - n_interior] = Kind::Extrapolated;
+                    }
+                    continue;
+                }
+                Condition::Dirichlet(v) => (vec![Kind::Dirichlet; points.len()], v),
+                Condition::Neumann(v) => (vec![Kind::Neumann; points.len()], v),
+                Condition::Robin { coefficient, ambient } => {
+                    let h = coefficients_at(coefficient.as_ref(), &points);
+                    check_coefficients(&patch.name, &h)?;
+                    (h.into_iter().map(Kind::Robin).collect(), ambient)
+                }
+            };
+            let first = values.push(prescribed, &points);
+            for (i, (face, kind)) in patch.faces.clone().zip(kinds).enumerate() {
+                faces.kinds[face - n_interior] = kind;
+                faces.values[face - n_interior] = (first + i) as u32;
+            }
+        }
+        Ok(faces)
+    }
+}
+
+/// A coefficient at points, constant in time.
+pub(crate) fn coefficients_at(coefficient: &dyn Prescribed, points: &[[f64; 3]]) -> Vec<f64> {
+    let mut values = vec![0.0; points.len()];
+    coefficient.sample(&component_major(points), 0.0, &mut values);
+    values
+}
+
+pub(crate) fn check_coefficients(patch: &str, coefficients: &[f64]) -> Result<(), DiffusionError> {
+    match coefficients.iter().find(|h| !(**h >= 0.0 && h.is_finite())) {
+        Some(value) => Err(DiffusionError::Coefficient { patch: patch.to_owned(), value: *value }),
+        None => Ok(()),
     }
 }

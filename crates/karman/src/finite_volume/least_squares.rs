@@ -1,0 +1,289 @@
+//! Least-squares gradients of cell fields on real meshes: ∇φ_c = Σ_k W_k Δφ_k.
+//!
+//! The equations of a cell are those of its faces, which [`super::diffusion`] states under any boundary condition, and of
+//! further cells where its faces leave a direction undetermined ([`crate::mesh::gradient_stencil`], decision 11).
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+
+use super::diffusion::CellScheme;
+use super::functional::Functional;
+use super::mesh_view::{BoundaryRowView, GradientStencilView, Vectors};
+use super::narrow;
+use crate::backend::{Backend, Buffer, View};
+use crate::mesh::geometry::{dot, subtract};
+use crate::mesh::gradient_stencil::{CellFit, Purpose, fit_of_cell};
+use crate::mesh::{Adjacency, SIGN_BIT, index_of};
+use crate::operators::FaceCells;
+use crate::operators::incidence::without_sign;
+use crate::operators::neighbours::is_cell;
+use crate::real::{Real, Vec3};
+use karman_backend::prelude::*;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+type Vector = [f64; 3];
+
+/// Gradients of cells, ∇φ_c = Σ W_k (φ_k − φ_c).
+#[derive(Clone, Debug, PartialEq)]
+pub struct GradientStencils {
+    /// The items of each cell: a cell, or a boundary face from the first on with
+    /// [`SIGN_BIT`](crate::mesh::SIGN_BIT). None where every stencil is that of the cell's faces.
+    pub rows: Option<Adjacency>,
+    /// W: `[3][items]`.
+    pub weights: Vec<f64>,
+    /// Number of cells whose stencil goes beyond their faces.
+    pub widened: usize,
+    /// Number of cells whose stencil leaves a direction undetermined.
+    pub dropped: usize,
+    /// Number of cells with limited weights, not exact for linear fields.
+    pub limited: usize,
+}
+
+/// Gradients of cells by least squares, on a backend.
+pub struct CellGradient<F: Real> {
+    cells: Arc<FaceCells>,
+    /// Offsets and items of the stencils, where they go beyond the faces of cells.
+    rows: Option<[Buffer<u32>; 2]>,
+    weights: Buffer<F>,
+    boundary: Arc<BoundaryRows<F>>,
+}
+
+/// Equations of the boundary faces for a cell gradient, r·∇φ = `row_value` v − `row_cell` φ_c with prescribed values v.
+pub(super) struct BoundaryRows<F: Real> {
+    /// Index of v.
+    pub value: Buffer<u32>,
+    /// Factor of v.
+    pub row_value: Buffer<F>,
+    /// Factor of φ_c.
+    pub row_cell: Buffer<F>,
+}
+
+impl<F: Real> CellGradient<F> {
+    pub(super) fn new(
+        backend: &Backend,
+        cells: Arc<FaceCells>,
+        stencils: GradientStencils,
+        boundary: Arc<BoundaryRows<F>>,
+    ) -> Self {
+        cells.neighbours(backend);
+        let GradientStencils { rows, weights, widened, dropped, limited } = stencils;
+        tracing::debug!(
+            "gradients: {widened} stencils widened, {dropped} with a direction dropped, {limited} limited"
+        );
+        CellGradient {
+            cells,
+            rows: rows.map(|rows| [backend.upload(rows.offsets), backend.upload(rows.items)]),
+            weights: narrow(backend, weights),
+            boundary,
+        }
+    }
+
+    /// Gradients of this field by other stencils.
+    pub fn with_stencils(&self, backend: &Backend, stencils: GradientStencils) -> Self {
+        CellGradient::new(backend, self.cells.clone(), stencils, self.boundary.clone())
+    }
+
+    /// ∇φ of each cell with prescribed values scale v: `[3][n_cells]`.
+    pub fn apply(
+        &self,
+        backend: &Backend,
+        phi: &Buffer<F>,
+        (prescribed, scale): (&Buffer<F>, F),
+        gradient: &mut Buffer<F>,
+    ) {
+        let (offsets, items) = match &self.rows {
+            Some([offsets, items]) => (offsets, items),
+            None => (&self.cells.offsets, self.cells.neighbours(backend)),
+        };
+        let boundary = &self.boundary;
+        least_squares_gradient(
+            backend,
+            self.cells.n_cells(),
+            &GradientStencilView {
+                offsets: offsets.view(),
+                items: items.view(),
+                weights: Vectors::of(&self.weights),
+            },
+            &BoundaryRowView {
+                value: boundary.value.view(),
+                row_value: boundary.row_value.view(),
+                row_cell: boundary.row_cell.view(),
+                prescribed: prescribed.view(),
+            },
+            scale,
+            phi,
+            gradient,
+        );
+    }
+}
+
+/// The least-squares gradient of a cell with `scale` times the prescribed values: 1 for the gradient, 0 for its linear part
+/// in φ.
+///
+/// Traffic a cell: 4 + 4s, an item 4 + 3s, a boundary face 4 + 3s.
+#[kernel(out(gradient))]
+pub fn least_squares_gradient<F: Real>(
+    c: usize,
+    stencils: &GradientStencilView<F>,
+    boundary: &BoundaryRowView<F>,
+    scale: F,
+    phi: &View<F>,
+) -> Vec3<F> {
+    let own = phi[c];
+    let mut g = Vec3::<F>::zero();
+    for k in stencils.offsets[c] as usize..stencils.offsets[c + 1] as usize {
+        let j = stencils.items[k];
+        let difference = if is_cell(j) {
+            phi[j as usize] - own
+        } else {
+            let b = without_sign(j);
+            let value = boundary.prescribed[boundary.value[b] as usize];
+            scale * boundary.row_value[b] * value - boundary.row_cell[b] * own
+        };
+        g += stencils.weights.at(k) * difference;
+    }
+    g
+}
+
+/// Stencils are computed where they are needed: a functional needs those of a few cells.
+impl CellScheme<'_> {
+    /// The temperature at a point of a cell: T_c + ∇T_c·(x − x_c).
+    pub fn at_point(&self, cell: usize, point: Vector) -> Functional {
+        let d = subtract(point, self.geometry.cell_centre_of(cell));
+        let mut functional = self.derivative(cell, d);
+        functional.unknowns.push((cell as u32, 1.0));
+        functional
+    }
+
+    /// The stencil of a cell's gradient: the equations of its faces and, where they do not suffice for its
+    /// purpose, of further cells. These are of the cell's material, as the temperature gradient is
+    /// discontinuous with the conductivity.
+    fn stencil(&self, cell: usize, purpose: Purpose) -> CellStencil {
+        let (mesh, k) = (self.mesh, self.conductivity);
+        let inner = mesh.n_interior_faces();
+        let items = mesh.cell_to_faces.of(cell);
+        let row = |item: &u32| {
+            let f = index_of(*item);
+            if f >= inner {
+                return self.boundary_flux(f, true).row;
+            }
+            self.interior_flux(f, true).row_of(mesh.face_left[f] as usize == cell)
+        };
+        let rows: Vec<Vector> = items.iter().map(row).collect();
+        let region = |c: usize| mesh.cells.groups.get(c);
+        let is_same_material = |other: usize| {
+            let ratio = k[other] / k[cell];
+            region(other) == region(cell) && ratio < 2.0 && ratio > 0.5
+        };
+        let fit = fit_of_cell(mesh, self.geometry, cell, &rows, purpose, is_same_material);
+        let of_face = |item: &u32| {
+            let f = index_of(*item);
+            if f >= inner {
+                return (f - inner) as u32 | SIGN_BIT;
+            }
+            mesh.face_left[f] ^ mesh.face_right[f] ^ cell as u32
+        };
+        let own = items.iter().map(of_face);
+        CellStencil { items: own.chain(fit.further.iter().map(|n| n.cell)).collect(), fit }
+    }
+
+    /// ∇T_c · direction by least squares.
+    pub(super) fn derivative(&self, cell: usize, direction: Vector) -> Functional {
+        let CellStencil { items, fit } = self.stencil(cell, Purpose::Derivative);
+        let mut functional = Functional::default();
+        let mut own = 0.0;
+        for (item, weight) in items.iter().zip(fit.weights) {
+            let weight = dot(weight, direction);
+            if *item < SIGN_BIT {
+                functional.unknowns.push((*item, weight));
+                own -= weight;
+            } else {
+                let b = index_of(*item);
+                let flux = self.boundary_flux(b + self.mesh.n_interior_faces(), true);
+                if let Some(value) = self.boundary.value(b) {
+                    functional.values.push((value, weight * flux.row_value));
+                }
+                own -= weight * flux.row_cell;
+            }
+        }
+        functional.unknowns.push((cell as u32, own));
+        functional
+    }
+
+    /// The gradient stencils of all cells.
+    pub(super) fn stencils(&self, purpose: Purpose) -> GradientStencils {
+        const CELLS_A_TASK: usize = 1024;
+        let n = self.mesh.n_cells();
+        let task = |first: usize| {
+            let mut part = StencilPart::default();
+            for cell in first..(first + CELLS_A_TASK).min(n) {
+                part.push(self.stencil(cell, purpose));
+            }
+            part
+        };
+        let starts: Vec<usize> = (0..n).step_by(CELLS_A_TASK).collect();
+        let mut parts: Vec<StencilPart> = starts.into_par_iter().map(task).collect();
+        let sum = |of: fn(&StencilPart) -> usize| parts.iter().map(of).sum::<usize>();
+        let mut stencils = GradientStencils {
+            rows: None,
+            weights: Vec::with_capacity(3 * sum(|part| part.items.len())),
+            widened: sum(|part| part.widened),
+            dropped: sum(|part| part.dropped),
+            limited: sum(|part| part.limited),
+        };
+        for k in 0..3 {
+            for part in &mut parts {
+                stencils.weights.append(&mut std::mem::take(&mut part.weights[k]));
+            }
+        }
+        if stencils.widened > 0 {
+            let mut rows = Adjacency { offsets: vec![0], items: vec![] };
+            for part in parts {
+                for length in &part.lengths {
+                    rows.offsets.push(rows.offsets[rows.offsets.len() - 1] + length);
+                }
+                rows.items.extend(part.items);
+            }
+            stencils.rows = Some(rows);
+        }
+        stencils
+    }
+
+    /// The stencils whose gradients extrapolate from upstream; none where the correction's stencils serve.
+    pub fn extrapolation(&self) -> Option<GradientStencils> {
+        let stencils = self.stencils(Purpose::Extrapolation);
+        let of_faces = stencils.widened + stencils.limited == 0;
+        (!of_faces).then_some(stencils)
+    }
+}
+
+/// The stencils of consecutive cells.
+#[derive(Default)]
+struct StencilPart {
+    /// Number of items of each cell.
+    lengths: Vec<u32>,
+    items: Vec<u32>,
+    weights: [Vec<f64>; 3],
+    widened: usize,
+    dropped: usize,
+    limited: usize,
+}
+
+impl StencilPart {
+    fn push(&mut self, CellStencil { items, fit }: CellStencil) {
+        self.lengths.push(items.len() as u32);
+        self.items.extend(items);
+        for (k, weights) in self.weights.iter_mut().enumerate() {
+            weights.extend(fit.weights.iter().map(|w| w[k]));
+        }
+        self.widened += usize::from(!fit.further.is_empty());
+        self.dropped += usize::from(fit.dropped > 0);
+        self.limited += usize::from(fit.limiter < 1.0);
+    }
+}
+
+/// The gradient of one cell, ∇T = Σ W_k (T_k − T_c). Item k is a cell, or a boundary face where it has
+/// [`SIGN_BIT`].
+struct CellStencil {
+    items: Vec<u32>,
+    fit: CellFit,
+}
