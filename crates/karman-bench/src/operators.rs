@@ -137,7 +137,7 @@ fn reconstructions<F: Real>(
     let mut of_cells = backend.zeros::<F>(3 * n);
     let bytes = 7.0 * cells * s + 4.0 * cell_faces + 4.0 * s * faces;
     bench.time("interpolation", real, n, bytes, |k| {
-        interpolate(k, n, &f.of_cells(&g.volume), &g.view(), &flux, c.rows, &mut of_cells);
+        interpolate(k, n, &f.of_cells(), &g.view(), &flux, c.rows, &mut of_cells);
     })?;
     let v = backend.upload(values::<F>(3 * n));
     let mut of_faces = backend.zeros::<F>(n_faces);
@@ -178,7 +178,7 @@ fn gauss<F: Real>(
     let of_faces = (8.0 + 7.0 * s) * interior + 4.0 * s * boundary;
     let bytes = cells * (4.0 + 8.0 * s) + 4.0 * cell_faces + of_faces;
     bench.time("Gauss gradient", real, n, bytes, |k| {
-        pressure_gradient(k, n, &f.of_cells(volume), &f.view(), &field(), &mut grad);
+        pressure_gradient(k, n, &f.of_cells(), &f.view(), &field(), &mut grad);
     })?;
     Ok(())
 }

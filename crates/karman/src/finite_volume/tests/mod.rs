@@ -11,8 +11,8 @@ use super::gradient::pressure_gradient;
 use super::interpolation::interpolated_flux;
 use super::reconstruction::{Centroids, integrate, interpolate};
 use super::{
-    CellFaces, CellField, Condition, FaceView, Faces, Laplacian, Material, NonOrthogonalCorrectionOnBackend,
-    Vectors, VelocityField,
+    CellFaces, CellField, Condition, FaceView, Faces, Laplacian, Material,
+    NonOrthogonalCorrectionOnBackend, Vectors, VelocityField,
 };
 use crate::backend::{Backend, Buffer};
 use crate::linear::Operator;
