@@ -1,7 +1,7 @@
 //! The dispatch function of a pair, and the loop it runs on the host.
 
 use super::Pair;
-use super::signature::{ComputedScalar, Options, Parameter, Role, element_of};
+use super::signature::{ComputedScalar, Options, Parameter, Role, Specialization, element_of};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -154,7 +154,7 @@ impl Pair<'_> {
                 #(#stores)*
             };
         }
-        // What an entity does, in the closure that the loop is compiled for.
+        // The work of an entity, in the closure that the loop is compiled for.
         let body = if operations.is_empty() {
             quote!(#entity #call #(#stores)*)
         } else {
@@ -181,13 +181,20 @@ impl Pair<'_> {
             },
         };
         let whole = run(quote!());
-        let Some((name, value)) = &self.options.specialize else {
+        let Some(Specialization { parameter, field, value }) = &self.options.specialize else {
             return quote!(#(#bindings)* #whole);
         };
-        let specialize = run(quote!(let #name = #value;));
+        let (choice, fixed) = match field {
+            None => (quote!(#parameter), quote!(let #parameter = #value;)),
+            Some(field) => (
+                quote!(#parameter.#field),
+                quote!(let mut #parameter = #parameter; #parameter.#field = #value;),
+            ),
+        };
+        let specialize = run(fixed);
         quote! {
             #(#bindings)*
-            if #name == #value { #specialize } else { #whole }
+            if #choice == #value { #specialize } else { #whole }
         }
     }
 }
