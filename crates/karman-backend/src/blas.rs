@@ -10,74 +10,74 @@ use crate::prelude::*;
 use crate::real::Real;
 
 /// y ← x. Traffic 2s.
-#[kernel(copy, out(y), unroll(4))]
-pub fn copied<F: Element>(i: usize, x: &View<F>) -> F {
+#[kernel(out(y), unroll(4))]
+pub fn copy<F: Element>(i: usize, x: &View<F>) -> F {
     x[i]
 }
 
 /// y ← a, the same everywhere. Traffic s.
-#[kernel(fill, out(y), unroll(4))]
-pub fn filled<F: Element>(_i: usize, a: F) -> F {
+#[kernel(out(y), unroll(4))]
+pub fn fill<F: Element>(_i: usize, a: F) -> F {
     a
 }
 
 /// y ← a y. Traffic 2s.
-#[kernel(scale, update(y), unroll(4))]
-pub fn scaled<F: Real>(_i: usize, a: F, y: F) -> F {
+#[kernel(update(y), unroll(4))]
+pub fn scale<F: Real>(_i: usize, a: F, y: F) -> F {
     a * y
 }
 
 /// y ← a x + b y. Traffic 3s.
-#[kernel(axpby, update(y), unroll(4))]
-pub fn axpby_entity<F: Real>(i: usize, a: F, x: &View<F>, b: F, y: F) -> F {
+#[kernel(update(y), unroll(4))]
+pub fn axpby<F: Real>(i: usize, a: F, x: &View<F>, b: F, y: F) -> F {
     a * x[i] + b * y
 }
 
 /// y ← y + a x. Traffic 3s.
-#[kernel(axpy, update(y), unroll(4))]
-pub fn axpy_entity<F: Real>(i: usize, a: F, x: &View<F>, y: F) -> F {
+#[kernel(update(y), unroll(4))]
+pub fn axpy<F: Real>(i: usize, a: F, x: &View<F>, y: F) -> F {
     y + a * x[i]
 }
 
 /// z ← a x + b y + c z. Traffic 4s.
-#[kernel(axpbypcz, update(z), unroll(4))]
-pub fn axpbypcz_entity<F: Real>(i: usize, a: F, x: &View<F>, b: F, y: &View<F>, c: F, z: F) -> F {
+#[kernel(update(z), unroll(4))]
+pub fn axpbypcz<F: Real>(i: usize, a: F, x: &View<F>, b: F, y: &View<F>, c: F, z: F) -> F {
     a * x[i] + b * y[i] + c * z
 }
 
 /// z ← x y, entity by entity. Traffic 3s.
-#[kernel(multiply, out(z), unroll(4))]
-pub fn product<F: Real>(i: usize, x: &View<F>, y: &View<F>) -> F {
+#[kernel(out(z), unroll(4))]
+pub fn multiply<F: Real>(i: usize, x: &View<F>, y: &View<F>) -> F {
     x[i] * y[i]
 }
 
 /// Block results of Σ x y. Traffic 2s.
-#[kernel(dot_partials, reduce(sum), unroll(8))]
-pub fn dot_entity<F: Real>(i: usize, x: &View<F>, y: &View<F>) -> F {
+#[kernel(reduce(sum), unroll(8))]
+pub fn dot_partials<F: Real>(i: usize, x: &View<F>, y: &View<F>) -> F {
     x[i] * y[i]
 }
 
 /// Block results of Σ x. Traffic s.
-#[kernel(sum_partials, reduce(sum), unroll(8))]
-pub fn sum_entity<F: Real>(i: usize, x: &View<F>) -> F {
+#[kernel(reduce(sum), unroll(8))]
+pub fn sum_partials<F: Real>(i: usize, x: &View<F>) -> F {
     x[i]
 }
 
 /// Block results of min x and max x. Traffic s.
-#[kernel(range_partials, reduce(min, max), unroll(8))]
-pub fn range_entity<F: Real>(i: usize, x: &View<F>) -> (F, F) {
+#[kernel(reduce(min, max), unroll(8))]
+pub fn range_partials<F: Real>(i: usize, x: &View<F>) -> (F, F) {
     (x[i], x[i])
 }
 
 /// The finished sum.
-#[kernel(finish_sum, combine(sum), out(result))]
-pub fn finished_sum(total: f64) -> f64 {
+#[kernel(combine(sum), out(result))]
+pub fn finish_sum(total: f64) -> f64 {
     total
 }
 
 /// The finished smallest and largest value.
-#[kernel(finish_range, combine(min, max), out(smallest, largest))]
-pub fn finished_range(smallest: f64, largest: f64) -> (f64, f64) {
+#[kernel(combine(min, max), out(smallest, largest))]
+pub fn finish_range(smallest: f64, largest: f64) -> (f64, f64) {
     (smallest, largest)
 }
 

@@ -95,13 +95,13 @@ impl<T> std::fmt::Debug for Buffer<T> {
     }
 }
 
-/// What a new buffer of a device holds.
+/// The initial content of a new buffer of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Content {
     Zeros,
     /// Huge numbers, which show where an element is read before it is written.
     Greatest,
-    /// What its memory held before.
+    /// The previous content of its memory.
     Anything,
 }
 

@@ -20,7 +20,7 @@ pub enum BackendError {
     NoDevice {
         /// Name of the kind.
         kind: &'static str,
-        /// What was looked for.
+        /// The reason.
         reason: String,
     },
     /// A kernel or a copy failed.

@@ -126,7 +126,7 @@ impl Backend {
         Ok(Backend { kind, pool, device })
     }
 
-    /// What kind of backend this is (never `Auto`).
+    /// The kind of this backend (never `Auto`).
     pub fn kind(&self) -> BackendKind {
         self.kind
     }

@@ -1,5 +1,5 @@
-//! What a file with entity functions imports: the attributes, [`Real`] and its vectors, and of CubeCL only what means the
-//! same on the host.
+//! Imports of a file with entity functions: the attributes, [`Real`] and its vectors, and those items of CubeCL that have
+//! equal meaning on the host.
 
 #[cfg(not(feature = "device"))]
 pub use crate::comptime;

@@ -5,7 +5,7 @@
 use super::real::{Real, Sym3Expand, Vec3Expand};
 use cubecl::prelude::*;
 
-/// What CubeCL must know of an element.
+/// The traits of CubeCL that an element has.
 pub trait OnDevice:
     CubePrimitive<Scalar = Self>
     + Scalar
@@ -21,7 +21,7 @@ impl<T> OnDevice for T where
 {
 }
 
-/// What CubeCL must know of a number.
+/// The traits of CubeCL that a number has, and the device forms of its functions.
 pub trait NumberOnDevice:
     OnDevice
     + ScalarAdd

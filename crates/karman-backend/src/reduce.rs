@@ -10,7 +10,7 @@
 use super::{Backend, Buffer, HOST_CHUNK, Writer};
 use crate::prelude::*;
 
-/// What a reduction does with two values. `Min` and `Max` ignore what is not a number.
+/// The operation of a reduction on two values. `Min` and `Max` ignore values that are not numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduction {
     /// a + b
@@ -82,7 +82,7 @@ impl Partials {
         self.blocks = blocks;
     }
 
-    /// Runs `entity` for each index, which adds what it contributes to the `K` totals of its chunk; these
+    /// Runs `entity` for each index, which adds its contribution to the `K` totals of its chunk; these
     /// begin with `identities`.
     pub fn reduce_on_host<const K: usize>(
         &mut self,
@@ -129,8 +129,8 @@ mod tests {
     use crate::real::Real;
     use crate::testing::{SIZES, everywhere, round_off, values};
 
-    #[kernel(square_and_one, reduce(sum, sum))]
-    fn squared(i: usize, x: &View<f64>) -> (f64, f64) {
+    #[kernel(reduce(sum, sum))]
+    fn square_and_one(i: usize, x: &View<f64>) -> (f64, f64) {
         (x[i] * x[i], f64::literal(1.0))
     }
 
@@ -140,8 +140,8 @@ mod tests {
         sum / count + shift[0]
     }
 
-    #[kernel(divide_by_mean, scalar(mean = mean_and_shift(2, shift)), out(y), unroll(2))]
-    fn divided(i: usize, mean: f64, shift: &View<f64>, x: &View<f64>) -> f64 {
+    #[kernel(scalar(mean = mean_and_shift(2, shift)), out(y), unroll(2))]
+    fn divide_by_mean(i: usize, mean: f64, shift: &View<f64>, x: &View<f64>) -> f64 {
         (x[i] + shift[0]) / mean
     }
 

@@ -34,16 +34,16 @@ pub fn exclusive_scan(backend: &Backend, counts: &Buffer<u32>, offsets: &mut Buf
     }
 }
 
-/// Adds what the tiles before an item sum to. Traffic 8 bytes an item.
-#[kernel(add_tile_offset, update(sums))]
-pub fn with_tile_offset(i: usize, before: &View<u32>, sums: u32) -> u32 {
+/// Adds the sum of the tiles before an item. Traffic 8 bytes an item.
+#[kernel(update(sums))]
+pub fn add_tile_offset(i: usize, before: &View<u32>, sums: u32) -> u32 {
     sums + before[i / comptime!(TILE)]
 }
 
 /// Puts the index of each item whose flag is 1 at the place the scan of the flags gives it. Traffic
 /// 8 bytes an item and 4 a kept one.
-#[kernel(place_flagged)]
-pub fn place_if_flagged(i: usize, flags: &View<u32>, places: &View<u32>, list: &mut Segment<u32>) {
+#[kernel]
+pub fn place_flagged(i: usize, flags: &View<u32>, places: &View<u32>, list: &mut Segment<u32>) {
     if flags[i] == 1 {
         list[places[i] as usize] = i as u32;
     }

@@ -64,8 +64,8 @@ fn sorted_on_host(
 
 /// The number of keys below `value`, of ascending `keys`. Traffic: 4 bytes a value, and the keys where
 /// all values are asked for.
-#[kernel(count_below, out(place))]
-pub fn first_at_least(value: usize, keys: &View<u32>, n: usize) -> u32 {
+#[kernel(out(place))]
+pub fn count_below(value: usize, keys: &View<u32>, n: usize) -> u32 {
     let mut low = 0usize;
     let mut high = n;
     while low < high {
@@ -80,8 +80,8 @@ pub fn first_at_least(value: usize, keys: &View<u32>, n: usize) -> u32 {
 }
 
 /// 0, 1, 2, … Traffic 4 bytes.
-#[kernel(enumerate, out(list))]
-pub fn own_index(i: usize) -> u32 {
+#[kernel(out(list))]
+pub fn enumerate(i: usize) -> u32 {
     i as u32
 }
 

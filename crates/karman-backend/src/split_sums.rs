@@ -43,8 +43,8 @@ mod tests {
     use crate::testing::{SIZES, everywhere, round_off, values};
 
     /// x plus the mean of the row of a table.
-    #[kernel(add_means, update(x), split_sums)]
-    fn with_mean(
+    #[kernel(update(x), split_sums)]
+    fn add_means(
         row: usize,
         part: usize,
         table: &View<f64>,

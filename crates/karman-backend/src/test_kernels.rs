@@ -1,6 +1,6 @@
-//! Kernels as hard as any that karman will need, each written once as an entity function: what the
-//! `kernel` attribute is held to. Compared on every backend by the tests below and timed by
-//! `karman bench`; the equation systems bring their own versions.
+//! Kernels as hard as any that karman will need, each written once as an entity function, to test the `kernel`
+//! attribute. Tests compare them on every backend and `karman bench` times them; the equation systems have
+//! kernels of their own.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::{Segment, View};
@@ -118,15 +118,51 @@ pub fn upwind_flux<F: Real>(
     }
 }
 
+/// The state of the cells.
+#[derive(Group, Clone, Copy)]
+pub struct CellState<'a, F: Real> {
+    /// Means of the conserved quantities: `[5][n]`.
+    pub mean: View<'a, F>,
+    /// Number of cells.
+    pub n: usize,
+}
+
 #[device]
-fn mean<F: Real>(q: &View<F>, c: usize, n: usize) -> Conserved<F> {
-    Conserved::<F> {
-        density: q[c],
-        momentum_x: q[n + c],
-        momentum_y: q[2 * n + c],
-        momentum_z: q[3 * n + c],
-        energy: q[4 * n + c],
+impl<F: Real> CellState<'_, F> {
+    /// The state of cell `c`.
+    #[inline(always)]
+    pub fn at(&self, c: usize) -> Conserved<F> {
+        Conserved::<F> {
+            density: self.mean[c],
+            momentum_x: self.mean[self.n + c],
+            momentum_y: self.mean[2 * self.n + c],
+            momentum_z: self.mean[3 * self.n + c],
+            energy: self.mean[4 * self.n + c],
+        }
     }
+}
+
+/// The four sides of each cell.
+#[derive(Group, Clone, Copy)]
+pub struct CellSides<'a, F: Real> {
+    /// The cell across: `[4][n]`.
+    pub neighbour: View<'a, u32>,
+    /// The number of the side in that cell: `[4][n]`.
+    pub neighbour_side: View<'a, u32>,
+    /// Area vectors: `[3][4][n]`.
+    pub area: View<'a, F>,
+}
+
+/// Cells and weights of the reconstruction at the sides of each cell.
+#[derive(Group, Clone, Copy)]
+pub struct Reconstruction<'a, S: Real> {
+    /// Cells of the stencil: `[width][n]`.
+    pub cells: View<'a, u32>,
+    /// Weights of each side: `[4][width][n]`.
+    pub weights: View<'a, S>,
+    /// Number of cells of a stencil.
+    #[comptime]
+    pub width: usize,
 }
 
 /// The state of cell `c` at its side `side`: q_c + Σ_j w_j (q_j − q_c), with stored weights `S`.
@@ -134,17 +170,15 @@ fn mean<F: Real>(q: &View<F>, c: usize, n: usize) -> Conserved<F> {
 fn reconstructed<F: Real, S: Real>(
     c: usize,
     side: usize,
-    q: &View<F>,
-    stencil: &View<u32>,
-    weights: &View<S>,
-    n: usize,
-    #[comptime] width: usize,
+    q: &CellState<F>,
+    stencil: &Reconstruction<S>,
 ) -> Conserved<F> {
-    let own = mean::<F>(q, c, n);
+    let width = comptime!(stencil.width);
+    let own = q.at(c);
     let mut v = own;
     for j in 0..width {
-        let w = convert::<S, F>(weights[(side * width + j) * n + c]);
-        let other = mean::<F>(q, stencil[j * n + c] as usize, n);
+        let w = convert::<S, F>(stencil.weights[(side * width + j) * q.n + c]);
+        let other = q.at(stencil.cells[j * q.n + c] as usize);
         v.density += w * (other.density - own.density);
         v.momentum_x += w * (other.momentum_x - own.momentum_x);
         v.momentum_y += w * (other.momentum_y - own.momentum_y);
@@ -154,24 +188,18 @@ fn reconstructed<F: Real, S: Real>(
     v
 }
 
-/// −Σ_sides flux of a cell of four sides, states reconstructed from both sides by weight rows kept
-/// in a lower precision. Layouts: `neighbour`, `neighbour_side`: `[4][n]`; `stencil`: `[width][n]`;
-/// `weights`: `[4][width][n]`; `area`: `[3][4][n]`; `q`: `[5][n]`.
+/// −Σ_sides flux of a cell of four sides, states reconstructed on both sides with weights stored in a lower
+/// precision.
 ///
 /// Traffic a cell: 32 of neighbours, 96 of areas, 4 width of stencil, 16 width of weights, 80 of
 /// state and result (f64), each once.
-#[kernel(residual, out(result))]
-pub fn residual_of_cell<F: Real, S: Real>(
+#[kernel(out(result))]
+pub fn residual<F: Real, S: Real>(
     c: usize,
-    q: &View<F>,
-    neighbour: &View<u32>,
-    neighbour_side: &View<u32>,
-    area: &View<F>,
-    stencil: &View<u32>,
-    weights: &View<S>,
+    q: &CellState<F>,
+    sides: &CellSides<F>,
+    stencil: &Reconstruction<S>,
     gamma: F,
-    n: usize,
-    #[comptime] width: usize,
     #[comptime] upwinding: Upwinding,
 ) -> Conserved<F> {
     let zero = F::literal(0.0);
@@ -183,12 +211,11 @@ pub fn residual_of_cell<F: Real, S: Real>(
         energy: zero,
     };
     for side in 0..4usize {
-        let k = side * n + c;
-        let other = neighbour[k] as usize;
-        let left = reconstructed::<F, S>(c, side, q, stencil, weights, n, width);
-        let right =
-            reconstructed::<F, S>(other, neighbour_side[k] as usize, q, stencil, weights, n, width);
-        let s = Vec3::<F>::at(area, k, 4 * n);
+        let k = side * q.n + c;
+        let other = sides.neighbour[k] as usize;
+        let left = reconstructed::<F, S>(c, side, q, stencil);
+        let right = reconstructed::<F, S>(other, sides.neighbour_side[k] as usize, q, stencil);
+        let s = Vec3::<F>::at(&sides.area, k, 4 * q.n);
         let f = upwind_flux::<F>(left, right, s, gamma, upwinding);
         total.density -= f.density;
         total.momentum_x -= f.momentum_x;
@@ -199,50 +226,62 @@ pub fn residual_of_cell<F: Real, S: Real>(
     total
 }
 
-/// Values of row I of the Galerkin product A_c = Pᵀ A P, whose pattern (`offsets`, `columns`, sorted)
-/// is known. `r_*` is Pᵀ by rows. Each term is added where a binary search of the row finds its
-/// column, in the order of the sources, so that bits repeat.
+/// A sparse matrix by compressed rows.
+#[derive(Group, Clone, Copy)]
+pub struct CsrView<'a, F: Real> {
+    /// Where rows begin: `[rows + 1]`.
+    pub offsets: View<'a, u32>,
+    /// Columns: `[entries]`.
+    pub columns: View<'a, u32>,
+    /// Values: `[entries]`.
+    pub values: View<'a, F>,
+}
+
+/// The sparsity pattern of a matrix by compressed rows, columns ascending.
+#[derive(Group, Clone, Copy)]
+pub struct PatternView<'a> {
+    /// Where rows begin: `[rows + 1]`.
+    pub offsets: View<'a, u32>,
+    /// Columns: `[entries]`.
+    pub columns: View<'a, u32>,
+}
+
+/// Values of row I of the Galerkin product A_c = R A P, R = Pᵀ, whose `pattern` is known. Each term is added
+/// where a binary search of the row finds its column, in the order of the sources, so that bits repeat.
 ///
 /// Traffic: each matrix once, 12 bytes an entry in f64.
-#[kernel(galerkin)]
-pub fn galerkin_row<F: Real>(
+#[kernel]
+pub fn galerkin<F: Real>(
     row: usize,
-    r_offsets: &View<u32>,
-    r_columns: &View<u32>,
-    r_values: &View<F>,
-    a_offsets: &View<u32>,
-    a_columns: &View<u32>,
-    a_values: &View<F>,
-    p_offsets: &View<u32>,
-    p_columns: &View<u32>,
-    p_values: &View<F>,
-    offsets: &View<u32>,
-    columns: &View<u32>,
+    r: &CsrView<F>,
+    a: &CsrView<F>,
+    p: &CsrView<F>,
+    pattern: &PatternView,
     values: &mut Segment<F>,
 ) {
-    let first = offsets[row] as usize;
-    let end = offsets[row + 1] as usize;
+    let first = pattern.offsets[row] as usize;
+    let end = pattern.offsets[row + 1] as usize;
     for k in first..end {
         values[k] = F::literal(0.0);
     }
-    for kr in r_offsets[row] as usize..r_offsets[row + 1] as usize {
-        let i = r_columns[kr] as usize;
-        for ka in a_offsets[i] as usize..a_offsets[i + 1] as usize {
-            let j = a_columns[ka] as usize;
-            let ra = r_values[kr] * a_values[ka];
-            for kp in p_offsets[j] as usize..p_offsets[j + 1] as usize {
-                let column = p_columns[kp];
+    for kr in r.offsets[row] as usize..r.offsets[row + 1] as usize {
+        let i = r.columns[kr] as usize;
+        for ka in a.offsets[i] as usize..a.offsets[i + 1] as usize {
+            let j = a.columns[ka] as usize;
+            let ra = r.values[kr] * a.values[ka];
+            for kp in p.offsets[j] as usize..p.offsets[j + 1] as usize {
+                let column = p.columns[kp];
                 let mut low = first;
                 let mut high = end;
                 while low + 1 < high {
                     let middle = (low + high) / 2;
-                    if columns[middle] <= column {
+                    if pattern.columns[middle] <= column {
                         low = middle;
                     } else {
                         high = middle;
                     }
                 }
-                values[low] += ra * p_values[kp];
+                values[low] += ra * p.values[kp];
             }
         }
     }
@@ -269,30 +308,46 @@ fn quality<F: Real>(a: Vec3<F>, b: Vec3<F>, c: Vec3<F>, d: Vec3<F>, m: Sym3<F>) 
     F::literal(8.485281374238571) * volume / (edge * edge * edge)
 }
 
+/// Tetrahedra and the cells around each node.
+#[derive(Group, Clone, Copy)]
+pub struct Tetrahedra<'a, F: Real> {
+    /// First item of each node in `cells`: `[n_nodes + 1]`.
+    pub offsets: View<'a, u32>,
+    /// Cells around nodes: `[offsets.last]`.
+    pub cells: View<'a, u32>,
+    /// Corners: `[4][n_cells]`.
+    pub nodes: View<'a, u32>,
+    /// Coordinates: `[3][n_nodes]`.
+    pub points: View<'a, F>,
+    /// Number of nodes.
+    pub n_nodes: usize,
+    /// Number of cells.
+    pub n_cells: usize,
+}
+
+#[device]
+impl<F: Real> Tetrahedra<'_, F> {
+    /// The point of node `v`.
+    #[inline(always)]
+    fn point(&self, v: usize) -> Vec3<F> {
+        Vec3::<F>::at(&self.points, v, self.n_nodes)
+    }
+}
+
 /// The worst quality of the cells around node `v` when it sits at `place`.
 #[device]
-fn worst_of_cavity<F: Real>(
-    v: usize,
-    place: Vec3<F>,
-    offsets: &View<u32>,
-    cells: &View<u32>,
-    nodes: &View<u32>,
-    points: &View<F>,
-    metric: Sym3<F>,
-    n_nodes: usize,
-    n_cells: usize,
-) -> F {
+fn worst_of_cavity<F: Real>(v: usize, place: Vec3<F>, mesh: &Tetrahedra<F>, metric: Sym3<F>) -> F {
     let mut worst = F::literal(1.0);
-    for k in offsets[v] as usize..offsets[v + 1] as usize {
-        let cell = cells[k] as usize;
-        let ia = nodes[cell] as usize;
-        let ib = nodes[n_cells + cell] as usize;
-        let ic = nodes[2 * n_cells + cell] as usize;
-        let id = nodes[3 * n_cells + cell] as usize;
-        let mut a = Vec3::<F>::at(points, ia, n_nodes);
-        let mut b = Vec3::<F>::at(points, ib, n_nodes);
-        let mut c = Vec3::<F>::at(points, ic, n_nodes);
-        let mut d = Vec3::<F>::at(points, id, n_nodes);
+    for k in mesh.offsets[v] as usize..mesh.offsets[v + 1] as usize {
+        let cell = mesh.cells[k] as usize;
+        let ia = mesh.nodes[cell] as usize;
+        let ib = mesh.nodes[mesh.n_cells + cell] as usize;
+        let ic = mesh.nodes[2 * mesh.n_cells + cell] as usize;
+        let id = mesh.nodes[3 * mesh.n_cells + cell] as usize;
+        let mut a = mesh.point(ia);
+        let mut b = mesh.point(ib);
+        let mut c = mesh.point(ic);
+        let mut d = mesh.point(id);
         if ia == v {
             a = place;
         }
@@ -312,32 +367,22 @@ fn worst_of_cavity<F: Real>(
 
 /// The place of node `v` after one smoothing of its cavity by Pain et al. (2001, eq. 27):
 /// (D + A)(x − p) = ½ (q − A p), kept only where the worst cell of the cavity does not get worse.
-/// `nodes`: `[4][n_cells]`, `points`: `[3][n_nodes]`, `metric`: `[6][n_nodes]`.
-#[kernel(smooth, out(moved))]
-pub fn smoothed_node<F: Real>(
-    v: usize,
-    offsets: &View<u32>,
-    cells: &View<u32>,
-    nodes: &View<u32>,
-    points: &View<F>,
-    metric: &View<F>,
-    n_nodes: usize,
-    n_cells: usize,
-) -> Vec3<F> {
-    let p = Vec3::<F>::at(points, v, n_nodes);
-    let own = Sym3::<F>::at(metric, v, n_nodes);
+/// `metric`: `[6][n_nodes]`.
+#[kernel(out(moved))]
+pub fn smooth<F: Real>(v: usize, mesh: &Tetrahedra<F>, metric: &View<F>) -> Vec3<F> {
+    let p = mesh.point(v);
+    let own = Sym3::<F>::at(metric, v, mesh.n_nodes);
     let mut q = Vec3::<F>::zero();
     let zero = F::literal(0.0);
     let mut a = Sym3::<F> { xx: zero, xy: zero, xz: zero, yy: zero, yz: zero, zz: zero };
-    for k in offsets[v] as usize..offsets[v + 1] as usize {
-        let cell = cells[k] as usize;
+    for k in mesh.offsets[v] as usize..mesh.offsets[v + 1] as usize {
+        let cell = mesh.cells[k] as usize;
         for corner in 0..4usize {
-            let other = nodes[corner * n_cells + cell] as usize;
+            let other = mesh.nodes[corner * mesh.n_cells + cell] as usize;
             if other != v {
-                let m = own + Sym3::<F>::at(metric, other, n_nodes);
+                let m = own + Sym3::<F>::at(metric, other, mesh.n_nodes);
                 a += m;
-                let y = Vec3::<F>::at(points, other, n_nodes);
-                q += m.times(y);
+                q += m.times(mesh.point(other));
             }
         }
     }
@@ -349,8 +394,8 @@ pub fn smoothed_node<F: Real>(
         Sym3::<F> { xx: a.xx + dx, xy: a.xy, xz: a.xz, yy: a.yy + dy, yz: a.yz, zz: a.zz + dz };
     let pull = (q - a.times(p)) * F::literal(0.5);
     let x = p + system.solve(pull);
-    let before = worst_of_cavity::<F>(v, p, offsets, cells, nodes, points, own, n_nodes, n_cells);
-    let after = worst_of_cavity::<F>(v, x, offsets, cells, nodes, points, own, n_nodes, n_cells);
+    let before = worst_of_cavity::<F>(v, p, mesh, own);
+    let after = worst_of_cavity::<F>(v, x, mesh, own);
     let mut result = p;
     if after >= before {
         result = x;

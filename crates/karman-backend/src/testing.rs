@@ -1,4 +1,4 @@
-//! What tests of kernels share: the backends to compare and inputs with planted zeros.
+//! Shared by tests of kernels: the backends to compare and inputs with planted zeros.
 #![allow(clippy::unwrap_used)] // a test fails where a backend is missing
 
 use super::{Backend, BackendKind};

@@ -3,8 +3,12 @@
 
 use super::{Bench, values};
 use karman::backend::scan::{compact, exclusive_scan};
-use karman::backend::test_kernels::{Upwinding, galerkin, residual, smooth};
-use karman::backend::{BackendError, Buffer};
+use karman::backend::test_kernels::{
+    CellSides, CellState, CsrView, PatternView, Reconstruction, Tetrahedra, Upwinding, galerkin,
+    residual, smooth,
+};
+use karman::backend::{Backend, BackendError, Buffer};
+use karman::real::Real;
 
 /// Neighbour `k` of a cell of the synthetic mesh: close in the numbering, as in a renumbered mesh.
 fn neighbour(c: usize, k: usize, n: usize) -> u32 {
@@ -70,6 +74,25 @@ impl KernelData {
         }
     }
 
+    /// The residual with stored `weights`.
+    fn residual_of<S: Real>(
+        &self,
+        backend: &Backend,
+        weights: &Buffer<S>,
+        upwinding: Upwinding,
+        result: &mut Buffer<f64>,
+    ) {
+        let q = CellState { mean: self.state.view(), n: self.n };
+        let sides = CellSides {
+            neighbour: self.neighbour.view(),
+            neighbour_side: self.neighbour_side.view(),
+            area: self.area.view(),
+        };
+        let (cells, weights) = (self.stencil.view(), weights.view());
+        let stencil = Reconstruction { cells, weights, width: WIDTH };
+        residual(backend, self.n, &q, &sides, &stencil, 1.4, upwinding, result);
+    }
+
     fn residuals(&self, bench: &mut Bench) -> Result<(), BackendError> {
         let n = self.n;
         let mut result = bench.backend.zeros::<f64>(5 * n);
@@ -79,38 +102,10 @@ impl KernelData {
         let shared = 32.0 + 96.0 + 4.0 * WIDTH as f64 + 80.0;
         let bytes = |weight: f64| (shared + 4.0 * weight * WIDTH as f64) * n as f64;
         bench.time("quadratic Roe residual, f32 weights", "f64", n, bytes(4.0), |k| {
-            residual::<f64, f32>(
-                k,
-                n,
-                &self.state,
-                &self.neighbour,
-                &self.neighbour_side,
-                &self.area,
-                &self.stencil,
-                &narrow,
-                1.4,
-                n,
-                WIDTH,
-                Upwinding::Roe,
-                &mut result,
-            );
+            self.residual_of(k, &narrow, Upwinding::Roe, &mut result);
         })?;
         bench.time("quadratic Roe residual", "f64", n, bytes(8.0), |k| {
-            residual::<f64, f64>(
-                k,
-                n,
-                &self.state,
-                &self.neighbour,
-                &self.neighbour_side,
-                &self.area,
-                &self.stencil,
-                &wide,
-                1.4,
-                n,
-                WIDTH,
-                Upwinding::Roe,
-                &mut result,
-            );
+            self.residual_of(k, &wide, Upwinding::Roe, &mut result);
         })
     }
 
@@ -153,23 +148,12 @@ impl KernelData {
         let mut product = backend.zeros::<f64>(columns.len());
         let (a_offsets, a_columns) = (backend.upload(a_offsets), backend.upload(a_columns));
         let (offsets, columns) = (backend.upload(offsets), backend.upload(columns));
+        let r = csr(&r_offsets, &r_columns, &weights);
+        let a = csr(&a_offsets, &a_columns, &a_values);
+        let p = csr(&p_offsets, &p_columns, &weights);
+        let pattern = PatternView { offsets: offsets.view(), columns: columns.view() };
         bench.time("Galerkin product, values", "f64", n, bytes, |k| {
-            galerkin(
-                k,
-                coarse,
-                &r_offsets,
-                &r_columns,
-                &weights,
-                &a_offsets,
-                &a_columns,
-                &a_values,
-                &p_offsets,
-                &p_columns,
-                &weights,
-                &offsets,
-                &columns,
-                &mut product,
-            );
+            galerkin(k, coarse, &r, &a, &p, &pattern, &mut product);
         })?;
         Ok(product)
     }
@@ -210,22 +194,27 @@ impl KernelData {
         let (points, metric) = (backend.upload(points.collect()), backend.upload(metric));
         let mut moved = backend.zeros::<f64>(3 * nodes);
         let bytes = (4.0 + 16.0 * 12.0 + 24.0 + 48.0 + 24.0) * nodes as f64;
+        let mesh = Tetrahedra {
+            offsets: offsets.view(),
+            cells: around.view(),
+            nodes: connectivity.view(),
+            points: points.view(),
+            n_nodes: nodes,
+            n_cells: cells,
+        };
         bench.time("smoothing cavity", "f64", nodes, bytes, |k| {
-            smooth(
-                k,
-                nodes,
-                &offsets,
-                &around,
-                &connectivity,
-                &points,
-                &metric,
-                nodes,
-                cells,
-                &mut moved,
-            );
+            smooth(k, nodes, &mesh, &metric, &mut moved);
         })?;
         Ok(moved)
     }
+}
+
+fn csr<'a>(
+    offsets: &'a Buffer<u32>,
+    columns: &'a Buffer<u32>,
+    values: &'a Buffer<f64>,
+) -> CsrView<'a, f64> {
+    CsrView { offsets: offsets.view(), columns: columns.view(), values: values.view() }
 }
 
 #[cfg(test)]
@@ -242,21 +231,7 @@ mod tests {
         let mut out = vec![];
         for upwinding in [Upwinding::Roe, Upwinding::Rusanov] {
             let mut result = backend.zeros::<f64>(5 * n);
-            residual::<f64, f32>(
-                backend,
-                n,
-                &data.state,
-                &data.neighbour,
-                &data.neighbour_side,
-                &data.area,
-                &data.stencil,
-                &weights,
-                1.4,
-                n,
-                WIDTH,
-                upwinding,
-                &mut result,
-            );
+            data.residual_of(backend, &weights, upwinding, &mut result);
             out.extend(backend.read(&result).unwrap());
         }
         out.extend(backend.read(&data.galerkin_product(&mut bench).unwrap()).unwrap());

@@ -224,6 +224,8 @@ fn the_true_residual_decides() {
         least: 1e-20,
         least_at: 7.0,
         replacement: 0.0,
+        rho: 0.0,
+        alpha: 0.0,
     };
     let now = |residual| ConvergenceState { residual, ..stop(status::RUNNING, 0.0) };
     let verdict = |why, detail, residual, before| {

@@ -3,7 +3,7 @@
 //! with its vector updates. Symmetric in the D product, so it serves conjugate gradients.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::matrix::row_product;
+use super::matrix::MatrixView;
 use super::{Layout, LinearError, Matrix, Preconditioner};
 use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
@@ -69,8 +69,7 @@ impl<T: Real, S: Real> Chebyshev<T, S> {
 impl<T: Real, S: Real> Preconditioner<T> for Chebyshev<T, S> {
     fn apply(&mut self, backend: &Backend, r: &Buffer<T>, z: &mut Buffer<T>) {
         let n = self.matrix.rows();
-        let (offsets, columns, values) = self.matrix.arrays();
-        let layout = self.matrix.layout();
+        let a = self.matrix.view();
         let (d, inverse, other) = (&mut self.direction, &self.inverse, &mut self.other);
         // The iterate changes between two vectors so that the last one is z.
         let mut into_z = self.weights.len().is_multiple_of(2);
@@ -79,9 +78,7 @@ impl<T: Real, S: Real> Preconditioner<T> for Chebyshev<T, S> {
         for (old, new) in self.weights.iter().copied() {
             into_z = !into_z;
             let (from, to) = if into_z { (&*other, &mut *z) } else { (&*z, &mut *other) };
-            chebyshev_step(
-                backend, n, offsets, columns, values, from, r, inverse, old, new, layout, d, to,
-            );
+            chebyshev_step(backend, n, &a, from, r, inverse, old, new, d, to);
         }
     }
 
@@ -93,8 +90,8 @@ impl<T: Real, S: Real> Preconditioner<T> for Chebyshev<T, S> {
 }
 
 /// d ← D⁻¹ r / θ, z ← d. Traffic 3s and that of D⁻¹.
-#[kernel(chebyshev_start, out(d, z))]
-pub(super) fn chebyshev_started<F: Real, S: Real>(
+#[kernel(out(d, z))]
+pub(super) fn chebyshev_start<F: Real, S: Real>(
     i: usize,
     r: &View<F>,
     inverse: &View<S>,
@@ -105,21 +102,18 @@ pub(super) fn chebyshev_started<F: Real, S: Real>(
 }
 
 /// d ← a d + b D⁻¹ (r − A z), z' ← z + d. Traffic of the product, 4s and D⁻¹.
-#[kernel(chebyshev_step, update(d), out(new), specialize(layout = Layout::Csr))]
-pub(super) fn chebyshev_stepped<F: Real, S: Real>(
+#[kernel(update(d), out(new), specialize(a.layout = Layout::Csr))]
+pub(super) fn chebyshev_step<F: Real, S: Real>(
     row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
+    a: &MatrixView<S>,
     z: &View<F>,
     r: &View<F>,
     inverse: &View<S>,
     old_weight: F,
     new_weight: F,
-    #[comptime] layout: Layout,
     d: F,
 ) -> (F, F) {
-    let rest = r[row] - row_product::<F, S>(row, offsets, columns, values, z, layout);
+    let rest = r[row] - a.row_product::<F>(row, z);
     let direction = old_weight * d + new_weight * convert::<S, F>(inverse[row]) * rest;
     (direction, z[row] + direction)
 }

@@ -34,7 +34,7 @@ pub(super) mod status {
 /// Upper bound of usable squared norms.
 const HUGE: f64 = 1e300;
 
-/// The state of an iteration; norms are squared. Flags are 0 or 1.
+/// The state of an iteration and of its recurrence; norms are squared. Flags are 0 or 1.
 #[device]
 #[derive(Clone, Copy, Debug, PartialEq, Components)]
 pub(super) struct ConvergenceState<F: Real> {
@@ -62,6 +62,10 @@ pub(super) struct ConvergenceState<F: Real> {
     pub least_at: F,
     /// ‖r‖² of the recurrence at which the true residual replaces it; 0: only at the end.
     pub replacement: F,
+    /// ρ of the recurrence: r·z of conjugate gradients, r̂·r of BiCGStab.
+    pub rho: F,
+    /// Length α of the step.
+    pub alpha: F,
 }
 
 /// 0 or 1.
@@ -80,6 +84,12 @@ pub(super) fn is_set(flag: f64) -> bool {
 #[device]
 pub(super) fn is_stepping(convergence: &View<f64>) -> bool {
     convergence[1] > f64::literal(0.5)
+}
+
+/// Length α of the current step, of a state that kernels take as a view.
+#[device]
+pub(super) fn step_length(convergence: &View<f64>) -> f64 {
+    convergence[13]
 }
 
 /// Whether a squared norm is below [`HUGE`]; false for NaN.
@@ -132,8 +142,8 @@ pub(super) fn stopped(
 }
 
 /// The state before the first residual, from ‖b‖².
-#[kernel(begin, combine(sum), out(convergence))]
-pub(super) fn begun(reference: f64, tolerance: f64, limit: f64) -> ConvergenceState<f64> {
+#[kernel(combine(sum), out(convergence))]
+pub(super) fn begin(reference: f64, tolerance: f64, limit: f64) -> ConvergenceState<f64> {
     let zero = f64::literal(0.0);
     ConvergenceState::<f64> {
         active: zero,
@@ -148,12 +158,14 @@ pub(super) fn begun(reference: f64, tolerance: f64, limit: f64) -> ConvergenceSt
         least: f64::literal(HUGE),
         least_at: zero,
         replacement: zero,
+        rho: zero,
+        alpha: zero,
     }
 }
 
 /// Sets the true residual: at the start, at a restart and at the end.
-#[kernel(take_residual, combine(sum), update(convergence))]
-pub(super) fn with_residual(
+#[kernel(combine(sum), update(convergence))]
+pub(super) fn take_residual(
     residual: f64,
     convergence: ConvergenceState<f64>,
 ) -> ConvergenceState<f64> {
@@ -173,21 +185,21 @@ pub(super) fn with_residual(
 }
 
 /// r ← b − A x, with r·r. Traffic 3s.
-#[kernel(subtract_from, update(r), reduce(sum))]
-pub(super) fn difference<F: Real>(i: usize, b: &View<F>, r: F) -> (F, f64) {
+#[kernel(update(r), reduce(sum))]
+pub(super) fn subtract_from<F: Real>(i: usize, b: &View<F>, r: F) -> (F, f64) {
     let own = b[i] - r;
     (own, own.to_f64() * own.to_f64())
 }
 
 /// Σ b². Traffic s.
-#[kernel(square_partials, reduce(sum))]
-pub(super) fn square<F: Real>(i: usize, b: &View<F>) -> f64 {
+#[kernel(reduce(sum))]
+pub(super) fn square_partials<F: Real>(i: usize, b: &View<F>) -> f64 {
     b[i].to_f64() * b[i].to_f64()
 }
 
 /// Writes the residual to its place in the history; run over one entity.
-#[kernel(record_history)]
-pub(super) fn recorded(i: usize, convergence: &View<f64>, history: &mut Segment<f64>) {
+#[kernel]
+pub(super) fn record_history(i: usize, convergence: &View<f64>, history: &mut Segment<f64>) {
     history[i + convergence[3] as usize] = convergence[4];
 }
 
@@ -275,6 +287,8 @@ impl<T: Real> System<T> {
             least: v[9],
             least_at: v[10],
             replacement: v[11],
+            rho: v[12],
+            alpha: v[13],
         })
     }
 }

@@ -16,6 +16,49 @@ use karman_backend::{Backend, BackendError, Buffer, Segment, View};
 /// Basis vectors per kernel.
 const BLOCK: usize = 4;
 
+/// Vectors of a block.
+#[derive(Group, Clone, Copy)]
+pub(super) struct BasisBlock<'a, F: Real> {
+    /// The first: `[n]`.
+    v0: View<'a, F>,
+    /// The second: `[n]`.
+    v1: View<'a, F>,
+    /// The third: `[n]`.
+    v2: View<'a, F>,
+    /// The fourth: `[n]`.
+    v3: View<'a, F>,
+    /// Number of vectors; the others repeat the last.
+    count: usize,
+}
+
+impl<'a, F: Real> BasisBlock<'a, F> {
+    /// At most [`BLOCK`] vectors.
+    fn of(vectors: &'a [Buffer<F>]) -> Self {
+        let count = vectors.len();
+        let v = |k: usize| vectors[k.min(count - 1)].view();
+        BasisBlock { v0: v(0), v1: v(1), v2: v(2), v3: v(3), count }
+    }
+}
+
+#[device]
+impl<F: Real> BasisBlock<'_, F> {
+    /// Entry i of Σ_j c_j v_j, the coefficients from `first` on.
+    #[inline(always)]
+    fn combination(&self, i: usize, coefficients: &View<f64>, first: usize) -> F {
+        let mut sum = F::from_f64(coefficients[first]) * self.v0[i];
+        if self.count > 1 {
+            sum += F::from_f64(coefficients[first + 1]) * self.v1[i];
+        }
+        if self.count > 2 {
+            sum += F::from_f64(coefficients[first + 2]) * self.v2[i];
+        }
+        if self.count > 3 {
+            sum += F::from_f64(coefficients[first + 3]) * self.v3[i];
+        }
+        sum
+    }
+}
+
 /// Vectors v_0 … v_m of the basis and z_k = M⁻¹ v_k, each [n], and the projected problem.
 pub(super) struct Fgmres<T> {
     basis: Vec<Buffer<T>>,
@@ -51,12 +94,11 @@ impl<T: Real> Fgmres<T> {
         let column = k * (self.preconditioned.len() + 1);
         for first in (0..=k).step_by(BLOCK) {
             let count = (k + 1 - first).min(BLOCK);
-            let v = |j: usize| &older[first + j.min(count - 1)];
+            let block = BasisBlock::of(&older[first..first + count]);
             let (h, partials) = (&mut self.projected, &mut system.partials);
-            project_block(backend, n, v(0), v(1), v(2), v(3), w, partials);
+            project_block(backend, n, &block, w, partials);
             store_block(backend, partials, column + first, count, h);
-            let place = column + first;
-            subtract_block(backend, n, v(0), v(1), v(2), v(3), h, place, count, w, partials);
+            subtract_block(backend, n, &block, h, column + first, w, partials);
         }
     }
 }
@@ -107,9 +149,8 @@ impl<T: Real> Krylov<T> for Fgmres<T> {
         backend.write(&mut self.weights, &back_substituted(&projected, m, steps));
         for first in (0..steps).step_by(BLOCK) {
             let count = (steps - first).min(BLOCK);
-            let z = |j: usize| &self.preconditioned[first + j.min(count - 1)];
-            let x = &mut system.iterate;
-            add_block(backend, n, z(0), z(1), z(2), z(3), &self.weights, first, count, x);
+            let block = BasisBlock::of(&self.preconditioned[first..first + count]);
+            add_block(backend, n, &block, &self.weights, first, &mut system.iterate);
         }
         Ok(())
     }
@@ -121,8 +162,8 @@ impl<T: Real> Krylov<T> for Fgmres<T> {
 }
 
 /// v_0 ← r / ‖r‖. Traffic 2s.
-#[kernel(start_basis, out(v), unroll(4))]
-pub(super) fn basis_started<F: Real>(i: usize, convergence: &View<f64>, r: &View<F>) -> F {
+#[kernel(out(v), unroll(4))]
+pub(super) fn start_basis<F: Real>(i: usize, convergence: &View<f64>, r: &View<F>) -> F {
     let mut v = F::literal(0.0);
     if convergence[4] > f64::literal(0.0) {
         v = F::from_f64(r[i].to_f64() / convergence[4].sqrt());
@@ -131,8 +172,8 @@ pub(super) fn basis_started<F: Real>(i: usize, convergence: &View<f64>, r: &View
 }
 
 /// The right-hand side ‖r‖ e_0 and zero steps. Runs over one entity.
-#[kernel(start_projected)]
-pub(super) fn projected_started(
+#[kernel]
+pub(super) fn start_projected(
     i: usize,
     convergence: &View<f64>,
     m: usize,
@@ -144,22 +185,24 @@ pub(super) fn projected_started(
 }
 
 /// w·v of four vectors. Traffic 5s.
-#[kernel(project_block, reduce(sum, sum, sum, sum), unroll(2))]
-pub(super) fn projected_block<F: Real>(
+#[kernel(reduce(sum, sum, sum, sum), unroll(2))]
+pub(super) fn project_block<F: Real>(
     i: usize,
-    v0: &View<F>,
-    v1: &View<F>,
-    v2: &View<F>,
-    v3: &View<F>,
+    block: &BasisBlock<F>,
     w: &View<F>,
 ) -> (f64, f64, f64, f64) {
     let w = w[i].to_f64();
-    (w * v0[i].to_f64(), w * v1[i].to_f64(), w * v2[i].to_f64(), w * v3[i].to_f64())
+    (
+        w * block.v0[i].to_f64(),
+        w * block.v1[i].to_f64(),
+        w * block.v2[i].to_f64(),
+        w * block.v3[i].to_f64(),
+    )
 }
 
 /// Stores the first `count` components of a block in the column.
-#[kernel(store_block, combine(sum, sum, sum, sum))]
-pub(super) fn block_stored(
+#[kernel(combine(sum, sum, sum, sum))]
+pub(super) fn store_block(
     h0: f64,
     h1: f64,
     h2: f64,
@@ -180,68 +223,35 @@ pub(super) fn block_stored(
     }
 }
 
-/// Σ_j c_j v_j of the first `count` of four vectors.
-#[device]
-fn combination<F: Real>(
-    i: usize,
-    v0: &View<F>,
-    v1: &View<F>,
-    v2: &View<F>,
-    v3: &View<F>,
-    coefficients: &View<f64>,
-    first: usize,
-    count: usize,
-) -> F {
-    let mut sum = F::from_f64(coefficients[first]) * v0[i];
-    if count > 1 {
-        sum += F::from_f64(coefficients[first + 1]) * v1[i];
-    }
-    if count > 2 {
-        sum += F::from_f64(coefficients[first + 2]) * v2[i];
-    }
-    if count > 3 {
-        sum += F::from_f64(coefficients[first + 3]) * v3[i];
-    }
-    sum
-}
-
 /// w ← w − Σ h v, with w·w. Traffic 6s.
-#[kernel(subtract_block, update(w), reduce(sum), unroll(2))]
-pub(super) fn block_subtracted<F: Real>(
+#[kernel(update(w), reduce(sum), unroll(2))]
+pub(super) fn subtract_block<F: Real>(
     i: usize,
-    v0: &View<F>,
-    v1: &View<F>,
-    v2: &View<F>,
-    v3: &View<F>,
+    block: &BasisBlock<F>,
     projected: &View<f64>,
     first: usize,
-    count: usize,
     w: F,
 ) -> (F, f64) {
-    let own = w - combination::<F>(i, v0, v1, v2, v3, projected, first, count);
+    let own = w - block.combination(i, projected, first);
     (own, own.to_f64() * own.to_f64())
 }
 
 /// x ← x + Σ y z. Traffic 6s.
-#[kernel(add_block, update(x))]
-pub(super) fn block_added<F: Real>(
+#[kernel(update(x))]
+pub(super) fn add_block<F: Real>(
     i: usize,
-    z0: &View<F>,
-    z1: &View<F>,
-    z2: &View<F>,
-    z3: &View<F>,
+    block: &BasisBlock<F>,
     weights: &View<f64>,
     first: usize,
-    count: usize,
     x: F,
 ) -> F {
-    x + combination::<F>(i, z0, z1, z2, z3, weights, first, count)
+    x + block.combination(i, weights, first)
 }
 
 /// Completes column `k` from ‖w‖²: the earlier rotations, then the one that eliminates its subdiagonal
 /// entry. The last entry of the rotated right-hand side is the residual.
-#[kernel(rotate, combine(sum), update(convergence))]
-pub(super) fn rotated(
+#[kernel(combine(sum), update(convergence))]
+pub(super) fn rotate(
     ww: f64,
     k: usize,
     m: usize,
@@ -286,8 +296,8 @@ pub(super) fn rotated(
 }
 
 /// v_{k+1} ← w / ‖w‖, 0 where the Krylov space is exhausted. Traffic 2s.
-#[kernel(normalise, update(w), unroll(4))]
-pub(super) fn normalised<F: Real>(_i: usize, projected: &View<f64>, place: usize, w: F) -> F {
+#[kernel(update(w), unroll(4))]
+pub(super) fn normalise<F: Real>(_i: usize, projected: &View<f64>, place: usize, w: F) -> F {
     let mut own = F::literal(0.0);
     if projected[place] > f64::literal(0.0) {
         own = F::from_f64(w.to_f64() / projected[place]);

@@ -7,7 +7,7 @@
 //! together read the matrix once.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::matrix::row_places;
+use super::matrix::MatrixView;
 use super::{Colouring, CsrMatrix, Layout, LinearError, Matrix, Preconditioner};
 use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
@@ -60,47 +60,21 @@ impl<T: Real, S: Real> GaussSeidel<T, S> {
 impl<T: Real, S: Real> Preconditioner<T> for GaussSeidel<T, S> {
     fn apply(&mut self, backend: &Backend, r: &Buffer<T>, z: &mut Buffer<T>) {
         let GaussSeidel { offsets, permutation, inverse, work, .. } = self;
-        let layout = self.lower.layout();
+        let (lower, upper) = (self.lower.view(), self.upper.view());
         let colours = offsets.windows(2).map(|c| (c[0], c[1] - c[0]));
-        let (starts, entries, values) = self.lower.arrays();
         for (first, count) in colours.clone() {
             if first == 0 {
                 sweep_first(backend, count, permutation, inverse, r, work);
                 continue;
             }
-            sweep_forward(
-                backend,
-                count,
-                first,
-                permutation,
-                starts,
-                entries,
-                values,
-                inverse,
-                r,
-                layout,
-                work,
-            );
+            sweep_forward(backend, count, first, permutation, &lower, inverse, r, work);
         }
-        let (starts, entries, values) = self.upper.arrays();
         for (first, count) in colours.rev() {
             if first + count == work.len() {
                 sweep_last(backend, count, first, permutation, work, z);
                 continue;
             }
-            sweep_backward(
-                backend,
-                count,
-                first,
-                permutation,
-                starts,
-                entries,
-                values,
-                inverse,
-                layout,
-                work,
-                z,
-            );
+            sweep_backward(backend, count, first, permutation, &upper, inverse, work, z);
         }
     }
 
@@ -110,30 +84,23 @@ impl<T: Real, S: Real> Preconditioner<T> for GaussSeidel<T, S> {
     }
 }
 
-/// [`super::matrix::row_product`] with a vector that the same kernel writes.
+/// [`MatrixView::row_product`] with a vector that the same kernel writes.
 #[device]
 #[inline(always)]
-fn row_sum<F: Real, S: Real>(
-    row: usize,
-    starts: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    z: &Segment<F>,
-    #[comptime] layout: Layout,
-) -> F {
-    let (first, end) = row_places(row, starts, layout);
+fn row_sum<F: Real, S: Real>(row: usize, a: &MatrixView<S>, z: &Segment<F>) -> F {
+    let (first, end) = a.places(row);
     let mut k = first;
     let mut sum = F::literal(0.0);
     while k < end {
-        sum += convert::<S, F>(values[k]) * z[columns[k] as usize];
-        k += comptime!(layout.spacing());
+        sum += convert::<S, F>(a.values[k]) * z[a.columns[k] as usize];
+        k += comptime!(a.layout.spacing());
     }
     sum
 }
 
 /// z_r ← r_r / a_rr for the rows of the first colour. Traffic a row: 4 + 3s.
-#[kernel(sweep_first, out(work))]
-pub(super) fn swept_first<F: Real, S: Real>(
+#[kernel(out(work))]
+pub(super) fn sweep_first<F: Real, S: Real>(
     row: usize,
     permutation: &View<u32>,
     inverse: &View<S>,
@@ -144,8 +111,8 @@ pub(super) fn swept_first<F: Real, S: Real>(
 
 /// Copies the rows of the last colour to their old positions: the backward sweep does not change them.
 /// Traffic a row: 4 + 2s.
-#[kernel(sweep_last)]
-pub(super) fn swept_last<F: Real>(
+#[kernel]
+pub(super) fn sweep_last<F: Real>(
     i: usize,
     first: usize,
     permutation: &View<u32>,
@@ -158,41 +125,35 @@ pub(super) fn swept_last<F: Real>(
 
 /// z_r ← (r_r − Σ_earlier a_rk z_k) / a_rr for the rows of one colour. Traffic of all colours: L, and
 /// 8 + 3s a row.
-#[kernel(sweep_forward, specialize(layout = Layout::Csr))]
-pub(super) fn swept_forward<F: Real, S: Real>(
+#[kernel(specialize(lower.layout = Layout::Csr))]
+pub(super) fn sweep_forward<F: Real, S: Real>(
     i: usize,
     first: usize,
     permutation: &View<u32>,
-    starts: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
+    lower: &MatrixView<S>,
     inverse: &View<S>,
     r: &View<F>,
-    #[comptime] layout: Layout,
     work: &mut Segment<F>,
 ) {
     let row = first + i;
-    let sum = row_sum::<F, S>(row, starts, columns, values, &*work, layout);
+    let sum = row_sum::<F, S>(row, lower, &*work);
     work[row] = (r[permutation[row] as usize] - sum) * convert::<S, F>(inverse[row]);
 }
 
 /// z_r ← z_r − Σ_later a_rk z_k / a_rr for the rows of one colour, written also to the old positions.
 /// Traffic of all colours: U, and 8 + 4s a row.
-#[kernel(sweep_backward, specialize(layout = Layout::Csr))]
-pub(super) fn swept_backward<F: Real, S: Real>(
+#[kernel(specialize(upper.layout = Layout::Csr))]
+pub(super) fn sweep_backward<F: Real, S: Real>(
     i: usize,
     first: usize,
     permutation: &View<u32>,
-    starts: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
+    upper: &MatrixView<S>,
     inverse: &View<S>,
-    #[comptime] layout: Layout,
     work: &mut Segment<F>,
     z: &mut Segment<F>,
 ) {
     let row = first + i;
-    let sum = row_sum::<F, S>(row, starts, columns, values, &*work, layout);
+    let sum = row_sum::<F, S>(row, upper, &*work);
     let own = work[row] - sum * convert::<S, F>(inverse[row]);
     work[row] = own;
     z[permutation[row] as usize] = own;

@@ -87,8 +87,8 @@ fn least_squares(b2: f64, b1: f64, s11: f64, s12: f64, s22: f64) -> Coefficients
 }
 
 /// x ← c₁ x + c₂ x₂, x₂ ← x. Traffic 4s.
-#[kernel(combine_guesses, scalar(c = least_squares(5)), update(x, previous), unroll(2))]
-pub(super) fn combined<F: Real>(_i: usize, c: Coefficients, x: F, previous: F) -> (F, F) {
+#[kernel(scalar(c = least_squares(5)), update(x, previous), unroll(2))]
+pub(super) fn combine_guesses<F: Real>(_i: usize, c: Coefficients, x: F, previous: F) -> (F, F) {
     (F::from_f64(c.last) * x + F::from_f64(c.previous) * previous, x)
 }
 

@@ -1,10 +1,13 @@
 //! Sparse matrices on a backend: compressed rows (CSR) on the host, sliced ELLPACK on a device.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
+pub(super) use super::matrix_view::{
+    MatrixView, part_of_product, row_places, row_product, row_value,
+};
 use super::{CsrMatrix, LinearError, SLICE, SlicedEll};
 use karman_backend::blas::finish_sum;
 use karman_backend::prelude::*;
-use karman_backend::real::{Real, convert};
+use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Partials, View};
 
 /// How a matrix is stored.
@@ -224,6 +227,16 @@ impl<S: Real> Matrix<S> {
         (&self.offsets, &self.indices, &self.values)
     }
 
+    /// The matrix as kernels read it.
+    pub(super) fn view(&self) -> MatrixView<'_, S> {
+        MatrixView {
+            offsets: self.offsets.view(),
+            columns: self.indices.view(),
+            values: self.values.view(),
+            layout: self.layout,
+        }
+    }
+
     /// Threads a row, in kernels that split rows.
     pub(super) fn parts(&self) -> usize {
         self.backend.split_sums(self.rows, self.entries)
@@ -231,15 +244,12 @@ impl<S: Real> Matrix<S> {
 
     /// y ← A x. `x`: `[columns]`, `y`: `[rows]`.
     pub fn multiply<F: Real>(&self, x: &Buffer<F>, y: &mut Buffer<F>) {
-        let (offsets, indices, values) = self.arrays();
-        multiply(&self.backend, self.rows, offsets, indices, values, x, self.layout, y);
+        multiply(&self.backend, self.rows, &self.view(), x, y);
     }
 
     /// y ← A x with the partials of x·y. Square matrices only.
     pub fn multiply_dot<F: Real>(&self, x: &Buffer<F>, y: &mut Buffer<F>, partials: &mut Partials) {
-        let (offsets, indices, values) = self.arrays();
-        let (backend, layout) = (&self.backend, self.layout);
-        multiply_dot(backend, self.rows, offsets, indices, values, x, layout, y, partials);
+        multiply_dot(&self.backend, self.rows, &self.view(), x, y, partials);
     }
 
     /// y ← A x with the partials of x·y, x·r, r·r, r·y and y·y. Square matrices only.
@@ -250,9 +260,7 @@ impl<S: Real> Matrix<S> {
         y: &mut Buffer<F>,
         partials: &mut Partials,
     ) {
-        let (offsets, indices, values) = self.arrays();
-        let (backend, layout) = (&self.backend, self.layout);
-        multiply_dots(backend, self.rows, offsets, indices, values, x, r, layout, y, partials);
+        multiply_dots(&self.backend, self.rows, &self.view(), x, r, y, partials);
     }
 
     /// Number of rows that sum to less than `share` of their diagonal.
@@ -263,10 +271,8 @@ impl<S: Real> Matrix<S> {
         let backend = &self.backend;
         let mut partials = Partials::new(backend, self.rows, 1);
         let mut count = backend.zeros(1);
-        let (offsets, indices, values) = self.arrays();
         backend.install(|| {
-            let layout = self.layout;
-            count_tied(backend, self.rows, offsets, indices, values, share, layout, &mut partials);
+            count_tied(backend, self.rows, &self.view(), share, &mut partials);
             finish_sum(backend, &partials, &mut count);
         });
         Ok(backend.read(&count)?[0] as usize)
@@ -282,18 +288,8 @@ impl<S: Real> Matrix<S> {
         let mut inverse = backend.zeros(n);
         let mut partials = Partials::new(backend, n, 1);
         let mut first = backend.zeros(1);
-        let (offsets, indices, values) = self.arrays();
         backend.install(|| {
-            invert_diagonal(
-                backend,
-                n,
-                offsets,
-                indices,
-                values,
-                self.layout,
-                &mut inverse,
-                &mut partials,
-            );
+            invert_diagonal(backend, n, &self.view(), &mut inverse, &mut partials);
             finish_min(backend, &partials, &mut first);
         });
         let first = backend.read(&first)?[0];
@@ -306,158 +302,43 @@ impl<S: Real> Matrix<S> {
     }
 }
 
-/// Place of the first entry of a row, and the end of its entries.
-#[device]
-#[inline(always)]
-pub(super) fn row_places(
-    row: usize,
-    offsets: &View<u32>,
-    #[comptime] layout: Layout,
-) -> (usize, usize) {
-    let mut group = row;
-    let mut lane = 0usize;
-    if comptime!(layout == Layout::SlicedEll) {
-        group = row / comptime!(SLICE);
-        lane = row % comptime!(SLICE);
-    }
-    (offsets[group] as usize + lane, offsets[group + 1] as usize)
-}
-
-/// Σ_k a_rk x_k.
-#[device]
-#[inline(always)]
-pub(super) fn row_product<F: Real, S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    x: &View<F>,
-    #[comptime] layout: Layout,
-) -> F {
-    part_of_product::<F, S>(row, 0usize, offsets, columns, values, x, layout, 1usize)
-}
-
-/// Partial sum number `part` of Σ_k a_rk x_k.
-#[device]
-#[inline(always)]
-pub(super) fn part_of_product<F: Real, S: Real>(
-    row: usize,
-    part: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    x: &View<F>,
-    #[comptime] layout: Layout,
-    #[comptime] parts: usize,
-) -> F {
-    let (first, end) = row_places(row, offsets, layout);
-    let spacing = comptime!(parts * layout.spacing());
-    let mut k = first + part * comptime!(layout.spacing());
-    let mut sum = F::literal(0.0);
-    // The loads of a long row overlap.
-    while k + 7 * spacing < end {
-        #[unroll]
-        for m in 0..8usize {
-            let at = k + m * spacing;
-            sum += convert::<S, F>(values[at]) * x[columns[at] as usize];
-        }
-        k += 8 * spacing;
-    }
-    while k + 3 * spacing < end {
-        #[unroll]
-        for m in 0..4usize {
-            let at = k + m * spacing;
-            sum += convert::<S, F>(values[at]) * x[columns[at] as usize];
-        }
-        k += 4 * spacing;
-    }
-    while k < end {
-        sum += convert::<S, F>(values[k]) * x[columns[k] as usize];
-        k += spacing;
-    }
-    sum
-}
-
 /// y ← A x. Traffic a row: 4 + 8s from compressed rows, 2s from slices; and 4 + s an entry, padding
 /// included.
-#[kernel(multiply, out(y), specialize(layout = Layout::Csr))]
-pub(super) fn product<F: Real, S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    x: &View<F>,
-    #[comptime] layout: Layout,
-) -> F {
-    row_product::<F, S>(row, offsets, columns, values, x, layout)
+#[kernel(out(y), specialize(a.layout = Layout::Csr))]
+pub(super) fn multiply<F: Real, S: Real>(row: usize, a: &MatrixView<S>, x: &View<F>) -> F {
+    a.row_product::<F>(row, x)
 }
 
 /// y ← A x with x·y. Traffic of the product alone: x_row has been read.
-#[kernel(multiply_dot, out(y), reduce(sum), specialize(layout = Layout::Csr))]
-pub(super) fn product_dot<F: Real, S: Real>(
+#[kernel(out(y), reduce(sum), specialize(a.layout = Layout::Csr))]
+pub(super) fn multiply_dot<F: Real, S: Real>(
     row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
+    a: &MatrixView<S>,
     x: &View<F>,
-    #[comptime] layout: Layout,
 ) -> (F, f64) {
-    let y = row_product::<F, S>(row, offsets, columns, values, x, layout);
+    let y = a.row_product::<F>(row, x);
     (y, x[row].to_f64() * y.to_f64())
 }
 
 /// y ← A x with x·y, x·r, r·r, r·y, y·y. Traffic of the product and s a row.
-#[kernel(multiply_dots, out(y), reduce(sum, sum, sum, sum, sum), specialize(layout = Layout::Csr))]
-pub(super) fn product_dots<F: Real, S: Real>(
+#[kernel(out(y), reduce(sum, sum, sum, sum, sum), specialize(a.layout = Layout::Csr))]
+pub(super) fn multiply_dots<F: Real, S: Real>(
     row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
+    a: &MatrixView<S>,
     x: &View<F>,
     r: &View<F>,
-    #[comptime] layout: Layout,
 ) -> (F, f64, f64, f64, f64, f64) {
-    let own = row_product::<F, S>(row, offsets, columns, values, x, layout);
+    let own = a.row_product::<F>(row, x);
     let x = x[row].to_f64();
     let r = r[row].to_f64();
     let y = own.to_f64();
     (own, x * y, x * r, r * r, r * y, y * y)
 }
 
-/// a_rc; 0 where it is absent.
-#[device]
-#[inline(always)]
-pub(super) fn row_value<S: Real>(
-    row: usize,
-    column: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    #[comptime] layout: Layout,
-) -> f64 {
-    let (first, end) = row_places(row, offsets, layout);
-    let mut value = f64::literal(0.0);
-    let mut k = first;
-    while k < end {
-        if columns[k] as usize == column {
-            value = values[k].to_f64();
-            k = end;
-        }
-        k += comptime!(layout.spacing());
-    }
-    value
-}
-
 /// 1/a_rr in the precision it is stored in, and the row's index where that is not finite.
-#[kernel(invert_diagonal, out(inverse), reduce(min), specialize(layout = Layout::Csr))]
-pub(super) fn inverted_diagonal<S: Real, D: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    #[comptime] layout: Layout,
-) -> (D, f64) {
-    let diagonal = row_value::<S>(row, row, offsets, columns, values, layout);
+#[kernel(out(inverse), reduce(min), specialize(a.layout = Layout::Csr))]
+pub(super) fn invert_diagonal<S: Real, D: Real>(row: usize, a: &MatrixView<S>) -> (D, f64) {
+    let diagonal = a.value(row, row);
     let mut stored = D::literal(0.0);
     let mut wrong = row as f64;
     if diagonal.abs() > f64::literal(0.0) {
@@ -471,26 +352,19 @@ pub(super) fn inverted_diagonal<S: Real, D: Real>(
 }
 
 /// 1 for a row whose sum is below `share` of its diagonal.
-#[kernel(count_tied, reduce(sum), specialize(layout = Layout::Csr))]
-pub(super) fn weakly_dominant<S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    share: f64,
-    #[comptime] layout: Layout,
-) -> f64 {
-    let (first, end) = row_places(row, offsets, layout);
+#[kernel(reduce(sum), specialize(a.layout = Layout::Csr))]
+pub(super) fn count_tied<S: Real>(row: usize, a: &MatrixView<S>, share: f64) -> f64 {
+    let (first, end) = a.places(row);
     let mut k = first;
     let mut sum = f64::literal(0.0);
     let mut diagonal = f64::literal(0.0);
     while k < end {
-        let value = values[k].to_f64();
+        let value = a.values[k].to_f64();
         sum += value;
-        if columns[k] as usize == row {
+        if a.columns[k] as usize == row {
             diagonal += value;
         }
-        k += comptime!(layout.spacing());
+        k += comptime!(a.layout.spacing());
     }
     let mut count = f64::literal(0.0);
     if sum.abs() < share * diagonal {
@@ -500,8 +374,8 @@ pub(super) fn weakly_dominant<S: Real>(
 }
 
 /// The finished minimum.
-#[kernel(finish_min, combine(min), out(result))]
-pub(super) fn finished_min(least: f64) -> f64 {
+#[kernel(combine(min), out(result))]
+pub(super) fn finish_min(least: f64) -> f64 {
     least
 }
 

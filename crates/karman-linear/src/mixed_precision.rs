@@ -10,12 +10,12 @@
 //! Comput. Phys. Commun. 181 (2010) 1517, §3, for its use with a recurrence in single precision.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::cg::{CgState, Scalars, beta_general, cg_dots, cg_start, start_dot, subtract_product};
-use super::convergence_state::{ConvergenceState, Krylov, System, is_stepping};
-use karman_backend::blas::finish_sum;
+use super::cg::{HalfStep, Scalars, beta_general, start, start_dot};
+use super::convergence_state::{ConvergenceState, Krylov, System, is_stepping, step_length};
+use super::recurrence::{NextStep, store_state};
 use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
-use karman_backend::{Backend, Buffer, Partials, Segment, View};
+use karman_backend::{Backend, Buffer, Segment, View};
 
 /// Reduction of the squared residual of the recurrence before the true residual replaces it.
 const REDUCTION: f64 = 1e-8;
@@ -29,36 +29,6 @@ pub(super) struct MixedPrecision {
     scalars: Scalars,
     /// Bytes of a product: its matrix and vectors.
     product_bytes: usize,
-}
-
-/// The data of the second half of a step.
-pub struct HalfStep<'a> {
-    /// p·q.
-    pub(super) product: &'a mut Partials,
-    pub(super) convergence: &'a Buffer<f64>,
-    pub(super) rz: &'a Buffer<f64>,
-    pub(super) q: &'a Buffer<f32>,
-    pub(super) midway: &'a mut Buffer<f64>,
-    pub(super) weights: &'a mut Buffer<f64>,
-    pub(super) r: &'a mut Buffer<f32>,
-    pub(super) z: &'a mut Buffer<f32>,
-    /// Of r·z, r·r and z·q.
-    pub(super) sums: &'a mut Partials,
-}
-
-impl HalfStep<'_> {
-    /// The half step with a separate function for M⁻¹.
-    pub(super) fn run(
-        self,
-        backend: &Backend,
-        precondition: impl FnOnce(&Buffer<f32>, &mut Buffer<f32>),
-    ) {
-        let HalfStep { product, convergence, rz, q, midway, weights, r, z, sums } = self;
-        let n = r.len();
-        subtract_product(backend, n, product, convergence, rz, q, midway, weights, r);
-        precondition(r, z);
-        cg_dots(backend, n, r, z, q, sums);
-    }
 }
 
 impl MixedPrecision {
@@ -83,19 +53,18 @@ impl MixedPrecision {
 impl<T: Real> Krylov<T> for MixedPrecision {
     fn start(&mut self, backend: &Backend, system: &mut System<T>) {
         self.load_residual(backend, system);
-        let Some(single) = system.preconditioner.single() else { return };
+        let System { preconditioner, convergence, partials, .. } = system;
+        let Some(single) = preconditioner.single() else { return };
         single.precondition(&self.residual, &mut self.direction);
-        let MixedPrecision { residual, direction, scalars, .. } = self;
-        start_dot(backend, residual.len(), residual, direction, &mut system.partials);
-        cg_start(backend, &system.partials, &mut system.convergence, &mut scalars.rz);
+        start(backend, (&self.residual, &self.direction), partials, convergence);
     }
 
     /// Keeps the direction; α = r·p / p·q with the new residual.
     fn resume(&mut self, backend: &Backend, system: &mut System<T>) {
         self.load_residual(backend, system);
-        let MixedPrecision { residual, direction, scalars, .. } = self;
-        start_dot(backend, residual.len(), residual, direction, &mut system.partials);
-        finish_sum(backend, &system.partials, &mut scalars.rz);
+        let (r, p) = (&self.residual, &self.direction);
+        start_dot(backend, r.len(), r, p, &mut system.partials);
+        resume_product(backend, &system.partials, &mut system.convergence);
     }
 
     fn step(&mut self, _: usize, backend: &Backend, system: &mut System<T>) {
@@ -103,13 +72,13 @@ impl<T: Real> Krylov<T> for MixedPrecision {
         let MixedPrecision {
             residual, direction: p, product: q, preconditioned: z, scalars, ..
         } = self;
-        let Scalars { rz, midway, weights, sums } = scalars;
+        let Scalars { midway, sums } = scalars;
         let Some(single) = preconditioner.single() else { return };
         let n = residual.len();
         single.multiply_dot(p, q, partials);
         let (product, r) = (partials, residual);
-        single.reduce(HalfStep { product, convergence, rz, q, midway, weights, r, z, sums });
-        advance_mixed(backend, n, sums, midway, weights, z, convergence, rz, iterate, p);
+        single.reduce(HalfStep { product, convergence, q, midway, r, z, sums });
+        advance_mixed(backend, n, sums, midway, z, convergence, iterate, p);
         system.record(backend);
     }
 
@@ -123,8 +92,8 @@ impl<T: Real> Krylov<T> for MixedPrecision {
 }
 
 /// r / ‖b‖. Traffic 8 + 4.
-#[kernel(scale_residual, out(scaled), unroll(4))]
-pub(super) fn residual_scaled<F: Real>(i: usize, r: &View<F>, convergence: &View<f64>) -> f32 {
+#[kernel(out(scaled), unroll(4))]
+pub(super) fn scale_residual<F: Real>(i: usize, r: &View<F>, convergence: &View<f64>) -> f32 {
     let reference = convergence[5];
     let mut own = f64::literal(0.0);
     if reference > f64::literal(0.0) {
@@ -135,8 +104,8 @@ pub(super) fn residual_scaled<F: Real>(i: usize, r: &View<F>, convergence: &View
 
 /// The residual of the next replacement: after a reduction by [`REDUCTION`] or halfway to the target in
 /// orders of magnitude, whichever comes first; none where the target is nearer. Runs over one entity.
-#[kernel(plan_replacement, update(convergence))]
-pub(super) fn replacement_planned(
+#[kernel(update(convergence))]
+pub(super) fn plan_replacement(
     _i: usize,
     convergence: ConvergenceState<f64>,
 ) -> ConvergenceState<f64> {
@@ -149,40 +118,41 @@ pub(super) fn replacement_planned(
     next
 }
 
+/// ρ = r·p of a residual that replaces that of the recurrence.
+#[kernel(combine(sum), update(convergence))]
+pub(super) fn resume_product(
+    sum: f64,
+    convergence: ConvergenceState<f64>,
+) -> ConvergenceState<f64> {
+    let mut next = convergence;
+    next.rho = sum;
+    next
+}
+
 /// The state after a step, with r divided by ‖b‖. β = −z·q / p·q holds also after a replacement of r.
 #[device]
-fn beta_mixed(rz: f64, rr: f64, zq: f64, midway: &View<f64>, weights: &View<f64>) -> CgState {
-    beta_general(rz, rr * midway[5], zq, midway, weights, true)
+fn beta_mixed(rz: f64, rr: f64, zq: f64, midway: &View<f64>) -> NextStep {
+    beta_general(rz, rr * midway[5], zq, midway, true)
 }
 
 /// x ← x + α ‖b‖ p, p ← z + β p. Traffic 16 + 12.
-#[kernel(
-    advance_mixed,
-    scalar(next = beta_mixed(3, midway, weights)),
-    update(x, p),
-    unroll(2)
-)]
-pub(super) fn advanced_mixed<F: Real>(
+#[kernel(scalar(next = beta_mixed(3, midway)), update(x, p), unroll(2))]
+pub(super) fn advance_mixed<F: Real>(
     i: usize,
-    next: CgState,
+    next: NextStep,
     midway: &View<f64>,
-    weights: &View<f64>,
     z: &View<f32>,
     convergence: &mut Segment<f64>,
-    rz: &mut Segment<f64>,
     x: F,
     p: f32,
 ) -> (F, f32) {
-    if i == 0 {
-        ConvergenceState::<f64>::put(next.convergence, convergence, 0, 1);
-        rz[0] = next.rz;
-    }
+    store_state(i, next.state, convergence);
     let mut new_x = x;
     let mut new_p = p;
     if is_stepping(midway) {
-        new_x = x + F::from_f64(weights[1] * midway[5].sqrt()) * convert::<f32, F>(p);
+        new_x = x + F::from_f64(step_length(midway) * midway[5].sqrt()) * convert::<f32, F>(p);
         // Also in the last step before a replacement.
-        new_p = z[i] + f32::from_f64(next.weight) * p;
+        new_p = z[i] + f32::from_f64(next.beta) * p;
     }
     (new_x, new_p)
 }

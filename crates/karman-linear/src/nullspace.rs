@@ -6,10 +6,10 @@ use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, BackendError, Buffer, Components, Partials, View};
 
-/// Mean of a vector and the share of its constant part.
+/// Mean of a vector and the share of its constant component.
 #[device]
 #[derive(Clone, Copy, Debug, PartialEq, Components)]
-pub(super) struct ConstantPart<F: Real> {
+pub(super) struct ConstantComponent<F: Real> {
     /// Σ v / n.
     pub mean: F,
     /// (Σ v)² / (n v·v), between 0 and 1.
@@ -25,7 +25,7 @@ pub(super) struct ConstantProjection {
 impl ConstantProjection {
     pub(super) fn new(backend: &Backend, rows: usize) -> Self {
         ConstantProjection {
-            part: backend.zeros(<ConstantPart<f64> as Components>::COUNT),
+            part: backend.zeros(<ConstantComponent<f64> as Components>::COUNT),
             partials: Partials::new(backend, rows, 2),
         }
     }
@@ -47,24 +47,24 @@ impl ConstantProjection {
 }
 
 /// Σ v and Σ v². Traffic s.
-#[kernel(sum_and_square, reduce(sum, sum))]
-pub(super) fn value_and_square<F: Real>(i: usize, v: &View<F>) -> (f64, f64) {
+#[kernel(reduce(sum, sum))]
+pub(super) fn sum_and_square<F: Real>(i: usize, v: &View<F>) -> (f64, f64) {
     let v = v[i].to_f64();
     (v, v * v)
 }
 
 /// The mean and its share of the squared norm.
-#[kernel(constant_part, combine(sum, sum), out(part))]
-pub(super) fn constant_part_of(sum: f64, square: f64, count: f64) -> ConstantPart<f64> {
+#[kernel(combine(sum, sum), out(part))]
+pub(super) fn constant_part(sum: f64, square: f64, count: f64) -> ConstantComponent<f64> {
     let mut share = f64::literal(0.0);
     if square > f64::literal(0.0) {
         share = sum * sum / (count * square);
     }
-    ConstantPart::<f64> { mean: sum / count, share }
+    ConstantComponent::<f64> { mean: sum / count, share }
 }
 
 /// v ← v − mean. Traffic 2s.
-#[kernel(subtract_constant, update(v), unroll(4))]
-pub(super) fn constant_subtracted<F: Real>(_i: usize, part: &View<f64>, v: F) -> F {
+#[kernel(update(v), unroll(4))]
+pub(super) fn subtract_constant<F: Real>(_i: usize, part: &View<f64>, v: F) -> F {
     v - F::from_f64(part[0])
 }

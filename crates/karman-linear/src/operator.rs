@@ -84,8 +84,8 @@ impl<T: Real, S: Real> Operator<T> for Arc<Matrix<S>> {
 }
 
 /// x·y, x·r, r·r, r·y, y·y. Traffic 3s.
-#[kernel(five_dots, reduce(sum, sum, sum, sum, sum))]
-pub(super) fn five_products<F: Real>(
+#[kernel(reduce(sum, sum, sum, sum, sum))]
+pub(super) fn five_dots<F: Real>(
     i: usize,
     x: &View<F>,
     r: &View<F>,

@@ -1,10 +1,11 @@
 //! Approximate inverses z = M⁻¹ r.
 
 use super::amg::SavedInterpolations;
-use super::mixed_precision::HalfStep;
+use super::cg::HalfStep;
+use super::recurrence::DiagonalView;
 use super::{HierarchyReport, LinearError, Matrix};
 use karman_backend::real::Real;
-use karman_backend::{Backend, Buffer, Partials, blas};
+use karman_backend::{Backend, Buffer, Partials, View, blas};
 
 /// An approximate inverse of an operator. `apply` only calls dispatch functions, because it may be captured
 /// in a device graph; scratch is allocated at construction.
@@ -78,6 +79,18 @@ pub enum Diagonal<'a, T> {
     Identity,
     /// D⁻¹: `[n]`.
     Inverse(&'a Buffer<T>),
+}
+
+impl<'a, T: Real> Diagonal<'a, T> {
+    /// The inverse as kernels read it.
+    pub(super) fn view(self) -> DiagonalView<'a, T> {
+        match self {
+            Diagonal::Identity => DiagonalView { inverse: View::absent(), is_identity: true },
+            Diagonal::Inverse(inverse) => {
+                DiagonalView { inverse: inverse.view(), is_identity: false }
+            }
+        }
+    }
 }
 
 /// No preconditioning: M = I.

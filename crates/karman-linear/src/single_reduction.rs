@@ -9,28 +9,49 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use super::Diagonal;
 use super::convergence_state::{ConvergenceState, Krylov, System, is_finite, is_set, status};
 use super::convergence_state::{stepped, stopped};
+use super::recurrence::{DiagonalView, NextStep, store_state};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
-use karman_backend::{Backend, Buffer, Components, Partials, Segment, View, blas};
+use karman_backend::{Backend, Buffer, Components, Segment, View};
 
-/// u = M⁻¹ r, w = A u, directions p and s = A p; each [n].
+/// u = M⁻¹ r, w = A u: each [n]; directions p and s = A p.
 pub(super) struct SingleReduction<T> {
     preconditioned: Buffer<T>,
     product: Buffer<T>,
-    direction: Buffer<T>,
-    direction_product: Buffer<T>,
-    state: State,
+    /// p and s: [2][n].
+    directions: Buffer<T>,
+    /// The state of the next step.
+    next_convergence: Buffer<f64>,
 }
 
-/// The scalars of the recurrence, and scalars and convergence state of the next step.
-struct State {
-    /// r·u, 0 before the first step, and the length α of the step: [2].
-    scalars: Buffer<f64>,
-    next_scalars: Buffer<f64>,
-    next_convergence: Buffer<f64>,
+/// Entries of a direction p and of its product s = A p.
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq, Components)]
+pub(super) struct Directions<F: Real> {
+    /// p.
+    pub direction: F,
+    /// s.
+    pub product: F,
+}
+
+/// w = A M⁻¹ r with a diagonal M.
+#[derive(Group, Clone, Copy)]
+pub(super) struct DiagonalProduct<'a, F: Real> {
+    /// M⁻¹.
+    m: DiagonalView<'a, F>,
+    /// w: `[n]`.
+    w: View<'a, F>,
+}
+
+/// w = A u with u = M⁻¹ r.
+#[derive(Group, Clone, Copy)]
+pub(super) struct PreconditionedProduct<'a, F: Real> {
+    /// u: `[n]`.
+    u: View<'a, F>,
+    /// w: `[n]`.
+    w: View<'a, F>,
 }
 
 impl<T: Real> SingleReduction<T> {
@@ -39,13 +60,8 @@ impl<T: Real> SingleReduction<T> {
         SingleReduction {
             preconditioned: backend.zeros(n),
             product: backend.zeros(n),
-            direction: backend.zeros(n),
-            direction_product: backend.zeros(n),
-            state: State {
-                scalars: backend.zeros(2),
-                next_scalars: backend.zeros(2),
-                next_convergence: backend.zeros(<ConvergenceState<f64> as Components>::COUNT),
-            },
+            directions: backend.zeros(<Directions<T> as Components>::COUNT * n),
+            next_convergence: backend.zeros(<ConvergenceState<f64> as Components>::COUNT),
         }
     }
 
@@ -53,36 +69,6 @@ impl<T: Real> SingleReduction<T> {
     fn product(&mut self, backend: &Backend, system: &mut System<T>) {
         let System { operator, residual, partials, .. } = system;
         operator.apply_dots(backend, &self.preconditioned, residual, &mut self.product, partials);
-    }
-
-    /// The vector kernel of a step with the diagonal inverse `d`, ignored where `plain`.
-    fn advance_diagonal(
-        backend: &Backend,
-        state: &mut State,
-        (convergence, sums): (&Buffer<f64>, &mut Partials),
-        (d, plain): (&Buffer<T>, bool),
-        w: &Buffer<T>,
-        [p, s, x, r, u]: [&mut Buffer<T>; 5],
-    ) {
-        let State { scalars: old, next_scalars, next_convergence } = state;
-        let (n, to, next) = (w.len(), next_convergence, next_scalars);
-        single_advance_diagonal(
-            backend,
-            n,
-            sums,
-            convergence,
-            old,
-            w,
-            d,
-            plain,
-            to,
-            next,
-            p,
-            s,
-            x,
-            r,
-            u,
-        );
     }
 }
 
@@ -94,45 +80,38 @@ impl<T: Real> Krylov<T> for SingleReduction<T> {
     fn start(&mut self, backend: &Backend, system: &mut System<T>) {
         system.preconditioner.apply(backend, &system.residual, &mut self.preconditioned);
         self.product(backend, system);
-        blas::fill(backend, 2, 0.0, &mut self.state.scalars);
+        single_start(backend, 1, &mut system.convergence);
     }
 
     fn step(&mut self, _: usize, backend: &Backend, system: &mut System<T>) {
         let n = self.product.len();
         let System { preconditioner, residual: r, convergence, partials, iterate: x, .. } = system;
-        let SingleReduction { preconditioned: u, product: w, state, .. } = self;
-        let (p, s, w) = (&mut self.direction, &mut self.direction_product, &*w);
-        let state_and_sums = (&*convergence, &mut *partials);
+        let SingleReduction { preconditioned: u, product: w, directions, next_convergence } = self;
         match preconditioner.diagonal() {
-            Some(Diagonal::Identity) => {
-                Self::advance_diagonal(
+            Some(m) => {
+                let product = DiagonalProduct { m: m.view(), w: w.view() };
+                let next = &mut *next_convergence;
+                single_advance_diagonal(
                     backend,
-                    state,
-                    state_and_sums,
-                    (w, true),
-                    w,
-                    [p, s, x, r, u],
-                );
-            }
-            Some(Diagonal::Inverse(d)) => {
-                Self::advance_diagonal(
-                    backend,
-                    state,
-                    state_and_sums,
-                    (d, false),
-                    w,
-                    [p, s, x, r, u],
+                    n,
+                    partials,
+                    convergence,
+                    &product,
+                    next,
+                    directions,
+                    x,
+                    r,
+                    u,
                 );
             }
             None => {
-                let State { scalars: old, next_scalars, next_convergence } = state;
-                let (to, next) = (next_convergence, next_scalars);
-                single_advance(backend, n, partials, convergence, old, u, w, to, next, p, s, x, r);
+                let product = PreconditionedProduct { u: u.view(), w: w.view() };
+                let next = &mut *next_convergence;
+                single_advance(backend, n, partials, convergence, &product, next, directions, x, r);
                 preconditioner.apply(backend, r, u);
             }
         }
-        std::mem::swap(convergence, &mut self.state.next_convergence);
-        std::mem::swap(&mut self.state.scalars, &mut self.state.next_scalars);
+        std::mem::swap(convergence, next_convergence);
         self.product(backend, system);
         system.record(backend);
     }
@@ -142,39 +121,28 @@ impl<T: Real> Krylov<T> for SingleReduction<T> {
     }
 }
 
-/// The scalars of a step.
-#[device]
-#[derive(Clone, Copy)]
-pub(super) struct SingleStep {
-    /// The state after the previous step.
-    convergence: ConvergenceState<f64>,
-    /// r·u.
-    gamma: f64,
-    /// Step length.
-    alpha: f64,
-    /// Weight of the old direction.
-    beta: f64,
+/// No step before the first: ρ = 0. Runs over one entity.
+#[kernel(update(convergence))]
+pub(super) fn single_start(_i: usize, convergence: ConvergenceState<f64>) -> ConvergenceState<f64> {
+    let mut next = convergence;
+    next.rho = f64::literal(0.0);
+    next
 }
 
-/// β = γ'/γ, α' = γ' / (u·w − β γ'/α) with p·Ap of the new direction as denominator; β = 0 at the start.
+/// The state after the previous step with α and β of this one, ρ = γ = r·u: β = γ'/γ,
+/// α' = γ' / (u·w − β γ'/α) with p·Ap of the new direction as denominator; β = 0 at the start.
 #[device]
-fn alpha_and_beta(
-    uw: f64,
-    ur: f64,
-    rr: f64,
-    convergence: &View<f64>,
-    scalars: &View<f64>,
-) -> SingleStep {
+fn alpha_and_beta(uw: f64, ur: f64, rr: f64, convergence: &View<f64>) -> NextStep {
     let before = ConvergenceState::<f64>::at(convergence, 0, 1);
     let mut next = before;
     let mut beta = f64::literal(0.0);
     let mut alpha = f64::literal(0.0);
     if is_set(before.active) {
         let mut curvature = uw;
-        if scalars[0] > f64::literal(0.0) {
+        if before.rho > f64::literal(0.0) {
             next = stepped(before, rr);
-            beta = ur / scalars[0];
-            curvature = uw - beta * ur / scalars[1];
+            beta = ur / before.rho;
+            curvature = uw - beta * ur / before.alpha;
         }
         alpha = ur / curvature;
         if is_set(next.active) {
@@ -189,11 +157,14 @@ fn alpha_and_beta(
         }
     }
     next.stepping = next.active;
-    SingleStep { convergence: next, gamma: ur, alpha, beta }
+    next.rho = ur;
+    next.alpha = alpha;
+    NextStep { state: next, beta }
 }
 
 /// a + β b; b is undefined where β = 0.
 #[device]
+#[inline(always)]
 fn next_direction<F: Real>(a: F, beta: F, b: F) -> F {
     let mut v = a;
     if beta != F::literal(0.0) {
@@ -202,103 +173,66 @@ fn next_direction<F: Real>(a: F, beta: F, b: F) -> F {
     v
 }
 
-/// p ← u + β p, s ← w + β s, x ← x + α p, r ← r − α s where the iteration is active; the first entity
-/// stores the state.
+/// p ← u + β p, s ← w + β s, x ← x + α p, r ← r − α s where the iteration is active.
 #[device]
+#[inline(always)]
 fn stepped_vectors<F: Real>(
-    i: usize,
-    step: SingleStep,
+    step: NextStep,
     u: F,
     w: F,
-    next_convergence: &mut Segment<f64>,
-    next_scalars: &mut Segment<f64>,
-    p: F,
-    s: F,
+    directions: Directions<F>,
     x: F,
     r: F,
-) -> (F, F, F, F) {
-    if i == 0 {
-        ConvergenceState::<f64>::put(step.convergence, next_convergence, 0, 1);
-        next_scalars[0] = step.gamma;
-        next_scalars[1] = step.alpha;
-    }
-    let mut new_p = p;
-    let mut new_s = s;
+) -> (Directions<F>, F, F) {
+    let mut new = directions;
     let mut new_x = x;
     let mut new_r = r;
-    if is_set(step.convergence.stepping) {
-        let alpha = F::from_f64(step.alpha);
+    if is_set(step.state.stepping) {
+        let alpha = F::from_f64(step.state.alpha);
         let beta = F::from_f64(step.beta);
-        new_p = next_direction::<F>(u, beta, p);
-        new_s = next_direction::<F>(w, beta, s);
-        new_x = x + alpha * new_p;
-        new_r = r - alpha * new_s;
+        new.direction = next_direction::<F>(u, beta, directions.direction);
+        new.product = next_direction::<F>(w, beta, directions.product);
+        new_x = x + alpha * new.direction;
+        new_r = r - alpha * new.product;
     }
-    (new_p, new_s, new_x, new_r)
+    (new, new_x, new_r)
 }
 
-/// The step, and u ← d r. Traffic 11s and that of d; u is recomputed from the old r, so it is not read.
+/// The step, and u ← M⁻¹ r. Traffic 11s and that of M⁻¹; u is recomputed from the old r, so it is not read.
 #[kernel(
-    single_advance_diagonal,
-    scalar(step = alpha_and_beta(3, convergence, scalars)),
-    update(p, s, x, r),
+    scalar(step = alpha_and_beta(3, convergence)),
+    update(directions, x, r),
     out(u),
     unroll(2)
 )]
-pub(super) fn single_advanced_diagonal<F: Real>(
+pub(super) fn single_advance_diagonal<F: Real>(
     i: usize,
-    step: SingleStep,
+    step: NextStep,
     convergence: &View<f64>,
-    scalars: &View<f64>,
-    w: &View<F>,
-    d: &View<F>,
-    #[comptime] plain: bool,
+    product: &DiagonalProduct<F>,
     next_convergence: &mut Segment<f64>,
-    next_scalars: &mut Segment<f64>,
-    p: F,
-    s: F,
+    directions: Directions<F>,
     x: F,
     r: F,
-) -> (F, F, F, F, F) {
-    let mut inverse = F::literal(1.0);
-    if comptime!(!plain) {
-        inverse = d[i];
-    }
-    let (new_p, new_s, new_x, new_r) = stepped_vectors::<F>(
-        i,
-        step,
-        inverse * r,
-        w[i],
-        next_convergence,
-        next_scalars,
-        p,
-        s,
-        x,
-        r,
-    );
-    (new_p, new_s, new_x, new_r, inverse * new_r)
+) -> (Directions<F>, F, F, F) {
+    store_state(i, step.state, next_convergence);
+    let u = product.m.times(i, r);
+    let (new, new_x, new_r) = stepped_vectors::<F>(step, u, product.w[i], directions, x, r);
+    (new, new_x, new_r, product.m.times(i, new_r))
 }
 
 /// The step. Traffic 10s.
-#[kernel(
-    single_advance,
-    scalar(step = alpha_and_beta(3, convergence, scalars)),
-    update(p, s, x, r),
-    unroll(2)
-)]
-pub(super) fn single_advanced<F: Real>(
+#[kernel(scalar(step = alpha_and_beta(3, convergence)), update(directions, x, r), unroll(2))]
+pub(super) fn single_advance<F: Real>(
     i: usize,
-    step: SingleStep,
+    step: NextStep,
     convergence: &View<f64>,
-    scalars: &View<f64>,
-    u: &View<F>,
-    w: &View<F>,
+    product: &PreconditionedProduct<F>,
     next_convergence: &mut Segment<f64>,
-    next_scalars: &mut Segment<f64>,
-    p: F,
-    s: F,
+    directions: Directions<F>,
     x: F,
     r: F,
-) -> (F, F, F, F) {
-    stepped_vectors::<F>(i, step, u[i], w[i], next_convergence, next_scalars, p, s, x, r)
+) -> (Directions<F>, F, F) {
+    store_state(i, step.state, next_convergence);
+    stepped_vectors::<F>(step, product.u[i], product.w[i], directions, x, r)
 }

@@ -46,8 +46,8 @@ impl<T: Real> Krylov<T> for Stationary<T> {
 }
 
 /// x ← x + z, r ← r − q with r·r. Traffic 6s.
-#[kernel(correct, update(x, r), reduce(sum))]
-pub(super) fn corrected<F: Real>(
+#[kernel(update(x, r), reduce(sum))]
+pub(super) fn correct<F: Real>(
     i: usize,
     convergence: &View<f64>,
     z: &View<F>,
@@ -65,8 +65,8 @@ pub(super) fn corrected<F: Real>(
 }
 
 /// Counts the step and tests for convergence.
-#[kernel(judge_correction, combine(sum), update(convergence))]
-pub(super) fn correction_judged(
+#[kernel(combine(sum), update(convergence))]
+pub(super) fn judge_correction(
     rr: f64,
     convergence: ConvergenceState<f64>,
 ) -> ConvergenceState<f64> {

@@ -45,12 +45,12 @@ pub(crate) fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<
             #dispatch
         });
     }
-    // One name: the function dispatches, the module of the same name holds what it is made of.
+    // One name: the function dispatches, the module of the same name has the entity function and the device kernel.
     let name = &options.name;
     let vis = &function.vis;
     inner.sig.ident = format_ident!("entity");
     inner.vis = syn::parse_quote!(pub);
-    let doc = format!("What [`{name}`] computes for one entity.");
+    let doc = format!("The entity function and the device kernel of [`{name}()`].");
     let both = both(inner, &unused);
     Ok(quote! {
         #dispatch

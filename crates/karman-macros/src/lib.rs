@@ -20,10 +20,10 @@ use proc_macro::TokenStream;
 ///
 /// ```text
 /// /// y_r = Σ_k a_k x_{column k}.
-/// #[kernel(spmv, out(y))]
-/// pub fn csr_row<F: Real>(r: usize, offsets: &View<u32>, columns: &View<u32>,
-///                         values: &View<F>, x: &View<F>) -> F { … }
-/// // generates:
+/// #[kernel(out(y))]
+/// pub fn spmv<F: Real>(r: usize, offsets: &View<u32>, columns: &View<u32>,
+///                      values: &View<F>, x: &View<F>) -> F { … }
+/// // generates, with the function itself as `spmv::entity`:
 /// pub fn spmv<F: Real>(backend: &Backend, n: usize, offsets: &Buffer<u32>,
 ///                      columns: &Buffer<u32>, values: &Buffer<F>, x: &Buffer<F>,
 ///                      y: &mut Buffer<F>)
@@ -50,6 +50,8 @@ use proc_macro::TokenStream;
 /// - `scalar(s = f(2, v))`: the parameter `s` is f(sum, sum, v), computed of the first two finished
 ///   sums of a `Partials` and of other parameters: once on the host, by each thread of a device.
 /// - `unroll(4)`: entities a device thread takes at a time.
+/// - `specialize(kind = Kind::Common)`: the host's loop is compiled for this value of a comptime parameter, and
+///   once for all others; `specialize(group.kind = Kind::Common)` names a comptime field of a group.
 #[proc_macro_attribute]
 pub fn kernel(attributes: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(attributes.into(), item.into())

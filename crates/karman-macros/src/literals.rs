@@ -47,7 +47,7 @@ impl VisitMut for Literals {
     }
 
     fn visit_expr_call_mut(&mut self, call: &mut ExprCall) {
-        // What takes a literal as it is written.
+        // `literal` takes its argument as it is written.
         if let Expr::Path(p) = &*call.func
             && p.path.segments.last().is_some_and(|s| s.ident == "literal")
         {

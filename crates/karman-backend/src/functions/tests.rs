@@ -8,12 +8,12 @@ const NAMES: [&str; 8] = ["exp", "ln", "sin", "cos", "tan", "tanh", "pow", "floo
 
 /// Largest errors in ulp, with a compiler free to contract products and sums.
 const OWN_ERROR: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 2.2, 2.5, 1.1, 0.0];
-/// What the GNU C library states for its own; its tanh is no better than ours.
+/// The errors that the GNU C library states for its own; its tanh is no better than ours.
 const LIBRARY_ERROR: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 1.0, 0.0];
 
 /// Function number `which` at x (and y).
-#[kernel(apply, out(result))]
-fn applied<F: Real>(i: usize, which: u32, x: &View<F>, y: &View<F>) -> F {
+#[kernel(out(result))]
+fn apply<F: Real>(i: usize, which: u32, x: &View<F>, y: &View<F>) -> F {
     let mut result = x[i];
     if which == 0 {
         result = exponential::<F>(x[i]);
@@ -36,8 +36,8 @@ fn applied<F: Real>(i: usize, which: u32, x: &View<F>, y: &View<F>) -> F {
 }
 
 /// xⁿ with its own exponent for each entity.
-#[kernel(apply_integer_power, out(result))]
-fn integer_powers<F: Real>(i: usize, x: &View<F>, n: &View<i32>) -> F {
+#[kernel(out(result))]
+fn apply_integer_power<F: Real>(i: usize, x: &View<F>, n: &View<i32>) -> F {
     integer_power::<F>(x[i], n[i])
 }
 

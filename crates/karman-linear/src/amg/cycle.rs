@@ -271,10 +271,10 @@ impl Levels<f32> {
         if !self.ends_with_jacobi() || self.renumbering.is_some() {
             return half.run(&backend, |r, z| self.apply(r, z));
         }
-        let HalfStep { product, convergence, rz, q, midway, weights, r, z, sums } = half;
+        let HalfStep { product, convergence, q, midway, r, z, sums } = half;
         let n = r.len();
         let Level { weights: w, b, x, .. } = &mut self.levels[0];
-        subtract_and_sweep(&backend, n, product, convergence, rz, q, w, midway, weights, r, x);
+        subtract_and_sweep(&backend, n, product, convergence, q, w, midway, r, x);
         std::mem::swap(b, r);
         self.visit(0, true, self.cycle, 1);
         let Level { matrix, weights: w, b, x, .. } = &mut self.levels[0];

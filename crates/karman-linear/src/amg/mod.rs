@@ -38,7 +38,7 @@ pub use pattern::Pattern;
 pub use report::{HierarchyReport, HierarchySource, LevelReport};
 pub use saved::{SavedInterpolation, SavedInterpolations};
 
-use super::mixed_precision::HalfStep;
+use super::cg::HalfStep;
 use super::{LinearError, Matrix, Preconditioner, SinglePrecision};
 use cycle::Levels;
 use device::DeviceHierarchy;

@@ -154,7 +154,7 @@ impl Pair<'_> {
                 #(#stores)*
             };
         }
-        // What an entity does, in the closure that the loop is compiled for.
+        // The work of an entity, in the closure that the loop is compiled for.
         let body = if operations.is_empty() {
             quote!(#entity #call #(#stores)*)
         } else {

@@ -57,17 +57,6 @@ fn hexahedra(n: u32, m: u32) -> (Mesh, Geometry) {
 const POINTS: [[f64; 3]; 5] =
     [[0.0, 0.0, 0.0], [1.3, 2.2, 1.7], [3.9, 0.1, 2.5], [2.0, 2.0, 2.0], [4.0, 4.0, 3.0]];
 
-impl Sampler {
-    /// The value at each point, NaN outside the mesh; `field: [n_cells]` or `[n_nodes]`.
-    fn sample(&self, field: &[f64]) -> Vec<f64> {
-        let value = |point: usize| match self.is_outside(point) {
-            true => f64::NAN,
-            false => self.row(point).fold(0.0, |sum, (item, w)| sum + w * field[item as usize]),
-        };
-        (0..self.len()).map(value).collect()
-    }
-}
-
 #[test]
 fn linear_fields_are_exact_on_cells_and_nodes() {
     let (mesh, geometry) = hexahedra(4, 3);
