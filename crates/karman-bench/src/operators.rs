@@ -2,7 +2,6 @@
 
 use super::mesh::TetrahedronMesh;
 use super::{Bench, BenchError, precision, values};
-use karman::backend::Buffer;
 use karman::finite_volume::diffusion::discretize;
 use karman::finite_volume::gradient::pressure_gradient;
 use karman::finite_volume::interpolation::interpolated_flux;
@@ -57,7 +56,7 @@ pub fn operators<F: Real>(
     edges::<F>(bench, &m.mesh, topology, &counts)?;
     let centroids = Centroids::new(bench.backend, &m.mesh, &m.geometry);
     reconstructions(bench, &faces, &centroids, &counts)?;
-    gauss(bench, &faces, &centroids.volume, &counts)?;
+    gauss(bench, &faces, &counts)?;
     least_squares(bench, m, &faces, &counts)
 }
 
@@ -150,12 +149,7 @@ fn reconstructions<F: Real>(
 }
 
 /// Gauss gradients and interpolated fluxes, with skewness correction.
-fn gauss<F: Real>(
-    bench: &mut Bench,
-    f: &Faces<F>,
-    volume: &Buffer<F>,
-    counts: &Counts,
-) -> Result<(), BenchError> {
+fn gauss<F: Real>(bench: &mut Bench, f: &Faces<F>, counts: &Counts) -> Result<(), BenchError> {
     let (backend, c) = (bench.backend, &f.cells);
     let (n, n_faces, real) = (c.n_cells(), c.n_faces(), precision::<F>());
     let Counts { cells, interior, boundary, cell_faces, scalar: s, .. } = *counts;

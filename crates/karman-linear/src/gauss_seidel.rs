@@ -88,7 +88,7 @@ impl<T: Real, S: Real> Preconditioner<T> for GaussSeidel<T, S> {
 #[device]
 #[inline(always)]
 fn row_sum<F: Real, S: Real>(row: usize, a: &MatrixView<S>, z: &Segment<F>) -> F {
-    let (first, end) = a.places(row);
+    let (first, end) = a.row(row);
     let mut k = first;
     let mut sum = F::literal(0.0);
     while k < end {

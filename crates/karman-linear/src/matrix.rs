@@ -1,9 +1,7 @@
 //! Sparse matrices on a backend: compressed rows (CSR) on the host, sliced ELLPACK on a device.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-pub(super) use super::matrix_view::{
-    MatrixView, part_of_product, row_places, row_product, row_value,
-};
+pub(super) use super::matrix_view::{MatrixView, row_places};
 use super::{CsrMatrix, LinearError, SLICE, SlicedEll};
 use karman_backend::blas::finish_sum;
 use karman_backend::prelude::*;
@@ -237,6 +235,11 @@ impl<S: Real> Matrix<S> {
         }
     }
 
+    /// The sparsity pattern, for kernels that do not read values.
+    pub(super) fn pattern_view(&self) -> MatrixView<'_, S> {
+        MatrixView { values: View::absent(), ..self.view() }
+    }
+
     /// Threads a row, in kernels that split rows.
     pub(super) fn parts(&self) -> usize {
         self.backend.split_sums(self.rows, self.entries)
@@ -354,7 +357,7 @@ pub(super) fn invert_diagonal<S: Real, D: Real>(row: usize, a: &MatrixView<S>) -
 /// 1 for a row whose sum is below `share` of its diagonal.
 #[kernel(reduce(sum), specialize(a.layout = Layout::Csr))]
 pub(super) fn count_tied<S: Real>(row: usize, a: &MatrixView<S>, share: f64) -> f64 {
-    let (first, end) = a.places(row);
+    let (first, end) = a.row(row);
     let mut k = first;
     let mut sum = f64::literal(0.0);
     let mut diagonal = f64::literal(0.0);

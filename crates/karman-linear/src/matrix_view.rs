@@ -2,9 +2,9 @@
 #![allow(missing_docs)] // on the modules that the attributes make
 
 use super::{Layout, SLICE};
-use karman_backend::View;
 use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
+use karman_backend::{View, sum_of_parts};
 
 /// A sparse matrix with values in `S`.
 #[derive(Group, Clone, Copy)]
@@ -22,25 +22,93 @@ pub(crate) struct MatrixView<'a, S: Real> {
 
 #[device]
 impl<S: Real> MatrixView<'_, S> {
-    /// Place of the first entry of a row, and the end of its entries.
+    /// Place of the first entry of a row, and the end of its entries, which are `layout.spacing()` apart.
     #[inline(always)]
-    pub(crate) fn places(&self, row: usize) -> (usize, usize) {
-        let layout = comptime!(self.layout);
-        row_places(row, &self.offsets, layout)
+    pub(crate) fn row(&self, row: usize) -> (usize, usize) {
+        row_places(row, &self.offsets, comptime!(self.layout))
     }
 
     /// Σ_k a_rk x_k.
     #[inline(always)]
     pub(crate) fn row_product<F: Real>(&self, row: usize, x: &View<F>) -> F {
-        let layout = comptime!(self.layout);
-        row_product::<F, S>(row, &self.offsets, &self.columns, &self.values, x, layout)
+        self.part_of_product::<F>(row, 0usize, x, 1usize)
+    }
+
+    /// Σ_k a_rk x_k, whose terms `parts` threads share.
+    #[inline(always)]
+    pub(crate) fn shared_row_product<F: Real>(
+        &self,
+        row: usize,
+        part: usize,
+        x: &View<F>,
+        #[comptime] parts: usize,
+    ) -> F {
+        let own = self.part_of_product::<F>(row, part, x, parts);
+        sum_of_parts::<F>(own, parts)
+    }
+
+    /// Partial sum number `part` of Σ_k a_rk x_k.
+    #[inline(always)]
+    pub(crate) fn part_of_product<F: Real>(
+        &self,
+        row: usize,
+        part: usize,
+        x: &View<F>,
+        #[comptime] parts: usize,
+    ) -> F {
+        let (first, end) = self.row(row);
+        let spacing = comptime!(parts * self.layout.spacing());
+        let mut k = first + part * comptime!(self.layout.spacing());
+        let mut sum = F::literal(0.0);
+        // The loads of a long row overlap.
+        while k + 7 * spacing < end {
+            sum = self.with_terms::<F>(sum, k, x, spacing, 8usize);
+            k += 8 * spacing;
+        }
+        while k + 3 * spacing < end {
+            sum = self.with_terms::<F>(sum, k, x, spacing, 4usize);
+            k += 4 * spacing;
+        }
+        while k < end {
+            sum = self.with_terms::<F>(sum, k, x, spacing, 1usize);
+            k += spacing;
+        }
+        sum
+    }
+
+    /// `sum` + Σ a_k x_k over `count` entries from place `first` on, added one after another.
+    #[inline(always)]
+    fn with_terms<F: Real>(
+        &self,
+        sum: F,
+        first: usize,
+        x: &View<F>,
+        #[comptime] spacing: usize,
+        #[comptime] count: usize,
+    ) -> F {
+        let mut total = sum;
+        #[unroll]
+        for m in 0..count {
+            let k = first + m * spacing;
+            total += convert::<S, F>(self.values[k]) * x[self.columns[k] as usize];
+        }
+        total
     }
 
     /// a_rc; 0 where it is absent.
     #[inline(always)]
     pub(crate) fn value(&self, row: usize, column: usize) -> f64 {
-        let layout = comptime!(self.layout);
-        row_value::<S>(row, column, &self.offsets, &self.columns, &self.values, layout)
+        let (first, end) = self.row(row);
+        let mut value = f64::literal(0.0);
+        let mut k = first;
+        while k < end {
+            if self.columns[k] as usize == column {
+                value = self.values[k].to_f64();
+                k = end;
+            }
+            k += comptime!(self.layout.spacing());
+        }
+        value
     }
 }
 
@@ -59,96 +127,4 @@ pub(super) fn row_places(
         lane = row % comptime!(SLICE);
     }
     (offsets[group] as usize + lane, offsets[group + 1] as usize)
-}
-
-/// Σ_k a_rk x_k.
-#[device]
-#[inline(always)]
-pub(super) fn row_product<F: Real, S: Real>(
-    row: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    x: &View<F>,
-    #[comptime] layout: Layout,
-) -> F {
-    part_of_product::<F, S>(row, 0usize, offsets, columns, values, x, layout, 1usize)
-}
-
-/// Partial sum number `part` of Σ_k a_rk x_k.
-#[device]
-#[inline(always)]
-pub(super) fn part_of_product<F: Real, S: Real>(
-    row: usize,
-    part: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    x: &View<F>,
-    #[comptime] layout: Layout,
-    #[comptime] parts: usize,
-) -> F {
-    let (first, end) = row_places(row, offsets, layout);
-    let spacing = comptime!(parts * layout.spacing());
-    let mut k = first + part * comptime!(layout.spacing());
-    let mut sum = F::literal(0.0);
-    // The loads of a long row overlap.
-    while k + 7 * spacing < end {
-        sum = with_terms::<F, S>(sum, k, columns, values, x, spacing, 8usize);
-        k += 8 * spacing;
-    }
-    while k + 3 * spacing < end {
-        sum = with_terms::<F, S>(sum, k, columns, values, x, spacing, 4usize);
-        k += 4 * spacing;
-    }
-    while k < end {
-        sum = with_terms::<F, S>(sum, k, columns, values, x, spacing, 1usize);
-        k += spacing;
-    }
-    sum
-}
-
-/// `sum` + Σ a_k x_k over `count` entries from place `first` on, added one after another.
-#[device]
-#[inline(always)]
-fn with_terms<F: Real, S: Real>(
-    sum: F,
-    first: usize,
-    columns: &View<u32>,
-    values: &View<S>,
-    x: &View<F>,
-    #[comptime] spacing: usize,
-    #[comptime] count: usize,
-) -> F {
-    let mut total = sum;
-    #[unroll]
-    for m in 0..count {
-        let k = first + m * spacing;
-        total += convert::<S, F>(values[k]) * x[columns[k] as usize];
-    }
-    total
-}
-
-/// a_rc; 0 where it is absent.
-#[device]
-#[inline(always)]
-pub(super) fn row_value<S: Real>(
-    row: usize,
-    column: usize,
-    offsets: &View<u32>,
-    columns: &View<u32>,
-    values: &View<S>,
-    #[comptime] layout: Layout,
-) -> f64 {
-    let (first, end) = row_places(row, offsets, layout);
-    let mut value = f64::literal(0.0);
-    let mut k = first;
-    while k < end {
-        if columns[k] as usize == column {
-            value = values[k].to_f64();
-            k = end;
-        }
-        k += comptime!(layout.spacing());
-    }
-    value
 }

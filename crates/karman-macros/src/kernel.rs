@@ -9,13 +9,17 @@ use quote::{format_ident, quote};
 use signature::{ComputedScalar, Options, Parameter, parameters, returned};
 use syn::{Error, GenericParam, Ident, ItemFn, Type};
 
+/// Most parameters of an entity function, its indices included.
+const MOST_PARAMETERS: usize = 8;
+
 pub(crate) fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let mut options: Options = syn::parse2(attributes)?;
+    let options: Options = syn::parse2(attributes)?;
     let mut function: ItemFn = syn::parse2(item)?;
-    crate::literals::rewrite(&function.sig.generics, None, &mut function.block);
-    if options.named.is_none() {
-        options.name = function.sig.ident.clone();
+    if function.sig.inputs.len() > MOST_PARAMETERS {
+        let message = format!("a kernel takes at most {MOST_PARAMETERS} parameters: group views");
+        return Err(Error::new_spanned(&function.sig.inputs, message));
     }
+    crate::literals::rewrite(&function.sig.generics, None, &mut function.block);
     let parameters = parameters(&function, &options)?;
     let returned = returned(&function);
     let expected = options.update.len() + options.out.len() + options.reduce.len();
@@ -29,27 +33,18 @@ pub(crate) fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<
     let pair = Pair { options: &options, function: &function, parameters, returned };
     let dispatch = pair.dispatch();
     let device = pair.device_kernel();
+    // The function dispatches; the module of the same name has the entity function and the device kernel.
+    let (name, vis) = (&function.sig.ident, &function.vis);
     let mut inner = function.clone();
     inner.attrs.retain(|a| a.path().is_ident("doc"));
-    if !inner.attrs.iter().any(|a| a.path().is_ident("doc")) {
-        let doc = format!("Entity function of [`{}`].", options.name);
+    if inner.attrs.is_empty() {
+        let doc = format!("Entity function of [`{name}`].");
         inner.attrs.push(syn::parse_quote!(#[doc = #doc]));
     }
-    // Parameters that only the computed one is made of.
-    let unused = options.computed.is_some().then(|| quote!(#[allow(unused_variables)]));
-    if options.named.is_some() {
-        let both = both(inner, &unused);
-        return Ok(quote! {
-            #both
-            #device
-            #dispatch
-        });
-    }
-    // One name: the function dispatches, the module of the same name has the entity function and the device kernel.
-    let name = &options.name;
-    let vis = &function.vis;
     inner.sig.ident = format_ident!("entity");
     inner.vis = syn::parse_quote!(pub);
+    // Parameters that only the computed one is made of.
+    let unused = options.computed.is_some().then(|| quote!(#[allow(unused_variables)]));
     let doc = format!("The entity function and the device kernel of [`{name}()`].");
     let both = both(inner, &unused);
     Ok(quote! {
@@ -97,39 +92,15 @@ impl Pair<'_> {
         self.options.update.iter().chain(&self.options.out).zip(&self.returned).collect()
     }
 
-    fn kernel_name(&self) -> Ident {
-        match self.options.named {
-            Some(_) => format_ident!("{}_kernel", self.options.name),
-            // CubeCL names compiled kernels after it.
-            None => self.options.name.clone(),
-        }
+    /// The name of the kernel; CubeCL names compiled kernels after it.
+    fn name(&self) -> &Ident {
+        &self.function.sig.ident
     }
 
-    /// The path of the device kernel's module from beside the dispatch function.
-    fn kernel_path(&self) -> TokenStream {
-        let (name, kernel, module) = (&self.options.name, self.kernel_name(), self.kernel_module());
-        match self.options.named {
-            Some(_) => quote!(#module::#kernel),
-            None => quote!(#name::#module::#kernel),
-        }
-    }
-
-    /// The module of the device kernel, which alone sees all of CubeCL.
-    fn kernel_module(&self) -> Ident {
-        match self.options.named {
-            Some(_) => format_ident!("{}_on_device", self.options.name),
-            None => format_ident!("on_device"),
-        }
-    }
-
-    /// The path of the entity function from beside the dispatch function.
+    /// The path of the entity function from its module, or from beside the dispatch function.
     fn entity_path(&self, inside: bool) -> TokenStream {
-        let (name, inner) = (&self.options.name, &self.function.sig.ident);
-        match (&self.options.named, inside) {
-            (Some(_), _) => quote!(#inner),
-            (None, true) => quote!(self::entity),
-            (None, false) => quote!(#name::entity),
-        }
+        let name = self.name();
+        if inside { quote!(self::entity) } else { quote!(#name::entity) }
     }
 
     /// `::<F, S>`, or nothing.

@@ -2,7 +2,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::hashing::hash;
-use super::views::MatrixView;
+use crate::matrix::MatrixView;
 use crate::{LinearError, Matrix};
 use karman_backend::Partials;
 use karman_backend::prelude::*;
@@ -29,7 +29,7 @@ impl Pattern {
         let mut partials = Partials::new(backend, rows, 2);
         let (mut low, mut high) = (backend.zeros(1), backend.zeros(1));
         backend.install(|| {
-            hash_rows(backend, rows, &MatrixView::pattern_of(matrix), &mut partials);
+            hash_rows(backend, rows, &matrix.pattern_view(), &mut partials);
             finish_hash(backend, &partials, &mut low, &mut high);
         });
         // Whole numbers below 2⁴⁸: their sums are exact in any order.

@@ -2,7 +2,8 @@
 //! hierarchy; a product's traffic is that of its matrix and s a row.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::views::{AggregateView, MatrixView};
+use super::views::AggregateView;
+use crate::matrix::MatrixView;
 use crate::{CsrMatrix, Layout, LinearError, Matrix};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
@@ -48,7 +49,7 @@ impl<S: Real> Transfer<S> {
         let n = b.len();
         match self {
             Transfer::Weighted([_, r]) => {
-                restrict_rows(backend, n, &MatrixView::of(r), residual, weights, r.parts(), b, x);
+                restrict_rows(backend, n, &r.view(), residual, weights, r.parts(), b, x);
             }
             Transfer::Aggregates([_, offsets, members]) => {
                 let (offsets, members) = (offsets.view(), members.view());
@@ -62,7 +63,7 @@ impl<S: Real> Transfer<S> {
     pub(super) fn prolong(&self, backend: &Backend, e: &Buffer<S>, x: &mut Buffer<S>) {
         let n = x.len();
         match self {
-            Transfer::Weighted([p, _]) => prolong_rows(backend, n, &MatrixView::of(p), e, x),
+            Transfer::Weighted([p, _]) => prolong_rows(backend, n, &p.view(), e, x),
             Transfer::Aggregates([of, ..]) => prolong_groups(backend, n, of, e, x),
         }
     }
@@ -112,7 +113,7 @@ pub(super) fn restrict_rows<S: Real>(
     weights: &View<S>,
     #[comptime] parts: usize,
 ) -> (S, S) {
-    let b = restriction.shared_row_product(row, part, residual, parts);
+    let b = restriction.shared_row_product::<S>(row, part, residual, parts);
     (b, weights[row] * b)
 }
 
@@ -124,5 +125,5 @@ pub(super) fn prolong_rows<S: Real>(
     e: &View<S>,
     x: S,
 ) -> S {
-    x + interpolation.row_product(row, e)
+    x + interpolation.row_product::<S>(row, e)
 }

@@ -3,79 +3,10 @@
 #![allow(missing_docs)] // on the modules that the attributes make
 
 use super::smoothing::Stencil;
-use crate::matrix::{part_of_product, row_places, row_product, row_value};
+use crate::matrix::MatrixView;
 use crate::{Layout, Matrix};
 use karman_backend::prelude::*;
 use karman_backend::{Buffer, View, sum_of_parts};
-
-/// A sparse matrix A in any layout.
-#[derive(Group, Clone, Copy)]
-pub(super) struct MatrixView<'a, S: Real> {
-    /// Positions of rows, or of slices of rows: `[rows + 1]` or `[slices + 1]`.
-    pub offsets: View<'a, u32>,
-    /// Columns of the entries: `[entries]`, padding included.
-    pub columns: View<'a, u32>,
-    /// a_ij: `[entries]`, padding included.
-    pub values: View<'a, S>,
-    /// Storage layout.
-    #[comptime]
-    pub layout: Layout,
-}
-
-impl<'a, S: Real> MatrixView<'a, S> {
-    /// The whole matrix.
-    pub(super) fn of(matrix: &'a Matrix<S>) -> Self {
-        let (offsets, columns, values) = matrix.arrays();
-        MatrixView {
-            offsets: offsets.view(),
-            columns: columns.view(),
-            values: values.view(),
-            layout: matrix.layout(),
-        }
-    }
-
-    /// The sparsity pattern, for kernels that do not read values.
-    pub(super) fn pattern_of(matrix: &'a Matrix<S>) -> Self {
-        MatrixView { values: View::absent(), ..MatrixView::of(matrix) }
-    }
-}
-
-#[device]
-impl<S: Real> MatrixView<'_, S> {
-    /// Position of the first entry of row `row`, and the end of its entries, which are `layout.spacing()` apart.
-    #[inline(always)]
-    pub(super) fn row(&self, row: usize) -> (usize, usize) {
-        row_places(row, &self.offsets, comptime!(self.layout))
-    }
-
-    /// a_ij, 0 where the pattern has no such entry.
-    #[inline(always)]
-    pub(super) fn value(&self, i: usize, j: usize) -> f64 {
-        row_value::<S>(i, j, &self.offsets, &self.columns, &self.values, comptime!(self.layout))
-    }
-
-    /// Σ_j a_ij x_j of row i.
-    #[inline(always)]
-    pub(super) fn row_product(&self, i: usize, x: &View<S>) -> S {
-        let layout = comptime!(self.layout);
-        row_product::<S, S>(i, &self.offsets, &self.columns, &self.values, x, layout)
-    }
-
-    /// Σ_j a_ij x_j of row i, whose terms `parts` threads share.
-    #[inline(always)]
-    pub(super) fn shared_row_product(
-        &self,
-        i: usize,
-        part: usize,
-        x: &View<S>,
-        #[comptime] parts: usize,
-    ) -> S {
-        let layout = comptime!(self.layout);
-        let (offsets, columns, values) = (&self.offsets, &self.columns, &self.values);
-        let own = part_of_product::<S, S>(i, part, offsets, columns, values, x, layout, parts);
-        sum_of_parts::<S>(own, parts)
-    }
-}
 
 /// A sparse matrix by compressed rows: the entries of row i lie from `offsets[i]` to `offsets[i + 1]`.
 #[derive(Group, Clone, Copy)]
@@ -134,7 +65,7 @@ impl<'a, S: Real> StencilView<'a, S> {
     /// The whole matrix.
     pub(super) fn of(matrix: &'a Stencil<S>) -> Self {
         let Stencil { couplings, row_sums } = matrix;
-        StencilView { couplings: MatrixView::of(couplings), row_sums: row_sums.view() }
+        StencilView { couplings: couplings.view(), row_sums: row_sums.view() }
     }
 }
 
@@ -194,7 +125,7 @@ pub(super) struct StrengthGraph<'a, S: Real> {
 impl<'a, S: Real> StrengthGraph<'a, S> {
     /// The graph of `matrix` for given thresholds.
     pub(super) fn of(matrix: &'a Matrix<S>, thresholds: &'a Buffer<f64>) -> Self {
-        StrengthGraph { matrix: MatrixView::of(matrix), thresholds: thresholds.view() }
+        StrengthGraph { matrix: matrix.view(), thresholds: thresholds.view() }
     }
 }
 

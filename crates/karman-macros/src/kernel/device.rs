@@ -181,7 +181,7 @@ impl Pair<'_> {
     }
 
     pub(super) fn device_kernel(&self) -> TokenStream {
-        let (kernel, module) = (self.kernel_name(), self.kernel_module());
+        let kernel = self.name();
         let generics = &self.function.sig.generics;
         let (signature, _) = self.device_parameters();
         let computed = self.device_scalar();
@@ -259,7 +259,7 @@ impl Pair<'_> {
         };
         quote! {
             #[cfg(feature = "device")]
-            pub(super) mod #module {
+            pub(super) mod on_device {
             use super::*;
             use cubecl::prelude::*;
             #[cubecl::prelude::cube(launch_unchecked)]
@@ -275,7 +275,8 @@ impl Pair<'_> {
     }
 
     pub(super) fn device_launch(&self) -> TokenStream {
-        let kernel = self.kernel_path();
+        let name = self.name();
+        let kernel = quote!(#name::on_device::#name);
         let turbofish = self.turbofish();
         let (_, arguments) = self.device_parameters();
         let geometry = if !self.options.combine.is_empty() {

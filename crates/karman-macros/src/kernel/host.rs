@@ -1,13 +1,13 @@
 //! The dispatch function of a pair, and the loop it runs on the host.
 
 use super::Pair;
-use super::signature::{ComputedScalar, Options, Parameter, Role, Specialization, element_of};
+use super::signature::{ComputedScalar, Parameter, Role, Specialization, element_of};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 impl Pair<'_> {
     pub(super) fn dispatch(&self) -> TokenStream {
-        let Options { name, indexed, .. } = self.options;
+        let (name, indexed) = (self.name(), self.options.indexed);
         let vis = &self.function.vis;
         let generics = &self.function.sig.generics;
         let documentation = self.function.attrs.iter().filter(|a| a.path().is_ident("doc"));
@@ -18,7 +18,7 @@ impl Pair<'_> {
         } else {
             signature.push(quote!(entity_count: usize));
         }
-        if *indexed {
+        if indexed {
             signature.push(quote!(list: &::karman_backend::Buffer<u32>));
         }
         if self.options.computed.is_some() {

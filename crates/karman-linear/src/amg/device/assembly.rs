@@ -7,8 +7,7 @@
 use crate::amg::coarse;
 use crate::amg::hierarchy::VANISHING;
 use crate::amg::smoothing::Stencil;
-use crate::amg::views::MatrixView;
-use crate::matrix::row_places;
+use crate::matrix::{MatrixView, row_places};
 use crate::{Layout, LinearError, Matrix, SLICE};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
@@ -116,7 +115,7 @@ pub(in crate::amg) fn sliced<T: Real, S: Real>(
 ) -> Result<Matrix<S>, BackendError> {
     let (backend, n) = (a.backend(), a.rows());
     let mut counts = backend.scratch(n);
-    count_entries(backend, n, &MatrixView::pattern_of(a), with_diagonal, &mut counts);
+    count_entries(backend, n, &a.pattern_view(), with_diagonal, &mut counts);
     let slices = n.div_ceil(SLICE);
     let mut sizes = backend.scratch(slices);
     // Kernels process four entries of a long row at a time.
@@ -126,7 +125,7 @@ pub(in crate::amg) fn sliced<T: Real, S: Real>(
     let (mut new_columns, mut new_values) = (backend.scratch(places), backend.scratch(places));
     let last = a.columns().saturating_sub(1) as u32;
     let (c, v) = (&mut new_columns, &mut new_values);
-    fill_slices(backend, n, &MatrixView::of(a), &new_offsets, last, with_diagonal, c, v);
+    fill_slices(backend, n, &a.view(), &new_offsets, last, with_diagonal, c, v);
     let entries = if with_diagonal { a.entries() } else { a.entries().saturating_sub(n) };
     let of = [a.columns(), entries];
     Ok(Matrix::sliced(backend, n, of, [new_offsets, new_columns], new_values))
@@ -166,7 +165,7 @@ pub(in crate::amg) fn stencil<T: Real, S: Real>(
 ) -> Result<(Stencil<S>, Buffer<S>), BackendError> {
     let (backend, n) = (a.backend(), a.rows());
     let (mut row_sums, mut weights) = (backend.scratch(n), backend.scratch(n));
-    let matrix = MatrixView { columns: View::absent(), ..MatrixView::of(a) };
+    let matrix = MatrixView { columns: View::absent(), ..a.view() };
     sum_rows(backend, n, &matrix, scale, relaxation, &mut row_sums, &mut weights);
     Ok((Stencil { couplings: sliced(a, false)?, row_sums }, weights))
 }
@@ -214,7 +213,7 @@ pub(in crate::amg) fn dense_inverse<T: Real, S: Real>(
         return Ok(backend.upload(by_columns.collect()));
     };
     let (mut matrix, mut left_out) = (backend.zeros(n * n), backend.zeros(n));
-    spread(backend, n, &MatrixView::of(a), n, &mut matrix);
+    spread(backend, n, &a.view(), n, &mut matrix);
     device.invert(n, scale, coarse::SINGULAR, &mut matrix, &mut left_out);
     let mut inverse = backend.scratch(n * n);
     finish_inverse(backend, n * n, &matrix, &left_out, n, &mut inverse);

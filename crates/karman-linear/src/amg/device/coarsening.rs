@@ -7,7 +7,8 @@ use crate::Matrix;
 use crate::amg::hashing::hash;
 use crate::amg::matching::{NONE, ROUNDS};
 use crate::amg::strength::FINE;
-use crate::amg::views::{MatrixView, StrengthGraph};
+use crate::amg::views::StrengthGraph;
+use crate::matrix::MatrixView;
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::scan::offsets_of;
@@ -142,7 +143,7 @@ pub(super) fn number_pairs(
 /// The thresholds of strength: `[rows]`.
 fn thresholds<S: Real>(a: &Matrix<S>, theta: f64) -> Buffer<f64> {
     let mut thresholds = a.backend().scratch(a.rows());
-    find_thresholds(a.backend(), a.rows(), &MatrixView::of(a), theta, &mut thresholds);
+    find_thresholds(a.backend(), a.rows(), &a.view(), theta, &mut thresholds);
     thresholds
 }
 

@@ -6,7 +6,8 @@
 use super::coarsening::Numbering;
 use super::product::{product, row_of};
 use crate::amg::strength::FINE;
-use crate::amg::views::{CsrView, MatrixView, PatternView, Splitting, StrengthGraph};
+use crate::amg::views::{CsrView, PatternView, Splitting, StrengthGraph};
+use crate::matrix::MatrixView;
 use crate::{CsrMatrix, Matrix};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;

@@ -13,7 +13,7 @@ use super::hierarchy::STALLED;
 use super::params::{AmgParams, Coarsening, Smoother};
 use super::report::LevelReport;
 use super::saved::SavedInterpolation;
-use super::views::{CsrView, MatrixView};
+use super::views::CsrView;
 use crate::matrix::finish_min;
 use crate::{LinearError, Matrix};
 use coarsening::{Numbering, follow, pairs, pmis};
@@ -216,7 +216,7 @@ fn checked_diagonal<T: Real>(a: &Matrix<T>) -> Result<Buffer<f64>, LinearError> 
     let mut diagonal = backend.scratch(n);
     let mut partials = Partials::new(backend, n, 1);
     let mut first = backend.scratch(1);
-    find_diagonal(backend, n, &MatrixView::of(a), &mut diagonal, &mut partials);
+    find_diagonal(backend, n, &a.view(), &mut diagonal, &mut partials);
     finish_min(backend, &partials, &mut first);
     let first = backend.read(&first)?[0];
     if first < n as f64 {

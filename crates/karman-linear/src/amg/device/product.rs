@@ -7,7 +7,8 @@
 
 use crate::Matrix;
 use crate::amg::sparsify::BRIDGE;
-use crate::amg::views::{CsrView, MatrixView};
+use crate::amg::views::CsrView;
+use crate::matrix::MatrixView;
 use karman_backend::merge::{Block, Rows};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
@@ -182,7 +183,7 @@ fn product_by_threads<S: Real>(
     search: Search,
 ) -> Result<Matrix<f64>, BackendError> {
     let (backend, n) = (a.backend(), a.rows());
-    let factors = Factors { left: MatrixView::of(a), right: CsrView::of(b), search };
+    let factors = Factors { left: a.view(), right: CsrView::of(b), search };
     let length = if search == Search::Merge { a.arrays().1.len() } else { 1 };
     let (mut heads, mut places) = (backend.scratch(length), backend.scratch(length));
     let (h, p) = (&mut heads, &mut places);
@@ -246,7 +247,7 @@ fn terms_for_blocks<'a, S: Real>(
     let Some(device) = backend.device() else { return Ok(None) };
     let mut partials = Partials::new(backend, n, 3);
     let (mut counts, mut totals) = (backend.scratch(n), backend.scratch(3));
-    let pattern = MatrixView::pattern_of(a);
+    let pattern = a.pattern_view();
     count_terms(backend, n, &pattern, b.arrays().0, &mut counts, &mut partials);
     finish_terms(backend, &partials, &mut totals);
     let totals = backend.read(&totals)?;

@@ -130,7 +130,7 @@ fn identity(sum: f64) -> f64 {
 }
 
 /// z ← z + q (q·r). Traffic 3s.
-#[kernel(add_projection, scalar(coefficient = identity(1)), update(z), unroll(4))]
-pub(super) fn with_projection<F: Real>(i: usize, coefficient: f64, q: &View<F>, z: F) -> F {
+#[kernel(scalar(coefficient = identity(1)), update(z), unroll(4))]
+pub(super) fn add_projection<F: Real>(i: usize, coefficient: f64, q: &View<F>, z: F) -> F {
     z + F::from_f64(coefficient) * q[i]
 }
