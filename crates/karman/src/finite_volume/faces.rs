@@ -58,11 +58,11 @@ pub struct Faces<F: Real> {
 
 /// Cells of large skewness Σ |x_f − x_i| |S| / V, as slivers and needles have: the Gauss gradient amplifies
 /// the gradients in its face values by this factor. It is blended with the least-squares gradient, which is
-/// exact for linear fields too; see [`blend_gradients`](super::gradient::blend_gradients).
+/// exact for linear fields too; see [`blend_gradients()`](super::gradient::blend_gradients()).
 pub struct SkewedCells<F: Real> {
     /// The cells, ascending.
     pub cells: Buffer<u32>,
-    /// Weight of the Gauss gradient, [`LARGEST_CELL_SKEWNESS`] V / Σ |x_f − x_i| |S|.
+    /// Weight of the Gauss gradient, `LARGEST_CELL_SKEWNESS` V / Σ |x_f − x_i| |S|.
     pub share: Buffer<F>,
 }
 

@@ -46,7 +46,7 @@ pub fn two_point_laplacian<F: Real>(
     two_point_sum::<F>(c, cells, neighbours, conductance, x)
 }
 
-/// [`two_point_laplacian`] with the block results of x·A x. Traffic of the Laplacian alone.
+/// [`two_point_laplacian()`] with the block results of x·A x. Traffic of the Laplacian alone.
 #[kernel(out(y), reduce(sum))]
 pub fn two_point_laplacian_dot<F: Real>(
     c: usize,

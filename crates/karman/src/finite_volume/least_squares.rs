@@ -26,7 +26,7 @@ type Vector = [f64; 3];
 #[derive(Clone, Debug, PartialEq)]
 pub struct GradientStencils {
     /// The items of each cell: a cell, or a boundary face from the first on with
-    /// [`SIGN_BIT`](crate::mesh::SIGN_BIT). None where every stencil is that of the cell's faces.
+    /// [`SIGN_BIT`]. None where every stencil is that of the cell's faces.
     pub rows: Option<Adjacency>,
     /// W: `[3][items]`.
     pub weights: Vec<f64>,

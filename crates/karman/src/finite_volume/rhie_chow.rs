@@ -2,7 +2,7 @@
 //!
 //! F = u_i·S + E, u_i the velocity interpolated along the line between the centroids. The correction E is
 //! driven by the difference of the compact and the interpolated pressure gradient and relaxes to the
-//! skewness correction K of u_i·S; see [`momentum_interpolation`].
+//! skewness correction K of u_i·S; see [`momentum_interpolation()`].
 //!
 //! Sources: Rhie & Chow, AIAA J. 21 (1983) 1525; Cubero & Fueyo, Numer. Heat Transfer B 52 (2007) 507.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
@@ -45,7 +45,7 @@ pub struct RhieChowTerms<F: Real> {
     pub applies: F,
 }
 
-/// R and 1/τ of [`momentum_interpolation`]; R = 0 unless `with_pressure`.
+/// R and 1/τ of [`momentum_interpolation()`]; R = 0 unless `with_pressure`.
 #[device]
 #[inline(always)]
 pub fn rhie_chow_terms<F: Real>(

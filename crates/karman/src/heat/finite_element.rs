@@ -200,7 +200,7 @@ fn tangents(functions: &[(f64, Vector)], corners: &[Vector]) -> [Vector; 3] {
     j
 }
 
-/// ∫ ∇N_i·∇N_j dV over an element with these corners: `[n][n]` row by row, n ≤ [`MAX_NODES`].
+/// ∫ ∇N_i·∇N_j dV over an element with these corners: `[n][n]` row by row, n ≤ 8.
 /// In 2D the integral is over the area.
 pub fn stiffness(shape: CellShape, corners: &[Vector]) -> Vec<f64> {
     let n = corners.len();

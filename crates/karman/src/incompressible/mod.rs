@@ -1,8 +1,8 @@
-//! Incompressible flow: ∂u/∂t + u·∇u = −∇p + ∇·(ν ∇u) + s, ∇·u = 0, p the pressure over the density.
+//! Incompressible flow: ∂u/∂t + ∇·(u u) = −∇p + ∇·(ν ∇u) + s − β (T − T₀) g, ∇·u = 0, p the pressure over the density.
 //!
-//! Two arrangements. Collocated: velocity and pressure in the cells, fluxes at the faces by momentum
-//! interpolation, the pressure by incremental projection; second order on any mesh. Staggered: the unknowns
-//! are the fluxes at the faces, or their potential; second order on rectangular meshes, first order on
+//! Three arrangements of unknowns. Collocated: velocity and pressure in the cells, fluxes at the faces by momentum
+//! interpolation, the pressure by incremental projection; second order on any mesh. Staggered and exact: the unknowns
+//! are the fluxes at the faces, and their potential; second order on rectangular meshes, first order on
 //! others. Sources: Menon's thesis, ch. 7;
 //! Kamakolanu's thesis, §6.3; Dalal, Eswaran & Biswas, Numer. Heat Transfer B 54 (2008) 238.
 
@@ -71,7 +71,7 @@ pub struct Problem {
 pub enum Arrangement {
     /// Velocity and pressure in the cells.
     Collocated,
-    /// Fluxes at the faces, pressure in the cells: the classical fractional step.
+    /// Fluxes at the faces, pressure in the cells.
     Staggered,
     /// Fluxes at the faces derived from a potential on the edges: the exact fractional step.
     #[word = "exact_fractional_step"]
@@ -93,7 +93,7 @@ pub struct Numerics {
     pub nonorthogonal_correctors: usize,
     /// Linear solver of the pressure.
     pub pressure: Params,
-    /// Linear solver of each velocity component.
+    /// Linear solver of each velocity component and of the temperature.
     pub momentum: Params,
 }
 

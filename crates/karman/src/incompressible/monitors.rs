@@ -13,7 +13,7 @@ const EXPLICIT_VISCOUS: f64 = 1.4;
 pub(super) struct Monitors<F: Real> {
     /// ν Σ a / V: `[n_cells]`.
     pub viscous_rate: Buffer<F>,
-    /// 1/τ = ν Σ a / V + Σ|F| / 2V: `[n_cells]`.
+    /// 1/τ = ν Σ a / V + Σ|F| / 2V, the rate at which the correction E of Rhie & Chow tends to K: `[n_cells]`.
     pub decay_rate: Buffer<F>,
     /// max Σ|F| / 2V of the current level.
     pub convective_rate: f64,
@@ -36,10 +36,9 @@ impl<F: Real> Monitors<F> {
         scheme: Scheme,
     ) -> Self {
         let n = viscous_rate.len();
-        let viscous_bound = match scheme {
-            Scheme::Rk3 => EXPLICIT_VISCOUS * step_bounds.diffusion(),
-            Scheme::Ab2Cn | Scheme::Bdf2 => 0.0,
-        };
+        let is_explicit = scheme == Scheme::Rk3;
+        let viscous_bound =
+            if is_explicit { EXPLICIT_VISCOUS * step_bounds.diffusion() } else { 0.0 };
         Monitors {
             viscous_rate,
             decay_rate: backend.zeros(n),

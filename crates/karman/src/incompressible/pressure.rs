@@ -19,7 +19,7 @@ use crate::real::Real;
 /// The pressure and its increment by the projection.
 pub(super) struct Pressure<F: Real> {
     pub(super) backend: Backend,
-    /// p: `[n_cells]`.
+    /// p at the end of the step, with AB2/CN at its midpoint: `[n_cells]`.
     pub value: Buffer<F>,
     /// ∇p: `[3][n_cells]`.
     pub gradient: Buffer<F>,

@@ -1,4 +1,4 @@
-//! The projection: a Poisson equation for the increment of the pressure, set up once for a run.
+//! The projection: a Poisson equation for ψ, the potential of the velocity correction u = u* + ∇ψ, set up once for a run.
 //!
 //! A ψ − K ψ = D F*, A the two-point Laplacian over faces where the flux may change; F = F* + a (ψ_r − ψ_l)
 //! is divergence-free to the tolerance of the solver, u = u* + ∇ψ, p ← p − shift ψ. The step length is
@@ -23,7 +23,7 @@ use std::time::Instant;
 /// Non-orthogonal corrections of the first projection.
 const START_CORRECTORS: usize = 4;
 
-/// ψ, the increment of the pressure over the shift, and the data of its equation that change.
+/// ψ, minus the increment of the pressure over the shift (m²/s), and the data of its equation that change.
 pub(super) struct PressureIncrement<F: Real> {
     /// ψ: `[n_cells]`.
     pub value: Buffer<F>,

@@ -259,8 +259,9 @@ impl<F: Real> IncompressibleSolver<F> {
     }
 
     /// max(max Σ|F| / 2V, max |u_b| |S| / V), the inverse of the step of Courant number 1; the second term,
-    /// over faces of prescribed velocity, bounds the first steps from rest. An explicit scheme adds the
-    /// bound of its diffusive terms, so that it is stable up to a Courant number of √3.
+    /// over faces of prescribed velocity at time 0, bounds the first steps from rest. An explicit scheme adds the
+    /// rate of its diffusive terms, scaled so that both limits of central convection coincide at √3; other
+    /// convection schemes have lower limits.
     pub fn largest_rate(&self) -> f64 {
         self.flow.monitors.largest_rate()
     }

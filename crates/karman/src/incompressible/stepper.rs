@@ -31,7 +31,7 @@ pub(super) trait Stepper<F: Real>: Send {
     /// flow.flux ← the fluxes of the initial velocity, before their projection.
     fn set_initial_flux(&mut self, flow: &mut Flow<F>) -> Result<(), IncompressibleError>;
 
-    /// Follows the projection of the initial fluxes; u* ← the velocities of the cells where fluxes determine them.
+    /// Follows the projection of the initial fluxes. Staggered: u* ← the velocities of the cells by their fluxes.
     fn finish_initial_flux(&mut self, flow: &mut Flow<F>);
 
     /// Stores the unknowns of the current level as those of the previous one: at the start. It follows

@@ -1,11 +1,11 @@
 //! Strong-stability-preserving Runge–Kutta methods in the form of Shu & Osher, J. Comput. Phys. 77 (1988) 439.
 
-/// A stage: u ← α uⁿ + (1 − α) (u + Δt f(u)), u of the previous stage; its result approximates u(tⁿ + c Δt).
+/// A stage: u ← α uⁿ + (1 − α) (u + Δt f(u)), u of the previous stage, at first uⁿ; its result approximates u(tⁿ + c Δt).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stage {
     /// α.
     pub alpha: f64,
-    /// c.
+    /// c, the time of the result in Δt.
     pub c: f64,
 }
 

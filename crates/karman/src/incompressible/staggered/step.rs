@@ -15,6 +15,13 @@ use crate::real::Real;
 use crate::time::{ImplicitOperator, TimeCoefficients};
 use std::sync::Arc;
 
+/// The vorticity of a level.
+struct CachedVorticity<F: Real> {
+    /// Time and step of the level, once it is computed.
+    clock: Option<(f64, usize)>,
+    vorticity: Vorticity<F>,
+}
+
 /// Data of both staggered arrangements.
 pub(in crate::incompressible) struct Staggered<F: Real> {
     pub faces: Arc<StaggeredFaces<F>>,
@@ -31,8 +38,8 @@ pub(in crate::incompressible) struct Staggered<F: Real> {
     curl: Buffer<F>,
     scratch: Vorticity<F>,
     solver: ImplicitOperator<Solver<F>>,
-    /// The vorticity of the level that its time and step identify.
-    cached: Option<(Option<(f64, usize)>, Vorticity<F>)>,
+    /// The vorticity of the last output.
+    cached: Option<CachedVorticity<F>>,
 }
 
 impl<F: Real> Staggered<F> {
@@ -86,13 +93,15 @@ impl<F: Real> Staggered<F> {
         at_boundary: &VectorField<'_, F>,
     ) -> (&Vorticity<F>, &BoundarySegments<F>) {
         let Staggered { faces, rotation, cached, .. } = self;
-        let (known, vorticity) =
-            cached.get_or_insert_with(|| (None, rotation.scratch(faces.backend())));
-        if *known != Some(clock) {
-            rotation.vorticity(faces, flux, Some(at_boundary), vorticity);
-            *known = Some(clock);
+        let cached = cached.get_or_insert_with(|| CachedVorticity {
+            clock: None,
+            vorticity: rotation.scratch(faces.backend()),
+        });
+        if cached.clock != Some(clock) {
+            rotation.vorticity(faces, flux, Some(at_boundary), &mut cached.vorticity);
+            cached.clock = Some(clock);
         }
-        (vorticity, &rotation.face_segments)
+        (&cached.vorticity, &rotation.face_segments)
     }
 
     /// The vorticity at each node of the mesh.
