@@ -7,7 +7,7 @@ use crate::backend::{Buffer, Partials, blas};
 use crate::linear::amg::HierarchySource;
 use crate::linear::{Params, SavedInterpolations, SolveOutcome, Solver};
 use crate::real::Real;
-use crate::time::{Bdf, ImplicitOperator};
+use crate::time::{Bdf, ImplicitOperator, TimeCoefficients};
 use karman_macros::Keyword;
 use std::sync::Arc;
 
@@ -60,16 +60,6 @@ pub struct March<F: Real> {
     rhs: Buffer<F>,
     partials: Partials,
     change: Buffer<f64>,
-}
-
-/// The coefficients of a step.
-#[derive(Clone, Copy)]
-struct TimeCoefficients {
-    bdf: Bdf,
-    /// Factor of the whole equation: half-steps of backward Euler by the matrix of Crank–Nicolson.
-    scale: f64,
-    /// Whether the residual is that of the midpoint in time.
-    is_midpoint: bool,
 }
 
 /// A solver of shift M + θ A − θ K.
@@ -137,18 +127,18 @@ impl<F: Real> March<F> {
     /// [`HeatError`] where a prescribed value is not a number or the backend fails.
     pub fn step(&mut self, heat: &mut Heat<F>, step: f64) -> Result<StepReport, HeatError> {
         let report = if self.scheme == Scheme::CrankNicolson && self.steps < DAMPED_STEPS {
-            let half =
-                TimeCoefficients { bdf: Bdf::first(0.5 * step), scale: 0.5, is_midpoint: false };
-            let first = self.advance(heat, 0.5 * step, half)?;
-            let second = self.advance(heat, 0.5 * step, half)?;
+            // Scaled, half-steps of backward Euler have the matrix of Crank–Nicolson.
+            let half = TimeCoefficients::first_order(0.5 * step);
+            let first = self.advance(heat, half, 0.5)?;
+            let second = self.advance(heat, half, 0.5)?;
             StepReport { outcome: second.outcome.after(Some(first.outcome)), rate: second.rate }
         } else {
-            let bdf = match (self.scheme, self.previous_step) {
-                (Scheme::Bdf2, Some(previous)) => Bdf::second(step, previous),
-                _ => Bdf::first(step),
+            let coefficients = match self.scheme {
+                Scheme::BackwardEuler => TimeCoefficients::first_order(step),
+                Scheme::CrankNicolson => TimeCoefficients::ab2_cn(step, None),
+                Scheme::Bdf2 => TimeCoefficients::bdf2(step, self.previous_step),
             };
-            let is_midpoint = self.scheme == Scheme::CrankNicolson;
-            self.advance(heat, step, TimeCoefficients { bdf, scale: 1.0, is_midpoint })?
+            self.advance(heat, coefficients, 1.0)?
         };
         self.steps += 1;
         Ok(report)
@@ -159,14 +149,14 @@ impl<F: Real> March<F> {
     fn advance(
         &mut self,
         heat: &mut Heat<F>,
-        step: f64,
         coefficients: TimeCoefficients,
+        scale: f64,
     ) -> Result<StepReport, HeatError> {
         let backend = heat.backend.clone();
         let n = heat.unknowns();
-        let new_time = self.time + step;
-        let TimeCoefficients { bdf, scale, is_midpoint } = coefficients;
-        let (shift, theta) = (scale * bdf.shift, if is_midpoint { 0.5 } else { scale });
+        let TimeCoefficients { step, bdf, theta, .. } = coefficients;
+        let (new_time, is_midpoint) = (self.time + step, coefficients.is_midpoint());
+        let (shift, theta) = (scale * bdf.shift, scale * theta);
         match is_midpoint {
             true => heat.set_mean_time(self.time, new_time)?,
             false => heat.set_time(new_time)?,

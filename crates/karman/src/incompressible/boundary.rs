@@ -48,7 +48,7 @@ impl<F: Real> FlowBoundary<F> {
         backend: &Backend,
         (mesh, geometry): (&Mesh, &Geometry),
         conditions: &[FlowCondition],
-        dirichlet_index: Vec<u32>,
+        dirichlet_index: &[u32],
         components: &[TransportedField<F>],
         is_closed: bool,
     ) -> Self {
@@ -62,10 +62,10 @@ impl<F: Real> FlowBoundary<F> {
         let place = (mesh, geometry);
         FlowBoundary {
             backflow_factor: narrow(backend, backflow_factor),
-            slip: SlipFaces::new(backend, mesh, conditions, &dirichlet_index),
-            outflow: Outflow::new(backend, place, conditions, &dirichlet_index, components),
+            slip: SlipFaces::new(backend, mesh, conditions, dirichlet_index),
+            outflow: Outflow::new(backend, place, conditions, dirichlet_index, components),
             mass_correction: MassCorrection::new(backend, mesh, conditions, is_closed),
-            dirichlet_index: backend.upload(dirichlet_index),
+            dirichlet_index: backend.upload_slice(dirichlet_index),
         }
     }
 

@@ -8,13 +8,13 @@
 //! Mech. Engrg. 195 (2006) 6011, §3, for the incremental rotational form; Rhie & Chow, AIAA J. 21 (1983)
 //! 1525, and Cubero & Fueyo, Numer. Heat Transfer B 52 (2007) 507, for momentum interpolation.
 
+use super::IncompressibleError;
 use super::flow::Flow;
 use super::monitors::Monitors;
 use super::pressure::Pressure;
 use super::rk3::{OldLevel, StageOfStep, stage_rhie_chow, stage_value};
 use super::stepper::{Step, StepSolves, Stepper};
 use super::transported_field::{TransportedField, velocity_view};
-use super::{IncompressibleError, StepSystem};
 use crate::backend::{Backend, Buffer, blas};
 use crate::finite_volume::interpolation::interpolated_flux;
 use crate::finite_volume::rhie_chow::{RhieChow, momentum_interpolation, rhie_chow_correction};
@@ -130,8 +130,6 @@ impl<F: Real> Stepper<F> for Collocated<F> {
         flow.balance_boundary_flux()
     }
 
-    fn finish_initial_flux(&mut self, _flow: &mut Flow<F>) {}
-
     fn copy_to_previous_level(&mut self, flow: &Flow<F>) {
         let Collocated { correction, correction_before, .. } = self;
         blas::copy(&flow.backend, correction.len(), correction, correction_before);
@@ -204,10 +202,6 @@ impl<F: Real> Stepper<F> for Collocated<F> {
         );
     }
 
-    fn convection_weight(&self) -> Option<&Buffer<F>> {
-        None
-    }
-
     fn unknown_at_faces<'a>(&'a self, _flow: &'a Flow<F>) -> &'a Buffer<F> {
         &self.correction
     }
@@ -218,13 +212,6 @@ impl<F: Real> Stepper<F> for Collocated<F> {
 
     fn arrays_mut(&mut self) -> Vec<(&'static str, &mut Buffer<F>)> {
         vec![("rhie_chow_correction_before", &mut self.correction_before)]
-    }
-
-    fn predictor_system(
-        &self,
-        _viscosity: f64,
-    ) -> Result<Option<StepSystem<'_, F>>, IncompressibleError> {
-        Ok(None)
     }
 }
 

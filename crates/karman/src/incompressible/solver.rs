@@ -13,7 +13,10 @@ use super::step_bounds::StepBounds;
 use super::stepper::{Step, StepSolves, Stepper};
 use super::thermal::Thermal;
 use super::transported_field::TransportedField;
-use super::{Arrangement, Convection, IncompressibleError, Numerics, PrescribedVector, Problem};
+use super::{
+    Arrangement, Convection, FlowCondition, IncompressibleError, Numerics, PrescribedVector,
+    Problem,
+};
 use crate::backend::{Backend, Buffer, blas};
 use crate::finite_volume::{Faces, narrow};
 use crate::linear::{SolveOutcome, SolverSetup};
@@ -99,8 +102,10 @@ impl<F: Real> IncompressibleSolver<F> {
         numerics: &Numerics,
     ) -> Result<Self, IncompressibleError> {
         check(mesh, problem, numerics)?;
-        let flow = Flow::new(backend, (mesh, geometry), problem, numerics)?;
-        let stepper = stepper(&flow, (mesh, geometry), problem)?;
+        let dirichlet_index = velocity_indices(mesh, problem);
+        let place = (mesh, geometry);
+        let flow = Flow::new(backend, place, problem, numerics, &dirichlet_index)?;
+        let stepper = stepper(&flow, place, (&problem.conditions, &dirichlet_index))?;
         let is_explicit = numerics.scheme == Scheme::Rk3;
         let old_level = is_explicit.then(|| OldLevel::new(&flow));
         let mut solver = IncompressibleSolver { flow, stepper, old_level };
@@ -274,6 +279,7 @@ impl<F: Real> Flow<F> {
         (mesh, geometry): (&Mesh, &Geometry),
         problem: &Problem,
         numerics: &Numerics,
+        dirichlet_index: &[u32],
     ) -> Result<Self, IncompressibleError> {
         let Problem { viscosity, conditions, .. } = problem;
         let faces = Faces::new(backend, mesh, geometry, numerics.convection == Convection::Cubic);
@@ -282,7 +288,6 @@ impl<F: Real> Flow<F> {
             conditions: conditions.iter().map(|c| c.velocity_condition(k)).collect(),
             source: problem.source[k].clone(),
         };
-        let dirichlet_index = dirichlet_indices(mesh, &spec(0).conditions);
         let momentum = ImplicitDiffusion::new(
             backend,
             mesh,
@@ -356,18 +361,22 @@ impl<F: Real> Flow<F> {
     }
 }
 
-/// The stepper of the arrangement of a flow.
+/// 1 + the index of the prescribed velocity at each boundary face, 0 where none is.
+fn velocity_indices(mesh: &Mesh, problem: &Problem) -> Vec<u32> {
+    let conditions: Vec<_> = problem.conditions.iter().map(|c| c.velocity_condition(0)).collect();
+    dirichlet_indices(mesh, &conditions)
+}
+
+/// The stepper of the arrangement of a flow; `conditions` with the indices of their prescribed velocities.
 fn stepper<F: Real>(
     flow: &Flow<F>,
     place: (&Mesh, &Geometry),
-    problem: &Problem,
+    conditions: (&[FlowCondition], &[u32]),
 ) -> Result<Box<dyn Stepper<F>>, IncompressibleError> {
     let Numerics { arrangement, scheme, momentum, .. } = &flow.numerics;
     if *arrangement == Arrangement::Collocated {
         return Ok(Box::new(Collocated::new(&flow.backend, flow.n_faces())));
     }
-    let dirichlet_index = flow.backend.read(&flow.boundary.dirichlet_index)?;
-    let conditions = (&problem.conditions[..], &dirichlet_index[..]);
     let staggered = Staggered::new(&flow.backend, place, &flow.faces, conditions)?;
     let is_exact = *arrangement == Arrangement::Exact;
     if *scheme == Scheme::Rk3 && (is_exact || !staggered.faces.is_diagonal) {

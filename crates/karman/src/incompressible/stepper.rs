@@ -32,7 +32,7 @@ pub(super) trait Stepper<F: Real>: Send {
     fn set_initial_flux(&mut self, flow: &mut Flow<F>) -> Result<(), IncompressibleError>;
 
     /// Follows the projection of the initial fluxes. Staggered: u* ← the velocities of the cells by their fluxes.
-    fn finish_initial_flux(&mut self, flow: &mut Flow<F>);
+    fn finish_initial_flux(&mut self, _flow: &mut Flow<F>) {}
 
     /// Stores the unknowns of the current level as those of the previous one: at the start. It follows
     /// [`Stepper::refresh`].
@@ -50,14 +50,19 @@ pub(super) trait Stepper<F: Real>: Send {
     ) -> Result<SolveOutcome, IncompressibleError>;
 
     /// Updates data of the current level that follow from its velocities and fluxes.
-    fn refresh(&mut self, flow: &mut Flow<F>);
+    fn refresh(&mut self, _flow: &mut Flow<F>) {}
 
     /// Weight of the left cell in the interpolation of convected quantities, without skewness correction:
     /// `[n_interior]`. None: that of the faces, with the correction.
-    fn convection_weight(&self) -> Option<&Buffer<F>>;
+    fn convection_weight(&self) -> Option<&Buffer<F>> {
+        // Unweighted means conserve the kinetic energy of the fluxes.
+        self.staggered().map(|staggered| &staggered.faces.half)
+    }
 
     /// The unknown at the faces that explicit stages advance: `[n_faces]`.
-    fn unknown_at_faces<'a>(&'a self, flow: &'a Flow<F>) -> &'a Buffer<F>;
+    fn unknown_at_faces<'a>(&'a self, flow: &'a Flow<F>) -> &'a Buffer<F> {
+        &flow.flux
+    }
 
     /// Names and values of the arrays of a checkpoint, besides those of the flow.
     fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)>;
@@ -68,8 +73,10 @@ pub(super) trait Stepper<F: Real>: Send {
     /// The predictor's system of the last step; none before the first, nor collocated.
     fn predictor_system(
         &self,
-        viscosity: f64,
-    ) -> Result<Option<StepSystem<'_, F>>, IncompressibleError>;
+        _viscosity: f64,
+    ) -> Result<Option<StepSystem<'_, F>>, IncompressibleError> {
+        Ok(None)
+    }
 
     /// Data of the staggered arrangements.
     fn staggered(&self) -> Option<&Staggered<F>> {

@@ -4,11 +4,10 @@ use super::{Field, On};
 use crate::backend::testing::{everywhere, values};
 use crate::finite_volume::Vectors;
 use crate::finite_volume::gradient::blend_gradients;
-use crate::mesh::generate::Element;
 use crate::mesh::partition::cut;
 use crate::mesh::{EdgeTopology, Geometry, Mesh};
 use crate::operators::tests::parts::restricted;
-use crate::operators::tests::{Sample, difference, jittered, largest, sample};
+use crate::operators::tests::{Sample, difference, jittered, largest, samples_of_elements};
 use crate::real::Real;
 
 /// Every kernel on synthetic fields.
@@ -30,14 +29,7 @@ fn everything<F: Real>(on: &On<F>) -> Vec<(&'static str, Vec<f64>)> {
 
 fn compare<F: Real>(tolerance: f64) {
     let backends = everywhere();
-    let samples = [
-        sample(Element::Mixed, 2, 2, 0.2),
-        sample(Element::Triangle, 2, 40, 0.2),
-        sample(Element::Mixed, 3, 2, 0.2),
-        sample(Element::Pyramid, 3, 4, 0.2),
-        sample(Element::Tetrahedron, 3, 9, 0.2),
-    ];
-    for s in &samples {
+    for s in &samples_of_elements() {
         let want = everything(&On::<F>::new(&backends[0], s));
         for backend in &backends {
             for tail in [0, super::TAIL] {

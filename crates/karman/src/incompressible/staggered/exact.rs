@@ -257,16 +257,6 @@ impl<F: Real> Stepper<F> for ExactStepper<F> {
         Err(IncompressibleError::ExplicitMass)
     }
 
-    fn refresh(&mut self, _flow: &mut Flow<F>) {}
-
-    fn convection_weight(&self) -> Option<&Buffer<F>> {
-        Some(&self.staggered.faces.half)
-    }
-
-    fn unknown_at_faces<'a>(&'a self, flow: &'a Flow<F>) -> &'a Buffer<F> {
-        &flow.flux
-    }
-
     fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)> {
         let own = [
             ("flux_base", &self.base),

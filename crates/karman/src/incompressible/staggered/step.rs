@@ -337,17 +337,6 @@ impl<F: Real> Stepper<F> for StaggeredStepper<F> {
         Ok(outcome)
     }
 
-    fn refresh(&mut self, _flow: &mut Flow<F>) {}
-
-    /// Unweighted means conserve the kinetic energy of the fluxes.
-    fn convection_weight(&self) -> Option<&Buffer<F>> {
-        Some(&self.staggered.faces.half)
-    }
-
-    fn unknown_at_faces<'a>(&'a self, flow: &'a Flow<F>) -> &'a Buffer<F> {
-        &flow.flux
-    }
-
     fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)> {
         self.staggered.arrays()
     }

@@ -1,8 +1,7 @@
 //! Identities of the operators: exact for integers, to round-off for real numbers.
 
-use super::{On, Sample, dot, integers, jittered, largest, sample};
+use super::{On, Sample, dot, integers, jittered, largest, samples_of_elements};
 use crate::backend::testing::{everywhere, values};
-use crate::mesh::generate::Element;
 use crate::mesh::{EdgeTopology, Geometry, Mesh};
 
 /// Numbers of cells, faces, edges and nodes.
@@ -80,14 +79,7 @@ fn everything<F: crate::real::Real>(on: &On<F>, s: &Sample) -> Vec<(&'static str
 
 fn compare<F: crate::real::Real>() {
     let backends = everywhere();
-    let samples = [
-        sample(Element::Mixed, 2, 2, 0.2),
-        sample(Element::Triangle, 2, 40, 0.2),
-        sample(Element::Mixed, 3, 2, 0.2),
-        sample(Element::Pyramid, 3, 4, 0.2),
-        sample(Element::Tetrahedron, 3, 9, 0.2),
-    ];
-    for s in &samples {
+    for s in &samples_of_elements() {
         let want = everything(&On::<F>::new(&backends[0], s), s);
         for backend in &backends[1..] {
             let found = everything(&On::<F>::new(backend, s), s);

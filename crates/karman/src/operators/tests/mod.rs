@@ -31,6 +31,17 @@ pub(crate) const ALL: [(Element, usize); 8] = [
     (Element::Mixed, 3),
 ];
 
+/// Small meshes of every element, for tests that compare kernels.
+pub(crate) fn samples_of_elements() -> [Sample; 5] {
+    [
+        sample(Element::Mixed, 2, 2, 0.2),
+        sample(Element::Triangle, 2, 40, 0.2),
+        sample(Element::Mixed, 3, 2, 0.2),
+        sample(Element::Pyramid, 3, 4, 0.2),
+        sample(Element::Tetrahedron, 3, 9, 0.2),
+    ]
+}
+
 pub(crate) fn sample(element: Element, dimension: usize, n: usize, jitter: f64) -> Sample {
     let params = BoxParams {
         size: vec![1.0; dimension],
