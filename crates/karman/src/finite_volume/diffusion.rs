@@ -240,6 +240,32 @@ impl<'a> CellScheme<'a> {
         (0..self.mesh.n_faces()).into_par_iter().with_min_len(1024).map(of_face).collect()
     }
 
+    /// The conductances of a projection, a max(1, tan θ) of interior faces with θ the non-orthogonality angle; None where
+    /// no face is beyond 45°.
+    ///
+    /// A projection admits any positive conductances. On flat cells with a those of [`CellScheme::conductances`] are too
+    /// small: a step amplifies modes of the velocity and of the pressure (decision 11).
+    pub fn projection_conductances(&self, conductances: &[f64]) -> Option<Vec<f64>> {
+        let of_face = |(face, conductance): (usize, &f64)| {
+            let is_interior = face < self.mesh.n_interior_faces();
+            conductance * if is_interior { self.tangent(face).max(1.0) } else { 1.0 }
+        };
+        let indexed = conductances.par_iter().enumerate().with_min_len(1024);
+        let scaled: Vec<f64> = indexed.map(of_face).collect();
+        (scaled != conductances).then_some(scaled)
+    }
+
+    /// tan θ of an interior face, θ the angle between its normal and the line between the centroids, at most 87°.
+    fn tangent(&self, face: usize) -> f64 {
+        let left = self.mesh.face_left[face] as usize;
+        let across = self.geometry.right_centre_of(self.mesh, face);
+        let d = subtract(across, self.geometry.cell_centre_of(left));
+        let area = self.geometry.area_vector_of(face);
+        let n = area.map(|a| a / norm(area));
+        let distance = dot(d, n).max(LEAST_COSINE * norm(d));
+        norm(add_scaled(d, -distance, n)) / distance
+    }
+
     pub(super) fn interior_flux(&self, face: usize, corrected: bool) -> FaceFlux {
         interior_flux(face, self.mesh, self.geometry, self.conductivity, corrected)
     }
@@ -282,7 +308,7 @@ pub fn discretize(
     let mut values = BoundaryValues::default();
     let boundary = BoundaryFaces::new(mesh, geometry, conditions, &mut values)?;
     let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, corrected);
-    let matrix = scheme.two_point_matrix()?;
+    let matrix = scheme.two_point_matrix(&scheme.conductances())?;
     let boundary_contribution = scheme.boundary_contribution();
     let correction = corrected.then(|| scheme.correction());
     let mass = mesh_mass(geometry, &material.volumetric_heat_capacity);
@@ -298,11 +324,13 @@ fn mesh_mass(geometry: &Geometry, volumetric_heat_capacity: &[f64]) -> Vec<f64> 
 
 /// Face coefficients are computed where they are needed: stored, they would take 88 bytes a face.
 impl CellScheme<'_> {
-    /// −a for each neighbour; Σ a, boundary faces included, on the diagonal.
-    fn two_point_matrix(&self) -> Result<CsrMatrix<f64>, LinearError> {
+    /// −a for each neighbour; Σ a, boundary faces included, on the diagonal. `conductances`: a, `[n_faces]`.
+    ///
+    /// # Errors
+    /// [`LinearError`] where the matrix does not fit 32-bit indices.
+    pub fn two_point_matrix(&self, conductances: &[f64]) -> Result<CsrMatrix<f64>, LinearError> {
         let mesh = self.mesh;
         let (n, n_interior) = (mesh.n_cells(), mesh.n_interior_faces());
-        let conductances = self.conductances();
         let faces = |c: usize| mesh.cell_to_faces.of(c).iter().map(|item| index_of(*item));
         let other = |c: usize, f: usize| mesh.face_left[f] ^ mesh.face_right[f] ^ c as u32;
         // With two layers of cells between periodic patches two faces join the same cells.

@@ -54,7 +54,7 @@ impl<F: Real> Collocated<F> {
             correction: self.correction.view(),
             before: before.view(),
             skewness_flux: self.skewness_flux.view(),
-            conductance: pressure.poisson.conductance.view(),
+            conductance: pressure.interpolation_conductance().view(),
             decay_rate: monitors.decay_rate.view(),
             is_dirichlet: pressure.conditions.is_dirichlet.view(),
             with_pressure,

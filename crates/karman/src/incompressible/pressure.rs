@@ -3,14 +3,14 @@
 use super::implicit_diffusion::dirichlet_indices;
 use super::kernels::{advance_pressure, subtract_prescribed};
 use super::projection::{PoissonSystem, PressureIncrement};
-use super::{FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
+use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
 use crate::backend::{Backend, Buffer, blas};
 use crate::finite_volume::diffusion::{CellScheme, discretize};
 use crate::finite_volume::faces::{Faces, SkewedCells};
 use crate::finite_volume::gradient::{blend_gradients, pressure_gradient};
 use crate::finite_volume::interpolation::boundary_value;
 use crate::finite_volume::{
-    BoundaryFaces, CellField, Condition, Discrete, FaceView, Material,
+    BoundaryFaces, CellField, Condition, DiffusionError, Discrete, FaceView, Material,
     NonOrthogonalCorrectionOnBackend, TimeDependentData, Vectors, check_finite, narrow,
 };
 use crate::mesh::{Geometry, Mesh};
@@ -31,6 +31,8 @@ pub(super) struct Pressure<F: Real> {
     /// ψ of the last projection.
     pub increment: PressureIncrement<F>,
     pub poisson: PoissonSystem<F>,
+    /// a of momentum interpolation: `[n_faces]`; None where it is that of the projection.
+    interpolation_conductance: Option<Buffer<F>>,
     /// Midpoint pressures, for time schemes that centre the pressure.
     pub midpoint: Option<MidpointPressure<F>>,
 }
@@ -108,11 +110,20 @@ impl<F: Real> Pressure<F> {
         let material = Material::uniform(n, 1.0, 1.0);
         let (discrete, boundary) = discretize(mesh, geometry, &material, &conditions, true)?;
         let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, true);
-        let conductance = narrow(backend, scheme.conductances());
+        let mut conductances = scheme.conductances();
+        let scaled = match numerics.arrangement {
+            Arrangement::Collocated => scheme.projection_conductances(&conductances),
+            Arrangement::Staggered | Arrangement::Exact => None,
+        };
+        let scaled_matrix = scaled.as_ref().map(|scaled| scheme.two_point_matrix(scaled));
+        let scaled_matrix = scaled_matrix.transpose().map_err(DiffusionError::from)?;
+        let interpolation_conductance =
+            scaled.map(|scaled| narrow(backend, std::mem::replace(&mut conductances, scaled)));
         let mut start = vec![0.0; n];
         problem.pressure.sample(&geometry.cell_centre, 0.0, &mut start);
         check_finite("the initial pressure", &start, 0.0)?;
         let Discrete { matrix, boundary_contribution, values, correction, .. } = discrete;
+        let matrix = scaled_matrix.unwrap_or(matrix);
         let prescribed = values.into_time_dependent_data(backend, "a pressure at the boundary")?;
         let conditions =
             PressureConditions::new(backend, mesh, &conditions, boundary, prescribed, is_singular);
@@ -128,10 +139,11 @@ impl<F: Real> Pressure<F> {
                 backend,
                 faces,
                 (matrix, boundary_contribution, correction),
-                conductance,
+                narrow(backend, conductances),
                 is_singular,
                 numerics,
             )?,
+            interpolation_conductance,
             conditions,
             midpoint: (numerics.scheme == Scheme::Ab2Cn).then(|| {
                 let both = || [backend.zeros(n), backend.zeros(n_boundary)];
@@ -160,6 +172,11 @@ impl<F: Real> Pressure<F> {
             faces.cells.n_interior(),
             r,
         );
+    }
+
+    /// a of momentum interpolation: `[n_faces]`.
+    pub(super) fn interpolation_conductance(&self) -> &Buffer<F> {
+        self.interpolation_conductance.as_ref().unwrap_or(&self.poisson.conductance)
     }
 
     /// p with its Gauss gradient as kernels read it.

@@ -9,6 +9,7 @@ use crate::mesh::{Geometry, Mesh, MeshOptions};
 use std::f64::consts::PI;
 
 mod backends;
+mod coupling;
 mod curl_curl;
 mod explicit;
 mod orders;

@@ -9,24 +9,28 @@ pub struct RecirculationZone {
     pub reattachment: f64,
 }
 
-/// The last zone of negative speed along a line that ends in positive speed. Its ends are interpolated
-/// linearly between samples. NaN samples, outside the mesh, are skipped.
+/// The longest zone of negative speed along a line that ends in positive speed: interpolation along a wall, where speeds
+/// are small, makes short ones beside it. Its ends are interpolated linearly between samples. NaN samples, outside the
+/// mesh, are skipped.
 pub fn recirculation_zone(distances: &[f64], speeds: &[f64]) -> RecirculationZone {
     let inside: Vec<(f64, f64)> =
         distances.iter().copied().zip(speeds.iter().copied()).filter(|s| s.1.is_finite()).collect();
-    let zero = |pair: &[(f64, f64)]| {
+    let mut longest = RecirculationZone::default();
+    let mut separation = inside.first().filter(|(_, speed)| *speed < 0.0).map(|(s, _)| *s);
+    for pair in inside.windows(2) {
         let [(s0, u0), (s1, u1)] = [pair[0], pair[1]];
-        s0 + (s1 - s0) * u0 / (u0 - u1)
-    };
-    let pairs = || inside.windows(2);
-    let Some(turn) = pairs().rposition(|pair| pair[0].1 < 0.0 && pair[1].1 >= 0.0) else {
-        return RecirculationZone::default();
-    };
-    let before = inside[..=turn].windows(2).rfind(|pair| pair[0].1 >= 0.0 && pair[1].1 < 0.0);
-    RecirculationZone {
-        separation: before.map_or(inside[0].0, zero),
-        reattachment: inside[turn..].windows(2).next().map_or(0.0, zero),
+        let zero = s0 + (s1 - s0) * u0 / (u0 - u1);
+        if u0 >= 0.0 && u1 < 0.0 {
+            separation = Some(zero);
+        } else if u0 < 0.0
+            && u1 >= 0.0
+            && let Some(separation) = separation
+            && zero - separation > longest.reattachment - longest.separation
+        {
+            longest = RecirculationZone { separation, reattachment: zero };
+        }
     }
+    longest
 }
 
 #[cfg(test)]
@@ -63,11 +67,17 @@ mod tests {
             (found.separation - 2.53).abs() < bound && (found.reattachment - 7.18).abs() < bound,
             "{found:?}"
         );
-        // The last of two bubbles.
-        let two: Vec<f64> = distances.iter().map(|s| (1.3 * s).cos()).collect();
-        let last = recirculation_zone(&distances, &two);
-        let quarter = std::f64::consts::FRAC_PI_2 / 1.3;
-        assert!((last.separation - 5.0 * quarter).abs() < 1e-2, "{last:?}");
-        assert!((last.reattachment - 7.0 * quarter).abs() < 1e-2, "{last:?}");
+        // The longer of two bubbles, whichever comes first.
+        for sign in [1.0, -1.0] {
+            let of = |s: &f64| {
+                let s = if sign > 0.0 { *s } else { 10.0 - s };
+                (s - 1.0) * (s - 2.0) * (s - 4.0) * (s - 9.0)
+            };
+            let two: Vec<f64> = distances.iter().map(of).collect();
+            let longer = recirculation_zone(&distances, &two);
+            let want = if sign > 0.0 { [4.0, 9.0] } else { [1.0, 6.0] };
+            assert!((longer.separation - want[0]).abs() < 1e-2, "{longer:?}");
+            assert!((longer.reattachment - want[1]).abs() < 1e-2, "{longer:?}");
+        }
     }
 }

@@ -226,7 +226,7 @@ pub static SECTIONS: &[Section] = &[
         key("pressure", "number", "0.0", "m²/s²", "Pressure that exerts no force.", "pressure = 0.0"),
         key("temperature_difference", "number > 0", "1.0", "K", "Temperature difference ΔT.", "temperature_difference = 10.0"),
     ]),
-    list("output.recirculation", "Reversed flow along a line, as behind a body, in `summary.json`: `separation` and `reattachment` of its last stretch, as distances from the first point; `separation` is 0 where the stretch begins with the line, both are 0 without reversed flow. For flow; an error in a heat case.", &[
+    list("output.recirculation", "Reversed flow along a line, as behind a body, in `summary.json`: `separation` and `reattachment` of its longest stretch, as distances from the first point; `separation` is 0 where the stretch begins with the line, both are 0 without reversed flow. For flow; an error in a heat case.", &[
         key("name", "string of letters, digits, `_`, `-`", "required", "", "Its name, which no other recirculation has.", "name = \"wake\""),
         key("from", "list of 2 or 3 numbers", "required", "m", "First point, at the body.", "from = [0.5, 0.0, 0.0]"),
         key("to", "list of 2 or 3 numbers", "required", "m", "Last point, downstream.", "to = [5.0, 0.0, 0.0]"),
