@@ -3,10 +3,10 @@
 
 use super::{Convection, FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer};
-use crate::finite_volume::diffusion::{CellScheme, discretize};
+use crate::finite_volume::diffusion::{CellScheme, discretize, discretize_boundary};
 use crate::finite_volume::{
     BoundaryContributionOnBackend, BoundaryFaces, CellGradient, Condition, CorrectedOperator,
-    Faces, Material, NonOrthogonalCorrectionOnBackend, Prescribed, Term, TimeDependentData, narrow,
+    Faces, Material, NonOrthogonalCorrectionOnBackend, Prescribed, TimeDependentData, narrow,
 };
 use crate::linear::{
     CsrMatrix, Matrix, Method, Operator, Params, SolveOutcome, Solver, SolverSetup,
@@ -126,19 +126,15 @@ impl<F: Real> ImplicitDiffusion<F> {
         let mut first = None;
         let mut quantities = vec![];
         for EquationSpec { what, conditions, source } in specs {
-            let (mut discrete, boundary) =
-                discretize(mesh, geometry, &material, &conditions, true)?;
+            let (mut discrete, boundary) = match &first {
+                None => discretize(mesh, geometry, &material, &conditions, true)?,
+                Some(_) => discretize_boundary(mesh, geometry, &material, &conditions)?,
+            };
             if !diffuses {
                 discrete.zero_diffusion()?;
             }
             let prescribed = discrete.values.into_time_dependent_data(backend, what)?;
-            let source = Term {
-                value: source,
-                entries: (0..n as u32).collect(),
-                factors: geometry.cell_volume.clone(),
-                points: geometry.cell_centre.clone(),
-            };
-            let source = TimeDependentData::new(backend, "the source", n, vec![source])?;
+            let source = TimeDependentData::of_cells(backend, "the source", source, geometry)?;
             let coupling =
                 BoundaryContributionOnBackend::new(backend, discrete.boundary_contribution);
             quantities.push(Quantity { coupling, prescribed, source });
