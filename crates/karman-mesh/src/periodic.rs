@@ -316,8 +316,10 @@ fn median_translation(mesh: &Mesh, nodes: &[[u32; 2]]) -> [f64; 3] {
 
 /// Moves nodes of the second patch onto their images, so that the cells of both sides close.
 fn snap(mesh: &mut Mesh, patches: &[String; 2], translation: [f64; 3], nodes: &[[u32; 2]]) {
-    let sizes = mesh.points.iter().flatten().map(|x| x.abs());
-    let round_off = ROUND_OFF * sizes.fold(0.0, f64::max);
+    let sizes = mesh.points.as_flattened().par_iter().with_min_len(CHUNK).map(|x| x.abs());
+    // The largest number does not depend on the order.
+    #[allow(clippy::disallowed_methods)]
+    let round_off = ROUND_OFF * sizes.reduce(|| 0.0, f64::max);
     let (mut count, mut largest) = (0, 0.0f64);
     for [a, b] in nodes {
         let image = add_scaled(mesh.points[*a as usize], 1.0, translation);

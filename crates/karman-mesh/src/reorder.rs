@@ -234,6 +234,8 @@ fn hilbert_order(raw: &RawMesh) -> Vec<u32> {
         (low, std::array::from_fn(|k| high[k].max(to[k])))
     };
     let points = raw.points.par_iter().with_min_len(CHUNK);
+    // Smallest and largest numbers do not depend on the order.
+    #[allow(clippy::disallowed_methods)]
     let (low, high) = points.map(|&point| (point, point)).reduce(nowhere, joined);
     let extent = (0..3).map(|k| high[k] - low[k]).fold(0.0, f64::max);
     let scale = if extent > 0.0 { f64::from((1u32 << BITS) - 1) / extent } else { 0.0 };

@@ -230,10 +230,9 @@ impl<F: Real> Faces<F> {
     /// The arrays of a mesh.
     pub fn new(backend: &Backend, mesh: &Mesh, geometry: &Geometry, is_cubic: bool) -> Self {
         let (n_faces, n_interior) = (mesh.n_faces(), mesh.n_interior_faces());
-        let mut weight = vec![];
+        let mut weight = vec![0.0; n_faces];
         let mut skewness = vec![0.0; 3 * n_faces];
         let mut delta = vec![0.0; 3 * n_faces];
-        weight.resize(n_faces, 0.0);
         let chunks = component_chunks(&mut skewness)
             .zip(component_chunks(&mut delta))
             .zip(weight.par_chunks_mut(CHUNK))

@@ -7,6 +7,7 @@ use crate::finite_volume::diffusion::{CellScheme, discretize, discretize_boundar
 use crate::finite_volume::{
     BoundaryContributionOnBackend, BoundaryFaces, CellGradient, Condition, CorrectedOperator,
     Faces, Material, NonOrthogonalCorrectionOnBackend, Prescribed, TimeDependentData, narrow,
+    widen,
 };
 use crate::linear::{
     CsrMatrix, Matrix, Method, Operator, Params, SolveOutcome, Solver, SolverSetup,
@@ -191,9 +192,9 @@ impl<F: Real> ImplicitDiffusion<F> {
 
     /// Diffusivity times Σ a / V of each cell: the diffusive rate.
     pub(super) fn diffusive_rates(&self) -> Result<Buffer<F>, IncompressibleError> {
-        let diagonal = self.terms.matrix.to_csr()?.diagonal();
-        let rates = diagonal.iter().zip(&self.terms.volume).map(|(a, v)| Into::<f64>::into(*a) / v);
-        Ok(narrow(&self.terms.backend, rates.collect()))
+        let mut rates = widen(&self.terms.backend, &self.terms.matrix.diagonal())?;
+        rates.iter_mut().zip(&self.terms.volume).for_each(|(a, v)| *a /= v);
+        Ok(narrow(&self.terms.backend, rates))
     }
 
     /// Coefficients of the difference and of the gradient in the flux of each face: `[n_faces]`,
