@@ -3,6 +3,7 @@
 #![cfg_attr(not(feature = "device"), allow(unreachable_code))] // a device has no value there
 
 use super::device::Handle;
+use super::host::copied;
 use super::{Backend, BackendError, OnDevice, View, Writer};
 
 /// A number that a buffer may hold.
@@ -138,7 +139,11 @@ impl Backend {
 
     /// A copy of `values` on this backend.
     pub fn upload_slice<T: Element>(&self, values: &[T]) -> Buffer<T> {
-        self.upload(values.to_vec())
+        let storage = match self.device() {
+            None => Storage::Host(self.install(|| copied(values))),
+            Some(device) => Storage::Device(device.create(values)),
+        };
+        Buffer { storage, len: values.len() }
     }
 
     /// Overwrites the whole of `buffer`, which has as many elements as `values`.
@@ -160,7 +165,7 @@ impl Backend {
     /// [`BackendError::Device`] where a kernel that wrote the buffer failed.
     pub fn read<T: Element>(&self, buffer: &Buffer<T>) -> Result<Vec<T>, BackendError> {
         match (self.device(), &buffer.storage) {
-            (None, Storage::Host(v)) => Ok(v.clone()),
+            (None, Storage::Host(v)) => Ok(self.install(|| copied(v))),
             (Some(_), Storage::Device(_)) if buffer.len == 0 => Ok(vec![]),
             (Some(device), Storage::Device(handle)) => device.read(handle, buffer.len),
             _ => panic!("{ELSEWHERE}"),

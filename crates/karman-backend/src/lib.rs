@@ -57,7 +57,7 @@ pub mod testing;
 
 pub use buffer::{Buffer, Element};
 pub use device::Device;
-pub use host::for_each_entity;
+pub use host::{converted, converted_slice, for_each_entity};
 pub use host_memory::return_large_arrays;
 pub use kind::{BackendError, BackendKind, DeviceDescription, available_devices};
 pub use local::Local;

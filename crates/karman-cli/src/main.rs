@@ -12,6 +12,10 @@ use arguments::Arguments;
 use clap::Parser;
 use std::process::ExitCode;
 
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     karman::backend::return_large_arrays();
     std::panic::set_hook(Box::new(|panic| console::complain(&failure::bug_report(panic))));

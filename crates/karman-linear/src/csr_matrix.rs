@@ -1,8 +1,8 @@
 //! Sparse matrices in compressed rows (CSR) on the host: assembly, checks, transposition.
 
 use super::LinearError;
-use karman_backend::HOST_CHUNK;
 use karman_backend::real::Real;
+use karman_backend::{HOST_CHUNK, converted, converted_slice};
 use rayon::prelude::*;
 
 /// A sparse matrix in compressed rows: row r has the entries `offsets[r] .. offsets[r + 1]` of
@@ -138,19 +138,29 @@ impl<T: Real> CsrMatrix<T> {
     pub fn from_rows(
         row_count: usize,
         column_count: usize,
-        length: impl Fn(usize) -> usize,
+        length: impl Fn(usize) -> usize + Sync + Send,
         fill: impl Fn(usize, &mut [u32], &mut [T]) + Sync + Send,
     ) -> Result<Self, LinearError> {
-        let mut offsets = Vec::with_capacity(row_count + 1);
-        offsets.push(0);
+        let mut offsets = vec![0u32; row_count + 1];
+        let of_chunk = |(chunk, ends): (usize, &mut [u32])| {
+            let mut sum = 0;
+            for (k, end) in ends.iter_mut().enumerate() {
+                sum += length(chunk * HOST_CHUNK + k);
+                *end = sum as u32;
+            }
+            sum
+        };
+        let ends = offsets[1..].par_chunks_mut(HOST_CHUNK);
+        let mut starts: Vec<usize> = ends.enumerate().map(of_chunk).collect();
         let mut entries = 0;
-        for row in 0..row_count {
-            entries += length(row);
-            offsets.push(entries as u32);
+        for start in &mut starts {
+            entries += std::mem::replace(start, entries);
         }
         if entries > u32::MAX as usize {
             return Err(LinearError::TooLarge { entries });
         }
+        let ends = offsets[1..].par_chunks_mut(HOST_CHUNK).zip(starts);
+        ends.for_each(|(ends, start)| ends.iter_mut().for_each(|end| *end += start as u32));
         let sorted = |row: usize, columns: &mut [u32], values: &mut [T]| {
             fill(row, columns, values);
             sort_row(columns, values);
@@ -258,7 +268,7 @@ impl<T: Real> CsrMatrix<T> {
             column_count: self.column_count,
             offsets: self.offsets.clone(),
             columns: self.columns.clone(),
-            values: self.values.par_iter().map(|v| S::from_f64((*v).into())).collect(),
+            values: converted_slice(&self.values),
         }
     }
 
@@ -268,7 +278,7 @@ impl<T: Real> CsrMatrix<T> {
             column_count: self.column_count,
             offsets: self.offsets,
             columns: self.columns,
-            values: self.values.into_iter().map(|v| S::from_f64(v.into())).collect(),
+            values: converted(self.values),
         }
     }
 

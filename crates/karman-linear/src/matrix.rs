@@ -281,6 +281,14 @@ impl<S: Real> Matrix<S> {
         Ok(backend.read(&count)?[0] as usize)
     }
 
+    /// The diagonal, 0 where it is absent: `[rows]`.
+    pub fn diagonal(&self) -> Buffer<S> {
+        let mut diagonal = self.backend.scratch(self.rows);
+        let copy = || copy_diagonal(&self.backend, self.rows, &self.view(), &mut diagonal);
+        self.backend.install(copy);
+        diagonal
+    }
+
     /// The inverse of the diagonal: `[rows]`, stored in any precision.
     ///
     /// # Errors
@@ -336,6 +344,12 @@ pub(super) fn multiply_dots<F: Real, S: Real>(
     let r = r[row].to_f64();
     let y = own.to_f64();
     (own, x * y, x * r, r * r, r * y, y * y)
+}
+
+/// a_rr. Traffic a row: 4 + s, an entry up to the diagonal 4.
+#[kernel(out(diagonal), specialize(a.layout = Layout::Csr))]
+pub(super) fn copy_diagonal<S: Real>(row: usize, a: &MatrixView<S>) -> S {
+    S::from_f64(a.value(row, row))
 }
 
 /// 1/a_rr in the precision it is stored in, and the row's index where that is not finite.
@@ -436,7 +450,8 @@ mod tests {
             for layout in [Layout::Csr, Layout::SlicedEll] {
                 let entries: Vec<_> = (0..100u32).map(|r| (r, r, f64::from(r) - 60.5)).collect();
                 let a = CsrMatrix::from_entries(100, 100, entries.clone()).unwrap();
-                let m = Matrix::with_layout(&backend, a, layout).unwrap();
+                let m = Matrix::with_layout(&backend, a.clone(), layout).unwrap();
+                assert_eq!(backend.read(&m.diagonal()).unwrap(), a.diagonal());
                 let inverse = backend.read(&m.inverse_diagonal::<f64>().unwrap()).unwrap();
                 for (r, value) in inverse.iter().enumerate() {
                     assert!((value * (r as f64 - 60.5) - 1.0).abs() < 1e-15);

@@ -69,13 +69,36 @@ impl Adjacency {
     }
 }
 
-/// Turns counts stored one place late (`[0, n_0, n_1, …]`) into offsets.
+/// Turns counts stored one place late (`[0, n_0, n_1, …]`) into offsets, in parallel: sums within chunks, then
+/// the sum before each chunk.
 pub(crate) fn accumulate(offsets: &mut [u32]) {
+    let mut starts: Vec<u32> = offsets
+        .par_chunks_mut(CHUNK)
+        .map(|chunk| {
+            let mut sum = 0;
+            for offset in chunk {
+                sum += *offset;
+                *offset = sum;
+            }
+            sum
+        })
+        .collect();
     let mut sum = 0;
-    for offset in offsets {
-        sum += *offset;
-        *offset = sum;
+    for start in &mut starts {
+        sum += std::mem::replace(start, sum);
     }
+    offsets.par_chunks_mut(CHUNK).zip(starts).for_each(|(chunk, start)| {
+        chunk.iter_mut().for_each(|offset| *offset += start);
+    });
+}
+
+/// Offsets of `rows` rows whose lengths are given: `[rows + 1]`.
+pub(crate) fn offsets_of(rows: usize, length: impl Fn(usize) -> usize + Sync) -> Vec<u32> {
+    let mut offsets = vec![0; rows + 1];
+    let counts = offsets[1..].par_iter_mut().enumerate().with_min_len(CHUNK);
+    counts.for_each(|(row, count)| *count = length(row) as u32);
+    accumulate(&mut offsets);
+    offsets
 }
 
 /// Calls `fill(row, items of the row)` for every row, in parallel.
@@ -114,6 +137,15 @@ mod tests {
         assert_eq!(back.items, vec![2, 0, 2, SIGN_BIT]);
         assert_eq!(back.transpose(3).offsets, map.offsets);
         assert_eq!(sign_of(back.of(2)[0]), -1);
+    }
+
+    #[test]
+    fn offsets_are_sums_of_lengths_across_chunks() {
+        for rows in [0usize, 1, CHUNK - 1, CHUNK, 3 * CHUNK + 5] {
+            let offsets = offsets_of(rows, |row| row % 7);
+            assert_eq!(offsets[0], 0);
+            assert!((0..rows).all(|row| offsets[row + 1] - offsets[row] == row as u32 % 7));
+        }
     }
 
     #[test]

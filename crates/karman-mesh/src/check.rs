@@ -280,7 +280,7 @@ impl MeshReport {
         }
         let names: Vec<String> = mesh.patches.iter().map(|patch| patch.name.clone()).collect();
         self.boundary = boundary_templates(&names);
-        let connectivity = Connectivity::of(mesh, geometry);
+        let connectivity = Connectivity::new(mesh, geometry, ConnectedComponents::by_faces(mesh));
         let found = connectivity.warnings(mesh);
         self.warnings = mesh.warnings.iter().chain(&found).map(ToString::to_string).collect();
         self.connected = Some(connected(mesh, geometry, &connectivity));
@@ -298,9 +298,13 @@ fn bounding_box(points: &[[f64; 3]]) -> Option<[[f64; 3]; 2]> {
 }
 
 /// Warnings about a valid mesh: coincident boundary faces, and several connected components. Periodic
-/// faces of `mesh` connect their cells.
-pub fn inspect(mesh: &Mesh, geometry: &Geometry) -> Vec<MeshWarning> {
-    Connectivity::of(mesh, geometry).warnings(mesh)
+/// faces of `mesh` connect their cells; `components` are those by faces.
+pub fn inspect(
+    mesh: &Mesh,
+    geometry: &Geometry,
+    components: ConnectedComponents,
+) -> Vec<MeshWarning> {
+    Connectivity::new(mesh, geometry, components).warnings(mesh)
 }
 
 /// Coincident boundary faces and connected components of a mesh.
@@ -310,9 +314,9 @@ struct Connectivity {
 }
 
 impl Connectivity {
-    fn of(mesh: &Mesh, geometry: &Geometry) -> Connectivity {
+    fn new(mesh: &Mesh, geometry: &Geometry, components: ConnectedComponents) -> Connectivity {
         let coincident_faces = coincident_faces::coincident_faces(mesh, geometry);
-        Connectivity { coincident_faces, components: ConnectedComponents::by_faces(mesh) }
+        Connectivity { coincident_faces, components }
     }
 
     fn warnings(&self, mesh: &Mesh) -> Vec<MeshWarning> {

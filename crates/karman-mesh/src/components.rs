@@ -1,11 +1,10 @@
 //! Connected components of a mesh, by shared faces or by shared nodes.
 
-use super::adjacency::index_of;
+use super::adjacency::{CHUNK, fill_rows, offsets_of};
 use super::error::CellName;
 use super::{Mesh, cell_name};
-
-/// Component of a cell that was not visited.
-const NONE: u32 = u32::MAX;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Connected components of the cells of a mesh.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,60 +18,23 @@ pub struct ConnectedComponents {
 impl ConnectedComponents {
     /// Components of the graph of cells that share a face, faces of periodic patches included.
     pub fn by_faces(mesh: &Mesh) -> ConnectedComponents {
-        ConnectedComponents::search(mesh.n_cells(), |cell, visit| {
-            let faces = mesh.cell_to_faces.of(cell).iter().map(|&item| index_of(item));
-            for face in faces.filter(|&face| face < mesh.n_interior_faces()) {
-                visit((mesh.face_left[face] ^ mesh.face_right[face]) as usize ^ cell);
-            }
-        })
+        let sets = DisjointSets::new(mesh.n_cells());
+        let faces = mesh.face_left.par_iter().zip(&mesh.face_right).with_min_len(CHUNK);
+        faces.for_each(|(&left, &right)| sets.unite(left, right));
+        sets.components()
     }
 
     /// Components of the graph of cells that share a node or its periodic image.
     pub fn by_nodes(mesh: &Mesh) -> ConnectedComponents {
         let around = mesh.node_to_cells();
-        let mut images =
-            vec![vec![]; if mesh.periodic_pairs.is_empty() { 0 } else { mesh.n_nodes() }];
+        let sets = DisjointSets::new(mesh.n_cells());
+        (0..mesh.n_nodes()).into_par_iter().with_min_len(CHUNK).for_each(|node| {
+            around.of(node).windows(2).for_each(|pair| sets.unite(pair[0], pair[1]));
+        });
         for [a, b] in mesh.periodic_nodes() {
-            images[a as usize].push(b);
-            images[b as usize].push(a);
+            sets.unite(around.of(a as usize)[0], around.of(b as usize)[0]);
         }
-        ConnectedComponents::search(mesh.n_cells(), |cell, visit| {
-            for &node in mesh.cells.nodes_of(cell) {
-                let others = images.get(node as usize).into_iter().flatten();
-                for &node in std::iter::once(&node).chain(others) {
-                    around.of(node as usize).iter().for_each(|&other| visit(other as usize));
-                }
-            }
-        })
-    }
-
-    /// Depth-first search; `neighbours` visits the cells adjacent to a cell.
-    fn search(
-        n_cells: usize,
-        neighbours: impl Fn(usize, &mut dyn FnMut(usize)),
-    ) -> ConnectedComponents {
-        let mut components = ConnectedComponents { of_cell: vec![NONE; n_cells], cells: vec![] };
-        let mut stack = vec![];
-        for start in 0..n_cells {
-            if components.of_cell[start] != NONE {
-                continue;
-            }
-            let component = components.cells.len() as u32;
-            let mut count = 1;
-            components.of_cell[start] = component;
-            stack.push(start);
-            while let Some(cell) = stack.pop() {
-                neighbours(cell, &mut |other| {
-                    if components.of_cell[other] == NONE {
-                        components.of_cell[other] = component;
-                        count += 1;
-                        stack.push(other);
-                    }
-                });
-            }
-            components.cells.push(count);
-        }
-        components
+        sets.components()
     }
 
     /// Number of components.
@@ -121,5 +83,69 @@ impl ConnectedComponents {
             }
         }
         touches
+    }
+}
+
+/// Disjoint sets of cells that threads unite concurrently: trees whose root is the first cell of its set, so
+/// that they do not depend on the order of unions.
+struct DisjointSets {
+    /// A cell of the same set before the cell, the cell itself at a root: `[n_cells]`.
+    parent: Vec<AtomicU32>,
+}
+
+impl DisjointSets {
+    /// Each cell in a set of its own.
+    fn new(n_cells: usize) -> Self {
+        let parent = (0..n_cells as u32).into_par_iter().with_min_len(CHUNK).map(AtomicU32::new);
+        DisjointSets { parent: parent.collect() }
+    }
+
+    /// The root of a cell; halves the path to it.
+    fn root(&self, mut cell: u32) -> u32 {
+        loop {
+            let parent = self.parent[cell as usize].load(Relaxed);
+            if parent == cell {
+                return cell;
+            }
+            let next = self.parent[parent as usize].load(Relaxed);
+            // A concurrent union may have moved the cell further down; the minimum keeps that.
+            if next != parent {
+                self.parent[cell as usize].fetch_min(next, Relaxed);
+            }
+            cell = next;
+        }
+    }
+
+    /// Unites the sets of two cells: the root of higher number gets the other as its parent.
+    fn unite(&self, a: u32, b: u32) {
+        let (mut a, mut b) = (self.root(a), self.root(b));
+        while a != b {
+            let (low, high) = (a.min(b), a.max(b));
+            let root = &self.parent[high as usize];
+            if root.compare_exchange(high, low, Relaxed, Relaxed).is_ok() {
+                return;
+            }
+            // Another thread gave `high` a parent meanwhile.
+            (a, b) = (self.root(low), self.root(high));
+        }
+    }
+
+    /// The sets, numbered by their first cells.
+    fn components(self) -> ConnectedComponents {
+        let n = self.parent.len();
+        let chunks = n.div_ceil(CHUNK);
+        let cells = |chunk: usize| (chunk * CHUNK) as u32..((chunk + 1) * CHUNK).min(n) as u32;
+        let is_root = |cell: &u32| self.parent[*cell as usize].load(Relaxed) == *cell;
+        let starts = offsets_of(chunks, |chunk| cells(chunk).filter(is_root).count());
+        let mut roots = vec![0; starts[chunks] as usize];
+        fill_rows(&starts, &mut roots, |chunk, row| {
+            cells(chunk).filter(is_root).zip(row).for_each(|(root, entry)| *entry = root);
+        });
+        let component = |cell: u32| roots.partition_point(|&root| root < self.root(cell)) as u32;
+        let of_cell: Vec<u32> =
+            (0..n as u32).into_par_iter().with_min_len(CHUNK).map(component).collect();
+        let mut cells = vec![0; roots.len()];
+        of_cell.iter().for_each(|&component| cells[component as usize] += 1);
+        ConnectedComponents { of_cell, cells }
     }
 }

@@ -4,7 +4,7 @@
 //! Traffic for a tetrahedron (4 half-faces): its nodes are read three times (48 bytes), the buckets
 //! written and read (32), the matches written (16); no hashing, no search.
 
-use super::adjacency::{Adjacency, CHUNK, accumulate, fill_rows};
+use super::adjacency::{Adjacency, CHUNK, fill_rows, offsets_of};
 use super::cell_shape::MAX_FACES;
 use super::error::{MeshError, MeshWarning, Place};
 use super::geometry::mean_point;
@@ -85,12 +85,7 @@ impl HalfFaces {
             let (count, limit) = (halves, INDEX_LIMIT);
             return Err(MeshError::TooLarge { what: "faces of cells", count, limit });
         }
-        let mut offsets = Vec::with_capacity(cells.len() + 1);
-        offsets.push(0);
-        offsets.extend(cells.shapes.iter().scan(0, |sum, shape| {
-            *sum += shape.face_count() as u32;
-            Some(*sum)
-        }));
+        let offsets = offsets_of(cells.len(), |cell| cells.shapes[cell].face_count());
         let buckets = buckets(raw);
         let partner: Vec<AtomicU32> = atomics(halves);
         let findings: Vec<Findings> = (0..raw.points.len().div_ceil(CHUNK))
@@ -117,12 +112,7 @@ impl HalfFaces {
         let mut new_cell = vec![0u32; order.len()];
         order.iter().enumerate().for_each(|(new, &old)| new_cell[old as usize] = new as u32);
         let row = |cell: usize| old_offsets[cell] as usize..old_offsets[cell + 1] as usize;
-        let mut offsets = Vec::with_capacity(order.len() + 1);
-        offsets.push(0);
-        offsets.extend(order.iter().scan(0, |sum, &old| {
-            *sum += row(old as usize).len() as u32;
-            Some(*sum)
-        }));
+        let offsets = offsets_of(order.len(), |new| row(order[new] as usize).len());
         fill_rows(&offsets, &mut partner, |new, items| {
             let codes = &old_partner[row(order[new] as usize)];
             for (item, &code) in items.iter_mut().zip(codes) {
@@ -139,16 +129,11 @@ impl HalfFaces {
     /// Cells that share a face with each cell, in the order of the cell's faces.
     pub(crate) fn cell_graph(&self) -> Adjacency {
         let n = self.offsets.len() - 1;
-        let mut offsets = vec![0u32; n + 1];
         let across = |cell: usize| {
             let range = self.offsets[cell] as usize..self.offsets[cell + 1] as usize;
             self.partner[range].iter().filter(|&&code| code & BOUNDARY == 0)
         };
-        offsets[1..]
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(cell, count)| *count = across(cell).count() as u32);
-        accumulate(&mut offsets);
+        let offsets = offsets_of(n, |cell| across(cell).count());
         let mut items = vec![0; offsets[n] as usize];
         fill_rows(&offsets, &mut items, |cell, row| {
             row.iter_mut().zip(across(cell)).for_each(|(item, &code)| *item = cell_of(code) as u32);
@@ -157,10 +142,9 @@ impl HalfFaces {
     }
 }
 
-fn atomics(n: usize) -> Vec<AtomicU32> {
-    let mut values = Vec::with_capacity(n);
-    values.resize_with(n, || AtomicU32::new(NONE));
-    values
+/// `n` entries of [`NONE`].
+pub(crate) fn atomics(n: usize) -> Vec<AtomicU32> {
+    (0..n).into_par_iter().with_min_len(CHUNK).map(|_| AtomicU32::new(NONE)).collect()
 }
 
 /// Visits every half-face and boundary element with its smallest node and its code, in parallel.

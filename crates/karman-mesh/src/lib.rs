@@ -28,7 +28,7 @@ pub use components::ConnectedComponents;
 pub use edges::EdgeTopology;
 pub use error::{CellName, MeshError, MeshWarning, Place};
 pub use geometry::Geometry;
-pub use periodic::PeriodicPair;
+pub use periodic::{PeriodicPair, PeriodicPairs};
 pub use raw::{Elements, RawMesh};
 pub use reorder::Renumbering;
 
@@ -102,7 +102,7 @@ pub struct Mesh {
     /// Groups of boundary faces, in the order of their faces; none is empty.
     pub patches: Vec<Patch>,
     /// Periodic pairs of patches, whose faces are interior faces.
-    pub periodic_pairs: Vec<PeriodicPair>,
+    pub periodic_pairs: PeriodicPairs,
     /// Names of the regions that `cells.groups` index.
     pub regions: Vec<String>,
     /// Solver cell → file cell.
@@ -148,7 +148,7 @@ impl Mesh {
             face_right,
             cell_to_faces,
             patches,
-            periodic_pairs: vec![],
+            periodic_pairs: PeriodicPairs::default(),
             regions: raw.regions,
             original_cell,
             original_node,
@@ -221,12 +221,7 @@ impl Mesh {
             let faces = self.cell_to_faces.of(cell).iter().map(|&item| index_of(item));
             faces.filter(|&face| face < self.face_right.len())
         };
-        let mut offsets = Vec::with_capacity(self.cells.len() + 1);
-        offsets.push(0);
-        offsets.extend((0..self.cells.len()).scan(0, |sum, cell| {
-            *sum += interior(cell).count() as u32;
-            Some(*sum)
-        }));
+        let offsets = adjacency::offsets_of(self.cells.len(), |cell| interior(cell).count());
         let mut items = vec![0; offsets[self.cells.len()] as usize];
         adjacency::fill_rows(&offsets, &mut items, |cell, row| {
             for (item, face) in row.iter_mut().zip(interior(cell)) {
@@ -236,26 +231,27 @@ impl Mesh {
         Adjacency { offsets, items }
     }
 
+    /// The cells in the order of the file.
+    pub fn cells_in_file_order(&self) -> Vec<u32> {
+        reorder::in_file_order(&self.original_cell)
+    }
+
+    /// The nodes in the order of the file.
+    pub fn nodes_in_file_order(&self) -> Vec<u32> {
+        reorder::in_file_order(&self.original_node)
+    }
+
     /// The mesh in the form of a file: cells and nodes in the file's order, orphan nodes left out,
     /// boundary elements by patch, periodic patches last.
     pub fn to_raw(&self) -> RawMesh {
-        let mut node_order: Vec<u32> = (0..self.points.len() as u32).collect();
-        node_order.sort_unstable_by_key(|&node| self.original_node[node as usize]);
+        let node_order = self.nodes_in_file_order();
         let mut file_node = vec![0; self.points.len()];
         node_order.iter().enumerate().for_each(|(i, &node)| file_node[node as usize] = i as u32);
-        let mut cell_order: Vec<u32> = (0..self.cells.len() as u32).collect();
-        cell_order.sort_unstable_by_key(|&cell| self.original_cell[cell as usize]);
-        let mut nodes = Vec::new();
-        let mut renamed = |list: &[u32]| {
-            nodes.clear();
-            nodes.extend(list.iter().map(|&node| file_node[node as usize]));
-            nodes.clone()
+        let renamed = |list: &[u32]| -> Vec<u32> {
+            list.iter().map(|&node| file_node[node as usize]).collect()
         };
-        let mut cells = Elements::new();
-        for cell in cell_order.into_iter().map(|cell| cell as usize) {
-            let group = self.cells.groups[cell];
-            cells.push(self.cells.shapes[cell], &renamed(self.cells.nodes_of(cell)), group);
-        }
+        let mut cells = reorder::permuted(&self.cells, &self.cells_in_file_order());
+        cells.nodes.par_iter_mut().for_each(|node| *node = file_node[*node as usize]);
         let mut boundary = Elements::new();
         let mut patches: Vec<String> = vec![];
         let mut add = |nodes: &[u32], group: usize| {
@@ -270,7 +266,7 @@ impl Mesh {
             patch.faces.clone().for_each(|f| add(self.face_to_nodes.of(f), patches.len()));
             patches.push(patch.name.clone());
         }
-        for pair in &self.periodic_pairs {
+        for pair in self.periodic_pairs.iter() {
             for (item, (face, mut images)) in pair.faces.iter().zip(pair.images(self)) {
                 // Outward for the cell of the other side.
                 images.reverse();
@@ -282,7 +278,7 @@ impl Mesh {
         }
         RawMesh {
             dimension: self.dimension,
-            points: node_order.iter().map(|&node| self.points[node as usize]).collect(),
+            points: node_order.par_iter().map(|&node| self.points[node as usize]).collect(),
             cells,
             boundary,
             regions: self.regions.clone(),

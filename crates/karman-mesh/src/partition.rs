@@ -9,7 +9,7 @@ use super::adjacency::{Adjacency, SIGN_BIT, index_of};
 use super::geometry::Geometry;
 use super::raw::Elements;
 use super::reorder::NONE;
-use super::{EntityCount, Mesh, Patch, PeriodicPair};
+use super::{EntityCount, Mesh, Patch, PeriodicPair, PeriodicPairs};
 
 /// Send and receive lists between two parts for one kind of entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -283,11 +283,13 @@ impl Maps<'_> {
             face_right: side(&mesh.face_right, &self.global_face[..interior]),
             cell_to_faces,
             patches: mesh.patches.iter().map(patch).collect(),
-            periodic_pairs: mesh
-                .periodic_pairs
-                .iter()
-                .map(|pair| restricted_pair(pair, &face, &node))
-                .collect(),
+            periodic_pairs: PeriodicPairs::new(
+                mesh.periodic_pairs
+                    .iter()
+                    .map(|pair| restricted_pair(pair, &face, &node))
+                    .collect(),
+                self.global_face.len(),
+            ),
             regions: mesh.regions.clone(),
             original_cell: gather(&mesh.original_cell, self.global_cell),
             original_node: gather(&mesh.original_node, self.global_node),

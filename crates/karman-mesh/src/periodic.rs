@@ -4,10 +4,11 @@
 //! interior face at its left cell. Relative to this face the centroid of its right cell is
 //! x_r + [`Mesh::periodic_offset`]. Nodes are not merged.
 
-use super::adjacency::{Adjacency, SIGN_BIT, index_of};
+use super::adjacency::{Adjacency, CHUNK, SIGN_BIT, fill_rows, index_of, offsets_of};
 use super::error::{MeshError, MeshWarning, Place};
 use super::geometry::{add_scaled, dot, face_measure, mean_point, norm, subtract};
 use super::{EntityCount, Mesh, Patch, cell_name};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Two patches whose faces are periodic.
@@ -47,11 +48,52 @@ impl PeriodicPair {
     }
 }
 
+/// The periodic pairs of a mesh.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PeriodicPairs {
+    pairs: Vec<PeriodicPair>,
+    /// A bit for each face, set where it is periodic, so that the search for the pair of a face is seldom
+    /// needed; empty without pairs.
+    is_periodic: Vec<u64>,
+}
+
+impl PeriodicPairs {
+    /// The pairs of a mesh of `n_faces` faces.
+    pub(crate) fn new(pairs: Vec<PeriodicPair>, n_faces: usize) -> Self {
+        let words = if pairs.is_empty() { 0 } else { n_faces.div_ceil(64) };
+        let mut is_periodic = vec![0; words];
+        for face in pairs.iter().flat_map(|pair| &pair.faces).map(|&item| index_of(item)) {
+            is_periodic[face / 64] |= 1 << (face % 64);
+        }
+        PeriodicPairs { pairs, is_periodic }
+    }
+
+    /// Whether a face is periodic.
+    #[inline]
+    fn contain(&self, face: usize) -> bool {
+        self.is_periodic.get(face / 64).is_some_and(|word| word >> (face % 64) & 1 == 1)
+    }
+}
+
+impl std::ops::Deref for PeriodicPairs {
+    type Target = [PeriodicPair];
+
+    fn deref(&self) -> &[PeriodicPair] {
+        &self.pairs
+    }
+}
+
 impl Mesh {
     /// Offset that moves the centroid of the right cell of an interior face beside the face: ± the
     /// translation for periodic faces, else 0.
+    #[inline]
     pub fn periodic_offset(&self, face: usize) -> [f64; 3] {
-        for pair in &self.periodic_pairs {
+        if self.periodic_pairs.contain(face) { self.offset_of_pair(face) } else { [0.0; 3] }
+    }
+
+    #[inline(never)]
+    fn offset_of_pair(&self, face: usize) -> [f64; 3] {
+        for pair in self.periodic_pairs.iter() {
             if let Some(from_second) = pair.is_from_second(face) {
                 return pair.translation.map(|t| if from_second { t } else { -t });
             }
@@ -61,7 +103,7 @@ impl Mesh {
 
     /// Whether an interior face lies on periodic patches.
     pub fn is_periodic(&self, face: usize) -> bool {
-        self.periodic_pairs.iter().any(|pair| pair.is_from_second(face).is_some())
+        self.periodic_pairs.contain(face)
     }
 
     /// Pairs of nodes that coincide under the translation of a periodic pair.
@@ -274,8 +316,10 @@ fn median_translation(mesh: &Mesh, nodes: &[[u32; 2]]) -> [f64; 3] {
 
 /// Moves nodes of the second patch onto their images, so that the cells of both sides close.
 fn snap(mesh: &mut Mesh, patches: &[String; 2], translation: [f64; 3], nodes: &[[u32; 2]]) {
-    let sizes = mesh.points.iter().flatten().map(|x| x.abs());
-    let round_off = ROUND_OFF * sizes.fold(0.0, f64::max);
+    let sizes = mesh.points.as_flattened().par_iter().with_min_len(CHUNK).map(|x| x.abs());
+    // The largest number does not depend on the order.
+    #[allow(clippy::disallowed_methods)]
+    let round_off = ROUND_OFF * sizes.reduce(|| 0.0, f64::max);
     let (mut count, mut largest) = (0, 0.0f64);
     for [a, b] in nodes {
         let image = add_scaled(mesh.points[*a as usize], 1.0, translation);
@@ -291,34 +335,65 @@ fn snap(mesh: &mut Mesh, patches: &[String; 2], translation: [f64; 3], nodes: &[
     }
 }
 
-/// A new interior face: its cells, and its old face.
-type Inner = (u32, u32, u32);
+/// Two boundary faces that become one interior face.
+struct MergedFace {
+    /// Left and right cell.
+    cells: [u32; 2],
+    /// The old boundary face at the left cell, whose nodes the new face has.
+    remaining: u32,
+    /// The other.
+    removed: u32,
+    /// Number of the periodic pair.
+    pair: usize,
+    /// Whether the left cell is at the second patch.
+    from_second: bool,
+    /// Its new number, once known.
+    number: u32,
+}
 
 /// Merges pairs of boundary faces (first, second, periodic pair) into interior faces.
 fn renumbered(mesh: Mesh, merged: &[(u32, u32, u32)], mut periodic: Vec<PeriodicPair>) -> Mesh {
     debug_assert_eq!(mesh.cell_count.ghost, 0, "periodic patches come before the partition");
     let inner = mesh.n_interior_faces();
-    let cells = |face: usize| (mesh.face_left[face], mesh.face_right[face], face as u32);
-    let mut order: Vec<Inner> = (0..inner).map(cells).collect();
+    let mut merged: Vec<MergedFace> = merged
+        .iter()
+        .map(|&(a, b, pair)| {
+            let (l, r) = (mesh.face_left[a as usize], mesh.face_left[b as usize]);
+            let from_second = r < l;
+            let (remaining, removed) = if from_second { (b, a) } else { (a, b) };
+            let cells = [l.min(r), l.max(r)];
+            MergedFace { cells, remaining, removed, pair: pair as usize, from_second, number: 0 }
+        })
+        .collect();
+    merged.sort_unstable_by_key(|face| (face.cells, face.remaining));
+    // The old interior faces are in order, with the new ones between them.
+    let mut old_faces: Vec<u32> = Vec::with_capacity(mesh.n_faces() - merged.len());
     // New number of each old face; for a removed face that of its partner, with the sign set.
-    let mut new_face = vec![u32::MAX; mesh.n_faces()];
-    let mut removed = vec![];
-    for &(a, b, pair) in merged {
-        let (l, r) = (mesh.face_left[a as usize], mesh.face_left[b as usize]);
-        let (remaining, gone) = if l < r { (a, b) } else { (b, a) };
-        order.push((l.min(r), l.max(r), remaining));
-        removed.push((gone, remaining, pair, remaining == b));
+    let mut new_face: Vec<u32> = Vec::with_capacity(mesh.n_faces());
+    let mut new_right = vec![0; mesh.n_faces() - inner];
+    for face in &mut merged {
+        let known = new_face.len();
+        let place = position_from(known, inner, |old| {
+            [mesh.face_left[old], mesh.face_right[old]] <= face.cells
+        });
+        let next = old_faces.len() as u32;
+        new_face.extend(next..next + (place - known) as u32);
+        old_faces.extend(known as u32..place as u32);
+        face.number = old_faces.len() as u32;
+        old_faces.push(face.remaining);
+        new_right[face.remaining as usize - inner] = face.cells[1];
     }
-    order.sort_unstable();
-    for (new, (_, _, old)) in order.iter().enumerate() {
-        new_face[*old as usize] = new as u32;
+    let (known, next) = (new_face.len(), old_faces.len());
+    new_face.extend(next as u32..(next + inner - known) as u32);
+    old_faces.extend(known as u32..inner as u32);
+    new_face.resize(mesh.n_faces(), u32::MAX);
+    let n_interior = old_faces.len();
+    for face in &merged {
+        let new = face.number;
+        new_face[face.remaining as usize] = new;
+        new_face[face.removed as usize] = new | SIGN_BIT;
+        periodic[face.pair].faces.push(if face.from_second { new | SIGN_BIT } else { new });
     }
-    for (gone, remaining, pair, from_second) in &removed {
-        let new = new_face[*remaining as usize];
-        new_face[*gone as usize] = new | SIGN_BIT;
-        periodic[*pair as usize].faces.push(if *from_second { new | SIGN_BIT } else { new });
-    }
-    let mut old_faces: Vec<u32> = order.iter().map(|face| face.2).collect();
     let mut patches = vec![];
     for patch in &mesh.patches {
         if periodic.iter().any(|pair| pair.patches.contains(&patch.name)) {
@@ -333,13 +408,12 @@ fn renumbered(mesh: Mesh, merged: &[(u32, u32, u32)], mut periodic: Vec<Periodic
     }
     let renamed = |item: u32| new_face[index_of(item)] | (item & SIGN_BIT);
     let mut cell_to_faces = mesh.cell_to_faces;
-    for cell in 0..cell_to_faces.len() {
-        let row = cell_to_faces.offsets[cell] as usize..cell_to_faces.offsets[cell + 1] as usize;
-        let row = &mut cell_to_faces.items[row];
+    let Adjacency { offsets, items } = &mut cell_to_faces;
+    fill_rows(offsets, items, |_, row| {
         row.iter_mut().for_each(|item| *item = renamed(*item));
         row.sort_unstable_by_key(|&item| index_of(item));
-    }
-    let mut all: Vec<PeriodicPair> = mesh.periodic_pairs;
+    });
+    let mut all: Vec<PeriodicPair> = mesh.periodic_pairs.pairs;
     for pair in &mut all {
         pair.faces.iter_mut().for_each(|item| *item = renamed(*item));
     }
@@ -347,20 +421,33 @@ fn renumbered(mesh: Mesh, merged: &[(u32, u32, u32)], mut periodic: Vec<Periodic
     for pair in &mut all {
         pair.faces.sort_unstable_by_key(|&item| index_of(item));
     }
-    let mut face_to_nodes = Adjacency { offsets: vec![0], items: vec![] };
-    for &old in &old_faces {
-        face_to_nodes.items.extend_from_slice(mesh.face_to_nodes.of(old as usize));
-        face_to_nodes.offsets.push(face_to_nodes.items.len() as u32);
-    }
-    let outer = old_faces[order.len()..].iter().map(|&old| mesh.face_left[old as usize]);
+    let nodes = |new: usize| mesh.face_to_nodes.of(old_faces[new] as usize);
+    let offsets = offsets_of(old_faces.len(), |new| nodes(new).len());
+    let mut items = vec![0; offsets[old_faces.len()] as usize];
+    fill_rows(&offsets, &mut items, |new, row| row.copy_from_slice(nodes(new)));
+    let right = |&old: &u32| match (old as usize).checked_sub(inner) {
+        None => mesh.face_right[old as usize],
+        Some(outer) => new_right[outer],
+    };
+    let left = |&old: &u32| mesh.face_left[old as usize];
     Mesh {
-        face_left: order.iter().map(|face| face.0).chain(outer).collect(),
-        face_right: order.iter().map(|face| face.1).collect(),
+        face_left: old_faces.par_iter().with_min_len(CHUNK).map(left).collect(),
+        face_right: old_faces[..n_interior].par_iter().with_min_len(CHUNK).map(right).collect(),
         face_count: EntityCount { owned: old_faces.len(), ghost: 0 },
-        face_to_nodes,
+        face_to_nodes: Adjacency { offsets, items },
         cell_to_faces,
         patches,
-        periodic_pairs: all,
+        periodic_pairs: PeriodicPairs::new(all, old_faces.len()),
         ..mesh
     }
+}
+
+/// The first of `start..end` for which `is_before`, true up to some place and false from there on, is false.
+fn position_from(start: usize, end: usize, is_before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (start, end);
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
 }

@@ -11,14 +11,15 @@
 //! curve, which also costs less at load. On one CPU core both take the same time at these sizes; on
 //! a box of 2.3 million tetrahedra, whose slabs the prefetcher follows, the product takes 4.5 ns a
 //! row after Cuthill–McKee and 7.2 ns after Hilbert.
-use super::adjacency::{Adjacency, fill_rows};
+use super::adjacency::{Adjacency, CHUNK, fill_rows, offsets_of};
 use super::error::{MeshError, MeshWarning, Place};
 use super::geometry::mean_point;
-use super::half_faces::HalfFaces;
+use super::half_faces::{HalfFaces, atomics};
 use super::raw::{Elements, RawMesh};
 use karman_macros::Keyword;
 use rayon::prelude::*;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Numbering of the cells at load; nodes are numbered by their first use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Keyword)]
@@ -132,22 +133,18 @@ fn apply(raw: RawMesh, order: Vec<u32>, nodes_by_first_use: bool) -> Applied {
     } else {
         permuted(&cells, &order)
     };
-    let mut new_node = vec![NONE; points.len()];
-    let mut original_node = Vec::with_capacity(points.len());
-    if nodes_by_first_use {
-        for &node in &cells.nodes {
-            if new_node[node as usize] == NONE {
-                new_node[node as usize] = original_node.len() as u32;
-                original_node.push(node);
-            }
-        }
+    let (mut new_node, original_node) = if nodes_by_first_use {
+        numbered_by_first_use(&cells.nodes, points.len())
     } else {
+        let mut new_node = vec![NONE; points.len()];
+        let mut original_node = Vec::with_capacity(points.len());
         cells.nodes.iter().for_each(|&node| new_node[node as usize] = 0);
         for (old, new) in new_node.iter_mut().enumerate().filter(|(_, new)| **new == 0) {
             *new = original_node.len() as u32;
             original_node.push(old as u32);
         }
-    }
+        (new_node, original_node)
+    };
     let orphans = new_node.iter().enumerate().filter(|(_, new)| **new == NONE);
     let orphan_nodes: Vec<u32> = orphans.map(|(old, _)| old as u32).collect();
     let first_orphan = orphan_nodes.first().map(|&node| Place(points[node as usize]));
@@ -171,16 +168,54 @@ fn apply(raw: RawMesh, order: Vec<u32>, nodes_by_first_use: bool) -> Applied {
     }
 }
 
-fn permuted(cells: &Elements, order: &[u32]) -> Elements {
+/// New number of each of `n` nodes by its first place in `list`, [`NONE`] where it has none, and the nodes in
+/// that order.
+fn numbered_by_first_use(list: &[u32], n: usize) -> (Vec<u32>, Vec<u32>) {
+    let first = atomics(n);
+    let places = |chunk: usize| chunk * CHUNK..((chunk + 1) * CHUNK).min(list.len());
+    let chunks = list.len().div_ceil(CHUNK);
+    (0..chunks).into_par_iter().for_each(|chunk| {
+        for place in places(chunk) {
+            let known = &first[list[place] as usize];
+            // A later place, as most are, need not be written.
+            if known.load(Relaxed) > place as u32 {
+                known.fetch_min(place as u32, Relaxed);
+            }
+        }
+    });
+    let is_first = |place: &usize| first[list[*place] as usize].load(Relaxed) == *place as u32;
+    let starts = offsets_of(chunks, |chunk| places(chunk).filter(is_first).count());
+    let mut original = vec![0; starts[chunks] as usize];
+    // The new number k of a node replaces its first place p. As k ≤ p, no later place of the node equals k:
+    // `is_first` stays false there.
+    fill_rows(&starts, &mut original, |chunk, row| {
+        for ((place, old), new) in places(chunk).filter(is_first).zip(row).zip(starts[chunk]..) {
+            *old = list[place];
+            first[*old as usize].store(new, Relaxed);
+        }
+    });
+    (first.into_iter().map(AtomicU32::into_inner).collect(), original)
+}
+
+/// Entities in the order of their numbers in the file, which are distinct.
+pub(crate) fn in_file_order(original: &[u32]) -> Vec<u32> {
+    let largest = original.par_iter().copied().max();
+    let places = atomics(largest.map_or(0, |largest| largest as usize + 1));
+    original.par_iter().enumerate().with_min_len(CHUNK).for_each(|(entity, &number)| {
+        places[number as usize].store(entity as u32, Relaxed);
+    });
+    let mut order: Vec<u32> = places.into_iter().map(AtomicU32::into_inner).collect();
+    if order.len() > original.len() {
+        order.retain(|&entity| entity != NONE);
+    }
+    order
+}
+
+/// Elements in another order, new → old.
+pub(crate) fn permuted(cells: &Elements, order: &[u32]) -> Elements {
     let shapes: Vec<_> = order.par_iter().map(|&old| cells.shapes[old as usize]).collect();
     let groups = order.par_iter().map(|&old| cells.groups[old as usize]).collect();
-    let mut offsets = Vec::with_capacity(order.len() + 1);
-    offsets.push(0u32);
-    let mut sum = 0;
-    for shape in &shapes {
-        sum += shape.node_count() as u32;
-        offsets.push(sum);
-    }
+    let offsets = offsets_of(shapes.len(), |cell| shapes[cell].node_count());
     let mut nodes = vec![0u32; cells.nodes.len()];
     fill_rows(&offsets, &mut nodes, |new, items| {
         items.copy_from_slice(cells.nodes_of(order[new] as usize));
@@ -193,13 +228,15 @@ const BITS: u32 = 16;
 
 /// Cells along a Hilbert curve through their mean points, new → old; ties keep the file's order.
 fn hilbert_order(raw: &RawMesh) -> Vec<u32> {
-    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    for point in &raw.points {
-        for k in 0..3 {
-            low[k] = low[k].min(point[k]);
-            high[k] = high[k].max(point[k]);
-        }
-    }
+    let nowhere = || ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+    let joined = |(low, high): ([f64; 3], [f64; 3]), (from, to): ([f64; 3], [f64; 3])| {
+        let low: [f64; 3] = std::array::from_fn(|k| low[k].min(from[k]));
+        (low, std::array::from_fn(|k| high[k].max(to[k])))
+    };
+    let points = raw.points.par_iter().with_min_len(CHUNK);
+    // Smallest and largest numbers do not depend on the order.
+    #[allow(clippy::disallowed_methods)]
+    let (low, high) = points.map(|&point| (point, point)).reduce(nowhere, joined);
     let extent = (0..3).map(|k| high[k] - low[k]).fold(0.0, f64::max);
     let scale = if extent > 0.0 { f64::from((1u32 << BITS) - 1) / extent } else { 0.0 };
     let key = |cell: u32| {

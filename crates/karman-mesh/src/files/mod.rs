@@ -22,6 +22,7 @@ pub mod vtk;
 mod vtk_grid;
 pub mod vtu;
 
+use std::io::Write;
 use std::path::Path;
 
 use crate::RawMesh;
@@ -130,10 +131,19 @@ fn load(path: &Path) -> Result<Vec<u8>, MeshFileError> {
 
 /// Writes a file under a temporary name beside it, then renames it.
 fn save(path: &Path, bytes: &[u8]) -> Result<(), MeshFileError> {
+    save_parts(path, [bytes].into_iter())
+}
+
+/// [`save`] for the pieces of a file.
+fn save_parts<'a>(
+    path: &Path,
+    mut parts: impl Iterator<Item = &'a [u8]>,
+) -> Result<(), MeshFileError> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
     let partial = Path::new(&partial);
-    std::fs::write(partial, bytes)
+    std::fs::File::create(partial)
+        .and_then(|mut file| parts.try_for_each(|part| file.write_all(part)))
         .and_then(|()| std::fs::rename(partial, path))
         .map_err(|error| file_error(path, error))
 }

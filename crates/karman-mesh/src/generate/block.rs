@@ -2,6 +2,7 @@
 
 use super::super::cell_shape::CellShape;
 use super::super::raw::{Elements, RawMesh};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// n + 1 coordinates from `start` to `start + length`, the spacing a geometric sequence whose last
@@ -151,18 +152,21 @@ pub(super) fn plane(
 /// become walls; the first and the last copy are the patches `low` and `high`.
 pub(super) fn extruded(plane: &RawMesh, z: &[f64], low: &str, high: &str) -> RawMesh {
     let (n, layers) = (plane.points.len() as u32, z.len() - 1);
-    let points =
-        z.iter().flat_map(|&z| plane.points.iter().map(move |p| [p[0], p[1], z])).collect();
-    let mut nodes = Vec::with_capacity(2 * plane.cells.nodes.len() * layers);
-    let mut groups = Vec::with_capacity(plane.cells.len() * layers);
-    for layer in 0..layers as u32 {
-        for cell in 0..plane.cells.len() {
-            let corners = plane.cells.nodes_of(cell);
-            nodes.extend(corners.iter().map(|&node| layer * n + node));
-            nodes.extend(corners.iter().map(|&node| (layer + 1) * n + node));
+    let mut points = vec![[0.0; 3]; plane.points.len() * z.len()];
+    points.par_chunks_mut(plane.points.len().max(1)).zip(z).for_each(|(copy, &z)| {
+        copy.iter_mut().zip(&plane.points).for_each(|(point, p)| *point = [p[0], p[1], z]);
+    });
+    let mut nodes = vec![0; 2 * plane.cells.nodes.len() * layers];
+    let of_layer = 2 * plane.cells.nodes.len().max(1);
+    nodes.par_chunks_mut(of_layer).enumerate().for_each(|(layer, nodes)| {
+        for (cell, corners) in nodes.chunks_exact_mut(8).zip(plane.cells.nodes.chunks_exact(4)) {
+            for (k, &node) in corners.iter().enumerate() {
+                cell[k] = layer as u32 * n + node;
+                cell[4 + k] = (layer as u32 + 1) * n + node;
+            }
         }
-        groups.extend_from_slice(&plane.cells.groups);
-    }
+    });
+    let groups = plane.cells.groups.repeat(layers);
     let mut boundary = Elements::new();
     for side in 0..plane.boundary.len() {
         let &[a, b] = plane.boundary.nodes_of(side) else { continue };

@@ -170,7 +170,7 @@ fn duplicated_nodes_are_found_and_connected_meshes_give_no_warning() {
         }
     }
     let (mesh, geometry) = built(raw.clone());
-    let found = inspect(&mesh, &geometry);
+    let found = inspect(&mesh, &geometry, ConnectedComponents::by_faces(&mesh));
     assert!(
         matches!(
             found[..],
@@ -185,7 +185,7 @@ fn duplicated_nodes_are_found_and_connected_meshes_give_no_warning() {
         ["pipe_coarse", "ball", "tee", "triangles_fine"].map(|name| (name.to_owned(), gmsh(name))),
     ) {
         let (mesh, geometry) = built(raw);
-        assert_eq!(inspect(&mesh, &geometry), [], "{name}");
+        assert_eq!(inspect(&mesh, &geometry, ConnectedComponents::by_faces(&mesh)), [], "{name}");
         assert_eq!(
             (
                 ConnectedComponents::by_faces(&mesh).len(),

@@ -32,7 +32,7 @@ fn a_periodic_box_of_every_element_closes() {
             let cells = || mesh.face_left.iter().zip(&mesh.face_right);
             assert!(cells().is_sorted() && cells().all(|(l, r)| l < r), "{name}");
             let sizes = [1.0, -2.0, 1.5];
-            for periodic in &mesh.periodic_pairs {
+            for periodic in mesh.periodic_pairs.iter() {
                 let k = PAIRS.iter().position(|pair| periodic.patches == *pair).unwrap();
                 let moved = [0, 1, 2].map(|axis| if axis == k { sizes[k] } else { 0.0 });
                 for (found, expected) in periodic.translation.iter().zip(moved) {
@@ -151,7 +151,7 @@ fn a_part_has_the_periodic_offsets_of_the_whole() {
                     (own.right_centre_of(&sub.mesh, face), geometry.right_centre_of(&mesh, global));
                 assert_eq!(here, there, "{name}");
             }
-            for (pair, whole) in sub.mesh.periodic_pairs.iter().zip(&mesh.periodic_pairs) {
+            for (pair, whole) in sub.mesh.periodic_pairs.iter().zip(mesh.periodic_pairs.iter()) {
                 let all: Vec<(usize, Vec<u32>)> = whole.images(&mesh).collect();
                 for (face, nodes) in pair.images(&sub.mesh) {
                     let global = sub.global_face[face] as usize;

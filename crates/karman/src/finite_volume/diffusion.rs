@@ -318,8 +318,34 @@ pub fn discretize(
     Ok((discrete, boundary))
 }
 
+/// The boundary terms alone of [`discretize`] with correction: of a further quantity with conditions of the same
+/// kinds on the same faces. A has no rows.
+///
+/// # Errors
+/// As [`discretize`].
+pub fn discretize_boundary(
+    mesh: &Mesh,
+    geometry: &Geometry,
+    material: &Material,
+    conditions: &[Condition],
+) -> Result<(Discrete, BoundaryFaces), DiffusionError> {
+    let mut values = BoundaryValues::default();
+    let boundary = BoundaryFaces::new(mesh, geometry, conditions, &mut values)?;
+    let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, true);
+    let discrete = Discrete {
+        matrix: CsrMatrix::from_entries(0, 0, vec![])?,
+        mass: vec![],
+        boundary_contribution: scheme.boundary_contribution(),
+        values,
+        correction: None,
+        is_dirichlet: vec![],
+    };
+    Ok((discrete, boundary))
+}
+
 fn mesh_mass(geometry: &Geometry, volumetric_heat_capacity: &[f64]) -> Vec<f64> {
-    geometry.cell_volume.iter().zip(volumetric_heat_capacity).map(|(v, c)| v * c).collect()
+    let volumes = geometry.cell_volume.par_iter().with_min_len(1024);
+    volumes.zip(volumetric_heat_capacity).map(|(v, c)| v * c).collect()
 }
 
 /// Face coefficients are computed where they are needed: stored, they would take 88 bytes a face.
@@ -393,7 +419,6 @@ impl CellScheme<'_> {
             [*x, *y, *z] = tangential;
         });
         left_weight.truncate(n_interior);
-        left_weight.shrink_to_fit();
         let faces = n_interior..n_faces;
         let outer: Vec<BoundaryFlux> = faces.map(|f| self.boundary_flux(f, true)).collect();
         let values: Vec<Option<u32>> = (0..outer.len()).map(|b| self.boundary.value(b)).collect();

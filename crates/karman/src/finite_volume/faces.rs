@@ -16,7 +16,7 @@
 
 use super::diffusion::{LEAST_COSINE, limiter};
 use super::mesh_view::{CellFaces, FaceView, Vectors};
-use super::narrow;
+use super::{narrow, narrow_slice};
 use crate::backend::{Backend, Buffer};
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of};
@@ -114,6 +114,88 @@ const LARGEST_FACE_SKEWNESS: f64 = 1.5;
 /// |x_f − x_i| / |d| up to this is round-off.
 const ROUND_OFF: f64 = 1e-9;
 
+/// Faces of a task.
+const CHUNK: usize = 4096;
+
+type Vector = [f64; 3];
+
+/// The components of a component-major array, in chunks of [`CHUNK`] entities.
+fn component_chunks(values: &mut [f64]) -> impl IndexedParallelIterator<Item = [&mut [f64]; 3]> {
+    let (x, rest) = values.split_at_mut(values.len() / 3);
+    let (y, z) = rest.split_at_mut(x.len());
+    let [x, y, z] = [x, y, z].map(|component| component.par_chunks_mut(CHUNK));
+    x.zip(y).zip(z).map(|((x, y), z)| [x, y, z])
+}
+
+/// A face and the line between the centroids at it.
+struct FaceLine {
+    /// w; 0 at a boundary.
+    weight: f64,
+    /// n.
+    normal: Vector,
+    /// d.
+    delta: Vector,
+    /// x_f − x_i; at a boundary d − (d·n) n.
+    skewness: Vector,
+    /// The same, at most [`LARGEST_FACE_SKEWNESS`] |d|.
+    bounded_skewness: Vector,
+}
+
+impl FaceLine {
+    fn new(mesh: &Mesh, geometry: &Geometry, face: usize) -> Self {
+        let area = geometry.area_vector_of(face);
+        let s = dot(area, area).sqrt();
+        let n = area.map(|a| a / s);
+        let x = geometry.face_centre_of(face);
+        let xl = geometry.cell_centre_of(mesh.face_left[face] as usize);
+        let from_left = subtract(x, xl);
+        let (w, d, o) = if face < mesh.n_interior_faces() {
+            let xr = geometry.right_centre_of(mesh, face);
+            let (dl, dr) = (dot(from_left, n).max(0.0), dot(subtract(xr, x), n).max(0.0));
+            let w = if dl + dr > 0.0 { dr / (dl + dr) } else { 0.5 };
+            let foot = [0, 1, 2].map(|k| w * xl[k] + (1.0 - w) * xr[k]);
+            (w, subtract(xr, xl), subtract(x, foot))
+        } else {
+            let along = dot(from_left, n);
+            (0.0, from_left, [0, 1, 2].map(|k| from_left[k] - along * n[k]))
+        };
+        let reduction = (LARGEST_FACE_SKEWNESS * norm(d) / norm(o)).min(1.0);
+        FaceLine {
+            weight: w,
+            normal: n,
+            delta: d,
+            skewness: o,
+            bounded_skewness: o.map(|o| o * reduction),
+        }
+    }
+}
+
+/// Properties of the faces of a task.
+#[derive(Default)]
+struct FaceKinds {
+    has_skewed: bool,
+    has_nonorthogonal: bool,
+    /// Faces with a limited d, and that d.
+    limited: Vec<(usize, Vector)>,
+}
+
+impl FaceKinds {
+    fn add(&mut self, face: usize, line: &FaceLine) {
+        let FaceLine { normal: n, delta: d, skewness: o, .. } = *line;
+        let along = dot(d, n);
+        let least = ROUND_OFF * ROUND_OFF * dot(d, d);
+        self.has_skewed |= dot(o, o) > least || dot(o, o).is_nan();
+        let off = dot(d, d) - along * along;
+        self.has_nonorthogonal |= off > least.max(8.0 * f64::EPSILON * dot(d, d)) || off.is_nan();
+        let normal = along.max(LEAST_COSINE * norm(d));
+        let tangent = [0, 1, 2].map(|k| d[k] - normal * n[k]);
+        let share = limiter(tangent, normal);
+        if share < 1.0 {
+            self.limited.push((face, [0, 1, 2].map(|k| normal * n[k] + share * tangent[k])));
+        }
+    }
+}
+
 impl<F: Real> Faces<F> {
     /// The faces as kernels read them.
     pub fn view(&self) -> FaceView<'_, F> {
@@ -148,47 +230,32 @@ impl<F: Real> Faces<F> {
     /// The arrays of a mesh.
     pub fn new(backend: &Backend, mesh: &Mesh, geometry: &Geometry, is_cubic: bool) -> Self {
         let (n_faces, n_interior) = (mesh.n_faces(), mesh.n_interior_faces());
-        let mut weight = vec![0.0; n_interior];
+        let mut weight = vec![0.0; n_faces];
         let mut skewness = vec![0.0; 3 * n_faces];
         let mut delta = vec![0.0; 3 * n_faces];
-        let mut limited = vec![];
-        let (mut is_unskewed, mut is_orthogonal) = (true, true);
-        for face in 0..n_faces {
-            let area = geometry.area_vector_of(face);
-            let s = dot(area, area).sqrt();
-            let n = area.map(|a| a / s);
-            let (x, xl) = (
-                geometry.face_centre_of(face),
-                geometry.cell_centre_of(mesh.face_left[face] as usize),
-            );
-            let from_left = subtract(x, xl);
-            let (d, o) = if face < n_interior {
-                let xr = geometry.right_centre_of(mesh, face);
-                let (dl, dr) = (dot(from_left, n).max(0.0), dot(subtract(xr, x), n).max(0.0));
-                let w = if dl + dr > 0.0 { dr / (dl + dr) } else { 0.5 };
-                weight[face] = w;
-                let foot = [0, 1, 2].map(|k| w * xl[k] + (1.0 - w) * xr[k]);
-                (subtract(xr, xl), subtract(x, foot))
-            } else {
-                let along = dot(from_left, n);
-                (from_left, [0, 1, 2].map(|k| from_left[k] - along * n[k]))
-            };
-            let along = dot(d, n);
-            let least = ROUND_OFF * ROUND_OFF * dot(d, d);
-            is_unskewed &= dot(o, o) <= least;
-            is_orthogonal &= dot(d, d) - along * along <= least.max(8.0 * f64::EPSILON * dot(d, d));
-            let normal = along.max(LEAST_COSINE * norm(d));
-            let tangent = [0, 1, 2].map(|k| d[k] - normal * n[k]);
-            let share = limiter(tangent, normal);
-            if share < 1.0 {
-                limited.push((face, [0, 1, 2].map(|k| normal * n[k] + share * tangent[k])));
-            }
-            let reduction = LARGEST_FACE_SKEWNESS * norm(d) / norm(o);
-            for k in 0..3 {
-                skewness[k * n_faces + face] = o[k] * reduction.min(1.0);
-                delta[k * n_faces + face] = d[k];
-            }
-        }
+        let chunks = component_chunks(&mut skewness)
+            .zip(component_chunks(&mut delta))
+            .zip(weight.par_chunks_mut(CHUNK))
+            .enumerate();
+        let kinds: Vec<FaceKinds> = chunks
+            .map(|(chunk, ((skewness, delta), weight))| {
+                let mut kinds = FaceKinds::default();
+                for (k, weight) in weight.iter_mut().enumerate() {
+                    let face = FaceLine::new(mesh, geometry, chunk * CHUNK + k);
+                    *weight = face.weight;
+                    kinds.add(chunk * CHUNK + k, &face);
+                    for i in 0..3 {
+                        (skewness[i][k], delta[i][k]) = (face.bounded_skewness[i], face.delta[i]);
+                    }
+                }
+                kinds
+            })
+            .collect();
+        weight.truncate(n_interior);
+        let is_unskewed = !kinds.iter().any(|kinds| kinds.has_skewed);
+        let is_orthogonal = !kinds.iter().any(|kinds| kinds.has_nonorthogonal);
+        let limited: Vec<(usize, Vector)> =
+            kinds.into_iter().flat_map(|kinds| kinds.limited).collect();
         let limited_delta = (!limited.is_empty()).then(|| {
             let mut whole = delta.clone();
             for (face, d) in &limited {
@@ -218,8 +285,8 @@ impl<F: Real> Faces<F> {
             weight: narrow(backend, weight),
             skewness: narrow(backend, skewness),
             delta: narrow(backend, delta),
-            area: narrow(backend, geometry.face_area_vector.clone()),
-            volume: narrow(backend, geometry.cell_volume.clone()),
+            area: narrow_slice(backend, &geometry.face_area_vector),
+            volume: narrow_slice(backend, &geometry.cell_volume),
             is_unskewed,
             is_cubic,
             is_orthogonal,

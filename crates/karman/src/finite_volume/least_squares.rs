@@ -221,20 +221,27 @@ impl CellScheme<'_> {
             part
         };
         let starts: Vec<usize> = (0..n).step_by(CELLS_A_TASK).collect();
-        let mut parts: Vec<StencilPart> = starts.into_par_iter().map(task).collect();
+        let parts: Vec<StencilPart> = starts.into_par_iter().map(task).collect();
         let sum = |of: fn(&StencilPart) -> usize| parts.iter().map(of).sum::<usize>();
+        let n_items = sum(|part| part.items.len());
+        let mut weights = vec![0.0; 3 * n_items];
+        let mut rest = &mut weights[..];
+        let mut copies = Vec::with_capacity(3 * parts.len());
+        for k in 0..3 {
+            for part in &parts {
+                let (own, after) = rest.split_at_mut(part.items.len());
+                copies.push((own, &part.weights[k]));
+                rest = after;
+            }
+        }
+        copies.into_par_iter().for_each(|(own, weights)| own.copy_from_slice(weights));
         let mut stencils = GradientStencils {
             rows: None,
-            weights: Vec::with_capacity(3 * sum(|part| part.items.len())),
+            weights,
             widened: sum(|part| part.widened),
             dropped: sum(|part| part.dropped),
             limited: sum(|part| part.limited),
         };
-        for k in 0..3 {
-            for part in &mut parts {
-                stencils.weights.append(&mut std::mem::take(&mut part.weights[k]));
-            }
-        }
         if stencils.widened > 0 {
             let mut rows = Adjacency { offsets: vec![0], items: vec![] };
             for part in parts {

@@ -45,7 +45,7 @@ pub use nonorthogonal_correction::{
 };
 pub use time_dependent::{Term, TimeDependentData};
 
-use crate::backend::{Backend, Buffer};
+use crate::backend::{Backend, BackendError, Buffer, converted, converted_slice};
 use crate::real::Real;
 
 pub(crate) fn component_major(points: &[[f64; 3]]) -> Vec<f64> {
@@ -65,7 +65,21 @@ pub(crate) fn check_finite(
 
 /// Values in a backend's precision: in double precision on the host they are moved, not copied.
 pub(crate) fn narrow<F: Real>(backend: &Backend, values: Vec<f64>) -> Buffer<F> {
-    backend.upload(values.into_iter().map(F::from_f64).collect())
+    backend.upload(backend.install(|| converted(values)))
+}
+
+/// A copy of values in a backend's precision.
+pub(crate) fn narrow_slice<F: Real>(backend: &Backend, values: &[f64]) -> Buffer<F> {
+    backend.upload(backend.install(|| converted_slice(values)))
+}
+
+/// The values of a buffer in double precision.
+pub(crate) fn widen<F: Real>(
+    backend: &Backend,
+    buffer: &Buffer<F>,
+) -> Result<Vec<f64>, BackendError> {
+    let values = backend.read(buffer)?;
+    Ok(backend.install(|| converted(values)))
 }
 
 #[cfg(test)]

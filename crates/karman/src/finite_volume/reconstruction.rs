@@ -8,6 +8,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::mesh_view::{CellFaces, CentroidView, FaceView, Vectors};
+use super::narrow_slice;
 use crate::backend::{Backend, Buffer, View};
 use crate::mesh::{Geometry, Mesh, SIGN_BIT, index_of};
 use crate::operators::incidence::{Rows, with_sign, without_sign};
@@ -39,8 +40,7 @@ impl<F: Real> Centroids<F> {
             let of_face = mesh.periodic_offset(face);
             (0..3).for_each(|k| shift[k * inner + face] = of_face[k]);
         }
-        let upload =
-            |values: &[f64]| backend.upload(values.iter().map(|v| F::from_f64(*v)).collect());
+        let upload = |values: &[f64]| narrow_slice(backend, values);
         Centroids {
             volume: upload(&geometry.cell_volume),
             cell: upload(&geometry.cell_centre),

@@ -3,10 +3,12 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::boundary::{Evaluation, Evaluator, Prescribed};
-use super::{DiffusionError, check_finite, narrow};
+use super::{DiffusionError, check_finite, narrow, narrow_slice};
 use crate::backend::{Backend, Buffer, Partials, View, blas};
+use crate::mesh::Geometry;
 use crate::real::Real;
 use karman_backend::prelude::*;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// A prescribed quantity and the entries it acts on.
@@ -76,11 +78,39 @@ impl<F: Real> TimeDependentData<F> {
                 sum[*entry as usize] += factor * value;
             }
         }
-        let value = narrow(backend, sum.clone());
+        let value = narrow_slice(backend, &sum);
         let varying = (!varying.is_empty()).then(|| VaryingTerms::new(backend, sum, varying));
         let mut data = TimeDependentData { what, value, times: None, varying };
         data.set_mean(backend, [0.0; 2])?;
         Ok(data)
+    }
+
+    /// V s of a source s at the centroids of all cells, at time 0; `what` names it in messages.
+    ///
+    /// # Errors
+    /// [`DiffusionError`] where a value is not a number, or the backend failed.
+    pub fn of_cells(
+        backend: &Backend,
+        what: &'static str,
+        source: Arc<dyn Prescribed>,
+        geometry: &Geometry,
+    ) -> Result<Self, DiffusionError> {
+        let (volume, centre) = (&geometry.cell_volume, &geometry.cell_centre);
+        let n = volume.len();
+        if source.depends_on_time() {
+            let (factors, points) = (volume.clone(), centre.clone());
+            let entries = (0..n as u32).collect();
+            let term = Term { value: source, entries, factors, points };
+            return TimeDependentData::new(backend, what, n, vec![term]);
+        }
+        let mut values = vec![0.0; n];
+        source.sample(centre, 0.0, &mut values);
+        check_finite(what, &values, 0.0)?;
+        let products = values.par_iter_mut().zip(volume).with_min_len(1024);
+        // A product −0 becomes 0, as in a sum of terms.
+        products.for_each(|(value, volume)| *value = 0.0 + volume * *value);
+        let value = narrow(backend, values);
+        Ok(TimeDependentData { what, value, times: None, varying: None })
     }
 
     /// The vector as last set.

@@ -3,10 +3,11 @@
 
 use super::{Convection, FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer};
-use crate::finite_volume::diffusion::{CellScheme, discretize};
+use crate::finite_volume::diffusion::{CellScheme, discretize, discretize_boundary};
 use crate::finite_volume::{
     BoundaryContributionOnBackend, BoundaryFaces, CellGradient, Condition, CorrectedOperator,
-    Faces, Material, NonOrthogonalCorrectionOnBackend, Prescribed, Term, TimeDependentData, narrow,
+    Faces, Material, NonOrthogonalCorrectionOnBackend, Prescribed, TimeDependentData, narrow,
+    widen,
 };
 use crate::linear::{
     CsrMatrix, Matrix, Method, Operator, Params, SolveOutcome, Solver, SolverSetup,
@@ -126,19 +127,15 @@ impl<F: Real> ImplicitDiffusion<F> {
         let mut first = None;
         let mut quantities = vec![];
         for EquationSpec { what, conditions, source } in specs {
-            let (mut discrete, boundary) =
-                discretize(mesh, geometry, &material, &conditions, true)?;
+            let (mut discrete, boundary) = match &first {
+                None => discretize(mesh, geometry, &material, &conditions, true)?,
+                Some(_) => discretize_boundary(mesh, geometry, &material, &conditions)?,
+            };
             if !diffuses {
                 discrete.zero_diffusion()?;
             }
             let prescribed = discrete.values.into_time_dependent_data(backend, what)?;
-            let source = Term {
-                value: source,
-                entries: (0..n as u32).collect(),
-                factors: geometry.cell_volume.clone(),
-                points: geometry.cell_centre.clone(),
-            };
-            let source = TimeDependentData::new(backend, "the source", n, vec![source])?;
+            let source = TimeDependentData::of_cells(backend, "the source", source, geometry)?;
             let coupling =
                 BoundaryContributionOnBackend::new(backend, discrete.boundary_contribution);
             quantities.push(Quantity { coupling, prescribed, source });
@@ -195,9 +192,9 @@ impl<F: Real> ImplicitDiffusion<F> {
 
     /// Diffusivity times Σ a / V of each cell: the diffusive rate.
     pub(super) fn diffusive_rates(&self) -> Result<Buffer<F>, IncompressibleError> {
-        let diagonal = self.terms.matrix.to_csr()?.diagonal();
-        let rates = diagonal.iter().zip(&self.terms.volume).map(|(a, v)| Into::<f64>::into(*a) / v);
-        Ok(narrow(&self.terms.backend, rates.collect()))
+        let mut rates = widen(&self.terms.backend, &self.terms.matrix.diagonal())?;
+        rates.iter_mut().zip(&self.terms.volume).for_each(|(a, v)| *a /= v);
+        Ok(narrow(&self.terms.backend, rates))
     }
 
     /// Coefficients of the difference and of the gradient in the flux of each face: `[n_faces]`,

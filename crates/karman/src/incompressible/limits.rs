@@ -213,7 +213,7 @@ impl<F: Real> IncompressibleSolver<F> {
     }
 
     /// The backflow through each outlet, by the index of its patch, and the flow through the whole boundary,
-    /// Σ|F| / 2. Copies the fluxes to the host.
+    /// Σ|F| / 2. Copies the fluxes to the host; without outlets there is nothing to copy, and both are empty.
     ///
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.
@@ -222,16 +222,17 @@ impl<F: Real> IncompressibleSolver<F> {
         mesh: &Mesh,
         conditions: &[FlowCondition],
     ) -> Result<(Vec<(usize, f64)>, f64), IncompressibleError> {
+        let is_outlet = |condition: &FlowCondition| {
+            matches!(condition, FlowCondition::PressureOutlet(_) | FlowCondition::ConvectiveOutlet)
+        };
+        if !conditions.iter().any(is_outlet) {
+            return Ok((vec![], 0.0));
+        }
         let flux = self.read_f64(&self.flow.flux)?;
         let boundary = &flux[mesh.n_interior_faces()..];
         let through = boundary.iter().fold(0.0, |sum, f| sum + 0.5 * f.abs());
-        let outlets =
-            mesh.patches.iter().zip(conditions).enumerate().filter(|(_, (_, condition))| {
-                matches!(
-                    condition,
-                    FlowCondition::PressureOutlet(_) | FlowCondition::ConvectiveOutlet
-                )
-            });
+        let patches = mesh.patches.iter().zip(conditions).enumerate();
+        let outlets = patches.filter(|(_, (_, condition))| is_outlet(condition));
         let backflow = outlets.map(|(place, (patch, _))| {
             let inward = flux[patch.faces.clone()].iter().filter(|f| **f < 0.0);
             (place, inward.fold(0.0, |sum, f| sum - f))

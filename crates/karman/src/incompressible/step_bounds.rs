@@ -9,7 +9,7 @@
 
 use super::{FlowCondition, IncompressibleError, IncompressibleSolver, PrescribedVector, Problem};
 use crate::backend::Buffer;
-use crate::finite_volume::{Condition, Prescribed};
+use crate::finite_volume::{Condition, Prescribed, widen};
 use crate::mesh::geometry::{dot, subtract};
 use crate::mesh::{Geometry, Mesh, index_of};
 use crate::real::Real;
@@ -294,7 +294,7 @@ impl<F: Real> IncompressibleSolver<F> {
 
     /// A buffer read back in double precision.
     pub(super) fn read_f64(&self, buffer: &Buffer<F>) -> Result<Vec<f64>, IncompressibleError> {
-        Ok(self.flow.backend.read(buffer)?.into_iter().map(Into::into).collect())
+        Ok(widen(&self.flow.backend, buffer)?)
     }
 
     /// max Σ|F| / 2V of the current level.

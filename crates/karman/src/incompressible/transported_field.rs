@@ -8,7 +8,7 @@ use crate::finite_volume::convection::{Convection, convective_flux};
 use crate::finite_volume::interpolation::boundary_value;
 use crate::finite_volume::{
     CellField, FaceView, Faces, Prescribed, VectorField, Vectors, VelocityField, check_finite,
-    narrow,
+    narrow, narrow_slice,
 };
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::incidence::divergence;
@@ -62,7 +62,7 @@ impl<F: Real> TransportedField<F> {
         let mut start = vec![0.0; n];
         initial.sample(&geometry.cell_centre, 0.0, &mut start);
         check_finite(what, &start, 0.0)?;
-        let before = narrow(backend, start.clone());
+        let before = narrow_slice(backend, &start);
         Ok(TransportedField {
             now: narrow(backend, start),
             before,

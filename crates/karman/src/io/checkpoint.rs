@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use flate2::Crc;
+use rayon::prelude::*;
 use safetensors::tensor::{Dtype, Metadata, SafeTensorError, SafeTensors, TensorInfo, View};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -118,6 +119,23 @@ pub enum CheckpointError {
     State(String),
 }
 
+/// Numbers that a thread converts at a time.
+const CHUNK: usize = 1 << 16;
+
+/// The bytes of numbers of `S` bytes, converted in parallel.
+fn little_endian<T: Copy + Sync, const S: usize>(
+    values: &[T],
+    of: impl Fn(T) -> [u8; S] + Sync,
+) -> Vec<u8> {
+    let mut bytes = vec![0; S * values.len()];
+    let chunks = bytes.par_chunks_mut(S * CHUNK).zip(values.par_chunks(CHUNK));
+    chunks.for_each(|(bytes, values)| {
+        let places = bytes.chunks_exact_mut(S).zip(values);
+        places.for_each(|(place, value)| place.copy_from_slice(&of(*value)));
+    });
+    bytes
+}
+
 /// Numbers of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArrayValues {
@@ -144,9 +162,23 @@ impl ArrayValues {
 
     fn bytes(&self) -> Vec<u8> {
         match self {
-            ArrayValues::F64(values) => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
-            ArrayValues::U32(values) => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            ArrayValues::F64(values) => little_endian(values, |v| v.to_le_bytes()),
+            ArrayValues::U32(values) => little_endian(values, |v| v.to_le_bytes()),
         }
+    }
+
+    /// CRC-32 of the bytes: of chunks in parallel, combined in order.
+    fn checksum(&self) -> Crc {
+        let bytes = self.bytes();
+        let of_chunk = |chunk: &[u8]| {
+            let mut crc = Crc::new();
+            crc.update(chunk);
+            crc
+        };
+        let parts: Vec<Crc> = bytes.par_chunks(8 * CHUNK).map(of_chunk).collect();
+        let mut whole = Crc::new();
+        parts.iter().for_each(|part| whole.combine(part));
+        whole
     }
 }
 
@@ -365,7 +397,7 @@ impl Checkpoint {
         let mut crc = Crc::new();
         for array in self.arrays.values() {
             crc.update(format!("{}\0{}\0", array.name, array.describe()).as_bytes());
-            crc.update(&array.values.bytes());
+            crc.combine(&array.values.checksum());
         }
         for (name, text) in &self.entries {
             crc.update(format!("{name}\0{text}\0").as_bytes());

@@ -9,11 +9,11 @@ use super::SimulationError;
 use super::equation::{Advance, Equation, Location, Monitored, OutputField};
 use super::heat::conditions;
 use super::linear::{self, Systems};
-use crate::backend::{Backend, Buffer};
+use crate::backend::{Backend, Buffer, converted};
 use crate::case::{
     Case, FlowBoundary, IncompressibleCase, Precision, ThermalCase, TimeMethod, Value,
 };
-use crate::finite_volume::Prescribed;
+use crate::finite_volume::{Prescribed, widen};
 use crate::incompressible::{
     Arrangement, FlowCondition, IncompressibleSolver, Numerics, PrescribedVector, Problem, Scheme,
     StepReport, ThermalProblem,
@@ -111,7 +111,7 @@ impl<F: Real> FlowRun<F> {
     }
 
     fn read(&self, buffer: &Buffer<F>) -> Result<Vec<f64>, SimulationError> {
-        Ok(self.backend.read(buffer)?.into_iter().map(Into::into).collect())
+        Ok(widen(&self.backend, buffer)?)
     }
 
     /// The level subtracted from the pressure: its mean, where no condition fixes it.
@@ -337,11 +337,10 @@ impl<F: Real> Equation for FlowRun<F> {
 impl<F: Real> Checkpointed for FlowRun<F> {
     fn arrays(&self) -> Result<Vec<NamedArray>, CheckpointError> {
         let state = self.flow.state().map_err(super::state_error)?;
-        let to_f64 = |values: Vec<F>| values.into_iter().map(Into::into).collect();
         let mut arrays: Vec<NamedArray> = state
             .arrays
             .into_iter()
-            .map(|(name, values)| NamedArray::reals(&name, to_f64(values)))
+            .map(|(name, values)| NamedArray::reals(&name, converted(values)))
             .collect();
         arrays.push(NamedArray::reals("clock", state.clock.to_vec()));
         if let Some(rate) = self.rate_before {

@@ -5,6 +5,7 @@ use crate::case::{Case, Equation, FlowBoundary, HeatBoundary, Value};
 use crate::heat::Discretization;
 use crate::mesh::check::{inspect, require_regular, warn_of_one_layer};
 use crate::mesh::{ConnectedComponents, Geometry, Mesh, MeshWarning};
+use std::borrow::Cow;
 
 /// Singular components that a message names.
 const NAMED: usize = 3;
@@ -22,8 +23,9 @@ pub(super) fn check_mesh(
     if mesh.dimension == 2 {
         require_two_components(case)?;
     }
-    require_level(case, mesh)?;
-    let mut warnings = inspect(mesh, geometry);
+    let by_faces = ConnectedComponents::by_faces(mesh);
+    require_level(case, mesh, &by_faces)?;
+    let mut warnings = inspect(mesh, geometry, by_faces);
     if let Equation::Incompressible(flow) = &case.equation {
         require_regular(mesh, geometry)?;
         let is_wall = |patch: usize| {
@@ -77,16 +79,20 @@ fn require_two_components(case: &Case) -> Result<(), SimulationError> {
 ///
 /// # Errors
 /// [`SimulationError::SingularComponents`].
-fn require_level(case: &Case, mesh: &Mesh) -> Result<(), SimulationError> {
+fn require_level(
+    case: &Case,
+    mesh: &Mesh,
+    by_faces: &ConnectedComponents,
+) -> Result<(), SimulationError> {
     let is = |patch: usize, fixes: &dyn Fn(&str) -> bool| fixes(&mesh.patches[patch].name);
     let (components, is_by_faces, fixed, quantity, remedy) = match &case.equation {
         Equation::Heat(_) if !case.is_steady() => return Ok(()),
         Equation::Heat(heat) => {
             let is_by_faces = matches!(heat.discretization, Discretization::Cell { .. });
             let components = if is_by_faces {
-                ConnectedComponents::by_faces(mesh)
+                Cow::Borrowed(by_faces)
             } else {
-                ConnectedComponents::by_nodes(mesh)
+                Cow::Owned(ConnectedComponents::by_nodes(mesh))
             };
             let fixes = |name: &str| {
                 let condition = heat.boundary.iter().find(|patch| patch.patch == name);
@@ -100,7 +106,7 @@ fn require_level(case: &Case, mesh: &Mesh) -> Result<(), SimulationError> {
             (components, is_by_faces, fixed, "temperature", remedy)
         }
         Equation::Incompressible(flow) => {
-            let components = ConnectedComponents::by_faces(mesh);
+            let components = Cow::Borrowed(by_faces);
             let fixes = |name: &str| {
                 let condition = flow.boundary.iter().find(|patch| patch.patch == name);
                 condition.is_some_and(|patch| {

@@ -103,8 +103,9 @@ impl Simulation {
             tracing::warn!("{warning}");
         }
         let geometry = timed(&mut phases, "geometry", || backend.install(|| Geometry::new(&mesh)))?;
-        let found =
-            timed(&mut phases, "mesh", || backend.install(|| check_mesh(&case, &mesh, &geometry)))?;
+        let found = timed(&mut phases, "mesh_checks", || {
+            backend.install(|| check_mesh(&case, &mesh, &geometry))
+        })?;
         for warning in &found {
             tracing::warn!("{warning}");
         }
@@ -415,7 +416,8 @@ impl Simulation {
         Ok(format!("the solution has blown up after step {step}, t = {time:.2e}{ending}"))
     }
 
-    fn checkpoint(&self, path: &Path) -> Result<(), SimulationError> {
+    fn checkpoint(&mut self, path: &Path) -> Result<(), SimulationError> {
+        let start = Instant::now();
         let mut checkpoint = Checkpoint::new();
         let (time, steps) = self.equation.clock();
         checkpoint.set("case", &self.case.name);
@@ -424,7 +426,9 @@ impl Simulation {
         checkpoint.set("steps", steps);
         checkpoint.set("time", format!("{:016x}", time.to_bits()));
         checkpoint.insert_state(self.equation.as_ref())?;
-        Ok(checkpoint.write(path)?)
+        self.backend.install(|| checkpoint.write(path))?;
+        self.phases.add("checkpoint", start.elapsed().as_secs_f64());
+        Ok(())
     }
 
     fn restore(&mut self, path: &Path) -> Result<(), SimulationError> {

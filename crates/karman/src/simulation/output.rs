@@ -8,10 +8,11 @@ use crate::io::csv::{HistoryWriter, LineSamples, Row, write_line};
 use crate::io::picture::{self, PictureContent, PictureField, Slice};
 use crate::mesh::files::FieldValues;
 use crate::mesh::files::pvd::{self, PvdEntry};
-use crate::mesh::files::vtu::{self, VtuData};
+use crate::mesh::files::vtu::{self, CompressedGrid, VtuData};
 use crate::mesh::{Mesh, RawMesh};
 use crate::monitor::{error_norms, field_summary, line_points};
 use crate::summary::{MemorySummary, MeshSummary, Summary, ThroughputSummary, peak_host_bytes};
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -20,14 +21,37 @@ pub(super) struct Output {
     directory: PathBuf,
     history: HistoryWriter,
     series: Vec<PvdEntry>,
-    /// The mesh in the numbering of its file, made at the first output.
-    raw: Option<RawMesh>,
+    /// Made at the first output.
+    mesh: Option<FileMesh>,
     last_monitored: Monitored,
     written_at: Option<usize>,
     first_step: usize,
-    seconds: f64,
     /// Whether summary.json of an earlier run stays as the summary of this run.
     keeps_summary: bool,
+}
+
+/// The mesh in the numbering of its file.
+struct FileMesh {
+    raw: RawMesh,
+    /// The unknowns in the order of the file.
+    order: Vec<u32>,
+    /// Points and cells as all files of the run have them, compressed at the first.
+    grid: Option<CompressedGrid>,
+}
+
+impl FileMesh {
+    fn new(mesh: &Mesh, location: Location) -> Self {
+        let order = match location {
+            Location::Cells => mesh.cells_in_file_order(),
+            Location::Nodes => mesh.nodes_in_file_order(),
+        };
+        FileMesh { raw: mesh.to_raw(), order, grid: None }
+    }
+
+    /// Values in the order of the file.
+    fn ordered(&self, field: &[f64]) -> Vec<f64> {
+        self.order.par_iter().map(|&unknown| field[unknown as usize]).collect()
+    }
 }
 
 /// Whether a multiple of `every` lies in (previous, current], up to round-off.
@@ -82,11 +106,10 @@ impl Output {
             directory,
             history,
             series,
-            raw: None,
+            mesh: None,
             last_monitored: Monitored::default(),
             written_at,
             first_step: step as usize,
-            seconds: 0.0,
             keeps_summary: false,
         })
     }
@@ -168,21 +191,28 @@ impl Output {
     }
 
     /// Writes the fields of the case, in the numbering of the mesh file.
-    pub(super) fn fields(&mut self, simulation: &Simulation) -> Result<(), SimulationError> {
+    pub(super) fn fields(&mut self, simulation: &mut Simulation) -> Result<(), SimulationError> {
         let start = Instant::now();
-        let raw = self.raw.get_or_insert_with(|| simulation.mesh.to_raw());
+        let backend = simulation.backend.clone();
+        backend.install(|| self.write_fields(simulation))?;
+        simulation.phases.add("fields", start.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    fn write_fields(&mut self, simulation: &mut Simulation) -> Result<(), SimulationError> {
         let location = simulation.equation.location();
+        let mesh = self.mesh.get_or_insert_with(|| FileMesh::new(&simulation.mesh, location));
         let mut values = vec![];
         for name in &simulation.case.output.fields {
-            let ordered = |v: &[f64]| in_file_order(&simulation.mesh, location, v);
             let field = match simulation.equation.output_field(&simulation.mesh, name)? {
-                OutputField::Scalar(field) => OutputField::Scalar(ordered(&field)),
+                OutputField::Scalar(field) => OutputField::Scalar(mesh.ordered(&field)),
                 OutputField::Vector(components) => {
-                    OutputField::Vector(components.map(|c| ordered(&c)))
+                    OutputField::Vector(components.map(|c| mesh.ordered(&c)))
                 }
             };
             values.push((name.as_str(), field));
         }
+        let FileMesh { raw, grid, .. } = mesh;
         let mut data = VtuData::new(&raw.points, &raw.cells);
         data.regions = &raw.regions;
         data.time = Some(simulation.time());
@@ -193,11 +223,11 @@ impl Output {
             Location::Nodes => data.node_fields = list,
         }
         let file = file_of(self.series.len());
-        vtu::write(&self.directory.join(&file), &data)?;
+        let grid = grid.get_or_insert_with(|| CompressedGrid::new(&data));
+        vtu::write_on(&self.directory.join(&file), grid, &data)?;
         self.series.push(PvdEntry { time: simulation.time(), file });
         pvd::write(&self.directory.join("fields.pvd"), &self.series)?;
         self.written_at = Some(simulation.steps());
-        self.seconds += start.elapsed().as_secs_f64();
         Ok(())
     }
 
@@ -214,14 +244,14 @@ impl Output {
         }
         let output_start = Instant::now();
         self.lines(simulation)?;
-        self.picture(simulation)?;
-        self.seconds += output_start.elapsed().as_secs_f64();
-        simulation.phases.add("output", self.seconds);
+        let backend = simulation.backend.clone();
+        backend.install(|| self.picture(simulation))?;
+        simulation.phases.add("output", output_start.elapsed().as_secs_f64());
         if self.keeps_summary {
             return Ok(());
         }
         let path = self.directory.join("summary.json");
-        let mut summary = self.summary(simulation, outcome, marching)?;
+        let mut summary = backend.install(|| self.summary(simulation, outcome, marching))?;
         simulation.equation.summarize(&mut summary)?;
         let failed = |e: std::io::Error| SimulationError::Write {
             path: path.clone(),
@@ -241,13 +271,13 @@ impl Output {
         Ok(())
     }
 
-    fn picture(&mut self, simulation: &Simulation) -> Result<(), SimulationError> {
+    fn picture(&mut self, simulation: &mut Simulation) -> Result<(), SimulationError> {
         let Some(picture) = &simulation.case.output.picture else { return Ok(()) };
-        let raw = self.raw.get_or_insert_with(|| simulation.mesh.to_raw());
         let location = simulation.equation.location();
+        let mesh = self.mesh.get_or_insert_with(|| FileMesh::new(&simulation.mesh, location));
         let field = simulation.equation.output_field(&simulation.mesh, &picture.field)?;
-        let field = field.into_scalar();
-        let values = in_file_order(&simulation.mesh, location, &field);
+        let values = mesh.ordered(&field.into_scalar());
+        let raw = &mesh.raw;
         let (slice, mut note) = match (raw.dimension, picture.slice) {
             (2, _) => (Slice::of_2d_mesh(&raw.points, &raw.cells), String::new()),
             (_, slice) => {
@@ -276,7 +306,7 @@ impl Output {
 
     fn summary(
         &self,
-        simulation: &Simulation,
+        simulation: &mut Simulation,
         outcome: &Outcome,
         marching: f64,
     ) -> Result<Summary, SimulationError> {
@@ -364,15 +394,4 @@ fn values_of(field: &OutputField) -> FieldValues<'_> {
 fn mid_z(raw: &RawMesh) -> f64 {
     let z = || raw.points.iter().map(|p| p[2]);
     0.5 * (z().fold(f64::MAX, f64::min) + z().fold(f64::MIN, f64::max))
-}
-
-/// Values in the order of the cells or nodes of [`Mesh::to_raw`].
-fn in_file_order(mesh: &Mesh, location: Location, field: &[f64]) -> Vec<f64> {
-    let original = match location {
-        Location::Cells => &mesh.original_cell,
-        Location::Nodes => &mesh.original_node,
-    };
-    let mut order: Vec<u32> = (0..field.len() as u32).collect();
-    order.sort_unstable_by_key(|i| original[*i as usize]);
-    order.into_iter().map(|i| field[i as usize]).collect()
 }

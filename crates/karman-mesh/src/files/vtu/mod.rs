@@ -26,8 +26,9 @@ use super::vtk_grid::{NamedArray, Numbers, VtkGrid};
 use document::{ArrayElement, Document, Section};
 use memchr::memmem::find;
 #[cfg(test)]
+#[cfg(test)]
 pub(super) use write::to_bytes;
-pub use write::{VtuData, write};
+pub use write::{CompressedGrid, VtuData, write, write_on};
 
 /// Whether the content can only be a VTU file.
 pub(super) fn recognises(bytes: &[u8]) -> bool {

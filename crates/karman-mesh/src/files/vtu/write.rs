@@ -1,16 +1,18 @@
 //! Writes VTU files: zlib-compressed blocks, appended as raw bytes after the XML.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use quick_xml::escape::escape;
+use rayon::prelude::*;
 
 use crate::files::element_types::to_vtk;
 use crate::files::error::{MeshFileError, MeshFileProblem as Problem, file_error};
 use crate::files::fields::FieldValues;
-use crate::files::save;
+use crate::files::save_parts;
 use crate::files::vtk_grid::{NO_GROUP, PATCH, REGION};
 use crate::{Elements, RawMesh};
 
@@ -67,65 +69,175 @@ impl<'a> VtuData<'a> {
 /// A field whose length is not that of its entities; a name with a control character; the file
 /// cannot be written.
 pub fn write(path: &Path, data: &VtuData<'_>) -> Result<(), MeshFileError> {
-    let bytes = to_bytes(data).map_err(|problem| file_error(path, problem))?;
-    save(path, &bytes)
+    write_on(path, &CompressedGrid::new(data), data)
+}
+
+/// Writes a VTU file as [`write`] does, on the compressed points and cells of `data` or of earlier data with the
+/// same points, cells and boundary.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_on(
+    path: &Path,
+    grid: &CompressedGrid,
+    data: &VtuData<'_>,
+) -> Result<(), MeshFileError> {
+    let out = Output::new(grid, data).map_err(|problem| file_error(path, problem))?;
+    save_parts(path, out.parts())
 }
 
 /// The content of the file.
+#[cfg(test)]
 pub(in crate::files) fn to_bytes(data: &VtuData<'_>) -> Result<Vec<u8>, Problem> {
-    let mut out = Output::default();
-    let n_boundary = data.boundary.map_or(0, |(elements, _)| elements.len());
-    let n_cells = data.cells.len() + n_boundary;
-    out.xml += "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" \
-                byte_order=\"LittleEndian\" header_type=\"UInt64\" \
-                compressor=\"vtkZLibDataCompressor\">\n<UnstructuredGrid>\n";
-    field_data(&mut out, data)?;
-    out.xml +=
-        &format!("<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{n_cells}\">\n", data.points.len());
-    out.xml += "<Points>\n";
-    let coordinates = data.points.iter().flatten().flat_map(|value| value.to_le_bytes());
-    out.array("Float64", "Points", 3, coordinates.collect());
-    out.xml += "</Points>\n<Cells>\n";
-    cells(&mut out, data);
-    out.xml += "</Cells>\n<PointData>\n";
-    fields(&mut out, &data.node_fields, data.points.len(), 0)?;
-    out.xml += "</PointData>\n<CellData>\n";
-    fields(&mut out, &data.cell_fields, data.cells.len(), n_boundary)?;
-    groups(&mut out, data);
-    out.xml += "</CellData>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_";
-    let mut bytes = out.xml.into_bytes();
-    bytes.append(&mut out.appended);
-    bytes.extend_from_slice(b"\n</AppendedData>\n</VTKFile>\n");
-    Ok(bytes)
+    let grid = CompressedGrid::new(data);
+    Ok(Output::new(&grid, data)?.parts().collect::<Vec<_>>().concat())
+}
+
+/// The compressed points and cells of a file, for several files of one mesh.
+#[derive(Clone, Debug)]
+pub struct CompressedGrid {
+    points: Array,
+    /// Connectivity, offsets and types of the cells, then of the boundary elements.
+    cells: [Array; 3],
+}
+
+impl CompressedGrid {
+    /// Compresses points, cells and boundary elements in parallel.
+    pub fn new(data: &VtuData<'_>) -> Self {
+        let coordinates = data.points.as_flattened();
+        let points =
+            Array::new("Float64", "Points", 3, coordinates.len(), |i| coordinates[i].to_le_bytes());
+        let none = Elements::new();
+        let (cells, boundary) = (data.cells, data.boundary.map_or(&none, |(elements, _)| elements));
+        let (n, n_nodes) = (cells.len(), cells.nodes.len());
+        let (n_all, n_all_nodes) = (n + boundary.len(), n_nodes + boundary.nodes.len());
+        let node = |i: usize| cells.nodes.get(i).unwrap_or_else(|| &boundary.nodes[i - n_nodes]);
+        let end = |i: usize| match i.checked_sub(n) {
+            None => cells.offsets[i + 1] as usize,
+            Some(element) => n_nodes + boundary.offsets[element + 1] as usize,
+        };
+        let shape = |i: usize| *cells.shapes.get(i).unwrap_or_else(|| &boundary.shapes[i - n]);
+        let most = n_all_nodes.max(data.points.len());
+        let cells = [
+            Array::of_indices("connectivity", n_all_nodes, most, |i| *node(i) as usize),
+            Array::of_indices("offsets", n_all, n_all_nodes, end),
+            Array::new("UInt8", "types", 1, n_all, |i| [to_vtk(shape(i))]),
+        ];
+        CompressedGrid { points, cells }
+    }
+}
+
+/// An array of the appended data.
+#[derive(Clone, Debug)]
+struct Array {
+    /// The opening of its XML element, without the offset.
+    element: String,
+    /// The header, then the compressed blocks.
+    parts: Vec<Vec<u8>>,
+}
+
+impl Array {
+    /// `n` scalars of `S` little-endian bytes, compressed in parallel; `components` of them are a tuple.
+    fn new<const S: usize>(
+        kind: &str,
+        name: &str,
+        components: usize,
+        n: usize,
+        scalar: impl Fn(usize) -> [u8; S] + Sync,
+    ) -> Array {
+        let of_block = BLOCK / S;
+        let compressed = |block: usize| {
+            let scalars = block * of_block..((block + 1) * of_block).min(n);
+            let mut bytes = Vec::with_capacity(scalars.len() * S);
+            scalars.for_each(|i| bytes.extend_from_slice(&scalar(i)));
+            deflate(&bytes)
+        };
+        let n_blocks = n.div_ceil(of_block);
+        let blocks: Vec<Vec<u8>> = (0..n_blocks).into_par_iter().map(compressed).collect();
+        let sizes = [n_blocks, BLOCK, n * S % BLOCK];
+        let header = sizes.into_iter().chain(blocks.iter().map(Vec::len));
+        let header = header.flat_map(|number| (number as u64).to_le_bytes()).collect();
+        let name = escape(name);
+        Array {
+            element: format!(
+                "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\""
+            ),
+            parts: std::iter::once(header).chain(blocks).collect(),
+        }
+    }
+
+    /// `n` integers up to `largest`, in 32 bits if they fit.
+    fn of_indices(
+        name: &str,
+        n: usize,
+        largest: usize,
+        value: impl Fn(usize) -> usize + Sync,
+    ) -> Array {
+        if largest <= i32::MAX as usize {
+            Array::new("Int32", name, 1, n, |i| (value(i) as i32).to_le_bytes())
+        } else {
+            Array::new("Int64", name, 1, n, |i| (value(i) as i64).to_le_bytes())
+        }
+    }
 }
 
 /// The XML and the data of a file.
 #[derive(Default)]
-struct Output {
+struct Output<'a> {
     xml: String,
-    appended: Vec<u8>,
+    appended: Vec<Cow<'a, [u8]>>,
+    /// Bytes of `appended`.
+    length: usize,
 }
 
-impl Output {
-    /// Adds an array whose little-endian bytes are given.
-    fn array(&mut self, kind: &str, name: &str, components: usize, bytes: Vec<u8>) {
-        let name = escape(name);
-        self.xml += &format!(
-            "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" \
-             format=\"appended\" offset=\"{}\"/>\n",
-            self.appended.len()
+impl<'a> Output<'a> {
+    fn new(grid: &'a CompressedGrid, data: &VtuData<'_>) -> Result<Self, Problem> {
+        let mut out = Output::default();
+        let n_boundary = data.boundary.map_or(0, |(elements, _)| elements.len());
+        let n_cells = data.cells.len() + n_boundary;
+        out.xml += "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" \
+                    byte_order=\"LittleEndian\" header_type=\"UInt64\" \
+                    compressor=\"vtkZLibDataCompressor\">\n<UnstructuredGrid>\n";
+        field_data(&mut out, data)?;
+        out.xml += &format!(
+            "<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{n_cells}\">\n",
+            data.points.len()
         );
-        self.append_compressed(&bytes);
+        out.xml += "<Points>\n";
+        out.lend(&grid.points);
+        out.xml += "</Points>\n<Cells>\n";
+        grid.cells.iter().for_each(|array| out.lend(array));
+        out.xml += "</Cells>\n<PointData>\n";
+        fields(&mut out, &data.node_fields, data.points.len(), 0)?;
+        out.xml += "</PointData>\n<CellData>\n";
+        fields(&mut out, &data.cell_fields, data.cells.len(), n_boundary)?;
+        groups(&mut out, data);
+        out.xml += "</CellData>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_";
+        Ok(out)
     }
 
-    /// Adds a header and compressed blocks.
-    fn append_compressed(&mut self, bytes: &[u8]) {
-        let blocks: Vec<Vec<u8>> = bytes.chunks(BLOCK).map(deflate).collect();
-        let sizes = [blocks.len(), BLOCK, bytes.len() % BLOCK];
-        let lengths = blocks.iter().map(Vec::len);
-        let header = sizes.into_iter().chain(lengths);
-        self.appended.extend(header.flat_map(|number| (number as u64).to_le_bytes()));
-        blocks.iter().for_each(|block| self.appended.extend_from_slice(block));
+    /// Adds an array.
+    fn add(&mut self, Array { element, parts }: Array) {
+        self.describe(&element, &parts);
+        self.appended.extend(parts.into_iter().map(Cow::Owned));
+    }
+
+    /// Adds an array without a copy.
+    fn lend(&mut self, Array { element, parts }: &'a Array) {
+        self.describe(element, parts);
+        self.appended.extend(parts.iter().map(|part| Cow::Borrowed(&part[..])));
+    }
+
+    fn describe(&mut self, element: &str, parts: &[Vec<u8>]) {
+        self.xml += &format!("{element} format=\"appended\" offset=\"{}\"/>\n", self.length);
+        self.length += parts.iter().map(Vec::len).sum::<usize>();
+    }
+
+    /// The file in pieces.
+    fn parts(&self) -> impl Iterator<Item = &[u8]> {
+        let appended = self.appended.iter().map(|part| &part[..]);
+        let end: &[u8] = b"\n</AppendedData>\n</VTKFile>\n";
+        std::iter::once(self.xml.as_bytes()).chain(appended).chain([end])
     }
 }
 
@@ -147,7 +259,7 @@ fn check_name(name: &str) -> Result<(), Problem> {
 }
 
 /// The time, and the names of regions and patches with their numbers.
-fn field_data(out: &mut Output, data: &VtuData<'_>) -> Result<(), Problem> {
+fn field_data(out: &mut Output<'_>, data: &VtuData<'_>) -> Result<(), Problem> {
     out.xml += "<FieldData>\n";
     if let Some(time) = data.time {
         out.xml += &format!(
@@ -170,39 +282,9 @@ fn field_data(out: &mut Output, data: &VtuData<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Connectivity, offsets and types of the cells, then of the boundary elements.
-fn cells(out: &mut Output, data: &VtuData<'_>) {
-    let lists = || std::iter::once(data.cells).chain(data.boundary.map(|(elements, _)| elements));
-    let total: usize = lists().map(|elements| elements.nodes.len()).sum();
-    let mut ends = Vec::new();
-    let mut before = 0;
-    for elements in lists() {
-        ends.extend(elements.offsets.iter().skip(1).map(|&end| before + end as usize));
-        before += elements.nodes.len();
-    }
-    let nodes = lists().flat_map(|elements| elements.nodes.iter().map(|&node| node as usize));
-    out.indices("connectivity", nodes, total.max(data.points.len()));
-    out.indices("offsets", ends.into_iter(), total);
-    let shapes = lists().flat_map(|elements| elements.shapes.iter());
-    out.array("UInt8", "types", 1, shapes.map(|&shape| to_vtk(shape)).collect());
-}
-
-impl Output {
-    /// Adds integers up to `largest`, in 32 bits if they fit.
-    fn indices(&mut self, name: &str, values: impl Iterator<Item = usize>, largest: usize) {
-        if largest <= i32::MAX as usize {
-            let bytes = values.flat_map(|value| (value as i32).to_le_bytes());
-            self.array("Int32", name, 1, bytes.collect());
-        } else {
-            let bytes = values.flat_map(|value| (value as i64).to_le_bytes());
-            self.array("Int64", name, 1, bytes.collect());
-        }
-    }
-}
-
 /// Fields of `n` values, entity-major as in VTK, and NaN for `n_missing` further entities.
 fn fields(
-    out: &mut Output,
+    out: &mut Output<'_>,
     fields: &[(&str, FieldValues<'_>)],
     n: usize,
     n_missing: usize,
@@ -214,30 +296,26 @@ fn fields(
             let (array, found) = ((*name).to_owned(), wrong.len());
             return Err(Problem::WrongLength { array, found, expected: n });
         }
-        let mut bytes = Vec::with_capacity((n + n_missing) * components.len() * 8);
-        for entity in 0..n {
-            components.iter().for_each(|c| bytes.extend_from_slice(&c[entity].to_le_bytes()));
-        }
-        for _ in 0..n_missing * components.len() {
-            bytes.extend_from_slice(&f64::NAN.to_le_bytes());
-        }
-        out.array("Float64", name, components.len(), bytes);
+        let width = components.len();
+        let value = |i: usize| components[i % width].get(i / width).unwrap_or(&f64::NAN);
+        out.add(Array::new("Float64", name, width, (n + n_missing) * width, |i| {
+            value(i).to_le_bytes()
+        }));
     }
     Ok(())
 }
 
 /// The arrays `region` and `patch`, where there are names for their numbers.
-fn groups(out: &mut Output, data: &VtuData<'_>) {
-    let n_cells = data.cells.len();
+fn groups(out: &mut Output<'_>, data: &VtuData<'_>) {
     let boundary = data.boundary.map_or(&[] as &[u32], |(elements, _)| &elements.groups);
-    let numbers = |groups: &[u32]| groups.iter().map(|&g| g as i32).collect::<Vec<_>>();
-    let bytes =
-        |values: [Vec<i32>; 2]| values.concat().iter().flat_map(|v| v.to_le_bytes()).collect();
+    let (cells, n_cells) = (&data.cells.groups, data.cells.len());
+    let n = n_cells + boundary.len();
     if !data.regions.is_empty() {
-        let regions = [numbers(&data.cells.groups), vec![NO_GROUP; boundary.len()]];
-        out.array("Int32", REGION, 1, bytes(regions));
+        let region = |i: usize| cells.get(i).map_or(NO_GROUP, |&group| group as i32);
+        out.add(Array::new("Int32", REGION, 1, n, |i| region(i).to_le_bytes()));
     }
     if data.boundary.is_some() {
-        out.array("Int32", PATCH, 1, bytes([vec![NO_GROUP; n_cells], numbers(boundary)]));
+        let patch = |i: usize| i.checked_sub(n_cells).map_or(NO_GROUP, |k| boundary[k] as i32);
+        out.add(Array::new("Int32", PATCH, 1, n, |i| patch(i).to_le_bytes()));
     }
 }

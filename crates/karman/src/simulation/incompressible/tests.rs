@@ -259,7 +259,8 @@ fn seconds_of_a_flow_are_reported_by_phase() {
         let summary = std::fs::read(folder.path().join("cavity/summary.json")).unwrap();
         let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
         let phases = summary["phases"].as_object().unwrap();
-        let mut names = vec!["discretization", "geometry", "mesh", "momentum"];
+        let mut names =
+            vec!["discretization", "fields", "geometry", "mesh", "mesh_checks", "momentum"];
         names.extend(["other", "output", "pressure"]);
         if energy {
             names.insert(1, "energy");
