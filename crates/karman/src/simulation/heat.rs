@@ -9,8 +9,9 @@ use crate::backend::Backend;
 use crate::case::{
     Case, HeatBoundary, HeatCase, PatchCondition, Precision, TimeCase, TimeMethod, TimeStep, Value,
 };
+use crate::descriptor::Descriptor;
 use crate::finite_volume::{Condition, Functional, Functionals, Material, Prescribed};
-use crate::heat::{Discretization, Heat, March, Problem, Source};
+use crate::heat::{DESCRIPTOR, Discretization, Heat, March, Problem, Source};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::Params;
 use crate::mesh::geometry::cell_volumes;
@@ -226,8 +227,8 @@ fn to_f64<F: Real>(values: Vec<F>) -> Vec<f64> {
 const TEMPERATURE: &str = "temperature";
 
 impl<F: Real> Equation for HeatRun<F> {
-    fn name(&self) -> &'static str {
-        "heat"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn fields(&self) -> &[&'static str] {
