@@ -128,12 +128,22 @@ fn load(path: &Path) -> Result<Vec<u8>, MeshFileError> {
     std::fs::read(path).map_err(|error| file_error(path, error))
 }
 
-/// Writes a file under a temporary name beside it, then renames it.
-fn save(path: &Path, bytes: &[u8]) -> Result<(), MeshFileError> {
+/// Writes a file under a temporary name beside it, then renames it: it appears under its name when complete. `write`
+/// writes the file of a path.
+///
+/// # Errors
+/// Those of `write` and of the system.
+pub fn write_complete(
+    path: &Path,
+    write: impl FnOnce(&Path) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
-    let partial = Path::new(&partial);
-    std::fs::write(partial, bytes)
-        .and_then(|()| std::fs::rename(partial, path))
+    write(Path::new(&partial))?;
+    std::fs::rename(&partial, path)
+}
+
+fn save(path: &Path, bytes: &[u8]) -> Result<(), MeshFileError> {
+    write_complete(path, |partial| std::fs::write(partial, bytes))
         .map_err(|error| file_error(path, error))
 }

@@ -2,9 +2,9 @@
 
 use super::error::Problem;
 use super::names::{EQUATIONS, Names};
-use super::value::{Maybe, ScalarFile, VectorFile, refuse};
+use super::value::{KnownKey, Maybe, ScalarFile, VectorFile, refuse};
 use crate::descriptor::{Field, FieldKey, Need, Rank};
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::LazyLock;
@@ -126,7 +126,7 @@ impl<'de, S: FieldSection> Visitor<'de> for FieldKeysVisitor<S> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FieldKeys<S>, A::Error> {
         let (scalars, vectors, euler) = (Vec::new(), Vec::new(), Vec::new());
         let mut keys = FieldKeys { scalars, vectors, euler, section: PhantomData };
-        while let Some(name) = map.next_key::<String>()? {
+        while let Some(name) = map.next_key_seed(KnownKey(S::names()))? {
             if let Some((field, _)) = fields::<S>().find(|(field, _)| field.name == name) {
                 match field.rank {
                     Rank::Vector(_) => keys.vectors.push((field.name, map.next_value()?)),
@@ -134,10 +134,8 @@ impl<'de, S: FieldSection> Visitor<'de> for FieldKeysVisitor<S> {
                         keys.scalars.push((field.name, map.next_value()?))
                     }
                 }
-            } else if let Some(known) = EULER_FIELDS.iter().find(|known| **known == name) {
-                keys.euler.push((known, map.next_value()?));
             } else {
-                return Err(de::Error::unknown_field(&name, S::names()));
+                keys.euler.push((name, map.next_value()?));
             }
         }
         Ok(keys)

@@ -36,7 +36,7 @@ mod time;
 mod value;
 mod word;
 
-pub use boundary::{HeatBoundary, PatchCondition};
+pub use boundary::{HeatCondition, PatchCondition};
 pub use error::{CaseError, Diagnostic};
 pub use exact::ExactField;
 pub use expected::Expectation;

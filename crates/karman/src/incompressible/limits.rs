@@ -225,13 +225,8 @@ impl<F: Real> IncompressibleSolver<F> {
         let flux = self.read_f64(&self.flow.flux)?;
         let boundary = &flux[mesh.n_interior_faces()..];
         let through = boundary.iter().fold(0.0, |sum, f| sum + 0.5 * f.abs());
-        let outlets =
-            mesh.patches.iter().zip(conditions).enumerate().filter(|(_, (_, condition))| {
-                matches!(
-                    condition,
-                    FlowCondition::PressureOutlet(_) | FlowCondition::ConvectiveOutlet
-                )
-            });
+        let outlets = mesh.patches.iter().zip(conditions).enumerate();
+        let outlets = outlets.filter(|(_, (_, condition))| condition.data().is_outlet);
         let backflow = outlets.map(|(place, (patch, _))| {
             let inward = flux[patch.faces.clone()].iter().filter(|f| **f < 0.0);
             (place, inward.fold(0.0, |sum, f| sum - f))

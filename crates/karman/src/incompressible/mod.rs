@@ -37,7 +37,9 @@ mod traction;
 mod transported_field;
 
 pub use crate::finite_volume::Convection;
-pub use conditions::{FlowCondition, PrescribedVector};
+pub use conditions::{
+    ConditionKey, FaceVelocity, FlowBoundaryCondition, FlowCondition, KeyValue, PrescribedVector,
+};
 pub use derived::DerivedField;
 pub use descriptor::DESCRIPTOR;
 pub use error::IncompressibleError;

@@ -1,11 +1,12 @@
 //! The interface between the run loop and a system of equations.
 
-use super::SimulationError;
+use super::{SimulationError, Transfer};
+use crate::case::Case;
 use crate::descriptor::{Descriptor, FieldData};
 use crate::io::checkpoint::Checkpointed;
 use crate::linear::SolveOutcome;
-use crate::mesh::Mesh;
 use crate::mesh::geometry::cell_centre;
+use crate::mesh::{Geometry, Mesh};
 use crate::summary::{LinearSummary, NamedList, Summary};
 
 /// The report of a time step, or of the solution of a steady case.
@@ -97,6 +98,15 @@ pub(super) trait Equation: Checkpointed + Send {
     fn solver_setups(&self) -> u64 {
         0
     }
+
+    /// Sets the equation up again on another mesh, with its fields by a transfer; time and steps are kept, and a
+    /// multistep scheme begins anew.
+    fn rebuild(
+        &mut self,
+        case: &Case,
+        place: (&Mesh, &Geometry),
+        transfer: &Transfer,
+    ) -> Result<(), SimulationError>;
 
     /// Position, entity and number in the mesh file of unknown `i`.
     fn position_of(&self, mesh: &Mesh, i: usize) -> ([f64; 3], &'static str, u32) {

@@ -4,13 +4,13 @@ mod monitors;
 mod shedding;
 mod warnings;
 
-use super::SimulationError;
 use super::equation::{Advance, Equation, Location, Monitored};
-use super::heat::conditions;
+use super::heat::{conditions, shared};
 use super::linear::{self, Systems};
+use super::{SimulationError, Transfer};
 use crate::backend::{Backend, Buffer};
 use crate::case::{
-    Case, FlowBoundary, IncompressibleCase, Precision, ThermalCase, TimeMethod, Value,
+    Case, Equation as EquationCase, IncompressibleCase, Precision, ThermalCase, TimeMethod, Value,
 };
 use crate::descriptor::{Descriptor, FieldData, Rank};
 use crate::finite_volume::Prescribed;
@@ -59,6 +59,15 @@ struct FlowRun<F: Real> {
     rate_before: Option<f64>,
 }
 
+/// The fields and the clock from which a flow starts.
+struct Start {
+    velocity: PrescribedVector,
+    pressure: Arc<dyn Prescribed>,
+    temperature: Option<Arc<dyn Prescribed>>,
+    /// Time and steps.
+    clock: (f64, usize),
+}
+
 impl<F: Real> FlowRun<F> {
     fn new(
         case: &Case,
@@ -67,6 +76,22 @@ impl<F: Real> FlowRun<F> {
         mesh: &Mesh,
         geometry: &Geometry,
     ) -> Result<Self, SimulationError> {
+        let start = Start {
+            velocity: vector(&flow_case.initial_velocity),
+            pressure: shared(&flow_case.initial_pressure),
+            temperature: flow_case.thermal.as_ref().map(|own| shared(&own.initial_temperature)),
+            clock: (0.0, 0),
+        };
+        Self::start(case, flow_case, backend, (mesh, geometry), start)
+    }
+
+    fn start(
+        case: &Case,
+        flow_case: &IncompressibleCase,
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        start: Start,
+    ) -> Result<Self, SimulationError> {
         if mesh.dimension == 3 {
             refuse_fields_of_2d(case)?;
         }
@@ -74,14 +99,18 @@ impl<F: Real> FlowRun<F> {
             viscosity: flow_case.kinematic_viscosity,
             source: vector(&flow_case.source),
             conditions: mesh.patches.iter().map(|p| condition(flow_case, p)).collect(),
-            velocity: vector(&flow_case.initial_velocity),
-            pressure: Arc::new(flow_case.initial_pressure.clone()),
-            thermal: flow_case.thermal.as_ref().map(|thermal| self::thermal(thermal, mesh)),
+            velocity: start.velocity,
+            pressure: start.pressure,
+            thermal: flow_case
+                .thermal
+                .as_ref()
+                .zip(start.temperature)
+                .map(|(thermal, initial)| self::thermal(thermal, mesh, initial)),
         };
         let numerics = numerics(case, flow_case, mesh.dimension == 2);
-        let flow = IncompressibleSolver::new(backend, mesh, geometry, &problem, &numerics)?;
-        let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
         let place = (mesh, geometry);
+        let flow = IncompressibleSolver::start(backend, place, &problem, &numerics, start.clock)?;
+        let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
         let monitors = Monitors::new(case, backend, &flow, place, diffusivity)?;
         let mut fields = VELOCITY[..mesh.dimension].to_vec();
         fields.push(PRESSURE);
@@ -128,29 +157,18 @@ fn refuse_fields_of_2d(case: &Case) -> Result<(), SimulationError> {
     Ok(())
 }
 
-fn shared(value: &Value) -> Arc<dyn Prescribed> {
-    Arc::new(value.clone())
-}
-
 fn vector(values: &[Value; 3]) -> PrescribedVector {
     [0, 1, 2].map(|k| shared(&values[k]))
 }
 
 fn condition(case: &IncompressibleCase, patch: &Patch) -> FlowCondition {
     let given = case.boundary.iter().find(|p| p.patch == patch.name);
-    match given.map(|p| &p.condition) {
-        Some(FlowBoundary::Velocity(value)) => FlowCondition::Velocity(vector(value)),
-        Some(FlowBoundary::PressureOutlet(value)) => FlowCondition::PressureOutlet(shared(value)),
-        Some(FlowBoundary::ConvectiveOutlet) => FlowCondition::ConvectiveOutlet,
-        Some(FlowBoundary::Opening(value)) => FlowCondition::Opening(shared(value)),
-        // Patches without a condition were refused; periodic patches no longer exist.
-        Some(FlowBoundary::Slip | FlowBoundary::Symmetry | FlowBoundary::Periodic(_)) | None => {
-            FlowCondition::Slip
-        }
-    }
+    // Patches without a condition were refused; periodic patches no longer exist.
+    let condition = given.and_then(|given| given.condition.condition());
+    condition.map_or(FlowCondition::Slip, |condition| condition.map(shared))
 }
 
-fn thermal(case: &ThermalCase, mesh: &Mesh) -> ThermalProblem {
+fn thermal(case: &ThermalCase, mesh: &Mesh, initial: Arc<dyn Prescribed>) -> ThermalProblem {
     ThermalProblem {
         diffusivity: case.diffusivity,
         expansion: case.expansion,
@@ -158,7 +176,7 @@ fn thermal(case: &ThermalCase, mesh: &Mesh) -> ThermalProblem {
         reference: case.reference_temperature,
         source: shared(&case.source),
         conditions: conditions(&case.boundary, mesh),
-        initial: shared(&case.initial_temperature),
+        initial,
     }
 }
 
@@ -287,6 +305,34 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn step_before(&self) -> Option<f64> {
         self.flow.step_before()
+    }
+
+    fn rebuild(
+        &mut self,
+        case: &Case,
+        place: (&Mesh, &Geometry),
+        transfer: &Transfer,
+    ) -> Result<(), SimulationError> {
+        let EquationCase::Incompressible(own) = &case.equation else {
+            unreachable!("a case of flow")
+        };
+        let field = |buffer: &Buffer<F>| -> Result<Arc<dyn Prescribed>, SimulationError> {
+            Ok(transfer.field(self.read(buffer)?))
+        };
+        let zero: Arc<dyn Prescribed> = Arc::new(0.0);
+        let mut velocity = [zero.clone(), zero.clone(), zero];
+        for (k, component) in velocity.iter_mut().enumerate().take(self.flow.dimension()) {
+            *component = field(self.flow.velocity(k))?;
+        }
+        let temperature = self.flow.temperature().map(field).transpose()?;
+        let pressure = field(self.flow.pressure())?;
+        let start = Start { velocity, pressure, temperature, clock: self.flow.clock() };
+        let mut rebuilt = FlowRun::start(case, own, &self.backend, place, start)?;
+        rebuilt.last = self.last.take();
+        rebuilt.warnings.go_on_after(&self.warnings);
+        rebuilt.monitors.go_on_after(&mut self.monitors);
+        *self = rebuilt;
+        Ok(())
     }
 
     fn linear_summary(&self) -> Option<LinearSummary> {

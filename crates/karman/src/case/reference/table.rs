@@ -1,15 +1,18 @@
 //! The keys of the case file.
 
 use super::super::field_keys::{Exact, FieldSection, Initial, fields};
+use super::super::flow_boundary::flow_kinds;
 use super::super::linear_solver::MethodFile;
 use super::super::names::EQUATIONS;
-use super::super::{Axis, Precision, expected};
+use super::super::{Axis, Precision, Value, expected};
 use super::{Key, Section};
 use crate::backend::BackendKind;
 use crate::descriptor::{Field, FieldKey, Need, Rank};
 use crate::heat::Discretization;
-use crate::incompressible::{Arrangement, Convection, PressureCorrection};
-use crate::linear::amg::{Coarsening, Cycle, Smoother};
+use crate::incompressible::{
+    Arrangement, Convection, FlowBoundaryCondition, KeyValue, PressureCorrection,
+};
+use crate::linear::amg::{AMG_PARAMETERS, AmgParameter, AmgParams, ParameterKind, Range};
 use crate::linear::{Method, PreconditionerKind};
 use crate::mesh::Renumbering;
 use crate::mesh::generate::Element;
@@ -80,6 +83,57 @@ fn field_keys<S: FieldSection>(of: &str) -> Vec<Key> {
         key(field.name, kind, text.default, field.units, meaning, text.example)
     };
     fields::<S>().map(row).collect()
+}
+
+/// The keys of multigrid.
+fn amg_keys() -> Vec<Key> {
+    let defaults = AmgParams::DEFAULT;
+    let row = |parameter: &'static AmgParameter| {
+        let (kind, default, meaning) = match parameter.kind {
+            ParameterKind::Word { words, meanings: of_words, get, .. } => {
+                let meaning = meanings(parameter.meaning, words, of_words);
+                (words.join(" | "), format!("\"{}\"", get(&defaults)), meaning)
+            }
+            ParameterKind::Number { range, get, .. } => {
+                let kind = match range {
+                    Range::Fraction => "number from 0 to 1",
+                    Range::BelowOne => "number ≥ 0, below 1",
+                    Range::Positive => "number > 0",
+                };
+                (kind.to_owned(), format!("{:?}", get(&defaults)), parameter.meaning.to_owned())
+            }
+            ParameterKind::Count { least, most, get, .. } => {
+                let kind = match most {
+                    usize::MAX => format!("whole number ≥ {least}"),
+                    most => format!("whole number from {least} to {most}"),
+                };
+                (kind, get(&defaults).to_string(), parameter.meaning.to_owned())
+            }
+            ParameterKind::Sweeps => {
+                let default = format!("{:?}", defaults.sweeps);
+                ("list of 2 whole numbers".to_owned(), default, parameter.meaning.to_owned())
+            }
+            ParameterKind::Sparsification => {
+                let kind = "\"none\" | { beta, increment, symmetric }".to_owned();
+                (kind, String::new(), parameter.meaning.to_owned())
+            }
+        };
+        let default = parameter.default.map_or(default, str::to_owned);
+        key(parameter.name, kind, default, "", meaning, parameter.example)
+    };
+    AMG_PARAMETERS.iter().map(row).collect()
+}
+
+/// The keys of the conditions of a flow.
+fn flow_keys() -> impl Iterator<Item = Key> {
+    FlowBoundaryCondition::<Value>::KEYS.iter().map(|condition| {
+        let kind = match condition.value {
+            KeyValue::Flag(_) => "true",
+            KeyValue::Scalar(..) => "value",
+            KeyValue::Vector(..) => "list of 2 or 3 values",
+        };
+        key(condition.name, kind, "none", condition.units, condition.meaning, condition.example)
+    })
 }
 
 fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
@@ -261,23 +315,16 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("density", "number", "none", "kg/m³", "For `[euler]`; an error in other cases.", "density = 1.0"),
     ]).collect()),
     section("boundary", "One condition for each patch of the mesh, under the patch's name. A word in quotes is short for a kind without a value: `zmin = \"insulated\"`. Kinds with a value are keys of the patch: `zmax.temperature = 600.0`.", vec![
-        key("PATCH", "\"insulated\" | \"symmetry\" | \"no_slip\" | \"slip\" | \"convective_outlet\" | table", "required for each patch", "", "The condition of patch PATCH; a table has keys of the next section.", "zmin = \"insulated\""),
+        key("PATCH", format!("\"insulated\" | \"{}\" | table", flow_kinds().collect::<Vec<_>>().join("\" | \"")), "required for each patch", "", "The condition of patch PATCH; a table has keys of the next section.", "zmin = \"insulated\""),
     ]),
     section("boundary.PATCH", "The condition of one patch. In a heat case exactly one of `temperature`, `heat_flux`, `convection`, `insulated` and `symmetry`; in a flow exactly one of the others or `symmetry`, and with `[incompressible.thermal]` at most one thermal condition beside it, insulated where there is none: `hot = { no_slip = true, temperature = 1.0 }`. Values are `number | expression | { table = \"file.csv\" }`.", vec![
         key("temperature", "value", "none", "K", "Dirichlet: prescribed temperature.", "zmax.temperature = \"600 + 100*sin(2*pi*t/24)\""),
         key("heat_flux", "value", "none", "W/m²", "Neumann: heat flux density into the domain, k ∂T/∂n.", "zmax.heat_flux = 1e3"),
         key("convection", "{ coefficient, ambient }", "none", "", "Robin: k ∂T/∂n = h (T∞ − T), a fluid outside.", "zmax.convection = { coefficient = 10.0, ambient = 293.0 }"),
         key("insulated", "true", "none", "", "Zero heat flux.", "zmax.insulated = true"),
-        key("symmetry", "true", "none", "", "A plane of symmetry.", "zmax.symmetry = true"),
-        key("no_slip", "true", "none", "", "A wall at rest.", "floor.no_slip = true"),
-        key("slip", "true", "none", "", "A wall without friction.", "top.slip = true"),
-        key("moving_wall", "list of 2 or 3 values", "none", "m/s", "A wall that moves with this velocity.", "lid.moving_wall = [1.0, 0.0, 0.0]"),
-        key("velocity_inlet", "list of 2 or 3 values", "none", "m/s", "An inlet with this velocity.", "in.velocity_inlet = [\"6*y*(1 - y)\", 0.0, 0.0]"),
-        key("pressure_outlet", "value", "none", "m²/s²", "An outlet with this pressure over the density; backflow has zero velocity.", "out.pressure_outlet = 0.0"),
-        key("opening", "value", "none", "m²/s²", "An opening with this pressure over the density, where fluid leaves or enters; backflow has the velocity of the cell.", "top.opening = 0.0"),
-        key("convective_outlet", "true", "none", "", "∂u/∂t + u_m ∂u/∂n = 0 with the mean normal velocity u_m of the patch: vortices leave the domain.", "out.convective_outlet = true"),
+    ].into_iter().chain(flow_keys()).chain([
         key("periodic", "string", "none", "", "Periodic with the patch named, which is this one moved by a translation, face by face. The other patch names this one or has no entry.", "left.periodic = \"right\""),
-    ]),
+    ]).collect()),
     section("boundary.PATCH.convection", "Heat transfer to a fluid outside.", vec![
         key("coefficient", "value ≥ 0", "required", "W/(m² K)", "Heat transfer coefficient h.", "coefficient = 10.0"),
         key("ambient", "value", "required", "K", "Temperature T∞ of the fluid.", "ambient = \"293 + 5*sin(2*pi*t/86400)\""),
@@ -291,19 +338,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("local_step", "true | false", "none", "", "For `[euler]`; an error in other cases.", "local_step = true"),
     ]),
     section("linear_solver", "Linear solver of a heat case.", solver_keys!["1e-8"]),
-    section("linear_solver.amg", "Algebraic multigrid, with `preconditioner = \"amg\"` or where `auto` selects it.", vec![
-        words!(Coarsening, "coarsening", "\"pmis\"", "Selection of coarse unknowns.", "coarsening = \"pmis\""),
-        key("pairwise_passes", "whole number from 0 to 4", "1, in 2D 0", "", "Passes of pairwise matching for the first coarse level (`pmis`) or every level (`aggregation`, 3 by default); each pass halves the unknowns.", "pairwise_passes = 2"),
-        key("strength", "number from 0 to 1", "0.25", "", "θ: couplings with −a_ij ≥ θ max(−a_ik) are strong.", "strength = 0.25"),
-        key("drop_tolerance", "number ≥ 0, below 1", "0.1", "", "Couplings of coarse matrices below this fraction of the largest in their row are added to the diagonals, as all positive couplings are; 0 drops none.", "drop_tolerance = 0.0"),
-        key("max_levels", "whole number ≥ 1", "25", "", "Maximum number of levels.", "max_levels = 6"),
-        key("boundary_weight", "number > 0", "1.0", "", "α: weight of boundary unknowns, with `ruge_stuben`.", "boundary_weight = 5.0"),
-        key("sparsification", "\"none\" | { beta, increment, symmetric }", "\"none\"", "", "Drop couplings of coarse matrices weaker than β times the mean of their row.", "sparsification = { beta = 1.0, increment = 1.0, symmetric = true }"),
-        words!(Smoother, "smoother", "\"l1_jacobi\"", "", "smoother = \"chebyshev\""),
-        key("sweeps", "list of 2 whole numbers", "[1, 1]", "", "Sweeps before and after the coarse correction.", "sweeps = [2, 2]"),
-        words!(Cycle, "cycle", "\"v\"", "", "cycle = \"w\""),
-        key("hierarchy_precision", "f64 | f32 | f16", "\"f32\"", "", "Precision of the stored hierarchy. With `f32` conjugate gradients store direction and residual in `f32` too, the solution and the stopping criterion in `f64`. `f16` is not available in this version.", "hierarchy_precision = \"f64\""),
-    ]),
+    section("linear_solver.amg", "Algebraic multigrid, with `preconditioner = \"amg\"` or where `auto` selects it.", amg_keys()),
     section("linear_solver.amg.sparsification", "Dropping of weak couplings of coarse matrices.", vec![
         key("beta", "number ≥ 0", "1.0", "", "β on the first coarse level.", "beta = 1.0"),
         key("increment", "number ≥ 0", "1.0", "", "Increase of β on each further level.", "increment = 1.0"),

@@ -159,6 +159,13 @@ impl<F: Real> Monitors<F> {
         })
     }
 
+    /// Takes the records of coefficients in time of monitors of the same case.
+    pub(super) fn go_on_after(&mut self, earlier: &mut Monitors<F>) {
+        for (patch, before) in self.patches.iter_mut().zip(&mut earlier.patches) {
+            patch.shedding = std::mem::take(&mut before.shedding);
+        }
+    }
+
     /// Whether a monitor of each step depends on the level of the pressure.
     pub(super) fn need_pressure_level(&self) -> bool {
         !self.probes.is_empty() || !self.patches.is_empty()
