@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::mesh::files::write_complete;
 use crate::mesh::{CellShape, Mesh};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -267,10 +268,7 @@ impl Summary {
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".partial");
-        std::fs::write(&partial, text)?;
-        std::fs::rename(&partial, path)
+        write_complete(path, |partial| std::fs::write(partial, text))
     }
 }
 

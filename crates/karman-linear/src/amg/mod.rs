@@ -33,7 +33,10 @@ mod strength;
 mod transfer;
 mod views;
 
-pub use params::{AmgParams, Coarsening, Cycle, HierarchyPrecision, Smoother, Sparsification};
+pub use params::{
+    AMG_PARAMETERS, AmgParameter, AmgParams, Coarsening, Cycle, HierarchyPrecision, ParameterKind,
+    Range, Smoother, Sparsification,
+};
 pub use pattern::Pattern;
 pub use report::{HierarchyReport, HierarchySource, LevelReport};
 pub use saved::{SavedInterpolation, SavedInterpolations};

@@ -6,12 +6,13 @@ use karman_macros::Keyword;
 /// Selection of coarse unknowns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum Coarsening {
-    /// Pairwise aggregation on the finest level, then the parallel modified independent set (PMIS, De
-    /// Sterck, Yang & Heys 2006) with extended+i interpolation.
+    /// Pairwise aggregation on the finest level, then the parallel modified independent set (De Sterck, Yang & Heys 2006)
+    /// with extended+i interpolation.
     #[default]
     Pmis,
-    /// The first pass of Ruge & Stüben (1987) with weighted boundary unknowns and direct
-    /// interpolation (Kamakolanu 2014, algorithm 1 and §3.2.2).
+    /// The first pass of Ruge & Stüben (1987) with weighted boundary unknowns and direct interpolation.
+    ///
+    /// Kamakolanu 2014, algorithm 1 and §3.2.2.
     RugeStuben,
     /// Smoothed aggregation (Vaněk, Mandel & Brezina 1996) with aggregates from passes of pairwise
     /// matching.
@@ -21,11 +22,12 @@ pub enum Coarsening {
 /// The smoother.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum Smoother {
-    /// Jacobi with the ℓ1 norms of rows (Baker, Falgout, Kolev & Yang 2011), relaxation factor 4/3.
+    /// Jacobi with the ℓ1 norms of rows (Baker, Falgout, Kolev & Yang 2011).
     #[default]
     L1Jacobi,
-    /// Chebyshev polynomials of the fourth kind with optimal weights (Lottes 2023) in the matrix scaled
-    /// by the ℓ1 norms of its rows, whose spectrum is bounded by 1.
+    /// Chebyshev polynomials of the fourth kind with optimal weights (Lottes 2023).
+    ///
+    /// In the matrix scaled by the ℓ1 norms of its rows, whose spectrum is bounded by 1.
     #[with(degree: 2)]
     Chebyshev {
         /// Products of one sweep: 1 to 4.
@@ -52,10 +54,11 @@ pub enum Cycle {
 /// The precision of the hierarchy and its cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum HierarchyPrecision {
-    /// The precision of the solver.
+    /// The precision of the solver, of whatever width.
     #[word = "f64"]
     Same,
-    /// `f32`, also for the recurrence of conjugate gradients on the matrix of the set-up.
+    /// Single; conjugate gradients then store direction and residual in single precision too, the solution and the
+    /// stopping criterion in that of the solver.
     #[default]
     #[word = "f32"]
     Single,
@@ -79,6 +82,204 @@ impl Default for Sparsification {
         Sparsification { beta: 1.0, increment: 1.0, symmetric: false }
     }
 }
+
+/// A parameter of multigrid with a key in cases.
+#[derive(Debug)]
+pub struct AmgParameter {
+    /// The key.
+    pub name: &'static str,
+    /// Its values.
+    pub kind: ParameterKind,
+    /// The default in words where it is not that of [`AmgParams::DEFAULT`] alone.
+    pub default: Option<&'static str>,
+    /// Its meaning.
+    pub meaning: &'static str,
+    /// An example, as TOML.
+    pub example: &'static str,
+}
+
+/// The values of a parameter, with access to it.
+#[derive(Debug)]
+pub enum ParameterKind {
+    /// One of several words.
+    Word {
+        /// The words.
+        words: &'static [&'static str],
+        /// The meaning of each.
+        meanings: &'static [&'static str],
+        /// The word of the present choice.
+        get: fn(&AmgParams) -> &'static str,
+        /// Sets the choice of a word; another word changes nothing.
+        set: fn(&mut AmgParams, &str),
+    },
+    /// A number.
+    Number {
+        /// The valid numbers.
+        range: Range,
+        /// The range as a sentence, for messages.
+        rule: &'static str,
+        /// Reads it.
+        get: fn(&AmgParams) -> f64,
+        /// Sets it.
+        set: fn(&mut AmgParams, f64),
+    },
+    /// A whole number.
+    Count {
+        /// Smallest value.
+        least: usize,
+        /// Largest value.
+        most: usize,
+        /// The range as a sentence, for messages.
+        rule: &'static str,
+        /// Reads it.
+        get: fn(&AmgParams) -> usize,
+        /// Sets it.
+        set: fn(&mut AmgParams, usize),
+    },
+    /// Sweeps before and after the coarse correction.
+    Sweeps,
+    /// [`Sparsification`], or none.
+    Sparsification,
+}
+
+/// Valid numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Range {
+    /// From 0 to 1.
+    Fraction,
+    /// From 0 to 1, without 1.
+    BelowOne,
+    /// Above 0, at most 1e6.
+    Positive,
+}
+
+impl Range {
+    /// Whether a number is valid; NaN is not.
+    pub fn contains(self, value: f64) -> bool {
+        match self {
+            Range::Fraction => (0.0..=1.0).contains(&value),
+            Range::BelowOne => (0.0..1.0).contains(&value),
+            Range::Positive => value > 0.0 && value <= 1e6,
+        }
+    }
+}
+
+/// The parameter of a field of [`AmgParams`] that has words.
+macro_rules! word_parameter {
+    ($name:literal, $field:ident: $choice:ty, $meaning:literal, $example:literal) => {
+        AmgParameter {
+            name: $name,
+            kind: ParameterKind::Word {
+                words: <$choice>::WORDS,
+                meanings: <$choice>::MEANINGS,
+                get: |params| params.$field.word(),
+                set: |params, word| {
+                    params.$field = <$choice>::from_word(word).unwrap_or(params.$field);
+                },
+            },
+            default: None,
+            meaning: $meaning,
+            example: $example,
+        }
+    };
+}
+
+/// The parameters with a key in cases, in the order of the reference. A new one is a field of [`AmgParams`] with its
+/// default, and its entry here.
+pub static AMG_PARAMETERS: &[AmgParameter] = &[
+    word_parameter!(
+        "coarsening",
+        coarsening: Coarsening,
+        "Selection of coarse unknowns.",
+        "coarsening = \"pmis\""
+    ),
+    AmgParameter {
+        name: "pairwise_passes",
+        kind: ParameterKind::Count {
+            least: 0,
+            most: 4,
+            rule: "it is at most 4",
+            get: |params| params.pairwise_passes,
+            set: |params, passes| params.pairwise_passes = passes,
+        },
+        default: Some("1, in 2D 0"),
+        meaning: "Passes of pairwise matching for the first coarse level (`pmis`) or every level (`aggregation`, 3 \
+                  by default); each pass halves the unknowns.",
+        example: "pairwise_passes = 2",
+    },
+    AmgParameter {
+        name: "strength",
+        kind: ParameterKind::Number {
+            range: Range::Fraction,
+            rule: "it lies between 0 and 1",
+            get: |params| params.strength,
+            set: |params, strength| params.strength = strength,
+        },
+        default: None,
+        meaning: "θ: couplings with −a_ij ≥ θ max(−a_ik) are strong.",
+        example: "strength = 0.25",
+    },
+    AmgParameter {
+        name: "drop_tolerance",
+        kind: ParameterKind::Number {
+            range: Range::BelowOne,
+            rule: "it lies in [0, 1)",
+            get: |params| params.drop_tolerance,
+            set: |params, tolerance| params.drop_tolerance = tolerance,
+        },
+        default: None,
+        meaning: "Couplings of coarse matrices below this fraction of the largest in their row are added to the \
+                  diagonals, as all positive couplings are; 0 drops none.",
+        example: "drop_tolerance = 0.0",
+    },
+    AmgParameter {
+        name: "max_levels",
+        kind: ParameterKind::Count {
+            least: 1,
+            most: usize::MAX,
+            rule: "it is at least 1",
+            get: |params| params.max_levels,
+            set: |params, levels| params.max_levels = levels,
+        },
+        default: None,
+        meaning: "Maximum number of levels.",
+        example: "max_levels = 6",
+    },
+    AmgParameter {
+        name: "boundary_weight",
+        kind: ParameterKind::Number {
+            range: Range::Positive,
+            rule: "it lies between 0 and 1e6",
+            get: |params| params.boundary_weight,
+            set: |params, weight| params.boundary_weight = weight,
+        },
+        default: None,
+        meaning: "α: weight of boundary unknowns, with `ruge_stuben`.",
+        example: "boundary_weight = 5.0",
+    },
+    AmgParameter {
+        name: "sparsification",
+        kind: ParameterKind::Sparsification,
+        default: Some("\"none\""),
+        meaning: "Drop couplings of coarse matrices weaker than β times the mean of their row.",
+        example: "sparsification = { beta = 1.0, increment = 1.0, symmetric = true }",
+    },
+    word_parameter!("smoother", smoother: Smoother, "", "smoother = \"chebyshev\""),
+    AmgParameter {
+        name: "sweeps",
+        kind: ParameterKind::Sweeps,
+        default: None,
+        meaning: "Sweeps before and after the coarse correction.",
+        example: "sweeps = [2, 2]",
+    },
+    word_parameter!("cycle", cycle: Cycle, "", "cycle = \"w\""),
+    word_parameter!(
+        "hierarchy_precision",
+        precision: HierarchyPrecision,
+        "Precision of the stored hierarchy.",
+        "hierarchy_precision = \"f64\""
+    ),
+];
 
 /// Parameters of algebraic multigrid. The defaults were chosen by measurement, see
 /// `docs/decisions/0006-default-multigrid.md`.
@@ -152,23 +353,24 @@ impl AmgParams {
     /// [`LinearError::Parameter`] for the first parameter out of range.
     pub fn check(&self) -> Result<(), LinearError> {
         let wrong = |name, value, rule| Err(LinearError::Parameter { name, value, rule });
-        if !(0.0..=1.0).contains(&self.strength) {
-            return wrong("strength", self.strength, "it lies between 0 and 1");
-        }
-        if !(self.boundary_weight > 0.0 && self.boundary_weight <= 1e6) {
-            return wrong("boundary_weight", self.boundary_weight, "it lies between 0 and 1e6");
+        for AmgParameter { name, kind, .. } in AMG_PARAMETERS {
+            match kind {
+                ParameterKind::Number { range, rule, get, .. } if !range.contains(get(self)) => {
+                    return wrong(*name, get(self), *rule);
+                }
+                ParameterKind::Count { least, most, rule, get, .. }
+                    if !(*least..=*most).contains(&get(self)) =>
+                {
+                    return wrong(*name, get(self) as f64, *rule);
+                }
+                _ => {}
+            }
         }
         if !(1.0..2.0).contains(&self.over_correction) {
             return wrong("over_correction", self.over_correction, "it lies in [1, 2)");
         }
-        if !(0.0..1.0).contains(&self.drop_tolerance) {
-            return wrong("drop_tolerance", self.drop_tolerance, "it lies in [0, 1)");
-        }
         if !(self.relaxation > 0.0 && self.relaxation < 2.0) {
             return wrong("relaxation", self.relaxation, "it lies between 0 and 2");
-        }
-        if self.pairwise_passes > 4 {
-            return wrong("pairwise_passes", self.pairwise_passes as f64, "it is at most 4");
         }
         if self.interpolation_entries == 0 {
             return wrong("interpolation_entries", 0.0, "it is at least 1");
@@ -179,9 +381,6 @@ impl AmgParams {
         }
         if !(1..=4096).contains(&self.coarse_rows) {
             return wrong("coarse_rows", self.coarse_rows as f64, "it lies between 1 and 4096");
-        }
-        if self.max_levels == 0 {
-            return wrong("max_levels", 0.0, "it is at least 1");
         }
         if let Smoother::Chebyshev { degree } = self.smoother
             && !(1..=4).contains(&degree)

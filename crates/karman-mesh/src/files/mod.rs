@@ -129,21 +129,35 @@ fn load(path: &Path) -> Result<Vec<u8>, MeshFileError> {
     std::fs::read(path).map_err(|error| file_error(path, error))
 }
 
-/// Writes a file under a temporary name beside it, then renames it.
+/// Writes a file under a temporary name beside it, then renames it: it appears under its name when complete. `write`
+/// writes the file of a path.
+///
+/// # Errors
+/// Those of `write` and of the system.
+pub fn write_complete(
+    path: &Path,
+    write: impl FnOnce(&Path) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    write(Path::new(&partial))?;
+    std::fs::rename(&partial, path)
+}
+
+/// Writes a file of these bytes.
 fn save(path: &Path, bytes: &[u8]) -> Result<(), MeshFileError> {
     save_parts(path, [bytes].into_iter())
 }
 
-/// [`save`] for the pieces of a file.
+/// Writes a file of these pieces.
 fn save_parts<'a>(
     path: &Path,
     mut parts: impl Iterator<Item = &'a [u8]>,
 ) -> Result<(), MeshFileError> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = Path::new(&partial);
-    std::fs::File::create(partial)
-        .and_then(|mut file| parts.try_for_each(|part| file.write_all(part)))
-        .and_then(|()| std::fs::rename(partial, path))
+    let write = |partial: &Path| {
+        let mut file = std::fs::File::create(partial)?;
+        parts.try_for_each(|part| file.write_all(part))
+    };
+    write_complete(path, write)
         .map_err(|error| file_error(path, error))
 }

@@ -1,31 +1,20 @@
 //! `[boundary]`: one condition for each patch of the mesh. The text form, and the conditions of heat.
 
 use super::error::Problem;
-use super::value::{Maybe, Named, Reader, Rule, Sign, Value, ValueFile, VectorFile, required};
+use super::value::{
+    KnownKey, Maybe, Named, Reader, Rule, Sign, Value, ValueFile, VectorFile, required, spanned,
+};
+use crate::finite_volume::BoundaryCondition;
+use crate::incompressible::{ConditionKey, FlowBoundaryCondition, KeyValue};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt;
 use std::ops::Range;
+use std::sync::LazyLock;
 use toml::Spanned;
 
-/// Thermal boundary conditions.
-#[derive(Clone, Debug, PartialEq)]
-pub enum HeatBoundary {
-    /// Dirichlet: prescribed temperature.
-    Temperature(Value),
-    /// Neumann: k ∂T/∂n = q, heat flux density q into the domain.
-    HeatFlux(Value),
-    /// Robin: k ∂T/∂n = h (T∞ − T).
-    Convection {
-        /// Heat transfer coefficient h ≥ 0.
-        coefficient: Value,
-        /// Temperature T∞ of the fluid outside.
-        ambient: Value,
-    },
-    /// Zero gradient.
-    Insulated,
-    /// A plane of symmetry: zero gradient.
-    Symmetry,
-}
+/// The thermal condition of a patch: the temperature, the heat flux density into the domain, convection to a fluid
+/// outside with its heat transfer coefficient ≥ 0, or none.
+pub type HeatCondition = BoundaryCondition<Value>;
 
 /// The condition of one patch.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,22 +35,84 @@ pub(crate) enum PatchFile {
 }
 
 /// `patch = { … }` or `[boundary.patch]`
-#[derive(Clone, Debug, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PatchTableFile {
     temperature: Maybe<ValueFile>,
     heat_flux: Maybe<ValueFile>,
     convection: Maybe<ConvectionFile>,
     insulated: Maybe<bool>,
-    pub(super) symmetry: Maybe<bool>,
-    pub(super) no_slip: Maybe<bool>,
-    pub(super) slip: Maybe<bool>,
-    pub(super) convective_outlet: Maybe<bool>,
-    pub(super) moving_wall: Maybe<VectorFile<ValueFile>>,
-    pub(super) velocity_inlet: Maybe<VectorFile<ValueFile>>,
-    pub(super) pressure_outlet: Maybe<ValueFile>,
-    pub(super) opening: Maybe<ValueFile>,
+    /// The keys of flow conditions in the order of [`FlowBoundaryCondition::KEYS`], each with the place of its value;
+    /// `symmetry` is one of heat too.
+    pub(super) flow: Vec<(&'static FlowKey, Spanned<FlowFile>)>,
     pub(super) periodic: Maybe<String>,
+}
+
+/// The key of a flow condition.
+pub(crate) type FlowKey = ConditionKey<Value>;
+
+/// The value of the key of a flow condition.
+#[derive(Clone, Debug)]
+pub(crate) enum FlowFile {
+    Flag(bool),
+    Scalar(ValueFile),
+    Vector(VectorFile<ValueFile>),
+}
+
+const SYMMETRY: &str = "symmetry";
+const HEAT_TABLE: [&str; 5] = ["temperature", "heat_flux", "convection", "insulated", SYMMETRY];
+const PERIODIC: &str = "periodic";
+
+/// The keys of a table, each once.
+fn table_keys() -> &'static [&'static str] {
+    static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+        let flow = FlowBoundaryCondition::<Value>::KEYS.iter().map(|key| key.name);
+        let flow = flow.filter(|name| *name != SYMMETRY);
+        HEAT_TABLE.into_iter().chain(flow).chain([PERIODIC]).collect()
+    });
+    &NAMES
+}
+
+impl<'de> Deserialize<'de> for PatchTableFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_struct("PatchTableFile", table_keys(), TableVisitor)
+    }
+}
+
+struct TableVisitor;
+
+impl<'de> Visitor<'de> for TableVisitor {
+    type Value = PatchTableFile;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a table")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PatchTableFile, A::Error> {
+        let mut table = PatchTableFile::default();
+        let keys = FlowBoundaryCondition::<Value>::KEYS;
+        while let Some(name) = map.next_key_seed(KnownKey(table_keys()))? {
+            match name {
+                "temperature" => table.temperature = Some(map.next_value()?),
+                "heat_flux" => table.heat_flux = Some(map.next_value()?),
+                "convection" => table.convection = Some(map.next_value()?),
+                "insulated" => table.insulated = Some(map.next_value()?),
+                _ => match keys.iter().find(|key| key.name == name) {
+                    None => table.periodic = Some(map.next_value()?),
+                    Some(key) => {
+                        let value = match key.value {
+                            KeyValue::Flag(_) => spanned(map.next_value()?, FlowFile::Flag),
+                            KeyValue::Scalar(..) => spanned(map.next_value()?, FlowFile::Scalar),
+                            KeyValue::Vector(..) => spanned(map.next_value()?, FlowFile::Vector),
+                        };
+                        table.flow.push((key, value));
+                    }
+                },
+            }
+        }
+        let place = |name| keys.iter().position(|key| key.name == name);
+        table.flow.sort_by_key(|(key, _)| place(key.name));
+        Ok(table)
+    }
 }
 
 /// A key that is present, and the place of its value.
@@ -88,18 +139,15 @@ impl PatchTableFile {
         ])
     }
 
-    /// The flow conditions present, without `symmetry`, which heat has too.
+    /// The flow conditions present.
     pub(super) fn flow(&self) -> Vec<Given> {
-        given([
-            ("no_slip", span_of(&self.no_slip)),
-            ("slip", span_of(&self.slip)),
-            ("convective_outlet", span_of(&self.convective_outlet)),
-            ("moving_wall", span_of(&self.moving_wall)),
-            ("velocity_inlet", span_of(&self.velocity_inlet)),
-            ("pressure_outlet", span_of(&self.pressure_outlet)),
-            ("opening", span_of(&self.opening)),
-            ("periodic", span_of(&self.periodic)),
-        ])
+        let keys = self.flow.iter().map(|(key, file)| (key.name, file.span()));
+        keys.chain(span_of(&self.periodic).map(|span| (PERIODIC, span))).collect()
+    }
+
+    /// `symmetry`, which heat and flow have.
+    fn symmetry(&self) -> Option<&Spanned<FlowFile>> {
+        self.flow.iter().find(|(key, _)| key.name == SYMMETRY).map(|(_, file)| file)
     }
 }
 
@@ -140,24 +188,19 @@ impl<'de> Deserialize<'de> for PatchFile {
 pub(crate) const HEAT_KINDS: [&str; 2] = ["insulated", "symmetry"];
 /// Kinds that need a value.
 pub(super) const HEAT_KEYS: [&str; 3] = ["temperature", "heat_flux", "convection"];
-/// Kinds of flow conditions, for a clearer message.
-const FLOW_KINDS: [&str; 10] = [
-    "no_slip",
-    "slip",
-    "slip_wall",
-    "convective_outlet",
-    "supersonic_outlet",
-    "moving_wall",
-    "velocity_inlet",
-    "pressure_outlet",
-    "opening",
-    "periodic",
-];
+/// Kinds of compressible flow, for a clearer message.
+const EULER_KINDS: [&str; 2] = ["slip_wall", "supersonic_outlet"];
+
+/// Whether a kind is one of flow alone.
+fn is_flow_kind(kind: &str) -> bool {
+    let is_key = FlowBoundaryCondition::<Value>::KEYS.iter().any(|key| key.name == kind);
+    kind != SYMMETRY && (is_key || kind == PERIODIC || EULER_KINDS.contains(&kind))
+}
 
 pub(crate) fn check_heat(
     file: Option<&Spanned<BoundaryFile>>,
     reader: Reader<'_>,
-) -> Result<Vec<PatchCondition<HeatBoundary>>, Vec<Problem>> {
+) -> Result<Vec<PatchCondition<HeatCondition>>, Vec<Problem>> {
     let mut conditions = Vec::new();
     let mut problems = Vec::new();
     for (patch, entry) in file.iter().flat_map(|file| &file.get_ref().0) {
@@ -175,17 +218,16 @@ pub(crate) fn check_heat(
     if problems.is_empty() { Ok(conditions) } else { Err(problems) }
 }
 
-fn heat_kind(kind: &str, span: Range<usize>) -> Result<HeatBoundary, Problem> {
+fn heat_kind(kind: &str, span: Range<usize>) -> Result<HeatCondition, Problem> {
     match kind {
-        "insulated" => return Ok(HeatBoundary::Insulated),
-        "symmetry" => return Ok(HeatBoundary::Symmetry),
+        "insulated" | SYMMETRY => return Ok(BoundaryCondition::ZeroGradient),
         _ => {}
     }
     if HEAT_KEYS.contains(&kind) {
         let message = format!("`{kind}` needs a value: {{ {kind} = … }}");
         return Err(Problem::at(span, message));
     }
-    if FLOW_KINDS.contains(&kind) {
+    if is_flow_kind(kind) {
         let problem = Problem::at(span, format!("`{kind}` is a condition for flow, not for heat"));
         return Err(problem.among("", "valid kinds", HEAT_KINDS));
     }
@@ -199,18 +241,21 @@ fn heat_table(
     table: &PatchTableFile,
     patch: &Spanned<String>,
     reader: Reader<'_>,
-) -> Result<HeatBoundary, Problem> {
-    if let Some((kind, span)) = table.flow().into_iter().next() {
+) -> Result<HeatCondition, Problem> {
+    let of_flow = table.flow().into_iter().find(|(kind, _)| *kind != SYMMETRY);
+    if let Some((kind, span)) = of_flow {
         let message = format!("`{kind}` is a condition for flow, not for heat");
         let problem = Problem::at(span, message).among("", "valid kinds", HEAT_KINDS);
         return Err(problem.note(VALUED_KINDS));
     }
     let mut given = table.thermal();
-    given.extend(span_of(&table.symmetry).map(|span| ("symmetry", span)));
+    given.extend(table.symmetry().map(|file| (SYMMETRY, file.span())));
     only_one(&given, patch, "thermal conditions")?;
     match thermal(table, reader)? {
         Some(condition) => Ok(condition),
-        None if flag(&table.symmetry, "symmetry")? => Ok(HeatBoundary::Symmetry),
+        None if table.symmetry().map_or(Ok(false), |file| is_set(file, SYMMETRY))? => {
+            Ok(BoundaryCondition::ZeroGradient)
+        }
         None => Err(Problem::at(patch.span(), no_condition(patch))
             .among("", "valid kinds", HEAT_KINDS)
             .note(VALUED_KINDS)),
@@ -234,14 +279,21 @@ pub(super) fn only_one(
 }
 
 /// A kind without a value, spelled `kind = true`.
-pub(super) fn flag(file: &Maybe<bool>, name: &str) -> Result<bool, Problem> {
+fn flag(file: &Maybe<bool>, name: &str) -> Result<bool, Problem> {
     match file {
         None => Ok(false),
-        Some(flag) if *flag.get_ref() => Ok(true),
-        Some(flag) => {
+        Some(flag) => is_set(&Spanned::new(flag.span(), FlowFile::Flag(*flag.get_ref())), name),
+    }
+}
+
+/// Refuses `kind = false`.
+pub(super) fn is_set(file: &Spanned<FlowFile>, name: &str) -> Result<bool, Problem> {
+    match file.get_ref() {
+        FlowFile::Flag(false) => {
             let message = format!("`{name} = false` is no condition: leave it out");
-            Err(Problem::at(flag.span(), message))
+            Err(Problem::at(file.span(), message))
         }
+        _ => Ok(true),
     }
 }
 
@@ -249,26 +301,26 @@ pub(super) fn flag(file: &Maybe<bool>, name: &str) -> Result<bool, Problem> {
 pub(super) fn thermal(
     table: &PatchTableFile,
     reader: Reader<'_>,
-) -> Result<Option<HeatBoundary>, Problem> {
+) -> Result<Option<HeatCondition>, Problem> {
     let rule = |name, sign| Rule { name, sign, time: true };
     if let Some(value) = &table.temperature {
         let value = reader.value(value, rule("temperature", Sign::Any))?;
-        return Ok(Some(HeatBoundary::Temperature(value)));
+        return Ok(Some(BoundaryCondition::Dirichlet(value)));
     }
     if let Some(value) = &table.heat_flux {
         let value = reader.value(value, rule("heat_flux", Sign::Any))?;
-        return Ok(Some(HeatBoundary::HeatFlux(value)));
+        return Ok(Some(BoundaryCondition::Neumann(value)));
     }
     if let Some(convection) = &table.convection {
         let (entries, span) = (convection.get_ref(), convection.span());
         let coefficient = required(&entries.coefficient, "coefficient", &span)?;
         let ambient = required(&entries.ambient, "ambient", &span)?;
-        return Ok(Some(HeatBoundary::Convection {
+        return Ok(Some(BoundaryCondition::Robin {
             coefficient: reader.value(coefficient, rule("coefficient", Sign::NotNegative))?,
             ambient: reader.value(ambient, rule("ambient", Sign::Any))?,
         }));
     }
-    Ok(flag(&table.insulated, "insulated")?.then_some(HeatBoundary::Insulated))
+    Ok(flag(&table.insulated, "insulated")?.then_some(BoundaryCondition::ZeroGradient))
 }
 
 /// Lines to paste into `[boundary]` for patches that lack a condition.

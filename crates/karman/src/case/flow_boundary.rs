@@ -1,55 +1,62 @@
 //! `[boundary]` of a flow: one flow condition for each patch, and with a temperature one thermal condition.
 
 use super::boundary::{
-    BoundaryFile, Given, HEAT_KEYS, HeatBoundary, PatchCondition, PatchFile, PatchTableFile, flag,
-    no_condition, only_one, span_of, thermal, toml_key,
+    BoundaryFile, FlowFile, FlowKey, Given, HEAT_KEYS, HeatCondition, PatchCondition, PatchFile,
+    PatchTableFile, is_set, no_condition, only_one, thermal, toml_key,
 };
 use super::error::Problem;
 use super::names::Names;
 use super::value::{Reader, Rule, Sign, Value};
+use crate::finite_volume::BoundaryCondition;
+use crate::incompressible::{FlowBoundaryCondition, KeyValue};
 use std::ops::Range;
 use toml::Spanned;
 
-/// Boundary conditions of a flow.
+/// What a case says of a patch of a flow.
 #[expect(clippy::large_enum_variant, reason = "a case has one for each patch")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum FlowBoundary {
-    /// Dirichlet: prescribed velocity of a wall at rest or in motion, or of an inlet.
-    Velocity([Value; 3]),
-    /// u·n = 0, no shear stress.
-    Slip,
-    /// A plane of symmetry: u·n = 0, no shear stress.
-    Symmetry,
-    /// Prescribed pressure; backflow has zero velocity.
-    PressureOutlet(Value),
-    /// Prescribed pressure; backflow has the velocity of the cell.
-    Opening(Value),
-    /// ∂u/∂t + u_m ∂u/∂n = 0, u_m the mean normal velocity of the patch.
-    ConvectiveOutlet,
+    /// A boundary condition.
+    Condition(FlowBoundaryCondition<Value>),
     /// Periodic with the patch named, which names this one.
     Periodic(String),
+}
+
+impl FlowBoundary {
+    /// The condition; none of a periodic patch.
+    pub fn condition(&self) -> Option<&FlowBoundaryCondition<Value>> {
+        match self {
+            FlowBoundary::Condition(condition) => Some(condition),
+            FlowBoundary::Periodic(_) => None,
+        }
+    }
 }
 
 /// Conditions of all patches; those of heat only with `[incompressible.thermal]`.
 #[derive(Default)]
 pub(crate) struct FlowConditions {
     pub(crate) flow: Vec<PatchCondition<FlowBoundary>>,
-    pub(crate) thermal: Vec<PatchCondition<HeatBoundary>>,
+    pub(crate) thermal: Vec<PatchCondition<HeatCondition>>,
 }
 
 /// Kinds without a value.
-pub(crate) const FLOW_KINDS: [&str; 4] = ["no_slip", "slip", "symmetry", "convective_outlet"];
-/// Kinds that need a value.
-const VALUED: [(&str, &str); 5] = [
-    ("moving_wall", "{ moving_wall = [u, v, w] }"),
-    ("velocity_inlet", "{ velocity_inlet = [u, v, w] }"),
-    ("pressure_outlet", "{ pressure_outlet = pressure }"),
-    ("opening", "{ opening = pressure }"),
-    ("periodic", "{ periodic = \"other patch\" }"),
-];
+pub(crate) fn flow_kinds() -> impl Iterator<Item = &'static str> {
+    let is_flag = |key: &&FlowKey| matches!(key.value, KeyValue::Flag(_));
+    FlowBoundaryCondition::<Value>::KEYS.iter().filter(is_flag).map(|key| key.name)
+}
+
+/// Kinds that need a value, each with an example.
+fn valued() -> impl Iterator<Item = (&'static str, String)> {
+    let keys = FlowBoundaryCondition::<Value>::KEYS.iter().filter_map(|key| match key.value {
+        KeyValue::Flag(_) => None,
+        KeyValue::Scalar(value, _) | KeyValue::Vector(value, _) => Some((key.name, value)),
+    });
+    let keys = keys.chain([("periodic", "\"other patch\"")]);
+    keys.map(|(name, value)| (name, format!("{{ {name} = {value} }}")))
+}
 
 fn valued_kinds() -> String {
-    let examples: Vec<&str> = VALUED.iter().map(|(_, example)| *example).collect();
+    let examples: Vec<String> = valued().map(|(_, example)| example).collect();
     format!("with a value: {}", examples.join(", "))
 }
 
@@ -62,9 +69,8 @@ pub(crate) fn check(
     let mut problems = Vec::new();
     for (patch, entry) in file.iter().flat_map(|file| &file.get_ref().0) {
         let checked = match entry.get_ref() {
-            PatchFile::Kind(kind) => {
-                from_word(kind, entry.span(), names).map(|flow| (flow, HeatBoundary::Insulated))
-            }
+            PatchFile::Kind(kind) => from_word(kind, entry.span(), names)
+                .map(|flow| (flow, BoundaryCondition::ZeroGradient)),
             PatchFile::Table(table) => from_table(table, patch, names, reader),
         };
         match checked {
@@ -82,7 +88,7 @@ pub(crate) fn check(
     }
     for (patch, other) in file.iter().flat_map(|file| partners_without_entry(file.get_ref())) {
         let back = FlowBoundary::Periodic(patch);
-        let heat = HeatBoundary::Insulated;
+        let heat = BoundaryCondition::ZeroGradient;
         let other = other.get_ref();
         conditions.flow.push(PatchCondition { patch: other.clone(), condition: back });
         conditions.thermal.push(PatchCondition { patch: other.clone(), condition: heat });
@@ -91,43 +97,35 @@ pub(crate) fn check(
 }
 
 fn from_word(kind: &str, span: Range<usize>, names: Names) -> Result<FlowBoundary, Problem> {
-    match kind {
-        "no_slip" => return Ok(no_slip()),
-        "slip" => return Ok(FlowBoundary::Slip),
-        "symmetry" => return Ok(FlowBoundary::Symmetry),
-        "convective_outlet" => return Ok(FlowBoundary::ConvectiveOutlet),
-        _ => {}
+    let key = FlowBoundaryCondition::<Value>::KEYS.iter().find(|key| key.name == kind);
+    if let Some(KeyValue::Flag(condition)) = key.map(|key| &key.value) {
+        return Ok(FlowBoundary::Condition(condition(Value::Constant(0.0))));
     }
-    if let Some((_, example)) = VALUED.iter().find(|(name, _)| *name == kind) {
+    if let Some((_, example)) = valued().find(|(name, _)| *name == kind) {
         return Err(Problem::at(span, format!("`{kind}` needs a value: {example}")));
     }
     if kind == "insulated" || HEAT_KEYS.contains(&kind) {
         let message = format!("`{kind}` is a thermal condition, not one for flow");
-        let problem = Problem::at(span, message).among("", "valid kinds", FLOW_KINDS);
+        let problem = Problem::at(span, message).among("", "valid kinds", flow_kinds());
         return Err(match names.is_thermal() {
             true => problem.note(TOGETHER),
             false => problem.note(valued_kinds()),
         });
     }
     let problem = Problem::at(span, format!("unknown kind of boundary `{kind}`"));
-    Err(problem.among(kind, "valid kinds", FLOW_KINDS).note(valued_kinds()))
+    Err(problem.among(kind, "valid kinds", flow_kinds()).note(valued_kinds()))
 }
 
 const TOGETHER: &str =
     "a table joins a condition for flow and a thermal one: { no_slip = true, temperature = 1.0 }";
-
-fn no_slip() -> FlowBoundary {
-    FlowBoundary::Velocity([0.0; 3].map(Value::Constant))
-}
 
 fn from_table(
     table: &PatchTableFile,
     patch: &Spanned<String>,
     names: Names,
     reader: Reader<'_>,
-) -> Result<(FlowBoundary, HeatBoundary), Problem> {
-    let mut of_flow = table.flow();
-    of_flow.extend(span_of(&table.symmetry).map(|span| ("symmetry", span)));
+) -> Result<(FlowBoundary, HeatCondition), Problem> {
+    let of_flow = table.flow();
     let of_heat = table.thermal();
     if let (false, Some((kind, span))) = (names.is_thermal(), of_heat.first()) {
         let message = format!("`{kind}` {}", super::NEEDS_THERMAL);
@@ -144,18 +142,18 @@ fn from_table(
                 Problem::at(patch.span(), message)
             }
         };
-        let problem = problem.among("", "valid kinds", FLOW_KINDS).note(valued_kinds());
+        let problem = problem.among("", "valid kinds", flow_kinds()).note(valued_kinds());
         return Err(if of_heat.is_empty() { problem } else { problem.note(TOGETHER) });
     };
-    no_thermal_condition_on(&flow, &of_heat)?;
-    Ok((flow, thermal(table, reader)?.unwrap_or(HeatBoundary::Insulated)))
+    no_thermal_condition_on(&of_flow, &of_heat)?;
+    Ok((flow, thermal(table, reader)?.unwrap_or(BoundaryCondition::ZeroGradient)))
 }
 
 /// Refuses a thermal condition where the flow condition determines it.
-fn no_thermal_condition_on(flow: &FlowBoundary, of_heat: &[Given]) -> Result<(), Problem> {
-    let kind_of_patch = match flow {
-        FlowBoundary::Symmetry => "plane of symmetry",
-        FlowBoundary::Periodic(_) => "periodic patch",
+fn no_thermal_condition_on(of_flow: &[Given], of_heat: &[Given]) -> Result<(), Problem> {
+    let kind_of_patch = match of_flow {
+        [("symmetry", _), ..] => "plane of symmetry",
+        [("periodic", _), ..] => "periodic patch",
         _ => return Ok(()),
     };
     match of_heat {
@@ -169,38 +167,24 @@ fn no_thermal_condition_on(flow: &FlowBoundary, of_heat: &[Given]) -> Result<(),
 
 /// The condition for flow of a table, if it has one.
 fn flow(table: &PatchTableFile, reader: Reader<'_>) -> Result<Option<FlowBoundary>, Problem> {
-    let rule = |name| Rule { name, sign: Sign::Any, time: true };
-    let velocities =
-        [(&table.moving_wall, "moving_wall"), (&table.velocity_inlet, "velocity_inlet")];
-    for (file, name) in velocities {
-        if let Some(velocity) = file {
-            let velocity = reader.vector(velocity, rule(name))?;
-            return Ok(Some(FlowBoundary::Velocity(velocity)));
-        }
-    }
-    if let Some(pressure) = &table.pressure_outlet {
-        let pressure = reader.value(pressure, rule("pressure_outlet"))?;
-        return Ok(Some(FlowBoundary::PressureOutlet(pressure)));
-    }
-    if let Some(pressure) = &table.opening {
-        let pressure = reader.value(pressure, rule("opening"))?;
-        return Ok(Some(FlowBoundary::Opening(pressure)));
-    }
     if let Some(other) = &table.periodic {
         return Ok(Some(FlowBoundary::Periodic(other.get_ref().clone())));
     }
-    let flags = [
-        (&table.no_slip, no_slip(), "no_slip"),
-        (&table.slip, FlowBoundary::Slip, "slip"),
-        (&table.symmetry, FlowBoundary::Symmetry, "symmetry"),
-        (&table.convective_outlet, FlowBoundary::ConvectiveOutlet, "convective_outlet"),
-    ];
-    for (file, condition, name) in flags {
-        if flag(file, name)? {
-            return Ok(Some(condition));
+    let Some((key, file)) = table.flow.first() else { return Ok(None) };
+    let rule = Rule { name: key.name, sign: Sign::Any, time: true };
+    let condition = match (&key.value, file.get_ref()) {
+        (KeyValue::Scalar(_, condition), FlowFile::Scalar(value)) => {
+            condition(reader.value(&Spanned::new(file.span(), value.clone()), rule)?)
         }
-    }
-    Ok(None)
+        (KeyValue::Vector(_, condition), FlowFile::Vector(value)) => {
+            condition(reader.vector(&Spanned::new(file.span(), value.clone()), rule)?)
+        }
+        (KeyValue::Flag(condition), _) if is_set(file, key.name)? => {
+            condition(Value::Constant(0.0))
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(FlowBoundary::Condition(condition)))
 }
 
 fn partner(entry: &PatchFile) -> Option<Spanned<String>> {

@@ -1,6 +1,6 @@
 //! `[heat]`: ∂(ρc T)/∂t = ∇·(k ∇T) + S.
 
-use super::boundary::{HeatBoundary, PatchCondition};
+use super::boundary::{HeatCondition, PatchCondition};
 use super::error::Problem;
 use super::value::{ByRegion, Maybe, Named, QuantityFile, Reader, Rule, ScalarFile, Sign, Value};
 use super::value::{product_of_quantities, product_of_scalars};
@@ -23,7 +23,7 @@ pub struct HeatCase {
     /// Temperature at t = 0; for a steady run the initial guess, default 0.
     pub initial_temperature: Value,
     /// The condition of each patch, in the order of the case file.
-    pub boundary: Vec<PatchCondition<HeatBoundary>>,
+    pub boundary: Vec<PatchCondition<HeatCondition>>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -63,7 +63,7 @@ const SOURCE: Rule = Rule { name: "source", sign: Sign::Any, time: true };
 pub(crate) fn check(
     file: &HeatFile,
     initial_temperature: Value,
-    boundary: Vec<PatchCondition<HeatBoundary>>,
+    boundary: Vec<PatchCondition<HeatCondition>>,
     reader: Reader<'_>,
 ) -> Result<HeatCase, Problem> {
     let tables = |select: fn(&HeatRegionFile) -> &Maybe<ScalarFile>| {

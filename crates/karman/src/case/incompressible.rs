@@ -1,6 +1,6 @@
 //! `[incompressible]`: ∂u/∂t + u·∇u = −∇p + ∇·(ν∇u) + s, ∇·u = 0.
 
-use super::boundary::{HeatBoundary, PatchCondition};
+use super::boundary::{HeatCondition, PatchCondition};
 use super::error::Problem;
 use super::flow_boundary::{FlowBoundary, FlowConditions};
 use super::initial::FlowInitial;
@@ -58,8 +58,8 @@ pub struct ThermalCase {
     /// Temperature at t = 0.
     pub initial_temperature: Value,
     /// The thermal condition of each patch, in the order of the case file;
-    /// [`HeatBoundary::Insulated`] where the case gives none, unused on a periodic patch.
-    pub boundary: Vec<PatchCondition<HeatBoundary>>,
+    /// no heat flux where the case gives none, unused on a periodic patch.
+    pub boundary: Vec<PatchCondition<HeatCondition>>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -143,7 +143,7 @@ const SOURCE: Rule = Rule { name: "source", sign: Sign::Any, time: true };
 fn thermal_case(
     file: &Spanned<ThermalFile>,
     initial_temperature: Value,
-    boundary: Vec<PatchCondition<HeatBoundary>>,
+    boundary: Vec<PatchCondition<HeatCondition>>,
     reader: Reader<'_>,
 ) -> Result<ThermalCase, Problem> {
     let (keys, span) = (file.get_ref(), file.span());

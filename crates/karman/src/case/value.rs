@@ -3,7 +3,7 @@
 use super::error::Problem;
 use super::table::TimeTable;
 use crate::expression::{Expression, ExpressionErrorKind, Variables};
-use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -155,6 +155,35 @@ pub(crate) fn product_of_quantities(a: &QuantityFile, b: &QuantityFile) -> Quant
 /// Named entries of a table, in the order of the file, each with its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Named<T>(pub(crate) Vec<(Spanned<String>, Spanned<T>)>);
+
+/// A value with its place, in the form that `wrap` gives it.
+pub(crate) fn spanned<T, U>(file: Spanned<T>, wrap: impl Fn(T) -> U) -> Spanned<U> {
+    Spanned::new(file.span(), wrap(file.into_inner()))
+}
+
+/// Reads one of the names as a key of a table. The error of another key has its place.
+pub(crate) struct KnownKey(pub(crate) &'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for KnownKey {
+    type Value = &'static str;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<&'static str, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for KnownKey {
+    type Value = &'static str;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<&'static str, E> {
+        let known = self.0.iter().find(|known| **known == name);
+        known.copied().ok_or_else(|| E::unknown_field(name, self.0))
+    }
+}
 
 struct ScalarVisitor;
 struct ValueVisitor;

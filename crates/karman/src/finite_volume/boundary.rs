@@ -69,18 +69,19 @@ impl<F: Fn([f64; 3], f64) -> f64 + Sync + Send> Prescribed for Function<F> {
 }
 
 /// The boundary condition of one patch, for a scalar T of conductivity k.
-#[derive(Clone)]
-pub enum Condition {
+/// `V` is a prescribed value, as a case or as a solver has it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BoundaryCondition<V> {
     /// T = value.
-    Dirichlet(Arc<dyn Prescribed>),
+    Dirichlet(V),
     /// k ∂T/∂n = value, the flux into the domain.
-    Neumann(Arc<dyn Prescribed>),
+    Neumann(V),
     /// k ∂T/∂n = h (T∞ − T); h does not change in time.
     Robin {
         /// Transfer coefficient h ≥ 0.
-        coefficient: Arc<dyn Prescribed>,
+        coefficient: V,
         /// Ambient value T∞.
-        ambient: Arc<dyn Prescribed>,
+        ambient: V,
     },
     /// ∂T/∂n = 0: an adiabatic wall, a symmetry plane, an outlet.
     ZeroGradient,
@@ -89,10 +90,26 @@ pub enum Condition {
     Extrapolated,
 }
 
-impl Condition {
+/// The boundary condition of one patch of a solver.
+pub type Condition = BoundaryCondition<Arc<dyn Prescribed>>;
+
+impl<V> BoundaryCondition<V> {
+    /// The condition with each of its values as `f` gives it.
+    pub fn map<W>(&self, f: impl Fn(&V) -> W) -> BoundaryCondition<W> {
+        match self {
+            BoundaryCondition::Dirichlet(value) => BoundaryCondition::Dirichlet(f(value)),
+            BoundaryCondition::Neumann(value) => BoundaryCondition::Neumann(f(value)),
+            BoundaryCondition::Robin { coefficient, ambient } => {
+                BoundaryCondition::Robin { coefficient: f(coefficient), ambient: f(ambient) }
+            }
+            BoundaryCondition::ZeroGradient => BoundaryCondition::ZeroGradient,
+            BoundaryCondition::Extrapolated => BoundaryCondition::Extrapolated,
+        }
+    }
+
     /// Whether the condition fixes the additive constant of the solution.
     pub fn fixes_the_constant(&self) -> bool {
-        matches!(self, Condition::Dirichlet(_) | Condition::Robin { .. })
+        matches!(self, BoundaryCondition::Dirichlet(_) | BoundaryCondition::Robin { .. })
     }
 }
 

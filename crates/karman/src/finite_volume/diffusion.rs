@@ -240,16 +240,20 @@ impl<'a> CellScheme<'a> {
         (0..self.mesh.n_faces()).into_par_iter().with_min_len(1024).map(of_face).collect()
     }
 
-    /// The conductances of a projection, a max(1, tan θ) of interior faces with θ the non-orthogonality angle; None where
-    /// no face is beyond 45°.
+    /// The conductances of a projection in 3D, a max(1, tan θ) of interior faces with θ the non-orthogonality angle; None
+    /// where no face is beyond 45°, and in 2D.
     ///
-    /// A projection admits any positive conductances. On flat cells with a those of [`CellScheme::conductances`] are too
-    /// small: a step amplifies modes of the velocity and of the pressure (decision 11).
+    /// A projection admits any positive conductances. On flat tetrahedra those of [`CellScheme::conductances`] are too
+    /// small: a step amplifies modes of the velocity and of the pressure. Triangles have no such modes, and on triangles
+    /// sheared throughout by 70° larger conductances are unstable (decision 11).
     pub fn projection_conductances(&self, conductances: &[f64]) -> Option<Vec<f64>> {
         let of_face = |(face, conductance): (usize, &f64)| {
             let is_interior = face < self.mesh.n_interior_faces();
             conductance * if is_interior { self.tangent(face).max(1.0) } else { 1.0 }
         };
+        if self.mesh.dimension == 2 {
+            return None;
+        }
         let indexed = conductances.par_iter().enumerate().with_min_len(1024);
         let scaled: Vec<f64> = indexed.map(of_face).collect();
         (scaled != conductances).then_some(scaled)

@@ -27,7 +27,9 @@ pub mod reconstruction;
 pub mod rhie_chow;
 pub mod time_dependent;
 
-pub use boundary::{BoundaryFaces, Condition, Evaluation, Evaluator, Function, Prescribed};
+pub use boundary::{
+    BoundaryCondition, BoundaryFaces, Condition, Evaluation, Evaluator, Function, Prescribed,
+};
 pub use boundary_contribution::{BoundaryContribution, BoundaryContributionOnBackend};
 pub use convection::Convection;
 pub use diffusion::Material;

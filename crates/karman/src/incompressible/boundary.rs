@@ -36,8 +36,8 @@ impl SlipFaces {
         conditions: &[FlowCondition],
         dirichlet_index: &[u32],
     ) -> Self {
-        let is_slip = |c: &FlowCondition| matches!(c, FlowCondition::Slip);
-        let (faces, indices) = faces_where(mesh, conditions, dirichlet_index, is_slip);
+        let (faces, indices) =
+            faces_where(mesh, conditions, dirichlet_index, FlowCondition::is_slip);
         SlipFaces { faces: backend.upload(faces), indices: backend.upload(indices) }
     }
 }
@@ -55,9 +55,8 @@ impl<F: Real> FlowBoundary<F> {
         let inner = mesh.n_interior_faces();
         let mut backflow_factor = vec![1.0; mesh.n_faces() - inner];
         for (patch, condition) in mesh.patches.iter().zip(conditions) {
-            if let FlowCondition::PressureOutlet(_) = condition {
-                backflow_factor[patch.faces.start - inner..patch.faces.end - inner].fill(0.0);
-            }
+            backflow_factor[patch.faces.start - inner..patch.faces.end - inner]
+                .fill(condition.data().backflow_factor);
         }
         let place = (mesh, geometry);
         FlowBoundary {

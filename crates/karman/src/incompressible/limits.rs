@@ -222,17 +222,14 @@ impl<F: Real> IncompressibleSolver<F> {
         mesh: &Mesh,
         conditions: &[FlowCondition],
     ) -> Result<(Vec<(usize, f64)>, f64), IncompressibleError> {
-        let is_outlet = |condition: &FlowCondition| {
-            matches!(condition, FlowCondition::PressureOutlet(_) | FlowCondition::ConvectiveOutlet)
-        };
-        if !conditions.iter().any(is_outlet) {
+        if !conditions.iter().any(|condition| condition.data().is_outlet) {
             return Ok((vec![], 0.0));
         }
         let flux = self.read_f64(&self.flow.flux)?;
         let boundary = &flux[mesh.n_interior_faces()..];
         let through = boundary.iter().fold(0.0, |sum, f| sum + 0.5 * f.abs());
         let patches = mesh.patches.iter().zip(conditions).enumerate();
-        let outlets = patches.filter(|(_, (_, condition))| is_outlet(condition));
+        let outlets = patches.filter(|(_, (_, condition))| condition.data().is_outlet);
         let backflow = outlets.map(|(place, (patch, _))| {
             let inward = flux[patch.faces.clone()].iter().filter(|f| **f < 0.0);
             (place, inward.fold(0.0, |sum, f| sum - f))

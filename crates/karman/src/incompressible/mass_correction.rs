@@ -47,10 +47,7 @@ impl MassCorrection {
     ) -> Self {
         let range = mesh.n_interior_faces() as u32..mesh.n_faces() as u32;
         let faces: Vec<u32> = if is_needed { range.collect() } else { vec![] };
-        let varies = conditions.iter().any(|condition| match condition {
-            FlowCondition::Velocity(value) => value.iter().any(|v| v.depends_on_time()),
-            _ => false,
-        });
+        let varies = conditions.iter().any(FlowCondition::has_velocity_in_time);
         MassCorrection {
             partials: Partials::new(backend, faces.len(), 2),
             faces: backend.upload(faces),

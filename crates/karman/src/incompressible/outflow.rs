@@ -33,8 +33,8 @@ impl<F: Real> Outflow<F> {
         dirichlet_index: &[u32],
         components: &[TransportedField<F>],
     ) -> Self {
-        let is_outlet = |c: &FlowCondition| matches!(c, FlowCondition::ConvectiveOutlet);
-        let (faces, indices) = faces_where(mesh, conditions, dirichlet_index, is_outlet);
+        let (faces, indices) =
+            faces_where(mesh, conditions, dirichlet_index, FlowCondition::is_convective);
         let size = |f: &u32| {
             let area = geometry.area_vector_of(*f as usize);
             area.iter().map(|a| a * a).fold(0.0, |a, b| a + b).sqrt()

@@ -205,6 +205,16 @@ impl<F: Real> Pressure<F> {
         }
     }
 
+    /// The pressures at the midpoint of a step before the first, and at its end: those at the start.
+    pub(super) fn start_midpoint(&mut self) {
+        let Some(MidpointPressure { before, at_end, .. }) = &mut self.midpoint else { return };
+        for levels in [before, at_end] {
+            for (from, to) in [&self.value, &self.at_boundary].into_iter().zip(levels) {
+                blas::copy(&self.backend, from.len(), from, to);
+            }
+        }
+    }
+
     /// Stores p for [`Pressure::extrapolate_to_end`] and the factor of its next change there.
     pub(super) fn store_midpoint(&mut self, factor: f64) {
         let Some(MidpointPressure { before, extrapolation, .. }) = &mut self.midpoint else {

@@ -101,6 +101,22 @@ impl<F: Real> IncompressibleSolver<F> {
         problem: &Problem,
         numerics: &Numerics,
     ) -> Result<Self, IncompressibleError> {
+        Self::start(backend, (mesh, geometry), problem, numerics, (0.0, 0))
+    }
+
+    /// The solver of a flow that goes on at a time, after a number of steps, from the fields of `problem`: velocity,
+    /// projected with the boundary data of this time, pressure and temperature. The multistep scheme begins anew, with
+    /// a step of first order.
+    ///
+    /// # Errors
+    /// As [`IncompressibleSolver::new`].
+    pub fn start(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        problem: &Problem,
+        numerics: &Numerics,
+        (time, steps): (f64, usize),
+    ) -> Result<Self, IncompressibleError> {
         check(mesh, problem, numerics)?;
         let dirichlet_index = velocity_indices(mesh, problem);
         let place = (mesh, geometry);
@@ -109,7 +125,13 @@ impl<F: Real> IncompressibleSolver<F> {
         let is_explicit = numerics.scheme == Scheme::Rk3;
         let old_level = is_explicit.then(|| OldLevel::new(&flow));
         let mut solver = IncompressibleSolver { flow, stepper, old_level };
+        if steps > 0 {
+            solver.flow.continue_at(time, steps)?;
+        }
         solver.project_initial_velocity()?;
+        if steps > 0 {
+            solver.flow.pressure.start_midpoint();
+        }
         Ok(solver)
     }
 
@@ -118,7 +140,7 @@ impl<F: Real> IncompressibleSolver<F> {
         let IncompressibleSolver { flow, stepper, .. } = self;
         let n = flow.n_cells();
         flow.update_dependent_boundaries(0.0);
-        flow.boundary.mass_correction.schedule_check(0.0);
+        flow.boundary.mass_correction.schedule_check(flow.clock.time);
         flow.update_gradients();
         stepper.set_initial_flux(flow)?;
         flow.pressure.project_start(&flow.faces, &mut flow.flux)?;
@@ -273,6 +295,16 @@ impl<F: Real> IncompressibleSolver<F> {
 }
 
 impl<F: Real> Flow<F> {
+    /// Sets the clock and the boundary data of its time; no step is before the next.
+    fn continue_at(&mut self, time: f64, steps: usize) -> Result<(), IncompressibleError> {
+        self.clock = Clock { time, steps, step_before: None };
+        self.momentum.set_mean_time([time; 2])?;
+        if let Some(thermal) = &mut self.thermal {
+            thermal.diffusion.set_mean_time([time; 2])?;
+        }
+        self.pressure.set_mean_time([time; 2])
+    }
+
     /// The flow at time 0 with its initial velocity as given.
     fn new(
         backend: &Backend,

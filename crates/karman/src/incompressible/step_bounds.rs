@@ -7,7 +7,7 @@
 //! Without any of these the diffusive rate, (ν or κ) Σ a / V, replaces the convective one. Later steps
 //! follow from the flow.
 
-use super::{FlowCondition, IncompressibleError, IncompressibleSolver, PrescribedVector, Problem};
+use super::{IncompressibleError, IncompressibleSolver, PrescribedVector, Problem};
 use crate::backend::Buffer;
 use crate::finite_volume::{Condition, Prescribed, widen};
 use crate::mesh::geometry::{dot, subtract};
@@ -145,25 +145,21 @@ impl StepBounds {
             let centres: Vec<[f64; 3]> =
                 faces.iter().map(|f| geometry.face_centre_of(*f)).collect();
             let points = crate::finite_volume::component_major(&centres);
-            match condition {
-                FlowCondition::Velocity(velocity) => {
-                    let factor = |face: &usize| {
-                        let area = geometry.area_vector_of(*face);
-                        dot(area, area).sqrt()
-                            / geometry.cell_volume[mesh.face_left[*face] as usize]
-                    };
-                    let factors = faces.iter().map(factor).collect();
-                    let varies = depends_on_time(velocity);
-                    walls.push(Wall { velocity: velocity.clone(), points, factors, varies });
+            if let Some(velocity) = condition.velocity() {
+                let factor = |face: &usize| {
+                    let area = geometry.area_vector_of(*face);
+                    dot(area, area).sqrt() / geometry.cell_volume[mesh.face_left[*face] as usize]
+                };
+                let factors = faces.iter().map(factor).collect();
+                let (velocity, varies) = (velocity.clone(), condition.has_velocity_in_time());
+                walls.push(Wall { velocity, points: points.clone(), factors, varies });
+            }
+            if let Some(value) = condition.data().pressure {
+                let mut centre = [0.0; 3];
+                for x in &centres {
+                    (0..3).for_each(|k| centre[k] += x[k] / centres.len() as f64);
                 }
-                FlowCondition::PressureOutlet(value) | FlowCondition::Opening(value) => {
-                    let mut centre = [0.0; 3];
-                    for x in &centres {
-                        (0..3).for_each(|k| centre[k] += x[k] / centres.len() as f64);
-                    }
-                    pressures.push(PrescribedPressure { value: value.clone(), points, centre });
-                }
-                FlowCondition::Slip | FlowCondition::ConvectiveOutlet => {}
+                pressures.push(PrescribedPressure { value: value.clone(), points, centre });
             }
         }
         let varies = depends_on_time(&problem.source);

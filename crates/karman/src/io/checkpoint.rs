@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+use crate::mesh::files::write_complete;
 use flate2::Crc;
 use rayon::prelude::*;
 use safetensors::tensor::{Dtype, Metadata, SafeTensorError, SafeTensors, TensorInfo, View};
@@ -371,14 +372,12 @@ impl Checkpoint {
     /// # Errors
     /// [`CheckpointError::File`].
     pub fn write(&self, path: &Path) -> Result<(), CheckpointError> {
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".partial");
-        let partial = PathBuf::from(partial);
+        let write = |partial: &Path| {
+            self.write_as(partial)?;
+            std::fs::File::open(partial)?.sync_all()
+        };
         let failed = |source| CheckpointError::File { action: "write", path: path.into(), source };
-        self.write_as(&partial)
-            .and_then(|()| std::fs::File::open(&partial)?.sync_all())
-            .and_then(|()| std::fs::rename(&partial, path))
-            .map_err(failed)
+        write_complete(path, write).map_err(failed)
     }
 
     fn write_as(&self, path: &Path) -> std::io::Result<()> {

@@ -1,5 +1,6 @@
 //! CSV files: the history of a run, one row per step, and samples along a line.
 
+use crate::mesh::files::write_complete;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -220,10 +221,7 @@ pub fn write_line(path: &Path, samples: &LineSamples) -> Result<(), CsvError> {
         text += &numbers.join(",");
         text += "\n";
     }
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    std::fs::write(&partial, text)
-        .and_then(|()| std::fs::rename(&partial, path))
+    write_complete(path, |partial| std::fs::write(partial, text))
         .map_err(|source| refused(path, source))
 }
 

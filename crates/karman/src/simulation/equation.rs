@@ -1,10 +1,12 @@
 //! The interface between the run loop and a system of equations.
 
-use super::SimulationError;
+use super::{SimulationError, Transfer};
+use crate::case::Case;
+use crate::descriptor::{Descriptor, FieldData};
 use crate::io::checkpoint::Checkpointed;
 use crate::linear::SolveOutcome;
-use crate::mesh::Mesh;
 use crate::mesh::geometry::cell_centre;
+use crate::mesh::{Geometry, Mesh};
 use crate::summary::{LinearSummary, NamedList, Summary};
 
 /// The report of a time step, or of the solution of a steady case.
@@ -36,28 +38,6 @@ pub struct Monitored {
     pub patches: NamedList<NamedList<f64>>,
 }
 
-/// A field in the form of a field file.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum OutputField {
-    /// One component.
-    Scalar(Vec<f64>),
-    /// Three components.
-    Vector([Vec<f64>; 3]),
-}
-
-impl OutputField {
-    /// The scalar of a picture: a scalar field or the magnitude of a vector field.
-    pub(super) fn into_scalar(self) -> Vec<f64> {
-        match self {
-            OutputField::Scalar(values) => values,
-            OutputField::Vector([x, y, z]) => {
-                let square = |i: usize| x[i] * x[i] + y[i] * y[i] + z[i] * z[i];
-                (0..x.len()).map(|i| square(i).sqrt()).collect()
-            }
-        }
-    }
-}
-
 /// Location of the unknowns of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Location {
@@ -67,8 +47,8 @@ pub(super) enum Location {
 
 /// A system of equations set up on a backend, in either precision.
 pub(super) trait Equation: Checkpointed + Send {
-    /// Name of its section in the case.
-    fn name(&self) -> &'static str;
+    /// What a case may say of it.
+    fn descriptor(&self) -> &'static Descriptor;
     /// Names of its fields; a vector has the names of its components.
     fn fields(&self) -> &[&'static str];
     /// Location of its unknowns.
@@ -84,8 +64,8 @@ pub(super) trait Equation: Checkpointed + Send {
     /// A field in the solver's numbering.
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError>;
     /// A field by its name in `[output]`: a field of unknowns, a vector of them, or a derived field.
-    fn output_field(&self, _mesh: &Mesh, name: &str) -> Result<OutputField, SimulationError> {
-        Ok(OutputField::Scalar(self.field(name)?))
+    fn output_field(&self, _mesh: &Mesh, name: &str) -> Result<FieldData, SimulationError> {
+        Ok(FieldData::Scalar(self.field(name)?))
     }
     /// Whether a field is determined up to a constant, and its mean is subtracted.
     fn has_mean_zero(&self, _name: &str) -> bool {
@@ -118,6 +98,15 @@ pub(super) trait Equation: Checkpointed + Send {
     fn solver_setups(&self) -> u64 {
         0
     }
+
+    /// Sets the equation up again on another mesh, with its fields by a transfer; time and steps are kept, and a
+    /// multistep scheme begins anew.
+    fn rebuild(
+        &mut self,
+        case: &Case,
+        place: (&Mesh, &Geometry),
+        transfer: &Transfer,
+    ) -> Result<(), SimulationError>;
 
     /// Position, entity and number in the mesh file of unknown `i`.
     fn position_of(&self, mesh: &Mesh, i: usize) -> ([f64; 3], &'static str, u32) {

@@ -4,13 +4,15 @@ use super::equation::{Advance, Equation, Location, Monitored};
 use super::interpolations;
 use super::linear::{self, Systems};
 use super::points::PointSampler;
-use super::{SimulationError, state_error};
+use super::{SimulationError, Transfer, state_error};
 use crate::backend::Backend;
 use crate::case::{
-    Case, HeatBoundary, HeatCase, PatchCondition, Precision, TimeCase, TimeMethod, TimeStep, Value,
+    Case, Equation as EquationCase, HeatCase, HeatCondition, PatchCondition, Precision, TimeCase,
+    TimeMethod, TimeStep, Value,
 };
+use crate::descriptor::Descriptor;
 use crate::finite_volume::{Condition, Functional, Functionals, Material, Prescribed};
-use crate::heat::{Discretization, Heat, March, Problem, Source};
+use crate::heat::{DESCRIPTOR, Discretization, Heat, March, Problem, Source};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::Params;
 use crate::mesh::geometry::cell_volumes;
@@ -71,13 +73,25 @@ impl<F: Real> HeatRun<F> {
         mesh: &Mesh,
         geometry: &Geometry,
     ) -> Result<Self, SimulationError> {
+        let initial = shared(&heat_case.initial_temperature);
+        Self::start(case, heat_case, backend, (mesh, geometry), initial)
+    }
+
+    /// The equation at time 0 with a temperature.
+    fn start(
+        case: &Case,
+        heat_case: &HeatCase,
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        initial: Arc<dyn Prescribed>,
+    ) -> Result<Self, SimulationError> {
         let discretization = heat_case.discretization;
         let problem = Problem {
             discretization,
             material: material(heat_case, mesh, geometry),
             sources: sources(heat_case, mesh),
             conditions: conditions(&heat_case.boundary, mesh),
-            initial: Arc::new(heat_case.initial_temperature.clone()),
+            initial,
         };
         let heat = Heat::new(backend, mesh, geometry, problem)?;
         if let (true, Some([entering, leaving])) = (case.is_steady(), heat.imbalance()?) {
@@ -142,22 +156,20 @@ fn sources(case: &HeatCase, mesh: &Mesh) -> Vec<Source> {
 }
 
 /// The conditions of the patches of a mesh.
-pub(super) fn conditions(boundary: &[PatchCondition<HeatBoundary>], mesh: &Mesh) -> Vec<Condition> {
-    let shared = |value: &Value| -> Arc<dyn Prescribed> { Arc::new(value.clone()) };
+pub(super) fn conditions(
+    boundary: &[PatchCondition<HeatCondition>],
+    mesh: &Mesh,
+) -> Vec<Condition> {
     let condition = |patch: &crate::mesh::Patch| {
         let given = boundary.iter().find(|p| p.patch == patch.name);
-        match given.map(|p| &p.condition) {
-            Some(HeatBoundary::Temperature(value)) => Condition::Dirichlet(shared(value)),
-            Some(HeatBoundary::HeatFlux(value)) => Condition::Neumann(shared(value)),
-            Some(HeatBoundary::Convection { coefficient, ambient }) => {
-                Condition::Robin { coefficient: shared(coefficient), ambient: shared(ambient) }
-            }
-            Some(HeatBoundary::Insulated | HeatBoundary::Symmetry) | None => {
-                Condition::ZeroGradient
-            }
-        }
+        given.map_or(Condition::ZeroGradient, |given| given.condition.map(shared))
     };
     mesh.patches.iter().map(condition).collect()
+}
+
+/// A value of a case for an equation.
+pub(super) fn shared(value: &Value) -> Arc<dyn Prescribed> {
+    Arc::new(value.clone())
 }
 
 impl<F: Real> Monitors<F> {
@@ -226,8 +238,8 @@ fn to_f64<F: Real>(values: Vec<F>) -> Vec<f64> {
 const TEMPERATURE: &str = "temperature";
 
 impl<F: Real> Equation for HeatRun<F> {
-    fn name(&self) -> &'static str {
-        "heat"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn fields(&self) -> &[&'static str] {
@@ -309,6 +321,24 @@ impl<F: Real> Equation for HeatRun<F> {
 
     fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
         Ok(if self.rate > 0.0 { longest.min(number / self.rate) } else { longest })
+    }
+
+    fn rebuild(
+        &mut self,
+        case: &Case,
+        place: (&Mesh, &Geometry),
+        transfer: &Transfer,
+    ) -> Result<(), SimulationError> {
+        let EquationCase::Heat(own) = &case.equation else { unreachable!("a case of heat") };
+        let temperature = transfer.field(self.field(TEMPERATURE)?);
+        let mut rebuilt = HeatRun::start(case, own, &self.backend, place, temperature)?;
+        rebuilt.steps = self.steps;
+        if let (Some(old), Some(march)) = (&self.march, &mut rebuilt.march) {
+            (march.time, march.steps) = (old.time, old.steps);
+            rebuilt.heat.set_time(march.time)?;
+        }
+        *self = rebuilt;
+        Ok(())
     }
 
     fn linear_summary(&self) -> Option<LinearSummary> {

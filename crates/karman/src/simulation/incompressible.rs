@@ -1,22 +1,23 @@
 //! A case of incompressible flow on the run loop.
 
-mod derived;
 mod monitors;
 mod shedding;
 mod warnings;
 
-use super::SimulationError;
-use super::equation::{Advance, Equation, Location, Monitored, OutputField};
-use super::heat::conditions;
+use super::equation::{Advance, Equation, Location, Monitored};
+use super::heat::{conditions, shared};
 use super::linear::{self, Systems};
+use super::{SimulationError, Transfer};
 use crate::backend::{Backend, Buffer, converted};
 use crate::case::{
-    Case, FlowBoundary, IncompressibleCase, Precision, ThermalCase, TimeMethod, Value,
+    Case, Equation as EquationCase, IncompressibleCase, Precision, ThermalCase, TimeMethod, Value,
 };
+use crate::descriptor::{Descriptor, FieldData, Rank};
 use crate::finite_volume::{Prescribed, widen};
+use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{
-    Arrangement, FlowCondition, IncompressibleSolver, Numerics, PrescribedVector, Problem, Scheme,
-    StepReport, ThermalProblem,
+    Arrangement, DESCRIPTOR, DerivedField, FlowCondition, IncompressibleSolver, Numerics,
+    PrescribedVector, Problem, Scheme, StepReport, ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::{Params, PreconditionerKind};
@@ -58,9 +59,14 @@ struct FlowRun<F: Real> {
     rate_before: Option<f64>,
 }
 
-const STREAMFUNCTION: &str = "streamfunction";
-const VORTICITY: &str = "vorticity";
-const COMPONENTS: [&str; 3] = ["velocity_x", "velocity_y", "velocity_z"];
+/// The fields and the clock from which a flow starts.
+struct Start {
+    velocity: PrescribedVector,
+    pressure: Arc<dyn Prescribed>,
+    temperature: Option<Arc<dyn Prescribed>>,
+    /// Time and steps.
+    clock: (f64, usize),
+}
 
 impl<F: Real> FlowRun<F> {
     fn new(
@@ -70,31 +76,46 @@ impl<F: Real> FlowRun<F> {
         mesh: &Mesh,
         geometry: &Geometry,
     ) -> Result<Self, SimulationError> {
-        let of_picture = case.output.picture.iter().map(|picture| &picture.field);
-        let mut requested = case.output.fields.iter().chain(of_picture);
-        if mesh.dimension == 3 && requested.any(|field| field == STREAMFUNCTION) {
-            return Err(SimulationError::Only2d { name: STREAMFUNCTION.to_owned() });
-        }
-        if mesh.dimension == 3 && case.exact.iter().any(|exact| exact.field == VORTICITY) {
-            return Err(SimulationError::Only2d { name: format!("{VORTICITY}` of `[exact]") });
+        let start = Start {
+            velocity: vector(&flow_case.initial_velocity),
+            pressure: shared(&flow_case.initial_pressure),
+            temperature: flow_case.thermal.as_ref().map(|own| shared(&own.initial_temperature)),
+            clock: (0.0, 0),
+        };
+        Self::start(case, flow_case, backend, (mesh, geometry), start)
+    }
+
+    fn start(
+        case: &Case,
+        flow_case: &IncompressibleCase,
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        start: Start,
+    ) -> Result<Self, SimulationError> {
+        if mesh.dimension == 3 {
+            refuse_fields_of_2d(case)?;
         }
         let problem = Problem {
             viscosity: flow_case.kinematic_viscosity,
             source: vector(&flow_case.source),
             conditions: mesh.patches.iter().map(|p| condition(flow_case, p)).collect(),
-            velocity: vector(&flow_case.initial_velocity),
-            pressure: Arc::new(flow_case.initial_pressure.clone()),
-            thermal: flow_case.thermal.as_ref().map(|thermal| self::thermal(thermal, mesh)),
+            velocity: start.velocity,
+            pressure: start.pressure,
+            thermal: flow_case
+                .thermal
+                .as_ref()
+                .zip(start.temperature)
+                .map(|(thermal, initial)| self::thermal(thermal, mesh, initial)),
         };
         let numerics = numerics(case, flow_case, mesh.dimension == 2);
-        let flow = IncompressibleSolver::new(backend, mesh, geometry, &problem, &numerics)?;
-        let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
         let place = (mesh, geometry);
+        let flow = IncompressibleSolver::start(backend, place, &problem, &numerics, start.clock)?;
+        let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
         let monitors = Monitors::new(case, backend, &flow, place, diffusivity)?;
-        let mut fields = COMPONENTS[..mesh.dimension].to_vec();
-        fields.push("pressure");
+        let mut fields = VELOCITY[..mesh.dimension].to_vec();
+        fields.push(PRESSURE);
         if flow_case.thermal.is_some() {
-            fields.push("temperature");
+            fields.push(TEMPERATURE);
         }
         let (backend, volumes) = (backend.clone(), geometry.cell_volume.clone());
         let warnings = FlowWarnings::new(&numerics, &problem.conditions);
@@ -120,8 +141,20 @@ impl<F: Real> FlowRun<F> {
     }
 }
 
-fn shared(value: &Value) -> Arc<dyn Prescribed> {
-    Arc::new(value.clone())
+/// Refuses fields that a 3D flow does not have, and exact solutions that it cannot be compared with.
+fn refuse_fields_of_2d(case: &Case) -> Result<(), SimulationError> {
+    let of_picture = case.output.picture.iter().map(|picture| &picture.field);
+    let requested: Vec<&String> = case.output.fields.iter().chain(of_picture).collect();
+    for field in DESCRIPTOR.fields() {
+        if field.only_2d && requested.iter().any(|name| *name == field.name) {
+            return Err(SimulationError::Only2d { name: field.name.to_owned() });
+        }
+        let is_exact = case.exact.iter().any(|exact| exact.field == field.name);
+        if is_exact && field.rank == Rank::Axial {
+            return Err(SimulationError::Only2d { name: format!("{}` of `[exact]", field.name) });
+        }
+    }
+    Ok(())
 }
 
 fn vector(values: &[Value; 3]) -> PrescribedVector {
@@ -130,19 +163,12 @@ fn vector(values: &[Value; 3]) -> PrescribedVector {
 
 fn condition(case: &IncompressibleCase, patch: &Patch) -> FlowCondition {
     let given = case.boundary.iter().find(|p| p.patch == patch.name);
-    match given.map(|p| &p.condition) {
-        Some(FlowBoundary::Velocity(value)) => FlowCondition::Velocity(vector(value)),
-        Some(FlowBoundary::PressureOutlet(value)) => FlowCondition::PressureOutlet(shared(value)),
-        Some(FlowBoundary::ConvectiveOutlet) => FlowCondition::ConvectiveOutlet,
-        Some(FlowBoundary::Opening(value)) => FlowCondition::Opening(shared(value)),
-        // Patches without a condition were refused; periodic patches no longer exist.
-        Some(FlowBoundary::Slip | FlowBoundary::Symmetry | FlowBoundary::Periodic(_)) | None => {
-            FlowCondition::Slip
-        }
-    }
+    // Patches without a condition were refused; periodic patches no longer exist.
+    let condition = given.and_then(|given| given.condition.condition());
+    condition.map_or(FlowCondition::Slip, |condition| condition.map(shared))
 }
 
-fn thermal(case: &ThermalCase, mesh: &Mesh) -> ThermalProblem {
+fn thermal(case: &ThermalCase, mesh: &Mesh, initial: Arc<dyn Prescribed>) -> ThermalProblem {
     ThermalProblem {
         diffusivity: case.diffusivity,
         expansion: case.expansion,
@@ -150,7 +176,7 @@ fn thermal(case: &ThermalCase, mesh: &Mesh) -> ThermalProblem {
         reference: case.reference_temperature,
         source: shared(&case.source),
         conditions: conditions(&case.boundary, mesh),
-        initial: shared(&case.initial_temperature),
+        initial,
     }
 }
 
@@ -186,8 +212,8 @@ fn with_multigrid(params: Params) -> Params {
 }
 
 impl<F: Real> Equation for FlowRun<F> {
-    fn name(&self) -> &'static str {
-        "incompressible"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn fields(&self) -> &[&'static str] {
@@ -237,12 +263,12 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
-        if name == "pressure" {
+        if name == PRESSURE {
             let level = self.level()?;
             let pressure = self.read(self.flow.pressure())?;
             return Ok(pressure.into_iter().map(|p| p - level).collect());
         }
-        if let ("temperature", Some(temperature)) = (name, self.flow.temperature()) {
+        if let (TEMPERATURE, Some(temperature)) = (name, self.flow.temperature()) {
             return self.read(temperature);
         }
         match self.fields.iter().position(|known| *known == name) {
@@ -254,34 +280,19 @@ impl<F: Real> Equation for FlowRun<F> {
         }
     }
 
-    fn output_field(&self, mesh: &Mesh, name: &str) -> Result<OutputField, SimulationError> {
-        match name {
-            "velocity" => {
-                let n = self.volumes.len();
-                let mut components = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
-                for (k, component) in components.iter_mut().enumerate().take(mesh.dimension) {
-                    *component = self.read(self.flow.velocity(k))?;
-                }
-                Ok(OutputField::Vector(components))
-            }
-            VORTICITY => {
-                let vorticity = self.flow.vorticity(mesh)?;
-                let component = |k: usize| -> Vec<f64> { vorticity.iter().map(|w| w[k]).collect() };
-                Ok(match mesh.dimension {
-                    2 => OutputField::Scalar(component(2)),
-                    _ => OutputField::Vector([0, 1, 2].map(component)),
-                })
-            }
-            "q_criterion" => {
-                let gradients = self.flow.velocity_gradients(mesh)?;
-                Ok(OutputField::Scalar(derived::q_criterion(&gradients)))
-            }
-            STREAMFUNCTION => {
-                let flux = self.read(self.flow.flux())?;
-                Ok(OutputField::Scalar(derived::streamfunction(mesh, &flux)))
-            }
-            _ => Ok(OutputField::Scalar(self.field(name)?)),
+    fn output_field(&self, mesh: &Mesh, name: &str) -> Result<FieldData, SimulationError> {
+        if let Some(derived) = DerivedField::from_word(name) {
+            return Ok(derived.evaluate(&self.flow, mesh)?);
         }
+        if name != "velocity" {
+            return Ok(FieldData::Scalar(self.field(name)?));
+        }
+        let n = self.volumes.len();
+        let mut components = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
+        for (k, component) in components.iter_mut().enumerate().take(mesh.dimension) {
+            *component = self.read(self.flow.velocity(k))?;
+        }
+        Ok(FieldData::Vector(components))
     }
 
     fn volumes(&self, mesh: &Mesh) -> Vec<f64> {
@@ -294,6 +305,34 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn step_before(&self) -> Option<f64> {
         self.flow.step_before()
+    }
+
+    fn rebuild(
+        &mut self,
+        case: &Case,
+        place: (&Mesh, &Geometry),
+        transfer: &Transfer,
+    ) -> Result<(), SimulationError> {
+        let EquationCase::Incompressible(own) = &case.equation else {
+            unreachable!("a case of flow")
+        };
+        let field = |buffer: &Buffer<F>| -> Result<Arc<dyn Prescribed>, SimulationError> {
+            Ok(transfer.field(self.read(buffer)?))
+        };
+        let zero: Arc<dyn Prescribed> = Arc::new(0.0);
+        let mut velocity = [zero.clone(), zero.clone(), zero];
+        for (k, component) in velocity.iter_mut().enumerate().take(self.flow.dimension()) {
+            *component = field(self.flow.velocity(k))?;
+        }
+        let temperature = self.flow.temperature().map(field).transpose()?;
+        let pressure = field(self.flow.pressure())?;
+        let start = Start { velocity, pressure, temperature, clock: self.flow.clock() };
+        let mut rebuilt = FlowRun::start(case, own, &self.backend, place, start)?;
+        rebuilt.last = self.last.take();
+        rebuilt.warnings.go_on_after(&self.warnings);
+        rebuilt.monitors.go_on_after(&mut self.monitors);
+        *self = rebuilt;
+        Ok(())
     }
 
     fn linear_summary(&self) -> Option<LinearSummary> {
@@ -313,7 +352,7 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn has_mean_zero(&self, name: &str) -> bool {
-        name == "pressure" && self.flow.pressure_is_singular()
+        name == PRESSURE && self.flow.pressure_is_singular()
     }
 
     fn summarize(&mut self, summary: &mut Summary) -> Result<(), SimulationError> {

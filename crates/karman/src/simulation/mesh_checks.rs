@@ -1,8 +1,9 @@
 //! Checks of a mesh for a case: warnings and refusals.
 
 use super::SimulationError;
-use crate::case::{Case, Equation, FlowBoundary, HeatBoundary, Value};
+use crate::case::{Case, Equation, Value};
 use crate::heat::Discretization;
+use crate::incompressible::FlowBoundaryCondition;
 use crate::mesh::check::{inspect, require_regular, warn_of_one_layer};
 use crate::mesh::{ConnectedComponents, Geometry, Mesh, MeshWarning};
 use std::borrow::Cow;
@@ -30,12 +31,8 @@ pub(super) fn check_mesh(
         require_regular(mesh, geometry)?;
         let is_wall = |patch: usize| {
             let condition = flow.boundary.iter().find(|p| p.patch == mesh.patches[patch].name);
-            condition.is_some_and(|patch| match &patch.condition {
-                FlowBoundary::Velocity(velocity) => {
-                    velocity.iter().all(|component| component.constant() == Some(0.0))
-                }
-                _ => false,
-            })
+            let velocity = condition.and_then(|p| p.condition.condition()?.velocity());
+            velocity.is_some_and(|velocity| velocity.iter().all(|u| u.constant() == Some(0.0)))
         };
         warnings.extend(warn_of_one_layer(mesh, geometry, is_wall));
     }
@@ -58,7 +55,7 @@ fn require_two_components(case: &Case) -> Result<(), SimulationError> {
         third.push(("the source".to_owned(), of(&flow.source)));
         third.push(("the initial velocity".to_owned(), of(&flow.initial_velocity)));
         for patch in &flow.boundary {
-            if let FlowBoundary::Velocity(velocity) = &patch.condition {
+            if let Some(velocity) = patch.condition.condition().and_then(|c| c.velocity()) {
                 third.push((format!("the velocity of patch \"{}\"", patch.patch), of(velocity)));
             }
         }
@@ -96,10 +93,7 @@ fn require_level(
             };
             let fixes = |name: &str| {
                 let condition = heat.boundary.iter().find(|patch| patch.patch == name);
-                condition.is_some_and(|patch| {
-                    let kind = &patch.condition;
-                    matches!(kind, HeatBoundary::Temperature(_) | HeatBoundary::Convection { .. })
-                })
+                condition.is_some_and(|patch| patch.condition.fixes_the_constant())
             };
             let fixed = components.touch_patches(mesh, |patch| is(patch, &fixes));
             let remedy = "a patch with a temperature or convection, or [time]";
@@ -109,12 +103,8 @@ fn require_level(
             let components = Cow::Borrowed(by_faces);
             let fixes = |name: &str| {
                 let condition = flow.boundary.iter().find(|patch| patch.patch == name);
-                condition.is_some_and(|patch| {
-                    matches!(
-                        patch.condition,
-                        FlowBoundary::PressureOutlet(_) | FlowBoundary::Opening(_)
-                    )
-                })
+                let condition = condition.and_then(|patch| patch.condition.condition());
+                condition.is_some_and(FlowBoundaryCondition::prescribes_pressure)
             };
             let fixed = components.touch_patches(mesh, |patch| is(patch, &fixes));
             (components, true, fixed, "pressure", "an outlet")

@@ -13,10 +13,12 @@ mod outcome;
 mod output;
 mod points;
 mod prescribed;
+mod transfer;
 
 pub use equation::{Advance, Monitored};
 pub use error::SimulationError;
 pub use outcome::{Outcome, OutcomeKind, Progress};
+pub use transfer::Transfer;
 
 use crate::backend::{Backend, BackendKind};
 use crate::case::{Case, Equation as EquationCase, OutputInterval, Precision, TimeStep};
@@ -146,6 +148,33 @@ impl Simulation {
             simulation.restore(path)?;
         }
         Ok(simulation)
+    }
+
+    /// Goes on with another mesh of the same patches and regions, at the same time and number of steps: sets the
+    /// equation up again and takes its fields by a transfer. A flow projects its velocity.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`] for the mesh; [`SimulationError`] where a transferred value is not finite.
+    pub fn rebuild(&mut self, mesh: Mesh, transfer: &Transfer) -> Result<(), SimulationError> {
+        let Simulation { case, backend, equation, .. } = self;
+        case.check_patches(&mesh.patches.iter().map(|p| p.name.clone()).collect::<Vec<_>>())?;
+        case.check_regions(&mesh.regions)?;
+        let pairs = case.periodic_pairs();
+        let mut mesh =
+            backend.install(|| mesh.connect_periodic(&pairs)).map_err(MeshSourceError::from)?;
+        let geometry = backend.install(|| Geometry::new(&mesh))?;
+        let found = backend.install(|| check_mesh(case, &mesh, &geometry))?;
+        mesh.warnings.extend(found);
+        backend.install(|| equation.rebuild(case, (&mesh, &geometry), transfer))?;
+        for warning in &mesh.warnings {
+            let message = warning.to_string();
+            if !self.warnings.contains(&message) {
+                tracing::warn!("{message}");
+                self.warnings.push(message);
+            }
+        }
+        self.mesh = mesh;
+        Ok(())
     }
 
     /// The case.
@@ -421,7 +450,7 @@ impl Simulation {
         let mut checkpoint = Checkpoint::new();
         let (time, steps) = self.equation.clock();
         checkpoint.set("case", &self.case.name);
-        checkpoint.set("equation", self.equation.name());
+        checkpoint.set("equation", self.equation.descriptor().section);
         checkpoint.set("precision", self.case.run.precision.word());
         checkpoint.set("steps", steps);
         checkpoint.set("time", format!("{:016x}", time.to_bits()));
@@ -433,7 +462,7 @@ impl Simulation {
 
     fn restore(&mut self, path: &Path) -> Result<(), SimulationError> {
         let checkpoint = Checkpoint::read(path)?;
-        checkpoint.require("equation", self.equation.name())?;
+        checkpoint.require("equation", self.equation.descriptor().section)?;
         checkpoint.require("precision", self.case.run.precision.word())?;
         self.equation.restore(&checkpoint)?;
         self.restarted = true;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::backend::BackendKind;
+use crate::finite_volume::BoundaryCondition;
 use crate::heat::{Discretization, Scheme};
 use crate::linear::amg::Sparsification;
 use crate::linear::{Method, PreconditionerKind};
@@ -25,8 +26,8 @@ fn defaults_of_a_small_case() {
     assert_eq!(heat.source.of("any"), Some(&Value::Constant(0.0)));
     assert_eq!(heat.initial_temperature, Value::Constant(0.0));
     assert_eq!(heat.boundary[0].patch, "xmin");
-    assert_eq!(heat.boundary[0].condition, HeatBoundary::Temperature(Value::Constant(300.0)));
-    assert_eq!(heat.boundary[1].condition, HeatBoundary::Insulated);
+    assert_eq!(heat.boundary[0].condition, BoundaryCondition::Dirichlet(Value::Constant(300.0)));
+    assert_eq!(heat.boundary[1].condition, BoundaryCondition::ZeroGradient);
     assert_eq!(case.linear_solver.relative_tolerance, 1e-8);
     assert_eq!(case.output.directory, Path::new("folder/out"));
     assert_eq!(case.output.fields, ["temperature"]);
@@ -50,14 +51,14 @@ fn every_boundary_condition_in_both_spellings() {
     let condition = |patch: &str| {
         boundary.iter().find(|entry| entry.patch == patch).map(|entry| &entry.condition).unwrap()
     };
-    assert_eq!(condition("a"), &HeatBoundary::Temperature(Value::Constant(6.0)));
-    assert_eq!(condition("b"), &HeatBoundary::HeatFlux(Value::Constant(-5.0)));
-    let HeatBoundary::Convection { coefficient, ambient } = condition("c") else { panic!() };
+    assert_eq!(condition("a"), &BoundaryCondition::Dirichlet(Value::Constant(6.0)));
+    assert_eq!(condition("b"), &BoundaryCondition::Neumann(Value::Constant(-5.0)));
+    let BoundaryCondition::Robin { coefficient, ambient } = condition("c") else { panic!() };
     assert_eq!((coefficient.at(&[2.0], 0.0), ambient.at(&[2.0], 0.0)), (3.0, 20.0));
-    assert_eq!(condition("d"), &HeatBoundary::Symmetry);
-    assert_eq!(condition("e"), &HeatBoundary::Insulated);
-    assert_eq!(condition("f g"), &HeatBoundary::Symmetry);
-    assert_eq!(condition("h"), &HeatBoundary::Temperature(Value::Constant(1.0)));
+    assert_eq!(condition("d"), &BoundaryCondition::ZeroGradient);
+    assert_eq!(condition("e"), &BoundaryCondition::ZeroGradient);
+    assert_eq!(condition("f g"), &BoundaryCondition::ZeroGradient);
+    assert_eq!(condition("h"), &BoundaryCondition::Dirichlet(Value::Constant(1.0)));
     let order: Vec<&str> = boundary.iter().map(|entry| entry.patch.as_str()).collect();
     assert_eq!(order, ["a", "b", "c", "d", "e", "f g", "h"]);
 }
@@ -113,7 +114,7 @@ fn tables_are_read_with_the_case() {
     let case = Case::read(&path).unwrap();
     assert_eq!(case.name, "warm");
     assert_eq!(case.output.directory, folder.path().join("warm"));
-    let HeatBoundary::Temperature(value) = &heat(&case).boundary[0].condition else { panic!() };
+    let BoundaryCondition::Dirichlet(value) = &heat(&case).boundary[0].condition else { panic!() };
     assert!(value.depends_on_time());
     assert_eq!(value.at(&[], 5.0), 350.0);
     let mut out = [0.0; 3];
@@ -127,7 +128,7 @@ fn values_at_many_points() {
     Value::Constant(4.0).evaluate_many(&[0.0; 6], 0.0, &mut out);
     assert_eq!(out, [4.0, 4.0]);
     let case = parse(UNSTEADY).unwrap();
-    let HeatBoundary::Temperature(value) = &heat(&case).boundary[0].condition else { panic!() };
+    let BoundaryCondition::Dirichlet(value) = &heat(&case).boundary[0].condition else { panic!() };
     value.evaluate_many(&[0.0; 6], 0.0, &mut out);
     assert_eq!(out, [300.0, 300.0]);
     assert_eq!(value.constant(), None);

@@ -135,10 +135,8 @@ impl<F: Real> ExactStepper<F> {
         let unknowns = constraints.unknowns();
         tracing::debug!("{} potentials, {} of generators", unknowns, constraints.generators.len());
         let potentials = Arc::new(Potentials::new(&staggered.faces, rotation, constraints)?);
-        let changes = |condition: &FlowCondition| match condition {
-            FlowCondition::Velocity(value) => value.iter().any(|v| v.depends_on_time()),
-            FlowCondition::ConvectiveOutlet => true,
-            _ => false,
+        let changes = |condition: &FlowCondition| {
+            condition.has_velocity_in_time() || condition.is_convective()
         };
         Ok(ExactStepper {
             solver: PotentialSolver::new(mesh, &staggered, &potentials, params)?,

@@ -263,7 +263,9 @@ impl SlipNormals {
             inner,
         };
         for (patch, condition) in mesh.patches.iter().zip(conditions) {
-            let FlowCondition::Slip = condition else { continue };
+            if !condition.is_slip() {
+                continue;
+            }
             for face in patch.faces.clone() {
                 slip.faces[face - inner] = true;
                 let normal = unit(geometry.area_vector_of(face));

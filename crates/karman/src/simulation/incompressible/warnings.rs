@@ -41,6 +41,14 @@ impl FlowWarnings {
         }
     }
 
+    /// Gives none of the warnings that `earlier` gave.
+    pub(super) fn go_on_after(&mut self, earlier: &FlowWarnings) {
+        self.steps = earlier.steps;
+        self.warned_courant = earlier.warned_courant;
+        self.warned_peclet = earlier.warned_peclet;
+        self.warned_backflow = earlier.warned_backflow;
+    }
+
     /// The new warnings after a step.
     pub(super) fn check<F: Real>(
         &mut self,

@@ -3,6 +3,7 @@
 mod at_rest;
 mod boundaries;
 mod endings;
+mod rebuilding;
 mod refusals;
 mod warnings;
 

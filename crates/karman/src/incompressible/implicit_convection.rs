@@ -1,0 +1,129 @@
+//! Implicit convection of quantities that share their coefficients, at any Courant number.
+//!
+//! The spatial operator L of a quantity, convection of higher order and diffusion with its non-orthogonal correction, is
+//! extrapolated to the implicit level from two levels, and an operator W that bounds it acts on the second difference in time:
+//!
+//! L uⁿ⁺¹ ≈ L uⁿ + e L δ_before + W (δ − e δ_before),  e = Δt / Δt_before, 0 in the first step and towards a steady state.
+//!
+//! The error is of second order in time. For a mode with L = q W a step of BDF2 with an infinite step length multiplies by
+//! s ± √(s² − s), s = 1 − q, whose modulus is below 1 for −⅓ < s < 1. W has α times the two-point diffusion and β times the
+//! upwind convection: q of linear upwinding over upwind convection lies between 1 and 2 in one dimension.
+
+use super::IncompressibleError;
+use crate::backend::{Backend, Buffer, blas};
+use crate::finite_volume::transport::TransportOperator;
+use crate::linear::{Jacobi, Params, SolveOutcome, Solver};
+use crate::operators::FaceCells;
+use crate::real::Real;
+use crate::time::TimeCoefficients;
+use std::sync::Arc;
+
+/// β: convection in W over upwind convection.
+const CONVECTION: f64 = 2.0;
+
+/// α where fluxes have a non-orthogonal correction, which multiplies the two-point diffusion by up to 2; else 1.
+const CORRECTED_DIFFUSION: f64 = 1.5;
+
+/// The operator W with its solver.
+pub(super) struct ImplicitConvection<F: Real> {
+    backend: Backend,
+    cells: Arc<FaceCells>,
+    conductance: Arc<Buffer<F>>,
+    params: Params,
+    /// α.
+    diffusion: f64,
+    /// θ of the solver and the solver; none before the first step.
+    solver: Option<(f64, Solver<F>)>,
+    /// θ e of the step.
+    extrapolation: f64,
+    /// δ_before: `[n_cells]`.
+    difference: Buffer<F>,
+}
+
+impl<F: Real> ImplicitConvection<F> {
+    /// The operator over faces of `conductance`, D a, whose fluxes are corrected unless the mesh `is_orthogonal`.
+    pub(super) fn new(
+        backend: &Backend,
+        cells: Arc<FaceCells>,
+        conductance: Arc<Buffer<F>>,
+        is_orthogonal: bool,
+        params: Params,
+    ) -> Self {
+        ImplicitConvection {
+            backend: backend.clone(),
+            difference: backend.zeros(cells.n_cells()),
+            cells,
+            conductance,
+            params,
+            diffusion: if is_orthogonal { 1.0 } else { CORRECTED_DIFFUSION },
+            solver: None,
+            extrapolation: 0.0,
+        }
+    }
+
+    /// Sets the operator shift V + θ W for the flux F.
+    pub(super) fn prepare(
+        &mut self,
+        coefficients: &TimeCoefficients,
+        flux: &Buffer<F>,
+        volume: &Buffer<F>,
+    ) -> Result<(), IncompressibleError> {
+        let TimeCoefficients { theta, b1, bdf, .. } = *coefficients;
+        // b₁ = −θ e.
+        self.extrapolation = -b1;
+        let n = volume.len();
+        if self.solver.as_ref().is_none_or(|(known, _)| *known != theta) {
+            let factors = [theta * self.diffusion, theta * CONVECTION];
+            let (cells, conductance) = (self.cells.clone(), self.conductance.clone());
+            let operator = TransportOperator::new(&self.backend, cells, conductance, factors);
+            let inverse = Jacobi { inverse: self.backend.zeros::<F>(n) };
+            let (operator, inverse) = (Box::new(operator), Box::new(inverse));
+            let solver =
+                Solver::with_preconditioner(&self.backend, operator, inverse, &self.params)?;
+            self.solver = Some((theta, solver));
+        }
+        let backend = &self.backend;
+        let parts = self.solver.as_mut().and_then(|(_, solver)| solver.parts_mut());
+        let Some((operator, jacobi)): Option<(&mut TransportOperator<F>, &mut Jacobi<F>)> = parts
+        else {
+            unreachable!("made above")
+        };
+        let (shift, zero) = (F::from_f64(bdf.shift), F::literal(0.0));
+        blas::axpby(backend, n, shift, volume, zero, &mut operator.inertia);
+        blas::copy(backend, flux.len(), flux, &mut operator.flux);
+        operator.inverse_diagonal(backend, &mut jacobi.inverse);
+        Ok(())
+    }
+
+    /// r ← r + θ e (W − A) δ_before, A the two-point diffusion, which r has without extrapolation; returns δ_before and
+    /// θ e where the step extrapolates.
+    pub(super) fn add_extrapolation(
+        &mut self,
+        now: &Buffer<F>,
+        before: &Buffer<F>,
+        r: &mut Buffer<F>,
+    ) -> Option<(&Buffer<F>, f64)> {
+        if self.extrapolation == 0.0 {
+            return None;
+        }
+        let (one, zero, n) = (F::literal(1.0), F::literal(0.0), now.len());
+        blas::axpbypcz(&self.backend, n, one, now, -one, before, zero, &mut self.difference);
+        let parts = self.solver.as_mut().and_then(|(_, solver)| solver.parts_mut());
+        let Some((operator, _)): Option<(&mut TransportOperator<F>, &mut Jacobi<F>)> = parts else {
+            unreachable!("prepared before")
+        };
+        let factors = [self.diffusion - 1.0, CONVECTION];
+        operator.add(&self.backend, factors, self.extrapolation, &self.difference, r);
+        Some((&self.difference, self.extrapolation))
+    }
+
+    /// Solves (shift V + θ W) δ = r from the initial guess δ.
+    pub(super) fn solve(
+        &mut self,
+        r: &Buffer<F>,
+        increment: &mut Buffer<F>,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let Some((_, solver)) = &mut self.solver else { unreachable!("prepared before") };
+        Ok(solver.solve(r, increment)?)
+    }
+}
