@@ -27,6 +27,7 @@ mod places;
 pub mod reference;
 mod run;
 mod suite;
+mod surface;
 mod table;
 pub mod templates;
 #[cfg(test)]
@@ -55,6 +56,7 @@ pub use suite::{
     Curve, Figure, FigureAxis, FigureKind, MAX_HALVINGS, Reference, ReferenceData, SUITE_FILE,
     Suite, SuiteCase, SuiteSection,
 };
+pub use surface::{Surface, SurfaceReference};
 pub use table::{TableError, TimeTable};
 pub use time::{TimeCase, TimeMethod, TimeStep};
 pub use value::{ByRegion, Value};

@@ -6,6 +6,7 @@ use super::flow_output::{
     check_reference,
 };
 use super::names::Names;
+use super::surface::{self, Surface, SurfaceFile};
 use super::value::{Maybe, Sign, number, point, refuse, required};
 use karman_macros::Keyword;
 use serde::Deserialize;
@@ -30,6 +31,8 @@ pub struct OutputCase {
     pub lines: Vec<Line>,
     /// Groups of patches with integrals in the history.
     pub patches: Vec<PatchGroup>,
+    /// Fields on patches.
+    pub surfaces: Vec<Surface>,
     /// Lines along which separation and reattachment are found; flow only.
     pub recirculations: Vec<Recirculation>,
 }
@@ -118,6 +121,7 @@ pub(crate) struct OutputFile {
     probe: Option<Vec<Spanned<ProbeFile>>>,
     line: Option<Vec<Spanned<LineFile>>>,
     pub(crate) patch: Option<Vec<Spanned<PatchGroupFile>>>,
+    pub(crate) surface: Option<Vec<Spanned<SurfaceFile>>>,
     recirculation: Maybe<Vec<Spanned<RecirculationFile>>>,
 }
 
@@ -179,6 +183,7 @@ pub(crate) fn check(
             probes: Vec::new(),
             lines: Vec::new(),
             patches: Vec::new(),
+            surfaces: Vec::new(),
             recirculations: Vec::new(),
         });
     };
@@ -207,6 +212,7 @@ pub(crate) fn check(
         probes: probes(keys.probe.as_deref().unwrap_or_default())?,
         lines: lines(keys.line.as_deref().unwrap_or_default())?,
         patches: groups(keys.patch.as_deref().unwrap_or_default(), names)?,
+        surfaces: surface::check(keys.surface.as_deref().unwrap_or_default(), names)?,
         recirculations: check_recirculations(recirculations.unwrap_or_default())?,
     })
 }
@@ -332,6 +338,26 @@ pub(super) fn points(file: &Maybe<usize>, default: usize) -> Result<usize, Probl
     }
 }
 
+/// Names of patches, at least one, each once.
+pub(super) fn patch_names(
+    file: &Maybe<Vec<Spanned<String>>>,
+    section: &Range<usize>,
+) -> Result<Vec<String>, Problem> {
+    let files = required(file, "patches", section)?;
+    if files.get_ref().is_empty() {
+        return Err(Problem::at(files.span(), "`patches` names no patch"));
+    }
+    let mut patches: Vec<String> = Vec::new();
+    for patch in files.get_ref() {
+        if patches.contains(patch.get_ref()) {
+            let message = format!("patch \"{}\" is named twice", patch.get_ref());
+            return Err(Problem::at(patch.span(), message));
+        }
+        patches.push(patch.get_ref().clone());
+    }
+    Ok(patches)
+}
+
 fn groups(files: &[Spanned<PatchGroupFile>], names: Names) -> Result<Vec<PatchGroup>, Problem> {
     let mut groups: Vec<PatchGroup> = Vec::new();
     for file in files {
@@ -343,18 +369,7 @@ fn groups(files: &[Spanned<PatchGroupFile>], names: Names) -> Result<Vec<PatchGr
         }
         let used = groups.iter().map(|group| group.name.as_str());
         let name = unique_name(&keys.name, "patch group", &span, used)?;
-        let files = required(&keys.patches, "patches", &span)?;
-        if files.get_ref().is_empty() {
-            return Err(Problem::at(files.span(), "`patches` names no patch"));
-        }
-        let mut patches: Vec<String> = Vec::new();
-        for patch in files.get_ref() {
-            if patches.contains(patch.get_ref()) {
-                let message = format!("patch \"{}\" is named twice", patch.get_ref());
-                return Err(Problem::at(patch.span(), message));
-            }
-            patches.push(patch.get_ref().clone());
-        }
+        let patches = patch_names(&keys.patches, &span)?;
         let flow = names.is_flow().then(|| check_reference(keys)).transpose()?;
         groups.push(PatchGroup { name, patches, flow });
     }

@@ -12,10 +12,12 @@ pub mod kernels;
 pub mod march;
 mod monitor;
 pub mod node_centred;
+mod surface;
 mod system;
 
 pub use error::HeatError;
 pub use march::{March, Scheme, StepReport};
+pub use surface::SurfaceNode;
 pub use system::{Heat, Problem, Source};
 
 use karman_macros::Keyword;

@@ -29,6 +29,7 @@ mod state;
 mod statistics;
 mod step_bounds;
 mod stepper;
+mod surface;
 mod systems;
 pub mod thermal;
 mod traction;

@@ -1,10 +1,13 @@
 //! The interface between the run loop and a system of equations.
 
 use super::SimulationError;
+use super::surface::SurfaceSamples;
+use crate::case::Surface;
 use crate::io::checkpoint::Checkpointed;
 use crate::linear::SolveOutcome;
-use crate::mesh::Mesh;
+use crate::mesh::files::FieldValues;
 use crate::mesh::geometry::cell_centre;
+use crate::mesh::{Geometry, Mesh};
 use crate::summary::{LinearSummary, NamedList, Summary};
 
 /// The report of a time step, or of the solution of a steady case.
@@ -46,6 +49,14 @@ pub(super) enum OutputField {
 }
 
 impl OutputField {
+    /// The values as writers take them.
+    pub(super) fn as_values(&self) -> FieldValues<'_> {
+        match self {
+            OutputField::Scalar(values) => FieldValues::Scalar(values),
+            OutputField::Vector([x, y, z]) => FieldValues::Vector([x, y, z]),
+        }
+    }
+
     /// The scalar of a picture: a scalar field or the magnitude of a vector field.
     pub(super) fn into_scalar(self) -> Vec<f64> {
         match self {
@@ -81,6 +92,12 @@ pub(super) trait Equation: Checkpointed + Send {
     fn monitor(&mut self) -> Result<Monitored, SimulationError>;
     /// The fields at the points of line `line` of the case; NaN outside the mesh.
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError>;
+    /// The fields of a surface at the current time.
+    fn surface(
+        &mut self,
+        place: (&Mesh, &Geometry),
+        surface: &Surface,
+    ) -> Result<SurfaceSamples, SimulationError>;
     /// A field in the solver's numbering.
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError>;
     /// A field by its name in `[output]`: a field of unknowns, a vector of them, or a derived field.

@@ -3,15 +3,17 @@
 mod derived;
 mod monitors;
 mod shedding;
+mod surface;
 mod warnings;
 
 use super::SimulationError;
 use super::equation::{Advance, Equation, Location, Monitored, OutputField};
 use super::heat::conditions;
 use super::linear::{self, Systems};
+use super::surface::SurfaceSamples;
 use crate::backend::{Backend, Buffer};
 use crate::case::{
-    Case, FlowBoundary, IncompressibleCase, Precision, ThermalCase, TimeMethod, Value,
+    Case, FlowBoundary, IncompressibleCase, Precision, Surface, ThermalCase, TimeMethod, Value,
 };
 use crate::finite_volume::Prescribed;
 use crate::incompressible::{
@@ -234,6 +236,14 @@ impl<F: Real> Equation for FlowRun<F> {
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
         let level = self.level()?;
         self.monitors.line(&self.backend, &self.flow, line, level)
+    }
+
+    fn surface(
+        &mut self,
+        place: (&Mesh, &Geometry),
+        surface: &Surface,
+    ) -> Result<SurfaceSamples, SimulationError> {
+        surface::sample(&self.backend, &self.flow, place, surface, self.level()?)
     }
 
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {

@@ -13,6 +13,7 @@ mod outcome;
 mod output;
 mod points;
 mod prescribed;
+mod surface;
 
 pub use equation::{Advance, Monitored};
 pub use error::SimulationError;

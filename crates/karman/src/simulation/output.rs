@@ -2,14 +2,15 @@
 
 use super::equation::{Advance, Location, Monitored, OutputField};
 use super::outcome::Outcome;
+use super::surface::{self, SurfaceSamples};
 use super::{Simulation, SimulationError};
-use crate::case::{Axis, Case, FLOW_DERIVED_FIELDS, OutputInterval};
+use crate::case::{Axis, Case, FLOW_DERIVED_FIELDS, OutputInterval, Surface};
 use crate::io::csv::{HistoryWriter, LineSamples, Row, write_line};
 use crate::io::picture::{self, PictureContent, PictureField, Slice};
 use crate::mesh::files::FieldValues;
 use crate::mesh::files::pvd::{self, PvdEntry};
 use crate::mesh::files::vtu::{self, VtuData};
-use crate::mesh::{Mesh, RawMesh};
+use crate::mesh::{Geometry, Mesh, RawMesh};
 use crate::monitor::{error_norms, field_summary, line_points};
 use crate::summary::{MemorySummary, MeshSummary, Summary, ThroughputSummary, peak_host_bytes};
 use std::path::{Path, PathBuf};
@@ -167,8 +168,8 @@ impl Output {
         self.directory.join(format!("checkpoint_{step:08}.safetensors"))
     }
 
-    /// Writes the fields of the case, in the numbering of the mesh file.
-    pub(super) fn fields(&mut self, simulation: &Simulation) -> Result<(), SimulationError> {
+    /// Writes the fields of the case, in the numbering of the mesh file, and those of its surfaces.
+    pub(super) fn fields(&mut self, simulation: &mut Simulation) -> Result<(), SimulationError> {
         let start = Instant::now();
         let raw = self.raw.get_or_insert_with(|| simulation.mesh.to_raw());
         let location = simulation.equation.location();
@@ -187,7 +188,7 @@ impl Output {
         data.regions = &raw.regions;
         data.time = Some(simulation.time());
         let list: Vec<(&str, FieldValues)> =
-            values.iter().map(|(n, v)| (*n, values_of(v))).collect();
+            values.iter().map(|(n, v)| (*n, v.as_values())).collect();
         match location {
             Location::Cells => data.cell_fields = list,
             Location::Nodes => data.node_fields = list,
@@ -196,6 +197,20 @@ impl Output {
         vtu::write(&self.directory.join(&file), &data)?;
         self.series.push(PvdEntry { time: simulation.time(), file });
         pvd::write(&self.directory.join("fields.pvd"), &self.series)?;
+        let number = self.series.len() - 1;
+        for (surface, samples) in sample_surfaces(simulation)? {
+            let file = surface_file(&surface.name, number);
+            let (mesh, time) = (&simulation.mesh, simulation.time());
+            surface::write_vtu(&self.directory.join(&file), mesh, &surface, &samples, time)?;
+            let series = self.series.iter().enumerate().map(|(number, entry)| PvdEntry {
+                time: entry.time,
+                file: surface_file(&surface.name, number),
+            });
+            // Fields of an earlier run may have been written without the surface.
+            let exists = |entry: &PvdEntry| self.directory.join(&entry.file).is_file();
+            let series: Vec<PvdEntry> = series.filter(exists).collect();
+            pvd::write(&self.directory.join(format!("surface_{}.pvd", surface.name)), &series)?;
+        }
         self.written_at = Some(simulation.steps());
         self.seconds += start.elapsed().as_secs_f64();
         Ok(())
@@ -214,6 +229,10 @@ impl Output {
         }
         let output_start = Instant::now();
         self.lines(simulation)?;
+        for (surface, samples) in sample_surfaces(simulation)? {
+            let path = self.directory.join(format!("surface_{}.csv", surface.name));
+            surface::write_csv(&path, simulation.mesh.dimension, &samples)?;
+        }
         self.picture(simulation)?;
         self.seconds += output_start.elapsed().as_secs_f64();
         simulation.phases.add("output", self.seconds);
@@ -337,6 +356,28 @@ impl Output {
     }
 }
 
+fn surface_file(name: &str, number: usize) -> String {
+    format!("surface_{name}_{number:04}.vtu")
+}
+
+/// The surfaces of the case with their fields at the current time.
+fn sample_surfaces(
+    simulation: &mut Simulation,
+) -> Result<Vec<(Surface, SurfaceSamples)>, SimulationError> {
+    let Simulation { case, backend, mesh, equation, .. } = simulation;
+    let surfaces = &case.output.surfaces;
+    if surfaces.is_empty() {
+        return Ok(vec![]);
+    }
+    backend.install(|| {
+        let geometry = Geometry::new(mesh)?;
+        let sample = |surface: &Surface| {
+            Ok((surface.clone(), equation.surface((mesh, &geometry), surface)?))
+        };
+        surfaces.iter().map(sample).collect()
+    })
+}
+
 /// The exact solution of a field at its unknowns, if the case has one; its mean is subtracted where the field
 /// is determined up to a constant.
 fn exact_values(simulation: &Simulation, name: &str, volumes: &[f64]) -> Option<Vec<f64>> {
@@ -351,13 +392,6 @@ fn exact_values(simulation: &Simulation, name: &str, volumes: &[f64]) -> Option<
         values.iter_mut().for_each(|v| *v -= mean);
     }
     Some(values)
-}
-
-fn values_of(field: &OutputField) -> FieldValues<'_> {
-    match field {
-        OutputField::Scalar(values) => FieldValues::Scalar(values),
-        OutputField::Vector([x, y, z]) => FieldValues::Vector([x, y, z]),
-    }
 }
 
 /// The middle of the extent along z.

@@ -223,8 +223,19 @@ pub static SECTIONS: &[Section] = &[
         key("area", "number > 0", "1.0", "m²", "Area A; in 2D per unit width.", "area = 0.1"),
         key("length", "number > 0", "1.0", "m", "Length L.", "length = 0.1"),
         key("density", "number > 0", "1.0", "kg/m³", "Density ρ.", "density = 1.0"),
-        key("pressure", "number", "0.0", "m²/s²", "Pressure that exerts no force.", "pressure = 0.0"),
+        key("pressure", "number", "0.0", "Pa", "Pressure that exerts no force.", "pressure = 0.0"),
         key("temperature_difference", "number > 0", "1.0", "K", "Temperature difference ΔT.", "temperature_difference = 10.0"),
+    ]),
+    list("output.surface", "Fields on patches: `surface_NAME_0000.vtu` beside each file of fields, with `surface_NAME.pvd`, and at the end `surface_NAME.csv` with the columns x, y, z, area, normal (out of the domain) and the fields. Rows are faces of the patches; with `discretization = \"node\"` they are the nodes, each with its part of the area. A heat case has `temperature` and `wall_heat_flux`, the heat flux into the domain. A flow has `pressure` (over the density), `pressure_coefficient`, `wall_shear_stress` (the viscous force of the fluid on the wall, per unit of area and density) and `y_plus` = u_τ y/ν, with u_τ² the tangential part of that stress and y the distance of the cell centre from the wall; with `[incompressible.thermal]` also `temperature` and `wall_heat_flux` over ρc. Sums over the rows of heat flux times area, and of pressure times area vector, are the integrals of `[[output.patch]]`; so is the viscous force of a collocated flow on walls at rest, elsewhere up to the discretisation error.", &[
+        key("name", "string of letters, digits, `_`, `-`", "required", "", "Its name, which no other surface has.", "name = \"airfoil\""),
+        key("patches", "list of strings", "required", "", "Patches of the mesh.", "patches = [\"airfoil\"]"),
+        key("fields", "list of strings", "required", "", "The fields; `wall_shear_stress` and `y_plus` on patches where the velocity is prescribed.", "fields = [\"pressure_coefficient\", \"wall_shear_stress\"]"),
+        key("reference", "table", "none", "", "Reference quantities of the pressure coefficient. For flow.", "reference = { velocity = 1.0, pressure = 0.0 }"),
+    ]),
+    section("output.surface.reference", "Reference quantities of the pressure coefficient (p − p₀/ρ) / (½U²), p the pressure over the density.", &[
+        key("velocity", "number > 0", "1.0", "m/s", "Speed U.", "velocity = 1.0"),
+        key("density", "number > 0", "1.0", "kg/m³", "Density ρ.", "density = 1.0"),
+        key("pressure", "number", "0.0", "Pa", "Pressure p₀.", "pressure = 0.0"),
     ]),
     list("output.recirculation", "Reversed flow along a line, as behind a body, in `summary.json`: `separation` and `reattachment` of its last stretch, as distances from the first point; `separation` is 0 where the stretch begins with the line, both are 0 without reversed flow. For flow; an error in a heat case.", &[
         key("name", "string of letters, digits, `_`, `-`", "required", "", "Its name, which no other recirculation has.", "name = \"wake\""),

@@ -1,7 +1,7 @@
 //! The reference is complete: every key documented, every documented key read.
 
 use super::super::{Case, amg, boundary, exact, expected, file, flow_output, heat, incompressible};
-use super::super::{initial, linear_solver, mesh, output, run, templates, time, value};
+use super::super::{initial, linear_solver, mesh, output, run, surface, templates, time, value};
 use super::*;
 use crate::backend::BackendKind;
 use crate::heat::Discretization;
@@ -96,6 +96,8 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("output.line", keys_of::<output::LineFile>()),
         ("output.patch", keys_of::<output::PatchGroupFile>()),
         ("output.patch.reference", keys_of::<flow_output::ReferenceFile>()),
+        ("output.surface", keys_of::<surface::SurfaceFile>()),
+        ("output.surface.reference", keys_of::<surface::SurfaceReferenceFile>()),
         ("output.recirculation", keys_of::<flow_output::RecirculationFile>()),
         ("run", keys_of::<run::RunFile>()),
         ("checkpoint", keys_of::<run::CheckpointFile>()),

@@ -8,6 +8,7 @@ mod mesh_names;
 mod messages;
 mod messages_by_section;
 mod robustness;
+mod surface;
 
 use super::*;
 

@@ -4,6 +4,7 @@ mod at_rest;
 mod boundaries;
 mod endings;
 mod refusals;
+mod surfaces;
 mod warnings;
 
 use super::*;
