@@ -45,10 +45,10 @@ pub enum BackendError {
 /// A kind of backend, as `[run] backend` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Keyword)]
 pub enum BackendKind {
-    /// CUDA where it is built in and a device is present, else the host.
+    /// CUDA where it is built in and a device is present, else the CPU.
     #[default]
     Auto,
-    /// The host's threads.
+    /// Threads of the CPU.
     Cpu,
     /// NVIDIA, through NVRTC.
     Cuda,

@@ -6,7 +6,7 @@ use karman_macros::Keyword;
 /// The Krylov method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum Method {
-    /// Conjugate gradients: symmetric positive definite systems.
+    /// Conjugate gradients, for symmetric matrices.
     #[default]
     #[word = "cg"]
     ConjugateGradient,
@@ -16,12 +16,16 @@ pub enum Method {
     /// Flexible conjugate gradients: the preconditioner may change from step to step.
     #[word = "flexible_cg"]
     FlexibleConjugateGradient,
-    /// BiCGStab (van der Vorst 1992): any system; each step has two products.
+    /// BiCGStab (van der Vorst 1992), for any matrix; each step has two products.
     #[word = "bicgstab"]
     BiCgStab,
-    /// Flexible GMRES (Saad 1993) with the residual recomputed after `restart` steps.
+    /// Flexible GMRES (Saad 1993), for any matrix.
+    ///
+    /// The residual is recomputed after `restart` steps.
     Fgmres,
-    /// x ← x + M⁻¹ (b − A x): multigrid cycles as a stand-alone solver.
+    /// Multigrid cycles without a Krylov method.
+    ///
+    /// x ← x + M⁻¹ (b − A x).
     #[word = "multigrid"]
     Stationary,
 }
@@ -29,8 +33,10 @@ pub enum Method {
 /// The preconditioner. Its word stands for default parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Keyword)]
 pub enum PreconditionerKind {
-    /// Multigrid or a cheaper preconditioner, by size and diagonal dominance: see
-    /// [`Solver::selection`](super::Solver::selection).
+    /// `amg` from 100 000 unknowns on (50 000 with non-orthogonal correction; on a device 5 000 000 and 2 000 000) unless
+    /// the matrix is strongly diagonally dominant, else `jacobi`, or `chebyshev` for a steady case with correction.
+    ///
+    /// See [`Solver::selection`](super::Solver::selection).
     #[with(amg: AmgParams::DEFAULT, polynomial: false)]
     Auto {
         /// Parameters of multigrid.
@@ -38,14 +44,14 @@ pub enum PreconditionerKind {
         /// Whether the cheaper preconditioner is a Chebyshev polynomial of degree 4 rather than Jacobi.
         polynomial: bool,
     },
-    /// None.
+    /// No preconditioner.
     None,
-    /// The diagonal.
+    /// Division by the diagonal.
     #[default]
     Jacobi,
     /// One symmetric Gauss–Seidel sweep, by colours.
     GaussSeidel,
-    /// A Chebyshev polynomial in D⁻¹A.
+    /// A Chebyshev polynomial in the matrix scaled by its diagonal.
     #[with(degree: 4, ratio: 30.0)]
     Chebyshev {
         /// Steps; one product fewer.

@@ -13,6 +13,7 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     let values = data.variants.iter().map(value).collect::<syn::Result<Vec<_>>>()?;
     let patterns: Vec<_> = data.variants.iter().map(pattern).collect();
     let words = data.variants.iter().map(word).collect::<syn::Result<Vec<_>>>()?;
+    let meanings: Vec<String> = data.variants.iter().map(meaning).collect();
     let count = values.len();
     let expected = format!("one of \"{}\"", words.join("\", \""));
     Ok(quote! {
@@ -23,9 +24,17 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
             /// The words of a case file and of the command line.
             pub const WORDS: &'static [&'static str] = &[#(#words),*];
 
+            /// The meaning of each word, its documentation.
+            pub const MEANINGS: &'static [&'static str] = &[#(#meanings),*];
+
             /// The word for this choice.
             pub const fn word(self) -> &'static str {
                 match self { #(Self::#patterns => #words),* }
+            }
+
+            /// The meaning of this choice.
+            pub const fn meaning(self) -> &'static str {
+                match self { #(Self::#patterns => #meanings),* }
             }
 
             /// The choice of a word.
@@ -99,6 +108,21 @@ fn word(variant: &Variant) -> syn::Result<String> {
         return Ok(text.value());
     }
     Err(Error::new_spanned(attribute, "expected #[word = \"…\"]"))
+}
+
+/// The first paragraph of the documentation of a variant, in one line.
+fn meaning(variant: &Variant) -> String {
+    let lines = variant.attrs.iter().filter_map(|attribute| match &attribute.meta {
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
+            syn::Expr::Lit(literal) => match &literal.lit {
+                Lit::Str(text) => Some(text.value().trim().to_owned()),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    });
+    lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn snake_case(name: &str) -> String {

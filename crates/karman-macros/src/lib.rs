@@ -67,7 +67,8 @@ pub fn components(item: TokenStream) -> TokenStream {
 }
 
 /// Gives the variants of an enum words: `ALL`, `WORDS`, `word`, `from_word`, and a `Deserialize` that names
-/// the valid words where it finds another one. The word of a variant is its name in snake case, or that of
+/// the valid words where it finds another one; `MEANINGS` and `meaning` are the first paragraph of the documentation of
+/// each variant, for the case reference. The word of a variant is its name in snake case, or that of
 /// `#[word = "…"]`. A variant with fields states those of its word: `#[with(degree: 4, ratio: 30.0)]`.
 #[proc_macro_derive(Keyword, attributes(word, with))]
 pub fn keyword(item: TokenStream) -> TokenStream {

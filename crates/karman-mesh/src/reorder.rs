@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 /// Numbering of the cells at load; nodes are numbered by their first use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Keyword)]
 pub enum Renumbering {
-    /// The Hilbert curve, which gathers least memory on unstructured meshes.
+    /// `hilbert`, which reads the least memory on unstructured meshes.
     #[default]
     Auto,
     /// The file's order.

@@ -6,12 +6,13 @@ use karman_macros::Keyword;
 /// Selection of coarse unknowns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum Coarsening {
-    /// Pairwise aggregation on the finest level, then the parallel modified independent set (PMIS, De
-    /// Sterck, Yang & Heys 2006) with extended+i interpolation.
+    /// Pairwise aggregation on the finest level, then the parallel modified independent set (De Sterck, Yang & Heys 2006)
+    /// with extended+i interpolation.
     #[default]
     Pmis,
-    /// The first pass of Ruge & Stüben (1987) with weighted boundary unknowns and direct
-    /// interpolation (Kamakolanu 2014, algorithm 1 and §3.2.2).
+    /// The first pass of Ruge & Stüben (1987) with weighted boundary unknowns and direct interpolation.
+    ///
+    /// Kamakolanu 2014, algorithm 1 and §3.2.2.
     RugeStuben,
     /// Smoothed aggregation (Vaněk, Mandel & Brezina 1996) with aggregates from passes of pairwise
     /// matching.
@@ -21,11 +22,12 @@ pub enum Coarsening {
 /// The smoother.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum Smoother {
-    /// Jacobi with the ℓ1 norms of rows (Baker, Falgout, Kolev & Yang 2011), relaxation factor 4/3.
+    /// Jacobi with the ℓ1 norms of rows (Baker, Falgout, Kolev & Yang 2011).
     #[default]
     L1Jacobi,
-    /// Chebyshev polynomials of the fourth kind with optimal weights (Lottes 2023) in the matrix scaled
-    /// by the ℓ1 norms of its rows, whose spectrum is bounded by 1.
+    /// Chebyshev polynomials of the fourth kind with optimal weights (Lottes 2023).
+    ///
+    /// In the matrix scaled by the ℓ1 norms of its rows, whose spectrum is bounded by 1.
     #[with(degree: 2)]
     Chebyshev {
         /// Products of one sweep: 1 to 4.
@@ -52,10 +54,11 @@ pub enum Cycle {
 /// The precision of the hierarchy and its cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
 pub enum HierarchyPrecision {
-    /// The precision of the solver.
+    /// The precision of the solver, of whatever width.
     #[word = "f64"]
     Same,
-    /// `f32`, also for the recurrence of conjugate gradients on the matrix of the set-up.
+    /// Single; conjugate gradients then store direction and residual in single precision too, the solution and the
+    /// stopping criterion in that of the solver.
     #[default]
     #[word = "f32"]
     Single,

@@ -48,7 +48,9 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
     });
     let mesh = problems.record(mesh.and_then(|mesh| mesh::check(mesh, folder)));
     let equation = match equation_file {
-        EquationFile::Heat(keys) => heat(file, keys, time_span.clone(), reader, &mut problems),
+        EquationFile::Heat(keys) => {
+            heat(file, keys, (names, time_span.clone()), reader, &mut problems)
+        }
         EquationFile::Incompressible(keys) => flow(file, keys, names, reader, &mut problems),
     };
     let time = problems.record(check_time(file, &equation_file, names));
@@ -104,11 +106,11 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
 fn heat(
     file: &CaseFile,
     keys: &Spanned<HeatFile>,
-    time: Option<Range<usize>>,
+    (names, time): (Names, Option<Range<usize>>),
     reader: Reader<'_>,
     problems: &mut Problems,
 ) -> Option<Equation> {
-    let initial = problems.record(initial::check_heat(file.initial.as_ref(), time, reader));
+    let initial = problems.record(initial::check_heat(file.initial.as_ref(), names, time, reader));
     let boundary = problems.record_all(boundary::check_heat(file.boundary.as_ref(), reader));
     // The rest of the section is checked even where these two are wrong.
     let initial = initial.unwrap_or(Value::Constant(0.0));

@@ -1,10 +1,9 @@
 //! `[exact]`: exact solutions to compare a result with.
 
 use super::error::Problem;
+use super::field_keys::{Exact, FieldKeys};
 use super::names::Names;
-use super::value::{Maybe, Reader, Rule, ScalarFile, Sign, Value, VectorFile, refuse};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use super::value::{Reader, Rule, Sign, Value};
 use toml::Spanned;
 
 /// A field and its exact solution.
@@ -17,15 +16,7 @@ pub struct ExactField {
     pub value: Value,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ExactFile {
-    temperature: Maybe<ScalarFile>,
-    velocity: Maybe<VectorFile<ScalarFile>>,
-    pressure: Maybe<ScalarFile>,
-    vorticity: Maybe<ScalarFile>,
-    density: Maybe<IgnoredAny>,
-}
+pub(crate) type ExactFile = FieldKeys<Exact>;
 
 pub(crate) fn check(
     file: Option<&Spanned<ExactFile>>,
@@ -36,36 +27,18 @@ pub(crate) fn check(
         return Ok(Vec::new());
     };
     let keys = file.get_ref();
-    if names.is_flow() {
-        refuse(&keys.density, "density", super::EULER_ONLY)?;
-    } else {
-        const FLOW: &str = "belongs to a flow case, this one is of heat";
-        refuse(&keys.velocity, "velocity", FLOW)?;
-        refuse(&keys.pressure, "pressure", FLOW)?;
-        refuse(&keys.vorticity, "vorticity", FLOW)?;
-        refuse(&keys.density, "density", FLOW)?;
-    }
-    if !names.is_thermal() {
-        refuse(&keys.temperature, "temperature", super::NEEDS_THERMAL)?;
-    }
-    let rule = |name| Rule { name, sign: Sign::Any, time: true };
+    keys.check(names)?;
     let mut exact = Vec::new();
-    let mut add = |field: &str, value| exact.push(ExactField { field: field.to_owned(), value });
-    if keys.velocity.is_some() {
-        let velocity = reader.vector_of_scalars(&keys.velocity, rule("velocity"))?;
-        for (component, value) in ["velocity_x", "velocity_y", "velocity_z"].iter().zip(velocity) {
-            add(component, value);
-        }
-    }
-    let scalars = [
-        ("pressure", &keys.pressure),
-        ("temperature", &keys.temperature),
-        ("vorticity", &keys.vorticity),
-    ];
-    for (name, file) in scalars {
-        if let Some(file) = file {
-            add(name, reader.scalar(file.get_ref(), file.span(), rule(name))?);
-        }
+    for field in names.all_fields() {
+        let rule = Rule { name: field.name, sign: Sign::Any, time: true };
+        let vector = keys.vector(field.name);
+        let values = match keys.scalar(field.name) {
+            Some(file) => vec![reader.scalar(file.get_ref(), file.span(), rule)?],
+            None if vector.is_some() => reader.vector_of_scalars(&vector, rule)?.into(),
+            None => continue,
+        };
+        let names = field.components().iter().map(|name| name.to_string());
+        exact.extend(names.zip(values).map(|(field, value)| ExactField { field, value }));
     }
     Ok(exact)
 }

@@ -5,6 +5,7 @@ use super::exact::ExactField;
 use super::names::Names;
 use super::output::OutputCase;
 use super::value::{Maybe, Named, Sign, number, required};
+use crate::descriptor::Rank;
 use crate::expression::nearest_name;
 use serde::Deserialize;
 use std::ops::Range;
@@ -38,10 +39,9 @@ pub(crate) struct ExpectationFile {
 
 pub(crate) type ExpectedFile = Named<ExpectationFile>;
 
-/// Entries of the summary that `[expected]` may name. `PROBE`, `PATCH`, `NAME`, `FIELD` and
-/// `QUANTITY` stand for names; `errors` needs the field in `[exact]`, `flow` and `recirculation`
-/// need a flow.
-const SUMMARY_PATHS: &[&str] = &[
+/// Entries of the summary of each run that `[expected]` may name; each equation adds its own. `PROBE`, `PATCH`, `NAME`,
+/// `FIELD` and `QUANTITY` stand for names; `errors` needs the field in `[exact]`.
+pub(super) const SUMMARY_PATHS: &[&str] = &[
     "mesh.dimension",
     "mesh.nodes",
     "mesh.edges",
@@ -62,17 +62,11 @@ const SUMMARY_PATHS: &[&str] = &[
     "errors.FIELD.l1",
     "errors.FIELD.l2",
     "errors.FIELD.linf",
-    "flow.kinetic_energy",
-    "flow.divergence_max",
-    "flow.courant",
-    "recirculation.NAME.separation",
-    "recirculation.NAME.reattachment",
 ];
 
 /// The entries that the summary of a case may have.
 fn paths(names: Names) -> impl Iterator<Item = &'static str> {
-    let of_flow = |path: &str| path.starts_with("flow.") || path.starts_with("recirculation.");
-    SUMMARY_PATHS.iter().copied().filter(move |path| names.is_flow() || !of_flow(path))
+    SUMMARY_PATHS.iter().chain(names.summary()).copied()
 }
 
 pub(crate) fn check(
@@ -137,7 +131,7 @@ fn check_path(
                 let group = output.patches.iter().find(|group| group.name == parts[1]);
                 group.map_or(Vec::new(), |group| names.patch_quantities(group))
             }
-            "FIELD" if parts[0] == "errors" => fields_with_errors(exact),
+            "FIELD" if parts[0] == "errors" => fields_with_errors(exact, names),
             "FIELD" => names.components(),
             _ => continue,
         };
@@ -159,11 +153,14 @@ fn check_path(
     Ok(())
 }
 
-/// The fields of `[exact]`, and `velocity`, the norm of the error vector, if its components are.
-fn fields_with_errors(exact: &[ExactField]) -> Vec<&str> {
+/// The fields of `[exact]`, and for the error vector of a vector field its name.
+fn fields_with_errors(exact: &[ExactField], names: Names) -> Vec<&str> {
+    let is_given = |name: &str| exact.iter().any(|exact| exact.field == name);
+    let vectors = names.all_fields().filter(|field| {
+        matches!(field.rank, Rank::Vector(_)) && field.components().iter().any(|n| is_given(n))
+    });
     let fields = exact.iter().map(|exact| exact.field.as_str());
-    let velocity = exact.iter().any(|exact| exact.field == "velocity_x").then_some("velocity");
-    fields.chain(velocity).collect()
+    fields.chain(vectors.map(|field| field.name)).collect()
 }
 
 fn is_placeholder(part: &str) -> bool {

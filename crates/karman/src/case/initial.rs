@@ -1,21 +1,14 @@
 //! `[initial]`: the state at t = 0.
 
 use super::error::Problem;
+use super::field_keys::{FieldKeys, Initial};
 use super::names::Names;
-use super::value::{Maybe, Reader, Rule, ScalarFile, Sign, Value, VectorFile, refuse};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use super::value::{Reader, Rule, Sign, Value};
+use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE};
 use std::ops::Range;
 use toml::Spanned;
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct InitialFile {
-    temperature: Maybe<ScalarFile>,
-    velocity: Maybe<VectorFile<ScalarFile>>,
-    pressure: Maybe<ScalarFile>,
-    density: Maybe<IgnoredAny>,
-}
+pub(crate) type InitialFile = FieldKeys<Initial>;
 
 /// The state of a flow at t = 0; the temperature is used with `[incompressible.thermal]` only.
 pub(crate) struct FlowInitial {
@@ -38,15 +31,11 @@ const fn of_place(name: &'static str) -> Rule {
 /// The initial temperature of a heat case, required where the case has `[time]`.
 pub(crate) fn check_heat(
     file: Option<&Spanned<InitialFile>>,
+    names: Names,
     time: Option<Range<usize>>,
     reader: Reader<'_>,
 ) -> Result<Value, Problem> {
-    if let Some(keys) = file.map(Spanned::get_ref) {
-        const FLOW: &str = "belongs to a flow case, this one is of heat";
-        refuse(&keys.velocity, "velocity", FLOW)?;
-        refuse(&keys.pressure, "pressure", FLOW)?;
-        refuse(&keys.density, "density", FLOW)?;
-    }
+    file.map_or(Ok(()), |file| file.get_ref().check(names))?;
     temperature(file, time, reader)
 }
 
@@ -55,8 +44,8 @@ fn temperature(
     time: Option<Range<usize>>,
     reader: Reader<'_>,
 ) -> Result<Value, Problem> {
-    match (file.and_then(|file| file.get_ref().temperature.as_ref()), time) {
-        (Some(value), _) => reader.scalar(value.get_ref(), value.span(), of_place("temperature")),
+    match (file.and_then(|file| file.get_ref().scalar(TEMPERATURE)), time) {
+        (Some(value), _) => reader.scalar(value.get_ref(), value.span(), of_place(TEMPERATURE)),
         (None, None) => Ok(Value::Constant(0.0)),
         (None, Some(time)) => {
             let place = file.map_or(time, Spanned::span);
@@ -78,14 +67,11 @@ pub(crate) fn check_flow(
         initial.temperature = temperature(file, Some(time), reader)?;
     }
     let Some(keys) = file.map(Spanned::get_ref) else { return Ok(initial) };
-    if !names.is_thermal() {
-        refuse(&keys.temperature, "temperature", super::NEEDS_THERMAL)?;
-    }
-    refuse(&keys.density, "density", super::EULER_ONLY)?;
-    initial.velocity = reader.vector_of_scalars(&keys.velocity, of_place("velocity"))?;
-    if let Some(pressure) = &keys.pressure {
+    keys.check(names)?;
+    initial.velocity = reader.vector_of_scalars(&keys.vector("velocity"), of_place("velocity"))?;
+    if let Some(pressure) = keys.scalar(PRESSURE) {
         initial.pressure =
-            reader.scalar(pressure.get_ref(), pressure.span(), of_place("pressure"))?;
+            reader.scalar(pressure.get_ref(), pressure.span(), of_place(PRESSURE))?;
     }
     Ok(initial)
 }

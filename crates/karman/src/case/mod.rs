@@ -13,6 +13,7 @@ mod check;
 mod error;
 mod exact;
 mod expected;
+mod field_keys;
 mod file;
 mod flow_boundary;
 mod flow_output;
@@ -46,10 +47,7 @@ pub use heat::HeatCase;
 pub use incompressible::{IncompressibleCase, ThermalCase};
 pub use linear_solver::LinearSolverCase;
 pub use mesh::{MeshCase, MeshSource};
-pub use names::{
-    FLOW_COEFFICIENTS, FLOW_COMPONENTS, FLOW_DERIVED_FIELDS, FLOW_FIELDS, FLOW_PATCH_QUANTITIES,
-    HEAT_FIELDS, HEAT_PATCH_QUANTITIES, flow_patch_quantities,
-};
+pub use names::EQUATIONS;
 pub use output::{Axis, Line, OutputCase, OutputInterval, PatchGroup, Picture, Probe, Slice};
 pub use run::{CheckpointCase, Precision, RunCase};
 pub use suite::{
@@ -108,6 +106,8 @@ pub enum Equation {
 
 /// Message for a key that needs a temperature.
 const NEEDS_THERMAL: &str = "needs [incompressible.thermal]: this flow has no temperature";
+/// Message for a key of a flow in a heat case.
+const FLOW_ONLY: &str = "belongs to a flow case, this one is of heat";
 /// Message for a key of compressible flow.
 const EULER_ONLY: &str = "belongs to [euler], this case is an incompressible flow";
 

@@ -1,132 +1,98 @@
-//! Names of the results of an equation.
+//! Names that the sections of a case may use, by the descriptor of its equation.
 
 use super::file::EquationFile;
 use super::output::PatchGroup;
-use std::iter::once;
+use crate::descriptor::{Descriptor, Field, Need};
+use crate::{heat, incompressible};
 
-/// Fields of a heat case that can be written, probed and drawn.
-pub const HEAT_FIELDS: &[&str] = &["temperature"];
-/// Quantities of a patch of a heat case.
-pub const HEAT_PATCH_QUANTITIES: &[&str] = &["area", "heat_flux"];
+/// The equations that a case may have.
+pub static EQUATIONS: [&Descriptor; 2] = [&heat::DESCRIPTOR, &incompressible::DESCRIPTOR];
 
-/// Fields of a flow that are written unless the case names others.
-pub const FLOW_FIELDS: &[&str] = &["velocity", "pressure"];
-/// Fields that follow from the velocity, written and drawn where the case names them.
-pub const FLOW_DERIVED_FIELDS: &[&str] = &["vorticity", "q_criterion", "streamfunction"];
-/// Numbers of a flow at a point: the components of the velocity and the pressure.
-pub const FLOW_COMPONENTS: &[&str] = &["velocity_x", "velocity_y", "velocity_z", "pressure"];
-/// Quantities of a patch of a flow.
-pub const FLOW_PATCH_QUANTITIES: &[&str] = &[
-    "area",
-    "flow_rate",
-    "force_x",
-    "force_y",
-    "force_z",
-    "pressure_force_x",
-    "pressure_force_y",
-    "pressure_force_z",
-    "viscous_force_x",
-    "viscous_force_y",
-    "viscous_force_z",
-];
-/// Quantities of a patch of a flow that need `reference`.
-pub const FLOW_COEFFICIENTS: &[&str] = &[
-    "drag_coefficient",
-    "lift_coefficient",
-    "drag_coefficient_mean",
-    "drag_coefficient_max",
-    "lift_coefficient_max",
-    "strouhal",
-];
-/// The field of a flow with [`ThermalCase`](super::ThermalCase).
-const TEMPERATURE: &str = "temperature";
-
-/// The quantities of a group of patches of a flow, `thermal` where it has a temperature.
-pub fn flow_patch_quantities(group: &PatchGroup, thermal: bool) -> Vec<&'static str> {
-    let has_reference = group.flow.as_ref().is_some_and(|flow| flow.has_reference);
-    let coefficients = if has_reference { FLOW_COEFFICIENTS } else { &[] };
-    let heat_flux = thermal.then_some("heat_flux");
-    let nusselt = (thermal && has_reference).then_some("nusselt");
-    let all = FLOW_PATCH_QUANTITIES.iter().chain(coefficients).copied();
-    all.chain(heat_flux).chain(nusselt).collect()
-}
-
-/// Names that sections of a case may use, by its equation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
-    Heat,
-    Flow { thermal: bool },
+/// Names that sections of a case may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names {
+    equation: &'static Descriptor,
+    has_temperature: bool,
 }
 
 impl Names {
     pub(crate) fn of(equation: &EquationFile<'_>) -> Self {
         match equation {
-            EquationFile::Heat(_) => Names::Heat,
-            EquationFile::Incompressible(file) => {
-                Names::Flow { thermal: file.get_ref().thermal.is_some() }
-            }
+            EquationFile::Heat(_) => Names { equation: &heat::DESCRIPTOR, has_temperature: true },
+            EquationFile::Incompressible(file) => Names {
+                equation: &incompressible::DESCRIPTOR,
+                has_temperature: file.get_ref().thermal.is_some(),
+            },
         }
     }
 
     /// A case of the equation, for messages.
     pub(crate) fn case(self) -> &'static str {
-        match self {
-            Names::Heat => "a heat case",
-            Names::Flow { .. } => "a flow case",
-        }
+        self.equation.case
     }
 
     pub(crate) fn is_flow(self) -> bool {
-        self != Names::Heat
+        self.equation.section == incompressible::DESCRIPTOR.section
     }
 
     pub(crate) fn is_thermal(self) -> bool {
-        self != Names::Flow { thermal: false }
+        self.has_temperature
+    }
+
+    /// Paths of the summary that this equation alone has.
+    pub(crate) fn summary(self) -> &'static [&'static str] {
+        self.equation.summary
+    }
+
+    fn has(self, needs: &[Need], group: Option<&PatchGroup>) -> bool {
+        needs.iter().all(|need| match need {
+            Need::Temperature => self.has_temperature,
+            Need::Reference => {
+                let reference = group.and_then(|group| group.flow.as_ref());
+                reference.is_some_and(|flow| flow.has_reference)
+            }
+        })
+    }
+
+    /// Fields solved for.
+    fn unknowns(self) -> impl Iterator<Item = &'static Field> {
+        self.equation.unknowns.iter().filter(move |field| self.has(field.needs, None))
     }
 
     /// Fields written unless the case names others.
     pub(crate) fn default_fields(self) -> Vec<&'static str> {
-        match self {
-            Names::Heat => HEAT_FIELDS.to_vec(),
-            Names::Flow { thermal } => {
-                FLOW_FIELDS.iter().copied().chain(thermal.then_some(TEMPERATURE)).collect()
-            }
-        }
+        self.unknowns().map(|field| field.name).collect()
     }
 
     /// Fields that can be written and drawn.
     pub(crate) fn fields(self) -> Vec<&'static str> {
-        let derived = if self.is_flow() { FLOW_DERIVED_FIELDS } else { &[] };
-        self.default_fields().into_iter().chain(derived.iter().copied()).collect()
+        let fields = self.equation.fields().filter(|field| self.has(field.needs, None));
+        fields.map(|field| field.name).collect()
+    }
+
+    /// The fields of the equation, whether this case has what they need or not.
+    pub(crate) fn all_fields(self) -> impl Iterator<Item = &'static Field> {
+        self.equation.fields()
     }
 
     /// Numbers at a point.
     pub(crate) fn components(self) -> Vec<&'static str> {
-        match self {
-            Names::Heat => HEAT_FIELDS.to_vec(),
-            Names::Flow { thermal } => {
-                FLOW_COMPONENTS.iter().copied().chain(thermal.then_some(TEMPERATURE)).collect()
-            }
-        }
+        self.unknowns().flat_map(|field| field.components()).copied().collect()
     }
 
     /// Quantities of a group of patches.
     pub(crate) fn patch_quantities(self, group: &PatchGroup) -> Vec<&'static str> {
-        match self {
-            Names::Heat => HEAT_PATCH_QUANTITIES.to_vec(),
-            Names::Flow { thermal } => flow_patch_quantities(group, thermal),
-        }
+        let quantities = self.equation.patch_quantities.iter();
+        let provided = quantities.filter(|quantity| self.has(quantity.needs, Some(group)));
+        provided.map(|quantity| quantity.name).collect()
     }
 
     /// The setting that provides `name`, if one does.
     pub(crate) fn remedy(self, name: &str) -> Option<&'static str> {
-        let needs_temperature = [TEMPERATURE, "heat_flux", "nusselt"].contains(&name);
-        if needs_temperature && !self.is_thermal() {
-            return Some("a flow has a temperature with [incompressible.thermal]");
-        }
-        let needs_reference = FLOW_COEFFICIENTS.iter().copied().chain(once("nusselt"));
-        let needs_reference = needs_reference.into_iter().any(|known| known == name);
-        (needs_reference && self.is_flow())
-            .then_some("coefficients need `reference` in their [[output.patch]]")
+        let quantities = self.equation.patch_quantities.iter();
+        let quantities = quantities.map(|quantity| (quantity.name, quantity.needs));
+        let mut all = self.all_fields().map(|field| (field.name, field.needs)).chain(quantities);
+        let (_, needs) = all.find(|(known, needs)| *known == name && !needs.is_empty())?;
+        needs.iter().find(|need| !self.has(&[**need], None)).map(|need| need.remedy())
     }
 }

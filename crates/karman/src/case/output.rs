@@ -165,8 +165,6 @@ pub(crate) struct PatchGroupFile {
     pub(super) lift_direction: Maybe<Vec<f64>>,
 }
 
-const FLOW: &str = "belongs to a flow case, this one is of heat";
-
 pub(crate) fn check(
     file: Option<&Spanned<OutputFile>>,
     folder: &Path,
@@ -189,7 +187,7 @@ pub(crate) fn check(
     };
     let keys = file.get_ref();
     if !names.is_flow() {
-        refuse(&keys.recirculation, "recirculation", FLOW)?;
+        refuse(&keys.recirculation, "recirculation", super::FLOW_ONLY)?;
     }
     let recirculations = keys.recirculation.as_ref().map(|files| files.get_ref().as_slice());
     Ok(OutputCase {
@@ -363,9 +361,9 @@ fn groups(files: &[Spanned<PatchGroupFile>], names: Names) -> Result<Vec<PatchGr
     for file in files {
         let (keys, span) = (file.get_ref(), file.span());
         if !names.is_flow() {
-            refuse(&keys.reference, "reference", FLOW)?;
-            refuse(&keys.drag_direction, "drag_direction", FLOW)?;
-            refuse(&keys.lift_direction, "lift_direction", FLOW)?;
+            refuse(&keys.reference, "reference", super::FLOW_ONLY)?;
+            refuse(&keys.drag_direction, "drag_direction", super::FLOW_ONLY)?;
+            refuse(&keys.lift_direction, "lift_direction", super::FLOW_ONLY)?;
         }
         let used = groups.iter().map(|group| group.name.as_str());
         let name = unique_name(&keys.name, "patch group", &span, used)?;

@@ -4,10 +4,11 @@ mod table;
 
 pub use table::SECTIONS;
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// A section of the case file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// Its path, as in the header: `heat`, `mesh.generate.box`, `heat.region.NAME`; empty for
     /// keys outside all sections.
@@ -15,24 +16,24 @@ pub struct Section {
     /// Whether it is a list, with the header in double brackets.
     pub list: bool,
     /// Its purpose.
-    pub meaning: &'static str,
+    pub meaning: Cow<'static, str>,
     /// Its keys.
-    pub keys: &'static [Key],
+    pub keys: Vec<Key>,
 }
 
 /// A key of a section.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// The key as written.
     pub name: &'static str,
     /// The allowed values; words are separated by ` | `.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// The default, as TOML or in words.
-    pub default: &'static str,
+    pub default: Cow<'static, str>,
     /// The SI unit of the value; empty for none.
     pub units: &'static str,
     /// Its meaning.
-    pub meaning: &'static str,
+    pub meaning: Cow<'static, str>,
     /// An example, as TOML.
     pub example: &'static str,
 }
@@ -78,14 +79,14 @@ pub fn help(path: Option<&str>) -> Option<String> {
             text.push_str(&header);
             text.push('\n');
         }
-        wrap(&mut text, section.meaning, "  ");
-        for key in section.keys {
+        wrap(&mut text, &section.meaning, "  ");
+        for key in &section.keys {
             let units =
                 if key.units.is_empty() { String::new() } else { format!(" [{}]", key.units) };
             // Writing to a String cannot fail.
             let _ = writeln!(text, "\n  {} : {}{units}", key.name, key.kind);
             let _ = writeln!(text, "      default: {}", key.default);
-            wrap(&mut text, key.meaning, "      ");
+            wrap(&mut text, &key.meaning, "      ");
             let _ = writeln!(text, "      {}", key.example);
         }
         text.push('\n');
@@ -100,7 +101,7 @@ pub fn help(path: Option<&str>) -> Option<String> {
 pub fn markdown() -> String {
     let mut text = String::from("# The case file\n\n");
     text.push_str(INTRODUCTION);
-    for section in SECTIONS {
+    for section in SECTIONS.iter() {
         let header = section.header();
         let header = match header.as_str() {
             "" => "Outside sections".to_owned(),
@@ -112,7 +113,7 @@ pub fn markdown() -> String {
         }
         text.push_str("\n| Key | Value | Default | Unit | Meaning | Example |\n");
         text.push_str("|---|---|---|---|---|---|\n");
-        for key in section.keys {
+        for key in &section.keys {
             let _ = writeln!(
                 text,
                 "| `{}` | {} | {} | {} | {} | `{}` |",
@@ -128,7 +129,8 @@ pub fn markdown() -> String {
     text.push_str("\n## Expressions\n\n");
     text.push_str(EXPRESSIONS);
     text.push_str("\n## An example\n\n```toml\n");
-    text.push_str(super::templates::HEAT_UNSTEADY);
+    let example = super::templates::templates().find(|template| template.name == "heat_unsteady");
+    text.push_str(example.map_or("", |template| template.text));
     text.push_str("```\n");
     text
 }

@@ -1,57 +1,15 @@
 //! Cases to start from, written by `karman new`.
 
+use super::names::EQUATIONS;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// The text of the template `heat_unsteady`, also the example of the reference.
-pub(super) const HEAT_UNSTEADY: &str = include_str!("templates/heat_unsteady.toml");
+pub use crate::descriptor::Template;
 
-/// A case to start from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Template {
-    /// Its name for `--template`.
-    pub name: &'static str,
-    /// One line about it.
-    pub about: &'static str,
-    /// The case file.
-    pub text: &'static str,
-    /// Files the case reads, by name.
-    pub companions: &'static [(&'static str, &'static str)],
+/// All templates, those of each equation in turn.
+pub fn templates() -> impl Iterator<Item = &'static Template> {
+    EQUATIONS.iter().flat_map(|equation| equation.templates)
 }
-
-/// All templates.
-pub static TEMPLATES: &[Template] = &[
-    Template {
-        name: "heat",
-        about: "steady conduction in a cube, one face hot",
-        text: include_str!("templates/heat.toml"),
-        companions: &[],
-    },
-    Template {
-        name: "heat_unsteady",
-        about: "conduction in time with a source and a cooled side",
-        text: HEAT_UNSTEADY,
-        companions: &[],
-    },
-    Template {
-        name: "heat_regions",
-        about: "two materials, from a mesh file with named regions",
-        text: include_str!("templates/heat_regions.toml"),
-        companions: &[("two_regions.msh", include_str!("templates/two_regions.msh"))],
-    },
-    Template {
-        name: "heat_exact",
-        about: "comparison with an exact solution in an annulus",
-        text: include_str!("templates/heat_exact.toml"),
-        companions: &[],
-    },
-    Template {
-        name: "cavity",
-        about: "flow in a square driven by its lid",
-        text: include_str!("templates/cavity.toml"),
-        companions: &[],
-    },
-];
 
 /// Why a template was not written.
 #[derive(Debug, Error)]
@@ -85,8 +43,8 @@ pub enum TemplateError {
 /// # Errors
 /// [`TemplateError::Unknown`], with all names.
 pub fn find(name: &str) -> Result<&'static Template, TemplateError> {
-    TEMPLATES.iter().find(|template| template.name == name).ok_or_else(|| {
-        let known: Vec<&str> = TEMPLATES.iter().map(|template| template.name).collect();
+    templates().find(|template| template.name == name).ok_or_else(|| {
+        let known: Vec<&str> = templates().map(|template| template.name).collect();
         TemplateError::Unknown { name: name.to_owned(), known: known.join(", ") }
     })
 }

@@ -23,13 +23,14 @@ const DAMPED_STEPS: usize = 2;
 /// A time scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Scheme {
-    /// First order, damps all frequencies.
+    /// First order; damps all frequencies.
     BackwardEuler,
-    /// Second order, does not damp high frequencies. The first steps are each two half-steps of backward
-    /// Euler, which damp the high frequencies of the initial temperature (Rannacher, Numer. Math. 43
-    /// (1984) 309) with the matrix of Crank–Nicolson.
+    /// Second order; does not damp high frequencies.
+    ///
+    /// The first steps are each two half-steps of backward Euler, which damp the high frequencies of the initial
+    /// temperature (Rannacher, Numer. Math. 43 (1984) 309) with the matrix of Crank–Nicolson.
     CrankNicolson,
-    /// Second order, damps high frequencies; the first step is backward Euler.
+    /// Second order; damps high frequencies, also after a discontinuity in the data. The first step is backward Euler.
     Bdf2,
 }
 

@@ -5,6 +5,7 @@
 //! increment of the temperature, so that a steady state persists to the last bit at any solver tolerance.
 //! Source: Menon's thesis, ch. 6; Kamakolanu's thesis, §6.2.
 
+mod descriptor;
 mod dirichlet;
 mod error;
 pub mod finite_element;
@@ -15,6 +16,7 @@ pub mod node_centred;
 mod surface;
 mod system;
 
+pub use descriptor::DESCRIPTOR;
 pub use error::HeatError;
 pub use march::{March, Scheme, StepReport};
 pub use surface::SurfaceNode;
@@ -31,7 +33,7 @@ pub enum Discretization {
         /// Whether fluxes have the non-orthogonal correction.
         corrected: bool,
     },
-    /// A value at each node.
+    /// Node-centred finite elements.
     Node,
 }
 

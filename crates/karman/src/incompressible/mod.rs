@@ -9,6 +9,8 @@
 mod boundary;
 mod collocated;
 mod conditions;
+mod derived;
+pub mod descriptor;
 mod error;
 mod flow;
 pub mod forces;
@@ -37,6 +39,8 @@ mod transported_field;
 
 pub use crate::finite_volume::Convection;
 pub use conditions::{FlowCondition, PrescribedVector};
+pub use derived::DerivedField;
+pub use descriptor::DESCRIPTOR;
 pub use error::IncompressibleError;
 pub use forces::{Load, LoadedFaces};
 pub use probing::Field;
@@ -72,9 +76,9 @@ pub struct Problem {
 pub enum Arrangement {
     /// Velocity and pressure in the cells.
     Collocated,
-    /// Fluxes at the faces, pressure in the cells.
+    /// Normal fluxes at the faces, pressure in the cells.
     Staggered,
-    /// Fluxes at the faces derived from a potential on the edges: the exact fractional step.
+    /// Fluxes from a vector potential on the edges, divergence-free without a pressure.
     #[word = "exact_fractional_step"]
     Exact,
 }

@@ -6,11 +6,12 @@ use karman_macros::Keyword;
 /// A time scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum Scheme {
-    /// Convection by Adams–Bashforth, second order, viscous terms by Crank–Nicolson.
+    /// Second order: Adams–Bashforth for convection, Crank–Nicolson for viscous terms.
     Ab2Cn,
-    /// Viscous terms by backward differentiation, second order, convection extrapolated to the new level.
+    /// Second order: backward differentiation, convection extrapolated to the new time.
     Bdf2,
-    /// Three explicit stages, third order.
+    /// Third order: Runge–Kutta with three explicit stages, stable up to a Courant number of 1.7, which includes the
+    /// viscous terms where `cfl` sets the step.
     Rk3,
 }
 
@@ -29,9 +30,9 @@ impl Scheme {
 /// Update of the pressure by a projection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum PressureCorrection {
-    /// Predictor without ∇p: the classical fractional step, first order in time.
+    /// Predictor without ∇p: the classical fractional step, first order in time; it diverges on skewed tetrahedra.
     None,
-    /// Predictor with ∇p of the previous level; the projection adds an increment.
+    /// Predictor with ∇p of the previous time; the projection adds an increment.
     Incremental,
     /// Incremental, with ν ∇·u* subtracted from the pressure, which removes its numerical boundary layer.
     IncrementalRotational,

@@ -3,9 +3,9 @@
 use super::SimulationError;
 use super::surface::SurfaceSamples;
 use crate::case::Surface;
+use crate::descriptor::{Descriptor, FieldData};
 use crate::io::checkpoint::Checkpointed;
 use crate::linear::SolveOutcome;
-use crate::mesh::files::FieldValues;
 use crate::mesh::geometry::cell_centre;
 use crate::mesh::{Geometry, Mesh};
 use crate::summary::{LinearSummary, NamedList, Summary};
@@ -39,36 +39,6 @@ pub struct Monitored {
     pub patches: NamedList<NamedList<f64>>,
 }
 
-/// A field in the form of a field file.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum OutputField {
-    /// One component.
-    Scalar(Vec<f64>),
-    /// Three components.
-    Vector([Vec<f64>; 3]),
-}
-
-impl OutputField {
-    /// The values as writers take them.
-    pub(super) fn as_values(&self) -> FieldValues<'_> {
-        match self {
-            OutputField::Scalar(values) => FieldValues::Scalar(values),
-            OutputField::Vector([x, y, z]) => FieldValues::Vector([x, y, z]),
-        }
-    }
-
-    /// The scalar of a picture: a scalar field or the magnitude of a vector field.
-    pub(super) fn into_scalar(self) -> Vec<f64> {
-        match self {
-            OutputField::Scalar(values) => values,
-            OutputField::Vector([x, y, z]) => {
-                let square = |i: usize| x[i] * x[i] + y[i] * y[i] + z[i] * z[i];
-                (0..x.len()).map(|i| square(i).sqrt()).collect()
-            }
-        }
-    }
-}
-
 /// Location of the unknowns of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Location {
@@ -78,8 +48,8 @@ pub(super) enum Location {
 
 /// A system of equations set up on a backend, in either precision.
 pub(super) trait Equation: Checkpointed + Send {
-    /// Name of its section in the case.
-    fn name(&self) -> &'static str;
+    /// What a case may say of it.
+    fn descriptor(&self) -> &'static Descriptor;
     /// Names of its fields; a vector has the names of its components.
     fn fields(&self) -> &[&'static str];
     /// Location of its unknowns.
@@ -101,8 +71,8 @@ pub(super) trait Equation: Checkpointed + Send {
     /// A field in the solver's numbering.
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError>;
     /// A field by its name in `[output]`: a field of unknowns, a vector of them, or a derived field.
-    fn output_field(&self, _mesh: &Mesh, name: &str) -> Result<OutputField, SimulationError> {
-        Ok(OutputField::Scalar(self.field(name)?))
+    fn output_field(&self, _mesh: &Mesh, name: &str) -> Result<FieldData, SimulationError> {
+        Ok(FieldData::Scalar(self.field(name)?))
     }
     /// Whether a field is determined up to a constant, and its mean is subtracted.
     fn has_mean_zero(&self, _name: &str) -> bool {

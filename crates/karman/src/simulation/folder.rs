@@ -2,7 +2,7 @@
 //! of results of an earlier run.
 
 use super::SimulationError;
-use crate::case::{FLOW_COMPONENTS, FLOW_DERIVED_FIELDS, FLOW_FIELDS, HEAT_FIELDS};
+use crate::case::EQUATIONS;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -152,8 +152,8 @@ fn is_result(name: &str) -> bool {
 
 /// Whether this is the name of a field.
 fn is_field(name: &str) -> bool {
-    let known = [HEAT_FIELDS, FLOW_FIELDS, FLOW_COMPONENTS, FLOW_DERIVED_FIELDS];
-    known.iter().any(|names| names.contains(&name))
+    let mut fields = EQUATIONS.iter().flat_map(|equation| equation.fields());
+    fields.any(|field| field.name == name || field.components().contains(&name))
 }
 
 /// The name of the case of a summary.

@@ -1,6 +1,6 @@
 //! A heat case on the run loop.
 
-use super::equation::{Advance, Equation, Location, Monitored, OutputField};
+use super::equation::{Advance, Equation, Location, Monitored};
 use super::interpolations;
 use super::linear::{self, Systems};
 use super::points::PointSampler;
@@ -11,8 +11,9 @@ use crate::case::{
     Case, HeatBoundary, HeatCase, PatchCondition, Precision, Surface, TimeCase, TimeMethod,
     TimeStep, Value,
 };
+use crate::descriptor::{Descriptor, FieldData};
 use crate::finite_volume::{Condition, Functional, Functionals, Material, Prescribed};
-use crate::heat::{Discretization, Heat, March, Problem, Source};
+use crate::heat::{DESCRIPTOR, Discretization, Heat, March, Problem, Source};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::Params;
 use crate::mesh::geometry::cell_volumes;
@@ -228,8 +229,8 @@ fn to_f64<F: Real>(values: Vec<F>) -> Vec<f64> {
 const TEMPERATURE: &str = "temperature";
 
 impl<F: Real> Equation for HeatRun<F> {
-    fn name(&self) -> &'static str {
-        "heat"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn fields(&self) -> &[&'static str] {
@@ -317,7 +318,7 @@ impl<F: Real> Equation for HeatRun<F> {
             if !is_temperature {
                 values.iter_mut().zip(&samples.areas).for_each(|(heat, area)| *heat /= area);
             }
-            samples.fields.push((name.clone(), OutputField::Scalar(values)));
+            samples.fields.push((name.clone(), FieldData::Scalar(values)));
         }
         Ok(samples)
     }

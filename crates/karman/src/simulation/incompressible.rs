@@ -1,13 +1,12 @@
 //! A case of incompressible flow on the run loop.
 
-mod derived;
 mod monitors;
 mod shedding;
 mod surface;
 mod warnings;
 
 use super::SimulationError;
-use super::equation::{Advance, Equation, Location, Monitored, OutputField};
+use super::equation::{Advance, Equation, Location, Monitored};
 use super::heat::conditions;
 use super::linear::{self, Systems};
 use super::surface::SurfaceSamples;
@@ -15,10 +14,12 @@ use crate::backend::{Backend, Buffer};
 use crate::case::{
     Case, FlowBoundary, IncompressibleCase, Precision, Surface, ThermalCase, TimeMethod, Value,
 };
+use crate::descriptor::{Descriptor, FieldData, Rank};
 use crate::finite_volume::Prescribed;
+use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{
-    Arrangement, FlowCondition, IncompressibleSolver, Numerics, PrescribedVector, Problem, Scheme,
-    StepReport, ThermalProblem,
+    Arrangement, DESCRIPTOR, DerivedField, FlowCondition, IncompressibleSolver, Numerics,
+    PrescribedVector, Problem, Scheme, StepReport, ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::{Params, PreconditionerKind};
@@ -60,10 +61,6 @@ struct FlowRun<F: Real> {
     rate_before: Option<f64>,
 }
 
-const STREAMFUNCTION: &str = "streamfunction";
-const VORTICITY: &str = "vorticity";
-const COMPONENTS: [&str; 3] = ["velocity_x", "velocity_y", "velocity_z"];
-
 impl<F: Real> FlowRun<F> {
     fn new(
         case: &Case,
@@ -72,13 +69,8 @@ impl<F: Real> FlowRun<F> {
         mesh: &Mesh,
         geometry: &Geometry,
     ) -> Result<Self, SimulationError> {
-        let of_picture = case.output.picture.iter().map(|picture| &picture.field);
-        let mut requested = case.output.fields.iter().chain(of_picture);
-        if mesh.dimension == 3 && requested.any(|field| field == STREAMFUNCTION) {
-            return Err(SimulationError::Only2d { name: STREAMFUNCTION.to_owned() });
-        }
-        if mesh.dimension == 3 && case.exact.iter().any(|exact| exact.field == VORTICITY) {
-            return Err(SimulationError::Only2d { name: format!("{VORTICITY}` of `[exact]") });
+        if mesh.dimension == 3 {
+            refuse_fields_of_2d(case)?;
         }
         let problem = Problem {
             viscosity: flow_case.kinematic_viscosity,
@@ -93,10 +85,10 @@ impl<F: Real> FlowRun<F> {
         let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
         let place = (mesh, geometry);
         let monitors = Monitors::new(case, backend, &flow, place, diffusivity)?;
-        let mut fields = COMPONENTS[..mesh.dimension].to_vec();
-        fields.push("pressure");
+        let mut fields = VELOCITY[..mesh.dimension].to_vec();
+        fields.push(PRESSURE);
         if flow_case.thermal.is_some() {
-            fields.push("temperature");
+            fields.push(TEMPERATURE);
         }
         let (backend, volumes) = (backend.clone(), geometry.cell_volume.clone());
         let warnings = FlowWarnings::new(&numerics, &problem.conditions);
@@ -120,6 +112,22 @@ impl<F: Real> FlowRun<F> {
     fn level(&self) -> Result<f64, SimulationError> {
         Ok(if self.flow.pressure_is_singular() { self.flow.mean_pressure()? } else { 0.0 })
     }
+}
+
+/// Refuses fields that a 3D flow does not have, and exact solutions that it cannot be compared with.
+fn refuse_fields_of_2d(case: &Case) -> Result<(), SimulationError> {
+    let of_picture = case.output.picture.iter().map(|picture| &picture.field);
+    let requested: Vec<&String> = case.output.fields.iter().chain(of_picture).collect();
+    for field in DESCRIPTOR.fields() {
+        if field.only_2d && requested.iter().any(|name| *name == field.name) {
+            return Err(SimulationError::Only2d { name: field.name.to_owned() });
+        }
+        let is_exact = case.exact.iter().any(|exact| exact.field == field.name);
+        if is_exact && field.rank == Rank::Axial {
+            return Err(SimulationError::Only2d { name: format!("{}` of `[exact]", field.name) });
+        }
+    }
+    Ok(())
 }
 
 fn shared(value: &Value) -> Arc<dyn Prescribed> {
@@ -188,8 +196,8 @@ fn with_multigrid(params: Params) -> Params {
 }
 
 impl<F: Real> Equation for FlowRun<F> {
-    fn name(&self) -> &'static str {
-        "incompressible"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn fields(&self) -> &[&'static str] {
@@ -247,12 +255,12 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
-        if name == "pressure" {
+        if name == PRESSURE {
             let level = self.level()?;
             let pressure = self.read(self.flow.pressure())?;
             return Ok(pressure.into_iter().map(|p| p - level).collect());
         }
-        if let ("temperature", Some(temperature)) = (name, self.flow.temperature()) {
+        if let (TEMPERATURE, Some(temperature)) = (name, self.flow.temperature()) {
             return self.read(temperature);
         }
         match self.fields.iter().position(|known| *known == name) {
@@ -264,34 +272,19 @@ impl<F: Real> Equation for FlowRun<F> {
         }
     }
 
-    fn output_field(&self, mesh: &Mesh, name: &str) -> Result<OutputField, SimulationError> {
-        match name {
-            "velocity" => {
-                let n = self.volumes.len();
-                let mut components = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
-                for (k, component) in components.iter_mut().enumerate().take(mesh.dimension) {
-                    *component = self.read(self.flow.velocity(k))?;
-                }
-                Ok(OutputField::Vector(components))
-            }
-            VORTICITY => {
-                let vorticity = self.flow.vorticity(mesh)?;
-                let component = |k: usize| -> Vec<f64> { vorticity.iter().map(|w| w[k]).collect() };
-                Ok(match mesh.dimension {
-                    2 => OutputField::Scalar(component(2)),
-                    _ => OutputField::Vector([0, 1, 2].map(component)),
-                })
-            }
-            "q_criterion" => {
-                let gradients = self.flow.velocity_gradients(mesh)?;
-                Ok(OutputField::Scalar(derived::q_criterion(&gradients)))
-            }
-            STREAMFUNCTION => {
-                let flux = self.read(self.flow.flux())?;
-                Ok(OutputField::Scalar(derived::streamfunction(mesh, &flux)))
-            }
-            _ => Ok(OutputField::Scalar(self.field(name)?)),
+    fn output_field(&self, mesh: &Mesh, name: &str) -> Result<FieldData, SimulationError> {
+        if let Some(derived) = DerivedField::from_word(name) {
+            return Ok(derived.evaluate(&self.flow, mesh)?);
         }
+        if name != "velocity" {
+            return Ok(FieldData::Scalar(self.field(name)?));
+        }
+        let n = self.volumes.len();
+        let mut components = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
+        for (k, component) in components.iter_mut().enumerate().take(mesh.dimension) {
+            *component = self.read(self.flow.velocity(k))?;
+        }
+        Ok(FieldData::Vector(components))
     }
 
     fn volumes(&self, mesh: &Mesh) -> Vec<f64> {
@@ -323,7 +316,7 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn has_mean_zero(&self, name: &str) -> bool {
-        name == "pressure" && self.flow.pressure_is_singular()
+        name == PRESSURE && self.flow.pressure_is_singular()
     }
 
     fn summarize(&mut self, summary: &mut Summary) -> Result<(), SimulationError> {

@@ -420,7 +420,7 @@ impl Simulation {
         let mut checkpoint = Checkpoint::new();
         let (time, steps) = self.equation.clock();
         checkpoint.set("case", &self.case.name);
-        checkpoint.set("equation", self.equation.name());
+        checkpoint.set("equation", self.equation.descriptor().section);
         checkpoint.set("precision", self.case.run.precision.word());
         checkpoint.set("steps", steps);
         checkpoint.set("time", format!("{:016x}", time.to_bits()));
@@ -430,7 +430,7 @@ impl Simulation {
 
     fn restore(&mut self, path: &Path) -> Result<(), SimulationError> {
         let checkpoint = Checkpoint::read(path)?;
-        checkpoint.require("equation", self.equation.name())?;
+        checkpoint.require("equation", self.equation.descriptor().section)?;
         checkpoint.require("precision", self.case.run.precision.word())?;
         self.equation.restore(&checkpoint)?;
         self.restarted = true;

@@ -1,10 +1,11 @@
 //! The output files of a run.
 
-use super::equation::{Advance, Location, Monitored, OutputField};
+use super::equation::{Advance, Location, Monitored};
 use super::outcome::Outcome;
 use super::surface::{self, SurfaceSamples};
 use super::{Simulation, SimulationError};
-use crate::case::{Axis, Case, FLOW_DERIVED_FIELDS, OutputInterval, Surface};
+use crate::case::{Axis, Case, OutputInterval, Surface};
+use crate::descriptor::{FieldData, Rank};
 use crate::io::csv::{HistoryWriter, LineSamples, Row, write_line};
 use crate::io::picture::{self, PictureContent, PictureField, Slice};
 use crate::mesh::files::FieldValues;
@@ -177,10 +178,8 @@ impl Output {
         for name in &simulation.case.output.fields {
             let ordered = |v: &[f64]| in_file_order(&simulation.mesh, location, v);
             let field = match simulation.equation.output_field(&simulation.mesh, name)? {
-                OutputField::Scalar(field) => OutputField::Scalar(ordered(&field)),
-                OutputField::Vector(components) => {
-                    OutputField::Vector(components.map(|c| ordered(&c)))
-                }
+                FieldData::Scalar(field) => FieldData::Scalar(ordered(&field)),
+                FieldData::Vector(components) => FieldData::Vector(components.map(|c| ordered(&c))),
             };
             values.push((name.as_str(), field));
         }
@@ -188,7 +187,7 @@ impl Output {
         data.regions = &raw.regions;
         data.time = Some(simulation.time());
         let list: Vec<(&str, FieldValues)> =
-            values.iter().map(|(n, v)| (*n, v.as_values())).collect();
+            values.iter().map(|(n, v)| (*n, values_of(v))).collect();
         match location {
             Location::Cells => data.cell_fields = list,
             Location::Nodes => data.node_fields = list,
@@ -330,28 +329,33 @@ impl Output {
             message: outcome.message.clone(),
             ..Summary::default()
         };
-        let mut square = vec![0.0; volumes.len()];
-        for name in simulation.equation.fields() {
-            let field = simulation.field(name)?;
-            summary.fields.set(*name, field_summary(&volumes, &field));
-            if let Some(values) = exact_values(simulation, name, &volumes) {
-                summary.errors.set(*name, error_norms(&volumes, &field, &values));
-                if name.starts_with("velocity_") {
-                    let errors = field.iter().zip(&values).map(|(v, e)| (v - e) * (v - e));
-                    square.iter_mut().zip(errors).for_each(|(sum, e)| *sum += e);
+        let descriptor = simulation.equation.descriptor();
+        let mut of_vectors = vec![];
+        for field in descriptor.unknowns {
+            let mut square = vec![0.0; volumes.len()];
+            for name in field.components() {
+                if !simulation.equation.fields().contains(name) {
+                    continue;
                 }
+                let values = simulation.field(name)?;
+                summary.fields.set(*name, field_summary(&volumes, &values));
+                let Some(exact) = exact_values(simulation, name, &volumes) else { continue };
+                summary.errors.set(*name, error_norms(&volumes, &values, &exact));
+                let errors = values.iter().zip(&exact).map(|(v, e)| (v - e) * (v - e));
+                square.iter_mut().zip(errors).for_each(|(sum, e)| *sum += e);
+            }
+            let has_error = summary.errors.get(field.components()[0]).is_some();
+            if has_error && matches!(field.rank, Rank::Vector(_)) {
+                let size: Vec<f64> = square.iter().map(|s| s.sqrt()).collect();
+                of_vectors.push((field.name, error_norms(&volumes, &size, &vec![0.0; size.len()])));
             }
         }
-        for name in FLOW_DERIVED_FIELDS {
-            let Some(values) = exact_values(simulation, name, &volumes) else { continue };
-            let field = simulation.equation.output_field(mesh, name)?.into_scalar();
-            summary.errors.set(*name, error_norms(&volumes, &field, &values));
+        for field in descriptor.derived {
+            let Some(exact) = exact_values(simulation, field.name, &volumes) else { continue };
+            let values = simulation.equation.output_field(mesh, field.name)?.into_scalar();
+            summary.errors.set(field.name, error_norms(&volumes, &values, &exact));
         }
-        if summary.errors.get("velocity_x").is_some() {
-            let size: Vec<f64> = square.iter().map(|s| s.sqrt()).collect();
-            let norms = error_norms(&volumes, &size, &vec![0.0; size.len()]);
-            summary.errors.set("velocity", norms);
-        }
+        of_vectors.into_iter().for_each(|(name, norms)| summary.errors.set(name, norms));
         Ok(summary)
     }
 }
@@ -392,6 +396,13 @@ fn exact_values(simulation: &Simulation, name: &str, volumes: &[f64]) -> Option<
         values.iter_mut().for_each(|v| *v -= mean);
     }
     Some(values)
+}
+
+pub(super) fn values_of(field: &FieldData) -> FieldValues<'_> {
+    match field {
+        FieldData::Scalar(values) => FieldValues::Scalar(values),
+        FieldData::Vector([x, y, z]) => FieldValues::Vector([x, y, z]),
+    }
 }
 
 /// The middle of the extent along z.

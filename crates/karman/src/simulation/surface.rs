@@ -1,8 +1,10 @@
 //! Fields on patches, `[[output.surface]]`: the patches as a mesh of their own, and the files of it.
 
 use super::SimulationError;
-use super::equation::{Location, OutputField};
+use super::equation::Location;
+use super::output::values_of;
 use crate::case::Surface;
+use crate::descriptor::FieldData;
 use crate::finite_volume::Functional;
 use crate::heat::SurfaceNode;
 use crate::io::csv::{Column, write_columns};
@@ -25,7 +27,7 @@ pub(super) struct SurfaceSamples {
     /// Unit vectors out of the domain: `[n]`.
     pub normals: Vec<Vector>,
     /// Name and values, `[n]`, of each field.
-    pub fields: Vec<(String, OutputField)>,
+    pub fields: Vec<(String, FieldData)>,
 }
 
 impl SurfaceSamples {
@@ -123,7 +125,7 @@ pub(super) fn write_vtu(
     let points: Vec<Vector> = nodes.iter().map(|node| mesh.points[*node as usize]).collect();
     let mut data = VtuData::new(&points, &elements);
     data.time = Some(time);
-    let fields = samples.fields.iter().map(|(name, field)| (name.as_str(), field.as_values()));
+    let fields = samples.fields.iter().map(|(name, field)| (name.as_str(), values_of(field)));
     match samples.location {
         Location::Cells => data.cell_fields = fields.collect(),
         Location::Nodes => data.node_fields = fields.collect(),
@@ -152,8 +154,8 @@ pub(super) fn write_csv(
     }
     for (name, field) in &samples.fields {
         match field {
-            OutputField::Scalar(values) => columns.push((name.clone(), values.clone())),
-            OutputField::Vector(components) => {
+            FieldData::Scalar(values) => columns.push((name.clone(), values.clone())),
+            FieldData::Vector(components) => {
                 let named = AXES.iter().zip(components).take(dimension);
                 columns
                     .extend(named.map(|(axis, values)| (format!("{name}_{axis}"), values.clone())));

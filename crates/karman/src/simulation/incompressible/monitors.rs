@@ -3,11 +3,11 @@
 use super::super::SimulationError;
 use super::super::equation::Monitored;
 use super::super::points::PointSampler;
-use super::COMPONENTS;
 use super::shedding::Shedding;
 use crate::backend::Backend;
 use crate::case::{Case, FlowReference, PatchGroup};
 use crate::finite_volume::{Functional, Functionals};
+use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{Field, IncompressibleSolver, Load, LoadedFaces};
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{FaceGroup, Sampler, line_points, recirculation_zone};
@@ -89,11 +89,11 @@ impl<F: Real> Points<F> {
         let mut columns = vec![];
         for (field, functionals) in &mut self.functionals {
             let named: Vec<(&'static str, Field, f64)> = match field {
-                Field::Velocity(_) => (0..flow.dimension())
-                    .map(|k| (COMPONENTS[k], Field::Velocity(k), 0.0))
-                    .collect(),
-                Field::Pressure => vec![("pressure", Field::Pressure, level)],
-                Field::Temperature => vec![("temperature", Field::Temperature, 0.0)],
+                Field::Velocity(_) => {
+                    (0..flow.dimension()).map(|k| (VELOCITY[k], Field::Velocity(k), 0.0)).collect()
+                }
+                Field::Pressure => vec![(PRESSURE, Field::Pressure, level)],
+                Field::Temperature => vec![(TEMPERATURE, Field::Temperature, 0.0)],
             };
             for (name, field, shift) in named {
                 let results = flow.evaluate(field, functionals);

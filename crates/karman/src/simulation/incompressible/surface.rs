@@ -1,10 +1,10 @@
 //! Fields of a flow on patches.
 
 use super::super::SimulationError;
-use super::super::equation::OutputField;
 use super::super::surface::{SurfaceSamples, faces_of};
 use crate::backend::Backend;
 use crate::case::Surface;
+use crate::descriptor::FieldData;
 use crate::finite_volume::Functionals;
 use crate::incompressible::{Field, IncompressibleSolver};
 use crate::mesh::geometry::{add_scaled, dot, norm, subtract};
@@ -29,9 +29,9 @@ pub(super) fn sample<F: Real>(
     };
     let reference = surface.reference;
     for name in &surface.fields {
-        let pressure = |of: &dyn Fn(f64) -> f64| -> Result<OutputField, SimulationError> {
+        let pressure = |of: &dyn Fn(f64) -> f64| -> Result<FieldData, SimulationError> {
             let values = flow.pressure_on(&faces)?.into_iter().map(|p| of(p - level));
-            Ok(OutputField::Scalar(values.collect()))
+            Ok(FieldData::Scalar(values.collect()))
         };
         let field = match name.as_str() {
             "pressure" => pressure(&|p| p)?,
@@ -42,7 +42,7 @@ pub(super) fn sample<F: Real>(
             "wall_shear_stress" => {
                 let stress = flow.wall_traction((mesh, geometry), &faces)?;
                 let component = |k: usize| stress.iter().map(|s| s[k]).collect();
-                OutputField::Vector([0, 1, 2].map(component))
+                FieldData::Vector([0, 1, 2].map(component))
             }
             "y_plus" => {
                 let stress = flow.wall_traction((mesh, geometry), &faces)?;
@@ -54,12 +54,12 @@ pub(super) fn sample<F: Real>(
                     norm(tangential).sqrt() * dot(d, *normal) / flow.viscosity()
                 };
                 let entries = stress.iter().zip(&samples.normals).zip(&faces);
-                OutputField::Scalar(entries.map(y_plus).collect())
+                FieldData::Scalar(entries.map(y_plus).collect())
             }
-            "temperature" => OutputField::Scalar(of_temperature(false)?),
+            "temperature" => FieldData::Scalar(of_temperature(false)?),
             "wall_heat_flux" => {
                 let heat = of_temperature(true)?.into_iter().zip(&samples.areas);
-                OutputField::Scalar(heat.map(|(heat, area)| heat / area).collect())
+                FieldData::Scalar(heat.map(|(heat, area)| heat / area).collect())
             }
             _ => {
                 let known = "those of `[[output.surface]]`".to_owned();

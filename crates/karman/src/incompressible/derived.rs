@@ -1,7 +1,89 @@
-//! Fields derived from the velocity: Q criterion, streamfunction.
+//! Fields derived from the velocity: names and values.
 
+use super::{IncompressibleError, IncompressibleSolver};
+use crate::descriptor::{Field, FieldData, FieldKey, Rank};
 use crate::mesh::Mesh;
+use crate::real::Real;
+use karman_macros::Keyword;
 use std::collections::VecDeque;
+
+/// A field that follows from the velocity. The documentation of a variant is the text of the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum DerivedField {
+    /// the vorticity
+    Vorticity,
+    /// Q, positive where rotation dominates
+    QCriterion,
+    /// the streamfunction
+    Streamfunction,
+}
+
+impl DerivedField {
+    /// Its description.
+    pub(super) const FIELDS: [Field; Self::ALL.len()] = {
+        let mut fields = [Self::ALL[0].field(); Self::ALL.len()];
+        let mut k = 0;
+        while k < fields.len() {
+            fields[k] = Self::ALL[k].field();
+            k += 1;
+        }
+        fields
+    };
+
+    const fn field(self) -> Field {
+        let scalar = Field {
+            name: self.word(),
+            rank: Rank::Scalar,
+            units: "",
+            meaning: self.meaning(),
+            needs: &[],
+            only_2d: false,
+            initial: None,
+            exact: None,
+        };
+        match self {
+            DerivedField::Vorticity => Field {
+                rank: Rank::Axial,
+                units: "1/s",
+                exact: Some(FieldKey {
+                    default: "none",
+                    meaning: "The exact vorticity ∂v/∂x − ∂u/∂y of a 2D flow.",
+                    example: "vorticity = \"2*pi*cos(pi*x)\"",
+                }),
+                ..scalar
+            },
+            DerivedField::QCriterion => Field { units: "1/s²", ..scalar },
+            DerivedField::Streamfunction => Field { units: "m²/s", only_2d: true, ..scalar },
+        }
+    }
+
+    /// Its values in cells.
+    ///
+    /// # Errors
+    /// Of the backend.
+    pub fn evaluate<F: Real>(
+        self,
+        flow: &IncompressibleSolver<F>,
+        mesh: &Mesh,
+    ) -> Result<FieldData, IncompressibleError> {
+        Ok(match self {
+            DerivedField::Vorticity => {
+                let vorticity = flow.vorticity(mesh)?;
+                let component = |k: usize| -> Vec<f64> { vorticity.iter().map(|w| w[k]).collect() };
+                match mesh.dimension {
+                    2 => FieldData::Scalar(component(2)),
+                    _ => FieldData::Vector([0, 1, 2].map(component)),
+                }
+            }
+            DerivedField::QCriterion => {
+                FieldData::Scalar(q_criterion(&flow.velocity_gradients(mesh)?))
+            }
+            DerivedField::Streamfunction => {
+                FieldData::Scalar(streamfunction(mesh, &flow.read_f64(flow.flux())?))
+            }
+        })
+    }
+}
 
 /// ∂u_i/∂x_j in cell `c`, from gradients `[component][3][n_cells]`.
 fn derivative(gradients: &[Vec<f64>], i: usize, j: usize, c: usize) -> f64 {
@@ -10,7 +92,7 @@ fn derivative(gradients: &[Vec<f64>], i: usize, j: usize, c: usize) -> f64 {
 
 /// Q = (‖Ω‖² − ‖S‖²)/2 = −½ Σ ∂u_i/∂x_j ∂u_j/∂x_i (Hunt, Wray & Moin 1988), positive where rotation
 /// dominates.
-pub(super) fn q_criterion(gradients: &[Vec<f64>]) -> Vec<f64> {
+fn q_criterion(gradients: &[Vec<f64>]) -> Vec<f64> {
     let (n, d) = (gradients[0].len() / 3, gradients.len());
     let of_cell = |c: usize| {
         let mut sum = 0.0;
@@ -28,7 +110,7 @@ pub(super) fn q_criterion(gradients: &[Vec<f64>]) -> Vec<f64> {
 /// first to its second node, with the normal (dy, −dx), ψ grows by the flux through the face; divergence-free
 /// fluxes make ψ independent of the path. Across periodic patches ψ grows by the flow between them. ψ is 0 at
 /// the first boundary node of each connected component.
-pub(super) fn streamfunction(mesh: &Mesh, flux: &[f64]) -> Vec<f64> {
+fn streamfunction(mesh: &Mesh, flux: &[f64]) -> Vec<f64> {
     let n = mesh.n_nodes();
     let mut around: Vec<Vec<(u32, f64)>> = vec![vec![]; n];
     let mut along = |nodes: &[u32], flux: f64| {

@@ -1,0 +1,145 @@
+//! Keys of `[initial]` and `[exact]`: one for each field of an equation that has a key there.
+
+use super::error::Problem;
+use super::names::{EQUATIONS, Names};
+use super::value::{Maybe, ScalarFile, VectorFile, refuse};
+use crate::descriptor::{Field, FieldKey, Need, Rank};
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::LazyLock;
+use toml::Spanned;
+
+/// Fields of compressible flow, for clearer messages.
+const EULER_FIELDS: [&str; 1] = ["density"];
+
+/// A section with keys of fields.
+pub(crate) trait FieldSection: 'static {
+    /// The key of a field, if the section has one.
+    fn key(field: &Field) -> Option<FieldKey>;
+    /// Names of all keys, each once.
+    fn names() -> &'static [&'static str];
+}
+
+/// `[initial]`
+#[derive(Clone, Debug)]
+pub(crate) struct Initial;
+/// `[exact]`
+#[derive(Clone, Debug)]
+pub(crate) struct Exact;
+
+impl FieldSection for Initial {
+    fn key(field: &Field) -> Option<FieldKey> {
+        field.initial
+    }
+
+    fn names() -> &'static [&'static str] {
+        static NAMES: LazyLock<Vec<&str>> = LazyLock::new(all_names::<Initial>);
+        &NAMES
+    }
+}
+
+impl FieldSection for Exact {
+    fn key(field: &Field) -> Option<FieldKey> {
+        field.exact
+    }
+
+    fn names() -> &'static [&'static str] {
+        static NAMES: LazyLock<Vec<&str>> = LazyLock::new(all_names::<Exact>);
+        &NAMES
+    }
+}
+
+fn all_names<S: FieldSection>() -> Vec<&'static str> {
+    let fields = fields::<S>().map(|(field, _)| field.name);
+    fields.chain(EULER_FIELDS).collect()
+}
+
+/// The fields with a key in the section, each name once.
+pub(super) fn fields<S: FieldSection>() -> impl Iterator<Item = (&'static Field, FieldKey)> {
+    let mut known: Vec<&str> = Vec::new();
+    EQUATIONS.iter().flat_map(|equation| equation.fields()).filter_map(move |field| {
+        let key = S::key(field).filter(|_| !known.contains(&field.name))?;
+        known.push(field.name);
+        Some((field, key))
+    })
+}
+
+/// The section as written.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldKeys<S> {
+    scalars: Vec<(&'static str, Spanned<ScalarFile>)>,
+    vectors: Vec<(&'static str, Spanned<VectorFile<ScalarFile>>)>,
+    euler: Vec<(&'static str, Spanned<IgnoredAny>)>,
+    section: PhantomData<S>,
+}
+
+impl<S: FieldSection> FieldKeys<S> {
+    /// The value of a scalar field.
+    pub(crate) fn scalar(&self, name: &str) -> Option<&Spanned<ScalarFile>> {
+        self.scalars.iter().find(|(known, _)| *known == name).map(|(_, file)| file)
+    }
+
+    /// The value of a vector field.
+    pub(crate) fn vector(&self, name: &str) -> Maybe<VectorFile<ScalarFile>> {
+        self.vectors.iter().find(|(known, _)| *known == name).map(|(_, file)| file.clone())
+    }
+
+    /// Refuses fields that the equation of the case does not have.
+    pub(crate) fn check(&self, names: Names) -> Result<(), Problem> {
+        for (name, file) in &self.euler {
+            let why = if names.is_flow() { super::EULER_ONLY } else { super::FLOW_ONLY };
+            refuse(&Some(file.clone()), name, why)?;
+        }
+        let scalars = self.scalars.iter().map(|(name, file)| (*name, file.span()));
+        let vectors = self.vectors.iter().map(|(name, file)| (*name, file.span()));
+        for (name, span) in scalars.chain(vectors) {
+            let known = names.all_fields().find(|field| field.name == name);
+            let why = match known {
+                None => super::FLOW_ONLY,
+                Some(field) if field.needs.contains(&Need::Temperature) && !names.is_thermal() => {
+                    super::NEEDS_THERMAL
+                }
+                Some(_) => continue,
+            };
+            return Err(Problem::at(span, format!("`{name}` {why}")));
+        }
+        Ok(())
+    }
+}
+
+impl<'de, S: FieldSection> Deserialize<'de> for FieldKeys<S> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_struct("FieldKeys", S::names(), FieldKeysVisitor(PhantomData))
+    }
+}
+
+struct FieldKeysVisitor<S>(PhantomData<S>);
+
+impl<'de, S: FieldSection> Visitor<'de> for FieldKeysVisitor<S> {
+    type Value = FieldKeys<S>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a table")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FieldKeys<S>, A::Error> {
+        let (scalars, vectors, euler) = (Vec::new(), Vec::new(), Vec::new());
+        let mut keys = FieldKeys { scalars, vectors, euler, section: PhantomData };
+        while let Some(name) = map.next_key::<String>()? {
+            if let Some((field, _)) = fields::<S>().find(|(field, _)| field.name == name) {
+                match field.rank {
+                    Rank::Vector(_) => keys.vectors.push((field.name, map.next_value()?)),
+                    Rank::Scalar | Rank::Axial => {
+                        keys.scalars.push((field.name, map.next_value()?))
+                    }
+                }
+            } else if let Some(known) = EULER_FIELDS.iter().find(|known| **known == name) {
+                keys.euler.push((known, map.next_value()?));
+            } else {
+                return Err(de::Error::unknown_field(&name, S::names()));
+            }
+        }
+        Ok(keys)
+    }
+}

@@ -1,0 +1,156 @@
+//! What a case may say of an equation and get from it: fields, quantities of patches, entries of the summary, cases to
+//! start from. Checks, messages, `[initial]`, `[exact]`, `[expected]`, the summary and the case reference follow from the
+//! [`Descriptor`] of each equation.
+
+/// Names of the components of a velocity.
+pub type VectorNames = [&'static str; 3];
+
+/// An equation, as a case sees it.
+#[derive(Debug, PartialEq)]
+pub struct Descriptor {
+    /// Its section of the case.
+    pub section: &'static str,
+    /// A case of it in messages: "a heat case".
+    pub case: &'static str,
+    /// Fields solved for, written unless the case names others.
+    pub unknowns: &'static [Field],
+    /// Fields that follow from them, written on request.
+    pub derived: &'static [Field],
+    /// Quantities of a group of patches, in the order of the summary.
+    pub patch_quantities: &'static [PatchQuantity],
+    /// Entries that its summary has besides those of each run, as paths; `NAME` stands for a name of the case.
+    pub summary: &'static [&'static str],
+    /// Cases to start from.
+    pub templates: &'static [Template],
+}
+
+/// A field of an equation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Field {
+    /// Its name in `[output]`.
+    pub name: &'static str,
+    /// Its components.
+    pub rank: Rank,
+    /// SI unit.
+    pub units: &'static str,
+    /// What it is, as the end of a sentence; empty for a field solved for.
+    pub meaning: &'static str,
+    /// What a case needs to have it.
+    pub needs: &'static [Need],
+    /// Whether 3D has no such field.
+    pub only_2d: bool,
+    /// Its key in `[initial]`, if it has one.
+    pub initial: Option<FieldKey>,
+    /// Its key in `[exact]`, if it has one.
+    pub exact: Option<FieldKey>,
+}
+
+/// The components of a field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rank {
+    /// One.
+    Scalar,
+    /// As many as the mesh has dimensions, with their names.
+    Vector(VectorNames),
+    /// The component normal to a 2D mesh, three in 3D.
+    Axial,
+}
+
+/// The key of a field in `[initial]` or `[exact]`, for the reference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FieldKey {
+    /// The default in words.
+    pub default: &'static str,
+    /// The meaning of the key.
+    pub meaning: &'static str,
+    /// An example, as TOML.
+    pub example: &'static str,
+}
+
+/// A quantity of a group of patches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PatchQuantity {
+    /// Its name in the history and the summary.
+    pub name: &'static str,
+    /// What a case needs to have it.
+    pub needs: &'static [Need],
+}
+
+/// What some cases of an equation have and others do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// A temperature of a flow.
+    Temperature,
+    /// Reference quantities of a group of patches.
+    Reference,
+}
+
+impl Need {
+    /// The setting that provides it.
+    pub const fn setting(self) -> &'static str {
+        match self {
+            Need::Temperature => "[incompressible.thermal]",
+            Need::Reference => "reference",
+        }
+    }
+
+    /// How to provide it, for messages.
+    pub const fn remedy(self) -> &'static str {
+        match self {
+            Need::Temperature => "a flow has a temperature with [incompressible.thermal]",
+            Need::Reference => "coefficients need `reference` in their [[output.patch]]",
+        }
+    }
+}
+
+/// A case to start from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// Its name for `--template`.
+    pub name: &'static str,
+    /// One line about it.
+    pub about: &'static str,
+    /// The case file.
+    pub text: &'static str,
+    /// Files the case reads, by name.
+    pub companions: &'static [(&'static str, &'static str)],
+}
+
+impl Descriptor {
+    /// All fields, those solved for first.
+    pub fn fields(&self) -> impl Iterator<Item = &'static Field> + use<> {
+        self.unknowns.iter().chain(self.derived)
+    }
+}
+
+impl Field {
+    /// Names of its numbers at a point.
+    pub fn components(&self) -> &[&'static str] {
+        match &self.rank {
+            Rank::Vector(names) => names,
+            Rank::Scalar | Rank::Axial => std::slice::from_ref(&self.name),
+        }
+    }
+}
+
+/// Values of a field in the form of a field file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FieldData {
+    /// One component.
+    Scalar(Vec<f64>),
+    /// Three components.
+    Vector([Vec<f64>; 3]),
+}
+
+impl FieldData {
+    /// The scalar of a picture: a scalar field or the magnitude of a vector field.
+    pub fn into_scalar(self) -> Vec<f64> {
+        match self {
+            FieldData::Scalar(values) => values,
+            FieldData::Vector([x, y, z]) => {
+                let square = |i: usize| x[i] * x[i] + y[i] * y[i] + z[i] * z[i];
+                (0..x.len()).map(|i| square(i).sqrt()).collect()
+            }
+        }
+    }
+}
