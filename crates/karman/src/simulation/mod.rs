@@ -313,6 +313,8 @@ impl Simulation {
                 step: self.steps() as u64,
                 time: self.time(),
                 end: end.unwrap_or(0.0),
+                rate: advance.rate,
+                courant: advance.columns.get("cfl").copied(),
                 residual: solve.map_or(0.0, |solve| solve.relative_residual),
                 iterations: solve.map_or(0, |solve| solve.iterations as u64),
                 seconds: start.elapsed().as_secs_f64(),
