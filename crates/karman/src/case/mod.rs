@@ -24,6 +24,7 @@ mod linear_solver;
 mod mesh;
 mod names;
 mod output;
+mod picture;
 mod places;
 pub mod reference;
 mod run;
@@ -48,7 +49,8 @@ pub use incompressible::{IncompressibleCase, ThermalCase};
 pub use linear_solver::LinearSolverCase;
 pub use mesh::{MeshCase, MeshSource};
 pub use names::EQUATIONS;
-pub use output::{Axis, Line, OutputCase, OutputInterval, PatchGroup, Picture, Probe, Slice};
+pub use output::{Line, OutputCase, OutputInterval, PatchGroup, Probe};
+pub use picture::{Axis, Picture, Slice};
 pub use run::{CheckpointCase, Precision, RunCase};
 pub use suite::{
     Curve, Figure, FigureAxis, FigureKind, MAX_HALVINGS, Reference, ReferenceData, SUITE_FILE,

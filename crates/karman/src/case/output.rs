@@ -6,9 +6,9 @@ use super::flow_output::{
     check_reference,
 };
 use super::names::Names;
+use super::picture::{self, Picture, PictureFile};
 use super::surface::{self, Surface, SurfaceFile};
 use super::value::{Maybe, Sign, number, point, refuse, required};
-use karman_macros::Keyword;
 use serde::Deserialize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -46,35 +46,6 @@ pub enum OutputInterval {
     Time(f64),
     /// A number of steps.
     Steps(u64),
-}
-
-/// A coordinate axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum Axis {
-    /// First.
-    X,
-    /// Second.
-    Y,
-    /// Third.
-    Z,
-}
-
-/// A picture of a field.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Picture {
-    /// The field.
-    pub field: String,
-    /// The plane; `None` shows a 2D mesh whole and cuts a 3D mesh halfway along z.
-    pub slice: Option<Slice>,
-}
-
-/// A plane normal to an axis.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slice {
-    /// The normal.
-    pub axis: Axis,
-    /// Coordinate along it.
-    pub at: f64,
 }
 
 /// A point with values in the history and the summary.
@@ -123,20 +94,6 @@ pub(crate) struct OutputFile {
     pub(crate) patch: Option<Vec<Spanned<PatchGroupFile>>>,
     pub(crate) surface: Option<Vec<Spanned<SurfaceFile>>>,
     recirculation: Maybe<Vec<Spanned<RecirculationFile>>>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PictureFile {
-    field: Maybe<String>,
-    slice: Maybe<SliceFile>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct SliceFile {
-    axis: Maybe<Axis>,
-    at: Maybe<f64>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -206,7 +163,7 @@ pub(crate) fn check(
                 checked.collect::<Result<_, _>>()?
             }
         },
-        picture: keys.picture.as_ref().map(|file| picture(file, names)).transpose()?,
+        picture: keys.picture.as_ref().map(|file| picture::check(file, names)).transpose()?,
         probes: probes(keys.probe.as_deref().unwrap_or_default())?,
         lines: lines(keys.line.as_deref().unwrap_or_default())?,
         patches: groups(keys.patch.as_deref().unwrap_or_default(), names)?,
@@ -241,7 +198,7 @@ fn interval(keys: &OutputFile, time: Option<&Range<usize>>) -> Result<OutputInte
 }
 
 /// A field of the equation.
-fn field(name: &Spanned<String>, names: Names) -> Result<String, Problem> {
+pub(super) fn field(name: &Spanned<String>, names: Names) -> Result<String, Problem> {
     let text = name.get_ref();
     if names.fields().contains(&text.as_str()) {
         return Ok(text.clone());
@@ -249,23 +206,6 @@ fn field(name: &Spanned<String>, names: Names) -> Result<String, Problem> {
     let problem = Problem::at(name.span(), format!("{} has no field `{text}`", names.case()));
     let problem = problem.among(text, "valid fields", names.fields());
     Err(names.remedy(text).into_iter().fold(problem, Problem::note))
-}
-
-fn picture(file: &Spanned<PictureFile>, names: Names) -> Result<Picture, Problem> {
-    let keys = file.get_ref();
-    let slice = match &keys.slice {
-        None => None,
-        Some(slice) => {
-            let (keys, span) = (slice.get_ref(), slice.span());
-            required(&keys.at, "at", &span)?;
-            Some(Slice {
-                axis: *required(&keys.axis, "axis", &span)?.get_ref(),
-                at: number(&keys.at, 0.0, "at", Sign::Any)?,
-            })
-        }
-    };
-    let name = required(&keys.field, "field", &file.span())?;
-    Ok(Picture { field: field(name, names)?, slice })
 }
 
 /// A name that is valid in a column heading and a file name, and unique among its kind.

@@ -282,11 +282,17 @@ impl Output {
             Location::Cells => PictureField::Cells(&values),
             Location::Nodes => PictureField::Nodes(&values),
         };
+        let arrows = match picture.vectors {
+            true => Some(vectors_in_plane(simulation, slice.axes)?),
+            false => None,
+        };
         let of = PictureContent {
             title: &simulation.case.title,
-            name: &picture.field,
             note: &note,
-            field,
+            range: picture.range,
+            window: picture.window,
+            arrows: arrows.as_deref(),
+            ..PictureContent::of(&picture.field, field)
         };
         let path = self.directory.join(format!("{}.png", picture.field));
         Ok(picture::write(&path, &slice, &of)?)
@@ -403,6 +409,21 @@ pub(super) fn values_of(field: &FieldData) -> FieldValues<'_> {
         FieldData::Scalar(values) => FieldValues::Scalar(values),
         FieldData::Vector([x, y, z]) => FieldValues::Vector([x, y, z]),
     }
+}
+
+/// The velocity along two axes, in the order of the mesh file: `[n_cells]`.
+fn vectors_in_plane(
+    simulation: &Simulation,
+    axes: [char; 2],
+) -> Result<Vec<[f64; 2]>, SimulationError> {
+    let field = simulation.equation.output_field(&simulation.mesh, "velocity")?;
+    let FieldData::Vector(components) = field else { return Ok(vec![]) };
+    let location = simulation.equation.location();
+    let [u, v] = axes.map(|axis| {
+        let component = &components["xyz".find(axis).unwrap_or(0)];
+        in_file_order(&simulation.mesh, location, component)
+    });
+    Ok(u.into_iter().zip(v).map(|(u, v)| [u, v]).collect())
 }
 
 /// The middle of the extent along z.

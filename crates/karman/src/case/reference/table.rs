@@ -315,11 +315,14 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("every", "number > 0", "none", "s", "Interval of time between files of fields; the end is written too.", "every = 1.0"),
         key("every_steps", "whole number ≥ 1", "none", "", "Number of steps between files of fields; the end is written too. Excludes `every`; without both only the end is written.", "every_steps = 100"),
         key("fields", "list of strings", "those solved for", "", format!("Fields written.{}", all_fields()), "fields = [\"temperature\"]"),
-        key("picture", "{ field, slice }", "none", "", "A PNG picture of the last state.", "picture = { field = \"temperature\", slice = { axis = \"z\", at = 0.5 } }"),
+        key("picture", "{ field, slice, range, window, vectors }", "none", "", "A PNG picture of the last state.", "picture = { field = \"temperature\", slice = { axis = \"z\", at = 0.5 } }"),
     ]),
     section("output.picture", "A picture of a field.", vec![
         key("field", "string", "required", "", "One of the fields that can be written; a velocity is shown by its magnitude.", "field = \"temperature\""),
         key("slice", "{ axis, at }", "a 2D mesh whole, a 3D mesh cut halfway along z", "", "The plane shown.", "slice = { axis = \"z\", at = 0.5 }"),
+        key("range", "list of 2 numbers", "the values shown", "", "Values at the ends of the colours, in the unit of the field; values beyond have the colour of the end.", "range = [0.0, 1.5]"),
+        key("window", "list of 4 numbers", "all of the plane", "m", "The part shown: x0, y0, x1, y1 in the coordinates of the plane.", "window = [0.0, -0.5, 2.0, 0.5]"),
+        key("vectors", "true | false", "false", "", "Arrows of the velocity in the plane, at the points of a regular grid. For flow.", "vectors = true"),
     ]),
     section("output.picture.slice", "A plane normal to an axis.", vec![
         key("axis", Axis::WORDS.join(" | "), "required", "", "The normal of the plane.", "axis = \"z\""),

@@ -1,7 +1,9 @@
 //! The reference is complete: every key documented, every documented key read.
 
 use super::super::{Case, amg, boundary, exact, expected, file, flow_output, heat, incompressible};
-use super::super::{initial, linear_solver, mesh, output, run, surface, templates, time, value};
+use super::super::{
+    initial, linear_solver, mesh, output, picture, run, surface, templates, time, value,
+};
 use super::*;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
@@ -83,8 +85,8 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("linear_solver.amg", keys_of::<amg::AmgFile>()),
         ("linear_solver.amg.sparsification", keys_of::<amg::SparsificationTableFile>()),
         ("output", keys_of::<output::OutputFile>()),
-        ("output.picture", keys_of::<output::PictureFile>()),
-        ("output.picture.slice", keys_of::<output::SliceFile>()),
+        ("output.picture", keys_of::<picture::PictureFile>()),
+        ("output.picture.slice", keys_of::<picture::SliceFile>()),
         ("output.probe", keys_of::<output::ProbeFile>()),
         ("output.line", keys_of::<output::LineFile>()),
         ("output.patch", keys_of::<output::PatchGroupFile>()),
