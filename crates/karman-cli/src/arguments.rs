@@ -36,6 +36,7 @@ pub(crate) enum Command {
         json: bool,
     },
     /// Write a case from a template, as NAME/case.toml
+    #[command(after_help = format!("Templates:\n{}", karman::case::templates::list()))]
     New {
         /// The folder to make
         name: PathBuf,

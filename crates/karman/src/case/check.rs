@@ -64,6 +64,7 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
     let output = problems.record(output);
     if let (Some(file), Some(equation)) = (&file.output, &equation) {
         problems.record(surface::check_walls(file.get_ref(), equation));
+        problems.record(flow_output::check_moments(file.get_ref(), equation));
     }
     let checkpoint = run::check_checkpoint(file.checkpoint.as_ref(), time_span.as_ref());
     let checkpoint = problems.record(checkpoint);

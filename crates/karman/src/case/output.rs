@@ -25,6 +25,8 @@ pub struct OutputCase {
     pub fields: Vec<String>,
     /// A picture of the last state.
     pub picture: Option<Picture>,
+    /// Whether the history is drawn.
+    pub history_plot: bool,
     /// Points with values in the history.
     pub probes: Vec<Probe>,
     /// Lines along which fields are sampled.
@@ -89,6 +91,7 @@ pub(crate) struct OutputFile {
     every_steps: Maybe<u64>,
     fields: Maybe<Vec<Spanned<String>>>,
     picture: Maybe<PictureFile>,
+    history_plot: Option<bool>,
     probe: Option<Vec<Spanned<ProbeFile>>>,
     line: Option<Vec<Spanned<LineFile>>>,
     pub(crate) patch: Option<Vec<Spanned<PatchGroupFile>>>,
@@ -120,6 +123,7 @@ pub(crate) struct PatchGroupFile {
     pub(super) reference: Maybe<ReferenceFile>,
     pub(super) drag_direction: Maybe<Vec<f64>>,
     pub(super) lift_direction: Maybe<Vec<f64>>,
+    pub(super) moment_centre: Maybe<Vec<f64>>,
 }
 
 pub(crate) fn check(
@@ -135,6 +139,7 @@ pub(crate) fn check(
             every: OutputInterval::End,
             fields: default_fields(names),
             picture: None,
+            history_plot: false,
             probes: Vec::new(),
             lines: Vec::new(),
             patches: Vec::new(),
@@ -164,6 +169,7 @@ pub(crate) fn check(
             }
         },
         picture: keys.picture.as_ref().map(|file| picture::check(file, names)).transpose()?,
+        history_plot: keys.history_plot.unwrap_or(false),
         probes: probes(keys.probe.as_deref().unwrap_or_default())?,
         lines: lines(keys.line.as_deref().unwrap_or_default())?,
         patches: groups(keys.patch.as_deref().unwrap_or_default(), names)?,
@@ -304,6 +310,7 @@ fn groups(files: &[Spanned<PatchGroupFile>], names: Names) -> Result<Vec<PatchGr
             refuse(&keys.reference, "reference", super::FLOW_ONLY)?;
             refuse(&keys.drag_direction, "drag_direction", super::FLOW_ONLY)?;
             refuse(&keys.lift_direction, "lift_direction", super::FLOW_ONLY)?;
+            refuse(&keys.moment_centre, "moment_centre", super::FLOW_ONLY)?;
         }
         let used = groups.iter().map(|group| group.name.as_str());
         let name = unique_name(&keys.name, "patch group", &span, used)?;

@@ -81,7 +81,7 @@ pub(crate) fn check(files: &[Spanned<SurfaceFile>], names: Names) -> Result<Vec<
             checked.push(field.get_ref().clone());
         }
         if !names.is_flow() {
-            refuse(&keys.reference, "reference", "belongs to a flow case, this one is of heat")?;
+            refuse(&keys.reference, "reference", super::FLOW_ONLY)?;
         }
         let reference = check_reference(keys.reference.as_ref().map(Spanned::get_ref))?;
         surfaces.push(Surface { name, patches, fields: checked, reference });

@@ -146,7 +146,7 @@ fn is_result(name: &str) -> bool {
         || is_checkpoint
         || between("line_", ".csv").is_some()
         || between("surface_", ".csv").or(between("surface_", ".pvd")).is_some()
-        || ["fields.pvd", "history.csv", "summary.json"].contains(&name)
+        || ["fields.pvd", "history.csv", "history.png", "summary.json"].contains(&name)
         || name.strip_suffix(".png").is_some_and(is_field)
 }
 
@@ -181,6 +181,7 @@ mod tests {
             "checkpoint_00000010.safetensors",
             "summary.json",
             "velocity.png",
+            "history.png",
         ] {
             assert!(is_result(name), "{name}");
         }

@@ -6,8 +6,9 @@ use super::surface::{self, SurfaceSamples};
 use super::{Simulation, SimulationError};
 use crate::case::{Axis, Case, OutputInterval, Surface};
 use crate::descriptor::{FieldData, Rank};
-use crate::io::csv::{HistoryWriter, LineSamples, Row, write_line};
-use crate::io::picture::{self, PictureContent, PictureField, Slice};
+use crate::io::columns::{Columns, ColumnsError};
+use crate::io::csv::{HistoryWriter, LineSamples, Row, short_number, write_line};
+use crate::io::picture::{self, PictureContent, PictureField, Slice, history_plot};
 use crate::mesh::files::FieldValues;
 use crate::mesh::files::pvd::{self, PvdEntry};
 use crate::mesh::files::vtu::{self, VtuData};
@@ -233,6 +234,16 @@ impl Output {
             surface::write_csv(&path, simulation.mesh.dimension, &samples)?;
         }
         self.picture(simulation)?;
+        if simulation.case.output.history_plot {
+            let history = self.directory.join("history.csv");
+            let unreadable = |error: ColumnsError| SimulationError::Write {
+                path: self.directory.join("history.png"),
+                reason: error.to_string(),
+            };
+            let columns = Columns::read(&history).map_err(unreadable)?;
+            let path = self.directory.join("history.png");
+            history_plot::write(&path, &simulation.case.title, &columns)?;
+        }
         self.seconds += output_start.elapsed().as_secs_f64();
         simulation.phases.add("output", self.seconds);
         if self.keeps_summary {
@@ -276,7 +287,7 @@ impl Output {
         };
         if simulation.case.time.is_some() {
             let comma = if note.is_empty() { "" } else { ", " };
-            note = format!("{note}{comma}t = {:.6}", simulation.time());
+            note = format!("{note}{comma}t = {}", short_number(simulation.time()));
         }
         let field = match location {
             Location::Cells => PictureField::Cells(&values),

@@ -316,6 +316,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("every_steps", "whole number ≥ 1", "none", "", "Number of steps between files of fields; the end is written too. Excludes `every`; without both only the end is written.", "every_steps = 100"),
         key("fields", "list of strings", "those solved for", "", format!("Fields written.{}", all_fields()), "fields = [\"temperature\"]"),
         key("picture", "{ field, slice, range, window, vectors }", "none", "", "A PNG picture of the last state.", "picture = { field = \"temperature\", slice = { axis = \"z\", at = 0.5 } }"),
+        key("history_plot", "true | false", "false", "", "A PNG picture of the history, `history.png`: residual and rate of change on a logarithmic axis, iterations, integrals over patches and probes over time, or over steps where the case is steady.", "history_plot = true"),
     ]),
     section("output.picture", "A picture of a field.", vec![
         key("field", "string", "required", "", "One of the fields that can be written; a velocity is shown by its magnitude.", "field = \"temperature\""),
@@ -344,6 +345,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("reference", "table", "none", "", "Reference quantities of forces and heat; without them there are no coefficients. For flow.", "reference = { velocity = 1.0, area = 0.1, length = 0.1 }"),
         key("drag_direction", "list of 2 or 3 numbers", "[1.0, 0.0, 0.0]", "", "Direction of the drag, of any length. For flow.", "drag_direction = [1.0, 0.0, 0.0]"),
         key("lift_direction", "list of 2 or 3 numbers", "[0.0, 1.0, 0.0]", "", "Direction of the lift, of any length. For flow.", "lift_direction = [0.0, 1.0, 0.0]"),
+        key("moment_centre", "list of 2 or 3 numbers", "none", "m", "Point about which the moment of the force is taken: `moment_z`, in 3D also `moment_x` and `moment_y`, of pressure and viscous stress; with `reference` `moment_coefficient` M / (½ρU²AL), about the axis drag × lift direction. For walls of a flow, at rest or in uniform motion.", "moment_centre = [0.25, 0.0, 0.0]"),
     ]),
     section("output.patch.reference", "Reference quantities of a group of patches, for flow. A force coefficient is F / (½ρU²A), the Strouhal number fL/U, the Nusselt number qL / (α ΔT) with q the mean heat flux over the heat capacity.", vec![
         key("velocity", "number > 0", "1.0", "m/s", "Speed U.", "velocity = 1.0"),

@@ -263,7 +263,7 @@ fn templates_and_cases_are_valid() {
         let again = template.write(folder.path(), "mine").unwrap_err().to_string();
         assert!(again.ends_with("mine.toml exists already"), "{again}");
     }
-    insta::assert_snapshot!(templates::find("channel").unwrap_err(), @"there is no template `channel`; templates: heat, heat_unsteady, heat_regions, heat_exact, cavity");
+    insta::assert_snapshot!(templates::find("pipe").unwrap_err(), @"there is no template `pipe`; templates: heat, heat_unsteady, heat_regions, heat_exact, cavity, channel, step");
     assert_eq!(templates::find("heat").unwrap().name, "heat");
 
     for (folder, least) in [("heat", 9), ("incompressible", 10)] {

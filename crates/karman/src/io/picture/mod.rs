@@ -1,6 +1,7 @@
 //! Pictures: a PNG of a field on a slice, with axes and a colour bar.
 
 mod arrows;
+pub mod history_plot;
 mod palette;
 mod raster;
 mod slice;
@@ -120,7 +121,11 @@ impl<'a> PictureContent<'a> {
 /// # Errors
 /// [`PictureError`]: an empty slice, too few values for the mesh, a file that cannot be written.
 pub fn write(path: &Path, slice: &Slice, of: &PictureContent<'_>) -> Result<(), PictureError> {
-    let (width, height, bytes) = draw(path, slice, of)?;
+    save(path, draw(path, slice, of)?)
+}
+
+/// Writes pixels as PNG. The file is renamed to its name once complete.
+fn save(path: &Path, (width, height, bytes): (u32, u32, Vec<u8>)) -> Result<(), PictureError> {
     let failed = |reason: String| PictureError::Draw { path: path.to_owned(), reason };
     // The temporary name keeps the extension, which selects the encoder.
     let partial = path.with_extension("partial.png");
@@ -277,6 +282,11 @@ fn draw_bar(raster: &mut Raster, left: u32, height: u32, palette: &Palette) {
 
 type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 
+/// Makes the font known to plotters.
+fn font() -> Result<(), String> {
+    register_font(FONT_NAME, FontStyle::Normal, FONT).map_err(|_| "its font is damaged".to_owned())
+}
+
 /// Draws texts and lines on the fine image, so that averaging smooths them. The error is a text.
 fn label(
     raster: &mut Raster,
@@ -285,8 +295,7 @@ fn label(
     view: &View,
     palette: &Palette,
 ) -> Result<(), String> {
-    register_font(FONT_NAME, FontStyle::Normal, FONT)
-        .map_err(|_| "its font is damaged".to_owned())?;
+    font()?;
     let size = (raster.width, raster.height);
     let area = BitMapBackend::with_buffer(&mut raster.bytes, size).into_drawing_area();
     let pen = Pen { area: &area };

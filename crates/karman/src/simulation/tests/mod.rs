@@ -3,6 +3,7 @@
 mod at_rest;
 mod boundaries;
 mod endings;
+mod moments;
 mod refusals;
 mod surfaces;
 mod warnings;

@@ -33,7 +33,7 @@ impl Table {
 }
 
 /// Meshes of the unit square and cube: lattices, and meshes of Gmsh.
-fn meshes() -> Vec<(String, bool)> {
+pub(super) fn meshes() -> Vec<(String, bool)> {
     let lattice = |element: &str, is_2d: bool| {
         let (size, cells) = if is_2d { ("1, 1", "5, 4") } else { ("1, 1, 1", "3, 4, 3") };
         let text = format!(
@@ -168,7 +168,7 @@ fn surfaces_are_written_with_the_fields_and_after_a_restart() {
     let text = gmsh("cube_prism_coarse")
         + "[heat]\n[initial]\ntemperature = \"x\"\n[boundary]\nxmin.temperature = 0.0\nxmax.temperature = \"1 + t\"\n\
            ymin = \"insulated\"\nymax = \"insulated\"\nzmin = \"insulated\"\nzmax = \"insulated\"\n\
-           [time]\nstep = 0.1\nend = 0.4\n[checkpoint]\nevery = 0.2\n[output]\nevery = 0.1\n\
+           [time]\nstep = 0.1\nend = 0.4\n[checkpoint]\nevery = 0.2\n[output]\nevery = 0.1\nhistory_plot = true\n\
            [[output.surface]]\nname = \"hot\"\npatches = [\"xmax\"]\nfields = [\"temperature\"]\n";
     let folder = tempfile::tempdir().unwrap();
     run(&text, folder.path());
@@ -177,6 +177,7 @@ fn surfaces_are_written_with_the_fields_and_after_a_restart() {
     let names =
         ["surface_hot_0000.vtu", "surface_hot_0004.vtu", "surface_hot.pvd", "surface_hot.csv"];
     let before = names.map(read);
+    assert!(read("history.png").starts_with(b"\x89PNG"));
     let series = crate::mesh::files::pvd::read(&results.join("surface_hot.pvd")).unwrap();
     let times: Vec<f64> = series.iter().map(|entry| entry.time).collect();
     assert_eq!(times, [0.0, 0.1, 0.2, 0.3, 0.4]);
