@@ -91,7 +91,7 @@ fn new_writes_a_case_that_is_in_order_and_never_overwrites() {
     }
     let (_, help, _) = run(&["new", "--help"]);
     for line in
-        ["Templates:\n  heat ", "\n  step          flow over a backward-facing step, from a mesh"]
+        ["Templates:\n  heat ", "\n  step           flow over a backward-facing step, from a mesh"]
     {
         assert!(help.contains(line), "{help}");
     }
