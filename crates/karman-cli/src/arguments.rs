@@ -36,6 +36,7 @@ pub(crate) enum Command {
         json: bool,
     },
     /// Write a case from a template, as NAME/case.toml
+    #[command(after_help = format!("Templates:\n{}", karman::case::templates::list()))]
     New {
         /// The folder to make
         name: PathBuf,
@@ -89,6 +90,15 @@ pub(crate) struct RunArguments {
     /// The backend, in place of the case's own: auto, cpu, cuda, vulkan, wgpu or hip
     #[arg(long, value_parser = backend)]
     pub(crate) backend: Option<BackendKind>,
+    /// The final time, in place of the case's own
+    #[arg(long, value_name = "T", value_parser = positive_time)]
+    pub(crate) end: Option<f64>,
+    /// The output directory, in place of the case's own
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) output: Option<PathBuf>,
+    /// Threads of the CPU, in place of the case's own; 0: all
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
     /// Continue from a checkpoint
     #[arg(long, value_name = "FILE")]
     pub(crate) restart: Option<PathBuf>,
@@ -244,6 +254,14 @@ pub(crate) struct GenerateArguments {
     /// annulus: outer radius
     #[arg(long)]
     outer: Option<String>,
+}
+
+/// A time that a run can reach.
+fn positive_time(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(time) if time > 0.0 && time.is_finite() => Ok(time),
+        _ => Err("the final time is a positive number".to_owned()),
+    }
 }
 
 impl GenerateArguments {

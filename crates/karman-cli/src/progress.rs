@@ -1,6 +1,6 @@
 //! Progress of a run: a bar on a terminal, and a line of the log from time to time.
 
-use crate::console::Screen;
+use crate::console::{Screen, count};
 use crate::logging::PROGRESS;
 use indicatif::{ProgressBar, ProgressStyle};
 use karman::simulation::Progress;
@@ -60,17 +60,39 @@ fn fraction(progress: &Progress) -> f64 {
     if progress.end > 0.0 { (progress.time / progress.end).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// Step, time, residual, iterations and the remaining seconds.
+/// Step, time, Courant number, rate of change, residual, iterations, speed and the remaining seconds.
 fn describe(progress: &Progress, first: &Progress) -> String {
-    let Progress { step, time, end, residual, iterations, .. } = *progress;
+    let Progress { step, time, end, rate, courant, residual, iterations, .. } = *progress;
     let mut text = format!("step {step}");
     if end > 0.0 {
         text += &format!(", t = {time:.6} of {end}");
+        if let Some(courant) = courant {
+            text += &format!(", Courant number {courant:.2}");
+        }
+        text += &format!(", rate of change {rate:.2e}");
     }
-    text += &format!(", residual {residual:.2e} after {iterations} iterations");
+    text += &format!(", residual {residual:.2e} after {}", count(iterations, "iteration"));
+    if let Some(speed) = steps_a_second(progress, first) {
+        text += &format!(", {} steps/s", three_digits(speed));
+    }
     match seconds_left(progress, first) {
         Some(seconds) => text + &format!(", {} left", duration(seconds)),
         None => text,
+    }
+}
+
+/// The speed since the first observed step.
+fn steps_a_second(progress: &Progress, first: &Progress) -> Option<f64> {
+    let (steps, seconds) = (progress.step - first.step, progress.seconds - first.seconds);
+    (steps > 0 && seconds > 0.0).then(|| steps as f64 / seconds)
+}
+
+/// A positive number with three digits, all digits of the whole part.
+fn three_digits(value: f64) -> String {
+    match value {
+        v if v < 10.0 => format!("{v:.2}"),
+        v if v < 100.0 => format!("{v:.1}"),
+        v => format!("{v:.0}"),
     }
 }
 
@@ -96,7 +118,16 @@ mod tests {
     use super::*;
 
     fn at(step: u64, time: f64, seconds: f64) -> Progress {
-        Progress { step, time, end: 10.0, residual: 3.2e-9, iterations: 14, seconds }
+        Progress {
+            step,
+            time,
+            end: 10.0,
+            rate: 0.0125,
+            courant: Some(0.4),
+            residual: 3.2e-9,
+            iterations: 14,
+            seconds,
+        }
     }
 
     #[test]
@@ -106,11 +137,23 @@ mod tests {
         assert_eq!(seconds_left(&at(60, 6.0, 4.0), &first), Some(8.0));
         assert_eq!(
             describe(&at(60, 6.0, 4.0), &first),
-            "step 60, t = 6.000000 of 10, residual 3.20e-9 after 14 iterations, 8.00 s left"
+            "step 60, t = 6.000000 of 10, Courant number 0.40, rate of change 1.25e-2, residual 3.20e-9 after \
+             14 iterations, 5.00 steps/s, 8.00 s left"
         );
-        let steady = Progress { end: 0.0, time: 0.0, ..first };
+        let heat = Progress { courant: None, iterations: 1, ..first };
+        assert_eq!(
+            describe(&heat, &heat),
+            "step 50, t = 5.000000 of 10, rate of change 1.25e-2, residual 3.20e-9 after 1 iteration"
+        );
+        let steady = Progress { end: 0.0, time: 0.0, courant: None, ..first };
         assert_eq!(describe(&steady, &steady), "step 50, residual 3.20e-9 after 14 iterations");
         assert_eq!((fraction(&first), fraction(&steady)), (0.5, 0.0));
+    }
+
+    #[test]
+    fn a_speed_has_three_digits() {
+        let texts = [0.126, 42.44, 612.3, 9000.4].map(three_digits);
+        assert_eq!(texts, ["0.13", "42.4", "612", "9000"]);
     }
 
     #[test]

@@ -83,6 +83,8 @@ pub enum Need {
     Temperature,
     /// Reference quantities of a group of patches.
     Reference,
+    /// The point about which the moment of a group of patches is taken.
+    MomentCentre,
 }
 
 impl Need {
@@ -91,6 +93,7 @@ impl Need {
         match self {
             Need::Temperature => "[incompressible.thermal]",
             Need::Reference => "reference",
+            Need::MomentCentre => "moment_centre",
         }
     }
 
@@ -99,6 +102,7 @@ impl Need {
         match self {
             Need::Temperature => "a flow has a temperature with [incompressible.thermal]",
             Need::Reference => "coefficients need `reference` in their [[output.patch]]",
+            Need::MomentCentre => "moments need `moment_centre` in their [[output.patch]]",
         }
     }
 }

@@ -12,7 +12,8 @@ use serde_json::Value;
 use std::path::Path;
 
 pub(crate) fn run(arguments: &RunArguments, session: &Session) -> Result<(), Failure> {
-    let case = read(&arguments.case, session)?;
+    let mut case = read(&arguments.case, session)?;
+    replace_settings(&mut case, arguments)?;
     let options = RunOptions { backend: arguments.backend, restart: arguments.restart.clone() };
     let directory = case.output.directory.clone();
     let outcome = solve(case, options, session)?;
@@ -26,6 +27,25 @@ pub(crate) fn run(arguments: &RunArguments, session: &Session) -> Result<(), Fai
     let report = report(&summary?, &outcome, &directory);
     session.log.note(&report);
     console::tell(session.quiet || arguments.json, &report)
+}
+
+/// Replaces settings of the case by those of the command line.
+fn replace_settings(case: &mut Case, arguments: &RunArguments) -> Result<(), Failure> {
+    match (arguments.end, &mut case.time) {
+        (None, _) => {}
+        (Some(end), Some(time)) => time.end = end,
+        (Some(_), None) => {
+            let name = arguments.case.display();
+            return Err(Failure::Input(format!("--end: {name} has no [time], it is steady")));
+        }
+    }
+    if let Some(folder) = &arguments.output {
+        case.output.directory = folder.clone();
+    }
+    if let Some(threads) = arguments.threads {
+        case.run.threads = threads;
+    }
+    Ok(())
 }
 
 /// Reads a case and logs its warnings.

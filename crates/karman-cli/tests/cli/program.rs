@@ -82,6 +82,19 @@ fn new_writes_a_case_that_is_in_order_and_never_overwrites() {
     assert_eq!(code, 1);
     assert!(err.starts_with("error: there is no template `heet`; templates: heat, "), "{err}");
     assert!(!folder.path().join("other").exists());
+    for template in ["channel", "step"] {
+        let (code, _, err) = run(&["new", template, "--template", template]);
+        assert_eq!(code, 0, "{err}");
+        let (code, out, err) = run(&["check", &format!("{template}/case.toml")]);
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains("/case.toml is in order: "), "{out}");
+    }
+    let (_, help, _) = run(&["new", "--help"]);
+    for line in
+        ["Templates:\n  heat ", "\n  step           flow over a backward-facing step, from a mesh"]
+    {
+        assert!(help.contains(line), "{help}");
+    }
 }
 
 #[test]

@@ -35,6 +35,33 @@ fn a_run_reports_and_leaves_its_files() {
 }
 
 #[test]
+fn the_command_line_replaces_final_time_folder_and_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let unsteady = BAR
+        .replace("[heat]", "[time]\nstep = 0.1\nend = 5.0\n[initial]\ntemperature = 0.0\n[heat]");
+    fs::write(folder.path().join("bar.toml"), &unsteady).unwrap();
+    let options = ["run", "bar.toml", "--end", "0.3", "--output", "some/where", "--threads", "1"];
+    let (code, out, err) = karman(folder.path(), &options);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("reached t = 0.3") && out.contains("results in some/where"), "{out}");
+    assert!(out.contains("3 steps, ") && out.contains(" on 1 host thread\n"), "{out}");
+    assert!(!folder.path().join("bar").exists(), "the folder of the case is not made");
+    let summary = json(&folder.path().join("some/where/summary.json"));
+    assert_eq!((&summary["time"]["end"], &summary["threads"]), (&0.3.into(), &1.into()));
+
+    let (code, out, err) = karman(folder.path(), &["run", "-q", "bar.toml", "--end", "0.1"]);
+    assert_eq!((code, out.as_str(), err.as_str()), (0, "", ""), "quiet");
+    for end in ["0", "-1", "soon", "inf"] {
+        let (code, _, err) = karman(folder.path(), &["run", "bar.toml", &format!("--end={end}")]);
+        assert!(code != 0 && err.contains("the final time is a positive number"), "{code} {err}");
+    }
+    fs::write(folder.path().join("bar.toml"), BAR).unwrap();
+    let (code, _, err) = karman(folder.path(), &["run", "bar.toml", "--end", "1"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("--end: bar.toml has no [time], it is steady"), "{err}");
+}
+
+#[test]
 fn a_summary_and_a_detailed_log_tell_of_the_levels_of_multigrid() {
     let folder = tempfile::tempdir().unwrap();
     let finer = BAR.replace("cells = [10, 2]", "cells = [40, 20]");

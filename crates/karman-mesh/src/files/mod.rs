@@ -158,6 +158,5 @@ fn save_parts<'a>(
         let mut file = std::fs::File::create(partial)?;
         parts.try_for_each(|part| file.write_all(part))
     };
-    write_complete(path, write)
-        .map_err(|error| file_error(path, error))
+    write_complete(path, write).map_err(|error| file_error(path, error))
 }

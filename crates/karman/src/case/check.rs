@@ -9,7 +9,7 @@ use super::names::Names;
 use super::places::Places;
 use super::value::{Maybe, Reader, Value};
 use super::{Case, Equation, TimeCase, boundary, exact, expected, flow_boundary, flow_output};
-use super::{heat, incompressible, initial, linear_solver, mesh, output, run, time};
+use super::{heat, incompressible, initial, linear_solver, mesh, output, run, surface, time};
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -62,6 +62,10 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
     problems.record(file.adaptation());
     let output = output::check(file.output.as_ref(), folder, &name, time_span.as_ref(), names);
     let output = problems.record(output);
+    if let (Some(file), Some(equation)) = (&file.output, &equation) {
+        problems.record(surface::check_walls(file.get_ref(), equation));
+        problems.record(flow_output::check_moments(file.get_ref(), equation));
+    }
     let checkpoint = run::check_checkpoint(file.checkpoint.as_ref(), time_span.as_ref());
     let checkpoint = problems.record(checkpoint);
     let exact = problems.record(exact::check(file.exact.as_ref(), names, reader));
@@ -173,5 +177,8 @@ fn warnings(file: &CaseFile) -> impl Iterator<Item = Problem> {
         linear_solver::amg_without_effect(keys.as_ref()?.get_ref(), section)
     });
     let groups = file.output.iter().flat_map(|output| output.get_ref().patch.iter().flatten());
-    solvers.chain(groups.flat_map(|group| flow_output::without_effect(group.get_ref())))
+    let groups = groups.flat_map(|group| flow_output::without_effect(group.get_ref()));
+    let surfaces = file.output.iter().flat_map(|output| output.get_ref().surface.iter().flatten());
+    let surfaces = surfaces.filter_map(|surface| surface::without_effect(surface.get_ref()));
+    solvers.chain(groups).chain(surfaces)
 }

@@ -1,8 +1,11 @@
 //! Output of a flow: force coefficients, separation and reattachment.
 
+use super::Equation;
 use super::error::Problem;
-use super::output::{PatchGroupFile, ends, points, unique_name};
-use super::value::{Maybe, Sign, number, point};
+use super::output::{OutputFile, PatchGroupFile, ends, points, unique_name};
+use super::value::{Maybe, Sign, Value, number, point};
+use crate::incompressible::FlowBoundaryCondition;
+use crate::mesh::geometry::{cross, norm};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -27,6 +30,18 @@ pub struct FlowReference {
     pub drag_direction: [f64; 3],
     /// Unit vector along the lift; default y.
     pub lift_direction: [f64; 3],
+    /// The point about which the moment is taken; without it there is none.
+    pub moment_centre: Option<[f64; 3]>,
+}
+
+impl FlowReference {
+    /// The axis of the moment coefficient: the unit vector along drag × lift direction, z by default; zero
+    /// where these are parallel.
+    pub fn moment_axis(&self) -> [f64; 3] {
+        let axis = cross(self.drag_direction, self.lift_direction);
+        let length = norm(axis);
+        if length > 1e-9 { axis.map(|x| x / length) } else { [0.0; 3] }
+    }
 }
 
 /// A line along which separation and reattachment of reversed flow are found.
@@ -73,8 +88,15 @@ pub(crate) fn check_reference(keys: &PatchGroupFile) -> Result<FlowReference, Pr
         temperature_difference: 1.0,
         drag_direction: direction(&keys.drag_direction, "drag_direction", [1.0, 0.0, 0.0])?,
         lift_direction: direction(&keys.lift_direction, "lift_direction", [0.0, 1.0, 0.0])?,
+        moment_centre: None,
     };
+    flow.moment_centre =
+        keys.moment_centre.as_ref().map(|file| point(file, "moment_centre")).transpose()?;
     let Some(reference) = keys.reference.as_ref().map(Spanned::get_ref) else { return Ok(flow) };
+    if let (Some(file), [0.0, 0.0, 0.0]) = (&keys.moment_centre, flow.moment_axis()) {
+        let message = "the moment coefficient has no axis: `drag_direction` and `lift_direction` are parallel";
+        return Err(Problem::at(file.span(), message));
+    }
     flow.velocity = number(&reference.velocity, 1.0, "velocity", Sign::Positive)?;
     flow.area = number(&reference.area, 1.0, "area", Sign::Positive)?;
     flow.length = number(&reference.length, 1.0, "length", Sign::Positive)?;
@@ -102,6 +124,41 @@ fn direction(
     let [x, y, z] = direction.map(|c| c / largest);
     let length = (x * x + y * y + z * z).sqrt();
     Ok([x / length, y / length, z / length])
+}
+
+/// Checks that moments are of walls at rest or in uniform motion. There the viscous stress is −ν ∂u/∂n; where the
+/// velocity of a wall varies along it, (∇u)ᵀ n adds to it, which leaves no force but a moment on a closed surface.
+pub(crate) fn check_moments(file: &OutputFile, equation: &Equation) -> Result<(), Problem> {
+    let Equation::Incompressible(flow) = equation else { return Ok(()) };
+    let varies = |value: &Value| match value {
+        Value::Expression(formula) => (0..3).any(|axis| formula.depends_on_component(axis)),
+        _ => false,
+    };
+    for group in file.patch.iter().flatten().map(Spanned::get_ref) {
+        if group.moment_centre.is_none() {
+            continue;
+        }
+        for patch in group.patches.iter().flat_map(Spanned::get_ref) {
+            let given = flow.boundary.iter().find(|given| given.patch == *patch.get_ref());
+            let reason = match given.map(|given| given.condition.condition()) {
+                // A patch without a condition is reported with the mesh.
+                None => continue,
+                Some(Some(FlowBoundaryCondition::Velocity(velocity)))
+                    if !velocity.iter().any(varies) =>
+                {
+                    continue;
+                }
+                Some(Some(FlowBoundaryCondition::Velocity(_))) => {
+                    "has a velocity that varies along it"
+                }
+                Some(_) => "has no prescribed velocity",
+            };
+            let message = format!("patch \"{}\" {reason}", patch.get_ref());
+            let note = "`moment_centre` is for walls at rest or in uniform motion";
+            return Err(Problem::at(patch.span(), message).note(note));
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn check_recirculations(

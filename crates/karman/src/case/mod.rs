@@ -24,10 +24,12 @@ mod linear_solver;
 mod mesh;
 mod names;
 mod output;
+mod picture;
 mod places;
 pub mod reference;
 mod run;
 mod suite;
+mod surface;
 mod table;
 pub mod templates;
 #[cfg(test)]
@@ -47,12 +49,14 @@ pub use incompressible::{IncompressibleCase, ThermalCase};
 pub use linear_solver::LinearSolverCase;
 pub use mesh::{MeshCase, MeshSource};
 pub use names::EQUATIONS;
-pub use output::{Axis, Line, OutputCase, OutputInterval, PatchGroup, Picture, Probe, Slice};
+pub use output::{Line, OutputCase, OutputInterval, PatchGroup, Probe};
+pub use picture::{Axis, Picture, Slice};
 pub use run::{CheckpointCase, Precision, RunCase};
 pub use suite::{
     Curve, Figure, FigureAxis, FigureKind, MAX_HALVINGS, Reference, ReferenceData, SUITE_FILE,
     Suite, SuiteCase, SuiteSection,
 };
+pub use surface::{Surface, SurfaceReference};
 pub use table::{TableError, TimeTable};
 pub use time::{TimeCase, TimeMethod, TimeStep};
 pub use value::{ByRegion, Value};

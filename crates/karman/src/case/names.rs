@@ -51,6 +51,10 @@ impl Names {
                 let reference = group.and_then(|group| group.flow.as_ref());
                 reference.is_some_and(|flow| flow.has_reference)
             }
+            Need::MomentCentre => {
+                let flow = group.and_then(|group| group.flow.as_ref());
+                flow.is_some_and(|flow| flow.moment_centre.is_some())
+            }
         })
     }
 

@@ -6,8 +6,9 @@ use super::flow_output::{
     check_reference,
 };
 use super::names::Names;
+use super::picture::{self, Picture, PictureFile};
+use super::surface::{self, Surface, SurfaceFile};
 use super::value::{Maybe, Sign, number, point, refuse, required};
-use karman_macros::Keyword;
 use serde::Deserialize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -24,12 +25,16 @@ pub struct OutputCase {
     pub fields: Vec<String>,
     /// A picture of the last state.
     pub picture: Option<Picture>,
+    /// Whether the history is drawn.
+    pub history_plot: bool,
     /// Points with values in the history.
     pub probes: Vec<Probe>,
     /// Lines along which fields are sampled.
     pub lines: Vec<Line>,
     /// Groups of patches with integrals in the history.
     pub patches: Vec<PatchGroup>,
+    /// Fields on patches.
+    pub surfaces: Vec<Surface>,
     /// Lines along which separation and reattachment are found; flow only.
     pub recirculations: Vec<Recirculation>,
 }
@@ -43,35 +48,6 @@ pub enum OutputInterval {
     Time(f64),
     /// A number of steps.
     Steps(u64),
-}
-
-/// A coordinate axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum Axis {
-    /// First.
-    X,
-    /// Second.
-    Y,
-    /// Third.
-    Z,
-}
-
-/// A picture of a field.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Picture {
-    /// The field.
-    pub field: String,
-    /// The plane; `None` shows a 2D mesh whole and cuts a 3D mesh halfway along z.
-    pub slice: Option<Slice>,
-}
-
-/// A plane normal to an axis.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slice {
-    /// The normal.
-    pub axis: Axis,
-    /// Coordinate along it.
-    pub at: f64,
 }
 
 /// A point with values in the history and the summary.
@@ -115,24 +91,12 @@ pub(crate) struct OutputFile {
     every_steps: Maybe<u64>,
     fields: Maybe<Vec<Spanned<String>>>,
     picture: Maybe<PictureFile>,
+    history_plot: Option<bool>,
     probe: Option<Vec<Spanned<ProbeFile>>>,
     line: Option<Vec<Spanned<LineFile>>>,
     pub(crate) patch: Option<Vec<Spanned<PatchGroupFile>>>,
+    pub(crate) surface: Option<Vec<Spanned<SurfaceFile>>>,
     recirculation: Maybe<Vec<Spanned<RecirculationFile>>>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PictureFile {
-    field: Maybe<String>,
-    slice: Maybe<SliceFile>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct SliceFile {
-    axis: Maybe<Axis>,
-    at: Maybe<f64>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -159,6 +123,7 @@ pub(crate) struct PatchGroupFile {
     pub(super) reference: Maybe<ReferenceFile>,
     pub(super) drag_direction: Maybe<Vec<f64>>,
     pub(super) lift_direction: Maybe<Vec<f64>>,
+    pub(super) moment_centre: Maybe<Vec<f64>>,
 }
 
 pub(crate) fn check(
@@ -174,9 +139,11 @@ pub(crate) fn check(
             every: OutputInterval::End,
             fields: default_fields(names),
             picture: None,
+            history_plot: false,
             probes: Vec::new(),
             lines: Vec::new(),
             patches: Vec::new(),
+            surfaces: Vec::new(),
             recirculations: Vec::new(),
         });
     };
@@ -201,10 +168,12 @@ pub(crate) fn check(
                 checked.collect::<Result<_, _>>()?
             }
         },
-        picture: keys.picture.as_ref().map(|file| picture(file, names)).transpose()?,
+        picture: keys.picture.as_ref().map(|file| picture::check(file, names)).transpose()?,
+        history_plot: keys.history_plot.unwrap_or(false),
         probes: probes(keys.probe.as_deref().unwrap_or_default())?,
         lines: lines(keys.line.as_deref().unwrap_or_default())?,
         patches: groups(keys.patch.as_deref().unwrap_or_default(), names)?,
+        surfaces: surface::check(keys.surface.as_deref().unwrap_or_default(), names)?,
         recirculations: check_recirculations(recirculations.unwrap_or_default())?,
     })
 }
@@ -235,7 +204,7 @@ fn interval(keys: &OutputFile, time: Option<&Range<usize>>) -> Result<OutputInte
 }
 
 /// A field of the equation.
-fn field(name: &Spanned<String>, names: Names) -> Result<String, Problem> {
+pub(super) fn field(name: &Spanned<String>, names: Names) -> Result<String, Problem> {
     let text = name.get_ref();
     if names.fields().contains(&text.as_str()) {
         return Ok(text.clone());
@@ -243,23 +212,6 @@ fn field(name: &Spanned<String>, names: Names) -> Result<String, Problem> {
     let problem = Problem::at(name.span(), format!("{} has no field `{text}`", names.case()));
     let problem = problem.among(text, "valid fields", names.fields());
     Err(names.remedy(text).into_iter().fold(problem, Problem::note))
-}
-
-fn picture(file: &Spanned<PictureFile>, names: Names) -> Result<Picture, Problem> {
-    let keys = file.get_ref();
-    let slice = match &keys.slice {
-        None => None,
-        Some(slice) => {
-            let (keys, span) = (slice.get_ref(), slice.span());
-            required(&keys.at, "at", &span)?;
-            Some(Slice {
-                axis: *required(&keys.axis, "axis", &span)?.get_ref(),
-                at: number(&keys.at, 0.0, "at", Sign::Any)?,
-            })
-        }
-    };
-    let name = required(&keys.field, "field", &file.span())?;
-    Ok(Picture { field: field(name, names)?, slice })
 }
 
 /// A name that is valid in a column heading and a file name, and unique among its kind.
@@ -330,6 +282,26 @@ pub(super) fn points(file: &Maybe<usize>, default: usize) -> Result<usize, Probl
     }
 }
 
+/// Names of patches, at least one, each once.
+pub(super) fn patch_names(
+    file: &Maybe<Vec<Spanned<String>>>,
+    section: &Range<usize>,
+) -> Result<Vec<String>, Problem> {
+    let files = required(file, "patches", section)?;
+    if files.get_ref().is_empty() {
+        return Err(Problem::at(files.span(), "`patches` names no patch"));
+    }
+    let mut patches: Vec<String> = Vec::new();
+    for patch in files.get_ref() {
+        if patches.contains(patch.get_ref()) {
+            let message = format!("patch \"{}\" is named twice", patch.get_ref());
+            return Err(Problem::at(patch.span(), message));
+        }
+        patches.push(patch.get_ref().clone());
+    }
+    Ok(patches)
+}
+
 fn groups(files: &[Spanned<PatchGroupFile>], names: Names) -> Result<Vec<PatchGroup>, Problem> {
     let mut groups: Vec<PatchGroup> = Vec::new();
     for file in files {
@@ -338,21 +310,11 @@ fn groups(files: &[Spanned<PatchGroupFile>], names: Names) -> Result<Vec<PatchGr
             refuse(&keys.reference, "reference", super::FLOW_ONLY)?;
             refuse(&keys.drag_direction, "drag_direction", super::FLOW_ONLY)?;
             refuse(&keys.lift_direction, "lift_direction", super::FLOW_ONLY)?;
+            refuse(&keys.moment_centre, "moment_centre", super::FLOW_ONLY)?;
         }
         let used = groups.iter().map(|group| group.name.as_str());
         let name = unique_name(&keys.name, "patch group", &span, used)?;
-        let files = required(&keys.patches, "patches", &span)?;
-        if files.get_ref().is_empty() {
-            return Err(Problem::at(files.span(), "`patches` names no patch"));
-        }
-        let mut patches: Vec<String> = Vec::new();
-        for patch in files.get_ref() {
-            if patches.contains(patch.get_ref()) {
-                let message = format!("patch \"{}\" is named twice", patch.get_ref());
-                return Err(Problem::at(patch.span(), message));
-            }
-            patches.push(patch.get_ref().clone());
-        }
+        let patches = patch_names(&keys.patches, &span)?;
         let flow = names.is_flow().then(|| check_reference(keys)).transpose()?;
         groups.push(PatchGroup { name, patches, flow });
     }

@@ -24,7 +24,7 @@ pub(super) struct Places {
 }
 
 impl Case {
-    /// Checks that `[boundary]` and `[[output.patch]]` name patches of the mesh, that `[boundary]`
+    /// Checks that `[boundary]`, `[[output.patch]]` and `[[output.surface]]` name patches of the mesh, that `[boundary]`
     /// names all of them (the partner in `periodic` counts), and that no group has periodic patches.
     ///
     /// # Errors
@@ -43,9 +43,7 @@ impl Case {
         }
         for (patch, span) in &places.grouped_patches {
             if places.periodic.contains(patch) {
-                let message = format!(
-                    "patch \"{patch}\" is periodic: there is no boundary to integrate over"
-                );
+                let message = format!("patch \"{patch}\" is periodic: it is no boundary");
                 problems.push(Problem::at(span.clone(), message));
             }
         }
@@ -96,8 +94,12 @@ impl Case {
 impl Places {
     pub(super) fn new(file: &CaseFile, equation: &EquationFile<'_>, source: &Source) -> Self {
         let boundary = file.boundary.as_ref();
-        let groups = file.output.iter().flat_map(|output| output.get_ref().patch.iter().flatten());
-        let grouped = groups.flat_map(|group| &group.get_ref().patches).flat_map(Spanned::get_ref);
+        let output = || file.output.iter().map(Spanned::get_ref);
+        let groups = output().flat_map(|output| output.patch.iter().flatten());
+        let groups = groups.flat_map(|group| &group.get_ref().patches);
+        let surfaces = output().flat_map(|output| output.surface.iter().flatten());
+        let surfaces = surfaces.flat_map(|surface| &surface.get_ref().patches);
+        let grouped = groups.chain(surfaces).flat_map(Spanned::get_ref);
         let patches = boundary.iter().flat_map(|file| &file.get_ref().0);
         let mut places = Places {
             source: source.clone(),

@@ -11,6 +11,13 @@ pub fn templates() -> impl Iterator<Item = &'static Template> {
     EQUATIONS.iter().flat_map(|equation| equation.templates)
 }
 
+/// Names and one line about each of the templates, for a terminal.
+pub fn list() -> String {
+    let width = templates().map(|template| template.name.len()).max().unwrap_or(0);
+    let line = |template: &Template| format!("  {:width$}  {}\n", template.name, template.about);
+    templates().map(line).collect()
+}
+
 /// Why a template was not written.
 #[derive(Debug, Error)]
 pub enum TemplateError {

@@ -211,7 +211,7 @@ pub struct CellScheme<'a> {
     pub(super) geometry: &'a Geometry,
     pub(super) conductivity: &'a [f64],
     pub(super) boundary: &'a BoundaryFaces,
-    corrected: bool,
+    pub(super) corrected: bool,
 }
 
 impl<'a> CellScheme<'a> {

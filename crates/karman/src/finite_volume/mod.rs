@@ -11,6 +11,7 @@
 
 pub mod boundary;
 pub mod boundary_contribution;
+mod boundary_trace;
 pub mod convection;
 pub mod diffusion;
 pub mod discrete;

@@ -13,11 +13,13 @@ pub mod kernels;
 pub mod march;
 mod monitor;
 pub mod node_centred;
+mod surface;
 mod system;
 
 pub use descriptor::DESCRIPTOR;
 pub use error::HeatError;
 pub use march::{March, Scheme, StepReport};
+pub use surface::SurfaceNode;
 pub use system::{Heat, Problem, Source};
 
 use karman_macros::Keyword;

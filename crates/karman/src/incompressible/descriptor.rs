@@ -90,8 +90,12 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
         quantity("viscous_force_x", &[]),
         quantity("viscous_force_y", &[]),
         quantity("viscous_force_z", &[]),
+        quantity("moment_x", &[Need::MomentCentre]),
+        quantity("moment_y", &[Need::MomentCentre]),
+        quantity("moment_z", &[Need::MomentCentre]),
         quantity("drag_coefficient", &[Need::Reference]),
         quantity("lift_coefficient", &[Need::Reference]),
+        quantity("moment_coefficient", &[Need::MomentCentre, Need::Reference]),
         quantity("drag_coefficient_mean", &[Need::Reference]),
         quantity("drag_coefficient_max", &[Need::Reference]),
         quantity("lift_coefficient_max", &[Need::Reference]),
@@ -106,10 +110,24 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
         "recirculation.NAME.separation",
         "recirculation.NAME.reattachment",
     ],
-    templates: &[Template {
-        name: "cavity",
-        about: "flow in a square driven by its lid",
-        text: include_str!("templates/cavity.toml"),
-        companions: &[],
-    }],
+    templates: &[
+        Template {
+            name: "cavity",
+            about: "flow in a square driven by its lid",
+            text: include_str!("templates/cavity.toml"),
+            companions: &[],
+        },
+        Template {
+            name: "channel",
+            about: "flow between plates with inlet and outlet",
+            text: include_str!("templates/channel.toml"),
+            companions: &[],
+        },
+        Template {
+            name: "step",
+            about: "flow over a backward-facing step, from a mesh file of Gmsh",
+            text: include_str!("templates/step.toml"),
+            companions: &[("step.msh", include_str!("templates/step.msh"))],
+        },
+    ],
 };

@@ -22,7 +22,7 @@ use super::transported_field::vector_field;
 use crate::backend::{Backend, Buffer, Components, Partials, View};
 use crate::finite_volume::{DiffusiveFaces, FaceView, Vectors, VelocityField};
 use crate::operators::incidence::{with_sign, without_sign};
-use crate::real::Real;
+use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
 /// The force on a patch by its parts, per unit of density, and the outward volume flux.
@@ -47,7 +47,7 @@ pub struct Load<F: Real> {
 
 /// A group of boundary faces for [`IncompressibleSolver::load`].
 pub struct LoadedFaces {
-    faces: Buffer<u32>,
+    pub(super) faces: Buffer<u32>,
     partials: Partials,
     load: Buffer<f64>,
 }
@@ -115,7 +115,6 @@ fn sum_circulations<F: Real>(
 
 /// The terms of the load, collocated.
 fn sum_differences<F: Real>(flow: &Flow<F>, group: &mut LoadedFaces) {
-    let (conductance, tangential) = flow.momentum.face_coefficients();
     let [_, pressure_at_boundary] = flow.pressure.at_end();
     face_loads(
         &flow.backend,
@@ -125,13 +124,35 @@ fn sum_differences<F: Real>(flow: &Flow<F>, group: &mut LoadedFaces) {
         &flow.velocity(),
         &flow.flux,
         pressure_at_boundary,
-        &DiffusiveFaces {
-            conductance: conductance.view(),
-            tangential: Vectors::of(tangential),
-            two_point: !flow.has_gradients(),
-        },
+        &diffusive_faces(flow),
         &mut group.partials,
     );
+}
+
+/// The coefficients of the viscous flux in the predictor.
+pub(super) fn diffusive_faces<F: Real>(flow: &Flow<F>) -> DiffusiveFaces<'_, F> {
+    let (conductance, tangential) = flow.momentum.face_coefficients();
+    DiffusiveFaces {
+        conductance: conductance.view(),
+        tangential: Vectors::of(tangential),
+        two_point: !flow.has_gradients(),
+    }
+}
+
+/// ν ∂u/∂n |S| at boundary face `f`, number `b` of these, of cell `c`: a (u_b − u_c) + t·∇u_c.
+#[device]
+pub(super) fn viscous_difference<F: Real>(
+    f: usize,
+    c: usize,
+    b: usize,
+    velocity: &VelocityField<F>,
+    diffusion: &DiffusiveFaces<F>,
+) -> Vec3<F> {
+    let mut viscous = (velocity.at_boundary(b) - velocity.at(c)) * diffusion.conductance[f];
+    if comptime!(!diffusion.two_point) {
+        viscous += velocity.derivative(c, diffusion.tangential.at(f));
+    }
+    viscous
 }
 
 /// The terms of [`Load`] of one face; the viscous one is ν ∂u/∂n |S| = a (u_b − u_c) + t·∇u_c, without t·∇u if
@@ -149,11 +170,31 @@ pub fn face_loads<F: Real>(
     let c = faces.left[f] as usize;
     let b = f - faces.n_interior;
     let pressure = faces.area.at(f) * pressure_at_boundary[b];
-    let mut viscous = (velocity.at_boundary(b) - velocity.at(c)) * diffusion.conductance[f];
-    if comptime!(!diffusion.two_point) {
-        viscous += velocity.derivative(c, diffusion.tangential.at(f));
-    }
+    let viscous = viscous_difference::<F>(f, c, b, velocity, diffusion);
     (pressure.x, pressure.y, pressure.z, -viscous.x, -viscous.y, -viscous.z, flux[f])
+}
+
+/// Σ_e ± Γ_e (x_e − x_f) over the edges of boundary face `b`.
+#[device]
+pub(super) fn circulation<F: Real>(
+    b: usize,
+    segments: &DualSegments<F>,
+    strength: &View<F>,
+) -> Vec3<F> {
+    let mut x = F::literal(0.0);
+    let mut y = F::literal(0.0);
+    let mut z = F::literal(0.0);
+    for k in segments.offsets[b] as usize..segments.offsets[b + 1] as usize {
+        let item = segments.items[k];
+        let along = with_sign::<F>(item, strength[without_sign(item)]);
+        let vector = segments.vectors.at(k);
+        x += along * vector.x;
+        y += along * vector.y;
+        if comptime!(segments.dimension == 3) {
+            z += along * vector.z;
+        }
+    }
+    Vec3::<F> { x, y, z }
 }
 
 /// The terms of [`Load`] of one face, staggered. Traffic 12 + (2 + d)s, an edge of the face 4 + (1 + d)s.
@@ -171,21 +212,8 @@ pub fn rotational_face_loads<F: Real>(
     let b = f - faces.n_interior;
     let s = faces.area.at(f);
     let p = pressure_at_boundary[b];
-    let mut x = F::literal(0.0);
-    let mut y = F::literal(0.0);
-    let mut z = F::literal(0.0);
-    for k in segments.offsets[b] as usize..segments.offsets[b + 1] as usize {
-        let item = segments.items[k];
-        let along = with_sign::<F>(item, strength[without_sign(item)]);
-        let vector = segments.vectors.at(k);
-        x += along * vector.x;
-        y += along * vector.y;
-        if comptime!(segments.dimension == 3) {
-            z += along * vector.z;
-        }
-    }
-    let scale = -viscosity;
-    (p * s.x, p * s.y, p * s.z, scale * x, scale * y, scale * z, flux[f])
+    let viscous = circulation::<F>(b, segments, strength) * -viscosity;
+    (p * s.x, p * s.y, p * s.z, viscous.x, viscous.y, viscous.z, flux[f])
 }
 
 /// The sums of the terms.

@@ -208,16 +208,28 @@ pub struct LineSamples {
 /// # Errors
 /// [`CsvError::Write`].
 pub fn write_line(path: &Path, samples: &LineSamples) -> Result<(), CsvError> {
-    let mut text = String::from("s,x,y,z");
-    for (name, _) in &samples.columns {
-        text += ",";
-        text += name;
+    let LineSamples { distances, points, columns } = samples;
+    let mut all: Vec<Column> = vec![("s".to_owned(), distances.clone())];
+    for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
+        all.push((axis.to_owned(), points.iter().map(|point| point[k]).collect()));
     }
-    text += "\n";
-    for (row, (s, point)) in samples.distances.iter().zip(&samples.points).enumerate() {
-        let fields = samples.columns.iter().map(|(_, values)| values[row]);
-        let numbers: Vec<String> =
-            std::iter::once(*s).chain(*point).chain(fields).map(number).collect();
+    all.extend(columns.iter().cloned());
+    write_columns(path, &all)
+}
+
+/// Heading and values of a column.
+pub type Column = (String, Vec<f64>);
+
+/// Writes a table of columns of equal lengths. The file is renamed to its name once complete.
+///
+/// # Errors
+/// [`CsvError::Write`].
+pub fn write_columns(path: &Path, columns: &[Column]) -> Result<(), CsvError> {
+    let heading: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+    let mut text = heading.join(",") + "\n";
+    let rows = columns.iter().map(|(_, values)| values.len()).min().unwrap_or(0);
+    for row in 0..rows {
+        let numbers: Vec<String> = columns.iter().map(|(_, values)| number(values[row])).collect();
         text += &numbers.join(",");
         text += "\n";
     }

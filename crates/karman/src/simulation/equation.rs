@@ -1,7 +1,8 @@
 //! The interface between the run loop and a system of equations.
 
+use super::surface::SurfaceSamples;
 use super::{SimulationError, Transfer};
-use crate::case::Case;
+use crate::case::{Case, Surface};
 use crate::descriptor::{Descriptor, FieldData};
 use crate::io::checkpoint::Checkpointed;
 use crate::linear::SolveOutcome;
@@ -61,6 +62,12 @@ pub(super) trait Equation: Checkpointed + Send {
     fn monitor(&mut self) -> Result<Monitored, SimulationError>;
     /// The fields at the points of line `line` of the case; NaN outside the mesh.
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError>;
+    /// The fields of a surface at the current time.
+    fn surface(
+        &mut self,
+        place: (&Mesh, &Geometry),
+        surface: &Surface,
+    ) -> Result<SurfaceSamples, SimulationError>;
     /// A field in the solver's numbering.
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError>;
     /// A field by its name in `[output]`: a field of unknowns, a vector of them, or a derived field.

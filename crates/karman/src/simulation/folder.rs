@@ -128,9 +128,12 @@ fn counted(files: usize) -> String {
     format!("{files} file{}", if files == 1 { "" } else { "s" })
 }
 
-/// The number of a field file.
+/// The number of a file of fields, of the cells or of a surface.
 fn field_number(name: &str) -> Option<usize> {
-    let number = name.strip_prefix("fields_")?.strip_suffix(".vtu")?;
+    let (series, number) = name.strip_suffix(".vtu")?.rsplit_once('_')?;
+    if series != "fields" && !series.starts_with("surface_") {
+        return None;
+    }
     number.bytes().all(|b| b.is_ascii_digit()).then(|| number.parse().ok())?
 }
 
@@ -142,7 +145,8 @@ fn is_result(name: &str) -> bool {
     field_number(name).is_some()
         || is_checkpoint
         || between("line_", ".csv").is_some()
-        || ["fields.pvd", "history.csv", "summary.json"].contains(&name)
+        || between("surface_", ".csv").or(between("surface_", ".pvd")).is_some()
+        || ["fields.pvd", "history.csv", "history.png", "summary.json"].contains(&name)
         || name.strip_suffix(".png").is_some_and(is_field)
 }
 
@@ -171,15 +175,21 @@ mod tests {
             "fields.pvd",
             "history.csv",
             "line_axis.csv",
+            "surface_hot_wall_0012.vtu",
+            "surface_hot_wall.pvd",
+            "surface_hot_wall.csv",
             "checkpoint_00000010.safetensors",
             "summary.json",
             "velocity.png",
+            "history.png",
         ] {
             assert!(is_result(name), "{name}");
         }
         for name in [
             "fields_mine.vtu",
             "fields_0000.vtk",
+            "surface_mine.vtu",
+            "my_surface_0000.vtu",
             "case.toml",
             "log.txt",
             "mesh.msh",

@@ -4,13 +4,14 @@ use super::equation::{Advance, Equation, Location, Monitored};
 use super::interpolations;
 use super::linear::{self, Systems};
 use super::points::PointSampler;
+use super::surface::{SurfaceSamples, faces_of, patch_indices};
 use super::{SimulationError, Transfer, state_error};
 use crate::backend::Backend;
 use crate::case::{
-    Case, Equation as EquationCase, HeatCase, HeatCondition, PatchCondition, Precision, TimeCase,
-    TimeMethod, TimeStep, Value,
+    Case, Equation as EquationCase, HeatCase, HeatCondition, PatchCondition, Precision, Surface,
+    TimeCase, TimeMethod, TimeStep, Value,
 };
-use crate::descriptor::Descriptor;
+use crate::descriptor::{Descriptor, FieldData};
 use crate::finite_volume::{Condition, Functional, Functionals, Material, Prescribed};
 use crate::heat::{DESCRIPTOR, Discretization, Heat, March, Problem, Source};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
@@ -302,6 +303,34 @@ impl<F: Real> Equation for HeatRun<F> {
             }
         }
         Ok(vec![(TEMPERATURE.to_owned(), values)])
+    }
+
+    fn surface(
+        &mut self,
+        (mesh, geometry): (&Mesh, &Geometry),
+        surface: &Surface,
+    ) -> Result<SurfaceSamples, SimulationError> {
+        let faces = faces_of(mesh, &surface.patches);
+        let listed: Vec<usize> = faces.iter().map(|face| *face as usize).collect();
+        let patches = patch_indices(mesh, &surface.patches);
+        let (mut samples, [temperature, heat]) = match self.heat.at_faces(mesh, geometry, &listed) {
+            Some(functionals) => (SurfaceSamples::of_faces(geometry, &faces), functionals),
+            None => {
+                let nodes = self.heat.surface_nodes(mesh, &patches).unwrap_or_default();
+                SurfaceSamples::of_nodes(mesh, &nodes)
+            }
+        };
+        for name in &surface.fields {
+            let is_temperature = name == TEMPERATURE;
+            let list = if is_temperature { &temperature } else { &heat };
+            let mut functionals = Functionals::new(&self.backend, list);
+            let mut values = to_f64(self.backend.read(self.heat.evaluate(&mut functionals)?)?);
+            if !is_temperature {
+                values.iter_mut().zip(&samples.areas).for_each(|(heat, area)| *heat /= area);
+            }
+            samples.fields.push((name.clone(), FieldData::Scalar(values)));
+        }
+        Ok(samples)
     }
 
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {

@@ -2,15 +2,18 @@
 
 mod monitors;
 mod shedding;
+mod surface;
 mod warnings;
 
 use super::equation::{Advance, Equation, Location, Monitored};
 use super::heat::{conditions, shared};
 use super::linear::{self, Systems};
+use super::surface::SurfaceSamples;
 use super::{SimulationError, Transfer};
 use crate::backend::{Backend, Buffer, converted};
 use crate::case::{
-    Case, Equation as EquationCase, IncompressibleCase, Precision, ThermalCase, TimeMethod, Value,
+    Case, Equation as EquationCase, IncompressibleCase, Precision, Surface, ThermalCase,
+    TimeMethod, Value,
 };
 use crate::descriptor::{Descriptor, FieldData, Rank};
 use crate::finite_volume::{Prescribed, widen};
@@ -260,6 +263,14 @@ impl<F: Real> Equation for FlowRun<F> {
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
         let level = self.level()?;
         self.monitors.line(&self.backend, &self.flow, line, level)
+    }
+
+    fn surface(
+        &mut self,
+        place: (&Mesh, &Geometry),
+        surface: &Surface,
+    ) -> Result<SurfaceSamples, SimulationError> {
+        surface::sample(&self.backend, &self.flow, place, surface, self.level()?)
     }
 
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {

@@ -50,6 +50,11 @@ fn require_two_components(case: &Case) -> Result<(), SimulationError> {
     let lines = output.lines.iter().flat_map(|l| ends("line", &l.name, l.from, l.to));
     let places = probes.chain(lines).map(|(what, place)| (what, place[2]));
     let mut third: Vec<(String, f64)> = places.collect();
+    for group in &output.patches {
+        if let Some(centre) = group.flow.as_ref().and_then(|flow| flow.moment_centre) {
+            third.push((format!("the moment centre of patch group \"{}\"", group.name), centre[2]));
+        }
+    }
     if let Equation::Incompressible(flow) = &case.equation {
         let of = |values: &[Value; 3]| values[2].constant().unwrap_or(0.0);
         third.push(("the source".to_owned(), of(&flow.source)));

@@ -13,6 +13,7 @@ mod outcome;
 mod output;
 mod points;
 mod prescribed;
+mod surface;
 mod transfer;
 
 pub use equation::{Advance, Monitored};
@@ -342,6 +343,8 @@ impl Simulation {
                 step: self.steps() as u64,
                 time: self.time(),
                 end: end.unwrap_or(0.0),
+                rate: advance.rate,
+                courant: advance.columns.get("cfl").copied(),
                 residual: solve.map_or(0.0, |solve| solve.relative_residual),
                 iterations: solve.map_or(0, |solve| solve.iterations as u64),
                 seconds: start.elapsed().as_secs_f64(),

@@ -11,6 +11,10 @@ pub struct Progress {
     pub time: f64,
     /// Final time; 0 in a steady run.
     pub end: f64,
+    /// Largest rate of change of the fields; 0 in a steady run.
+    pub rate: f64,
+    /// Courant number of the step; none without convection.
+    pub courant: Option<f64>,
     /// Relative residual of the last linear system.
     pub residual: f64,
     /// Its iterations.

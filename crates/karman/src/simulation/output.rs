@@ -2,15 +2,17 @@
 
 use super::equation::{Advance, Location, Monitored};
 use super::outcome::Outcome;
+use super::surface::{self, SurfaceSamples};
 use super::{Simulation, SimulationError};
-use crate::case::{Axis, Case, OutputInterval};
+use crate::case::{Axis, Case, OutputInterval, Surface};
 use crate::descriptor::{FieldData, Rank};
-use crate::io::csv::{HistoryWriter, LineSamples, Row, write_line};
-use crate::io::picture::{self, PictureContent, PictureField, Slice};
+use crate::io::columns::{Columns, ColumnsError};
+use crate::io::csv::{HistoryWriter, LineSamples, Row, short_number, write_line};
+use crate::io::picture::{self, PictureContent, PictureField, Slice, history_plot};
 use crate::mesh::files::FieldValues;
 use crate::mesh::files::pvd::{self, PvdEntry};
 use crate::mesh::files::vtu::{self, CompressedGrid, VtuData};
-use crate::mesh::{Mesh, RawMesh};
+use crate::mesh::{Geometry, Mesh, RawMesh};
 use crate::monitor::{error_norms, field_summary, line_points};
 use crate::summary::{MemorySummary, MeshSummary, Summary, ThroughputSummary, peak_host_bytes};
 use rayon::prelude::*;
@@ -191,7 +193,7 @@ impl Output {
         self.directory.join(format!("checkpoint_{step:08}.safetensors"))
     }
 
-    /// Writes the fields of the case, in the numbering of the mesh file.
+    /// Writes the fields of the case, in the numbering of the mesh file, and those of its surfaces.
     pub(super) fn fields(&mut self, simulation: &mut Simulation) -> Result<(), SimulationError> {
         let start = Instant::now();
         let backend = simulation.backend.clone();
@@ -228,6 +230,20 @@ impl Output {
         vtu::write_on(&self.directory.join(&file), grid, &data)?;
         self.series.push(PvdEntry { time: simulation.time(), file });
         pvd::write(&self.directory.join("fields.pvd"), &self.series)?;
+        let number = self.series.len() - 1;
+        for (surface, samples) in sample_surfaces(simulation)? {
+            let file = surface_file(&surface.name, number);
+            let (mesh, time) = (&simulation.mesh, simulation.time());
+            surface::write_vtu(&self.directory.join(&file), mesh, &surface, &samples, time)?;
+            let series = self.series.iter().enumerate().map(|(number, entry)| PvdEntry {
+                time: entry.time,
+                file: surface_file(&surface.name, number),
+            });
+            // Fields of an earlier run may have been written without the surface.
+            let exists = |entry: &PvdEntry| self.directory.join(&entry.file).is_file();
+            let series: Vec<PvdEntry> = series.filter(exists).collect();
+            pvd::write(&self.directory.join(format!("surface_{}.pvd", surface.name)), &series)?;
+        }
         self.written_at = Some(simulation.steps());
         Ok(())
     }
@@ -245,8 +261,22 @@ impl Output {
         }
         let output_start = Instant::now();
         self.lines(simulation)?;
+        for (surface, samples) in sample_surfaces(simulation)? {
+            let path = self.directory.join(format!("surface_{}.csv", surface.name));
+            surface::write_csv(&path, simulation.mesh.dimension, &samples)?;
+        }
         let backend = simulation.backend.clone();
         backend.install(|| self.picture(simulation))?;
+        if simulation.case.output.history_plot {
+            let history = self.directory.join("history.csv");
+            let unreadable = |error: ColumnsError| SimulationError::Write {
+                path: self.directory.join("history.png"),
+                reason: error.to_string(),
+            };
+            let columns = Columns::read(&history).map_err(unreadable)?;
+            let path = self.directory.join("history.png");
+            history_plot::write(&path, &simulation.case.title, &columns)?;
+        }
         simulation.phases.add("output", output_start.elapsed().as_secs_f64());
         if self.keeps_summary {
             return Ok(());
@@ -289,17 +319,23 @@ impl Output {
         };
         if simulation.case.time.is_some() {
             let comma = if note.is_empty() { "" } else { ", " };
-            note = format!("{note}{comma}t = {:.6}", simulation.time());
+            note = format!("{note}{comma}t = {}", short_number(simulation.time()));
         }
         let field = match location {
             Location::Cells => PictureField::Cells(&values),
             Location::Nodes => PictureField::Nodes(&values),
         };
+        let arrows = match picture.vectors {
+            true => Some(vectors_in_plane(simulation, mesh, slice.axes)?),
+            false => None,
+        };
         let of = PictureContent {
             title: &simulation.case.title,
-            name: &picture.field,
             note: &note,
-            field,
+            range: picture.range,
+            window: picture.window,
+            arrows: arrows.as_deref(),
+            ..PictureContent::of(&picture.field, field)
         };
         let path = self.directory.join(format!("{}.png", picture.field));
         Ok(picture::write(&path, &slice, &of)?)
@@ -373,6 +409,28 @@ impl Output {
     }
 }
 
+fn surface_file(name: &str, number: usize) -> String {
+    format!("surface_{name}_{number:04}.vtu")
+}
+
+/// The surfaces of the case with their fields at the current time.
+fn sample_surfaces(
+    simulation: &mut Simulation,
+) -> Result<Vec<(Surface, SurfaceSamples)>, SimulationError> {
+    let Simulation { case, backend, mesh, equation, .. } = simulation;
+    let surfaces = &case.output.surfaces;
+    if surfaces.is_empty() {
+        return Ok(vec![]);
+    }
+    backend.install(|| {
+        let geometry = Geometry::new(mesh)?;
+        let sample = |surface: &Surface| {
+            Ok((surface.clone(), equation.surface((mesh, &geometry), surface)?))
+        };
+        surfaces.iter().map(sample).collect()
+    })
+}
+
 /// The exact solution of a field at its unknowns, if the case has one; its mean is subtracted where the field
 /// is determined up to a constant.
 fn exact_values(simulation: &Simulation, name: &str, volumes: &[f64]) -> Option<Vec<f64>> {
@@ -389,11 +447,26 @@ fn exact_values(simulation: &Simulation, name: &str, volumes: &[f64]) -> Option<
     Some(values)
 }
 
-fn values_of(field: &FieldData) -> FieldValues<'_> {
+pub(super) fn values_of(field: &FieldData) -> FieldValues<'_> {
     match field {
         FieldData::Scalar(values) => FieldValues::Scalar(values),
         FieldData::Vector([x, y, z]) => FieldValues::Vector([x, y, z]),
     }
+}
+
+/// The velocity along two axes, in the order of the mesh file: `[n_cells]`.
+fn vectors_in_plane(
+    simulation: &Simulation,
+    mesh: &FileMesh,
+    axes: [char; 2],
+) -> Result<Vec<[f64; 2]>, SimulationError> {
+    let field = simulation.equation.output_field(&simulation.mesh, "velocity")?;
+    let FieldData::Vector(components) = field else { return Ok(vec![]) };
+    let [u, v] = axes.map(|axis| {
+        let component = &components["xyz".find(axis).unwrap_or(0)];
+        mesh.ordered(component)
+    });
+    Ok(u.into_iter().zip(v).map(|(u, v)| [u, v]).collect())
 }
 
 /// The middle of the extent along z.

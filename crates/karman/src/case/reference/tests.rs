@@ -1,7 +1,9 @@
 //! The reference is complete: every key documented, every documented key read.
 
 use super::super::{Case, amg, boundary, exact, expected, file, flow_output, heat, incompressible};
-use super::super::{initial, linear_solver, mesh, output, run, templates, time, value};
+use super::super::{
+    initial, linear_solver, mesh, output, picture, run, surface, templates, time, value,
+};
 use super::*;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
@@ -83,12 +85,14 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("linear_solver.amg", keys_of::<amg::AmgFile>()),
         ("linear_solver.amg.sparsification", keys_of::<amg::SparsificationTableFile>()),
         ("output", keys_of::<output::OutputFile>()),
-        ("output.picture", keys_of::<output::PictureFile>()),
-        ("output.picture.slice", keys_of::<output::SliceFile>()),
+        ("output.picture", keys_of::<picture::PictureFile>()),
+        ("output.picture.slice", keys_of::<picture::SliceFile>()),
         ("output.probe", keys_of::<output::ProbeFile>()),
         ("output.line", keys_of::<output::LineFile>()),
         ("output.patch", keys_of::<output::PatchGroupFile>()),
         ("output.patch.reference", keys_of::<flow_output::ReferenceFile>()),
+        ("output.surface", keys_of::<surface::SurfaceFile>()),
+        ("output.surface.reference", keys_of::<surface::SurfaceReferenceFile>()),
         ("output.recirculation", keys_of::<flow_output::RecirculationFile>()),
         ("run", keys_of::<run::RunFile>()),
         ("checkpoint", keys_of::<run::CheckpointFile>()),
@@ -257,7 +261,7 @@ fn templates_and_cases_are_valid() {
         let again = template.write(folder.path(), "mine").unwrap_err().to_string();
         assert!(again.ends_with("mine.toml exists already"), "{again}");
     }
-    insta::assert_snapshot!(templates::find("channel").unwrap_err(), @"there is no template `channel`; templates: heat, heat_unsteady, heat_regions, heat_exact, cavity");
+    insta::assert_snapshot!(templates::find("pipe").unwrap_err(), @"there is no template `pipe`; templates: heat, heat_unsteady, heat_regions, heat_exact, cavity, channel, step");
     assert_eq!(templates::find("heat").unwrap().name, "heat");
 
     for (folder, least) in [("heat", 9), ("incompressible", 10)] {

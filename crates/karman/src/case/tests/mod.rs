@@ -7,7 +7,10 @@ mod heat_messages;
 mod mesh_names;
 mod messages;
 mod messages_by_section;
+mod moments;
+mod picture;
 mod robustness;
+mod surface;
 
 use super::*;
 

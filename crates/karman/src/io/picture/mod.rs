@@ -1,5 +1,7 @@
 //! Pictures: a PNG of a field on a slice, with axes and a colour bar.
 
+mod arrows;
+pub mod history_plot;
 mod palette;
 mod raster;
 mod slice;
@@ -47,6 +49,17 @@ pub enum PictureError {
         /// The file.
         path: PathBuf,
     },
+    /// The window is beside the slice.
+    #[error(
+        "there is nothing to draw in {}: `window` is outside the mesh, which spans {} to {} and {} to {}",
+        path.display(), mesh[0][0], mesh[1][0], mesh[0][1], mesh[1][1]
+    )]
+    Window {
+        /// The file.
+        path: PathBuf,
+        /// Lowest and highest corner of the slice.
+        mesh: [[f64; 2]; 2],
+    },
     /// Too few values for the mesh.
     #[error("a picture takes a value for each of {expected} {of}, {found} given")]
     Length {
@@ -87,15 +100,32 @@ pub struct PictureContent<'a> {
     pub note: &'a str,
     /// Its values.
     pub field: PictureField<'a>,
+    /// Values at the ends of the colours; `None`: those of the field in the picture.
+    pub range: Option<[f64; 2]>,
+    /// Lowest and highest corner of the part of the plane that is drawn; `None`: all.
+    pub window: Option<[[f64; 2]; 2]>,
+    /// Vectors in the coordinates of the plane, shown as arrows: `[n_cells]`.
+    pub arrows: Option<&'a [[f64; 2]]>,
 }
 
-/// Draws a field on a slice and writes it as PNG. The colours cover its values on the slice. The file is
+impl<'a> PictureContent<'a> {
+    /// A field without texts, range, window or arrows.
+    pub fn of(name: &'a str, field: PictureField<'a>) -> Self {
+        PictureContent { title: "", name, note: "", field, range: None, window: None, arrows: None }
+    }
+}
+
+/// Draws a field on a slice and writes it as PNG. The file is
 /// renamed to its name once complete.
 ///
 /// # Errors
 /// [`PictureError`]: an empty slice, too few values for the mesh, a file that cannot be written.
 pub fn write(path: &Path, slice: &Slice, of: &PictureContent<'_>) -> Result<(), PictureError> {
-    let (width, height, bytes) = draw(path, slice, of)?;
+    save(path, draw(path, slice, of)?)
+}
+
+/// Writes pixels as PNG. The file is renamed to its name once complete.
+fn save(path: &Path, (width, height, bytes): (u32, u32, Vec<u8>)) -> Result<(), PictureError> {
     let failed = |reason: String| PictureError::Draw { path: path.to_owned(), reason };
     // The temporary name keeps the extension, which selects the encoder.
     let partial = path.with_extension("partial.png");
@@ -116,35 +146,42 @@ fn draw(
     of: &PictureContent<'_>,
 ) -> Result<(u32, u32, Vec<u8>), PictureError> {
     let bounds = slice.bounds().ok_or_else(|| PictureError::Empty { path: path.to_owned() })?;
-    check_length(slice, of.field)?;
-    let view = View::fit(bounds);
-    let palette = {
-        let (low, high) = match of.field {
-            PictureField::Cells(values) => {
-                range_of(slice.cells.iter().map(|cell| values[*cell as usize]))
-            }
-            PictureField::Nodes(values) => {
-                range_of(slice.corners.iter().map(|corner| corner.value(values)))
-            }
-        };
-        Palette::new(low, high)
+    check_length(slice, of)?;
+    let view = View::fit(of.window.unwrap_or(bounds));
+    let shown: Vec<usize> = (0..slice.len()).filter(|p| view.shows(slice.corners_of(*p))).collect();
+    if shown.is_empty() {
+        return Err(PictureError::Window { path: path.to_owned(), mesh: bounds });
+    }
+    let values = match of.field {
+        PictureField::Cells(values) => {
+            range_of(shown.iter().map(|p| values[slice.cells[*p] as usize]))
+        }
+        PictureField::Nodes(values) => {
+            let corners = shown.iter().flat_map(|p| slice.corners_of(*p));
+            range_of(corners.map(|corner| corner.value(values)))
+        }
     };
+    let (low, high) = of.range.map_or(values, |[low, high]| (low, high));
+    let palette = Palette::new(low, high);
     let bar = MARGIN_LEFT + view.width + BAR_GAP;
     let mut raster =
         Raster::new(bar + BAR_WIDTH + MARGIN_RIGHT, MARGIN_TOP + view.height + MARGIN_BOTTOM);
-    draw_field(&mut raster, slice, of.field, &view, &palette);
+    raster.clip([MARGIN_LEFT, MARGIN_TOP], [MARGIN_LEFT + view.width, MARGIN_TOP + view.height]);
+    draw_field(&mut raster, slice, &shown, of.field, &view, &palette);
     draw_bar(&mut raster, bar, view.height, &palette);
-    let labelled = label(&mut raster, slice, of, &view, &palette);
+    let labelled = label(&mut raster, slice, (of, values), &view, &palette);
     labelled.map_err(|reason| PictureError::Draw { path: path.to_owned(), reason })?;
     Ok(raster.averaged())
 }
 
-fn check_length(slice: &Slice, field: PictureField<'_>) -> Result<(), PictureError> {
-    let (of, needed, found) = match field {
-        PictureField::Cells(values) => {
-            let last = slice.cells.iter().max().map_or(0, |cell| *cell as usize + 1);
-            ("cells", last, values.len())
-        }
+fn check_length(slice: &Slice, content: &PictureContent<'_>) -> Result<(), PictureError> {
+    let cells = slice.cells.iter().max().map_or(0, |cell| *cell as usize + 1);
+    if let Some(arrows) = content.arrows.filter(|arrows| arrows.len() < cells) {
+        let (of, found) = ("cells", arrows.len());
+        return Err(PictureError::Length { of, expected: cells, found });
+    }
+    let (of, needed, found) = match content.field {
+        PictureField::Cells(values) => ("cells", cells, values.len()),
         PictureField::Nodes(values) => {
             let nodes = slice.corners.iter().flat_map(|corner| corner.nodes);
             ("nodes", nodes.max().map_or(0, |node| node as usize + 1), values.len())
@@ -177,6 +214,14 @@ impl View {
         View { bounds, scale, width: size[0].round() as u32, height: size[1].round() as u32, inset }
     }
 
+    /// Whether the rectangle around corners intersects the part that is drawn.
+    fn shows(&self, corners: &[Corner]) -> bool {
+        (0..2).all(|axis| {
+            let along = || corners.iter().map(|corner| corner.position[axis]);
+            along().any(|x| x >= self.bounds[0][axis]) && along().any(|x| x <= self.bounds[1][axis])
+        })
+    }
+
     /// Position in pixels, y downwards, of a point of the plane.
     fn place(&self, point: [f64; 2]) -> [f64; 2] {
         let x = (point[0] - self.bounds[0][0]) * self.scale + self.inset[0];
@@ -188,12 +233,13 @@ impl View {
 fn draw_field(
     raster: &mut Raster,
     slice: &Slice,
+    shown: &[usize],
     field: PictureField<'_>,
     view: &View,
     palette: &Palette,
 ) {
     let fine = f64::from(FINENESS);
-    for polygon in 0..slice.len() {
+    for &polygon in shown {
         let vertices: Vec<Vertex> = slice
             .corners_of(polygon)
             .iter()
@@ -236,34 +282,42 @@ fn draw_bar(raster: &mut Raster, left: u32, height: u32, palette: &Palette) {
 
 type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 
+/// Makes the font known to plotters.
+fn font() -> Result<(), String> {
+    register_font(FONT_NAME, FontStyle::Normal, FONT).map_err(|_| "its font is damaged".to_owned())
+}
+
 /// Draws texts and lines on the fine image, so that averaging smooths them. The error is a text.
 fn label(
     raster: &mut Raster,
     slice: &Slice,
-    of: &PictureContent<'_>,
+    (of, (low, high)): (&PictureContent<'_>, (f64, f64)),
     view: &View,
     palette: &Palette,
 ) -> Result<(), String> {
-    register_font(FONT_NAME, FontStyle::Normal, FONT)
-        .map_err(|_| "its font is damaged".to_owned())?;
+    font()?;
     let size = (raster.width, raster.height);
     let area = BitMapBackend::with_buffer(&mut raster.bytes, size).into_drawing_area();
     let pen = Pen { area: &area };
     let (left, right) = (f64::from(MARGIN_LEFT), f64::from(MARGIN_LEFT + view.width));
     let (top, bottom) = (f64::from(MARGIN_TOP), f64::from(MARGIN_TOP + view.height));
+    let longest = of.arrows.map(|arrows| arrows::draw(&pen, slice, arrows, view)).transpose()?;
     pen.frame([left, top], [right, bottom])?;
     let at_left = (HPos::Left, VPos::Top);
     pen.text(of.title, [left, 16.0], 26.0, INK, at_left)?;
-    let (low, high) = palette.range();
     let mut second = format!("{} from {} to {}", of.name, short(low), short(high));
     if !of.note.is_empty() {
         second = format!("{second}, {}", of.note);
+    }
+    if let Some(longest) = longest {
+        second = format!("{second}, longest arrow {}", short(longest));
     }
     pen.text(&second, [left, 50.0], 18.0, FAINT, at_left)?;
     label_axes(&pen, slice, view)?;
     let bar = f64::from(MARGIN_LEFT + view.width + BAR_GAP);
     let bar_right = bar + f64::from(BAR_WIDTH);
     pen.frame([bar, top], [bar_right, bottom])?;
+    let (low, high) = palette.range();
     let count = (view.height / 90).clamp(3, 8) as usize;
     for (value, text) in ticks(low, high, count) {
         let y = bottom - (value - low) / (high - low) * (bottom - top);

@@ -11,6 +11,8 @@ pub(super) struct Raster {
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) bytes: Vec<u8>,
+    /// Subpixels in which triangles are drawn: the first, and the one after the last.
+    clip: [[u32; 2]; 2],
 }
 
 /// A corner of a triangle: position in subpixels, y downwards, and the value there.
@@ -21,7 +23,14 @@ impl Raster {
     pub(super) fn new(width: u32, height: u32) -> Self {
         let (width, height) = (width * FINENESS, height * FINENESS);
         let bytes = vec![255; 3 * width as usize * height as usize];
-        Raster { width, height, bytes }
+        Raster { width, height, bytes, clip: [[0, 0], [width, height]] }
+    }
+
+    /// Draws further triangles only in a rectangle of pixels, ends excluded.
+    pub(super) fn clip(&mut self, from: [u32; 2], to: [u32; 2]) {
+        let fine =
+            |[x, y]: [u32; 2]| [(x * FINENESS).min(self.width), (y * FINENESS).min(self.height)];
+        self.clip = [fine(from), fine(to)];
     }
 
     fn set(&mut self, x: usize, y: usize, colour: [u8; 3]) {
@@ -49,13 +58,14 @@ impl Raster {
         let values = vertices.map(|(_, value)| value);
         let flat = values[0] == values[1] && values[1] == values[2];
         let flat_colour = palette.colour(values[0]);
-        let covered = |axis: usize, limit: u32| {
+        let covered = |axis: usize| {
+            let [from, limit] = self.clip.map(|corner| corner[axis]);
             let low = a[axis].min(b[axis]).min(c[axis]);
             let high = a[axis].max(b[axis]).max(c[axis]);
-            let first = (low - 0.5).ceil().max(0.0) as usize;
+            let first = (low - 0.5).ceil().max(f64::from(from)) as usize;
             first..((high - 0.5).floor() + 1.0).clamp(0.0, f64::from(limit)) as usize
         };
-        let (columns, rows) = (covered(0, self.width), covered(1, self.height));
+        let (columns, rows) = (covered(0), covered(1));
         for y in rows {
             for x in columns.clone() {
                 let centre = [x as f64 + 0.5, y as f64 + 0.5];

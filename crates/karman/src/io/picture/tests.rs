@@ -37,9 +37,8 @@ fn a_picture_is_a_png_with_the_colours_of_its_values() {
     let values = example(&points);
     let of = PictureContent {
         title: "Unit cube, one hot face",
-        name: "temperature",
         note: "z = 0.5",
-        field: PictureField::Nodes(&values),
+        ..PictureContent::of("temperature", PictureField::Nodes(&values))
     };
     write(&path, &slice, &of).unwrap();
     let bytes = std::fs::read(&path).unwrap();
@@ -71,7 +70,7 @@ fn cells_have_one_colour_each() {
     let slice = Slice::of_3d_mesh(&points, &cells, 2, 0.25);
     let values: Vec<f64> = (0..8).map(f64::from).collect();
     let field = PictureField::Cells(&values);
-    let of = PictureContent { title: "", name: "number", note: "", field };
+    let of = PictureContent::of("number", field);
     let (width, _, pixels) = draw(Path::new("p.png"), &slice, &of).unwrap();
     let view = View::fit(slice.bounds().unwrap());
     let palette = Palette::new(0.0, 3.0);
@@ -89,7 +88,7 @@ fn thin_slices_and_constant_fields_are_drawn() {
         let slice = Slice::of_3d_mesh(&points, &cells, 2, 0.5);
         let values = vec![300.0; 8];
         let field = PictureField::Cells(&values);
-        let of = PictureContent { title: "thin", name: "temperature", note: "", field };
+        let of = PictureContent { title: "thin", ..PictureContent::of("temperature", field) };
         let (width, height, _) = draw(Path::new("p.png"), &slice, &of).unwrap();
         assert!(width <= 1300 && height <= 1000, "{width} {height}");
         assert!(width >= 400 && height >= 300, "{width} {height}");
@@ -101,7 +100,7 @@ fn pictures_that_cannot_be_drawn_are_refused() {
     let (points, cells) = hexahedra(1, [1.0; 3]);
     let write = |path: &Path, at: f64, field: PictureField<'_>| {
         let slice = Slice::of_3d_mesh(&points, &cells, 2, at);
-        let of = PictureContent { title: "", name: "a", note: "", field };
+        let of = PictureContent::of("a", field);
         super::write(path, &slice, &of).unwrap_err().to_string()
     };
     let path = Path::new("a.png");
@@ -120,4 +119,61 @@ fn pictures_that_cannot_be_drawn_are_refused() {
     );
     let message = write(Path::new("no/such/folder/a.png"), 0.5, one);
     assert!(message.starts_with("cannot draw no/such/folder/a.png: "), "{message}");
+}
+
+#[test]
+fn a_window_a_range_and_arrows_are_drawn() {
+    let (points, cells) = hexahedra(4, [4.0, 4.0, 1.0]);
+    let slice = Slice::of_3d_mesh(&points, &cells, 2, 0.5);
+    let values: Vec<f64> = (0..64).map(|cell| f64::from(cell % 4)).collect();
+    let of = PictureContent {
+        range: Some([0.0, 2.0]),
+        window: Some([[1.0, 0.5], [3.5, 3.0]]),
+        ..PictureContent::of("number", PictureField::Cells(&values))
+    };
+    let view = View::fit(of.window.unwrap());
+    let palette = Palette::new(0.0, 2.0);
+    let colour = |of: &PictureContent<'_>, place: [f64; 2]| {
+        let (width, _, pixels) = draw(Path::new("p.png"), &slice, of).unwrap();
+        let [x, y] = view.place(place).map(|pixels| pixels as usize);
+        let at = 3 * (y * width as usize + x);
+        [pixels[at], pixels[at + 1], pixels[at + 2]]
+    };
+    for (place, value) in [([1.5, 1.5], 1.0), ([2.2, 2.5], 2.0), ([3.3, 1.5], 2.0)] {
+        assert_eq!(colour(&of, place), palette.colour(value), "{place:?}");
+    }
+    for beside in [[0.9, 1.5], [1.5, 0.4], [3.6, 1.5]] {
+        assert_ne!(colour(&of, beside), palette.colour(1.0), "nothing is drawn beside the window");
+    }
+    let outside = PictureContent { window: Some([[5.0, 0.0], [6.0, 1.0]]), ..of };
+    let message = draw(Path::new("p.png"), &slice, &outside).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "there is nothing to draw in p.png: `window` is outside the mesh, which spans 0 to 4 and 0 to 4"
+    );
+    // Ink of arrows, none where the field vanishes.
+    let arrows: Vec<[f64; 2]> = (0..64).map(|cell| [f64::from(cell % 4 / 2), 0.0]).collect();
+    let ink = |arrows: Option<&[[f64; 2]]>| {
+        let of = PictureContent { window: None, arrows, ..of };
+        let (width, height, pixels) = draw(Path::new("p.png"), &slice, &of).unwrap();
+        let frame = View::fit(slice.bounds().unwrap());
+        let half = (MARGIN_LEFT + frame.width / 2) as usize;
+        let rows = MARGIN_TOP as usize + 4..(height - MARGIN_BOTTOM) as usize - 4;
+        let count = |columns: std::ops::Range<usize>| {
+            let inside = rows.clone().flat_map(|y| columns.clone().map(move |x| (x, y)));
+            let dark = |(x, y): &(usize, usize)| {
+                let at = 3 * (y * width as usize + x);
+                pixels[at..at + 3].iter().all(|byte| *byte < 50)
+            };
+            inside.filter(dark).count()
+        };
+        let right = (MARGIN_LEFT + frame.width) as usize;
+        [count(MARGIN_LEFT as usize + 4..half - 20), count(half + 20..right - 4)]
+    };
+    assert_eq!(ink(None), [0, 0]);
+    let [left, right] = ink(Some(&arrows));
+    assert!(left == 0 && right > 1000, "{left} {right}");
+    let short = PictureContent { arrows: Some(&arrows[..9]), ..of };
+    let message = draw(Path::new("p.png"), &slice, &short).unwrap_err().to_string();
+    assert_eq!(message, "a picture takes a value for each of 32 cells, 9 given");
 }

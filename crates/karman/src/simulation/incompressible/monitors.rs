@@ -8,7 +8,8 @@ use crate::backend::Backend;
 use crate::case::{Case, FlowReference, PatchGroup};
 use crate::finite_volume::{Functional, Functionals};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
-use crate::incompressible::{Field, IncompressibleSolver, Load, LoadedFaces};
+use crate::incompressible::{Field, IncompressibleSolver, Load, LoadedFaces, MomentFaces};
+use crate::mesh::geometry::dot;
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{FaceGroup, Sampler, line_points, recirculation_zone};
 use crate::real::Real;
@@ -21,7 +22,7 @@ pub(super) struct Monitors<F: Real> {
     at_probes: Points<F>,
     lines: Vec<Points<F>>,
     recirculations: Vec<RecirculationLine<F>>,
-    patches: Vec<MonitoredPatch>,
+    patches: Vec<MonitoredPatch<F>>,
     heat: Option<PatchHeat<F>>,
 }
 
@@ -40,10 +41,12 @@ struct RecirculationLine<F: Real> {
     direction: [f64; 3],
 }
 
-struct MonitoredPatch {
+struct MonitoredPatch<F: Real> {
     name: String,
     area: f64,
     faces: LoadedFaces,
+    /// With the centre of the moment, where the group has one.
+    moment: Option<MomentFaces<F>>,
     /// Σ S, the force of a unit pressure level.
     area_vector: [f64; 3],
     reference: Option<FlowReference>,
@@ -122,7 +125,7 @@ impl<F: Real> Monitors<F> {
         let place = (mesh, geometry);
         let monitored = |group: &PatchGroup| monitored_patch(backend, group, mesh, geometry);
         let found = output.patches.iter().map(monitored).collect::<Result<Vec<_>, _>>()?;
-        let (patches, faces): (Vec<MonitoredPatch>, Vec<Vec<u32>>) = found.into_iter().unzip();
+        let (patches, faces): (Vec<MonitoredPatch<F>>, Vec<Vec<u32>>) = found.into_iter().unzip();
         let heat = diffusivity.map(|diffusivity| {
             let rows: Vec<Vec<Functional>> =
                 faces.iter().map(|faces| flow.heat_through(mesh, geometry, faces)).collect();
@@ -190,7 +193,11 @@ impl<F: Real> Monitors<F> {
         let mut heat_fluxes = self.heat_fluxes(backend, flow)?.into_iter();
         for patch in &mut self.patches {
             let load = flow.load(&mut patch.faces)?;
-            let mut quantities = patch.quantities(&load, level, self.dimension);
+            let moment = match &mut patch.moment {
+                Some(moment) => Some(flow.moment(&patch.faces, moment)?),
+                None => None,
+            };
+            let mut quantities = patch.quantities(&load, moment, level, self.dimension);
             if let Some((heat, diffusivity)) = heat_fluxes.next() {
                 quantities.set("heat_flux", heat);
                 if let Some(reference) = patch.reference.as_ref().filter(|r| r.has_reference) {
@@ -276,12 +283,12 @@ impl<F: Real> Monitors<F> {
 }
 
 /// A monitored group of patches and its boundary faces.
-fn monitored_patch(
+fn monitored_patch<F: Real>(
     backend: &Backend,
     group: &PatchGroup,
     mesh: &Mesh,
     geometry: &Geometry,
-) -> Result<(MonitoredPatch, Vec<u32>), SimulationError> {
+) -> Result<(MonitoredPatch<F>, Vec<u32>), SimulationError> {
     let faces = FaceGroup::new(mesh, geometry, &group.name, &group.patches)?;
     let all: Vec<u32> = faces.faces.iter().flat_map(|r| r.clone().map(|f| f as u32)).collect();
     let mut area_vector = [0.0; 3];
@@ -289,10 +296,12 @@ fn monitored_patch(
         let area = geometry.area_vector_of(*face as usize);
         (0..3).for_each(|k| area_vector[k] += area[k]);
     }
+    let centre = group.flow.as_ref().and_then(|flow| flow.moment_centre);
     let monitored = MonitoredPatch {
         name: group.name.clone(),
         area: faces.area,
         faces: LoadedFaces::new(backend, all.clone()),
+        moment: centre.map(|centre| MomentFaces::new(backend, geometry, &all, centre)),
         area_vector,
         reference: group.flow.clone(),
         shedding: Shedding::default(),
@@ -300,8 +309,14 @@ fn monitored_patch(
     Ok((monitored, all))
 }
 
-impl MonitoredPatch {
-    fn quantities(&self, load: &Load<f64>, level: f64, dimension: usize) -> NamedList<f64> {
+impl<F: Real> MonitoredPatch<F> {
+    fn quantities(
+        &self,
+        load: &Load<f64>,
+        moment: Option<[f64; 3]>,
+        level: f64,
+        dimension: usize,
+    ) -> NamedList<f64> {
         let reference = self.reference.as_ref();
         let density = reference.map_or(1.0, |r| r.density);
         let level = level + reference.map_or(0.0, |r| r.pressure / r.density);
@@ -316,6 +331,16 @@ impl MonitoredPatch {
             quantities.set(format!("pressure_force_{axis}"), pressure[k]);
             quantities.set(format!("viscous_force_{axis}"), viscous[k]);
         }
+        let moment = moment.zip(self.moment.as_ref()).map(|(moment, faces)| {
+            [0, 1, 2].map(|k| density * (moment[k] - level * faces.of_unit_pressure[k]))
+        });
+        if let Some([x, y, z]) = moment {
+            if dimension == 3 {
+                quantities.set("moment_x", x);
+                quantities.set("moment_y", y);
+            }
+            quantities.set("moment_z", z);
+        }
         if let Some(reference) = reference.filter(|r| r.has_reference) {
             let dynamic = 0.5 * density * reference.velocity.powi(2) * reference.area;
             let along = |d: [f64; 3]| {
@@ -323,6 +348,10 @@ impl MonitoredPatch {
             };
             quantities.set("drag_coefficient", along(reference.drag_direction));
             quantities.set("lift_coefficient", along(reference.lift_direction));
+            if let Some(moment) = moment {
+                let about = dot(moment, reference.moment_axis());
+                quantities.set("moment_coefficient", about / (dynamic * reference.length));
+            }
         }
         quantities
     }

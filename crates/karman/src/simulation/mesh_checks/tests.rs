@@ -97,6 +97,11 @@ fn third_components_on_a_2d_mesh_are_refused() {
     );
     let probe = refusal(&case("[1.0, 0.0]", "[0.5, 0.0, 0.5]"));
     assert!(probe.starts_with("probe \"p\": the third number is 0.5"), "{probe}");
+    let group =
+        "[[output.patch]]\nname = \"side\"\npatches = [\"ymin\"]\nmoment_centre = [0, 0, 2]\n";
+    let centre = refusal(&(case("[1.0, 0.0]", "[0.5, 0.5]") + group));
+    let about = "the moment centre of patch group \"side\": the third number is 2";
+    assert!(centre.starts_with(about), "{centre}");
     assert!(set_up(&case("[1.0, 0.0, 0.0]", "[0.5, 0.5, 0.0]")).is_ok());
 }
 

@@ -3,8 +3,10 @@
 mod at_rest;
 mod boundaries;
 mod endings;
+mod moments;
 mod rebuilding;
 mod refusals;
+mod surfaces;
 mod warnings;
 
 use super::*;

@@ -1,0 +1,173 @@
+//! `[[output.surface]]`: fields on patches.
+
+use super::error::Problem;
+use super::flow_boundary::FlowBoundary;
+use super::names::Names;
+use super::output::{OutputFile, patch_names, unique_name};
+use super::value::{Maybe, Sign, number, refuse, required};
+use super::{Equation, PatchCondition};
+use crate::incompressible::FlowBoundaryCondition;
+use serde::Deserialize;
+use toml::Spanned;
+
+/// Fields on patches, written with the fields of the cells and as a table at the end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Surface {
+    /// Letters, digits, `_` and `-`; no other surface has it.
+    pub name: String,
+    /// Names of patches of the mesh.
+    pub patches: Vec<String>,
+    /// Names of the fields.
+    pub fields: Vec<String>,
+    /// The reference of the pressure coefficient; its default without `reference`.
+    pub reference: SurfaceReference,
+}
+
+/// Reference quantities of the pressure coefficient (p − p₀/ρ) / (½U²), p the pressure over the density.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SurfaceReference {
+    /// Speed U > 0; default 1.
+    pub velocity: f64,
+    /// Density ρ > 0; default 1.
+    pub density: f64,
+    /// Pressure p₀; default 0.
+    pub pressure: f64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SurfaceFile {
+    name: Maybe<String>,
+    pub(crate) patches: Maybe<Vec<Spanned<String>>>,
+    fields: Maybe<Vec<Spanned<String>>>,
+    reference: Maybe<SurfaceReferenceFile>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SurfaceReferenceFile {
+    velocity: Maybe<f64>,
+    density: Maybe<f64>,
+    pressure: Maybe<f64>,
+}
+
+/// The field that needs `reference`.
+const COEFFICIENT: &str = "pressure_coefficient";
+/// Fields of patches where the velocity is prescribed.
+const OF_WALLS: [&str; 2] = ["wall_shear_stress", "y_plus"];
+/// Fields of a temperature.
+const OF_TEMPERATURE: [&str; 2] = ["temperature", "wall_heat_flux"];
+
+/// The fields that a surface of a case may have.
+fn known_fields(names: Names) -> Vec<&'static str> {
+    let flow = ["pressure", COEFFICIENT].into_iter().chain(OF_WALLS);
+    let flow = flow.filter(|_| names.is_flow());
+    flow.chain(OF_TEMPERATURE.into_iter().filter(|_| names.is_thermal())).collect()
+}
+
+pub(crate) fn check(files: &[Spanned<SurfaceFile>], names: Names) -> Result<Vec<Surface>, Problem> {
+    let mut surfaces: Vec<Surface> = Vec::new();
+    for file in files {
+        let (keys, span) = (file.get_ref(), file.span());
+        let used = surfaces.iter().map(|surface| surface.name.as_str());
+        let name = unique_name(&keys.name, "surface", &span, used)?;
+        let patches = patch_names(&keys.patches, &span)?;
+        let fields = required(&keys.fields, "fields", &span)?;
+        if fields.get_ref().is_empty() {
+            return Err(Problem::at(fields.span(), "`fields` names no field"));
+        }
+        let mut checked: Vec<String> = Vec::new();
+        for field in fields.get_ref() {
+            check_field(field, &checked, keys, names)?;
+            checked.push(field.get_ref().clone());
+        }
+        if !names.is_flow() {
+            refuse(&keys.reference, "reference", super::FLOW_ONLY)?;
+        }
+        let reference = check_reference(keys.reference.as_ref().map(Spanned::get_ref))?;
+        surfaces.push(Surface { name, patches, fields: checked, reference });
+    }
+    Ok(surfaces)
+}
+
+/// Checks that a field exists, is named once and has its reference.
+fn check_field(
+    field: &Spanned<String>,
+    before: &[String],
+    keys: &SurfaceFile,
+    names: Names,
+) -> Result<(), Problem> {
+    let text = field.get_ref();
+    let known = known_fields(names);
+    if !known.contains(&text.as_str()) {
+        let problem = format!("a surface of {} has no field `{text}`", names.case());
+        let problem = Problem::at(field.span(), problem).among(text, "valid fields", known);
+        let needs_temperature = OF_TEMPERATURE.contains(&text.as_str());
+        return Err(match needs_temperature {
+            true => problem.note("a flow has a temperature with [incompressible.thermal]"),
+            false => problem,
+        });
+    }
+    if before.contains(text) {
+        return Err(Problem::at(field.span(), format!("field `{text}` is named twice")));
+    }
+    if text == COEFFICIENT && keys.reference.is_none() {
+        let problem = Problem::at(field.span(), format!("`{COEFFICIENT}` needs `reference`"));
+        return Err(problem.note("add, for example: reference = { velocity = 1.0 }"));
+    }
+    Ok(())
+}
+
+fn check_reference(file: Option<&SurfaceReferenceFile>) -> Result<SurfaceReference, Problem> {
+    let (velocity, density, pressure) =
+        file.map_or((&None, &None, &None), |file| (&file.velocity, &file.density, &file.pressure));
+    Ok(SurfaceReference {
+        velocity: number(velocity, 1.0, "velocity", Sign::Positive)?,
+        density: number(density, 1.0, "density", Sign::Positive)?,
+        pressure: number(pressure, 0.0, "pressure", Sign::Any)?,
+    })
+}
+
+/// Checks that surfaces with fields of walls lie where the velocity of a viscous flow is prescribed.
+pub(crate) fn check_walls(file: &OutputFile, equation: &Equation) -> Result<(), Problem> {
+    let Equation::Incompressible(flow) = equation else { return Ok(()) };
+    let is_wall = |patch: &str| {
+        let of_patch = |given: &&PatchCondition<FlowBoundary>| given.patch == patch;
+        let given = flow.boundary.iter().find(of_patch);
+        // A patch without a condition is reported with the mesh.
+        let is_prescribed = |given: &PatchCondition<FlowBoundary>| {
+            matches!(given.condition.condition(), Some(FlowBoundaryCondition::Velocity(_)))
+        };
+        given.is_none_or(is_prescribed)
+    };
+    for surface in file.surface.iter().flatten().map(Spanned::get_ref) {
+        let fields = surface.fields.iter().flat_map(Spanned::get_ref);
+        let mut of_walls = fields.filter(|field| OF_WALLS.contains(&field.get_ref().as_str()));
+        let Some(field) = of_walls.next() else { continue };
+        if flow.kinematic_viscosity == 0.0 {
+            let message = format!("`{}` needs a viscosity: this flow is inviscid", field.get_ref());
+            return Err(Problem::at(field.span(), message));
+        }
+        for patch in surface.patches.iter().flat_map(Spanned::get_ref) {
+            if !is_wall(patch.get_ref()) {
+                let message = format!(
+                    "`{}` is a field of walls: no velocity is prescribed on patch \"{}\"",
+                    field.get_ref(),
+                    patch.get_ref()
+                );
+                let note = "it exists on patches with no_slip, moving_wall or velocity_inlet";
+                return Err(Problem::at(patch.span(), message).note(note));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A reference without effect.
+pub(crate) fn without_effect(keys: &SurfaceFile) -> Option<Problem> {
+    let mut fields = keys.fields.iter().flat_map(Spanned::get_ref);
+    let reference = keys.reference.as_ref()?;
+    let has_effect = fields.any(|field| field.get_ref() == COEFFICIENT);
+    let message = format!("`reference` has no effect without `{COEFFICIENT}`");
+    (!has_effect).then(|| Problem::at(reference.span(), message))
+}
