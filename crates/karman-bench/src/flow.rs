@@ -4,8 +4,8 @@ use super::mesh::TetrahedronMesh;
 use super::{Bench, BenchError};
 use karman::finite_volume::Prescribed;
 use karman::incompressible::{
-    Arrangement, Convection, FlowCondition, IncompressibleError, IncompressibleSolver, Numerics,
-    PressureCorrection, Problem, Scheme,
+    Arrangement, Convection, ConvectionTreatment, FlowCondition, IncompressibleError,
+    IncompressibleSolver, Numerics, PressureCorrection, Problem, Scheme,
 };
 use karman::linear::{AmgParams, Params, PreconditionerKind, SolveOutcome};
 use karman::mesh::generate::{BoxParams, Element};
@@ -69,7 +69,9 @@ fn steps(
     let numerics = Numerics {
         arrangement,
         convection: Convection::Central,
+        convection_treatment: ConvectionTreatment::Explicit,
         scheme: Scheme::Bdf2,
+        is_steady: false,
         pressure_correction: PressureCorrection::IncrementalRotational,
         nonorthogonal_correctors: 0,
         pressure: Params { preconditioner: amg, ..params.clone() },

@@ -71,6 +71,9 @@ fn describe(progress: &Progress, first: &Progress) -> String {
         }
         text += &format!(", rate of change {rate:.2e}");
     }
+    if let Some(scaled) = progress.scaled_residual {
+        text = format!("iteration {step}, scaled residual {scaled:.2e}");
+    }
     text += &format!(", residual {residual:.2e} after {}", count(iterations, "iteration"));
     if let Some(speed) = steps_a_second(progress, first) {
         text += &format!(", {} steps/s", three_digits(speed));
@@ -123,6 +126,7 @@ mod tests {
             time,
             end: 10.0,
             rate: 0.0125,
+            scaled_residual: None,
             courant: Some(0.4),
             residual: 3.2e-9,
             iterations: 14,

@@ -6,10 +6,11 @@ use super::recurrence::DiagonalView;
 use super::{HierarchyReport, LinearError, Matrix};
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Partials, View, blas};
+use std::any::Any;
 
 /// An approximate inverse of an operator. `apply` only calls dispatch functions, because it may be captured
 /// in a device graph; scratch is allocated at construction.
-pub trait Preconditioner<T: Real>: Send {
+pub trait Preconditioner<T: Real>: Any + Send {
     /// z ← M⁻¹ r.
     fn apply(&mut self, backend: &Backend, r: &Buffer<T>, z: &mut Buffer<T>);
 
@@ -117,7 +118,8 @@ impl<T: Real> Preconditioner<T> for Identity {
 /// Jacobi preconditioner: M is the diagonal of a matrix.
 #[derive(Debug)]
 pub struct Jacobi<S> {
-    inverse: Buffer<S>,
+    /// D⁻¹: `[n]`.
+    pub inverse: Buffer<S>,
 }
 
 impl<S: Real> Jacobi<S> {

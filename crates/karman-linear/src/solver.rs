@@ -11,6 +11,7 @@ use super::{
 };
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Recording, blas};
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -252,6 +253,15 @@ impl<T: Real> Solver<T> {
     /// Name of the preconditioner in use and the reason of its selection.
     pub fn selection(&self) -> (&'static str, &str) {
         (self.params.preconditioner.word(), &self.reason)
+    }
+
+    /// Its operator and preconditioner, whose values may change between solves while their buffers stay; None where
+    /// they are of other types.
+    pub fn parts_mut<O: Operator<T>, P: Preconditioner<T>>(&mut self) -> Option<(&mut O, &mut P)> {
+        let System { operator, preconditioner, .. } = &mut self.state.system;
+        let (operator, preconditioner): (&mut dyn Any, &mut dyn Any) =
+            (&mut **operator, &mut **preconditioner);
+        operator.downcast_mut().zip(preconditioner.downcast_mut())
     }
 
     /// The multigrid levels of its preconditioner, if any.

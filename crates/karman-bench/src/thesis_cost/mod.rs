@@ -18,8 +18,8 @@ use super::solver::{repeated, solved};
 use karman::backend::Backend;
 use karman::finite_volume::Prescribed;
 use karman::incompressible::{
-    Arrangement, Convection, FlowCondition, IncompressibleSolver, Numerics, PressureCorrection,
-    Problem, Scheme, StepSystem,
+    Arrangement, Convection, ConvectionTreatment, FlowCondition, IncompressibleSolver, Numerics,
+    PressureCorrection, Problem, Scheme, StepSystem,
 };
 use karman::linear::{AmgParams, Nullspace, Params, PreconditionerKind, Solver};
 use karman::mesh::generate::{BoxParams, Element};
@@ -162,7 +162,9 @@ fn advanced(
     let numerics = Numerics {
         arrangement,
         convection: Convection::Central,
+        convection_treatment: ConvectionTreatment::Explicit,
         scheme: Scheme::Bdf2,
+        is_steady: false,
         pressure_correction: PressureCorrection::Incremental,
         nonorthogonal_correctors: 0,
         pressure: Params {

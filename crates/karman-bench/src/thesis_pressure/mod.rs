@@ -20,7 +20,8 @@ use super::thesis_amg::method::{KamakolanuAmg, ThesisMethod};
 use karman::backend::{Backend, Buffer, blas};
 use karman::finite_volume::Prescribed;
 use karman::incompressible::{
-    Arrangement, Convection, IncompressibleSolver, Numerics, PressureCorrection, Problem, Scheme,
+    Arrangement, Convection, ConvectionTreatment, IncompressibleSolver, Numerics,
+    PressureCorrection, Problem, Scheme,
 };
 use karman::linear::{AmgParams, Matrix, Nullspace, Params, PreconditionerKind};
 use karman::mesh::{Geometry, Mesh, MeshOptions};
@@ -207,7 +208,9 @@ fn advanced(
     let numerics = Numerics {
         arrangement: Arrangement::Collocated,
         convection: Convection::Central,
+        convection_treatment: ConvectionTreatment::Explicit,
         scheme: Scheme::Bdf2,
+        is_steady: false,
         pressure_correction: PressureCorrection::None,
         nonorthogonal_correctors: 0,
         pressure: Params {

@@ -8,8 +8,10 @@ use super::linear_solver::LinearSolverFile;
 use super::names::Names;
 use super::places::Places;
 use super::value::{Maybe, Reader, Value};
-use super::{Case, Equation, TimeCase, boundary, exact, expected, flow_boundary, flow_output};
-use super::{heat, incompressible, initial, linear_solver, mesh, output, run, surface, time};
+use super::{Case, Equation, SteadyCase, boundary, exact, expected, flow_boundary, flow_output};
+use super::{
+    heat, incompressible, initial, linear_solver, mesh, output, run, steady, surface, time,
+};
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -34,13 +36,7 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
     // Without the equation, further checks would only raise consequential errors.
     let Some(equation_file) = problems.record(file.equation()) else { return Err(problems.0) };
     let names = Names::of(&equation_file);
-    // A flow without [time] gets a single message.
-    let time_span = match equation_file {
-        EquationFile::Heat(_) => file.time.as_ref().map(Spanned::span),
-        EquationFile::Incompressible(flow) => {
-            Some(file.time.as_ref().map_or_else(|| flow.span(), Spanned::span))
-        }
-    };
+    let time_span = file.time.as_ref().map(Spanned::span);
     let reader = Reader { text: &source.text, folder, steady: time_span.is_none() };
 
     let mesh = file.mesh.as_ref().ok_or_else(|| {
@@ -53,10 +49,16 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
         }
         EquationFile::Incompressible(keys) => flow(file, keys, names, reader, &mut problems),
     };
-    let time = problems.record(check_time(file, &equation_file, names));
-    if let (Some(Some(time)), EquationFile::Incompressible(keys)) = (&time, equation_file) {
-        problems.record(incompressible::check_viscosity(keys, time.method));
+    let time = file.time.as_ref().map(|time| time::check(time, names)).transpose();
+    let time = problems.record(time);
+    if let (Some(time), EquationFile::Incompressible(keys)) = (&time, equation_file) {
+        let method = time.as_ref().map(|time| time.method);
+        problems.record(incompressible::check_viscosity(keys, method));
+        if let Some(Equation::Incompressible(flow)) = &equation {
+            problems.record(incompressible::check_treatment(keys, flow, time.as_ref()));
+        }
     }
+    let steady = problems.record(check_steady(file, names));
     let linear_solver = check_linear_solver(file.linear_solver.as_ref(), names);
     let linear_solver = problems.record(linear_solver);
     problems.record(file.adaptation());
@@ -75,11 +77,12 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
         }
         _ => None,
     };
-    match (mesh, equation, time, linear_solver, output, checkpoint, exact, expected) {
+    match (mesh, equation, time, steady, linear_solver, output, checkpoint, exact, expected) {
         (
             Some(mesh),
             Some(equation),
             Some(time),
+            Some(steady),
             Some(linear_solver),
             Some(output),
             Some(checkpoint),
@@ -91,6 +94,7 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
             mesh,
             equation,
             time,
+            steady,
             linear_solver,
             output,
             run: run::check(file.run.as_ref()),
@@ -126,7 +130,7 @@ fn flow(
     reader: Reader<'_>,
     problems: &mut Problems,
 ) -> Option<Equation> {
-    let time = file.time.as_ref().map_or_else(|| keys.span(), Spanned::span);
+    let time = file.time.as_ref().map(Spanned::span);
     let initial = initial::check_flow(file.initial.as_ref(), names, time, reader);
     let initial = problems.record(initial).unwrap_or_default();
     let boundary = flow_boundary::check(file.boundary.as_ref(), names, reader);
@@ -135,21 +139,14 @@ fn flow(
     problems.record(flow).map(|flow| Equation::Incompressible(Box::new(flow)))
 }
 
-fn check_time(
-    file: &CaseFile,
-    equation: &EquationFile<'_>,
-    names: Names,
-) -> Result<Option<TimeCase>, Problem> {
-    match (&file.time, equation) {
-        (Some(time), _) => time::check(time, names).map(Some),
-        (None, EquationFile::Heat(_)) => Ok(None),
-        (None, EquationFile::Incompressible(flow)) => {
-            let message = "a flow is computed in time and this case has no [time]";
-            let note = "add, for example:\n[time]\nmethod = \"bdf2\"\nstep = 0.01\nend = 10.0\n\
-                        steady_tolerance = 1e-6";
-            Err(Problem::at(flow.span(), message).note(note))
-        }
-    }
+/// The iteration of a flow without `[time]`.
+fn check_steady(file: &CaseFile, names: Names) -> Result<Option<SteadyCase>, Problem> {
+    let refused = match (names.is_flow(), &file.time) {
+        (true, None) => return steady::check(file.steady.as_ref()).map(Some),
+        (true, Some(_)) => "[steady] and [time] exclude each other: keep one",
+        (false, _) => "[steady] is for flow: a heat case without [time] is one solution",
+    };
+    file.steady.as_ref().map_or(Ok(None), |section| Err(Problem::at(section.span(), refused)))
 }
 
 fn check_linear_solver(

@@ -11,6 +11,7 @@ use super::linear_solver::LinearSolverFile;
 use super::mesh::MeshFile;
 use super::output::OutputFile;
 use super::run::{CheckpointFile, RunFile};
+use super::steady::SteadyFile;
 use super::time::TimeFile;
 use super::value::Maybe;
 use serde::Deserialize;
@@ -29,6 +30,7 @@ pub(crate) struct CaseFile {
     pub(crate) initial: Maybe<InitialFile>,
     pub(crate) boundary: Maybe<BoundaryFile>,
     pub(crate) time: Maybe<TimeFile>,
+    pub(crate) steady: Maybe<SteadyFile>,
     pub(crate) linear_solver: Maybe<LinearSolverFile>,
     pub(crate) adapt: Maybe<IgnoredAny>,
     pub(crate) output: Maybe<OutputFile>,

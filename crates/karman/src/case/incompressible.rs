@@ -5,11 +5,14 @@ use super::error::Problem;
 use super::flow_boundary::{FlowBoundary, FlowConditions};
 use super::initial::FlowInitial;
 use super::linear_solver::{self, LinearSolverCase, LinearSolverFile};
-use super::time::TimeMethod;
+use super::time::{TimeCase, TimeMethod};
 use super::value::{
     Maybe, Reader, Rule, ScalarFile, Sign, Value, VectorFile, number, point, required,
 };
-use crate::incompressible::{Arrangement, Convection, PressureCorrection, Scheme};
+use crate::incompressible::{
+    Arrangement, Convection, ConvectionTreatment, PressureCorrection, Scheme,
+};
+use crate::linear::{Method, PreconditionerKind};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -22,6 +25,8 @@ pub struct IncompressibleCase {
     pub kinematic_viscosity: f64,
     /// Interpolation of the convected velocity to the faces; default `linear_upwind`.
     pub convection: Convection,
+    /// Level of the convected quantities; default `explicit`, of a steady flow `implicit`.
+    pub convection_treatment: ConvectionTreatment,
     /// Pressure update of a projection; default `incremental_rotational`.
     pub pressure_correction: PressureCorrection,
     /// Acceleration s(x, t) by a body force; default zeros.
@@ -65,9 +70,10 @@ pub struct ThermalCase {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct IncompressibleFile {
-    scheme: Option<Arrangement>,
+    scheme: Maybe<Arrangement>,
     kinematic_viscosity: Maybe<f64>,
     convection: Option<Convection>,
+    convection_treatment: Maybe<ConvectionTreatment>,
     pressure_correction: Option<PressureCorrection>,
     source: Maybe<VectorFile<ScalarFile>>,
     nonorthogonal_correctors: Option<usize>,
@@ -89,6 +95,10 @@ pub(crate) struct ThermalFile {
 /// Looser than for a steady case: the next time step reduces the error further.
 const TOLERANCE: f64 = 1e-6;
 
+/// Each iteration of a steady flow corrects the errors of the last.
+const STEADY_PRESSURE_TOLERANCE: f64 = 0.05;
+const STEADY_MOMENTUM_TOLERANCE: f64 = 0.05;
+
 /// Checks the section; `[initial]` and the boundary are checked separately.
 pub(crate) fn check(
     file: &Spanned<IncompressibleFile>,
@@ -101,7 +111,7 @@ pub(crate) fn check(
     let FlowConditions { flow, thermal } = boundary;
     let check_thermal = |file| thermal_case(file, initial.temperature, thermal, reader);
     Ok(IncompressibleCase {
-        scheme: keys.scheme.unwrap_or(Arrangement::Collocated),
+        scheme: keys.scheme.as_ref().map_or(Arrangement::Collocated, |file| *file.get_ref()),
         kinematic_viscosity: number(
             &keys.kinematic_viscosity,
             0.0,
@@ -109,6 +119,11 @@ pub(crate) fn check(
             Sign::NotNegative,
         )?,
         convection: keys.convection.unwrap_or(Convection::LinearUpwind),
+        convection_treatment: match &keys.convection_treatment {
+            Some(file) => *file.get_ref(),
+            None if reader.steady => ConvectionTreatment::Implicit,
+            None => ConvectionTreatment::Explicit,
+        },
         pressure_correction: keys
             .pressure_correction
             .unwrap_or(PressureCorrection::IncrementalRotational),
@@ -117,19 +132,65 @@ pub(crate) fn check(
         initial_velocity: initial.velocity,
         initial_pressure: initial.pressure,
         boundary: flow,
-        pressure: linear_solver::check(keys.pressure.as_ref(), TOLERANCE)?,
-        momentum: linear_solver::check(keys.momentum.as_ref(), TOLERANCE)?,
+        pressure: linear_solver::check(
+            keys.pressure.as_ref(),
+            if reader.steady { STEADY_PRESSURE_TOLERANCE } else { TOLERANCE },
+        )?,
+        momentum: linear_solver::check(
+            keys.momentum.as_ref(),
+            if reader.steady { STEADY_MOMENTUM_TOLERANCE } else { TOLERANCE },
+        )?,
         thermal: keys.thermal.as_ref().map(check_thermal).transpose()?,
     })
 }
 
-/// Checks that an inviscid flow has an explicit method.
+/// Checks that the arrangement and the solver of the momentum admit implicit convection.
+pub(crate) fn check_treatment(
+    file: &Spanned<IncompressibleFile>,
+    case: &IncompressibleCase,
+    time: Option<&TimeCase>,
+) -> Result<(), Problem> {
+    let keys = file.get_ref();
+    let what = if time.is_none() { "a steady flow" } else { "implicit convection" };
+    if time.is_none() && case.convection_treatment == ConvectionTreatment::Explicit {
+        let place = keys.convection_treatment.as_ref().map_or(file.span(), Spanned::span);
+        let message = "a steady flow has implicit convection: this case has no [time]";
+        return Err(Problem::at(place, message).note("leave out `convection_treatment`"));
+    }
+    if case.convection_treatment == ConvectionTreatment::Explicit {
+        return Ok(());
+    }
+    if case.scheme != Arrangement::Collocated {
+        let place = keys.scheme.as_ref().map_or(file.span(), Spanned::span);
+        return Err(Problem::at(place, format!("{what} needs `scheme = \"collocated\"`")));
+    }
+    if time.is_some_and(|time| time.method == TimeMethod::Flow(Scheme::Rk3)) {
+        let place = keys.convection_treatment.as_ref().map_or(file.span(), Spanned::span);
+        let message = "`rk3` has explicit stages: `convection_treatment` must be \"explicit\"";
+        return Err(Problem::at(place, message));
+    }
+    let Some(section) = &keys.momentum else { return Ok(()) };
+    let method = case.momentum.method;
+    if !matches!(method, None | Some(Method::BiCgStab | Method::Fgmres)) {
+        let message = format!("{what} has an unsymmetric matrix: use \"bicgstab\" or \"fgmres\"");
+        return Err(Problem::at(section.span(), message));
+    }
+    let preconditioner = case.momentum.preconditioner;
+    let admitted = [PreconditionerKind::Jacobi.word(), "auto"];
+    if !admitted.contains(&preconditioner.word()) {
+        let message = format!("{what} solves for the momentum without a matrix: use \"jacobi\"");
+        return Err(Problem::at(section.span(), message));
+    }
+    Ok(())
+}
+
+/// Checks that an inviscid flow has an explicit method; none for a steady flow.
 pub(crate) fn check_viscosity(
     file: &Spanned<IncompressibleFile>,
-    method: TimeMethod,
+    method: Option<TimeMethod>,
 ) -> Result<(), Problem> {
     match &file.get_ref().kinematic_viscosity {
-        Some(value) if *value.get_ref() == 0.0 && method != TimeMethod::Flow(Scheme::Rk3) => {
+        Some(value) if *value.get_ref() == 0.0 && method != Some(TimeMethod::Flow(Scheme::Rk3)) => {
             let problem =
                 Problem::at(value.span(), "`kinematic_viscosity` must be positive, not 0");
             Err(problem.note("an inviscid flow needs `method = \"rk3\"` in [time]"))

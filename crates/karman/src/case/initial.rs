@@ -59,12 +59,12 @@ fn temperature(
 pub(crate) fn check_flow(
     file: Option<&Spanned<InitialFile>>,
     names: Names,
-    time: Range<usize>,
+    time: Option<Range<usize>>,
     reader: Reader<'_>,
 ) -> Result<FlowInitial, Problem> {
     let mut initial = FlowInitial::default();
     if names.is_thermal() {
-        initial.temperature = temperature(file, Some(time), reader)?;
+        initial.temperature = temperature(file, time, reader)?;
     }
     let Some(keys) = file.map(Spanned::get_ref) else { return Ok(initial) };
     keys.check(names)?;

@@ -28,6 +28,7 @@ mod picture;
 mod places;
 pub mod reference;
 mod run;
+mod steady;
 mod suite;
 mod surface;
 mod table;
@@ -52,6 +53,7 @@ pub use names::EQUATIONS;
 pub use output::{Line, OutputCase, OutputInterval, PatchGroup, Probe};
 pub use picture::{Axis, Picture, Slice};
 pub use run::{CheckpointCase, Precision, RunCase};
+pub use steady::SteadyCase;
 pub use suite::{
     Curve, Figure, FigureAxis, FigureKind, MAX_HALVINGS, Reference, ReferenceData, SUITE_FILE,
     Suite, SuiteCase, SuiteSection,
@@ -79,6 +81,8 @@ pub struct Case {
     pub equation: Equation,
     /// Time integration; `None` for a steady case.
     pub time: Option<TimeCase>,
+    /// The iteration of a steady flow; `None` for an unsteady flow and for heat, whose steady state is one solution.
+    pub steady: Option<SteadyCase>,
     /// The linear solver of a heat case; a flow has its own two.
     pub linear_solver: LinearSolverCase,
     /// Output.

@@ -27,6 +27,7 @@ pub mod nonorthogonal_correction;
 pub mod reconstruction;
 pub mod rhie_chow;
 pub mod time_dependent;
+pub mod transport;
 
 pub use boundary::{
     BoundaryCondition, BoundaryFaces, Condition, Evaluation, Evaluator, Function, Prescribed,

@@ -184,6 +184,6 @@ impl<F: Real> Operator<F> for TransportOperator<F> {
     fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
         let cells = CellFaces::of(&self.cells, View::absent());
         let of = self.view(backend);
-        transport_product(backend, x.len(), &cells, &of, self.alpha, self.beta, x, y);
+        transport_product(backend, self.cells.n_cells(), &cells, &of, self.alpha, self.beta, x, y);
     }
 }

@@ -66,12 +66,15 @@ impl<F: Real> Collocated<F> {
         flow: &mut Flow<F>,
         coefficients: &TimeCoefficients,
     ) -> Result<SolveOutcome, IncompressibleError> {
-        flow.momentum.prepare(coefficients)?;
+        flow.momentum.prepare(coefficients, &flow.flux, &flow.faces.volume)?;
         let n = flow.n_cells();
         let mut total: Option<SolveOutcome> = None;
         for k in 0..flow.components.len() {
             flow.momentum_residual(k, coefficients);
+            flow.add_momentum_residual(k);
             let component = &mut flow.components[k];
+            let r = &mut flow.scratch.residual;
+            flow.momentum.add_extrapolation(k, &component.now, &component.before, r);
             let outcome = flow.momentum.solve(&flow.scratch.residual, &mut component.increment)?;
             let (one, zero) = (F::literal(1.0), F::literal(0.0));
             let (u, increment) = (&component.now, &component.increment);
@@ -118,7 +121,9 @@ impl<F: Real> Collocated<F> {
             flux,
         );
         flow.balance_boundary_flux()?;
-        flow.pressure.project(&flow.faces, shift, &mut flow.flux)
+        let outcome = flow.pressure.project(&flow.faces, shift, &mut flow.flux)?;
+        flow.add_mass_residual();
+        Ok(outcome)
     }
 }
 

@@ -5,6 +5,7 @@ use super::implicit_diffusion::ImplicitDiffusion;
 use super::kernels::{advance_velocity, convective_rate};
 use super::monitors::Monitors;
 use super::pressure::Pressure;
+use super::residuals::Of;
 use super::scheme::Scheme;
 use super::stepper::{Step, Stepper};
 use super::thermal::Thermal;
@@ -145,20 +146,42 @@ impl<F: Real> Flow<F> {
         self.momentum.add_boundary(k, &component.now, r);
     }
 
+    /// Adds `scratch.residual` to the residuals of a steady flow.
+    pub(super) fn add_momentum_residual(&mut self, k: usize) {
+        let Flow { backend, faces, components, monitors, scratch, .. } = self;
+        if let Some(residuals) = &mut monitors.residuals {
+            let (scale, phi) = ((&monitors.decay_rate, &faces.volume), (&components[k].now, 0.0));
+            residuals.add(backend, Of::Momentum, &scratch.residual, scale, phi);
+        }
+    }
+
+    /// Adds D F* of the projection to the residuals of a steady flow.
+    pub(super) fn add_mass_residual(&mut self) {
+        let Flow { backend, faces, flux, pressure, monitors, .. } = self;
+        if let Some(residuals) = &mut monitors.residuals {
+            let imbalance = &pressure.increment.divergence;
+            residuals.add_imbalance(backend, &faces.of_cells(), flux, imbalance);
+        }
+    }
+
     /// The temperature at the new level.
     pub(super) fn advance_temperature(
         &mut self,
         step: &Step,
     ) -> Result<Option<SolveOutcome>, IncompressibleError> {
+        let Flow { backend, faces, flux, scratch, monitors, .. } = self;
         let Some(thermal) = &mut self.thermal else { return Ok(None) };
-        let outcome = thermal.advance(
-            &self.backend,
-            &self.faces.volume,
-            step,
-            &mut self.scratch.residual,
-            &mut self.monitors.statistics.partials,
-        )?;
-        self.monitors.statistics.gather(&self.backend);
+        let residual = &mut scratch.residual;
+        let at = (&faces.volume, &*flux);
+        thermal.prepare(backend, at, step, residual)?;
+        if let Some(residuals) = &mut monitors.residuals {
+            let scale = (&monitors.decay_rate, &faces.volume);
+            let phi = (&thermal.field.now, thermal.reference());
+            residuals.add(backend, Of::Energy, residual, scale, phi);
+        }
+        let partials = &mut monitors.statistics.partials;
+        let outcome = thermal.advance(backend, step, residual, partials)?;
+        monitors.statistics.gather(backend);
         Ok(Some(outcome))
     }
 

@@ -1,7 +1,8 @@
 //! Implicit diffusive terms of transported fields: the velocity components, which share a matrix, or a
 //! temperature.
 
-use super::{Convection, FlowCondition, IncompressibleError};
+use super::implicit_convection::ImplicitConvection;
+use super::{Convection, ConvectionTreatment, FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer};
 use crate::finite_volume::diffusion::{CellScheme, discretize, discretize_boundary};
 use crate::finite_volume::{
@@ -36,6 +37,8 @@ pub(super) struct ImplicitDiffusion<F: Real> {
     /// Quantities whose conditions apply to the same faces with different values.
     pub quantities: Vec<Quantity<F>>,
     solver: ImplicitOperator<Solver<F>>,
+    /// The implicit operator with convection, in place of `solver`; none where convection is explicit.
+    convection: Option<ImplicitConvection<F>>,
     /// Scratch of the correction: `[3][n_cells]`.
     gradient: Buffer<F>,
     /// Gradients of linear upwinding that differ from those of the non-orthogonal correction.
@@ -53,7 +56,7 @@ struct DiffusiveTerms<F: Real> {
     volume: Vec<f64>,
     correction: Arc<NonOrthogonalCorrectionOnBackend<F>>,
     /// D a of each face: `[n_faces]`.
-    conductance: Buffer<F>,
+    conductance: Arc<Buffer<F>>,
     /// Whether lines between centroids are normal to their faces.
     is_orthogonal: bool,
     params: Params,
@@ -115,7 +118,7 @@ impl<F: Real> ImplicitDiffusion<F> {
         mesh: &Mesh,
         geometry: &Geometry,
         faces: &Faces<F>,
-        (diffusivity, convection): (f64, Convection),
+        (diffusivity, convection, treatment): (f64, Convection, ConvectionTreatment),
         specs: Vec<EquationSpec>,
         mut params: Params,
     ) -> Result<Self, IncompressibleError> {
@@ -163,10 +166,21 @@ impl<F: Real> ImplicitDiffusion<F> {
         let Some((matrix, correction, conductance, boundary, upwind)) = first else {
             unreachable!("one quantity at least")
         };
-        if !is_orthogonal && params.method != Method::Fgmres {
+        let is_implicit = treatment == ConvectionTreatment::Implicit;
+        if is_implicit && params.method != Method::BiCgStab {
+            // BiCGStab breaks down where convection dominates and the initial guess is far off.
+            params.method = Method::Fgmres;
+        } else if !is_orthogonal && params.method != Method::Fgmres {
             params.method = Method::BiCgStab;
         }
+        let conductance = Arc::new(conductance);
+        let implicit_convection = is_implicit.then(|| {
+            let conductance = conductance.clone();
+            let cells = faces.cells.clone();
+            ImplicitConvection::new(backend, cells, conductance, is_orthogonal, params.clone())
+        });
         Ok(ImplicitDiffusion {
+            convection: implicit_convection,
             gradient: backend.zeros(if is_orthogonal { 0 } else { 3 * n }),
             terms: DiffusiveTerms {
                 backend: backend.clone(),
@@ -245,11 +259,17 @@ impl<F: Real> ImplicitDiffusion<F> {
         Some(value)
     }
 
-    /// Sets up the solver of shift V + θ A − θ K unless shift and θ are unchanged.
+    /// Sets up the solver of shift V + θ A − θ K unless shift and θ are unchanged; with implicit convection that of
+    /// shift V + θ W for the fluxes F.
     pub(super) fn prepare(
         &mut self,
         coefficients: &TimeCoefficients,
+        flux: &Buffer<F>,
+        volume: &Buffer<F>,
     ) -> Result<(), IncompressibleError> {
+        if let Some(convection) = &mut self.convection {
+            return convection.prepare(coefficients, flux, volume);
+        }
         let (shift, theta) = (coefficients.bdf.shift, coefficients.theta);
         let ImplicitDiffusion { terms, quantities, solver, .. } = self;
         let values = quantities[0].prescribed.value().len();
@@ -261,12 +281,36 @@ impl<F: Real> ImplicitDiffusion<F> {
         Ok(())
     }
 
-    /// Solves (shift V + θ A − θ K) δ = r from the initial guess δ.
+    /// With implicit convection, r ← r + θ e ((W − A) δ_before + K(δ_before)): the extrapolation of the terms that the
+    /// operator replaces by W.
+    pub(super) fn add_extrapolation(
+        &mut self,
+        component: usize,
+        now: &Buffer<F>,
+        before: &Buffer<F>,
+        r: &mut Buffer<F>,
+    ) {
+        let ImplicitDiffusion { terms, convection, quantities, gradient, .. } = self;
+        let Some(convection) = convection else { return };
+        let Some((difference, factor)) = convection.add_extrapolation(now, before, r) else {
+            return;
+        };
+        if !terms.is_orthogonal {
+            let none = (quantities[component].prescribed.value(), F::literal(0.0));
+            let factor = F::from_f64(factor);
+            terms.correction.add(&terms.backend, difference, none, factor, gradient, r);
+        }
+    }
+
+    /// Solves (shift V + θ A − θ K) δ = r, with implicit convection (shift V + θ W) δ = r, from the initial guess δ.
     pub(super) fn solve(
         &mut self,
         r: &Buffer<F>,
         increment: &mut Buffer<F>,
     ) -> Result<SolveOutcome, IncompressibleError> {
+        if let Some(convection) = &mut self.convection {
+            return convection.solve(r, increment);
+        }
         let Some(solver) = self.solver.last_mut() else { unreachable!("prepared before") };
         Ok(solver.solve(r, increment)?)
     }

@@ -14,6 +14,7 @@ pub mod descriptor;
 mod error;
 mod flow;
 pub mod forces;
+mod implicit_convection;
 mod implicit_diffusion;
 pub mod kernels;
 pub mod limits;
@@ -24,6 +25,7 @@ mod outflow;
 mod pressure;
 mod probing;
 mod projection;
+mod residuals;
 mod rk3;
 pub mod scheme;
 pub mod solver;
@@ -48,7 +50,8 @@ pub use error::IncompressibleError;
 pub use forces::{Load, LoadedFaces};
 pub use moments::MomentFaces;
 pub use probing::Field;
-pub use scheme::{PressureCorrection, Scheme};
+pub use residuals::ScaledResiduals;
+pub use scheme::{ConvectionTreatment, PressureCorrection, Scheme};
 pub use solver::{IncompressibleSolver, StepReport};
 pub use state::State;
 pub use systems::StepSystem;
@@ -94,8 +97,12 @@ pub struct Numerics {
     pub arrangement: Arrangement,
     /// Interpolation of the convected velocity.
     pub convection: Convection,
+    /// Level of the convected quantities.
+    pub convection_treatment: ConvectionTreatment,
     /// Time scheme.
     pub scheme: Scheme,
+    /// Whether steps are pseudo-time steps towards a steady state: first order, without extrapolation in time.
+    pub is_steady: bool,
     /// Update of the pressure by the projection.
     pub pressure_correction: PressureCorrection,
     /// Number of repeated pressure solves with the non-orthogonal correction.

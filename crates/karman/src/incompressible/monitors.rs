@@ -1,5 +1,6 @@
 //! Norms of a step, rates of the cells and the bounds of the step length that follow from them.
 
+use super::residuals::Residuals;
 use super::statistics::Statistics;
 use super::step_bounds::StepBounds;
 use super::{IncompressibleError, Scheme};
@@ -20,6 +21,8 @@ pub(super) struct Monitors<F: Real> {
     /// max |D F| / V over it.
     pub divergence: f64,
     pub statistics: Statistics,
+    /// Residuals of a steady flow; none of an unsteady one.
+    pub residuals: Option<Residuals>,
     /// Bounds of the step of a flow at rest.
     pub step_bounds: StepBounds,
     /// max |u_b| |S| / V of walls and inlets at time 0.
@@ -33,7 +36,7 @@ impl<F: Real> Monitors<F> {
         backend: &Backend,
         viscous_rate: Buffer<F>,
         step_bounds: StepBounds,
-        scheme: Scheme,
+        (scheme, is_steady): (Scheme, bool),
     ) -> Self {
         let n = viscous_rate.len();
         let is_explicit = scheme == Scheme::Rk3;
@@ -45,6 +48,7 @@ impl<F: Real> Monitors<F> {
             convective_rate: 0.0,
             divergence: 0.0,
             statistics: Statistics::new(backend, n),
+            residuals: is_steady.then(|| Residuals::new(backend, n)),
             boundary_rate: step_bounds.wall_rate(0.0),
             step_bounds,
             viscous_bound,

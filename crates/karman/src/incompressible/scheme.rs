@@ -27,6 +27,15 @@ impl Scheme {
     }
 }
 
+/// Level at which a step takes the convected quantities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum ConvectionTreatment {
+    /// Extrapolated from earlier levels: the Courant number is bounded.
+    Explicit,
+    /// Extrapolated, with upwind convection of the second difference in time at the new level: any Courant number.
+    Implicit,
+}
+
 /// Update of the pressure by a projection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
 pub enum PressureCorrection {

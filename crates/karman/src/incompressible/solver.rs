@@ -6,6 +6,7 @@ use super::flow::{Clock, Flow, Scratch};
 use super::implicit_diffusion::{EquationSpec, ImplicitDiffusion, dirichlet_indices};
 use super::monitors::Monitors;
 use super::pressure::Pressure;
+use super::residuals::ScaledResiduals;
 use super::rk3::{self, OldLevel};
 use super::scheme::Scheme;
 use super::staggered::{ExactStepper, Staggered, StaggeredStepper};
@@ -42,6 +43,8 @@ pub struct StepReport {
     pub divergence: f64,
     /// Number of non-finite values.
     pub non_finite: usize,
+    /// Scaled residuals of a steady flow, before the step.
+    pub residuals: Option<ScaledResiduals>,
 }
 
 impl StepReport {
@@ -63,6 +66,12 @@ impl StepReport {
             courant: flow.monitors.convective_rate * step,
             divergence,
             non_finite: norms.non_finite as usize,
+            residuals: flow
+                .monitors
+                .residuals
+                .as_ref()
+                .map(|residuals| residuals.read(&flow.backend))
+                .transpose()?,
         })
     }
 }
@@ -179,7 +188,8 @@ impl<F: Real> IncompressibleSolver<F> {
         if let Some(old_level) = &mut self.old_level {
             return rk3::advance(&mut self.flow, &mut *self.stepper, old_level, step);
         }
-        if self.flow.clock.steps == 0 && self.flow.is_incremental() {
+        let is_steady = self.flow.numerics.is_steady;
+        if self.flow.clock.steps == 0 && self.flow.is_incremental() && !is_steady {
             self.estimate_pressure(step)?;
         }
         self.advance(step)
@@ -325,7 +335,7 @@ impl<F: Real> Flow<F> {
             mesh,
             geometry,
             &faces,
-            (*viscosity, numerics.convection),
+            (*viscosity, numerics.convection, numerics.convection_treatment),
             (0..mesh.dimension).map(spec).collect(),
             numerics.momentum.clone(),
         )?;
@@ -358,7 +368,12 @@ impl<F: Real> Flow<F> {
                 &components,
                 pressure.conditions.is_singular,
             ),
-            monitors: Monitors::new(backend, viscous_rate, step_bounds, numerics.scheme),
+            monitors: Monitors::new(
+                backend,
+                viscous_rate,
+                step_bounds,
+                (numerics.scheme, numerics.is_steady),
+            ),
             scratch: Scratch { residual: backend.zeros(n), face_flux: backend.zeros(n_faces) },
             flux: match numerics.arrangement {
                 Arrangement::Collocated => backend.zeros(n_faces),
@@ -379,6 +394,7 @@ impl<F: Real> Flow<F> {
     /// Prepares boundary data and norms for a step.
     fn begin_step(&mut self, length: f64) -> Result<Step, IncompressibleError> {
         let Clock { time: old, step_before, .. } = self.clock;
+        let step_before = step_before.filter(|_| !self.numerics.is_steady);
         let coefficients = self.numerics.scheme.coefficients(length, step_before);
         let new = old + length;
         self.momentum.set_mean_time(coefficients.mean_of(old, new))?;
@@ -389,6 +405,9 @@ impl<F: Real> Flow<F> {
         let to_implicit_time = if is_midpoint { 0.5 * extrapolation } else { extrapolation };
         self.update_dependent_boundaries(to_implicit_time);
         self.monitors.statistics.clear(&self.backend);
+        if let Some(residuals) = &mut self.monitors.residuals {
+            residuals.clear(&self.backend);
+        }
         Ok(Step { coefficients, times: [old, new], extrapolation })
     }
 }

@@ -24,6 +24,9 @@ const HALVINGS: usize = 100;
 /// Relative growth of the rate in a step above which it is extrapolated, as from rest.
 const FAST: f64 = 0.2;
 
+/// Largest pseudo-time step of a flow at rest over that of the diffusive rate.
+const SLOWEST: f64 = 100.0;
+
 /// Relative difference of equal steps, by round-off.
 const ROUND_OFF: f64 = 1e-9;
 
@@ -267,6 +270,17 @@ impl<F: Real> IncompressibleSolver<F> {
         let state =
             (is_first || self.flow.monitors.convective_rate == 0.0, is_first && rate == 0.0);
         self.flow.monitors.step_bounds.longest_step(number, (self.flow.clock.time, step), state)
+    }
+
+    /// The pseudo-time step of Courant number `number` of a steady flow; at rest that of [`Self::longest_step`], at most
+    /// [`SLOWEST`] times the step of the diffusive rate.
+    pub fn pseudo_time_step(&self, number: f64) -> f64 {
+        let rate = self.largest_rate();
+        if rate > 0.0 {
+            return number / rate;
+        }
+        let diffusion = self.flow.monitors.step_bounds.diffusion();
+        self.longest_step(number, SLOWEST * number / diffusion, None)
     }
 
     /// The global values of [`StepReport`](super::StepReport) without a step: Σ V u²/2, the Courant number

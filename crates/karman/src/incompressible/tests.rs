@@ -12,6 +12,7 @@ mod backends;
 mod coupling;
 mod curl_curl;
 mod explicit;
+mod implicit;
 mod orders;
 mod outputs;
 mod periodic;
@@ -105,7 +106,9 @@ fn numerics(convection: Convection, scheme: Scheme) -> Numerics {
     Numerics {
         arrangement: Arrangement::Collocated,
         convection,
+        convection_treatment: ConvectionTreatment::Explicit,
         scheme,
+        is_steady: false,
         pressure_correction: PressureCorrection::IncrementalRotational,
         nonorthogonal_correctors: 0,
         pressure: Params {

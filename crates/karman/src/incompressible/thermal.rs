@@ -74,7 +74,7 @@ impl<F: Real> Thermal<F> {
             mesh,
             geometry,
             faces,
-            (*diffusivity, numerics.convection),
+            (*diffusivity, numerics.convection, numerics.convection_treatment),
             vec![spec],
             params,
         )?;
@@ -90,23 +90,40 @@ impl<F: Real> Thermal<F> {
         })
     }
 
-    /// T at the new level, from the convection of the last two.
+    /// T₀, at which there is no buoyancy.
+    pub(super) fn reference(&self) -> f64 {
+        self.reference
+    }
+
+    /// Sets up the step and computes the residual of its equation, for fluxes and volumes.
+    pub(super) fn prepare(
+        &mut self,
+        backend: &Backend,
+        (volume, flux): (&Buffer<F>, &Buffer<F>),
+        step: &Step,
+        residual: &mut Buffer<F>,
+    ) -> Result<(), IncompressibleError> {
+        let (coefficients, [old, new]) = (&step.coefficients, step.times);
+        self.diffusion.set_mean_time(coefficients.mean_of(old, new))?;
+        self.diffusion.prepare(coefficients, flux, volume)?;
+        self.transport_residual(backend, volume, coefficients, residual);
+        Ok(())
+    }
+
+    /// T at the new level from the residual, from the convection of the last two.
     pub(super) fn advance(
         &mut self,
         backend: &Backend,
-        volume: &Buffer<F>,
         step: &Step,
         residual: &mut Buffer<F>,
         partials: &mut Partials,
     ) -> Result<SolveOutcome, IncompressibleError> {
-        let (coefficients, [old, new]) = (&step.coefficients, step.times);
-        self.diffusion.set_mean_time(coefficients.mean_of(old, new))?;
-        self.diffusion.prepare(coefficients)?;
-        self.transport_residual(backend, volume, coefficients, residual);
+        let [_, new] = step.times;
         let Thermal { diffusion, field, .. } = self;
+        diffusion.add_extrapolation(0, &field.now, &field.before, residual);
         let outcome = diffusion.solve(residual, &mut field.increment)?;
         let (now, before) = (&mut field.now, &mut field.before);
-        advance_scalar(backend, volume.len(), &field.increment, now, before, partials);
+        advance_scalar(backend, residual.len(), &field.increment, now, before, partials);
         diffusion.set_mean_time([new, new])?;
         Ok(outcome)
     }

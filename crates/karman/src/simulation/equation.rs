@@ -20,6 +20,19 @@ pub struct Advance {
     pub rate: f64,
     /// Further columns of the history.
     pub columns: NamedList<f64>,
+    /// The progress of an iteration towards a steady state; none of a time step or of a single solution.
+    pub steady: Option<SteadyProgress>,
+}
+
+/// An iteration towards a steady state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SteadyProgress {
+    /// The largest scaled residual.
+    pub residual: f64,
+    /// Whether it met the tolerance.
+    pub is_converged: bool,
+    /// Whether this was the last iteration allowed.
+    pub is_last: bool,
 }
 
 impl Advance {

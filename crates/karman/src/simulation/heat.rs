@@ -268,7 +268,12 @@ impl<F: Real> Equation for HeatRun<F> {
                 (self.heat.solve_steady(&self.params)?, 0.0)
             }
         };
-        Ok(Advance { solves: vec![(TEMPERATURE, outcome)], rate, columns: NamedList::new() })
+        Ok(Advance {
+            solves: vec![(TEMPERATURE, outcome)],
+            rate,
+            columns: NamedList::new(),
+            steady: None,
+        })
     }
 
     fn monitor(&mut self) -> Result<Monitored, SimulationError> {

@@ -1,19 +1,20 @@
 //! A case of incompressible flow on the run loop.
 
 mod monitors;
+mod pseudo_time;
 mod shedding;
 mod surface;
 mod warnings;
 
-use super::equation::{Advance, Equation, Location, Monitored};
+use super::equation::{Advance, Equation, Location, Monitored, SteadyProgress};
 use super::heat::{conditions, shared};
 use super::linear::{self, Systems};
 use super::surface::SurfaceSamples;
 use super::{SimulationError, Transfer};
 use crate::backend::{Backend, Buffer, converted};
 use crate::case::{
-    Case, Equation as EquationCase, IncompressibleCase, Precision, Surface, ThermalCase,
-    TimeMethod, Value,
+    Case, Equation as EquationCase, IncompressibleCase, Precision, SteadyCase, Surface,
+    ThermalCase, TimeMethod, Value,
 };
 use crate::descriptor::{Descriptor, FieldData, Rank};
 use crate::finite_volume::{Prescribed, widen};
@@ -29,6 +30,7 @@ use crate::mesh::{Geometry, Mesh, Patch};
 use crate::real::Real;
 use crate::summary::{FlowSummary, LinearSummary, Summary};
 use monitors::Monitors;
+use pseudo_time::PseudoTime;
 use std::sync::Arc;
 use warnings::FlowWarnings;
 
@@ -57,6 +59,8 @@ struct FlowRun<F: Real> {
     monitors: Monitors<F>,
     volumes: Vec<f64>,
     last: Option<StepReport>,
+    /// The iteration of a steady flow.
+    pseudo_time: Option<(SteadyCase, PseudoTime)>,
     warnings: FlowWarnings,
     /// Largest Σ|F| / 2V at the start of the last step.
     rate_before: Option<f64>,
@@ -129,6 +133,7 @@ impl<F: Real> FlowRun<F> {
             monitors,
             volumes,
             last: None,
+            pseudo_time: case.steady.map(|settings| (settings, PseudoTime::new(settings))),
             warnings,
             rate_before: None,
         })
@@ -193,7 +198,9 @@ fn numerics(case: &Case, flow: &IncompressibleCase, is_2d: bool) -> Numerics {
     Numerics {
         arrangement: flow.scheme,
         convection: flow.convection,
+        convection_treatment: flow.convection_treatment,
         scheme,
+        is_steady: case.steady.is_some(),
         pressure_correction: flow.pressure_correction,
         nonorthogonal_correctors: flow.nonorthogonal_correctors,
         pressure: with_multigrid(linear::params(&flow.pressure, systems)),
@@ -232,7 +239,11 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError> {
-        let Some(step) = step else { unreachable!("a case of flow has [time]") };
+        let step = match (step, &self.pseudo_time) {
+            (Some(step), _) => step,
+            (None, Some((_, iteration))) => self.flow.pseudo_time_step(iteration.courant_number()),
+            (None, None) => unreachable!("a flow without [time] is steady"),
+        };
         let rate = self.flow.convective_rate();
         let report = self.flow.step(step)?;
         self.rate_before = Some(rate);
@@ -243,13 +254,31 @@ impl<F: Real> Equation for FlowRun<F> {
             ("kinetic_energy", report.kinetic_energy),
             ("divergence_max", report.divergence),
         ];
+        let mut steady = None;
+        if let (Some((settings, iteration)), Some(found)) =
+            (&mut self.pseudo_time, &report.residuals)
+        {
+            iteration.record(found);
+            steady = Some(SteadyProgress {
+                residual: found.largest(),
+                is_converged: found.largest() <= settings.tolerance,
+                is_last: self.flow.clock().1 >= settings.max_iterations,
+            });
+        }
+        let has_energy = report.energy.is_some();
+        let residuals = report.residuals.iter().flat_map(|found| {
+            let energy = has_energy.then_some(("energy_residual", found.energy));
+            let flow = [("momentum_residual", found.momentum), ("mass_residual", found.mass)];
+            flow.into_iter().chain(energy)
+        });
         let energy = report.energy.iter().map(|energy| ("energy", energy));
         let flow = [("momentum", &report.momentum), ("pressure", &report.pressure)];
         let solves = energy.chain(flow).map(|(phase, outcome)| (phase, outcome.clone()));
         let advance = Advance {
             solves: solves.collect(),
             rate: if report.non_finite > 0 { f64::NAN } else { report.rate },
-            columns: columns.into_iter().collect(),
+            columns: columns.into_iter().chain(residuals).collect(),
+            steady,
         };
         self.last = Some(report);
         Ok(advance)

@@ -16,7 +16,7 @@ mod prescribed;
 mod surface;
 mod transfer;
 
-pub use equation::{Advance, Monitored};
+pub use equation::{Advance, Monitored, SteadyProgress};
 pub use error::SimulationError;
 pub use outcome::{Outcome, OutcomeKind, Progress};
 pub use transfer::Transfer;
@@ -188,8 +188,11 @@ impl Simulation {
         &self.mesh
     }
 
-    /// Current time, to twelve digits: the sum of many steps is 200 and not 199.99999999999292.
+    /// Current time, 0 of a steady case, to twelve digits: the sum of many steps is 200 and not 199.99999999999292.
     pub fn time(&self) -> f64 {
+        if self.case.is_steady() {
+            return 0.0;
+        }
         let (time, _) = self.equation.clock();
         format!("{time:.11e}").parse().unwrap_or(time)
     }
@@ -344,6 +347,7 @@ impl Simulation {
                 time: self.time(),
                 end: end.unwrap_or(0.0),
                 rate: advance.rate,
+                scaled_residual: advance.steady.map(|progress| progress.residual),
                 courant: advance.columns.get("cfl").copied(),
                 residual: solve.map_or(0.0, |solve| solve.relative_residual),
                 iterations: solve.map_or(0, |solve| solve.iterations as u64),
@@ -352,16 +356,17 @@ impl Simulation {
             if let Some(outcome) = self.check_outcome(&advance)? {
                 return Ok(outcome);
             }
-            let Some(_) = end else {
-                let message = solve.map(ToString::to_string).unwrap_or_default();
-                return Ok(Outcome { kind: OutcomeKind::Converged, message });
-            };
+            if end.is_none()
+                && let Some(outcome) = steady_outcome(&advance, self.steps())
+            {
+                return Ok(outcome);
+            }
             if tolerance.is_some_and(|tolerance| advance.rate < tolerance) {
                 let time = short_number(self.time());
                 let message = format!("steady at t = {time}: rate {:.2e}", advance.rate);
                 return Ok(Outcome { kind: OutcomeKind::Converged, message });
             }
-            if output.fields_are_due(self) && !self.is_at_end(end.unwrap_or(0.0)) {
+            if output.fields_are_due(self) && end.is_none_or(|end| !self.is_at_end(end)) {
                 output.fields(self)?;
             }
             if output.checkpoint_is_due(self) {
@@ -479,6 +484,29 @@ impl Simulation {
 
     fn time_summary(&self) -> TimeSummary {
         TimeSummary { steps: self.steps() as u64, end: self.time() }
+    }
+}
+
+/// The outcome of a steady case after a single solution or an iteration; none where iterations go on.
+fn steady_outcome(advance: &Advance, iterations: usize) -> Option<Outcome> {
+    let Some(progress) = advance.steady else {
+        let message = advance.outcome().map(ToString::to_string).unwrap_or_default();
+        return Some(Outcome { kind: OutcomeKind::Converged, message });
+    };
+    let reached = format!("{iterations} iterations, scaled residual {:.2e}", progress.residual);
+    match progress {
+        SteadyProgress { is_converged: true, .. } => {
+            let message = format!("steady after {reached}");
+            Some(Outcome { kind: OutcomeKind::Converged, message })
+        }
+        SteadyProgress { is_last: true, .. } => {
+            let message = format!(
+                "not steady after {reached}: allow more `max_iterations` in [steady], lower `pseudo_cfl`, or compute the \
+                 flow in time, which may have no steady state"
+            );
+            Some(Outcome { kind: OutcomeKind::NotConverged, message })
+        }
+        _ => None,
     }
 }
 

@@ -13,6 +13,8 @@ pub struct Progress {
     pub end: f64,
     /// Largest rate of change of the fields; 0 in a steady run.
     pub rate: f64,
+    /// Scaled residual of an iteration towards a steady state; none elsewhere.
+    pub scaled_residual: Option<f64>,
     /// Courant number of the step; none without convection.
     pub courant: Option<f64>,
     /// Relative residual of the last linear system.

@@ -10,7 +10,8 @@ use crate::backend::BackendKind;
 use crate::descriptor::{Field, FieldKey, Need, Rank};
 use crate::heat::Discretization;
 use crate::incompressible::{
-    Arrangement, Convection, FlowBoundaryCondition, KeyValue, PressureCorrection,
+    Arrangement, Convection, ConvectionTreatment, FlowBoundaryCondition, KeyValue,
+    PressureCorrection,
 };
 use crate::linear::amg::{AMG_PARAMETERS, AmgParameter, AmgParams, ParameterKind, Range};
 use crate::linear::{Method, PreconditionerKind};
@@ -291,10 +292,11 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("specific_heat", "number > 0 | expression of x y z", "that of [heat]", "J/(kg K)", "Specific heat capacity in the region, with `density`.", "specific_heat = 460.0"),
         key("source", "number | expression", "that of [heat]", "W/m³", "Volumetric heat source in the region.", "source = 1e3"),
     ]),
-    section("incompressible", "Incompressible flow: ∂u/∂t + u·∇u = −∇p + ∇·(ν∇u) + s, ∇·u = 0, with p the pressure over the density. Needs `[time]`.", vec![
+    section("incompressible", "Incompressible flow: ∂u/∂t + u·∇u = −∇p + ∇·(ν∇u) + s, ∇·u = 0, with p the pressure over the density. Without `[time]` its steady state is computed, see `[steady]`.", vec![
         words!(Arrangement, "scheme", "\"collocated\"", "", "scheme = \"collocated\""),
         key("kinematic_viscosity", "number > 0; ≥ 0 with rk3", "required", "m²/s", "Kinematic viscosity ν.", "kinematic_viscosity = 1e-3"),
         words!(Convection, "convection", "\"linear_upwind\"", "Interpolation of velocity and temperature to the faces.", "convection = \"central\""),
+        words!(ConvectionTreatment, "convection_treatment", "\"explicit\"; \"implicit\" without [time]", "Level of the convected quantities. `implicit` needs `scheme = \"collocated\"`, a method other than `rk3`, and for the momentum the preconditioner `jacobi` with the method `fgmres` (the default) or `bicgstab`.", "convection_treatment = \"implicit\""),
         words!(PressureCorrection, "pressure_correction", "\"incremental_rotational\"", "Pressure update of a projection.", "pressure_correction = \"incremental\""),
         key("source", "list of 2 or 3, each number | expression", "[0.0, 0.0, 0.0]", "m/s²", "Acceleration by a body force s.", "source = [\"sin(pi*y)*cos(t)\", 0.0, 0.0]"),
         key("nonorthogonal_correctors", "whole number", "0", "", "Number of further projections with non-orthogonal correction, for non-orthogonal meshes.", "nonorthogonal_correctors = 1"),
@@ -329,13 +331,18 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("coefficient", "value ≥ 0", "required", "W/(m² K)", "Heat transfer coefficient h.", "coefficient = 10.0"),
         key("ambient", "value", "required", "K", "Temperature T∞ of the fluid.", "ambient = \"293 + 5*sin(2*pi*t/86400)\""),
     ]),
-    section("time", "Time integration from t = 0. Absent: a steady heat case; a flow needs it.", vec![
+    section("time", "Time integration from t = 0. Absent: a steady case.", vec![
         key("method", format!("heat: {}; flow: {}", heat::Scheme::WORDS.join(" | "), incompressible::Scheme::WORDS.join(" | ")), "heat: crank_nicolson; flow: bdf2", "", format!("Time scheme. Heat: {} Flow: {}", meanings("", heat::Scheme::WORDS, heat::Scheme::MEANINGS), meanings("", incompressible::Scheme::WORDS, incompressible::Scheme::MEANINGS)), "method = \"crank_nicolson\""),
         key("step", "number > 0", "this or cfl is required", "s", "Time step.", "step = 0.01"),
         key("cfl", "number > 0", "this or step is required", "", "Sets the time step: for heat the largest cell Fourier number, Δt Σ a_f / (ρcV) with a_f the conductances of the cell's faces; for flow the largest Courant number. The first step of a flow at rest follows from body forces, buoyancy, prescribed pressures and moving walls. The extrapolated convection of `bdf2` is stable up to about 0.47 with `linear_upwind`, 0.66 with `upwind` and 0.18 with `central` where convection dominates, further where diffusion does: 0.4 is recommended with the defaults; a run warns where a tenth of the cells is beyond the limit.", "cfl = 10.0"),
         key("end", "number > 0", "required", "s", "End time. The last step is shortened to meet it.", "end = 240.0"),
         key("steady_tolerance", "number > 0", "none", "K/s, m/s²", "Stop earlier, when the largest rate of change of the temperature, in a flow of the velocity, falls below this value.", "steady_tolerance = 1e-7"),
         key("local_step", "true | false", "none", "", "For `[euler]`; an error in other cases.", "local_step = true"),
+    ]),
+    section("steady", "The iteration of a flow without `[time]` towards its steady state: collocated pseudo-time steps with implicit convection, whose result does not depend on the steps. The history has the scaled residuals `momentum_residual`, `mass_residual` and `energy_residual`: Σ|r| over Σ|a_P φ|, a_P the diagonal coefficients, and the imbalance of the cells over the flow through their faces. Expressions of such a case may not depend on t; the default of `relative_tolerance` of both linear solvers is 0.05.", vec![
+        key("tolerance", "number > 0", "1e-6", "", "Stop once all scaled residuals are below this.", "tolerance = 1e-6"),
+        key("max_iterations", "whole number ≥ 1", "1000", "", "Maximum number of iterations; the run fails where it is reached.", "max_iterations = 2000"),
+        key("pseudo_cfl", "number > 0", "5.0", "", "Courant number of the first pseudo-time steps. It grows up to tenfold as residuals fall.", "pseudo_cfl = 2.0"),
     ]),
     section("linear_solver", "Linear solver of a heat case.", solver_keys!["1e-8"]),
     section("linear_solver.amg", "Algebraic multigrid, with `preconditioner = \"amg\"` or where `auto` selects it.", amg_keys()),

@@ -2,7 +2,7 @@
 
 use super::super::{Case, amg, boundary, exact, expected, file, flow_output, heat, incompressible};
 use super::super::{
-    initial, linear_solver, mesh, output, picture, run, surface, templates, time, value,
+    initial, linear_solver, mesh, output, picture, run, steady, surface, templates, time, value,
 };
 use super::*;
 use serde::Deserialize;
@@ -81,6 +81,7 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("boundary.PATCH", keys_of::<boundary::PatchTableFile>()),
         ("boundary.PATCH.convection", keys_of::<boundary::ConvectionFile>()),
         ("time", keys_of::<time::TimeFile>()),
+        ("steady", keys_of::<steady::SteadyFile>()),
         ("linear_solver", keys_of::<linear_solver::LinearSolverFile>()),
         ("linear_solver.amg", keys_of::<amg::AmgFile>()),
         ("linear_solver.amg.sparsification", keys_of::<amg::SparsificationTableFile>()),

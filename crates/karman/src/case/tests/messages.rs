@@ -18,7 +18,7 @@ fn unknown_keys_and_words() {
     7 | [bondary]
       |  ^^^^^^^
       = did you mean `boundary`?
-      = valid keys: title, mesh, heat, incompressible, euler, initial, boundary, time, linear_solver, adapt, output, run, checkpoint, exact, expected
+      = valid keys: title, mesh, heat, incompressible, euler, initial, boundary, time, steady, linear_solver, adapt, output, run, checkpoint, exact, expected
     ");
     insta::assert_snapshot!(failure(STEADY, "size", "sise"), @"
     folder/bar.toml:3:1: unknown key `sise`

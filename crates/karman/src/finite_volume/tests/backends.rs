@@ -23,6 +23,7 @@ fn everything<F: Real>(on: &On<F>) -> Vec<(&'static str, Vec<f64>)> {
         ("interpolated flux", on.flux_of_component(1, field())),
         ("least-squares gradient", on.least_squares_gradient(&p, &at_boundary)),
         ("non-orthogonal fluxes", on.nonorthogonal_fluxes(&grad_p)),
+        ("transport operator", on.transport(&values(n_faces, 9), &values(n_faces, 8), &p)),
         ("Laplacian", on.laplacian(&values(n_faces, 8), &p)),
     ]
 }

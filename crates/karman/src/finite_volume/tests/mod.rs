@@ -5,11 +5,13 @@ mod exactness;
 mod laplacian;
 mod periodic;
 mod real_meshes;
+mod transport;
 
 use super::diffusion::discretize;
 use super::gradient::pressure_gradient;
 use super::interpolation::interpolated_flux;
 use super::reconstruction::{Centroids, integrate, interpolate};
+use super::transport::TransportOperator;
 use super::{
     CellFaces, CellField, Condition, FaceView, Faces, Laplacian, Material,
     NonOrthogonalCorrectionOnBackend, Vectors, VelocityField,
@@ -100,6 +102,28 @@ impl<'a, F: Real> On<'a, F> {
             let faces = FaceView::of_cells(c);
             integrate(k, c.n_faces(), &faces, &self.centroids.view(), &Vectors::of(&u), out);
         })
+    }
+
+    /// W p, its diagonal's inverse, and p plus half of (W' − I) p with other factors.
+    fn transport(&self, flux: &[f64], conductance: &[f64], p: &[f64]) -> Vec<f64> {
+        let c = &self.faces.cells;
+        let positive: Vec<f64> = conductance.iter().map(|a| a.abs()).collect();
+        let operator = || {
+            let conductance = Arc::new(self.up(&positive, 1));
+            let mut operator =
+                TransportOperator::new(self.backend, c.clone(), conductance, [1.5, 2.0]);
+            operator.flux = self.up(flux, 1);
+            operator.inertia = self.up(&vec![0.7; c.n_cells()], 1);
+            operator
+        };
+        let p = self.up(p, 1);
+        let n = (c.n_cells(), 1);
+        let product = self.run(n, |k, out| {
+            operator().apply(k, &p, out);
+        });
+        let inverse = self.run(n, |k, out| operator().inverse_diagonal(k, out));
+        let added = self.run(n, |k, out| operator().add(k, [0.5, 1.0], 0.5, &p, out));
+        [product, inverse, added].concat()
     }
 
     /// The Gauss gradient of p.

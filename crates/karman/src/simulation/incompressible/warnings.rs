@@ -4,7 +4,9 @@
 
 use super::super::SimulationError;
 use crate::incompressible::limits::CourantLimits;
-use crate::incompressible::{Convection, FlowCondition, IncompressibleSolver, Numerics, Scheme};
+use crate::incompressible::{
+    Convection, ConvectionTreatment, FlowCondition, IncompressibleSolver, Numerics, Scheme,
+};
 use crate::mesh::Mesh;
 use crate::real::Real;
 
@@ -35,7 +37,7 @@ impl FlowWarnings {
             conditions: conditions.to_vec(),
             limits: None,
             steps: 0,
-            warned_courant: false,
+            warned_courant: numerics.convection_treatment == ConvectionTreatment::Implicit,
             warned_peclet: numerics.convection != Convection::Central,
             warned_backflow: false,
         }

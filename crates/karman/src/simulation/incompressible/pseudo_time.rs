@@ -1,0 +1,82 @@
+//! Pseudo-time steps of a steady flow.
+
+use crate::case::SteadyCase;
+use crate::incompressible::ScaledResiduals;
+
+/// Largest growth of the Courant number over its first value.
+const LARGEST_GROWTH: f64 = 10.0;
+
+/// Iterations whose largest residual is the reference of the growth.
+const FIRST: usize = 5;
+
+/// Largest and smallest ratio of the Courant numbers of two iterations.
+const RATIOS: [f64; 2] = [0.7, 1.2];
+
+/// The Courant numbers of the iteration towards a steady state.
+///
+/// They grow with the square root of the reduction of the residual (switched evolution relaxation, Mulder & van Leer,
+/// J. Comput. Phys. 59 (1985) 232), at most [`LARGEST_GROWTH`]-fold, and fall where the residual rises.
+pub(super) struct PseudoTime {
+    first_number: f64,
+    number: f64,
+    /// Largest residual of the first iterations.
+    reference: f64,
+    iterations: usize,
+}
+
+impl PseudoTime {
+    pub(super) fn new(settings: SteadyCase) -> Self {
+        let first_number = settings.pseudo_cfl;
+        PseudoTime { first_number, number: first_number, reference: 0.0, iterations: 0 }
+    }
+
+    /// The Courant number of the next step.
+    pub(super) fn courant_number(&self) -> f64 {
+        self.number
+    }
+
+    /// Takes note of the residuals of an iteration.
+    pub(super) fn record(&mut self, residuals: &ScaledResiduals) {
+        let largest = residuals.largest();
+        self.iterations += 1;
+        if self.iterations <= FIRST {
+            self.reference = self.reference.max(largest);
+            return;
+        }
+        let growth = (self.reference / largest.max(f64::MIN_POSITIVE)).sqrt();
+        let target = self.first_number * growth.clamp(1.0, LARGEST_GROWTH);
+        let [least, most] = RATIOS;
+        self.number = target.clamp(least * self.number, most * self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_courant_number_grows_as_residuals_fall_and_falls_as_they_rise() {
+        let mut iteration =
+            PseudoTime::new(SteadyCase { pseudo_cfl: 4.0, ..SteadyCase::default() });
+        let of = |momentum: f64| ScaledResiduals { momentum, mass: 0.0, energy: 0.0 };
+        for _ in 0..FIRST {
+            iteration.record(&of(1e-2));
+            assert_eq!(iteration.courant_number(), 4.0);
+        }
+        // A reduction by 9 allows a factor of 3, reached in seven steps.
+        for _ in 0..10 {
+            iteration.record(&of(1e-2 / 9.0));
+        }
+        assert!((iteration.courant_number() - 12.0).abs() < 1e-12);
+        for _ in 0..30 {
+            iteration.record(&of(1e-9));
+        }
+        assert_eq!(iteration.courant_number(), 40.0);
+        for _ in 0..30 {
+            iteration.record(&of(1.0));
+        }
+        assert_eq!(iteration.courant_number(), 4.0);
+        let nan = ScaledResiduals { momentum: 1.0, mass: f64::NAN, energy: 0.0 };
+        assert!(nan.largest().is_nan());
+    }
+}
