@@ -12,22 +12,44 @@ const FIRST: usize = 5;
 /// Largest and smallest ratio of the Courant numbers of two iterations.
 const RATIOS: [f64; 2] = [0.7, 1.2];
 
+/// Rise of the residual over its least value that halves the bound of the Courant number.
+const RISE: f64 = 3.0;
+
+/// Iterations between two reductions of the bound.
+const PATIENCE: usize = 15;
+
+/// Least bound of the Courant number over its first value.
+const LEAST_BOUND: f64 = 0.02;
+
 /// The Courant numbers of the iteration towards a steady state.
 ///
 /// They grow with the square root of the reduction of the residual (switched evolution relaxation, Mulder & van Leer,
-/// J. Comput. Phys. 59 (1985) 232), at most [`LARGEST_GROWTH`]-fold, and fall where the residual rises.
+/// J. Comput. Phys. 59 (1985) 232), at most [`LARGEST_GROWTH`]-fold, and fall where the residual rises. On skewed meshes
+/// fluxes and velocities drift apart in large steps (decision 14): a residual that rises lastingly halves the bound.
 pub(super) struct PseudoTime {
     first_number: f64,
     number: f64,
+    bound: f64,
     /// Largest residual of the first iterations.
     reference: f64,
+    /// Least residual since the last reduction of the bound.
+    least: f64,
     iterations: usize,
+    last_reduction: usize,
 }
 
 impl PseudoTime {
     pub(super) fn new(settings: SteadyCase) -> Self {
         let first_number = settings.pseudo_cfl;
-        PseudoTime { first_number, number: first_number, reference: 0.0, iterations: 0 }
+        PseudoTime {
+            first_number,
+            number: first_number,
+            bound: LARGEST_GROWTH * first_number,
+            reference: 0.0,
+            least: f64::INFINITY,
+            iterations: 0,
+            last_reduction: 0,
+        }
     }
 
     /// The Courant number of the next step.
@@ -43,8 +65,14 @@ impl PseudoTime {
             self.reference = self.reference.max(largest);
             return;
         }
-        let growth = (self.reference / largest.max(f64::MIN_POSITIVE)).sqrt();
-        let target = self.first_number * growth.clamp(1.0, LARGEST_GROWTH);
+        self.least = self.least.min(largest);
+        if largest > RISE * self.least && self.iterations > self.last_reduction + PATIENCE {
+            self.bound = (0.5 * self.number.min(self.bound)).max(LEAST_BOUND * self.first_number);
+            self.least = largest;
+            self.last_reduction = self.iterations;
+        }
+        let growth = (self.reference / largest.max(f64::MIN_POSITIVE)).sqrt().max(1.0);
+        let target = (self.first_number * growth).min(self.bound);
         let [least, most] = RATIOS;
         self.number = target.clamp(least * self.number, most * self.number);
     }
@@ -72,10 +100,17 @@ mod tests {
             iteration.record(&of(1e-9));
         }
         assert_eq!(iteration.courant_number(), 40.0);
+        iteration.record(&of(1.0));
+        assert_eq!(iteration.courant_number(), 28.0);
         for _ in 0..30 {
             iteration.record(&of(1.0));
         }
         assert_eq!(iteration.courant_number(), 4.0);
+        // A lasting rise halves the bound again and again.
+        for k in 0..100 {
+            iteration.record(&of(1.0 * 1.1_f64.powi(k)));
+        }
+        assert!(iteration.courant_number() < 0.5, "{}", iteration.courant_number());
         let nan = ScaledResiduals { momentum: 1.0, mass: f64::NAN, energy: 0.0 };
         assert!(nan.largest().is_nan());
     }
