@@ -10,6 +10,7 @@ mod messages_by_section;
 mod moments;
 mod picture;
 mod robustness;
+mod steady;
 mod surface;
 
 use super::*;
