@@ -121,7 +121,13 @@ fn panels<'a>(columns: &[(&'a str, &'a [f64])]) -> Vec<Panel<'a>> {
                 && !name.ends_with("_area")
         }
     };
-    let of_residuals = ["residual", "rate", "divergence_max"];
+    // An iteration towards a steady state has scaled residuals.
+    let is_scaled = columns.iter().any(|(name, _)| name.ends_with("_residual"));
+    let is_residual = |name: &str| match is_scaled {
+        true => name.ends_with("_residual"),
+        false => ["residual", "rate", "divergence_max"].contains(&name),
+    };
+    let of_residuals = if is_scaled { "scaled residuals" } else { "residual and rate of change" };
     // Where each solve has its iterations, the column of the last solve repeats one of them.
     let has_solves = columns.iter().any(|(name, _)| name.ends_with("_iterations"));
     let is_count = |name: &str| match has_solves {
@@ -129,7 +135,7 @@ fn panels<'a>(columns: &[(&'a str, &'a [f64])]) -> Vec<Panel<'a>> {
         false => name == "iterations",
     };
     let all = [
-        select("residual and rate of change", true, &|name| of_residuals.contains(&name)),
+        select(of_residuals, true, &is_residual),
         select("iterations", false, &is_count),
         select("integrals over patches", false, &is_integral),
         select("probes", false, &|name| name.starts_with("probe_")),
