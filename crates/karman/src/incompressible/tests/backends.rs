@@ -92,12 +92,26 @@ fn preconditioner(arrangement: Arrangement, dimension: usize) -> PreconditionerK
     }
 }
 
+/// The cases, with implicit convection and pseudo-time steps where they are available.
+fn cases_and_treatments() -> impl Iterator<Item = (usize, ConvectionTreatment, bool)> {
+    use ConvectionTreatment::{Explicit, Implicit};
+    (0..CASES.len()).flat_map(|case| {
+        let (.., scheme, arrangement) = CASES[case];
+        let is_multistep = arrangement == Arrangement::Collocated && scheme != Scheme::Rk3;
+        let own = [(Explicit, false), (Implicit, false), (Implicit, true)];
+        let count = if is_multistep { 3 } else { 1 };
+        own.into_iter().take(count).map(move |(treatment, is_steady)| (case, treatment, is_steady))
+    })
+}
+
 #[test]
 fn a_flow_is_the_same_on_every_backend() {
-    for (element, dimension, n, convection, scheme, arrangement) in CASES {
+    for (case, convection_treatment, is_steady) in cases_and_treatments() {
+        let (element, dimension, n, convection, scheme, arrangement) = CASES[case];
         let jitter = jitter(element, scheme, arrangement);
         let (mesh, geometry) = box_mesh(element, dimension, n, jitter);
-        let mut numerics = Numerics { arrangement, ..numerics(convection, scheme) };
+        let numerics = numerics(convection, scheme);
+        let mut numerics = Numerics { arrangement, convection_treatment, is_steady, ..numerics };
         numerics.nonorthogonal_correctors = usize::from(dimension == 2);
         numerics.pressure.relative_tolerance = 1e-13;
         numerics.momentum.relative_tolerance = 1e-13;
@@ -108,13 +122,19 @@ fn a_flow_is_the_same_on_every_backend() {
                 IncompressibleSolver::<f64>::new(backend, &mesh, &geometry, &problem, &numerics)
                     .unwrap();
             let mut group = LoadedFaces::new(backend, boundary_faces(&mesh));
+            let centre = [0.1, 0.2, 0.3];
+            let mut moments = MomentFaces::new(backend, &geometry, &boundary_faces(&mesh), centre);
             let mut reports = vec![];
             for step in [0.02, 0.02, 0.03] {
                 let report = flow.step(step).unwrap();
                 reports.extend([report.kinetic_energy, report.courant, report.rate]);
+                let residuals = report.residuals;
+                assert_eq!(residuals.is_some(), is_steady);
+                reports.extend(residuals.iter().flat_map(|r| [r.momentum, r.mass, r.energy]));
             }
             let load = flow.load(&mut group).unwrap();
             reports.extend([load.pressure_x, load.viscous_x, load.viscous_y, load.flow]);
+            reports.extend(flow.moment(&group, &mut moments).unwrap());
             (fields(backend, &flow), reports)
         };
         let host = Backend::host(1).unwrap();
@@ -140,14 +160,18 @@ fn boundary_faces(mesh: &Mesh) -> Vec<u32> {
 #[test]
 fn a_restarted_flow_is_equal_bit_for_bit() {
     let multigrid = PreconditionerKind::Amg(AmgParams { coarse_rows: 8, ..AmgParams::default() });
-    let own = CASES.map(|case| (case, preconditioner(case.5, case.1)));
-    let by_multigrid = [0, 1, 3].map(|k| (CASES[k], multigrid));
-    for (case, preconditioner) in own.into_iter().chain(by_multigrid) {
+    let own = cases_and_treatments()
+        .filter(|(.., is_steady)| !is_steady)
+        .map(|(k, treatment, _)| (CASES[k], treatment, preconditioner(CASES[k].5, CASES[k].1)));
+    let explicit = ConvectionTreatment::Explicit;
+    let by_multigrid = [0, 1, 3].map(|k| (CASES[k], explicit, multigrid));
+    for (case, convection_treatment, preconditioner) in own.chain(by_multigrid) {
         let (element, dimension, n, convection, scheme, arrangement) = case;
         let jitter = jitter(element, scheme, arrangement);
         let (mesh, geometry) = box_mesh(element, dimension, n, jitter);
         let backend = Backend::host(1).unwrap();
-        let mut numerics = Numerics { arrangement, ..numerics(convection, scheme) };
+        let numerics = numerics(convection, scheme);
+        let mut numerics = Numerics { arrangement, convection_treatment, ..numerics };
         numerics.momentum.preconditioner = preconditioner;
         let new = || {
             let problem = everything(&mesh);

@@ -67,7 +67,7 @@ impl PseudoTime {
         }
         self.least = self.least.min(largest);
         if largest > RISE * self.least && self.iterations > self.last_reduction + PATIENCE {
-            self.bound = (0.5 * self.number.min(self.bound)).max(LEAST_BOUND * self.first_number);
+            self.bound = (0.5 * self.bound).max(LEAST_BOUND * self.first_number);
             self.least = largest;
             self.last_reduction = self.iterations;
         }
