@@ -273,7 +273,7 @@ impl<F: Real> IncompressibleSolver<F> {
     }
 
     /// The pseudo-time step of Courant number `number` of a steady flow; at rest that of [`Self::longest_step`], at most
-    /// [`SLOWEST`] times the step of the diffusive rate.
+    /// 100 times the step of the diffusive rate.
     pub fn pseudo_time_step(&self, number: f64) -> f64 {
         let rate = self.largest_rate();
         if rate > 0.0 {
