@@ -72,11 +72,11 @@ pub fn write(path: &Path, data: &VtuData<'_>) -> Result<(), MeshFileError> {
     write_on(path, &CompressedGrid::new(data), data)
 }
 
-/// Writes a VTU file as [`write`] does, on the compressed points and cells of `data` or of earlier data with the
+/// Writes a VTU file as [`write()`] does, on the compressed points and cells of `data` or of earlier data with the
 /// same points, cells and boundary.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_on(
     path: &Path,
     grid: &CompressedGrid,
