@@ -1,5 +1,4 @@
-//! What a case may say of an equation and get from it: fields, quantities of patches, entries of the summary, cases to
-//! start from. Checks, messages, `[initial]`, `[exact]`, `[expected]`, the summary and the case reference follow from the
+//! The names of an equation in a case: fields, quantities of patches, entries of the summary, templates. Checks, messages, `[initial]`, `[exact]`, `[expected]`, the summary and the case reference follow from the
 //! [`Descriptor`] of each equation.
 
 /// Names of the components of a velocity.
@@ -33,9 +32,9 @@ pub struct Field {
     pub rank: Rank,
     /// SI unit.
     pub units: &'static str,
-    /// What it is, as the end of a sentence; empty for a field solved for.
+    /// Its definition, as the end of a sentence; empty for a field solved for.
     pub meaning: &'static str,
-    /// What a case needs to have it.
+    /// Settings of the case that it requires.
     pub needs: &'static [Need],
     /// Whether 3D has no such field.
     pub only_2d: bool,
@@ -72,11 +71,11 @@ pub struct FieldKey {
 pub struct PatchQuantity {
     /// Its name in the history and the summary.
     pub name: &'static str,
-    /// What a case needs to have it.
+    /// Settings of the case that it requires.
     pub needs: &'static [Need],
 }
 
-/// What some cases of an equation have and others do not.
+/// An optional setting of a case that a field or a quantity requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// A temperature of a flow.

@@ -12,7 +12,7 @@ use crate::incompressible::{FlowBoundaryCondition, KeyValue};
 use std::ops::Range;
 use toml::Spanned;
 
-/// What a case says of a patch of a flow.
+/// The entry of a patch in `[boundary]` of a flow.
 #[expect(clippy::large_enum_variant, reason = "a case has one for each patch")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum FlowBoundary {

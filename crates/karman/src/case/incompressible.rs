@@ -95,9 +95,8 @@ pub(crate) struct ThermalFile {
 /// Looser than for a steady case: the next time step reduces the error further.
 const TOLERANCE: f64 = 1e-6;
 
-/// Each iteration of a steady flow corrects the errors of the last.
-const STEADY_PRESSURE_TOLERANCE: f64 = 0.05;
-const STEADY_MOMENTUM_TOLERANCE: f64 = 0.05;
+/// Of a steady flow, each iteration of which corrects the errors of the last.
+const STEADY_TOLERANCE: f64 = 0.05;
 
 /// Checks the section; `[initial]` and the boundary are checked separately.
 pub(crate) fn check(
@@ -109,6 +108,7 @@ pub(crate) fn check(
     let (keys, span) = (file.get_ref(), file.span());
     required(&keys.kinematic_viscosity, "kinematic_viscosity", &span)?;
     let FlowConditions { flow, thermal } = boundary;
+    let tolerance = if reader.steady { STEADY_TOLERANCE } else { TOLERANCE };
     let check_thermal = |file| thermal_case(file, initial.temperature, thermal, reader);
     Ok(IncompressibleCase {
         scheme: keys.scheme.as_ref().map_or(Arrangement::Collocated, |file| *file.get_ref()),
@@ -132,14 +132,8 @@ pub(crate) fn check(
         initial_velocity: initial.velocity,
         initial_pressure: initial.pressure,
         boundary: flow,
-        pressure: linear_solver::check(
-            keys.pressure.as_ref(),
-            if reader.steady { STEADY_PRESSURE_TOLERANCE } else { TOLERANCE },
-        )?,
-        momentum: linear_solver::check(
-            keys.momentum.as_ref(),
-            if reader.steady { STEADY_MOMENTUM_TOLERANCE } else { TOLERANCE },
-        )?,
+        pressure: linear_solver::check(keys.pressure.as_ref(), tolerance)?,
+        momentum: linear_solver::check(keys.momentum.as_ref(), tolerance)?,
         thermal: keys.thermal.as_ref().map(check_thermal).transpose()?,
     })
 }

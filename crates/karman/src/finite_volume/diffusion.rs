@@ -323,7 +323,7 @@ pub fn discretize(
 }
 
 /// The boundary terms alone of [`discretize`] with correction: of a further quantity with conditions of the same
-/// kinds on the same faces. A has no rows.
+/// kinds on the same faces, or for conductances of one's own in A. A has no rows.
 ///
 /// # Errors
 /// As [`discretize`].
@@ -405,7 +405,8 @@ impl CellScheme<'_> {
         BoundaryContribution::from_entries(faces.filter_map(entry).collect())
     }
 
-    fn correction(&self) -> NonOrthogonalCorrection {
+    /// K.
+    pub fn correction(&self) -> NonOrthogonalCorrection {
         let (n_interior, n_faces) = (self.mesh.n_interior_faces(), self.mesh.n_faces());
         let mut tangential = vec![0.0; 3 * n_faces];
         let mut left_weight = vec![0.0; n_faces];

@@ -40,6 +40,31 @@ fn coefficient<F: Real>(item: u32, of: &TransportView<'_, F>, alpha: F, beta: F)
     alpha * of.conductance[f] + beta * inflow
 }
 
+/// `start` + ((W − I) x)_c.
+#[device]
+#[inline(always)]
+fn add_face_terms<F: Real>(
+    c: usize,
+    cells: &CellFaces<'_, F>,
+    of: &TransportView<'_, F>,
+    alpha: F,
+    beta: F,
+    x: &View<'_, F>,
+    start: F,
+) -> F {
+    let own = x[c];
+    let mut sum = start;
+    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
+        let mut difference = own;
+        let j = of.neighbours[k];
+        if is_cell(j) {
+            difference -= x[j as usize];
+        }
+        sum += coefficient::<F>(cells.items[k], of, alpha, beta) * difference;
+    }
+    sum
+}
+
 /// y ← W x. Traffic a cell: 4 + 3s, an item 8, a face 2s.
 #[kernel(out(y))]
 pub fn transport_product<F: Real>(
@@ -50,17 +75,7 @@ pub fn transport_product<F: Real>(
     beta: F,
     x: &View<F>,
 ) -> F {
-    let own = x[c];
-    let mut sum = of.inertia[c] * own;
-    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
-        let mut difference = own;
-        let j = of.neighbours[k];
-        if is_cell(j) {
-            difference -= x[j as usize];
-        }
-        sum += coefficient::<F>(cells.items[k], of, alpha, beta) * difference;
-    }
-    sum
+    add_face_terms::<F>(c, cells, of, alpha, beta, x, of.inertia[c] * x[c])
 }
 
 /// r ← r + s (W − I) x. Traffic as [`transport_product()`].
@@ -75,17 +90,7 @@ pub fn add_transport<F: Real>(
     x: &View<F>,
     r: F,
 ) -> F {
-    let own = x[c];
-    let mut sum = F::literal(0.0);
-    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
-        let mut difference = own;
-        let j = of.neighbours[k];
-        if is_cell(j) {
-            difference -= x[j as usize];
-        }
-        sum += coefficient::<F>(cells.items[k], of, alpha, beta) * difference;
-    }
-    r + scale * sum
+    r + scale * add_face_terms::<F>(c, cells, of, alpha, beta, x, F::literal(0.0))
 }
 
 /// The inverse of the diagonal of W. Traffic a cell: 4 + 2s, an item 4, a face 2s.

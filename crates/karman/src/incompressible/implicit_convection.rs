@@ -15,7 +15,7 @@ use crate::finite_volume::transport::TransportOperator;
 use crate::linear::{Jacobi, Params, SolveOutcome, Solver};
 use crate::operators::FaceCells;
 use crate::real::Real;
-use crate::time::TimeCoefficients;
+use crate::time::{ImplicitOperator, TimeCoefficients};
 use std::sync::Arc;
 
 /// β: convection in W over upwind convection.
@@ -32,8 +32,8 @@ pub(super) struct ImplicitConvection<F: Real> {
     params: Params,
     /// α.
     diffusion: f64,
-    /// θ of the solver and the solver; none before the first step.
-    solver: Option<(f64, Solver<F>)>,
+    /// The solver of θ; its shift is data of the operator.
+    solver: ImplicitOperator<Solver<F>>,
     /// θ e of the step.
     extrapolation: f64,
     /// δ_before: `[n_cells]`.
@@ -56,7 +56,7 @@ impl<F: Real> ImplicitConvection<F> {
             conductance,
             params,
             diffusion: if is_orthogonal { 1.0 } else { CORRECTED_DIFFUSION },
-            solver: None,
+            solver: ImplicitOperator::default(),
             extrapolation: 0.0,
         }
     }
@@ -71,23 +71,17 @@ impl<F: Real> ImplicitConvection<F> {
         let TimeCoefficients { theta, b1, bdf, .. } = *coefficients;
         // b₁ = −θ e.
         self.extrapolation = -b1;
+        let ImplicitConvection { backend, cells, conductance, params, diffusion, solver, .. } =
+            self;
         let n = volume.len();
-        if self.solver.as_ref().is_none_or(|(known, _)| *known != theta) {
-            let factors = [theta * self.diffusion, theta * CONVECTION];
-            let (cells, conductance) = (self.cells.clone(), self.conductance.clone());
-            let operator = TransportOperator::new(&self.backend, cells, conductance, factors);
-            let inverse = Jacobi { inverse: self.backend.zeros::<F>(n) };
-            let (operator, inverse) = (Box::new(operator), Box::new(inverse));
-            let solver =
-                Solver::with_preconditioner(&self.backend, operator, inverse, &self.params)?;
-            self.solver = Some((theta, solver));
-        }
-        let backend = &self.backend;
-        let parts = self.solver.as_mut().and_then(|(_, solver)| solver.parts_mut());
-        let Some((operator, jacobi)): Option<(&mut TransportOperator<F>, &mut Jacobi<F>)> = parts
-        else {
-            unreachable!("made above")
-        };
+        let factors = [theta * *diffusion, theta * CONVECTION];
+        let solver = solver.prepare(0.0, theta, |_| {
+            let (cells, conductance) = (cells.clone(), conductance.clone());
+            let operator = TransportOperator::new(backend, cells, conductance, factors);
+            let jacobi = Jacobi { inverse: backend.zeros::<F>(n) };
+            Solver::with_preconditioner(backend, Box::new(operator), Box::new(jacobi), params)
+        })?;
+        let (operator, jacobi) = parts(solver);
         let (shift, zero) = (F::from_f64(bdf.shift), F::literal(0.0));
         blas::axpby(backend, n, shift, volume, zero, &mut operator.inertia);
         blas::copy(backend, flux.len(), flux, &mut operator.flux);
@@ -108,10 +102,8 @@ impl<F: Real> ImplicitConvection<F> {
         }
         let (one, zero, n) = (F::literal(1.0), F::literal(0.0), now.len());
         blas::axpbypcz(&self.backend, n, one, now, -one, before, zero, &mut self.difference);
-        let parts = self.solver.as_mut().and_then(|(_, solver)| solver.parts_mut());
-        let Some((operator, _)): Option<(&mut TransportOperator<F>, &mut Jacobi<F>)> = parts else {
-            unreachable!("prepared before")
-        };
+        let Some(solver) = self.solver.last_mut() else { unreachable!("prepared before") };
+        let (operator, _) = parts(solver);
         let factors = [self.diffusion - 1.0, CONVECTION];
         operator.add(&self.backend, factors, self.extrapolation, &self.difference, r);
         Some((&self.difference, self.extrapolation))
@@ -123,7 +115,13 @@ impl<F: Real> ImplicitConvection<F> {
         r: &Buffer<F>,
         increment: &mut Buffer<F>,
     ) -> Result<SolveOutcome, IncompressibleError> {
-        let Some((_, solver)) = &mut self.solver else { unreachable!("prepared before") };
+        let Some(solver) = self.solver.last_mut() else { unreachable!("prepared before") };
         Ok(solver.solve(r, increment)?)
     }
+}
+
+/// W and the inverse of its diagonal in a solver of [`ImplicitConvection`].
+fn parts<F: Real>(solver: &mut Solver<F>) -> (&mut TransportOperator<F>, &mut Jacobi<F>) {
+    let Some(parts) = solver.parts_mut() else { unreachable!("made of these parts") };
+    parts
 }

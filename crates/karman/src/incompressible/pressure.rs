@@ -5,12 +5,12 @@ use super::kernels::{advance_pressure, subtract_prescribed};
 use super::projection::{PoissonSystem, PressureIncrement};
 use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
 use crate::backend::{Backend, Buffer, blas};
-use crate::finite_volume::diffusion::{CellScheme, discretize};
+use crate::finite_volume::diffusion::{CellScheme, discretize_boundary};
 use crate::finite_volume::faces::{Faces, SkewedCells};
 use crate::finite_volume::gradient::{blend_gradients, pressure_gradient};
 use crate::finite_volume::interpolation::boundary_value;
 use crate::finite_volume::{
-    BoundaryFaces, CellField, Condition, DiffusionError, Discrete, FaceView, Material,
+    BoundaryFaces, CellField, Condition, Discrete, FaceView, Material,
     NonOrthogonalCorrectionOnBackend, TimeDependentData, Vectors, check_finite, narrow,
 };
 use crate::mesh::{Geometry, Mesh};
@@ -108,22 +108,21 @@ impl<F: Real> Pressure<F> {
             problem.conditions.iter().map(FlowCondition::pressure_condition).collect();
         let is_singular = !problem.conditions.iter().any(FlowCondition::prescribes_pressure);
         let material = Material::uniform(n, 1.0, 1.0);
-        let (discrete, boundary) = discretize(mesh, geometry, &material, &conditions, true)?;
+        let (discrete, boundary) = discretize_boundary(mesh, geometry, &material, &conditions)?;
         let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, true);
+        let correction = scheme.correction();
         let mut conductances = scheme.conductances();
         let scaled = match numerics.arrangement {
             Arrangement::Collocated => scheme.projection_conductances(&conductances),
             Arrangement::Staggered | Arrangement::Exact => None,
         };
-        let scaled_matrix = scaled.as_ref().map(|scaled| scheme.two_point_matrix(scaled));
-        let scaled_matrix = scaled_matrix.transpose().map_err(DiffusionError::from)?;
         let interpolation_conductance =
             scaled.map(|scaled| narrow(backend, std::mem::replace(&mut conductances, scaled)));
+        let matrix = scheme.two_point_matrix(&conductances)?;
         let mut start = vec![0.0; n];
         problem.pressure.sample(&geometry.cell_centre, 0.0, &mut start);
         check_finite("the initial pressure", &start, 0.0)?;
-        let Discrete { matrix, boundary_contribution, values, correction, .. } = discrete;
-        let matrix = scaled_matrix.unwrap_or(matrix);
+        let Discrete { boundary_contribution, values, .. } = discrete;
         let prescribed = values.into_time_dependent_data(backend, "a pressure at the boundary")?;
         let conditions =
             PressureConditions::new(backend, mesh, &conditions, boundary, prescribed, is_singular);

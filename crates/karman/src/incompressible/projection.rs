@@ -86,7 +86,7 @@ impl<F: Real> PoissonSystem<F> {
         (matrix, boundary_contribution, correction): (
             CsrMatrix<f64>,
             BoundaryContribution,
-            Option<NonOrthogonalCorrection>,
+            NonOrthogonalCorrection,
         ),
         conductance: Buffer<F>,
         is_singular: bool,
@@ -99,7 +99,6 @@ impl<F: Real> PoissonSystem<F> {
         let solver = Solver::new(backend, Arc::clone(&matrix), &params)?;
         let setup = SolverSetup::of(&solver, begun.elapsed().as_secs_f64());
         tracing::debug!("pressure: {setup}");
-        let Some(correction) = correction else { unreachable!("requested above") };
         let cells = faces.cells.clone();
         Ok(PoissonSystem {
             matrix,

@@ -61,7 +61,7 @@ pub(super) enum Location {
 
 /// A system of equations set up on a backend, in either precision.
 pub(super) trait Equation: Checkpointed + Send {
-    /// What a case may say of it.
+    /// Its names in a case.
     fn descriptor(&self) -> &'static Descriptor;
     /// Names of its fields; a vector has the names of its components.
     fn fields(&self) -> &[&'static str];

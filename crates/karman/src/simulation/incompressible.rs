@@ -6,15 +6,15 @@ mod shedding;
 mod surface;
 mod warnings;
 
-use super::equation::{Advance, Equation, Location, Monitored, SteadyProgress};
+use super::equation::{Advance, Equation, Location, Monitored};
 use super::heat::{conditions, shared};
 use super::linear::{self, Systems};
 use super::surface::SurfaceSamples;
 use super::{SimulationError, Transfer};
 use crate::backend::{Backend, Buffer, converted};
 use crate::case::{
-    Case, Equation as EquationCase, IncompressibleCase, Precision, SteadyCase, Surface,
-    ThermalCase, TimeMethod, Value,
+    Case, Equation as EquationCase, IncompressibleCase, Precision, Surface, ThermalCase,
+    TimeMethod, Value,
 };
 use crate::descriptor::{Descriptor, FieldData, Rank};
 use crate::finite_volume::{Prescribed, widen};
@@ -60,7 +60,7 @@ struct FlowRun<F: Real> {
     volumes: Vec<f64>,
     last: Option<StepReport>,
     /// The iteration of a steady flow.
-    pseudo_time: Option<(SteadyCase, PseudoTime)>,
+    pseudo_time: Option<PseudoTime>,
     warnings: FlowWarnings,
     /// Largest Σ|F| / 2V at the start of the last step.
     rate_before: Option<f64>,
@@ -133,7 +133,7 @@ impl<F: Real> FlowRun<F> {
             monitors,
             volumes,
             last: None,
-            pseudo_time: case.steady.map(|settings| (settings, PseudoTime::new(settings))),
+            pseudo_time: case.steady.map(PseudoTime::new),
             warnings,
             rate_before: None,
         })
@@ -241,7 +241,7 @@ impl<F: Real> Equation for FlowRun<F> {
     fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError> {
         let step = match (step, &self.pseudo_time) {
             (Some(step), _) => step,
-            (None, Some((_, iteration))) => self.flow.pseudo_time_step(iteration.courant_number()),
+            (None, Some(iteration)) => self.flow.pseudo_time_step(iteration.courant_number()),
             (None, None) => unreachable!("a flow without [time] is steady"),
         };
         let rate = self.flow.convective_rate();
@@ -254,17 +254,9 @@ impl<F: Real> Equation for FlowRun<F> {
             ("kinetic_energy", report.kinetic_energy),
             ("divergence_max", report.divergence),
         ];
-        let mut steady = None;
-        if let (Some((settings, iteration)), Some(found)) =
-            (&mut self.pseudo_time, &report.residuals)
-        {
-            iteration.record(found);
-            steady = Some(SteadyProgress {
-                residual: found.largest(),
-                is_converged: found.largest() <= settings.tolerance,
-                is_last: self.flow.clock().1 >= settings.max_iterations,
-            });
-        }
+        let (_, steps) = self.flow.clock();
+        let found = self.pseudo_time.as_mut().zip(report.residuals.as_ref());
+        let steady = found.map(|(iteration, residuals)| iteration.record(residuals, steps));
         let has_energy = report.energy.is_some();
         let residuals = report.residuals.iter().flat_map(|found| {
             let energy = has_energy.then_some(("energy_residual", found.energy));

@@ -4,6 +4,7 @@
 //! relaxes within the step, and the pressure by 1 − A⁻¹ M, M = −D (I G − R): both operators must have eigenvalues below 2,
 //! and the rotational term of the pressure in the viscous limit needs those of A⁻¹ M near 1 at most (decision 11).
 
+use super::real_meshes::constant;
 use super::*;
 use crate::backend::{Buffer, blas};
 use crate::finite_volume::FaceView;
@@ -140,7 +141,6 @@ fn flow_is_stable_on_flat_tetrahedra() {
     let lid = mesh.patches.iter().position(|p| p.name == "zmax").unwrap();
     let at_rest = Exact { viscosity: 0.1, velocity: |_, _| [0.0; 3], pressure: |_, _| 0.0 };
     let mut problem = dirichlet_problem(&mesh, at_rest);
-    let constant = |v: f64| -> Arc<dyn Prescribed> { Arc::new(v) };
     problem.conditions[lid] =
         FlowCondition::Velocity([constant(1.0), constant(0.0), constant(0.0)]);
     for correction in [PressureCorrection::Incremental, PressureCorrection::IncrementalRotational] {

@@ -1,5 +1,6 @@
 //! Implicit convection: order in time, stability at large Courant numbers, and steady states.
 
+use super::real_meshes::{DUCTS, constant, duct};
 use super::*;
 use crate::mesh::testing::{built, gmsh};
 
@@ -12,10 +13,6 @@ fn steady(convection: Convection) -> Numerics {
     numerics.pressure.relative_tolerance = 0.05;
     numerics.momentum.relative_tolerance = 0.05;
     numerics
-}
-
-fn constant(v: f64) -> Arc<dyn Prescribed> {
-    Arc::new(v)
 }
 
 /// The velocity after time 1 in `steps` steps.
@@ -69,26 +66,9 @@ fn implicit_convection_is_second_order_in_time() {
     }
 }
 
-/// What enters through the patch inlet at speed 1 along z leaves through the patch outlet.
-fn duct(mesh: &Mesh, viscosity: f64) -> Problem {
-    let conditions = mesh.patches.iter().map(|patch| match patch.name.as_str() {
-        "inlet" => FlowCondition::Velocity([constant(0.0), constant(0.0), constant(1.0)]),
-        "outlet" => FlowCondition::PressureOutlet(constant(0.0)),
-        _ => FlowCondition::Velocity(nothing()),
-    });
-    Problem {
-        viscosity,
-        source: nothing(),
-        conditions: conditions.collect(),
-        velocity: nothing(),
-        pressure: constant(0.0),
-        thermal: None,
-    }
-}
-
 #[test]
 fn implicit_convection_is_stable_at_a_courant_number_of_20_on_tetrahedra() {
-    for name in ["pipe_medium", "pipe_hxt", "ball", "tee"] {
+    for name in DUCTS {
         let (mesh, geometry) = built(gmsh(name));
         let backend = Backend::host(2).unwrap();
         let mut numerics = implicit(Convection::LinearUpwind, Scheme::Bdf2);

@@ -8,14 +8,14 @@ use crate::real::Real;
 /// The Courant number that docs/cases.md recommends.
 const RECOMMENDED: f64 = 0.4;
 
-const DUCTS: [&str; 4] = ["pipe_medium", "pipe_hxt", "ball", "tee"];
+pub(super) const DUCTS: [&str; 4] = ["pipe_medium", "pipe_hxt", "ball", "tee"];
 
-fn constant(v: f64) -> Arc<dyn Prescribed> {
+pub(super) fn constant(v: f64) -> Arc<dyn Prescribed> {
     Arc::new(v)
 }
 
 /// What enters through the patch inlet at speed 1 along z leaves through the patch outlet.
-fn duct(mesh: &Mesh, viscosity: f64) -> Problem {
+pub(super) fn duct(mesh: &Mesh, viscosity: f64) -> Problem {
     let conditions = mesh.patches.iter().map(|patch| match patch.name.as_str() {
         "inlet" => FlowCondition::Velocity([constant(0.0), constant(0.0), constant(1.0)]),
         "outlet" => FlowCondition::PressureOutlet(constant(0.0)),

@@ -1,5 +1,6 @@
 //! Pseudo-time steps of a steady flow.
 
+use super::super::equation::SteadyProgress;
 use crate::case::SteadyCase;
 use crate::incompressible::ScaledResiduals;
 
@@ -27,7 +28,7 @@ const LEAST_BOUND: f64 = 0.02;
 /// J. Comput. Phys. 59 (1985) 232), at most [`LARGEST_GROWTH`]-fold, and fall where the residual rises. On skewed meshes
 /// fluxes and velocities drift apart in large steps (decision 14): a residual that rises lastingly halves the bound.
 pub(super) struct PseudoTime {
-    first_number: f64,
+    settings: SteadyCase,
     number: f64,
     bound: f64,
     /// Largest residual of the first iterations.
@@ -40,11 +41,10 @@ pub(super) struct PseudoTime {
 
 impl PseudoTime {
     pub(super) fn new(settings: SteadyCase) -> Self {
-        let first_number = settings.pseudo_cfl;
         PseudoTime {
-            first_number,
-            number: first_number,
-            bound: LARGEST_GROWTH * first_number,
+            settings,
+            number: settings.pseudo_cfl,
+            bound: LARGEST_GROWTH * settings.pseudo_cfl,
             reference: 0.0,
             least: f64::INFINITY,
             iterations: 0,
@@ -57,9 +57,21 @@ impl PseudoTime {
         self.number
     }
 
-    /// Takes note of the residuals of an iteration.
-    pub(super) fn record(&mut self, residuals: &ScaledResiduals) {
-        let largest = residuals.largest();
+    /// Takes note of the residuals of iteration number `step`.
+    pub(super) fn record(&mut self, residuals: &ScaledResiduals, step: usize) -> SteadyProgress {
+        let residual = residuals.largest();
+        self.adapt(residual);
+        let SteadyCase { tolerance, max_iterations, .. } = self.settings;
+        SteadyProgress {
+            residual,
+            is_converged: residual <= tolerance,
+            is_last: step >= max_iterations,
+        }
+    }
+
+    /// Sets the Courant number of the next step after one of this residual.
+    fn adapt(&mut self, largest: f64) {
+        let first_number = self.settings.pseudo_cfl;
         self.iterations += 1;
         if self.iterations <= FIRST {
             self.reference = self.reference.max(largest);
@@ -67,12 +79,12 @@ impl PseudoTime {
         }
         self.least = self.least.min(largest);
         if largest > RISE * self.least && self.iterations > self.last_reduction + PATIENCE {
-            self.bound = (0.5 * self.bound).max(LEAST_BOUND * self.first_number);
+            self.bound = (0.5 * self.bound).max(LEAST_BOUND * first_number);
             self.least = largest;
             self.last_reduction = self.iterations;
         }
         let growth = (self.reference / largest.max(f64::MIN_POSITIVE)).sqrt().max(1.0);
-        let target = (self.first_number * growth).min(self.bound);
+        let target = (first_number * growth).min(self.bound);
         let [least, most] = RATIOS;
         self.number = target.clamp(least * self.number, most * self.number);
     }
@@ -86,29 +98,35 @@ mod tests {
     fn the_courant_number_grows_as_residuals_fall_and_falls_as_they_rise() {
         let mut iteration =
             PseudoTime::new(SteadyCase { pseudo_cfl: 4.0, ..SteadyCase::default() });
+        let settings = SteadyCase { max_iterations: 3, ..SteadyCase::default() };
         let of = |momentum: f64| ScaledResiduals { momentum, mass: 0.0, energy: 0.0 };
+        let progress = |residual, step| PseudoTime::new(settings).record(&of(residual), step);
+        let met = SteadyProgress { residual: 1e-6, is_converged: true, is_last: false };
+        assert_eq!(progress(1e-6, 2), met);
+        let last = SteadyProgress { residual: 1e-5, is_converged: false, is_last: true };
+        assert_eq!(progress(1e-5, 3), last);
         for _ in 0..FIRST {
-            iteration.record(&of(1e-2));
+            iteration.record(&of(1e-2), 1);
             assert_eq!(iteration.courant_number(), 4.0);
         }
         // A reduction by 9 allows a factor of 3, reached in seven steps.
         for _ in 0..10 {
-            iteration.record(&of(1e-2 / 9.0));
+            iteration.record(&of(1e-2 / 9.0), 1);
         }
         assert!((iteration.courant_number() - 12.0).abs() < 1e-12);
         for _ in 0..30 {
-            iteration.record(&of(1e-9));
+            iteration.record(&of(1e-9), 1);
         }
         assert_eq!(iteration.courant_number(), 40.0);
-        iteration.record(&of(1.0));
+        iteration.record(&of(1.0), 1);
         assert_eq!(iteration.courant_number(), 28.0);
         for _ in 0..30 {
-            iteration.record(&of(1.0));
+            iteration.record(&of(1.0), 1);
         }
         assert_eq!(iteration.courant_number(), 4.0);
         // A lasting rise halves the bound again and again.
         for k in 0..100 {
-            iteration.record(&of(1.0 * 1.1_f64.powi(k)));
+            iteration.record(&of(1.0 * 1.1_f64.powi(k)), 1);
         }
         assert!(iteration.courant_number() < 0.5, "{}", iteration.courant_number());
         let nan = ScaledResiduals { momentum: 1.0, mass: f64::NAN, energy: 0.0 };
