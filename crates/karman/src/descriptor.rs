@@ -1,5 +1,6 @@
-//! The names of an equation in a case: fields, quantities of patches, entries of the summary, templates. Checks, messages, `[initial]`, `[exact]`, `[expected]`, the summary and the case reference follow from the
-//! [`Descriptor`] of each equation.
+//! The names of an equation in a case: fields, quantities of patches, entries of the summary, templates. Checks,
+//! messages, `[initial]`, `[exact]`, `[expected]`, the summary and the case reference follow from the [`Descriptor`] of
+//! each equation.
 
 /// Names of the components of a velocity.
 pub type VectorNames = [&'static str; 3];
