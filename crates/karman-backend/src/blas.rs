@@ -5,7 +5,7 @@
 
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::{Backend, BackendError, Buffer, Element, Partials, View};
+use super::{Backend, BackendError, Buffer, Element, Partials, Segment, View};
 use crate::prelude::*;
 use crate::real::Real;
 
@@ -13,6 +13,18 @@ use crate::real::Real;
 #[kernel(out(y), unroll(4))]
 pub fn copy<F: Element>(i: usize, x: &View<F>) -> F {
     x[i]
+}
+
+/// y_i ← x_(first + i). Traffic 2s.
+#[kernel(out(y), unroll(4))]
+pub fn copy_from_range<F: Element>(i: usize, x: &View<F>, first: usize) -> F {
+    x[first + i]
+}
+
+/// y_(first + i) ← x_i. Traffic 2s.
+#[kernel]
+pub fn copy_to_range<F: Element>(i: usize, x: &View<F>, first: usize, y: &mut Segment<F>) {
+    y[first + i] = x[i];
 }
 
 /// y ← a, the same everywhere. Traffic s.

@@ -24,6 +24,7 @@ impl<T> OnDevice for T where
 /// The traits of CubeCL that a number has, and the device forms of its functions.
 pub trait NumberOnDevice:
     OnDevice
+    + super::DeviceArg<Arg = Self>
     + ScalarAdd
     + ScalarSub
     + ScalarMul

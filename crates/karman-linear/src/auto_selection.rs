@@ -17,9 +17,20 @@ const MIN_DEVICE_ROWS: usize = 5_000_000;
 /// The minimum for a corrected system on a device.
 const MIN_CORRECTED_DEVICE_ROWS: usize = 2_000_000;
 /// A row is weakly dominant where its sum is below this share of its diagonal.
-const WEAKLY_DOMINANT: f64 = 0.01;
-/// The share of weakly dominant rows above which errors are smooth over many rows.
-const MIN_WEAKLY_DOMINANT: f64 = 0.1;
+pub const WEAKLY_DOMINANT: f64 = 0.01;
+/// The share of weakly dominant rows from which errors are smooth over many rows.
+pub const LEAST_WEAKLY_DOMINANT: f64 = 0.1;
+
+/// The number of unknowns from which [`PreconditionerKind::Auto`] uses multigrid where [`LEAST_WEAKLY_DOMINANT`] of the rows
+/// are weakly dominant; `corrected`: of a system whose product has a non-orthogonal correction.
+pub fn least_multigrid_rows(backend: &Backend, corrected: bool) -> usize {
+    match (backend.device().is_some(), corrected) {
+        (false, false) => MIN_ROWS,
+        (false, true) => MIN_CORRECTED_ROWS,
+        (true, false) => MIN_DEVICE_ROWS,
+        (true, true) => MIN_CORRECTED_DEVICE_ROWS,
+    }
+}
 
 /// The preconditioner selected for a matrix and the reason, empty where nothing was to be selected.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,12 +54,7 @@ pub(super) fn select<T: Real>(
         PreconditionerKind::Jacobi
     };
     let rows = matrix.rows();
-    let least = match (backend.device().is_some(), polynomial) {
-        (false, false) => MIN_ROWS,
-        (false, true) => MIN_CORRECTED_ROWS,
-        (true, false) => MIN_DEVICE_ROWS,
-        (true, true) => MIN_CORRECTED_DEVICE_ROWS,
-    };
+    let least = least_multigrid_rows(backend, polynomial);
     if rows < least {
         let reason = format!("{rows} unknowns are fewer than {least}");
         return Ok(AutoSelection { kind: cheap, reason });
@@ -56,7 +62,7 @@ pub(super) fn select<T: Real>(
     let share = matrix.weakly_dominant_rows(WEAKLY_DOMINANT)? as f64 / rows as f64;
     let reason =
         format!("of {rows} rows {:.0} % sum to less than 1 % of their diagonal", 100.0 * share);
-    let kind = if share >= MIN_WEAKLY_DOMINANT { PreconditionerKind::Amg(amg) } else { cheap };
+    let kind = if share >= LEAST_WEAKLY_DOMINANT { PreconditionerKind::Amg(amg) } else { cheap };
     Ok(AutoSelection { kind, reason })
 }
 

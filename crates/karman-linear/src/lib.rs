@@ -33,6 +33,7 @@ mod solver;
 mod stationary;
 
 pub use amg::{Amg, AmgParams, HierarchyReport, SavedInterpolations};
+pub use auto_selection::{LEAST_WEAKLY_DOMINANT, WEAKLY_DOMINANT, least_multigrid_rows};
 pub use chebyshev::{Chebyshev, largest_eigenvalue};
 pub use colouring::Colouring;
 pub use csr_matrix::CsrMatrix;

@@ -1,11 +1,14 @@
-//! Convection: the value of a convected quantity at a face, and its flux.
+//! Convection: the value of a convected quantity at a face, and the explicit flux through it.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
 use super::interpolation::{cubic_part, linear_at_face};
-use super::mesh_view::{CellField, FaceView};
-use crate::backend::View;
-use crate::real::Real;
+use super::mesh_view::{
+    CellFaces, CellField, FaceView, Quantities, Vectors, VelocityField, store_quantities,
+};
+use crate::backend::{Segment, View};
+use crate::operators::incidence::{with_sign, without_sign};
+use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 use karman_macros::Keyword;
 
@@ -32,21 +35,52 @@ impl Convection {
     }
 }
 
-/// F_f φ_f, the convective flux through a face. Backflow where φ is not prescribed has `backflow_factor`
-/// times the cell's value: 0 at a pressure outlet, 1 at an opening.
-///
-/// Traffic a face: 8 + 2s (5s where skewed, 8s with gradients), a boundary face 2s; a cell s (4s).
-#[kernel(out(convective))]
-pub fn convective_flux<F: Real>(
+/// The mass flux of convection.
+#[derive(Group, Clone, Copy)]
+pub struct MassFlux<'a, F: Real> {
+    /// F, from left to right: `[n_faces]`.
+    pub flux: View<'a, F>,
+    /// Factor of the cell's value in backflow through faces without a prescribed value, 0 at a pressure outlet, 1 at an
+    /// opening: `[n_boundary]`.
+    pub backflow_factor: View<'a, F>,
+}
+
+/// The non-orthogonal correction of diffusive fluxes of one to three quantities, t·∇φ_f.
+#[derive(Group, Clone, Copy)]
+pub struct CorrectiveFlux<'a, F: Real> {
+    /// t: `[3][n_faces]`.
+    pub tangential: Vectors<'a, F>,
+    /// ∇φ of the first quantity: `[3][n_cells]`.
+    pub x: Vectors<'a, F>,
+    /// ∇φ of the second.
+    pub y: Vectors<'a, F>,
+    /// ∇φ of the third.
+    pub z: Vectors<'a, F>,
+    /// Whether there is a correction.
+    #[comptime]
+    pub is_present: bool,
+}
+
+impl<'a, F: Real> CorrectiveFlux<'a, F> {
+    /// No correction.
+    pub fn absent() -> Self {
+        let none = Vectors::absent();
+        CorrectiveFlux { tangential: none, x: none, y: none, z: none, is_present: false }
+    }
+}
+
+/// F_f φ_f, the convective flux.
+#[device]
+#[inline(always)]
+fn convective_flux<F: Real>(
     f: usize,
-    faces: &FaceView<F>,
-    flux: &View<F>,
-    phi: &CellField<F>,
-    backflow_factor: &View<F>,
+    faces: &FaceView<'_, F>,
+    mass: &MassFlux<'_, F>,
+    phi: &CellField<'_, F>,
     #[comptime] convection: Convection,
 ) -> F {
-    let through = flux[f];
-    let mut value = 0.0;
+    let through = mass.flux[f];
+    let mut value = F::literal(0.0);
     if f < faces.n_interior {
         let (l, r) = (faces.left[f] as usize, faces.right[f] as usize);
         let from_left = through >= 0.0;
@@ -70,8 +104,82 @@ pub fn convective_flux<F: Real>(
         let b = f - faces.n_interior;
         value = phi.at_boundary[b];
         if through < 0.0 {
-            value *= backflow_factor[b];
+            value *= mass.backflow_factor[b];
         }
     }
     through * value
+}
+
+/// F_f φ_f − t·∇φ_f of a quantity with the gradient `gradient` of the correction.
+#[device]
+#[inline(always)]
+fn flux_of_quantity<F: Real>(
+    f: usize,
+    faces: &FaceView<'_, F>,
+    mass: &MassFlux<'_, F>,
+    phi: &CellField<'_, F>,
+    correction: &CorrectiveFlux<'_, F>,
+    gradient: &Vectors<'_, F>,
+    #[comptime] convection: Convection,
+) -> F {
+    let mut explicit = convective_flux::<F>(f, faces, mass, phi, convection);
+    if comptime!(correction.is_present) {
+        let mut g = gradient.at(faces.left[f] as usize);
+        if f < faces.n_interior {
+            let w = faces.weight[f];
+            g = g * w + gradient.at(faces.right[f] as usize) * (1.0 - w);
+        }
+        explicit -= g.dot(correction.tangential.at(f));
+    }
+    explicit
+}
+
+/// F_f φ_f − t·∇φ_f of d quantities, the explicit fluxes through a face from left to right: convection less the
+/// non-orthogonal correction of diffusion. `explicit`: `[d][stride]`.
+///
+/// Traffic a face: 8 + (2 + d)s (3s more where skewed, 6s with gradients, 9s with correction), a boundary face (1 + d)s; a
+/// cell d s (4d s with gradients, 7d s where both gradients differ).
+#[kernel]
+pub fn explicit_flux<F: Real>(
+    f: usize,
+    faces: &FaceView<F>,
+    mass: &MassFlux<F>,
+    phi: &VelocityField<F>,
+    correction: &CorrectiveFlux<F>,
+    #[comptime] convection: Convection,
+    stride: usize,
+    explicit: &mut Segment<F>,
+) {
+    let x = flux_of_quantity::<F>(f, faces, mass, &phi.x, correction, &correction.x, convection);
+    let (mut y, mut z) = (F::literal(0.0), F::literal(0.0));
+    if comptime!(phi.dimension > 1) {
+        y = flux_of_quantity::<F>(f, faces, mass, &phi.y, correction, &correction.y, convection);
+    }
+    if comptime!(phi.dimension > 2) {
+        z = flux_of_quantity::<F>(f, faces, mass, &phi.z, correction, &correction.z, convection);
+    }
+    explicit[f] = x;
+    if comptime!(phi.dimension > 1) {
+        explicit[stride + f] = y;
+    }
+    if comptime!(phi.dimension > 2) {
+        explicit[2 * stride + f] = z;
+    }
+}
+
+/// N_c = Σ_f ± N_f, the flux of d quantities out of a cell. Traffic a cell: 4 + d s, an item 4, a face d s.
+#[kernel]
+pub fn net_outflow<F: Real>(
+    c: usize,
+    cells: &CellFaces<F>,
+    flux: &Quantities<F>,
+    stride: usize,
+    net: &mut Segment<F>,
+) {
+    let mut sum = Vec3::<F>::zero();
+    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
+        let item = cells.items[k];
+        sum += flux.at(without_sign(item)) * with_sign::<F>(item, F::literal(1.0));
+    }
+    store_quantities::<F>(c, sum, stride, net, flux.dimension);
 }

@@ -3,12 +3,15 @@
 //! The equations of a cell are those of its faces, which [`super::diffusion`] states under any boundary condition, and of
 //! further cells where its faces leave a direction undetermined ([`crate::mesh::gradient_stencil`], decision 11).
 #![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(unused_assignments)] // a variable of a kernel is born with a value
 
 use super::diffusion::CellScheme;
 use super::functional::Functional;
-use super::mesh_view::{BoundaryRowView, GradientStencilView, Vectors};
+use super::mesh_view::{
+    BoundaryRowView, GradientStencilView, VectorField, Vectors, store_quantities,
+};
 use super::narrow;
-use crate::backend::{Backend, Buffer, View};
+use crate::backend::{Backend, Buffer, Segment, View};
 use crate::mesh::geometry::{dot, subtract};
 use crate::mesh::gradient_stencil::{CellFit, Purpose, fit_of_cell};
 use crate::mesh::{Adjacency, SIGN_BIT, index_of};
@@ -82,6 +85,35 @@ impl<F: Real> CellGradient<F> {
         CellGradient::new(backend, self.cells.clone(), stencils, self.boundary.clone())
     }
 
+    /// ∇φ of each cell for two or three quantities with prescribed values v: `[3][n_cells]` each.
+    pub fn apply_to_vector(
+        &self,
+        backend: &Backend,
+        phi: &VectorField<'_, F>,
+        prescribed: &VectorField<'_, F>,
+        [x, y, z]: [&mut Buffer<F>; 3],
+    ) {
+        let boundary = VectorBoundaryRows {
+            value: self.boundary.value.view(),
+            row_value: self.boundary.row_value.view(),
+            row_cell: self.boundary.row_cell.view(),
+            prescribed: *prescribed,
+        };
+        let (n, stride) = (self.cells.n_cells(), x.len() / 3);
+        let stencils = self.view(backend);
+        least_squares_gradients(backend, n, &stencils, &boundary, phi, stride, x, y, z);
+    }
+
+    /// The stencils as kernels read them.
+    fn view(&self, backend: &Backend) -> GradientStencilView<'_, F> {
+        let (offsets, items) = match &self.rows {
+            Some([offsets, items]) => (offsets, items),
+            None => (&self.cells.offsets, self.cells.neighbours(backend)),
+        };
+        let weights = Vectors::of(&self.weights);
+        GradientStencilView { offsets: offsets.view(), items: items.view(), weights }
+    }
+
     /// ∇φ of each cell with prescribed values scale v: `[3][n_cells]`.
     pub fn apply(
         &self,
@@ -90,19 +122,11 @@ impl<F: Real> CellGradient<F> {
         (prescribed, scale): (&Buffer<F>, F),
         gradient: &mut Buffer<F>,
     ) {
-        let (offsets, items) = match &self.rows {
-            Some([offsets, items]) => (offsets, items),
-            None => (&self.cells.offsets, self.cells.neighbours(backend)),
-        };
         let boundary = &self.boundary;
         least_squares_gradient(
             backend,
             self.cells.n_cells(),
-            &GradientStencilView {
-                offsets: offsets.view(),
-                items: items.view(),
-                weights: Vectors::of(&self.weights),
-            },
+            &self.view(backend),
             &BoundaryRowView {
                 value: boundary.value.view(),
                 row_value: boundary.row_value.view(),
@@ -142,6 +166,61 @@ pub fn least_squares_gradient<F: Real>(
         g += stencils.weights.at(k) * difference;
     }
     g
+}
+
+/// [`BoundaryRowView`] of two or three quantities with values of their own.
+#[derive(Group, Clone, Copy)]
+pub struct VectorBoundaryRows<'a, F: Real> {
+    /// Index of the prescribed value v: `[n_boundary]`.
+    pub value: View<'a, u32>,
+    /// r: `[n_boundary]`.
+    pub row_value: View<'a, F>,
+    /// s: `[n_boundary]`.
+    pub row_cell: View<'a, F>,
+    /// Prescribed values: `[n_values]` each.
+    pub prescribed: VectorField<'a, F>,
+}
+
+/// The least-squares gradients of a cell for d quantities, `[3][stride]` each; the third is not written if there are two.
+///
+/// Traffic a cell: 4 + 4d s, an item 4 + 3s, a boundary face 4 + (2 + d)s.
+#[kernel]
+pub fn least_squares_gradients<F: Real>(
+    c: usize,
+    stencils: &GradientStencilView<F>,
+    boundary: &VectorBoundaryRows<F>,
+    phi: &VectorField<F>,
+    stride: usize,
+    x: &mut Segment<F>,
+    y: &mut Segment<F>,
+    z: &mut Segment<F>,
+) {
+    let own = phi.at(c);
+    let mut gx = Vec3::<F>::zero();
+    let mut gy = Vec3::<F>::zero();
+    let mut gz = Vec3::<F>::zero();
+    for k in stencils.offsets[c] as usize..stencils.offsets[c + 1] as usize {
+        let j = stencils.items[k];
+        let mut difference = own;
+        if is_cell(j) {
+            difference = phi.at(j as usize) - own;
+        } else {
+            let b = without_sign(j);
+            let value = boundary.prescribed.at(boundary.value[b] as usize);
+            difference = value * boundary.row_value[b] - own * boundary.row_cell[b];
+        }
+        let weight = stencils.weights.at(k);
+        gx += weight * difference.x;
+        gy += weight * difference.y;
+        if comptime!(phi.dimension > 2) {
+            gz += weight * difference.z;
+        }
+    }
+    store_quantities::<F>(c, gx, stride, x, 3usize);
+    store_quantities::<F>(c, gy, stride, y, 3usize);
+    if comptime!(phi.dimension > 2) {
+        store_quantities::<F>(c, gz, stride, z, 3usize);
+    }
 }
 
 /// Stencils are computed where they are needed: a functional needs those of a few cells.

@@ -6,7 +6,7 @@
 //! their own ([`Vectors`]), the distance between the components of an entity, never less than the count.
 #![allow(missing_docs)] // on the modules that the attributes make
 
-use crate::backend::{Buffer, View};
+use crate::backend::{Buffer, Segment, View};
 use crate::operators::FaceCells;
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
@@ -170,7 +170,7 @@ impl<'a, F: Real> CellField<'a, F> {
     }
 }
 
-/// A vector in the cells by its components. In 2D `z` is not read.
+/// A vector in the cells by its components, or one quantity. Those beyond the dimension are not read.
 #[derive(Group, Clone, Copy)]
 pub struct VelocityField<'a, F: Real> {
     /// First component.
@@ -179,7 +179,7 @@ pub struct VelocityField<'a, F: Real> {
     pub y: CellField<'a, F>,
     /// Third component.
     pub z: CellField<'a, F>,
-    /// 2 or 3.
+    /// 1, 2 or 3.
     #[comptime]
     pub dimension: usize,
 }
@@ -217,7 +217,8 @@ impl<F: Real> VelocityField<'_, F> {
     }
 }
 
-/// A vector of entities by its components, `[n]` each. In 2D `z` is not read.
+/// One to three quantities of entities by their arrays, `[n]` each: the components of a vector, or a scalar. Arrays beyond
+/// the number of quantities are not read.
 #[derive(Group, Clone, Copy)]
 pub struct VectorField<'a, F: Real> {
     /// First component.
@@ -226,14 +227,27 @@ pub struct VectorField<'a, F: Real> {
     pub y: View<'a, F>,
     /// Third component.
     pub z: View<'a, F>,
-    /// 2 or 3.
+    /// 1, 2 or 3.
     #[comptime]
     pub dimension: usize,
 }
 
 #[device]
 impl<F: Real> VectorField<'_, F> {
-    /// The product of the vector of entity `i` with `v`.
+    /// The quantities of entity `i`; 0 beyond their number.
+    #[inline(always)]
+    pub fn at(&self, i: usize) -> Vec3<F> {
+        let (mut y, mut z) = (F::literal(0.0), F::literal(0.0));
+        if comptime!(self.dimension > 1) {
+            y = self.y[i];
+        }
+        if comptime!(self.dimension > 2) {
+            z = self.z[i];
+        }
+        Vec3::<F> { x: self.x[i], y, z }
+    }
+
+    /// The product of the vector of entity `i`, of two or three components, with `v`.
     #[inline(always)]
     pub fn dot(&self, i: usize, v: Vec3<F>) -> F {
         let mut sum = self.x[i] * v.x + self.y[i] * v.y;
@@ -245,10 +259,63 @@ impl<F: Real> VectorField<'_, F> {
 }
 
 impl<'a, F: Real> VectorField<'a, F> {
-    /// The vectors of two or three buffers, one a component.
+    /// The quantities of one to three buffers.
     pub fn of(components: &[&'a Buffer<F>]) -> Self {
-        let [x, y] = [components[0].view(), components[1].view()];
-        let z = components.get(2).map_or(View::absent(), |z| z.view());
-        VectorField { x, y, z, dimension: components.len() }
+        let at = |k: usize| components.get(k).map_or(View::absent(), |buffer| buffer.view());
+        VectorField { x: at(0), y: at(1), z: at(2), dimension: components.len() }
+    }
+}
+
+/// One to three quantities of entities in one array: `[dimension][stride]`.
+#[derive(Group, Clone, Copy)]
+pub struct Quantities<'a, F: Real> {
+    /// Values.
+    pub values: View<'a, F>,
+    /// Distance between the quantities of an entity in the array.
+    pub stride: usize,
+    /// 1, 2 or 3.
+    #[comptime]
+    pub dimension: usize,
+}
+
+#[device]
+impl<F: Real> Quantities<'_, F> {
+    /// The quantities of entity `i`; 0 beyond their number.
+    #[inline(always)]
+    pub fn at(&self, i: usize) -> Vec3<F> {
+        let (mut y, mut z) = (F::literal(0.0), F::literal(0.0));
+        if comptime!(self.dimension > 1) {
+            y = self.values[self.stride + i];
+        }
+        if comptime!(self.dimension > 2) {
+            z = self.values[2 * self.stride + i];
+        }
+        Vec3::<F> { x: self.values[i], y, z }
+    }
+}
+
+impl<'a, F: Real> Quantities<'a, F> {
+    /// The quantities of a buffer `[dimension][stride]`.
+    pub fn of(buffer: &'a Buffer<F>, dimension: usize) -> Self {
+        Quantities { values: buffer.view(), stride: buffer.len() / dimension, dimension }
+    }
+}
+
+/// Stores quantities of entity `i` in an array `[dimension][stride]`.
+#[device]
+#[inline(always)]
+pub fn store_quantities<F: Real>(
+    i: usize,
+    v: Vec3<F>,
+    stride: usize,
+    to: &mut Segment<F>,
+    #[comptime] dimension: usize,
+) {
+    to[i] = v.x;
+    if comptime!(dimension > 1) {
+        to[stride + i] = v.y;
+    }
+    if comptime!(dimension > 2) {
+        to[2 * stride + i] = v.z;
     }
 }

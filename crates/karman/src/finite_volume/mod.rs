@@ -22,6 +22,7 @@ pub mod gradient;
 pub mod interpolation;
 pub mod laplacian;
 pub mod least_squares;
+pub mod majorant;
 pub mod mesh_view;
 pub mod nonorthogonal_correction;
 pub mod reconstruction;
@@ -42,7 +43,7 @@ pub use functional::{Functional, Functionals};
 pub use laplacian::Laplacian;
 pub use least_squares::{CellGradient, GradientStencils};
 pub use mesh_view::{
-    CellFaces, CellField, DiffusiveFaces, FaceView, VectorField, Vectors, VelocityField,
+    CellFaces, CellField, DiffusiveFaces, FaceView, Quantities, VectorField, Vectors, VelocityField,
 };
 pub use nonorthogonal_correction::{
     CorrectedOperator, NonOrthogonalCorrection, NonOrthogonalCorrectionOnBackend,

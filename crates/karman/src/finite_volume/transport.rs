@@ -1,20 +1,21 @@
-//! The implicit operator of a transport equation, without an assembled matrix: inertia, two-point diffusion and upwind
-//! convection,
+//! The implicit operator of transport equations of one to three quantities, without an assembled matrix: inertia, two-point
+//! diffusion and upwind convection,
 //!
 //! (W x)_c = I_c x_c + Σ_f (α a_f + β max(−σF_f, 0)) (x_c − x_n),
 //!
 //! n the cell across face f and x_n = 0 at the boundary, I the inertia, a the conductances, σF the flux out of the cell.
-//! Row sums are those of an M-matrix for any flux and any positive inertia. It approximates the full spatial operator in
-//! increments, whose exact terms are on the right-hand side (deferred correction; Ferziger & Perić, §5.6).
+//! Row sums are those of an M-matrix for any flux and any positive inertia; without convection W is symmetric. It approximates
+//! the full spatial operator in increments, whose exact terms are on the right-hand side (deferred correction; Ferziger &
+//! Perić, §5.6). All quantities have the same W, so that a product reads the mesh once.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::mesh_view::CellFaces;
-use crate::backend::{Backend, Buffer, View};
+use super::mesh_view::{CellFaces, Quantities, store_quantities};
+use crate::backend::{Backend, Buffer, Partials, Segment, View};
 use crate::linear::Operator;
 use crate::operators::FaceCells;
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::operators::neighbours::is_cell;
-use crate::real::Real;
+use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 use std::sync::Arc;
 
@@ -27,86 +28,125 @@ pub struct TransportView<'a, F: Real> {
     pub inertia: View<'a, F>,
     /// a: `[n_faces]`.
     pub conductance: View<'a, F>,
-    /// F, from left to right: `[n_faces]`.
+    /// F, from left to right: `[n_faces]`; not read without convection.
     pub flux: View<'a, F>,
+    /// α.
+    pub alpha: F,
+    /// β.
+    pub beta: F,
+    /// Whether W contains convection.
+    #[comptime]
+    pub convects: bool,
 }
 
-/// The coefficient of a face: α a + β max(−σF, 0).
 #[device]
-#[inline(always)]
-fn coefficient<F: Real>(item: u32, of: &TransportView<'_, F>, alpha: F, beta: F) -> F {
-    let f = without_sign(item);
-    let inflow = (-with_sign::<F>(item, of.flux[f])).max(F::literal(0.0));
-    alpha * of.conductance[f] + beta * inflow
+impl<F: Real> TransportView<'_, F> {
+    /// The coefficient of a face: α a + β max(−σF, 0).
+    #[inline(always)]
+    pub fn coefficient(&self, item: u32) -> F {
+        let f = without_sign(item);
+        let mut sum = self.alpha * self.conductance[f];
+        if comptime!(self.convects) {
+            sum += self.beta * (-with_sign::<F>(item, self.flux[f])).max(F::literal(0.0));
+        }
+        sum
+    }
 }
 
-/// `start` + ((W − I) x)_c.
+impl<'a, F: Real> TransportView<'a, F> {
+    /// Connectivity alone.
+    pub fn of_connectivity(neighbours: &'a Buffer<u32>) -> Self {
+        TransportView {
+            neighbours: neighbours.view(),
+            inertia: View::absent(),
+            conductance: View::absent(),
+            flux: View::absent(),
+            alpha: F::literal(0.0),
+            beta: F::literal(0.0),
+            convects: false,
+        }
+    }
+}
+
+/// (W x)_c.
 #[device]
 #[inline(always)]
-fn add_face_terms<F: Real>(
+fn product<F: Real>(
     c: usize,
     cells: &CellFaces<'_, F>,
     of: &TransportView<'_, F>,
-    alpha: F,
-    beta: F,
-    x: &View<'_, F>,
-    start: F,
-) -> F {
-    let own = x[c];
-    let mut sum = start;
+    x: &Quantities<'_, F>,
+) -> Vec3<F> {
+    let own = x.at(c);
+    let mut sum = own * of.inertia[c];
     for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
         let mut difference = own;
         let j = of.neighbours[k];
         if is_cell(j) {
-            difference -= x[j as usize];
+            difference = difference - x.at(j as usize);
         }
-        sum += coefficient::<F>(cells.items[k], of, alpha, beta) * difference;
+        sum += difference * of.coefficient(cells.items[k]);
     }
     sum
 }
 
-/// y ← W x. Traffic a cell: 4 + 3s, an item 8, a face 2s.
-#[kernel(out(y))]
+/// y ← W x of d quantities; the stride of y is that of x. Traffic a cell: 4 + (1 + 2d)s, an item 8, a face s (2s with
+/// convection).
+#[kernel]
 pub fn transport_product<F: Real>(
     c: usize,
     cells: &CellFaces<F>,
     of: &TransportView<F>,
-    alpha: F,
-    beta: F,
-    x: &View<F>,
-) -> F {
-    add_face_terms::<F>(c, cells, of, alpha, beta, x, of.inertia[c] * x[c])
+    x: &Quantities<F>,
+    y: &mut Segment<F>,
+) {
+    let sum = product::<F>(c, cells, of, x);
+    store_quantities::<F>(c, sum, x.stride, y, x.dimension);
 }
 
-/// r ← r + s (W − I) x. Traffic as [`transport_product()`].
-#[kernel(update(r))]
-pub fn add_transport<F: Real>(
+/// [`transport_product()`] with x·y.
+#[kernel(reduce(sum))]
+pub fn transport_product_dot<F: Real>(
     c: usize,
     cells: &CellFaces<F>,
     of: &TransportView<F>,
-    alpha: F,
-    beta: F,
-    scale: F,
-    x: &View<F>,
-    r: F,
-) -> F {
-    r + scale * add_face_terms::<F>(c, cells, of, alpha, beta, x, F::literal(0.0))
+    x: &Quantities<F>,
+    y: &mut Segment<F>,
+) -> f64 {
+    let sum = product::<F>(c, cells, of, x);
+    store_quantities::<F>(c, sum, x.stride, y, x.dimension);
+    let own = x.at(c);
+    own.x.to_f64() * sum.x.to_f64()
+        + own.y.to_f64() * sum.y.to_f64()
+        + own.z.to_f64() * sum.z.to_f64()
 }
 
-/// The inverse of the diagonal of W. Traffic a cell: 4 + 2s, an item 4, a face 2s.
-#[kernel(out(inverse))]
+/// The inverse of the diagonal of W, equal for d quantities; true in the sum where I is below `least` times the diagonal.
+/// Traffic a cell: 4 + (1 + d)s, an item 4, a face s (2s with convection).
+#[kernel(reduce(sum))]
 pub fn transport_inverse_diagonal<F: Real>(
     c: usize,
     cells: &CellFaces<F>,
     of: &TransportView<F>,
-    alpha: F,
-    beta: F,
+    least: F,
+    stride: usize,
+    #[comptime] dimension: usize,
+    inverse: &mut Segment<F>,
 ) -> F {
-    let mut sum = of.inertia[c];
+    let inertia = of.inertia[c];
+    let mut sum = inertia;
     for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
-        sum += coefficient::<F>(cells.items[k], of, alpha, beta);
+        sum += of.coefficient(cells.items[k]);
     }
-    F::literal(1.0) / sum
+    let value = F::literal(1.0) / sum;
+    store_quantities::<F>(
+        c,
+        Vec3::<F> { x: value, y: value, z: value },
+        stride,
+        inverse,
+        dimension,
+    );
+    if inertia < least * sum { F::literal(1.0) } else { F::literal(0.0) }
 }
 
 /// W on a backend.
@@ -115,80 +155,100 @@ pub struct TransportOperator<F: Real> {
     conductance: Arc<Buffer<F>>,
     /// I: `[n_cells]`.
     pub inertia: Buffer<F>,
-    /// F: `[n_faces]`.
+    /// F: `[n_faces]`; empty without convection.
     pub flux: Buffer<F>,
     alpha: F,
     beta: F,
+    dimension: usize,
 }
 
 impl<F: Real> TransportOperator<F> {
-    /// The operator of a mesh with factors α and β, without inertia and flux.
+    /// The operator of `dimension` quantities with factors α and β, without inertia and flux; β = 0 leaves convection out.
     pub fn new(
         backend: &Backend,
         cells: Arc<FaceCells>,
         conductance: Arc<Buffer<F>>,
         [alpha, beta]: [f64; 2],
+        dimension: usize,
     ) -> Self {
         cells.neighbours(backend);
         TransportOperator {
             inertia: backend.zeros(cells.n_cells()),
-            flux: backend.zeros(cells.n_faces()),
+            flux: backend.zeros(if beta == 0.0 { 0 } else { cells.n_faces() }),
             cells,
             conductance,
             alpha: F::from_f64(alpha),
             beta: F::from_f64(beta),
+            dimension,
         }
     }
 
     /// The coefficients as kernels read them.
     fn view<'a>(&'a self, backend: &Backend) -> TransportView<'a, F> {
+        self.view_with(backend, [self.alpha, self.beta])
+    }
+
+    /// The coefficients as kernels read them, with factors α and β of one's own.
+    pub fn view_with<'a>(
+        &'a self,
+        backend: &Backend,
+        [alpha, beta]: [F; 2],
+    ) -> TransportView<'a, F> {
+        let convects = !self.flux.is_empty();
         TransportView {
             neighbours: self.cells.neighbours(backend).view(),
             inertia: self.inertia.view(),
             conductance: self.conductance.view(),
-            flux: self.flux.view(),
+            flux: if convects { self.flux.view() } else { View::absent() },
+            alpha,
+            beta,
+            convects,
         }
     }
 
-    /// `inverse` ← the inverse of the diagonal of W: `[n_cells]`.
-    pub fn inverse_diagonal(&self, backend: &Backend, inverse: &mut Buffer<F>) {
-        let cells = CellFaces::of(&self.cells, View::absent());
-        let n = self.cells.n_cells();
-        let of = self.view(backend);
-        transport_inverse_diagonal(backend, n, &cells, &of, self.alpha, self.beta, inverse);
-    }
-
-    /// r ← r + s (W' − I) x, W' with factors α and β of its own.
-    pub fn add(
+    /// `inverse` ← the inverse of the diagonal of W for each quantity, `[dimension][n_cells]`; the sum of `partials` is the
+    /// number of cells whose inertia is less than `least` times the diagonal.
+    pub fn inverse_diagonal(
         &self,
         backend: &Backend,
-        [alpha, beta]: [f64; 2],
-        scale: f64,
-        x: &Buffer<F>,
-        r: &mut Buffer<F>,
+        least: f64,
+        inverse: &mut Buffer<F>,
+        partials: &mut Partials,
     ) {
-        add_transport(
+        transport_inverse_diagonal(
             backend,
             self.cells.n_cells(),
             &CellFaces::of(&self.cells, View::absent()),
             &self.view(backend),
-            F::from_f64(alpha),
-            F::from_f64(beta),
-            F::from_f64(scale),
-            x,
-            r,
+            F::from_f64(least),
+            inverse.len() / self.dimension,
+            self.dimension,
+            inverse,
+            partials,
         );
     }
 }
 
 impl<F: Real> Operator<F> for TransportOperator<F> {
     fn unknowns(&self) -> usize {
-        self.cells.n_cells()
+        self.dimension * self.cells.n_cells()
     }
 
     fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
         let cells = CellFaces::of(&self.cells, View::absent());
-        let of = self.view(backend);
-        transport_product(backend, self.cells.n_cells(), &cells, &of, self.alpha, self.beta, x, y);
+        let (of, x) = (self.view(backend), Quantities::of(x, self.dimension));
+        transport_product(backend, self.cells.n_cells(), &cells, &of, &x, y);
+    }
+
+    fn apply_dot(
+        &mut self,
+        backend: &Backend,
+        x: &Buffer<F>,
+        y: &mut Buffer<F>,
+        partials: &mut Partials,
+    ) {
+        let cells = CellFaces::of(&self.cells, View::absent());
+        let (of, x) = (self.view(backend), Quantities::of(x, self.dimension));
+        transport_product_dot(backend, self.cells.n_cells(), &cells, &of, &x, y, partials);
     }
 }

@@ -1,9 +1,9 @@
 //! Boundary data of the velocity.
 
-use super::implicit_diffusion::{ImplicitDiffusion, faces_where};
 use super::kernels::slip_velocity;
 use super::mass_correction::MassCorrection;
 use super::outflow::Outflow;
+use super::transport_equation::{TransportEquation, faces_where};
 use super::transported_field::{TransportedField, velocity_view};
 use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer};
@@ -75,7 +75,7 @@ impl<F: Real> FlowBoundary<F> {
         faces: &Faces<F>,
         components: &[TransportedField<F>],
         extrapolation: f64,
-        momentum: &mut ImplicitDiffusion<F>,
+        momentum: &mut TransportEquation<F>,
     ) {
         self.outflow.prescribe(backend, momentum);
         let count = self.slip.indices.len();

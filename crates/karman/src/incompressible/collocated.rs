@@ -1,6 +1,6 @@
 //! Velocity and pressure in the cells, fluxes at the faces: a step of the projection method.
 //!
-//! 1. Predictor, component by component: (shift V + θ A) δ = V (s − ∇p + history δ_before) − C − A u.
+//! 1. Predictor: (shift V + θ W) δ = V (s − ∇p + history δ_before) − N − A u with the terms of `transport_equation.rs`.
 //! 2. Flux F*: momentum interpolation of u* = u + δ.
 //! 3. Projection: A_p ψ = D F*; F = F* + a G ψ, u = u* + ∇ψ, p ← p − shift ψ − θ ν ∇·u*.
 //!
@@ -14,6 +14,8 @@ use super::monitors::Monitors;
 use super::pressure::Pressure;
 use super::rk3::{OldLevel, StageOfStep, stage_rhie_chow, stage_value};
 use super::stepper::{Step, StepSolves, Stepper};
+use super::transport_equation::DiffusiveTerms;
+use super::transport_residual::add_increment;
 use super::transported_field::{TransportedField, velocity_view};
 use crate::backend::{Backend, Buffer, blas};
 use crate::finite_volume::interpolation::interpolated_flux;
@@ -61,29 +63,20 @@ impl<F: Real> Collocated<F> {
         }
     }
 
-    /// Solves for u* of each component.
+    /// Solves for u*.
     fn predict(
         flow: &mut Flow<F>,
         coefficients: &TimeCoefficients,
     ) -> Result<SolveOutcome, IncompressibleError> {
         flow.momentum.prepare(coefficients, &flow.flux, &flow.faces.volume)?;
-        let n = flow.n_cells();
-        let mut total: Option<SolveOutcome> = None;
-        for k in 0..flow.components.len() {
-            flow.momentum_residual(k, coefficients);
-            flow.add_momentum_residual(k);
-            let component = &mut flow.components[k];
-            let r = &mut flow.scratch.residual;
-            flow.momentum.add_extrapolation(k, &component.now, &component.before, r);
-            let outcome = flow.momentum.solve(&flow.scratch.residual, &mut component.increment)?;
-            let (one, zero) = (F::literal(1.0), F::literal(0.0));
-            let (u, increment) = (&component.now, &component.increment);
-            let predicted = &mut component.predicted;
-            blas::axpbypcz(&flow.backend, n, one, u, one, increment, zero, predicted);
-            total = Some(outcome.after(total));
+        flow.momentum_residual(coefficients, DiffusiveTerms::Extrapolated);
+        flow.add_momentum_residual();
+        let outcome = flow.momentum.solve()?;
+        let (n, increments) = (flow.n_cells(), &flow.momentum.increment);
+        for (k, TransportedField { now, predicted, .. }) in flow.components.iter_mut().enumerate() {
+            add_increment(&flow.backend, n, now, increments, k * n, predicted);
         }
-        let Some(total) = total else { unreachable!("there are two components at least") };
-        Ok(total)
+        Ok(outcome)
     }
 
     /// flow.flux ← u_i·S of u*, interpolated without the skewness correction.
@@ -156,20 +149,11 @@ impl<F: Real> Stepper<F> for Collocated<F> {
         stage: &StageOfStep,
     ) -> Result<SolveOutcome, IncompressibleError> {
         let (alpha, step) = (F::from_f64(stage.stage.alpha), F::from_f64(stage.step));
-        for k in 0..flow.components.len() {
-            flow.momentum_residual(k, &stage.coefficients());
-            let component = &mut flow.components[k];
-            stage_value(
-                &flow.backend,
-                component.now.len(),
-                &old.velocity[k],
-                &component.now,
-                &flow.scratch.residual,
-                &flow.faces.volume,
-                alpha,
-                step,
-                &mut component.predicted,
-            );
+        flow.momentum_residual(&stage.coefficients(), DiffusiveTerms::Current);
+        let n = flow.n_cells();
+        for (k, TransportedField { now, predicted, .. }) in flow.components.iter_mut().enumerate() {
+            let (old, r, volume) = (&old.velocity[k], &flow.momentum.residual, &flow.faces.volume);
+            stage_value(&flow.backend, n, old, now, r, k * n, volume, alpha, step, predicted);
         }
         flow.set_stage_time(old, stage)?;
         Self::interpolate_predicted(flow, true);

@@ -1,7 +1,6 @@
 //! The fields of a flow and its equations, as all arrangements of the unknowns share them.
 
 use super::boundary::FlowBoundary;
-use super::implicit_diffusion::ImplicitDiffusion;
 use super::kernels::{advance_velocity, convective_rate};
 use super::monitors::Monitors;
 use super::pressure::Pressure;
@@ -9,10 +8,11 @@ use super::residuals::Of;
 use super::scheme::Scheme;
 use super::stepper::{Step, Stepper};
 use super::thermal::Thermal;
-use super::transported_field::{ConvectionInput, TransportedField, velocity_view};
+use super::transport_equation::{DiffusiveTerms, TransportEquation};
+use super::transported_field::{ConvectionInput, TransportedField, vector_field, velocity_view};
 use super::{Arrangement, IncompressibleError, Numerics, PressureCorrection};
 use crate::backend::{Backend, Buffer};
-use crate::finite_volume::{Faces, VelocityField};
+use crate::finite_volume::{Faces, VectorField, VelocityField};
 use crate::linear::SolveOutcome;
 use crate::real::Real;
 use crate::time::TimeCoefficients;
@@ -37,9 +37,7 @@ impl Clock {
 
 /// Arrays that a function may overwrite.
 pub(super) struct Scratch<F: Real> {
-    /// The residual of a transport equation: `[n_cells]`.
-    pub residual: Buffer<F>,
-    /// The convective flux of a quantity: `[n_faces]`.
+    /// The explicit fluxes of quantities: `[dimension][n_faces]`.
     pub face_flux: Buffer<F>,
 }
 
@@ -47,7 +45,7 @@ pub(super) struct Scratch<F: Real> {
 pub(super) struct Flow<F: Real> {
     pub backend: Backend,
     pub faces: Faces<F>,
-    pub momentum: ImplicitDiffusion<F>,
+    pub momentum: TransportEquation<F>,
     /// The components of the velocity, two or three.
     pub components: Vec<TransportedField<F>>,
     /// F, from left to right: `[n_faces]`.
@@ -126,32 +124,41 @@ impl<F: Real> Flow<F> {
     }
 
     pub(super) fn update_gradients_with(&mut self, has_gradients: bool, is_unskewed: bool) {
+        if has_gradients {
+            self.momentum.update_gradients(&mut self.components);
+        }
         for (k, component) in self.components.iter_mut().enumerate() {
             let of = (&self.momentum, k, &self.boundary.dirichlet_index);
-            component.update_gradient(&self.backend, &self.faces, of, (has_gradients, is_unskewed));
+            component.update_boundary_values(&self.backend, &self.faces, of, is_unskewed);
         }
     }
 
-    /// `scratch.residual` ← the residual of the momentum equation of component `k`.
-    pub(super) fn momentum_residual(&mut self, k: usize, coefficients: &TimeCoefficients) {
-        let grad_p = self.is_incremental().then_some((&self.pressure.gradient, k));
-        let (backend, volume, component) = (&self.backend, &self.faces.volume, &self.components[k]);
-        let r = &mut self.scratch.residual;
-        self.momentum.multiply(&component.now, r);
-        let source = self.momentum.quantities[k].source.value();
-        component.interior_residual(backend, volume, coefficients, source, grad_p, r);
+    /// `momentum.residual` ← the residual of the momentum equation; its pressure gradient only where the arrangement has
+    /// diffusive terms in the cells.
+    pub(super) fn momentum_residual(
+        &mut self,
+        coefficients: &TimeCoefficients,
+        terms: DiffusiveTerms,
+    ) {
+        let is_collocated = terms != DiffusiveTerms::Absent;
+        let with_pressure = is_collocated && self.is_incremental();
+        let pressure_gradient = with_pressure.then_some(&self.pressure.gradient);
+        let (volume, momentum) = (&self.faces.volume, &mut self.momentum);
+        let components = &self.components;
+        momentum.compute_residual(components, volume, coefficients, pressure_gradient, terms);
         if let Some(thermal) = &self.thermal {
-            thermal.add_buoyancy(backend, volume, k, coefficients.theta, r);
+            let r = &mut momentum.residual;
+            thermal.add_buoyancy(&self.backend, volume, coefficients.theta, components.len(), r);
         }
-        self.momentum.add_boundary(k, &component.now, r);
     }
 
-    /// Adds `scratch.residual` to the residuals of a steady flow.
-    pub(super) fn add_momentum_residual(&mut self, k: usize) {
-        let Flow { backend, faces, components, monitors, scratch, .. } = self;
+    /// Adds `momentum.residual` to the residuals of a steady flow.
+    pub(super) fn add_momentum_residual(&mut self) {
+        let Flow { backend, faces, components, momentum, monitors, .. } = self;
         if let Some(residuals) = &mut monitors.residuals {
-            let (scale, phi) = ((&monitors.decay_rate, &faces.volume), (&components[k].now, 0.0));
-            residuals.add(backend, Of::Momentum, &scratch.residual, scale, phi);
+            let scale = (&monitors.decay_rate, &faces.volume);
+            let velocity = vector_field(components, |component| &component.now);
+            residuals.add(backend, Of::Momentum, &momentum.residual, scale, (&velocity, 0.0));
         }
     }
 
@@ -169,18 +176,16 @@ impl<F: Real> Flow<F> {
         &mut self,
         step: &Step,
     ) -> Result<Option<SolveOutcome>, IncompressibleError> {
-        let Flow { backend, faces, flux, scratch, monitors, .. } = self;
+        let Flow { backend, faces, flux, monitors, .. } = self;
         let Some(thermal) = &mut self.thermal else { return Ok(None) };
-        let residual = &mut scratch.residual;
-        let at = (&faces.volume, &*flux);
-        thermal.prepare(backend, at, step, residual)?;
+        thermal.prepare((&faces.volume, &*flux), step)?;
         if let Some(residuals) = &mut monitors.residuals {
             let scale = (&monitors.decay_rate, &faces.volume);
-            let phi = (&thermal.field.now, thermal.reference());
-            residuals.add(backend, Of::Energy, residual, scale, phi);
+            let temperature = VectorField::of(&[&thermal.field.now]);
+            let (r, phi) = (&thermal.equation.residual, (&temperature, thermal.reference()));
+            residuals.add(backend, Of::Energy, r, scale, phi);
         }
-        let partials = &mut monitors.statistics.partials;
-        let outcome = thermal.advance(backend, step, residual, partials)?;
+        let outcome = thermal.advance(backend, step, &mut monitors.statistics.partials)?;
         monitors.statistics.gather(backend);
         Ok(Some(outcome))
     }
@@ -255,9 +260,9 @@ impl<F: Real> Flow<F> {
             convection: self.numerics.convection,
         };
         let face_flux = &mut self.scratch.face_flux;
-        for (k, component) in self.components.iter_mut().enumerate() {
-            component.update_convection(backend, &input, (&mut self.momentum, k), face_flux);
-        }
+        let is_collocated = self.numerics.arrangement == Arrangement::Collocated;
+        let momentum = &mut self.momentum;
+        momentum.update_explicit_flux(&self.components, &input, is_collocated, face_flux);
         if let Some(thermal) = &mut self.thermal {
             thermal.refresh(backend, &input, face_flux);
         }

@@ -7,71 +7,10 @@
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
 use crate::backend::View;
-use crate::finite_volume::{
-    CellFaces, CellField, DiffusiveFaces, FaceView, Vectors, VelocityField,
-};
+use crate::finite_volume::{CellFaces, CellField, DiffusiveFaces, FaceView, VelocityField};
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
-
-/// A transported quantity and its convection at two levels: `[n_cells]` each.
-#[derive(Group, Clone, Copy)]
-pub struct TransportLevels<'a, F: Real> {
-    /// u.
-    pub value: View<'a, F>,
-    /// u_before.
-    pub before: View<'a, F>,
-    /// C, the convective flux out of the cell.
-    pub convection: View<'a, F>,
-    /// C_before.
-    pub convection_before: View<'a, F>,
-}
-
-/// Volumes and sources of the cells: `[n_cells]` each.
-#[derive(Group, Clone, Copy)]
-pub struct CellSources<'a, F: Real> {
-    /// V.
-    pub volume: View<'a, F>,
-    /// V s.
-    pub source: View<'a, F>,
-}
-
-/// ∇p of the cells, of which an equation contains one component.
-#[derive(Group, Clone, Copy)]
-pub struct PressureGradient<'a, F: Real> {
-    /// ∇p.
-    pub vectors: Vectors<'a, F>,
-    /// The component.
-    pub component: usize,
-    /// Whether the equation contains it.
-    #[comptime]
-    pub is_present: bool,
-}
-
-/// r_c ← −r_c + V (s − ∂p) + history V (u − u_before) − b₀ C − b₁ C_before: the residual of a transport
-/// equation, r on entry the diffusive matrix times u; ∂p only where it is present.
-///
-/// Traffic 10s (9s).
-#[kernel(update(r))]
-pub fn transport_residual<F: Real>(
-    c: usize,
-    cells: &CellSources<F>,
-    levels: &TransportLevels<F>,
-    pressure: &PressureGradient<F>,
-    history: F,
-    b0: F,
-    b1: F,
-    r: F,
-) -> F {
-    let mut inertia = history * (levels.value[c] - levels.before[c]);
-    if comptime!(pressure.is_present) {
-        inertia -= pressure.vectors.components[pressure.component * pressure.vectors.stride + c];
-    }
-    cells.source[c] + cells.volume[c] * inertia
-        - r
-        - b0 * levels.convection[c]
-        - b1 * levels.convection_before[c]
-}
 
 /// r ← r − p at faces of prescribed pressure. Traffic 8 + 3s.
 #[kernel(update(r), indexed)]
@@ -162,24 +101,6 @@ pub fn advance_scalar<F: Real>(c: usize, increment: &View<F>, t: F) -> (F, F, F,
         non_finite = f64::literal(0.0);
     }
     (new, t, increment[c].abs(), F::literal(0.0), non_finite)
-}
-
-/// r ← r + V b (θ T + (1 − θ) T_before − T₀): Boussinesq's buoyancy along one axis, b = −β g.
-///
-/// Traffic 5s.
-#[kernel(update(r))]
-pub fn add_buoyancy<F: Real>(
-    c: usize,
-    volume: &View<F>,
-    temperature: &View<F>,
-    before: &View<F>,
-    theta: F,
-    reference: F,
-    factor: F,
-    r: F,
-) -> F {
-    let mean = theta * temperature[c] + (F::literal(1.0) - theta) * before[c];
-    r + volume[c] * factor * (mean - reference)
 }
 
 /// p ← p − shift ψ − ν D F* / V: incremental with the rotational term (Timmermans, Minev & van de Vosse

@@ -187,7 +187,7 @@ impl<F: Real> IncompressibleSolver<F> {
             .flow
             .thermal
             .as_ref()
-            .map_or(1.0, |thermal| self.flow.viscosity() / thermal.diffusion.diffusivity());
+            .map_or(1.0, |thermal| self.flow.viscosity() / thermal.equation.diffusivity());
         let directions = 2.0 * self.dimension() as f64;
         let [mut courant, mut peclet] = [0.0f64; 2];
         let [mut beyond_courant, mut beyond_peclet] = [0usize; 2];

@@ -14,8 +14,7 @@ pub mod descriptor;
 mod error;
 mod flow;
 pub mod forces;
-mod implicit_convection;
-mod implicit_diffusion;
+mod implicit_transport;
 pub mod kernels;
 pub mod limits;
 mod mass_correction;
@@ -38,6 +37,8 @@ mod surface;
 mod systems;
 pub mod thermal;
 mod traction;
+mod transport_equation;
+mod transport_residual;
 mod transported_field;
 
 pub use crate::finite_volume::Convection;

@@ -3,7 +3,8 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::FlowCondition;
-use super::implicit_diffusion::{ImplicitDiffusion, faces_where};
+
+use super::transport_equation::{TransportEquation, faces_where};
 use super::transported_field::TransportedField;
 use crate::backend::{Backend, Buffer, Partials, View};
 use crate::finite_volume::{FaceView, Faces};
@@ -122,7 +123,7 @@ impl<F: Real> Outflow<F> {
     }
 
     /// Copies the velocity at the faces into the boundary values of the momentum.
-    pub(super) fn prescribe(&self, backend: &Backend, momentum: &mut ImplicitDiffusion<F>) {
+    pub(super) fn prescribe(&self, backend: &Backend, momentum: &mut TransportEquation<F>) {
         let count = self.faces.len();
         if count == 0 {
             return;

@@ -1,8 +1,8 @@
 //! The pressure: its values, gradient and boundary data.
 
-use super::implicit_diffusion::dirichlet_indices;
 use super::kernels::{advance_pressure, subtract_prescribed};
 use super::projection::{PoissonSystem, PressureIncrement};
+use super::transport_equation::dirichlet_indices;
 use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
 use crate::backend::{Backend, Buffer, blas};
 use crate::finite_volume::diffusion::{CellScheme, discretize_boundary};

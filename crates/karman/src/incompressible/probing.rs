@@ -54,7 +54,7 @@ impl<F: Real> IncompressibleSolver<F> {
             Field::Velocity(_) => Some(&self.flow.momentum.boundary),
             Field::Pressure => Some(&self.flow.pressure.conditions.boundary),
             Field::Temperature => {
-                self.flow.thermal.as_ref().map(|thermal| &thermal.diffusion.boundary)
+                self.flow.thermal.as_ref().map(|thermal| &thermal.equation.boundary)
             }
         }
     }

@@ -9,7 +9,7 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use crate::backend::{Backend, BackendError, Buffer, Components, Partials, View, blas};
-use crate::finite_volume::CellFaces;
+use crate::finite_volume::{CellFaces, Quantities, VectorField};
 use crate::operators::incidence::{with_sign, without_sign};
 use crate::real::Real;
 use karman_backend::prelude::*;
@@ -72,18 +72,19 @@ impl Residuals {
         self.sums.iter_mut().for_each(|sums| blas::fill(backend, sums.len(), 0.0, sums));
     }
 
-    /// Adds the residual `r` of a quantity φ, whose scale is a_P |φ − `reference`|.
+    /// Adds the residuals `r` of quantities φ, `[quantities][n_cells]`, whose scales are a_P |φ − `reference`|.
     pub(super) fn add<F: Real>(
         &mut self,
         backend: &Backend,
         of: Of,
         r: &Buffer<F>,
         (rate, volume): (&Buffer<F>, &Buffer<F>),
-        (phi, reference): (&Buffer<F>, f64),
+        (phi, reference): (&VectorField<'_, F>, f64),
     ) {
         let reference = F::from_f64(reference);
         let partials = &mut self.partials;
-        residual_and_scale(backend, r.len(), r, rate, volume, phi, reference, partials);
+        let r = Quantities::of(r, phi.dimension);
+        residual_and_scale(backend, volume.len(), &r, rate, volume, phi, reference, partials);
         accumulate_residual(backend, partials, &mut self.sums[of as usize]);
     }
 
@@ -114,17 +115,26 @@ impl Residuals {
     }
 }
 
-/// |r| and V rate |φ − reference|. Traffic 4s.
+/// Σ|r| and V rate Σ|φ − reference| of the d quantities of a cell. Traffic (2 + 2d)s.
 #[kernel(reduce(sum, sum))]
 pub(super) fn residual_and_scale<F: Real>(
     c: usize,
-    r: &View<F>,
+    r: &Quantities<F>,
     rate: &View<F>,
     volume: &View<F>,
-    phi: &View<F>,
+    phi: &VectorField<F>,
     reference: F,
 ) -> (F, F) {
-    (r[c].abs(), rate[c] * volume[c] * (phi[c] - reference).abs())
+    let (residual, value) = (r.at(c), phi.at(c));
+    let mut scale = (value.x - reference).abs();
+    if comptime!(phi.dimension > 1) {
+        scale += (value.y - reference).abs();
+    }
+    if comptime!(phi.dimension > 2) {
+        scale += (value.z - reference).abs();
+    }
+    let sum = residual.x.abs() + residual.y.abs() + residual.z.abs();
+    (sum, rate[c] * volume[c] * scale)
 }
 
 /// |D F| and Σ_f |F| of a cell. Traffic a cell: 4 + s, an item 4, a face s.

@@ -21,6 +21,8 @@
 use super::flow::Flow;
 use super::kernels::advance_scalar;
 use super::stepper::{StepSolves, Stepper};
+use super::thermal::Thermal;
+use super::transport_equation::DiffusiveTerms;
 use super::{IncompressibleError, StepReport};
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::finite_volume::rhie_chow::{RhieChow, rhie_chow_terms};
@@ -184,15 +186,15 @@ impl<F: Real> Flow<F> {
     fn stage_of_temperature(&mut self, old: &OldLevel<F>, stage: &StageOfStep) {
         let (Some(thermal), Some(old)) = (&mut self.thermal, &old.temperature) else { return };
         let (backend, volume) = (&self.backend, &self.faces.volume);
-        let residual = &mut self.scratch.residual;
-        thermal.transport_residual(backend, volume, &stage.coefficients(), residual);
-        let field = &mut thermal.field;
+        thermal.compute_residual(volume, &stage.coefficients(), DiffusiveTerms::Current);
+        let Thermal { equation, field, .. } = thermal;
         stage_value(
             backend,
             volume.len(),
             old,
             &field.now,
-            residual,
+            &equation.residual,
+            0,
             volume,
             F::from_f64(stage.stage.alpha),
             F::from_f64(stage.step),
@@ -210,31 +212,33 @@ impl<F: Real> Flow<F> {
         };
         let (backend, statistics) = (&self.backend, &mut self.monitors.statistics);
         let (n, one) = (old.len(), F::literal(1.0));
-        let field = &mut thermal.field;
+        let Thermal { equation, field, .. } = thermal;
+        let increment = &mut equation.increment;
         copy(backend, old, &mut field.now);
-        copy(backend, &field.predicted, &mut field.increment);
-        blas::axpy(backend, n, -one, old, &mut field.increment);
+        copy(backend, &field.predicted, increment);
+        blas::axpy(backend, n, -one, old, increment);
         let (now, before) = (&mut field.now, &mut field.before);
-        advance_scalar(backend, n, &field.increment, now, before, &mut statistics.partials);
+        advance_scalar(backend, n, increment, now, before, &mut statistics.partials);
         if stage.is_last {
             statistics.gather(backend);
         }
-        thermal.diffusion.set_mean_time([stage.time; 2])
+        thermal.equation.set_mean_time([stage.time; 2])
     }
 }
 
-/// α uⁿ + (1 − α) (u + Δt r / V). Traffic 5s.
+/// α uⁿ + (1 − α) (u + Δt r / V) of a quantity whose residuals begin at `first`. Traffic 5s.
 #[kernel(out(next))]
 pub(super) fn stage_value<F: Real>(
     c: usize,
     old: &View<F>,
     u: &View<F>,
     r: &View<F>,
+    first: usize,
     volume: &View<F>,
     alpha: F,
     step: F,
 ) -> F {
-    alpha * old[c] + (1.0 - alpha) * (u[c] + step * r[c] / volume[c])
+    alpha * old[c] + (1.0 - alpha) * (u[c] + step * r[first + c] / volume[c])
 }
 
 /// U ← α Uⁿ + (1 − α) (U + Δt dU/dt) where the flux is an unknown. Traffic 4 + 4s.

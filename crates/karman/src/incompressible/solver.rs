@@ -3,7 +3,6 @@
 use super::boundary::FlowBoundary;
 use super::collocated::Collocated;
 use super::flow::{Clock, Flow, Scratch};
-use super::implicit_diffusion::{EquationSpec, ImplicitDiffusion, dirichlet_indices};
 use super::monitors::Monitors;
 use super::pressure::Pressure;
 use super::residuals::ScaledResiduals;
@@ -13,13 +12,14 @@ use super::staggered::{ExactStepper, Staggered, StaggeredStepper};
 use super::step_bounds::StepBounds;
 use super::stepper::{Step, StepSolves, Stepper};
 use super::thermal::Thermal;
+use super::transport_equation::{EquationSpec, TransportEquation, dirichlet_indices};
 use super::transported_field::TransportedField;
 use super::{
     Arrangement, Convection, FlowCondition, IncompressibleError, Numerics, PrescribedVector,
     Problem,
 };
 use crate::backend::{Backend, Buffer, blas};
-use crate::finite_volume::{Faces, narrow};
+use crate::finite_volume::{Faces, narrow, narrow_slice};
 use crate::linear::{SolveOutcome, SolverSetup};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
@@ -218,7 +218,7 @@ impl<F: Real> IncompressibleSolver<F> {
         flow.clock = Clock::default();
         flow.momentum.set_mean_time([0.0; 2])?;
         if let Some(thermal) = &mut flow.thermal {
-            thermal.diffusion.set_mean_time([0.0; 2])?;
+            thermal.equation.set_mean_time([0.0; 2])?;
         }
         flow.pressure.set_mean_time([0.0; 2])?;
         // The pressure is close to its new value: its last increment is no guess of the next.
@@ -310,7 +310,7 @@ impl<F: Real> Flow<F> {
         self.clock = Clock { time, steps, step_before: None };
         self.momentum.set_mean_time([time; 2])?;
         if let Some(thermal) = &mut self.thermal {
-            thermal.diffusion.set_mean_time([time; 2])?;
+            thermal.equation.set_mean_time([time; 2])?;
         }
         self.pressure.set_mean_time([time; 2])
     }
@@ -330,14 +330,13 @@ impl<F: Real> Flow<F> {
             conditions: conditions.iter().map(|c| c.velocity_condition(k)).collect(),
             source: problem.source[k].clone(),
         };
-        let momentum = ImplicitDiffusion::new(
+        let momentum = TransportEquation::new(
             backend,
             mesh,
             geometry,
             &faces,
-            (*viscosity, numerics.convection, numerics.convection_treatment),
+            (*viscosity, numerics),
             (0..mesh.dimension).map(spec).collect(),
-            numerics.momentum.clone(),
         )?;
         let thermal = problem
             .thermal
@@ -349,14 +348,10 @@ impl<F: Real> Flow<F> {
             let start = (&problem.velocity[k], "the initial velocity");
             components.push(TransportedField::new(backend, mesh, geometry, start)?);
         }
-        let (n, n_faces) = (mesh.n_cells(), mesh.n_faces());
-        let viscous_rate = momentum.diffusive_rates()?;
-        let mut diffusion = blas::range(backend, n, &viscous_rate)?.map_or(0.0, |r| r.1);
+        let n_faces = mesh.n_faces();
         let thermal = thermal.transpose()?;
-        if let Some(thermal) = &thermal {
-            let rates = thermal.diffusion.diffusive_rates()?;
-            diffusion = blas::range(backend, n, &rates)?.map_or(diffusion, |r| diffusion.max(r.1));
-        }
+        let rates = thermal.iter().flat_map(|thermal| thermal.equation.diffusive_rates());
+        let diffusion = momentum.diffusive_rates().iter().chain(rates).copied().fold(0.0, f64::max);
         let step_bounds = StepBounds::new(mesh, geometry, problem, diffusion);
         Ok(Flow {
             backend: backend.clone(),
@@ -370,11 +365,11 @@ impl<F: Real> Flow<F> {
             ),
             monitors: Monitors::new(
                 backend,
-                viscous_rate,
+                narrow_slice(backend, momentum.diffusive_rates()),
                 step_bounds,
                 (numerics.scheme, numerics.is_steady),
             ),
-            scratch: Scratch { residual: backend.zeros(n), face_flux: backend.zeros(n_faces) },
+            scratch: Scratch { face_flux: backend.zeros(mesh.dimension * n_faces) },
             flux: match numerics.arrangement {
                 Arrangement::Collocated => backend.zeros(n_faces),
                 Arrangement::Staggered | Arrangement::Exact => {

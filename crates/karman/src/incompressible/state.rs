@@ -39,13 +39,13 @@ impl<F: Real> IncompressibleSolver<F> {
             let named = |name: &str| format!("{name}_{k}");
             arrays.push((named("velocity"), &component.now));
             arrays.push((named("velocity_before"), &component.before));
-            arrays.push((named("velocity_increment"), &component.increment));
-            arrays.push((named("velocity_convection_before"), &component.convection_before));
             // Values at slip walls depend on gradients of an earlier level.
             let prescribed = momentum.quantities[k].prescribed.value();
             arrays.push((named("velocity_prescribed"), prescribed));
         }
         let mut push = |name: &str, buffer| arrays.push((name.to_owned(), buffer));
+        push("velocity_explicit_flux_before", &momentum.explicit_flux_before);
+        push("velocity_increment", &momentum.increment);
         push("pressure", &pressure.value);
         push("pressure_increment", &pressure.increment.value);
         push("flux", &self.flow.flux);
@@ -59,11 +59,11 @@ impl<F: Real> IncompressibleSolver<F> {
             let buffers = before.iter().chain(at_end);
             MIDPOINT.iter().zip(buffers).for_each(|(name, buffer)| push(name, buffer));
         }
-        if let Some(Thermal { field, .. }) = thermal {
+        if let Some(Thermal { field, equation, .. }) = thermal {
             push("temperature", &field.now);
             push("temperature_before", &field.before);
-            push("temperature_increment", &field.increment);
-            push("temperature_convection_before", &field.convection_before);
+            push("temperature_increment", &equation.increment);
+            push("temperature_explicit_flux_before", &equation.explicit_flux_before);
         }
         self.stepper.arrays().into_iter().for_each(|(name, buffer)| push(name, buffer));
         for (k, value) in boundary.outflow.value.iter().enumerate() {
@@ -111,13 +111,13 @@ impl<F: Real> Flow<F> {
         for (k, component) in self.components.iter_mut().enumerate() {
             restore(&format!("velocity_{k}"), &mut component.now);
             restore(&format!("velocity_before_{k}"), &mut component.before);
-            restore(&format!("velocity_increment_{k}"), &mut component.increment);
         }
-        if let Some(Thermal { field, diffusion, .. }) = &mut self.thermal {
+        restore("velocity_increment", &mut self.momentum.increment);
+        if let Some(Thermal { field, equation, .. }) = &mut self.thermal {
             restore("temperature", &mut field.now);
             restore("temperature_before", &mut field.before);
-            restore("temperature_increment", &mut field.increment);
-            diffusion.set_mean_time([time, time])?;
+            restore("temperature_increment", &mut equation.increment);
+            equation.set_mean_time([time, time])?;
         }
         restore("flux", &mut self.flux);
         restore("pressure", &mut self.pressure.value);
@@ -145,12 +145,9 @@ impl<F: Real> Flow<F> {
 
     /// Restores data of the previous level and of the end of the step.
     fn restore_history(&mut self, restore: &mut impl FnMut(&str, &mut Buffer<F>)) {
-        for (k, component) in self.components.iter_mut().enumerate() {
-            let name = format!("velocity_convection_before_{k}");
-            restore(&name, &mut component.convection_before);
-        }
-        if let Some(Thermal { field, .. }) = &mut self.thermal {
-            restore("temperature_convection_before", &mut field.convection_before);
+        restore("velocity_explicit_flux_before", &mut self.momentum.explicit_flux_before);
+        if let Some(Thermal { equation, .. }) = &mut self.thermal {
+            restore("temperature_explicit_flux_before", &mut equation.explicit_flux_before);
         }
         if let Some(MidpointPressure { before, at_end, .. }) = &mut self.pressure.midpoint {
             let buffers = before.iter_mut().chain(at_end);

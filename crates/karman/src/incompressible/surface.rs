@@ -27,7 +27,7 @@ impl<F: Real> IncompressibleSolver<F> {
         geometry: &Geometry,
         faces: &[u32],
     ) -> Option<[Vec<Functional>; 2]> {
-        let diffusion = &self.flow.thermal.as_ref()?.diffusion;
+        let diffusion = &self.flow.thermal.as_ref()?.equation;
         let uniform = vec![diffusion.diffusivity(); mesh.n_cells()];
         let scheme = CellScheme::new(mesh, geometry, &uniform, &diffusion.boundary, true);
         Some([

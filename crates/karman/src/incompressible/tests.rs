@@ -19,6 +19,7 @@ mod periodic;
 mod properties;
 mod real_meshes;
 mod staggered;
+mod transport;
 
 /// A velocity and a pressure of space and time.
 type Velocity = fn([f64; 3], f64) -> [f64; 3];

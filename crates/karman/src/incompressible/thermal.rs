@@ -1,9 +1,12 @@
 //! Transported temperature with Boussinesq buoyancy:
 //! ∂T/∂t + u·∇T = ∇·(κ ∇T) + s, and −β (T − T₀) g in the momentum.
 
-use super::implicit_diffusion::{EquationSpec, ImplicitDiffusion, dirichlet_indices};
-use super::kernels::{add_buoyancy, advance_scalar};
+use super::kernels::advance_scalar;
 use super::stepper::Step;
+use super::transport_equation::{
+    DiffusiveTerms, EquationSpec, TransportEquation, dirichlet_indices,
+};
+use super::transport_residual::{Buoyancy, add_buoyancy};
 use super::transported_field::{ConvectionInput, TransportedField};
 use super::{IncompressibleError, Numerics};
 use crate::backend::{Backend, Buffer, Partials};
@@ -35,7 +38,7 @@ pub struct ThermalProblem {
 
 /// A temperature on a backend.
 pub(super) struct Thermal<F: Real> {
-    pub diffusion: ImplicitDiffusion<F>,
+    pub equation: TransportEquation<F>,
     pub field: TransportedField<F>,
     dirichlet_index: Buffer<u32>,
     /// 1 for each boundary face: backflow has the temperature of the cell.
@@ -68,25 +71,25 @@ impl<F: Real> Thermal<F> {
             conditions: conditions.clone(),
             source: problem.source.clone(),
         };
-        let params = numerics.momentum.clone();
-        let diffusion = ImplicitDiffusion::new(
+        let equation = TransportEquation::new(
             backend,
             mesh,
             geometry,
             faces,
-            (*diffusivity, numerics.convection, numerics.convection_treatment),
+            (*diffusivity, numerics),
             vec![spec],
-            params,
         )?;
         let start = (&problem.initial, "the initial temperature");
         Ok(Thermal {
-            diffusion,
+            equation,
             field: TransportedField::new(backend, mesh, geometry, start)?,
             backflow_factor: narrow(backend, vec![1.0; dirichlet_index.len()]),
             dirichlet_index: backend.upload(dirichlet_index),
             buoyancy: problem.gravity.map(|g| -problem.expansion * g),
             reference: problem.reference,
-            has_gradient: numerics.convection.reads_gradients() || !faces.is_unskewed,
+            has_gradient: numerics.convection.reads_gradients()
+                || !faces.is_unskewed
+                || !faces.is_orthogonal,
         })
     }
 
@@ -98,15 +101,13 @@ impl<F: Real> Thermal<F> {
     /// Sets up the step and computes the residual of its equation, for fluxes and volumes.
     pub(super) fn prepare(
         &mut self,
-        backend: &Backend,
         (volume, flux): (&Buffer<F>, &Buffer<F>),
         step: &Step,
-        residual: &mut Buffer<F>,
     ) -> Result<(), IncompressibleError> {
         let (coefficients, [old, new]) = (&step.coefficients, step.times);
-        self.diffusion.set_mean_time(coefficients.mean_of(old, new))?;
-        self.diffusion.prepare(coefficients, flux, volume)?;
-        self.transport_residual(backend, volume, coefficients, residual);
+        self.equation.set_mean_time(coefficients.mean_of(old, new))?;
+        self.equation.prepare(coefficients, flux, volume)?;
+        self.compute_residual(volume, coefficients, DiffusiveTerms::Extrapolated);
         Ok(())
     }
 
@@ -115,32 +116,26 @@ impl<F: Real> Thermal<F> {
         &mut self,
         backend: &Backend,
         step: &Step,
-        residual: &mut Buffer<F>,
         partials: &mut Partials,
     ) -> Result<SolveOutcome, IncompressibleError> {
         let [_, new] = step.times;
-        let Thermal { diffusion, field, .. } = self;
-        diffusion.add_extrapolation(0, &field.now, &field.before, residual);
-        let outcome = diffusion.solve(residual, &mut field.increment)?;
-        let (now, before) = (&mut field.now, &mut field.before);
-        advance_scalar(backend, residual.len(), &field.increment, now, before, partials);
-        diffusion.set_mean_time([new, new])?;
+        let Thermal { equation, field, .. } = self;
+        let outcome = equation.solve()?;
+        let (n, now, before) = (field.now.len(), &mut field.now, &mut field.before);
+        advance_scalar(backend, n, &equation.increment, now, before, partials);
+        equation.set_mean_time([new, new])?;
         Ok(outcome)
     }
 
-    /// r ← the residual of the temperature equation.
-    pub(super) fn transport_residual(
+    /// `equation.residual` ← the residual of the temperature equation.
+    pub(super) fn compute_residual(
         &mut self,
-        backend: &Backend,
         volume: &Buffer<F>,
         coefficients: &TimeCoefficients,
-        r: &mut Buffer<F>,
+        terms: DiffusiveTerms,
     ) {
-        let Thermal { diffusion, field, .. } = self;
-        diffusion.multiply(&field.now, r);
-        let source = diffusion.quantities[0].source.value();
-        field.interior_residual(backend, volume, coefficients, source, None, r);
-        diffusion.add_boundary(0, &field.now, r);
+        let Thermal { equation, field, .. } = self;
+        equation.compute_residual(std::slice::from_ref(field), volume, coefficients, None, terms);
     }
 
     /// Updates gradient and convection of the current level.
@@ -150,36 +145,37 @@ impl<F: Real> Thermal<F> {
         input: &ConvectionInput<'_, F>,
         face_flux: &mut Buffer<F>,
     ) {
-        let of = (&self.diffusion, 0, &self.dirichlet_index);
-        let is_unskewed = input.faces.is_unskewed;
-        self.field.update_gradient(backend, input.faces, of, (self.has_gradient, is_unskewed));
-        let input = ConvectionInput { backflow_factor: &self.backflow_factor, ..*input };
-        self.field.update_convection(backend, &input, (&mut self.diffusion, 0), face_flux);
+        let Thermal { equation, field, backflow_factor, dirichlet_index, .. } = self;
+        if self.has_gradient {
+            equation.update_gradients(std::slice::from_mut(field));
+        }
+        let of = (&*equation, 0, &*dirichlet_index);
+        field.update_boundary_values(backend, input.faces, of, input.faces.is_unskewed);
+        let input = ConvectionInput { backflow_factor, ..*input };
+        equation.update_explicit_flux(std::slice::from_ref(field), &input, true, face_flux);
     }
 
-    /// r ← r + V b (θ T + (1 − θ) T_before − T₀) for component `k` of the momentum.
+    /// r ← r + V b (θ T + (1 − θ) T_before − T₀) of the components of the momentum: `[dimension][n_cells]`.
     pub(super) fn add_buoyancy(
         &self,
         backend: &Backend,
         volume: &Buffer<F>,
-        k: usize,
         theta: f64,
+        dimension: usize,
         residual: &mut Buffer<F>,
     ) {
-        if self.buoyancy[k] == 0.0 {
-            return;
-        }
-        add_buoyancy(
-            backend,
-            volume.len(),
-            volume,
-            &self.field.now,
-            &self.field.before,
-            F::from_f64(theta),
-            F::from_f64(self.reference),
-            F::from_f64(self.buoyancy[k]),
-            residual,
-        );
+        let [x, y, z] = self.buoyancy.map(F::from_f64);
+        let buoyancy = Buoyancy {
+            temperature: self.field.now.view(),
+            before: self.field.before.view(),
+            theta: F::from_f64(theta),
+            reference: F::from_f64(self.reference),
+            x,
+            y,
+            z,
+        };
+        let stride = residual.len() / dimension;
+        add_buoyancy(backend, volume.len(), volume, &buoyancy, stride, dimension, residual);
     }
 
     /// The heat over ρc that enters through each of `faces`.
@@ -189,8 +185,8 @@ impl<F: Real> Thermal<F> {
         geometry: &Geometry,
         faces: &[u32],
     ) -> Vec<Functional> {
-        let even = vec![self.diffusion.diffusivity(); mesh.n_cells()];
-        let scheme = CellScheme::new(mesh, geometry, &even, &self.diffusion.boundary, true);
+        let even = vec![self.equation.diffusivity(); mesh.n_cells()];
+        let scheme = CellScheme::new(mesh, geometry, &even, &self.equation.boundary, true);
         faces.iter().map(|face| scheme.heat_through(*face as usize)).collect()
     }
 
@@ -200,7 +196,7 @@ impl<F: Real> Thermal<F> {
         backend: &Backend,
         functionals: &'a mut Functionals<F>,
     ) -> &'a Buffer<F> {
-        let (now, prescribed) = (&self.field.now, self.diffusion.quantities[0].prescribed.value());
+        let (now, prescribed) = (&self.field.now, self.equation.quantities[0].prescribed.value());
         // Functionals of a flow involve no Dirichlet nodes.
         functionals.evaluate(backend, now, prescribed, now)
     }

@@ -1,19 +1,16 @@
-//! A transported field: its time levels, its gradient, its convective flux out of each cell.
+//! A transported field: its time levels, its gradient, its values at the boundary.
 
 use super::IncompressibleError;
-use super::implicit_diffusion::ImplicitDiffusion;
-use super::kernels::{CellSources, PressureGradient, TransportLevels, transport_residual};
+use super::transport_equation::TransportEquation;
 use crate::backend::{Backend, Buffer};
-use crate::finite_volume::convection::{Convection, convective_flux};
+use crate::finite_volume::Convection;
 use crate::finite_volume::interpolation::boundary_value;
 use crate::finite_volume::{
     CellField, FaceView, Faces, Prescribed, VectorField, Vectors, VelocityField, check_finite,
     narrow, narrow_slice,
 };
 use crate::mesh::{Geometry, Mesh};
-use crate::operators::incidence::divergence;
 use crate::real::Real;
-use crate::time::TimeCoefficients;
 use std::sync::Arc;
 
 /// A transported field, a component of the velocity or a temperature: arrays `[n_cells]` unless stated.
@@ -24,12 +21,6 @@ pub(super) struct TransportedField<F: Real> {
     pub before: Buffer<F>,
     /// u*, the velocity before its projection.
     pub predicted: Buffer<F>,
-    /// δ, the initial guess of the next predictor.
-    pub increment: Buffer<F>,
-    /// C, the convective flux out of each cell.
-    pub convection: Buffer<F>,
-    /// C of the previous level.
-    pub convection_before: Buffer<F>,
     /// `[3][n_cells]`.
     pub gradient: Buffer<F>,
     /// At boundary faces: `[n_boundary]`.
@@ -67,9 +58,6 @@ impl<F: Real> TransportedField<F> {
             now: narrow(backend, start),
             before,
             predicted: backend.zeros(n),
-            increment: backend.zeros(n),
-            convection: backend.zeros(n),
-            convection_before: backend.zeros(n),
             gradient: backend.zeros(3 * n),
             at_boundary: backend.zeros(mesh.n_faces() - mesh.n_interior_faces()),
         })
@@ -84,107 +72,35 @@ impl<F: Real> TransportedField<F> {
         }
     }
 
-    /// Updates the boundary values of `now`, quantity `k` of `diffusion`, and its gradient if `has_gradient`;
-    /// `is_unskewed` leaves out the tangential correction of the boundary values.
-    pub(super) fn update_gradient(
+    /// Updates the boundary values of `now`, quantity `k` of `equation`, from its gradient; `is_unskewed` leaves out their
+    /// tangential correction.
+    pub(super) fn update_boundary_values(
         &mut self,
         backend: &Backend,
         faces: &Faces<F>,
-        (diffusion, k, dirichlet_index): (&ImplicitDiffusion<F>, usize, &Buffer<u32>),
-        (has_gradient, is_unskewed): (bool, bool),
+        (equation, k, dirichlet_index): (&TransportEquation<F>, usize, &Buffer<u32>),
+        is_unskewed: bool,
     ) {
-        if has_gradient {
-            diffusion.differentiate(k, &self.now, &mut self.gradient);
-        }
         boundary_value(
             backend,
             dirichlet_index.len(),
             &FaceView { is_unskewed, ..faces.view() },
             dirichlet_index,
-            diffusion.quantities[k].prescribed.value(),
+            equation.quantities[k].prescribed.value(),
             &self.now,
             &Vectors::of(&self.gradient),
             &mut self.at_boundary,
         );
     }
-
-    /// Updates the convective flux of quantity `k` of `diffusion`; the old one becomes that of the previous
-    /// level.
-    pub(super) fn update_convection(
-        &mut self,
-        backend: &Backend,
-        input: &ConvectionInput<'_, F>,
-        (diffusion, k): (&mut ImplicitDiffusion<F>, usize),
-        face_flux: &mut Buffer<F>,
-    ) {
-        let gradient = diffusion.upwind_gradient(k, &self.now).unwrap_or(&self.gradient);
-        let ConvectionInput { faces, flux, backflow_factor, weight, is_unskewed, convection } =
-            input;
-        let cells = &faces.cells;
-        let n = cells.n_cells();
-        std::mem::swap(&mut self.convection, &mut self.convection_before);
-        let is_unskewed = *is_unskewed;
-        let phi = CellField {
-            value: self.now.view(),
-            gradient: Vectors::of(gradient),
-            at_boundary: self.at_boundary.view(),
-        };
-        convective_flux(
-            backend,
-            cells.n_faces(),
-            &FaceView { weight: weight.view(), is_unskewed, ..faces.view() },
-            flux,
-            &phi,
-            backflow_factor,
-            *convection,
-            face_flux,
-        );
-        let convection = &mut self.convection;
-        divergence(backend, n, &cells.offsets, &cells.faces, face_flux, cells.rows, convection);
-    }
-
-    /// r ← the residual of the transport equation without its boundary contribution; on entry r = A u with A
-    /// the diffusive matrix. `grad_p`: ∇p and its component in this equation.
-    pub(super) fn interior_residual(
-        &self,
-        backend: &Backend,
-        volume: &Buffer<F>,
-        coefficients: &TimeCoefficients,
-        source: &Buffer<F>,
-        grad_p: Option<(&Buffer<F>, usize)>,
-        r: &mut Buffer<F>,
-    ) {
-        let TimeCoefficients { bdf, b0, b1, .. } = *coefficients;
-        // Arrays of weight 0 are not read.
-        let before = if bdf.history == 0.0 { &self.now } else { &self.before };
-        let convection_before = if b1 == 0.0 { &self.convection } else { &self.convection_before };
-        let (pressure, k) = grad_p.map_or((Vectors::absent(), 0), |(g, k)| (Vectors::of(g), k));
-        transport_residual(
-            backend,
-            self.now.len(),
-            &CellSources { volume: volume.view(), source: source.view() },
-            &TransportLevels {
-                value: self.now.view(),
-                before: before.view(),
-                convection: self.convection.view(),
-                convection_before: convection_before.view(),
-            },
-            &PressureGradient { vectors: pressure, component: k, is_present: grad_p.is_some() },
-            F::from_f64(bdf.history),
-            F::from_f64(b0),
-            F::from_f64(b1),
-            r,
-        );
-    }
 }
 
-/// The velocity of two or three components as kernels read it; `of` gives the view of a component.
+/// The quantities of one to three fields as kernels read them; `of` gives the view of a component.
 pub(super) fn velocity_view<'a, F: Real>(
     components: &'a [TransportedField<F>],
     of: impl Fn(&'a TransportedField<F>) -> CellField<'a, F>,
 ) -> VelocityField<'a, F> {
-    let [x, y] = [&components[0], &components[1]].map(&of);
-    let z = components.get(2).map_or(x, of);
+    let x = of(&components[0]);
+    let [y, z] = [1, 2].map(|k| components.get(k).map_or(x, &of));
     VelocityField { x, y, z, dimension: components.len() }
 }
 

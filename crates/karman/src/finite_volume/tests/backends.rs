@@ -23,7 +23,11 @@ fn everything<F: Real>(on: &On<F>) -> Vec<(&'static str, Vec<f64>)> {
         ("interpolated flux", on.flux_of_component(1, field())),
         ("least-squares gradient", on.least_squares_gradient(&p, &at_boundary)),
         ("non-orthogonal fluxes", on.nonorthogonal_fluxes(&grad_p)),
-        ("transport operator", on.transport(&values(n_faces, 9), &values(n_faces, 8), &p)),
+        ("diffusion of a scalar", on.transport(None, &values(n_faces, 8), &p)),
+        ("transport of a vector", {
+            let (flux, conductance) = (values(n_faces, 9), values(n_faces, 8));
+            on.transport(Some(&flux), &conductance, &values(3 * n, 5))
+        }),
         ("Laplacian", on.laplacian(&values(n_faces, 8), &p)),
     ]
 }

@@ -16,7 +16,8 @@ use super::{
     CellFaces, CellField, Condition, FaceView, Faces, Laplacian, Material,
     NonOrthogonalCorrectionOnBackend, Vectors, VelocityField,
 };
-use crate::backend::{Backend, Buffer};
+use crate::backend::blas::finish_sum;
+use crate::backend::{Backend, Buffer, Partials};
 use crate::linear::Operator;
 use crate::mesh::Mesh;
 use crate::operators::tests::Sample;
@@ -104,26 +105,34 @@ impl<'a, F: Real> On<'a, F> {
         })
     }
 
-    /// W p, its diagonal's inverse, and p plus half of (W' − I) p with other factors.
-    fn transport(&self, flux: &[f64], conductance: &[f64], p: &[f64]) -> Vec<f64> {
+    /// W p of quantities, p·W p, and the inverse of the diagonal of W for each quantity. Without `flux` W has no convection.
+    fn transport(&self, flux: Option<&[f64]>, conductance: &[f64], p: &[f64]) -> Vec<f64> {
         let c = &self.faces.cells;
+        let n = c.n_cells();
+        let dimension = p.len().checked_div(n).unwrap_or(1);
         let positive: Vec<f64> = conductance.iter().map(|a| a.abs()).collect();
-        let operator = || {
-            let conductance = Arc::new(self.up(&positive, 1));
-            let mut operator =
-                TransportOperator::new(self.backend, c.clone(), conductance, [1.5, 2.0]);
+        let beta = if flux.is_some() { 2.0 } else { 0.0 };
+        let conductance = Arc::new(self.up(&positive, 1));
+        let factors = [1.5, beta];
+        let mut operator =
+            TransportOperator::new(self.backend, c.clone(), conductance, factors, dimension);
+        if let Some(flux) = flux {
             operator.flux = self.up(flux, 1);
-            operator.inertia = self.up(&vec![0.7; c.n_cells()], 1);
-            operator
-        };
-        let p = self.up(p, 1);
-        let n = (c.n_cells(), 1);
-        let product = self.run(n, |k, out| {
-            operator().apply(k, &p, out);
+        }
+        operator.inertia = self.up(&vec![0.7; n], 1);
+        let p = self.up(p, dimension);
+        let mut partials = Partials::new(self.backend, n, 1);
+        let shape = (n, dimension);
+        let product = self.run(shape, |k, out| operator.apply(k, &p, out));
+        let again = self.run(shape, |k, out| operator.apply_dot(k, &p, out, &mut partials));
+        assert_eq!(product, again, "both products");
+        let mut dot = self.backend.zeros(1);
+        finish_sum(self.backend, &partials, &mut dot);
+        let dot = self.backend.read(&dot).unwrap();
+        let inverse = self.run(shape, |k, out| {
+            operator.inverse_diagonal(k, 0.5, out, &mut partials);
         });
-        let inverse = self.run(n, |k, out| operator().inverse_diagonal(k, out));
-        let added = self.run(n, |k, out| operator().add(k, [0.5, 1.0], 0.5, &p, out));
-        [product, inverse, added].concat()
+        if n == 0 { vec![] } else { [product, inverse, dot].concat() }
     }
 
     /// The Gauss gradient of p.

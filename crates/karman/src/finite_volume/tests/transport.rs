@@ -12,31 +12,38 @@ fn the_transport_operator_is_inertia_diffusion_and_upwind_convection() {
     for s in &samples_of_elements() {
         let mesh = &s.mesh;
         let (n, n_faces, inner) = (mesh.n_cells(), mesh.n_faces(), mesh.n_interior_faces());
-        let (flux, conductance, x) = (values(n_faces, 1), values(n_faces, 2), values(n, 3));
-        let on = On::<f64> { tail: 0, ..On::new(&backend, s) };
-        let found = on.transport(&flux, &conductance, &x);
-        for c in 0..n {
-            // W with the factors 1.5 and 2 and the inertia 0.7; without inertia with 0.5 and 1.
-            let (mut product, mut diagonal, mut other) = (0.7 * x[c], 0.7, 0.0);
-            for f in 0..n_faces {
-                let left = mesh.face_left[f] as usize;
-                let right = (f < inner).then(|| mesh.face_right[f] as usize);
-                let (sign, across) = match (left == c, right == Some(c)) {
-                    (true, _) => (1.0, right),
-                    (_, true) => (-1.0, Some(left)),
-                    _ => continue,
-                };
-                let inflow = (-sign * flux[f]).max(0.0);
-                let difference = x[c] - across.map_or(0.0, |across| x[across]);
-                let coefficient = 1.5 * conductance[f].abs() + 2.0 * inflow;
-                product += coefficient * difference;
-                diagonal += coefficient;
-                other += (0.5 * conductance[f].abs() + inflow) * difference;
+        let (flux, conductance) = (values(n_faces, 1), values(n_faces, 2));
+        for (dimension, beta) in [(1, 0.0), (2, 2.0), (3, 0.0), (3, 2.0)] {
+            let x = values(dimension * n, 3);
+            let on = On::<f64> { tail: 0, ..On::new(&backend, s) };
+            let with_flux = (beta > 0.0).then_some(&flux[..]);
+            let found = on.transport(with_flux, &conductance, &x);
+            let mut dot = 0.0;
+            for place in 0..dimension * n {
+                let (c, x) = (place % n, &x[place - place % n..]);
+                // W with the factor 1.5 of diffusion and the inertia 0.7.
+                let (mut product, mut diagonal) = (0.7 * x[c], 0.7);
+                for f in 0..n_faces {
+                    let left = mesh.face_left[f] as usize;
+                    let right = (f < inner).then(|| mesh.face_right[f] as usize);
+                    let (sign, across) = match (left == c, right == Some(c)) {
+                        (true, _) => (1.0, right),
+                        (_, true) => (-1.0, Some(left)),
+                        _ => continue,
+                    };
+                    let difference = x[c] - across.map_or(0.0, |across| x[across]);
+                    let coefficient =
+                        1.5 * conductance[f].abs() + beta * (-sign * flux[f]).max(0.0);
+                    product += coefficient * difference;
+                    diagonal += coefficient;
+                }
+                dot += product * x[c];
+                let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * (1.0 + b.abs());
+                assert!(close(found[place], product), "{}: {} {product}", s.name, found[place]);
+                assert!(close(found[dimension * n + place], 1.0 / diagonal), "{}", s.name);
             }
-            let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * (1.0 + b.abs());
-            assert!(close(found[c], product), "{}: {} {product}", s.name, found[c]);
-            assert!(close(found[n + c], 1.0 / diagonal), "{}", s.name);
-            assert!(close(found[2 * n + c], 0.5 * other), "{}", s.name);
+            let sum = found[2 * dimension * n];
+            assert!((sum - dot).abs() < 1e-10 * (1.0 + dot.abs()), "{}: {sum} {dot}", s.name);
         }
     }
 }

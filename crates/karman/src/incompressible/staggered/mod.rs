@@ -35,7 +35,7 @@ pub(super) use step::{Staggered, StaggeredStepper};
 
 use super::IncompressibleError;
 use crate::backend::{Backend, Buffer, View, blas};
-use crate::finite_volume::{CellFaces, CellField, Faces, VectorField, Vectors, narrow};
+use crate::finite_volume::{CellFaces, CellField, Faces, Quantities, VectorField, Vectors, narrow};
 use crate::linear::{CsrMatrix, Matrix, Operator};
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of, sign_of};
@@ -138,7 +138,7 @@ impl<F: Real> StaggeredFaces<F> {
     /// y ← y + Σ_c σ (x_f − x_c)·r_c / V − (p_r − p_l) on faces of unknown flux, 0 on the others.
     pub(super) fn add_to_faces(
         &self,
-        r: &VectorField<'_, F>,
+        r: &Quantities<'_, F>,
         pressure: Option<CellField<'_, F>>,
         y: &mut Buffer<F>,
     ) {
@@ -358,16 +358,16 @@ pub(super) fn residual_at_faces<F: Real>(
     f: usize,
     faces: &UnknownFaces<F>,
     to_face: &CellToFace<F>,
-    r: &VectorField<F>,
+    r: &Quantities<F>,
     p: &CellField<F>,
     #[comptime] with_pressure: bool,
     y: F,
 ) -> F {
     let left = faces.left[f] as usize;
-    let mut sum = y + r.dot(left, to_face.left.at(f)) / faces.volume[left];
+    let mut sum = y + r.at(left).dot(to_face.left.at(f)) / faces.volume[left];
     if f < faces.n_interior {
         let right = faces.right[f] as usize;
-        sum -= r.dot(right, to_face.right.at(f)) / faces.volume[right];
+        sum -= r.at(right).dot(to_face.right.at(f)) / faces.volume[right];
         if comptime!(with_pressure) {
             sum -= p.value[right] - p.value[left];
         }

@@ -3,10 +3,11 @@
 use super::rotation::{BoundarySegments, Rotation, Vorticity};
 use super::{StaggeredFaces, StaggeredOperator, prescribe_flux};
 use crate::backend::{Backend, Buffer, blas};
-use crate::finite_volume::{Faces, VectorField, Vectors};
+use crate::finite_volume::{Faces, Quantities, VectorField, Vectors};
 use crate::incompressible::flow::Flow;
 use crate::incompressible::rk3::{OldLevel, StageOfStep, stage_flux};
 use crate::incompressible::stepper::{Step, StepSolves, Stepper};
+use crate::incompressible::transport_equation::DiffusiveTerms;
 use crate::incompressible::transported_field::{TransportedField, vector_field};
 use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
 use crate::linear::{Method, Params, PreconditionerKind, SolveOutcome, Solver};
@@ -31,8 +32,6 @@ pub(in crate::incompressible) struct Staggered<F: Real> {
     /// δU, the initial guess of the next predictor: `[n_faces]`.
     pub increment: Buffer<F>,
     boundary: Buffer<u32>,
-    /// Momentum residuals by component: `[n_cells]` each.
-    residuals: Vec<Buffer<F>>,
     pub(super) at_faces: Buffer<F>,
     pub(super) change: Buffer<F>,
     curl: Buffer<F>,
@@ -49,14 +48,13 @@ impl<F: Real> Staggered<F> {
         faces: &Faces<F>,
         (conditions, dirichlet_index): (&[FlowCondition], &[u32]),
     ) -> Result<Self, IncompressibleError> {
-        let (n, n_faces, inner) = (mesh.n_cells(), mesh.n_faces(), mesh.n_interior_faces());
+        let (n_faces, inner) = (mesh.n_faces(), mesh.n_interior_faces());
         let own = StaggeredFaces::new(backend, (mesh, geometry), faces, dirichlet_index)?;
         let rotation = Rotation::new(backend, (mesh, geometry), conditions)?;
         Ok(Staggered {
             before: backend.zeros(n_faces),
             increment: backend.zeros(n_faces),
             boundary: backend.upload((inner as u32..n_faces as u32).collect()),
-            residuals: (0..mesh.dimension).map(|_| backend.zeros(n)).collect(),
             at_faces: backend.zeros(n_faces),
             change: backend.zeros(n_faces),
             curl: backend.zeros(n_faces),
@@ -185,7 +183,7 @@ impl<F: Real> Staggered<F> {
         rotation.curl_of_vorticity(faces, mean, Some(&at_boundary), scratch, curl);
         blas::axpy(backend, n_faces, F::from_f64(-flow.viscosity()), curl, change);
         faces.mass.multiply(change, at_faces);
-        self.cell_residuals(flow, coefficients);
+        cell_residuals(flow, coefficients);
         self.add_cell_residuals(flow);
         Ok(())
     }
@@ -193,7 +191,7 @@ impl<F: Real> Staggered<F> {
     /// `at_faces` ← `at_faces` + N V⁻¹ r − G p.
     fn add_cell_residuals(&mut self, flow: &Flow<F>) {
         let pressure = flow.is_incremental().then(|| flow.pressure.view());
-        let r = VectorField::of(&self.residuals.iter().collect::<Vec<_>>());
+        let r = Quantities::of(&flow.momentum.residual, flow.components.len());
         self.faces.add_to_faces(&r, pressure, &mut self.at_faces);
     }
 
@@ -222,23 +220,6 @@ impl<F: Real> Staggered<F> {
             flux,
         );
         flow.balance_boundary_flux()
-    }
-
-    /// Sources minus convection of each cell.
-    fn cell_residuals(&mut self, flow: &Flow<F>, coefficients: &TimeCoefficients) {
-        let (backend, volume) = (&flow.backend, &flow.faces.volume);
-        // The history term is one of fluxes.
-        let mut of_cells = *coefficients;
-        of_cells.bdf.history = 0.0;
-        for (k, component) in flow.components.iter().enumerate() {
-            let r = &mut self.residuals[k];
-            blas::fill(backend, volume.len(), F::literal(0.0), r);
-            let source = flow.momentum.quantities[k].source.value();
-            component.interior_residual(backend, volume, &of_cells, source, None, r);
-            if let Some(thermal) = &flow.thermal {
-                thermal.add_buoyancy(backend, volume, k, coefficients.theta, r);
-            }
-        }
     }
 
     /// Solves for δU.
@@ -317,7 +298,7 @@ impl<F: Real> Stepper<F> for StaggeredStepper<F> {
         stage: &StageOfStep,
     ) -> Result<SolveOutcome, IncompressibleError> {
         let staggered = &mut self.staggered;
-        staggered.cell_residuals(flow, &stage.coefficients());
+        cell_residuals(flow, &stage.coefficients());
         staggered.compute_rate(flow);
         stage_flux(
             &flow.backend,
@@ -359,6 +340,14 @@ impl<F: Real> Stepper<F> for StaggeredStepper<F> {
     fn staggered_mut(&mut self) -> Option<&mut Staggered<F>> {
         Some(&mut self.staggered)
     }
+}
+
+/// `flow.momentum.residual` ← sources minus convection of each cell.
+fn cell_residuals<F: Real>(flow: &mut Flow<F>, coefficients: &TimeCoefficients) {
+    // The history term is one of fluxes.
+    let mut of_cells = *coefficients;
+    of_cells.bdf.history = 0.0;
+    flow.momentum_residual(&of_cells, DiffusiveTerms::Absent);
 }
 
 /// Conjugate gradients with Jacobi: only the diagonal of these operators is assembled.

@@ -11,8 +11,10 @@ use crate::finite_volume::FaceView;
 use crate::finite_volume::interpolation::interpolated_flux;
 use crate::finite_volume::rhie_chow::{RhieChow, momentum_interpolation, rhie_chow_correction};
 use crate::incompressible::flow::Flow;
+use crate::incompressible::transport_equation::DiffusiveTerms;
 use crate::incompressible::transported_field::{TransportedField, velocity_view};
 use crate::mesh::testing::{built, gmsh};
+use crate::time::TimeCoefficients;
 
 /// A box of tetrahedra whose cells are `grading` times as high in the middle as at the walls below and above.
 fn flat_tetrahedra(grading: f64) -> (Mesh, Geometry) {
@@ -161,5 +163,59 @@ fn flow_is_stable_on_flat_tetrahedra() {
             // The lid at speed 1 moves the upper part of the fluid.
             assert!(energy > 0.005 && energy < 0.05, "{correction:?}: {energy}");
         });
+    }
+}
+
+/// The largest |λ| of W⁻¹ (A − K), W the implicit operator of the predictor without inertia, by power iteration.
+fn spectral_radius_of_diffusion(mesh: &Mesh, geometry: &Geometry) -> f64 {
+    let backend = Backend::host(2).unwrap();
+    let at_rest = Exact { viscosity: 1.0, velocity: |_, _| [0.0; 3], pressure: |_, _| 0.0 };
+    let problem = dirichlet_problem(mesh, at_rest);
+    let mut numerics = numerics(Convection::Central, Scheme::Bdf2);
+    numerics.momentum.relative_tolerance = 1e-6;
+    let (n, dimension) = (mesh.n_cells(), mesh.dimension);
+    backend.install(|| {
+        let mut solver =
+            IncompressibleSolver::<f64>::new(&backend, mesh, geometry, &problem, &numerics)
+                .unwrap();
+        let mut coefficients = TimeCoefficients::first_order(1.0);
+        coefficients.bdf.shift = 1e-9;
+        let mut x: Vec<f64> = (0..dimension * n).map(|c| (12.9898 * c as f64).sin()).collect();
+        let mut radius = 0.0;
+        for _ in 0..60 {
+            let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+            for (component, x) in solver.flow.components.iter_mut().zip(x.chunks(n)) {
+                let scaled: Vec<f64> = x.iter().map(|x| x / length).collect();
+                backend.write(&mut component.now, &scaled);
+            }
+            solver.refresh().unwrap();
+            let Flow { momentum, components, faces, flux, .. } = &mut solver.flow;
+            momentum.prepare(&coefficients, flux, &faces.volume).unwrap();
+            let terms = DiffusiveTerms::Current;
+            momentum.compute_residual(components, &faces.volume, &coefficients, None, terms);
+            momentum.solve().unwrap();
+            x = backend.read(&momentum.increment).unwrap();
+            radius = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        }
+        radius
+    })
+}
+
+#[test]
+fn the_implicit_operator_bounds_corrected_diffusion() {
+    let mut meshes = vec![
+        ("tetrahedra flattened 20-fold".to_owned(), flat_tetrahedra(20.0)),
+        ("tetrahedra flattened 100-fold".to_owned(), flat_tetrahedra(100.0)),
+    ];
+    for name in ["pipe_medium", "pipe_hxt", "ball", "tee"] {
+        meshes.push((name.to_owned(), built(gmsh(name))));
+    }
+    for s in crate::operators::tests::samples_of_elements() {
+        meshes.push((s.name, (s.mesh, s.geometry)));
+    }
+    for (name, (mesh, geometry)) in &meshes {
+        let radius = spectral_radius_of_diffusion(mesh, geometry);
+        eprintln!("{name}: {radius:.3}");
+        assert!(radius <= 1.0 + 1e-3, "{name}: {radius}");
     }
 }
