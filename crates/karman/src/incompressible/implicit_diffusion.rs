@@ -25,6 +25,8 @@ pub(super) struct EquationSpec {
     pub what: &'static str,
     /// One condition per patch, of equal kind for all quantities of an [`ImplicitDiffusion`].
     pub conditions: Vec<Condition>,
+    /// Factors of prescribed values that are not 1, each with the index of its value.
+    pub factors: Vec<(u32, f64)>,
     /// Source per unit of volume and time.
     pub source: Arc<dyn Prescribed>,
 }
@@ -129,7 +131,7 @@ impl<F: Real> ImplicitDiffusion<F> {
         let is_orthogonal = faces.is_orthogonal;
         let mut first = None;
         let mut quantities = vec![];
-        for EquationSpec { what, conditions, source } in specs {
+        for EquationSpec { what, conditions, factors, source } in specs {
             let (mut discrete, boundary) = match &first {
                 None => discretize(mesh, geometry, &material, &conditions, true)?,
                 Some(_) => discretize_boundary(mesh, geometry, &material, &conditions)?,
@@ -137,6 +139,7 @@ impl<F: Real> ImplicitDiffusion<F> {
             if !diffuses {
                 discrete.zero_diffusion()?;
             }
+            discrete.values.set_factors(&factors);
             let prescribed = discrete.values.into_time_dependent_data(backend, what)?;
             let source = TimeDependentData::of_cells(backend, "the source", source, geometry)?;
             let coupling =

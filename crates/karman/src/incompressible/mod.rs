@@ -19,6 +19,7 @@ mod implicit_diffusion;
 pub mod kernels;
 pub mod limits;
 mod mass_correction;
+mod mean_velocity;
 pub mod moments;
 mod monitors;
 mod outflow;
@@ -37,6 +38,7 @@ mod stepper;
 mod surface;
 mod systems;
 pub mod thermal;
+mod total_pressure;
 mod traction;
 mod transported_field;
 

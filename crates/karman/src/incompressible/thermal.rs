@@ -66,6 +66,7 @@ impl<F: Real> Thermal<F> {
         let spec = EquationSpec {
             what: "a temperature at the boundary",
             conditions: conditions.clone(),
+            factors: vec![],
             source: problem.source.clone(),
         };
         let params = numerics.momentum.clone();
@@ -153,7 +154,8 @@ impl<F: Real> Thermal<F> {
         let of = (&self.diffusion, 0, &self.dirichlet_index);
         let is_unskewed = input.faces.is_unskewed;
         self.field.update_gradient(backend, input.faces, of, (self.has_gradient, is_unskewed));
-        let input = ConvectionInput { backflow_factor: &self.backflow_factor, ..*input };
+        let backflow_factor = &self.backflow_factor;
+        let input = ConvectionInput { backflow_factor, normal_inflow: None, ..*input };
         self.field.update_convection(backend, &input, (&mut self.diffusion, 0), face_flux);
     }
 

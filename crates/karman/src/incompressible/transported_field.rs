@@ -3,6 +3,7 @@
 use super::IncompressibleError;
 use super::implicit_diffusion::ImplicitDiffusion;
 use super::kernels::{CellSources, PressureGradient, TransportLevels, transport_residual};
+use super::total_pressure::normal_inflow;
 use crate::backend::{Backend, Buffer};
 use crate::finite_volume::convection::{Convection, convective_flux};
 use crate::finite_volume::interpolation::boundary_value;
@@ -48,6 +49,8 @@ pub(super) struct ConvectionInput<'a, F: Real> {
     /// Whether the skewness correction of the interpolation to faces is left out.
     pub is_unskewed: bool,
     pub convection: Convection,
+    /// Faces whose inflow has a velocity along the normal.
+    pub normal_inflow: Option<&'a Buffer<u32>>,
 }
 
 impl<F: Real> TransportedField<F> {
@@ -118,12 +121,11 @@ impl<F: Real> TransportedField<F> {
         face_flux: &mut Buffer<F>,
     ) {
         let gradient = diffusion.upwind_gradient(k, &self.now).unwrap_or(&self.gradient);
-        let ConvectionInput { faces, flux, backflow_factor, weight, is_unskewed, convection } =
-            input;
+        let ConvectionInput { faces, flux, backflow_factor, weight, convection, .. } = input;
         let cells = &faces.cells;
         let n = cells.n_cells();
         std::mem::swap(&mut self.convection, &mut self.convection_before);
-        let is_unskewed = *is_unskewed;
+        let is_unskewed = input.is_unskewed;
         let phi = CellField {
             value: self.now.view(),
             gradient: Vectors::of(gradient),
@@ -139,6 +141,9 @@ impl<F: Real> TransportedField<F> {
             *convection,
             face_flux,
         );
+        if let Some(inlets) = input.normal_inflow {
+            normal_inflow(backend, inlets.len(), inlets, &faces.view(), flux, k, face_flux);
+        }
         let convection = &mut self.convection;
         divergence(backend, n, &cells.offsets, &cells.faces, face_flux, cells.rows, convection);
     }

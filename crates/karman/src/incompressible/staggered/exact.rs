@@ -211,6 +211,17 @@ impl<F: Real> Stepper<F> for ExactStepper<F> {
         self.staggered.to_cells(&flow.flux, &mut flow.components);
     }
 
+    /// U_b has the correction of the fluxes: any divergence-free flux with its boundary fluxes may take its place.
+    fn follow_mean_velocity(&mut self, flow: &Flow<F>) {
+        if let Some(mean) = &flow.mean_velocity {
+            mean.add_flux(&flow.backend, &mut self.base);
+        }
+    }
+
+    fn clean_response(&mut self, flux: &mut Buffer<F>) {
+        self.divergence_cleaning.clean(&self.staggered.faces, flux);
+    }
+
     fn copy_to_previous_level(&mut self, flow: &Flow<F>) {
         self.staggered.copy_to_previous_level(&flow.flux);
     }
@@ -240,7 +251,8 @@ impl<F: Real> Stepper<F> for ExactStepper<F> {
         );
         let pressure = flow.pressure.recover(&flow.faces, shift, change)?;
         flow.momentum.set_mean_time([step.times[1]; 2])?;
-        self.staggered.update_velocities(flow);
+        self.staggered.update_velocities(flow, shift);
+        self.follow_mean_velocity(flow);
         flow.advance_pressure(coefficients);
         Ok(StepSolves { momentum, pressure })
     }
