@@ -109,13 +109,13 @@ def nozzle(name, size):
     """Triangles in the upper half of a channel that narrows smoothly from height 1 to 0.5."""
     gmsh.clear()
     wall = [(x, 0.75 + 0.25 * math.cos(math.pi * min(max(x - 0.5, 0), 1))) for x in (k / 20 for k in range(51))]
-    points = [occ.addPoint(x, y, 0) for x, y in wall]
+    points = [occ.addPoint(x, y, 0) for x, y in reversed(wall)]
     corners = [occ.addPoint(x, 0, 0) for x in (0, 2.5)]
-    lines = [occ.addSpline(points), occ.addLine(points[-1], corners[1]), occ.addLine(corners[1], corners[0]),
-             occ.addLine(corners[0], points[0])]
+    lines = [occ.addSpline(points), occ.addLine(points[-1], corners[0]), occ.addLine(corners[0], corners[1]),
+             occ.addLine(corners[1], points[0])]
     occ.addPlaneSurface([occ.addCurveLoop(lines)])
     occ.synchronize()
-    names = "wall", "outlet", "axis", "inlet"
+    names = "wall", "inlet", "axis", "outlet"
     write(name, 2, {patch: [line] for patch, line in zip(names, lines)}, size, DELAUNAY)
 
 

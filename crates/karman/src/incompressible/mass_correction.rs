@@ -146,7 +146,8 @@ pub(super) fn boundary_flow<F: Real>(
     flux: &View<F>,
 ) -> (F, F, F) {
     let size = flux[f].abs();
-    (flux[f], size, if is_free[i] == 1 { size } else { F::literal(0.0) })
+    let free = if is_free[i] == 1 { size } else { F::literal(0.0) };
+    (flux[f], size, free)
 }
 
 /// Σ F and Σ|F|.

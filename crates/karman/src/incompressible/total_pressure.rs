@@ -11,7 +11,7 @@
 //! ψ_b = (1 − χ) (p_b,before − P)/γ + χ (F₀ − F*)/a + χ ψ_c,  χ = β/(1 + β),  β = θ a s/(γ |S|),
 //!
 //! which subtracts χ a from the diagonal of its matrix: the inlet is stable at any Courant number. Explicit stages take p_b of
-//! the last stage, the exact fractional step P of the old level, of first order in time.
+//! the last stage, the exact fractional step P of extrapolated fluxes, of second order in time too.
 //!
 //! Inflow has the momentum F u, u along the normal; the velocity of the cell does not enter it.
 #![allow(missing_docs)] // on the modules the kernel attribute generates

