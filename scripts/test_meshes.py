@@ -92,6 +92,33 @@ def channel(name, size):
     write(name, 2, patches, size, DELAUNAY)
 
 
+def periodic_channel(name, size):
+    """Tetrahedra between walls y = 0 and 1; the sides along x and z, 1 and 0.5 apart, have matching triangles."""
+    gmsh.clear()
+    occ.addBox(0, 0, 0, 1, 1, 0.5)
+    occ.synchronize()
+    patches = sides(3)
+    for axis, length, k in ("x", 1, 0), ("z", 0.5, 2):
+        shift = [1.0 if row == column else 0.0 for row in range(4) for column in range(4)]
+        shift[4 * k + 3] = length
+        gmsh.model.mesh.setPeriodic(2, patches[axis + "max"], patches[axis + "min"], shift)
+    write(name, 3, patches, size, DELAUNAY)
+
+
+def nozzle(name, size):
+    """Triangles in the upper half of a channel that narrows smoothly from height 1 to 0.5."""
+    gmsh.clear()
+    wall = [(x, 0.75 + 0.25 * math.cos(math.pi * min(max(x - 0.5, 0), 1))) for x in (k / 20 for k in range(51))]
+    points = [occ.addPoint(x, y, 0) for x, y in reversed(wall)]
+    corners = [occ.addPoint(x, 0, 0) for x in (0, 2.5)]
+    lines = [occ.addSpline(points), occ.addLine(points[-1], corners[0]), occ.addLine(corners[0], corners[1]),
+             occ.addLine(corners[1], points[0])]
+    occ.addPlaneSurface([occ.addCurveLoop(lines)])
+    occ.synchronize()
+    names = "wall", "inlet", "axis", "outlet"
+    write(name, 2, {patch: [line] for patch, line in zip(names, lines)}, size, DELAUNAY)
+
+
 def step(name, size):
     """Triangles in a channel that widens from 0.5 to 1 at x = 1."""
     gmsh.clear()
@@ -192,6 +219,9 @@ if __name__ == "__main__":
         for name, size in ("coarse", 0.34), ("medium", 0.2), ("fine", 0.135):
             cube(f"cube_{element}_{name}", size, element)
     channel("channel", 0.1)
+    periodic_channel("channel_tetrahedra", 0.17)
+    for name, size in ("coarse", 0.2), ("medium", 0.1), ("fine", 0.05):
+        nozzle(f"nozzle_{name}", size)
     step("step", 0.07)
     for name, size in ("coarse", 0.2), ("medium", 0.1), ("fine", 0.05):
         ring(f"ring_{name}", size)

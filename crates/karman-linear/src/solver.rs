@@ -255,6 +255,12 @@ impl<T: Real> Solver<T> {
         (self.params.preconditioner.word(), &self.reason)
     }
 
+    /// Its operator, whose values may change between solves while its buffers stay; None where it is of another type.
+    pub fn operator_mut<O: Operator<T>>(&mut self) -> Option<&mut O> {
+        let operator: &mut dyn Any = &mut *self.state.system.operator;
+        operator.downcast_mut()
+    }
+
     /// Its operator and preconditioner, whose values may change between solves while their buffers stay; None where
     /// they are of other types.
     pub fn parts_mut<O: Operator<T>, P: Preconditioner<T>>(&mut self) -> Option<(&mut O, &mut P)> {

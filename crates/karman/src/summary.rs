@@ -247,6 +247,28 @@ pub struct FlowSummary {
     pub divergence_max: f64,
     /// Courant number: largest Σ|F| / 2V times the time step.
     pub courant: f64,
+    /// The force that keeps the mean velocity, one entry a component.
+    #[serde(flatten)]
+    pub mean_force: MeanForce,
+}
+
+/// Names of the components of the force that keeps a mean velocity.
+pub const MEAN_FORCE: [&str; 3] = ["mean_force_x", "mean_force_y", "mean_force_z"];
+
+/// A uniform force per unit of mass; without entries where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MeanForce {
+    /// Its components.
+    pub components: Option<[f64; 3]>,
+    /// 2 or 3.
+    pub dimension: usize,
+}
+
+impl Serialize for MeanForce {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let named = self.components.iter().flatten().zip(MEAN_FORCE).take(self.dimension);
+        serializer.collect_map(named.map(|(force, name)| (name, force)))
+    }
 }
 
 /// Norms of a field's error e against an exact solution, by cell or node with its volume V.

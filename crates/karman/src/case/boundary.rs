@@ -101,7 +101,9 @@ impl<'de> Visitor<'de> for TableVisitor {
                     Some(key) => {
                         let value = match key.value {
                             KeyValue::Flag(_) => spanned(map.next_value()?, FlowFile::Flag),
-                            KeyValue::Scalar(..) => spanned(map.next_value()?, FlowFile::Scalar),
+                            KeyValue::Scalar(..) | KeyValue::Uniform(..) => {
+                                spanned(map.next_value()?, FlowFile::Scalar)
+                            }
                             KeyValue::Vector(..) => spanned(map.next_value()?, FlowFile::Vector),
                         };
                         table.flow.push((key, value));

@@ -68,6 +68,9 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
         problems.record(surface::check_walls(file.get_ref(), equation));
         problems.record(flow_output::check_moments(file.get_ref(), equation));
     }
+    if let Some(Equation::Incompressible(flow)) = &equation {
+        problems.record(incompressible::check_mean_force(file.expected.as_ref(), flow));
+    }
     let checkpoint = run::check_checkpoint(file.checkpoint.as_ref(), time_span.as_ref());
     let checkpoint = problems.record(checkpoint);
     let exact = problems.record(exact::check(file.exact.as_ref(), names, reader));

@@ -49,7 +49,9 @@ pub(crate) fn flow_kinds() -> impl Iterator<Item = &'static str> {
 fn valued() -> impl Iterator<Item = (&'static str, String)> {
     let keys = FlowBoundaryCondition::<Value>::KEYS.iter().filter_map(|key| match key.value {
         KeyValue::Flag(_) => None,
-        KeyValue::Scalar(value, _) | KeyValue::Vector(value, _) => Some((key.name, value)),
+        KeyValue::Scalar(value, _) | KeyValue::Uniform(value, _) | KeyValue::Vector(value, _) => {
+            Some((key.name, value))
+        }
     });
     let keys = keys.chain([("periodic", "\"other patch\"")]);
     keys.map(|(name, value)| (name, format!("{{ {name} = {value} }}")))
@@ -175,6 +177,14 @@ fn flow(table: &PatchTableFile, reader: Reader<'_>) -> Result<Option<FlowBoundar
     let condition = match (&key.value, file.get_ref()) {
         (KeyValue::Scalar(_, condition), FlowFile::Scalar(value)) => {
             condition(reader.value(&Spanned::new(file.span(), value.clone()), rule)?)
+        }
+        (KeyValue::Uniform(_, condition), FlowFile::Scalar(value)) => {
+            let value = reader.value(&Spanned::new(file.span(), value.clone()), rule)?;
+            if value.depends_on_place() {
+                let message = format!("`{}` may depend on t, but not on x, y and z", key.name);
+                return Err(Problem::at(file.span(), message));
+            }
+            condition(value)
         }
         (KeyValue::Vector(_, condition), FlowFile::Vector(value)) => {
             condition(reader.vector(&Spanned::new(file.span(), value.clone()), rule)?)

@@ -130,10 +130,6 @@ fn direction(
 /// velocity of a wall varies along it, (∇u)ᵀ n adds to it, which leaves no force but a moment on a closed surface.
 pub(crate) fn check_moments(file: &OutputFile, equation: &Equation) -> Result<(), Problem> {
     let Equation::Incompressible(flow) = equation else { return Ok(()) };
-    let varies = |value: &Value| match value {
-        Value::Expression(formula) => (0..3).any(|axis| formula.depends_on_component(axis)),
-        _ => false,
-    };
     for group in file.patch.iter().flatten().map(Spanned::get_ref) {
         if group.moment_centre.is_none() {
             continue;
@@ -144,13 +140,14 @@ pub(crate) fn check_moments(file: &OutputFile, equation: &Equation) -> Result<()
                 // A patch without a condition is reported with the mesh.
                 None => continue,
                 Some(Some(FlowBoundaryCondition::Velocity(velocity)))
-                    if !velocity.iter().any(varies) =>
+                    if !velocity.iter().any(Value::depends_on_place) =>
                 {
                     continue;
                 }
                 Some(Some(FlowBoundaryCondition::Velocity(_))) => {
                     "has a velocity that varies along it"
                 }
+                Some(Some(FlowBoundaryCondition::FlowRateInlet(_))) => "has a flow rate",
                 Some(_) => "has no prescribed velocity",
             };
             let message = format!("patch \"{}\" {reason}", patch.get_ref());

@@ -2,6 +2,7 @@
 
 use super::boundary::{HeatCondition, PatchCondition};
 use super::error::Problem;
+use super::expected::ExpectedFile;
 use super::flow_boundary::{FlowBoundary, FlowConditions};
 use super::initial::FlowInitial;
 use super::linear_solver::{self, LinearSolverCase, LinearSolverFile};
@@ -31,6 +32,8 @@ pub struct IncompressibleCase {
     pub pressure_correction: PressureCorrection,
     /// Acceleration s(x, t) by a body force; default zeros.
     pub source: [Value; 3],
+    /// Mean velocity over the volume, which a uniform force keeps; `None`: there is no force.
+    pub mean_velocity: Option<[f64; 3]>,
     /// Further projections with non-orthogonal correction; default 0.
     pub nonorthogonal_correctors: usize,
     /// Velocity at t = 0; default zeros.
@@ -76,6 +79,7 @@ pub(crate) struct IncompressibleFile {
     convection_treatment: Maybe<ConvectionTreatment>,
     pressure_correction: Option<PressureCorrection>,
     source: Maybe<VectorFile<ScalarFile>>,
+    mean_velocity: Maybe<Vec<f64>>,
     nonorthogonal_correctors: Option<usize>,
     pub(crate) pressure: Maybe<LinearSolverFile>,
     pub(crate) momentum: Maybe<LinearSolverFile>,
@@ -109,6 +113,7 @@ pub(crate) fn check(
     required(&keys.kinematic_viscosity, "kinematic_viscosity", &span)?;
     let FlowConditions { flow, thermal } = boundary;
     let tolerance = if reader.steady { STEADY_TOLERANCE } else { TOLERANCE };
+    let mean_velocity = mean_velocity(&keys.mean_velocity, &flow)?;
     let check_thermal = |file| thermal_case(file, initial.temperature, thermal, reader);
     Ok(IncompressibleCase {
         scheme: keys.scheme.as_ref().map_or(Arrangement::Collocated, |file| *file.get_ref()),
@@ -128,6 +133,7 @@ pub(crate) fn check(
             .pressure_correction
             .unwrap_or(PressureCorrection::IncrementalRotational),
         source: reader.vector_of_scalars(&keys.source, SOURCE)?,
+        mean_velocity,
         nonorthogonal_correctors: keys.nonorthogonal_correctors.unwrap_or(0),
         initial_velocity: initial.velocity,
         initial_pressure: initial.pressure,
@@ -136,6 +142,36 @@ pub(crate) fn check(
         momentum: linear_solver::check(keys.momentum.as_ref(), tolerance)?,
         thermal: keys.thermal.as_ref().map(check_thermal).transpose()?,
     })
+}
+
+/// The mean velocity of a flow through periodic patches.
+fn mean_velocity(
+    file: &Maybe<Vec<f64>>,
+    boundary: &[PatchCondition<FlowBoundary>],
+) -> Result<Option<[f64; 3]>, Problem> {
+    let Some(file) = file else { return Ok(None) };
+    let is_periodic = |patch: &PatchCondition<FlowBoundary>| patch.condition.condition().is_none();
+    if !boundary.iter().any(is_periodic) {
+        let message = "`mean_velocity` needs periodic patches, through which the flow returns";
+        return Err(Problem::at(file.span(), message));
+    }
+    point(file, "mean_velocity").map(Some)
+}
+
+/// Refuses expected forces that keep a mean velocity where none is given.
+pub(crate) fn check_mean_force(
+    expected: Option<&Spanned<ExpectedFile>>,
+    case: &IncompressibleCase,
+) -> Result<(), Problem> {
+    let of_force = |path: &str| path.starts_with("flow.mean_force_");
+    let entries = expected.iter().flat_map(|file| &file.get_ref().0);
+    match entries.map(|(path, _)| path).find(|path| of_force(path.get_ref())) {
+        Some(path) if case.mean_velocity.is_none() => {
+            let message = format!("`{}` needs `mean_velocity` in [incompressible]", path.get_ref());
+            Err(Problem::at(path.span(), message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks that the arrangement and the solver of the momentum admit implicit convection.

@@ -136,7 +136,7 @@ pub(crate) fn check_walls(file: &OutputFile, equation: &Equation) -> Result<(), 
         let given = flow.boundary.iter().find(of_patch);
         // A patch without a condition is reported with the mesh.
         let is_prescribed = |given: &PatchCondition<FlowBoundary>| {
-            matches!(given.condition.condition(), Some(FlowBoundaryCondition::Velocity(_)))
+            given.condition.condition().is_some_and(FlowBoundaryCondition::prescribes_velocity)
         };
         given.is_none_or(is_prescribed)
     };
@@ -155,7 +155,7 @@ pub(crate) fn check_walls(file: &OutputFile, equation: &Equation) -> Result<(), 
                     field.get_ref(),
                     patch.get_ref()
                 );
-                let note = "it exists on patches with no_slip, moving_wall or velocity_inlet";
+                let note = "it exists on patches with no_slip, moving_wall, velocity_inlet or flow_rate_inlet";
                 return Err(Problem::at(patch.span(), message).note(note));
             }
         }

@@ -34,6 +34,14 @@ impl Value {
         }
     }
 
+    /// Whether the value depends on x, y or z.
+    pub fn depends_on_place(&self) -> bool {
+        match self {
+            Value::Constant(_) | Value::Table(_) => false,
+            Value::Expression(formula) => (0..3).any(|axis| formula.depends_on_component(axis)),
+        }
+    }
+
     /// The number of a value that is constant.
     pub fn constant(&self) -> Option<f64> {
         match self {

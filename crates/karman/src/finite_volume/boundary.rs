@@ -124,6 +124,8 @@ pub struct BoundaryValues {
 struct PatchValues {
     prescribed: Arc<dyn Prescribed>,
     points: Vec<f64>,
+    /// Factor of the value at each point.
+    factors: Vec<f64>,
 }
 
 impl BoundaryValues {
@@ -131,9 +133,26 @@ impl BoundaryValues {
     pub fn push(&mut self, prescribed: &Arc<dyn Prescribed>, points: &[[f64; 3]]) -> usize {
         let first = self.len;
         self.len += points.len();
+        let factors = vec![1.0; points.len()];
         let points = component_major(points);
-        self.patches.push(PatchValues { prescribed: prescribed.clone(), points });
+        self.patches.push(PatchValues { prescribed: prescribed.clone(), points, factors });
         first
+    }
+
+    /// Sets the factors of entries, given by their indices; they are 1 otherwise.
+    pub fn set_factors(&mut self, factors: &[(u32, f64)]) {
+        for (index, factor) in factors {
+            let mut place = *index as usize;
+            for patch in &mut self.patches {
+                match patch.factors.get_mut(place) {
+                    Some(entry) => {
+                        *entry = *factor;
+                        break;
+                    }
+                    None => place -= patch.factors.len(),
+                }
+            }
+        }
     }
 
     /// All entries at time `t`.
@@ -143,6 +162,7 @@ impl BoundaryValues {
         for patch in &self.patches {
             let (own, after) = rest.split_at_mut(patch.points.len() / 3);
             patch.prescribed.sample(&patch.points, t, own);
+            own.iter_mut().zip(&patch.factors).for_each(|(value, factor)| *value *= factor);
             rest = after;
         }
         values
@@ -168,8 +188,8 @@ impl BoundaryValues {
             let count = patch.points.len() / 3;
             let entries = (first..first + count as u32).collect();
             first += count as u32;
-            let (value, points) = (patch.prescribed, patch.points);
-            Term { value, entries, factors: vec![1.0; count], points }
+            let PatchValues { prescribed: value, points, factors } = patch;
+            Term { value, entries, factors, points }
         };
         self.patches.into_iter().map(term).collect()
     }

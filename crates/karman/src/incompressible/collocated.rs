@@ -114,7 +114,8 @@ impl<F: Real> Collocated<F> {
             flux,
         );
         flow.balance_boundary_flux()?;
-        let outcome = flow.pressure.project(&flow.faces, shift, &mut flow.flux)?;
+        let factors = (shift, coefficients.theta);
+        let outcome = flow.pressure.project_step(&flow.faces, factors, &mut flow.flux)?;
         flow.add_mass_residual();
         Ok(outcome)
     }
@@ -137,7 +138,7 @@ impl<F: Real> Stepper<F> for Collocated<F> {
         let momentum = Self::predict(flow, &step.coefficients)?;
         flow.set_time(step.times[1], step.extrapolation)?;
         let pressure = self.project(flow, &step.coefficients)?;
-        flow.advance_velocity(true);
+        flow.advance_velocity(true, Some(step.coefficients.bdf.shift));
         flow.advance_pressure(&step.coefficients);
         Ok(StepSolves { momentum, pressure })
     }

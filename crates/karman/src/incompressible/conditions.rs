@@ -5,6 +5,8 @@
 //! `FlowBoundary::update` (`boundary.rs`) sets them at each step.
 
 use crate::finite_volume::{Condition, Prescribed};
+use crate::mesh::geometry::norm;
+use crate::mesh::{Geometry, Mesh};
 use std::sync::Arc;
 
 /// A prescribed vector field of space and time.
@@ -15,8 +17,13 @@ pub type PrescribedVector = [Arc<dyn Prescribed>; 3];
 pub enum FlowBoundaryCondition<V> {
     /// Dirichlet velocity: a wall at rest or in motion, an inlet.
     Velocity([V; 3]),
+    /// Dirichlet velocity along the inward normal of each face, of this flow rate into the domain through the patch:
+    /// u = −Q n / A with A the area of the patch. Negative: out of the domain.
+    FlowRateInlet(V),
     /// No normal velocity, no shear stress: a slip wall, a plane of symmetry.
     Slip,
+    /// Prescribed total pressure p + |u|²/2 of inflow along the normal; prescribed pressure of outflow, ∂u/∂n = 0.
+    TotalPressureInlet(V),
     /// Prescribed pressure, ∂u/∂n = 0. Backflow brings no momentum.
     PressureOutlet(V),
     /// Prescribed pressure, ∂u/∂n = 0. Backflow brings the momentum of the cell it enters.
@@ -33,6 +40,8 @@ pub type FlowCondition = FlowBoundaryCondition<Arc<dyn Prescribed>>;
 pub enum FaceVelocity<'c, V> {
     /// It is prescribed.
     Prescribed(&'c [V; 3]),
+    /// It is along the inward normal, equal at all faces of the patch, with this flow rate.
+    Normal(&'c V),
     /// That of the cell without its normal component, extrapolated in time.
     Tangential,
     /// Convected out of the domain at the mean speed through the patch.
@@ -48,6 +57,8 @@ pub struct ConditionData<'c, V> {
     pub velocity: FaceVelocity<'c, V>,
     /// The prescribed pressure; without one the pressure is extrapolated.
     pub pressure: Option<&'c V>,
+    /// Whether that pressure is the total one of inflow, whose velocity is along the normal.
+    pub is_total: bool,
     /// Factor of the cell's momentum in backflow.
     pub backflow_factor: f64,
     /// Whether a run warns of backflow.
@@ -76,6 +87,8 @@ pub enum KeyValue<V> {
     Flag(fn(V) -> FlowBoundaryCondition<V>),
     /// A number.
     Scalar(&'static str, fn(V) -> FlowBoundaryCondition<V>),
+    /// A number of a whole patch: it may depend on time, not on place.
+    Uniform(&'static str, fn(V) -> FlowBoundaryCondition<V>),
     /// A vector.
     Vector(&'static str, fn([V; 3]) -> FlowBoundaryCondition<V>),
 }
@@ -128,6 +141,23 @@ impl<V: Clone + 'static> FlowBoundaryCondition<V> {
             example: "in.velocity_inlet = [\"6*y*(1 - y)\", 0.0, 0.0]",
         },
         ConditionKey {
+            name: "flow_rate_inlet",
+            value: KeyValue::Uniform("flow rate", FlowBoundaryCondition::FlowRateInlet),
+            units: "m³/s",
+            meaning: "An inlet of this flow rate, in 2D in m²/s; it may depend on t, not on x, y, z. The velocity is along \
+                      the inward normal of each face, of equal magnitude at all faces of the patch. A negative flow rate \
+                      leaves the domain.",
+            example: "in.flow_rate_inlet = \"0.2*tanh(t)\"",
+        },
+        ConditionKey {
+            name: "total_pressure_inlet",
+            value: KeyValue::Scalar("total pressure", FlowBoundaryCondition::TotalPressureInlet),
+            units: "m²/s²",
+            meaning: "An inlet of this total pressure p + |u|²/2 over the density: inflow is along the inward normal of \
+                      each face and has the pressure value − |u|²/2. Where fluid leaves, the pressure is the value.",
+            example: "in.total_pressure_inlet = 0.5",
+        },
+        ConditionKey {
             name: "pressure_outlet",
             value: KeyValue::Scalar("pressure", FlowBoundaryCondition::PressureOutlet),
             units: "m²/s²",
@@ -152,7 +182,13 @@ impl<V> FlowBoundaryCondition<V> {
             FlowBoundaryCondition::Velocity(value) => {
                 FlowBoundaryCondition::Velocity(value.each_ref().map(f))
             }
+            FlowBoundaryCondition::FlowRateInlet(value) => {
+                FlowBoundaryCondition::FlowRateInlet(f(value))
+            }
             FlowBoundaryCondition::Slip => FlowBoundaryCondition::Slip,
+            FlowBoundaryCondition::TotalPressureInlet(value) => {
+                FlowBoundaryCondition::TotalPressureInlet(f(value))
+            }
             FlowBoundaryCondition::PressureOutlet(value) => {
                 FlowBoundaryCondition::PressureOutlet(f(value))
             }
@@ -166,6 +202,7 @@ impl<V> FlowBoundaryCondition<V> {
         let closed = |velocity| ConditionData {
             velocity,
             pressure: None,
+            is_total: false,
             backflow_factor: 1.0,
             is_outlet: false,
         };
@@ -175,7 +212,11 @@ impl<V> FlowBoundaryCondition<V> {
         };
         match self {
             FlowBoundaryCondition::Velocity(value) => closed(FaceVelocity::Prescribed(value)),
+            FlowBoundaryCondition::FlowRateInlet(value) => closed(FaceVelocity::Normal(value)),
             FlowBoundaryCondition::Slip => closed(FaceVelocity::Tangential),
+            FlowBoundaryCondition::TotalPressureInlet(value) => {
+                ConditionData { is_total: true, backflow_factor: 0.0, ..open(value) }
+            }
             FlowBoundaryCondition::PressureOutlet(value) => {
                 ConditionData { backflow_factor: 0.0, is_outlet: true, ..open(value) }
             }
@@ -191,7 +232,25 @@ impl<V> FlowBoundaryCondition<V> {
         self.data().pressure.is_some()
     }
 
-    /// The prescribed velocity, if there is one.
+    /// Whether the velocity at the face is prescribed, as a vector or by a flow rate.
+    pub fn prescribes_velocity(&self) -> bool {
+        matches!(self.data().velocity, FaceVelocity::Prescribed(_) | FaceVelocity::Normal(_))
+    }
+
+    /// The total pressure of inflow, if it is prescribed.
+    pub(super) fn total_pressure(&self) -> Option<&V> {
+        self.data().pressure.filter(|_| self.data().is_total)
+    }
+
+    /// The flow rate, if it is prescribed.
+    pub(super) fn flow_rate(&self) -> Option<&V> {
+        match self.data().velocity {
+            FaceVelocity::Normal(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The prescribed velocity vector, if there is one.
     pub fn velocity(&self) -> Option<&[V; 3]> {
         match self.data().velocity {
             FaceVelocity::Prescribed(value) => Some(value),
@@ -211,13 +270,19 @@ impl<V> FlowBoundaryCondition<V> {
 impl FlowCondition {
     /// Whether a prescribed velocity depends on time.
     pub(super) fn has_velocity_in_time(&self) -> bool {
-        self.velocity().is_some_and(|value| value.iter().any(|v| v.depends_on_time()))
+        match self.data().velocity {
+            FaceVelocity::Prescribed(value) => value.iter().any(|v| v.depends_on_time()),
+            FaceVelocity::Normal(flow_rate) => flow_rate.depends_on_time(),
+            _ => false,
+        }
     }
 
-    /// The condition on component `k` of the velocity; values that depend on the flow are 0 here.
+    /// The condition on component `k` of the velocity; values that depend on the flow are 0 here, and a flow rate is without
+    /// its [`normal_factors`].
     pub(super) fn velocity_condition(&self, k: usize) -> Condition {
         match self.data().velocity {
             FaceVelocity::Prescribed(value) => Condition::Dirichlet(value[k].clone()),
+            FaceVelocity::Normal(flow_rate) => Condition::Dirichlet(flow_rate.clone()),
             FaceVelocity::Tangential | FaceVelocity::Convected => {
                 Condition::Dirichlet(Arc::new(0.0))
             }
@@ -225,11 +290,37 @@ impl FlowCondition {
         }
     }
 
-    /// The condition on the pressure.
+    /// The condition on the pressure; values that depend on the flow are 0 here.
     pub(super) fn pressure_condition(&self) -> Condition {
         match self.data().pressure {
+            Some(_) if self.data().is_total => Condition::Dirichlet(Arc::new(0.0)),
             Some(value) => Condition::Dirichlet(value.clone()),
             None => Condition::Extrapolated,
         }
     }
+}
+
+/// Area Σ|S| of a patch of the mesh.
+pub(super) fn patch_area(geometry: &Geometry, faces: std::ops::Range<usize>) -> f64 {
+    faces.map(|face| norm(geometry.area_vector_of(face))).fold(0.0, |sum, area| sum + area)
+}
+
+/// Factors −n_k / A of the flow rates in component `k` of the velocity, each with the index of its prescribed value.
+pub(super) fn normal_factors(
+    (mesh, geometry): (&Mesh, &Geometry),
+    conditions: &[FlowCondition],
+    dirichlet_index: &[u32],
+    k: usize,
+) -> Vec<(u32, f64)> {
+    let inner = mesh.n_interior_faces();
+    let patches = mesh.patches.iter().zip(conditions);
+    let prescribed = patches.filter(|(_, condition)| condition.flow_rate().is_some());
+    let of_patch = |faces: std::ops::Range<usize>| {
+        let area = patch_area(geometry, faces.clone());
+        faces.map(move |face| {
+            let vector = geometry.area_vector_of(face);
+            (dirichlet_index[face - inner] - 1, -vector[k] / (norm(vector) * area))
+        })
+    };
+    prescribed.flat_map(|(patch, _)| of_patch(patch.faces.clone())).collect()
 }

@@ -55,6 +55,23 @@ pub enum IncompressibleError {
          mean flow; use scheme = \"staggered\""
     )]
     NoBoundary,
+    /// A mean velocity that no force along the periodic directions can keep.
+    #[error("{}", not_periodic(*target, directions))]
+    NotPeriodic {
+        /// The mean velocity.
+        target: [f64; 3],
+        /// The directions of the periodic patches.
+        directions: Vec<[f64; 3]>,
+    },
+    /// A mean velocity through periodic patches with a wall between them.
+    #[error(
+        "`mean_velocity` cannot be kept: walls close the way between the periodic patches{}",
+        along(directions)
+    )]
+    Blocked {
+        /// The directions of the periodic patches.
+        directions: Vec<[f64; 3]>,
+    },
     /// Explicit steps on a mesh with a non-diagonal mass matrix of the fluxes.
     #[error(
         "method = \"rk3\" with fluxes at faces is for scheme = \"staggered\" on rectangles or rectangular \
@@ -89,6 +106,30 @@ pub enum IncompressibleError {
     /// The backend failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
+}
+
+fn vector([x, y, z]: [f64; 3]) -> String {
+    // An axis has the other components ±0.
+    let [x, y, z] = [x, y, z].map(|component| format!("{:.3}", component + 0.0));
+    let short = |text: String| text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    format!("({}, {}, {})", short(x), short(y), short(z))
+}
+
+/// Directions in a message.
+fn along(directions: &[[f64; 3]]) -> String {
+    let names: Vec<String> = directions.iter().map(|d| vector(*d)).collect();
+    format!(", which lie along {}", names.join(" and "))
+}
+
+fn not_periodic(target: [f64; 3], directions: &[[f64; 3]]) -> String {
+    if directions.is_empty() {
+        return "`mean_velocity` needs periodic patches, through which the flow returns".to_owned();
+    }
+    format!(
+        "`mean_velocity` {} has a component across the periodic patches{}: no uniform force keeps it; set that component to 0",
+        vector(target),
+        along(directions)
+    )
 }
 
 fn unbalanced(net: f64, dimension: usize, time: f64) -> String {

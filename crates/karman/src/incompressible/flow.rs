@@ -2,6 +2,7 @@
 
 use super::boundary::FlowBoundary;
 use super::kernels::{advance_velocity, convective_rate};
+use super::mean_velocity::MeanVelocity;
 use super::monitors::Monitors;
 use super::pressure::Pressure;
 use super::residuals::Of;
@@ -53,6 +54,8 @@ pub(super) struct Flow<F: Real> {
     pub thermal: Option<Thermal<F>>,
     pub pressure: Pressure<F>,
     pub boundary: FlowBoundary<F>,
+    /// The control of the mean velocity, where it is prescribed.
+    pub mean_velocity: Option<MeanVelocity<F>>,
     pub monitors: Monitors<F>,
     pub scratch: Scratch<F>,
     pub numerics: Numerics,
@@ -101,8 +104,15 @@ impl<F: Real> Flow<F> {
         self.momentum.set_mean_time([new, new])?;
         self.update_dependent_boundaries(extrapolation);
         let is_midpoint = self.numerics.scheme == Scheme::Ab2Cn;
-        self.pressure.set_mean_time([if is_midpoint { self.clock.time } else { new }, new])?;
+        self.set_pressure_time([if is_midpoint { self.clock.time } else { new }, new])?;
         self.boundary.mass_correction.schedule_check(new);
+        Ok(())
+    }
+
+    /// Sets the prescribed pressures to their mean at two times, those of a total pressure with the current fluxes.
+    pub(super) fn set_pressure_time(&mut self, times: [f64; 2]) -> Result<(), IncompressibleError> {
+        self.pressure.set_mean_time(times)?;
+        self.pressure.prescribe_total(&self.faces, &self.flux);
         Ok(())
     }
 
@@ -146,8 +156,11 @@ impl<F: Real> Flow<F> {
         let (volume, momentum) = (&self.faces.volume, &mut self.momentum);
         let components = &self.components;
         momentum.compute_residual(components, volume, coefficients, pressure_gradient, terms);
+        let r = &mut momentum.residual;
+        if let Some(mean) = &self.mean_velocity {
+            mean.add_force(&self.backend, volume, components.len(), r);
+        }
         if let Some(thermal) = &self.thermal {
-            let r = &mut momentum.residual;
             thermal.add_buoyancy(&self.backend, volume, coefficients.theta, components.len(), r);
         }
     }
@@ -190,8 +203,10 @@ impl<F: Real> Flow<F> {
         Ok(Some(outcome))
     }
 
-    /// u ← u* + ∇ψ collocated, u* otherwise; `gathered`: with its norms in the report.
-    pub(super) fn advance_velocity(&mut self, gathered: bool) {
+    /// u ← u* + ∇ψ collocated, u* otherwise, after the correction of its mean with the factor `shift` of the force;
+    /// `gathered`: with its norms in the report.
+    pub(super) fn advance_velocity(&mut self, gathered: bool, shift: Option<f64>) {
+        self.correct_mean_velocity(shift);
         let n = self.n_cells();
         let projected = self.numerics.arrangement == Arrangement::Collocated;
         let statistics = &mut self.monitors.statistics;
@@ -232,6 +247,14 @@ impl<F: Real> Flow<F> {
         self.pressure.store_midpoint(extrapolation);
         let shift = coefficients.bdf.shift;
         self.pressure.advance(&self.faces.volume, shift, viscosity, previous_weight);
+        self.add_mean_pressure();
+    }
+
+    /// Adds the pressure of the change of the force that keeps the mean velocity.
+    pub(super) fn add_mean_pressure(&mut self) {
+        if let Some(mean) = &self.mean_velocity {
+            mean.add_pressure(&self.backend, &mut self.pressure.value);
+        }
     }
 
     /// Swaps u and u*, for functions that read `now`.
@@ -258,6 +281,7 @@ impl<F: Real> Flow<F> {
             is_unskewed: weight.is_some() || faces.is_unskewed,
             weight: weight.unwrap_or(&faces.weight),
             convection: self.numerics.convection,
+            normal_inflow: self.pressure.conditions.total.as_ref().map(|total| &total.faces),
         };
         let face_flux = &mut self.scratch.face_flux;
         let is_collocated = self.numerics.arrangement == Arrangement::Collocated;

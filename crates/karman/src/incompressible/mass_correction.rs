@@ -2,7 +2,7 @@
 //!
 //! Velocities prescribed at the centroids of faces balance up to the error of that quadrature; with an
 //! imbalance the Poisson equation of the pressure has no solution. Σ F is subtracted from all fluxes in
-//! proportion to |F|, or from those of convective outlets in proportion to |S|.
+//! proportion to |F|, or from those of convective outlets in proportion to |S|. Patches of prescribed flow rate keep theirs.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
@@ -16,6 +16,9 @@ use karman_backend::prelude::*;
 /// Largest |Σ F| / Σ|F| attributed to quadrature.
 const LARGEST_IMBALANCE: f64 = 0.02;
 
+/// Largest |Σ F| / Σ|F| attributed to the rounding of fluxes, in roundings.
+const ROUNDINGS: f64 = 4.0;
+
 /// The flux through a boundary.
 #[device]
 #[derive(Clone, Copy, Debug, PartialEq, Components)]
@@ -24,12 +27,16 @@ pub(super) struct BoundaryFlux<F: Real> {
     pub net: F,
     /// Σ |F|.
     pub gross: F,
+    /// Σ |F| over the faces that may be corrected.
+    pub free: F,
 }
 
 /// Global mass correction of the boundary fluxes.
 pub(super) struct MassCorrection {
     /// The boundary faces; none where a pressure is prescribed.
     faces: Buffer<u32>,
+    /// 1 where the flux may be corrected, 0 where a flow rate is prescribed: as `faces`.
+    is_free: Buffer<u32>,
     partials: Partials,
     boundary_flux: Buffer<f64>,
     varies: bool,
@@ -47,10 +54,18 @@ impl MassCorrection {
     ) -> Self {
         let range = mesh.n_interior_faces() as u32..mesh.n_faces() as u32;
         let faces: Vec<u32> = if is_needed { range.collect() } else { vec![] };
+        let mut is_free = vec![1; faces.len()];
+        for (patch, condition) in mesh.patches.iter().zip(conditions) {
+            if is_needed && condition.flow_rate().is_some() {
+                let inner = mesh.n_interior_faces();
+                is_free[patch.faces.start - inner..patch.faces.end - inner].fill(0);
+            }
+        }
         let varies = conditions.iter().any(FlowCondition::has_velocity_in_time);
         MassCorrection {
-            partials: Partials::new(backend, faces.len(), 2),
+            partials: Partials::new(backend, faces.len(), 3),
             faces: backend.upload(faces),
+            is_free: backend.upload(is_free),
             boundary_flux: backend.zeros(<BoundaryFlux<f64> as Components>::COUNT),
             varies,
             dimension: mesh.dimension,
@@ -80,7 +95,7 @@ impl MassCorrection {
         if count == 0 {
             return Ok(());
         }
-        boundary_flow(backend, count, &self.faces, flux, &mut self.partials);
+        boundary_flow(backend, count, &self.faces, &self.is_free, flux, &mut self.partials);
         total_flow(backend, &self.partials, &mut self.boundary_flux);
         if !outflow.faces.is_empty() {
             // Convective outlets take the imbalance, in proportion to area.
@@ -99,14 +114,15 @@ impl MassCorrection {
         }
         if let Some(time) = self.check_time.take() {
             let values = backend.read(&self.boundary_flux)?;
-            let (net, gross) = (values[0], values[1]);
-            let round_off = 1e-12 * self.scale(backend, flux)?;
-            if net.abs() > LARGEST_IMBALANCE * gross && net.abs() > round_off {
+            let (net, gross, free) = (values[0], values[1], values[2]);
+            let precision = if size_of::<F>() == 4 { f32::EPSILON.into() } else { f64::EPSILON };
+            let round_off = (1e-12 * self.scale(backend, flux)?).max(ROUNDINGS * precision * gross);
+            if net.abs() > LARGEST_IMBALANCE * free && net.abs() > round_off {
                 let (net, dimension) = (-net, self.dimension);
                 return Err(IncompressibleError::Unbalanced { net, dimension, time });
             }
         }
-        balance_flux(backend, count, &self.faces, &self.boundary_flux, flux);
+        balance_flux(backend, count, &self.faces, &self.is_free, &self.boundary_flux, flux);
         Ok(())
     }
 
@@ -121,16 +137,23 @@ impl MassCorrection {
     }
 }
 
-/// F and |F| of a boundary face. Traffic 4 + s.
-#[kernel(indexed, reduce(sum, sum))]
-pub(super) fn boundary_flow<F: Real>(_i: usize, f: usize, flux: &View<F>) -> (F, F) {
-    (flux[f], flux[f].abs())
+/// F, |F|, and |F| where the flux may be corrected, of a boundary face. Traffic 8 + s.
+#[kernel(indexed, reduce(sum, sum, sum))]
+pub(super) fn boundary_flow<F: Real>(
+    i: usize,
+    f: usize,
+    is_free: &View<u32>,
+    flux: &View<F>,
+) -> (F, F, F) {
+    let size = flux[f].abs();
+    let free = if is_free[i] == 1 { size } else { F::literal(0.0) };
+    (flux[f], size, free)
 }
 
 /// Σ F and Σ|F|.
-#[kernel(combine(sum, sum), out(boundary_flux))]
-pub(super) fn total_flow(net: f64, gross: f64) -> BoundaryFlux<f64> {
-    BoundaryFlux::<f64> { net, gross }
+#[kernel(combine(sum, sum, sum), out(boundary_flux))]
+pub(super) fn total_flow(net: f64, gross: f64, free: f64) -> BoundaryFlux<f64> {
+    BoundaryFlux::<f64> { net, gross, free }
 }
 
 /// F ← F − |S| Σ F / Σ |S| at an outlet. Traffic 4 + 5s.
@@ -148,12 +171,18 @@ pub(super) fn release_flux<F: Real>(
     flux - s.dot(s).sqrt() * F::from_f64(boundary_flux[0] / total)
 }
 
-/// F ← F − |F| Σ F / Σ|F|. Traffic 4 + 2s.
+/// F ← F − |F| Σ F / Σ|F|, the second sum and the correction where the flux may be corrected. Traffic 8 + 2s.
 #[kernel(update(flux), indexed)]
-pub(super) fn balance_flux<F: Real>(_i: usize, _f: usize, boundary_flux: &View<f64>, flux: F) -> F {
+pub(super) fn balance_flux<F: Real>(
+    i: usize,
+    _f: usize,
+    is_free: &View<u32>,
+    boundary_flux: &View<f64>,
+    flux: F,
+) -> F {
     let mut share = f64::literal(0.0);
-    if boundary_flux[1] > f64::literal(0.0) {
-        share = boundary_flux[0] / boundary_flux[1];
+    if boundary_flux[2] > f64::literal(0.0) && is_free[i] == 1 {
+        share = boundary_flux[0] / boundary_flux[2];
     }
     flux - flux.abs() * F::from_f64(share)
 }

@@ -2,6 +2,7 @@
 
 use super::kernels::{advance_pressure, subtract_prescribed};
 use super::projection::{PoissonSystem, PressureIncrement};
+use super::total_pressure::TotalPressure;
 use super::transport_equation::dirichlet_indices;
 use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
 use crate::backend::{Backend, Buffer, blas};
@@ -50,6 +51,8 @@ pub(super) struct PressureConditions<F: Real> {
     pub is_dirichlet: Buffer<u32>,
     /// Faces of prescribed pressure.
     outlets: Buffer<u32>,
+    /// Faces of prescribed total pressure, if there are any.
+    pub total: Option<TotalPressure<F>>,
     /// Whether no pressure is prescribed: constants are the nullspace.
     pub is_singular: bool,
 }
@@ -68,12 +71,16 @@ impl<F: Real> PressureConditions<F> {
     fn new(
         backend: &Backend,
         mesh: &Mesh,
-        conditions: &[Condition],
-        boundary: BoundaryFaces,
-        prescribed: TimeDependentData<F>,
         is_singular: bool,
+        boundary: BoundaryFaces,
+        mut prescribed: TimeDependentData<F>,
+        mut total: Option<TotalPressure<F>>,
+        (dirichlet_index, area): (Vec<u32>, &Buffer<F>),
     ) -> Self {
-        let dirichlet_index = dirichlet_indices(mesh, conditions);
+        if let Some(total) = &mut total {
+            let at_rest = backend.zeros(mesh.n_faces());
+            total.prescribe(backend, area, &at_rest, prescribed.value_mut());
+        }
         let is_prescribed = |index: &u32| *index > 0;
         let faces = (mesh.n_interior_faces() as u32..).zip(&dirichlet_index);
         let outlets = faces.filter(|(_, index)| is_prescribed(index)).map(|(face, _)| face);
@@ -88,6 +95,7 @@ impl<F: Real> PressureConditions<F> {
             is_dirichlet: backend
                 .upload(dirichlet_index.iter().map(|i| u32::from(is_prescribed(i))).collect()),
             dirichlet_index: backend.upload(dirichlet_index),
+            total,
             is_singular,
         }
     }
@@ -124,8 +132,19 @@ impl<F: Real> Pressure<F> {
         check_finite("the initial pressure", &start, 0.0)?;
         let Discrete { boundary_contribution, values, .. } = discrete;
         let prescribed = values.into_time_dependent_data(backend, "a pressure at the boundary")?;
-        let conditions =
-            PressureConditions::new(backend, mesh, &conditions, boundary, prescribed, is_singular);
+        let dirichlet_index = dirichlet_indices(mesh, &conditions);
+        let total =
+            TotalPressure::new(backend, (mesh, geometry), &problem.conditions, &dirichlet_index)?;
+        let faces_of = (dirichlet_index, &faces.area);
+        let conditions = PressureConditions::new(
+            backend,
+            mesh,
+            is_singular,
+            boundary,
+            prescribed,
+            total,
+            faces_of,
+        );
         let values = conditions.prescribed_before.len();
         Ok(Pressure {
             backend: backend.clone(),
@@ -139,7 +158,7 @@ impl<F: Real> Pressure<F> {
                 faces,
                 (matrix, boundary_contribution, correction),
                 narrow(backend, conductances),
-                is_singular,
+                &conditions,
                 numerics,
             )?,
             interpolation_conductance,
@@ -156,7 +175,19 @@ impl<F: Real> Pressure<F> {
         let PressureConditions { prescribed, prescribed_before, .. } = &mut self.conditions;
         let values = prescribed_before.len();
         blas::copy(&self.backend, values, prescribed.value(), prescribed_before);
-        Ok(prescribed.set_mean(&self.backend, times)?)
+        prescribed.set_mean(&self.backend, times)?;
+        self.conditions
+            .total
+            .as_mut()
+            .map_or(Ok(()), |total| total.set_mean_time(&self.backend, times))
+    }
+
+    /// Sets the pressures at inlets of prescribed total pressure to those of fluxes.
+    pub(super) fn prescribe_total(&mut self, faces: &Faces<F>, flux: &Buffer<F>) {
+        let PressureConditions { prescribed, total, .. } = &mut self.conditions;
+        if let Some(total) = total {
+            total.prescribe(&self.backend, &faces.area, flux, prescribed.value_mut());
+        }
     }
 
     /// r ← r − p at faces of prescribed pressure.

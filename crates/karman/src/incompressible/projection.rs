@@ -89,14 +89,22 @@ impl<F: Real> PoissonSystem<F> {
             NonOrthogonalCorrection,
         ),
         conductance: Buffer<F>,
-        is_singular: bool,
+        conditions: &PressureConditions<F>,
         numerics: &Numerics,
     ) -> Result<Self, IncompressibleError> {
         let matrix = Arc::new(Matrix::new(backend, matrix.into_converted())?);
-        let nullspace = if is_singular { Nullspace::Constant } else { Nullspace::None };
+        let nullspace = if conditions.is_singular { Nullspace::Constant } else { Nullspace::None };
         let params = Params { nullspace, ..numerics.pressure.clone() };
         let begun = Instant::now();
-        let solver = Solver::new(backend, Arc::clone(&matrix), &params)?;
+        let is_linearized =
+            numerics.arrangement != Arrangement::Exact && numerics.scheme != Scheme::Rk3;
+        let solver = match &conditions.total {
+            Some(total) if is_linearized => {
+                let operator = Box::new(total.operator(backend, matrix.clone()));
+                Solver::with_operator(backend, operator, Some(matrix.clone()), &params)?
+            }
+            _ => Solver::new(backend, Arc::clone(&matrix), &params)?,
+        };
         let setup = SolverSetup::of(&solver, begun.elapsed().as_secs_f64());
         tracing::debug!("pressure: {setup}");
         let cells = faces.cells.clone();
@@ -149,12 +157,32 @@ impl<F: Real> Pressure<F> {
         faces: &Faces<F>,
         flux: &mut Buffer<F>,
     ) -> Result<SolveOutcome, IncompressibleError> {
+        self.with_start_correctors(faces, |pressure| pressure.project(faces, 1.0, flux))
+    }
+
+    /// Projects the flux of a force with ψ = 0 where the pressure is prescribed, as that of the start; the initial guess is 0.
+    pub(super) fn project_response(
+        &mut self,
+        faces: &Faces<F>,
+        flux: &mut Buffer<F>,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        self.reset_guess();
+        let prescribed = &mut self.increment.prescribed;
+        blas::fill(&self.backend, prescribed.len(), F::literal(0.0), prescribed);
+        self.with_start_correctors(faces, |pressure| pressure.correct(faces, flux))
+    }
+
+    fn with_start_correctors<T>(
+        &mut self,
+        faces: &Faces<F>,
+        project: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let correctors = self.poisson.correctors;
         if faces.is_orthogonal || correctors >= START_CORRECTORS {
-            return self.project(faces, 1.0, flux);
+            return project(self);
         }
         self.set_correctors(START_CORRECTORS);
-        let solved = self.project(faces, 1.0, flux);
+        let solved = project(self);
         self.set_correctors(correctors);
         solved
     }
@@ -165,6 +193,32 @@ impl<F: Real> Pressure<F> {
         self.increment.correction_gradient = self.backend.zeros(len);
     }
 
+    /// As [`Pressure::project`], with the pressures at inlets of prescribed total pressure linearized in the new fluxes,
+    /// which count with the weight θ.
+    pub(super) fn project_step(
+        &mut self,
+        faces: &Faces<F>,
+        (shift, theta): (f64, f64),
+        flux: &mut Buffer<F>,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        self.set_increment(shift);
+        let Pressure { backend, conditions, increment, poisson, .. } = self;
+        let at = (faces, &poisson.conductance);
+        if let (Some(total), Some(operator)) =
+            (&mut conditions.total, poisson.solver.operator_mut())
+        {
+            let of_step = (shift / theta, &*flux);
+            total.linearize(backend, at, of_step, &increment.prescribed, operator);
+        }
+        let outcome = self.correct(faces, flux)?;
+        let Pressure { backend, conditions, poisson, .. } = self;
+        let PressureConditions { total, prescribed, prescribed_before, .. } = conditions;
+        if let (Some(total), Some(operator)) = (total, poisson.solver.operator_mut()) {
+            total.finish(backend, shift, prescribed_before, prescribed.value_mut(), operator);
+        }
+        Ok(outcome)
+    }
+
     /// Projects F* onto divergence-free fluxes; sets ψ, ∇ψ and D F*.
     pub(super) fn project(
         &mut self,
@@ -172,6 +226,12 @@ impl<F: Real> Pressure<F> {
         shift: f64,
         flux: &mut Buffer<F>,
     ) -> Result<SolveOutcome, IncompressibleError> {
+        self.set_increment(shift);
+        self.correct(faces, flux)
+    }
+
+    /// Sets the Dirichlet values of ψ.
+    fn set_increment(&mut self, shift: f64) {
         let (backend, values) = (&self.backend, self.increment.prescribed.len());
         let PressureConditions { prescribed, prescribed_before, .. } = &self.conditions;
         // At a prescribed pressure ψ = (p_before − p) / shift.
@@ -179,7 +239,6 @@ impl<F: Real> Pressure<F> {
         blas::copy(backend, values, prescribed_before, of_increment);
         let (minus, plus) = (F::from_f64(-inverse), F::from_f64(inverse));
         blas::axpby(backend, values, minus, prescribed.value(), plus, of_increment);
-        self.correct(faces, flux)
     }
 
     /// Projects a flux with the Dirichlet values of ψ.
@@ -202,12 +261,16 @@ impl<F: Real> Pressure<F> {
         } = &mut self.increment;
         divergence(backend, n, &cells.offsets, &cells.faces, flux, cells.rows, imbalance);
         let mut total: Option<SolveOutcome> = None;
+        let mut inlets = self.conditions.total.as_mut().filter(|inlets| inlets.is_linearized);
         if let Some(guess) = guess {
             guess.store_right_hand_side(backend, right_hand_side);
         }
         let one = F::literal(1.0);
         for pass in 0..=*correctors {
             blas::copy(backend, n, imbalance, right_hand_side);
+            if let Some(inlets) = &inlets {
+                inlets.put_reduced(backend, prescribed);
+            }
             coupling.add(backend, prescribed, right_hand_side);
             if pass > 0 {
                 correction.add_fluxes(backend, correction_gradient, one, right_hand_side);
@@ -217,6 +280,9 @@ impl<F: Real> Pressure<F> {
             }
             let outcome = solver.solve(right_hand_side, psi)?;
             total = Some(outcome.after(total));
+            if let Some(inlets) = &mut inlets {
+                inlets.put_complete(backend, &cells.left, psi, prescribed);
+            }
             // The flux correction below reads the gradient of the last right-hand side.
             if pass < *correctors {
                 correction.differentiate(backend, psi, (prescribed, one), correction_gradient);

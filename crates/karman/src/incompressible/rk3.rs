@@ -148,11 +148,13 @@ impl<F: Real> Flow<F> {
         for (component, old) in self.components.iter_mut().zip(&old.velocity) {
             copy(&self.backend, old, &mut component.now);
         }
-        self.advance_velocity(stage.is_last);
+        self.advance_velocity(stage.is_last, (!stage.is_last).then(|| stage.shift()));
         if !stage.is_last {
             let previous_weight = if self.is_incremental() { 1.0 } else { 0.0 };
             self.pressure.advance(&self.faces.volume, stage.shift(), 0.0, previous_weight);
+            self.add_mean_pressure();
         }
+        self.pressure.prescribe_total(&self.faces, &self.flux);
         self.end_stage_of_temperature(old, stage)?;
         self.update_dependent_boundaries(0.0);
         Ok(outcome)
@@ -169,7 +171,7 @@ impl<F: Real> Flow<F> {
         let Flow { backend, faces, flux, components, boundary, .. } = self;
         boundary.outflow.advance_stage(backend, faces, flux, components, &old.outflow, weights);
         self.set_time(stage.time, 0.0)?;
-        self.pressure.set_mean_time([stage.time; 2])
+        self.set_pressure_time([stage.time; 2])
     }
 
     /// Projects the fluxes of a stage.

@@ -2,6 +2,7 @@
 
 use super::boundary::FlowBoundary;
 use super::collocated::Collocated;
+use super::conditions::normal_factors;
 use super::flow::{Clock, Flow, Scratch};
 use super::monitors::Monitors;
 use super::pressure::Pressure;
@@ -157,17 +158,18 @@ impl<F: Real> IncompressibleSolver<F> {
             blas::copy(&flow.backend, n, &component.now, &mut component.predicted);
         }
         stepper.finish_initial_flux(flow);
-        flow.advance_velocity(false);
+        flow.advance_velocity(false, None);
         for component in &mut flow.components {
             blas::copy(&flow.backend, n, &component.now, &mut component.before);
         }
         // ψ of this projection is no guess of a pressure increment.
         flow.pressure.reset_guess();
+        flow.pressure.prescribe_total(&flow.faces, &flow.flux);
         self.initialize_levels()
     }
 
     /// Initializes the levels of the multistep scheme with the current fields.
-    fn initialize_levels(&mut self) -> Result<(), IncompressibleError> {
+    pub(super) fn initialize_levels(&mut self) -> Result<(), IncompressibleError> {
         self.refresh()?;
         self.stepper.copy_to_previous_level(&self.flow);
         Ok(())
@@ -220,7 +222,7 @@ impl<F: Real> IncompressibleSolver<F> {
         if let Some(thermal) = &mut flow.thermal {
             thermal.equation.set_mean_time([0.0; 2])?;
         }
-        flow.pressure.set_mean_time([0.0; 2])?;
+        flow.set_pressure_time([0.0; 2])?;
         // The pressure is close to its new value: its last increment is no guess of the next.
         flow.pressure.reset_guess();
         flow.update_dependent_boundaries(0.0);
@@ -312,7 +314,7 @@ impl<F: Real> Flow<F> {
         if let Some(thermal) = &mut self.thermal {
             thermal.equation.set_mean_time([time; 2])?;
         }
-        self.pressure.set_mean_time([time; 2])
+        self.set_pressure_time([time; 2])
     }
 
     /// The flow at time 0 with its initial velocity as given.
@@ -328,6 +330,7 @@ impl<F: Real> Flow<F> {
         let spec = |k: usize| EquationSpec {
             what: "a velocity at the boundary",
             conditions: conditions.iter().map(|c| c.velocity_condition(k)).collect(),
+            factors: normal_factors((mesh, geometry), conditions, dirichlet_index, k),
             source: problem.source[k].clone(),
         };
         let momentum = TransportEquation::new(
@@ -369,6 +372,7 @@ impl<F: Real> Flow<F> {
                 step_bounds,
                 (numerics.scheme, numerics.is_steady),
             ),
+            mean_velocity: None,
             scratch: Scratch { face_flux: backend.zeros(mesh.dimension * n_faces) },
             flux: match numerics.arrangement {
                 Arrangement::Collocated => backend.zeros(n_faces),

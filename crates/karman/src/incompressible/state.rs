@@ -1,7 +1,7 @@
 //! State of a flow for checkpoints.
 
 use super::flow::{Clock, Flow};
-use super::pressure::MidpointPressure;
+use super::pressure::{MidpointPressure, PressureConditions};
 use super::projection::PressureIncrement;
 use super::thermal::Thermal;
 use super::{IncompressibleError, IncompressibleSolver, Scheme};
@@ -54,6 +54,10 @@ impl<F: Real> IncompressibleSolver<F> {
             let right_hand_side = &pressure.increment.right_hand_side;
             let buffers = [&guess.previous_solution, right_hand_side, last];
             GUESS.iter().zip(buffers).for_each(|(name, buffer)| push(name, buffer));
+        }
+        if pressure.conditions.total.is_some() {
+            // Pressures at inlets of total pressure depend on fluxes of an earlier level.
+            push("pressure_prescribed", pressure.conditions.prescribed.value());
         }
         if let Some(MidpointPressure { before, at_end, .. }) = &pressure.midpoint {
             let buffers = before.iter().chain(at_end);
@@ -136,7 +140,11 @@ impl<F: Real> Flow<F> {
         self.clock = Clock { time, steps: steps as usize, step_before: step_before_or_none };
         self.momentum.set_mean_time([time, time])?;
         let is_midpoint = self.numerics.scheme == Scheme::Ab2Cn;
-        self.pressure.set_mean_time([if is_midpoint { time - step_before } else { time }, time])?;
+        self.set_pressure_time([if is_midpoint { time - step_before } else { time }, time])?;
+        let PressureConditions { total, prescribed, .. } = &mut self.pressure.conditions;
+        if total.is_some() {
+            restore("pressure_prescribed", prescribed.value_mut());
+        }
         for (k, quantity) in self.momentum.quantities.iter_mut().enumerate() {
             restore(&format!("velocity_prescribed_{k}"), quantity.prescribed.value_mut());
         }

@@ -7,6 +7,7 @@
 //! Without any of these the diffusive rate, (ν or κ) Σ a / V, replaces the convective one. Later steps
 //! follow from the flow.
 
+use super::conditions::patch_area;
 use super::{IncompressibleError, IncompressibleSolver, PrescribedVector, Problem};
 use crate::backend::Buffer;
 use crate::finite_volume::{Condition, Prescribed, widen};
@@ -48,7 +49,7 @@ struct Wall {
     velocity: PrescribedVector,
     /// `[3][faces]`.
     points: Vec<f64>,
-    /// |S| / V of each face.
+    /// |S| / V of each face; of a flow rate over the area of the patch.
     factors: Vec<f64>,
     varies: bool,
 }
@@ -148,13 +149,22 @@ impl StepBounds {
             let centres: Vec<[f64; 3]> =
                 faces.iter().map(|f| geometry.face_centre_of(*f)).collect();
             let points = crate::finite_volume::component_major(&centres);
-            if let Some(velocity) = condition.velocity() {
+            // A flow rate Q is the velocity (Q, 0, 0) over the area of the patch.
+            let zero = || -> Arc<dyn Prescribed> { Arc::new(0.0) };
+            let normal = |rate: &Arc<dyn Prescribed>| [rate.clone(), zero(), zero()];
+            let velocity = condition.velocity().cloned().or(condition.flow_rate().map(normal));
+            if let Some(velocity) = velocity {
+                let scale = match condition.flow_rate() {
+                    Some(_) => patch_area(geometry, patch.faces.clone()),
+                    None => 1.0,
+                };
                 let factor = |face: &usize| {
                     let area = geometry.area_vector_of(*face);
-                    dot(area, area).sqrt() / geometry.cell_volume[mesh.face_left[*face] as usize]
+                    let volume = geometry.cell_volume[mesh.face_left[*face] as usize];
+                    dot(area, area).sqrt() / (scale * volume)
                 };
                 let factors = faces.iter().map(factor).collect();
-                let (velocity, varies) = (velocity.clone(), condition.has_velocity_in_time());
+                let varies = condition.has_velocity_in_time();
                 walls.push(Wall { velocity, points: points.clone(), factors, varies });
             }
             if let Some(value) = condition.data().pressure {

@@ -34,6 +34,12 @@ pub(super) trait Stepper<F: Real>: Send {
     /// Follows the projection of the initial fluxes. Staggered: u* ← the velocities of the cells by their fluxes.
     fn finish_initial_flux(&mut self, _flow: &mut Flow<F>) {}
 
+    /// Follows the correction of the fluxes to the mean velocity.
+    fn follow_mean_velocity(&mut self, _flow: &Flow<F>) {}
+
+    /// Makes a flux without boundary fluxes as divergence-free as the steps of this arrangement are.
+    fn clean_response(&mut self, _flux: &mut Buffer<F>) {}
+
     /// Stores the unknowns of the current level as those of the previous one: at the start. It follows
     /// [`Stepper::refresh`].
     fn copy_to_previous_level(&mut self, flow: &Flow<F>);

@@ -12,13 +12,16 @@ mod backends;
 mod coupling;
 mod curl_curl;
 mod explicit;
+mod flow_rate;
 mod implicit;
+mod mean_velocity;
 mod orders;
 mod outputs;
 mod periodic;
 mod properties;
 mod real_meshes;
 mod staggered;
+mod total_pressure;
 mod transport;
 
 /// A velocity and a pressure of space and time.

@@ -69,6 +69,7 @@ impl<F: Real> Thermal<F> {
         let spec = EquationSpec {
             what: "a temperature at the boundary",
             conditions: conditions.clone(),
+            factors: vec![],
             source: problem.source.clone(),
         };
         let equation = TransportEquation::new(
@@ -151,7 +152,7 @@ impl<F: Real> Thermal<F> {
         }
         let of = (&*equation, 0, &*dirichlet_index);
         field.update_boundary_values(backend, input.faces, of, input.faces.is_unskewed);
-        let input = ConvectionInput { backflow_factor, ..*input };
+        let input = ConvectionInput { backflow_factor, normal_inflow: None, ..*input };
         equation.update_explicit_flux(std::slice::from_ref(field), &input, true, face_flux);
     }
 

@@ -6,6 +6,7 @@
 //! [`ImplicitTransport`] for the implicit operator.
 
 use super::implicit_transport::{ImplicitForm, ImplicitTransport};
+use super::total_pressure::normal_inflow;
 use super::transport_residual::{CellSources, Diffusion, TransportLevels, transport_residual};
 use super::transported_field::{ConvectionInput, TransportedField, vector_field, velocity_view};
 use super::{Convection, ConvectionTreatment, FlowCondition, IncompressibleError, Numerics};
@@ -33,6 +34,8 @@ pub(super) struct EquationSpec {
     pub what: &'static str,
     /// One condition per patch, of equal kind for all quantities of a [`TransportEquation`].
     pub conditions: Vec<Condition>,
+    /// Factors of prescribed values that are not 1, each with the index of its value.
+    pub factors: Vec<(u32, f64)>,
     /// Source per unit of volume and time.
     pub source: Arc<dyn Prescribed>,
 }
@@ -152,14 +155,16 @@ impl<F: Real> TransportEquation<F> {
         let material = Material::uniform(n, if diffuses { diffusivity } else { 1.0 }, 1.0);
         let mut boundary = None;
         let mut quantities = vec![];
-        for (k, EquationSpec { what, conditions, source }) in specs.into_iter().enumerate() {
-            let (discrete, of_quantity) =
+        for (k, EquationSpec { what, conditions, factors, source }) in specs.into_iter().enumerate()
+        {
+            let (mut discrete, of_quantity) =
                 discretize_boundary(mesh, geometry, &material, &conditions)?;
             let mut contribution = discrete.boundary_contribution;
             contribution.unknowns.iter_mut().for_each(|unknown| *unknown += (k * n) as u32);
             if !diffuses {
                 contribution.coefficients.fill(0.0);
             }
+            discrete.values.set_factors(&factors);
             quantities.push(Quantity {
                 contribution: BoundaryContributionOnBackend::new(backend, contribution),
                 prescribed: discrete.values.into_time_dependent_data(backend, what)?,
@@ -261,8 +266,9 @@ impl<F: Real> TransportEquation<F> {
         is_corrected: bool,
         face_flux: &mut Buffer<F>,
     ) {
-        let ConvectionInput { faces, flux, backflow_factor, weight, is_unskewed, convection } =
-            *input;
+        let ConvectionInput {
+            faces, flux, backflow_factor, weight, is_unskewed, convection, ..
+        } = *input;
         let TransportEquation { backend, cells, correction, quantities, upwind, none, .. } = self;
         let (n, n_faces, dimension) = (cells.n_cells(), cells.n_faces(), fields.len());
         if let Some(UpwindGradient { gradient, values }) = upwind {
@@ -300,6 +306,10 @@ impl<F: Real> TransportEquation<F> {
             n_faces,
             face_flux,
         );
+        if let Some(inlets) = input.normal_inflow {
+            let (inlet_count, view) = (inlets.len(), faces.view());
+            normal_inflow(backend, inlet_count, inlets, &view, flux, n_faces, dimension, face_flux);
+        }
         std::mem::swap(&mut self.explicit_flux, &mut self.explicit_flux_before);
         let cell_faces = CellFaces::of(cells, View::absent());
         let face_flux = Quantities { values: face_flux.view(), stride: n_faces, dimension };

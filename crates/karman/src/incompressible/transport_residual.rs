@@ -99,8 +99,8 @@ pub(super) fn transport_residual<F: Real>(
                     of_change =
                         of_change - levels.value.at(j as usize) + levels.before.at(j as usize);
                 }
-                let excess = diffusion.implicit.coefficient(item) - a;
-                diffusive = diffusive - of_change * (excess * diffusion.extrapolation);
+                let added = diffusion.implicit.coefficient(item) - a;
+                diffusive = diffusive - of_change * (added * diffusion.extrapolation);
             }
         }
         sum = sum - diffusive;
@@ -137,13 +137,13 @@ pub(super) fn add_buoyancy<F: Real>(
 ) {
     let theta = buoyancy.theta;
     let mean = theta * buoyancy.temperature[c] + (F::literal(1.0) - theta) * buoyancy.before[c];
-    let excess = volume[c] * (mean - buoyancy.reference);
-    r[c] += excess * buoyancy.x;
+    let force = volume[c] * (mean - buoyancy.reference);
+    r[c] += force * buoyancy.x;
     if comptime!(dimension > 1) {
-        r[stride + c] += excess * buoyancy.y;
+        r[stride + c] += force * buoyancy.y;
     }
     if comptime!(dimension > 2) {
-        r[2 * stride + c] += excess * buoyancy.z;
+        r[2 * stride + c] += force * buoyancy.z;
     }
 }
 

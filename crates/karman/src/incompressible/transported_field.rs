@@ -39,6 +39,8 @@ pub(super) struct ConvectionInput<'a, F: Real> {
     /// Whether the skewness correction of the interpolation to faces is left out.
     pub is_unskewed: bool,
     pub convection: Convection,
+    /// Faces whose inflow has a velocity along the normal.
+    pub normal_inflow: Option<&'a Buffer<u32>>,
 }
 
 impl<F: Real> TransportedField<F> {

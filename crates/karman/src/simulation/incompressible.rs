@@ -28,7 +28,7 @@ use crate::linear::{Params, PreconditionerKind};
 use crate::mesh::geometry::cell_volumes;
 use crate::mesh::{Geometry, Mesh, Patch};
 use crate::real::Real;
-use crate::summary::{FlowSummary, LinearSummary, Summary};
+use crate::summary::{FlowSummary, LinearSummary, MEAN_FORCE, MeanForce, Summary};
 use monitors::Monitors;
 use pseudo_time::PseudoTime;
 use std::sync::Arc;
@@ -59,6 +59,8 @@ struct FlowRun<F: Real> {
     monitors: Monitors<F>,
     volumes: Vec<f64>,
     last: Option<StepReport>,
+    /// The force that keeps the mean velocity, where it is given.
+    mean_force: Option<[f64; 3]>,
     /// The iteration of a steady flow.
     pseudo_time: Option<PseudoTime>,
     warnings: FlowWarnings,
@@ -116,7 +118,12 @@ impl<F: Real> FlowRun<F> {
         };
         let numerics = numerics(case, flow_case, mesh.dimension == 2);
         let place = (mesh, geometry);
-        let flow = IncompressibleSolver::start(backend, place, &problem, &numerics, start.clock)?;
+        let mut flow =
+            IncompressibleSolver::start(backend, place, &problem, &numerics, start.clock)?;
+        if let Some(target) = flow_case.mean_velocity {
+            flow.keep_mean_velocity(place, target)?;
+        }
+        let mean_force = flow.mean_force()?;
         let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
         let monitors = Monitors::new(case, backend, &flow, place, diffusivity)?;
         let mut fields = VELOCITY[..mesh.dimension].to_vec();
@@ -133,6 +140,7 @@ impl<F: Real> FlowRun<F> {
             monitors,
             volumes,
             last: None,
+            mean_force,
             pseudo_time: case.steady.map(PseudoTime::new),
             warnings,
             rate_before: None,
@@ -247,6 +255,7 @@ impl<F: Real> Equation for FlowRun<F> {
         let rate = self.flow.convective_rate();
         let report = self.flow.step(step)?;
         self.rate_before = Some(rate);
+        self.mean_force = self.flow.mean_force()?;
         let columns = [
             ("cfl", report.courant),
             ("pressure_iterations", report.pressure.iterations as f64),
@@ -263,13 +272,15 @@ impl<F: Real> Equation for FlowRun<F> {
             let flow = [("momentum_residual", found.momentum), ("mass_residual", found.mass)];
             flow.into_iter().chain(energy)
         });
+        let force = self.mean_force.iter().flatten().zip(MEAN_FORCE);
+        let force = force.take(self.flow.dimension()).map(|(force, name)| (name, *force));
         let energy = report.energy.iter().map(|energy| ("energy", energy));
         let flow = [("momentum", &report.momentum), ("pressure", &report.pressure)];
         let solves = energy.chain(flow).map(|(phase, outcome)| (phase, outcome.clone()));
         let advance = Advance {
             solves: solves.collect(),
             rate: if report.non_finite > 0 { f64::NAN } else { report.rate },
-            columns: columns.into_iter().chain(residuals).collect(),
+            columns: columns.into_iter().chain(residuals).chain(force).collect(),
             steady,
         };
         self.last = Some(report);
@@ -360,6 +371,10 @@ impl<F: Real> Equation for FlowRun<F> {
         let pressure = field(self.flow.pressure())?;
         let start = Start { velocity, pressure, temperature, clock: self.flow.clock() };
         let mut rebuilt = FlowRun::start(case, own, &self.backend, place, start)?;
+        if let Some(force) = self.mean_force {
+            rebuilt.flow.set_mean_force(force);
+            rebuilt.mean_force = Some(force);
+        }
         rebuilt.last = self.last.take();
         rebuilt.warnings.go_on_after(&self.warnings);
         rebuilt.monitors.go_on_after(&mut self.monitors);
@@ -397,6 +412,7 @@ impl<F: Real> Equation for FlowRun<F> {
             kinetic_energy,
             divergence_max,
             courant,
+            mean_force: MeanForce { components: self.mean_force, dimension: self.flow.dimension() },
         });
         self.monitors.add_statistics(&mut summary.patch);
         summary.recirculation = self.monitors.recirculations(&self.backend, &self.flow)?;
@@ -417,6 +433,9 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         if let Some(rate) = self.rate_before {
             arrays.push(NamedArray::reals("rate_before", vec![rate]));
         }
+        if let Some(force) = self.mean_force {
+            arrays.push(NamedArray::reals("mean_force", force.to_vec()));
+        }
         Ok(arrays)
     }
 
@@ -434,7 +453,14 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         failed.map_or(Ok(()), Err)?;
         // Checkpoints of earlier versions lack it: the time step then depends on the current rate alone.
         self.rate_before = checkpoint.reals("rate_before", &[1]).ok().map(|rate| rate[0]);
-        restored.map_err(super::state_error)
+        restored.map_err(super::state_error)?;
+        if self.mean_force.is_some() {
+            let force = checkpoint.reals("mean_force", &[3])?;
+            let force = [force[0], force[1], force[2]];
+            self.flow.set_mean_force(force);
+            self.mean_force = Some(force);
+        }
+        Ok(())
     }
 }
 

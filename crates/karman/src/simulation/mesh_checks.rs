@@ -59,6 +59,8 @@ fn require_two_components(case: &Case) -> Result<(), SimulationError> {
         let of = |values: &[Value; 3]| values[2].constant().unwrap_or(0.0);
         third.push(("the source".to_owned(), of(&flow.source)));
         third.push(("the initial velocity".to_owned(), of(&flow.initial_velocity)));
+        third
+            .push(("the mean velocity".to_owned(), flow.mean_velocity.map_or(0.0, |mean| mean[2])));
         for patch in &flow.boundary {
             if let Some(velocity) = patch.condition.condition().and_then(|c| c.velocity()) {
                 third.push((format!("the velocity of patch \"{}\"", patch.patch), of(velocity)));

@@ -131,6 +131,7 @@ fn flow_keys() -> impl Iterator<Item = Key> {
         let kind = match condition.value {
             KeyValue::Flag(_) => "true",
             KeyValue::Scalar(..) => "value",
+            KeyValue::Uniform(..) => "value of t",
             KeyValue::Vector(..) => "list of 2 or 3 values",
         };
         key(condition.name, kind, "none", condition.units, condition.meaning, condition.example)
@@ -299,6 +300,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         words!(ConvectionTreatment, "convection_treatment", "\"explicit\"; \"implicit\" without [time]", "Level of the convected quantities. `implicit` needs `scheme = \"collocated\"`, a method other than `rk3`, and for the momentum the preconditioner `jacobi` with the method `fgmres` (the default) or `bicgstab`.", "convection_treatment = \"implicit\""),
         words!(PressureCorrection, "pressure_correction", "\"incremental_rotational\"", "Pressure update of a projection.", "pressure_correction = \"incremental\""),
         key("source", "list of 2 or 3, each number | expression", "[0.0, 0.0, 0.0]", "m/s²", "Acceleration by a body force s.", "source = [\"sin(pi*y)*cos(t)\", 0.0, 0.0]"),
+        key("mean_velocity", "list of 2 or 3 numbers", "none", "m/s", "Mean velocity over the volume, for flow through periodic patches: a uniform force keeps it, from the initial velocity on. The force, an acceleration, is `mean_force_x` … of the history and `flow.mean_force_x` … of the summary. Components across which nothing is periodic have no force and must be 0.", "mean_velocity = [1.0, 0.0, 0.0]"),
         key("nonorthogonal_correctors", "whole number", "0", "", "Number of further projections with non-orthogonal correction, for non-orthogonal meshes.", "nonorthogonal_correctors = 1"),
     ]),
     section("incompressible.thermal", "Temperature equation: ∂T/∂t + u·∇T = ∇·(α∇T) + S. With `expansion` the momentum equation has the Boussinesq term −β (T − T₀) g.", vec![

@@ -4,6 +4,7 @@ mod accepted;
 mod flow;
 mod flow_messages;
 mod heat_messages;
+mod inlets;
 mod mesh_names;
 mod messages;
 mod messages_by_section;

@@ -141,7 +141,7 @@ fn references_and_walls_of_surfaces() {
        |
     23 | patches = ["xmax"]
        |            ^^^^^^
-       = it exists on patches with no_slip, moving_wall or velocity_inlet
+       = it exists on patches with no_slip, moving_wall, velocity_inlet or flow_rate_inlet
     "#);
     let inviscid = FLOW
         .replace("kinematic_viscosity = 0.01", "kinematic_viscosity = 0")

@@ -165,6 +165,19 @@ impl<F: Real> ExactStepper<F> {
         blas::fill(faces.backend(), self.value.len(), F::literal(0.0), &mut self.value);
     }
 
+    /// scratch.momentum ← U at the implicit time, extrapolated, for inlets of total pressure.
+    fn extrapolate_flux(&mut self, flow: &Flow<F>, step: &Step) {
+        if flow.pressure.conditions.total.is_none() {
+            return;
+        }
+        let to_midpoint = if step.coefficients.is_midpoint() { 0.5 } else { 1.0 };
+        let factor = F::from_f64(to_midpoint * step.extrapolation);
+        let (one, zero) = (F::literal(1.0), F::literal(0.0));
+        let (before, into) = (&self.staggered.before, &mut self.scratch.momentum);
+        let (n, flux) = (flow.n_faces(), &flow.flux);
+        blas::axpbypcz(&flow.backend, n, one + factor, flux, -factor, before, zero, into);
+    }
+
     /// U ← U_b + C E x.
     fn update_flux(&mut self, flux: &mut Buffer<F>) {
         self.potentials.flux(&self.value, &mut self.scratch.spread, flux);
@@ -211,6 +224,17 @@ impl<F: Real> Stepper<F> for ExactStepper<F> {
         self.staggered.to_cells(&flow.flux, &mut flow.components);
     }
 
+    /// U_b has the correction of the fluxes: any divergence-free flux with its boundary fluxes may take its place.
+    fn follow_mean_velocity(&mut self, flow: &Flow<F>) {
+        if let Some(mean) = &flow.mean_velocity {
+            mean.add_flux(&flow.backend, &mut self.base);
+        }
+    }
+
+    fn clean_response(&mut self, flux: &mut Buffer<F>) {
+        self.divergence_cleaning.clean(&self.staggered.faces, flux);
+    }
+
     fn copy_to_previous_level(&mut self, flow: &Flow<F>) {
         self.staggered.copy_to_previous_level(&flow.flux);
     }
@@ -218,7 +242,9 @@ impl<F: Real> Stepper<F> for ExactStepper<F> {
     fn step(&mut self, flow: &mut Flow<F>, step: &Step) -> Result<StepSolves, IncompressibleError> {
         let coefficients = &step.coefficients;
         let shift = coefficients.bdf.shift;
+        self.extrapolate_flux(flow, step);
         self.staggered.prescribe_boundary_fluxes(flow, step)?;
+        flow.pressure.prescribe_total(&flow.faces, &self.scratch.momentum);
         if self.varies {
             flow.pressure.project(&flow.faces, shift, &mut flow.flux)?;
             self.rebase(&mut flow.flux);
@@ -240,7 +266,8 @@ impl<F: Real> Stepper<F> for ExactStepper<F> {
         );
         let pressure = flow.pressure.recover(&flow.faces, shift, change)?;
         flow.momentum.set_mean_time([step.times[1]; 2])?;
-        self.staggered.update_velocities(flow);
+        self.staggered.update_velocities(flow, shift);
+        self.follow_mean_velocity(flow);
         flow.advance_pressure(coefficients);
         Ok(StepSolves { momentum, pressure })
     }

@@ -241,9 +241,9 @@ impl<F: Real> Staggered<F> {
     }
 
     /// The velocities of cells at the new level.
-    pub(super) fn update_velocities(&self, flow: &mut Flow<F>) {
+    pub(super) fn update_velocities(&self, flow: &mut Flow<F>, shift: f64) {
         self.to_cells(&flow.flux, &mut flow.components);
-        flow.advance_velocity(true);
+        flow.advance_velocity(true, Some(shift));
     }
 
     /// The arrays of a checkpoint.
@@ -284,9 +284,10 @@ impl<F: Real> Stepper<F> for StaggeredStepper<F> {
         let (n_faces, one) = (flow.n_faces(), F::literal(1.0));
         blas::axpy(&flow.backend, n_faces, one, &staggered.increment, &mut flow.flux);
         let shift = coefficients.bdf.shift;
-        let pressure = flow.pressure.project(&flow.faces, shift, &mut flow.flux)?;
+        let factors = (shift, coefficients.theta);
+        let pressure = flow.pressure.project_step(&flow.faces, factors, &mut flow.flux)?;
         flow.momentum.set_mean_time([step.times[1]; 2])?;
-        staggered.update_velocities(flow);
+        staggered.update_velocities(flow, shift);
         flow.advance_pressure(coefficients);
         Ok(StepSolves { momentum, pressure })
     }

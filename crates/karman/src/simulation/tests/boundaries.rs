@@ -127,6 +127,8 @@ fn flow_runs_with_each_kind_of_boundary_alone() {
                 "opening = 0.0",
                 "opening = \"t\"",
                 "moving_wall = [0.0, 0.0, 0.0]",
+                "flow_rate_inlet = 0.0",
+                "total_pressure_inlet = \"0.1*t\"",
                 "convective_outlet = true",
                 "periodic",
             ] {

@@ -92,3 +92,23 @@ fn an_output_directory_that_cannot_be_written_is_refused() {
     let path = folder.path().join("file/out");
     assert!(said.starts_with(&format!("cannot write {}: ", path.display())), "{said}");
 }
+
+#[test]
+fn a_mean_velocity_that_no_force_can_keep_is_refused() {
+    let case = |mean: &str, boundary: &str| {
+        let rest = format!(
+            "[incompressible]\nkinematic_viscosity = 0.1\nmean_velocity = {mean}\n[time]\nstep = 0.05\nend = 1.0"
+        );
+        square(boundary, &rest)
+    };
+    let periodic = "xmin.periodic = \"xmax\"\nymin = \"no_slip\"\nymax = \"no_slip\"";
+    let folder = tempfile::tempdir().unwrap();
+    assert!(new(&case("[1.0, 0.0]", periodic), folder.path()).is_ok());
+    assert_eq!(
+        refused(&case("[1.0, -0.25]", periodic)),
+        "`mean_velocity` (1, -0.25, 0) has a component across the periodic patches, which lie along (1, 0, 0): no \
+         uniform force keeps it; set that component to 0"
+    );
+    let third = refused(&case("[1.0, 0.0, 2.0]", periodic));
+    assert!(third.starts_with("the mean velocity: the third number is 2"), "{third}");
+}

@@ -1,0 +1,447 @@
+//! A uniform force that keeps the mean velocity of a flow through periodic patches.
+//!
+//! The mean velocity of a divergence-free field without flow through the other patches is a combination of the translations of
+//! the periodic pairs, V ū = Σ Q_j t_j, Q_j the flow rate through pair j. Forces along an orthonormal basis d_j of these
+//! translations control it; no force acts in other directions. The response to a force d_j is the projection of d_j,
+//!
+//! w_j = d_j − ∇π_j,  W_j = d_j·S − a G π_j,  D W_j = 0,
+//!
+//! with the fluxes of prescribed velocities 0: d_j itself in a straight channel. After the projection of a step
+//!
+//! Σ_l (d_j·w̄_l) α_l = d_j·(ū₀ − ū),  u ← u + Σ α_j w_j,  F ← F + Σ α_j W_j,  f ← f + shift Σ α_j d_j,  p ← p + shift Σ α_j π_j,
+//!
+//! so that the mean is ū₀ to round-off at every level, and the momentum equation of the next step has the force f. As with the
+//! pressure increment, the viscous term of the correction is left to the next step: the force is of second order in time with
+//! steps of second order, and that of the steady equations in a steady state.
+//!
+//! Source: Benocci & Pinelli, in Rodi & Ganić (eds.), Engineering Turbulence Modelling and Experiments (1990), for a force
+//! that keeps the flow rate of a channel at each step; here with its potential response.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(non_camel_case_types)] // on the names it makes of `f64`
+
+use super::flow::Flow;
+use super::transported_field::{TransportedField, vector_field};
+use super::{Arrangement, IncompressibleError, IncompressibleSolver};
+use crate::backend::{Backend, Buffer, Partials, Segment, View, blas};
+use crate::finite_volume::{VectorField, Vectors, narrow, widen};
+use crate::mesh::geometry::{dot, norm};
+use crate::mesh::{Geometry, Mesh};
+use crate::real::Real;
+use karman_backend::prelude::*;
+
+/// Projections of a response at most; each reduces its divergence by the tolerance of the solver.
+const PROJECTIONS: usize = 60;
+
+/// Divergence of a response, over its largest flux, that is round-off.
+const ROUND_OFF: f64 = 64.0;
+
+/// Part of a translation or of a velocity outside a subspace that is round-off.
+const PARALLEL: f64 = 1e-9;
+
+/// Least mean of a response over that of the force: below, a wall blocks the flow.
+const BLOCKED: f64 = 1e-6;
+
+/// Three numbers.
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq, Components)]
+pub(super) struct Triple<F: Real> {
+    /// The first.
+    pub x: F,
+    /// The second.
+    pub y: F,
+    /// The third.
+    pub z: F,
+}
+
+/// The response of a flow to a unit force.
+struct Response<F: Real> {
+    /// W: `[n_faces]`.
+    flux: Buffer<F>,
+    /// w by component: `[n_cells]` each.
+    velocity: Vec<Buffer<F>>,
+    /// π: `[n_cells]`.
+    pressure: Buffer<F>,
+}
+
+/// The control of the mean velocity.
+pub(super) struct MeanVelocity<F: Real> {
+    responses: Vec<Response<F>>,
+    /// ū₀: `[3]`.
+    target: Buffer<f64>,
+    /// α of ū₀ − ū, by rows, then d_j as columns, by rows: `[18]`.
+    coefficients: Buffer<f64>,
+    /// 1 / Σ V.
+    inverse_volume: f64,
+    /// α: `[3]`.
+    amplitudes: Buffer<f64>,
+    /// shift α, 0 where the force is unchanged: `[3]`.
+    increments: Buffer<f64>,
+    /// f: `[3]`.
+    force: Buffer<f64>,
+    partials: Partials,
+}
+
+impl<F: Real> MeanVelocity<F> {
+    /// r ← r + V f of the components: `[dimension][n_cells]`.
+    pub(super) fn add_force(
+        &self,
+        backend: &Backend,
+        volume: &Buffer<F>,
+        dimension: usize,
+        r: &mut Buffer<F>,
+    ) {
+        let stride = r.len() / dimension;
+        add_force(backend, volume.len(), volume, &self.force, stride, dimension, r);
+    }
+
+    /// F ← F + Σ α_j W_j.
+    pub(super) fn add_flux(&self, backend: &Backend, flux: &mut Buffer<F>) {
+        for (j, response) in self.responses.iter().enumerate() {
+            add_multiple(backend, flux.len(), &self.amplitudes, j, &response.flux, flux);
+        }
+    }
+
+    /// p ← p + Σ shift α_j π_j.
+    pub(super) fn add_pressure(&self, backend: &Backend, p: &mut Buffer<F>) {
+        for (j, response) in self.responses.iter().enumerate() {
+            add_multiple(backend, p.len(), &self.increments, j, &response.pressure, p);
+        }
+    }
+
+    /// Corrects u* and the fluxes; `shift`: the force too. The mean is that of u* + ∇ψ with the gradient `grad_psi`.
+    fn correct(
+        &mut self,
+        backend: &Backend,
+        (components, grad_psi): (&mut [TransportedField<F>], Option<&Buffer<F>>),
+        volume: &Buffer<F>,
+        flux: &mut Buffer<F>,
+        shift: Option<f64>,
+    ) {
+        velocity_integrals(
+            backend,
+            volume.len(),
+            &vector_field(components, |c| &c.predicted),
+            &grad_psi.map_or(Vectors::absent(), Vectors::of),
+            volume,
+            grad_psi.is_some(),
+            &mut self.partials,
+        );
+        mean_correction(
+            backend,
+            &self.partials,
+            &self.target,
+            &self.coefficients,
+            self.inverse_volume,
+            shift.unwrap_or(0.0),
+            &mut self.force,
+            &mut self.amplitudes,
+            &mut self.increments,
+        );
+        for (j, response) in self.responses.iter().enumerate() {
+            for (component, w) in components.iter_mut().zip(&response.velocity) {
+                let n = w.len();
+                add_multiple(backend, n, &self.amplitudes, j, w, &mut component.predicted);
+            }
+        }
+        self.add_flux(backend, flux);
+    }
+}
+
+impl<F: Real> Flow<F> {
+    /// Corrects u*, of which ∇ψ is no part, and the fluxes to the mean velocity, where it is prescribed; the force
+    /// changes with the factor `shift` of the step, else it does not.
+    pub(super) fn correct_mean_velocity(&mut self, shift: Option<f64>) {
+        let Flow { backend, faces, components, flux, pressure, mean_velocity, numerics, .. } = self;
+        let Some(mean) = mean_velocity else { return };
+        let is_collocated = numerics.arrangement == Arrangement::Collocated;
+        let grad_psi = is_collocated.then_some(&pressure.increment.gradient);
+        mean.correct(backend, (components, grad_psi), &faces.volume, flux, shift);
+    }
+}
+
+impl<F: Real> IncompressibleSolver<F> {
+    /// Keeps the mean velocity Σ V u / Σ V of the flow at `target`, now and at the end of each step, by a uniform force
+    /// (`mean_velocity.rs`); it follows [`IncompressibleSolver::new`] or [`IncompressibleSolver::start`].
+    ///
+    /// # Errors
+    /// [`IncompressibleError::NotPeriodic`] where `target` is no combination of the translations of the periodic patches,
+    /// [`IncompressibleError::Blocked`] where a wall closes the way along one; a failure of the backend.
+    pub fn keep_mean_velocity(
+        &mut self,
+        (mesh, geometry): (&Mesh, &Geometry),
+        target: [f64; 3],
+    ) -> Result<(), IncompressibleError> {
+        let directions = directions(mesh);
+        let along = |d: &[f64; 3]| dot(target, *d);
+        let rest =
+            directions.iter().fold(target, |rest, d| [0, 1, 2].map(|k| rest[k] - along(d) * d[k]));
+        if directions.is_empty() || norm(rest) > PARALLEL * norm(target) {
+            return Err(IncompressibleError::NotPeriodic { target, directions });
+        }
+        let backend = self.flow.backend.clone();
+        let (responses, means): (Vec<_>, Vec<_>) = directions
+            .iter()
+            .map(|d| self.response((mesh, geometry), *d))
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .unzip();
+        let product = |j: usize, l: usize| dot(directions[j], means[l]);
+        let Some(inverse) = inverse(directions.len(), product) else {
+            return Err(IncompressibleError::Blocked { directions });
+        };
+        let mut coefficients = vec![0.0; 18];
+        for j in 0..directions.len() {
+            for k in 0..3 {
+                coefficients[3 * j + k] = (0..directions.len())
+                    .map(|l| inverse[j][l] * directions[l][k])
+                    .fold(0.0, |a, b| a + b);
+                coefficients[9 + 3 * k + j] = directions[j][k];
+            }
+        }
+        self.flow.mean_velocity = Some(MeanVelocity {
+            responses,
+            target: backend.upload(target.to_vec()),
+            coefficients: backend.upload(coefficients),
+            inverse_volume: 1.0 / geometry.cell_volume.iter().fold(0.0, |sum, v| sum + v),
+            amplitudes: backend.zeros(3),
+            increments: backend.zeros(3),
+            force: backend.zeros(3),
+            partials: Partials::new(&backend, mesh.n_cells(), 3),
+        });
+        self.start_from_mean_velocity()
+    }
+
+    /// Corrects the velocity of the start.
+    fn start_from_mean_velocity(&mut self) -> Result<(), IncompressibleError> {
+        let IncompressibleSolver { flow, stepper, .. } = self;
+        let n = flow.n_cells();
+        // ψ of the responses is no part of the velocity and no guess of a pressure increment.
+        let gradient = &mut flow.pressure.increment.gradient;
+        blas::fill(&flow.backend, gradient.len(), F::literal(0.0), gradient);
+        flow.pressure.reset_guess();
+        for component in &mut flow.components {
+            blas::copy(&flow.backend, n, &component.now, &mut component.predicted);
+        }
+        flow.correct_mean_velocity(None);
+        stepper.follow_mean_velocity(flow);
+        for component in &mut flow.components {
+            blas::copy(&flow.backend, n, &component.predicted, &mut component.now);
+            blas::copy(&flow.backend, n, &component.predicted, &mut component.before);
+        }
+        flow.update_dependent_boundaries(0.0);
+        flow.pressure.prescribe_total(&flow.faces, &flow.flux);
+        self.initialize_levels()
+    }
+
+    /// The response to the force `d`, and its mean velocity.
+    fn response(
+        &mut self,
+        (mesh, geometry): (&Mesh, &Geometry),
+        d: [f64; 3],
+    ) -> Result<(Response<F>, [f64; 3]), IncompressibleError> {
+        let IncompressibleSolver { flow, stepper, .. } = self;
+        let Flow { backend, faces, pressure, boundary, components, numerics, .. } = flow;
+        let (n, dimension) = (mesh.n_cells(), mesh.dimension);
+        let prescribed = backend.read(&boundary.dirichlet_index)?;
+        let inner = mesh.n_interior_faces();
+        let is_closed = |face: usize| face >= inner && prescribed[face - inner] > 0;
+        let of_face = |face: usize| match is_closed(face) {
+            true => 0.0,
+            false => dot(geometry.area_vector_of(face), d),
+        };
+        let mut flux = narrow(backend, (0..mesh.n_faces()).map(of_face).collect());
+        let mut potential = vec![0.0; n];
+        let mut gradient = vec![0.0; 3 * n];
+        let add = |sum: &mut Vec<f64>, values: Vec<f64>, sign: f64| {
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += sign * value);
+        };
+        let largest = |values: &[f64]| values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+        let scale = largest(&widen(backend, &flux)?);
+        let precision = if size_of::<F>() == 4 { f32::EPSILON.into() } else { f64::EPSILON };
+        let mut before = f64::INFINITY;
+        for _ in 0..PROJECTIONS {
+            pressure.project_response(faces, &mut flux)?;
+            add(&mut potential, widen(backend, &pressure.increment.value)?, -1.0);
+            add(&mut gradient, widen(backend, &pressure.increment.gradient)?, 1.0);
+            // Of the fluxes before this projection.
+            let divergence = largest(&widen(backend, &pressure.increment.divergence)?);
+            if divergence <= ROUND_OFF * precision * scale || divergence > 0.5 * before {
+                break;
+            }
+            before = divergence;
+        }
+        stepper.clean_response(&mut flux);
+        let is_collocated = numerics.arrangement == Arrangement::Collocated;
+        let mut velocity = vec![];
+        let mut mean = [0.0; 3];
+        let total = geometry.cell_volume.iter().fold(0.0, |sum, v| sum + v);
+        for k in 0..dimension {
+            let w = if is_collocated {
+                narrow(backend, gradient[k * n..(k + 1) * n].iter().map(|g| d[k] + g).collect())
+            } else {
+                let mut w = backend.zeros(n);
+                if let Some(staggered) = stepper.staggered() {
+                    staggered.faces.to_cells(k, &flux, &mut w);
+                }
+                w
+            };
+            let values = widen(backend, &w)?.into_iter().zip(&geometry.cell_volume);
+            mean[k] = values.fold(0.0, |sum, (w, v)| sum + w * v / total);
+            velocity.push(w);
+        }
+        debug_assert_eq!(components.len(), velocity.len());
+        Ok((Response { flux, velocity, pressure: narrow(backend, potential) }, mean))
+    }
+
+    /// The force that keeps the mean velocity, per unit of mass; with `ab2_cn` that at the midpoint of the last step. None
+    /// where the mean velocity is not prescribed.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the device failed.
+    pub fn mean_force(&self) -> Result<Option<[f64; 3]>, IncompressibleError> {
+        let Some(mean) = &self.flow.mean_velocity else { return Ok(None) };
+        let force = self.flow.backend.read(&mean.force)?;
+        Ok(Some([force[0], force[1], force[2]]))
+    }
+
+    /// Sets the force of [`IncompressibleSolver::mean_force`], of a checkpoint or of an earlier mesh.
+    pub fn set_mean_force(&mut self, force: [f64; 3]) {
+        if let Some(mean) = &mut self.flow.mean_velocity {
+            self.flow.backend.write(&mut mean.force, &force);
+        }
+    }
+}
+
+/// An orthonormal basis of the translations of the periodic pairs; the axes where they span it.
+fn directions(mesh: &Mesh) -> Vec<[f64; 3]> {
+    let mut basis: Vec<[f64; 3]> = vec![];
+    for pair in mesh.periodic_pairs.iter() {
+        let t = pair.translation;
+        let rest = basis.iter().fold(t, |rest, d| {
+            let along = dot(rest, *d);
+            [0, 1, 2].map(|k| rest[k] - along * d[k])
+        });
+        let size = norm(rest);
+        if size > PARALLEL * norm(t) {
+            basis.push(rest.map(|x| x / size));
+        }
+    }
+    let axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let is_inside = |axis: &[f64; 3]| {
+        let square = basis.iter().fold(0.0, |sum, d| sum + dot(*axis, *d) * dot(*axis, *d));
+        square > 1.0 - PARALLEL
+    };
+    let inside: Vec<[f64; 3]> = axes.into_iter().filter(is_inside).collect();
+    if inside.len() == basis.len() { inside } else { basis }
+}
+
+/// The inverse of a matrix of up to three rows; none where it is singular against the identity.
+fn inverse(n: usize, entry: impl Fn(usize, usize) -> f64) -> Option<[[f64; 3]; 3]> {
+    let mut rows = [[0.0; 6]; 3];
+    for j in 0..n {
+        (0..n).for_each(|l| rows[j][l] = entry(j, l));
+        rows[j][3 + j] = 1.0;
+    }
+    // A projection is symmetric and positive: no pivoting.
+    for j in 0..n {
+        let pivot = rows[j][j];
+        if pivot.is_nan() || pivot < BLOCKED {
+            return None;
+        }
+        rows[j] = rows[j].map(|x| x / pivot);
+        for l in (0..n).filter(|l| *l != j) {
+            let factor = rows[l][j];
+            let own = rows[j];
+            rows[l].iter_mut().zip(own).for_each(|(x, y)| *x -= factor * y);
+        }
+    }
+    Some(rows.map(|row| [row[3], row[4], row[5]]))
+}
+
+/// V (u* + ∇ψ), ∇ψ only if `projected`. Traffic (2d + 1)s.
+#[kernel(reduce(sum, sum, sum))]
+pub(super) fn velocity_integrals<F: Real>(
+    c: usize,
+    predicted: &VectorField<F>,
+    grad_psi: &Vectors<F>,
+    volume: &View<F>,
+    #[comptime] projected: bool,
+) -> (F, F, F) {
+    let mut x = predicted.x[c];
+    let mut y = predicted.y[c];
+    let mut z = F::literal(0.0);
+    if comptime!(predicted.dimension == 3) {
+        z = predicted.z[c];
+    }
+    if comptime!(projected) {
+        let g = grad_psi.at(c);
+        x += g.x;
+        y += g.y;
+        if comptime!(predicted.dimension == 3) {
+            z += g.z;
+        }
+    }
+    (volume[c] * x, volume[c] * y, volume[c] * z)
+}
+
+/// α = R (ū₀ − ū), shift α and f + shift Σ α_j d_j, ū from the integrals of the velocity.
+#[kernel(combine(sum, sum, sum), update(force), out(amplitudes, increments))]
+pub(super) fn mean_correction(
+    x: f64,
+    y: f64,
+    z: f64,
+    target: &View<f64>,
+    coefficients: &View<f64>,
+    inverse_volume: f64,
+    shift: f64,
+    force: Triple<f64>,
+) -> (Triple<f64>, Triple<f64>, Triple<f64>) {
+    let u = target[0] - x * inverse_volume;
+    let v = target[1] - y * inverse_volume;
+    let w = target[2] - z * inverse_volume;
+    let a = coefficients[0] * u + coefficients[1] * v + coefficients[2] * w;
+    let b = coefficients[3] * u + coefficients[4] * v + coefficients[5] * w;
+    let c = coefficients[6] * u + coefficients[7] * v + coefficients[8] * w;
+    let along_x = coefficients[9] * a + coefficients[10] * b + coefficients[11] * c;
+    let along_y = coefficients[12] * a + coefficients[13] * b + coefficients[14] * c;
+    let along_z = coefficients[15] * a + coefficients[16] * b + coefficients[17] * c;
+    (
+        Triple::<f64> {
+            x: force.x + shift * along_x,
+            y: force.y + shift * along_y,
+            z: force.z + shift * along_z,
+        },
+        Triple::<f64> { x: a, y: b, z: c },
+        Triple::<f64> { x: shift * a, y: shift * b, z: shift * c },
+    )
+}
+
+/// y ← y + c_j x. Traffic 3s.
+#[kernel(update(y))]
+pub(super) fn add_multiple<F: Real>(
+    i: usize,
+    factors: &View<f64>,
+    j: usize,
+    x: &View<F>,
+    y: F,
+) -> F {
+    y + F::from_f64(factors[j]) * x[i]
+}
+
+/// r ← r + V f of d components. Traffic (1 + 2d)s.
+#[kernel]
+pub(super) fn add_force<F: Real>(
+    c: usize,
+    volume: &View<F>,
+    force: &View<f64>,
+    stride: usize,
+    #[comptime] dimension: usize,
+    r: &mut Segment<F>,
+) {
+    let v = volume[c];
+    r[c] += v * F::from_f64(force[0]);
+    r[stride + c] += v * F::from_f64(force[1]);
+    if comptime!(dimension > 2) {
+        r[2 * stride + c] += v * F::from_f64(force[2]);
+    }
+}

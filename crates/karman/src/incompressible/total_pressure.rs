@@ -1,0 +1,363 @@
+//! Inlets of prescribed total pressure: p = p₀ − |u|²/2 where fluid enters, u = F n/|S| along the normal of the face, and p = p₀
+//! where it leaves.
+//!
+//! |u|² at the new level is linearized about the flux F₀ of the old one, with the inflow speed s = max(−F₀, 0)/|S|:
+//!
+//! p_b = P + θ s (F − F₀)/|S|,  P = p₀ − s²/2,
+//!
+//! of second order in time and exact in a steady state. With φ_b = p_b − p_b,before = −γ ψ_b and the flux F = F* + a (ψ_b − ψ_c)
+//! of the projection the condition on ψ is one of Robin,
+//!
+//! ψ_b = (1 − χ) (p_b,before − P)/γ + χ (F₀ − F*)/a + χ ψ_c,  χ = β/(1 + β),  β = θ a s/(γ |S|),
+//!
+//! which subtracts χ a from the diagonal of its matrix: the inlet is stable at any Courant number. Explicit stages take p_b of
+//! the last stage, the exact fractional step P of extrapolated fluxes, of second order in time too.
+//!
+//! Inflow has the momentum F u, u along the normal; the velocity of the cell does not enter it.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(non_camel_case_types)] // on the names it makes of `f64`
+
+use super::outflow::put_listed;
+use super::{FlowCondition, IncompressibleError};
+use crate::backend::{Backend, Buffer, Segment, View, blas};
+use crate::finite_volume::boundary::BoundaryValues;
+use crate::finite_volume::mesh_view::store_quantities;
+use crate::finite_volume::{FaceView, Faces, TimeDependentData, Vectors};
+use crate::linear::{Matrix, Operator};
+use crate::mesh::{Geometry, Mesh};
+use crate::real::Real;
+use karman_backend::prelude::*;
+use std::sync::Arc;
+
+/// Faces of prescribed total pressure; arrays `[faces]` unless stated.
+pub(super) struct TotalPressure<F: Real> {
+    /// The faces.
+    pub faces: Buffer<u32>,
+    /// Indices of their pressures among those prescribed.
+    indices: Buffer<u32>,
+    /// p₀.
+    total: TimeDependentData<F>,
+    /// F₀.
+    flux: Buffer<F>,
+    /// P, then p_b.
+    pressure: Buffer<F>,
+    /// χ.
+    share: Buffer<F>,
+    /// ψ_b − χ ψ_c.
+    reduced: Buffer<F>,
+    /// ψ_b.
+    increment: Buffer<F>,
+    /// Whether a projection with χ is going on.
+    pub is_linearized: bool,
+    /// The cells of the faces, each once, ascending.
+    cells: Vec<u32>,
+    /// Start of each cell in `entries`: `[cells + 1]`.
+    offsets: Buffer<u32>,
+    /// Places of the faces of each cell.
+    entries: Buffer<u32>,
+}
+
+impl<F: Real> TotalPressure<F> {
+    /// None without such faces; `dirichlet_index`: 1 + the index of the prescribed pressure of each boundary face.
+    pub(super) fn new(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        conditions: &[FlowCondition],
+        dirichlet_index: &[u32],
+    ) -> Result<Option<Self>, IncompressibleError> {
+        let mut values = BoundaryValues::default();
+        let (mut faces, mut indices, mut sides) = (vec![], vec![], vec![]);
+        for (patch, condition) in mesh.patches.iter().zip(conditions) {
+            let Some(total) = condition.total_pressure() else { continue };
+            let points: Vec<[f64; 3]> =
+                patch.faces.clone().map(|f| geometry.face_centre_of(f)).collect();
+            values.push(total, &points);
+            for face in patch.faces.clone() {
+                sides.push((mesh.face_left[face], faces.len() as u32));
+                faces.push(face as u32);
+                indices.push(dirichlet_index[face - mesh.n_interior_faces()] - 1);
+            }
+        }
+        if faces.is_empty() {
+            return Ok(None);
+        }
+        sides.sort_unstable();
+        let (mut cells, mut offsets): (Vec<u32>, Vec<u32>) = (vec![], vec![]);
+        for (place, (cell, _)) in sides.iter().enumerate() {
+            if cells.last() != Some(cell) {
+                cells.push(*cell);
+                offsets.push(place as u32);
+            }
+        }
+        offsets.push(sides.len() as u32);
+        let zeros = || backend.zeros(faces.len());
+        let total = values.into_time_dependent_data(backend, "a total pressure")?;
+        Ok(Some(TotalPressure {
+            flux: zeros(),
+            pressure: zeros(),
+            share: zeros(),
+            reduced: zeros(),
+            increment: zeros(),
+            is_linearized: false,
+            faces: backend.upload(faces),
+            indices: backend.upload(indices),
+            total,
+            cells,
+            offsets: backend.upload(offsets),
+            entries: backend.upload(sides.into_iter().map(|(_, entry)| entry).collect()),
+        }))
+    }
+
+    /// Sets p₀ to its mean at two times.
+    pub(super) fn set_mean_time(
+        &mut self,
+        backend: &Backend,
+        times: [f64; 2],
+    ) -> Result<(), IncompressibleError> {
+        Ok(self.total.set_mean(backend, times)?)
+    }
+
+    /// Puts P of the fluxes into the prescribed pressures.
+    pub(super) fn prescribe(
+        &mut self,
+        backend: &Backend,
+        area: &Buffer<F>,
+        flux: &Buffer<F>,
+        prescribed: &mut Buffer<F>,
+    ) {
+        let (n, list) = (self.faces.len(), &self.faces);
+        let (area, total) = (Vectors::of(area), self.total.value());
+        static_pressure(backend, n, list, &area, flux, total, &mut self.flux, &mut self.pressure);
+        put_listed(backend, n, &self.indices, &self.pressure, prescribed);
+    }
+
+    /// Prepares a projection of `flux`, F*, with the factor γ/θ: χ, the reduced ψ_b from those given in `increment`, and the
+    /// diagonal of the operator.
+    pub(super) fn linearize(
+        &mut self,
+        backend: &Backend,
+        (faces, conductance): (&Faces<F>, &Buffer<F>),
+        (shift, flux): (f64, &Buffer<F>),
+        increment: &Buffer<F>,
+        operator: &mut ReducedOperator<F>,
+    ) {
+        let n = self.faces.len();
+        let inlet = InletFaces {
+            list: self.faces.view(),
+            indices: self.indices.view(),
+            area: Vectors::of(&faces.area),
+            conductance: conductance.view(),
+            before: self.flux.view(),
+        };
+        let shift = F::from_f64(shift);
+        let (share, reduced) = (&mut self.share, &mut self.reduced);
+        robin_condition(backend, n, &inlet, flux, increment, shift, share, reduced);
+        inlet_diagonal(
+            backend,
+            self.cells.len(),
+            &self.offsets,
+            &self.entries,
+            &inlet,
+            &self.share,
+            &mut operator.diagonal,
+        );
+        self.is_linearized = true;
+    }
+
+    /// Puts ψ_b − χ ψ_c into the Dirichlet values of ψ.
+    pub(super) fn put_reduced(&self, backend: &Backend, prescribed: &mut Buffer<F>) {
+        put_listed(backend, self.faces.len(), &self.indices, &self.reduced, prescribed);
+    }
+
+    /// Puts ψ_b into the Dirichlet values of ψ.
+    pub(super) fn put_complete(
+        &mut self,
+        backend: &Backend,
+        left: &Buffer<u32>,
+        psi: &Buffer<F>,
+        prescribed: &mut Buffer<F>,
+    ) {
+        let n = self.faces.len();
+        let TotalPressure { faces, share, reduced, increment, indices, .. } = self;
+        complete_increment(backend, n, faces, left, share, reduced, psi, increment);
+        put_listed(backend, n, indices, increment, prescribed);
+    }
+
+    /// Ends a projection with the factor γ: p_b ← p_b,before − γ ψ_b.
+    pub(super) fn finish(
+        &mut self,
+        backend: &Backend,
+        shift: f64,
+        before: &Buffer<F>,
+        prescribed: &mut Buffer<F>,
+        operator: &mut ReducedOperator<F>,
+    ) {
+        let n = self.faces.len();
+        let shift = F::from_f64(shift);
+        inlet_pressure(
+            backend,
+            n,
+            &self.indices,
+            before,
+            &self.increment,
+            shift,
+            &mut self.pressure,
+        );
+        put_listed(backend, n, &self.indices, &self.pressure, prescribed);
+        let diagonal = &mut operator.diagonal;
+        blas::fill(backend, diagonal.len(), F::literal(0.0), diagonal);
+        self.is_linearized = false;
+    }
+
+    /// The matrix of ψ with the diagonal of these faces, 0 at first.
+    pub(super) fn operator(&self, backend: &Backend, matrix: Arc<Matrix<F>>) -> ReducedOperator<F> {
+        ReducedOperator {
+            matrix,
+            cells: backend.upload_slice(&self.cells),
+            diagonal: backend.zeros(self.cells.len()),
+        }
+    }
+}
+
+/// A x − d x with d on some cells.
+pub(super) struct ReducedOperator<F: Real> {
+    matrix: Arc<Matrix<F>>,
+    cells: Buffer<u32>,
+    /// d: `[cells]`.
+    diagonal: Buffer<F>,
+}
+
+impl<F: Real> Operator<F> for ReducedOperator<F> {
+    fn unknowns(&self) -> usize {
+        self.matrix.rows()
+    }
+
+    fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
+        self.matrix.multiply(x, y);
+        subtract_diagonal(backend, self.cells.len(), &self.cells, &self.diagonal, x, y);
+    }
+}
+
+/// Faces of prescribed total pressure as kernels read them.
+#[derive(Group, Clone, Copy)]
+pub(super) struct InletFaces<'a, F: Real> {
+    /// The faces: `[faces]`.
+    pub list: View<'a, u32>,
+    /// Indices of their prescribed pressures: `[faces]`.
+    pub indices: View<'a, u32>,
+    /// S: `[3][n_faces]`.
+    pub area: Vectors<'a, F>,
+    /// a: `[n_faces]`.
+    pub conductance: View<'a, F>,
+    /// F₀: `[faces]`.
+    pub before: View<'a, F>,
+}
+
+/// F and P = p₀ − ½ (min(F, 0)/|S|)². Traffic a face: 4 + 7s.
+#[kernel(out(old, pressure))]
+pub(super) fn static_pressure<F: Real>(
+    i: usize,
+    list: &View<u32>,
+    area: &Vectors<F>,
+    flux: &View<F>,
+    total: &View<F>,
+) -> (F, F) {
+    let f = list[i] as usize;
+    let s = area.at(f);
+    let inflow = flux[f].min(0.0);
+    (flux[f], total[i] - 0.5 * inflow * inflow / s.dot(s))
+}
+
+/// χ and ψ_b − χ ψ_c from (p_b,before − P)/γ, given in `increment`; `shift` is γ/θ. Traffic a face: 8 + 9s.
+#[kernel(out(share, reduced))]
+pub(super) fn robin_condition<F: Real>(
+    i: usize,
+    inlet: &InletFaces<F>,
+    flux: &View<F>,
+    increment: &View<F>,
+    shift: F,
+) -> (F, F) {
+    let f = inlet.list[i] as usize;
+    let s = inlet.area.at(f);
+    let a = inlet.conductance[f];
+    let before = inlet.before[i];
+    let beta = a * (-before).max(0.0) / (shift * s.dot(s));
+    let share = beta / (1.0 + beta);
+    let given = increment[inlet.indices[i] as usize];
+    (share, (1.0 - share) * given + share * (before - flux[f]) / a)
+}
+
+/// Σ χ a over the faces of a cell. Traffic a cell: 8 + s, a face 8 + 2s.
+#[kernel(out(diagonal))]
+pub(super) fn inlet_diagonal<F: Real>(
+    i: usize,
+    offsets: &View<u32>,
+    entries: &View<u32>,
+    inlet: &InletFaces<F>,
+    share: &View<F>,
+) -> F {
+    let mut sum = F::literal(0.0);
+    for k in offsets[i] as usize..offsets[i + 1] as usize {
+        let entry = entries[k] as usize;
+        sum += share[entry] * inlet.conductance[inlet.list[entry] as usize];
+    }
+    sum
+}
+
+/// y ← y − d x on listed cells. Traffic a cell: 4 + 4s.
+#[kernel(update(y), indexed)]
+pub(super) fn subtract_diagonal<F: Real>(
+    i: usize,
+    c: usize,
+    diagonal: &View<F>,
+    x: &View<F>,
+    y: F,
+) -> F {
+    y - diagonal[i] * x[c]
+}
+
+/// ψ_b. Traffic a face: 8 + 4s.
+#[kernel(out(increment))]
+pub(super) fn complete_increment<F: Real>(
+    i: usize,
+    list: &View<u32>,
+    left: &View<u32>,
+    share: &View<F>,
+    reduced: &View<F>,
+    psi: &View<F>,
+) -> F {
+    reduced[i] + share[i] * psi[left[list[i] as usize] as usize]
+}
+
+/// p_b,before − γ ψ_b. Traffic a face: 4 + 3s.
+#[kernel(out(pressure))]
+pub(super) fn inlet_pressure<F: Real>(
+    i: usize,
+    indices: &View<u32>,
+    before: &View<F>,
+    increment: &View<F>,
+    shift: F,
+) -> F {
+    before[indices[i] as usize] - shift * increment[i]
+}
+
+/// The explicit fluxes F u of d components where flow enters along the normal, u = F S/|S|²: `[d][stride]`. Traffic a face:
+/// 4 + (4 + d)s.
+#[kernel]
+pub(super) fn normal_inflow<F: Real>(
+    i: usize,
+    inlets: &View<u32>,
+    faces: &FaceView<F>,
+    flux: &View<F>,
+    stride: usize,
+    #[comptime] dimension: usize,
+    explicit: &mut Segment<F>,
+) {
+    let f = inlets[i] as usize;
+    let s = faces.area.at(f);
+    let through = flux[f];
+    if through < F::literal(0.0) {
+        let inflow = s * (through * through / s.dot(s));
+        store_quantities::<F>(f, inflow, stride, explicit, dimension);
+    }
+}
