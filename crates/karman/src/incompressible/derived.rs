@@ -310,7 +310,7 @@ mod tests {
                 };
                 let want = fields(&backends[0]);
                 for backend in &backends {
-                    let allowed = if backend.device().is_none() { 0.0 } else { 1e-14 };
+                    let allowed = if backend.device().is_none() { 0.0 } else { 1e-13 };
                     for (found, want) in fields(backend).iter().flatten().zip(want.iter().flatten())
                     {
                         assert!((found - want).abs() <= allowed, "{backend:?} {n}: {found} {want}");
