@@ -171,8 +171,9 @@ impl<F: Real> Averages<F> {
     /// Warnings about averages, each once; `end` is the time at the end of a run, none within it.
     pub(super) fn warnings(&mut self, end: Option<f64>) -> Vec<String> {
         let mut warnings = std::mem::take(&mut self.warnings);
+        let Some(end) = end else { return warnings };
         let waiting = self.fields.iter().filter(|of| of.duration == 0.0);
-        warnings.extend(end.into_iter().zip(waiting).map(|(end, of)| {
+        warnings.extend(waiting.map(|of| {
             format!(
                 "there is no average of `{}`: it starts at t = {}, and the run ended at t = {}",
                 of.field,

@@ -275,13 +275,15 @@ fn an_average_that_does_not_begin_is_reported() {
     let text = gmsh("triangles_coarse")
         + "[heat]\n[initial]\ntemperature = 1.0\n[boundary]\nxmin.temperature = 1.0\nxmax = \"insulated\"\n\
            ymin = \"insulated\"\nymax = \"insulated\"\n[time]\nstep = 0.1\nend = 9.0\nsteady_tolerance = 1e-6\n[output]\n\
-           picture = { field = \"temperature_mean\" }\n[[output.average]]\nfields = [\"temperature\"]\nstart = 5.0\n";
+           picture = { field = \"temperature_mean\" }\n[[output.average]]\nfields = [\"temperature\"]\nstart = 5.0\n\
+           [[output.average]]\nname = \"late\"\nfields = [\"temperature\"]\nstart = 7.0\n";
     let folder = tempfile::tempdir().unwrap();
     let (outcome, summary) = run(&text, folder.path());
     assert_eq!(outcome.kind, OutcomeKind::Converged, "{outcome}");
     let expected =
         "there is no average of `temperature`: it starts at t = 5, and the run ended at t = 0.1";
     assert_eq!(summary["warnings"][0], expected);
+    assert_eq!(summary["warnings"][1], expected.replace("t = 5", "t = 7"));
     assert!(summary.pointer("/fields/temperature_mean").is_none());
     assert!(!folder.path().join("case/temperature_mean.png").exists());
 }
