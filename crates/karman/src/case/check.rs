@@ -10,7 +10,7 @@ use super::places::Places;
 use super::value::{Maybe, Reader, Value};
 use super::{Case, Equation, SteadyCase, boundary, exact, expected, flow_boundary, flow_output};
 use super::{
-    heat, incompressible, initial, linear_solver, mesh, output, run, steady, surface, time,
+    average, heat, incompressible, initial, linear_solver, mesh, output, run, steady, surface, time,
 };
 use std::ops::Range;
 use std::path::Path;
@@ -49,6 +49,8 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
         }
         EquationFile::Incompressible(keys) => flow(file, keys, names, reader, &mut problems),
     };
+    let initial_result = initial::check_from(file.initial.as_ref(), folder, names);
+    let initial_result = problems.record(initial_result).flatten();
     let time = file.time.as_ref().map(|time| time::check(time, names)).transpose();
     let time = problems.record(time);
     if let (Some(time), EquationFile::Incompressible(keys)) = (&time, equation_file) {
@@ -64,7 +66,11 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
     problems.record(file.adaptation());
     let output = output::check(file.output.as_ref(), folder, &name, time_span.as_ref(), names);
     let output = problems.record(output);
+    if let (Some(file), Some(time)) = (&file.output, &time) {
+        problems.record(average::check_start(file.get_ref(), time.as_ref()));
+    }
     if let (Some(file), Some(equation)) = (&file.output, &equation) {
+        problems.record(average::check_scheme(file.get_ref(), equation));
         problems.record(surface::check_walls(file.get_ref(), equation));
         problems.record(flow_output::check_moments(file.get_ref(), equation));
     }
@@ -96,6 +102,7 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
             name,
             mesh,
             equation,
+            initial_result,
             time,
             steady,
             linear_solver,

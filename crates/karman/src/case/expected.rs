@@ -1,5 +1,6 @@
 //! `[expected]`: expected numbers of a result, with tolerances.
 
+use super::average::Average;
 use super::error::Problem;
 use super::exact::ExactField;
 use super::names::Names;
@@ -122,6 +123,7 @@ fn check_path(
     let Some(pattern) = paths(names).find(same_shape) else {
         return Err(unknown_path(path, names));
     };
+    let mut of_averages: Vec<String>;
     for (entry, part) in pattern.split('.').zip(&parts) {
         let known: Vec<&str> = match entry {
             "PROBE" => output.probes.iter().map(|probe| probe.name.as_str()).collect(),
@@ -132,7 +134,13 @@ fn check_path(
                 group.map_or(Vec::new(), |group| names.patch_quantities(group))
             }
             "FIELD" if parts[0] == "errors" => fields_with_errors(exact, names),
-            "FIELD" => names.components(),
+            "FIELD" => {
+                let averages = output.averages.iter();
+                let names_of = |average: &Average| average.components(names, parts[0] == "probe");
+                of_averages = averages.flat_map(names_of).collect();
+                let of_averages = of_averages.iter().map(String::as_str);
+                names.components().into_iter().chain(of_averages).collect()
+            }
             _ => continue,
         };
         if !known.contains(part) {

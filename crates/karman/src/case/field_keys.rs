@@ -21,6 +21,9 @@ pub(crate) trait FieldSection: 'static {
     fn names() -> &'static [&'static str];
 }
 
+/// The key of a result from which fields are taken.
+const FROM: &str = "from";
+
 /// `[initial]`
 #[derive(Clone, Debug)]
 pub(crate) struct Initial;
@@ -34,7 +37,8 @@ impl FieldSection for Initial {
     }
 
     fn names() -> &'static [&'static str] {
-        static NAMES: LazyLock<Vec<&str>> = LazyLock::new(all_names::<Initial>);
+        static NAMES: LazyLock<Vec<&str>> =
+            LazyLock::new(|| all_names::<Initial>().into_iter().chain([FROM]).collect());
         &NAMES
     }
 }
@@ -71,6 +75,8 @@ pub(crate) struct FieldKeys<S> {
     scalars: Vec<(&'static str, Spanned<ScalarFile>)>,
     vectors: Vec<(&'static str, Spanned<VectorFile<ScalarFile>>)>,
     euler: Vec<(&'static str, Spanned<IgnoredAny>)>,
+    /// The result from which fields are taken; of `[initial]`.
+    pub(crate) from: Maybe<String>,
     section: PhantomData<S>,
 }
 
@@ -83,6 +89,11 @@ impl<S: FieldSection> FieldKeys<S> {
     /// The value of a vector field.
     pub(crate) fn vector(&self, name: &str) -> Maybe<VectorFile<ScalarFile>> {
         self.vectors.iter().find(|(known, _)| *known == name).map(|(_, file)| file.clone())
+    }
+
+    /// Whether the section has the key of a field.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.scalar(name).is_some() || self.vectors.iter().any(|(known, _)| *known == name)
     }
 
     /// Refuses fields that the equation of the case does not have.
@@ -125,9 +136,12 @@ impl<'de, S: FieldSection> Visitor<'de> for FieldKeysVisitor<S> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FieldKeys<S>, A::Error> {
         let (scalars, vectors, euler) = (Vec::new(), Vec::new(), Vec::new());
-        let mut keys = FieldKeys { scalars, vectors, euler, section: PhantomData };
+        let from = None;
+        let mut keys = FieldKeys { scalars, vectors, euler, from, section: PhantomData };
         while let Some(name) = map.next_key_seed(KnownKey(S::names()))? {
-            if let Some((field, _)) = fields::<S>().find(|(field, _)| field.name == name) {
+            if name == FROM {
+                keys.from = Some(map.next_value()?);
+            } else if let Some((field, _)) = fields::<S>().find(|(field, _)| field.name == name) {
                 match field.rank {
                     Rank::Vector(_) => keys.vectors.push((field.name, map.next_value()?)),
                     Rank::Scalar | Rank::Axial => {

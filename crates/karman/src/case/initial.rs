@@ -6,9 +6,39 @@ use super::names::Names;
 use super::value::{Reader, Rule, Sign, Value};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE};
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 pub(crate) type InitialFile = FieldKeys<Initial>;
+
+/// A result from which fields at t = 0 are taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InitialResult {
+    /// The file, resolved: a series (PVD), whose last state is taken, or a file of fields.
+    pub path: PathBuf,
+    /// The fields solved for that `[initial]` does not give.
+    pub fields: Vec<&'static str>,
+}
+
+/// The result that `[initial]` names.
+pub(crate) fn check_from(
+    file: Option<&Spanned<InitialFile>>,
+    folder: &Path,
+    names: Names,
+) -> Result<Option<InitialResult>, Problem> {
+    let Some(keys) = file.map(Spanned::get_ref) else { return Ok(None) };
+    let Some(from) = &keys.from else { return Ok(None) };
+    if from.get_ref().is_empty() {
+        return Err(Problem::at(from.span(), "`from` is empty"));
+    }
+    let mut fields = names.default_fields();
+    fields.retain(|field| !keys.has(field));
+    if fields.is_empty() {
+        let message = "`from` has no effect: [initial] gives all fields";
+        return Err(Problem::at(from.span(), message));
+    }
+    Ok(Some(InitialResult { path: folder.join(from.get_ref()), fields }))
+}
 
 /// The state of a flow at t = 0; the temperature is used with `[incompressible.thermal]` only.
 pub(crate) struct FlowInitial {
@@ -47,6 +77,9 @@ fn temperature(
     match (file.and_then(|file| file.get_ref().scalar(TEMPERATURE)), time) {
         (Some(value), _) => reader.scalar(value.get_ref(), value.span(), of_place(TEMPERATURE)),
         (None, None) => Ok(Value::Constant(0.0)),
+        (None, Some(_)) if file.is_some_and(|file| file.get_ref().from.is_some()) => {
+            Ok(Value::Constant(0.0))
+        }
         (None, Some(time)) => {
             let place = file.map_or(time, Spanned::span);
             let message = "an unsteady run needs an initial temperature";

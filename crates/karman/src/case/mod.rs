@@ -8,6 +8,7 @@
 //! made; [`templates`] are the cases `karman new` writes.
 
 mod amg;
+mod average;
 mod boundary;
 mod check;
 mod error;
@@ -39,6 +40,7 @@ mod time;
 mod value;
 mod word;
 
+pub use average::Average;
 pub use boundary::{HeatCondition, PatchCondition};
 pub use error::{CaseError, Diagnostic};
 pub use exact::ExactField;
@@ -47,6 +49,7 @@ pub use flow_boundary::FlowBoundary;
 pub use flow_output::{FlowReference, Recirculation};
 pub use heat::HeatCase;
 pub use incompressible::{IncompressibleCase, ThermalCase};
+pub use initial::InitialResult;
 pub use linear_solver::LinearSolverCase;
 pub use mesh::{MeshCase, MeshSource};
 pub use names::EQUATIONS;
@@ -79,6 +82,8 @@ pub struct Case {
     pub mesh: MeshCase,
     /// The equation and its data.
     pub equation: Equation,
+    /// The result from which the fields at t = 0 are taken, in place of values of the equation.
+    pub initial_result: Option<InitialResult>,
     /// Time integration; `None` for a steady case.
     pub time: Option<TimeCase>,
     /// The iteration of a steady flow; `None` for an unsteady flow and for heat, whose steady state is one solution.

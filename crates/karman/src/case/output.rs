@@ -1,5 +1,6 @@
 //! `[output]`: files of a run, their contents and times.
 
+use super::average::{self, Average, AverageFile};
 use super::error::Problem;
 use super::flow_output::{
     FlowReference, Recirculation, RecirculationFile, ReferenceFile, check_recirculations,
@@ -35,6 +36,8 @@ pub struct OutputCase {
     pub patches: Vec<PatchGroup>,
     /// Fields on patches.
     pub surfaces: Vec<Surface>,
+    /// Averages over time.
+    pub averages: Vec<Average>,
     /// Lines along which separation and reattachment are found; flow only.
     pub recirculations: Vec<Recirculation>,
 }
@@ -96,6 +99,7 @@ pub(crate) struct OutputFile {
     line: Option<Vec<Spanned<LineFile>>>,
     pub(crate) patch: Option<Vec<Spanned<PatchGroupFile>>>,
     pub(crate) surface: Option<Vec<Spanned<SurfaceFile>>>,
+    pub(crate) average: Option<Vec<Spanned<AverageFile>>>,
     recirculation: Maybe<Vec<Spanned<RecirculationFile>>>,
 }
 
@@ -144,6 +148,7 @@ pub(crate) fn check(
             lines: Vec::new(),
             patches: Vec::new(),
             surfaces: Vec::new(),
+            averages: Vec::new(),
             recirculations: Vec::new(),
         });
     };
@@ -152,6 +157,8 @@ pub(crate) fn check(
         refuse(&keys.recirculation, "recirculation", super::FLOW_ONLY)?;
     }
     let recirculations = keys.recirculation.as_ref().map(|files| files.get_ref().as_slice());
+    let averages = average::check(keys.average.as_deref().unwrap_or_default(), time, names)?;
+    let picture = keys.picture.as_ref().map(|file| picture::check(file, &averages, names));
     Ok(OutputCase {
         directory: match &keys.directory {
             None => folder.join(name),
@@ -168,12 +175,13 @@ pub(crate) fn check(
                 checked.collect::<Result<_, _>>()?
             }
         },
-        picture: keys.picture.as_ref().map(|file| picture::check(file, names)).transpose()?,
+        picture: picture.transpose()?,
         history_plot: keys.history_plot.unwrap_or(false),
         probes: probes(keys.probe.as_deref().unwrap_or_default())?,
         lines: lines(keys.line.as_deref().unwrap_or_default())?,
         patches: groups(keys.patch.as_deref().unwrap_or_default(), names)?,
         surfaces: surface::check(keys.surface.as_deref().unwrap_or_default(), names)?,
+        averages,
         recirculations: check_recirculations(recirculations.unwrap_or_default())?,
     })
 }
@@ -222,14 +230,22 @@ pub(super) fn unique_name<'n>(
     mut used: impl Iterator<Item = &'n str>,
 ) -> Result<String, Problem> {
     let name = required(file, "name", section)?;
+    let text = plain_name(name, kind)?;
+    if used.any(|other| other == text) {
+        return Err(Problem::at(name.span(), format!("there are two {kind}s named `{text}`")));
+    }
+    Ok(text)
+}
+
+/// A name that is valid in a column heading and a file name.
+pub(super) fn plain_name(name: &Spanned<String>, kind: &str) -> Result<String, Problem> {
     let text = name.get_ref();
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if text.is_empty() || !text.chars().all(plain) {
-        let message = format!("the name of a {kind} is made of letters, digits, `_` and `-`");
+        let article = if kind.starts_with('a') { "an" } else { "a" };
+        let message =
+            format!("the name of {article} {kind} is made of letters, digits, `_` and `-`");
         return Err(Problem::at(name.span(), message));
-    }
-    if used.any(|other| other == text) {
-        return Err(Problem::at(name.span(), format!("there are two {kind}s named `{text}`")));
     }
     Ok(text.clone())
 }

@@ -1,5 +1,6 @@
 //! `[output] picture`: a picture of a field.
 
+use super::average::Average;
 use super::error::Problem;
 use super::names::Names;
 use super::output::field;
@@ -30,7 +31,7 @@ pub struct Picture {
     pub range: Option<[f64; 2]>,
     /// Lowest and highest corner of the part shown, in the coordinates of the plane; default: all.
     pub window: Option<[[f64; 2]; 2]>,
-    /// Whether arrows show the velocity.
+    /// Whether arrows show the velocity, of a mean velocity this mean.
     pub vectors: bool,
 }
 
@@ -60,7 +61,11 @@ pub(crate) struct SliceFile {
     at: Maybe<f64>,
 }
 
-pub(crate) fn check(file: &Spanned<PictureFile>, names: Names) -> Result<Picture, Problem> {
+pub(crate) fn check(
+    file: &Spanned<PictureFile>,
+    averages: &[Average],
+    names: Names,
+) -> Result<Picture, Problem> {
     let keys = file.get_ref();
     let slice = match &keys.slice {
         None => None,
@@ -95,8 +100,18 @@ pub(crate) fn check(file: &Spanned<PictureFile>, names: Names) -> Result<Picture
         let message = "`window` is [x0, y0, x1, y1] with x0 < x1 and y0 < y1";
         return Err(Problem::at(file.span(), message));
     }
+    let average = averages.iter().find(|average| average.has_result(name.get_ref()));
+    let is_mean_velocity =
+        average.is_some_and(|average| average.name_of("velocity", "mean") == *name.get_ref());
+    if let (Some(vectors), Some(_), false) = (vectors, average, is_mean_velocity) {
+        let message = "`vectors` in a picture of an average shows the mean velocity alone";
+        return Err(Problem::at(vectors.span(), message));
+    }
     Ok(Picture {
-        field: field(name, names)?,
+        field: match average {
+            Some(_) => name.get_ref().clone(),
+            None => field(name, names)?,
+        },
         slice,
         range,
         window,

@@ -4,7 +4,8 @@
 //! gradients ([`least_squares`]) and the non-orthogonal correction made of them ([`nonorthogonal_correction`]); [`discrete`]
 //! has the arrays of a discretisation. Heat conduction, the viscous terms of a flow, its pressure and its transported
 //! scalars share it; symbols are those of heat: T, k, ρc. Boundary values and sources are vectors of time
-//! ([`time_dependent`]), probes and fluxes through patches linear functionals ([`functional`]).
+//! ([`time_dependent`]), probes and fluxes through patches linear functionals ([`functional`]). [`time_average`] has means and
+//! fluctuations of a field over time.
 //!
 //! Interpolation to faces, gradients, convection and the momentum interpolation of Rhie & Chow are kernels of fields in cells.
 //! They take a mesh and its fields as groups of views ([`mesh_view`]); an entity function reads like its formula.
@@ -27,6 +28,7 @@ pub mod mesh_view;
 pub mod nonorthogonal_correction;
 pub mod reconstruction;
 pub mod rhie_chow;
+pub mod time_average;
 pub mod time_dependent;
 pub mod transport;
 
@@ -48,6 +50,7 @@ pub use mesh_view::{
 pub use nonorthogonal_correction::{
     CorrectedOperator, NonOrthogonalCorrection, NonOrthogonalCorrectionOnBackend,
 };
+pub use time_average::TimeAverage;
 pub use time_dependent::{Term, TimeDependentData};
 
 use crate::backend::{Backend, BackendError, Buffer, converted, converted_slice};

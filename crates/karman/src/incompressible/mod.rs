@@ -47,7 +47,7 @@ pub use crate::finite_volume::Convection;
 pub use conditions::{
     ConditionKey, FaceVelocity, FlowBoundaryCondition, FlowCondition, KeyValue, PrescribedVector,
 };
-pub use derived::DerivedField;
+pub use derived::{DerivedBuffers, DerivedField};
 pub use descriptor::DESCRIPTOR;
 pub use error::IncompressibleError;
 pub use forces::{Load, LoadedFaces};

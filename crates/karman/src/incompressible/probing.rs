@@ -1,7 +1,8 @@
 //! Values of a flow at points, as functionals of cell and boundary values.
 
+use super::derived::{DerivedBuffers, DerivedField};
 use super::staggered::{Fluxes, vorticity_in_cells};
-use super::transported_field::{TransportedField, vector_field};
+use super::transported_field::vector_field;
 use super::{IncompressibleError, IncompressibleSolver};
 use crate::backend::Buffer;
 use crate::finite_volume::diffusion::CellScheme;
@@ -88,6 +89,16 @@ impl<F: Real> IncompressibleSolver<F> {
         functionals.evaluate(&self.flow.backend, value, prescribed, value)
     }
 
+    /// Whether the scheme has gradients of the velocity in cells: collocated. Staggered they are recovered on the host.
+    pub fn has_velocity_gradients(&self) -> bool {
+        self.stepper.staggered().is_none()
+    }
+
+    /// `gradient` ← ∇ of component `k` of the velocity, by the gradient of the collocated scheme: `[3][n_cells]`.
+    pub(super) fn differentiate(&self, k: usize, gradient: &mut Buffer<F>) {
+        self.flow.momentum.differentiate(k, &self.flow.components[k].now, gradient);
+    }
+
     /// ∇ of each component of the velocity: `[3][n_cells]` each. Collocated it is the gradient of the scheme,
     /// staggered it is recovered from the fluxes.
     ///
@@ -96,12 +107,12 @@ impl<F: Real> IncompressibleSolver<F> {
     pub fn velocity_gradients(&self, mesh: &Mesh) -> Result<Vec<Vec<f64>>, IncompressibleError> {
         let n = mesh.n_cells();
         let Some(staggered) = self.stepper.staggered() else {
-            let of_component = |(k, component): (usize, &TransportedField<F>)| {
+            let of_component = |k: usize| {
                 let mut gradient = self.flow.backend.zeros(3 * n);
-                self.flow.momentum.differentiate(k, &component.now, &mut gradient);
+                self.differentiate(k, &mut gradient);
                 self.read_f64(&gradient)
             };
-            return self.flow.components.iter().enumerate().map(of_component).collect();
+            return (0..self.dimension()).map(of_component).collect();
         };
         let fluxes = Fluxes {
             mesh,
@@ -125,11 +136,15 @@ impl<F: Real> IncompressibleSolver<F> {
         if self.stepper.staggered().is_some() {
             return Ok(vorticity_in_cells(mesh, &self.nodal_vorticity()?));
         }
-        let (gradients, n) = (self.velocity_gradients(mesh)?, mesh.n_cells());
-        // ∂u_i/∂x_j.
-        let of = |i: usize, j: usize, c: usize| gradients.get(i).map_or(0.0, |g| g[j * n + c]);
-        let curl = |c: usize| [(2, 1), (0, 2), (1, 0)].map(|(i, j)| of(i, j, c) - of(j, i, c));
-        Ok((0..n).map(curl).collect())
+        let (n, dimension) = (mesh.n_cells(), mesh.dimension);
+        let mut buffers = DerivedBuffers::new(&self.flow.backend, n, dimension);
+        let components = self.derived(DerivedField::Vorticity, &mut buffers).iter();
+        let read: Vec<Vec<f64>> = components.map(|c| self.read_f64(c)).collect::<Result<_, _>>()?;
+        let of_cell = |c: usize| match &read[..] {
+            [z] => [0.0, 0.0, z[c]],
+            components => [0, 1, 2].map(|k| components[k][c]),
+        };
+        Ok((0..n).map(of_cell).collect())
     }
 
     /// The vorticity of the fluxes at each node of the mesh.

@@ -1,6 +1,7 @@
 //! Location of points in cells.
 
 use super::interpolation::{CellCoordinates, cell_coordinates};
+use super::point_tree::PointTree;
 use crate::mesh::Mesh;
 use rayon::prelude::*;
 
@@ -32,19 +33,15 @@ pub struct Located {
 /// belongs to the first of them in the mesh file, whatever the numbering. In 2D the third coordinate is
 /// ignored.
 ///
-/// One pass over the cells serves all points: they are sorted along the axis of their largest extent, and
-/// each cell searches the points near it.
+/// One pass over the cells serves all points: each cell searches the points near it.
 pub fn locate(mesh: &Mesh, points: &[[f64; 3]]) -> Vec<Option<Located>> {
-    let axis = widest_axis(points, mesh.dimension);
-    let mut order: Vec<usize> = (0..points.len()).collect();
-    order.sort_by(|&a, &b| points[a][axis].total_cmp(&points[b][axis]));
-    let along: Vec<f64> = order.iter().map(|&point| points[point][axis]).collect();
+    let tree = PointTree::new(points, mesh.dimension);
     let chunks: Vec<usize> = (0..mesh.n_cells()).step_by(CHUNK).collect();
     let found: Vec<Vec<(usize, usize, CellCoordinates)>> = chunks
         .into_par_iter()
         .map(|first| {
             let cells = first..(first + CHUNK).min(mesh.n_cells());
-            cells.flat_map(|cell| candidates(mesh, cell, points, &order, &along, axis)).collect()
+            cells.flat_map(|cell| candidates(mesh, cell, points, &tree)).collect()
         })
         .collect();
     let mut best: Vec<Option<(usize, CellCoordinates)>> = vec![None; points.len()];
@@ -84,9 +81,7 @@ fn candidates(
     mesh: &Mesh,
     cell: usize,
     points: &[[f64; 3]],
-    order: &[usize],
-    along: &[f64],
-    axis: usize,
+    tree: &PointTree,
 ) -> Vec<(usize, usize, CellCoordinates)> {
     let nodes = mesh.cells.nodes_of(cell);
     let corner = |node: usize| mesh.points[nodes[node] as usize];
@@ -97,32 +92,14 @@ fn candidates(
     }
     let extent = [0, 1, 2].map(|i| high[i] - low[i]).into_iter().fold(0.0, f64::max);
     let margin = REACH * extent;
-    let first = along.partition_point(|&coordinate| coordinate < low[axis] - margin);
-    let near = order[first..].iter().zip(&along[first..]);
-    near.take_while(|(_, coordinate)| **coordinate <= high[axis] + margin)
-        .filter(|(point, _)| {
-            let x = points[**point];
-            (0..mesh.dimension).all(|i| low[i] - margin <= x[i] && x[i] <= high[i] + margin)
-        })
-        .map(|(point, _)| {
-            let x = points[*point];
-            (*point, cell, cell_coordinates(mesh.cells.shapes[cell], corner, x))
-        })
-        .filter(|(_, _, position)| position.outside <= REACH)
-        .collect()
-}
-
-fn widest_axis(points: &[[f64; 3]], dimension: usize) -> usize {
-    let spread = |axis: usize| {
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        for point in points {
-            low = low.min(point[axis]);
-            high = high.max(point[axis]);
+    let mut found = vec![];
+    tree.in_box(low.map(|x| x - margin), high.map(|x| x + margin), &mut |point| {
+        let position = cell_coordinates(mesh.cells.shapes[cell], corner, points[point]);
+        if position.outside <= REACH {
+            found.push((point, cell, position));
         }
-        high - low
-    };
-    let wider = |a: &usize, b: &usize| spread(*a).total_cmp(&spread(*b));
-    (0..dimension).max_by(wider).unwrap_or(0)
+    });
+    found
 }
 
 #[cfg(test)]

@@ -8,12 +8,15 @@ mod boundary;
 mod integrals;
 mod interpolation;
 mod locate;
+mod mesh_interpolation;
+mod point_tree;
 mod recirculation;
 mod sampler;
 
 pub use boundary::{BoundaryRow, rows_at_boundary};
 pub use integrals::{FaceGroup, error_norms, field_summary};
 pub use locate::{Located, locate};
+pub use mesh_interpolation::{FarPoints, MeshInterpolation};
 pub use recirculation::{RecirculationZone, recirculation_zone};
 pub use sampler::{Sampler, line_points};
 

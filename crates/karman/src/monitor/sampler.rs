@@ -182,7 +182,7 @@ impl NodeAdjacency {
 }
 
 /// Weights of the value at x of the least-squares plane through a cell and the cells around it.
-fn least_squares_row(
+pub(super) fn least_squares_row(
     geometry: &Geometry,
     cell: usize,
     around: &[usize],

@@ -1,5 +1,6 @@
 //! The interface between the run loop and a system of equations.
 
+use super::averages::AverageResult;
 use super::surface::SurfaceSamples;
 use super::{SimulationError, Transfer};
 use crate::case::{Case, Surface};
@@ -87,6 +88,14 @@ pub(super) trait Equation: Checkpointed + Send {
     fn output_field(&self, _mesh: &Mesh, name: &str) -> Result<FieldData, SimulationError> {
         Ok(FieldData::Scalar(self.field(name)?))
     }
+    /// Adds the fields at the end of a step that began at time `before` to the averages.
+    fn accumulate(&mut self, before: f64) -> Result<(), SimulationError>;
+    /// The averages over time that have begun.
+    fn averages(&self) -> Result<Vec<AverageResult>, SimulationError>;
+    /// The averages at each probe: names and values.
+    fn averages_at_probes(&self) -> Vec<Vec<(String, f64)>>;
+    /// Warnings about averages; `end` is the time at the end of a run.
+    fn warnings_of_averages(&mut self, end: Option<f64>) -> Vec<String>;
     /// Whether a field is determined up to a constant, and its mean is subtracted.
     fn has_mean_zero(&self, _name: &str) -> bool {
         false

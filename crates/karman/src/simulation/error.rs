@@ -1,5 +1,6 @@
 //! Why a run cannot begin or go on.
 
+use super::initial::InitialError;
 use crate::backend::BackendError;
 use crate::case::CaseError;
 use crate::heat::HeatError;
@@ -53,6 +54,9 @@ pub enum SimulationError {
     /// The checkpoint.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// The result that `[initial] from` names.
+    #[error(transparent)]
+    Initial(#[from] InitialError),
     /// A probe or a group of patches.
     #[error(transparent)]
     Monitor(#[from] MonitorError),

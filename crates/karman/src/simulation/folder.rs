@@ -150,10 +150,17 @@ fn is_result(name: &str) -> bool {
         || name.strip_suffix(".png").is_some_and(is_field)
 }
 
-/// Whether this is the name of a field.
+/// Whether this is the name of a field, or of an average of a field.
 fn is_field(name: &str) -> bool {
+    let of_average = name.strip_suffix("_mean").or(name.strip_suffix("_rms"));
+    let is_average_of = |field: &str| {
+        let rest = of_average.and_then(|average| average.strip_prefix(field));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
     let mut fields = EQUATIONS.iter().flat_map(|equation| equation.fields());
-    fields.any(|field| field.name == name || field.components().contains(&name))
+    fields.any(|field| {
+        field.name == name || field.components().contains(&name) || is_average_of(field.name)
+    })
 }
 
 /// The name of the case of a summary.
@@ -181,6 +188,8 @@ mod tests {
             "checkpoint_00000010.safetensors",
             "summary.json",
             "velocity.png",
+            "velocity_mean.png",
+            "pressure_late_rms.png",
             "history.png",
         ] {
             assert!(is_result(name), "{name}");
@@ -195,6 +204,8 @@ mod tests {
             "mesh.msh",
             "checkpoint_best.safetensors",
             "photo.png",
+            "photo_mean.png",
+            "velocity_sketch.png",
             "notes.csv",
             ".karman.lock",
         ] {

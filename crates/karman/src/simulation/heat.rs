@@ -1,18 +1,22 @@
 //! A heat case on the run loop.
 
+use super::averages::{AverageResult, Averages, Sampled};
 use super::equation::{Advance, Equation, Location, Monitored};
+use super::initial::InitialFields;
 use super::interpolations;
 use super::linear::{self, Systems};
 use super::points::PointSampler;
 use super::surface::{SurfaceSamples, faces_of, patch_indices};
 use super::{SimulationError, Transfer, state_error};
-use crate::backend::Backend;
+use crate::backend::{Backend, Buffer};
 use crate::case::{
     Case, Equation as EquationCase, HeatCase, HeatCondition, PatchCondition, Precision, Surface,
     TimeCase, TimeMethod, TimeStep, Value,
 };
 use crate::descriptor::{Descriptor, FieldData};
-use crate::finite_volume::{Condition, Functional, Functionals, Material, Prescribed};
+use crate::finite_volume::{
+    Condition, Functional, Functionals, Material, Prescribed, component_major,
+};
 use crate::heat::{DESCRIPTOR, Discretization, Heat, March, Problem, Source};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::Params;
@@ -28,13 +32,14 @@ pub(super) fn equation(
     case: &Case,
     heat: &HeatCase,
     backend: &Backend,
-    mesh: &Mesh,
-    geometry: &Geometry,
+    place: (&Mesh, &Geometry),
+    initial: &InitialFields,
 ) -> Result<Box<dyn Equation>, SimulationError> {
+    let initial = initial.field(TEMPERATURE, &heat.initial_temperature);
     let set_up = || -> Result<Box<dyn Equation>, SimulationError> {
         Ok(match case.run.precision {
-            Precision::F64 => Box::new(HeatRun::<f64>::new(case, heat, backend, mesh, geometry)?),
-            Precision::F32 => Box::new(HeatRun::<f32>::new(case, heat, backend, mesh, geometry)?),
+            Precision::F64 => Box::new(HeatRun::<f64>::start(case, heat, backend, place, initial)?),
+            Precision::F32 => Box::new(HeatRun::<f32>::start(case, heat, backend, place, initial)?),
         })
     };
     backend.install(set_up)
@@ -50,6 +55,17 @@ struct HeatRun<F: Real> {
     /// 1 / Δt of unit CFL number at the initial time, where the case has a CFL number.
     rate: f64,
     monitors: Monitors<F>,
+    averages: Averages<F>,
+}
+
+impl<F: Real> Sampled<F> for Heat<F> {
+    fn components(&mut self, _field: &str) -> Result<Vec<&Buffer<F>>, SimulationError> {
+        Ok(vec![self.temperature()])
+    }
+
+    fn level(&self, _field: &str) -> Result<f64, SimulationError> {
+        Ok(0.0)
+    }
 }
 
 /// Functionals of the probes, then of the patches in rows; and for each line.
@@ -67,17 +83,6 @@ struct PatchRows {
 }
 
 impl<F: Real> HeatRun<F> {
-    fn new(
-        case: &Case,
-        heat_case: &HeatCase,
-        backend: &Backend,
-        mesh: &Mesh,
-        geometry: &Geometry,
-    ) -> Result<Self, SimulationError> {
-        let initial = shared(&heat_case.initial_temperature);
-        Self::start(case, heat_case, backend, (mesh, geometry), initial)
-    }
-
     /// The equation at time 0 with a temperature.
     fn start(
         case: &Case,
@@ -117,7 +122,9 @@ impl<F: Real> HeatRun<F> {
             false => 0.0,
         };
         let backend = backend.clone();
-        Ok(HeatRun { backend, heat, march, params, location, steps: 0, rate, monitors })
+        let scalar = |field: &str| vec![field.to_owned()];
+        let averages = Averages::new(&backend, case, heat.unknowns(), &[TEMPERATURE], scalar);
+        Ok(HeatRun { backend, heat, march, params, location, steps: 0, rate, monitors, averages })
     }
 }
 
@@ -277,7 +284,7 @@ impl<F: Real> Equation for HeatRun<F> {
     }
 
     fn monitor(&mut self) -> Result<Monitored, SimulationError> {
-        let monitors = &mut self.monitors;
+        let HeatRun { monitors, averages, .. } = self;
         if monitors.functionals.is_empty() {
             return Ok(Monitored::default());
         }
@@ -295,7 +302,25 @@ impl<F: Real> Equation for HeatRun<F> {
             quantities.set("heat_flux", rows.iter().sum::<f64>());
             monitored.patches.set(patch.name.clone(), quantities);
         }
+        averages.add_probes(&monitored.probes);
         Ok(monitored)
+    }
+
+    fn accumulate(&mut self, before: f64) -> Result<(), SimulationError> {
+        let (after, _) = self.clock();
+        self.averages.add(&self.backend, [before, after], &mut self.heat)
+    }
+
+    fn averages(&self) -> Result<Vec<AverageResult>, SimulationError> {
+        self.averages.results(&self.backend)
+    }
+
+    fn averages_at_probes(&self) -> Vec<Vec<(String, f64)>> {
+        self.averages.at_probes()
+    }
+
+    fn warnings_of_averages(&mut self, end: Option<f64>) -> Vec<String> {
+        self.averages.warnings(end)
     }
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
@@ -371,6 +396,12 @@ impl<F: Real> Equation for HeatRun<F> {
             (march.time, march.steps) = (old.time, old.steps);
             rebuilt.heat.set_time(march.time)?;
         }
+        let points = match rebuilt.location {
+            Location::Cells => place.1.cell_centre.clone(),
+            Location::Nodes => component_major(&place.0.points),
+        };
+        let transferred = |values: Vec<f64>| transfer.values(&values, &points);
+        rebuilt.averages.go_on_after(&self.backend, &self.averages, transferred)?;
         *self = rebuilt;
         Ok(())
     }
@@ -403,6 +434,7 @@ impl<F: Real> Checkpointed for HeatRun<F> {
                 arrays.extend(interpolations::arrays(&saved, inertia));
             }
         }
+        arrays.extend(self.averages.arrays(&self.backend)?);
         Ok(arrays)
     }
 
@@ -426,7 +458,8 @@ impl<F: Real> Checkpointed for HeatRun<F> {
             // Monitors use the boundary values of the restart time, even without a step.
             self.heat.set_time(march.time).map_err(state_error)?;
         }
-        Ok(())
+        let (time, _) = self.clock();
+        self.averages.restore(&self.backend, checkpoint, time)
     }
 }
 

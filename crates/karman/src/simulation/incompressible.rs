@@ -1,13 +1,16 @@
 //! A case of incompressible flow on the run loop.
 
+mod averaged;
 mod monitors;
 mod pseudo_time;
 mod shedding;
 mod surface;
 mod warnings;
 
+use super::averages::{AverageResult, Averages};
 use super::equation::{Advance, Equation, Location, Monitored};
 use super::heat::{conditions, shared};
+use super::initial::InitialFields;
 use super::linear::{self, Systems};
 use super::surface::SurfaceSamples;
 use super::{SimulationError, Transfer};
@@ -20,8 +23,8 @@ use crate::descriptor::{Descriptor, FieldData, Rank};
 use crate::finite_volume::{Prescribed, widen};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{
-    Arrangement, DESCRIPTOR, DerivedField, FlowCondition, IncompressibleSolver, Numerics,
-    PrescribedVector, Problem, Scheme, StepReport, ThermalProblem,
+    Arrangement, DESCRIPTOR, DerivedBuffers, DerivedField, FlowCondition, IncompressibleSolver,
+    Numerics, PrescribedVector, Problem, Scheme, StepReport, ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::{Params, PreconditionerKind};
@@ -39,13 +42,20 @@ pub(super) fn equation(
     case: &Case,
     flow: &IncompressibleCase,
     backend: &Backend,
-    mesh: &Mesh,
-    geometry: &Geometry,
+    place: (&Mesh, &Geometry),
+    initial: &InitialFields,
 ) -> Result<Box<dyn Equation>, SimulationError> {
+    let thermal = flow.thermal.as_ref();
+    let start = Start {
+        velocity: [0, 1, 2].map(|k| initial.field(VELOCITY[k], &flow.initial_velocity[k])),
+        pressure: initial.field(PRESSURE, &flow.initial_pressure),
+        temperature: thermal.map(|own| initial.field(TEMPERATURE, &own.initial_temperature)),
+        clock: (0.0, 0),
+    };
     let set_up = || -> Result<Box<dyn Equation>, SimulationError> {
         Ok(match case.run.precision {
-            Precision::F64 => Box::new(FlowRun::<f64>::new(case, flow, backend, mesh, geometry)?),
-            Precision::F32 => Box::new(FlowRun::<f32>::new(case, flow, backend, mesh, geometry)?),
+            Precision::F64 => Box::new(FlowRun::<f64>::start(case, flow, backend, place, start)?),
+            Precision::F32 => Box::new(FlowRun::<f32>::start(case, flow, backend, place, start)?),
         })
     };
     backend.install(set_up)
@@ -66,6 +76,8 @@ struct FlowRun<F: Real> {
     warnings: FlowWarnings,
     /// Largest Σ|F| / 2V at the start of the last step.
     rate_before: Option<f64>,
+    averages: Averages<F>,
+    derived: DerivedBuffers<F>,
 }
 
 /// The fields and the clock from which a flow starts.
@@ -78,22 +90,6 @@ struct Start {
 }
 
 impl<F: Real> FlowRun<F> {
-    fn new(
-        case: &Case,
-        flow_case: &IncompressibleCase,
-        backend: &Backend,
-        mesh: &Mesh,
-        geometry: &Geometry,
-    ) -> Result<Self, SimulationError> {
-        let start = Start {
-            velocity: vector(&flow_case.initial_velocity),
-            pressure: shared(&flow_case.initial_pressure),
-            temperature: flow_case.thermal.as_ref().map(|own| shared(&own.initial_temperature)),
-            clock: (0.0, 0),
-        };
-        Self::start(case, flow_case, backend, (mesh, geometry), start)
-    }
-
     fn start(
         case: &Case,
         flow_case: &IncompressibleCase,
@@ -133,7 +129,11 @@ impl<F: Real> FlowRun<F> {
         }
         let (backend, volumes) = (backend.clone(), geometry.cell_volume.clone());
         let warnings = FlowWarnings::new(&numerics, &problem.conditions);
+        let averages = averaged::averages(&backend, case, mesh, &fields);
+        let derived = averaged::buffers(&backend, case, mesh);
         Ok(FlowRun {
+            averages,
+            derived,
             backend,
             flow,
             fields,
@@ -151,10 +151,15 @@ impl<F: Real> FlowRun<F> {
         Ok(widen(&self.backend, buffer)?)
     }
 
-    /// The level subtracted from the pressure: its mean, where no condition fixes it.
+    /// The level subtracted from the pressure.
     fn level(&self) -> Result<f64, SimulationError> {
-        Ok(if self.flow.pressure_is_singular() { self.flow.mean_pressure()? } else { 0.0 })
+        level(&self.flow)
     }
+}
+
+/// The level subtracted from the pressure: its mean, where no condition fixes it.
+fn level<F: Real>(flow: &IncompressibleSolver<F>) -> Result<f64, SimulationError> {
+    Ok(if flow.pressure_is_singular() { flow.mean_pressure()? } else { 0.0 })
 }
 
 /// Refuses fields that a 3D flow does not have, and exact solutions that it cannot be compared with.
@@ -289,7 +294,27 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn monitor(&mut self) -> Result<Monitored, SimulationError> {
         let level = if self.monitors.need_pressure_level() { self.level()? } else { 0.0 };
-        self.monitors.evaluate(&self.backend, &mut self.flow, level)
+        let monitored = self.monitors.evaluate(&self.backend, &mut self.flow, level)?;
+        self.averages.add_probes(&monitored.probes);
+        Ok(monitored)
+    }
+
+    fn accumulate(&mut self, before: f64) -> Result<(), SimulationError> {
+        let FlowRun { backend, flow, averages, derived, .. } = self;
+        let (after, _) = flow.clock();
+        averages.add(backend, [before, after], &mut averaged::Fields { flow, derived })
+    }
+
+    fn averages(&self) -> Result<Vec<AverageResult>, SimulationError> {
+        self.averages.results(&self.backend)
+    }
+
+    fn averages_at_probes(&self) -> Vec<Vec<(String, f64)>> {
+        self.averages.at_probes()
+    }
+
+    fn warnings_of_averages(&mut self, end: Option<f64>) -> Vec<String> {
+        self.averages.warnings(end)
     }
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
@@ -378,6 +403,8 @@ impl<F: Real> Equation for FlowRun<F> {
         rebuilt.last = self.last.take();
         rebuilt.warnings.go_on_after(&self.warnings);
         rebuilt.monitors.go_on_after(&mut self.monitors);
+        let transferred = |values: Vec<f64>| transfer.values(&values, &place.1.cell_centre);
+        rebuilt.averages.go_on_after(&self.backend, &self.averages, transferred)?;
         *self = rebuilt;
         Ok(())
     }
@@ -436,6 +463,7 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         if let Some(force) = self.mean_force {
             arrays.push(NamedArray::reals("mean_force", force.to_vec()));
         }
+        arrays.extend(self.averages.arrays(&self.backend)?);
         Ok(arrays)
     }
 
@@ -460,7 +488,7 @@ impl<F: Real> Checkpointed for FlowRun<F> {
             self.flow.set_mean_force(force);
             self.mean_force = Some(force);
         }
-        Ok(())
+        self.averages.restore(&self.backend, checkpoint, clock[0])
     }
 }
 

@@ -1,11 +1,13 @@
 //! The run of a case: set-up, time steps, monitors, output. `run` calls `Simulation::{new, step, field}`,
 //! which other programs can use to drive a case.
 
+mod averages;
 mod equation;
 mod error;
 mod folder;
 mod heat;
 mod incompressible;
+mod initial;
 mod interpolations;
 mod linear;
 mod mesh_checks;
@@ -18,6 +20,7 @@ mod transfer;
 
 pub use equation::{Advance, Monitored, SteadyProgress};
 pub use error::SimulationError;
+pub use initial::InitialError;
 pub use outcome::{Outcome, OutcomeKind, Progress};
 pub use transfer::Transfer;
 
@@ -32,6 +35,7 @@ use crate::mesh_source::MeshSourceError;
 use crate::summary::{LinearSummary, NamedList, TimeSummary};
 use equation::Equation;
 use folder::OutputFolder;
+use initial::InitialFields;
 use mesh_checks::check_mesh;
 use output::Output;
 use std::path::{Path, PathBuf};
@@ -113,12 +117,21 @@ impl Simulation {
             tracing::warn!("{warning}");
         }
         mesh.warnings.extend(found);
+        // A restart replaces the initial fields.
+        let initial = match &case.initial_result {
+            Some(result) if options.restart.is_none() => timed(&mut phases, "initial", || {
+                backend.install(|| InitialFields::read(&case, result, &mesh, &geometry))
+            })?,
+            _ => InitialFields::default(),
+        };
+        let place = (&mesh, &geometry);
         let equation = timed(&mut phases, "discretization", || match &case.equation {
-            EquationCase::Heat(own) => heat::equation(&case, own, &backend, &mesh, &geometry),
+            EquationCase::Heat(own) => heat::equation(&case, own, &backend, place, &initial),
             EquationCase::Incompressible(own) => {
-                incompressible::equation(&case, own, &backend, &mesh, &geometry)
+                incompressible::equation(&case, own, &backend, place, &initial)
             }
         })?;
+        drop(initial);
         // Later uses need few entries, which are recomputed, and the volumes at the end.
         drop(geometry);
         let time_step = match case.time.as_ref().map(|t| t.step) {
@@ -251,7 +264,12 @@ impl Simulation {
         let setups = self.equation.solver_setups();
         let start = Instant::now();
         let (backend, equation) = (&self.backend, &mut self.equation);
-        let advance = backend.install(|| equation.advance(length))?;
+        let advance = backend.install(|| {
+            let (before, _) = equation.clock();
+            let advance = equation.advance(length)?;
+            equation.accumulate(before)?;
+            Ok::<Advance, SimulationError>(advance)
+        })?;
         let seconds = start.elapsed().as_secs_f64();
         if let [] | [_] = advance.solves[..] {
             self.phases.add("solve", seconds);
@@ -308,8 +326,18 @@ impl Simulation {
             Ok(outcome) => outcome.clone(),
             Err(error) => Outcome { kind: OutcomeKind::Failed, message: error.to_string() },
         };
+        let warnings = self.equation.warnings_of_averages(Some(self.time()));
+        self.warn(warnings);
         let written = output.finish(self, &outcome, start);
         result.and_then(|outcome| written.map(|()| outcome))
+    }
+
+    /// Logs warnings and keeps them for the summary.
+    fn warn(&mut self, warnings: Vec<String>) {
+        for warning in warnings {
+            tracing::warn!("{warning}");
+            self.warnings.push(warning);
+        }
     }
 
     fn march(
@@ -337,10 +365,8 @@ impl Simulation {
             let advance = self.step()?;
             let monitored = self.equation.monitor()?;
             output.history(self, &advance, &monitored)?;
-            for warning in self.equation.warnings(&self.mesh)? {
-                tracing::warn!("{warning}");
-                self.warnings.push(warning);
-            }
+            let warnings = self.equation.warnings(&self.mesh)?;
+            self.warn(warnings);
             let solve = advance.outcome();
             observer(&Progress {
                 step: self.steps() as u64,
@@ -473,6 +499,8 @@ impl Simulation {
         checkpoint.require("equation", self.equation.descriptor().section)?;
         checkpoint.require("precision", self.case.run.precision.word())?;
         self.equation.restore(&checkpoint)?;
+        let warnings = self.equation.warnings_of_averages(None);
+        self.warn(warnings);
         self.restarted = true;
         if let (Some(TimeStep::Cfl(_)), Some(step)) =
             (self.case.time.as_ref().map(|time| time.step), self.equation.step_before())

@@ -1,5 +1,6 @@
 //! The output files of a run.
 
+use super::averages::AverageResult;
 use super::equation::{Advance, Location, Monitored};
 use super::outcome::Outcome;
 use super::surface::{self, SurfaceSamples};
@@ -207,20 +208,18 @@ impl Output {
         let mesh = self.mesh.get_or_insert_with(|| FileMesh::new(&simulation.mesh, location));
         let mut values = vec![];
         for name in &simulation.case.output.fields {
-            let field = match simulation.equation.output_field(&simulation.mesh, name)? {
-                FieldData::Scalar(field) => FieldData::Scalar(mesh.ordered(&field)),
-                FieldData::Vector(components) => {
-                    FieldData::Vector(components.map(|c| mesh.ordered(&c)))
-                }
-            };
-            values.push((name.as_str(), field));
+            let field = simulation.equation.output_field(&simulation.mesh, name)?;
+            values.push((name.clone(), ordered(mesh, field)));
+        }
+        for average in simulation.equation.averages()? {
+            values.push((average.name, ordered(mesh, average.data)));
         }
         let FileMesh { raw, grid, .. } = mesh;
         let mut data = VtuData::new(&raw.points, &raw.cells);
         data.regions = &raw.regions;
         data.time = Some(simulation.time());
         let list: Vec<(&str, FieldValues)> =
-            values.iter().map(|(n, v)| (*n, values_of(v))).collect();
+            values.iter().map(|(n, v)| (n.as_str(), values_of(v))).collect();
         match location {
             Location::Cells => data.cell_fields = list,
             Location::Nodes => data.node_fields = list,
@@ -306,7 +305,14 @@ impl Output {
         let Some(picture) = &simulation.case.output.picture else { return Ok(()) };
         let location = simulation.equation.location();
         let mesh = self.mesh.get_or_insert_with(|| FileMesh::new(&simulation.mesh, location));
-        let field = simulation.equation.output_field(&simulation.mesh, &picture.field)?;
+        let Some(field) = field_of_picture(simulation, &picture.field)? else { return Ok(()) };
+        let is_velocity =
+            matches!(field, FieldData::Vector(_)) && picture.field.starts_with("velocity");
+        let velocity = match (picture.vectors, is_velocity) {
+            (false, _) => None,
+            (true, true) => Some(field.clone()),
+            (true, false) => Some(simulation.equation.output_field(&simulation.mesh, "velocity")?),
+        };
         let values = mesh.ordered(&field.into_scalar());
         let raw = &mesh.raw;
         let (slice, mut note) = match (raw.dimension, picture.slice) {
@@ -325,10 +331,7 @@ impl Output {
             Location::Cells => PictureField::Cells(&values),
             Location::Nodes => PictureField::Nodes(&values),
         };
-        let arrows = match picture.vectors {
-            true => Some(vectors_in_plane(simulation, mesh, slice.axes)?),
-            false => None,
-        };
+        let arrows = velocity.map(|velocity| vectors_in_plane(velocity, mesh, slice.axes));
         let of = PictureContent {
             title: &simulation.case.title,
             note: &note,
@@ -399,6 +402,21 @@ impl Output {
                 of_vectors.push((field.name, error_norms(&volumes, &size, &vec![0.0; size.len()])));
             }
         }
+        for AverageResult { components, data, .. } in simulation.equation.averages()? {
+            let values = match data {
+                FieldData::Scalar(values) => vec![values],
+                FieldData::Vector(values) => values.into(),
+            };
+            for (name, values) in components.into_iter().zip(values) {
+                summary.fields.set(name, field_summary(&volumes, &values));
+            }
+        }
+        let at_probes = simulation.equation.averages_at_probes();
+        for (probe, averages) in simulation.case.output.probes.iter().zip(at_probes) {
+            let mut values = summary.probe.get(&probe.name).cloned().unwrap_or_default();
+            averages.into_iter().for_each(|(name, value)| values.set(name, value));
+            summary.probe.set(probe.name.clone(), values);
+        }
         for field in descriptor.derived {
             let Some(exact) = exact_values(simulation, field.name, &volumes) else { continue };
             let values = simulation.equation.output_field(mesh, field.name)?.into_scalar();
@@ -407,6 +425,27 @@ impl Output {
         of_vectors.into_iter().for_each(|(name, norms)| summary.errors.set(name, norms));
         Ok(summary)
     }
+}
+
+/// A field in the order of the mesh file.
+fn ordered(mesh: &FileMesh, field: FieldData) -> FieldData {
+    match field {
+        FieldData::Scalar(field) => FieldData::Scalar(mesh.ordered(&field)),
+        FieldData::Vector(components) => FieldData::Vector(components.map(|c| mesh.ordered(&c))),
+    }
+}
+
+/// The field of the picture: one of the equation, or of an average; none of an average that has not begun.
+fn field_of_picture(
+    simulation: &Simulation,
+    name: &str,
+) -> Result<Option<FieldData>, SimulationError> {
+    let mut averages = simulation.case.output.averages.iter();
+    if !averages.any(|average| average.has_result(name)) {
+        return Ok(Some(simulation.equation.output_field(&simulation.mesh, name)?));
+    }
+    let mut results = simulation.equation.averages()?.into_iter();
+    Ok(results.find(|result| result.name == name).map(|result| result.data))
 }
 
 fn surface_file(name: &str, number: usize) -> String {
@@ -454,19 +493,14 @@ pub(super) fn values_of(field: &FieldData) -> FieldValues<'_> {
     }
 }
 
-/// The velocity along two axes, in the order of the mesh file: `[n_cells]`.
-fn vectors_in_plane(
-    simulation: &Simulation,
-    mesh: &FileMesh,
-    axes: [char; 2],
-) -> Result<Vec<[f64; 2]>, SimulationError> {
-    let field = simulation.equation.output_field(&simulation.mesh, "velocity")?;
-    let FieldData::Vector(components) = field else { return Ok(vec![]) };
+/// A vector field along two axes, in the order of the mesh file: `[n_cells]`.
+fn vectors_in_plane(field: FieldData, mesh: &FileMesh, axes: [char; 2]) -> Vec<[f64; 2]> {
+    let FieldData::Vector(components) = field else { return vec![] };
     let [u, v] = axes.map(|axis| {
         let component = &components["xyz".find(axis).unwrap_or(0)];
         mesh.ordered(component)
     });
-    Ok(u.into_iter().zip(v).map(|(u, v)| [u, v]).collect())
+    u.into_iter().zip(v).map(|(u, v)| [u, v]).collect()
 }
 
 /// The middle of the extent along z.

@@ -18,6 +18,11 @@ impl Transfer {
         Transfer(Arc::new(evaluate))
     }
 
+    /// The values at points, `[3][n]`, of a field of the old mesh.
+    pub(super) fn values(&self, values: &[f64], points: &[f64]) -> Vec<f64> {
+        (self.0)(values, points)
+    }
+
     /// A field of the old mesh as a field of space.
     pub(super) fn field(&self, values: Vec<f64>) -> Arc<dyn Prescribed> {
         Arc::new(Transferred { values, evaluate: self.0.clone() })

@@ -317,6 +317,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
     section("euler", "Compressible flow: not available in this version.", vec![]),
     section("initial", "The state at t = 0; for a steady case the initial guess.", field_keys::<Initial>(" of x y z").into_iter().chain([
         key("density", "number", "none", "kg/m³", "For `[euler]`; an error in other cases.", "density = 1.0"),
+        key("from", "path", "none", "", "A result on any mesh, from which the fields without a key here are interpolated: `fields.pvd` (its last state), a `.vtu` or a legacy `.vtk` file. See `docs/initial.md`. With `--restart` it is not read.", "from = \"coarse/fields.pvd\""),
     ]).collect()),
     section("boundary", "One condition for each patch of the mesh, under the patch's name. A word in quotes is short for a kind without a value: `zmin = \"insulated\"`. Kinds with a value are keys of the patch: `zmax.temperature = 600.0`.", vec![
         key("PATCH", format!("\"insulated\" | \"{}\" | table", flow_kinds().collect::<Vec<_>>().join("\" | \"")), "required for each patch", "", "The condition of patch PATCH; a table has keys of the next section.", "zmin = \"insulated\""),
@@ -363,11 +364,11 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("history_plot", "true | false", "false", "", "A PNG picture of the history, `history.png`: residual and rate of change on a logarithmic axis, iterations, integrals over patches and probes over time, or over steps where the case is steady.", "history_plot = true"),
     ]),
     section("output.picture", "A picture of a field.", vec![
-        key("field", "string", "required", "", "One of the fields that can be written; a velocity is shown by its magnitude.", "field = \"temperature\""),
+        key("field", "string", "required", "", "One of the fields that can be written, or of an average, as `velocity_mean`; a velocity is shown by its magnitude.", "field = \"temperature\""),
         key("slice", "{ axis, at }", "a 2D mesh whole, a 3D mesh cut halfway along z", "", "The plane shown.", "slice = { axis = \"z\", at = 0.5 }"),
         key("range", "list of 2 numbers", "the values shown", "", "Values at the ends of the colours, in the unit of the field; values beyond have the colour of the end.", "range = [0.0, 1.5]"),
         key("window", "list of 4 numbers", "all of the plane", "m", "The part shown: x0, y0, x1, y1 in the coordinates of the plane.", "window = [0.0, -0.5, 2.0, 0.5]"),
-        key("vectors", "true | false", "false", "", "Arrows of the velocity in the plane, at the points of a regular grid. For flow.", "vectors = true"),
+        key("vectors", "true | false", "false", "", "Arrows of the velocity in the plane, at the points of a regular grid; in a picture of a mean velocity they are of this mean. For flow.", "vectors = true"),
     ]),
     section("output.picture.slice", "A plane normal to an axis.", vec![
         key("axis", Axis::WORDS.join(" | "), "required", "", "The normal of the plane.", "axis = \"z\""),
@@ -409,6 +410,12 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("velocity", "number > 0", "1.0", "m/s", "Speed U.", "velocity = 1.0"),
         key("density", "number > 0", "1.0", "kg/m³", "Density ρ.", "density = 1.0"),
         key("pressure", "number", "0.0", "Pa", "Pressure p₀.", "pressure = 0.0"),
+    ]),
+    list("output.average", "Averages over time, from the step in which `start` lies to the end of the run, weighted by the time step: in the files of fields `FIELD_mean` and with `rms` `FIELD_rms`, with a `name` `FIELD_NAME_mean` and `FIELD_NAME_rms`. `summary.json` has their least, largest and mean value (`fields.velocity_mean_x.max`), and those of fields solved for at each probe (`probe.NAME.velocity_mean_x`). Formulas: `docs/output.md`. An error in a steady case.", vec![
+        key("fields", "list of strings", "required", "", "Fields that can be written, `streamfunction` excepted; `vorticity` and `q_criterion` in a collocated flow.", "fields = [\"velocity\", \"pressure\"]"),
+        key("start", "number ≥ 0", "0.0", "s", "Time from which fields are averaged, before the end of the run.", "start = 10.0"),
+        key("rms", "true | false", "false", "", "Also the root mean square of the fluctuations about the mean, of each component.", "rms = true"),
+        key("name", "string of letters, digits, `_`, `-`", "none", "", "Part of the names of its results; distinguishes several averages of one field.", "name = \"late\""),
     ]),
     list("output.recirculation", "Reversed flow along a line, as behind a body, in `summary.json`: `separation` and `reattachment` of its longest stretch, as distances from the first point; `separation` is 0 where the stretch begins with the line, both are 0 without reversed flow. For flow; an error in a heat case.", vec![
         key("name", "string of letters, digits, `_`, `-`", "required", "", "Its name, which no other recirculation has.", "name = \"wake\""),

@@ -1,6 +1,8 @@
 //! The reference is complete: every key documented, every documented key read.
 
-use super::super::{Case, amg, boundary, exact, expected, file, flow_output, heat, incompressible};
+use super::super::{
+    Case, amg, average, boundary, exact, expected, file, flow_output, heat, incompressible,
+};
 use super::super::{
     initial, linear_solver, mesh, output, picture, run, steady, surface, templates, time, value,
 };
@@ -92,6 +94,7 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("output.line", keys_of::<output::LineFile>()),
         ("output.patch", keys_of::<output::PatchGroupFile>()),
         ("output.patch.reference", keys_of::<flow_output::ReferenceFile>()),
+        ("output.average", keys_of::<average::AverageFile>()),
         ("output.surface", keys_of::<surface::SurfaceFile>()),
         ("output.surface.reference", keys_of::<surface::SurfaceReferenceFile>()),
         ("output.recirculation", keys_of::<flow_output::RecirculationFile>()),

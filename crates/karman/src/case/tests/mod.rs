@@ -1,6 +1,7 @@
 //! Valid cases, and every message about invalid ones.
 
 mod accepted;
+mod average;
 mod flow;
 mod flow_messages;
 mod heat_messages;

@@ -1,8 +1,10 @@
 //! Cases through the run loop.
 
 mod at_rest;
+mod averages;
 mod boundaries;
 mod endings;
+mod initial;
 mod moments;
 mod rebuilding;
 mod refusals;
@@ -10,6 +12,7 @@ mod surfaces;
 mod warnings;
 
 use super::*;
+use crate::descriptor::FieldData;
 use crate::mesh::testing::gmsh_file;
 
 /// The simulation of a case in a folder.

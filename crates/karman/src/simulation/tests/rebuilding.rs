@@ -25,7 +25,7 @@ fn square(cells: usize) -> Mesh {
     Mesh::new(params.generate().unwrap(), &MeshOptions::default()).unwrap()
 }
 
-fn same_places() -> Transfer {
+pub(super) fn same_places() -> Transfer {
     Transfer::new(|values, points| {
         assert_eq!(3 * values.len(), points.len());
         values.to_vec()

@@ -1,0 +1,300 @@
+//! Averages over time, `[[output.average]]`: their accumulation in a run, their names, their place in a checkpoint.
+//!
+//! Fields are accumulated on the backend after each step, the values of probes on the host.
+
+use super::{SimulationError, state_error};
+use crate::backend::{Backend, Buffer};
+use crate::case::{Average, Case};
+use crate::descriptor::FieldData;
+use crate::finite_volume::TimeAverage;
+use crate::io::checkpoint::{Checkpoint, CheckpointError, NamedArray};
+use crate::io::csv::short_number;
+use crate::real::Real;
+use crate::summary::NamedList;
+
+/// A part of a time step that is round-off of the time.
+const ROUND_OFF: f64 = 1e-9;
+
+/// The fields of an equation as averages sample them.
+pub(super) trait Sampled<F: Real> {
+    /// The components of a field at the current level, on the backend: `[n]` each.
+    fn components(&mut self, field: &str) -> Result<Vec<&Buffer<F>>, SimulationError>;
+    /// The level subtracted from a field.
+    fn level(&self, field: &str) -> Result<f64, SimulationError>;
+}
+
+/// The averages of a run.
+pub(super) struct Averages<F: Real> {
+    fields: Vec<AveragedField<F>>,
+    warnings: Vec<String>,
+}
+
+/// A result of an average, as the files of fields and the summary have it.
+pub(super) struct AverageResult {
+    /// Its name: `velocity_mean`.
+    pub name: String,
+    /// Names of its components: `velocity_mean_x`.
+    pub components: Vec<String>,
+    /// Its values.
+    pub data: FieldData,
+}
+
+/// The average of one field.
+struct AveragedField<F: Real> {
+    average: Average,
+    field: String,
+    /// The names of the components, and their averages.
+    components: Vec<(String, TimeAverage<F>)>,
+    /// T, the sum of the weights.
+    duration: f64,
+    /// The weight of the steps since the probes were sampled.
+    of_probes: f64,
+    /// Mean and variance of each probe and component; empty for a derived field, which probes do not have.
+    probes: Vec<Vec<[f64; 2]>>,
+}
+
+impl<F: Real> Averages<F> {
+    /// The averages of a case, of fields with `n` values; `components` gives the names of the components of a field, and
+    /// `unknowns` are the fields that probes have.
+    pub(super) fn new(
+        backend: &Backend,
+        case: &Case,
+        n: usize,
+        unknowns: &[&str],
+        components: impl Fn(&str) -> Vec<String>,
+    ) -> Self {
+        let mut fields = vec![];
+        for average in &case.output.averages {
+            for field in &average.fields {
+                let names = components(field);
+                let has_probes = unknowns.contains(&names[0].as_str());
+                let probes = if has_probes { case.output.probes.len() } else { 0 };
+                fields.push(AveragedField {
+                    average: average.clone(),
+                    field: field.clone(),
+                    probes: vec![vec![[0.0; 2]; names.len()]; probes],
+                    components: names
+                        .into_iter()
+                        .map(|name| (name, TimeAverage::new(backend, n, average.rms)))
+                        .collect(),
+                    duration: 0.0,
+                    of_probes: 0.0,
+                });
+            }
+        }
+        Averages { fields, warnings: vec![] }
+    }
+
+    /// Adds the fields at the end of a step from one time to another.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where the device failed.
+    pub(super) fn add(
+        &mut self,
+        backend: &Backend,
+        [before, after]: [f64; 2],
+        source: &mut impl Sampled<F>,
+    ) -> Result<(), SimulationError> {
+        for of in &mut self.fields {
+            let weight = after - before.max(of.average.start);
+            if weight <= ROUND_OFF * (after - before) {
+                continue;
+            }
+            of.duration += weight;
+            of.of_probes += weight;
+            let (level, fraction) = (source.level(&of.field)?, weight / of.duration);
+            let sampled = source.components(&of.field)?;
+            for ((_, average), q) in of.components.iter_mut().zip(sampled) {
+                average.add(backend, q, level, fraction);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the values of the probes at the end of the last step.
+    pub(super) fn add_probes(&mut self, probes: &NamedList<NamedList<f64>>) {
+        for of in &mut self.fields {
+            let fraction = of.of_probes / of.duration;
+            if of.of_probes == 0.0 {
+                continue;
+            }
+            of.of_probes = 0.0;
+            for (sums, (_, values)) in of.probes.iter_mut().zip(probes.iter()) {
+                for ((name, _), [mean, variance]) in of.components.iter().zip(sums) {
+                    let d = values.get(name).copied().unwrap_or(f64::NAN) - *mean;
+                    *mean += fraction * d;
+                    *variance = (1.0 - fraction) * (*variance + fraction * d * d);
+                }
+            }
+        }
+    }
+
+    /// The results so far, of the averages that have begun.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where the device failed.
+    pub(super) fn results(&self, backend: &Backend) -> Result<Vec<AverageResult>, SimulationError> {
+        let mut results = vec![];
+        for of in self.fields.iter().filter(|of| of.duration > 0.0) {
+            let read = of.components.iter().map(|(_, average)| average.read(backend));
+            let read = read.collect::<Result<Vec<_>, _>>()?;
+            for (k, statistic) in of.average.statistics().iter().enumerate() {
+                let values = read.iter().map(|moments| match k {
+                    0 => moments[0].clone(),
+                    _ => moments[1].iter().map(|variance| variance.sqrt()).collect(),
+                });
+                results.push(AverageResult {
+                    name: of.average.name_of(&of.field, statistic),
+                    components: of.component_names(statistic),
+                    data: field_data(values.collect()),
+                });
+            }
+        }
+        Ok(results)
+    }
+
+    /// The results at each probe, in the order of the case.
+    pub(super) fn at_probes(&self) -> Vec<Vec<(String, f64)>> {
+        let probes = self.fields.iter().map(|of| of.probes.len()).max().unwrap_or(0);
+        let mut results = vec![vec![]; probes];
+        for of in self.fields.iter().filter(|of| of.duration > 0.0) {
+            for (moments, result) in of.probes.iter().zip(&mut results) {
+                for (k, statistic) in of.average.statistics().iter().enumerate() {
+                    let values = moments.iter().map(|m| if k == 0 { m[0] } else { m[1].sqrt() });
+                    result.extend(of.component_names(statistic).into_iter().zip(values));
+                }
+            }
+        }
+        results
+    }
+
+    /// Warnings about averages, each once; `end` is the time at the end of a run, none within it.
+    pub(super) fn warnings(&mut self, end: Option<f64>) -> Vec<String> {
+        let mut warnings = std::mem::take(&mut self.warnings);
+        let Some(end) = end else { return warnings };
+        let waiting = self.fields.iter().filter(|of| of.duration == 0.0);
+        warnings.extend(waiting.map(|of| {
+            format!(
+                "there is no average of `{}`: it starts at t = {}, and the run ended at t = {}",
+                of.field,
+                short_number(of.average.start),
+                short_number(end)
+            )
+        }));
+        warnings
+    }
+
+    /// Takes the averages of another mesh: `transfer` gives the values of a field on the new mesh, from those on the old.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where the device failed.
+    pub(super) fn go_on_after(
+        &mut self,
+        backend: &Backend,
+        earlier: &Averages<F>,
+        transfer: impl Fn(Vec<f64>) -> Vec<f64>,
+    ) -> Result<(), SimulationError> {
+        for (of, before) in self.fields.iter_mut().zip(&earlier.fields) {
+            of.duration = before.duration;
+            of.of_probes = before.of_probes;
+            of.probes.clone_from(&before.probes);
+            for ((_, average), (_, old)) in of.components.iter_mut().zip(&before.components) {
+                let [mean, variance] = old.read(backend)?;
+                let mut values = transfer(mean);
+                if of.average.rms {
+                    values.extend(transfer(variance).into_iter().map(|v| v.max(0.0)));
+                }
+                average.set(backend, &values);
+            }
+        }
+        Ok(())
+    }
+
+    /// The arrays of a checkpoint: `average.NAME.clock` (start and duration), `.fields` and `.probes` (mean and variance
+    /// of the components) for each result `NAME`.
+    ///
+    /// # Errors
+    /// [`CheckpointError`] where the device failed.
+    pub(super) fn arrays(&self, backend: &Backend) -> Result<Vec<NamedArray>, CheckpointError> {
+        let mut arrays = vec![];
+        for of in &self.fields {
+            let mut fields = vec![];
+            for (_, average) in &of.components {
+                fields.extend(average.read(backend).map_err(state_error)?.concat());
+            }
+            let probes = of.probes.iter().flatten().flatten().copied().collect();
+            arrays.push(NamedArray::reals(of.array("clock"), vec![of.average.start, of.duration]));
+            arrays.push(NamedArray::reals(of.array("fields"), fields));
+            arrays.push(NamedArray::reals(of.array("probes"), probes));
+        }
+        Ok(arrays)
+    }
+
+    /// Goes on with the averages of a checkpoint. One that it does not have, or that has another start, begins anew.
+    ///
+    /// # Errors
+    /// [`CheckpointError`] where an array has another shape.
+    pub(super) fn restore(
+        &mut self,
+        backend: &Backend,
+        checkpoint: &Checkpoint,
+        time: f64,
+    ) -> Result<(), CheckpointError> {
+        for of in &mut self.fields {
+            let clock = of.array("clock");
+            let saved = match checkpoint.has_array(&clock) {
+                true => Some(checkpoint.reals(&clock, &[2])?),
+                false => None,
+            };
+            let Some([_, duration]) = saved.filter(|saved| saved[0] == of.average.start) else {
+                if time > of.average.start {
+                    self.warnings.push(format!(
+                        "the checkpoint has no average of `{}` from t = {}: it begins at t = {}",
+                        of.field,
+                        short_number(of.average.start),
+                        short_number(time)
+                    ));
+                }
+                continue;
+            };
+            of.duration = *duration;
+            let n = of.components.iter().map(|(_, average)| average.value_count()).sum();
+            let fields = checkpoint.reals(&of.array("fields"), &[n])?;
+            let mut rest = fields;
+            for (_, average) in &mut of.components {
+                let (own, after) = rest.split_at(average.value_count());
+                average.set(backend, own);
+                rest = after;
+            }
+            let count = 2 * of.probes.iter().map(Vec::len).sum::<usize>();
+            let probes = checkpoint.reals(&of.array("probes"), &[count])?;
+            let pairs = of.probes.iter_mut().flatten().zip(probes.chunks_exact(2));
+            pairs.for_each(|(moments, saved)| moments.copy_from_slice(saved));
+        }
+        Ok(())
+    }
+}
+
+impl<F: Real> AveragedField<F> {
+    /// The names of the components of a result.
+    fn component_names(&self, statistic: &str) -> Vec<String> {
+        let name = self.average.name_of(&self.field, statistic);
+        let suffix =
+            |component: &String| component.strip_prefix(&self.field).unwrap_or("").to_owned();
+        self.components.iter().map(|(component, _)| name.clone() + &suffix(component)).collect()
+    }
+
+    fn array(&self, what: &str) -> String {
+        format!("average.{}.{what}", self.average.name_of(&self.field, "mean"))
+    }
+}
+
+/// One, two or three components as a field.
+fn field_data(mut components: Vec<Vec<f64>>) -> FieldData {
+    if components.len() == 1 {
+        return FieldData::Scalar(components.remove(0));
+    }
+    let n = components[0].len();
+    components.resize(3, vec![0.0; n]);
+    FieldData::Vector([0, 1, 2].map(|k| std::mem::take(&mut components[k])))
+}

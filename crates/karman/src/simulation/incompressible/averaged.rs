@@ -1,0 +1,63 @@
+//! The fields of a flow as averages over time sample them.
+
+use super::super::SimulationError;
+use super::super::averages::{Averages, Sampled};
+use super::level;
+use crate::backend::{Backend, Buffer};
+use crate::case::Case;
+use crate::descriptor::Rank;
+use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE};
+use crate::incompressible::{DESCRIPTOR, DerivedBuffers, DerivedField, IncompressibleSolver};
+use crate::mesh::Mesh;
+use crate::real::Real;
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// The averages of a flow; `unknowns` are the names of the fields solved for.
+pub(super) fn averages<F: Real>(
+    backend: &Backend,
+    case: &Case,
+    mesh: &Mesh,
+    unknowns: &[&str],
+) -> Averages<F> {
+    let components = |name: &str| -> Vec<String> {
+        let rank = DESCRIPTOR.fields().find(|field| field.name == name).map(|field| field.rank);
+        let axes = match rank {
+            Some(Rank::Vector(_)) => &AXES[..mesh.dimension],
+            Some(Rank::Axial) if mesh.dimension == 3 => &AXES[..],
+            _ => return vec![name.to_owned()],
+        };
+        axes.iter().map(|axis| format!("{name}_{axis}")).collect()
+    };
+    Averages::new(backend, case, mesh.n_cells(), unknowns, components)
+}
+
+/// Buffers for derived fields, empty where no average has one.
+pub(super) fn buffers<F: Real>(backend: &Backend, case: &Case, mesh: &Mesh) -> DerivedBuffers<F> {
+    let mut fields = case.output.averages.iter().flat_map(|average| &average.fields);
+    let has_derived = fields.any(|field| DerivedField::from_word(field).is_some());
+    DerivedBuffers::new(backend, if has_derived { mesh.n_cells() } else { 0 }, mesh.dimension)
+}
+
+/// The fields of a flow on the backend.
+pub(super) struct Fields<'a, F: Real> {
+    pub flow: &'a IncompressibleSolver<F>,
+    pub derived: &'a mut DerivedBuffers<F>,
+}
+
+impl<F: Real> Sampled<F> for Fields<'_, F> {
+    fn components(&mut self, field: &str) -> Result<Vec<&Buffer<F>>, SimulationError> {
+        if let Some(derived) = DerivedField::from_word(field) {
+            return Ok(self.flow.derived(derived, self.derived).iter().collect());
+        }
+        Ok(match field {
+            PRESSURE => vec![self.flow.pressure()],
+            TEMPERATURE => self.flow.temperature().into_iter().collect(),
+            _ => (0..self.flow.dimension()).map(|k| self.flow.velocity(k)).collect(),
+        })
+    }
+
+    fn level(&self, field: &str) -> Result<f64, SimulationError> {
+        if field == PRESSURE { level(self.flow) } else { Ok(0.0) }
+    }
+}
