@@ -229,7 +229,7 @@ fn the_true_residual_decides() {
     };
     let now = |residual| ConvergenceState { residual, ..stop(status::RUNNING, 0.0) };
     let verdict = |why, detail, residual, before| {
-        check_outcome(&stop(why, detail), &now(residual), 1e-8, before, 0)
+        check_outcome(&stop(why, detail), &now(residual), 1e-8, (before, 0), false)
     };
     assert_eq!(verdict(status::TARGET, 0.0, 1e-17, 1.0), Some(Status::Converged));
     // The recurrence has drifted from the true residual: a restart, as long as that reduces it.
@@ -242,8 +242,17 @@ fn the_true_residual_decides() {
     assert_eq!(verdict(status::OPERATOR, f64::NAN, 1e-3, 1.0), Some(Status::NotANumber));
     assert_eq!(verdict(status::RUNNING, 0.0, 0.99, 1.0), None);
     assert_eq!(verdict(status::RUNNING, 0.0, 1.0, 1.0), Some(Status::Stagnated));
-    let late = check_outcome(&stop(status::TARGET, 0.0), &now(1e-15), 1e-8, 1.0, 1000);
+    let late = check_outcome(&stop(status::TARGET, 0.0), &now(1e-15), 1e-8, (1.0, 1000), false);
     assert_eq!(late, Some(Status::Stagnated));
+    // A singular operator in round-off: a restart, then stagnation; without progress from the start a breakdown.
+    let singular = |residual, before, restarts| {
+        let stop = stop(status::OPERATOR, -1.0);
+        check_outcome(&stop, &now(residual), 1e-8, (before, restarts), true)
+    };
+    assert_eq!(singular(1e-6, 1e-3, 0), None);
+    assert_eq!(singular(1e-6, 1e-6, 1), Some(Status::Stagnated));
+    let operator = Status::Breakdown(Breakdown::Operator { curvature: -1.0 });
+    assert_eq!(singular(1.0, 1.0, 0), Some(operator));
     let text = Breakdown::Omega { omega: 0.0 }.to_string();
     assert_eq!(text, "ω = 0.000e0: the stabilisation step of BiCGStab vanishes");
 }

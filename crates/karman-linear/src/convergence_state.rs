@@ -4,6 +4,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
+use super::nullspace::ConstantProjection;
 use super::{Operator, Preconditioner};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
@@ -245,11 +246,20 @@ impl<T: Real> System<T> {
         begin(backend, &self.partials, tolerance * tolerance, limit, &mut self.convergence);
     }
 
-    /// r ← b − A x, also the residual of the state.
-    pub(super) fn true_residual(&mut self, backend: &Backend, b: &Buffer<T>) {
+    /// r ← b − A x without its constant component where there are `constants`, also the residual of the state.
+    pub(super) fn true_residual(
+        &mut self,
+        backend: &Backend,
+        b: &Buffer<T>,
+        constants: Option<&mut ConstantProjection>,
+    ) {
         let n = self.rows();
         self.operator.apply(backend, &self.iterate, &mut self.residual);
         subtract_from(backend, n, b, &mut self.residual, &mut self.partials);
+        if let Some(constants) = constants {
+            constants.project(backend, &mut self.residual);
+            square_partials(backend, n, &self.residual, &mut self.partials);
+        }
         take_residual(backend, &self.partials, &mut self.convergence);
         self.record(backend);
     }

@@ -312,7 +312,7 @@ impl<T: Real> Solver<T> {
         backend.install(|| {
             blas::copy(&backend, expected, x, &mut self.state.system.iterate);
             let outcome = match self.constants.take() {
-                None => self.iterate(b),
+                None => self.iterate(b, None),
                 Some((mut projection, mut rhs)) => {
                     let outcome = self.iterate_projected(b, &mut projection, &mut rhs);
                     self.constants = Some((projection, rhs));
@@ -335,21 +335,30 @@ impl<T: Real> Solver<T> {
         blas::copy(&backend, rhs.len(), b, rhs);
         projection.project(&backend, rhs);
         let incompatibility = projection.share(&backend)?;
-        let outcome = self.iterate(rhs)?;
+        let outcome = self.iterate(rhs, Some(projection))?;
         projection.project(&backend, &mut self.state.system.iterate);
         Ok(SolveOutcome { incompatibility, ..outcome })
     }
 
-    /// The iteration, restarted from the true residual until that ends the solve.
-    fn iterate(&mut self, b: &Buffer<T>) -> Result<SolveOutcome, LinearError> {
+    /// The iteration, restarted from the true residual until that ends the solve. In single precision `constants` are projected
+    /// out of each true residual: the operator cannot reduce those that round-off makes, and directions would tend to them.
+    fn iterate(
+        &mut self,
+        b: &Buffer<T>,
+        mut constants: Option<&mut ConstantProjection>,
+    ) -> Result<SolveOutcome, LinearError> {
         let backend = self.backend.clone();
+        let is_singular = constants.is_some();
+        if size_of::<T>() > 4 {
+            constants = None;
+        }
         // A residual below the round-off of T cannot be reduced.
         let tolerance = self.params.relative_tolerance;
         let floor = 1e-3 * if size_of::<T>() == 4 { f32::EPSILON.into() } else { f64::EPSILON };
         let limit = self.params.max_iterations as f64;
         let system = &mut self.state.system;
         system.begin(&backend, b, tolerance.max(floor), limit);
-        system.true_residual(&backend, b);
+        system.true_residual(&backend, b, constants.as_deref_mut());
         let mut restarts = 0;
         let mut before = f64::INFINITY;
         let mut is_resumed = false;
@@ -362,9 +371,9 @@ impl<T: Real> Solver<T> {
             let stop = self.run_cycle(&backend)?;
             let State { system, method } = &mut self.state;
             method.finish(&backend, system)?;
-            system.true_residual(&backend, b);
+            system.true_residual(&backend, b, constants.as_deref_mut());
             let now = system.read_convergence(&backend)?;
-            let verdict = check_outcome(&stop, &now, tolerance, before, restarts);
+            let verdict = check_outcome(&stop, &now, tolerance, (before, restarts), is_singular);
             if let Some(status) = verdict {
                 return self.outcome(status, restarts, &now);
             }
@@ -425,13 +434,14 @@ fn relative(residual: f64, reference: f64) -> f64 {
     if residual == 0.0 { 0.0 } else { (residual / reference).sqrt() }
 }
 
-/// The status of an iteration that stopped as `stop`, from its true residual `now`; `None`: restart.
+/// The status of an iteration that stopped as `stop`, from its true residual `now`, the one `before` and the number of
+/// restarts; `None`: restart. A singular operator may lose its curvature to round-off, which a restart mends.
 pub(super) fn check_outcome(
     stop: &ConvergenceState<f64>,
     now: &ConvergenceState<f64>,
     tolerance: f64,
-    before: f64,
-    restarts: usize,
+    (before, restarts): (f64, usize),
+    is_singular: bool,
 ) -> Option<Status> {
     let finite = now.residual.is_finite() && now.reference.is_finite() && stop.detail.is_finite();
     if !finite || stop.status == status::NOT_FINITE {
@@ -449,6 +459,9 @@ pub(super) fn check_outcome(
     let broken =
         |b: Breakdown| (!improved || stop.iterations == 0.0).then_some(Status::Breakdown(b));
     match stop.status {
+        s if s == status::OPERATOR && is_singular && (improved || restarts > 0) => {
+            (!improved).then_some(Status::Stagnated)
+        }
         s if s == status::OPERATOR => {
             Some(Status::Breakdown(Breakdown::Operator { curvature: value }))
         }
