@@ -169,10 +169,10 @@ impl<F: Real> Flow<F> {
         &mut self,
         step: &Step,
     ) -> Result<Option<SolveOutcome>, IncompressibleError> {
-        let Flow { backend, faces, flux, scratch, monitors, .. } = self;
+        let Flow { backend, faces, flux, scratch, monitors, pressure, .. } = self;
         let Some(thermal) = &mut self.thermal else { return Ok(None) };
         let residual = &mut scratch.residual;
-        let at = (&faces.volume, &*flux);
+        let at = (&faces.volume, pressure.inertia(&faces.volume), &*flux);
         thermal.prepare(backend, at, step, residual)?;
         if let Some(residuals) = &mut monitors.residuals {
             let scale = (&monitors.decay_rate, &faces.volume);

@@ -11,8 +11,8 @@
 
 use super::IncompressibleError;
 use crate::backend::{Backend, Buffer, blas};
-use crate::finite_volume::transport::TransportOperator;
-use crate::linear::{Jacobi, Params, SolveOutcome, Solver};
+use crate::finite_volume::transport::{TransportOperator, TransportSweeps};
+use crate::linear::{Params, SolveOutcome, Solver};
 use crate::operators::FaceCells;
 use crate::real::Real;
 use crate::time::{ImplicitOperator, TimeCoefficients};
@@ -61,31 +61,29 @@ impl<F: Real> ImplicitConvection<F> {
         }
     }
 
-    /// Sets the operator shift V + θ W for the flux F.
+    /// Sets the operator shift I + θ W for the flux F; the inertia I is V, or that of local steps.
     pub(super) fn prepare(
         &mut self,
         coefficients: &TimeCoefficients,
         flux: &Buffer<F>,
-        volume: &Buffer<F>,
+        inertia: &Buffer<F>,
     ) -> Result<(), IncompressibleError> {
         let TimeCoefficients { theta, b1, bdf, .. } = *coefficients;
         // b₁ = −θ e.
         self.extrapolation = -b1;
         let ImplicitConvection { backend, cells, conductance, params, diffusion, solver, .. } =
             self;
-        let n = volume.len();
         let factors = [theta * *diffusion, theta * CONVECTION];
         let solver = solver.prepare(0.0, theta, |_| {
-            let (cells, conductance) = (cells.clone(), conductance.clone());
-            let operator = TransportOperator::new(backend, cells, conductance, factors);
-            let jacobi = Jacobi { inverse: backend.zeros::<F>(n) };
-            Solver::with_preconditioner(backend, Box::new(operator), Box::new(jacobi), params)
+            let operator =
+                || TransportOperator::new(backend, cells.clone(), conductance.clone(), factors);
+            let sweeps = TransportSweeps::new(backend, operator());
+            Solver::with_preconditioner(backend, Box::new(operator()), Box::new(sweeps), params)
         })?;
-        let (operator, jacobi) = parts(solver);
-        let (shift, zero) = (F::from_f64(bdf.shift), F::literal(0.0));
-        blas::axpby(backend, n, shift, volume, zero, &mut operator.inertia);
-        blas::copy(backend, flux.len(), flux, &mut operator.flux);
-        operator.inverse_diagonal(backend, &mut jacobi.inverse);
+        let (operator, sweeps) = parts(solver);
+        operator.set(backend, bdf.shift, inertia, flux);
+        sweeps.operator.set(backend, bdf.shift, inertia, flux);
+        sweeps.update(backend);
         Ok(())
     }
 
@@ -120,8 +118,8 @@ impl<F: Real> ImplicitConvection<F> {
     }
 }
 
-/// W and the inverse of its diagonal in a solver of [`ImplicitConvection`].
-fn parts<F: Real>(solver: &mut Solver<F>) -> (&mut TransportOperator<F>, &mut Jacobi<F>) {
+/// W and its sweeps in a solver of [`ImplicitConvection`].
+fn parts<F: Real>(solver: &mut Solver<F>) -> (&mut TransportOperator<F>, &mut TransportSweeps<F>) {
     let Some(parts) = solver.parts_mut() else { unreachable!("made of these parts") };
     parts
 }

@@ -260,7 +260,7 @@ impl<F: Real> ImplicitDiffusion<F> {
     }
 
     /// Sets up the solver of shift V + θ A − θ K unless shift and θ are unchanged; with implicit convection that of
-    /// shift V + θ W for the fluxes F.
+    /// shift V + θ W for the fluxes F; `volume` is V or, with local steps, V / s.
     pub(super) fn prepare(
         &mut self,
         coefficients: &TimeCoefficients,

@@ -6,6 +6,7 @@
 //! others. Sources: Menon's thesis, ch. 7;
 //! Kamakolanu's thesis, §6.3; Dalal, Eswaran & Biswas, Numer. Heat Transfer B 54 (2008) 238.
 
+pub mod acceleration;
 mod boundary;
 mod collocated;
 mod conditions;
@@ -18,6 +19,7 @@ mod implicit_convection;
 mod implicit_diffusion;
 pub mod kernels;
 pub mod limits;
+pub mod local_steps;
 mod mass_correction;
 pub mod moments;
 mod monitors;

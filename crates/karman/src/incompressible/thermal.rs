@@ -95,17 +95,17 @@ impl<F: Real> Thermal<F> {
         self.reference
     }
 
-    /// Sets up the step and computes the residual of its equation, for fluxes and volumes.
+    /// Sets up the step and computes the residual of its equation, for volumes, inertia and fluxes.
     pub(super) fn prepare(
         &mut self,
         backend: &Backend,
-        (volume, flux): (&Buffer<F>, &Buffer<F>),
+        (volume, inertia, flux): (&Buffer<F>, &Buffer<F>, &Buffer<F>),
         step: &Step,
         residual: &mut Buffer<F>,
     ) -> Result<(), IncompressibleError> {
         let (coefficients, [old, new]) = (&step.coefficients, step.times);
         self.diffusion.set_mean_time(coefficients.mean_of(old, new))?;
-        self.diffusion.prepare(coefficients, flux, volume)?;
+        self.diffusion.prepare(coefficients, flux, inertia)?;
         self.transport_residual(backend, volume, coefficients, residual);
         Ok(())
     }

@@ -11,13 +11,13 @@ use super::diffusion::discretize;
 use super::gradient::pressure_gradient;
 use super::interpolation::interpolated_flux;
 use super::reconstruction::{Centroids, integrate, interpolate};
-use super::transport::TransportOperator;
+use super::transport::{TransportOperator, TransportSweeps};
 use super::{
     CellFaces, CellField, Condition, FaceView, Faces, Laplacian, Material,
     NonOrthogonalCorrectionOnBackend, Vectors, VelocityField,
 };
 use crate::backend::{Backend, Buffer};
-use crate::linear::Operator;
+use crate::linear::{Operator, Preconditioner};
 use crate::mesh::Mesh;
 use crate::operators::tests::Sample;
 use crate::real::Real;
@@ -104,7 +104,7 @@ impl<'a, F: Real> On<'a, F> {
         })
     }
 
-    /// W p, its diagonal's inverse, and p plus half of (W' − I) p with other factors.
+    /// W p, its diagonal's inverse, p plus half of (W' − I) p with other factors, and Jacobi sweeps for p.
     fn transport(&self, flux: &[f64], conductance: &[f64], p: &[f64]) -> Vec<f64> {
         let c = &self.faces.cells;
         let positive: Vec<f64> = conductance.iter().map(|a| a.abs()).collect();
@@ -123,7 +123,12 @@ impl<'a, F: Real> On<'a, F> {
         });
         let inverse = self.run(n, |k, out| operator().inverse_diagonal(k, out));
         let added = self.run(n, |k, out| operator().add(k, [0.5, 1.0], 0.5, &p, out));
-        [product, inverse, added].concat()
+        let swept = self.run(n, |k, out| {
+            let mut sweeps = TransportSweeps::new(k, operator());
+            sweeps.update(k);
+            sweeps.apply(k, &p, out);
+        });
+        [product, inverse, added, swept].concat()
     }
 
     /// The Gauss gradient of p.

@@ -38,5 +38,15 @@ fn the_transport_operator_is_inertia_diffusion_and_upwind_convection() {
             assert!(close(found[n + c], 1.0 / diagonal), "{}", s.name);
             assert!(close(found[2 * n + c], 0.5 * other), "{}", s.name);
         }
+        // z ← z + D⁻¹ (x − W z), four times.
+        let inverse = &found[n..2 * n];
+        let mut z: Vec<f64> = x.iter().zip(inverse).map(|(x, d)| x * d).collect();
+        for _ in 0..4 {
+            let product = on.transport(&flux, &conductance, &z);
+            (0..n).for_each(|c| z[c] += inverse[c] * (x[c] - product[c]));
+        }
+        for (found, z) in found[3 * n..].iter().zip(&z) {
+            assert!((found - z).abs() < 1e-12 * (1.0 + z.abs()), "{}: {found} {z}", s.name);
+        }
     }
 }
