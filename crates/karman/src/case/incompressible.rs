@@ -100,7 +100,7 @@ pub(crate) struct ThermalFile {
 const TOLERANCE: f64 = 1e-6;
 
 /// Of a steady flow, each iteration of which corrects the errors of the last.
-const STEADY_TOLERANCE: f64 = 0.05;
+const STEADY_TOLERANCE: f64 = 0.01;
 
 /// Checks the section; `[initial]` and the boundary are checked separately.
 pub(crate) fn check(

@@ -17,13 +17,17 @@ use super::stepper::{Step, StepSolves, Stepper};
 use super::transport_equation::DiffusiveTerms;
 use super::transport_residual::add_increment;
 use super::transported_field::{TransportedField, velocity_view};
-use crate::backend::{Backend, Buffer, blas};
+use crate::backend::{Backend, Buffer, View, blas};
 use crate::finite_volume::interpolation::interpolated_flux;
 use crate::finite_volume::rhie_chow::{RhieChow, momentum_interpolation, rhie_chow_correction};
 use crate::finite_volume::{FaceView, Faces};
 use crate::linear::SolveOutcome;
 use crate::real::Real;
 use crate::time::TimeCoefficients;
+
+/// Least shift of E in a steady flow over 1/τ. With steps Δτ ≫ τ, E equals K of the last velocity, which viscosity has
+/// reduced since, and modes alternate and grow (decision 14).
+const LEAST_SHIFT: f64 = 0.5;
 
 /// Data of momentum interpolation: `[n_faces]` each.
 pub(super) struct Collocated<F: Real> {
@@ -52,6 +56,7 @@ impl<F: Real> Collocated<F> {
         before: &'a Buffer<F>,
         with_pressure: bool,
     ) -> RhieChow<'a, F> {
+        let local = pressure.poisson.local.as_ref();
         RhieChow {
             correction: self.correction.view(),
             before: before.view(),
@@ -59,7 +64,10 @@ impl<F: Real> Collocated<F> {
             conductance: pressure.interpolation_conductance().view(),
             decay_rate: monitors.decay_rate.view(),
             is_dirichlet: pressure.conditions.is_dirichlet.view(),
+            relative_step: local.map_or(View::absent(), |local| local.relative.view()),
+            least_shift: F::from_f64(LEAST_SHIFT),
             with_pressure,
+            is_steady: local.is_some(),
         }
     }
 
@@ -68,7 +76,8 @@ impl<F: Real> Collocated<F> {
         flow: &mut Flow<F>,
         coefficients: &TimeCoefficients,
     ) -> Result<SolveOutcome, IncompressibleError> {
-        flow.momentum.prepare(coefficients, &flow.flux, &flow.faces.volume)?;
+        let inertia = flow.pressure.inertia(&flow.faces.volume);
+        flow.momentum.prepare(coefficients, &flow.flux, inertia)?;
         flow.momentum_residual(coefficients, DiffusiveTerms::Extrapolated);
         flow.add_momentum_residual();
         let outcome = flow.momentum.solve()?;

@@ -189,9 +189,10 @@ impl<F: Real> Flow<F> {
         &mut self,
         step: &Step,
     ) -> Result<Option<SolveOutcome>, IncompressibleError> {
-        let Flow { backend, faces, flux, monitors, .. } = self;
+        let Flow { backend, faces, flux, monitors, pressure, .. } = self;
         let Some(thermal) = &mut self.thermal else { return Ok(None) };
-        thermal.prepare((&faces.volume, &*flux), step)?;
+        let inertia = pressure.inertia(&faces.volume);
+        thermal.prepare((&faces.volume, inertia, &*flux), step)?;
         if let Some(residuals) = &mut monitors.residuals {
             let scale = (&monitors.decay_rate, &faces.volume);
             let temperature = VectorField::of(&[&thermal.field.now]);

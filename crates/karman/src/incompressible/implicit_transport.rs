@@ -9,18 +9,19 @@
 //! for q between 0 and 4/3; Crank–Nicolson needs q ≤ 1. Implicit convection adds to W twice the upwind convection, for the sake
 //! of the same bound with linear upwinding. Steady flows have e = 0 and are stable up to q = 2 (decisions 14 and 15).
 //!
-//! The solver has all quantities as unknowns, with conjugate gradients where W is symmetric and FGMRES otherwise. Data of a
+//! The solver has all quantities as unknowns: conjugate gradients with Jacobi where W is symmetric, otherwise FGMRES with
+//! Jacobi sweeps. Data of a
 //! step are W's inertia and fluxes, so that a new step length visits no matrix. Where diffusion dominates in many cells and
 //! the equations are large, or another preconditioner than Jacobi's is asked for, W is assembled for each step length, and the
 //! quantities are solved for one by one.
 
 use super::IncompressibleError;
 use crate::backend::{Backend, Buffer, Partials, blas};
-use crate::finite_volume::transport::{TransportOperator, TransportView};
+use crate::finite_volume::transport::{TransportOperator, TransportSweeps, TransportView};
 use crate::finite_volume::widen;
 use crate::linear::{
-    CsrMatrix, Jacobi, LEAST_WEAKLY_DOMINANT, Matrix, Method, Params, PreconditionerKind,
-    SolveOutcome, Solver, SolverSetup, WEAKLY_DOMINANT, least_multigrid_rows,
+    CsrMatrix, Jacobi, LEAST_WEAKLY_DOMINANT, Matrix, Method, Operator, Params, Preconditioner,
+    PreconditionerKind, SolveOutcome, Solver, SolverSetup, WEAKLY_DOMINANT, least_multigrid_rows,
 };
 use crate::operators::FaceCells;
 use crate::operators::incidence::without_sign;
@@ -95,37 +96,51 @@ impl<F: Real> ImplicitTransport<F> {
         }
     }
 
-    /// Sets W to shift V + θ W for the fluxes F.
+    /// Sets the operator shift I + θ W for the fluxes F; the inertia I is V, or that of local steps.
     pub(super) fn prepare(
         &mut self,
         coefficients: &TimeCoefficients,
         flux: &Buffer<F>,
-        volume: &Buffer<F>,
+        inertia: &Buffer<F>,
     ) -> Result<(), IncompressibleError> {
         let TimeCoefficients { theta, b1, bdf, .. } = *coefficients;
         // b₁ = −θ e.
         self.extrapolation = -b1;
         let ImplicitTransport { backend, form, params, solver, weak_rows, .. } = self;
-        let n = form.cells.n_cells();
         let solver = solver.prepare(0.0, theta, |_| {
             let factors = [theta, theta * form.convection()];
-            let (cells, conductance) = (form.cells.clone(), form.conductance.clone());
-            let operator =
-                TransportOperator::new(backend, cells, conductance, factors, form.dimension);
-            let jacobi = Jacobi { inverse: backend.zeros::<F>(form.dimension * n) };
-            Solver::with_preconditioner(backend, Box::new(operator), Box::new(jacobi), params)
+            let operator = || {
+                let (cells, conductance) = (form.cells.clone(), form.conductance.clone());
+                TransportOperator::new(backend, cells, conductance, factors, form.dimension)
+            };
+            let preconditioner: Box<dyn Preconditioner<F>> = match form.convects {
+                true => Box::new(TransportSweeps::new(backend, operator())),
+                false => Box::new(Jacobi { inverse: backend.zeros::<F>(operator().unknowns()) }),
+            };
+            Solver::with_preconditioner(backend, Box::new(operator()), preconditioner, params)
         })?;
-        let (operator, jacobi) = parts(solver);
-        let (shift, zero) = (F::from_f64(bdf.shift), F::literal(0.0));
-        blas::axpby(backend, n, shift, volume, zero, &mut operator.inertia);
         if form.convects {
-            blas::copy(backend, flux.len(), flux, &mut operator.flux);
+            let parts = solver.parts_mut();
+            let Some((operator, sweeps)): Option<(&mut TransportOperator<F>, _)> = parts else {
+                unreachable!("made of these parts")
+            };
+            let sweeps: &mut TransportSweeps<F> = sweeps;
+            operator.set(backend, bdf.shift, inertia, flux);
+            sweeps.operator.set(backend, bdf.shift, inertia, flux);
+            sweeps.update(backend);
+            return Ok(());
         }
+        let parts = solver.parts_mut();
+        let Some((operator, jacobi)): Option<(&mut TransportOperator<F>, _)> = parts else {
+            unreachable!("made of these parts")
+        };
+        let jacobi: &mut Jacobi<F> = jacobi;
+        operator.set(backend, bdf.shift, inertia, flux);
         operator.inverse_diagonal(backend, WEAKLY_DOMINANT, &mut jacobi.inverse, weak_rows);
         if params.preconditioner == PreconditionerKind::None {
             blas::fill(backend, jacobi.inverse.len(), F::literal(1.0), &mut jacobi.inverse);
         }
-        self.select(bdf.shift, theta, volume)
+        self.select(bdf.shift, theta, inertia)
     }
 
     /// Assembles W where multigrid is faster or another preconditioner than Jacobi's is asked for.
@@ -138,7 +153,6 @@ impl<F: Real> ImplicitTransport<F> {
         let ImplicitTransport { backend, form, params, assembled, weak_rows, .. } = self;
         let n = form.cells.n_cells();
         let is_assembled = match params.preconditioner {
-            _ if form.convects => false,
             _ if params.method == Method::Stationary => true,
             PreconditionerKind::None | PreconditionerKind::Jacobi => false,
             PreconditionerKind::Auto { .. } if n < least_multigrid_rows(backend, false) => false,
@@ -178,8 +192,10 @@ impl<F: Real> ImplicitTransport<F> {
             return None;
         }
         let factors = [1.0, self.form.convection()].map(F::from_f64);
-        let Some(solver) = self.solver.last_mut() else { unreachable!("prepared before") };
-        let (operator, _) = parts(solver);
+        let operator = self.solver.last_mut().and_then(Solver::operator_mut);
+        let Some(operator): Option<&mut TransportOperator<F>> = operator else {
+            unreachable!("prepared before")
+        };
         Some((operator.view_with(&self.backend, factors), self.extrapolation))
     }
 
@@ -235,10 +251,4 @@ impl<F: Real> ImplicitForm<F> {
         }
         Ok(Matrix::new(backend, CsrMatrix::from_entries(n, n, entries)?)?)
     }
-}
-
-/// W and the inverse of its diagonal in a solver of [`ImplicitTransport`].
-fn parts<F: Real>(solver: &mut Solver<F>) -> (&mut TransportOperator<F>, &mut Jacobi<F>) {
-    let Some(parts) = solver.parts_mut() else { unreachable!("made of these parts") };
-    parts
 }

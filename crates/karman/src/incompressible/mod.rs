@@ -6,6 +6,7 @@
 //! others. Sources: Menon's thesis, ch. 7;
 //! Kamakolanu's thesis, §6.3; Dalal, Eswaran & Biswas, Numer. Heat Transfer B 54 (2008) 238.
 
+pub mod acceleration;
 mod boundary;
 mod collocated;
 mod conditions;
@@ -17,6 +18,7 @@ pub mod forces;
 mod implicit_transport;
 pub mod kernels;
 pub mod limits;
+pub mod local_steps;
 mod mass_correction;
 mod mean_velocity;
 pub mod moments;

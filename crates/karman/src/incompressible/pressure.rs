@@ -124,6 +124,8 @@ impl<F: Real> Pressure<F> {
             Arrangement::Collocated => scheme.projection_conductances(&conductances),
             Arrangement::Staggered | Arrangement::Exact => None,
         };
+        // Local steps scale the conductances of the projection alone.
+        let scaled = scaled.or_else(|| numerics.is_steady.then(|| conductances.clone()));
         let interpolation_conductance =
             scaled.map(|scaled| narrow(backend, std::mem::replace(&mut conductances, scaled)));
         let matrix = scheme.two_point_matrix(&conductances)?;
@@ -202,6 +204,11 @@ impl<F: Real> Pressure<F> {
             faces.cells.n_interior(),
             r,
         );
+    }
+
+    /// The inertia of the cells over the shift: V, of a steady flow V / s with the local steps s.
+    pub(super) fn inertia<'a>(&'a self, volume: &'a Buffer<F>) -> &'a Buffer<F> {
+        self.poisson.local.as_ref().map_or(volume, |local| &local.inertia)
     }
 
     /// a of momentum interpolation: `[n_faces]`.

@@ -5,6 +5,7 @@
 //! factored out, so that one hierarchy serves all steps.
 
 use super::kernels::correct_flux;
+use super::local_steps::{LocalSteps, scale_vectors};
 use super::pressure::{Pressure, PressureConditions, differentiate};
 use super::{Arrangement, IncompressibleError, Numerics, Scheme};
 use crate::backend::{Backend, Buffer, blas};
@@ -27,7 +28,7 @@ const START_CORRECTORS: usize = 4;
 pub(super) struct PressureIncrement<F: Real> {
     /// ψ: `[n_cells]`.
     pub value: Buffer<F>,
-    /// ∇ψ: `[3][n_cells]`.
+    /// ∇ψ, of a steady flow s ∇ψ with the local steps s: `[3][n_cells]`.
     pub gradient: Buffer<F>,
     at_boundary: Buffer<F>,
     /// Dirichlet values of ψ.
@@ -46,12 +47,15 @@ pub(super) struct PressureIncrement<F: Real> {
 pub(super) struct PoissonSystem<F: Real> {
     /// A: `[n_cells]` squared.
     pub matrix: Arc<Matrix<F>>,
-    /// a: `[n_faces]`, 0 where the flux is prescribed.
+    /// a, of a steady flow times the mean s of both cells: `[n_faces]`, 0 where the flux is prescribed.
     pub conductance: Buffer<F>,
     coupling: BoundaryContributionOnBackend<F>,
     pub correction: NonOrthogonalCorrectionOnBackend<F>,
     correctors: usize,
     solver: Solver<F>,
+    params: Params,
+    /// Pseudo-time steps of a steady flow; none of an unsteady one.
+    pub local: Option<LocalSteps<F>>,
     /// Setup of the solver.
     pub setup: SolverSetup,
 }
@@ -92,6 +96,9 @@ impl<F: Real> PoissonSystem<F> {
         conditions: &PressureConditions<F>,
         numerics: &Numerics,
     ) -> Result<Self, IncompressibleError> {
+        let local = numerics
+            .is_steady
+            .then(|| LocalSteps::new(backend, faces, matrix.clone(), &conductance));
         let matrix = Arc::new(Matrix::new(backend, matrix.into_converted())?);
         let nullspace = if conditions.is_singular { Nullspace::Constant } else { Nullspace::None };
         let params = Params { nullspace, ..numerics.pressure.clone() };
@@ -115,8 +122,31 @@ impl<F: Real> PoissonSystem<F> {
             correction: NonOrthogonalCorrectionOnBackend::new(backend, cells, correction),
             correctors: numerics.nonorthogonal_correctors,
             solver,
+            params,
+            local,
             setup,
         })
+    }
+
+    /// Updates the local steps where they are due; whether the matrix changed. With non-orthogonal corrections, whose
+    /// fluxes have the conductances of uniform steps, they stay uniform.
+    fn update_steps(
+        &mut self,
+        backend: &Backend,
+        faces: &Faces<F>,
+        rates: [&Buffer<F>; 2],
+    ) -> Result<bool, IncompressibleError> {
+        let Some(local) = &mut self.local else { return Ok(false) };
+        if self.correctors > 0 || !local.is_due() {
+            return Ok(false);
+        }
+        let conductance = &mut self.conductance;
+        let Some(matrix) = local.update(backend, faces, rates, conductance)? else {
+            return Ok(false);
+        };
+        self.matrix = Arc::new(Matrix::new(backend, matrix.into_converted())?);
+        self.solver = Solver::new(backend, Arc::clone(&self.matrix), &self.params)?;
+        Ok(true)
     }
 
     /// Bytes moved by an iteration.
@@ -139,6 +169,19 @@ impl<F: Real> Pressure<F> {
         blas::fill(&self.backend, prescribed.len(), zero, prescribed);
         blas::axpby(&self.backend, n, inverse, &self.value, zero, value);
         self.correct(faces, flux)
+    }
+
+    /// Updates the local steps of a steady flow from the rates of its cells; whether they changed.
+    pub(super) fn update_steps(
+        &mut self,
+        faces: &Faces<F>,
+        rates: [&Buffer<F>; 2],
+    ) -> Result<bool, IncompressibleError> {
+        let changed = self.poisson.update_steps(&self.backend, faces, rates)?;
+        if changed {
+            self.reset_guess();
+        }
+        Ok(changed)
     }
 
     /// Discards earlier projections as initial guesses.
@@ -297,13 +340,16 @@ impl<F: Real> Pressure<F> {
 
     /// Computes ∇ψ and adds a G ψ to the fluxes.
     fn correct_flux(&mut self, faces: &Faces<F>, flux: &mut Buffer<F>) {
-        let PoissonSystem { correction, conductance, correctors, .. } = &self.poisson;
+        let PoissonSystem { correction, conductance, correctors, local, .. } = &self.poisson;
         let PressureIncrement {
             value, gradient, at_boundary, prescribed, correction_gradient, ..
         } = &mut self.increment;
         let conditions = (&self.conditions.dirichlet_index, &*prescribed);
-        let into = (&mut self.lsq_gradient, &mut *at_boundary, gradient);
+        let into = (&mut self.lsq_gradient, &mut *at_boundary, &mut *gradient);
         differentiate(&self.backend, correction, faces, conditions, value, into);
+        if let Some(LocalSteps { relative, .. }) = local {
+            scale_vectors(&self.backend, gradient.len(), relative, relative.len(), gradient);
+        }
         let (tangential, left_weight) = correction.face_coefficients();
         let psi = CellField {
             value: value.view(),

@@ -1,5 +1,6 @@
 //! The solver of an incompressible flow: the flow, the arrangement of its unknowns, and the sequence of a step.
 
+use super::acceleration::Acceleration;
 use super::boundary::FlowBoundary;
 use super::collocated::Collocated;
 use super::conditions::normal_factors;
@@ -83,6 +84,8 @@ pub struct IncompressibleSolver<F: Real> {
     pub(super) stepper: Box<dyn Stepper<F>>,
     /// The unknowns at tⁿ, for explicit stages.
     old_level: Option<OldLevel<F>>,
+    /// Of a steady flow.
+    acceleration: Option<Acceleration<F>>,
 }
 
 /// Refuses a viscosity that the scheme does not admit and a number of conditions other than that of the patches.
@@ -134,7 +137,8 @@ impl<F: Real> IncompressibleSolver<F> {
         let stepper = stepper(&flow, place, (&problem.conditions, &dirichlet_index))?;
         let is_explicit = numerics.scheme == Scheme::Rk3;
         let old_level = is_explicit.then(|| OldLevel::new(&flow));
-        let mut solver = IncompressibleSolver { flow, stepper, old_level };
+        let acceleration = numerics.is_steady.then(|| Acceleration::new(&flow)).transpose()?;
+        let mut solver = IncompressibleSolver { flow, stepper, old_level, acceleration };
         if steps > 0 {
             solver.flow.continue_at(time, steps)?;
         }
@@ -230,13 +234,26 @@ impl<F: Real> IncompressibleSolver<F> {
     }
 
     fn advance(&mut self, length: f64) -> Result<StepReport, IncompressibleError> {
-        let IncompressibleSolver { flow, stepper, .. } = self;
+        let IncompressibleSolver { flow, stepper, acceleration, .. } = self;
         let step = flow.begin_step(length)?;
+        if let Some(acceleration) = acceleration {
+            acceleration.begin(flow);
+        }
         let energy = flow.advance_temperature(&step)?;
         let solves = stepper.step(flow, &step)?;
+        if let Some(acceleration) = acceleration {
+            acceleration.combine(flow)?;
+        }
         flow.clock.advance(step.times[1], length);
         flow.update_dependent_boundaries(0.0);
         let divergence = flow.refresh(&mut **stepper)?;
+        let Flow { faces, pressure, monitors, .. } = flow;
+        let rates = [&monitors.decay_rate, &monitors.viscous_rate];
+        if pressure.update_steps(faces, rates)?
+            && let Some(acceleration) = acceleration
+        {
+            acceleration.restart();
+        }
         StepReport::new(flow, length, solves, energy, divergence)
     }
 

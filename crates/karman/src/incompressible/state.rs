@@ -29,6 +29,7 @@ const GUESS: [&str; 3] = ["pressure_increment_before", "divergence", "divergence
 
 impl<F: Real> IncompressibleSolver<F> {
     /// The arrays the next step depends on, without those recomputed from them.
+    /// A steady flow goes on from a state with uniform pseudo-time steps and without the iterations of its acceleration.
     ///
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.

@@ -99,15 +99,15 @@ impl<F: Real> Thermal<F> {
         self.reference
     }
 
-    /// Sets up the step and computes the residual of its equation, for fluxes and volumes.
+    /// Sets up the step and computes the residual of its equation, for volumes, inertia and fluxes.
     pub(super) fn prepare(
         &mut self,
-        (volume, flux): (&Buffer<F>, &Buffer<F>),
+        (volume, inertia, flux): (&Buffer<F>, &Buffer<F>, &Buffer<F>),
         step: &Step,
     ) -> Result<(), IncompressibleError> {
         let (coefficients, [old, new]) = (&step.coefficients, step.times);
         self.equation.set_mean_time(coefficients.mean_of(old, new))?;
-        self.equation.prepare(coefficients, flux, volume)?;
+        self.equation.prepare(coefficients, flux, inertia)?;
         self.compute_residual(volume, coefficients, DiffusiveTerms::Extrapolated);
         Ok(())
     }

@@ -342,10 +342,10 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("steady_tolerance", "number > 0", "none", "K/s, m/s²", "Stop earlier, when the largest rate of change of the temperature, in a flow of the velocity, falls below this value.", "steady_tolerance = 1e-7"),
         key("local_step", "true | false", "none", "", "For `[euler]`; an error in other cases.", "local_step = true"),
     ]),
-    section("steady", "The iteration of a flow without `[time]` towards its steady state: collocated pseudo-time steps with implicit convection, whose result does not depend on the steps. The history has the scaled residuals `momentum_residual`, `mass_residual` and `energy_residual`: Σ|r| over Σ|a_P φ|, a_P the diagonal coefficients, and the imbalance of the cells over the flow through their faces. Expressions of such a case may not depend on t; the default of `relative_tolerance` of both linear solvers is 0.05.", vec![
+    section("steady", "The iteration of a flow without `[time]` towards its steady state: collocated pseudo-time steps with implicit convection, whose result does not depend on the steps. The history has the scaled residuals `momentum_residual`, `mass_residual` and `energy_residual`: Σ|r| over Σ|a_P φ|, a_P the diagonal coefficients, and the imbalance of the cells over the flow through their faces. Expressions of such a case may not depend on t; the default of `relative_tolerance` of both linear solvers is 0.01.", vec![
         key("tolerance", "number > 0", "1e-6", "", "Stop once all scaled residuals are below this.", "tolerance = 1e-6"),
         key("max_iterations", "whole number ≥ 1", "1000", "", "Maximum number of iterations; the run fails where it is reached.", "max_iterations = 2000"),
-        key("pseudo_cfl", "number > 0", "5.0", "", "Courant number of the first pseudo-time steps. It grows up to tenfold as residuals fall.", "pseudo_cfl = 2.0"),
+        key("pseudo_cfl", "number > 0", "5.0", "", "Courant number of the first pseudo-time steps, of the cell with the largest. It doubles within some iterations and falls where residuals rise.", "pseudo_cfl = 2.0"),
     ]),
     section("linear_solver", "Linear solver of a heat case.", solver_keys!["1e-8"]),
     section("linear_solver.amg", "Algebraic multigrid, with `preconditioner = \"amg\"` or where `auto` selects it.", amg_keys()),

@@ -11,14 +11,14 @@ use super::diffusion::discretize;
 use super::gradient::pressure_gradient;
 use super::interpolation::interpolated_flux;
 use super::reconstruction::{Centroids, integrate, interpolate};
-use super::transport::TransportOperator;
+use super::transport::{TransportOperator, TransportSweeps};
 use super::{
     CellFaces, CellField, Condition, FaceView, Faces, Laplacian, Material,
     NonOrthogonalCorrectionOnBackend, Vectors, VelocityField,
 };
 use crate::backend::blas::finish_sum;
 use crate::backend::{Backend, Buffer, Partials};
-use crate::linear::Operator;
+use crate::linear::{Operator, Preconditioner};
 use crate::mesh::Mesh;
 use crate::operators::tests::Sample;
 use crate::real::Real;
@@ -105,7 +105,8 @@ impl<'a, F: Real> On<'a, F> {
         })
     }
 
-    /// W p of quantities, p·W p, and the inverse of the diagonal of W for each quantity. Without `flux` W has no convection.
+    /// W p of quantities, p·W p, the inverse of the diagonal of W for each quantity, and
+    /// Jacobi sweeps for p. Without `flux` W has no convection.
     fn transport(&self, flux: Option<&[f64]>, conductance: &[f64], p: &[f64]) -> Vec<f64> {
         let c = &self.faces.cells;
         let n = c.n_cells();
@@ -132,7 +133,12 @@ impl<'a, F: Real> On<'a, F> {
         let inverse = self.run(shape, |k, out| {
             operator.inverse_diagonal(k, 0.5, out, &mut partials);
         });
-        if n == 0 { vec![] } else { [product, inverse, dot].concat() }
+        let mut sweeps = TransportSweeps::new(self.backend, operator);
+        let swept = self.run(shape, |k, out| {
+            sweeps.update(k);
+            sweeps.apply(k, &p, out);
+        });
+        if n == 0 { vec![] } else { [product, inverse, swept, dot].concat() }
     }
 
     /// The Gauss gradient of p.

@@ -42,8 +42,18 @@ fn the_transport_operator_is_inertia_diffusion_and_upwind_convection() {
                 assert!(close(found[place], product), "{}: {} {product}", s.name, found[place]);
                 assert!(close(found[dimension * n + place], 1.0 / diagonal), "{}", s.name);
             }
-            let sum = found[2 * dimension * n];
+            let (unknowns, sum) = (dimension * n, found[3 * dimension * n]);
             assert!((sum - dot).abs() < 1e-10 * (1.0 + dot.abs()), "{}: {sum} {dot}", s.name);
+            // z ← z + D⁻¹ (x − W z), four times.
+            let inverse = &found[unknowns..2 * unknowns];
+            let mut z: Vec<f64> = x.iter().zip(inverse).map(|(x, d)| x * d).collect();
+            for _ in 0..4 {
+                let product = on.transport(with_flux, &conductance, &z);
+                (0..unknowns).for_each(|k| z[k] += inverse[k] * (x[k] - product[k]));
+            }
+            for (found, z) in found[2 * unknowns..3 * unknowns].iter().zip(&z) {
+                assert!((found - z).abs() < 1e-12 * (1.0 + z.abs()), "{}: {found} {z}", s.name);
+            }
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::real_meshes::constant;
 use super::*;
-use crate::backend::{Buffer, blas};
+use crate::backend::{Buffer, View, blas};
 use crate::finite_volume::FaceView;
 use crate::finite_volume::interpolation::interpolated_flux;
 use crate::finite_volume::rhie_chow::{RhieChow, momentum_interpolation, rhie_chow_correction};
@@ -80,7 +80,10 @@ fn fluxes_of(flow: &mut Flow<f64>, p: &[f64], which: Fluxes, flux: &mut Buffer<f
         conductance: pressure.interpolation_conductance().view(),
         decay_rate: at_rest.view(),
         is_dirichlet: pressure.conditions.is_dirichlet.view(),
+        relative_step: View::absent(),
+        least_shift: 0.0,
         with_pressure: true,
+        is_steady: false,
     };
     let (of_faces, p) = (faces.momentum_view(), pressure.view());
     momentum_interpolation(&backend, n_faces, &of_faces, &p, &state, 1.0, 0.0, flux);

@@ -2,6 +2,7 @@
 
 use super::real_meshes::{DUCTS, constant, duct};
 use super::*;
+use crate::backend::testing::everywhere;
 use crate::mesh::testing::{built, gmsh};
 
 fn implicit(convection: Convection, scheme: Scheme) -> Numerics {
@@ -10,8 +11,8 @@ fn implicit(convection: Convection, scheme: Scheme) -> Numerics {
 
 fn steady(convection: Convection) -> Numerics {
     let mut numerics = Numerics { is_steady: true, ..implicit(convection, Scheme::Bdf2) };
-    numerics.pressure.relative_tolerance = 0.05;
-    numerics.momentum.relative_tolerance = 0.05;
+    numerics.pressure.relative_tolerance = 0.01;
+    numerics.momentum.relative_tolerance = 0.01;
     numerics
 }
 
@@ -94,11 +95,12 @@ fn implicit_convection_is_stable_at_a_courant_number_of_20_on_tetrahedra() {
     }
 }
 
-/// The residual of the last of `most` iterations, their number, and the velocity.
+/// The residual of the last of `most` iterations, their number, and the velocity, by steps of a Courant number down to a
+/// residual.
 fn iterate(
     (mesh, geometry): &(Mesh, Geometry),
     problem: &Problem,
-    courant: f64,
+    (courant, tolerance): (f64, f64),
     most: usize,
 ) -> (f64, usize, Vec<f64>) {
     let backend = Backend::host(2).unwrap();
@@ -107,7 +109,7 @@ fn iterate(
         let mut flow =
             IncompressibleSolver::<f64>::new(&backend, mesh, geometry, problem, &numerics).unwrap();
         let mut residual = f64::INFINITY;
-        while flow.clock().1 < most && residual > 1e-8 {
+        while flow.clock().1 < most && residual > tolerance {
             let report = flow.step(flow.pseudo_time_step(courant)).unwrap();
             residual = report.residuals.unwrap().largest();
         }
@@ -126,6 +128,61 @@ fn cavity(mesh: &Mesh) -> Problem {
     Problem { conditions: conditions.collect(), ..duct(mesh, 0.01) }
 }
 
+/// Six orders of the residual, with local steps and acceleration. At a Courant number of 50 a flow on jittered triangles
+/// grew by 2 % an iteration before the shift of E had a lower bound.
+#[test]
+fn steady_flows_converge_in_few_iterations() {
+    let of_duct = |name: &str, viscosity: f64| {
+        let place = built(gmsh(name));
+        let problem = duct(&place.0, viscosity);
+        (name.to_owned(), place, problem)
+    };
+    let of_box = |name: &str, place: (Mesh, Geometry)| {
+        let problem = cavity(&place.0);
+        (name.to_owned(), place, problem)
+    };
+    let cases = [
+        (of_duct("pipe_medium", 0.01), 10.0, 90),
+        (of_duct("pipe_hxt", 0.01), 10.0, 90),
+        (of_duct("ball", 0.01), 10.0, 90),
+        (of_duct("tee", 0.01), 10.0, 90),
+        (of_box("triangles", box_mesh(Element::Triangle, 2, 48, 0.15)), 10.0, 70),
+        (of_box("triangles", box_mesh(Element::Triangle, 2, 48, 0.15)), 50.0, 100),
+        (of_box("tetrahedra", box_mesh(Element::Tetrahedron, 3, 8, 0.2)), 10.0, 60),
+    ];
+    for ((name, place, problem), courant, most) in &cases {
+        let (residual, iterations, _) = iterate(place, problem, (*courant, 1e-6), *most);
+        eprintln!("{name}, {courant}: {iterations} iterations, {residual:.1e}");
+        assert!(residual <= 1e-6, "{name}, {courant}: {residual:.1e} after {iterations}");
+    }
+}
+
+/// Twelve iterations, after two updates of the local steps, with accurate solves.
+#[test]
+fn steady_iterations_are_the_same_on_every_backend() {
+    let (mesh, geometry) = box_mesh(Element::Triangle, 2, 8, 0.15);
+    let problem = cavity(&mesh);
+    let mut numerics = steady(Convection::LinearUpwind);
+    numerics.pressure.relative_tolerance = 1e-11;
+    numerics.momentum.relative_tolerance = 1e-11;
+    let mut first: Option<Vec<f64>> = None;
+    for backend in everywhere() {
+        let found: Vec<f64> = backend.install(|| {
+            let mut flow =
+                IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics)
+                    .unwrap();
+            for _ in 0..12 {
+                flow.step(flow.pseudo_time_step(5.0)).unwrap();
+            }
+            let buffers = [flow.velocity(0), flow.velocity(1), flow.pressure(), flow.flux()];
+            buffers.into_iter().flat_map(|buffer| backend.read(buffer).unwrap()).collect()
+        });
+        let first = first.get_or_insert_with(|| found.clone());
+        let apart = distance(&found, first);
+        assert!(apart < 1e-7, "{apart:.1e}");
+    }
+}
+
 /// The steady state of the iteration is that of the march, whatever the pseudo-time step.
 #[test]
 fn steady_states_are_those_of_marching() {
@@ -137,8 +194,8 @@ fn steady_states_are_those_of_marching() {
         let mesh = &place.0;
         let is_duct = mesh.patches.iter().any(|patch| patch.name == "inlet");
         let problem = if is_duct { duct(mesh, 0.02) } else { cavity(mesh) };
-        let (residual, iterations, found) = iterate(&place, &problem, 10.0, 800);
-        let (other_residual, _, other) = iterate(&place, &problem, 40.0, 800);
+        let (residual, iterations, found) = iterate(&place, &problem, (10.0, 1e-8), 800);
+        let (other_residual, _, other) = iterate(&place, &problem, (40.0, 1e-8), 800);
         eprintln!("{iterations} iterations, {residual:.1e}, {:.1e}", distance(&found, &other));
         assert!(residual < 1e-8 && other_residual < 1e-8, "{residual} {other_residual}");
         assert!(distance(&found, &other) < 1e-6, "{}", distance(&found, &other));
