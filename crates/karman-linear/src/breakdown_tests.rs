@@ -289,6 +289,38 @@ fn constants_are_projected_out_of_a_singular_system() {
     }
 }
 
+/// Row sums of such a matrix in single precision are round-off, of either sign.
+#[test]
+fn singular_systems_with_inexact_row_sums_are_solved_in_single_precision() {
+    let uniform = neumann_2d(40);
+    let n = uniform.rows();
+    let mut entries = vec![];
+    for row in 0..n {
+        for (column, value) in uniform.row(row).filter(|(column, _)| *column != row) {
+            let value = value * (1.0 + 0.3 * ((row + column) as f64).sin());
+            let (row, column) = (row as u32, column as u32);
+            entries.extend([(row, column, value), (row, row, -value)]);
+        }
+    }
+    let a = CsrMatrix::from_entries(n, n, entries).unwrap();
+    let mut b = values(n, 7);
+    let mean = b.iter().sum::<f64>() / n as f64;
+    b.iter_mut().for_each(|v| *v -= mean);
+    let amg = PreconditionerKind::Amg(AmgParams::default());
+    for preconditioner in [PreconditionerKind::Jacobi, amg] {
+        let params = Params {
+            nullspace: Nullspace::Constant,
+            relative_tolerance: 1e-5,
+            ..with(Method::ConjugateGradient, preconditioner)
+        };
+        for backend in everywhere() {
+            let (outcome, x) = solved::<f32>(&backend, &a, &b, &params);
+            assert!(outcome.is_converged(), "{preconditioner:?}, {backend:?}: {outcome}");
+            assert!(residual_of(&a, &b, &x) <= 1e-4, "{preconditioner:?}, {backend:?}");
+        }
+    }
+}
+
 #[test]
 fn a_constant_right_hand_side_of_a_singular_system_gives_zero() {
     let a = neumann_2d(8);

@@ -2,13 +2,16 @@
 
 use crate::CsrMatrix;
 
-/// Pivots below this share of the diagonal's terms belong to the null space.
-pub(super) const SINGULAR: f64 = 1e-10;
+/// Pivots below this share of the diagonal's terms belong to the null space, of a hierarchy whose finest matrix has elements
+/// `T`: above the rounding of its elements, which Galerkin products carry to the coarsest matrix.
+pub(super) fn null_share<T>() -> f64 {
+    if size_of::<T>() == 4 { 1e-6 } else { 1e-10 }
+}
 
-/// A⁻¹ by rows, by Gauss–Jordan elimination along the diagonal. An unknown whose pivot vanishes relative to
+/// A⁻¹ by rows, by Gauss–Jordan elimination along the diagonal. An unknown whose pivot is below `null_share` times its
 /// `scale` is set to zero: one a component without a Dirichlet boundary, which gives a solution of every
 /// consistent system. `scale`: `[n]`, the result `[n × n]`.
-pub(super) fn dense_inverse(a: &CsrMatrix<f64>, scale: &[f64]) -> Vec<f64> {
+pub(super) fn dense_inverse(a: &CsrMatrix<f64>, scale: &[f64], null_share: f64) -> Vec<f64> {
     let n = a.rows();
     let mut m = vec![0.0; n * n];
     for row in 0..n {
@@ -20,7 +23,7 @@ pub(super) fn dense_inverse(a: &CsrMatrix<f64>, scale: &[f64]) -> Vec<f64> {
     let mut left_out = vec![];
     for k in 0..n {
         let pivot = m[k * n + k];
-        if pivot.is_nan() || pivot.abs() <= SINGULAR * scale[k].abs() {
+        if pivot.is_nan() || pivot.abs() <= null_share * scale[k].abs() {
             left_out.push(k);
             continue;
         }
@@ -61,7 +64,7 @@ mod tests {
         for n in [1, 2, 60] {
             for a in [scattered(n), scattered_symmetric(n)] {
                 let x = values(n, 6);
-                let inverse = dense_inverse(&a, &a.diagonal());
+                let inverse = dense_inverse(&a, &a.diagonal(), null_share::<f64>());
                 for (got, want) in times(&inverse, &a.times(&x)).iter().zip(&x) {
                     assert!((got - want).abs() < 1e-12, "{got} {want}");
                 }
@@ -83,7 +86,7 @@ mod tests {
         }
         let a = CsrMatrix::from_entries(2 * n, 2 * n, entries).unwrap();
         let b = a.times(&values(2 * n, 7));
-        let inverse = dense_inverse(&a, &a.diagonal());
+        let inverse = dense_inverse(&a, &a.diagonal(), null_share::<f64>());
         let x = times(&inverse, &b);
         for (got, want) in a.times(&x).iter().zip(&b) {
             assert!((got - want).abs() < 1e-12, "{got} {want}");

@@ -1,7 +1,7 @@
 //! Multigrid cycles and their levels: sequences of dispatch functions, the same on the host and on a device,
 //! where they may be captured in a graph.
 
-use super::coarse::dense_inverse;
+use super::coarse::{dense_inverse, null_share};
 use super::device::{
     DeviceHierarchy, DeviceLevel, Interpolation, aggregates_of,
     dense_inverse as inverse_by_kernels, sliced, stencil,
@@ -70,7 +70,8 @@ impl<S: Real> Levels<S> {
         params: &AmgParams,
     ) -> Result<Self, LinearError> {
         let backend = matrix.backend();
-        let mut all = Levels::empty(backend, params);
+        let params = (params, null_share::<T>());
+        let mut all = Levels::empty(backend, params.0);
         for (depth, level) in hierarchy.levels.iter().enumerate() {
             let level = match &level.matrix {
                 None => Level::of_device(backend, matrix, level, depth, params)?,
@@ -81,11 +82,12 @@ impl<S: Real> Levels<S> {
         Ok(all)
     }
 
-    /// Copies a hierarchy to `backend`.
+    /// Copies a hierarchy to `backend`; `null_share` as of [`dense_inverse`].
     pub(super) fn new(
         backend: &Backend,
         hierarchy: &Hierarchy,
         params: &AmgParams,
+        null_share: f64,
     ) -> Result<Self, LinearError> {
         let mut all = Levels::empty(backend, params);
         let by_colour = params.smoother == Smoother::GaussSeidel;
@@ -101,7 +103,7 @@ impl<S: Real> Levels<S> {
         for (depth, host) in hierarchy.levels.iter().enumerate() {
             let colourings =
                 [colourings[depth].as_ref(), colourings.get(depth + 1).and_then(Option::as_ref)];
-            let level = Level::new(backend, host, depth, colourings, params)?;
+            let level = Level::new(backend, host, depth, colourings, (params, null_share))?;
             all.levels.push(level);
         }
         Ok(all)
@@ -311,7 +313,7 @@ impl<S: Real> Level<S> {
         host: &HostLevel,
         depth: usize,
         [own, below]: [Option<&Colouring>; 2],
-        params: &AmgParams,
+        (params, null_share): (&AmgParams, f64),
     ) -> Result<Self, LinearError> {
         let n = host.matrix.rows();
         let matrix = match renumbered(&host.matrix, own, own) {
@@ -338,7 +340,7 @@ impl<S: Real> Level<S> {
         let is_direct = transfer.is_none() && n <= params.coarse_rows;
         let inverse = is_direct.then(|| {
             let order = own.map(|own| &own.rows[..]);
-            let inverse = dense_inverse(&host.matrix, &host.scale);
+            let inverse = dense_inverse(&host.matrix, &host.scale, null_share);
             let at = |i: usize| order.map_or(i, |order| order[i] as usize);
             let on_device = backend.device().is_some();
             let entry = |k: usize| {
@@ -358,7 +360,7 @@ impl<S: Real> Level<S> {
         matrix: &Matrix<T>,
         level: &DeviceLevel,
         depth: usize,
-        params: &AmgParams,
+        (params, null_share): (&AmgParams, f64),
     ) -> Result<Self, LinearError> {
         let relaxation = relaxation(params);
         let (own, weights) = stencil(matrix, &level.scale, relaxation)?;
@@ -370,8 +372,9 @@ impl<S: Real> Level<S> {
             }),
         };
         let is_direct = transfer.is_none() && matrix.rows() <= params.coarse_rows;
-        let inverse =
-            is_direct.then(|| inverse_by_kernels(backend, matrix, &level.scale)).transpose()?;
+        let inverse = is_direct
+            .then(|| inverse_by_kernels(backend, matrix, &level.scale, null_share))
+            .transpose()?;
         Ok(Level::with(backend, own, weights, transfer, inverse, depth, params))
     }
 

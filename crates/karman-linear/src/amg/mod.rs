@@ -43,6 +43,7 @@ pub use saved::{SavedInterpolation, SavedInterpolations};
 
 use super::cg::HalfStep;
 use super::{LinearError, Matrix, Preconditioner, SinglePrecision};
+use coarse::null_share;
 use cycle::Levels;
 use device::DeviceHierarchy;
 use hierarchy::Hierarchy;
@@ -155,7 +156,7 @@ impl<S: Real> Amg<S> {
                         Hierarchy::from_interpolations(matrix, params, saved)?
                     }
                 };
-                let levels = Levels::new(&backend, &hierarchy, params)?;
+                let levels = Levels::new(&backend, &hierarchy, params, null_share::<T>())?;
                 Ok((Setup::Host(hierarchy), levels))
             })?
         };
@@ -204,7 +205,7 @@ impl<S: Real> Amg<S> {
                 let matrix = matrix.to_csr()?.into_converted::<f64>();
                 backend.install(|| {
                     hierarchy.set_values(matrix)?;
-                    Levels::new(backend, hierarchy, params)
+                    Levels::new(backend, hierarchy, params, null_share::<T>())
                 })?
             }
         };

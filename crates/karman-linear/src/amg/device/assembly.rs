@@ -204,17 +204,18 @@ pub(in crate::amg) fn dense_inverse<T: Real, S: Real>(
     backend: &Backend,
     a: &Matrix<T>,
     scale: &Buffer<f64>,
+    null_share: f64,
 ) -> Result<Buffer<S>, LinearError> {
     let n = a.rows();
     let Some(device) = backend.device().filter(|device| device.can_invert(n)) else {
         let a = a.to_csr()?.into_converted();
-        let inverse = coarse::dense_inverse(&a, &backend.read(scale)?);
+        let inverse = coarse::dense_inverse(&a, &backend.read(scale)?, null_share);
         let by_columns = (0..n * n).map(|k| S::from_f64(inverse[k % n * n + k / n]));
         return Ok(backend.upload(by_columns.collect()));
     };
     let (mut matrix, mut left_out) = (backend.zeros(n * n), backend.zeros(n));
     spread(backend, n, &a.view(), n, &mut matrix);
-    device.invert(n, scale, coarse::SINGULAR, &mut matrix, &mut left_out);
+    device.invert(n, scale, null_share, &mut matrix, &mut left_out);
     let mut inverse = backend.scratch(n * n);
     finish_inverse(backend, n * n, &matrix, &left_out, n, &mut inverse);
     Ok(inverse)

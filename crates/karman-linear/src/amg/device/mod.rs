@@ -405,11 +405,11 @@ mod tests {
         let neumann = crate::testing::neumann_2d(6);
         for a in [poisson_2d(7), neumann, poisson_2d(18)] {
             let (n, scale) = (a.rows(), a.diagonal());
-            let want = super::super::coarse::dense_inverse(&a, &scale);
+            let want = super::super::coarse::dense_inverse(&a, &scale, 1e-10);
             for backend in everywhere() {
                 let matrix = Matrix::with_layout(&backend, a.clone(), Layout::Csr).unwrap();
                 let scale = backend.upload_slice(&scale);
-                let got = dense_inverse::<f64, f64>(&backend, &matrix, &scale).unwrap();
+                let got = dense_inverse::<f64, f64>(&backend, &matrix, &scale, 1e-10).unwrap();
                 let got = backend.read(&got).unwrap();
                 for (k, got) in got.iter().enumerate() {
                     let want = want[k % n * n + k / n];
