@@ -149,8 +149,19 @@ pub fn transport_inverse_diagonal<F: Real>(
     if inertia < least * sum { F::literal(1.0) } else { F::literal(0.0) }
 }
 
-/// z ← D⁻¹ (b − (W − D) y), D the diagonal of W: a Jacobi sweep; the stride of z is that of y. Traffic as
-/// [`transport_product()`], a cell d s more.
+/// z ← D⁻¹ b, D the diagonal of W: the Jacobi sweep from 0. Traffic (1 + 2d)s.
+#[kernel]
+pub fn first_sweep<F: Real>(
+    c: usize,
+    inverse: &View<F>,
+    b: &Quantities<F>,
+    stride: usize,
+    z: &mut Segment<F>,
+) {
+    store_quantities::<F>(c, b.at(c) * inverse[c], stride, z, b.dimension);
+}
+
+/// z ← D⁻¹ (b − (W − D) y): a Jacobi sweep. Traffic as [`transport_product()`], a cell d s more.
 #[kernel]
 pub fn transport_sweep<F: Real>(
     c: usize,
@@ -158,6 +169,7 @@ pub fn transport_sweep<F: Real>(
     of: &TransportView<F>,
     b: &Quantities<F>,
     y: &Quantities<F>,
+    stride: usize,
     z: &mut Segment<F>,
 ) {
     let mut sum = b.at(c);
@@ -170,7 +182,7 @@ pub fn transport_sweep<F: Real>(
             sum += y.at(j as usize) * own;
         }
     }
-    store_quantities::<F>(c, sum * (F::literal(1.0) / diagonal), y.stride, z, y.dimension);
+    store_quantities::<F>(c, sum * (F::literal(1.0) / diagonal), stride, z, y.dimension);
 }
 
 /// W on a backend.
@@ -239,12 +251,12 @@ impl<F: Real> TransportOperator<F> {
         }
     }
 
-    /// `inverse` ← the inverse of the diagonal of W for each quantity, `[dimension][n_cells]`; the sum of `partials` is the
-    /// number of cells whose inertia is less than `least` times the diagonal.
+    /// `inverse` ← the inverse of the diagonal of W for `dimension` quantities, `[dimension][n_cells]`; the sum of `partials` is
+    /// the number of cells whose inertia is less than `least` times the diagonal.
     pub fn inverse_diagonal(
         &self,
         backend: &Backend,
-        least: f64,
+        (least, dimension): (f64, usize),
         inverse: &mut Buffer<F>,
         partials: &mut Partials,
     ) {
@@ -254,8 +266,8 @@ impl<F: Real> TransportOperator<F> {
             &CellFaces::of(&self.cells, View::absent()),
             &self.view(backend),
             F::from_f64(least),
-            inverse.len() / self.dimension,
-            self.dimension,
+            inverse.len() / dimension,
+            dimension,
             inverse,
             partials,
         );
@@ -291,7 +303,7 @@ impl<F: Real> Operator<F> for TransportOperator<F> {
 pub struct TransportSweeps<F: Real> {
     /// W.
     pub operator: TransportOperator<F>,
-    /// D⁻¹: `[dimension][n_cells]`.
+    /// D⁻¹: `[n_cells]`.
     inverse: Buffer<F>,
     /// Scratch: `[dimension][n_cells]`.
     other: Buffer<F>,
@@ -304,14 +316,15 @@ const SWEEP_PAIRS: usize = 2;
 impl<F: Real> TransportSweeps<F> {
     /// The sweeps of an operator.
     pub fn new(backend: &Backend, operator: TransportOperator<F>) -> Self {
-        let n = operator.unknowns();
-        let partials = Partials::new(backend, operator.cells.n_cells(), 1);
-        TransportSweeps { operator, inverse: backend.zeros(n), other: backend.zeros(n), partials }
+        let (n, unknowns) = (operator.cells.n_cells(), operator.unknowns());
+        let (inverse, other) = (backend.zeros(n), backend.zeros(unknowns));
+        TransportSweeps { operator, inverse, other, partials: Partials::new(backend, n, 1) }
     }
 
     /// Updates the diagonal after a change of the operator.
     pub fn update(&mut self, backend: &Backend) {
-        self.operator.inverse_diagonal(backend, 0.0, &mut self.inverse, &mut self.partials);
+        let TransportSweeps { operator, inverse, partials, .. } = self;
+        operator.inverse_diagonal(backend, (0.0, 1), inverse, partials);
     }
 }
 
@@ -322,12 +335,13 @@ impl<F: Real> Preconditioner<F> for TransportSweeps<F> {
         let cells = CellFaces::of(&operator.cells, View::absent());
         let of = operator.view(backend);
         let right = Quantities::of(r, dimension);
-        blas::multiply(backend, r.len(), inverse, r, z);
+        let strides = [z.len(), other.len()].map(|len| len / dimension);
+        first_sweep(backend, n, inverse, &right, strides[0], z);
         for _ in 0..SWEEP_PAIRS {
             let from = Quantities::of(z, dimension);
-            transport_sweep(backend, n, &cells, &of, &right, &from, other);
+            transport_sweep(backend, n, &cells, &of, &right, &from, strides[1], other);
             let from = Quantities::of(other, dimension);
-            transport_sweep(backend, n, &cells, &of, &right, &from, z);
+            transport_sweep(backend, n, &cells, &of, &right, &from, strides[0], z);
         }
     }
 

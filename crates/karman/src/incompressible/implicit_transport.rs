@@ -136,7 +136,8 @@ impl<F: Real> ImplicitTransport<F> {
         };
         let jacobi: &mut Jacobi<F> = jacobi;
         operator.set(backend, bdf.shift, inertia, flux);
-        operator.inverse_diagonal(backend, WEAKLY_DOMINANT, &mut jacobi.inverse, weak_rows);
+        let share = (WEAKLY_DOMINANT, form.dimension);
+        operator.inverse_diagonal(backend, share, &mut jacobi.inverse, weak_rows);
         if params.preconditioner == PreconditionerKind::None {
             blas::fill(backend, jacobi.inverse.len(), F::literal(1.0), &mut jacobi.inverse);
         }

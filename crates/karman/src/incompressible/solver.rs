@@ -243,6 +243,7 @@ impl<F: Real> IncompressibleSolver<F> {
         let solves = stepper.step(flow, &step)?;
         if let Some(acceleration) = acceleration {
             acceleration.combine(flow)?;
+            flow.pressure.prescribe_total(&flow.faces, &flow.flux);
         }
         flow.clock.advance(step.times[1], length);
         flow.update_dependent_boundaries(0.0);

@@ -131,7 +131,7 @@ impl<'a, F: Real> On<'a, F> {
         finish_sum(self.backend, &partials, &mut dot);
         let dot = self.backend.read(&dot).unwrap();
         let inverse = self.run(shape, |k, out| {
-            operator.inverse_diagonal(k, 0.5, out, &mut partials);
+            operator.inverse_diagonal(k, (0.5, dimension), out, &mut partials);
         });
         let mut sweeps = TransportSweeps::new(self.backend, operator);
         let swept = self.run(shape, |k, out| {
