@@ -5,7 +5,7 @@
 use super::boundary::BoundaryValues;
 use super::boundary_contribution::BoundaryContribution;
 use super::nonorthogonal_correction::NonOrthogonalCorrection;
-use crate::linear::{CsrMatrix, LinearError};
+use crate::linear::CsrMatrix;
 
 /// The arrays of a discretised diffusion problem.
 pub struct Discrete {
@@ -21,25 +21,4 @@ pub struct Discrete {
     pub correction: Option<NonOrthogonalCorrection>,
     /// Whether an unknown is prescribed (a Dirichlet node): `[n]`, empty where none is.
     pub is_dirichlet: Vec<bool>,
-}
-
-impl Discrete {
-    /// Sets all diffusive fluxes to zero: A, C and K; the gradient stencils stay.
-    ///
-    /// # Errors
-    /// None beyond those of A itself.
-    pub fn zero_diffusion(&mut self) -> Result<(), LinearError> {
-        let a = &self.matrix;
-        let length = |row: usize| a.row_length(row);
-        self.matrix = CsrMatrix::from_rows(a.rows(), a.columns(), length, |row, columns, _| {
-            for (place, (column, _)) in columns.iter_mut().zip(a.row(row)) {
-                *place = column as u32;
-            }
-        })?;
-        self.boundary_contribution.coefficients.fill(0.0);
-        if let Some(correction) = &mut self.correction {
-            correction.tangential.fill(0.0);
-        }
-        Ok(())
-    }
 }

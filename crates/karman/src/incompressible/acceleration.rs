@@ -47,7 +47,7 @@ pub struct FieldBlock<'a, F: Real> {
 }
 
 impl<'a, F: Real> FieldBlock<'a, F> {
-    /// At most [`BLOCK`] fields; the last fills the places that remain.
+    /// At most `BLOCK` fields; the last fills the places that remain.
     pub fn of(fields: &[&'a Buffer<F>]) -> Self {
         let v = |k: usize| fields[k.min(fields.len() - 1)].view();
         FieldBlock { v0: v(0), v1: v(1), v2: v(2), v3: v(3) }
