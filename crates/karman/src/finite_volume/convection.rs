@@ -158,13 +158,7 @@ pub fn explicit_flux<F: Real>(
     if comptime!(phi.dimension > 2) {
         z = flux_of_quantity::<F>(f, faces, mass, &phi.z, correction, &correction.z, convection);
     }
-    explicit[f] = x;
-    if comptime!(phi.dimension > 1) {
-        explicit[stride + f] = y;
-    }
-    if comptime!(phi.dimension > 2) {
-        explicit[2 * stride + f] = z;
-    }
+    store_quantities::<F>(f, Vec3::<F> { x, y, z }, stride, explicit, phi.dimension);
 }
 
 /// N_c = Σ_f ± N_f, the flux of d quantities out of a cell. Traffic a cell: 4 + d s, an item 4, a face d s.

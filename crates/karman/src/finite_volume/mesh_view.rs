@@ -301,6 +301,25 @@ impl<'a, F: Real> Quantities<'a, F> {
     }
 }
 
+/// Adds to the quantities of entity `i` in an array `[dimension][stride]`.
+#[device]
+#[inline(always)]
+pub fn add_quantities<F: Real>(
+    i: usize,
+    v: Vec3<F>,
+    stride: usize,
+    to: &mut Segment<F>,
+    #[comptime] dimension: usize,
+) {
+    to[i] += v.x;
+    if comptime!(dimension > 1) {
+        to[stride + i] += v.y;
+    }
+    if comptime!(dimension > 2) {
+        to[2 * stride + i] += v.z;
+    }
+}
+
 /// Stores quantities of entity `i` in an array `[dimension][stride]`.
 #[device]
 #[inline(always)]

@@ -121,7 +121,8 @@ pub fn transport_product_dot<F: Real>(
         + own.z.to_f64() * sum.z.to_f64()
 }
 
-/// The inverse of the diagonal of W, equal for d quantities; true in the sum where I is below `least` times the diagonal.
+/// The inverse of the diagonal of W, equal for d quantities; the sum counts the cells whose I is below `least` times the
+/// diagonal.
 /// Traffic a cell: 4 + (1 + d)s, an item 4, a face s (2s with convection).
 #[kernel(reduce(sum))]
 pub fn transport_inverse_diagonal<F: Real>(

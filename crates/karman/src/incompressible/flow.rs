@@ -36,12 +36,6 @@ impl Clock {
     }
 }
 
-/// Arrays that a function may overwrite.
-pub(super) struct Scratch<F: Real> {
-    /// The explicit fluxes of quantities: `[dimension][n_faces]`.
-    pub face_flux: Buffer<F>,
-}
-
 /// Velocity, fluxes, temperature and pressure of a flow with their equations and boundary data.
 pub(super) struct Flow<F: Real> {
     pub backend: Backend,
@@ -57,7 +51,8 @@ pub(super) struct Flow<F: Real> {
     /// The control of the mean velocity, where it is prescribed.
     pub mean_velocity: Option<MeanVelocity<F>>,
     pub monitors: Monitors<F>,
-    pub scratch: Scratch<F>,
+    /// Scratch for the explicit fluxes of quantities: `[dimension][n_faces]`.
+    pub face_flux: Buffer<F>,
     pub numerics: Numerics,
     pub clock: Clock,
 }
@@ -284,7 +279,7 @@ impl<F: Real> Flow<F> {
             convection: self.numerics.convection,
             normal_inflow: self.pressure.conditions.total.as_ref().map(|total| &total.faces),
         };
-        let face_flux = &mut self.scratch.face_flux;
+        let face_flux = &mut self.face_flux;
         let is_collocated = self.numerics.arrangement == Arrangement::Collocated;
         let momentum = &mut self.momentum;
         momentum.update_explicit_flux(&self.components, &input, is_collocated, face_flux);

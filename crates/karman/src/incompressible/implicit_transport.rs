@@ -20,7 +20,7 @@ use crate::backend::{Backend, Buffer, Partials, blas};
 use crate::finite_volume::transport::{TransportOperator, TransportSweeps, TransportView};
 use crate::finite_volume::widen;
 use crate::linear::{
-    CsrMatrix, Jacobi, LEAST_WEAKLY_DOMINANT, Matrix, Method, Operator, Params, Preconditioner,
+    CsrMatrix, Jacobi, LEAST_WEAKLY_DOMINANT, Matrix, Method, Params, Preconditioner,
     PreconditionerKind, SolveOutcome, Solver, SolverSetup, WEAKLY_DOMINANT, least_multigrid_rows,
 };
 use crate::operators::FaceCells;
@@ -115,26 +115,21 @@ impl<F: Real> ImplicitTransport<F> {
             };
             let preconditioner: Box<dyn Preconditioner<F>> = match form.convects {
                 true => Box::new(TransportSweeps::new(backend, operator())),
-                false => Box::new(Jacobi { inverse: backend.zeros::<F>(operator().unknowns()) }),
+                false => {
+                    let unknowns = form.dimension * form.cells.n_cells();
+                    Box::new(Jacobi { inverse: backend.zeros::<F>(unknowns) })
+                }
             };
             Solver::with_preconditioner(backend, Box::new(operator()), preconditioner, params)
         })?;
         if form.convects {
-            let parts = solver.parts_mut();
-            let Some((operator, sweeps)): Option<(&mut TransportOperator<F>, _)> = parts else {
-                unreachable!("made of these parts")
-            };
-            let sweeps: &mut TransportSweeps<F> = sweeps;
+            let (operator, sweeps): (_, &mut TransportSweeps<F>) = parts(solver);
             operator.set(backend, bdf.shift, inertia, flux);
             sweeps.operator.set(backend, bdf.shift, inertia, flux);
             sweeps.update(backend);
             return Ok(());
         }
-        let parts = solver.parts_mut();
-        let Some((operator, jacobi)): Option<(&mut TransportOperator<F>, _)> = parts else {
-            unreachable!("made of these parts")
-        };
-        let jacobi: &mut Jacobi<F> = jacobi;
+        let (operator, jacobi): (_, &mut Jacobi<F>) = parts(solver);
         operator.set(backend, bdf.shift, inertia, flux);
         let share = (WEAKLY_DOMINANT, form.dimension);
         operator.inverse_diagonal(backend, share, &mut jacobi.inverse, weak_rows);
@@ -252,4 +247,12 @@ impl<F: Real> ImplicitForm<F> {
         }
         Ok(Matrix::new(backend, CsrMatrix::from_entries(n, n, entries)?)?)
     }
+}
+
+/// W and its preconditioner in a solver of [`ImplicitTransport`].
+fn parts<F: Real, P: Preconditioner<F>>(
+    solver: &mut Solver<F>,
+) -> (&mut TransportOperator<F>, &mut P) {
+    let Some(parts) = solver.parts_mut() else { unreachable!("made of these parts") };
+    parts
 }

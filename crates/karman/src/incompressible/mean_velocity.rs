@@ -23,10 +23,11 @@ use super::flow::Flow;
 use super::transported_field::{TransportedField, vector_field};
 use super::{Arrangement, IncompressibleError, IncompressibleSolver};
 use crate::backend::{Backend, Buffer, Partials, Segment, View, blas};
+use crate::finite_volume::mesh_view::add_quantities;
 use crate::finite_volume::{VectorField, Vectors, narrow, widen};
 use crate::mesh::geometry::{dot, norm};
 use crate::mesh::{Geometry, Mesh};
-use crate::real::Real;
+use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
 /// Projections of a response at most; each reduces its divergence by the tolerance of the solver.
@@ -367,21 +368,12 @@ pub(super) fn velocity_integrals<F: Real>(
     volume: &View<F>,
     #[comptime] projected: bool,
 ) -> (F, F, F) {
-    let mut x = predicted.x[c];
-    let mut y = predicted.y[c];
-    let mut z = F::literal(0.0);
-    if comptime!(predicted.dimension == 3) {
-        z = predicted.z[c];
-    }
+    let mut u = predicted.at(c);
     if comptime!(projected) {
-        let g = grad_psi.at(c);
-        x += g.x;
-        y += g.y;
-        if comptime!(predicted.dimension == 3) {
-            z += g.z;
-        }
+        u += grad_psi.at(c);
     }
-    (volume[c] * x, volume[c] * y, volume[c] * z)
+    let v = volume[c];
+    (v * u.x, v * u.y, v * u.z)
 }
 
 /// α = R (ū₀ − ū), shift α and f + shift Σ α_j d_j, ū from the integrals of the velocity.
@@ -438,10 +430,7 @@ pub(super) fn add_force<F: Real>(
     #[comptime] dimension: usize,
     r: &mut Segment<F>,
 ) {
-    let v = volume[c];
-    r[c] += v * F::from_f64(force[0]);
-    r[stride + c] += v * F::from_f64(force[1]);
-    if comptime!(dimension > 2) {
-        r[2 * stride + c] += v * F::from_f64(force[2]);
-    }
+    let force =
+        Vec3::<F> { x: F::from_f64(force[0]), y: F::from_f64(force[1]), z: F::from_f64(force[2]) };
+    add_quantities::<F>(c, force * volume[c], stride, r, dimension);
 }

@@ -54,8 +54,6 @@ pub(super) struct PoissonSystem<F: Real> {
     correctors: usize,
     solver: Solver<F>,
     params: Params,
-    /// Whether boundary values of ψ depend on the fluxes.
-    has_total_pressure: bool,
     /// Pseudo-time steps of a steady flow; none of an unsteady one.
     pub local: Option<LocalSteps<F>>,
     /// Setup of the solver.
@@ -125,14 +123,13 @@ impl<F: Real> PoissonSystem<F> {
             correctors: numerics.nonorthogonal_correctors,
             solver,
             params,
-            has_total_pressure: conditions.total.is_some(),
             local,
             setup,
         })
     }
 
-    /// Updates the local steps where they are due; whether the matrix changed. They stay uniform with non-orthogonal
-    /// corrections and with inlets of total pressure, whose contributions have the conductances of uniform steps.
+    /// Updates the local steps where they are due; whether the matrix changed. With non-orthogonal corrections, whose
+    /// fluxes have the conductances of uniform steps, they stay uniform.
     fn update_steps(
         &mut self,
         backend: &Backend,
@@ -140,7 +137,7 @@ impl<F: Real> PoissonSystem<F> {
         rates: [&Buffer<F>; 2],
     ) -> Result<bool, IncompressibleError> {
         let Some(local) = &mut self.local else { return Ok(false) };
-        if self.correctors > 0 || self.has_total_pressure || !local.is_due() {
+        if self.correctors > 0 || !local.is_due() {
             return Ok(false);
         }
         let conductance = &mut self.conductance;
@@ -174,12 +171,16 @@ impl<F: Real> Pressure<F> {
         self.correct(faces, flux)
     }
 
-    /// Updates the local steps of a steady flow from the rates of its cells; whether they changed.
+    /// Updates the local steps of a steady flow from the rates of its cells; whether they changed. With inlets of total
+    /// pressure, whose contributions have the conductances of uniform steps, they stay uniform.
     pub(super) fn update_steps(
         &mut self,
         faces: &Faces<F>,
         rates: [&Buffer<F>; 2],
     ) -> Result<bool, IncompressibleError> {
+        if self.conditions.total.is_some() {
+            return Ok(false);
+        }
         let changed = self.poisson.update_steps(&self.backend, faces, rates)?;
         if changed {
             self.reset_guess();

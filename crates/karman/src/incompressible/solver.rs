@@ -4,7 +4,7 @@ use super::acceleration::Acceleration;
 use super::boundary::FlowBoundary;
 use super::collocated::Collocated;
 use super::conditions::normal_factors;
-use super::flow::{Clock, Flow, Scratch};
+use super::flow::{Clock, Flow};
 use super::monitors::Monitors;
 use super::pressure::Pressure;
 use super::residuals::ScaledResiduals;
@@ -391,7 +391,7 @@ impl<F: Real> Flow<F> {
                 (numerics.scheme, numerics.is_steady),
             ),
             mean_velocity: None,
-            scratch: Scratch { face_flux: backend.zeros(mesh.dimension * n_faces) },
+            face_flux: backend.zeros(mesh.dimension * n_faces),
             flux: match numerics.arrangement {
                 Arrangement::Collocated => backend.zeros(n_faces),
                 Arrangement::Staggered | Arrangement::Exact => {

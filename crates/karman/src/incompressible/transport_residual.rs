@@ -2,7 +2,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use crate::backend::{Segment, View};
-use crate::finite_volume::mesh_view::store_quantities;
+use crate::finite_volume::mesh_view::{add_quantities, store_quantities};
 use crate::finite_volume::transport::TransportView;
 use crate::finite_volume::{CellFaces, Quantities, VectorField, Vectors};
 use crate::operators::incidence::without_sign;
@@ -137,14 +137,9 @@ pub(super) fn add_buoyancy<F: Real>(
 ) {
     let theta = buoyancy.theta;
     let mean = theta * buoyancy.temperature[c] + (F::literal(1.0) - theta) * buoyancy.before[c];
-    let force = volume[c] * (mean - buoyancy.reference);
-    r[c] += force * buoyancy.x;
-    if comptime!(dimension > 1) {
-        r[stride + c] += force * buoyancy.y;
-    }
-    if comptime!(dimension > 2) {
-        r[2 * stride + c] += force * buoyancy.z;
-    }
+    let along = Vec3::<F> { x: buoyancy.x, y: buoyancy.y, z: buoyancy.z };
+    let force = along * (volume[c] * (mean - buoyancy.reference));
+    add_quantities::<F>(c, force, stride, r, dimension);
 }
 
 /// u* ← u + δ of a quantity whose values begin at `first` of the increments. Traffic 3s.
