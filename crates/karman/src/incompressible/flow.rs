@@ -6,7 +6,7 @@ use super::mean_velocity::MeanVelocity;
 use super::monitors::Monitors;
 use super::pressure::Pressure;
 use super::residuals::Of;
-use super::scheme::Scheme;
+use super::scheme::TimeScheme;
 use super::stepper::{Step, Stepper};
 use super::thermal::Thermal;
 use super::transport_equation::{DiffusiveTerms, TransportEquation};
@@ -98,7 +98,7 @@ impl<F: Real> Flow<F> {
     ) -> Result<(), IncompressibleError> {
         self.momentum.set_mean_time([new, new])?;
         self.update_dependent_boundaries(extrapolation);
-        let is_midpoint = self.numerics.scheme == Scheme::Ab2Cn;
+        let is_midpoint = self.numerics.scheme == TimeScheme::Ab2Cn;
         self.set_pressure_time([if is_midpoint { self.clock.time } else { new }, new])?;
         self.boundary.mass_correction.schedule_check(new);
         Ok(())

@@ -3,7 +3,7 @@
 use super::residuals::Residuals;
 use super::statistics::Statistics;
 use super::step_bounds::StepBounds;
-use super::{IncompressibleError, Scheme};
+use super::{IncompressibleError, TimeScheme};
 use crate::backend::{Backend, Buffer};
 use crate::real::Real;
 
@@ -36,10 +36,10 @@ impl<F: Real> Monitors<F> {
         backend: &Backend,
         viscous_rate: Buffer<F>,
         step_bounds: StepBounds,
-        (scheme, is_steady): (Scheme, bool),
+        (scheme, is_steady): (TimeScheme, bool),
     ) -> Self {
         let n = viscous_rate.len();
-        let is_explicit = scheme == Scheme::Rk3;
+        let is_explicit = scheme == TimeScheme::Rk3;
         let viscous_bound =
             if is_explicit { EXPLICIT_VISCOUS * step_bounds.diffusion() } else { 0.0 };
         Monitors {

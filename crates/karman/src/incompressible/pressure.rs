@@ -4,7 +4,7 @@ use super::kernels::{advance_pressure, subtract_prescribed};
 use super::projection::{PoissonSystem, PressureIncrement};
 use super::total_pressure::TotalPressure;
 use super::transport_equation::dirichlet_indices;
-use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
+use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, TimeScheme};
 use crate::backend::{Backend, Buffer, blas};
 use crate::finite_volume::diffusion::{CellScheme, discretize_boundary};
 use crate::finite_volume::faces::{Faces, SkewedCells};
@@ -165,7 +165,7 @@ impl<F: Real> Pressure<F> {
             )?,
             interpolation_conductance,
             conditions,
-            midpoint: (numerics.scheme == Scheme::Ab2Cn).then(|| {
+            midpoint: (numerics.scheme == TimeScheme::Ab2Cn).then(|| {
                 let both = || [backend.zeros(n), backend.zeros(n_boundary)];
                 MidpointPressure { before: both(), at_end: both(), extrapolation: 0.0 }
             }),

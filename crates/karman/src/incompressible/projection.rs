@@ -7,7 +7,7 @@
 use super::kernels::correct_flux;
 use super::local_steps::{LocalSteps, scale_vectors};
 use super::pressure::{Pressure, PressureConditions, differentiate};
-use super::{Arrangement, IncompressibleError, Numerics, Scheme};
+use super::{Arrangement, IncompressibleError, Numerics, TimeScheme};
 use crate::backend::{Backend, Buffer, blas};
 use crate::finite_volume::{
     BoundaryContribution, BoundaryContributionOnBackend, CellField, DiffusiveFaces, FaceView,
@@ -68,7 +68,7 @@ impl<F: Real> PressureIncrement<F> {
         numerics: &Numerics,
     ) -> Self {
         let has_guess =
-            numerics.arrangement != Arrangement::Exact && numerics.scheme != Scheme::Rk3;
+            numerics.arrangement != Arrangement::Exact && numerics.scheme != TimeScheme::Rk3;
         PressureIncrement {
             value: backend.zeros(n),
             gradient: backend.zeros(3 * n),
@@ -104,7 +104,7 @@ impl<F: Real> PoissonSystem<F> {
         let params = Params { nullspace, ..numerics.pressure.clone() };
         let begun = Instant::now();
         let is_linearized =
-            numerics.arrangement != Arrangement::Exact && numerics.scheme != Scheme::Rk3;
+            numerics.arrangement != Arrangement::Exact && numerics.scheme != TimeScheme::Rk3;
         let solver = match &conditions.total {
             Some(total) if is_linearized => {
                 let operator = Box::new(total.operator(backend, matrix.clone()));

@@ -9,7 +9,7 @@ use super::monitors::Monitors;
 use super::pressure::Pressure;
 use super::residuals::ScaledResiduals;
 use super::rk3::{self, OldLevel};
-use super::scheme::Scheme;
+use super::scheme::TimeScheme;
 use super::staggered::{ExactStepper, Staggered, StaggeredStepper};
 use super::step_bounds::StepBounds;
 use super::stepper::{Step, StepSolves, Stepper};
@@ -95,7 +95,7 @@ fn check(mesh: &Mesh, problem: &Problem, numerics: &Numerics) -> Result<(), Inco
         return Err(IncompressibleError::Conditions { found, patches });
     }
     let viscosity = problem.viscosity;
-    let is_inviscid = viscosity == 0.0 && numerics.scheme == Scheme::Rk3;
+    let is_inviscid = viscosity == 0.0 && numerics.scheme == TimeScheme::Rk3;
     if !(viscosity > 0.0 && viscosity.is_finite() || is_inviscid) {
         return Err(IncompressibleError::Viscosity { value: viscosity });
     }
@@ -135,7 +135,7 @@ impl<F: Real> IncompressibleSolver<F> {
         let place = (mesh, geometry);
         let flow = Flow::new(backend, place, problem, numerics, &dirichlet_index)?;
         let stepper = stepper(&flow, place, (&problem.conditions, &dirichlet_index))?;
-        let is_explicit = numerics.scheme == Scheme::Rk3;
+        let is_explicit = numerics.scheme == TimeScheme::Rk3;
         let old_level = is_explicit.then(|| OldLevel::new(&flow));
         let acceleration = numerics.is_steady.then(|| Acceleration::new(&flow)).transpose()?;
         let mut solver = IncompressibleSolver { flow, stepper, old_level, acceleration };
@@ -447,7 +447,7 @@ fn stepper<F: Real>(
     }
     let staggered = Staggered::new(&flow.backend, place, &flow.faces, conditions)?;
     let is_exact = *arrangement == Arrangement::Exact;
-    if *scheme == Scheme::Rk3 && (is_exact || !staggered.faces.is_diagonal) {
+    if *scheme == TimeScheme::Rk3 && (is_exact || !staggered.faces.is_diagonal) {
         return Err(IncompressibleError::ExplicitMass);
     }
     Ok(match is_exact {

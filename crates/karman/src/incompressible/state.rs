@@ -4,7 +4,7 @@ use super::flow::{Clock, Flow};
 use super::pressure::{MidpointPressure, PressureConditions};
 use super::projection::PressureIncrement;
 use super::thermal::Thermal;
-use super::{IncompressibleError, IncompressibleSolver, Scheme};
+use super::{IncompressibleError, IncompressibleSolver, TimeScheme};
 use crate::backend::Buffer;
 use crate::real::Real;
 
@@ -140,7 +140,7 @@ impl<F: Real> Flow<F> {
         let step_before_or_none = (step_before > 0.0).then_some(step_before);
         self.clock = Clock { time, steps: steps as usize, step_before: step_before_or_none };
         self.momentum.set_mean_time([time, time])?;
-        let is_midpoint = self.numerics.scheme == Scheme::Ab2Cn;
+        let is_midpoint = self.numerics.scheme == TimeScheme::Ab2Cn;
         self.set_pressure_time([if is_midpoint { time - step_before } else { time }, time])?;
         let PressureConditions { total, prescribed, .. } = &mut self.pressure.conditions;
         if total.is_some() {

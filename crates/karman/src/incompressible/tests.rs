@@ -105,7 +105,7 @@ fn dirichlet_problem(mesh: &Mesh, exact: Exact) -> Problem {
     }
 }
 
-fn numerics(convection: Convection, scheme: Scheme) -> Numerics {
+fn numerics(convection: Convection, scheme: TimeScheme) -> Numerics {
     let tight = Params { relative_tolerance: 1e-10, ..Params::default() };
     Numerics {
         arrangement: Arrangement::Collocated,

@@ -7,8 +7,10 @@ use crate::mesh::generate::BoxWithObstacleParams;
 fn after(mesh: &Mesh, problem: &Problem, n: usize, multigrid: bool) -> (usize, Vec<f64>) {
     let geometry = Geometry::new(mesh).unwrap();
     let backend = Backend::host(2).unwrap();
-    let mut numerics =
-        Numerics { arrangement: Arrangement::Exact, ..numerics(Convection::Central, Scheme::Bdf2) };
+    let mut numerics = Numerics {
+        arrangement: Arrangement::Exact,
+        ..numerics(Convection::Central, TimeScheme::Bdf2)
+    };
     numerics.momentum = Params {
         preconditioner: match multigrid {
             true => PreconditionerKind::Amg(AmgParams::default()),

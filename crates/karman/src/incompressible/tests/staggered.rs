@@ -8,7 +8,7 @@ fn staggered(correction: PressureCorrection) -> Numerics {
     Numerics {
         arrangement: Arrangement::Staggered,
         pressure_correction: correction,
-        ..numerics(Convection::Central, Scheme::Bdf2)
+        ..numerics(Convection::Central, TimeScheme::Bdf2)
     }
 }
 
@@ -185,9 +185,9 @@ fn the_exact_step_is_divergence_free_at_any_tolerance() {
         arrangement: Arrangement::Exact,
         pressure: Params {
             relative_tolerance: 1e-3,
-            ..numerics(Convection::Central, Scheme::Bdf2).pressure
+            ..numerics(Convection::Central, TimeScheme::Bdf2).pressure
         },
-        ..numerics(Convection::Central, Scheme::Bdf2)
+        ..numerics(Convection::Central, TimeScheme::Bdf2)
     };
     let backend = Backend::host(1).unwrap();
     let no_slip = || -> PrescribedVector { nothing() };
@@ -288,7 +288,7 @@ fn unsupported_staggered_schemes_are_rejected() {
     let [classical, exact] = both();
     let (mesh, geometry) = box_mesh(Element::Triangle, 2, 3, 0.1);
     for numerics in [classical.clone(), exact.clone()] {
-        let explicit = Numerics { scheme: Scheme::Rk3, ..numerics };
+        let explicit = Numerics { scheme: TimeScheme::Rk3, ..numerics };
         assert_eq!(
             rejection(&mesh, &geometry, &explicit),
             "method = \"rk3\" with fluxes at faces is for scheme = \"staggered\" on rectangles or \
