@@ -70,7 +70,7 @@ fn steps(
         arrangement,
         convection: Convection::Central,
         convection_treatment: ConvectionTreatment::Explicit,
-        scheme: TimeScheme::Bdf2,
+        time_scheme: TimeScheme::Bdf2,
         is_steady: false,
         pressure_correction: PressureCorrection::IncrementalRotational,
         nonorthogonal_correctors: 0,

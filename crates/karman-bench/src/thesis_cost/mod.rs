@@ -163,7 +163,7 @@ fn advanced(
         arrangement,
         convection: Convection::Central,
         convection_treatment: ConvectionTreatment::Explicit,
-        scheme: TimeScheme::Bdf2,
+        time_scheme: TimeScheme::Bdf2,
         is_steady: false,
         pressure_correction: PressureCorrection::Incremental,
         nonorthogonal_correctors: 0,

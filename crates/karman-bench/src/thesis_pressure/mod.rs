@@ -209,7 +209,7 @@ fn advanced(
         arrangement: Arrangement::Collocated,
         convection: Convection::Central,
         convection_treatment: ConvectionTreatment::Explicit,
-        scheme: TimeScheme::Bdf2,
+        time_scheme: TimeScheme::Bdf2,
         is_steady: false,
         pressure_correction: PressureCorrection::None,
         nonorthogonal_correctors: 0,

@@ -23,8 +23,8 @@ pub struct TimeCase {
 pub enum TimeStep {
     /// A constant step.
     Fixed(f64),
-    /// For heat the largest cell Fourier number, Δt Σ_f a_f / (ρc V) with a_f the two-point
-    /// conductance of face f; for flow the largest Courant number.
+    /// The key `cfl`, one for all equations: for flow the largest Courant number; for heat the largest cell Fourier
+    /// number, Δt Σ_f a_f / (ρc V) with a_f the two-point conductance of face f.
     Cfl(f64),
 }
 

@@ -154,7 +154,7 @@ impl<F: Real> March<F> {
         let (new_time, is_midpoint) = (self.time + step, coefficients.is_midpoint());
         let (shift, theta) = (scale * bdf.shift, scale * theta);
         match is_midpoint {
-            true => heat.set_mean_time(self.time, new_time)?,
+            true => heat.set_trapezoidal_mean(self.time, new_time)?,
             false => heat.set_time(new_time)?,
         }
         heat.residual(&mut self.rhs);

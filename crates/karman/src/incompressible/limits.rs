@@ -180,7 +180,7 @@ impl<F: Real> IncompressibleSolver<F> {
         step: f64,
     ) -> Result<CellLimits, IncompressibleError> {
         let (rate, viscous) = (
-            self.read_f64(&self.flow.monitors.decay_rate)?,
+            self.read_f64(&self.flow.monitors.momentum_diagonal)?,
             self.read_f64(&self.flow.monitors.viscous_rate)?,
         );
         let prandtl = self

@@ -105,7 +105,7 @@ pub struct Numerics {
     /// Level of the convected quantities.
     pub convection_treatment: ConvectionTreatment,
     /// Time scheme.
-    pub scheme: TimeScheme,
+    pub time_scheme: TimeScheme,
     /// Whether steps are pseudo-time steps towards a steady state: first order, without extrapolation in time.
     pub is_steady: bool,
     /// Update of the pressure by the projection.

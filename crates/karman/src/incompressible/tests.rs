@@ -111,7 +111,7 @@ fn numerics(convection: Convection, scheme: TimeScheme) -> Numerics {
         arrangement: Arrangement::Collocated,
         convection,
         convection_treatment: ConvectionTreatment::Explicit,
-        scheme,
+        time_scheme: scheme,
         is_steady: false,
         pressure_correction: PressureCorrection::IncrementalRotational,
         nonorthogonal_correctors: 0,

@@ -164,7 +164,8 @@ pub(super) trait Equation: Checkpointed + Send {
     fn summarize(&mut self, _summary: &mut Summary) -> Result<(), SimulationError> {
         Ok(())
     }
-    /// The time step of CFL number `number`, at most `longest`.
+    /// The time step, at most `longest`, at which `cfl` of the case is `number`: the largest Courant number, in heat
+    /// conduction the largest cell Fourier number.
     fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError>;
     /// The linear solver and the cost of its set-up, that of the last solve of a step; `work_units` are those of
     /// an iteration. None of an explicit method.

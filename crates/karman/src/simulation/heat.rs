@@ -93,7 +93,7 @@ struct HeatRun<F: Real> {
     params: Params,
     location: Location,
     steps: usize,
-    /// 1 / Δt of unit CFL number at the initial time, where the case has a CFL number.
+    /// 1 / Δt of unit cell Fourier number at the initial time, where the case has `cfl`.
     rate: f64,
     monitors: Monitors<F>,
     averages: Averages<F>,

@@ -192,7 +192,7 @@ fn numerics(flow: &IncompressibleCase, is_2d: bool) -> Numerics {
         arrangement,
         convection,
         convection_treatment,
-        scheme: time_scheme,
+        time_scheme,
         is_steady: flow.steady.is_some(),
         pressure_correction,
         nonorthogonal_correctors,

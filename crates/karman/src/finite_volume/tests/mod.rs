@@ -194,7 +194,7 @@ impl<'a, F: Real> On<'a, F> {
         let (p, at_boundary) = (self.up(p, 1), self.up(at_boundary, 1));
         let correction = self.correction();
         self.run((self.faces.cells.n_cells(), 3), |k, out| {
-            correction.differentiate(k, &p, (&at_boundary, F::literal(1.0)), out);
+            correction.compute_gradient(k, &p, (&at_boundary, F::literal(1.0)), out);
         })
     }
 

@@ -46,7 +46,7 @@ fn fluxes_of(flow: &mut Flow<f64>, p: &[f64], which: Fluxes, flux: &mut Buffer<f
     let (n, n_faces) = (flow.n_cells(), flow.n_faces());
     let zero = |len: usize| backend.zeros::<f64>(len);
     backend.write(&mut flow.pressure.value, p);
-    flow.pressure.differentiate(&flow.faces);
+    flow.pressure.update_gradients(&flow.faces);
     let gradient = backend.read(&flow.pressure.gradient).unwrap();
     for (k, component) in flow.components.iter_mut().enumerate() {
         let minus: Vec<f64> = gradient[k * n..(k + 1) * n].iter().map(|g| -g).collect();
@@ -78,7 +78,7 @@ fn fluxes_of(flow: &mut Flow<f64>, p: &[f64], which: Fluxes, flux: &mut Buffer<f
         before: none.view(),
         skewness_flux: none.view(),
         conductance: pressure.interpolation_conductance().view(),
-        decay_rate: at_rest.view(),
+        momentum_diagonal: at_rest.view(),
         is_dirichlet: pressure.conditions.is_dirichlet.view(),
         relative_step: View::absent(),
         least_shift: 0.0,

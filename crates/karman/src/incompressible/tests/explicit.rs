@@ -133,7 +133,7 @@ fn a_temperature_with_buoyancy_is_of_third_order_in_time() {
         conditions: vec![],
         ..dirichlet_problem(&mesh, TAYLOR_GREEN)
     };
-    // A stream fast enough that no flux changes its sign, where the decay rate of E has a kink.
+    // A stream fast enough that no flux changes its sign, where a_P has a kink.
     for (k, speed) in [2.0, 1.5].into_iter().enumerate() {
         problem.velocity[k] =
             Arc::new(Function(move |p, t| speed + (TAYLOR_GREEN.velocity)(p, t)[k]));

@@ -158,7 +158,7 @@ fn orders_in_time(
         let fields = run(k * coarsest);
         (apart(&fields.0, &exact.0), apart(&fields.1, &exact.1))
     });
-    eprintln!("{:?} {:?}: {errors:?}", numerics.arrangement, numerics.scheme);
+    eprintln!("{:?} {:?}: {errors:?}", numerics.arrangement, numerics.time_scheme);
     orders(&errors)
 }
 

@@ -288,7 +288,7 @@ fn unsupported_staggered_schemes_are_rejected() {
     let [classical, exact] = both();
     let (mesh, geometry) = box_mesh(Element::Triangle, 2, 3, 0.1);
     for numerics in [classical.clone(), exact.clone()] {
-        let explicit = Numerics { scheme: TimeScheme::Rk3, ..numerics };
+        let explicit = Numerics { time_scheme: TimeScheme::Rk3, ..numerics };
         assert_eq!(
             rejection(&mesh, &geometry, &explicit),
             "method = \"rk3\" with fluxes at faces is for scheme = \"staggered\" on rectangles or \

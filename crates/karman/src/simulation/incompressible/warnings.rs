@@ -32,7 +32,7 @@ pub(super) struct FlowWarnings {
 impl FlowWarnings {
     pub(super) fn new(numerics: &Numerics, conditions: &[FlowCondition]) -> FlowWarnings {
         FlowWarnings {
-            scheme: numerics.scheme,
+            scheme: numerics.time_scheme,
             convection: numerics.convection,
             conditions: conditions.to_vec(),
             limits: None,
