@@ -44,8 +44,6 @@ struct FlowRun<F: Real> {
     monitors: Monitors<F>,
     volumes: Vec<f64>,
     last: Option<StepReport>,
-    /// The force that keeps the mean velocity, where it is given.
-    mean_force: Option<[f64; 3]>,
     /// The iteration of a steady flow.
     pseudo_time: Option<PseudoTime>,
     warnings: FlowWarnings,
@@ -94,7 +92,6 @@ impl<F: Real> FlowRun<F> {
         if let Some(target) = flow_case.mean_velocity {
             flow.keep_mean_velocity(place, target)?;
         }
-        let mean_force = flow.mean_force()?;
         let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
         let monitors = Monitors::new(case, backend, &flow, place, diffusivity)?;
         let mut names = VELOCITY[..mesh.dimension].to_vec();
@@ -116,7 +113,6 @@ impl<F: Real> FlowRun<F> {
             monitors,
             volumes,
             last: None,
-            mean_force,
             pseudo_time: flow_case.steady.map(PseudoTime::new),
             warnings,
             rate_before: None,
@@ -240,7 +236,7 @@ impl<F: Real> Equation for FlowRun<F> {
         let rate = self.flow.convective_rate();
         let report = self.flow.step(step)?;
         self.rate_before = Some(rate);
-        self.mean_force = self.flow.mean_force()?;
+        let mean_force = self.flow.mean_force()?;
         let columns = [
             ("cfl", report.courant),
             ("pressure_iterations", report.pressure.iterations as f64),
@@ -257,7 +253,7 @@ impl<F: Real> Equation for FlowRun<F> {
             let flow = [("momentum_residual", found.momentum), ("mass_residual", found.mass)];
             flow.into_iter().chain(energy)
         });
-        let force = self.mean_force.iter().flatten().zip(MEAN_FORCE);
+        let force = mean_force.iter().flatten().zip(MEAN_FORCE);
         let force = force.take(self.flow.dimension()).map(|(force, name)| (name, *force));
         let energy = report.energy.iter().map(|energy| ("energy", energy));
         let flow = [("momentum", &report.momentum), ("pressure", &report.pressure)];
@@ -362,9 +358,8 @@ impl<F: Real> Equation for FlowRun<F> {
         let pressure = field(self.flow.pressure())?;
         let start = Start { velocity, pressure, temperature, clock: self.flow.clock() };
         let mut rebuilt = FlowRun::start(case, own, &self.backend, place, start)?;
-        if let Some(force) = self.mean_force {
+        if let Some(force) = self.flow.mean_force()? {
             rebuilt.flow.set_mean_force(force);
-            rebuilt.mean_force = Some(force);
         }
         rebuilt.last = self.last.take();
         rebuilt.warnings.go_on_after(&self.warnings);
@@ -385,11 +380,13 @@ impl<F: Real> Equation for FlowRun<F> {
             // A restart at the final time takes no step.
             None => self.flow.diagnostics().ok(),
         };
+        let mean_force =
+            MeanForce { components: self.flow.mean_force()?, dimension: self.flow.dimension() };
         summary.flow = diagnostics.map(|[kinetic_energy, courant, divergence_max]| FlowSummary {
             kinetic_energy,
             divergence_max,
             courant,
-            mean_force: MeanForce { components: self.mean_force, dimension: self.flow.dimension() },
+            mean_force,
         });
         self.monitors.add_statistics(&mut summary.patch);
         summary.recirculation = self.monitors.recirculations(&self.backend, &self.flow)?;
@@ -410,7 +407,7 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         if let Some(rate) = self.rate_before {
             arrays.push(NamedArray::reals("rate_before", vec![rate]));
         }
-        if let Some(force) = self.mean_force {
+        if let Some(force) = self.flow.mean_force().map_err(super::state_error)? {
             arrays.push(NamedArray::reals("mean_force", force.to_vec()));
         }
         arrays.extend(self.averages.arrays(&self.backend)?);
@@ -432,11 +429,9 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         // Checkpoints of earlier versions lack it: the time step then depends on the current rate alone.
         self.rate_before = checkpoint.reals("rate_before", &[1]).ok().map(|rate| rate[0]);
         restored.map_err(super::state_error)?;
-        if self.mean_force.is_some() {
+        if self.flow.has_mean_force() {
             let force = checkpoint.reals("mean_force", &[3])?;
-            let force = [force[0], force[1], force[2]];
-            self.flow.set_mean_force(force);
-            self.mean_force = Some(force);
+            self.flow.set_mean_force([force[0], force[1], force[2]]);
         }
         self.averages.restore(&self.backend, checkpoint, clock[0])
     }

@@ -13,19 +13,11 @@ fn flow_rate() -> Arc<dyn Prescribed> {
 
 /// Fluid enters through the patch `into` at the rate Q(t) and leaves through the patch `out_of`.
 fn problem(mesh: &Mesh, into: &str, (out_of, outlet): (&str, FlowCondition)) -> Problem {
-    let condition = |name: &str| match name {
+    from_rest(mesh, 0.05, |name| match name {
         _ if name == into => FlowCondition::FlowRateInlet(flow_rate()),
         _ if name == out_of => outlet.clone(),
         _ => FlowCondition::Velocity(nothing()),
-    };
-    Problem {
-        viscosity: 0.05,
-        source: nothing(),
-        conditions: mesh.patches.iter().map(|patch| condition(&patch.name)).collect(),
-        velocity: nothing(),
-        pressure: constant(0.0),
-        thermal: None,
-    }
+    })
 }
 
 /// Σ F of a patch.

@@ -1,6 +1,5 @@
 //! Forces that keep the mean velocity of periodic flows.
 
-use super::real_meshes::constant;
 use super::*;
 use crate::backend::testing::everywhere;
 use crate::mesh::generate::BoxWithObstacleParams;
@@ -29,14 +28,7 @@ fn channel(element: Element, dimension: usize, n: usize, jitter: f64) -> (Mesh, 
 
 /// Walls on all patches, from rest.
 fn between_walls(mesh: &Mesh, viscosity: f64) -> Problem {
-    Problem {
-        viscosity,
-        source: nothing(),
-        conditions: mesh.patches.iter().map(|_| FlowCondition::Velocity(nothing())).collect(),
-        velocity: nothing(),
-        pressure: constant(0.0),
-        thermal: None,
-    }
+    from_rest(mesh, viscosity, |_| FlowCondition::Velocity(nothing()))
 }
 
 /// Σ V u / Σ V.

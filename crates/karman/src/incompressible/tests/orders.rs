@@ -11,19 +11,8 @@ fn after(
     numerics: &Numerics,
 ) -> (f64, f64) {
     let (mesh, geometry) = box_mesh(element, dimension, n, 0.15);
-    let backend = Backend::host(2).unwrap();
-    let problem = dirichlet_problem(&mesh, exact);
-    backend.install(|| {
-        let mut flow =
-            IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, numerics)
-                .unwrap();
-        for _ in 0..steps {
-            let report = flow.step(0.2 / steps as f64).unwrap();
-            assert!(report.pressure.is_converged(), "{}", report.pressure);
-            assert!(report.momentum.is_converged(), "{}", report.momentum);
-            assert!(report.divergence < 1e-8, "{}", report.divergence);
-        }
-        errors(&backend, &flow, &geometry, exact)
+    measured(exact, (&mesh, &geometry), steps, numerics, |backend, flow| {
+        errors(backend, flow, &geometry, exact)
     })
 }
 

@@ -40,20 +40,9 @@ fn after(
     numerics: &Numerics,
 ) -> [f64; 3] {
     let (mesh, geometry) = box_mesh(element, dimension, n, jitter);
-    let backend = Backend::host(2).unwrap();
-    let problem = dirichlet_problem(&mesh, exact);
-    backend.install(|| {
-        let mut flow =
-            IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, numerics)
-                .unwrap();
-        for _ in 0..steps {
-            let report = flow.step(0.2 / steps as f64).unwrap();
-            assert!(report.pressure.is_converged(), "{}", report.pressure);
-            assert!(report.momentum.is_converged(), "{}", report.momentum);
-            assert!(report.divergence < 1e-8, "{}", report.divergence);
-        }
-        let (velocity, pressure) = errors(&backend, &flow, &geometry, exact);
-        [flux_error(&backend, &flow, &geometry, exact), velocity, pressure]
+    measured(exact, (&mesh, &geometry), steps, numerics, |backend, flow| {
+        let (velocity, pressure) = errors(backend, flow, &geometry, exact);
+        [flux_error(backend, flow, &geometry, exact), velocity, pressure]
     })
 }
 

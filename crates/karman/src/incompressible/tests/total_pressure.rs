@@ -13,19 +13,11 @@ fn frictionless(
     (from, total): (&str, Arc<dyn Prescribed>),
     (to, pressure): (&str, Arc<dyn Prescribed>),
 ) -> Problem {
-    let condition = |name: &str| match name {
+    from_rest(mesh, viscosity, |name| match name {
         _ if name == from => FlowCondition::TotalPressureInlet(total.clone()),
         _ if name == to => FlowCondition::PressureOutlet(pressure.clone()),
         _ => FlowCondition::Slip,
-    };
-    Problem {
-        viscosity,
-        source: nothing(),
-        conditions: mesh.patches.iter().map(|patch| condition(&patch.name)).collect(),
-        velocity: nothing(),
-        pressure: constant(0.0),
-        thermal: None,
-    }
+    })
 }
 
 /// Largest |u − (0, …, speed)| with the speed along the axis `k`.
