@@ -1,6 +1,5 @@
 //! `[[output.average]]`: means of fields over time and their fluctuations.
 
-use super::Equation;
 use super::error::Problem;
 use super::names::Names;
 use super::output::{OutputFile, field, plain_name};
@@ -142,9 +141,8 @@ pub(crate) fn check_start(file: &OutputFile, time: Option<&TimeCase>) -> Result<
 }
 
 /// Checks that fields that follow from gradients of the velocity are averaged in a collocated flow alone.
-pub(crate) fn check_scheme(file: &OutputFile, equation: &Equation) -> Result<(), Problem> {
-    let Equation::Incompressible(flow) = equation else { return Ok(()) };
-    if flow.scheme == Arrangement::Collocated {
+pub(crate) fn check_scheme(file: &OutputFile, arrangement: Arrangement) -> Result<(), Problem> {
+    if arrangement == Arrangement::Collocated {
         return Ok(());
     }
     let averages = file.average.iter().flatten().map(Spanned::get_ref);
@@ -152,7 +150,7 @@ pub(crate) fn check_scheme(file: &OutputFile, equation: &Equation) -> Result<(),
     match fields.find(|field| DerivedField::from_word(field.get_ref()).is_some()) {
         None => Ok(()),
         Some(field) => {
-            let (text, scheme) = (field.get_ref(), flow.scheme.word());
+            let (text, scheme) = (field.get_ref(), arrangement.word());
             let message = format!("`{text}` of the scheme `{scheme}` cannot be averaged");
             let note = "it is recovered from the fluxes on the host, at output alone; average the velocity";
             Err(Problem::at(field.span(), message).note(note))

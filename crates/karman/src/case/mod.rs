@@ -11,6 +11,7 @@ mod amg;
 mod average;
 mod boundary;
 mod check;
+mod equation;
 mod error;
 mod exact;
 mod expected;
@@ -42,17 +43,17 @@ mod word;
 
 pub use average::Average;
 pub use boundary::{HeatCondition, PatchCondition};
+pub use equation::{EQUATIONS, Equation};
 pub use error::{CaseError, Diagnostic};
 pub use exact::ExactField;
 pub use expected::Expectation;
 pub use flow_boundary::FlowBoundary;
 pub use flow_output::{FlowReference, Recirculation};
 pub use heat::HeatCase;
-pub use incompressible::{IncompressibleCase, ThermalCase};
+pub use incompressible::{FlowNumericsCase, IncompressibleCase, ThermalCase};
 pub use initial::InitialResult;
 pub use linear_solver::LinearSolverCase;
 pub use mesh::{MeshCase, MeshSource};
-pub use names::EQUATIONS;
 pub use output::{Line, OutputCase, OutputInterval, PatchGroup, Probe};
 pub use picture::{Axis, Picture, Slice};
 pub use run::{CheckpointCase, Precision, RunCase};
@@ -63,7 +64,7 @@ pub use suite::{
 };
 pub use surface::{Surface, SurfaceReference};
 pub use table::{TableError, TimeTable};
-pub use time::{TimeCase, TimeMethod, TimeStep};
+pub use time::{TimeCase, TimeStep};
 pub use value::{ByRegion, Value};
 
 use error::{Problem, Source};
@@ -86,16 +87,10 @@ pub struct Case {
     pub initial_result: Option<InitialResult>,
     /// Time integration; `None` for a steady case.
     pub time: Option<TimeCase>,
-    /// The iteration of a steady flow; `None` for an unsteady flow and for heat, whose steady state is one solution.
-    pub steady: Option<SteadyCase>,
-    /// The linear solver of a heat case; a flow has its own two.
-    pub linear_solver: LinearSolverCase,
     /// Output.
     pub output: OutputCase,
-    /// Backend, precision, threads.
+    /// Backend, precision, threads, checkpoints.
     pub run: RunCase,
-    /// Checkpoints.
-    pub checkpoint: Option<CheckpointCase>,
     /// Exact solutions to compare with.
     pub exact: Vec<ExactField>,
     /// Expected numbers of the result.
@@ -105,22 +100,8 @@ pub struct Case {
     places: Places,
 }
 
-/// The equation of a case with its data.
-#[expect(clippy::large_enum_variant, reason = "a case has one")]
-#[derive(Clone, Debug, PartialEq)]
-pub enum Equation {
-    /// Heat conduction.
-    Heat(HeatCase),
-    /// Incompressible flow.
-    Incompressible(Box<IncompressibleCase>),
-}
-
 /// Message for a key that needs a temperature.
 const NEEDS_THERMAL: &str = "needs [incompressible.thermal]: this flow has no temperature";
-/// Message for a key of a flow in a heat case.
-const FLOW_ONLY: &str = "belongs to a flow case, this one is of heat";
-/// Message for a key of compressible flow.
-const EULER_ONLY: &str = "belongs to [euler], this case is an incompressible flow";
 
 impl Case {
     /// Reads and checks a case file. Paths in it start at its folder.
@@ -144,20 +125,6 @@ impl Case {
         let file: CaseFile = toml::from_str(text)
             .map_err(|error| source.invalid(vec![Problem::from_toml(&error, text)]))?;
         check::check(&file, folder, &source).map_err(|problems| source.invalid(problems))
-    }
-
-    /// Pairs of patches that are periodic with each other, each pair once.
-    pub fn periodic_pairs(&self) -> Vec<[&str; 2]> {
-        let Equation::Incompressible(flow) = &self.equation else { return vec![] };
-        let mut pairs: Vec<[&str; 2]> = vec![];
-        for PatchCondition { patch, condition } in &flow.boundary {
-            if let FlowBoundary::Periodic(other) = condition
-                && !pairs.contains(&[other, patch])
-            {
-                pairs.push([patch, other]);
-            }
-        }
-        pairs
     }
 
     /// Whether the case has no `[time]`.

@@ -186,60 +186,21 @@ pub fn transport_sweep<F: Real>(
     store_quantities::<F>(c, sum * (F::literal(1.0) / diagonal), stride, z, y.dimension);
 }
 
-/// W on a backend.
-pub struct TransportOperator<F: Real> {
+/// The coefficients of W on a backend.
+struct Coefficients<F: Real> {
     cells: Arc<FaceCells>,
     conductance: Arc<Buffer<F>>,
     /// I: `[n_cells]`.
-    pub inertia: Buffer<F>,
+    inertia: Buffer<F>,
     /// F: `[n_faces]`; empty without convection.
-    pub flux: Buffer<F>,
+    flux: Buffer<F>,
     alpha: F,
     beta: F,
-    dimension: usize,
 }
 
-impl<F: Real> TransportOperator<F> {
-    /// The operator of `dimension` quantities with factors α and β, without inertia and flux; β = 0 leaves convection out.
-    pub fn new(
-        backend: &Backend,
-        cells: Arc<FaceCells>,
-        conductance: Arc<Buffer<F>>,
-        [alpha, beta]: [f64; 2],
-        dimension: usize,
-    ) -> Self {
-        cells.neighbours(backend);
-        TransportOperator {
-            inertia: backend.zeros(cells.n_cells()),
-            flux: backend.zeros(if beta == 0.0 { 0 } else { cells.n_faces() }),
-            cells,
-            conductance,
-            alpha: F::from_f64(alpha),
-            beta: F::from_f64(beta),
-            dimension,
-        }
-    }
-
-    /// Sets inertia, `shift` times that given, and with convection the flux.
-    pub fn set(&mut self, backend: &Backend, shift: f64, inertia: &Buffer<F>, flux: &Buffer<F>) {
-        let (shift, zero, n) = (F::from_f64(shift), F::literal(0.0), inertia.len());
-        blas::axpby(backend, n, shift, inertia, zero, &mut self.inertia);
-        if !self.flux.is_empty() {
-            blas::copy(backend, flux.len(), flux, &mut self.flux);
-        }
-    }
-
-    /// The coefficients as kernels read them.
-    fn view<'a>(&'a self, backend: &Backend) -> TransportView<'a, F> {
-        self.view_with(backend, [self.alpha, self.beta])
-    }
-
+impl<F: Real> Coefficients<F> {
     /// The coefficients as kernels read them, with factors α and β of one's own.
-    pub fn view_with<'a>(
-        &'a self,
-        backend: &Backend,
-        [alpha, beta]: [F; 2],
-    ) -> TransportView<'a, F> {
+    fn view_with<'a>(&'a self, backend: &Backend, [alpha, beta]: [F; 2]) -> TransportView<'a, F> {
         let convects = !self.flux.is_empty();
         TransportView {
             neighbours: self.cells.neighbours(backend).view(),
@@ -252,9 +213,13 @@ impl<F: Real> TransportOperator<F> {
         }
     }
 
-    /// `inverse` ← the inverse of the diagonal of W for `dimension` quantities, `[dimension][n_cells]`; the sum of `partials` is
-    /// the number of cells whose inertia is less than `least` times the diagonal.
-    pub fn inverse_diagonal(
+    /// The coefficients as kernels read them.
+    fn view<'a>(&'a self, backend: &Backend) -> TransportView<'a, F> {
+        self.view_with(backend, [self.alpha, self.beta])
+    }
+
+    /// See [`TransportOperator::inverse_diagonal`].
+    fn inverse_diagonal(
         &self,
         backend: &Backend,
         (least, dimension): (f64, usize),
@@ -275,15 +240,74 @@ impl<F: Real> TransportOperator<F> {
     }
 }
 
+/// W on a backend.
+pub struct TransportOperator<F: Real> {
+    /// Shared with the sweeps of [`TransportSweeps::of`].
+    coefficients: Arc<Coefficients<F>>,
+    dimension: usize,
+}
+
+impl<F: Real> TransportOperator<F> {
+    /// The operator of `dimension` quantities with factors α and β, without inertia and flux; β = 0 leaves convection out.
+    pub fn new(
+        backend: &Backend,
+        cells: Arc<FaceCells>,
+        conductance: Arc<Buffer<F>>,
+        [alpha, beta]: [f64; 2],
+        dimension: usize,
+    ) -> Self {
+        cells.neighbours(backend);
+        let coefficients = Coefficients {
+            inertia: backend.zeros(cells.n_cells()),
+            flux: backend.zeros(if beta == 0.0 { 0 } else { cells.n_faces() }),
+            cells,
+            conductance,
+            alpha: F::from_f64(alpha),
+            beta: F::from_f64(beta),
+        };
+        TransportOperator { coefficients: Arc::new(coefficients), dimension }
+    }
+
+    /// Sets inertia, `shift` times that given, and with convection the flux. The sweeps of the operator are set by
+    /// [`TransportSweeps::set`].
+    pub fn set(&mut self, backend: &Backend, shift: f64, inertia: &Buffer<F>, flux: &Buffer<F>) {
+        let Some(own) = Arc::get_mut(&mut self.coefficients) else {
+            unreachable!("sweeps that share the coefficients set them")
+        };
+        let (shift, zero, n) = (F::from_f64(shift), F::literal(0.0), own.inertia.len());
+        blas::axpby(backend, n, shift, inertia, zero, &mut own.inertia);
+        if !own.flux.is_empty() {
+            blas::copy(backend, own.flux.len(), flux, &mut own.flux);
+        }
+    }
+
+    /// The coefficients as kernels read them, with factors α and β of one's own.
+    pub fn view_with<'a>(&'a self, backend: &Backend, factors: [F; 2]) -> TransportView<'a, F> {
+        self.coefficients.view_with(backend, factors)
+    }
+
+    /// `inverse` ← the inverse of the diagonal of W for `dimension` quantities, `[dimension][n_cells]`; the sum of `partials` is
+    /// the number of cells whose inertia is less than `least` times the diagonal.
+    pub fn inverse_diagonal(
+        &self,
+        backend: &Backend,
+        share: (f64, usize),
+        inverse: &mut Buffer<F>,
+        partials: &mut Partials,
+    ) {
+        self.coefficients.inverse_diagonal(backend, share, inverse, partials);
+    }
+}
+
 impl<F: Real> Operator<F> for TransportOperator<F> {
     fn unknowns(&self) -> usize {
-        self.dimension * self.cells.n_cells()
+        self.dimension * self.coefficients.cells.n_cells()
     }
 
     fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
-        let cells = CellFaces::of(&self.cells, View::absent());
-        let (of, x) = (self.view(backend), Quantities::of(x, self.dimension));
-        transport_product(backend, self.cells.n_cells(), &cells, &of, &x, y);
+        let (own, x) = (&self.coefficients, Quantities::of(x, self.dimension));
+        let cells = CellFaces::of(&own.cells, View::absent());
+        transport_product(backend, own.cells.n_cells(), &cells, &own.view(backend), &x, y);
     }
 
     fn apply_dot(
@@ -293,17 +317,19 @@ impl<F: Real> Operator<F> for TransportOperator<F> {
         y: &mut Buffer<F>,
         partials: &mut Partials,
     ) {
-        let cells = CellFaces::of(&self.cells, View::absent());
-        let (of, x) = (self.view(backend), Quantities::of(x, self.dimension));
-        transport_product_dot(backend, self.cells.n_cells(), &cells, &of, &x, y, partials);
+        let (own, x) = (&self.coefficients, Quantities::of(x, self.dimension));
+        let cells = CellFaces::of(&own.cells, View::absent());
+        let of = own.view(backend);
+        transport_product_dot(backend, own.cells.n_cells(), &cells, &of, &x, y, partials);
     }
 }
 
 /// Jacobi sweeps from 0 with W. An odd number, so that modes of D⁻¹W near 2 are not lost; W is diagonally dominant, so that
 /// sweeps converge.
 pub struct TransportSweeps<F: Real> {
-    /// W.
-    pub operator: TransportOperator<F>,
+    /// Those of the operator; none while it sets them.
+    coefficients: Option<Arc<Coefficients<F>>>,
+    dimension: usize,
     /// D⁻¹: `[n_cells]`.
     inverse: Buffer<F>,
     /// Scratch: `[dimension][n_cells]`.
@@ -315,26 +341,41 @@ pub struct TransportSweeps<F: Real> {
 const SWEEP_PAIRS: usize = 2;
 
 impl<F: Real> TransportSweeps<F> {
-    /// The sweeps of an operator.
-    pub fn new(backend: &Backend, operator: TransportOperator<F>) -> Self {
-        let (n, unknowns) = (operator.cells.n_cells(), operator.unknowns());
-        let (inverse, other) = (backend.zeros(n), backend.zeros(unknowns));
-        TransportSweeps { operator, inverse, other, partials: Partials::new(backend, n, 1) }
+    /// The sweeps of an operator, whose coefficients they share.
+    pub fn of(backend: &Backend, operator: &TransportOperator<F>) -> Self {
+        let (n, unknowns) = (operator.coefficients.cells.n_cells(), operator.unknowns());
+        TransportSweeps {
+            coefficients: Some(operator.coefficients.clone()),
+            dimension: operator.dimension,
+            inverse: backend.zeros(n),
+            other: backend.zeros(unknowns),
+            partials: Partials::new(backend, n, 1),
+        }
     }
 
-    /// Updates the diagonal after a change of the operator.
-    pub fn update(&mut self, backend: &Backend) {
-        let TransportSweeps { operator, inverse, partials, .. } = self;
-        operator.inverse_diagonal(backend, (0.0, 1), inverse, partials);
+    /// Sets the operator of these sweeps as [`TransportOperator::set`] does, and updates D⁻¹.
+    pub fn set(
+        &mut self,
+        operator: &mut TransportOperator<F>,
+        backend: &Backend,
+        shift: f64,
+        inertia: &Buffer<F>,
+        flux: &Buffer<F>,
+    ) {
+        self.coefficients = None;
+        operator.set(backend, shift, inertia, flux);
+        operator.inverse_diagonal(backend, (0.0, 1), &mut self.inverse, &mut self.partials);
+        self.coefficients = Some(operator.coefficients.clone());
     }
 }
 
 impl<F: Real> Preconditioner<F> for TransportSweeps<F> {
     fn apply(&mut self, backend: &Backend, r: &Buffer<F>, z: &mut Buffer<F>) {
-        let TransportSweeps { operator, inverse, other, .. } = self;
-        let (n, dimension) = (operator.cells.n_cells(), operator.dimension);
-        let cells = CellFaces::of(&operator.cells, View::absent());
-        let of = operator.view(backend);
+        let TransportSweeps { coefficients, dimension, inverse, other, .. } = self;
+        let Some(coefficients) = coefficients else { unreachable!("set before") };
+        let (n, dimension) = (coefficients.cells.n_cells(), *dimension);
+        let cells = CellFaces::of(&coefficients.cells, View::absent());
+        let of = coefficients.view(backend);
         let right = Quantities::of(r, dimension);
         let strides = [z.len(), other.len()].map(|len| len / dimension);
         first_sweep(backend, n, inverse, &right, strides[0], z);
@@ -351,8 +392,10 @@ impl<F: Real> Preconditioner<F> for TransportSweeps<F> {
     }
 
     fn bytes(&self) -> usize {
-        let TransportSweeps { operator, inverse, .. } = self;
-        let own = operator.inertia.bytes() + operator.flux.bytes() + operator.conductance.bytes();
-        3 * inverse.bytes() + 2 * SWEEP_PAIRS * (own + 4 * inverse.bytes())
+        let own = self
+            .coefficients
+            .as_ref()
+            .map_or(0, |own| own.inertia.bytes() + own.flux.bytes() + own.conductance.bytes());
+        3 * self.inverse.bytes() + 2 * SWEEP_PAIRS * (own + 4 * self.inverse.bytes())
     }
 }

@@ -109,24 +109,21 @@ impl<F: Real> ImplicitTransport<F> {
         let ImplicitTransport { backend, form, params, solver, weak_rows, .. } = self;
         let solver = solver.prepare(0.0, theta, |_| {
             let factors = [theta, theta * form.convection()];
-            let operator = || {
-                let (cells, conductance) = (form.cells.clone(), form.conductance.clone());
-                TransportOperator::new(backend, cells, conductance, factors, form.dimension)
-            };
+            let (cells, conductance) = (form.cells.clone(), form.conductance.clone());
+            let operator =
+                TransportOperator::new(backend, cells, conductance, factors, form.dimension);
             let preconditioner: Box<dyn Preconditioner<F>> = match form.convects {
-                true => Box::new(TransportSweeps::new(backend, operator())),
+                true => Box::new(TransportSweeps::of(backend, &operator)),
                 false => {
                     let unknowns = form.dimension * form.cells.n_cells();
                     Box::new(Jacobi { inverse: backend.zeros::<F>(unknowns) })
                 }
             };
-            Solver::with_preconditioner(backend, Box::new(operator()), preconditioner, params)
+            Solver::with_preconditioner(backend, Box::new(operator), preconditioner, params)
         })?;
         if form.convects {
             let (operator, sweeps): (_, &mut TransportSweeps<F>) = parts(solver);
-            operator.set(backend, bdf.shift, inertia, flux);
-            sweeps.operator.set(backend, bdf.shift, inertia, flux);
-            sweeps.update(backend);
+            sweeps.set(operator, backend, bdf.shift, inertia, flux);
             return Ok(());
         }
         let (operator, jacobi): (_, &mut Jacobi<F>) = parts(solver);

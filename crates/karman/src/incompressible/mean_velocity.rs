@@ -305,6 +305,11 @@ impl<F: Real> IncompressibleSolver<F> {
         Ok(Some([force[0], force[1], force[2]]))
     }
 
+    /// Whether a force keeps the mean velocity.
+    pub fn has_mean_force(&self) -> bool {
+        self.flow.mean_velocity.is_some()
+    }
+
     /// Sets the force of [`IncompressibleSolver::mean_force`], of a checkpoint or of an earlier mesh.
     pub fn set_mean_force(&mut self, force: [f64; 3]) {
         if let Some(mean) = &mut self.flow.mean_velocity {

@@ -56,7 +56,7 @@ pub use forces::{Load, LoadedFaces};
 pub use moments::MomentFaces;
 pub use probing::Field;
 pub use residuals::ScaledResiduals;
-pub use scheme::{ConvectionTreatment, PressureCorrection, Scheme};
+pub use scheme::{ConvectionTreatment, PressureCorrection, TimeScheme};
 pub use solver::{IncompressibleSolver, StepReport};
 pub use state::State;
 pub use systems::StepSystem;
@@ -105,7 +105,7 @@ pub struct Numerics {
     /// Level of the convected quantities.
     pub convection_treatment: ConvectionTreatment,
     /// Time scheme.
-    pub scheme: Scheme,
+    pub time_scheme: TimeScheme,
     /// Whether steps are pseudo-time steps towards a steady state: first order, without extrapolation in time.
     pub is_steady: bool,
     /// Update of the pressure by the projection.

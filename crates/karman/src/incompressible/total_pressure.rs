@@ -108,8 +108,8 @@ impl<F: Real> TotalPressure<F> {
         }))
     }
 
-    /// Sets p₀ to its mean at two times.
-    pub(super) fn set_mean_time(
+    /// Sets p₀ to its mean over a step by the trapezoidal rule.
+    pub(super) fn set_trapezoidal_mean(
         &mut self,
         backend: &Backend,
         times: [f64; 2],

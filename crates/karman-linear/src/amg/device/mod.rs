@@ -7,7 +7,7 @@ mod coarsening;
 mod interpolation;
 mod product;
 
-pub(super) use assembly::{dense_inverse, sliced, stencil};
+pub(super) use assembly::{dense_inverse, difference_form, sliced};
 
 use super::hierarchy::STALLED;
 use super::params::{AmgParams, Coarsening, Smoother};

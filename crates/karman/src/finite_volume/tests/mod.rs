@@ -117,10 +117,9 @@ impl<'a, F: Real> On<'a, F> {
         let factors = [1.5, beta];
         let mut operator =
             TransportOperator::new(self.backend, c.clone(), conductance, factors, dimension);
-        if let Some(flux) = flux {
-            operator.flux = self.up(flux, 1);
-        }
-        operator.inertia = self.up(&vec![0.7; n], 1);
+        let inertia = self.up(&vec![0.35; n], 1);
+        let flux = self.up(flux.unwrap_or_default(), 1);
+        operator.set(self.backend, 2.0, &inertia, &flux);
         let p = self.up(p, dimension);
         let mut partials = Partials::new(self.backend, n, 1);
         let shape = (n, dimension);
@@ -133,9 +132,9 @@ impl<'a, F: Real> On<'a, F> {
         let inverse = self.run(shape, |k, out| {
             operator.inverse_diagonal(k, (0.5, dimension), out, &mut partials);
         });
-        let mut sweeps = TransportSweeps::new(self.backend, operator);
+        let mut sweeps = TransportSweeps::of(self.backend, &operator);
         let swept = self.run(shape, |k, out| {
-            sweeps.update(k);
+            sweeps.set(&mut operator, k, 2.0, &inertia, &flux);
             sweeps.apply(k, &p, out);
         });
         if n == 0 { vec![] } else { [product, inverse, swept, dot].concat() }
@@ -194,7 +193,7 @@ impl<'a, F: Real> On<'a, F> {
         let (p, at_boundary) = (self.up(p, 1), self.up(at_boundary, 1));
         let correction = self.correction();
         self.run((self.faces.cells.n_cells(), 3), |k, out| {
-            correction.differentiate(k, &p, (&at_boundary, F::literal(1.0)), out);
+            correction.compute_gradient(k, &p, (&at_boundary, F::literal(1.0)), out);
         })
     }
 

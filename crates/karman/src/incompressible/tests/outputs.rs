@@ -16,7 +16,7 @@ fn gmsh(name: &str) -> (Mesh, Geometry) {
 }
 
 fn scheme(arrangement: Arrangement) -> Numerics {
-    let mut numerics = Numerics { arrangement, ..numerics(Convection::Central, Scheme::Bdf2) };
+    let mut numerics = Numerics { arrangement, ..numerics(Convection::Central, TimeScheme::Bdf2) };
     numerics.momentum.relative_tolerance = 1e-8;
     numerics
 }

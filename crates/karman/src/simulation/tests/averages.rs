@@ -55,7 +55,7 @@ fn compare(what: &str, text: &str, fields: &[&str], start: f64, tolerance: f64) 
             }
         }
     }
-    let results = simulation.equation.averages().unwrap();
+    let results = simulation.equation.averages().results(&simulation.backend).unwrap();
     assert_eq!(results.len(), 2 * fields.len() + 1);
     for (k, samples) in samples.iter().enumerate() {
         assert!(samples.len() > 3, "{what}");
@@ -174,7 +174,7 @@ fn a_decaying_vortex_has_the_mean_of_the_integral() {
     let at = 0.5 * a;
     let mean = (1.0 - (-at).exp()) / at;
     let rms = ((1.0 - (-2.0 * at).exp()) / (2.0 * at) - mean * mean).sqrt();
-    let results = simulation.equation.averages().unwrap();
+    let results = simulation.equation.averages().results(&simulation.backend).unwrap();
     for (result, factor) in results.iter().zip([mean, rms]) {
         let FieldData::Vector([u, ..]) = &result.data else { panic!("{}", result.name) };
         let volumes = simulation.equation.volumes(simulation.mesh());
@@ -300,8 +300,9 @@ fn averages_go_on_with_another_mesh() {
     for text in cases {
         let folder = tempfile::tempdir().unwrap();
         let mut simulation = new(&(gmsh("triangles_coarse") + &text), folder.path()).unwrap();
-        let average =
-            |simulation: &Simulation| simulation.equation.averages().unwrap().remove(1).data;
+        let average = |simulation: &Simulation| {
+            simulation.equation.averages().results(&simulation.backend).unwrap().remove(1).data
+        };
         while simulation.time() < 0.3 {
             simulation.step().unwrap();
         }
