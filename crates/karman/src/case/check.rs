@@ -1,8 +1,8 @@
 //! From a case file as written to a checked case.
 
+use super::CaseFile;
 use super::equation::{EquationSection, Sections};
 use super::error::{Problem, Source};
-use super::file::CaseFile;
 use super::names::Names;
 use super::places::Places;
 use super::value::Reader;

@@ -1,44 +1,15 @@
-//! The equation of a case: the section of the case file that gives it, as written and as checked.
-//!
-//! All other sections know an equation by its [`Descriptor`] alone. A further equation is an entry of [`EQUATIONS`], a
-//! variant of [`Equation`] and the [`EquationSection`] of its section.
+//! The interface of the section of an equation, as written. All other sections know an equation by its [`Descriptor`] alone.
 
 use super::check::Problems;
 use super::error::Problem;
-use super::file::CaseFile;
-use super::heat::HeatCase;
-use super::incompressible::IncompressibleCase;
 use super::linear_solver::LinearSolverFile;
 use super::names::Names;
 use super::places::RegionNames;
 use super::value::{Maybe, Reader};
+use super::{CaseFile, EQUATIONS, Equation};
 use crate::descriptor::Descriptor;
-use crate::{heat, incompressible};
 use serde::de::IgnoredAny;
 use std::ops::Range;
-
-/// The equations that a case may have.
-pub static EQUATIONS: [&Descriptor; 2] = [&heat::DESCRIPTOR, &incompressible::DESCRIPTOR];
-
-/// The equation of a case with its data.
-#[expect(clippy::large_enum_variant, reason = "a case has one")]
-#[derive(Clone, Debug, PartialEq)]
-pub enum Equation {
-    /// Heat conduction.
-    Heat(HeatCase),
-    /// Incompressible flow.
-    Incompressible(Box<IncompressibleCase>),
-}
-
-impl Equation {
-    /// Its names in a case.
-    pub fn descriptor(&self) -> &'static Descriptor {
-        match self {
-            Equation::Heat(_) => &heat::DESCRIPTOR,
-            Equation::Incompressible(_) => &incompressible::DESCRIPTOR,
-        }
-    }
-}
 
 /// The section of an equation as written.
 pub(crate) trait EquationSection {
@@ -70,13 +41,6 @@ pub(crate) struct Sections<'c> {
 }
 
 impl CaseFile {
-    /// The sections of equations that the case has.
-    fn equations(&self) -> Vec<&dyn EquationSection> {
-        let heat = self.heat.as_ref().map(|file| file as &dyn EquationSection);
-        let flow = self.incompressible.as_ref().map(|file| file as &dyn EquationSection);
-        [heat, flow].into_iter().flatten().collect()
-    }
-
     /// The equation of the case: exactly one, and available in this version.
     pub(crate) fn equation(&self) -> Result<&dyn EquationSection, Problem> {
         let sections = self.equations();

@@ -1,6 +1,6 @@
 //! Keys of `[initial]` and `[exact]`: one for each field of an equation that has a key there.
 
-use super::equation::EQUATIONS;
+use super::EQUATIONS;
 use super::error::Problem;
 use super::names::Names;
 use super::value::{KnownKey, Maybe, ScalarFile, VectorFile, refuse};

@@ -1,8 +1,9 @@
 //! `[heat]`: ∂(ρc T)/∂t = ∇·(k ∇T) + S.
 
+use super::Equation;
 use super::boundary::{self, HeatCondition, PatchCondition};
 use super::check::Problems;
-use super::equation::{Equation, EquationSection, Sections};
+use super::equation::{EquationSection, Sections};
 use super::error::Problem;
 use super::linear_solver::{self, LinearSolverCase};
 use super::places::{RegionNames, text_and_span};

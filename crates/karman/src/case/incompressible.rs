@@ -1,11 +1,12 @@
 //! `[incompressible]`: ∂u/∂t + u·∇u = −∇p + ∇·(ν∇u) + s, ∇·u = 0.
 
+use super::CaseFile;
+use super::Equation;
 use super::boundary::{HeatCondition, PatchCondition};
 use super::check::Problems;
-use super::equation::{Equation, EquationSection, Sections};
+use super::equation::{EquationSection, Sections};
 use super::error::Problem;
 use super::expected::ExpectedFile;
-use super::file::CaseFile;
 use super::flow_boundary::{self, FlowBoundary, FlowConditions};
 use super::initial::FlowInitial;
 use super::linear_solver::{self, LinearSolverCase, LinearSolverFile};

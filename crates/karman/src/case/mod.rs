@@ -1,7 +1,8 @@
 //! The case file: from TOML text to a checked problem.
 //!
 //! Two types. `CaseFile` mirrors the text, every key optional and with its place. [`Case`] is
-//! complete and checked: no later code reads TOML or supplies a default. [`Case::check_patches`]
+//! complete and checked: no later code reads TOML or supplies a default. A further equation is a key of `CaseFile`, an entry
+//! of [`EQUATIONS`], a variant of [`Equation`] and the `EquationSection` of its section. [`Case::check_patches`]
 //! and [`Case::check_regions`] compare the names of patches and regions with those of the mesh.
 //!
 //! [`mod@reference`] is the table of all keys from which `karman help case` and `docs/cases.md` are
@@ -16,7 +17,6 @@ mod error;
 mod exact;
 mod expected;
 mod field_keys;
-mod file;
 mod flow_boundary;
 mod flow_output;
 mod heat;
@@ -43,7 +43,6 @@ mod word;
 
 pub use average::Average;
 pub use boundary::{HeatCondition, PatchCondition};
-pub use equation::{EQUATIONS, Equation};
 pub use error::{CaseError, Diagnostic};
 pub use exact::ExactField;
 pub use expected::Expectation;
@@ -67,10 +66,81 @@ pub use table::{TableError, TimeTable};
 pub use time::{TimeCase, TimeStep};
 pub use value::{ByRegion, Value};
 
+use crate::descriptor::Descriptor;
+use boundary::BoundaryFile;
+use equation::EquationSection;
 use error::{Problem, Source};
-use file::CaseFile;
+use exact::ExactFile;
+use expected::ExpectedFile;
+use heat::HeatFile;
+use incompressible::IncompressibleFile;
+use initial::InitialFile;
+use linear_solver::LinearSolverFile;
+use mesh::MeshFile;
+use output::OutputFile;
 use places::Places;
+use run::{CheckpointFile, RunFile};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::path::Path;
+use steady::SteadyFile;
+use time::TimeFile;
+use value::Maybe;
+
+/// The equations that a case may have.
+pub static EQUATIONS: [&Descriptor; 2] =
+    [&crate::heat::DESCRIPTOR, &crate::incompressible::DESCRIPTOR];
+
+/// The equation of a case with its data.
+#[expect(clippy::large_enum_variant, reason = "a case has one")]
+#[derive(Clone, Debug, PartialEq)]
+pub enum Equation {
+    /// Heat conduction.
+    Heat(HeatCase),
+    /// Incompressible flow.
+    Incompressible(Box<IncompressibleCase>),
+}
+
+impl Equation {
+    /// Its names in a case.
+    pub fn descriptor(&self) -> &'static Descriptor {
+        match self {
+            Equation::Heat(_) => &crate::heat::DESCRIPTOR,
+            Equation::Incompressible(_) => &crate::incompressible::DESCRIPTOR,
+        }
+    }
+}
+
+impl CaseFile {
+    /// The sections of equations that the case has.
+    fn equations(&self) -> Vec<&dyn EquationSection> {
+        let heat = self.heat.as_ref().map(|file| file as &dyn EquationSection);
+        let flow = self.incompressible.as_ref().map(|file| file as &dyn EquationSection);
+        [heat, flow].into_iter().flatten().collect()
+    }
+}
+
+/// The sections of a case file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CaseFile {
+    pub(crate) title: Option<String>,
+    pub(crate) mesh: Maybe<MeshFile>,
+    pub(crate) heat: Maybe<HeatFile>,
+    pub(crate) incompressible: Maybe<IncompressibleFile>,
+    pub(crate) euler: Maybe<IgnoredAny>,
+    pub(crate) initial: Maybe<InitialFile>,
+    pub(crate) boundary: Maybe<BoundaryFile>,
+    pub(crate) time: Maybe<TimeFile>,
+    pub(crate) steady: Maybe<SteadyFile>,
+    pub(crate) linear_solver: Maybe<LinearSolverFile>,
+    pub(crate) adapt: Maybe<IgnoredAny>,
+    pub(crate) output: Maybe<OutputFile>,
+    pub(crate) run: Maybe<RunFile>,
+    pub(crate) checkpoint: Maybe<CheckpointFile>,
+    pub(crate) exact: Maybe<ExactFile>,
+    pub(crate) expected: Maybe<ExpectedFile>,
+}
 
 /// A checked case.
 #[derive(Clone, Debug)]

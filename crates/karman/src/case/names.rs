@@ -1,6 +1,7 @@
 //! Names that the sections of a case may use, by the descriptor of its equation.
 
-use super::equation::{EQUATIONS, EquationSection};
+use super::EQUATIONS;
+use super::equation::EquationSection;
 use super::output::PatchGroup;
 use crate::descriptor::{Descriptor, Field, Need, PatchQuantity, TimeSchemes};
 

@@ -1,8 +1,8 @@
 //! Patches and regions named in a case: their places in the text, and their check against the mesh.
 
+use super::CaseFile;
 use super::equation::EquationSection;
 use super::error::{Problem, Source};
-use super::file::CaseFile;
 use super::{Case, CaseError, boundary, flow_boundary};
 use std::ops::Range;
 use toml::Spanned;

@@ -1,6 +1,6 @@
 //! `[time]`: absent for a steady heat case.
 
-use super::equation::EQUATIONS;
+use super::EQUATIONS;
 use super::error::Problem;
 use super::names::Names;
 use super::value::{Maybe, Sign, number, refuse, required};

@@ -4,8 +4,8 @@
 //! (W x)_c = I_c x_c + Σ_f (α a_f + β max(−σF_f, 0)) (x_c − x_n),
 //!
 //! n the cell across face f and x_n = 0 at the boundary, I the inertia, a the conductances, σF the flux out of the cell.
-//! Row sums are those of an M-matrix for any flux and any positive inertia; without convection W is symmetric. It approximates
-//! the full spatial operator in increments, whose exact terms are on the right-hand side (deferred correction; Ferziger &
+//! W is an M-matrix for any flux and any positive inertia: its entries off the diagonal are at most 0, its row sums at least
+//! I_c. Without convection it is symmetric. It approximates the full spatial operator in increments, whose exact terms are on the right-hand side (deferred correction; Ferziger &
 //! Perić, §5.6). All quantities have the same W, so that a product reads the mesh once.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
@@ -30,9 +30,9 @@ pub struct TransportView<'a, F: Real> {
     pub conductance: View<'a, F>,
     /// F, from left to right: `[n_faces]`; not read without convection.
     pub flux: View<'a, F>,
-    /// α.
+    /// α, the factor of diffusion.
     pub alpha: F,
-    /// β.
+    /// β, the factor of upwind convection.
     pub beta: F,
     /// Whether W contains convection.
     #[comptime]

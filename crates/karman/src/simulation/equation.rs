@@ -5,7 +5,7 @@ use super::initial::InitialFields;
 use super::surface::SurfaceSamples;
 use super::{SimulationError, Transfer};
 use crate::backend::Backend;
-use crate::case::{Case, Equation as EquationCase, Surface};
+use crate::case::{Case, Surface};
 use crate::descriptor::{Descriptor, FieldData};
 use crate::heat::node_centred::node_volumes;
 use crate::io::checkpoint::Checkpointed;
@@ -118,14 +118,6 @@ pub(super) struct FreeLevel<'c> {
     pub remedy: &'static str,
     /// Whether the condition of a patch fixes it.
     pub is_fixed_by: Box<dyn Fn(&str) -> bool + 'c>,
-}
-
-/// The case of the equation of a case.
-pub(super) fn setup_of(case: &Case) -> &dyn EquationSetup {
-    match &case.equation {
-        EquationCase::Heat(heat) => heat,
-        EquationCase::Incompressible(flow) => flow.as_ref(),
-    }
 }
 
 /// A system of equations set up on a backend, in either precision.

@@ -1,8 +1,9 @@
 //! Initial fields from a result on another mesh, `[initial] from`.
 
 use super::Transfer;
-use super::equation::{Location, setup_of};
+use super::equation::Location;
 use super::heat::shared;
+use super::setup_of;
 use crate::case::{Case, InitialResult, Value};
 use crate::finite_volume::{Prescribed, component_major};
 use crate::io::csv::short_number;

@@ -1,7 +1,8 @@
 //! Checks of a mesh for a case: warnings and refusals.
 
 use super::SimulationError;
-use super::equation::{FreeLevel, Location, setup_of};
+use super::equation::{FreeLevel, Location};
+use super::setup_of;
 use crate::case::Case;
 use crate::mesh::check::inspect;
 use crate::mesh::{ConnectedComponents, Geometry, Mesh, MeshWarning};

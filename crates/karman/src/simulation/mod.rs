@@ -25,7 +25,7 @@ pub use outcome::{Outcome, OutcomeKind, Progress};
 pub use transfer::Transfer;
 
 use crate::backend::{Backend, BackendKind};
-use crate::case::{Case, OutputInterval, Precision, TimeStep};
+use crate::case::{Case, Equation as EquationCase, OutputInterval, Precision, TimeStep};
 use crate::io::checkpoint::{Checkpoint, CheckpointError};
 use crate::io::csv::short_number;
 use crate::linear::{SolveOutcome, Status};
@@ -33,13 +33,21 @@ use crate::mesh::quality::mean_ratio;
 use crate::mesh::{Geometry, Mesh};
 use crate::mesh_source::MeshSourceError;
 use crate::summary::{LinearSummary, NamedList, TimeSummary};
-use equation::{Equation, Unknown, setup_of};
+use equation::{Equation, EquationSetup, Unknown};
 use folder::OutputFolder;
 use initial::InitialFields;
 use mesh_checks::check_mesh;
 use output::Output;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// The case of the equation of a case.
+fn setup_of(case: &Case) -> &dyn EquationSetup {
+    match &case.equation {
+        EquationCase::Heat(heat) => heat,
+        EquationCase::Incompressible(flow) => flow.as_ref(),
+    }
+}
 
 /// Options of a run besides the case.
 #[derive(Clone, Debug, Default, PartialEq)]

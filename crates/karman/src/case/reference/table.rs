@@ -1,6 +1,6 @@
 //! The keys of the case file.
 
-use super::super::equation::EQUATIONS;
+use super::super::EQUATIONS;
 use super::super::field_keys::{Exact, FieldSection, Initial, fields};
 use super::super::flow_boundary::flow_kinds;
 use super::super::linear_solver::MethodFile;

@@ -65,7 +65,7 @@ const FREE: [&str; 2] = ["boundary", "expected"];
 
 fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
     vec![
-        ("", keys_of::<file::CaseFile>()),
+        ("", keys_of::<CaseFile>()),
         ("mesh", keys_of::<mesh::MeshFile>()),
         ("mesh.generate", keys_of::<mesh::GenerateFile>()),
         ("mesh.generate.box", keys_of::<mesh::BoxFile>()),
