@@ -14,6 +14,8 @@ pub enum ExteriorState {
     Reflected = 0,
     /// The state inside with the opposite velocity relative to the wall: no slip.
     NoSlip = 1,
+    /// As [`ExteriorState::NoSlip`], with a prescribed temperature of the wall in the viscous fluxes.
+    Isothermal = 5,
     /// Prescribed density, velocity and pressure.
     Prescribed = 2,
     /// The state inside: supersonic outflow.
@@ -24,6 +26,7 @@ pub enum ExteriorState {
 
 pub(super) const REFLECTED: u32 = ExteriorState::Reflected as u32;
 pub(super) const NO_SLIP: u32 = ExteriorState::NoSlip as u32;
+pub(super) const ISOTHERMAL: u32 = ExteriorState::Isothermal as u32;
 pub(super) const PRESCRIBED: u32 = ExteriorState::Prescribed as u32;
 pub(super) const PRESSURE: u32 = ExteriorState::Pressure as u32;
 
@@ -80,7 +83,7 @@ pub fn exterior<F: Real>(
     let mut outside = inside;
     if kind == REFLECTED {
         outside = reflected::<F>(inside, n);
-    } else if kind == NO_SLIP {
+    } else if kind == NO_SLIP || kind == ISOTHERMAL {
         outside = opposite::<F>(inside, prescribed.velocity());
     } else if kind == PRESCRIBED {
         outside = prescribed;

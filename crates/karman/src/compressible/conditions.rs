@@ -37,6 +37,10 @@ impl<V> PrescribedState<V> {
 pub enum CompressibleBoundaryCondition<V> {
     /// No flow through the wall, no friction: a slip wall, a plane of symmetry.
     Slip,
+    /// A wall at rest with friction and without heat flux: viscous flow.
+    NoSlip,
+    /// A wall at rest of a prescribed temperature, K: viscous flow.
+    Isothermal(V),
     /// A prescribed state outside, through the numerical flux: far field, inflow, exact solution.
     State(PrescribedState<V>),
     /// Outflow faster than sound.
@@ -54,6 +58,8 @@ impl<V> CompressibleBoundaryCondition<V> {
         use CompressibleBoundaryCondition as Condition;
         match self {
             Condition::Slip => Condition::Slip,
+            Condition::NoSlip => Condition::NoSlip,
+            Condition::Isothermal(temperature) => Condition::Isothermal(f(temperature)),
             Condition::State(state) => Condition::State(state.map(f)),
             Condition::SupersonicOutlet => Condition::SupersonicOutlet,
             Condition::PressureOutlet(pressure) => Condition::PressureOutlet(f(pressure)),
@@ -64,6 +70,8 @@ impl<V> CompressibleBoundaryCondition<V> {
     pub fn exterior(&self) -> ExteriorState {
         match self {
             CompressibleBoundaryCondition::Slip => ExteriorState::Reflected,
+            CompressibleBoundaryCondition::NoSlip => ExteriorState::NoSlip,
+            CompressibleBoundaryCondition::Isothermal(_) => ExteriorState::Isothermal,
             CompressibleBoundaryCondition::State(_) => ExteriorState::Prescribed,
             CompressibleBoundaryCondition::SupersonicOutlet => ExteriorState::Extrapolated,
             CompressibleBoundaryCondition::PressureOutlet(_) => ExteriorState::Pressure,
@@ -77,7 +85,10 @@ impl<V> CompressibleBoundaryCondition<V> {
                 state.variables().into_iter().enumerate().collect()
             }
             CompressibleBoundaryCondition::PressureOutlet(pressure) => vec![(4, pressure)],
+            // The temperature of the wall in place of its density.
+            CompressibleBoundaryCondition::Isothermal(temperature) => vec![(0, temperature)],
             CompressibleBoundaryCondition::Slip
+            | CompressibleBoundaryCondition::NoSlip
             | CompressibleBoundaryCondition::SupersonicOutlet => vec![],
         }
     }

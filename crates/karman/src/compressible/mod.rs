@@ -18,6 +18,7 @@ mod residual;
 mod solver;
 pub mod state;
 mod statistics;
+pub mod viscous;
 
 pub use conditions::{CompressibleBoundaryCondition, CompressibleCondition, PrescribedState};
 pub use error::CompressibleError;

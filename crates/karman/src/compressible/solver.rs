@@ -16,6 +16,7 @@ use super::reconstruction::stencil::Stencils;
 use super::residual::{GasView, StageView, advance_stage, convective_rate, face_flux};
 use super::state::{States, VARIABLES};
 use super::statistics::{Statistics, StepSums, step_parts};
+use super::viscous::ViscousGas;
 use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::finite_volume::{
     CellFaces, FaceView, Prescribed, TimeDependentData, Vectors, narrow, narrow_slice,
@@ -42,6 +43,8 @@ pub struct CompressibleProblem {
     pub initial: PrescribedFields,
     /// Sources of ρ, ρu and ρE by volume and time.
     pub source: Option<PrescribedFields>,
+    /// The viscous terms; `None`: the Euler equations.
+    pub viscous: Option<ViscousGas>,
 }
 
 /// The discretisation of a compressible flow.

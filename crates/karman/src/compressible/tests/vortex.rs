@@ -50,6 +50,7 @@ fn error(place: (&Mesh, &Geometry), numerics: &CompressibleNumerics, cfl: f64, e
         conditions: vec![CompressibleBoundaryCondition::State(state); place.0.patches.len()],
         initial: exact.clone(),
         source: None,
+        viscous: None,
     };
     let mut solver = CompressibleSolver::<f64>::new(&backend, place, &problem, numerics).unwrap();
     while solver.clock().0 < end {
