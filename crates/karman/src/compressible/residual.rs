@@ -6,6 +6,9 @@ use super::face_points::FacePoints;
 use super::flux::{FluxForm, numerical_flux};
 use super::reconstruction::polynomial::Polynomials;
 use super::state::{Conserved, States};
+use super::viscous::{
+    PrimitiveGradient, ViscosityLaw, ViscousView, boundary_viscous_flux, viscous_flux,
+};
 use crate::backend::View;
 use crate::finite_volume::{CellFaces, FaceView, Vectors};
 use crate::operators::incidence::{with_sign, without_sign};
@@ -32,6 +35,8 @@ pub(super) struct GasView<'a, F: Real> {
     pub gamma: F,
     /// Conditions of boundary faces.
     pub boundary: BoundaryView<'a, F>,
+    /// Viscous terms.
+    pub viscous: ViscousView<'a, F>,
     /// The numerical flux.
     #[comptime]
     pub form: FluxForm,
@@ -58,21 +63,54 @@ pub(super) fn flux_through<F: Real>(
         for k in first..end {
             let s = points.area.at(k);
             let size = s.dot(s).sqrt();
-            let left = polynomials.at_offset(l, points.from_left.at(k)).primitive(gamma);
-            let right = polynomials.at_offset(r, points.from_right.at(k)).primitive(gamma);
-            sum += numerical_flux::<F>(left, right, s * (1.0 / size), gamma, form) * size;
+            let n = s * (1.0 / size);
+            let to_left = points.from_left.at(k);
+            let to_right = points.from_right.at(k);
+            let q_left = polynomials.at_offset(l, to_left);
+            let q_right = polynomials.at_offset(r, to_right);
+            let left = q_left.primitive(gamma);
+            let right = q_right.primitive(gamma);
+            let mut flux = numerical_flux::<F>(left, right, n, gamma, form);
+            if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
+                let of_left = polynomials.gradient(l, to_left);
+                let of_right = polynomials.gradient(r, to_right);
+                let mean = (PrimitiveGradient::<F>::of(q_left, of_left, gamma)
+                    + PrimitiveGradient::<F>::of(q_right, of_right, gamma))
+                    * F::literal(0.5);
+                let spacing = gas.viscous.spacing[f];
+                flux += viscous_flux::<F>(left, right, mean, n, spacing, &gas.viscous);
+            }
+            sum += flux * size;
         }
     } else {
-        let boundary = gas.boundary;
-        let kind = boundary.kind[f - faces.n_interior];
+        let kind = gas.boundary.kind[f - faces.n_interior];
         for k in first..end {
             let s = points.area.at(k);
             let size = s.dot(s).sqrt();
-            let b = k - boundary.first_point;
-            let inside = polynomials.at_offset(l, points.from_left.at(k)).primitive(gamma);
-            let prescribed = boundary.prescribed.primitive_at(b);
-            let outside = exterior::<F>(kind, inside, prescribed, boundary.normal.at(b), gamma);
-            sum += numerical_flux::<F>(inside, outside, s * (1.0 / size), gamma, form) * size;
+            let n = s * (1.0 / size);
+            let b = k - gas.boundary.first_point;
+            let to_left = points.from_left.at(k);
+            let q = polynomials.at_offset(l, to_left);
+            let inside = q.primitive(gamma);
+            let prescribed = gas.boundary.prescribed.primitive_at(b);
+            let wall_normal = gas.boundary.normal.at(b);
+            let outside = exterior::<F>(kind, inside, prescribed, wall_normal, gamma);
+            let mut flux = numerical_flux::<F>(inside, outside, n, gamma, form);
+            if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
+                let of_cell = polynomials.gradient(l, to_left);
+                let gradient = PrimitiveGradient::<F>::of(q, of_cell, gamma);
+                let spacing = gas.viscous.spacing[f];
+                flux += boundary_viscous_flux::<F>(
+                    kind,
+                    inside,
+                    prescribed.density,
+                    gradient,
+                    n,
+                    spacing,
+                    &gas.viscous,
+                );
+            }
+            sum += flux * size;
         }
     }
     sum
@@ -152,24 +190,37 @@ pub(super) fn advance_stage<F: Real>(
     next
 }
 
-/// λ = (1/2V) Σ_f (|u·S| + c|S|): Δt = CFL/λ.
+/// λ = (1/2V) Σ_f (|u·S| + c|S|) + (2ν'/V²) Σ_f |S|², ν' = max(4/3, γ/Pr) μ/ρ: Δt = CFL/λ.
 ///
 /// Traffic a cell 8 + 48, a face 24, an item 4 (f64).
 #[kernel(out(rate))]
-pub(super) fn convective_rate<F: Real>(
+pub(super) fn spectral_rate<F: Real>(
     c: usize,
     cells: &CellFaces<F>,
     faces: &FaceView<F>,
     q: &States<F>,
     gamma: F,
+    viscous: &ViscousView<F>,
 ) -> F {
     let state = q.at(c).primitive(gamma);
     let speed = state.sound_speed(gamma);
     let u = state.velocity();
     let mut sum = F::literal(0.0);
+    let mut squares = F::literal(0.0);
     for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
         let s = faces.area.at(without_sign(cells.items[k]));
-        sum += u.dot(s).abs() + speed * s.dot(s).sqrt();
+        let square = s.dot(s);
+        sum += u.dot(s).abs() + speed * square.sqrt();
+        squares += square;
     }
-    0.5 * sum / cells.volume[c]
+    let volume = cells.volume[c];
+    let mut rate = 0.5 * sum / volume;
+    if comptime!(viscous.law != ViscosityLaw::Inviscid) {
+        let of_heat = viscous.conduction * (gamma - 1.0);
+        let largest = of_heat.max(F::literal(4.0) / 3.0);
+        let diffusivity =
+            largest * viscous.viscosity_at(state.pressure / state.density) / state.density;
+        rate += 2.0 * diffusivity * squares / (volume * volume);
+    }
+    rate
 }

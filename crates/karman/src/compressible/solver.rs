@@ -13,10 +13,10 @@ use super::reconstruction::polynomial::{
     Polynomials, StencilsOnBackend, reconstruct, second_moments,
 };
 use super::reconstruction::stencil::Stencils;
-use super::residual::{GasView, StageView, advance_stage, convective_rate, face_flux};
+use super::residual::{GasView, StageView, advance_stage, face_flux, spectral_rate};
 use super::state::{States, VARIABLES};
 use super::statistics::{Statistics, StepSums, step_parts};
-use super::viscous::ViscousGas;
+use super::viscous::{ViscousData, ViscousGas};
 use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::finite_volume::{
     CellFaces, FaceView, Prescribed, TimeDependentData, Vectors, narrow, narrow_slice,
@@ -83,6 +83,7 @@ pub struct CompressibleSolver<F: Real> {
     mesh: MeshOnBackend<F>,
     polynomials: PolynomialsOnBackend<F>,
     boundary: BoundaryData<F>,
+    viscous: ViscousData<F>,
     source: Option<TimeDependentData<F>>,
     state: State<F>,
     /// Numbers of cells by size of their stencil.
@@ -215,6 +216,7 @@ impl<F: Real> CompressibleSolver<F> {
         };
         let mut solver = CompressibleSolver {
             boundary: BoundaryData::new(backend, mesh, &rule, &problem.conditions)?,
+            viscous: ViscousData::new(backend, (mesh, geometry), problem),
             mesh: MeshOnBackend {
                 cells: FaceCells::new(backend, mesh),
                 volume: narrow(backend, moments.volume),
@@ -347,7 +349,7 @@ impl<F: Real> CompressibleSolver<F> {
     }
 
     fn compute_fluxes(&mut self) {
-        let gas = gas(self.gamma, &self.boundary, self.numerics.form);
+        let gas = gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous);
         let (faces, points) = (self.mesh.faces(), self.mesh.points.view());
         let polynomials = self.polynomials.view();
         let n_faces = self.mesh.cells.n_faces();
@@ -356,7 +358,7 @@ impl<F: Real> CompressibleSolver<F> {
     }
 
     fn correct_fluxes(&mut self) {
-        let gas = gas(self.gamma, &self.boundary, self.numerics.form);
+        let gas = gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous);
         let (faces, points) = (self.mesh.faces(), self.mesh.points.view());
         let polynomials = self.polynomials.view();
         let (n_faces, flux) = (self.mesh.cells.n_faces(), &mut self.state.flux);
@@ -428,7 +430,8 @@ impl<F: Real> CompressibleSolver<F> {
         let (cells, faces) = (self.mesh.cell_faces(), self.mesh.faces());
         let State { now, old, rate, statistics, .. } = &mut self.state;
         let backend = &self.backend;
-        convective_rate(backend, n, &cells, &faces, &States::of(now), gamma, rate);
+        let viscous = self.viscous.view();
+        spectral_rate(backend, n, &cells, &faces, &States::of(now), gamma, &viscous, rate);
         let before = if step > 0.0 { &*old } else { &*now };
         let volume = &self.mesh.volume;
         let partials = &mut statistics.partials;
@@ -468,8 +471,14 @@ impl<F: Real> CompressibleSolver<F> {
     }
 }
 
-fn gas<F: Real>(gamma: f64, boundary: &BoundaryData<F>, form: FluxForm) -> GasView<'_, F> {
-    GasView { gamma: F::from_f64(gamma), boundary: boundary.view(), form }
+fn gas<'a, F: Real>(
+    gamma: f64,
+    form: FluxForm,
+    boundary: &'a BoundaryData<F>,
+    viscous: &'a ViscousData<F>,
+) -> GasView<'a, F> {
+    let (boundary, viscous) = (boundary.view(), viscous.view());
+    GasView { gamma: F::from_f64(gamma), boundary, viscous, form }
 }
 
 /// (K h/L)³ of each cell, h = V^(1/d), L the largest extent of the mesh.

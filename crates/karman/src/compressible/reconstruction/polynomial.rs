@@ -185,6 +185,18 @@ impl<F: Real> Polynomial<F> {
     }
 }
 
+/// Derivatives of the conserved variables along x, y and z.
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StateGradient<F: Real> {
+    /// ∂q/∂x.
+    pub x: Conserved<F>,
+    /// ∂q/∂y.
+    pub y: Conserved<F>,
+    /// ∂q/∂z.
+    pub z: Conserved<F>,
+}
+
 /// Polynomials of cells: `[1 + terms][5][stride]`, values at the centroids first, then x, y, z, xx, xy, xz, yy, yz, zz as far as
 /// the dimension and the degree have them.
 #[derive(Group, Clone, Copy)]
@@ -205,6 +217,36 @@ impl<F: Real> Polynomials<'_, F> {
     fn coefficient(&self, c: usize, #[comptime] m: usize) -> Conserved<F> {
         let first = comptime!(m * VARIABLES) * self.stride + c;
         Conserved::<F>::at(&self.coefficients, first, self.stride)
+    }
+
+    /// The gradient of cell `c`'s polynomial at `d` from its centroid.
+    #[inline(always)]
+    pub fn gradient(&self, c: usize, d: Vec3<F>) -> StateGradient<F> {
+        let terms = comptime!(self.terms);
+        let mut x = Conserved::<F>::zero();
+        let mut y = Conserved::<F>::zero();
+        let mut z = Conserved::<F>::zero();
+        if comptime!(terms > 0) {
+            x = self.coefficient(c, 1usize);
+            y = self.coefficient(c, 2usize);
+        }
+        if comptime!(terms == 3 || terms == 9) {
+            z = self.coefficient(c, 3usize);
+        }
+        if comptime!(terms == 5) {
+            let xy = self.coefficient(c, 4usize);
+            x += self.coefficient(c, 3usize) * (2.0 * d.x) + xy * d.y;
+            y += self.coefficient(c, 5usize) * (2.0 * d.y) + xy * d.x;
+        }
+        if comptime!(terms == 9) {
+            let xy = self.coefficient(c, 5usize);
+            let xz = self.coefficient(c, 6usize);
+            let yz = self.coefficient(c, 8usize);
+            x += self.coefficient(c, 4usize) * (2.0 * d.x) + xy * d.y + xz * d.z;
+            y += self.coefficient(c, 7usize) * (2.0 * d.y) + xy * d.x + yz * d.z;
+            z += self.coefficient(c, 9usize) * (2.0 * d.z) + xz * d.x + yz * d.y;
+        }
+        StateGradient::<F> { x, y, z }
     }
 
     /// ∇²ρ / 2 of cell `c`; 0 of a linear polynomial.
