@@ -1,7 +1,7 @@
 //! The reference is complete: every key documented, every documented key read.
 
 use super::super::{
-    Case, amg, average, boundary, exact, expected, file, flow_output, heat, incompressible,
+    Case, CaseFile, amg, average, boundary, exact, expected, flow_output, heat, incompressible,
 };
 use super::super::{
     initial, linear_solver, mesh, output, picture, run, steady, surface, templates, time, value,
