@@ -322,7 +322,7 @@ impl<F: Real> CompressibleSolver<F> {
         let (n, q) = (self.mesh.n_cells(), States::of(&self.state.now));
         let is_smooth =
             limited == Limited::All && self.numerics.limiter == Limiter::Venkatakrishnan;
-        let PolynomialsOnBackend { coefficients, factors, softness, level, .. } =
+        let PolynomialsOnBackend { stencils, coefficients, factors, softness, level, .. } =
             &mut self.polynomials;
         let limiter = LimiterView {
             level: if limited == Limited::ByLevel { level.view() } else { View::absent() },
@@ -332,15 +332,15 @@ impl<F: Real> CompressibleSolver<F> {
         };
         let polynomials = Polynomials::of(coefficients, terms);
         let MeshOnBackend { points, .. } = &self.mesh;
-        let (cells, faces) = (self.mesh.cell_faces(), self.mesh.faces());
+        let cells = self.mesh.cell_faces();
         let backend = &self.backend;
         limiter_factors(
             backend,
             n,
             &q,
             &cells,
-            &faces,
             &points.view(),
+            &stencils.view(),
             &polynomials,
             &limiter,
             factors,
@@ -404,9 +404,9 @@ impl<F: Real> CompressibleSolver<F> {
             new: States::of(&self.state.next),
             old: States::of(&self.state.now),
             gamma: F::from_f64(self.gamma),
-            bounded: self.numerics.limiter == Limiter::Mood,
+            bounded: self.numerics.limiter == Limiter::Mood
+                && self.polynomials.stencils.terms() > 0,
         };
-        let (cells, faces) = (self.mesh.cell_faces(), self.mesh.faces());
         let PolynomialsOnBackend { coefficients, stencils, level, .. } = &mut self.polynomials;
         let polynomials = Polynomials::of(coefficients, stencils.terms());
         let backend = &self.backend;
@@ -414,8 +414,7 @@ impl<F: Real> CompressibleSolver<F> {
             backend,
             n,
             &candidates,
-            &cells,
-            &faces,
+            &stencils.view(),
             &polynomials,
             level,
             &mut self.state.risen,

@@ -382,7 +382,7 @@ pub fn reconstruct<F: Real, S: Real>(
 }
 
 /// Distance between the items of a row.
-const fn spacing(layout: Layout) -> usize {
+pub(in crate::compressible) const fn spacing(layout: Layout) -> usize {
     match layout {
         Layout::Csr => 1,
         Layout::SlicedEll => SLICE,
