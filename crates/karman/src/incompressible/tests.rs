@@ -158,7 +158,12 @@ fn numerics(convection: Convection, scheme: TimeScheme) -> Numerics {
     }
 }
 
-fn box_mesh(element: Element, dimension: usize, n: usize, jitter: f64) -> (Mesh, Geometry) {
+pub(super) fn box_mesh(
+    element: Element,
+    dimension: usize,
+    n: usize,
+    jitter: f64,
+) -> (Mesh, Geometry) {
     let params = BoxParams {
         size: vec![1.0; dimension],
         cells: vec![n; dimension],

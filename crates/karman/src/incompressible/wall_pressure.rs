@@ -198,3 +198,50 @@ impl<F: Real> IncompressibleSolver<F> {
         Ok(faces.iter().map(|face| of_faces[*face as usize - inner]).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::incompressible::tests::box_mesh;
+    use crate::mesh::generate::Element;
+
+    /// Of u = G x with div u = 0 the divergence along a side is −n·G n.
+    #[test]
+    fn the_divergence_along_the_boundary_of_a_linear_velocity_is_exact() {
+        let g = [[0.3, -1.2, 0.4], [0.7, 0.5, -0.9], [1.1, 0.2, -0.8]];
+        let (mesh, geometry) = box_mesh(Element::Tetrahedron, 3, 4, 0.1);
+        let backend = Backend::host(1).unwrap();
+        let inner = mesh.n_interior_faces();
+        let all = vec![true; mesh.n_faces() - inner];
+        let rows = SurfaceDivergence::<f64>::new(&backend, (&mesh, &geometry), &all);
+        let [offsets, items] = [&rows.offsets, &rows.items].map(|b| backend.read(b).unwrap());
+        let weights = backend.read(&rows.weights).unwrap();
+        for b in 0..all.len() {
+            let row = offsets[b] as usize..offsets[b + 1] as usize;
+            assert!(row.len() > 3);
+            let term = |k: usize| {
+                let x = geometry.face_centre_of(inner + items[k] as usize);
+                (0..3).map(|i| weights[i * items.len() + k] * dot(g[i], x)).sum::<f64>()
+            };
+            let n = normal(&geometry, (inner + b) as u32);
+            let want = -(0..3).map(|i| n[i] * dot(g[i], n)).sum::<f64>();
+            let got: f64 = row.map(term).sum();
+            assert!((got - want).abs() < 1e-6, "face {b}: {got} {want}");
+        }
+    }
+
+    #[test]
+    fn quadrilaterals_and_hexahedra_have_opposite_faces() {
+        for (element, dimension, has) in [
+            (Element::Triangle, 2, false),
+            (Element::Quadrilateral, 2, true),
+            (Element::Tetrahedron, 3, false),
+            (Element::Hexahedron, 3, true),
+        ] {
+            let (mesh, _) = box_mesh(element, dimension, 3, 0.0);
+            for face in mesh.n_interior_faces()..mesh.n_faces() {
+                assert_eq!(has_opposite_face(&mesh, face as u32), has, "{element:?}");
+            }
+        }
+    }
+}
