@@ -2,7 +2,7 @@
 //!
 //! A stage computes candidate means. A cell is troubled where its density or pressure is not positive or not a number and, with
 //! the limiter `mood`, where its density is a new extremum that is not smooth. Its level rises: from level 1 on its polynomials
-//! are limited, from level 2 on it is constant and its faces have Rusanov's flux, which keeps density and pressure positive for
+//! are limited, at level 2 its faces have Rusanov's flux between the means of both cells, which keeps density and pressure positive for
 //! Δt λ ≤ ½. The fluxes of its faces are computed again, and the candidates, until no cell is troubled. Each face has one flux, so
 //! that mass, momentum and energy are conserved.
 //!
@@ -119,9 +119,9 @@ pub(super) fn corrected_flux<F: Real>(
     let mut result = flux;
     if highest == CONSTANT_LEVEL {
         let robust = comptime!(FluxForm { flux: NumericalFlux::Rusanov, low_mach: false });
-        result = flux_through::<F>(f, faces, points, polynomials, gas, robust);
+        result = flux_through::<F>(f, faces, points, polynomials, gas, true, robust);
     } else if highest > 0 {
-        result = flux_through::<F>(f, faces, points, polynomials, gas, comptime!(gas.form));
+        result = flux_through::<F>(f, faces, points, polynomials, gas, false, comptime!(gas.form));
     }
     result
 }

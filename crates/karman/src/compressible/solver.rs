@@ -123,8 +123,8 @@ struct PolynomialsOnBackend<F: Real> {
 }
 
 impl<F: Real> PolynomialsOnBackend<F> {
-    fn view(&self) -> Polynomials<'_, F> {
-        Polynomials::of(&self.coefficients, self.stencils.terms())
+    fn view<'a>(&'a self, means: &'a Buffer<F>) -> Polynomials<'a, F> {
+        Polynomials::of(&self.coefficients, means, self.stencils.terms())
     }
 }
 
@@ -330,7 +330,7 @@ impl<F: Real> CompressibleSolver<F> {
             limited,
             is_smooth,
         };
-        let polynomials = Polynomials::of(coefficients, terms);
+        let polynomials = Polynomials::of(coefficients, &self.state.now, terms);
         let MeshOnBackend { points, .. } = &self.mesh;
         let cells = self.mesh.cell_faces();
         let backend = &self.backend;
@@ -351,7 +351,7 @@ impl<F: Real> CompressibleSolver<F> {
     fn compute_fluxes(&mut self) {
         let gas = gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous);
         let (faces, points) = (self.mesh.faces(), self.mesh.points.view());
-        let polynomials = self.polynomials.view();
+        let polynomials = self.polynomials.view(&self.state.now);
         let n_faces = self.mesh.cells.n_faces();
         let flux = &mut self.state.flux;
         face_flux(&self.backend, n_faces, &faces, &points, &polynomials, &gas, flux);
@@ -360,7 +360,7 @@ impl<F: Real> CompressibleSolver<F> {
     fn correct_fluxes(&mut self) {
         let gas = gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous);
         let (faces, points) = (self.mesh.faces(), self.mesh.points.view());
-        let polynomials = self.polynomials.view();
+        let polynomials = self.polynomials.view(&self.state.now);
         let (n_faces, flux) = (self.mesh.cells.n_faces(), &mut self.state.flux);
         let level = &self.polynomials.level;
         corrected_flux(&self.backend, n_faces, &faces, &points, &polynomials, &gas, level, flux);
@@ -408,7 +408,7 @@ impl<F: Real> CompressibleSolver<F> {
                 && self.polynomials.stencils.terms() > 0,
         };
         let PolynomialsOnBackend { coefficients, stencils, level, .. } = &mut self.polynomials;
-        let polynomials = Polynomials::of(coefficients, stencils.terms());
+        let polynomials = Polynomials::of(coefficients, &self.state.now, stencils.terms());
         let backend = &self.backend;
         raise_levels(
             backend,
