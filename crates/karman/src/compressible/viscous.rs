@@ -7,7 +7,7 @@
 //! Source: Nishikawa, AIAA paper 2011-3044.
 #![allow(missing_docs)] // on the modules that the attributes make
 
-use super::boundary::{ISOTHERMAL, NO_SLIP, REFLECTED};
+use super::boundary::{ISOTHERMAL, NO_SLIP, PRESCRIBED, REFLECTED};
 use super::reconstruction::polynomial::StateGradient;
 use super::solver::CompressibleProblem;
 use super::state::{Conserved, Primitive};
@@ -253,7 +253,7 @@ pub(super) fn viscous_flux<F: Real>(
 }
 
 /// The viscous flux by area through a boundary face: at walls with the velocity of the wall and, if isothermal, its temperature, which
-/// `wall` has in place of a density; without heat flux at other walls; at slip walls the normal stress alone; elsewhere that of the state inside.
+/// `wall` has in place of a density; without heat flux at other walls; with a prescribed state; at slip walls the normal stress alone; elsewhere that of the state inside.
 #[device]
 #[inline(always)]
 pub(super) fn boundary_viscous_flux<F: Real>(
@@ -272,6 +272,11 @@ pub(super) fn boundary_viscous_flux<F: Real>(
     let mut velocity = inside.velocity();
     if kind == NO_SLIP || kind == ISOTHERMAL {
         velocity_jump = wall.velocity() - velocity;
+        velocity = wall.velocity();
+    }
+    if kind == PRESCRIBED {
+        velocity_jump = wall.velocity() - velocity;
+        theta_jump = theta::<F>(wall) - theta_inside;
         velocity = wall.velocity();
     }
     if kind == ISOTHERMAL {
