@@ -19,6 +19,7 @@ mod solver;
 pub mod state;
 mod statistics;
 pub mod viscous;
+mod wall_normals;
 
 pub use conditions::{CompressibleBoundaryCondition, CompressibleCondition, PrescribedState};
 pub use error::CompressibleError;

@@ -286,3 +286,9 @@ pub(super) fn spectral_rate<F: Real>(
     }
     rate
 }
+
+/// CFL/λ. Traffic 2s.
+#[kernel(out(step))]
+pub(super) fn step_of_rate<F: Real>(c: usize, rate: &View<F>, cfl: F) -> F {
+    cfl / rate[c]
+}

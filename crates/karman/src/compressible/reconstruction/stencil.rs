@@ -367,7 +367,11 @@ fn tangents(normal: Vector) -> [Vector; 2] {
 /// norm, of the matrix with columns of unit norm; none where a column vanishes.
 ///
 /// Modified Gram–Schmidt with reorthogonalisation: Björck, Linear Algebra Appl. 197 (1994) 297.
-fn pseudo_inverse(a: &mut [f64], m: usize, n: usize) -> Option<(f64, Vec<f64>)> {
+pub(in crate::compressible) fn pseudo_inverse(
+    a: &mut [f64],
+    m: usize,
+    n: usize,
+) -> Option<(f64, Vec<f64>)> {
     let mut scale = vec![0.0; n];
     for (k, scale) in scale.iter_mut().enumerate() {
         let square = (0..m).map(|j| a[j * n + k].powi(2)).fold(0.0, |s, x| s + x);
