@@ -143,7 +143,7 @@ fn words_have_their_meanings() {
         section.keys.iter().find(|key| key.name == name).unwrap()
     };
     let convection = key("incompressible", "convection");
-    assert_eq!(convection.kind, "linear_upwind | central | cubic | upwind");
+    assert_eq!(convection.kind, "linear_upwind | central | cubic | upwind | limited_linear");
     assert!(
         convection.meaning.ends_with(" `upwind`: The value of the upstream cell: first order.")
     );

@@ -47,7 +47,7 @@ fn the_equation_of_flow() {
       |
     6 | convection = "quick"
       |              ^^^^^^^
-      = valid values: linear_upwind, central, cubic, upwind
+      = valid values: linear_upwind, central, cubic, upwind, limited_linear
     "#);
     insta::assert_snapshot!(add("pressure_correction = \"rotational\""), @r#"
     folder/bar.toml:6:23: unknown value `rotational`
