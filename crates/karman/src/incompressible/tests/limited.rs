@@ -62,7 +62,7 @@ fn transport(mesh: &Mesh, profile: Profile, initial: Profile) -> Problem {
 }
 
 /// The least value, and the largest less 1.
-fn excess(values: &[f64]) -> [f64; 2] {
+fn overshoot(values: &[f64]) -> [f64; 2] {
     let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
     let largest = |sign: f64| values.iter().map(|v| sign * v).fold(f64::NEG_INFINITY, larger);
     [-largest(-1.0), largest(1.0) - 1.0]
@@ -96,8 +96,8 @@ fn steady_temperature(
     })
 }
 
-/// The excess of a step on its way until time 1.
-fn excess_on_the_way(place: &(Mesh, Geometry), numerics: &Numerics, courant: f64) -> [f64; 2] {
+/// The overshoot of a step on its way until time 1.
+fn overshoot_on_the_way(place: &(Mesh, Geometry), numerics: &Numerics, courant: f64) -> [f64; 2] {
     let (mesh, geometry) = place;
     let backend = Backend::host(2).unwrap();
     backend.install(|| {
@@ -108,7 +108,7 @@ fn excess_on_the_way(place: &(Mesh, Geometry), numerics: &Numerics, courant: f64
         let mut worst = [0.0f64; 2];
         for _ in 0..steps {
             flow.step(1.0 / steps as f64).unwrap();
-            let [low, high] = excess(&backend.read(flow.temperature().unwrap()).unwrap());
+            let [low, high] = overshoot(&backend.read(flow.temperature().unwrap()).unwrap());
             assert!(low.is_finite() && high.is_finite());
             worst = [worst[0].min(low), worst[1].max(high)];
         }
@@ -135,12 +135,13 @@ fn a_limited_step_stays_between_0_and_1() {
             (Scheme::Ab2Cn, explicit, 0.2, 1e-10),
             (Scheme::Bdf2, implicit, 1.0, 1e-3),
         ] {
-            let [low, high] = excess_on_the_way(&place, &numerics(of, scheme, treatment), courant);
+            let [low, high] =
+                overshoot_on_the_way(&place, &numerics(of, scheme, treatment), courant);
             eprintln!("{name}, {scheme:?} {treatment:?}: {low:e} {high:e}");
             assert!(low > -allowed && high < allowed, "{name} {scheme:?}: {low} {high}");
         }
         let unlimited = numerics(Convection::LinearUpwind, Scheme::Rk3, explicit);
-        let [low, high] = excess_on_the_way(&place, &unlimited, 0.4);
+        let [low, high] = overshoot_on_the_way(&place, &unlimited, 0.4);
         assert!(low < -0.05 && high > 0.05, "{name} without limiter: {low} {high}");
     }
 }
@@ -150,7 +151,7 @@ fn a_limited_step_becomes_steady() {
     for name in MESHES {
         let place = built(gmsh(name));
         let (t, iterations) = steady_temperature(&place, (step, 1e-6), Convection::LimitedLinear);
-        let [low, high] = excess(&t);
+        let [low, high] = overshoot(&t);
         eprintln!("{name}: {iterations} iterations, {low:e} {high:e}");
         assert!(iterations < 300, "{name}: {iterations} iterations");
         assert!(low > -2e-3 && high < 2e-3, "{name}: {low} {high}");
