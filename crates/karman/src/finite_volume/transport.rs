@@ -150,6 +150,28 @@ pub fn transport_inverse_diagonal<F: Real>(
     if inertia < least * sum { F::literal(1.0) } else { F::literal(0.0) }
 }
 
+/// The coefficients of Jacobi sweeps: the inverse of the diagonal D of W, and D⁻¹ (D − W) at each item, 0 at the boundary.
+/// Traffic a cell: 4 + 2s, an item 8 + s, a face s (2s with convection).
+#[kernel(out(inverse))]
+pub fn sweep_coefficients<F: Real>(
+    c: usize,
+    cells: &CellFaces<F>,
+    of: &TransportView<F>,
+    coefficients: &mut Segment<F>,
+) -> F {
+    let mut diagonal = of.inertia[c];
+    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
+        let own = of.coefficient(cells.items[k]);
+        diagonal += own;
+        coefficients[k] = if is_cell(of.neighbours[k]) { own } else { F::literal(0.0) };
+    }
+    let inverse = F::literal(1.0) / diagonal;
+    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
+        coefficients[k] *= inverse;
+    }
+    inverse
+}
+
 /// z ← D⁻¹ b, D the diagonal of W: the Jacobi sweep from 0. Traffic (1 + 2d)s.
 #[kernel]
 pub fn first_sweep<F: Real>(
@@ -162,28 +184,37 @@ pub fn first_sweep<F: Real>(
     store_quantities::<F>(c, b.at(c) * inverse[c], stride, z, b.dimension);
 }
 
-/// z ← D⁻¹ (b − (W − D) y): a Jacobi sweep. Traffic as [`transport_product()`], a cell d s more.
+/// The coefficients of Jacobi sweeps, by [`sweep_coefficients()`].
+#[derive(Group, Clone, Copy)]
+pub struct SweepView<'a, F: Real> {
+    /// First item of each cell: `[n_cells + 1]`.
+    pub offsets: View<'a, u32>,
+    /// The neighbour of a cell across each of its faces.
+    pub neighbours: View<'a, u32>,
+    /// D⁻¹ (D − W) at each item.
+    pub coefficients: View<'a, F>,
+    /// D⁻¹: `[n_cells]`.
+    pub inverse: View<'a, F>,
+}
+
+/// z ← D⁻¹ (b − (W − D) y): a Jacobi sweep. Traffic a cell: 4 + (1 + 3d)s, an item 4 + s.
 #[kernel]
 pub fn transport_sweep<F: Real>(
     c: usize,
-    cells: &CellFaces<F>,
-    of: &TransportView<F>,
+    of: &SweepView<F>,
     b: &Quantities<F>,
     y: &Quantities<F>,
     stride: usize,
     z: &mut Segment<F>,
 ) {
-    let mut sum = b.at(c);
-    let mut diagonal = of.inertia[c];
-    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
-        let own = of.coefficient(cells.items[k]);
-        diagonal += own;
+    let mut sum = b.at(c) * of.inverse[c];
+    for k in of.offsets[c] as usize..of.offsets[c + 1] as usize {
         let j = of.neighbours[k];
         if is_cell(j) {
-            sum += y.at(j as usize) * own;
+            sum += y.at(j as usize) * of.coefficients[k];
         }
     }
-    store_quantities::<F>(c, sum * (F::literal(1.0) / diagonal), stride, z, y.dimension);
+    store_quantities::<F>(c, sum, stride, z, y.dimension);
 }
 
 /// W on a backend.
@@ -302,47 +333,59 @@ impl<F: Real> Operator<F> for TransportOperator<F> {
 /// Jacobi sweeps from 0 with W. An odd number, so that modes of D⁻¹W near 2 are not lost; W is diagonally dominant, so that
 /// sweeps converge.
 pub struct TransportSweeps<F: Real> {
-    /// W.
-    pub operator: TransportOperator<F>,
+    cells: Arc<FaceCells>,
+    dimension: usize,
+    /// D⁻¹ (D − W): `[items]`.
+    coefficients: Buffer<F>,
     /// D⁻¹: `[n_cells]`.
     inverse: Buffer<F>,
     /// Scratch: `[dimension][n_cells]`.
     other: Buffer<F>,
-    partials: Partials,
 }
 
 /// Pairs of sweeps after the first.
-const SWEEP_PAIRS: usize = 2;
+pub(super) const SWEEP_PAIRS: usize = 4;
 
 impl<F: Real> TransportSweeps<F> {
-    /// The sweeps of an operator.
-    pub fn new(backend: &Backend, operator: TransportOperator<F>) -> Self {
-        let (n, unknowns) = (operator.cells.n_cells(), operator.unknowns());
-        let (inverse, other) = (backend.zeros(n), backend.zeros(unknowns));
-        TransportSweeps { operator, inverse, other, partials: Partials::new(backend, n, 1) }
+    /// Sweeps for `dimension` quantities, before [`TransportSweeps::update`].
+    pub fn new(backend: &Backend, cells: Arc<FaceCells>, dimension: usize) -> Self {
+        let n = cells.n_cells();
+        TransportSweeps {
+            dimension,
+            coefficients: backend.zeros(cells.faces.len()),
+            inverse: backend.zeros(n),
+            other: backend.zeros(dimension * n),
+            cells,
+        }
     }
 
-    /// Updates the diagonal after a change of the operator.
-    pub fn update(&mut self, backend: &Backend) {
-        let TransportSweeps { operator, inverse, partials, .. } = self;
-        operator.inverse_diagonal(backend, (0.0, 1), inverse, partials);
+    /// Updates the coefficients to those of W.
+    pub fn update(&mut self, backend: &Backend, operator: &TransportOperator<F>) {
+        let TransportSweeps { cells, coefficients, inverse, .. } = self;
+        let of_cells = CellFaces::of(cells, View::absent());
+        let (n, of) = (cells.n_cells(), operator.view(backend));
+        sweep_coefficients(backend, n, &of_cells, &of, coefficients, inverse);
     }
 }
 
 impl<F: Real> Preconditioner<F> for TransportSweeps<F> {
     fn apply(&mut self, backend: &Backend, r: &Buffer<F>, z: &mut Buffer<F>) {
-        let TransportSweeps { operator, inverse, other, .. } = self;
-        let (n, dimension) = (operator.cells.n_cells(), operator.dimension);
-        let cells = CellFaces::of(&operator.cells, View::absent());
-        let of = operator.view(backend);
+        let TransportSweeps { cells, dimension, coefficients, inverse, other } = self;
+        let (n, dimension) = (cells.n_cells(), *dimension);
+        let of = SweepView {
+            offsets: cells.offsets.view(),
+            neighbours: cells.neighbours(backend).view(),
+            coefficients: coefficients.view(),
+            inverse: inverse.view(),
+        };
         let right = Quantities::of(r, dimension);
         let strides = [z.len(), other.len()].map(|len| len / dimension);
         first_sweep(backend, n, inverse, &right, strides[0], z);
         for _ in 0..SWEEP_PAIRS {
             let from = Quantities::of(z, dimension);
-            transport_sweep(backend, n, &cells, &of, &right, &from, strides[1], other);
+            transport_sweep(backend, n, &of, &right, &from, strides[1], other);
             let from = Quantities::of(other, dimension);
-            transport_sweep(backend, n, &cells, &of, &right, &from, strides[0], z);
+            transport_sweep(backend, n, &of, &right, &from, strides[0], z);
         }
     }
 
@@ -351,8 +394,8 @@ impl<F: Real> Preconditioner<F> for TransportSweeps<F> {
     }
 
     fn bytes(&self) -> usize {
-        let TransportSweeps { operator, inverse, .. } = self;
-        let own = operator.inertia.bytes() + operator.flux.bytes() + operator.conductance.bytes();
-        3 * inverse.bytes() + 2 * SWEEP_PAIRS * (own + 4 * inverse.bytes())
+        let TransportSweeps { coefficients, inverse, other, .. } = self;
+        let sweep = coefficients.bytes() + inverse.bytes() + 3 * other.bytes();
+        inverse.bytes() + 2 * other.bytes() + 2 * SWEEP_PAIRS * sweep
     }
 }

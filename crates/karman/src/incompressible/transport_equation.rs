@@ -197,6 +197,7 @@ impl<F: Real> TransportEquation<F> {
             conductance: of_implicit.unwrap_or_else(|| conductance.clone()),
             is_orthogonal: faces.is_orthogonal,
             convects: numerics.convection_treatment == ConvectionTreatment::Implicit,
+            is_steady: numerics.is_steady,
             dimension,
         };
         Ok(TransportEquation {
