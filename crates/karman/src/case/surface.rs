@@ -54,9 +54,22 @@ pub(crate) struct SurfaceReferenceFile {
 /// The field that needs `reference`.
 const COEFFICIENT: &str = "pressure_coefficient";
 /// Fields of patches where the velocity is prescribed.
-const OF_WALLS: [&str; 2] = ["wall_shear_stress", "y_plus"];
+const OF_WALLS: [&str; 2] = [SHEAR, "y_plus"];
+/// The field that is a vector.
+const SHEAR: &str = "wall_shear_stress";
+const SHEAR_COMPONENTS: [&str; 3] =
+    ["wall_shear_stress_x", "wall_shear_stress_y", "wall_shear_stress_z"];
 /// Fields of a temperature.
 const OF_TEMPERATURE: [&str; 2] = ["temperature", "wall_heat_flux"];
+
+impl Surface {
+    /// The names of the components of its fields, `_z` in 3D alone.
+    pub(super) fn components(&self) -> Vec<&str> {
+        let fields = self.fields.iter().map(String::as_str);
+        let of = |field| if field == SHEAR { SHEAR_COMPONENTS.to_vec() } else { vec![field] };
+        fields.flat_map(of).collect()
+    }
+}
 
 /// The fields that a surface of a case may have.
 fn known_fields(names: Names) -> Vec<&'static str> {

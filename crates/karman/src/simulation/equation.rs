@@ -91,7 +91,7 @@ pub(super) trait Equation: Checkpointed + Send {
     /// Adds the fields at the end of a step that began at time `before` to the averages.
     fn accumulate(&mut self, before: f64) -> Result<(), SimulationError>;
     /// The averages over time that have begun.
-    fn averages(&self) -> Result<Vec<AverageResult>, SimulationError>;
+    fn averages(&self, mesh: &Mesh) -> Result<Vec<AverageResult>, SimulationError>;
     /// The averages at each probe: names and values.
     fn averages_at_probes(&self) -> Vec<Vec<(String, f64)>>;
     /// Warnings about averages; `end` is the time at the end of a run.

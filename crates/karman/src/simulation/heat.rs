@@ -1,6 +1,6 @@
 //! A heat case on the run loop.
 
-use super::averages::{AverageResult, Averages, Sampled};
+use super::averages::{AverageResult, Averages, Sampled, Sampling};
 use super::equation::{Advance, Equation, Location, Monitored};
 use super::initial::InitialFields;
 use super::interpolations;
@@ -122,8 +122,13 @@ impl<F: Real> HeatRun<F> {
             false => 0.0,
         };
         let backend = backend.clone();
-        let scalar = |field: &str| vec![field.to_owned()];
-        let averages = Averages::new(&backend, case, heat.unknowns(), &[TEMPERATURE], scalar);
+        let lengths = vec![heat.unknowns()];
+        let scalar = |field: &str| Sampling {
+            names: vec![field.to_owned()],
+            lengths: lengths.clone(),
+            is_direct: true,
+        };
+        let averages = Averages::new(&backend, case, &[TEMPERATURE], scalar);
         Ok(HeatRun { backend, heat, march, params, location, steps: 0, rate, monitors, averages })
     }
 }
@@ -311,8 +316,9 @@ impl<F: Real> Equation for HeatRun<F> {
         self.averages.add(&self.backend, [before, after], &mut self.heat)
     }
 
-    fn averages(&self) -> Result<Vec<AverageResult>, SimulationError> {
-        self.averages.results(&self.backend)
+    fn averages(&self, _mesh: &Mesh) -> Result<Vec<AverageResult>, SimulationError> {
+        let linear = |_: &str, means| Ok(means);
+        self.averages.results(&self.backend, &linear)
     }
 
     fn averages_at_probes(&self) -> Vec<Vec<(String, f64)>> {

@@ -129,7 +129,7 @@ impl<F: Real> FlowRun<F> {
         }
         let (backend, volumes) = (backend.clone(), geometry.cell_volume.clone());
         let warnings = FlowWarnings::new(&numerics, &problem.conditions);
-        let averages = averaged::averages(&backend, case, mesh, &fields);
+        let averages = averaged::averages(&flow, (&backend, case, mesh), &fields);
         let derived = averaged::buffers(&backend, case, mesh);
         Ok(FlowRun {
             averages,
@@ -165,7 +165,9 @@ fn level<F: Real>(flow: &IncompressibleSolver<F>) -> Result<f64, SimulationError
 /// Refuses fields that a 3D flow does not have, and exact solutions that it cannot be compared with.
 fn refuse_fields_of_2d(case: &Case) -> Result<(), SimulationError> {
     let of_picture = case.output.picture.iter().map(|picture| &picture.field);
-    let requested: Vec<&String> = case.output.fields.iter().chain(of_picture).collect();
+    let of_averages = case.output.averages.iter().flat_map(|average| &average.fields);
+    let requested: Vec<&String> =
+        case.output.fields.iter().chain(of_picture).chain(of_averages).collect();
     for field in DESCRIPTOR.fields() {
         if field.only_2d && requested.iter().any(|name| *name == field.name) {
             return Err(SimulationError::Only2d { name: field.name.to_owned() });
@@ -305,8 +307,9 @@ impl<F: Real> Equation for FlowRun<F> {
         averages.add(backend, [before, after], &mut averaged::Fields { flow, derived })
     }
 
-    fn averages(&self) -> Result<Vec<AverageResult>, SimulationError> {
-        self.averages.results(&self.backend)
+    fn averages(&self, mesh: &Mesh) -> Result<Vec<AverageResult>, SimulationError> {
+        let linear = |field: &str, means| averaged::linear(&self.flow, mesh, field, means);
+        self.averages.results(&self.backend, &linear)
     }
 
     fn averages_at_probes(&self) -> Vec<Vec<(String, f64)>> {
