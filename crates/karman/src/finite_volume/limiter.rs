@@ -91,8 +91,9 @@ fn limiter<F: Real>(
         let bound = if rise > zero { most } else { least };
         // Both have the same sign.
         if bound * rise < F::literal(1.75) * rise * rise {
-            let y = bound / rise;
-            let limited = y - F::literal(8.0 / 49.0) * y * y - F::literal(16.0 / 343.0) * y * y * y;
+            // y = 7t/2, P = 7t/2 − 2t² − 2t³.
+            let t = F::literal(2.0) * bound / (F::literal(7.0) * rise);
+            let limited = t * (F::literal(3.5) - F::literal(2.0) * t * (F::literal(1.0) + t));
             if limited < factor {
                 factor = limited;
             }
