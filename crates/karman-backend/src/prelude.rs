@@ -20,4 +20,4 @@ pub use cubecl::prelude::{
     MulAssignExpand, MulExpand, NegExpand, NotExpand, OrExpand, PartialEqExpand, PartialOrdExpand,
     RemExpand, ShlExpand, ShrExpand, SubAssignExpand, SubExpand, comptime,
 };
-pub use karman_macros::{Components, Group, device, kernel};
+pub use karman_macros::{Components, Group, Linear, device, kernel};

@@ -114,7 +114,7 @@ pub fn convert<S: Real, T: Real>(x: S) -> T {
 
 /// Three components: a point, a velocity, a gradient.
 #[device]
-#[derive(Clone, Copy, Debug, PartialEq, Components)]
+#[derive(Clone, Copy, Debug, PartialEq, Components, Linear)]
 pub struct Vec3<F: Real> {
     /// First component.
     pub x: F,
@@ -147,48 +147,9 @@ impl<F: Real> Vec3<F> {
     }
 }
 
-impl<F: Real> Add for Vec3<F> {
-    type Output = Self;
-    #[inline(always)]
-    fn add(self, b: Self) -> Self {
-        Vec3 { x: self.x + b.x, y: self.y + b.y, z: self.z + b.z }
-    }
-}
-
-impl<F: Real> Sub for Vec3<F> {
-    type Output = Self;
-    #[inline(always)]
-    fn sub(self, b: Self) -> Self {
-        Vec3 { x: self.x - b.x, y: self.y - b.y, z: self.z - b.z }
-    }
-}
-
-impl<F: Real> Neg for Vec3<F> {
-    type Output = Self;
-    #[inline(always)]
-    fn neg(self) -> Self {
-        Vec3 { x: -self.x, y: -self.y, z: -self.z }
-    }
-}
-
-impl<F: Real> Mul<F> for Vec3<F> {
-    type Output = Self;
-    #[inline(always)]
-    fn mul(self, s: F) -> Self {
-        Vec3 { x: self.x * s, y: self.y * s, z: self.z * s }
-    }
-}
-
-impl<F: Real> AddAssign for Vec3<F> {
-    #[inline(always)]
-    fn add_assign(&mut self, b: Self) {
-        *self = *self + b;
-    }
-}
-
 /// A symmetric 3 × 3 tensor, upper triangle by rows: a metric, a Hessian.
 #[device]
-#[derive(Clone, Copy, Debug, PartialEq, Components)]
+#[derive(Clone, Copy, Debug, PartialEq, Components, Linear)]
 pub struct Sym3<F: Real> {
     /// Row 1, column 1.
     pub xx: F,
@@ -247,28 +208,6 @@ impl<F: Real> Sym3<F> {
             y: (cxy * a.x + cyy * a.y + cyz * a.z) * scale,
             z: (cxz * a.x + cyz * a.y + czz * a.z) * scale,
         }
-    }
-}
-
-impl<F: Real> Add for Sym3<F> {
-    type Output = Self;
-    #[inline(always)]
-    fn add(self, b: Self) -> Self {
-        Sym3 {
-            xx: self.xx + b.xx,
-            xy: self.xy + b.xy,
-            xz: self.xz + b.xz,
-            yy: self.yy + b.yy,
-            yz: self.yz + b.yz,
-            zz: self.zz + b.zz,
-        }
-    }
-}
-
-impl<F: Real> AddAssign for Sym3<F> {
-    #[inline(always)]
-    fn add_assign(&mut self, b: Self) {
-        *self = *self + b;
     }
 }
 

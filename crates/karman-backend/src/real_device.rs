@@ -2,7 +2,7 @@
 #![allow(missing_docs)] // named by generated code alone
 #![allow(clippy::disallowed_methods)] // these are the device forms
 
-use super::real::{Real, Sym3Expand, Vec3Expand};
+use super::real::Real;
 use cubecl::prelude::*;
 
 /// The traits of CubeCL that an element has.
@@ -136,28 +136,3 @@ impl<F: Real> RealExpand for NativeExpand<F> {
         u32::__expand_cast_from(scope, self)
     }
 }
-
-/// Operators of structs of numbers, component by component.
-macro_rules! component_wise {
-    ($name:ident { $($field:ident)* }) => {
-        impl<F: Real> $name<F> {
-            pub fn __expand_add_method(self, scope: &Scope, b: Self) -> Self {
-                $name { $($field: self.$field.__expand_add_method(scope, b.$field)),* }
-            }
-            pub fn __expand_sub_method(self, scope: &Scope, b: Self) -> Self {
-                $name { $($field: self.$field.__expand_sub_method(scope, b.$field)),* }
-            }
-            pub fn __expand_neg_method(self, scope: &Scope) -> Self {
-                $name { $($field: self.$field.__expand_neg_method(scope)),* }
-            }
-            pub fn __expand_mul_method(self, scope: &Scope, s: NativeExpand<F>) -> Self {
-                $name { $($field: self.$field.__expand_mul_method(scope, s)),* }
-            }
-            pub fn __expand_add_assign_method(&mut self, scope: &Scope, b: Self) {
-                $(self.$field.__expand_add_assign_method(scope, b.$field);)*
-            }
-        }
-    };
-}
-component_wise!(Vec3Expand { x y z });
-component_wise!(Sym3Expand { xx xy xz yy yz zz });

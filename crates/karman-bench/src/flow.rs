@@ -5,7 +5,7 @@ use super::{Bench, BenchError};
 use karman::finite_volume::Prescribed;
 use karman::incompressible::{
     Arrangement, Convection, ConvectionTreatment, FlowCondition, IncompressibleError,
-    IncompressibleSolver, Numerics, PressureCorrection, Problem, Scheme,
+    IncompressibleSolver, Numerics, PressureCorrection, Problem, TimeScheme,
 };
 use karman::linear::{AmgParams, Params, PreconditionerKind, SolveOutcome};
 use karman::mesh::generate::{BoxParams, Element};
@@ -70,7 +70,7 @@ fn steps(
         arrangement,
         convection: Convection::Central,
         convection_treatment: ConvectionTreatment::Explicit,
-        scheme: Scheme::Bdf2,
+        time_scheme: TimeScheme::Bdf2,
         is_steady: false,
         pressure_correction: PressureCorrection::IncrementalRotational,
         nonorthogonal_correctors: 0,

@@ -198,7 +198,7 @@ fn least_squares<F: Real>(
     let mut grad = backend.zeros::<F>(3 * n);
     let bytes = cells * (4.0 + 4.0 * s) + (4.0 + 3.0 * s) * items + (4.0 + 3.0 * s) * boundary;
     bench.time("least-squares gradient", precision::<F>(), n, bytes, |k| {
-        correction.differentiate(k, &p, (&at_boundary, F::from_f64(1.0)), &mut grad);
+        correction.compute_gradient(k, &p, (&at_boundary, F::from_f64(1.0)), &mut grad);
     })?;
     Ok(())
 }

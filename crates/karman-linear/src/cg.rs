@@ -32,8 +32,8 @@ pub(super) struct Scalars {
     pub sums: Partials,
 }
 
-/// The data of the second half of a step with a separate M⁻¹, up to its scalar products.
-pub struct HalfStep<'a, T = f32> {
+/// The second half of a step with a separate M⁻¹: r ← r − α q, z ← M⁻¹ r, and the partials of r·z, r·r and z·q.
+pub struct ResidualUpdate<'a, T = f32> {
     /// p·q.
     pub(super) product: &'a mut Partials,
     pub(super) convergence: &'a Buffer<f64>,
@@ -45,14 +45,14 @@ pub struct HalfStep<'a, T = f32> {
     pub(super) sums: &'a mut Partials,
 }
 
-impl<T: Real> HalfStep<'_, T> {
-    /// The half step with a function z ← M⁻¹ r.
+impl<T: Real> ResidualUpdate<'_, T> {
+    /// Computes it with a function z ← M⁻¹ r.
     pub(super) fn run(
         self,
         backend: &Backend,
         precondition: impl FnOnce(&Buffer<T>, &mut Buffer<T>),
     ) {
-        let HalfStep { product, convergence, q, midway, r, z, sums } = self;
+        let ResidualUpdate { product, convergence, q, midway, r, z, sums } = self;
         let n = r.len();
         subtract_product(backend, n, product, convergence, q, midway, r);
         precondition(r, z);
@@ -79,7 +79,7 @@ impl<T: Real> ConjugateGradient<T> {
         let (p, q, n) = (&mut self.direction, &self.product, self.product.len());
         let Scalars { midway, sums } = &mut self.scalars;
         let m = preconditioner.diagonal().unwrap_or(Diagonal::Identity).view();
-        reduce_residual(backend, n, partials, convergence, q, &m, midway, r, sums);
+        update_residual(backend, n, partials, convergence, q, &m, midway, r, sums);
         advance_diagonal(backend, n, sums, midway, r, &m, convergence, x, p);
     }
 
@@ -91,7 +91,7 @@ impl<T: Real> ConjugateGradient<T> {
         let (p, q, n) = (&mut self.direction, &self.product, self.product.len());
         let Scalars { midway, sums } = &mut self.scalars;
         let Some(z) = &mut self.preconditioned else { return };
-        HalfStep { product, convergence, q, midway, r, z, sums }
+        ResidualUpdate { product, convergence, q, midway, r, z, sums }
             .run(backend, |r, z| preconditioner.apply(backend, r, z));
         advance(backend, n, sums, midway, self.flexible, z, convergence, x, p);
     }
@@ -245,7 +245,7 @@ fn direction_after<F: Real>(
 
 /// r ← r − α q with r·z and r·r, z = M⁻¹ r. Traffic 4s (3s where M = I).
 #[kernel(scalar(state = alpha(1, convergence)), update(r), reduce(sum, sum), unroll(2))]
-pub(super) fn reduce_residual<F: Real>(
+pub(super) fn update_residual<F: Real>(
     i: usize,
     state: ConvergenceState<f64>,
     convergence: &View<f64>,

@@ -51,7 +51,7 @@ pub use solver::Solver;
 
 use bicgstab::BiCgStab;
 use cg::ConjugateGradient;
-pub use cg::HalfStep;
+pub use cg::ResidualUpdate;
 use fgmres::Fgmres;
 use mixed_precision::MixedPrecision;
 use single_reduction::SingleReduction;

@@ -10,7 +10,7 @@
 //! Comput. Phys. Commun. 181 (2010) 1517, §3, for its use with a recurrence in single precision.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::cg::{HalfStep, Scalars, beta_general, start, start_dot};
+use super::cg::{ResidualUpdate, Scalars, beta_general, start, start_dot};
 use super::convergence_state::{ConvergenceState, Krylov, System, is_stepping, step_length};
 use super::recurrence::{NextStep, store_state};
 use karman_backend::prelude::*;
@@ -77,7 +77,7 @@ impl<T: Real> Krylov<T> for MixedPrecision {
         let n = residual.len();
         single.multiply_dot(p, q, partials);
         let (product, r) = (partials, residual);
-        single.reduce(HalfStep { product, convergence, q, midway, r, z, sums });
+        single.update_residual(ResidualUpdate { product, convergence, q, midway, r, z, sums });
         advance_mixed(backend, n, sums, midway, z, convergence, iterate, p);
         system.record(backend);
     }

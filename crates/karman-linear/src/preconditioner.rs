@@ -1,7 +1,7 @@
 //! Approximate inverses z = M⁻¹ r.
 
 use super::amg::SavedInterpolations;
-use super::cg::HalfStep;
+use super::cg::ResidualUpdate;
 use super::recurrence::DiagonalView;
 use super::{HierarchyReport, LinearError, Matrix};
 use karman_backend::real::Real;
@@ -66,8 +66,8 @@ pub trait SinglePrecision: Send {
     /// z ← M⁻¹ r.
     fn precondition(&mut self, r: &Buffer<f32>, z: &mut Buffer<f32>);
 
-    /// The second half of a step: r ← r − α q, z ← M⁻¹ r, with partials of r·z, r·r and z·q.
-    fn reduce(&mut self, half: HalfStep<'_>);
+    /// r ← r − α q and z ← M⁻¹ r of a step of conjugate gradients, with partials of r·z, r·r and z·q.
+    fn update_residual(&mut self, update: ResidualUpdate<'_>);
 
     /// Bytes of A, which a product reads.
     fn matrix_bytes(&self) -> usize;

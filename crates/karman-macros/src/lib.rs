@@ -3,7 +3,7 @@
 //! [`kernel`] turns an *entity function* (the value of one cell, face, row, …) into a pair: a
 //! parallel loop over the entities on the host and a CubeCL kernel on a device, behind one dispatch
 //! function. [`Components`] lets a struct of scalars be read from and written to component-major
-//! fields by both. [`Keyword`] gives the variants of an enum their words in case files.
+//! fields by both, [`Linear`] gives it operators. [`Keyword`] gives the variants of an enum their words in case files.
 //!
 //! The generated code names items of the crates `karman-backend`, `cubecl` and `serde`.
 
@@ -12,6 +12,7 @@ mod device_item;
 mod group;
 mod kernel;
 mod keyword;
+mod linear;
 mod literals;
 
 use proc_macro::TokenStream;
@@ -64,6 +65,13 @@ pub fn kernel(attributes: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Components)]
 pub fn components(item: TokenStream) -> TokenStream {
     components::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Gives a struct whose fields are all of its one type parameter the operators of a vector space, component by component, on
+/// the host and in kernels: sums, differences, negation, products with a number.
+#[proc_macro_derive(Linear)]
+pub fn linear(item: TokenStream) -> TokenStream {
+    linear::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Gives the variants of an enum words: `ALL`, `WORDS`, `word`, `from_word`, and a `Deserialize` that names

@@ -77,7 +77,7 @@ pub fn face_neighbours<'a>(
 }
 
 /// Appends the next level of a stencil: allowed face neighbours of `stencil[newest..]` that are not in it.
-fn grow(
+pub fn grow(
     mesh: &Mesh,
     geometry: &Geometry,
     cell: usize,
@@ -227,7 +227,8 @@ impl Frame {
         if frame.stretching > MIN_STRETCHING { frame } else { Frame::IDENTITY }
     }
 
-    fn apply(&self, r: Vector) -> Vector {
+    /// J^(−1/2) r.
+    pub fn apply(&self, r: Vector) -> Vector {
         self.to_unit.map(|row| dot(row, r))
     }
 }

@@ -15,6 +15,7 @@ mod half_faces;
 pub mod partition;
 mod periodic;
 pub(crate) mod plane;
+pub mod quadrature;
 pub mod quality;
 pub mod raw;
 pub mod reorder;

@@ -10,14 +10,24 @@ pub type VectorNames = [&'static str; 3];
 pub struct Descriptor {
     /// Its section of the case.
     pub section: &'static str,
-    /// A case of it in messages: "a heat case".
-    pub case: &'static str,
+    /// Its name: "heat conduction".
+    pub name: &'static str,
+    /// Its word in messages, as in "a heat case".
+    pub label: &'static str,
+    /// Advice for a solution that diverged, after a colon.
+    pub advice: &'static str,
     /// Fields solved for, written unless the case names others.
     pub unknowns: &'static [Field],
     /// Fields that follow from them, written on request.
     pub derived: &'static [Field],
     /// Quantities of a group of patches, in the order of the summary.
     pub patch_quantities: &'static [PatchQuantity],
+    /// Fields of surfaces.
+    pub surface_fields: &'static [PatchQuantity],
+    /// A boundary condition that any patch may have.
+    pub any_condition: &'static str,
+    /// Its time schemes.
+    pub time_schemes: TimeSchemes,
     /// Entries that its summary has besides those of each run, as paths; `NAME` stands for a name of the case.
     pub summary: &'static [&'static str],
     /// Cases to start from.
@@ -67,7 +77,27 @@ pub struct FieldKey {
     pub example: &'static str,
 }
 
-/// A quantity of a group of patches.
+/// The time schemes of an equation: words, their meanings, the default.
+#[derive(Debug, PartialEq)]
+pub struct TimeSchemes {
+    /// The words.
+    pub words: &'static [&'static str],
+    /// The meaning of each.
+    pub meanings: &'static [&'static str],
+    /// The word of the default.
+    pub default: &'static str,
+}
+
+/// Name of the area of a group of patches.
+pub const AREA: &str = "area";
+/// Name of the heat flux into the domain through a group of patches.
+pub const HEAT_FLUX: &str = "heat_flux";
+/// Name of the heat flux density into the domain on a surface.
+pub const WALL_HEAT_FLUX: &str = "wall_heat_flux";
+/// Name of the velocity of a flow, which a picture may show as arrows.
+pub const VELOCITY: &str = "velocity";
+
+/// A quantity of a group of patches, or a field on them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatchQuantity {
     /// Its name in the history and the summary.
@@ -121,6 +151,31 @@ pub struct Template {
 }
 
 impl Descriptor {
+    /// A case of it: "a heat case".
+    pub fn case(&self) -> String {
+        format!("a {} case", self.label)
+    }
+
+    /// Whether a quantity of patches requires a setting.
+    pub fn has_quantity_with(&self, need: Need) -> bool {
+        self.patch_quantities.iter().any(|quantity| quantity.needs.contains(&need))
+    }
+
+    /// Whether it has a field.
+    pub fn has_field(&self, name: &str) -> bool {
+        self.fields().any(|field| field.name == name)
+    }
+
+    /// Whether surfaces have a field.
+    pub fn has_surface_field(&self, name: &str) -> bool {
+        self.surface_fields.iter().any(|field| field.name == name)
+    }
+
+    /// Whether its summary has entries of a section.
+    pub fn has_summary_of(&self, section: &str) -> bool {
+        self.summary.iter().any(|path| path.split('.').next() == Some(section))
+    }
+
     /// All fields, those solved for first.
     pub fn fields(&self) -> impl Iterator<Item = &'static Field> + use<> {
         self.unknowns.iter().chain(self.derived)

@@ -4,6 +4,7 @@ pub use karman_backend::real;
 pub use {karman_backend as backend, karman_linear as linear, karman_mesh as mesh};
 
 pub mod case;
+pub mod compressible;
 pub mod descriptor;
 pub mod expected;
 pub mod expression;

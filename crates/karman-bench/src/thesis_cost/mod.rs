@@ -19,7 +19,7 @@ use karman::backend::Backend;
 use karman::finite_volume::Prescribed;
 use karman::incompressible::{
     Arrangement, Convection, ConvectionTreatment, FlowCondition, IncompressibleSolver, Numerics,
-    PressureCorrection, Problem, Scheme, StepSystem,
+    PressureCorrection, Problem, StepSystem, TimeScheme,
 };
 use karman::linear::{AmgParams, Nullspace, Params, PreconditionerKind, Solver};
 use karman::mesh::generate::{BoxParams, Element};
@@ -163,7 +163,7 @@ fn advanced(
         arrangement,
         convection: Convection::Central,
         convection_treatment: ConvectionTreatment::Explicit,
-        scheme: Scheme::Bdf2,
+        time_scheme: TimeScheme::Bdf2,
         is_steady: false,
         pressure_correction: PressureCorrection::Incremental,
         nonorthogonal_correctors: 0,

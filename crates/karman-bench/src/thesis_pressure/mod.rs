@@ -21,7 +21,7 @@ use karman::backend::{Backend, Buffer, blas};
 use karman::finite_volume::Prescribed;
 use karman::incompressible::{
     Arrangement, Convection, ConvectionTreatment, IncompressibleSolver, Numerics,
-    PressureCorrection, Problem, Scheme,
+    PressureCorrection, Problem, TimeScheme,
 };
 use karman::linear::{AmgParams, Matrix, Nullspace, Params, PreconditionerKind};
 use karman::mesh::{Geometry, Mesh, MeshOptions};
@@ -209,7 +209,7 @@ fn advanced(
         arrangement: Arrangement::Collocated,
         convection: Convection::Central,
         convection_treatment: ConvectionTreatment::Explicit,
-        scheme: Scheme::Bdf2,
+        time_scheme: TimeScheme::Bdf2,
         is_steady: false,
         pressure_correction: PressureCorrection::None,
         nonorthogonal_correctors: 0,

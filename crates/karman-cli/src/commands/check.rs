@@ -2,7 +2,7 @@
 
 use crate::console;
 use crate::failure::Failure;
-use karman::case::{Case, CaseError, Diagnostic, Equation};
+use karman::case::{Case, CaseError, Diagnostic};
 use karman::simulation::{RunOptions, Simulation, SimulationError};
 use serde::Serialize;
 use std::path::Path;
@@ -70,10 +70,7 @@ pub(crate) fn run(path: &Path, json: bool, quiet: bool) -> Result<(), Failure> {
     }
     let simulation = checked.map_err(Failure::input)?;
     let case = simulation.case();
-    let equation = match case.equation {
-        Equation::Heat(_) => "heat conduction",
-        Equation::Incompressible(_) => "incompressible flow",
-    };
+    let equation = case.equation.descriptor().name;
     let kind = if case.is_steady() { "steady" } else { "in time" };
     let cells = console::count(simulation.mesh().n_cells() as u64, "cell");
     let text = format!("{} is in order: {equation}, {kind}, {cells}", path.display());

@@ -4,26 +4,26 @@
 use super::coarse::{dense_inverse, null_share};
 use super::device::{
     DeviceHierarchy, DeviceLevel, Interpolation, aggregates_of,
-    dense_inverse as inverse_by_kernels, sliced, stencil,
+    dense_inverse as inverse_by_kernels, difference_form, sliced,
 };
 use super::hierarchy::{Hierarchy, HostLevel};
 use super::krylov_cycle::KrylovStep;
 use super::params::{AmgParams, Cycle, Smoother};
 use super::report::LevelReport;
 use super::smoothing::{
-    Polynomial, Stencil, begin_by_colour, begin_cycle, end_by_colour, end_cycle, jacobi,
+    DifferenceForm, Polynomial, begin_by_colour, begin_cycle, end_by_colour, end_cycle, jacobi,
     jacobi_dots, multiply_dense, residual, sweep,
 };
 use super::transfer::Transfer;
 use super::views::DenseView;
 use crate::cg::subtract_and_sweep;
-use crate::{Colouring, CsrMatrix, HalfStep, LinearError, Matrix};
+use crate::{Colouring, CsrMatrix, LinearError, Matrix, ResidualUpdate};
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, blas};
 
 /// One level.
 struct Level<S> {
-    matrix: Stencil<S>,
+    matrix: DifferenceForm<S>,
     /// Weights of residuals in a sweep.
     weights: Buffer<S>,
     /// To and from the next level; none on the coarsest.
@@ -164,7 +164,7 @@ impl<S: Real> Levels<S> {
     }
 
     /// The finest matrix, if its rows are in the given order.
-    pub(super) fn finest(&self) -> Option<&Stencil<S>> {
+    pub(super) fn finest(&self) -> Option<&DifferenceForm<S>> {
         let level = self.levels.first().filter(|_| self.renumbering.is_none());
         level.map(|level| &level.matrix)
     }
@@ -266,14 +266,14 @@ impl<S: Real> Levels<S> {
 }
 
 impl Levels<f32> {
-    /// Half a step of conjugate gradients. The update of r includes the first sweep, the last sweep the
-    /// scalar products; r is swapped with b of the finest level.
-    pub(super) fn reduce(&mut self, half: HalfStep<'_>) {
+    /// See [`SinglePrecision::update_residual`](crate::SinglePrecision::update_residual). The update of r includes the
+    /// first sweep, the last sweep the scalar products; r is swapped with b of the finest level.
+    pub(super) fn update_residual(&mut self, update: ResidualUpdate<'_>) {
         let backend = self.backend.clone();
         if !self.ends_with_jacobi() || self.renumbering.is_some() {
-            return half.run(&backend, |r, z| self.apply(r, z));
+            return update.run(&backend, |r, z| self.apply(r, z));
         }
-        let HalfStep { product, convergence, q, midway, r, z, sums } = half;
+        let ResidualUpdate { product, convergence, q, midway, r, z, sums } = update;
         let n = r.len();
         let Level { weights: w, b, x, .. } = &mut self.levels[0];
         subtract_and_sweep(&backend, n, product, convergence, q, w, midway, r, x);
@@ -317,8 +317,8 @@ impl<S: Real> Level<S> {
     ) -> Result<Self, LinearError> {
         let n = host.matrix.rows();
         let matrix = match renumbered(&host.matrix, own, own) {
-            Some(renumbered) => Stencil::new(backend, &renumbered)?,
-            None => Stencil::new(backend, &host.matrix)?,
+            Some(renumbered) => DifferenceForm::new(backend, &renumbered)?,
+            None => DifferenceForm::new(backend, &host.matrix)?,
         };
         let transfer = match &host.transfer {
             None => None,
@@ -363,7 +363,7 @@ impl<S: Real> Level<S> {
         (params, null_share): (&AmgParams, f64),
     ) -> Result<Self, LinearError> {
         let relaxation = relaxation(params);
-        let (own, weights) = stencil(matrix, &level.scale, relaxation)?;
+        let (own, weights) = difference_form(matrix, &level.scale, relaxation)?;
         let transfer = match &level.interpolation {
             None => None,
             Some(Interpolation { transfer: [p, r], is_constant, .. }) => Some(match is_constant {
@@ -381,7 +381,7 @@ impl<S: Real> Level<S> {
     /// A level with vectors for the cycle.
     fn with(
         backend: &Backend,
-        matrix: Stencil<S>,
+        matrix: DifferenceForm<S>,
         weights: Buffer<S>,
         transfer: Option<Transfer<S>>,
         inverse: Option<Buffer<S>>,

@@ -122,7 +122,7 @@ impl Hierarchy {
         let params = &self.params;
         let Some(level) = self.levels.last() else { return Ok(false) };
         let rows = level.matrix.rows();
-        if rows <= params.coarse_rows || depth + 1 >= params.max_levels {
+        if params.is_coarsest(rows, depth) {
             return Ok(false);
         }
         let interpolation = interpolation(level, depth, params)?;

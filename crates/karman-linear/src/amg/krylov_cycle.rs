@@ -5,7 +5,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use super::smoothing::Stencil;
+use super::smoothing::DifferenceForm;
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Partials, View, blas};
@@ -43,7 +43,7 @@ impl<S: Real> KrylovStep<S> {
     }
 
     /// Takes x as the first direction: b becomes the residual after its step.
-    pub(super) fn first(&mut self, a: &Stencil<S>, x: &Buffer<S>, b: &mut Buffer<S>) {
+    pub(super) fn first(&mut self, a: &DifferenceForm<S>, x: &Buffer<S>, b: &mut Buffer<S>) {
         let (backend, n) = (a.backend(), a.rows());
         blas::copy(backend, n, x, &mut self.first);
         a.multiply(x, &mut self.first_product);
@@ -54,7 +54,7 @@ impl<S: Real> KrylovStep<S> {
     }
 
     /// Takes x as the second direction: x becomes the best combination of both.
-    pub(super) fn second(&mut self, a: &Stencil<S>, b: &Buffer<S>, x: &mut Buffer<S>) {
+    pub(super) fn second(&mut self, a: &DifferenceForm<S>, b: &Buffer<S>, x: &mut Buffer<S>) {
         let (backend, n) = (a.backend(), a.rows());
         a.multiply(x, &mut self.product);
         let (v, w) = (&self.first_product, &self.product);

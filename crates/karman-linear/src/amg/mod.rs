@@ -41,7 +41,7 @@ pub use pattern::Pattern;
 pub use report::{HierarchyReport, HierarchySource, LevelReport};
 pub use saved::{SavedInterpolation, SavedInterpolations};
 
-use super::cg::HalfStep;
+use super::cg::ResidualUpdate;
 use super::{LinearError, Matrix, Preconditioner, SinglePrecision};
 use coarse::null_share;
 use cycle::Levels;
@@ -49,7 +49,7 @@ use device::DeviceHierarchy;
 use hierarchy::Hierarchy;
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Partials};
-use smoothing::Stencil;
+use smoothing::DifferenceForm;
 use std::any::Any;
 use std::time::Instant;
 
@@ -250,12 +250,12 @@ impl SinglePrecision for Amg<f32> {
         self.levels.apply(r, z);
     }
 
-    fn reduce(&mut self, half: HalfStep<'_>) {
-        self.levels.reduce(half);
+    fn update_residual(&mut self, update: ResidualUpdate<'_>) {
+        self.levels.update_residual(update);
     }
 
     fn matrix_bytes(&self) -> usize {
-        self.levels.finest().map_or(0, Stencil::bytes)
+        self.levels.finest().map_or(0, DifferenceForm::bytes)
     }
 }
 

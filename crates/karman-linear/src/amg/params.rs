@@ -328,6 +328,11 @@ impl Default for AmgParams {
 }
 
 impl AmgParams {
+    /// Whether the level `depth`, from 0, of `rows` unknowns is the last by its size or its number.
+    pub(super) fn is_coarsest(&self, rows: usize, depth: usize) -> bool {
+        rows <= self.coarse_rows || depth + 1 >= self.max_levels
+    }
+
     /// The default of each parameter.
     pub const DEFAULT: AmgParams = AmgParams {
         coarsening: Coarsening::Pmis,

@@ -3,7 +3,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::parallel::each;
-use super::views::{DenseView, StencilView};
+use super::views::{DenseView, DifferenceFormView};
 use crate::{CsrMatrix, Layout, LinearError, Matrix};
 use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
@@ -11,10 +11,10 @@ use karman_backend::{Backend, Buffer, Partials, Segment, View, sum_of_parts};
 
 /// y ← A x. Traffic of the product and 2s.
 #[kernel(out(y), split_sums, specialize(a.couplings.layout = Layout::Csr))]
-pub(super) fn multiply_stencil<S: Real>(
+pub(super) fn multiply_difference_form<S: Real>(
     row: usize,
     part: usize,
-    a: &StencilView<S>,
+    a: &DifferenceFormView<S>,
     x: &View<S>,
     #[comptime] parts: usize,
 ) -> S {
@@ -23,9 +23,9 @@ pub(super) fn multiply_stencil<S: Real>(
 
 /// y ← A x with x·y. Traffic of the product and 2s.
 #[kernel(out(y), reduce(sum), specialize(a.couplings.layout = Layout::Csr))]
-pub(super) fn multiply_stencil_dot<S: Real>(
+pub(super) fn multiply_difference_form_dot<S: Real>(
     row: usize,
-    a: &StencilView<S>,
+    a: &DifferenceFormView<S>,
     x: &View<S>,
 ) -> (S, f64) {
     let y = a.row_product(row, 0, x, 1usize);
@@ -47,10 +47,10 @@ pub(super) fn end_cycle<S: Real, T: Real>(i: usize, x: &View<S>) -> T {
 
 /// r ← b − A x. Traffic of the product and 2s.
 #[kernel(out(residual), split_sums, specialize(a.couplings.layout = Layout::Csr))]
-pub(super) fn subtract_stencil<S: Real>(
+pub(super) fn subtract_difference_form<S: Real>(
     row: usize,
     part: usize,
-    a: &StencilView<S>,
+    a: &DifferenceFormView<S>,
     x: &View<S>,
     b: &View<S>,
     #[comptime] parts: usize,
@@ -63,7 +63,7 @@ pub(super) fn subtract_stencil<S: Real>(
 pub(super) fn jacobi_rows<S: Real, T: Real>(
     row: usize,
     part: usize,
-    a: &StencilView<S>,
+    a: &DifferenceFormView<S>,
     x: &View<S>,
     b: &View<S>,
     weights: &View<S>,
@@ -77,7 +77,7 @@ pub(super) fn jacobi_rows<S: Real, T: Real>(
 #[kernel(out(y), reduce(sum, sum, sum), specialize(a.couplings.layout = Layout::Csr))]
 pub(super) fn relax_dots<S: Real>(
     row: usize,
-    a: &StencilView<S>,
+    a: &DifferenceFormView<S>,
     x: &View<S>,
     b: &View<S>,
     weights: &View<S>,
@@ -121,7 +121,7 @@ pub(super) fn restart_polynomial<S: Real>(
 #[derive(Group, Clone, Copy)]
 pub(super) struct ChebyshevView<'a, S: Real> {
     /// A.
-    pub matrix: StencilView<'a, S>,
+    pub matrix: DifferenceFormView<'a, S>,
     /// w: `[rows]`.
     pub weights: View<'a, S>,
     /// r: `[rows]`.
@@ -159,7 +159,7 @@ pub(super) fn step_polynomial<S: Real>(
 pub(super) fn sweep_colour<S: Real>(
     i: usize,
     first: usize,
-    a: &StencilView<S>,
+    a: &DifferenceFormView<S>,
     b: &View<S>,
     weights: &View<S>,
     x: &mut Segment<S>,
@@ -224,14 +224,14 @@ pub(super) fn multiply_dense<S: Real>(
 }
 
 /// A matrix in difference form: off-diagonal entries and row sums.
-pub(super) struct Stencil<S> {
+pub(super) struct DifferenceForm<S> {
     /// Off-diagonal entries.
     pub couplings: Matrix<S>,
     /// Σ_j a_ij: `[rows]`.
     pub row_sums: Buffer<S>,
 }
 
-impl<S: Real> Stencil<S> {
+impl<S: Real> DifferenceForm<S> {
     /// Copies `a` to `backend`.
     ///
     /// # Errors
@@ -239,7 +239,7 @@ impl<S: Real> Stencil<S> {
     pub(super) fn new(backend: &Backend, a: &CsrMatrix<f64>) -> Result<Self, LinearError> {
         let row_sums = each(a.rows(), |row| S::from_f64(a.row(row).map(|e| e.1).sum::<f64>()));
         let couplings = Matrix::new(backend, without_diagonal(a))?;
-        Ok(Stencil { couplings, row_sums: backend.upload(row_sums) })
+        Ok(DifferenceForm { couplings, row_sums: backend.upload(row_sums) })
     }
 
     /// Number of unknowns.
@@ -264,13 +264,20 @@ impl<S: Real> Stencil<S> {
 
     /// y ← A x.
     pub(super) fn multiply(&self, x: &Buffer<S>, y: &mut Buffer<S>) {
-        let a = StencilView::of(self);
-        multiply_stencil(self.backend(), self.rows(), &a, x, self.parts(), y);
+        let a = DifferenceFormView::of(self);
+        multiply_difference_form(self.backend(), self.rows(), &a, x, self.parts(), y);
     }
 
     /// y ← A x with the partials of x·y.
     pub(super) fn multiply_dot(&self, x: &Buffer<S>, y: &mut Buffer<S>, partials: &mut Partials) {
-        multiply_stencil_dot(self.backend(), self.rows(), &StencilView::of(self), x, y, partials);
+        multiply_difference_form_dot(
+            self.backend(),
+            self.rows(),
+            &DifferenceFormView::of(self),
+            x,
+            y,
+            partials,
+        );
     }
 }
 
@@ -292,46 +299,54 @@ fn without_diagonal<S: Real>(a: &CsrMatrix<f64>) -> CsrMatrix<S> {
 
 /// r ← b − A x.
 pub(super) fn residual<S: Real>(
-    a: &Stencil<S>,
+    a: &DifferenceForm<S>,
     x: &Buffer<S>,
     b: &Buffer<S>,
     residual: &mut Buffer<S>,
 ) {
-    subtract_stencil(a.backend(), a.rows(), &StencilView::of(a), x, b, a.parts(), residual);
+    subtract_difference_form(
+        a.backend(),
+        a.rows(),
+        &DifferenceFormView::of(a),
+        x,
+        b,
+        a.parts(),
+        residual,
+    );
 }
 
 /// y ← x + w (b − A x).
 pub(super) fn jacobi<S: Real, T: Real>(
-    a: &Stencil<S>,
+    a: &DifferenceForm<S>,
     x: &Buffer<S>,
     b: &Buffer<S>,
     weights: &Buffer<S>,
     y: &mut Buffer<T>,
 ) {
-    jacobi_rows(a.backend(), a.rows(), &StencilView::of(a), x, b, weights, a.parts(), y);
+    jacobi_rows(a.backend(), a.rows(), &DifferenceFormView::of(a), x, b, weights, a.parts(), y);
 }
 
 /// y ← x + w (b − A x) with the partials of b·y, b·b and y·q.
 pub(super) fn jacobi_dots<S: Real>(
-    a: &Stencil<S>,
+    a: &DifferenceForm<S>,
     (x, b, weights): (&Buffer<S>, &Buffer<S>, &Buffer<S>),
     q: &Buffer<S>,
     y: &mut Buffer<S>,
     sums: &mut Partials,
 ) {
-    relax_dots(a.backend(), a.rows(), &StencilView::of(a), x, b, weights, q, y, sums);
+    relax_dots(a.backend(), a.rows(), &DifferenceFormView::of(a), x, b, weights, q, y, sums);
 }
 
 /// Gauss–Seidel over the colours, forwards or backwards; w is 1 over the diagonal.
 pub(super) fn sweep<S: Real>(
-    a: &Stencil<S>,
+    a: &DifferenceForm<S>,
     colours: &[usize],
     backwards: bool,
     b: &Buffer<S>,
     weights: &Buffer<S>,
     x: &mut Buffer<S>,
 ) {
-    let view = StencilView::of(a);
+    let view = DifferenceFormView::of(a);
     let mut one = |colour: usize| {
         let (first, count) = (colours[colour], colours[colour + 1] - colours[colour]);
         sweep_colour(a.backend(), count, first, &view, b, weights, x);
@@ -379,7 +394,7 @@ impl<S: Real> Polynomial<S> {
     /// One sweep of `degree` steps, from zero or from x; the spectrum of w A is bounded by 1.
     pub(super) fn sweep(
         &mut self,
-        a: &Stencil<S>,
+        a: &DifferenceForm<S>,
         degree: usize,
         is_zero: bool,
         (b, weights): (&Buffer<S>, &Buffer<S>),
@@ -402,7 +417,7 @@ impl<S: Real> Polynomial<S> {
             let beta = S::from_f64(*beta);
             let r = if is_zero && k == 1 { b } else { &self.residual };
             let smoother = ChebyshevView {
-                matrix: StencilView::of(a),
+                matrix: DifferenceFormView::of(a),
                 weights: weights.view(),
                 residual: r.view(),
                 direction: self.direction.view(),

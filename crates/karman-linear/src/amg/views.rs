@@ -2,7 +2,7 @@
 //! graph, the splitting into coarse and fine unknowns, aggregates.
 #![allow(missing_docs)] // on the modules that the attributes make
 
-use super::smoothing::Stencil;
+use super::smoothing::DifferenceForm;
 use crate::matrix::MatrixView;
 use crate::{Layout, Matrix};
 use karman_backend::prelude::*;
@@ -54,23 +54,23 @@ impl<'a> PatternView<'a> {
 /// precision rounds differences, so the product is exact for a constant vector on a component without a Dirichlet
 /// boundary.
 #[derive(Group, Clone, Copy)]
-pub(super) struct StencilView<'a, S: Real> {
+pub(super) struct DifferenceFormView<'a, S: Real> {
     /// a_ij, j ≠ i.
     pub couplings: MatrixView<'a, S>,
     /// s_i = Σ_j a_ij: `[rows]`.
     pub row_sums: View<'a, S>,
 }
 
-impl<'a, S: Real> StencilView<'a, S> {
+impl<'a, S: Real> DifferenceFormView<'a, S> {
     /// The whole matrix.
-    pub(super) fn of(matrix: &'a Stencil<S>) -> Self {
-        let Stencil { couplings, row_sums } = matrix;
-        StencilView { couplings: couplings.view(), row_sums: row_sums.view() }
+    pub(super) fn of(matrix: &'a DifferenceForm<S>) -> Self {
+        let DifferenceForm { couplings, row_sums } = matrix;
+        DifferenceFormView { couplings: couplings.view(), row_sums: row_sums.view() }
     }
 }
 
 #[device]
-impl<S: Real> StencilView<'_, S> {
+impl<S: Real> DifferenceFormView<'_, S> {
     /// (A x)_i, whose terms `parts` threads share.
     #[inline(always)]
     pub(super) fn row_product(

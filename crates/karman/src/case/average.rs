@@ -1,6 +1,5 @@
 //! `[[output.average]]`: means of fields over time and their fluctuations.
 
-use super::Equation;
 use super::error::Problem;
 use super::names::Names;
 use super::output::{OutputFile, field, plain_name};
@@ -148,9 +147,8 @@ fn without_fluctuations(field: &Spanned<String>) -> Problem {
 
 /// Checks that Q, and fluctuations of the vorticity, which follow from gradients of the velocity, are asked for in a
 /// collocated flow alone.
-pub(crate) fn check_scheme(file: &OutputFile, equation: &Equation) -> Result<(), Problem> {
-    let Equation::Incompressible(flow) = equation else { return Ok(()) };
-    if flow.scheme == Arrangement::Collocated {
+pub(crate) fn check_scheme(file: &OutputFile, arrangement: Arrangement) -> Result<(), Problem> {
+    if arrangement == Arrangement::Collocated {
         return Ok(());
     }
     for keys in file.average.iter().flatten().map(Spanned::get_ref) {
@@ -160,7 +158,7 @@ pub(crate) fn check_scheme(file: &OutputFile, equation: &Equation) -> Result<(),
                     return Err(without_fluctuations(field));
                 }
                 Some(DerivedField::QCriterion) => {
-                    let (text, scheme) = (field.get_ref(), flow.scheme.word());
+                    let (text, scheme) = (field.get_ref(), arrangement.word());
                     let message = format!("`{text}` of the scheme `{scheme}` cannot be averaged");
                     let note = "it is recovered from the fluxes on the host, at output alone, and is no linear \
                                 function of them; average the velocity or the vorticity";

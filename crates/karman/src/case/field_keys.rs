@@ -1,7 +1,8 @@
 //! Keys of `[initial]` and `[exact]`: one for each field of an equation that has a key there.
 
+use super::EQUATIONS;
 use super::error::Problem;
-use super::names::{EQUATIONS, Names};
+use super::names::Names;
 use super::value::{KnownKey, Maybe, ScalarFile, VectorFile, refuse};
 use crate::descriptor::{Field, FieldKey, Need, Rank};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -99,17 +100,16 @@ impl<S: FieldSection> FieldKeys<S> {
     /// Refuses fields that the equation of the case does not have.
     pub(crate) fn check(&self, names: Names) -> Result<(), Problem> {
         for (name, file) in &self.euler {
-            let why = if names.is_flow() { super::EULER_ONLY } else { super::FLOW_ONLY };
-            refuse(&Some(file.clone()), name, why)?;
+            refuse(&Some(file.clone()), name, &names.no_euler())?;
         }
         let scalars = self.scalars.iter().map(|(name, file)| (*name, file.span()));
         let vectors = self.vectors.iter().map(|(name, file)| (*name, file.span()));
         for (name, span) in scalars.chain(vectors) {
             let known = names.all_fields().find(|field| field.name == name);
             let why = match known {
-                None => super::FLOW_ONLY,
+                None => names.refusal(|equation| equation.has_field(name)).unwrap_or_default(),
                 Some(field) if field.needs.contains(&Need::Temperature) && !names.is_thermal() => {
-                    super::NEEDS_THERMAL
+                    super::NEEDS_THERMAL.to_owned()
                 }
                 Some(_) => continue,
             };

@@ -1,6 +1,6 @@
 //! Output of a flow: force coefficients, separation and reattachment.
 
-use super::Equation;
+use super::IncompressibleCase;
 use super::error::Problem;
 use super::output::{OutputFile, PatchGroupFile, ends, points, unique_name};
 use super::value::{Maybe, Sign, Value, number, point};
@@ -128,8 +128,7 @@ fn direction(
 
 /// Checks that moments are of walls at rest or in uniform motion. There the viscous stress is −ν ∂u/∂n; where the
 /// velocity of a wall varies along it, (∇u)ᵀ n adds to it, which leaves no force but a moment on a closed surface.
-pub(crate) fn check_moments(file: &OutputFile, equation: &Equation) -> Result<(), Problem> {
-    let Equation::Incompressible(flow) = equation else { return Ok(()) };
+pub(crate) fn check_moments(file: &OutputFile, flow: &IncompressibleCase) -> Result<(), Problem> {
     for group in file.patch.iter().flatten().map(Spanned::get_ref) {
         if group.moment_centre.is_none() {
             continue;

@@ -1,12 +1,20 @@
 //! `[heat]`: ∂(ρc T)/∂t = ∇·(k ∇T) + S.
 
-use super::boundary::{HeatCondition, PatchCondition};
+use super::Equation;
+use super::boundary::{self, HeatCondition, PatchCondition};
+use super::check::Problems;
+use super::equation::{EquationSection, Sections};
 use super::error::Problem;
+use super::linear_solver::{self, LinearSolverCase};
+use super::places::{RegionNames, text_and_span};
 use super::value::{ByRegion, Maybe, Named, QuantityFile, Reader, Rule, ScalarFile, Sign, Value};
 use super::value::{product_of_quantities, product_of_scalars};
-use crate::heat::Discretization;
+use super::{initial, time};
+use crate::descriptor::Descriptor;
+use crate::heat::{DESCRIPTOR, Discretization, TimeScheme};
 use serde::Deserialize;
 use std::iter::empty;
+use std::ops::Range;
 use toml::Spanned;
 
 /// A checked heat conduction problem.
@@ -24,19 +32,23 @@ pub struct HeatCase {
     pub initial_temperature: Value,
     /// The condition of each patch, in the order of the case file.
     pub boundary: Vec<PatchCondition<HeatCondition>>,
+    /// Time scheme, of no effect on a steady case; default `crank_nicolson`.
+    pub time_scheme: TimeScheme,
+    /// The linear solver; tolerance 1e-8 by default.
+    pub linear_solver: LinearSolverCase,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HeatFile {
     discretization: Option<Discretization>,
-    pub(crate) conductivity: Maybe<QuantityFile>,
-    pub(crate) volumetric_heat_capacity: Maybe<QuantityFile>,
-    pub(crate) density: Maybe<QuantityFile>,
-    pub(crate) specific_heat: Maybe<QuantityFile>,
-    pub(crate) source: Maybe<QuantityFile>,
+    conductivity: Maybe<QuantityFile>,
+    volumetric_heat_capacity: Maybe<QuantityFile>,
+    density: Maybe<QuantityFile>,
+    specific_heat: Maybe<QuantityFile>,
+    source: Maybe<QuantityFile>,
     nonorthogonal_correction: Option<bool>,
-    pub(crate) region: Option<Named<HeatRegionFile>>,
+    region: Option<Named<HeatRegionFile>>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -59,32 +71,97 @@ const DENSITY: Rule = property("density");
 const SPECIFIC_HEAT: Rule = property("specific_heat");
 const SOURCE: Rule = Rule { name: "source", sign: Sign::Any, time: true };
 
-/// Checks the section; the boundary is checked separately.
-pub(crate) fn check(
-    file: &HeatFile,
-    initial_temperature: Value,
-    boundary: Vec<PatchCondition<HeatCondition>>,
-    reader: Reader<'_>,
-) -> Result<HeatCase, Problem> {
+impl EquationSection for Spanned<HeatFile> {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn place(&self) -> Range<usize> {
+        self.span()
+    }
+
+    fn has_temperature(&self) -> bool {
+        true
+    }
+
+    fn check(&self, case: Sections<'_>, problems: &mut Problems) -> Option<Equation> {
+        let Sections { file, names, reader } = case;
+        let initial = initial::check_heat(case);
+        let boundary = boundary::check_heat(file.boundary.as_ref(), reader);
+        let scheme = time::scheme(file.time.as_ref(), names, TimeScheme::from_word);
+        let linear_solver = linear_solver::check(file.linear_solver.as_ref(), TOLERANCE);
+        let (initial, boundary) = (problems.record(initial), problems.record_all(boundary));
+        let (scheme, linear_solver) = (problems.record(scheme), problems.record(linear_solver));
+        if let Some(section) = &file.steady {
+            let message = "[steady] is for flow: a heat case without [time] is one solution";
+            problems.add(Problem::at(section.span(), message));
+        }
+        let properties = problems.record(properties(self.get_ref(), reader));
+        let [conductivity, volumetric_heat_capacity, source] = properties?;
+        Some(Equation::Heat(HeatCase {
+            discretization: discretization(self.get_ref()),
+            conductivity,
+            volumetric_heat_capacity,
+            source,
+            initial_temperature: initial?,
+            boundary: boundary?,
+            time_scheme: scheme?,
+            linear_solver: linear_solver?,
+        }))
+    }
+
+    fn regions(&self) -> RegionNames {
+        let keys = self.get_ref();
+        let mut regions = RegionNames::default();
+        let tables = keys.region.iter().flat_map(|tables| &tables.0).map(|(name, _)| name);
+        regions.named.extend(tables.map(text_and_span));
+        for (name, quantity) in [
+            ("conductivity", &keys.conductivity),
+            ("volumetric_heat_capacity", &keys.volumetric_heat_capacity),
+            ("density", &keys.density),
+            ("specific_heat", &keys.specific_heat),
+            ("source", &keys.source),
+        ] {
+            let Some(quantity) = quantity else { continue };
+            if let QuantityFile::Regions(named) = quantity.get_ref() {
+                let names = named.0.iter().map(|(name, _)| name);
+                regions.named.extend(names.clone().map(text_and_span));
+                let covered = names.chain(regions_with(keys, name));
+                let covered = covered.map(|region| region.get_ref().clone()).collect();
+                // The source of a region left out is 0.
+                if name != "source" {
+                    regions.by_region.push((name, quantity.span(), covered));
+                }
+            }
+        }
+        regions
+    }
+}
+
+const TOLERANCE: f64 = 1e-8;
+
+fn discretization(file: &HeatFile) -> Discretization {
+    match file.discretization {
+        Some(Discretization::Node) => Discretization::Node,
+        Some(Discretization::Cell { .. }) | None => {
+            Discretization::Cell { corrected: file.nonorthogonal_correction.unwrap_or(true) }
+        }
+    }
+}
+
+/// Conductivity, volumetric heat capacity and source.
+fn properties(file: &HeatFile, reader: Reader<'_>) -> Result<[ByRegion; 3], Problem> {
     let tables = |select: fn(&HeatRegionFile) -> &Maybe<ScalarFile>| {
         let regions = file.region.iter().flat_map(|regions| &regions.0);
         regions.filter_map(move |(name, keys)| Some((name, select(keys.get_ref()).as_ref()?)))
     };
     let conductivity = tables(|keys| &keys.conductivity);
     let source = tables(|keys| &keys.source);
-    Ok(HeatCase {
-        discretization: match file.discretization {
-            Some(Discretization::Node) => Discretization::Node,
-            Some(Discretization::Cell { .. }) | None => {
-                Discretization::Cell { corrected: file.nonorthogonal_correction.unwrap_or(true) }
-            }
-        },
-        conductivity: reader.quantity(&file.conductivity, 1.0, None, CONDUCTIVITY, conductivity)?,
-        volumetric_heat_capacity: volumetric_heat_capacity(file, reader)?,
-        source: reader.quantity(&file.source, 0.0, Some(0.0), SOURCE, source)?,
-        initial_temperature,
-        boundary,
-    })
+    Ok([
+        reader.quantity(&file.conductivity, 1.0, None, CONDUCTIVITY, conductivity)?,
+        volumetric_heat_capacity(file, reader)?,
+        reader.quantity(&file.source, 0.0, Some(0.0), SOURCE, source)?,
+    ])
 }
 
 /// ρc as `volumetric_heat_capacity`, or as the product of `density` and `specific_heat`.
@@ -146,7 +223,7 @@ fn factors<'f, T>(
 
 /// The regions whose own tables give `quantity`; a factor of the heat capacity counts as given
 /// where the table has the heat capacity in either form.
-pub(crate) fn regions_with<'f>(
+fn regions_with<'f>(
     file: &'f HeatFile,
     quantity: &'static str,
 ) -> impl Iterator<Item = &'f Spanned<String>> {

@@ -1,41 +1,40 @@
 //! `[incompressible]`: ∂u/∂t + u·∇u = −∇p + ∇·(ν∇u) + s, ∇·u = 0.
 
+use super::CaseFile;
+use super::Equation;
 use super::boundary::{HeatCondition, PatchCondition};
+use super::check::Problems;
+use super::equation::{EquationSection, Sections};
 use super::error::Problem;
 use super::expected::ExpectedFile;
-use super::flow_boundary::{FlowBoundary, FlowConditions};
+use super::flow_boundary::{self, FlowBoundary, FlowConditions};
 use super::initial::FlowInitial;
 use super::linear_solver::{self, LinearSolverCase, LinearSolverFile};
-use super::time::{TimeCase, TimeMethod};
+use super::steady::{self, SteadyCase};
 use super::value::{
     Maybe, Reader, Rule, ScalarFile, Sign, Value, VectorFile, number, point, required,
 };
+use super::{average, flow_output, initial, surface, time};
+use crate::descriptor::Descriptor;
 use crate::incompressible::{
-    Arrangement, Convection, ConvectionTreatment, PressureCorrection, Scheme,
+    Arrangement, Convection, ConvectionTreatment, DESCRIPTOR, PressureCorrection, TimeScheme,
 };
 use crate::linear::{Method, PreconditionerKind};
 use serde::Deserialize;
+use std::ops::Range;
 use toml::Spanned;
 
 /// A checked incompressible flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IncompressibleCase {
-    /// Variable arrangement and pressure coupling; default `collocated`.
-    pub scheme: Arrangement,
     /// Kinematic viscosity ν > 0, or 0 with the method `rk3`.
     pub kinematic_viscosity: f64,
-    /// Interpolation of the convected velocity to the faces; default `linear_upwind`.
-    pub convection: Convection,
-    /// Level of the convected quantities; default `explicit`, of a steady flow `implicit`.
-    pub convection_treatment: ConvectionTreatment,
-    /// Pressure update of a projection; default `incremental_rotational`.
-    pub pressure_correction: PressureCorrection,
+    /// The discretisation in space and time.
+    pub numerics: FlowNumericsCase,
     /// Acceleration s(x, t) by a body force; default zeros.
     pub source: [Value; 3],
     /// Mean velocity over the volume, which a uniform force keeps; `None`: there is no force.
     pub mean_velocity: Option<[f64; 3]>,
-    /// Further projections with non-orthogonal correction; default 0.
-    pub nonorthogonal_correctors: usize,
     /// Velocity at t = 0; default zeros.
     pub initial_velocity: [Value; 3],
     /// Pressure at t = 0; default 0.
@@ -48,6 +47,25 @@ pub struct IncompressibleCase {
     pub momentum: LinearSolverCase,
     /// The temperature equation, if any.
     pub thermal: Option<ThermalCase>,
+    /// The iteration towards a steady state; `None` for an unsteady flow.
+    pub steady: Option<SteadyCase>,
+}
+
+/// The discretisation of a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowNumericsCase {
+    /// Variable arrangement and pressure coupling, the key `scheme`; default `collocated`.
+    pub arrangement: Arrangement,
+    /// Interpolation of the convected velocity to the faces; default `linear_upwind`.
+    pub convection: Convection,
+    /// Level of the convected quantities; default `explicit`, of a steady flow `implicit`.
+    pub convection_treatment: ConvectionTreatment,
+    /// Pressure update of a projection; default `incremental_rotational`.
+    pub pressure_correction: PressureCorrection,
+    /// Further projections with non-orthogonal correction; default 0.
+    pub nonorthogonal_correctors: usize,
+    /// Time scheme, the key `method` of `[time]`; default `bdf2`.
+    pub time_scheme: TimeScheme,
 }
 
 /// ∂T/∂t + u·∇T = ∇·(α∇T) + S, with the Boussinesq term −β (T − T₀) g in the momentum equation.
@@ -102,11 +120,101 @@ const TOLERANCE: f64 = 1e-6;
 /// Of a steady flow, each iteration of which corrects the errors of the last.
 const STEADY_TOLERANCE: f64 = 0.01;
 
-/// Checks the section; `[initial]` and the boundary are checked separately.
-pub(crate) fn check(
+impl EquationSection for Spanned<IncompressibleFile> {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn place(&self) -> Range<usize> {
+        self.span()
+    }
+
+    fn has_temperature(&self) -> bool {
+        self.get_ref().thermal.is_some()
+    }
+
+    fn check(&self, case: Sections<'_>, problems: &mut Problems) -> Option<Equation> {
+        let Sections { file, names, reader } = case;
+        let initial = problems.record(initial::check_flow(case)).unwrap_or_default();
+        let boundary = flow_boundary::check(file.boundary.as_ref(), names, reader);
+        let boundary = problems.record_all(boundary).unwrap_or_default();
+        let scheme = time::scheme(file.time.as_ref(), names, TimeScheme::from_word);
+        let scheme = problems.record(scheme);
+        if let Some(scheme) = scheme {
+            problems.record(check_viscosity(self, scheme));
+        }
+        let steady = problems.record(steady(file));
+        problems.record(no_linear_solver(file));
+        let numerics = numerics(self.get_ref(), scheme.unwrap_or(TimeScheme::Bdf2), reader);
+        let mut flow = problems.record(flow(self, numerics, (initial, boundary), reader))?;
+        if scheme.is_some() {
+            problems.record(check_treatment(self, &flow, reader.steady));
+        }
+        problems.record(check_mean_force(file.expected.as_ref(), &flow));
+        if let Some(output) = file.output.as_ref().map(Spanned::get_ref) {
+            problems.record(average::check_scheme(output, numerics.arrangement));
+            problems.record(surface::check_walls(output, &flow));
+            problems.record(flow_output::check_moments(output, &flow));
+        }
+        flow.steady = steady?;
+        Some(Equation::Incompressible(Box::new(flow)))
+    }
+
+    fn linear_solvers(&self) -> Vec<(&'static str, &LinearSolverFile)> {
+        let IncompressibleFile { pressure, momentum, .. } = self.get_ref();
+        let solvers =
+            [("incompressible.pressure", pressure), ("incompressible.momentum", momentum)];
+        let given = solvers.into_iter().filter_map(|(path, keys)| Some((path, keys.as_ref()?)));
+        given.map(|(path, keys)| (path, keys.get_ref())).collect()
+    }
+}
+
+/// The iteration of a flow without `[time]`.
+fn steady(file: &CaseFile) -> Result<Option<SteadyCase>, Problem> {
+    match (&file.steady, &file.time) {
+        (keys, None) => steady::check(keys.as_ref()).map(Some),
+        (None, Some(_)) => Ok(None),
+        (Some(section), Some(_)) => {
+            let message = "[steady] and [time] exclude each other: keep one";
+            Err(Problem::at(section.span(), message))
+        }
+    }
+}
+
+fn no_linear_solver(file: &CaseFile) -> Result<(), Problem> {
+    let Some(section) = &file.linear_solver else { return Ok(()) };
+    let message = "[linear_solver] is for heat: a flow has two linear solvers";
+    let note = "use [incompressible.pressure] and [incompressible.momentum], with the same keys";
+    Err(Problem::at(section.span(), message).note(note))
+}
+
+fn numerics(
+    keys: &IncompressibleFile,
+    time_scheme: TimeScheme,
+    reader: Reader<'_>,
+) -> FlowNumericsCase {
+    let treatment = keys.convection_treatment.as_ref().map(|file| *file.get_ref());
+    let default = match reader.steady {
+        true => ConvectionTreatment::Implicit,
+        false => ConvectionTreatment::Explicit,
+    };
+    FlowNumericsCase {
+        arrangement: keys.scheme.as_ref().map_or(Arrangement::Collocated, |file| *file.get_ref()),
+        convection: keys.convection.unwrap_or(Convection::LinearUpwind),
+        convection_treatment: treatment.unwrap_or(default),
+        pressure_correction: keys
+            .pressure_correction
+            .unwrap_or(PressureCorrection::IncrementalRotational),
+        nonorthogonal_correctors: keys.nonorthogonal_correctors.unwrap_or(0),
+        time_scheme,
+    }
+}
+
+/// The flow with checked `[initial]` and `[boundary]`; its `steady` is set later.
+fn flow(
     file: &Spanned<IncompressibleFile>,
-    initial: FlowInitial,
-    boundary: FlowConditions,
+    numerics: FlowNumericsCase,
+    (initial, boundary): (FlowInitial, FlowConditions),
     reader: Reader<'_>,
 ) -> Result<IncompressibleCase, Problem> {
     let (keys, span) = (file.get_ref(), file.span());
@@ -116,31 +224,22 @@ pub(crate) fn check(
     let mean_velocity = mean_velocity(&keys.mean_velocity, &flow)?;
     let check_thermal = |file| thermal_case(file, initial.temperature, thermal, reader);
     Ok(IncompressibleCase {
-        scheme: keys.scheme.as_ref().map_or(Arrangement::Collocated, |file| *file.get_ref()),
         kinematic_viscosity: number(
             &keys.kinematic_viscosity,
             0.0,
             "kinematic_viscosity",
             Sign::NotNegative,
         )?,
-        convection: keys.convection.unwrap_or(Convection::LinearUpwind),
-        convection_treatment: match &keys.convection_treatment {
-            Some(file) => *file.get_ref(),
-            None if reader.steady => ConvectionTreatment::Implicit,
-            None => ConvectionTreatment::Explicit,
-        },
-        pressure_correction: keys
-            .pressure_correction
-            .unwrap_or(PressureCorrection::IncrementalRotational),
+        numerics,
         source: reader.vector_of_scalars(&keys.source, SOURCE)?,
         mean_velocity,
-        nonorthogonal_correctors: keys.nonorthogonal_correctors.unwrap_or(0),
         initial_velocity: initial.velocity,
         initial_pressure: initial.pressure,
         boundary: flow,
         pressure: linear_solver::check(keys.pressure.as_ref(), tolerance)?,
         momentum: linear_solver::check(keys.momentum.as_ref(), tolerance)?,
         thermal: keys.thermal.as_ref().map(check_thermal).transpose()?,
+        steady: None,
     })
 }
 
@@ -159,7 +258,7 @@ fn mean_velocity(
 }
 
 /// Refuses expected forces that keep a mean velocity where none is given.
-pub(crate) fn check_mean_force(
+fn check_mean_force(
     expected: Option<&Spanned<ExpectedFile>>,
     case: &IncompressibleCase,
 ) -> Result<(), Problem> {
@@ -175,26 +274,26 @@ pub(crate) fn check_mean_force(
 }
 
 /// Checks that the arrangement and the solver of the momentum admit implicit convection.
-pub(crate) fn check_treatment(
+fn check_treatment(
     file: &Spanned<IncompressibleFile>,
     case: &IncompressibleCase,
-    time: Option<&TimeCase>,
+    is_steady: bool,
 ) -> Result<(), Problem> {
-    let keys = file.get_ref();
-    let what = if time.is_none() { "a steady flow" } else { "implicit convection" };
-    if time.is_none() && case.convection_treatment == ConvectionTreatment::Explicit {
+    let (keys, numerics) = (file.get_ref(), case.numerics);
+    let what = if is_steady { "a steady flow" } else { "implicit convection" };
+    if is_steady && numerics.convection_treatment == ConvectionTreatment::Explicit {
         let place = keys.convection_treatment.as_ref().map_or(file.span(), Spanned::span);
         let message = "a steady flow has implicit convection: this case has no [time]";
         return Err(Problem::at(place, message).note("leave out `convection_treatment`"));
     }
-    if case.convection_treatment == ConvectionTreatment::Explicit {
+    if numerics.convection_treatment == ConvectionTreatment::Explicit {
         return Ok(());
     }
-    if case.scheme != Arrangement::Collocated {
+    if numerics.arrangement != Arrangement::Collocated {
         let place = keys.scheme.as_ref().map_or(file.span(), Spanned::span);
         return Err(Problem::at(place, format!("{what} needs `scheme = \"collocated\"`")));
     }
-    if time.is_some_and(|time| time.method == TimeMethod::Flow(Scheme::Rk3)) {
+    if !is_steady && numerics.time_scheme == TimeScheme::Rk3 {
         let place = keys.convection_treatment.as_ref().map_or(file.span(), Spanned::span);
         let message = "`rk3` has explicit stages: `convection_treatment` must be \"explicit\"";
         return Err(Problem::at(place, message));
@@ -215,12 +314,9 @@ pub(crate) fn check_treatment(
 }
 
 /// Checks that an inviscid flow has an explicit method; none for a steady flow.
-pub(crate) fn check_viscosity(
-    file: &Spanned<IncompressibleFile>,
-    method: Option<TimeMethod>,
-) -> Result<(), Problem> {
+fn check_viscosity(file: &Spanned<IncompressibleFile>, scheme: TimeScheme) -> Result<(), Problem> {
     match &file.get_ref().kinematic_viscosity {
-        Some(value) if *value.get_ref() == 0.0 && method != Some(TimeMethod::Flow(Scheme::Rk3)) => {
+        Some(value) if *value.get_ref() == 0.0 && scheme != TimeScheme::Rk3 => {
             let problem =
                 Problem::at(value.span(), "`kinematic_viscosity` must be positive, not 0");
             Err(problem.note("an inviscid flow needs `method = \"rk3\"` in [time]"))

@@ -1,11 +1,12 @@
 //! `[initial]`: the state at t = 0.
 
+use super::equation::Sections;
 use super::error::Problem;
 use super::field_keys::{FieldKeys, Initial};
 use super::names::Names;
-use super::value::{Reader, Rule, Sign, Value};
+use super::value::{Rule, Sign, Value};
+use crate::descriptor::VELOCITY;
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
@@ -59,49 +60,40 @@ const fn of_place(name: &'static str) -> Rule {
 }
 
 /// The initial temperature of a heat case, required where the case has `[time]`.
-pub(crate) fn check_heat(
-    file: Option<&Spanned<InitialFile>>,
-    names: Names,
-    time: Option<Range<usize>>,
-    reader: Reader<'_>,
-) -> Result<Value, Problem> {
-    file.map_or(Ok(()), |file| file.get_ref().check(names))?;
-    temperature(file, time, reader)
+pub(crate) fn check_heat(case: Sections<'_>) -> Result<Value, Problem> {
+    let initial = case.file.initial.as_ref();
+    initial.map_or(Ok(()), |initial| initial.get_ref().check(case.names))?;
+    temperature(case)
 }
 
-fn temperature(
-    file: Option<&Spanned<InitialFile>>,
-    time: Option<Range<usize>>,
-    reader: Reader<'_>,
-) -> Result<Value, Problem> {
-    match (file.and_then(|file| file.get_ref().scalar(TEMPERATURE)), time) {
-        (Some(value), _) => reader.scalar(value.get_ref(), value.span(), of_place(TEMPERATURE)),
+fn temperature(case: Sections<'_>) -> Result<Value, Problem> {
+    let (initial, time) = (case.file.initial.as_ref(), case.file.time.as_ref());
+    match (initial.and_then(|keys| keys.get_ref().scalar(TEMPERATURE)), time) {
+        (Some(value), _) => {
+            case.reader.scalar(value.get_ref(), value.span(), of_place(TEMPERATURE))
+        }
         (None, None) => Ok(Value::Constant(0.0)),
-        (None, Some(_)) if file.is_some_and(|file| file.get_ref().from.is_some()) => {
+        (None, Some(_)) if initial.is_some_and(|keys| keys.get_ref().from.is_some()) => {
             Ok(Value::Constant(0.0))
         }
         (None, Some(time)) => {
-            let place = file.map_or(time, Spanned::span);
+            let place = initial.map_or(time.span(), Spanned::span);
             let message = "an unsteady run needs an initial temperature";
             Err(Problem::at(place, message).note("add to [initial]: temperature = 300.0"))
         }
     }
 }
 
-/// The initial state of a flow; `time` is the place of `[time]`.
-pub(crate) fn check_flow(
-    file: Option<&Spanned<InitialFile>>,
-    names: Names,
-    time: Option<Range<usize>>,
-    reader: Reader<'_>,
-) -> Result<FlowInitial, Problem> {
+/// The initial state of a flow.
+pub(crate) fn check_flow(case: Sections<'_>) -> Result<FlowInitial, Problem> {
+    let Sections { file, names, reader } = case;
     let mut initial = FlowInitial::default();
     if names.is_thermal() {
-        initial.temperature = temperature(file, time, reader)?;
+        initial.temperature = temperature(case)?;
     }
-    let Some(keys) = file.map(Spanned::get_ref) else { return Ok(initial) };
+    let Some(keys) = file.initial.as_ref().map(Spanned::get_ref) else { return Ok(initial) };
     keys.check(names)?;
-    initial.velocity = reader.vector_of_scalars(&keys.vector("velocity"), of_place("velocity"))?;
+    initial.velocity = reader.vector_of_scalars(&keys.vector(VELOCITY), of_place(VELOCITY))?;
     if let Some(pressure) = keys.scalar(PRESSURE) {
         initial.pressure =
             reader.scalar(pressure.get_ref(), pressure.span(), of_place(PRESSURE))?;

@@ -1,7 +1,8 @@
 //! The case file: from TOML text to a checked problem.
 //!
 //! Two types. `CaseFile` mirrors the text, every key optional and with its place. [`Case`] is
-//! complete and checked: no later code reads TOML or supplies a default. [`Case::check_patches`]
+//! complete and checked: no later code reads TOML or supplies a default. A further equation is a key of `CaseFile`, an entry
+//! of [`EQUATIONS`], a variant of [`Equation`] and the `EquationSection` of its section. [`Case::check_patches`]
 //! and [`Case::check_regions`] compare the names of patches and regions with those of the mesh.
 //!
 //! [`mod@reference`] is the table of all keys from which `karman help case` and `docs/cases.md` are
@@ -11,11 +12,11 @@ mod amg;
 mod average;
 mod boundary;
 mod check;
+mod equation;
 mod error;
 mod exact;
 mod expected;
 mod field_keys;
-mod file;
 mod flow_boundary;
 mod flow_output;
 mod heat;
@@ -48,11 +49,10 @@ pub use expected::Expectation;
 pub use flow_boundary::FlowBoundary;
 pub use flow_output::{FlowReference, Recirculation};
 pub use heat::HeatCase;
-pub use incompressible::{IncompressibleCase, ThermalCase};
+pub use incompressible::{FlowNumericsCase, IncompressibleCase, ThermalCase};
 pub use initial::InitialResult;
 pub use linear_solver::LinearSolverCase;
 pub use mesh::{MeshCase, MeshSource};
-pub use names::EQUATIONS;
 pub use output::{Line, OutputCase, OutputInterval, PatchGroup, Probe};
 pub use picture::{Axis, Picture, Slice};
 pub use run::{CheckpointCase, Precision, RunCase};
@@ -63,13 +63,84 @@ pub use suite::{
 };
 pub use surface::{Surface, SurfaceReference};
 pub use table::{TableError, TimeTable};
-pub use time::{TimeCase, TimeMethod, TimeStep};
+pub use time::{TimeCase, TimeStep};
 pub use value::{ByRegion, Value};
 
+use crate::descriptor::Descriptor;
+use boundary::BoundaryFile;
+use equation::EquationSection;
 use error::{Problem, Source};
-use file::CaseFile;
+use exact::ExactFile;
+use expected::ExpectedFile;
+use heat::HeatFile;
+use incompressible::IncompressibleFile;
+use initial::InitialFile;
+use linear_solver::LinearSolverFile;
+use mesh::MeshFile;
+use output::OutputFile;
 use places::Places;
+use run::{CheckpointFile, RunFile};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::path::Path;
+use steady::SteadyFile;
+use time::TimeFile;
+use value::Maybe;
+
+/// The equations that a case may have.
+pub static EQUATIONS: [&Descriptor; 2] =
+    [&crate::heat::DESCRIPTOR, &crate::incompressible::DESCRIPTOR];
+
+/// The equation of a case with its data.
+#[expect(clippy::large_enum_variant, reason = "a case has one")]
+#[derive(Clone, Debug, PartialEq)]
+pub enum Equation {
+    /// Heat conduction.
+    Heat(HeatCase),
+    /// Incompressible flow.
+    Incompressible(Box<IncompressibleCase>),
+}
+
+impl Equation {
+    /// Its names in a case.
+    pub fn descriptor(&self) -> &'static Descriptor {
+        match self {
+            Equation::Heat(_) => &crate::heat::DESCRIPTOR,
+            Equation::Incompressible(_) => &crate::incompressible::DESCRIPTOR,
+        }
+    }
+}
+
+impl CaseFile {
+    /// The sections of equations that the case has.
+    fn equations(&self) -> Vec<&dyn EquationSection> {
+        let heat = self.heat.as_ref().map(|file| file as &dyn EquationSection);
+        let flow = self.incompressible.as_ref().map(|file| file as &dyn EquationSection);
+        [heat, flow].into_iter().flatten().collect()
+    }
+}
+
+/// The sections of a case file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CaseFile {
+    pub(crate) title: Option<String>,
+    pub(crate) mesh: Maybe<MeshFile>,
+    pub(crate) heat: Maybe<HeatFile>,
+    pub(crate) incompressible: Maybe<IncompressibleFile>,
+    pub(crate) euler: Maybe<IgnoredAny>,
+    pub(crate) initial: Maybe<InitialFile>,
+    pub(crate) boundary: Maybe<BoundaryFile>,
+    pub(crate) time: Maybe<TimeFile>,
+    pub(crate) steady: Maybe<SteadyFile>,
+    pub(crate) linear_solver: Maybe<LinearSolverFile>,
+    pub(crate) adapt: Maybe<IgnoredAny>,
+    pub(crate) output: Maybe<OutputFile>,
+    pub(crate) run: Maybe<RunFile>,
+    pub(crate) checkpoint: Maybe<CheckpointFile>,
+    pub(crate) exact: Maybe<ExactFile>,
+    pub(crate) expected: Maybe<ExpectedFile>,
+}
 
 /// A checked case.
 #[derive(Clone, Debug)]
@@ -86,16 +157,10 @@ pub struct Case {
     pub initial_result: Option<InitialResult>,
     /// Time integration; `None` for a steady case.
     pub time: Option<TimeCase>,
-    /// The iteration of a steady flow; `None` for an unsteady flow and for heat, whose steady state is one solution.
-    pub steady: Option<SteadyCase>,
-    /// The linear solver of a heat case; a flow has its own two.
-    pub linear_solver: LinearSolverCase,
     /// Output.
     pub output: OutputCase,
-    /// Backend, precision, threads.
+    /// Backend, precision, threads, checkpoints.
     pub run: RunCase,
-    /// Checkpoints.
-    pub checkpoint: Option<CheckpointCase>,
     /// Exact solutions to compare with.
     pub exact: Vec<ExactField>,
     /// Expected numbers of the result.
@@ -105,22 +170,8 @@ pub struct Case {
     places: Places,
 }
 
-/// The equation of a case with its data.
-#[expect(clippy::large_enum_variant, reason = "a case has one")]
-#[derive(Clone, Debug, PartialEq)]
-pub enum Equation {
-    /// Heat conduction.
-    Heat(HeatCase),
-    /// Incompressible flow.
-    Incompressible(Box<IncompressibleCase>),
-}
-
 /// Message for a key that needs a temperature.
 const NEEDS_THERMAL: &str = "needs [incompressible.thermal]: this flow has no temperature";
-/// Message for a key of a flow in a heat case.
-const FLOW_ONLY: &str = "belongs to a flow case, this one is of heat";
-/// Message for a key of compressible flow.
-const EULER_ONLY: &str = "belongs to [euler], this case is an incompressible flow";
 
 impl Case {
     /// Reads and checks a case file. Paths in it start at its folder.
@@ -144,20 +195,6 @@ impl Case {
         let file: CaseFile = toml::from_str(text)
             .map_err(|error| source.invalid(vec![Problem::from_toml(&error, text)]))?;
         check::check(&file, folder, &source).map_err(|problems| source.invalid(problems))
-    }
-
-    /// Pairs of patches that are periodic with each other, each pair once.
-    pub fn periodic_pairs(&self) -> Vec<[&str; 2]> {
-        let Equation::Incompressible(flow) = &self.equation else { return vec![] };
-        let mut pairs: Vec<[&str; 2]> = vec![];
-        for PatchCondition { patch, condition } in &flow.boundary {
-            if let FlowBoundary::Periodic(other) = condition
-                && !pairs.contains(&[other, patch])
-            {
-                pairs.push([patch, other]);
-            }
-        }
-        pairs
     }
 
     /// Whether the case has no `[time]`.

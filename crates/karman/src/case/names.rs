@@ -1,12 +1,9 @@
 //! Names that the sections of a case may use, by the descriptor of its equation.
 
-use super::file::EquationFile;
+use super::EQUATIONS;
+use super::equation::EquationSection;
 use super::output::PatchGroup;
-use crate::descriptor::{Descriptor, Field, Need};
-use crate::{heat, incompressible};
-
-/// The equations that a case may have.
-pub static EQUATIONS: [&Descriptor; 2] = [&heat::DESCRIPTOR, &incompressible::DESCRIPTOR];
+use crate::descriptor::{Descriptor, Field, Need, PatchQuantity, TimeSchemes};
 
 /// Names that sections of a case may use.
 #[derive(Clone, Copy, Debug)]
@@ -16,23 +13,36 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn of(equation: &EquationFile<'_>) -> Self {
-        match equation {
-            EquationFile::Heat(_) => Names { equation: &heat::DESCRIPTOR, has_temperature: true },
-            EquationFile::Incompressible(file) => Names {
-                equation: &incompressible::DESCRIPTOR,
-                has_temperature: file.get_ref().thermal.is_some(),
-            },
-        }
+    pub(crate) fn of(section: &dyn EquationSection) -> Self {
+        Names { equation: section.descriptor(), has_temperature: section.has_temperature() }
+    }
+
+    /// The word for the equation in messages.
+    pub(crate) fn label(self) -> &'static str {
+        self.equation.label
     }
 
     /// A case of the equation, for messages.
-    pub(crate) fn case(self) -> &'static str {
-        self.equation.case
+    pub(crate) fn case(self) -> String {
+        self.equation.case()
     }
 
-    pub(crate) fn is_flow(self) -> bool {
-        self.equation.section == incompressible::DESCRIPTOR.section
+    /// Its time schemes.
+    pub(crate) fn time_schemes(self) -> &'static TimeSchemes {
+        &self.equation.time_schemes
+    }
+
+    /// Why a key is refused that only equations with `has` have; none where this one has it.
+    pub(crate) fn refusal(self, has: impl Fn(&Descriptor) -> bool) -> Option<String> {
+        let owner = EQUATIONS.into_iter().find(|equation| has(equation));
+        let owner = owner.filter(|_| !has(self.equation))?;
+        let (owner, own) = (owner.label, self.equation.label);
+        Some(format!("belongs to a {owner} case, this one is of {own}"))
+    }
+
+    /// Why a field of compressible flow is refused.
+    pub(crate) fn no_euler(self) -> String {
+        format!("belongs to [euler], this case is of {}", self.equation.name)
     }
 
     pub(crate) fn is_thermal(self) -> bool {
@@ -89,6 +99,16 @@ impl Names {
         let quantities = self.equation.patch_quantities.iter();
         let provided = quantities.filter(|quantity| self.has(quantity.needs, Some(group)));
         provided.map(|quantity| quantity.name).collect()
+    }
+
+    /// Fields of surfaces, with what each needs.
+    pub(crate) fn surface_fields(self) -> &'static [PatchQuantity] {
+        self.equation.surface_fields
+    }
+
+    /// Whether the case provides all of `needs`, without those of a group of patches.
+    pub(crate) fn provides(self, needs: &[Need]) -> bool {
+        self.has(needs, None)
     }
 
     /// The setting that provides `name`, if one does.

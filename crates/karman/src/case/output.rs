@@ -10,6 +10,7 @@ use super::names::Names;
 use super::picture::{self, Picture, PictureFile};
 use super::surface::{self, Surface, SurfaceFile};
 use super::value::{Maybe, Sign, number, point, refuse, required};
+use crate::descriptor::Need;
 use serde::Deserialize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -153,8 +154,8 @@ pub(crate) fn check(
         });
     };
     let keys = file.get_ref();
-    if !names.is_flow() {
-        refuse(&keys.recirculation, "recirculation", super::FLOW_ONLY)?;
+    if let Some(why) = names.refusal(|equation| equation.has_summary_of("recirculation")) {
+        refuse(&keys.recirculation, "recirculation", &why)?;
     }
     let recirculations = keys.recirculation.as_ref().map(|files| files.get_ref().as_slice());
     let averages = average::check(keys.average.as_deref().unwrap_or_default(), time, names)?;
@@ -319,19 +320,23 @@ pub(super) fn patch_names(
 }
 
 fn groups(files: &[Spanned<PatchGroupFile>], names: Names) -> Result<Vec<PatchGroup>, Problem> {
+    let no_coefficients = names.refusal(|equation| equation.has_quantity_with(Need::Reference));
+    let no_moments = names.refusal(|equation| equation.has_quantity_with(Need::MomentCentre));
     let mut groups: Vec<PatchGroup> = Vec::new();
     for file in files {
         let (keys, span) = (file.get_ref(), file.span());
-        if !names.is_flow() {
-            refuse(&keys.reference, "reference", super::FLOW_ONLY)?;
-            refuse(&keys.drag_direction, "drag_direction", super::FLOW_ONLY)?;
-            refuse(&keys.lift_direction, "lift_direction", super::FLOW_ONLY)?;
-            refuse(&keys.moment_centre, "moment_centre", super::FLOW_ONLY)?;
+        if let Some(why) = &no_coefficients {
+            refuse(&keys.reference, "reference", why)?;
+            refuse(&keys.drag_direction, "drag_direction", why)?;
+            refuse(&keys.lift_direction, "lift_direction", why)?;
+        }
+        if let Some(why) = &no_moments {
+            refuse(&keys.moment_centre, "moment_centre", why)?;
         }
         let used = groups.iter().map(|group| group.name.as_str());
         let name = unique_name(&keys.name, "patch group", &span, used)?;
         let patches = patch_names(&keys.patches, &span)?;
-        let flow = names.is_flow().then(|| check_reference(keys)).transpose()?;
+        let flow = no_coefficients.is_none().then(|| check_reference(keys)).transpose()?;
         groups.push(PatchGroup { name, patches, flow });
     }
     Ok(groups)

@@ -5,6 +5,7 @@ use super::error::Problem;
 use super::names::Names;
 use super::output::field;
 use super::value::{Maybe, Rule, Sign, number, required};
+use crate::descriptor::VELOCITY;
 use karman_macros::Keyword;
 use serde::Deserialize;
 use toml::Spanned;
@@ -80,7 +81,8 @@ pub(crate) fn check(
     };
     let name = required(&keys.field, "field", &file.span())?;
     let vectors = keys.vectors.as_ref();
-    if let (Some(vectors), false) = (vectors, names.is_flow()) {
+    let no_velocity = names.refusal(|equation| equation.has_field(VELOCITY));
+    if let (Some(vectors), Some(_)) = (vectors, no_velocity) {
         let message = "`vectors` belongs to a flow case: arrows show the velocity";
         return Err(Problem::at(vectors.span(), message));
     }
@@ -102,7 +104,7 @@ pub(crate) fn check(
     }
     let average = averages.iter().find(|average| average.has_result(name.get_ref()));
     let is_mean_velocity =
-        average.is_some_and(|average| average.name_of("velocity", "mean") == *name.get_ref());
+        average.is_some_and(|average| average.name_of(VELOCITY, "mean") == *name.get_ref());
     if let (Some(vectors), Some(_), false) = (vectors, average, is_mean_velocity) {
         let message = "`vectors` in a picture of an average shows the mean velocity alone";
         return Err(Problem::at(vectors.span(), message));

@@ -1,9 +1,9 @@
 //! Patches and regions named in a case: their places in the text, and their check against the mesh.
 
+use super::CaseFile;
+use super::equation::EquationSection;
 use super::error::{Problem, Source};
-use super::file::{CaseFile, EquationFile};
-use super::value::QuantityFile;
-use super::{Case, CaseError, boundary, flow_boundary, heat};
+use super::{Case, CaseError, boundary, flow_boundary};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -15,12 +15,19 @@ pub(super) struct Places {
     /// A condition that any patch may have, for lines to paste.
     kind: &'static str,
     patches: Vec<(String, Range<usize>)>,
-    /// The periodic ones among `patches`.
-    periodic: Vec<String>,
+    /// Pairs of periodic patches, as each entry names its partner.
+    periodic: Vec<[String; 2]>,
     grouped_patches: Vec<(String, Range<usize>)>,
-    regions: Vec<(String, Range<usize>)>,
-    /// Quantities given as `{ region = number }`: key, place and the regions they name.
-    by_region: Vec<(&'static str, Range<usize>, Vec<String>)>,
+    regions: RegionNames,
+}
+
+/// The regions that the section of an equation names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RegionNames {
+    /// Their names, each with its place.
+    pub(crate) named: Vec<(String, Range<usize>)>,
+    /// Quantities given as `{ region = number }`, which must cover all regions: key, place and the regions they name.
+    pub(crate) by_region: Vec<(&'static str, Range<usize>, Vec<String>)>,
 }
 
 impl Case {
@@ -42,7 +49,7 @@ impl Case {
             }
         }
         for (patch, span) in &places.grouped_patches {
-            if places.periodic.contains(patch) {
+            if places.periodic.iter().flatten().any(|periodic| periodic == patch) {
                 let message = format!("patch \"{patch}\" is periodic: it is no boundary");
                 problems.push(Problem::at(span.clone(), message));
             }
@@ -71,14 +78,14 @@ impl Case {
         let places = &self.places;
         let in_mesh = || mesh_regions.iter().map(String::as_str);
         let mut problems = Vec::new();
-        for (region, span) in &places.regions {
+        for (region, span) in &places.regions.named {
             if !mesh_regions.contains(region) {
                 let message = format!("the mesh has no region \"{region}\"");
                 let problem = Problem::at(span.clone(), message);
                 problems.push(problem.among(region, "regions of the mesh", in_mesh()));
             }
         }
-        for (quantity, span, named) in &places.by_region {
+        for (quantity, span, named) in &places.regions.by_region {
             let missing: Vec<&str> =
                 in_mesh().filter(|region| !named.iter().any(|name| name == region)).collect();
             if !missing.is_empty() {
@@ -91,8 +98,21 @@ impl Case {
     }
 }
 
+impl Case {
+    /// Pairs of patches that are periodic with each other, each pair once.
+    pub fn periodic_pairs(&self) -> Vec<[&str; 2]> {
+        let mut pairs: Vec<[&str; 2]> = vec![];
+        for [patch, other] in &self.places.periodic {
+            if !pairs.contains(&[other.as_str(), patch.as_str()]) {
+                pairs.push([patch, other]);
+            }
+        }
+        pairs
+    }
+}
+
 impl Places {
-    pub(super) fn new(file: &CaseFile, equation: &EquationFile<'_>, source: &Source) -> Self {
+    pub(super) fn new(file: &CaseFile, equation: &dyn EquationSection, source: &Source) -> Self {
         let boundary = file.boundary.as_ref();
         let output = || file.output.iter().map(Spanned::get_ref);
         let groups = output().flat_map(|output| output.patch.iter().flatten());
@@ -101,59 +121,21 @@ impl Places {
         let surfaces = surfaces.flat_map(|surface| &surface.get_ref().patches);
         let grouped = groups.chain(surfaces).flat_map(Spanned::get_ref);
         let patches = boundary.iter().flat_map(|file| &file.get_ref().0);
-        let mut places = Places {
+        let boundary_file = boundary.map(Spanned::get_ref);
+        let implied = boundary_file.into_iter().flat_map(flow_boundary::partners_without_entry);
+        let implied = implied.map(|(_, other)| text_and_span(&other));
+        Places {
             source: source.clone(),
             boundary: boundary.map_or(0..0, Spanned::span),
-            kind: match equation {
-                EquationFile::Heat(_) => "insulated",
-                EquationFile::Incompressible(_) => "no_slip",
-            },
-            patches: patches.map(|(patch, _)| text_and_span(patch)).collect(),
-            periodic: vec![],
+            kind: equation.descriptor().any_condition,
+            patches: patches.map(|(patch, _)| text_and_span(patch)).chain(implied).collect(),
+            periodic: boundary_file.into_iter().flat_map(flow_boundary::periodic_pairs).collect(),
             grouped_patches: grouped.map(text_and_span).collect(),
-            regions: Vec::new(),
-            by_region: Vec::new(),
-        };
-        match equation {
-            EquationFile::Heat(heat) => places.add_regions(heat.get_ref()),
-            EquationFile::Incompressible(_) => {
-                let implied = boundary
-                    .iter()
-                    .flat_map(|file| flow_boundary::partners_without_entry(file.get_ref()));
-                places.patches.extend(implied.map(|(_, other)| text_and_span(&other)));
-                let pairs =
-                    boundary.iter().flat_map(|file| flow_boundary::periodic_pairs(file.get_ref()));
-                places.periodic = pairs.flatten().collect();
-            }
-        }
-        places
-    }
-
-    fn add_regions(&mut self, keys: &heat::HeatFile) {
-        let tables = keys.region.iter().flat_map(|tables| &tables.0).map(|(name, _)| name);
-        self.regions.extend(tables.map(text_and_span));
-        for (name, quantity) in [
-            ("conductivity", &keys.conductivity),
-            ("volumetric_heat_capacity", &keys.volumetric_heat_capacity),
-            ("density", &keys.density),
-            ("specific_heat", &keys.specific_heat),
-            ("source", &keys.source),
-        ] {
-            let Some(quantity) = quantity else { continue };
-            if let QuantityFile::Regions(named) = quantity.get_ref() {
-                let names = named.0.iter().map(|(name, _)| name);
-                self.regions.extend(names.clone().map(text_and_span));
-                let covered = names.chain(heat::regions_with(keys, name));
-                let covered = covered.map(|region| region.get_ref().clone()).collect();
-                // The source of a region left out is 0.
-                if name != "source" {
-                    self.by_region.push((name, quantity.span(), covered));
-                }
-            }
+            regions: equation.regions(),
         }
     }
 }
 
-fn text_and_span(name: &Spanned<String>) -> (String, Range<usize>) {
+pub(super) fn text_and_span(name: &Spanned<String>) -> (String, Range<usize>) {
     (name.get_ref().clone(), name.span())
 }

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
 
-/// Backend, precision and threads of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Backend, precision, threads and checkpoints of a run.
+#[derive(Clone, Debug, PartialEq)]
 pub struct RunCase {
     /// The backend; default `auto`.
     pub backend: BackendKind,
@@ -17,6 +17,8 @@ pub struct RunCase {
     pub precision: Precision,
     /// Threads of the CPU, 0 for all; default 0.
     pub threads: usize,
+    /// Checkpoints, the section `[checkpoint]`; default none.
+    pub checkpoint: Option<CheckpointCase>,
 }
 
 /// Checkpoints for a restart.
@@ -49,27 +51,30 @@ pub(crate) struct CheckpointFile {
     every: Maybe<f64>,
 }
 
-pub(crate) fn check(file: Option<&Spanned<RunFile>>) -> RunCase {
+/// Checks both sections; `time` is the place of `[time]`.
+pub(crate) fn check(
+    file: Option<&Spanned<RunFile>>,
+    checkpoint: Option<&Spanned<CheckpointFile>>,
+    time: Option<&Range<usize>>,
+) -> Result<RunCase, Problem> {
     let keys = file.map(Spanned::get_ref);
-    RunCase {
+    Ok(RunCase {
         backend: keys.and_then(|keys| keys.backend).unwrap_or(BackendKind::Auto),
         precision: keys.and_then(|keys| keys.precision).unwrap_or(Precision::F64),
         threads: keys.and_then(|keys| keys.threads).unwrap_or(0),
-    }
+        checkpoint: checkpoint.map(|file| check_checkpoint(file, time)).transpose()?,
+    })
 }
 
-pub(crate) fn check_checkpoint(
-    file: Option<&Spanned<CheckpointFile>>,
+fn check_checkpoint(
+    file: &Spanned<CheckpointFile>,
     time: Option<&Range<usize>>,
-) -> Result<Option<CheckpointCase>, Problem> {
-    let Some(file) = file else {
-        return Ok(None);
-    };
+) -> Result<CheckpointCase, Problem> {
     required(&file.get_ref().every, "every", &file.span())?;
     let every = number(&file.get_ref().every, 0.0, "every", Sign::Positive)?;
     if time.is_none() {
         let message = "checkpoints need [time]: this case is steady";
         return Err(Problem::at(file.span(), message));
     }
-    Ok(Some(CheckpointCase { every }))
+    Ok(CheckpointCase { every })
 }

@@ -5,8 +5,10 @@ use super::flow_boundary::FlowBoundary;
 use super::names::Names;
 use super::output::{OutputFile, patch_names, unique_name};
 use super::value::{Maybe, Sign, number, refuse, required};
-use super::{Equation, PatchCondition};
+use super::{IncompressibleCase, PatchCondition};
+use crate::descriptor::Descriptor;
 use crate::incompressible::FlowBoundaryCondition;
+use crate::incompressible::descriptor::{PRESSURE_COEFFICIENT, WALL_SHEAR_STRESS, Y_PLUS};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -51,31 +53,27 @@ pub(crate) struct SurfaceReferenceFile {
     pressure: Maybe<f64>,
 }
 
-/// The field that needs `reference`.
-const COEFFICIENT: &str = "pressure_coefficient";
 /// Fields of patches where the velocity is prescribed.
-const OF_WALLS: [&str; 2] = [SHEAR, "y_plus"];
-/// The field that is a vector.
-const SHEAR: &str = "wall_shear_stress";
+const OF_WALLS: [&str; 2] = [WALL_SHEAR_STRESS, Y_PLUS];
+/// The components of the field that is a vector.
 const SHEAR_COMPONENTS: [&str; 3] =
     ["wall_shear_stress_x", "wall_shear_stress_y", "wall_shear_stress_z"];
-/// Fields of a temperature.
-const OF_TEMPERATURE: [&str; 2] = ["temperature", "wall_heat_flux"];
 
 impl Surface {
     /// The names of the components of its fields, `_z` in 3D alone.
     pub(super) fn components(&self) -> Vec<&str> {
         let fields = self.fields.iter().map(String::as_str);
-        let of = |field| if field == SHEAR { SHEAR_COMPONENTS.to_vec() } else { vec![field] };
+        let of = |field| {
+            if field == WALL_SHEAR_STRESS { SHEAR_COMPONENTS.to_vec() } else { vec![field] }
+        };
         fields.flat_map(of).collect()
     }
 }
 
 /// The fields that a surface of a case may have.
 fn known_fields(names: Names) -> Vec<&'static str> {
-    let flow = ["pressure", COEFFICIENT].into_iter().chain(OF_WALLS);
-    let flow = flow.filter(|_| names.is_flow());
-    flow.chain(OF_TEMPERATURE.into_iter().filter(|_| names.is_thermal())).collect()
+    let fields = names.surface_fields().iter().filter(|field| names.provides(field.needs));
+    fields.map(|field| field.name).collect()
 }
 
 pub(crate) fn check(files: &[Spanned<SurfaceFile>], names: Names) -> Result<Vec<Surface>, Problem> {
@@ -94,8 +92,9 @@ pub(crate) fn check(files: &[Spanned<SurfaceFile>], names: Names) -> Result<Vec<
             check_field(field, &checked, keys, names)?;
             checked.push(field.get_ref().clone());
         }
-        if !names.is_flow() {
-            refuse(&keys.reference, "reference", super::FLOW_ONLY)?;
+        let has_coefficient = |e: &Descriptor| e.has_surface_field(PRESSURE_COEFFICIENT);
+        if let Some(why) = names.refusal(has_coefficient) {
+            refuse(&keys.reference, "reference", &why)?;
         }
         let reference = check_reference(keys.reference.as_ref().map(Spanned::get_ref))?;
         surfaces.push(Surface { name, patches, fields: checked, reference });
@@ -115,17 +114,16 @@ fn check_field(
     if !known.contains(&text.as_str()) {
         let problem = format!("a surface of {} has no field `{text}`", names.case());
         let problem = Problem::at(field.span(), problem).among(text, "valid fields", known);
-        let needs_temperature = OF_TEMPERATURE.contains(&text.as_str());
-        return Err(match needs_temperature {
-            true => problem.note("a flow has a temperature with [incompressible.thermal]"),
-            false => problem,
-        });
+        let field = names.surface_fields().iter().find(|field| field.name == text.as_str());
+        let need = field.and_then(|field| field.needs.first());
+        return Err(need.map(|need| need.remedy()).into_iter().fold(problem, Problem::note));
     }
     if before.contains(text) {
         return Err(Problem::at(field.span(), format!("field `{text}` is named twice")));
     }
-    if text == COEFFICIENT && keys.reference.is_none() {
-        let problem = Problem::at(field.span(), format!("`{COEFFICIENT}` needs `reference`"));
+    if text == PRESSURE_COEFFICIENT && keys.reference.is_none() {
+        let problem =
+            Problem::at(field.span(), format!("`{PRESSURE_COEFFICIENT}` needs `reference`"));
         return Err(problem.note("add, for example: reference = { velocity = 1.0 }"));
     }
     Ok(())
@@ -142,8 +140,7 @@ fn check_reference(file: Option<&SurfaceReferenceFile>) -> Result<SurfaceReferen
 }
 
 /// Checks that surfaces with fields of walls lie where the velocity of a viscous flow is prescribed.
-pub(crate) fn check_walls(file: &OutputFile, equation: &Equation) -> Result<(), Problem> {
-    let Equation::Incompressible(flow) = equation else { return Ok(()) };
+pub(crate) fn check_walls(file: &OutputFile, flow: &IncompressibleCase) -> Result<(), Problem> {
     let is_wall = |patch: &str| {
         let of_patch = |given: &&PatchCondition<FlowBoundary>| given.patch == patch;
         let given = flow.boundary.iter().find(of_patch);
@@ -180,7 +177,7 @@ pub(crate) fn check_walls(file: &OutputFile, equation: &Equation) -> Result<(), 
 pub(crate) fn without_effect(keys: &SurfaceFile) -> Option<Problem> {
     let mut fields = keys.fields.iter().flat_map(Spanned::get_ref);
     let reference = keys.reference.as_ref()?;
-    let has_effect = fields.any(|field| field.get_ref() == COEFFICIENT);
-    let message = format!("`reference` has no effect without `{COEFFICIENT}`");
+    let has_effect = fields.any(|field| field.get_ref() == PRESSURE_COEFFICIENT);
+    let message = format!("`reference` has no effect without `{PRESSURE_COEFFICIENT}`");
     (!has_effect).then(|| Problem::at(reference.span(), message))
 }

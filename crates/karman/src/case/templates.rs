@@ -1,6 +1,6 @@
 //! Cases to start from, written by `karman new`.
 
-use super::names::EQUATIONS;
+use super::EQUATIONS;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 

@@ -1,17 +1,15 @@
 //! `[time]`: absent for a steady heat case.
 
+use super::EQUATIONS;
 use super::error::Problem;
 use super::names::Names;
 use super::value::{Maybe, Sign, number, refuse, required};
-use crate::{heat, incompressible};
 use serde::Deserialize;
 use toml::Spanned;
 
 /// Time integration from t = 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeCase {
-    /// The scheme, one of the equation; default `crank_nicolson` for heat, `bdf2` for flow.
-    pub method: TimeMethod,
     /// The time step.
     pub step: TimeStep,
     /// End time > 0; the last step is shortened to meet it.
@@ -20,22 +18,13 @@ pub struct TimeCase {
     pub steady_tolerance: Option<f64>,
 }
 
-/// A time scheme.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeMethod {
-    /// Of a heat case.
-    Heat(heat::Scheme),
-    /// Of an incompressible flow.
-    Flow(incompressible::Scheme),
-}
-
 /// The time step, or the rule that sets it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TimeStep {
     /// A constant step.
     Fixed(f64),
-    /// For heat the largest cell Fourier number, Δt Σ_f a_f / (ρc V) with a_f the two-point
-    /// conductance of face f; for flow the largest Courant number.
+    /// The key `cfl`, one for all equations: for flow the largest Courant number; for heat the largest cell Fourier
+    /// number, Δt Σ_f a_f / (ρc V) with a_f the two-point conductance of face f.
     Cfl(f64),
 }
 
@@ -50,9 +39,9 @@ pub(crate) struct TimeFile {
     local_step: Maybe<bool>,
 }
 
-pub(crate) fn check(file: &Spanned<TimeFile>, names: Names) -> Result<TimeCase, Problem> {
+/// Checks the section without its time scheme.
+pub(crate) fn check(file: &Spanned<TimeFile>) -> Result<TimeCase, Problem> {
     let (keys, span) = (file.get_ref(), file.span());
-    let method = method(&keys.method, names)?;
     refuse(&keys.local_step, "local_step", "is for [euler] alone")?;
     let step = match (&keys.step, &keys.cfl) {
         (Some(_), None) => TimeStep::Fixed(number(&keys.step, 0.0, "step", Sign::Positive)?),
@@ -66,7 +55,6 @@ pub(crate) fn check(file: &Spanned<TimeFile>, names: Names) -> Result<TimeCase, 
     required(&keys.end, "end", &span)?;
     let tolerance = keys.steady_tolerance.as_ref();
     Ok(TimeCase {
-        method,
         step,
         end: number(&keys.end, 0.0, "end", Sign::Positive)?,
         steady_tolerance: tolerance
@@ -75,25 +63,24 @@ pub(crate) fn check(file: &Spanned<TimeFile>, names: Names) -> Result<TimeCase, 
     })
 }
 
-fn method(file: &Maybe<String>, names: Names) -> Result<TimeMethod, Problem> {
-    let Some(file) = file else {
-        return Ok(match names.is_flow() {
-            true => TimeMethod::Flow(incompressible::Scheme::Bdf2),
-            false => TimeMethod::Heat(heat::Scheme::CrankNicolson),
-        });
-    };
-    let word = file.get_ref().as_str();
-    let heat = heat::Scheme::from_word(word).map(TimeMethod::Heat);
-    let flow = incompressible::Scheme::from_word(word).map(TimeMethod::Flow);
-    let (known, valid, other, place) = match names.is_flow() {
-        true => (flow, incompressible::Scheme::WORDS, heat, "heat, not for flow"),
-        false => (heat, heat::Scheme::WORDS, flow, "flow, not for heat"),
-    };
-    known.ok_or_else(|| {
-        let message = match other {
-            Some(_) => format!("`{word}` is a method for {place}"),
+/// The time scheme, read by `from_word` of the equation; its default without `[time]` or `method`.
+pub(crate) fn scheme<S>(
+    file: Option<&Spanned<TimeFile>>,
+    names: Names,
+    from_word: fn(&str) -> Option<S>,
+) -> Result<S, Problem> {
+    let schemes = names.time_schemes();
+    let given = file.and_then(|file| file.get_ref().method.as_ref());
+    let word = given.map_or(schemes.default, |given| given.get_ref());
+    from_word(word).ok_or_else(|| {
+        let owner = EQUATIONS.iter().find(|equation| equation.time_schemes.words.contains(&word));
+        let message = match owner {
+            Some(owner) => {
+                format!("`{word}` is a method for {}, not for {}", owner.label, names.label())
+            }
             None => format!("unknown value `{word}`"),
         };
-        Problem::at(file.span(), message).among(word, "valid values", valid.iter().copied())
+        let place = given.map_or(0..0, Spanned::span);
+        Problem::at(place, message).among(word, "valid values", schemes.words.iter().copied())
     })
 }

@@ -247,7 +247,8 @@ impl<F: Real> VectorField<'_, F> {
         Vec3::<F> { x: self.x[i], y, z }
     }
 
-    /// The product of the vector of entity `i`, of two or three components, with `v`.
+    /// The product of the vector of entity `i`, of two or three components, with `v`. It is not `at(i).dot(v)`, which in 2D
+    /// reads v_z and adds 0 v_z: that makes 0 of −0, so that fluxes at rest have other bits.
     #[inline(always)]
     pub fn dot(&self, i: usize, v: Vec3<F>) -> F {
         let mut sum = self.x[i] * v.x + self.y[i] * v.y;

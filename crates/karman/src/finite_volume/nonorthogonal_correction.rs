@@ -70,7 +70,7 @@ impl<F: Real> NonOrthogonalCorrectionOnBackend<F> {
     }
 
     /// ∇φ of each cell with prescribed values scale v: `[3][n_cells]`.
-    pub fn differentiate(
+    pub fn compute_gradient(
         &self,
         backend: &Backend,
         phi: &Buffer<F>,
@@ -115,7 +115,7 @@ impl<F: Real> NonOrthogonalCorrectionOnBackend<F> {
         gradient: &mut Buffer<F>,
         y: &mut Buffer<F>,
     ) {
-        self.differentiate(backend, phi, prescribed, gradient);
+        self.compute_gradient(backend, phi, prescribed, gradient);
         self.add_fluxes(backend, gradient, factor, y);
     }
 }

@@ -24,8 +24,8 @@ pub struct RhieChow<'a, F: Real> {
     pub skewness_flux: View<'a, F>,
     /// a.
     pub conductance: View<'a, F>,
-    /// 1/τ: `[n_cells]`.
-    pub decay_rate: View<'a, F>,
+    /// a_P/V = 1/τ: `[n_cells]`.
+    pub momentum_diagonal: View<'a, F>,
     /// Whether the pressure's normal derivative is not prescribed, hence the velocity free: `[n_boundary]`.
     pub is_dirichlet: View<'a, u32>,
     /// Local steps of a steady flow over the step: `[n_cells]`; absent otherwise.
@@ -46,8 +46,8 @@ pub struct RhieChow<'a, F: Real> {
 pub struct RhieChowTerms<F: Real> {
     /// R.
     pub source: F,
-    /// 1/τ.
-    pub decay_rate: F,
+    /// 1/τ of the face.
+    pub momentum_diagonal: F,
     /// 1, or 0 at boundary faces of prescribed velocity.
     pub applies: F,
 }
@@ -63,7 +63,7 @@ pub fn rhie_chow_terms<F: Real>(
 ) -> RhieChowTerms<F> {
     let l = faces.left[f] as usize;
     let mut difference = 0.0;
-    let mut decay_rate = state.decay_rate[l];
+    let mut momentum_diagonal = state.momentum_diagonal[l];
     let mut applies = 1.0;
     let mut d = Vec3::<F>::zero();
     if comptime!(state.with_pressure) {
@@ -77,7 +77,7 @@ pub fn rhie_chow_terms<F: Real>(
             difference = w * difference + (1.0 - w) * p.gradient.at(r).dot(d);
             difference -= p.value[r] - p.value[l];
         }
-        decay_rate = 0.5 * (decay_rate + state.decay_rate[r]);
+        momentum_diagonal = 0.5 * (momentum_diagonal + state.momentum_diagonal[r]);
     } else {
         let b = f - faces.n_interior;
         if comptime!(state.with_pressure) {
@@ -87,7 +87,7 @@ pub fn rhie_chow_terms<F: Real>(
             applies = 0.0;
         }
     }
-    RhieChowTerms::<F> { source: state.conductance[f] * difference, decay_rate, applies }
+    RhieChowTerms::<F> { source: state.conductance[f] * difference, momentum_diagonal, applies }
 }
 
 /// Momentum interpolation of Rhie & Chow in a form whose steady state does not depend on the step
@@ -98,8 +98,8 @@ pub fn rhie_chow_terms<F: Real>(
 ///
 /// u_i is the velocity interpolated along the line between the centroids, E = F − u_i·S, R = a (∇p_f·d −
 /// (p_r − p_l)) the difference of the interpolated and the compact pressure gradient (0 unless
-/// `with_pressure`), K the skewness correction of u_i·S, and 1/τ = ν Σ a / V + Σ |F| / 2V the decay rate of
-/// E.
+/// `with_pressure`), K the skewness correction of u_i·S, and 1/τ = a_P/V = ν Σ a / V + Σ |F| / 2V the
+/// diagonal coefficient of diffusion and upwind convection over the volume.
 ///
 /// In a steady state E = K + τR. With K in u*_f itself the projection has negative eigenvalues on
 /// tetrahedra: decision 11. On entry `flux` is u*_i·S. It is unchanged at boundary faces of prescribed
@@ -126,13 +126,13 @@ pub fn momentum_interpolation<F: Real>(
         if f < faces.n_interior {
             relative = 0.5 * (relative + state.relative_step[faces.right[f] as usize]);
         }
-        own = (shift / relative).max(state.least_shift * terms.decay_rate);
+        own = (shift / relative).max(state.least_shift * terms.momentum_diagonal);
     }
     let mut change = own * correction + history * (correction - state.before[f]) + terms.source;
     if comptime!(!faces.is_unskewed) {
-        change += terms.decay_rate * state.skewness_flux[f];
+        change += terms.momentum_diagonal * state.skewness_flux[f];
     }
-    flux + terms.applies * change / (own + terms.decay_rate)
+    flux + terms.applies * change / (own + terms.momentum_diagonal)
 }
 
 /// K_f = (w ∇u_l + (1 − w) ∇u_r)·(x_f − x_i)·S, the skewness correction of the interpolated flux; ∇u_l·(x_f

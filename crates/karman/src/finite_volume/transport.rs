@@ -4,8 +4,8 @@
 //! (W x)_c = I_c x_c + Σ_f (α a_f + β max(−σF_f, 0)) (x_c − x_n),
 //!
 //! n the cell across face f and x_n = 0 at the boundary, I the inertia, a the conductances, σF the flux out of the cell.
-//! Row sums are those of an M-matrix for any flux and any positive inertia; without convection W is symmetric. It approximates
-//! the full spatial operator in increments, whose exact terms are on the right-hand side (deferred correction; Ferziger &
+//! W is an M-matrix for any flux and any positive inertia: its entries off the diagonal are at most 0, its row sums at least
+//! I_c. Without convection it is symmetric. It approximates the full spatial operator in increments, whose exact terms are on the right-hand side (deferred correction; Ferziger &
 //! Perić, §5.6). All quantities have the same W, so that a product reads the mesh once.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
@@ -30,9 +30,9 @@ pub struct TransportView<'a, F: Real> {
     pub conductance: View<'a, F>,
     /// F, from left to right: `[n_faces]`; not read without convection.
     pub flux: View<'a, F>,
-    /// α.
+    /// α, the factor of diffusion.
     pub alpha: F,
-    /// β.
+    /// β, the factor of upwind convection.
     pub beta: F,
     /// Whether W contains convection.
     #[comptime]
@@ -222,9 +222,9 @@ pub struct TransportOperator<F: Real> {
     cells: Arc<FaceCells>,
     conductance: Arc<Buffer<F>>,
     /// I: `[n_cells]`.
-    pub inertia: Buffer<F>,
+    inertia: Buffer<F>,
     /// F: `[n_faces]`; empty without convection.
-    pub flux: Buffer<F>,
+    flux: Buffer<F>,
     alpha: F,
     beta: F,
     dimension: usize,
@@ -253,10 +253,10 @@ impl<F: Real> TransportOperator<F> {
 
     /// Sets inertia, `shift` times that given, and with convection the flux.
     pub fn set(&mut self, backend: &Backend, shift: f64, inertia: &Buffer<F>, flux: &Buffer<F>) {
-        let (shift, zero, n) = (F::from_f64(shift), F::literal(0.0), inertia.len());
+        let (shift, zero, n) = (F::from_f64(shift), F::literal(0.0), self.inertia.len());
         blas::axpby(backend, n, shift, inertia, zero, &mut self.inertia);
         if !self.flux.is_empty() {
-            blas::copy(backend, flux.len(), flux, &mut self.flux);
+            blas::copy(backend, self.flux.len(), flux, &mut self.flux);
         }
     }
 

@@ -1,13 +1,20 @@
 //! Heat conduction, as a case sees it.
 
+use super::march::TimeScheme;
+use crate::descriptor::{AREA, HEAT_FLUX, TimeSchemes, WALL_HEAT_FLUX};
 use crate::descriptor::{Descriptor, Field, FieldKey, PatchQuantity, Rank, Template};
+
+/// Name of the temperature.
+pub const TEMPERATURE: &str = "temperature";
 
 /// Heat conduction.
 pub static DESCRIPTOR: Descriptor = Descriptor {
     section: "heat",
-    case: "a heat case",
+    name: "heat conduction",
+    label: "heat",
+    advice: "look at the values of [heat] and [boundary], and at the mesh with `karman mesh check`",
     unknowns: &[Field {
-        name: "temperature",
+        name: TEMPERATURE,
         rank: Rank::Scalar,
         units: "K",
         meaning: "",
@@ -26,9 +33,19 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
     }],
     derived: &[],
     patch_quantities: &[
-        PatchQuantity { name: "area", needs: &[] },
-        PatchQuantity { name: "heat_flux", needs: &[] },
+        PatchQuantity { name: AREA, needs: &[] },
+        PatchQuantity { name: HEAT_FLUX, needs: &[] },
     ],
+    surface_fields: &[
+        PatchQuantity { name: TEMPERATURE, needs: &[] },
+        PatchQuantity { name: WALL_HEAT_FLUX, needs: &[] },
+    ],
+    any_condition: "insulated",
+    time_schemes: TimeSchemes {
+        words: TimeScheme::WORDS,
+        meanings: TimeScheme::MEANINGS,
+        default: TimeScheme::CrankNicolson.word(),
+    },
     summary: &[],
     templates: &[
         Template {

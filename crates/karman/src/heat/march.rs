@@ -22,7 +22,7 @@ const DAMPED_STEPS: usize = 2;
 
 /// A time scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum Scheme {
+pub enum TimeScheme {
     /// First order; damps all frequencies.
     BackwardEuler,
     /// Second order; does not damp high frequencies.
@@ -34,18 +34,9 @@ pub enum Scheme {
     Bdf2,
 }
 
-/// Outcome of a step.
-#[derive(Clone, Debug)]
-pub struct StepReport {
-    /// The solve for the increment.
-    pub outcome: SolveOutcome,
-    /// max |∂T/∂t| over the step.
-    pub rate: f64,
-}
-
 /// The state of a time integration besides the temperature.
 pub struct March<F: Real> {
-    scheme: Scheme,
+    scheme: TimeScheme,
     params: Params,
     /// Time reached.
     pub time: f64,
@@ -104,7 +95,7 @@ impl<F: Real> PreparedSolver<F> {
 
 impl<F: Real> March<F> {
     /// Starts at time 0 from the temperature of `heat`.
-    pub fn new(heat: &Heat<F>, scheme: Scheme, params: &Params) -> March<F> {
+    pub fn new(heat: &Heat<F>, scheme: TimeScheme, params: &Params) -> March<F> {
         let (backend, n) = (&heat.backend, heat.unknowns());
         March {
             scheme,
@@ -122,27 +113,31 @@ impl<F: Real> March<F> {
         }
     }
 
-    /// Advances by `step`.
+    /// Advances by `step`: the solve for the increment, and max |∂T/∂t| over the step.
     ///
     /// # Errors
     /// [`HeatError`] where a prescribed value is not a number or the backend fails.
-    pub fn step(&mut self, heat: &mut Heat<F>, step: f64) -> Result<StepReport, HeatError> {
-        let report = if self.scheme == Scheme::CrankNicolson && self.steps < DAMPED_STEPS {
+    pub fn step(
+        &mut self,
+        heat: &mut Heat<F>,
+        step: f64,
+    ) -> Result<(SolveOutcome, f64), HeatError> {
+        let solved = if self.scheme == TimeScheme::CrankNicolson && self.steps < DAMPED_STEPS {
             // Scaled, half-steps of backward Euler have the matrix of Crank–Nicolson.
             let half = TimeCoefficients::first_order(0.5 * step);
-            let first = self.advance(heat, half, 0.5)?;
-            let second = self.advance(heat, half, 0.5)?;
-            StepReport { outcome: second.outcome.after(Some(first.outcome)), rate: second.rate }
+            let (first, _) = self.advance(heat, half, 0.5)?;
+            let (second, rate) = self.advance(heat, half, 0.5)?;
+            (second.after(Some(first)), rate)
         } else {
             let coefficients = match self.scheme {
-                Scheme::BackwardEuler => TimeCoefficients::first_order(step),
-                Scheme::CrankNicolson => TimeCoefficients::ab2_cn(step, None),
-                Scheme::Bdf2 => TimeCoefficients::bdf2(step, self.previous_step),
+                TimeScheme::BackwardEuler => TimeCoefficients::first_order(step),
+                TimeScheme::CrankNicolson => TimeCoefficients::ab2_cn(step, None),
+                TimeScheme::Bdf2 => TimeCoefficients::bdf2(step, self.previous_step),
             };
             self.advance(heat, coefficients, 1.0)?
         };
         self.steps += 1;
-        Ok(report)
+        Ok(solved)
     }
 
     /// Solves (shift M + θ A − θ K) δ = r(T_n), both sides times `scale`, the residual with the prescribed
@@ -152,14 +147,14 @@ impl<F: Real> March<F> {
         heat: &mut Heat<F>,
         coefficients: TimeCoefficients,
         scale: f64,
-    ) -> Result<StepReport, HeatError> {
+    ) -> Result<(SolveOutcome, f64), HeatError> {
         let backend = heat.backend.clone();
         let n = heat.unknowns();
         let TimeCoefficients { step, bdf, theta, .. } = coefficients;
         let (new_time, is_midpoint) = (self.time + step, coefficients.is_midpoint());
         let (shift, theta) = (scale * bdf.shift, scale * theta);
         match is_midpoint {
-            true => heat.set_mean_time(self.time, new_time)?,
+            true => heat.set_trapezoidal_mean(self.time, new_time)?,
             false => heat.set_time(new_time)?,
         }
         heat.residual(&mut self.rhs);
@@ -202,7 +197,7 @@ impl<F: Real> March<F> {
         let rate = backend.read(&self.change)?[0] / step;
         self.time = new_time;
         self.previous_step = Some(step);
-        Ok(StepReport { outcome, rate })
+        Ok((outcome, rate))
     }
 
     /// The interpolations of the multigrid in use, if any, and the inertia of the matrix of their set-up: a

@@ -5,7 +5,7 @@
 //! increment of the temperature, so that a steady state persists to the last bit at any solver tolerance.
 //! Source: Menon's thesis, ch. 6; Kamakolanu's thesis, §6.2.
 
-mod descriptor;
+pub mod descriptor;
 mod dirichlet;
 mod error;
 pub mod finite_element;
@@ -18,7 +18,7 @@ mod system;
 
 pub use descriptor::DESCRIPTOR;
 pub use error::HeatError;
-pub use march::{March, Scheme, StepReport};
+pub use march::{March, TimeScheme};
 pub use surface::SurfaceNode;
 pub use system::{Heat, Problem, Source};
 

@@ -193,14 +193,14 @@ impl<F: Real> Heat<F> {
     /// # Errors
     /// [`HeatError::Diffusion`] where a value is not a number.
     pub fn set_time(&mut self, t: f64) -> Result<(), HeatError> {
-        self.set_mean_time(t, t)
+        self.set_trapezoidal_mean(t, t)
     }
 
-    /// Sets prescribed values and sources to the mean of two times, for a step of Crank–Nicolson.
+    /// Sets prescribed values and sources to their mean over a step of Crank–Nicolson by the trapezoidal rule.
     ///
     /// # Errors
     /// [`HeatError::Diffusion`] where a value is not a number.
-    pub(super) fn set_mean_time(&mut self, old: f64, new: f64) -> Result<(), HeatError> {
+    pub(super) fn set_trapezoidal_mean(&mut self, old: f64, new: f64) -> Result<(), HeatError> {
         self.times = [old, new];
         self.prescribed.set_mean(&self.backend, self.times)?;
         Ok(self.source.set_mean(&self.backend, self.times)?)

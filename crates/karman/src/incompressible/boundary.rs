@@ -5,6 +5,7 @@ use super::mass_correction::MassCorrection;
 use super::outflow::Outflow;
 use super::transport_equation::{TransportEquation, faces_where};
 use super::transported_field::{TransportedField, velocity_view};
+use super::wall_pressure::SurfaceDivergence;
 use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer};
 use crate::finite_volume::{CellField, Faces, narrow};
@@ -20,6 +21,8 @@ pub(super) struct FlowBoundary<F: Real> {
     pub slip: SlipFaces,
     pub outflow: Outflow<F>,
     pub mass_correction: MassCorrection,
+    /// tr H of the prescribed velocities.
+    pub divergence: SurfaceDivergence<F>,
 }
 
 /// Faces of slip walls.
@@ -59,7 +62,13 @@ impl<F: Real> FlowBoundary<F> {
                 .fill(condition.data().backflow_factor);
         }
         let place = (mesh, geometry);
+        let mut is_prescribed = vec![false; mesh.n_faces() - inner];
+        for (patch, condition) in mesh.patches.iter().zip(conditions) {
+            let prescribes = condition.prescribes_velocity();
+            is_prescribed[patch.faces.start - inner..patch.faces.end - inner].fill(prescribes);
+        }
         FlowBoundary {
+            divergence: SurfaceDivergence::new(backend, place, &is_prescribed),
             backflow_factor: narrow(backend, backflow_factor),
             slip: SlipFaces::new(backend, mesh, conditions, dirichlet_index),
             outflow: Outflow::new(backend, place, conditions, dirichlet_index, components),

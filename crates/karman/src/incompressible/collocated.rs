@@ -62,7 +62,7 @@ impl<F: Real> Collocated<F> {
             before: before.view(),
             skewness_flux: self.skewness_flux.view(),
             conductance: pressure.interpolation_conductance().view(),
-            decay_rate: monitors.decay_rate.view(),
+            momentum_diagonal: monitors.momentum_diagonal.view(),
             is_dirichlet: pressure.conditions.is_dirichlet.view(),
             relative_step: local.map_or(View::absent(), |local| local.relative.view()),
             least_shift: F::from_f64(LEAST_SHIFT),

@@ -209,7 +209,7 @@ impl<F: Real> IncompressibleSolver<F> {
         buffers: &'b mut DerivedBuffers<F>,
     ) -> &'b [Buffer<F>] {
         for (k, gradient) in buffers.gradients.iter_mut().enumerate() {
-            self.differentiate(k, gradient);
+            self.compute_velocity_gradient(k, gradient);
         }
         buffers.evaluate(&self.flow.backend, field)
     }

@@ -1,7 +1,8 @@
 //! Incompressible flow, as a case sees it.
 
 use super::derived::DerivedField;
-use crate::descriptor::VectorNames;
+use super::scheme::TimeScheme;
+use crate::descriptor::{self, AREA, HEAT_FLUX, TimeSchemes, VectorNames, WALL_HEAT_FLUX};
 use crate::descriptor::{Descriptor, Field, FieldKey, Need, PatchQuantity, Rank, Template};
 
 /// Names of the components of the velocity.
@@ -11,6 +12,41 @@ pub const PRESSURE: &str = "pressure";
 /// Name of the temperature.
 pub const TEMPERATURE: &str = "temperature";
 
+/// Names of the force on a group of patches, of its parts and of its moment.
+pub const FORCE: VectorNames = ["force_x", "force_y", "force_z"];
+/// The force of the pressure.
+pub const PRESSURE_FORCE: VectorNames =
+    ["pressure_force_x", "pressure_force_y", "pressure_force_z"];
+/// The force of the viscous stress.
+pub const VISCOUS_FORCE: VectorNames = ["viscous_force_x", "viscous_force_y", "viscous_force_z"];
+/// The moment of the force.
+pub const MOMENT: VectorNames = ["moment_x", "moment_y", "moment_z"];
+/// Name of the flow rate into the domain through a group of patches.
+pub const FLOW_RATE: &str = "flow_rate";
+/// Name of the drag coefficient.
+pub const DRAG_COEFFICIENT: &str = "drag_coefficient";
+/// Name of the lift coefficient.
+pub const LIFT_COEFFICIENT: &str = "lift_coefficient";
+/// Name of the moment coefficient.
+pub const MOMENT_COEFFICIENT: &str = "moment_coefficient";
+/// Name of the mean drag coefficient over whole periods.
+pub const DRAG_COEFFICIENT_MEAN: &str = "drag_coefficient_mean";
+/// Name of the largest drag coefficient over whole periods.
+pub const DRAG_COEFFICIENT_MAX: &str = "drag_coefficient_max";
+/// Name of the largest lift coefficient over whole periods.
+pub const LIFT_COEFFICIENT_MAX: &str = "lift_coefficient_max";
+/// Name of the Strouhal number.
+pub const STROUHAL: &str = "strouhal";
+/// Name of the Nusselt number.
+pub const NUSSELT: &str = "nusselt";
+
+/// Name of the pressure coefficient on a surface.
+pub const PRESSURE_COEFFICIENT: &str = "pressure_coefficient";
+/// Name of the viscous stress on a wall.
+pub const WALL_SHEAR_STRESS: &str = "wall_shear_stress";
+/// Name of the wall distance of cell centres in viscous units.
+pub const Y_PLUS: &str = "y_plus";
+
 const fn quantity(name: &'static str, needs: &'static [Need]) -> PatchQuantity {
     PatchQuantity { name, needs }
 }
@@ -18,10 +54,13 @@ const fn quantity(name: &'static str, needs: &'static [Need]) -> PatchQuantity {
 /// Incompressible flow.
 pub static DESCRIPTOR: Descriptor = Descriptor {
     section: "incompressible",
-    case: "a flow case",
+    name: "incompressible flow",
+    label: "flow",
+    advice: "shorten the step or set `cfl = 0.4`, look at the mesh with `karman mesh check`, or begin with \
+             `convection = \"upwind\"`",
     unknowns: &[
         Field {
-            name: "velocity",
+            name: descriptor::VELOCITY,
             rank: Rank::Vector(VELOCITY),
             units: "m/s",
             meaning: "",
@@ -79,30 +118,44 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
     ],
     derived: &DerivedField::FIELDS,
     patch_quantities: &[
-        quantity("area", &[]),
-        quantity("flow_rate", &[]),
-        quantity("force_x", &[]),
-        quantity("force_y", &[]),
-        quantity("force_z", &[]),
-        quantity("pressure_force_x", &[]),
-        quantity("pressure_force_y", &[]),
-        quantity("pressure_force_z", &[]),
-        quantity("viscous_force_x", &[]),
-        quantity("viscous_force_y", &[]),
-        quantity("viscous_force_z", &[]),
-        quantity("moment_x", &[Need::MomentCentre]),
-        quantity("moment_y", &[Need::MomentCentre]),
-        quantity("moment_z", &[Need::MomentCentre]),
-        quantity("drag_coefficient", &[Need::Reference]),
-        quantity("lift_coefficient", &[Need::Reference]),
-        quantity("moment_coefficient", &[Need::MomentCentre, Need::Reference]),
-        quantity("drag_coefficient_mean", &[Need::Reference]),
-        quantity("drag_coefficient_max", &[Need::Reference]),
-        quantity("lift_coefficient_max", &[Need::Reference]),
-        quantity("strouhal", &[Need::Reference]),
-        quantity("heat_flux", &[Need::Temperature]),
-        quantity("nusselt", &[Need::Temperature, Need::Reference]),
+        quantity(AREA, &[]),
+        quantity(FLOW_RATE, &[]),
+        quantity(FORCE[0], &[]),
+        quantity(FORCE[1], &[]),
+        quantity(FORCE[2], &[]),
+        quantity(PRESSURE_FORCE[0], &[]),
+        quantity(PRESSURE_FORCE[1], &[]),
+        quantity(PRESSURE_FORCE[2], &[]),
+        quantity(VISCOUS_FORCE[0], &[]),
+        quantity(VISCOUS_FORCE[1], &[]),
+        quantity(VISCOUS_FORCE[2], &[]),
+        quantity(MOMENT[0], &[Need::MomentCentre]),
+        quantity(MOMENT[1], &[Need::MomentCentre]),
+        quantity(MOMENT[2], &[Need::MomentCentre]),
+        quantity(DRAG_COEFFICIENT, &[Need::Reference]),
+        quantity(LIFT_COEFFICIENT, &[Need::Reference]),
+        quantity(MOMENT_COEFFICIENT, &[Need::MomentCentre, Need::Reference]),
+        quantity(DRAG_COEFFICIENT_MEAN, &[Need::Reference]),
+        quantity(DRAG_COEFFICIENT_MAX, &[Need::Reference]),
+        quantity(LIFT_COEFFICIENT_MAX, &[Need::Reference]),
+        quantity(STROUHAL, &[Need::Reference]),
+        quantity(HEAT_FLUX, &[Need::Temperature]),
+        quantity(NUSSELT, &[Need::Temperature, Need::Reference]),
     ],
+    surface_fields: &[
+        quantity(PRESSURE, &[]),
+        quantity(PRESSURE_COEFFICIENT, &[]),
+        quantity(WALL_SHEAR_STRESS, &[]),
+        quantity(Y_PLUS, &[]),
+        quantity(TEMPERATURE, &[Need::Temperature]),
+        quantity(WALL_HEAT_FLUX, &[Need::Temperature]),
+    ],
+    any_condition: "no_slip",
+    time_schemes: TimeSchemes {
+        words: TimeScheme::WORDS,
+        meanings: TimeScheme::MEANINGS,
+        default: TimeScheme::Bdf2.word(),
+    },
     summary: &[
         "flow.kinetic_energy",
         "flow.divergence_max",

@@ -6,7 +6,7 @@ use super::mean_velocity::MeanVelocity;
 use super::monitors::Monitors;
 use super::pressure::Pressure;
 use super::residuals::Of;
-use super::scheme::Scheme;
+use super::scheme::TimeScheme;
 use super::stepper::{Step, Stepper};
 use super::thermal::Thermal;
 use super::transport_equation::{DiffusiveTerms, TransportEquation};
@@ -96,9 +96,9 @@ impl<F: Real> Flow<F> {
         new: f64,
         extrapolation: f64,
     ) -> Result<(), IncompressibleError> {
-        self.momentum.set_mean_time([new, new])?;
+        self.momentum.set_trapezoidal_mean([new, new])?;
         self.update_dependent_boundaries(extrapolation);
-        let is_midpoint = self.numerics.scheme == Scheme::Ab2Cn;
+        let is_midpoint = self.numerics.time_scheme == TimeScheme::Ab2Cn;
         self.set_pressure_time([if is_midpoint { self.clock.time } else { new }, new])?;
         self.boundary.mass_correction.schedule_check(new);
         Ok(())
@@ -106,7 +106,7 @@ impl<F: Real> Flow<F> {
 
     /// Sets the prescribed pressures to their mean at two times, those of a total pressure with the current fluxes.
     pub(super) fn set_pressure_time(&mut self, times: [f64; 2]) -> Result<(), IncompressibleError> {
-        self.pressure.set_mean_time(times)?;
+        self.pressure.set_trapezoidal_mean(times)?;
         self.pressure.prescribe_total(&self.faces, &self.flux);
         Ok(())
     }
@@ -164,7 +164,7 @@ impl<F: Real> Flow<F> {
     pub(super) fn add_momentum_residual(&mut self) {
         let Flow { backend, faces, components, momentum, monitors, .. } = self;
         if let Some(residuals) = &mut monitors.residuals {
-            let scale = (&monitors.decay_rate, &faces.volume);
+            let scale = (&monitors.momentum_diagonal, &faces.volume);
             let velocity = vector_field(components, |component| &component.now);
             residuals.add(backend, Of::Momentum, &momentum.residual, scale, (&velocity, 0.0));
         }
@@ -189,7 +189,7 @@ impl<F: Real> Flow<F> {
         let inertia = pressure.inertia(&faces.volume);
         thermal.prepare((&faces.volume, inertia, &*flux), step)?;
         if let Some(residuals) = &mut monitors.residuals {
-            let scale = (&monitors.decay_rate, &faces.volume);
+            let scale = (&monitors.momentum_diagonal, &faces.volume);
             let temperature = VectorField::of(&[&thermal.field.now]);
             let (r, phi) = (&thermal.equation.residual, (&temperature, thermal.reference()));
             residuals.add(backend, Of::Energy, r, scale, phi);
@@ -293,10 +293,10 @@ impl<F: Real> Flow<F> {
             &faces.of_cells(),
             &self.flux,
             &monitors.viscous_rate,
-            &mut monitors.decay_rate,
+            &mut monitors.momentum_diagonal,
             &mut monitors.statistics.rates,
         );
-        self.pressure.differentiate(faces);
+        self.pressure.update_gradients(faces);
         self.pressure.extrapolate_to_end();
         monitors.read_rates(backend)
     }

@@ -3,11 +3,11 @@
 //! The force of the fluid on a body behind faces whose normals n point out of the fluid is, per unit of
 //! density,
 //!
-//! F = Σ (p n − ν ∂u/∂n) |S|        collocated,
+//! F = Σ ((p − ε) n − (ν ∂u/∂n − ε n)) |S|        collocated,
 //! F = Σ (p S − ν Σ_e ± Γ_e (x_e − x_f))        staggered,
 //!
-//! the viscous part being the momentum flux of the scheme itself, so that forces balance the momentum of the
-//! fluid. Γ_e is the integral of the vorticity along edge e of the face: the inner sum is ω × S, the sum of
+//! with the error ε of the normal viscous stress ([`super::wall_pressure`]). The sum of both parts, and the viscous
+//! part of the staggered schemes, is the momentum flux of the scheme, so that forces balance the momentum of the fluid. Γ_e is the integral of the vorticity along edge e of the face: the inner sum is ω × S, the sum of
 //! the viscous terms ν M C W (Cᵀ M U + boundary) for a uniform test velocity. At walls at rest ω × n = ∂u/∂n
 //! is the whole viscous stress; at others its transposed part sums to zero over a closed surface.
 //! [`IncompressibleSolver::wall_traction`] has the stress of each face.
@@ -19,6 +19,7 @@ use super::error::IncompressibleError;
 use super::flow::Flow;
 use super::staggered::{DualSegments, Staggered};
 use super::transported_field::vector_field;
+use super::wall_pressure::{SurfaceDivergenceView, normal_stress_error};
 use crate::backend::{Backend, Buffer, Components, Partials, View};
 use crate::finite_volume::{DiffusiveFaces, FaceView, Vectors, VelocityField};
 use crate::operators::incidence::{with_sign, without_sign};
@@ -29,17 +30,17 @@ use karman_backend::prelude::*;
 #[device]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Components)]
 pub struct Load<F: Real> {
-    /// Σ p S_x.
+    /// Σ p S_x, p of [`super::wall_pressure`] where the arrangement is collocated.
     pub pressure_x: F,
     /// Σ p S_y.
     pub pressure_y: F,
     /// Σ p S_z.
     pub pressure_z: F,
-    /// −Σ ν ∂u/∂n |S|.
+    /// −Σ ν ∂u/∂n |S|, the normal derivative of the normal velocity by ∇·u = 0.
     pub viscous_x: F,
-    /// −Σ ν ∂v/∂n |S|.
+    /// −Σ ν ∂v/∂n |S|, the normal derivative of the normal velocity by ∇·u = 0.
     pub viscous_y: F,
-    /// −Σ ν ∂w/∂n |S|.
+    /// −Σ ν ∂w/∂n |S|, the normal derivative of the normal velocity by ∇·u = 0.
     pub viscous_z: F,
     /// Σ F, outward.
     pub flow: F,
@@ -125,6 +126,7 @@ fn sum_differences<F: Real>(flow: &Flow<F>, group: &mut LoadedFaces) {
         &flow.flux,
         pressure_at_boundary,
         &diffusive_faces(flow),
+        &flow.boundary.divergence.view(flow.viscosity()),
         &mut group.partials,
     );
 }
@@ -156,7 +158,8 @@ pub(super) fn viscous_difference<F: Real>(
 }
 
 /// The terms of [`Load`] of one face; the viscous one is ν ∂u/∂n |S| = a (u_b − u_c) + t·∇u_c, without t·∇u if
-/// `two_point`. Traffic 8 + (10 + 2d)s, 3d s more unless `two_point`.
+/// `two_point`, with the error of its normal component moved to the pressure. Traffic 16 + (10 + 2d)s, 3d s more unless
+/// `two_point`; an item of the surface divergence 4 + (3 + d)s.
 #[kernel(indexed, reduce(sum, sum, sum, sum, sum, sum, sum))]
 pub fn face_loads<F: Real>(
     _i: usize,
@@ -166,11 +169,16 @@ pub fn face_loads<F: Real>(
     flux: &View<F>,
     pressure_at_boundary: &View<F>,
     diffusion: &DiffusiveFaces<F>,
+    divergence: &SurfaceDivergenceView<F>,
 ) -> (F, F, F, F, F, F, F) {
     let c = faces.left[f] as usize;
     let b = f - faces.n_interior;
-    let pressure = faces.area.at(f) * pressure_at_boundary[b];
-    let viscous = viscous_difference::<F>(f, c, b, velocity, diffusion);
+    let s = faces.area.at(f);
+    let difference = viscous_difference::<F>(f, c, b, velocity, diffusion);
+    let error = normal_stress_error::<F>(f, faces, velocity, divergence, difference);
+    let moved = s * (error / s.dot(s).sqrt());
+    let pressure = s * pressure_at_boundary[b] - moved;
+    let viscous = difference - moved;
     (pressure.x, pressure.y, pressure.z, -viscous.x, -viscous.y, -viscous.z, flux[f])
 }
 

@@ -120,10 +120,9 @@ impl<F: Real> ImplicitTransport<F> {
         let ImplicitTransport { backend, form, params, solver, weak_rows, .. } = self;
         let solver = solver.prepare(0.0, theta, |_| {
             let factors = [theta, theta * form.convection()];
-            let operator = || {
-                let (cells, conductance) = (form.cells.clone(), form.conductance.clone());
-                TransportOperator::new(backend, cells, conductance, factors, form.dimension)
-            };
+            let (cells, conductance) = (form.cells.clone(), form.conductance.clone());
+            let operator =
+                TransportOperator::new(backend, cells, conductance, factors, form.dimension);
             let preconditioner: Box<dyn Preconditioner<F>> = match form.convects {
                 true => Box::new(TransportSweeps::new(backend, form.cells.clone(), form.dimension)),
                 false => {
@@ -131,7 +130,7 @@ impl<F: Real> ImplicitTransport<F> {
                     Box::new(Jacobi { inverse: backend.zeros::<F>(unknowns) })
                 }
             };
-            Solver::with_preconditioner(backend, Box::new(operator()), preconditioner, params)
+            Solver::with_preconditioner(backend, Box::new(operator), preconditioner, params)
         })?;
         if form.convects {
             let (operator, sweeps): (_, &mut TransportSweeps<F>) = parts(solver);

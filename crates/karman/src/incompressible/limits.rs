@@ -14,7 +14,7 @@
 //!
 //! In a cell C is Δt Σ|F| / 2V and R the ratio of that rate to ν Σa / 2dV, d the dimension.
 
-use super::{Convection, FlowCondition, IncompressibleError, IncompressibleSolver, Scheme};
+use super::{Convection, FlowCondition, IncompressibleError, IncompressibleSolver, TimeScheme};
 use crate::mesh::Mesh;
 use crate::real::Real;
 use std::ops::{Add, Mul};
@@ -85,7 +85,7 @@ fn convective_symbol(convection: Convection, theta: f64) -> Complex {
 
 /// The largest |z| of a wave.
 fn amplification(
-    scheme: Scheme,
+    scheme: TimeScheme,
     convection: Convection,
     theta: f64,
     [courant, diffusion]: [f64; 2],
@@ -94,17 +94,17 @@ fn amplification(
     let damping = diffusion * (2.0 - 2.0 * theta.cos());
     let real = |x: f64| Complex(x, 0.0);
     let [a, b, c] = match scheme {
-        Scheme::Bdf2 => [
+        TimeScheme::Bdf2 => [
             real(1.5 + damping),
             real(-2.0) + advection.scale(2.0),
             real(0.5) + advection.scale(-1.0),
         ],
-        Scheme::Ab2Cn => [
+        TimeScheme::Ab2Cn => [
             real(1.0 + 0.5 * damping),
             real(-1.0 + 0.5 * damping) + advection.scale(1.5),
             advection.scale(-0.5),
         ],
-        Scheme::Rk3 => {
+        TimeScheme::Rk3 => {
             let q = (advection + real(damping)).scale(-1.0);
             let third = real(1.0) + q.scale(1.0 / 3.0);
             let second = real(1.0) + q.scale(0.5) * third;
@@ -118,7 +118,7 @@ fn amplification(
 
 /// The largest stable Courant number of a scheme at a cell Reynolds number, infinite without viscosity; at
 /// most 4.
-pub fn courant_limit(scheme: Scheme, convection: Convection, cell_reynolds: f64) -> f64 {
+pub fn courant_limit(scheme: TimeScheme, convection: Convection, cell_reynolds: f64) -> f64 {
     let grows = |courant: f64| {
         (1..=WAVES).any(|k| {
             let theta = std::f64::consts::PI * k as f64 / WAVES as f64;
@@ -140,7 +140,7 @@ pub struct CourantLimits {
 
 impl CourantLimits {
     /// The limits of a scheme.
-    pub fn new(scheme: Scheme, convection: Convection) -> CourantLimits {
+    pub fn new(scheme: TimeScheme, convection: Convection) -> CourantLimits {
         let reynolds = |k: usize| 2.0f64.powi(LEAST_POWER + k as i32);
         let table = (0..POWERS).map(|k| courant_limit(scheme, convection, reynolds(k))).collect();
         CourantLimits { table, inviscid: courant_limit(scheme, convection, f64::INFINITY) }
@@ -181,7 +181,7 @@ impl<F: Real> IncompressibleSolver<F> {
         step: f64,
     ) -> Result<CellLimits, IncompressibleError> {
         let (rate, viscous) = (
-            self.read_f64(&self.flow.monitors.decay_rate)?,
+            self.read_f64(&self.flow.monitors.momentum_diagonal)?,
             self.read_f64(&self.flow.monitors.viscous_rate)?,
         );
         let prandtl = self
@@ -247,19 +247,19 @@ mod tests {
     fn limits_of_extrapolated_convection_are_those_of_the_table() {
         let infinite = f64::INFINITY;
         for (scheme, convection, reynolds, expected) in [
-            (Scheme::Bdf2, Convection::Upwind, infinite, 0.66),
-            (Scheme::Bdf2, Convection::LinearUpwind, infinite, 0.47),
-            (Scheme::Bdf2, Convection::LinearUpwind, 100.0, 0.47),
-            (Scheme::Bdf2, Convection::LinearUpwind, 10.0, 0.52),
-            (Scheme::Bdf2, Convection::LinearUpwind, 2.0, 0.72),
-            (Scheme::Bdf2, Convection::Central, infinite, 0.18),
-            (Scheme::Bdf2, Convection::Central, 10.0, 0.55),
-            (Scheme::Ab2Cn, Convection::Upwind, infinite, 0.50),
-            (Scheme::Ab2Cn, Convection::LinearUpwind, infinite, 0.49),
-            (Scheme::Rk3, Convection::Central, infinite, 1.73),
-            (Scheme::Rk3, Convection::LinearUpwind, infinite, 1.17),
-            (Scheme::Rk3, Convection::Upwind, infinite, 1.255),
-            (Scheme::Rk3, Convection::Central, 1.0, 0.625),
+            (TimeScheme::Bdf2, Convection::Upwind, infinite, 0.66),
+            (TimeScheme::Bdf2, Convection::LinearUpwind, infinite, 0.47),
+            (TimeScheme::Bdf2, Convection::LinearUpwind, 100.0, 0.47),
+            (TimeScheme::Bdf2, Convection::LinearUpwind, 10.0, 0.52),
+            (TimeScheme::Bdf2, Convection::LinearUpwind, 2.0, 0.72),
+            (TimeScheme::Bdf2, Convection::Central, infinite, 0.18),
+            (TimeScheme::Bdf2, Convection::Central, 10.0, 0.55),
+            (TimeScheme::Ab2Cn, Convection::Upwind, infinite, 0.50),
+            (TimeScheme::Ab2Cn, Convection::LinearUpwind, infinite, 0.49),
+            (TimeScheme::Rk3, Convection::Central, infinite, 1.73),
+            (TimeScheme::Rk3, Convection::LinearUpwind, infinite, 1.17),
+            (TimeScheme::Rk3, Convection::Upwind, infinite, 1.255),
+            (TimeScheme::Rk3, Convection::Central, 1.0, 0.625),
         ] {
             let limit = courant_limit(scheme, convection, reynolds);
             assert!(
@@ -287,7 +287,7 @@ mod tests {
         for convection in
             [Convection::Central, Convection::Upwind, Convection::LinearUpwind, Convection::Cubic]
         {
-            let limit = courant_limit(Scheme::Bdf2, convection, f64::INFINITY);
+            let limit = courant_limit(TimeScheme::Bdf2, convection, f64::INFINITY);
             let size_after = |courant: f64| {
                 let mut seed = 1u64;
                 let mut random = || {
@@ -319,9 +319,9 @@ mod tests {
 
     #[test]
     fn limits_between_those_of_the_table_are_between_them() {
-        let limits = CourantLimits::new(Scheme::Bdf2, Convection::Central);
+        let limits = CourantLimits::new(TimeScheme::Bdf2, Convection::Central);
         for reynolds in [0.01, 0.3, 1.0, 3.0, 50.0, 1e9, f64::INFINITY] {
-            let exact = courant_limit(Scheme::Bdf2, Convection::Central, reynolds.max(0.0625));
+            let exact = courant_limit(TimeScheme::Bdf2, Convection::Central, reynolds.max(0.0625));
             assert!((limits.at(reynolds) - exact).abs() < 0.1 * exact, "{reynolds}");
         }
     }

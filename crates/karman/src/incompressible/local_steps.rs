@@ -101,10 +101,10 @@ impl<F: Real> LocalSteps<F> {
         &mut self,
         backend: &Backend,
         faces: &Faces<F>,
-        [decay_rate, viscous_rate]: [&Buffer<F>; 2],
+        [momentum_diagonal, viscous_rate]: [&Buffer<F>; 2],
         conductance: &mut Buffer<F>,
     ) -> Result<Option<CsrMatrix<f64>>, IncompressibleError> {
-        let (sum, viscous) = (widen(backend, decay_rate)?, widen(backend, viscous_rate)?);
+        let (sum, viscous) = (widen(backend, momentum_diagonal)?, widen(backend, viscous_rate)?);
         let rates: Vec<f64> = sum.iter().zip(&viscous).map(|(a, b)| (a - b).max(0.0)).collect();
         let Some(s) = relative_steps(&self.matrix, &rates) else { return Ok(None) };
         let changes = s.iter().zip(&self.values).map(|(new, old)| (new / old).ln().abs());

@@ -6,7 +6,8 @@
 //!
 //! w_j = d_j − ∇π_j,  W_j = d_j·S − a G π_j,  D W_j = 0,
 //!
-//! with the fluxes of prescribed velocities 0: d_j itself in a straight channel. After the projection of a step
+//! with zero flux where the velocity is prescribed; a is the conductance of a face, G π_j the difference of π_j across it, D the
+//! divergence. It is d_j itself in a straight channel. After the projection of a step
 //!
 //! Σ_l (d_j·w̄_l) α_l = d_j·(ū₀ − ū),  u ← u + Σ α_j w_j,  F ← F + Σ α_j W_j,  f ← f + shift Σ α_j d_j,  p ← p + shift Σ α_j π_j,
 //!
@@ -42,15 +43,15 @@ const PARALLEL: f64 = 1e-9;
 /// Least mean of a response over that of the force: below, a wall blocks the flow.
 const BLOCKED: f64 = 1e-6;
 
-/// Three numbers.
+/// A vector as a kernel returns it.
 #[device]
 #[derive(Clone, Copy, Debug, PartialEq, Components)]
 pub(super) struct Triple<F: Real> {
-    /// The first.
+    /// Along x.
     pub x: F,
-    /// The second.
+    /// Along y.
     pub y: F,
-    /// The third.
+    /// Along z.
     pub z: F,
 }
 
@@ -69,7 +70,7 @@ pub(super) struct MeanVelocity<F: Real> {
     responses: Vec<Response<F>>,
     /// ū₀: `[3]`.
     target: Buffer<f64>,
-    /// α of ū₀ − ū, by rows, then d_j as columns, by rows: `[18]`.
+    /// Two matrices by rows: that which gives α from ū₀ − ū, then that with the columns d_j: `[18]`.
     coefficients: Buffer<f64>,
     /// 1 / Σ V.
     inverse_volume: f64,
@@ -109,7 +110,8 @@ impl<F: Real> MeanVelocity<F> {
         }
     }
 
-    /// Corrects u* and the fluxes; `shift`: the force too. The mean is that of u* + ∇ψ with the gradient `grad_psi`.
+    /// Corrects u* and the fluxes, with `shift` the force too. The mean before is that of u*, or of u* + ∇ψ where `grad_psi`
+    /// is given.
     fn correct(
         &mut self,
         backend: &Backend,
@@ -303,6 +305,11 @@ impl<F: Real> IncompressibleSolver<F> {
         let Some(mean) = &self.flow.mean_velocity else { return Ok(None) };
         let force = self.flow.backend.read(&mean.force)?;
         Ok(Some([force[0], force[1], force[2]]))
+    }
+
+    /// Whether a force keeps the mean velocity.
+    pub fn has_mean_force(&self) -> bool {
+        self.flow.mean_velocity.is_some()
     }
 
     /// Sets the force of [`IncompressibleSolver::mean_force`], of a checkpoint or of an earlier mesh.

@@ -45,6 +45,7 @@ mod transport_equation;
 mod transport_residual;
 mod transported_field;
 mod upwind_gradient;
+pub mod wall_pressure;
 
 pub use crate::finite_volume::Convection;
 pub use conditions::{
@@ -57,7 +58,7 @@ pub use forces::{Load, LoadedFaces};
 pub use moments::MomentFaces;
 pub use probing::Field;
 pub use residuals::ScaledResiduals;
-pub use scheme::{ConvectionTreatment, PressureCorrection, Scheme};
+pub use scheme::{ConvectionTreatment, PressureCorrection, TimeScheme};
 pub use solver::{IncompressibleSolver, StepReport};
 pub use state::State;
 pub use systems::StepSystem;
@@ -106,7 +107,7 @@ pub struct Numerics {
     /// Level of the convected quantities.
     pub convection_treatment: ConvectionTreatment,
     /// Time scheme.
-    pub scheme: Scheme,
+    pub time_scheme: TimeScheme,
     /// Whether steps are pseudo-time steps towards a steady state: first order, without extrapolation in time.
     pub is_steady: bool,
     /// Update of the pressure by the projection.

@@ -3,7 +3,7 @@
 use super::residuals::Residuals;
 use super::statistics::Statistics;
 use super::step_bounds::StepBounds;
-use super::{IncompressibleError, Scheme};
+use super::{IncompressibleError, TimeScheme};
 use crate::backend::{Backend, Buffer};
 use crate::real::Real;
 
@@ -14,8 +14,9 @@ const EXPLICIT_VISCOUS: f64 = 1.4;
 pub(super) struct Monitors<F: Real> {
     /// ν Σ a / V: `[n_cells]`.
     pub viscous_rate: Buffer<F>,
-    /// 1/τ = ν Σ a / V + Σ|F| / 2V, the rate at which the correction E of Rhie & Chow tends to K: `[n_cells]`.
-    pub decay_rate: Buffer<F>,
+    /// a_P/V = ν Σ a / V + Σ|F| / 2V, the diagonal coefficient of the momentum equation with diffusion and upwind
+    /// convection, over the volume; 1/τ of Rhie & Chow: `[n_cells]`.
+    pub momentum_diagonal: Buffer<F>,
     /// max Σ|F| / 2V of the current level.
     pub convective_rate: f64,
     /// max |D F| / V over it.
@@ -36,15 +37,15 @@ impl<F: Real> Monitors<F> {
         backend: &Backend,
         viscous_rate: Buffer<F>,
         step_bounds: StepBounds,
-        (scheme, is_steady): (Scheme, bool),
+        (scheme, is_steady): (TimeScheme, bool),
     ) -> Self {
         let n = viscous_rate.len();
-        let is_explicit = scheme == Scheme::Rk3;
+        let is_explicit = scheme == TimeScheme::Rk3;
         let viscous_bound =
             if is_explicit { EXPLICIT_VISCOUS * step_bounds.diffusion() } else { 0.0 };
         Monitors {
             viscous_rate,
-            decay_rate: backend.zeros(n),
+            momentum_diagonal: backend.zeros(n),
             convective_rate: 0.0,
             divergence: 0.0,
             statistics: Statistics::new(backend, n),

@@ -4,7 +4,7 @@ use super::kernels::{advance_pressure, subtract_prescribed};
 use super::projection::{PoissonSystem, PressureIncrement};
 use super::total_pressure::TotalPressure;
 use super::transport_equation::dirichlet_indices;
-use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, Scheme};
+use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, TimeScheme};
 use crate::backend::{Backend, Buffer, blas};
 use crate::finite_volume::diffusion::{CellScheme, discretize_boundary};
 use crate::finite_volume::faces::{Faces, SkewedCells};
@@ -165,15 +165,18 @@ impl<F: Real> Pressure<F> {
             )?,
             interpolation_conductance,
             conditions,
-            midpoint: (numerics.scheme == Scheme::Ab2Cn).then(|| {
+            midpoint: (numerics.time_scheme == TimeScheme::Ab2Cn).then(|| {
                 let both = || [backend.zeros(n), backend.zeros(n_boundary)];
                 MidpointPressure { before: both(), at_end: both(), extrapolation: 0.0 }
             }),
         })
     }
 
-    /// Sets the prescribed pressures to their mean at two times.
-    pub(super) fn set_mean_time(&mut self, times: [f64; 2]) -> Result<(), IncompressibleError> {
+    /// Sets the prescribed pressures to their mean over a step by the trapezoidal rule.
+    pub(super) fn set_trapezoidal_mean(
+        &mut self,
+        times: [f64; 2],
+    ) -> Result<(), IncompressibleError> {
         let PressureConditions { prescribed, prescribed_before, .. } = &mut self.conditions;
         let values = prescribed_before.len();
         blas::copy(&self.backend, values, prescribed.value(), prescribed_before);
@@ -181,7 +184,7 @@ impl<F: Real> Pressure<F> {
         self.conditions
             .total
             .as_mut()
-            .map_or(Ok(()), |total| total.set_mean_time(&self.backend, times))
+            .map_or(Ok(()), |total| total.set_trapezoidal_mean(&self.backend, times))
     }
 
     /// Sets the pressures at inlets of prescribed total pressure to those of fluxes.
@@ -226,12 +229,12 @@ impl<F: Real> Pressure<F> {
     }
 
     /// ∇p, and p at the boundary.
-    pub(super) fn differentiate(&mut self, faces: &Faces<F>) {
+    pub(super) fn update_gradients(&mut self, faces: &Faces<F>) {
         let PressureConditions { dirichlet_index, prescribed, .. } = &self.conditions;
         let conditions = (dirichlet_index, prescribed.value());
         let into = (&mut self.lsq_gradient, &mut self.at_boundary, &mut self.gradient);
         let correction = &self.poisson.correction;
-        differentiate(&self.backend, correction, faces, conditions, &self.value, into);
+        compute_pressure_gradients(&self.backend, correction, faces, conditions, &self.value, into);
     }
 
     /// p and p at the boundary at the end of the last step: `[n_cells]`, `[n_boundary]`.
@@ -300,7 +303,7 @@ impl<F: Real> Pressure<F> {
 
 /// Least-squares gradient of a pressure, its boundary values (prescribed, or extrapolated by that gradient),
 /// and its Gauss gradient.
-pub(super) fn differentiate<F: Real>(
+pub(super) fn compute_pressure_gradients<F: Real>(
     backend: &Backend,
     correction: &NonOrthogonalCorrectionOnBackend<F>,
     faces: &Faces<F>,
@@ -308,7 +311,7 @@ pub(super) fn differentiate<F: Real>(
     value: &Buffer<F>,
     (lsq_gradient, at_boundary, gradient): (&mut Buffer<F>, &mut Buffer<F>, &mut Buffer<F>),
 ) {
-    correction.differentiate(backend, value, (prescribed, F::literal(1.0)), lsq_gradient);
+    correction.compute_gradient(backend, value, (prescribed, F::literal(1.0)), lsq_gradient);
     let cells = &faces.cells;
     let lsq = Vectors::of(lsq_gradient);
     // Extrapolated from the centroid of the cell to that of the face.

@@ -95,8 +95,8 @@ impl<F: Real> IncompressibleSolver<F> {
     }
 
     /// `gradient` ← ∇ of component `k` of the velocity, by the gradient of the collocated scheme: `[3][n_cells]`.
-    pub(super) fn differentiate(&self, k: usize, gradient: &mut Buffer<F>) {
-        self.flow.momentum.differentiate(k, &self.flow.components[k].now, gradient);
+    pub(super) fn compute_velocity_gradient(&self, k: usize, gradient: &mut Buffer<F>) {
+        self.flow.momentum.compute_gradient(k, &self.flow.components[k].now, gradient);
     }
 
     /// ∇ of each component of the velocity: `[3][n_cells]` each. Collocated it is the gradient of the scheme,
@@ -109,7 +109,7 @@ impl<F: Real> IncompressibleSolver<F> {
         let Some(staggered) = self.stepper.staggered() else {
             let of_component = |k: usize| {
                 let mut gradient = self.flow.backend.zeros(3 * n);
-                self.differentiate(k, &mut gradient);
+                self.compute_velocity_gradient(k, &mut gradient);
                 self.read_f64(&gradient)
             };
             return (0..self.dimension()).map(of_component).collect();

@@ -6,8 +6,8 @@
 
 use super::kernels::correct_flux;
 use super::local_steps::{LocalSteps, scale_vectors};
-use super::pressure::{Pressure, PressureConditions, differentiate};
-use super::{Arrangement, IncompressibleError, Numerics, Scheme};
+use super::pressure::{Pressure, PressureConditions, compute_pressure_gradients};
+use super::{Arrangement, IncompressibleError, Numerics, TimeScheme};
 use crate::backend::{Backend, Buffer, blas};
 use crate::finite_volume::{
     BoundaryContribution, BoundaryContributionOnBackend, CellField, DiffusiveFaces, FaceView,
@@ -68,7 +68,7 @@ impl<F: Real> PressureIncrement<F> {
         numerics: &Numerics,
     ) -> Self {
         let has_guess =
-            numerics.arrangement != Arrangement::Exact && numerics.scheme != Scheme::Rk3;
+            numerics.arrangement != Arrangement::Exact && numerics.time_scheme != TimeScheme::Rk3;
         PressureIncrement {
             value: backend.zeros(n),
             gradient: backend.zeros(3 * n),
@@ -104,7 +104,7 @@ impl<F: Real> PoissonSystem<F> {
         let params = Params { nullspace, ..numerics.pressure.clone() };
         let begun = Instant::now();
         let is_linearized =
-            numerics.arrangement != Arrangement::Exact && numerics.scheme != Scheme::Rk3;
+            numerics.arrangement != Arrangement::Exact && numerics.time_scheme != TimeScheme::Rk3;
         let solver = match &conditions.total {
             Some(total) if is_linearized => {
                 let operator = Box::new(total.operator(backend, matrix.clone()));
@@ -332,7 +332,7 @@ impl<F: Real> Pressure<F> {
             }
             // The flux correction below reads the gradient of the last right-hand side.
             if pass < *correctors {
-                correction.differentiate(backend, psi, (prescribed, one), correction_gradient);
+                correction.compute_gradient(backend, psi, (prescribed, one), correction_gradient);
             }
         }
         self.correct_flux(faces, flux);
@@ -350,7 +350,7 @@ impl<F: Real> Pressure<F> {
         } = &mut self.increment;
         let conditions = (&self.conditions.dirichlet_index, &*prescribed);
         let into = (&mut self.lsq_gradient, &mut *at_boundary, &mut *gradient);
-        differentiate(&self.backend, correction, faces, conditions, value, into);
+        compute_pressure_gradients(&self.backend, correction, faces, conditions, value, into);
         if let Some(LocalSteps { relative, .. }) = local {
             scale_vectors(&self.backend, gradient.len(), relative, relative.len(), gradient);
         }

@@ -224,7 +224,7 @@ impl<F: Real> Flow<F> {
         if stage.is_last {
             statistics.gather(backend);
         }
-        thermal.equation.set_mean_time([stage.time; 2])
+        thermal.equation.set_trapezoidal_mean([stage.time; 2])
     }
 }
 
@@ -278,7 +278,7 @@ pub(super) fn stage_rhie_chow<F: Real>(
     if comptime!(!faces.is_unskewed) {
         deviation -= state.skewness_flux[f];
     }
-    let change = terms.source - terms.decay_rate * deviation;
+    let change = terms.source - terms.momentum_diagonal * deviation;
     let next = alpha * state.before[f] + (1.0 - alpha) * (correction + step * change);
     flux + terms.applies * next
 }

@@ -5,7 +5,7 @@ use karman_macros::Keyword;
 
 /// A time scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
-pub enum Scheme {
+pub enum TimeScheme {
     /// Second order: Adams–Bashforth for convection, Crank–Nicolson for viscous terms.
     Ab2Cn,
     /// Second order: backward differentiation, convection extrapolated to the new time.
@@ -15,14 +15,14 @@ pub enum Scheme {
     Rk3,
 }
 
-impl Scheme {
+impl TimeScheme {
     /// The coefficients of a step of length `step` after one of length `before`, none before the first; C the
     /// convective and L the viscous terms.
     pub(super) fn coefficients(self, step: f64, before: Option<f64>) -> TimeCoefficients {
         match self {
-            Scheme::Ab2Cn => TimeCoefficients::ab2_cn(step, before),
-            Scheme::Bdf2 => TimeCoefficients::bdf2(step, before),
-            Scheme::Rk3 => TimeCoefficients::first_order(step),
+            TimeScheme::Ab2Cn => TimeCoefficients::ab2_cn(step, before),
+            TimeScheme::Bdf2 => TimeCoefficients::bdf2(step, before),
+            TimeScheme::Rk3 => TimeCoefficients::first_order(step),
         }
     }
 }

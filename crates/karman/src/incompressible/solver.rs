@@ -9,7 +9,7 @@ use super::monitors::Monitors;
 use super::pressure::Pressure;
 use super::residuals::ScaledResiduals;
 use super::rk3::{self, OldLevel};
-use super::scheme::Scheme;
+use super::scheme::TimeScheme;
 use super::staggered::{ExactStepper, Staggered, StaggeredStepper};
 use super::step_bounds::StepBounds;
 use super::stepper::{Step, StepSolves, Stepper};
@@ -95,7 +95,7 @@ fn check(mesh: &Mesh, problem: &Problem, numerics: &Numerics) -> Result<(), Inco
         return Err(IncompressibleError::Conditions { found, patches });
     }
     let viscosity = problem.viscosity;
-    let is_inviscid = viscosity == 0.0 && numerics.scheme == Scheme::Rk3;
+    let is_inviscid = viscosity == 0.0 && numerics.time_scheme == TimeScheme::Rk3;
     if !(viscosity > 0.0 && viscosity.is_finite() || is_inviscid) {
         return Err(IncompressibleError::Viscosity { value: viscosity });
     }
@@ -135,7 +135,7 @@ impl<F: Real> IncompressibleSolver<F> {
         let place = (mesh, geometry);
         let flow = Flow::new(backend, place, problem, numerics, &dirichlet_index)?;
         let stepper = stepper(&flow, place, (&problem.conditions, &dirichlet_index))?;
-        let is_explicit = numerics.scheme == Scheme::Rk3;
+        let is_explicit = numerics.time_scheme == TimeScheme::Rk3;
         let old_level = is_explicit.then(|| OldLevel::new(&flow));
         let acceleration = numerics.is_steady.then(|| Acceleration::new(&flow)).transpose()?;
         let mut solver = IncompressibleSolver { flow, stepper, old_level, acceleration };
@@ -222,9 +222,9 @@ impl<F: Real> IncompressibleSolver<F> {
             blas::copy(&backend, start.len(), start, value);
         }
         flow.clock = Clock::default();
-        flow.momentum.set_mean_time([0.0; 2])?;
+        flow.momentum.set_trapezoidal_mean([0.0; 2])?;
         if let Some(thermal) = &mut flow.thermal {
-            thermal.equation.set_mean_time([0.0; 2])?;
+            thermal.equation.set_trapezoidal_mean([0.0; 2])?;
         }
         flow.set_pressure_time([0.0; 2])?;
         // The pressure is close to its new value: its last increment is no guess of the next.
@@ -249,7 +249,7 @@ impl<F: Real> IncompressibleSolver<F> {
         flow.update_dependent_boundaries(0.0);
         let divergence = flow.refresh(&mut **stepper)?;
         let Flow { faces, pressure, monitors, .. } = flow;
-        let rates = [&monitors.decay_rate, &monitors.viscous_rate];
+        let rates = [&monitors.momentum_diagonal, &monitors.viscous_rate];
         if pressure.update_steps(faces, rates)?
             && let Some(acceleration) = acceleration
         {
@@ -328,9 +328,9 @@ impl<F: Real> Flow<F> {
     /// Sets the clock and the boundary data of its time; no step is before the next.
     fn continue_at(&mut self, time: f64, steps: usize) -> Result<(), IncompressibleError> {
         self.clock = Clock { time, steps, step_before: None };
-        self.momentum.set_mean_time([time; 2])?;
+        self.momentum.set_trapezoidal_mean([time; 2])?;
         if let Some(thermal) = &mut self.thermal {
-            thermal.equation.set_mean_time([time; 2])?;
+            thermal.equation.set_trapezoidal_mean([time; 2])?;
         }
         self.set_pressure_time([time; 2])
     }
@@ -388,7 +388,7 @@ impl<F: Real> Flow<F> {
                 backend,
                 narrow_slice(backend, momentum.diffusive_rates()),
                 step_bounds,
-                (numerics.scheme, numerics.is_steady),
+                (numerics.time_scheme, numerics.is_steady),
             ),
             mean_velocity: None,
             face_flux: backend.zeros(mesh.dimension * n_faces),
@@ -412,9 +412,9 @@ impl<F: Real> Flow<F> {
     fn begin_step(&mut self, length: f64) -> Result<Step, IncompressibleError> {
         let Clock { time: old, step_before, .. } = self.clock;
         let step_before = step_before.filter(|_| !self.numerics.is_steady);
-        let coefficients = self.numerics.scheme.coefficients(length, step_before);
+        let coefficients = self.numerics.time_scheme.coefficients(length, step_before);
         let new = old + length;
-        self.momentum.set_mean_time(coefficients.mean_of(old, new))?;
+        self.momentum.set_trapezoidal_mean(coefficients.mean_of(old, new))?;
         let extrapolation = step_before.map_or(0.0, |before| length / before);
         let Flow { backend, faces, flux, components, boundary, .. } = self;
         boundary.outflow.advance(backend, faces, flux, components, (length, extrapolation));
@@ -441,13 +441,13 @@ fn stepper<F: Real>(
     place: (&Mesh, &Geometry),
     conditions: (&[FlowCondition], &[u32]),
 ) -> Result<Box<dyn Stepper<F>>, IncompressibleError> {
-    let Numerics { arrangement, scheme, momentum, .. } = &flow.numerics;
+    let Numerics { arrangement, time_scheme, momentum, .. } = &flow.numerics;
     if *arrangement == Arrangement::Collocated {
         return Ok(Box::new(Collocated::new(&flow.backend, flow.n_faces())));
     }
     let staggered = Staggered::new(&flow.backend, place, &flow.faces, conditions)?;
     let is_exact = *arrangement == Arrangement::Exact;
-    if *scheme == Scheme::Rk3 && (is_exact || !staggered.faces.is_diagonal) {
+    if *time_scheme == TimeScheme::Rk3 && (is_exact || !staggered.faces.is_diagonal) {
         return Err(IncompressibleError::ExplicitMass);
     }
     Ok(match is_exact {

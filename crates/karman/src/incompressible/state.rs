@@ -4,7 +4,7 @@ use super::flow::{Clock, Flow};
 use super::pressure::{MidpointPressure, PressureConditions};
 use super::projection::PressureIncrement;
 use super::thermal::Thermal;
-use super::{IncompressibleError, IncompressibleSolver, Scheme};
+use super::{IncompressibleError, IncompressibleSolver, TimeScheme};
 use crate::backend::Buffer;
 use crate::real::Real;
 
@@ -122,7 +122,7 @@ impl<F: Real> Flow<F> {
             restore("temperature", &mut field.now);
             restore("temperature_before", &mut field.before);
             restore("temperature_increment", &mut equation.increment);
-            equation.set_mean_time([time, time])?;
+            equation.set_trapezoidal_mean([time, time])?;
         }
         restore("flux", &mut self.flux);
         restore("pressure", &mut self.pressure.value);
@@ -139,8 +139,8 @@ impl<F: Real> Flow<F> {
         }
         let step_before_or_none = (step_before > 0.0).then_some(step_before);
         self.clock = Clock { time, steps: steps as usize, step_before: step_before_or_none };
-        self.momentum.set_mean_time([time, time])?;
-        let is_midpoint = self.numerics.scheme == Scheme::Ab2Cn;
+        self.momentum.set_trapezoidal_mean([time, time])?;
+        let is_midpoint = self.numerics.time_scheme == TimeScheme::Ab2Cn;
         self.set_pressure_time([if is_midpoint { time - step_before } else { time }, time])?;
         let PressureConditions { total, prescribed, .. } = &mut self.pressure.conditions;
         if total.is_some() {

@@ -1,24 +1,12 @@
-//! Pressure and temperature on boundary faces.
+//! Temperature on boundary faces.
 
-use super::{IncompressibleError, IncompressibleSolver};
+use super::IncompressibleSolver;
 use crate::finite_volume::Functional;
 use crate::finite_volume::diffusion::CellScheme;
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 
 impl<F: Real> IncompressibleSolver<F> {
-    /// The pressure over the density on boundary faces, `[faces]`, as in the force of
-    /// [`IncompressibleSolver::load`]; without prescribed pressure its level is that of the solver.
-    ///
-    /// # Errors
-    /// [`IncompressibleError::Backend`] where the device failed.
-    pub fn pressure_on(&self, faces: &[u32]) -> Result<Vec<f64>, IncompressibleError> {
-        let inner = self.flow.faces.cells.n_interior();
-        let [_, at_boundary] = self.flow.pressure.at_end();
-        let at_boundary = self.read_f64(at_boundary)?;
-        Ok(faces.iter().map(|face| at_boundary[*face as usize - inner]).collect())
-    }
-
     /// Temperature of each boundary face, and heat over ρc that enters through it, as functionals of the
     /// temperature; none without temperature.
     pub fn temperature_at_faces(

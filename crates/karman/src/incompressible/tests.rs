@@ -106,13 +106,48 @@ fn dirichlet_problem(mesh: &Mesh, exact: Exact) -> Problem {
     }
 }
 
-fn numerics(convection: Convection, scheme: Scheme) -> Numerics {
+/// A flow from rest with the condition of each patch by its name.
+fn from_rest(mesh: &Mesh, viscosity: f64, condition: impl Fn(&str) -> FlowCondition) -> Problem {
+    Problem {
+        viscosity,
+        source: nothing(),
+        conditions: mesh.patches.iter().map(|patch| condition(&patch.name)).collect(),
+        velocity: nothing(),
+        pressure: Arc::new(0.0),
+        thermal: None,
+    }
+}
+
+/// An exact flow after `steps` steps to t = 0.2, as `measure` sees it.
+fn measured<R: Send>(
+    exact: Exact,
+    (mesh, geometry): (&Mesh, &Geometry),
+    steps: usize,
+    numerics: &Numerics,
+    measure: impl FnOnce(&Backend, &IncompressibleSolver<f64>) -> R + Send,
+) -> R {
+    let backend = Backend::host(2).unwrap();
+    let problem = dirichlet_problem(mesh, exact);
+    backend.install(|| {
+        let mut flow =
+            IncompressibleSolver::<f64>::new(&backend, mesh, geometry, &problem, numerics).unwrap();
+        for _ in 0..steps {
+            let report = flow.step(0.2 / steps as f64).unwrap();
+            assert!(report.pressure.is_converged(), "{}", report.pressure);
+            assert!(report.momentum.is_converged(), "{}", report.momentum);
+            assert!(report.divergence < 1e-8, "{}", report.divergence);
+        }
+        measure(&backend, &flow)
+    })
+}
+
+fn numerics(convection: Convection, scheme: TimeScheme) -> Numerics {
     let tight = Params { relative_tolerance: 1e-10, ..Params::default() };
     Numerics {
         arrangement: Arrangement::Collocated,
         convection,
         convection_treatment: ConvectionTreatment::Explicit,
-        scheme,
+        time_scheme: scheme,
         is_steady: false,
         pressure_correction: PressureCorrection::IncrementalRotational,
         nonorthogonal_correctors: 0,
@@ -124,7 +159,12 @@ fn numerics(convection: Convection, scheme: Scheme) -> Numerics {
     }
 }
 
-fn box_mesh(element: Element, dimension: usize, n: usize, jitter: f64) -> (Mesh, Geometry) {
+pub(super) fn box_mesh(
+    element: Element,
+    dimension: usize,
+    n: usize,
+    jitter: f64,
+) -> (Mesh, Geometry) {
     let params = BoxParams {
         size: vec![1.0; dimension],
         cells: vec![n; dimension],

@@ -106,7 +106,7 @@ impl<F: Real> Thermal<F> {
         step: &Step,
     ) -> Result<(), IncompressibleError> {
         let (coefficients, [old, new]) = (&step.coefficients, step.times);
-        self.equation.set_mean_time(coefficients.mean_of(old, new))?;
+        self.equation.set_trapezoidal_mean(coefficients.mean_of(old, new))?;
         self.equation.prepare(coefficients, flux, inertia)?;
         self.compute_residual(volume, coefficients, DiffusiveTerms::Extrapolated);
         Ok(())
@@ -124,7 +124,7 @@ impl<F: Real> Thermal<F> {
         let outcome = equation.solve()?;
         let (n, now, before) = (field.now.len(), &mut field.now, &mut field.before);
         advance_scalar(backend, n, &equation.increment, now, before, partials);
-        equation.set_mean_time([new, new])?;
+        equation.set_trapezoidal_mean([new, new])?;
         Ok(outcome)
     }
 

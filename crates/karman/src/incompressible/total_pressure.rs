@@ -5,13 +5,14 @@
 //!
 //! p_b = P + θ s (F − F₀)/|S|,  P = p₀ − s²/2,
 //!
-//! of second order in time and exact in a steady state. With φ_b = p_b − p_b,before = −γ ψ_b and the flux F = F* + a (ψ_b − ψ_c)
+//! of second order in time and exact in a steady state. θ and γ are those of the time scheme (γ: `shift`), a is the conductance
+//! of the face, c its cell. With φ_b = p_b − p_b,before = −γ ψ_b and the flux F = F* + a (ψ_b − ψ_c)
 //! of the projection the condition on ψ is one of Robin,
 //!
 //! ψ_b = (1 − χ) (p_b,before − P)/γ + χ (F₀ − F*)/a + χ ψ_c,  χ = β/(1 + β),  β = θ a s/(γ |S|),
 //!
 //! which subtracts χ a from the diagonal of its matrix: the inlet is stable at any Courant number. Explicit stages take p_b of
-//! the last stage, the exact fractional step P of extrapolated fluxes, of second order in time too.
+//! the last stage, the exact fractional step takes P of extrapolated fluxes, of second order in time too.
 //!
 //! Inflow has the momentum F u, u along the normal; the velocity of the cell does not enter it.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
@@ -108,8 +109,8 @@ impl<F: Real> TotalPressure<F> {
         }))
     }
 
-    /// Sets p₀ to its mean at two times.
-    pub(super) fn set_mean_time(
+    /// Sets p₀ to its mean over a step by the trapezoidal rule.
+    pub(super) fn set_trapezoidal_mean(
         &mut self,
         backend: &Backend,
         times: [f64; 2],

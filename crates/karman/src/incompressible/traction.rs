@@ -5,10 +5,12 @@
 //!
 //! (∇u)ᵀ n = Hᵀ n − (tr H) n,
 //!
-//! by ∇·u = 0; it is zero at walls at rest. Collocated, ∂u/∂n is the difference of the scheme; staggered, it
-//! is ω × n + (∇u)ᵀ n, ω a least-squares fit to the vorticity at surrounding nodes.
+//! by ∇·u = 0; it is zero at walls at rest. Collocated, ∂u/∂n is the difference of the scheme, in cells without a face opposite
+//! to the wall with −tr H as its normal component ([`super::wall_pressure`]); staggered, it is ω × n + (∇u)ᵀ n, ω a
+//! least-squares fit to the vorticity at surrounding nodes.
 
 use super::staggered::{least_squares, vorticity_at_walls};
+use super::wall_pressure::has_opposite_face;
 use super::{IncompressibleError, IncompressibleSolver};
 use crate::mesh::geometry::{cross, dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh};
@@ -39,21 +41,34 @@ impl<F: Real> IncompressibleSolver<F> {
             return Err(IncompressibleError::NoWall { place });
         }
         let transposed = transposed_gradients((mesh, geometry), &prescribed, faces);
-        let derivatives = match self.stepper.staggered() {
-            None => self.normal_derivatives((mesh, geometry), faces)?,
+        let derivatives: Vec<Vector> = match self.stepper.staggered() {
+            None => {
+                let derivatives = self.normal_derivatives((mesh, geometry), faces)?;
+                let terms = faces.iter().zip(derivatives).zip(&transposed);
+                let corrected = |((face, d), (_, trace)): ((&u32, Vector), &(Vector, f64))| {
+                    if has_opposite_face(mesh, *face) {
+                        return d;
+                    }
+                    let n = normal(geometry, *face);
+                    let off = dot(d, n) + trace;
+                    [0, 1, 2].map(|k| d[k] - off * n[k])
+                };
+                terms.map(corrected).collect()
+            }
             Some(_) => {
                 let nodal = self.nodal_vorticity()?;
                 let vorticity = vorticity_at_walls((mesh, geometry), &nodal, faces);
                 let terms = faces.iter().zip(vorticity).zip(&transposed);
-                let along = |((face, w), t): ((&u32, Vector), &Vector)| {
+                let along = |((face, w), (t, _)): ((&u32, Vector), &(Vector, f64))| {
                     let rotation = cross(w, normal(geometry, *face));
                     [0, 1, 2].map(|k| rotation[k] + t[k])
                 };
                 terms.map(along).collect()
             }
         };
-        let stress =
-            |(d, t): (Vector, Vector)| [0, 1, 2].map(|k| -self.flow.viscosity() * (d[k] + t[k]));
+        let stress = |(d, (t, _)): (Vector, (Vector, f64))| {
+            [0, 1, 2].map(|k| -self.flow.viscosity() * (d[k] + t[k]))
+        };
         Ok(derivatives.into_iter().zip(transposed).map(stress).collect())
     }
 
@@ -114,38 +129,25 @@ impl<F: Real> IncompressibleSolver<F> {
     }
 }
 
-fn normal(geometry: &Geometry, face: u32) -> Vector {
+/// n of a face.
+pub(super) fn normal(geometry: &Geometry, face: u32) -> Vector {
     let area = geometry.area_vector_of(face as usize);
     let size = norm(area);
     area.map(|x| x / size)
 }
 
-/// (∇u)ᵀ n of each face from the prescribed velocities there and at the neighbouring faces of the wall.
+/// (∇u)ᵀ n and tr H of each face from the prescribed velocities there and at the neighbouring faces of the wall.
 fn transposed_gradients(
     (mesh, geometry): (&Mesh, &Geometry),
     prescribed: &[Option<Vector>],
     faces: &[u32],
-) -> Vec<Vector> {
+) -> Vec<(Vector, f64)> {
     let inner = mesh.n_interior_faces();
-    let mut at_nodes: Vec<(u32, u32)> = vec![];
-    for face in inner..mesh.n_faces() {
-        if prescribed[face - inner].is_some() {
-            let nodes = mesh.face_to_nodes.of(face).iter();
-            at_nodes.extend(nodes.map(|node| (*node, face as u32)));
-        }
-    }
-    at_nodes.sort_unstable();
-    let around = |node: u32| {
-        let first = at_nodes.partition_point(|(other, _)| *other < node);
-        at_nodes[first..].iter().take_while(move |(other, _)| *other == node).map(|(_, f)| *f)
-    };
+    let is_prescribed: Vec<bool> = prescribed.iter().map(Option::is_some).collect();
+    let around = wall_neighbours((mesh, geometry), &is_prescribed);
     let of_face = |face: &u32| {
         let n = normal(geometry, *face);
-        let mut neighbours: Vec<u32> =
-            mesh.face_to_nodes.of(*face as usize).iter().flat_map(|node| around(*node)).collect();
-        neighbours.sort_unstable();
-        neighbours.dedup();
-        neighbours.retain(|other| dot(n, normal(geometry, *other)) > ONE_WALL);
+        let neighbours = around(*face);
         let centre = geometry.face_centre_of(*face as usize);
         let size =
             norm(geometry.area_vector_of(*face as usize)).powf(1.0 / (mesh.dimension - 1) as f64);
@@ -161,7 +163,38 @@ fn transposed_gradients(
         // gradients[i][j] = ∂u_j/∂x_i along the wall.
         let gradients = gradients.map(|gradient| gradient.map(|s| s / size));
         let trace = gradients[0][0] + gradients[1][1] + gradients[2][2];
-        [0, 1, 2].map(|i| dot(gradients[i], n) - trace * n[i])
+        ([0, 1, 2].map(|i| dot(gradients[i], n) - trace * n[i]), trace)
     };
     faces.iter().map(of_face).collect()
+}
+
+/// The boundary faces of the wall of a face that share a node with it, itself included, among those where
+/// `is_prescribed`: `[n_boundary]`.
+pub(super) fn wall_neighbours<'a>(
+    (mesh, geometry): (&'a Mesh, &'a Geometry),
+    is_prescribed: &[bool],
+) -> impl Fn(u32) -> Vec<u32> + 'a {
+    let inner = mesh.n_interior_faces();
+    let mut at_nodes: Vec<(u32, u32)> = vec![];
+    for face in inner..mesh.n_faces() {
+        if is_prescribed[face - inner] {
+            let nodes = mesh.face_to_nodes.of(face).iter();
+            at_nodes.extend(nodes.map(|node| (*node, face as u32)));
+        }
+    }
+    at_nodes.sort_unstable();
+    move |face| {
+        let n = normal(geometry, face);
+        let around = |node: &u32| {
+            let node = *node;
+            let first = at_nodes.partition_point(|(other, _)| *other < node);
+            at_nodes[first..].iter().take_while(move |(other, _)| *other == node).map(|(_, f)| *f)
+        };
+        let mut neighbours: Vec<u32> =
+            mesh.face_to_nodes.of(face as usize).iter().flat_map(around).collect();
+        neighbours.sort_unstable();
+        neighbours.dedup();
+        neighbours.retain(|other| dot(n, normal(geometry, *other)) > ONE_WALL);
+        neighbours
+    }
 }

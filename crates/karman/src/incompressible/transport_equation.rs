@@ -236,9 +236,14 @@ impl<F: Real> TransportEquation<F> {
     }
 
     /// ∇ of a quantity with its boundary values.
-    pub(super) fn differentiate(&self, quantity: usize, u: &Buffer<F>, gradient: &mut Buffer<F>) {
+    pub(super) fn compute_gradient(
+        &self,
+        quantity: usize,
+        u: &Buffer<F>,
+        gradient: &mut Buffer<F>,
+    ) {
         let prescribed = (self.quantities[quantity].prescribed.value(), F::literal(1.0));
-        self.correction.differentiate(&self.backend, u, prescribed, gradient);
+        self.correction.compute_gradient(&self.backend, u, prescribed, gradient);
     }
 
     /// Updates the gradients of `fields` with their boundary values.
@@ -386,8 +391,12 @@ impl<F: Real> TransportEquation<F> {
         self.implicit.solve(&self.residual, &mut self.increment)
     }
 
-    /// Sets boundary values and sources to their mean at two times.
-    pub(super) fn set_mean_time(&mut self, times: [f64; 2]) -> Result<(), IncompressibleError> {
+    /// Sets boundary values and sources to their mean over a step by the trapezoidal rule, (v(t₀) + v(t₁)) / 2; two equal
+    /// times give the values at one.
+    pub(super) fn set_trapezoidal_mean(
+        &mut self,
+        times: [f64; 2],
+    ) -> Result<(), IncompressibleError> {
         for quantity in &mut self.quantities {
             quantity.prescribed.set_mean(&self.backend, times)?;
             quantity.source.set_mean(&self.backend, times)?;

@@ -40,7 +40,26 @@ pub(super) type Linear<'a> =
 /// The averages of a run.
 pub(super) struct Averages<F: Real> {
     fields: Vec<AveragedField<F>>,
-    warnings: Vec<String>,
+    warnings_of_start: Vec<String>,
+}
+
+/// The averages of a run as output reads them.
+pub(super) trait TimeAverages {
+    /// The averages that have begun; `linear` gives fields that follow from means of other arrays.
+    ///
+    /// # Errors
+    /// [`SimulationError`] where the device failed.
+    fn results(
+        &self,
+        backend: &Backend,
+        linear: Linear<'_>,
+    ) -> Result<Vec<AverageResult>, SimulationError>;
+    /// Names and values at each probe, in the order of the case.
+    fn at_probes(&self) -> Vec<Vec<(String, f64)>>;
+    /// Warnings of a start from a checkpoint or from another mesh.
+    fn warnings_of_start(&self) -> &[String];
+    /// Warnings at the end of a run, at time `end`.
+    fn warnings_at_end(&self, end: f64) -> Vec<String>;
 }
 
 /// A result of an average, as the files of fields and the summary have it.
@@ -98,7 +117,7 @@ impl<F: Real> Averages<F> {
                 });
             }
         }
-        Averages { fields, warnings: vec![] }
+        Averages { fields, warnings_of_start: vec![] }
     }
 
     /// Adds the fields at the end of a step from one time to another.
@@ -145,70 +164,6 @@ impl<F: Real> Averages<F> {
         }
     }
 
-    /// The results so far, of the averages that have begun; `linear` gives fields that follow from means of other arrays.
-    ///
-    /// # Errors
-    /// [`SimulationError`] where the device failed.
-    pub(super) fn results(
-        &self,
-        backend: &Backend,
-        linear: Linear<'_>,
-    ) -> Result<Vec<AverageResult>, SimulationError> {
-        let mut results = vec![];
-        for of in self.fields.iter().filter(|of| of.duration > 0.0) {
-            let read = of.sums.iter().map(|average| average.read(backend));
-            let mut read = read.collect::<Result<Vec<_>, _>>()?;
-            if !of.is_direct {
-                let means = read.into_iter().map(|[mean, _]| mean).collect();
-                let of_field = linear(&of.field, means)?;
-                read = of_field.into_iter().map(|mean| [mean, vec![]]).collect();
-            }
-            for (k, statistic) in of.average.statistics().iter().enumerate() {
-                let values = read.iter().map(|moments| match k {
-                    0 => moments[0].clone(),
-                    _ => moments[1].iter().map(|variance| variance.sqrt()).collect(),
-                });
-                results.push(AverageResult {
-                    name: of.average.name_of(&of.field, statistic),
-                    components: of.component_names(statistic),
-                    data: field_data(values.collect()),
-                });
-            }
-        }
-        Ok(results)
-    }
-
-    /// The results at each probe, in the order of the case.
-    pub(super) fn at_probes(&self) -> Vec<Vec<(String, f64)>> {
-        let probes = self.fields.iter().map(|of| of.probes.len()).max().unwrap_or(0);
-        let mut results = vec![vec![]; probes];
-        for of in self.fields.iter().filter(|of| of.duration > 0.0) {
-            for (moments, result) in of.probes.iter().zip(&mut results) {
-                for (k, statistic) in of.average.statistics().iter().enumerate() {
-                    let values = moments.iter().map(|m| if k == 0 { m[0] } else { m[1].sqrt() });
-                    result.extend(of.component_names(statistic).into_iter().zip(values));
-                }
-            }
-        }
-        results
-    }
-
-    /// Warnings about averages, each once; `end` is the time at the end of a run, none within it.
-    pub(super) fn warnings(&mut self, end: Option<f64>) -> Vec<String> {
-        let mut warnings = std::mem::take(&mut self.warnings);
-        let Some(end) = end else { return warnings };
-        let waiting = self.fields.iter().filter(|of| of.duration == 0.0);
-        warnings.extend(waiting.map(|of| {
-            format!(
-                "there is no average of `{}`: it starts at t = {}, and the run ended at t = {}",
-                of.field,
-                short_number(of.average.start),
-                short_number(end)
-            )
-        }));
-        warnings
-    }
-
     /// Takes the averages of another mesh: `transfer` gives the values of a field on the new mesh, from those on the old.
     ///
     /// # Errors
@@ -222,7 +177,7 @@ impl<F: Real> Averages<F> {
         for (of, before) in self.fields.iter_mut().zip(&earlier.fields) {
             if !of.is_direct {
                 if before.duration > 0.0 {
-                    self.warnings.push(format!(
+                    self.warnings_of_start.push(format!(
                         "the average of `{}` begins anew on the new mesh: it follows from the mean fluxes of a mesh",
                         of.field
                     ));
@@ -282,7 +237,7 @@ impl<F: Real> Averages<F> {
             };
             let Some([_, duration]) = saved.filter(|saved| saved[0] == of.average.start) else {
                 if time > of.average.start {
-                    self.warnings.push(format!(
+                    self.warnings_of_start.push(format!(
                         "the checkpoint has no average of `{}` from t = {}: it begins at t = {}",
                         of.field,
                         short_number(of.average.start),
@@ -306,6 +261,68 @@ impl<F: Real> Averages<F> {
             pairs.for_each(|(moments, saved)| moments.copy_from_slice(saved));
         }
         Ok(())
+    }
+}
+
+impl<F: Real> TimeAverages for Averages<F> {
+    fn results(
+        &self,
+        backend: &Backend,
+        linear: Linear<'_>,
+    ) -> Result<Vec<AverageResult>, SimulationError> {
+        let mut results = vec![];
+        for of in self.fields.iter().filter(|of| of.duration > 0.0) {
+            let read = of.sums.iter().map(|average| average.read(backend));
+            let mut read = read.collect::<Result<Vec<_>, _>>()?;
+            if !of.is_direct {
+                let means = read.into_iter().map(|[mean, _]| mean).collect();
+                let of_field = linear(&of.field, means)?;
+                read = of_field.into_iter().map(|mean| [mean, vec![]]).collect();
+            }
+            for (k, statistic) in of.average.statistics().iter().enumerate() {
+                let values = read.iter().map(|moments| match k {
+                    0 => moments[0].clone(),
+                    _ => moments[1].iter().map(|variance| variance.sqrt()).collect(),
+                });
+                results.push(AverageResult {
+                    name: of.average.name_of(&of.field, statistic),
+                    components: of.component_names(statistic),
+                    data: field_data(values.collect()),
+                });
+            }
+        }
+        Ok(results)
+    }
+
+    fn at_probes(&self) -> Vec<Vec<(String, f64)>> {
+        let probes = self.fields.iter().map(|of| of.probes.len()).max().unwrap_or(0);
+        let mut results = vec![vec![]; probes];
+        for of in self.fields.iter().filter(|of| of.duration > 0.0) {
+            for (moments, result) in of.probes.iter().zip(&mut results) {
+                for (k, statistic) in of.average.statistics().iter().enumerate() {
+                    let values = moments.iter().map(|m| if k == 0 { m[0] } else { m[1].sqrt() });
+                    result.extend(of.component_names(statistic).into_iter().zip(values));
+                }
+            }
+        }
+        results
+    }
+
+    fn warnings_of_start(&self) -> &[String] {
+        &self.warnings_of_start
+    }
+
+    fn warnings_at_end(&self, end: f64) -> Vec<String> {
+        let waiting = self.fields.iter().filter(|of| of.duration == 0.0);
+        let warning = |of: &AveragedField<F>| {
+            format!(
+                "there is no average of `{}`: it starts at t = {}, and the run ended at t = {}",
+                of.field,
+                short_number(of.average.start),
+                short_number(end)
+            )
+        };
+        waiting.map(warning).collect()
     }
 }
 

@@ -1,14 +1,17 @@
 //! The interface between the run loop and a system of equations.
 
-use super::averages::AverageResult;
+use super::averages::TimeAverages;
+use super::initial::InitialFields;
 use super::surface::SurfaceSamples;
 use super::{SimulationError, Transfer};
+use crate::backend::Backend;
 use crate::case::{Case, Surface};
 use crate::descriptor::{Descriptor, FieldData};
+use crate::heat::node_centred::node_volumes;
 use crate::io::checkpoint::Checkpointed;
 use crate::linear::SolveOutcome;
-use crate::mesh::geometry::cell_centre;
-use crate::mesh::{Geometry, Mesh};
+use crate::mesh::geometry::{cell_centre, cell_volumes};
+use crate::mesh::{Geometry, Mesh, MeshWarning};
 use crate::summary::{LinearSummary, NamedList, Summary};
 
 /// The report of a time step, or of the solution of a steady case.
@@ -23,6 +26,8 @@ pub struct Advance {
     pub columns: NamedList<f64>,
     /// The progress of an iteration towards a steady state; none of a time step or of a single solution.
     pub steady: Option<SteadyProgress>,
+    /// New warnings about the solution, each once in a run.
+    pub warnings: Vec<String>,
 }
 
 /// An iteration towards a steady state.
@@ -37,6 +42,17 @@ pub struct SteadyProgress {
 }
 
 impl Advance {
+    /// The report of a single solution, with the largest rate of change of a time step.
+    pub(super) fn of_solve(name: &'static str, outcome: SolveOutcome, rate: f64) -> Advance {
+        Advance {
+            solves: vec![(name, outcome)],
+            rate,
+            columns: NamedList::new(),
+            steady: None,
+            warnings: vec![],
+        }
+    }
+
     /// The first solve that did not converge, else the last solve.
     pub fn outcome(&self) -> Option<&SolveOutcome> {
         let failed = self.solves.iter().find(|(_, outcome)| !outcome.is_converged());
@@ -53,6 +69,15 @@ pub struct Monitored {
     pub patches: NamedList<NamedList<f64>>,
 }
 
+/// A scalar field solved for, or a component of a vector field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unknown {
+    /// Its name: `pressure`, `velocity_x`.
+    pub name: &'static str,
+    /// Whether it is determined up to a constant. Its mean is then zero, and that of an exact solution is subtracted.
+    pub has_mean_zero: bool,
+}
+
 /// Location of the unknowns of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Location {
@@ -60,18 +85,53 @@ pub(super) enum Location {
     Nodes,
 }
 
+/// The case of an equation: what set-up asks of it, and the equation it sets up.
+pub(super) trait EquationSetup {
+    /// Sets up the equation in the precision of the case.
+    fn start(
+        &self,
+        case: &Case,
+        backend: &Backend,
+        place: (&Mesh, &Geometry),
+        initial: &InitialFields,
+    ) -> Result<Box<dyn Equation>, SimulationError>;
+    /// Location of the unknowns.
+    fn location(&self) -> Location;
+    /// Third components of its vectors, which a 2D mesh does not have, each with the vector's name in messages.
+    fn third_components(&self) -> Vec<(String, f64)>;
+    /// The field that is determined up to a constant where no boundary condition fixes it; none where every problem
+    /// determines all fields.
+    fn free_level(&self, case: &Case) -> Option<FreeLevel<'_>>;
+    /// Checks of the mesh for this equation alone.
+    fn check_mesh(
+        &self,
+        mesh: &Mesh,
+        geometry: &Geometry,
+    ) -> Result<Vec<MeshWarning>, SimulationError>;
+}
+
+/// A field that is determined up to a constant where no boundary condition fixes it.
+pub(super) struct FreeLevel<'c> {
+    /// The field.
+    pub quantity: &'static str,
+    /// The conditions that fix it, for messages.
+    pub remedy: &'static str,
+    /// Whether the condition of a patch fixes it.
+    pub is_fixed_by: Box<dyn Fn(&str) -> bool + 'c>,
+}
+
 /// A system of equations set up on a backend, in either precision.
 pub(super) trait Equation: Checkpointed + Send {
     /// Its names in a case.
     fn descriptor(&self) -> &'static Descriptor;
-    /// Names of its fields; a vector has the names of its components.
-    fn fields(&self) -> &[&'static str];
+    /// Its fields, vectors by component.
+    fn unknowns(&self) -> &[Unknown];
     /// Location of its unknowns.
     fn location(&self) -> Location;
     /// Time and steps.
     fn clock(&self) -> (f64, usize);
     /// Advances one time step, or solves for the steady state.
-    fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError>;
+    fn advance(&mut self, mesh: &Mesh, step: Option<f64>) -> Result<Advance, SimulationError>;
     /// Values of probes and patches at the current time.
     fn monitor(&mut self) -> Result<Monitored, SimulationError>;
     /// The fields at the points of line `line` of the case; NaN outside the mesh.
@@ -90,36 +150,25 @@ pub(super) trait Equation: Checkpointed + Send {
     }
     /// Adds the fields at the end of a step that began at time `before` to the averages.
     fn accumulate(&mut self, before: f64) -> Result<(), SimulationError>;
-    /// The averages over time that have begun.
-    fn averages(&self, mesh: &Mesh) -> Result<Vec<AverageResult>, SimulationError>;
-    /// The averages at each probe: names and values.
-    fn averages_at_probes(&self) -> Vec<Vec<(String, f64)>>;
-    /// Warnings about averages; `end` is the time at the end of a run.
-    fn warnings_of_averages(&mut self, end: Option<f64>) -> Vec<String>;
-    /// Whether a field is determined up to a constant, and its mean is subtracted.
-    fn has_mean_zero(&self, _name: &str) -> bool {
-        false
-    }
-    /// Advice for a solution that diverged, after a semicolon.
-    fn advice(&self) -> String {
-        String::new()
-    }
-    /// Warnings of the last step; each is given once.
-    fn warnings(&mut self, _mesh: &Mesh) -> Result<Vec<String>, SimulationError> {
-        Ok(vec![])
+    /// The averages over time.
+    fn averages(&self) -> &dyn TimeAverages;
+    /// The components of an averaged field from the means of the arrays that its average samples; by default they are
+    /// these means.
+    fn averaged_field(
+        &self,
+        _mesh: &Mesh,
+        _field: &str,
+        means: Vec<Vec<f64>>,
+    ) -> Result<Vec<Vec<f64>>, SimulationError> {
+        Ok(means)
     }
     /// Adds to the summary of the run the entries that this equation alone has.
     fn summarize(&mut self, _summary: &mut Summary) -> Result<(), SimulationError> {
         Ok(())
     }
-    /// Volume of each unknown.
-    fn volumes(&self, mesh: &Mesh) -> Vec<f64>;
-    /// The time step of CFL number `number`, at most `longest`.
+    /// The time step, at most `longest`, at which `cfl` of the case is `number`: the largest Courant number, in heat
+    /// conduction the largest cell Fourier number.
     fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError>;
-    /// The previous time step, where the next depends on it.
-    fn step_before(&self) -> Option<f64> {
-        None
-    }
     /// The linear solver and the cost of its set-up, that of the last solve of a step; `work_units` are those of
     /// an iteration. None of an explicit method.
     fn linear_summary(&self) -> Option<LinearSummary>;
@@ -136,6 +185,14 @@ pub(super) trait Equation: Checkpointed + Send {
         place: (&Mesh, &Geometry),
         transfer: &Transfer,
     ) -> Result<(), SimulationError>;
+
+    /// Volume of each unknown.
+    fn volumes(&self, mesh: &Mesh) -> Vec<f64> {
+        match self.location() {
+            Location::Cells => cell_volumes(mesh),
+            Location::Nodes => node_volumes(mesh),
+        }
+    }
 
     /// Position, entity and number in the mesh file of unknown `i`.
     fn position_of(&self, mesh: &Mesh, i: usize) -> ([f64; 3], &'static str, u32) {

@@ -3,8 +3,6 @@
 use super::initial::InitialError;
 use crate::backend::BackendError;
 use crate::case::CaseError;
-use crate::heat::HeatError;
-use crate::incompressible::IncompressibleError;
 use crate::io::checkpoint::CheckpointError;
 use crate::io::csv::{CsvError, short_number};
 use crate::io::picture::PictureError;
@@ -41,10 +39,7 @@ pub enum SimulationError {
     Fields(#[from] MeshFileError),
     /// The equation.
     #[error(transparent)]
-    Heat(#[from] HeatError),
-    /// The flow.
-    #[error(transparent)]
-    Incompressible(#[from] IncompressibleError),
+    Equation(Box<dyn std::error::Error + Send + Sync>),
     /// The linear solver.
     #[error(transparent)]
     Linear(#[from] LinearError),

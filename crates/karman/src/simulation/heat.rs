@@ -1,7 +1,7 @@
 //! A heat case on the run loop.
 
-use super::averages::{AverageResult, Averages, Sampled, Sampling};
-use super::equation::{Advance, Equation, Location, Monitored};
+use super::averages::{Averages, Sampled, Sampling, TimeAverages};
+use super::equation::{Advance, Equation, EquationSetup, FreeLevel, Location, Monitored, Unknown};
 use super::initial::InitialFields;
 use super::interpolations;
 use super::linear::{self, Systems};
@@ -11,38 +11,79 @@ use super::{SimulationError, Transfer, state_error};
 use crate::backend::{Backend, Buffer};
 use crate::case::{
     Case, Equation as EquationCase, HeatCase, HeatCondition, PatchCondition, Precision, Surface,
-    TimeCase, TimeMethod, TimeStep, Value,
+    TimeCase, TimeStep, Value,
 };
-use crate::descriptor::{Descriptor, FieldData};
+use crate::descriptor::{AREA, Descriptor, FieldData, HEAT_FLUX};
 use crate::finite_volume::{
     Condition, Functional, Functionals, Material, Prescribed, component_major,
 };
-use crate::heat::{DESCRIPTOR, Discretization, Heat, March, Problem, Source};
+use crate::heat::descriptor::TEMPERATURE;
+use crate::heat::{DESCRIPTOR, Discretization, Heat, HeatError, March, Problem, Source};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::Params;
-use crate::mesh::geometry::cell_volumes;
-use crate::mesh::{Geometry, Mesh};
+use crate::mesh::{Geometry, Mesh, MeshWarning};
 use crate::monitor::{FaceGroup, Located, Sampler, line_points, locate};
 use crate::real::Real;
 use crate::summary::{LinearSummary, NamedList};
 use std::sync::Arc;
 
-/// Sets up the heat equation of a case in its precision.
-pub(super) fn equation(
-    case: &Case,
-    heat: &HeatCase,
-    backend: &Backend,
-    place: (&Mesh, &Geometry),
-    initial: &InitialFields,
-) -> Result<Box<dyn Equation>, SimulationError> {
-    let initial = initial.field(TEMPERATURE, &heat.initial_temperature);
-    let set_up = || -> Result<Box<dyn Equation>, SimulationError> {
-        Ok(match case.run.precision {
-            Precision::F64 => Box::new(HeatRun::<f64>::start(case, heat, backend, place, initial)?),
-            Precision::F32 => Box::new(HeatRun::<f32>::start(case, heat, backend, place, initial)?),
+impl EquationSetup for HeatCase {
+    fn start(
+        &self,
+        case: &Case,
+        backend: &Backend,
+        place: (&Mesh, &Geometry),
+        initial: &InitialFields,
+    ) -> Result<Box<dyn Equation>, SimulationError> {
+        let initial = initial.field(TEMPERATURE, &self.initial_temperature);
+        let set_up = || -> Result<Box<dyn Equation>, SimulationError> {
+            Ok(match case.run.precision {
+                Precision::F64 => {
+                    Box::new(HeatRun::<f64>::start(case, self, backend, place, initial)?)
+                }
+                Precision::F32 => {
+                    Box::new(HeatRun::<f32>::start(case, self, backend, place, initial)?)
+                }
+            })
+        };
+        backend.install(set_up)
+    }
+
+    fn location(&self) -> Location {
+        match self.discretization {
+            Discretization::Cell { .. } => Location::Cells,
+            Discretization::Node => Location::Nodes,
+        }
+    }
+
+    fn third_components(&self) -> Vec<(String, f64)> {
+        vec![]
+    }
+
+    fn free_level(&self, case: &Case) -> Option<FreeLevel<'_>> {
+        case.is_steady().then(|| FreeLevel {
+            quantity: TEMPERATURE,
+            remedy: "a patch with a temperature or convection, or [time]",
+            is_fixed_by: Box::new(|name| {
+                let condition = self.boundary.iter().find(|patch| patch.patch == name);
+                condition.is_some_and(|patch| patch.condition.fixes_the_constant())
+            }),
         })
-    };
-    backend.install(set_up)
+    }
+
+    fn check_mesh(
+        &self,
+        _mesh: &Mesh,
+        _geometry: &Geometry,
+    ) -> Result<Vec<MeshWarning>, SimulationError> {
+        Ok(vec![])
+    }
+}
+
+impl From<HeatError> for SimulationError {
+    fn from(error: HeatError) -> Self {
+        SimulationError::Equation(Box::new(error))
+    }
 }
 
 struct HeatRun<F: Real> {
@@ -52,7 +93,7 @@ struct HeatRun<F: Real> {
     params: Params,
     location: Location,
     steps: usize,
-    /// 1 / Δt of unit CFL number at the initial time, where the case has a CFL number.
+    /// 1 / Δt of unit cell Fourier number at the initial time, where the case has `cfl`.
     rate: f64,
     monitors: Monitors<F>,
     averages: Averages<F>,
@@ -106,15 +147,10 @@ impl<F: Real> HeatRun<F> {
         let corrected = discretization == Discretization::Cell { corrected: true };
         let is_2d = mesh.dimension == 2;
         let systems = Systems { corrected, steady: case.is_steady(), is_2d };
-        let params = linear::params(&case.linear_solver, systems);
-        let march = case.time.as_ref().and_then(|time| {
-            let TimeMethod::Heat(scheme) = time.method else { return None };
-            Some(March::new(&heat, scheme, &params))
-        });
-        let location = match discretization {
-            Discretization::Cell { .. } => Location::Cells,
-            Discretization::Node => Location::Nodes,
-        };
+        let params = linear::params(&heat_case.linear_solver, systems);
+        let march = case.time.is_some();
+        let march = march.then(|| March::new(&heat, heat_case.time_scheme, &params));
+        let location = heat_case.location();
         let monitors = Monitors::new(case, backend, &heat, mesh, (geometry, location))?;
         let has_cfl = |time: &TimeCase| matches!(time.step, TimeStep::Cfl(_));
         let rate = match case.time.as_ref().is_some_and(has_cfl) {
@@ -248,15 +284,13 @@ fn to_f64<F: Real>(values: Vec<F>) -> Vec<f64> {
     values.into_iter().map(Into::into).collect()
 }
 
-const TEMPERATURE: &str = "temperature";
-
 impl<F: Real> Equation for HeatRun<F> {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }
 
-    fn fields(&self) -> &[&'static str] {
-        &[TEMPERATURE]
+    fn unknowns(&self) -> &[Unknown] {
+        &[Unknown { name: TEMPERATURE, has_mean_zero: false }]
     }
 
     fn location(&self) -> Location {
@@ -267,25 +301,20 @@ impl<F: Real> Equation for HeatRun<F> {
         self.march.as_ref().map_or((0.0, self.steps), |m| (m.time, m.steps))
     }
 
-    fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError> {
+    fn advance(&mut self, _mesh: &Mesh, step: Option<f64>) -> Result<Advance, SimulationError> {
         let (outcome, rate) = match (&mut self.march, step) {
             (Some(march), Some(step)) => {
-                let report = march.step(&mut self.heat, step)?;
+                let solved = march.step(&mut self.heat, step)?;
                 // Monitors use the boundary values of the new time.
                 self.heat.set_time(march.time)?;
-                (report.outcome, report.rate)
+                solved
             }
             _ => {
                 self.steps += 1;
                 (self.heat.solve_steady(&self.params)?, 0.0)
             }
         };
-        Ok(Advance {
-            solves: vec![(TEMPERATURE, outcome)],
-            rate,
-            columns: NamedList::new(),
-            steady: None,
-        })
+        Ok(Advance::of_solve(TEMPERATURE, outcome, rate))
     }
 
     fn monitor(&mut self) -> Result<Monitored, SimulationError> {
@@ -303,8 +332,8 @@ impl<F: Real> Equation for HeatRun<F> {
         for patch in &monitors.patches {
             let (rows, after) = rest.split_at(patch.rows);
             rest = after;
-            let mut quantities: NamedList<f64> = [("area", patch.area)].into_iter().collect();
-            quantities.set("heat_flux", rows.iter().sum::<f64>());
+            let mut quantities: NamedList<f64> = [(AREA, patch.area)].into_iter().collect();
+            quantities.set(HEAT_FLUX, rows.iter().sum::<f64>());
             monitored.patches.set(patch.name.clone(), quantities);
         }
         averages.add_probes(&monitored.probes);
@@ -316,17 +345,8 @@ impl<F: Real> Equation for HeatRun<F> {
         self.averages.add(&self.backend, [before, after], &mut self.heat)
     }
 
-    fn averages(&self, _mesh: &Mesh) -> Result<Vec<AverageResult>, SimulationError> {
-        let linear = |_: &str, means| Ok(means);
-        self.averages.results(&self.backend, &linear)
-    }
-
-    fn averages_at_probes(&self) -> Vec<Vec<(String, f64)>> {
-        self.averages.at_probes()
-    }
-
-    fn warnings_of_averages(&mut self, end: Option<f64>) -> Vec<String> {
-        self.averages.warnings(end)
+    fn averages(&self) -> &dyn TimeAverages {
+        &self.averages
     }
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
@@ -375,13 +395,6 @@ impl<F: Real> Equation for HeatRun<F> {
             return Err(SimulationError::NoField { name, known });
         }
         Ok(to_f64(self.backend.read(self.heat.temperature())?))
-    }
-
-    fn volumes(&self, mesh: &Mesh) -> Vec<f64> {
-        match self.location {
-            Location::Cells => cell_volumes(mesh),
-            Location::Nodes => crate::heat::node_centred::node_volumes(mesh),
-        }
     }
 
     fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {

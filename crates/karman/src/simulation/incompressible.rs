@@ -3,32 +3,31 @@
 mod averaged;
 mod monitors;
 mod pseudo_time;
+mod setup;
 mod shedding;
 mod surface;
 mod warnings;
 
-use super::averages::{AverageResult, Averages};
-use super::equation::{Advance, Equation, Location, Monitored};
+use super::averages::{Averages, TimeAverages};
+use super::equation::{Advance, Equation, Location, Monitored, Unknown};
 use super::heat::{conditions, shared};
-use super::initial::InitialFields;
 use super::linear::{self, Systems};
 use super::surface::SurfaceSamples;
 use super::{SimulationError, Transfer};
 use crate::backend::{Backend, Buffer, converted};
 use crate::case::{
-    Case, Equation as EquationCase, IncompressibleCase, Precision, Surface, ThermalCase,
-    TimeMethod, Value,
+    Case, Equation as EquationCase, FlowNumericsCase, IncompressibleCase, Surface, ThermalCase,
+    Value,
 };
 use crate::descriptor::{Descriptor, FieldData, Rank};
 use crate::finite_volume::{Prescribed, widen};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{
     Arrangement, DESCRIPTOR, DerivedBuffers, DerivedField, FlowCondition, IncompressibleSolver,
-    Numerics, PrescribedVector, Problem, Scheme, StepReport, ThermalProblem,
+    Numerics, PrescribedVector, Problem, StepReport, ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::{Params, PreconditionerKind};
-use crate::mesh::geometry::cell_volumes;
 use crate::mesh::{Geometry, Mesh, Patch};
 use crate::real::Real;
 use crate::summary::{FlowSummary, LinearSummary, MEAN_FORCE, MeanForce, Summary};
@@ -37,40 +36,14 @@ use pseudo_time::PseudoTime;
 use std::sync::Arc;
 use warnings::FlowWarnings;
 
-/// Sets up the flow of a case in its precision.
-pub(super) fn equation(
-    case: &Case,
-    flow: &IncompressibleCase,
-    backend: &Backend,
-    place: (&Mesh, &Geometry),
-    initial: &InitialFields,
-) -> Result<Box<dyn Equation>, SimulationError> {
-    let thermal = flow.thermal.as_ref();
-    let start = Start {
-        velocity: [0, 1, 2].map(|k| initial.field(VELOCITY[k], &flow.initial_velocity[k])),
-        pressure: initial.field(PRESSURE, &flow.initial_pressure),
-        temperature: thermal.map(|own| initial.field(TEMPERATURE, &own.initial_temperature)),
-        clock: (0.0, 0),
-    };
-    let set_up = || -> Result<Box<dyn Equation>, SimulationError> {
-        Ok(match case.run.precision {
-            Precision::F64 => Box::new(FlowRun::<f64>::start(case, flow, backend, place, start)?),
-            Precision::F32 => Box::new(FlowRun::<f32>::start(case, flow, backend, place, start)?),
-        })
-    };
-    backend.install(set_up)
-}
-
 /// A flow with its monitors and warnings.
 struct FlowRun<F: Real> {
     backend: Backend,
     flow: IncompressibleSolver<F>,
-    fields: Vec<&'static str>,
+    unknowns: Vec<Unknown>,
     monitors: Monitors<F>,
     volumes: Vec<f64>,
     last: Option<StepReport>,
-    /// The force that keeps the mean velocity, where it is given.
-    mean_force: Option<[f64; 3]>,
     /// The iteration of a steady flow.
     pseudo_time: Option<PseudoTime>,
     warnings: FlowWarnings,
@@ -112,36 +85,35 @@ impl<F: Real> FlowRun<F> {
                 .zip(start.temperature)
                 .map(|(thermal, initial)| self::thermal(thermal, mesh, initial)),
         };
-        let numerics = numerics(case, flow_case, mesh.dimension == 2);
+        let numerics = numerics(flow_case, mesh.dimension == 2);
         let place = (mesh, geometry);
         let mut flow =
             IncompressibleSolver::start(backend, place, &problem, &numerics, start.clock)?;
         if let Some(target) = flow_case.mean_velocity {
             flow.keep_mean_velocity(place, target)?;
         }
-        let mean_force = flow.mean_force()?;
         let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
         let monitors = Monitors::new(case, backend, &flow, place, diffusivity)?;
-        let mut fields = VELOCITY[..mesh.dimension].to_vec();
-        fields.push(PRESSURE);
-        if flow_case.thermal.is_some() {
-            fields.push(TEMPERATURE);
-        }
+        let mut names = VELOCITY[..mesh.dimension].to_vec();
+        names.push(PRESSURE);
+        names.extend(flow_case.thermal.is_some().then_some(TEMPERATURE));
+        let is_singular = flow.pressure_is_singular();
+        let unknown =
+            |name: &&'static str| Unknown { name, has_mean_zero: *name == PRESSURE && is_singular };
         let (backend, volumes) = (backend.clone(), geometry.cell_volume.clone());
         let warnings = FlowWarnings::new(&numerics, &problem.conditions);
-        let averages = averaged::averages(&flow, (&backend, case, mesh), &fields);
+        let averages = averaged::averages(&flow, (&backend, case, mesh), &names);
         let derived = averaged::buffers(&backend, case, mesh);
         Ok(FlowRun {
             averages,
             derived,
             backend,
             flow,
-            fields,
+            unknowns: names.iter().map(unknown).collect(),
             monitors,
             volumes,
             last: None,
-            mean_force,
-            pseudo_time: case.steady.map(PseudoTime::new),
+            pseudo_time: flow_case.steady.map(PseudoTime::new),
             warnings,
             rate_before: None,
         })
@@ -203,23 +175,27 @@ fn thermal(case: &ThermalCase, mesh: &Mesh, initial: Arc<dyn Prescribed>) -> The
     }
 }
 
-fn numerics(case: &Case, flow: &IncompressibleCase, is_2d: bool) -> Numerics {
-    let scheme = match case.time.as_ref().map(|time| time.method) {
-        Some(TimeMethod::Flow(scheme)) => scheme,
-        _ => Scheme::Bdf2,
-    };
+fn numerics(flow: &IncompressibleCase, is_2d: bool) -> Numerics {
     let systems = Systems { corrected: false, steady: false, is_2d };
     let momentum = linear::params(&flow.momentum, systems);
+    let FlowNumericsCase {
+        arrangement,
+        convection,
+        convection_treatment,
+        pressure_correction,
+        nonorthogonal_correctors,
+        time_scheme,
+    } = flow.numerics;
     Numerics {
-        arrangement: flow.scheme,
-        convection: flow.convection,
-        convection_treatment: flow.convection_treatment,
-        scheme,
-        is_steady: case.steady.is_some(),
-        pressure_correction: flow.pressure_correction,
-        nonorthogonal_correctors: flow.nonorthogonal_correctors,
+        arrangement,
+        convection,
+        convection_treatment,
+        time_scheme,
+        is_steady: flow.steady.is_some(),
+        pressure_correction,
+        nonorthogonal_correctors,
         pressure: with_multigrid(linear::params(&flow.pressure, systems)),
-        momentum: match flow.scheme {
+        momentum: match arrangement {
             Arrangement::Exact => with_multigrid(momentum),
             _ => momentum,
         },
@@ -241,8 +217,8 @@ impl<F: Real> Equation for FlowRun<F> {
         &DESCRIPTOR
     }
 
-    fn fields(&self) -> &[&'static str] {
-        &self.fields
+    fn unknowns(&self) -> &[Unknown] {
+        &self.unknowns
     }
 
     fn location(&self) -> Location {
@@ -253,7 +229,7 @@ impl<F: Real> Equation for FlowRun<F> {
         self.flow.clock()
     }
 
-    fn advance(&mut self, step: Option<f64>) -> Result<Advance, SimulationError> {
+    fn advance(&mut self, mesh: &Mesh, step: Option<f64>) -> Result<Advance, SimulationError> {
         let step = match (step, &self.pseudo_time) {
             (Some(step), _) => step,
             (None, Some(iteration)) => self.flow.pseudo_time_step(iteration.courant_number()),
@@ -262,7 +238,7 @@ impl<F: Real> Equation for FlowRun<F> {
         let rate = self.flow.convective_rate();
         let report = self.flow.step(step)?;
         self.rate_before = Some(rate);
-        self.mean_force = self.flow.mean_force()?;
+        let mean_force = self.flow.mean_force()?;
         let columns = [
             ("cfl", report.courant),
             ("pressure_iterations", report.pressure.iterations as f64),
@@ -279,7 +255,7 @@ impl<F: Real> Equation for FlowRun<F> {
             let flow = [("momentum_residual", found.momentum), ("mass_residual", found.mass)];
             flow.into_iter().chain(energy)
         });
-        let force = self.mean_force.iter().flatten().zip(MEAN_FORCE);
+        let force = mean_force.iter().flatten().zip(MEAN_FORCE);
         let force = force.take(self.flow.dimension()).map(|(force, name)| (name, *force));
         let energy = report.energy.iter().map(|energy| ("energy", energy));
         let flow = [("momentum", &report.momentum), ("pressure", &report.pressure)];
@@ -289,6 +265,7 @@ impl<F: Real> Equation for FlowRun<F> {
             rate: if report.non_finite > 0 { f64::NAN } else { report.rate },
             columns: columns.into_iter().chain(residuals).chain(force).collect(),
             steady,
+            warnings: self.warnings.check(&self.flow, mesh)?,
         };
         self.last = Some(report);
         Ok(advance)
@@ -307,17 +284,17 @@ impl<F: Real> Equation for FlowRun<F> {
         averages.add(backend, [before, after], &mut averaged::Fields { flow, derived })
     }
 
-    fn averages(&self, mesh: &Mesh) -> Result<Vec<AverageResult>, SimulationError> {
-        let linear = |field: &str, means| averaged::linear(&self.flow, mesh, field, means);
-        self.averages.results(&self.backend, &linear)
+    fn averages(&self) -> &dyn TimeAverages {
+        &self.averages
     }
 
-    fn averages_at_probes(&self) -> Vec<Vec<(String, f64)>> {
-        self.averages.at_probes()
-    }
-
-    fn warnings_of_averages(&mut self, end: Option<f64>) -> Vec<String> {
-        self.averages.warnings(end)
+    fn averaged_field(
+        &self,
+        mesh: &Mesh,
+        field: &str,
+        means: Vec<Vec<f64>>,
+    ) -> Result<Vec<Vec<f64>>, SimulationError> {
+        averaged::linear(&self.flow, mesh, field, means)
     }
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
@@ -342,10 +319,11 @@ impl<F: Real> Equation for FlowRun<F> {
         if let (TEMPERATURE, Some(temperature)) = (name, self.flow.temperature()) {
             return self.read(temperature);
         }
-        match self.fields.iter().position(|known| *known == name) {
+        match self.unknowns.iter().position(|unknown| unknown.name == name) {
             Some(k) => self.read(self.flow.velocity(k)),
             None => {
-                let (name, known) = (name.to_owned(), self.fields.join("`, `"));
+                let known: Vec<&str> = self.unknowns.iter().map(|unknown| unknown.name).collect();
+                let (name, known) = (name.to_owned(), known.join("`, `"));
                 Err(SimulationError::NoField { name, known: format!("`{known}`") })
             }
         }
@@ -366,16 +344,8 @@ impl<F: Real> Equation for FlowRun<F> {
         Ok(FieldData::Vector(components))
     }
 
-    fn volumes(&self, mesh: &Mesh) -> Vec<f64> {
-        cell_volumes(mesh)
-    }
-
     fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
         Ok(self.flow.longest_step(number, longest, self.rate_before))
-    }
-
-    fn step_before(&self) -> Option<f64> {
-        self.flow.step_before()
     }
 
     fn rebuild(
@@ -399,9 +369,8 @@ impl<F: Real> Equation for FlowRun<F> {
         let pressure = field(self.flow.pressure())?;
         let start = Start { velocity, pressure, temperature, clock: self.flow.clock() };
         let mut rebuilt = FlowRun::start(case, own, &self.backend, place, start)?;
-        if let Some(force) = self.mean_force {
+        if let Some(force) = self.flow.mean_force()? {
             rebuilt.flow.set_mean_force(force);
-            rebuilt.mean_force = Some(force);
         }
         rebuilt.last = self.last.take();
         rebuilt.warnings.go_on_after(&self.warnings);
@@ -416,33 +385,19 @@ impl<F: Real> Equation for FlowRun<F> {
         Some(linear::summary_of(self.flow.pressure_setup()))
     }
 
-    fn advice(&self) -> String {
-        let courant = self.last.as_ref().map_or(0.0, |last| last.courant);
-        format!(
-            "; the Courant number of the step was {courant:.2e}: shorten the step or set `cfl = 0.4`, look at the \
-             mesh with `karman mesh check`, or begin with `convection = \"upwind\"`"
-        )
-    }
-
-    fn warnings(&mut self, mesh: &Mesh) -> Result<Vec<String>, SimulationError> {
-        self.warnings.check(&self.flow, mesh)
-    }
-
-    fn has_mean_zero(&self, name: &str) -> bool {
-        name == PRESSURE && self.flow.pressure_is_singular()
-    }
-
     fn summarize(&mut self, summary: &mut Summary) -> Result<(), SimulationError> {
         let diagnostics = match &self.last {
             Some(last) => Some([last.kinetic_energy, last.courant, last.divergence]),
             // A restart at the final time takes no step.
             None => self.flow.diagnostics().ok(),
         };
+        let mean_force =
+            MeanForce { components: self.flow.mean_force()?, dimension: self.flow.dimension() };
         summary.flow = diagnostics.map(|[kinetic_energy, courant, divergence_max]| FlowSummary {
             kinetic_energy,
             divergence_max,
             courant,
-            mean_force: MeanForce { components: self.mean_force, dimension: self.flow.dimension() },
+            mean_force,
         });
         self.monitors.add_statistics(&mut summary.patch);
         summary.recirculation = self.monitors.recirculations(&self.backend, &self.flow)?;
@@ -463,7 +418,7 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         if let Some(rate) = self.rate_before {
             arrays.push(NamedArray::reals("rate_before", vec![rate]));
         }
-        if let Some(force) = self.mean_force {
+        if let Some(force) = self.flow.mean_force().map_err(super::state_error)? {
             arrays.push(NamedArray::reals("mean_force", force.to_vec()));
         }
         arrays.extend(self.averages.arrays(&self.backend)?);
@@ -485,11 +440,9 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         // Checkpoints of earlier versions lack it: the time step then depends on the current rate alone.
         self.rate_before = checkpoint.reals("rate_before", &[1]).ok().map(|rate| rate[0]);
         restored.map_err(super::state_error)?;
-        if self.mean_force.is_some() {
+        if self.flow.has_mean_force() {
             let force = checkpoint.reals("mean_force", &[3])?;
-            let force = [force[0], force[1], force[2]];
-            self.flow.set_mean_force(force);
-            self.mean_force = Some(force);
+            self.flow.set_mean_force([force[0], force[1], force[2]]);
         }
         self.averages.restore(&self.backend, checkpoint, clock[0])
     }

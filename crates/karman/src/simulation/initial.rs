@@ -1,10 +1,11 @@
 //! Initial fields from a result on another mesh, `[initial] from`.
 
 use super::Transfer;
+use super::equation::Location;
 use super::heat::shared;
-use crate::case::{Case, Equation, InitialResult, Value};
+use super::setup_of;
+use crate::case::{Case, InitialResult, Value};
 use crate::finite_volume::{Prescribed, component_major};
-use crate::heat::Discretization;
 use crate::io::csv::short_number;
 use crate::mesh::files::{FieldLocation, MeshFileError, pvd, read_mesh_with_fields};
 use crate::mesh::{Geometry, Mesh, MeshError, MeshOptions, Renumbering};
@@ -197,10 +198,7 @@ fn file_of_last_state(path: &Path) -> Result<PathBuf, InitialError> {
 
 /// The names of the components of a field.
 fn components(case: &Case, name: &str, dimension: usize) -> Vec<&'static str> {
-    let descriptor = match &case.equation {
-        Equation::Heat(_) => &crate::heat::DESCRIPTOR,
-        Equation::Incompressible(_) => &crate::incompressible::DESCRIPTOR,
-    };
+    let descriptor = case.equation.descriptor();
     let field = descriptor.unknowns.iter().find(|field| field.name == name);
     let components = field.map_or(&[][..], |field| field.components());
     components.iter().copied().take(dimension).collect()
@@ -213,10 +211,13 @@ fn require_cover(
     interpolation: &MeshInterpolation,
     (mesh, geometry): (&Mesh, &Geometry),
 ) -> Result<(), InitialError> {
-    let is_nodal = matches!(&case.equation, Equation::Heat(heat) if heat.discretization == Discretization::Node);
-    let (far, total, what) = match is_nodal {
-        true => (interpolation.far_points(&component_major(&mesh.points)), mesh.n_nodes(), "nodes"),
-        false => (interpolation.far_points(&geometry.cell_centre), mesh.n_cells(), "cell centres"),
+    let (far, total, what) = match setup_of(case).location() {
+        Location::Nodes => {
+            (interpolation.far_points(&component_major(&mesh.points)), mesh.n_nodes(), "nodes")
+        }
+        Location::Cells => {
+            (interpolation.far_points(&geometry.cell_centre), mesh.n_cells(), "cell centres")
+        }
     };
     let Some(far) = far else { return Ok(()) };
     Err(InitialError::Beyond {

@@ -92,7 +92,7 @@ pub(super) fn after_solve(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Case;
+    use crate::case::{Case, Equation};
     use crate::linear::AmgParams;
     use crate::linear::amg::{Coarsening, Smoother};
     use std::path::Path;
@@ -102,7 +102,9 @@ mod tests {
         let text = format!(
             "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [2, 2]\n[heat]\n[linear_solver]\n{keys}"
         );
-        Case::parse(&text, Path::new(""), "a.toml").unwrap().linear_solver
+        let case = Case::parse(&text, Path::new(""), "a.toml").unwrap();
+        let Equation::Heat(heat) = case.equation else { unreachable!("[heat]") };
+        heat.linear_solver
     }
 
     #[test]

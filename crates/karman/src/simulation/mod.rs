@@ -33,13 +33,22 @@ use crate::mesh::quality::mean_ratio;
 use crate::mesh::{Geometry, Mesh};
 use crate::mesh_source::MeshSourceError;
 use crate::summary::{LinearSummary, NamedList, TimeSummary};
-use equation::Equation;
+use averages::AverageResult;
+use equation::{Equation, EquationSetup, Unknown};
 use folder::OutputFolder;
 use initial::InitialFields;
 use mesh_checks::check_mesh;
 use output::Output;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// The case of the equation of a case.
+fn setup_of(case: &Case) -> &dyn EquationSetup {
+    match &case.equation {
+        EquationCase::Heat(heat) => heat,
+        EquationCase::Incompressible(flow) => flow.as_ref(),
+    }
+}
 
 /// Options of a run besides the case.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -125,11 +134,8 @@ impl Simulation {
             _ => InitialFields::default(),
         };
         let place = (&mesh, &geometry);
-        let equation = timed(&mut phases, "discretization", || match &case.equation {
-            EquationCase::Heat(own) => heat::equation(&case, own, &backend, place, &initial),
-            EquationCase::Incompressible(own) => {
-                incompressible::equation(&case, own, &backend, place, &initial)
-            }
+        let equation = timed(&mut phases, "discretization", || {
+            setup_of(&case).start(&case, &backend, place, &initial)
         })?;
         drop(initial);
         // Later uses need few entries, which are recomputed, and the volumes at the end.
@@ -180,8 +186,9 @@ impl Simulation {
         let found = backend.install(|| check_mesh(case, &mesh, &geometry))?;
         mesh.warnings.extend(found);
         backend.install(|| equation.rebuild(case, (&mesh, &geometry), transfer))?;
-        for warning in &mesh.warnings {
-            let message = warning.to_string();
+        let of_averages = equation.averages().warnings_of_start();
+        let of_mesh = mesh.warnings.iter().map(ToString::to_string);
+        for message in of_mesh.chain(of_averages.iter().cloned()) {
             if !self.warnings.contains(&message) {
                 tracing::warn!("{message}");
                 self.warnings.push(message);
@@ -263,10 +270,10 @@ impl Simulation {
         });
         let setups = self.equation.solver_setups();
         let start = Instant::now();
-        let (backend, equation) = (&self.backend, &mut self.equation);
+        let Simulation { backend, mesh, equation, .. } = &mut *self;
         let advance = backend.install(|| {
             let (before, _) = equation.clock();
-            let advance = equation.advance(length)?;
+            let advance = equation.advance(mesh, length)?;
             equation.accumulate(before)?;
             Ok::<Advance, SimulationError>(advance)
         })?;
@@ -326,18 +333,22 @@ impl Simulation {
             Ok(outcome) => outcome.clone(),
             Err(error) => Outcome { kind: OutcomeKind::Failed, message: error.to_string() },
         };
-        let warnings = self.equation.warnings_of_averages(Some(self.time()));
-        self.warn(warnings);
+        let warnings = self.equation.averages().warnings_at_end(self.time());
+        self.warn(&warnings);
         let written = output.finish(self, &outcome, start);
         result.and_then(|outcome| written.map(|()| outcome))
     }
 
+    /// The averages over time that have begun.
+    fn averages(&self) -> Result<Vec<AverageResult>, SimulationError> {
+        let linear = |field: &str, means| self.equation.averaged_field(&self.mesh, field, means);
+        self.equation.averages().results(&self.backend, &linear)
+    }
+
     /// Logs warnings and keeps them for the summary.
-    fn warn(&mut self, warnings: Vec<String>) {
-        for warning in warnings {
-            tracing::warn!("{warning}");
-            self.warnings.push(warning);
-        }
+    fn warn(&mut self, warnings: &[String]) {
+        warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+        self.warnings.extend_from_slice(warnings);
     }
 
     fn march(
@@ -365,8 +376,7 @@ impl Simulation {
             let advance = self.step()?;
             let monitored = self.equation.monitor()?;
             output.history(self, &advance, &monitored)?;
-            let warnings = self.equation.warnings(&self.mesh)?;
-            self.warn(warnings);
+            self.warn(&advance.warnings);
             let solve = advance.outcome();
             observer(&Progress {
                 step: self.steps() as u64,
@@ -456,8 +466,13 @@ impl Simulation {
     fn divergence_message(&self, advance: &Advance) -> Result<String, SimulationError> {
         let (step, time) = (self.steps(), self.time());
         let solve = advance.outcome().map(|outcome| format!("; last solve: {outcome}"));
-        let ending = solve.unwrap_or_default() + &self.equation.advice();
-        for name in self.equation.fields() {
+        let courant = advance.columns.get("cfl");
+        let courant =
+            courant.map(|courant| format!("; the Courant number of the step was {courant:.2e}"));
+        let advice = self.equation.descriptor().advice;
+        let ending =
+            format!("{}{}: {advice}", solve.unwrap_or_default(), courant.unwrap_or_default());
+        for Unknown { name, .. } in self.equation.unknowns() {
             let field = self.equation.field(name)?;
             let Some(i) = field.iter().position(|v| is_diverged(*v)) else { continue };
             let ([x, y, z], entity, number) = self.equation.position_of(&self.mesh, i);
@@ -488,6 +503,7 @@ impl Simulation {
         checkpoint.set("precision", self.case.run.precision.word());
         checkpoint.set("steps", steps);
         checkpoint.set("time", format!("{:016x}", time.to_bits()));
+        checkpoint.set("time_step", format!("{:016x}", self.time_step.to_bits()));
         checkpoint.insert_state(self.equation.as_ref())?;
         self.backend.install(|| checkpoint.write(path))?;
         self.phases.add("checkpoint", start.elapsed().as_secs_f64());
@@ -499,13 +515,12 @@ impl Simulation {
         checkpoint.require("equation", self.equation.descriptor().section)?;
         checkpoint.require("precision", self.case.run.precision.word())?;
         self.equation.restore(&checkpoint)?;
-        let warnings = self.equation.warnings_of_averages(None);
-        self.warn(warnings);
+        let warnings = self.equation.averages().warnings_of_start().to_vec();
+        self.warn(&warnings);
         self.restarted = true;
-        if let (Some(TimeStep::Cfl(_)), Some(step)) =
-            (self.case.time.as_ref().map(|time| time.step), self.equation.step_before())
-        {
-            self.time_step = step;
+        if let Some(TimeStep::Cfl(_)) = self.case.time.as_ref().map(|time| time.step) {
+            let bits = u64::from_str_radix(checkpoint.entry("time_step")?, 16);
+            self.time_step = f64::from_bits(bits.map_err(state_error)?);
         }
         Ok(())
     }

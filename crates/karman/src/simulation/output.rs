@@ -1,7 +1,7 @@
 //! The output files of a run.
 
 use super::averages::AverageResult;
-use super::equation::{Advance, Location, Monitored};
+use super::equation::{Advance, Location, Monitored, Unknown};
 use super::outcome::Outcome;
 use super::surface::{self, SurfaceSamples};
 use super::{Simulation, SimulationError};
@@ -188,7 +188,7 @@ impl Output {
 
     pub(super) fn checkpoint_is_due(&self, simulation: &Simulation) -> bool {
         let time = simulation.time();
-        let every = simulation.case.checkpoint.as_ref().map(|c| c.every);
+        let every = simulation.case.run.checkpoint.as_ref().map(|c| c.every);
         every.is_some_and(|every| crosses(time - simulation.time_step, time, every))
     }
 
@@ -213,7 +213,7 @@ impl Output {
             let field = simulation.equation.output_field(&simulation.mesh, name)?;
             values.push((name.clone(), ordered(mesh, field)));
         }
-        for average in simulation.equation.averages(&simulation.mesh)? {
+        for average in simulation.averages()? {
             values.push((average.name, ordered(mesh, average.data)));
         }
         let FileMesh { raw, grid, .. } = mesh;
@@ -387,16 +387,17 @@ impl Output {
             ..Summary::default()
         };
         let descriptor = simulation.equation.descriptor();
+        let unknowns = simulation.equation.unknowns();
         let mut of_vectors = vec![];
         for field in descriptor.unknowns {
             let mut square = vec![0.0; volumes.len()];
             for name in field.components() {
-                if !simulation.equation.fields().contains(name) {
+                let Some(unknown) = unknowns.iter().find(|unknown| unknown.name == *name) else {
                     continue;
-                }
+                };
                 let values = simulation.field(name)?;
                 summary.fields.set(*name, field_summary(&volumes, &values));
-                let Some(exact) = exact_values(simulation, name, &volumes) else { continue };
+                let Some(exact) = exact_values(simulation, *unknown, &volumes) else { continue };
                 summary.errors.set(*name, error_norms(&volumes, &values, &exact));
                 let errors = values.iter().zip(&exact).map(|(v, e)| (v - e) * (v - e));
                 square.iter_mut().zip(errors).for_each(|(sum, e)| *sum += e);
@@ -407,7 +408,7 @@ impl Output {
                 of_vectors.push((field.name, error_norms(&volumes, &size, &vec![0.0; size.len()])));
             }
         }
-        for AverageResult { components, data, .. } in simulation.equation.averages(mesh)? {
+        for AverageResult { components, data, .. } in simulation.averages()? {
             let values = match data {
                 FieldData::Scalar(values) => vec![values],
                 FieldData::Vector(values) => values.into(),
@@ -416,14 +417,15 @@ impl Output {
                 summary.fields.set(name, field_summary(&volumes, &values));
             }
         }
-        let at_probes = simulation.equation.averages_at_probes();
-        for (probe, averages) in simulation.case.output.probes.iter().zip(at_probes) {
+        let of_probes = simulation.equation.averages().at_probes();
+        for (probe, averages) in simulation.case.output.probes.iter().zip(of_probes) {
             let mut values = summary.probe.get(&probe.name).cloned().unwrap_or_default();
             averages.into_iter().for_each(|(name, value)| values.set(name, value));
             summary.probe.set(probe.name.clone(), values);
         }
         for field in descriptor.derived {
-            let Some(exact) = exact_values(simulation, field.name, &volumes) else { continue };
+            let derived = Unknown { name: field.name, has_mean_zero: false };
+            let Some(exact) = exact_values(simulation, derived, &volumes) else { continue };
             let values = simulation.equation.output_field(mesh, field.name)?.into_scalar();
             summary.errors.set(field.name, error_norms(&volumes, &values, &exact));
         }
@@ -449,7 +451,7 @@ fn field_of_picture(
     if !averages.any(|average| average.has_result(name)) {
         return Ok(Some(simulation.equation.output_field(&simulation.mesh, name)?));
     }
-    let mut results = simulation.equation.averages(&simulation.mesh)?.into_iter();
+    let mut results = simulation.averages()?.into_iter();
     Ok(results.find(|result| result.name == name).map(|result| result.data))
 }
 
@@ -475,16 +477,15 @@ fn sample_surfaces(
     })
 }
 
-/// The exact solution of a field at its unknowns, if the case has one; its mean is subtracted where the field
-/// is determined up to a constant.
-fn exact_values(simulation: &Simulation, name: &str, volumes: &[f64]) -> Option<Vec<f64>> {
-    let exact = simulation.case.exact.iter().find(|exact| exact.field == name)?;
+/// The exact solution of a field, if the case has one, with mean zero where the field has.
+fn exact_values(simulation: &Simulation, field: Unknown, volumes: &[f64]) -> Option<Vec<f64>> {
+    let exact = simulation.case.exact.iter().find(|exact| exact.field == field.name)?;
     let position = |i| simulation.equation.position_of(&simulation.mesh, i).0;
     let points: Vec<[f64; 3]> = (0..volumes.len()).map(position).collect();
     let component_major: Vec<f64> = (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect();
     let mut values = vec![0.0; volumes.len()];
     exact.value.evaluate_many(&component_major, simulation.time(), &mut values);
-    if simulation.equation.has_mean_zero(name) {
+    if field.has_mean_zero {
         let mean = field_summary(volumes, &values).mean;
         values.iter_mut().for_each(|v| *v -= mean);
     }

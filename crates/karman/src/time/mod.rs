@@ -6,3 +6,4 @@ pub mod runge_kutta;
 
 pub use coefficients::{Bdf, TimeCoefficients};
 pub use implicit_operator::ImplicitOperator;
+pub use runge_kutta::RungeKutta;

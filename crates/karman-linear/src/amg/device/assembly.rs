@@ -6,7 +6,7 @@
 
 use crate::amg::coarse;
 use crate::amg::hierarchy::VANISHING;
-use crate::amg::smoothing::Stencil;
+use crate::amg::smoothing::DifferenceForm;
 use crate::matrix::{MatrixView, row_places};
 use crate::{Layout, LinearError, Matrix, SLICE};
 use karman_backend::prelude::*;
@@ -158,16 +158,16 @@ pub(super) fn sum_rows<T: Real, S: Real>(
 }
 
 /// The matrix in difference form and the weights of its smoother.
-pub(in crate::amg) fn stencil<T: Real, S: Real>(
+pub(in crate::amg) fn difference_form<T: Real, S: Real>(
     a: &Matrix<T>,
     scale: &Buffer<f64>,
     relaxation: f64,
-) -> Result<(Stencil<S>, Buffer<S>), BackendError> {
+) -> Result<(DifferenceForm<S>, Buffer<S>), BackendError> {
     let (backend, n) = (a.backend(), a.rows());
     let (mut row_sums, mut weights) = (backend.scratch(n), backend.scratch(n));
     let matrix = MatrixView { columns: View::absent(), ..a.view() };
     sum_rows(backend, n, &matrix, scale, relaxation, &mut row_sums, &mut weights);
-    Ok((Stencil { couplings: sliced(a, false)?, row_sums }, weights))
+    Ok((DifferenceForm { couplings: sliced(a, false)?, row_sums }, weights))
 }
 
 /// The entries of a row in a dense matrix of zeros, by rows. Traffic of the matrix and 8 an entry.

@@ -7,7 +7,7 @@ mod coarsening;
 mod interpolation;
 mod product;
 
-pub(super) use assembly::{dense_inverse, sliced, stencil};
+pub(super) use assembly::{dense_inverse, difference_form, sliced};
 
 use super::hierarchy::STALLED;
 use super::params::{AmgParams, Coarsening, Smoother};
@@ -143,7 +143,7 @@ impl DeviceHierarchy {
         let depth = self.levels.len() - 1;
         let params = &self.params;
         let level = &self.levels[depth];
-        if level.rows <= params.coarse_rows || depth + 1 >= params.max_levels {
+        if params.is_coarsest(level.rows, depth) {
             return Ok(false);
         }
         let interpolation = match &level.matrix {

@@ -1,13 +1,13 @@
 //! The keys of the case file.
 
+use super::super::EQUATIONS;
 use super::super::field_keys::{Exact, FieldSection, Initial, fields};
 use super::super::flow_boundary::flow_kinds;
 use super::super::linear_solver::MethodFile;
-use super::super::names::EQUATIONS;
 use super::super::{Axis, Precision, Value, expected};
 use super::{Key, Section};
 use crate::backend::BackendKind;
-use crate::descriptor::{Field, FieldKey, Need, Rank};
+use crate::descriptor::{Descriptor, Field, FieldKey, Need, Rank};
 use crate::heat::Discretization;
 use crate::incompressible::{
     Arrangement, Convection, ConvectionTreatment, FlowBoundaryCondition, KeyValue,
@@ -17,7 +17,6 @@ use crate::linear::amg::{AMG_PARAMETERS, AmgParameter, AmgParams, ParameterKind,
 use crate::linear::{Method, PreconditionerKind};
 use crate::mesh::Renumbering;
 use crate::mesh::generate::Element;
-use crate::{heat, incompressible};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -45,6 +44,22 @@ fn section(path: &'static str, meaning: impl Into<Cow<'static, str>>, keys: Vec<
 
 fn list(path: &'static str, meaning: impl Into<Cow<'static, str>>, keys: Vec<Key>) -> Section {
     Section { list: true, ..section(path, meaning, keys) }
+}
+
+/// `method` of `[time]`: the time schemes of each equation.
+fn time_scheme_key() -> Key {
+    let join =
+        |text: &dyn Fn(&Descriptor) -> String, separator: &str| EQUATIONS.map(text).join(separator);
+    let kind = join(&|e| format!("{}: {}", e.label, e.time_schemes.words.join(" | ")), "; ");
+    let default = join(&|e| format!("{}: {}", e.label, e.time_schemes.default), "; ");
+    let meaning = |e: &Descriptor| {
+        let schemes = &e.time_schemes;
+        let (first, rest) = e.label.split_at(1);
+        let meanings = meanings("", schemes.words, schemes.meanings);
+        format!("{}{rest}: {meanings}", first.to_uppercase())
+    };
+    let meaning = format!("Time scheme. {}", join(&meaning, " "));
+    key("method", kind, default, "", meaning, "method = \"crank_nicolson\"")
 }
 
 /// A key whose values are the words of an enum: `words!(Enum, name, default, introduction, example)`.
@@ -75,7 +90,7 @@ fn field_keys<S: FieldSection>(of: &str) -> Vec<Key> {
             Rank::Vector(_) => format!("list of 2 or 3, each number | expression{of}"),
             Rank::Scalar | Rank::Axial => format!("number | expression{of}"),
         };
-        let others = EQUATIONS.iter().map(|equation| (equation.case, equation.fields()));
+        let others = EQUATIONS.iter().map(|equation| (equation.case(), equation.fields()));
         let needs = others.flat_map(|(case, fields)| {
             let same = fields.filter(|other| other.name == field.name && !other.needs.is_empty());
             same.map(move |other| format!(" In {case} with {}.", settings(other.needs)))
@@ -172,7 +187,7 @@ fn all_fields() -> String {
         });
         let derived: String = derived.collect();
         let on_request = derived.strip_prefix(',').map(|list| format!(", on request{list}"));
-        format!(" Of {}: {}{}.", equation.case, with_needs(names), on_request.unwrap_or_default())
+        format!(" Of {}: {}{}.", equation.case(), with_needs(names), on_request.unwrap_or_default())
     });
     of_equation.collect()
 }
@@ -182,7 +197,7 @@ fn all_quantities() -> String {
     let of_equation = EQUATIONS.iter().map(|equation| {
         let names =
             equation.patch_quantities.iter().map(|quantity| (quantity.name, quantity.needs));
-        format!(" Of {}: {}.", equation.case, with_needs(names))
+        format!(" Of {}: {}.", equation.case(), with_needs(names))
     });
     of_equation.collect()
 }
@@ -195,7 +210,7 @@ fn all_entries() -> String {
             [] => String::new(),
             more => format!("; further {}", quoted(more.iter().copied())),
         };
-        format!(" Of {} FIELD is one of {}{more}.", equation.case, quoted(components))
+        format!(" Of {} FIELD is one of {}{more}.", equation.case(), quoted(components))
     });
     format!(
         "{}.{}",
@@ -335,9 +350,9 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("ambient", "value", "required", "K", "Temperature T∞ of the fluid.", "ambient = \"293 + 5*sin(2*pi*t/86400)\""),
     ]),
     section("time", "Time integration from t = 0. Absent: a steady case.", vec![
-        key("method", format!("heat: {}; flow: {}", heat::Scheme::WORDS.join(" | "), incompressible::Scheme::WORDS.join(" | ")), "heat: crank_nicolson; flow: bdf2", "", format!("Time scheme. Heat: {} Flow: {}", meanings("", heat::Scheme::WORDS, heat::Scheme::MEANINGS), meanings("", incompressible::Scheme::WORDS, incompressible::Scheme::MEANINGS)), "method = \"crank_nicolson\""),
+        time_scheme_key(),
         key("step", "number > 0", "this or cfl is required", "s", "Time step.", "step = 0.01"),
-        key("cfl", "number > 0", "this or step is required", "", "Sets the time step: for heat the largest cell Fourier number, Δt Σ a_f / (ρcV) with a_f the conductances of the cell's faces; for flow the largest Courant number. The first step of a flow at rest follows from body forces, buoyancy, prescribed pressures and moving walls. The extrapolated convection of `bdf2` is stable up to about 0.47 with `linear_upwind`, 0.66 with `upwind` and 0.18 with `central` where convection dominates, further where diffusion does: 0.4 is recommended with the defaults; a run warns where a tenth of the cells is beyond the limit.", "cfl = 10.0"),
+        key("cfl", "number > 0", "this or step is required", "", "Sets the time step, one key for all equations: for flow the largest Courant number; for heat, which has none, the largest cell Fourier number, Δt Σ a_f / (ρcV) with a_f the conductances of the cell's faces. The first step of a flow at rest follows from body forces, buoyancy, prescribed pressures and moving walls. The extrapolated convection of `bdf2` is stable up to about 0.47 with `linear_upwind`, 0.66 with `upwind` and 0.18 with `central` where convection dominates, further where diffusion does: 0.4 is recommended with the defaults; a run warns where a tenth of the cells is beyond the limit.", "cfl = 10.0"),
         key("end", "number > 0", "required", "s", "End time. The last step is shortened to meet it.", "end = 240.0"),
         key("steady_tolerance", "number > 0", "none", "K/s, m/s²", "Stop earlier, when the largest rate of change of the temperature, in a flow of the velocity, falls below this value.", "steady_tolerance = 1e-7"),
         key("local_step", "true | false", "none", "", "For `[euler]`; an error in other cases.", "local_step = true"),

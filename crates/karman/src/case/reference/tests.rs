@@ -1,7 +1,7 @@
 //! The reference is complete: every key documented, every documented key read.
 
 use super::super::{
-    Case, amg, average, boundary, exact, expected, file, flow_output, heat, incompressible,
+    Case, CaseFile, amg, average, boundary, exact, expected, flow_output, heat, incompressible,
 };
 use super::super::{
     initial, linear_solver, mesh, output, picture, run, steady, surface, templates, time, value,
@@ -65,7 +65,7 @@ const FREE: [&str; 2] = ["boundary", "expected"];
 
 fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
     vec![
-        ("", keys_of::<file::CaseFile>()),
+        ("", keys_of::<CaseFile>()),
         ("mesh", keys_of::<mesh::MeshFile>()),
         ("mesh.generate", keys_of::<mesh::GenerateFile>()),
         ("mesh.generate.box", keys_of::<mesh::BoxFile>()),
@@ -163,10 +163,7 @@ fn words_have_their_meanings() {
 
 /// A case with its settings in one line each, so that a key can be added at the end of a section.
 fn settings(case: &Case) -> String {
-    format!(
-        "{:?} {:?} {:?} {:?} {:?} {:?}",
-        case.mesh, case.equation, case.time, case.linear_solver, case.output, case.run
-    )
+    format!("{:?} {:?} {:?} {:?} {:?}", case.mesh, case.equation, case.time, case.output, case.run)
 }
 
 /// Writes each documented default into a case that leaves it out and checks that nothing changes; returns their

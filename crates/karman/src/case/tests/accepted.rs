@@ -3,7 +3,7 @@
 use super::*;
 use crate::backend::BackendKind;
 use crate::finite_volume::BoundaryCondition;
-use crate::heat::{Discretization, Scheme};
+use crate::heat::{Discretization, TimeScheme};
 use crate::linear::amg::Sparsification;
 use crate::linear::{Method, PreconditionerKind};
 use crate::mesh::generate::{Element, Generator};
@@ -28,13 +28,13 @@ fn defaults_of_a_small_case() {
     assert_eq!(heat.boundary[0].patch, "xmin");
     assert_eq!(heat.boundary[0].condition, BoundaryCondition::Dirichlet(Value::Constant(300.0)));
     assert_eq!(heat.boundary[1].condition, BoundaryCondition::ZeroGradient);
-    assert_eq!(case.linear_solver.relative_tolerance, 1e-8);
+    assert_eq!(heat.linear_solver.relative_tolerance, 1e-8);
     assert_eq!(case.output.directory, Path::new("folder/out"));
     assert_eq!(case.output.fields, ["temperature"]);
     assert_eq!(case.output.every, OutputInterval::End);
     assert_eq!(case.output.probes[0].at, [0.5, 0.05, 0.0]);
     assert_eq!(case.run.backend, BackendKind::Auto);
-    assert!(case.checkpoint.is_none() && case.warnings.is_empty());
+    assert!(case.run.checkpoint.is_none() && case.warnings.is_empty());
 }
 
 #[test]
@@ -212,13 +212,14 @@ fn all_sections_at_once() {
         UNSTEADY.replace("step = 0.1", "cfl = 2")
     );
     let case = parse(&text).unwrap();
-    let time = case.time.unwrap();
-    assert_eq!((time.method, time.step), (TimeMethod::Heat(Scheme::Bdf2), TimeStep::Cfl(2.0)));
+    let time = case.time.as_ref().unwrap();
+    assert_eq!((heat(&case).time_scheme, time.step), (TimeScheme::Bdf2, TimeStep::Cfl(2.0)));
     assert_eq!((time.end, time.steady_tolerance), (1.0, Some(1e-7)));
-    let solver = case.linear_solver;
+    let solver = &heat(&case).linear_solver;
     assert_eq!(solver.method, Some(Method::Fgmres));
     assert_eq!(solver.preconditioner, PreconditionerKind::GaussSeidel);
-    let mut solver = parse(&text.replace("gauss_seidel", "amg")).unwrap().linear_solver;
+    let multigrid = parse(&text.replace("gauss_seidel", "amg")).unwrap();
+    let mut solver = heat(&multigrid).linear_solver.clone();
     let amg = solver.preconditioner.amg_mut().unwrap();
     let dropping = Sparsification { beta: 0.2, increment: 1.0, symmetric: true };
     assert_eq!(amg.sparsification, Some(dropping));
@@ -228,7 +229,7 @@ fn all_sections_at_once() {
     assert_eq!(picture.slice, Some(Slice { axis: Axis::Z, at: 0.0 }));
     assert_eq!(case.output.lines[0].points, 101);
     assert_eq!((case.run.precision, case.run.threads), (Precision::F32, 3));
-    assert_eq!(case.checkpoint, Some(CheckpointCase { every: 1.0 }));
+    assert_eq!(case.run.checkpoint, Some(CheckpointCase { every: 1.0 }));
     insta::assert_snapshot!(case.warnings[0].to_string(), @r#"
     folder/bar.toml:18:1: [linear_solver.amg] has no effect: the preconditioner is "gauss_seidel"
        |

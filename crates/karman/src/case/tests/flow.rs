@@ -3,24 +3,24 @@
 use super::*;
 use crate::finite_volume::BoundaryCondition;
 use crate::incompressible::{
-    Arrangement, Convection, FlowBoundaryCondition, PressureCorrection, Scheme,
+    Arrangement, Convection, FlowBoundaryCondition, PressureCorrection, TimeScheme,
 };
 use crate::linear::amg::Cycle;
 
 /// The names that the sections of a case may use.
 fn names(text: &str) -> names::Names {
     let file: CaseFile = toml::from_str(text).unwrap();
-    names::Names::of(&file.equation().unwrap())
+    names::Names::of(file.equation().unwrap())
 }
 
 #[test]
 fn defaults_of_a_small_flow() {
     let case = parse(FLOW).unwrap();
     let flow = flow(&case);
-    assert_eq!(flow.scheme, Arrangement::Collocated);
-    assert_eq!((flow.kinematic_viscosity, flow.nonorthogonal_correctors), (0.01, 0));
-    assert_eq!(flow.convection, Convection::LinearUpwind);
-    assert_eq!(flow.pressure_correction, PressureCorrection::IncrementalRotational);
+    assert_eq!(flow.numerics.arrangement, Arrangement::Collocated);
+    assert_eq!((flow.kinematic_viscosity, flow.numerics.nonorthogonal_correctors), (0.01, 0));
+    assert_eq!(flow.numerics.convection, Convection::LinearUpwind);
+    assert_eq!(flow.numerics.pressure_correction, PressureCorrection::IncrementalRotational);
     let zeros = [0.0; 3].map(Value::Constant);
     assert_eq!((&flow.source, &flow.initial_velocity), (&zeros, &zeros));
     assert_eq!(flow.initial_pressure, Value::Constant(0.0));
@@ -35,8 +35,7 @@ fn defaults_of_a_small_flow() {
     assert_eq!(conditions[0], &FlowBoundaryCondition::Velocity(zeros));
     assert_eq!(conditions[1], &FlowBoundaryCondition::Slip);
     assert_eq!(conditions[3], &FlowBoundaryCondition::Velocity(lid));
-    let time = case.time.as_ref().unwrap();
-    assert_eq!(time.method, TimeMethod::Flow(Scheme::Bdf2));
+    assert_eq!(flow.numerics.time_scheme, TimeScheme::Bdf2);
     assert!(!case.is_steady() && case.warnings.is_empty());
     assert_eq!(case.output.fields, ["velocity", "pressure"]);
     let group = case.output.patches[0].flow.as_ref().unwrap();
@@ -236,10 +235,10 @@ vorticity = "-t"
 "#;
     let case = parse(text).unwrap();
     let flow = flow(&case);
-    assert_eq!(flow.scheme, Arrangement::Staggered);
-    assert_eq!(flow.convection, Convection::Cubic);
-    assert_eq!(flow.pressure_correction, PressureCorrection::None);
-    assert_eq!(flow.nonorthogonal_correctors, 2);
+    assert_eq!(flow.numerics.arrangement, Arrangement::Staggered);
+    assert_eq!(flow.numerics.convection, Convection::Cubic);
+    assert_eq!(flow.numerics.pressure_correction, PressureCorrection::None);
+    assert_eq!(flow.numerics.nonorthogonal_correctors, 2);
     assert_eq!(flow.source[2].at(&[7.0, 0.0, 0.0], 0.0), 7.0);
     assert_eq!(flow.initial_velocity[0].at(&[0.0, 5.0, 0.0], 0.0), 5.0);
     assert_eq!(flow.initial_velocity[2], Value::Constant(0.0));
@@ -248,7 +247,7 @@ vorticity = "-t"
     assert_eq!(preconditioner.amg_mut().unwrap().cycle, Cycle::W);
     assert_eq!((flow.momentum.max_iterations, flow.momentum.relative_tolerance), (50, 1e-6));
     let time = case.time.as_ref().unwrap();
-    assert_eq!(time.method, TimeMethod::Flow(Scheme::Ab2Cn));
+    assert_eq!(flow.numerics.time_scheme, TimeScheme::Ab2Cn);
     assert_eq!((time.step, time.steady_tolerance), (TimeStep::Cfl(0.5), Some(1e-7)));
     assert_eq!(case.output.picture.as_ref().unwrap().field, "vorticity");
     let reference = case.output.patches[0].flow.as_ref().unwrap();
@@ -263,7 +262,7 @@ vorticity = "-t"
     assert_eq!(exact, ["velocity_x", "velocity_y", "velocity_z", "pressure", "vorticity"]);
     assert_eq!(case.exact[0].value.at(&[0.0, 2.0, 0.0], 3.0), 6.0);
     assert_eq!(case.expected.len(), 14);
-    assert_eq!(case.checkpoint, Some(CheckpointCase { every: 1.0 }));
+    assert_eq!(case.run.checkpoint, Some(CheckpointCase { every: 1.0 }));
 }
 
 #[test]

@@ -60,11 +60,9 @@ fn a_flow_without_time_is_steady() {
         parse(&FLOW.replace(time, "[steady]\nmax_iterations = 7\npseudo_cfl = 2.0\n")).unwrap();
     assert!(case.is_steady());
     let steady = SteadyCase { max_iterations: 7, pseudo_cfl: 2.0, ..SteadyCase::default() };
-    assert_eq!(case.steady, Some(steady));
-    let Equation::Incompressible(flow) = &case.equation else { panic!() };
-    assert_eq!(flow.convection_treatment, ConvectionTreatment::Implicit);
+    assert_eq!(flow(&case).steady, Some(steady));
+    assert_eq!(flow(&case).numerics.convection_treatment, ConvectionTreatment::Implicit);
     let case = parse(FLOW).unwrap();
-    assert!(!case.is_steady() && case.steady.is_none());
-    let Equation::Incompressible(flow) = &case.equation else { panic!() };
-    assert_eq!(flow.convection_treatment, ConvectionTreatment::Explicit);
+    assert!(!case.is_steady() && flow(&case).steady.is_none());
+    assert_eq!(flow(&case).numerics.convection_treatment, ConvectionTreatment::Explicit);
 }

@@ -117,10 +117,9 @@ impl<'a, F: Real> On<'a, F> {
         let factors = [1.5, beta];
         let mut operator =
             TransportOperator::new(self.backend, c.clone(), conductance, factors, dimension);
-        if let Some(flux) = flux {
-            operator.flux = self.up(flux, 1);
-        }
-        operator.inertia = self.up(&vec![0.7; n], 1);
+        let inertia = self.up(&vec![0.35; n], 1);
+        let flux = self.up(flux.unwrap_or_default(), 1);
+        operator.set(self.backend, 2.0, &inertia, &flux);
         let p = self.up(p, dimension);
         let mut partials = Partials::new(self.backend, n, 1);
         let shape = (n, dimension);
@@ -194,7 +193,7 @@ impl<'a, F: Real> On<'a, F> {
         let (p, at_boundary) = (self.up(p, 1), self.up(at_boundary, 1));
         let correction = self.correction();
         self.run((self.faces.cells.n_cells(), 3), |k, out| {
-            correction.differentiate(k, &p, (&at_boundary, F::literal(1.0)), out);
+            correction.compute_gradient(k, &p, (&at_boundary, F::literal(1.0)), out);
         })
     }
 

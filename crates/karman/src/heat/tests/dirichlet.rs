@@ -67,20 +67,21 @@ fn the_heat_inflow_of_a_step_is_stored_on_every_backend() {
     {
         let (mesh, geometry) = box_mesh(element, 4, 0.2);
         let volumes = node_volumes(&mesh);
-        for scheme in [Scheme::BackwardEuler, Scheme::Bdf2, Scheme::CrankNicolson] {
-            let is_midpoint = scheme == Scheme::CrankNicolson;
+        for scheme in [TimeScheme::BackwardEuler, TimeScheme::Bdf2, TimeScheme::CrankNicolson] {
+            let is_midpoint = scheme == TimeScheme::CrankNicolson;
             let problem = moving_problem(&mesh, is_midpoint);
             let mut heat = Heat::<f64>::new(&backend, &mesh, &geometry, problem).unwrap();
             let mut march = March::new(&heat, scheme, &tight());
             let mut history = vec![backend.read(heat.temperature()).unwrap()];
             let (mut previous, _) = heat_inflow(&mut heat, &mesh, &geometry, 0.0);
-            let steps = if scheme == Scheme::Bdf2 { vec![0.1, 0.15, 0.08] } else { vec![0.1; 5] };
+            let steps =
+                if scheme == TimeScheme::Bdf2 { vec![0.1, 0.15, 0.08] } else { vec![0.1; 5] };
             for (k, step) in steps.iter().copied().enumerate() {
-                assert!(march.step(&mut heat, step).unwrap().outcome.is_converged());
+                assert!(march.step(&mut heat, step).unwrap().0.is_converged());
                 heat.set_time(march.time).unwrap();
                 history.push(backend.read(heat.temperature()).unwrap());
                 let bdf = match (scheme, k) {
-                    (Scheme::Bdf2, 1..) => crate::time::Bdf::second(step, steps[k - 1]),
+                    (TimeScheme::Bdf2, 1..) => crate::time::Bdf::second(step, steps[k - 1]),
                     _ => crate::time::Bdf::first(step),
                 };
                 let change = |k: usize, i: usize| history[k + 1][i] - history[k][i];

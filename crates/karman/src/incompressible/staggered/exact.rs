@@ -265,7 +265,7 @@ impl<F: Real> Stepper<F> for ExactStepper<F> {
             change,
         );
         let pressure = flow.pressure.recover(&flow.faces, shift, change)?;
-        flow.momentum.set_mean_time([step.times[1]; 2])?;
+        flow.momentum.set_trapezoidal_mean([step.times[1]; 2])?;
         self.staggered.update_velocities(flow, shift);
         self.follow_mean_velocity(flow);
         flow.advance_pressure(coefficients);

@@ -162,7 +162,7 @@ impl<F: Real> Staggered<F> {
         let Step { coefficients, times, extrapolation } = step;
         let is_midpoint = coefficients.is_midpoint();
         if is_midpoint {
-            flow.momentum.set_mean_time(*times)?;
+            flow.momentum.set_trapezoidal_mean(*times)?;
             flow.update_dependent_boundaries(0.5 * extrapolation);
             flow.update_gradients();
         }
@@ -286,7 +286,7 @@ impl<F: Real> Stepper<F> for StaggeredStepper<F> {
         let shift = coefficients.bdf.shift;
         let factors = (shift, coefficients.theta);
         let pressure = flow.pressure.project_step(&flow.faces, factors, &mut flow.flux)?;
-        flow.momentum.set_mean_time([step.times[1]; 2])?;
+        flow.momentum.set_trapezoidal_mean([step.times[1]; 2])?;
         staggered.update_velocities(flow, shift);
         flow.advance_pressure(coefficients);
         Ok(StepSolves { momentum, pressure })

@@ -54,29 +54,29 @@ fn fields(backend: &Backend, flow: &IncompressibleSolver<f64>) -> Vec<f64> {
 }
 
 /// Element, dimension, cells per side and numerics.
-const CASES: [(Element, usize, usize, Convection, Scheme, Arrangement); 15] = [
-    (Element::Triangle, 2, 6, Convection::LinearUpwind, Scheme::Bdf2, Arrangement::Collocated),
-    (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn, Arrangement::Collocated),
-    (Element::Quadrilateral, 2, 6, Convection::Cubic, Scheme::Bdf2, Arrangement::Collocated),
-    (Element::Tetrahedron, 3, 3, Convection::Central, Scheme::Bdf2, Arrangement::Collocated),
-    (Element::Tetrahedron, 3, 3, Convection::Cubic, Scheme::Bdf2, Arrangement::Collocated),
-    (Element::Hexahedron, 3, 4, Convection::Upwind, Scheme::Bdf2, Arrangement::Collocated),
-    (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn, Arrangement::Staggered),
-    (Element::Hexahedron, 3, 4, Convection::Upwind, Scheme::Bdf2, Arrangement::Staggered),
-    (Element::Triangle, 2, 6, Convection::Central, Scheme::Bdf2, Arrangement::Staggered),
-    (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Ab2Cn, Arrangement::Exact),
-    (Element::Tetrahedron, 3, 3, Convection::Central, Scheme::Bdf2, Arrangement::Exact),
-    (Element::Hexahedron, 3, 4, Convection::Central, Scheme::Bdf2, Arrangement::Exact),
-    (Element::Triangle, 2, 6, Convection::LinearUpwind, Scheme::Rk3, Arrangement::Collocated),
-    (Element::Hexahedron, 3, 4, Convection::Central, Scheme::Rk3, Arrangement::Collocated),
-    (Element::Quadrilateral, 2, 6, Convection::Central, Scheme::Rk3, Arrangement::Staggered),
+const CASES: [(Element, usize, usize, Convection, TimeScheme, Arrangement); 15] = [
+    (Element::Triangle, 2, 6, Convection::LinearUpwind, TimeScheme::Bdf2, Arrangement::Collocated),
+    (Element::Quadrilateral, 2, 6, Convection::Central, TimeScheme::Ab2Cn, Arrangement::Collocated),
+    (Element::Quadrilateral, 2, 6, Convection::Cubic, TimeScheme::Bdf2, Arrangement::Collocated),
+    (Element::Tetrahedron, 3, 3, Convection::Central, TimeScheme::Bdf2, Arrangement::Collocated),
+    (Element::Tetrahedron, 3, 3, Convection::Cubic, TimeScheme::Bdf2, Arrangement::Collocated),
+    (Element::Hexahedron, 3, 4, Convection::Upwind, TimeScheme::Bdf2, Arrangement::Collocated),
+    (Element::Quadrilateral, 2, 6, Convection::Central, TimeScheme::Ab2Cn, Arrangement::Staggered),
+    (Element::Hexahedron, 3, 4, Convection::Upwind, TimeScheme::Bdf2, Arrangement::Staggered),
+    (Element::Triangle, 2, 6, Convection::Central, TimeScheme::Bdf2, Arrangement::Staggered),
+    (Element::Quadrilateral, 2, 6, Convection::Central, TimeScheme::Ab2Cn, Arrangement::Exact),
+    (Element::Tetrahedron, 3, 3, Convection::Central, TimeScheme::Bdf2, Arrangement::Exact),
+    (Element::Hexahedron, 3, 4, Convection::Central, TimeScheme::Bdf2, Arrangement::Exact),
+    (Element::Triangle, 2, 6, Convection::LinearUpwind, TimeScheme::Rk3, Arrangement::Collocated),
+    (Element::Hexahedron, 3, 4, Convection::Central, TimeScheme::Rk3, Arrangement::Collocated),
+    (Element::Quadrilateral, 2, 6, Convection::Central, TimeScheme::Rk3, Arrangement::Staggered),
 ];
 
 /// Unskewed and orthogonal meshes or not, for both variants of the kernels.
-fn jitter(element: Element, scheme: Scheme, arrangement: Arrangement) -> f64 {
+fn jitter(element: Element, scheme: TimeScheme, arrangement: Arrangement) -> f64 {
     let simplex = matches!(element, Element::Triangle | Element::Tetrahedron);
     let is_unskewed = match arrangement {
-        Arrangement::Collocated => scheme == Scheme::Ab2Cn,
+        Arrangement::Collocated => scheme == TimeScheme::Ab2Cn,
         _ => !simplex,
     };
     if is_unskewed { 0.0 } else { 0.15 }
@@ -97,7 +97,7 @@ fn cases_and_treatments() -> impl Iterator<Item = (usize, ConvectionTreatment, b
     use ConvectionTreatment::{Explicit, Implicit};
     (0..CASES.len()).flat_map(|case| {
         let (.., scheme, arrangement) = CASES[case];
-        let is_multistep = arrangement == Arrangement::Collocated && scheme != Scheme::Rk3;
+        let is_multistep = arrangement == Arrangement::Collocated && scheme != TimeScheme::Rk3;
         let own = [(Explicit, false), (Implicit, false), (Implicit, true)];
         let count = if is_multistep { 3 } else { 1 };
         own.into_iter().take(count).map(move |(treatment, is_steady)| (case, treatment, is_steady))
@@ -135,6 +135,7 @@ fn a_flow_is_the_same_on_every_backend() {
             let load = flow.load(&mut group).unwrap();
             reports.extend([load.pressure_x, load.viscous_x, load.viscous_y, load.flow]);
             reports.extend(flow.moment(&group, &mut moments).unwrap());
+            reports.extend(flow.pressure_on(&boundary_faces(&mesh)).unwrap());
             (fields(backend, &flow), reports)
         };
         let host = Backend::host(1).unwrap();
@@ -215,8 +216,10 @@ fn a_potential_with_a_generator_is_the_same_on_every_backend() {
         "inner" => FlowCondition::Velocity([turning(-1.0, 1), turning(1.0, 0), Arc::new(0.0)]),
         _ => FlowCondition::Velocity(nothing()),
     };
-    let mut numerics =
-        Numerics { arrangement: Arrangement::Exact, ..numerics(Convection::Central, Scheme::Bdf2) };
+    let mut numerics = Numerics {
+        arrangement: Arrangement::Exact,
+        ..numerics(Convection::Central, TimeScheme::Bdf2)
+    };
     numerics.momentum.relative_tolerance = 1e-12;
     let run = |backend: &Backend| {
         let problem = Problem {

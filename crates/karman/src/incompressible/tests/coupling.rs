@@ -46,7 +46,7 @@ fn fluxes_of(flow: &mut Flow<f64>, p: &[f64], which: Fluxes, flux: &mut Buffer<f
     let (n, n_faces) = (flow.n_cells(), flow.n_faces());
     let zero = |len: usize| backend.zeros::<f64>(len);
     backend.write(&mut flow.pressure.value, p);
-    flow.pressure.differentiate(&flow.faces);
+    flow.pressure.update_gradients(&flow.faces);
     let gradient = backend.read(&flow.pressure.gradient).unwrap();
     for (k, component) in flow.components.iter_mut().enumerate() {
         let minus: Vec<f64> = gradient[k * n..(k + 1) * n].iter().map(|g| -g).collect();
@@ -78,7 +78,7 @@ fn fluxes_of(flow: &mut Flow<f64>, p: &[f64], which: Fluxes, flux: &mut Buffer<f
         before: none.view(),
         skewness_flux: none.view(),
         conductance: pressure.interpolation_conductance().view(),
-        decay_rate: at_rest.view(),
+        momentum_diagonal: at_rest.view(),
         is_dirichlet: pressure.conditions.is_dirichlet.view(),
         relative_step: View::absent(),
         least_shift: 0.0,
@@ -94,7 +94,7 @@ fn spectral_radius(mesh: &Mesh, geometry: &Geometry, which: Fluxes) -> f64 {
     let backend = Backend::host(2).unwrap();
     let at_rest = Exact { viscosity: 0.001, velocity: |_, _| [0.0; 3], pressure: |_, _| 0.0 };
     let problem = dirichlet_problem(mesh, at_rest);
-    let mut numerics = numerics(Convection::LinearUpwind, Scheme::Bdf2);
+    let mut numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
     numerics.pressure.relative_tolerance = 1e-6;
     backend.install(|| {
         let mut solver =
@@ -149,7 +149,7 @@ fn flow_is_stable_on_flat_tetrahedra() {
     problem.conditions[lid] =
         FlowCondition::Velocity([constant(1.0), constant(0.0), constant(0.0)]);
     for correction in [PressureCorrection::Incremental, PressureCorrection::IncrementalRotational] {
-        let mut numerics = numerics(Convection::LinearUpwind, Scheme::Bdf2);
+        let mut numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
         numerics.pressure_correction = correction;
         numerics.pressure.relative_tolerance = 1e-6;
         numerics.momentum.relative_tolerance = 1e-6;
@@ -174,7 +174,7 @@ fn spectral_radius_of_diffusion(mesh: &Mesh, geometry: &Geometry) -> f64 {
     let backend = Backend::host(2).unwrap();
     let at_rest = Exact { viscosity: 1.0, velocity: |_, _| [0.0; 3], pressure: |_, _| 0.0 };
     let problem = dirichlet_problem(mesh, at_rest);
-    let mut numerics = numerics(Convection::Central, Scheme::Bdf2);
+    let mut numerics = numerics(Convection::Central, TimeScheme::Bdf2);
     numerics.momentum.relative_tolerance = 1e-6;
     let (n, dimension) = (mesh.n_cells(), mesh.dimension);
     backend.install(|| {

@@ -7,8 +7,10 @@ use crate::mesh::generate::BoxWithObstacleParams;
 fn after(mesh: &Mesh, problem: &Problem, n: usize, multigrid: bool) -> (usize, Vec<f64>) {
     let geometry = Geometry::new(mesh).unwrap();
     let backend = Backend::host(2).unwrap();
-    let mut numerics =
-        Numerics { arrangement: Arrangement::Exact, ..numerics(Convection::Central, Scheme::Bdf2) };
+    let mut numerics = Numerics {
+        arrangement: Arrangement::Exact,
+        ..numerics(Convection::Central, TimeScheme::Bdf2)
+    };
     numerics.momentum = Params {
         preconditioner: match multigrid {
             true => PreconditionerKind::Amg(AmgParams::default()),
@@ -46,14 +48,8 @@ fn both(mesh: &Mesh, problem: &Problem, n: usize) -> [usize; 2] {
 /// ν = 1e-3 and no-slip walls unless `condition` returns another.
 fn at_rest(mesh: &Mesh, source: [f64; 3], condition: fn(&str) -> Option<FlowCondition>) -> Problem {
     let still = |name: &str| condition(name).unwrap_or(FlowCondition::Velocity(nothing()));
-    Problem {
-        viscosity: 1e-3,
-        source: source.map(|s| Arc::new(s) as Arc<dyn Prescribed>),
-        conditions: mesh.patches.iter().map(|patch| still(&patch.name)).collect(),
-        velocity: nothing(),
-        pressure: Arc::new(0.0),
-        thermal: None,
-    }
+    let source = source.map(|s| Arc::new(s) as Arc<dyn Prescribed>);
+    Problem { source, ..from_rest(mesh, 1e-3, still) }
 }
 
 fn stream() -> Option<FlowCondition> {

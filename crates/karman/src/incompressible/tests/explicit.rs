@@ -4,7 +4,7 @@ use super::periodic::periodic_box;
 use super::*;
 
 fn explicit(arrangement: Arrangement) -> Numerics {
-    let mut numerics = Numerics { arrangement, ..numerics(Convection::Central, Scheme::Rk3) };
+    let mut numerics = Numerics { arrangement, ..numerics(Convection::Central, TimeScheme::Rk3) };
     numerics.pressure.relative_tolerance = 1e-12;
     numerics
 }
@@ -133,7 +133,7 @@ fn a_temperature_with_buoyancy_is_of_third_order_in_time() {
         conditions: vec![],
         ..dirichlet_problem(&mesh, TAYLOR_GREEN)
     };
-    // A stream fast enough that no flux changes its sign, where the decay rate of E has a kink.
+    // A stream fast enough that no flux changes its sign, where a_P has a kink.
     for (k, speed) in [2.0, 1.5].into_iter().enumerate() {
         problem.velocity[k] =
             Arc::new(Function(move |p, t| speed + (TAYLOR_GREEN.velocity)(p, t)[k]));
@@ -148,7 +148,7 @@ fn a_temperature_with_buoyancy_is_of_third_order_in_time() {
 fn implicit_methods_need_a_viscosity() {
     let (mesh, geometry) = periodic_box((Element::Quadrilateral, 2), 4, 0.0, 2);
     let backend = Backend::host(1).unwrap();
-    let numerics = numerics(Convection::Central, Scheme::Bdf2);
+    let numerics = numerics(Convection::Central, TimeScheme::Bdf2);
     let made = IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &stir(0.0), &numerics);
     let Err(error) = made else { panic!("accepted") };
     assert_eq!(

@@ -13,19 +13,11 @@ fn flow_rate() -> Arc<dyn Prescribed> {
 
 /// Fluid enters through the patch `into` at the rate Q(t) and leaves through the patch `out_of`.
 fn problem(mesh: &Mesh, into: &str, (out_of, outlet): (&str, FlowCondition)) -> Problem {
-    let condition = |name: &str| match name {
+    from_rest(mesh, 0.05, |name| match name {
         _ if name == into => FlowCondition::FlowRateInlet(flow_rate()),
         _ if name == out_of => outlet.clone(),
         _ => FlowCondition::Velocity(nothing()),
-    };
-    Problem {
-        viscosity: 0.05,
-        source: nothing(),
-        conditions: mesh.patches.iter().map(|patch| condition(&patch.name)).collect(),
-        velocity: nothing(),
-        pressure: constant(0.0),
-        thermal: None,
-    }
+    })
 }
 
 /// Σ F of a patch.
@@ -77,7 +69,7 @@ fn a_flow_rate_is_exact_on_ducts_of_gmsh() {
         ("ring_coarse", "inner", "outer"),
     ] {
         let (mesh, geometry) = built(gmsh(name));
-        for scheme in [Scheme::Bdf2, Scheme::Ab2Cn, Scheme::Rk3] {
+        for scheme in [TimeScheme::Bdf2, TimeScheme::Ab2Cn, TimeScheme::Rk3] {
             for outlet in
                 [FlowCondition::PressureOutlet(constant(0.0)), FlowCondition::ConvectiveOutlet]
             {
@@ -113,7 +105,7 @@ fn a_flow_rate_is_exact_with_fluxes_at_faces_and_in_steady_flow() {
                 true => ConvectionTreatment::Implicit,
                 false => ConvectionTreatment::Explicit,
             },
-            ..numerics(Convection::LinearUpwind, Scheme::Bdf2)
+            ..numerics(Convection::LinearUpwind, TimeScheme::Bdf2)
         };
         let what = format!("{element:?} {arrangement:?}");
         check::<f64>(&what, (&mesh, &geometry), &problem, &numerics, ("xmin", 1e-13));
@@ -140,7 +132,7 @@ fn closed(mesh: &Mesh, rates: [f64; 2]) -> Problem {
 fn two_flow_rates_and_a_wall_keep_the_flow_rates_on_every_backend() {
     for (element, dimension) in [(Element::Triangle, 2), (Element::Hexahedron, 3)] {
         let (mesh, geometry) = box_mesh(element, dimension, 6, 0.1);
-        let numerics = numerics(Convection::LinearUpwind, Scheme::Bdf2);
+        let numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
         let run = |backend: &Backend| {
             let problem = closed(&mesh, [0.5, -0.5]);
             let mut flow =
@@ -176,7 +168,7 @@ fn flow_rates_that_do_not_balance_are_refused() {
                 *condition = FlowCondition::Velocity(nothing());
             }
         }
-        let numerics = numerics(Convection::LinearUpwind, Scheme::Bdf2);
+        let numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
         let backend = Backend::host(1).unwrap();
         let flow = IncompressibleSolver::<F>::new(&backend, &mesh, &geometry, &problem, &numerics);
         flow.map(|_| ()).map_err(|error| error.to_string())

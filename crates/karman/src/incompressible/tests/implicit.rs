@@ -5,12 +5,12 @@ use super::*;
 use crate::backend::testing::everywhere;
 use crate::mesh::testing::{built, gmsh};
 
-fn implicit(convection: Convection, scheme: Scheme) -> Numerics {
+fn implicit(convection: Convection, scheme: TimeScheme) -> Numerics {
     Numerics { convection_treatment: ConvectionTreatment::Implicit, ..numerics(convection, scheme) }
 }
 
 fn steady(convection: Convection) -> Numerics {
-    let mut numerics = Numerics { is_steady: true, ..implicit(convection, Scheme::Bdf2) };
+    let mut numerics = Numerics { is_steady: true, ..implicit(convection, TimeScheme::Bdf2) };
     numerics.pressure.relative_tolerance = 0.01;
     numerics.momentum.relative_tolerance = 0.01;
     numerics
@@ -53,7 +53,7 @@ fn implicit_convection_is_second_order_in_time() {
     ] {
         let place = box_mesh(element, 2, 24, 0.15);
         let problem = dirichlet_problem(&place.0, TAYLOR_GREEN);
-        for scheme in [Scheme::Bdf2, Scheme::Ab2Cn] {
+        for scheme in [TimeScheme::Bdf2, TimeScheme::Ab2Cn] {
             let numerics = implicit(convection, scheme);
             let (exact, _) = velocity_after(&place, &problem, &numerics, 640);
             let errors = [20, 40, 80].map(|steps| {
@@ -72,7 +72,7 @@ fn implicit_convection_is_stable_at_a_courant_number_of_20_on_tetrahedra() {
     for name in DUCTS {
         let (mesh, geometry) = built(gmsh(name));
         let backend = Backend::host(2).unwrap();
-        let mut numerics = implicit(Convection::LinearUpwind, Scheme::Bdf2);
+        let mut numerics = implicit(Convection::LinearUpwind, TimeScheme::Bdf2);
         numerics.pressure.relative_tolerance = 1e-6;
         numerics.momentum.relative_tolerance = 1e-6;
         backend.install(|| {
@@ -199,7 +199,7 @@ fn steady_states_are_those_of_marching() {
         eprintln!("{iterations} iterations, {residual:.1e}, {:.1e}", distance(&found, &other));
         assert!(residual < 1e-8 && other_residual < 1e-8, "{residual} {other_residual}");
         assert!(distance(&found, &other) < 1e-6, "{}", distance(&found, &other));
-        let march = numerics(Convection::LinearUpwind, Scheme::Bdf2);
+        let march = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
         let backend = Backend::host(2).unwrap();
         let marched: Vec<f64> = backend.install(|| {
             let (mesh, geometry) = &place;

@@ -77,7 +77,7 @@ fn steady_temperature(
     let mut numerics = Numerics {
         convection_treatment: ConvectionTreatment::Implicit,
         is_steady: true,
-        ..numerics(convection, Scheme::Bdf2)
+        ..numerics(convection, TimeScheme::Bdf2)
     };
     numerics.pressure.relative_tolerance = 0.01;
     numerics.momentum.relative_tolerance = 0.01;
@@ -130,17 +130,17 @@ fn a_limited_step_stays_between_0_and_1() {
         let of = Convection::LimitedLinear;
         // The pressure is solved to 1e-10; implicit convection extrapolates in time, and its bound is measured.
         for (scheme, treatment, courant, allowed) in [
-            (Scheme::Rk3, explicit, 0.4, 1e-10),
-            (Scheme::Bdf2, explicit, 0.2, 1e-10),
-            (Scheme::Ab2Cn, explicit, 0.2, 1e-10),
-            (Scheme::Bdf2, implicit, 1.0, 1e-3),
+            (TimeScheme::Rk3, explicit, 0.4, 1e-10),
+            (TimeScheme::Bdf2, explicit, 0.2, 1e-10),
+            (TimeScheme::Ab2Cn, explicit, 0.2, 1e-10),
+            (TimeScheme::Bdf2, implicit, 1.0, 1e-3),
         ] {
             let [low, high] =
                 overshoot_on_the_way(&place, &numerics(of, scheme, treatment), courant);
             eprintln!("{name}, {scheme:?} {treatment:?}: {low:e} {high:e}");
             assert!(low > -allowed && high < allowed, "{name} {scheme:?}: {low} {high}");
         }
-        let unlimited = numerics(Convection::LinearUpwind, Scheme::Rk3, explicit);
+        let unlimited = numerics(Convection::LinearUpwind, TimeScheme::Rk3, explicit);
         let [low, high] = overshoot_on_the_way(&place, &unlimited, 0.4);
         assert!(low < -0.05 && high > 0.05, "{name} without limiter: {low} {high}");
     }

@@ -1,6 +1,5 @@
 //! Forces that keep the mean velocity of periodic flows.
 
-use super::real_meshes::constant;
 use super::*;
 use crate::backend::testing::everywhere;
 use crate::mesh::generate::BoxWithObstacleParams;
@@ -29,14 +28,7 @@ fn channel(element: Element, dimension: usize, n: usize, jitter: f64) -> (Mesh, 
 
 /// Walls on all patches, from rest.
 fn between_walls(mesh: &Mesh, viscosity: f64) -> Problem {
-    Problem {
-        viscosity,
-        source: nothing(),
-        conditions: mesh.patches.iter().map(|_| FlowCondition::Velocity(nothing())).collect(),
-        velocity: nothing(),
-        pressure: constant(0.0),
-        thermal: None,
-    }
+    from_rest(mesh, viscosity, |_| FlowCondition::Velocity(nothing()))
 }
 
 /// Σ V u / Σ V.
@@ -89,13 +81,13 @@ fn force_of<F: Real>(
 #[test]
 fn the_force_of_a_plane_channel_converges_to_its_exact_value() {
     for (element, jitter, arrangement, scheme) in [
-        (Element::Quadrilateral, 0.0, Arrangement::Collocated, Scheme::Bdf2),
-        (Element::Quadrilateral, 0.0, Arrangement::Collocated, Scheme::Rk3),
-        (Element::Triangle, 0.1, Arrangement::Collocated, Scheme::Ab2Cn),
-        (Element::Quadrilateral, 0.0, Arrangement::Staggered, Scheme::Bdf2),
-        (Element::Quadrilateral, 0.0, Arrangement::Staggered, Scheme::Ab2Cn),
-        (Element::Quadrilateral, 0.0, Arrangement::Staggered, Scheme::Rk3),
-        (Element::Quadrilateral, 0.0, Arrangement::Exact, Scheme::Bdf2),
+        (Element::Quadrilateral, 0.0, Arrangement::Collocated, TimeScheme::Bdf2),
+        (Element::Quadrilateral, 0.0, Arrangement::Collocated, TimeScheme::Rk3),
+        (Element::Triangle, 0.1, Arrangement::Collocated, TimeScheme::Ab2Cn),
+        (Element::Quadrilateral, 0.0, Arrangement::Staggered, TimeScheme::Bdf2),
+        (Element::Quadrilateral, 0.0, Arrangement::Staggered, TimeScheme::Ab2Cn),
+        (Element::Quadrilateral, 0.0, Arrangement::Staggered, TimeScheme::Rk3),
+        (Element::Quadrilateral, 0.0, Arrangement::Exact, TimeScheme::Bdf2),
     ] {
         let (viscosity, speed) = (0.1, 0.7);
         let exact = 3.0 * viscosity * speed / 0.25;
@@ -104,7 +96,7 @@ fn the_force_of_a_plane_channel_converges_to_its_exact_value() {
             let (mesh, geometry) = channel(element, 2, n, jitter);
             let problem = between_walls(&mesh, viscosity);
             let what = format!("{element:?} {arrangement:?} {scheme:?} {n}");
-            let step = if scheme == Scheme::Rk3 { 0.01 } else { 0.05 };
+            let step = if scheme == TimeScheme::Rk3 { 0.01 } else { 0.05 };
             let aim = ([speed, 0.0, 0.0], 1e-13);
             let steps = ((4.0 / step) as usize, step);
             let [f, g, _] =
@@ -132,7 +124,8 @@ fn the_force_on_meshes_of_gmsh_is_that_of_poiseuille_flow() {
     ] {
         let (mesh, geometry) = periodic(gmsh(name), &pairs);
         let problem = between_walls(&mesh, 0.1);
-        let numerics = Numerics { arrangement, ..numerics(Convection::LinearUpwind, Scheme::Bdf2) };
+        let numerics =
+            Numerics { arrangement, ..numerics(Convection::LinearUpwind, TimeScheme::Bdf2) };
         let what = format!("{name} {arrangement:?}");
         let aim = ([1.0, 0.0, 0.0], 1e-12);
         let place = (&mesh, &geometry);
@@ -154,7 +147,7 @@ fn the_force_on_meshes_of_gmsh_is_that_of_poiseuille_flow() {
 #[test]
 fn a_slanted_mean_velocity_is_kept_in_steady_flow() {
     let (mesh, geometry) = channel(Element::Hexahedron, 3, 16, 0.0);
-    let mut numerics = numerics(Convection::LinearUpwind, Scheme::Bdf2);
+    let mut numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
     numerics.is_steady = true;
     numerics.convection_treatment = ConvectionTreatment::Implicit;
     let problem = between_walls(&mesh, 0.1);
@@ -201,7 +194,8 @@ fn the_force_past_obstacles_balances_their_drag() {
         };
         let (mesh, geometry) = periodic(params.generate().unwrap(), &[["xmin", "xmax"]]);
         let problem = between_walls(&mesh, 0.1);
-        let numerics = Numerics { arrangement, ..numerics(Convection::LinearUpwind, Scheme::Bdf2) };
+        let numerics =
+            Numerics { arrangement, ..numerics(Convection::LinearUpwind, TimeScheme::Bdf2) };
         let backend = Backend::host(2).unwrap();
         let what = format!("{element:?} {arrangement:?}");
         backend.install(|| {
@@ -233,11 +227,11 @@ fn the_force_past_obstacles_balances_their_drag() {
 #[test]
 fn a_mean_velocity_is_the_same_on_every_backend_and_after_a_restart() {
     for (element, jitter, scheme, arrangement) in [
-        (Element::Triangle, 0.15, Scheme::Bdf2, Arrangement::Collocated),
-        (Element::Quadrilateral, 0.1, Scheme::Ab2Cn, Arrangement::Collocated),
-        (Element::Triangle, 0.15, Scheme::Rk3, Arrangement::Collocated),
-        (Element::Hexahedron, 0.0, Scheme::Bdf2, Arrangement::Staggered),
-        (Element::Quadrilateral, 0.0, Scheme::Ab2Cn, Arrangement::Exact),
+        (Element::Triangle, 0.15, TimeScheme::Bdf2, Arrangement::Collocated),
+        (Element::Quadrilateral, 0.1, TimeScheme::Ab2Cn, Arrangement::Collocated),
+        (Element::Triangle, 0.15, TimeScheme::Rk3, Arrangement::Collocated),
+        (Element::Hexahedron, 0.0, TimeScheme::Bdf2, Arrangement::Staggered),
+        (Element::Quadrilateral, 0.0, TimeScheme::Ab2Cn, Arrangement::Exact),
     ] {
         let dimension = if element == Element::Hexahedron { 3 } else { 2 };
         let (mesh, geometry) = channel(element, dimension, 6, jitter);
@@ -300,7 +294,7 @@ fn sheared(raw: RawMesh) -> RawMesh {
 fn a_mean_velocity_across_the_periodic_patches_is_refused() {
     let start = |raw: RawMesh, pairs: &[[&str; 2]], target: [f64; 3]| -> Result<(), String> {
         let (mesh, geometry) = periodic(raw, pairs);
-        let numerics = numerics(Convection::Central, Scheme::Bdf2);
+        let numerics = numerics(Convection::Central, TimeScheme::Bdf2);
         let problem = between_walls(&mesh, 0.1);
         let backend = Backend::host(1).unwrap();
         let mut flow =
@@ -365,7 +359,7 @@ fn cut_in_two() -> RawMesh {
 fn a_mean_velocity_through_a_wall_is_refused() {
     let (mesh, geometry) = periodic(cut_in_two(), &[["xmin", "xmax"]]);
     let backend = Backend::host(1).unwrap();
-    let numerics = numerics(Convection::Central, Scheme::Bdf2);
+    let numerics = numerics(Convection::Central, TimeScheme::Bdf2);
     let problem = between_walls(&mesh, 0.1);
     let mut flow =
         IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();

@@ -11,19 +11,8 @@ fn after(
     numerics: &Numerics,
 ) -> (f64, f64) {
     let (mesh, geometry) = box_mesh(element, dimension, n, 0.15);
-    let backend = Backend::host(2).unwrap();
-    let problem = dirichlet_problem(&mesh, exact);
-    backend.install(|| {
-        let mut flow =
-            IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, numerics)
-                .unwrap();
-        for _ in 0..steps {
-            let report = flow.step(0.2 / steps as f64).unwrap();
-            assert!(report.pressure.is_converged(), "{}", report.pressure);
-            assert!(report.momentum.is_converged(), "{}", report.momentum);
-            assert!(report.divergence < 1e-8, "{}", report.divergence);
-        }
-        errors(&backend, &flow, &geometry, exact)
+    measured(exact, (&mesh, &geometry), steps, numerics, |backend, flow| {
+        errors(backend, flow, &geometry, exact)
     })
 }
 
@@ -34,7 +23,7 @@ fn orders(errors: &[(f64, f64)]) -> (f64, f64) {
 
 #[test]
 fn vortices_in_2d_are_second_order_on_every_element() {
-    for scheme in [Scheme::Bdf2, Scheme::Ab2Cn] {
+    for scheme in [TimeScheme::Bdf2, TimeScheme::Ab2Cn] {
         for element in [Element::Quadrilateral, Element::Triangle, Element::Mixed] {
             let numerics = numerics(Convection::Central, scheme);
             let errors: Vec<_> =
@@ -50,7 +39,7 @@ fn vortices_in_2d_are_second_order_on_every_element() {
 fn cubic_interpolation_is_second_order_with_smaller_errors_on_quadrilaterals() {
     for element in [Element::Quadrilateral, Element::Triangle, Element::Mixed] {
         let [linear, cubic] = [Convection::Central, Convection::Cubic].map(|convection| {
-            let numerics = numerics(convection, Scheme::Bdf2);
+            let numerics = numerics(convection, TimeScheme::Bdf2);
             [8, 16, 32].map(|n| after(TAYLOR_GREEN, (element, 2), n, n, &numerics))
         });
         let (velocity, pressure) = orders(&cubic);
@@ -69,7 +58,7 @@ fn flow_in_3d_is_second_order_on_every_element() {
         (Element::Tetrahedron, [3, 6, 12]),
         (Element::Mixed, [4, 8, 16]),
     ] {
-        let numerics = numerics(Convection::Central, Scheme::Bdf2);
+        let numerics = numerics(Convection::Central, TimeScheme::Bdf2);
         let errors: Vec<_> =
             sizes.map(|n| after(ETHIER_STEINMAN, (element, 3), n, n, &numerics)).into();
         let (velocity, pressure) = orders(&errors);
@@ -93,7 +82,7 @@ fn slip_walls_are_second_order() {
             0.25 * ((2.0 * PI * x).cos() + (2.0 * PI * y).cos()) * decay
         },
     };
-    let numerics = numerics(Convection::Central, Scheme::Bdf2);
+    let numerics = numerics(Convection::Central, TimeScheme::Bdf2);
     let measured: Vec<_> = [8, 16, 32]
         .map(|n| {
             let (mesh, geometry) = box_mesh(Element::Triangle, 2, n, 0.15);
@@ -158,7 +147,7 @@ fn orders_in_time(
         let fields = run(k * coarsest);
         (apart(&fields.0, &exact.0), apart(&fields.1, &exact.1))
     });
-    eprintln!("{:?} {:?}: {errors:?}", numerics.arrangement, numerics.scheme);
+    eprintln!("{:?} {:?}: {errors:?}", numerics.arrangement, numerics.time_scheme);
     orders(&errors)
 }
 
@@ -166,7 +155,7 @@ fn orders_in_time(
 fn orders_in_time_between_walls() {
     let (mesh, geometry) = box_mesh(Element::Quadrilateral, 2, 12, 0.0);
     for arrangement in [Arrangement::Collocated, Arrangement::Staggered, Arrangement::Exact] {
-        for scheme in [Scheme::Bdf2, Scheme::Ab2Cn] {
+        for scheme in [TimeScheme::Bdf2, TimeScheme::Ab2Cn] {
             let numerics = Numerics { arrangement, ..numerics(Convection::Central, scheme) };
             let problem = dirichlet_problem(&mesh, TAYLOR_GREEN);
             let (velocity, pressure) =
@@ -181,7 +170,7 @@ fn orders_in_time_between_walls() {
 fn orders_in_time_with_an_outlet() {
     let (mesh, geometry) = box_mesh(Element::Quadrilateral, 2, 12, 0.0);
     for arrangement in [Arrangement::Collocated, Arrangement::Staggered, Arrangement::Exact] {
-        for scheme in [Scheme::Bdf2, Scheme::Ab2Cn] {
+        for scheme in [TimeScheme::Bdf2, TimeScheme::Ab2Cn] {
             let numerics = Numerics { arrangement, ..numerics(Convection::Central, scheme) };
             let inlet = Function(|p: [f64; 3], t: f64| {
                 4.0 * p[1] * (1.0 - p[1]) * (1.0 + 0.5 * (3.0 * t).sin())

@@ -16,7 +16,7 @@ fn gmsh(name: &str) -> (Mesh, Geometry) {
 }
 
 fn scheme(arrangement: Arrangement) -> Numerics {
-    let mut numerics = Numerics { arrangement, ..numerics(Convection::Central, Scheme::Bdf2) };
+    let mut numerics = Numerics { arrangement, ..numerics(Convection::Central, TimeScheme::Bdf2) };
     numerics.momentum.relative_tolerance = 1e-8;
     numerics
 }
@@ -296,12 +296,17 @@ fn outputs_converge_in_2d() {
         ("mixed", lattices(Element::Mixed)),
     ] {
         for (arrangement, orders, fine) in orders_on(name, &meshes) {
-            let integrated = if arrangement == Arrangement::Collocated { 1.75 } else { 0.9 };
-            let [vorticity, q, stress, drag, _, heat] = orders;
+            let collocated = arrangement == Arrangement::Collocated;
+            let integrated = if collocated { 1.75 } else { 0.9 };
+            let [vorticity, q, stress, drag, pressure, heat] = orders;
+            // On lattices of right triangles a mode of the pressure grows with these steps: decision 16, limits.
             let holds = vorticity >= 0.9
                 && stress >= 0.9
                 && converges(q, 0.9, fine.q, 0.1)
                 && converges(drag, integrated, fine.drag, 5e-3)
+                && (!collocated
+                    || name == "triangles"
+                    || converges(pressure, 1.8, fine.pressure, 3e-3))
                 && heat >= integrated;
             if !holds {
                 failed.push(format!("{name} {arrangement:?}: {orders:.2?} {fine:?}"));

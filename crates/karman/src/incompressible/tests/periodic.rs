@@ -54,7 +54,8 @@ fn vortices_in_a_periodic_box_are_second_order() {
         (Element::Quadrilateral, 0.0, Arrangement::Staggered),
     ] {
         for (exact, what) in [(TAYLOR_GREEN, "at rest"), (CONVECTED, "convected")] {
-            let numerics = Numerics { arrangement, ..numerics(Convection::Central, Scheme::Bdf2) };
+            let numerics =
+                Numerics { arrangement, ..numerics(Convection::Central, TimeScheme::Bdf2) };
             let measured = [12, 24, 48].map(|n| {
                 let (mesh, geometry) = periodic_box((element, 2), n, jitter, 2);
                 let backend = Backend::host(2).unwrap();
@@ -103,7 +104,7 @@ fn a_stream_through_periodic_patches_is_preserved() {
     ] {
         let (mesh, geometry) = periodic_box((element, dimension), n, jitter, dimension);
         let backend = Backend::host(1).unwrap();
-        let numerics = Numerics { arrangement, ..numerics(Convection::Central, Scheme::Bdf2) };
+        let numerics = Numerics { arrangement, ..numerics(Convection::Central, TimeScheme::Bdf2) };
         let mut flow = IncompressibleSolver::<f64>::new(
             &backend,
             &mesh,
@@ -140,7 +141,7 @@ fn a_force_drives_a_periodic_channel() {
         // The flow rate is the generator of the upper wall.
         (Element::Quadrilateral, 0.0, Arrangement::Exact),
     ] {
-        let numerics = Numerics { arrangement, ..numerics(Convection::Central, Scheme::Bdf2) };
+        let numerics = Numerics { arrangement, ..numerics(Convection::Central, TimeScheme::Bdf2) };
         let measured = [8, 16, 32].map(|n| {
             let (mesh, geometry) = periodic_box((element, 2), n, jitter, 1);
             let backend = Backend::host(2).unwrap();
@@ -172,10 +173,10 @@ fn a_force_drives_a_periodic_channel() {
 #[test]
 fn a_periodic_flow_is_the_same_on_every_backend() {
     for (element, jitter, periodic, scheme, arrangement) in [
-        (Element::Triangle, 0.15, 2, Scheme::Bdf2, Arrangement::Collocated),
-        (Element::Triangle, 0.15, 1, Scheme::Rk3, Arrangement::Collocated),
-        (Element::Quadrilateral, 0.0, 2, Scheme::Rk3, Arrangement::Staggered),
-        (Element::Quadrilateral, 0.0, 2, Scheme::Ab2Cn, Arrangement::Staggered),
+        (Element::Triangle, 0.15, 2, TimeScheme::Bdf2, Arrangement::Collocated),
+        (Element::Triangle, 0.15, 1, TimeScheme::Rk3, Arrangement::Collocated),
+        (Element::Quadrilateral, 0.0, 2, TimeScheme::Rk3, Arrangement::Staggered),
+        (Element::Quadrilateral, 0.0, 2, TimeScheme::Ab2Cn, Arrangement::Staggered),
     ] {
         let (mesh, geometry) = periodic_box((element, 2), 5, jitter, periodic);
         let mut numerics = Numerics { arrangement, ..numerics(Convection::Central, scheme) };

@@ -22,7 +22,7 @@ fn a_uniform_stream_is_preserved_on_every_element() {
         {
             let (mesh, geometry) = box_mesh(element, dimension, 4, 0.15);
             let backend = Backend::host(2).unwrap();
-            let numerics = numerics(convection, Scheme::Bdf2);
+            let numerics = numerics(convection, TimeScheme::Bdf2);
             let stream = Exact {
                 velocity: if dimension == 3 { STREAM.velocity } else { |_, _| [0.7, -0.4, 0.0] },
                 ..STREAM
@@ -61,7 +61,7 @@ fn cavity(step: f64) -> Vec<f64> {
         pressure: value(0.0),
         thermal: None,
     };
-    let numerics = numerics(Convection::Central, Scheme::Bdf2);
+    let numerics = numerics(Convection::Central, TimeScheme::Bdf2);
     let mut flow =
         IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
     let mut rate = f64::MAX;
@@ -99,7 +99,7 @@ fn unbalanced_flow_and_invalid_properties_are_rejected() {
         pressure: value(0.0),
         thermal: None,
     };
-    let numerics = numerics(Convection::Central, Scheme::Bdf2);
+    let numerics = numerics(Convection::Central, TimeScheme::Bdf2);
     let message = |problem: &Problem| match IncompressibleSolver::<f64>::new(
         &backend, &mesh, &geometry, problem, &numerics,
     ) {
@@ -158,7 +158,7 @@ fn a_temperature_at_rest_conducts_and_balances() {
             initial: value(0.2),
         }),
     };
-    let numerics = numerics(Convection::Central, Scheme::Bdf2);
+    let numerics = numerics(Convection::Central, TimeScheme::Bdf2);
     let mut flow =
         IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
     (0..60).for_each(|_| drop(flow.step(0.1).unwrap()));
@@ -202,7 +202,7 @@ fn backflow_has_the_temperature_of_the_cell() {
             initial: value(300.0),
         }),
     };
-    let numerics = numerics(Convection::Central, Scheme::Bdf2);
+    let numerics = numerics(Convection::Central, TimeScheme::Bdf2);
     let mut flow =
         IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, &numerics).unwrap();
     (0..10).for_each(|_| drop(flow.step(0.05).unwrap()));

@@ -32,7 +32,7 @@ pub(super) fn duct(mesh: &Mesh, viscosity: f64) -> Problem {
 }
 
 fn defaults(tolerance: f64) -> Numerics {
-    let mut numerics = numerics(Convection::LinearUpwind, Scheme::Bdf2);
+    let mut numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
     numerics.pressure.relative_tolerance = tolerance;
     numerics.momentum.relative_tolerance = tolerance;
     numerics
@@ -213,7 +213,7 @@ fn errors_on(
 ) -> (f64, f64, f64) {
     let (mesh, geometry) = built(gmsh(name));
     let backend = Backend::host(2).unwrap();
-    let numerics = numerics(convection, Scheme::Bdf2);
+    let numerics = numerics(convection, TimeScheme::Bdf2);
     backend.install(|| {
         let problem = dirichlet_problem(&mesh, exact);
         let mut flow =

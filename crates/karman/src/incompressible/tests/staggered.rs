@@ -8,7 +8,7 @@ fn staggered(correction: PressureCorrection) -> Numerics {
     Numerics {
         arrangement: Arrangement::Staggered,
         pressure_correction: correction,
-        ..numerics(Convection::Central, Scheme::Bdf2)
+        ..numerics(Convection::Central, TimeScheme::Bdf2)
     }
 }
 
@@ -40,20 +40,9 @@ fn after(
     numerics: &Numerics,
 ) -> [f64; 3] {
     let (mesh, geometry) = box_mesh(element, dimension, n, jitter);
-    let backend = Backend::host(2).unwrap();
-    let problem = dirichlet_problem(&mesh, exact);
-    backend.install(|| {
-        let mut flow =
-            IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, numerics)
-                .unwrap();
-        for _ in 0..steps {
-            let report = flow.step(0.2 / steps as f64).unwrap();
-            assert!(report.pressure.is_converged(), "{}", report.pressure);
-            assert!(report.momentum.is_converged(), "{}", report.momentum);
-            assert!(report.divergence < 1e-8, "{}", report.divergence);
-        }
-        let (velocity, pressure) = errors(&backend, &flow, &geometry, exact);
-        [flux_error(&backend, &flow, &geometry, exact), velocity, pressure]
+    measured(exact, (&mesh, &geometry), steps, numerics, |backend, flow| {
+        let (velocity, pressure) = errors(backend, flow, &geometry, exact);
+        [flux_error(backend, flow, &geometry, exact), velocity, pressure]
     })
 }
 
@@ -185,9 +174,9 @@ fn the_exact_step_is_divergence_free_at_any_tolerance() {
         arrangement: Arrangement::Exact,
         pressure: Params {
             relative_tolerance: 1e-3,
-            ..numerics(Convection::Central, Scheme::Bdf2).pressure
+            ..numerics(Convection::Central, TimeScheme::Bdf2).pressure
         },
-        ..numerics(Convection::Central, Scheme::Bdf2)
+        ..numerics(Convection::Central, TimeScheme::Bdf2)
     };
     let backend = Backend::host(1).unwrap();
     let no_slip = || -> PrescribedVector { nothing() };
@@ -288,7 +277,7 @@ fn unsupported_staggered_schemes_are_rejected() {
     let [classical, exact] = both();
     let (mesh, geometry) = box_mesh(Element::Triangle, 2, 3, 0.1);
     for numerics in [classical.clone(), exact.clone()] {
-        let explicit = Numerics { scheme: Scheme::Rk3, ..numerics };
+        let explicit = Numerics { time_scheme: TimeScheme::Rk3, ..numerics };
         assert_eq!(
             rejection(&mesh, &geometry, &explicit),
             "method = \"rk3\" with fluxes at faces is for scheme = \"staggered\" on rectangles or \

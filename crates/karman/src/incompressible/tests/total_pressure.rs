@@ -13,19 +13,11 @@ fn frictionless(
     (from, total): (&str, Arc<dyn Prescribed>),
     (to, pressure): (&str, Arc<dyn Prescribed>),
 ) -> Problem {
-    let condition = |name: &str| match name {
+    from_rest(mesh, viscosity, |name| match name {
         _ if name == from => FlowCondition::TotalPressureInlet(total.clone()),
         _ if name == to => FlowCondition::PressureOutlet(pressure.clone()),
         _ => FlowCondition::Slip,
-    };
-    Problem {
-        viscosity,
-        source: nothing(),
-        conditions: mesh.patches.iter().map(|patch| condition(&patch.name)).collect(),
-        velocity: nothing(),
-        pressure: constant(0.0),
-        thermal: None,
-    }
+    })
 }
 
 /// Largest |u − (0, …, speed)| with the speed along the axis `k`.
@@ -50,7 +42,7 @@ fn the_steady_speed_in_a_straight_duct_is_that_of_bernoulli() {
         let [from, to] = patches;
         let (from, to) = ((from, constant(0.7)), (to, constant(0.2)));
         let problem = frictionless(&mesh, 1e-3, from, to);
-        let mut numerics = numerics(Convection::LinearUpwind, Scheme::Bdf2);
+        let mut numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
         numerics.is_steady = true;
         numerics.convection_treatment = ConvectionTreatment::Implicit;
         if size_of::<F>() == 4 {
@@ -94,13 +86,13 @@ fn the_steady_speed_in_a_straight_duct_is_that_of_bernoulli() {
 #[test]
 fn the_start_of_a_duct_has_the_order_of_the_time_scheme() {
     for (element, dimension, scheme, arrangement, order) in [
-        (Element::Quadrilateral, 2, Scheme::Bdf2, Arrangement::Collocated, 1.8),
-        (Element::Hexahedron, 3, Scheme::Ab2Cn, Arrangement::Collocated, 1.8),
-        (Element::Quadrilateral, 2, Scheme::Rk3, Arrangement::Collocated, 1.8),
-        (Element::Quadrilateral, 2, Scheme::Bdf2, Arrangement::Staggered, 1.8),
-        (Element::Hexahedron, 3, Scheme::Ab2Cn, Arrangement::Staggered, 1.8),
-        (Element::Quadrilateral, 2, Scheme::Bdf2, Arrangement::Exact, 1.8),
-        (Element::Quadrilateral, 2, Scheme::Ab2Cn, Arrangement::Exact, 1.8),
+        (Element::Quadrilateral, 2, TimeScheme::Bdf2, Arrangement::Collocated, 1.8),
+        (Element::Hexahedron, 3, TimeScheme::Ab2Cn, Arrangement::Collocated, 1.8),
+        (Element::Quadrilateral, 2, TimeScheme::Rk3, Arrangement::Collocated, 1.8),
+        (Element::Quadrilateral, 2, TimeScheme::Bdf2, Arrangement::Staggered, 1.8),
+        (Element::Hexahedron, 3, TimeScheme::Ab2Cn, Arrangement::Staggered, 1.8),
+        (Element::Quadrilateral, 2, TimeScheme::Bdf2, Arrangement::Exact, 1.8),
+        (Element::Quadrilateral, 2, TimeScheme::Ab2Cn, Arrangement::Exact, 1.8),
     ] {
         let (mesh, geometry) = box_mesh(element, dimension, 4, 0.0);
         let (from, to) = (("xmin", constant(0.5)), ("xmax", constant(0.0)));
@@ -129,7 +121,7 @@ fn the_flow_rate_of_a_nozzle_converges_to_that_of_bernoulli() {
         let (mesh, geometry) = built(gmsh(&format!("nozzle_{size}")));
         let (from, to) = (("inlet", constant(0.5)), ("outlet", constant(0.0)));
         let problem = frictionless(&mesh, 1e-6, from, to);
-        let mut numerics = numerics(Convection::LinearUpwind, Scheme::Bdf2);
+        let mut numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
         numerics.is_steady = true;
         numerics.convection_treatment = ConvectionTreatment::Implicit;
         let backend = Backend::host(2).unwrap();
@@ -165,11 +157,11 @@ fn the_flow_rate_of_a_nozzle_converges_to_that_of_bernoulli() {
 fn outflow_through_an_inlet_of_total_pressure_is_bounded() {
     let pressure = |t: f64| 0.9 * (2.0 * t).sin();
     for (element, dimension, scheme, arrangement) in [
-        (Element::Triangle, 2, Scheme::Bdf2, Arrangement::Collocated),
-        (Element::Tetrahedron, 3, Scheme::Bdf2, Arrangement::Collocated),
-        (Element::Triangle, 2, Scheme::Rk3, Arrangement::Collocated),
-        (Element::Quadrilateral, 2, Scheme::Ab2Cn, Arrangement::Staggered),
-        (Element::Quadrilateral, 2, Scheme::Bdf2, Arrangement::Exact),
+        (Element::Triangle, 2, TimeScheme::Bdf2, Arrangement::Collocated),
+        (Element::Tetrahedron, 3, TimeScheme::Bdf2, Arrangement::Collocated),
+        (Element::Triangle, 2, TimeScheme::Rk3, Arrangement::Collocated),
+        (Element::Quadrilateral, 2, TimeScheme::Ab2Cn, Arrangement::Staggered),
+        (Element::Quadrilateral, 2, TimeScheme::Bdf2, Arrangement::Exact),
     ] {
         let (mesh, geometry) = box_mesh(element, dimension, 5, 0.0);
         let value = Function(move |_: [f64; 3], t: f64| pressure(t));
@@ -218,7 +210,7 @@ fn a_duct_of_tetrahedra_is_stable_with_reversing_total_pressure() {
         }
     }
     for treatment in [ConvectionTreatment::Explicit, ConvectionTreatment::Implicit] {
-        let mut numerics = numerics(Convection::LinearUpwind, Scheme::Bdf2);
+        let mut numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
         numerics.convection_treatment = treatment;
         let (steps, step) = match treatment {
             ConvectionTreatment::Explicit => (400, 0.02),
@@ -248,13 +240,13 @@ fn a_duct_of_tetrahedra_is_stable_with_reversing_total_pressure() {
 fn inlets_of_total_pressure_are_the_same_on_every_backend_and_after_a_restart() {
     use ConvectionTreatment::{Explicit, Implicit};
     for (element, jitter, scheme, arrangement, convection_treatment, is_steady) in [
-        (Element::Triangle, 0.15, Scheme::Bdf2, Arrangement::Collocated, Explicit, false),
-        (Element::Quadrilateral, 0.1, Scheme::Ab2Cn, Arrangement::Collocated, Implicit, false),
-        (Element::Tetrahedron, 0.1, Scheme::Bdf2, Arrangement::Collocated, Implicit, true),
-        (Element::Triangle, 0.15, Scheme::Rk3, Arrangement::Collocated, Explicit, false),
-        (Element::Hexahedron, 0.0, Scheme::Bdf2, Arrangement::Staggered, Explicit, false),
-        (Element::Quadrilateral, 0.0, Scheme::Ab2Cn, Arrangement::Staggered, Explicit, false),
-        (Element::Quadrilateral, 0.0, Scheme::Bdf2, Arrangement::Exact, Explicit, false),
+        (Element::Triangle, 0.15, TimeScheme::Bdf2, Arrangement::Collocated, Explicit, false),
+        (Element::Quadrilateral, 0.1, TimeScheme::Ab2Cn, Arrangement::Collocated, Implicit, false),
+        (Element::Tetrahedron, 0.1, TimeScheme::Bdf2, Arrangement::Collocated, Implicit, true),
+        (Element::Triangle, 0.15, TimeScheme::Rk3, Arrangement::Collocated, Explicit, false),
+        (Element::Hexahedron, 0.0, TimeScheme::Bdf2, Arrangement::Staggered, Explicit, false),
+        (Element::Quadrilateral, 0.0, TimeScheme::Ab2Cn, Arrangement::Staggered, Explicit, false),
+        (Element::Quadrilateral, 0.0, TimeScheme::Bdf2, Arrangement::Exact, Explicit, false),
     ] {
         let is_3d = matches!(element, Element::Hexahedron | Element::Tetrahedron);
         let (dimension, n) = if is_3d { (3, 3) } else { (2, 6) };

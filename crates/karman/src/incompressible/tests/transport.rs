@@ -152,7 +152,7 @@ fn an_assembled_operator_gives_the_same_flow() {
     for backend in everywhere() {
         let flows = [PreconditionerKind::Jacobi, PreconditionerKind::Amg(AmgParams::default())]
             .map(|preconditioner| {
-                let mut numerics = numerics(Convection::LinearUpwind, Scheme::Bdf2);
+                let mut numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
                 numerics.pressure.relative_tolerance = 1e-11;
                 numerics.momentum.relative_tolerance = 1e-11;
                 numerics.momentum.preconditioner = preconditioner;

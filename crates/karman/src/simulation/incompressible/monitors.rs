@@ -6,8 +6,12 @@ use super::super::points::PointSampler;
 use super::shedding::Shedding;
 use crate::backend::Backend;
 use crate::case::{Case, FlowReference, PatchGroup};
+use crate::descriptor::{AREA, HEAT_FLUX};
 use crate::finite_volume::{Functional, Functionals};
-use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
+use crate::incompressible::descriptor::{
+    DRAG_COEFFICIENT, FLOW_RATE, FORCE, LIFT_COEFFICIENT, MOMENT, MOMENT_COEFFICIENT, NUSSELT,
+    PRESSURE, PRESSURE_FORCE, TEMPERATURE, VELOCITY, VISCOUS_FORCE,
+};
 use crate::incompressible::{Field, IncompressibleSolver, Load, LoadedFaces, MomentFaces};
 use crate::mesh::geometry::dot;
 use crate::mesh::{Geometry, Mesh};
@@ -199,15 +203,15 @@ impl<F: Real> Monitors<F> {
             };
             let mut quantities = patch.quantities(&load, moment, level, self.dimension);
             if let Some((heat, diffusivity)) = heat_fluxes.next() {
-                quantities.set("heat_flux", heat);
+                quantities.set(HEAT_FLUX, heat);
                 if let Some(reference) = patch.reference.as_ref().filter(|r| r.has_reference) {
                     let unit = diffusivity * reference.temperature_difference / reference.length;
-                    quantities.set("nusselt", heat / (patch.area * unit));
+                    quantities.set(NUSSELT, heat / (patch.area * unit));
                 }
             }
             let coefficient = |name: &str| quantities.get(name).copied();
             if let (Some(lift), Some(drag)) =
-                (coefficient("lift_coefficient"), coefficient("drag_coefficient"))
+                (coefficient(LIFT_COEFFICIENT), coefficient(DRAG_COEFFICIENT))
             {
                 patch.shedding.record(time, lift, drag);
             }
@@ -325,32 +329,29 @@ impl<F: Real> MonitoredPatch<F> {
         let pressure = [0, 1, 2].map(|k| density * (pressure[k] - level * self.area_vector[k]));
         let viscous = viscous.map(|v| density * v);
         let mut quantities: NamedList<f64> =
-            [("area", self.area), ("flow_rate", 0.0 - load.flow)].into_iter().collect();
-        for (k, axis) in ["x", "y", "z"].into_iter().enumerate().take(dimension) {
-            quantities.set(format!("force_{axis}"), pressure[k] + viscous[k]);
-            quantities.set(format!("pressure_force_{axis}"), pressure[k]);
-            quantities.set(format!("viscous_force_{axis}"), viscous[k]);
+            [(AREA, self.area), (FLOW_RATE, 0.0 - load.flow)].into_iter().collect();
+        for k in 0..dimension {
+            quantities.set(FORCE[k], pressure[k] + viscous[k]);
+            quantities.set(PRESSURE_FORCE[k], pressure[k]);
+            quantities.set(VISCOUS_FORCE[k], viscous[k]);
         }
         let moment = moment.zip(self.moment.as_ref()).map(|(moment, faces)| {
             [0, 1, 2].map(|k| density * (moment[k] - level * faces.of_unit_pressure[k]))
         });
-        if let Some([x, y, z]) = moment {
-            if dimension == 3 {
-                quantities.set("moment_x", x);
-                quantities.set("moment_y", y);
-            }
-            quantities.set("moment_z", z);
+        if let Some(moment) = moment {
+            let first = if dimension == 3 { 0 } else { 2 };
+            (first..3).for_each(|k| quantities.set(MOMENT[k], moment[k]));
         }
         if let Some(reference) = reference.filter(|r| r.has_reference) {
             let dynamic = 0.5 * density * reference.velocity.powi(2) * reference.area;
             let along = |d: [f64; 3]| {
                 (0..3).map(|k| (pressure[k] + viscous[k]) * d[k]).fold(0.0, |a, b| a + b) / dynamic
             };
-            quantities.set("drag_coefficient", along(reference.drag_direction));
-            quantities.set("lift_coefficient", along(reference.lift_direction));
+            quantities.set(DRAG_COEFFICIENT, along(reference.drag_direction));
+            quantities.set(LIFT_COEFFICIENT, along(reference.lift_direction));
             if let Some(moment) = moment {
                 let about = dot(moment, reference.moment_axis());
-                quantities.set("moment_coefficient", about / (dynamic * reference.length));
+                quantities.set(MOMENT_COEFFICIENT, about / (dynamic * reference.length));
             }
         }
         quantities

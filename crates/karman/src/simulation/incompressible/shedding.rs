@@ -1,5 +1,8 @@
 //! Vortex shedding, from the history of the lift coefficient.
 
+use crate::incompressible::descriptor::{
+    DRAG_COEFFICIENT_MAX, DRAG_COEFFICIENT_MEAN, LIFT_COEFFICIENT_MAX, STROUHAL,
+};
 use crate::summary::NamedList;
 
 /// Periods at the end of the history that are evaluated.
@@ -44,10 +47,10 @@ impl Shedding {
         };
         let (lift, drag) = (within(&self.lift), within(&self.drag));
         [
-            ("strouhal", frequency * scale),
-            ("drag_coefficient_mean", mean(&drag)),
-            ("drag_coefficient_max", largest(&drag)),
-            ("lift_coefficient_max", largest(&lift)),
+            (STROUHAL, frequency * scale),
+            (DRAG_COEFFICIENT_MEAN, mean(&drag)),
+            (DRAG_COEFFICIENT_MAX, largest(&drag)),
+            (LIFT_COEFFICIENT_MAX, largest(&lift)),
         ]
         .into_iter()
         .collect()

@@ -4,8 +4,11 @@ use super::super::SimulationError;
 use super::super::surface::{SurfaceSamples, faces_of};
 use crate::backend::Backend;
 use crate::case::Surface;
-use crate::descriptor::FieldData;
+use crate::descriptor::{FieldData, WALL_HEAT_FLUX};
 use crate::finite_volume::Functionals;
+use crate::incompressible::descriptor::{
+    PRESSURE, PRESSURE_COEFFICIENT, TEMPERATURE, WALL_SHEAR_STRESS, Y_PLUS,
+};
 use crate::incompressible::{Field, IncompressibleSolver};
 use crate::mesh::geometry::{add_scaled, dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh};
@@ -34,17 +37,17 @@ pub(super) fn sample<F: Real>(
             Ok(FieldData::Scalar(values.collect()))
         };
         let field = match name.as_str() {
-            "pressure" => pressure(&|p| p)?,
-            "pressure_coefficient" => {
+            PRESSURE => pressure(&|p| p)?,
+            PRESSURE_COEFFICIENT => {
                 let dynamic = 0.5 * reference.velocity * reference.velocity;
                 pressure(&|p| (p - reference.pressure / reference.density) / dynamic)?
             }
-            "wall_shear_stress" => {
+            WALL_SHEAR_STRESS => {
                 let stress = flow.wall_traction((mesh, geometry), &faces)?;
                 let component = |k: usize| stress.iter().map(|s| s[k]).collect();
                 FieldData::Vector([0, 1, 2].map(component))
             }
-            "y_plus" => {
+            Y_PLUS => {
                 let stress = flow.wall_traction((mesh, geometry), &faces)?;
                 let y_plus = |((stress, normal), face): ((&[f64; 3], &[f64; 3]), &u32)| {
                     let tangential = add_scaled(*stress, -dot(*stress, *normal), *normal);
@@ -56,8 +59,8 @@ pub(super) fn sample<F: Real>(
                 let entries = stress.iter().zip(&samples.normals).zip(&faces);
                 FieldData::Scalar(entries.map(y_plus).collect())
             }
-            "temperature" => FieldData::Scalar(of_temperature(false)?),
-            "wall_heat_flux" => {
+            TEMPERATURE => FieldData::Scalar(of_temperature(false)?),
+            WALL_HEAT_FLUX => {
                 let heat = of_temperature(true)?.into_iter().zip(&samples.areas);
                 FieldData::Scalar(heat.map(|(heat, area)| heat / area).collect())
             }

@@ -5,7 +5,7 @@
 use super::super::SimulationError;
 use crate::incompressible::limits::CourantLimits;
 use crate::incompressible::{
-    Convection, ConvectionTreatment, FlowCondition, IncompressibleSolver, Numerics, Scheme,
+    Convection, ConvectionTreatment, FlowCondition, IncompressibleSolver, Numerics, TimeScheme,
 };
 use crate::mesh::Mesh;
 use crate::real::Real;
@@ -19,7 +19,7 @@ const BACKFLOW: f64 = 1e-3;
 
 /// The checks of a flow and the warnings already given.
 pub(super) struct FlowWarnings {
-    scheme: Scheme,
+    scheme: TimeScheme,
     convection: Convection,
     conditions: Vec<FlowCondition>,
     limits: Option<CourantLimits>,
@@ -32,7 +32,7 @@ pub(super) struct FlowWarnings {
 impl FlowWarnings {
     pub(super) fn new(numerics: &Numerics, conditions: &[FlowCondition]) -> FlowWarnings {
         FlowWarnings {
-            scheme: numerics.scheme,
+            scheme: numerics.time_scheme,
             convection: numerics.convection,
             conditions: conditions.to_vec(),
             limits: None,

@@ -71,7 +71,7 @@ fn compare(
             }
         }
     }
-    let results = simulation.equation.averages(simulation.mesh()).unwrap();
+    let results = simulation.averages().unwrap();
     assert_eq!(results.len(), 2 * fields.len() + 1 + linear.len());
     for (k, samples) in samples.iter().enumerate() {
         assert!(samples.len() > 3, "{what}");
@@ -197,7 +197,7 @@ fn a_decaying_vortex_has_the_mean_of_the_integral() {
     let at = 0.5 * a;
     let mean = (1.0 - (-at).exp()) / at;
     let rms = ((1.0 - (-2.0 * at).exp()) / (2.0 * at) - mean * mean).sqrt();
-    let results = simulation.equation.averages(simulation.mesh()).unwrap();
+    let results = simulation.averages().unwrap();
     for (result, factor) in results.iter().zip([mean, rms]) {
         let FieldData::Vector([u, ..]) = &result.data else { panic!("{}", result.name) };
         let volumes = simulation.equation.volumes(simulation.mesh());
@@ -324,9 +324,7 @@ fn averages_go_on_with_another_mesh() {
     for text in cases {
         let folder = tempfile::tempdir().unwrap();
         let mut simulation = new(&(gmsh("triangles_coarse") + &text), folder.path()).unwrap();
-        let average = |simulation: &Simulation| {
-            simulation.equation.averages(simulation.mesh()).unwrap().remove(1).data
-        };
+        let average = |simulation: &Simulation| simulation.averages().unwrap().remove(1).data;
         while simulation.time() < 0.3 {
             simulation.step().unwrap();
         }
@@ -346,7 +344,7 @@ fn averages_of_fluxes_begin_anew_on_another_mesh() {
     let text = gmsh("triangles_coarse") + &RESTARTED.replace("start = 0.15", "start = 0.0");
     let mut simulation = new(&text, folder.path()).unwrap();
     let psi = |simulation: &Simulation| {
-        let results = simulation.equation.averages(simulation.mesh()).unwrap();
+        let results = simulation.averages().unwrap();
         let found = results.into_iter().find(|result| result.name == "streamfunction_psi_mean");
         found.map(|result| result.data)
     };
@@ -358,10 +356,8 @@ fn averages_of_fluxes_begin_anew_on_another_mesh() {
     simulation.rebuild(mesh, &same_places()).unwrap();
     assert!(psi(&simulation).is_none());
     assert_eq!(
-        simulation.equation.warnings_of_averages(None),
-        [
-            "the average of `streamfunction` begins anew on the new mesh: it follows from the mean fluxes of a mesh"
-        ]
+        simulation.warnings.last().unwrap(),
+        "the average of `streamfunction` begins anew on the new mesh: it follows from the mean fluxes of a mesh"
     );
     simulation.step().unwrap();
     assert!(psi(&simulation).is_some());

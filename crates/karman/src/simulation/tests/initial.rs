@@ -3,6 +3,7 @@
 use super::*;
 use crate::mesh::files::vtu::{self, VtuData};
 use crate::mesh::files::{FieldValues, pvd, read_mesh};
+use crate::simulation::equation::Unknown;
 
 type Function = fn([f64; 3]) -> f64;
 
@@ -84,7 +85,7 @@ fn linear_fields_are_exact_on_another_mesh() {
             let given = "velocity = VELOCITY\npressure = \"4 - x + 2*y - z\"\n\
                          temperature = \"300 + 5*x + 7*y - 2*z\"";
             let reference = new(&flow(to, patches, given), folder.path()).unwrap();
-            for name in simulation.equation.fields() {
+            for Unknown { name, .. } in simulation.equation.unknowns() {
                 let (found, want) =
                     (simulation.field(name).unwrap(), reference.field(name).unwrap());
                 let pairs = found.iter().zip(&want);

@@ -1,0 +1,85 @@
+//! Conditions of boundary faces on a backend: what lies outside, prescribed states at the points of faces, normals of walls.
+
+use super::conditions::CompressibleCondition;
+use super::error::CompressibleError;
+use super::face_points::FaceRule;
+use super::residual::BoundaryView;
+use super::state::{States, VARIABLES};
+use crate::backend::{Backend, Buffer};
+use crate::finite_volume::{Term, TimeDependentData, Vectors};
+use crate::mesh::Mesh;
+use crate::mesh::geometry::norm;
+use crate::real::Real;
+
+/// The boundary of a flow.
+pub(super) struct BoundaryData<F: Real> {
+    kind: Buffer<u32>,
+    prescribed: TimeDependentData<F>,
+    normal: Buffer<F>,
+    first_point: usize,
+}
+
+impl<F: Real> BoundaryData<F> {
+    /// The conditions of the patches at time 0.
+    pub(super) fn new(
+        backend: &Backend,
+        mesh: &Mesh,
+        rule: &FaceRule,
+        conditions: &[CompressibleCondition],
+    ) -> Result<Self, CompressibleError> {
+        let inner = mesh.n_interior_faces();
+        let first_point = rule.offsets[inner] as usize;
+        let n_points = rule.at.len() - first_point;
+        let mut kind = vec![0; mesh.n_faces() - inner];
+        let mut terms = vec![];
+        for (patch, condition) in mesh.patches.iter().zip(conditions) {
+            kind[patch.faces.start - inner..patch.faces.end - inner]
+                .fill(condition.exterior() as u32);
+            let points =
+                rule.offsets[patch.faces.start] as usize..rule.offsets[patch.faces.end] as usize;
+            for (variable, value) in condition.prescribed() {
+                let first = variable * n_points + points.start - first_point;
+                terms.push(Term {
+                    value: value.clone(),
+                    entries: (first..first + points.len()).map(|entry| entry as u32).collect(),
+                    factors: vec![1.0; points.len()],
+                    points: (0..3)
+                        .flat_map(|k| rule.at[points.clone()].iter().map(move |x| x[k]))
+                        .collect(),
+                });
+            }
+        }
+        let normals = rule.area[first_point..].iter().map(|s| {
+            let size = norm(*s);
+            s.map(|x| F::from_f64(x / size))
+        });
+        let normals: Vec<[F; 3]> = normals.collect();
+        let components = (0..3).flat_map(|k| normals.iter().map(move |n| n[k]));
+        let what = "boundary state";
+        Ok(BoundaryData {
+            kind: backend.upload(kind),
+            prescribed: TimeDependentData::new(backend, what, VARIABLES * n_points, terms)?,
+            normal: backend.upload(components.collect()),
+            first_point,
+        })
+    }
+
+    /// Sets the time of the prescribed states.
+    pub(super) fn set_time(
+        &mut self,
+        backend: &Backend,
+        time: f64,
+    ) -> Result<(), CompressibleError> {
+        Ok(self.prescribed.set_mean(backend, [time; 2])?)
+    }
+
+    /// The conditions as kernels read them.
+    pub(super) fn view(&self) -> BoundaryView<'_, F> {
+        BoundaryView {
+            kind: self.kind.view(),
+            prescribed: States::of(self.prescribed.value()),
+            normal: Vectors::of(&self.normal),
+            first_point: self.first_point,
+        }
+    }
+}

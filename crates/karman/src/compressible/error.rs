@@ -1,0 +1,43 @@
+//! Errors of compressible flow.
+
+use crate::backend::BackendError;
+use crate::finite_volume::DiffusionError;
+use thiserror::Error;
+
+/// A compressible flow that cannot be set up or advanced.
+#[derive(Debug, Error)]
+pub enum CompressibleError {
+    /// The number of conditions differs from that of the patches.
+    #[error("{found} conditions for {patches} patches")]
+    Conditions {
+        /// Number of conditions.
+        found: usize,
+        /// Number of patches.
+        patches: usize,
+    },
+    /// A ratio of specific heats that no gas has.
+    #[error("gamma is {value}; it must be above 1 and finite")]
+    Gamma {
+        /// Its value.
+        value: f64,
+    },
+    /// An initial state without a positive density and pressure.
+    #[error(
+        "the initial {quantity} is {value:.6e} in the cell at ({:.6}, {:.6}, {:.6}); it must be positive",
+        place[0], place[1], place[2]
+    )]
+    NotPositive {
+        /// `density` or `pressure`.
+        quantity: &'static str,
+        /// Its value.
+        value: f64,
+        /// The centroid of the cell.
+        place: [f64; 3],
+    },
+    /// A prescribed value that is not a number.
+    #[error(transparent)]
+    Prescribed(#[from] DiffusionError),
+    /// The device failed.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}

@@ -1,0 +1,141 @@
+//! Quadrature points of faces on a backend.
+#![allow(missing_docs)] // on the modules that the attributes make
+
+use crate::backend::{Backend, Buffer, View};
+use crate::finite_volume::Vectors;
+use crate::mesh::geometry::{add_scaled, subtract};
+use crate::mesh::quadrature::{CellMoments, Degree, for_each_point, points_of_face};
+use crate::mesh::{Geometry, Mesh};
+use crate::real::Real;
+use karman_backend::prelude::*;
+use rayon::prelude::*;
+
+type Vector = [f64; 3];
+
+/// Points of faces, in the order of faces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FaceRule {
+    /// First point of each face: `[n_faces + 1]`.
+    pub offsets: Vec<u32>,
+    /// Places: `[n_points]`.
+    pub at: Vec<Vector>,
+    /// Shares of the area vector: `[n_points]`.
+    pub area: Vec<Vector>,
+    /// From the centroid of the left cell: `[n_points]`.
+    pub from_left: Vec<Vector>,
+    /// From the centroid of the right cell, of interior faces: `[n_interior_points]`.
+    pub from_right: Vec<Vector>,
+}
+
+impl FaceRule {
+    /// The rule of a degree on all faces.
+    pub fn new(
+        mesh: &Mesh,
+        geometry: &Geometry,
+        moments: &CellMoments,
+        degree: Degree,
+    ) -> FaceRule {
+        let inner = mesh.n_interior_faces();
+        let mut offsets = vec![0];
+        for face in 0..mesh.n_faces() {
+            let count = points_of_face(mesh.face_to_nodes.of(face).len(), degree);
+            offsets.push(offsets[face] + count as u32);
+        }
+        let faces = (0..mesh.n_faces()).into_par_iter().with_min_len(1024);
+        let points = faces.flat_map_iter(|face| {
+            let mut points = Vec::with_capacity(4);
+            for_each_point(mesh, geometry, face, degree, |point| points.push(point));
+            points
+        });
+        let (at, area): (Vec<Vector>, Vec<Vector>) = points.map(|p| (p.at, p.area)).unzip();
+        let n_interior = offsets[inner] as usize;
+        let mut from_left = Vec::with_capacity(at.len());
+        let mut from_right = Vec::with_capacity(n_interior);
+        for face in 0..mesh.n_faces() {
+            let left = moments.centre[mesh.face_left[face] as usize];
+            let right = (face < inner).then(|| {
+                let centre = moments.centre[mesh.face_right[face] as usize];
+                match mesh.periodic_pairs.is_empty() {
+                    true => centre,
+                    false => add_scaled(centre, 1.0, mesh.periodic_offset(face)),
+                }
+            });
+            for x in &at[offsets[face] as usize..offsets[face + 1] as usize] {
+                from_left.push(subtract(*x, left));
+                from_right.extend(right.map(|right| subtract(*x, right)));
+            }
+        }
+        FaceRule { offsets, at, area, from_left, from_right }
+    }
+}
+
+/// Points of faces as kernels read them.
+#[derive(Group, Clone, Copy)]
+pub struct FacePoints<'a, F: Real> {
+    /// First point of each face: `[n_faces + 1]`; not read where all faces have equally many.
+    pub offsets: View<'a, u32>,
+    /// Shares of area vectors: `[3][n_points]`.
+    pub area: Vectors<'a, F>,
+    /// Vectors from the centroid of the left cell: `[3][n_points]`.
+    pub from_left: Vectors<'a, F>,
+    /// Vectors from the centroid of the right cell: `[3][n_interior_points]`.
+    pub from_right: Vectors<'a, F>,
+    /// Number of points of each face, 0 where faces differ.
+    #[comptime]
+    pub per_face: usize,
+}
+
+#[device]
+impl<F: Real> FacePoints<'_, F> {
+    /// The first point of a face, and the end of its points.
+    #[inline(always)]
+    pub fn range(&self, f: usize) -> (usize, usize) {
+        let per_face = comptime!(self.per_face);
+        let mut first = f * per_face;
+        let mut end = first + per_face;
+        if comptime!(per_face == 0) {
+            first = self.offsets[f] as usize;
+            end = self.offsets[f + 1] as usize;
+        }
+        (first, end)
+    }
+}
+
+/// Points of faces on a backend.
+pub struct FacePointsOnBackend<F: Real> {
+    offsets: Buffer<u32>,
+    area: Buffer<F>,
+    from_left: Buffer<F>,
+    from_right: Buffer<F>,
+    per_face: usize,
+}
+
+impl<F: Real> FacePointsOnBackend<F> {
+    /// Uploads a rule.
+    pub fn new(backend: &Backend, rule: &FaceRule) -> Self {
+        let first = rule.offsets.get(1).map_or(0, |end| *end as usize);
+        let is_equal = rule.offsets.windows(2).all(|w| (w[1] - w[0]) as usize == first);
+        let upload = |vectors: &[Vector]| {
+            let of = |k: usize| vectors.iter().map(move |v| F::from_f64(v[k]));
+            backend.upload((0..3).flat_map(of).collect())
+        };
+        FacePointsOnBackend {
+            offsets: backend.upload_slice(&rule.offsets),
+            area: upload(&rule.area),
+            from_left: upload(&rule.from_left),
+            from_right: upload(&rule.from_right),
+            per_face: if is_equal { first } else { 0 },
+        }
+    }
+
+    /// The points as kernels read them.
+    pub fn view(&self) -> FacePoints<'_, F> {
+        FacePoints {
+            offsets: self.offsets.view(),
+            area: Vectors::of(&self.area),
+            from_left: Vectors::of(&self.from_left),
+            from_right: Vectors::of(&self.from_right),
+            per_face: self.per_face,
+        }
+    }
+}

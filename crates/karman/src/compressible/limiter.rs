@@ -1,0 +1,255 @@
+//! Limiters: polynomials scaled about their means so that they have no new extrema at the points of faces.
+//!
+//! p ← q̄ + φ (p − q̄) for each conserved variable, φ the least over the points of f((q_max − q̄)/(p − q̄)) where p > q̄, and of
+//! q_min where p < q̄; q_min and q_max are extrema of the means of the cell and of its stencil.
+//!
+//! Sources: Barth & Jespersen, AIAA paper 89-0366, f(y) = min(1, y); Venkatakrishnan, J. Comput. Phys. 118 (1995) 120,
+//! f = ((Δ² + ε²) + 2Δδ)/(Δ² + 2δ² + Δδ + ε²), ε² = (K h)³ relative to the range of the variable, K = 5.
+#![allow(missing_docs)] // on the modules that the attributes make
+
+use super::face_points::FacePoints;
+use super::reconstruction::polynomial::{Polynomials, StencilView, spacing};
+use super::state::{Conserved, States, VARIABLES};
+use crate::backend::{Segment, View};
+use crate::finite_volume::CellFaces;
+use crate::mesh::SIGN_BIT;
+use crate::operators::incidence::without_sign;
+use crate::real::Real;
+use karman_backend::prelude::*;
+use karman_macros::Keyword;
+
+/// A limiter of the reconstruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Keyword)]
+pub enum Limiter {
+    /// None: for flow without shocks.
+    None,
+    /// Venkatakrishnan's differentiable limiter: a steady flow converges, small overshoots stay.
+    Venkatakrishnan,
+    /// No value at a face beyond the means of the neighbours, as of Barth and Jespersen.
+    Minmod,
+    /// A posteriori: cells whose new mean is a new extremum are computed again with a lower order.
+    Mood,
+}
+
+/// The cells that a pass limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Limited {
+    /// All.
+    All,
+    /// Those of level 1; those of a higher level become constant.
+    ByLevel,
+}
+
+/// f(Δ, δ) of one point: the largest factor of δ, Δ of equal sign the bound.
+#[device]
+#[inline(always)]
+fn factor<F: Real>(bound: F, delta: F, softness: F, #[comptime] is_smooth: bool) -> F {
+    let one = F::literal(1.0);
+    let mut phi = one;
+    if comptime!(is_smooth) {
+        let square = bound * bound + softness;
+        phi = (square + 2.0 * bound * delta) / (square + 2.0 * delta * delta + bound * delta);
+    } else if bound < delta {
+        phi = bound / delta;
+    }
+    phi
+}
+
+/// The least factor φ of one variable at a point of value `q`, of mean `mean` in [`low`, `high`].
+#[device]
+#[inline(always)]
+fn least<F: Real>(
+    phi: F,
+    q: F,
+    mean: F,
+    low: F,
+    high: F,
+    softness: F,
+    #[comptime] is_smooth: bool,
+) -> F {
+    let delta = q - mean;
+    let one = F::literal(1.0);
+    let round_off = F::literal(1e-14) * mean.abs();
+    let mut allowed = one;
+    if delta > round_off {
+        allowed = factor::<F>(high - mean, delta, softness, is_smooth);
+    }
+    if delta < -round_off {
+        allowed = factor::<F>(mean - low, -delta, softness, is_smooth);
+    }
+    phi.min(allowed)
+}
+
+/// Extrema of states, variable by variable.
+#[device]
+#[inline(always)]
+fn lower<F: Real>(a: Conserved<F>, b: Conserved<F>) -> Conserved<F> {
+    Conserved::<F> {
+        density: a.density.min(b.density),
+        momentum_x: a.momentum_x.min(b.momentum_x),
+        momentum_y: a.momentum_y.min(b.momentum_y),
+        momentum_z: a.momentum_z.min(b.momentum_z),
+        energy: a.energy.min(b.energy),
+    }
+}
+
+#[device]
+#[inline(always)]
+fn upper<F: Real>(a: Conserved<F>, b: Conserved<F>) -> Conserved<F> {
+    -lower::<F>(-a, -b)
+}
+
+/// Data of a limiter.
+#[derive(Group, Clone, Copy)]
+pub(super) struct LimiterView<'a, F: Real> {
+    /// Level of each cell: 0 unlimited, 1 limited, 2 constant; not read where all are limited.
+    pub level: View<'a, u32>,
+    /// K³ of Venkatakrishnan's limiter in units of a length³, for the cell size h = V^(1/d) as V^(3/d) K³.
+    pub softness: View<'a, F>,
+    /// Which cells.
+    #[comptime]
+    pub limited: Limited,
+    /// Whether the limiter is Venkatakrishnan's.
+    #[comptime]
+    pub is_smooth: bool,
+}
+
+/// φ of each variable of a cell.
+///
+/// Traffic a cell: 40 (3 + terms), an item of its stencil 44, points of its faces 24 each.
+#[kernel(out(factors))]
+pub(super) fn limiter_factors<F: Real>(
+    c: usize,
+    q: &States<F>,
+    cells: &CellFaces<F>,
+    points: &FacePoints<F>,
+    stencil: &StencilView<F>,
+    polynomials: &Polynomials<F>,
+    limiter: &LimiterView<F>,
+) -> Conserved<F> {
+    let one = F::literal(1.0);
+    let smooth = comptime!(limiter.is_smooth);
+    let mut level = 1u32;
+    if comptime!(limiter.limited == Limited::ByLevel) {
+        level = limiter.level[c];
+    }
+    let mut phi = Conserved::<F>::zero();
+    if level < 2 {
+        phi = Conserved::<F> {
+            density: one,
+            momentum_x: one,
+            momentum_y: one,
+            momentum_z: one,
+            energy: one,
+        };
+    }
+    if level == 1 {
+        let mean = q.at(c);
+        let mut low = mean;
+        let mut high = mean;
+        let (first_item, end_of_items) = stencil.row(c);
+        let mut item = first_item;
+        while item < end_of_items {
+            let other = q.at(stencil.cells[item] as usize);
+            low = lower::<F>(low, other);
+            high = upper::<F>(high, other);
+            item += comptime!(spacing(stencil.layout));
+        }
+        let mut softness = Conserved::<F>::zero();
+        if comptime!(limiter.is_smooth) {
+            // Squares of the scales ρ, √(ρ ρE) and ρE.
+            let relative = limiter.softness[c];
+            let of_momentum = relative * mean.density * mean.energy;
+            softness = Conserved::<F> {
+                density: relative * mean.density * mean.density,
+                momentum_x: of_momentum,
+                momentum_y: of_momentum,
+                momentum_z: of_momentum,
+                energy: relative * mean.energy * mean.energy,
+            };
+        }
+        for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
+            let item = cells.items[k];
+            let (first, end) = points.range(without_sign(item));
+            for point in first..end {
+                let mut d = points.from_left.at(point);
+                if item >= comptime!(SIGN_BIT) {
+                    d = points.from_right.at(point);
+                }
+                let v = polynomials.at_offset(c, d);
+                phi = Conserved::<F> {
+                    density: least::<F>(
+                        phi.density,
+                        v.density,
+                        mean.density,
+                        low.density,
+                        high.density,
+                        softness.density,
+                        smooth,
+                    ),
+                    momentum_x: least::<F>(
+                        phi.momentum_x,
+                        v.momentum_x,
+                        mean.momentum_x,
+                        low.momentum_x,
+                        high.momentum_x,
+                        softness.momentum_x,
+                        smooth,
+                    ),
+                    momentum_y: least::<F>(
+                        phi.momentum_y,
+                        v.momentum_y,
+                        mean.momentum_y,
+                        low.momentum_y,
+                        high.momentum_y,
+                        softness.momentum_y,
+                        smooth,
+                    ),
+                    momentum_z: least::<F>(
+                        phi.momentum_z,
+                        v.momentum_z,
+                        mean.momentum_z,
+                        low.momentum_z,
+                        high.momentum_z,
+                        softness.momentum_z,
+                        smooth,
+                    ),
+                    energy: least::<F>(
+                        phi.energy,
+                        v.energy,
+                        mean.energy,
+                        low.energy,
+                        high.energy,
+                        softness.energy,
+                        smooth,
+                    ),
+                };
+            }
+        }
+    }
+    phi
+}
+
+/// Scales polynomials about their means, p ← q̄ + φ (p − q̄).
+///
+/// Traffic a cell: 80 (1 + terms) + 80.
+#[kernel]
+pub(super) fn scale_polynomials<F: Real>(
+    c: usize,
+    q: &States<F>,
+    factors: &States<F>,
+    #[comptime] terms: usize,
+    coefficients: &mut Segment<F>,
+) {
+    let n = q.stride;
+    for v in 0..comptime!(VARIABLES) {
+        let place = v * n + c;
+        let mean = q.values[place];
+        let phi = factors.values[place];
+        coefficients[place] = mean + phi * (coefficients[place] - mean);
+        for m in 1..comptime!(terms + 1) {
+            let at = m * comptime!(VARIABLES) * n + place;
+            coefficients[at] = coefficients[at] * phi;
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Compressible flow: the Euler equations of a perfect gas on meshes of any elements.
+//!
+//! ∂q/∂t + ∇·F(q) = 0 for the means q of ρ, ρu and ρE in cells: polynomials of means ([`reconstruction`]), a numerical flux
+//! between the states on both sides of each point of a face ([`flux`]), states outside the boundary ([`boundary`]), and
+//! Runge–Kutta stages in time.
+
+pub mod boundary;
+mod boundary_data;
+pub mod cell_means;
+pub mod conditions;
+mod detection;
+pub mod error;
+pub mod face_points;
+pub mod flux;
+mod limiter;
+pub mod reconstruction;
+mod residual;
+mod solver;
+pub mod state;
+mod statistics;
+pub mod viscous;
+
+pub use conditions::{CompressibleBoundaryCondition, CompressibleCondition, PrescribedState};
+pub use error::CompressibleError;
+pub use flux::{FluxForm, NumericalFlux};
+pub use limiter::Limiter;
+pub use reconstruction::Reconstruction;
+pub use solver::{
+    CompressibleNumerics, CompressibleProblem, CompressibleSolver, CompressibleStep,
+    PrescribedFields,
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,398 @@
+//! Polynomials of cells on a backend: coefficients from the means of stencils, values at points.
+//!
+//! Stencils are compressed rows on the host, with the weights of an item side by side; on a device sliced rows, with one array
+//! a coefficient, so that the threads of a plane read consecutive numbers. Padding has the cell itself and weights 0.
+#![allow(missing_docs)] // on the modules that the attributes make
+#![allow(unused_assignments)] // a variable of a kernel is born with a value
+
+use super::stencil::Stencils;
+use crate::backend::{Backend, Buffer, Segment, View};
+use crate::compressible::state::{Conserved, States, VARIABLES};
+use crate::linear::{Layout, SLICE};
+use crate::mesh::quadrature::CellMoments;
+use crate::real::{Real, Vec3, convert};
+use karman_backend::prelude::*;
+
+/// Stencils as kernels read them, with weights stored in `S`.
+#[derive(Group, Clone, Copy)]
+pub struct StencilView<'a, S: Real> {
+    /// First item of each cell, or of each slice of cells.
+    pub offsets: View<'a, u32>,
+    /// Cells of the items.
+    pub cells: View<'a, u32>,
+    /// Weights: `[items][terms]` in compressed rows, `[terms][items]` in slices.
+    pub weights: View<'a, S>,
+    /// Number of items, padding included.
+    pub items: usize,
+    /// Number of coefficients without the value at the centroid: 0, 2, 3, 5 or 9.
+    #[comptime]
+    pub terms: usize,
+    /// The storage layout.
+    #[comptime]
+    pub layout: Layout,
+}
+
+#[device]
+impl<S: Real> StencilView<'_, S> {
+    /// Place of the first item of a cell, and the end of its items.
+    #[inline(always)]
+    pub fn row(&self, c: usize) -> (usize, usize) {
+        let mut group = c;
+        let mut lane = 0usize;
+        if comptime!(self.layout == Layout::SlicedEll) {
+            group = c / comptime!(SLICE);
+            lane = c % comptime!(SLICE);
+        }
+        (self.offsets[group] as usize + lane, self.offsets[group + 1] as usize)
+    }
+
+    /// Weight of the item at place `k` in coefficient `term`.
+    #[inline(always)]
+    pub fn weight<F: Real>(&self, k: usize, #[comptime] term: usize) -> F {
+        let mut place = k;
+        if comptime!(self.layout == Layout::SlicedEll) {
+            place = comptime!(term) * self.items + k;
+        } else {
+            place = k * comptime!(self.terms) + comptime!(term);
+        }
+        convert::<S, F>(self.weights[place])
+    }
+}
+
+/// Stencils on a backend.
+pub struct StencilsOnBackend<S: Real> {
+    offsets: Buffer<u32>,
+    cells: Buffer<u32>,
+    weights: Buffer<S>,
+    terms: usize,
+    layout: Layout,
+}
+
+impl<S: Real> StencilsOnBackend<S> {
+    /// The stencils in the layout that suits a backend.
+    pub fn new(backend: &Backend, stencils: &Stencils) -> Self {
+        Self::with_layout(backend, stencils, Layout::of(backend))
+    }
+
+    /// The stencils in a given layout.
+    pub fn with_layout(backend: &Backend, stencils: &Stencils, layout: Layout) -> Self {
+        let Stencils { offsets, cells, weights, terms, .. } = stencils;
+        let narrow =
+            |values: Vec<f64>| backend.upload(values.into_iter().map(S::from_f64).collect());
+        let (offsets, cells, weights) = match layout {
+            Layout::Csr => (offsets.clone(), cells.clone(), weights.clone()),
+            Layout::SlicedEll => sliced(stencils),
+        };
+        StencilsOnBackend {
+            offsets: backend.upload(offsets),
+            cells: backend.upload(cells),
+            weights: narrow(weights),
+            terms: *terms,
+            layout,
+        }
+    }
+
+    /// The stencils as kernels read them.
+    pub fn view(&self) -> StencilView<'_, S> {
+        StencilView {
+            offsets: self.offsets.view(),
+            cells: self.cells.view(),
+            weights: self.weights.view(),
+            items: self.cells.len(),
+            terms: self.terms,
+            layout: self.layout,
+        }
+    }
+
+    /// Number of coefficients without the value at the centroid.
+    pub fn terms(&self) -> usize {
+        self.terms
+    }
+}
+
+/// Offsets of slices, cells and weights `[terms][items]`, padded with the cell itself and weights 0.
+fn sliced(stencils: &Stencils) -> (Vec<u32>, Vec<u32>, Vec<f64>) {
+    let Stencils { offsets, cells, weights, terms, .. } = stencils;
+    let n = offsets.len() - 1;
+    let length = |c: usize| (offsets[c + 1] - offsets[c]) as usize;
+    let mut starts = vec![0u32];
+    for first in (0..n).step_by(SLICE) {
+        let width = (first..(first + SLICE).min(n)).map(length).max().unwrap_or(0);
+        starts.push(starts[starts.len() - 1] + (width * SLICE) as u32);
+    }
+    let items = starts[starts.len() - 1] as usize;
+    let (mut list, mut values) = (vec![0; items], vec![0.0; terms * items]);
+    for (slice, bounds) in starts.windows(2).enumerate() {
+        for (k, entry) in list[bounds[0] as usize..bounds[1] as usize].iter_mut().enumerate() {
+            *entry = (slice * SLICE + k % SLICE).min(n - 1) as u32;
+        }
+    }
+    for c in 0..n {
+        let first = starts[c / SLICE] as usize + c % SLICE;
+        for k in 0..length(c) {
+            let (from, to) = (offsets[c] as usize + k, first + k * SLICE);
+            list[to] = cells[from];
+            (0..*terms).for_each(|m| values[m * items + to] = weights[from * terms + m]);
+        }
+    }
+    (starts, list, values)
+}
+
+/// A polynomial, by its value at the centroid and its coefficients.
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Polynomial<F: Real> {
+    /// The value at the centroid.
+    pub value: Conserved<F>,
+    /// Coefficient of x.
+    pub x: Conserved<F>,
+    /// Coefficient of y.
+    pub y: Conserved<F>,
+    /// Coefficient of z.
+    pub z: Conserved<F>,
+    /// Coefficient of x².
+    pub xx: Conserved<F>,
+    /// Coefficient of xy.
+    pub xy: Conserved<F>,
+    /// Coefficient of xz.
+    pub xz: Conserved<F>,
+    /// Coefficient of y².
+    pub yy: Conserved<F>,
+    /// Coefficient of yz.
+    pub yz: Conserved<F>,
+    /// Coefficient of z².
+    pub zz: Conserved<F>,
+}
+
+#[device]
+impl<F: Real> Polynomial<F> {
+    /// A constant.
+    #[inline(always)]
+    fn constant(value: Conserved<F>) -> Polynomial<F> {
+        let zero = Conserved::<F>::zero();
+        Polynomial::<F> {
+            value,
+            x: zero,
+            y: zero,
+            z: zero,
+            xx: zero,
+            xy: zero,
+            xz: zero,
+            yy: zero,
+            yz: zero,
+            zz: zero,
+        }
+    }
+}
+
+/// Derivatives of the conserved variables along x, y and z.
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StateGradient<F: Real> {
+    /// ∂q/∂x.
+    pub x: Conserved<F>,
+    /// ∂q/∂y.
+    pub y: Conserved<F>,
+    /// ∂q/∂z.
+    pub z: Conserved<F>,
+}
+
+/// Polynomials of cells: `[1 + terms][5][stride]`, values at the centroids first, then x, y, z, xx, xy, xz, yy, yz, zz as far as
+/// the dimension and the degree have them.
+#[derive(Group, Clone, Copy)]
+pub struct Polynomials<'a, F: Real> {
+    /// Values and coefficients.
+    pub coefficients: View<'a, F>,
+    /// Means: `[5][stride]`.
+    pub means: View<'a, F>,
+    /// Distance between the components of a cell in the array.
+    pub stride: usize,
+    /// Number of coefficients.
+    #[comptime]
+    pub terms: usize,
+}
+
+#[device]
+impl<F: Real> Polynomials<'_, F> {
+    /// Coefficient number `m` of cell `c`, 0 the value at the centroid.
+    #[inline(always)]
+    fn coefficient(&self, c: usize, #[comptime] m: usize) -> Conserved<F> {
+        let first = comptime!(m * VARIABLES) * self.stride + c;
+        Conserved::<F>::at(&self.coefficients, first, self.stride)
+    }
+
+    /// The mean of cell `c`.
+    #[inline(always)]
+    pub fn mean(&self, c: usize) -> Conserved<F> {
+        Conserved::<F>::at(&self.means, c, self.stride)
+    }
+
+    /// The gradient of cell `c`'s polynomial at `d` from its centroid.
+    #[inline(always)]
+    pub fn gradient(&self, c: usize, d: Vec3<F>) -> StateGradient<F> {
+        let terms = comptime!(self.terms);
+        let mut x = Conserved::<F>::zero();
+        let mut y = Conserved::<F>::zero();
+        let mut z = Conserved::<F>::zero();
+        if comptime!(terms > 0) {
+            x = self.coefficient(c, 1usize);
+            y = self.coefficient(c, 2usize);
+        }
+        if comptime!(terms == 3 || terms == 9) {
+            z = self.coefficient(c, 3usize);
+        }
+        if comptime!(terms == 5) {
+            let xy = self.coefficient(c, 4usize);
+            x += self.coefficient(c, 3usize) * (2.0 * d.x) + xy * d.y;
+            y += self.coefficient(c, 5usize) * (2.0 * d.y) + xy * d.x;
+        }
+        if comptime!(terms == 9) {
+            let xy = self.coefficient(c, 5usize);
+            let xz = self.coefficient(c, 6usize);
+            let yz = self.coefficient(c, 8usize);
+            x += self.coefficient(c, 4usize) * (2.0 * d.x) + xy * d.y + xz * d.z;
+            y += self.coefficient(c, 7usize) * (2.0 * d.y) + xy * d.x + yz * d.z;
+            z += self.coefficient(c, 9usize) * (2.0 * d.z) + xz * d.x + yz * d.y;
+        }
+        StateGradient::<F> { x, y, z }
+    }
+
+    /// ∇²ρ / 2 of cell `c`; 0 of a linear polynomial.
+    #[inline(always)]
+    pub fn curvature(&self, c: usize) -> F {
+        let terms = comptime!(self.terms);
+        let width = comptime!(VARIABLES) * self.stride;
+        let mut sum = F::literal(0.0);
+        if comptime!(terms == 5) {
+            sum = self.coefficients[3 * width + c] + self.coefficients[5 * width + c];
+        }
+        if comptime!(terms == 9) {
+            sum = self.coefficients[4 * width + c]
+                + self.coefficients[7 * width + c]
+                + self.coefficients[9 * width + c];
+        }
+        sum
+    }
+
+    /// The value of cell `c`'s polynomial at `d` from its centroid.
+    #[inline(always)]
+    pub fn at_offset(&self, c: usize, d: Vec3<F>) -> Conserved<F> {
+        let terms = comptime!(self.terms);
+        let mut q = self.coefficient(c, 0usize);
+        if comptime!(terms > 0) {
+            q += self.coefficient(c, 1usize) * d.x + self.coefficient(c, 2usize) * d.y;
+        }
+        if comptime!(terms == 3 || terms == 9) {
+            q += self.coefficient(c, 3usize) * d.z;
+        }
+        if comptime!(terms == 5) {
+            q += self.coefficient(c, 3usize) * (d.x * d.x)
+                + self.coefficient(c, 4usize) * (d.x * d.y)
+                + self.coefficient(c, 5usize) * (d.y * d.y);
+        }
+        if comptime!(terms == 9) {
+            q += self.coefficient(c, 4usize) * (d.x * d.x)
+                + self.coefficient(c, 5usize) * (d.x * d.y)
+                + self.coefficient(c, 6usize) * (d.x * d.z)
+                + self.coefficient(c, 7usize) * (d.y * d.y)
+                + self.coefficient(c, 8usize) * (d.y * d.z)
+                + self.coefficient(c, 9usize) * (d.z * d.z);
+        }
+        q
+    }
+}
+
+impl<'a, F: Real> Polynomials<'a, F> {
+    /// The polynomials of a buffer.
+    pub fn of(coefficients: &'a Buffer<F>, means: &'a Buffer<F>, terms: usize) -> Self {
+        let stride = means.len() / VARIABLES;
+        Polynomials { coefficients: coefficients.view(), means: means.view(), stride, terms }
+    }
+}
+
+/// Second moments of cells: `[6][n_cells]`, on a backend.
+pub fn second_moments<F: Real>(backend: &Backend, moments: &CellMoments) -> Buffer<F> {
+    let of = |k: usize| moments.second.iter().map(move |g| F::from_f64(g[k]));
+    backend.upload((0..6).flat_map(of).collect())
+}
+
+#[device]
+#[inline(always)]
+fn store<F: Real>(value: Conserved<F>, m: usize, c: usize, stride: usize, to: &mut Segment<F>) {
+    Conserved::<F>::put(value, to, m * comptime!(VARIABLES) * stride + c, stride);
+}
+
+/// Coefficients of the polynomial of a cell: a = Σ_j w_j (q̄_j − q̄), and its value at the centroid, q̄ − Σ a_m g_m.
+///
+/// Traffic a cell: 40 of its mean, once for each cell, 48 of second moments, 40 (1 + terms) of results; an item
+/// 4 + s terms with weights of `s` bytes. 2 · 5 · terms operations an item.
+#[kernel(specialize(stencil.layout = Layout::Csr))]
+pub fn reconstruct<F: Real, S: Real>(
+    c: usize,
+    stencil: &StencilView<S>,
+    second: &View<F>,
+    q: &States<F>,
+    coefficients: &mut Segment<F>,
+) {
+    let terms = comptime!(stencil.terms);
+    let own = q.at(c);
+    let mut p = Polynomial::<F>::constant(own);
+    let (first, end) = stencil.row(c);
+    let mut k = first;
+    while k < end {
+        let difference = q.at(stencil.cells[k] as usize) - own;
+        p.x += difference * stencil.weight::<F>(k, 0usize);
+        p.y += difference * stencil.weight::<F>(k, 1usize);
+        if comptime!(terms == 3 || terms == 9) {
+            p.z += difference * stencil.weight::<F>(k, 2usize);
+        }
+        if comptime!(terms == 5) {
+            p.xx += difference * stencil.weight::<F>(k, 2usize);
+            p.xy += difference * stencil.weight::<F>(k, 3usize);
+            p.yy += difference * stencil.weight::<F>(k, 4usize);
+        }
+        if comptime!(terms == 9) {
+            p.xx += difference * stencil.weight::<F>(k, 3usize);
+            p.xy += difference * stencil.weight::<F>(k, 4usize);
+            p.xz += difference * stencil.weight::<F>(k, 5usize);
+            p.yy += difference * stencil.weight::<F>(k, 6usize);
+            p.yz += difference * stencil.weight::<F>(k, 7usize);
+            p.zz += difference * stencil.weight::<F>(k, 8usize);
+        }
+        k += comptime!(spacing(stencil.layout));
+    }
+    let n = q.stride;
+    if comptime!(terms > 3) {
+        p.value -= p.xx * second[c] + p.xy * second[n + c] + p.yy * second[3 * n + c];
+    }
+    if comptime!(terms == 9) {
+        p.value -= p.xz * second[2 * n + c] + p.yz * second[4 * n + c] + p.zz * second[5 * n + c];
+    }
+    store::<F>(p.value, 0usize, c, n, coefficients);
+    store::<F>(p.x, 1usize, c, n, coefficients);
+    store::<F>(p.y, 2usize, c, n, coefficients);
+    if comptime!(terms == 3 || terms == 9) {
+        store::<F>(p.z, 3usize, c, n, coefficients);
+    }
+    if comptime!(terms == 5) {
+        store::<F>(p.xx, 3usize, c, n, coefficients);
+        store::<F>(p.xy, 4usize, c, n, coefficients);
+        store::<F>(p.yy, 5usize, c, n, coefficients);
+    }
+    if comptime!(terms == 9) {
+        store::<F>(p.xx, 4usize, c, n, coefficients);
+        store::<F>(p.xy, 5usize, c, n, coefficients);
+        store::<F>(p.xz, 6usize, c, n, coefficients);
+        store::<F>(p.yy, 7usize, c, n, coefficients);
+        store::<F>(p.yz, 8usize, c, n, coefficients);
+        store::<F>(p.zz, 9usize, c, n, coefficients);
+    }
+}
+
+/// Distance between the items of a row.
+pub(in crate::compressible) const fn spacing(layout: Layout) -> usize {
+    match layout {
+        Layout::Csr => 1,
+        Layout::SlicedEll => SLICE,
+    }
+}

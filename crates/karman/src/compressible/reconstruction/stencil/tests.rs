@@ -1,0 +1,1 @@
+//! Stencils on lattices and on meshes of Gmsh.

@@ -1,0 +1,288 @@
+//! Fluxes through faces, their sums in cells, and the stages of a time step.
+#![allow(missing_docs)] // on the modules that the attributes make
+#![allow(unused_assignments)] // a variable of a kernel is born with a value
+
+use super::boundary::exterior;
+use super::face_points::FacePoints;
+use super::flux::{FluxForm, numerical_flux};
+use super::reconstruction::polynomial::{Polynomials, StateGradient};
+use super::state::{Conserved, States};
+use super::viscous::{
+    PrimitiveGradient, ViscosityLaw, ViscousView, boundary_viscous_flux, viscous_flux,
+};
+use crate::backend::View;
+use crate::finite_volume::{CellFaces, FaceView, Vectors};
+use crate::operators::incidence::{with_sign, without_sign};
+use crate::real::{Real, Vec3};
+use karman_backend::prelude::*;
+
+/// Conditions of boundary faces.
+#[derive(Group, Clone, Copy)]
+pub(super) struct BoundaryView<'a, F: Real> {
+    /// [`ExteriorState`](super::boundary::ExteriorState) of each boundary face: `[n_boundary]`.
+    pub kind: View<'a, u32>,
+    /// Prescribed density, velocity and pressure: `[5][n_boundary_points]`.
+    pub prescribed: States<'a, F>,
+    /// Unit normal of the true wall: `[3][n_boundary_points]`.
+    pub normal: Vectors<'a, F>,
+    /// Number of points of interior faces.
+    pub first_point: usize,
+}
+
+/// The gas, its numerical flux and what lies outside the boundary.
+#[derive(Group, Clone, Copy)]
+pub(super) struct GasView<'a, F: Real> {
+    /// γ.
+    pub gamma: F,
+    /// Conditions of boundary faces.
+    pub boundary: BoundaryView<'a, F>,
+    /// Viscous terms.
+    pub viscous: ViscousView<'a, F>,
+    /// The numerical flux.
+    #[comptime]
+    pub form: FluxForm,
+}
+
+/// A state and its gradient on one side of a point of a face.
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Trace<F: Real> {
+    /// ρ, ρu, ρE.
+    pub state: Conserved<F>,
+    /// Their derivatives; not read without viscous terms.
+    pub gradient: StateGradient<F>,
+}
+
+/// The flux by area between two traces.
+#[device]
+#[inline(always)]
+fn flux_between<F: Real>(
+    f: usize,
+    left: Trace<F>,
+    right: Trace<F>,
+    n: Vec3<F>,
+    gas: &GasView<'_, F>,
+    #[comptime] form: FluxForm,
+) -> Conserved<F> {
+    let gamma = gas.gamma;
+    let l = left.state.primitive(gamma);
+    let r = right.state.primitive(gamma);
+    let mut flux = numerical_flux::<F>(l, r, n, gamma, form);
+    if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
+        let mean = (PrimitiveGradient::<F>::of(left.state, left.gradient, gamma)
+            + PrimitiveGradient::<F>::of(right.state, right.gradient, gamma))
+            * F::literal(0.5);
+        flux += viscous_flux::<F>(l, r, mean, n, gas.viscous.spacing[f], &gas.viscous);
+    }
+    flux
+}
+
+/// The flux by area at point `k` of boundary face `f` with the trace inside.
+#[device]
+#[inline(always)]
+fn flux_outwards<F: Real>(
+    f: usize,
+    k: usize,
+    kind: u32,
+    inside: Trace<F>,
+    n: Vec3<F>,
+    gas: &GasView<'_, F>,
+    #[comptime] form: FluxForm,
+) -> Conserved<F> {
+    let gamma = gas.gamma;
+    let b = k - gas.boundary.first_point;
+    let q = inside.state.primitive(gamma);
+    let prescribed = gas.boundary.prescribed.primitive_at(b);
+    let wall_normal = gas.boundary.normal.at(b);
+    let outside = exterior::<F>(kind, q, prescribed, wall_normal, gamma);
+    let mut flux = numerical_flux::<F>(q, outside, n, gamma, form);
+    if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
+        let gradient = PrimitiveGradient::<F>::of(inside.state, inside.gradient, gamma);
+        flux += boundary_viscous_flux::<F>(
+            kind,
+            q,
+            prescribed,
+            gradient,
+            n,
+            gas.viscous.spacing[f],
+            &gas.viscous,
+        );
+    }
+    flux
+}
+
+/// The trace of cell `c` at `d` from its centroid: of its polynomial or, if `is_constant`, of its mean.
+#[device]
+#[inline(always)]
+fn trace<F: Real>(
+    c: usize,
+    d: Vec3<F>,
+    polynomials: &Polynomials<'_, F>,
+    #[comptime] is_constant: bool,
+    #[comptime] has_gradient: bool,
+) -> Trace<F> {
+    let zero = Conserved::<F>::zero();
+    let mut gradient = StateGradient::<F> { x: zero, y: zero, z: zero };
+    let mut state = zero;
+    if comptime!(is_constant) {
+        state = polynomials.mean(c);
+    } else {
+        state = polynomials.at_offset(c, d);
+        if comptime!(has_gradient) {
+            gradient = polynomials.gradient(c, d);
+        }
+    }
+    Trace::<F> { state, gradient }
+}
+
+/// Σ_q F(q_l(x_q), q_r(x_q), n_q) |S_q| over the points of a face, with the polynomials of both cells or their means; at a boundary
+/// the right state is the exterior one.
+#[device]
+#[inline(always)]
+pub(super) fn flux_through<F: Real>(
+    f: usize,
+    faces: &FaceView<'_, F>,
+    points: &FacePoints<'_, F>,
+    polynomials: &Polynomials<'_, F>,
+    gas: &GasView<'_, F>,
+    #[comptime] is_constant: bool,
+    #[comptime] form: FluxForm,
+) -> Conserved<F> {
+    let viscous = comptime!(gas.viscous.law != ViscosityLaw::Inviscid);
+    let l = faces.left[f] as usize;
+    let (first, end) = points.range(f);
+    let mut sum = Conserved::<F>::zero();
+    if f < faces.n_interior {
+        let r = faces.right[f] as usize;
+        for k in first..end {
+            let s = points.area.at(k);
+            let size = s.dot(s).sqrt();
+            let n = s * (1.0 / size);
+            let from_left = points.from_left.at(k);
+            let from_right = points.from_right.at(k);
+            let left = trace::<F>(l, from_left, polynomials, is_constant, viscous);
+            let right = trace::<F>(r, from_right, polynomials, is_constant, viscous);
+            sum += flux_between::<F>(f, left, right, n, gas, form) * size;
+        }
+    } else {
+        let kind = gas.boundary.kind[f - faces.n_interior];
+        for k in first..end {
+            let s = points.area.at(k);
+            let size = s.dot(s).sqrt();
+            let n = s * (1.0 / size);
+            let from_left = points.from_left.at(k);
+            let inside = trace::<F>(l, from_left, polynomials, is_constant, viscous);
+            sum += flux_outwards::<F>(f, k, kind, inside, n, gas, form) * size;
+        }
+    }
+    sum
+}
+
+/// Flux through each face, from left to right, area included.
+///
+/// Traffic a face: 8 and 40 of the result, a point 72 (88 at a boundary), a cell 40 (1 + terms), each array once (f64).
+#[kernel(out(flux))]
+pub(super) fn face_flux<F: Real>(
+    f: usize,
+    faces: &FaceView<F>,
+    points: &FacePoints<F>,
+    polynomials: &Polynomials<F>,
+    gas: &GasView<F>,
+) -> Conserved<F> {
+    flux_through::<F>(f, faces, points, polynomials, gas, false, comptime!(gas.form))
+}
+
+/// Coefficients of a stage.
+#[derive(Group, Clone, Copy)]
+pub(super) struct StageView<'a, F: Real> {
+    /// qⁿ: `[5][n_cells]`.
+    pub old: States<'a, F>,
+    /// a.
+    pub old_weight: F,
+    /// b.
+    pub weight: F,
+    /// s: `[5][n_cells]`.
+    pub sum: States<'a, F>,
+    /// e.
+    pub sum_weight: F,
+    /// c Δt; with local steps c.
+    pub step: F,
+    /// Local steps Δt: `[n_cells]`.
+    pub local: View<'a, F>,
+    /// Whether Δt is local.
+    #[comptime]
+    pub is_local: bool,
+    /// Whether s is added.
+    #[comptime]
+    pub has_sum: bool,
+}
+
+/// q of a stage, a qⁿ + b q + e s + c Δt R with R = −(1/V) Σ_f σ F_f + S, S a source and s a sum of earlier stages.
+///
+/// Traffic a cell: 8 + 120, a face 40, an item 4 (f64); a source and a sum 40 each.
+#[kernel(out(next))]
+pub(super) fn advance_stage<F: Real>(
+    c: usize,
+    cells: &CellFaces<F>,
+    flux: &States<F>,
+    q: &States<F>,
+    source: &States<F>,
+    stage: &StageView<F>,
+    #[comptime] has_source: bool,
+) -> Conserved<F> {
+    let one = F::literal(1.0);
+    let mut sum = Conserved::<F>::zero();
+    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
+        let item = cells.items[k];
+        let through = flux.at(without_sign(item));
+        sum += through * with_sign::<F>(item, one);
+    }
+    let mut step = stage.step;
+    if comptime!(stage.is_local) {
+        step *= stage.local[c];
+    }
+    let mut next = stage.old.at(c) * stage.old_weight + q.at(c) * stage.weight;
+    if comptime!(stage.has_sum) {
+        next += stage.sum.at(c) * stage.sum_weight;
+    }
+    next -= sum * (step / cells.volume[c]);
+    if comptime!(has_source) {
+        next += source.at(c) * step;
+    }
+    next
+}
+
+/// λ = (1/2V) Σ_f (|u·S| + c|S|) + (2ν'/V²) Σ_f |S|², ν' = max(4/3, γ/Pr) μ/ρ: Δt = CFL/λ.
+///
+/// Traffic a cell 8 + 48, a face 24, an item 4 (f64).
+#[kernel(out(rate))]
+pub(super) fn spectral_rate<F: Real>(
+    c: usize,
+    cells: &CellFaces<F>,
+    faces: &FaceView<F>,
+    q: &States<F>,
+    gamma: F,
+    viscous: &ViscousView<F>,
+) -> F {
+    let state = q.at(c).primitive(gamma);
+    let speed = state.sound_speed(gamma);
+    let u = state.velocity();
+    let mut sum = F::literal(0.0);
+    let mut squares = F::literal(0.0);
+    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
+        let s = faces.area.at(without_sign(cells.items[k]));
+        let square = s.dot(s);
+        sum += u.dot(s).abs() + speed * square.sqrt();
+        squares += square;
+    }
+    let volume = cells.volume[c];
+    let mut rate = 0.5 * sum / volume;
+    if comptime!(viscous.law != ViscosityLaw::Inviscid) {
+        let of_heat = viscous.conduction * (gamma - 1.0);
+        let largest = of_heat.max(F::literal(4.0) / 3.0);
+        let diffusivity =
+            largest * viscous.viscosity_at(state.pressure / state.density) / state.density;
+        rate += 2.0 * diffusivity * squares / (volume * volume);
+    }
+    rate
+}

@@ -1,0 +1,493 @@
+//! The solver of a compressible flow: state, discretisation, explicit steps.
+
+use super::boundary_data::BoundaryData;
+use super::cell_means::{conserved_means, source_terms};
+use super::conditions::CompressibleCondition;
+use super::detection::{Candidates, corrected_flux, raise_levels};
+use super::error::CompressibleError;
+use super::face_points::{FacePointsOnBackend, FaceRule};
+use super::flux::FluxForm;
+use super::limiter::{Limited, Limiter, LimiterView, limiter_factors, scale_polynomials};
+use super::reconstruction::Reconstruction;
+use super::reconstruction::polynomial::{
+    Polynomials, StencilsOnBackend, reconstruct, second_moments,
+};
+use super::reconstruction::stencil::Stencils;
+use super::residual::{GasView, StageView, advance_stage, face_flux, spectral_rate};
+use super::state::{States, VARIABLES};
+use super::statistics::{Statistics, StepSums, step_parts};
+use super::viscous::{ViscousData, ViscousGas};
+use crate::backend::{Backend, Buffer, Partials, View, blas};
+use crate::finite_volume::{
+    CellFaces, FaceView, Prescribed, TimeDependentData, Vectors, narrow, narrow_slice,
+};
+use crate::mesh::quadrature::{CellMoments, Degree};
+use crate::mesh::{Geometry, Mesh};
+use crate::operators::FaceCells;
+use crate::real::Real;
+use crate::time::RungeKutta;
+use crate::time::runge_kutta::ExplicitStage;
+use std::sync::Arc;
+
+/// Prescribed density, velocity components and pressure, or sources of the conserved variables.
+pub type PrescribedFields = [Arc<dyn Prescribed>; VARIABLES];
+
+/// A compressible flow.
+#[derive(Clone)]
+pub struct CompressibleProblem {
+    /// γ, the ratio of specific heats.
+    pub gamma: f64,
+    /// The condition of each patch.
+    pub conditions: Vec<CompressibleCondition>,
+    /// ρ, u_x, u_y, u_z and p at the beginning.
+    pub initial: PrescribedFields,
+    /// Sources of ρ, ρu and ρE by volume and time.
+    pub source: Option<PrescribedFields>,
+    /// The viscous terms; `None`: the Euler equations.
+    pub viscous: Option<ViscousGas>,
+}
+
+/// The discretisation of a compressible flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CompressibleNumerics {
+    /// The flux between states.
+    pub form: FluxForm,
+    /// Degree of the polynomials.
+    pub reconstruction: Reconstruction,
+    /// The limiter.
+    pub limiter: Limiter,
+    /// Whether faces have one point; else as many as the degree of the reconstruction requires.
+    pub one_point: bool,
+    /// The time scheme.
+    pub method: RungeKutta,
+}
+
+/// Report of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CompressibleStep {
+    /// Largest relative change of a variable by time, 1/s.
+    pub rate: f64,
+    /// Number of cells that were computed again with a lower order, over all stages.
+    pub fallback_cells: usize,
+    /// Number of cells without a positive density and pressure after the step.
+    pub invalid: usize,
+    /// Σ V (ρ, ρu_x, ρu_y, ρu_z, ρE).
+    pub totals: [f64; VARIABLES],
+}
+
+/// Solver of a compressible flow on a backend.
+pub struct CompressibleSolver<F: Real> {
+    backend: Backend,
+    gamma: f64,
+    numerics: CompressibleNumerics,
+    mesh: MeshOnBackend<F>,
+    polynomials: PolynomialsOnBackend<F>,
+    boundary: BoundaryData<F>,
+    viscous: ViscousData<F>,
+    source: Option<TimeDependentData<F>>,
+    state: State<F>,
+    /// Numbers of cells by size of their stencil.
+    stencil_sizes: Vec<usize>,
+}
+
+/// Connectivity and geometry.
+struct MeshOnBackend<F: Real> {
+    cells: FaceCells,
+    volume: Buffer<F>,
+    area: Buffer<F>,
+    points: FacePointsOnBackend<F>,
+}
+
+impl<F: Real> MeshOnBackend<F> {
+    fn n_cells(&self) -> usize {
+        self.cells.n_cells()
+    }
+
+    fn cell_faces(&self) -> CellFaces<'_, F> {
+        CellFaces::of(&self.cells, self.volume.view())
+    }
+
+    fn faces(&self) -> FaceView<'_, F> {
+        FaceView { area: Vectors::of(&self.area), ..FaceView::of_cells(&self.cells) }
+    }
+}
+
+/// Stencils, coefficients and what limits them.
+struct PolynomialsOnBackend<F: Real> {
+    stencils: StencilsOnBackend<F>,
+    second: Buffer<F>,
+    coefficients: Buffer<F>,
+    factors: Buffer<F>,
+    softness: Buffer<F>,
+    level: Buffer<u32>,
+}
+
+impl<F: Real> PolynomialsOnBackend<F> {
+    fn view<'a>(&'a self, means: &'a Buffer<F>) -> Polynomials<'a, F> {
+        Polynomials::of(&self.coefficients, means, self.stencils.terms())
+    }
+}
+
+/// The unknowns and their time.
+struct State<F: Real> {
+    /// Means: `[5][n_cells]`.
+    now: Buffer<F>,
+    /// Means at the beginning of the step.
+    old: Buffer<F>,
+    /// Means of a stage.
+    next: Buffer<F>,
+    /// Sum of stages, of methods that have one.
+    sum: Buffer<F>,
+    flux: Buffer<F>,
+    rate: Buffer<F>,
+    statistics: Statistics,
+    risen: Partials,
+    risen_count: Buffer<f64>,
+    time: f64,
+    steps: usize,
+    /// The largest rate λ.
+    largest_rate: f64,
+}
+
+/// K of Venkatakrishnan's limiter.
+const SOFTNESS: f64 = 5.0;
+
+/// Most repetitions of a stage for troubled cells.
+const MAX_REPETITIONS: usize = 8;
+
+impl<F: Real> CompressibleSolver<F> {
+    /// The solver at time 0.
+    ///
+    /// # Errors
+    /// [`CompressibleError`] for an invalid problem or a failure of the backend.
+    pub fn new(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        problem: &CompressibleProblem,
+        numerics: &CompressibleNumerics,
+    ) -> Result<Self, CompressibleError> {
+        let (found, patches) = (problem.conditions.len(), mesh.patches.len());
+        if found != patches {
+            return Err(CompressibleError::Conditions { found, patches });
+        }
+        if !(problem.gamma > 1.0 && problem.gamma.is_finite()) {
+            return Err(CompressibleError::Gamma { value: problem.gamma });
+        }
+        let moments = CellMoments::new(mesh, geometry);
+        let degree = match (numerics.one_point, numerics.reconstruction) {
+            (false, Reconstruction::Quadratic) => Degree::Two,
+            _ => Degree::One,
+        };
+        let rule = FaceRule::new(mesh, geometry, &moments, degree);
+        let stencils = Stencils::new(mesh, geometry, &moments, numerics.reconstruction);
+        tracing::debug!(
+            "reconstruction: {} cells of a lower degree, levels {:?}",
+            stencils.reduced,
+            stencils.levels
+        );
+        let n = mesh.n_cells();
+        let initial = conserved_means((mesh, geometry), &problem.initial, problem.gamma, 0.0)?;
+        let source = problem.source.as_ref().map(|sources| {
+            let terms = source_terms((mesh, geometry), sources);
+            TimeDependentData::new(backend, "source", VARIABLES * n, terms)
+        });
+        let polynomials = PolynomialsOnBackend {
+            second: second_moments(backend, &moments),
+            coefficients: backend.zeros(VARIABLES * n * (1 + stencils.terms)),
+            factors: backend.zeros(VARIABLES * n),
+            softness: narrow(backend, softness(mesh, &moments)),
+            level: backend.zeros(n),
+            stencils: StencilsOnBackend::new(backend, &stencils),
+        };
+        let has_sum = numerics.method.has_sum();
+        let state = State {
+            now: narrow(backend, initial),
+            old: backend.zeros(VARIABLES * n),
+            next: backend.zeros(VARIABLES * n),
+            sum: backend.zeros(if has_sum { VARIABLES * n } else { 0 }),
+            flux: backend.zeros(VARIABLES * mesh.n_faces()),
+            rate: backend.zeros(n),
+            statistics: Statistics::new(backend, n),
+            risen: Partials::new(backend, n, 1),
+            risen_count: backend.zeros(1),
+            time: 0.0,
+            steps: 0,
+            largest_rate: 0.0,
+        };
+        let mut solver = CompressibleSolver {
+            boundary: BoundaryData::new(backend, mesh, &rule, &problem.conditions)?,
+            viscous: ViscousData::new(backend, (mesh, geometry), problem),
+            mesh: MeshOnBackend {
+                cells: FaceCells::new(backend, mesh),
+                volume: narrow(backend, moments.volume),
+                area: narrow_slice(backend, &geometry.face_area_vector),
+                points: FacePointsOnBackend::new(backend, &rule),
+            },
+            backend: backend.clone(),
+            gamma: problem.gamma,
+            numerics: *numerics,
+            polynomials,
+            source: source.transpose()?,
+            state,
+            stencil_sizes: stencils.histogram(),
+        };
+        solver.finish_step(0.0)?;
+        Ok(solver)
+    }
+
+    /// Advances by `step` and reports.
+    ///
+    /// # Errors
+    /// [`CompressibleError`] where a prescribed value is not a number or the backend failed.
+    pub fn advance(&mut self, step: f64) -> Result<CompressibleStep, CompressibleError> {
+        let backend = self.backend.clone();
+        let state = &mut self.state;
+        let length = state.now.len();
+        blas::copy(&backend, length, &state.now, &mut state.old);
+        blas::fill(&backend, state.sum.len(), F::literal(0.0), &mut state.sum);
+        let begin = state.time;
+        let mut fallback_cells = 0;
+        for stage in self.numerics.method.stages() {
+            fallback_cells += self.advance_stage(stage, step, begin + stage.time * step)?;
+            std::mem::swap(&mut self.state.now, &mut self.state.next);
+            if stage.into_sum != 0.0 {
+                let state = &mut self.state;
+                let weight = F::from_f64(stage.into_sum);
+                blas::axpy(&backend, length, weight, &state.now, &mut state.sum);
+            }
+        }
+        self.state.time = begin + step;
+        self.state.steps += 1;
+        let sums = self.finish_step(step)?;
+        Ok(CompressibleStep {
+            rate: sums.change / step,
+            fallback_cells,
+            invalid: sums.invalid as usize,
+            totals: [sums.mass, sums.momentum_x, sums.momentum_y, sums.momentum_z, sums.energy],
+        })
+    }
+
+    /// Computes the means of a stage into `next`; the number of cells of a lower order.
+    fn advance_stage(
+        &mut self,
+        stage: &ExplicitStage,
+        step: f64,
+        time: f64,
+    ) -> Result<usize, CompressibleError> {
+        self.boundary.set_time(&self.backend, time)?;
+        if let Some(source) = &mut self.source {
+            source.set_mean(&self.backend, [time; 2])?;
+        }
+        self.reconstruct();
+        self.compute_fluxes();
+        self.sum_fluxes(stage, step);
+        let n = self.mesh.n_cells();
+        let level = &mut self.polynomials.level;
+        blas::fill(&self.backend, n, 0, level);
+        let mut cells = 0;
+        for _ in 0..MAX_REPETITIONS {
+            let risen = self.raise_levels()?;
+            cells += risen;
+            if risen == 0 {
+                break;
+            }
+            self.limit(Limited::ByLevel);
+            self.correct_fluxes();
+            self.sum_fluxes(stage, step);
+        }
+        Ok(cells)
+    }
+
+    /// Polynomials of the means, limited.
+    fn reconstruct(&mut self) {
+        let n = self.mesh.n_cells();
+        let PolynomialsOnBackend { stencils, second, coefficients, .. } = &mut self.polynomials;
+        let q = States::of(&self.state.now);
+        match self.numerics.reconstruction {
+            Reconstruction::Constant => {
+                blas::copy(&self.backend, self.state.now.len(), &self.state.now, coefficients);
+            }
+            _ => reconstruct(&self.backend, n, &stencils.view(), second, &q, coefficients),
+        }
+        if matches!(self.numerics.limiter, Limiter::Venkatakrishnan | Limiter::Minmod) {
+            self.limit(Limited::All);
+        }
+    }
+
+    fn limit(&mut self, limited: Limited) {
+        let terms = self.polynomials.stencils.terms();
+        if terms == 0 {
+            return;
+        }
+        let (n, q) = (self.mesh.n_cells(), States::of(&self.state.now));
+        let is_smooth =
+            limited == Limited::All && self.numerics.limiter == Limiter::Venkatakrishnan;
+        let PolynomialsOnBackend { stencils, coefficients, factors, softness, level, .. } =
+            &mut self.polynomials;
+        let limiter = LimiterView {
+            level: if limited == Limited::ByLevel { level.view() } else { View::absent() },
+            softness: if is_smooth { softness.view() } else { View::absent() },
+            limited,
+            is_smooth,
+        };
+        let polynomials = Polynomials::of(coefficients, &self.state.now, terms);
+        let MeshOnBackend { points, .. } = &self.mesh;
+        let cells = self.mesh.cell_faces();
+        let backend = &self.backend;
+        limiter_factors(
+            backend,
+            n,
+            &q,
+            &cells,
+            &points.view(),
+            &stencils.view(),
+            &polynomials,
+            &limiter,
+            factors,
+        );
+        scale_polynomials(backend, n, &q, &States::of(factors), terms, coefficients);
+    }
+
+    fn compute_fluxes(&mut self) {
+        let gas = gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous);
+        let (faces, points) = (self.mesh.faces(), self.mesh.points.view());
+        let polynomials = self.polynomials.view(&self.state.now);
+        let n_faces = self.mesh.cells.n_faces();
+        let flux = &mut self.state.flux;
+        face_flux(&self.backend, n_faces, &faces, &points, &polynomials, &gas, flux);
+    }
+
+    fn correct_fluxes(&mut self) {
+        let gas = gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous);
+        let (faces, points) = (self.mesh.faces(), self.mesh.points.view());
+        let polynomials = self.polynomials.view(&self.state.now);
+        let (n_faces, flux) = (self.mesh.cells.n_faces(), &mut self.state.flux);
+        let level = &self.polynomials.level;
+        corrected_flux(&self.backend, n_faces, &faces, &points, &polynomials, &gas, level, flux);
+    }
+
+    fn sum_fluxes(&mut self, stage: &ExplicitStage, step: f64) {
+        let State { now, old, next, sum, flux, .. } = &mut self.state;
+        let has_sum = stage.sum != 0.0;
+        let view = StageView {
+            old: States::of(old),
+            old_weight: F::from_f64(stage.old),
+            weight: F::from_f64(stage.current),
+            sum: States::of(sum),
+            sum_weight: F::from_f64(stage.sum),
+            step: F::from_f64(stage.step * step),
+            local: View::absent(),
+            is_local: false,
+            has_sum,
+        };
+        let has_source = self.source.is_some();
+        let source =
+            self.source.as_ref().map_or(States { values: View::absent(), stride: 0 }, |source| {
+                States::of(source.value())
+            });
+        advance_stage(
+            &self.backend,
+            self.mesh.cells.n_cells(),
+            &CellFaces::of(&self.mesh.cells, self.mesh.volume.view()),
+            &States::of(flux),
+            &States::of(now),
+            &source,
+            &view,
+            has_source,
+            next,
+        );
+    }
+
+    fn raise_levels(&mut self) -> Result<usize, CompressibleError> {
+        let n = self.mesh.n_cells();
+        let candidates = Candidates {
+            new: States::of(&self.state.next),
+            old: States::of(&self.state.now),
+            gamma: F::from_f64(self.gamma),
+            bounded: self.numerics.limiter == Limiter::Mood
+                && self.polynomials.stencils.terms() > 0,
+        };
+        let PolynomialsOnBackend { coefficients, stencils, level, .. } = &mut self.polynomials;
+        let polynomials = Polynomials::of(coefficients, &self.state.now, stencils.terms());
+        let backend = &self.backend;
+        raise_levels(
+            backend,
+            n,
+            &candidates,
+            &stencils.view(),
+            &polynomials,
+            level,
+            &mut self.state.risen,
+        );
+        blas::finish_sum(backend, &self.state.risen, &mut self.state.risen_count);
+        Ok(backend.read(&self.state.risen_count)?[0] as usize)
+    }
+
+    /// Rates of the new means and the reductions over the step.
+    fn finish_step(&mut self, step: f64) -> Result<StepSums<f64>, CompressibleError> {
+        let (n, gamma) = (self.mesh.n_cells(), F::from_f64(self.gamma));
+        let (cells, faces) = (self.mesh.cell_faces(), self.mesh.faces());
+        let State { now, old, rate, statistics, .. } = &mut self.state;
+        let backend = &self.backend;
+        let viscous = self.viscous.view();
+        spectral_rate(backend, n, &cells, &faces, &States::of(now), gamma, &viscous, rate);
+        let before = if step > 0.0 { &*old } else { &*now };
+        let volume = &self.mesh.volume;
+        let partials = &mut statistics.partials;
+        step_parts(
+            backend,
+            n,
+            &States::of(before),
+            &States::of(now),
+            rate,
+            volume,
+            gamma,
+            partials,
+        );
+        let sums = statistics.read(backend)?;
+        self.state.largest_rate = sums.rate;
+        Ok(sums)
+    }
+
+    /// The time step of a CFL number: CFL / max λ, λ = (1/2V) Σ_f (|u·S| + c|S|).
+    pub fn step_of(&self, cfl: f64) -> f64 {
+        cfl / self.state.largest_rate
+    }
+
+    /// Time and number of steps.
+    pub fn clock(&self) -> (f64, usize) {
+        (self.state.time, self.state.steps)
+    }
+
+    /// Means of ρ, ρu and ρE: `[5][n_cells]`.
+    pub fn means(&self) -> &Buffer<F> {
+        &self.state.now
+    }
+
+    /// Numbers of cells by size of their stencil.
+    pub fn stencil_sizes(&self) -> &[usize] {
+        &self.stencil_sizes
+    }
+}
+
+fn gas<'a, F: Real>(
+    gamma: f64,
+    form: FluxForm,
+    boundary: &'a BoundaryData<F>,
+    viscous: &'a ViscousData<F>,
+) -> GasView<'a, F> {
+    let (boundary, viscous) = (boundary.view(), viscous.view());
+    GasView { gamma: F::from_f64(gamma), boundary, viscous, form }
+}
+
+/// (K h/L)³ of each cell, h = V^(1/d), L the largest extent of the mesh.
+fn softness(mesh: &Mesh, moments: &CellMoments) -> Vec<f64> {
+    let extent = |k: usize| {
+        let along = || mesh.points.iter().map(move |x| x[k]);
+        along().fold(f64::MIN, f64::max) - along().fold(f64::MAX, f64::min)
+    };
+    let length = (0..3).map(extent).fold(0.0, f64::max);
+    let d = mesh.dimension as f64;
+    let of_cell = |volume: &f64| (SOFTNESS * volume.powf(1.0 / d) / length).powi(3);
+    moments.volume.iter().map(of_cell).collect()
+}

@@ -1,0 +1,4 @@
+//! Flows against exact solutions, conservation, and host against device.
+
+mod exact;
+mod vortex;

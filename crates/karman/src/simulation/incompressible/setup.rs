@@ -1,0 +1,100 @@
+//! The set-up of a flow from its case, and its checks of the mesh.
+
+use super::super::SimulationError;
+use super::super::equation::{Equation, EquationSetup, FreeLevel, Location};
+use super::super::initial::InitialFields;
+use super::{FlowRun, Start};
+use crate::backend::Backend;
+use crate::case::{Case, IncompressibleCase, Precision, Value};
+use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
+use crate::incompressible::{FlowBoundaryCondition, IncompressibleError};
+use crate::mesh::check::{require_regular, warn_of_one_layer};
+use crate::mesh::{Geometry, Mesh, MeshWarning};
+
+impl IncompressibleCase {
+    /// The condition of a patch; none of a periodic patch or of one without an entry.
+    fn condition_of(&self, patch: &str) -> Option<&FlowBoundaryCondition<Value>> {
+        self.boundary.iter().find(|given| given.patch == patch)?.condition.condition()
+    }
+}
+
+impl EquationSetup for IncompressibleCase {
+    fn start(
+        &self,
+        case: &Case,
+        backend: &Backend,
+        place: (&Mesh, &Geometry),
+        initial: &InitialFields,
+    ) -> Result<Box<dyn Equation>, SimulationError> {
+        let thermal = self.thermal.as_ref();
+        let start = Start {
+            velocity: [0, 1, 2].map(|k| initial.field(VELOCITY[k], &self.initial_velocity[k])),
+            pressure: initial.field(PRESSURE, &self.initial_pressure),
+            temperature: thermal.map(|own| initial.field(TEMPERATURE, &own.initial_temperature)),
+            clock: (0.0, 0),
+        };
+        let set_up = || -> Result<Box<dyn Equation>, SimulationError> {
+            Ok(match case.run.precision {
+                Precision::F64 => {
+                    Box::new(FlowRun::<f64>::start(case, self, backend, place, start)?)
+                }
+                Precision::F32 => {
+                    Box::new(FlowRun::<f32>::start(case, self, backend, place, start)?)
+                }
+            })
+        };
+        backend.install(set_up)
+    }
+
+    fn location(&self) -> Location {
+        Location::Cells
+    }
+
+    fn third_components(&self) -> Vec<(String, f64)> {
+        let of = |values: &[Value; 3]| values[2].constant().unwrap_or(0.0);
+        let mut third = vec![
+            ("the source".to_owned(), of(&self.source)),
+            ("the initial velocity".to_owned(), of(&self.initial_velocity)),
+            ("the mean velocity".to_owned(), self.mean_velocity.map_or(0.0, |mean| mean[2])),
+        ];
+        for patch in &self.boundary {
+            if let Some(velocity) = patch.condition.condition().and_then(|c| c.velocity()) {
+                third.push((format!("the velocity of patch \"{}\"", patch.patch), of(velocity)));
+            }
+        }
+        let gravity = self.thermal.as_ref().map(|thermal| thermal.gravity[2]);
+        third.extend(gravity.map(|gravity| ("gravity".to_owned(), gravity)));
+        third
+    }
+
+    fn free_level(&self, _case: &Case) -> Option<FreeLevel<'_>> {
+        Some(FreeLevel {
+            quantity: PRESSURE,
+            remedy: "an outlet",
+            is_fixed_by: Box::new(|patch| {
+                let condition = self.condition_of(patch);
+                condition.is_some_and(FlowBoundaryCondition::prescribes_pressure)
+            }),
+        })
+    }
+
+    /// Requires cells that a flow can be computed on, and warns of one layer of tetrahedra between walls.
+    fn check_mesh(
+        &self,
+        mesh: &Mesh,
+        geometry: &Geometry,
+    ) -> Result<Vec<MeshWarning>, SimulationError> {
+        require_regular(mesh, geometry)?;
+        let is_wall = |patch: usize| {
+            let velocity = self.condition_of(&mesh.patches[patch].name).and_then(|c| c.velocity());
+            velocity.is_some_and(|velocity| velocity.iter().all(|u| u.constant() == Some(0.0)))
+        };
+        Ok(warn_of_one_layer(mesh, geometry, is_wall).into_iter().collect())
+    }
+}
+
+impl From<IncompressibleError> for SimulationError {
+    fn from(error: IncompressibleError) -> Self {
+        SimulationError::Equation(Box::new(error))
+    }
+}
