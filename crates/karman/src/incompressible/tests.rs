@@ -14,6 +14,7 @@ mod curl_curl;
 mod explicit;
 mod flow_rate;
 mod implicit;
+mod limited;
 mod mean_velocity;
 mod orders;
 mod outputs;
