@@ -249,7 +249,7 @@ pub(super) fn scale_polynomials<F: Real>(
         coefficients[place] = mean + phi * (coefficients[place] - mean);
         for m in 1..comptime!(terms + 1) {
             let at = m * comptime!(VARIABLES) * n + place;
-            coefficients[at] = coefficients[at] * phi;
+            coefficients[at] *= phi;
         }
     }
 }

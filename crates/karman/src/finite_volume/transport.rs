@@ -83,7 +83,7 @@ fn product<F: Real>(
         let mut difference = own;
         let j = of.neighbours[k];
         if is_cell(j) {
-            difference = difference - x.at(j as usize);
+            difference -= x.at(j as usize);
         }
         sum += difference * of.coefficient(cells.items[k]);
     }
