@@ -1,4 +1,7 @@
 //! Flows against exact solutions, conservation, and host against device.
 
+mod backends;
+mod conservation;
 mod exact;
-mod vortex;
+mod manufactured;
+mod walls;
