@@ -242,8 +242,29 @@ pub struct FieldSummary {
 }
 
 /// Integral quantities of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum FlowSummary {
+    /// Of an incompressible flow.
+    Incompressible(IncompressibleSummary),
+    /// Of a compressible flow.
+    Compressible(GasSummary),
+}
+
+/// Integral quantities of a compressible flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct FlowSummary {
+pub struct GasSummary {
+    /// Σ V ρ, kg.
+    pub mass: f64,
+    /// Σ V ρE, J.
+    pub energy: f64,
+    /// Courant number of the last step.
+    pub courant: f64,
+}
+
+/// Integral quantities of an incompressible flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct IncompressibleSummary {
     /// Σ V u²/2.
     pub kinetic_energy: f64,
     /// Largest |D F| / V over the largest Σ|F| / 2V.

@@ -73,7 +73,7 @@ impl Average {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AverageFile {
     name: Maybe<String>,
-    fields: Maybe<Vec<Spanned<String>>>,
+    pub(super) fields: Maybe<Vec<Spanned<String>>>,
     start: Maybe<f64>,
     rms: Option<bool>,
 }

@@ -1,9 +1,11 @@
 //! `[boundary]`: one condition for each patch of the mesh. The text form, and the conditions of heat.
 
+use super::compressible_boundary::{self, StateFile};
 use super::error::Problem;
 use super::value::{
     KnownKey, Maybe, Named, Reader, Rule, Sign, Value, ValueFile, VectorFile, required, spanned,
 };
+use crate::compressible::{CompressibleKey, CompressibleKeyValue};
 use crate::finite_volume::BoundaryCondition;
 use crate::incompressible::{ConditionKey, FlowBoundaryCondition, KeyValue};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
@@ -44,6 +46,8 @@ pub(crate) struct PatchTableFile {
     /// The keys of flow conditions in the order of [`FlowBoundaryCondition::KEYS`], each with the place of its value;
     /// `symmetry` is one of heat too.
     pub(super) flow: Vec<(&'static FlowKey, Spanned<FlowFile>)>,
+    /// Those keys that compressible flow alone has.
+    compressible: Vec<(&'static str, CompressibleFile)>,
     pub(super) periodic: Maybe<String>,
 }
 
@@ -58,16 +62,40 @@ pub(crate) enum FlowFile {
     Vector(VectorFile<ValueFile>),
 }
 
+/// The value of a key that compressible flow alone has.
+#[derive(Clone, Debug)]
+enum CompressibleFile {
+    Simple(Spanned<FlowFile>),
+    State(Spanned<StateFile>),
+}
+
+impl CompressibleFile {
+    fn span(&self) -> Range<usize> {
+        match self {
+            CompressibleFile::Simple(file) => file.span(),
+            CompressibleFile::State(file) => file.span(),
+        }
+    }
+}
+
 const SYMMETRY: &str = "symmetry";
 const HEAT_TABLE: [&str; 5] = ["temperature", "heat_flux", "convection", "insulated", SYMMETRY];
 const PERIODIC: &str = "periodic";
+
+/// The keys that compressible flow alone has.
+fn compressible_keys() -> impl Iterator<Item = &'static CompressibleKey<Value>> {
+    let flow = FlowBoundaryCondition::<Value>::KEYS;
+    let is_of_flow = |name: &str| flow.iter().any(|key| key.name == name);
+    compressible_boundary::keys().iter().filter(move |key| !is_of_flow(key.name))
+}
 
 /// The keys of a table, each once.
 fn table_keys() -> &'static [&'static str] {
     static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
         let flow = FlowBoundaryCondition::<Value>::KEYS.iter().map(|key| key.name);
         let flow = flow.filter(|name| *name != SYMMETRY);
-        HEAT_TABLE.into_iter().chain(flow).chain([PERIODIC]).collect()
+        let compressible = compressible_keys().map(|key| key.name);
+        HEAT_TABLE.into_iter().chain(flow).chain(compressible).chain([PERIODIC]).collect()
     });
     &NAMES
 }
@@ -96,8 +124,14 @@ impl<'de> Visitor<'de> for TableVisitor {
                 "heat_flux" => table.heat_flux = Some(map.next_value()?),
                 "convection" => table.convection = Some(map.next_value()?),
                 "insulated" => table.insulated = Some(map.next_value()?),
+                PERIODIC => table.periodic = Some(map.next_value()?),
                 _ => match keys.iter().find(|key| key.name == name) {
-                    None => table.periodic = Some(map.next_value()?),
+                    None => {
+                        if let Some(key) = compressible_keys().find(|key| key.name == name) {
+                            let value = compressible_value(&mut map, key)?;
+                            table.compressible.push((key.name, value));
+                        }
+                    }
                     Some(key) => {
                         let value = match key.value {
                             KeyValue::Flag(_) => spanned(map.next_value()?, FlowFile::Flag),
@@ -115,6 +149,24 @@ impl<'de> Visitor<'de> for TableVisitor {
         table.flow.sort_by_key(|(key, _)| place(key.name));
         Ok(table)
     }
+}
+
+/// The value of a key that compressible flow alone has.
+fn compressible_value<'de, A: MapAccess<'de>>(
+    map: &mut A,
+    key: &CompressibleKey<Value>,
+) -> Result<CompressibleFile, A::Error> {
+    Ok(match key.value {
+        CompressibleKeyValue::Flag(_) => {
+            CompressibleFile::Simple(spanned(map.next_value()?, FlowFile::Flag))
+        }
+        CompressibleKeyValue::Scalar(..) => {
+            CompressibleFile::Simple(spanned(map.next_value()?, FlowFile::Scalar))
+        }
+        CompressibleKeyValue::State | CompressibleKeyValue::FarField => {
+            CompressibleFile::State(map.next_value()?)
+        }
+    })
 }
 
 /// A key that is present, and the place of its value.
@@ -144,7 +196,32 @@ impl PatchTableFile {
     /// The flow conditions present.
     pub(super) fn flow(&self) -> Vec<Given> {
         let keys = self.flow.iter().map(|(key, file)| (key.name, file.span()));
+        let keys = keys.chain(self.compressible.iter().map(|(name, file)| (*name, file.span())));
         keys.chain(span_of(&self.periodic).map(|span| (PERIODIC, span))).collect()
+    }
+
+    /// The first key that compressible flow alone has.
+    pub(super) fn of_compressible_flow(&self) -> Option<Given> {
+        self.compressible.first().map(|(name, file)| (*name, file.span()))
+    }
+
+    /// The value of a key of a compressible flow that is no state.
+    pub(super) fn simple(&self, name: &str) -> Option<&Spanned<FlowFile>> {
+        let of_flow = self.flow.iter().find(|(key, _)| key.name == name).map(|(_, file)| file);
+        of_flow.or_else(|| {
+            self.compressible.iter().find_map(|(known, file)| match file {
+                CompressibleFile::Simple(file) if *known == name => Some(file),
+                _ => None,
+            })
+        })
+    }
+
+    /// The state of a key.
+    pub(super) fn state(&self, name: &str) -> Option<&Spanned<StateFile>> {
+        self.compressible.iter().find_map(|(known, file)| match file {
+            CompressibleFile::State(file) if *known == name => Some(file),
+            _ => None,
+        })
     }
 
     /// `symmetry`, which heat and flow have.
@@ -190,13 +267,11 @@ impl<'de> Deserialize<'de> for PatchFile {
 pub(crate) const HEAT_KINDS: [&str; 2] = ["insulated", "symmetry"];
 /// Kinds that need a value.
 pub(super) const HEAT_KEYS: [&str; 3] = ["temperature", "heat_flux", "convection"];
-/// Kinds of compressible flow, for a clearer message.
-const EULER_KINDS: [&str; 2] = ["slip_wall", "supersonic_outlet"];
-
 /// Whether a kind is one of flow alone.
 fn is_flow_kind(kind: &str) -> bool {
     let is_key = FlowBoundaryCondition::<Value>::KEYS.iter().any(|key| key.name == kind);
-    kind != SYMMETRY && (is_key || kind == PERIODIC || EULER_KINDS.contains(&kind))
+    let is_compressible = compressible_keys().any(|key| key.name == kind);
+    kind != SYMMETRY && (is_key || is_compressible || kind == PERIODIC)
 }
 
 pub(crate) fn check_heat(

@@ -103,5 +103,5 @@ fn warnings(file: &CaseFile, equation: &dyn EquationSection) -> Vec<Problem> {
     let groups = groups.flat_map(|group| flow_output::without_effect(group.get_ref()));
     let surfaces = file.output.iter().flat_map(|output| output.get_ref().surface.iter().flatten());
     let surfaces = surfaces.filter_map(|surface| surface::without_effect(surface.get_ref()));
-    solvers.chain(groups).chain(surfaces).collect()
+    solvers.chain(groups).chain(surfaces).chain(equation.warnings(file)).collect()
 }

@@ -5,10 +5,9 @@ use super::error::Problem;
 use super::linear_solver::LinearSolverFile;
 use super::names::Names;
 use super::places::RegionNames;
-use super::value::{Maybe, Reader};
+use super::value::Reader;
 use super::{CaseFile, EQUATIONS, Equation};
 use crate::descriptor::Descriptor;
-use serde::de::IgnoredAny;
 use std::ops::Range;
 
 /// The section of an equation as written.
@@ -26,6 +25,10 @@ pub(crate) trait EquationSection {
     fn linear_solvers(&self) -> Vec<(&'static str, &LinearSolverFile)> {
         vec![]
     }
+    /// Settings with a consequence of which a run warns.
+    fn warnings(&self, _case: &CaseFile) -> Vec<Problem> {
+        vec![]
+    }
     /// The regions it names.
     fn regions(&self) -> RegionNames {
         RegionNames::default()
@@ -41,34 +44,26 @@ pub(crate) struct Sections<'c> {
 }
 
 impl CaseFile {
-    /// The equation of the case: exactly one, and available in this version.
+    /// The equation of the case: exactly one.
     pub(crate) fn equation(&self) -> Result<&dyn EquationSection, Problem> {
         let sections = self.equations();
-        let euler = self.euler.as_ref().map(|file| ("euler", file.span()));
         let given = sections.iter().map(|section| (section.descriptor().section, section.place()));
-        let given: Vec<_> = given.chain(euler).collect();
+        let given: Vec<_> = given.collect();
         if let [(first, _), (second, span), ..] = given.as_slice() {
             let message = format!("a case has one equation, this one has [{first}] and [{second}]");
             return Err(Problem::at(span.clone(), message));
         }
         let known = EQUATIONS.map(|equation| format!("[{}]", equation.section));
-        if let Some(problem) = unavailable(&self.euler, "euler") {
-            return Err(problem.note(format!("available: {}", known.join(", "))));
-        }
         sections.first().copied().ok_or_else(|| {
             let problem = Problem::at(0..0, "the case has no equation: a section is missing");
-            problem.note(format!("add {}", known.join(" or ")))
+            let (last, rest) = known.split_last().unwrap_or_else(|| unreachable!("equations"));
+            problem.note(format!("add {} or {last}", rest.join(", ")))
         })
     }
 
     /// Refuses `[adapt]`, which this version does not have.
     pub(crate) fn adaptation(&self) -> Result<(), Problem> {
-        unavailable(&self.adapt, "adapt").map_or(Ok(()), Err)
+        let Some(section) = &self.adapt else { return Ok(()) };
+        Err(Problem::at(section.span(), "[adapt] is not available in this version"))
     }
-}
-
-fn unavailable(section: &Maybe<IgnoredAny>, name: &str) -> Option<Problem> {
-    let section = section.as_ref()?;
-    let message = format!("[{name}] is not available in this version");
-    Some(Problem::at(section.span(), message))
 }

@@ -3,16 +3,13 @@
 use super::EQUATIONS;
 use super::error::Problem;
 use super::names::Names;
-use super::value::{KnownKey, Maybe, ScalarFile, VectorFile, refuse};
+use super::value::{KnownKey, Maybe, ScalarFile, VectorFile};
 use crate::descriptor::{Field, FieldKey, Need, Rank};
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::LazyLock;
 use toml::Spanned;
-
-/// Fields of compressible flow, for clearer messages.
-const EULER_FIELDS: [&str; 1] = ["density"];
 
 /// A section with keys of fields.
 pub(crate) trait FieldSection: 'static {
@@ -56,8 +53,7 @@ impl FieldSection for Exact {
 }
 
 fn all_names<S: FieldSection>() -> Vec<&'static str> {
-    let fields = fields::<S>().map(|(field, _)| field.name);
-    fields.chain(EULER_FIELDS).collect()
+    fields::<S>().map(|(field, _)| field.name).collect()
 }
 
 /// The fields with a key in the section, each name once.
@@ -75,7 +71,6 @@ pub(super) fn fields<S: FieldSection>() -> impl Iterator<Item = (&'static Field,
 pub(crate) struct FieldKeys<S> {
     scalars: Vec<(&'static str, Spanned<ScalarFile>)>,
     vectors: Vec<(&'static str, Spanned<VectorFile<ScalarFile>>)>,
-    euler: Vec<(&'static str, Spanned<IgnoredAny>)>,
     /// The result from which fields are taken; of `[initial]`.
     pub(crate) from: Maybe<String>,
     section: PhantomData<S>,
@@ -99,15 +94,13 @@ impl<S: FieldSection> FieldKeys<S> {
 
     /// Refuses fields that the equation of the case does not have.
     pub(crate) fn check(&self, names: Names) -> Result<(), Problem> {
-        for (name, file) in &self.euler {
-            refuse(&Some(file.clone()), name, &names.no_euler())?;
-        }
         let scalars = self.scalars.iter().map(|(name, file)| (*name, file.span()));
         let vectors = self.vectors.iter().map(|(name, file)| (*name, file.span()));
         for (name, span) in scalars.chain(vectors) {
-            let known = names.all_fields().find(|field| field.name == name);
+            let is_key = |field: &Field| field.name == name && S::key(field).is_some();
+            let known = names.all_fields().find(|field| is_key(field));
             let why = match known {
-                None => names.refusal(|equation| equation.has_field(name)).unwrap_or_default(),
+                None => names.refusal(|equation| equation.fields().any(is_key)).unwrap_or_default(),
                 Some(field) if field.needs.contains(&Need::Temperature) && !names.is_thermal() => {
                     super::NEEDS_THERMAL.to_owned()
                 }
@@ -135,9 +128,8 @@ impl<'de, S: FieldSection> Visitor<'de> for FieldKeysVisitor<S> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FieldKeys<S>, A::Error> {
-        let (scalars, vectors, euler) = (Vec::new(), Vec::new(), Vec::new());
-        let from = None;
-        let mut keys = FieldKeys { scalars, vectors, euler, from, section: PhantomData };
+        let (scalars, vectors) = (Vec::new(), Vec::new());
+        let mut keys = FieldKeys { scalars, vectors, from: None, section: PhantomData };
         while let Some(name) = map.next_key_seed(KnownKey(S::names()))? {
             if name == FROM {
                 keys.from = Some(map.next_value()?);
@@ -148,8 +140,6 @@ impl<'de, S: FieldSection> Visitor<'de> for FieldKeysVisitor<S> {
                         keys.scalars.push((field.name, map.next_value()?))
                     }
                 }
-            } else {
-                keys.euler.push((name, map.next_value()?));
             }
         }
         Ok(keys)

@@ -133,6 +133,11 @@ fn from_table(
         let message = format!("`{kind}` {}", super::NEEDS_THERMAL);
         return Err(Problem::at(span.clone(), message));
     }
+    if let Some((kind, span)) = table.of_compressible_flow() {
+        let message = format!("`{kind}` is a condition for compressible flow");
+        let problem = Problem::at(span, message).among("", "valid kinds", flow_kinds());
+        return Err(problem.note(valued_kinds()));
+    }
     only_one(&of_flow, patch, "conditions for flow")?;
     only_one(&of_heat, patch, "thermal conditions")?;
     let Some(flow) = flow(table, reader)? else {
@@ -226,7 +231,7 @@ pub(super) fn partners_without_entry(
 
 /// Periodic patches whose partner does not name them back. A partner without an entry is valid unless
 /// another patch names either of the two.
-fn unpaired(file: &BoundaryFile) -> Vec<Problem> {
+pub(super) fn unpaired(file: &BoundaryFile) -> Vec<Problem> {
     let of_patch = |name: &str| file.0.iter().find(|(patch, _)| patch.get_ref() == name);
     let is_named_by_another = |excepted: &str, names: [&str; 2]| {
         file.0.iter().any(|(patch, entry)| {

@@ -5,6 +5,8 @@ use super::error::Problem;
 use super::field_keys::{FieldKeys, Initial};
 use super::names::Names;
 use super::value::{Rule, Sign, Value};
+use crate::compressible::PrescribedState;
+use crate::compressible::descriptor::DENSITY;
 use crate::descriptor::VELOCITY;
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE};
 use std::path::{Path, PathBuf};
@@ -99,4 +101,28 @@ pub(crate) fn check_flow(case: Sections<'_>) -> Result<FlowInitial, Problem> {
             reader.scalar(pressure.get_ref(), pressure.span(), of_place(PRESSURE))?;
     }
     Ok(initial)
+}
+
+/// The initial state of a compressible flow.
+pub(crate) fn check_compressible(case: Sections<'_>) -> Result<PrescribedState<Value>, Problem> {
+    let Sections { file, names, reader } = case;
+    let Some(section) = &file.initial else {
+        let message = "a compressible flow needs [initial] with `density` and `pressure`";
+        return Err(Problem::at(0..0, message));
+    };
+    let keys = section.get_ref();
+    keys.check(names)?;
+    let positive = |name: &'static str| -> Result<Value, Problem> {
+        let rule = Rule { name, sign: Sign::Positive, time: false };
+        match keys.scalar(name) {
+            Some(value) => reader.scalar(value.get_ref(), value.span(), rule),
+            None if keys.from.is_some() => Ok(Value::Constant(1.0)),
+            None => Err(Problem::at(section.span(), format!("`{name}` is missing"))),
+        }
+    };
+    Ok(PrescribedState {
+        density: positive(DENSITY)?,
+        velocity: reader.vector_of_scalars(&keys.vector(VELOCITY), of_place(VELOCITY))?,
+        pressure: positive(PRESSURE)?,
+    })
 }

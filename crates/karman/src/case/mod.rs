@@ -12,6 +12,8 @@ mod amg;
 mod average;
 mod boundary;
 mod check;
+mod compressible;
+mod compressible_boundary;
 mod equation;
 mod error;
 mod exact;
@@ -43,6 +45,8 @@ mod word;
 
 pub use average::Average;
 pub use boundary::{HeatCondition, PatchCondition};
+pub use compressible::{CompressibleCase, FacePointsCase};
+pub use compressible_boundary::CompressibleBoundary;
 pub use error::{CaseError, Diagnostic};
 pub use exact::ExactField;
 pub use expected::Expectation;
@@ -68,6 +72,7 @@ pub use value::{ByRegion, Value};
 
 use crate::descriptor::Descriptor;
 use boundary::BoundaryFile;
+use compressible::CompressibleFile;
 use equation::EquationSection;
 use error::{Problem, Source};
 use exact::ExactFile;
@@ -88,8 +93,11 @@ use time::TimeFile;
 use value::Maybe;
 
 /// The equations that a case may have.
-pub static EQUATIONS: [&Descriptor; 2] =
-    [&crate::heat::DESCRIPTOR, &crate::incompressible::DESCRIPTOR];
+pub static EQUATIONS: [&Descriptor; 3] = [
+    &crate::heat::DESCRIPTOR,
+    &crate::incompressible::DESCRIPTOR,
+    &crate::compressible::DESCRIPTOR,
+];
 
 /// The equation of a case with its data.
 #[expect(clippy::large_enum_variant, reason = "a case has one")]
@@ -99,6 +107,8 @@ pub enum Equation {
     Heat(HeatCase),
     /// Incompressible flow.
     Incompressible(Box<IncompressibleCase>),
+    /// Compressible flow.
+    Compressible(Box<CompressibleCase>),
 }
 
 impl Equation {
@@ -107,6 +117,7 @@ impl Equation {
         match self {
             Equation::Heat(_) => &crate::heat::DESCRIPTOR,
             Equation::Incompressible(_) => &crate::incompressible::DESCRIPTOR,
+            Equation::Compressible(_) => &crate::compressible::DESCRIPTOR,
         }
     }
 }
@@ -116,7 +127,8 @@ impl CaseFile {
     fn equations(&self) -> Vec<&dyn EquationSection> {
         let heat = self.heat.as_ref().map(|file| file as &dyn EquationSection);
         let flow = self.incompressible.as_ref().map(|file| file as &dyn EquationSection);
-        [heat, flow].into_iter().flatten().collect()
+        let gas = self.compressible.as_ref().map(|file| file as &dyn EquationSection);
+        [heat, flow, gas].into_iter().flatten().collect()
     }
 }
 
@@ -128,7 +140,7 @@ pub(crate) struct CaseFile {
     pub(crate) mesh: Maybe<MeshFile>,
     pub(crate) heat: Maybe<HeatFile>,
     pub(crate) incompressible: Maybe<IncompressibleFile>,
-    pub(crate) euler: Maybe<IgnoredAny>,
+    pub(crate) compressible: Maybe<CompressibleFile>,
     pub(crate) initial: Maybe<InitialFile>,
     pub(crate) boundary: Maybe<BoundaryFile>,
     pub(crate) time: Maybe<TimeFile>,

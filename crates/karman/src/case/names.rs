@@ -40,11 +40,6 @@ impl Names {
         Some(format!("belongs to a {owner} case, this one is of {own}"))
     }
 
-    /// Why a field of compressible flow is refused.
-    pub(crate) fn no_euler(self) -> String {
-        format!("belongs to [euler], this case is of {}", self.equation.name)
-    }
-
     pub(crate) fn is_thermal(self) -> bool {
         self.has_temperature
     }

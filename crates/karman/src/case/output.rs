@@ -104,6 +104,16 @@ pub(crate) struct OutputFile {
     recirculation: Maybe<Vec<Spanned<RecirculationFile>>>,
 }
 
+impl OutputFile {
+    /// The fields of files, of averages and of the picture.
+    pub(crate) fn requested_fields(&self) -> impl Iterator<Item = &Spanned<String>> {
+        let averages =
+            self.average.iter().flatten().filter_map(|file| file.get_ref().fields.as_ref());
+        let fields = self.fields.iter().chain(averages).flat_map(Spanned::get_ref);
+        fields.chain(self.picture.iter().filter_map(|file| file.get_ref().field.as_ref()))
+    }
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProbeFile {

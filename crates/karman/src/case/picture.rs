@@ -48,7 +48,7 @@ pub struct Slice {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PictureFile {
-    field: Maybe<String>,
+    pub(super) field: Maybe<String>,
     slice: Maybe<SliceFile>,
     range: Maybe<Vec<f64>>,
     window: Maybe<Vec<f64>>,

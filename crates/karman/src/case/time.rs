@@ -39,10 +39,17 @@ pub(crate) struct TimeFile {
     local_step: Maybe<bool>,
 }
 
+impl TimeFile {
+    /// The word of the time scheme, if it is given.
+    pub(crate) fn method(&self) -> Option<&Spanned<String>> {
+        self.method.as_ref()
+    }
+}
+
 /// Checks the section without its time scheme.
 pub(crate) fn check(file: &Spanned<TimeFile>) -> Result<TimeCase, Problem> {
     let (keys, span) = (file.get_ref(), file.span());
-    refuse(&keys.local_step, "local_step", "is for [euler] alone")?;
+    refuse(&keys.local_step, "local_step", "is not available in this version")?;
     let step = match (&keys.step, &keys.cfl) {
         (Some(_), None) => TimeStep::Fixed(number(&keys.step, 0.0, "step", Sign::Positive)?),
         (None, Some(_)) => TimeStep::Cfl(number(&keys.cfl, 0.0, "cfl", Sign::Positive)?),

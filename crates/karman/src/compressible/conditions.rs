@@ -1,4 +1,4 @@
-//! Boundary conditions of compressible flow, patch by patch.
+//! Boundary conditions of compressible flow, patch by patch: their keys in a case, and their data.
 
 use super::boundary::ExteriorState;
 use crate::finite_volume::Prescribed;
@@ -47,6 +47,110 @@ pub enum CompressibleBoundaryCondition<V> {
     SupersonicOutlet,
     /// A prescribed pressure of outflow below the speed of sound.
     PressureOutlet(V),
+}
+
+/// A key of `[boundary]` with a condition.
+#[derive(Debug)]
+pub struct CompressibleKey<V> {
+    /// The key.
+    pub name: &'static str,
+    /// The value of the key, and the condition of a value.
+    pub value: CompressibleKeyValue<V>,
+    /// SI unit of the value.
+    pub units: &'static str,
+    /// Its meaning.
+    pub meaning: &'static str,
+    /// An example, as TOML.
+    pub example: &'static str,
+}
+
+/// The value of a key with a condition; texts stand for it in messages.
+#[derive(Debug)]
+pub enum CompressibleKeyValue<V> {
+    /// `true`, or the key as a word.
+    Flag(fn() -> CompressibleBoundaryCondition<V>),
+    /// A positive number.
+    Scalar(&'static str, fn(V) -> CompressibleBoundaryCondition<V>),
+    /// A state: `{ density, velocity, pressure }`.
+    State,
+    /// A state, also by its Mach number and the angles of its velocity.
+    FarField,
+}
+
+impl<V: 'static> CompressibleBoundaryCondition<V> {
+    /// The keys of all conditions.
+    pub const KEYS: &'static [CompressibleKey<V>] = &[
+        CompressibleKey {
+            name: "slip_wall",
+            value: CompressibleKeyValue::Flag(|| CompressibleBoundaryCondition::Slip),
+            units: "",
+            meaning: "A wall without friction.",
+            example: "body.slip_wall = true",
+        },
+        CompressibleKey {
+            name: "no_slip",
+            value: CompressibleKeyValue::Flag(|| CompressibleBoundaryCondition::NoSlip),
+            units: "",
+            meaning: "A wall at rest with friction, without heat flux.",
+            example: "body.no_slip = true",
+        },
+        CompressibleKey {
+            name: "isothermal",
+            value: CompressibleKeyValue::Scalar(
+                "temperature",
+                CompressibleBoundaryCondition::Isothermal,
+            ),
+            units: "K",
+            meaning: "A wall at rest with friction, of this temperature.",
+            example: "body.isothermal = 300.0",
+        },
+        CompressibleKey {
+            name: "symmetry",
+            value: CompressibleKeyValue::Flag(|| CompressibleBoundaryCondition::Slip),
+            units: "",
+            meaning: "A plane of symmetry.",
+            example: "zmax.symmetry = true",
+        },
+        CompressibleKey {
+            name: "supersonic_outlet",
+            value: CompressibleKeyValue::Flag(|| CompressibleBoundaryCondition::SupersonicOutlet),
+            units: "",
+            meaning: "An outlet where the flow is faster than sound: the state inside.",
+            example: "xmax.supersonic_outlet = true",
+        },
+        CompressibleKey {
+            name: "pressure_outlet",
+            value: CompressibleKeyValue::Scalar(
+                "pressure",
+                CompressibleBoundaryCondition::PressureOutlet,
+            ),
+            units: "Pa",
+            meaning: "An outlet of this pressure where the flow leaves below the speed of sound, behind an isentropic wave; \
+                      the state inside where it leaves faster.",
+            example: "xmax.pressure_outlet = 1e5",
+        },
+        CompressibleKey {
+            name: "inflow",
+            value: CompressibleKeyValue::State,
+            units: "",
+            meaning: "An inlet of this state, through the numerical flux: waves leave upstream.",
+            example: "xmin.inflow = { density = 1.4, velocity = [3.0, 0.0], pressure = 1.0 }",
+        },
+        CompressibleKey {
+            name: "exact",
+            value: CompressibleKeyValue::State,
+            units: "",
+            meaning: "This state outside, as of an exact solution, through the numerical flux.",
+            example: "xmin.exact = { density = \"1 + 0.2*sin(pi*(x - t))\", velocity = [1.0, 0.0], pressure = 1.0 }",
+        },
+        CompressibleKey {
+            name: "farfield",
+            value: CompressibleKeyValue::FarField,
+            units: "",
+            meaning: "The state far from a body, through the numerical flux.",
+            example: "far.farfield = { mach = 0.1, angle_of_attack_deg = 2.0, pressure = 1.0, density = 1.4 }",
+        },
+    ];
 }
 
 /// The condition of one patch of a solver.

@@ -4,10 +4,13 @@
 //! between the states on both sides of each point of a face ([`flux`]), states outside the boundary ([`boundary`]), and
 //! Runge–Kutta stages in time.
 
+mod access;
 pub mod boundary;
 mod boundary_data;
 pub mod cell_means;
 pub mod conditions;
+mod derived;
+pub mod descriptor;
 mod detection;
 pub mod error;
 pub mod face_points;
@@ -18,10 +21,16 @@ mod residual;
 mod solver;
 pub mod state;
 mod statistics;
+mod traces;
 pub mod viscous;
 mod wall_normals;
 
-pub use conditions::{CompressibleBoundaryCondition, CompressibleCondition, PrescribedState};
+pub use conditions::{
+    CompressibleBoundaryCondition, CompressibleCondition, CompressibleKey, CompressibleKeyValue,
+    PrescribedState,
+};
+pub use derived::CellQuantity;
+pub use descriptor::DESCRIPTOR;
 pub use error::CompressibleError;
 pub use flux::{FluxForm, NumericalFlux};
 pub use limiter::Limiter;
@@ -30,6 +39,7 @@ pub use solver::{
     CompressibleNumerics, CompressibleProblem, CompressibleSolver, CompressibleStep,
     PrescribedFields,
 };
+pub use traces::{BoundaryLoad, CellPoints, LoadedFaces};
 
 #[cfg(test)]
 mod tests;

@@ -77,29 +77,29 @@ pub struct CompressibleStep {
 
 /// Solver of a compressible flow on a backend.
 pub struct CompressibleSolver<F: Real> {
-    backend: Backend,
-    gamma: f64,
-    numerics: CompressibleNumerics,
-    mesh: MeshOnBackend<F>,
-    polynomials: PolynomialsOnBackend<F>,
-    boundary: BoundaryData<F>,
-    viscous: ViscousData<F>,
+    pub(super) backend: Backend,
+    pub(super) gamma: f64,
+    pub(super) numerics: CompressibleNumerics,
+    pub(super) mesh: MeshOnBackend<F>,
+    pub(super) polynomials: PolynomialsOnBackend<F>,
+    pub(super) boundary: BoundaryData<F>,
+    pub(super) viscous: ViscousData<F>,
     source: Option<TimeDependentData<F>>,
-    state: State<F>,
+    pub(super) state: State<F>,
     /// Numbers of cells by size of their stencil.
     stencil_sizes: Vec<usize>,
 }
 
 /// Connectivity and geometry.
-struct MeshOnBackend<F: Real> {
-    cells: FaceCells,
-    volume: Buffer<F>,
+pub(super) struct MeshOnBackend<F: Real> {
+    pub(super) cells: FaceCells,
+    pub(super) volume: Buffer<F>,
     area: Buffer<F>,
-    points: FacePointsOnBackend<F>,
+    pub(super) points: FacePointsOnBackend<F>,
 }
 
 impl<F: Real> MeshOnBackend<F> {
-    fn n_cells(&self) -> usize {
+    pub(super) fn n_cells(&self) -> usize {
         self.cells.n_cells()
     }
 
@@ -107,31 +107,31 @@ impl<F: Real> MeshOnBackend<F> {
         CellFaces::of(&self.cells, self.volume.view())
     }
 
-    fn faces(&self) -> FaceView<'_, F> {
+    pub(super) fn faces(&self) -> FaceView<'_, F> {
         FaceView { area: Vectors::of(&self.area), ..FaceView::of_cells(&self.cells) }
     }
 }
 
 /// Stencils, coefficients and what limits them.
-struct PolynomialsOnBackend<F: Real> {
-    stencils: StencilsOnBackend<F>,
-    second: Buffer<F>,
-    coefficients: Buffer<F>,
+pub(super) struct PolynomialsOnBackend<F: Real> {
+    pub(super) stencils: StencilsOnBackend<F>,
+    pub(super) second: Buffer<F>,
+    pub(super) coefficients: Buffer<F>,
     factors: Buffer<F>,
     softness: Buffer<F>,
     level: Buffer<u32>,
 }
 
 impl<F: Real> PolynomialsOnBackend<F> {
-    fn view<'a>(&'a self, means: &'a Buffer<F>) -> Polynomials<'a, F> {
+    pub(super) fn view<'a>(&'a self, means: &'a Buffer<F>) -> Polynomials<'a, F> {
         Polynomials::of(&self.coefficients, means, self.stencils.terms())
     }
 }
 
 /// The unknowns and their time.
-struct State<F: Real> {
+pub(super) struct State<F: Real> {
     /// Means: `[5][n_cells]`.
-    now: Buffer<F>,
+    pub(super) now: Buffer<F>,
     /// Means at the beginning of the step.
     old: Buffer<F>,
     /// Means of a stage.
@@ -145,8 +145,8 @@ struct State<F: Real> {
     statistics: Statistics,
     risen: Partials,
     risen_count: Buffer<f64>,
-    time: f64,
-    steps: usize,
+    pub(super) time: f64,
+    pub(super) steps: usize,
     /// The largest rate λ.
     largest_rate: f64,
 }
@@ -348,7 +348,7 @@ impl<F: Real> CompressibleSolver<F> {
     }
 
     /// Polynomials of the means, limited.
-    fn reconstruct(&mut self) {
+    pub(super) fn reconstruct(&mut self) {
         let n = self.mesh.n_cells();
         let PolynomialsOnBackend { stencils, second, coefficients, .. } = &mut self.polynomials;
         let q = States::of(&self.state.now);
@@ -473,7 +473,10 @@ impl<F: Real> CompressibleSolver<F> {
     }
 
     /// Rates of the new means and the reductions over the step.
-    fn finish_step(&mut self, has_old: bool) -> Result<StepSums<f64>, CompressibleError> {
+    pub(super) fn finish_step(
+        &mut self,
+        has_old: bool,
+    ) -> Result<StepSums<f64>, CompressibleError> {
         let (n, gamma) = (self.mesh.n_cells(), F::from_f64(self.gamma));
         let (cells, faces) = (self.mesh.cell_faces(), self.mesh.faces());
         let State { now, old, rate, statistics, .. } = &mut self.state;
@@ -519,7 +522,7 @@ impl<F: Real> CompressibleSolver<F> {
     }
 }
 
-fn gas<'a, F: Real>(
+pub(super) fn gas<'a, F: Real>(
     gamma: f64,
     form: FluxForm,
     boundary: &'a BoundaryData<F>,

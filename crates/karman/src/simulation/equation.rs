@@ -5,7 +5,7 @@ use super::initial::InitialFields;
 use super::surface::SurfaceSamples;
 use super::{SimulationError, Transfer};
 use crate::backend::Backend;
-use crate::case::{Case, Surface};
+use crate::case::{Case, ExactField, Surface};
 use crate::descriptor::{Descriptor, FieldData};
 use crate::heat::node_centred::node_volumes;
 use crate::io::checkpoint::Checkpointed;
@@ -185,6 +185,21 @@ pub(super) trait Equation: Checkpointed + Send {
         place: (&Mesh, &Geometry),
         transfer: &Transfer,
     ) -> Result<(), SimulationError>;
+
+    /// What is wrong with a finite value of a field, if anything is.
+    fn fault(&self, _name: &str, _value: f64) -> Option<&'static str> {
+        None
+    }
+
+    /// The exact solution of fields at the current time where these are means over cells; other fields are compared at
+    /// the positions of the unknowns.
+    fn exact_means(
+        &self,
+        _mesh: &Mesh,
+        _exact: &[ExactField],
+    ) -> Result<NamedList<Vec<f64>>, SimulationError> {
+        Ok(NamedList::new())
+    }
 
     /// Volume of each unknown.
     fn volumes(&self, mesh: &Mesh) -> Vec<f64> {

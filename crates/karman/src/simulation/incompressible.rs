@@ -30,7 +30,9 @@ use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArra
 use crate::linear::{Params, PreconditionerKind};
 use crate::mesh::{Geometry, Mesh, Patch};
 use crate::real::Real;
-use crate::summary::{FlowSummary, LinearSummary, MEAN_FORCE, MeanForce, Summary};
+use crate::summary::{
+    FlowSummary, IncompressibleSummary, LinearSummary, MEAN_FORCE, MeanForce, Summary,
+};
 use monitors::Monitors;
 use pseudo_time::PseudoTime;
 use std::sync::Arc;
@@ -393,11 +395,13 @@ impl<F: Real> Equation for FlowRun<F> {
         };
         let mean_force =
             MeanForce { components: self.flow.mean_force()?, dimension: self.flow.dimension() };
-        summary.flow = diagnostics.map(|[kinetic_energy, courant, divergence_max]| FlowSummary {
-            kinetic_energy,
-            divergence_max,
-            courant,
-            mean_force,
+        summary.flow = diagnostics.map(|[kinetic_energy, courant, divergence_max]| {
+            FlowSummary::Incompressible(IncompressibleSummary {
+                kinetic_energy,
+                divergence_max,
+                courant,
+                mean_force,
+            })
         });
         self.monitors.add_statistics(&mut summary.patch);
         summary.recirculation = self.monitors.recirculations(&self.backend, &self.flow)?;

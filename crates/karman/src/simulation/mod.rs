@@ -2,6 +2,7 @@
 //! which other programs can use to drive a case.
 
 mod averages;
+mod compressible;
 mod equation;
 mod error;
 mod folder;
@@ -47,6 +48,7 @@ fn setup_of(case: &Case) -> &dyn EquationSetup {
     match &case.equation {
         EquationCase::Heat(heat) => heat,
         EquationCase::Incompressible(flow) => flow.as_ref(),
+        EquationCase::Compressible(flow) => flow.as_ref(),
     }
 }
 
@@ -474,7 +476,13 @@ impl Simulation {
             format!("{}{}: {advice}", solve.unwrap_or_default(), courant.unwrap_or_default());
         for Unknown { name, .. } in self.equation.unknowns() {
             let field = self.equation.field(name)?;
-            let Some(i) = field.iter().position(|v| is_diverged(*v)) else { continue };
+            let fault = |value: f64| match value {
+                value if value.is_nan() => Some("is not a number"),
+                value if is_diverged(value) => Some("has blown up"),
+                value => self.equation.fault(name, value),
+            };
+            let mut faults = field.iter().map(|value| fault(*value)).enumerate();
+            let Some((i, what)) = faults.find_map(|(i, what)| Some((i, what?))) else { continue };
             let ([x, y, z], entity, number) = self.equation.position_of(&self.mesh, i);
             let quality = match self.equation.location() {
                 equation::Location::Nodes => String::new(),
@@ -485,7 +493,6 @@ impl Simulation {
                 }
             };
             let name = display_name(name);
-            let what = if field[i].is_nan() { "is not a number" } else { "has blown up" };
             return Ok(format!(
                 "the {name} {what} after step {step}, t = {time:.2e}; first in {entity} {number} at \
                  ({x:.2e}, {y:.2e}, {z:.2e}){quality}{ending}"

@@ -389,6 +389,10 @@ impl Output {
         let descriptor = simulation.equation.descriptor();
         let unknowns = simulation.equation.unknowns();
         let mut of_vectors = vec![];
+        let means = simulation.equation.exact_means(mesh, &simulation.case.exact)?;
+        let exact_values = |simulation: &Simulation, unknown: Unknown, volumes: &[f64]| {
+            means.get(unknown.name).cloned().or_else(|| exact_values(simulation, unknown, volumes))
+        };
         for field in descriptor.unknowns {
             let mut square = vec![0.0; volumes.len()];
             for name in field.components() {

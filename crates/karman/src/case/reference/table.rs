@@ -1,12 +1,14 @@
 //! The keys of the case file.
 
 use super::super::EQUATIONS;
+use super::super::compressible_boundary;
 use super::super::field_keys::{Exact, FieldSection, Initial, fields};
 use super::super::flow_boundary::flow_kinds;
 use super::super::linear_solver::MethodFile;
-use super::super::{Axis, Precision, Value, expected};
+use super::super::{Axis, FacePointsCase, Precision, Value, expected};
 use super::{Key, Section};
 use crate::backend::BackendKind;
+use crate::compressible::{CompressibleKeyValue, Limiter, NumericalFlux, Reconstruction};
 use crate::descriptor::{Descriptor, Field, FieldKey, Need, Rank};
 use crate::heat::Discretization;
 use crate::incompressible::{
@@ -149,8 +151,45 @@ fn flow_keys() -> impl Iterator<Item = Key> {
             KeyValue::Uniform(..) => "value of t",
             KeyValue::Vector(..) => "list of 2 or 3 values",
         };
-        key(condition.name, kind, "none", condition.units, condition.meaning, condition.example)
+        let other = compressible_boundary::keys().iter().find(|key| key.name == condition.name);
+        let meaning = match other {
+            Some(other) if other.meaning != condition.meaning => {
+                let units = if other.units.is_empty() { "" } else { ", " };
+                format!(
+                    "{} Compressible flow{units}{}: {}",
+                    condition.meaning, other.units, other.meaning
+                )
+            }
+            _ => condition.meaning.to_owned(),
+        };
+        key(condition.name, kind, "none", condition.units, meaning, condition.example)
     })
+}
+
+/// The keys of the conditions of a compressible flow that a flow does not have, and the meanings of those that both have.
+fn compressible_keys() -> impl Iterator<Item = Key> {
+    compressible_boundary::keys().iter().filter(|key| !is_of_flow(key.name)).map(|condition| {
+        let kind = match condition.value {
+            CompressibleKeyValue::Flag(_) => "true",
+            CompressibleKeyValue::Scalar(..) => "value > 0",
+            CompressibleKeyValue::State => "{ density, velocity, pressure }",
+            CompressibleKeyValue::FarField => {
+                "{ density, velocity, pressure } | { density, mach, angle_of_attack_deg, side_slip_deg, pressure }"
+            }
+        };
+        let meaning = format!("Compressible flow: {}", condition.meaning);
+        key(condition.name, kind, "none", condition.units, meaning, condition.example)
+    })
+}
+
+fn is_of_flow(name: &str) -> bool {
+    FlowBoundaryCondition::<Value>::KEYS.iter().any(|key| key.name == name)
+}
+
+/// Kinds of conditions of flows without a value, each once.
+fn all_kinds() -> Vec<&'static str> {
+    let compressible = compressible_boundary::kinds().filter(|name| !is_of_flow(name));
+    flow_kinds().chain(compressible).collect()
 }
 
 fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
@@ -292,7 +331,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("cells", "list of 2 or 3 whole numbers ≥ 1", "required", "", "Cells along the radius, around, and in 3D along z.", "cells = [16, 64]"),
         key("element", Element::WORDS.join(" | "), "quadrilateral in 2D, hexahedron in 3D", "", "Shape of the cells.", "element = \"quadrilateral\""),
     ]),
-    section("heat", "Heat conduction: ∂(ρcT)/∂t = ∇·(k∇T) + S. A case has exactly one of `[heat]`, `[incompressible]`, `[euler]`.", vec![
+    section("heat", "Heat conduction: ∂(ρcT)/∂t = ∇·(k∇T) + S. A case has exactly one of `[heat]`, `[incompressible]`, `[compressible]`.", vec![
         words!(Discretization, "discretization", "\"cell\"", "", "discretization = \"cell\""),
         key("conductivity", "number > 0 | expression of x y z | { region = number }", "1.0", "W/(m K)", "Conductivity k. Values by region must name every region of the mesh.", "conductivity = { steel = 45.0, copper = 390.0 }"),
         key("volumetric_heat_capacity", "number > 0 | expression of x y z | { region = number }", "1.0", "J/(m³ K)", "Volumetric heat capacity ρc. In its place `density` and `specific_heat`, which are multiplied.", "volumetric_heat_capacity = 3.6e6"),
@@ -329,22 +368,48 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
     section("incompressible.pressure.amg", "Algebraic multigrid for the pressure, with the keys of `[linear_solver.amg]`.", vec![]),
     section("incompressible.momentum", "Linear solver of the velocity components and of the temperature, with the keys of `[linear_solver]`.", solver_keys!["1e-6"]),
     section("incompressible.momentum.amg", "Algebraic multigrid for the velocity and the temperature, with the keys of `[linear_solver.amg]`.", vec![]),
-    section("euler", "Compressible flow: not available in this version.", vec![]),
+    section("compressible", "Compressible flow of a perfect gas, p = ρRT: ∂q/∂t + ∇·F(q) = S for the means over cells of q = (ρ, ρu, ρE), ρE = p/(γ − 1) + ½ρ|u|². Explicit steps in time, see `docs/compressible.md`. Needs `[time]` in this version.", vec![
+        key("gamma", "number > 1", "1.4", "", "Ratio γ of the specific heats.", "gamma = 1.4"),
+        key("gas_constant", "number > 0", "287.0", "J/(kg K)", "Gas constant R, for the temperature p/(ρR).", "gas_constant = 287.0"),
+        words!(NumericalFlux, "flux", "\"roe\"", "Numerical flux.", "flux = \"hllc\""),
+        words!(Reconstruction, "reconstruction", "\"quadratic\"", "Polynomials in cells.", "reconstruction = \"linear\""),
+        key("low_mach", "true | false", "false", "", "Scale the dissipation of the flux with the velocity at low Mach numbers; not with `rusanov`.", "low_mach = true"),
+        words!(Limiter, "limiter", "\"none\"", "Limiter of the polynomials. With each of them, and with none, cells whose new density or pressure is not positive are computed again with a lower order; the history counts them as `fallback_cells`, over all stages of a step.", "limiter = \"minmod\""),
+        words!(FacePointsCase, "face_points", "\"design_order\"", "Quadrature points of a face; for the quadratic reconstruction.", "face_points = \"one\""),
+        key("source", "list of 5, each number | expression", "zeros", "", "Sources of density, momentum along x, y, z and energy ρE, by volume and time.", "source = [0.0, \"sin(t)\", 0.0, 0.0, 0.0]"),
+    ]),
+    section("compressible.viscous", "Viscous terms and heat conduction: not available in this version.", vec![
+        key("viscosity", "number > 0", "this or sutherland is required", "Pa s", "Dynamic viscosity μ.", "viscosity = 1.8e-5"),
+        key("sutherland", "{ reference, temperature, constant }", "this or viscosity is required", "", "Sutherland's law.", "sutherland = { reference = 1.716e-5, temperature = 273.15, constant = 110.4 }"),
+        key("prandtl", "number > 0", "0.72", "", "Prandtl number μ c_p/λ.", "prandtl = 0.72"),
+    ]),
+    section("compressible.viscous.sutherland", "μ = μ_r (T/T_r)^(3/2) (T_r + S)/(T + S).", vec![
+        key("reference", "number > 0", "required", "Pa s", "μ_r.", "reference = 1.716e-5"),
+        key("temperature", "number > 0", "required", "K", "T_r.", "temperature = 273.15"),
+        key("constant", "number > 0", "required", "K", "S.", "constant = 110.4"),
+    ]),
     section("initial", "The state at t = 0; for a steady case the initial guess.", field_keys::<Initial>(" of x y z").into_iter().chain([
-        key("density", "number", "none", "kg/m³", "For `[euler]`; an error in other cases.", "density = 1.0"),
         key("from", "path", "none", "", "A result on any mesh, from which the fields without a key here are interpolated: `fields.pvd` (its last state), a `.vtu` or a legacy `.vtk` file. See `docs/initial.md`. With `--restart` it is not read.", "from = \"coarse/fields.pvd\""),
     ]).collect()),
     section("boundary", "One condition for each patch of the mesh, under the patch's name. A word in quotes is short for a kind without a value: `zmin = \"insulated\"`. Kinds with a value are keys of the patch: `zmax.temperature = 600.0`.", vec![
-        key("PATCH", format!("\"insulated\" | \"{}\" | table", flow_kinds().collect::<Vec<_>>().join("\" | \"")), "required for each patch", "", "The condition of patch PATCH; a table has keys of the next section.", "zmin = \"insulated\""),
+        key("PATCH", format!("\"insulated\" | \"{}\" | table", all_kinds().join("\" | \"")), "required for each patch", "", "The condition of patch PATCH; a table has keys of the next section.", "zmin = \"insulated\""),
     ]),
-    section("boundary.PATCH", "The condition of one patch. In a heat case exactly one of `temperature`, `heat_flux`, `convection`, `insulated` and `symmetry`; in a flow exactly one of the others or `symmetry`, and with `[incompressible.thermal]` at most one thermal condition beside it, insulated where there is none: `hot = { no_slip = true, temperature = 1.0 }`. Values are `number | expression | { table = \"file.csv\" }`.", vec![
+    section("boundary.PATCH", "The condition of one patch. In a heat case exactly one of `temperature`, `heat_flux`, `convection`, `insulated` and `symmetry`; in a flow exactly one of the others or `symmetry`, and with `[incompressible.thermal]` at most one thermal condition beside it, insulated where there is none: `hot = { no_slip = true, temperature = 1.0 }`. Compressible flow has the conditions whose text begins with its name. Values are `number | expression | { table = \"file.csv\" }`.", vec![
         key("temperature", "value", "none", "K", "Dirichlet: prescribed temperature.", "zmax.temperature = \"600 + 100*sin(2*pi*t/24)\""),
         key("heat_flux", "value", "none", "W/m²", "Neumann: heat flux density into the domain, k ∂T/∂n.", "zmax.heat_flux = 1e3"),
         key("convection", "{ coefficient, ambient }", "none", "", "Robin: k ∂T/∂n = h (T∞ − T), a fluid outside.", "zmax.convection = { coefficient = 10.0, ambient = 293.0 }"),
         key("insulated", "true", "none", "", "Zero heat flux.", "zmax.insulated = true"),
-    ].into_iter().chain(flow_keys()).chain([
+    ].into_iter().chain(flow_keys()).chain(compressible_keys()).chain([
         key("periodic", "string", "none", "", "Periodic with the patch named, which is this one moved by a translation, face by face. The other patch names this one or has no entry.", "left.periodic = \"right\""),
     ]).collect()),
+    section("boundary.PATCH.STATE", "The state of `inflow`, `exact` or `farfield`: `density`, `pressure` and either `velocity` or, of `farfield`, `mach`. Values may be expressions of x, y, z and t.", vec![
+        key("density", "value > 0", "required", "kg/m³", "Density.", "density = 1.4"),
+        key("velocity", "list of 2 or 3 values", "this or mach is required", "m/s", "Velocity.", "velocity = [3.0, 0.0, 0.0]"),
+        key("pressure", "value > 0", "required", "Pa", "Pressure.", "pressure = 1.0"),
+        key("mach", "number ≥ 0", "none", "", "Mach number M, of `farfield`: the velocity is M √(γp/ρ) (cos α cos β, sin α cos β, sin β).", "mach = 0.38"),
+        key("angle_of_attack_deg", "number", "0.0", "°", "Angle of attack α, from x towards y; with `mach`.", "angle_of_attack_deg = 1.25"),
+        key("side_slip_deg", "number", "0.0", "°", "Angle of side slip β, towards z; with `mach`.", "side_slip_deg = 0.0"),
+    ]),
     section("boundary.PATCH.convection", "Heat transfer to a fluid outside.", vec![
         key("coefficient", "value ≥ 0", "required", "W/(m² K)", "Heat transfer coefficient h.", "coefficient = 10.0"),
         key("ambient", "value", "required", "K", "Temperature T∞ of the fluid.", "ambient = \"293 + 5*sin(2*pi*t/86400)\""),
@@ -355,7 +420,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("cfl", "number > 0", "this or step is required", "", "Sets the time step, one key for all equations: for flow the largest Courant number; for heat, which has none, the largest cell Fourier number, Δt Σ a_f / (ρcV) with a_f the conductances of the cell's faces. The first step of a flow at rest follows from body forces, buoyancy, prescribed pressures and moving walls. The extrapolated convection of `bdf2` is stable up to about 0.47 with `linear_upwind`, 0.66 with `upwind` and 0.18 with `central` where convection dominates, further where diffusion does: 0.4 is recommended with the defaults; a run warns where a tenth of the cells is beyond the limit.", "cfl = 10.0"),
         key("end", "number > 0", "required", "s", "End time. The last step is shortened to meet it.", "end = 240.0"),
         key("steady_tolerance", "number > 0", "none", "K/s, m/s²", "Stop earlier, when the largest rate of change of the temperature, in a flow of the velocity, falls below this value.", "steady_tolerance = 1e-7"),
-        key("local_step", "true | false", "none", "", "For `[euler]`; an error in other cases.", "local_step = true"),
+        key("local_step", "true | false", "none", "", "Local time steps of compressible flow: not available in this version.", "local_step = true"),
     ]),
     section("steady", "The iteration of a flow without `[time]` towards its steady state: collocated pseudo-time steps with implicit convection, whose result does not depend on the steps. The history has the scaled residuals `momentum_residual`, `mass_residual` and `energy_residual`: Σ|r| over Σ|a_P φ|, a_P the diagonal coefficients, and the imbalance of the cells over the flow through their faces. Expressions of such a case may not depend on t; the default of `relative_tolerance` of both linear solvers is 0.01.", vec![
         key("tolerance", "number > 0", "1e-6", "", "Stop once all scaled residuals are below this.", "tolerance = 1e-6"),
@@ -446,9 +511,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
     section("checkpoint", "Checkpoints for `karman run --restart`, with the interpolation matrices of multigrid. Needs `[time]`.", vec![
         key("every", "number > 0", "required", "s", "Time between two checkpoints.", "every = 10.0"),
     ]),
-    section("exact", "Exact solutions to compare the final state with. Errors l1, l2 and linf go to `summary.json`; l2 = √(ΣV e²/ΣV), absolute.", field_keys::<Exact>("").into_iter().chain([
-        key("density", "expression", "none", "kg/m³", "For `[euler]`; an error in other cases.", "density = \"1 + x\""),
-    ]).collect()),
+    section("exact", "Exact solutions to compare the final state with. Errors l1, l2 and linf go to `summary.json`; l2 = √(ΣV e²/ΣV), absolute.", field_keys::<Exact>("")),
     section("expected", format!("Expected numbers, which `karman test` compares the run with: entries of `summary.json` by their path in quotes, {} PROBE, PATCH and NAME are names of the case, QUANTITY those of `[[output.patch]]`; `errors` has the fields of `[exact]`, of a velocity its components and the vector, `velocity`; the mean of a field is by volume.", all_entries()), vec![
         key("\"PATH\"", "{ value, absolute, relative }", "none", "", "The number at PATH and its tolerance.", "\"probe.centre.temperature\" = { value = 350.0, relative = 1e-3 }"),
     ]),

@@ -160,7 +160,7 @@ fn the_start_of_a_flow() {
       |               ^^^^^
     ");
     insta::assert_snapshot!(add("density = 1.0"), @"
-    folder/bar.toml:7:11: `density` belongs to [euler], this case is of incompressible flow
+    folder/bar.toml:7:11: `density` belongs to a compressible flow case, this one is of flow
       |
     7 | density = 1.0
       |           ^^^
@@ -541,7 +541,7 @@ fn exact_solutions_of_flow() {
        |               ^
     ");
     insta::assert_snapshot!(change("density = 1"), @"
-    folder/bar.toml:22:11: `density` belongs to [euler], this case is of incompressible flow
+    folder/bar.toml:22:11: `density` belongs to a compressible flow case, this one is of flow
        |
     22 | density = 1
        |           ^

@@ -18,7 +18,7 @@ fn unknown_keys_and_words() {
     7 | [bondary]
       |  ^^^^^^^
       = did you mean `boundary`?
-      = valid keys: title, mesh, heat, incompressible, euler, initial, boundary, time, steady, linear_solver, adapt, output, run, checkpoint, exact, expected
+      = valid keys: title, mesh, heat, incompressible, compressible, initial, boundary, time, steady, linear_solver, adapt, output, run, checkpoint, exact, expected
     ");
     insta::assert_snapshot!(failure(STEADY, "size", "sise"), @"
     folder/bar.toml:3:1: unknown key `sise`
@@ -59,7 +59,7 @@ fn unknown_keys_and_words() {
     1 | titel = "`odd`"
       | ^^^^^
       = did you mean `title`?
-      = valid keys: title, mesh, heat, incompressible, euler, initial, boundary, time, steady, linear_solver, adapt, output, run, checkpoint, exact, expected
+      = valid keys: title, mesh, heat, incompressible, compressible, initial, boundary, time, steady, linear_solver, adapt, output, run, checkpoint, exact, expected
     "#);
     insta::assert_snapshot!(
         failure(STEADY, "[output]", "[linear_solver]\namg = { sparsification = \"some\" }\n[output]"),

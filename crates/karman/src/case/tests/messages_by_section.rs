@@ -9,21 +9,13 @@ fn equations() {
       |
     1 | title = "bar"
       | ^
-      = add [heat] or [incompressible]
+      = add [heat], [incompressible] or [compressible]
     "#);
-    insta::assert_snapshot!(
-        failure(STEADY, "[heat]\nconductivity = 2.0", "[euler]\ngamma = 1.4"), @"
-    folder/bar.toml:5:1: [euler] is not available in this version
+    insta::assert_snapshot!(failure(STEADY, "[boundary]", "[compressible]\n[boundary]"), @"
+    folder/bar.toml:7:1: a case has one equation, this one has [heat] and [compressible]
       |
-    5 | [euler]
-      | ^^^^^^^
-      = available: [heat], [incompressible]
-    ");
-    insta::assert_snapshot!(failure(STEADY, "[boundary]", "[euler]\n[boundary]"), @"
-    folder/bar.toml:7:1: a case has one equation, this one has [heat] and [euler]
-      |
-    7 | [euler]
-      | ^^^^^^^
+    7 | [compressible]
+      | ^^^^^^^^^^^^^^
     ");
     insta::assert_snapshot!(
         failure(STEADY, "[output]", "[adapt]\nfield = \"temperature\"\n[output]"), @"
@@ -316,7 +308,7 @@ fn times() {
       | ^^^^^^
     ");
     insta::assert_snapshot!(failure(UNSTEADY, "end = 1.0", "end = 1\nlocal_step = true"), @"
-    folder/bar.toml:12:14: `local_step` is for [euler] alone
+    folder/bar.toml:12:14: `local_step` is not available in this version
        |
     12 | local_step = true
        |              ^^^^

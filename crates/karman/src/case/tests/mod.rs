@@ -2,6 +2,7 @@
 
 mod accepted;
 mod average;
+mod compressible;
 mod flow;
 mod flow_messages;
 mod heat_messages;
@@ -109,14 +110,14 @@ fn parse(text: &str) -> Result<Case, CaseError> {
 fn heat(case: &Case) -> &HeatCase {
     match &case.equation {
         Equation::Heat(heat) => heat,
-        Equation::Incompressible(_) => panic!("a flow"),
+        _ => panic!("a flow"),
     }
 }
 
 fn flow(case: &Case) -> &IncompressibleCase {
     match &case.equation {
         Equation::Incompressible(flow) => flow,
-        Equation::Heat(_) => panic!("heat"),
+        _ => panic!("another equation"),
     }
 }
 

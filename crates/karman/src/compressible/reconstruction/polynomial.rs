@@ -303,6 +303,12 @@ impl<F: Real> Polynomials<'_, F> {
 }
 
 impl<'a, F: Real> Polynomials<'a, F> {
+    /// Polynomials that a kernel does not read.
+    pub fn absent() -> Self {
+        let none = View::absent();
+        Polynomials { coefficients: none, means: none, stride: 0, terms: 0 }
+    }
+
     /// The polynomials of a buffer.
     pub fn of(coefficients: &'a Buffer<F>, means: &'a Buffer<F>, terms: usize) -> Self {
         let stride = means.len() / VARIABLES;

@@ -15,9 +15,9 @@ fn entropy_error(n: usize, iterations: usize) -> f64 {
     let backend = Backend::host(2).unwrap();
     let params = AnnulusParams {
         inner: 0.5,
-        outer: 20.0,
-        cells: vec![n / 2, n],
-        grading: 40.0,
+        outer: 8.0,
+        cells: vec![n / 3, n],
+        grading: 16.0,
         element: Some(Element::Quadrilateral),
         ..AnnulusParams::default()
     };
@@ -49,7 +49,7 @@ fn entropy_error(n: usize, iterations: usize) -> f64 {
 #[test]
 fn entropy_errors_at_a_curved_wall_fall_with_order_two_and_a_half() {
     let [coarse, fine] =
-        [(24, 700), (48, 1100)].map(|(n, iterations)| entropy_error(n, iterations));
+        [(30, 700), (60, 1200)].map(|(n, iterations)| entropy_error(n, iterations));
     let order = (coarse / fine).log2();
     assert!(order > 2.5, "{coarse} {fine} order {order}");
 }

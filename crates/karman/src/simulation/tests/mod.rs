@@ -3,6 +3,7 @@
 mod at_rest;
 mod averages;
 mod boundaries;
+mod compressible;
 mod endings;
 mod initial;
 mod moments;
@@ -12,6 +13,7 @@ mod surfaces;
 mod warnings;
 
 use super::*;
+use crate::compressible::NumericalFlux;
 use crate::descriptor::FieldData;
 use crate::mesh::testing::gmsh_file;
 

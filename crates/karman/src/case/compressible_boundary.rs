@@ -1,0 +1,247 @@
+//! `[boundary]` of a compressible flow: one condition for each patch.
+
+use super::boundary::{
+    BoundaryFile, FlowFile, HEAT_KEYS, PatchCondition, PatchFile, PatchTableFile, no_condition,
+    only_one,
+};
+use super::error::Problem;
+use super::flow_boundary::{partners_without_entry, unpaired};
+use super::value::{Maybe, Reader, Rule, Sign, Value, ValueFile, VectorFile, number, required};
+use crate::compressible::{
+    CompressibleBoundaryCondition as Condition, CompressibleKey, CompressibleKeyValue as KeyValue,
+    PrescribedState,
+};
+use serde::Deserialize;
+use std::ops::Range;
+use toml::Spanned;
+
+/// The entry of a patch in `[boundary]` of a compressible flow.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CompressibleBoundary {
+    /// A boundary condition.
+    Condition(Box<Condition<Value>>),
+    /// Periodic with the patch named, which names this one.
+    Periodic(String),
+}
+
+impl CompressibleBoundary {
+    /// The condition; none of a periodic patch.
+    pub fn condition(&self) -> Option<&Condition<Value>> {
+        match self {
+            CompressibleBoundary::Condition(condition) => Some(condition),
+            CompressibleBoundary::Periodic(_) => None,
+        }
+    }
+}
+
+/// A state as written: by its velocity, or by its Mach number and angles.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StateFile {
+    density: Maybe<ValueFile>,
+    velocity: Maybe<VectorFile<ValueFile>>,
+    pressure: Maybe<ValueFile>,
+    mach: Maybe<f64>,
+    angle_of_attack_deg: Maybe<f64>,
+    side_slip_deg: Maybe<f64>,
+}
+
+/// The keys of all conditions.
+pub(crate) fn keys() -> &'static [CompressibleKey<Value>] {
+    Condition::<Value>::KEYS
+}
+
+/// Kinds without a value.
+pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
+    keys().iter().filter(|key| matches!(key.value, KeyValue::Flag(_))).map(|key| key.name)
+}
+
+const STATE: &str = "{ density, velocity, pressure }";
+
+/// Kinds that need a value, each with an example.
+fn valued() -> impl Iterator<Item = (&'static str, String)> {
+    let keys = keys().iter().filter_map(|key| match key.value {
+        KeyValue::Flag(_) => None,
+        KeyValue::Scalar(value, _) => Some((key.name, value)),
+        KeyValue::State | KeyValue::FarField => Some((key.name, STATE)),
+    });
+    let keys = keys.chain([("periodic", "\"other patch\"")]);
+    keys.map(|(name, value)| (name, format!("{{ {name} = {value} }}")))
+}
+
+fn valued_kinds() -> String {
+    let examples: Vec<String> = valued().map(|(_, example)| example).collect();
+    format!("with a value: {}", examples.join(", "))
+}
+
+/// What reading a condition requires: γ, and whether the gas is viscous.
+type Gas = (f64, bool);
+
+pub(crate) fn check(
+    file: Option<&Spanned<BoundaryFile>>,
+    gas: Gas,
+    reader: Reader<'_>,
+) -> Result<Vec<PatchCondition<CompressibleBoundary>>, Vec<Problem>> {
+    let (mut conditions, mut problems) = (Vec::new(), Vec::new());
+    for (patch, entry) in file.iter().flat_map(|file| &file.get_ref().0) {
+        let checked = match entry.get_ref() {
+            PatchFile::Kind(kind) => from_word(kind, entry.span(), gas),
+            PatchFile::Table(table) => from_table(table, patch, gas, reader),
+        };
+        match checked {
+            Ok(condition) => {
+                conditions.push(PatchCondition { patch: patch.get_ref().clone(), condition });
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() {
+        problems = file.iter().flat_map(|file| unpaired(file.get_ref())).collect();
+    }
+    for (patch, other) in file.iter().flat_map(|file| partners_without_entry(file.get_ref())) {
+        let condition = CompressibleBoundary::Periodic(patch);
+        conditions.push(PatchCondition { patch: other.get_ref().clone(), condition });
+    }
+    if problems.is_empty() { Ok(conditions) } else { Err(problems) }
+}
+
+fn from_word(kind: &str, span: Range<usize>, gas: Gas) -> Result<CompressibleBoundary, Problem> {
+    let key = keys().iter().find(|key| key.name == kind);
+    if let Some(KeyValue::Flag(condition)) = key.map(|key| &key.value) {
+        return admitted(condition(), kind, span, gas);
+    }
+    if let Some((_, example)) = valued().find(|(name, _)| *name == kind) {
+        return Err(Problem::at(span, format!("`{kind}` needs a value: {example}")));
+    }
+    let message = match kind == "insulated" || HEAT_KEYS.contains(&kind) {
+        true => format!("`{kind}` is a thermal condition, not one for compressible flow"),
+        false => format!("unknown kind of boundary `{kind}`"),
+    };
+    Err(Problem::at(span, message).among(kind, "valid kinds", kinds()).note(valued_kinds()))
+}
+
+/// Refuses walls with friction in a flow without viscosity.
+fn admitted(
+    condition: Condition<Value>,
+    kind: &str,
+    place: Range<usize>,
+    (_, is_viscous): Gas,
+) -> Result<CompressibleBoundary, Problem> {
+    if matches!(condition, Condition::NoSlip | Condition::Isothermal(_)) && !is_viscous {
+        let message = format!(
+            "`{kind}` needs [compressible.viscous]: a gas without viscosity slips along walls"
+        );
+        return Err(Problem::at(place, message).note("use \"slip_wall\""));
+    }
+    Ok(CompressibleBoundary::Condition(Box::new(condition)))
+}
+
+fn from_table(
+    table: &PatchTableFile,
+    patch: &Spanned<String>,
+    gas: Gas,
+    reader: Reader<'_>,
+) -> Result<CompressibleBoundary, Problem> {
+    let given = table.flow();
+    let is_known = |name: &str| name == "periodic" || keys().iter().any(|key| key.name == name);
+    let foreign = given.iter().find(|(name, _)| !is_known(name));
+    if let Some((name, span)) = foreign.or(table.thermal().first()) {
+        let message = format!("`{name}` is not a condition for compressible flow");
+        let problem = Problem::at(span.clone(), message).among("", "valid kinds", kinds());
+        return Err(problem.note(valued_kinds()));
+    }
+    only_one(&given, patch, "conditions")?;
+    if let Some(other) = &table.periodic {
+        return Ok(CompressibleBoundary::Periodic(other.get_ref().clone()));
+    }
+    let Some((name, span)) = given.first() else {
+        let problem = Problem::at(patch.span(), no_condition(patch));
+        return Err(problem.among("", "valid kinds", kinds()).note(valued_kinds()));
+    };
+    let condition = condition(table, name, gas, reader)?;
+    admitted(condition, name, span.clone(), gas)
+}
+
+/// The condition of the key `name`, which the table has.
+fn condition(
+    table: &PatchTableFile,
+    name: &'static str,
+    (gamma, _): Gas,
+    reader: Reader<'_>,
+) -> Result<Condition<Value>, Problem> {
+    let rule = Rule { name, sign: Sign::Positive, time: true };
+    for key in keys().iter().filter(|key| key.name == name) {
+        if let Some(file) = table.state(name) {
+            let allows_mach = matches!(key.value, KeyValue::FarField);
+            return state(file, name, gamma, allows_mach, reader).map(Condition::State);
+        }
+        let Some(file) = table.simple(name) else { continue };
+        match (&key.value, file.get_ref()) {
+            (KeyValue::Flag(condition), FlowFile::Flag(_)) => {
+                super::boundary::is_set(file, name)?;
+                return Ok(condition());
+            }
+            (KeyValue::Scalar(_, condition), FlowFile::Scalar(value)) => {
+                let value = reader.value(&Spanned::new(file.span(), value.clone()), rule)?;
+                return Ok(condition(value));
+            }
+            _ => {}
+        }
+    }
+    unreachable!("the table has the key `{name}`")
+}
+
+fn state(
+    file: &Spanned<StateFile>,
+    name: &str,
+    gamma: f64,
+    allows_mach: bool,
+    reader: Reader<'_>,
+) -> Result<PrescribedState<Value>, Problem> {
+    let (keys, span) = (file.get_ref(), file.span());
+    let rule = |name, sign| Rule { name, sign, time: true };
+    let of_mach = [
+        ("mach", &keys.mach),
+        ("angle_of_attack_deg", &keys.angle_of_attack_deg),
+        ("side_slip_deg", &keys.side_slip_deg),
+    ];
+    let given = of_mach.iter().find_map(|(key, file)| Some((*key, file.as_ref()?.span())));
+    if let (Some((key, place)), false) = (&given, allows_mach) {
+        let message = format!("`{key}` is for `farfield`; `{name}` has a `velocity`");
+        return Err(Problem::at(place.clone(), message));
+    }
+    if let (Some((key, place)), Some(_)) = (&given, &keys.velocity) {
+        let message = format!(
+            "the velocity is given by `velocity` or by `mach` and angles: `{key}` is one too many"
+        );
+        return Err(Problem::at(place.clone(), message));
+    }
+    let density = reader
+        .value(required(&keys.density, "density", &span)?, rule("density", Sign::Positive))?;
+    let pressure = reader
+        .value(required(&keys.pressure, "pressure", &span)?, rule("pressure", Sign::Positive))?;
+    let velocity = match &given {
+        None if allows_mach && keys.velocity.is_none() => {
+            return Err(Problem::at(span, "`mach` or `velocity` is missing"));
+        }
+        None => {
+            let velocity = required(&keys.velocity, "velocity", &span)?;
+            reader.vector(velocity, rule("velocity", Sign::Any))?
+        }
+        Some(_) => {
+            required(&keys.mach, "mach", &span)?;
+            let mach = number(&keys.mach, 0.0, "mach", Sign::NotNegative)?;
+            let angle = |file: &Maybe<f64>, name| number(file, 0.0, name, Sign::Any);
+            let alpha = angle(&keys.angle_of_attack_deg, "angle_of_attack_deg")?.to_radians();
+            let beta = angle(&keys.side_slip_deg, "side_slip_deg")?.to_radians();
+            let (Some(rho), Some(p)) = (density.constant(), pressure.constant()) else {
+                let message = "with `mach` the density and the pressure are numbers: the speed of sound follows from them";
+                return Err(Problem::at(span, message).note("give the `velocity`"));
+            };
+            let speed = mach * (gamma * p / rho).sqrt();
+            let direction = [alpha.cos() * beta.cos(), alpha.sin() * beta.cos(), beta.sin()];
+            direction.map(|component| Value::Constant(speed * component))
+        }
+    };
+    Ok(PrescribedState { density, velocity, pressure })
+}

@@ -1,0 +1,364 @@
+//! Compressible flow: accepted cases, and every message.
+
+use super::*;
+use crate::compressible::{
+    CompressibleBoundaryCondition as Condition, Limiter, NumericalFlux, PrescribedState,
+    Reconstruction,
+};
+use crate::time::RungeKutta;
+
+/// A small compressible flow.
+const GAS: &str = r#"[mesh.generate.box]
+size = [1.0, 1.0]
+cells = [4, 4]
+[compressible]
+flux = "roe"
+[initial]
+density = 1.4
+velocity = ["y", 0.0]
+pressure = 1.0
+[boundary]
+xmin.inflow = { density = 1.4, velocity = ["3 + sin(t)", 0.0], pressure = 1.0 }
+xmax = "supersonic_outlet"
+ymin = "slip_wall"
+ymax = "symmetry"
+[time]
+cfl = 0.5
+end = 1.0
+[output]
+"#;
+
+fn gas(case: &Case) -> &CompressibleCase {
+    match &case.equation {
+        Equation::Compressible(flow) => flow,
+        _ => panic!("another equation"),
+    }
+}
+
+/// The compressible case in which `from` is replaced by `to`.
+fn changed(from: &str, to: &str) -> Case {
+    assert!(GAS.contains(from), "{from} is not in the case");
+    parse(&GAS.replacen(from, to, 1)).unwrap_or_else(|error| panic!("{to}: {error}"))
+}
+
+/// Requires that the case with `to` in place of `from` is refused with all of `parts` in its message.
+fn refused(from: &str, to: &str, parts: &[&str]) {
+    let message = failure(GAS, from, to);
+    for part in parts {
+        assert!(message.contains(part), "{to}: `{part}` is not in:\n{message}");
+    }
+}
+
+fn condition(case: &Case, patch: &str) -> Option<Condition<Value>> {
+    let given = gas(case).boundary.iter().find(|given| given.patch == patch);
+    given.and_then(|given| given.condition.condition().cloned())
+}
+
+#[test]
+fn a_case_has_defaults() {
+    let case = parse(GAS).unwrap();
+    let flow = gas(&case);
+    assert_eq!((flow.gamma, flow.gas_constant), (1.4, 287.0));
+    let numerics = flow.numerics;
+    assert_eq!(numerics.form.flux, NumericalFlux::Roe);
+    assert_eq!(numerics.reconstruction, Reconstruction::Quadratic);
+    assert_eq!((numerics.limiter, numerics.method), (Limiter::None, RungeKutta::SspRk3));
+    assert!(!numerics.one_point && !numerics.form.low_mach);
+    assert_eq!((flow.viscous, &flow.source), (None, &None));
+    assert_eq!(flow.initial.density, Value::Constant(1.4));
+    assert_eq!(condition(&case, "xmax"), Some(Condition::SupersonicOutlet));
+    assert_eq!(condition(&case, "ymin"), Some(Condition::Slip));
+    assert_eq!(condition(&case, "ymax"), Some(Condition::Slip));
+    assert_eq!(case.output.fields, ["density", "velocity", "pressure"]);
+    assert!(case.warnings.is_empty());
+}
+
+#[test]
+fn keys_of_the_section_are_read() {
+    let case = changed(
+        "flux = \"roe\"",
+        "flux = \"ausm_plus_up\"\ngamma = 1.667\ngas_constant = 2.0\nlow_mach = true\nlimiter = \"mood\"\nface_points = \"one\"\n\
+         source = [0.0, \"t\", 0.0, 0.0, 1.0]",
+    );
+    let flow = gas(&case);
+    assert_eq!((flow.gamma, flow.gas_constant), (1.667, 2.0));
+    assert_eq!(flow.numerics.form.flux, NumericalFlux::AusmPlusUp);
+    assert_eq!(flow.numerics.limiter, Limiter::Mood);
+    assert!(flow.numerics.one_point && flow.numerics.form.low_mach);
+    let source = flow.source.as_ref().unwrap();
+    assert!(source[1].depends_on_time());
+    assert_eq!(source[4], Value::Constant(1.0));
+}
+
+#[test]
+fn boundary_conditions_are_read() {
+    let state = |velocity: [f64; 3]| PrescribedState {
+        density: Value::Constant(1.4),
+        velocity: velocity.map(Value::Constant),
+        pressure: Value::Constant(1.0),
+    };
+    let of = |to: &str| condition(&changed("xmax = \"supersonic_outlet\"", to), "xmax").unwrap();
+    assert_eq!(of("xmax.pressure_outlet = 1.5"), Condition::PressureOutlet(Value::Constant(1.5)));
+    assert_eq!(of("xmax.slip_wall = true"), Condition::Slip);
+    assert_eq!(of("xmax.symmetry = true"), Condition::Slip);
+    assert_eq!(
+        of("xmax.exact = { density = 1.4, velocity = [1.0, 2.0], pressure = 1.0 }"),
+        Condition::State(state([1.0, 2.0, 0.0]))
+    );
+    assert_eq!(
+        of("xmax.farfield = { density = 1.4, velocity = [1.0, 2.0], pressure = 1.0 }"),
+        Condition::State(state([1.0, 2.0, 0.0]))
+    );
+    // c = 1; α from x towards y, β towards z.
+    let found = of(
+        "xmax.farfield = { density = 1.4, mach = 2.0, angle_of_attack_deg = 30.0, side_slip_deg = 90.0, pressure = 1.0 }",
+    );
+    let Condition::State(found) = found else { panic!("no state") };
+    for (found, expected) in found.velocity.iter().zip([0.0, 0.0, 2.0]) {
+        assert!((found.constant().unwrap() - expected).abs() < 1e-15, "{found:?}");
+    }
+    let found = of(
+        "xmax.farfield = { density = 1.4, mach = 2.0, angle_of_attack_deg = 30.0, pressure = 1.0 }",
+    );
+    let Condition::State(found) = found else { panic!("no state") };
+    for (found, expected) in found.velocity.iter().zip([3f64.sqrt(), 1.0, 0.0]) {
+        assert!((found.constant().unwrap() - expected).abs() < 1e-15, "{found:?}");
+    }
+    let case = changed("ymin = \"slip_wall\"\nymax = \"symmetry\"", "ymin.periodic = \"ymax\"");
+    assert_eq!(condition(&case, "ymax"), None);
+    assert_eq!(case.periodic_pairs(), [["ymin".to_owned(), "ymax".to_owned()]]);
+}
+
+#[test]
+fn initial_fields_may_come_from_a_result() {
+    let case =
+        changed("density = 1.4\nvelocity = [\"y\", 0.0]\npressure = 1.0", "from = \"a.pvd\"");
+    assert_eq!(case.initial_result.unwrap().fields, ["density", "velocity", "pressure"]);
+}
+
+#[test]
+fn keys_of_the_section_are_checked() {
+    let section = |to: &str, parts: &[&str]| refused("flux = \"roe\"", to, parts);
+    section("gamma = 1.0", &["`gamma` must be above 1, not 1"]);
+    section("gas_constant = 0.0", &["`gas_constant` must be positive, not 0"]);
+    section("flux = \"row\"", &["unknown", "roe"]);
+    section(
+        "flux = \"rusanov\"\nlow_mach = true",
+        &[
+            "the flux `rusanov` has no form for low Mach numbers",
+            "fluxes with one: roe, hllc, ausm_plus_up",
+        ],
+    );
+    section(
+        "reconstruction = \"constant\"\nlimiter = \"minmod\"",
+        &["a `limiter` has nothing to limit", "leave out `limiter`"],
+    );
+    section(
+        "reconstruction = \"linear\"\nface_points = \"one\"",
+        &[
+            "`face_points = \"one\"` has no effect: faces have one point with `reconstruction = \"linear\"`",
+        ],
+    );
+    section(
+        "source = [0.0, 1.0]",
+        &["`source` takes 5 components, 2 given", "momentum along x, y, z"],
+    );
+    section("quadrature = 2", &["quadrature", "face_points"]);
+}
+
+#[test]
+fn viscous_terms_are_checked_and_refused() {
+    let viscous = |to: &str, parts: &[&str]| {
+        refused("[initial]", &format!("[compressible.viscous]\n{to}\n[initial]"), parts)
+    };
+    viscous("viscosity = 1e-3", &["[compressible.viscous] is not available in this version"]);
+    viscous(
+        "sutherland = { reference = 1.7e-5, temperature = 273.0, constant = 110.4 }",
+        &["[compressible.viscous] is not available in this version"],
+    );
+    viscous("", &["`viscosity` or `sutherland` is missing"]);
+    viscous("viscosity = -1.0", &["`viscosity` must be positive, not -1"]);
+    viscous("viscosity = 1.0\nprandtl = 0.0", &["`prandtl` must be positive, not 0"]);
+    viscous(
+        "viscosity = 1.0\nsutherland = { reference = 1.0, temperature = 1.0, constant = 1.0 }",
+        &["by `viscosity` or by `sutherland`, not both"],
+    );
+    viscous("sutherland = { reference = 1.0, temperature = 1.0 }", &["`constant` is missing"]);
+}
+
+#[test]
+fn times_and_steady_states_are_checked() {
+    let time = "[time]\ncfl = 0.5\nend = 1.0\n";
+    refused("velocity = [\"y\", 0.0]", "velocity = [\"t\", 0.0]", &["but not on t"]);
+    refused(
+        "cfl = 0.5",
+        "cfl = 0.5\nlocal_step = true",
+        &["`local_step` is not available in this version"],
+    );
+    refused(
+        "cfl = 0.5",
+        "cfl = 0.5\nmethod = \"bdf2\"",
+        &["`bdf2` is a method for heat, not for compressible flow", "euler, ssp_rk2, ssp_rk3, rk4"],
+    );
+    let steady = GAS.replace("\"3 + sin(t)\"", "3.0").replace(time, "");
+    let message = parse(&steady).unwrap_err().to_string();
+    assert!(message.contains("a compressible flow needs [time] in this version"), "{message}");
+    assert!(message.contains("steady_tolerance"), "{message}");
+    let message = parse(&format!("{steady}[steady]\ntolerance = 1e-6\n")).unwrap_err().to_string();
+    assert!(message.contains("[steady] is not available for compressible flow"), "{message}");
+    refused(
+        "[output]",
+        "[linear_solver]\nmethod = \"cg\"\n[output]",
+        &["explicit steps of a compressible flow solve no linear system"],
+    );
+}
+
+#[test]
+fn explicit_euler_with_polynomials_has_a_warning() {
+    let case = changed("cfl = 0.5", "cfl = 0.5\nmethod = \"euler\"");
+    let warning = case.warnings[0].to_string();
+    assert!(
+        warning.contains("`euler` with the reconstruction `quadratic` is unstable"),
+        "{warning}"
+    );
+    assert!(warning.contains("ssp_rk3"), "{warning}");
+    let constant = GAS.replace("flux = \"roe\"", "reconstruction = \"constant\"");
+    let constant = parse(&constant.replace("cfl = 0.5", "cfl = 0.5\nmethod = \"euler\"")).unwrap();
+    assert!(constant.warnings.is_empty());
+}
+
+#[test]
+fn initial_states_are_checked() {
+    refused("density = 1.4\n", "", &["`density` is missing"]);
+    refused("density = 1.4\n", "density = -1.0\n", &["`density` must be positive, not -1"]);
+    refused(
+        "velocity = [\"y\", 0.0]",
+        "temperature = 300.0",
+        &["`temperature` belongs to a heat case, this one is of compressible flow"],
+    );
+    let initial = "[initial]\ndensity = 1.4\nvelocity = [\"y\", 0.0]\npressure = 1.0\n";
+    refused(initial, "", &["a compressible flow needs [initial] with `density` and `pressure`"]);
+    refused(
+        "[output]",
+        "[exact]\npressure = 1.0\n[output]",
+        &["`pressure` needs `density`", "give `density` alone, or all three fields"],
+    );
+    refused(
+        "[output]",
+        "[exact]\ndensity = 1.0\nvelocity = [1.0, 0.0]\n[output]",
+        &["`velocity` needs `pressure`"],
+    );
+    refused(
+        "[output]",
+        "[exact]\ntemperature = 1.0\n[output]",
+        &["`temperature` belongs to a heat case"],
+    );
+    let message = failure(FLOW, "[boundary]", "[initial]\ndensity = 1.0\n[boundary]");
+    assert!(
+        message.contains("`density` belongs to a compressible flow case, this one is of flow"),
+        "{message}"
+    );
+}
+
+#[test]
+fn conditions_are_checked() {
+    let of = |to: &str, parts: &[&str]| refused("xmax = \"supersonic_outlet\"", to, parts);
+    of(
+        "xmax = \"insulated\"",
+        &["`insulated` is a thermal condition, not one for compressible flow"],
+    );
+    of(
+        "xmax = \"inflow\"",
+        &["`inflow` needs a value: { inflow = { density, velocity, pressure } }"],
+    );
+    of(
+        "xmax = \"pressure_outlet\"",
+        &["`pressure_outlet` needs a value: { pressure_outlet = pressure }"],
+    );
+    of("xmax = \"slip\"", &["unknown kind of boundary `slip`", "slip_wall"]);
+    of("xmax = \"no_slip\"", &["`no_slip` needs [compressible.viscous]", "use \"slip_wall\""]);
+    of("xmax.isothermal = 300.0", &["`isothermal` needs [compressible.viscous]"]);
+    of(
+        "xmax.moving_wall = [1.0, 0.0]",
+        &["`moving_wall` is not a condition for compressible flow"],
+    );
+    of("xmax.heat_flux = 1.0", &["`heat_flux` is not a condition for compressible flow"]);
+    of(
+        "xmax = { slip_wall = true, symmetry = true }",
+        &["two conditions, `symmetry` and `slip_wall`"],
+    );
+    of("xmax.slip_wall = false", &["`slip_wall = false` is no condition"]);
+    of("xmax = {}", &["patch \"xmax\" has no condition"]);
+    of("xmax.pressure_outlet = 0.0", &["`pressure_outlet` must be positive, not 0"]);
+    of("xmax.periodic = \"ymin\"", &["patch \"ymin\" is not periodic with \"xmax\""]);
+}
+
+#[test]
+fn states_are_checked() {
+    let of = |to: &str, parts: &[&str]| refused("xmax = \"supersonic_outlet\"", to, parts);
+    of("xmax.inflow = { velocity = [1.0, 0.0], pressure = 1.0 }", &["`density` is missing"]);
+    of(
+        "xmax.inflow = { density = 1.0, velocity = [1.0, 0.0], pressure = -1.0 }",
+        &["`pressure` must be positive, not -1"],
+    );
+    of("xmax.inflow = { density = 1.0, pressure = 1.0 }", &["`velocity` is missing"]);
+    of(
+        "xmax.inflow = { density = 1.0, mach = 1.0, pressure = 1.0 }",
+        &["`mach` is for `farfield`; `inflow` has a `velocity`"],
+    );
+    of("xmax.inflow = { rho = 1.0 }", &["rho", "density"]);
+    of("xmax.farfield = { density = 1.0, pressure = 1.0 }", &["`mach` or `velocity` is missing"]);
+    of(
+        "xmax.farfield = { density = 1.0, angle_of_attack_deg = 1.0, pressure = 1.0 }",
+        &["`mach` is missing"],
+    );
+    of(
+        "xmax.farfield = { density = 1.0, mach = 1.0, velocity = [1.0, 0.0], pressure = 1.0 }",
+        &["`mach` is one too many"],
+    );
+    of(
+        "xmax.farfield = { density = \"x\", mach = 1.0, pressure = 1.0 }",
+        &["with `mach` the density and the pressure are numbers", "give the `velocity`"],
+    );
+    of(
+        "xmax.farfield = { density = 1.0, mach = -1.0, pressure = 1.0 }",
+        &["`mach` must not be negative"],
+    );
+}
+
+#[test]
+fn conditions_of_compressible_flow_are_refused_elsewhere() {
+    let of_flow = failure(FLOW, "xmax = \"slip\"", "xmax.supersonic_outlet = true");
+    assert!(
+        of_flow.contains("`supersonic_outlet` is a condition for compressible flow"),
+        "{of_flow}"
+    );
+    let of_heat = failure(STEADY, "xmax = \"insulated\"", "xmax.farfield = { density = 1.0 }");
+    assert!(of_heat.contains("`farfield` is a condition for flow, not for heat"), "{of_heat}");
+    let of_heat = failure(STEADY, "xmax = \"insulated\"", "xmax = \"slip_wall\"");
+    assert!(of_heat.contains("`slip_wall` is a condition for flow, not for heat"), "{of_heat}");
+}
+
+#[test]
+fn output_is_checked() {
+    refused(
+        "[output]",
+        "[output]\nfields = [\"q_criterion\"]",
+        &["a compressible flow case has no field `q_criterion`", "schlieren"],
+    );
+    let constant = GAS.replace("flux = \"roe\"", "reconstruction = \"constant\"");
+    for output in ["fields = [\"schlieren\"]", "picture = { field = \"vorticity\" }"] {
+        let message = parse(&format!("{constant}{output}\n")).unwrap_err().to_string();
+        assert!(message.contains("needs gradients: `reconstruction` is \"constant\""), "{message}");
+    }
+    refused(
+        "[output]",
+        "[[output.surface]]\nname = \"wall\"\npatches = [\"ymin\"]\nfields = [\"wall_shear_stress\"]",
+        &["a surface of a compressible flow case has no field `wall_shear_stress`", "mach"],
+    );
+    refused(
+        "[output]",
+        "[[output.recirculation]]\nname = \"wake\"\nfrom = [0.0, 0.0]\nto = [1.0, 0.0]",
+        &["`recirculation` belongs to a flow case, this one is of compressible flow"],
+    );
+}

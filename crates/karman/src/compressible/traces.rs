@@ -1,0 +1,382 @@
+//! States at points of cells and on boundary faces, and the loads on groups of boundary faces, from the polynomials of cells.
+#![allow(missing_docs)] // on the modules the kernel attribute generates
+#![allow(non_camel_case_types)] // on the names it makes of `f64`
+
+use super::boundary::{ExteriorState, exterior};
+use super::error::CompressibleError;
+use super::face_points::FacePoints;
+use super::flux::numerical_flux;
+use super::reconstruction::polynomial::Polynomials;
+use super::residual::GasView;
+use super::solver::{CompressibleSolver, gas};
+use super::state::{Primitive, VARIABLES};
+use super::viscous::{PrimitiveGradient, ViscosityLaw, boundary_viscous_flux};
+use crate::backend::{Backend, Buffer, Components, Partials, View};
+use crate::finite_volume::{FaceView, Vectors, component_major, narrow};
+use crate::mesh::geometry::{cross, subtract};
+use crate::mesh::quadrature::cell_rule;
+use crate::mesh::{Geometry, Mesh};
+use crate::real::{Real, Vec3};
+use karman_backend::prelude::*;
+
+type Vector = [f64; 3];
+
+const PRESCRIBED: u32 = ExteriorState::Prescribed as u32;
+const EXTRAPOLATED: u32 = ExteriorState::Extrapolated as u32;
+const PRESSURE: u32 = ExteriorState::Pressure as u32;
+
+/// The centroid of a cell, about which its polynomial is.
+fn centroid((mesh, geometry): (&Mesh, &Geometry), cell: usize) -> Vector {
+    let rule = cell_rule(mesh, geometry, cell);
+    let volume = rule.iter().fold(0.0, |sum, (_, w)| sum + w);
+    let mean = |k: usize| rule.iter().fold(0.0, |sum, (x, w)| sum + w * x[k]) / volume;
+    [mean(0), mean(1), mean(2)]
+}
+
+/// Points of cells, for [`CompressibleSolver::at_points`].
+pub struct CellPoints<F: Real> {
+    cells: Buffer<u32>,
+    offsets: Buffer<F>,
+    states: Buffer<F>,
+}
+
+impl<F: Real> CellPoints<F> {
+    /// Points, each with its cell.
+    pub fn new(
+        backend: &Backend,
+        place: (&Mesh, &Geometry),
+        points: &[(usize, Vector)],
+    ) -> CellPoints<F> {
+        let offsets: Vec<Vector> =
+            points.iter().map(|(cell, x)| subtract(*x, centroid(place, *cell))).collect();
+        CellPoints {
+            cells: backend.upload(points.iter().map(|(cell, _)| *cell as u32).collect()),
+            offsets: narrow(backend, component_major(&offsets)),
+            states: backend.zeros(VARIABLES * points.len()),
+        }
+    }
+}
+
+/// The state of the polynomial at point `i`.
+///
+/// Traffic a point: 4 + 24 + 40 (1 + terms) + 40 (f64).
+#[kernel(out(state))]
+pub(super) fn point_states<F: Real>(
+    i: usize,
+    cells: &View<u32>,
+    offsets: &Vectors<F>,
+    polynomials: &Polynomials<F>,
+    gamma: F,
+) -> Primitive<F> {
+    polynomials.at_offset(cells[i] as usize, offsets.at(i)).primitive(gamma)
+}
+
+/// The state and the force at a point of a boundary face.
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Trace<F: Real> {
+    /// ρ, u and p of the flow at the boundary.
+    pub state: Primitive<F>,
+    /// Force of the pressure.
+    pub pressure: Vec3<F>,
+    /// Force of the viscous stress.
+    pub viscous: Vec3<F>,
+    /// Mass that leaves, by time.
+    pub mass: F,
+}
+
+/// The trace at point `k` of boundary face `f` of cell `c`. On a wall the force of the pressure is the convective flux of momentum, so that
+/// the balance of momentum has it, and the velocity is the mean of both sides; elsewhere it is that of the pressure inside.
+#[device]
+fn trace<F: Real>(
+    f: usize,
+    c: usize,
+    k: usize,
+    faces: &FaceView<'_, F>,
+    points: &FacePoints<'_, F>,
+    polynomials: &Polynomials<'_, F>,
+    gas: &GasView<'_, F>,
+) -> Trace<F> {
+    let kind = gas.boundary.kind[f - faces.n_interior];
+    let b = k - gas.boundary.first_point;
+    let s = points.area.at(k);
+    let size = s.dot(s).sqrt();
+    let n = s * (1.0 / size);
+    let to_point = points.from_left.at(k);
+    let q = polynomials.at_offset(c, to_point);
+    let inside = q.primitive(gas.gamma);
+    let prescribed = gas.boundary.prescribed.primitive_at(b);
+    let outside = exterior::<F>(kind, inside, prescribed, gas.boundary.normal.at(b), gas.gamma);
+    let flux = numerical_flux::<F>(inside, outside, n, gas.gamma, comptime!(gas.form)) * size;
+    let mut state = inside;
+    let mut pressure = s * inside.pressure;
+    if kind != PRESCRIBED && kind != EXTRAPOLATED && kind != PRESSURE {
+        pressure = flux.momentum();
+        let velocity = (inside.velocity() + outside.velocity()) * F::literal(0.5);
+        state = Primitive::<F>::of(inside.density, velocity, pressure.dot(n) / size);
+    }
+    let zero = F::literal(0.0);
+    let mut viscous = Vec3::<F> { x: zero, y: zero, z: zero };
+    if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
+        let of_cell = polynomials.gradient(c, to_point);
+        let gradient = PrimitiveGradient::<F>::of(q, of_cell, gas.gamma);
+        let spacing = gas.viscous.spacing[f];
+        let through = boundary_viscous_flux::<F>(
+            kind,
+            inside,
+            prescribed,
+            gradient,
+            n,
+            spacing,
+            &gas.viscous,
+        );
+        viscous = through.momentum() * size;
+    }
+    Trace::<F> { state, pressure, viscous, mass: flux.density }
+}
+
+/// The mean state on boundary face `faces_listed[i]`.
+///
+/// Traffic a face: 12 + 40, a point 88, a cell 40 (1 + terms) (f64).
+#[kernel(out(state))]
+pub(super) fn boundary_states<F: Real>(
+    i: usize,
+    listed: &View<u32>,
+    faces: &FaceView<F>,
+    points: &FacePoints<F>,
+    polynomials: &Polynomials<F>,
+    gas: &GasView<F>,
+) -> Primitive<F> {
+    let f = listed[i] as usize;
+    let c = faces.left[f] as usize;
+    let (first, end) = points.range(f);
+    let zero = F::literal(0.0);
+    let mut area = zero;
+    let mut density = zero;
+    let mut pressure = zero;
+    let mut velocity = Vec3::<F> { x: zero, y: zero, z: zero };
+    for k in first..end {
+        let s = points.area.at(k);
+        let size = s.dot(s).sqrt();
+        let state = trace::<F>(f, c, k, faces, points, polynomials, gas).state;
+        area += size;
+        density += state.density * size;
+        pressure += state.pressure * size;
+        velocity = velocity + state.velocity() * size;
+    }
+    Primitive::<F>::of(density / area, velocity * (1.0 / area), pressure / area)
+}
+
+/// A part of the load on boundary faces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum LoadPart {
+    /// Of the pressure, with the mass flow.
+    Pressure,
+    /// Of the viscous stress.
+    Viscous,
+}
+
+/// A part of the load on a group of boundary faces.
+#[device]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Components)]
+pub struct BoundaryLoad<F: Real> {
+    /// Force of the fluid, N.
+    pub force_x: F,
+    /// Along y.
+    pub force_y: F,
+    /// Along z.
+    pub force_z: F,
+    /// Its moment about the centre of the group, N m.
+    pub moment_x: F,
+    /// About y.
+    pub moment_y: F,
+    /// About z.
+    pub moment_z: F,
+    /// Mass that leaves through the faces, kg/s; of the pressure.
+    pub mass: F,
+}
+
+/// A group of boundary faces, for [`CompressibleSolver::load`].
+pub struct LoadedFaces<F: Real> {
+    faces: Buffer<u32>,
+    /// From the centre of moments to the centroid of the cell: `[3][faces]`.
+    arms: Buffer<F>,
+    partials: Partials,
+    load: Buffer<f64>,
+    /// Σ S, the force of a unit pressure.
+    pub area_vector: Vector,
+    /// Σ (x_f − x₀) × S, the moment of a unit pressure.
+    pub of_unit_pressure: Vector,
+}
+
+impl<F: Real> LoadedFaces<F> {
+    /// Faces of a mesh and the centre x₀ of moments.
+    pub fn new(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        faces: &[u32],
+        centre: Vector,
+    ) -> LoadedFaces<F> {
+        let arm = |face: &u32| {
+            let cell = mesh.face_left[*face as usize] as usize;
+            subtract(centroid((mesh, geometry), cell), centre)
+        };
+        let arms: Vec<Vector> = faces.iter().map(arm).collect();
+        let (mut area_vector, mut of_unit_pressure) = ([0.0; 3], [0.0; 3]);
+        for face in faces {
+            let s = geometry.area_vector_of(*face as usize);
+            let moment = cross(subtract(geometry.face_centre_of(*face as usize), centre), s);
+            (0..3).for_each(|k| area_vector[k] += s[k]);
+            (0..3).for_each(|k| of_unit_pressure[k] += moment[k]);
+        }
+        let count = <BoundaryLoad<f64> as Components>::COUNT;
+        LoadedFaces {
+            arms: narrow(backend, component_major(&arms)),
+            partials: Partials::new(backend, faces.len(), count),
+            load: backend.zeros(count),
+            faces: backend.upload_slice(faces),
+            area_vector,
+            of_unit_pressure,
+        }
+    }
+}
+
+/// The load of one face.
+///
+/// Traffic a face: 12 + 24, a point 88, a cell 40 (1 + terms) (f64).
+#[kernel(indexed, reduce(sum, sum, sum, sum, sum, sum, sum))]
+pub(super) fn boundary_loads<F: Real>(
+    i: usize,
+    f: usize,
+    arms: &Vectors<F>,
+    faces: &FaceView<F>,
+    points: &FacePoints<F>,
+    polynomials: &Polynomials<F>,
+    gas: &GasView<F>,
+    #[comptime] part: LoadPart,
+) -> (F, F, F, F, F, F, F) {
+    let c = faces.left[f] as usize;
+    let (first, end) = points.range(f);
+    let zero = F::literal(0.0);
+    let mut force = Vec3::<F> { x: zero, y: zero, z: zero };
+    let mut moment = Vec3::<F> { x: zero, y: zero, z: zero };
+    let mut mass = zero;
+    for k in first..end {
+        let at_point = trace::<F>(f, c, k, faces, points, polynomials, gas);
+        let mut of_point = at_point.pressure;
+        if comptime!(part == LoadPart::Viscous) {
+            of_point = at_point.viscous;
+        } else {
+            mass += at_point.mass;
+        }
+        force = force + of_point;
+        moment = moment + (arms.at(i) + points.from_left.at(k)).cross(of_point);
+    }
+    (force.x, force.y, force.z, moment.x, moment.y, moment.z, mass)
+}
+
+/// The load of all faces.
+#[kernel(combine(sum, sum, sum, sum, sum, sum, sum), out(load))]
+pub(super) fn total_boundary_load(
+    force_x: f64,
+    force_y: f64,
+    force_z: f64,
+    moment_x: f64,
+    moment_y: f64,
+    moment_z: f64,
+    mass: f64,
+) -> BoundaryLoad<f64> {
+    BoundaryLoad::<f64> { force_x, force_y, force_z, moment_x, moment_y, moment_z, mass }
+}
+
+impl<F: Real> CompressibleSolver<F> {
+    /// ρ, u_x, u_y, u_z and p at points, `[n]` each, of the polynomials of the last [`CompressibleSolver::refresh`].
+    ///
+    /// # Errors
+    /// [`CompressibleError::Backend`].
+    pub fn at_points(
+        &self,
+        points: &mut CellPoints<F>,
+    ) -> Result<[Vec<f64>; VARIABLES], CompressibleError> {
+        let CellPoints { cells, offsets, states } = points;
+        let (polynomials, gamma) = (self.polynomials.view(), F::from_f64(self.gamma));
+        let offsets = Vectors::of(offsets);
+        point_states(&self.backend, cells.len(), cells, &offsets, &polynomials, gamma, states);
+        self.separate(states)
+    }
+
+    /// Means of ρ, u_x, u_y, u_z and p on boundary faces, `[n]` each, as [`CompressibleSolver::at_points`].
+    ///
+    /// # Errors
+    /// [`CompressibleError::Backend`].
+    pub fn on_boundary(&self, faces: &[u32]) -> Result<[Vec<f64>; VARIABLES], CompressibleError> {
+        let backend = &self.backend;
+        let listed = backend.upload_slice(faces);
+        let mut states = backend.zeros(VARIABLES * faces.len());
+        boundary_states(
+            backend,
+            faces.len(),
+            &listed,
+            &self.mesh.faces(),
+            &self.mesh.points.view(),
+            &self.polynomials.view(),
+            &gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous),
+            &mut states,
+        );
+        self.separate(&states)
+    }
+
+    /// The loads of pressure and of viscous stress on boundary faces, as [`CompressibleSolver::at_points`].
+    ///
+    /// # Errors
+    /// [`CompressibleError::Backend`].
+    pub fn loads(
+        &self,
+        group: &mut LoadedFaces<F>,
+    ) -> Result<[BoundaryLoad<f64>; 2], CompressibleError> {
+        let pressure = self.load(group, LoadPart::Pressure)?;
+        let viscous = match self.viscous.view().law {
+            ViscosityLaw::Inviscid => BoundaryLoad::default(),
+            _ => self.load(group, LoadPart::Viscous)?,
+        };
+        Ok([pressure, viscous])
+    }
+
+    fn load(
+        &self,
+        group: &mut LoadedFaces<F>,
+        part: LoadPart,
+    ) -> Result<BoundaryLoad<f64>, CompressibleError> {
+        let LoadedFaces { faces, arms, partials, load, .. } = group;
+        boundary_loads(
+            &self.backend,
+            faces.len(),
+            faces,
+            &Vectors::of(arms),
+            &self.mesh.faces(),
+            &self.mesh.points.view(),
+            &self.polynomials.view(),
+            &gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous),
+            part,
+            partials,
+        );
+        total_boundary_load(&self.backend, partials, load);
+        let sums = self.backend.read(load)?;
+        Ok(BoundaryLoad {
+            force_x: sums[0],
+            force_y: sums[1],
+            force_z: sums[2],
+            moment_x: sums[3],
+            moment_y: sums[4],
+            moment_z: sums[5],
+            mass: sums[6],
+        })
+    }
+
+    /// The variables of states `[5][n]`.
+    fn separate(&self, states: &Buffer<F>) -> Result<[Vec<f64>; VARIABLES], CompressibleError> {
+        let values = self.read(states)?;
+        let n = values.len() / VARIABLES;
+        Ok([0, 1, 2, 3, 4].map(|v| values[v * n..(v + 1) * n].to_vec()))
+    }
+}

@@ -1,0 +1,294 @@
+//! A case of compressible flow on the run loop.
+
+mod fields;
+mod monitors;
+mod setup;
+
+use super::averages::{Averages, TimeAverages};
+use super::equation::{Advance, Equation, Location, Monitored, Unknown};
+use super::heat::shared;
+use super::surface::SurfaceSamples;
+use super::{SimulationError, Transfer, state_error};
+use crate::backend::{Backend, converted};
+use crate::case::{Case, CompressibleCase, Equation as EquationCase, ExactField, Surface};
+use crate::compressible::cell_means::{conserved_means, means};
+use crate::compressible::descriptor::{DENSITY, PRESSURE, VELOCITY};
+use crate::compressible::state::VARIABLES;
+use crate::compressible::{
+    CellQuantity, CompressibleBoundaryCondition, CompressibleCondition, CompressibleProblem,
+    CompressibleSolver, DESCRIPTOR, PrescribedFields,
+};
+use crate::descriptor::{Descriptor, FieldData};
+use crate::finite_volume::Prescribed;
+use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
+use crate::mesh::{Geometry, Mesh, Patch};
+use crate::real::Real;
+use crate::summary::{FlowSummary, GasSummary, LinearSummary, NamedList, Summary};
+use fields::{FieldBuffers, quantities};
+use monitors::Monitors;
+use std::sync::Arc;
+
+/// A compressible flow with its monitors.
+struct CompressibleRun<F: Real> {
+    backend: Backend,
+    flow: CompressibleSolver<F>,
+    unknowns: Vec<Unknown>,
+    dimension: usize,
+    gas_constant: f64,
+    monitors: Monitors<F>,
+    averages: Averages<F>,
+    buffers: FieldBuffers<F>,
+    /// Courant number of the last step.
+    courant: f64,
+}
+
+impl<F: Real> CompressibleRun<F> {
+    /// The flow at a time and number of steps with prescribed ρ, u_x, u_y, u_z and p.
+    fn start(
+        case: &Case,
+        own: &CompressibleCase,
+        backend: &Backend,
+        place: (&Mesh, &Geometry),
+        initial: PrescribedFields,
+    ) -> Result<Self, SimulationError> {
+        let (mesh, _) = place;
+        let problem = CompressibleProblem {
+            gamma: own.gamma,
+            conditions: mesh.patches.iter().map(|patch| condition(own, patch)).collect(),
+            initial,
+            source: own.source.as_ref().map(|source| source.each_ref().map(shared)),
+            viscous: own.viscous,
+        };
+        let flow = CompressibleSolver::new(backend, place, &problem, &own.numerics)?;
+        let mut names = vec![DENSITY];
+        names.extend(&VELOCITY[..mesh.dimension]);
+        names.push(PRESSURE);
+        let unknown = |name: &&'static str| Unknown { name, has_mean_zero: false };
+        Ok(CompressibleRun {
+            monitors: Monitors::new(case, backend, place)?,
+            averages: fields::averages(backend, case, mesh, &names),
+            buffers: fields::buffers(backend, case, mesh),
+            backend: backend.clone(),
+            flow,
+            unknowns: names.iter().map(unknown).collect(),
+            dimension: mesh.dimension,
+            gas_constant: own.gas_constant,
+            courant: 0.0,
+        })
+    }
+
+    fn quantity(&self, quantity: CellQuantity) -> Result<Vec<f64>, SimulationError> {
+        let mut values = self.backend.zeros(self.flow.means().len() / VARIABLES);
+        self.flow.cell_quantity(quantity, self.gas_constant, &mut values);
+        Ok(self.flow.read(&values)?)
+    }
+
+    fn no_field(&self, name: &str) -> SimulationError {
+        let known: Vec<&str> = self.unknowns.iter().map(|unknown| unknown.name).collect();
+        let known = format!("`{}`", known.join("`, `"));
+        SimulationError::NoField { name: name.to_owned(), known }
+    }
+}
+
+fn condition(case: &CompressibleCase, patch: &Patch) -> CompressibleCondition {
+    let given = case.boundary.iter().find(|p| p.patch == patch.name);
+    // Patches without a condition were refused; periodic patches no longer exist.
+    let condition = given.and_then(|given| given.condition.condition());
+    condition.map_or(CompressibleBoundaryCondition::Slip, |condition| condition.map(shared))
+}
+
+impl<F: Real> Equation for CompressibleRun<F> {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn unknowns(&self) -> &[Unknown] {
+        &self.unknowns
+    }
+
+    fn location(&self) -> Location {
+        Location::Cells
+    }
+
+    fn clock(&self) -> (f64, usize) {
+        self.flow.clock()
+    }
+
+    fn advance(&mut self, _mesh: &Mesh, step: Option<f64>) -> Result<Advance, SimulationError> {
+        let Some(step) = step else { unreachable!("a compressible flow has [time]") };
+        self.courant = step / self.flow.step_of(1.0);
+        let report = self.flow.advance(step)?;
+        let [mass, .., energy] = report.totals;
+        let columns = [
+            ("cfl", self.courant),
+            ("mass", mass),
+            ("energy", energy),
+            ("fallback_cells", report.fallback_cells as f64),
+        ];
+        Ok(Advance {
+            solves: vec![],
+            rate: if report.invalid > 0 { f64::NAN } else { report.rate },
+            columns: columns.into_iter().collect(),
+            steady: None,
+            warnings: vec![],
+        })
+    }
+
+    fn fault(&self, name: &str, value: f64) -> Option<&'static str> {
+        let must_be_positive = name == DENSITY || name == PRESSURE;
+        (must_be_positive && value <= 0.0).then_some("is not positive")
+    }
+
+    fn monitor(&mut self) -> Result<Monitored, SimulationError> {
+        let monitored = self.monitors.evaluate(&mut self.flow)?;
+        self.averages.add_probes(&monitored.probes);
+        Ok(monitored)
+    }
+
+    fn accumulate(&mut self, before: f64) -> Result<(), SimulationError> {
+        let CompressibleRun { backend, flow, averages, buffers, .. } = self;
+        let (after, _) = flow.clock();
+        let (gas_constant, dimension) = (self.gas_constant, self.dimension);
+        let mut fields = fields::Fields { flow, buffers, gas_constant, dimension };
+        averages.add(backend, [before, after], &mut fields)
+    }
+
+    fn averages(&self) -> &dyn TimeAverages {
+        &self.averages
+    }
+
+    fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
+        self.monitors.line(&mut self.flow, line)
+    }
+
+    fn surface(
+        &mut self,
+        place: (&Mesh, &Geometry),
+        surface: &Surface,
+    ) -> Result<SurfaceSamples, SimulationError> {
+        fields::surface(&mut self.flow, self.gas_constant, place, surface)
+    }
+
+    fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
+        let is_unknown = self.unknowns.iter().any(|unknown| unknown.name == name);
+        match quantities(name, self.dimension).as_slice() {
+            [quantity] if is_unknown => self.quantity(*quantity),
+            _ => Err(self.no_field(name)),
+        }
+    }
+
+    fn output_field(&self, mesh: &Mesh, name: &str) -> Result<FieldData, SimulationError> {
+        let quantities = quantities(name, mesh.dimension);
+        match quantities.as_slice() {
+            [] => Err(self.no_field(name)),
+            [quantity] => Ok(FieldData::Scalar(self.quantity(*quantity)?)),
+            several => {
+                let mut components = [vec![], vec![], vec![0.0; mesh.n_cells()]];
+                for (component, quantity) in components.iter_mut().zip(several) {
+                    *component = self.quantity(*quantity)?;
+                }
+                Ok(FieldData::Vector(components))
+            }
+        }
+    }
+
+    /// The means of exact density, momentum and energy as density, velocity and pressure; NaN where these are no state of a gas.
+    fn exact_means(
+        &self,
+        mesh: &Mesh,
+        exact: &[ExactField],
+    ) -> Result<NamedList<Vec<f64>>, SimulationError> {
+        let (time, _) = self.clock();
+        let given = |name: &str| exact.iter().find(|exact| exact.field == name);
+        let prescribed = |name: &str| given(name).map(|exact| shared(&exact.value));
+        let Some(density) = prescribed(DENSITY) else { return Ok(NamedList::new()) };
+        let geometry = Geometry::new(mesh)?;
+        let place = (mesh, &geometry);
+        let (Some(x), Some(pressure)) = (prescribed(VELOCITY[0]), prescribed(PRESSURE)) else {
+            let means = means(place, density.as_ref(), time);
+            return Ok([(DENSITY, means)].into_iter().collect());
+        };
+        let zero: Arc<dyn Prescribed> = Arc::new(0.0);
+        let [y, z] = [1, 2].map(|k| prescribed(VELOCITY[k]).unwrap_or_else(|| zero.clone()));
+        let n = mesh.n_cells();
+        let gamma = self.flow.gamma();
+        let found = conserved_means(place, &[density, x, y, z, pressure], gamma, time);
+        let q = found.unwrap_or_else(|_| vec![f64::NAN; 5 * n]);
+        let density = &q[..n];
+        let velocity = |k: usize| -> Vec<f64> {
+            density.iter().zip(&q[(1 + k) * n..]).map(|(rho, momentum)| momentum / rho).collect()
+        };
+        let components: Vec<Vec<f64>> = (0..self.dimension).map(velocity).collect();
+        let pressure = |c: usize| {
+            let square = components.iter().map(|u| u[c] * u[c]).fold(0.0, |a, b| a + b);
+            (gamma - 1.0) * (q[4 * n + c] - 0.5 * q[c] * square)
+        };
+        let pressure: Vec<f64> = (0..n).map(pressure).collect();
+        let named = [(DENSITY, density.to_vec()), (PRESSURE, pressure)];
+        Ok(named.into_iter().chain(VELOCITY.into_iter().zip(components)).collect())
+    }
+
+    fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
+        Ok(self.flow.step_of(number).min(longest))
+    }
+
+    fn rebuild(
+        &mut self,
+        case: &Case,
+        place: (&Mesh, &Geometry),
+        transfer: &Transfer,
+    ) -> Result<(), SimulationError> {
+        let EquationCase::Compressible(own) = &case.equation else {
+            unreachable!("a case of compressible flow")
+        };
+        let transferred = |values: Vec<f64>| transfer.values(&values, &place.1.cell_centre);
+        let means = self.flow.read(self.flow.means())?;
+        let n = means.len() / VARIABLES;
+        let means = means.chunks(n).flat_map(|variable| transferred(variable.to_vec()));
+        let means: Vec<F> = means.map(F::from_f64).collect();
+        // Any state: the means replace it.
+        let initial = [1.0, 0.0, 0.0, 0.0, 1.0].map(|value| Arc::new(value) as Arc<dyn Prescribed>);
+        let mut rebuilt = CompressibleRun::start(case, own, &self.backend, place, initial)?;
+        rebuilt.flow.restore(means, self.flow.clock())?;
+        rebuilt.courant = self.courant;
+        rebuilt.averages.go_on_after(&self.backend, &self.averages, transferred)?;
+        *self = rebuilt;
+        Ok(())
+    }
+
+    fn linear_summary(&self) -> Option<LinearSummary> {
+        None
+    }
+
+    fn summarize(&mut self, summary: &mut Summary) -> Result<(), SimulationError> {
+        let [mass, .., energy] = self.flow.totals()?;
+        let courant = self.courant;
+        summary.flow = Some(FlowSummary::Compressible(GasSummary { mass, energy, courant }));
+        Ok(())
+    }
+}
+
+/// Values are stored as `f64`, which represents every `f32` exactly.
+impl<F: Real> Checkpointed for CompressibleRun<F> {
+    fn arrays(&self) -> Result<Vec<NamedArray>, CheckpointError> {
+        let means = self.backend.read(self.flow.means()).map_err(state_error)?;
+        let (time, steps) = self.flow.clock();
+        let mut arrays = vec![
+            NamedArray::reals("conserved_means", converted(means)),
+            NamedArray::reals("clock", vec![time, steps as f64]),
+            NamedArray::reals("courant", vec![self.courant]),
+        ];
+        arrays.extend(self.averages.arrays(&self.backend)?);
+        Ok(arrays)
+    }
+
+    fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointError> {
+        let means = checkpoint.reals("conserved_means", &[self.flow.means().len()])?;
+        let clock = checkpoint.reals("clock", &[2])?;
+        let (time, steps) = (clock[0], clock[1] as usize);
+        self.courant = checkpoint.reals("courant", &[1])?[0];
+        let means: Vec<F> = means.iter().map(|value| F::from_f64(*value)).collect();
+        self.flow.restore(means, (time, steps)).map_err(state_error)?;
+        self.averages.restore(&self.backend, checkpoint, time)
+    }
+}
