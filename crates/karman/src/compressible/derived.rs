@@ -4,8 +4,8 @@
 use super::reconstruction::polynomial::{Polynomials, reconstruct};
 use super::solver::CompressibleSolver;
 use super::state::States;
+use crate::backend::Buffer;
 use crate::backend::functions::power;
-use crate::backend::{Buffer, View};
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 

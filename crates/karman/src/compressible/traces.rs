@@ -299,7 +299,8 @@ impl<F: Real> CompressibleSolver<F> {
         points: &mut CellPoints<F>,
     ) -> Result<[Vec<f64>; VARIABLES], CompressibleError> {
         let CellPoints { cells, offsets, states } = points;
-        let (polynomials, gamma) = (self.polynomials.view(), F::from_f64(self.gamma));
+        let (polynomials, gamma) =
+            (self.polynomials.view(&self.state.now), F::from_f64(self.gamma));
         let offsets = Vectors::of(offsets);
         point_states(&self.backend, cells.len(), cells, &offsets, &polynomials, gamma, states);
         self.separate(states)
@@ -319,7 +320,7 @@ impl<F: Real> CompressibleSolver<F> {
             &listed,
             &self.mesh.faces(),
             &self.mesh.points.view(),
-            &self.polynomials.view(),
+            &self.polynomials.view(&self.state.now),
             &gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous),
             &mut states,
         );
@@ -355,7 +356,7 @@ impl<F: Real> CompressibleSolver<F> {
             &Vectors::of(arms),
             &self.mesh.faces(),
             &self.mesh.points.view(),
-            &self.polynomials.view(),
+            &self.polynomials.view(&self.state.now),
             &gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous),
             part,
             partials,

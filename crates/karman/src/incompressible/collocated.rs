@@ -2,7 +2,7 @@
 //!
 //! 1. Predictor: (shift V + θ W) δ = V (s − ∇p + history δ_before) − N − A u with the terms of `transport_equation.rs`.
 //! 2. Flux F*: momentum interpolation of u* = u + δ.
-//! 3. Projection: A_p ψ = D F*; F = F* + a G ψ, u = u* + ∇ψ, p ← p − shift ψ − θ ν ∇·u*.
+//! 3. Projection: A_p ψ = D F*; F = F* + a G ψ, u = u* + ∇ψ, p ← p − shift ψ − θ ν ∇·u*, the last term smoothed (decision 18).
 //!
 //! Sources: Menon's thesis, ch. 7, for the fractional step; Guermond, Minev & Shen, Comput. Methods Appl.
 //! Mech. Engrg. 195 (2006) 6011, §3, for the incremental rotational form; Rhie & Chow, AIAA J. 21 (1983)

@@ -242,7 +242,7 @@ impl<F: Real> Flow<F> {
         let extrapolation = self.clock.step_before.map_or(0.0, |before| step / (step + before));
         self.pressure.store_midpoint(extrapolation);
         let shift = coefficients.bdf.shift;
-        self.pressure.advance(&self.faces.volume, shift, viscosity, previous_weight);
+        self.pressure.advance(&self.faces, shift, viscosity, previous_weight);
         self.add_mean_pressure();
     }
 

@@ -9,6 +9,7 @@
 use crate::backend::View;
 use crate::finite_volume::{CellFaces, CellField, DiffusiveFaces, FaceView, VelocityField};
 use crate::operators::incidence::{with_sign, without_sign};
+use crate::operators::neighbours::is_cell;
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
@@ -119,6 +120,33 @@ pub fn advance_pressure<F: Real>(
     p: F,
 ) -> F {
     previous_weight * p - shift * psi[c] - viscosity * divergence[c] / volume[c]
+}
+
+/// p ← p − ν q̄, q̄ = (1 − β) q + β × the mean of q over the neighbouring cells, q = D F* / V; β = `smoothing`.
+///
+/// Traffic a cell: 4 + 4s, an item 4.
+#[kernel(update(p))]
+pub fn subtract_smoothed_divergence<F: Real>(
+    c: usize,
+    cells: &CellFaces<F>,
+    neighbours: &View<u32>,
+    divergence: &View<F>,
+    viscosity: F,
+    smoothing: F,
+    p: F,
+) -> F {
+    let own = divergence[c] / cells.volume[c];
+    let mut difference = F::literal(0.0);
+    let mut count = F::literal(0.0);
+    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
+        let j = neighbours[k];
+        if is_cell(j) {
+            let other = j as usize;
+            difference += divergence[other] / cells.volume[other] - own;
+            count += 1.0;
+        }
+    }
+    p - viscosity * (own + smoothing * difference / count.max(F::literal(1.0)))
 }
 
 /// The convective rate Σ|F| / 2V plus `viscous`. Reduced: the largest Σ|F| / 2V (times Δt the Courant

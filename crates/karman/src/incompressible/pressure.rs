@@ -1,6 +1,6 @@
 //! The pressure: its values, gradient and boundary data.
 
-use super::kernels::{advance_pressure, subtract_prescribed};
+use super::kernels::{advance_pressure, subtract_prescribed, subtract_smoothed_divergence};
 use super::projection::{PoissonSystem, PressureIncrement};
 use super::total_pressure::TotalPressure;
 use super::transport_equation::dirichlet_indices;
@@ -16,6 +16,9 @@ use crate::finite_volume::{
 };
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
+
+/// β, the weight of the neighbouring cells in the rotational term, so that an alternating ∇·u* is halved (decision 18).
+const DIVERGENCE_SMOOTHING: f64 = 0.25;
 
 /// The pressure and its increment by the projection.
 pub(super) struct Pressure<F: Real> {
@@ -279,25 +282,42 @@ impl<F: Real> Pressure<F> {
         }
     }
 
-    /// p ← previous_weight p − shift ψ − ν D F* / V.
+    /// p ← previous_weight p − shift ψ − ν q, q = D F* / V, smoothed where lines between centroids are not normal to faces
+    /// or a pressure is prescribed.
     pub(super) fn advance(
         &mut self,
-        volume: &Buffer<F>,
+        faces: &Faces<F>,
         shift: f64,
         viscosity: f64,
         previous_weight: f64,
     ) {
+        let is_bounded = faces.is_orthogonal && self.conditions.is_singular;
+        let is_smoothed = viscosity > 0.0 && !is_bounded;
+        let Pressure { backend, value, increment, .. } = self;
+        let n = value.len();
         advance_pressure(
-            &self.backend,
-            self.value.len(),
-            &self.increment.value,
-            &self.increment.divergence,
-            volume,
+            backend,
+            n,
+            &increment.value,
+            &increment.divergence,
+            &faces.volume,
             F::from_f64(shift),
-            F::from_f64(viscosity),
+            F::from_f64(if is_smoothed { 0.0 } else { viscosity }),
             F::from_f64(previous_weight),
-            &mut self.value,
+            value,
         );
+        if is_smoothed {
+            subtract_smoothed_divergence(
+                backend,
+                n,
+                &faces.of_cells(),
+                faces.cells.neighbours(backend),
+                &increment.divergence,
+                F::from_f64(viscosity),
+                F::from_f64(DIVERGENCE_SMOOTHING),
+                value,
+            );
+        }
     }
 }
 

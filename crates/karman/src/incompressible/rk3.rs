@@ -151,7 +151,7 @@ impl<F: Real> Flow<F> {
         self.advance_velocity(stage.is_last, (!stage.is_last).then(|| stage.shift()));
         if !stage.is_last {
             let previous_weight = if self.is_incremental() { 1.0 } else { 0.0 };
-            self.pressure.advance(&self.faces.volume, stage.shift(), 0.0, previous_weight);
+            self.pressure.advance(&self.faces, stage.shift(), 0.0, previous_weight);
             self.add_mean_pressure();
         }
         self.pressure.prescribe_total(&self.faces, &self.flux);
