@@ -202,6 +202,15 @@ pub enum FieldData {
 }
 
 impl FieldData {
+    /// An axial vector: in 2D its component z.
+    pub fn of_axial(dimension: usize, values: &[[f64; 3]]) -> Self {
+        let component = |k: usize| -> Vec<f64> { values.iter().map(|w| w[k]).collect() };
+        match dimension {
+            2 => FieldData::Scalar(component(2)),
+            _ => FieldData::Vector([0, 1, 2].map(component)),
+        }
+    }
+
     /// The scalar of a picture: a scalar field or the magnitude of a vector field.
     pub fn into_scalar(self) -> Vec<f64> {
         match self {

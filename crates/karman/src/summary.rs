@@ -112,6 +112,9 @@ pub struct Summary {
     pub probe: NamedList<NamedList<f64>>,
     /// Quantities of each group of patches at the end.
     pub patch: NamedList<NamedList<f64>>,
+    /// Mean over the area, smallest and largest value of the fields of each surface at the end.
+    #[serde(skip_serializing_if = "NamedList::is_empty")]
+    pub surface: NamedList<NamedList<FieldSummary>>,
     /// Separation and reattachment of reversed flow along each line, as distances from its first point.
     #[serde(skip_serializing_if = "NamedList::is_empty")]
     pub recirculation: NamedList<NamedList<f64>>,
@@ -230,7 +233,7 @@ pub struct MemorySummary {
 /// Statistics of a field over the mesh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct FieldSummary {
-    /// Volume-weighted mean.
+    /// Mean weighted by volume, of a surface by area.
     pub mean: f64,
     /// Smallest value.
     pub min: f64,
@@ -371,6 +374,7 @@ mod tests {
             fields: [("temperature", FieldSummary { mean: 350.0, min: 300.0, max: 600.0 })]
                 .into_iter()
                 .collect(),
+            surface: NamedList::new(),
             recirculation: NamedList::new(),
             flow: None,
             warnings: vec!["a warning".into()],

@@ -102,10 +102,8 @@ pub(crate) fn check(
         let mut average = Average { name, fields: Vec::new(), start, rms };
         for file in fields.get_ref() {
             let text = field(file, names)?;
-            if DerivedField::from_word(&text).is_some_and(|derived| !derived.is_local()) {
-                let message = format!("`{text}` cannot be averaged: it is a sum along paths");
-                let note = "average the velocity, or the vorticity";
-                return Err(Problem::at(file.span(), message).note(note));
+            if rms && DerivedField::from_word(&text) == Some(DerivedField::Streamfunction) {
+                return Err(without_fluctuations(file));
             }
             let is_same = |other: &Average| other.name == average.name;
             if averages.iter().filter(|other| is_same(other)).any(|o| o.fields.contains(&text)) {
@@ -140,20 +138,35 @@ pub(crate) fn check_start(file: &OutputFile, time: Option<&TimeCase>) -> Result<
     Ok(())
 }
 
-/// Checks that fields that follow from gradients of the velocity are averaged in a collocated flow alone.
+/// A field that is evaluated for the means of fluxes.
+fn without_fluctuations(field: &Spanned<String>) -> Problem {
+    let message =
+        format!("`{}` has no `rms`: it follows from the mean of the fluxes", field.get_ref());
+    Problem::at(field.span(), message).note("average it without `rms`, under another `name`")
+}
+
+/// Checks that Q, and fluctuations of the vorticity, which follow from gradients of the velocity, are asked for in a
+/// collocated flow alone.
 pub(crate) fn check_scheme(file: &OutputFile, arrangement: Arrangement) -> Result<(), Problem> {
     if arrangement == Arrangement::Collocated {
         return Ok(());
     }
-    let averages = file.average.iter().flatten().map(Spanned::get_ref);
-    let mut fields = averages.flat_map(|keys| keys.fields.iter().flat_map(Spanned::get_ref));
-    match fields.find(|field| DerivedField::from_word(field.get_ref()).is_some()) {
-        None => Ok(()),
-        Some(field) => {
-            let (text, scheme) = (field.get_ref(), arrangement.word());
-            let message = format!("`{text}` of the scheme `{scheme}` cannot be averaged");
-            let note = "it is recovered from the fluxes on the host, at output alone; average the velocity";
-            Err(Problem::at(field.span(), message).note(note))
+    for keys in file.average.iter().flatten().map(Spanned::get_ref) {
+        for field in keys.fields.iter().flat_map(Spanned::get_ref) {
+            match DerivedField::from_word(field.get_ref()) {
+                Some(DerivedField::Vorticity) if keys.rms.unwrap_or(false) => {
+                    return Err(without_fluctuations(field));
+                }
+                Some(DerivedField::QCriterion) => {
+                    let (text, scheme) = (field.get_ref(), arrangement.word());
+                    let message = format!("`{text}` of the scheme `{scheme}` cannot be averaged");
+                    let note = "it is recovered from the fluxes on the host, at output alone, and is no linear \
+                                function of them; average the velocity or the vorticity";
+                    return Err(Problem::at(field.span(), message).note(note));
+                }
+                _ => {}
+            }
         }
     }
+    Ok(())
 }

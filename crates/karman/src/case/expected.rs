@@ -5,6 +5,7 @@ use super::error::Problem;
 use super::exact::ExactField;
 use super::names::Names;
 use super::output::OutputCase;
+use super::surface::Surface;
 use super::value::{Maybe, Named, Sign, number, required};
 use crate::descriptor::Rank;
 use crate::expression::nearest_name;
@@ -40,8 +41,8 @@ pub(crate) struct ExpectationFile {
 
 pub(crate) type ExpectedFile = Named<ExpectationFile>;
 
-/// Entries of the summary of each run that `[expected]` may name; each equation adds its own. `PROBE`, `PATCH`, `NAME`,
-/// `FIELD` and `QUANTITY` stand for names; `errors` needs the field in `[exact]`.
+/// Entries of the summary of each run that `[expected]` may name; each equation adds its own. `PROBE`, `PATCH`, `SURFACE`,
+/// `NAME`, `FIELD` and `QUANTITY` stand for names; `errors` needs the field in `[exact]`.
 pub(super) const SUMMARY_PATHS: &[&str] = &[
     "mesh.dimension",
     "mesh.nodes",
@@ -57,6 +58,9 @@ pub(super) const SUMMARY_PATHS: &[&str] = &[
     "linear.convergence_factor",
     "probe.PROBE.FIELD",
     "patch.PATCH.QUANTITY",
+    "surface.SURFACE.FIELD.mean",
+    "surface.SURFACE.FIELD.min",
+    "surface.SURFACE.FIELD.max",
     "fields.FIELD.mean",
     "fields.FIELD.min",
     "fields.FIELD.max",
@@ -133,7 +137,12 @@ fn check_path(
                 let group = output.patches.iter().find(|group| group.name == parts[1]);
                 group.map_or(Vec::new(), |group| names.patch_quantities(group))
             }
+            "SURFACE" => output.surfaces.iter().map(|surface| surface.name.as_str()).collect(),
             "FIELD" if parts[0] == "errors" => fields_with_errors(exact, names),
+            "FIELD" if parts[0] == "surface" => {
+                let surface = output.surfaces.iter().find(|surface| surface.name == parts[1]);
+                surface.into_iter().flat_map(Surface::components).collect()
+            }
             "FIELD" => {
                 let averages = output.averages.iter();
                 let names_of = |average: &Average| average.components(names, parts[0] == "probe");
@@ -150,11 +159,14 @@ fn check_path(
                 "PATCH" => format!("there is no [[output.patch]] named `{part}`"),
                 "NAME" => format!("there is no [[output.recirculation]] named `{part}`"),
                 "QUANTITY" => format!("a patch of {case} has no quantity `{part}`"),
+                "SURFACE" => format!("there is no [[output.surface]] named `{part}`"),
                 _ if parts[0] == "errors" => format!("[exact] has no field `{part}`"),
+                _ if parts[0] == "surface" => format!("this surface has no field `{part}`"),
                 _ => format!("{case} has no field `{part}`"),
             };
             let problem = Problem::at(path.span(), missing).among(part, "known", known);
-            let remedy = if parts[0] == "errors" { None } else { names.remedy(part) };
+            let has_remedy = !matches!(parts[0], "errors" | "surface");
+            let remedy = if has_remedy { names.remedy(part) } else { None };
             return Err(remedy.into_iter().fold(problem, Problem::note));
         }
     }

@@ -55,6 +55,20 @@ pub(crate) struct SurfaceReferenceFile {
 
 /// Fields of patches where the velocity is prescribed.
 const OF_WALLS: [&str; 2] = [WALL_SHEAR_STRESS, Y_PLUS];
+/// The components of the field that is a vector.
+const SHEAR_COMPONENTS: [&str; 3] =
+    ["wall_shear_stress_x", "wall_shear_stress_y", "wall_shear_stress_z"];
+
+impl Surface {
+    /// The names of the components of its fields, `_z` in 3D alone.
+    pub(super) fn components(&self) -> Vec<&str> {
+        let fields = self.fields.iter().map(String::as_str);
+        let of = |field| {
+            if field == WALL_SHEAR_STRESS { SHEAR_COMPONENTS.to_vec() } else { vec![field] }
+        };
+        fields.flat_map(of).collect()
+    }
+}
 
 /// The fields that a surface of a case may have.
 fn known_fields(names: Names) -> Vec<&'static str> {

@@ -23,7 +23,7 @@ impl<F: Real> CompressibleSolver<F> {
     /// # Errors
     /// [`CompressibleError::Backend`].
     pub fn totals(&mut self) -> Result<[f64; VARIABLES], CompressibleError> {
-        let sums = self.finish_step(0.0)?;
+        let sums = self.finish_step(false)?;
         Ok([sums.mass, sums.momentum_x, sums.momentum_y, sums.momentum_z, sums.energy])
     }
 
@@ -34,7 +34,7 @@ impl<F: Real> CompressibleSolver<F> {
     pub fn restore(&mut self, means: Vec<F>, clock: (f64, usize)) -> Result<(), CompressibleError> {
         self.state.now = self.backend.upload(means);
         (self.state.time, self.state.steps) = clock;
-        self.finish_step(0.0)?;
+        self.finish_step(false)?;
         Ok(())
     }
 

@@ -1,10 +1,12 @@
 //! Conditions of boundary faces on a backend: what lies outside, prescribed states at the points of faces, normals of walls.
 
+use super::boundary::ExteriorState;
 use super::conditions::CompressibleCondition;
 use super::error::CompressibleError;
 use super::face_points::FaceRule;
 use super::residual::BoundaryView;
 use super::state::{States, VARIABLES};
+use super::wall_normals::set_normals;
 use crate::backend::{Backend, Buffer};
 use crate::finite_volume::{Term, TimeDependentData, Vectors};
 use crate::mesh::Mesh;
@@ -49,12 +51,19 @@ impl<F: Real> BoundaryData<F> {
                 });
             }
         }
-        let normals = rule.area[first_point..].iter().map(|s| {
+        let facet = |s: &[f64; 3]| {
             let size = norm(*s);
-            s.map(|x| F::from_f64(x / size))
-        });
-        let normals: Vec<[F; 3]> = normals.collect();
-        let components = (0..3).flat_map(|k| normals.iter().map(move |n| n[k]));
+            s.map(|x| x / size)
+        };
+        let mut normals: Vec<[f64; 3]> = rule.area[first_point..].iter().map(facet).collect();
+        for (patch, condition) in mesh.patches.iter().zip(conditions) {
+            if condition.exterior() == ExteriorState::Reflected {
+                let [begin, end] = [patch.faces.start, patch.faces.end]
+                    .map(|face| rule.offsets[face] as usize - first_point);
+                set_normals(mesh, rule, patch.faces.clone(), &mut normals[begin..end]);
+            }
+        }
+        let components = (0..3).flat_map(|k| normals.iter().map(move |n| F::from_f64(n[k])));
         let what = "boundary state";
         Ok(BoundaryData {
             kind: backend.upload(kind),

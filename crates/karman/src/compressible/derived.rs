@@ -127,9 +127,14 @@ impl<F: Real> CompressibleSolver<F> {
             coefficients
         });
         let polynomials = match &scratch {
-            Some(coefficients) => Polynomials::of(coefficients, terms),
-            None if quantity.needs_gradients() => Polynomials::of(&self.state.now, 0),
-            None => Polynomials { coefficients: View::absent(), stride: 0, terms: 0 },
+            Some(coefficients) => Polynomials::of(coefficients, &self.state.now, terms),
+            None if quantity.needs_gradients() => {
+                Polynomials::of(&self.state.now, &self.state.now, 0)
+            }
+            None => {
+                let (coefficients, means) = (View::absent(), View::absent());
+                Polynomials { coefficients, means, stride: 0, terms: 0 }
+            }
         };
         let (gamma, gas_constant) = (F::from_f64(self.gamma), F::from_f64(gas_constant));
         cell_quantity(backend, n, &q, &polynomials, gamma, gas_constant, quantity, value);

@@ -2,7 +2,7 @@
 //!
 //! A stage computes candidate means. A cell is troubled where its density or pressure is not positive or not a number and, with
 //! the limiter `mood`, where its density is a new extremum that is not smooth. Its level rises: from level 1 on its polynomials
-//! are limited, from level 2 on it is constant and its faces have Rusanov's flux, which keeps density and pressure positive for
+//! are limited, at level 2 its faces have Rusanov's flux between the means of both cells, which keeps density and pressure positive for
 //! Δt λ ≤ ½. The fluxes of its faces are computed again, and the candidates, until no cell is troubled. Each face has one flux, so
 //! that mass, momentum and energy are conserved.
 //!
@@ -12,21 +12,20 @@
 
 use super::face_points::FacePoints;
 use super::flux::{FluxForm, NumericalFlux};
-use super::limiter::across;
-use super::reconstruction::polynomial::Polynomials;
+use super::reconstruction::polynomial::{Polynomials, StencilView, spacing};
 use super::residual::{GasView, flux_through};
 use super::state::{Conserved, States};
 use crate::backend::View;
-use crate::finite_volume::{CellFaces, FaceView};
-use crate::operators::incidence::without_sign;
+use crate::finite_volume::FaceView;
 use crate::real::Real;
 use karman_backend::prelude::*;
 
 /// Highest level of a cell.
 pub(super) const CONSTANT_LEVEL: u32 = 2;
 
-/// Relative tolerance of extrema.
-const RELAXATION: f64 = 1e-4;
+/// Tolerance of new extrema relative to the range of the stencil, and to the density.
+const RELATIVE_SLACK: f64 = 1e-3;
+const SLACK: f64 = 1e-4;
 
 /// Tests of candidate means.
 #[derive(Group, Clone, Copy)]
@@ -44,13 +43,12 @@ pub(super) struct Candidates<'a, F: Real> {
 
 /// Raises the level of a troubled cell; counts the cells whose level has risen.
 ///
-/// Traffic a cell: 8 + 40, and 88 with bounds.
+/// Traffic a cell: 8 + 40, and 48 with bounds, an item of its stencil then 20.
 #[kernel(update(level), reduce(sum))]
 pub(super) fn raise_levels<F: Real>(
     c: usize,
     candidates: &Candidates<F>,
-    cells: &CellFaces<F>,
-    faces: &FaceView<F>,
+    stencil: &StencilView<F>,
     polynomials: &Polynomials<F>,
     level: u32,
 ) -> (u32, F) {
@@ -67,17 +65,20 @@ pub(super) fn raise_levels<F: Real>(
         let mut high = own;
         let mut least = polynomials.curvature(c);
         let mut most = least;
-        for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
-            let other = across::<F>(c, without_sign(cells.items[k]), faces);
+        let (first, end) = stencil.row(c);
+        let mut k = first;
+        while k < end {
+            let other = stencil.cells[k] as usize;
             let density = candidates.old.at(other).density;
             low = low.min(density);
             high = high.max(density);
             let curvature = polynomials.curvature(other);
             least = least.min(curvature);
             most = most.max(curvature);
+            k += comptime!(spacing(stencil.layout));
         }
-        let slack = F::literal(RELAXATION) * (high - low).max(F::literal(1e-3) * own);
-        if new.density > high + slack || new.density < low - slack {
+        let slack = (F::literal(RELATIVE_SLACK) * (high - low)).max(F::literal(SLACK) * own);
+        if end > first && (new.density > high + slack || new.density < low - slack) {
             // Curvatures of one sign and of one size: a smooth extremum.
             let is_smooth = least * most > zero
                 && 2.0 * least.abs().min(most.abs()) >= least.abs().max(most.abs());
@@ -118,9 +119,9 @@ pub(super) fn corrected_flux<F: Real>(
     let mut result = flux;
     if highest == CONSTANT_LEVEL {
         let robust = comptime!(FluxForm { flux: NumericalFlux::Rusanov, low_mach: false });
-        result = flux_through::<F>(f, faces, points, polynomials, gas, robust);
+        result = flux_through::<F>(f, faces, points, polynomials, gas, true, robust);
     } else if highest > 0 {
-        result = flux_through::<F>(f, faces, points, polynomials, gas, comptime!(gas.form));
+        result = flux_through::<F>(f, faces, points, polynomials, gas, false, comptime!(gas.form));
     }
     result
 }

@@ -1,17 +1,17 @@
 //! Limiters: polynomials scaled about their means so that they have no new extrema at the points of faces.
 //!
 //! p ← q̄ + φ (p − q̄) for each conserved variable, φ the least over the points of f((q_max − q̄)/(p − q̄)) where p > q̄, and of
-//! q_min where p < q̄; q_min and q_max are extrema of the means of the cell and of its face neighbours.
+//! q_min where p < q̄; q_min and q_max are extrema of the means of the cell and of its stencil.
 //!
 //! Sources: Barth & Jespersen, AIAA paper 89-0366, f(y) = min(1, y); Venkatakrishnan, J. Comput. Phys. 118 (1995) 120,
 //! f = ((Δ² + ε²) + 2Δδ)/(Δ² + 2δ² + Δδ + ε²), ε² = (K h)³ relative to the range of the variable, K = 5.
 #![allow(missing_docs)] // on the modules that the attributes make
 
 use super::face_points::FacePoints;
-use super::reconstruction::polynomial::Polynomials;
+use super::reconstruction::polynomial::{Polynomials, StencilView, spacing};
 use super::state::{Conserved, States, VARIABLES};
 use crate::backend::{Segment, View};
-use crate::finite_volume::{CellFaces, FaceView};
+use crate::finite_volume::CellFaces;
 use crate::mesh::SIGN_BIT;
 use crate::operators::incidence::without_sign;
 use crate::real::Real;
@@ -99,21 +99,6 @@ fn upper<F: Real>(a: Conserved<F>, b: Conserved<F>) -> Conserved<F> {
     -lower::<F>(-a, -b)
 }
 
-/// The cell across a face of cell `c`; `c` itself at a boundary.
-#[device]
-#[inline(always)]
-pub(super) fn across<F: Real>(c: usize, f: usize, faces: &FaceView<'_, F>) -> usize {
-    let mut other = c;
-    if f < faces.n_interior {
-        let left = faces.left[f] as usize;
-        other = left;
-        if left == c {
-            other = faces.right[f] as usize;
-        }
-    }
-    other
-}
-
 /// Data of a limiter.
 #[derive(Group, Clone, Copy)]
 pub(super) struct LimiterView<'a, F: Real> {
@@ -131,14 +116,14 @@ pub(super) struct LimiterView<'a, F: Real> {
 
 /// φ of each variable of a cell.
 ///
-/// Traffic a cell: 40 (3 + terms), neighbours 40 each, points of its faces 24 each.
+/// Traffic a cell: 40 (3 + terms), an item of its stencil 44, points of its faces 24 each.
 #[kernel(out(factors))]
 pub(super) fn limiter_factors<F: Real>(
     c: usize,
     q: &States<F>,
     cells: &CellFaces<F>,
-    faces: &FaceView<F>,
     points: &FacePoints<F>,
+    stencil: &StencilView<F>,
     polynomials: &Polynomials<F>,
     limiter: &LimiterView<F>,
 ) -> Conserved<F> {
@@ -162,10 +147,13 @@ pub(super) fn limiter_factors<F: Real>(
         let mean = q.at(c);
         let mut low = mean;
         let mut high = mean;
-        for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
-            let other = q.at(across::<F>(c, without_sign(cells.items[k]), faces));
+        let (first_item, end_of_items) = stencil.row(c);
+        let mut item = first_item;
+        while item < end_of_items {
+            let other = q.at(stencil.cells[item] as usize);
             low = lower::<F>(low, other);
             high = upper::<F>(high, other);
+            item += comptime!(spacing(stencil.layout));
         }
         let mut softness = Conserved::<F>::zero();
         if comptime!(limiter.is_smooth) {
@@ -261,7 +249,7 @@ pub(super) fn scale_polynomials<F: Real>(
         coefficients[place] = mean + phi * (coefficients[place] - mean);
         for m in 1..comptime!(terms + 1) {
             let at = m * comptime!(VARIABLES) * n + place;
-            coefficients[at] = coefficients[at] * phi;
+            coefficients[at] *= phi;
         }
     }
 }

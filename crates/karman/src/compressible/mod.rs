@@ -23,6 +23,7 @@ pub mod state;
 mod statistics;
 mod traces;
 pub mod viscous;
+mod wall_normals;
 
 pub use conditions::{
     CompressibleBoundaryCondition, CompressibleCondition, CompressibleKey, CompressibleKeyValue,

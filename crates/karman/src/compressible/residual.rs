@@ -1,10 +1,11 @@
 //! Fluxes through faces, their sums in cells, and the stages of a time step.
 #![allow(missing_docs)] // on the modules that the attributes make
+#![allow(unused_assignments)] // a variable of a kernel is born with a value
 
 use super::boundary::exterior;
 use super::face_points::FacePoints;
 use super::flux::{FluxForm, numerical_flux};
-use super::reconstruction::polynomial::Polynomials;
+use super::reconstruction::polynomial::{Polynomials, StateGradient};
 use super::state::{Conserved, States};
 use super::viscous::{
     PrimitiveGradient, ViscosityLaw, ViscousView, boundary_viscous_flux, viscous_flux,
@@ -12,7 +13,7 @@ use super::viscous::{
 use crate::backend::View;
 use crate::finite_volume::{CellFaces, FaceView, Vectors};
 use crate::operators::incidence::{with_sign, without_sign};
-use crate::real::Real;
+use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
 /// Conditions of boundary faces.
@@ -42,8 +43,100 @@ pub(super) struct GasView<'a, F: Real> {
     pub form: FluxForm,
 }
 
-/// Σ_q F(q_l(x_q), q_r(x_q), n_q) |S_q| over the points of a face, with the polynomials of both cells; at a boundary the right state
-/// is the exterior one.
+/// A state and its gradient on one side of a point of a face.
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Trace<F: Real> {
+    /// ρ, ρu, ρE.
+    pub state: Conserved<F>,
+    /// Their derivatives; not read without viscous terms.
+    pub gradient: StateGradient<F>,
+}
+
+/// The flux by area between two traces.
+#[device]
+#[inline(always)]
+fn flux_between<F: Real>(
+    f: usize,
+    left: Trace<F>,
+    right: Trace<F>,
+    n: Vec3<F>,
+    gas: &GasView<'_, F>,
+    #[comptime] form: FluxForm,
+) -> Conserved<F> {
+    let gamma = gas.gamma;
+    let l = left.state.primitive(gamma);
+    let r = right.state.primitive(gamma);
+    let mut flux = numerical_flux::<F>(l, r, n, gamma, form);
+    if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
+        let mean = (PrimitiveGradient::<F>::of(left.state, left.gradient, gamma)
+            + PrimitiveGradient::<F>::of(right.state, right.gradient, gamma))
+            * F::literal(0.5);
+        flux += viscous_flux::<F>(l, r, mean, n, gas.viscous.spacing[f], &gas.viscous);
+    }
+    flux
+}
+
+/// The flux by area at point `k` of boundary face `f` with the trace inside.
+#[device]
+#[inline(always)]
+fn flux_outwards<F: Real>(
+    f: usize,
+    k: usize,
+    kind: u32,
+    inside: Trace<F>,
+    n: Vec3<F>,
+    gas: &GasView<'_, F>,
+    #[comptime] form: FluxForm,
+) -> Conserved<F> {
+    let gamma = gas.gamma;
+    let b = k - gas.boundary.first_point;
+    let q = inside.state.primitive(gamma);
+    let prescribed = gas.boundary.prescribed.primitive_at(b);
+    let wall_normal = gas.boundary.normal.at(b);
+    let outside = exterior::<F>(kind, q, prescribed, wall_normal, gamma);
+    let mut flux = numerical_flux::<F>(q, outside, n, gamma, form);
+    if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
+        let gradient = PrimitiveGradient::<F>::of(inside.state, inside.gradient, gamma);
+        flux += boundary_viscous_flux::<F>(
+            kind,
+            q,
+            prescribed,
+            gradient,
+            n,
+            gas.viscous.spacing[f],
+            &gas.viscous,
+        );
+    }
+    flux
+}
+
+/// The trace of cell `c` at `d` from its centroid: of its polynomial or, if `is_constant`, of its mean.
+#[device]
+#[inline(always)]
+fn trace<F: Real>(
+    c: usize,
+    d: Vec3<F>,
+    polynomials: &Polynomials<'_, F>,
+    #[comptime] is_constant: bool,
+    #[comptime] has_gradient: bool,
+) -> Trace<F> {
+    let zero = Conserved::<F>::zero();
+    let mut gradient = StateGradient::<F> { x: zero, y: zero, z: zero };
+    let mut state = zero;
+    if comptime!(is_constant) {
+        state = polynomials.mean(c);
+    } else {
+        state = polynomials.at_offset(c, d);
+        if comptime!(has_gradient) {
+            gradient = polynomials.gradient(c, d);
+        }
+    }
+    Trace::<F> { state, gradient }
+}
+
+/// Σ_q F(q_l(x_q), q_r(x_q), n_q) |S_q| over the points of a face, with the polynomials of both cells or their means; at a boundary
+/// the right state is the exterior one.
 #[device]
 #[inline(always)]
 pub(super) fn flux_through<F: Real>(
@@ -52,9 +145,10 @@ pub(super) fn flux_through<F: Real>(
     points: &FacePoints<'_, F>,
     polynomials: &Polynomials<'_, F>,
     gas: &GasView<'_, F>,
+    #[comptime] is_constant: bool,
     #[comptime] form: FluxForm,
 ) -> Conserved<F> {
-    let gamma = gas.gamma;
+    let viscous = comptime!(gas.viscous.law != ViscosityLaw::Inviscid);
     let l = faces.left[f] as usize;
     let (first, end) = points.range(f);
     let mut sum = Conserved::<F>::zero();
@@ -64,23 +158,11 @@ pub(super) fn flux_through<F: Real>(
             let s = points.area.at(k);
             let size = s.dot(s).sqrt();
             let n = s * (1.0 / size);
-            let to_left = points.from_left.at(k);
-            let to_right = points.from_right.at(k);
-            let q_left = polynomials.at_offset(l, to_left);
-            let q_right = polynomials.at_offset(r, to_right);
-            let left = q_left.primitive(gamma);
-            let right = q_right.primitive(gamma);
-            let mut flux = numerical_flux::<F>(left, right, n, gamma, form);
-            if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
-                let of_left = polynomials.gradient(l, to_left);
-                let of_right = polynomials.gradient(r, to_right);
-                let mean = (PrimitiveGradient::<F>::of(q_left, of_left, gamma)
-                    + PrimitiveGradient::<F>::of(q_right, of_right, gamma))
-                    * F::literal(0.5);
-                let spacing = gas.viscous.spacing[f];
-                flux += viscous_flux::<F>(left, right, mean, n, spacing, &gas.viscous);
-            }
-            sum += flux * size;
+            let from_left = points.from_left.at(k);
+            let from_right = points.from_right.at(k);
+            let left = trace::<F>(l, from_left, polynomials, is_constant, viscous);
+            let right = trace::<F>(r, from_right, polynomials, is_constant, viscous);
+            sum += flux_between::<F>(f, left, right, n, gas, form) * size;
         }
     } else {
         let kind = gas.boundary.kind[f - faces.n_interior];
@@ -88,29 +170,9 @@ pub(super) fn flux_through<F: Real>(
             let s = points.area.at(k);
             let size = s.dot(s).sqrt();
             let n = s * (1.0 / size);
-            let b = k - gas.boundary.first_point;
-            let to_left = points.from_left.at(k);
-            let q = polynomials.at_offset(l, to_left);
-            let inside = q.primitive(gamma);
-            let prescribed = gas.boundary.prescribed.primitive_at(b);
-            let wall_normal = gas.boundary.normal.at(b);
-            let outside = exterior::<F>(kind, inside, prescribed, wall_normal, gamma);
-            let mut flux = numerical_flux::<F>(inside, outside, n, gamma, form);
-            if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
-                let of_cell = polynomials.gradient(l, to_left);
-                let gradient = PrimitiveGradient::<F>::of(q, of_cell, gamma);
-                let spacing = gas.viscous.spacing[f];
-                flux += boundary_viscous_flux::<F>(
-                    kind,
-                    inside,
-                    prescribed.density,
-                    gradient,
-                    n,
-                    spacing,
-                    &gas.viscous,
-                );
-            }
-            sum += flux * size;
+            let from_left = points.from_left.at(k);
+            let inside = trace::<F>(l, from_left, polynomials, is_constant, viscous);
+            sum += flux_outwards::<F>(f, k, kind, inside, n, gas, form) * size;
         }
     }
     sum
@@ -127,7 +189,7 @@ pub(super) fn face_flux<F: Real>(
     polynomials: &Polynomials<F>,
     gas: &GasView<F>,
 ) -> Conserved<F> {
-    flux_through::<F>(f, faces, points, polynomials, gas, comptime!(gas.form))
+    flux_through::<F>(f, faces, points, polynomials, gas, false, comptime!(gas.form))
 }
 
 /// Coefficients of a stage.
@@ -223,4 +285,10 @@ pub(super) fn spectral_rate<F: Real>(
         rate += 2.0 * diffusivity * squares / (volume * volume);
     }
     rate
+}
+
+/// CFL/λ. Traffic 2s.
+#[kernel(out(step))]
+pub(super) fn step_of_rate<F: Real>(c: usize, rate: &View<F>, cfl: F) -> F {
+    cfl / rate[c]
 }

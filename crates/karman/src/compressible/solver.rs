@@ -13,7 +13,7 @@ use super::reconstruction::polynomial::{
     Polynomials, StencilsOnBackend, reconstruct, second_moments,
 };
 use super::reconstruction::stencil::Stencils;
-use super::residual::{GasView, StageView, advance_stage, face_flux, spectral_rate};
+use super::residual::{GasView, StageView, advance_stage, face_flux, spectral_rate, step_of_rate};
 use super::state::{States, VARIABLES};
 use super::statistics::{Statistics, StepSums, step_parts};
 use super::viscous::{ViscousData, ViscousGas};
@@ -123,8 +123,8 @@ pub(super) struct PolynomialsOnBackend<F: Real> {
 }
 
 impl<F: Real> PolynomialsOnBackend<F> {
-    pub(super) fn view(&self) -> Polynomials<'_, F> {
-        Polynomials::of(&self.coefficients, self.stencils.terms())
+    pub(super) fn view<'a>(&'a self, means: &'a Buffer<F>) -> Polynomials<'a, F> {
+        Polynomials::of(&self.coefficients, means, self.stencils.terms())
     }
 }
 
@@ -138,6 +138,8 @@ pub(super) struct State<F: Real> {
     next: Buffer<F>,
     /// Sum of stages, of methods that have one.
     sum: Buffer<F>,
+    /// Local steps; empty before the first.
+    local: Buffer<F>,
     flux: Buffer<F>,
     rate: Buffer<F>,
     statistics: Statistics,
@@ -147,6 +149,33 @@ pub(super) struct State<F: Real> {
     pub(super) steps: usize,
     /// The largest rate λ.
     largest_rate: f64,
+}
+
+/// The length of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum StepLength {
+    /// Δt of all cells.
+    Uniform(f64),
+    /// That of each cell; the time stays.
+    Local,
+}
+
+impl StepLength {
+    /// By how much the time advances.
+    fn of_time(self) -> f64 {
+        match self {
+            StepLength::Uniform(step) => step,
+            StepLength::Local => 0.0,
+        }
+    }
+
+    /// Δt, or the factor of local steps.
+    fn factor(self) -> f64 {
+        match self {
+            StepLength::Uniform(step) => step,
+            StepLength::Local => 1.0,
+        }
+    }
 }
 
 /// K of Venkatakrishnan's limiter.
@@ -205,6 +234,7 @@ impl<F: Real> CompressibleSolver<F> {
             old: backend.zeros(VARIABLES * n),
             next: backend.zeros(VARIABLES * n),
             sum: backend.zeros(if has_sum { VARIABLES * n } else { 0 }),
+            local: backend.zeros(0),
             flux: backend.zeros(VARIABLES * mesh.n_faces()),
             rate: backend.zeros(n),
             statistics: Statistics::new(backend, n),
@@ -231,7 +261,7 @@ impl<F: Real> CompressibleSolver<F> {
             state,
             stencil_sizes: stencils.histogram(),
         };
-        solver.finish_step(0.0)?;
+        solver.finish_step(false)?;
         Ok(solver)
     }
 
@@ -240,27 +270,46 @@ impl<F: Real> CompressibleSolver<F> {
     /// # Errors
     /// [`CompressibleError`] where a prescribed value is not a number or the backend failed.
     pub fn advance(&mut self, step: f64) -> Result<CompressibleStep, CompressibleError> {
+        self.advance_by(StepLength::Uniform(step))
+    }
+
+    /// Advances each cell by its own step, CFL/λ, towards a steady state; the rate of change is that of a step.
+    ///
+    /// # Errors
+    /// As [`CompressibleSolver::advance`].
+    pub fn iterate(&mut self, cfl: f64) -> Result<CompressibleStep, CompressibleError> {
+        let n = self.mesh.n_cells();
+        let (rate, local) = (&self.state.rate, &mut self.state.local);
+        if local.is_empty() {
+            *local = self.backend.zeros(n);
+        }
+        step_of_rate(&self.backend, n, rate, F::from_f64(cfl), local);
+        self.advance_by(StepLength::Local)
+    }
+
+    fn advance_by(&mut self, length: StepLength) -> Result<CompressibleStep, CompressibleError> {
+        let step = length.of_time();
         let backend = self.backend.clone();
         let state = &mut self.state;
-        let length = state.now.len();
-        blas::copy(&backend, length, &state.now, &mut state.old);
+        let size = state.now.len();
+        blas::copy(&backend, size, &state.now, &mut state.old);
         blas::fill(&backend, state.sum.len(), F::literal(0.0), &mut state.sum);
         let begin = state.time;
         let mut fallback_cells = 0;
         for stage in self.numerics.method.stages() {
-            fallback_cells += self.advance_stage(stage, step, begin + stage.time * step)?;
+            fallback_cells += self.advance_stage(stage, length, begin + stage.time * step)?;
             std::mem::swap(&mut self.state.now, &mut self.state.next);
             if stage.into_sum != 0.0 {
                 let state = &mut self.state;
                 let weight = F::from_f64(stage.into_sum);
-                blas::axpy(&backend, length, weight, &state.now, &mut state.sum);
+                blas::axpy(&backend, size, weight, &state.now, &mut state.sum);
             }
         }
         self.state.time = begin + step;
         self.state.steps += 1;
-        let sums = self.finish_step(step)?;
+        let sums = self.finish_step(true)?;
         Ok(CompressibleStep {
-            rate: sums.change / step,
+            rate: sums.change / length.factor(),
             fallback_cells,
             invalid: sums.invalid as usize,
             totals: [sums.mass, sums.momentum_x, sums.momentum_y, sums.momentum_z, sums.energy],
@@ -271,7 +320,7 @@ impl<F: Real> CompressibleSolver<F> {
     fn advance_stage(
         &mut self,
         stage: &ExplicitStage,
-        step: f64,
+        length: StepLength,
         time: f64,
     ) -> Result<usize, CompressibleError> {
         self.boundary.set_time(&self.backend, time)?;
@@ -280,7 +329,7 @@ impl<F: Real> CompressibleSolver<F> {
         }
         self.reconstruct();
         self.compute_fluxes();
-        self.sum_fluxes(stage, step);
+        self.sum_fluxes(stage, length);
         let n = self.mesh.n_cells();
         let level = &mut self.polynomials.level;
         blas::fill(&self.backend, n, 0, level);
@@ -293,7 +342,7 @@ impl<F: Real> CompressibleSolver<F> {
             }
             self.limit(Limited::ByLevel);
             self.correct_fluxes();
-            self.sum_fluxes(stage, step);
+            self.sum_fluxes(stage, length);
         }
         Ok(cells)
     }
@@ -322,7 +371,7 @@ impl<F: Real> CompressibleSolver<F> {
         let (n, q) = (self.mesh.n_cells(), States::of(&self.state.now));
         let is_smooth =
             limited == Limited::All && self.numerics.limiter == Limiter::Venkatakrishnan;
-        let PolynomialsOnBackend { coefficients, factors, softness, level, .. } =
+        let PolynomialsOnBackend { stencils, coefficients, factors, softness, level, .. } =
             &mut self.polynomials;
         let limiter = LimiterView {
             level: if limited == Limited::ByLevel { level.view() } else { View::absent() },
@@ -330,17 +379,17 @@ impl<F: Real> CompressibleSolver<F> {
             limited,
             is_smooth,
         };
-        let polynomials = Polynomials::of(coefficients, terms);
+        let polynomials = Polynomials::of(coefficients, &self.state.now, terms);
         let MeshOnBackend { points, .. } = &self.mesh;
-        let (cells, faces) = (self.mesh.cell_faces(), self.mesh.faces());
+        let cells = self.mesh.cell_faces();
         let backend = &self.backend;
         limiter_factors(
             backend,
             n,
             &q,
             &cells,
-            &faces,
             &points.view(),
+            &stencils.view(),
             &polynomials,
             &limiter,
             factors,
@@ -351,7 +400,7 @@ impl<F: Real> CompressibleSolver<F> {
     fn compute_fluxes(&mut self) {
         let gas = gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous);
         let (faces, points) = (self.mesh.faces(), self.mesh.points.view());
-        let polynomials = self.polynomials.view();
+        let polynomials = self.polynomials.view(&self.state.now);
         let n_faces = self.mesh.cells.n_faces();
         let flux = &mut self.state.flux;
         face_flux(&self.backend, n_faces, &faces, &points, &polynomials, &gas, flux);
@@ -360,14 +409,14 @@ impl<F: Real> CompressibleSolver<F> {
     fn correct_fluxes(&mut self) {
         let gas = gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous);
         let (faces, points) = (self.mesh.faces(), self.mesh.points.view());
-        let polynomials = self.polynomials.view();
+        let polynomials = self.polynomials.view(&self.state.now);
         let (n_faces, flux) = (self.mesh.cells.n_faces(), &mut self.state.flux);
         let level = &self.polynomials.level;
         corrected_flux(&self.backend, n_faces, &faces, &points, &polynomials, &gas, level, flux);
     }
 
-    fn sum_fluxes(&mut self, stage: &ExplicitStage, step: f64) {
-        let State { now, old, next, sum, flux, .. } = &mut self.state;
+    fn sum_fluxes(&mut self, stage: &ExplicitStage, length: StepLength) {
+        let State { now, old, next, sum, flux, local, .. } = &mut self.state;
         let has_sum = stage.sum != 0.0;
         let view = StageView {
             old: States::of(old),
@@ -375,9 +424,9 @@ impl<F: Real> CompressibleSolver<F> {
             weight: F::from_f64(stage.current),
             sum: States::of(sum),
             sum_weight: F::from_f64(stage.sum),
-            step: F::from_f64(stage.step * step),
-            local: View::absent(),
-            is_local: false,
+            step: F::from_f64(stage.step * length.factor()),
+            local: if length == StepLength::Local { local.view() } else { View::absent() },
+            is_local: length == StepLength::Local,
             has_sum,
         };
         let has_source = self.source.is_some();
@@ -404,18 +453,17 @@ impl<F: Real> CompressibleSolver<F> {
             new: States::of(&self.state.next),
             old: States::of(&self.state.now),
             gamma: F::from_f64(self.gamma),
-            bounded: self.numerics.limiter == Limiter::Mood,
+            bounded: self.numerics.limiter == Limiter::Mood
+                && self.polynomials.stencils.terms() > 0,
         };
-        let (cells, faces) = (self.mesh.cell_faces(), self.mesh.faces());
         let PolynomialsOnBackend { coefficients, stencils, level, .. } = &mut self.polynomials;
-        let polynomials = Polynomials::of(coefficients, stencils.terms());
+        let polynomials = Polynomials::of(coefficients, &self.state.now, stencils.terms());
         let backend = &self.backend;
         raise_levels(
             backend,
             n,
             &candidates,
-            &cells,
-            &faces,
+            &stencils.view(),
             &polynomials,
             level,
             &mut self.state.risen,
@@ -425,14 +473,17 @@ impl<F: Real> CompressibleSolver<F> {
     }
 
     /// Rates of the new means and the reductions over the step.
-    pub(super) fn finish_step(&mut self, step: f64) -> Result<StepSums<f64>, CompressibleError> {
+    pub(super) fn finish_step(
+        &mut self,
+        has_old: bool,
+    ) -> Result<StepSums<f64>, CompressibleError> {
         let (n, gamma) = (self.mesh.n_cells(), F::from_f64(self.gamma));
         let (cells, faces) = (self.mesh.cell_faces(), self.mesh.faces());
         let State { now, old, rate, statistics, .. } = &mut self.state;
         let backend = &self.backend;
         let viscous = self.viscous.view();
         spectral_rate(backend, n, &cells, &faces, &States::of(now), gamma, &viscous, rate);
-        let before = if step > 0.0 { &*old } else { &*now };
+        let before = if has_old { &*old } else { &*now };
         let volume = &self.mesh.volume;
         let partials = &mut statistics.partials;
         step_parts(

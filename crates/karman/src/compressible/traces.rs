@@ -121,9 +121,16 @@ fn trace<F: Real>(
     if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
         let of_cell = polynomials.gradient(c, to_point);
         let gradient = PrimitiveGradient::<F>::of(q, of_cell, gas.gamma);
-        let (spacing, at_wall) = (gas.viscous.spacing[f], prescribed.density);
-        let through =
-            boundary_viscous_flux::<F>(kind, inside, at_wall, gradient, n, spacing, &gas.viscous);
+        let spacing = gas.viscous.spacing[f];
+        let through = boundary_viscous_flux::<F>(
+            kind,
+            inside,
+            prescribed,
+            gradient,
+            n,
+            spacing,
+            &gas.viscous,
+        );
         viscous = through.momentum() * size;
     }
     Trace::<F> { state, pressure, viscous, mass: flux.density }
@@ -293,7 +300,8 @@ impl<F: Real> CompressibleSolver<F> {
         points: &mut CellPoints<F>,
     ) -> Result<[Vec<f64>; VARIABLES], CompressibleError> {
         let CellPoints { cells, offsets, states } = points;
-        let (polynomials, gamma) = (self.polynomials.view(), F::from_f64(self.gamma));
+        let (polynomials, gamma) =
+            (self.polynomials.view(&self.state.now), F::from_f64(self.gamma));
         let offsets = Vectors::of(offsets);
         point_states(&self.backend, cells.len(), cells, &offsets, &polynomials, gamma, states);
         self.separate(states)
@@ -313,7 +321,7 @@ impl<F: Real> CompressibleSolver<F> {
             &listed,
             &self.mesh.faces(),
             &self.mesh.points.view(),
-            &self.polynomials.view(),
+            &self.polynomials.view(&self.state.now),
             &gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous),
             &mut states,
         );
@@ -349,7 +357,7 @@ impl<F: Real> CompressibleSolver<F> {
             &Vectors::of(arms),
             &self.mesh.faces(),
             &self.mesh.points.view(),
-            &self.polynomials.view(),
+            &self.polynomials.view(&self.state.now),
             &gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous),
             part,
             partials,

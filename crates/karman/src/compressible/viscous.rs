@@ -7,7 +7,7 @@
 //! Source: Nishikawa, AIAA paper 2011-3044.
 #![allow(missing_docs)] // on the modules that the attributes make
 
-use super::boundary::{ISOTHERMAL, NO_SLIP, REFLECTED};
+use super::boundary::{ISOTHERMAL, NO_SLIP, PRESCRIBED, REFLECTED};
 use super::reconstruction::polynomial::StateGradient;
 use super::solver::CompressibleProblem;
 use super::state::{Conserved, Primitive};
@@ -252,14 +252,14 @@ pub(super) fn viscous_flux<F: Real>(
     Conserved::<F>::of(F::literal(0.0), -stress, -(velocity.dot(stress) + heat))
 }
 
-/// The viscous flux by area through a boundary face: at walls with the velocity 0 and, if isothermal, the temperature of the wall,
-/// without heat flux at others; at slip walls the normal stress alone; elsewhere that of the state inside.
+/// The viscous flux by area through a boundary face: at walls with the velocity of the wall and, if isothermal, its temperature, which
+/// `wall` has in place of a density; without heat flux at other walls; with a prescribed state; at slip walls the normal stress alone; elsewhere that of the state inside.
 #[device]
 #[inline(always)]
 pub(super) fn boundary_viscous_flux<F: Real>(
     kind: u32,
     inside: Primitive<F>,
-    wall_temperature: F,
+    wall: Primitive<F>,
     gradient: PrimitiveGradient<F>,
     n: Vec3<F>,
     spacing: F,
@@ -271,11 +271,16 @@ pub(super) fn boundary_viscous_flux<F: Real>(
     let mut velocity_jump = Vec3::<F>::zero();
     let mut velocity = inside.velocity();
     if kind == NO_SLIP || kind == ISOTHERMAL {
-        velocity_jump = -velocity;
-        velocity = Vec3::<F>::zero();
+        velocity_jump = wall.velocity() - velocity;
+        velocity = wall.velocity();
+    }
+    if kind == PRESCRIBED {
+        velocity_jump = wall.velocity() - velocity;
+        theta_jump = theta::<F>(wall) - theta_inside;
+        velocity = wall.velocity();
     }
     if kind == ISOTHERMAL {
-        theta_jump = wall_temperature * gas.gas_constant - theta_inside;
+        theta_jump = wall.density * gas.gas_constant - theta_inside;
     }
     let at_face = gradient.with_jump(velocity_jump, theta_jump, n, spacing);
     let mu = gas.viscosity_at(theta_inside + theta_jump);

@@ -26,12 +26,22 @@ pub enum Convection {
     Cubic,
     /// The value of the upstream cell: first order.
     Upwind,
+    /// `linear_upwind` with a limited gradient, so that no face value is beyond those of the cells around: second order where
+    /// the quantity has no extremum; for quantities with bounds, as a temperature or a concentration with steep fronts.
+    LimitedLinear,
 }
 
 impl Convection {
     /// Whether gradients of the convected quantity are read.
     pub fn reads_gradients(self) -> bool {
-        matches!(self, Convection::LinearUpwind | Convection::Cubic)
+        let (extrapolates, _) = self.extrapolates();
+        extrapolates || self == Convection::Cubic
+    }
+
+    /// Whether the upstream value is extrapolated by its gradient, and whether this gradient is limited.
+    pub fn extrapolates(self) -> (bool, bool) {
+        let is_limited = self == Convection::LimitedLinear;
+        (is_limited || self == Convection::LinearUpwind, is_limited)
     }
 }
 
@@ -92,7 +102,9 @@ fn convective_flux<F: Real>(
         } else {
             let upwind = if from_left { l } else { r };
             value = phi.value[upwind];
-            if comptime!(convection == Convection::LinearUpwind) {
+            if comptime!(
+                convection == Convection::LinearUpwind || convection == Convection::LimitedLinear
+            ) {
                 // x_f − x_l = x_f − x_i + (1 − w) d, x_f − x_r = x_f − x_i − w d.
                 let w = faces.weight[f];
                 let along = if from_left { 1.0 - w } else { -w };

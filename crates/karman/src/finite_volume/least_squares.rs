@@ -104,8 +104,29 @@ impl<F: Real> CellGradient<F> {
         least_squares_gradients(backend, n, &stencils, &boundary, phi, stride, x, y, z);
     }
 
+    /// Gradients of one to three quantities, [`CellGradient::apply`] or [`CellGradient::apply_to_vector`].
+    pub fn apply_to_quantities(
+        &self,
+        backend: &Backend,
+        values: &[&Buffer<F>],
+        prescribed: &[&Buffer<F>],
+        gradients: Vec<&mut Buffer<F>>,
+    ) {
+        let mut gradients = gradients.into_iter();
+        match (gradients.next(), gradients.next(), gradients.next()) {
+            (Some(x), Some(y), z) => {
+                let (values, prescribed) = (VectorField::of(values), VectorField::of(prescribed));
+                let mut none = backend.zeros(0);
+                let gradients = [x, y, z.unwrap_or(&mut none)];
+                self.apply_to_vector(backend, &values, &prescribed, gradients);
+            }
+            (Some(x), ..) => self.apply(backend, values[0], (prescribed[0], F::literal(1.0)), x),
+            (None, ..) => {}
+        }
+    }
+
     /// The stencils as kernels read them.
-    fn view(&self, backend: &Backend) -> GradientStencilView<'_, F> {
+    pub(crate) fn view(&self, backend: &Backend) -> GradientStencilView<'_, F> {
         let (offsets, items) = match &self.rows {
             Some([offsets, items]) => (offsets, items),
             None => (&self.cells.offsets, self.cells.neighbours(backend)),

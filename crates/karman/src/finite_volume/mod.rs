@@ -23,6 +23,7 @@ pub mod gradient;
 pub mod interpolation;
 pub mod laplacian;
 pub mod least_squares;
+pub mod limiter;
 pub mod majorant;
 pub mod mesh_view;
 pub mod nonorthogonal_correction;

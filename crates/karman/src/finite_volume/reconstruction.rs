@@ -73,7 +73,7 @@ fn flux_moment<F: Real>(
     if comptime!(centroids.is_periodic) {
         // Where the normal points into it the cell is the right one.
         if item >= comptime!(SIGN_BIT) {
-            to_face = to_face - centroids.shift.at(f);
+            to_face -= centroids.shift.at(f);
         }
     }
     to_face * outward
@@ -126,7 +126,7 @@ pub fn integrate<F: Real>(
         let r = faces.right[f] as usize;
         let mut from_right = x - centroids.cell.at(r);
         if comptime!(centroids.is_periodic) {
-            from_right = from_right - centroids.shift.at(f);
+            from_right -= centroids.shift.at(f);
         }
         v -= from_right.dot(u.at(r));
     }

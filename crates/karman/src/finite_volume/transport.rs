@@ -83,7 +83,7 @@ fn product<F: Real>(
         let mut difference = own;
         let j = of.neighbours[k];
         if is_cell(j) {
-            difference = difference - x.at(j as usize);
+            difference -= x.at(j as usize);
         }
         sum += difference * of.coefficient(cells.items[k]);
     }
@@ -150,6 +150,28 @@ pub fn transport_inverse_diagonal<F: Real>(
     if inertia < least * sum { F::literal(1.0) } else { F::literal(0.0) }
 }
 
+/// The coefficients of Jacobi sweeps: the inverse of the diagonal D of W, and D⁻¹ (D − W) at each item, 0 at the boundary.
+/// Traffic a cell: 4 + 2s, an item 8 + s, a face s (2s with convection).
+#[kernel(out(inverse))]
+pub fn sweep_coefficients<F: Real>(
+    c: usize,
+    cells: &CellFaces<F>,
+    of: &TransportView<F>,
+    coefficients: &mut Segment<F>,
+) -> F {
+    let mut diagonal = of.inertia[c];
+    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
+        let own = of.coefficient(cells.items[k]);
+        diagonal += own;
+        coefficients[k] = if is_cell(of.neighbours[k]) { own } else { F::literal(0.0) };
+    }
+    let inverse = F::literal(1.0) / diagonal;
+    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
+        coefficients[k] *= inverse;
+    }
+    inverse
+}
+
 /// z ← D⁻¹ b, D the diagonal of W: the Jacobi sweep from 0. Traffic (1 + 2d)s.
 #[kernel]
 pub fn first_sweep<F: Real>(
@@ -162,32 +184,41 @@ pub fn first_sweep<F: Real>(
     store_quantities::<F>(c, b.at(c) * inverse[c], stride, z, b.dimension);
 }
 
-/// z ← D⁻¹ (b − (W − D) y): a Jacobi sweep. Traffic as [`transport_product()`], a cell d s more.
+/// The coefficients of Jacobi sweeps, by [`sweep_coefficients()`].
+#[derive(Group, Clone, Copy)]
+pub struct SweepView<'a, F: Real> {
+    /// First item of each cell: `[n_cells + 1]`.
+    pub offsets: View<'a, u32>,
+    /// The neighbour of a cell across each of its faces.
+    pub neighbours: View<'a, u32>,
+    /// D⁻¹ (D − W) at each item.
+    pub coefficients: View<'a, F>,
+    /// D⁻¹: `[n_cells]`.
+    pub inverse: View<'a, F>,
+}
+
+/// z ← D⁻¹ (b − (W − D) y): a Jacobi sweep. Traffic a cell: 4 + (1 + 3d)s, an item 4 + s.
 #[kernel]
 pub fn transport_sweep<F: Real>(
     c: usize,
-    cells: &CellFaces<F>,
-    of: &TransportView<F>,
+    of: &SweepView<F>,
     b: &Quantities<F>,
     y: &Quantities<F>,
     stride: usize,
     z: &mut Segment<F>,
 ) {
-    let mut sum = b.at(c);
-    let mut diagonal = of.inertia[c];
-    for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
-        let own = of.coefficient(cells.items[k]);
-        diagonal += own;
+    let mut sum = b.at(c) * of.inverse[c];
+    for k in of.offsets[c] as usize..of.offsets[c + 1] as usize {
         let j = of.neighbours[k];
         if is_cell(j) {
-            sum += y.at(j as usize) * own;
+            sum += y.at(j as usize) * of.coefficients[k];
         }
     }
-    store_quantities::<F>(c, sum * (F::literal(1.0) / diagonal), stride, z, y.dimension);
+    store_quantities::<F>(c, sum, stride, z, y.dimension);
 }
 
-/// The coefficients of W on a backend.
-struct Coefficients<F: Real> {
+/// W on a backend.
+pub struct TransportOperator<F: Real> {
     cells: Arc<FaceCells>,
     conductance: Arc<Buffer<F>>,
     /// I: `[n_cells]`.
@@ -196,11 +227,50 @@ struct Coefficients<F: Real> {
     flux: Buffer<F>,
     alpha: F,
     beta: F,
+    dimension: usize,
 }
 
-impl<F: Real> Coefficients<F> {
+impl<F: Real> TransportOperator<F> {
+    /// The operator of `dimension` quantities with factors α and β, without inertia and flux; β = 0 leaves convection out.
+    pub fn new(
+        backend: &Backend,
+        cells: Arc<FaceCells>,
+        conductance: Arc<Buffer<F>>,
+        [alpha, beta]: [f64; 2],
+        dimension: usize,
+    ) -> Self {
+        cells.neighbours(backend);
+        TransportOperator {
+            inertia: backend.zeros(cells.n_cells()),
+            flux: backend.zeros(if beta == 0.0 { 0 } else { cells.n_faces() }),
+            cells,
+            conductance,
+            alpha: F::from_f64(alpha),
+            beta: F::from_f64(beta),
+            dimension,
+        }
+    }
+
+    /// Sets inertia, `shift` times that given, and with convection the flux.
+    pub fn set(&mut self, backend: &Backend, shift: f64, inertia: &Buffer<F>, flux: &Buffer<F>) {
+        let (shift, zero, n) = (F::from_f64(shift), F::literal(0.0), self.inertia.len());
+        blas::axpby(backend, n, shift, inertia, zero, &mut self.inertia);
+        if !self.flux.is_empty() {
+            blas::copy(backend, self.flux.len(), flux, &mut self.flux);
+        }
+    }
+
+    /// The coefficients as kernels read them.
+    fn view<'a>(&'a self, backend: &Backend) -> TransportView<'a, F> {
+        self.view_with(backend, [self.alpha, self.beta])
+    }
+
     /// The coefficients as kernels read them, with factors α and β of one's own.
-    fn view_with<'a>(&'a self, backend: &Backend, [alpha, beta]: [F; 2]) -> TransportView<'a, F> {
+    pub fn view_with<'a>(
+        &'a self,
+        backend: &Backend,
+        [alpha, beta]: [F; 2],
+    ) -> TransportView<'a, F> {
         let convects = !self.flux.is_empty();
         TransportView {
             neighbours: self.cells.neighbours(backend).view(),
@@ -213,13 +283,9 @@ impl<F: Real> Coefficients<F> {
         }
     }
 
-    /// The coefficients as kernels read them.
-    fn view<'a>(&'a self, backend: &Backend) -> TransportView<'a, F> {
-        self.view_with(backend, [self.alpha, self.beta])
-    }
-
-    /// See [`TransportOperator::inverse_diagonal`].
-    fn inverse_diagonal(
+    /// `inverse` ← the inverse of the diagonal of W for `dimension` quantities, `[dimension][n_cells]`; the sum of `partials` is
+    /// the number of cells whose inertia is less than `least` times the diagonal.
+    pub fn inverse_diagonal(
         &self,
         backend: &Backend,
         (least, dimension): (f64, usize),
@@ -240,74 +306,15 @@ impl<F: Real> Coefficients<F> {
     }
 }
 
-/// W on a backend.
-pub struct TransportOperator<F: Real> {
-    /// Shared with the sweeps of [`TransportSweeps::of`].
-    coefficients: Arc<Coefficients<F>>,
-    dimension: usize,
-}
-
-impl<F: Real> TransportOperator<F> {
-    /// The operator of `dimension` quantities with factors α and β, without inertia and flux; β = 0 leaves convection out.
-    pub fn new(
-        backend: &Backend,
-        cells: Arc<FaceCells>,
-        conductance: Arc<Buffer<F>>,
-        [alpha, beta]: [f64; 2],
-        dimension: usize,
-    ) -> Self {
-        cells.neighbours(backend);
-        let coefficients = Coefficients {
-            inertia: backend.zeros(cells.n_cells()),
-            flux: backend.zeros(if beta == 0.0 { 0 } else { cells.n_faces() }),
-            cells,
-            conductance,
-            alpha: F::from_f64(alpha),
-            beta: F::from_f64(beta),
-        };
-        TransportOperator { coefficients: Arc::new(coefficients), dimension }
-    }
-
-    /// Sets inertia, `shift` times that given, and with convection the flux. The sweeps of the operator are set by
-    /// [`TransportSweeps::set`].
-    pub fn set(&mut self, backend: &Backend, shift: f64, inertia: &Buffer<F>, flux: &Buffer<F>) {
-        let Some(own) = Arc::get_mut(&mut self.coefficients) else {
-            unreachable!("sweeps that share the coefficients set them")
-        };
-        let (shift, zero, n) = (F::from_f64(shift), F::literal(0.0), own.inertia.len());
-        blas::axpby(backend, n, shift, inertia, zero, &mut own.inertia);
-        if !own.flux.is_empty() {
-            blas::copy(backend, own.flux.len(), flux, &mut own.flux);
-        }
-    }
-
-    /// The coefficients as kernels read them, with factors α and β of one's own.
-    pub fn view_with<'a>(&'a self, backend: &Backend, factors: [F; 2]) -> TransportView<'a, F> {
-        self.coefficients.view_with(backend, factors)
-    }
-
-    /// `inverse` ← the inverse of the diagonal of W for `dimension` quantities, `[dimension][n_cells]`; the sum of `partials` is
-    /// the number of cells whose inertia is less than `least` times the diagonal.
-    pub fn inverse_diagonal(
-        &self,
-        backend: &Backend,
-        share: (f64, usize),
-        inverse: &mut Buffer<F>,
-        partials: &mut Partials,
-    ) {
-        self.coefficients.inverse_diagonal(backend, share, inverse, partials);
-    }
-}
-
 impl<F: Real> Operator<F> for TransportOperator<F> {
     fn unknowns(&self) -> usize {
-        self.dimension * self.coefficients.cells.n_cells()
+        self.dimension * self.cells.n_cells()
     }
 
     fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
-        let (own, x) = (&self.coefficients, Quantities::of(x, self.dimension));
-        let cells = CellFaces::of(&own.cells, View::absent());
-        transport_product(backend, own.cells.n_cells(), &cells, &own.view(backend), &x, y);
+        let cells = CellFaces::of(&self.cells, View::absent());
+        let (of, x) = (self.view(backend), Quantities::of(x, self.dimension));
+        transport_product(backend, self.cells.n_cells(), &cells, &of, &x, y);
     }
 
     fn apply_dot(
@@ -317,73 +324,68 @@ impl<F: Real> Operator<F> for TransportOperator<F> {
         y: &mut Buffer<F>,
         partials: &mut Partials,
     ) {
-        let (own, x) = (&self.coefficients, Quantities::of(x, self.dimension));
-        let cells = CellFaces::of(&own.cells, View::absent());
-        let of = own.view(backend);
-        transport_product_dot(backend, own.cells.n_cells(), &cells, &of, &x, y, partials);
+        let cells = CellFaces::of(&self.cells, View::absent());
+        let (of, x) = (self.view(backend), Quantities::of(x, self.dimension));
+        transport_product_dot(backend, self.cells.n_cells(), &cells, &of, &x, y, partials);
     }
 }
 
 /// Jacobi sweeps from 0 with W. An odd number, so that modes of D⁻¹W near 2 are not lost; W is diagonally dominant, so that
 /// sweeps converge.
 pub struct TransportSweeps<F: Real> {
-    /// Those of the operator; none while it sets them.
-    coefficients: Option<Arc<Coefficients<F>>>,
+    cells: Arc<FaceCells>,
     dimension: usize,
+    /// D⁻¹ (D − W): `[items]`.
+    coefficients: Buffer<F>,
     /// D⁻¹: `[n_cells]`.
     inverse: Buffer<F>,
     /// Scratch: `[dimension][n_cells]`.
     other: Buffer<F>,
-    partials: Partials,
 }
 
 /// Pairs of sweeps after the first.
-const SWEEP_PAIRS: usize = 2;
+pub(super) const SWEEP_PAIRS: usize = 4;
 
 impl<F: Real> TransportSweeps<F> {
-    /// The sweeps of an operator, whose coefficients they share.
-    pub fn of(backend: &Backend, operator: &TransportOperator<F>) -> Self {
-        let (n, unknowns) = (operator.coefficients.cells.n_cells(), operator.unknowns());
+    /// Sweeps for `dimension` quantities, before [`TransportSweeps::update`].
+    pub fn new(backend: &Backend, cells: Arc<FaceCells>, dimension: usize) -> Self {
+        let n = cells.n_cells();
         TransportSweeps {
-            coefficients: Some(operator.coefficients.clone()),
-            dimension: operator.dimension,
+            dimension,
+            coefficients: backend.zeros(cells.faces.len()),
             inverse: backend.zeros(n),
-            other: backend.zeros(unknowns),
-            partials: Partials::new(backend, n, 1),
+            other: backend.zeros(dimension * n),
+            cells,
         }
     }
 
-    /// Sets the operator of these sweeps as [`TransportOperator::set`] does, and updates D⁻¹.
-    pub fn set(
-        &mut self,
-        operator: &mut TransportOperator<F>,
-        backend: &Backend,
-        shift: f64,
-        inertia: &Buffer<F>,
-        flux: &Buffer<F>,
-    ) {
-        self.coefficients = None;
-        operator.set(backend, shift, inertia, flux);
-        operator.inverse_diagonal(backend, (0.0, 1), &mut self.inverse, &mut self.partials);
-        self.coefficients = Some(operator.coefficients.clone());
+    /// Updates the coefficients to those of W.
+    pub fn update(&mut self, backend: &Backend, operator: &TransportOperator<F>) {
+        let TransportSweeps { cells, coefficients, inverse, .. } = self;
+        let of_cells = CellFaces::of(cells, View::absent());
+        let (n, of) = (cells.n_cells(), operator.view(backend));
+        sweep_coefficients(backend, n, &of_cells, &of, coefficients, inverse);
     }
 }
 
 impl<F: Real> Preconditioner<F> for TransportSweeps<F> {
     fn apply(&mut self, backend: &Backend, r: &Buffer<F>, z: &mut Buffer<F>) {
-        let TransportSweeps { coefficients, dimension, inverse, other, .. } = self;
-        let Some(coefficients) = coefficients else { unreachable!("set before") };
-        let (n, dimension) = (coefficients.cells.n_cells(), *dimension);
-        let cells = CellFaces::of(&coefficients.cells, View::absent());
-        let of = coefficients.view(backend);
+        let TransportSweeps { cells, dimension, coefficients, inverse, other } = self;
+        let (n, dimension) = (cells.n_cells(), *dimension);
+        let of = SweepView {
+            offsets: cells.offsets.view(),
+            neighbours: cells.neighbours(backend).view(),
+            coefficients: coefficients.view(),
+            inverse: inverse.view(),
+        };
         let right = Quantities::of(r, dimension);
         let strides = [z.len(), other.len()].map(|len| len / dimension);
         first_sweep(backend, n, inverse, &right, strides[0], z);
         for _ in 0..SWEEP_PAIRS {
             let from = Quantities::of(z, dimension);
-            transport_sweep(backend, n, &cells, &of, &right, &from, strides[1], other);
+            transport_sweep(backend, n, &of, &right, &from, strides[1], other);
             let from = Quantities::of(other, dimension);
-            transport_sweep(backend, n, &cells, &of, &right, &from, strides[0], z);
+            transport_sweep(backend, n, &of, &right, &from, strides[0], z);
         }
     }
 
@@ -392,10 +394,8 @@ impl<F: Real> Preconditioner<F> for TransportSweeps<F> {
     }
 
     fn bytes(&self) -> usize {
-        let own = self
-            .coefficients
-            .as_ref()
-            .map_or(0, |own| own.inertia.bytes() + own.flux.bytes() + own.conductance.bytes());
-        3 * self.inverse.bytes() + 2 * SWEEP_PAIRS * (own + 4 * self.inverse.bytes())
+        let TransportSweeps { coefficients, inverse, other, .. } = self;
+        let sweep = coefficients.bytes() + inverse.bytes() + 3 * other.bytes();
+        inverse.bytes() + 2 * other.bytes() + 2 * SWEEP_PAIRS * sweep
     }
 }

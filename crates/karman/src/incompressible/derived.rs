@@ -61,11 +61,6 @@ impl DerivedField {
         }
     }
 
-    /// Whether its value in a cell follows from the gradient of the velocity there.
-    pub fn is_local(self) -> bool {
-        self != DerivedField::Streamfunction
-    }
-
     /// Its values in cells.
     ///
     /// # Errors
@@ -76,14 +71,7 @@ impl DerivedField {
         mesh: &Mesh,
     ) -> Result<FieldData, IncompressibleError> {
         Ok(match self {
-            DerivedField::Vorticity => {
-                let vorticity = flow.vorticity(mesh)?;
-                let component = |k: usize| -> Vec<f64> { vorticity.iter().map(|w| w[k]).collect() };
-                match mesh.dimension {
-                    2 => FieldData::Scalar(component(2)),
-                    _ => FieldData::Vector([0, 1, 2].map(component)),
-                }
-            }
+            DerivedField::Vorticity => FieldData::of_axial(mesh.dimension, &flow.vorticity(mesh)?),
             DerivedField::QCriterion => {
                 let backend = &flow.flow.backend;
                 let mut buffers = DerivedBuffers::new(backend, mesh.n_cells(), mesh.dimension);
@@ -183,6 +171,36 @@ impl<F: Real> DerivedBuffers<F> {
 }
 
 impl<F: Real> IncompressibleSolver<F> {
+    /// The arrays of which a field is a linear function that is evaluated on the host, so that its mean over time is that of
+    /// their means: the fluxes of a streamfunction; the fluxes and the velocity at the boundary, by component, of a staggered
+    /// vorticity. None of other fields.
+    pub fn linear_samples(&self, field: DerivedField) -> Option<Vec<&Buffer<F>>> {
+        let at_boundary = self.flow.components.iter().map(|component| &component.at_boundary);
+        match field {
+            DerivedField::Streamfunction => Some(vec![self.flux()]),
+            DerivedField::Vorticity if !self.has_velocity_gradients() => {
+                Some([self.flux()].into_iter().chain(at_boundary).collect())
+            }
+            DerivedField::Vorticity | DerivedField::QCriterion => None,
+        }
+    }
+
+    /// A field from the values of its [`IncompressibleSolver::linear_samples`]; for other fields it is empty.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the device failed.
+    pub fn linear_field(
+        &self,
+        field: DerivedField,
+        mesh: &Mesh,
+        samples: &[Vec<f64>],
+    ) -> Result<FieldData, IncompressibleError> {
+        if field == DerivedField::Streamfunction {
+            return Ok(FieldData::Scalar(streamfunction(mesh, &samples[0])));
+        }
+        Ok(FieldData::of_axial(mesh.dimension, &self.vorticity_of(mesh, samples)?))
+    }
+
     /// The components of a local field at the current level, computed on the backend from the gradients of the
     /// scheme; see [`IncompressibleSolver::has_velocity_gradients`].
     pub fn derived<'b>(

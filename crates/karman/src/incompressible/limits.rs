@@ -73,7 +73,8 @@ fn convective_symbol(convection: Convection, theta: f64) -> Complex {
     let face = match convection {
         Convection::Central => (one + next).scale(0.5),
         Convection::Upwind => one,
-        Convection::LinearUpwind => one + slope.scale(0.5),
+        // A linear analysis sees no limiter.
+        Convection::LinearUpwind | Convection::LimitedLinear => one + slope.scale(0.5),
         Convection::Cubic => {
             let slopes = slope + (slope * next).scale(-1.0);
             (one + next).scale(0.5) + slopes.scale(0.125)
@@ -279,7 +280,7 @@ mod tests {
             match convection {
                 Convection::Central => 0.5 * (at(0) + at(1)),
                 Convection::Upwind => at(0),
-                Convection::LinearUpwind => at(0) + 0.5 * slope(0),
+                Convection::LinearUpwind | Convection::LimitedLinear => at(0) + 0.5 * slope(0),
                 Convection::Cubic => 0.5 * (at(0) + at(1)) + 0.125 * (slope(0) - slope(1)),
             }
         };

@@ -44,6 +44,7 @@ mod traction;
 mod transport_equation;
 mod transport_residual;
 mod transported_field;
+mod upwind_gradient;
 pub mod wall_pressure;
 
 pub use crate::finite_volume::Convection;

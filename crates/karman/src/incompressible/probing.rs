@@ -6,7 +6,7 @@ use super::transported_field::vector_field;
 use super::{IncompressibleError, IncompressibleSolver};
 use crate::backend::Buffer;
 use crate::finite_volume::diffusion::CellScheme;
-use crate::finite_volume::{BoundaryFaces, Functional, Functionals};
+use crate::finite_volume::{BoundaryFaces, Functional, Functionals, VectorField, narrow_slice};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 
@@ -145,6 +145,20 @@ impl<F: Real> IncompressibleSolver<F> {
             components => [0, 1, 2].map(|k| components[k][c]),
         };
         Ok((0..n).map(of_cell).collect())
+    }
+
+    /// ∇ × u of each cell for staggered fluxes and the velocity at the boundary, by component.
+    pub(super) fn vorticity_of(
+        &self,
+        mesh: &Mesh,
+        samples: &[Vec<f64>],
+    ) -> Result<Vec<[f64; 3]>, IncompressibleError> {
+        let Some(staggered) = self.stepper.staggered() else { return Ok(vec![]) };
+        let upload = |values: &Vec<f64>| narrow_slice(&self.flow.backend, values);
+        let [flux, at_boundary] = [&samples[..1], &samples[1..]]
+            .map(|part| part.iter().map(upload).collect::<Vec<Buffer<F>>>());
+        let at_boundary = VectorField::of(&at_boundary.iter().collect::<Vec<_>>());
+        Ok(vorticity_in_cells(mesh, &staggered.nodal_vorticity(&flux[0], &at_boundary)?))
     }
 
     /// The vorticity of the fluxes at each node of the mesh.

@@ -14,6 +14,7 @@ mod curl_curl;
 mod explicit;
 mod flow_rate;
 mod implicit;
+mod limited;
 mod mean_velocity;
 mod orders;
 mod outputs;
@@ -158,7 +159,12 @@ fn numerics(convection: Convection, scheme: TimeScheme) -> Numerics {
     }
 }
 
-fn box_mesh(element: Element, dimension: usize, n: usize, jitter: f64) -> (Mesh, Geometry) {
+pub(super) fn box_mesh(
+    element: Element,
+    dimension: usize,
+    n: usize,
+    jitter: f64,
+) -> (Mesh, Geometry) {
     let params = BoxParams {
         size: vec![1.0; dimension],
         cells: vec![n; dimension],

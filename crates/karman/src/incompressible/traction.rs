@@ -5,11 +5,12 @@
 //!
 //! (∇u)ᵀ n = Hᵀ n − (tr H) n,
 //!
-//! by ∇·u = 0; it is zero at walls at rest. Collocated, ∂u/∂n is the difference of the scheme along the wall and −(tr H) n
-//! normal to it ([`super::wall_pressure`]); staggered, it is ω × n + (∇u)ᵀ n, ω a least-squares fit to the vorticity at
-//! surrounding nodes.
+//! by ∇·u = 0; it is zero at walls at rest. Collocated, ∂u/∂n is the difference of the scheme, in cells without a face opposite
+//! to the wall with −tr H as its normal component ([`super::wall_pressure`]); staggered, it is ω × n + (∇u)ᵀ n, ω a
+//! least-squares fit to the vorticity at surrounding nodes.
 
 use super::staggered::{least_squares, vorticity_at_walls};
+use super::wall_pressure::has_opposite_face;
 use super::{IncompressibleError, IncompressibleSolver};
 use crate::mesh::geometry::{cross, dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh};
@@ -45,6 +46,9 @@ impl<F: Real> IncompressibleSolver<F> {
                 let derivatives = self.normal_derivatives((mesh, geometry), faces)?;
                 let terms = faces.iter().zip(derivatives).zip(&transposed);
                 let corrected = |((face, d), (_, trace)): ((&u32, Vector), &(Vector, f64))| {
+                    if has_opposite_face(mesh, *face) {
+                        return d;
+                    }
                     let n = normal(geometry, *face);
                     let off = dot(d, n) + trace;
                     [0, 1, 2].map(|k| d[k] - off * n[k])

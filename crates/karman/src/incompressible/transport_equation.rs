@@ -9,16 +9,17 @@ use super::implicit_transport::{ImplicitForm, ImplicitTransport};
 use super::total_pressure::normal_inflow;
 use super::transport_residual::{CellSources, Diffusion, TransportLevels, transport_residual};
 use super::transported_field::{ConvectionInput, TransportedField, vector_field, velocity_view};
-use super::{Convection, ConvectionTreatment, FlowCondition, IncompressibleError, Numerics};
+use super::upwind_gradient::UpwindGradient;
+use super::{ConvectionTreatment, FlowCondition, IncompressibleError, Numerics};
 use crate::backend::{Backend, Buffer, View};
 use crate::finite_volume::convection::{CorrectiveFlux, MassFlux, explicit_flux, net_outflow};
 use crate::finite_volume::diffusion::{CellScheme, discretize_boundary};
 use crate::finite_volume::majorant::majorant_conductances;
 use crate::finite_volume::transport::TransportView;
 use crate::finite_volume::{
-    BoundaryContributionOnBackend, BoundaryFaces, CellFaces, CellGradient, Condition, FaceView,
-    Faces, Material, NonOrthogonalCorrectionOnBackend, Prescribed, Quantities, TimeDependentData,
-    VectorField, Vectors, narrow,
+    BoundaryContributionOnBackend, BoundaryFaces, CellFaces, Condition, Faces, Material,
+    NonOrthogonalCorrectionOnBackend, Prescribed, Quantities, TimeDependentData, VectorField,
+    Vectors, narrow,
 };
 use crate::linear::SolveOutcome;
 use crate::mesh::{Geometry, Mesh, index_of};
@@ -73,15 +74,6 @@ pub(super) struct TransportEquation<F: Real> {
     pub residual: Buffer<F>,
     /// The increment δ, the initial guess of the next: `[quantities][n_cells]`.
     pub increment: Buffer<F>,
-    /// The gradient of a third quantity where there is none.
-    none: Buffer<F>,
-}
-
-/// Gradients of linear upwinding.
-struct UpwindGradient<F: Real> {
-    gradient: CellGradient<F>,
-    /// Of each quantity: `[3][n_cells]`.
-    values: Vec<Buffer<F>>,
 }
 
 /// The diffusive terms of a residual.
@@ -155,6 +147,7 @@ impl<F: Real> TransportEquation<F> {
         let material = Material::uniform(n, if diffuses { diffusivity } else { 1.0 }, 1.0);
         let mut boundary = None;
         let mut quantities = vec![];
+        let dirichlet_index = dirichlet_indices(mesh, &specs[0].conditions);
         for (k, EquationSpec { what, conditions, factors, source }) in specs.into_iter().enumerate()
         {
             let (mut discrete, of_quantity) =
@@ -187,12 +180,16 @@ impl<F: Real> TransportEquation<F> {
         let rates = diffusive_rates(mesh, geometry, &conductance);
         let correction =
             NonOrthogonalCorrectionOnBackend::new(backend, faces.cells.clone(), correction);
-        let extrapolates = numerics.convection == Convection::LinearUpwind;
+        let (extrapolates, is_limited) = numerics.convection.extrapolates();
         let stencils = extrapolates.then(|| scheme.extrapolation()).flatten();
-        let upwind = stencils.map(|stencils| UpwindGradient {
-            gradient: correction.gradient().with_stencils(backend, stencils),
-            values: (0..dimension).map(|_| backend.zeros(3 * n)).collect(),
-        });
+        let stencils =
+            stencils.map(|stencils| correction.gradient().with_stencils(backend, stencils));
+        let mut upwind = (is_limited || stencils.is_some())
+            .then(|| UpwindGradient::new(backend, stencils, (n, dimension)));
+        if is_limited {
+            let cells = faces.cells.clone();
+            upwind = upwind.map(|upwind| upwind.limited(backend, cells, dirichlet_index));
+        }
         let conductance = Arc::new(narrow(backend, conductance));
         let of_implicit = of_implicit.map(|a| Arc::new(narrow(backend, a)));
         let form = ImplicitForm {
@@ -200,6 +197,7 @@ impl<F: Real> TransportEquation<F> {
             conductance: of_implicit.unwrap_or_else(|| conductance.clone()),
             is_orthogonal: faces.is_orthogonal,
             convects: numerics.convection_treatment == ConvectionTreatment::Implicit,
+            is_steady: numerics.is_steady,
             dimension,
         };
         Ok(TransportEquation {
@@ -218,7 +216,6 @@ impl<F: Real> TransportEquation<F> {
             explicit_flux_before: backend.zeros(dimension * n),
             residual: backend.zeros(dimension * n),
             increment: backend.zeros(dimension * n),
-            none: backend.zeros(0),
         })
     }
 
@@ -251,7 +248,7 @@ impl<F: Real> TransportEquation<F> {
 
     /// Updates the gradients of `fields` with their boundary values.
     pub(super) fn update_gradients(&mut self, fields: &mut [TransportedField<F>]) {
-        let TransportEquation { backend, correction, quantities, none, .. } = self;
+        let TransportEquation { backend, correction, quantities, .. } = self;
         let prescribed: Vec<_> = quantities.iter().map(|q| q.prescribed.value()).collect();
         let mut values = vec![];
         let mut gradients = vec![];
@@ -259,7 +256,7 @@ impl<F: Real> TransportEquation<F> {
             values.push(&*now);
             gradients.push(gradient);
         }
-        apply_gradient(correction.gradient(), backend, &values, &prescribed, gradients, none);
+        correction.gradient().apply_to_quantities(backend, &values, &prescribed, gradients);
     }
 
     /// Updates the explicit fluxes out of the cells for `fields` with their gradients, with the non-orthogonal correction if
@@ -271,21 +268,13 @@ impl<F: Real> TransportEquation<F> {
         is_corrected: bool,
         face_flux: &mut Buffer<F>,
     ) {
-        let ConvectionInput {
-            faces, flux, backflow_factor, weight, is_unskewed, convection, ..
-        } = *input;
-        let TransportEquation { backend, cells, correction, quantities, upwind, none, .. } = self;
+        let ConvectionInput { faces, flux, backflow_factor, convection, .. } = *input;
+        let TransportEquation { backend, cells, correction, quantities, upwind, .. } = self;
         let (n, n_faces, dimension) = (cells.n_cells(), cells.n_faces(), fields.len());
-        if let Some(UpwindGradient { gradient, values }) = upwind {
-            let prescribed: Vec<_> = quantities.iter().map(|q| q.prescribed.value()).collect();
-            let now: Vec<_> = fields.iter().map(|field| &field.now).collect();
-            let gradients = values.iter_mut().collect();
-            apply_gradient(gradient, backend, &now, &prescribed, gradients, none);
-        }
         let mut phi = velocity_view(fields, TransportedField::view);
-        if let Some(UpwindGradient { values, .. }) = upwind {
-            let of = |k: usize| Vectors::of(values.get(k).unwrap_or(&values[0]));
-            (phi.x.gradient, phi.y.gradient, phi.z.gradient) = (of(0), of(1), of(2));
+        if let Some(upwind) = upwind {
+            upwind.update(backend, correction.gradient(), (fields, quantities), input);
+            phi = upwind.replace(phi);
         }
         let of = |k: usize| Vectors::of(&fields.get(k).unwrap_or(&fields[0]).gradient);
         let correction = match is_corrected && !self.is_orthogonal {
@@ -299,11 +288,10 @@ impl<F: Real> TransportEquation<F> {
             },
         };
         let mass = MassFlux { flux: flux.view(), backflow_factor: backflow_factor.view() };
-        let face_view = FaceView { weight: weight.view(), is_unskewed, ..faces.view() };
         explicit_flux(
             backend,
             n_faces,
-            &face_view,
+            &input.face_view(),
             &mass,
             &phi,
             &correction,
@@ -425,25 +413,4 @@ fn diffusive_rates(mesh: &Mesh, geometry: &Geometry, conductance: &[f64]) -> Vec
     };
     let volumes = geometry.cell_volume.par_iter().enumerate();
     volumes.with_min_len(1024).map(of_cell).collect()
-}
-
-/// Gradients of one to three quantities; `none` stands for the third of two.
-fn apply_gradient<F: Real>(
-    gradient: &CellGradient<F>,
-    backend: &Backend,
-    values: &[&Buffer<F>],
-    prescribed: &[&Buffer<F>],
-    gradients: Vec<&mut Buffer<F>>,
-    none: &mut Buffer<F>,
-) {
-    let mut gradients = gradients.into_iter();
-    match (gradients.next(), gradients.next(), gradients.next()) {
-        (Some(x), Some(y), z) => {
-            let (values, prescribed) = (VectorField::of(values), VectorField::of(prescribed));
-            let gradients = [x, y, z.unwrap_or(none)];
-            gradient.apply_to_vector(backend, &values, &prescribed, gradients);
-        }
-        (Some(x), ..) => gradient.apply(backend, values[0], (prescribed[0], F::literal(1.0)), x),
-        (None, ..) => {}
-    }
 }

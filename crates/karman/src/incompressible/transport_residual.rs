@@ -78,7 +78,7 @@ pub(super) fn transport_residual<F: Real>(
     let change = own - levels.before.at(c);
     let mut inertia = change * levels.history;
     if comptime!(sources.has_pressure) {
-        inertia = inertia - sources.pressure_gradient.at(c);
+        inertia -= sources.pressure_gradient.at(c);
     }
     let mut sum = sources.source.at(c) + inertia * sources.volume[c];
     sum = sum - levels.explicit.at(c) * levels.b0 - levels.explicit_before.at(c) * levels.b1;
@@ -89,7 +89,7 @@ pub(super) fn transport_residual<F: Real>(
             let j = diffusion.implicit.neighbours[k];
             let mut difference = own;
             if is_cell(j) {
-                difference = difference - levels.value.at(j as usize);
+                difference -= levels.value.at(j as usize);
             }
             let a = diffusion.conductance[without_sign(item)];
             diffusive += difference * a;
@@ -100,10 +100,10 @@ pub(super) fn transport_residual<F: Real>(
                         of_change - levels.value.at(j as usize) + levels.before.at(j as usize);
                 }
                 let added = diffusion.implicit.coefficient(item) - a;
-                diffusive = diffusive - of_change * (added * diffusion.extrapolation);
+                diffusive -= of_change * (added * diffusion.extrapolation);
             }
         }
-        sum = sum - diffusive;
+        sum -= diffusive;
     }
     store_quantities::<F>(c, sum, stride, r, levels.value.dimension);
 }

@@ -43,6 +43,14 @@ pub(super) struct ConvectionInput<'a, F: Real> {
     pub normal_inflow: Option<&'a Buffer<u32>>,
 }
 
+impl<F: Real> ConvectionInput<'_, F> {
+    /// Faces with the weights of this interpolation.
+    pub(super) fn face_view(&self) -> FaceView<'_, F> {
+        let (weight, is_unskewed) = (self.weight.view(), self.is_unskewed);
+        FaceView { weight, is_unskewed, ..self.faces.view() }
+    }
+}
+
 impl<F: Real> TransportedField<F> {
     /// The initial field; `what` names it in messages.
     pub(super) fn new(

@@ -17,29 +17,47 @@ const ROUND_OFF: f64 = 1e-9;
 
 /// The fields of an equation as averages sample them.
 pub(super) trait Sampled<F: Real> {
-    /// The components of a field at the current level, on the backend: `[n]` each.
+    /// The sampled arrays of a field at the current level, on the backend, with the lengths of its [`Sampling`].
     fn components(&mut self, field: &str) -> Result<Vec<&Buffer<F>>, SimulationError>;
     /// The level subtracted from a field.
     fn level(&self, field: &str) -> Result<f64, SimulationError>;
 }
 
+/// What an average samples of a field.
+pub(super) struct Sampling {
+    /// The names of the components of the field.
+    pub names: Vec<String>,
+    /// Lengths of the sampled arrays: of the components themselves, or of the arrays of which they are linear functions.
+    pub lengths: Vec<usize>,
+    /// Whether the arrays are the components.
+    pub is_direct: bool,
+}
+
+/// The components of a field that is a linear function of the sampled arrays, from their means.
+pub(super) type Linear<'a> =
+    &'a dyn Fn(&str, Vec<Vec<f64>>) -> Result<Vec<Vec<f64>>, SimulationError>;
+
 /// The averages of a run.
 pub(super) struct Averages<F: Real> {
     fields: Vec<AveragedField<F>>,
-    warnings_of_restart: Vec<String>,
+    warnings_of_start: Vec<String>,
 }
 
 /// The averages of a run as output reads them.
 pub(super) trait TimeAverages {
-    /// The averages that have begun.
+    /// The averages that have begun; `linear` gives fields that follow from means of other arrays.
     ///
     /// # Errors
     /// [`SimulationError`] where the device failed.
-    fn results(&self, backend: &Backend) -> Result<Vec<AverageResult>, SimulationError>;
+    fn results(
+        &self,
+        backend: &Backend,
+        linear: Linear<'_>,
+    ) -> Result<Vec<AverageResult>, SimulationError>;
     /// Names and values at each probe, in the order of the case.
     fn at_probes(&self) -> Vec<Vec<(String, f64)>>;
-    /// Warnings of a restart.
-    fn warnings_of_restart(&self) -> &[String];
+    /// Warnings of a start from a checkpoint or from another mesh.
+    fn warnings_of_start(&self) -> &[String];
     /// Warnings at the end of a run, at time `end`.
     fn warnings_at_end(&self, end: f64) -> Vec<String>;
 }
@@ -58,8 +76,12 @@ pub(super) struct AverageResult {
 struct AveragedField<F: Real> {
     average: Average,
     field: String,
-    /// The names of the components, and their averages.
-    components: Vec<(String, TimeAverage<F>)>,
+    /// The names of the components.
+    names: Vec<String>,
+    /// The averages of the sampled arrays.
+    sums: Vec<TimeAverage<F>>,
+    /// Whether these are the components.
+    is_direct: bool,
     /// T, the sum of the weights.
     duration: f64,
     /// The weight of the steps since the probes were sampled.
@@ -69,35 +91,33 @@ struct AveragedField<F: Real> {
 }
 
 impl<F: Real> Averages<F> {
-    /// The averages of a case, of fields with `n` values; `components` gives the names of the components of a field, and
-    /// `unknowns` are the fields that probes have.
+    /// The averages of a case; `unknowns` are the fields that probes have.
     pub(super) fn new(
         backend: &Backend,
         case: &Case,
-        n: usize,
         unknowns: &[&str],
-        components: impl Fn(&str) -> Vec<String>,
+        sampling: impl Fn(&str) -> Sampling,
     ) -> Self {
         let mut fields = vec![];
         for average in &case.output.averages {
             for field in &average.fields {
-                let names = components(field);
+                let Sampling { names, lengths, is_direct } = sampling(field);
+                let sum = |n: usize| TimeAverage::new(backend, n, average.rms);
                 let has_probes = unknowns.contains(&names[0].as_str());
                 let probes = if has_probes { case.output.probes.len() } else { 0 };
                 fields.push(AveragedField {
                     average: average.clone(),
                     field: field.clone(),
                     probes: vec![vec![[0.0; 2]; names.len()]; probes],
-                    components: names
-                        .into_iter()
-                        .map(|name| (name, TimeAverage::new(backend, n, average.rms)))
-                        .collect(),
+                    names,
+                    sums: lengths.into_iter().map(sum).collect(),
+                    is_direct,
                     duration: 0.0,
                     of_probes: 0.0,
                 });
             }
         }
-        Averages { fields, warnings_of_restart: vec![] }
+        Averages { fields, warnings_of_start: vec![] }
     }
 
     /// Adds the fields at the end of a step from one time to another.
@@ -119,7 +139,7 @@ impl<F: Real> Averages<F> {
             of.of_probes += weight;
             let (level, fraction) = (source.level(&of.field)?, weight / of.duration);
             let sampled = source.components(&of.field)?;
-            for ((_, average), q) in of.components.iter_mut().zip(sampled) {
+            for (average, q) in of.sums.iter_mut().zip(sampled) {
                 average.add(backend, q, level, fraction);
             }
         }
@@ -135,7 +155,7 @@ impl<F: Real> Averages<F> {
             }
             of.of_probes = 0.0;
             for (sums, (_, values)) in of.probes.iter_mut().zip(probes.iter()) {
-                for ((name, _), [mean, variance]) in of.components.iter().zip(sums) {
+                for (name, [mean, variance]) in of.names.iter().zip(sums) {
                     let d = values.get(name).copied().unwrap_or(f64::NAN) - *mean;
                     *mean += fraction * d;
                     *variance = (1.0 - fraction) * (*variance + fraction * d * d);
@@ -155,10 +175,19 @@ impl<F: Real> Averages<F> {
         transfer: impl Fn(Vec<f64>) -> Vec<f64>,
     ) -> Result<(), SimulationError> {
         for (of, before) in self.fields.iter_mut().zip(&earlier.fields) {
+            if !of.is_direct {
+                if before.duration > 0.0 {
+                    self.warnings_of_start.push(format!(
+                        "the average of `{}` begins anew on the new mesh: it follows from the mean fluxes of a mesh",
+                        of.field
+                    ));
+                }
+                continue;
+            }
             of.duration = before.duration;
             of.of_probes = before.of_probes;
             of.probes.clone_from(&before.probes);
-            for ((_, average), (_, old)) in of.components.iter_mut().zip(&before.components) {
+            for (average, old) in of.sums.iter_mut().zip(&before.sums) {
                 let [mean, variance] = old.read(backend)?;
                 let mut values = transfer(mean);
                 if of.average.rms {
@@ -179,7 +208,7 @@ impl<F: Real> Averages<F> {
         let mut arrays = vec![];
         for of in &self.fields {
             let mut fields = vec![];
-            for (_, average) in &of.components {
+            for average in &of.sums {
                 fields.extend(average.read(backend).map_err(state_error)?.concat());
             }
             let probes = of.probes.iter().flatten().flatten().copied().collect();
@@ -208,7 +237,7 @@ impl<F: Real> Averages<F> {
             };
             let Some([_, duration]) = saved.filter(|saved| saved[0] == of.average.start) else {
                 if time > of.average.start {
-                    self.warnings_of_restart.push(format!(
+                    self.warnings_of_start.push(format!(
                         "the checkpoint has no average of `{}` from t = {}: it begins at t = {}",
                         of.field,
                         short_number(of.average.start),
@@ -218,10 +247,10 @@ impl<F: Real> Averages<F> {
                 continue;
             };
             of.duration = *duration;
-            let n = of.components.iter().map(|(_, average)| average.value_count()).sum();
+            let n = of.sums.iter().map(TimeAverage::value_count).sum();
             let fields = checkpoint.reals(&of.array("fields"), &[n])?;
             let mut rest = fields;
-            for (_, average) in &mut of.components {
+            for average in &mut of.sums {
                 let (own, after) = rest.split_at(average.value_count());
                 average.set(backend, own);
                 rest = after;
@@ -236,11 +265,20 @@ impl<F: Real> Averages<F> {
 }
 
 impl<F: Real> TimeAverages for Averages<F> {
-    fn results(&self, backend: &Backend) -> Result<Vec<AverageResult>, SimulationError> {
+    fn results(
+        &self,
+        backend: &Backend,
+        linear: Linear<'_>,
+    ) -> Result<Vec<AverageResult>, SimulationError> {
         let mut results = vec![];
         for of in self.fields.iter().filter(|of| of.duration > 0.0) {
-            let read = of.components.iter().map(|(_, average)| average.read(backend));
-            let read = read.collect::<Result<Vec<_>, _>>()?;
+            let read = of.sums.iter().map(|average| average.read(backend));
+            let mut read = read.collect::<Result<Vec<_>, _>>()?;
+            if !of.is_direct {
+                let means = read.into_iter().map(|[mean, _]| mean).collect();
+                let of_field = linear(&of.field, means)?;
+                read = of_field.into_iter().map(|mean| [mean, vec![]]).collect();
+            }
             for (k, statistic) in of.average.statistics().iter().enumerate() {
                 let values = read.iter().map(|moments| match k {
                     0 => moments[0].clone(),
@@ -270,8 +308,8 @@ impl<F: Real> TimeAverages for Averages<F> {
         results
     }
 
-    fn warnings_of_restart(&self) -> &[String] {
-        &self.warnings_of_restart
+    fn warnings_of_start(&self) -> &[String] {
+        &self.warnings_of_start
     }
 
     fn warnings_at_end(&self, end: f64) -> Vec<String> {
@@ -294,7 +332,7 @@ impl<F: Real> AveragedField<F> {
         let name = self.average.name_of(&self.field, statistic);
         let suffix =
             |component: &String| component.strip_prefix(&self.field).unwrap_or("").to_owned();
-        self.components.iter().map(|(component, _)| name.clone() + &suffix(component)).collect()
+        self.names.iter().map(|component| name.clone() + &suffix(component)).collect()
     }
 
     fn array(&self, what: &str) -> String {

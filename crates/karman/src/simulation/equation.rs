@@ -152,6 +152,16 @@ pub(super) trait Equation: Checkpointed + Send {
     fn accumulate(&mut self, before: f64) -> Result<(), SimulationError>;
     /// The averages over time.
     fn averages(&self) -> &dyn TimeAverages;
+    /// The components of an averaged field from the means of the arrays that its average samples; by default they are
+    /// these means.
+    fn averaged_field(
+        &self,
+        _mesh: &Mesh,
+        _field: &str,
+        means: Vec<Vec<f64>>,
+    ) -> Result<Vec<Vec<f64>>, SimulationError> {
+        Ok(means)
+    }
     /// Adds to the summary of the run the entries that this equation alone has.
     fn summarize(&mut self, _summary: &mut Summary) -> Result<(), SimulationError> {
         Ok(())

@@ -1,6 +1,6 @@
 //! A heat case on the run loop.
 
-use super::averages::{Averages, Sampled, TimeAverages};
+use super::averages::{Averages, Sampled, Sampling, TimeAverages};
 use super::equation::{Advance, Equation, EquationSetup, FreeLevel, Location, Monitored, Unknown};
 use super::initial::InitialFields;
 use super::interpolations;
@@ -158,8 +158,13 @@ impl<F: Real> HeatRun<F> {
             false => 0.0,
         };
         let backend = backend.clone();
-        let scalar = |field: &str| vec![field.to_owned()];
-        let averages = Averages::new(&backend, case, heat.unknowns(), &[TEMPERATURE], scalar);
+        let lengths = vec![heat.unknowns()];
+        let scalar = |field: &str| Sampling {
+            names: vec![field.to_owned()],
+            lengths: lengths.clone(),
+            is_direct: true,
+        };
+        let averages = Averages::new(&backend, case, &[TEMPERATURE], scalar);
         Ok(HeatRun { backend, heat, march, params, location, steps: 0, rate, monitors, averages })
     }
 }

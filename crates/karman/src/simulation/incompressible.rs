@@ -104,7 +104,7 @@ impl<F: Real> FlowRun<F> {
             |name: &&'static str| Unknown { name, has_mean_zero: *name == PRESSURE && is_singular };
         let (backend, volumes) = (backend.clone(), geometry.cell_volume.clone());
         let warnings = FlowWarnings::new(&numerics, &problem.conditions);
-        let averages = averaged::averages(&backend, case, mesh, &names);
+        let averages = averaged::averages(&flow, (&backend, case, mesh), &names);
         let derived = averaged::buffers(&backend, case, mesh);
         Ok(FlowRun {
             averages,
@@ -139,7 +139,9 @@ fn level<F: Real>(flow: &IncompressibleSolver<F>) -> Result<f64, SimulationError
 /// Refuses fields that a 3D flow does not have, and exact solutions that it cannot be compared with.
 fn refuse_fields_of_2d(case: &Case) -> Result<(), SimulationError> {
     let of_picture = case.output.picture.iter().map(|picture| &picture.field);
-    let requested: Vec<&String> = case.output.fields.iter().chain(of_picture).collect();
+    let of_averages = case.output.averages.iter().flat_map(|average| &average.fields);
+    let requested: Vec<&String> =
+        case.output.fields.iter().chain(of_picture).chain(of_averages).collect();
     for field in DESCRIPTOR.fields() {
         if field.only_2d && requested.iter().any(|name| *name == field.name) {
             return Err(SimulationError::Only2d { name: field.name.to_owned() });
@@ -286,6 +288,15 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn averages(&self) -> &dyn TimeAverages {
         &self.averages
+    }
+
+    fn averaged_field(
+        &self,
+        mesh: &Mesh,
+        field: &str,
+        means: Vec<Vec<f64>>,
+    ) -> Result<Vec<Vec<f64>>, SimulationError> {
+        averaged::linear(&self.flow, mesh, field, means)
     }
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {

@@ -34,6 +34,7 @@ use crate::mesh::quality::mean_ratio;
 use crate::mesh::{Geometry, Mesh};
 use crate::mesh_source::MeshSourceError;
 use crate::summary::{LinearSummary, NamedList, TimeSummary};
+use averages::AverageResult;
 use equation::{Equation, EquationSetup, Unknown};
 use folder::OutputFolder;
 use initial::InitialFields;
@@ -187,8 +188,9 @@ impl Simulation {
         let found = backend.install(|| check_mesh(case, &mesh, &geometry))?;
         mesh.warnings.extend(found);
         backend.install(|| equation.rebuild(case, (&mesh, &geometry), transfer))?;
-        for warning in &mesh.warnings {
-            let message = warning.to_string();
+        let of_averages = equation.averages().warnings_of_start();
+        let of_mesh = mesh.warnings.iter().map(ToString::to_string);
+        for message in of_mesh.chain(of_averages.iter().cloned()) {
             if !self.warnings.contains(&message) {
                 tracing::warn!("{message}");
                 self.warnings.push(message);
@@ -337,6 +339,12 @@ impl Simulation {
         self.warn(&warnings);
         let written = output.finish(self, &outcome, start);
         result.and_then(|outcome| written.map(|()| outcome))
+    }
+
+    /// The averages over time that have begun.
+    fn averages(&self) -> Result<Vec<AverageResult>, SimulationError> {
+        let linear = |field: &str, means| self.equation.averaged_field(&self.mesh, field, means);
+        self.equation.averages().results(&self.backend, &linear)
     }
 
     /// Logs warnings and keeps them for the summary.
@@ -514,7 +522,7 @@ impl Simulation {
         checkpoint.require("equation", self.equation.descriptor().section)?;
         checkpoint.require("precision", self.case.run.precision.word())?;
         self.equation.restore(&checkpoint)?;
-        let warnings = self.equation.averages().warnings_of_restart().to_vec();
+        let warnings = self.equation.averages().warnings_of_start().to_vec();
         self.warn(&warnings);
         self.restarted = true;
         if let Some(TimeStep::Cfl(_)) = self.case.time.as_ref().map(|time| time.step) {

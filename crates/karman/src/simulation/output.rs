@@ -15,7 +15,9 @@ use crate::mesh::files::pvd::{self, PvdEntry};
 use crate::mesh::files::vtu::{self, CompressedGrid, VtuData};
 use crate::mesh::{Geometry, Mesh, RawMesh};
 use crate::monitor::{error_norms, field_summary, line_points};
-use crate::summary::{MemorySummary, MeshSummary, Summary, ThroughputSummary, peak_host_bytes};
+use crate::summary::{
+    MemorySummary, MeshSummary, NamedList, Summary, ThroughputSummary, peak_host_bytes,
+};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -211,7 +213,7 @@ impl Output {
             let field = simulation.equation.output_field(&simulation.mesh, name)?;
             values.push((name.clone(), ordered(mesh, field)));
         }
-        for average in simulation.equation.averages().results(&simulation.backend)? {
+        for average in simulation.averages()? {
             values.push((average.name, ordered(mesh, average.data)));
         }
         let FileMesh { raw, grid, .. } = mesh;
@@ -260,9 +262,11 @@ impl Output {
         }
         let output_start = Instant::now();
         self.lines(simulation)?;
+        let mut surfaces = NamedList::new();
         for (surface, samples) in sample_surfaces(simulation)? {
             let path = self.directory.join(format!("surface_{}.csv", surface.name));
             surface::write_csv(&path, simulation.mesh.dimension, &samples)?;
+            surfaces.set(surface.name, samples.summary(simulation.mesh.dimension));
         }
         let backend = simulation.backend.clone();
         backend.install(|| self.picture(simulation))?;
@@ -282,6 +286,7 @@ impl Output {
         }
         let path = self.directory.join("summary.json");
         let mut summary = backend.install(|| self.summary(simulation, outcome, marching))?;
+        summary.surface = surfaces;
         simulation.equation.summarize(&mut summary)?;
         let failed = |e: std::io::Error| SimulationError::Write {
             path: path.clone(),
@@ -407,8 +412,7 @@ impl Output {
                 of_vectors.push((field.name, error_norms(&volumes, &size, &vec![0.0; size.len()])));
             }
         }
-        let averages = simulation.equation.averages();
-        for AverageResult { components, data, .. } in averages.results(&simulation.backend)? {
+        for AverageResult { components, data, .. } in simulation.averages()? {
             let values = match data {
                 FieldData::Scalar(values) => vec![values],
                 FieldData::Vector(values) => values.into(),
@@ -417,7 +421,8 @@ impl Output {
                 summary.fields.set(name, field_summary(&volumes, &values));
             }
         }
-        for (probe, averages) in simulation.case.output.probes.iter().zip(averages.at_probes()) {
+        let of_probes = simulation.equation.averages().at_probes();
+        for (probe, averages) in simulation.case.output.probes.iter().zip(of_probes) {
             let mut values = summary.probe.get(&probe.name).cloned().unwrap_or_default();
             averages.into_iter().for_each(|(name, value)| values.set(name, value));
             summary.probe.set(probe.name.clone(), values);
@@ -450,8 +455,7 @@ fn field_of_picture(
     if !averages.any(|average| average.has_result(name)) {
         return Ok(Some(simulation.equation.output_field(&simulation.mesh, name)?));
     }
-    let results = simulation.equation.averages().results(&simulation.backend)?;
-    let mut results = results.into_iter();
+    let mut results = simulation.averages()?.into_iter();
     Ok(results.find(|result| result.name == name).map(|result| result.data))
 }
 

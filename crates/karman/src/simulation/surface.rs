@@ -11,6 +11,8 @@ use crate::io::csv::{Column, write_columns};
 use crate::mesh::files::vtu::{self, VtuData};
 use crate::mesh::geometry::norm;
 use crate::mesh::{CellShape, Elements, Geometry, Mesh};
+use crate::monitor::field_summary;
+use crate::summary::{FieldSummary, NamedList};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -133,6 +135,27 @@ pub(super) fn write_vtu(
     Ok(vtu::write(path, &data)?)
 }
 
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+impl SurfaceSamples {
+    /// The fields by component, vectors with those of the space.
+    fn components(&self, dimension: usize) -> impl Iterator<Item = (String, &Vec<f64>)> {
+        self.fields.iter().flat_map(move |(name, field)| match field {
+            FieldData::Scalar(values) => vec![(name.clone(), values)],
+            FieldData::Vector(components) => {
+                let named = AXES.iter().zip(components).take(dimension);
+                named.map(|(axis, values)| (format!("{name}_{axis}"), values)).collect()
+            }
+        })
+    }
+
+    /// Mean over the area, smallest and largest value of each component.
+    pub(super) fn summary(&self, dimension: usize) -> NamedList<FieldSummary> {
+        let of = |(name, values): (String, &Vec<f64>)| (name, field_summary(&self.areas, values));
+        self.components(dimension).map(of).collect()
+    }
+}
+
 /// Writes the surface as CSV: x, y, z, area, normal, fields; vectors with a column for each component.
 ///
 /// # Errors
@@ -142,7 +165,6 @@ pub(super) fn write_csv(
     dimension: usize,
     samples: &SurfaceSamples,
 ) -> Result<(), SimulationError> {
-    const AXES: [&str; 3] = ["x", "y", "z"];
     let along = |vectors: &[Vector], k: usize| vectors.iter().map(|v| v[k]).collect::<Vec<f64>>();
     let mut columns: Vec<Column> = vec![];
     for (k, axis) in AXES.into_iter().enumerate() {
@@ -152,15 +174,6 @@ pub(super) fn write_csv(
     for (k, axis) in AXES.into_iter().enumerate().take(dimension) {
         columns.push((format!("normal_{axis}"), along(&samples.normals, k)));
     }
-    for (name, field) in &samples.fields {
-        match field {
-            FieldData::Scalar(values) => columns.push((name.clone(), values.clone())),
-            FieldData::Vector(components) => {
-                let named = AXES.iter().zip(components).take(dimension);
-                columns
-                    .extend(named.map(|(axis, values)| (format!("{name}_{axis}"), values.clone())));
-            }
-        }
-    }
+    columns.extend(samples.components(dimension).map(|(name, values)| (name, values.clone())));
     Ok(write_columns(path, &columns)?)
 }

@@ -174,7 +174,7 @@ fn compressible_keys() -> impl Iterator<Item = Key> {
             CompressibleKeyValue::Scalar(..) => "value > 0",
             CompressibleKeyValue::State => "{ density, velocity, pressure }",
             CompressibleKeyValue::FarField => {
-                "{ density, velocity, pressure } | { density, mach, angle_of_attack_deg, side_slip_deg, pressure }"
+                "{ density, pressure, velocity | mach, angle_of_attack_deg, side_slip_deg }"
             }
         };
         let meaning = format!("Compressible flow: {}", condition.meaning);
@@ -392,7 +392,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("from", "path", "none", "", "A result on any mesh, from which the fields without a key here are interpolated: `fields.pvd` (its last state), a `.vtu` or a legacy `.vtk` file. See `docs/initial.md`. With `--restart` it is not read.", "from = \"coarse/fields.pvd\""),
     ]).collect()),
     section("boundary", "One condition for each patch of the mesh, under the patch's name. A word in quotes is short for a kind without a value: `zmin = \"insulated\"`. Kinds with a value are keys of the patch: `zmax.temperature = 600.0`.", vec![
-        key("PATCH", format!("\"insulated\" | \"{}\" | table", all_kinds().join("\" | \"")), "required for each patch", "", "The condition of patch PATCH; a table has keys of the next section.", "zmin = \"insulated\""),
+        key("PATCH", "a word in quotes | table", "required for each patch", "", format!("The condition of patch PATCH: {} or a table with keys of the next section.", quoted(["insulated"].into_iter().chain(all_kinds()))), "zmin = \"insulated\""),
     ]),
     section("boundary.PATCH", "The condition of one patch. In a heat case exactly one of `temperature`, `heat_flux`, `convection`, `insulated` and `symmetry`; in a flow exactly one of the others or `symmetry`, and with `[incompressible.thermal]` at most one thermal condition beside it, insulated where there is none: `hot = { no_slip = true, temperature = 1.0 }`. Compressible flow has the conditions whose text begins with its name. Values are `number | expression | { table = \"file.csv\" }`.", vec![
         key("temperature", "value", "none", "K", "Dirichlet: prescribed temperature.", "zmax.temperature = \"600 + 100*sin(2*pi*t/24)\""),
@@ -480,7 +480,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("pressure", "number", "0.0", "Pa", "Pressure that exerts no force.", "pressure = 0.0"),
         key("temperature_difference", "number > 0", "1.0", "K", "Temperature difference ΔT.", "temperature_difference = 10.0"),
     ]),
-    list("output.surface", "Fields on patches: `surface_NAME_0000.vtu` beside each file of fields, with `surface_NAME.pvd`, and at the end `surface_NAME.csv` with the columns x, y, z, area, normal (out of the domain) and the fields. Rows are faces of the patches; with `discretization = \"node\"` they are the nodes, each with its part of the area. A heat case has `temperature` and `wall_heat_flux`, the heat flux into the domain. A flow has `pressure` (over the density), `pressure_coefficient`, `wall_shear_stress` (the viscous force of the fluid on the wall, per unit of area and density) and `y_plus` = u_τ y/ν, with u_τ² the tangential part of that stress and y the distance of the cell centre from the wall; with `[incompressible.thermal]` also `temperature` and `wall_heat_flux` over ρc. Sums over the rows of heat flux times area, and of pressure times area vector, are the integrals of `[[output.patch]]`; so is the viscous force of a collocated flow on walls at rest, elsewhere up to the discretisation error.", vec![
+    list("output.surface", "Fields on patches: `surface_NAME_0000.vtu` beside each file of fields, with `surface_NAME.pvd`, and at the end `surface_NAME.csv` with the columns x, y, z, area, normal (out of the domain) and the fields; `summary.json` has their mean over the area, least and largest value (`surface.NAME.pressure.max`, vectors by component). Rows are faces of the patches; with `discretization = \"node\"` they are the nodes, each with its part of the area. A heat case has `temperature` and `wall_heat_flux`, the heat flux into the domain. A flow has `pressure` (over the density), `pressure_coefficient`, `wall_shear_stress` (the viscous force of the fluid on the wall, per unit of area and density) and `y_plus` = u_τ y/ν, with u_τ² the tangential part of that stress and y the distance of the cell centre from the wall; with `[incompressible.thermal]` also `temperature` and `wall_heat_flux` over ρc. Sums over the rows of heat flux times area, and of pressure times area vector, are the integrals of `[[output.patch]]`; so is the viscous force of a collocated flow on walls at rest, elsewhere up to the discretisation error.", vec![
         key("name", "string of letters, digits, `_`, `-`", "required", "", "Its name, which no other surface has.", "name = \"airfoil\""),
         key("patches", "list of strings", "required", "", "Patches of the mesh.", "patches = [\"airfoil\"]"),
         key("fields", "list of strings", "required", "", "The fields; `wall_shear_stress` and `y_plus` on patches where the velocity is prescribed.", "fields = [\"pressure_coefficient\", \"wall_shear_stress\"]"),
@@ -492,7 +492,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("pressure", "number", "0.0", "Pa", "Pressure p₀.", "pressure = 0.0"),
     ]),
     list("output.average", "Averages over time, from the step in which `start` lies to the end of the run, weighted by the time step: in the files of fields `FIELD_mean` and with `rms` `FIELD_rms`, with a `name` `FIELD_NAME_mean` and `FIELD_NAME_rms`. `summary.json` has their least, largest and mean value (`fields.velocity_mean_x.max`), and those of fields solved for at each probe (`probe.NAME.velocity_mean_x`). Formulas: `docs/output.md`. An error in a steady case.", vec![
-        key("fields", "list of strings", "required", "", "Fields that can be written, `streamfunction` excepted; `vorticity` and `q_criterion` in a collocated flow.", "fields = [\"velocity\", \"pressure\"]"),
+        key("fields", "list of strings", "required", "", "Fields that can be written; `q_criterion` in a collocated flow. `streamfunction`, and `vorticity` of the other schemes, follow from the mean of the fluxes: without `rms`.", "fields = [\"velocity\", \"pressure\"]"),
         key("start", "number ≥ 0", "0.0", "s", "Time from which fields are averaged, before the end of the run.", "start = 10.0"),
         key("rms", "true | false", "false", "", "Also the root mean square of the fluctuations about the mean, of each component.", "rms = true"),
         key("name", "string of letters, digits, `_`, `-`", "none", "", "Part of the names of its results; distinguishes several averages of one field.", "name = \"late\""),

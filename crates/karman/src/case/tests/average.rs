@@ -51,12 +51,12 @@ fn fields_and_names_of_averages() {
        = did you mean `velocity`?
        = valid fields: velocity, pressure, vorticity, q_criterion, streamfunction
     "#);
-    insta::assert_snapshot!(refused(FLOW, "fields = [\"streamfunction\"]"), @r#"
-    folder/bar.toml:22:11: `streamfunction` cannot be averaged: it is a sum along paths
+    insta::assert_snapshot!(refused(FLOW, "rms = true\nfields = [\"streamfunction\"]"), @r#"
+    folder/bar.toml:23:11: `streamfunction` has no `rms`: it follows from the mean of the fluxes
        |
-    22 | fields = ["streamfunction"]
+    23 | fields = ["streamfunction"]
        |           ^^^^^^^^^^^^^^^^
-       = average the velocity, or the vorticity
+       = average it without `rms`, under another `name`
     "#);
     insta::assert_snapshot!(refused(FLOW, "fields = [\"pressure\", \"pressure\"]"), @r#"
     folder/bar.toml:22:23: field `pressure` is named twice
@@ -80,12 +80,19 @@ fn fields_and_names_of_averages() {
        |        ^^^^^
     "#);
     let staggered = FLOW.replace("kinematic", "scheme = \"staggered\"\nkinematic");
-    insta::assert_snapshot!(refused(&staggered, "fields = [\"velocity\", \"vorticity\"]"), @r#"
-    folder/bar.toml:23:23: `vorticity` of the scheme `staggered` cannot be averaged
+    insta::assert_snapshot!(refused(&staggered, "rms = true\nfields = [\"vorticity\"]"), @r#"
+    folder/bar.toml:24:11: `vorticity` has no `rms`: it follows from the mean of the fluxes
        |
-    23 | fields = ["velocity", "vorticity"]
-       |                       ^^^^^^^^^^^
-       = it is recovered from the fluxes on the host, at output alone; average the velocity
+    24 | fields = ["vorticity"]
+       |           ^^^^^^^^^^^
+       = average it without `rms`, under another `name`
+    "#);
+    insta::assert_snapshot!(refused(&staggered, "fields = [\"velocity\", \"q_criterion\"]"), @r#"
+    folder/bar.toml:23:23: `q_criterion` of the scheme `staggered` cannot be averaged
+       |
+    23 | fields = ["velocity", "q_criterion"]
+       |                       ^^^^^^^^^^^^^
+       = it is recovered from the fluxes on the host, at output alone, and is no linear function of them; average the velocity or the vorticity
     "#);
 }
 

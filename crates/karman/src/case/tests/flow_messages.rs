@@ -47,7 +47,7 @@ fn the_equation_of_flow() {
       |
     6 | convection = "quick"
       |              ^^^^^^^
-      = valid values: linear_upwind, central, cubic, upwind
+      = valid values: linear_upwind, central, cubic, upwind, limited_linear
     "#);
     insta::assert_snapshot!(add("pressure_correction = \"rotational\""), @r#"
     folder/bar.toml:6:23: unknown value `rotational`
@@ -197,7 +197,7 @@ fn the_time_of_a_flow() {
        = valid values: ab2_cn, bdf2, rk3
     "#);
     insta::assert_snapshot!(method("rk4"), @r#"
-    folder/bar.toml:12:10: unknown value `rk4`
+    folder/bar.toml:12:10: `rk4` is a method for compressible flow, not for flow
        |
     12 | method = "rk4"
        |          ^^^^^
@@ -618,7 +618,7 @@ fn expectations_of_flow() {
        |
     24 | "flow.energy" = { value = 1, absolute = 1 }
        | ^^^^^^^^^^^^^
-       = valid entries, in quotes: mesh.dimension, mesh.nodes, mesh.edges, mesh.faces, mesh.cells, time.steps, time.end, linear.solves, linear.iterations, linear.last_iterations, linear.relative_residual, linear.convergence_factor, probe.PROBE.FIELD, patch.PATCH.QUANTITY, fields.FIELD.mean, fields.FIELD.min, fields.FIELD.max, errors.FIELD.l1, errors.FIELD.l2, errors.FIELD.linf, flow.kinetic_energy, flow.divergence_max, flow.courant, flow.mean_force_x, flow.mean_force_y, flow.mean_force_z, recirculation.NAME.separation, recirculation.NAME.reattachment
+       = valid entries, in quotes: mesh.dimension, mesh.nodes, mesh.edges, mesh.faces, mesh.cells, time.steps, time.end, linear.solves, linear.iterations, linear.last_iterations, linear.relative_residual, linear.convergence_factor, probe.PROBE.FIELD, patch.PATCH.QUANTITY, surface.SURFACE.FIELD.mean, surface.SURFACE.FIELD.min, surface.SURFACE.FIELD.max, fields.FIELD.mean, fields.FIELD.min, fields.FIELD.max, errors.FIELD.l1, errors.FIELD.l2, errors.FIELD.linf, flow.kinetic_energy, flow.divergence_max, flow.courant, flow.mean_force_x, flow.mean_force_y, flow.mean_force_z, recirculation.NAME.separation, recirculation.NAME.reattachment
     "#);
     let heat = format!("{STEADY}[expected]\n\"flow.courant\" = {{ value = 1, absolute = 1 }}\n");
     insta::assert_snapshot!(parse(&heat).unwrap_err(), @r#"
@@ -626,7 +626,7 @@ fn expectations_of_flow() {
        |
     19 | "flow.courant" = { value = 1, absolute = 1 }
        | ^^^^^^^^^^^^^^
-       = valid entries, in quotes: mesh.dimension, mesh.nodes, mesh.edges, mesh.faces, mesh.cells, time.steps, time.end, linear.solves, linear.iterations, linear.last_iterations, linear.relative_residual, linear.convergence_factor, probe.PROBE.FIELD, patch.PATCH.QUANTITY, fields.FIELD.mean, fields.FIELD.min, fields.FIELD.max, errors.FIELD.l1, errors.FIELD.l2, errors.FIELD.linf
+       = valid entries, in quotes: mesh.dimension, mesh.nodes, mesh.edges, mesh.faces, mesh.cells, time.steps, time.end, linear.solves, linear.iterations, linear.last_iterations, linear.relative_residual, linear.convergence_factor, probe.PROBE.FIELD, patch.PATCH.QUANTITY, surface.SURFACE.FIELD.mean, surface.SURFACE.FIELD.min, surface.SURFACE.FIELD.max, fields.FIELD.mean, fields.FIELD.min, fields.FIELD.max, errors.FIELD.l1, errors.FIELD.l2, errors.FIELD.linf
     "#);
     let nusselt = "[expected]\n\"patch.hot.nusselt\" = { value = 1, absolute = 1 }";
     let text =

@@ -575,14 +575,14 @@ fn expectations() {
     19 | "mesh.cell" = { value = 1, absolute = 1 }
        | ^^^^^^^^^^^
        = did you mean "mesh.cells"?
-       = valid entries, in quotes: mesh.dimension, mesh.nodes, mesh.edges, mesh.faces, mesh.cells, time.steps, time.end, linear.solves, linear.iterations, linear.last_iterations, linear.relative_residual, linear.convergence_factor, probe.PROBE.FIELD, patch.PATCH.QUANTITY, fields.FIELD.mean, fields.FIELD.min, fields.FIELD.max, errors.FIELD.l1, errors.FIELD.l2, errors.FIELD.linf
+       = valid entries, in quotes: mesh.dimension, mesh.nodes, mesh.edges, mesh.faces, mesh.cells, time.steps, time.end, linear.solves, linear.iterations, linear.last_iterations, linear.relative_residual, linear.convergence_factor, probe.PROBE.FIELD, patch.PATCH.QUANTITY, surface.SURFACE.FIELD.mean, surface.SURFACE.FIELD.min, surface.SURFACE.FIELD.max, fields.FIELD.mean, fields.FIELD.min, fields.FIELD.max, errors.FIELD.l1, errors.FIELD.l2, errors.FIELD.linf
     "#);
     insta::assert_snapshot!(change("temperature = { value = 1, absolute = 1 }"), @"
     folder/bar.toml:19:1: the summary of a run has no entry `temperature`
        |
     19 | temperature = { value = 1, absolute = 1 }
        | ^^^^^^^^^^^
-       = valid entries, in quotes: mesh.dimension, mesh.nodes, mesh.edges, mesh.faces, mesh.cells, time.steps, time.end, linear.solves, linear.iterations, linear.last_iterations, linear.relative_residual, linear.convergence_factor, probe.PROBE.FIELD, patch.PATCH.QUANTITY, fields.FIELD.mean, fields.FIELD.min, fields.FIELD.max, errors.FIELD.l1, errors.FIELD.l2, errors.FIELD.linf
+       = valid entries, in quotes: mesh.dimension, mesh.nodes, mesh.edges, mesh.faces, mesh.cells, time.steps, time.end, linear.solves, linear.iterations, linear.last_iterations, linear.relative_residual, linear.convergence_factor, probe.PROBE.FIELD, patch.PATCH.QUANTITY, surface.SURFACE.FIELD.mean, surface.SURFACE.FIELD.min, surface.SURFACE.FIELD.max, fields.FIELD.mean, fields.FIELD.min, fields.FIELD.max, errors.FIELD.l1, errors.FIELD.l2, errors.FIELD.linf
     ");
     insta::assert_snapshot!(change("\"mesh.cells\" = { absolute = 1 }"), @r#"
     folder/bar.toml:19:16: `value` is missing

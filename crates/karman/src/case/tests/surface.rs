@@ -168,3 +168,32 @@ fn references_and_walls_of_surfaces() {
        = patches of the mesh: xmin, xmax, ymin, ymax
     "#);
 }
+
+#[test]
+fn expected_values_of_surfaces() {
+    let with = |entry: &str| {
+        format!(
+            "{FLOW}[[output.surface]]\nname = \"lid\"\npatches = [\"ymax\"]\n\
+             fields = [\"pressure\", \"wall_shear_stress\"]\n[expected]\n\"{entry}\" = {{ value = 1, absolute = 1 }}\n"
+        )
+    };
+    let case = parse(&with("surface.lid.wall_shear_stress_x.mean")).unwrap();
+    assert_eq!(case.expected[0].path, "surface.lid.wall_shear_stress_x.mean");
+    let message = |entry: &str| parse(&with(entry)).unwrap_err().to_string();
+    insta::assert_snapshot!(message("surface.li.pressure.max"), @r#"
+    folder/bar.toml:26:1: there is no [[output.surface]] named `li`
+       |
+    26 | "surface.li.pressure.max" = { value = 1, absolute = 1 }
+       | ^^^^^^^^^^^^^^^^^^^^^^^^^
+       = did you mean `lid`?
+       = known: lid
+    "#);
+    insta::assert_snapshot!(message("surface.lid.wall_shear_stress.max"), @r#"
+    folder/bar.toml:26:1: this surface has no field `wall_shear_stress`
+       |
+    26 | "surface.lid.wall_shear_stress.max" = { value = 1, absolute = 1 }
+       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       = did you mean `wall_shear_stress_x`?
+       = known: pressure, wall_shear_stress_x, wall_shear_stress_y, wall_shear_stress_z
+    "#);
+}

@@ -203,6 +203,8 @@ pub struct StateGradient<F: Real> {
 pub struct Polynomials<'a, F: Real> {
     /// Values and coefficients.
     pub coefficients: View<'a, F>,
+    /// Means: `[5][stride]`.
+    pub means: View<'a, F>,
     /// Distance between the components of a cell in the array.
     pub stride: usize,
     /// Number of coefficients.
@@ -217,6 +219,12 @@ impl<F: Real> Polynomials<'_, F> {
     fn coefficient(&self, c: usize, #[comptime] m: usize) -> Conserved<F> {
         let first = comptime!(m * VARIABLES) * self.stride + c;
         Conserved::<F>::at(&self.coefficients, first, self.stride)
+    }
+
+    /// The mean of cell `c`.
+    #[inline(always)]
+    pub fn mean(&self, c: usize) -> Conserved<F> {
+        Conserved::<F>::at(&self.means, c, self.stride)
     }
 
     /// The gradient of cell `c`'s polynomial at `d` from its centroid.
@@ -296,9 +304,9 @@ impl<F: Real> Polynomials<'_, F> {
 
 impl<'a, F: Real> Polynomials<'a, F> {
     /// The polynomials of a buffer.
-    pub fn of(coefficients: &'a Buffer<F>, terms: usize) -> Self {
-        let stride = coefficients.len() / (VARIABLES * (1 + terms));
-        Polynomials { coefficients: coefficients.view(), stride, terms }
+    pub fn of(coefficients: &'a Buffer<F>, means: &'a Buffer<F>, terms: usize) -> Self {
+        let stride = means.len() / VARIABLES;
+        Polynomials { coefficients: coefficients.view(), means: means.view(), stride, terms }
     }
 }
 
@@ -382,7 +390,7 @@ pub fn reconstruct<F: Real, S: Real>(
 }
 
 /// Distance between the items of a row.
-const fn spacing(layout: Layout) -> usize {
+pub(in crate::compressible) const fn spacing(layout: Layout) -> usize {
     match layout {
         Layout::Csr => 1,
         Layout::SlicedEll => SLICE,

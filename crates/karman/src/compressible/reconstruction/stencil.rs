@@ -6,7 +6,7 @@
 //! Rows have the weight 1/|r_j|, lengths are relative to the extent of the cells around (J^(−1/2) x where these are stretched),
 //! columns have unit norm; the condition number is that of this matrix, in the Frobenius norm.
 //!
-//! The weights of the values at interior faces are bounded too: an upwind scheme whose polynomials extrapolate is unstable (Haider,
+//! The weights of the values at faces are bounded too: an upwind scheme whose polynomials extrapolate is unstable (Haider,
 //! Croisille & Courbet, Numer. Math. 113 (2009) 555).
 //!
 //! Where the largest stencil does not determine a quadratic polynomial the cell has a linear one, and where it does not determine
@@ -33,7 +33,7 @@ pub const CELLS_PER_TERM: f64 = 1.5;
 /// coefficients.
 pub const MAX_CONDITION: f64 = 60.0;
 
-/// Largest Σ_j |w_j| of the value p(x_f) − q̄ = Σ_j w_j (q̄_j − q̄) at the centroid x_f of an interior face. Stencils of two levels
+/// Largest Σ_j |w_j| of the value p(x_f) − q̄ = Σ_j w_j (q̄_j − q̄) at the centroid x_f of a face. Stencils of two levels
 /// have 0.5 to 0.8 on triangles, quadrilaterals, tetrahedra, hexahedra and prisms, but 4 on average where six pyramids fill a block:
 /// with these a quadratic reconstruction is unstable at any time step, with three levels (0.6) it is stable.
 pub const MAX_EXTRAPOLATION: f64 = 1.2;
@@ -299,7 +299,7 @@ impl Around<'_> {
         };
         let mut extrapolation = 0.0f64;
         let mut basis_at = vec![0.0; n];
-        for r in self.to_interior_faces(cell) {
+        for r in self.to_faces(cell) {
             basis.row(r, &own.map(|g| -g), &mut basis_at);
             let norm = (0..m).map(|j| weight_at(&basis_at, j)).fold(0.0, |a, b| a + b);
             extrapolation = extrapolation.max(norm);
@@ -318,11 +318,9 @@ impl Around<'_> {
         Some((merit, fit))
     }
 
-    /// Vectors from the centroid of a cell to those of its interior faces.
-    fn to_interior_faces(&self, cell: usize) -> impl Iterator<Item = Vector> {
-        let items = self.mesh.cell_to_faces.of(cell).iter();
-        let interior = items.filter(|item| index_of(**item) < self.mesh.n_interior_faces());
-        interior.map(move |item| {
+    /// Vectors from the centroid of a cell to those of its faces.
+    fn to_faces(&self, cell: usize) -> impl Iterator<Item = Vector> {
+        self.mesh.cell_to_faces.of(cell).iter().map(move |item| {
             let x = self.geometry.face_centre_of(index_of(*item));
             let is_periodic = !self.mesh.periodic_pairs.is_empty();
             let x = match sign_of(*item) < 0 && is_periodic {
@@ -367,7 +365,11 @@ fn tangents(normal: Vector) -> [Vector; 2] {
 /// norm, of the matrix with columns of unit norm; none where a column vanishes.
 ///
 /// Modified Gram–Schmidt with reorthogonalisation: Björck, Linear Algebra Appl. 197 (1994) 297.
-fn pseudo_inverse(a: &mut [f64], m: usize, n: usize) -> Option<(f64, Vec<f64>)> {
+pub(in crate::compressible) fn pseudo_inverse(
+    a: &mut [f64],
+    m: usize,
+    n: usize,
+) -> Option<(f64, Vec<f64>)> {
     let mut scale = vec![0.0; n];
     for (k, scale) in scale.iter_mut().enumerate() {
         let square = (0..m).map(|j| a[j * n + k].powi(2)).fold(0.0, |s, x| s + x);

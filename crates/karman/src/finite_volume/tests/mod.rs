@@ -132,9 +132,9 @@ impl<'a, F: Real> On<'a, F> {
         let inverse = self.run(shape, |k, out| {
             operator.inverse_diagonal(k, (0.5, dimension), out, &mut partials);
         });
-        let mut sweeps = TransportSweeps::of(self.backend, &operator);
+        let mut sweeps = TransportSweeps::new(self.backend, c.clone(), dimension);
         let swept = self.run(shape, |k, out| {
-            sweeps.set(&mut operator, k, 2.0, &inertia, &flux);
+            sweeps.update(k, &operator);
             sweeps.apply(k, &p, out);
         });
         if n == 0 { vec![] } else { [product, inverse, swept, dot].concat() }

@@ -3,6 +3,7 @@
 use super::On;
 use crate::backend::Backend;
 use crate::backend::testing::values;
+use crate::finite_volume::transport::SWEEP_PAIRS;
 use crate::operators::tests::samples_of_elements;
 
 /// Every entry from the definition.
@@ -44,10 +45,10 @@ fn the_transport_operator_is_inertia_diffusion_and_upwind_convection() {
             }
             let (unknowns, sum) = (dimension * n, found[3 * dimension * n]);
             assert!((sum - dot).abs() < 1e-10 * (1.0 + dot.abs()), "{}: {sum} {dot}", s.name);
-            // z ← z + D⁻¹ (x − W z), four times.
+            // z ← z + D⁻¹ (x − W z), twice for each pair of sweeps.
             let inverse = &found[unknowns..2 * unknowns];
             let mut z: Vec<f64> = x.iter().zip(inverse).map(|(x, d)| x * d).collect();
-            for _ in 0..4 {
+            for _ in 0..2 * SWEEP_PAIRS {
                 let product = on.transport(with_flux, &conductance, &z);
                 (0..unknowns).for_each(|k| z[k] += inverse[k] * (x[k] - product[k]));
             }

@@ -135,6 +135,7 @@ fn a_flow_is_the_same_on_every_backend() {
             let load = flow.load(&mut group).unwrap();
             reports.extend([load.pressure_x, load.viscous_x, load.viscous_y, load.flow]);
             reports.extend(flow.moment(&group, &mut moments).unwrap());
+            reports.extend(flow.pressure_on(&boundary_faces(&mesh)).unwrap());
             (fields(backend, &flow), reports)
         };
         let host = Backend::host(1).unwrap();

@@ -1,7 +1,7 @@
 //! The fields of a compressible flow by name: in cells for output and averages, on faces for surfaces.
 
 use super::super::SimulationError;
-use super::super::averages::{Averages, Sampled};
+use super::super::averages::{Averages, Sampled, Sampling};
 use super::super::surface::{SurfaceSamples, faces_of};
 use crate::backend::{Backend, Buffer};
 use crate::case::{Case, Surface};
@@ -40,13 +40,14 @@ pub(super) fn averages<F: Real>(
     mesh: &Mesh,
     unknowns: &[&str],
 ) -> Averages<F> {
-    let components = |name: &str| -> Vec<String> {
-        match quantities(name, mesh.dimension).len() {
+    let sampling = |name: &str| {
+        let names: Vec<String> = match quantities(name, mesh.dimension).len() {
             1 => vec![name.to_owned()],
             several => AXES[..several].iter().map(|axis| format!("{name}_{axis}")).collect(),
-        }
+        };
+        Sampling { lengths: vec![mesh.n_cells(); names.len()], names, is_direct: true }
     };
-    Averages::new(backend, case, mesh.n_cells(), unknowns, components)
+    Averages::new(backend, case, unknowns, sampling)
 }
 
 /// The components of a field on the backend.

@@ -1,11 +1,11 @@
 //! The fields of a flow as averages over time sample them.
 
 use super::super::SimulationError;
-use super::super::averages::{Averages, Sampled};
+use super::super::averages::{Averages, Sampled, Sampling};
 use super::level;
 use crate::backend::{Backend, Buffer};
 use crate::case::Case;
-use crate::descriptor::Rank;
+use crate::descriptor::{FieldData, Rank};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE};
 use crate::incompressible::{DESCRIPTOR, DerivedBuffers, DerivedField, IncompressibleSolver};
 use crate::mesh::Mesh;
@@ -15,12 +15,11 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// The averages of a flow; `unknowns` are the names of the fields solved for.
 pub(super) fn averages<F: Real>(
-    backend: &Backend,
-    case: &Case,
-    mesh: &Mesh,
+    flow: &IncompressibleSolver<F>,
+    (backend, case, mesh): (&Backend, &Case, &Mesh),
     unknowns: &[&str],
 ) -> Averages<F> {
-    let components = |name: &str| -> Vec<String> {
+    let names = |name: &str| -> Vec<String> {
         let rank = DESCRIPTOR.fields().find(|field| field.name == name).map(|field| field.rank);
         let axes = match rank {
             Some(Rank::Vector(_)) => &AXES[..mesh.dimension],
@@ -29,7 +28,37 @@ pub(super) fn averages<F: Real>(
         };
         axes.iter().map(|axis| format!("{name}_{axis}")).collect()
     };
-    Averages::new(backend, case, mesh.n_cells(), unknowns, components)
+    let sampling = |name: &str| {
+        let names = names(name);
+        let derived = DerivedField::from_word(name);
+        match derived.and_then(|field| flow.linear_samples(field)) {
+            Some(arrays) => {
+                let lengths = arrays.into_iter().map(Buffer::len).collect();
+                Sampling { names, lengths, is_direct: false }
+            }
+            None => Sampling { lengths: vec![mesh.n_cells(); names.len()], names, is_direct: true },
+        }
+    };
+    Averages::new(backend, case, unknowns, sampling)
+}
+
+/// The components of a derived field from the means of [`IncompressibleSolver::linear_samples`].
+///
+/// # Errors
+/// [`SimulationError`] where the device failed.
+pub(super) fn linear<F: Real>(
+    flow: &IncompressibleSolver<F>,
+    mesh: &Mesh,
+    field: &str,
+    means: Vec<Vec<f64>>,
+) -> Result<Vec<Vec<f64>>, SimulationError> {
+    let Some(field) = DerivedField::from_word(field) else {
+        unreachable!("only derived fields are sampled by other arrays")
+    };
+    Ok(match flow.linear_field(field, mesh, &means)? {
+        FieldData::Scalar(values) => vec![values],
+        FieldData::Vector(values) => values.into(),
+    })
 }
 
 /// Buffers for derived fields, empty where no average has one.
@@ -48,6 +77,9 @@ pub(super) struct Fields<'a, F: Real> {
 impl<F: Real> Sampled<F> for Fields<'_, F> {
     fn components(&mut self, field: &str) -> Result<Vec<&Buffer<F>>, SimulationError> {
         if let Some(derived) = DerivedField::from_word(field) {
+            if let Some(arrays) = self.flow.linear_samples(derived) {
+                return Ok(arrays);
+            }
             return Ok(self.flow.derived(derived, self.derived).iter().collect());
         }
         Ok(match field {

@@ -1,0 +1,129 @@
+//! Normals of curved walls, of which the mesh has facets.
+//!
+//! In the plane of a facet a quadratic height z(x, y) is fitted to the nodes of the facet and of the facets of the same patch that share a
+//! node with it and do not form an edge with it; the normal at a point is along (−∂z/∂x, −∂z/∂y, 1), with an error of second order in
+//! the size of the facets where that of the facet is of first order. A state is reflected about this normal while the flux passes
+//! the facet: cells stay closed.
+//!
+//! Source: Krivodonova & Berger, J. Comput. Phys. 211 (2006) 492.
+
+use super::face_points::FaceRule;
+use super::reconstruction::stencil::pseudo_inverse;
+use crate::mesh::Mesh;
+use crate::mesh::geometry::{add_scaled, cross, dot, norm, subtract};
+use rayon::prelude::*;
+use std::ops::Range;
+
+type Vector = [f64; 3];
+
+/// Facets whose normals form an angle of a smaller cosine meet at an edge.
+const SMOOTH: f64 = 0.8;
+
+/// Largest condition number of a fit.
+const MAX_CONDITION: f64 = 1e3;
+
+/// Normals at the points of the faces of a curved patch, in the order of points; `points` counts from the first boundary point.
+pub(super) fn set_normals(
+    mesh: &Mesh,
+    rule: &FaceRule,
+    faces: Range<usize>,
+    normals: &mut [Vector],
+) {
+    let first = faces.start;
+    let facet: Vec<Vector> = faces.clone().map(|face| unit(area(rule, face))).collect();
+    let mut around: Vec<(u32, u32)> = vec![];
+    for face in faces.clone() {
+        around.extend(mesh.face_to_nodes.of(face).iter().map(|node| (*node, face as u32)));
+    }
+    around.sort_unstable();
+    let at_node = |node: u32| {
+        let begin = around.partition_point(|(other, _)| *other < node);
+        around[begin..].iter().take_while(move |(other, _)| *other == node).map(|(_, f)| *f)
+    };
+    let of_face = |face: usize| -> Vec<Vector> {
+        let normal = facet[face - first];
+        let own = mesh.face_to_nodes.of(face);
+        let mut nodes: Vec<u32> = own
+            .iter()
+            .flat_map(|node| at_node(*node))
+            .filter(|other| dot(normal, facet[*other as usize - first]) > SMOOTH)
+            .flat_map(|other| mesh.face_to_nodes.of(other as usize).iter().copied())
+            .collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let points = rule.offsets[face] as usize..rule.offsets[face + 1] as usize;
+        let places = &rule.at[points];
+        fitted(mesh, own, &nodes, normal, places).unwrap_or_else(|| vec![normal; places.len()])
+    };
+    let all: Vec<Vec<Vector>> = faces.into_par_iter().with_min_len(64).map(of_face).collect();
+    normals.iter_mut().zip(all.into_iter().flatten()).for_each(|(to, n)| *to = n);
+}
+
+/// Area vector of a face.
+fn area(rule: &FaceRule, face: usize) -> Vector {
+    let points = rule.offsets[face] as usize..rule.offsets[face + 1] as usize;
+    rule.area[points].iter().fold([0.0; 3], |sum, s| add_scaled(sum, 1.0, *s))
+}
+
+fn unit(v: Vector) -> Vector {
+    let size = norm(v);
+    v.map(|x| x / size)
+}
+
+/// Normals at `places` of the surface through `nodes` above the plane of a facet; none where the nodes do not determine it.
+fn fitted(
+    mesh: &Mesh,
+    own: &[u32],
+    nodes: &[u32],
+    normal: Vector,
+    places: &[Vector],
+) -> Option<Vec<Vector>> {
+    let origin = mesh.points[own[0] as usize];
+    let along = subtract(mesh.points[own[1] as usize], origin);
+    let size = norm(along);
+    let e1 = along.map(|x| x / size);
+    // In 2D the facet is the first axis alone.
+    let axes: Vec<Vector> =
+        if mesh.dimension == 2 { vec![e1] } else { vec![e1, unit(cross(normal, e1))] };
+    let coordinates = |x: Vector| {
+        let r = subtract(x, origin);
+        let in_plane: Vec<f64> = axes.iter().map(|axis| dot(*axis, r) / size).collect();
+        (in_plane, dot(normal, r) / size)
+    };
+    let d = axes.len();
+    let pairs: Vec<(usize, usize)> = (0..d).flat_map(|a| (a..d).map(move |b| (a, b))).collect();
+    let n = 1 + d + pairs.len();
+    let m = nodes.len();
+    if m < n {
+        return None;
+    }
+    let (mut matrix, mut heights) = (Vec::with_capacity(m * n), Vec::with_capacity(m));
+    for node in nodes {
+        let (x, height) = coordinates(mesh.points[*node as usize]);
+        matrix.push(1.0);
+        matrix.extend_from_slice(&x);
+        matrix.extend(pairs.iter().map(|(a, b)| x[*a] * x[*b]));
+        heights.push(height);
+    }
+    let (condition, inverse) = pseudo_inverse(&mut matrix, m, n)?;
+    if condition > MAX_CONDITION {
+        return None;
+    }
+    let coefficient =
+        |k: usize| (0..m).map(|j| inverse[k * m + j] * heights[j]).fold(0.0, |a, b| a + b);
+    let c: Vec<f64> = (0..n).map(coefficient).collect();
+    let at = |place: &Vector| {
+        let (x, _) = coordinates(*place);
+        let mut direction = normal;
+        for k in 0..d {
+            let curved = pairs.iter().zip(&c[1 + d..]).map(|((a, b), c)| {
+                f64::from(u8::from(*a == k)) * c * x[*b] + f64::from(u8::from(*b == k)) * c * x[*a]
+            });
+            let slope = curved.fold(c[1 + k], |sum, term| sum + term);
+            direction = add_scaled(direction, -slope, axes[k]);
+        }
+        // Round-off of a plane wall.
+        if norm(subtract(direction, normal)) < 1e-9 { normal } else { unit(direction) }
+    };
+    Some(places.iter().map(at).collect())
+}
