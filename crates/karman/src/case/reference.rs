@@ -84,7 +84,8 @@ pub fn help(path: Option<&str>) -> Option<String> {
             let units =
                 if key.units.is_empty() { String::new() } else { format!(" [{}]", key.units) };
             // Writing to a String cannot fail.
-            let _ = writeln!(text, "\n  {} : {}{units}", key.name, key.kind);
+            text.push('\n');
+            wrap(&mut text, &format!("{} : {}{units}", key.name, key.kind), "  ");
             let _ = writeln!(text, "      default: {}", key.default);
             wrap(&mut text, &key.meaning, "      ");
             let _ = writeln!(text, "      {}", key.example);

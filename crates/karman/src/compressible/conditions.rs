@@ -141,7 +141,7 @@ impl<V: 'static> CompressibleBoundaryCondition<V> {
             value: CompressibleKeyValue::State,
             units: "",
             meaning: "This state outside, as of an exact solution, through the numerical flux.",
-            example: "xmin.exact = { density = \"1 + 0.2*sin(pi*(x - t))\", velocity = [1.0, 0.0], pressure = 1.0 }",
+            example: "xmin.exact = { density = \"2 + sin(x - t)\", velocity = [1.0, 0.0], pressure = 1.0 }",
         },
         CompressibleKey {
             name: "farfield",

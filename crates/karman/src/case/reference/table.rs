@@ -174,7 +174,7 @@ fn compressible_keys() -> impl Iterator<Item = Key> {
             CompressibleKeyValue::Scalar(..) => "value > 0",
             CompressibleKeyValue::State => "{ density, velocity, pressure }",
             CompressibleKeyValue::FarField => {
-                "{ density, velocity, pressure } | { density, mach, angle_of_attack_deg, side_slip_deg, pressure }"
+                "{ density, pressure, velocity | mach, angle_of_attack_deg, side_slip_deg }"
             }
         };
         let meaning = format!("Compressible flow: {}", condition.meaning);
@@ -392,7 +392,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("from", "path", "none", "", "A result on any mesh, from which the fields without a key here are interpolated: `fields.pvd` (its last state), a `.vtu` or a legacy `.vtk` file. See `docs/initial.md`. With `--restart` it is not read.", "from = \"coarse/fields.pvd\""),
     ]).collect()),
     section("boundary", "One condition for each patch of the mesh, under the patch's name. A word in quotes is short for a kind without a value: `zmin = \"insulated\"`. Kinds with a value are keys of the patch: `zmax.temperature = 600.0`.", vec![
-        key("PATCH", format!("\"insulated\" | \"{}\" | table", all_kinds().join("\" | \"")), "required for each patch", "", "The condition of patch PATCH; a table has keys of the next section.", "zmin = \"insulated\""),
+        key("PATCH", "a word in quotes | table", "required for each patch", "", format!("The condition of patch PATCH: {} or a table with keys of the next section.", quoted(["insulated"].into_iter().chain(all_kinds()))), "zmin = \"insulated\""),
     ]),
     section("boundary.PATCH", "The condition of one patch. In a heat case exactly one of `temperature`, `heat_flux`, `convection`, `insulated` and `symmetry`; in a flow exactly one of the others or `symmetry`, and with `[incompressible.thermal]` at most one thermal condition beside it, insulated where there is none: `hot = { no_slip = true, temperature = 1.0 }`. Compressible flow has the conditions whose text begins with its name. Values are `number | expression | { table = \"file.csv\" }`.", vec![
         key("temperature", "value", "none", "K", "Dirichlet: prescribed temperature.", "zmax.temperature = \"600 + 100*sin(2*pi*t/24)\""),

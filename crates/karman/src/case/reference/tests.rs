@@ -1,7 +1,8 @@
 //! The reference is complete: every key documented, every documented key read.
 
 use super::super::{
-    Case, CaseFile, amg, average, boundary, exact, expected, flow_output, heat, incompressible,
+    Case, CaseFile, amg, average, boundary, compressible, compressible_boundary, exact, expected,
+    flow_output, heat, incompressible,
 };
 use super::super::{
     initial, linear_solver, mesh, output, picture, run, steady, surface, templates, time, value,
@@ -79,6 +80,10 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("incompressible.thermal", keys_of::<incompressible::ThermalFile>()),
         ("incompressible.pressure", keys_of::<linear_solver::LinearSolverFile>()),
         ("incompressible.momentum", keys_of::<linear_solver::LinearSolverFile>()),
+        ("compressible", keys_of::<compressible::CompressibleFile>()),
+        ("compressible.viscous", keys_of::<compressible::ViscousFile>()),
+        ("compressible.viscous.sutherland", keys_of::<compressible::SutherlandFile>()),
+        ("boundary.PATCH.STATE", keys_of::<compressible_boundary::StateFile>()),
         ("initial", keys_of::<initial::InitialFile>()),
         ("boundary.PATCH", keys_of::<boundary::PatchTableFile>()),
         ("boundary.PATCH.convection", keys_of::<boundary::ConvectionFile>()),
@@ -149,7 +154,8 @@ fn words_have_their_meanings() {
     let method = key("time", "method");
     assert_eq!(
         method.kind,
-        "heat: backward_euler | crank_nicolson | bdf2; flow: ab2_cn | bdf2 | rk3"
+        "heat: backward_euler | crank_nicolson | bdf2; flow: ab2_cn | bdf2 | rk3; \
+         compressible flow: euler | ssp_rk2 | ssp_rk3 | rk4"
     );
     // One paragraph of the documentation of a variant.
     assert!(
@@ -261,10 +267,10 @@ fn templates_and_cases_are_valid() {
         let again = template.write(folder.path(), "mine").unwrap_err().to_string();
         assert!(again.ends_with("mine.toml exists already"), "{again}");
     }
-    insta::assert_snapshot!(templates::find("pipe").unwrap_err(), @"there is no template `pipe`; templates: heat, heat_unsteady, heat_regions, heat_exact, cavity, channel, step");
+    insta::assert_snapshot!(templates::find("pipe").unwrap_err(), @"there is no template `pipe`; templates: heat, heat_unsteady, heat_regions, heat_exact, cavity, channel, step, vortex, shock_tube");
     assert_eq!(templates::find("heat").unwrap().name, "heat");
 
-    for (folder, least) in [("heat", 9), ("incompressible", 10)] {
+    for (folder, least) in [("heat", 9), ("incompressible", 10), ("compressible", 6)] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases").join(folder);
         let mut count = 0;
         for entry in std::fs::read_dir(folder).unwrap() {

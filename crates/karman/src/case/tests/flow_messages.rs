@@ -197,7 +197,7 @@ fn the_time_of_a_flow() {
        = valid values: ab2_cn, bdf2, rk3
     "#);
     insta::assert_snapshot!(method("rk4"), @r#"
-    folder/bar.toml:12:10: unknown value `rk4`
+    folder/bar.toml:12:10: `rk4` is a method for compressible flow, not for flow
        |
     12 | method = "rk4"
        |          ^^^^^
