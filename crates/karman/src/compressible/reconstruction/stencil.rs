@@ -38,8 +38,11 @@ pub const MAX_CONDITION: f64 = 60.0;
 /// with these a quadratic reconstruction is unstable at any time step, with three levels (0.6) it is stable.
 pub const MAX_EXTRAPOLATION: f64 = 1.2;
 
+/// Multiple of this bound at a boundary face, which no cell lies behind.
+const BOUNDARY_FACTOR: f64 = 2.0;
+
 /// Multiple of either bound beyond which coefficients are not used, also of the largest stencil.
-pub const UNUSABLE: f64 = 2.0;
+pub const UNUSABLE: f64 = 4.0;
 
 /// Number of cells of a stencil whose extent determines its coordinates.
 const NEAREST: usize = 6;
@@ -299,10 +302,11 @@ impl Around<'_> {
         };
         let mut extrapolation = 0.0f64;
         let mut basis_at = vec![0.0; n];
-        for r in self.to_faces(cell) {
+        for (r, is_boundary) in self.to_faces(cell) {
             basis.row(r, &own.map(|g| -g), &mut basis_at);
             let norm = (0..m).map(|j| weight_at(&basis_at, j)).fold(0.0, |a, b| a + b);
-            extrapolation = extrapolation.max(norm);
+            let factor = if is_boundary { BOUNDARY_FACTOR } else { 1.0 };
+            extrapolation = extrapolation.max(norm / factor);
         }
         let merit = (condition / MAX_CONDITION).max(extrapolation / MAX_EXTRAPOLATION);
         let weights = (0..m).map(|j| {
@@ -318,8 +322,8 @@ impl Around<'_> {
         Some((merit, fit))
     }
 
-    /// Vectors from the centroid of a cell to those of its faces.
-    fn to_faces(&self, cell: usize) -> impl Iterator<Item = Vector> {
+    /// Vectors from the centroid of a cell to those of its faces, and whether these are at the boundary.
+    fn to_faces(&self, cell: usize) -> impl Iterator<Item = (Vector, bool)> {
         self.mesh.cell_to_faces.of(cell).iter().map(move |item| {
             let x = self.geometry.face_centre_of(index_of(*item));
             let is_periodic = !self.mesh.periodic_pairs.is_empty();
@@ -327,7 +331,8 @@ impl Around<'_> {
                 true => subtract(x, self.mesh.periodic_offset(index_of(*item))),
                 false => x,
             };
-            subtract(x, self.moments.centre[cell])
+            let is_boundary = index_of(*item) >= self.mesh.n_interior_faces();
+            (subtract(x, self.moments.centre[cell]), is_boundary)
         })
     }
 }

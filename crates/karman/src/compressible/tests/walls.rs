@@ -15,9 +15,9 @@ fn entropy_error(n: usize, iterations: usize) -> f64 {
     let backend = Backend::host(2).unwrap();
     let params = AnnulusParams {
         inner: 0.5,
-        outer: 8.0,
-        cells: vec![n / 3, n],
-        grading: 16.0,
+        outer: 20.0,
+        cells: vec![n / 2, n],
+        grading: 40.0,
         element: Some(Element::Quadrilateral),
         ..AnnulusParams::default()
     };
@@ -48,8 +48,7 @@ fn entropy_error(n: usize, iterations: usize) -> f64 {
 
 #[test]
 fn entropy_errors_at_a_curved_wall_fall_with_order_two_and_a_half() {
-    let [coarse, fine] =
-        [(30, 700), (60, 1200)].map(|(n, iterations)| entropy_error(n, iterations));
+    let [coarse, fine] = [(32, 900), (64, 900)].map(|(n, iterations)| entropy_error(n, iterations));
     let order = (coarse / fine).log2();
     assert!(order > 2.5, "{coarse} {fine} order {order}");
 }
