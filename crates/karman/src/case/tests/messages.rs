@@ -47,7 +47,7 @@ fn unknown_keys_and_words() {
     "#);
     insta::assert_snapshot!(
         failure(UNSTEADY, "step =", "method = \"rk4\"\nstep ="), @r#"
-    folder/bar.toml:10:10: unknown value `rk4`
+    folder/bar.toml:10:10: `rk4` is a method for compressible flow, not for heat
        |
     10 | method = "rk4"
        |          ^^^^^

@@ -4,4 +4,5 @@ mod backends;
 mod conservation;
 mod exact;
 mod manufactured;
+mod outputs;
 mod walls;

@@ -17,6 +17,15 @@ fn case_of(mesh: &str, is_2d: bool, section: &str, initial: &str, boundary: &str
 
 const SMALL_STEP: &str = "[time]\nstep = 1e-9\nend = 1e-9\n";
 
+/// Meshes on which polynomials of degree one are exact in all cells: among the coarse tetrahedra a few cells are too badly surrounded, and
+/// their polynomials are constant.
+fn meshes_with_gradients() -> Vec<(String, bool)> {
+    let replaced = |(mesh, is_2d): (String, bool)| {
+        (mesh.replace("cube_tetrahedron_coarse", "cube_tetrahedron_medium"), is_2d)
+    };
+    meshes().into_iter().map(replaced).collect()
+}
+
 /// A vortex between walls with all kinds of output.
 fn vortex(mesh: &str, is_2d: bool) -> String {
     let zero = if is_2d { "" } else { ", 0.1" };
@@ -128,7 +137,7 @@ fn errors_compare_means_over_cells() {
 #[test]
 fn monitors_of_a_linear_pressure_are_exact() {
     // At rest with p = 2 + x: polynomials are exact, and walls bear the pressure.
-    for (mesh, is_2d) in meshes() {
+    for (mesh, is_2d) in meshes_with_gradients() {
         let (third, last) = if is_2d { ("", "") } else { (", 0.3", ", 0.0") };
         let fields = "density = \"1 + 0.5*x^2 + y\"\npressure = \"2 + x\"";
         let text = case_of(&mesh, is_2d, "", fields, " = \"slip_wall\"")
@@ -177,7 +186,7 @@ fn monitors_of_a_linear_pressure_are_exact() {
 
 #[test]
 fn derived_fields_are_those_of_the_means() {
-    for (mesh, is_2d) in meshes() {
+    for (mesh, is_2d) in meshes_with_gradients() {
         let zero = if is_2d { "" } else { ", 0.0" };
         // Of equal density and pressure the momentum of a solid rotation is linear.
         let fields = format!("density = 2.0\nvelocity = [\"-y\", \"x\"{zero}]\npressure = 3.0");
