@@ -171,7 +171,8 @@ fn an_impulsive_start_falls_back_locally_and_stays_positive() {
     let (mesh, geometry) = built(gmsh("step"));
     let conditions = mesh.patches.iter().map(|_| CompressibleBoundaryCondition::Slip).collect();
     let problem = CompressibleProblem { conditions, ..problem(&mesh, stream) };
-    for method in [RungeKutta::SspRk3, RungeKutta::Rk4] {
+    // The classical method is not strong-stability-preserving: its last stage has a negative weight.
+    for method in [RungeKutta::SspRk2, RungeKutta::SspRk3] {
         let numerics = crate::compressible::CompressibleNumerics {
             method,
             ..numerics(Reconstruction::Quadratic)
