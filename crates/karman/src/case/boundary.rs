@@ -66,7 +66,7 @@ pub(crate) enum FlowFile {
 #[derive(Clone, Debug)]
 enum CompressibleFile {
     Simple(Spanned<FlowFile>),
-    State(Spanned<StateFile>),
+    State(Box<Spanned<StateFile>>),
 }
 
 impl CompressibleFile {
@@ -164,7 +164,7 @@ fn compressible_value<'de, A: MapAccess<'de>>(
             CompressibleFile::Simple(spanned(map.next_value()?, FlowFile::Scalar))
         }
         CompressibleKeyValue::State | CompressibleKeyValue::FarField => {
-            CompressibleFile::State(map.next_value()?)
+            CompressibleFile::State(Box::new(map.next_value()?))
         }
     })
 }
@@ -219,7 +219,7 @@ impl PatchTableFile {
     /// The state of a key.
     pub(super) fn state(&self, name: &str) -> Option<&Spanned<StateFile>> {
         self.compressible.iter().find_map(|(known, file)| match file {
-            CompressibleFile::State(file) if *known == name => Some(file),
+            CompressibleFile::State(file) if *known == name => Some(file.as_ref()),
             _ => None,
         })
     }

@@ -162,7 +162,7 @@ pub(super) fn boundary_states<F: Real>(
         area += size;
         density += state.density * size;
         pressure += state.pressure * size;
-        velocity = velocity + state.velocity() * size;
+        velocity += state.velocity() * size;
     }
     Primitive::<F>::of(density / area, velocity * (1.0 / area), pressure / area)
 }
@@ -269,8 +269,8 @@ pub(super) fn boundary_loads<F: Real>(
         } else {
             mass += at_point.mass;
         }
-        force = force + of_point;
-        moment = moment + (arms.at(i) + points.from_left.at(k)).cross(of_point);
+        force += of_point;
+        moment += (arms.at(i) + points.from_left.at(k)).cross(of_point);
     }
     (force.x, force.y, force.z, moment.x, moment.y, moment.z, mass)
 }
