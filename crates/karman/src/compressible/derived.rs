@@ -56,7 +56,7 @@ impl CellQuantity {
 ///
 /// Traffic a cell: 48 (f64); with gradients 40 (1 + d) + 8.
 #[kernel(out(value))]
-pub(super) fn cell_quantity<F: Real>(
+pub(super) fn quantity_of_cells<F: Real>(
     c: usize,
     q: &States<F>,
     polynomials: &Polynomials<F>,
@@ -134,6 +134,6 @@ impl<F: Real> CompressibleSolver<F> {
             None => Polynomials::absent(),
         };
         let (gamma, gas_constant) = (F::from_f64(self.gamma), F::from_f64(gas_constant));
-        cell_quantity(backend, n, &q, &polynomials, gamma, gas_constant, quantity, value);
+        quantity_of_cells(backend, n, &q, &polynomials, gamma, gas_constant, quantity, value);
     }
 }
