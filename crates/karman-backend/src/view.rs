@@ -156,6 +156,8 @@ pub trait Components: Copy {
     type Element: Copy;
     /// Number of components.
     const COUNT: usize;
+    /// The struct with these components, in the order of its fields.
+    fn of_components(values: &[Self::Element]) -> Self;
     /// Reads entity `i` of a field whose components are `stride` apart.
     fn load(from: Writer<Self::Element>, i: usize, stride: usize) -> Self;
     /// Writes entity `i`.

@@ -27,6 +27,10 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
             type Element = #element;
             const COUNT: usize = #count;
             #[inline(always)]
+            fn of_components(values: &[#element]) -> Self {
+                #name { #(#names: values[#at]),* }
+            }
+            #[inline(always)]
             fn load(from: ::karman_backend::Writer<#element>, i: usize, stride: usize) -> Self {
                 #name { #(#names: from.get(#at * stride + i)),* }
             }

@@ -174,6 +174,11 @@ fn outward(mesh: &Mesh, item: u32) -> (usize, f64, Vector) {
     (face, sign, offset)
 }
 
+/// x_c, the mean of x over a cell.
+pub fn centroid_of_cell(mesh: &Mesh, geometry: &Geometry, cell: usize) -> Vector {
+    moments_of_cell(mesh, geometry, cell).1
+}
+
 fn moments_of_cell(mesh: &Mesh, geometry: &Geometry, cell: usize) -> (f64, Vector, [f64; 6]) {
     let d = mesh.dimension as f64;
     let origin = geometry.cell_centre_of(cell);

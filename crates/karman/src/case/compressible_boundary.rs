@@ -74,7 +74,7 @@ fn valued_kinds() -> String {
     format!("with a value: {}", examples.join(", "))
 }
 
-/// What reading a condition requires: γ, and whether the gas is viscous.
+/// The gas that a condition is read for: γ, and whether it is viscous.
 type Gas = (f64, bool);
 
 pub(crate) fn check(

@@ -23,8 +23,7 @@ impl<F: Real> CompressibleSolver<F> {
     /// # Errors
     /// [`CompressibleError::Backend`].
     pub fn totals(&mut self) -> Result<[f64; VARIABLES], CompressibleError> {
-        let sums = self.finish_step(false)?;
-        Ok([sums.mass, sums.momentum_x, sums.momentum_y, sums.momentum_z, sums.energy])
+        Ok(self.finish_step(false)?.totals())
     }
 
     /// Sets the means, `[5][n_cells]`, with their time and number of steps.

@@ -6,7 +6,7 @@ use crate::backend::functions::power;
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
-/// What lies outside a boundary face.
+/// The state outside a boundary face, by its condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ExteriorState {
@@ -29,6 +29,13 @@ pub(super) const NO_SLIP: u32 = ExteriorState::NoSlip as u32;
 pub(super) const ISOTHERMAL: u32 = ExteriorState::Isothermal as u32;
 pub(super) const PRESCRIBED: u32 = ExteriorState::Prescribed as u32;
 pub(super) const PRESSURE: u32 = ExteriorState::Pressure as u32;
+
+/// Whether a condition is that of a wall: no mass passes.
+#[device]
+#[inline(always)]
+pub(super) fn is_wall(kind: u32) -> bool {
+    kind == REFLECTED || kind == NO_SLIP || kind == ISOTHERMAL
+}
 
 /// u − 2 (u·n) n with equal density and pressure.
 #[device]

@@ -170,7 +170,7 @@ impl<V> CompressibleBoundaryCondition<V> {
         }
     }
 
-    /// What lies outside the faces.
+    /// The state outside the faces.
     pub fn exterior(&self) -> ExteriorState {
         match self {
             CompressibleBoundaryCondition::Slip => ExteriorState::Reflected,

@@ -6,7 +6,7 @@ use super::boundary::exterior;
 use super::face_points::FacePoints;
 use super::flux::{FluxForm, numerical_flux};
 use super::reconstruction::polynomial::{Polynomials, StateGradient};
-use super::state::{Conserved, States};
+use super::state::{Conserved, Primitive, States};
 use super::viscous::{
     PrimitiveGradient, ViscosityLaw, ViscousView, boundary_viscous_flux, viscous_flux,
 };
@@ -29,7 +29,7 @@ pub(super) struct BoundaryView<'a, F: Real> {
     pub first_point: usize,
 }
 
-/// The gas, its numerical flux and what lies outside the boundary.
+/// The gas, its numerical flux and its boundary conditions.
 #[derive(Group, Clone, Copy)]
 pub(super) struct GasView<'a, F: Real> {
     /// γ.
@@ -77,10 +77,22 @@ fn flux_between<F: Real>(
     flux
 }
 
-/// The flux by area at point `k` of boundary face `f` with the trace inside.
+/// The state outside a point of a boundary face, and the fluxes by area through it.
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct BoundaryFlux<F: Real> {
+    /// ρ, u and p outside.
+    pub outside: Primitive<F>,
+    /// The convective flux, the pressure included.
+    pub convective: Conserved<F>,
+    /// The viscous flux, zero without viscous terms.
+    pub viscous: Conserved<F>,
+}
+
+/// The fluxes at point `k` of boundary face `f` with the trace inside, by a condition of kind `kind`.
 #[device]
 #[inline(always)]
-fn flux_outwards<F: Real>(
+pub(super) fn boundary_flux<F: Real>(
     f: usize,
     k: usize,
     kind: u32,
@@ -88,33 +100,28 @@ fn flux_outwards<F: Real>(
     n: Vec3<F>,
     gas: &GasView<'_, F>,
     #[comptime] form: FluxForm,
-) -> Conserved<F> {
+) -> BoundaryFlux<F> {
     let gamma = gas.gamma;
     let b = k - gas.boundary.first_point;
     let q = inside.state.primitive(gamma);
     let prescribed = gas.boundary.prescribed.primitive_at(b);
     let wall_normal = gas.boundary.normal.at(b);
     let outside = exterior::<F>(kind, q, prescribed, wall_normal, gamma);
-    let mut flux = numerical_flux::<F>(q, outside, n, gamma, form);
+    let convective = numerical_flux::<F>(q, outside, n, gamma, form);
+    let mut viscous = Conserved::<F>::zero();
     if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
         let gradient = PrimitiveGradient::<F>::of(inside.state, inside.gradient, gamma);
-        flux += boundary_viscous_flux::<F>(
-            kind,
-            q,
-            prescribed,
-            gradient,
-            n,
-            gas.viscous.spacing[f],
-            &gas.viscous,
-        );
+        let spacing = gas.viscous.spacing[f];
+        viscous =
+            boundary_viscous_flux::<F>(kind, q, prescribed, gradient, n, spacing, &gas.viscous);
     }
-    flux
+    BoundaryFlux::<F> { outside, convective, viscous }
 }
 
 /// The trace of cell `c` at `d` from its centroid: of its polynomial or, if `is_constant`, of its mean.
 #[device]
 #[inline(always)]
-fn trace<F: Real>(
+pub(super) fn trace<F: Real>(
     c: usize,
     d: Vec3<F>,
     polynomials: &Polynomials<'_, F>,
@@ -172,7 +179,12 @@ pub(super) fn flux_through<F: Real>(
             let n = s * (1.0 / size);
             let from_left = points.from_left.at(k);
             let inside = trace::<F>(l, from_left, polynomials, is_constant, viscous);
-            sum += flux_outwards::<F>(f, k, kind, inside, n, gas, form) * size;
+            let through = boundary_flux::<F>(f, k, kind, inside, n, gas, form);
+            let mut flux = through.convective;
+            if viscous {
+                flux += through.viscous;
+            }
+            sum += flux * size;
         }
     }
     sum

@@ -293,7 +293,9 @@ impl<F: Real> CompressibleSolver<F> {
         let state = &mut self.state;
         let size = state.now.len();
         blas::copy(&backend, size, &state.now, &mut state.old);
-        blas::fill(&backend, state.sum.len(), F::literal(0.0), &mut state.sum);
+        if !state.sum.is_empty() {
+            blas::fill(&backend, size, F::literal(0.0), &mut state.sum);
+        }
         let begin = state.time;
         let mut fallback_cells = 0;
         for stage in self.numerics.method.stages() {
@@ -312,7 +314,7 @@ impl<F: Real> CompressibleSolver<F> {
             rate: sums.change / length.factor(),
             fallback_cells,
             invalid: sums.invalid as usize,
-            totals: [sums.mass, sums.momentum_x, sums.momentum_y, sums.momentum_z, sums.energy],
+            totals: sums.totals(),
         })
     }
 

@@ -2,7 +2,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use super::state::States;
+use super::state::{States, VARIABLES};
 use crate::backend::{Backend, BackendError, Buffer, Components, Partials, View};
 use crate::real::Real;
 use karman_backend::prelude::*;
@@ -29,6 +29,13 @@ pub(super) struct StepSums<F: Real> {
     pub energy: F,
 }
 
+impl StepSums<f64> {
+    /// Σ V (ρ, ρu_x, ρu_y, ρu_z, ρE).
+    pub(super) fn totals(&self) -> [f64; VARIABLES] {
+        [self.mass, self.momentum_x, self.momentum_y, self.momentum_z, self.energy]
+    }
+}
+
 /// Buffers of the reductions.
 pub(super) struct Statistics {
     pub(super) partials: Partials,
@@ -44,17 +51,7 @@ impl Statistics {
     /// The finished reductions.
     pub(super) fn read(&mut self, backend: &Backend) -> Result<StepSums<f64>, BackendError> {
         finish_step(backend, &self.partials, &mut self.sums);
-        let v = backend.read(&self.sums)?;
-        Ok(StepSums {
-            change: v[0],
-            rate: v[1],
-            invalid: v[2],
-            mass: v[3],
-            momentum_x: v[4],
-            momentum_y: v[5],
-            momentum_z: v[6],
-            energy: v[7],
-        })
+        Ok(StepSums::of_components(&backend.read(&self.sums)?))
     }
 }
 

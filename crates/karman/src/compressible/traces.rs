@@ -2,36 +2,23 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use super::boundary::{ExteriorState, exterior};
+use super::boundary::is_wall;
 use super::error::CompressibleError;
 use super::face_points::FacePoints;
-use super::flux::numerical_flux;
 use super::reconstruction::polynomial::Polynomials;
-use super::residual::GasView;
+use super::residual::{GasView, boundary_flux, trace};
 use super::solver::{CompressibleSolver, gas};
 use super::state::{Primitive, VARIABLES};
-use super::viscous::{PrimitiveGradient, ViscosityLaw, boundary_viscous_flux};
+use super::viscous::ViscosityLaw;
 use crate::backend::{Backend, Buffer, Components, Partials, View};
 use crate::finite_volume::{FaceView, Vectors, component_major, narrow};
 use crate::mesh::geometry::{cross, subtract};
-use crate::mesh::quadrature::cell_rule;
+use crate::mesh::quadrature::centroid_of_cell;
 use crate::mesh::{Geometry, Mesh};
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
 type Vector = [f64; 3];
-
-const PRESCRIBED: u32 = ExteriorState::Prescribed as u32;
-const EXTRAPOLATED: u32 = ExteriorState::Extrapolated as u32;
-const PRESSURE: u32 = ExteriorState::Pressure as u32;
-
-/// The centroid of a cell, about which its polynomial is.
-fn centroid((mesh, geometry): (&Mesh, &Geometry), cell: usize) -> Vector {
-    let rule = cell_rule(mesh, geometry, cell);
-    let volume = rule.iter().fold(0.0, |sum, (_, w)| sum + w);
-    let mean = |k: usize| rule.iter().fold(0.0, |sum, (x, w)| sum + w * x[k]) / volume;
-    [mean(0), mean(1), mean(2)]
-}
 
 /// Points of cells, for [`CompressibleSolver::at_points`].
 pub struct CellPoints<F: Real> {
@@ -44,11 +31,13 @@ impl<F: Real> CellPoints<F> {
     /// Points, each with its cell.
     pub fn new(
         backend: &Backend,
-        place: (&Mesh, &Geometry),
+        (mesh, geometry): (&Mesh, &Geometry),
         points: &[(usize, Vector)],
     ) -> CellPoints<F> {
-        let offsets: Vec<Vector> =
-            points.iter().map(|(cell, x)| subtract(*x, centroid(place, *cell))).collect();
+        let offsets: Vec<Vector> = points
+            .iter()
+            .map(|(cell, x)| subtract(*x, centroid_of_cell(mesh, geometry, *cell)))
+            .collect();
         CellPoints {
             cells: backend.upload(points.iter().map(|(cell, _)| *cell as u32).collect()),
             offsets: narrow(backend, component_major(&offsets)),
@@ -71,10 +60,10 @@ pub(super) fn point_states<F: Real>(
     polynomials.at_offset(cells[i] as usize, offsets.at(i)).primitive(gamma)
 }
 
-/// The state and the force at a point of a boundary face.
+/// The state, the forces and the mass flow at a point of a boundary face.
 #[device]
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Trace<F: Real> {
+struct BoundaryPoint<F: Real> {
     /// ρ, u and p of the flow at the boundary.
     pub state: Primitive<F>,
     /// Force of the pressure.
@@ -85,10 +74,10 @@ struct Trace<F: Real> {
     pub mass: F,
 }
 
-/// The trace at point `k` of boundary face `f` of cell `c`. On a wall the force of the pressure is the convective flux of momentum, so that
+/// Point `k` of boundary face `f` of cell `c`. On a wall the force of the pressure is the convective flux of momentum, so that
 /// the balance of momentum has it, and the velocity is the mean of both sides; elsewhere it is that of the pressure inside.
 #[device]
-fn trace<F: Real>(
+fn boundary_point<F: Real>(
     f: usize,
     c: usize,
     k: usize,
@@ -96,43 +85,28 @@ fn trace<F: Real>(
     points: &FacePoints<'_, F>,
     polynomials: &Polynomials<'_, F>,
     gas: &GasView<'_, F>,
-) -> Trace<F> {
+) -> BoundaryPoint<F> {
+    let viscous = comptime!(gas.viscous.law != ViscosityLaw::Inviscid);
     let kind = gas.boundary.kind[f - faces.n_interior];
-    let b = k - gas.boundary.first_point;
     let s = points.area.at(k);
     let size = s.dot(s).sqrt();
     let n = s * (1.0 / size);
-    let to_point = points.from_left.at(k);
-    let q = polynomials.at_offset(c, to_point);
-    let inside = q.primitive(gas.gamma);
-    let prescribed = gas.boundary.prescribed.primitive_at(b);
-    let outside = exterior::<F>(kind, inside, prescribed, gas.boundary.normal.at(b), gas.gamma);
-    let flux = numerical_flux::<F>(inside, outside, n, gas.gamma, comptime!(gas.form)) * size;
+    let of_cell = trace::<F>(c, points.from_left.at(k), polynomials, false, viscous);
+    let through = boundary_flux::<F>(f, k, kind, of_cell, n, gas, comptime!(gas.form));
+    let inside = of_cell.state.primitive(gas.gamma);
     let mut state = inside;
     let mut pressure = s * inside.pressure;
-    if kind != PRESCRIBED && kind != EXTRAPOLATED && kind != PRESSURE {
-        pressure = flux.momentum();
-        let velocity = (inside.velocity() + outside.velocity()) * F::literal(0.5);
+    if is_wall(kind) {
+        pressure = through.convective.momentum() * size;
+        let velocity = (inside.velocity() + through.outside.velocity()) * F::literal(0.5);
         state = Primitive::<F>::of(inside.density, velocity, pressure.dot(n) / size);
     }
-    let zero = F::literal(0.0);
-    let mut viscous = Vec3::<F> { x: zero, y: zero, z: zero };
-    if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
-        let of_cell = polynomials.gradient(c, to_point);
-        let gradient = PrimitiveGradient::<F>::of(q, of_cell, gas.gamma);
-        let spacing = gas.viscous.spacing[f];
-        let through = boundary_viscous_flux::<F>(
-            kind,
-            inside,
-            prescribed,
-            gradient,
-            n,
-            spacing,
-            &gas.viscous,
-        );
-        viscous = through.momentum() * size;
+    BoundaryPoint::<F> {
+        state,
+        pressure,
+        viscous: through.viscous.momentum() * size,
+        mass: through.convective.density * size,
     }
-    Trace::<F> { state, pressure, viscous, mass: flux.density }
 }
 
 /// The mean state on boundary face `faces_listed[i]`.
@@ -154,11 +128,11 @@ pub(super) fn boundary_states<F: Real>(
     let mut area = zero;
     let mut density = zero;
     let mut pressure = zero;
-    let mut velocity = Vec3::<F> { x: zero, y: zero, z: zero };
+    let mut velocity = Vec3::<F>::zero();
     for k in first..end {
         let s = points.area.at(k);
         let size = s.dot(s).sqrt();
-        let state = trace::<F>(f, c, k, faces, points, polynomials, gas).state;
+        let state = boundary_point::<F>(f, c, k, faces, points, polynomials, gas).state;
         area += size;
         density += state.density * size;
         pressure += state.pressure * size;
@@ -196,7 +170,7 @@ pub struct BoundaryLoad<F: Real> {
     pub mass: F,
 }
 
-/// A group of boundary faces, for [`CompressibleSolver::load`].
+/// A group of boundary faces, for [`CompressibleSolver::loads`].
 pub struct LoadedFaces<F: Real> {
     faces: Buffer<u32>,
     /// From the centre of moments to the centroid of the cell: `[3][faces]`.
@@ -219,7 +193,7 @@ impl<F: Real> LoadedFaces<F> {
     ) -> LoadedFaces<F> {
         let arm = |face: &u32| {
             let cell = mesh.face_left[*face as usize] as usize;
-            subtract(centroid((mesh, geometry), cell), centre)
+            subtract(centroid_of_cell(mesh, geometry, cell), centre)
         };
         let arms: Vec<Vector> = faces.iter().map(arm).collect();
         let (mut area_vector, mut of_unit_pressure) = ([0.0; 3], [0.0; 3]);
@@ -258,11 +232,11 @@ pub(super) fn boundary_loads<F: Real>(
     let c = faces.left[f] as usize;
     let (first, end) = points.range(f);
     let zero = F::literal(0.0);
-    let mut force = Vec3::<F> { x: zero, y: zero, z: zero };
-    let mut moment = Vec3::<F> { x: zero, y: zero, z: zero };
+    let mut force = Vec3::<F>::zero();
+    let mut moment = Vec3::<F>::zero();
     let mut mass = zero;
     for k in first..end {
-        let at_point = trace::<F>(f, c, k, faces, points, polynomials, gas);
+        let at_point = boundary_point::<F>(f, c, k, faces, points, polynomials, gas);
         let mut of_point = at_point.pressure;
         if comptime!(part == LoadPart::Viscous) {
             of_point = at_point.viscous;
@@ -363,15 +337,7 @@ impl<F: Real> CompressibleSolver<F> {
         );
         total_boundary_load(&self.backend, partials, load);
         let sums = self.backend.read(load)?;
-        Ok(BoundaryLoad {
-            force_x: sums[0],
-            force_y: sums[1],
-            force_z: sums[2],
-            moment_x: sums[3],
-            moment_y: sums[4],
-            moment_z: sums[5],
-            mass: sums[6],
-        })
+        Ok(BoundaryLoad::of_components(&sums))
     }
 
     /// The variables of states `[5][n]`.

@@ -77,16 +77,7 @@ impl<F: Real> IncompressibleSolver<F> {
         }
         let backend = &self.flow.backend;
         total_load(backend, &group.partials, &mut group.load);
-        let sums = backend.read(&group.load)?;
-        Ok(Load {
-            pressure_x: sums[0],
-            pressure_y: sums[1],
-            pressure_z: sums[2],
-            viscous_x: sums[3],
-            viscous_y: sums[4],
-            viscous_z: sums[5],
-            flow: sums[6],
-        })
+        Ok(Load::of_components(&backend.read(&group.load)?))
     }
 }
 

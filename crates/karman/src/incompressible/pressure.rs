@@ -14,11 +14,9 @@ use crate::finite_volume::{
     BoundaryFaces, CellField, Condition, Discrete, FaceView, Material,
     NonOrthogonalCorrectionOnBackend, TimeDependentData, Vectors, check_finite, narrow,
 };
+use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
-
-/// β, the weight of the neighbouring cells in the rotational term, so that an alternating ∇·u* is halved (decision 18).
-const DIVERGENCE_SMOOTHING: f64 = 0.25;
 
 /// The pressure and its increment by the projection.
 pub(super) struct Pressure<F: Real> {
@@ -37,6 +35,8 @@ pub(super) struct Pressure<F: Real> {
     pub poisson: PoissonSystem<F>,
     /// a of momentum interpolation: `[n_faces]`; None where it is that of the projection.
     interpolation_conductance: Option<Buffer<F>>,
+    /// w, the weight of the rotational term: `[n_cells]`.
+    rotational_weight: Buffer<F>,
     /// Midpoint pressures, for time schemes that centre the pressure.
     pub midpoint: Option<MidpointPressure<F>>,
 }
@@ -167,6 +167,10 @@ impl<F: Real> Pressure<F> {
                 numerics,
             )?,
             interpolation_conductance,
+            rotational_weight: match is_singular {
+                true => backend.upload(vec![F::literal(1.0); n]),
+                false => narrow(backend, rotational_weights(mesh, geometry)),
+            },
             conditions,
             midpoint: (numerics.time_scheme == TimeScheme::Ab2Cn).then(|| {
                 let both = || [backend.zeros(n), backend.zeros(n_boundary)];
@@ -293,7 +297,16 @@ impl<F: Real> Pressure<F> {
     ) {
         let is_bounded = faces.is_orthogonal && self.conditions.is_singular;
         let is_smoothed = viscosity > 0.0 && !is_bounded;
-        let Pressure { backend, value, increment, .. } = self;
+        let Pressure {
+            backend,
+            value,
+            increment,
+            interpolation_conductance,
+            poisson,
+            rotational_weight,
+            ..
+        } = self;
+        let conductance = interpolation_conductance.as_ref().unwrap_or(&poisson.conductance);
         let n = value.len();
         advance_pressure(
             backend,
@@ -312,13 +325,50 @@ impl<F: Real> Pressure<F> {
                 n,
                 &faces.of_cells(),
                 faces.cells.neighbours(backend),
+                conductance,
                 &increment.divergence,
+                rotational_weight,
                 F::from_f64(viscosity),
-                F::from_f64(DIVERGENCE_SMOOTHING),
                 value,
             );
         }
     }
+}
+
+/// The weight of the rotational term in each cell where a pressure is prescribed (decision 18),
+/// min (1, (2 cos θ)⁴) × max (½, min (1, (1.2/ρ)²) min (1, (1.5/s)²)): θ is the largest angle between a face normal and the line between
+/// centroids; ρ = V^(2/d − 2) Σ_f |S_f|², over its value in a regular simplex, grows with the aspect ratio; s is the largest ratio of the
+/// distances of the two centroids from a face.
+fn rotational_weights(mesh: &Mesh, geometry: &Geometry) -> Vec<f64> {
+    let n = mesh.n_cells();
+    let (mut cosine, mut ratio, mut squares) = (vec![1.0_f64; n], vec![1.0_f64; n], vec![0.0; n]);
+    for face in 0..mesh.n_faces() {
+        let s = geometry.area_vector_of(face);
+        let l = mesh.face_left[face] as usize;
+        squares[l] += dot(s, s);
+        if face >= mesh.n_interior_faces() {
+            continue;
+        }
+        let r = mesh.face_right[face] as usize;
+        squares[r] += dot(s, s);
+        let centre = geometry.cell_centre_of(l);
+        let d = subtract(geometry.right_centre_of(mesh, face), centre);
+        let share = dot(subtract(geometry.face_centre_of(face), centre), s) / dot(d, s);
+        for c in [l, r] {
+            cosine[c] = cosine[c].min(dot(d, s) / (norm(d) * norm(s)));
+            ratio[c] = ratio[c].max(share / (1.0 - share)).max((1.0 - share) / share);
+        }
+    }
+    let (exponent, of_simplex) = match mesh.dimension {
+        2 => (-1.0, 4.0 * 3.0_f64.sqrt()),
+        _ => (-4.0 / 3.0, 0.75 * 72.0_f64.powf(2.0 / 3.0)),
+    };
+    let weight = |c: usize| {
+        let aspect = squares[c] * geometry.cell_volume[c].powf(exponent) / of_simplex;
+        let of_size = (1.2 / aspect).powi(2).min(1.0) * (1.5 / ratio[c]).powi(2).min(1.0);
+        (2.0 * cosine[c].max(0.0)).powi(4).min(1.0) * of_size.max(0.5)
+    };
+    (0..n).map(weight).collect()
 }
 
 /// Least-squares gradient of a pressure, its boundary values (prescribed, or extrapolated by that gradient),

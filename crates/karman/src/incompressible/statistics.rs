@@ -50,8 +50,7 @@ impl Statistics {
 
     /// The accumulated norms.
     pub(super) fn read(&self, backend: &Backend) -> Result<StepNorms<f64>, BackendError> {
-        let values = backend.read(&self.norms)?;
-        Ok(StepNorms { change: values[0], energy: values[1], non_finite: values[2] })
+        Ok(StepNorms::of_components(&backend.read(&self.norms)?))
     }
 
     /// max Σ|F| / 2V and max |D F| / V.

@@ -31,7 +31,7 @@ pub(super) struct SurfaceDivergence<F: Real> {
     weights: Buffer<F>,
 }
 
-/// [`SurfaceDivergence`] and the viscosity as kernels read them.
+/// The surface divergence and the viscosity as kernels read them.
 #[derive(Group, Clone, Copy)]
 pub struct SurfaceDivergenceView<'a, F: Real> {
     /// Start of the items of each row.

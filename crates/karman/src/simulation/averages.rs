@@ -23,7 +23,7 @@ pub(super) trait Sampled<F: Real> {
     fn level(&self, field: &str) -> Result<f64, SimulationError>;
 }
 
-/// What an average samples of a field.
+/// The samples of a field that an average takes.
 pub(super) struct Sampling {
     /// The names of the components of the field.
     pub names: Vec<String>,

@@ -186,7 +186,7 @@ pub(super) trait Equation: Checkpointed + Send {
         transfer: &Transfer,
     ) -> Result<(), SimulationError>;
 
-    /// What is wrong with a finite value of a field, if anything is.
+    /// Why a finite value of a field is invalid; `None` where it is valid.
     fn fault(&self, _name: &str, _value: f64) -> Option<&'static str> {
         None
     }
