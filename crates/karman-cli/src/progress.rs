@@ -74,7 +74,10 @@ fn describe(progress: &Progress, first: &Progress) -> String {
     if let Some(scaled) = progress.scaled_residual {
         text = format!("iteration {step}, scaled residual {scaled:.2e}");
     }
-    text += &format!(", residual {residual:.2e} after {}", count(iterations, "iteration"));
+    // An explicit step solves no linear system.
+    if iterations > 0 || residual > 0.0 {
+        text += &format!(", residual {residual:.2e} after {}", count(iterations, "iteration"));
+    }
     if let Some(speed) = steps_a_second(progress, first) {
         text += &format!(", {} steps/s", three_digits(speed));
     }

@@ -3,7 +3,7 @@ mod coincident_faces;
 mod faults;
 mod text;
 
-pub use faults::{cells_between_walls, require_regular, warn_of_one_layer};
+pub use faults::{cells_between_walls, refuse_distorted, require_regular, warn_of_one_layer};
 
 use coincident_faces::CoincidentPair;
 

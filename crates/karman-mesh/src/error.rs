@@ -318,6 +318,24 @@ pub enum MeshError {
         /// The non-orthogonality, degrees.
         angle_deg: f64,
     },
+    /// A mesh whose mean non-orthogonality is above 45°.
+    #[error(
+        "the non-orthogonality is {mean_deg:.0}° on average and {angle_deg:.0}° between {cell} and cell {other}, at the face at {face}: \
+         above 45° on average a flow diverges on tetrahedra. Mesh the stretched domain again, or optimise the mesh; usual meshes \
+         have 15 to 30° (`karman mesh check` lists the distribution)"
+    )]
+    Distorted {
+        /// The mean over interior faces, degrees.
+        mean_deg: f64,
+        /// The largest angle, degrees.
+        angle_deg: f64,
+        /// A cell at the face of the largest angle.
+        cell: CellName,
+        /// The other cell.
+        other: u32,
+        /// Centre of the face.
+        face: Place,
+    },
     /// A cell whose centre lies outside one of its boundary faces.
     #[error(
         "{cell} is not convex: its centre lies outside its face at {face} in patch \"{patch}\", so no \

@@ -251,13 +251,7 @@ fn viscous(keys: &CompressibleFile) -> Result<Option<ViscousGas>, Problem> {
         }
     };
     let prandtl = number(&entries.prandtl, DEFAULT_PRANDTL, "prandtl", Sign::Positive)?;
-    refuse_viscous(span)?;
     Ok(Some(ViscousGas { viscosity, prandtl, gas_constant: gas_constant(keys)? }))
-}
-
-/// Refuses viscous terms, which this version does not have.
-fn refuse_viscous(place: Range<usize>) -> Result<(), Problem> {
-    Err(Problem::at(place, "[compressible.viscous] is not available in this version"))
 }
 
 /// Refuses cases without `[time]`: this version has no iterations to a steady state.

@@ -378,7 +378,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         words!(FacePointsCase, "face_points", "\"design_order\"", "Quadrature points of a face; for the quadratic reconstruction.", "face_points = \"one\""),
         key("source", "list of 5, each number | expression", "zeros", "", "Sources of density, momentum along x, y, z and energy ρE, by volume and time.", "source = [0.0, \"sin(t)\", 0.0, 0.0, 0.0]"),
     ]),
-    section("compressible.viscous", "Viscous terms and heat conduction: not available in this version.", vec![
+    section("compressible.viscous", "Viscous terms and heat conduction of laminar flow, ∇·τ and ∇·(τu + λ∇T) with λ = μ c_p/Pr. Without it: the Euler equations.", vec![
         key("viscosity", "number > 0", "this or sutherland is required", "Pa s", "Dynamic viscosity μ.", "viscosity = 1.8e-5"),
         key("sutherland", "{ reference, temperature, constant }", "this or viscosity is required", "", "Sutherland's law.", "sutherland = { reference = 1.716e-5, temperature = 273.15, constant = 110.4 }"),
         key("prandtl", "number > 0", "0.72", "", "Prandtl number μ c_p/λ.", "prandtl = 0.72"),

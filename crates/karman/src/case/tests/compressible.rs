@@ -1,6 +1,7 @@
 //! Compressible flow: accepted cases, and every message.
 
 use super::*;
+use crate::compressible::viscous::Viscosity;
 use crate::compressible::{
     CompressibleBoundaryCondition as Condition, Limiter, NumericalFlux, PrescribedState,
     Reconstruction,
@@ -167,15 +168,22 @@ fn keys_of_the_section_are_checked() {
 }
 
 #[test]
-fn viscous_terms_are_checked_and_refused() {
-    let viscous = |to: &str, parts: &[&str]| {
-        refused("[initial]", &format!("[compressible.viscous]\n{to}\n[initial]"), parts)
+fn viscous_terms_are_read_and_checked() {
+    let read = |keys: &str| {
+        let case = changed("[initial]", &format!("[compressible.viscous]\n{keys}\n[initial]"));
+        gas(&case).viscous.unwrap()
     };
-    viscous("viscosity = 1e-3", &["[compressible.viscous] is not available in this version"]);
-    viscous(
-        "sutherland = { reference = 1.7e-5, temperature = 273.0, constant = 110.4 }",
-        &["[compressible.viscous] is not available in this version"],
-    );
+    let constant = read("viscosity = 1e-3");
+    assert_eq!(constant.viscosity, Viscosity::Constant(1e-3));
+    assert_eq!((constant.prandtl, constant.gas_constant), (0.72, 287.0));
+    let law =
+        "sutherland = { reference = 1.7e-5, temperature = 273.0, constant = 110.4 }\nprandtl = 0.7";
+    let sutherland = read(law);
+    let expected = Viscosity::Sutherland { reference: 1.7e-5, temperature: 273.0, constant: 110.4 };
+    assert_eq!((sutherland.viscosity, sutherland.prandtl), (expected, 0.7));
+    let viscous = |to: &str, parts: &[&str]| {
+        refused("[initial]", &format!("[compressible.viscous]\n{to}\n[initial]"), parts);
+    };
     viscous("", &["`viscosity` or `sutherland` is missing"]);
     viscous("viscosity = -1.0", &["`viscosity` must be positive, not -1"]);
     viscous("viscosity = 1.0\nprandtl = 0.0", &["`prandtl` must be positive, not 0"]);

@@ -7,8 +7,8 @@ use super::{FlowRun, Start};
 use crate::backend::Backend;
 use crate::case::{Case, IncompressibleCase, Precision, Value};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
-use crate::incompressible::{FlowBoundaryCondition, IncompressibleError};
-use crate::mesh::check::{require_regular, warn_of_one_layer};
+use crate::incompressible::{Arrangement, FlowBoundaryCondition, IncompressibleError};
+use crate::mesh::check::{refuse_distorted, require_regular, warn_of_one_layer};
 use crate::mesh::{Geometry, Mesh, MeshWarning};
 
 impl IncompressibleCase {
@@ -85,6 +85,9 @@ impl EquationSetup for IncompressibleCase {
         geometry: &Geometry,
     ) -> Result<Vec<MeshWarning>, SimulationError> {
         require_regular(mesh, geometry)?;
+        if mesh.dimension == 3 && self.numerics.arrangement == Arrangement::Collocated {
+            refuse_distorted(mesh, geometry)?;
+        }
         let is_wall = |patch: usize| {
             let velocity = self.condition_of(&mesh.patches[patch].name).and_then(|c| c.velocity());
             velocity.is_some_and(|velocity| velocity.iter().all(|u| u.constant() == Some(0.0)))

@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::mesh::MeshWarning;
 use crate::mesh::generate::Element;
-use crate::mesh::testing::{built, one_layer_channel};
+use crate::mesh::testing::{built, gmsh, one_layer_channel};
 use crate::simulation::{OutcomeKind, RunOptions, Simulation, SimulationError};
 use std::path::Path;
 
@@ -122,6 +122,32 @@ fn a_flow_is_warned_of_one_layer_between_walls_alone() {
         warnings[0].to_string().starts_with("6 cells lie alone between opposite walls, the first")
     );
     assert_eq!(super::check_mesh(&case("slip"), &mesh, &geometry).unwrap(), []);
+}
+
+#[test]
+fn a_flow_on_tetrahedra_squeezed_after_meshing_is_refused() {
+    let case = |scheme: &str| {
+        let text = format!(
+            "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [2, 2, 2]\n[incompressible]\nscheme = \"{scheme}\"\nkinematic_viscosity = 1.0\n\
+             [boundary]\ninlet.velocity_inlet = [0.0, 0.0, 1.0]\noutlet.pressure_outlet = 0.0\nwall = \"no_slip\"\n\
+             [time]\nstep = 0.1\nend = 0.1\n"
+        );
+        Case::parse(&text, Path::new(""), "case.toml").unwrap()
+    };
+    let refusal = |squeezed: f64, scheme: &str| {
+        let mut raw = gmsh("pipe_medium");
+        raw.points.iter_mut().for_each(|x| x[1] /= squeezed);
+        let (mesh, geometry) = built(raw);
+        super::check_mesh(&case(scheme), &mesh, &geometry).err().map(|error| error.to_string())
+    };
+    assert_eq!(refusal(1.0, "collocated"), None);
+    assert_eq!(refusal(5.0, "staggered"), None);
+    let message = refusal(5.0, "collocated").unwrap();
+    assert!(message.starts_with("the non-orthogonality is 5"), "{message}");
+    assert!(
+        message.contains("° on average and ") && message.contains("between cell "),
+        "{message}"
+    );
 }
 
 /// Checks that every field of a case is finite after some steps; returns a refusal of `Simulation::new`.
