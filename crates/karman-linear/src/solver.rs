@@ -255,6 +255,12 @@ impl<T: Real> Solver<T> {
         (self.params.preconditioner.word(), &self.reason)
     }
 
+    /// Its operator; None where it is of another type.
+    pub fn operator<O: Operator<T>>(&self) -> Option<&O> {
+        let operator: &dyn Any = &*self.state.system.operator;
+        operator.downcast_ref()
+    }
+
     /// Its operator, whose values may change between solves while its buffers stay; None where it is of another type.
     pub fn operator_mut<O: Operator<T>>(&mut self) -> Option<&mut O> {
         let operator: &mut dyn Any = &mut *self.state.system.operator;

@@ -86,6 +86,8 @@ pub struct TimeSchemes {
     pub meanings: &'static [&'static str],
     /// The word of the default.
     pub default: &'static str,
+    /// Whether the key `local_step` gives each cell its own step.
+    pub has_local_steps: bool,
 }
 
 /// Name of the area of a group of patches.

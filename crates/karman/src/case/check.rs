@@ -5,6 +5,7 @@ use super::equation::{EquationSection, Sections};
 use super::error::{Problem, Source};
 use super::names::Names;
 use super::places::Places;
+use super::time::TimeFile;
 use super::value::Reader;
 use super::{Case, average, exact, expected, flow_output, initial};
 use super::{linear_solver, mesh, output, run, surface, time};
@@ -35,7 +36,10 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
     // Without the equation, further checks would only raise consequential errors.
     let Some(equation_file) = problems.record(file.equation()) else { return Err(problems.0) };
     let names = Names::of(equation_file);
-    let time_span = file.time.as_ref().map(Spanned::span);
+    let local_steps =
+        |time: &TimeFile| time.has_local_steps() && names.time_schemes().has_local_steps;
+    let time_file = file.time.as_ref().filter(|time| !local_steps(time.get_ref()));
+    let time_span = time_file.map(Spanned::span);
     let reader = Reader { text: &source.text, folder, steady: time_span.is_none() };
 
     let mesh = file.mesh.as_ref().ok_or_else(|| {
@@ -46,7 +50,8 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
     let equation = equation_file.check(sections, &mut problems);
     let initial_result = initial::check_from(file.initial.as_ref(), folder, names);
     let initial_result = problems.record(initial_result);
-    let time = problems.record(file.time.as_ref().map(time::check).transpose());
+    let time = file.time.as_ref().map(|time| time::check(time, names)).transpose();
+    let time = problems.record(time).map(Option::flatten);
     problems.record(file.adaptation());
     let output = output::check(file.output.as_ref(), folder, &name, time_span.as_ref(), names);
     let output = problems.record(output);

@@ -9,6 +9,8 @@ use super::equation::{EquationSection, Sections};
 use super::error::Problem;
 use super::initial;
 use super::output::OutputFile;
+use super::run;
+use super::steady::{self, SteadyCase};
 use super::time;
 use super::value::{Maybe, Reader, Rule, ScalarFile, Sign, Value, number, required};
 use crate::compressible::descriptor::{DENSITY, PRESSURE, SCHLIEREN, VORTICITY};
@@ -37,10 +39,33 @@ pub struct CompressibleCase {
     pub viscous: Option<ViscousGas>,
     /// Sources of ρ, ρu_x, ρu_y, ρu_z and ρE; `None`: there is none.
     pub source: Option<[Value; 5]>,
+    /// The march to a steady state; `None`: the flow is computed in time.
+    pub steady: Option<CompressibleSteady>,
     /// The state at t = 0.
     pub initial: PrescribedState<Value>,
     /// The condition of each patch, in the order of the case file.
     pub boundary: Vec<PatchCondition<CompressibleBoundary>>,
+}
+
+/// How a steady state is reached.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SteadyMarch {
+    /// By Newton–Krylov steps, without `[time]`.
+    Implicit,
+    /// By explicit stages with local steps.
+    LocalSteps {
+        /// The Courant number of each cell, > 0.
+        cfl: f64,
+    },
+}
+
+/// The iteration towards a steady state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CompressibleSteady {
+    /// Its end, and the first Courant number of the implicit march.
+    pub settings: SteadyCase,
+    /// How.
+    pub march: SteadyMarch,
 }
 
 /// Number of points of a face, the key `face_points`.
@@ -121,13 +146,15 @@ impl EquationSection for Spanned<CompressibleFile> {
         let boundary = problems.record_all(boundary);
         let scheme = time::scheme(file.time.as_ref(), names, RungeKutta::from_word);
         let scheme = problems.record(scheme);
-        problems.record(no_steady_state(self, file));
+        let steady = problems.record(steady(keys, file));
         problems.record(no_linear_solver(file));
         problems.record(check_exact(file));
         if let Some(output) = file.output.as_ref().map(Spanned::get_ref) {
             problems.record(check_gradients(output, keys.reconstruction()));
         }
-        let numerics = problems.record(numerics(keys, scheme.unwrap_or(RungeKutta::SspRk3)));
+        let is_implicit = steady.flatten().is_some_and(|s| s.march == SteadyMarch::Implicit);
+        let method = scheme.unwrap_or(RungeKutta::SspRk3);
+        let numerics = problems.record(numerics(keys, method, is_implicit));
         let source = problems.record(source(keys, reader));
         let gas_constant = gas_constant(keys);
         let gas_constant = problems.record(gas_constant)?;
@@ -138,6 +165,7 @@ impl EquationSection for Spanned<CompressibleFile> {
             numerics: numerics?,
             viscous: viscous?,
             source: source?,
+            steady: steady?,
             initial: initial?,
             boundary: boundary?,
         })))
@@ -176,7 +204,11 @@ fn gas_constant(keys: &CompressibleFile) -> Result<f64, Problem> {
     number(&keys.gas_constant, DEFAULT_GAS_CONSTANT, "gas_constant", Sign::Positive)
 }
 
-fn numerics(keys: &CompressibleFile, method: RungeKutta) -> Result<CompressibleNumerics, Problem> {
+fn numerics(
+    keys: &CompressibleFile,
+    method: RungeKutta,
+    is_implicit: bool,
+) -> Result<CompressibleNumerics, Problem> {
     let flux = keys.flux.unwrap_or(NumericalFlux::Roe);
     let low_mach = keys.low_mach.as_ref().is_some_and(|file| *file.get_ref());
     if let (Some(file), true, false) = (&keys.low_mach, low_mach, flux.has_low_mach_form()) {
@@ -203,7 +235,8 @@ fn numerics(keys: &CompressibleFile, method: RungeKutta) -> Result<CompressibleN
         return Err(Problem::at(file.span(), message));
     }
     let form = FluxForm { flux, low_mach };
-    Ok(CompressibleNumerics { form, reconstruction, limiter, one_point, method })
+    let bounds_traces = is_implicit;
+    Ok(CompressibleNumerics { form, reconstruction, limiter, one_point, bounds_traces, method })
 }
 
 /// Sources of the five conserved variables.
@@ -254,26 +287,40 @@ fn viscous(keys: &CompressibleFile) -> Result<Option<ViscousGas>, Problem> {
     Ok(Some(ViscousGas { viscosity, prandtl, gas_constant: gas_constant(keys)? }))
 }
 
-/// Refuses cases without `[time]`: this version has no iterations to a steady state.
-fn no_steady_state(section: &Spanned<CompressibleFile>, file: &CaseFile) -> Result<(), Problem> {
-    if let Some(steady) = &file.steady {
-        let message = "[steady] is not available for compressible flow in this version";
-        return Err(Problem::at(steady.span(), message).note("add [time]"));
-    }
-    match &file.time {
-        Some(_) => Ok(()),
-        None => {
-            let message = "a compressible flow needs [time] in this version";
-            let note = "add, for example: [time] with `cfl = 0.5` and `end`; `steady_tolerance` ends the run in a steady state";
-            Err(Problem::at(section.span(), message).note(note))
+/// The march of a case without `[time]`, or with local steps.
+fn steady(keys: &CompressibleFile, file: &CaseFile) -> Result<Option<CompressibleSteady>, Problem> {
+    let local = file.time.as_ref().filter(|time| time.get_ref().has_local_steps());
+    let march = match (&file.time, local) {
+        (None, _) => SteadyMarch::Implicit,
+        (Some(_), Some(time)) => SteadyMarch::LocalSteps { cfl: time::local_courant_number(time)? },
+        (Some(_), None) => {
+            let Some(section) = &file.steady else { return Ok(None) };
+            let message = "[steady] and [time] exclude each other: keep one";
+            let note = "or add `local_step = true` and leave out `end`";
+            return Err(Problem::at(section.span(), message).note(note));
         }
+    };
+    if let (SteadyMarch::LocalSteps { .. }, Some(section)) = (march, &file.steady) {
+        section.get_ref().refuse_pseudo_cfl("`cfl` of [time] sets local steps")?;
     }
+    if let Some(limiter) = keys.limiter.as_ref().filter(|file| *file.get_ref() == Limiter::Mood) {
+        let message = "`limiter = \"mood\"` repeats time steps: it has no steady state";
+        let note = "use \"venkatakrishnan\" or \"minmod\", or a [time] with `end`";
+        return Err(Problem::at(limiter.span(), message).note(note));
+    }
+    if let (SteadyMarch::Implicit, Some(place)) = (march, run::single_precision(file.run.as_ref()))
+    {
+        let message = "a steady compressible flow needs `precision = \"f64\"`: its Jacobian is a difference of residuals";
+        let note = "or add [time] with `local_step = true`";
+        return Err(Problem::at(place, message).note(note));
+    }
+    let settings = steady::check(file.steady.as_ref())?;
+    Ok(Some(CompressibleSteady { settings, march }))
 }
 
 fn no_linear_solver(file: &CaseFile) -> Result<(), Problem> {
     let Some(section) = &file.linear_solver else { return Ok(()) };
-    let message =
-        "[linear_solver] is for heat: explicit steps of a compressible flow solve no linear system";
+    let message = "[linear_solver] is for heat: a compressible flow has no such section";
     Err(Problem::at(section.span(), message))
 }
 

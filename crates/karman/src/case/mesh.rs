@@ -144,6 +144,7 @@ pub(crate) struct AnnulusFile {
     outer: Maybe<f64>,
     length: Maybe<f64>,
     cells: Maybe<Vec<usize>>,
+    grading: Maybe<f64>,
     element: Maybe<Element>,
 }
 
@@ -354,6 +355,7 @@ fn annulus(keys: &AnnulusFile, span: Range<usize>) -> Result<AnnulusParams, Prob
         outer,
         length,
         cells: counts(required(&keys.cells, "cells", &span)?, dimensions)?,
+        grading: number(&keys.grading, 1.0, "grading", Sign::Positive)?,
         element: element(&keys.element, dimensions)?,
         ..AnnulusParams::default()
     })

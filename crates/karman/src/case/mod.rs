@@ -45,7 +45,7 @@ mod word;
 
 pub use average::Average;
 pub use boundary::{HeatCondition, PatchCondition};
-pub use compressible::{CompressibleCase, FacePointsCase};
+pub use compressible::{CompressibleCase, CompressibleSteady, FacePointsCase, SteadyMarch};
 pub use compressible_boundary::CompressibleBoundary;
 pub use error::{CaseError, Diagnostic};
 pub use exact::ExactField;

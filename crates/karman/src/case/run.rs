@@ -51,6 +51,11 @@ pub(crate) struct CheckpointFile {
     every: Maybe<f64>,
 }
 
+/// The place of the section where it asks for single precision.
+pub(crate) fn single_precision(file: Option<&Spanned<RunFile>>) -> Option<Range<usize>> {
+    file.filter(|file| file.get_ref().precision == Some(Precision::F32)).map(Spanned::span)
+}
+
 /// Checks both sections; `time` is the place of `[time]`.
 pub(crate) fn check(
     file: Option<&Spanned<RunFile>>,

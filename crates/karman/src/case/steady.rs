@@ -1,7 +1,7 @@
 //! `[steady]`: the iteration of a flow without `[time]` towards its steady state.
 
 use super::error::Problem;
-use super::value::{Maybe, Sign, number};
+use super::value::{Maybe, Sign, number, refuse};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -28,6 +28,13 @@ pub(crate) struct SteadyFile {
     tolerance: Maybe<f64>,
     max_iterations: Maybe<usize>,
     pseudo_cfl: Maybe<f64>,
+}
+
+impl SteadyFile {
+    /// Refuses `pseudo_cfl` where something else sets the steps.
+    pub(crate) fn refuse_pseudo_cfl(&self, why: &str) -> Result<(), Problem> {
+        refuse(&self.pseudo_cfl, "pseudo_cfl", &format!("has no effect: {why}"))
+    }
 }
 
 /// Checks the section of a steady flow.

@@ -1,4 +1,4 @@
-//! `[time]`: absent for a steady heat case.
+//! `[time]`: absent for a steady case.
 
 use super::EQUATIONS;
 use super::error::Problem;
@@ -40,16 +40,40 @@ pub(crate) struct TimeFile {
 }
 
 impl TimeFile {
+    /// Whether steps are local: iterations to a steady state.
+    pub(crate) fn has_local_steps(&self) -> bool {
+        self.local_step.as_ref().is_some_and(|file| *file.get_ref())
+    }
+
     /// The word of the time scheme, if it is given.
     pub(crate) fn method(&self) -> Option<&Spanned<String>> {
         self.method.as_ref()
     }
 }
 
-/// Checks the section without its time scheme.
-pub(crate) fn check(file: &Spanned<TimeFile>) -> Result<TimeCase, Problem> {
+/// The Courant number of local steps, which end by `[steady]`.
+pub(crate) fn local_courant_number(file: &Spanned<TimeFile>) -> Result<f64, Problem> {
+    let keys = file.get_ref();
+    refuse(&keys.step, "step", "is one for all cells: local steps follow from `cfl`")?;
+    refuse(&keys.end, "end", "has no meaning with local steps: `[steady]` ends the iterations")?;
+    let why = "has no meaning with local steps: use `tolerance` of `[steady]`";
+    refuse(&keys.steady_tolerance, "steady_tolerance", why)?;
+    required(&keys.cfl, "cfl", &file.span())?;
+    number(&keys.cfl, 0.0, "cfl", Sign::Positive)
+}
+
+/// Checks the section without its time scheme; none of local steps, which the equation checks.
+pub(crate) fn check(file: &Spanned<TimeFile>, names: Names) -> Result<Option<TimeCase>, Problem> {
     let (keys, span) = (file.get_ref(), file.span());
-    refuse(&keys.local_step, "local_step", "is not available in this version")?;
+    if let Some(local) = &keys.local_step
+        && !names.time_schemes().has_local_steps
+    {
+        let message = format!("`local_step` is for compressible flow, not for {}", names.label());
+        return Err(Problem::at(local.span(), message));
+    }
+    if keys.has_local_steps() {
+        return Ok(None);
+    }
     let step = match (&keys.step, &keys.cfl) {
         (Some(_), None) => TimeStep::Fixed(number(&keys.step, 0.0, "step", Sign::Positive)?),
         (None, Some(_)) => TimeStep::Cfl(number(&keys.cfl, 0.0, "cfl", Sign::Positive)?),
@@ -61,13 +85,13 @@ pub(crate) fn check(file: &Spanned<TimeFile>) -> Result<TimeCase, Problem> {
     };
     required(&keys.end, "end", &span)?;
     let tolerance = keys.steady_tolerance.as_ref();
-    Ok(TimeCase {
+    Ok(Some(TimeCase {
         step,
         end: number(&keys.end, 0.0, "end", Sign::Positive)?,
         steady_tolerance: tolerance
             .map(|_| number(&keys.steady_tolerance, 0.0, "steady_tolerance", Sign::Positive))
             .transpose()?,
-    })
+    }))
 }
 
 /// The time scheme, read by `from_word` of the equation; its default without `[time]` or `method`.

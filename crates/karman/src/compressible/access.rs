@@ -2,7 +2,7 @@
 
 use super::error::CompressibleError;
 use super::reconstruction::Reconstruction;
-use super::solver::CompressibleSolver;
+use super::solver::{CompressibleSolver, Means};
 use super::state::VARIABLES;
 use crate::backend::Buffer;
 use crate::real::Real;
@@ -31,7 +31,7 @@ impl<F: Real> CompressibleSolver<F> {
     /// # Errors
     /// [`CompressibleError::Backend`].
     pub fn restore(&mut self, means: Vec<F>, clock: (f64, usize)) -> Result<(), CompressibleError> {
-        self.state.now = self.backend.upload(means);
+        self.backend.write(&mut self.state.now, &means);
         (self.state.time, self.state.steps) = clock;
         self.finish_step(false)?;
         Ok(())
@@ -44,7 +44,7 @@ impl<F: Real> CompressibleSolver<F> {
     pub fn refresh(&mut self) -> Result<(), CompressibleError> {
         let time = self.state.time;
         self.boundary.set_time(&self.backend, time)?;
-        self.reconstruct();
+        self.reconstruct(Means::Now);
         Ok(())
     }
 

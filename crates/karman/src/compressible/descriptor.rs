@@ -137,6 +137,7 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
         words: RungeKutta::WORDS,
         meanings: RungeKutta::MEANINGS,
         default: RungeKutta::SspRk3.word(),
+        has_local_steps: true,
     },
     summary: &["flow.mass", "flow.energy", "flow.courant"],
     templates: &[

@@ -2,6 +2,7 @@
 
 use crate::backend::BackendError;
 use crate::finite_volume::DiffusionError;
+use crate::linear::LinearError;
 use thiserror::Error;
 
 /// A compressible flow that cannot be set up or advanced.
@@ -34,6 +35,17 @@ pub enum CompressibleError {
         /// The centroid of the cell.
         place: [f64; 3],
     },
+    /// No step towards the steady state keeps density and pressure positive and the residual bounded.
+    #[error(
+        "no step towards the steady state keeps density and pressure positive, down to a Courant number of {courant:.1e}"
+    )]
+    NoStep {
+        /// The least Courant number tried.
+        courant: f64,
+    },
+    /// The linear solver of a step towards the steady state failed.
+    #[error(transparent)]
+    Linear(#[from] LinearError),
     /// A prescribed value that is not a number.
     #[error(transparent)]
     Prescribed(#[from] DiffusionError),

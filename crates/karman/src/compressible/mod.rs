@@ -21,6 +21,7 @@ mod residual;
 mod solver;
 pub mod state;
 mod statistics;
+pub mod steady;
 mod traces;
 pub mod viscous;
 mod wall_normals;

@@ -41,6 +41,9 @@ pub(super) struct GasView<'a, F: Real> {
     /// The numerical flux.
     #[comptime]
     pub form: FluxForm,
+    /// Whether traces are bounded.
+    #[comptime]
+    pub bounds_traces: bool,
 }
 
 /// A state and its gradient on one side of a point of a face.
@@ -118,6 +121,30 @@ pub(super) fn boundary_flux<F: Real>(
     BoundaryFlux::<F> { outside, convective, viscous }
 }
 
+/// Least density and pressure of a bounded trace over those of the mean.
+const LEAST_FRACTION: f64 = 0.1;
+
+/// q̄ + θ (q − q̄), θ the largest in [0, 1] such that density and, by its concavity, pressure are at least a fraction of those of q̄.
+///
+/// Source: Zhang & Shu, J. Comput. Phys. 229 (2010) 8918.
+#[device]
+#[inline(always)]
+pub(super) fn bounded<F: Real>(q: Conserved<F>, mean: Conserved<F>, gamma: F) -> Conserved<F> {
+    let one = F::literal(1.0);
+    let allowed = F::literal(1.0 - LEAST_FRACTION);
+    let mut state = q;
+    let fall = mean.density - q.density;
+    if fall > allowed * mean.density {
+        state = mean + (q - mean) * (allowed * mean.density / fall);
+    }
+    let pressure = mean.pressure(gamma);
+    let fall_of_pressure = pressure - state.pressure(gamma);
+    if fall_of_pressure > allowed * pressure {
+        state = mean + (state - mean) * (allowed * pressure / fall_of_pressure).min(one);
+    }
+    state
+}
+
 /// The trace of cell `c` at `d` from its centroid: of its polynomial or, if `is_constant`, of its mean.
 #[device]
 #[inline(always)]
@@ -125,9 +152,10 @@ pub(super) fn trace<F: Real>(
     c: usize,
     d: Vec3<F>,
     polynomials: &Polynomials<'_, F>,
+    gas: &GasView<'_, F>,
     #[comptime] is_constant: bool,
-    #[comptime] has_gradient: bool,
 ) -> Trace<F> {
+    let has_gradient = comptime!(gas.viscous.law != ViscosityLaw::Inviscid);
     let zero = Conserved::<F>::zero();
     let mut gradient = StateGradient::<F> { x: zero, y: zero, z: zero };
     let mut state = zero;
@@ -135,7 +163,10 @@ pub(super) fn trace<F: Real>(
         state = polynomials.mean(c);
     } else {
         state = polynomials.at_offset(c, d);
-        if comptime!(has_gradient) {
+        if comptime!(gas.bounds_traces) {
+            state = bounded::<F>(state, polynomials.mean(c), gas.gamma);
+        }
+        if has_gradient {
             gradient = polynomials.gradient(c, d);
         }
     }
@@ -167,8 +198,8 @@ pub(super) fn flux_through<F: Real>(
             let n = s * (1.0 / size);
             let from_left = points.from_left.at(k);
             let from_right = points.from_right.at(k);
-            let left = trace::<F>(l, from_left, polynomials, is_constant, viscous);
-            let right = trace::<F>(r, from_right, polynomials, is_constant, viscous);
+            let left = trace::<F>(l, from_left, polynomials, gas, is_constant);
+            let right = trace::<F>(r, from_right, polynomials, gas, is_constant);
             sum += flux_between::<F>(f, left, right, n, gas, form) * size;
         }
     } else {
@@ -178,7 +209,7 @@ pub(super) fn flux_through<F: Real>(
             let size = s.dot(s).sqrt();
             let n = s * (1.0 / size);
             let from_left = points.from_left.at(k);
-            let inside = trace::<F>(l, from_left, polynomials, is_constant, viscous);
+            let inside = trace::<F>(l, from_left, polynomials, gas, is_constant);
             let through = boundary_flux::<F>(f, k, kind, inside, n, gas, form);
             let mut flux = through.convective;
             if viscous {
@@ -290,11 +321,7 @@ pub(super) fn spectral_rate<F: Real>(
     let volume = cells.volume[c];
     let mut rate = 0.5 * sum / volume;
     if comptime!(viscous.law != ViscosityLaw::Inviscid) {
-        let of_heat = viscous.conduction * (gamma - 1.0);
-        let largest = of_heat.max(F::literal(4.0) / 3.0);
-        let diffusivity =
-            largest * viscous.viscosity_at(state.pressure / state.density) / state.density;
-        rate += 2.0 * diffusivity * squares / (volume * volume);
+        rate += 2.0 * viscous.diffusivity(state, gamma) * squares / (volume * volume);
     }
     rate
 }

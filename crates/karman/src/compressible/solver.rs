@@ -58,6 +58,9 @@ pub struct CompressibleNumerics {
     pub limiter: Limiter,
     /// Whether faces have one point; else as many as the degree of the reconstruction requires.
     pub one_point: bool,
+    /// Whether states at faces have at least a tenth of the density and pressure of their cell: for the march to a steady state,
+    /// whose steps do not fall back to a lower order.
+    pub bounds_traces: bool,
     /// The time scheme.
     pub method: RungeKutta,
 }
@@ -80,10 +83,10 @@ pub struct CompressibleSolver<F: Real> {
     pub(super) backend: Backend,
     pub(super) gamma: f64,
     pub(super) numerics: CompressibleNumerics,
-    pub(super) mesh: MeshOnBackend<F>,
+    pub(super) mesh: Arc<MeshOnBackend<F>>,
     pub(super) polynomials: PolynomialsOnBackend<F>,
     pub(super) boundary: BoundaryData<F>,
-    pub(super) viscous: ViscousData<F>,
+    pub(super) viscous: Arc<ViscousData<F>>,
     source: Option<TimeDependentData<F>>,
     pub(super) state: State<F>,
     /// Numbers of cells by size of their stencil.
@@ -103,7 +106,7 @@ impl<F: Real> MeshOnBackend<F> {
         self.cells.n_cells()
     }
 
-    fn cell_faces(&self) -> CellFaces<'_, F> {
+    pub(super) fn cell_faces(&self) -> CellFaces<'_, F> {
         CellFaces::of(&self.cells, self.volume.view())
     }
 
@@ -133,14 +136,14 @@ pub(super) struct State<F: Real> {
     /// Means: `[5][n_cells]`.
     pub(super) now: Buffer<F>,
     /// Means at the beginning of the step.
-    old: Buffer<F>,
+    pub(super) old: Buffer<F>,
     /// Means of a stage.
-    next: Buffer<F>,
+    pub(super) next: Buffer<F>,
     /// Sum of stages, of methods that have one.
     sum: Buffer<F>,
     /// Local steps; empty before the first.
-    local: Buffer<F>,
-    flux: Buffer<F>,
+    pub(super) local: Buffer<F>,
+    pub(super) flux: Buffer<F>,
     rate: Buffer<F>,
     statistics: Statistics,
     risen: Partials,
@@ -149,6 +152,24 @@ pub(super) struct State<F: Real> {
     pub(super) steps: usize,
     /// The largest rate λ.
     largest_rate: f64,
+}
+
+/// The means that polynomials are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Means {
+    /// Those of the state.
+    Now,
+    /// Those of a state beside it, in `next`.
+    Next,
+}
+
+impl<F: Real> State<F> {
+    fn means(&self, of: Means) -> &Buffer<F> {
+        match of {
+            Means::Now => &self.now,
+            Means::Next => &self.next,
+        }
+    }
 }
 
 /// The length of a step.
@@ -246,13 +267,13 @@ impl<F: Real> CompressibleSolver<F> {
         };
         let mut solver = CompressibleSolver {
             boundary: BoundaryData::new(backend, mesh, &rule, &problem.conditions)?,
-            viscous: ViscousData::new(backend, (mesh, geometry), problem),
-            mesh: MeshOnBackend {
+            viscous: Arc::new(ViscousData::new(backend, (mesh, geometry), problem)),
+            mesh: Arc::new(MeshOnBackend {
                 cells: FaceCells::new(backend, mesh),
                 volume: narrow(backend, moments.volume),
                 area: narrow_slice(backend, &geometry.face_area_vector),
                 points: FacePointsOnBackend::new(backend, &rule),
-            },
+            }),
             backend: backend.clone(),
             gamma: problem.gamma,
             numerics: *numerics,
@@ -278,13 +299,18 @@ impl<F: Real> CompressibleSolver<F> {
     /// # Errors
     /// As [`CompressibleSolver::advance`].
     pub fn iterate(&mut self, cfl: f64) -> Result<CompressibleStep, CompressibleError> {
+        self.set_local_steps(cfl);
+        self.advance_by(StepLength::Local)
+    }
+
+    /// Sets the local steps CFL/λ.
+    pub(super) fn set_local_steps(&mut self, cfl: f64) {
         let n = self.mesh.n_cells();
         let (rate, local) = (&self.state.rate, &mut self.state.local);
         if local.is_empty() {
             *local = self.backend.zeros(n);
         }
         step_of_rate(&self.backend, n, rate, F::from_f64(cfl), local);
-        self.advance_by(StepLength::Local)
     }
 
     fn advance_by(&mut self, length: StepLength) -> Result<CompressibleStep, CompressibleError> {
@@ -329,8 +355,8 @@ impl<F: Real> CompressibleSolver<F> {
         if let Some(source) = &mut self.source {
             source.set_mean(&self.backend, [time; 2])?;
         }
-        self.reconstruct();
-        self.compute_fluxes();
+        self.reconstruct(Means::Now);
+        self.compute_fluxes(Means::Now);
         self.sum_fluxes(stage, length);
         let n = self.mesh.n_cells();
         let level = &mut self.polynomials.level;
@@ -342,35 +368,37 @@ impl<F: Real> CompressibleSolver<F> {
             if risen == 0 {
                 break;
             }
-            self.limit(Limited::ByLevel);
+            self.limit(Limited::ByLevel, Means::Now);
             self.correct_fluxes();
             self.sum_fluxes(stage, length);
         }
         Ok(cells)
     }
 
-    /// Polynomials of the means, limited.
-    pub(super) fn reconstruct(&mut self) {
+    /// Polynomials of means, limited.
+    pub(super) fn reconstruct(&mut self, of: Means) {
         let n = self.mesh.n_cells();
         let PolynomialsOnBackend { stencils, second, coefficients, .. } = &mut self.polynomials;
-        let q = States::of(&self.state.now);
+        let means = self.state.means(of);
+        let q = States::of(means);
         match self.numerics.reconstruction {
             Reconstruction::Constant => {
-                blas::copy(&self.backend, self.state.now.len(), &self.state.now, coefficients);
+                blas::copy(&self.backend, means.len(), means, coefficients);
             }
             _ => reconstruct(&self.backend, n, &stencils.view(), second, &q, coefficients),
         }
         if matches!(self.numerics.limiter, Limiter::Venkatakrishnan | Limiter::Minmod) {
-            self.limit(Limited::All);
+            self.limit(Limited::All, of);
         }
     }
 
-    fn limit(&mut self, limited: Limited) {
+    fn limit(&mut self, limited: Limited, of: Means) {
         let terms = self.polynomials.stencils.terms();
         if terms == 0 {
             return;
         }
-        let (n, q) = (self.mesh.n_cells(), States::of(&self.state.now));
+        let means = self.state.means(of);
+        let (n, q) = (self.mesh.n_cells(), States::of(means));
         let is_smooth =
             limited == Limited::All && self.numerics.limiter == Limiter::Venkatakrishnan;
         let PolynomialsOnBackend { stencils, coefficients, factors, softness, level, .. } =
@@ -381,8 +409,8 @@ impl<F: Real> CompressibleSolver<F> {
             limited,
             is_smooth,
         };
-        let polynomials = Polynomials::of(coefficients, &self.state.now, terms);
-        let MeshOnBackend { points, .. } = &self.mesh;
+        let polynomials = Polynomials::of(coefficients, means, terms);
+        let points = &self.mesh.points;
         let cells = self.mesh.cell_faces();
         let backend = &self.backend;
         limiter_factors(
@@ -399,17 +427,19 @@ impl<F: Real> CompressibleSolver<F> {
         scale_polynomials(backend, n, &q, &States::of(factors), terms, coefficients);
     }
 
-    fn compute_fluxes(&mut self) {
-        let gas = gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous);
+    /// Fluxes of the polynomials of means.
+    pub(super) fn compute_fluxes(&mut self, of: Means) {
+        let gas = gas(self.gamma, &self.numerics, &self.boundary, &self.viscous);
         let (faces, points) = (self.mesh.faces(), self.mesh.points.view());
-        let polynomials = self.polynomials.view(&self.state.now);
+        let State { now, next, flux, .. } = &mut self.state;
+        let means = if of == Means::Now { &*now } else { &*next };
+        let polynomials = self.polynomials.view(means);
         let n_faces = self.mesh.cells.n_faces();
-        let flux = &mut self.state.flux;
         face_flux(&self.backend, n_faces, &faces, &points, &polynomials, &gas, flux);
     }
 
     fn correct_fluxes(&mut self) {
-        let gas = gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous);
+        let gas = gas(self.gamma, &self.numerics, &self.boundary, &self.viscous);
         let (faces, points) = (self.mesh.faces(), self.mesh.points.view());
         let polynomials = self.polynomials.view(&self.state.now);
         let (n_faces, flux) = (self.mesh.cells.n_faces(), &mut self.state.flux);
@@ -431,11 +461,7 @@ impl<F: Real> CompressibleSolver<F> {
             is_local: length == StepLength::Local,
             has_sum,
         };
-        let has_source = self.source.is_some();
-        let source =
-            self.source.as_ref().map_or(States { values: View::absent(), stride: 0 }, |source| {
-                States::of(source.value())
-            });
+        let (source, has_source) = source_of(&self.source);
         advance_stage(
             &self.backend,
             self.mesh.cells.n_cells(),
@@ -503,6 +529,11 @@ impl<F: Real> CompressibleSolver<F> {
         Ok(sums)
     }
 
+    /// The sources of the conserved variables, and whether there are any.
+    pub(super) fn source(&self) -> (States<'_, F>, bool) {
+        source_of(&self.source)
+    }
+
     /// The time step of a CFL number: CFL / max λ, λ = (1/2V) Σ_f (|u·S| + c|S|).
     pub fn step_of(&self, cfl: f64) -> f64 {
         cfl / self.state.largest_rate
@@ -524,14 +555,22 @@ impl<F: Real> CompressibleSolver<F> {
     }
 }
 
+fn source_of<F: Real>(source: &Option<TimeDependentData<F>>) -> (States<'_, F>, bool) {
+    match source {
+        Some(source) => (States::of(source.value()), true),
+        None => (States { values: View::absent(), stride: 0 }, false),
+    }
+}
+
 pub(super) fn gas<'a, F: Real>(
     gamma: f64,
-    form: FluxForm,
+    numerics: &CompressibleNumerics,
     boundary: &'a BoundaryData<F>,
     viscous: &'a ViscousData<F>,
 ) -> GasView<'a, F> {
     let (boundary, viscous) = (boundary.view(), viscous.view());
-    GasView { gamma: F::from_f64(gamma), boundary, viscous, form }
+    let CompressibleNumerics { form, bounds_traces, .. } = *numerics;
+    GasView { gamma: F::from_f64(gamma), boundary, viscous, form, bounds_traces }
 }
 
 /// (K h/L)³ of each cell, h = V^(1/d), L the largest extent of the mesh.

@@ -86,12 +86,11 @@ fn boundary_point<F: Real>(
     polynomials: &Polynomials<'_, F>,
     gas: &GasView<'_, F>,
 ) -> BoundaryPoint<F> {
-    let viscous = comptime!(gas.viscous.law != ViscosityLaw::Inviscid);
     let kind = gas.boundary.kind[f - faces.n_interior];
     let s = points.area.at(k);
     let size = s.dot(s).sqrt();
     let n = s * (1.0 / size);
-    let of_cell = trace::<F>(c, points.from_left.at(k), polynomials, false, viscous);
+    let of_cell = trace::<F>(c, points.from_left.at(k), polynomials, gas, false);
     let through = boundary_flux::<F>(f, k, kind, of_cell, n, gas, comptime!(gas.form));
     let inside = of_cell.state.primitive(gas.gamma);
     let mut state = inside;
@@ -295,7 +294,7 @@ impl<F: Real> CompressibleSolver<F> {
             &self.mesh.faces(),
             &self.mesh.points.view(),
             &self.polynomials.view(&self.state.now),
-            &gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous),
+            &gas(self.gamma, &self.numerics, &self.boundary, &self.viscous),
             &mut states,
         );
         self.separate(&states)
@@ -331,7 +330,7 @@ impl<F: Real> CompressibleSolver<F> {
             &self.mesh.faces(),
             &self.mesh.points.view(),
             &self.polynomials.view(&self.state.now),
-            &gas(self.gamma, self.numerics.form, &self.boundary, &self.viscous),
+            &gas(self.gamma, &self.numerics, &self.boundary, &self.viscous),
             part,
             partials,
         );

@@ -154,6 +154,14 @@ impl<F: Real> ViscousView<'_, F> {
         }
         mu
     }
+
+    /// ν' = max(4/3, γ/Pr) μ/ρ, the largest diffusivity of a state.
+    #[inline(always)]
+    pub(super) fn diffusivity(&self, state: Primitive<F>, gamma: F) -> F {
+        let of_heat = self.conduction * (gamma - 1.0);
+        let largest = of_heat.max(F::literal(4.0) / 3.0);
+        largest * self.viscosity_at(theta::<F>(state)) / state.density
+    }
 }
 
 /// Gradients of the velocity components and of θ.

@@ -45,6 +45,7 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
         words: TimeScheme::WORDS,
         meanings: TimeScheme::MEANINGS,
         default: TimeScheme::CrankNicolson.word(),
+        has_local_steps: false,
     },
     summary: &[],
     templates: &[

@@ -155,6 +155,7 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
         words: TimeScheme::WORDS,
         meanings: TimeScheme::MEANINGS,
         default: TimeScheme::Bdf2.word(),
+        has_local_steps: false,
     },
     summary: &[
         "flow.kinetic_energy",

@@ -1,6 +1,7 @@
 //! A case of compressible flow on the run loop.
 
 mod fields;
+mod march;
 mod monitors;
 mod setup;
 
@@ -25,21 +26,20 @@ use crate::mesh::{Geometry, Mesh, Patch};
 use crate::real::Real;
 use crate::summary::{FlowSummary, GasSummary, LinearSummary, NamedList, Summary};
 use fields::{FieldBuffers, quantities};
+use march::March;
 use monitors::Monitors;
 use std::sync::Arc;
 
 /// A compressible flow with its monitors.
 struct CompressibleRun<F: Real> {
     backend: Backend,
-    flow: CompressibleSolver<F>,
+    march: March<F>,
     unknowns: Vec<Unknown>,
     dimension: usize,
     gas_constant: f64,
     monitors: Monitors<F>,
     averages: Averages<F>,
     buffers: FieldBuffers<F>,
-    /// Courant number of the last step.
-    courant: f64,
 }
 
 impl<F: Real> CompressibleRun<F> {
@@ -68,19 +68,18 @@ impl<F: Real> CompressibleRun<F> {
             monitors: Monitors::new(case, backend, place)?,
             averages: fields::averages(backend, case, mesh, &names),
             buffers: fields::buffers(backend, case, mesh),
+            march: March::new(own, backend, place, flow)?,
             backend: backend.clone(),
-            flow,
             unknowns: names.iter().map(unknown).collect(),
             dimension: mesh.dimension,
             gas_constant: own.gas_constant,
-            courant: 0.0,
         })
     }
 
     fn quantity(&self, quantity: CellQuantity) -> Result<Vec<f64>, SimulationError> {
-        let mut values = self.backend.zeros(self.flow.means().len() / VARIABLES);
-        self.flow.cell_quantity(quantity, self.gas_constant, &mut values);
-        Ok(self.flow.read(&values)?)
+        let mut values = self.backend.zeros(self.march.flow().means().len() / VARIABLES);
+        self.march.flow().cell_quantity(quantity, self.gas_constant, &mut values);
+        Ok(self.march.flow().read(&values)?)
     }
 
     fn no_field(&self, name: &str) -> SimulationError {
@@ -111,27 +110,11 @@ impl<F: Real> Equation for CompressibleRun<F> {
     }
 
     fn clock(&self) -> (f64, usize) {
-        self.flow.clock()
+        self.march.flow().clock()
     }
 
     fn advance(&mut self, _mesh: &Mesh, step: Option<f64>) -> Result<Advance, SimulationError> {
-        let Some(step) = step else { unreachable!("a compressible flow has [time]") };
-        self.courant = step / self.flow.step_of(1.0);
-        let report = self.flow.advance(step)?;
-        let [mass, .., energy] = report.totals;
-        let columns = [
-            ("cfl", self.courant),
-            ("mass", mass),
-            ("energy", energy),
-            ("fallback_cells", report.fallback_cells as f64),
-        ];
-        Ok(Advance {
-            solves: vec![],
-            rate: if report.invalid > 0 { f64::NAN } else { report.rate },
-            columns: columns.into_iter().collect(),
-            steady: None,
-            warnings: vec![],
-        })
+        self.march.advance(step)
     }
 
     fn fault(&self, name: &str, value: f64) -> Option<&'static str> {
@@ -140,13 +123,14 @@ impl<F: Real> Equation for CompressibleRun<F> {
     }
 
     fn monitor(&mut self) -> Result<Monitored, SimulationError> {
-        let monitored = self.monitors.evaluate(&mut self.flow)?;
+        let monitored = self.monitors.evaluate(self.march.flow_mut())?;
         self.averages.add_probes(&monitored.probes);
         Ok(monitored)
     }
 
     fn accumulate(&mut self, before: f64) -> Result<(), SimulationError> {
-        let CompressibleRun { backend, flow, averages, buffers, .. } = self;
+        let CompressibleRun { backend, march, averages, buffers, .. } = self;
+        let flow = march.flow();
         let (after, _) = flow.clock();
         let (gas_constant, dimension) = (self.gas_constant, self.dimension);
         let mut fields = fields::Fields { flow, buffers, gas_constant, dimension };
@@ -158,7 +142,7 @@ impl<F: Real> Equation for CompressibleRun<F> {
     }
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
-        self.monitors.line(&mut self.flow, line)
+        self.monitors.line(self.march.flow_mut(), line)
     }
 
     fn surface(
@@ -166,7 +150,7 @@ impl<F: Real> Equation for CompressibleRun<F> {
         place: (&Mesh, &Geometry),
         surface: &Surface,
     ) -> Result<SurfaceSamples, SimulationError> {
-        fields::surface(&mut self.flow, self.gas_constant, place, surface)
+        fields::surface(self.march.flow_mut(), self.gas_constant, place, surface)
     }
 
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
@@ -211,7 +195,7 @@ impl<F: Real> Equation for CompressibleRun<F> {
         let zero: Arc<dyn Prescribed> = Arc::new(0.0);
         let [y, z] = [1, 2].map(|k| prescribed(VELOCITY[k]).unwrap_or_else(|| zero.clone()));
         let n = mesh.n_cells();
-        let gamma = self.flow.gamma();
+        let gamma = self.march.flow().gamma();
         let found = conserved_means(place, &[density, x, y, z, pressure], gamma, time);
         let q = found.unwrap_or_else(|_| vec![f64::NAN; 5 * n]);
         let density = &q[..n];
@@ -229,7 +213,7 @@ impl<F: Real> Equation for CompressibleRun<F> {
     }
 
     fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
-        Ok(self.flow.step_of(number).min(longest))
+        Ok(self.march.flow().step_of(number).min(longest))
     }
 
     fn rebuild(
@@ -242,15 +226,15 @@ impl<F: Real> Equation for CompressibleRun<F> {
             unreachable!("a case of compressible flow")
         };
         let transferred = |values: Vec<f64>| transfer.values(&values, &place.1.cell_centre);
-        let means = self.flow.read(self.flow.means())?;
+        let means = self.march.flow().read(self.march.flow().means())?;
         let n = means.len() / VARIABLES;
         let means = means.chunks(n).flat_map(|variable| transferred(variable.to_vec()));
         let means: Vec<F> = means.map(F::from_f64).collect();
         // Any state: the means replace it.
         let initial = [1.0, 0.0, 0.0, 0.0, 1.0].map(|value| Arc::new(value) as Arc<dyn Prescribed>);
         let mut rebuilt = CompressibleRun::start(case, own, &self.backend, place, initial)?;
-        rebuilt.flow.restore(means, self.flow.clock())?;
-        rebuilt.courant = self.courant;
+        rebuilt.march.restore(means, self.march.flow().clock())?;
+        rebuilt.march.courant = self.march.courant;
         rebuilt.averages.go_on_after(&self.backend, &self.averages, transferred)?;
         *self = rebuilt;
         Ok(())
@@ -261,8 +245,8 @@ impl<F: Real> Equation for CompressibleRun<F> {
     }
 
     fn summarize(&mut self, summary: &mut Summary) -> Result<(), SimulationError> {
-        let [mass, .., energy] = self.flow.totals()?;
-        let courant = self.courant;
+        let [mass, .., energy] = self.march.flow_mut().totals()?;
+        let courant = self.march.courant;
         summary.flow = Some(FlowSummary::Compressible(GasSummary { mass, energy, courant }));
         Ok(())
     }
@@ -271,24 +255,24 @@ impl<F: Real> Equation for CompressibleRun<F> {
 /// Values are stored as `f64`, which represents every `f32` exactly.
 impl<F: Real> Checkpointed for CompressibleRun<F> {
     fn arrays(&self) -> Result<Vec<NamedArray>, CheckpointError> {
-        let means = self.backend.read(self.flow.means()).map_err(state_error)?;
-        let (time, steps) = self.flow.clock();
+        let means = self.backend.read(self.march.flow().means()).map_err(state_error)?;
+        let (time, steps) = self.march.flow().clock();
         let mut arrays = vec![
             NamedArray::reals("conserved_means", converted(means)),
             NamedArray::reals("clock", vec![time, steps as f64]),
-            NamedArray::reals("courant", vec![self.courant]),
+            NamedArray::reals("courant", vec![self.march.courant]),
         ];
         arrays.extend(self.averages.arrays(&self.backend)?);
         Ok(arrays)
     }
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointError> {
-        let means = checkpoint.reals("conserved_means", &[self.flow.means().len()])?;
+        let means = checkpoint.reals("conserved_means", &[self.march.flow().means().len()])?;
         let clock = checkpoint.reals("clock", &[2])?;
         let (time, steps) = (clock[0], clock[1] as usize);
-        self.courant = checkpoint.reals("courant", &[1])?[0];
+        self.march.courant = checkpoint.reals("courant", &[1])?[0];
         let means: Vec<F> = means.iter().map(|value| F::from_f64(*value)).collect();
-        self.flow.restore(means, (time, steps)).map_err(state_error)?;
+        self.march.restore(means, (time, steps)).map_err(state_error)?;
         self.averages.restore(&self.backend, checkpoint, time)
     }
 }

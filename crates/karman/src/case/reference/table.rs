@@ -329,6 +329,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("outer", "number > 0", "required", "m", "Outer radius, larger than `inner`.", "outer = 2.0"),
         key("length", "number > 0", "none", "m", "Length along z. Absent: a 2D mesh.", "length = 1.0"),
         key("cells", "list of 2 or 3 whole numbers ≥ 1", "required", "", "Cells along the radius, around, and in 3D along z.", "cells = [16, 64]"),
+        key("grading", "number > 0", "1.0", "", "Size of the outermost cell along the radius over that of the innermost.", "grading = 40.0"),
         key("element", Element::WORDS.join(" | "), "quadrilateral in 2D, hexahedron in 3D", "", "Shape of the cells.", "element = \"quadrilateral\""),
     ]),
     section("heat", "Heat conduction: ∂(ρcT)/∂t = ∇·(k∇T) + S. A case has exactly one of `[heat]`, `[incompressible]`, `[compressible]`.", vec![
@@ -420,12 +421,12 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("cfl", "number > 0", "this or step is required", "", "Sets the time step, one key for all equations: for flow the largest Courant number; for heat, which has none, the largest cell Fourier number, Δt Σ a_f / (ρcV) with a_f the conductances of the cell's faces. The first step of a flow at rest follows from body forces, buoyancy, prescribed pressures and moving walls. The extrapolated convection of `bdf2` is stable up to about 0.47 with `linear_upwind`, 0.66 with `upwind` and 0.18 with `central` where convection dominates, further where diffusion does: 0.4 is recommended with the defaults; a run warns where a tenth of the cells is beyond the limit.", "cfl = 10.0"),
         key("end", "number > 0", "required", "s", "End time. The last step is shortened to meet it.", "end = 240.0"),
         key("steady_tolerance", "number > 0", "none", "K/s, m/s²", "Stop earlier, when the largest rate of change of the temperature, in a flow of the velocity, falls below this value.", "steady_tolerance = 1e-7"),
-        key("local_step", "true | false", "none", "", "Local time steps of compressible flow: not available in this version.", "local_step = true"),
+        key("local_step", "true | false", "none", "", "Compressible flow: explicit stages in which each cell has its own step, `cfl` over its rate λ, towards a steady state; without `end`, ended by `[steady]`.", "local_step = true"),
     ]),
-    section("steady", "The iteration of a flow without `[time]` towards its steady state: collocated pseudo-time steps with implicit convection, whose result does not depend on the steps. The history has the scaled residuals `momentum_residual`, `mass_residual` and `energy_residual`: Σ|r| over Σ|a_P φ|, a_P the diagonal coefficients, and the imbalance of the cells over the flow through their faces. Expressions of such a case may not depend on t; the default of `relative_tolerance` of both linear solvers is 0.01.", vec![
+    section("steady", "The iteration of a flow without `[time]` towards its steady state; expressions of such a case may not depend on t. Incompressible: collocated pseudo-time steps with implicit convection, whose result does not depend on the steps. The history has the scaled residuals `momentum_residual`, `mass_residual` and `energy_residual`: Σ|r| over Σ|a_P φ|, a_P the diagonal coefficients, and the imbalance of the cells over the flow through their faces; the default of `relative_tolerance` of both linear solvers is 0.01. Compressible: Newton–Krylov steps, or local steps with `local_step` of `[time]`; the same names for the norms of Σ_f F·S − VS over those of the fluxes of the cells.", vec![
         key("tolerance", "number > 0", "1e-6", "", "Stop once all scaled residuals are below this.", "tolerance = 1e-6"),
         key("max_iterations", "whole number ≥ 1", "1000", "", "Maximum number of iterations; the run fails where it is reached.", "max_iterations = 2000"),
-        key("pseudo_cfl", "number > 0", "5.0", "", "Courant number of the first pseudo-time steps, of the cell with the largest. It doubles within some iterations and falls where residuals rise.", "pseudo_cfl = 2.0"),
+        key("pseudo_cfl", "number > 0", "5.0", "", "Courant number of the first pseudo-time steps. Incompressible: of the cell with the largest; it doubles within some iterations and falls where residuals rise. Compressible, without `local_step`: of each cell; it grows without bound as the residual falls.", "pseudo_cfl = 2.0"),
     ]),
     section("linear_solver", "Linear solver of a heat case.", solver_keys!["1e-8"]),
     section("linear_solver.amg", "Algebraic multigrid, with `preconditioner = \"amg\"` or where `auto` selects it.", amg_keys()),

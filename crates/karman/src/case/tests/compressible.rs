@@ -196,28 +196,67 @@ fn viscous_terms_are_read_and_checked() {
 
 #[test]
 fn times_and_steady_states_are_checked() {
-    let time = "[time]\ncfl = 0.5\nend = 1.0\n";
     refused("velocity = [\"y\", 0.0]", "velocity = [\"t\", 0.0]", &["but not on t"]);
-    refused(
-        "cfl = 0.5",
-        "cfl = 0.5\nlocal_step = true",
-        &["`local_step` is not available in this version"],
-    );
     refused(
         "cfl = 0.5",
         "cfl = 0.5\nmethod = \"bdf2\"",
         &["`bdf2` is a method for heat, not for compressible flow", "euler, ssp_rk2, ssp_rk3, rk4"],
     );
-    let steady = GAS.replace("\"3 + sin(t)\"", "3.0").replace(time, "");
-    let message = parse(&steady).unwrap_err().to_string();
-    assert!(message.contains("a compressible flow needs [time] in this version"), "{message}");
-    assert!(message.contains("steady_tolerance"), "{message}");
-    let message = parse(&format!("{steady}[steady]\ntolerance = 1e-6\n")).unwrap_err().to_string();
-    assert!(message.contains("[steady] is not available for compressible flow"), "{message}");
+    refused(
+        "[time]",
+        "[steady]\ntolerance = 1e-6\n[time]",
+        &["[steady] and [time] exclude each other", "local_step = true"],
+    );
     refused(
         "[output]",
         "[linear_solver]\nmethod = \"cg\"\n[output]",
-        &["explicit steps of a compressible flow solve no linear system"],
+        &["a compressible flow has no such section"],
+    );
+}
+
+#[test]
+fn steady_flow_is_implicit_or_has_local_steps() {
+    let steady = GAS.replace("\"3 + sin(t)\"", "3.0");
+    let time = "cfl = 0.5\nend = 1.0\n";
+    let implicit = steady.replace(&format!("[time]\n{time}"), "[steady]\npseudo_cfl = 2.0\n");
+    let case = parse(&implicit).unwrap();
+    let found = gas(&case).steady.unwrap();
+    assert!(case.is_steady() && gas(&case).numerics.bounds_traces);
+    assert_eq!((found.march, found.settings.pseudo_cfl), (SteadyMarch::Implicit, 2.0));
+    let local = steady.replace(time, "cfl = 0.5\nlocal_step = true\n");
+    let case = parse(&local).unwrap();
+    assert!(case.is_steady() && !gas(&case).numerics.bounds_traces);
+    assert_eq!(gas(&case).steady.unwrap().march, SteadyMarch::LocalSteps { cfl: 0.5 });
+    assert_eq!(gas(&parse(GAS).unwrap()).steady, None);
+    let off = parse(&steady.replace("end = 1.0", "end = 1.0\nlocal_step = false")).unwrap();
+    assert!(!off.is_steady());
+
+    let refused = |text: &str, from: &str, to: &str, part: &str| {
+        assert!(text.contains(from), "{from}");
+        let message = parse(&text.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    };
+    let local = |to: &str, part: &str| refused(&local, "cfl = 0.5\n", to, part);
+    local("", "`cfl` is missing");
+    local("cfl = 0.5\nend = 1.0\n", "`end` has no meaning with local steps");
+    local("cfl = 0.5\nstep = 1.0\n", "`step` is one for all cells");
+    local("cfl = 0.5\nsteady_tolerance = 1.0\n", "use `tolerance` of `[steady]`");
+    let mood = "flux = \"roe\"\nlimiter = \"mood\"";
+    refused(&implicit, "flux = \"roe\"", mood, "`limiter = \"mood\"` repeats time steps");
+    refused(
+        &implicit,
+        "[output]",
+        "[run]\nprecision = \"f32\"\n[output]",
+        "needs `precision = \"f64\"`",
+    );
+    refused(&implicit, "slip_wall", "no_slip", "viscous");
+    refused(&implicit, "velocity = [3.0, 0.0]", "velocity = [\"3 + t\", 0.0]", "depends on time");
+    let of_section =
+        steady.replace(time, "cfl = 0.5\nlocal_step = true\n[steady]\npseudo_cfl = 2.0\n");
+    let message = parse(&of_section).unwrap_err().to_string();
+    assert!(
+        message.contains("`pseudo_cfl` has no effect: `cfl` of [time] sets local steps"),
+        "{message}"
     );
 }
 

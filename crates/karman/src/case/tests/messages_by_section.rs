@@ -308,7 +308,7 @@ fn times() {
       | ^^^^^^
     ");
     insta::assert_snapshot!(failure(UNSTEADY, "end = 1.0", "end = 1\nlocal_step = true"), @"
-    folder/bar.toml:12:14: `local_step` is not available in this version
+    folder/bar.toml:12:14: `local_step` is for compressible flow, not for heat
        |
     12 | local_step = true
        |              ^^^^

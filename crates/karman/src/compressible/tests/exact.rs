@@ -48,6 +48,7 @@ pub(super) fn numerics(reconstruction: Reconstruction) -> CompressibleNumerics {
         reconstruction,
         limiter: Limiter::None,
         one_point: false,
+        bounds_traces: false,
         method: RungeKutta::SspRk3,
     }
 }
@@ -79,8 +80,17 @@ pub(super) fn error_at(
     let backend = Backend::host(2).unwrap();
     let mut solver = CompressibleSolver::new(&backend, place, problem, numerics).unwrap();
     advance_to(&mut solver, cfl, end);
-    let expected = conserved_means(place, &problem.initial, GAMMA, end).unwrap();
-    let found = backend.read(solver.means()).unwrap();
+    error_of(place, problem, &backend.read(solver.means()).unwrap(), end)
+}
+
+/// The L2 norm of the errors of means at a time.
+pub(super) fn error_of(
+    place: (&Mesh, &Geometry),
+    problem: &CompressibleProblem,
+    found: &[f64],
+    time: f64,
+) -> f64 {
+    let expected = conserved_means(place, &problem.initial, GAMMA, time).unwrap();
     let volumes = &place.1.cell_volume;
     let (mut sum, mut total) = (0.0, 0.0);
     for (i, (a, b)) in found.iter().zip(&expected).enumerate() {

@@ -5,4 +5,5 @@ mod conservation;
 mod exact;
 mod manufactured;
 mod outputs;
+mod steady;
 mod walls;
