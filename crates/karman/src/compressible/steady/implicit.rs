@@ -1,8 +1,8 @@
 //! The implicit march to a steady state: pseudo-transient continuation with Newton–Krylov steps.
 //!
 //! A step solves (V/Δτ + ∂R/∂q) δq = −R(q), R_c = Σ_f σ F_f − V S, with local steps Δτ = C/λ: FGMRES with products of the Jacobian by
-//! differences of the residual ([`JacobianProduct`]), preconditioned by LU-SGS ([`LuSgs`]). The Courant number C grows as the residual falls.
-//! A step that changes density or pressure of a cell by more than [`LARGEST_CHANGE`] of them is shortened in that cell, since the
+//! differences of the residual (`JacobianProduct`), preconditioned by LU-SGS (`LuSgs`). The Courant number C grows as the residual falls.
+//! A step that changes density or pressure of a cell by more than `LARGEST_CHANGE` of them is shortened in that cell, since the
 //! path to the steady state does not matter; one that raises the residual much is taken back.
 //!
 //! Source: Kelley & Keyes, SIAM J. Numer. Anal. 35 (1998) 508; Mulder & van Leer, J. Comput. Phys. 59 (1985) 232.

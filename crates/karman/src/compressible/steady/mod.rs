@@ -1,4 +1,4 @@
-//! The march to a steady state: by Newton–Krylov steps ([`implicit`]), or by explicit stages with local steps ([`local`]).
+//! The march to a steady state: by Newton–Krylov steps (`implicit`), or by explicit stages with local steps (`local`).
 
 pub mod implicit;
 mod jacobian;

@@ -18,8 +18,8 @@ pub(super) struct March<F: Real> {
 }
 
 enum MarchForm<F: Real> {
-    InTime(CompressibleSolver<F>),
-    Local(LocalMarch<F>, SteadyCase),
+    InTime(Box<CompressibleSolver<F>>),
+    Local(Box<LocalMarch<F>>, SteadyCase),
     Implicit(Box<ImplicitMarch<F>>, SteadyCase),
 }
 
@@ -31,9 +31,10 @@ impl<F: Real> March<F> {
         flow: CompressibleSolver<F>,
     ) -> Result<Self, SimulationError> {
         let form = match case.steady.map(|steady| (steady.march, steady.settings)) {
-            None => MarchForm::InTime(flow),
+            None => MarchForm::InTime(Box::new(flow)),
             Some((SteadyMarch::LocalSteps { cfl }, settings)) => {
-                MarchForm::Local(LocalMarch::new(backend, place.1, flow, cfl), settings)
+                let march = LocalMarch::new(backend, place.1, flow, cfl);
+                MarchForm::Local(Box::new(march), settings)
             }
             Some((SteadyMarch::Implicit, settings)) => {
                 let march = ImplicitMarch::new(backend, place, flow, settings.pseudo_cfl)?;
