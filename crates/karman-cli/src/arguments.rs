@@ -335,7 +335,7 @@ pub(crate) struct BenchArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
-    /// Compare with the tables and curves of two theses
+    /// Compare with the tables and curves of two theses and a paper
     #[command(subcommand)]
     Thesis(ThesisCommand),
 }
@@ -350,6 +350,27 @@ pub(crate) enum ThesisCommand {
     /// Cost of an iteration of conjugate gradients by unknown for momentum, pressure and streamfunction:
     /// figures 7.3 to 7.5 of Menon's thesis (2011)
     Cg(ThesisCgArguments),
+    /// Stages of a residual of compressible flow: tables 1 to 4 of Bogdanov, Gorobets & Sukov (2013)
+    Stages(ThesisStagesArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ThesisStagesArguments {
+    /// The backends, such as cpu,cuda
+    #[arg(long, value_delimiter = ',', value_parser = backend, default_value = "auto")]
+    pub(crate) backend: Vec<BackendKind>,
+    /// Number of tetrahedra
+    #[arg(long, value_parser = count, default_value = "679339")]
+    pub(crate) cells: usize,
+    /// Seconds to spend on each part
+    #[arg(long, default_value_t = 1.0)]
+    pub(crate) seconds: f64,
+    /// Numbers of host threads of the CPU; 0: one for each processor
+    #[arg(long, value_delimiter = ',', default_value = "1,0")]
+    pub(crate) threads: Vec<usize>,
+    /// Write the figures to a file as JSON, or print nothing else
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

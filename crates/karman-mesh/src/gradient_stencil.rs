@@ -47,8 +47,11 @@ pub struct Neighbour {
 impl Neighbour {
     /// Whether it is the same cell with the same periodic offset.
     fn is(&self, other: &Neighbour) -> bool {
-        let apart = subtract(self.offset, other.offset);
-        self.cell == other.cell && dot(apart, apart) < 1e-12 * dot(other.offset, other.offset)
+        let is_near = || {
+            let apart = subtract(self.offset, other.offset);
+            dot(apart, apart) < 1e-12 * dot(other.offset, other.offset)
+        };
+        self.cell == other.cell && is_near()
     }
 }
 

@@ -3,14 +3,15 @@
 use super::boundary_data::BoundaryData;
 use super::cell_means::{conserved_means, source_terms};
 use super::conditions::CompressibleCondition;
-use super::detection::{Candidates, corrected_flux, raise_levels};
+use super::detection::{Candidates, LowestOrder, corrected_flux, raise_levels};
 use super::error::CompressibleError;
 use super::face_points::{FacePointsOnBackend, FaceRule};
 use super::flux::FluxForm;
+use super::fused::{FusedResidual, ResidualForm};
 use super::limiter::{Limited, Limiter, LimiterView, limiter_factors, scale_polynomials};
 use super::reconstruction::Reconstruction;
 use super::reconstruction::polynomial::{
-    Polynomials, StencilsOnBackend, reconstruct, second_moments,
+    AnyStencils, Polynomials, WeightPrecision, second_moments,
 };
 use super::reconstruction::stencil::Stencils;
 use super::residual::{GasView, StageView, advance_stage, face_flux, spectral_rate, step_of_rate};
@@ -21,6 +22,7 @@ use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::finite_volume::{
     CellFaces, FaceView, Prescribed, TimeDependentData, Vectors, narrow, narrow_slice,
 };
+use crate::linear::Layout;
 use crate::mesh::quadrature::{CellMoments, Degree};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::FaceCells;
@@ -63,6 +65,20 @@ pub struct CompressibleNumerics {
     pub bounds_traces: bool,
     /// The time scheme.
     pub method: RungeKutta,
+    /// How the residual is computed.
+    pub residual: ResidualForm,
+    /// Precision of the stored weights of stencils.
+    pub weights: WeightPrecision,
+}
+
+impl CompressibleNumerics {
+    /// Whether the residual is fused: it exists and is not ruled out.
+    fn is_fused(&self, is_viscous: bool) -> bool {
+        self.residual != ResidualForm::Stages
+            && !is_viscous
+            && self.limiter != Limiter::Mood
+            && self.reconstruction != Reconstruction::Constant
+    }
 }
 
 /// Report of a step.
@@ -89,6 +105,7 @@ pub struct CompressibleSolver<F: Real> {
     pub(super) viscous: Arc<ViscousData<F>>,
     source: Option<TimeDependentData<F>>,
     pub(super) state: State<F>,
+    fused: Option<FusedResidual<F>>,
     /// Numbers of cells by size of their stencil.
     stencil_sizes: Vec<usize>,
 }
@@ -117,11 +134,11 @@ impl<F: Real> MeshOnBackend<F> {
 
 /// Stencils, coefficients and what limits them.
 pub(super) struct PolynomialsOnBackend<F: Real> {
-    pub(super) stencils: StencilsOnBackend<F>,
+    pub(super) stencils: AnyStencils<F>,
     pub(super) second: Buffer<F>,
     pub(super) coefficients: Buffer<F>,
     factors: Buffer<F>,
-    softness: Buffer<F>,
+    pub(super) softness: Buffer<F>,
     level: Buffer<u32>,
 }
 
@@ -141,13 +158,16 @@ pub(super) struct State<F: Real> {
     pub(super) next: Buffer<F>,
     /// Sum of stages, of methods that have one.
     sum: Buffer<F>,
+    /// Σ b F of the earlier stages, of methods with a sum of stages.
+    flux_sum: Buffer<F>,
     /// Local steps; empty before the first.
     pub(super) local: Buffer<F>,
     pub(super) flux: Buffer<F>,
     rate: Buffer<F>,
     statistics: Statistics,
-    risen: Partials,
-    risen_count: Buffer<f64>,
+    /// Counts of troubled cells, and of those whose level has risen.
+    counts: Partials,
+    count: Buffer<f64>,
     pub(super) time: f64,
     pub(super) steps: usize,
     /// The largest rate λ.
@@ -174,7 +194,7 @@ impl<F: Real> State<F> {
 
 /// The length of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum StepLength {
+pub(super) enum StepLength {
     /// Δt of all cells.
     Uniform(f64),
     /// That of each cell; the time stays.
@@ -203,7 +223,7 @@ impl StepLength {
 const SOFTNESS: f64 = 5.0;
 
 /// Most repetitions of a stage for troubled cells.
-const MAX_REPETITIONS: usize = 8;
+const MAX_REPETITIONS: usize = 32;
 
 impl<F: Real> CompressibleSolver<F> {
     /// The solver at time 0.
@@ -216,6 +236,22 @@ impl<F: Real> CompressibleSolver<F> {
         problem: &CompressibleProblem,
         numerics: &CompressibleNumerics,
     ) -> Result<Self, CompressibleError> {
+        let moments = CellMoments::new(mesh, geometry);
+        let stencils = Stencils::new(mesh, geometry, &moments, numerics.reconstruction);
+        Self::with_stencils(backend, (mesh, geometry), (moments, &stencils), problem, numerics)
+    }
+
+    /// As [`CompressibleSolver::new`], with the moments of the cells and stencils of the degree of `numerics`.
+    ///
+    /// # Errors
+    /// As [`CompressibleSolver::new`].
+    pub fn with_stencils(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        (moments, stencils): (CellMoments, &Stencils),
+        problem: &CompressibleProblem,
+        numerics: &CompressibleNumerics,
+    ) -> Result<Self, CompressibleError> {
         let (found, patches) = (problem.conditions.len(), mesh.patches.len());
         if found != patches {
             return Err(CompressibleError::Conditions { found, patches });
@@ -223,13 +259,11 @@ impl<F: Real> CompressibleSolver<F> {
         if !(problem.gamma > 1.0 && problem.gamma.is_finite()) {
             return Err(CompressibleError::Gamma { value: problem.gamma });
         }
-        let moments = CellMoments::new(mesh, geometry);
         let degree = match (numerics.one_point, numerics.reconstruction) {
             (false, Reconstruction::Quadratic) => Degree::Two,
             _ => Degree::One,
         };
         let rule = FaceRule::new(mesh, geometry, &moments, degree);
-        let stencils = Stencils::new(mesh, geometry, &moments, numerics.reconstruction);
         tracing::debug!(
             "reconstruction: {} cells of a lower degree, levels {:?}",
             stencils.reduced,
@@ -241,13 +275,19 @@ impl<F: Real> CompressibleSolver<F> {
             let terms = source_terms((mesh, geometry), sources);
             TimeDependentData::new(backend, "source", VARIABLES * n, terms)
         });
+        let is_fused = numerics.is_fused(problem.viscous.is_some());
+        let fused = is_fused
+            .then(|| FusedResidual::new(backend, mesh, &rule, &moments, stencils, numerics));
         let polynomials = PolynomialsOnBackend {
             second: second_moments(backend, &moments),
-            coefficients: backend.zeros(VARIABLES * n * (1 + stencils.terms)),
+            coefficients: backend.zeros(match stencils.terms {
+                0 => 0,
+                terms => VARIABLES * n * (1 + terms),
+            }),
             factors: backend.zeros(VARIABLES * n),
             softness: narrow(backend, softness(mesh, &moments)),
             level: backend.zeros(n),
-            stencils: StencilsOnBackend::new(backend, &stencils),
+            stencils: AnyStencils::new(backend, stencils, None, numerics.weights),
         };
         let has_sum = numerics.method.has_sum();
         let state = State {
@@ -255,12 +295,13 @@ impl<F: Real> CompressibleSolver<F> {
             old: backend.zeros(VARIABLES * n),
             next: backend.zeros(VARIABLES * n),
             sum: backend.zeros(if has_sum { VARIABLES * n } else { 0 }),
+            flux_sum: backend.zeros(if has_sum { VARIABLES * mesh.n_faces() } else { 0 }),
             local: backend.zeros(0),
             flux: backend.zeros(VARIABLES * mesh.n_faces()),
             rate: backend.zeros(n),
             statistics: Statistics::new(backend, n),
-            risen: Partials::new(backend, n, 1),
-            risen_count: backend.zeros(1),
+            counts: Partials::new(backend, n, 1),
+            count: backend.zeros(1),
             time: 0.0,
             steps: 0,
             largest_rate: 0.0,
@@ -280,6 +321,7 @@ impl<F: Real> CompressibleSolver<F> {
             polynomials,
             source: source.transpose()?,
             state,
+            fused,
             stencil_sizes: stencils.histogram(),
         };
         solver.finish_step(false)?;
@@ -318,19 +360,28 @@ impl<F: Real> CompressibleSolver<F> {
         let backend = self.backend.clone();
         let state = &mut self.state;
         let size = state.now.len();
-        blas::copy(&backend, size, &state.now, &mut state.old);
         if !state.sum.is_empty() {
             blas::fill(&backend, size, F::literal(0.0), &mut state.sum);
+            blas::fill(&backend, state.flux.len(), F::literal(0.0), &mut state.flux_sum);
         }
         let begin = state.time;
         let mut fallback_cells = 0;
-        for stage in self.numerics.method.stages() {
-            fallback_cells += self.advance_stage(stage, length, begin + stage.time * step)?;
-            std::mem::swap(&mut self.state.now, &mut self.state.next);
+        for (number, stage) in self.numerics.method.stages().iter().enumerate() {
+            let is_first = number == 0;
+            let time = begin + stage.time * step;
+            fallback_cells += self.advance_stage(stage, is_first, length, time)?;
+            let state = &mut self.state;
+            if is_first {
+                std::mem::swap(&mut state.old, &mut state.now);
+            }
+            std::mem::swap(&mut state.now, &mut state.next);
             if stage.into_sum != 0.0 {
-                let state = &mut self.state;
                 let weight = F::from_f64(stage.into_sum);
                 blas::axpy(&backend, size, weight, &state.now, &mut state.sum);
+            }
+            if stage.of_flux != 0.0 {
+                let (weight, faces) = (F::from_f64(stage.of_flux), state.flux.len());
+                blas::axpy(&backend, faces, weight, &state.flux, &mut state.flux_sum);
             }
         }
         self.state.time = begin + step;
@@ -348,6 +399,7 @@ impl<F: Real> CompressibleSolver<F> {
     fn advance_stage(
         &mut self,
         stage: &ExplicitStage,
+        is_first: bool,
         length: StepLength,
         time: f64,
     ) -> Result<usize, CompressibleError> {
@@ -355,12 +407,16 @@ impl<F: Real> CompressibleSolver<F> {
         if let Some(source) = &mut self.source {
             source.set_mean(&self.backend, [time; 2])?;
         }
-        self.reconstruct(Means::Now);
-        self.compute_fluxes(Means::Now);
-        self.sum_fluxes(stage, length);
-        let n = self.mesh.n_cells();
-        let level = &mut self.polynomials.level;
-        blas::fill(&self.backend, n, 0, level);
+        self.evaluate_fluxes(Means::Now);
+        self.sum_fluxes(stage, is_first, length);
+        let troubled = self.read_count()?;
+        if troubled == 0 && !self.bounds_extrema() {
+            return Ok(0);
+        }
+        if self.fused.is_some() {
+            self.reconstruct(Means::Now);
+        }
+        blas::fill(&self.backend, self.mesh.n_cells(), 0, &mut self.polynomials.level);
         let mut cells = 0;
         for _ in 0..MAX_REPETITIONS {
             let risen = self.raise_levels()?;
@@ -369,10 +425,55 @@ impl<F: Real> CompressibleSolver<F> {
                 break;
             }
             self.limit(Limited::ByLevel, Means::Now);
-            self.correct_fluxes();
-            self.sum_fluxes(stage, length);
+            self.correct_fluxes(stage, is_first);
+            self.sum_fluxes(stage, is_first, length);
         }
         Ok(cells)
+    }
+
+    /// Whether new extrema are troubled.
+    fn bounds_extrema(&self) -> bool {
+        self.numerics.limiter == Limiter::Mood && self.polynomials.stencils.terms() > 0
+    }
+
+    /// The number that the last count found.
+    fn read_count(&mut self) -> Result<usize, CompressibleError> {
+        let State { counts, count, .. } = &mut self.state;
+        blas::finish_sum(&self.backend, counts, count);
+        Ok(self.backend.read(count)?[0] as usize)
+    }
+
+    /// Fluxes of the polynomials of means, limited.
+    pub(super) fn evaluate_fluxes(&mut self, of: Means) {
+        if self.fused.is_some() {
+            self.set_traces(of);
+            self.compute_trace_fluxes();
+        } else {
+            self.reconstruct(of);
+            self.compute_fluxes(of);
+        }
+    }
+
+    /// Traces of the polynomials of means, of the fused residual.
+    pub(super) fn set_traces(&mut self, of: Means) {
+        if let Some(fused) = &mut self.fused {
+            let means = self.state.means(of);
+            let numerics = (self.gamma, &self.numerics);
+            fused.set_traces(&self.backend, &self.mesh, &self.polynomials, means, numerics);
+        }
+    }
+
+    /// Fluxes between traces, of the fused residual.
+    pub(super) fn compute_trace_fluxes(&mut self) {
+        if let Some(fused) = &self.fused {
+            let gas = gas(self.gamma, &self.numerics, &self.boundary, &self.viscous);
+            fused.compute_fluxes(&self.backend, &self.mesh.points, &gas, &mut self.state.flux);
+        }
+    }
+
+    /// Σ rows over the items of stencils, of a fused residual with rows of weights.
+    pub(super) fn row_count(&self) -> Option<usize> {
+        self.fused.as_ref().and_then(FusedResidual::row_count)
     }
 
     /// Polynomials of means, limited.
@@ -381,11 +482,8 @@ impl<F: Real> CompressibleSolver<F> {
         let PolynomialsOnBackend { stencils, second, coefficients, .. } = &mut self.polynomials;
         let means = self.state.means(of);
         let q = States::of(means);
-        match self.numerics.reconstruction {
-            Reconstruction::Constant => {
-                blas::copy(&self.backend, means.len(), means, coefficients);
-            }
-            _ => reconstruct(&self.backend, n, &stencils.view(), second, &q, coefficients),
+        if stencils.terms() > 0 {
+            stencils.reconstruct(&self.backend, n, second, &q, coefficients);
         }
         if matches!(self.numerics.limiter, Limiter::Venkatakrishnan | Limiter::Minmod) {
             self.limit(Limited::All, of);
@@ -407,7 +505,7 @@ impl<F: Real> CompressibleSolver<F> {
             level: if limited == Limited::ByLevel { level.view() } else { View::absent() },
             softness: if is_smooth { softness.view() } else { View::absent() },
             limited,
-            is_smooth,
+            limiter: if is_smooth { Limiter::Venkatakrishnan } else { Limiter::Minmod },
         };
         let polynomials = Polynomials::of(coefficients, means, terms);
         let points = &self.mesh.points;
@@ -419,12 +517,13 @@ impl<F: Real> CompressibleSolver<F> {
             &q,
             &cells,
             &points.view(),
-            &stencils.view(),
+            &stencils.cells_alone(),
             &polynomials,
             &limiter,
             factors,
         );
-        scale_polynomials(backend, n, &q, &States::of(factors), terms, coefficients);
+        let layout = Layout::of(backend);
+        scale_polynomials(backend, n, &q, &States::of(factors), terms, layout, coefficients);
     }
 
     /// Fluxes of the polynomials of means.
@@ -438,17 +537,29 @@ impl<F: Real> CompressibleSolver<F> {
         face_flux(&self.backend, n_faces, &faces, &points, &polynomials, &gas, flux);
     }
 
-    fn correct_fluxes(&mut self) {
+    /// Fluxes of a lower order around troubled cells. The lowest order has the means that the stage adds its change to: with a part
+    /// of uⁿ and of u, those of u; with uⁿ alone and with a sum of stages, those of uⁿ, the latter for the sum of all fluxes.
+    fn correct_fluxes(&mut self, stage: &ExplicitStage, is_first: bool) {
         let gas = gas(self.gamma, &self.numerics, &self.boundary, &self.viscous);
         let (faces, points) = (self.mesh.faces(), self.mesh.points.view());
-        let polynomials = self.polynomials.view(&self.state.now);
-        let (n_faces, flux) = (self.mesh.cells.n_faces(), &mut self.state.flux);
-        let level = &self.polynomials.level;
-        corrected_flux(&self.backend, n_faces, &faces, &points, &polynomials, &gas, level, flux);
+        let State { now, old, flux, flux_sum, .. } = &mut self.state;
+        let polynomials = self.polynomials.view(now);
+        let has_earlier = stage.sum != 0.0;
+        let means = if stage.current == 0.0 && !is_first { &*old } else { &*now };
+        let lowest = LowestOrder {
+            level: self.polynomials.level.view(),
+            means: Polynomials::of(means, means, 0),
+            earlier: States::of(flux_sum),
+            scale: F::from_f64(1.0 / stage.step),
+            has_earlier,
+        };
+        let n_faces = self.mesh.cells.n_faces();
+        corrected_flux(&self.backend, n_faces, &faces, &points, &polynomials, &gas, &lowest, flux);
     }
 
-    fn sum_fluxes(&mut self, stage: &ExplicitStage, length: StepLength) {
-        let State { now, old, next, sum, flux, local, .. } = &mut self.state;
+    pub(super) fn sum_fluxes(&mut self, stage: &ExplicitStage, is_first: bool, length: StepLength) {
+        let State { now, old, next, sum, flux, local, counts, .. } = &mut self.state;
+        let old = if is_first { &*now } else { &*old };
         let has_sum = stage.sum != 0.0;
         let view = StageView {
             old: States::of(old),
@@ -460,6 +571,7 @@ impl<F: Real> CompressibleSolver<F> {
             local: if length == StepLength::Local { local.view() } else { View::absent() },
             is_local: length == StepLength::Local,
             has_sum,
+            gamma: F::from_f64(self.gamma),
         };
         let (source, has_source) = source_of(&self.source);
         advance_stage(
@@ -472,6 +584,7 @@ impl<F: Real> CompressibleSolver<F> {
             &view,
             has_source,
             next,
+            counts,
         );
     }
 
@@ -481,8 +594,7 @@ impl<F: Real> CompressibleSolver<F> {
             new: States::of(&self.state.next),
             old: States::of(&self.state.now),
             gamma: F::from_f64(self.gamma),
-            bounded: self.numerics.limiter == Limiter::Mood
-                && self.polynomials.stencils.terms() > 0,
+            bounded: self.bounds_extrema(),
         };
         let PolynomialsOnBackend { coefficients, stencils, level, .. } = &mut self.polynomials;
         let polynomials = Polynomials::of(coefficients, &self.state.now, stencils.terms());
@@ -491,13 +603,12 @@ impl<F: Real> CompressibleSolver<F> {
             backend,
             n,
             &candidates,
-            &stencils.view(),
+            &stencils.cells_alone(),
             &polynomials,
             level,
-            &mut self.state.risen,
+            &mut self.state.counts,
         );
-        blas::finish_sum(backend, &self.state.risen, &mut self.state.risen_count);
-        Ok(backend.read(&self.state.risen_count)?[0] as usize)
+        self.read_count()
     }
 
     /// Rates of the new means and the reductions over the step.

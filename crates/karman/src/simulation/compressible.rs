@@ -247,7 +247,13 @@ impl<F: Real> Equation for CompressibleRun<F> {
     fn summarize(&mut self, summary: &mut Summary) -> Result<(), SimulationError> {
         let [mass, .., energy] = self.march.flow_mut().totals()?;
         let courant = self.march.courant;
-        summary.flow = Some(FlowSummary::Compressible(GasSummary { mass, energy, courant }));
+        let sizes = self.march.flow().stencil_sizes().iter().enumerate();
+        let stencil_sizes = sizes
+            .filter(|(size, count)| *size > 0 && **count > 0)
+            .map(|(size, count)| (size.to_string(), *count))
+            .collect();
+        let gas = GasSummary { mass, energy, courant, stencil_sizes };
+        summary.flow = Some(FlowSummary::Compressible(gas));
         Ok(())
     }
 }
