@@ -21,6 +21,7 @@ pub mod reconstruction;
 mod residual;
 mod solver;
 pub mod stage_parts;
+mod stages;
 pub mod state;
 mod statistics;
 pub mod steady;
