@@ -420,7 +420,7 @@ pub fn multiply_add<F: Real>(i: usize, x: &View<F>, a: F, b: F) -> F {
     for k in 1..CHAINS {
         chains[k] = chains[k - 1] * b + a;
     }
-    for _ in 0..LINKS {
+    for _link in 0..LINKS {
         #[unroll]
         for k in 0..CHAINS {
             chains[k] = chains[k] * a + b;

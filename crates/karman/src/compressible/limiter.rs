@@ -269,7 +269,7 @@ pub(super) fn scale_polynomials<F: Real>(
 ) {
     let n = q.stride;
     let (first, step) = place_of(c, 0usize, n, terms, layout);
-    let (next, _) = place_of(c, 1usize, n, terms, layout);
+    let (next, _step) = place_of(c, 1usize, n, terms, layout);
     let second = next - first;
     for v in 0..comptime!(VARIABLES) {
         let mean = q.values[v * n + c];

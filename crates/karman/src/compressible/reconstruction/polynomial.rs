@@ -343,7 +343,7 @@ impl<F: Real> Polynomials<'_, F> {
     #[inline(always)]
     fn of_density(&self, c: usize, m: usize) -> F {
         let terms = comptime!(self.terms);
-        let (first, _) = place_of(c, m, self.stride, terms, comptime!(self.layout));
+        let (first, _step) = place_of(c, m, self.stride, terms, comptime!(self.layout));
         self.coefficients[first]
     }
 
