@@ -8,7 +8,8 @@ use super::flux::{FluxForm, numerical_flux};
 use super::reconstruction::polynomial::{Polynomials, StateGradient};
 use super::state::{Conserved, Primitive, States};
 use super::viscous::{
-    PrimitiveGradient, ViscosityLaw, ViscousView, boundary_viscous_flux, viscous_flux,
+    BoundaryViscousFlux, PrimitiveGradient, ViscosityLaw, ViscousView, boundary_viscous_flux,
+    viscous_flux,
 };
 use crate::backend::View;
 use crate::finite_volume::{CellFaces, FaceView, Vectors};
@@ -89,7 +90,7 @@ pub(super) struct BoundaryFlux<F: Real> {
     /// The convective flux, the pressure included.
     pub convective: Conserved<F>,
     /// The viscous flux, zero without viscous terms.
-    pub viscous: Conserved<F>,
+    pub viscous: BoundaryViscousFlux<F>,
 }
 
 /// The fluxes at point `k` of boundary face `f` with the trace inside, by a condition of kind `kind`.
@@ -111,7 +112,8 @@ pub(super) fn boundary_flux<F: Real>(
     let wall_normal = gas.boundary.normal.at(b);
     let outside = exterior::<F>(kind, q, prescribed, wall_normal, gamma);
     let convective = numerical_flux::<F>(q, outside, n, gamma, form);
-    let mut viscous = Conserved::<F>::zero();
+    let mut viscous =
+        BoundaryViscousFlux::<F> { flux: Conserved::<F>::zero(), heat: F::literal(0.0) };
     if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
         let gradient = PrimitiveGradient::<F>::of(inside.state, inside.gradient, gamma);
         let spacing = gas.viscous.spacing[f];
@@ -213,7 +215,7 @@ pub(super) fn flux_through<F: Real>(
             let through = boundary_flux::<F>(f, k, kind, inside, n, gas, form);
             let mut flux = through.convective;
             if viscous {
-                flux += through.viscous;
+                flux += through.viscous.flux;
             }
             sum += flux * size;
         }
