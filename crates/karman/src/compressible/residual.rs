@@ -8,8 +8,7 @@ use super::flux::{FluxForm, numerical_flux};
 use super::reconstruction::polynomial::{Polynomials, StateGradient};
 use super::state::{Conserved, Primitive, States};
 use super::viscous::{
-    BoundaryViscousFlux, PrimitiveGradient, ViscosityLaw, ViscousView, boundary_viscous_flux,
-    viscous_flux,
+    PrimitiveGradient, ViscosityLaw, ViscousView, boundary_viscous_flux, viscous_flux,
 };
 use crate::backend::View;
 use crate::finite_volume::{CellFaces, FaceView, Vectors};
@@ -90,7 +89,9 @@ pub(super) struct BoundaryFlux<F: Real> {
     /// The convective flux, the pressure included.
     pub convective: Conserved<F>,
     /// The viscous flux, zero without viscous terms.
-    pub viscous: BoundaryViscousFlux<F>,
+    pub viscous: Conserved<F>,
+    /// The heat that enters by conduction.
+    pub heat: F,
 }
 
 /// The fluxes at point `k` of boundary face `f` with the trace inside, by a condition of kind `kind`.
@@ -112,15 +113,17 @@ pub(super) fn boundary_flux<F: Real>(
     let wall_normal = gas.boundary.normal.at(b);
     let outside = exterior::<F>(kind, q, prescribed, wall_normal, gamma);
     let convective = numerical_flux::<F>(q, outside, n, gamma, form);
-    let mut viscous =
-        BoundaryViscousFlux::<F> { flux: Conserved::<F>::zero(), heat: F::literal(0.0) };
+    let mut viscous = Conserved::<F>::zero();
+    let mut heat = F::literal(0.0);
     if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
         let gradient = PrimitiveGradient::<F>::of(inside.state, inside.gradient, gamma);
         let spacing = gas.viscous.spacing[f];
-        viscous =
+        let through =
             boundary_viscous_flux::<F>(kind, q, prescribed, gradient, n, spacing, &gas.viscous);
+        viscous = through.flux;
+        heat = through.heat;
     }
-    BoundaryFlux::<F> { outside, convective, viscous }
+    BoundaryFlux::<F> { outside, convective, viscous, heat }
 }
 
 /// Least density and pressure of a bounded trace over those of the mean.
@@ -215,7 +218,7 @@ pub(super) fn flux_through<F: Real>(
             let through = boundary_flux::<F>(f, k, kind, inside, n, gas, form);
             let mut flux = through.convective;
             if viscous {
-                flux += through.viscous.flux;
+                flux += through.viscous;
             }
             sum += flux * size;
         }

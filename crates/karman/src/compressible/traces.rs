@@ -100,8 +100,8 @@ fn boundary_point<F: Real>(
     let mut pressure = s * inside.pressure;
     if is_wall(kind) {
         pressure = through.convective.momentum() * size;
-        let of_wall = gas.boundary.prescribed.primitive_at(k - gas.boundary.first_point);
-        let of_wall = at_wall::<F>(of_wall, n);
+        let prescribed = gas.boundary.prescribed.primitive_at(k - gas.boundary.first_point);
+        let of_wall = at_wall::<F>(prescribed, n);
         let mut velocity = (inside.velocity() + through.outside.velocity()) * F::literal(0.5);
         if has_friction(kind) {
             velocity = of_wall.velocity();
@@ -116,9 +116,9 @@ fn boundary_point<F: Real>(
     BoundaryPoint::<F> {
         state,
         pressure,
-        viscous: through.viscous.flux.momentum() * size,
+        viscous: through.viscous.momentum() * size,
         mass: through.convective.density * size,
-        heat: through.viscous.heat * size,
+        heat: through.heat * size,
     }
 }
 
