@@ -23,7 +23,7 @@ fn main() {
     }
 }
 
-/// The files of each folder of cases that has a suite, as `suites.rs`: name, then paths and texts.
+/// The files of each folder of cases that has a suite, as `suites.rs`: name, then paths and contents.
 fn suites() {
     let manifest = std::env::var("CARGO_MANIFEST_DIR").expect("cargo says where the package is");
     let cases = Path::new(&manifest).join("../../cases");
@@ -33,10 +33,11 @@ fn suites() {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let _ = write!(text, "({name:?}, &[");
         for file in sorted(&folder).into_iter().chain(sorted(&folder.join("validation"))) {
-            let is_text = file.extension().is_some_and(|e| e == "toml" || e == "csv");
+            let is_used = |e: &std::ffi::OsStr| e == "toml" || e == "csv" || e == "msh";
+            let is_used = file.extension().is_some_and(is_used);
             let Ok(path) = file.strip_prefix(&folder) else { continue };
-            if is_text && file.is_file() {
-                let _ = write!(text, "({path:?}, include_str!({:?})),", file);
+            if is_used && file.is_file() {
+                let _ = write!(text, "({path:?}, include_bytes!({:?})),", file);
             }
         }
         text.push_str("]),");

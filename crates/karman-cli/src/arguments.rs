@@ -110,7 +110,7 @@ pub(crate) struct RunArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ValidateArguments {
     /// A folder of cases with a validation/suite.toml, its name below `cases`, or the name of a built-in
-    /// suite: incompressible
+    /// suite: compressible, incompressible
     pub(crate) suite: PathBuf,
     /// Cases of the suite, default all; * stands for any letters, ? for one letter
     pub(crate) cases: Vec<String>,

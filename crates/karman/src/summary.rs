@@ -258,6 +258,8 @@ pub struct GasSummary {
     pub mass: f64,
     /// Σ V ρE, J.
     pub energy: f64,
+    /// Σ V ½|ρu|²/ρ, J.
+    pub kinetic_energy: f64,
     /// Courant number of the last step.
     pub courant: f64,
     /// Numbers of cells by size of the stencil of their polynomial; without polynomials empty.

@@ -52,8 +52,8 @@ pub(crate) fn run(arguments: &ValidateArguments, session: &Session) -> Result<()
     }
 }
 
-/// Built-in suites: name, and paths and texts of their files.
-const BUILT_IN: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/suites.rs"));
+/// Built-in suites: name, and paths and contents of their files.
+const BUILT_IN: &[(&str, &[(&str, &[u8])])] = include!(concat!(env!("OUT_DIR"), "/suites.rs"));
 
 /// The suite of a folder, of the folder of this name below `cases`, or the built-in suite of this name, whose
 /// files are written beside the results.
@@ -134,12 +134,12 @@ fn lines(result: &CaseResult) -> String {
     lines.join("\n")
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
     let failed = |error| Failure::Input(format!("cannot write {}: {error}", path.display()));
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
-    std::fs::write(path, text).map_err(failed)
+    std::fs::write(path, contents).map_err(failed)
 }
 
 /// Solves the cases of a suite.

@@ -84,7 +84,7 @@ fn an_unknown_suite_or_case_is_refused_with_the_known_names() {
     for (arguments, expected) in [
         (
             &["bar"][..],
-            "there is neither bar/validation/suite.toml nor cases/bar/validation/suite.toml; suites: bars, incompressible",
+            "there is neither bar/validation/suite.toml nor cases/bar/validation/suite.toml; suites: bars, compressible, incompressible",
         ),
         (&["bars", "god"], "the suite has no case `god`; its cases: good, bad"),
         (&["bars", "go*", "x*"], "the suite has no case `x*`; its cases: good, bad"),

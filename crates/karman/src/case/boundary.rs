@@ -163,6 +163,9 @@ fn compressible_value<'de, A: MapAccess<'de>>(
         CompressibleKeyValue::Scalar(..) => {
             CompressibleFile::Simple(spanned(map.next_value()?, FlowFile::Scalar))
         }
+        CompressibleKeyValue::Vector(..) => {
+            CompressibleFile::Simple(spanned(map.next_value()?, FlowFile::Vector))
+        }
         CompressibleKeyValue::State | CompressibleKeyValue::FarField => {
             CompressibleFile::State(Box::new(map.next_value()?))
         }

@@ -11,6 +11,7 @@ use super::initial;
 use super::output::OutputFile;
 use super::run;
 use super::steady::{self, SteadyCase};
+use super::surface;
 use super::time;
 use super::value::{Maybe, Reader, Rule, ScalarFile, Sign, Value, number, required};
 use crate::compressible::descriptor::{DENSITY, PRESSURE, SCHLIEREN, VORTICITY};
@@ -161,7 +162,7 @@ impl EquationSection for Spanned<CompressibleFile> {
         let gas_constant = gas_constant(keys);
         let gas_constant = problems.record(gas_constant)?;
         scheme?;
-        Some(Equation::Compressible(Box::new(CompressibleCase {
+        let flow = CompressibleCase {
             gamma: gamma?,
             gas_constant,
             numerics: numerics?,
@@ -170,7 +171,11 @@ impl EquationSection for Spanned<CompressibleFile> {
             steady: steady?,
             initial: initial?,
             boundary: boundary?,
-        })))
+        };
+        if let Some(output) = file.output.as_ref().map(Spanned::get_ref) {
+            problems.record(surface::check_walls_of_gas(output, &flow));
+        }
+        Some(Equation::Compressible(Box::new(flow)))
     }
 
     fn warnings(&self, case: &CaseFile) -> Vec<Problem> {

@@ -62,7 +62,7 @@ const STATE: &str = "{ density, velocity, pressure }";
 fn valued() -> impl Iterator<Item = (&'static str, String)> {
     let keys = keys().iter().filter_map(|key| match key.value {
         KeyValue::Flag(_) => None,
-        KeyValue::Scalar(value, _) => Some((key.name, value)),
+        KeyValue::Scalar(value, _) | KeyValue::Vector(value, _) => Some((key.name, value)),
         KeyValue::State | KeyValue::FarField => Some((key.name, STATE)),
     });
     let keys = keys.chain([("periodic", "\"other patch\"")]);
@@ -127,7 +127,7 @@ fn admitted(
     place: Range<usize>,
     (_, is_viscous): Gas,
 ) -> Result<CompressibleBoundary, Problem> {
-    if matches!(condition, Condition::NoSlip | Condition::Isothermal(_)) && !is_viscous {
+    if condition.has_friction() && !is_viscous {
         let message = format!(
             "`{kind}` needs [compressible.viscous]: a gas without viscosity slips along walls"
         );
@@ -150,6 +150,10 @@ fn from_table(
         let problem = Problem::at(span.clone(), message).among("", "valid kinds", kinds());
         return Err(problem.note(valued_kinds()));
     }
+    let names: Vec<&str> = given.iter().map(|(name, _)| *name).collect();
+    if let Some(condition) = warm_moving_wall(table, &names, gas, reader)? {
+        return admitted(condition, MOVING_WALL, given[0].1.clone(), gas);
+    }
     only_one(&given, patch, "conditions")?;
     if let Some(other) = &table.periodic {
         return Ok(CompressibleBoundary::Periodic(other.get_ref().clone()));
@@ -160,6 +164,30 @@ fn from_table(
     };
     let condition = condition(table, name, gas, reader)?;
     admitted(condition, name, span.clone(), gas)
+}
+
+const MOVING_WALL: &str = "moving_wall";
+const ISOTHERMAL: &str = "isothermal";
+
+/// The condition of a table with the two keys that join: a moving wall and its temperature.
+fn warm_moving_wall(
+    table: &PatchTableFile,
+    names: &[&str],
+    gas: Gas,
+    reader: Reader<'_>,
+) -> Result<Option<Condition<Value>>, Problem> {
+    let has_both = names.len() == 2 && [MOVING_WALL, ISOTHERMAL].iter().all(|n| names.contains(n));
+    if !has_both {
+        return Ok(None);
+    }
+    let wall = condition(table, MOVING_WALL, gas, reader)?;
+    let temperature = condition(table, ISOTHERMAL, gas, reader)?;
+    match (wall, temperature) {
+        (Condition::MovingWall { velocity, .. }, Condition::Isothermal(temperature)) => {
+            Ok(Some(Condition::MovingWall { velocity, temperature: Some(temperature) }))
+        }
+        _ => unreachable!("the keys of a moving wall and of its temperature"),
+    }
 }
 
 /// The condition of the key `name`, which the table has.
@@ -184,6 +212,11 @@ fn condition(
             (KeyValue::Scalar(_, condition), FlowFile::Scalar(value)) => {
                 let value = reader.value(&Spanned::new(file.span(), value.clone()), rule)?;
                 return Ok(condition(value));
+            }
+            (KeyValue::Vector(_, condition), FlowFile::Vector(velocity)) => {
+                let rule = Rule { name, sign: Sign::Any, time: true };
+                let velocity = Spanned::new(file.span(), velocity.clone());
+                return Ok(condition(reader.vector(&velocity, rule)?));
             }
             _ => {}
         }

@@ -5,8 +5,9 @@ use super::flow_boundary::FlowBoundary;
 use super::names::Names;
 use super::output::{OutputFile, patch_names, unique_name};
 use super::value::{Maybe, Sign, number, refuse, required};
-use super::{IncompressibleCase, PatchCondition};
-use crate::descriptor::Descriptor;
+use super::{CompressibleCase, IncompressibleCase, PatchCondition};
+use crate::compressible::descriptor::SKIN_FRICTION_COEFFICIENT;
+use crate::descriptor::{Descriptor, WALL_HEAT_FLUX};
 use crate::incompressible::FlowBoundaryCondition;
 use crate::incompressible::descriptor::{PRESSURE_COEFFICIENT, WALL_SHEAR_STRESS, Y_PLUS};
 use serde::Deserialize;
@@ -55,6 +56,11 @@ pub(crate) struct SurfaceReferenceFile {
 
 /// Fields of patches where the velocity is prescribed.
 const OF_WALLS: [&str; 2] = [WALL_SHEAR_STRESS, Y_PLUS];
+/// Fields of walls of a viscous gas.
+const OF_WALLS_OF_GAS: [&str; 4] =
+    [WALL_SHEAR_STRESS, SKIN_FRICTION_COEFFICIENT, Y_PLUS, WALL_HEAT_FLUX];
+/// Fields that need reference quantities.
+const WITH_REFERENCE: [&str; 2] = [PRESSURE_COEFFICIENT, SKIN_FRICTION_COEFFICIENT];
 /// The components of the field that is a vector.
 const SHEAR_COMPONENTS: [&str; 3] =
     ["wall_shear_stress_x", "wall_shear_stress_y", "wall_shear_stress_z"];
@@ -121,9 +127,8 @@ fn check_field(
     if before.contains(text) {
         return Err(Problem::at(field.span(), format!("field `{text}` is named twice")));
     }
-    if text == PRESSURE_COEFFICIENT && keys.reference.is_none() {
-        let problem =
-            Problem::at(field.span(), format!("`{PRESSURE_COEFFICIENT}` needs `reference`"));
+    if WITH_REFERENCE.contains(&text.as_str()) && keys.reference.is_none() {
+        let problem = Problem::at(field.span(), format!("`{text}` needs `reference`"));
         return Err(problem.note("add, for example: reference = { velocity = 1.0 }"));
     }
     Ok(())
@@ -150,11 +155,9 @@ pub(crate) fn check_walls(file: &OutputFile, flow: &IncompressibleCase) -> Resul
         };
         given.is_none_or(is_prescribed)
     };
-    for surface in file.surface.iter().flatten().map(Spanned::get_ref) {
-        let fields = surface.fields.iter().flat_map(Spanned::get_ref);
-        let mut of_walls = fields.filter(|field| OF_WALLS.contains(&field.get_ref().as_str()));
-        let Some(field) = of_walls.next() else { continue };
-        if flow.kinematic_viscosity == 0.0 {
+    let is_inviscid = flow.kinematic_viscosity == 0.0;
+    for (surface, field) in surfaces_with(file, &OF_WALLS) {
+        if is_inviscid {
             let message = format!("`{}` needs a viscosity: this flow is inviscid", field.get_ref());
             return Err(Problem::at(field.span(), message));
         }
@@ -173,11 +176,50 @@ pub(crate) fn check_walls(file: &OutputFile, flow: &IncompressibleCase) -> Resul
     Ok(())
 }
 
+/// Surfaces that have one of some fields, each with the first of them.
+fn surfaces_with<'f>(
+    file: &'f OutputFile,
+    names: &'f [&str],
+) -> impl Iterator<Item = (&'f SurfaceFile, &'f Spanned<String>)> {
+    file.surface.iter().flatten().map(Spanned::get_ref).filter_map(|surface| {
+        let mut fields = surface.fields.iter().flat_map(Spanned::get_ref);
+        Some((surface, fields.find(|field| names.contains(&field.get_ref().as_str()))?))
+    })
+}
+
+/// Checks that surfaces with fields of walls with friction lie on such walls.
+pub(crate) fn check_walls_of_gas(
+    file: &OutputFile,
+    flow: &CompressibleCase,
+) -> Result<(), Problem> {
+    for (surface, field) in surfaces_with(file, &OF_WALLS_OF_GAS) {
+        if flow.viscous.is_none() {
+            let message = format!("`{}` needs [compressible.viscous]", field.get_ref());
+            return Err(Problem::at(field.span(), message));
+        }
+        for patch in surface.patches.iter().flat_map(Spanned::get_ref) {
+            let given = flow.boundary.iter().find(|given| given.patch == *patch.get_ref());
+            // A patch without a condition is reported with the mesh.
+            let condition = given.and_then(|given| given.condition.condition());
+            if condition.is_some_and(|condition| !condition.has_friction()) {
+                let message = format!(
+                    "`{}` is a field of walls with friction: patch \"{}\" is none",
+                    field.get_ref(),
+                    patch.get_ref()
+                );
+                let note = "it exists on patches with no_slip, isothermal or moving_wall";
+                return Err(Problem::at(patch.span(), message).note(note));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// A reference without effect.
 pub(crate) fn without_effect(keys: &SurfaceFile) -> Option<Problem> {
     let mut fields = keys.fields.iter().flat_map(Spanned::get_ref);
     let reference = keys.reference.as_ref()?;
-    let has_effect = fields.any(|field| field.get_ref() == PRESSURE_COEFFICIENT);
+    let has_effect = fields.any(|field| WITH_REFERENCE.contains(&field.get_ref().as_str()));
     let message = format!("`reference` has no effect without `{PRESSURE_COEFFICIENT}`");
     (!has_effect).then(|| Problem::at(reference.span(), message))
 }

@@ -12,9 +12,9 @@ use karman_backend::prelude::*;
 pub enum ExteriorState {
     /// The state inside, reflected: no flow through the wall, no friction.
     Reflected = 0,
-    /// The state inside with the opposite velocity relative to the wall: no slip.
+    /// The state inside, reflected, in the convective flux; friction, by the viscous flux, at the velocity of the wall.
     NoSlip = 1,
-    /// As [`ExteriorState::NoSlip`], with a prescribed temperature of the wall in the viscous fluxes.
+    /// As [`ExteriorState::NoSlip`], with a prescribed temperature of the wall in the viscous flux.
     Isothermal = 5,
     /// Prescribed density, velocity and pressure.
     Prescribed = 2,
@@ -30,11 +30,18 @@ pub(super) const ISOTHERMAL: u32 = ExteriorState::Isothermal as u32;
 pub(super) const PRESCRIBED: u32 = ExteriorState::Prescribed as u32;
 pub(super) const PRESSURE: u32 = ExteriorState::Pressure as u32;
 
+/// Whether a condition is that of a wall with friction.
+#[device]
+#[inline(always)]
+pub(super) fn has_friction(kind: u32) -> bool {
+    kind == NO_SLIP || kind == ISOTHERMAL
+}
+
 /// Whether a condition is that of a wall: no mass passes.
 #[device]
 #[inline(always)]
 pub(super) fn is_wall(kind: u32) -> bool {
-    kind == REFLECTED || kind == NO_SLIP || kind == ISOTHERMAL
+    kind == REFLECTED || has_friction(kind)
 }
 
 /// u − 2 (u·n) n with equal density and pressure.
@@ -45,12 +52,12 @@ pub fn reflected<F: Real>(inside: Primitive<F>, n: Vec3<F>) -> Primitive<F> {
     Primitive::<F>::of(inside.density, u - n * (2.0 * u.dot(n)), inside.pressure)
 }
 
-/// 2 u_w − u with equal density and pressure, u_w the velocity of the wall.
+/// The state at a wall with friction, u_w − (u_w·n) n for its velocity u_w.
 #[device]
 #[inline(always)]
-pub fn opposite<F: Real>(inside: Primitive<F>, wall: Vec3<F>) -> Primitive<F> {
-    let velocity = wall + wall - inside.velocity();
-    Primitive::<F>::of(inside.density, velocity, inside.pressure)
+pub(super) fn at_wall<F: Real>(wall: Primitive<F>, n: Vec3<F>) -> Primitive<F> {
+    let u = wall.velocity();
+    Primitive::<F>::of(wall.density, u - n * u.dot(n), wall.pressure)
 }
 
 /// The state of a prescribed pressure p_b behind an isentropic outgoing wave: ρ_b = ρ (p_b/p)^(1/γ),
@@ -88,10 +95,8 @@ pub fn exterior<F: Real>(
     gamma: F,
 ) -> Primitive<F> {
     let mut outside = inside;
-    if kind == REFLECTED {
+    if is_wall(kind) {
         outside = reflected::<F>(inside, n);
-    } else if kind == NO_SLIP || kind == ISOTHERMAL {
-        outside = opposite::<F>(inside, prescribed.velocity());
     } else if kind == PRESCRIBED {
         outside = prescribed;
     } else if kind == PRESSURE {

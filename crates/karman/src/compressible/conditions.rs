@@ -41,6 +41,13 @@ pub enum CompressibleBoundaryCondition<V> {
     NoSlip,
     /// A wall at rest of a prescribed temperature, K: viscous flow.
     Isothermal(V),
+    /// A wall that moves along itself with friction: viscous flow.
+    MovingWall {
+        /// Its velocity, m/s; the part along the wall counts.
+        velocity: [V; 3],
+        /// Its temperature, K; `None`: there is no heat flux.
+        temperature: Option<V>,
+    },
     /// A prescribed state outside, through the numerical flux: far field, inflow, exact solution.
     State(PrescribedState<V>),
     /// Outflow faster than sound.
@@ -71,6 +78,8 @@ pub enum CompressibleKeyValue<V> {
     Flag(fn() -> CompressibleBoundaryCondition<V>),
     /// A positive number.
     Scalar(&'static str, fn(V) -> CompressibleBoundaryCondition<V>),
+    /// A vector.
+    Vector(&'static str, fn([V; 3]) -> CompressibleBoundaryCondition<V>),
     /// A state: `{ density, velocity, pressure }`.
     State,
     /// A state, also by its Mach number and the angles of its velocity.
@@ -101,8 +110,18 @@ impl<V: 'static> CompressibleBoundaryCondition<V> {
                 CompressibleBoundaryCondition::Isothermal,
             ),
             units: "K",
-            meaning: "A wall at rest with friction, of this temperature.",
+            meaning: "A wall at rest with friction, of this temperature; beside `moving_wall` the temperature of that wall.",
             example: "body.isothermal = 300.0",
+        },
+        CompressibleKey {
+            name: "moving_wall",
+            value: CompressibleKeyValue::Vector("[u, v, w]", |velocity| {
+                CompressibleBoundaryCondition::MovingWall { velocity, temperature: None }
+            }),
+            units: "m/s",
+            meaning: "A wall with friction that moves along itself with this velocity, whose part normal to the wall is dropped; \
+                      without heat flux, or with `isothermal` beside it.",
+            example: "lid = { moving_wall = [1.0, 0.0, 0.0], isothermal = 300.0 }",
         },
         CompressibleKey {
             name: "symmetry",
@@ -164,6 +183,10 @@ impl<V> CompressibleBoundaryCondition<V> {
             Condition::Slip => Condition::Slip,
             Condition::NoSlip => Condition::NoSlip,
             Condition::Isothermal(temperature) => Condition::Isothermal(f(temperature)),
+            Condition::MovingWall { velocity, temperature } => Condition::MovingWall {
+                velocity: velocity.each_ref().map(&f),
+                temperature: temperature.as_ref().map(&f),
+            },
             Condition::State(state) => Condition::State(state.map(f)),
             Condition::SupersonicOutlet => Condition::SupersonicOutlet,
             Condition::PressureOutlet(pressure) => Condition::PressureOutlet(f(pressure)),
@@ -174,8 +197,14 @@ impl<V> CompressibleBoundaryCondition<V> {
     pub fn exterior(&self) -> ExteriorState {
         match self {
             CompressibleBoundaryCondition::Slip => ExteriorState::Reflected,
-            CompressibleBoundaryCondition::NoSlip => ExteriorState::NoSlip,
-            CompressibleBoundaryCondition::Isothermal(_) => ExteriorState::Isothermal,
+            CompressibleBoundaryCondition::NoSlip
+            | CompressibleBoundaryCondition::MovingWall { temperature: None, .. } => {
+                ExteriorState::NoSlip
+            }
+            CompressibleBoundaryCondition::Isothermal(_)
+            | CompressibleBoundaryCondition::MovingWall { temperature: Some(_), .. } => {
+                ExteriorState::Isothermal
+            }
             CompressibleBoundaryCondition::State(_) => ExteriorState::Prescribed,
             CompressibleBoundaryCondition::SupersonicOutlet => ExteriorState::Extrapolated,
             CompressibleBoundaryCondition::PressureOutlet(_) => ExteriorState::Pressure,
@@ -191,9 +220,18 @@ impl<V> CompressibleBoundaryCondition<V> {
             CompressibleBoundaryCondition::PressureOutlet(pressure) => vec![(4, pressure)],
             // The temperature of the wall in place of its density.
             CompressibleBoundaryCondition::Isothermal(temperature) => vec![(0, temperature)],
+            CompressibleBoundaryCondition::MovingWall { velocity, temperature } => {
+                let temperature = temperature.iter().map(|value| (0, value));
+                temperature.chain((1..).zip(velocity)).collect()
+            }
             CompressibleBoundaryCondition::Slip
             | CompressibleBoundaryCondition::NoSlip
             | CompressibleBoundaryCondition::SupersonicOutlet => vec![],
         }
+    }
+
+    /// Whether it is a wall with friction.
+    pub fn has_friction(&self) -> bool {
+        matches!(self.exterior(), ExteriorState::NoSlip | ExteriorState::Isothermal)
     }
 }

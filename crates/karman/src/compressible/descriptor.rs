@@ -1,8 +1,8 @@
 //! Compressible flow, as a case sees it.
 
 use crate::descriptor::{
-    self, AREA, Descriptor, Field, FieldKey, Need, PatchQuantity, Rank, Template, TimeSchemes,
-    VectorNames,
+    self, AREA, Descriptor, Field, FieldKey, HEAT_FLUX, Need, PatchQuantity, Rank, Template,
+    TimeSchemes, VectorNames, WALL_HEAT_FLUX,
 };
 use crate::time::RungeKutta;
 
@@ -42,6 +42,12 @@ pub const LIFT_COEFFICIENT: &str = "lift_coefficient";
 pub const MOMENT_COEFFICIENT: &str = "moment_coefficient";
 /// Name of the pressure coefficient on a surface.
 pub const PRESSURE_COEFFICIENT: &str = "pressure_coefficient";
+/// Name of the viscous stress on a wall.
+pub const WALL_SHEAR_STRESS: &str = "wall_shear_stress";
+/// Name of the magnitude of its tangential part over the dynamic pressure.
+pub const SKIN_FRICTION_COEFFICIENT: &str = "skin_friction_coefficient";
+/// Name of the distance of the first cells from the wall in viscous lengths.
+pub const Y_PLUS: &str = "y_plus";
 
 const fn quantity(name: &'static str, needs: &'static [Need]) -> PatchQuantity {
     PatchQuantity { name, needs }
@@ -125,12 +131,18 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
         quantity(DRAG_COEFFICIENT, &[Need::Reference]),
         quantity(LIFT_COEFFICIENT, &[Need::Reference]),
         quantity(MOMENT_COEFFICIENT, &[Need::MomentCentre, Need::Reference]),
+        quantity(HEAT_FLUX, &[]),
     ],
     surface_fields: &[
         quantity(PRESSURE, &[]),
         quantity(PRESSURE_COEFFICIENT, &[]),
         quantity(TEMPERATURE, &[]),
         quantity(MACH, &[]),
+        quantity(ENTROPY, &[]),
+        quantity(WALL_SHEAR_STRESS, &[]),
+        quantity(SKIN_FRICTION_COEFFICIENT, &[]),
+        quantity(Y_PLUS, &[]),
+        quantity(WALL_HEAT_FLUX, &[]),
     ],
     any_condition: "slip_wall",
     time_schemes: TimeSchemes {
@@ -139,7 +151,7 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
         default: RungeKutta::SspRk3.word(),
         has_local_steps: true,
     },
-    summary: &["flow.mass", "flow.energy", "flow.courant"],
+    summary: &["flow.mass", "flow.energy", "flow.kinetic_energy", "flow.courant"],
     templates: &[
         Template {
             name: "vortex",

@@ -1,7 +1,7 @@
 //! Cells whose new means are not admissible, and the fluxes of a lower order around them.
 //!
 //! A stage computes candidate means. A cell is troubled where its density or pressure is not positive or not a number and, with
-//! the limiter `mood`, where its density is a new extremum that is not smooth. Its level rises: from level 1 on its polynomials
+//! the limiter `mood`, where its density or pressure is a new extremum that is not smooth. Its level rises: from level 1 on its polynomials
 //! are limited, at level 2 its faces have Rusanov's flux between the means of both cells, which keeps density and pressure positive for
 //! Δt λ ≤ ½. The fluxes of its faces are computed again, and the candidates, until no cell is troubled. Each face has one flux, so
 //! that mass, momentum and energy are conserved.
@@ -41,9 +41,17 @@ pub(super) struct Candidates<'a, F: Real> {
     pub bounded: bool,
 }
 
+/// Whether a value is beyond the range of the stencil, up to a slack.
+#[device]
+#[inline(always)]
+fn is_extremum<F: Real>(value: F, low: F, high: F, own: F) -> bool {
+    let slack = (F::literal(RELATIVE_SLACK) * (high - low)).max(F::literal(SLACK) * own);
+    value > high + slack || value < low - slack
+}
+
 /// Raises the level of a troubled cell; counts the cells whose level has risen.
 ///
-/// Traffic a cell: 8 + 40, and 48 with bounds, an item of its stencil then 20.
+/// Traffic a cell: 8 + 40, and 48 with bounds, an item of its stencil then 52.
 #[kernel(update(level), reduce(sum))]
 pub(super) fn raise_levels<F: Real>(
     c: usize,
@@ -60,25 +68,38 @@ pub(super) fn raise_levels<F: Real>(
         is_troubled = false;
     }
     if comptime!(candidates.bounded) {
-        let own = candidates.old.at(c).density;
+        let before = candidates.old.at(c);
+        let own = before.density;
         let mut low = own;
         let mut high = own;
+        let own_pressure = before.pressure(candidates.gamma);
+        let mut low_pressure = own_pressure;
+        let mut high_pressure = own_pressure;
         let mut least = polynomials.curvature(c);
         let mut most = least;
         let (first, end) = stencil.row(c);
         let mut k = first;
         while k < end {
             let other = stencil.cells[k] as usize;
-            let density = candidates.old.at(other).density;
-            low = low.min(density);
-            high = high.max(density);
+            let state = candidates.old.at(other);
+            low = low.min(state.density);
+            high = high.max(state.density);
+            let pressure = state.pressure(candidates.gamma);
+            low_pressure = low_pressure.min(pressure);
+            high_pressure = high_pressure.max(pressure);
             let curvature = polynomials.curvature(other);
             least = least.min(curvature);
             most = most.max(curvature);
             k += comptime!(spacing(stencil.layout));
         }
-        let slack = (F::literal(RELATIVE_SLACK) * (high - low)).max(F::literal(SLACK) * own);
-        if end > first && (new.density > high + slack || new.density < low - slack) {
+        let is_new = is_extremum::<F>(new.density, low, high, own)
+            || is_extremum::<F>(
+                new.pressure(candidates.gamma),
+                low_pressure,
+                high_pressure,
+                own_pressure,
+            );
+        if end > first && is_new {
             // Curvatures of one sign and of one size: a smooth extremum.
             let is_smooth = least * most > zero
                 && 2.0 * least.abs().min(most.abs()) >= least.abs().max(most.abs());

@@ -90,6 +90,8 @@ pub(super) struct BoundaryFlux<F: Real> {
     pub convective: Conserved<F>,
     /// The viscous flux, zero without viscous terms.
     pub viscous: Conserved<F>,
+    /// The heat that enters by conduction.
+    pub heat: F,
 }
 
 /// The fluxes at point `k` of boundary face `f` with the trace inside, by a condition of kind `kind`.
@@ -112,13 +114,16 @@ pub(super) fn boundary_flux<F: Real>(
     let outside = exterior::<F>(kind, q, prescribed, wall_normal, gamma);
     let convective = numerical_flux::<F>(q, outside, n, gamma, form);
     let mut viscous = Conserved::<F>::zero();
+    let mut heat = F::literal(0.0);
     if comptime!(gas.viscous.law != ViscosityLaw::Inviscid) {
         let gradient = PrimitiveGradient::<F>::of(inside.state, inside.gradient, gamma);
         let spacing = gas.viscous.spacing[f];
-        viscous =
+        let through =
             boundary_viscous_flux::<F>(kind, q, prescribed, gradient, n, spacing, &gas.viscous);
+        viscous = through.flux;
+        heat = through.heat;
     }
-    BoundaryFlux::<F> { outside, convective, viscous }
+    BoundaryFlux::<F> { outside, convective, viscous, heat }
 }
 
 /// Least density and pressure of a bounded trace over those of the mean.

@@ -15,7 +15,7 @@ use super::reconstruction::polynomial::{
 use super::reconstruction::stencil::Stencils;
 use super::residual::{GasView, spectral_rate, step_of_rate};
 use super::state::{States, VARIABLES};
-use super::statistics::{Statistics, StepSums, step_parts};
+use super::statistics::{Statistics, StepSums, kinetic_parts, step_parts};
 use super::viscous::{ViscousData, ViscousGas};
 use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::finite_volume::{
@@ -416,6 +416,18 @@ impl<F: Real> CompressibleSolver<F> {
         let sums = statistics.read(backend)?;
         self.state.largest_rate = sums.rate;
         Ok(sums)
+    }
+
+    /// Σ V ½ |ρu|²/ρ.
+    ///
+    /// # Errors
+    /// [`CompressibleError::Backend`].
+    pub fn kinetic_energy(&mut self) -> Result<f64, CompressibleError> {
+        let (n, backend) = (self.mesh.n_cells(), &self.backend);
+        let State { now, risen, risen_count, .. } = &mut self.state;
+        kinetic_parts(backend, n, &States::of(now), &self.mesh.volume, risen);
+        blas::finish_sum(backend, risen, risen_count);
+        Ok(backend.read(risen_count)?[0])
     }
 
     /// The sources of the conserved variables, and whether there are any.

@@ -2,7 +2,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use super::boundary::is_wall;
+use super::boundary::{ISOTHERMAL, at_wall, has_friction, is_wall};
 use super::error::CompressibleError;
 use super::face_points::FacePoints;
 use super::reconstruction::polynomial::Polynomials;
@@ -72,10 +72,13 @@ struct BoundaryPoint<F: Real> {
     pub viscous: Vec3<F>,
     /// Mass that leaves, by time.
     pub mass: F,
+    /// Heat that enters by conduction, by time.
+    pub heat: F,
 }
 
 /// Point `k` of boundary face `f` of cell `c`. On a wall the force of the pressure is the convective flux of momentum, so that
-/// the balance of momentum has it, and the velocity is the mean of both sides; elsewhere it is that of the pressure inside.
+/// the balance of momentum has it, and the velocity is the mean of both sides, with friction that of the wall; its temperature is
+/// that of an isothermal wall, else that inside. Elsewhere the state is that inside.
 #[device]
 fn boundary_point<F: Real>(
     f: usize,
@@ -97,14 +100,25 @@ fn boundary_point<F: Real>(
     let mut pressure = s * inside.pressure;
     if is_wall(kind) {
         pressure = through.convective.momentum() * size;
-        let velocity = (inside.velocity() + through.outside.velocity()) * F::literal(0.5);
-        state = Primitive::<F>::of(inside.density, velocity, pressure.dot(n) / size);
+        let prescribed = gas.boundary.prescribed.primitive_at(k - gas.boundary.first_point);
+        let of_wall = at_wall::<F>(prescribed, n);
+        let mut velocity = (inside.velocity() + through.outside.velocity()) * F::literal(0.5);
+        if has_friction(kind) {
+            velocity = of_wall.velocity();
+        }
+        let at_surface = pressure.dot(n) / size;
+        let mut density = inside.density;
+        if kind == ISOTHERMAL {
+            density = at_surface / (of_wall.density * gas.viscous.gas_constant);
+        }
+        state = Primitive::<F>::of(density, velocity, at_surface);
     }
     BoundaryPoint::<F> {
         state,
         pressure,
         viscous: through.viscous.momentum() * size,
         mass: through.convective.density * size,
+        heat: through.heat * size,
     }
 }
 
@@ -140,12 +154,61 @@ pub(super) fn boundary_states<F: Real>(
     Primitive::<F>::of(density / area, velocity * (1.0 / area), pressure / area)
 }
 
+/// The viscous stress on the boundary, and the heat that enters there, by area.
+#[device]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Components)]
+pub(super) struct BoundaryStress<F: Real> {
+    /// Force of the fluid by area, Pa.
+    pub x: F,
+    /// Along y.
+    pub y: F,
+    /// Along z.
+    pub z: F,
+    /// Heat into the domain by area, W/m².
+    pub heat: F,
+}
+
+/// The mean viscous stress and heat flux on boundary face `listed[i]`.
+///
+/// Traffic a face: 12 + 32, a point 88, a cell 40 (1 + terms) (f64).
+#[kernel(out(stress))]
+pub(super) fn boundary_stresses<F: Real>(
+    i: usize,
+    listed: &View<u32>,
+    faces: &FaceView<F>,
+    points: &FacePoints<F>,
+    polynomials: &Polynomials<F>,
+    gas: &GasView<F>,
+) -> BoundaryStress<F> {
+    let f = listed[i] as usize;
+    let c = faces.left[f] as usize;
+    let (first, end) = points.range(f);
+    let zero = F::literal(0.0);
+    let mut area = zero;
+    let mut heat = zero;
+    let mut force = Vec3::<F>::zero();
+    for k in first..end {
+        let s = points.area.at(k);
+        let at_point = boundary_point::<F>(f, c, k, faces, points, polynomials, gas);
+        area += s.dot(s).sqrt();
+        heat += at_point.heat;
+        force += at_point.viscous;
+    }
+    let scale = 1.0 / area;
+    BoundaryStress::<F> {
+        x: force.x * scale,
+        y: force.y * scale,
+        z: force.z * scale,
+        heat: heat * scale,
+    }
+}
+
 /// A part of the load on boundary faces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum LoadPart {
     /// Of the pressure, with the mass flow.
     Pressure,
-    /// Of the viscous stress.
+    /// Of the viscous stress, with the heat flux.
     Viscous,
 }
 
@@ -165,8 +228,9 @@ pub struct BoundaryLoad<F: Real> {
     pub moment_y: F,
     /// About z.
     pub moment_z: F,
-    /// Mass that leaves through the faces, kg/s; of the pressure.
-    pub mass: F,
+    /// What enters through the faces by time: beside the force of the pressure the mass, kg/s, beside that of the viscous stress
+    /// the heat, W.
+    pub entering: F,
 }
 
 /// A group of boundary faces, for [`CompressibleSolver::loads`].
@@ -233,19 +297,20 @@ pub(super) fn boundary_loads<F: Real>(
     let zero = F::literal(0.0);
     let mut force = Vec3::<F>::zero();
     let mut moment = Vec3::<F>::zero();
-    let mut mass = zero;
+    let mut entering = zero;
     for k in first..end {
         let at_point = boundary_point::<F>(f, c, k, faces, points, polynomials, gas);
         let mut of_point = at_point.pressure;
         if comptime!(part == LoadPart::Viscous) {
             of_point = at_point.viscous;
+            entering += at_point.heat;
         } else {
-            mass += at_point.mass;
+            entering -= at_point.mass;
         }
         force += of_point;
         moment += (arms.at(i) + points.from_left.at(k)).cross(of_point);
     }
-    (force.x, force.y, force.z, moment.x, moment.y, moment.z, mass)
+    (force.x, force.y, force.z, moment.x, moment.y, moment.z, entering)
 }
 
 /// The load of all faces.
@@ -257,9 +322,9 @@ pub(super) fn total_boundary_load(
     moment_x: f64,
     moment_y: f64,
     moment_z: f64,
-    mass: f64,
+    entering: f64,
 ) -> BoundaryLoad<f64> {
-    BoundaryLoad::<f64> { force_x, force_y, force_z, moment_x, moment_y, moment_z, mass }
+    BoundaryLoad::<f64> { force_x, force_y, force_z, moment_x, moment_y, moment_z, entering }
 }
 
 impl<F: Real> CompressibleSolver<F> {
@@ -298,6 +363,29 @@ impl<F: Real> CompressibleSolver<F> {
             &mut states,
         );
         self.separate(&states)
+    }
+
+    /// The viscous stress on boundary faces, x, y and z, and the heat flux into the domain, `[n]` each, means over each face, as
+    /// [`CompressibleSolver::at_points`].
+    ///
+    /// # Errors
+    /// [`CompressibleError::Backend`].
+    pub fn stress_on_boundary(&self, faces: &[u32]) -> Result<[Vec<f64>; 4], CompressibleError> {
+        let backend = &self.backend;
+        let listed = backend.upload_slice(faces);
+        let mut stresses = backend.zeros(4 * faces.len());
+        boundary_stresses(
+            backend,
+            faces.len(),
+            &listed,
+            &self.mesh.faces(),
+            &self.mesh.points.view(),
+            &self.polynomials.view(&self.state.now),
+            &gas(self.gamma, &self.numerics, &self.boundary, &self.viscous),
+            &mut stresses,
+        );
+        let (values, n) = (self.read(&stresses)?, faces.len());
+        Ok([0, 1, 2, 3].map(|k| values[k * n..(k + 1) * n].to_vec()))
     }
 
     /// The loads of pressure and of viscous stress on boundary faces, as [`CompressibleSolver::at_points`].

@@ -7,7 +7,7 @@
 //! Source: Nishikawa, AIAA paper 2011-3044.
 #![allow(missing_docs)] // on the modules that the attributes make
 
-use super::boundary::{ISOTHERMAL, NO_SLIP, PRESCRIBED, REFLECTED};
+use super::boundary::{ISOTHERMAL, NO_SLIP, PRESCRIBED, REFLECTED, at_wall, has_friction};
 use super::reconstruction::polynomial::StateGradient;
 use super::solver::CompressibleProblem;
 use super::state::{Conserved, Primitive};
@@ -80,6 +80,19 @@ pub(super) struct ViscousData<F: Real> {
     gas: Option<ViscousGas>,
     gamma: f64,
     spacing: Buffer<F>,
+}
+
+impl ViscousGas {
+    /// μ at a temperature, Pa s.
+    pub fn viscosity_at(&self, temperature: f64) -> f64 {
+        match self.viscosity {
+            Viscosity::Constant(value) => value,
+            Viscosity::Sutherland { reference, temperature: at, constant } => {
+                reference * (temperature / at).powf(1.5) * (at + constant)
+                    / (temperature + constant)
+            }
+        }
+    }
 }
 
 impl<F: Real> ViscousData<F> {
@@ -260,6 +273,16 @@ pub(super) fn viscous_flux<F: Real>(
     Conserved::<F>::of(F::literal(0.0), -stress, -(velocity.dot(stress) + heat))
 }
 
+/// The viscous flux by area through a boundary face.
+#[device]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct BoundaryViscousFlux<F: Real> {
+    /// 0, −τn, −(u·τn + λ∇T·n).
+    pub flux: Conserved<F>,
+    /// λ∇T·n, the heat that enters.
+    pub heat: F,
+}
+
 /// The viscous flux by area through a boundary face: at walls with the velocity of the wall and, if isothermal, its temperature, which
 /// `wall` has in place of a density; without heat flux at other walls; with a prescribed state; at slip walls the normal stress alone; elsewhere that of the state inside.
 #[device]
@@ -272,15 +295,16 @@ pub(super) fn boundary_viscous_flux<F: Real>(
     n: Vec3<F>,
     spacing: F,
     gas: &ViscousView<'_, F>,
-) -> Conserved<F> {
+) -> BoundaryViscousFlux<F> {
     let zero = F::literal(0.0);
     let theta_inside = theta::<F>(inside);
     let mut theta_jump = zero;
     let mut velocity_jump = Vec3::<F>::zero();
     let mut velocity = inside.velocity();
-    if kind == NO_SLIP || kind == ISOTHERMAL {
-        velocity_jump = wall.velocity() - velocity;
-        velocity = wall.velocity();
+    if has_friction(kind) {
+        let of_wall = at_wall::<F>(wall, n).velocity();
+        velocity_jump = of_wall - velocity;
+        velocity = of_wall;
     }
     if kind == PRESCRIBED {
         velocity_jump = wall.velocity() - velocity;
@@ -301,5 +325,8 @@ pub(super) fn boundary_viscous_flux<F: Real>(
         stress = n * stress.dot(n);
         velocity = velocity - n * velocity.dot(n);
     }
-    Conserved::<F>::of(zero, -stress, -(velocity.dot(stress) + heat))
+    BoundaryViscousFlux::<F> {
+        flux: Conserved::<F>::of(zero, -stress, -(velocity.dot(stress) + heat)),
+        heat,
+    }
 }

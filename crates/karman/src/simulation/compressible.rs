@@ -15,6 +15,7 @@ use crate::case::{Case, CompressibleCase, Equation as EquationCase, ExactField, 
 use crate::compressible::cell_means::{conserved_means, means};
 use crate::compressible::descriptor::{DENSITY, PRESSURE, VELOCITY};
 use crate::compressible::state::VARIABLES;
+use crate::compressible::viscous::ViscousGas;
 use crate::compressible::{
     CellQuantity, CompressibleBoundaryCondition, CompressibleCondition, CompressibleProblem,
     CompressibleSolver, DESCRIPTOR, PrescribedFields,
@@ -37,6 +38,7 @@ struct CompressibleRun<F: Real> {
     unknowns: Vec<Unknown>,
     dimension: usize,
     gas_constant: f64,
+    viscous: Option<ViscousGas>,
     monitors: Monitors<F>,
     averages: Averages<F>,
     buffers: FieldBuffers<F>,
@@ -73,6 +75,7 @@ impl<F: Real> CompressibleRun<F> {
             unknowns: names.iter().map(unknown).collect(),
             dimension: mesh.dimension,
             gas_constant: own.gas_constant,
+            viscous: own.viscous,
         })
     }
 
@@ -150,7 +153,8 @@ impl<F: Real> Equation for CompressibleRun<F> {
         place: (&Mesh, &Geometry),
         surface: &Surface,
     ) -> Result<SurfaceSamples, SimulationError> {
-        fields::surface(self.march.flow_mut(), self.gas_constant, place, surface)
+        let gas = fields::Gas { constant: self.gas_constant, viscous: self.viscous };
+        fields::surface(self.march.flow_mut(), gas, place, surface)
     }
 
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
@@ -246,13 +250,14 @@ impl<F: Real> Equation for CompressibleRun<F> {
 
     fn summarize(&mut self, summary: &mut Summary) -> Result<(), SimulationError> {
         let [mass, .., energy] = self.march.flow_mut().totals()?;
+        let kinetic_energy = self.march.flow_mut().kinetic_energy()?;
         let courant = self.march.courant;
         let sizes = self.march.flow().stencil_sizes().iter().enumerate();
         let stencil_sizes = sizes
             .filter(|(size, count)| *size > 0 && **count > 0)
             .map(|(size, count)| (size.to_string(), *count))
             .collect();
-        let gas = GasSummary { mass, energy, courant, stencil_sizes };
+        let gas = GasSummary { mass, energy, kinetic_energy, courant, stencil_sizes };
         summary.flow = Some(FlowSummary::Compressible(gas));
         Ok(())
     }

@@ -27,6 +27,7 @@ pub(super) fn computed(
     };
     match figure.kind {
         FigureKind::Line => table(format!("line_{}.csv", curve.line)),
+        FigureKind::Surface => table(format!("surface_{}.csv", curve.line)),
         FigureKind::History => table("history.csv".to_owned()),
         FigureKind::Cases => Ok(vec![[curve.at, entry(&run.summary, &curve.value)?]]),
         FigureKind::Meshes => runs

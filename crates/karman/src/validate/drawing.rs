@@ -36,6 +36,7 @@ pub(super) fn drawing(figure: &Figure, results: &[CaseResult]) -> Result<Option<
     } else {
         let style = match figure.kind {
             FigureKind::Meshes => Style::MarkedLine,
+            FigureKind::Surface => Style::Markers,
             _ => Style::Line,
         };
         for (variant, (curve, points)) in drawn.iter().enumerate() {

@@ -34,6 +34,8 @@ pub struct Figure {
 pub enum FigureKind {
     /// Columns of `line_NAME.csv`.
     Line,
+    /// Columns of `surface_NAME.csv`, a point a face.
+    Surface,
     /// Columns of `history.csv`.
     History,
     /// Entries of `summary.json`, a point a case.
@@ -64,7 +66,7 @@ pub struct Curve {
     pub case: String,
     /// Text of the legend.
     pub label: String,
-    /// Name of the line, of [`FigureKind::Line`]; else empty.
+    /// Name of the line or surface, of [`FigureKind::Line`] and [`FigureKind::Surface`]; else empty.
     pub line: String,
     /// Column or path.
     pub value: String,
@@ -132,6 +134,7 @@ struct CurveFile {
     case: Maybe<String>,
     label: Option<String>,
     line: Maybe<String>,
+    surface: Maybe<String>,
     value: Option<String>,
     at: Maybe<f64>,
     reference: Maybe<ReferenceFile>,
@@ -179,6 +182,7 @@ pub(super) fn check(
 fn default_coordinate(kind: FigureKind) -> (&'static str, &'static str, bool) {
     match kind {
         FigureKind::Line => ("s", "", false),
+        FigureKind::Surface => ("x", "x", false),
         FigureKind::History => ("time", "t", false),
         FigureKind::Cases => ("", "", false),
         FigureKind::Meshes => ("", "spacing over the finest", true),
@@ -227,12 +231,17 @@ fn curve(
     }
     let line = match (kind, &file.line) {
         (FigureKind::Line, line) => required(line, "line", &span)?.get_ref().clone(),
+        (FigureKind::Surface, None) => required(&file.surface, "surface", &span)?.get_ref().clone(),
         (_, None) => String::new(),
         (_, Some(line)) => {
             let message = "`line` has a meaning in a figure of kind \"line\" alone";
             return Err(Problem::at(line.span(), message));
         }
     };
+    if let (Some(surface), true) = (&file.surface, kind != FigureKind::Surface) {
+        let message = "`surface` has a meaning in a figure of kind \"surface\" alone";
+        return Err(Problem::at(surface.span(), message));
+    }
     let at = match (kind, &file.at) {
         (FigureKind::Cases, at) => *required(at, "at", &span)?.get_ref(),
         (_, None) => 0.0,

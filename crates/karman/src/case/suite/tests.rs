@@ -110,6 +110,12 @@ fn errors_of_a_suite_are_reported_with_their_place() {
         ("kind = \"line\"", "kind = \"lines\"", "unknown value `lines`"),
         ("kind = \"line\"", "kind = \"history\"", "`line` has a meaning in a figure of kind"),
         ("line = \"up\", ", "", "`line` is missing"),
+        (
+            "line = \"up\", ",
+            "line = \"up\", surface = \"a\", ",
+            "`surface` has a meaning in a figure of",
+        ),
+        ("kind = \"line\"", "kind = \"surface\"", "`line` has a meaning in a figure of kind"),
         ("from = 0.0", "from = 1.0", "`from` (1) must be below `to` (1)"),
         ("value = { name = \"velocity_x\" }", "", "`value` is missing"),
         ("{ name = \"velocity_x\" }", "{ label = \"u\" }", "`value` is missing: a column"),
@@ -149,8 +155,13 @@ fn errors_of_a_suite_are_reported_with_their_place() {
 /// The suites of the repository, with the cases and tables they name.
 #[test]
 fn the_suites_of_the_repository_are_valid() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases/incompressible");
-    let suite = Suite::read(&folder).unwrap_or_else(|error| panic!("{error}"));
+    for name in ["compressible", "incompressible"] {
+        suite_is_valid(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases").join(name));
+    }
+}
+
+fn suite_is_valid(folder: &Path) {
+    let suite = Suite::read(folder).unwrap_or_else(|error| panic!("{error}"));
     assert!(suite.cases().any(|case| case.quick));
     for case in suite.cases() {
         let path = folder.join(format!("{}.toml", case.name));
@@ -163,8 +174,14 @@ fn the_suites_of_the_repository_are_valid() {
         let section = suite.sections.iter().find(|s| s.cases.contains(case)).unwrap();
         for figure in &section.figures {
             for curve in figure.curves.iter().filter(|curve| curve.case == case.name) {
-                let known = read.output.lines.iter().any(|line| line.name == curve.line);
-                assert!(known || figure.kind != FigureKind::Line, "{}: {}", case.name, curve.line);
+                let known = match figure.kind {
+                    FigureKind::Line => read.output.lines.iter().any(|l| l.name == curve.line),
+                    FigureKind::Surface => {
+                        read.output.surfaces.iter().any(|surface| surface.name == curve.line)
+                    }
+                    FigureKind::History | FigureKind::Cases | FigureKind::Meshes => true,
+                };
+                assert!(known, "{}: {}", case.name, curve.line);
             }
         }
     }

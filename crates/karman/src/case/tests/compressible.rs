@@ -133,6 +133,27 @@ fn boundary_conditions_are_read() {
 }
 
 #[test]
+fn walls_with_friction_are_read() {
+    let viscous = "flux = \"roe\"\n[compressible.viscous]\nviscosity = 1.0\n";
+    let of = |wall: &str| {
+        let text = GAS.replace("flux = \"roe\"\n", viscous);
+        let case = parse(&text.replace("ymin = \"slip_wall\"", wall)).unwrap();
+        condition(&case, "ymin").unwrap()
+    };
+    let velocity = || [1.0, -2.0, 0.0].map(Value::Constant);
+    let moving = |temperature| Condition::MovingWall { velocity: velocity(), temperature };
+    assert_eq!(of("ymin = \"no_slip\""), Condition::NoSlip);
+    assert_eq!(of("ymin.isothermal = 2.0"), Condition::Isothermal(Value::Constant(2.0)));
+    assert_eq!(of("ymin.moving_wall = [1.0, -2.0]"), moving(None));
+    let warm = "ymin = { isothermal = 2.0, moving_wall = [1.0, -2.0] }";
+    assert_eq!(of(warm), moving(Some(Value::Constant(2.0))));
+    let Condition::MovingWall { velocity, .. } = of("ymin.moving_wall = [\"x*t\", 0.0]") else {
+        panic!("no moving wall")
+    };
+    assert!(velocity[0].depends_on_time());
+}
+
+#[test]
 fn initial_fields_may_come_from_a_result() {
     let case =
         changed("density = 1.4\nvelocity = [\"y\", 0.0]\npressure = 1.0", "from = \"a.pvd\"");
@@ -341,7 +362,23 @@ fn conditions_are_checked() {
     of("xmax.isothermal = 300.0", &["`isothermal` needs [compressible.viscous]"]);
     of(
         "xmax.moving_wall = [1.0, 0.0]",
-        &["`moving_wall` is not a condition for compressible flow"],
+        &["`moving_wall` needs [compressible.viscous]", "use \"slip_wall\""],
+    );
+    of(
+        "xmax = { moving_wall = [1.0, 0.0], isothermal = 1.0 }",
+        &["`moving_wall` needs [compressible.viscous]"],
+    );
+    of(
+        "xmax = { moving_wall = [1.0, 0.0], no_slip = true }",
+        &["two conditions, `no_slip` and `moving_wall`"],
+    );
+    of(
+        "xmax = { moving_wall = [1.0, 0.0], isothermal = -1.0 }",
+        &["`isothermal` must be positive, not -1"],
+    );
+    of(
+        "xmax.velocity_inlet = [1.0, 0.0]",
+        &["`velocity_inlet` is not a condition for compressible flow"],
     );
     of("xmax.heat_flux = 1.0", &["`heat_flux` is not a condition for compressible flow"]);
     of(
@@ -412,10 +449,33 @@ fn output_is_checked() {
         let message = parse(&format!("{constant}{output}\n")).unwrap_err().to_string();
         assert!(message.contains("needs gradients: `reconstruction` is \"constant\""), "{message}");
     }
+    let surface = |field: &str| {
+        format!(
+            "[[output.surface]]\nname = \"wall\"\npatches = [\"ymin\"]\nfields = [\"{field}\"]\n"
+        )
+    };
     refused(
         "[output]",
-        "[[output.surface]]\nname = \"wall\"\npatches = [\"ymin\"]\nfields = [\"wall_shear_stress\"]",
-        &["a surface of a compressible flow case has no field `wall_shear_stress`", "mach"],
+        &surface("nusselt"),
+        &["a surface of a compressible flow case has no field `nusselt`", "mach"],
+    );
+    for field in ["wall_shear_stress", "y_plus", "wall_heat_flux"] {
+        let message = format!("`{field}` needs [compressible.viscous]");
+        refused("[output]", &surface(field), &[&message]);
+        let viscous = format!("[compressible.viscous]\nviscosity = 1.0\n{}", surface(field));
+        refused(
+            "[output]",
+            &viscous,
+            &[
+                "is a field of walls with friction: patch \"ymin\" is none",
+                "no_slip, isothermal or moving_wall",
+            ],
+        );
+    }
+    refused(
+        "[output]",
+        &surface("skin_friction_coefficient"),
+        &["`skin_friction_coefficient` needs `reference`"],
     );
     refused(
         "[output]",

@@ -5,6 +5,7 @@
 mod ausm_plus_up;
 mod hllc;
 mod roe;
+mod rotated_roe;
 mod rusanov;
 
 use super::state::{Conserved, Primitive};
@@ -14,6 +15,7 @@ use hllc::hllc_flux;
 use karman_backend::prelude::*;
 use karman_macros::Keyword;
 use roe::roe_flux;
+use rotated_roe::rotated_roe_flux;
 use rusanov::rusanov_flux;
 
 /// A numerical flux.
@@ -23,6 +25,9 @@ pub enum NumericalFlux {
     Roe,
     /// Three waves, exact at contact discontinuities.
     Hllc,
+    /// Roe's flux, with the dissipation of both acoustic waves along the jump of the velocity: for strong shocks, which are unstable
+    /// with `roe` and `hllc` (carbuncle).
+    RotatedRoe,
     /// The fastest wave in every variable: robust and dissipative.
     Rusanov,
     /// Splitting of the mass flux and the pressure by Mach numbers.
@@ -32,7 +37,7 @@ pub enum NumericalFlux {
 impl NumericalFlux {
     /// Whether it has a form for low Mach numbers.
     pub fn has_low_mach_form(self) -> bool {
-        self != NumericalFlux::Rusanov
+        self != NumericalFlux::Rusanov && self != NumericalFlux::RotatedRoe
     }
 }
 
@@ -144,6 +149,9 @@ pub fn flux_between<F: Real>(
     }
     if comptime!(form.flux == NumericalFlux::Hllc) {
         flux = hllc_flux::<F>(l, r, n, gamma, comptime!(form.low_mach));
+    }
+    if comptime!(form.flux == NumericalFlux::RotatedRoe) {
+        flux = rotated_roe_flux::<F>(l, r, n, gamma);
     }
     if comptime!(form.flux == NumericalFlux::Rusanov) {
         flux = rusanov_flux::<F>(l, r, n);

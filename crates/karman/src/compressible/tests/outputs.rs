@@ -10,6 +10,7 @@ use crate::compressible::{
     CompressibleSolver, LoadedFaces, PrescribedFields, Reconstruction,
 };
 use crate::finite_volume::{Function, Prescribed};
+use crate::mesh::geometry::norm;
 use crate::mesh::testing::{built, gmsh};
 use std::sync::Arc;
 
@@ -45,6 +46,10 @@ fn numbers(backend: &Backend, mesh: &str, reconstruction: Reconstruction) -> Vec
     let mut conditions = vec![CompressibleBoundaryCondition::Slip; mesh.patches.len()];
     conditions[0] = CompressibleBoundaryCondition::NoSlip;
     conditions[1] = CompressibleBoundaryCondition::SupersonicOutlet;
+    conditions[2] = CompressibleBoundaryCondition::MovingWall {
+        velocity: [0.3, -0.2, 0.1].map(|u| Arc::new(u) as Arc<dyn Prescribed>),
+        temperature: Some(Arc::new(0.4)),
+    };
     let viscosity = Viscosity::Constant(0.01);
     let problem = CompressibleProblem {
         gamma: GAMMA,
@@ -69,9 +74,10 @@ fn numbers(backend: &Backend, mesh: &str, reconstruction: Reconstruction) -> Vec
     found.extend(flow.at_points(&mut points).unwrap().into_iter().flatten());
     let faces: Vec<u32> = (mesh.n_interior_faces() as u32..mesh.n_faces() as u32).collect();
     found.extend(flow.on_boundary(&faces).unwrap().into_iter().flatten());
+    found.extend(flow.stress_on_boundary(&faces).unwrap().into_iter().flatten());
     let mut group = LoadedFaces::new(backend, place, &faces, [0.1, 0.2, 0.3]);
     for load in flow.loads(&mut group).unwrap() {
-        found.extend([load.force_x, load.force_y, load.force_z, load.mass]);
+        found.extend([load.force_x, load.force_y, load.force_z, load.entering]);
         found.extend([load.moment_x, load.moment_y, load.moment_z]);
     }
     found
@@ -127,5 +133,72 @@ fn the_force_of_a_shear_flow_is_that_of_its_stress() {
     assert!(viscous.force_y.abs() < 1e-10, "{viscous:?}");
     assert!((pressure.force_y + 2.0).abs() < 1e-9, "{pressure:?}");
     assert!((pressure.moment_z + 1.0).abs() < 1e-9, "{pressure:?}");
-    assert!(pressure.mass.abs() < 1e-10, "{pressure:?}");
+    assert!(pressure.entering.abs() < 1e-10, "{pressure:?}");
+}
+
+/// Gas at rest of temperature 1 + y between a wall at ymax that moves with (0.5, 3), of temperature 2.5, and one without heat flux:
+/// at the first the jumps of u and T to the wall act on the distance of the cells, 4/3 (φ_w − φ)/d + ∂φ/∂n; no mass and no work of the
+/// part of the velocity along the normal passes.
+#[test]
+fn a_moving_wall_of_a_temperature_drags_and_heats_the_gas() {
+    let backend = Backend::host(1).unwrap();
+    let (mesh, geometry) = built(gmsh("triangles_coarse"));
+    let constant = 2.0;
+    // ρ = p/(RT) is no polynomial: p such that ρ = 1, θ = RT = 2 (1 + y).
+    let initial: PrescribedFields = [0, 1, 2, 3, 4].map(|k| {
+        let f = move |x: [f64; 3], _: f64| [1.0, 0.0, 0.0, 0.0, constant * (1.0 + x[1])][k];
+        Arc::new(Function(f)) as Arc<dyn Prescribed>
+    });
+    let moving = CompressibleBoundaryCondition::MovingWall {
+        velocity: [0.5, 3.0, 0.0].map(|u| Arc::new(u) as Arc<dyn Prescribed>),
+        temperature: Some(Arc::new(2.5)),
+    };
+    let condition = |name: &str| match name {
+        "ymax" => moving.clone(),
+        _ => CompressibleBoundaryCondition::NoSlip,
+    };
+    let (mu, prandtl) = (0.3, 0.72);
+    let viscosity = Viscosity::Constant(mu);
+    let problem = CompressibleProblem {
+        gamma: GAMMA,
+        conditions: mesh.patches.iter().map(|patch| condition(&patch.name)).collect(),
+        initial,
+        source: None,
+        viscous: Some(ViscousGas { viscosity, prandtl, gas_constant: constant }),
+    };
+    let place = (&mesh, &geometry);
+    let numerics = numerics(Reconstruction::Linear);
+    let mut flow = CompressibleSolver::<f64>::new(&backend, place, &problem, &numerics).unwrap();
+    flow.refresh().unwrap();
+    let faces = |name: &str| -> Vec<u32> {
+        let patch = mesh.patches.iter().find(|patch| patch.name == name).unwrap();
+        patch.faces.clone().map(|face| face as u32).collect()
+    };
+    let conductivity = mu * GAMMA * constant / ((GAMMA - 1.0) * prandtl);
+    let [x, y, _, heat] = flow.stress_on_boundary(&faces("ymax")).unwrap();
+    for (i, face) in faces("ymax").into_iter().enumerate() {
+        let [_, below, _] = geometry.cell_centre_of(mesh.face_left[face as usize] as usize);
+        let slope = |jump: f64| 4.0 / 3.0 * jump / (1.0 - below);
+        assert!((x[i] + mu * slope(0.5)).abs() < 1e-9, "{} {}", x[i], mu * slope(0.5));
+        assert!(y[i].abs() < 1e-9, "{}", y[i]);
+        let expected = conductivity * (1.0 + slope(0.5));
+        assert!((heat[i] - expected).abs() < 1e-9 * expected, "{} {expected}", heat[i]);
+    }
+    let mut group = LoadedFaces::new(&backend, place, &faces("ymax"), [0.0; 3]);
+    let [pressure, viscous] = flow.loads(&mut group).unwrap();
+    assert!(pressure.entering.abs() < 1e-12, "{pressure:?}");
+    let total: f64 = faces("ymax")
+        .iter()
+        .zip(&heat)
+        .map(|(f, q)| q * norm(geometry.area_vector_of(*f as usize)))
+        .sum();
+    assert!((viscous.entering - total).abs() < 1e-9 * total, "{viscous:?} {total}");
+    let mut group = LoadedFaces::new(&backend, place, &faces("ymin"), [0.0; 3]);
+    assert_eq!(flow.loads(&mut group).unwrap()[1].entering, 0.0);
+    // The state at the wall is that of the wall.
+    let [density, u, v, _, p] = flow.on_boundary(&faces("ymax")).unwrap();
+    for i in 0..density.len() {
+        assert!((p[i] / (density[i] * constant) - 2.5).abs() < 1e-9);
+        assert!((u[i] - 0.5).abs() < 1e-12 && v[i].abs() < 1e-12);
+    }
 }

@@ -86,6 +86,7 @@ impl<F: Real> March<F> {
                     ("cfl", self.courant),
                     ("mass", mass),
                     ("energy", energy),
+                    ("kinetic_energy", flow.kinetic_energy()?),
                     ("fallback_cells", report.fallback_cells as f64),
                 ];
                 let rate = if report.invalid > 0 { f64::NAN } else { report.rate };

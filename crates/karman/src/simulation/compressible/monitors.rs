@@ -9,7 +9,7 @@ use crate::compressible::descriptor::{
     PRESSURE, PRESSURE_FORCE, VELOCITY, VISCOUS_FORCE,
 };
 use crate::compressible::{BoundaryLoad, CellPoints, CompressibleSolver, LoadedFaces};
-use crate::descriptor::AREA;
+use crate::descriptor::{AREA, HEAT_FLUX};
 use crate::mesh::geometry::dot;
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{FaceGroup, Sampler, line_points, locate};
@@ -160,11 +160,12 @@ impl<F: Real> MonitoredPatch<F> {
         let pressure = [0, 1, 2].map(|k| pressure[k] - level * self.faces.area_vector[k]);
         let total = [0, 1, 2].map(|k| pressure[k] + viscous[k]);
         let mut quantities: NamedList<f64> =
-            [(AREA, self.area), (MASS_FLOW, 0.0 - of_pressure.mass)].into_iter().collect();
+            [(AREA, self.area), (MASS_FLOW, of_pressure.entering)].into_iter().collect();
         for (names, parts) in [(FORCE, total), (PRESSURE_FORCE, pressure), (VISCOUS_FORCE, viscous)]
         {
             (0..dimension).for_each(|k| quantities.set(names[k], parts[k]));
         }
+        let heat = of_stress.entering;
         let (of_pressure, of_stress) = (moment(of_pressure), moment(of_stress));
         let unit = self.faces.of_unit_pressure;
         let moment = [0, 1, 2].map(|k| of_pressure[k] - level * unit[k] + of_stress[k]);
@@ -182,6 +183,7 @@ impl<F: Real> MonitoredPatch<F> {
                 quantities.set(MOMENT_COEFFICIENT, about / (dynamic * reference.length));
             }
         }
+        quantities.set(HEAT_FLUX, heat);
         quantities
     }
 }

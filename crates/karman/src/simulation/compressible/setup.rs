@@ -48,10 +48,12 @@ impl EquationSetup for CompressibleCase {
             ("the initial velocity".to_owned(), of(&self.initial.velocity[2])),
         ];
         for patch in &self.boundary {
-            if let Some(CompressibleBoundaryCondition::State(state)) = patch.condition.condition() {
-                let name = format!("the velocity of patch \"{}\"", patch.patch);
-                third.push((name, of(&state.velocity[2])));
-            }
+            let velocity = match patch.condition.condition() {
+                Some(CompressibleBoundaryCondition::State(state)) => &state.velocity,
+                Some(CompressibleBoundaryCondition::MovingWall { velocity, .. }) => velocity,
+                _ => continue,
+            };
+            third.push((format!("the velocity of patch \"{}\"", patch.patch), of(&velocity[2])));
         }
         third
     }
