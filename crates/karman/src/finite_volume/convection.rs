@@ -53,6 +53,9 @@ pub struct MassFlux<'a, F: Real> {
     /// Factor of the cell's value in backflow through faces without a prescribed value, 0 at a pressure outlet, 1 at an
     /// opening: `[n_boundary]`.
     pub backflow_factor: View<'a, F>,
+    /// 1 where a value is prescribed: what leaves there has the upstream value, except with central interpolation; 0 elsewhere:
+    /// `[n_boundary]`.
+    pub is_prescribed: View<'a, u32>,
 }
 
 /// The non-orthogonal correction of diffusive fluxes of one to three quantities, t·∇φ_f.
@@ -80,6 +83,10 @@ impl<'a, F: Real> CorrectiveFlux<'a, F> {
 }
 
 /// F_f φ_f, the convective flux.
+///
+/// What leaves through a face of prescribed value has the value of the upstream cell, as between cells. With the prescribed
+/// value the flux would not depend on the cell, and where fluid leaves that convects faster than it diffuses, nothing would
+/// damp a disturbance of the cell (decision 21).
 #[device]
 #[inline(always)]
 fn convective_flux<F: Real>(
@@ -118,6 +125,18 @@ fn convective_flux<F: Real>(
         if through < 0.0 {
             value *= mass.backflow_factor[b];
         }
+        if comptime!(convection != Convection::Central && convection != Convection::Cubic) {
+            if through > 0.0 && mass.is_prescribed[b] == 1 {
+                let l = faces.left[f] as usize;
+                value = phi.value[l];
+                if comptime!(
+                    convection == Convection::LinearUpwind
+                        || convection == Convection::LimitedLinear
+                ) {
+                    value += phi.gradient.at(l).dot(faces.delta.at(f));
+                }
+            }
+        }
     }
     through * value
 }
@@ -149,7 +168,7 @@ fn flux_of_quantity<F: Real>(
 /// F_f φ_f − t·∇φ_f of d quantities, the explicit fluxes through a face from left to right: convection less the
 /// non-orthogonal correction of diffusion. `explicit`: `[d][stride]`.
 ///
-/// Traffic a face: 8 + (2 + d)s (3s more where skewed, 6s with gradients, 9s with correction), a boundary face (1 + d)s; a
+/// Traffic a face: 8 + (2 + d)s (3s more where skewed, 6s with gradients, 9s with correction), a boundary face 4 + (1 + d)s; a
 /// cell d s (4d s with gradients, 7d s where both gradients differ).
 #[kernel]
 pub fn explicit_flux<F: Real>(

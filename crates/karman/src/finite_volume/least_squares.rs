@@ -13,7 +13,7 @@ use super::mesh_view::{
 use super::narrow;
 use crate::backend::{Backend, Buffer, Segment, View};
 use crate::mesh::geometry::{dot, subtract};
-use crate::mesh::gradient_stencil::{CellFit, Purpose, fit_of_cell};
+use crate::mesh::gradient_stencil::{CellFit, CorrectedFlux, Purpose, fit_of_cell};
 use crate::mesh::{Adjacency, SIGN_BIT, index_of};
 use crate::operators::FaceCells;
 use crate::operators::incidence::without_sign;
@@ -39,6 +39,9 @@ pub struct GradientStencils {
     pub dropped: usize,
     /// Number of cells with limited weights, not exact for linear fields.
     pub limited: usize,
+    /// What the purpose of each cell's gradient bounds, over its bound, by the smallest stencil; above 1 the stencil is a
+    /// larger one: `[n_cells]`.
+    pub excess: Vec<f64>,
 }
 
 /// Gradients of cells by least squares, on a backend.
@@ -68,7 +71,7 @@ impl<F: Real> CellGradient<F> {
         boundary: Arc<BoundaryRows<F>>,
     ) -> Self {
         cells.neighbours(backend);
-        let GradientStencils { rows, weights, widened, dropped, limited } = stencils;
+        let GradientStencils { rows, weights, widened, dropped, limited, .. } = stencils;
         tracing::debug!(
             "gradients: {widened} stencils widened, {dropped} with a direction dropped, {limited} limited"
         );
@@ -244,6 +247,17 @@ pub fn least_squares_gradients<F: Real>(
     }
 }
 
+/// Use of a gradient, a [`Purpose`] without its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// [`Purpose::Derivative`].
+    Derivative,
+    /// [`Purpose::Correction`] of this scheme's fluxes.
+    Correction,
+    /// [`Purpose::Extrapolation`].
+    Extrapolation,
+}
+
 /// Stencils are computed where they are needed: a functional needs those of a few cells.
 impl CellScheme<'_> {
     /// The temperature at a point of a cell: T_c + ∇T_c·(x − x_c).
@@ -257,7 +271,7 @@ impl CellScheme<'_> {
     /// The stencil of a cell's gradient: the equations of its faces and, where they do not suffice for its
     /// purpose, of further cells. These are of the cell's material, as the temperature gradient is
     /// discontinuous with the conductivity.
-    fn stencil(&self, cell: usize, purpose: Purpose) -> CellStencil {
+    fn stencil(&self, cell: usize, purpose: Use) -> CellStencil {
         let (mesh, k) = (self.mesh, self.conductivity);
         let inner = mesh.n_interior_faces();
         let items = mesh.cell_to_faces.of(cell);
@@ -274,6 +288,15 @@ impl CellScheme<'_> {
             let ratio = k[other] / k[cell];
             region(other) == region(cell) && ratio < 2.0 && ratio > 0.5
         };
+        let fluxes: Vec<CorrectedFlux>;
+        let purpose = match purpose {
+            Use::Derivative => Purpose::Derivative,
+            Use::Extrapolation => Purpose::Extrapolation,
+            Use::Correction => {
+                fluxes = items.iter().map(|item| self.corrected_flux(cell, *item)).collect();
+                Purpose::Correction(&fluxes)
+            }
+        };
         let fit = fit_of_cell(mesh, self.geometry, cell, &rows, purpose, is_same_material);
         let of_face = |item: &u32| {
             let f = index_of(*item);
@@ -288,7 +311,7 @@ impl CellScheme<'_> {
 
     /// ∇T_c · direction by least squares.
     pub(super) fn derivative(&self, cell: usize, direction: Vector) -> Functional {
-        let CellStencil { items, fit } = self.stencil(cell, Purpose::Derivative);
+        let CellStencil { items, fit } = self.stencil(cell, Use::Derivative);
         let mut functional = Functional::default();
         let mut own = 0.0;
         for (item, weight) in items.iter().zip(fit.weights) {
@@ -310,7 +333,7 @@ impl CellScheme<'_> {
     }
 
     /// The gradient stencils of all cells.
-    pub(super) fn stencils(&self, purpose: Purpose) -> GradientStencils {
+    pub(super) fn stencils(&self, purpose: Use) -> GradientStencils {
         const CELLS_A_TASK: usize = 1024;
         let n = self.mesh.n_cells();
         let task = |first: usize| {
@@ -341,6 +364,7 @@ impl CellScheme<'_> {
             widened: sum(|part| part.widened),
             dropped: sum(|part| part.dropped),
             limited: sum(|part| part.limited),
+            excess: parts.iter().flat_map(|part| part.excess.iter().copied()).collect(),
         };
         if stencils.widened > 0 {
             let mut rows = Adjacency { offsets: vec![0], items: vec![] };
@@ -357,7 +381,7 @@ impl CellScheme<'_> {
 
     /// The stencils whose gradients extrapolate from upstream; none where the correction's stencils serve.
     pub fn extrapolation(&self) -> Option<GradientStencils> {
-        let stencils = self.stencils(Purpose::Extrapolation);
+        let stencils = self.stencils(Use::Extrapolation);
         let of_faces = stencils.widened + stencils.limited == 0;
         (!of_faces).then_some(stencils)
     }
@@ -373,6 +397,7 @@ struct StencilPart {
     widened: usize,
     dropped: usize,
     limited: usize,
+    excess: Vec<f64>,
 }
 
 impl StencilPart {
@@ -385,6 +410,7 @@ impl StencilPart {
         self.widened += usize::from(!fit.further.is_empty());
         self.dropped += usize::from(fit.dropped > 0);
         self.limited += usize::from(fit.limiter < 1.0);
+        self.excess.push(fit.excess);
     }
 }
 

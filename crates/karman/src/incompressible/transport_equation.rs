@@ -268,7 +268,8 @@ impl<F: Real> TransportEquation<F> {
         is_corrected: bool,
         face_flux: &mut Buffer<F>,
     ) {
-        let ConvectionInput { faces, flux, backflow_factor, convection, .. } = *input;
+        let ConvectionInput { faces, flux, backflow_factor, is_prescribed, convection, .. } =
+            *input;
         let TransportEquation { backend, cells, correction, quantities, upwind, .. } = self;
         let (n, n_faces, dimension) = (cells.n_cells(), cells.n_faces(), fields.len());
         let mut phi = velocity_view(fields, TransportedField::view);
@@ -287,7 +288,11 @@ impl<F: Real> TransportEquation<F> {
                 is_present: true,
             },
         };
-        let mass = MassFlux { flux: flux.view(), backflow_factor: backflow_factor.view() };
+        let mass = MassFlux {
+            flux: flux.view(),
+            backflow_factor: backflow_factor.view(),
+            is_prescribed: is_prescribed.view(),
+        };
         explicit_flux(
             backend,
             n_faces,
