@@ -53,9 +53,10 @@ pub struct MassFlux<'a, F: Real> {
     /// Factor of the cell's value in backflow through faces without a prescribed value, 0 at a pressure outlet, 1 at an
     /// opening: `[n_boundary]`.
     pub backflow_factor: View<'a, F>,
-    /// 1 where a value is prescribed: what leaves there has the upstream value, except with central interpolation; 0 elsewhere:
-    /// `[n_boundary]`.
+    /// 1 where a value is prescribed that does not depend on the flow, 0 elsewhere: `[n_boundary]`.
     pub is_prescribed: View<'a, u32>,
+    /// a, the coefficient of the difference in the diffusive flux, read at boundary faces alone: `[n_faces]`.
+    pub conductance: View<'a, F>,
 }
 
 /// The non-orthogonal correction of diffusive fluxes of one to three quantities, t·∇φ_f.
@@ -84,9 +85,10 @@ impl<'a, F: Real> CorrectiveFlux<'a, F> {
 
 /// F_f φ_f, the convective flux.
 ///
-/// What leaves through a face of prescribed value has the value of the upstream cell, as between cells. With the prescribed
-/// value the flux would not depend on the cell, and where fluid leaves that convects faster than it diffuses, nothing would
-/// damp a disturbance of the cell (decision 21).
+/// What leaves through a face of prescribed value v has the value φ_c + (v − φ_c) min(1, 2 a/F), a the conductance of diffusion: v up to a
+/// face Péclet number F/a of 2, the upstream value far above it (hybrid differencing; Patankar, Numerical heat transfer and fluid flow, §5.2-4).
+/// The flux F v does not depend on the cell: where convection is faster than diffusion, nothing would damp a
+/// disturbance of the cell (decision 21). Central interpolation keeps v.
 #[device]
 #[inline(always)]
 fn convective_flux<F: Real>(
@@ -126,15 +128,11 @@ fn convective_flux<F: Real>(
             value *= mass.backflow_factor[b];
         }
         if comptime!(convection != Convection::Central && convection != Convection::Cubic) {
-            if through > 0.0 && mass.is_prescribed[b] == 1 {
-                let l = faces.left[f] as usize;
-                value = phi.value[l];
-                if comptime!(
-                    convection == Convection::LinearUpwind
-                        || convection == Convection::LimitedLinear
-                ) {
-                    value += phi.gradient.at(l).dot(faces.delta.at(f));
-                }
+            let is_upstream = through > 0.0 && mass.is_prescribed[b] == 1;
+            if is_upstream {
+                let upstream = phi.value[faces.left[f] as usize];
+                let share = (2.0 * mass.conductance[f] / through).min(F::literal(1.0));
+                value = upstream + (value - upstream) * share;
             }
         }
     }

@@ -5,6 +5,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
+use super::boundary::Kind;
 use super::diffusion::CellScheme;
 use super::functional::Functional;
 use super::mesh_view::{
@@ -12,9 +13,10 @@ use super::mesh_view::{
 };
 use super::narrow;
 use crate::backend::{Backend, Buffer, Segment, View};
+use crate::mesh::check::cells_between_walls;
 use crate::mesh::geometry::{dot, subtract};
 use crate::mesh::gradient_stencil::{CellFit, CorrectedFlux, Purpose, fit_of_cell};
-use crate::mesh::{Adjacency, SIGN_BIT, index_of};
+use crate::mesh::{Adjacency, CellShape, SIGN_BIT, index_of};
 use crate::operators::FaceCells;
 use crate::operators::incidence::without_sign;
 use crate::operators::neighbours::is_cell;
@@ -379,11 +381,36 @@ impl CellScheme<'_> {
         stencils
     }
 
-    /// The stencils whose gradients extrapolate from upstream; none where the correction's stencils serve.
+    /// The stencils whose gradients extrapolate from upstream; none where the correction's stencils serve. A tetrahedron alone
+    /// between opposite faces with prescribed values has the gradient 0, so that its upstream value is that of the cell: extrapolated
+    /// across a gap of one cell, a jet gains energy (decision 21).
     pub fn extrapolation(&self) -> Option<GradientStencils> {
-        let stencils = self.stencils(Use::Extrapolation);
+        let mut stencils = self.stencils(Use::Extrapolation);
+        for cell in self.tetrahedra_between_walls() {
+            let first_of = |cell: usize| match &stencils.rows {
+                Some(rows) => rows.offsets[cell] as usize,
+                None => self.mesh.cell_to_faces.offsets[cell] as usize,
+            };
+            let (items, n_items) = (first_of(cell)..first_of(cell + 1), stencils.weights.len() / 3);
+            for k in 0..3 {
+                stencils.weights[k * n_items + items.start..k * n_items + items.end].fill(0.0);
+            }
+            stencils.limited += 1;
+        }
         let of_faces = stencils.widened + stencils.limited == 0;
         (!of_faces).then_some(stencils)
+    }
+
+    /// Tetrahedra in a single layer between opposite patches of prescribed values.
+    fn tetrahedra_between_walls(&self) -> Vec<usize> {
+        let (mesh, inner) = (self.mesh, self.mesh.n_interior_faces());
+        let is_prescribed = |patch: usize| {
+            let first = mesh.patches[patch].faces.clone().next();
+            first.is_some_and(|f| matches!(self.boundary.kind(f - inner), Kind::Dirichlet))
+        };
+        let mut cells = cells_between_walls(mesh, self.geometry, is_prescribed);
+        cells.retain(|cell| mesh.cells.shapes[*cell] == CellShape::Tetrahedron);
+        cells
     }
 }
 

@@ -270,7 +270,8 @@ impl<F: Real> TransportEquation<F> {
     ) {
         let ConvectionInput { faces, flux, backflow_factor, is_prescribed, convection, .. } =
             *input;
-        let TransportEquation { backend, cells, correction, quantities, upwind, .. } = self;
+        let TransportEquation { backend, cells, correction, conductance, quantities, upwind, .. } =
+            self;
         let (n, n_faces, dimension) = (cells.n_cells(), cells.n_faces(), fields.len());
         let mut phi = velocity_view(fields, TransportedField::view);
         if let Some(upwind) = upwind {
@@ -292,6 +293,7 @@ impl<F: Real> TransportEquation<F> {
             flux: flux.view(),
             backflow_factor: backflow_factor.view(),
             is_prescribed: is_prescribed.view(),
+            conductance: conductance.view(),
         };
         explicit_flux(
             backend,

@@ -71,7 +71,9 @@ fn run<F: Real>(
         let mut flow =
             IncompressibleSolver::<F>::new(&backend, mesh, geometry, &problem, &numerics).unwrap();
         let (at_rest, _) = state(&backend, &flow, mesh);
-        assert!(at_rest < 5.0, "{name}: |u| = {at_rest} at the start");
+        // A disc leaves an eighth of the section of the valve.
+        let narrowest = if name == "valve" { 0.125 } else { 1.0 };
+        assert!(at_rest < 5.0 / narrowest, "{name}: |u| = {at_rest} at the start");
         let mut step = 0.0;
         while flow.clock().0 < 2.0 && flow.clock().1 < most_steps {
             // A new step length where the old one is off by a tenth.
@@ -87,7 +89,7 @@ fn run<F: Real>(
             "{name}, ν = {viscosity}: {:?} steps, |u| ≤ {speed:.3}, {balance:.1e}",
             flow.clock()
         );
-        assert!(speed < 2.5, "{name}, ν = {viscosity}: |u| = {speed}");
+        assert!(speed < 2.5 / narrowest, "{name}, ν = {viscosity}: |u| = {speed}");
         assert!(balance < if single { 1e-4 } else { 1e-6 }, "{name}: {balance}");
     });
 }
