@@ -424,10 +424,10 @@ impl<F: Real> CompressibleSolver<F> {
     /// [`CompressibleError::Backend`].
     pub fn kinetic_energy(&mut self) -> Result<f64, CompressibleError> {
         let (n, backend) = (self.mesh.n_cells(), &self.backend);
-        let State { now, risen, risen_count, .. } = &mut self.state;
-        kinetic_parts(backend, n, &States::of(now), &self.mesh.volume, risen);
-        blas::finish_sum(backend, risen, risen_count);
-        Ok(backend.read(risen_count)?[0])
+        let State { now, counts, count, .. } = &mut self.state;
+        kinetic_parts(backend, n, &States::of(now), &self.mesh.volume, counts);
+        blas::finish_sum(backend, counts, count);
+        Ok(backend.read(count)?[0])
     }
 
     /// The sources of the conserved variables, and whether there are any.
