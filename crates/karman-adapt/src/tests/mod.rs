@@ -1,0 +1,4 @@
+//! Tests of adaptation as a whole.
+
+mod cube;
+mod invariants;
