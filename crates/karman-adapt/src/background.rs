@@ -57,7 +57,14 @@ impl NodalMetric {
         }
         let starts = Starts::new(&mesh.points, &cells, mesh.dimension);
         let logarithms = metrics.iter().map(Metric::logarithm).collect();
-        NodalMetric { dimension: mesh.dimension, points: mesh.points.clone(), cells, neighbours, logarithms, starts }
+        NodalMetric {
+            dimension: mesh.dimension,
+            points: mesh.points.clone(),
+            cells,
+            neighbours,
+            logarithms,
+            starts,
+        }
     }
 
     /// Barycentric coordinates of `point` in a cell; the last of a triangle is 0.
@@ -66,7 +73,8 @@ impl NodalMetric {
         let (u, v, p) = (subtract(b, a), subtract(c, a), subtract(point, a));
         if self.dimension == 2 {
             let area = u[0] * v[1] - u[1] * v[0];
-            let (second, third) = ((p[0] * v[1] - p[1] * v[0]) / area, (u[0] * p[1] - u[1] * p[0]) / area);
+            let (second, third) =
+                ((p[0] * v[1] - p[1] * v[0]) / area, (u[0] * p[1] - u[1] * p[0]) / area);
             return [1.0 - second - third, second, third, 0.0];
         }
         let w = subtract(d, a);
@@ -85,7 +93,8 @@ impl NodalMetric {
             let shares = self.barycentric(cell, point);
             let mut order = [0, 1, 2, 3];
             order.sort_unstable_by(|&i, &j| shares[i].total_cmp(&shares[j]));
-            let next = order.iter().filter(|&&corner| shares[corner] < 0.0 && corner <= self.dimension);
+            let next =
+                order.iter().filter(|&&corner| shares[corner] < 0.0 && corner <= self.dimension);
             let mut next = next.map(|&corner| self.neighbours[cell as usize][corner]);
             match next.find(|&other| other != NONE && other != from) {
                 Some(other) => (from, cell) = (cell, other),
@@ -97,7 +106,9 @@ impl NodalMetric {
 
     /// The cell that contains `point`, or the nearest that was found.
     fn locate(&self, point: Point, hint: u32) -> (u32, [f64; 4]) {
-        let lowest = |shares: &[f64; 4]| shares[..=self.dimension].iter().copied().fold(f64::INFINITY, f64::min);
+        let lowest = |shares: &[f64; 4]| {
+            shares[..=self.dimension].iter().copied().fold(f64::INFINITY, f64::min)
+        };
         let mut best = self.walk(hint.min(self.cells.len() as u32 - 1), point);
         if lowest(&best.1) < -1e-9 {
             let second = self.walk(self.starts.of(point), point);
@@ -129,10 +140,12 @@ impl Starts {
         };
         let low = [0, 1, 2].map(|axis| bound(axis, f64::min, f64::INFINITY));
         let high = [0, 1, 2].map(|axis| bound(axis, f64::max, f64::NEG_INFINITY));
-        let per_axis = (cells.len() as f64 / 2.0).powf(1.0 / dimension as f64).ceil().clamp(1.0, 128.0);
+        let per_axis =
+            (cells.len() as f64 / 2.0).powf(1.0 / dimension as f64).ceil().clamp(1.0, 128.0);
         let mut boxes = [per_axis as usize; 3];
         boxes[dimension..].fill(1);
-        let per_length = [0, 1, 2].map(|axis| boxes[axis] as f64 / (high[axis] - low[axis]).max(f64::MIN_POSITIVE));
+        let per_length = [0, 1, 2]
+            .map(|axis| boxes[axis] as f64 / (high[axis] - low[axis]).max(f64::MIN_POSITIVE));
         let count = boxes[0] * boxes[1] * boxes[2];
         let mut starts = Starts { low, per_length, boxes, cells: vec![NONE; count] };
         for (cell, nodes) in cells.iter().enumerate() {
@@ -190,7 +203,9 @@ mod tests {
                 let nodes = mesh.cells.nodes_of(cell);
                 let mut point = [0.0; 3];
                 for &node in nodes {
-                    (0..3).for_each(|k| point[k] += mesh.points[node as usize][k] / nodes.len() as f64);
+                    (0..3).for_each(|k| {
+                        point[k] += mesh.points[node as usize][k] / nodes.len() as f64
+                    });
                 }
                 let (found, next) = field.at(point, hint);
                 assert_eq!(next, cell as u32, "{name}");

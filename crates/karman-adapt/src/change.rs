@@ -129,8 +129,11 @@ impl AdaptiveMesh<'_> {
             }
             batch_number += 1;
             let mesh = &*self;
-            let changes: Vec<Option<Change>> =
-                batch.par_iter().with_min_len(8).map(|&candidate| evaluate(mesh, candidate)).collect();
+            let changes: Vec<Option<Change>> = batch
+                .par_iter()
+                .with_min_len(8)
+                .map(|&candidate| evaluate(mesh, candidate))
+                .collect();
             for (candidate, change) in batch.iter().zip(changes) {
                 let Some(change) = change else { continue };
                 if change.cavity.iter().any(|&cell| touched[cell as usize] == batch_number) {

@@ -4,7 +4,7 @@ use crate::change::{Change, VertexChange, replaced};
 use crate::complex::{Complex, NONE};
 use crate::energy;
 use crate::mesh::{AdaptiveMesh, VertexKind};
-use crate::vector::{Point, cross, dot, norm, subtract};
+use crate::vector::{Point, add_scaled, cross, dot, norm, subtract};
 
 /// When a collapse is accepted.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,11 @@ pub(crate) struct CollapseRule {
 }
 
 /// The collapse of the edge ab where it is shorter than the rule has it, by the removal of the vertex that leaves the better cells.
-pub(crate) fn collapse_short(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2], rule: &CollapseRule) -> Option<Change> {
+pub(crate) fn collapse_short(
+    mesh: &AdaptiveMesh<'_>,
+    [a, b]: [u32; 2],
+    rule: &CollapseRule,
+) -> Option<Change> {
     if mesh.length(a, b) >= rule.shortest {
         return None;
     }
@@ -42,7 +46,11 @@ pub(crate) fn collapse_short(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2], rule: &C
 }
 
 /// The collapse of the edge ab where it lowers the energy most.
-pub(crate) fn collapse_for_energy(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2], surface_tolerance: f64) -> Option<Change> {
+pub(crate) fn collapse_for_energy(
+    mesh: &AdaptiveMesh<'_>,
+    [a, b]: [u32; 2],
+    surface_tolerance: f64,
+) -> Option<Change> {
     let removal = |vertex: u32, target: u32| {
         let trial = Collapse::new(mesh, vertex, target)?;
         let mut decrease = -energy::LEAST_DECREASE;
@@ -54,7 +62,10 @@ pub(crate) fn collapse_for_energy(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2], sur
         list.iter().for_each(|&node| decrease += energy::of_edge(mesh.length(vertex, node)));
         trial.lengths.iter().for_each(|&length| decrease -= energy::of_edge(length));
         decrease -= trial.energy;
-        (decrease > 0.0).then(|| trial.change(mesh, surface_tolerance)).flatten().map(|change| (decrease, change))
+        (decrease > 0.0)
+            .then(|| trial.change(mesh, surface_tolerance))
+            .flatten()
+            .map(|change| (decrease, change))
     };
     match (removal(a, b), removal(b, a)) {
         (Some(first), Some(second)) if second.0 > first.0 => Some(second.1),
@@ -121,11 +132,13 @@ impl Collapse {
     /// The change; `None` where the surface would turn or move by more than the tolerance.
     fn change(self, mesh: &AdaptiveMesh<'_>, surface_tolerance: f64) -> Option<Change> {
         let Collapse { vertex, target, cavity, cells, lowest, .. } = self;
-        let mut change = Change { cells, ..Change::new(cavity, lowest, VertexChange::Remove(vertex)) };
+        let mut change =
+            Change { cells, ..Change::new(cavity, lowest, VertexChange::Remove(vertex)) };
         if mesh.kinds[vertex as usize] != VertexKind::Interior {
-            let of = |complex| joined(mesh, complex, vertex, target, surface_tolerance);
-            (change.old_faces, change.faces) = of(&mesh.faces)?;
-            (change.old_ridges, change.ridges) = of(&mesh.ridges)?;
+            let of =
+                |complex, kind| joined(mesh, complex, kind, [vertex, target], surface_tolerance);
+            (change.old_faces, change.faces) = of(&mesh.faces, VertexKind::Surface)?;
+            (change.old_ridges, change.ridges) = of(&mesh.ridges, VertexKind::Ridge)?;
         }
         Some(change)
     }
@@ -134,18 +147,30 @@ impl Collapse {
 /// Numbers of simplices removed, and the simplices inserted with their tags.
 type Replacement = (Vec<u32>, Vec<([u32; 4], u32)>);
 
-/// The faces or ridges around `vertex` joined to `target`; `None` where one turns over, or lies farther than `tolerance` from the vertex.
+/// The faces or ridges around `vertex`, whose `kind` is given, joined to `target`; `None` where one turns over, or lies farther from the
+/// surface than `tolerance` and than those before.
 fn joined(
     mesh: &AdaptiveMesh<'_>,
     complex: &Complex,
-    vertex: u32,
-    target: u32,
+    kind: VertexKind,
+    [vertex, target]: [u32; 2],
     tolerance: f64,
 ) -> Option<Replacement> {
     let (mut old, mut new) = (vec![], vec![]);
     if !complex.touches(vertex) {
         return Some((old, new));
     }
+    let deviation = |element: u32, nodes: [u32; 4]| {
+        let count = nodes.iter().filter(|&&node| node != NONE).count();
+        let mut centre = [0.0; 3];
+        for &node in &nodes[..count] {
+            centre = add_scaled(centre, 1.0 / count as f64, mesh.point(node));
+        }
+        let place = mesh.on_surface(kind, complex.tag(element), centre);
+        norm(subtract(place, centre))
+    };
+    let before = complex.around(vertex).map(|element| deviation(element, complex.padded(element)));
+    let limit = before.fold(tolerance, f64::max);
     for element in complex.around(vertex) {
         old.push(element);
         let nodes = complex.padded(element);
@@ -164,7 +189,7 @@ fn joined(
         } else {
             dot(after, away).abs() / norm(after)
         };
-        if distance > tolerance {
+        if distance > limit || deviation(element, moved) > limit {
             return None;
         }
         new.push((moved, complex.tag(element)));

@@ -59,7 +59,9 @@ impl Complex {
 
     /// Numbers of the simplices, ascending.
     pub(crate) fn elements(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.nodes.len()).filter(|&element| self.is_alive(element)).map(|element| element as u32)
+        (0..self.nodes.len())
+            .filter(|&element| self.is_alive(element))
+            .map(|element| element as u32)
     }
 
     /// Simplices around a vertex.

@@ -6,7 +6,7 @@ use crate::field::MetricField;
 use crate::mesh::AdaptiveMesh;
 use crate::quality::LENGTH_RANGE;
 use crate::report::FitReport;
-use crate::smooth::{smooth, smooth_by_gradient};
+use crate::smooth::{Objective, smooth, smooth_by_gradient};
 use crate::split::{SplitRule, split_for_energy, split_long};
 use crate::swap::{swap_edge, swap_face};
 use karman_mesh::{Mesh, RawMesh};
@@ -71,7 +71,11 @@ pub struct Adapted {
 /// # Errors
 /// [`AdaptError`]: cells that are no simplices, periodic patches, a metric that is not positive definite at a vertex, parameters
 /// out of range.
-pub fn adapt(mesh: &Mesh, field: &dyn MetricField, options: &AdaptOptions) -> Result<Adapted, AdaptError> {
+pub fn adapt(
+    mesh: &Mesh,
+    field: &dyn MetricField,
+    options: &AdaptOptions,
+) -> Result<Adapted, AdaptError> {
     check(options)?;
     let mut adaptive = AdaptiveMesh::new(mesh, field, options.ridge_angle_deg)?;
     let before = FitReport::of(&adaptive);
@@ -105,10 +109,18 @@ pub fn adapt(mesh: &Mesh, field: &dyn MetricField, options: &AdaptOptions) -> Re
 fn check(options: &AdaptOptions) -> Result<(), AdaptError> {
     let refuse = |key, value, reason| Err(AdaptError::Value { key, value, reason });
     if !(options.ridge_angle_deg > 0.0 && options.ridge_angle_deg < 180.0) {
-        return refuse("ridge_angle_deg", options.ridge_angle_deg, "an angle between 0 and 180 degrees");
+        return refuse(
+            "ridge_angle_deg",
+            options.ridge_angle_deg,
+            "an angle between 0 and 180 degrees",
+        );
     }
     if !(options.surface_tolerance >= 0.0 && options.surface_tolerance < 1.0) {
-        return refuse("surface_tolerance", options.surface_tolerance, "a number from 0 to below 1");
+        return refuse(
+            "surface_tolerance",
+            options.surface_tolerance,
+            "a number from 0 to below 1",
+        );
     }
     Ok(())
 }
@@ -117,7 +129,8 @@ fn check(options: &AdaptOptions) -> Result<(), AdaptError> {
 fn diagonal(mesh: &Mesh) -> f64 {
     let extent = |axis: usize| {
         let of = mesh.points.iter().map(|point| point[axis]);
-        let [low, high] = of.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
+        let [low, high] =
+            of.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
         high - low
     };
     crate::vector::norm([extent(0), extent(1), extent(2)])
@@ -129,28 +142,43 @@ impl AdaptiveMesh<'_> {
     fn pass(&mut self, split_above: f64, surface_tolerance: f64, is_rough: bool) -> usize {
         let [shortest, longest] = LENGTH_RANGE;
         let quality_share = if is_rough { 0.3 } else { 0.7 };
-        let rule = CollapseRule { shortest, longest, quality_share, quality: 0.4, surface_tolerance };
-        let edges = self.edges_where(|length| length < shortest, true);
-        let collapsed = self.change_in_batches(&edges, |mesh, edge| collapse_short(mesh, edge, &rule));
         let rule =
-            SplitRule { longest: split_above, quality_share, quality: 0.4, shortest: 0.75 * shortest };
+            CollapseRule { shortest, longest, quality_share, quality: 0.4, surface_tolerance };
+        let edges = self.edges_where(|length| length < shortest, true);
+        let collapsed =
+            self.change_in_batches(&edges, |mesh, edge| collapse_short(mesh, edge, &rule));
+        let rule = SplitRule {
+            longest: split_above,
+            quality_share,
+            quality: 0.4,
+            shortest: 0.75 * shortest,
+        };
         let edges = self.edges_where(|length| length > split_above, false);
         let split = self.change_in_batches(&edges, |mesh, edge| split_long(mesh, edge, &rule));
         self.swap();
-        self.change_in_batches(&self.scattered_vertices(), smooth);
+        self.change_in_batches(&self.scattered_vertices(), |mesh, v| {
+            smooth(mesh, v, Objective::Energy)
+        });
         collapsed + split
     }
 
     /// One round of relaxation: collapses, splits, swaps and moves that lower the energy. Returns their number.
     fn relax(&mut self, surface_tolerance: f64) -> usize {
         let edges = self.edges_where(|length| length < TRIED[0], true);
-        let collapse = |mesh: &AdaptiveMesh<'_>, edge| collapse_for_energy(mesh, edge, surface_tolerance);
+        let collapse =
+            |mesh: &AdaptiveMesh<'_>, edge| collapse_for_energy(mesh, edge, surface_tolerance);
         let mut changed = self.change_in_batches(&edges, collapse);
         let edges = self.edges_where(|length| length > TRIED[1], false);
         changed += self.change_in_batches(&edges, split_for_energy);
         changed += self.swap();
-        changed += self.change_in_batches(&self.scattered_vertices(), smooth);
-        changed + self.change_in_batches(&self.scattered_vertices(), smooth_by_gradient)
+        changed + self.sweep(Objective::Energy)
+    }
+
+    /// Moves each vertex towards equilateral cells, then down the gradient. Returns the number of moves.
+    fn sweep(&mut self, objective: Objective) -> usize {
+        let order = self.scattered_vertices();
+        let moved = self.change_in_batches(&order, |mesh, v| smooth(mesh, v, objective));
+        moved + self.change_in_batches(&order, |mesh, v| smooth_by_gradient(mesh, v, objective))
     }
 
     /// Swaps edges, in 3D faces too.
@@ -166,8 +194,7 @@ impl AdaptiveMesh<'_> {
     /// Sweeps of smoothing until fewer than 1 in 1000 vertices move, at most `most`. Returns their number.
     fn smooth_to_equilibrium(&mut self, most: usize) -> usize {
         for sweep in 1..=most {
-            let mut moved = self.change_in_batches(&self.scattered_vertices(), smooth);
-            moved += self.change_in_batches(&self.scattered_vertices(), smooth_by_gradient);
+            let moved = self.sweep(Objective::Quality);
             if moved * 1000 < self.vertex_count() {
                 return sweep;
             }
@@ -176,7 +203,11 @@ impl AdaptiveMesh<'_> {
     }
 
     /// Edges whose length `is_wanted`, by ascending or descending length.
-    fn edges_where(&self, is_wanted: impl Fn(f64) -> bool + Sync, is_ascending: bool) -> Vec<[u32; 2]> {
+    fn edges_where(
+        &self,
+        is_wanted: impl Fn(f64) -> bool + Sync,
+        is_ascending: bool,
+    ) -> Vec<[u32; 2]> {
         let of_chunk = |chunk: usize| {
             let first = chunk * CHUNK;
             let mut found = vec![];

@@ -60,17 +60,26 @@ pub fn metric_of_field(
         .collect();
     // The factor D by bisection on its logarithm: bounds make the complexity a monotone function of it.
     let bounded = |factor: f64| -> Vec<Metric> {
-        let of = |shape: &Metric| bound(&absolute_scaled(shape, factor, mesh.dimension), options, mesh.dimension);
+        let of = |shape: &Metric| {
+            bound(&absolute_scaled(shape, factor, mesh.dimension), options, mesh.dimension)
+        };
         shapes.par_iter().map(of).collect()
     };
     let complexity = |metrics: &[Metric]| {
-        let terms = metrics.iter().zip(&volumes).map(|(metric, volume)| volume * metric.determinant().sqrt());
+        let terms = metrics
+            .iter()
+            .zip(&volumes)
+            .map(|(metric, volume)| volume * metric.determinant().sqrt());
         terms.fold(0.0, |sum, term| sum + term)
     };
     let (mut low, mut high) = (-80.0_f64, 80.0_f64);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
-        if complexity(&bounded(middle.exp())) < options.complexity { low = middle } else { high = middle }
+        if complexity(&bounded(middle.exp())) < options.complexity {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     Ok(bounded((0.5 * (low + high)).exp()))
 }
@@ -132,7 +141,8 @@ fn node_volumes(mesh: &Mesh) -> Vec<f64> {
     let mut volumes = vec![0.0; mesh.n_nodes()];
     for cell in 0..mesh.n_cells() {
         let nodes = mesh.cells.nodes_of(cell);
-        let (volume, _) = karman_mesh::geometry::cell_measure(mesh.cells.shapes[cell], nodes, &mesh.points);
+        let (volume, _) =
+            karman_mesh::geometry::cell_measure(mesh.cells.shapes[cell], nodes, &mesh.points);
         nodes.iter().for_each(|&node| volumes[node as usize] += volume / nodes.len() as f64);
     }
     volumes
@@ -153,7 +163,9 @@ fn hessians(mesh: &Mesh, samples: FieldSamples<'_>) -> Vec<Metric> {
     let of_node = |node: usize| {
         let cells = two_layers(mesh, &around, node);
         let points: Vec<(Point, f64)> = match samples {
-            FieldSamples::Cells(values) => cells.iter().map(|&c| (centre(c as usize), values[c as usize])).collect(),
+            FieldSamples::Cells(values) => {
+                cells.iter().map(|&c| (centre(c as usize), values[c as usize])).collect()
+            }
             FieldSamples::Nodes(values) => {
                 let nodes = cells.iter().flat_map(|&c| mesh.cells.nodes_of(c as usize));
                 let mut nodes: Vec<u32> = nodes.copied().collect();
@@ -184,7 +196,10 @@ fn fitted_hessian(dimension: usize, origin: Point, samples: &[(Point, f64)]) -> 
     // 1, x, y, (z), xx, xy, yy, (xz, yz, zz).
     const MOST: usize = 10;
     let n = if dimension == 2 { 6 } else { 10 };
-    let scale = samples.iter().map(|(point, _)| crate::vector::norm(subtract(*point, origin))).fold(0.0, f64::max);
+    let scale = samples
+        .iter()
+        .map(|(point, _)| crate::vector::norm(subtract(*point, origin)))
+        .fold(0.0, f64::max);
     let mut matrix = [[0.0; MOST + 1]; MOST];
     for (point, value) in samples {
         let [x, y, z] = subtract(*point, origin).map(|coordinate| coordinate / scale);
@@ -204,15 +219,29 @@ fn fitted_hessian(dimension: usize, origin: Point, samples: &[(Point, f64)]) -> 
     let Some(c) = solved(&mut matrix, n) else { return Metric::ZERO };
     let s = 1.0 / (scale * scale);
     if dimension == 2 {
-        return Metric { xx: 2.0 * c[3] * s, xy: c[4] * s, yy: 2.0 * c[5] * s, zz: 1.0, ..Metric::ZERO };
+        return Metric {
+            xx: 2.0 * c[3] * s,
+            xy: c[4] * s,
+            yy: 2.0 * c[5] * s,
+            zz: 1.0,
+            ..Metric::ZERO
+        };
     }
-    Metric { xx: 2.0 * c[4] * s, xy: c[5] * s, yy: 2.0 * c[6] * s, xz: c[7] * s, yz: c[8] * s, zz: 2.0 * c[9] * s }
+    Metric {
+        xx: 2.0 * c[4] * s,
+        xy: c[5] * s,
+        yy: 2.0 * c[6] * s,
+        xz: c[7] * s,
+        yz: c[8] * s,
+        zz: 2.0 * c[9] * s,
+    }
 }
 
 /// The solution of the first `n` equations by Gaussian elimination with pivoting, the right-hand side in the last column.
 fn solved(matrix: &mut [[f64; 11]; 10], n: usize) -> Option<[f64; 10]> {
     for column in 0..n {
-        let pivot = (column..n).max_by(|&i, &j| matrix[i][column].abs().total_cmp(&matrix[j][column].abs()))?;
+        let pivot = (column..n)
+            .max_by(|&i, &j| matrix[i][column].abs().total_cmp(&matrix[j][column].abs()))?;
         if matrix[pivot][column].abs() < 1e-12 * matrix[0][0].abs().max(f64::MIN_POSITIVE) {
             return None;
         }
@@ -239,9 +268,17 @@ fn solved(matrix: &mut [[f64; 11]; 10], n: usize) -> Option<[f64; 10]> {
 ///
 /// # Errors
 /// `gradation` is at most 1.
-pub fn limit_gradation(mesh: &Mesh, metrics: &mut [Metric], gradation: f64) -> Result<(), AdaptError> {
+pub fn limit_gradation(
+    mesh: &Mesh,
+    metrics: &mut [Metric],
+    gradation: f64,
+) -> Result<(), AdaptError> {
     if !(gradation > 1.0 && gradation.is_finite()) {
-        return Err(AdaptError::Value { key: "gradation", value: gradation, reason: "a number above 1" });
+        return Err(AdaptError::Value {
+            key: "gradation",
+            value: gradation,
+            reason: "a number above 1",
+        });
     }
     let mut edges: Vec<[u32; 2]> = vec![];
     for cell in 0..mesh.n_cells() {
@@ -294,7 +331,9 @@ mod tests {
     fn hessians_of_quadratic_fields_are_exact_on_meshes_of_gmsh() {
         for name in ["triangles_coarse", "pipe_coarse", "tee"] {
             let mesh = mesh(name);
-            let field = |p: &Point| 1.0 + p[0] - 2.0 * p[0] * p[1] + 3.0 * p[1] * p[1] + p[2] * p[2] - 0.5 * p[0] * p[2];
+            let field = |p: &Point| {
+                1.0 + p[0] - 2.0 * p[0] * p[1] + 3.0 * p[1] * p[1] + p[2] * p[2] - 0.5 * p[0] * p[2]
+            };
             let values: Vec<f64> = mesh.points.iter().map(field).collect();
             let zz = if mesh.dimension == 2 { 1.0 } else { 2.0 };
             let xz = if mesh.dimension == 2 { 0.0 } else { -0.5 };
@@ -314,13 +353,18 @@ mod tests {
         let values: Vec<f64> = mesh.points.iter().map(layer).collect();
         let metrics = metric_of_field(&mesh, FieldSamples::Nodes(&values), &OPTIONS).unwrap();
         let volumes = node_volumes(&mesh);
-        let complexity =
-            metrics.iter().zip(&volumes).map(|(m, v)| v * m.determinant().sqrt()).fold(0.0, |a, b| a + b);
+        let complexity = metrics
+            .iter()
+            .zip(&volumes)
+            .map(|(m, v)| v * m.determinant().sqrt())
+            .fold(0.0, |a, b| a + b);
         assert!((complexity - 500.0).abs() < 0.5, "{complexity}");
         let narrow = HessianOptions { h_min: 0.05, h_max: 0.08, anisotropy: 1.2, ..OPTIONS };
         for metric in metric_of_field(&mesh, FieldSamples::Nodes(&values), &narrow).unwrap() {
             let eigen = metric.eigen();
-            let sizes = (0..3).filter(|&k| eigen.vectors[k][2].abs() < 0.5).map(|k| 1.0 / eigen.values[k].sqrt());
+            let sizes = (0..3)
+                .filter(|&k| eigen.vectors[k][2].abs() < 0.5)
+                .map(|k| 1.0 / eigen.values[k].sqrt());
             let sizes: Vec<f64> = sizes.collect();
             assert!(sizes.iter().all(|&h| (0.05 - 1e-9..=0.08 + 1e-9).contains(&h)), "{sizes:?}");
             assert!(sizes[0].max(sizes[1]) / sizes[0].min(sizes[1]) <= 1.2 + 1e-9);
@@ -331,7 +375,8 @@ mod tests {
     fn sizes_grow_along_edges_no_faster_than_the_gradation() {
         let mesh = mesh("tee");
         let size = |p: &Point| if p[2] > 1.5 { 0.01 } else { 1.0 };
-        let mut metrics: Vec<Metric> = mesh.points.iter().map(|p| Metric::isotropic(size(p), 3)).collect();
+        let mut metrics: Vec<Metric> =
+            mesh.points.iter().map(|p| Metric::isotropic(size(p), 3)).collect();
         let before = metrics.clone();
         limit_gradation(&mesh, &mut metrics, 1.5).unwrap();
         for cell in 0..mesh.n_cells() {
@@ -339,7 +384,8 @@ mod tests {
             for edge in mesh.cells.shapes[cell].edges() {
                 let [a, b] = edge.map(|local| nodes[local as usize] as usize);
                 let [fine, coarse] = if metrics[a].xx > metrics[b].xx { [a, b] } else { [b, a] };
-                let [p, q] = [fine, coarse].map(|node| Vertex::new(mesh.points[node], metrics[node]));
+                let [p, q] =
+                    [fine, coarse].map(|node| Vertex::new(mesh.points[node], metrics[node]));
                 let length = metrics[fine].squared_length(subtract(p.point, q.point)).sqrt();
                 let ratio = (metrics[fine].xx / metrics[coarse].xx).sqrt();
                 assert!(ratio <= (1.0 + length * 1.5_f64.ln()) * 1.02, "{ratio} {length}");

@@ -19,6 +19,7 @@ mod quality;
 mod report;
 mod smooth;
 mod split;
+mod surface;
 mod swap;
 mod vector;
 
@@ -31,5 +32,7 @@ pub use error::AdaptError;
 pub use field::{AnalyticMetric, MetricField};
 pub use hessian::{FieldSamples, HessianOptions, limit_gradation, metric_of_field};
 pub use metric::{Eigen, Metric};
-pub use quality::{LENGTH_RANGE, Vertex, edge_length, mean_ratio, oriented_measure, size_and_shape};
+pub use quality::{
+    LENGTH_RANGE, Vertex, edge_length, mean_ratio, oriented_measure, size_and_shape,
+};
 pub use report::{FitReport, Histogram};

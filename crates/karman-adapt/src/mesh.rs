@@ -4,6 +4,7 @@ use crate::complex::{Complex, NONE};
 use crate::error::AdaptError;
 use crate::field::MetricField;
 use crate::quality::{Vertex, edge_length, mean_ratio};
+use crate::surface::Surface;
 use crate::vector::{Point, cross, dot, norm, subtract};
 use karman_mesh::{CellShape, Elements, Mesh, Place, RawMesh, index_of};
 use std::collections::BTreeMap;
@@ -39,6 +40,8 @@ pub(crate) struct AdaptiveMesh<'a> {
     pub(crate) faces: Complex,
     pub(crate) ridges: Complex,
     pub(crate) field: &'a dyn MetricField,
+    /// The surface of the mesh given.
+    surface: Option<Surface>,
     regions: Vec<String>,
     patches: Vec<String>,
 }
@@ -95,10 +98,12 @@ impl<'a> AdaptiveMesh<'a> {
             faces,
             ridges: Complex::new(2, n),
             field,
+            surface: None,
             regions: mesh.regions.clone(),
             patches: mesh.patches.iter().map(|patch| patch.name.clone()).collect(),
         };
         result.classify(ridge_angle_deg.to_radians().cos());
+        result.surface = Some(Surface::new(&result));
         Ok(result)
     }
 
@@ -107,10 +112,13 @@ impl<'a> AdaptiveMesh<'a> {
         if self.dimension == 3 {
             for [a, b] in self.surface_edges() {
                 let around: Vec<u32> = self.faces.around_edge(a, b).collect();
-                let is_smooth = around.len() == 2 && self.faces.tag(around[0]) == self.faces.tag(around[1]) && {
-                    let (m, n) = (self.normal_over(around[0], a, b), self.normal_over(around[1], b, a));
-                    dot(m, n) >= cosine * norm(m) * norm(n)
-                };
+                let is_smooth = around.len() == 2
+                    && self.faces.tag(around[0]) == self.faces.tag(around[1])
+                    && {
+                        let (m, n) =
+                            (self.normal_over(around[0], a, b), self.normal_over(around[1], b, a));
+                        dot(m, n) >= cosine * norm(m) * norm(n)
+                    };
                 if !is_smooth {
                     self.ridges.insert([a, b, NONE, NONE], 0);
                 }
@@ -144,8 +152,11 @@ impl<'a> AdaptiveMesh<'a> {
         if !self.faces.touches(vertex) {
             return VertexKind::Interior;
         }
-        let (lines, smooth) =
-            if self.dimension == 2 { (&self.faces, VertexKind::Surface) } else { (&self.ridges, VertexKind::Ridge) };
+        let (lines, smooth) = if self.dimension == 2 {
+            (&self.faces, VertexKind::Surface)
+        } else {
+            (&self.ridges, VertexKind::Ridge)
+        };
         let around: Vec<u32> = lines.around(vertex).collect();
         if self.dimension == 3 && around.is_empty() {
             return VertexKind::Surface;
@@ -184,7 +195,8 @@ impl<'a> AdaptiveMesh<'a> {
         let list = |complex: &Complex, shape: CellShape, least: u32| {
             let mut elements = Elements::new();
             for element in complex.elements().filter(|&element| complex.tag(element) < least) {
-                let nodes: Vec<u32> = complex.nodes_of(element).iter().map(|&v| number[v as usize]).collect();
+                let nodes: Vec<u32> =
+                    complex.nodes_of(element).iter().map(|&v| number[v as usize]).collect();
                 elements.push(shape, &nodes, complex.tag(element));
             }
             elements
@@ -212,6 +224,11 @@ impl<'a> AdaptiveMesh<'a> {
         metric.is_positive_definite().then(|| (Vertex::new(point, metric), hint))
     }
 
+    /// The place on the surface of the mesh given, for a vertex of this kind on a face of `tag`.
+    pub(crate) fn on_surface(&self, kind: VertexKind, tag: u32, point: Point) -> Point {
+        self.surface.as_ref().map_or(point, |surface| surface.place(kind, tag, point))
+    }
+
     /// Length of an edge in the metric.
     #[inline]
     pub(crate) fn length(&self, a: u32, b: u32) -> f64 {
@@ -222,7 +239,11 @@ impl<'a> AdaptiveMesh<'a> {
     #[inline]
     pub(crate) fn quality_with(&self, nodes: [u32; 4], trial: (u32, &Vertex)) -> f64 {
         let vertex = |node: u32| {
-            if node == trial.0 { trial.1 } else { &self.vertices[(node as usize).min(self.vertices.len() - 1)] }
+            if node == trial.0 {
+                trial.1
+            } else {
+                &self.vertices[(node as usize).min(self.vertices.len() - 1)]
+            }
         };
         mean_ratio(self.dimension, &nodes.map(vertex))
     }
@@ -266,7 +287,8 @@ pub(crate) fn padded(nodes: &[u32]) -> [u32; 4] {
 fn insert_interfaces(mesh: &Mesh, faces: &mut Complex) {
     let mut tags: BTreeMap<[u32; 2], u32> = BTreeMap::new();
     for face in 0..mesh.n_interior_faces() {
-        let [a, b] = [mesh.face_left[face], mesh.face_right[face]].map(|cell| mesh.cells.groups[cell as usize]);
+        let [a, b] = [mesh.face_left[face], mesh.face_right[face]]
+            .map(|cell| mesh.cells.groups[cell as usize]);
         if a != b {
             let next = (mesh.patches.len() + tags.len()) as u32;
             let tag = *tags.entry([a.min(b), a.max(b)]).or_insert(next);

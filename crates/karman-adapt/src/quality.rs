@@ -143,7 +143,8 @@ pub fn size_and_shape(dimension: usize, vertices: &[&Vertex; 4]) -> f64 {
         6.0 * 3.0_f64.sqrt() * measure / (perimeter * perimeter) * size(perimeter / 3.0)
     } else {
         // `measure` is 6 V.
-        216.0 * std::f64::consts::SQRT_2 * measure / (perimeter * perimeter * perimeter) * size(perimeter / 6.0)
+        216.0 * std::f64::consts::SQRT_2 * measure / (perimeter * perimeter * perimeter)
+            * size(perimeter / 6.0)
     }
 }
 
@@ -190,9 +191,8 @@ mod tests {
             for stretch in [1.0, 1e-2, 1e-4] {
                 // Stretched in x and measured in the metric that undoes it.
                 let metric = Metric { xx: 1.0 / (stretch * stretch), ..Metric::IDENTITY };
-                vertices = unit(dimension).map(|v| {
-                    Vertex::new([v.point[0] * stretch, v.point[1], v.point[2]], metric)
-                });
+                vertices = unit(dimension)
+                    .map(|v| Vertex::new([v.point[0] * stretch, v.point[1], v.point[2]], metric));
                 let all = [0, 1, 2, 3].map(|i| &vertices[i]);
                 assert!((mean_ratio(dimension, &all) - 1.0).abs() < 1e-12);
                 assert!((size_and_shape(dimension, &all) - 1.0).abs() < 1e-12);

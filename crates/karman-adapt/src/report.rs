@@ -7,8 +7,7 @@ use serde::Serialize;
 use std::fmt;
 
 /// Bounds of the classes of edge lengths.
-const LENGTH_BOUNDS: [f64; 8] =
-    [0.3, 0.5, LENGTH_RANGE[0], 0.9, 1.1, LENGTH_RANGE[1], 2.0, 3.0];
+const LENGTH_BOUNDS: [f64; 8] = [0.3, 0.5, LENGTH_RANGE[0], 0.9, 1.1, LENGTH_RANGE[1], 2.0, 3.0];
 /// Bounds of the classes of qualities.
 const QUALITY_BOUNDS: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
@@ -60,7 +59,11 @@ impl FitReport {
         let mut list = vec![];
         for vertex in 0..mesh.vertices.len() as u32 {
             mesh.neighbours(vertex, &mut list);
-            lengths.extend(list.iter().filter(|&&other| other > vertex).map(|&other| mesh.length(vertex, other)));
+            lengths.extend(
+                list.iter()
+                    .filter(|&&other| other > vertex)
+                    .map(|&other| mesh.length(vertex, other)),
+            );
         }
         let mut qualities = vec![];
         let (mut lowest, mut worst) = (f64::INFINITY, None);
@@ -80,8 +83,11 @@ impl FitReport {
                 }
             }
         }
-        let inside = lengths.iter().filter(|&&l| l >= LENGTH_RANGE[0] && l <= LENGTH_RANGE[1]).count();
-        let range = lengths.iter().fold([f64::INFINITY, 0.0_f64], |[low, high], &l| [low.min(l), high.max(l)]);
+        let inside =
+            lengths.iter().filter(|&&l| l >= LENGTH_RANGE[0] && l <= LENGTH_RANGE[1]).count();
+        let range = lengths
+            .iter()
+            .fold([f64::INFINITY, 0.0_f64], |[low, high], &l| [low.min(l), high.max(l)]);
         FitReport {
             vertices: mesh.vertex_count(),
             cells: qualities.len(),
@@ -89,7 +95,8 @@ impl FitReport {
             in_range: inside as f64 / lengths.len().max(1) as f64,
             lengths: Histogram::of(&LENGTH_BOUNDS, &lengths),
             lowest_quality: lowest,
-            mean_quality: qualities.iter().fold(0.0, |sum, q| sum + q) / qualities.len().max(1) as f64,
+            mean_quality: qualities.iter().fold(0.0, |sum, q| sum + q)
+                / qualities.len().max(1) as f64,
             qualities: Histogram::of(&QUALITY_BOUNDS, &qualities),
             worst_place,
         }
@@ -101,13 +108,20 @@ impl fmt::Display for FitReport {
         writeln!(formatter, "{} vertices, {} cells", self.vertices, self.cells)?;
         let [low, high] = self.length_range;
         let share = 100.0 * self.in_range;
-        writeln!(formatter, "edge lengths in the metric {low:.3} to {high:.3}, {share:.2} % in [0.707, 1.414]")?;
-        let (lowest, mean, place) = (self.lowest_quality, self.mean_quality, Place(self.worst_place));
+        writeln!(
+            formatter,
+            "edge lengths in the metric {low:.3} to {high:.3}, {share:.2} % in [0.707, 1.414]"
+        )?;
+        let (lowest, mean, place) =
+            (self.lowest_quality, self.mean_quality, Place(self.worst_place));
         writeln!(formatter, "quality {lowest:.4} at {place}, mean {mean:.4}")?;
         for (name, histogram) in [("length", &self.lengths), ("quality", &self.qualities)] {
             let total: usize = histogram.counts.iter().fold(0, |sum, count| sum + count);
-            for (class, &count) in histogram.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                let low = class.checked_sub(1).map(|below| format!("{:.3}", histogram.bounds[below]));
+            for (class, &count) in
+                histogram.counts.iter().enumerate().filter(|(_, count)| **count > 0)
+            {
+                let low =
+                    class.checked_sub(1).map(|below| format!("{:.3}", histogram.bounds[below]));
                 let high = histogram.bounds.get(class).map(|bound| format!("{bound:.3}"));
                 let (low, high) = (low.unwrap_or_default(), high.unwrap_or_default());
                 let percent = 100.0 * count as f64 / total.max(1) as f64;

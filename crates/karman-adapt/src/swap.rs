@@ -100,12 +100,18 @@ fn is_flat(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2], surface: &[u32]) -> bool {
         [] => true,
         [first, second] => {
             let normal = |face: u32| {
-                let [p, q, r, _] = mesh.faces.padded(face).map(|v| mesh.point(v.min(mesh.vertices.len() as u32 - 1)));
+                let [p, q, r, _] = mesh
+                    .faces
+                    .padded(face)
+                    .map(|v| mesh.point(v.min(mesh.vertices.len() as u32 - 1)));
                 cross(subtract(q, p), subtract(r, p))
             };
             let (m, n) = (normal(first), normal(second));
             let is_boundary = mesh.faces.tag(first) == mesh.faces.tag(second);
-            is_boundary && !mesh.is_ridge(a, b) && norm(cross(m, n)) <= 1e-9 * norm(m) * norm(n) && dot(m, n) > 0.0
+            is_boundary
+                && !mesh.is_ridge(a, b)
+                && norm(cross(m, n)) <= 1e-9 * norm(m) * norm(n)
+                && dot(m, n) > 0.0
         }
         _ => false,
     }
@@ -130,7 +136,9 @@ fn opposite(nodes: [u32; 4], a: u32, b: u32) -> Option<[u32; 2]> {
 fn chain(sides: &[[u32; 2]], is_closed: bool) -> Option<Vec<u32>> {
     let start = match is_closed {
         true => sides[0][0],
-        false => sides.iter().map(|side| side[0]).find(|&c| sides.iter().all(|side| side[1] != c))?,
+        false => {
+            sides.iter().map(|side| side[0]).find(|&c| sides.iter().all(|side| side[1] != c))?
+        }
     };
     let mut ring = vec![start];
     for _ in 0..sides.len() {
@@ -185,7 +193,8 @@ pub(crate) fn swap_face(mesh: &AdaptiveMesh<'_>, [a, b, c]: [u32; 3]) -> Option<
     if mesh.cells.tag(second) != region {
         return None;
     }
-    let apex = |cell: u32| mesh.cells.nodes_of(cell).iter().copied().find(|v| ![a, b, c].contains(v));
+    let apex =
+        |cell: u32| mesh.cells.nodes_of(cell).iter().copied().find(|v| ![a, b, c].contains(v));
     let (mut below, mut above) = (apex(first)?, apex(second)?);
     // abc with `above` is positive.
     if opposite(mesh.cells.padded(first), a, b)? == [c, below] {
@@ -215,8 +224,10 @@ mod tests {
     #[test]
     fn opposite_vertices_complete_an_even_permutation() {
         let is_even = |p: [u32; 4]| {
-            let inversions =
-                (0..4).flat_map(|i| (i + 1..4).map(move |j| (i, j))).filter(|&(i, j)| p[i] > p[j]).count();
+            let inversions = (0..4)
+                .flat_map(|i| (i + 1..4).map(move |j| (i, j)))
+                .filter(|&(i, j)| p[i] > p[j])
+                .count();
             inversions % 2 == 0
         };
         for a in 0..4 {

@@ -42,8 +42,16 @@ fn shock([x, y, z]: [f64; 3]) -> Metric {
     let h = 0.02 + 0.08 * (8.0 * (r - 0.8)).tanh().abs();
     let normal = [x / r, y / r, z / r];
     let difference = 1.0 / (h * h) - 100.0;
-    let entry = |i: usize, j: usize| difference * normal[i] * normal[j] + if i == j { 100.0 } else { 0.0 };
-    Metric { xx: entry(0, 0), xy: entry(0, 1), xz: entry(0, 2), yy: entry(1, 1), yz: entry(1, 2), zz: entry(2, 2) }
+    let entry =
+        |i: usize, j: usize| difference * normal[i] * normal[j] + if i == j { 100.0 } else { 0.0 };
+    Metric {
+        xx: entry(0, 0),
+        xy: entry(0, 1),
+        xz: entry(0, 2),
+        yy: entry(1, 1),
+        yz: entry(1, 2),
+        zz: entry(2, 2),
+    }
 }
 
 fn fit(mesh: &Mesh, field: fn([f64; 3]) -> Metric) -> (FitReport, Mesh) {
@@ -57,7 +65,10 @@ fn fit(mesh: &Mesh, field: fn([f64; 3]) -> Metric) -> (FitReport, Mesh) {
 #[cfg_attr(debug_assertions, ignore = "takes a minute without optimisation")]
 fn cube_linear_fits_better_than_the_best_published_meshes() {
     let (fit, _) = fit(&cube(5), linear);
-    assert!(fit.in_range > 0.990 && fit.lowest_quality > 0.479 && fit.mean_quality > 0.886, "{fit}");
+    assert!(
+        fit.in_range > 0.990 && fit.lowest_quality > 0.479 && fit.mean_quality > 0.886,
+        "{fit}"
+    );
     assert!(fit.vertices <= 8933, "{}", fit.vertices);
 }
 
@@ -66,7 +77,10 @@ fn cube_linear_fits_better_than_the_best_published_meshes() {
 #[cfg_attr(debug_assertions, ignore = "takes a minute without optimisation")]
 fn polar_1_fits_better_than_the_best_published_meshes_with_more_vertices() {
     let (fit, _) = fit(&cube(5), polar);
-    assert!(fit.in_range > 0.921 && fit.lowest_quality > 0.128 && fit.mean_quality > 0.661, "{fit}");
+    assert!(
+        fit.in_range > 0.921 && fit.lowest_quality > 0.128 && fit.mean_quality > 0.661,
+        "{fit}"
+    );
     assert!(fit.vertices <= 9000, "{}", fit.vertices);
 }
 

@@ -1,7 +1,9 @@
 //! What adaptation keeps: volume, patches, regions, validity, equal results for any number of threads.
 
 use super::cube::{cube, linear};
-use crate::{AdaptError, AdaptOptions, Adapted, AnalyticMetric, Metric, MetricField, NodalMetric, adapt};
+use crate::{
+    AdaptError, AdaptOptions, Adapted, AnalyticMetric, Metric, MetricField, NodalMetric, adapt,
+};
 use karman_mesh::generate::{BoxParams, Element};
 use karman_mesh::geometry::{cell_measure, face_measure};
 use karman_mesh::testing::gmsh;
@@ -24,7 +26,8 @@ fn built(raw: karman_mesh::RawMesh) -> Mesh {
 fn measures(mesh: &Mesh) -> (Vec<f64>, Vec<f64>) {
     let mut volumes = vec![0.0; mesh.regions.len()];
     for cell in 0..mesh.n_cells() {
-        let (volume, _) = cell_measure(mesh.cells.shapes[cell], mesh.cells.nodes_of(cell), &mesh.points);
+        let (volume, _) =
+            cell_measure(mesh.cells.shapes[cell], mesh.cells.nodes_of(cell), &mesh.points);
         assert!(volume > 0.0);
         volumes[mesh.cells.groups[cell] as usize] += volume;
     }
@@ -32,7 +35,8 @@ fn measures(mesh: &Mesh) -> (Vec<f64>, Vec<f64>) {
         let (area, _) = face_measure(mesh.face_to_nodes.of(face), &mesh.points);
         (area[0] * area[0] + area[1] * area[1] + area[2] * area[2]).sqrt()
     };
-    let areas = mesh.patches.iter().map(|patch| patch.faces.clone().map(area).fold(0.0, |a, b| a + b));
+    let areas =
+        mesh.patches.iter().map(|patch| patch.faces.clone().map(area).fold(0.0, |a, b| a + b));
     (volumes, areas.collect())
 }
 
@@ -64,11 +68,16 @@ fn planar_domains_keep_volume_and_patch_areas_to_round_off() {
         xx: 1.0 / (0.01 + 0.1 * (p[0] - 0.4).abs()).powi(2),
         ..Metric::isotropic(0.1, 2)
     });
-    for (mesh, field) in
-        [(square, &metric as &dyn MetricField), (cube(3), &AnalyticMetric(around([0.2, 0.5, 0.5], 3)))]
-    {
+    for (mesh, field) in [
+        (square, &metric as &dyn MetricField),
+        (cube(3), &AnalyticMetric(around([0.2, 0.5, 0.5], 3))),
+    ] {
         let adapted = adapt(&mesh, field, &AdaptOptions::default()).unwrap();
-        assert!(adapted.after.in_range > 0.97 && adapted.after.lowest_quality > 0.3, "{}", adapted.after);
+        assert!(
+            adapted.after.in_range > 0.97 && adapted.after.lowest_quality > 0.3,
+            "{}",
+            adapted.after
+        );
         let (before, after) = (measures(&mesh), measures(&built(adapted.mesh)));
         close(&after.0, &before.0, 1e-13);
         close(&after.1, &before.1, 1e-13);
@@ -87,7 +96,11 @@ fn meshes_of_gmsh_keep_patches_and_volumes_within_the_tolerance_of_their_surface
         let (now, then) = (measures(&after), measures(&mesh));
         close(&now.0, &then.0, 0.02);
         close(&now.1, &then.1, 0.03);
-        assert!(adapted.after.lowest_quality > 0.02 * adapted.before.lowest_quality, "{name}: {}", adapted.after);
+        assert!(
+            adapted.after.lowest_quality > 0.02 * adapted.before.lowest_quality,
+            "{name}: {}",
+            adapted.after
+        );
     }
 }
 
@@ -97,7 +110,8 @@ fn regions_keep_their_volumes() {
     let mut raw = cube(4).to_raw();
     raw.regions = vec!["left".into(), "right".into()];
     for cell in 0..raw.cells.len() {
-        let x: f64 = raw.cells.nodes_of(cell).iter().map(|&node| raw.points[node as usize][0]).sum();
+        let x: f64 =
+            raw.cells.nodes_of(cell).iter().map(|&node| raw.points[node as usize][0]).sum();
         raw.cells.groups[cell] = u32::from(x / 4.0 > 0.5);
     }
     let mesh = built(raw);
@@ -124,12 +138,12 @@ fn results_do_not_depend_on_the_number_of_threads() {
 fn smoothing_moves_vertices_alone_and_improves_the_mesh() {
     let mesh = built(gmsh("pipe_coarse"));
     let field = AnalyticMetric(|_| Metric::isotropic(0.3, 3));
-    let options = AdaptOptions { smooth_only: true, passes: 50, ..AdaptOptions::default() };
+    let options = AdaptOptions { smooth_only: true, passes: 100, ..AdaptOptions::default() };
     let adapted = adapt(&mesh, &field, &options).unwrap();
     assert_eq!(adapted.mesh.cells.len(), mesh.n_cells());
-    assert!(adapted.passes < 50, "no equilibrium");
+    assert!(adapted.passes < 100, "no equilibrium");
     assert!(adapted.after.mean_quality > adapted.before.mean_quality);
-    close(&measures(&built(adapted.mesh)).0, &measures(&mesh).0, 1e-12);
+    assert!(adapted.after.lowest_quality >= adapted.before.lowest_quality);
 }
 
 #[test]
@@ -155,9 +169,40 @@ fn what_cannot_be_adapted_is_refused_by_name() {
         let error = adapt(&cube(2), &unit, &options).unwrap_err();
         assert!(error.to_string().starts_with(key), "{error}");
     }
-    let mut pair = cube(2);
-    let pairs = [karman_mesh::PeriodicPair::default()];
-    let _ = (&mut pair, pairs);
+    let periodic = cube(2).connect_periodic(&[["xmin", "xmax"]]).unwrap();
+    let error = adapt(&periodic, &unit, &FEW).unwrap_err();
+    assert!(error.to_string().contains("periodic patches"), "{error}");
+}
+
+/// The volume of a pipe comes nearer to that of its cylinder, and its wall lies on the cylinder.
+#[test]
+fn curved_surfaces_are_followed() {
+    let mesh = built(gmsh("pipe_coarse"));
+    let field = AnalyticMetric(|_| Metric::isotropic(0.12, 3));
+    let adapted = adapt(&mesh, &field, &AdaptOptions::default()).unwrap();
+    assert!(
+        adapted.after.in_range > 0.97 && adapted.after.lowest_quality > 0.15,
+        "{}",
+        adapted.after
+    );
+    let after = built(adapted.mesh);
+    let exact = std::f64::consts::PI * 0.25 * length_of(&mesh);
+    let error = |mesh: &Mesh| (measures(mesh).0[0] / exact - 1.0).abs();
+    println!("volume errors {} {}", error(&mesh), error(&after));
+    assert!(error(&after) < 0.35 * error(&mesh), "{} {}", error(&mesh), error(&after));
+    let mut farthest = 0.0_f64;
+    let wall = after.patches.iter().find(|patch| patch.name == "wall").unwrap();
+    for face in wall.faces.clone() {
+        for &node in after.face_to_nodes.of(face) {
+            let [x, y, _] = after.points[node as usize];
+            farthest = farthest.max((x.hypot(y) - 0.5).abs());
+        }
+    }
+    assert!(farthest < 2e-3, "{farthest}");
+}
+
+fn length_of(mesh: &Mesh) -> f64 {
+    mesh.points.iter().map(|point| point[2]).fold(0.0, f64::max)
 }
 
 proptest! {

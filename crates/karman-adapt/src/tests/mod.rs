@@ -2,3 +2,8 @@
 
 mod cube;
 mod invariants;
+
+/// A unit cube of tetrahedra.
+pub(crate) fn box_mesh(cells: usize) -> karman_mesh::RawMesh {
+    cube::cube(cells).to_raw()
+}
