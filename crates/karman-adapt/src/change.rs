@@ -21,6 +21,23 @@ pub(crate) enum VertexChange {
     Move(u32, Vertex, u32),
 }
 
+/// Operations that minimise the energy. A candidate is evaluated again only where a cell of its vertices has changed since the last
+/// sweep of the operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Operation {
+    Collapse,
+    Split,
+    SwapEdges,
+    SwapFaces,
+    Smooth,
+    SmoothByGradient,
+}
+
+impl Operation {
+    /// Number of operations.
+    pub(crate) const COUNT: usize = 6;
+}
+
 /// A change of a cavity: simplices removed and inserted.
 pub(crate) struct Change {
     /// The cells of the cavity: removed, unless the vertex moves.
@@ -64,8 +81,26 @@ pub(crate) fn replaced(nodes: [u32; 4], from: u32, to: u32) -> [u32; 4] {
 }
 
 impl AdaptiveMesh<'_> {
+    /// Begins a sweep of `operation`; vertices whose cells changed in the sweep of this number or a later one are to be evaluated.
+    pub(crate) fn begin(&mut self, operation: Operation) -> u32 {
+        let last = self.last_sweep[operation as usize];
+        self.sweeps += 1;
+        self.last_sweep[operation as usize] = self.sweeps;
+        last
+    }
+
+    /// Notes that the cells of these vertices change in this sweep.
+    fn mark(&mut self, cavity: &[u32]) {
+        for &cell in cavity {
+            for node in self.cells.padded(cell).into_iter().filter(|&node| node < NEW) {
+                self.changed[node as usize] = self.sweeps;
+            }
+        }
+    }
+
     /// Applies a change; the numbers of the cells inserted are added to `inserted`.
     fn apply(&mut self, change: Change, inserted: &mut Vec<u32>) {
+        self.mark(&change.cavity);
         let number = match change.vertex {
             VertexChange::None => NEW,
             VertexChange::Move(vertex, place, hint) => {
@@ -98,11 +133,13 @@ impl AdaptiveMesh<'_> {
             self.vertices[vertex as usize] = place;
             self.hints[vertex as usize] = hint;
             self.kinds[vertex as usize] = kind;
+            self.changed[vertex as usize] = self.sweeps;
             return vertex;
         }
         self.vertices.push(place);
         self.hints.push(hint);
         self.kinds.push(kind);
+        self.changed.push(self.sweeps);
         self.cells.add_vertex();
         self.faces.add_vertex();
         self.ridges.add_vertex();

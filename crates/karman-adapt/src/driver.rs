@@ -1,5 +1,6 @@
 //! The sequence of operations that adapts a mesh.
 
+use crate::change::Operation;
 use crate::collapse::{CollapseRule, collapse_for_energy, collapse_short};
 use crate::error::AdaptError;
 use crate::field::MetricField;
@@ -144,7 +145,7 @@ impl AdaptiveMesh<'_> {
         let quality_share = if is_rough { 0.3 } else { 0.7 };
         let rule =
             CollapseRule { shortest, longest, quality_share, quality: 0.4, surface_tolerance };
-        let edges = self.edges_where(|length| length < shortest, true);
+        let edges = self.edges_where(|length| length < shortest, true, 0);
         let collapsed =
             self.change_in_batches(&edges, |mesh, edge| collapse_short(mesh, edge, &rule));
         let rule = SplitRule {
@@ -153,40 +154,49 @@ impl AdaptiveMesh<'_> {
             quality: 0.4,
             shortest: 0.75 * shortest,
         };
-        let edges = self.edges_where(|length| length > split_above, false);
+        let edges = self.edges_where(|length| length > split_above, false, 0);
         let split = self.change_in_batches(&edges, |mesh, edge| split_long(mesh, edge, &rule));
         self.swap();
-        self.change_in_batches(&self.scattered_vertices(), |mesh, v| {
-            smooth(mesh, v, Objective::Energy)
-        });
+        self.sweep(Operation::Smooth, Objective::Energy);
         collapsed + split
     }
 
     /// One round of relaxation: collapses, splits, swaps and moves that lower the energy. Returns their number.
     fn relax(&mut self, surface_tolerance: f64) -> usize {
-        let edges = self.edges_where(|length| length < TRIED[0], true);
+        let since = self.begin(Operation::Collapse);
+        let edges = self.edges_where(|length| length < TRIED[0], true, since);
         let collapse =
             |mesh: &AdaptiveMesh<'_>, edge| collapse_for_energy(mesh, edge, surface_tolerance);
         let mut changed = self.change_in_batches(&edges, collapse);
-        let edges = self.edges_where(|length| length > TRIED[1], false);
+        let since = self.begin(Operation::Split);
+        let edges = self.edges_where(|length| length > TRIED[1], false, since);
         changed += self.change_in_batches(&edges, split_for_energy);
         changed += self.swap();
-        changed + self.sweep(Objective::Energy)
+        changed += self.sweep(Operation::Smooth, Objective::Energy);
+        changed + self.sweep(Operation::SmoothByGradient, Objective::Energy)
     }
 
-    /// Moves each vertex towards equilateral cells, then down the gradient. Returns the number of moves.
-    fn sweep(&mut self, objective: Objective) -> usize {
-        let order = self.scattered_vertices();
-        let moved = self.change_in_batches(&order, |mesh, v| smooth(mesh, v, objective));
-        moved + self.change_in_batches(&order, |mesh, v| smooth_by_gradient(mesh, v, objective))
+    /// Moves vertices towards equilateral cells, or down the gradient. Returns the number of moves.
+    fn sweep(&mut self, operation: Operation, objective: Objective) -> usize {
+        let since = self.begin(operation);
+        let mut order = self.scattered_vertices();
+        order.retain(|&vertex| self.changed[vertex as usize] >= since);
+        match operation {
+            Operation::SmoothByGradient => {
+                self.change_in_batches(&order, |mesh, v| smooth_by_gradient(mesh, v, objective))
+            }
+            _ => self.change_in_batches(&order, |mesh, v| smooth(mesh, v, objective)),
+        }
     }
 
     /// Swaps edges, in 3D faces too.
     fn swap(&mut self) -> usize {
-        let edges = self.edges_where(|_| true, false);
+        let since = self.begin(Operation::SwapEdges);
+        let edges = self.edges_where(|_| true, false, since);
         let mut changed = self.change_in_batches(&edges, swap_edge);
         if self.dimension == 3 {
-            changed += self.change_in_batches(&self.interior_faces(), swap_face);
+            let since = self.begin(Operation::SwapFaces);
+            changed += self.change_in_batches(&self.interior_faces(since), swap_face);
         }
         changed
     }
@@ -194,7 +204,8 @@ impl AdaptiveMesh<'_> {
     /// Sweeps of smoothing until fewer than 1 in 1000 vertices move, at most `most`. Returns their number.
     fn smooth_to_equilibrium(&mut self, most: usize) -> usize {
         for sweep in 1..=most {
-            let moved = self.sweep(Objective::Quality);
+            let mut moved = self.sweep(Operation::Smooth, Objective::Quality);
+            moved += self.sweep(Operation::SmoothByGradient, Objective::Quality);
             if moved * 1000 < self.vertex_count() {
                 return sweep;
             }
@@ -202,11 +213,13 @@ impl AdaptiveMesh<'_> {
         most
     }
 
-    /// Edges whose length `is_wanted`, by ascending or descending length.
+    /// Edges whose length `is_wanted`, by ascending or descending length, with a vertex whose cells changed in the sweep `since` or
+    /// later.
     fn edges_where(
         &self,
         is_wanted: impl Fn(f64) -> bool + Sync,
         is_ascending: bool,
+        since: u32,
     ) -> Vec<[u32; 2]> {
         let of_chunk = |chunk: usize| {
             let first = chunk * CHUNK;
@@ -215,7 +228,10 @@ impl AdaptiveMesh<'_> {
             for vertex in first..(first + CHUNK).min(self.vertices.len()) {
                 let vertex = vertex as u32;
                 self.neighbours(vertex, &mut list);
-                for &other in list.iter().filter(|&&other| other > vertex) {
+                let is_recent = |other: u32| {
+                    self.changed[vertex as usize].max(self.changed[other as usize]) >= since
+                };
+                for &other in list.iter().filter(|&&other| other > vertex && is_recent(other)) {
                     let length = self.length(vertex, other);
                     if is_wanted(length) {
                         found.push((length, [vertex, other]));
@@ -245,14 +261,16 @@ impl AdaptiveMesh<'_> {
         (0..n).map(|i| (i * stride % n) as u32).collect()
     }
 
-    /// Faces between two cells, each once.
-    fn interior_faces(&self) -> Vec<[u32; 3]> {
+    /// Faces between two cells, each once, with a vertex whose cells changed in the sweep `since` or later.
+    fn interior_faces(&self, since: u32) -> Vec<[u32; 3]> {
         let mut faces = Vec::with_capacity(4 * self.cells.len());
         for cell in self.cells.elements() {
             let [a, b, c, d] = self.cells.padded(cell);
             for mut face in [[b, c, d], [a, c, d], [a, b, d], [a, b, c]] {
                 face.sort_unstable();
-                faces.push(face);
+                if face.iter().any(|&vertex| self.changed[vertex as usize] >= since) {
+                    faces.push(face);
+                }
             }
         }
         faces.par_sort_unstable();

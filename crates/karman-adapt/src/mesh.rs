@@ -1,5 +1,6 @@
 //! The mesh that is adapted: cells, the surfaces and ridges that bound them, and the metric at each vertex.
 
+use crate::change::Operation;
 use crate::complex::{Complex, NONE};
 use crate::error::AdaptError;
 use crate::field::MetricField;
@@ -36,6 +37,11 @@ pub(crate) struct AdaptiveMesh<'a> {
     /// Hints of the metric field.
     pub(crate) hints: Vec<u32>,
     pub(crate) free_vertices: Vec<u32>,
+    /// Number of the sweep that last changed a cell of each vertex; sweeps are counted by `sweeps`.
+    pub(crate) changed: Vec<u32>,
+    pub(crate) sweeps: u32,
+    /// Number of the last sweep of each [`Operation`].
+    pub(crate) last_sweep: [u32; Operation::COUNT],
     pub(crate) cells: Complex,
     pub(crate) faces: Complex,
     pub(crate) ridges: Complex,
@@ -94,6 +100,9 @@ impl<'a> AdaptiveMesh<'a> {
             kinds: vec![VertexKind::Interior; n],
             hints,
             free_vertices: vec![],
+            changed: vec![1; n],
+            sweeps: 1,
+            last_sweep: [0; Operation::COUNT],
             cells,
             faces,
             ridges: Complex::new(2, n),
