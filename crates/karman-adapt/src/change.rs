@@ -21,10 +21,11 @@ pub(crate) enum VertexChange {
     Move(u32, Vertex, u32),
 }
 
-/// Operations that minimise the energy. A candidate is evaluated again only where a cell of its vertices has changed since the last
+/// Operations. A candidate is evaluated again only where a cell of its vertices has changed since the last
 /// sweep of the operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operation {
+    CollapseShort,
     Collapse,
     Split,
     SwapEdges,
@@ -35,7 +36,7 @@ pub(crate) enum Operation {
 
 impl Operation {
     /// Number of operations.
-    pub(crate) const COUNT: usize = 6;
+    pub(crate) const COUNT: usize = 7;
 }
 
 /// A change of a cavity: simplices removed and inserted.

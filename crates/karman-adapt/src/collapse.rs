@@ -31,10 +31,10 @@ pub(crate) fn collapse_short(
         return None;
     }
     let removal = |vertex: u32, target: u32| {
-        let trial = Collapse::new(mesh, vertex, target)?;
+        let trial = Collapse::new(mesh, vertex, target, rule.longest)?;
         let before = trial.cavity.iter().map(|&cell| mesh.quality(mesh.cells.padded(cell)));
         let least = rule.quality.min(rule.quality_share * before.fold(f64::INFINITY, f64::min));
-        if trial.lengths.iter().any(|&length| length > rule.longest) || trial.lowest < least {
+        if trial.lowest < least {
             return None;
         }
         trial.change(mesh, rule.surface_tolerance)
@@ -52,7 +52,7 @@ pub(crate) fn collapse_for_energy(
     surface_tolerance: f64,
 ) -> Option<Change> {
     let removal = |vertex: u32, target: u32| {
-        let trial = Collapse::new(mesh, vertex, target)?;
+        let trial = Collapse::new(mesh, vertex, target, energy::LONGEST)?;
         let mut decrease = -energy::LEAST_DECREASE;
         for &cell in &trial.cavity {
             decrease += energy::of_cell(mesh.quality(mesh.cells.padded(cell)));
@@ -87,7 +87,8 @@ struct Collapse {
 }
 
 impl Collapse {
-    fn new(mesh: &AdaptiveMesh<'_>, vertex: u32, target: u32) -> Option<Self> {
+    /// `None` where the kind of the vertex forbids it, a cell is not positively oriented or an edge longer than `longest`.
+    fn new(mesh: &AdaptiveMesh<'_>, vertex: u32, target: u32, longest: f64) -> Option<Self> {
         let is_along = match mesh.kinds[vertex as usize] {
             VertexKind::Corner => false,
             VertexKind::Ridge => mesh.is_ridge(vertex, target),
@@ -100,16 +101,33 @@ impl Collapse {
             return None;
         }
         let cavity: Vec<u32> = mesh.cells.around(vertex).collect();
-        let mut cells = Vec::with_capacity(cavity.len());
         let (mut shared, mut nodes_around) = (vec![], vec![]);
+        for &cell in &cavity {
+            let nodes = mesh.cells.nodes_of(cell);
+            let list = if nodes.contains(&target) { &mut shared } else { &mut nodes_around };
+            list.extend_from_slice(nodes);
+        }
+        if shared.is_empty() || nodes_around.is_empty() {
+            return None;
+        }
+        nodes_around.sort_unstable();
+        nodes_around.dedup();
+        let arising = nodes_around.iter().filter(|node| **node != vertex && !shared.contains(node));
+        let mut lengths = Vec::with_capacity(nodes_around.len());
+        for &node in arising {
+            let length = mesh.length(target, node);
+            if length > longest {
+                return None;
+            }
+            lengths.push(length);
+        }
+        let mut cells = Vec::with_capacity(cavity.len());
         let (mut lowest, mut total) = (f64::INFINITY, 0.0);
         for &cell in &cavity {
             let nodes = mesh.cells.padded(cell);
             if nodes.contains(&target) {
-                shared.extend_from_slice(mesh.cells.nodes_of(cell));
                 continue;
             }
-            nodes_around.extend_from_slice(mesh.cells.nodes_of(cell));
             let joined = replaced(nodes, vertex, target);
             let quality = mesh.quality(joined);
             if quality <= 0.0 {
@@ -119,13 +137,6 @@ impl Collapse {
             total += energy::of_cell(quality);
             cells.push((joined, mesh.cells.tag(cell)));
         }
-        if shared.is_empty() || cells.is_empty() {
-            return None;
-        }
-        nodes_around.sort_unstable();
-        nodes_around.dedup();
-        let arising = nodes_around.iter().filter(|node| **node != vertex && !shared.contains(node));
-        let lengths = arising.map(|&node| mesh.length(target, node)).collect();
         Some(Collapse { vertex, target, cavity, cells, lengths, lowest, energy: total })
     }
 

@@ -145,7 +145,8 @@ impl AdaptiveMesh<'_> {
         let quality_share = if is_rough { 0.3 } else { 0.7 };
         let rule =
             CollapseRule { shortest, longest, quality_share, quality: 0.4, surface_tolerance };
-        let edges = self.edges_where(|length| length < shortest, true, 0);
+        let since = self.begin(Operation::CollapseShort);
+        let edges = self.edges_where(|length| length < shortest, true, since);
         let collapsed =
             self.change_in_batches(&edges, |mesh, edge| collapse_short(mesh, edge, &rule));
         let rule = SplitRule {

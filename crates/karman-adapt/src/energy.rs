@@ -11,6 +11,9 @@ const CELL_WEIGHT: f64 = 1.0;
 /// Least decrease of the energy for a change.
 pub(crate) const LEAST_DECREASE: f64 = 1e-3;
 
+/// Edges that an operation makes are never longer: φ is above 500 there.
+pub(crate) const LONGEST: f64 = 2.0;
+
 /// 1/Q − 1 + γ; infinite for a cell that is not positively oriented.
 #[inline]
 pub(crate) fn of_cell(quality: f64) -> f64 {

@@ -29,6 +29,8 @@ struct Patches {
     /// Whether `directions` are tangents.
     have_tangents: bool,
     patches: Vec<Patch>,
+    /// Tags of curved patches, ascending.
+    curved: Vec<u32>,
     grid: Grid,
 }
 
@@ -63,7 +65,11 @@ impl Surface {
         }
         let of = |patches: Vec<Patch>, are_lines, have_tangents| {
             let grid = Grid::new(&patches);
-            Patches { are_lines, have_tangents, patches, grid }
+            let tags = patches.iter().filter(|patch| !patch.is_flat).map(|patch| patch.tag);
+            let mut curved: Vec<u32> = tags.collect();
+            curved.sort_unstable();
+            curved.dedup();
+            Patches { are_lines, have_tangents, patches, curved, grid }
         };
         Surface { faces: of(faces, are_lines, false), ridges: of(ridges, true, true) }
     }
@@ -76,6 +82,9 @@ impl Surface {
             VertexKind::Surface => (&self.faces, tag),
             VertexKind::Corner | VertexKind::Interior => return point,
         };
+        if patches.curved.binary_search(&tag).is_err() {
+            return point;
+        }
         match patches.nearest(point, tag) {
             Some((patch, shares)) if !patch.is_flat => patch.at(patches, shares),
             _ => point,
