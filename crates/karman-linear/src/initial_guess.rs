@@ -11,7 +11,7 @@
 
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
-use karman_backend::{Backend, Buffer, Partials, Segment, View, blas};
+use karman_backend::{Backend, Buffer, Local, Partials, Segment, View, blas};
 
 /// Right-hand sides that a guess combines.
 pub const DEPTH: usize = 4;
@@ -126,12 +126,7 @@ pub(super) fn products_with_four<F: Real>(
     of: &Four<F>,
 ) -> (f64, f64, f64, f64) {
     let x = x[i].to_f64();
-    (
-        x * of.v0[i].to_f64(),
-        x * of.v1[i].to_f64(),
-        x * of.v2[i].to_f64(),
-        x * of.v3[i].to_f64(),
-    )
+    (x * of.v0[i].to_f64(), x * of.v1[i].to_f64(), x * of.v2[i].to_f64(), x * of.v3[i].to_f64())
 }
 
 /// The row and the column `row` of the Gram matrix; before, with `shift` 1 and not 0, the others move on by one.

@@ -267,8 +267,7 @@ impl<F: Real> Flow<F> {
         stepper: &mut dyn Stepper<F>,
     ) -> Result<(), IncompressibleError> {
         let Some(mut mean) = self.mean_velocity.take() else { return Ok(()) };
-        let (responses, coefficients) =
-            self.responses(stepper, &mean.directions, &mean.driving)?;
+        let (responses, coefficients) = self.responses(stepper, &mean.directions, &mean.driving)?;
         mean.responses = responses;
         mean.coefficients = self.backend.upload(coefficients);
         self.mean_velocity = Some(mean);

@@ -23,8 +23,8 @@ use crate::descriptor::{Descriptor, FieldData, Rank};
 use crate::finite_volume::{Prescribed, widen};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{
-    Arrangement, Convection, DESCRIPTOR, DerivedBuffers, DerivedField, FlowCondition, IncompressibleSolver,
-    Numerics, PrescribedVector, Problem, StepReport, ThermalProblem,
+    Arrangement, Convection, DESCRIPTOR, DerivedBuffers, DerivedField, FlowCondition,
+    IncompressibleSolver, Numerics, PrescribedVector, Problem, StepReport, ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::{Params, PreconditionerKind};

@@ -390,9 +390,18 @@ mod tests {
         let n = 2000;
         let x: Vec<f64> = (0..n).map(f64::from).collect();
         let spikes: Vec<f64> = (0..n)
-            .map(|k| if k == 0 { -50.0 } else if k % 7 == 0 { 7.0 } else { 4.0 + 1e-3 * f64::from(k % 3) })
+            .map(|k| {
+                if k == 0 {
+                    -50.0
+                } else if k % 7 == 0 {
+                    7.0
+                } else {
+                    4.0 + 1e-3 * f64::from(k % 3)
+                }
+            })
             .collect();
-        let all = [("time", &x[..]), ("iterations", &spikes[..]), ("probe_a_pressure", &spikes[..])];
+        let all =
+            [("time", &x[..]), ("iterations", &spikes[..]), ("probe_a_pressure", &spikes[..])];
         let (width, _, bytes) = draw("", &all).unwrap().unwrap();
         let is_white = |x: usize, y: usize| {
             let pixel = 3 * (y * width as usize + x);

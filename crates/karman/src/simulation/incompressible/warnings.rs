@@ -179,7 +179,9 @@ pub(super) fn overshoot(
     let excess = (bounds[0] - found.0).max(found.1 - bounds[1]) / (bounds[1] - bounds[0]);
     let advice = match convection {
         Convection::LimitedLinear => "refine the mesh where the temperature changes",
-        _ => "refine the mesh where the temperature changes, or set `convection = \"limited_linear\"`",
+        _ => {
+            "refine the mesh where the temperature changes, or set `convection = \"limited_linear\"`"
+        }
     };
     (excess > OVERSHOOT).then(|| {
         format!(

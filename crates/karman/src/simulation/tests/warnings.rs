@@ -145,7 +145,10 @@ fn temperatures_beyond_their_initial_and_boundary_values_are_warned_of() {
             None => assert_eq!(said, [""; 0], "{keys} {time}"),
             Some(part) => {
                 assert_eq!(said.len(), 1, "{keys} {time}: {summary}");
-                assert!(said[0].contains(", 293 to 313, by ") && said[0].contains(part), "{said:?}");
+                assert!(
+                    said[0].contains(", 293 to 313, by ") && said[0].contains(part),
+                    "{said:?}"
+                );
             }
         }
     }
@@ -160,6 +163,9 @@ fn an_iteration_to_a_steady_flow_that_diverges_says_how_to_begin() {
     let (outcome, _) = run(text, folder.path());
     assert_eq!(outcome.kind, OutcomeKind::Diverged);
     let said = outcome.to_string();
-    assert!(said.contains(" after iteration ") && said.contains("a smaller `pseudo_cfl`"), "{said}");
+    assert!(
+        said.contains(" after iteration ") && said.contains("a smaller `pseudo_cfl`"),
+        "{said}"
+    );
     assert!(!said.contains("t = "), "{said}");
 }
