@@ -83,15 +83,23 @@ fn convective_symbol(convection: Convection, theta: f64) -> Complex {
     difference * face
 }
 
-/// The largest |z| of a wave.
+/// λ and μ of each wave.
+fn symbols(convection: Convection) -> Vec<(Complex, f64)> {
+    let of_wave = |k: usize| {
+        let theta = std::f64::consts::PI * k as f64 / WAVES as f64;
+        (convective_symbol(convection, theta), 2.0 - 2.0 * theta.cos())
+    };
+    (1..=WAVES).map(of_wave).collect()
+}
+
+/// The largest |z| of the wave with λ and μ.
 fn amplification(
     scheme: TimeScheme,
-    convection: Convection,
-    theta: f64,
+    (convective, diffusive): (Complex, f64),
     [courant, diffusion]: [f64; 2],
 ) -> f64 {
-    let advection = convective_symbol(convection, theta).scale(courant);
-    let damping = diffusion * (2.0 - 2.0 * theta.cos());
+    let advection = convective.scale(courant);
+    let damping = diffusion * diffusive;
     let real = |x: f64| Complex(x, 0.0);
     let [a, b, c] = match scheme {
         TimeScheme::Bdf2 => [
@@ -119,12 +127,13 @@ fn amplification(
 /// The largest stable Courant number of a scheme at a cell Reynolds number, infinite without viscosity; at
 /// most 4.
 pub fn courant_limit(scheme: TimeScheme, convection: Convection, cell_reynolds: f64) -> f64 {
+    limit_of(scheme, &symbols(convection), cell_reynolds)
+}
+
+fn limit_of(scheme: TimeScheme, waves: &[(Complex, f64)], cell_reynolds: f64) -> f64 {
     let grows = |courant: f64| {
-        (1..=WAVES).any(|k| {
-            let theta = std::f64::consts::PI * k as f64 / WAVES as f64;
-            let numbers = [courant, courant / cell_reynolds];
-            amplification(scheme, convection, theta, numbers) > 1.0 + GROWTH_TOLERANCE
-        })
+        let numbers = [courant, courant / cell_reynolds];
+        waves.iter().any(|wave| amplification(scheme, *wave, numbers) > 1.0 + GROWTH_TOLERANCE)
     };
     let tried =
         (1..=(LARGEST_COURANT / COURANT_INCREMENT) as usize).map(|k| COURANT_INCREMENT * k as f64);
@@ -141,9 +150,10 @@ pub struct CourantLimits {
 impl CourantLimits {
     /// The limits of a scheme.
     pub fn new(scheme: TimeScheme, convection: Convection) -> CourantLimits {
+        let waves = symbols(convection);
         let reynolds = |k: usize| 2.0f64.powi(LEAST_POWER + k as i32);
-        let table = (0..POWERS).map(|k| courant_limit(scheme, convection, reynolds(k))).collect();
-        CourantLimits { table, inviscid: courant_limit(scheme, convection, f64::INFINITY) }
+        let table = (0..POWERS).map(|k| limit_of(scheme, &waves, reynolds(k))).collect();
+        CourantLimits { table, inviscid: limit_of(scheme, &waves, f64::INFINITY) }
     }
 
     /// The limit at a cell Reynolds number, interpolated linearly in its logarithm.

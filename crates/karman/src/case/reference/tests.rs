@@ -86,7 +86,6 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("boundary.PATCH.STATE", keys_of::<compressible_boundary::StateFile>()),
         ("initial", keys_of::<initial::InitialFile>()),
         ("boundary.PATCH", keys_of::<boundary::PatchTableFile>()),
-        ("boundary.PATCH.convection", keys_of::<boundary::ConvectionFile>()),
         ("time", keys_of::<time::TimeFile>()),
         ("steady", keys_of::<steady::SteadyFile>()),
         ("linear_solver", keys_of::<linear_solver::LinearSolverFile>()),
