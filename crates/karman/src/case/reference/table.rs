@@ -128,7 +128,7 @@ fn amg_keys() -> Vec<Key> {
                 (kind, get(&defaults).to_string(), parameter.meaning.to_owned())
             }
             ParameterKind::Sweeps => {
-                let default = format!("{:?}", defaults.sweeps);
+                let default = format!("{:?}", defaults.cycling.sweeps);
                 ("list of 2 whole numbers".to_owned(), default, parameter.meaning.to_owned())
             }
             ParameterKind::Sparsification => {
