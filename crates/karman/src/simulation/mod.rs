@@ -205,6 +205,11 @@ impl Simulation {
         &self.case
     }
 
+    /// The backend that computes.
+    pub fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
     /// The mesh.
     pub fn mesh(&self) -> &Mesh {
         &self.mesh
