@@ -50,6 +50,11 @@ pub trait Real:
     fn to_u32(self) -> u32;
 }
 
+/// The distance from 1 to the next number of a precision.
+pub fn epsilon<F: Real>() -> f64 {
+    if size_of::<F>() == 4 { f32::EPSILON.into() } else { f64::EPSILON }
+}
+
 const TOP_BIT: u32 = 1 << 31;
 
 // Inlined also where a program makes its own solver of these types: a build that is incremental

@@ -228,7 +228,7 @@ fn converged(
 mod tests {
     use super::*;
     use karman::backend::BackendKind;
-    use karman::linear::amg::Smoother;
+    use karman::linear::amg::{CycleParams, Smoother};
 
     /// Set-up, iterations and seconds of multigrid for several parameters.
     #[test]
@@ -236,7 +236,9 @@ mod tests {
                 multigrid_by_parameters -- --ignored --nocapture"]
     fn multigrid_by_parameters() {
         let backend = Backend::new(BackendKind::Auto, 0).unwrap();
+        const CYCLE: CycleParams = CycleParams::DEFAULT;
         let default = AmgParams::default;
+        let cycling = |cycling| AmgParams { cycling, ..default() };
         let chebyshev = |degree| Smoother::Chebyshev { degree };
         let all = [
             default(),
@@ -251,20 +253,29 @@ mod tests {
             AmgParams { over_correction: 1.4, ..default() },
             AmgParams { over_correction: 1.6, ..default() },
             AmgParams { over_correction: 1.7, ..default() },
-            AmgParams { relaxation: 1.5, ..default() },
-            AmgParams { relaxation: 1.7, ..default() },
-            AmgParams { relaxation: 1.5, drop_tolerance: 0.2, ..default() },
+            cycling(CycleParams { relaxation: 1.5, ..CYCLE }),
+            cycling(CycleParams { relaxation: 1.7, ..CYCLE }),
+            AmgParams {
+                drop_tolerance: 0.2,
+                cycling: CycleParams { relaxation: 1.5, ..CYCLE },
+                ..default()
+            },
             AmgParams { pairwise_passes: 0, ..default() },
             AmgParams { pairwise_passes: 2, ..default() },
             AmgParams { pairwise_passes: 2, over_correction: 1.8, ..default() },
-            AmgParams { pairwise_passes: 2, over_correction: 1.8, relaxation: 1.5, ..default() },
             AmgParams {
                 pairwise_passes: 2,
                 over_correction: 1.8,
-                smoother: chebyshev(2),
+                cycling: CycleParams { relaxation: 1.5, ..CYCLE },
                 ..default()
             },
-            AmgParams { smoother: chebyshev(2), ..default() },
+            AmgParams {
+                pairwise_passes: 2,
+                over_correction: 1.8,
+                cycling: CycleParams { smoother: chebyshev(2), ..CYCLE },
+                ..default()
+            },
+            cycling(CycleParams { smoother: chebyshev(2), ..CYCLE }),
             AmgParams { coarse_rows: 512, ..default() },
         ];
         for cells in [280_000, 2_330_000] {
@@ -311,8 +322,8 @@ mod tests {
                     amg.strength,
                     amg.interpolation_entries,
                     amg.drop_tolerance,
-                    amg.relaxation,
-                    amg.smoother,
+                    amg.cycling.relaxation,
+                    amg.cycling.smoother,
                     rows.join(" ")
                 );
             }

@@ -9,7 +9,7 @@ use super::{
     LinearError, Matrix, Method, MixedPrecision, Nullspace, Operator, Params, Preconditioner,
     PreconditionerKind, SingleReduction, SolveOutcome, Stationary, Status,
 };
-use karman_backend::real::Real;
+use karman_backend::real::{Real, epsilon};
 use karman_backend::{Backend, Buffer, Recording, blas};
 use std::any::Any;
 use std::sync::Arc;
@@ -360,7 +360,7 @@ impl<T: Real> Solver<T> {
         }
         // A residual below the round-off of T cannot be reduced.
         let tolerance = self.params.relative_tolerance;
-        let floor = 1e-3 * if size_of::<T>() == 4 { f32::EPSILON.into() } else { f64::EPSILON };
+        let floor = 1e-3 * epsilon::<T>();
         let limit = self.params.max_iterations as f64;
         let system = &mut self.state.system;
         system.begin(&backend, b, tolerance.max(floor), limit);

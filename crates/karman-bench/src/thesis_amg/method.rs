@@ -1,7 +1,7 @@
 //! The methods of the tables, as parameters of solvers.
 
 use karman::backend::Backend;
-use karman::linear::amg::{Coarsening, HierarchyPrecision, Smoother, Sparsification};
+use karman::linear::amg::{Coarsening, CycleParams, HierarchyPrecision, Smoother, Sparsification};
 use karman::linear::{
     Amg, AmgParams, LinearError, Matrix, Method, Params, PreconditionerKind, Solver,
 };
@@ -56,10 +56,10 @@ impl ThesisMethod {
             Params { max_iterations: MOST_ITERATIONS, record_history: false, ..params.clone() };
         let multicolour = AmgParams {
             coarsening: Coarsening::RugeStuben,
-            smoother: Smoother::GaussSeidel,
             precision: HierarchyPrecision::Same,
             drop_tolerance: 0.0,
             coarse_rows: 1,
+            cycling: CycleParams { smoother: Smoother::GaussSeidel, ..CycleParams::DEFAULT },
             ..AmgParams::default()
         };
         match self {
@@ -70,7 +70,11 @@ impl ThesisMethod {
                 Solver::new(backend, Arc::clone(matrix), &params)
             }
             ThesisMethod::GaussSeidel { sweeps } => {
-                let amg = AmgParams { max_levels: 1, sweeps: [sweeps, 0], ..multicolour };
+                let amg = AmgParams {
+                    max_levels: 1,
+                    cycling: CycleParams { sweeps: [sweeps, 0], ..multicolour.cycling },
+                    ..multicolour
+                };
                 let max_iterations = MOST_ITERATIONS / sweeps.max(1);
                 let params = Params { max_iterations, record_history, ..params };
                 stationary(backend, matrix, boundary, &amg, &params)
@@ -85,8 +89,8 @@ impl ThesisMethod {
                     strength: kamakolanu.strength,
                     boundary_weight: kamakolanu.boundary_weight,
                     sparsification: kamakolanu.beta.map(transformation),
-                    sweeps: [2, 2],
                     max_levels: kamakolanu.levels,
+                    cycling: CycleParams { sweeps: [2, 2], ..multicolour.cycling },
                     ..multicolour
                 };
                 let params = Params { max_iterations: kamakolanu.cycles, record_history, ..params };

@@ -8,7 +8,7 @@ use super::device::{
 };
 use super::hierarchy::{Hierarchy, HostLevel};
 use super::krylov_cycle::KrylovStep;
-use super::params::{AmgParams, Cycle, Smoother};
+use super::params::{AmgParams, Cycle, CycleParams, Smoother};
 use super::report::LevelReport;
 use super::smoothing::{
     DifferenceForm, Polynomial, begin_by_colour, begin_cycle, end_by_colour, end_cycle, jacobi,
@@ -46,9 +46,7 @@ pub(super) struct Levels<S> {
     levels: Vec<Level<S>>,
     /// The permutation of the finest level by colour and its inverse.
     renumbering: Option<[Buffer<u32>; 2]>,
-    smoother: Smoother,
-    sweeps: [usize; 2],
-    cycle: Cycle,
+    params: CycleParams,
 }
 
 impl<S: Real> Levels<S> {
@@ -57,9 +55,7 @@ impl<S: Real> Levels<S> {
             backend: backend.clone(),
             levels: vec![],
             renumbering: None,
-            smoother: params.smoother,
-            sweeps: params.sweeps,
-            cycle: params.cycle,
+            params: params.cycling,
         }
     }
 
@@ -90,7 +86,7 @@ impl<S: Real> Levels<S> {
         null_share: f64,
     ) -> Result<Self, LinearError> {
         let mut all = Levels::empty(backend, params);
-        let by_colour = params.smoother == Smoother::GaussSeidel;
+        let by_colour = params.cycling.smoother == Smoother::GaussSeidel;
         let colourings: Vec<Option<Colouring>> = hierarchy
             .levels
             .iter()
@@ -126,7 +122,7 @@ impl<S: Real> Levels<S> {
     /// Visits of each level in a cycle.
     pub(super) fn visits(&self) -> Vec<usize> {
         let last = self.levels.len().saturating_sub(1);
-        let at = |depth: usize| match self.cycle {
+        let at = |depth: usize| match self.params.cycle {
             Cycle::V => 1,
             // The coarsest level is solved once a visit of the level above.
             Cycle::W | Cycle::K => 1 << depth.min(last.saturating_sub(1)).min(30),
@@ -137,8 +133,9 @@ impl<S: Real> Levels<S> {
 
     /// Updates of unknowns by one cycle over the unknowns of the finest level.
     pub(super) fn work_units(&self) -> f64 {
-        let degree = if let Smoother::Chebyshev { degree } = self.smoother { degree } else { 1 };
-        let sweeps = degree * (self.sweeps[0] + self.sweeps[1]);
+        let degree =
+            if let Smoother::Chebyshev { degree } = self.params.smoother { degree } else { 1 };
+        let sweeps = degree * (self.params.sweeps[0] + self.params.sweeps[1]);
         let mut updates = 0.0;
         for (level, visits) in self.levels.iter().zip(self.visits()) {
             let each = if level.inverse.is_some() { 1 } else { sweeps };
@@ -150,8 +147,9 @@ impl<S: Real> Levels<S> {
     /// Bytes one cycle moves.
     pub(super) fn bytes_moved(&self) -> usize {
         let s = size_of::<S>();
-        let degree = if let Smoother::Chebyshev { degree } = self.smoother { degree } else { 1 };
-        let products = degree * (self.sweeps[0] + self.sweeps[1]);
+        let degree =
+            if let Smoother::Chebyshev { degree } = self.params.smoother { degree } else { 1 };
+        let products = degree * (self.params.sweeps[0] + self.params.sweeps[1]);
         let of_level = |level: &Level<S>| {
             let n = level.matrix.rows();
             if let Some(inverse) = &level.inverse {
@@ -180,7 +178,7 @@ impl<S: Real> Levels<S> {
             Some([old_place, _]) => begin_by_colour(&backend, n, r, old_place, b, x),
         }
         let into_z = self.ends_with_jacobi();
-        self.visit(0, true, self.cycle, usize::from(into_z));
+        self.visit(0, true, self.params.cycle, usize::from(into_z));
         let Level { matrix, weights, b, x, .. } = &self.levels[0];
         match &self.renumbering {
             Some([_, new_place]) => end_by_colour(&backend, n, x, new_place, z),
@@ -191,13 +189,15 @@ impl<S: Real> Levels<S> {
 
     /// Whether the last sweep on the finest level is a Jacobi sweep, which may then write into z.
     fn ends_with_jacobi(&self) -> bool {
-        self.levels.len() > 1 && self.smoother == Smoother::L1Jacobi && self.sweeps[1] > 0
+        self.levels.len() > 1
+            && self.params.smoother == Smoother::L1Jacobi
+            && self.params.sweeps[1] > 0
     }
 
     /// A cycle on level `depth` for its b, from zero (with x from the first sweep where that is a Jacobi
     /// sweep) or from x, without the last `left_out` sweeps.
     fn visit(&mut self, depth: usize, is_zero: bool, cycle: Cycle, left_out: usize) {
-        let [before, after] = self.sweeps;
+        let [before, after] = self.params.sweeps;
         let level = &mut self.levels[depth];
         if let Some(inverse) = &level.inverse {
             let n = level.matrix.rows();
@@ -210,14 +210,14 @@ impl<S: Real> Levels<S> {
             return;
         }
         let is_coarsest = level.transfer.is_none();
-        level.smooth(&self.backend, self.smoother, before, is_zero, false);
+        level.smooth(&self.backend, self.params.smoother, before, is_zero, false);
         if !is_coarsest {
             let Level { matrix, x, b, other, .. } = level;
             residual(matrix, x, b, other);
             self.correct(depth, cycle);
         }
         let level = &mut self.levels[depth];
-        level.smooth(&self.backend, self.smoother, after - left_out, false, true);
+        level.smooth(&self.backend, self.params.smoother, after - left_out, false, true);
     }
 
     /// The coarse correction of level `depth`, whose residual is in `other`.
@@ -278,7 +278,7 @@ impl Levels<f32> {
         let Level { weights: w, b, x, .. } = &mut self.levels[0];
         subtract_and_sweep(&backend, n, product, convergence, q, w, midway, r, x);
         std::mem::swap(b, r);
-        self.visit(0, true, self.cycle, 1);
+        self.visit(0, true, self.params.cycle, 1);
         let Level { matrix, weights: w, b, x, .. } = &mut self.levels[0];
         jacobi_dots(matrix, (x, b, w), q, z, sums);
         std::mem::swap(b, r);
@@ -287,7 +287,8 @@ impl Levels<f32> {
 
 /// Relaxation factor of a sweep.
 fn relaxation(params: &AmgParams) -> f64 {
-    if params.smoother == Smoother::L1Jacobi { params.relaxation } else { 1.0 }
+    let CycleParams { smoother, relaxation, .. } = params.cycling;
+    if smoother == Smoother::L1Jacobi { relaxation } else { 1.0 }
 }
 
 /// The inverse of a permutation.
@@ -331,7 +332,7 @@ impl<S: Real> Level<S> {
                 })
             }
         };
-        let diagonal_alone = params.smoother == Smoother::GaussSeidel;
+        let diagonal_alone = params.cycling.smoother == Smoother::GaussSeidel;
         let weights = host.weights(relaxation(params), diagonal_alone);
         let weights: Vec<S> = match own {
             None => weights.into_iter().map(S::from_f64).collect(),
@@ -389,8 +390,8 @@ impl<S: Real> Level<S> {
         params: &AmgParams,
     ) -> Self {
         let n = matrix.rows();
-        let is_polynomial = matches!(params.smoother, Smoother::Chebyshev { .. });
-        let is_krylov = params.cycle == Cycle::K && depth > 0 && transfer.is_some();
+        let is_polynomial = matches!(params.cycling.smoother, Smoother::Chebyshev { .. });
+        let is_krylov = params.cycling.cycle == Cycle::K && depth > 0 && transfer.is_some();
         Level {
             matrix,
             weights,

@@ -34,8 +34,8 @@ mod transfer;
 mod views;
 
 pub use params::{
-    AMG_PARAMETERS, AmgParameter, AmgParams, Coarsening, Cycle, HierarchyPrecision, ParameterKind,
-    Range, Smoother, Sparsification,
+    AMG_PARAMETERS, AmgParameter, AmgParams, Coarsening, Cycle, CycleParams, HierarchyPrecision,
+    ParameterKind, Range, Smoother, Sparsification,
 };
 pub use pattern::Pattern;
 pub use report::{HierarchyReport, HierarchySource, LevelReport};

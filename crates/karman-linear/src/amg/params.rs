@@ -166,15 +166,16 @@ impl Range {
 
 /// The parameter of a field of [`AmgParams`] that has words.
 macro_rules! word_parameter {
-    ($name:literal, $field:ident: $choice:ty, $meaning:literal, $example:literal) => {
+    ($name:literal, $($field:ident).+: $choice:ty, $meaning:literal, $example:literal) => {
         AmgParameter {
             name: $name,
             kind: ParameterKind::Word {
                 words: <$choice>::WORDS,
                 meanings: <$choice>::MEANINGS,
-                get: |params| params.$field.word(),
+                get: |params| params.$($field).+.word(),
                 set: |params, word| {
-                    params.$field = <$choice>::from_word(word).unwrap_or(params.$field);
+                    let field = &mut params.$($field).+;
+                    *field = <$choice>::from_word(word).unwrap_or(*field);
                 },
             },
             default: None,
@@ -264,7 +265,7 @@ pub static AMG_PARAMETERS: &[AmgParameter] = &[
         meaning: "Drop couplings of coarse matrices weaker than β times the mean of their row.",
         example: "sparsification = { beta = 1.0, increment = 1.0, symmetric = true }",
     },
-    word_parameter!("smoother", smoother: Smoother, "", "smoother = \"chebyshev\""),
+    word_parameter!("smoother", cycling.smoother: Smoother, "", "smoother = \"chebyshev\""),
     AmgParameter {
         name: "sweeps",
         kind: ParameterKind::Sweeps,
@@ -272,7 +273,7 @@ pub static AMG_PARAMETERS: &[AmgParameter] = &[
         meaning: "Sweeps before and after the coarse correction.",
         example: "sweeps = [2, 2]",
     },
-    word_parameter!("cycle", cycle: Cycle, "", "cycle = \"w\""),
+    word_parameter!("cycle", cycling.cycle: Cycle, "", "cycle = \"w\""),
     word_parameter!(
         "hierarchy_precision",
         precision: HierarchyPrecision,
@@ -305,20 +306,60 @@ pub struct AmgParams {
     pub drop_tolerance: f64,
     /// Kamakolanu's sparsification, in place of `drop_tolerance`. Default: none.
     pub sparsification: Option<Sparsification>,
-    /// The smoother. Default: ℓ1-Jacobi.
-    pub smoother: Smoother,
-    /// Relaxation factor of ℓ1-Jacobi, below 2: its spectrum is bounded by 1. Default: 4/3.
-    pub relaxation: f64,
-    /// Sweeps before and after the coarse correction. Default: 1 and 1.
-    pub sweeps: [usize; 2],
-    /// The cycle. Default: V.
-    pub cycle: Cycle,
+    /// The cycle and its smoother.
+    pub cycling: CycleParams,
     /// Precision of the hierarchy. Default: single.
     pub precision: HierarchyPrecision,
     /// Largest number of unknowns solved by a dense inverse. Default: 256.
     pub coarse_rows: usize,
     /// Maximum number of levels, the coarsest included. Default: 25.
     pub max_levels: usize,
+}
+
+/// Parameters of a cycle; the levels do not depend on them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CycleParams {
+    /// The cycle. Default: V.
+    pub cycle: Cycle,
+    /// The smoother. Default: ℓ1-Jacobi.
+    pub smoother: Smoother,
+    /// Relaxation factor of ℓ1-Jacobi, below 2: its spectrum is bounded by 1. Default: 4/3.
+    pub relaxation: f64,
+    /// Sweeps before and after the coarse correction. Default: 1 and 1.
+    pub sweeps: [usize; 2],
+}
+
+impl CycleParams {
+    /// The default of each parameter.
+    pub const DEFAULT: CycleParams = CycleParams {
+        cycle: Cycle::V,
+        smoother: Smoother::L1Jacobi,
+        relaxation: 4.0 / 3.0,
+        sweeps: [1, 1],
+    };
+
+    fn check(&self) -> Result<(), LinearError> {
+        let wrong = |name, value, rule| Err(LinearError::Parameter { name, value, rule });
+        if !(self.relaxation > 0.0 && self.relaxation < 2.0) {
+            return wrong("relaxation", self.relaxation, "it lies between 0 and 2");
+        }
+        if self.sweeps == [0, 0] || self.sweeps.iter().any(|s| *s > 100) {
+            let most = self.sweeps[0].max(self.sweeps[1]);
+            return wrong("sweeps", most as f64, "they are at most 100 and not both 0");
+        }
+        if let Smoother::Chebyshev { degree } = self.smoother
+            && !(1..=4).contains(&degree)
+        {
+            return wrong("degree", degree as f64, "it lies between 1 and 4");
+        }
+        Ok(())
+    }
+}
+
+impl Default for CycleParams {
+    fn default() -> Self {
+        CycleParams::DEFAULT
+    }
 }
 
 impl Default for AmgParams {
@@ -343,10 +384,7 @@ impl AmgParams {
         interpolation_entries: 3,
         drop_tolerance: 0.1,
         sparsification: None,
-        smoother: Smoother::L1Jacobi,
-        relaxation: 4.0 / 3.0,
-        sweeps: [1, 1],
-        cycle: Cycle::V,
+        cycling: CycleParams::DEFAULT,
         precision: HierarchyPrecision::Single,
         coarse_rows: 256,
         max_levels: 25,
@@ -374,23 +412,12 @@ impl AmgParams {
         if !(1.0..2.0).contains(&self.over_correction) {
             return wrong("over_correction", self.over_correction, "it lies in [1, 2)");
         }
-        if !(self.relaxation > 0.0 && self.relaxation < 2.0) {
-            return wrong("relaxation", self.relaxation, "it lies between 0 and 2");
-        }
+        self.cycling.check()?;
         if self.interpolation_entries == 0 {
             return wrong("interpolation_entries", 0.0, "it is at least 1");
         }
-        if self.sweeps == [0, 0] || self.sweeps.iter().any(|s| *s > 100) {
-            let most = self.sweeps[0].max(self.sweeps[1]);
-            return wrong("sweeps", most as f64, "they are at most 100 and not both 0");
-        }
         if !(1..=4096).contains(&self.coarse_rows) {
             return wrong("coarse_rows", self.coarse_rows as f64, "it lies between 1 and 4096");
-        }
-        if let Smoother::Chebyshev { degree } = self.smoother
-            && !(1..=4).contains(&degree)
-        {
-            return wrong("degree", degree as f64, "it lies between 1 and 4");
         }
         if let Some(s) = self.sparsification
             && !(s.beta >= 0.0 && s.increment >= 0.0 && (s.beta + s.increment).is_finite())
@@ -436,8 +463,9 @@ impl AmgParams {
 
     /// Whether the cycle is a fixed symmetric operator for a symmetric matrix.
     pub fn is_symmetric(&self) -> bool {
-        self.sweeps[0] == self.sweeps[1]
-            && matches!(self.cycle, Cycle::V | Cycle::W)
+        let [before, after] = self.cycling.sweeps;
+        before == after
+            && matches!(self.cycling.cycle, Cycle::V | Cycle::W)
             && self.sparsification.is_none_or(|s| s.symmetric)
     }
 }
@@ -449,6 +477,7 @@ mod tests {
     #[test]
     fn parameters_out_of_range_are_named() {
         let good = AmgParams::default;
+        let cycling = |cycling| AmgParams { cycling, ..good() };
         assert_eq!(good().check(), Ok(()));
         let message = |p: AmgParams| p.check().unwrap_err().to_string();
         assert_eq!(
@@ -468,7 +497,7 @@ mod tests {
             "drop_tolerance = -1: it lies in [0, 1)"
         );
         assert_eq!(
-            message(AmgParams { relaxation: 2.0, ..good() }),
+            message(cycling(CycleParams { relaxation: 2.0, ..CycleParams::DEFAULT })),
             "relaxation = 2: it lies between 0 and 2"
         );
         assert_eq!(
@@ -480,7 +509,7 @@ mod tests {
             "interpolation_entries = 0: it is at least 1"
         );
         assert_eq!(
-            message(AmgParams { sweeps: [0, 0], ..good() }),
+            message(cycling(CycleParams { sweeps: [0, 0], ..CycleParams::DEFAULT })),
             "sweeps = 0: they are at most 100 and not both 0"
         );
         assert_eq!(
@@ -492,7 +521,10 @@ mod tests {
             "max_levels = 0: it is at least 1"
         );
         assert_eq!(
-            message(AmgParams { smoother: Smoother::Chebyshev { degree: 9 }, ..good() }),
+            message(cycling(CycleParams {
+                smoother: Smoother::Chebyshev { degree: 9 },
+                ..CycleParams::DEFAULT
+            })),
             "degree = 9: it lies between 1 and 4"
         );
         let sparsification = Some(Sparsification { beta: -1.0, increment: 0.0, symmetric: true });

@@ -154,7 +154,7 @@ impl SavedInterpolations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::amg::{Amg, Coarsening, HierarchySource, Smoother, Sparsification};
+    use crate::amg::{Amg, Coarsening, CycleParams, HierarchySource, Smoother, Sparsification};
     use crate::testing::{diamond, poisson_2d, with};
     use crate::{Method, Preconditioner, PreconditionerKind, Solver};
     use karman_backend::Backend;
@@ -193,7 +193,10 @@ mod tests {
             small(),
             AmgParams { pairwise_passes: 0, ..small() },
             AmgParams { pairwise_passes: 2, drop_tolerance: 0.0, ..small() },
-            AmgParams { smoother: Smoother::GaussSeidel, ..small() },
+            AmgParams {
+                cycling: CycleParams { smoother: Smoother::GaussSeidel, ..CycleParams::DEFAULT },
+                ..small()
+            },
             AmgParams { coarsening: Coarsening::Aggregation, ..small() },
             AmgParams { coarsening: Coarsening::RugeStuben, sparsification, ..small() },
         ];
@@ -279,7 +282,10 @@ mod tests {
             format!("{begin}another version of karman saved them")
         );
         // Parameters outside the setup key may change.
-        let params = AmgParams { sweeps: [2, 2], ..small() };
+        let params = AmgParams {
+            cycling: CycleParams { sweeps: [2, 2], ..CycleParams::DEFAULT },
+            ..small()
+        };
         assert!(Amg::<f64>::from_interpolations(&matrix, &params, saved).is_ok());
     }
 

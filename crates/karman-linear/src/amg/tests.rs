@@ -17,6 +17,13 @@ fn small() -> AmgParams {
     AmgParams { coarse_rows: 40, ..AmgParams::default() }
 }
 
+const CYCLE: CycleParams = CycleParams::DEFAULT;
+
+/// As [`small`], with another cycle.
+fn cycling(cycling: CycleParams) -> AmgParams {
+    AmgParams { cycling, ..small() }
+}
+
 fn iterations(backend: &Backend, a: &CsrMatrix<f64>, method: Method, params: AmgParams) -> usize {
     let b = values(a.rows(), 11);
     let (outcome, x) = solved::<f64>(backend, a, &b, &with(method, amg(params)));
@@ -44,14 +51,14 @@ fn every_smoother_and_cycle_converges_everywhere_alike() {
     let flexible = Method::FlexibleConjugateGradient;
     let cases = [
         (cg, small(), 16),
-        (cg, AmgParams { smoother: Smoother::Chebyshev { degree: 2 }, ..small() }, 12),
-        (cg, AmgParams { smoother: Smoother::Chebyshev { degree: 4 }, ..small() }, 10),
-        (cg, AmgParams { smoother: Smoother::GaussSeidel, ..small() }, 13),
-        (cg, AmgParams { sweeps: [2, 2], ..small() }, 13),
-        (cg, AmgParams { cycle: Cycle::W, ..small() }, 15),
-        (flexible, AmgParams { cycle: Cycle::F, ..small() }, 15),
-        (flexible, AmgParams { cycle: Cycle::K, ..small() }, 15),
-        (flexible, AmgParams { sweeps: [0, 1], ..small() }, 27),
+        (cg, cycling(CycleParams { smoother: Smoother::Chebyshev { degree: 2 }, ..CYCLE }), 12),
+        (cg, cycling(CycleParams { smoother: Smoother::Chebyshev { degree: 4 }, ..CYCLE }), 10),
+        (cg, cycling(CycleParams { smoother: Smoother::GaussSeidel, ..CYCLE }), 13),
+        (cg, cycling(CycleParams { sweeps: [2, 2], ..CYCLE }), 13),
+        (cg, cycling(CycleParams { cycle: Cycle::W, ..CYCLE }), 15),
+        (flexible, cycling(CycleParams { cycle: Cycle::F, ..CYCLE }), 15),
+        (flexible, cycling(CycleParams { cycle: Cycle::K, ..CYCLE }), 15),
+        (flexible, cycling(CycleParams { sweeps: [0, 1], ..CYCLE }), 27),
         (cg, AmgParams { precision: HierarchyPrecision::Same, ..small() }, 16),
         (cg, AmgParams { coarsening: Coarsening::RugeStuben, ..small() }, 20),
         (cg, AmgParams { coarsening: Coarsening::Aggregation, pairwise_passes: 2, ..small() }, 20),
@@ -87,8 +94,11 @@ fn the_cycle_is_symmetric_and_positive() {
     let smoothers = [Smoother::L1Jacobi, Smoother::Chebyshev { degree: 3 }, Smoother::GaussSeidel];
     for smoother in smoothers {
         for cycle in [Cycle::V, Cycle::W] {
-            let params =
-                AmgParams { smoother, cycle, precision: HierarchyPrecision::Same, ..small() };
+            let params = AmgParams {
+                precision: HierarchyPrecision::Same,
+                cycling: CycleParams { smoother, cycle, ..CYCLE },
+                ..small()
+            };
             for backend in [hosts().remove(1)].into_iter().chain(devices()) {
                 let matrix = Matrix::new(&backend, a.clone()).unwrap();
                 let mut amg = Amg::<f64>::new(&matrix, &params).unwrap();
@@ -114,9 +124,9 @@ fn cycles_that_are_not_symmetric_need_a_flexible_method() {
     let host = Backend::host(1).unwrap();
     let sparsification = Some(Sparsification { beta: 1.0, increment: 1.0, symmetric: false });
     let cases = [
-        AmgParams { cycle: Cycle::K, ..small() },
-        AmgParams { cycle: Cycle::F, ..small() },
-        AmgParams { sweeps: [1, 2], ..small() },
+        cycling(CycleParams { cycle: Cycle::K, ..CYCLE }),
+        cycling(CycleParams { cycle: Cycle::F, ..CYCLE }),
+        cycling(CycleParams { sweeps: [1, 2], ..CYCLE }),
         AmgParams { sparsification, ..small() },
     ];
     for params in cases {
@@ -138,9 +148,8 @@ fn kamakolanus_amg_with_sparsification_preconditions_bicgstab() {
             coarsening: Coarsening::RugeStuben,
             boundary_weight: 5.0,
             sparsification: Some(Sparsification { beta: 1.0, increment: 1.0, symmetric }),
-            smoother: Smoother::GaussSeidel,
-            sweeps: [2, 2],
             strength: 0.05,
+            cycling: CycleParams { smoother: Smoother::GaussSeidel, sweeps: [2, 2], ..CYCLE },
             ..small()
         };
         let count = iterations(&host, &diamond(12), Method::BiCgStab, params);
@@ -299,9 +308,8 @@ fn a_report_shows_the_levels() {
     assert!(report.bytes() < 500 * 16_000, "{report}");
     let source = AmgParams {
         coarsening: Coarsening::RugeStuben,
-        smoother: Smoother::GaussSeidel,
-        sweeps: [2, 2],
         max_levels: 3,
+        cycling: CycleParams { smoother: Smoother::GaussSeidel, sweeps: [2, 2], ..CYCLE },
         ..AmgParams::default()
     };
     let amg = Amg::<f64>::new(&matrix, &source).unwrap();
@@ -321,7 +329,11 @@ fn a_report_shows_the_levels() {
 fn stand_alone_cycles_converge_and_divergence_is_detected() {
     let a = diamond(9);
     let b = values(a.rows(), 11);
-    let params = AmgParams { sweeps: [2, 2], over_correction: 1.0, ..small() };
+    let params = AmgParams {
+        over_correction: 1.0,
+        cycling: CycleParams { sweeps: [2, 2], ..CYCLE },
+        ..small()
+    };
     for backend in everywhere() {
         let (outcome, x) = solved::<f64>(&backend, &a, &b, &with(Method::Stationary, amg(params)));
         assert!(outcome.is_converged() && outcome.iterations <= 60, "{backend:?} {outcome}");

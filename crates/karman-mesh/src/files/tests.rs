@@ -6,6 +6,7 @@ use super::gmsh::GmshFormat;
 use super::test_meshes::{all, every_2d_shape, every_3d_shape, with_one_region};
 use super::*;
 use crate::testing::shared_mesh;
+use std::sync::LazyLock;
 
 const GMSH_FORMATS: [GmshFormat; 4] =
     [GmshFormat::Ascii22, GmshFormat::Binary22, GmshFormat::Ascii41, GmshFormat::Binary41];
@@ -149,7 +150,7 @@ fn speed_of_reading_gmsh_ascii() {
 }
 
 /// Content of a valid file of each format.
-fn valid_files() -> Vec<(&'static str, Vec<u8>)> {
+static VALID_FILES: LazyLock<Vec<(&'static str, Vec<u8>)>> = LazyLock::new(|| {
     let mut files = Vec::new();
     for mesh in [every_3d_shape(), every_2d_shape()] {
         for format in GMSH_FORMATS {
@@ -169,12 +170,12 @@ fn valid_files() -> Vec<(&'static str, Vec<u8>)> {
         );
     }
     files
-}
+});
 
 #[test]
 fn every_truncation_of_a_file_is_an_error_or_a_mesh() {
-    for (name, bytes) in valid_files() {
-        assert!(parse_mesh(name.as_ref(), &bytes).is_ok());
+    for (name, bytes) in VALID_FILES.iter() {
+        assert!(parse_mesh(name.as_ref(), bytes).is_ok());
         let mut errors = 0;
         for length in 0..bytes.len() {
             errors += usize::from(parse_mesh(name.as_ref(), &bytes[..length]).is_err());
@@ -213,8 +214,7 @@ proptest! {
         changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..6),
         digits in any::<bool>(),
     ) {
-        let files = valid_files();
-        let (name, mut bytes) = files[choice.index(files.len())].clone();
+        let (name, mut bytes) = VALID_FILES[choice.index(VALID_FILES.len())].clone();
         for (place, value) in changes {
             let place = place.index(bytes.len());
             // A changed digit tests more of a text reader than a changed letter.

@@ -204,7 +204,7 @@ fn set(
         }
         (_, ParameterFile::Sweeps(sweeps)) => match *sweeps.as_slice() {
             [0, 0] => return problem("`sweeps` must not be 0 on both sides".to_owned()),
-            [before, after] => params.sweeps = [before, after],
+            [before, after] => params.cycling.sweeps = [before, after],
             _ => {
                 let count = sweeps.len();
                 return problem(format!("`sweeps` takes 2 whole numbers, {count} given"));

@@ -1,22 +1,19 @@
-//! `[boundary]`: one condition for each patch of the mesh. The text form, and the conditions of heat.
+//! `[boundary]` as written: one condition for each patch of the mesh, its keys those that the equations list.
 
 use super::compressible_boundary::{self, StateFile};
 use super::error::Problem;
+use super::heat_boundary::HeatCondition;
 use super::value::{
-    KnownKey, Maybe, Named, Reader, Rule, Sign, Value, ValueFile, VectorFile, required, spanned,
+    KnownKey, Maybe, Named, Reader, Rule, Value, ValueFile, VectorFile, required, spanned,
 };
-use crate::compressible::{CompressibleKey, CompressibleKeyValue};
-use crate::finite_volume::BoundaryCondition;
-use crate::incompressible::{ConditionKey, FlowBoundaryCondition, KeyValue};
+use crate::compressible::CompressibleKeyValue;
+use crate::descriptor::{ConditionKey, Form, KeyValue, Quantity, ValueTable};
+use crate::incompressible::FlowBoundaryCondition;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt;
 use std::ops::Range;
 use std::sync::LazyLock;
 use toml::Spanned;
-
-/// The thermal condition of a patch: the temperature, the heat flux density into the domain, convection to a fluid
-/// outside with its heat transfer coefficient ≥ 0, or none.
-pub type HeatCondition = BoundaryCondition<Value>;
 
 /// The condition of one patch.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,64 +36,68 @@ pub(crate) enum PatchFile {
 /// `patch = { … }` or `[boundary.patch]`
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PatchTableFile {
-    temperature: Maybe<ValueFile>,
-    heat_flux: Maybe<ValueFile>,
-    convection: Maybe<ConvectionFile>,
-    insulated: Maybe<bool>,
-    /// The keys of flow conditions in the order of [`FlowBoundaryCondition::KEYS`], each with the place of its value;
-    /// `symmetry` is one of heat too.
-    pub(super) flow: Vec<(&'static FlowKey, Spanned<FlowFile>)>,
-    /// Those keys that compressible flow alone has.
-    compressible: Vec<(&'static str, CompressibleFile)>,
+    /// The keys with a condition, each with its value.
+    keys: Vec<(&'static str, Spanned<KeyFile>)>,
     pub(super) periodic: Maybe<String>,
 }
 
-/// The key of a flow condition.
-pub(crate) type FlowKey = ConditionKey<Value>;
-
-/// The value of the key of a flow condition.
+/// The value of a key with a condition.
 #[derive(Clone, Debug)]
-pub(crate) enum FlowFile {
+pub(super) enum KeyFile {
     Flag(bool),
     Scalar(ValueFile),
     Vector(VectorFile<ValueFile>),
+    Table(Named<ValueFile>),
+    State(Box<StateFile>),
 }
 
-/// The value of a key that compressible flow alone has.
-#[derive(Clone, Debug)]
-enum CompressibleFile {
-    Simple(Spanned<FlowFile>),
-    State(Box<Spanned<StateFile>>),
-}
-
-impl CompressibleFile {
-    fn span(&self) -> Range<usize> {
-        match self {
-            CompressibleFile::Simple(file) => file.span(),
-            CompressibleFile::State(file) => file.span(),
-        }
-    }
-}
-
-const SYMMETRY: &str = "symmetry";
-const HEAT_TABLE: [&str; 5] = ["temperature", "heat_flux", "convection", "insulated", SYMMETRY];
+pub(super) const SYMMETRY: &str = "symmetry";
 const PERIODIC: &str = "periodic";
 
-/// The keys that compressible flow alone has.
-fn compressible_keys() -> impl Iterator<Item = &'static CompressibleKey<Value>> {
-    let flow = FlowBoundaryCondition::<Value>::KEYS;
-    let is_of_flow = |name: &str| flow.iter().any(|key| key.name == name);
-    compressible_boundary::keys().iter().filter(move |key| !is_of_flow(key.name))
+/// How the value of a key is written.
+#[derive(Clone, Copy)]
+enum Written {
+    Form(Form),
+    State,
+}
+
+/// The keys with a condition, each once, and how their values are written.
+fn known_keys() -> &'static [(&'static str, Written)] {
+    static KEYS: LazyLock<Vec<(&str, Written)>> = LazyLock::new(|| {
+        let heat = HeatCondition::KEYS.iter().map(|key| (key.name, Written::Form(key.form())));
+        let flow = FlowBoundaryCondition::<Value>::KEYS;
+        let flow = flow.iter().map(|key| (key.name, Written::Form(key.form())));
+        let flow = flow.filter(|(name, _)| *name != SYMMETRY);
+        let compressible = compressible_boundary::keys().iter().map(|key| {
+            let written = match key.value {
+                CompressibleKeyValue::Flag(_) => Written::Form(Form::Flag),
+                CompressibleKeyValue::Scalar(words, _) => {
+                    Written::Form(Form::Scalar(Quantity::new(words)))
+                }
+                CompressibleKeyValue::Vector(words, _) => {
+                    Written::Form(Form::Vector(Quantity::new(words)))
+                }
+                CompressibleKeyValue::State | CompressibleKeyValue::FarField => Written::State,
+            };
+            (key.name, written)
+        });
+        let mut keys: Vec<(&str, Written)> = heat.collect();
+        for key in
+            [(SYMMETRY, Written::Form(Form::Flag))].into_iter().chain(flow).chain(compressible)
+        {
+            if keys.iter().all(|(name, _)| *name != key.0) {
+                keys.push(key);
+            }
+        }
+        keys
+    });
+    &KEYS
 }
 
 /// The keys of a table, each once.
 fn table_keys() -> &'static [&'static str] {
-    static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
-        let flow = FlowBoundaryCondition::<Value>::KEYS.iter().map(|key| key.name);
-        let flow = flow.filter(|name| *name != SYMMETRY);
-        let compressible = compressible_keys().map(|key| key.name);
-        HEAT_TABLE.into_iter().chain(flow).chain(compressible).chain([PERIODIC]).collect()
-    });
+    static NAMES: LazyLock<Vec<&str>> =
+        LazyLock::new(|| known_keys().iter().map(|(name, _)| *name).chain([PERIODIC]).collect());
     &NAMES
 }
 
@@ -117,128 +118,185 @@ impl<'de> Visitor<'de> for TableVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PatchTableFile, A::Error> {
         let mut table = PatchTableFile::default();
-        let keys = FlowBoundaryCondition::<Value>::KEYS;
         while let Some(name) = map.next_key_seed(KnownKey(table_keys()))? {
-            match name {
-                "temperature" => table.temperature = Some(map.next_value()?),
-                "heat_flux" => table.heat_flux = Some(map.next_value()?),
-                "convection" => table.convection = Some(map.next_value()?),
-                "insulated" => table.insulated = Some(map.next_value()?),
-                PERIODIC => table.periodic = Some(map.next_value()?),
-                _ => match keys.iter().find(|key| key.name == name) {
-                    None => {
-                        if let Some(key) = compressible_keys().find(|key| key.name == name) {
-                            let value = compressible_value(&mut map, key)?;
-                            table.compressible.push((key.name, value));
-                        }
-                    }
-                    Some(key) => {
-                        let value = match key.value {
-                            KeyValue::Flag(_) => spanned(map.next_value()?, FlowFile::Flag),
-                            KeyValue::Scalar(..) | KeyValue::Uniform(..) => {
-                                spanned(map.next_value()?, FlowFile::Scalar)
-                            }
-                            KeyValue::Vector(..) => spanned(map.next_value()?, FlowFile::Vector),
-                        };
-                        table.flow.push((key, value));
-                    }
-                },
-            }
+            let Some((_, written)) = known_keys().iter().find(|(known, _)| *known == name) else {
+                table.periodic = Some(map.next_value()?);
+                continue;
+            };
+            let value = match written {
+                Written::Form(Form::Flag) => spanned(map.next_value()?, KeyFile::Flag),
+                Written::Form(Form::Scalar(_)) => spanned(map.next_value()?, KeyFile::Scalar),
+                Written::Form(Form::Vector(_)) => spanned(map.next_value()?, KeyFile::Vector),
+                Written::Form(Form::Table(_)) => spanned(map.next_value()?, KeyFile::Table),
+                Written::State => {
+                    spanned(map.next_value()?, |state| KeyFile::State(Box::new(state)))
+                }
+            };
+            table.keys.push((name, value));
         }
-        let place = |name| keys.iter().position(|key| key.name == name);
-        table.flow.sort_by_key(|(key, _)| place(key.name));
         Ok(table)
     }
 }
 
-/// The value of a key that compressible flow alone has.
-fn compressible_value<'de, A: MapAccess<'de>>(
-    map: &mut A,
-    key: &CompressibleKey<Value>,
-) -> Result<CompressibleFile, A::Error> {
-    Ok(match key.value {
-        CompressibleKeyValue::Flag(_) => {
-            CompressibleFile::Simple(spanned(map.next_value()?, FlowFile::Flag))
-        }
-        CompressibleKeyValue::Scalar(..) => {
-            CompressibleFile::Simple(spanned(map.next_value()?, FlowFile::Scalar))
-        }
-        CompressibleKeyValue::Vector(..) => {
-            CompressibleFile::Simple(spanned(map.next_value()?, FlowFile::Vector))
-        }
-        CompressibleKeyValue::State | CompressibleKeyValue::FarField => {
-            CompressibleFile::State(Box::new(map.next_value()?))
-        }
+/// Whether `[boundary]` knows a key.
+pub(super) fn is_known(name: &str) -> bool {
+    table_keys().contains(&name)
+}
+
+/// The keys of a list that need no value: a word in quotes is short for them.
+pub(super) fn kinds<C>(
+    keys: &'static [ConditionKey<Value, C>],
+) -> impl Iterator<Item = &'static str> {
+    keys.iter().filter(|key| matches!(key.value, KeyValue::Flag(_))).map(|key| key.name)
+}
+
+/// The keys of a list that need a value, each with an example.
+pub(super) fn valued<C>(
+    keys: &'static [ConditionKey<Value, C>],
+) -> impl Iterator<Item = (&'static str, String)> {
+    keys.iter().filter_map(|key| {
+        let name = key.name;
+        key.form().words().map(|words| (name, format!("{{ {name} = {words} }}")))
     })
+}
+
+/// A note with examples of keys that need a value.
+pub(super) fn with_values(examples: impl Iterator<Item = (&'static str, String)>) -> String {
+    let examples: Vec<String> = examples.map(|(_, example)| example).collect();
+    format!("with a value: {}", examples.join(", "))
 }
 
 /// A key that is present, and the place of its value.
 pub(super) type Given = (&'static str, Range<usize>);
 
-/// The keys of the list that are present.
-pub(super) fn given<const N: usize>(keys: [(&'static str, Option<Range<usize>>); N]) -> Vec<Given> {
-    keys.into_iter().filter_map(|(name, span)| span.map(|span| (name, span))).collect()
-}
-
-/// The span of a key's value.
-pub(super) fn span_of<T>(key: &Maybe<T>) -> Option<Range<usize>> {
-    key.as_ref().map(Spanned::span)
-}
-
 impl PatchTableFile {
+    /// The value of a key.
+    pub(super) fn value(&self, name: &str) -> Option<&Spanned<KeyFile>> {
+        self.keys.iter().find(|(known, _)| *known == name).map(|(_, file)| file)
+    }
+
+    /// The keys of a list that are present, in its order.
+    pub(super) fn given<C>(&self, keys: &[ConditionKey<Value, C>]) -> Vec<Given> {
+        let present = |key: &ConditionKey<Value, C>| Some((key.name, self.value(key.name)?.span()));
+        keys.iter().filter_map(present).collect()
+    }
+
     /// The thermal conditions present.
     pub(super) fn thermal(&self) -> Vec<Given> {
-        given([
-            ("temperature", span_of(&self.temperature)),
-            ("heat_flux", span_of(&self.heat_flux)),
-            ("convection", span_of(&self.convection)),
-            ("insulated", span_of(&self.insulated)),
-        ])
+        self.given(HeatCondition::KEYS)
     }
 
     /// The flow conditions present.
     pub(super) fn flow(&self) -> Vec<Given> {
-        let keys = self.flow.iter().map(|(key, file)| (key.name, file.span()));
-        let keys = keys.chain(self.compressible.iter().map(|(name, file)| (*name, file.span())));
-        keys.chain(span_of(&self.periodic).map(|span| (PERIODIC, span))).collect()
+        let mut given = self.given(FlowBoundaryCondition::<Value>::KEYS);
+        given.extend(self.of_compressible_flow());
+        given.extend(self.periodic.as_ref().map(|other| (PERIODIC, other.span())));
+        given
     }
 
-    /// The first key that compressible flow alone has.
-    pub(super) fn of_compressible_flow(&self) -> Option<Given> {
-        self.compressible.first().map(|(name, file)| (*name, file.span()))
+    /// The keys present that compressible flow alone has.
+    pub(super) fn of_compressible_flow(&self) -> impl Iterator<Item = Given> {
+        let is_of_others = |name: &str| {
+            let flow = FlowBoundaryCondition::<Value>::KEYS.iter().map(|key| key.name);
+            flow.chain(HeatCondition::KEYS.iter().map(|key| key.name)).any(|known| known == name)
+        };
+        let others = self.keys.iter().filter(move |(name, _)| !is_of_others(name));
+        others.map(|(name, file)| (*name, file.span()))
     }
 
-    /// The value of a key of a compressible flow that is no state.
-    pub(super) fn simple(&self, name: &str) -> Option<&Spanned<FlowFile>> {
-        let of_flow = self.flow.iter().find(|(key, _)| key.name == name).map(|(_, file)| file);
-        of_flow.or_else(|| {
-            self.compressible.iter().find_map(|(known, file)| match file {
-                CompressibleFile::Simple(file) if *known == name => Some(file),
-                _ => None,
-            })
-        })
-    }
-
-    /// The state of a key.
-    pub(super) fn state(&self, name: &str) -> Option<&Spanned<StateFile>> {
-        self.compressible.iter().find_map(|(known, file)| match file {
-            CompressibleFile::State(file) if *known == name => Some(file.as_ref()),
-            _ => None,
-        })
-    }
-
-    /// `symmetry`, which heat and flow have.
-    fn symmetry(&self) -> Option<&Spanned<FlowFile>> {
-        self.flow.iter().find(|(key, _)| key.name == SYMMETRY).map(|(_, file)| file)
+    /// The condition of that key of a list that the patch has.
+    pub(super) fn condition<C>(
+        &self,
+        keys: &[ConditionKey<Value, C>],
+        reader: Reader<'_>,
+    ) -> Result<Option<C>, Problem> {
+        let mut present = keys.iter().filter_map(|key| Some((key, self.value(key.name)?)));
+        present.next().map(|(key, file)| condition(key, file, reader)).transpose()
     }
 }
 
-/// `convection = { coefficient, ambient }`
-#[derive(Clone, Debug, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ConvectionFile {
-    coefficient: Maybe<ValueFile>,
-    ambient: Maybe<ValueFile>,
+/// The condition of a key.
+fn condition<C>(
+    key: &ConditionKey<Value, C>,
+    file: &Spanned<KeyFile>,
+    reader: Reader<'_>,
+) -> Result<C, Problem> {
+    let (name, span) = (key.name, file.span());
+    match (&key.value, file.get_ref()) {
+        (KeyValue::Flag(condition), KeyFile::Flag(_)) => {
+            is_set(file, name)?;
+            Ok(condition(Value::Constant(0.0)))
+        }
+        (KeyValue::Scalar(quantity, condition), KeyFile::Scalar(value)) => {
+            scalar(name, quantity, &Spanned::new(span, value.clone()), reader).map(condition)
+        }
+        (KeyValue::Vector(quantity, condition), KeyFile::Vector(components)) => {
+            let rule = Rule { name, sign: quantity.sign, time: true };
+            let vector = reader.vector(&Spanned::new(span.clone(), components.clone()), rule)?;
+            for component in &vector {
+                check_place(name, quantity, component, span.clone())?;
+            }
+            Ok(condition(vector))
+        }
+        (KeyValue::Table(table, condition), KeyFile::Table(entries)) => {
+            values(table, entries, span, reader).map(|values| condition(&values))
+        }
+        _ => {
+            let form = key.form().kind();
+            Err(Problem::at(span, format!("`{name}` takes another value here: {form}")))
+        }
+    }
+}
+
+fn scalar(
+    name: &'static str,
+    quantity: &Quantity,
+    file: &Spanned<ValueFile>,
+    reader: Reader<'_>,
+) -> Result<Value, Problem> {
+    let value = reader.value(file, Rule { name, sign: quantity.sign, time: true })?;
+    check_place(name, quantity, &value, file.span())?;
+    Ok(value)
+}
+
+/// Refuses a quantity of a whole patch that depends on place.
+fn check_place(
+    name: &str,
+    quantity: &Quantity,
+    value: &Value,
+    span: Range<usize>,
+) -> Result<(), Problem> {
+    match quantity.is_uniform && value.depends_on_place() {
+        true => {
+            let message = format!("`{name}` may depend on t, but not on x, y and z");
+            Err(Problem::at(span, message))
+        }
+        false => Ok(()),
+    }
+}
+
+/// The values of a table, in the order of its entries.
+fn values(
+    table: &ValueTable,
+    file: &Named<ValueFile>,
+    span: Range<usize>,
+    reader: Reader<'_>,
+) -> Result<Vec<Value>, Problem> {
+    let names = || table.entries.iter().map(|entry| entry.name);
+    for (name, _) in &file.0 {
+        if names().all(|known| known != name.get_ref()) {
+            let problem = Problem::at(name.span(), format!("unknown key `{}`", name.get_ref()));
+            return Err(problem.among(name.get_ref(), "valid keys", names()));
+        }
+    }
+    let mut values = Vec::new();
+    for entry in table.entries {
+        let given = file.0.iter().find(|(name, _)| name.get_ref() == entry.name);
+        let given = given.map(|(_, value)| value.clone());
+        let value = required(&given, entry.name, &span)?;
+        values.push(scalar(entry.name, &entry.quantity, value, reader)?);
+    }
+    Ok(values)
 }
 
 impl<'de> Deserialize<'de> for PatchFile {
@@ -266,82 +324,6 @@ impl<'de> Deserialize<'de> for PatchFile {
     }
 }
 
-/// Kinds without a value.
-pub(crate) const HEAT_KINDS: [&str; 2] = ["insulated", "symmetry"];
-/// Kinds that need a value.
-pub(super) const HEAT_KEYS: [&str; 3] = ["temperature", "heat_flux", "convection"];
-/// Whether a kind is one of flow alone.
-fn is_flow_kind(kind: &str) -> bool {
-    let is_key = FlowBoundaryCondition::<Value>::KEYS.iter().any(|key| key.name == kind);
-    let is_compressible = compressible_keys().any(|key| key.name == kind);
-    kind != SYMMETRY && (is_key || is_compressible || kind == PERIODIC)
-}
-
-pub(crate) fn check_heat(
-    file: Option<&Spanned<BoundaryFile>>,
-    reader: Reader<'_>,
-) -> Result<Vec<PatchCondition<HeatCondition>>, Vec<Problem>> {
-    let mut conditions = Vec::new();
-    let mut problems = Vec::new();
-    for (patch, entry) in file.iter().flat_map(|file| &file.get_ref().0) {
-        let checked = match entry.get_ref() {
-            PatchFile::Kind(kind) => heat_kind(kind, entry.span()),
-            PatchFile::Table(table) => heat_table(table, patch, reader),
-        };
-        match checked {
-            Ok(condition) => {
-                conditions.push(PatchCondition { patch: patch.get_ref().clone(), condition });
-            }
-            Err(problem) => problems.push(problem),
-        }
-    }
-    if problems.is_empty() { Ok(conditions) } else { Err(problems) }
-}
-
-fn heat_kind(kind: &str, span: Range<usize>) -> Result<HeatCondition, Problem> {
-    match kind {
-        "insulated" | SYMMETRY => return Ok(BoundaryCondition::ZeroGradient),
-        _ => {}
-    }
-    if HEAT_KEYS.contains(&kind) {
-        let message = format!("`{kind}` needs a value: {{ {kind} = … }}");
-        return Err(Problem::at(span, message));
-    }
-    if is_flow_kind(kind) {
-        let problem = Problem::at(span, format!("`{kind}` is a condition for flow, not for heat"));
-        return Err(problem.among("", "valid kinds", HEAT_KINDS));
-    }
-    let problem = Problem::at(span, format!("unknown kind of boundary `{kind}`"));
-    Err(problem.among(kind, "valid kinds", HEAT_KINDS).note(VALUED_KINDS))
-}
-
-const VALUED_KINDS: &str = "with a value: { temperature = … }, { heat_flux = … }, { convection = { coefficient, ambient } }";
-
-fn heat_table(
-    table: &PatchTableFile,
-    patch: &Spanned<String>,
-    reader: Reader<'_>,
-) -> Result<HeatCondition, Problem> {
-    let of_flow = table.flow().into_iter().find(|(kind, _)| *kind != SYMMETRY);
-    if let Some((kind, span)) = of_flow {
-        let message = format!("`{kind}` is a condition for flow, not for heat");
-        let problem = Problem::at(span, message).among("", "valid kinds", HEAT_KINDS);
-        return Err(problem.note(VALUED_KINDS));
-    }
-    let mut given = table.thermal();
-    given.extend(table.symmetry().map(|file| (SYMMETRY, file.span())));
-    only_one(&given, patch, "thermal conditions")?;
-    match thermal(table, reader)? {
-        Some(condition) => Ok(condition),
-        None if table.symmetry().map_or(Ok(false), |file| is_set(file, SYMMETRY))? => {
-            Ok(BoundaryCondition::ZeroGradient)
-        }
-        None => Err(Problem::at(patch.span(), no_condition(patch))
-            .among("", "valid kinds", HEAT_KINDS)
-            .note(VALUED_KINDS)),
-    }
-}
-
 pub(super) fn no_condition(patch: &Spanned<String>) -> String {
     format!("patch \"{}\" has no condition", patch.get_ref())
 }
@@ -358,49 +340,15 @@ pub(super) fn only_one(
     Err(Problem::at(span.clone(), message))
 }
 
-/// A kind without a value, spelled `kind = true`.
-fn flag(file: &Maybe<bool>, name: &str) -> Result<bool, Problem> {
-    match file {
-        None => Ok(false),
-        Some(flag) => is_set(&Spanned::new(flag.span(), FlowFile::Flag(*flag.get_ref())), name),
-    }
-}
-
 /// Refuses `kind = false`.
-pub(super) fn is_set(file: &Spanned<FlowFile>, name: &str) -> Result<bool, Problem> {
+pub(super) fn is_set(file: &Spanned<KeyFile>, name: &str) -> Result<bool, Problem> {
     match file.get_ref() {
-        FlowFile::Flag(false) => {
+        KeyFile::Flag(false) => {
             let message = format!("`{name} = false` is no condition: leave it out");
             Err(Problem::at(file.span(), message))
         }
         _ => Ok(true),
     }
-}
-
-/// The thermal condition of a table, if it has one.
-pub(super) fn thermal(
-    table: &PatchTableFile,
-    reader: Reader<'_>,
-) -> Result<Option<HeatCondition>, Problem> {
-    let rule = |name, sign| Rule { name, sign, time: true };
-    if let Some(value) = &table.temperature {
-        let value = reader.value(value, rule("temperature", Sign::Any))?;
-        return Ok(Some(BoundaryCondition::Dirichlet(value)));
-    }
-    if let Some(value) = &table.heat_flux {
-        let value = reader.value(value, rule("heat_flux", Sign::Any))?;
-        return Ok(Some(BoundaryCondition::Neumann(value)));
-    }
-    if let Some(convection) = &table.convection {
-        let (entries, span) = (convection.get_ref(), convection.span());
-        let coefficient = required(&entries.coefficient, "coefficient", &span)?;
-        let ambient = required(&entries.ambient, "ambient", &span)?;
-        return Ok(Some(BoundaryCondition::Robin {
-            coefficient: reader.value(coefficient, rule("coefficient", Sign::NotNegative))?,
-            ambient: reader.value(ambient, rule("ambient", Sign::Any))?,
-        }));
-    }
-    Ok(flag(&table.insulated, "insulated")?.then_some(BoundaryCondition::ZeroGradient))
 }
 
 /// Lines to paste into `[boundary]` for patches that lack a condition.

@@ -1,11 +1,11 @@
 //! `[boundary]` of a compressible flow: one condition for each patch.
 
 use super::boundary::{
-    BoundaryFile, FlowFile, HEAT_KEYS, PatchCondition, PatchFile, PatchTableFile, no_condition,
-    only_one,
+    BoundaryFile, KeyFile, PatchCondition, PatchFile, PatchTableFile, no_condition, only_one,
 };
 use super::error::Problem;
 use super::flow_boundary::{partners_without_entry, unpaired};
+use super::heat_boundary::HeatCondition;
 use super::value::{Maybe, Reader, Rule, Sign, Value, ValueFile, VectorFile, number, required};
 use crate::compressible::{
     CompressibleBoundaryCondition as Condition, CompressibleKey, CompressibleKeyValue as KeyValue,
@@ -113,7 +113,7 @@ fn from_word(kind: &str, span: Range<usize>, gas: Gas) -> Result<CompressibleBou
     if let Some((_, example)) = valued().find(|(name, _)| *name == kind) {
         return Err(Problem::at(span, format!("`{kind}` needs a value: {example}")));
     }
-    let message = match kind == "insulated" || HEAT_KEYS.contains(&kind) {
+    let message = match HeatCondition::KEYS.iter().any(|key| key.name == kind) {
         true => format!("`{kind}` is a thermal condition, not one for compressible flow"),
         false => format!("unknown kind of boundary `{kind}`"),
     };
@@ -199,21 +199,22 @@ fn condition(
 ) -> Result<Condition<Value>, Problem> {
     let rule = Rule { name, sign: Sign::Positive, time: true };
     for key in keys().iter().filter(|key| key.name == name) {
-        if let Some(file) = table.state(name) {
-            let allows_mach = matches!(key.value, KeyValue::FarField);
-            return state(file, name, gamma, allows_mach, reader).map(Condition::State);
-        }
-        let Some(file) = table.simple(name) else { continue };
+        let Some(file) = table.value(name) else { continue };
         match (&key.value, file.get_ref()) {
-            (KeyValue::Flag(condition), FlowFile::Flag(_)) => {
+            (KeyValue::State | KeyValue::FarField, KeyFile::State(keys)) => {
+                let allows_mach = matches!(key.value, KeyValue::FarField);
+                let state = state(keys, file.span(), name, (gamma, allows_mach), reader);
+                return state.map(Condition::State);
+            }
+            (KeyValue::Flag(condition), KeyFile::Flag(_)) => {
                 super::boundary::is_set(file, name)?;
                 return Ok(condition());
             }
-            (KeyValue::Scalar(_, condition), FlowFile::Scalar(value)) => {
+            (KeyValue::Scalar(_, condition), KeyFile::Scalar(value)) => {
                 let value = reader.value(&Spanned::new(file.span(), value.clone()), rule)?;
                 return Ok(condition(value));
             }
-            (KeyValue::Vector(_, condition), FlowFile::Vector(velocity)) => {
+            (KeyValue::Vector(_, condition), KeyFile::Vector(velocity)) => {
                 let rule = Rule { name, sign: Sign::Any, time: true };
                 let velocity = Spanned::new(file.span(), velocity.clone());
                 return Ok(condition(reader.vector(&velocity, rule)?));
@@ -225,13 +226,12 @@ fn condition(
 }
 
 fn state(
-    file: &Spanned<StateFile>,
+    keys: &StateFile,
+    span: Range<usize>,
     name: &str,
-    gamma: f64,
-    allows_mach: bool,
+    (gamma, allows_mach): (f64, bool),
     reader: Reader<'_>,
 ) -> Result<PrescribedState<Value>, Problem> {
-    let (keys, span) = (file.get_ref(), file.span());
     let rule = |name, sign| Rule { name, sign, time: true };
     let of_mach = [
         ("mach", &keys.mach),

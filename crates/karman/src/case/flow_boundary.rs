@@ -1,14 +1,16 @@
 //! `[boundary]` of a flow: one flow condition for each patch, and with a temperature one thermal condition.
 
 use super::boundary::{
-    BoundaryFile, FlowFile, FlowKey, Given, HEAT_KEYS, HeatCondition, PatchCondition, PatchFile,
-    PatchTableFile, is_set, no_condition, only_one, thermal, toml_key,
+    BoundaryFile, Given, PatchCondition, PatchFile, PatchTableFile, kinds, no_condition, only_one,
+    toml_key, valued, with_values,
 };
 use super::error::Problem;
+use super::heat_boundary::HeatCondition;
 use super::names::Names;
-use super::value::{Reader, Rule, Sign, Value};
+use super::value::{Reader, Value};
+use crate::descriptor::{ConditionKey, KeyValue};
 use crate::finite_volume::BoundaryCondition;
-use crate::incompressible::{FlowBoundaryCondition, KeyValue};
+use crate::incompressible::FlowBoundaryCondition;
 use std::ops::Range;
 use toml::Spanned;
 
@@ -39,27 +41,20 @@ pub(crate) struct FlowConditions {
     pub(crate) thermal: Vec<PatchCondition<HeatCondition>>,
 }
 
+const KEYS: &[ConditionKey<Value, FlowBoundaryCondition<Value>>] = FlowBoundaryCondition::KEYS;
+
 /// Kinds without a value.
 pub(crate) fn flow_kinds() -> impl Iterator<Item = &'static str> {
-    let is_flag = |key: &&FlowKey| matches!(key.value, KeyValue::Flag(_));
-    FlowBoundaryCondition::<Value>::KEYS.iter().filter(is_flag).map(|key| key.name)
+    kinds(KEYS)
 }
 
 /// Kinds that need a value, each with an example.
-fn valued() -> impl Iterator<Item = (&'static str, String)> {
-    let keys = FlowBoundaryCondition::<Value>::KEYS.iter().filter_map(|key| match key.value {
-        KeyValue::Flag(_) => None,
-        KeyValue::Scalar(value, _) | KeyValue::Uniform(value, _) | KeyValue::Vector(value, _) => {
-            Some((key.name, value))
-        }
-    });
-    let keys = keys.chain([("periodic", "\"other patch\"")]);
-    keys.map(|(name, value)| (name, format!("{{ {name} = {value} }}")))
+fn flow_valued() -> impl Iterator<Item = (&'static str, String)> {
+    valued(KEYS).chain([("periodic", "{ periodic = \"other patch\" }".to_owned())])
 }
 
 fn valued_kinds() -> String {
-    let examples: Vec<String> = valued().map(|(_, example)| example).collect();
-    format!("with a value: {}", examples.join(", "))
+    with_values(flow_valued())
 }
 
 pub(crate) fn check(
@@ -99,14 +94,14 @@ pub(crate) fn check(
 }
 
 fn from_word(kind: &str, span: Range<usize>, names: Names) -> Result<FlowBoundary, Problem> {
-    let key = FlowBoundaryCondition::<Value>::KEYS.iter().find(|key| key.name == kind);
+    let key = KEYS.iter().find(|key| key.name == kind);
     if let Some(KeyValue::Flag(condition)) = key.map(|key| &key.value) {
         return Ok(FlowBoundary::Condition(condition(Value::Constant(0.0))));
     }
-    if let Some((_, example)) = valued().find(|(name, _)| *name == kind) {
+    if let Some((_, example)) = flow_valued().find(|(name, _)| *name == kind) {
         return Err(Problem::at(span, format!("`{kind}` needs a value: {example}")));
     }
-    if kind == "insulated" || HEAT_KEYS.contains(&kind) {
+    if HeatCondition::KEYS.iter().any(|key| key.name == kind) {
         let message = format!("`{kind}` is a thermal condition, not one for flow");
         let problem = Problem::at(span, message).among("", "valid kinds", flow_kinds());
         return Err(match names.is_thermal() {
@@ -133,7 +128,7 @@ fn from_table(
         let message = format!("`{kind}` {}", super::NEEDS_THERMAL);
         return Err(Problem::at(span.clone(), message));
     }
-    if let Some((kind, span)) = table.of_compressible_flow() {
+    if let Some((kind, span)) = table.of_compressible_flow().next() {
         let message = format!("`{kind}` is a condition for compressible flow");
         let problem = Problem::at(span, message).among("", "valid kinds", flow_kinds());
         return Err(problem.note(valued_kinds()));
@@ -153,7 +148,10 @@ fn from_table(
         return Err(if of_heat.is_empty() { problem } else { problem.note(TOGETHER) });
     };
     no_thermal_condition_on(&of_flow, &of_heat)?;
-    Ok((flow, thermal(table, reader)?.unwrap_or(BoundaryCondition::ZeroGradient)))
+    Ok((
+        flow,
+        table.condition(HeatCondition::KEYS, reader)?.unwrap_or(BoundaryCondition::ZeroGradient),
+    ))
 }
 
 /// Refuses a thermal condition where the flow condition determines it.
@@ -177,29 +175,7 @@ fn flow(table: &PatchTableFile, reader: Reader<'_>) -> Result<Option<FlowBoundar
     if let Some(other) = &table.periodic {
         return Ok(Some(FlowBoundary::Periodic(other.get_ref().clone())));
     }
-    let Some((key, file)) = table.flow.first() else { return Ok(None) };
-    let rule = Rule { name: key.name, sign: Sign::Any, time: true };
-    let condition = match (&key.value, file.get_ref()) {
-        (KeyValue::Scalar(_, condition), FlowFile::Scalar(value)) => {
-            condition(reader.value(&Spanned::new(file.span(), value.clone()), rule)?)
-        }
-        (KeyValue::Uniform(_, condition), FlowFile::Scalar(value)) => {
-            let value = reader.value(&Spanned::new(file.span(), value.clone()), rule)?;
-            if value.depends_on_place() {
-                let message = format!("`{}` may depend on t, but not on x, y and z", key.name);
-                return Err(Problem::at(file.span(), message));
-            }
-            condition(value)
-        }
-        (KeyValue::Vector(_, condition), FlowFile::Vector(value)) => {
-            condition(reader.vector(&Spanned::new(file.span(), value.clone()), rule)?)
-        }
-        (KeyValue::Flag(condition), _) if is_set(file, key.name)? => {
-            condition(Value::Constant(0.0))
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(FlowBoundary::Condition(condition)))
+    Ok(table.condition(KEYS, reader)?.map(FlowBoundary::Condition))
 }
 
 fn partner(entry: &PatchFile) -> Option<Spanned<String>> {

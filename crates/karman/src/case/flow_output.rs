@@ -3,7 +3,7 @@
 use super::IncompressibleCase;
 use super::error::Problem;
 use super::output::{OutputFile, PatchGroupFile, ends, points, unique_name};
-use super::value::{Maybe, Sign, Value, number, point};
+use super::value::{Maybe, Sign, number, point};
 use crate::incompressible::FlowBoundaryCondition;
 use crate::mesh::geometry::{cross, norm};
 use serde::Deserialize;
@@ -135,19 +135,16 @@ pub(crate) fn check_moments(file: &OutputFile, flow: &IncompressibleCase) -> Res
         }
         for patch in group.patches.iter().flat_map(Spanned::get_ref) {
             let given = flow.boundary.iter().find(|given| given.patch == *patch.get_ref());
-            let reason = match given.map(|given| given.condition.condition()) {
-                // A patch without a condition is reported with the mesh.
-                None => continue,
-                Some(Some(FlowBoundaryCondition::Velocity(velocity)))
-                    if !velocity.iter().any(Value::depends_on_place) =>
-                {
-                    continue;
+            // A patch without a condition is reported with the mesh.
+            let Some(given) = given else { continue };
+            let condition = given.condition.condition();
+            let reason = match condition.and_then(FlowBoundaryCondition::velocity) {
+                Some(velocity) if !velocity.iter().any(|u| u.depends_on_place()) => continue,
+                Some(_) => "has a velocity that varies along it",
+                None if condition.is_some_and(FlowBoundaryCondition::prescribes_velocity) => {
+                    "has a velocity that depends on its shape"
                 }
-                Some(Some(FlowBoundaryCondition::Velocity(_))) => {
-                    "has a velocity that varies along it"
-                }
-                Some(Some(FlowBoundaryCondition::FlowRateInlet(_))) => "has a flow rate",
-                Some(_) => "has no prescribed velocity",
+                None => "has no prescribed velocity",
             };
             let message = format!("patch \"{}\" {reason}", patch.get_ref());
             let note = "`moment_centre` is for walls at rest or in uniform motion";

@@ -1,10 +1,11 @@
 //! `[heat]`: ∂(ρc T)/∂t = ∇·(k ∇T) + S.
 
 use super::Equation;
-use super::boundary::{self, HeatCondition, PatchCondition};
+use super::boundary::PatchCondition;
 use super::check::Problems;
 use super::equation::{EquationSection, Sections};
 use super::error::Problem;
+use super::heat_boundary::{self, HeatCondition};
 use super::linear_solver::{self, LinearSolverCase};
 use super::places::{RegionNames, text_and_span};
 use super::value::{ByRegion, Maybe, Named, QuantityFile, Reader, Rule, ScalarFile, Sign, Value};
@@ -87,7 +88,7 @@ impl EquationSection for Spanned<HeatFile> {
     fn check(&self, case: Sections<'_>, problems: &mut Problems) -> Option<Equation> {
         let Sections { file, names, reader } = case;
         let initial = initial::check_heat(case);
-        let boundary = boundary::check_heat(file.boundary.as_ref(), reader);
+        let boundary = heat_boundary::check(file.boundary.as_ref(), reader);
         let scheme = time::scheme(file.time.as_ref(), names, TimeScheme::from_word);
         let linear_solver = linear_solver::check(file.linear_solver.as_ref(), TOLERANCE);
         let (initial, boundary) = (problems.record(initial), problems.record_all(boundary));

@@ -2,12 +2,13 @@
 
 use super::CaseFile;
 use super::Equation;
-use super::boundary::{HeatCondition, PatchCondition};
+use super::boundary::PatchCondition;
 use super::check::Problems;
 use super::equation::{EquationSection, Sections};
 use super::error::Problem;
 use super::expected::ExpectedFile;
 use super::flow_boundary::{self, FlowBoundary, FlowConditions};
+use super::heat_boundary::HeatCondition;
 use super::initial::FlowInitial;
 use super::linear_solver::{self, LinearSolverCase, LinearSolverFile};
 use super::steady::{self, SteadyCase};

@@ -2,6 +2,7 @@
 
 use super::error::Problem;
 use super::table::TimeTable;
+pub(crate) use crate::descriptor::Sign;
 use crate::expression::{Expression, ExpressionErrorKind, Variables};
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use std::fmt;
@@ -277,14 +278,6 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(NamedVisitor(PhantomData))
     }
-}
-
-/// The sign allowed for a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sign {
-    Any,
-    NotNegative,
-    Positive,
 }
 
 /// Constraints on a value.

@@ -122,10 +122,19 @@ pub struct BoundaryValues {
 }
 
 struct PatchValues {
-    prescribed: Arc<dyn Prescribed>,
+    /// Index of its first entry.
+    first: usize,
     points: Vec<f64>,
-    /// Factor of the value at each point.
-    factors: Vec<f64>,
+    /// The values are the sum of these.
+    terms: Vec<WeightedValue>,
+}
+
+/// A prescribed quantity with its factor at each entry of a patch.
+pub struct WeightedValue {
+    /// The quantity.
+    pub value: Arc<dyn Prescribed>,
+    /// The factors.
+    pub factors: Vec<f64>,
 }
 
 impl BoundaryValues {
@@ -133,37 +142,32 @@ impl BoundaryValues {
     pub fn push(&mut self, prescribed: &Arc<dyn Prescribed>, points: &[[f64; 3]]) -> usize {
         let first = self.len;
         self.len += points.len();
-        let factors = vec![1.0; points.len()];
-        let points = component_major(points);
-        self.patches.push(PatchValues { prescribed: prescribed.clone(), points, factors });
+        let terms =
+            vec![WeightedValue { value: prescribed.clone(), factors: vec![1.0; points.len()] }];
+        self.patches.push(PatchValues { first, points: component_major(points), terms });
         first
     }
 
-    /// Sets the factors of entries, given by their indices; they are 1 otherwise.
-    pub fn set_factors(&mut self, factors: &[(u32, f64)]) {
-        for (index, factor) in factors {
-            let mut place = *index as usize;
-            for patch in &mut self.patches {
-                match patch.factors.get_mut(place) {
-                    Some(entry) => {
-                        *entry = *factor;
-                        break;
-                    }
-                    None => place -= patch.factors.len(),
-                }
-            }
+    /// Replaces the value of the patch whose first entry is `first` by a sum.
+    pub fn set_terms(&mut self, first: usize, terms: Vec<WeightedValue>) {
+        let is_it = |patch: &&mut PatchValues| patch.first == first && !patch.points.is_empty();
+        if let Some(patch) = self.patches.iter_mut().find(is_it) {
+            patch.terms = terms;
         }
     }
 
     /// All entries at time `t`.
     pub fn at(&self, t: f64) -> Vec<f64> {
         let mut values = vec![0.0; self.len];
-        let mut rest = values.as_mut_slice();
         for patch in &self.patches {
-            let (own, after) = rest.split_at_mut(patch.points.len() / 3);
-            patch.prescribed.sample(&patch.points, t, own);
-            own.iter_mut().zip(&patch.factors).for_each(|(value, factor)| *value *= factor);
-            rest = after;
+            let mut of_term = vec![0.0; patch.points.len() / 3];
+            for term in &patch.terms {
+                term.value.sample(&patch.points, t, &mut of_term);
+                let entries = values[patch.first..].iter_mut();
+                let products =
+                    of_term.iter().zip(&term.factors).map(|(value, factor)| value * factor);
+                entries.zip(products).for_each(|(sum, product)| *sum += product);
+            }
         }
         values
     }
@@ -181,17 +185,17 @@ impl BoundaryValues {
         TimeDependentData::new(backend, what, self.len.max(1), self.into_terms())
     }
 
-    /// One term for each condition.
+    /// The terms of all patches.
     fn into_terms(self) -> Vec<Term> {
-        let mut first = 0;
-        let term = |patch: PatchValues| {
-            let count = patch.points.len() / 3;
-            let entries = (first..first + count as u32).collect();
-            first += count as u32;
-            let PatchValues { prescribed: value, points, factors } = patch;
-            Term { value, entries, factors, points }
-        };
-        self.patches.into_iter().map(term).collect()
+        let mut all = vec![];
+        for PatchValues { first, points, terms } in self.patches {
+            let entries = first as u32..(first + points.len() / 3) as u32;
+            for WeightedValue { value, factors } in terms {
+                let (entries, points) = (entries.clone().collect(), points.clone());
+                all.push(Term { value, entries, factors, points });
+            }
+        }
+        all
     }
 }
 

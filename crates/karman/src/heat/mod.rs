@@ -5,6 +5,7 @@
 //! increment of the temperature, so that a steady state persists to the last bit at any solver tolerance.
 //! Source: Menon's thesis, ch. 6; Kamakolanu's thesis, §6.2.
 
+mod conditions;
 pub mod descriptor;
 mod dirichlet;
 mod error;

@@ -1,12 +1,16 @@
 //! Boundary conditions of a flow: their keys in a case, and their data.
 //!
 //! A new condition is a variant with its line in [`FlowBoundaryCondition::KEYS`], [`FlowBoundaryCondition::map`] and
-//! [`FlowBoundaryCondition::data`]. Where its values depend on the flow, a kind of [`FaceVelocity`] says so, and
-//! `FlowBoundary::update` (`boundary.rs`) sets them at each step.
+//! [`FlowBoundaryCondition::data`]. A prescribed velocity is a sum of values with directions; a direction that follows from
+//! the shape of the patch is a variant of [`Direction`]. Where values depend on the flow, a kind of [`FaceVelocity`] says so,
+//! and `FlowBoundary::update` (`boundary.rs`) sets them at each step.
 
+use crate::descriptor::{ConditionKey, KeyValue, Quantity};
+use crate::finite_volume::boundary::WeightedValue;
 use crate::finite_volume::{Condition, Prescribed};
 use crate::mesh::geometry::norm;
 use crate::mesh::{Geometry, Mesh};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A prescribed vector field of space and time.
@@ -36,12 +40,10 @@ pub enum FlowBoundaryCondition<V> {
 pub type FlowCondition = FlowBoundaryCondition<Arc<dyn Prescribed>>;
 
 /// What a condition says of the velocity at its faces.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum FaceVelocity<'c, V> {
-    /// It is prescribed.
-    Prescribed(&'c [V; 3]),
-    /// It is along the inward normal, equal at all faces of the patch, with this flow rate.
-    Normal(&'c V),
+    /// Σ v d: prescribed values v, each with its direction d.
+    Prescribed(Vec<(&'c V, Direction)>),
     /// That of the cell without its normal component, extrapolated in time.
     Tangential,
     /// Convected out of the domain at the mean speed through the patch.
@@ -50,11 +52,25 @@ pub enum FaceVelocity<'c, V> {
     ZeroGradient,
 }
 
+/// The direction of a prescribed value, with its magnitude, at each face of a patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The unit vector of an axis.
+    Axis(usize),
+    /// The inward unit normal of the face over the area of the patch, −n / A.
+    InwardOverArea,
+}
+
+/// A value of a prescribed velocity with its direction at each face of a patch: `[3][faces]`.
+pub(super) type VelocityTerm<'c, V> = (&'c V, [Vec<f64>; 3]);
+
 /// The data of a condition.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ConditionData<'c, V> {
     /// The velocity at the faces.
     pub velocity: FaceVelocity<'c, V>,
+    /// Whether the flow rate through the patch is exact: the global mass correction leaves it.
+    pub keeps_flow_rate: bool,
     /// The prescribed pressure; without one the pressure is extrapolated.
     pub pressure: Option<&'c V>,
     /// Whether that pressure is the total one of inflow, whose velocity is along the normal.
@@ -65,37 +81,9 @@ pub struct ConditionData<'c, V> {
     pub is_outlet: bool,
 }
 
-/// A key of `[boundary]` with a condition.
-#[derive(Debug)]
-pub struct ConditionKey<V> {
-    /// The key.
-    pub name: &'static str,
-    /// The value of the key, and the condition of a value.
-    pub value: KeyValue<V>,
-    /// SI unit of the value.
-    pub units: &'static str,
-    /// Its meaning.
-    pub meaning: &'static str,
-    /// An example, as TOML.
-    pub example: &'static str,
-}
-
-/// The value of a key with a condition; names stand for it in messages.
-#[derive(Debug)]
-pub enum KeyValue<V> {
-    /// `true`, or the key as a word; the condition is made with the value 0.
-    Flag(fn(V) -> FlowBoundaryCondition<V>),
-    /// A number.
-    Scalar(&'static str, fn(V) -> FlowBoundaryCondition<V>),
-    /// A number of a whole patch: it may depend on time, not on place.
-    Uniform(&'static str, fn(V) -> FlowBoundaryCondition<V>),
-    /// A vector.
-    Vector(&'static str, fn([V; 3]) -> FlowBoundaryCondition<V>),
-}
-
 impl<V: Clone + 'static> FlowBoundaryCondition<V> {
     /// The keys of all conditions.
-    pub const KEYS: &'static [ConditionKey<V>] = &[
+    pub const KEYS: &'static [ConditionKey<V, Self>] = &[
         ConditionKey {
             name: "no_slip",
             value: KeyValue::Flag(|zero| {
@@ -128,21 +116,24 @@ impl<V: Clone + 'static> FlowBoundaryCondition<V> {
         },
         ConditionKey {
             name: "moving_wall",
-            value: KeyValue::Vector("[u, v, w]", FlowBoundaryCondition::Velocity),
+            value: KeyValue::Vector(Quantity::new("[u, v, w]"), FlowBoundaryCondition::Velocity),
             units: "m/s",
             meaning: "A wall that moves with this velocity.",
             example: "lid.moving_wall = [1.0, 0.0, 0.0]",
         },
         ConditionKey {
             name: "velocity_inlet",
-            value: KeyValue::Vector("[u, v, w]", FlowBoundaryCondition::Velocity),
+            value: KeyValue::Vector(Quantity::new("[u, v, w]"), FlowBoundaryCondition::Velocity),
             units: "m/s",
             meaning: "An inlet with this velocity.",
             example: "in.velocity_inlet = [\"6*y*(1 - y)\", 0.0, 0.0]",
         },
         ConditionKey {
             name: "flow_rate_inlet",
-            value: KeyValue::Uniform("flow rate", FlowBoundaryCondition::FlowRateInlet),
+            value: KeyValue::Scalar(
+                Quantity::new("flow rate").uniform(),
+                FlowBoundaryCondition::FlowRateInlet,
+            ),
             units: "m³/s",
             meaning: "An inlet of this flow rate, in 2D in m²/s; it may depend on t, not on x, y, z. The velocity is along \
                       the inward normal of each face, of equal magnitude at all faces of the patch. A negative flow rate \
@@ -151,7 +142,10 @@ impl<V: Clone + 'static> FlowBoundaryCondition<V> {
         },
         ConditionKey {
             name: "total_pressure_inlet",
-            value: KeyValue::Scalar("total pressure", FlowBoundaryCondition::TotalPressureInlet),
+            value: KeyValue::Scalar(
+                Quantity::new("total pressure"),
+                FlowBoundaryCondition::TotalPressureInlet,
+            ),
             units: "m²/s²",
             meaning: "An inlet of this total pressure p + |u|²/2 over the density: inflow is along the inward normal of \
                       each face and has the pressure value − |u|²/2. Where fluid leaves, the pressure is the value.",
@@ -159,14 +153,17 @@ impl<V: Clone + 'static> FlowBoundaryCondition<V> {
         },
         ConditionKey {
             name: "pressure_outlet",
-            value: KeyValue::Scalar("pressure", FlowBoundaryCondition::PressureOutlet),
+            value: KeyValue::Scalar(
+                Quantity::new("pressure"),
+                FlowBoundaryCondition::PressureOutlet,
+            ),
             units: "m²/s²",
             meaning: "An outlet with this pressure over the density; backflow has zero velocity.",
             example: "out.pressure_outlet = 0.0",
         },
         ConditionKey {
             name: "opening",
-            value: KeyValue::Scalar("pressure", FlowBoundaryCondition::Opening),
+            value: KeyValue::Scalar(Quantity::new("pressure"), FlowBoundaryCondition::Opening),
             units: "m²/s²",
             meaning: "An opening with this pressure over the density, where fluid leaves or enters; backflow has \
                       the velocity of the cell.",
@@ -201,6 +198,7 @@ impl<V> FlowBoundaryCondition<V> {
     pub fn data(&self) -> ConditionData<'_, V> {
         let closed = |velocity| ConditionData {
             velocity,
+            keeps_flow_rate: false,
             pressure: None,
             is_total: false,
             backflow_factor: 1.0,
@@ -211,8 +209,14 @@ impl<V> FlowBoundaryCondition<V> {
             ..closed(FaceVelocity::ZeroGradient)
         };
         match self {
-            FlowBoundaryCondition::Velocity(value) => closed(FaceVelocity::Prescribed(value)),
-            FlowBoundaryCondition::FlowRateInlet(value) => closed(FaceVelocity::Normal(value)),
+            FlowBoundaryCondition::Velocity(value) => {
+                let terms = value.iter().enumerate().map(|(k, u)| (u, Direction::Axis(k)));
+                closed(FaceVelocity::Prescribed(terms.collect()))
+            }
+            FlowBoundaryCondition::FlowRateInlet(value) => {
+                let terms = vec![(value, Direction::InwardOverArea)];
+                ConditionData { keeps_flow_rate: true, ..closed(FaceVelocity::Prescribed(terms)) }
+            }
             FlowBoundaryCondition::Slip => closed(FaceVelocity::Tangential),
             FlowBoundaryCondition::TotalPressureInlet(value) => {
                 ConditionData { is_total: true, backflow_factor: 0.0, ..open(value) }
@@ -232,30 +236,37 @@ impl<V> FlowBoundaryCondition<V> {
         self.data().pressure.is_some()
     }
 
-    /// Whether the velocity at the face is prescribed, as a vector or by a flow rate.
+    /// Whether the velocity at the face is prescribed.
     pub fn prescribes_velocity(&self) -> bool {
-        matches!(self.data().velocity, FaceVelocity::Prescribed(_) | FaceVelocity::Normal(_))
+        matches!(self.data().velocity, FaceVelocity::Prescribed(_))
     }
 
     /// The total pressure of inflow, if it is prescribed.
     pub(super) fn total_pressure(&self) -> Option<&V> {
-        self.data().pressure.filter(|_| self.data().is_total)
+        let data = self.data();
+        data.pressure.filter(|_| data.is_total)
     }
 
-    /// The flow rate, if it is prescribed.
-    pub(super) fn flow_rate(&self) -> Option<&V> {
-        match self.data().velocity {
-            FaceVelocity::Normal(value) => Some(value),
+    /// The components of a prescribed velocity that is given by them.
+    pub fn velocity(&self) -> Option<[&V; 3]> {
+        let FaceVelocity::Prescribed(terms) = self.data().velocity else { return None };
+        match terms[..] {
+            [(u, Direction::Axis(0)), (v, Direction::Axis(1)), (w, Direction::Axis(2))] => {
+                Some([u, v, w])
+            }
             _ => None,
         }
     }
 
-    /// The prescribed velocity vector, if there is one.
-    pub fn velocity(&self) -> Option<&[V; 3]> {
-        match self.data().velocity {
-            FaceVelocity::Prescribed(value) => Some(value),
-            _ => None,
-        }
+    /// The terms of a prescribed velocity at the faces of the patch.
+    pub(super) fn velocity_terms(
+        &self,
+        geometry: &Geometry,
+        faces: Range<usize>,
+    ) -> Option<Vec<VelocityTerm<'_, V>>> {
+        let FaceVelocity::Prescribed(terms) = self.data().velocity else { return None };
+        let term = |(value, direction): (_, Direction)| (value, direction.at(geometry, &faces));
+        Some(terms.into_iter().map(term).collect())
     }
 
     pub(super) fn is_slip(&self) -> bool {
@@ -271,19 +282,15 @@ impl FlowCondition {
     /// Whether a prescribed velocity depends on time.
     pub(super) fn has_velocity_in_time(&self) -> bool {
         match self.data().velocity {
-            FaceVelocity::Prescribed(value) => value.iter().any(|v| v.depends_on_time()),
-            FaceVelocity::Normal(flow_rate) => flow_rate.depends_on_time(),
+            FaceVelocity::Prescribed(terms) => terms.iter().any(|(v, _)| v.depends_on_time()),
             _ => false,
         }
     }
 
-    /// The condition on component `k` of the velocity; values that depend on the flow are 0 here, and a flow rate is without
-    /// its [`normal_factors`].
-    pub(super) fn velocity_condition(&self, k: usize) -> Condition {
+    /// The condition on a component of the velocity, without values: prescribed ones are those of [`component_terms`].
+    pub(super) fn velocity_condition(&self) -> Condition {
         match self.data().velocity {
-            FaceVelocity::Prescribed(value) => Condition::Dirichlet(value[k].clone()),
-            FaceVelocity::Normal(flow_rate) => Condition::Dirichlet(flow_rate.clone()),
-            FaceVelocity::Tangential | FaceVelocity::Convected => {
+            FaceVelocity::Prescribed(_) | FaceVelocity::Tangential | FaceVelocity::Convected => {
                 Condition::Dirichlet(Arc::new(0.0))
             }
             FaceVelocity::ZeroGradient => Condition::ZeroGradient,
@@ -300,27 +307,53 @@ impl FlowCondition {
     }
 }
 
-/// Area Σ|S| of a patch of the mesh.
-pub(super) fn patch_area(geometry: &Geometry, faces: std::ops::Range<usize>) -> f64 {
-    faces.map(|face| norm(geometry.area_vector_of(face))).fold(0.0, |sum, area| sum + area)
+impl Direction {
+    /// The direction at each face of a patch: `[3][faces]`.
+    fn at(self, geometry: &Geometry, faces: &Range<usize>) -> [Vec<f64>; 3] {
+        let of_face: Box<dyn Fn(usize) -> [f64; 3]> = match self {
+            Direction::Axis(axis) => {
+                Box::new(move |_| std::array::from_fn(|k| f64::from(k == axis)))
+            }
+            Direction::InwardOverArea => {
+                let sizes = faces.clone().map(|face| norm(geometry.area_vector_of(face)));
+                let area = sizes.fold(0.0, |sum, size| sum + size);
+                Box::new(move |face| {
+                    let vector = geometry.area_vector_of(face);
+                    vector.map(|component| -component / (norm(vector) * area))
+                })
+            }
+        };
+        let directions: Vec<[f64; 3]> = faces.clone().map(of_face).collect();
+        std::array::from_fn(|k| directions.iter().map(|direction| direction[k]).collect())
+    }
 }
 
-/// Factors −n_k / A of the flow rates in component `k` of the velocity, each with the index of its prescribed value.
-pub(super) fn normal_factors(
+/// The prescribed values of component `k` of the velocity: of each patch with such values the index of the first, and
+/// the terms.
+pub(super) fn component_terms(
     (mesh, geometry): (&Mesh, &Geometry),
     conditions: &[FlowCondition],
     dirichlet_index: &[u32],
     k: usize,
-) -> Vec<(u32, f64)> {
+) -> Vec<(usize, Vec<WeightedValue>)> {
     let inner = mesh.n_interior_faces();
-    let patches = mesh.patches.iter().zip(conditions);
-    let prescribed = patches.filter(|(_, condition)| condition.flow_rate().is_some());
-    let of_patch = |faces: std::ops::Range<usize>| {
-        let area = patch_area(geometry, faces.clone());
-        faces.map(move |face| {
-            let vector = geometry.area_vector_of(face);
-            (dirichlet_index[face - inner] - 1, -vector[k] / (norm(vector) * area))
-        })
-    };
-    prescribed.flat_map(|(patch, _)| of_patch(patch.faces.clone())).collect()
+    let mut of_patches = vec![];
+    for (patch, condition) in mesh.patches.iter().zip(conditions) {
+        let Some(terms) = condition.velocity_terms(geometry, patch.faces.clone()) else { continue };
+        if patch.faces.is_empty() {
+            continue;
+        }
+        let of_component = terms.into_iter().map(|(value, [x, y, z])| {
+            let factors = match k {
+                0 => x,
+                1 => y,
+                _ => z,
+            };
+            WeightedValue { value: value.clone(), factors }
+        });
+        let acts = |term: &WeightedValue| term.factors.iter().any(|factor| *factor != 0.0);
+        let first = dirichlet_index[patch.faces.start - inner] as usize - 1;
+        of_patches.push((first, of_component.filter(acts).collect()));
+    }
+    of_patches
 }

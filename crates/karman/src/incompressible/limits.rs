@@ -83,15 +83,23 @@ fn convective_symbol(convection: Convection, theta: f64) -> Complex {
     difference * face
 }
 
-/// The largest |z| of a wave.
+/// λ and μ of each wave.
+fn symbols(convection: Convection) -> Vec<(Complex, f64)> {
+    let of_wave = |k: usize| {
+        let theta = std::f64::consts::PI * k as f64 / WAVES as f64;
+        (convective_symbol(convection, theta), 2.0 - 2.0 * theta.cos())
+    };
+    (1..=WAVES).map(of_wave).collect()
+}
+
+/// The largest |z| of the wave with λ and μ.
 fn amplification(
     scheme: TimeScheme,
-    convection: Convection,
-    theta: f64,
+    (convective, diffusive): (Complex, f64),
     [courant, diffusion]: [f64; 2],
 ) -> f64 {
-    let advection = convective_symbol(convection, theta).scale(courant);
-    let damping = diffusion * (2.0 - 2.0 * theta.cos());
+    let advection = convective.scale(courant);
+    let damping = diffusion * diffusive;
     let real = |x: f64| Complex(x, 0.0);
     let [a, b, c] = match scheme {
         TimeScheme::Bdf2 => [
@@ -116,15 +124,12 @@ fn amplification(
     one.max(other) / (2.0 * a.abs())
 }
 
-/// The largest stable Courant number of a scheme at a cell Reynolds number, infinite without viscosity; at
-/// most 4.
-pub fn courant_limit(scheme: TimeScheme, convection: Convection, cell_reynolds: f64) -> f64 {
+/// The largest stable Courant number of a scheme, with the λ and μ of all waves, at a cell Reynolds number, infinite without
+/// viscosity; at most 4.
+fn courant_limit(scheme: TimeScheme, waves: &[(Complex, f64)], cell_reynolds: f64) -> f64 {
     let grows = |courant: f64| {
-        (1..=WAVES).any(|k| {
-            let theta = std::f64::consts::PI * k as f64 / WAVES as f64;
-            let numbers = [courant, courant / cell_reynolds];
-            amplification(scheme, convection, theta, numbers) > 1.0 + GROWTH_TOLERANCE
-        })
+        let numbers = [courant, courant / cell_reynolds];
+        waves.iter().any(|wave| amplification(scheme, *wave, numbers) > 1.0 + GROWTH_TOLERANCE)
     };
     let tried =
         (1..=(LARGEST_COURANT / COURANT_INCREMENT) as usize).map(|k| COURANT_INCREMENT * k as f64);
@@ -141,9 +146,10 @@ pub struct CourantLimits {
 impl CourantLimits {
     /// The limits of a scheme.
     pub fn new(scheme: TimeScheme, convection: Convection) -> CourantLimits {
+        let waves = symbols(convection);
         let reynolds = |k: usize| 2.0f64.powi(LEAST_POWER + k as i32);
-        let table = (0..POWERS).map(|k| courant_limit(scheme, convection, reynolds(k))).collect();
-        CourantLimits { table, inviscid: courant_limit(scheme, convection, f64::INFINITY) }
+        let table = (0..POWERS).map(|k| courant_limit(scheme, &waves, reynolds(k))).collect();
+        CourantLimits { table, inviscid: courant_limit(scheme, &waves, f64::INFINITY) }
     }
 
     /// The limit at a cell Reynolds number, interpolated linearly in its logarithm.
@@ -261,7 +267,7 @@ mod tests {
             (TimeScheme::Rk3, Convection::Upwind, infinite, 1.255),
             (TimeScheme::Rk3, Convection::Central, 1.0, 0.625),
         ] {
-            let limit = courant_limit(scheme, convection, reynolds);
+            let limit = courant_limit(scheme, &symbols(convection), reynolds);
             assert!(
                 (limit - expected).abs() < 0.0101,
                 "{scheme:?} {convection:?} {reynolds}: {limit}, {expected}"
@@ -287,7 +293,7 @@ mod tests {
         for convection in
             [Convection::Central, Convection::Upwind, Convection::LinearUpwind, Convection::Cubic]
         {
-            let limit = courant_limit(TimeScheme::Bdf2, convection, f64::INFINITY);
+            let limit = courant_limit(TimeScheme::Bdf2, &symbols(convection), f64::INFINITY);
             let size_after = |courant: f64| {
                 let mut seed = 1u64;
                 let mut random = || {
@@ -321,7 +327,8 @@ mod tests {
     fn limits_between_those_of_the_table_are_between_them() {
         let limits = CourantLimits::new(TimeScheme::Bdf2, Convection::Central);
         for reynolds in [0.01, 0.3, 1.0, 3.0, 50.0, 1e9, f64::INFINITY] {
-            let exact = courant_limit(TimeScheme::Bdf2, Convection::Central, reynolds.max(0.0625));
+            let waves = symbols(Convection::Central);
+            let exact = courant_limit(TimeScheme::Bdf2, &waves, reynolds.max(0.0625));
             assert!((limits.at(reynolds) - exact).abs() < 0.1 * exact, "{reynolds}");
         }
     }

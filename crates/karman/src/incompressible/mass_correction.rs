@@ -10,7 +10,7 @@ use super::outflow::Outflow;
 use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer, Components, Partials, View, blas};
 use crate::mesh::Mesh;
-use crate::real::{Real, Vec3};
+use crate::real::{Real, Vec3, epsilon};
 use karman_backend::prelude::*;
 
 /// Largest |Σ F| / Σ|F| attributed to quadrature.
@@ -56,7 +56,7 @@ impl MassCorrection {
         let faces: Vec<u32> = if is_needed { range.collect() } else { vec![] };
         let mut is_free = vec![1; faces.len()];
         for (patch, condition) in mesh.patches.iter().zip(conditions) {
-            if is_needed && condition.flow_rate().is_some() {
+            if is_needed && condition.data().keeps_flow_rate {
                 let inner = mesh.n_interior_faces();
                 is_free[patch.faces.start - inner..patch.faces.end - inner].fill(0);
             }
@@ -115,8 +115,8 @@ impl MassCorrection {
         if let Some(time) = self.check_time.take() {
             let values = backend.read(&self.boundary_flux)?;
             let (net, gross, free) = (values[0], values[1], values[2]);
-            let precision = if size_of::<F>() == 4 { f32::EPSILON.into() } else { f64::EPSILON };
-            let round_off = (1e-12 * self.scale(backend, flux)?).max(ROUNDINGS * precision * gross);
+            let round_off =
+                (1e-12 * self.scale(backend, flux)?).max(ROUNDINGS * epsilon::<F>() * gross);
             if net.abs() > LARGEST_IMBALANCE * free && net.abs() > round_off {
                 let (net, dimension) = (-net, self.dimension);
                 return Err(IncompressibleError::Unbalanced { net, dimension, time });

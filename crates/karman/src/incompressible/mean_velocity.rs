@@ -30,7 +30,7 @@ use crate::finite_volume::mesh_view::add_quantities;
 use crate::finite_volume::{VectorField, Vectors, narrow, widen};
 use crate::mesh::geometry::{dot, norm};
 use crate::mesh::{Geometry, Mesh};
-use crate::real::{Real, Vec3};
+use crate::real::{Real, Vec3, epsilon};
 use karman_backend::prelude::*;
 
 /// Projections of a response at most; each reduces its divergence by the tolerance of the solver.
@@ -224,7 +224,6 @@ impl<F: Real> Flow<F> {
         };
         let largest = |values: &[f64]| values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
         let scale = largest(&widen(backend, &flux)?);
-        let precision = if size_of::<F>() == 4 { f32::EPSILON.into() } else { f64::EPSILON };
         let mut before = f64::INFINITY;
         for _ in 0..PROJECTIONS {
             pressure.project_response(faces, &mut flux)?;
@@ -232,7 +231,7 @@ impl<F: Real> Flow<F> {
             add(&mut gradient, widen(backend, &pressure.increment.gradient)?, 1.0);
             // Of the fluxes before this projection.
             let divergence = largest(&widen(backend, &pressure.increment.divergence)?);
-            if divergence <= ROUND_OFF * precision * scale || divergence > 0.5 * before {
+            if divergence <= ROUND_OFF * epsilon::<F>() * scale || divergence > 0.5 * before {
                 break;
             }
             before = divergence;

@@ -49,7 +49,7 @@ pub mod wall_pressure;
 
 pub use crate::finite_volume::Convection;
 pub use conditions::{
-    ConditionKey, FaceVelocity, FlowBoundaryCondition, FlowCondition, KeyValue, PrescribedVector,
+    Direction, FaceVelocity, FlowBoundaryCondition, FlowCondition, PrescribedVector,
 };
 pub use derived::{DerivedBuffers, DerivedField};
 pub use descriptor::DESCRIPTOR;

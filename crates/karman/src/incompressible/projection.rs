@@ -17,12 +17,16 @@ use crate::linear::{
     CsrMatrix, InitialGuess, Matrix, Nullspace, Params, SolveOutcome, Solver, SolverSetup,
 };
 use crate::operators::incidence::divergence;
-use crate::real::Real;
+use crate::real::{Real, epsilon};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Non-orthogonal corrections of the first projection.
 const START_CORRECTORS: usize = 4;
+
+/// Net outflow of a cell attributed to the rounding of fluxes, in roundings of the largest flux: fluxes of potentials are
+/// differences of larger numbers.
+const ROUNDINGS: f64 = 1e3;
 
 /// ψ, minus the increment of the pressure over the shift (m²/s), and the data of its equation that change.
 pub(super) struct PressureIncrement<F: Real> {
@@ -276,6 +280,22 @@ impl<F: Real> Pressure<F> {
     ) -> Result<SolveOutcome, IncompressibleError> {
         self.set_increment(shift);
         self.correct(faces, flux)
+    }
+
+    /// Whether the net outflow of a cell exceeds the round-off of the fluxes. Where it does not, a solver with a relative
+    /// tolerance would iterate on noise.
+    pub(super) fn has_divergence(
+        &mut self,
+        faces: &Faces<F>,
+        flux: &Buffer<F>,
+    ) -> Result<bool, IncompressibleError> {
+        let (backend, cells) = (&self.backend, &faces.cells);
+        let (n, imbalance) = (self.value.len(), &mut self.increment.divergence);
+        divergence(backend, n, &cells.offsets, &cells.faces, flux, cells.rows, imbalance);
+        let largest = |(low, high): (f64, f64)| low.abs().max(high.abs());
+        let imbalance = blas::range(backend, n, imbalance)?.map_or(0.0, largest);
+        let scale = blas::range(backend, flux.len(), flux)?.map_or(0.0, largest);
+        Ok(imbalance.is_nan() || imbalance > ROUNDINGS * epsilon::<F>() * scale)
     }
 
     /// Sets the Dirichlet values of ψ.

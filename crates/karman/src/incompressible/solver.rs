@@ -3,7 +3,7 @@
 use super::acceleration::Acceleration;
 use super::boundary::FlowBoundary;
 use super::collocated::Collocated;
-use super::conditions::normal_factors;
+use super::conditions::component_terms;
 use super::flow::{Clock, Flow};
 use super::monitors::Monitors;
 use super::pressure::Pressure;
@@ -348,8 +348,8 @@ impl<F: Real> Flow<F> {
         let faces = Faces::new(backend, mesh, geometry, numerics.convection == Convection::Cubic);
         let spec = |k: usize| EquationSpec {
             what: "a velocity at the boundary",
-            conditions: conditions.iter().map(|c| c.velocity_condition(k)).collect(),
-            factors: normal_factors((mesh, geometry), conditions, dirichlet_index, k),
+            conditions: conditions.iter().map(FlowCondition::velocity_condition).collect(),
+            prescribed: component_terms((mesh, geometry), conditions, dirichlet_index, k),
             source: problem.source[k].clone(),
         };
         let momentum = TransportEquation::new(
@@ -432,7 +432,8 @@ impl<F: Real> Flow<F> {
 
 /// 1 + the index of the prescribed velocity at each boundary face, 0 where none is.
 fn velocity_indices(mesh: &Mesh, problem: &Problem) -> Vec<u32> {
-    let conditions: Vec<_> = problem.conditions.iter().map(|c| c.velocity_condition(0)).collect();
+    let conditions: Vec<_> =
+        problem.conditions.iter().map(FlowCondition::velocity_condition).collect();
     dirichlet_indices(mesh, &conditions)
 }
 

@@ -7,11 +7,10 @@
 //! Without any of these the diffusive rate, (ν or κ) Σ a / V, replaces the convective one. Later steps
 //! follow from the flow.
 
-use super::conditions::patch_area;
 use super::{IncompressibleError, IncompressibleSolver, PrescribedVector, Problem};
 use crate::backend::Buffer;
 use crate::finite_volume::{Condition, Prescribed, widen};
-use crate::mesh::geometry::{dot, subtract};
+use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of};
 use crate::real::Real;
 use std::sync::Arc;
@@ -46,10 +45,11 @@ pub(super) struct StepBounds {
 
 /// A boundary of prescribed velocity.
 struct Wall {
-    velocity: PrescribedVector,
+    /// The velocity is the sum of these values in their directions at each face, `[3][faces]`.
+    velocity: Vec<(Arc<dyn Prescribed>, [Vec<f64>; 3])>,
     /// `[3][faces]`.
     points: Vec<f64>,
-    /// |S| / V of each face; of a flow rate over the area of the patch.
+    /// |S| / V of each face.
     factors: Vec<f64>,
     varies: bool,
 }
@@ -106,8 +106,15 @@ fn sampled(vector: &PrescribedVector, points: &[f64], t: f64) -> [Vec<f64>; 3] {
 impl Wall {
     /// The largest |u_b| |S| / V at time `t`.
     fn rate(&self, t: f64) -> f64 {
-        let [u, v, w] = sampled(&self.velocity, &self.points, t);
-        let speed = |i: usize| (u[i] * u[i] + v[i] * v[i] + w[i] * w[i]).sqrt();
+        let mut velocity = vec![[0.0; 3]; self.factors.len()];
+        let mut values = vec![0.0; self.factors.len()];
+        for (value, direction) in &self.velocity {
+            value.sample(&self.points, t, &mut values);
+            for (i, u) in velocity.iter_mut().enumerate() {
+                (0..3).for_each(|k| u[k] += values[i] * direction[k][i]);
+            }
+        }
+        let speed = |i: usize| norm(velocity[i]);
         largest(self.factors.iter().enumerate().map(|(i, factor)| factor * speed(i)))
     }
 }
@@ -149,19 +156,12 @@ impl StepBounds {
             let centres: Vec<[f64; 3]> =
                 faces.iter().map(|f| geometry.face_centre_of(*f)).collect();
             let points = crate::finite_volume::component_major(&centres);
-            // A flow rate Q is the velocity (Q, 0, 0) over the area of the patch.
-            let zero = || -> Arc<dyn Prescribed> { Arc::new(0.0) };
-            let normal = |rate: &Arc<dyn Prescribed>| [rate.clone(), zero(), zero()];
-            let velocity = condition.velocity().cloned().or(condition.flow_rate().map(normal));
-            if let Some(velocity) = velocity {
-                let scale = match condition.flow_rate() {
-                    Some(_) => patch_area(geometry, patch.faces.clone()),
-                    None => 1.0,
-                };
+            if let Some(terms) = condition.velocity_terms(geometry, patch.faces.clone()) {
+                let velocity = terms.into_iter().map(|(v, direction)| (v.clone(), direction));
+                let velocity = velocity.collect();
                 let factor = |face: &usize| {
-                    let area = geometry.area_vector_of(*face);
                     let volume = geometry.cell_volume[mesh.face_left[*face] as usize];
-                    dot(area, area).sqrt() / (scale * volume)
+                    norm(geometry.area_vector_of(*face)) / volume
                 };
                 let factors = faces.iter().map(factor).collect();
                 let varies = condition.has_velocity_in_time();

@@ -71,7 +71,7 @@ impl<F: Real> Thermal<F> {
         let spec = EquationSpec {
             what: "a temperature at the boundary",
             conditions: conditions.clone(),
-            factors: vec![],
+            prescribed: vec![],
             source: problem.source.clone(),
         };
         let equation = TransportEquation::new(

@@ -12,6 +12,7 @@ use super::transported_field::{ConvectionInput, TransportedField, vector_field, 
 use super::upwind_gradient::UpwindGradient;
 use super::{ConvectionTreatment, FlowCondition, IncompressibleError, Numerics};
 use crate::backend::{Backend, Buffer, View};
+use crate::finite_volume::boundary::WeightedValue;
 use crate::finite_volume::convection::{CorrectiveFlux, MassFlux, explicit_flux, net_outflow};
 use crate::finite_volume::diffusion::{CellScheme, discretize_boundary};
 use crate::finite_volume::majorant::majorant_conductances;
@@ -35,8 +36,8 @@ pub(super) struct EquationSpec {
     pub what: &'static str,
     /// One condition per patch, of equal kind for all quantities of a [`TransportEquation`].
     pub conditions: Vec<Condition>,
-    /// Factors of prescribed values that are not 1, each with the index of its value.
-    pub factors: Vec<(u32, f64)>,
+    /// Prescribed values that replace those of the conditions: of a patch the index of the first, and their terms.
+    pub prescribed: Vec<(usize, Vec<WeightedValue>)>,
     /// Source per unit of volume and time.
     pub source: Arc<dyn Prescribed>,
 }
@@ -148,7 +149,8 @@ impl<F: Real> TransportEquation<F> {
         let mut boundary = None;
         let mut quantities = vec![];
         let dirichlet_index = dirichlet_indices(mesh, &specs[0].conditions);
-        for (k, EquationSpec { what, conditions, factors, source }) in specs.into_iter().enumerate()
+        for (k, EquationSpec { what, conditions, prescribed, source }) in
+            specs.into_iter().enumerate()
         {
             let (mut discrete, of_quantity) =
                 discretize_boundary(mesh, geometry, &material, &conditions)?;
@@ -157,7 +159,9 @@ impl<F: Real> TransportEquation<F> {
             if !diffuses {
                 contribution.coefficients.fill(0.0);
             }
-            discrete.values.set_factors(&factors);
+            for (first, terms) in prescribed {
+                discrete.values.set_terms(first, terms);
+            }
             quantities.push(Quantity {
                 contribution: BoundaryContributionOnBackend::new(backend, contribution),
                 prescribed: discrete.values.into_time_dependent_data(backend, what)?,

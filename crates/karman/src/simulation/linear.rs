@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(got.method, Method::Stationary);
         let PreconditionerKind::Amg(amg) = got.preconditioner else { panic!() };
         assert_eq!(amg.coarsening, Coarsening::RugeStuben);
-        assert_eq!((amg.smoother, amg.sweeps), (Smoother::GaussSeidel, [2, 2]));
+        assert_eq!((amg.cycling.smoother, amg.cycling.sweeps), (Smoother::GaussSeidel, [2, 2]));
         assert_eq!(amg.boundary_weight, 5.0);
         let case = solver("");
         let amg = AmgParams::default();

@@ -71,7 +71,7 @@ impl DeviceHierarchy {
     pub(super) fn suits(params: &AmgParams) -> bool {
         params.coarsening == Coarsening::Pmis
             && params.sparsification.is_none()
-            && params.smoother != Smoother::GaussSeidel
+            && params.cycling.smoother != Smoother::GaussSeidel
     }
 
     /// The hierarchy of a square matrix, made on its backend.

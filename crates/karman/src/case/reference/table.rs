@@ -4,6 +4,7 @@ use super::super::EQUATIONS;
 use super::super::compressible_boundary;
 use super::super::field_keys::{Exact, FieldSection, Initial, fields};
 use super::super::flow_boundary::flow_kinds;
+use super::super::heat_boundary::HeatCondition;
 use super::super::linear_solver::MethodFile;
 use super::super::{Axis, FacePointsCase, Precision, Value, expected};
 use super::{Key, Section};
@@ -11,11 +12,10 @@ use crate::backend::BackendKind;
 use crate::compressible::{
     CompressibleKeyValue, Limiter, NumericalFlux, Reconstruction, ResidualForm, WeightPrecision,
 };
-use crate::descriptor::{Descriptor, Field, FieldKey, Need, Rank};
+use crate::descriptor::{ConditionKey, Descriptor, Entry, Field, FieldKey, Form, Need, Rank};
 use crate::heat::Discretization;
 use crate::incompressible::{
-    Arrangement, Convection, ConvectionTreatment, FlowBoundaryCondition, KeyValue,
-    PressureCorrection,
+    Arrangement, Convection, ConvectionTreatment, FlowBoundaryCondition, PressureCorrection,
 };
 use crate::linear::amg::{AMG_PARAMETERS, AmgParameter, AmgParams, ParameterKind, Range};
 use crate::linear::{Method, PreconditionerKind};
@@ -130,7 +130,7 @@ fn amg_keys() -> Vec<Key> {
                 (kind, get(&defaults).to_string(), parameter.meaning.to_owned())
             }
             ParameterKind::Sweeps => {
-                let default = format!("{:?}", defaults.sweeps);
+                let default = format!("{:?}", defaults.cycling.sweeps);
                 ("list of 2 whole numbers".to_owned(), default, parameter.meaning.to_owned())
             }
             ParameterKind::Sparsification => {
@@ -144,15 +144,35 @@ fn amg_keys() -> Vec<Key> {
     AMG_PARAMETERS.iter().map(row).collect()
 }
 
+/// The keys of thermal conditions.
+fn thermal_keys() -> impl Iterator<Item = Key> {
+    HeatCondition::KEYS.iter().map(|condition| condition_key(condition, condition.meaning))
+}
+
+/// The row of a key with a condition.
+fn condition_key<C>(
+    condition: &ConditionKey<Value, C>,
+    meaning: impl Into<Cow<'static, str>>,
+) -> Key {
+    let kind = condition.form().kind();
+    key(condition.name, kind, "none", condition.units, meaning, condition.example)
+}
+
+/// The sections of keys whose value is a table.
+fn tables<C>(keys: &'static [ConditionKey<Value, C>]) -> impl Iterator<Item = Section> {
+    keys.iter().filter_map(|condition| {
+        let Form::Table(table) = condition.form() else { return None };
+        let row = |entry: &Entry| {
+            let kind = entry.quantity.kind();
+            key(entry.name, kind, "required", entry.units, entry.meaning, entry.example)
+        };
+        Some(section(table.section, table.meaning, table.entries.iter().map(row).collect()))
+    })
+}
+
 /// The keys of the conditions of a flow.
 fn flow_keys() -> impl Iterator<Item = Key> {
     FlowBoundaryCondition::<Value>::KEYS.iter().map(|condition| {
-        let kind = match condition.value {
-            KeyValue::Flag(_) => "true",
-            KeyValue::Scalar(..) => "value",
-            KeyValue::Uniform(..) => "value of t",
-            KeyValue::Vector(..) => "list of 2 or 3 values",
-        };
         let other = compressible_boundary::keys().iter().find(|key| key.name == condition.name);
         let meaning = match other {
             Some(other) if other.meaning != condition.meaning => {
@@ -164,7 +184,7 @@ fn flow_keys() -> impl Iterator<Item = Key> {
             }
             _ => condition.meaning.to_owned(),
         };
-        key(condition.name, kind, "none", condition.units, meaning, condition.example)
+        condition_key(condition, meaning)
     })
 }
 
@@ -292,7 +312,18 @@ macro_rules! solver_keys {
 
 /// All sections, in the order in which a case is usually written.
 #[rustfmt::skip]
-pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
+pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| {
+    let mut sections = sections();
+    let after = sections.iter().position(|section| section.path == "time").unwrap_or(0);
+    let tables = tables(HeatCondition::KEYS).chain(tables(FlowBoundaryCondition::<Value>::KEYS));
+    sections.splice(after..after, tables);
+    sections
+});
+
+/// All sections but those of tables of a condition.
+#[rustfmt::skip]
+fn sections() -> Vec<Section> {
+    vec![
     section("", "Before the first section.", vec![
         key("title", "string", "the name of the file", "", "One line about the case, for logs and pictures.", "title = \"Unit cube, one hot face\""),
     ]),
@@ -400,12 +431,7 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
     section("boundary", "One condition for each patch of the mesh, under the patch's name. A word in quotes is short for a kind without a value: `zmin = \"insulated\"`. Kinds with a value are keys of the patch: `zmax.temperature = 600.0`.", vec![
         key("PATCH", "a word in quotes | table", "required for each patch", "", format!("The condition of patch PATCH: {} or a table with keys of the next section.", quoted(["insulated"].into_iter().chain(all_kinds()))), "zmin = \"insulated\""),
     ]),
-    section("boundary.PATCH", "The condition of one patch. In a heat case exactly one of `temperature`, `heat_flux`, `convection`, `insulated` and `symmetry`; in a flow exactly one of the others or `symmetry`, and with `[incompressible.thermal]` at most one thermal condition beside it, insulated where there is none: `hot = { no_slip = true, temperature = 1.0 }`. Compressible flow has the conditions whose text begins with its name. Values are `number | expression | { table = \"file.csv\" }`.", vec![
-        key("temperature", "value", "none", "K", "Dirichlet: prescribed temperature.", "zmax.temperature = \"600 + 100*sin(2*pi*t/24)\""),
-        key("heat_flux", "value", "none", "W/m²", "Neumann: heat flux density into the domain, k ∂T/∂n.", "zmax.heat_flux = 1e3"),
-        key("convection", "{ coefficient, ambient }", "none", "", "Robin: k ∂T/∂n = h (T∞ − T), a fluid outside.", "zmax.convection = { coefficient = 10.0, ambient = 293.0 }"),
-        key("insulated", "true", "none", "", "Zero heat flux.", "zmax.insulated = true"),
-    ].into_iter().chain(flow_keys()).chain(compressible_keys()).chain([
+    section("boundary.PATCH", "The condition of one patch. In a heat case exactly one of `temperature`, `heat_flux`, `convection`, `insulated` and `symmetry`; in a flow exactly one of the others or `symmetry`, and with `[incompressible.thermal]` at most one thermal condition beside it, insulated where there is none: `hot = { no_slip = true, temperature = 1.0 }`. Compressible flow has the conditions whose text begins with its name. Values are `number | expression | { table = \"file.csv\" }`.", thermal_keys().chain(flow_keys()).chain(compressible_keys()).chain([
         key("periodic", "string", "none", "", "Periodic with the patch named, which is this one moved by a translation, face by face. The other patch names this one or has no entry.", "left.periodic = \"right\""),
     ]).collect()),
     section("boundary.PATCH.STATE", "The state of `inflow`, `exact` or `farfield`: `density`, `pressure` and either `velocity` or, of `farfield`, `mach`. Values may be expressions of x, y, z and t.", vec![
@@ -415,10 +441,6 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("mach", "number ≥ 0", "none", "", "Mach number M, of `farfield`: the velocity is M √(γp/ρ) (cos α cos β, sin α cos β, sin β).", "mach = 0.38"),
         key("angle_of_attack_deg", "number", "0.0", "°", "Angle of attack α, from x towards y; with `mach`.", "angle_of_attack_deg = 1.25"),
         key("side_slip_deg", "number", "0.0", "°", "Angle of side slip β, towards z; with `mach`.", "side_slip_deg = 0.0"),
-    ]),
-    section("boundary.PATCH.convection", "Heat transfer to a fluid outside.", vec![
-        key("coefficient", "value ≥ 0", "required", "W/(m² K)", "Heat transfer coefficient h.", "coefficient = 10.0"),
-        key("ambient", "value", "required", "K", "Temperature T∞ of the fluid.", "ambient = \"293 + 5*sin(2*pi*t/86400)\""),
     ]),
     section("time", "Time integration from t = 0. Absent: a steady case.", vec![
         time_scheme_key(),
@@ -526,4 +548,5 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("absolute", "number ≥ 0", "none", "", "Largest difference.", "absolute = 0.5"),
         key("relative", "number ≥ 0", "none", "", "Largest difference as a fraction of |value|.", "relative = 1e-3"),
     ]),
-]);
+]
+}

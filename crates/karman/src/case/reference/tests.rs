@@ -4,10 +4,13 @@ use super::super::{
     Case, CaseFile, amg, average, boundary, compressible, compressible_boundary, exact, expected,
     flow_output, heat, incompressible,
 };
+use super::super::{HeatCondition, Value};
 use super::super::{
     initial, linear_solver, mesh, output, picture, run, steady, surface, templates, time, value,
 };
 use super::*;
+use crate::descriptor::{ConditionKey, Form};
+use crate::incompressible::FlowBoundaryCondition;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 use std::path::Path;
@@ -64,8 +67,19 @@ fn keys_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
 /// Sections with keys named by the user.
 const FREE: [&str; 2] = ["boundary", "expected"];
 
+/// The tables of conditions and their entries, which the reader takes from the same list.
+fn tables<C>(
+    keys: &'static [ConditionKey<Value, C>],
+) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    keys.iter().filter_map(|key| {
+        let Form::Table(table) = key.form() else { return None };
+        let names: Vec<&str> = table.entries.iter().map(|entry| entry.name).collect();
+        Some((table.section, &*names.leak()))
+    })
+}
+
 fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
-    vec![
+    let structs = vec![
         ("", keys_of::<CaseFile>()),
         ("mesh", keys_of::<mesh::MeshFile>()),
         ("mesh.generate", keys_of::<mesh::GenerateFile>()),
@@ -86,7 +100,6 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("boundary.PATCH.STATE", keys_of::<compressible_boundary::StateFile>()),
         ("initial", keys_of::<initial::InitialFile>()),
         ("boundary.PATCH", keys_of::<boundary::PatchTableFile>()),
-        ("boundary.PATCH.convection", keys_of::<boundary::ConvectionFile>()),
         ("time", keys_of::<time::TimeFile>()),
         ("steady", keys_of::<steady::SteadyFile>()),
         ("linear_solver", keys_of::<linear_solver::LinearSolverFile>()),
@@ -107,7 +120,9 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("checkpoint", keys_of::<run::CheckpointFile>()),
         ("exact", keys_of::<exact::ExactFile>()),
         ("expected.\"PATH\"", keys_of::<expected::ExpectationFile>()),
-    ]
+    ];
+    let of_flow = tables(FlowBoundaryCondition::<Value>::KEYS);
+    structs.into_iter().chain(tables(HeatCondition::KEYS)).chain(of_flow).collect()
 }
 
 #[test]

@@ -223,7 +223,7 @@ fn all_sections_at_once() {
     let amg = solver.preconditioner.amg_mut().unwrap();
     let dropping = Sparsification { beta: 0.2, increment: 1.0, symmetric: true };
     assert_eq!(amg.sparsification, Some(dropping));
-    assert_eq!(amg.sweeps, [2, 0]);
+    assert_eq!(amg.cycling.sweeps, [2, 0]);
     assert_eq!(case.output.every, OutputInterval::Time(0.5));
     let picture = case.output.picture.unwrap();
     assert_eq!(picture.slice, Some(Slice { axis: Axis::Z, at: 0.0 }));

@@ -69,7 +69,7 @@ fn a_flow_rate_that_depends_on_place_or_is_no_number() {
     let inlet = FLOW.replace(INLET, "xmin.flow_rate_inlet = 1.0");
     let moment = "patches = [\"xmin\"]\nmoment_centre = [0, 0]";
     insta::assert_snapshot!(failure(&inlet, "patches = [\"ymax\"]", moment), @r#"
-    folder/bar.toml:20:12: patch "xmin" has a flow rate
+    folder/bar.toml:20:12: patch "xmin" has a velocity that depends on its shape
        |
     20 | patches = ["xmin"]
        |            ^^^^^^

@@ -27,16 +27,19 @@ fn run(name: &str, viscosity: f64, numerics: &CompressibleNumerics) -> Vec<Vec<f
 
 #[test]
 fn a_flow_is_the_same_on_every_backend() {
-    for flux in NumericalFlux::ALL {
-        for (name, viscosity, limiter, reconstruction) in [
-            ("triangles_coarse", 0.0, Limiter::None, Reconstruction::Quadratic),
-            ("triangles_coarse", 0.02, Limiter::Mood, Reconstruction::Linear),
-            ("cube_prism_coarse", 0.02, Limiter::Venkatakrishnan, Reconstruction::Quadratic),
-            ("cube_tetrahedron_coarse", 0.0, Limiter::Minmod, Reconstruction::Linear),
-        ] {
+    let cases = [
+        ("triangles_coarse", 0.0, Limiter::None, Reconstruction::Quadratic),
+        ("triangles_coarse", 0.02, Limiter::Mood, Reconstruction::Linear),
+        ("cube_prism_coarse", 0.02, Limiter::Venkatakrishnan, Reconstruction::Quadratic),
+        ("cube_tetrahedron_coarse", 0.0, Limiter::Minmod, Reconstruction::Linear),
+    ];
+    // Every flux with the first case, every case with the first flux.
+    for (k, flux) in NumericalFlux::ALL.into_iter().enumerate() {
+        for (name, viscosity, limiter, reconstruction) in &cases[..if k == 0 { 4 } else { 1 }] {
+            let (limiter, reconstruction) = (*limiter, *reconstruction);
             let form = FluxForm { flux, low_mach: flux.has_low_mach_form() };
             let numerics = CompressibleNumerics { form, limiter, ..numerics(reconstruction) };
-            let all = run(name, viscosity, &numerics);
+            let all = run(name, *viscosity, &numerics);
             for (k, other) in all.iter().enumerate().skip(1) {
                 let error =
                     all[0].iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

@@ -114,46 +114,47 @@ pub(super) fn waves_3d([x, y, z]: [f64; 3], _: f64) -> [f64; 5] {
     [density, u, v, 0.1 * (x + y + z).cos(), pressure]
 }
 
-/// Sixth-order difference along axis `k`.
-fn derivative(f: &dyn Fn([f64; 3]) -> f64, x: [f64; 3], k: usize) -> f64 {
+/// Sixth-order differences along axis `k`.
+fn derivative<const N: usize>(f: &dyn Fn([f64; 3]) -> [f64; N], x: [f64; 3], k: usize) -> [f64; N] {
     const STEP: f64 = 0.01;
     let at = |steps: f64| {
         let mut moved = x;
         moved[k] += steps * STEP;
         f(moved)
     };
-    let [one, two, three] = [1.0, 2.0, 3.0].map(|s| at(s) - at(-s));
-    (45.0 * one - 9.0 * two + three) / (60.0 * STEP)
+    let [one, two, three] = [1.0, 2.0, 3.0].map(|steps| (at(steps), at(-steps)));
+    std::array::from_fn(|v| {
+        let of = |(ahead, behind): &([f64; N], [f64; N])| ahead[v] - behind[v];
+        (45.0 * of(&one) - 9.0 * of(&two) + of(&three)) / (60.0 * STEP)
+    })
 }
 
-/// Component `k` of the flux of variable `v` of a field in `d` dimensions with viscosity μ.
-fn flux(exact: Exact, d: usize, mu: f64, x: [f64; 3], k: usize, v: usize) -> f64 {
+/// Component `k` of the fluxes of all variables of a field in `d` dimensions with viscosity μ.
+fn fluxes(exact: Exact, d: usize, mu: f64, x: [f64; 3], k: usize) -> [f64; 5] {
     let [density, ux, uy, uz, pressure] = exact(x, 0.0);
     let u = [ux, uy, uz];
-    let kinetic = 0.5 * density * (ux * ux + uy * uy + uz * uz);
-    let gradient = |i: usize, j: usize| derivative(&|y| exact(y, 0.0)[1 + i], x, j);
-    let divergence = || (0..d).map(|i| gradient(i, i)).fold(0.0, |a, b| a + b);
-    let stress = |i: usize, j: usize| {
-        if mu == 0.0 {
-            return 0.0;
-        }
-        let dilatation = if i == j { 2.0 / 3.0 * divergence() } else { 0.0 };
-        mu * (gradient(i, j) + gradient(j, i) - dilatation)
-    };
-    match v {
-        0 => density * u[k],
-        4 => {
-            let work = (0..d).map(|i| u[i] * stress(i, k)).fold(0.0, |a, b| a + b);
-            let theta = |y: [f64; 3]| exact(y, 0.0)[4] / exact(y, 0.0)[0];
-            let conduction = mu * GAMMA / ((GAMMA - 1.0) * PRANDTL);
-            let heat = if mu == 0.0 { 0.0 } else { conduction * derivative(&theta, x, k) };
-            u[k] * (pressure / (GAMMA - 1.0) + kinetic + pressure) - work - heat
-        }
-        _ => {
-            let of_pressure = if v - 1 == k { pressure } else { 0.0 };
-            density * u[v - 1] * u[k] + of_pressure - stress(v - 1, k)
-        }
+    let energy = pressure / (GAMMA - 1.0) + 0.5 * density * (ux * ux + uy * uy + uz * uz);
+    let mut flux = [0.0; 5];
+    flux[0] = density * u[k];
+    for i in 0..3 {
+        flux[1 + i] = density * u[i] * u[k] + if i == k { pressure } else { 0.0 };
     }
+    flux[4] = u[k] * (energy + pressure);
+    if mu == 0.0 {
+        return flux;
+    }
+    // Of ρ, u and p along each axis.
+    let slopes: Vec<[f64; 5]> = (0..3).map(|j| derivative(&|y| exact(y, 0.0), x, j)).collect();
+    let divergence = (0..d).map(|i| slopes[i][1 + i]).fold(0.0, |a, b| a + b);
+    for i in 0..d {
+        let dilatation = if i == k { 2.0 / 3.0 * divergence } else { 0.0 };
+        let stress = mu * (slopes[k][1 + i] + slopes[i][1 + k] - dilatation);
+        flux[1 + i] -= stress;
+        flux[4] -= u[i] * stress;
+    }
+    let of_temperature = (slopes[k][4] - pressure / density * slopes[k][0]) / density;
+    flux[4] -= mu * GAMMA / ((GAMMA - 1.0) * PRANDTL) * of_temperature;
+    flux
 }
 
 /// The source that keeps a field steady.
@@ -170,11 +171,9 @@ impl Prescribed for Manufactured {
         for (i, value) in out.iter_mut().enumerate() {
             let x = [points[i], points[n + i], points[2 * n + i]];
             let Manufactured { exact, dimension: d, viscosity, variable } = *self;
-            let term = |k| derivative(&|y| flux(exact, d, viscosity, y, k, variable), x, k);
-            *value = (0..d)
-                .filter(|_| variable < d + 1 || variable == 4)
-                .map(term)
-                .fold(0.0, |a, b| a + b);
+            let of_axis = |k| derivative(&|y| fluxes(exact, d, viscosity, y, k), x, k)[variable];
+            let is_solved = variable < d + 1 || variable == 4;
+            *value = (0..d).filter(|_| is_solved).map(of_axis).fold(0.0, |a, b| a + b);
         }
     }
 

@@ -122,13 +122,15 @@ const MESHES: [&str; 3] = ["triangles_medium", "quadrilaterals_medium", "cube_te
 fn a_limited_step_stays_between_0_and_1() {
     for name in MESHES {
         let place = built(gmsh(name));
-        let numerics = |convection, scheme, convection_treatment| Numerics {
-            convection_treatment,
-            ..numerics(convection, scheme)
+        // The uniform velocity is divergence-free: the projection corrects round-off alone, to a part of it.
+        let numerics = |convection, scheme, convection_treatment| {
+            let numerics = numerics(convection, scheme);
+            let pressure = Params { relative_tolerance: 0.01, ..numerics.pressure };
+            Numerics { convection_treatment, pressure, ..numerics }
         };
         let (explicit, implicit) = (ConvectionTreatment::Explicit, ConvectionTreatment::Implicit);
         let of = Convection::LimitedLinear;
-        // The pressure is solved to 1e-10; implicit convection extrapolates in time, and its bound is measured.
+        // Implicit convection extrapolates in time, and its bound is measured.
         for (scheme, treatment, courant, allowed) in [
             (TimeScheme::Rk3, explicit, 0.4, 1e-10),
             (TimeScheme::Bdf2, explicit, 0.2, 1e-10),

@@ -58,8 +58,9 @@ impl EquationSetup for IncompressibleCase {
             ("the mean velocity".to_owned(), self.mean_velocity.map_or(0.0, |mean| mean[2])),
         ];
         for patch in &self.boundary {
-            if let Some(velocity) = patch.condition.condition().and_then(|c| c.velocity()) {
-                third.push((format!("the velocity of patch \"{}\"", patch.patch), of(velocity)));
+            if let Some([_, _, w]) = patch.condition.condition().and_then(|c| c.velocity()) {
+                let w = w.constant().unwrap_or(0.0);
+                third.push((format!("the velocity of patch \"{}\"", patch.patch), w));
             }
         }
         let gravity = self.thermal.as_ref().map(|thermal| thermal.gravity[2]);

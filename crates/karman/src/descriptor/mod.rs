@@ -2,6 +2,10 @@
 //! messages, `[initial]`, `[exact]`, `[expected]`, the summary and the case reference follow from the [`Descriptor`] of
 //! each equation.
 
+mod condition_key;
+
+pub use condition_key::{ConditionKey, Entry, Form, KeyValue, Quantity, Sign, ValueTable};
+
 /// Names of the components of a velocity.
 pub type VectorNames = [&'static str; 3];
 
