@@ -244,7 +244,7 @@ vorticity = "-t"
     assert_eq!(flow.initial_velocity[2], Value::Constant(0.0));
     assert_eq!(flow.pressure.relative_tolerance, 1e-9);
     let mut preconditioner = flow.pressure.preconditioner;
-    assert_eq!(preconditioner.amg_mut().unwrap().cycle, Cycle::W);
+    assert_eq!(preconditioner.amg_mut().unwrap().cycling.cycle, Cycle::W);
     assert_eq!((flow.momentum.max_iterations, flow.momentum.relative_tolerance), (50, 1e-6));
     let time = case.time.as_ref().unwrap();
     assert_eq!(flow.numerics.time_scheme, TimeScheme::Ab2Cn);
