@@ -29,6 +29,21 @@ def tee():
     occ.fuse([(3, along)], [(3, occ.addCylinder(0.5, 0.5, 1, 1.4, 0, 0, 0.35))])
 
 
+def wedge():
+    """A duct with a triangle as its section, which has an angle of 8.5°."""
+    points = [occ.addPoint(*p) for p in ((0, 0, 0), (2, 0, 0), (2, 0.3, 0))]
+    lines = [occ.addLine(points[i], points[(i + 1) % 3]) for i in range(3)]
+    occ.extrude([(2, occ.addPlaneSurface([occ.addCurveLoop(lines)]))], 0, 0, 1.2)
+
+
+def valve():
+    """A pipe with a disc inclined by 20°, 0.02 from the wall."""
+    pipe(2)
+    disc = occ.addCylinder(0, 0, 0.77, 0, 0, 0.06, 0.48)
+    occ.rotate([(3, disc)], 0, 0, 0.8, 1, 0, 0, math.radians(20))
+    occ.cut([(3, 1)], [(3, disc)])
+
+
 def duct(name, build, size, algorithm=DELAUNAY):
     """Tetrahedra; the inlet is z = 0, the outlets are the far end and the end of a branch."""
     gmsh.clear()
@@ -207,6 +222,8 @@ if __name__ == "__main__":
     duct("pipe_hxt", lambda: pipe(2), 0.24, HXT)
     duct("ball", ball, 0.22)
     duct("tee", tee, 0.24, HXT)
+    duct("wedge", wedge, 0.15)
+    duct("valve", valve, 0.2, HXT)
     for name, size in ("coarse", 0.1), ("medium", 0.05), ("fine", 0.03):
         square(f"triangles_{name}", size)
         square(f"quadrilaterals_{name}", size, recombined=True)

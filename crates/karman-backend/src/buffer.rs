@@ -27,7 +27,8 @@ enum Storage<T> {
 pub(super) const ELSEWHERE: &str = "a buffer was used on a backend other than the one that made it";
 
 impl<T> Buffer<T> {
-    pub(super) fn is_on_host(&self) -> bool {
+    /// Whether its elements are in the memory of the host.
+    pub fn is_on_host(&self) -> bool {
         matches!(self.storage, Storage::Host(_))
     }
 }

@@ -3,7 +3,7 @@
 //! kernels of their own.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::{Segment, View};
+use super::{Local, Segment, View};
 use crate::prelude::*;
 use crate::real::{Real, Sym3, Vec3, convert};
 
@@ -401,4 +401,35 @@ pub fn smooth<F: Real>(v: usize, mesh: &Tetrahedra<F>, metric: &View<F>) -> Vec3
         result = x;
     }
     result
+}
+/// Independent chains of [`multiply_add()`].
+const CHAINS: usize = 16;
+
+/// Links of a chain of [`multiply_add()`].
+const LINKS: usize = 64;
+
+/// Operations of an entity of [`multiply_add()`].
+pub const MULTIPLY_ADD_OPERATIONS: usize = 2 * CHAINS * LINKS;
+
+/// Independent chains x ← a x + b, for the arithmetic a machine can do. Traffic 2s; [`MULTIPLY_ADD_OPERATIONS`] operations.
+#[kernel(out(y))]
+pub fn multiply_add<F: Real>(i: usize, x: &View<F>, a: F, b: F) -> F {
+    let mut chains = Local::<F, CHAINS>::zeros();
+    chains[0] = x[i];
+    #[unroll]
+    for k in 1..CHAINS {
+        chains[k] = chains[k - 1] * b + a;
+    }
+    for _link in 0..LINKS {
+        #[unroll]
+        for k in 0..CHAINS {
+            chains[k] = chains[k] * a + b;
+        }
+    }
+    let mut sum = F::literal(0.0);
+    #[unroll]
+    for k in 0..CHAINS {
+        sum += chains[k];
+    }
+    sum
 }

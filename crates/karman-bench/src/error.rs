@@ -1,6 +1,7 @@
 //! Why a benchmark could not be run.
 
 use karman::backend::BackendError;
+use karman::compressible::CompressibleError;
 use karman::finite_volume::DiffusionError;
 use karman::incompressible::IncompressibleError;
 use karman::linear::LinearError;
@@ -34,6 +35,9 @@ pub enum BenchError {
     /// A flow could not be set up or advanced.
     #[error(transparent)]
     Flow(#[from] IncompressibleError),
+    /// A compressible flow could not be set up or advanced.
+    #[error(transparent)]
+    Gas(#[from] CompressibleError),
     /// A matrix does not fit, or the device failed in a solver.
     #[error(transparent)]
     Linear(#[from] LinearError),

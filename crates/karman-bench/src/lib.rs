@@ -5,6 +5,7 @@
 //! coefficient where geometry is not used. Times are medians of batches, the device idle before and
 //! after each; inputs are never constant. [`measure`] runs the chosen groups on a mesh of a given size.
 
+mod compressible;
 mod error;
 mod flow;
 mod kernels;
@@ -20,7 +21,9 @@ mod table;
 pub mod thesis_amg;
 pub mod thesis_cost;
 pub mod thesis_pressure;
+pub mod thesis_stages;
 
+pub use compressible::compressible;
 pub use error::BenchError;
 pub use flow::flow;
 pub use kernels::kernels;
@@ -49,6 +52,8 @@ pub struct Row {
     pub entities: usize,
     /// Least bytes to move; 0 where they are not counted.
     pub bytes: f64,
+    /// Floating-point operations; 0 where they are not counted.
+    pub operations: f64,
     /// Iterations in these bytes and seconds; none unless the line is of a solver.
     pub iterations: Option<usize>,
     /// Median seconds.
@@ -139,6 +144,7 @@ impl<'a> Bench<'a> {
             precision,
             entities,
             bytes,
+            operations: 0.0,
             iterations: None,
             seconds,
             first_seconds,
@@ -162,6 +168,13 @@ impl<'a> Bench<'a> {
         self.time("copy", precision::<F>(), n, bytes, |k| {
             karman::backend::blas::copy(k, n, &x, &mut y);
         })
+    }
+
+    /// Sets the operations of the last line.
+    fn set_operations(&mut self, operations: f64) {
+        if let Some(row) = self.rows.last_mut() {
+            row.operations = operations;
+        }
     }
 
     /// Runs `work` once and adds its line; its seconds are both the first and the median.
@@ -204,17 +217,18 @@ impl<'a> Bench<'a> {
     }
 
     /// The lines of a number of cells as a table, by group and precision, with percent of the copy
-    /// bandwidth in double precision and millions of entities a second.
+    /// bandwidth in double precision, operations a second and millions of entities a second.
     pub fn table(&self, cells: usize) -> String {
         let copy = self.copy_bandwidth("f64");
         let mut text = format!(
-            "{:<34} {:>5} {:>10} {:>12} {:>9} {:>7} {:>9} {:>6} {:>9}\n",
+            "{:<46} {:>5} {:>10} {:>12} {:>9} {:>7} {:>8} {:>9} {:>6} {:>9}\n",
             "operation",
             "real",
             "entities",
             "time [us]",
             "GB/s",
             "% copy",
+            "GFLOP/s",
             "M/s",
             "its",
             "first [s]"
@@ -228,12 +242,16 @@ impl<'a> Bench<'a> {
                 text += &format!("-- {group}\n");
             }
             let (mut bandwidth, mut percent) = (String::new(), String::new());
+            let operations = match row.operations {
+                count if count > 0.0 => format!("{:.1}", count / row.seconds / 1e9),
+                _ => String::new(),
+            };
             if row.bytes > 0.0 {
                 bandwidth = format!("{:.1}", row.bandwidth() / 1e9);
                 percent = copy.map_or(percent, |c| format!("{:.1}", 100.0 * row.bandwidth() / c));
             }
             text += &format!(
-                "{:<34} {:>5} {:>10} {:>12.2} {bandwidth:>9} {percent:>7} {:>9.2} {:>6} {:>9.3}\n",
+                "{:<46} {:>5} {:>10} {:>12.2} {bandwidth:>9} {percent:>7} {operations:>8} {:>9.2} {:>6} {:>9.3}\n",
                 row.name,
                 row.precision,
                 row.entities,

@@ -1,7 +1,7 @@
 //! The groups of lines to measure, and their meshes.
 
 use super::mesh::{TetrahedronMesh, set_up};
-use super::{Bench, BenchError, flow, kernels, operators, solver, streaming};
+use super::{Bench, BenchError, compressible, flow, kernels, operators, solver, streaming};
 use karman::mesh::EdgeTopology;
 use karman_macros::Keyword;
 use std::path::PathBuf;
@@ -21,6 +21,8 @@ pub enum Group {
     Kernels,
     /// Time steps of a lid-driven cavity.
     Flow,
+    /// Parts of a stage of compressible flow.
+    Compressible,
 }
 
 impl Group {
@@ -37,7 +39,7 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// Whether kernels run in double precision.
     pub double: bool,
-    /// Whether kernels run in single precision. The solver group runs in double, its products in both.
+    /// Whether kernels run in single precision. The solver group runs in double, its products in both; flow in double.
     pub single: bool,
     /// Folder that the solver group writes its systems to, as Matrix Market files.
     pub write_system: Option<PathBuf>,
@@ -93,6 +95,10 @@ pub fn measure(bench: &mut Bench, cells: usize, plan: &Plan) -> Result<(), Bench
     if has(Group::Flow) {
         bench.group = Group::Flow.word();
         flow(bench, cells)?;
+    }
+    if has(Group::Compressible) {
+        bench.group = Group::Compressible.word();
+        compressible(bench, cells)?;
     }
     Ok(())
 }

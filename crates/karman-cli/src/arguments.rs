@@ -47,6 +47,8 @@ pub(crate) enum Command {
     /// Inspect, convert and generate meshes
     #[command(subcommand)]
     Mesh(MeshCommand),
+    /// Adapt a mesh of triangles or tetrahedra to prescribed sizes, to a metric or to a field of a result
+    Adapt(AdaptArguments),
     /// List the processors this karman can use
     Devices {
         /// Print the list as JSON
@@ -256,6 +258,77 @@ pub(crate) struct GenerateArguments {
     outer: Option<String>,
 }
 
+/// Directions along which sizes are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Frame {
+    /// x, y, z
+    Cartesian,
+    /// r, t, z about the z axis
+    Cylindrical,
+}
+
+/// One of --metric, --sizes and --field prescribes the sizes.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("prescription").required(true).args(["metric", "sizes", "field"]))]
+pub(crate) struct AdaptArguments {
+    /// The mesh to adapt
+    pub(crate) input: PathBuf,
+    /// The file to write: .msh, .su2 or .vtu
+    #[arg(short, long)]
+    pub(crate) output: PathBuf,
+    /// Upper triangle of the metric, expressions of x y z: m11,m12,m13,m22,m23,m33; in 2D m11,m12,m22
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) metric: Option<String>,
+    /// Sizes along the directions of --frame, expressions of x y z r t: h1,h2,h3; in 2D h1,h2
+    #[arg(long)]
+    pub(crate) sizes: Option<String>,
+    /// Directions of --sizes
+    #[arg(long, value_enum, default_value_t = Frame::Cartesian, requires = "sizes")]
+    pub(crate) frame: Frame,
+    /// A field of a result, as fields_0001.vtu:temperature; sizes follow from its second derivatives
+    #[arg(long, value_name = "FILE:NAME", requires = "complexity")]
+    pub(crate) field: Option<String>,
+    /// p of the Lp norm of the interpolation error of --field
+    #[arg(long, default_value_t = 2.0, requires = "field")]
+    pub(crate) norm: f64,
+    /// Complexity of the metric of --field: the vertices will be about 1.6 times as many in 3D
+    #[arg(long, requires = "field")]
+    pub(crate) complexity: Option<f64>,
+    /// Smallest size of --field
+    #[arg(long, requires = "field")]
+    pub(crate) h_min: Option<f64>,
+    /// Largest size of --field; default: the diagonal of the bounding box
+    #[arg(long, requires = "field")]
+    pub(crate) h_max: Option<f64>,
+    /// Largest ratio of the sizes of --field at a place
+    #[arg(long, default_value_t = 1e3, requires = "field")]
+    pub(crate) anisotropy: f64,
+    /// Largest growth of the size over an edge, or none; default: 1.5 with --field, else none
+    #[arg(long, value_parser = gradation)]
+    pub(crate) gradation: Option<f64>,
+    /// Adapt so many times, each time the mesh of the time before
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cycles: u32,
+    /// Surfaces that meet at more degrees than this have a ridge between them, which is kept
+    #[arg(long, default_value_t = 40.0)]
+    pub(crate) ridge_angle: f64,
+    /// Move vertices and change nothing else
+    #[arg(long)]
+    pub(crate) smooth_only: bool,
+    /// Print the fit before and after as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A growth above 1; 0 for none.
+fn gradation(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        _ if text == "none" => Ok(0.0),
+        Ok(growth) if growth > 1.0 && growth.is_finite() => Ok(growth),
+        _ => Err("a number above 1, or none".to_owned()),
+    }
+}
+
 /// A time that a run can reach.
 fn positive_time(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -335,7 +408,7 @@ pub(crate) struct BenchArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
-    /// Compare with the tables and curves of two theses
+    /// Compare with the tables and curves of two theses and a paper
     #[command(subcommand)]
     Thesis(ThesisCommand),
 }
@@ -350,6 +423,27 @@ pub(crate) enum ThesisCommand {
     /// Cost of an iteration of conjugate gradients by unknown for momentum, pressure and streamfunction:
     /// figures 7.3 to 7.5 of Menon's thesis (2011)
     Cg(ThesisCgArguments),
+    /// Stages of a residual of compressible flow: tables 1 to 4 of Bogdanov, Gorobets & Sukov (2013)
+    Stages(ThesisStagesArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ThesisStagesArguments {
+    /// The backends, such as cpu,cuda
+    #[arg(long, value_delimiter = ',', value_parser = backend, default_value = "auto")]
+    pub(crate) backend: Vec<BackendKind>,
+    /// Number of tetrahedra
+    #[arg(long, value_parser = count, default_value = "679339")]
+    pub(crate) cells: usize,
+    /// Seconds to spend on each part
+    #[arg(long, default_value_t = 1.0)]
+    pub(crate) seconds: f64,
+    /// Numbers of host threads of the CPU; 0: one for each processor
+    #[arg(long, value_delimiter = ',', default_value = "1,0")]
+    pub(crate) threads: Vec<usize>,
+    /// Write the figures to a file as JSON, or print nothing else
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

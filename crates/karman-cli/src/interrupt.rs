@@ -1,9 +1,16 @@
-//! Ctrl-C and SIGTERM: the first signal ends the run after its step with all output written; a second signal,
+//! Ctrl-C and SIGTERM: the first signal ends the run after its step with all output written; a later signal,
 //! or the first while no run is in progress, ends the program at once.
+//!
+//! `timeout` of coreutils and some shells send a signal to the process and again to its group: signals within
+//! [`ONE_REQUEST`] of the first are that request.
 
 use crate::failure::INTERRUPTED;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Signals within this time of the first repeat it.
+const ONE_REQUEST: Duration = Duration::from_millis(300);
 
 /// State of the signals received.
 #[derive(Default)]
@@ -16,6 +23,8 @@ pub(crate) struct Interrupt {
 struct State {
     is_running: AtomicBool,
     is_requested: AtomicBool,
+    /// The time of the first signal.
+    first: Mutex<Option<Instant>>,
 }
 
 /// A run in progress, until this is dropped: a signal ends it after its step.
@@ -42,10 +51,32 @@ impl Interrupt {
     }
 }
 
-/// Whether a signal ends the program at once.
-fn ends_at_once(state: &State) -> bool {
-    let is_second = state.is_requested.swap(true, Ordering::SeqCst);
-    is_second || !state.is_running.load(Ordering::SeqCst)
+/// What a signal asks for.
+#[derive(Debug, PartialEq)]
+enum Request {
+    /// To end the run after its step.
+    End,
+    /// What the first signal asked for.
+    Repeated,
+    /// To end the program at once.
+    EndAtOnce,
+}
+
+/// What a signal at time `now` asks for.
+fn request(state: &State, now: Instant) -> Request {
+    if !state.is_running.load(Ordering::SeqCst) {
+        return Request::EndAtOnce;
+    }
+    state.is_requested.store(true, Ordering::SeqCst);
+    let mut first = state.first.lock().unwrap_or_else(PoisonError::into_inner);
+    match *first {
+        None => {
+            *first = Some(now);
+            Request::End
+        }
+        Some(first) if now.duration_since(first) < ONE_REQUEST => Request::Repeated,
+        Some(_) => Request::EndAtOnce,
+    }
 }
 
 #[cfg(unix)]
@@ -58,12 +89,13 @@ fn listen(state: &Arc<State>) {
     };
     std::thread::spawn(move || {
         for _ in signals.forever() {
-            if ends_at_once(&state) {
-                signal_hook::low_level::exit(i32::from(INTERRUPTED));
+            match request(&state, Instant::now()) {
+                Request::EndAtOnce => signal_hook::low_level::exit(i32::from(INTERRUPTED)),
+                Request::Repeated => {}
+                Request::End => tracing::warn!(
+                    "stopping after this step, with fields, checkpoint and summary; a second signal stops at once"
+                ),
             }
-            tracing::warn!(
-                "stopping after this step, with fields, checkpoint and summary; a second signal stops at once"
-            );
         }
     });
 }
@@ -81,8 +113,11 @@ mod tests {
         interrupt.state.is_running.store(true, Ordering::SeqCst);
         let is_requested = interrupt.is_requested();
         assert!(!is_requested());
-        assert!(!ends_at_once(&interrupt.state) && is_requested());
-        assert!(ends_at_once(&interrupt.state));
-        assert!(ends_at_once(&Interrupt::default().state));
+        let now = Instant::now();
+        assert_eq!(request(&interrupt.state, now), Request::End);
+        assert!(is_requested());
+        assert_eq!(request(&interrupt.state, now + ONE_REQUEST / 2), Request::Repeated);
+        assert_eq!(request(&interrupt.state, now + ONE_REQUEST), Request::EndAtOnce);
+        assert_eq!(request(&Interrupt::default().state, now), Request::EndAtOnce);
     }
 }

@@ -52,7 +52,8 @@ use proc_macro::TokenStream;
 ///   sums of a `Partials` and of other parameters: once on the host, by each thread of a device.
 /// - `unroll(4)`: entities a device thread takes at a time.
 /// - `specialize(kind = Kind::Common)`: the host's loop is compiled for this value of a comptime parameter, and
-///   once for all others; `specialize(group.kind = Kind::Common)` names a comptime field of a group.
+///   once for all others; `specialize(group.kind = Kind::Common)` names a comptime field of a group. It may name several
+///   parameters and stand several times, a loop each.
 #[proc_macro_attribute]
 pub fn kernel(attributes: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(attributes.into(), item.into())

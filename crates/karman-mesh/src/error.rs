@@ -349,6 +349,19 @@ pub enum MeshError {
         /// Centre of the face.
         face: Place,
     },
+    /// A tetrahedron so flat that it determines the time step and no flow.
+    #[error(
+        "{cell} is flat: its mean ratio is {quality:.1e}, that of a regular one 1, and below {least:.0e} a flow diverges in it or takes \
+         steps without end; optimise the mesh (in Gmsh: Mesh.Optimize) or remove short edges of the geometry"
+    )]
+    Flat {
+        /// The cell.
+        cell: CellName,
+        /// Its mean ratio.
+        quality: f64,
+        /// The least mean ratio of a flow.
+        least: f64,
+    },
     /// A patch that the mesh lacks.
     #[error("the mesh has no patch \"{patch}\"; its patches are {known}")]
     NoPatch {

@@ -242,7 +242,7 @@ pub struct FieldSummary {
 }
 
 /// Integral quantities of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum FlowSummary {
     /// Of an incompressible flow.
@@ -251,8 +251,8 @@ pub enum FlowSummary {
     Compressible(GasSummary),
 }
 
-/// Integral quantities of a compressible flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+/// Integral quantities and stencils of a compressible flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct GasSummary {
     /// Σ V ρ, kg.
     pub mass: f64,
@@ -262,6 +262,8 @@ pub struct GasSummary {
     pub kinetic_energy: f64,
     /// Courant number of the last step.
     pub courant: f64,
+    /// Numbers of cells by size of the stencil of their polynomial; without polynomials empty.
+    pub stencil_sizes: NamedList<usize>,
 }
 
 /// Integral quantities of an incompressible flow.

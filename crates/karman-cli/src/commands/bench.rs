@@ -2,14 +2,15 @@
 
 use crate::arguments::{
     BenchArguments, BenchCommand, BenchPrecision, ThesisAmgArguments, ThesisCgArguments,
-    ThesisCommand, ThesisFlowArguments,
+    ThesisCommand, ThesisFlowArguments, ThesisStagesArguments,
 };
 use crate::console;
 use crate::failure::Failure;
-use karman::backend::Backend;
+use karman::backend::{Backend, BackendKind};
 use karman_bench::thesis_amg::{ThesisAmgPlan, ThesisAmgReport, measure_grid, published};
 use karman_bench::thesis_cost::{CostReport, measure_cost};
 use karman_bench::thesis_pressure::{FlowCase, PressurePlan, PressureReport, measure_pressure};
+use karman_bench::thesis_stages::{StagesReport, measure_stages};
 use karman_bench::{Bench, Group, Machine, Plan, Report, measure};
 use serde::Serialize;
 use std::fs::File;
@@ -22,6 +23,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
         Some(BenchCommand::Thesis(ThesisCommand::Amg(arguments))) => thesis_amg(arguments),
         Some(BenchCommand::Thesis(ThesisCommand::Flow(arguments))) => thesis_flow(arguments),
         Some(BenchCommand::Thesis(ThesisCommand::Cg(arguments))) => thesis_cg(arguments),
+        Some(BenchCommand::Thesis(ThesisCommand::Stages(arguments))) => thesis_stages(arguments),
     }
 }
 
@@ -125,6 +127,24 @@ fn thesis_cg(arguments: &ThesisCgArguments) -> Result<(), Failure> {
     if let Some((path, mut file)) = drawing {
         file.write_all(report.svg().as_bytes()).map_err(|e| cannot_write(path, &e))?;
     }
+    output.finish(&report)
+}
+
+fn thesis_stages(arguments: &ThesisStagesArguments) -> Result<(), Failure> {
+    let output = Output::new(arguments.json.as_deref())?;
+    let mut points = vec![];
+    for &kind in &arguments.backend {
+        // A device computes alike with any number of host threads.
+        let is_host = kind == BackendKind::Cpu;
+        let threads = if is_host { &arguments.threads[..] } else { &[0] };
+        for &threads in threads {
+            let backend = Backend::new(kind, threads).map_err(Failure::input)?;
+            let measured = measure_stages(&backend, arguments.cells, arguments.seconds);
+            points.extend(measured.map_err(Failure::input)?);
+        }
+    }
+    let report = StagesReport { karman: env!("KARMAN_VERSION"), ..StagesReport::new(points) };
+    output.show(|| report.to_string())?;
     output.finish(&report)
 }
 

@@ -1,5 +1,6 @@
 //! The commands, one per file.
 
+mod adapt;
 mod bench;
 mod check;
 mod devices;
@@ -34,6 +35,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Check { case, json } => check::run(&case, json, quiet),
         Command::New { name, template } => new::run(&name, &template, quiet),
         Command::Mesh(command) => mesh::run(&command, quiet),
+        Command::Adapt(options) => adapt::run(&options, quiet),
         Command::Devices { json } => devices::run(json),
         Command::Bench(options) => bench::run(&options),
         Command::Solve(options) => solve::run(&options),

@@ -64,6 +64,8 @@ fn a_signal_ends_a_run_with_all_that_a_restart_needs() {
         let expected = format!("error: another run, process {}, writes to long: wait", child.id());
         assert!(err.contains(&expected), "{err}");
 
+        // As `timeout` of coreutils does, to the process and to its group.
+        signal(&child, name);
         signal(&child, name);
         let output = child.wait_with_output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod adapt;
 mod bench;
 mod common;
 mod endings;

@@ -181,16 +181,25 @@ impl Pair<'_> {
             },
         };
         let whole = run(quote!());
-        let Some(Specialization { parameter, fields, value }) = &self.options.specialize else {
-            return quote!(#(#bindings)* #whole);
-        };
-        let specialized = run(match fields.is_empty() {
-            true => quote!(let #parameter = #value;),
-            false => quote!(let mut #parameter = #parameter; #parameter #(.#fields)* = #value;),
+        // Each choice has a loop of its own, the last one all others.
+        let chain = self.options.specialize.iter().rev().fold(quote!({ #whole }), |rest, choice| {
+            let part = |Specialization { parameter, fields, .. }: &Specialization| {
+                quote!(#parameter #(.#fields)*)
+            };
+            let tests = choice.iter().map(|s| {
+                let (part, value) = (part(s), &s.value);
+                quote!(#part == #value)
+            });
+            let constants = choice.iter().map(|s| {
+                let (Specialization { parameter, fields, value }, part) = (s, part(s));
+                match fields.is_empty() {
+                    true => quote!(let #parameter = #value;),
+                    false => quote!(let mut #parameter = #parameter; #part = #value;),
+                }
+            });
+            let specialized = run(quote!(#(#constants)*));
+            quote!({ if #(#tests)&&* { #specialized } else #rest })
         });
-        quote! {
-            #(#bindings)*
-            if #parameter #(.#fields)* == #value { #specialized } else { #whole }
-        }
+        quote!(#(#bindings)* #chain)
     }
 }

@@ -7,7 +7,7 @@ use super::super::gradient_stencil::{
     Frame, LeastSquaresFit, Purpose, face_neighbours, fit_of_cell,
 };
 use super::super::quality::mean_ratio;
-use super::super::{CellName, Geometry, Mesh, cell_name};
+use super::super::{CellName, CellShape, Geometry, Mesh, cell_name};
 use super::FaultyCells;
 use rayon::prelude::*;
 
@@ -22,6 +22,8 @@ pub(super) const MAX_ANGLE_DEG: f64 = 89.0;
 const MAX_MEAN_ANGLE_DEG: f64 = 45.0;
 /// Non-orthogonality up to which the correction of a flux is not limited, degrees.
 const CORRECTED_ANGLE_DEG: f64 = 70.0;
+/// Least mean ratio of a tetrahedron of a flow. Slivers of 0.002 are solved; cells stretched a thousandfold have 0.015.
+const MIN_QUALITY: f64 = 1e-3;
 /// Cosine below which the outward normals of two faces are opposite.
 const OPPOSITE: f64 = -0.7;
 /// Number of cells or faces that are named.
@@ -178,12 +180,13 @@ pub fn refuse_distorted(mesh: &Mesh, geometry: &Geometry) -> Result<(), MeshErro
     Err(MeshError::Distorted { mean_deg, angle_deg, cell, other, face })
 }
 
-/// Refuses a mesh that cannot give a correct flow: neighbours with a non-orthogonality above
+/// Refuses a mesh that cannot give a correct flow: tetrahedra of a mean ratio below 0.001, neighbours with a non-orthogonality above
 /// 89°, and a cell whose centre lies outside one of its boundary faces.
 ///
 /// # Errors
-/// [`MeshError::NotOrthogonal`], [`MeshError::CentreOutside`], the worst face of the mesh.
+/// [`MeshError::Flat`], the worst cell of the mesh; [`MeshError::NotOrthogonal`], [`MeshError::CentreOutside`], the worst face.
 pub fn require_regular(mesh: &Mesh, geometry: &Geometry) -> Result<(), MeshError> {
+    refuse_flat(mesh)?;
     let inner = mesh.n_interior_faces();
     if let Some((face, angle_deg)) = worst_face(mesh, geometry)
         && angle_deg > MAX_ANGLE_DEG
@@ -204,6 +207,25 @@ pub fn require_regular(mesh: &Mesh, geometry: &Geometry) -> Result<(), MeshError
                 patch: patch.unwrap_or_default(),
                 face: Place(geometry.face_centre_of(face)),
             })
+        }
+    }
+}
+
+/// Refuses the worst tetrahedron of a mean ratio below [`MIN_QUALITY`].
+fn refuse_flat(mesh: &Mesh) -> Result<(), MeshError> {
+    let tetrahedra = (0..mesh.n_cells()).into_par_iter().with_min_len(CHUNK);
+    let quality = |cell: usize| {
+        (mesh.cells.shapes[cell] == CellShape::Tetrahedron)
+            .then(|| mean_ratio(CellShape::Tetrahedron, mesh.cells.nodes_of(cell), &mesh.points))
+    };
+    let flat = tetrahedra.filter_map(|cell| quality(cell).map(|quality| (quality, cell)));
+    let worst = flat.filter(|(quality, _)| *quality < MIN_QUALITY).min_by(|a, b| {
+        a.0.total_cmp(&b.0).then(mesh.original_cell[a.1].cmp(&mesh.original_cell[b.1]))
+    });
+    match worst {
+        None => Ok(()),
+        Some((quality, cell)) => {
+            Err(MeshError::Flat { cell: cell_name(mesh, cell), quality, least: MIN_QUALITY })
         }
     }
 }

@@ -80,6 +80,19 @@ fn a_cell_whose_centre_lies_outside_its_boundary_face_is_refused_for_a_flow() {
 }
 
 #[test]
+fn a_flat_tetrahedron_is_refused_by_name_for_a_flow() {
+    let (raw, cell) = with_sliver(&gmsh("ball"), 1e-4);
+    let (mesh, geometry) = built(raw);
+    let error = require_regular(&mesh, &geometry).unwrap_err();
+    assert!(matches!(error, MeshError::Flat { .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.starts_with(&format!("cell {cell} (tetrahedron")), "{text}");
+    assert!(text.contains("its mean ratio is 1.0e-4"), "{text}");
+    let (mesh, geometry) = built(with_sliver(&gmsh("ball"), 0.002).0);
+    assert_eq!(require_regular(&mesh, &geometry), Ok(()));
+}
+
+#[test]
 fn one_layer_of_cells_between_walls_is_counted() {
     let walls = |mesh: &Mesh| -> Vec<bool> {
         mesh.patches.iter().map(|patch| patch.name == "ymin" || patch.name == "ymax").collect()

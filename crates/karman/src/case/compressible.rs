@@ -18,7 +18,7 @@ use crate::compressible::descriptor::{DENSITY, PRESSURE, SCHLIEREN, VORTICITY};
 use crate::compressible::viscous::{Viscosity, ViscousGas};
 use crate::compressible::{
     CompressibleNumerics, DESCRIPTOR, FluxForm, Limiter, NumericalFlux, PrescribedState,
-    Reconstruction,
+    Reconstruction, ResidualForm, WeightPrecision,
 };
 use crate::descriptor::{Descriptor, VELOCITY};
 use crate::time::RungeKutta;
@@ -88,6 +88,8 @@ pub(crate) struct CompressibleFile {
     low_mach: Maybe<bool>,
     limiter: Maybe<Limiter>,
     face_points: Maybe<FacePointsCase>,
+    residual: Maybe<ResidualForm>,
+    weights: Maybe<WeightPrecision>,
     source: Maybe<Vec<Spanned<ScalarFile>>>,
     viscous: Maybe<ViscousFile>,
 }
@@ -239,9 +241,38 @@ fn numerics(
         );
         return Err(Problem::at(file.span(), message));
     }
+    let residual = keys.residual.as_ref().map_or(ResidualForm::Auto, |file| *file.get_ref());
+    if let Some(file) = &keys.residual
+        && matches!(residual, ResidualForm::Fused | ResidualForm::FusedRows)
+    {
+        let hindrance = match (keys.viscous.is_some(), limiter, reconstruction) {
+            (true, ..) => Some("`[compressible.viscous]`"),
+            (_, Limiter::Mood, _) => Some("`limiter = \"mood\"`"),
+            (.., Reconstruction::Constant) => Some("`reconstruction = \"constant\"`"),
+            _ => None,
+        };
+        if let Some(hindrance) = hindrance {
+            let message = format!("no fused residual exists with {hindrance}");
+            return Err(Problem::at(file.span(), message).note("leave out `residual`"));
+        }
+    }
+    let weights = keys.weights.as_ref().map_or(WeightPrecision::Same, |file| *file.get_ref());
+    if let (Some(file), Reconstruction::Constant) = (&keys.weights, reconstruction) {
+        let message = "`weights` has no effect with `reconstruction = \"constant\"`";
+        return Err(Problem::at(file.span(), message).note("leave out `weights`"));
+    }
     let form = FluxForm { flux, low_mach };
     let bounds_traces = is_implicit;
-    Ok(CompressibleNumerics { form, reconstruction, limiter, one_point, bounds_traces, method })
+    Ok(CompressibleNumerics {
+        form,
+        reconstruction,
+        limiter,
+        one_point,
+        bounds_traces,
+        method,
+        residual,
+        weights,
+    })
 }
 
 /// Sources of the five conserved variables.

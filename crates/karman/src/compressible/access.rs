@@ -8,6 +8,11 @@ use crate::backend::Buffer;
 use crate::real::Real;
 
 impl<F: Real> CompressibleSolver<F> {
+    /// Number of cells.
+    pub fn n_cells(&self) -> usize {
+        self.mesh.n_cells()
+    }
+
     /// γ.
     pub fn gamma(&self) -> f64 {
         self.gamma

@@ -1,7 +1,7 @@
 //! Quantities of cells that follow from the means of conserved variables.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::reconstruction::polynomial::{Polynomials, reconstruct};
+use super::reconstruction::polynomial::Polynomials;
 use super::solver::CompressibleSolver;
 use super::state::States;
 use crate::backend::Buffer;
@@ -123,7 +123,7 @@ impl<F: Real> CompressibleSolver<F> {
         let scratch = has_gradients.then(|| {
             let mut coefficients = backend.zeros(self.polynomials.coefficients.len());
             let (stencils, second) = (&self.polynomials.stencils, &self.polynomials.second);
-            reconstruct(backend, n, &stencils.view(), second, &q, &mut coefficients);
+            stencils.reconstruct(backend, n, second, &q, &mut coefficients);
             coefficients
         });
         let polynomials = match &scratch {

@@ -117,6 +117,22 @@ pub(super) fn raise_levels<F: Real>(
     (next, risen)
 }
 
+/// The fluxes of the lowest order.
+#[derive(Group, Clone, Copy)]
+pub(super) struct LowestOrder<'a, F: Real> {
+    /// Level of each cell.
+    pub level: View<'a, u32>,
+    /// Means that the fluxes are of.
+    pub means: Polynomials<'a, F>,
+    /// Σ b F of the earlier stages: `[5][n_faces]`.
+    pub earlier: States<'a, F>,
+    /// 1/b of this stage.
+    pub scale: F,
+    /// Whether the flux of the lowest order is that of all stages: that of this one is (F − Σ b F)/b.
+    #[comptime]
+    pub has_earlier: bool,
+}
+
 /// The flux of faces of cells with a level above 0, as [`face_flux()`](super::residual::face_flux()); other faces keep theirs.
 ///
 /// Traffic a face: 16, and that of its flux where it is computed.
@@ -127,12 +143,12 @@ pub(super) fn corrected_flux<F: Real>(
     points: &FacePoints<F>,
     polynomials: &Polynomials<F>,
     gas: &GasView<F>,
-    level: &View<u32>,
+    lowest: &LowestOrder<F>,
     flux: Conserved<F>,
 ) -> Conserved<F> {
-    let mut highest = level[faces.left[f] as usize];
+    let mut highest = lowest.level[faces.left[f] as usize];
     if f < faces.n_interior {
-        let other = level[faces.right[f] as usize];
+        let other = lowest.level[faces.right[f] as usize];
         if other > highest {
             highest = other;
         }
@@ -140,7 +156,10 @@ pub(super) fn corrected_flux<F: Real>(
     let mut result = flux;
     if highest == CONSTANT_LEVEL {
         let robust = comptime!(FluxForm { flux: NumericalFlux::Rusanov, low_mach: false });
-        result = flux_through::<F>(f, faces, points, polynomials, gas, true, robust);
+        result = flux_through::<F>(f, faces, points, &lowest.means, gas, true, robust);
+        if comptime!(lowest.has_earlier) {
+            result = (result - lowest.earlier.at(f)) * lowest.scale;
+        }
     } else if highest > 0 {
         result = flux_through::<F>(f, faces, points, polynomials, gas, false, comptime!(gas.form));
     }

@@ -3,10 +3,11 @@
 
 use crate::backend::{Backend, Buffer, View};
 use crate::finite_volume::Vectors;
+use crate::mesh::SIGN_BIT;
 use crate::mesh::geometry::{add_scaled, subtract};
 use crate::mesh::quadrature::{CellMoments, Degree, for_each_point, points_of_face};
 use crate::mesh::{Geometry, Mesh};
-use crate::real::Real;
+use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 use rayon::prelude::*;
 
@@ -67,6 +68,13 @@ impl FaceRule {
         }
         FaceRule { offsets, at, area, from_left, from_right }
     }
+
+    /// Number of points of each face, 0 where faces differ.
+    pub fn per_face(&self) -> usize {
+        let first = self.offsets.get(1).map_or(0, |end| *end as usize);
+        let is_equal = self.offsets.windows(2).all(|w| (w[1] - w[0]) as usize == first);
+        if is_equal { first } else { 0 }
+    }
 }
 
 /// Points of faces as kernels read them.
@@ -99,6 +107,16 @@ impl<F: Real> FacePoints<'_, F> {
         }
         (first, end)
     }
+
+    /// The vector from the centroid of a cell to point `k` of its face `item`.
+    #[inline(always)]
+    pub fn from_side(&self, item: u32, k: usize) -> Vec3<F> {
+        let mut d = self.from_left.at(k);
+        if item >= comptime!(SIGN_BIT) {
+            d = self.from_right.at(k);
+        }
+        d
+    }
 }
 
 /// Points of faces on a backend.
@@ -113,8 +131,6 @@ pub struct FacePointsOnBackend<F: Real> {
 impl<F: Real> FacePointsOnBackend<F> {
     /// Uploads a rule.
     pub fn new(backend: &Backend, rule: &FaceRule) -> Self {
-        let first = rule.offsets.get(1).map_or(0, |end| *end as usize);
-        let is_equal = rule.offsets.windows(2).all(|w| (w[1] - w[0]) as usize == first);
         let upload = |vectors: &[Vector]| {
             let of = |k: usize| vectors.iter().map(move |v| F::from_f64(v[k]));
             backend.upload((0..3).flat_map(of).collect())
@@ -124,8 +140,14 @@ impl<F: Real> FacePointsOnBackend<F> {
             area: upload(&rule.area),
             from_left: upload(&rule.from_left),
             from_right: upload(&rule.from_right),
-            per_face: if is_equal { first } else { 0 },
+            per_face: rule.per_face(),
         }
+    }
+
+    /// Numbers of points, and of sides of points with a cell.
+    pub fn counts(&self) -> [usize; 2] {
+        let [points, inner] = [&self.area, &self.from_right].map(|vectors| vectors.len() / 3);
+        [points, points + inner]
     }
 
     /// The points as kernels read them.

@@ -8,11 +8,11 @@
 #![allow(missing_docs)] // on the modules that the attributes make
 
 use super::face_points::FacePoints;
-use super::reconstruction::polynomial::{Polynomials, StencilView, spacing};
+use super::reconstruction::polynomial::{Polynomials, StencilView, place_of, spacing};
 use super::state::{Conserved, States, VARIABLES};
 use crate::backend::{Segment, View};
 use crate::finite_volume::CellFaces;
-use crate::mesh::SIGN_BIT;
+use crate::linear::Layout;
 use crate::operators::incidence::without_sign;
 use crate::real::Real;
 use karman_backend::prelude::*;
@@ -83,7 +83,7 @@ fn least<F: Real>(
 /// Extrema of states, variable by variable.
 #[device]
 #[inline(always)]
-fn lower<F: Real>(a: Conserved<F>, b: Conserved<F>) -> Conserved<F> {
+pub(super) fn lower<F: Real>(a: Conserved<F>, b: Conserved<F>) -> Conserved<F> {
     Conserved::<F> {
         density: a.density.min(b.density),
         momentum_x: a.momentum_x.min(b.momentum_x),
@@ -95,8 +95,102 @@ fn lower<F: Real>(a: Conserved<F>, b: Conserved<F>) -> Conserved<F> {
 
 #[device]
 #[inline(always)]
-fn upper<F: Real>(a: Conserved<F>, b: Conserved<F>) -> Conserved<F> {
+pub(super) fn upper<F: Real>(a: Conserved<F>, b: Conserved<F>) -> Conserved<F> {
     -lower::<F>(-a, -b)
+}
+
+/// φ before the first point: 1.
+#[device]
+#[inline(always)]
+pub(super) fn first_factors<F: Real>() -> Conserved<F> {
+    let one = F::literal(1.0);
+    Conserved::<F> { density: one, momentum_x: one, momentum_y: one, momentum_z: one, energy: one }
+}
+
+/// ε² of each variable of a cell, relative to the squares of the scales ρ, √(ρ ρE) and ρE; 0 unless the limiter is Venkatakrishnan's.
+#[device]
+#[inline(always)]
+pub(super) fn squared_scales<F: Real>(
+    mean: Conserved<F>,
+    softness: &View<'_, F>,
+    c: usize,
+    #[comptime] limiter: Limiter,
+) -> Conserved<F> {
+    let mut scales = Conserved::<F>::zero();
+    if comptime!(limiter == Limiter::Venkatakrishnan) {
+        let relative = softness[c];
+        let of_momentum = relative * mean.density * mean.energy;
+        scales = Conserved::<F> {
+            density: relative * mean.density * mean.density,
+            momentum_x: of_momentum,
+            momentum_y: of_momentum,
+            momentum_z: of_momentum,
+            energy: relative * mean.energy * mean.energy,
+        };
+    }
+    scales
+}
+
+/// The lesser of φ and the factors of a point of value `v`, variable by variable.
+#[device]
+#[inline(always)]
+pub(super) fn least_factors<F: Real>(
+    phi: Conserved<F>,
+    v: Conserved<F>,
+    mean: Conserved<F>,
+    low: Conserved<F>,
+    high: Conserved<F>,
+    scales: Conserved<F>,
+    #[comptime] limiter: Limiter,
+) -> Conserved<F> {
+    let smooth = comptime!(limiter == Limiter::Venkatakrishnan);
+    Conserved::<F> {
+        density: least::<F>(
+            phi.density,
+            v.density,
+            mean.density,
+            low.density,
+            high.density,
+            scales.density,
+            smooth,
+        ),
+        momentum_x: least::<F>(
+            phi.momentum_x,
+            v.momentum_x,
+            mean.momentum_x,
+            low.momentum_x,
+            high.momentum_x,
+            scales.momentum_x,
+            smooth,
+        ),
+        momentum_y: least::<F>(
+            phi.momentum_y,
+            v.momentum_y,
+            mean.momentum_y,
+            low.momentum_y,
+            high.momentum_y,
+            scales.momentum_y,
+            smooth,
+        ),
+        momentum_z: least::<F>(
+            phi.momentum_z,
+            v.momentum_z,
+            mean.momentum_z,
+            low.momentum_z,
+            high.momentum_z,
+            scales.momentum_z,
+            smooth,
+        ),
+        energy: least::<F>(
+            phi.energy,
+            v.energy,
+            mean.energy,
+            low.energy,
+            high.energy,
+            scales.energy,
+            smooth,
+        ),
+    }
 }
 
 /// Data of a limiter.
@@ -109,9 +203,9 @@ pub(super) struct LimiterView<'a, F: Real> {
     /// Which cells.
     #[comptime]
     pub limited: Limited,
-    /// Whether the limiter is Venkatakrishnan's.
+    /// The limiter.
     #[comptime]
-    pub is_smooth: bool,
+    pub limiter: Limiter,
 }
 
 /// φ of each variable of a cell.
@@ -127,21 +221,14 @@ pub(super) fn limiter_factors<F: Real>(
     polynomials: &Polynomials<F>,
     limiter: &LimiterView<F>,
 ) -> Conserved<F> {
-    let one = F::literal(1.0);
-    let smooth = comptime!(limiter.is_smooth);
+    let kind = comptime!(limiter.limiter);
     let mut level = 1u32;
     if comptime!(limiter.limited == Limited::ByLevel) {
         level = limiter.level[c];
     }
     let mut phi = Conserved::<F>::zero();
     if level < 2 {
-        phi = Conserved::<F> {
-            density: one,
-            momentum_x: one,
-            momentum_y: one,
-            momentum_z: one,
-            energy: one,
-        };
+        phi = first_factors::<F>();
     }
     if level == 1 {
         let mean = q.at(c);
@@ -155,75 +242,13 @@ pub(super) fn limiter_factors<F: Real>(
             high = upper::<F>(high, other);
             item += comptime!(spacing(stencil.layout));
         }
-        let mut softness = Conserved::<F>::zero();
-        if comptime!(limiter.is_smooth) {
-            // Squares of the scales ρ, √(ρ ρE) and ρE.
-            let relative = limiter.softness[c];
-            let of_momentum = relative * mean.density * mean.energy;
-            softness = Conserved::<F> {
-                density: relative * mean.density * mean.density,
-                momentum_x: of_momentum,
-                momentum_y: of_momentum,
-                momentum_z: of_momentum,
-                energy: relative * mean.energy * mean.energy,
-            };
-        }
+        let scales = squared_scales::<F>(mean, &limiter.softness, c, kind);
         for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
             let item = cells.items[k];
             let (first, end) = points.range(without_sign(item));
             for point in first..end {
-                let mut d = points.from_left.at(point);
-                if item >= comptime!(SIGN_BIT) {
-                    d = points.from_right.at(point);
-                }
-                let v = polynomials.at_offset(c, d);
-                phi = Conserved::<F> {
-                    density: least::<F>(
-                        phi.density,
-                        v.density,
-                        mean.density,
-                        low.density,
-                        high.density,
-                        softness.density,
-                        smooth,
-                    ),
-                    momentum_x: least::<F>(
-                        phi.momentum_x,
-                        v.momentum_x,
-                        mean.momentum_x,
-                        low.momentum_x,
-                        high.momentum_x,
-                        softness.momentum_x,
-                        smooth,
-                    ),
-                    momentum_y: least::<F>(
-                        phi.momentum_y,
-                        v.momentum_y,
-                        mean.momentum_y,
-                        low.momentum_y,
-                        high.momentum_y,
-                        softness.momentum_y,
-                        smooth,
-                    ),
-                    momentum_z: least::<F>(
-                        phi.momentum_z,
-                        v.momentum_z,
-                        mean.momentum_z,
-                        low.momentum_z,
-                        high.momentum_z,
-                        softness.momentum_z,
-                        smooth,
-                    ),
-                    energy: least::<F>(
-                        phi.energy,
-                        v.energy,
-                        mean.energy,
-                        low.energy,
-                        high.energy,
-                        softness.energy,
-                        smooth,
-                    ),
-                };
+                let v = polynomials.at_offset(c, points.from_side(item, point));
+                phi = least_factors::<F>(phi, v, mean, low, high, scales, kind);
             }
         }
     }
@@ -239,17 +264,20 @@ pub(super) fn scale_polynomials<F: Real>(
     q: &States<F>,
     factors: &States<F>,
     #[comptime] terms: usize,
+    #[comptime] layout: Layout,
     coefficients: &mut Segment<F>,
 ) {
     let n = q.stride;
+    let (first, step) = place_of(c, 0usize, n, terms, layout);
+    let (next, _step) = place_of(c, 1usize, n, terms, layout);
+    let second = next - first;
     for v in 0..comptime!(VARIABLES) {
-        let place = v * n + c;
-        let mean = q.values[place];
-        let phi = factors.values[place];
+        let mean = q.values[v * n + c];
+        let phi = factors.values[v * n + c];
+        let place = first + v * step;
         coefficients[place] = mean + phi * (coefficients[place] - mean);
         for m in 1..comptime!(terms + 1) {
-            let at = m * comptime!(VARIABLES) * n + place;
-            coefficients[at] *= phi;
+            coefficients[place + m * second] *= phi;
         }
     }
 }

@@ -15,10 +15,13 @@ mod detection;
 pub mod error;
 pub mod face_points;
 pub mod flux;
+mod fused;
 mod limiter;
 pub mod reconstruction;
 mod residual;
 mod solver;
+pub mod stage_parts;
+mod stages;
 pub mod state;
 mod statistics;
 pub mod steady;
@@ -34,12 +37,15 @@ pub use derived::CellQuantity;
 pub use descriptor::DESCRIPTOR;
 pub use error::CompressibleError;
 pub use flux::{FluxForm, NumericalFlux};
+pub use fused::ResidualForm;
 pub use limiter::Limiter;
 pub use reconstruction::Reconstruction;
+pub use reconstruction::polynomial::WeightPrecision;
 pub use solver::{
     CompressibleNumerics, CompressibleProblem, CompressibleSolver, CompressibleStep,
     PrescribedFields,
 };
+pub use stage_parts::{StagePart, Work};
 pub use traces::{BoundaryLoad, CellPoints, LoadedFaces};
 
 #[cfg(test)]

@@ -257,6 +257,8 @@ pub(super) struct StageView<'a, F: Real> {
     pub step: F,
     /// Local steps Δt: `[n_cells]`.
     pub local: View<'a, F>,
+    /// γ.
+    pub gamma: F,
     /// Whether Δt is local.
     #[comptime]
     pub is_local: bool,
@@ -265,10 +267,15 @@ pub(super) struct StageView<'a, F: Real> {
     pub has_sum: bool,
 }
 
-/// q of a stage, a qⁿ + b q + e s + c Δt R with R = −(1/V) Σ_f σ F_f + S, S a source and s a sum of earlier stages.
+/// q of a stage, a qⁿ + b q + e s + c Δt R with R = −(1/V) Σ_f σ F_f + S, S a source and s a sum of earlier stages; counts cells
+/// without a positive density and pressure.
 ///
 /// Traffic a cell: 8 + 120, a face 40, an item 4 (f64); a source and a sum 40 each.
-#[kernel(out(next))]
+#[kernel(
+    out(next),
+    reduce(sum),
+    specialize(has_source = false, stage.is_local = false, stage.has_sum = false)
+)]
 pub(super) fn advance_stage<F: Real>(
     c: usize,
     cells: &CellFaces<F>,
@@ -277,8 +284,9 @@ pub(super) fn advance_stage<F: Real>(
     source: &States<F>,
     stage: &StageView<F>,
     #[comptime] has_source: bool,
-) -> Conserved<F> {
+) -> (Conserved<F>, F) {
     let one = F::literal(1.0);
+    let zero = F::literal(0.0);
     let mut sum = Conserved::<F>::zero();
     for k in cells.offsets[c] as usize..cells.offsets[c + 1] as usize {
         let item = cells.items[k];
@@ -297,7 +305,12 @@ pub(super) fn advance_stage<F: Real>(
     if comptime!(has_source) {
         next += source.at(c) * step;
     }
-    next
+    let mut troubled = one;
+    // Comparisons with a NaN are false.
+    if next.density > zero && next.pressure(stage.gamma) > zero {
+        troubled = zero;
+    }
+    (next, troubled)
 }
 
 /// λ = (1/2V) Σ_f (|u·S| + c|S|) + (2ν'/V²) Σ_f |S|², ν' = max(4/3, γ/Pr) μ/ρ: Δt = CFL/λ.

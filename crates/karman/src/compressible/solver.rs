@@ -3,17 +3,17 @@
 use super::boundary_data::BoundaryData;
 use super::cell_means::{conserved_means, source_terms};
 use super::conditions::CompressibleCondition;
-use super::detection::{Candidates, corrected_flux, raise_levels};
 use super::error::CompressibleError;
 use super::face_points::{FacePointsOnBackend, FaceRule};
 use super::flux::FluxForm;
-use super::limiter::{Limited, Limiter, LimiterView, limiter_factors, scale_polynomials};
+use super::fused::{FusedResidual, ResidualForm};
+use super::limiter::Limiter;
 use super::reconstruction::Reconstruction;
 use super::reconstruction::polynomial::{
-    Polynomials, StencilsOnBackend, reconstruct, second_moments,
+    AnyStencils, Polynomials, WeightPrecision, second_moments,
 };
 use super::reconstruction::stencil::Stencils;
-use super::residual::{GasView, StageView, advance_stage, face_flux, spectral_rate, step_of_rate};
+use super::residual::{GasView, spectral_rate, step_of_rate};
 use super::state::{States, VARIABLES};
 use super::statistics::{Statistics, StepSums, kinetic_parts, step_parts};
 use super::viscous::{ViscousData, ViscousGas};
@@ -26,7 +26,6 @@ use crate::mesh::{Geometry, Mesh};
 use crate::operators::FaceCells;
 use crate::real::Real;
 use crate::time::RungeKutta;
-use crate::time::runge_kutta::ExplicitStage;
 use std::sync::Arc;
 
 /// Prescribed density, velocity components and pressure, or sources of the conserved variables.
@@ -63,6 +62,20 @@ pub struct CompressibleNumerics {
     pub bounds_traces: bool,
     /// The time scheme.
     pub method: RungeKutta,
+    /// How the residual is computed.
+    pub residual: ResidualForm,
+    /// Precision of the stored weights of stencils.
+    pub weights: WeightPrecision,
+}
+
+impl CompressibleNumerics {
+    /// Whether the residual is fused: it exists and is not ruled out.
+    fn is_fused(&self, is_viscous: bool) -> bool {
+        self.residual != ResidualForm::Stages
+            && !is_viscous
+            && self.limiter != Limiter::Mood
+            && self.reconstruction != Reconstruction::Constant
+    }
 }
 
 /// Report of a step.
@@ -87,8 +100,9 @@ pub struct CompressibleSolver<F: Real> {
     pub(super) polynomials: PolynomialsOnBackend<F>,
     pub(super) boundary: BoundaryData<F>,
     pub(super) viscous: Arc<ViscousData<F>>,
-    source: Option<TimeDependentData<F>>,
+    pub(super) source: Option<TimeDependentData<F>>,
     pub(super) state: State<F>,
+    pub(super) fused: Option<FusedResidual<F>>,
     /// Numbers of cells by size of their stencil.
     stencil_sizes: Vec<usize>,
 }
@@ -117,12 +131,12 @@ impl<F: Real> MeshOnBackend<F> {
 
 /// Stencils, coefficients and what limits them.
 pub(super) struct PolynomialsOnBackend<F: Real> {
-    pub(super) stencils: StencilsOnBackend<F>,
+    pub(super) stencils: AnyStencils<F>,
     pub(super) second: Buffer<F>,
     pub(super) coefficients: Buffer<F>,
-    factors: Buffer<F>,
-    softness: Buffer<F>,
-    level: Buffer<u32>,
+    pub(super) factors: Buffer<F>,
+    pub(super) softness: Buffer<F>,
+    pub(super) level: Buffer<u32>,
 }
 
 impl<F: Real> PolynomialsOnBackend<F> {
@@ -140,14 +154,17 @@ pub(super) struct State<F: Real> {
     /// Means of a stage.
     pub(super) next: Buffer<F>,
     /// Sum of stages, of methods that have one.
-    sum: Buffer<F>,
+    pub(super) sum: Buffer<F>,
+    /// Σ b F of the earlier stages, of methods with a sum of stages.
+    pub(super) flux_sum: Buffer<F>,
     /// Local steps; empty before the first.
     pub(super) local: Buffer<F>,
     pub(super) flux: Buffer<F>,
     rate: Buffer<F>,
     statistics: Statistics,
-    risen: Partials,
-    risen_count: Buffer<f64>,
+    /// Counts of troubled cells, and of those whose level has risen.
+    pub(super) counts: Partials,
+    pub(super) count: Buffer<f64>,
     pub(super) time: f64,
     pub(super) steps: usize,
     /// The largest rate λ.
@@ -164,7 +181,7 @@ pub(super) enum Means {
 }
 
 impl<F: Real> State<F> {
-    fn means(&self, of: Means) -> &Buffer<F> {
+    pub(super) fn means(&self, of: Means) -> &Buffer<F> {
         match of {
             Means::Now => &self.now,
             Means::Next => &self.next,
@@ -174,7 +191,7 @@ impl<F: Real> State<F> {
 
 /// The length of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum StepLength {
+pub(super) enum StepLength {
     /// Δt of all cells.
     Uniform(f64),
     /// That of each cell; the time stays.
@@ -191,7 +208,7 @@ impl StepLength {
     }
 
     /// Δt, or the factor of local steps.
-    fn factor(self) -> f64 {
+    pub(super) fn factor(self) -> f64 {
         match self {
             StepLength::Uniform(step) => step,
             StepLength::Local => 1.0,
@@ -201,9 +218,6 @@ impl StepLength {
 
 /// K of Venkatakrishnan's limiter.
 const SOFTNESS: f64 = 5.0;
-
-/// Most repetitions of a stage for troubled cells.
-const MAX_REPETITIONS: usize = 8;
 
 impl<F: Real> CompressibleSolver<F> {
     /// The solver at time 0.
@@ -216,6 +230,22 @@ impl<F: Real> CompressibleSolver<F> {
         problem: &CompressibleProblem,
         numerics: &CompressibleNumerics,
     ) -> Result<Self, CompressibleError> {
+        let moments = CellMoments::new(mesh, geometry);
+        let stencils = Stencils::new(mesh, geometry, &moments, numerics.reconstruction);
+        Self::with_stencils(backend, (mesh, geometry), (moments, &stencils), problem, numerics)
+    }
+
+    /// As [`CompressibleSolver::new`], with the moments of the cells and stencils of the degree of `numerics`.
+    ///
+    /// # Errors
+    /// As [`CompressibleSolver::new`].
+    pub fn with_stencils(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        (moments, stencils): (CellMoments, &Stencils),
+        problem: &CompressibleProblem,
+        numerics: &CompressibleNumerics,
+    ) -> Result<Self, CompressibleError> {
         let (found, patches) = (problem.conditions.len(), mesh.patches.len());
         if found != patches {
             return Err(CompressibleError::Conditions { found, patches });
@@ -223,13 +253,11 @@ impl<F: Real> CompressibleSolver<F> {
         if !(problem.gamma > 1.0 && problem.gamma.is_finite()) {
             return Err(CompressibleError::Gamma { value: problem.gamma });
         }
-        let moments = CellMoments::new(mesh, geometry);
         let degree = match (numerics.one_point, numerics.reconstruction) {
             (false, Reconstruction::Quadratic) => Degree::Two,
             _ => Degree::One,
         };
         let rule = FaceRule::new(mesh, geometry, &moments, degree);
-        let stencils = Stencils::new(mesh, geometry, &moments, numerics.reconstruction);
         tracing::debug!(
             "reconstruction: {} cells of a lower degree, levels {:?}",
             stencils.reduced,
@@ -241,13 +269,19 @@ impl<F: Real> CompressibleSolver<F> {
             let terms = source_terms((mesh, geometry), sources);
             TimeDependentData::new(backend, "source", VARIABLES * n, terms)
         });
+        let is_fused = numerics.is_fused(problem.viscous.is_some());
+        let fused = is_fused
+            .then(|| FusedResidual::new(backend, mesh, &rule, &moments, stencils, numerics));
         let polynomials = PolynomialsOnBackend {
             second: second_moments(backend, &moments),
-            coefficients: backend.zeros(VARIABLES * n * (1 + stencils.terms)),
+            coefficients: backend.zeros(match stencils.terms {
+                0 => 0,
+                terms => VARIABLES * n * (1 + terms),
+            }),
             factors: backend.zeros(VARIABLES * n),
             softness: narrow(backend, softness(mesh, &moments)),
             level: backend.zeros(n),
-            stencils: StencilsOnBackend::new(backend, &stencils),
+            stencils: AnyStencils::new(backend, stencils, None, numerics.weights),
         };
         let has_sum = numerics.method.has_sum();
         let state = State {
@@ -255,12 +289,13 @@ impl<F: Real> CompressibleSolver<F> {
             old: backend.zeros(VARIABLES * n),
             next: backend.zeros(VARIABLES * n),
             sum: backend.zeros(if has_sum { VARIABLES * n } else { 0 }),
+            flux_sum: backend.zeros(if has_sum { VARIABLES * mesh.n_faces() } else { 0 }),
             local: backend.zeros(0),
             flux: backend.zeros(VARIABLES * mesh.n_faces()),
             rate: backend.zeros(n),
             statistics: Statistics::new(backend, n),
-            risen: Partials::new(backend, n, 1),
-            risen_count: backend.zeros(1),
+            counts: Partials::new(backend, n, 1),
+            count: backend.zeros(1),
             time: 0.0,
             steps: 0,
             largest_rate: 0.0,
@@ -280,6 +315,7 @@ impl<F: Real> CompressibleSolver<F> {
             polynomials,
             source: source.transpose()?,
             state,
+            fused,
             stencil_sizes: stencils.histogram(),
         };
         solver.finish_step(false)?;
@@ -318,19 +354,28 @@ impl<F: Real> CompressibleSolver<F> {
         let backend = self.backend.clone();
         let state = &mut self.state;
         let size = state.now.len();
-        blas::copy(&backend, size, &state.now, &mut state.old);
         if !state.sum.is_empty() {
             blas::fill(&backend, size, F::literal(0.0), &mut state.sum);
+            blas::fill(&backend, state.flux.len(), F::literal(0.0), &mut state.flux_sum);
         }
         let begin = state.time;
         let mut fallback_cells = 0;
-        for stage in self.numerics.method.stages() {
-            fallback_cells += self.advance_stage(stage, length, begin + stage.time * step)?;
-            std::mem::swap(&mut self.state.now, &mut self.state.next);
+        for (number, stage) in self.numerics.method.stages().iter().enumerate() {
+            let is_first = number == 0;
+            let time = begin + stage.time * step;
+            fallback_cells += self.advance_stage(stage, is_first, length, time)?;
+            let state = &mut self.state;
+            if is_first {
+                std::mem::swap(&mut state.old, &mut state.now);
+            }
+            std::mem::swap(&mut state.now, &mut state.next);
             if stage.into_sum != 0.0 {
-                let state = &mut self.state;
                 let weight = F::from_f64(stage.into_sum);
                 blas::axpy(&backend, size, weight, &state.now, &mut state.sum);
+            }
+            if stage.of_flux != 0.0 {
+                let (weight, faces) = (F::from_f64(stage.of_flux), state.flux.len());
+                blas::axpy(&backend, faces, weight, &state.flux, &mut state.flux_sum);
             }
         }
         self.state.time = begin + step;
@@ -342,162 +387,6 @@ impl<F: Real> CompressibleSolver<F> {
             invalid: sums.invalid as usize,
             totals: sums.totals(),
         })
-    }
-
-    /// Computes the means of a stage into `next`; the number of cells of a lower order.
-    fn advance_stage(
-        &mut self,
-        stage: &ExplicitStage,
-        length: StepLength,
-        time: f64,
-    ) -> Result<usize, CompressibleError> {
-        self.boundary.set_time(&self.backend, time)?;
-        if let Some(source) = &mut self.source {
-            source.set_mean(&self.backend, [time; 2])?;
-        }
-        self.reconstruct(Means::Now);
-        self.compute_fluxes(Means::Now);
-        self.sum_fluxes(stage, length);
-        let n = self.mesh.n_cells();
-        let level = &mut self.polynomials.level;
-        blas::fill(&self.backend, n, 0, level);
-        let mut cells = 0;
-        for _ in 0..MAX_REPETITIONS {
-            let risen = self.raise_levels()?;
-            cells += risen;
-            if risen == 0 {
-                break;
-            }
-            self.limit(Limited::ByLevel, Means::Now);
-            self.correct_fluxes();
-            self.sum_fluxes(stage, length);
-        }
-        Ok(cells)
-    }
-
-    /// Polynomials of means, limited.
-    pub(super) fn reconstruct(&mut self, of: Means) {
-        let n = self.mesh.n_cells();
-        let PolynomialsOnBackend { stencils, second, coefficients, .. } = &mut self.polynomials;
-        let means = self.state.means(of);
-        let q = States::of(means);
-        match self.numerics.reconstruction {
-            Reconstruction::Constant => {
-                blas::copy(&self.backend, means.len(), means, coefficients);
-            }
-            _ => reconstruct(&self.backend, n, &stencils.view(), second, &q, coefficients),
-        }
-        if matches!(self.numerics.limiter, Limiter::Venkatakrishnan | Limiter::Minmod) {
-            self.limit(Limited::All, of);
-        }
-    }
-
-    fn limit(&mut self, limited: Limited, of: Means) {
-        let terms = self.polynomials.stencils.terms();
-        if terms == 0 {
-            return;
-        }
-        let means = self.state.means(of);
-        let (n, q) = (self.mesh.n_cells(), States::of(means));
-        let is_smooth =
-            limited == Limited::All && self.numerics.limiter == Limiter::Venkatakrishnan;
-        let PolynomialsOnBackend { stencils, coefficients, factors, softness, level, .. } =
-            &mut self.polynomials;
-        let limiter = LimiterView {
-            level: if limited == Limited::ByLevel { level.view() } else { View::absent() },
-            softness: if is_smooth { softness.view() } else { View::absent() },
-            limited,
-            is_smooth,
-        };
-        let polynomials = Polynomials::of(coefficients, means, terms);
-        let points = &self.mesh.points;
-        let cells = self.mesh.cell_faces();
-        let backend = &self.backend;
-        limiter_factors(
-            backend,
-            n,
-            &q,
-            &cells,
-            &points.view(),
-            &stencils.view(),
-            &polynomials,
-            &limiter,
-            factors,
-        );
-        scale_polynomials(backend, n, &q, &States::of(factors), terms, coefficients);
-    }
-
-    /// Fluxes of the polynomials of means.
-    pub(super) fn compute_fluxes(&mut self, of: Means) {
-        let gas = gas(self.gamma, &self.numerics, &self.boundary, &self.viscous);
-        let (faces, points) = (self.mesh.faces(), self.mesh.points.view());
-        let State { now, next, flux, .. } = &mut self.state;
-        let means = if of == Means::Now { &*now } else { &*next };
-        let polynomials = self.polynomials.view(means);
-        let n_faces = self.mesh.cells.n_faces();
-        face_flux(&self.backend, n_faces, &faces, &points, &polynomials, &gas, flux);
-    }
-
-    fn correct_fluxes(&mut self) {
-        let gas = gas(self.gamma, &self.numerics, &self.boundary, &self.viscous);
-        let (faces, points) = (self.mesh.faces(), self.mesh.points.view());
-        let polynomials = self.polynomials.view(&self.state.now);
-        let (n_faces, flux) = (self.mesh.cells.n_faces(), &mut self.state.flux);
-        let level = &self.polynomials.level;
-        corrected_flux(&self.backend, n_faces, &faces, &points, &polynomials, &gas, level, flux);
-    }
-
-    fn sum_fluxes(&mut self, stage: &ExplicitStage, length: StepLength) {
-        let State { now, old, next, sum, flux, local, .. } = &mut self.state;
-        let has_sum = stage.sum != 0.0;
-        let view = StageView {
-            old: States::of(old),
-            old_weight: F::from_f64(stage.old),
-            weight: F::from_f64(stage.current),
-            sum: States::of(sum),
-            sum_weight: F::from_f64(stage.sum),
-            step: F::from_f64(stage.step * length.factor()),
-            local: if length == StepLength::Local { local.view() } else { View::absent() },
-            is_local: length == StepLength::Local,
-            has_sum,
-        };
-        let (source, has_source) = source_of(&self.source);
-        advance_stage(
-            &self.backend,
-            self.mesh.cells.n_cells(),
-            &CellFaces::of(&self.mesh.cells, self.mesh.volume.view()),
-            &States::of(flux),
-            &States::of(now),
-            &source,
-            &view,
-            has_source,
-            next,
-        );
-    }
-
-    fn raise_levels(&mut self) -> Result<usize, CompressibleError> {
-        let n = self.mesh.n_cells();
-        let candidates = Candidates {
-            new: States::of(&self.state.next),
-            old: States::of(&self.state.now),
-            gamma: F::from_f64(self.gamma),
-            bounded: self.numerics.limiter == Limiter::Mood
-                && self.polynomials.stencils.terms() > 0,
-        };
-        let PolynomialsOnBackend { coefficients, stencils, level, .. } = &mut self.polynomials;
-        let polynomials = Polynomials::of(coefficients, &self.state.now, stencils.terms());
-        let backend = &self.backend;
-        raise_levels(
-            backend,
-            n,
-            &candidates,
-            &stencils.view(),
-            &polynomials,
-            level,
-            &mut self.state.risen,
-        );
-        blas::finish_sum(backend, &self.state.risen, &mut self.state.risen_count);
-        Ok(backend.read(&self.state.risen_count)?[0] as usize)
     }
 
     /// Rates of the new means and the reductions over the step.
@@ -535,10 +424,10 @@ impl<F: Real> CompressibleSolver<F> {
     /// [`CompressibleError::Backend`].
     pub fn kinetic_energy(&mut self) -> Result<f64, CompressibleError> {
         let (n, backend) = (self.mesh.n_cells(), &self.backend);
-        let State { now, risen, risen_count, .. } = &mut self.state;
-        kinetic_parts(backend, n, &States::of(now), &self.mesh.volume, risen);
-        blas::finish_sum(backend, risen, risen_count);
-        Ok(backend.read(risen_count)?[0])
+        let State { now, counts, count, .. } = &mut self.state;
+        kinetic_parts(backend, n, &States::of(now), &self.mesh.volume, counts);
+        blas::finish_sum(backend, counts, count);
+        Ok(backend.read(count)?[0])
     }
 
     /// The sources of the conserved variables, and whether there are any.
@@ -567,7 +456,7 @@ impl<F: Real> CompressibleSolver<F> {
     }
 }
 
-fn source_of<F: Real>(source: &Option<TimeDependentData<F>>) -> (States<'_, F>, bool) {
+pub(super) fn source_of<F: Real>(source: &Option<TimeDependentData<F>>) -> (States<'_, F>, bool) {
     match source {
         Some(source) => (States::of(source.value()), true),
         None => (States { values: View::absent(), stride: 0 }, false),

@@ -82,13 +82,9 @@ impl<F: Real> Conserved<F> {
     /// ρ, u and p.
     #[inline(always)]
     pub fn primitive(self, gamma: F) -> Primitive<F> {
-        Primitive::<F> {
-            density: self.density,
-            velocity_x: self.momentum_x / self.density,
-            velocity_y: self.momentum_y / self.density,
-            velocity_z: self.momentum_z / self.density,
-            pressure: self.pressure(gamma),
-        }
+        let velocity = self.momentum() * (1.0 / self.density);
+        let kinetic = 0.5 * self.density * velocity.dot(velocity);
+        Primitive::<F>::of(self.density, velocity, (gamma - 1.0) * (self.energy - kinetic))
     }
 }
 

@@ -24,10 +24,11 @@ use super::boundary::{BoundaryFaces, BoundaryValues, Condition, Kind};
 use super::boundary_contribution::BoundaryContribution;
 use super::discrete::Discrete;
 use super::functional::Functional;
+use super::least_squares::Use;
 use super::nonorthogonal_correction::NonOrthogonalCorrection;
 use crate::linear::{CsrMatrix, LinearError};
 use crate::mesh::geometry::{add_scaled, dot, norm, subtract};
-use crate::mesh::gradient_stencil::Purpose;
+use crate::mesh::gradient_stencil::CorrectedFlux;
 use crate::mesh::{Geometry, Mesh, index_of};
 use rayon::prelude::*;
 
@@ -240,16 +241,24 @@ impl<'a> CellScheme<'a> {
         (0..self.mesh.n_faces()).into_par_iter().with_min_len(1024).map(of_face).collect()
     }
 
-    /// The conductances of a projection in 3D, a max(1, tan θ) of interior faces with θ the non-orthogonality angle; None
-    /// where no face is beyond 45°, and in 2D.
+    /// The conductances of a projection in 3D, a max(1, tan θ) max(1, κ) of interior faces, θ the non-orthogonality angle and κ the
+    /// larger `excess` of the correction of both cells; None where all are a, and in 2D.
     ///
     /// A projection admits any positive conductances. On flat tetrahedra those of [`CellScheme::conductances`] are too
     /// small: a step amplifies modes of the velocity and of the pressure. Triangles have no such modes, and on triangles
     /// sheared throughout by 70° larger conductances are unstable (decision 11).
-    pub fn projection_conductances(&self, conductances: &[f64]) -> Option<Vec<f64>> {
+    pub fn projection_conductances(
+        &self,
+        conductances: &[f64],
+        excess: &[f64],
+    ) -> Option<Vec<f64>> {
         let of_face = |(face, conductance): (usize, &f64)| {
-            let is_interior = face < self.mesh.n_interior_faces();
-            conductance * if is_interior { self.tangent(face).max(1.0) } else { 1.0 }
+            if face >= self.mesh.n_interior_faces() {
+                return *conductance;
+            }
+            let of_cells = [self.mesh.face_left[face], self.mesh.face_right[face]];
+            let [left, right] = of_cells.map(|cell| excess[cell as usize]);
+            conductance * self.tangent(face).max(1.0) * left.max(right).max(1.0)
         };
         if self.mesh.dimension == 2 {
             return None;
@@ -407,6 +416,32 @@ impl CellScheme<'_> {
 
     /// K.
     pub fn correction(&self) -> NonOrthogonalCorrection {
+        self.correction_by(Use::Derivative)
+    }
+
+    /// K of gradients whose explicit fluxes the two-point fluxes bound, and their excess.
+    pub fn bounded_correction(&self) -> NonOrthogonalCorrection {
+        self.correction_by(Use::Correction)
+    }
+
+    /// The flux through a face of a cell with the share of the cell's gradient in t.
+    pub(super) fn corrected_flux(&self, cell: usize, item: u32) -> CorrectedFlux {
+        let face = index_of(item);
+        if face >= self.mesh.n_interior_faces() {
+            let flux = self.boundary_flux(face, true);
+            let conductance = if flux.implicit { flux.conductance } else { 0.0 };
+            return CorrectedFlux { conductance, tangential: flux.tangential };
+        }
+        let flux = self.interior_flux(face, true);
+        let is_left = self.mesh.face_left[face] as usize == cell;
+        let share = if is_left { flux.left_weight } else { 1.0 - flux.left_weight };
+        CorrectedFlux {
+            conductance: flux.conductance,
+            tangential: flux.tangential.map(|t| share * t),
+        }
+    }
+
+    fn correction_by(&self, of_gradients: Use) -> NonOrthogonalCorrection {
         let (n_interior, n_faces) = (self.mesh.n_interior_faces(), self.mesh.n_faces());
         let mut tangential = vec![0.0; 3 * n_faces];
         let mut left_weight = vec![0.0; n_faces];
@@ -429,7 +464,7 @@ impl CellScheme<'_> {
         let values: Vec<Option<u32>> = (0..outer.len()).map(|b| self.boundary.value(b)).collect();
         let row_value = |(f, v): (&BoundaryFlux, &Option<u32>)| v.map_or(0.0, |_| f.row_value);
         NonOrthogonalCorrection {
-            stencils: self.stencils(Purpose::Derivative),
+            stencils: self.stencils(of_gradients),
             tangential,
             left_weight,
             boundary_value: values.iter().map(|v| v.unwrap_or(0)).collect(),

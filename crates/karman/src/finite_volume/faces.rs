@@ -52,17 +52,18 @@ pub struct Faces<F: Real> {
     pub is_cubic: bool,
     /// Whether lines between centroids are normal to their faces.
     pub is_orthogonal: bool,
-    /// Cells with a blended gradient.
-    pub skewed: SkewedCells<F>,
+    /// Cells of a skewness Σ |x_f − x_i| |S| / V above [`LARGEST_CELL_SKEWNESS`], ascending, with this bound over it.
+    pub skewed: Vec<(u32, f64)>,
 }
 
-/// Cells of large skewness Σ |x_f − x_i| |S| / V, as slivers and needles have: the Gauss gradient amplifies
-/// the gradients in its face values by this factor. It is blended with the least-squares gradient, which is
-/// exact for linear fields too; see [`blend_gradients()`](super::gradient::blend_gradients()).
-pub struct SkewedCells<F: Real> {
+/// Cells whose Gauss gradient is blended with the least-squares gradient, which is exact for linear fields too; see
+/// [`blend_gradients()`](super::gradient::blend_gradients()). Cells of large skewness Σ |x_f − x_i| |S| / V, as slivers and
+/// needles have: the Gauss gradient amplifies the gradients in its face values by this factor. Cells with a stencil that bounds
+/// the explicit fluxes have the least-squares gradient alone.
+pub struct BlendedCells<F: Real> {
     /// The cells, ascending.
     pub cells: Buffer<u32>,
-    /// Weight of the Gauss gradient, `LARGEST_CELL_SKEWNESS` V / Σ |x_f − x_i| |S|.
+    /// Weight of the Gauss gradient, 0 or `LARGEST_CELL_SKEWNESS` V / Σ |x_f − x_i| |S|.
     pub share: Buffer<F>,
 }
 
@@ -90,20 +91,19 @@ fn cell_skewness(mesh: &Mesh, geometry: &Geometry, skewness: &[f64]) -> Vec<f64>
     (0..mesh.n_cells()).into_par_iter().map(of_cell).collect()
 }
 
-impl<F: Real> SkewedCells<F> {
-    fn new(backend: &Backend, cell_skewness: &[f64]) -> Self {
-        let n = cell_skewness.len();
-        let skewed: Vec<usize> =
-            (0..n).filter(|cell| cell_skewness[*cell] > LARGEST_CELL_SKEWNESS).collect();
-        if !skewed.is_empty() {
-            tracing::debug!("{} cells are too skewed for the Gauss gradient alone", skewed.len());
+impl<F: Real> BlendedCells<F> {
+    /// `skewed` cells with their shares, and cells of an `excess` above 1 with a share of 0.
+    pub fn new(backend: &Backend, skewed: &[(u32, f64)], excess: &[f64]) -> Self {
+        let is_widened = |cell: u32| excess.get(cell as usize).is_some_and(|excess| *excess > 1.0);
+        let widened = (0..excess.len() as u32).filter(|cell| is_widened(*cell));
+        let mut blended: Vec<(u32, f64)> = widened.map(|cell| (cell, 0.0)).collect();
+        blended.extend(skewed.iter().filter(|(cell, _)| !is_widened(*cell)));
+        blended.sort_unstable_by_key(|(cell, _)| *cell);
+        if !blended.is_empty() {
+            tracing::debug!("{} cells do not have the Gauss gradient alone", blended.len());
         }
-        let share: Vec<f64> =
-            skewed.iter().map(|cell| LARGEST_CELL_SKEWNESS / cell_skewness[*cell]).collect();
-        SkewedCells {
-            cells: backend.upload(skewed.iter().map(|cell| *cell as u32).collect()),
-            share: narrow(backend, share),
-        }
+        let (cells, share) = blended.into_iter().unzip();
+        BlendedCells { cells: backend.upload(cells), share: narrow(backend, share) }
     }
 }
 
@@ -266,6 +266,8 @@ impl<F: Real> Faces<F> {
         let cells = Arc::new(FaceCells::new(backend, mesh));
         cells.neighbours(backend);
         let cell_skewness = cell_skewness(mesh, geometry, &skewness);
+        let skewed = (0..).zip(&cell_skewness).filter(|(_, s)| **s > LARGEST_CELL_SKEWNESS);
+        let skewed = skewed.map(|(cell, s)| (cell, LARGEST_CELL_SKEWNESS / s)).collect();
         let limited_skewness =
             cell_skewness.iter().any(|s| *s > LARGEST_CORRECTED_CELL_SKEWNESS).then(|| {
                 let mut limited = skewness.clone();
@@ -278,7 +280,7 @@ impl<F: Real> Faces<F> {
                 narrow(backend, limited)
             });
         Faces {
-            skewed: SkewedCells::new(backend, &cell_skewness),
+            skewed,
             cells,
             limited_delta,
             limited_skewness,

@@ -5,6 +5,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
+use super::boundary::Kind;
 use super::diffusion::CellScheme;
 use super::functional::Functional;
 use super::mesh_view::{
@@ -12,9 +13,10 @@ use super::mesh_view::{
 };
 use super::narrow;
 use crate::backend::{Backend, Buffer, Segment, View};
+use crate::mesh::check::cells_between_walls;
 use crate::mesh::geometry::{dot, subtract};
-use crate::mesh::gradient_stencil::{CellFit, Purpose, fit_of_cell};
-use crate::mesh::{Adjacency, SIGN_BIT, index_of};
+use crate::mesh::gradient_stencil::{CellFit, CorrectedFlux, Purpose, fit_of_cell};
+use crate::mesh::{Adjacency, CellShape, SIGN_BIT, index_of};
 use crate::operators::FaceCells;
 use crate::operators::incidence::without_sign;
 use crate::operators::neighbours::is_cell;
@@ -39,6 +41,9 @@ pub struct GradientStencils {
     pub dropped: usize,
     /// Number of cells with limited weights, not exact for linear fields.
     pub limited: usize,
+    /// What the purpose of each cell's gradient bounds, over its bound, by the smallest stencil; above 1 the stencil is a
+    /// larger one: `[n_cells]`.
+    pub excess: Vec<f64>,
 }
 
 /// Gradients of cells by least squares, on a backend.
@@ -68,7 +73,7 @@ impl<F: Real> CellGradient<F> {
         boundary: Arc<BoundaryRows<F>>,
     ) -> Self {
         cells.neighbours(backend);
-        let GradientStencils { rows, weights, widened, dropped, limited } = stencils;
+        let GradientStencils { rows, weights, widened, dropped, limited, .. } = stencils;
         tracing::debug!(
             "gradients: {widened} stencils widened, {dropped} with a direction dropped, {limited} limited"
         );
@@ -244,6 +249,17 @@ pub fn least_squares_gradients<F: Real>(
     }
 }
 
+/// Use of a gradient, a [`Purpose`] without its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// [`Purpose::Derivative`].
+    Derivative,
+    /// [`Purpose::Correction`] of this scheme's fluxes.
+    Correction,
+    /// [`Purpose::Extrapolation`].
+    Extrapolation,
+}
+
 /// Stencils are computed where they are needed: a functional needs those of a few cells.
 impl CellScheme<'_> {
     /// The temperature at a point of a cell: T_c + ∇T_c·(x − x_c).
@@ -257,7 +273,7 @@ impl CellScheme<'_> {
     /// The stencil of a cell's gradient: the equations of its faces and, where they do not suffice for its
     /// purpose, of further cells. These are of the cell's material, as the temperature gradient is
     /// discontinuous with the conductivity.
-    fn stencil(&self, cell: usize, purpose: Purpose) -> CellStencil {
+    fn stencil(&self, cell: usize, purpose: Use) -> CellStencil {
         let (mesh, k) = (self.mesh, self.conductivity);
         let inner = mesh.n_interior_faces();
         let items = mesh.cell_to_faces.of(cell);
@@ -274,6 +290,15 @@ impl CellScheme<'_> {
             let ratio = k[other] / k[cell];
             region(other) == region(cell) && ratio < 2.0 && ratio > 0.5
         };
+        let fluxes: Vec<CorrectedFlux>;
+        let purpose = match purpose {
+            Use::Derivative => Purpose::Derivative,
+            Use::Extrapolation => Purpose::Extrapolation,
+            Use::Correction => {
+                fluxes = items.iter().map(|item| self.corrected_flux(cell, *item)).collect();
+                Purpose::Correction(&fluxes)
+            }
+        };
         let fit = fit_of_cell(mesh, self.geometry, cell, &rows, purpose, is_same_material);
         let of_face = |item: &u32| {
             let f = index_of(*item);
@@ -288,7 +313,7 @@ impl CellScheme<'_> {
 
     /// ∇T_c · direction by least squares.
     pub(super) fn derivative(&self, cell: usize, direction: Vector) -> Functional {
-        let CellStencil { items, fit } = self.stencil(cell, Purpose::Derivative);
+        let CellStencil { items, fit } = self.stencil(cell, Use::Derivative);
         let mut functional = Functional::default();
         let mut own = 0.0;
         for (item, weight) in items.iter().zip(fit.weights) {
@@ -310,7 +335,7 @@ impl CellScheme<'_> {
     }
 
     /// The gradient stencils of all cells.
-    pub(super) fn stencils(&self, purpose: Purpose) -> GradientStencils {
+    pub(super) fn stencils(&self, purpose: Use) -> GradientStencils {
         const CELLS_A_TASK: usize = 1024;
         let n = self.mesh.n_cells();
         let task = |first: usize| {
@@ -341,6 +366,7 @@ impl CellScheme<'_> {
             widened: sum(|part| part.widened),
             dropped: sum(|part| part.dropped),
             limited: sum(|part| part.limited),
+            excess: parts.iter().flat_map(|part| part.excess.iter().copied()).collect(),
         };
         if stencils.widened > 0 {
             let mut rows = Adjacency { offsets: vec![0], items: vec![] };
@@ -355,11 +381,36 @@ impl CellScheme<'_> {
         stencils
     }
 
-    /// The stencils whose gradients extrapolate from upstream; none where the correction's stencils serve.
+    /// The stencils whose gradients extrapolate from upstream; none where the correction's stencils serve. A tetrahedron alone
+    /// between opposite faces with prescribed values has the gradient 0, so that its upstream value is that of the cell: extrapolated
+    /// across a gap of one cell, a jet gains energy (decision 21).
     pub fn extrapolation(&self) -> Option<GradientStencils> {
-        let stencils = self.stencils(Purpose::Extrapolation);
+        let mut stencils = self.stencils(Use::Extrapolation);
+        for cell in self.tetrahedra_between_walls() {
+            let first_of = |cell: usize| match &stencils.rows {
+                Some(rows) => rows.offsets[cell] as usize,
+                None => self.mesh.cell_to_faces.offsets[cell] as usize,
+            };
+            let (items, n_items) = (first_of(cell)..first_of(cell + 1), stencils.weights.len() / 3);
+            for k in 0..3 {
+                stencils.weights[k * n_items + items.start..k * n_items + items.end].fill(0.0);
+            }
+            stencils.limited += 1;
+        }
         let of_faces = stencils.widened + stencils.limited == 0;
         (!of_faces).then_some(stencils)
+    }
+
+    /// Tetrahedra in a single layer between opposite patches of prescribed values.
+    fn tetrahedra_between_walls(&self) -> Vec<usize> {
+        let (mesh, inner) = (self.mesh, self.mesh.n_interior_faces());
+        let is_prescribed = |patch: usize| {
+            let first = mesh.patches[patch].faces.clone().next();
+            first.is_some_and(|f| matches!(self.boundary.kind(f - inner), Kind::Dirichlet))
+        };
+        let mut cells = cells_between_walls(mesh, self.geometry, is_prescribed);
+        cells.retain(|cell| mesh.cells.shapes[*cell] == CellShape::Tetrahedron);
+        cells
     }
 }
 
@@ -373,6 +424,7 @@ struct StencilPart {
     widened: usize,
     dropped: usize,
     limited: usize,
+    excess: Vec<f64>,
 }
 
 impl StencilPart {
@@ -385,6 +437,7 @@ impl StencilPart {
         self.widened += usize::from(!fit.further.is_empty());
         self.dropped += usize::from(fit.dropped > 0);
         self.limited += usize::from(fit.limiter < 1.0);
+        self.excess.push(fit.excess);
     }
 }
 

@@ -18,6 +18,8 @@ pub(super) struct FlowBoundary<F: Real> {
     pub dirichlet_index: Buffer<u32>,
     /// Factor of the cell's momentum in backflow: `[n_boundary]`.
     pub backflow_factor: Buffer<F>,
+    /// 1 where a velocity is prescribed that does not depend on the flow, 0 elsewhere: `[n_boundary]`.
+    pub is_prescribed: Buffer<u32>,
     pub slip: SlipFaces,
     pub outflow: Outflow<F>,
     pub mass_correction: MassCorrection,
@@ -70,6 +72,7 @@ impl<F: Real> FlowBoundary<F> {
         FlowBoundary {
             divergence: SurfaceDivergence::new(backend, place, &is_prescribed),
             backflow_factor: narrow(backend, backflow_factor),
+            is_prescribed: backend.upload(is_prescribed.iter().map(|is| u32::from(*is)).collect()),
             slip: SlipFaces::new(backend, mesh, conditions, dirichlet_index),
             outflow: Outflow::new(backend, place, conditions, dirichlet_index, components),
             mass_correction: MassCorrection::new(backend, mesh, conditions, is_closed),

@@ -274,6 +274,7 @@ impl<F: Real> Flow<F> {
             faces,
             flux: &self.flux,
             backflow_factor: &self.boundary.backflow_factor,
+            is_prescribed: &self.boundary.is_prescribed,
             is_unskewed: weight.is_some() || faces.is_unskewed,
             weight: weight.unwrap_or(&faces.weight),
             convection: self.numerics.convection,

@@ -7,7 +7,7 @@ use super::transport_equation::dirichlet_indices;
 use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, TimeScheme};
 use crate::backend::{Backend, Buffer, blas};
 use crate::finite_volume::diffusion::{CellScheme, discretize_boundary};
-use crate::finite_volume::faces::{Faces, SkewedCells};
+use crate::finite_volume::faces::{BlendedCells, Faces};
 use crate::finite_volume::gradient::{blend_gradients, pressure_gradient};
 use crate::finite_volume::interpolation::boundary_value;
 use crate::finite_volume::{
@@ -35,6 +35,8 @@ pub(super) struct Pressure<F: Real> {
     pub poisson: PoissonSystem<F>,
     /// a of momentum interpolation: `[n_faces]`; None where it is that of the projection.
     interpolation_conductance: Option<Buffer<F>>,
+    /// Cells whose gradient is not that of Gauss alone.
+    pub(super) blended: BlendedCells<F>,
     /// w, the weight of the rotational term: `[n_cells]`.
     rotational_weight: Buffer<F>,
     /// Midpoint pressures, for time schemes that centre the pressure.
@@ -121,10 +123,15 @@ impl<F: Real> Pressure<F> {
         let material = Material::uniform(n, 1.0, 1.0);
         let (discrete, boundary) = discretize_boundary(mesh, geometry, &material, &conditions)?;
         let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, true);
-        let correction = scheme.correction();
+        let correction = match numerics.arrangement {
+            Arrangement::Collocated => scheme.bounded_correction(),
+            Arrangement::Staggered | Arrangement::Exact => scheme.correction(),
+        };
+        let excess = &correction.stencils.excess;
+        let blended = BlendedCells::new(backend, &faces.skewed, excess);
         let mut conductances = scheme.conductances();
         let scaled = match numerics.arrangement {
-            Arrangement::Collocated => scheme.projection_conductances(&conductances),
+            Arrangement::Collocated => scheme.projection_conductances(&conductances, excess),
             Arrangement::Staggered | Arrangement::Exact => None,
         };
         // Local steps scale the conductances of the projection alone.
@@ -167,6 +174,7 @@ impl<F: Real> Pressure<F> {
                 numerics,
             )?,
             interpolation_conductance,
+            blended,
             rotational_weight: match is_singular {
                 true => backend.upload(vec![F::literal(1.0); n]),
                 false => narrow(backend, rotational_weights(mesh, geometry)),
@@ -240,8 +248,8 @@ impl<F: Real> Pressure<F> {
         let PressureConditions { dirichlet_index, prescribed, .. } = &self.conditions;
         let conditions = (dirichlet_index, prescribed.value());
         let into = (&mut self.lsq_gradient, &mut self.at_boundary, &mut self.gradient);
-        let correction = &self.poisson.correction;
-        compute_pressure_gradients(&self.backend, correction, faces, conditions, &self.value, into);
+        let stencils = (&self.poisson.correction, &self.blended);
+        compute_pressure_gradients(&self.backend, stencils, faces, conditions, &self.value, into);
     }
 
     /// p and p at the boundary at the end of the last step: `[n_cells]`, `[n_boundary]`.
@@ -375,7 +383,7 @@ fn rotational_weights(mesh: &Mesh, geometry: &Geometry) -> Vec<f64> {
 /// and its Gauss gradient.
 pub(super) fn compute_pressure_gradients<F: Real>(
     backend: &Backend,
-    correction: &NonOrthogonalCorrectionOnBackend<F>,
+    (correction, blended): (&NonOrthogonalCorrectionOnBackend<F>, &BlendedCells<F>),
     faces: &Faces<F>,
     (dirichlet_index, prescribed): (&Buffer<u32>, &Buffer<F>),
     value: &Buffer<F>,
@@ -399,7 +407,7 @@ pub(super) fn compute_pressure_gradients<F: Real>(
     );
     let p = CellField { value: value.view(), gradient: lsq, at_boundary: at_boundary.view() };
     pressure_gradient(backend, cells.n_cells(), &faces.of_cells(), &faces.view(), &p, gradient);
-    let SkewedCells { cells, share } = &faces.skewed;
+    let BlendedCells { cells, share } = blended;
     if !cells.is_empty() {
         blend_gradients(backend, cells.len(), cells, share, &lsq, gradient);
     }

@@ -350,7 +350,8 @@ impl<F: Real> Pressure<F> {
         } = &mut self.increment;
         let conditions = (&self.conditions.dirichlet_index, &*prescribed);
         let into = (&mut self.lsq_gradient, &mut *at_boundary, &mut *gradient);
-        compute_pressure_gradients(&self.backend, correction, faces, conditions, value, into);
+        let stencils = (correction, &self.blended);
+        compute_pressure_gradients(&self.backend, stencils, faces, conditions, value, into);
         if let Some(LocalSteps { relative, .. }) = local {
             scale_vectors(&self.backend, gradient.len(), relative, relative.len(), gradient);
         }

@@ -268,8 +268,10 @@ impl<F: Real> TransportEquation<F> {
         is_corrected: bool,
         face_flux: &mut Buffer<F>,
     ) {
-        let ConvectionInput { faces, flux, backflow_factor, convection, .. } = *input;
-        let TransportEquation { backend, cells, correction, quantities, upwind, .. } = self;
+        let ConvectionInput { faces, flux, backflow_factor, is_prescribed, convection, .. } =
+            *input;
+        let TransportEquation { backend, cells, correction, conductance, quantities, upwind, .. } =
+            self;
         let (n, n_faces, dimension) = (cells.n_cells(), cells.n_faces(), fields.len());
         let mut phi = velocity_view(fields, TransportedField::view);
         if let Some(upwind) = upwind {
@@ -287,7 +289,12 @@ impl<F: Real> TransportEquation<F> {
                 is_present: true,
             },
         };
-        let mass = MassFlux { flux: flux.view(), backflow_factor: backflow_factor.view() };
+        let mass = MassFlux {
+            flux: flux.view(),
+            backflow_factor: backflow_factor.view(),
+            is_prescribed: is_prescribed.view(),
+            conductance: conductance.view(),
+        };
         explicit_flux(
             backend,
             n_faces,

@@ -252,7 +252,12 @@ impl<F: Real> Equation for CompressibleRun<F> {
         let [mass, .., energy] = self.march.flow_mut().totals()?;
         let kinetic_energy = self.march.flow_mut().kinetic_energy()?;
         let courant = self.march.courant;
-        let gas = GasSummary { mass, energy, kinetic_energy, courant };
+        let sizes = self.march.flow().stencil_sizes().iter().enumerate();
+        let stencil_sizes = sizes
+            .filter(|(size, count)| *size > 0 && **count > 0)
+            .map(|(size, count)| (size.to_string(), *count))
+            .collect();
+        let gas = GasSummary { mass, energy, kinetic_energy, courant, stencil_sizes };
         summary.flow = Some(FlowSummary::Compressible(gas));
         Ok(())
     }

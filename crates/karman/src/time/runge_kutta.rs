@@ -46,6 +46,8 @@ pub struct ExplicitStage {
     pub into_sum: f64,
     /// The time at which f is evaluated, in Δt after tⁿ.
     pub time: f64,
+    /// b, the weight of f in the step, of methods with a sum: uⁿ⁺¹ = uⁿ + Δt Σ b f.
+    pub of_flux: f64,
 }
 
 const fn stage(
@@ -56,7 +58,7 @@ const fn stage(
     into_sum: f64,
     time: f64,
 ) -> ExplicitStage {
-    ExplicitStage { old, current, sum, step, into_sum, time }
+    ExplicitStage { old, current, sum, step, into_sum, time, of_flux: 0.0 }
 }
 
 const THIRD: f64 = 1.0 / 3.0;
@@ -72,11 +74,13 @@ const SSP_RK3_EXPLICIT: [ExplicitStage; 3] = [
     stage(THIRD, 2.0 * THIRD, 0.0, 2.0 * THIRD, 0.0, 0.5),
 ];
 
+const SIXTH: f64 = 1.0 / 6.0;
+
 const RK4: [ExplicitStage; 4] = [
-    stage(1.0, 0.0, 0.0, 0.5, 1.0, 0.0),
-    stage(1.0, 0.0, 0.0, 0.5, 2.0, 0.5),
-    stage(1.0, 0.0, 0.0, 1.0, 1.0, 0.5),
-    stage(-THIRD, 0.0, THIRD, 1.0 / 6.0, 0.0, 1.0),
+    ExplicitStage { of_flux: SIXTH, ..stage(1.0, 0.0, 0.0, 0.5, 1.0, 0.0) },
+    ExplicitStage { of_flux: THIRD, ..stage(1.0, 0.0, 0.0, 0.5, 2.0, 0.5) },
+    ExplicitStage { of_flux: THIRD, ..stage(1.0, 0.0, 0.0, 1.0, 1.0, 0.5) },
+    ExplicitStage { of_flux: SIXTH, ..stage(-THIRD, 0.0, THIRD, SIXTH, 0.0, 1.0) },
 ];
 
 impl RungeKutta {

@@ -8,7 +8,9 @@ use super::super::linear_solver::MethodFile;
 use super::super::{Axis, FacePointsCase, Precision, Value, expected};
 use super::{Key, Section};
 use crate::backend::BackendKind;
-use crate::compressible::{CompressibleKeyValue, Limiter, NumericalFlux, Reconstruction};
+use crate::compressible::{
+    CompressibleKeyValue, Limiter, NumericalFlux, Reconstruction, ResidualForm, WeightPrecision,
+};
 use crate::descriptor::{Descriptor, Field, FieldKey, Need, Rank};
 use crate::heat::Discretization;
 use crate::incompressible::{
@@ -378,6 +380,8 @@ pub static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| vec![
         key("low_mach", "true | false", "false", "", "Scale the dissipation of the flux with the velocity at low Mach numbers; not with `rusanov`.", "low_mach = true"),
         words!(Limiter, "limiter", "\"none\"", "Limiter of the polynomials. With each of them, and with none, cells whose new density or pressure is not positive are computed again with a lower order; the history counts them as `fallback_cells`, over all stages of a step.", "limiter = \"minmod\""),
         words!(FacePointsCase, "face_points", "\"design_order\"", "Quadrature points of a face; for the quadratic reconstruction.", "face_points = \"one\""),
+        words!(ResidualForm, "residual", "\"auto\"", "How the residual is computed; results agree to round-off.", "residual = \"stages\""),
+        words!(WeightPrecision, "weights", "\"same\"", "Precision of the stored weights of stencils.", "weights = \"f32\""),
         key("source", "list of 5, each number | expression", "zeros", "", "Sources of density, momentum along x, y, z and energy ρE, by volume and time.", "source = [0.0, \"sin(t)\", 0.0, 0.0, 0.0]"),
     ]),
     section("compressible.viscous", "Viscous terms and heat conduction of laminar flow, ∇·τ and ∇·(τu + λ∇T) with λ = μ c_p/Pr. Without it: the Euler equations.", vec![

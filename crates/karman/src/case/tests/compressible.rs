@@ -4,7 +4,7 @@ use super::*;
 use crate::compressible::viscous::Viscosity;
 use crate::compressible::{
     CompressibleBoundaryCondition as Condition, Limiter, NumericalFlux, PrescribedState,
-    Reconstruction,
+    Reconstruction, ResidualForm, WeightPrecision,
 };
 use crate::time::RungeKutta;
 
@@ -79,13 +79,15 @@ fn keys_of_the_section_are_read() {
     let case = changed(
         "flux = \"roe\"",
         "flux = \"ausm_plus_up\"\ngamma = 1.667\ngas_constant = 2.0\nlow_mach = true\nlimiter = \"mood\"\nface_points = \"one\"\n\
-         source = [0.0, \"t\", 0.0, 0.0, 1.0]",
+         residual = \"stages\"\nweights = \"f32\"\nsource = [0.0, \"t\", 0.0, 0.0, 1.0]",
     );
     let flow = gas(&case);
     assert_eq!((flow.gamma, flow.gas_constant), (1.667, 2.0));
     assert_eq!(flow.numerics.form.flux, NumericalFlux::AusmPlusUp);
     assert_eq!(flow.numerics.limiter, Limiter::Mood);
     assert!(flow.numerics.one_point && flow.numerics.form.low_mach);
+    assert_eq!(flow.numerics.residual, ResidualForm::Stages);
+    assert_eq!(flow.numerics.weights, WeightPrecision::Single);
     let source = flow.source.as_ref().unwrap();
     assert!(source[1].depends_on_time());
     assert_eq!(source[4], Value::Constant(1.0));
@@ -180,6 +182,18 @@ fn keys_of_the_section_are_checked() {
         &[
             "`face_points = \"one\"` has no effect: faces have one point with `reconstruction = \"linear\"`",
         ],
+    );
+    section(
+        "limiter = \"mood\"\nresidual = \"fused\"",
+        &["no fused residual exists with `limiter = \"mood\"`", "leave out `residual`"],
+    );
+    section(
+        "reconstruction = \"constant\"\nresidual = \"fused_rows\"",
+        &["no fused residual exists with `reconstruction = \"constant\"`"],
+    );
+    section(
+        "reconstruction = \"constant\"\nweights = \"f32\"",
+        &["`weights` has no effect with `reconstruction = \"constant\"`"],
     );
     section(
         "source = [0.0, 1.0]",

@@ -85,6 +85,23 @@ impl<F: Real> Side<F> {
         }
     }
 
+    /// The side of conserved variables, with one division by the density.
+    #[inline(always)]
+    pub fn of_conserved(q: Conserved<F>, n: Vec3<F>, gamma: F) -> Side<F> {
+        let volume = 1.0 / q.density;
+        let velocity = q.momentum() * volume;
+        let kinetic = 0.5 * velocity.dot(velocity);
+        let pressure = (gamma - 1.0) * (q.energy - q.density * kinetic);
+        Side::<F> {
+            density: q.density,
+            velocity,
+            pressure,
+            enthalpy: (q.energy + pressure) * volume,
+            normal_velocity: velocity.dot(n),
+            sound_speed: (gamma * pressure * volume).sqrt(),
+        }
+    }
+
     /// ρ, ρu, ρE.
     #[inline(always)]
     pub fn conserved(self) -> Conserved<F> {
@@ -113,6 +130,19 @@ pub fn numerical_flux<F: Real>(
 ) -> Conserved<F> {
     let l = Side::<F>::of(left, n, gamma);
     let r = Side::<F>::of(right, n, gamma);
+    flux_between::<F>(l, r, n, gamma, form)
+}
+
+/// The flux by area from the left to the right side.
+#[device]
+#[inline(always)]
+pub fn flux_between<F: Real>(
+    l: Side<F>,
+    r: Side<F>,
+    n: Vec3<F>,
+    gamma: F,
+    #[comptime] form: FluxForm,
+) -> Conserved<F> {
     let mut flux = Conserved::<F>::zero();
     if comptime!(form.flux == NumericalFlux::Roe) {
         flux = roe_flux::<F>(l, r, n, gamma, comptime!(form.low_mach));

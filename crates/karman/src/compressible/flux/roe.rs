@@ -55,10 +55,11 @@ pub(super) fn roe_flux<F: Real>(
         r.normal_velocity + r.sound_speed,
     );
     let linear = un.abs();
-    let half = 0.5 / (c * c);
+    let square = 1.0 / (c * c);
+    let half = 0.5 * square;
     let a_slow = half * (pressure_jump - mean.density * c * normal_jump) * slow;
     let a_fast = half * (pressure_jump + mean.density * c * normal_jump) * fast;
-    let a_entropy = (r.density - l.density - pressure_jump / (c * c)) * linear;
+    let a_entropy = (r.density - l.density - pressure_jump * square) * linear;
     let a_shear = mean.density * linear;
     let dissipation = Conserved::<F>::of(
         a_slow + a_fast + a_entropy,

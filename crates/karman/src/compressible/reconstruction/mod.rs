@@ -5,6 +5,7 @@
 //!
 //! Source: Bogdanov, Gorobets & Sukov (the quadratic reconstruction and its three stages).
 
+mod least_squares;
 pub mod polynomial;
 pub mod stencil;
 

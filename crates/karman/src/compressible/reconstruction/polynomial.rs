@@ -12,6 +12,7 @@ use crate::linear::{Layout, SLICE};
 use crate::mesh::quadrature::CellMoments;
 use crate::real::{Real, Vec3, convert};
 use karman_backend::prelude::*;
+use karman_macros::Keyword;
 
 /// Stencils as kernels read them, with weights stored in `S`.
 #[derive(Group, Clone, Copy)]
@@ -46,6 +47,16 @@ impl<S: Real> StencilView<'_, S> {
         (self.offsets[group] as usize + lane, self.offsets[group + 1] as usize)
     }
 
+    /// Weight of the item at place `k` in row `term`.
+    #[inline(always)]
+    pub fn weight_of<F: Real>(&self, k: usize, term: usize, #[comptime] terms: usize) -> F {
+        let mut place = k * terms + term;
+        if comptime!(self.layout == Layout::SlicedEll) {
+            place = term * self.items + k;
+        }
+        convert::<S, F>(self.weights[place])
+    }
+
     /// Weight of the item at place `k` in coefficient `term`.
     #[inline(always)]
     pub fn weight<F: Real>(&self, k: usize, #[comptime] term: usize) -> F {
@@ -71,17 +82,18 @@ pub struct StencilsOnBackend<S: Real> {
 impl<S: Real> StencilsOnBackend<S> {
     /// The stencils in the layout that suits a backend.
     pub fn new(backend: &Backend, stencils: &Stencils) -> Self {
-        Self::with_layout(backend, stencils, Layout::of(backend))
+        Self::of_cells(backend, stencils, None)
     }
 
-    /// The stencils in a given layout.
-    pub fn with_layout(backend: &Backend, stencils: &Stencils, layout: Layout) -> Self {
+    /// The stencils of the cells `own`, in the layout that suits a backend; without a list, of all cells.
+    pub fn of_cells(backend: &Backend, stencils: &Stencils, own: Option<&[u32]>) -> Self {
+        let layout = Layout::of(backend);
         let Stencils { offsets, cells, weights, terms, .. } = stencils;
         let narrow =
             |values: Vec<f64>| backend.upload(values.into_iter().map(S::from_f64).collect());
         let (offsets, cells, weights) = match layout {
             Layout::Csr => (offsets.clone(), cells.clone(), weights.clone()),
-            Layout::SlicedEll => sliced(stencils),
+            Layout::SlicedEll => sliced(stencils, own),
         };
         StencilsOnBackend {
             offsets: backend.upload(offsets),
@@ -89,6 +101,18 @@ impl<S: Real> StencilsOnBackend<S> {
             weights: narrow(weights),
             terms: *terms,
             layout,
+        }
+    }
+
+    /// The stencils without weights.
+    pub fn cells_alone<F: Real>(&self) -> StencilView<'_, F> {
+        StencilView {
+            offsets: self.offsets.view(),
+            cells: self.cells.view(),
+            weights: View::absent(),
+            items: self.cells.len(),
+            terms: self.terms,
+            layout: self.layout,
         }
     }
 
@@ -110,8 +134,77 @@ impl<S: Real> StencilsOnBackend<S> {
     }
 }
 
+/// Precision that weights are stored in; sums have that of the flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Keyword)]
+pub enum WeightPrecision {
+    /// Of the flow.
+    #[word = "same"]
+    Same,
+    /// Single: half the traffic of a flow in double precision, differences to 1e-7 of a mean's change over a stencil.
+    #[word = "f32"]
+    Single,
+}
+
+/// Stencils with weights in the precision of the flow or in single precision.
+pub enum AnyStencils<F: Real> {
+    /// Of the flow.
+    Same(StencilsOnBackend<F>),
+    /// Single.
+    Single(StencilsOnBackend<f32>),
+}
+
+impl<F: Real> AnyStencils<F> {
+    /// The stencils of the cells `own` on a backend; without a list, of all cells.
+    pub fn new(
+        backend: &Backend,
+        stencils: &Stencils,
+        own: Option<&[u32]>,
+        precision: WeightPrecision,
+    ) -> Self {
+        match precision {
+            WeightPrecision::Same => {
+                AnyStencils::Same(StencilsOnBackend::of_cells(backend, stencils, own))
+            }
+            WeightPrecision::Single => {
+                AnyStencils::Single(StencilsOnBackend::of_cells(backend, stencils, own))
+            }
+        }
+    }
+
+    /// Number of rows of weights.
+    pub fn terms(&self) -> usize {
+        match self {
+            AnyStencils::Same(stencils) => stencils.terms,
+            AnyStencils::Single(stencils) => stencils.terms,
+        }
+    }
+
+    /// The stencils without weights.
+    pub fn cells_alone(&self) -> StencilView<'_, F> {
+        match self {
+            AnyStencils::Same(stencils) => stencils.cells_alone(),
+            AnyStencils::Single(stencils) => stencils.cells_alone(),
+        }
+    }
+
+    /// Coefficients of the polynomials of all `n` cells.
+    pub fn reconstruct(
+        &self,
+        backend: &Backend,
+        n: usize,
+        second: &Buffer<F>,
+        q: &States<'_, F>,
+        coefficients: &mut Buffer<F>,
+    ) {
+        match self {
+            AnyStencils::Same(s) => reconstruct(backend, n, &s.view(), second, q, coefficients),
+            AnyStencils::Single(s) => reconstruct(backend, n, &s.view(), second, q, coefficients),
+        }
+    }
+}
+
 /// Offsets of slices, cells and weights `[terms][items]`, padded with the cell itself and weights 0.
-fn sliced(stencils: &Stencils) -> (Vec<u32>, Vec<u32>, Vec<f64>) {
+fn sliced(stencils: &Stencils, own: Option<&[u32]>) -> (Vec<u32>, Vec<u32>, Vec<f64>) {
     let Stencils { offsets, cells, weights, terms, .. } = stencils;
     let n = offsets.len() - 1;
     let length = |c: usize| (offsets[c + 1] - offsets[c]) as usize;
@@ -124,7 +217,8 @@ fn sliced(stencils: &Stencils) -> (Vec<u32>, Vec<u32>, Vec<f64>) {
     let (mut list, mut values) = (vec![0; items], vec![0.0; terms * items]);
     for (slice, bounds) in starts.windows(2).enumerate() {
         for (k, entry) in list[bounds[0] as usize..bounds[1] as usize].iter_mut().enumerate() {
-            *entry = (slice * SLICE + k % SLICE).min(n - 1) as u32;
+            let row = (slice * SLICE + k % SLICE).min(n - 1);
+            *entry = own.map_or(row as u32, |cells| cells[row]);
         }
     }
     for c in 0..n {
@@ -197,8 +291,9 @@ pub struct StateGradient<F: Real> {
     pub z: Conserved<F>,
 }
 
-/// Polynomials of cells: `[1 + terms][5][stride]`, values at the centroids first, then x, y, z, xx, xy, xz, yy, yz, zz as far as
-/// the dimension and the degree have them.
+/// Polynomials of cells, values at the centroids first, then x, y, z, xx, xy, xz, yy, yz, zz as far as the dimension and the degree
+/// have them: `[n_cells][1 + terms][5]` on the host, so that a cell's numbers are side by side, `[1 + terms][5][stride]` on a device.
+/// Constants have no array.
 #[derive(Group, Clone, Copy)]
 pub struct Polynomials<'a, F: Real> {
     /// Values and coefficients.
@@ -210,15 +305,46 @@ pub struct Polynomials<'a, F: Real> {
     /// Number of coefficients.
     #[comptime]
     pub terms: usize,
+    /// The storage layout.
+    #[comptime]
+    pub layout: Layout,
+}
+
+/// Place of coefficient `m` of cell `c` of the first variable, and the distance to the next variable.
+#[device]
+#[inline(always)]
+pub(in crate::compressible) fn place_of(
+    c: usize,
+    m: usize,
+    stride: usize,
+    #[comptime] terms: usize,
+    #[comptime] layout: Layout,
+) -> (usize, usize) {
+    let mut first = (c * comptime!(terms + 1) + m) * comptime!(VARIABLES);
+    let mut step = 1usize;
+    if comptime!(layout == Layout::SlicedEll) {
+        first = m * comptime!(VARIABLES) * stride + c;
+        step = stride;
+    }
+    (first, step)
 }
 
 #[device]
 impl<F: Real> Polynomials<'_, F> {
     /// Coefficient number `m` of cell `c`, 0 the value at the centroid.
     #[inline(always)]
-    fn coefficient(&self, c: usize, #[comptime] m: usize) -> Conserved<F> {
-        let first = comptime!(m * VARIABLES) * self.stride + c;
-        Conserved::<F>::at(&self.coefficients, first, self.stride)
+    fn coefficient(&self, c: usize, m: usize) -> Conserved<F> {
+        let terms = comptime!(self.terms);
+        let (first, step) = place_of(c, m, self.stride, terms, comptime!(self.layout));
+        Conserved::<F>::at(&self.coefficients, first, step)
+    }
+
+    /// Coefficient number `m` of the density of cell `c`.
+    #[inline(always)]
+    fn of_density(&self, c: usize, m: usize) -> F {
+        let terms = comptime!(self.terms);
+        let (first, _step) = place_of(c, m, self.stride, terms, comptime!(self.layout));
+        self.coefficients[first]
     }
 
     /// The mean of cell `c`.
@@ -261,15 +387,14 @@ impl<F: Real> Polynomials<'_, F> {
     #[inline(always)]
     pub fn curvature(&self, c: usize) -> F {
         let terms = comptime!(self.terms);
-        let width = comptime!(VARIABLES) * self.stride;
         let mut sum = F::literal(0.0);
         if comptime!(terms == 5) {
-            sum = self.coefficients[3 * width + c] + self.coefficients[5 * width + c];
+            sum = self.of_density(c, 3usize) + self.of_density(c, 5usize);
         }
         if comptime!(terms == 9) {
-            sum = self.coefficients[4 * width + c]
-                + self.coefficients[7 * width + c]
-                + self.coefficients[9 * width + c];
+            sum = self.of_density(c, 4usize)
+                + self.of_density(c, 7usize)
+                + self.of_density(c, 9usize);
         }
         sum
     }
@@ -278,8 +403,11 @@ impl<F: Real> Polynomials<'_, F> {
     #[inline(always)]
     pub fn at_offset(&self, c: usize, d: Vec3<F>) -> Conserved<F> {
         let terms = comptime!(self.terms);
-        let mut q = self.coefficient(c, 0usize);
-        if comptime!(terms > 0) {
+        let mut q = Conserved::<F>::zero();
+        if comptime!(terms == 0) {
+            q = self.mean(c);
+        } else {
+            q = self.coefficient(c, 0usize);
             q += self.coefficient(c, 1usize) * d.x + self.coefficient(c, 2usize) * d.y;
         }
         if comptime!(terms == 3 || terms == 9) {
@@ -306,13 +434,15 @@ impl<'a, F: Real> Polynomials<'a, F> {
     /// Polynomials that a kernel does not read.
     pub fn absent() -> Self {
         let none = View::absent();
-        Polynomials { coefficients: none, means: none, stride: 0, terms: 0 }
+        Polynomials { coefficients: none, means: none, stride: 0, terms: 0, layout: Layout::Csr }
     }
 
     /// The polynomials of a buffer.
     pub fn of(coefficients: &'a Buffer<F>, means: &'a Buffer<F>, terms: usize) -> Self {
         let stride = means.len() / VARIABLES;
-        Polynomials { coefficients: coefficients.view(), means: means.view(), stride, terms }
+        let layout = if means.is_on_host() { Layout::Csr } else { Layout::SlicedEll };
+        let coefficients = if terms > 0 { coefficients.view() } else { View::absent() };
+        Polynomials { coefficients, means: means.view(), stride, terms, layout }
     }
 }
 
@@ -324,15 +454,24 @@ pub fn second_moments<F: Real>(backend: &Backend, moments: &CellMoments) -> Buff
 
 #[device]
 #[inline(always)]
-fn store<F: Real>(value: Conserved<F>, m: usize, c: usize, stride: usize, to: &mut Segment<F>) {
-    Conserved::<F>::put(value, to, m * comptime!(VARIABLES) * stride + c, stride);
+fn store<F: Real>(
+    value: Conserved<F>,
+    m: usize,
+    c: usize,
+    stride: usize,
+    to: &mut Segment<F>,
+    #[comptime] terms: usize,
+    #[comptime] layout: Layout,
+) {
+    let (first, step) = place_of(c, m, stride, terms, layout);
+    Conserved::<F>::put(value, to, first, step);
 }
 
 /// Coefficients of the polynomial of a cell: a = Σ_j w_j (q̄_j − q̄), and its value at the centroid, q̄ − Σ a_m g_m.
 ///
 /// Traffic a cell: 40 of its mean, once for each cell, 48 of second moments, 40 (1 + terms) of results; an item
 /// 4 + s terms with weights of `s` bytes. 2 · 5 · terms operations an item.
-#[kernel(specialize(stencil.layout = Layout::Csr))]
+#[kernel(specialize(stencil.layout = Layout::Csr, stencil.terms = 9), specialize(stencil.layout = Layout::Csr))]
 pub fn reconstruct<F: Real, S: Real>(
     c: usize,
     stencil: &StencilView<S>,
@@ -341,6 +480,7 @@ pub fn reconstruct<F: Real, S: Real>(
     coefficients: &mut Segment<F>,
 ) {
     let terms = comptime!(stencil.terms);
+    let layout = comptime!(stencil.layout);
     let own = q.at(c);
     let mut p = Polynomial::<F>::constant(own);
     let (first, end) = stencil.row(c);
@@ -374,24 +514,24 @@ pub fn reconstruct<F: Real, S: Real>(
     if comptime!(terms == 9) {
         p.value -= p.xz * second[2 * n + c] + p.yz * second[4 * n + c] + p.zz * second[5 * n + c];
     }
-    store::<F>(p.value, 0usize, c, n, coefficients);
-    store::<F>(p.x, 1usize, c, n, coefficients);
-    store::<F>(p.y, 2usize, c, n, coefficients);
+    store::<F>(p.value, 0usize, c, n, coefficients, terms, layout);
+    store::<F>(p.x, 1usize, c, n, coefficients, terms, layout);
+    store::<F>(p.y, 2usize, c, n, coefficients, terms, layout);
     if comptime!(terms == 3 || terms == 9) {
-        store::<F>(p.z, 3usize, c, n, coefficients);
+        store::<F>(p.z, 3usize, c, n, coefficients, terms, layout);
     }
     if comptime!(terms == 5) {
-        store::<F>(p.xx, 3usize, c, n, coefficients);
-        store::<F>(p.xy, 4usize, c, n, coefficients);
-        store::<F>(p.yy, 5usize, c, n, coefficients);
+        store::<F>(p.xx, 3usize, c, n, coefficients, terms, layout);
+        store::<F>(p.xy, 4usize, c, n, coefficients, terms, layout);
+        store::<F>(p.yy, 5usize, c, n, coefficients, terms, layout);
     }
     if comptime!(terms == 9) {
-        store::<F>(p.xx, 4usize, c, n, coefficients);
-        store::<F>(p.xy, 5usize, c, n, coefficients);
-        store::<F>(p.xz, 6usize, c, n, coefficients);
-        store::<F>(p.yy, 7usize, c, n, coefficients);
-        store::<F>(p.yz, 8usize, c, n, coefficients);
-        store::<F>(p.zz, 9usize, c, n, coefficients);
+        store::<F>(p.xx, 4usize, c, n, coefficients, terms, layout);
+        store::<F>(p.xy, 5usize, c, n, coefficients, terms, layout);
+        store::<F>(p.xz, 6usize, c, n, coefficients, terms, layout);
+        store::<F>(p.yy, 7usize, c, n, coefficients, terms, layout);
+        store::<F>(p.yz, 8usize, c, n, coefficients, terms, layout);
+        store::<F>(p.zz, 9usize, c, n, coefficients, terms, layout);
     }
 }
 

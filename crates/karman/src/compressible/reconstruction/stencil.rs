@@ -15,6 +15,7 @@
 //! Source: Bogdanov, Gorobets & Sukov; Barth & Frederickson, AIAA paper 90-0013, for the means of the basis.
 
 use super::Reconstruction;
+use super::least_squares::LeastSquares;
 use crate::mesh::geometry::{add_scaled, dot, subtract};
 use crate::mesh::gradient_stencil::{Frame, MIN_STRETCHING, Neighbour, face_neighbours, grow};
 use crate::mesh::quadrature::{CellMoments, SYMMETRIC};
@@ -67,13 +68,56 @@ pub struct Stencils {
     pub levels: [usize; MAX_LEVELS + 1],
 }
 
-/// The stencil of one cell.
-#[derive(Clone, Debug, PartialEq)]
-struct CellStencil {
-    cells: Vec<u32>,
-    weights: Vec<[f64; MAX_TERMS]>,
-    is_reduced: bool,
+/// The stencil of a cell: the first cells of the list of [`Workspace`], and their weights there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Fit {
+    /// Number of cells.
+    size: usize,
     level: usize,
+}
+
+/// Memory of the stencil of a cell.
+#[derive(Default)]
+struct Workspace {
+    neighbours: Vec<Neighbour>,
+    problem: LeastSquares,
+    row_weights: Vec<f64>,
+    /// Weights of a functional.
+    functional: Vec<f64>,
+    /// Weights of the last fit, and of the best: `[size][terms]`.
+    weights: Vec<f64>,
+    best: Vec<f64>,
+}
+
+/// The stencils of consecutive cells.
+#[derive(Default)]
+struct Part {
+    sizes: Vec<u32>,
+    cells: Vec<u32>,
+    weights: Vec<f64>,
+    reduced: usize,
+    levels: [usize; MAX_LEVELS + 1],
+}
+
+/// Cells of a part.
+const PART: usize = 512;
+
+/// The parts of all arrays one after the other, by the threads of the current pool.
+fn concatenated<T: Copy + Send + Sync + Default>(
+    parts: &[Part],
+    of: fn(&Part) -> &Vec<T>,
+) -> Vec<T> {
+    let total = parts.iter().map(|part| of(part).len()).sum();
+    let mut all = vec![T::default(); total];
+    let (mut rest, mut places) = (&mut all[..], Vec::with_capacity(parts.len()));
+    for part in parts {
+        let (place, behind) = rest.split_at_mut(of(part).len());
+        places.push(place);
+        rest = behind;
+    }
+    let pairs = places.into_par_iter().zip(parts);
+    pairs.with_min_len(8).for_each(|(place, part)| place.copy_from_slice(of(part)));
+    all
 }
 
 impl Stencils {
@@ -85,20 +129,41 @@ impl Stencils {
         degree: Reconstruction,
     ) -> Stencils {
         let terms = degree.terms(mesh.dimension);
-        let around = Around { mesh, geometry, moments };
-        let cells = (0..mesh.n_cells()).into_par_iter().with_min_len(64);
-        let all: Vec<CellStencil> = cells.map(|cell| around.stencil(cell, degree)).collect();
-        let mut offsets = vec![0];
-        let (mut reduced, mut levels) = (0, [0; MAX_LEVELS + 1]);
-        let (mut items, mut weights) = (vec![], vec![]);
-        for stencil in &all {
-            items.extend_from_slice(&stencil.cells);
-            weights.extend(stencil.weights.iter().flat_map(|w| w[..terms].iter().copied()));
-            offsets.push(items.len() as u32);
-            reduced += usize::from(stencil.is_reduced);
-            levels[stencil.level] += 1;
+        let around = Around { mesh, geometry, moments, terms };
+        let n = mesh.n_cells();
+        let firsts: Vec<usize> = (0..n).step_by(PART).collect();
+        let part = |workspace: &mut Workspace, first: &usize| {
+            let mut part = Part::default();
+            for cell in *first..(first + PART).min(n) {
+                let (fit, is_reduced) = around.stencil(cell, degree, workspace);
+                let cells = workspace.neighbours.iter().take(fit.size);
+                part.cells.extend(cells.map(|neighbour| neighbour.cell));
+                part.weights.extend_from_slice(&workspace.weights[..fit.size * terms]);
+                part.sizes.push(fit.size as u32);
+                part.reduced += usize::from(is_reduced);
+                part.levels[fit.level] += 1;
+            }
+            part
+        };
+        let parts: Vec<Part> = firsts.par_iter().map_init(Workspace::default, part).collect();
+        let (mut offsets, mut end) = (Vec::with_capacity(n + 1), 0);
+        offsets.push(0);
+        for size in parts.iter().flat_map(|part| &part.sizes) {
+            end += size;
+            offsets.push(end);
         }
-        Stencils { offsets, cells: items, weights, terms, reduced, levels }
+        let mut levels = [0; MAX_LEVELS + 1];
+        for part in &parts {
+            levels.iter_mut().zip(part.levels).for_each(|(sum, count)| *sum += count);
+        }
+        Stencils {
+            offsets,
+            cells: concatenated(&parts, |part| &part.cells),
+            weights: concatenated(&parts, |part| &part.weights),
+            terms,
+            reduced: parts.iter().map(|part| part.reduced).sum(),
+            levels,
+        }
     }
 
     /// Number of cells with a stencil of each size.
@@ -116,53 +181,48 @@ impl Stencils {
 }
 
 /// Columns of the basis of a cell: coordinates and products of them.
+#[derive(Clone, Copy)]
 struct Basis {
     /// Axes of the coordinates, in units of the extent of cells around.
-    axes: Vec<Vector>,
+    axes: [Vector; 3],
+    /// Number of axes.
+    d: usize,
     quadratic: bool,
 }
 
 impl Basis {
     fn terms(&self) -> usize {
-        let d = self.axes.len();
+        let d = self.d;
         if self.quadratic { d + d * (d + 1) / 2 } else { d }
     }
 
     /// Pairs of axes of the quadratic part.
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let d = if self.quadratic { self.axes.len() } else { 0 };
+        let d = if self.quadratic { self.d } else { 0 };
         (0..d).flat_map(move |a| (a..d).map(move |b| (a, b)))
     }
 
     /// The means of the basis over a cell at `r` whose second moments exceed those of the own cell by `dg`.
-    fn row(&self, r: Vector, dg: &[f64; 6], row: &mut [f64]) {
-        let along = |k: usize| dot(self.axes[k], r);
-        for (k, entry) in row.iter_mut().enumerate().take(self.axes.len()) {
-            *entry = along(k);
+    fn row(&self, r: Vector, dg: &[f64; 6]) -> [f64; MAX_TERMS] {
+        let along = self.axes.map(|axis| dot(axis, r));
+        let mut row = [0.0; MAX_TERMS];
+        row[..self.d].copy_from_slice(&along[..self.d]);
+        for (entry, (a, b)) in row[self.d..].iter_mut().zip(self.pairs()) {
+            *entry = along[a] * along[b] + contract(dg, self.axes[a], self.axes[b]);
         }
-        for (entry, (a, b)) in row[self.axes.len()..].iter_mut().zip(self.pairs()) {
-            *entry = along(a) * along(b) + contract(dg, self.axes[a], self.axes[b]);
-        }
+        row
     }
 
-    /// Coefficients of x, y, z, xx, … from those of the basis.
-    fn physical(&self, own: &[f64], dimension: usize) -> [f64; MAX_TERMS] {
-        let mut gradient = [0.0; 3];
-        for (a, axis) in own.iter().zip(&self.axes) {
-            gradient = add_scaled(gradient, *a, *axis);
-        }
-        let mut second = [[0.0; 3]; 3];
-        for (coefficient, (a, b)) in own[self.axes.len()..].iter().zip(self.pairs()) {
-            for (i, row) in second.iter_mut().enumerate() {
-                *row = add_scaled(*row, coefficient * self.axes[a][i], self.axes[b]);
-            }
-        }
+    /// Coefficients of x, y, z, xx, … of the basis function `k`.
+    fn physical(&self, k: usize, dimension: usize) -> [f64; MAX_TERMS] {
         let mut terms = [0.0; MAX_TERMS];
-        terms[..dimension].copy_from_slice(&gradient[..dimension]);
-        if self.quadratic {
+        if k < self.d {
+            terms[..dimension].copy_from_slice(&self.axes[k][..dimension]);
+        } else if let Some((a, b)) = self.pairs().nth(k - self.d) {
+            let (a, b) = (self.axes[a], self.axes[b]);
             let inside = SYMMETRIC.iter().filter(|[i, j]| (*i).max(*j) < dimension);
             for (term, [i, j]) in terms[dimension..].iter_mut().zip(inside) {
-                *term = if i == j { second[*i][*i] } else { second[*i][*j] + second[*j][*i] };
+                *term = if i == j { a[*i] * b[*i] } else { a[*i] * b[*j] + a[*j] * b[*i] };
             }
         }
         terms
@@ -184,6 +244,8 @@ struct Around<'a> {
     mesh: &'a Mesh,
     geometry: &'a Geometry,
     moments: &'a CellMoments,
+    /// Weights of an item, zeros for those of a higher degree than the cell's polynomial.
+    terms: usize,
 }
 
 impl Around<'_> {
@@ -194,132 +256,144 @@ impl Around<'_> {
     }
 
     /// Axes in units of the extent of the cells around, of a plane where these lie in one.
-    fn axes(&self, cell: usize, stencil: &[Neighbour]) -> Vec<Vector> {
+    fn axes(&self, cell: usize, stencil: &[Neighbour]) -> ([Vector; 3], usize) {
         let d = self.mesh.dimension;
-        let mut moment = [[0.0; 3]; 3];
+        let mut moment = [0.0; 6];
         let nearest = stencil.iter().take(NEAREST).map(|n| n.cell as usize);
-        let list: Vec<usize> = std::iter::once(cell).chain(nearest).collect();
-        for &c in &list {
-            for (g, [i, j]) in self.moments.second[c].iter().zip(SYMMETRIC) {
-                moment[i][j] += g / list.len() as f64;
-                if i != j {
-                    moment[j][i] += g / list.len() as f64;
-                }
+        let share = 1.0 / (1 + stencil.len().min(NEAREST)) as f64;
+        for c in std::iter::once(cell).chain(nearest) {
+            for (sum, g) in moment.iter_mut().zip(self.moments.second[c]) {
+                *sum += g * share;
             }
         }
-        let frame = Frame::of_moment(moment, d);
-        let size = 1.0 / self.moments.volume[cell].powf(1.0 / d as f64);
+        let [xx, xy, xz, yy, yz, zz] = moment;
+        let frame = Frame::of_moment([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], d);
+        let volume = self.moments.volume[cell];
+        let size = 1.0 / if d == 2 { volume.sqrt() } else { volume.cbrt() };
         let stretched = frame.stretching > MIN_STRETCHING;
-        let mut axes: Vec<Vector> = (0..d)
-            .map(|k| {
-                let mut axis = [0.0; 3];
-                axis[k] = size;
-                if stretched { frame.apply(axis) } else { axis }
-            })
-            .collect();
-        // Cells in one plane: coordinates of the plane alone.
-        let offsets: Vec<Vector> = stencil.iter().map(|n| self.offset(cell, n)).collect();
-        if d == 3
-            && let Some(normal) = normal_of_plane(&offsets)
-        {
-            axes = tangents(normal).iter().map(|t| t.map(|x| x * size)).collect();
+        let mut axes = [[0.0; 3]; 3];
+        for (k, axis) in axes.iter_mut().enumerate().take(d) {
+            axis[k] = size;
+            if stretched {
+                *axis = frame.apply(*axis);
+            }
         }
-        axes
+        // Cells in one plane: coordinates of the plane alone.
+        if d == 3
+            && let Some(normal) = normal_of_plane(|| stencil.iter().map(|n| self.offset(cell, n)))
+        {
+            let [first, second] = tangents(normal).map(|t| t.map(|x| x * size));
+            return ([first, second, [0.0; 3]], 2);
+        }
+        (axes, d)
     }
 
-    fn stencil(&self, cell: usize, degree: Reconstruction) -> CellStencil {
-        let none =
-            |is_reduced| CellStencil { cells: vec![], weights: vec![], is_reduced, level: 0 };
+    /// The stencil of a cell and its weights in the workspace, and whether its degree is lower than asked for.
+    fn stencil(
+        &self,
+        cell: usize,
+        degree: Reconstruction,
+        workspace: &mut Workspace,
+    ) -> (Fit, bool) {
+        const NONE: Fit = Fit { size: 0, level: 0 };
+        let Workspace { neighbours, .. } = workspace;
+        neighbours.clear();
         if degree == Reconstruction::Constant {
-            return none(false);
+            return (NONE, false);
         }
         let quadratic = degree == Reconstruction::Quadratic;
-        let mut stencil: Vec<Neighbour> = face_neighbours(self.mesh, self.geometry, cell).collect();
+        neighbours.extend(face_neighbours(self.mesh, self.geometry, cell));
         let mut newest = 0;
-        let mut best: Option<(f64, CellStencil)> = None;
+        let mut best: Option<(f64, Fit)> = None;
         let mut level = 1;
         loop {
-            if let Some((merit, fit)) = self.fit(cell, &stencil, quadratic, level) {
+            if let Some(merit) = self.fit(cell, quadratic, workspace) {
+                let fit = Fit { size: workspace.neighbours.len(), level };
                 if merit <= 1.0 {
-                    return fit;
+                    return (fit, false);
                 }
-                if best.as_ref().is_none_or(|(least, _)| merit < *least) {
+                if best.is_none_or(|(least, _)| merit < least) {
                     best = Some((merit, fit));
+                    std::mem::swap(&mut workspace.weights, &mut workspace.best);
                 }
             }
             if level == MAX_LEVELS {
                 break;
             }
-            let begin = stencil.len();
-            grow(self.mesh, self.geometry, cell, newest, &mut stencil, |_| true);
+            let neighbours = &mut workspace.neighbours;
+            let begin = neighbours.len();
+            grow(self.mesh, self.geometry, cell, newest, neighbours, |_| true);
             newest = begin;
             level += 1;
-            if stencil.len() == begin {
+            if neighbours.len() == begin {
                 break;
             }
         }
         match best {
-            Some((merit, fit)) if merit <= UNUSABLE => fit,
-            _ if quadratic => {
-                let linear = self.stencil(cell, Reconstruction::Linear);
-                CellStencil { is_reduced: true, ..linear }
+            Some((merit, fit)) if merit <= UNUSABLE => {
+                std::mem::swap(&mut workspace.weights, &mut workspace.best);
+                (fit, false)
             }
-            _ => none(true),
+            _ if quadratic => (self.stencil(cell, Reconstruction::Linear, workspace).0, true),
+            _ => (NONE, true),
         }
     }
 
-    /// The larger of condition number and extrapolation relative to their bounds, and the weights of a stencil; none where it has too few cells.
-    fn fit(
-        &self,
-        cell: usize,
-        stencil: &[Neighbour],
-        quadratic: bool,
-        level: usize,
-    ) -> Option<(f64, CellStencil)> {
-        let basis = Basis { axes: self.axes(cell, stencil), quadratic };
-        let (m, n) = (stencil.len(), basis.terms());
+    /// The larger of condition number and extrapolation relative to their bounds, and the weights of a stencil in the workspace; none
+    /// where it has too few cells.
+    fn fit(&self, cell: usize, quadratic: bool, workspace: &mut Workspace) -> Option<f64> {
+        let Workspace { neighbours, problem, row_weights, functional, weights, .. } = workspace;
+        let m = neighbours.len();
+        // Fewer cells than a polynomial in a plane needs.
+        let least = if quadratic { 5.0 } else { 2.0 };
+        if (m as f64) < CELLS_PER_TERM * least {
+            return None;
+        }
+        let (axes, d) = self.axes(cell, neighbours);
+        let basis = Basis { axes, d, quadratic };
+        let n = basis.terms();
         if (m as f64) < CELLS_PER_TERM * n as f64 {
             return None;
         }
         let own = self.moments.second[cell];
-        let mut matrix = vec![0.0; m * n];
-        let mut row_weights = Vec::with_capacity(m);
-        for (row, other) in matrix.chunks_mut(n).zip(stencil) {
+        problem.begin(m, n);
+        row_weights.clear();
+        for (j, other) in neighbours.iter().enumerate() {
             let r = self.offset(cell, other);
             let g = self.moments.second[other.cell as usize];
             let mut difference = [0.0; 6];
             (0..6).for_each(|k| difference[k] = g[k] - own[k]);
-            basis.row(r, &difference, row);
-            let along = basis.axes.iter().map(|axis| dot(*axis, r).powi(2)).fold(0.0, |a, b| a + b);
-            let weight = 1.0 / along.sqrt();
-            row.iter_mut().for_each(|entry| *entry *= weight);
+            let row = basis.row(r, &difference);
+            let square = row[..d].iter().map(|x| x * x).fold(0.0, |a, b| a + b);
+            let weight = 1.0 / square.sqrt();
+            row.iter().enumerate().take(n).for_each(|(k, x)| problem.set(j, k, x * weight));
             row_weights.push(weight);
         }
-        let (condition, inverse) = pseudo_inverse(&mut matrix, m, n)?;
-        let weight_at = |basis_at: &[f64], j: usize| {
-            let terms = (0..n).map(|k| basis_at[k] * inverse[k * m + j] * row_weights[j]);
-            terms.fold(0.0, |a, b| a + b).abs()
-        };
+        let condition = problem.factorise()?;
         let mut extrapolation = 0.0f64;
-        let mut basis_at = vec![0.0; n];
         for (r, is_boundary) in self.to_faces(cell) {
-            basis.row(r, &own.map(|g| -g), &mut basis_at);
-            let norm = (0..m).map(|j| weight_at(&basis_at, j)).fold(0.0, |a, b| a + b);
+            let at_face = basis.row(r, &own.map(|g| -g));
+            problem.row(&problem.functional(&at_face), functional);
+            let norm = row_weights.iter().zip(&*functional).map(|(a, b)| (a * b).abs());
             let factor = if is_boundary { BOUNDARY_FACTOR } else { 1.0 };
-            extrapolation = extrapolation.max(norm / factor);
+            extrapolation = extrapolation.max(norm.fold(0.0, |a, b| a + b) / factor);
         }
-        let merit = (condition / MAX_CONDITION).max(extrapolation / MAX_EXTRAPOLATION);
-        let weights = (0..m).map(|j| {
-            let column: Vec<f64> = (0..n).map(|k| inverse[k * m + j] * row_weights[j]).collect();
-            basis.physical(&column, self.mesh.dimension)
+        // The functionals of the coefficients, of the basis functions' parts in them.
+        let parts: [[f64; MAX_TERMS]; MAX_TERMS] = std::array::from_fn(|k| match k < n {
+            true => basis.physical(k, self.mesh.dimension),
+            false => [0.0; MAX_TERMS],
         });
-        let fit = CellStencil {
-            cells: stencil.iter().map(|n| n.cell).collect(),
-            weights: weights.collect(),
-            is_reduced: false,
-            level,
-        };
-        Some((merit, fit))
+        let terms = self.terms;
+        weights.clear();
+        weights.resize(m * terms, 0.0);
+        for term in 0..terms {
+            let of_term: [f64; MAX_TERMS] = std::array::from_fn(|k| parts[k][term]);
+            problem.row(&problem.functional(&of_term), functional);
+            for (j, (a, b)) in row_weights.iter().zip(&*functional).enumerate() {
+                weights[j * terms + term] = a * b;
+            }
+        }
+        Some((condition / MAX_CONDITION).max(extrapolation / MAX_EXTRAPOLATION))
     }
 
     /// Vectors from the centroid of a cell to those of its faces, and whether these are at the boundary.
@@ -338,19 +412,17 @@ impl Around<'_> {
 }
 
 /// The unit normal of a plane that contains all offsets, if there is one.
-fn normal_of_plane(offsets: &[Vector]) -> Option<Vector> {
+fn normal_of_plane<I: Iterator<Item = Vector>>(offsets: impl Fn() -> I) -> Option<Vector> {
     use crate::mesh::geometry::{cross, norm};
-    let longest = |vectors: &mut dyn Iterator<Item = Vector>| {
-        vectors.fold([0.0; 3], |best, v| if dot(v, v) > dot(best, best) { v } else { best })
-    };
-    let first = longest(&mut offsets.iter().copied());
-    let normal = longest(&mut offsets.iter().map(|r| cross(first, *r)));
+    let longer = |best: Vector, v: Vector| if dot(v, v) > dot(best, best) { v } else { best };
+    let first = offsets().fold([0.0; 3], longer);
+    let normal = offsets().map(|r| cross(first, r)).fold([0.0; 3], longer);
     let size = norm(normal);
     if size <= 1e-9 * dot(first, first) {
         return None;
     }
     let normal = normal.map(|x| x / size);
-    let is_in_plane = offsets.iter().all(|r| dot(normal, *r).abs() <= 1e-6 * norm(*r));
+    let is_in_plane = offsets().all(|r| dot(normal, r).abs() <= 1e-6 * norm(r));
     is_in_plane.then_some(normal)
 }
 
@@ -366,60 +438,20 @@ fn tangents(normal: Vector) -> [Vector; 2] {
     [first, cross(normal, first)]
 }
 
-/// The pseudo-inverse `[n][m]` of a matrix `[m][n]` of full rank by a QR factorisation, and the condition number, in the Frobenius
-/// norm, of the matrix with columns of unit norm; none where a column vanishes.
-///
-/// Modified Gram–Schmidt with reorthogonalisation: Björck, Linear Algebra Appl. 197 (1994) 297.
+/// The pseudo-inverse `[n][m]` of a matrix `[m][n]` of full rank and the condition number of the matrix with columns of unit norm; none
+/// where a column vanishes.
 pub(in crate::compressible) fn pseudo_inverse(
     a: &mut [f64],
     m: usize,
     n: usize,
 ) -> Option<(f64, Vec<f64>)> {
-    let mut scale = vec![0.0; n];
-    for (k, scale) in scale.iter_mut().enumerate() {
-        let square = (0..m).map(|j| a[j * n + k].powi(2)).fold(0.0, |s, x| s + x);
-        if square == 0.0 {
-            return None;
-        }
-        *scale = 1.0 / square.sqrt();
-        (0..m).for_each(|j| a[j * n + k] *= *scale);
+    let mut problem = LeastSquares::default();
+    problem.begin(m, n);
+    for (j, row) in a.chunks(n).enumerate() {
+        row.iter().enumerate().for_each(|(k, x)| problem.set(j, k, *x));
     }
-    let mut r = vec![0.0; n * n];
-    for k in 0..n {
-        for _ in 0..2 {
-            for i in 0..k {
-                let product = (0..m).map(|j| a[j * n + i] * a[j * n + k]).fold(0.0, |s, x| s + x);
-                r[i * n + k] += product;
-                (0..m).for_each(|j| a[j * n + k] -= product * a[j * n + i]);
-            }
-        }
-        let size = (0..m).map(|j| a[j * n + k].powi(2)).fold(0.0, |s, x| s + x).sqrt();
-        if size < 1e-14 {
-            return None;
-        }
-        r[k * n + k] = size;
-        (0..m).for_each(|j| a[j * n + k] /= size);
-    }
-    // R⁻¹ by columns.
-    let mut inverse = vec![0.0; n * n];
-    for k in 0..n {
-        inverse[k * n + k] = 1.0 / r[k * n + k];
-        for i in (0..k).rev() {
-            let sum =
-                (i + 1..=k).map(|l| r[i * n + l] * inverse[l * n + k]).fold(0.0, |s, x| s + x);
-            inverse[i * n + k] = -sum / r[i * n + i];
-        }
-    }
-    let norm = |x: &[f64]| x.iter().map(|v| v * v).fold(0.0, |s, x| s + x).sqrt();
-    let condition = norm(&r) * norm(&inverse);
-    let mut result = vec![0.0; n * m];
-    for (i, row) in result.chunks_mut(m).enumerate() {
-        for (j, entry) in row.iter_mut().enumerate() {
-            let sum = (i..n).map(|k| inverse[i * n + k] * a[j * n + k]).fold(0.0, |s, x| s + x);
-            *entry = scale[i] * sum;
-        }
-    }
-    Some((condition, result))
+    let condition = problem.factorise()?;
+    Some((condition, problem.pseudo_inverse()))
 }
 
 #[cfg(test)]

@@ -67,8 +67,7 @@ impl<F: Real> Operator<F> for JacobianProduct<F> {
         };
         let state = &mut self.flow.state;
         perturbed(backend, n, &States::of(&state.now), &increment, &mut state.next);
-        self.flow.reconstruct(Means::Next);
-        self.flow.compute_fluxes(Means::Next);
+        self.flow.evaluate_fluxes(Means::Next);
         let (source, has_source) = self.flow.source();
         derivative(
             backend,

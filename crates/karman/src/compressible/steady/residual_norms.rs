@@ -180,8 +180,7 @@ impl<F: Real> ResidualNorms<F> {
         &mut self,
         flow: &mut CompressibleSolver<F>,
     ) -> Result<ScaledResiduals, CompressibleError> {
-        flow.reconstruct(Means::Now);
-        flow.compute_fluxes(Means::Now);
+        flow.evaluate_fluxes(Means::Now);
         let totals = flow.totals()?;
         let level = mean_pressure(&totals, flow.gamma(), self.volume);
         let (n, backend, gamma) = (flow.mesh.n_cells(), &self.backend, F::from_f64(flow.gamma()));

@@ -6,7 +6,7 @@ use crate::compressible::viscous::{Viscosity, ViscousGas};
 use crate::compressible::{
     CompressibleBoundaryCondition, CompressibleCondition, CompressibleNumerics,
     CompressibleProblem, CompressibleSolver, CompressibleStep, FluxForm, Limiter, NumericalFlux,
-    PrescribedFields, PrescribedState, Reconstruction,
+    PrescribedFields, PrescribedState, Reconstruction, ResidualForm, WeightPrecision,
 };
 use crate::finite_volume::{Function, Prescribed};
 use crate::mesh::{Geometry, Mesh};
@@ -50,6 +50,8 @@ pub(super) fn numerics(reconstruction: Reconstruction) -> CompressibleNumerics {
         one_point: false,
         bounds_traces: false,
         method: RungeKutta::SspRk3,
+        residual: ResidualForm::Auto,
+        weights: WeightPrecision::Same,
     }
 }
 

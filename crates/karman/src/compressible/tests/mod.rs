@@ -3,6 +3,7 @@
 mod backends;
 mod conservation;
 mod exact;
+mod forms;
 mod manufactured;
 mod outputs;
 mod steady;

@@ -10,6 +10,9 @@ const RECOMMENDED: f64 = 0.4;
 
 pub(super) const DUCTS: [&str; 4] = ["pipe_medium", "pipe_hxt", "ball", "tee"];
 
+/// Ducts with cells between two walls: an acute edge of 9°, a disc that nearly closes a pipe.
+const NARROW: [&str; 2] = ["wedge", "valve"];
+
 pub(super) fn constant(v: f64) -> Arc<dyn Prescribed> {
     Arc::new(v)
 }
@@ -68,7 +71,9 @@ fn run<F: Real>(
         let mut flow =
             IncompressibleSolver::<F>::new(&backend, mesh, geometry, &problem, &numerics).unwrap();
         let (at_rest, _) = state(&backend, &flow, mesh);
-        assert!(at_rest < 5.0, "{name}: |u| = {at_rest} at the start");
+        // A disc leaves an eighth of the section of the valve.
+        let narrowest = if name == "valve" { 0.125 } else { 1.0 };
+        assert!(at_rest < 5.0 / narrowest, "{name}: |u| = {at_rest} at the start");
         let mut step = 0.0;
         while flow.clock().0 < 2.0 && flow.clock().1 < most_steps {
             // A new step length where the old one is off by a tenth.
@@ -84,7 +89,7 @@ fn run<F: Real>(
             "{name}, ν = {viscosity}: {:?} steps, |u| ≤ {speed:.3}, {balance:.1e}",
             flow.clock()
         );
-        assert!(speed < 2.5, "{name}, ν = {viscosity}: |u| = {speed}");
+        assert!(speed < 2.5 / narrowest, "{name}, ν = {viscosity}: |u| = {speed}");
         assert!(balance < if single { 1e-4 } else { 1e-6 }, "{name}: {balance}");
     });
 }
@@ -97,6 +102,13 @@ fn ducts_of_tetrahedra_are_stable() {
         run::<f64>(name, (&mesh, &geometry), 0.01, usize::MAX);
         run::<f64>(name, (&mesh, &geometry), 0.001, usize::MAX);
         run::<f32>(name, (&mesh, &geometry), 0.01, usize::MAX);
+    }
+    // Before explicit fluxes were bounded these were lost after 36 to 1301 steps at any viscosity (decision 20).
+    for name in NARROW {
+        let (mesh, geometry) = built(gmsh(name));
+        for viscosity in [1.0, 0.01, 1e-4] {
+            run::<f64>(name, (&mesh, &geometry), viscosity, 1500);
+        }
     }
 }
 
@@ -159,7 +171,21 @@ fn oblique_faces_and_single_layers_preserve_a_stream() {
         (Element::Quadrilateral, 2),
     ] {
         let raw = one_layer_channel(element, dimension);
-        preserves_a_stream(&format!("one layer, {element:?}"), raw, 0.1, 0.1);
+        for viscosity in [0.1, 1e-4] {
+            let what = format!("one layer, {element:?}");
+            preserves_a_stream(&what, raw.clone(), viscosity, 0.1);
+        }
+    }
+}
+
+/// A velocity prescribed where fluid leaves, at cell Reynolds numbers of 20 to 2000, with slip walls: a disturbance decays. With the
+/// prescribed value in the convective flux it grew to kinetic energies a thousand times that of the stream.
+#[test]
+fn a_stream_that_leaves_with_a_prescribed_velocity_is_stable() {
+    for name in ["pipe_medium", "ball", "cube_tetrahedron_medium"] {
+        for viscosity in [0.01, 1e-4] {
+            preserves_a_stream(name, gmsh(name), viscosity, 0.1);
+        }
     }
 }
 

@@ -77,6 +77,9 @@ fn a_restart_continues_bit_for_bit_and_all_output_is_there() {
                 assert_eq!(first[part], second[part], "{part}");
             }
             assert!(number(&first, "/flow/courant") <= 0.5);
+            let sizes = first["flow"]["stencil_sizes"].as_object().unwrap();
+            let counted: u64 = sizes.values().map(|count| count.as_u64().unwrap()).sum();
+            assert_eq!(counted as f64, number(&first, "/mesh/cells"), "{sizes:?}");
             assert!(number(&first, "/fields/velocity_mean_x/max").is_finite());
         }
     }

@@ -1,0 +1,287 @@
+//! The sequence of operations that adapts a mesh.
+
+use crate::change::Operation;
+use crate::collapse::{CollapseRule, collapse_for_energy, collapse_short};
+use crate::error::AdaptError;
+use crate::field::MetricField;
+use crate::mesh::AdaptiveMesh;
+use crate::quality::LENGTH_RANGE;
+use crate::report::FitReport;
+use crate::smooth::{Objective, smooth, smooth_by_gradient};
+use crate::split::{SplitRule, split_for_energy, split_long};
+use crate::swap::{swap_edge, swap_face};
+use karman_mesh::{Mesh, RawMesh};
+use rayon::prelude::*;
+
+/// Vertices that a task takes at once.
+const CHUNK: usize = 1024;
+/// Longest edge, as a multiple of the range, that the first pass leaves; it falls by [`FALL`] in each pass.
+const FIRST_LONGEST: f64 = 8.0;
+/// See [`FIRST_LONGEST`].
+const FALL: f64 = 0.85;
+/// Passes in which cells may become much worse, since the first meshes are far from the metric.
+const ROUGH_PASSES: usize = 3;
+/// Share of the vertices below which the collapses and splits of a pass end the passes.
+const FEW_CHANGES: f64 = 0.002;
+/// Edges shorter and longer than this are tried in the rounds of relaxation.
+const TRIED: [f64; 2] = [0.9, 1.2];
+
+/// Parameters of [`adapt`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdaptOptions {
+    /// Most passes of collapses, splits, swaps and smoothing. Default 25.
+    pub passes: usize,
+    /// Rounds in which every operation lowers the energy of lengths and qualities. Default 10.
+    pub rounds: usize,
+    /// Surfaces that meet at more than this angle have a ridge between them. Default 40°.
+    pub ridge_angle_deg: f64,
+    /// Largest distance of a removed vertex from the faces that replace its own, as a share of the diagonal of the bounding box.
+    /// Default 1e-3.
+    pub surface_tolerance: f64,
+    /// Vertices move and nothing else changes. Default false.
+    pub smooth_only: bool,
+}
+
+impl Default for AdaptOptions {
+    fn default() -> Self {
+        AdaptOptions {
+            passes: 25,
+            rounds: 10,
+            ridge_angle_deg: 40.0,
+            surface_tolerance: 1e-3,
+            smooth_only: false,
+        }
+    }
+}
+
+/// An adapted mesh.
+#[derive(Clone, Debug)]
+pub struct Adapted {
+    /// The mesh, with the patches and regions of the mesh given.
+    pub mesh: RawMesh,
+    /// How well the mesh given fits the metric.
+    pub before: FitReport,
+    /// How well the adapted mesh fits it.
+    pub after: FitReport,
+    /// Passes made.
+    pub passes: usize,
+}
+
+/// Adapts a mesh to a metric.
+///
+/// # Errors
+/// [`AdaptError`]: cells that are no simplices, periodic patches, a metric that is not positive definite at a vertex, parameters
+/// out of range.
+pub fn adapt(
+    mesh: &Mesh,
+    field: &dyn MetricField,
+    options: &AdaptOptions,
+) -> Result<Adapted, AdaptError> {
+    check(options)?;
+    let mut adaptive = AdaptiveMesh::new(mesh, field, options.ridge_angle_deg)?;
+    let before = FitReport::of(&adaptive);
+    let tolerance = options.surface_tolerance * diagonal(mesh);
+    let mut passes = 0;
+    if options.smooth_only {
+        passes = adaptive.smooth_to_equilibrium(options.passes);
+    } else {
+        while passes < options.passes {
+            let longest = LENGTH_RANGE[1].max(FIRST_LONGEST * FALL.powi(passes as i32));
+            let changed = adaptive.pass(longest, tolerance, passes < ROUGH_PASSES);
+            passes += 1;
+            let n = adaptive.vertex_count();
+            tracing::debug!("pass {passes}: {changed} collapses and splits, {n} vertices");
+            if longest == LENGTH_RANGE[1] && (changed as f64) < FEW_CHANGES * n as f64 {
+                break;
+            }
+        }
+        for round in 0..options.rounds {
+            let changed = adaptive.relax(tolerance);
+            tracing::debug!("round {}: {changed} changes", round + 1);
+            if changed == 0 {
+                break;
+            }
+        }
+    }
+    let after = FitReport::of(&adaptive);
+    Ok(Adapted { mesh: adaptive.to_raw(), before, after, passes })
+}
+
+fn check(options: &AdaptOptions) -> Result<(), AdaptError> {
+    let refuse = |key, value, reason| Err(AdaptError::Value { key, value, reason });
+    if !(options.ridge_angle_deg > 0.0 && options.ridge_angle_deg < 180.0) {
+        return refuse(
+            "ridge_angle_deg",
+            options.ridge_angle_deg,
+            "an angle between 0 and 180 degrees",
+        );
+    }
+    if !(options.surface_tolerance >= 0.0 && options.surface_tolerance < 1.0) {
+        return refuse(
+            "surface_tolerance",
+            options.surface_tolerance,
+            "a number from 0 to below 1",
+        );
+    }
+    Ok(())
+}
+
+/// Diagonal of the bounding box.
+fn diagonal(mesh: &Mesh) -> f64 {
+    let extent = |axis: usize| {
+        let of = mesh.points.iter().map(|point| point[axis]);
+        let [low, high] =
+            of.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
+        high - low
+    };
+    crate::vector::norm([extent(0), extent(1), extent(2)])
+}
+
+impl AdaptiveMesh<'_> {
+    /// One pass: short edges are collapsed, edges longer than `split_above` split, cells improved. Returns the number of collapses
+    /// and splits.
+    fn pass(&mut self, split_above: f64, surface_tolerance: f64, is_rough: bool) -> usize {
+        let [shortest, longest] = LENGTH_RANGE;
+        let quality_share = if is_rough { 0.3 } else { 0.7 };
+        let rule =
+            CollapseRule { shortest, longest, quality_share, quality: 0.4, surface_tolerance };
+        let since = self.begin(Operation::CollapseShort);
+        let edges = self.edges_where(|length| length < shortest, true, since);
+        let collapsed =
+            self.change_in_batches(&edges, |mesh, edge| collapse_short(mesh, edge, &rule));
+        let rule = SplitRule {
+            longest: split_above,
+            quality_share,
+            quality: 0.4,
+            shortest: 0.75 * shortest,
+        };
+        let edges = self.edges_where(|length| length > split_above, false, 0);
+        let split = self.change_in_batches(&edges, |mesh, edge| split_long(mesh, edge, &rule));
+        self.swap();
+        self.sweep(Operation::Smooth, Objective::Energy);
+        collapsed + split
+    }
+
+    /// One round of relaxation: collapses, splits, swaps and moves that lower the energy. Returns their number.
+    fn relax(&mut self, surface_tolerance: f64) -> usize {
+        let since = self.begin(Operation::Collapse);
+        let edges = self.edges_where(|length| length < TRIED[0], true, since);
+        let collapse =
+            |mesh: &AdaptiveMesh<'_>, edge| collapse_for_energy(mesh, edge, surface_tolerance);
+        let mut changed = self.change_in_batches(&edges, collapse);
+        let since = self.begin(Operation::Split);
+        let edges = self.edges_where(|length| length > TRIED[1], false, since);
+        changed += self.change_in_batches(&edges, split_for_energy);
+        changed += self.swap();
+        changed += self.sweep(Operation::Smooth, Objective::Energy);
+        changed + self.sweep(Operation::SmoothByGradient, Objective::Energy)
+    }
+
+    /// Moves vertices towards equilateral cells, or down the gradient. Returns the number of moves.
+    fn sweep(&mut self, operation: Operation, objective: Objective) -> usize {
+        let since = self.begin(operation);
+        let mut order = self.scattered_vertices();
+        order.retain(|&vertex| self.changed[vertex as usize] >= since);
+        match operation {
+            Operation::SmoothByGradient => {
+                self.change_in_batches(&order, |mesh, v| smooth_by_gradient(mesh, v, objective))
+            }
+            _ => self.change_in_batches(&order, |mesh, v| smooth(mesh, v, objective)),
+        }
+    }
+
+    /// Swaps edges, in 3D faces too.
+    fn swap(&mut self) -> usize {
+        let since = self.begin(Operation::SwapEdges);
+        let edges = self.edges_where(|_| true, false, since);
+        let mut changed = self.change_in_batches(&edges, swap_edge);
+        if self.dimension == 3 {
+            let since = self.begin(Operation::SwapFaces);
+            changed += self.change_in_batches(&self.interior_faces(since), swap_face);
+        }
+        changed
+    }
+
+    /// Sweeps of smoothing until fewer than 1 in 1000 vertices move, at most `most`. Returns their number.
+    fn smooth_to_equilibrium(&mut self, most: usize) -> usize {
+        for sweep in 1..=most {
+            let mut moved = self.sweep(Operation::Smooth, Objective::Quality);
+            moved += self.sweep(Operation::SmoothByGradient, Objective::Quality);
+            if moved * 1000 < self.vertex_count() {
+                return sweep;
+            }
+        }
+        most
+    }
+
+    /// Edges whose length `is_wanted`, by ascending or descending length, with a vertex whose cells changed in the sweep `since` or
+    /// later.
+    fn edges_where(
+        &self,
+        is_wanted: impl Fn(f64) -> bool + Sync,
+        is_ascending: bool,
+        since: u32,
+    ) -> Vec<[u32; 2]> {
+        let of_chunk = |chunk: usize| {
+            let first = chunk * CHUNK;
+            let mut found = vec![];
+            let mut list = vec![];
+            for vertex in first..(first + CHUNK).min(self.vertices.len()) {
+                let vertex = vertex as u32;
+                self.neighbours(vertex, &mut list);
+                let is_recent = |other: u32| {
+                    self.changed[vertex as usize].max(self.changed[other as usize]) >= since
+                };
+                for &other in list.iter().filter(|&&other| other > vertex && is_recent(other)) {
+                    let length = self.length(vertex, other);
+                    if is_wanted(length) {
+                        found.push((length, [vertex, other]));
+                    }
+                }
+            }
+            found
+        };
+        let chunks = 0..self.vertices.len().div_ceil(CHUNK);
+        let lists: Vec<Vec<(f64, [u32; 2])>> = chunks.into_par_iter().map(of_chunk).collect();
+        let mut edges: Vec<(f64, [u32; 2])> = lists.concat();
+        edges.par_sort_unstable_by(|a, b| {
+            let by_length = a.0.total_cmp(&b.0);
+            let by_length = if is_ascending { by_length } else { by_length.reverse() };
+            by_length.then(a.1.cmp(&b.1))
+        });
+        edges.into_iter().map(|(_, edge)| edge).collect()
+    }
+
+    /// All vertices in an order in which neighbours in number are far apart: a golden-section stride.
+    fn scattered_vertices(&self) -> Vec<u32> {
+        let n = self.vertices.len();
+        let mut stride = (n as f64 * 0.618_033_988_749_895) as usize + 1;
+        while gcd(stride, n) != 1 {
+            stride += 1;
+        }
+        (0..n).map(|i| (i * stride % n) as u32).collect()
+    }
+
+    /// Faces between two cells, each once, with a vertex whose cells changed in the sweep `since` or later.
+    fn interior_faces(&self, since: u32) -> Vec<[u32; 3]> {
+        let mut faces = Vec::with_capacity(4 * self.cells.len());
+        for cell in self.cells.elements() {
+            let [a, b, c, d] = self.cells.padded(cell);
+            for mut face in [[b, c, d], [a, c, d], [a, b, d], [a, b, c]] {
+                face.sort_unstable();
+                if face.iter().any(|&vertex| self.changed[vertex as usize] >= since) {
+                    faces.push(face);
+                }
+            }
+        }
+        faces.par_sort_unstable();
+        faces.chunk_by(|a, b| a == b).filter(|same| same.len() == 2).map(|same| same[0]).collect()
+    }
+}
+
+fn gcd(mut a: usize, mut b: usize) -> usize {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

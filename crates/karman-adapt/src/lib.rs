@@ -1,0 +1,38 @@
+//! Anisotropic adaptation of meshes of triangles and tetrahedra to a metric.
+//!
+//! [`adapt`] changes a mesh until its edges have the length 1 in a metric and its cells are equilateral there: edges are split,
+//! collapsed and swapped, faces swapped, vertices moved. Boundary patches, regions, ridges and corners are kept. Each change keeps
+//! every cell positively oriented, by an exact test. The result is the same for any number of threads.
+
+mod background;
+mod change;
+mod collapse;
+mod complex;
+mod driver;
+mod energy;
+mod error;
+mod field;
+mod hessian;
+mod mesh;
+mod metric;
+mod quality;
+mod report;
+mod smooth;
+mod split;
+mod surface;
+mod swap;
+mod vector;
+
+#[cfg(test)]
+mod tests;
+
+pub use background::NodalMetric;
+pub use driver::{AdaptOptions, Adapted, adapt};
+pub use error::AdaptError;
+pub use field::{AnalyticMetric, MetricField};
+pub use hessian::{FieldSamples, HessianOptions, limit_gradation, metric_of_field};
+pub use metric::{Eigen, Metric};
+pub use quality::{
+    LENGTH_RANGE, Vertex, edge_length, mean_ratio, oriented_measure, size_and_shape,
+};
+pub use report::{FitReport, Histogram};

@@ -1,0 +1,243 @@
+//! Lengths of edges and qualities of simplices in a metric; the exact test of orientation.
+
+use crate::metric::Metric;
+use crate::vector::{Point, add_scaled, cross, dot, largest, subtract};
+use robust::{Coord, Coord3D, orient2d, orient3d};
+
+/// Shortest and longest length of an edge that has the size of the metric.
+pub const LENGTH_RANGE: [f64; 2] = [std::f64::consts::FRAC_1_SQRT_2, std::f64::consts::SQRT_2];
+
+/// A place with its metric.
+#[derive(Clone, Copy, Debug)]
+pub struct Vertex {
+    /// The place.
+    pub point: [f64; 3],
+    /// The metric there.
+    pub metric: Metric,
+    /// √det of the metric.
+    pub density: f64,
+}
+
+impl Vertex {
+    /// A vertex at `point`.
+    pub fn new(point: [f64; 3], metric: Metric) -> Self {
+        Vertex { point, metric, density: metric.determinant().max(0.0).sqrt() }
+    }
+}
+
+/// Length of the edge ab: (l_a − l_b)/ln(l_a/l_b) with l = √(vᵀ M v) in the metrics of both ends, which is exact where the
+/// size varies geometrically along the edge (Alauzet, *Finite Elements in Analysis and Design* 46, 2010).
+#[inline]
+pub fn edge_length(a: &Vertex, b: &Vertex) -> f64 {
+    let along = subtract(b.point, a.point);
+    let (first, second) =
+        (a.metric.squared_length(along).sqrt(), b.metric.squared_length(along).sqrt());
+    let (sum, difference) = (first + second, first - second);
+    if difference.abs() <= 1e-3 * sum {
+        // ln((1 + x)/(1 − x)) = 2 x (1 + x²/3 + …) with x = (l_a − l_b)/(l_a + l_b); the next term is below 2e-13.
+        let x = difference / sum.max(f64::MIN_POSITIVE);
+        return 0.5 * sum * (1.0 - x * x / 3.0);
+    }
+    if first <= 0.0 || second <= 0.0 {
+        return 0.5 * sum;
+    }
+    difference / (first / second).ln()
+}
+
+/// Parameter of the point that halves the edge in the metric, for sizes that vary geometrically along it: 0 at `a`.
+pub(crate) fn middle(a: &Vertex, b: &Vertex) -> f64 {
+    let along = subtract(b.point, a.point);
+    let ratio = (b.metric.squared_length(along) / a.metric.squared_length(along)).sqrt();
+    if !ratio.is_finite() || (ratio - 1.0).abs() < 1e-3 {
+        return 0.5;
+    }
+    ((0.5 * (1.0 + ratio)).ln() / ratio.ln()).clamp(0.2, 0.8)
+}
+
+/// Twice the area of the triangle abc in the plane z = 0, or six times the volume of the tetrahedron abcd; where `exact`
+/// arithmetic finds no positive orientation, 0 or a negative number.
+#[inline]
+pub fn oriented_measure(dimension: usize, points: &[Point; 4]) -> f64 {
+    let [a, b, c, d] = *points;
+    let (u, v) = (subtract(b, a), subtract(c, a));
+    if dimension == 2 {
+        let area = u[0] * v[1] - u[1] * v[0];
+        // The rounding error is below 4 ε times the product of the largest coordinates.
+        if area > 1e-15 * largest(u) * largest(v) {
+            return area;
+        }
+        let coordinate = |p: Point| Coord { x: p[0], y: p[1] };
+        return area.min(orient2d(coordinate(a), coordinate(b), coordinate(c)));
+    }
+    let w = subtract(d, a);
+    let volume = dot(cross(u, v), w);
+    // Rounding error below (7 + 56 ε) ε times the permanent, which is at most 6 times the product of the largest coordinates
+    // (Shewchuk, *Discrete & Computational Geometry* 18, 1997).
+    if volume > 1e-14 * largest(u) * largest(v) * largest(w) {
+        return volume;
+    }
+    let coordinate = |p: Point| Coord3D { x: p[0], y: p[1], z: p[2] };
+    volume.min(-orient3d(coordinate(a), coordinate(b), coordinate(c), coordinate(d)))
+}
+
+/// Mean ratio of a simplex in the metric M of its vertex of largest determinant: 1 for the equilateral one, at most 0 for one
+/// that is not positively oriented.
+///
+/// Q = (V √det M / V₁)^{2/d} / mean over edges of vᵀ M v, with V₁ = √3/4 of the unit triangle and √2/12 of the unit tetrahedron.
+#[inline]
+pub fn mean_ratio(dimension: usize, vertices: &[&Vertex; 4]) -> f64 {
+    let [a, b, c, d] = *vertices;
+    let measure = oriented_measure(dimension, &[a.point, b.point, c.point, d.point]);
+    if measure <= 0.0 {
+        return measure.min(0.0);
+    }
+    let mut densest = a;
+    for vertex in [b, c] {
+        if vertex.density > densest.density {
+            densest = vertex;
+        }
+    }
+    if dimension == 3 && d.density > densest.density {
+        densest = d;
+    }
+    let metric = &densest.metric;
+    let edge = |p: &Vertex, q: &Vertex| metric.squared_length(subtract(q.point, p.point));
+    let triangle = edge(a, b) + edge(b, c) + edge(c, a);
+    if dimension == 2 {
+        // 2 A √det M · 2/√3 over the mean.
+        return measure * densest.density * (2.0 / 3.0_f64.sqrt()) * 3.0 / triangle;
+    }
+    let sum = triangle + edge(a, d) + edge(b, d) + edge(c, d);
+    // 6 V √det M · √2 is 1 for the unit tetrahedron.
+    let volume = (measure * densest.density * std::f64::consts::SQRT_2).cbrt();
+    volume * volume * 6.0 / sum
+}
+
+/// Quality of Vasilevskii and Lipnikov of a simplex in the mean metric of its vertices (*Computational Mathematics and
+/// Mathematical Physics* 39, 1999): 12√3 A/p² F(p/3) of a triangle, 6⁴√2 V/p³ F(p/6) of a tetrahedron, with area A, volume V and
+/// sum of edge lengths p in the metric and F(x) = (m(2 − m))³, m = min(x, 1/x). It is 1 for unit equilateral simplices alone.
+pub fn size_and_shape(dimension: usize, vertices: &[&Vertex; 4]) -> f64 {
+    let count = dimension + 1;
+    let points = vertices.map(|vertex| vertex.point);
+    let measure = oriented_measure(dimension, &points);
+    if measure <= 0.0 {
+        return measure.min(0.0);
+    }
+    let mut metric = Metric::ZERO;
+    vertices[..count].iter().for_each(|vertex| metric = metric.add(&vertex.metric));
+    let metric = metric.scale(1.0 / count as f64);
+    let mut perimeter = 0.0;
+    for i in 0..count {
+        for j in i + 1..count {
+            perimeter += metric.squared_length(subtract(points[j], points[i])).sqrt();
+        }
+    }
+    let measure = measure * metric.determinant().max(0.0).sqrt();
+    let size = |x: f64| {
+        let m = x.min(1.0 / x);
+        let factor = m * (2.0 - m);
+        factor * factor * factor
+    };
+    if dimension == 2 {
+        // `measure` is 2 A.
+        6.0 * 3.0_f64.sqrt() * measure / (perimeter * perimeter) * size(perimeter / 3.0)
+    } else {
+        // `measure` is 6 V.
+        216.0 * std::f64::consts::SQRT_2 * measure / (perimeter * perimeter * perimeter)
+            * size(perimeter / 6.0)
+    }
+}
+
+/// The apex of the unit equilateral simplex on the facet opposite to `apex`, in the metric at `apex`: the centre of the facet
+/// moved along M⁻¹ n by the height √3/2 or √(2/3).
+pub(crate) fn ideal_apex(dimension: usize, apex: &Vertex, facet: [Point; 3]) -> Option<Point> {
+    let [a, b, c] = facet;
+    let (normal, centre, height) = if dimension == 2 {
+        let along = subtract(b, a);
+        ([-along[1], along[0], 0.0], between_points(&[a, b]), 3.0_f64.sqrt() / 2.0)
+    } else {
+        let normal = cross(subtract(b, a), subtract(c, a));
+        (normal, between_points(&[a, b, c]), (2.0_f64 / 3.0).sqrt())
+    };
+    let direction = apex.metric.inverse().apply(normal);
+    let length = apex.metric.squared_length(direction).sqrt();
+    if !(length.is_finite() && length > 0.0) {
+        return None;
+    }
+    Some(add_scaled(centre, height / length, direction))
+}
+
+/// Mean of the points.
+fn between_points(points: &[Point]) -> Point {
+    let sum = points.iter().fold([0.0; 3], |sum, &point| add_scaled(sum, 1.0, point));
+    sum.map(|coordinate| coordinate / points.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const H: f64 = 0.866_025_403_784_438_6;
+
+    fn unit(dimension: usize) -> [Vertex; 4] {
+        let top = if dimension == 3 { [0.5, H / 3.0, (2.0_f64 / 3.0).sqrt()] } else { [0.0; 3] };
+        [[0.0; 3], [1.0, 0.0, 0.0], [0.5, H, 0.0], top].map(|p| Vertex::new(p, Metric::IDENTITY))
+    }
+
+    #[test]
+    fn the_unit_simplex_has_quality_one_in_its_metric() {
+        for dimension in [2, 3] {
+            let mut vertices = unit(dimension);
+            for stretch in [1.0, 1e-2, 1e-4] {
+                // Stretched in x and measured in the metric that undoes it.
+                let metric = Metric { xx: 1.0 / (stretch * stretch), ..Metric::IDENTITY };
+                vertices = unit(dimension)
+                    .map(|v| Vertex::new([v.point[0] * stretch, v.point[1], v.point[2]], metric));
+                let all = [0, 1, 2, 3].map(|i| &vertices[i]);
+                assert!((mean_ratio(dimension, &all) - 1.0).abs() < 1e-12);
+                assert!((size_and_shape(dimension, &all) - 1.0).abs() < 1e-12);
+                assert!((edge_length(all[0], all[1]) - 1.0).abs() < 1e-12);
+            }
+            let mirrored = [1, 0, 2, 3].map(|i| &vertices[i]);
+            assert!(mean_ratio(dimension, &mirrored) <= 0.0);
+            let apex = dimension;
+            let facet = [0, 1, 2].map(|i| unit(dimension)[i].point);
+            let found = ideal_apex(dimension, &unit(dimension)[apex], facet).unwrap();
+            let expected = if dimension == 3 { unit(3)[3].point } else { [0.5, H, 0.0] };
+            assert!((0..3).all(|k| (found[k] - expected[k]).abs() < 1e-14));
+        }
+    }
+
+    #[test]
+    fn size_and_shape_falls_where_the_size_is_wrong_and_the_mean_ratio_does_not() {
+        let vertices = unit(3).map(|v| Vertex::new(v.point.map(|x| 3.0 * x), Metric::IDENTITY));
+        let all = [0, 1, 2, 3].map(|i| &vertices[i]);
+        assert!((mean_ratio(3, &all) - 1.0).abs() < 1e-12);
+        let m: f64 = 1.0 / 3.0;
+        assert!((size_and_shape(3, &all) - (m * (2.0 - m)).powi(3)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn lengths_are_exact_for_sizes_that_vary_geometrically() {
+        // h = exp(k s) along an edge of length L: ∫ ds/h = (1 − exp(−k L))/k.
+        for k in [1e-4_f64, 0.01, 1.0, 3.0] {
+            let a = Vertex::new([0.0; 3], Metric::isotropic(1.0, 3));
+            let b = Vertex::new([1.0, 0.0, 0.0], Metric::isotropic(k.exp(), 3));
+            let exact = -(-k).exp_m1() / k;
+            assert!((edge_length(&a, &b) - exact).abs() < 1e-12, "{k}");
+            let t = middle(&a, &b);
+            let half = -(-k * t).exp_m1() / k;
+            assert!((half - 0.5 * exact).abs() < 1e-3 || t == 0.2, "{k} {t}");
+        }
+    }
+
+    #[test]
+    fn flat_simplices_are_not_positive() {
+        let flat = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.3, 0.3, 0.0]];
+        assert!(oriented_measure(3, &flat) <= 0.0);
+        let almost = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.3, 0.3, 1e-300]];
+        assert!(oriented_measure(3, &almost) > 0.0);
+        let line = [[0.1, 0.1, 0.0], [0.2, 0.2, 0.0], [0.3, 0.3, 0.0], [0.0; 3]];
+        assert!(oriented_measure(2, &line) <= 0.0);
+    }
+}

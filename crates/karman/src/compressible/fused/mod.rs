@@ -1,0 +1,295 @@
+//! The residual without stored coefficients.
+//!
+//! Its stages are the traces of cells at the points of their faces, the fluxes between traces, and the sums in cells. Where a cell has
+//! no more points than coefficients, the weights of coefficients and the basis at a point are contracted once: one row of weights a
+//! point, w_pj = Σ_m w_mj (φ_m(x_p) − mean of φ_m). With more points the coefficients stay in registers.
+//!
+//! Cells with equally many rows are a class, with a list of its cells and stencils of its own.
+
+mod kernels;
+
+use super::face_points::{FacePointsOnBackend, FaceRule};
+use super::limiter::Limiter;
+use super::reconstruction::polynomial::{AnyStencils, WeightPrecision};
+use super::reconstruction::stencil::Stencils;
+use super::residual::GasView;
+use super::solver::{CompressibleNumerics, MeshOnBackend, PolynomialsOnBackend};
+use super::state::{States, VARIABLES};
+use crate::backend::{Backend, Buffer, View};
+use crate::finite_volume::Vectors;
+use crate::mesh::quadrature::CellMoments;
+use crate::mesh::{Mesh, index_of, sign_of};
+use crate::real::Real;
+use karman_macros::Keyword;
+use kernels::{
+    CellSides, MOST_ROWS, TracePlaces, TraceView, boundary_face_flux, interior_flux,
+    traces_by_polynomials, traces_by_rows,
+};
+use rayon::prelude::*;
+
+type Vector = [f64; 3];
+
+/// How a residual is computed; results agree to round-off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Keyword)]
+pub enum ResidualForm {
+    /// The faster one: `fused` where it exists.
+    Auto,
+    /// Coefficients of all cells, fluxes of the polynomials of both cells of a face, sums.
+    Stages,
+    /// Traces without stored coefficients, fluxes between traces, sums; not with viscous terms or the limiter `mood`, which need
+    /// derivatives.
+    Fused,
+    /// As `fused`, with rows of weights up to twelve points, those of a tetrahedron of third order.
+    FusedRows,
+}
+
+/// Cells with equally many rows of weights.
+struct RowClass<F: Real> {
+    rows: usize,
+    cells: Buffer<u32>,
+    stencils: AnyStencils<F>,
+    /// Number of items of the stencils.
+    items: usize,
+}
+
+/// Data of the fused residual.
+pub(super) struct FusedResidual<F: Real> {
+    /// Classes of cells with rows of weights; none: all cells have polynomials.
+    classes: Vec<RowClass<F>>,
+    /// Shares of the area vectors of interior faces in the order of places.
+    area: Buffer<F>,
+    traces: Buffer<F>,
+    boundary_faces: Buffer<u32>,
+    n_interior: usize,
+    n_faces: usize,
+}
+
+impl<F: Real> FusedResidual<F> {
+    /// The data of a mesh whose faces have the points of `rule`.
+    pub(super) fn new(
+        backend: &Backend,
+        mesh: &Mesh,
+        rule: &FaceRule,
+        moments: &CellMoments,
+        stencils: &Stencils,
+        numerics: &CompressibleNumerics,
+    ) -> Self {
+        let (n_faces, n_interior) = (mesh.n_faces(), mesh.n_interior_faces());
+        let per_face = rule.per_face();
+        let place = |face: usize, k: usize| match per_face {
+            0 => k,
+            _ => (k - rule.offsets[face] as usize) * n_faces + face,
+        };
+        let total = rule.at.len();
+        let mut area = vec![F::literal(0.0); 3 * total];
+        for face in 0..n_interior {
+            for k in rule.offsets[face] as usize..rule.offsets[face + 1] as usize {
+                (0..3).for_each(|d| {
+                    area[d * total + place(face, k)] = F::from_f64(rule.area[k][d]);
+                });
+            }
+        }
+        let limit = match numerics.residual {
+            ResidualForm::FusedRows => MOST_ROWS,
+            _ => stencils.terms,
+        };
+        let rows = RowWeights { mesh, rule, moments, stencils };
+        let boundary = n_interior as u32..n_faces as u32;
+        FusedResidual {
+            classes: rows.classes(backend, per_face, limit, numerics.weights),
+            area: backend.upload(area),
+            traces: backend.zeros(2 * VARIABLES * total),
+            boundary_faces: backend.upload(boundary.collect()),
+            n_interior,
+            n_faces,
+        }
+    }
+
+    /// Σ rows over the items of stencils; none without rows.
+    pub(super) fn row_count(&self) -> Option<usize> {
+        let count = self.classes.iter().map(|class| class.rows * class.items).sum();
+        (!self.classes.is_empty()).then_some(count)
+    }
+
+    fn places<'a>(&self, points: &'a FacePointsOnBackend<F>) -> TracePlaces<'a, F> {
+        let stride = self.traces.len() / (2 * VARIABLES);
+        TracePlaces { points: points.view(), n_faces: self.n_faces, stride }
+    }
+
+    /// Traces of the polynomials of means.
+    pub(super) fn set_traces(
+        &mut self,
+        backend: &Backend,
+        mesh: &MeshOnBackend<F>,
+        polynomials: &PolynomialsOnBackend<F>,
+        means: &Buffer<F>,
+        (gamma, numerics): (f64, &CompressibleNumerics),
+    ) {
+        let cell_faces = mesh.cell_faces();
+        let sides = CellSides {
+            offsets: cell_faces.offsets,
+            items: cell_faces.items,
+            places: self.places(&mesh.points),
+            second: polynomials.second.view(),
+            softness: match numerics.limiter {
+                Limiter::Venkatakrishnan => polynomials.softness.view(),
+                _ => View::absent(),
+            },
+            gamma: F::from_f64(gamma),
+            limiter: numerics.limiter,
+            bounds_traces: numerics.bounds_traces,
+        };
+        let q = States::of(means);
+        let traces = &mut self.traces;
+        if self.classes.is_empty() {
+            let n = mesh.n_cells();
+            match &polynomials.stencils {
+                AnyStencils::Same(s) => {
+                    traces_by_polynomials(backend, n, &s.view(), &q, &sides, traces);
+                }
+                AnyStencils::Single(s) => {
+                    traces_by_polynomials(backend, n, &s.view(), &q, &sides, traces);
+                }
+            }
+        }
+        for RowClass { rows, cells, stencils, .. } in &self.classes {
+            let n = cells.len();
+            match stencils {
+                AnyStencils::Same(s) => {
+                    traces_by_rows(backend, n, cells, &s.view(), &q, &sides, *rows, traces);
+                }
+                AnyStencils::Single(s) => {
+                    traces_by_rows(backend, n, cells, &s.view(), &q, &sides, *rows, traces);
+                }
+            }
+        }
+    }
+
+    /// Fluxes between the traces.
+    pub(super) fn compute_fluxes(
+        &self,
+        backend: &Backend,
+        points: &FacePointsOnBackend<F>,
+        gas: &GasView<'_, F>,
+        flux: &mut Buffer<F>,
+    ) {
+        let traces = TraceView {
+            values: self.traces.view(),
+            area: Vectors::of(&self.area),
+            places: self.places(points),
+        };
+        interior_flux(backend, self.n_interior, &traces, gas.gamma, gas.form, flux);
+        let faces = &self.boundary_faces;
+        boundary_face_flux(backend, faces.len(), faces, &traces, gas, flux);
+    }
+}
+
+/// Rows of weights of values at the points of faces.
+struct RowWeights<'a> {
+    mesh: &'a Mesh,
+    rule: &'a FaceRule,
+    moments: &'a CellMoments,
+    stencils: &'a Stencils,
+}
+
+impl RowWeights<'_> {
+    /// Number of points of a cell.
+    fn count(&self, cell: usize) -> usize {
+        let faces = self.mesh.cell_to_faces.of(cell).iter().map(|item| index_of(*item));
+        faces.map(|face| (self.rule.offsets[face + 1] - self.rule.offsets[face]) as usize).sum()
+    }
+
+    /// The classes; none where a cell has more points than `limit`, or faces have different numbers of points.
+    fn classes<F: Real>(
+        &self,
+        backend: &Backend,
+        per_face: usize,
+        limit: usize,
+        precision: WeightPrecision,
+    ) -> Vec<RowClass<F>> {
+        let mut lists: Vec<Vec<u32>> = vec![vec![]; MOST_ROWS + 1];
+        for cell in 0..self.mesh.n_cells() {
+            let rows = self.count(cell);
+            // The numbers of rows that kernels are compiled for.
+            if per_face == 0 || rows > limit || !matches!(rows, 3..=6 | MOST_ROWS) {
+                return vec![];
+            }
+            lists[rows].push(cell as u32);
+        }
+        let lists = lists.into_iter().enumerate().filter(|(_, cells)| !cells.is_empty());
+        lists
+            .map(|(rows, cells)| {
+                let stencils = self.of_class(&cells, rows);
+                RowClass {
+                    rows,
+                    items: stencils.cells.len(),
+                    stencils: AnyStencils::new(backend, &stencils, Some(&cells), precision),
+                    cells: backend.upload(cells),
+                }
+            })
+            .collect()
+    }
+
+    /// Stencils of the cells of a class with the weights of values.
+    fn of_class(&self, cells: &[u32], rows: usize) -> Stencils {
+        let of = |cell: usize| {
+            self.stencils.offsets[cell] as usize..self.stencils.offsets[cell + 1] as usize
+        };
+        let mut offsets = vec![0];
+        let mut items = vec![];
+        for cell in cells {
+            items.extend_from_slice(&self.stencils.cells[of(*cell as usize)]);
+            offsets.push(items.len() as u32);
+        }
+        let weights = cells.par_iter().with_min_len(1024).flat_map_iter(|cell| {
+            let (cell, terms) = (*cell as usize, self.stencils.terms);
+            let bases = self.bases(cell);
+            let own = &self.stencils.weights[of(cell).start * terms..of(cell).end * terms];
+            let mut weights = Vec::with_capacity(rows * of(cell).len());
+            for item in own.chunks(terms) {
+                weights.extend(bases.iter().map(|basis| {
+                    basis.iter().zip(item).map(|(b, w)| b * w).fold(0.0, |sum, x| sum + x)
+                }));
+            }
+            weights
+        });
+        Stencils {
+            offsets,
+            cells: items,
+            weights: weights.collect(),
+            terms: rows,
+            reduced: 0,
+            levels: Default::default(),
+        }
+    }
+
+    /// φ_m(x_p) − mean of φ_m at the points of a cell.
+    fn bases(&self, cell: usize) -> Vec<[f64; 9]> {
+        let items = self.mesh.cell_to_faces.of(cell).iter();
+        let points = items.flat_map(|item| {
+            let face = index_of(*item);
+            let points = self.rule.offsets[face] as usize..self.rule.offsets[face + 1] as usize;
+            let from =
+                if sign_of(*item) < 0 { &self.rule.from_right } else { &self.rule.from_left };
+            from[points].iter()
+        });
+        let g = self.moments.second[cell];
+        points.map(|d| basis_at(*d, &g, self.stencils.terms)).collect()
+    }
+}
+
+/// φ_m(d) − mean of φ_m over a cell of second moments g.
+fn basis_at([x, y, z]: Vector, g: &[f64; 6], terms: usize) -> [f64; 9] {
+    let second =
+        [x * x - g[0], x * y - g[1], x * z - g[2], y * y - g[3], y * z - g[4], z * z - g[5]];
+    let mut basis = [0.0; 9];
+    match terms {
+        2 | 3 => basis[..terms].copy_from_slice(&[x, y, z][..terms]),
+        5 => basis[..5].copy_from_slice(&[x, y, second[0], second[1], second[3]]),
+        _ => {
+            basis[..3].copy_from_slice(&[x, y, z]);
+            basis[3..].copy_from_slice(&second);
+        }
+    }
+    basis
+}
