@@ -274,8 +274,9 @@ impl<F: Real> TransportEquation<F> {
     ) {
         let ConvectionInput { faces, flux, backflow_factor, is_prescribed, convection, .. } =
             *input;
-        let TransportEquation { backend, cells, correction, conductance, quantities, upwind, .. } =
-            self;
+        let TransportEquation {
+            backend, cells, correction, conductance, quantities, upwind, ..
+        } = self;
         let (n, n_faces, dimension) = (cells.n_cells(), cells.n_faces(), fields.len());
         let mut phi = velocity_view(fields, TransportedField::view);
         if let Some(upwind) = upwind {

@@ -59,7 +59,7 @@ fn a_restart_continues_bit_for_bit_and_all_output_is_there() {
             let contents = || files.map(|file| std::fs::read(results.join(file)).unwrap());
             let before = contents();
             let heading = String::from_utf8(before[0].clone()).unwrap();
-            let expected = "step,time,dt,rate,cfl,mass,energy,fallback_cells,probe_middle_density,probe_middle_velocity_x";
+            let expected = "step,time,dt,rate,cfl,mass,energy,kinetic_energy,fallback_cells,probe_middle_density";
             assert!(heading.starts_with(expected), "{heading}");
             let mut checkpoints: Vec<PathBuf> = std::fs::read_dir(&results)
                 .unwrap()
