@@ -39,7 +39,7 @@ pub use colouring::Colouring;
 pub use csr_matrix::CsrMatrix;
 pub use error::LinearError;
 pub use gauss_seidel::GaussSeidel;
-pub use initial_guess::InitialGuess;
+pub use initial_guess::{DEPTH as GUESS_DEPTH, InitialGuess};
 pub use matrix::{Layout, Matrix};
 pub use operator::Operator;
 pub use outcome::{Breakdown, SolveOutcome, Status};

@@ -472,8 +472,8 @@ fn boundary_templates(patches: &[String]) -> BoundaryTemplates {
         ),
         incompressible: template(
             "name.moving_wall = [0.0, 0.0, 0.0] | name.velocity_inlet = [1.0, 0.0, 0.0] | \
-             name.pressure_outlet = 0.0 | name.opening = 0.0 | name.periodic = \"other\" | \
-             \"no_slip\" | \"slip\" | \"symmetry\" | \"convective_outlet\"",
+             name.flow_rate_inlet = 1.0 | name.total_pressure_inlet = 1.0 | name.pressure_outlet = 0.0 | \
+             name.opening = 0.0 | name.periodic = \"other\" | \"no_slip\" | \"slip\" | \"symmetry\" | \"convective_outlet\"",
             |role| match role {
                 Role::Inlet => ".velocity_inlet = [1.0, 0.0, 0.0]",
                 Role::Outlet => ".pressure_outlet = 0.0",

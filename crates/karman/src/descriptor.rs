@@ -16,6 +16,8 @@ pub struct Descriptor {
     pub label: &'static str,
     /// Advice for a solution that diverged, after a colon.
     pub advice: &'static str,
+    /// Advice for an iteration to a steady state that diverged, after a colon.
+    pub steady_advice: &'static str,
     /// Fields solved for, written unless the case names others.
     pub unknowns: &'static [Field],
     /// Fields that follow from them, written on request.

@@ -76,6 +76,10 @@ pub(crate) fn solve(
         Ok(outcome) => tracing::debug!("{outcome}"),
         Err(error) => tracing::debug!("{error}"),
     }
+    // A device gives memory back in its own thread, which must not outlive the process's driver.
+    let backend = simulation.backend().clone();
+    drop(simulation);
+    backend.synchronize().map_err(Failure::input)?;
     solved.map_err(Failure::input)
 }
 

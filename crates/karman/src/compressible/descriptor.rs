@@ -79,6 +79,8 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
     label: "compressible flow",
     advice: "shorten the step or set `cfl = 0.5`, look at the mesh with `karman mesh check`, use `limiter = \"minmod\"` or \"mood\" where \
              there are shocks, or begin with `reconstruction = \"constant\"`",
+    steady_advice: "set a smaller `pseudo_cfl` of [steady], look at the mesh with `karman mesh check`, or begin with \
+                    `reconstruction = \"constant\"`",
     unknowns: &[
         Field {
             initial: initial("required", "Density of a compressible flow.", "density = 1.4"),

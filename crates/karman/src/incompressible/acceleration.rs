@@ -117,6 +117,8 @@ struct Iterate<F: Real> {
     g: Vec<Buffer<F>>,
     /// As g, without the fluxes.
     f: Vec<Buffer<F>>,
+    /// The force that keeps the mean velocity: `[3]`.
+    force: Buffer<f64>,
 }
 
 /// Inner products ⟨f_i, f_j⟩ of a quantity.
@@ -162,7 +164,7 @@ impl<F: Real> Acceleration<F> {
         let iterate = |_| {
             let mut g = zeros(count);
             g.push(backend.zeros(flow.flux.len()));
-            Iterate { g, f: zeros(count) }
+            Iterate { g, f: zeros(count), force: backend.zeros(3) }
         };
         Ok(Acceleration {
             iterates: (0..DEPTH).map(iterate).collect(),
@@ -201,14 +203,10 @@ impl<F: Real> Acceleration<F> {
         }
         let backend = flow.backend.clone();
         for (k, field) in fields_mut(flow).into_iter().enumerate() {
-            let mut kept = F::literal(0.0);
-            for pair in weights.chunks(2) {
-                let [(i, a), (j, b)] = [pair[0], *pair.get(1).unwrap_or(&(pair[0].0, 0.0))];
-                let (x, y) = (&self.iterates[i].g[k], &self.iterates[j].g[k]);
-                let (a, b) = (F::from_f64(a), F::from_f64(b));
-                blas::axpbypcz(&backend, field.len(), a, x, b, y, kept, field);
-                kept = F::literal(1.0);
-            }
+            sum_of(&backend, &weights, |place| &self.iterates[place].g[k], field);
+        }
+        if let Some(mean) = &mut flow.mean_velocity {
+            sum_of(&backend, &weights, |place| &self.iterates[place].force, &mut mean.force);
         }
         Ok(())
     }
@@ -222,7 +220,7 @@ impl<F: Real> Acceleration<F> {
             self.order.pop().unwrap_or(0)
         };
         self.order.insert(0, slot);
-        let Iterate { g, f } = &mut self.iterates[slot];
+        let Iterate { g, f, force } = &mut self.iterates[slot];
         let (one, zero) = (F::literal(1.0), F::literal(0.0));
         for (k, (_, now)) in fields(flow).into_iter().enumerate() {
             let (n, start) = (now.len(), &self.start[k]);
@@ -231,6 +229,9 @@ impl<F: Real> Acceleration<F> {
         }
         if let Some(flux) = g.last_mut() {
             blas::copy(&flow.backend, flux.len(), &flow.flux, flux);
+        }
+        if let Some(mean) = &flow.mean_velocity {
+            blas::copy(&flow.backend, mean.force.len(), &mean.force, force);
         }
     }
 
@@ -312,6 +313,22 @@ impl<F: Real> Acceleration<F> {
             }
         }
         Ok(())
+    }
+}
+
+/// y ← Σ α x, α with the place of x.
+fn sum_of<'a, F: Real>(
+    backend: &Backend,
+    weights: &[(usize, f64)],
+    x: impl Fn(usize) -> &'a Buffer<F>,
+    y: &mut Buffer<F>,
+) {
+    let mut kept = F::literal(0.0);
+    for pair in weights.chunks(2) {
+        let [(i, a), (j, b)] = [pair[0], *pair.get(1).unwrap_or(&(pair[0].0, 0.0))];
+        let (a, b) = (F::from_f64(a), F::from_f64(b));
+        blas::axpbypcz(backend, y.len(), a, x(i), b, x(j), kept, y);
+        kept = F::literal(1.0);
     }
 }
 

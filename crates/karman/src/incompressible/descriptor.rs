@@ -58,6 +58,8 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
     label: "flow",
     advice: "shorten the step or set `cfl = 0.4`, look at the mesh with `karman mesh check`, or begin with \
              `convection = \"upwind\"`",
+    steady_advice: "set a smaller `pseudo_cfl` of [steady], look at the mesh with `karman mesh check`, begin with \
+                    `convection = \"upwind\"`, or march in time with [time], if there is no steady flow",
     unknowns: &[
         Field {
             name: descriptor::VELOCITY,

@@ -9,6 +9,7 @@ use super::IncompressibleError;
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::finite_volume::{Faces, narrow, widen};
 use crate::linear::{CsrMatrix, LinearError};
+use crate::operators::FaceCells;
 use crate::real::Real;
 use karman_backend::prelude::*;
 
@@ -117,7 +118,18 @@ impl<F: Real> LocalSteps<F> {
         self.inertia = narrow(backend, inertia);
         self.relative = narrow(backend, s.clone());
         self.values = s;
-        let cells = &faces.cells;
+        self.scale_faces(backend, &faces.cells, &self.conductance, conductance);
+        Ok(Some(matrix))
+    }
+
+    /// (s_l + s_r)/2 times a quantity of faces, at the boundary s_l times it.
+    pub(super) fn scale_faces(
+        &self,
+        backend: &Backend,
+        cells: &FaceCells,
+        of_faces: &Buffer<F>,
+        scaled: &mut Buffer<F>,
+    ) {
         scale_conductance(
             backend,
             cells.n_faces(),
@@ -125,10 +137,9 @@ impl<F: Real> LocalSteps<F> {
             &cells.right,
             cells.n_interior(),
             &self.relative,
-            &self.conductance,
-            conductance,
+            of_faces,
+            scaled,
         );
-        Ok(Some(matrix))
     }
 }
 

@@ -7,7 +7,8 @@
 //! w_j = d_j − ∇π_j,  W_j = d_j·S − a G π_j,  D W_j = 0,
 //!
 //! with zero flux where the velocity is prescribed; a is the conductance of a face, G π_j the difference of π_j across it, D the
-//! divergence. It is d_j itself in a straight channel. After the projection of a step
+//! divergence. It is d_j itself in a straight channel. With the local steps s of a steady flow w_j = s (d_j − ∇π_j), and a face has
+//! (s_l + s_r)/2 times the flux. After the projection of a step
 //!
 //! Σ_l (d_j·w̄_l) α_l = d_j·(ū₀ − ū),  u ← u + Σ α_j w_j,  F ← F + Σ α_j W_j,  f ← f + shift Σ α_j d_j,  p ← p + shift Σ α_j π_j,
 //!
@@ -21,6 +22,7 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::flow::Flow;
+use super::stepper::Stepper;
 use super::transported_field::{TransportedField, vector_field};
 use super::{Arrangement, IncompressibleError, IncompressibleSolver};
 use crate::backend::{Backend, Buffer, Partials, Segment, View, blas};
@@ -67,6 +69,10 @@ struct Response<F: Real> {
 
 /// The control of the mean velocity.
 pub(super) struct MeanVelocity<F: Real> {
+    /// d_j.
+    directions: Vec<[f64; 3]>,
+    /// d_j·S, 0 where the velocity is prescribed: `[n_faces]` each.
+    driving: Vec<Buffer<F>>,
     responses: Vec<Response<F>>,
     /// ū₀: `[3]`.
     target: Buffer<f64>,
@@ -79,9 +85,12 @@ pub(super) struct MeanVelocity<F: Real> {
     /// shift α, 0 where the force is unchanged: `[3]`.
     increments: Buffer<f64>,
     /// f: `[3]`.
-    force: Buffer<f64>,
+    pub(super) force: Buffer<f64>,
     partials: Partials,
 }
+
+/// Responses, and R with the columns d_j as [`mean_correction`] reads them.
+type Responses<F> = (Vec<Response<F>>, Vec<f64>);
 
 impl<F: Real> MeanVelocity<F> {
     /// r ← r + V f of the components: `[dimension][n_cells]`.
@@ -160,6 +169,113 @@ impl<F: Real> Flow<F> {
         let grad_psi = is_collocated.then_some(&pressure.increment.gradient);
         mean.correct(backend, (components, grad_psi), &faces.volume, flux, shift);
     }
+
+    /// The responses to unit forces along `directions`, whose fluxes are `driving`.
+    fn responses(
+        &mut self,
+        stepper: &mut dyn Stepper<F>,
+        directions: &[[f64; 3]],
+        driving: &[Buffer<F>],
+    ) -> Result<Responses<F>, IncompressibleError> {
+        let (mut responses, mut means) = (vec![], vec![]);
+        for (d, driving) in directions.iter().zip(driving) {
+            let (response, mean) = self.response(stepper, *d, driving)?;
+            responses.push(response);
+            means.push(mean);
+        }
+        let product = |j: usize, l: usize| dot(directions[j], means[l]);
+        let Some(inverse) = inverse(directions.len(), product) else {
+            return Err(IncompressibleError::Blocked { directions: directions.to_vec() });
+        };
+        let mut coefficients = vec![0.0; 18];
+        for j in 0..directions.len() {
+            for k in 0..3 {
+                coefficients[3 * j + k] = (0..directions.len())
+                    .map(|l| inverse[j][l] * directions[l][k])
+                    .fold(0.0, |a, b| a + b);
+                coefficients[9 + 3 * k + j] = directions[j][k];
+            }
+        }
+        Ok((responses, coefficients))
+    }
+
+    /// The response to the force `d` with the fluxes `driving`, and its mean velocity.
+    fn response(
+        &mut self,
+        stepper: &mut dyn Stepper<F>,
+        d: [f64; 3],
+        driving: &Buffer<F>,
+    ) -> Result<(Response<F>, [f64; 3]), IncompressibleError> {
+        let Flow { backend, faces, pressure, components, numerics, .. } = self;
+        let (n, dimension) = (faces.volume.len(), components.len());
+        let mut flux = backend.scratch(driving.len());
+        let mut steps = vec![1.0; n];
+        match &pressure.poisson.local {
+            Some(local) => {
+                local.scale_faces(backend, &faces.cells, driving, &mut flux);
+                steps = widen(backend, &local.relative)?;
+            }
+            None => blas::copy(backend, driving.len(), driving, &mut flux),
+        }
+        let mut potential = vec![0.0; n];
+        let mut gradient = vec![0.0; 3 * n];
+        let add = |sum: &mut Vec<f64>, values: Vec<f64>, sign: f64| {
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += sign * value);
+        };
+        let largest = |values: &[f64]| values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+        let scale = largest(&widen(backend, &flux)?);
+        let precision = if size_of::<F>() == 4 { f32::EPSILON.into() } else { f64::EPSILON };
+        let mut before = f64::INFINITY;
+        for _ in 0..PROJECTIONS {
+            pressure.project_response(faces, &mut flux)?;
+            add(&mut potential, widen(backend, &pressure.increment.value)?, -1.0);
+            add(&mut gradient, widen(backend, &pressure.increment.gradient)?, 1.0);
+            // Of the fluxes before this projection.
+            let divergence = largest(&widen(backend, &pressure.increment.divergence)?);
+            if divergence <= ROUND_OFF * precision * scale || divergence > 0.5 * before {
+                break;
+            }
+            before = divergence;
+        }
+        stepper.clean_response(&mut flux);
+        let is_collocated = numerics.arrangement == Arrangement::Collocated;
+        let volume = widen(backend, &faces.volume)?;
+        let total = volume.iter().fold(0.0, |sum, v| sum + v);
+        let mut velocity = vec![];
+        let mut mean = [0.0; 3];
+        for k in 0..dimension {
+            let w = if is_collocated {
+                let of_component = gradient[k * n..(k + 1) * n].iter().zip(&steps);
+                narrow(backend, of_component.map(|(g, s)| s * d[k] + g).collect())
+            } else {
+                let mut w = backend.zeros(n);
+                if let Some(staggered) = stepper.staggered() {
+                    staggered.faces.to_cells(k, &flux, &mut w);
+                }
+                w
+            };
+            let values = widen(backend, &w)?.into_iter().zip(&volume);
+            mean[k] = values.fold(0.0, |sum, (w, v)| sum + w * v / total);
+            velocity.push(w);
+        }
+        Ok((Response { flux, velocity, pressure: narrow(backend, potential) }, mean))
+    }
+
+    /// Computes the responses anew after a change of the local steps.
+    pub(super) fn update_mean_velocity(
+        &mut self,
+        stepper: &mut dyn Stepper<F>,
+    ) -> Result<(), IncompressibleError> {
+        let Some(mut mean) = self.mean_velocity.take() else { return Ok(()) };
+        let (responses, coefficients) = self.responses(stepper, &mean.directions, &mean.driving)?;
+        mean.responses = responses;
+        mean.coefficients = self.backend.upload(coefficients);
+        self.mean_velocity = Some(mean);
+        self.pressure.reset_guess();
+        // The projections of the responses have used the scratch of its gradients.
+        self.pressure.update_gradients(&self.faces);
+        Ok(())
+    }
 }
 
 impl<F: Real> IncompressibleSolver<F> {
@@ -182,26 +298,24 @@ impl<F: Real> IncompressibleSolver<F> {
             return Err(IncompressibleError::NotPeriodic { target, directions });
         }
         let backend = self.flow.backend.clone();
-        let (responses, means): (Vec<_>, Vec<_>) = directions
+        let prescribed = backend.read(&self.flow.boundary.dirichlet_index)?;
+        let inner = mesh.n_interior_faces();
+        let is_closed = |face: usize| face >= inner && prescribed[face - inner] > 0;
+        let driving: Vec<Buffer<F>> = directions
             .iter()
-            .map(|d| self.response((mesh, geometry), *d))
-            .collect::<Result<Vec<_>, _>>()?
-            .into_iter()
-            .unzip();
-        let product = |j: usize, l: usize| dot(directions[j], means[l]);
-        let Some(inverse) = inverse(directions.len(), product) else {
-            return Err(IncompressibleError::Blocked { directions });
-        };
-        let mut coefficients = vec![0.0; 18];
-        for j in 0..directions.len() {
-            for k in 0..3 {
-                coefficients[3 * j + k] = (0..directions.len())
-                    .map(|l| inverse[j][l] * directions[l][k])
-                    .fold(0.0, |a, b| a + b);
-                coefficients[9 + 3 * k + j] = directions[j][k];
-            }
-        }
+            .map(|d| {
+                let of_face = |face: usize| match is_closed(face) {
+                    true => 0.0,
+                    false => dot(geometry.area_vector_of(face), *d),
+                };
+                narrow(&backend, (0..mesh.n_faces()).map(of_face).collect())
+            })
+            .collect();
+        let IncompressibleSolver { flow, stepper, .. } = self;
+        let (responses, coefficients) = flow.responses(&mut **stepper, &directions, &driving)?;
         self.flow.mean_velocity = Some(MeanVelocity {
+            directions,
+            driving,
             responses,
             target: backend.upload(target.to_vec()),
             coefficients: backend.upload(coefficients),
@@ -234,66 +348,6 @@ impl<F: Real> IncompressibleSolver<F> {
         flow.update_dependent_boundaries(0.0);
         flow.pressure.prescribe_total(&flow.faces, &flow.flux);
         self.initialize_levels()
-    }
-
-    /// The response to the force `d`, and its mean velocity.
-    fn response(
-        &mut self,
-        (mesh, geometry): (&Mesh, &Geometry),
-        d: [f64; 3],
-    ) -> Result<(Response<F>, [f64; 3]), IncompressibleError> {
-        let IncompressibleSolver { flow, stepper, .. } = self;
-        let Flow { backend, faces, pressure, boundary, components, numerics, .. } = flow;
-        let (n, dimension) = (mesh.n_cells(), mesh.dimension);
-        let prescribed = backend.read(&boundary.dirichlet_index)?;
-        let inner = mesh.n_interior_faces();
-        let is_closed = |face: usize| face >= inner && prescribed[face - inner] > 0;
-        let of_face = |face: usize| match is_closed(face) {
-            true => 0.0,
-            false => dot(geometry.area_vector_of(face), d),
-        };
-        let mut flux = narrow(backend, (0..mesh.n_faces()).map(of_face).collect());
-        let mut potential = vec![0.0; n];
-        let mut gradient = vec![0.0; 3 * n];
-        let add = |sum: &mut Vec<f64>, values: Vec<f64>, sign: f64| {
-            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += sign * value);
-        };
-        let largest = |values: &[f64]| values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-        let scale = largest(&widen(backend, &flux)?);
-        let precision = if size_of::<F>() == 4 { f32::EPSILON.into() } else { f64::EPSILON };
-        let mut before = f64::INFINITY;
-        for _ in 0..PROJECTIONS {
-            pressure.project_response(faces, &mut flux)?;
-            add(&mut potential, widen(backend, &pressure.increment.value)?, -1.0);
-            add(&mut gradient, widen(backend, &pressure.increment.gradient)?, 1.0);
-            // Of the fluxes before this projection.
-            let divergence = largest(&widen(backend, &pressure.increment.divergence)?);
-            if divergence <= ROUND_OFF * precision * scale || divergence > 0.5 * before {
-                break;
-            }
-            before = divergence;
-        }
-        stepper.clean_response(&mut flux);
-        let is_collocated = numerics.arrangement == Arrangement::Collocated;
-        let mut velocity = vec![];
-        let mut mean = [0.0; 3];
-        let total = geometry.cell_volume.iter().fold(0.0, |sum, v| sum + v);
-        for k in 0..dimension {
-            let w = if is_collocated {
-                narrow(backend, gradient[k * n..(k + 1) * n].iter().map(|g| d[k] + g).collect())
-            } else {
-                let mut w = backend.zeros(n);
-                if let Some(staggered) = stepper.staggered() {
-                    staggered.faces.to_cells(k, &flux, &mut w);
-                }
-                w
-            };
-            let values = widen(backend, &w)?.into_iter().zip(&geometry.cell_volume);
-            mean[k] = values.fold(0.0, |sum, (w, v)| sum + w * v / total);
-            velocity.push(w);
-        }
-        debug_assert_eq!(components.len(), velocity.len());
-        Ok((Response { flux, velocity, pressure: narrow(backend, potential) }, mean))
     }
 
     /// The force that keeps the mean velocity, per unit of mass; with `ab2_cn` that at the midpoint of the last step. None

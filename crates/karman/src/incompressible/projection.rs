@@ -39,7 +39,7 @@ pub(super) struct PressureIncrement<F: Real> {
     pub right_hand_side: Buffer<F>,
     /// ∇ψ of the non-orthogonal correction in the last right-hand side; of length 1 without correction.
     correction_gradient: Buffer<F>,
-    /// Initial guess of ψ from the last two projections; none if each begins from 0 or another guess.
+    /// Initial guess of ψ from the last projections; none if each begins from 0 or another guess.
     pub guess: Option<InitialGuess<F>>,
 }
 
@@ -67,6 +67,7 @@ impl<F: Real> PressureIncrement<F> {
         (n, n_boundary, values): (usize, usize, usize),
         numerics: &Numerics,
     ) -> Self {
+        let tolerance = numerics.pressure.relative_tolerance;
         let has_guess =
             numerics.arrangement != Arrangement::Exact && numerics.time_scheme != TimeScheme::Rk3;
         PressureIncrement {
@@ -78,7 +79,7 @@ impl<F: Real> PressureIncrement<F> {
             right_hand_side: backend.zeros(n),
             correction_gradient: backend
                 .zeros(correction_gradient_length(n, numerics.nonorthogonal_correctors)),
-            guess: has_guess.then(|| InitialGuess::new(backend, n)),
+            guess: has_guess.then(|| InitialGuess::new(backend, n, tolerance)),
         }
     }
 }

@@ -250,10 +250,11 @@ impl<F: Real> IncompressibleSolver<F> {
         let divergence = flow.refresh(&mut **stepper)?;
         let Flow { faces, pressure, monitors, .. } = flow;
         let rates = [&monitors.momentum_diagonal, &monitors.viscous_rate];
-        if pressure.update_steps(faces, rates)?
-            && let Some(acceleration) = acceleration
-        {
-            acceleration.restart();
+        if pressure.update_steps(faces, rates)? {
+            flow.update_mean_velocity(&mut **stepper)?;
+            if let Some(acceleration) = acceleration {
+                acceleration.restart();
+            }
         }
         StepReport::new(flow, length, solves, energy, divergence)
     }

@@ -6,6 +6,7 @@ use super::projection::PressureIncrement;
 use super::thermal::Thermal;
 use super::{IncompressibleError, IncompressibleSolver, TimeScheme};
 use crate::backend::Buffer;
+use crate::linear::GUESS_DEPTH;
 use crate::real::Real;
 
 /// The state of a flow between two steps.
@@ -25,7 +26,15 @@ const MIDPOINT: [&str; 4] = [
 ];
 
 /// Names of the arrays of the initial guess of ψ, besides ψ.
-const GUESS: [&str; 3] = ["pressure_increment_before", "divergence", "divergence_before"];
+const GUESS: [&str; 2 * GUESS_DEPTH - 1] = [
+    "pressure_increment_before",
+    "pressure_increment_before_2",
+    "pressure_increment_before_3",
+    "divergence",
+    "divergence_before",
+    "divergence_before_2",
+    "divergence_before_3",
+];
 
 impl<F: Real> IncompressibleSolver<F> {
     /// The arrays the next step depends on, without those recomputed from them.
@@ -51,9 +60,10 @@ impl<F: Real> IncompressibleSolver<F> {
         push("pressure_increment", &pressure.increment.value);
         push("flux", &self.flow.flux);
         if let Some(guess) = &pressure.increment.guess {
-            let [last, _] = &guess.right_hand_sides;
-            let right_hand_side = &pressure.increment.right_hand_side;
-            let buffers = [&guess.previous_solution, right_hand_side, last];
+            // The oldest right-hand side makes room for the newest.
+            let right_hand_sides = [&pressure.increment.right_hand_side];
+            let buffers = guess.solutions.iter().chain(right_hand_sides);
+            let buffers = buffers.chain(&guess.right_hand_sides);
             GUESS.iter().zip(buffers).for_each(|(name, buffer)| push(name, buffer));
         }
         if pressure.conditions.total.is_some() {
@@ -130,8 +140,9 @@ impl<F: Real> Flow<F> {
         restore("pressure_increment", value);
         if let Some(guess) = guess {
             guess.is_new = steps == 0.0;
-            let [last, _] = &mut guess.right_hand_sides;
-            let buffers = [&mut guess.previous_solution, right_hand_side, last];
+            guess.is_restored = true;
+            let buffers = guess.solutions.iter_mut().chain([right_hand_side]);
+            let buffers = buffers.chain(&mut guess.right_hand_sides);
             GUESS.iter().zip(buffers).for_each(|(name, buffer)| restore(name, buffer));
         }
         for (k, value) in self.boundary.outflow.value.iter_mut().enumerate() {

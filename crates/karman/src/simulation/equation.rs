@@ -152,6 +152,10 @@ pub(super) trait Equation: Checkpointed + Send {
     fn accumulate(&mut self, before: f64) -> Result<(), SimulationError>;
     /// The averages over time.
     fn averages(&self) -> &dyn TimeAverages;
+    /// Warnings about the solution at the end of a run.
+    fn warnings_at_end(&self) -> Result<Vec<String>, SimulationError> {
+        Ok(vec![])
+    }
     /// The components of an averaged field from the means of the arrays that its average samples; by default they are
     /// these means.
     fn averaged_field(

@@ -14,7 +14,7 @@ use super::heat::{conditions, shared};
 use super::linear::{self, Systems};
 use super::surface::SurfaceSamples;
 use super::{SimulationError, Transfer};
-use crate::backend::{Backend, Buffer, converted};
+use crate::backend::{Backend, Buffer, blas, converted};
 use crate::case::{
     Case, Equation as EquationCase, FlowNumericsCase, IncompressibleCase, Surface, ThermalCase,
     Value,
@@ -23,8 +23,8 @@ use crate::descriptor::{Descriptor, FieldData, Rank};
 use crate::finite_volume::{Prescribed, widen};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{
-    Arrangement, DESCRIPTOR, DerivedBuffers, DerivedField, FlowCondition, IncompressibleSolver,
-    Numerics, PrescribedVector, Problem, StepReport, ThermalProblem,
+    Arrangement, Convection, DESCRIPTOR, DerivedBuffers, DerivedField, FlowCondition,
+    IncompressibleSolver, Numerics, PrescribedVector, Problem, StepReport, ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::{Params, PreconditionerKind};
@@ -36,7 +36,7 @@ use crate::summary::{
 use monitors::Monitors;
 use pseudo_time::PseudoTime;
 use std::sync::Arc;
-use warnings::FlowWarnings;
+use warnings::{FlowWarnings, overshoot, temperature_bounds};
 
 /// A flow with its monitors and warnings.
 struct FlowRun<F: Real> {
@@ -49,6 +49,8 @@ struct FlowRun<F: Real> {
     /// The iteration of a steady flow.
     pseudo_time: Option<PseudoTime>,
     warnings: FlowWarnings,
+    /// The convection of the temperature, with its least and largest possible value where they are known.
+    bounds: Option<(Convection, [f64; 2])>,
     /// Largest Σ|F| / 2V at the start of the last step.
     rate_before: Option<f64>,
     averages: Averages<F>,
@@ -104,6 +106,11 @@ impl<F: Real> FlowRun<F> {
             |name: &&'static str| Unknown { name, has_mean_zero: *name == PRESSURE && is_singular };
         let (backend, volumes) = (backend.clone(), geometry.cell_volume.clone());
         let warnings = FlowWarnings::new(&numerics, &problem.conditions);
+        let bounds = problem
+            .thermal
+            .as_ref()
+            .and_then(|thermal| temperature_bounds(thermal, place, numerics.is_steady))
+            .map(|bounds| (numerics.convection, bounds));
         let averages = averaged::averages(&flow, (&backend, case, mesh), &names);
         let derived = averaged::buffers(&backend, case, mesh);
         Ok(FlowRun {
@@ -117,6 +124,7 @@ impl<F: Real> FlowRun<F> {
             last: None,
             pseudo_time: flow_case.steady.map(PseudoTime::new),
             warnings,
+            bounds,
             rate_before: None,
         })
     }
@@ -288,6 +296,15 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn averages(&self) -> &dyn TimeAverages {
         &self.averages
+    }
+
+    fn warnings_at_end(&self) -> Result<Vec<String>, SimulationError> {
+        let Some(((convection, bounds), temperature)) = self.bounds.zip(self.flow.temperature())
+        else {
+            return Ok(vec![]);
+        };
+        let found = blas::range(&self.backend, self.volumes.len(), temperature)?;
+        Ok(found.and_then(|found| overshoot(convection, bounds, found)).into_iter().collect())
     }
 
     fn averaged_field(

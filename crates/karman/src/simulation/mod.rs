@@ -205,6 +205,11 @@ impl Simulation {
         &self.case
     }
 
+    /// The backend that computes.
+    pub fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
     /// The mesh.
     pub fn mesh(&self) -> &Mesh {
         &self.mesh
@@ -335,7 +340,10 @@ impl Simulation {
             Ok(outcome) => outcome.clone(),
             Err(error) => Outcome { kind: OutcomeKind::Failed, message: error.to_string() },
         };
-        let warnings = self.equation.averages().warnings_at_end(self.time());
+        let mut warnings = self.equation.averages().warnings_at_end(self.time());
+        if matches!(outcome.kind, OutcomeKind::Converged | OutcomeKind::Finished) {
+            warnings.extend(self.equation.warnings_at_end()?);
+        }
         self.warn(&warnings);
         let written = output.finish(self, &outcome, start);
         result.and_then(|outcome| written.map(|()| outcome))
@@ -466,12 +474,17 @@ impl Simulation {
 
     /// The field that diverged, where, and advice.
     fn divergence_message(&self, advance: &Advance) -> Result<String, SimulationError> {
-        let (step, time) = (self.steps(), self.time());
+        let is_steady = self.case.is_steady();
+        let place = match is_steady {
+            true => format!("iteration {}", self.steps()),
+            false => format!("step {}, t = {:.2e}", self.steps(), self.time()),
+        };
         let solve = advance.outcome().map(|outcome| format!("; last solve: {outcome}"));
         let courant = advance.columns.get("cfl");
         let courant =
             courant.map(|courant| format!("; the Courant number of the step was {courant:.2e}"));
-        let advice = self.equation.descriptor().advice;
+        let descriptor = self.equation.descriptor();
+        let advice = if is_steady { descriptor.steady_advice } else { descriptor.advice };
         let ending =
             format!("{}{}: {advice}", solve.unwrap_or_default(), courant.unwrap_or_default());
         for Unknown { name, .. } in self.equation.unknowns() {
@@ -494,11 +507,11 @@ impl Simulation {
             };
             let name = display_name(name);
             return Ok(format!(
-                "the {name} {what} after step {step}, t = {time:.2e}; first in {entity} {number} at \
+                "the {name} {what} after {place}; first in {entity} {number} at \
                  ({x:.2e}, {y:.2e}, {z:.2e}){quality}{ending}"
             ));
         }
-        Ok(format!("the solution has blown up after step {step}, t = {time:.2e}{ending}"))
+        Ok(format!("the solution has blown up after {place}{ending}"))
     }
 
     fn checkpoint(&mut self, path: &Path) -> Result<(), SimulationError> {

@@ -243,10 +243,15 @@ fn colour_line(
     colour: RGBColor,
     width: f64,
 ) -> Result<(), String> {
-    let path: Vec<(i32, i32)> =
-        points.iter().map(|[x, y]| (Pen::fine(*x), Pen::fine(*y))).collect();
     let style = colour.stroke_width((width * f64::from(FINENESS)).round() as u32);
-    pen.area.draw(&PathElement::new(path, style)).map_err(|error| error.to_string())
+    // Piece by piece: the mitre of a path reaches far beyond a sharp corner.
+    for ends in points.windows(2) {
+        let path: Vec<(i32, i32)> =
+            ends.iter().map(|[x, y]| (Pen::fine(*x), Pen::fine(*y))).collect();
+        let line = PathElement::new(path, style);
+        pen.area.draw(&line).map_err(|error| error.to_string())?;
+    }
+    Ok(())
 }
 
 /// An axis: its range, logarithms of values if `is_log`, and the pixels of its ends.
@@ -377,6 +382,38 @@ mod tests {
         let pieces = polylines(&x, &values, &along, &up);
         assert!(pieces.len() == 1 && pieces[0].len() <= 4 * 501, "{}", pieces[0].len());
         assert!(pieces[0].iter().any(|[_, y]| *y == 0.0), "the peak is drawn");
+    }
+
+    #[test]
+    fn curves_with_spikes_stay_inside_their_panels() {
+        // Many values in each column of pixels, and a start far from the rest.
+        let n = 2000;
+        let x: Vec<f64> = (0..n).map(f64::from).collect();
+        let spikes: Vec<f64> = (0..n)
+            .map(|k| {
+                if k == 0 {
+                    -50.0
+                } else if k % 7 == 0 {
+                    7.0
+                } else {
+                    4.0 + 1e-3 * f64::from(k % 3)
+                }
+            })
+            .collect();
+        let all =
+            [("time", &x[..]), ("iterations", &spikes[..]), ("probe_a_pressure", &spikes[..])];
+        let (width, _, bytes) = draw("", &all).unwrap().unwrap();
+        let is_white = |x: usize, y: usize| {
+            let pixel = 3 * (y * width as usize + x);
+            bytes[pixel..pixel + 3] == [255; 3]
+        };
+        let (left, right) = (LEFT as usize, (f64::from(WIDTH) - LEGEND) as usize);
+        let bottom = (TOP + PANEL) as usize;
+        for y in bottom + 4..bottom + GAP as usize - 4 {
+            assert!((left + 4..right - 4).all(|x| is_white(x, y)), "between the panels, row {y}");
+        }
+        // Between the labels and the ticks of the axis.
+        assert!((TOP as usize..bottom).all(|y| is_white(left - 8, y)));
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! Warnings of a flow: time steps beyond the stability limit, cell Péclet numbers too large for central
 //! differences, backflow at outlets. They are checked on the host, at steps 1, 2, 4 … 64 of a run and every
-//! 64th step after them.
+//! 64th step after them. At the end of a run, temperatures outside the range of their initial and boundary values.
 
 use super::super::SimulationError;
+use crate::finite_volume::{BoundaryCondition, Prescribed};
 use crate::incompressible::limits::CourantLimits;
 use crate::incompressible::{
-    Convection, ConvectionTreatment, FlowCondition, IncompressibleSolver, Numerics, TimeScheme,
+    Convection, ConvectionTreatment, FlowCondition, IncompressibleSolver, Numerics, ThermalProblem,
+    TimeScheme,
 };
-use crate::mesh::Mesh;
+use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 
 /// Steps between checks after the first 64 steps.
@@ -16,6 +18,8 @@ const EVERY: usize = 64;
 const CELL_FRACTION: f64 = 0.1;
 /// Least backflow at an outlet for a warning, over the flow through the boundary.
 const BACKFLOW: f64 = 1e-3;
+/// Least excess of a temperature over its bounds for a warning, over their difference.
+const OVERSHOOT: f64 = 0.01;
 
 /// The checks of a flow and the warnings already given.
 pub(super) struct FlowWarnings {
@@ -112,4 +116,83 @@ impl FlowWarnings {
         }
         Ok(warnings)
     }
+}
+
+/// The least and the largest value that a temperature can have: those of its boundary and, unless `is_steady`, its initial
+/// values. None where it is heated otherwise, or where these values change in time.
+pub(super) fn temperature_bounds(
+    thermal: &ThermalProblem,
+    (mesh, geometry): (&Mesh, &Geometry),
+    is_steady: bool,
+) -> Option<[f64; 2]> {
+    let values = |of: &dyn Prescribed, points: &[f64]| {
+        let mut values = vec![0.0; points.len() / 3];
+        of.sample(points, 0.0, &mut values);
+        values
+    };
+    let is_zero = |of: &dyn Prescribed, points: &[f64]| {
+        !of.depends_on_time() && values(of, points).iter().all(|value| *value == 0.0)
+    };
+    let cells = &geometry.cell_centre;
+    if !is_zero(&*thermal.source, cells) {
+        return None;
+    }
+    let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
+    let mut extend = |of: &dyn Prescribed, points: &[f64]| {
+        for value in values(of, points) {
+            bounds = [bounds[0].min(value), bounds[1].max(value)];
+        }
+    };
+    if !is_steady {
+        extend(&*thermal.initial, cells);
+    }
+    for (condition, patch) in thermal.conditions.iter().zip(&mesh.patches) {
+        let n = mesh.n_faces();
+        let points: Vec<f64> = (0..3)
+            .flat_map(|k| patch.faces.clone().map(move |face| geometry.face_centre[k * n + face]))
+            .collect();
+        match condition {
+            BoundaryCondition::Dirichlet(value)
+            | BoundaryCondition::Robin { ambient: value, .. } => {
+                if value.depends_on_time() {
+                    return None;
+                }
+                extend(&**value, &points);
+            }
+            BoundaryCondition::Neumann(flux) => {
+                if !is_zero(&**flux, &points) {
+                    return None;
+                }
+            }
+            BoundaryCondition::ZeroGradient | BoundaryCondition::Extrapolated => {}
+        }
+    }
+    (bounds[0] < bounds[1]).then_some(bounds)
+}
+
+/// The warning of a temperature between `found` where it can lie between `bounds`.
+pub(super) fn overshoot(
+    convection: Convection,
+    bounds: [f64; 2],
+    found: (f64, f64),
+) -> Option<String> {
+    let excess = (bounds[0] - found.0).max(found.1 - bounds[1]) / (bounds[1] - bounds[0]);
+    let advice = match convection {
+        Convection::LimitedLinear => "refine the mesh where the temperature changes",
+        _ => {
+            "refine the mesh where the temperature changes, or set `convection = \"limited_linear\"`"
+        }
+    };
+    (excess > OVERSHOOT).then(|| {
+        format!(
+            "the temperature, between {:.6} and {:.6}, leaves the range of its boundary and initial values, {} to {}, \
+             by {:.0} % of it: {} convection overshoots; {advice}",
+            found.0,
+            found.1,
+            bounds[0],
+            bounds[1],
+            100.0 * excess,
+            convection.word()
+        )
+    })
 }

@@ -111,3 +111,61 @@ fn explicit_stages_with_a_diffusive_temperature_hold_at_a_courant_number() {
     let [least, largest] = ["min", "max"].map(|key| temperature[key].as_f64().unwrap());
     assert!(least > -1e-6 && largest < 1.0 + 1e-6, "{temperature}");
 }
+
+fn slanted_step(keys: &str, time: &str, temperature: [&str; 2]) -> String {
+    let [left, below] = temperature;
+    format!(
+        "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [16, 16]\n[incompressible]\nkinematic_viscosity = 1.0\n{keys}\n\
+         [incompressible.thermal]\ndiffusivity = 1e-6\n[initial]\nvelocity = [1.0, 0.7]\ntemperature = 293.0\n[boundary]\n\
+         xmin = {{ velocity_inlet = [1.0, 0.7], {left} }}\nymin = {{ velocity_inlet = [1.0, 0.7], {below} }}\n\
+         xmax.pressure_outlet = 0.0\nymax.pressure_outlet = 0.0\n{time}"
+    )
+}
+
+#[test]
+fn temperatures_beyond_their_initial_and_boundary_values_are_warned_of() {
+    let steady = ["temperature = 293.0", "temperature = 313.0"];
+    let unsteady = "[time]\ncfl = 0.4\nend = 1.0\n";
+    for (keys, time, temperature, expected) in [
+        ("", "", steady, Some("`convection = \"limited_linear\"`")),
+        ("", unsteady, steady, Some("linear_upwind convection overshoots")),
+        ("convection = \"limited_linear\"", unsteady, steady, None),
+        ("convection = \"upwind\"", "", steady, None),
+        // Heated by a flux, or by values that change: no bounds are known.
+        ("", "", ["temperature = 293.0", "heat_flux = 1.0"], None),
+        ("", unsteady, ["temperature = \"293 + 20*sin(9*t)\"", "temperature = 293.0"], None),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, summary) = run(&slanted_step(keys, time, temperature), folder.path());
+        let said: Vec<String> = warnings(&summary)
+            .into_iter()
+            .filter(|warning| warning.starts_with("the temperature, between "))
+            .collect();
+        match expected {
+            None => assert_eq!(said, [""; 0], "{keys} {time}"),
+            Some(part) => {
+                assert_eq!(said.len(), 1, "{keys} {time}: {summary}");
+                assert!(
+                    said[0].contains(", 293 to 313, by ") && said[0].contains(part),
+                    "{said:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_iteration_to_a_steady_flow_that_diverges_says_how_to_begin() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [8, 8]\nelement = \"triangle\"\n[incompressible]\n\
+                kinematic_viscosity = 1e-3\nsource = [\"1e300*y\", 0.0]\n[boundary]\nxmin = \"no_slip\"\nxmax = \"no_slip\"\n\
+                ymin = \"no_slip\"\nymax = \"no_slip\"\n";
+    let (outcome, _) = run(text, folder.path());
+    assert_eq!(outcome.kind, OutcomeKind::Diverged);
+    let said = outcome.to_string();
+    assert!(
+        said.contains(" after iteration ") && said.contains("a smaller `pseudo_cfl`"),
+        "{said}"
+    );
+    assert!(!said.contains("t = "), "{said}");
+}
