@@ -22,7 +22,7 @@ pub(super) const MAX_ANGLE_DEG: f64 = 89.0;
 const MAX_MEAN_ANGLE_DEG: f64 = 45.0;
 /// Non-orthogonality up to which the correction of a flux is not limited, degrees.
 const CORRECTED_ANGLE_DEG: f64 = 70.0;
-/// Least mean ratio of a tetrahedron of a flow. Slivers of 0.002 are solved; cells stretched a thousandfold have 0.015.
+/// Least mean ratio of a tetrahedron of a flow. Slivers of 0.002 are stable by small steps; cells stretched a thousandfold have 0.015.
 const MIN_QUALITY: f64 = 1e-3;
 /// Cosine below which the outward normals of two faces are opposite.
 const OPPOSITE: f64 = -0.7;

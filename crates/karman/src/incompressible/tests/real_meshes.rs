@@ -10,9 +10,6 @@ const RECOMMENDED: f64 = 0.4;
 
 pub(super) const DUCTS: [&str; 4] = ["pipe_medium", "pipe_hxt", "ball", "tee"];
 
-/// Ducts with cells between two walls: an acute edge of 9°, a disc that nearly closes a pipe.
-const NARROW: [&str; 2] = ["wedge", "valve"];
-
 pub(super) fn constant(v: f64) -> Arc<dyn Prescribed> {
     Arc::new(v)
 }
@@ -71,9 +68,7 @@ fn run<F: Real>(
         let mut flow =
             IncompressibleSolver::<F>::new(&backend, mesh, geometry, &problem, &numerics).unwrap();
         let (at_rest, _) = state(&backend, &flow, mesh);
-        // A disc leaves an eighth of the section of the valve.
-        let narrowest = if name == "valve" { 0.125 } else { 1.0 };
-        assert!(at_rest < 5.0 / narrowest, "{name}: |u| = {at_rest} at the start");
+        assert!(at_rest < 5.0, "{name}: |u| = {at_rest} at the start");
         let mut step = 0.0;
         while flow.clock().0 < 2.0 && flow.clock().1 < most_steps {
             // A new step length where the old one is off by a tenth.
@@ -89,7 +84,7 @@ fn run<F: Real>(
             "{name}, ν = {viscosity}: {:?} steps, |u| ≤ {speed:.3}, {balance:.1e}",
             flow.clock()
         );
-        assert!(speed < 2.5 / narrowest, "{name}, ν = {viscosity}: |u| = {speed}");
+        assert!(speed < 2.5, "{name}, ν = {viscosity}: |u| = {speed}");
         assert!(balance < if single { 1e-4 } else { 1e-6 }, "{name}: {balance}");
     });
 }
@@ -103,12 +98,10 @@ fn ducts_of_tetrahedra_are_stable() {
         run::<f64>(name, (&mesh, &geometry), 0.001, usize::MAX);
         run::<f32>(name, (&mesh, &geometry), 0.01, usize::MAX);
     }
-    // Before explicit fluxes were bounded these were lost after 36 to 1301 steps at any viscosity (decision 20).
-    for name in NARROW {
-        let (mesh, geometry) = built(gmsh(name));
-        for viscosity in [1.0, 0.01, 1e-4] {
-            run::<f64>(name, (&mesh, &geometry), viscosity, 1500);
-        }
+    // A duct with an acute edge of 9°: before explicit fluxes were bounded it was lost after 101 steps (decision 20).
+    let (mesh, geometry) = built(gmsh("wedge"));
+    for viscosity in [1.0, 0.01, 1e-4] {
+        run::<f64>("wedge", (&mesh, &geometry), viscosity, usize::MAX);
     }
 }
 
