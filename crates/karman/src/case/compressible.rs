@@ -314,7 +314,7 @@ fn steady(keys: &CompressibleFile, file: &CaseFile) -> Result<Option<Compressibl
         let note = "or add [time] with `local_step = true`";
         return Err(Problem::at(place, message).note(note));
     }
-    let settings = steady::check(file.steady.as_ref())?;
+    let settings = steady::check(file.steady.as_ref(), SteadyCase::default().pseudo_cfl)?;
     Ok(Some(CompressibleSteady { settings, march }))
 }
 

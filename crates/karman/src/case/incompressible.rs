@@ -25,6 +25,9 @@ use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
 
+/// The default of `pseudo_cfl`.
+const PSEUDO_CFL: f64 = 10.0;
+
 /// A checked incompressible flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IncompressibleCase {
@@ -173,7 +176,7 @@ impl EquationSection for Spanned<IncompressibleFile> {
 /// The iteration of a flow without `[time]`.
 fn steady(file: &CaseFile) -> Result<Option<SteadyCase>, Problem> {
     match (&file.steady, &file.time) {
-        (keys, None) => steady::check(keys.as_ref()).map(Some),
+        (keys, None) => steady::check(keys.as_ref(), PSEUDO_CFL).map(Some),
         (None, Some(_)) => Ok(None),
         (Some(section), Some(_)) => {
             let message = "[steady] and [time] exclude each other: keep one";

@@ -12,7 +12,7 @@ pub struct SteadyCase {
     pub tolerance: f64,
     /// Maximum number of iterations; default 1000.
     pub max_iterations: usize,
-    /// Courant number of the first pseudo-time steps; default 5.
+    /// Courant number of the first pseudo-time steps; default 5, incompressible 10.
     pub pseudo_cfl: f64,
 }
 
@@ -37,9 +37,12 @@ impl SteadyFile {
     }
 }
 
-/// Checks the section of a steady flow.
-pub(crate) fn check(file: Option<&Spanned<SteadyFile>>) -> Result<SteadyCase, Problem> {
-    let default = SteadyCase::default();
+/// Checks the section of a steady flow with its default of `pseudo_cfl`.
+pub(crate) fn check(
+    file: Option<&Spanned<SteadyFile>>,
+    pseudo_cfl: f64,
+) -> Result<SteadyCase, Problem> {
+    let default = SteadyCase { pseudo_cfl, ..SteadyCase::default() };
     let Some(keys) = file.map(Spanned::get_ref) else { return Ok(default) };
     let max_iterations = match &keys.max_iterations {
         None => default.max_iterations,
