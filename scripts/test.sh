@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# All tests: scripts/test.sh [unit | program] [--features wgpu]
+#
+#   unit      tests inside the libraries, with debug assertions; with `--features wgpu` every kernel on a device too
+#   program   tests of the program, of examples in the documentation and of the structure of the sources, with the
+#             library of the release build: no second build without optimisation
+#
+# Without a name both. One command for all would unite the features of all their dependencies and build the library once more.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+unit() {
+    cargo test --workspace --exclude karman-cli --exclude karman-bench --locked --no-fail-fast \
+        --lib --test fuzz_readers "$@"
+}
+
+program() {
+    cargo test --release -p karman-cli -p karman --locked --no-fail-fast --bins --test '*' &&
+        cargo test --release -p karman-cli -p karman-bench --locked --no-fail-fast --lib &&
+        cargo test --release -p karman-adapt --locked --no-fail-fast --lib best_published &&
+        cargo test --release -p karman-cli -p karman-backend -p karman-linear -p karman --locked --doc
+}
+
+case "${1:-}" in
+    unit) shift; unit "$@" ;;
+    program) program ;;
+    *) unit "$@" && program ;;
+esac
