@@ -1,6 +1,6 @@
 //! The surface that the faces of the given mesh approximate, on which new and moved vertices lie.
 //!
-//! Each face carries the cubic patch of its corners and their normals (Vlachos et al., *Curved PN Triangles*, I3D 2001), each ridge
+//! Each face has the cubic patch of its corners and their normals (Vlachos et al., *Curved PN Triangles*, I3D 2001), each ridge
 //! the cubic curve of its ends and their tangents. A normal is the mean over the faces around a vertex that no ridge separates, with the weights
 //! of Max (*Journal of Graphics Tools* 4, 1999), which are exact on spheres. Where the normals of a face are its own, the face is flat
 //! and the place of a vertex is not touched: plane faces keep their plane to round-off.

@@ -16,7 +16,7 @@ use karman_backend::{Backend, Buffer, Local, Partials, Segment, View, blas};
 /// Right-hand sides that a guess combines.
 pub const DEPTH: usize = 4;
 
-/// A right-hand side counts as a combination of others where what is left of its square is below this part of it.
+/// A right-hand side counts as a combination of others where the remainder of its square is below this part of it.
 const PARALLEL: f64 = 1e-13;
 
 /// Four vectors: `[n]` each.

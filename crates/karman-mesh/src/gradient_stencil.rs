@@ -400,7 +400,7 @@ pub struct CellFit {
     /// Factor on the weights, below 1 where no stencil bounds the extrapolation or the correction.
     pub limiter: f64,
     /// The quantity that its purpose bounds over its bound, by the smallest stencil that determines the gradient.
-    pub excess: f64,
+    pub bound_ratio: f64,
 }
 
 /// Least-squares gradient of a cell from `own_rows` of its faces and, where these do not suffice for its
@@ -432,14 +432,14 @@ pub fn fit_of_cell(
             |vector: &Vector| unknowns().fold(0.0, |sum, (_, w)| sum + dot(*w, *vector).abs());
         cell_to_face.iter().map(norm).fold(0.0, f64::max)
     };
-    let excess_of = |weights: &[Vector]| match purpose {
+    let bound_ratio_of = |weights: &[Vector]| match purpose {
         Purpose::Derivative => 0.0,
         Purpose::Correction(fluxes) => {
             correction_ratio(fluxes, weights, dimension) / MAX_CORRECTION
         }
         Purpose::Extrapolation => extrapolation(weights) / MAX_EXTRAPOLATION,
     };
-    let mut first_excess = None;
+    let mut first_ratio = None;
     let mut stencil: Vec<Neighbour> = vec![];
     let (mut first_further, mut newest) = (0, 0);
     let mut completion = None;
@@ -476,14 +476,14 @@ pub fn fit_of_cell(
             continue;
         }
         let mut weights = fit.weights();
-        let excess = excess_of(&weights);
-        let first = *first_excess.get_or_insert(excess);
-        let limiter = if excess > 1.0 { 1.0 / excess } else { 1.0 };
+        let bound_ratio = bound_ratio_of(&weights);
+        let first = *first_ratio.get_or_insert(bound_ratio);
+        let limiter = if bound_ratio > 1.0 { 1.0 / bound_ratio } else { 1.0 };
         if level < MAX_LEVELS && limiter < 1.0 {
             continue;
         }
         weights.iter_mut().flatten().for_each(|w| *w *= limiter);
-        return CellFit { further, weights, dropped: fit.dropped(), limiter, excess: first };
+        return CellFit { further, weights, dropped: fit.dropped(), limiter, bound_ratio: first };
     }
     unreachable!("the last level returns")
 }

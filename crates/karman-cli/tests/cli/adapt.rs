@@ -11,7 +11,7 @@ fn meshes() -> tempfile::TempDir {
     for (name, element, cells) in [
         ("square", "triangle", "8,8"),
         ("cube", "tetrahedron", "3,3,3"),
-        ("bricks", "hexahedron", "2,2,2"),
+        ("cuboids", "hexahedron", "2,2,2"),
     ] {
         let file = format!("{name}.msh");
         let arguments =
@@ -135,7 +135,7 @@ fn wrong_prescriptions_are_refused_by_name() {
             vec!["square.msh", "-o", "a.msh", "--field", "a.vtu", "--complexity", "10"],
             "FILE:NAME is needed",
         ),
-        (vec!["bricks.msh", "-o", "a.msh", "--sizes", "1,1,1"], "8 cells are no tetrahedra"),
+        (vec!["cuboids.msh", "-o", "a.msh", "--sizes", "1,1,1"], "8 cells are no tetrahedra"),
         (
             vec!["square.msh", "-o", "a.msh", "--sizes", "1,1", "--ridge-angle", "0"],
             "ridge_angle_deg = 0",

@@ -242,7 +242,7 @@ impl<'a> CellScheme<'a> {
     }
 
     /// The conductances of a projection in 3D, a max(1, tan θ) max(1, κ) of interior faces, θ the non-orthogonality angle and κ the
-    /// larger `excess` of the correction of both cells; None where all are a, and in 2D.
+    /// larger bound ratio of the correction of both cells; None where all are a, and in 2D.
     ///
     /// A projection admits any positive conductances. On flat tetrahedra those of [`CellScheme::conductances`] are too
     /// small: a step amplifies modes of the velocity and of the pressure. Triangles have no such modes, and on triangles
@@ -250,14 +250,14 @@ impl<'a> CellScheme<'a> {
     pub fn projection_conductances(
         &self,
         conductances: &[f64],
-        excess: &[f64],
+        bound_ratio: &[f64],
     ) -> Option<Vec<f64>> {
         let of_face = |(face, conductance): (usize, &f64)| {
             if face >= self.mesh.n_interior_faces() {
                 return *conductance;
             }
             let of_cells = [self.mesh.face_left[face], self.mesh.face_right[face]];
-            let [left, right] = of_cells.map(|cell| excess[cell as usize]);
+            let [left, right] = of_cells.map(|cell| bound_ratio[cell as usize]);
             conductance * self.tangent(face).max(1.0) * left.max(right).max(1.0)
         };
         if self.mesh.dimension == 2 {
@@ -419,7 +419,7 @@ impl CellScheme<'_> {
         self.correction_by(Use::Derivative)
     }
 
-    /// K of gradients whose explicit fluxes the two-point fluxes bound, and their excess.
+    /// K of gradients whose explicit fluxes the two-point fluxes bound, and their bound ratios.
     pub fn bounded_correction(&self) -> NonOrthogonalCorrection {
         self.correction_by(Use::Correction)
     }

@@ -92,10 +92,12 @@ fn cell_skewness(mesh: &Mesh, geometry: &Geometry, skewness: &[f64]) -> Vec<f64>
 }
 
 impl<F: Real> BlendedCells<F> {
-    /// `skewed` cells with their shares, and cells of an `excess` above 1 with a share of 0.
-    pub fn new(backend: &Backend, skewed: &[(u32, f64)], excess: &[f64]) -> Self {
-        let is_widened = |cell: u32| excess.get(cell as usize).is_some_and(|excess| *excess > 1.0);
-        let widened = (0..excess.len() as u32).filter(|cell| is_widened(*cell));
+    /// `skewed` cells with their shares, and cells of a `bound_ratio` above 1 with a share of 0.
+    pub fn new(backend: &Backend, skewed: &[(u32, f64)], bound_ratio: &[f64]) -> Self {
+        let is_widened = |cell: u32| {
+            bound_ratio.get(cell as usize).is_some_and(|bound_ratio| *bound_ratio > 1.0)
+        };
+        let widened = (0..bound_ratio.len() as u32).filter(|cell| is_widened(*cell));
         let mut blended: Vec<(u32, f64)> = widened.map(|cell| (cell, 0.0)).collect();
         blended.extend(skewed.iter().filter(|(cell, _)| !is_widened(*cell)));
         blended.sort_unstable_by_key(|(cell, _)| *cell);

@@ -43,7 +43,7 @@ pub struct GradientStencils {
     pub limited: usize,
     /// What the purpose of each cell's gradient bounds, over its bound, by the smallest stencil; above 1 the stencil is a
     /// larger one: `[n_cells]`.
-    pub excess: Vec<f64>,
+    pub bound_ratio: Vec<f64>,
 }
 
 /// Gradients of cells by least squares, on a backend.
@@ -366,7 +366,7 @@ impl CellScheme<'_> {
             widened: sum(|part| part.widened),
             dropped: sum(|part| part.dropped),
             limited: sum(|part| part.limited),
-            excess: parts.iter().flat_map(|part| part.excess.iter().copied()).collect(),
+            bound_ratio: parts.iter().flat_map(|part| part.bound_ratio.iter().copied()).collect(),
         };
         if stencils.widened > 0 {
             let mut rows = Adjacency { offsets: vec![0], items: vec![] };
@@ -424,7 +424,7 @@ struct StencilPart {
     widened: usize,
     dropped: usize,
     limited: usize,
-    excess: Vec<f64>,
+    bound_ratio: Vec<f64>,
 }
 
 impl StencilPart {
@@ -437,7 +437,7 @@ impl StencilPart {
         self.widened += usize::from(!fit.further.is_empty());
         self.dropped += usize::from(fit.dropped > 0);
         self.limited += usize::from(fit.limiter < 1.0);
-        self.excess.push(fit.excess);
+        self.bound_ratio.push(fit.bound_ratio);
     }
 }
 

@@ -128,11 +128,11 @@ impl<F: Real> Pressure<F> {
             Arrangement::Collocated if mesh.dimension == 3 => scheme.bounded_correction(),
             _ => scheme.correction(),
         };
-        let excess = &correction.stencils.excess;
-        let blended = BlendedCells::new(backend, &faces.skewed, excess);
+        let bound_ratio = &correction.stencils.bound_ratio;
+        let blended = BlendedCells::new(backend, &faces.skewed, bound_ratio);
         let mut conductances = scheme.conductances();
         let scaled = match numerics.arrangement {
-            Arrangement::Collocated => scheme.projection_conductances(&conductances, excess),
+            Arrangement::Collocated => scheme.projection_conductances(&conductances, bound_ratio),
             Arrangement::Staggered | Arrangement::Exact => None,
         };
         // Local steps scale the conductances of the projection alone.

@@ -18,7 +18,7 @@ const EVERY: usize = 64;
 const CELL_FRACTION: f64 = 0.1;
 /// Least backflow at an outlet for a warning, over the flow through the boundary.
 const BACKFLOW: f64 = 1e-3;
-/// Least excess of a temperature over its bounds for a warning, over their difference.
+/// Least overshoot of a temperature over its bounds for a warning, over their difference.
 const OVERSHOOT: f64 = 0.01;
 
 /// The checks of a flow and the warnings already given.
@@ -176,14 +176,14 @@ pub(super) fn overshoot(
     bounds: [f64; 2],
     found: (f64, f64),
 ) -> Option<String> {
-    let excess = (bounds[0] - found.0).max(found.1 - bounds[1]) / (bounds[1] - bounds[0]);
+    let overshoot = (bounds[0] - found.0).max(found.1 - bounds[1]) / (bounds[1] - bounds[0]);
     let advice = match convection {
         Convection::LimitedLinear => "refine the mesh where the temperature changes",
         _ => {
             "refine the mesh where the temperature changes, or set `convection = \"limited_linear\"`"
         }
     };
-    (excess > OVERSHOOT).then(|| {
+    (overshoot > OVERSHOOT).then(|| {
         format!(
             "the temperature, between {:.6} and {:.6}, leaves the range of its boundary and initial values, {} to {}, \
              by {:.0} % of it: {} convection overshoots; {advice}",
@@ -191,7 +191,7 @@ pub(super) fn overshoot(
             found.1,
             bounds[0],
             bounds[1],
-            100.0 * excess,
+            100.0 * overshoot,
             convection.word()
         )
     })
