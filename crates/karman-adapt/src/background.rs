@@ -39,7 +39,7 @@ impl NodalMetric {
         let corners = mesh.dimension + 1;
         let mut cells = Vec::with_capacity(mesh.n_cells());
         let mut neighbours = vec![[NONE; 4]; mesh.n_cells()];
-        for cell in 0..mesh.n_cells() {
+        for (cell, behind) in neighbours.iter_mut().enumerate() {
             let nodes = mesh.cells.nodes_of(cell);
             let mut all = [nodes[0]; 4];
             all[..corners].copy_from_slice(nodes);
@@ -50,7 +50,7 @@ impl NodalMetric {
                     let other = mesh.face_left[face] ^ mesh.face_right[face] ^ cell as u32;
                     let of_face = mesh.face_to_nodes.of(face);
                     if let Some(apex) = nodes.iter().position(|node| !of_face.contains(node)) {
-                        neighbours[cell][apex] = other;
+                        behind[apex] = other;
                     }
                 }
             }

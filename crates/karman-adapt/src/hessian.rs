@@ -96,10 +96,10 @@ fn check(options: &HessianOptions) -> Result<(), AdaptError> {
     if !is_positive(options.h_min) {
         return refuse("h_min", options.h_min, "a positive number");
     }
-    if !(options.h_max >= options.h_min) {
+    if options.h_max.is_nan() || options.h_max < options.h_min {
         return refuse("h_max", options.h_max, "a number of at least h_min");
     }
-    if !(options.anisotropy >= 1.0) {
+    if options.anisotropy.is_nan() || options.anisotropy < 1.0 {
         return refuse("anisotropy", options.anisotropy, "a number of at least 1");
     }
     Ok(())

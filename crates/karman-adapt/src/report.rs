@@ -84,7 +84,7 @@ impl FitReport {
             }
         }
         let inside =
-            lengths.iter().filter(|&&l| l >= LENGTH_RANGE[0] && l <= LENGTH_RANGE[1]).count();
+            lengths.iter().filter(|l| (LENGTH_RANGE[0]..=LENGTH_RANGE[1]).contains(l)).count();
         let range = lengths
             .iter()
             .fold([f64::INFINITY, 0.0_f64], |[low, high], &l| [low.min(l), high.max(l)]);
@@ -116,7 +116,7 @@ impl fmt::Display for FitReport {
             (self.lowest_quality, self.mean_quality, Place(self.worst_place));
         writeln!(formatter, "quality {lowest:.4} at {place}, mean {mean:.4}")?;
         for (name, histogram) in [("length", &self.lengths), ("quality", &self.qualities)] {
-            let total: usize = histogram.counts.iter().fold(0, |sum, count| sum + count);
+            let total: usize = histogram.counts.iter().sum();
             for (class, &count) in
                 histogram.counts.iter().enumerate().filter(|(_, count)| **count > 0)
             {
