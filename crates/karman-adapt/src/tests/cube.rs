@@ -56,7 +56,6 @@ fn shock([x, y, z]: [f64; 3]) -> Metric {
 
 fn fit(mesh: &Mesh, field: fn([f64; 3]) -> Metric) -> (FitReport, Mesh) {
     let adapted = adapt(mesh, &AnalyticMetric(field), &AdaptOptions::default()).unwrap();
-    println!("{} passes\n{}", adapted.passes, adapted.after);
     (adapted.after, Mesh::new(adapted.mesh, &MeshOptions::default()).unwrap())
 }
 

@@ -188,7 +188,6 @@ fn curved_surfaces_are_followed() {
     let after = built(adapted.mesh);
     let exact = std::f64::consts::PI * 0.25 * length_of(&mesh);
     let error = |mesh: &Mesh| (measures(mesh).0[0] / exact - 1.0).abs();
-    println!("volume errors {} {}", error(&mesh), error(&after));
     assert!(error(&after) < 0.35 * error(&mesh), "{} {}", error(&mesh), error(&after));
     let mut farthest = 0.0_f64;
     let wall = after.patches.iter().find(|patch| patch.name == "wall").unwrap();

@@ -98,7 +98,10 @@ fn an_unknown_suite_or_case_is_refused_with_the_known_names() {
     fs::write(&broken, SUITE.replace("kind = \"line\"", "kind = \"curve\"")).unwrap();
     let (code, _, err) = karman(folder.path(), &["validate", "bars"]);
     assert_eq!(code, 1);
-    assert!(err.contains("unknown value `curve`") && err.contains("line, surface, history"), "{err}");
+    assert!(
+        err.contains("unknown value `curve`") && err.contains("line, surface, history"),
+        "{err}"
+    );
     fs::write(&broken, SUITE.replace("halvings = 1", "halvings = 2")).unwrap();
     let (code, out, _) = karman(folder.path(), &["validate", "bars", "good", "-q"]);
     assert_eq!(code, 1);

@@ -43,10 +43,13 @@ pub(super) struct StepBounds {
     diffusion: f64,
 }
 
+/// A value and its direction at each face, `[3][faces]`.
+type DirectedValue = (Arc<dyn Prescribed>, [Vec<f64>; 3]);
+
 /// A boundary of prescribed velocity.
 struct Wall {
-    /// The velocity is the sum of these values in their directions at each face, `[3][faces]`.
-    velocity: Vec<(Arc<dyn Prescribed>, [Vec<f64>; 3])>,
+    /// The velocity is the sum of these values in their directions.
+    velocity: Vec<DirectedValue>,
     /// `[3][faces]`.
     points: Vec<f64>,
     /// |S| / V of each face.

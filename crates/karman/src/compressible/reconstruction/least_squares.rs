@@ -59,6 +59,8 @@ impl LeastSquares {
     pub(in crate::compressible) fn factorise(&mut self) -> Option<f64> {
         let (n, stride) = (self.n, self.stride());
         let mut r: Square = Default::default();
+        // k numbers columns of A, rows of R and scales alike.
+        #[allow(clippy::needless_range_loop)]
         for k in 0..n {
             let (before, rest) = self.columns.split_at_mut(k * stride);
             let column = &mut rest[..stride];
