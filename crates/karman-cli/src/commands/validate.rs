@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &ValidateArguments, session: &Session) -> Result<()
         console::tell(session.quiet && result.passes(), &lines(&result))?;
         results.push(result);
         // After each case, so that an interrupted run leaves a page of the cases it solved.
-        write(&file, &page(&suite, &results, &about()))?;
+        write(&file, page(&suite, &results, &about()))?;
     }
     console::tell(session.quiet, &format!("page: {}", file.display()))?;
     let failed = results.iter().filter(|result| !result.passes()).count();
@@ -52,8 +52,11 @@ pub(crate) fn run(arguments: &ValidateArguments, session: &Session) -> Result<()
     }
 }
 
+/// The path and the content of a file of a suite.
+type SuiteFile = (&'static str, &'static [u8]);
+
 /// Built-in suites: name, and paths and contents of their files.
-const BUILT_IN: &[(&str, &[(&str, &[u8])])] = include!(concat!(env!("OUT_DIR"), "/suites.rs"));
+const BUILT_IN: &[(&str, &[SuiteFile])] = include!(concat!(env!("OUT_DIR"), "/suites.rs"));
 
 /// The suite of a folder, of the folder of this name below `cases`, or the built-in suite of this name, whose
 /// files are written beside the results.
