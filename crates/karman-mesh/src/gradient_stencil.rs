@@ -326,7 +326,7 @@ pub enum Purpose<'a> {
     /// A gradient determined in every direction.
     Derivative,
     /// A gradient of a non-orthogonal correction, which adds explicit fluxes to those of two points, here of each
-    /// face of the cell: their ratio κ is at most [`MAX_CORRECTION`]; see [`correction_ratio`].
+    /// face of the cell: their ratio κ is at most [`MAX_CORRECTION`].
     Correction(&'a [CorrectedFlux]),
     /// A gradient that also extrapolates the cell's value to its faces, for upwind values, with a norm of at
     /// most [`MAX_EXTRAPOLATION`].
