@@ -52,7 +52,7 @@ pub struct Faces<F: Real> {
     pub is_cubic: bool,
     /// Whether lines between centroids are normal to their faces.
     pub is_orthogonal: bool,
-    /// Cells of a skewness Σ |x_f − x_i| |S| / V above [`LARGEST_CELL_SKEWNESS`], ascending, with this bound over it.
+    /// Cells of a skewness Σ |x_f − x_i| |S| / V above `LARGEST_CELL_SKEWNESS`, ascending, with this bound over it.
     pub skewed: Vec<(u32, f64)>,
 }
 
