@@ -9,7 +9,7 @@ use crate::mesh::{AdaptiveMesh, NEW, VertexKind};
 use crate::quality::Vertex;
 use rayon::prelude::*;
 
-/// What happens to a vertex.
+/// The change of a vertex.
 pub(crate) enum VertexChange {
     /// Nothing.
     None,

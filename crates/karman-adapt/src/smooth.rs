@@ -16,7 +16,7 @@ const DIFFERENCE: f64 = 0.02;
 /// Longest step along an axis of the metric.
 const LONGEST_STEP: f64 = 0.2;
 
-/// What a move must improve.
+/// The quantity that a move must improve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Objective {
     /// The energy of cells and edges falls.

@@ -51,18 +51,18 @@ impl Interrupt {
     }
 }
 
-/// What a signal asks for.
+/// The request of a signal.
 #[derive(Debug, PartialEq)]
 enum Request {
     /// To end the run after its step.
     End,
-    /// What the first signal asked for.
+    /// The request of the first signal again.
     Repeated,
     /// To end the program at once.
     EndAtOnce,
 }
 
-/// What a signal at time `now` asks for.
+/// The request of a signal at time `now`.
 fn request(state: &State, now: Instant) -> Request {
     if !state.is_running.load(Ordering::SeqCst) {
         return Request::EndAtOnce;

@@ -1,4 +1,4 @@
-//! What adaptation keeps: volume, patches, regions, validity, equal results for any number of threads.
+//! Invariants of adaptation: volume, patches, regions, validity, equal results for any number of threads.
 
 use super::cube::{cube, linear};
 use crate::{
