@@ -10,6 +10,7 @@ xmin, xmax, ymin and ymax. Format: MSH 4.1, binary; 2.2, ASCII, if the name cont
 import math
 import pathlib
 import gmsh
+from airfoil_mesh import half_thickness
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "crates/karman-mesh/tests/meshes"
 DELAUNAY, HXT = 1, 10
@@ -145,13 +146,12 @@ def step(name, size):
 
 
 def airfoil(name):
-    """A NACA 0012 airfoil in a channel with a layer of quadrilaterals, folded at the sharp trailing edge."""
+    """A NACA 0012 airfoil in a channel with a layer of quadrilaterals, skewed at the sharp trailing edge."""
     gmsh.clear()
     geo, field = gmsh.model.geo, gmsh.model.mesh.field
-    half = lambda x: 0.6 * (0.2969 * math.sqrt(x) - 0.126 * x - 0.3516 * x**2 + 0.2843 * x**3 - 0.1036 * x**4)
     along = [0.5 * (1 - math.cos(math.pi * k / 40)) for k in range(1, 40)]
     nose, tail = (geo.addPoint(x, 0, 0, 0.02) for x in (0, 1))
-    upper, lower = ([geo.addPoint(x, side * half(x), 0, 0.04) for x in along] for side in (1, -1))
+    upper, lower = ([geo.addPoint(x, side * half_thickness(x, 0.12), 0, 0.04) for x in along] for side in (1, -1))
     walls = [geo.addSpline([nose, *upper, tail]), geo.addSpline([tail, *reversed(lower), nose])]
     corners = [geo.addPoint(*p, 0, 0.45) for p in ((-1.5, -1.2), (3.5, -1.2), (3.5, 1.2), (-1.5, 1.2))]
     lines = [geo.addLine(corners[k], corners[(k + 1) % 4]) for k in range(4)]

@@ -347,10 +347,11 @@ pub struct CorrectedFlux {
     pub tangential: Vector,
 }
 
-/// Largest κ of a cell, the explicit fluxes of its gradient over its two-point fluxes. On optimised tetrahedra of Gmsh one cell
-/// in a hundred to a thousand has more; acute corners and cells alone between walls have 2 to 5, and such
-/// cells make the corrected operator indefinite (decision 20).
-pub const MAX_CORRECTION: f64 = 0.8;
+/// Largest κ of a cell, the explicit fluxes of its gradient over its two-point fluxes. A face counts in the sums of its two cells, so that
+/// κ ≤ ½ everywhere bounds the explicit power Σ Δ t·∇φ by the two-point power Σ a Δ² where stencils are face neighbours. On tetrahedra of
+/// Gmsh the median of κ is 0.3; acute corners and cells alone between walls have 2 to 5, and such cells make the corrected
+/// operator indefinite (decision 20).
+pub const MAX_CORRECTION: f64 = 0.5;
 
 /// κ of a cell with gradient weights W: the largest |Σ_f Δ_f t_f·Σ_k W_k Δ_k| over fields with Σ_f a_f Δ_f² = Σ_k a_k Δ_k² = 1,
 /// κ² = λ_max((Σ_f t tᵀ/a)(Σ_k W Wᵀ/a)), f the faces of the cell and k the rows of its gradient. Rows of further cells count with the

@@ -73,9 +73,9 @@ pub struct BlendedCells<F: Real> {
 const LARGEST_CELL_SKEWNESS: f64 = 2.0;
 
 /// Largest Σ |x_f − x_i| |S| / V of cells with the full skewness correction of interpolated velocities. In 3D 7: slivers have up to
-/// hundreds, and on meshes without them at most one cell in a hundred has more. In 2D 2: triangles and quadrilaterals of Gmsh have
-/// at most 1.5, and quadrilaterals of a boundary layer that are folded at a sharp edge 3 to 12; there the correction
-/// couples pressure and fluxes by negative eigenvalues (decision 20).
+/// hundreds, and on meshes without them at most one cell in a hundred has more. In 2D 2: usual triangles and quadrilaterals of Gmsh
+/// have at most 1.5, but for single cells, and skewed quadrilaterals of a boundary layer at a sharp edge 3 to 12; there the
+/// full correction kept spurious velocities (decision 20).
 fn largest_corrected_skewness(dimension: usize) -> f64 {
     if dimension == 2 { 2.0 } else { 7.0 }
 }

@@ -275,7 +275,7 @@ fn explicit_fluxes_are_bounded_by_those_of_two_points() {
     let usual = ["pipe_medium", "pipe_fine", "ball", "cube_tetrahedron_fine"].map(share);
     let [wedge, valve] = ["wedge", "valve"].map(share);
     eprintln!("larger stencils: {usual:.4?}, wedge {wedge:.4}, valve {valve:.4}");
-    assert!(usual.iter().all(|share| *share < 0.01) && wedge > 0.1 && valve > 0.01);
+    assert!(usual.iter().all(|share| *share < 0.1) && wedge > 0.15 && valve > 0.15);
     for name in ["wedge", "valve", "pipe_fine"] {
         let (mesh, geometry) = built(gmsh(name));
         let n = mesh.n_cells();
