@@ -28,6 +28,8 @@ const LEAST_GAIN: f64 = 1e-3;
 const ROUNDS: u32 = 2;
 /// A step of the ascent below this share of the step to the quality 1 ends at another cell: its gradient is taken in.
 const SHORT_STEP: f64 = 0.25;
+/// Cells that rise at more than this share of the rate of the lowest one do not fall below it.
+const SAME_RATE: f64 = 0.999;
 /// Shortest move, as a length in the metric.
 const SHORTEST_MOVE: f64 = 1e-6;
 
@@ -106,12 +108,13 @@ fn worst_quality_move<F: Real>(
         }
         // The cell whose linear model falls below that of the lowest first.
         step = to_one;
-        let mut other = g;
+        let mut other = Vec3::<F>::zero();
         k = first;
         while k < end {
             let cell = cavities.quality(k, p, own, state);
             let theirs = cell.gradient.dot(direction);
-            if theirs < slope {
+            // The cells that the direction takes in rise at its own rate, up to rounding.
+            if theirs < F::literal(SAME_RATE) * slope {
                 let meet = (cell.value - lowest) / (slope - theirs);
                 if meet < step {
                     step = meet;
