@@ -144,6 +144,28 @@ def step(name, size):
     write(name, 2, {"wall": lines[:3] + [lines[4]], "outlet": [lines[3]], "inlet": [lines[5]]}, size, DELAUNAY)
 
 
+def airfoil(name):
+    """A NACA 0012 airfoil in a channel with a layer of quadrilaterals, folded at the sharp trailing edge."""
+    gmsh.clear()
+    geo, field = gmsh.model.geo, gmsh.model.mesh.field
+    half = lambda x: 0.6 * (0.2969 * math.sqrt(x) - 0.126 * x - 0.3516 * x**2 + 0.2843 * x**3 - 0.1036 * x**4)
+    along = [0.5 * (1 - math.cos(math.pi * k / 40)) for k in range(1, 40)]
+    nose, tail = (geo.addPoint(x, 0, 0, 0.02) for x in (0, 1))
+    upper, lower = ([geo.addPoint(x, side * half(x), 0, 0.04) for x in along] for side in (1, -1))
+    walls = [geo.addSpline([nose, *upper, tail]), geo.addSpline([tail, *reversed(lower), nose])]
+    corners = [geo.addPoint(*p, 0, 0.45) for p in ((-1.5, -1.2), (3.5, -1.2), (3.5, 1.2), (-1.5, 1.2))]
+    lines = [geo.addLine(corners[k], corners[(k + 1) % 4]) for k in range(4)]
+    geo.addPlaneSurface([geo.addCurveLoop(lines), geo.addCurveLoop(walls)])
+    geo.synchronize()
+    layer = field.add("BoundaryLayer")
+    field.setNumbers(layer, "CurvesList", walls)
+    for key, value in (("Size", 0.002), ("Ratio", 1.3), ("Thickness", 0.06), ("Quads", 1)):
+        field.setNumber(layer, key, value)
+    field.setAsBoundaryLayer(layer)
+    patches = dict(zip(("bottom", "outlet", "top", "inlet"), ([line] for line in lines)))
+    write(name, 2, patches | {"airfoil": walls}, 0.45, DELAUNAY, least=0)
+
+
 def ring(name, size):
     """Triangles between circles of radius ½ and 1."""
     gmsh.clear()
@@ -240,6 +262,7 @@ if __name__ == "__main__":
     for name, size in ("coarse", 0.2), ("medium", 0.1), ("fine", 0.05):
         nozzle(f"nozzle_{name}", size)
     step("step", 0.07)
+    airfoil("airfoil")
     for name, size in ("coarse", 0.2), ("medium", 0.1), ("fine", 0.05):
         ring(f"ring_{name}", size)
     gmsh.finalize()

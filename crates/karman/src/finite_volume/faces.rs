@@ -40,7 +40,7 @@ pub struct Faces<F: Real> {
     /// `[3][n_faces]`.
     limited_delta: Option<Buffer<F>>,
     /// x_f − x_i of the skewness correction of interpolated velocities, limited between cells of a skewness
-    /// above [`LARGEST_CORRECTED_CELL_SKEWNESS`]. None if no face is limited: `[3][n_faces]`.
+    /// above that of [`largest_corrected_skewness()`]. None if no face is limited: `[3][n_faces]`.
     limited_skewness: Option<Buffer<F>>,
     /// S: `[3][n_faces]`.
     pub area: Buffer<F>,
@@ -72,9 +72,13 @@ pub struct BlendedCells<F: Real> {
 /// gradient may oppose the pressure difference across the face: decision 11.
 const LARGEST_CELL_SKEWNESS: f64 = 2.0;
 
-/// Largest Σ |x_f − x_i| |S| / V of cells with the full skewness correction of interpolated velocities.
-/// Slivers have up to hundreds; on meshes without them at most one cell in a hundred has more.
-const LARGEST_CORRECTED_CELL_SKEWNESS: f64 = 7.0;
+/// Largest Σ |x_f − x_i| |S| / V of cells with the full skewness correction of interpolated velocities. In 3D 7: slivers have up to
+/// hundreds, and on meshes without them at most one cell in a hundred has more. In 2D 2: triangles and quadrilaterals of Gmsh have
+/// at most 1.5, and quadrilaterals of a boundary layer that are folded at a sharp edge 3 to 12; there the correction
+/// couples pressure and fluxes by negative eigenvalues (decision 20).
+fn largest_corrected_skewness(dimension: usize) -> f64 {
+    if dimension == 2 { 2.0 } else { 7.0 }
+}
 
 /// Σ |x_f − x_i| |S| / V of each cell.
 fn cell_skewness(mesh: &Mesh, geometry: &Geometry, skewness: &[f64]) -> Vec<f64> {
@@ -270,17 +274,17 @@ impl<F: Real> Faces<F> {
         let cell_skewness = cell_skewness(mesh, geometry, &skewness);
         let skewed = (0..).zip(&cell_skewness).filter(|(_, s)| **s > LARGEST_CELL_SKEWNESS);
         let skewed = skewed.map(|(cell, s)| (cell, LARGEST_CELL_SKEWNESS / s)).collect();
-        let limited_skewness =
-            cell_skewness.iter().any(|s| *s > LARGEST_CORRECTED_CELL_SKEWNESS).then(|| {
-                let mut limited = skewness.clone();
-                for face in 0..n_interior {
-                    let [l, r] = [mesh.face_left[face], mesh.face_right[face]];
-                    let larger = cell_skewness[l as usize].max(cell_skewness[r as usize]);
-                    let share = (LARGEST_CORRECTED_CELL_SKEWNESS / larger).min(1.0);
-                    (0..3).for_each(|k| limited[k * n_faces + face] *= share);
-                }
-                narrow(backend, limited)
-            });
+        let most_corrected = largest_corrected_skewness(mesh.dimension);
+        let limited_skewness = cell_skewness.iter().any(|s| *s > most_corrected).then(|| {
+            let mut limited = skewness.clone();
+            for face in 0..n_interior {
+                let [l, r] = [mesh.face_left[face], mesh.face_right[face]];
+                let larger = cell_skewness[l as usize].max(cell_skewness[r as usize]);
+                let share = (most_corrected / larger).min(1.0);
+                (0..3).for_each(|k| limited[k * n_faces + face] *= share);
+            }
+            narrow(backend, limited)
+        });
         Faces {
             skewed,
             cells,

@@ -41,7 +41,8 @@ fn defaults(tolerance: f64) -> Numerics {
 /// Largest |u|, and Σ F at the boundary over the flow through the inlet.
 fn state<F: Real>(backend: &Backend, flow: &IncompressibleSolver<F>, mesh: &Mesh) -> (f64, f64) {
     let to_f64 = |v: &F| Into::<f64>::into(*v);
-    let u: Vec<Vec<F>> = (0..3).map(|k| backend.read(flow.velocity(k)).unwrap()).collect();
+    let u: Vec<Vec<F>> =
+        (0..mesh.dimension).map(|k| backend.read(flow.velocity(k)).unwrap()).collect();
     let speed = (0..mesh.n_cells())
         .map(|c| u.iter().map(|u| to_f64(&u[c]).powi(2)).sum::<f64>().sqrt())
         .fold(0.0, |m, s| if s > m || s.is_nan() { s } else { m });
@@ -52,6 +53,20 @@ fn state<F: Real>(backend: &Backend, flow: &IncompressibleSolver<F>, mesh: &Mesh
     };
     let inlet = through("inlet");
     (speed, (inlet + through("outlet")).abs() / inlet.abs())
+}
+
+/// Steps by the recommended Courant number to t = `end`, `most_steps` at most.
+fn march<F: Real>(what: &str, flow: &mut IncompressibleSolver<F>, end: f64, most_steps: usize) {
+    let mut step = 0.0;
+    while flow.clock().0 < end && flow.clock().1 < most_steps {
+        // A new step length where the old one is off by a tenth.
+        let target = RECOMMENDED / flow.largest_rate();
+        if !(0.9 * step..=step).contains(&target) {
+            step = 0.95 * target;
+        }
+        let report = flow.step(step).unwrap();
+        assert_eq!(report.non_finite, 0, "{what}, t = {}", flow.clock().0);
+    }
 }
 
 fn run<F: Real>(
@@ -69,16 +84,7 @@ fn run<F: Real>(
             IncompressibleSolver::<F>::new(&backend, mesh, geometry, &problem, &numerics).unwrap();
         let (at_rest, _) = state(&backend, &flow, mesh);
         assert!(at_rest < 5.0, "{name}: |u| = {at_rest} at the start");
-        let mut step = 0.0;
-        while flow.clock().0 < 2.0 && flow.clock().1 < most_steps {
-            // A new step length where the old one is off by a tenth.
-            let target = RECOMMENDED / flow.largest_rate();
-            if !(0.9 * step..=step).contains(&target) {
-                step = 0.95 * target;
-            }
-            let report = flow.step(step).unwrap();
-            assert_eq!(report.non_finite, 0, "{name}, ν = {viscosity}, t = {}", flow.clock().0);
-        }
+        march(&format!("{name}, ν = {viscosity}"), &mut flow, 2.0, most_steps);
         let (speed, balance) = state(&backend, &flow, mesh);
         eprintln!(
             "{name}, ν = {viscosity}: {:?} steps, |u| ≤ {speed:.3}, {balance:.1e}",
@@ -103,6 +109,28 @@ fn ducts_of_tetrahedra_are_stable() {
     for viscosity in [1.0, 0.01, 1e-4] {
         run::<f64>("wedge", (&mesh, &geometry), viscosity, usize::MAX);
     }
+}
+
+/// Quadrilaterals of mean ratio 0.02 to 0.04, folded at a sharp trailing edge. With the full skewness correction of their fluxes
+/// |u| was 9.3 in them at t = 2.
+#[test]
+fn folded_quadrilaterals_at_a_trailing_edge_are_stable() {
+    let (mesh, geometry) = built(gmsh("airfoil"));
+    let backend = Backend::host(2).unwrap();
+    let conditions = mesh.patches.iter().map(|patch| match patch.name.as_str() {
+        "inlet" => FlowCondition::Velocity([constant(1.0), constant(0.0), constant(0.0)]),
+        "outlet" => FlowCondition::PressureOutlet(constant(0.0)),
+        "airfoil" => FlowCondition::Velocity(nothing()),
+        _ => FlowCondition::Slip,
+    });
+    let problem = Problem { conditions: conditions.collect(), ..duct(&mesh, 0.01) };
+    let mut flow =
+        IncompressibleSolver::<f64>::new(&backend, &mesh, &geometry, &problem, &defaults(1e-7))
+            .unwrap();
+    march("airfoil", &mut flow, 1.0, usize::MAX);
+    let (speed, balance) = state(&backend, &flow, &mesh);
+    eprintln!("airfoil: {:?} steps, |u| ≤ {speed:.3}, {balance:.1e}", flow.clock());
+    assert!(speed < 1.5 && balance < 1e-6, "|u| = {speed}, balance {balance}");
 }
 
 #[test]
