@@ -205,7 +205,7 @@ impl VertexSmoother {
         let metric = match options.lookup {
             MetricLookup::Grid { tolerance, most_nodes } => {
                 let field = adaptive.field;
-                let bounds = bounding_box(mesh);
+                let bounds = mesh.bounding_box().unwrap_or_default();
                 let grid = MetricGrid::new(field, dimension, bounds, tolerance, most_nodes)?;
                 MetricData::of_grid(backend, &grid)
             }
@@ -432,18 +432,6 @@ fn check(options: &SmoothOptions) -> Result<(), AdaptError> {
         return refuse("tolerance", tolerance, "a number between 0 and 1");
     }
     Ok(())
-}
-
-/// The corners of the bounding box.
-fn bounding_box(mesh: &Mesh) -> [Point; 2] {
-    let mut bounds = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
-    for point in &mesh.points {
-        for axis in 0..3 {
-            bounds[0][axis] = bounds[0][axis].min(point[axis]);
-            bounds[1][axis] = bounds[1][axis].max(point[axis]);
-        }
-    }
-    bounds
 }
 
 /// A cell of the mesh for each vertex.
