@@ -30,6 +30,8 @@ const ROUNDS: u32 = 2;
 const SHORT_STEP: f64 = 0.25;
 /// Cells that rise at more than this share of the rate of the lowest one do not fall below it.
 const SAME_RATE: f64 = 0.999;
+/// Qualities and steps that differ by less than this share are equal: the first in the order of the cells counts.
+const SAME: f64 = 1e-9;
 /// Shortest move, as a length in the metric.
 const SHORTEST_MOVE: f64 = 1e-6;
 
@@ -88,7 +90,7 @@ fn worst_quality_move<F: Real>(
     let mut k = first;
     while k < end {
         let cell = cavities.quality(k, p, own, state);
-        if cell.value < lowest {
+        if cell.value < lowest * F::literal(1.0 - SAME) {
             lowest = cell.value;
             g = cell.gradient;
         }
@@ -115,8 +117,8 @@ fn worst_quality_move<F: Real>(
             let theirs = cell.gradient.dot(direction);
             // The cells that the direction takes in rise at its own rate, up to rounding.
             if theirs < F::literal(SAME_RATE) * slope {
-                let meet = (cell.value - lowest) / (slope - theirs);
-                if meet < step {
+                let meet = ((cell.value - lowest) / (slope - theirs)).max(0.0);
+                if meet < step - F::literal(SAME) * to_one {
                     step = meet;
                     other = cavities.allowed(v, cell.gradient);
                 }
