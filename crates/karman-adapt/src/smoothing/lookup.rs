@@ -15,6 +15,9 @@ pub(super) const NONE: u32 = u32::MAX;
 const LONGEST_WALK: u32 = 64;
 /// Least barycentric coordinate of a place inside a cell: rounding on the boundary.
 const INSIDE: f64 = -1e-6;
+/// A walk leaves a cell through a facet whose coordinate is below this. A node has coordinates of 0 up to rounding in all its cells;
+/// a walk that compared with 0 would circle about it.
+const OUTSIDE: f64 = -1e-12;
 
 /// Where the metric at a vertex that moves is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -197,13 +200,13 @@ impl<F: Real> LookupView<'_, F> {
         let mut steps = 0u32;
         let mut is_walking = true;
         let mut is_found = false;
-        while is_walking && steps < comptime!(LONGEST_WALK) {
+        while is_walking {
             l = self.barycentric(cell as usize, place);
             let first = 1.0 - l.x - l.y - l.z;
             let at = cell as usize * corners;
             // The facet opposite to the corner of the lowest coordinate that has another cell behind it.
             let mut next = NONE.runtime();
-            let mut lowest = F::literal(0.0);
+            let mut lowest = F::literal(OUTSIDE);
             let mut least = first.min(l.x).min(l.y);
             let mut behind = self.behind[at];
             if first < lowest && behind != NONE && behind != from {
@@ -228,14 +231,15 @@ impl<F: Real> LookupView<'_, F> {
                     next = behind;
                 }
             }
-            if next == NONE {
+            steps += 1;
+            // The coordinates are those of the last cell.
+            if next == NONE || steps == comptime!(LONGEST_WALK) {
                 is_walking = false;
                 is_found = least >= F::literal(INSIDE);
             } else {
                 from = cell;
                 cell = next;
             }
-            steps += 1;
         }
         let first = (1.0 - l.x - l.y - l.z).max(0.0);
         let at = cell as usize * corners;
