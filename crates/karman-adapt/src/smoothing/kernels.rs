@@ -1,4 +1,5 @@
 //! Kernels of smoothing: the moves of the vertices of one colour, the metric at vertices, the quality of cells.
+#![allow(clippy::collapsible_if)] // kernels evaluate both sides of `&&`
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
