@@ -80,7 +80,7 @@ pub fn adapt(
     check(options)?;
     let mut adaptive = AdaptiveMesh::new(mesh, field, options.ridge_angle_deg)?;
     let before = FitReport::of(&adaptive);
-    let tolerance = options.surface_tolerance * diagonal(mesh);
+    let tolerance = options.surface_tolerance * mesh.bounding_box_diagonal();
     let mut passes = 0;
     if options.smooth_only {
         passes = adaptive.smooth_to_equilibrium(options.passes);
@@ -124,17 +124,6 @@ fn check(options: &AdaptOptions) -> Result<(), AdaptError> {
         );
     }
     Ok(())
-}
-
-/// Diagonal of the bounding box.
-fn diagonal(mesh: &Mesh) -> f64 {
-    let extent = |axis: usize| {
-        let of = mesh.points.iter().map(|point| point[axis]);
-        let [low, high] =
-            of.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
-        high - low
-    };
-    crate::vector::norm([extent(0), extent(1), extent(2)])
 }
 
 impl AdaptiveMesh<'_> {

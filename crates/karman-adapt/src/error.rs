@@ -1,5 +1,6 @@
 //! Errors of adaptation.
 
+use karman_backend::BackendError;
 use karman_mesh::{MeshError, Place};
 
 /// A mesh or metric that cannot be adapted.
@@ -8,6 +9,12 @@ pub enum AdaptError {
     /// The mesh is invalid.
     #[error(transparent)]
     Mesh(#[from] MeshError),
+    /// A mesh that cannot be generated.
+    #[error(transparent)]
+    Generate(#[from] karman_mesh::generate::GenerateError),
+    /// The device failed.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
     /// A cell is neither a triangle nor a tetrahedron.
     #[error("{count} cells are no {simplices}; only meshes of {simplices} can be adapted")]
     Elements {

@@ -18,10 +18,12 @@ mod metric;
 mod quality;
 mod report;
 mod smooth;
+pub mod smoothing;
 mod split;
 mod surface;
 mod swap;
 mod vector;
+mod walk;
 
 #[cfg(test)]
 mod tests;
@@ -36,3 +38,7 @@ pub use quality::{
     LENGTH_RANGE, Vertex, edge_length, mean_ratio, oriented_measure, size_and_shape,
 };
 pub use report::{FitReport, Histogram};
+pub use smoothing::{
+    MeshQuality, MetricGrid, MetricLookup, SmoothOptions, Smoother, VertexSmoother,
+    smooth_by_colours,
+};

@@ -279,6 +279,11 @@ impl<'a> AdaptiveMesh<'a> {
         self.vertices.len() - self.free_vertices.len()
     }
 
+    /// Whether a vertex of this kind of boundary moves along a line.
+    pub(crate) fn is_line(&self, kind: VertexKind) -> bool {
+        kind == VertexKind::Ridge || self.dimension == 2
+    }
+
     /// Whether the edge lies in a ridge (3D).
     pub(crate) fn is_ridge(&self, a: u32, b: u32) -> bool {
         self.ridges.touches(a) && self.ridges.around_edge(a, b).next().is_some()

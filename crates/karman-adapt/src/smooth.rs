@@ -164,6 +164,11 @@ pub(crate) fn smooth_by_gradient(
 
 /// The facet of a positive cell opposite to `vertex`, with the vertex on its positive side.
 pub(crate) fn facet_of(mesh: &AdaptiveMesh<'_>, nodes: [u32; 4], vertex: u32) -> [Point; 3] {
+    facet_nodes(nodes, vertex).map(|node| mesh.point(node))
+}
+
+/// The nodes of [`facet_of`]; in 2D the first of the two is there twice.
+pub(crate) fn facet_nodes(nodes: [u32; 4], vertex: u32) -> [u32; 3] {
     let at = nodes.iter().position(|&node| node == vertex).unwrap_or(0);
     // With the apex last, an even permutation; in 2D the side before the third corner.
     let order = if nodes[3] == NONE {
@@ -171,7 +176,7 @@ pub(crate) fn facet_of(mesh: &AdaptiveMesh<'_>, nodes: [u32; 4], vertex: u32) ->
     } else {
         [[1, 3, 2], [0, 2, 3], [0, 3, 1], [0, 1, 2]][at]
     };
-    order.map(|corner| mesh.point(nodes[corner]))
+    order.map(|corner| nodes[corner])
 }
 
 /// The part of a displacement along the surface or ridge of a vertex; all of it in the interior.
@@ -179,15 +184,41 @@ fn allowed(mesh: &AdaptiveMesh<'_>, vertex: u32, kind: VertexKind, wish: Point) 
     if kind == VertexKind::Interior { Some(wish) } else { tangential(mesh, vertex, kind, wish) }
 }
 
-/// As [`allowed`], of a vertex of a surface or ridge: along the line through its two neighbours, or normal to the sum of the normals.
-/// In a plane or on a straight line the first face or edge gives the direction, so that rounding does not accumulate.
+/// As [`allowed`], of a vertex of a surface or ridge: along its line, or in its plane.
 fn tangential(
     mesh: &AdaptiveMesh<'_>,
     vertex: u32,
     kind: VertexKind,
     wish: Point,
 ) -> Option<Point> {
-    let is_line = kind == VertexKind::Ridge || mesh.dimension == 2;
+    let direction = line_or_normal(mesh, vertex, kind)?.direction;
+    let square = dot(direction, direction);
+    if square <= 0.0 {
+        return None;
+    }
+    let share = dot(wish, direction) / square;
+    if mesh.is_line(kind) {
+        return Some(direction.map(|coordinate| coordinate * share));
+    }
+    Some(add_scaled(wish, -share, direction))
+}
+
+/// The direction of the line, or the normal of the surface, on which a vertex lies.
+pub(crate) struct LineOrNormal {
+    /// Of any length.
+    pub(crate) direction: Point,
+    /// Whether the line is straight, or the surface plane, around the vertex.
+    pub(crate) is_straight: bool,
+}
+
+/// The line through the two neighbours of a vertex of a line, or the sum of the normals around a vertex of a surface. In a plane or
+/// on a straight line the first face or edge gives the direction, so that rounding does not accumulate.
+pub(crate) fn line_or_normal(
+    mesh: &AdaptiveMesh<'_>,
+    vertex: u32,
+    kind: VertexKind,
+) -> Option<LineOrNormal> {
+    let is_line = mesh.is_line(kind);
     let complex: &Complex = if kind == VertexKind::Ridge { &mesh.ridges } else { &mesh.faces };
     let (mut first, mut sum, mut is_straight) = (None, [0.0; 3], true);
     for element in complex.around(vertex) {
@@ -205,16 +236,7 @@ fn tangential(
         is_straight &= norm(cross(reference, own)) <= 1e-9 * norm(reference) * norm(own);
         sum = add_scaled(sum, 1.0, own);
     }
-    let direction = if is_straight { first? } else { sum };
-    let square = dot(direction, direction);
-    if square <= 0.0 {
-        return None;
-    }
-    let share = dot(wish, direction) / square;
-    if is_line {
-        return Some(direction.map(|coordinate| coordinate * share));
-    }
-    Some(add_scaled(wish, -share, direction))
+    Some(LineOrNormal { direction: if is_straight { first? } else { sum }, is_straight })
 }
 
 #[cfg(test)]

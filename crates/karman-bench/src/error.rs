@@ -8,6 +8,7 @@ use karman::linear::LinearError;
 use karman::mesh::MeshError;
 use karman::mesh::files::MeshFileError;
 use karman::mesh::generate::GenerateError;
+use karman_adapt::AdaptError;
 
 /// Why a benchmark could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +39,9 @@ pub enum BenchError {
     /// A compressible flow could not be set up or advanced.
     #[error(transparent)]
     Gas(#[from] CompressibleError),
+    /// A mesh could not be smoothed.
+    #[error(transparent)]
+    Adapt(#[from] AdaptError),
     /// A matrix does not fit, or the device failed in a solver.
     #[error(transparent)]
     Linear(#[from] LinearError),

@@ -5,6 +5,7 @@
 //! coefficient where geometry is not used. Times are medians of batches, the device idle before and
 //! after each; inputs are never constant. [`measure`] runs the chosen groups on a mesh of a given size.
 
+mod adapt;
 mod compressible;
 mod error;
 mod flow;
@@ -23,6 +24,7 @@ pub mod thesis_cost;
 pub mod thesis_pressure;
 pub mod thesis_stages;
 
+pub use adapt::adapt;
 pub use compressible::compressible;
 pub use error::BenchError;
 pub use flow::flow;

@@ -1,7 +1,7 @@
 //! The groups of lines to measure, and their meshes.
 
 use super::mesh::{TetrahedronMesh, set_up};
-use super::{Bench, BenchError, compressible, flow, kernels, operators, solver, streaming};
+use super::{Bench, BenchError, adapt, compressible, flow, kernels, operators, solver, streaming};
 use karman::mesh::EdgeTopology;
 use karman_macros::Keyword;
 use std::path::PathBuf;
@@ -23,6 +23,8 @@ pub enum Group {
     Flow,
     /// Parts of a stage of compressible flow.
     Compressible,
+    /// Sweeps of the smoothing of a square of triangles in an anisotropic metric.
+    Adapt,
 }
 
 impl Group {
@@ -100,6 +102,10 @@ pub fn measure(bench: &mut Bench, cells: usize, plan: &Plan) -> Result<(), Bench
         bench.group = Group::Compressible.word();
         compressible(bench, cells)?;
     }
+    if has(Group::Adapt) {
+        bench.group = Group::Adapt.word();
+        adapt(bench, cells)?;
+    }
     Ok(())
 }
 
@@ -142,6 +148,12 @@ mod tests {
             assert!(per_row > 155.0 && per_row < 164.0, "{per_row}");
             let solve = find("CG + Jacobi to 1e-8", "f64");
             assert!(solve.iterations.unwrap() > 10);
+            for name in
+                ["edge lengths, grid", "worst quality, walk", "worst quality, grid, one thread"]
+            {
+                let row = find(name, "f64");
+                assert!(row.group == "adapt" && row.entities == 1521 && row.bytes > 0.0, "{row:?}");
+            }
             let table = bench.table(3000);
             let places = Group::ALL.map(|g| table.find(&format!("-- {}", g.word())).unwrap());
             assert!(places.is_sorted(), "{table}");

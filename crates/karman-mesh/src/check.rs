@@ -10,7 +10,7 @@ use coincident_faces::CoincidentPair;
 use super::components::ConnectedComponents;
 use super::edges::EdgeTopology;
 use super::error::CellName;
-use super::geometry::norm;
+use super::geometry::{bounding_box, norm};
 use super::raw::RawMesh;
 use super::validate::{check_structure, is_inverted_or_flat, raw_cell_name, transform_points};
 use super::{Geometry, Mesh, MeshOptions, MeshWarning};
@@ -265,7 +265,7 @@ impl MeshReport {
 
     fn add_connected(&mut self, mesh: &Mesh, geometry: &Geometry) {
         // With the scale of the options.
-        self.bounding_box = bounding_box(&mesh.points);
+        self.bounding_box = mesh.bounding_box();
         let mut volume = vec![0.0; mesh.regions.len()];
         for (&group, cell_volume) in mesh.cells.groups.iter().zip(&geometry.cell_volume) {
             volume[group as usize] += cell_volume;
@@ -285,16 +285,6 @@ impl MeshReport {
         self.warnings = mesh.warnings.iter().chain(&found).map(ToString::to_string).collect();
         self.connected = Some(connected(mesh, geometry, &connectivity));
     }
-}
-
-fn bounding_box(points: &[[f64; 3]]) -> Option<[[f64; 3]; 2]> {
-    let first = *points.first()?;
-    Some(points.iter().fold([first; 2], |[low, high], point| {
-        [
-            std::array::from_fn(|k| low[k].min(point[k])),
-            std::array::from_fn(|k| high[k].max(point[k])),
-        ]
-    }))
 }
 
 /// Warnings about a valid mesh: coincident boundary faces, and several connected components. Periodic

@@ -191,6 +191,17 @@ pub fn add_scaled(a: [f64; 3], factor: f64, b: [f64; 3]) -> [f64; 3] {
     [a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]]
 }
 
+/// The lowest and the highest coordinates of points; `None` without points.
+pub(crate) fn bounding_box(points: &[[f64; 3]]) -> Option<[[f64; 3]; 2]> {
+    let first = *points.first()?;
+    Some(points.iter().fold([first; 2], |[low, high], point| {
+        [
+            std::array::from_fn(|k| low[k].min(point[k])),
+            std::array::from_fn(|k| high[k].max(point[k])),
+        ]
+    }))
+}
+
 /// Mean of the points of `nodes`.
 #[inline]
 pub fn mean_point(nodes: &[u32], points: &[[f64; 3]]) -> [f64; 3] {

@@ -178,6 +178,16 @@ impl Mesh {
         self.points.len()
     }
 
+    /// The lowest and the highest coordinates of the nodes; `None` without nodes.
+    pub fn bounding_box(&self) -> Option<[[f64; 3]; 2]> {
+        geometry::bounding_box(&self.points)
+    }
+
+    /// Length of the diagonal of the bounding box; 0 without nodes.
+    pub fn bounding_box_diagonal(&self) -> f64 {
+        self.bounding_box().map_or(0.0, |[low, high]| geometry::norm(geometry::subtract(high, low)))
+    }
+
     /// The patch of a face; `None` for an interior face.
     pub fn patch_of(&self, face: usize) -> Option<usize> {
         self.patches.iter().position(|patch| patch.faces.contains(&face))

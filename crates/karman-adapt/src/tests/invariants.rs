@@ -23,7 +23,7 @@ fn built(raw: karman_mesh::RawMesh) -> Mesh {
 }
 
 /// Volume of each region and area of each patch.
-fn measures(mesh: &Mesh) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn measures(mesh: &Mesh) -> (Vec<f64>, Vec<f64>) {
     let mut volumes = vec![0.0; mesh.regions.len()];
     for cell in 0..mesh.n_cells() {
         let (volume, _) =

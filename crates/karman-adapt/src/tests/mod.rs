@@ -1,7 +1,9 @@
 //! Tests of adaptation as a whole.
 
-mod cube;
+pub(crate) mod cube;
 mod invariants;
+
+pub(crate) use invariants::measures;
 
 /// A unit cube of tetrahedra.
 pub(crate) fn box_mesh(cells: usize) -> karman_mesh::RawMesh {

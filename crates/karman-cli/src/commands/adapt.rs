@@ -184,7 +184,7 @@ fn from_field(arguments: &AdaptArguments) -> Result<Box<dyn MetricField>, Failur
         norm: arguments.norm,
         complexity: arguments.complexity.unwrap_or_default(),
         h_min: arguments.h_min.unwrap_or(f64::MIN_POSITIVE.sqrt()),
-        h_max: arguments.h_max.unwrap_or(extent(&mesh)),
+        h_max: arguments.h_max.unwrap_or(mesh.bounding_box_diagonal()),
         anisotropy: arguments.anisotropy,
     };
     let mut metrics = metric_of_field(&mesh, samples, &options).map_err(Failure::input)?;
@@ -204,17 +204,6 @@ fn magnitudes(field: &FieldArray) -> Vec<f64> {
         (0..field.components).map(|k| field.component(k)[entity]).fold(0.0_f64, f64::hypot)
     };
     (0..field.component(0).len()).map(magnitude).collect()
-}
-
-/// Diagonal of the bounding box of a mesh.
-fn extent(mesh: &Mesh) -> f64 {
-    let along = |axis: usize| {
-        let of = mesh.points.iter().map(|point| point[axis]);
-        let [low, high] =
-            of.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
-        high - low
-    };
-    along(0).hypot(along(1)).hypot(along(2))
 }
 
 #[cfg(test)]

@@ -14,6 +14,10 @@ fn a_good_mesh_is_counted_and_measured() {
     assert_eq!((report.nodes, report.cells, report.boundary_elements), (64, 27, 54));
     assert_eq!(report.by_element.into_iter().collect::<Vec<_>>(), [("hexahedron", 27)]);
     assert_eq!(report.bounding_box, Some([[0.0; 3], [1.0; 3]]));
+    let mesh = Mesh::new(cube(Element::Hexahedron), &MeshOptions::default()).unwrap();
+    assert_eq!(mesh.bounding_box(), report.bounding_box);
+    assert!((mesh.bounding_box_diagonal() - 3.0_f64.sqrt()).abs() < 1e-15);
+    assert_eq!(Mesh::default().bounding_box_diagonal(), 0.0);
     assert!((report.regions[0].volume.unwrap() - 1.0).abs() < 1e-14);
     for patch in &report.patches {
         assert_eq!((patch.elements, patch.faces), (9, Some(9)));
