@@ -84,7 +84,7 @@ impl FitReport {
             }
         }
         let inside =
-            lengths.iter().filter(|l| (LENGTH_RANGE[0]..=LENGTH_RANGE[1]).contains(l)).count();
+            lengths.iter().filter(|l| (LENGTH_RANGE[0]..=LENGTH_RANGE[1]).contains(*l)).count();
         let range = lengths
             .iter()
             .fold([f64::INFINITY, 0.0_f64], |[low, high], &l| [low.min(l), high.max(l)]);
