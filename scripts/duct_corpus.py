@@ -3,6 +3,7 @@
 
     scripts/duct_corpus.py KARMAN MESHES OUT [--cfl 0.4] [--viscosity 0.01] [--end 6] [--backend cpu]
                            [--precision f64] [--jobs 2] [--only TEXT] [--section 'convection = "central"']
+                           [--outlet 'convective_outlet = true']
 
 MESHES is a folder of Gmsh files of ducts with the patches inlet, outlet and wall, the inlet in a plane z = const
 and the flow along +z. The inlet velocity is 1. NAME.json beside a mesh may give its "narrowest_area"; its default
@@ -30,7 +31,7 @@ kinematic_viscosity = {viscosity}
 {section}
 [boundary]
 inlet.velocity_inlet = [0.0, 0.0, 1.0]
-outlet.pressure_outlet = 0.0
+outlet.{outlet}
 wall = "no_slip"
 [time]
 cfl = {cfl}
@@ -96,6 +97,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="")
     parser.add_argument("--section", default="")
+    parser.add_argument("--outlet", default="pressure_outlet = 0.0")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     meshes = sorted(options.meshes.glob("*.msh"), key=lambda m: m.stat().st_size)

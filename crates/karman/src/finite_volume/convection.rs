@@ -53,8 +53,9 @@ pub struct MassFlux<'a, F: Real> {
     /// Factor of the cell's value in backflow through faces without a prescribed value, 0 at a pressure outlet, 1 at an
     /// opening: `[n_boundary]`.
     pub backflow_factor: View<'a, F>,
-    /// 1 where a value is prescribed that does not depend on the flow, 0 elsewhere: `[n_boundary]`.
-    pub is_prescribed: View<'a, u32>,
+    /// Hybrid differencing of outflow: 0 nowhere, as the value at the face follows that of the cell; 1 but with central
+    /// interpolation, where a value is prescribed; 2 always: `[n_boundary]`.
+    pub hybrid_outflow: View<'a, u32>,
     /// a, the coefficient of the difference in the diffusive flux, read at boundary faces alone: `[n_faces]`.
     pub conductance: View<'a, F>,
 }
@@ -85,10 +86,10 @@ impl<'a, F: Real> CorrectiveFlux<'a, F> {
 
 /// F_f φ_f, the convective flux.
 ///
-/// What leaves through a face of prescribed value v has the value φ_c + (v − φ_c) min(1, 2 a/F), a the conductance of diffusion: v up to a
+/// What leaves through a face of prescribed value v or a convective outlet has the value φ_c + (v − φ_c) min(1, 2 a/F), a the conductance of diffusion: v up to a
 /// face Péclet number F/a of 2, the upstream value far above it (hybrid differencing; Patankar, Numerical heat transfer and fluid flow, §5.2-4).
 /// The flux F v does not depend on the cell: where convection is faster than diffusion, nothing would damp a
-/// disturbance of the cell (decision 21). Central interpolation keeps v.
+/// disturbance of the cell (decision 21). Central interpolation keeps a prescribed v.
 #[device]
 #[inline(always)]
 fn convective_flux<F: Real>(
@@ -127,13 +128,15 @@ fn convective_flux<F: Real>(
         if through < 0.0 {
             value *= mass.backflow_factor[b];
         }
-        if comptime!(convection != Convection::Central && convection != Convection::Cubic) {
-            let is_upstream = through > 0.0 && mass.is_prescribed[b] == 1;
-            if is_upstream {
-                let upstream = phi.value[faces.left[f] as usize];
-                let share = (2.0 * mass.conductance[f] / through).min(F::literal(1.0));
-                value = upstream + (value - upstream) * share;
-            }
+        let mut least = 1;
+        if comptime!(convection == Convection::Central || convection == Convection::Cubic) {
+            least = 2;
+        }
+        let is_hybrid = through > 0.0 && mass.hybrid_outflow[b] >= least;
+        if is_hybrid {
+            let upstream = phi.value[faces.left[f] as usize];
+            let share = (2.0 * mass.conductance[f] / through).min(F::literal(1.0));
+            value = upstream + (value - upstream) * share;
         }
     }
     through * value

@@ -5,7 +5,7 @@ use super::mass_correction::MassCorrection;
 use super::outflow::Outflow;
 use super::transport_equation::{TransportEquation, faces_where};
 use super::transported_field::{TransportedField, velocity_view};
-use super::wall_pressure::SurfaceDivergence;
+use super::wall_pressure::{SurfaceDivergence, has_opposite_face};
 use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer};
 use crate::finite_volume::{CellField, Faces, narrow};
@@ -18,8 +18,8 @@ pub(super) struct FlowBoundary<F: Real> {
     pub dirichlet_index: Buffer<u32>,
     /// Factor of the cell's momentum in backflow: `[n_boundary]`.
     pub backflow_factor: Buffer<F>,
-    /// 1 where a velocity is prescribed that does not depend on the flow, 0 elsewhere: `[n_boundary]`.
-    pub is_prescribed: Buffer<u32>,
+    /// Hybrid differencing of outflow, see [`MassFlux`](crate::finite_volume::convection::MassFlux): `[n_boundary]`.
+    pub hybrid_outflow: Buffer<u32>,
     pub slip: SlipFaces,
     pub outflow: Outflow<F>,
     pub mass_correction: MassCorrection,
@@ -72,7 +72,7 @@ impl<F: Real> FlowBoundary<F> {
         FlowBoundary {
             divergence: SurfaceDivergence::new(backend, place, &is_prescribed),
             backflow_factor: narrow(backend, backflow_factor),
-            is_prescribed: backend.upload(is_prescribed.iter().map(|is| u32::from(*is)).collect()),
+            hybrid_outflow: backend.upload(hybrid_outflow(mesh, conditions, &is_prescribed)),
             slip: SlipFaces::new(backend, mesh, conditions, dirichlet_index),
             outflow: Outflow::new(backend, place, conditions, dirichlet_index, components),
             mass_correction: MassCorrection::new(backend, mesh, conditions, is_closed),
@@ -119,4 +119,17 @@ impl<F: Real> FlowBoundary<F> {
     ) -> Result<(), IncompressibleError> {
         self.mass_correction.apply(backend, &self.outflow, &faces.area, flux)
     }
+}
+
+/// Hybrid differencing of outflow at each boundary face: 1 where the velocity is prescribed, 2 at convective outlets whose
+/// velocity does not follow that of the cell alone.
+fn hybrid_outflow(mesh: &Mesh, conditions: &[FlowCondition], is_prescribed: &[bool]) -> Vec<u32> {
+    let inner = mesh.n_interior_faces();
+    let mut kinds: Vec<u32> = is_prescribed.iter().map(|is| u32::from(*is)).collect();
+    for (patch, _) in mesh.patches.iter().zip(conditions).filter(|(_, of)| of.is_convective()) {
+        for face in patch.faces.clone().filter(|face| !has_opposite_face(mesh, *face as u32)) {
+            kinds[face - inner] = 2;
+        }
+    }
+    kinds
 }

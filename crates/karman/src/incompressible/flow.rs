@@ -274,7 +274,7 @@ impl<F: Real> Flow<F> {
             faces,
             flux: &self.flux,
             backflow_factor: &self.boundary.backflow_factor,
-            is_prescribed: &self.boundary.is_prescribed,
+            hybrid_outflow: &self.boundary.hybrid_outflow,
             is_unskewed: weight.is_some() || faces.is_unskewed,
             weight: weight.unwrap_or(&faces.weight),
             convection: self.numerics.convection,

@@ -24,6 +24,7 @@ mod mean_velocity;
 pub mod moments;
 mod monitors;
 mod outflow;
+mod outflow_stencil;
 mod pressure;
 mod probing;
 mod projection;

@@ -3,11 +3,11 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::FlowCondition;
-
+use super::outflow_stencil::OutflowStencils;
 use super::transport_equation::{TransportEquation, faces_where};
 use super::transported_field::TransportedField;
 use crate::backend::{Backend, Buffer, Partials, View};
-use crate::finite_volume::{FaceView, Faces};
+use crate::finite_volume::narrow;
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 use karman_backend::prelude::*;
@@ -19,11 +19,42 @@ pub(super) struct Outflow<F: Real> {
     /// Σ |S|.
     pub area: f64,
     indices: Buffer<u32>,
+    stencils: StencilsOnBackend<F>,
     /// The velocity at the faces: `[component][faces]`.
     pub value: Vec<Buffer<F>>,
     partials: Partials,
     /// U: `[1]`.
     speed: Buffer<f64>,
+}
+
+/// [`OutflowStencils`] on a backend.
+struct StencilsOnBackend<F: Real> {
+    offsets: Buffer<u32>,
+    cells: Buffer<u32>,
+    weights: Buffer<F>,
+    distances: Buffer<F>,
+}
+
+impl<F: Real> StencilsOnBackend<F> {
+    fn new(backend: &Backend, stencils: OutflowStencils) -> Self {
+        StencilsOnBackend {
+            offsets: backend.upload(stencils.offsets),
+            cells: backend.upload(stencils.cells),
+            weights: narrow(backend, stencils.weights),
+            distances: narrow(backend, stencils.distances),
+        }
+    }
+
+    /// The stencils as kernels read them, with U.
+    fn view<'a>(&'a self, speed: &'a Buffer<f64>) -> OutletFaces<'a, F> {
+        OutletFaces {
+            offsets: self.offsets.view(),
+            cells: self.cells.view(),
+            weights: self.weights.view(),
+            distances: self.distances.view(),
+            speed: speed.view(),
+        }
+    }
 }
 
 impl<F: Real> Outflow<F> {
@@ -41,7 +72,9 @@ impl<F: Real> Outflow<F> {
             area.iter().map(|a| a * a).fold(0.0, |a, b| a + b).sqrt()
         };
         let left = backend.upload_slice(&mesh.face_left);
+        let stencils = OutflowStencils::new(mesh, geometry, &faces);
         let mut outflow = Outflow {
+            stencils: StencilsOnBackend::new(backend, stencils),
             area: faces.iter().map(size).fold(0.0, |a, b| a + b),
             indices: backend.upload(indices),
             value: components.iter().map(|_| backend.zeros(faces.len())).collect(),
@@ -65,7 +98,6 @@ impl<F: Real> Outflow<F> {
     pub(super) fn advance(
         &mut self,
         backend: &Backend,
-        faces: &Faces<F>,
         flux: &Buffer<F>,
         components: &[TransportedField<F>],
         (step, extrapolation): (f64, f64),
@@ -75,8 +107,7 @@ impl<F: Real> Outflow<F> {
             return;
         }
         self.update_speed(backend, flux);
-        let outlet =
-            OutletFaces { list: self.faces.view(), faces: faces.view(), speed: self.speed.view() };
+        let outlet = self.stencils.view(&self.speed);
         for (value, component) in self.value.iter_mut().zip(components) {
             advance_outflow(
                 backend,
@@ -95,7 +126,6 @@ impl<F: Real> Outflow<F> {
     pub(super) fn advance_stage(
         &mut self,
         backend: &Backend,
-        faces: &Faces<F>,
         flux: &Buffer<F>,
         components: &[TransportedField<F>],
         start: &[Buffer<F>],
@@ -106,8 +136,7 @@ impl<F: Real> Outflow<F> {
             return;
         }
         self.update_speed(backend, flux);
-        let outlet =
-            OutletFaces { list: self.faces.view(), faces: faces.view(), speed: self.speed.view() };
+        let outlet = self.stencils.view(&self.speed);
         for ((value, component), start) in self.value.iter_mut().zip(components).zip(start) {
             stage_outflow(
                 backend,
@@ -158,32 +187,44 @@ pub(super) fn mean_speed(sum: f64, area: f64) -> f64 {
     (sum / area).max(f64::literal(0.0))
 }
 
-/// Faces of convective outlets.
+/// Stencils of the faces of convective outlets.
 #[derive(Group, Clone, Copy)]
 pub(super) struct OutletFaces<'a, F: Real> {
-    /// Indices of the faces.
-    pub list: View<'a, u32>,
-    /// All faces.
-    pub faces: FaceView<'a, F>,
+    /// Start of the cells of each face: `[faces + 1]`.
+    pub offsets: View<'a, u32>,
+    /// Cells.
+    pub cells: View<'a, u32>,
+    /// Weights of the cells.
+    pub weights: View<'a, F>,
+    /// L: `[faces]`.
+    pub distances: View<'a, F>,
     /// U: `[1]`.
     pub speed: View<'a, f64>,
 }
 
 #[device]
 impl<F: Real> OutletFaces<'_, F> {
-    /// β = U Δt / δ, δ the distance of the cell's centroid from face `f`.
+    /// β = U Δt / L.
     #[inline(always)]
-    pub(super) fn courant(&self, f: usize, step: F) -> F {
-        let s = self.faces.area.at(f);
-        let distance = self.faces.delta.at(f).dot(s) / s.dot(s).sqrt();
-        F::from_f64(self.speed[0]) * step / distance
+    pub(super) fn courant(&self, i: usize, step: F) -> F {
+        F::from_f64(self.speed[0]) * step / self.distances[i]
+    }
+
+    /// Σ w u over the stencil of outlet face `i`.
+    #[inline(always)]
+    pub(super) fn upstream(&self, i: usize, u: &View<'_, F>) -> F {
+        let mut value = F::literal(0.0);
+        for k in self.offsets[i] as usize..self.offsets[i + 1] as usize {
+            value += self.weights[k] * u[self.cells[k] as usize];
+        }
+        value
     }
 }
 
-/// u_b ← (u_b + β u_c) / (1 + β), implicit and stable for any step. u_c is extrapolated to the end of the
+/// u_b ← (u_b + β u_s) / (1 + β), implicit and stable for any step. u_s, upstream by the stencil, is extrapolated to the end of the
 /// step.
 ///
-/// Traffic a face: 8 + 10s.
+/// Traffic a face: 8 + 3s, a cell of its stencil 4 + 3s.
 #[kernel(update(value))]
 pub(super) fn advance_outflow<F: Real>(
     i: usize,
@@ -194,16 +235,15 @@ pub(super) fn advance_outflow<F: Real>(
     extrapolation: F,
     value: F,
 ) -> F {
-    let f = outlet.list[i] as usize;
-    let c = outlet.faces.left[f] as usize;
-    let beta = outlet.courant(f, step);
-    let cell = u[c] + extrapolation * (u[c] - before[c]);
-    (value + beta * cell) / (1.0 + beta)
+    let beta = outlet.courant(i, step);
+    let now = outlet.upstream(i, u);
+    let upstream = now + extrapolation * (now - outlet.upstream(i, before));
+    (value + beta * upstream) / (1.0 + beta)
 }
 
-/// v ← α vⁿ + (1 − α) (v + β (u_c − v)): an explicit stage, stable within the step bound of the scheme.
+/// v ← α vⁿ + (1 − α) (v + β (u_s − v)): an explicit stage, stable within the step bound of the scheme.
 ///
-/// Traffic a face: 8 + 10s.
+/// Traffic a face: 8 + 4s, a cell of its stencil 4 + 2s.
 #[kernel(update(value))]
 pub(super) fn stage_outflow<F: Real>(
     i: usize,
@@ -214,10 +254,8 @@ pub(super) fn stage_outflow<F: Real>(
     alpha: F,
     value: F,
 ) -> F {
-    let f = outlet.list[i] as usize;
-    let c = outlet.faces.left[f] as usize;
-    let beta = outlet.courant(f, step);
-    let convected = value + beta * (u[c] - value);
+    let beta = outlet.courant(i, step);
+    let convected = value + beta * (outlet.upstream(i, u) - value);
     alpha * start[i] + (1.0 - alpha) * convected
 }
 

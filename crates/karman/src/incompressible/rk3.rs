@@ -168,8 +168,8 @@ impl<F: Real> Flow<F> {
         stage: &StageOfStep,
     ) -> Result<(), IncompressibleError> {
         let weights = (stage.stage.alpha, stage.step);
-        let Flow { backend, faces, flux, components, boundary, .. } = self;
-        boundary.outflow.advance_stage(backend, faces, flux, components, &old.outflow, weights);
+        let Flow { backend, flux, components, boundary, .. } = self;
+        boundary.outflow.advance_stage(backend, flux, components, &old.outflow, weights);
         self.set_time(stage.time, 0.0)?;
         self.set_pressure_time([stage.time; 2])
     }

@@ -417,8 +417,8 @@ impl<F: Real> Flow<F> {
         let new = old + length;
         self.momentum.set_trapezoidal_mean(coefficients.mean_of(old, new))?;
         let extrapolation = step_before.map_or(0.0, |before| length / before);
-        let Flow { backend, faces, flux, components, boundary, .. } = self;
-        boundary.outflow.advance(backend, faces, flux, components, (length, extrapolation));
+        let Flow { backend, flux, components, boundary, .. } = self;
+        boundary.outflow.advance(backend, flux, components, (length, extrapolation));
         let is_midpoint = coefficients.is_midpoint();
         let to_implicit_time = if is_midpoint { 0.5 * extrapolation } else { extrapolation };
         self.update_dependent_boundaries(to_implicit_time);

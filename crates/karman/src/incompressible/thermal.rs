@@ -43,8 +43,8 @@ pub(super) struct Thermal<F: Real> {
     dirichlet_index: Buffer<u32>,
     /// 1 for each boundary face: backflow has the temperature of the cell.
     backflow_factor: Buffer<F>,
-    /// 1 where T is prescribed: `[n_boundary]`.
-    is_prescribed: Buffer<u32>,
+    /// Hybrid differencing of outflow, 1 where T is prescribed: `[n_boundary]`.
+    hybrid_outflow: Buffer<u32>,
     /// −β g.
     buoyancy: [f64; 3],
     reference: f64,
@@ -87,7 +87,7 @@ impl<F: Real> Thermal<F> {
             equation,
             field: TransportedField::new(backend, mesh, geometry, start)?,
             backflow_factor: narrow(backend, vec![1.0; dirichlet_index.len()]),
-            is_prescribed: backend
+            hybrid_outflow: backend
                 .upload(dirichlet_index.iter().map(|index| u32::from(*index > 0)).collect()),
             dirichlet_index: backend.upload(dirichlet_index),
             buoyancy: problem.gravity.map(|g| -problem.expansion * g),
@@ -150,14 +150,15 @@ impl<F: Real> Thermal<F> {
         input: &ConvectionInput<'_, F>,
         face_flux: &mut Buffer<F>,
     ) {
-        let Thermal { equation, field, backflow_factor, is_prescribed, dirichlet_index, .. } = self;
+        let Thermal { equation, field, backflow_factor, hybrid_outflow, dirichlet_index, .. } =
+            self;
         if self.has_gradient {
             equation.update_gradients(std::slice::from_mut(field));
         }
         let of = (&*equation, 0, &*dirichlet_index);
         field.update_boundary_values(backend, input.faces, of, input.faces.is_unskewed);
         let input =
-            ConvectionInput { backflow_factor, is_prescribed, normal_inflow: None, ..*input };
+            ConvectionInput { backflow_factor, hybrid_outflow, normal_inflow: None, ..*input };
         equation.update_explicit_flux(std::slice::from_ref(field), &input, true, face_flux);
     }
 

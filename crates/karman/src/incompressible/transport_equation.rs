@@ -272,7 +272,7 @@ impl<F: Real> TransportEquation<F> {
         is_corrected: bool,
         face_flux: &mut Buffer<F>,
     ) {
-        let ConvectionInput { faces, flux, backflow_factor, is_prescribed, convection, .. } =
+        let ConvectionInput { faces, flux, backflow_factor, hybrid_outflow, convection, .. } =
             *input;
         let TransportEquation {
             backend, cells, correction, conductance, quantities, upwind, ..
@@ -297,7 +297,7 @@ impl<F: Real> TransportEquation<F> {
         let mass = MassFlux {
             flux: flux.view(),
             backflow_factor: backflow_factor.view(),
-            is_prescribed: is_prescribed.view(),
+            hybrid_outflow: hybrid_outflow.view(),
             conductance: conductance.view(),
         };
         explicit_flux(

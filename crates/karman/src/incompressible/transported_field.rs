@@ -34,8 +34,8 @@ pub(super) struct ConvectionInput<'a, F: Real> {
     pub flux: &'a Buffer<F>,
     /// Factor of the cell's value in backflow through boundaries without a prescribed value: `[n_boundary]`.
     pub backflow_factor: &'a Buffer<F>,
-    /// 1 where a value is prescribed that does not depend on the flow, 0 elsewhere: `[n_boundary]`.
-    pub is_prescribed: &'a Buffer<u32>,
+    /// Hybrid differencing of outflow, see [`MassFlux`](crate::finite_volume::convection::MassFlux): `[n_boundary]`.
+    pub hybrid_outflow: &'a Buffer<u32>,
     /// Weight of the left cell in the interpolation to a face: `[n_interior]`.
     pub weight: &'a Buffer<F>,
     /// Whether the skewness correction of the interpolation to faces is left out.

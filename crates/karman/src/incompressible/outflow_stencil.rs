@@ -1,0 +1,128 @@
+//! Stencils of the velocity upstream of a convective outlet.
+//!
+//! The velocity convected to a face is one at a point on the normal through the centroid of the face, at the distance L inside,
+//! by a fit that is linear along the face: Σ_k w_k u_k with Σ w_k = 1 and Σ w_k t_k = 0, t_k the part of x_k − x_f along the face,
+//! and Σ w_k²/ω_k least. A cell with a face opposite to the outlet is its own stencil where its centroid lies on the normal. In
+//! other cells, as triangles and tetrahedra, the velocity follows the flux through the outlet itself, with a factor that may
+//! exceed 1, so that the condition would amplify it; there ω_k is the square of the distance of x_k from the face, over all cells
+//! that share a node. Decision 31.
+
+use super::staggered::least_squares;
+use super::traction::normal;
+use super::wall_pressure::has_opposite_face;
+use crate::mesh::geometry::{dot, norm, subtract};
+use crate::mesh::gradient_stencil::{Neighbour, node_neighbours};
+use crate::mesh::{Geometry, Mesh};
+use rayon::prelude::*;
+
+/// Largest |t| of a cell on the normal, over its distance from the face.
+const ON_THE_NORMAL: f64 = 1e-9;
+
+/// ω of the neighbours of a cell with an opposite face, over its own.
+const NEIGHBOURS_BESIDE_OPPOSITE: f64 = 1e-3;
+
+/// Largest Σ |w| of a stencil that extrapolates along the face.
+const LARGEST_WEIGHTS: f64 = 3.0;
+
+/// The stencils of the faces of convective outlets.
+#[derive(Debug, Default)]
+pub(super) struct OutflowStencils {
+    /// Start of the cells of each face, and their number: `[faces + 1]`.
+    pub offsets: Vec<u32>,
+    /// Cells.
+    pub cells: Vec<u32>,
+    /// w of the cells.
+    pub weights: Vec<f64>,
+    /// L of each face (m): `[faces]`.
+    pub distances: Vec<f64>,
+}
+
+/// The stencil of one face.
+struct Row {
+    cells: Vec<(u32, f64)>,
+    distance: f64,
+}
+
+impl OutflowStencils {
+    /// Of the boundary faces `faces`.
+    pub(super) fn new(mesh: &Mesh, geometry: &Geometry, faces: &[u32]) -> Self {
+        let rows: Vec<Row> =
+            faces.par_iter().map(|face| row_of_face(mesh, geometry, *face)).collect();
+        let mut stencils = OutflowStencils { offsets: vec![0], ..OutflowStencils::default() };
+        for Row { cells, distance } in rows {
+            for (cell, weight) in cells {
+                stencils.cells.push(cell);
+                stencils.weights.push(weight);
+            }
+            stencils.offsets.push(stencils.cells.len() as u32);
+            stencils.distances.push(distance);
+        }
+        stencils
+    }
+}
+
+/// A cell of a fit: its index, its distance from the face, the part of its position along the face, and ω.
+#[derive(Clone, Copy)]
+struct Candidate {
+    cell: u32,
+    depth: f64,
+    along: [f64; 3],
+    omega: f64,
+}
+
+fn row_of_face(mesh: &Mesh, geometry: &Geometry, face: u32) -> Row {
+    let cell = mesh.face_left[face as usize];
+    let n = normal(geometry, face);
+    let to_cell =
+        subtract(geometry.cell_centre_of(cell as usize), geometry.face_centre_of(face as usize));
+    let candidate = |Neighbour { cell, offset }: Neighbour| {
+        let r = [0, 1, 2].map(|k| to_cell[k] + offset[k]);
+        let depth = -dot(r, n);
+        let along = [0, 1, 2].map(|k| r[k] + depth * n[k]);
+        Candidate { cell, depth, along, omega: depth * depth }
+    };
+    let own = candidate(Neighbour { cell, offset: [0.0; 3] });
+    let has_opposite = has_opposite_face(mesh, face);
+    let alone = Row { cells: vec![(cell, 1.0)], distance: own.depth };
+    if has_opposite && norm(own.along) <= ON_THE_NORMAL * own.depth {
+        return alone;
+    }
+    let around = node_neighbours(mesh, geometry, cell as usize, |_| true);
+    let mut candidates: Vec<Candidate> = std::iter::once(own)
+        .chain(around.into_iter().map(candidate))
+        .filter(|candidate| candidate.depth > 0.0)
+        .collect();
+    if has_opposite {
+        for other in candidates.iter_mut().filter(|other| other.cell != cell) {
+            other.omega *= NEIGHBOURS_BESIDE_OPPOSITE * (own.depth / other.depth).powi(2);
+        }
+    }
+    let row = fitted(&candidates, own.depth, |along| along);
+    if row.cells.iter().map(|(_, weight)| weight.abs()).sum::<f64>() <= LARGEST_WEIGHTS {
+        return row;
+    }
+    fitted(&candidates, own.depth, |_| [0.0; 3])
+}
+
+/// The value of the fit at the normal, with positions along the face as `position` gives them.
+fn fitted(candidates: &[Candidate], depth: f64, position: impl Fn([f64; 3]) -> [f64; 3]) -> Row {
+    let places: Vec<[f64; 4]> = candidates
+        .iter()
+        .map(|Candidate { along, omega, .. }| {
+            let [x, y, z] = position(*along).map(|x| x / depth);
+            let root = omega.sqrt() / depth;
+            [root, root * x, root * y, root * z]
+        })
+        .collect();
+    let weight = |k: usize| {
+        let unit = |(i, place): (usize, &[f64; 4])| (*place, [if i == k { place[0] } else { 0.0 }]);
+        let rows: Vec<([f64; 4], [f64; 1])> = places.iter().enumerate().map(unit).collect();
+        least_squares(&rows)[0][0]
+    };
+    let weights: Vec<f64> = (0..candidates.len()).map(weight).collect();
+    let sum: f64 = weights.iter().sum();
+    let cells: Vec<(u32, f64)> =
+        candidates.iter().zip(weights).map(|(of, weight)| (of.cell, weight / sum)).collect();
+    let distance = candidates.iter().zip(&cells).map(|(of, (_, weight))| weight * of.depth).sum();
+    Row { cells, distance }
+}
