@@ -45,6 +45,11 @@ def valve():
     occ.cut([(3, 1)], [(3, disc)])
 
 
+def plate():
+    """A duct with a plate of 0.01 from wall to wall, 0.6 high."""
+    occ.cut([(3, occ.addBox(0, 0, 0, 1, 1, 2))], [(3, occ.addBox(-0.1, 0, 0.8, 1.2, 0.6, 0.01))])
+
+
 def duct(name, build, size, algorithm=DELAUNAY):
     """Tetrahedra; the inlet is z = 0, the outlets are the far end and the end of a branch."""
     gmsh.clear()
@@ -246,6 +251,7 @@ if __name__ == "__main__":
     duct("tee", tee, 0.24, HXT)
     duct("wedge", wedge, 0.15)
     duct("valve", valve, 0.2, HXT)
+    duct("plate", plate, 0.2)
     for name, size in ("coarse", 0.1), ("medium", 0.05), ("fine", 0.03):
         square(f"triangles_{name}", size)
         square(f"quadrilaterals_{name}", size, recombined=True)

@@ -1,9 +1,11 @@
 //! The report of `karman mesh info` and `karman mesh check`.
 mod coincident_faces;
 mod faults;
+mod flat;
 mod text;
 
 pub use faults::{cells_between_walls, refuse_distorted, require_regular, warn_of_one_layer};
+pub use flat::{flat_cells, warn_of_flat};
 
 use coincident_faces::CoincidentPair;
 

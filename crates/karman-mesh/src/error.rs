@@ -562,6 +562,18 @@ pub enum MeshWarning {
         /// The first of them.
         cell: CellName,
     },
+    /// Small flat cells between larger ones.
+    #[error(
+        "{}, the first is {cell}: convection is of first order there; edges as short as the thickness of a plate avoid them",
+        if *count == 1 { "1 small flat cell between larger ones".to_owned() }
+        else { format!("{count} small flat cells between larger ones") }
+    )]
+    FlatCells {
+        /// Their number.
+        count: usize,
+        /// The first of them.
+        cell: CellName,
+    },
     /// Nodes of a periodic patch that were moved onto the images of the other patch's nodes.
     #[error(
         "{count} nodes of patch \"{}\" were moved by up to {largest:.3e} onto those of its periodic \

@@ -18,6 +18,7 @@ use super::diffusion::{LEAST_COSINE, limiter};
 use super::mesh_view::{CellFaces, FaceView, Vectors};
 use super::{narrow, narrow_slice};
 use crate::backend::{Backend, Buffer};
+use crate::mesh::check::flat_cells;
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of};
 use crate::operators::FaceCells;
@@ -79,6 +80,10 @@ const LARGEST_CELL_SKEWNESS: f64 = 2.0;
 fn largest_corrected_skewness(dimension: usize) -> f64 {
     if dimension == 2 { 2.0 } else { 7.0 }
 }
+
+/// The same at the faces of small flat cells between larger ones, as beside the edges of thin plates: with more, velocity and flux drift
+/// apart there (decision 31).
+const FLAT_CORRECTED_SKEWNESS: f64 = 1.0;
 
 /// Σ |x_f − x_i| |S| / V of each cell.
 fn cell_skewness(mesh: &Mesh, geometry: &Geometry, skewness: &[f64]) -> Vec<f64> {
@@ -275,12 +280,17 @@ impl<F: Real> Faces<F> {
         let skewed = (0..).zip(&cell_skewness).filter(|(_, s)| **s > LARGEST_CELL_SKEWNESS);
         let skewed = skewed.map(|(cell, s)| (cell, LARGEST_CELL_SKEWNESS / s)).collect();
         let most_corrected = largest_corrected_skewness(mesh.dimension);
-        let limited_skewness = cell_skewness.iter().any(|s| *s > most_corrected).then(|| {
+        let flat = flat_cells(mesh, geometry);
+        let is_flat = |cell: usize| flat.binary_search(&cell).is_ok();
+        let is_limited = !flat.is_empty() || cell_skewness.iter().any(|s| *s > most_corrected);
+        let limited_skewness = is_limited.then(|| {
             let mut limited = skewness.clone();
             for face in 0..n_interior {
-                let [l, r] = [mesh.face_left[face], mesh.face_right[face]];
-                let larger = cell_skewness[l as usize].max(cell_skewness[r as usize]);
-                let share = (most_corrected / larger).min(1.0);
+                let [l, r] = [mesh.face_left[face], mesh.face_right[face]].map(|c| c as usize);
+                let larger = cell_skewness[l].max(cell_skewness[r]);
+                let most =
+                    if is_flat(l) || is_flat(r) { FLAT_CORRECTED_SKEWNESS } else { most_corrected };
+                let share = (most / larger).min(1.0);
                 (0..3).for_each(|k| limited[k * n_faces + face] *= share);
             }
             narrow(backend, limited)

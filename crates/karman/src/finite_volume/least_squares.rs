@@ -13,9 +13,11 @@ use super::mesh_view::{
 };
 use super::narrow;
 use crate::backend::{Backend, Buffer, Segment, View};
-use crate::mesh::check::cells_between_walls;
+use crate::mesh::check::{cells_between_walls, flat_cells};
 use crate::mesh::geometry::{dot, subtract};
-use crate::mesh::gradient_stencil::{CellFit, CorrectedFlux, Purpose, fit_of_cell};
+use crate::mesh::gradient_stencil::{
+    CellFit, CorrectedFlux, Purpose, face_neighbours, fit_of_cell,
+};
 use crate::mesh::{Adjacency, CellShape, SIGN_BIT, index_of};
 use crate::operators::FaceCells;
 use crate::operators::incidence::without_sign;
@@ -386,7 +388,7 @@ impl CellScheme<'_> {
     /// across a gap of one cell, a jet gains energy (decision 21).
     pub fn extrapolation(&self) -> Option<GradientStencils> {
         let mut stencils = self.stencils(Use::Extrapolation);
-        for cell in self.tetrahedra_between_walls() {
+        for cell in self.unextrapolated() {
             let first_of = |cell: usize| match &stencils.rows {
                 Some(rows) => rows.offsets[cell] as usize,
                 None => self.mesh.cell_to_faces.offsets[cell] as usize,
@@ -399,6 +401,18 @@ impl CellScheme<'_> {
         }
         let of_faces = stencils.widened + stencils.limited == 0;
         (!of_faces).then_some(stencils)
+    }
+
+    /// Cells whose upstream values are not extrapolated: tetrahedra between walls, small flat cells and their face neighbours.
+    fn unextrapolated(&self) -> Vec<usize> {
+        let flat = flat_cells(self.mesh, self.geometry);
+        let around = flat.iter().flat_map(|cell| face_neighbours(self.mesh, self.geometry, *cell));
+        let mut cells: Vec<usize> = around.map(|other| other.cell as usize).collect();
+        cells.extend(flat);
+        cells.extend(self.tetrahedra_between_walls());
+        cells.sort_unstable();
+        cells.dedup();
+        cells
     }
 
     /// Tetrahedra in a single layer between opposite patches of prescribed values.

@@ -8,7 +8,7 @@ use crate::backend::Backend;
 use crate::case::{Case, IncompressibleCase, Precision, Value};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{Arrangement, FlowBoundaryCondition, IncompressibleError};
-use crate::mesh::check::{refuse_distorted, require_regular, warn_of_one_layer};
+use crate::mesh::check::{refuse_distorted, require_regular, warn_of_flat, warn_of_one_layer};
 use crate::mesh::{Geometry, Mesh, MeshWarning};
 
 impl IncompressibleCase {
@@ -79,7 +79,7 @@ impl EquationSetup for IncompressibleCase {
         })
     }
 
-    /// Requires cells that a flow can be computed on, and warns of one layer of tetrahedra between walls.
+    /// Requires cells that a flow can be computed on, and warns of one layer of tetrahedra between walls and of small flat cells.
     fn check_mesh(
         &self,
         mesh: &Mesh,
@@ -93,7 +93,8 @@ impl EquationSetup for IncompressibleCase {
             let velocity = self.condition_of(&mesh.patches[patch].name).and_then(|c| c.velocity());
             velocity.is_some_and(|velocity| velocity.iter().all(|u| u.constant() == Some(0.0)))
         };
-        Ok(warn_of_one_layer(mesh, geometry, is_wall).into_iter().collect())
+        let one_layer = warn_of_one_layer(mesh, geometry, is_wall);
+        Ok(one_layer.into_iter().chain(warn_of_flat(mesh, geometry)).collect())
     }
 }
 
