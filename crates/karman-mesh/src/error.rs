@@ -562,11 +562,11 @@ pub enum MeshWarning {
         /// The first of them.
         cell: CellName,
     },
-    /// Small flat cells between larger ones.
+    /// Flat cells among cells of other sizes.
     #[error(
         "{}, the first is {cell}: convection is of first order there; edges as short as the thickness of a plate avoid them",
-        if *count == 1 { "1 small flat cell between larger ones".to_owned() }
-        else { format!("{count} small flat cells between larger ones") }
+        if *count == 1 { "1 flat cell among cells of other sizes".to_owned() }
+        else { format!("{count} flat cells among cells of other sizes") }
     )]
     FlatCells {
         /// Their number.

@@ -1,4 +1,4 @@
-//! Small flat cells between larger ones.
+//! Flat cells among cells of other sizes.
 
 use super::super::adjacency::CHUNK;
 use super::super::error::MeshWarning;
@@ -9,29 +9,33 @@ use rayon::prelude::*;
 
 /// Non-orthogonality of a face above which its cells are flat, degrees.
 const FLAT_ANGLE_DEG: f64 = 75.0;
-/// Least volume of the largest face neighbour of a flat cell over its own. Tetrahedra of boundary layers are as flat, between
+/// Least ratio of volumes between a flat cell and one of its face neighbours. Tetrahedra of boundary layers are as flat, between
 /// others like them.
-const LARGER: f64 = 3.0;
+const VOLUME_RATIO: f64 = 2.0;
 
-/// Small flat cells in 3D, ascending: a line between the centroid and that of a face neighbour is more than 75° off the normal of their face, and
-/// a face neighbour has more than three times the volume. Mesh generators leave them beside the edges of thin plates.
+/// Flat cells among cells of other sizes, in 3D, ascending: the line between the centroid and that of a face neighbour is more than 75° off
+/// the normal of their face, and the volumes of one of both and of a face neighbour differ by more than a factor of two. Mesh
+/// generators leave them beside the edges of thin plates.
 pub fn flat_cells(mesh: &Mesh, geometry: &Geometry) -> Vec<usize> {
     if mesh.dimension < 3 {
         return vec![];
     }
     let is_oblique = |face: &usize| nonorthogonality_deg(mesh, geometry, *face) > FLAT_ANGLE_DEG;
+    let volume = |cell: usize| geometry.cell_volume[cell];
+    let has_other_size = |cell: usize| {
+        face_neighbours(mesh, geometry, cell).any(|other| {
+            let ratio = volume(other.cell as usize) / volume(cell);
+            ratio.max(1.0 / ratio) > VOLUME_RATIO
+        })
+    };
     let faces = (0..mesh.n_interior_faces()).into_par_iter().with_min_len(CHUNK);
-    let oblique: Vec<usize> = faces.filter(is_oblique).collect();
-    let of_face = |face: &usize| [mesh.face_left[*face], mesh.face_right[*face]];
-    let mut cells: Vec<usize> = oblique.iter().flat_map(of_face).map(|c| c as usize).collect();
+    let pairs = faces
+        .filter(is_oblique)
+        .map(|face| [mesh.face_left[face], mesh.face_right[face]].map(|cell| cell as usize))
+        .filter(|pair| pair.iter().any(|cell| has_other_size(*cell)));
+    let mut cells: Vec<usize> = pairs.collect::<Vec<_>>().concat();
     cells.sort_unstable();
     cells.dedup();
-    let volume = |cell: usize| geometry.cell_volume[cell];
-    let is_smaller = |cell: &usize| {
-        face_neighbours(mesh, geometry, *cell)
-            .any(|other| volume(other.cell as usize) > LARGER * volume(*cell))
-    };
-    cells.retain(is_smaller);
     cells
 }
 

@@ -403,7 +403,7 @@ impl CellScheme<'_> {
         (!of_faces).then_some(stencils)
     }
 
-    /// Cells whose upstream values are not extrapolated: tetrahedra between walls, small flat cells and their face neighbours.
+    /// Cells whose upstream values are not extrapolated: tetrahedra between walls, flat cells among cells of other sizes and their face neighbours.
     fn unextrapolated(&self) -> Vec<usize> {
         let flat = flat_cells(self.mesh, self.geometry);
         let around = flat.iter().flat_map(|cell| face_neighbours(self.mesh, self.geometry, *cell));

@@ -79,7 +79,7 @@ impl EquationSetup for IncompressibleCase {
         })
     }
 
-    /// Requires cells that a flow can be computed on, and warns of one layer of tetrahedra between walls and of small flat cells.
+    /// Requires cells that a flow can be computed on, and warns of one layer of tetrahedra between walls and of flat cells.
     fn check_mesh(
         &self,
         mesh: &Mesh,
