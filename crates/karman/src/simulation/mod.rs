@@ -30,7 +30,6 @@ use crate::case::{Case, Equation as EquationCase, OutputInterval, Precision, Tim
 use crate::io::checkpoint::{Checkpoint, CheckpointError};
 use crate::io::csv::short_number;
 use crate::linear::{SolveOutcome, Status};
-use crate::mesh::quality::mean_ratio;
 use crate::mesh::{Geometry, Mesh};
 use crate::mesh_source::MeshSourceError;
 use crate::summary::{LinearSummary, NamedList, TimeSummary};
@@ -454,7 +453,7 @@ impl Simulation {
     fn check_outcome(&self, advance: &Advance) -> Result<Option<Outcome>, SimulationError> {
         let mut solves = advance.solves.iter().map(|(_, outcome)| outcome);
         let is_nan = solves.clone().any(|outcome| outcome.status == Status::NotANumber);
-        if is_nan || is_diverged(advance.rate) {
+        if is_nan || is_diverged(advance.rate) || advance.divergence.is_some() {
             let message = self.divergence_message(advance)?;
             return Ok(Some(Outcome { kind: OutcomeKind::Diverged, message }));
         }
@@ -484,9 +483,15 @@ impl Simulation {
         let courant =
             courant.map(|courant| format!("; the Courant number of the step was {courant:.2e}"));
         let descriptor = self.equation.descriptor();
-        let advice = if is_steady { descriptor.steady_advice } else { descriptor.advice };
+        let advice = match is_steady {
+            true => descriptor.steady_advice.to_owned(),
+            false => self.advice_for_step() + descriptor.advice,
+        };
         let ending =
             format!("{}{}: {advice}", solve.unwrap_or_default(), courant.unwrap_or_default());
+        if let Some(divergence) = &advance.divergence {
+            return Ok(format!("{divergence}, after {place}{ending}"));
+        }
         for Unknown { name, .. } in self.equation.unknowns() {
             let field = self.equation.field(name)?;
             let fault = |value: f64| match value {
@@ -496,22 +501,25 @@ impl Simulation {
             };
             let mut faults = field.iter().map(|value| fault(*value)).enumerate();
             let Some((i, what)) = faults.find_map(|(i, what)| Some((i, what?))) else { continue };
-            let ([x, y, z], entity, number) = self.equation.position_of(&self.mesh, i);
-            let quality = match self.equation.location() {
-                equation::Location::Nodes => String::new(),
-                equation::Location::Cells => {
-                    let (shape, nodes) = (self.mesh.cells.shapes[i], self.mesh.cells.nodes_of(i));
-                    let ratio = mean_ratio(shape, nodes, &self.mesh.points);
-                    format!(", a {} of mean ratio {ratio:.3}", shape.name())
-                }
-            };
-            let name = display_name(name);
-            return Ok(format!(
-                "the {name} {what} after {place}; first in {entity} {number} at \
-                 ({x:.2e}, {y:.2e}, {z:.2e}){quality}{ending}"
-            ));
+            let (name, where_first) =
+                (display_name(name), self.equation.named_place(&self.mesh, i));
+            return Ok(format!("the {name} {what} after {place}; first in {where_first}{ending}"));
         }
         Ok(format!("the solution has blown up after {place}{ending}"))
+    }
+
+    /// Advice for the time step of a solution that diverged; none where the step is within it.
+    fn advice_for_step(&self) -> String {
+        let step = self.case.time.as_ref().map(|time| time.step);
+        match (step, self.equation.descriptor().advised_cfl) {
+            (Some(TimeStep::Fixed(_)), Some(advised)) => {
+                format!("shorten the step or set `cfl = {advised}`, ")
+            }
+            (Some(TimeStep::Cfl(number)), Some(advised)) if number > advised => {
+                format!("set `cfl = {advised}`, ")
+            }
+            _ => String::new(),
+        }
     }
 
     fn checkpoint(&mut self, path: &Path) -> Result<(), SimulationError> {
