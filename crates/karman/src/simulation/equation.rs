@@ -9,7 +9,7 @@ use crate::case::{Case, ExactField, Surface};
 use crate::descriptor::{Descriptor, FieldData};
 use crate::heat::node_centred::node_volumes;
 use crate::io::checkpoint::Checkpointed;
-use crate::linear::SolveOutcome;
+use crate::linear::{SolveOutcome, StopTest};
 use crate::mesh::geometry::{cell_centre, cell_volumes};
 use crate::mesh::quality::mean_ratio;
 use crate::mesh::{Geometry, Mesh, MeshWarning};
@@ -141,6 +141,8 @@ pub(super) trait Equation: Checkpointed + Send {
     fn unknowns(&self) -> &[Unknown];
     /// Location of its unknowns.
     fn location(&self) -> Location;
+    /// Ends a steady solve that takes a single step once `should_stop` is true; steps in time and iterations end themselves.
+    fn stop_when(&mut self, _should_stop: StopTest) {}
     /// Time and steps.
     fn clock(&self) -> (f64, usize);
     /// Advances one time step, or solves for the steady state.

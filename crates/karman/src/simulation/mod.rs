@@ -29,7 +29,7 @@ use crate::backend::{Backend, BackendKind};
 use crate::case::{Case, Equation as EquationCase, OutputInterval, Precision, TimeStep};
 use crate::io::checkpoint::{Checkpoint, CheckpointError};
 use crate::io::csv::short_number;
-use crate::linear::{SolveOutcome, Status};
+use crate::linear::{SolveOutcome, Status, StopTest};
 use crate::mesh::{Geometry, Mesh};
 use crate::mesh_source::MeshSourceError;
 use crate::summary::{LinearSummary, NamedList, TimeSummary};
@@ -40,6 +40,7 @@ use initial::InitialFields;
 use mesh_checks::check_mesh;
 use output::Output;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The case of the equation of a case.
@@ -72,7 +73,7 @@ pub struct Simulation {
     restarted: bool,
     folder: Option<OutputFolder>,
     warnings: Vec<String>,
-    should_stop: Option<Box<dyn Fn() -> bool + Send>>,
+    should_stop: Option<StopTest>,
 }
 
 /// Round-off of the time, as a fraction of a time step.
@@ -223,10 +224,12 @@ impl Simulation {
         format!("{time:.11e}").parse().unwrap_or(time)
     }
 
-    /// Ends the run after the step in which `should_stop` becomes true, with all output and a checkpoint
-    /// written.
-    pub fn stop_when(&mut self, should_stop: impl Fn() -> bool + Send + 'static) {
-        self.should_stop = Some(Box::new(should_stop));
+    /// Ends the run after the step or the iteration in which `should_stop` becomes true, with all output and a checkpoint
+    /// written. A steady solution of a single linear system ends within its solve, without a checkpoint.
+    pub fn stop_when(&mut self, should_stop: impl Fn() -> bool + Send + Sync + 'static) {
+        let should_stop: StopTest = Arc::new(should_stop);
+        self.equation.stop_when(should_stop.clone());
+        self.should_stop = Some(should_stop);
     }
 
     /// Locks the output directory for this run and removes the results of an earlier run; a restart keeps
@@ -433,12 +436,16 @@ impl Simulation {
         Ok(Outcome { kind: OutcomeKind::Finished, message })
     }
 
-    /// The outcome of an interrupted run, whose checkpoint is written.
+    /// The outcome of a run interrupted before its first step or after one, whose checkpoint is written.
     fn interrupted(&mut self, output: &Output) -> Result<Outcome, SimulationError> {
-        let time = short_number(self.time());
-        let mut message = format!("stopped at t = {time}, step {}", self.steps());
-        if self.case.time.is_some() && self.steps() > 0 {
-            let path = output.checkpoint_path(self.steps());
+        let steps = self.steps();
+        let mut message = match self.case.is_steady() {
+            true if steps == 1 => "stopped after 1 iteration".to_owned(),
+            true => format!("stopped after {steps} iterations"),
+            false => format!("stopped at t = {}, step {steps}", short_number(self.time())),
+        };
+        if steps > 0 {
+            let path = output.checkpoint_path(steps);
             self.checkpoint(&path)?;
             message += &format!("; go on with --restart {}", path.display());
         }
@@ -452,6 +459,11 @@ impl Simulation {
     /// The outcome of a run that diverged or did not converge in its last step; none otherwise.
     fn check_outcome(&self, advance: &Advance) -> Result<Option<Outcome>, SimulationError> {
         let mut solves = advance.solves.iter().map(|(_, outcome)| outcome);
+        let is_stopped = |outcome: &&SolveOutcome| outcome.status == Status::Interrupted;
+        if let Some(outcome) = solves.clone().find(is_stopped) {
+            let message = format!("the linear solve was {outcome}; the fields have not converged");
+            return Ok(Some(Outcome { kind: OutcomeKind::Interrupted, message }));
+        }
         let is_nan = solves.clone().any(|outcome| outcome.status == Status::NotANumber);
         if is_nan || is_diverged(advance.rate) || advance.divergence.is_some() {
             let message = self.divergence_message(advance)?;

@@ -208,3 +208,67 @@ fn times_are_reported_without_the_round_off_of_their_sum() {
     let series = read("fields.pvd");
     assert!(series.contains("timestep=\"1.5\"") && series.contains("timestep=\"2.0\""), "{series}");
 }
+
+#[test]
+fn an_interrupted_iteration_to_a_steady_flow_goes_on_from_its_checkpoint() {
+    let incompressible =
+        FLOW.replace("[time]\nstep = 0.1\nend = 0.3\n[checkpoint]\nevery = 0.1\n", "");
+    let compressible = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [6, 4]\n[compressible]\n[initial]\ndensity = 1.4\n\
+        velocity = [\"0.3 + 0.1*y\", 0.0]\npressure = 1.0\n[boundary]\n\
+        xmin.farfield = { mach = 0.3, density = 1.4, pressure = 1.0 }\n\
+        xmax.farfield = { mach = 0.3, density = 1.4, pressure = 1.0 }\n\
+        ymin = \"slip_wall\"\nymax = \"slip_wall\"\n";
+    for text in [incompressible.as_str(), compressible] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut simulation = new(text, folder.path()).unwrap();
+        let steps = Arc::new(AtomicUsize::new(0));
+        let seen = steps.clone();
+        simulation.stop_when(move || seen.load(Ordering::SeqCst) >= 2);
+        let observe = |progress: &Progress| steps.store(progress.step as usize, Ordering::SeqCst);
+        let outcome = simulation.run(&mut { observe }).unwrap();
+        let checkpoint = folder.path().join("case/checkpoint_00000002.safetensors");
+        assert_eq!(
+            outcome.to_string(),
+            format!(
+                "interrupted: stopped after 2 iterations; go on with --restart {}",
+                checkpoint.display()
+            )
+        );
+        drop(simulation);
+        let outcome = restarted(text, folder.path(), 2).run(&mut |_| ()).unwrap();
+        assert_eq!(outcome.kind, OutcomeKind::Converged, "{outcome}");
+        let history = std::fs::read_to_string(folder.path().join("case/history.csv")).unwrap();
+        let first: Vec<&str> =
+            history.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+        let expected: Vec<String> = (1..=first.len()).map(|step| step.to_string()).collect();
+        assert_eq!(first, expected);
+    }
+}
+
+#[test]
+fn a_steady_solve_of_heat_is_interrupted() {
+    let text = HEAT
+        .replace(
+            "[time]\nstep = 0.1\nend = 0.3\n[checkpoint]\nevery = 0.1\n[output]\nevery = 0.1\n",
+            "",
+        )
+        .replace("[4, 4]", "[40, 40]")
+        + "[linear_solver]\npreconditioner = \"none\"\nmethod = \"cg\"\n";
+    for discretization in ["cell", "node"] {
+        let text =
+            text.replace("[heat]", &format!("[heat]\ndiscretization = \"{discretization}\""));
+        let folder = tempfile::tempdir().unwrap();
+        let mut simulation = new(&text, folder.path()).unwrap();
+        // Asked before the step, then in the solve.
+        let asked = AtomicUsize::new(0);
+        simulation.stop_when(move || asked.fetch_add(1, Ordering::SeqCst) >= 5);
+        let outcome = simulation.run(&mut |_| ()).unwrap();
+        assert_eq!(outcome.kind, OutcomeKind::Interrupted, "{outcome}");
+        let said = outcome.message;
+        assert!(said.starts_with("the linear solve was interrupted after "), "{said}");
+        assert!(said.ends_with("the fields have not converged"), "{said}");
+        let written = summary(folder.path());
+        assert!(number(&written, "/linear/iterations") < 20.0, "{written}");
+        assert!(folder.path().join("case/fields_0000.vtu").is_file());
+    }
+}
