@@ -101,6 +101,7 @@ impl Simulation {
     /// [`SimulationError`].
     pub fn new(case: Case, options: RunOptions) -> Result<Simulation, SimulationError> {
         folder::check_writable(&case.output.directory)?;
+        folder::check_inputs(&case, options.restart.is_some())?;
         let kind = options.backend.unwrap_or(case.run.backend);
         let backend = Backend::new(kind, case.run.threads)?;
         let mut phases = NamedList::new();
@@ -112,6 +113,7 @@ impl Simulation {
         }
         case.check_patches(&mesh.patches.iter().map(|p| p.name.clone()).collect::<Vec<_>>())?;
         case.check_regions(&mesh.regions)?;
+        case.check_dimension(mesh.dimension)?;
         let known = mesh.warnings.len();
         let pairs = case.periodic_pairs();
         let mut mesh = timed(&mut phases, "mesh", || {
@@ -555,6 +557,13 @@ impl Simulation {
         checkpoint.require("equation", self.equation.descriptor().section)?;
         checkpoint.require("precision", self.case.run.precision.word())?;
         self.equation.restore(&checkpoint)?;
+        // Later results would be removed.
+        if let Some(end) = self.case.time.as_ref().map(|time| time.end)
+            && self.time() > end * (1.0 + TIME_ROUND_OFF)
+        {
+            let (path, time) = (path.to_owned(), self.time());
+            return Err(SimulationError::AfterEnd { path, time, end });
+        }
         let warnings = self.equation.averages().warnings_of_start().to_vec();
         self.warn(&warnings);
         self.restarted = true;

@@ -272,3 +272,72 @@ fn a_steady_solve_of_heat_is_interrupted() {
         assert!(folder.path().join("case/fields_0000.vtu").is_file());
     }
 }
+
+#[test]
+fn a_restart_after_the_end_is_refused_and_removes_nothing() {
+    for text in [HEAT, FLOW] {
+        let folder = tempfile::tempdir().unwrap();
+        run(text, folder.path());
+        let results = folder.path().join("case");
+        let count = || std::fs::read_dir(&results).unwrap().count();
+        let before = count();
+        let shorter = text.replace("end = 0.3", "end = 0.15");
+        let case = Case::parse(&shorter, folder.path(), "case.toml").unwrap();
+        let checkpoint = results.join("checkpoint_00000002.safetensors");
+        let options = RunOptions { backend: None, restart: Some(checkpoint.clone()) };
+        let error = Simulation::new(case, options).err().unwrap().to_string();
+        assert_eq!(
+            error,
+            format!(
+                "the checkpoint {} is at t = 0.2, after the end t = 0.15 of the case: choose a later end, or an earlier \
+                 checkpoint",
+                checkpoint.display()
+            )
+        );
+        assert_eq!(count(), before);
+    }
+}
+
+#[test]
+fn inputs_among_the_results_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("case");
+    run(HEAT, folder.path());
+    std::fs::write(results.join("line_table.csv"), "t,value\n0,300\n1,301\n").unwrap();
+    let from =
+        |file: &str| HEAT.replace("temperature = \"300 + x\"", &format!("from = \"case/{file}\""));
+    let table = HEAT.replace(
+        "xmin.temperature = 300.0",
+        "xmin.temperature = { table = \"case/line_table.csv\" }",
+    );
+    let mesh = HEAT.replace(
+        "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [4, 4]",
+        "[mesh]\nfile = \"case/fields_0001.vtu\"",
+    );
+    std::fs::copy(results.join("fields.pvd"), results.join("start.pvd")).unwrap();
+    for (text, key, file) in [
+        (from("fields.pvd"), "from", "fields.pvd"),
+        (from("start.pvd"), "from", "fields_0000.vtu"),
+        (from("fields_0003.vtu"), "from", "fields_0003.vtu"),
+        (table, "table", "line_table.csv"),
+        (mesh, "file", "fields_0001.vtu"),
+    ] {
+        let error = new(&text, folder.path()).err().unwrap().to_string();
+        let expected = format!(
+            "`{key}` reads {}, which lies in the output directory {} under the name of a result: the run would remove it. \
+             Move or rename the file, or choose another [output] directory",
+            results.join(file).display(),
+            results.display()
+        );
+        assert_eq!(error, expected);
+        assert!(results.join(file).is_file());
+    }
+    // A restart does not read the result, and files of other names stay.
+    assert_eq!(
+        restarted(&from("fields.pvd"), folder.path(), 2).run(&mut |_| ()).unwrap().kind,
+        OutcomeKind::Finished
+    );
+    std::fs::rename(results.join("fields_0003.vtu"), results.join("start.vtu")).unwrap();
+    assert_eq!(run(&from("start.vtu"), folder.path()).0.kind, OutcomeKind::Finished);
+    assert!(results.join("start.vtu").is_file());
+}

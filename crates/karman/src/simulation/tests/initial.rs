@@ -82,9 +82,13 @@ fn linear_fields_are_exact_on_another_mesh() {
             write_linear(&folder.path().join("linear.vtu"), from, at_nodes, &ALL);
             let simulation =
                 new(&flow(to, patches, "from = \"linear.vtu\""), folder.path()).unwrap();
-            let given = "velocity = VELOCITY\npressure = \"4 - x + 2*y - z\"\n\
-                         temperature = \"300 + 5*x + 7*y - 2*z\"";
-            let reference = new(&flow(to, patches, given), folder.path()).unwrap();
+            let mut given = "velocity = VELOCITY\npressure = \"4 - x + 2*y - z\"\n\
+                             temperature = \"300 + 5*x + 7*y - 2*z\""
+                .to_owned();
+            if patches.len() == 4 {
+                given = given.replace(" - z", "").replace(" - 2*z", "");
+            }
+            let reference = new(&flow(to, patches, &given), folder.path()).unwrap();
             for Unknown { name, .. } in simulation.equation.unknowns() {
                 let (found, want) =
                     (simulation.field(name).unwrap(), reference.field(name).unwrap());

@@ -172,3 +172,30 @@ fn an_iteration_to_a_steady_flow_that_diverges_says_how_to_begin() {
     );
     assert!(!said.contains("t = "), "{said}");
 }
+
+#[test]
+fn an_inlet_that_points_outwards_and_points_outside_are_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let channel = |inlet: &str, outlet: &str| {
+        format!(
+            "[mesh.generate.box]\nsize = [2.0, 1.0]\ncells = [4, 4]\n[incompressible]\nkinematic_viscosity = 0.1\n\
+             [boundary]\nxmin.velocity_inlet = [{inlet}, 0.0]\nxmax{outlet}\nymin = \"slip\"\nymax = \"slip\"\n\
+             [time]\nstep = 0.1\nend = 0.1\n[[output.line]]\nname = \"across\"\nfrom = [1.0, -0.5]\nto = [1.0, 1.5]\n\
+             points = 5\n"
+        )
+    };
+    let outside = "2 of 5 points of line \"across\" lie outside the mesh: they have no values";
+    let outward = "the velocity of `velocity_inlet` of patch \"xmin\" points out of the domain at each face: the fluid \
+                   leaves there; an inlet has a velocity towards the domain";
+    for (inlet, outlet, expected) in [
+        ("\"-4*y*(1 - y)\"", ".pressure_outlet = 0.0", &[outward, outside][..]),
+        ("1.0", ".pressure_outlet = 0.0", &[outside]),
+        // Fluid leaves there by intention.
+        ("-1.0", ".velocity_inlet = [-1.0, 0.0]", &[outside]),
+    ] {
+        let simulation = new(&channel(inlet, outlet), folder.path()).unwrap();
+        let said: Vec<String> =
+            simulation.mesh().warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(said, expected, "{inlet}");
+    }
+}
