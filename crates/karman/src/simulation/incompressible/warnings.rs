@@ -116,14 +116,16 @@ impl FlowWarnings {
             if !self.warned_peclet && found.beyond_peclet > CELL_FRACTION {
                 self.warned_peclet = true;
                 warnings.push(format!(
-                    "the cell Péclet number |u|h/ν is above 2 in {:.0} % of the cells (largest {}), where \
-                     central differences oscillate from cell to cell unless the mesh resolves the flow; \
+                    "the cell Péclet number {} is above 2 in {:.0} % of the cells (largest {}), where \
+                     central differences oscillate from cell to cell unless the mesh resolves the {}; \
                      `convection = \"linear_upwind\"` does not",
+                    if found.is_thermal { "|u|h/α of the temperature" } else { "|u|h/ν" },
                     100.0 * found.beyond_peclet,
                     match found.peclet.is_finite() {
                         true => format!("{:.2e}", found.peclet),
                         false => "infinite".to_owned(),
-                    }
+                    },
+                    if found.is_thermal { "temperature" } else { "flow" },
                 ));
             }
         }

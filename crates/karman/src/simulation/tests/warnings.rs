@@ -174,6 +174,26 @@ fn an_iteration_to_a_steady_flow_that_diverges_says_how_to_begin() {
 }
 
 #[test]
+fn the_peclet_number_of_a_temperature_names_its_diffusivity() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = "kinematic_viscosity = 0.5\nconvection = \"central\"\nthermal = { diffusivity = 1e-4 }\n[initial]\n\
+                temperature = 0.0";
+    let text = cavity(keys, "cfl = 0.1", 0.1).replace(
+        "ymax.moving_wall = [1.0, 0.0]",
+        "ymax = { moving_wall = [1.0, 0.0], temperature = 1.0 }",
+    );
+    let (_, summary) = run(&text, folder.path());
+    let listed = warnings(&summary);
+    let peclet: Vec<_> = listed.iter().filter(|said| said.contains("Péclet")).collect();
+    assert_eq!(peclet.len(), 1, "{listed:?}");
+    assert!(
+        peclet[0].starts_with("the cell Péclet number |u|h/α of the temperature is above 2 in ")
+            && peclet[0].contains("unless the mesh resolves the temperature"),
+        "{peclet:?}"
+    );
+}
+
+#[test]
 fn an_inlet_that_points_outwards_and_points_outside_are_warned_of() {
     let folder = tempfile::tempdir().unwrap();
     let channel = |inlet: &str, outlet: &str| {
