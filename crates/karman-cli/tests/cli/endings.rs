@@ -278,3 +278,26 @@ fn a_signal_ends_a_steady_solve_of_heat_and_an_iteration_to_a_steady_flow() {
         }
     }
 }
+
+#[test]
+fn a_verbose_run_says_its_outcome_once() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bar.toml"), BAR).unwrap();
+    let (code, out, err) = karman(folder.path(), &["run", "-v", "bar.toml"]);
+    assert_eq!(code, 0, "{err}");
+    let of_outcome = |text: &str| text.lines().filter(|line| line.starts_with("converged")).count();
+    assert_eq!((of_outcome(&out), of_outcome(&err)), (1, 0), "{err}");
+    let log = fs::read_to_string(folder.path().join("bar/log.txt")).unwrap();
+    assert_eq!(log.matches("converged in").count(), 1, "{log}");
+}
+
+#[test]
+fn a_history_of_one_step_has_no_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = BAR.split("[[output.probe]]").next().unwrap().to_owned();
+    let text = text + "[output]\nhistory_plot = true\n";
+    fs::write(folder.path().join("bar.toml"), text).unwrap();
+    let (code, _, err) = karman(folder.path(), &["run", "bar.toml"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(!folder.path().join("bar/history.png").exists());
+}
