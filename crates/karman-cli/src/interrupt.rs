@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the first signal ends the run after its step with all output written; a later signal,
+//! Ctrl-C and SIGTERM: the first signal ends the run after its step or iteration with all output written; a later signal,
 //! or the first while no run is in progress, ends the program at once.
 //!
 //! `timeout` of coreutils and some shells send a signal to the process and again to its group: signals within
@@ -45,7 +45,7 @@ impl Interrupt {
     }
 
     /// A function that tells the run whether a signal was received.
-    pub(crate) fn is_requested(&self) -> impl Fn() -> bool + Send + 'static {
+    pub(crate) fn is_requested(&self) -> impl Fn() -> bool + Send + Sync + 'static {
         let state = self.state.clone();
         move || state.is_requested.load(Ordering::SeqCst)
     }
@@ -93,7 +93,7 @@ fn listen(state: &Arc<State>) {
                 Request::EndAtOnce => signal_hook::low_level::exit(i32::from(INTERRUPTED)),
                 Request::Repeated => {}
                 Request::End => tracing::warn!(
-                    "stopping after this step, with fields, checkpoint and summary; a second signal stops at once"
+                    "stopping after this step or iteration, with all output written; a second signal stops at once"
                 ),
             }
         }

@@ -47,7 +47,7 @@ pub use params::{Method, Nullspace, Params, PreconditionerKind};
 pub use preconditioner::{Diagonal, Identity, Jacobi, Preconditioner, SinglePrecision};
 pub use setup::SolverSetup;
 pub use sliced_ell::{SLICE, SlicedEll};
-pub use solver::Solver;
+pub use solver::{Solver, StopTest};
 
 use bicgstab::BiCgStab;
 use cg::ConjugateGradient;

@@ -15,6 +15,8 @@ pub enum Status {
     Breakdown(Breakdown),
     /// The residual is not finite: the matrix, b or x has a NaN or an infinity, or a number overflowed.
     NotANumber,
+    /// The caller stopped it, see [`Solver::stop_when`](super::Solver::stop_when).
+    Interrupted,
 }
 
 /// The cause of a breakdown.
@@ -130,6 +132,7 @@ impl fmt::Display for SolveOutcome {
             Status::Stagnated => write!(f, "stagnated after")?,
             Status::Breakdown(why) => write!(f, "broke down ({why}) after")?,
             Status::NotANumber => write!(f, "not a number after")?,
+            Status::Interrupted => write!(f, "interrupted after")?,
         }
         let (count, residual) = (self.iterations, self.relative_residual);
         let plural = if count == 1 { "" } else { "s" };

@@ -24,6 +24,9 @@ struct State<T> {
     method: Box<dyn Krylov<T>>,
 }
 
+/// Whether a solve shall stop, asked between its iterations.
+pub type StopTest = Arc<dyn Fn() -> bool + Send + Sync>;
+
 type Work<T> = Box<dyn FnMut(&Backend, &mut State<T>) + Send>;
 
 /// A linear system with its preconditioner, scratch and recorded iterations. A solve allocates
@@ -41,6 +44,7 @@ pub struct Solver<T: Real> {
     requested: PreconditionerKind,
     /// Reason of the selection of the preconditioner.
     reason: String,
+    should_stop: Option<StopTest>,
 }
 
 impl<T: Real> Solver<T> {
@@ -208,6 +212,7 @@ impl<T: Real> Solver<T> {
             constants,
             requested: params.preconditioner,
             reason: "as given".to_owned(),
+            should_stop: None,
         };
         solver.record()?;
         Ok(solver)
@@ -290,6 +295,15 @@ impl<T: Real> Solver<T> {
         params.check()?;
         self.params = params;
         Ok(())
+    }
+
+    /// Ends later solves with [`Status::Interrupted`] once `should_stop` is true, which is asked at each convergence check.
+    pub fn stop_when(&mut self, should_stop: StopTest) {
+        self.should_stop = Some(should_stop);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.should_stop.as_ref().is_some_and(|should_stop| should_stop())
     }
 
     /// Estimate of the bytes one iteration moves, from those of a `product` with the operator.
@@ -375,11 +389,16 @@ impl<T: Real> Solver<T> {
                 true => method.resume(&backend, system),
             }
             let stop = self.run_cycle(&backend)?;
+            let is_stopped = self.is_stopped();
             let State { system, method } = &mut self.state;
             method.finish(&backend, system)?;
             system.true_residual(&backend, b, constants.as_deref_mut());
             let now = system.read_convergence(&backend)?;
-            let verdict = check_outcome(&stop, &now, tolerance, (before, restarts), is_singular);
+            let mut verdict =
+                check_outcome(&stop, &now, tolerance, (before, restarts), is_singular);
+            if is_stopped && verdict != Some(Status::Converged) {
+                verdict = Some(Status::Interrupted);
+            }
             if let Some(status) = verdict {
                 return self.outcome(status, restarts, &now);
             }
@@ -401,7 +420,7 @@ impl<T: Real> Solver<T> {
             let ended = cycle.is_some_and(|c| k == c);
             if ended || cycle.is_none() || k % self.stride == 0 {
                 let now = self.state.system.read_convergence(backend)?;
-                if ended || now.active == 0.0 {
+                if ended || now.active == 0.0 || self.is_stopped() {
                     return Ok(now);
                 }
             }

@@ -196,3 +196,27 @@ fn a_solver_serves_many_right_hand_sides() {
         }
     }
 }
+
+#[test]
+fn a_solve_that_is_stopped_returns_its_last_iterate() {
+    let a = poisson_2d(40);
+    let b = values(a.rows(), 11);
+    let backend = Backend::host(2).unwrap();
+    for method in METHODS {
+        for preconditioner in [PreconditionerKind::None, CHEBYSHEV] {
+            let params = Params { iterations_per_check: Some(1), ..with(method, preconditioner) };
+            let matrix = Arc::new(Matrix::new(&backend, a.clone()).unwrap());
+            let mut solver = Solver::<f64>::new(&backend, matrix, &params).unwrap();
+            let asked = std::sync::atomic::AtomicUsize::new(0);
+            let next = move || asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            solver.stop_when(Arc::new(move || next() >= 4));
+            let (rhs, mut x) = (backend.upload(b.clone()), backend.zeros(b.len()));
+            let outcome = solver.solve(&rhs, &mut x).unwrap();
+            assert_eq!(outcome.status, Status::Interrupted, "{method:?} {outcome}");
+            assert!((1..40).contains(&outcome.iterations), "{method:?} {outcome}");
+            assert!(outcome.to_string().starts_with("interrupted after "), "{outcome}");
+            let x = backend.read(&x).unwrap();
+            assert!((residual_of(&a, &b, &x) - outcome.relative_residual).abs() < 1e-12);
+        }
+    }
+}

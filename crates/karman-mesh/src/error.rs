@@ -442,7 +442,7 @@ pub enum MeshError {
     },
 }
 
-/// Irregularities of a mesh that do not prevent its use.
+/// Irregularities of a mesh, or of a case on it, that do not prevent its use.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeshWarning {
     /// A 2D mesh in a coordinate plane other than z = 0.
@@ -573,6 +573,27 @@ pub enum MeshWarning {
         count: usize,
         /// The first of them.
         cell: CellName,
+    },
+    /// Points of a line beside the mesh.
+    #[error(
+        "{outside} of {points} points of line \"{name}\" lie outside the mesh: they have no values"
+    )]
+    PointsOutside {
+        /// Name of the line.
+        name: String,
+        /// Number of these points.
+        outside: usize,
+        /// Number of all points.
+        points: usize,
+    },
+    /// An inlet through which the fluid leaves.
+    #[error(
+        "the velocity of `velocity_inlet` of patch \"{patch}\" points out of the domain at each face: the fluid leaves \
+         there; an inlet has a velocity towards the domain"
+    )]
+    OutwardInlet {
+        /// The patch.
+        patch: String,
     },
     /// Nodes of a periodic patch that were moved onto the images of the other patch's nodes.
     #[error(

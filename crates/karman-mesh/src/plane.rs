@@ -65,14 +65,19 @@ pub(crate) fn rotate_to_xy_plane(raw: &mut RawMesh) -> Result<Option<MeshWarning
                     return Err(MeshError::NotPlanar { node: node as usize, place, distance });
                 }
                 let axes = axes_in(normal);
-                let [first, second] = axes.map(Place);
-                (axes, Some(MeshWarning::TiltedPlane { normal: Place(normal), first, second }))
+                let [normal, first, second] = [normal, axes[0], axes[1]].map(without_round_off);
+                (axes, Some(MeshWarning::TiltedPlane { normal, first, second }))
             }
         };
     for point in &mut raw.points {
         *point = [dot(axes[0], *point), dot(axes[1], *point), 0.0];
     }
     Ok(warning)
+}
+
+/// A unit vector for a message, without components of round-off.
+fn without_round_off(vector: [f64; 3]) -> Place {
+    Place(vector.map(|component| if component.abs() <= ROUND_OFF { 0.0 } else { component }))
 }
 
 fn unit(k: usize) -> [f64; 3] {
@@ -192,6 +197,16 @@ mod tests {
         let geometry = Geometry::new(&mesh).unwrap();
         let area = geometry.cell_volume.iter().fold(0.0, |sum, volume| sum + volume);
         assert!((area - 2.0).abs() < 1e-5, "{area}");
+    }
+
+    #[test]
+    fn a_tilted_plane_is_described_without_round_off() {
+        let (_, warnings) = read(rectangle(Element::Triangle, |x, y| [0.6 * x, y, 0.8 * x]));
+        let expected = "the 2D mesh lies in the plane with the normal (-0.8, 0, 0.6): x and y of the case and of the \
+                        results run along (0, 1, 0) and (0.6, 0, 0.8) of the file, from its origin";
+        assert_eq!(warnings[0], expected);
+        let place = without_round_off([1.4e-17, -0.5, -2e-13]);
+        assert_eq!(place.0, [0.0, -0.5, 0.0]);
     }
 
     #[test]

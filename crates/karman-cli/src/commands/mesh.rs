@@ -15,7 +15,7 @@ use std::path::Path;
 pub(crate) fn run(command: &MeshCommand, quiet: bool) -> Result<(), Failure> {
     match command {
         MeshCommand::Info { file, json } => info(file, *json),
-        MeshCommand::Check { file, json } => check(file, *json),
+        MeshCommand::Check { file, json } => check(file, *json, quiet),
         MeshCommand::Convert { input, output, gmsh } => {
             let (raw, _) = load(input)?;
             write(output, &raw, *gmsh, quiet)
@@ -104,14 +104,14 @@ fn table(info: &MeshInfo) -> String {
     .join("\n")
 }
 
-/// Prints the report of a mesh, also of an invalid one, whose fault is then the failure.
-fn check(path: &Path, json: bool) -> Result<(), Failure> {
+/// Prints the report of a mesh, also of an invalid one, whose fault is then the failure; with `quiet` its warnings alone.
+fn check(path: &Path, json: bool, quiet: bool) -> Result<(), Failure> {
     let (raw, options) = load(path)?;
     let report = MeshReport::new(&raw, &options);
-    if json {
-        console::print_json(&report)?;
-    } else {
-        console::print(report.to_string().trim_end())?;
+    match (json, quiet) {
+        (true, _) => console::print_json(&report)?,
+        (false, true) => report.warnings.iter().for_each(|warning| tracing::warn!("{warning}")),
+        (false, false) => console::print(report.to_string().trim_end())?,
     }
     match report.error {
         Some(error) => Err(Failure::Input(error)),

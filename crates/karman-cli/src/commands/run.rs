@@ -72,10 +72,6 @@ pub(crate) fn solve(
     simulation.stop_when(session.interrupt.is_requested());
     let mut display = ProgressDisplay::new(session.log.screen.clone(), session.quiet);
     let solved = simulation.run(&mut |progress| display.update(progress));
-    match &solved {
-        Ok(outcome) => tracing::debug!("{outcome}"),
-        Err(error) => tracing::debug!("{error}"),
-    }
     // A device gives memory back in its own thread, which must not outlive the process's driver.
     let backend = simulation.backend().clone();
     drop(simulation);

@@ -109,6 +109,14 @@ fn choose<'s>(
         let message = format!("none of the cases takes seconds; those that do: {quick}");
         return Err(Failure::Input(message));
     }
+    for pattern in &arguments.cases {
+        let one = std::slice::from_ref(pattern);
+        if suite.choose(one, arguments.quick).is_ok_and(|chosen| chosen.is_empty()) {
+            tracing::warn!(
+                "`{pattern}` is left out: with --quick only cases of seconds are solved"
+            );
+        }
+    }
     let all = suite.sections.iter().flat_map(|s| s.cases.iter().map(move |case| (s, case)));
     Ok(all.filter(|(_, case)| chosen.iter().any(|known| known.name == case.name)).collect())
 }
@@ -137,12 +145,19 @@ fn lines(result: &CaseResult) -> String {
     lines.join("\n")
 }
 
+/// Writes a file in one step: another process that validates in the same folder reads the old or the new content.
 fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
     let failed = |error| Failure::Input(format!("cannot write {}: {error}", path.display()));
+    let contents = contents.as_ref();
+    if std::fs::read(path).is_ok_and(|old| old == contents) {
+        return Ok(());
+    }
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
-    std::fs::write(path, contents).map_err(failed)
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let new = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    std::fs::write(&new, contents).and_then(|()| std::fs::rename(&new, path)).map_err(failed)
 }
 
 /// Solves the cases of a suite.

@@ -72,7 +72,7 @@ fn a_signal_ends_a_run_with_all_that_a_restart_needs() {
         assert_eq!(output.status.code(), Some(130), "{err}");
         assert!(output.stdout.is_empty());
         assert!(
-            err.contains("warning: stopping after this step, with fields, checkpoint"),
+            err.contains("warning: stopping after this step or iteration, with all output written"),
             "{err}"
         );
         let last = err.lines().last().unwrap();
@@ -226,4 +226,78 @@ fn check_and_run_refuse_a_case_with_equal_messages() {
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(out, "case.toml is in order: incompressible flow, in time, 16 cells\n");
     assert!(!folder.path().join("case").exists(), "checking writes nothing");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_steady_solve_of_heat_and_an_iteration_to_a_steady_flow() {
+    // The solve takes minutes.
+    let heat = LONG
+        .replace("[16, 16]", "[400, 400]")
+        .replace("[time]\nstep = 1e-4\nend = 1e3\n", "")
+        + "[linear_solver]\nrelative_tolerance = 0.0\nmax_iterations = 1000000\npreconditioner = \"none\"\n";
+    let flow = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [64, 64]\n[incompressible]\n\
+        kinematic_viscosity = 0.01\n[boundary]\nxmin = \"no_slip\"\nxmax = \"no_slip\"\nymin = \"no_slip\"\n\
+        ymax.moving_wall = [1.0, 0.0]\n[steady]\ntolerance = 1e-30\nmax_iterations = 1000000\n[run]\nthreads = 1\n";
+    for (text, said) in [
+        (heat.as_str(), "interrupted: the linear solve was interrupted after "),
+        (flow, "interrupted: stopped after "),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("long.toml"), text).unwrap();
+        let child = started(folder.path());
+        if text == flow {
+            wait_for_steps(folder.path());
+        } else {
+            let begun = Instant::now();
+            while !folder.path().join("long/history.csv").exists() {
+                assert!(begun.elapsed() < Duration::from_secs(120), "no run begins");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        signal(&child, "-INT");
+        let sent = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(130), "{err}");
+        assert!(sent.elapsed() < Duration::from_secs(30), "{err}");
+        let last = err.lines().last().unwrap();
+        assert!(last.starts_with(said), "{err}");
+        assert!(folder.path().join("long/summary.json").is_file());
+        assert!(folder.path().join("long/fields_0000.vtu").is_file());
+        if let Some((_, checkpoint)) = last.split_once("; go on with --restart ") {
+            let ended = text.replace("tolerance = 1e-30", "tolerance = 1e-3");
+            fs::write(folder.path().join("long.toml"), ended).unwrap();
+            let (code, out, err) =
+                karman(folder.path(), &["run", "long.toml", "--restart", checkpoint]);
+            assert_eq!(code, 0, "{err}");
+            assert!(out.starts_with("converged: steady after "), "{out}");
+        } else {
+            assert!(text != flow, "{err}");
+        }
+    }
+}
+
+#[test]
+fn a_verbose_run_says_its_outcome_once() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bar.toml"), BAR).unwrap();
+    let (code, out, err) = karman(folder.path(), &["run", "-v", "bar.toml"]);
+    assert_eq!(code, 0, "{err}");
+    let of_outcome = |text: &str| text.lines().filter(|line| line.starts_with("converged")).count();
+    assert_eq!((of_outcome(&out), of_outcome(&err)), (1, 0), "{err}");
+    let log = fs::read_to_string(folder.path().join("bar/log.txt")).unwrap();
+    assert_eq!(log.matches("converged in").count(), 1, "{log}");
+}
+
+#[test]
+fn a_history_of_one_step_has_no_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = BAR.split("[[output.probe]]").next().unwrap().to_owned();
+    let text = text + "[output]\nhistory_plot = true\n";
+    fs::write(folder.path().join("bar.toml"), text).unwrap();
+    let (code, _, err) = karman(folder.path(), &["run", "bar.toml"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(!folder.path().join("bar/history.png").exists());
 }

@@ -133,6 +133,8 @@ fn check_reports_a_mesh_and_fails_where_it_is_bad() {
     let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, &report["cells"], &report["error"]), (0, &18.into(), &Value::Null));
 
+    assert_eq!(run(&["mesh", "check", "a.su2", "-q"]), (0, String::new(), String::new()));
+
     // One cell twice.
     let text = fs::read_to_string(folder.path().join("a.su2")).unwrap();
     let first = text.lines().find(|line| line.starts_with("5 ")).unwrap();
@@ -142,6 +144,9 @@ fn check_reports_a_mesh_and_fails_where_it_is_bad() {
     let (code, out, err) = run(&["mesh", "check", "bad.su2"]);
     assert_eq!(code, 1);
     assert!(out.contains("Duplicate cells: 1"), "{out}");
+    assert!(err.starts_with("error: "), "{err}");
+    let (code, out, err) = run(&["mesh", "check", "bad.su2", "-q"]);
+    assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.starts_with("error: "), "{err}");
     let (code, out, _) = run(&["mesh", "check", "bad.su2", "--json"]);
     let report: Value = serde_json::from_str(&out).unwrap();

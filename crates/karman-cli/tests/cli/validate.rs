@@ -55,6 +55,38 @@ fn a_suite_becomes_a_page_and_a_failure_an_exit_code() {
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("good\n  pass  Temperature in the middle = 0.5"), "{out}");
     assert!(out.ends_with("page: page/index.html\npassed: 1 case\n"), "{out}");
+
+    // A named case beside the quick ones is not dropped in silence; a pattern may also match others.
+    let (code, _, err) = karman(folder.path(), &[&quick[..], &["good", "bad"]].concat());
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        err.contains("warning: `bad` is left out: with --quick only cases of seconds are solved\n"),
+        "{err}"
+    );
+    let (code, _, err) = karman(folder.path(), &[&quick[..], &["*"]].concat());
+    assert!(code == 0 && !err.contains("left out"), "{err}");
+}
+
+#[test]
+fn runs_that_begin_at_once_in_one_folder_read_whole_cases() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = |case: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_karman"));
+        command.current_dir(folder.path()).env("XDG_RUNTIME_DIR", folder.path());
+        command.args(["validate", "incompressible", case, "-q"]);
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command.spawn().unwrap()
+    };
+    // None of these names is a case: each process writes the built-in suite and ends.
+    let children: Vec<_> = (0..12).map(|k| start(&format!("none_{k}"))).collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(err.starts_with("error: the suite has no case `none_"), "{err}");
+    }
+    let cases = folder.path().join("validation-incompressible/cases/incompressible");
+    let left = fs::read_dir(cases).unwrap().flatten();
+    assert!(left.into_iter().all(|entry| !entry.file_name().to_string_lossy().starts_with('.')));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::time::TimeFile;
 use super::value::Reader;
 use super::{Case, average, exact, expected, flow_output, initial};
 use super::{linear_solver, mesh, output, run, surface, time};
+use std::cell::RefCell;
 use std::path::Path;
 use toml::Spanned;
 
@@ -40,7 +41,9 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
         |time: &TimeFile| time.has_local_steps() && names.time_schemes().has_local_steps;
     let time_file = file.time.as_ref().filter(|time| !local_steps(time.get_ref()));
     let time_span = time_file.map(Spanned::span);
-    let reader = Reader { text: &source.text, folder, steady: time_span.is_none() };
+    let needs = RefCell::default();
+    let steady = time_span.is_none();
+    let reader = Reader { text: &source.text, folder, steady, needs: &needs };
 
     let mesh = file.mesh.as_ref().ok_or_else(|| {
         Problem::at(0..0, "the case has no mesh").note("add [mesh] with `file` or a generator")
@@ -92,7 +95,7 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
                 .into_iter()
                 .map(|problem| source.diagnose(problem))
                 .collect(),
-            places: Places::new(file, equation_file, source),
+            places: Places::new(file, equation_file, source, needs.into_inner()),
         }),
         _ => Err(problems.0),
     }

@@ -178,8 +178,28 @@ impl Problem {
             let quoted = text[bare.clone()].replace('"', "'");
             return Problem::at(bare, format!("Text needs quotes: \"{quoted}\"."));
         }
-        Problem::at(span, message.replace('\n', ", "))
+        let hint = hint_of_number(text, span.start);
+        let problem = Problem::at(span, message.replace('\n', ", "));
+        hint.into_iter().fold(problem, Problem::note)
     }
+}
+
+/// How to write a number at `place` whose point lacks a digit on one side: `.01`, `1.`.
+fn hint_of_number(text: &str, place: usize) -> Option<String> {
+    let is_outside = |c: char| !(c.is_ascii_alphanumeric() || "+-._".contains(c));
+    let before = text.get(..place)?.split(is_outside).next_back()?;
+    let number = text.get(place - before.len()..)?.split(is_outside).next()?;
+    let (whole, fraction) = number.split_once('.')?;
+    let lacks_digit = |part: &str, at_end: bool| {
+        let digit = if at_end { part.chars().next_back() } else { part.chars().next() };
+        !digit.is_some_and(|digit| digit.is_ascii_digit())
+    };
+    let whole = if lacks_digit(whole, true) { format!("{whole}0") } else { whole.to_owned() };
+    let fraction =
+        if lacks_digit(fraction, false) { format!("0{fraction}") } else { fraction.to_owned() };
+    let complete = format!("{whole}.{fraction}");
+    let is_number = complete != number && complete.parse::<f64>().is_ok();
+    is_number.then(|| format!("a number has a digit on either side of its point: {complete}"))
 }
 
 /// The place of text without quotes around `place`, where a value is expected.

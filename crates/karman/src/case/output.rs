@@ -112,6 +112,11 @@ impl OutputFile {
         let fields = self.fields.iter().chain(averages).flat_map(Spanned::get_ref);
         fields.chain(self.picture.iter().filter_map(|file| file.get_ref().field.as_ref()))
     }
+
+    /// The place of the plane of the picture.
+    pub(super) fn slice_of_picture(&self) -> Option<Range<usize>> {
+        self.picture.as_ref()?.get_ref().slice.as_ref().map(Spanned::span)
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -139,6 +144,14 @@ pub(crate) struct PatchGroupFile {
     pub(super) drag_direction: Maybe<Vec<f64>>,
     pub(super) lift_direction: Maybe<Vec<f64>>,
     pub(super) moment_centre: Maybe<Vec<f64>>,
+}
+
+impl PatchGroupFile {
+    /// Its directions, each with its key.
+    pub(super) fn directions(&self) -> impl Iterator<Item = (&'static str, &Spanned<Vec<f64>>)> {
+        let drag = self.drag_direction.iter().map(|file| ("drag_direction", file));
+        drag.chain(self.lift_direction.iter().map(|file| ("lift_direction", file)))
+    }
 }
 
 pub(crate) fn check(

@@ -49,7 +49,7 @@ pub struct Slice {
 #[serde(deny_unknown_fields)]
 pub(crate) struct PictureFile {
     pub(super) field: Maybe<String>,
-    slice: Maybe<SliceFile>,
+    pub(super) slice: Maybe<SliceFile>,
     range: Maybe<Vec<f64>>,
     window: Maybe<Vec<f64>>,
     vectors: Maybe<bool>,

@@ -3,8 +3,11 @@
 use super::CaseFile;
 use super::equation::EquationSection;
 use super::error::{Problem, Source};
-use super::{Case, CaseError, boundary, flow_boundary};
+use super::output::OutputFile;
+use super::value::Needs;
+use super::{Case, CaseError, MeshSource, boundary, flow_boundary};
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 /// Places of the names of patches and regions in the text, for the checks that need the mesh.
@@ -19,6 +22,10 @@ pub(super) struct Places {
     periodic: Vec<[String; 2]>,
     grouped_patches: Vec<(String, Range<usize>)>,
     regions: RegionNames,
+    /// What a case of a 2D mesh must not have.
+    only_3d: Vec<Problem>,
+    /// Files of tables.
+    tables: Vec<PathBuf>,
 }
 
 /// The regions that the section of an equation names.
@@ -99,6 +106,62 @@ impl Case {
 }
 
 impl Case {
+    /// Checks that a case of a 2D mesh has no formula of z, no plane of a picture, no direction with a z component and no
+    /// expected z component.
+    ///
+    /// # Errors
+    /// [`CaseError::Invalid`], at the line of each.
+    pub fn check_dimension(&self, dimension: usize) -> Result<(), CaseError> {
+        let problems = &self.places.only_3d;
+        if dimension == 3 || problems.is_empty() {
+            return Ok(());
+        }
+        Err(self.places.source.invalid(problems.clone()))
+    }
+
+    /// The files that a run reads, each with its key: the mesh, tables, and the result of `[initial] from`.
+    pub fn input_files(&self) -> Vec<(&'static str, &Path)> {
+        let mesh = match &self.mesh.source {
+            MeshSource::File(path) => Some(("file", path.as_path())),
+            MeshSource::Generate(_) => None,
+        };
+        let tables = self.places.tables.iter().map(|path| ("table", path.as_path()));
+        let initial = self.initial_result.iter().map(|result| ("from", result.path.as_path()));
+        mesh.into_iter().chain(tables).chain(initial).collect()
+    }
+}
+
+/// The problems of a case of a 2D mesh.
+fn only_3d(file: &CaseFile, needs: &Needs) -> Vec<Problem> {
+    let is_2d = "the mesh is 2D";
+    let formulas = needs.third_coordinate.iter().map(|(name, span)| {
+        Problem::at(span.clone(), format!("the formula of `{name}` has z, but {is_2d}"))
+    });
+    let output = file.output.as_ref().map(Spanned::get_ref);
+    let slice = output.and_then(OutputFile::slice_of_picture).map(|span| {
+        Problem::at(span, format!("`slice` is the plane of a picture in 3D, but {is_2d}"))
+            .note("without `slice` the picture shows the whole mesh")
+    });
+    let groups = output.into_iter().flat_map(|output| output.patch.iter().flatten());
+    let directions = groups.flat_map(|group| group.get_ref().directions());
+    let directions =
+        directions.filter(|(_, file)| file.get_ref().get(2).is_some_and(|z| *z != 0.0));
+    let directions = directions.map(|(name, file)| {
+        Problem::at(file.span(), format!("`{name}` has a z component, but {is_2d}"))
+    });
+    // The moment of a 2D flow is about z.
+    let is_third =
+        |part: &str| part.strip_suffix("_z").is_some_and(|quantity| !quantity.ends_with("moment"));
+    let expected = file.expected.iter().flat_map(|expected| &expected.get_ref().0);
+    let expected = expected.filter(|(path, _)| path.get_ref().split('.').any(is_third));
+    let expected = expected.map(|(path, _)| {
+        let message = format!("the result has no `{}`: {is_2d}", path.get_ref());
+        Problem::at(path.span(), message)
+    });
+    formulas.chain(slice).chain(directions).chain(expected).collect()
+}
+
+impl Case {
     /// Pairs of patches that are periodic with each other, each pair once.
     pub fn periodic_pairs(&self) -> Vec<[&str; 2]> {
         let mut pairs: Vec<[&str; 2]> = vec![];
@@ -112,7 +175,12 @@ impl Case {
 }
 
 impl Places {
-    pub(super) fn new(file: &CaseFile, equation: &dyn EquationSection, source: &Source) -> Self {
+    pub(super) fn new(
+        file: &CaseFile,
+        equation: &dyn EquationSection,
+        source: &Source,
+        needs: Needs,
+    ) -> Self {
         let boundary = file.boundary.as_ref();
         let output = || file.output.iter().map(Spanned::get_ref);
         let groups = output().flat_map(|output| output.patch.iter().flatten());
@@ -132,6 +200,8 @@ impl Places {
             periodic: boundary_file.into_iter().flat_map(flow_boundary::periodic_pairs).collect(),
             grouped_patches: grouped.map(text_and_span).collect(),
             regions: equation.regions(),
+            only_3d: only_3d(file, &needs),
+            tables: needs.tables,
         }
     }
 }

@@ -11,6 +11,7 @@ use super::error::{CaseError, Problem, Source};
 use super::value::{Maybe, Named, Reader, Rule, Sign, required};
 use figure::FigureFile;
 use serde::Deserialize;
+use std::cell::RefCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -184,7 +185,8 @@ fn check(file: &SuiteFile, folder: &Path, source: &Source) -> Result<Suite, Prob
         }
     }
     let tables = folder.join(SUITE_FILE).with_file_name("");
-    let reader = Reader { text: &source.text, folder: &tables, steady: true };
+    let needs = RefCell::default();
+    let reader = Reader { text: &source.text, folder: &tables, steady: true, needs: &needs };
     for file in files {
         sections.push(section(file.get_ref(), file.span(), &names, reader)?);
     }

@@ -5,10 +5,11 @@ use super::table::TimeTable;
 pub(crate) use crate::descriptor::Sign;
 use crate::expression::{Expression, ExpressionErrorKind, Variables};
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 /// A key that may be absent, with its place.
@@ -303,6 +304,15 @@ impl Rule {
     }
 }
 
+/// What the values of a case need besides the case.
+#[derive(Debug, Default)]
+pub(crate) struct Needs {
+    /// Formulas of z: the name of the value, and its place.
+    pub(crate) third_coordinate: Vec<(&'static str, Range<usize>)>,
+    /// Files of tables.
+    pub(crate) tables: Vec<PathBuf>,
+}
+
 /// Context for reading values: the text of the case and the folder of its files.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'c> {
@@ -310,6 +320,8 @@ pub(crate) struct Reader<'c> {
     pub(crate) folder: &'c Path,
     /// Whether the case is steady, so that no value may depend on time.
     pub(crate) steady: bool,
+    /// Needs of the values read so far.
+    pub(crate) needs: &'c RefCell<Needs>,
 }
 
 impl Reader<'_> {
@@ -342,6 +354,9 @@ impl Reader<'_> {
         if expression.depends_on_time() && self.steady {
             return Err(no_time(rule.name, span));
         }
+        if expression.depends_on_component(2) {
+            self.needs.borrow_mut().third_coordinate.push((rule.name, span.clone()));
+        }
         match expression.is_constant() {
             Some(value) => rule.check_number(value, span).map(Value::Constant),
             None => Ok(Value::Expression(expression)),
@@ -356,8 +371,10 @@ impl Reader<'_> {
         let Some(name) = &reference.table else {
             return Err(Problem::at(file.span(), "`table` is missing: { table = \"file.csv\" }"));
         };
-        let table = TimeTable::read(&self.folder.join(name.get_ref()))
-            .map_err(|error| Problem::at(name.span(), error.to_string()))?;
+        let path = self.folder.join(name.get_ref());
+        self.needs.borrow_mut().tables.push(path.clone());
+        let table =
+            TimeTable::read(&path).map_err(|error| Problem::at(name.span(), error.to_string()))?;
         if self.steady {
             return Err(no_time(rule.name, name.span()));
         }

@@ -83,8 +83,9 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
     section: "compressible",
     name: "compressible flow",
     label: "compressible flow",
-    advice: "shorten the step or set `cfl = 0.5`, look at the mesh with `karman mesh check`, use `limiter = \"minmod\"` or \"mood\" where \
+    advice: "look at the mesh with `karman mesh check`, use `limiter = \"minmod\"` or \"mood\" where \
              there are shocks, or begin with `reconstruction = \"constant\"`",
+    advised_cfl: Some(0.5),
     steady_advice: "set a smaller `pseudo_cfl` of [steady], look at the mesh with `karman mesh check`, or begin with \
                     `reconstruction = \"constant\"`",
     unknowns: &[

@@ -18,8 +18,10 @@ pub struct Descriptor {
     pub name: &'static str,
     /// Its word in messages, as in "a heat case".
     pub label: &'static str,
-    /// Advice for a solution that diverged, after a colon.
+    /// Advice for a solution that diverged, after a colon and the advice for the step.
     pub advice: &'static str,
+    /// The `cfl` advised for a solution that diverged.
+    pub advised_cfl: Option<f64>,
     /// Advice for an iteration to a steady state that diverged, after a colon.
     pub steady_advice: &'static str,
     /// Fields solved for, written unless the case names others.

@@ -13,6 +13,7 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
     name: "heat conduction",
     label: "heat",
     advice: "look at the values of [heat] and [boundary], and at the mesh with `karman mesh check`",
+    advised_cfl: None,
     steady_advice: "look at the values of [heat] and [boundary], and at the mesh with `karman mesh check`",
     unknowns: &[Field {
         name: TEMPERATURE,

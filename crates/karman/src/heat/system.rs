@@ -12,7 +12,7 @@ use crate::finite_volume::{
 };
 use crate::linear::{
     CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SavedInterpolations, SolveOutcome,
-    Solver, SolverSetup,
+    Solver, SolverSetup, StopTest,
 };
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::FaceCells;
@@ -321,6 +321,18 @@ impl<F: Real> Heat<F> {
     /// [`HeatError`] where the solver refuses or the backend fails; a solver that does not converge is an
     /// outcome, not an error.
     pub fn solve_steady(&mut self, params: &Params) -> Result<SolveOutcome, HeatError> {
+        self.solve_steady_until(params, None)
+    }
+
+    /// As [`Heat::solve_steady`]; the solve ends once `should_stop` is true.
+    ///
+    /// # Errors
+    /// As [`Heat::solve_steady`].
+    pub fn solve_steady_until(
+        &mut self,
+        params: &Params,
+        should_stop: Option<StopTest>,
+    ) -> Result<SolveOutcome, HeatError> {
         let nullspace = if self.is_singular { Nullspace::Constant } else { Nullspace::None };
         let params = Params { nullspace, ..params.clone() };
         let n = self.unknowns();
@@ -335,11 +347,19 @@ impl<F: Real> Heat<F> {
         }
         // Memory: the solver allocates its own gradients.
         self.gradient = self.backend.zeros(0);
-        self.solve_from(&b, &params)
+        self.solve_from(&b, &params, should_stop)
     }
 
-    fn solve_from(&mut self, b: &Buffer<F>, params: &Params) -> Result<SolveOutcome, HeatError> {
+    fn solve_from(
+        &mut self,
+        b: &Buffer<F>,
+        params: &Params,
+        should_stop: Option<StopTest>,
+    ) -> Result<SolveOutcome, HeatError> {
         let mut solver = self.solver(self.matrix.clone(), 1.0, params, Reuse::Nothing)?;
+        if let Some(should_stop) = should_stop {
+            solver.stop_when(should_stop);
+        }
         let initial = if self.is_singular { Some(self.mean_temperature()?) } else { None };
         let outcome = solver.solve(b, &mut self.temperature)?;
         if let Some(initial) = initial {

@@ -56,8 +56,9 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
     section: "incompressible",
     name: "incompressible flow",
     label: "flow",
-    advice: "shorten the step or set `cfl = 0.4`, look at the mesh with `karman mesh check`, or begin with \
+    advice: "look at the mesh with `karman mesh check`, or begin with \
              `convection = \"upwind\"`",
+    advised_cfl: Some(0.4),
     steady_advice: "set a smaller `pseudo_cfl` of [steady], look at the mesh with `karman mesh check`, begin with \
                     `convection = \"upwind\"`, or march in time with [time], if there is no steady flow",
     unknowns: &[

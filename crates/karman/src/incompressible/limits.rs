@@ -174,6 +174,8 @@ pub struct CellLimits {
     pub beyond_peclet: f64,
     /// The largest Péclet number; infinite without viscosity.
     pub peclet: f64,
+    /// Whether it is that of the temperature: κ < ν.
+    pub is_thermal: bool,
 }
 
 impl<F: Real> IncompressibleSolver<F> {
@@ -216,6 +218,7 @@ impl<F: Real> IncompressibleSolver<F> {
             courant,
             beyond_peclet: share(beyond_peclet),
             peclet,
+            is_thermal: prandtl > 1.0,
         })
     }
 

@@ -107,8 +107,8 @@ fn sampled(vector: &PrescribedVector, points: &[f64], t: f64) -> [Vec<f64>; 3] {
 }
 
 impl Wall {
-    /// The largest |u_b| |S| / V at time `t`.
-    fn rate(&self, t: f64) -> f64 {
+    /// |u_b| of each face at time `t`.
+    fn speeds(&self, t: f64) -> Vec<f64> {
         let mut velocity = vec![[0.0; 3]; self.factors.len()];
         let mut values = vec![0.0; self.factors.len()];
         for (value, direction) in &self.velocity {
@@ -117,8 +117,12 @@ impl Wall {
                 (0..3).for_each(|k| u[k] += values[i] * direction[k][i]);
             }
         }
-        let speed = |i: usize| norm(velocity[i]);
-        largest(self.factors.iter().enumerate().map(|(i, factor)| factor * speed(i)))
+        velocity.into_iter().map(norm).collect()
+    }
+
+    /// The largest |u_b| |S| / V at time `t`.
+    fn rate(&self, t: f64) -> f64 {
+        largest(self.factors.iter().zip(self.speeds(t)).map(|(factor, speed)| factor * speed))
     }
 }
 
@@ -209,6 +213,35 @@ impl StepBounds {
     /// The largest |u_b| |S| / V at time `t`.
     pub(super) fn wall_rate(&self, t: f64) -> f64 {
         largest(self.walls.iter().map(|wall| wall.rate(t)))
+    }
+
+    /// The largest prescribed speed at the boundary at time `t`; of time-dependent ones alone unless `all`.
+    pub(super) fn boundary_speed(&self, t: f64, all: bool) -> f64 {
+        let walls = self.walls.iter().filter(|wall| all || wall.varies);
+        largest(walls.flat_map(|wall| wall.speeds(t)))
+    }
+
+    /// The largest difference of prescribed pressures at time `t`; 0 where none depends on time, unless `all`.
+    pub(super) fn pressure_difference(&self, t: f64, all: bool) -> f64 {
+        if !all && !self.pressures.iter().any(|p| p.value.depends_on_time()) {
+            return 0.0;
+        }
+        let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
+        for pressure in &self.pressures {
+            let mut values = vec![0.0; pressure.points.len() / 3];
+            pressure.value.sample(&pressure.points, t, &mut values);
+            for value in values {
+                bounds = [bounds[0].min(value), bounds[1].max(value)];
+            }
+        }
+        (bounds[1] - bounds[0]).max(0.0)
+    }
+
+    /// The largest body force at time `t`; 0 where it does not depend on time, unless `all`.
+    pub(super) fn body_force(&self, t: f64, all: bool) -> f64 {
+        let Some(body) = self.body.as_ref().filter(|body| all || body.varies) else { return 0.0 };
+        let [x, y, z] = sampled(&body.force, &body.points, t);
+        largest((0..x.len()).map(|c| norm([x[c], y[c], z[c]])))
     }
 
     /// The longest step up to `longest` from time `t` within the Courant number `number` of walls of

@@ -9,8 +9,9 @@ use crate::case::{Case, ExactField, Surface};
 use crate::descriptor::{Descriptor, FieldData};
 use crate::heat::node_centred::node_volumes;
 use crate::io::checkpoint::Checkpointed;
-use crate::linear::SolveOutcome;
+use crate::linear::{SolveOutcome, StopTest};
 use crate::mesh::geometry::{cell_centre, cell_volumes};
+use crate::mesh::quality::mean_ratio;
 use crate::mesh::{Geometry, Mesh, MeshWarning};
 use crate::summary::{LinearSummary, NamedList, Summary};
 
@@ -28,6 +29,8 @@ pub struct Advance {
     pub steady: Option<SteadyProgress>,
     /// New warnings about the solution, each once in a run.
     pub warnings: Vec<String>,
+    /// Why a solution of finite values has diverged; none otherwise.
+    pub divergence: Option<String>,
 }
 
 /// An iteration towards a steady state.
@@ -50,6 +53,7 @@ impl Advance {
             columns: NamedList::new(),
             steady: None,
             warnings: vec![],
+            divergence: None,
         }
     }
 
@@ -67,6 +71,15 @@ pub struct Monitored {
     pub probes: NamedList<NamedList<f64>>,
     /// Quantities of each group of patches.
     pub patches: NamedList<NamedList<f64>>,
+}
+
+/// A cell in messages: its number in the mesh file, centre, shape and quality.
+pub(super) fn named_cell(mesh: &Mesh, cell: usize) -> String {
+    let [x, y, z] = cell_centre(mesh, cell);
+    let (shape, nodes) = (mesh.cells.shapes[cell], mesh.cells.nodes_of(cell));
+    let ratio = mean_ratio(shape, nodes, &mesh.points);
+    let (number, name) = (mesh.original_cell[cell], shape.name());
+    format!("cell {number} at ({x:.2e}, {y:.2e}, {z:.2e}), a {name} of mean ratio {ratio:.3}")
 }
 
 /// A scalar field solved for, or a component of a vector field.
@@ -128,6 +141,8 @@ pub(super) trait Equation: Checkpointed + Send {
     fn unknowns(&self) -> &[Unknown];
     /// Location of its unknowns.
     fn location(&self) -> Location;
+    /// Ends a steady solve that takes a single step once `should_stop` is true; steps in time and iterations end themselves.
+    fn stop_when(&mut self, _should_stop: StopTest) {}
     /// Time and steps.
     fn clock(&self) -> (f64, usize);
     /// Advances one time step, or solves for the steady state.
@@ -213,11 +228,22 @@ pub(super) trait Equation: Checkpointed + Send {
         }
     }
 
-    /// Position, entity and number in the mesh file of unknown `i`.
-    fn position_of(&self, mesh: &Mesh, i: usize) -> ([f64; 3], &'static str, u32) {
+    /// Position of unknown `i`.
+    fn position_of(&self, mesh: &Mesh, i: usize) -> [f64; 3] {
         match self.location() {
-            Location::Cells => (cell_centre(mesh, i), "cell", mesh.original_cell[i]),
-            Location::Nodes => (mesh.points[i], "node", mesh.original_node[i]),
+            Location::Cells => cell_centre(mesh, i),
+            Location::Nodes => mesh.points[i],
+        }
+    }
+
+    /// The cell or node of unknown `i` in messages.
+    fn named_place(&self, mesh: &Mesh, i: usize) -> String {
+        match self.location() {
+            Location::Cells => named_cell(mesh, i),
+            Location::Nodes => {
+                let ([x, y, z], number) = (mesh.points[i], mesh.original_node[i]);
+                format!("node {number} at ({x:.2e}, {y:.2e}, {z:.2e})")
+            }
         }
     }
 }

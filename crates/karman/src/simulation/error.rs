@@ -138,6 +138,45 @@ pub enum SimulationError {
         /// The process id of that run, if known.
         process: String,
     },
+    /// A file that the run reads would be removed or replaced by its results.
+    #[error(
+        "`{key}` reads {}, which lies in the output directory {} under the name of a result: the run would remove it. Move \
+         or rename the file, or choose another [output] directory", path.display(), directory.display()
+    )]
+    InputAmongResults {
+        /// The key of the case.
+        key: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The output directory.
+        directory: PathBuf,
+    },
+    /// A checkpoint after the final time of the case.
+    #[error(
+        "the checkpoint {} is at t = {}, after the end t = {} of the case: choose a later end, or an earlier checkpoint",
+        path.display(), short_number(*time), short_number(*end)
+    )]
+    AfterEnd {
+        /// The checkpoint.
+        path: PathBuf,
+        /// Its time.
+        time: f64,
+        /// The final time.
+        end: f64,
+    },
+    /// The plane of a picture does not intersect the mesh.
+    #[error(
+        "[output] picture: the plane {axis} = {at} does not intersect the mesh, which spans {axis} from {} to {}",
+        short_number(bounds[0]), short_number(bounds[1])
+    )]
+    Plane {
+        /// The axis normal to it.
+        axis: &'static str,
+        /// Its coordinate.
+        at: f64,
+        /// Lowest and highest coordinate of the mesh.
+        bounds: [f64; 2],
+    },
     /// A steady heat case without a solution.
     #[error(
         "No steady solution exists: {}, {} and no temperature is fixed. Add a temperature or convection, \

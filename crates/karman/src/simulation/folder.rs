@@ -2,7 +2,8 @@
 //! of results of an earlier run.
 
 use super::SimulationError;
-use crate::case::EQUATIONS;
+use crate::case::{Case, EQUATIONS};
+use crate::mesh::files::pvd;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,41 @@ pub(super) fn check_writable(path: &Path) -> Result<(), SimulationError> {
     let trial = existing.join(format!(".karman.{}.trial", std::process::id()));
     let written = File::create(&trial).and_then(|_| std::fs::remove_file(&trial));
     written.map_err(|error| cannot_write(path, &error))
+}
+
+/// Checks that no file that a run reads lies in its output directory under the name of a result. A restart does not read the
+/// result of `[initial] from`, and keeps its checkpoint.
+///
+/// # Errors
+/// [`SimulationError::InputAmongResults`].
+pub(super) fn check_inputs(case: &Case, is_restart: bool) -> Result<(), SimulationError> {
+    let Ok(directory) = case.output.directory.canonicalize() else { return Ok(()) };
+    let is_among_results = |path: &Path| {
+        path.canonicalize().is_ok_and(|real| {
+            let name = real.file_name().unwrap_or_default().to_string_lossy();
+            real.parent() == Some(directory.as_path()) && is_result(&name)
+        })
+    };
+    for (key, path) in case.input_files() {
+        if is_restart && key == "from" {
+            continue;
+        }
+        let files = std::iter::once(path.to_owned()).chain(files_of_series(path));
+        if let Some(path) = files.into_iter().find(|file| is_among_results(file)) {
+            let directory = case.output.directory.clone();
+            return Err(SimulationError::InputAmongResults { key, path, directory });
+        }
+    }
+    Ok(())
+}
+
+/// The files that a series names; none of another file or of one that cannot be read, which is refused later.
+fn files_of_series(path: &Path) -> Vec<PathBuf> {
+    if path.extension().is_none_or(|extension| extension != "pvd") {
+        return vec![];
+    }
+    let entries = pvd::read(path).unwrap_or_default();
+    entries.iter().map(|entry| path.with_file_name(&entry.file)).collect()
 }
 
 impl OutputFolder {

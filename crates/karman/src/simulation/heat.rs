@@ -20,7 +20,7 @@ use crate::finite_volume::{
 use crate::heat::descriptor::TEMPERATURE;
 use crate::heat::{DESCRIPTOR, Discretization, Heat, HeatError, March, Problem, Source};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
-use crate::linear::Params;
+use crate::linear::{Params, StopTest};
 use crate::mesh::{Geometry, Mesh, MeshWarning};
 use crate::monitor::{FaceGroup, Located, Sampler, line_points, locate};
 use crate::real::Real;
@@ -97,6 +97,8 @@ struct HeatRun<F: Real> {
     rate: f64,
     monitors: Monitors<F>,
     averages: Averages<F>,
+    /// Ends a steady solve.
+    should_stop: Option<StopTest>,
 }
 
 impl<F: Real> Sampled<F> for Heat<F> {
@@ -165,7 +167,18 @@ impl<F: Real> HeatRun<F> {
             is_direct: true,
         };
         let averages = Averages::new(&backend, case, &[TEMPERATURE], scalar);
-        Ok(HeatRun { backend, heat, march, params, location, steps: 0, rate, monitors, averages })
+        Ok(HeatRun {
+            backend,
+            heat,
+            march,
+            params,
+            location,
+            steps: 0,
+            rate,
+            monitors,
+            averages,
+            should_stop: None,
+        })
     }
 }
 
@@ -297,6 +310,10 @@ impl<F: Real> Equation for HeatRun<F> {
         self.location
     }
 
+    fn stop_when(&mut self, should_stop: StopTest) {
+        self.should_stop = Some(should_stop);
+    }
+
     fn clock(&self) -> (f64, usize) {
         self.march.as_ref().map_or((0.0, self.steps), |m| (m.time, m.steps))
     }
@@ -311,7 +328,7 @@ impl<F: Real> Equation for HeatRun<F> {
             }
             _ => {
                 self.steps += 1;
-                (self.heat.solve_steady(&self.params)?, 0.0)
+                (self.heat.solve_steady_until(&self.params, self.should_stop.clone())?, 0.0)
             }
         };
         Ok(Advance::of_solve(TEMPERATURE, outcome, rate))
@@ -411,6 +428,7 @@ impl<F: Real> Equation for HeatRun<F> {
         let temperature = transfer.field(self.field(TEMPERATURE)?);
         let mut rebuilt = HeatRun::start(case, own, &self.backend, place, temperature)?;
         rebuilt.steps = self.steps;
+        rebuilt.should_stop.clone_from(&self.should_stop);
         if let (Some(old), Some(march)) = (&self.march, &mut rebuilt.march) {
             (march.time, march.steps) = (old.time, old.steps);
             rebuilt.heat.set_time(march.time)?;

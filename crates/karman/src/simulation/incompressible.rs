@@ -1,6 +1,7 @@
 //! A case of incompressible flow on the run loop.
 
 mod averaged;
+mod growth;
 mod monitors;
 mod pseudo_time;
 mod setup;
@@ -24,7 +25,8 @@ use crate::finite_volume::{Prescribed, widen};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{
     Arrangement, Convection, DESCRIPTOR, DerivedBuffers, DerivedField, FlowCondition,
-    IncompressibleSolver, Numerics, PrescribedVector, Problem, StepReport, ThermalProblem,
+    IncompressibleSolver, Numerics, PrescribedVector, Problem, ReferenceSpeed, StepReport,
+    ThermalProblem,
 };
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::{Params, PreconditionerKind};
@@ -105,7 +107,8 @@ impl<F: Real> FlowRun<F> {
         let unknown =
             |name: &&'static str| Unknown { name, has_mean_zero: *name == PRESSURE && is_singular };
         let (backend, volumes) = (backend.clone(), geometry.cell_volume.clone());
-        let warnings = FlowWarnings::new(&numerics, &problem.conditions);
+        let reference = ReferenceSpeed::new(place, &problem, flow_case.mean_velocity);
+        let warnings = FlowWarnings::new(&numerics, &problem, reference);
         let bounds = problem
             .thermal
             .as_ref()
@@ -270,12 +273,16 @@ impl<F: Real> Equation for FlowRun<F> {
         let energy = report.energy.iter().map(|energy| ("energy", energy));
         let flow = [("momentum", &report.momentum), ("pressure", &report.pressure)];
         let solves = energy.chain(flow).map(|(phase, outcome)| (phase, outcome.clone()));
+        let growth = self.warnings.check_growth(&self.flow, mesh)?;
+        let mut warnings = self.warnings.check(&self.flow, mesh)?;
+        warnings.extend(growth.warning);
         let advance = Advance {
             solves: solves.collect(),
             rate: if report.non_finite > 0 { f64::NAN } else { report.rate },
             columns: columns.into_iter().chain(residuals).chain(force).collect(),
             steady,
-            warnings: self.warnings.check(&self.flow, mesh)?,
+            warnings,
+            divergence: growth.divergence,
         };
         self.last = Some(report);
         Ok(advance)

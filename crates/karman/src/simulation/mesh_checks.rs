@@ -3,9 +3,10 @@
 use super::SimulationError;
 use super::equation::{FreeLevel, Location};
 use super::setup_of;
-use crate::case::Case;
+use crate::case::{Case, Line, Slice};
 use crate::mesh::check::inspect;
 use crate::mesh::{ConnectedComponents, Geometry, Mesh, MeshWarning};
+use crate::monitor::{line_points, locate};
 use std::borrow::Cow;
 
 /// Singular components that a message names.
@@ -14,21 +15,48 @@ const NAMED: usize = 3;
 /// Warnings about a mesh, with connected periodic patches, for a case.
 ///
 /// # Errors
-/// [`SimulationError::SingularComponents`], [`SimulationError::ThirdComponent`], and those of
+/// [`SimulationError::SingularComponents`], [`SimulationError::ThirdComponent`], [`SimulationError::Plane`], and those of
 /// [`EquationSetup::check_mesh`](super::equation::EquationSetup::check_mesh).
 pub(super) fn check_mesh(
     case: &Case,
     mesh: &Mesh,
     geometry: &Geometry,
 ) -> Result<Vec<MeshWarning>, SimulationError> {
-    if mesh.dimension == 2 {
-        require_two_components(case)?;
+    match mesh.dimension {
+        2 => require_two_components(case)?,
+        _ => require_intersection(case, mesh)?,
     }
     let by_faces = ConnectedComponents::by_faces(mesh);
     require_level(case, mesh, &by_faces)?;
     let mut warnings = inspect(mesh, geometry, by_faces);
     warnings.extend(setup_of(case).check_mesh(mesh, geometry)?);
+    warnings.extend(case.output.lines.iter().filter_map(|line| points_outside(line, mesh)));
     Ok(warnings)
+}
+
+/// The warning of points of a line outside the mesh.
+fn points_outside(line: &Line, mesh: &Mesh) -> Option<MeshWarning> {
+    let (_, points) = line_points(line.from, line.to, line.points);
+    let outside = locate(mesh, &points).iter().filter(|found| found.is_none()).count();
+    let (name, points) = (line.name.clone(), points.len());
+    (outside > 0).then_some(MeshWarning::PointsOutside { name, outside, points })
+}
+
+/// Refuses the plane of a picture that intersects no cell.
+fn require_intersection(case: &Case, mesh: &Mesh) -> Result<(), SimulationError> {
+    let picture = case.output.picture.as_ref();
+    let Some(Slice { axis, at }) = picture.and_then(|picture| picture.slice) else { return Ok(()) };
+    let coordinate = |node: &u32| mesh.points[*node as usize][axis as usize];
+    let intersects = |cell: usize| {
+        let coordinates = || mesh.cells.nodes_of(cell).iter().map(coordinate);
+        coordinates().any(|x| x <= at) && coordinates().any(|x| x >= at)
+    };
+    if (0..mesh.n_cells()).any(intersects) {
+        return Ok(());
+    }
+    let box_of_mesh = mesh.bounding_box().unwrap_or_default();
+    let bounds = box_of_mesh.map(|corner| corner[axis as usize]);
+    Err(SimulationError::Plane { axis: axis.word(), at, bounds })
 }
 
 /// Refuses third coordinates and components in a case of a 2D mesh, in whatever plane the file has it: x and

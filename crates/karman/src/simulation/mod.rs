@@ -29,8 +29,7 @@ use crate::backend::{Backend, BackendKind};
 use crate::case::{Case, Equation as EquationCase, OutputInterval, Precision, TimeStep};
 use crate::io::checkpoint::{Checkpoint, CheckpointError};
 use crate::io::csv::short_number;
-use crate::linear::{SolveOutcome, Status};
-use crate::mesh::quality::mean_ratio;
+use crate::linear::{SolveOutcome, Status, StopTest};
 use crate::mesh::{Geometry, Mesh};
 use crate::mesh_source::MeshSourceError;
 use crate::summary::{LinearSummary, NamedList, TimeSummary};
@@ -41,6 +40,7 @@ use initial::InitialFields;
 use mesh_checks::check_mesh;
 use output::Output;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The case of the equation of a case.
@@ -73,7 +73,7 @@ pub struct Simulation {
     restarted: bool,
     folder: Option<OutputFolder>,
     warnings: Vec<String>,
-    should_stop: Option<Box<dyn Fn() -> bool + Send>>,
+    should_stop: Option<StopTest>,
 }
 
 /// Round-off of the time, as a fraction of a time step.
@@ -101,6 +101,7 @@ impl Simulation {
     /// [`SimulationError`].
     pub fn new(case: Case, options: RunOptions) -> Result<Simulation, SimulationError> {
         folder::check_writable(&case.output.directory)?;
+        folder::check_inputs(&case, options.restart.is_some())?;
         let kind = options.backend.unwrap_or(case.run.backend);
         let backend = Backend::new(kind, case.run.threads)?;
         let mut phases = NamedList::new();
@@ -112,6 +113,7 @@ impl Simulation {
         }
         case.check_patches(&mesh.patches.iter().map(|p| p.name.clone()).collect::<Vec<_>>())?;
         case.check_regions(&mesh.regions)?;
+        case.check_dimension(mesh.dimension)?;
         let known = mesh.warnings.len();
         let pairs = case.periodic_pairs();
         let mut mesh = timed(&mut phases, "mesh", || {
@@ -224,10 +226,12 @@ impl Simulation {
         format!("{time:.11e}").parse().unwrap_or(time)
     }
 
-    /// Ends the run after the step in which `should_stop` becomes true, with all output and a checkpoint
-    /// written.
-    pub fn stop_when(&mut self, should_stop: impl Fn() -> bool + Send + 'static) {
-        self.should_stop = Some(Box::new(should_stop));
+    /// Ends the run after the step or the iteration in which `should_stop` becomes true, with all output and a checkpoint
+    /// written. A steady solution of a single linear system ends within its solve, without a checkpoint.
+    pub fn stop_when(&mut self, should_stop: impl Fn() -> bool + Send + Sync + 'static) {
+        let should_stop: StopTest = Arc::new(should_stop);
+        self.equation.stop_when(should_stop.clone());
+        self.should_stop = Some(should_stop);
     }
 
     /// Locks the output directory for this run and removes the results of an earlier run; a restart keeps
@@ -434,12 +438,16 @@ impl Simulation {
         Ok(Outcome { kind: OutcomeKind::Finished, message })
     }
 
-    /// The outcome of an interrupted run, whose checkpoint is written.
+    /// The outcome of a run interrupted before its first step or after one, whose checkpoint is written.
     fn interrupted(&mut self, output: &Output) -> Result<Outcome, SimulationError> {
-        let time = short_number(self.time());
-        let mut message = format!("stopped at t = {time}, step {}", self.steps());
-        if self.case.time.is_some() && self.steps() > 0 {
-            let path = output.checkpoint_path(self.steps());
+        let steps = self.steps();
+        let mut message = match self.case.is_steady() {
+            true if steps == 1 => "stopped after 1 iteration".to_owned(),
+            true => format!("stopped after {steps} iterations"),
+            false => format!("stopped at t = {}, step {steps}", short_number(self.time())),
+        };
+        if steps > 0 {
+            let path = output.checkpoint_path(steps);
             self.checkpoint(&path)?;
             message += &format!("; go on with --restart {}", path.display());
         }
@@ -453,8 +461,13 @@ impl Simulation {
     /// The outcome of a run that diverged or did not converge in its last step; none otherwise.
     fn check_outcome(&self, advance: &Advance) -> Result<Option<Outcome>, SimulationError> {
         let mut solves = advance.solves.iter().map(|(_, outcome)| outcome);
+        let is_stopped = |outcome: &&SolveOutcome| outcome.status == Status::Interrupted;
+        if let Some(outcome) = solves.clone().find(is_stopped) {
+            let message = format!("the linear solve was {outcome}; the fields have not converged");
+            return Ok(Some(Outcome { kind: OutcomeKind::Interrupted, message }));
+        }
         let is_nan = solves.clone().any(|outcome| outcome.status == Status::NotANumber);
-        if is_nan || is_diverged(advance.rate) {
+        if is_nan || is_diverged(advance.rate) || advance.divergence.is_some() {
             let message = self.divergence_message(advance)?;
             return Ok(Some(Outcome { kind: OutcomeKind::Diverged, message }));
         }
@@ -484,9 +497,15 @@ impl Simulation {
         let courant =
             courant.map(|courant| format!("; the Courant number of the step was {courant:.2e}"));
         let descriptor = self.equation.descriptor();
-        let advice = if is_steady { descriptor.steady_advice } else { descriptor.advice };
+        let advice = match is_steady {
+            true => descriptor.steady_advice.to_owned(),
+            false => self.advice_for_step() + descriptor.advice,
+        };
         let ending =
             format!("{}{}: {advice}", solve.unwrap_or_default(), courant.unwrap_or_default());
+        if let Some(divergence) = &advance.divergence {
+            return Ok(format!("{divergence}, after {place}{ending}"));
+        }
         for Unknown { name, .. } in self.equation.unknowns() {
             let field = self.equation.field(name)?;
             let fault = |value: f64| match value {
@@ -496,22 +515,25 @@ impl Simulation {
             };
             let mut faults = field.iter().map(|value| fault(*value)).enumerate();
             let Some((i, what)) = faults.find_map(|(i, what)| Some((i, what?))) else { continue };
-            let ([x, y, z], entity, number) = self.equation.position_of(&self.mesh, i);
-            let quality = match self.equation.location() {
-                equation::Location::Nodes => String::new(),
-                equation::Location::Cells => {
-                    let (shape, nodes) = (self.mesh.cells.shapes[i], self.mesh.cells.nodes_of(i));
-                    let ratio = mean_ratio(shape, nodes, &self.mesh.points);
-                    format!(", a {} of mean ratio {ratio:.3}", shape.name())
-                }
-            };
-            let name = display_name(name);
-            return Ok(format!(
-                "the {name} {what} after {place}; first in {entity} {number} at \
-                 ({x:.2e}, {y:.2e}, {z:.2e}){quality}{ending}"
-            ));
+            let (name, where_first) =
+                (display_name(name), self.equation.named_place(&self.mesh, i));
+            return Ok(format!("the {name} {what} after {place}; first in {where_first}{ending}"));
         }
         Ok(format!("the solution has blown up after {place}{ending}"))
+    }
+
+    /// Advice for the time step of a solution that diverged; none where the step is within it.
+    fn advice_for_step(&self) -> String {
+        let step = self.case.time.as_ref().map(|time| time.step);
+        match (step, self.equation.descriptor().advised_cfl) {
+            (Some(TimeStep::Fixed(_)), Some(advised)) => {
+                format!("shorten the step or set `cfl = {advised}`, ")
+            }
+            (Some(TimeStep::Cfl(number)), Some(advised)) if number > advised => {
+                format!("set `cfl = {advised}`, ")
+            }
+            _ => String::new(),
+        }
     }
 
     fn checkpoint(&mut self, path: &Path) -> Result<(), SimulationError> {
@@ -535,6 +557,13 @@ impl Simulation {
         checkpoint.require("equation", self.equation.descriptor().section)?;
         checkpoint.require("precision", self.case.run.precision.word())?;
         self.equation.restore(&checkpoint)?;
+        // Later results would be removed.
+        if let Some(end) = self.case.time.as_ref().map(|time| time.end)
+            && self.time() > end * (1.0 + TIME_ROUND_OFF)
+        {
+            let (path, time) = (path.to_owned(), self.time());
+            return Err(SimulationError::AfterEnd { path, time, end });
+        }
         let warnings = self.equation.averages().warnings_of_start().to_vec();
         self.warn(&warnings);
         self.restarted = true;

@@ -484,7 +484,7 @@ fn sample_surfaces(
 /// The exact solution of a field, if the case has one, with mean zero where the field has.
 fn exact_values(simulation: &Simulation, field: Unknown, volumes: &[f64]) -> Option<Vec<f64>> {
     let exact = simulation.case.exact.iter().find(|exact| exact.field == field.name)?;
-    let position = |i| simulation.equation.position_of(&simulation.mesh, i).0;
+    let position = |i| simulation.equation.position_of(&simulation.mesh, i);
     let points: Vec<[f64; 3]> = (0..volumes.len()).map(position).collect();
     let component_major: Vec<f64> = (0..3).flat_map(|k| points.iter().map(move |p| p[k])).collect();
     let mut values = vec![0.0; volumes.len()];

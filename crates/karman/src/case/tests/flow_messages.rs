@@ -664,3 +664,14 @@ fn text_without_quotes_is_named_with_them() {
     let said = failure(FLOW, "step = 0.1", "step = 0.1.2");
     assert!(!said.contains("quotes"), "{said}");
 }
+
+#[test]
+fn a_number_without_a_digit_beside_its_point_is_completed() {
+    for (number, complete) in
+        [(".1", "0.1"), ("-.1e-3", "-0.1e-3"), ("1.", "1.0"), ("2.e3", "2.0e3")]
+    {
+        let said = failure(FLOW, "step = 0.1", &format!("step = {number}"));
+        let hint = format!("a number has a digit on either side of its point: {complete}");
+        assert!(said.trim_end().ends_with(&hint), "{said}");
+    }
+}

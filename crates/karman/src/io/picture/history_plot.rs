@@ -47,7 +47,7 @@ struct Panel<'a> {
 }
 
 /// Writes the history of a run as PNG: `history` has the columns of `history.csv`. Nothing is written of a history
-/// without rows.
+/// with fewer than two rows.
 ///
 /// # Errors
 /// [`PictureError::Draw`].
@@ -66,7 +66,7 @@ pub fn write(path: &Path, title: &str, history: &Columns) -> Result<(), PictureE
 
 type Pixels = (u32, u32, Vec<u8>);
 
-/// The pixels; none without rows.
+/// The pixels; none of fewer than two rows, which have no curve.
 fn draw(title: &str, columns: &[(&str, &[f64])]) -> Result<Option<Pixels>, String> {
     let of =
         |name: &str| columns.iter().find(|(known, _)| *known == name).map(|(_, values)| *values);
@@ -75,7 +75,7 @@ fn draw(title: &str, columns: &[(&str, &[f64])]) -> Result<Option<Pixels>, Strin
         (None, Some(step)) => ("step", step),
         (None, None) => return Ok(None),
     };
-    if x.is_empty() {
+    if x.len() < 2 {
         return Ok(None);
     }
     let panels = panels(columns);
@@ -417,12 +417,15 @@ mod tests {
     }
 
     #[test]
-    fn a_history_without_rows_has_no_picture() {
+    fn a_history_of_fewer_than_two_rows_has_no_picture() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("history.png");
-        write(&path, "", &columns("step,residual\n")).unwrap();
-        assert!(!path.exists());
-        let refused = write(Path::new("no/folder/h.png"), "", &columns("step,residual\n1,1e-9\n"));
+        for rows in ["", "1,1e-9\n"] {
+            write(&path, "", &columns(&format!("step,residual\n{rows}"))).unwrap();
+            assert!(!path.exists());
+        }
+        let two_rows = columns("step,residual\n1,1e-9\n2,1e-9\n");
+        let refused = write(Path::new("no/folder/h.png"), "", &two_rows);
         let message = refused.unwrap_err().to_string();
         assert!(message.starts_with("cannot draw no/folder/h.png: "), "{message}");
     }

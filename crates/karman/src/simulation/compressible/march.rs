@@ -132,5 +132,5 @@ fn report_of_iteration(
 
 /// The report of a step without a linear solve that must converge.
 fn report_of(rate: f64, columns: NamedList<f64>, steady: Option<SteadyProgress>) -> Advance {
-    Advance { solves: vec![], rate, columns, steady, warnings: vec![] }
+    Advance { solves: vec![], rate, columns, steady, warnings: vec![], divergence: None }
 }

@@ -9,12 +9,36 @@ use crate::case::{Case, IncompressibleCase, Precision, Value};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{Arrangement, FlowBoundaryCondition, IncompressibleError};
 use crate::mesh::check::{refuse_distorted, require_regular, warn_of_flat, warn_of_one_layer};
-use crate::mesh::{Geometry, Mesh, MeshWarning};
+use crate::mesh::geometry::dot;
+use crate::mesh::{Geometry, Mesh, MeshWarning, Patch};
 
 impl IncompressibleCase {
     /// The condition of a patch; none of a periodic patch or of one without an entry.
     fn condition_of(&self, patch: &str) -> Option<&FlowBoundaryCondition<Value>> {
         self.boundary.iter().find(|given| given.patch == patch)?.condition.condition()
+    }
+}
+
+impl IncompressibleCase {
+    /// Warnings of patches of prescribed velocity through which fluid leaves at each face at t = 0, where it can leave through
+    /// another patch: without an outlet it must leave through such a patch.
+    fn outward_inlets(&self, mesh: &Mesh, geometry: &Geometry) -> Vec<MeshWarning> {
+        let conditions = mesh.patches.iter().filter_map(|patch| self.condition_of(&patch.name));
+        if !conditions.into_iter().any(|condition| condition.data().is_outlet) {
+            return vec![];
+        }
+        let leaves = |face: usize, velocity: &[&Value; 3]| {
+            let (centre, area) = (geometry.face_centre_of(face), geometry.area_vector_of(face));
+            dot(velocity.map(|component| component.at(&centre, 0.0)), area) > 0.0
+        };
+        let is_outward = |patch: &&Patch| {
+            let velocity = self.condition_of(&patch.name).and_then(FlowBoundaryCondition::velocity);
+            let mut faces = patch.faces.clone();
+            !faces.is_empty()
+                && velocity.is_some_and(|velocity| faces.all(|face| leaves(face, &velocity)))
+        };
+        let outward = mesh.patches.iter().filter(is_outward);
+        outward.map(|patch| MeshWarning::OutwardInlet { patch: patch.name.clone() }).collect()
     }
 }
 
@@ -94,7 +118,8 @@ impl EquationSetup for IncompressibleCase {
             velocity.is_some_and(|velocity| velocity.iter().all(|u| u.constant() == Some(0.0)))
         };
         let one_layer = warn_of_one_layer(mesh, geometry, is_wall);
-        Ok(one_layer.into_iter().chain(warn_of_flat(mesh, geometry)).collect())
+        let of_cells = one_layer.into_iter().chain(warn_of_flat(mesh, geometry));
+        Ok(of_cells.chain(self.outward_inlets(mesh, geometry)).collect())
     }
 }
 

@@ -3,11 +3,12 @@
 //! 64th step after them. At the end of a run, temperatures outside the range of their initial and boundary values.
 
 use super::super::SimulationError;
+use super::growth::{Growth, SpeedGrowth};
 use crate::finite_volume::{BoundaryCondition, Prescribed};
 use crate::incompressible::limits::CourantLimits;
 use crate::incompressible::{
-    Convection, ConvectionTreatment, FlowCondition, IncompressibleSolver, Numerics, ThermalProblem,
-    TimeScheme,
+    Convection, ConvectionTreatment, FlowCondition, IncompressibleSolver, Numerics, Problem,
+    ReferenceSpeed, ThermalProblem, TimeScheme,
 };
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
@@ -31,14 +32,21 @@ pub(super) struct FlowWarnings {
     warned_courant: bool,
     warned_peclet: bool,
     warned_backflow: bool,
+    /// Of an unsteady flow.
+    growth: Option<SpeedGrowth>,
 }
 
 impl FlowWarnings {
-    pub(super) fn new(numerics: &Numerics, conditions: &[FlowCondition]) -> FlowWarnings {
+    pub(super) fn new(
+        numerics: &Numerics,
+        problem: &Problem,
+        reference: ReferenceSpeed,
+    ) -> FlowWarnings {
         FlowWarnings {
             scheme: numerics.time_scheme,
             convection: numerics.convection,
-            conditions: conditions.to_vec(),
+            conditions: problem.conditions.clone(),
+            growth: (!numerics.is_steady).then(|| SpeedGrowth::new(reference, numerics.convection)),
             limits: None,
             steps: 0,
             warned_courant: numerics.convection_treatment == ConvectionTreatment::Implicit,
@@ -53,6 +61,27 @@ impl FlowWarnings {
         self.warned_courant = earlier.warned_courant;
         self.warned_peclet = earlier.warned_peclet;
         self.warned_backflow = earlier.warned_backflow;
+        if let (Some(growth), Some(earlier)) = (&mut self.growth, &earlier.growth) {
+            growth.go_on_after(earlier);
+        }
+    }
+
+    /// Whether step `step` of the run is checked.
+    fn is_due(step: usize) -> bool {
+        step.is_power_of_two() && step < EVERY || step.is_multiple_of(EVERY)
+    }
+
+    /// Compares the speed of an unsteady flow with that expected, after a step and before [`Self::check`].
+    pub(super) fn check_growth<F: Real>(
+        &mut self,
+        flow: &IncompressibleSolver<F>,
+        mesh: &Mesh,
+    ) -> Result<Growth, SimulationError> {
+        let is_due = Self::is_due(self.steps + 1);
+        match &mut self.growth {
+            Some(growth) => growth.check(flow, mesh, is_due),
+            None => Ok(Growth::default()),
+        }
     }
 
     /// The new warnings after a step.
@@ -62,10 +91,8 @@ impl FlowWarnings {
         mesh: &Mesh,
     ) -> Result<Vec<String>, SimulationError> {
         self.steps += 1;
-        let is_due =
-            self.steps.is_power_of_two() && self.steps < EVERY || self.steps.is_multiple_of(EVERY);
         let mut warnings = vec![];
-        if !is_due {
+        if !Self::is_due(self.steps) {
             return Ok(warnings);
         }
         if !self.warned_courant || !self.warned_peclet {
@@ -89,14 +116,16 @@ impl FlowWarnings {
             if !self.warned_peclet && found.beyond_peclet > CELL_FRACTION {
                 self.warned_peclet = true;
                 warnings.push(format!(
-                    "the cell Péclet number |u|h/ν is above 2 in {:.0} % of the cells (largest {}), where \
-                     central differences oscillate from cell to cell unless the mesh resolves the flow; \
+                    "the cell Péclet number {} is above 2 in {:.0} % of the cells (largest {}), where \
+                     central differences oscillate from cell to cell unless the mesh resolves the {}; \
                      `convection = \"linear_upwind\"` does not",
+                    if found.is_thermal { "|u|h/α of the temperature" } else { "|u|h/ν" },
                     100.0 * found.beyond_peclet,
                     match found.peclet.is_finite() {
                         true => format!("{:.2e}", found.peclet),
                         false => "infinite".to_owned(),
-                    }
+                    },
+                    if found.is_thermal { "temperature" } else { "flow" },
                 ));
             }
         }

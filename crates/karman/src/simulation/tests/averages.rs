@@ -203,7 +203,7 @@ fn a_decaying_vortex_has_the_mean_of_the_integral() {
         let volumes = simulation.equation.volumes(simulation.mesh());
         let mut sums = [0.0, 0.0];
         for (i, (u, v)) in u.iter().zip(&volumes).enumerate() {
-            let ([x, y, _], ..) = simulation.equation.position_of(simulation.mesh(), i);
+            let [x, y, _] = simulation.equation.position_of(simulation.mesh(), i);
             let sine = (std::f64::consts::PI * x).sin() * (std::f64::consts::PI * y).cos();
             // A root mean square has no sign.
             let exact = if result.name.ends_with("rms") { sine.abs() } else { sine } * factor;

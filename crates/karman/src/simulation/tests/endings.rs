@@ -208,3 +208,136 @@ fn times_are_reported_without_the_round_off_of_their_sum() {
     let series = read("fields.pvd");
     assert!(series.contains("timestep=\"1.5\"") && series.contains("timestep=\"2.0\""), "{series}");
 }
+
+#[test]
+fn an_interrupted_iteration_to_a_steady_flow_goes_on_from_its_checkpoint() {
+    let incompressible =
+        FLOW.replace("[time]\nstep = 0.1\nend = 0.3\n[checkpoint]\nevery = 0.1\n", "");
+    let compressible = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [6, 4]\n[compressible]\n[initial]\ndensity = 1.4\n\
+        velocity = [\"0.3 + 0.1*y\", 0.0]\npressure = 1.0\n[boundary]\n\
+        xmin.farfield = { mach = 0.3, density = 1.4, pressure = 1.0 }\n\
+        xmax.farfield = { mach = 0.3, density = 1.4, pressure = 1.0 }\n\
+        ymin = \"slip_wall\"\nymax = \"slip_wall\"\n";
+    for text in [incompressible.as_str(), compressible] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut simulation = new(text, folder.path()).unwrap();
+        let steps = Arc::new(AtomicUsize::new(0));
+        let seen = steps.clone();
+        simulation.stop_when(move || seen.load(Ordering::SeqCst) >= 2);
+        let observe = |progress: &Progress| steps.store(progress.step as usize, Ordering::SeqCst);
+        let outcome = simulation.run(&mut { observe }).unwrap();
+        let checkpoint = folder.path().join("case/checkpoint_00000002.safetensors");
+        assert_eq!(
+            outcome.to_string(),
+            format!(
+                "interrupted: stopped after 2 iterations; go on with --restart {}",
+                checkpoint.display()
+            )
+        );
+        drop(simulation);
+        let outcome = restarted(text, folder.path(), 2).run(&mut |_| ()).unwrap();
+        assert_eq!(outcome.kind, OutcomeKind::Converged, "{outcome}");
+        let history = std::fs::read_to_string(folder.path().join("case/history.csv")).unwrap();
+        let first: Vec<&str> =
+            history.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+        let expected: Vec<String> = (1..=first.len()).map(|step| step.to_string()).collect();
+        assert_eq!(first, expected);
+    }
+}
+
+#[test]
+fn a_steady_solve_of_heat_is_interrupted() {
+    let text = HEAT
+        .replace(
+            "[time]\nstep = 0.1\nend = 0.3\n[checkpoint]\nevery = 0.1\n[output]\nevery = 0.1\n",
+            "",
+        )
+        .replace("[4, 4]", "[40, 40]")
+        + "[linear_solver]\npreconditioner = \"none\"\nmethod = \"cg\"\n";
+    for discretization in ["cell", "node"] {
+        let text =
+            text.replace("[heat]", &format!("[heat]\ndiscretization = \"{discretization}\""));
+        let folder = tempfile::tempdir().unwrap();
+        let mut simulation = new(&text, folder.path()).unwrap();
+        // Asked before the step, then in the solve.
+        let asked = AtomicUsize::new(0);
+        simulation.stop_when(move || asked.fetch_add(1, Ordering::SeqCst) >= 5);
+        let outcome = simulation.run(&mut |_| ()).unwrap();
+        assert_eq!(outcome.kind, OutcomeKind::Interrupted, "{outcome}");
+        let said = outcome.message;
+        assert!(said.starts_with("the linear solve was interrupted after "), "{said}");
+        assert!(said.ends_with("the fields have not converged"), "{said}");
+        let written = summary(folder.path());
+        assert!(number(&written, "/linear/iterations") < 20.0, "{written}");
+        assert!(folder.path().join("case/fields_0000.vtu").is_file());
+    }
+}
+
+#[test]
+fn a_restart_after_the_end_is_refused_and_removes_nothing() {
+    for text in [HEAT, FLOW] {
+        let folder = tempfile::tempdir().unwrap();
+        run(text, folder.path());
+        let results = folder.path().join("case");
+        let count = || std::fs::read_dir(&results).unwrap().count();
+        let before = count();
+        let shorter = text.replace("end = 0.3", "end = 0.15");
+        let case = Case::parse(&shorter, folder.path(), "case.toml").unwrap();
+        let checkpoint = results.join("checkpoint_00000002.safetensors");
+        let options = RunOptions { backend: None, restart: Some(checkpoint.clone()) };
+        let error = Simulation::new(case, options).err().unwrap().to_string();
+        assert_eq!(
+            error,
+            format!(
+                "the checkpoint {} is at t = 0.2, after the end t = 0.15 of the case: choose a later end, or an earlier \
+                 checkpoint",
+                checkpoint.display()
+            )
+        );
+        assert_eq!(count(), before);
+    }
+}
+
+#[test]
+fn inputs_among_the_results_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("case");
+    run(HEAT, folder.path());
+    std::fs::write(results.join("line_table.csv"), "t,value\n0,300\n1,301\n").unwrap();
+    let from =
+        |file: &str| HEAT.replace("temperature = \"300 + x\"", &format!("from = \"case/{file}\""));
+    let table = HEAT.replace(
+        "xmin.temperature = 300.0",
+        "xmin.temperature = { table = \"case/line_table.csv\" }",
+    );
+    let mesh = HEAT.replace(
+        "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [4, 4]",
+        "[mesh]\nfile = \"case/fields_0001.vtu\"",
+    );
+    std::fs::copy(results.join("fields.pvd"), results.join("start.pvd")).unwrap();
+    for (text, key, file) in [
+        (from("fields.pvd"), "from", "fields.pvd"),
+        (from("start.pvd"), "from", "fields_0000.vtu"),
+        (from("fields_0003.vtu"), "from", "fields_0003.vtu"),
+        (table, "table", "line_table.csv"),
+        (mesh, "file", "fields_0001.vtu"),
+    ] {
+        let error = new(&text, folder.path()).err().unwrap().to_string();
+        let expected = format!(
+            "`{key}` reads {}, which lies in the output directory {} under the name of a result: the run would remove it. \
+             Move or rename the file, or choose another [output] directory",
+            results.join(file).display(),
+            results.display()
+        );
+        assert_eq!(error, expected);
+        assert!(results.join(file).is_file());
+    }
+    // A restart does not read the result, and files of other names stay.
+    assert_eq!(
+        restarted(&from("fields.pvd"), folder.path(), 2).run(&mut |_| ()).unwrap().kind,
+        OutcomeKind::Finished
+    );
+    std::fs::rename(results.join("fields_0003.vtu"), results.join("start.vtu")).unwrap();
+    assert_eq!(run(&from("start.vtu"), folder.path()).0.kind, OutcomeKind::Finished);
+    assert!(results.join("start.vtu").is_file());
+}

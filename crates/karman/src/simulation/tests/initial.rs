@@ -82,9 +82,13 @@ fn linear_fields_are_exact_on_another_mesh() {
             write_linear(&folder.path().join("linear.vtu"), from, at_nodes, &ALL);
             let simulation =
                 new(&flow(to, patches, "from = \"linear.vtu\""), folder.path()).unwrap();
-            let given = "velocity = VELOCITY\npressure = \"4 - x + 2*y - z\"\n\
-                         temperature = \"300 + 5*x + 7*y - 2*z\"";
-            let reference = new(&flow(to, patches, given), folder.path()).unwrap();
+            let mut given = "velocity = VELOCITY\npressure = \"4 - x + 2*y - z\"\n\
+                             temperature = \"300 + 5*x + 7*y - 2*z\""
+                .to_owned();
+            if patches.len() == 4 {
+                given = given.replace(" - z", "").replace(" - 2*z", "");
+            }
+            let reference = new(&flow(to, patches, &given), folder.path()).unwrap();
             for Unknown { name, .. } in simulation.equation.unknowns() {
                 let (found, want) =
                     (simulation.field(name).unwrap(), reference.field(name).unwrap());
@@ -119,7 +123,7 @@ fn a_temperature_is_taken_by_cells_and_by_nodes_and_around_curved_boundaries() {
                 );
             let simulation = new(&text, folder.path()).unwrap_or_else(|e| panic!("{e}\n{text}"));
             for (i, value) in simulation.field("temperature").unwrap().iter().enumerate() {
-                let (point, ..) = simulation.equation.position_of(simulation.mesh(), i);
+                let point = simulation.equation.position_of(simulation.mesh(), i);
                 let error = (value - LINEAR[4].1(point)).abs();
                 assert!(error < 1e-9, "{from} {at_nodes} {place} {point:?}: {error:e}");
             }
@@ -145,11 +149,11 @@ fn keys_beside_from_take_precedence_and_the_last_state_of_a_series_is_read() {
         (simulation.field("pressure").unwrap(), simulation.field("temperature").unwrap());
     let volumes = simulation.equation.volumes(simulation.mesh());
     let mean: f64 = (0..n)
-        .map(|c| volumes[c] * simulation.equation.position_of(simulation.mesh(), c).0[0])
+        .map(|c| volumes[c] * simulation.equation.position_of(simulation.mesh(), c)[0])
         .sum::<f64>()
         / volumes.iter().sum::<f64>();
     for c in 0..n {
-        let (x, ..) = simulation.equation.position_of(simulation.mesh(), c);
+        let x = simulation.equation.position_of(simulation.mesh(), c);
         assert!((pressure[c] - (x[0] - mean)).abs() < 1e-11, "the pressure is that of the case");
         assert!((temperature[c] - LINEAR[4].1(x)).abs() < 2e-11);
     }

@@ -5,6 +5,7 @@ mod averages;
 mod boundaries;
 mod compressible;
 mod endings;
+mod growth;
 mod initial;
 mod moments;
 mod rebuilding;

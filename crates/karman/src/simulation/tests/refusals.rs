@@ -112,3 +112,74 @@ fn a_mean_velocity_that_no_force_can_keep_is_refused() {
     let third = refused(&case("[1.0, 0.0, 2.0]", periodic));
     assert!(third.starts_with("the mean velocity: the third number is 2"), "{third}");
 }
+
+#[test]
+fn a_plane_beside_the_mesh_is_refused() {
+    let case = |at: &str| {
+        format!(
+            "[mesh.generate.box]\nsize = [1.0, 1.0, 2.0]\ncells = [2, 2, 2]\n[heat]\n[boundary]\nxmin.temperature = 1.0\n\
+             xmax = \"insulated\"\nymin = \"insulated\"\nymax = \"insulated\"\nzmin = \"insulated\"\n\
+             zmax = \"insulated\"\n[output]\npicture = {{ field = \"temperature\", slice = {{ axis = \"z\", at = {at} }} }}\n"
+        )
+    };
+    for at in ["-0.1", "2.5"] {
+        assert_eq!(
+            refused(&case(at)),
+            format!(
+                "[output] picture: the plane z = {at} does not intersect the mesh, which spans z from 0 to 2"
+            )
+        );
+    }
+    for at in ["0.0", "1.0", "2.0"] {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(run(&case(at), folder.path()).0.kind, OutcomeKind::Converged);
+        assert!(folder.path().join("case/temperature.png").is_file());
+    }
+}
+
+#[test]
+fn what_a_2d_case_does_not_have_is_refused_with_its_line() {
+    let case = |inlet: &str, rest: &str| {
+        square(
+            &format!(
+                "xmin.velocity_inlet = {inlet}\nxmax.pressure_outlet = 0.0\nymin = \"slip\"\nymax = \"slip\""
+            ),
+            &format!(
+                "[incompressible]\nkinematic_viscosity = 0.01\n[time]\nstep = 0.05\nend = 0.05\n{rest}"
+            ),
+        )
+    };
+    let inlet = "[1.0, 0.0]";
+    for (text, line, said) in [
+        (
+            case("[\"4*z*(1 - z)\", 0.0]", ""),
+            11,
+            "the formula of `velocity_inlet` has z, but the mesh is 2D",
+        ),
+        (
+            case(
+                inlet,
+                "[output]\npicture = { field = \"pressure\", slice = { axis = \"z\", at = 0.0 } }",
+            ),
+            10,
+            "`slice` is the plane of a picture in 3D, but the mesh is 2D",
+        ),
+        (
+            case(
+                inlet,
+                "[[output.patch]]\nname = \"floor\"\npatches = [\"ymin\"]\nlift_direction = [0.0, 0.0, 1.0]",
+            ),
+            12,
+            "`lift_direction` has a z component, but the mesh is 2D",
+        ),
+        (
+            case(inlet, "[expected]\n\"fields.velocity_z.max\" = { value = 0.0, absolute = 1.0 }"),
+            10,
+            "the result has no `fields.velocity_z.max`: the mesh is 2D",
+        ),
+    ] {
+        let message = refused(&text);
+        assert!(message.starts_with(&format!("case.toml:{line}:")), "{message}");
+        assert!(message.contains(said), "{message}");
+    }
+}
