@@ -82,7 +82,7 @@ fn largest_corrected_skewness(dimension: usize) -> f64 {
 }
 
 /// The same at the faces of flat cells among cells of other sizes, as beside the edges of thin plates: with more, velocity and flux drift
-/// apart there (decision 31).
+/// apart there (decision 32).
 const FLAT_CORRECTED_SKEWNESS: f64 = 1.0;
 
 /// Σ |x_f − x_i| |S| / V of each cell.

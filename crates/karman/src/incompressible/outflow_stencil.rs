@@ -126,3 +126,48 @@ fn fitted(candidates: &[Candidate], depth: f64, position: impl Fn([f64; 3]) -> [
     let distance = candidates.iter().zip(&cells).map(|(of, (_, weight))| weight * of.depth).sum();
     Row { cells, distance }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::incompressible::tests::box_mesh;
+    use crate::mesh::generate::Element;
+    use crate::mesh::testing::{built, gmsh};
+
+    /// A linear velocity has its value on the normal at the distance L inside.
+    fn check((mesh, geometry): &(Mesh, Geometry), patch: &str) -> Vec<usize> {
+        let patch = mesh.patches.iter().find(|of| of.name == patch).unwrap();
+        let faces: Vec<u32> = patch.faces.clone().map(|face| face as u32).collect();
+        let stencils = OutflowStencils::new(mesh, geometry, &faces);
+        let u = |x: [f64; 3]| 0.3 + dot([1.1, -0.7, 0.4], x);
+        let rows = stencils.offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize);
+        let check_row = |(i, row): (usize, std::ops::Range<usize>)| {
+            let weights = &stencils.weights[row.clone()];
+            let centre = |k: usize| geometry.cell_centre_of(stencils.cells[k] as usize);
+            let value: f64 = row.clone().zip(weights).map(|(k, w)| w * u(centre(k))).sum();
+            let (n, distance) = (normal(geometry, faces[i]), stencils.distances[i]);
+            let face = geometry.face_centre_of(faces[i] as usize);
+            let want = u([0, 1, 2].map(|k| face[k] - distance * n[k]));
+            assert!((value - want).abs() < 1e-8, "face {i}: {value} {want}");
+            let size = weights.iter().fold(0.0, |sum, w| sum + w.abs());
+            assert!(distance > 0.0 && size <= LARGEST_WEIGHTS, "face {i}: {distance} {size}");
+            row.len()
+        };
+        rows.enumerate().map(check_row).collect()
+    }
+
+    #[test]
+    fn stencils_are_exact_for_linear_velocities() {
+        for (name, patch) in
+            [("pipe_medium", "outlet"), ("tee", "outlet"), ("triangles_medium", "xmax")]
+        {
+            assert!(check(&built(gmsh(name)), patch).iter().all(|cells| *cells > 3), "{name}");
+        }
+        for (element, dimension) in [(Element::Quadrilateral, 2), (Element::Hexahedron, 3)] {
+            let alone = check(&box_mesh(element, dimension, 4, 0.0), "xmax");
+            assert!(alone.iter().all(|cells| *cells == 1), "{element:?}");
+            check(&box_mesh(element, dimension, 4, 0.1), "xmax");
+        }
+        check(&box_mesh(Element::Prism, 3, 4, 0.1), "xmax");
+    }
+}

@@ -9,6 +9,7 @@ use crate::mesh::{Geometry, Mesh, MeshOptions};
 use std::f64::consts::PI;
 
 mod backends;
+mod convective_outlet;
 mod coupling;
 mod curl_curl;
 mod explicit;
