@@ -1,6 +1,6 @@
 //! Reports on valid meshes that are difficult for a scheme, or disconnected.
 use super::*;
-use crate::check::{inspect, require_regular, warn_of_one_layer};
+use crate::check::{flat_cells, inspect, require_regular, warn_of_flat, warn_of_one_layer};
 use crate::testing::{built, gmsh, one_layer_channel, sheared_box, with_sliver};
 use crate::{ConnectedComponents, MeshError, MeshReport, MeshWarning};
 
@@ -128,6 +128,33 @@ fn one_layer_of_cells_between_walls_is_counted() {
         text.contains("Cells alone between opposite boundaries: 36\n  cell 0 (prism"),
         "{text}"
     );
+}
+
+/// At both ends of the edge of a thin plate; neither in usual ducts nor among flat tetrahedra of one size.
+#[test]
+fn flat_cells_beside_a_thin_plate_are_warned_of() {
+    let (mesh, geometry) = built(gmsh("plate"));
+    let flat = flat_cells(&mesh, &geometry);
+    let near_edge = |cell: &usize| {
+        let [_, y, z] = geometry.cell_centre_of(*cell);
+        (y - 0.6).abs() < 0.1 && (z - 0.805).abs() < 0.1
+    };
+    assert!(!flat.is_empty() && flat.iter().all(near_edge), "{flat:?}");
+    let text = warn_of_flat(&mesh, &geometry).unwrap().to_string();
+    let start = format!("{} flat cells among cells of other sizes, the first is cell", flat.len());
+    assert!(text.starts_with(&start), "{text}");
+    for name in ["pipe_fine", "pipe_hxt", "ball", "tee", "cube_prism_medium"] {
+        let (mesh, geometry) = built(gmsh(name));
+        assert!(warn_of_flat(&mesh, &geometry).is_none(), "{name}");
+    }
+    let layer = BoxParams {
+        size: vec![1.0, 0.02, 1.0],
+        cells: vec![4; 3],
+        element: Some(Element::Tetrahedron),
+        ..BoxParams::default()
+    };
+    let (mesh, geometry) = built(layer.generate().unwrap());
+    assert_eq!(flat_cells(&mesh, &geometry), [0; 0]);
 }
 
 #[test]
