@@ -396,7 +396,7 @@ impl<T: Real> Solver<T> {
             let now = system.read_convergence(&backend)?;
             let mut verdict =
                 check_outcome(&stop, &now, tolerance, (before, restarts), is_singular);
-            if is_stopped && verdict != Some(Status::Converged) {
+            if is_stopped && verdict.is_none() {
                 verdict = Some(Status::Interrupted);
             }
             if let Some(status) = verdict {

@@ -564,7 +564,7 @@ pub enum MeshWarning {
     },
     /// Flat cells among cells of other sizes.
     #[error(
-        "{}, the first is {cell}: convection is of first order there; edges as short as the thickness of a plate avoid them",
+        "{}, the first is {cell}: `linear_upwind` and `limited_linear` are of first order there; edges as short as the thickness of a plate avoid them",
         if *count == 1 { "1 flat cell among cells of other sizes".to_owned() }
         else { format!("{count} flat cells among cells of other sizes") }
     )]
@@ -588,7 +588,7 @@ pub enum MeshWarning {
     },
     /// An inlet through which the fluid leaves.
     #[error(
-        "the velocity of `velocity_inlet` of patch \"{patch}\" points out of the domain at each face: the fluid leaves \
+        "the prescribed velocity of patch \"{patch}\" points out of the domain at each face: the fluid leaves \
          there; an inlet has a velocity towards the domain"
     )]
     OutwardInlet {

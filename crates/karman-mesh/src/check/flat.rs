@@ -14,8 +14,8 @@ const FLAT_ANGLE_DEG: f64 = 75.0;
 const VOLUME_RATIO: f64 = 2.0;
 
 /// Flat cells among cells of other sizes, in 3D, ascending: the line between the centroid and that of a face neighbour is more than 75° off
-/// the normal of their face, and the volumes of one of both and of a face neighbour differ by more than a factor of two. Mesh
-/// generators leave them beside the edges of thin plates.
+/// the normal of their face, and the volume of either cell differs by more than a factor of two from that of one of its face
+/// neighbours. Mesh generators leave such cells beside the edges of thin plates.
 pub fn flat_cells(mesh: &Mesh, geometry: &Geometry) -> Vec<usize> {
     if mesh.dimension < 3 {
         return vec![];

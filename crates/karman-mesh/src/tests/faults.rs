@@ -139,7 +139,9 @@ fn flat_cells_beside_a_thin_plate_are_warned_of() {
         let [_, y, z] = geometry.cell_centre_of(*cell);
         (y - 0.6).abs() < 0.1 && (z - 0.805).abs() < 0.1
     };
-    assert!(!flat.is_empty() && flat.iter().all(near_edge), "{flat:?}");
+    assert!(flat.iter().all(near_edge), "{flat:?}");
+    let x = |cell: &usize| geometry.cell_centre_of(*cell)[0];
+    assert!(flat.iter().any(|cell| x(cell) < 0.3) && flat.iter().any(|cell| x(cell) > 0.7));
     let text = warn_of_flat(&mesh, &geometry).unwrap().to_string();
     let start = format!("{} flat cells among cells of other sizes, the first is cell", flat.len());
     assert!(text.starts_with(&start), "{text}");

@@ -304,7 +304,7 @@ impl Rule {
     }
 }
 
-/// What the values of a case need besides the case.
+/// Requirements of the values of a case on its mesh and files.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
     /// Formulas of z: the name of the value, and its place.

@@ -45,6 +45,12 @@ impl Convection {
     }
 }
 
+/// Outflow by hybrid differencing with upwinding schemes: a value is prescribed at the face.
+pub const HYBRID_UPWIND: u32 = 1;
+
+/// Outflow by hybrid differencing with any scheme: the value at the face follows other cells.
+pub const HYBRID_ALWAYS: u32 = 2;
+
 /// The mass flux of convection.
 #[derive(Group, Clone, Copy)]
 pub struct MassFlux<'a, F: Real> {
@@ -53,8 +59,8 @@ pub struct MassFlux<'a, F: Real> {
     /// Factor of the cell's value in backflow through faces without a prescribed value, 0 at a pressure outlet, 1 at an
     /// opening: `[n_boundary]`.
     pub backflow_factor: View<'a, F>,
-    /// Hybrid differencing of outflow: 0 nowhere, as the value at the face follows that of the cell; 1 but with central
-    /// interpolation, where a value is prescribed; 2 always: `[n_boundary]`.
+    /// Hybrid differencing of outflow: 0, none; [`HYBRID_UPWIND`], with upwinding schemes; [`HYBRID_ALWAYS`], with any
+    /// scheme: `[n_boundary]`.
     pub hybrid_outflow: View<'a, u32>,
     /// a, the coefficient of the difference in the diffusive flux, read at boundary faces alone: `[n_faces]`.
     pub conductance: View<'a, F>,
@@ -86,7 +92,7 @@ impl<'a, F: Real> CorrectiveFlux<'a, F> {
 
 /// F_f φ_f, the convective flux.
 ///
-/// What leaves through a face of prescribed value v or a convective outlet has the value φ_c + (v − φ_c) min(1, 2 a/F), a the conductance of diffusion: v up to a
+/// Outflow through a face of prescribed value v or a convective outlet has the value φ_c + (v − φ_c) min(1, 2 a/F), a the conductance of diffusion: v up to a
 /// face Péclet number F/a of 2, the upstream value far above it (hybrid differencing; Patankar, Numerical heat transfer and fluid flow, §5.2-4).
 /// The flux F v does not depend on the cell: where convection is faster than diffusion, nothing would damp a
 /// disturbance of the cell (decision 21). Central interpolation keeps a prescribed v.
@@ -128,12 +134,12 @@ fn convective_flux<F: Real>(
         if through < 0.0 {
             value *= mass.backflow_factor[b];
         }
-        let mut least = 1;
-        if comptime!(convection == Convection::Central || convection == Convection::Cubic) {
-            least = 2;
+        let kind = mass.hybrid_outflow[b];
+        let mut is_hybrid = kind == comptime!(HYBRID_ALWAYS);
+        if comptime!(convection != Convection::Central && convection != Convection::Cubic) {
+            is_hybrid = kind >= comptime!(HYBRID_UPWIND);
         }
-        let is_hybrid = through > 0.0 && mass.hybrid_outflow[b] >= least;
-        if is_hybrid {
+        if is_hybrid && through > 0.0 {
             let upstream = phi.value[faces.left[f] as usize];
             let share = (2.0 * mass.conductance[f] / through).min(F::literal(1.0));
             value = upstream + (value - upstream) * share;
@@ -169,7 +175,7 @@ fn flux_of_quantity<F: Real>(
 /// F_f φ_f − t·∇φ_f of d quantities, the explicit fluxes through a face from left to right: convection less the
 /// non-orthogonal correction of diffusion. `explicit`: `[d][stride]`.
 ///
-/// Traffic a face: 8 + (2 + d)s (3s more where skewed, 6s with gradients, 9s with correction), a boundary face 4 + (1 + d)s; a
+/// Traffic a face: 8 + (2 + d)s (3s more where skewed, 6s with gradients, 9s with correction), a boundary face 8 + (2 + d)s; a
 /// cell d s (4d s with gradients, 7d s where both gradients differ).
 #[kernel]
 pub fn explicit_flux<F: Real>(

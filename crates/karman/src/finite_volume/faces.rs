@@ -81,7 +81,7 @@ fn largest_corrected_skewness(dimension: usize) -> f64 {
     if dimension == 2 { 2.0 } else { 7.0 }
 }
 
-/// The same at the faces of flat cells among cells of other sizes, as beside the edges of thin plates: with more, velocity and flux drift
+/// Largest skewness with the full correction at the faces of flat cells among cells of other sizes, as beside the edges of thin plates: with more, velocity and flux drift
 /// apart there (decision 32).
 const FLAT_CORRECTED_SKEWNESS: f64 = 1.0;
 

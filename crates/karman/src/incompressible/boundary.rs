@@ -8,6 +8,7 @@ use super::transported_field::{TransportedField, velocity_view};
 use super::wall_pressure::{SurfaceDivergence, has_opposite_face};
 use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer};
+use crate::finite_volume::convection::{HYBRID_ALWAYS, HYBRID_UPWIND};
 use crate::finite_volume::{CellField, Faces, narrow};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
@@ -121,14 +122,15 @@ impl<F: Real> FlowBoundary<F> {
     }
 }
 
-/// Hybrid differencing of outflow at each boundary face: 1 where the velocity is prescribed, 2 at convective outlets whose
-/// velocity does not follow that of the cell alone.
+/// Hybrid differencing of outflow at each boundary face: with upwinding schemes where the velocity is prescribed, with any scheme at
+/// convective outlets whose velocity does not follow that of the cell alone.
 fn hybrid_outflow(mesh: &Mesh, conditions: &[FlowCondition], is_prescribed: &[bool]) -> Vec<u32> {
     let inner = mesh.n_interior_faces();
-    let mut kinds: Vec<u32> = is_prescribed.iter().map(|is| u32::from(*is)).collect();
+    let mut kinds: Vec<u32> =
+        is_prescribed.iter().map(|is| if *is { HYBRID_UPWIND } else { 0 }).collect();
     for (patch, _) in mesh.patches.iter().zip(conditions).filter(|(_, of)| of.is_convective()) {
         for face in patch.faces.clone().filter(|face| !has_opposite_face(mesh, *face as u32)) {
-            kinds[face - inner] = 2;
+            kinds[face - inner] = HYBRID_ALWAYS;
         }
     }
     kinds

@@ -94,7 +94,7 @@ impl<F: Real> Outflow<F> {
         mean_speed(backend, &self.partials, self.area, &mut self.speed);
     }
 
-    /// Advances the velocity at the faces by a step; that of the cells is extrapolated to its end.
+    /// Advances the velocity at the faces by a step; that upstream is extrapolated to its end.
     pub(super) fn advance(
         &mut self,
         backend: &Backend,
@@ -122,7 +122,7 @@ impl<F: Real> Outflow<F> {
         }
     }
 
-    /// Advances the velocity at the faces by an explicit stage, v ← α vⁿ + (1 − α) (v + β (u_c − v)).
+    /// Advances the velocity at the faces by an explicit stage, v ← α vⁿ + (1 − α) (v + β (u_s − v)).
     pub(super) fn advance_stage(
         &mut self,
         backend: &Backend,

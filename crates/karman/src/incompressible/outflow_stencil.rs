@@ -1,11 +1,12 @@
 //! Stencils of the velocity upstream of a convective outlet.
 //!
-//! The velocity convected to a face is one at a point on the normal through the centroid of the face, at the distance L inside,
+//! The velocity convected to a face is that at a point on the normal through the centroid of the face, at the distance L inside,
 //! by a fit that is linear along the face: Σ_k w_k u_k with Σ w_k = 1 and Σ w_k t_k = 0, t_k the part of x_k − x_f along the face,
 //! and Σ w_k²/ω_k least. A cell with a face opposite to the outlet is its own stencil where its centroid lies on the normal. In
 //! other cells, as triangles and tetrahedra, the velocity follows the flux through the outlet itself, with a factor that may
 //! exceed 1, so that the condition would amplify it; there ω_k is the square of the distance of x_k from the face, over all cells
-//! that share a node. Decision 31.
+//! that share a node. Where the weights of the fit are large or L is short, as with all cells to one side, the mean with the weights ω
+//! replaces it. Decision 31.
 
 use super::staggered::least_squares;
 use super::traction::normal;
@@ -23,6 +24,9 @@ const NEIGHBOURS_BESIDE_OPPOSITE: f64 = 1e-3;
 
 /// Largest Σ |w| of a stencil that extrapolates along the face.
 const LARGEST_WEIGHTS: f64 = 3.0;
+
+/// Least L of such a stencil over the distance of the cell.
+const LEAST_DISTANCE: f64 = 0.5;
 
 /// The stencils of the faces of convective outlets.
 #[derive(Debug, Default)]
@@ -97,11 +101,17 @@ fn row_of_face(mesh: &Mesh, geometry: &Geometry, face: u32) -> Row {
             other.omega *= NEIGHBOURS_BESIDE_OPPOSITE * (own.depth / other.depth).powi(2);
         }
     }
-    let row = fitted(&candidates, own.depth, |along| along);
-    if row.cells.iter().map(|(_, weight)| weight.abs()).sum::<f64>() <= LARGEST_WEIGHTS {
+    fit_or_mean(&candidates, own.depth)
+}
+
+/// The linear fit where it is well conditioned, else the mean with the weights ω, whose L is positive.
+fn fit_or_mean(candidates: &[Candidate], depth: f64) -> Row {
+    let row = fitted(candidates, depth, |along| along);
+    let size = row.cells.iter().fold(0.0, |sum, (_, weight)| sum + weight.abs());
+    if size <= LARGEST_WEIGHTS && row.distance >= LEAST_DISTANCE * depth {
         return row;
     }
-    fitted(&candidates, own.depth, |_| [0.0; 3])
+    fitted(candidates, depth, |_| [0.0; 3])
 }
 
 /// The value of the fit at the normal, with positions along the face as `position` gives them.
@@ -154,6 +164,22 @@ mod tests {
             row.len()
         };
         rows.enumerate().map(check_row).collect()
+    }
+
+    /// A fit through cells to one side of the normal would extrapolate to a point outside.
+    #[test]
+    fn cells_to_one_side_have_a_mean() {
+        let candidate = |cell, depth: f64, t: f64, omega: f64| Candidate {
+            cell,
+            depth,
+            along: [t, 0.0, 0.0],
+            omega,
+        };
+        let beside = [candidate(0, 0.3, 1.0, 1.0), candidate(1, 1.0, 2.0, 1.0)];
+        assert!(fitted(&beside, 0.3, |along| along).distance < 0.0);
+        let row = fit_or_mean(&beside, 0.3);
+        assert!((row.distance - 0.65).abs() < 1e-6, "{}", row.distance);
+        assert!(row.cells.iter().all(|(_, weight)| (weight - 0.5).abs() < 1e-6));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::transport_residual::{Buoyancy, add_buoyancy};
 use super::transported_field::{ConvectionInput, TransportedField};
 use super::{IncompressibleError, Numerics};
 use crate::backend::{Backend, Buffer, Partials};
+use crate::finite_volume::convection::HYBRID_UPWIND;
 use crate::finite_volume::diffusion::CellScheme;
 use crate::finite_volume::{Condition, Faces, Functional, Functionals, Prescribed, narrow};
 use crate::linear::SolveOutcome;
@@ -87,8 +88,12 @@ impl<F: Real> Thermal<F> {
             equation,
             field: TransportedField::new(backend, mesh, geometry, start)?,
             backflow_factor: narrow(backend, vec![1.0; dirichlet_index.len()]),
-            hybrid_outflow: backend
-                .upload(dirichlet_index.iter().map(|index| u32::from(*index > 0)).collect()),
+            hybrid_outflow: backend.upload(
+                dirichlet_index
+                    .iter()
+                    .map(|index| if *index > 0 { HYBRID_UPWIND } else { 0 })
+                    .collect(),
+            ),
             dirichlet_index: backend.upload(dirichlet_index),
             buoyancy: problem.gravity.map(|g| -problem.expansion * g),
             reference: problem.reference,

@@ -144,7 +144,7 @@ fn a_pipe_that_a_disc_nearly_closes_is_stable() {
 }
 
 /// A plate of 0.01 from wall to wall in cells of 0.2, above which the mean velocity is 2.5. With the skewness correction of usual
-/// cells and extrapolation in the flat cells at the ends of its edge it was lost after 2942 steps, t = 0.061 (decision 32).
+/// cells and extrapolation in the flat cells at the ends of its edge the flow diverged after 2942 steps, t = 0.061 (decision 32).
 #[test]
 fn a_thin_plate_is_stable() {
     let (mesh, geometry) = built(gmsh("plate"));

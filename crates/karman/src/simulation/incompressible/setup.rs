@@ -9,17 +9,18 @@ use crate::case::{Case, IncompressibleCase, Precision, Value};
 use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{Arrangement, FlowBoundaryCondition, IncompressibleError};
 use crate::mesh::check::{refuse_distorted, require_regular, warn_of_flat, warn_of_one_layer};
-use crate::mesh::geometry::dot;
+use crate::mesh::geometry::{dot, norm};
 use crate::mesh::{Geometry, Mesh, MeshWarning, Patch};
+
+/// Cosine to the normal up to which a velocity is tangential.
+const TANGENTIAL: f64 = 1e-6;
 
 impl IncompressibleCase {
     /// The condition of a patch; none of a periodic patch or of one without an entry.
     fn condition_of(&self, patch: &str) -> Option<&FlowBoundaryCondition<Value>> {
         self.boundary.iter().find(|given| given.patch == patch)?.condition.condition()
     }
-}
 
-impl IncompressibleCase {
     /// Warnings of patches of prescribed velocity through which fluid leaves at each face at t = 0, where it can leave through
     /// another patch: without an outlet it must leave through such a patch.
     fn outward_inlets(&self, mesh: &Mesh, geometry: &Geometry) -> Vec<MeshWarning> {
@@ -29,7 +30,8 @@ impl IncompressibleCase {
         }
         let leaves = |face: usize, velocity: &[&Value; 3]| {
             let (centre, area) = (geometry.face_centre_of(face), geometry.area_vector_of(face));
-            dot(velocity.map(|component| component.at(&centre, 0.0)), area) > 0.0
+            let velocity = velocity.map(|component| component.at(&centre, 0.0));
+            dot(velocity, area) > TANGENTIAL * norm(velocity) * norm(area)
         };
         let is_outward = |patch: &&Patch| {
             let velocity = self.condition_of(&patch.name).and_then(FlowBoundaryCondition::velocity);
@@ -118,7 +120,9 @@ impl EquationSetup for IncompressibleCase {
             velocity.is_some_and(|velocity| velocity.iter().all(|u| u.constant() == Some(0.0)))
         };
         let one_layer = warn_of_one_layer(mesh, geometry, is_wall);
-        let of_cells = one_layer.into_iter().chain(warn_of_flat(mesh, geometry));
+        let is_collocated = self.numerics.arrangement == Arrangement::Collocated;
+        let flat = is_collocated.then(|| warn_of_flat(mesh, geometry)).flatten();
+        let of_cells = one_layer.into_iter().chain(flat);
         Ok(of_cells.chain(self.outward_inlets(mesh, geometry)).collect())
     }
 }

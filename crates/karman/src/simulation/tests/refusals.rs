@@ -138,7 +138,7 @@ fn a_plane_beside_the_mesh_is_refused() {
 }
 
 #[test]
-fn what_a_2d_case_does_not_have_is_refused_with_its_line() {
+fn third_components_are_refused_in_2d_with_their_line() {
     let case = |inlet: &str, rest: &str| {
         square(
             &format!(
@@ -182,4 +182,8 @@ fn what_a_2d_case_does_not_have_is_refused_with_its_line() {
         assert!(message.starts_with(&format!("case.toml:{line}:")), "{message}");
         assert!(message.contains(said), "{message}");
     }
+    // Names are free.
+    let named = "[[output.probe]]\nname = \"upper_z\"\nat = [0.5, 0.5]\n[expected]\n\"probe.upper_z.pressure\" = { value = 0.0, absolute = 1.0 }";
+    let folder = tempfile::tempdir().unwrap();
+    assert!(new(&case(inlet, named), folder.path()).is_ok());
 }

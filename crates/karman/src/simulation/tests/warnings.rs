@@ -205,7 +205,7 @@ fn an_inlet_that_points_outwards_and_points_outside_are_warned_of() {
         )
     };
     let outside = "2 of 5 points of line \"across\" lie outside the mesh: they have no values";
-    let outward = "the velocity of `velocity_inlet` of patch \"xmin\" points out of the domain at each face: the fluid \
+    let outward = "the prescribed velocity of patch \"xmin\" points out of the domain at each face: the fluid \
                    leaves there; an inlet has a velocity towards the domain";
     for (inlet, outlet, expected) in [
         ("\"-4*y*(1 - y)\"", ".pressure_outlet = 0.0", &[outward, outside][..]),
