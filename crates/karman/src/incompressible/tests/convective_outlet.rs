@@ -42,13 +42,13 @@ fn a_developed_flow_leaves_unchanged() {
     for convection in [Convection::LinearUpwind, Convection::Central] {
         let [coarse, fine] = [("coarse", &coarse), ("fine", &fine)]
             .map(|(what, mesh)| error_of_poiseuille(what, mesh, convection));
-        // h falls from 0.1 to 0.03.
-        assert!(coarse < 0.02 && fine < 0.25 * coarse, "{convection:?}: {coarse} {fine}");
+        // h falls from 0.1 to 0.03: an order of 1.9.
+        assert!(coarse < 0.01 && fine < 0.1 * coarse, "{convection:?}: {coarse} {fine}");
     }
     let lattice = box_mesh(Element::Triangle, 2, 12, 0.0);
-    assert!(error_of_poiseuille("triangles", &lattice, Convection::LinearUpwind) < 0.02);
+    assert!(error_of_poiseuille("triangles", &lattice, Convection::LinearUpwind) < 0.008);
     let lattice = box_mesh(Element::Quadrilateral, 2, 12, 0.15);
-    assert!(error_of_poiseuille("quadrilaterals", &lattice, Convection::LinearUpwind) < 0.02);
+    assert!(error_of_poiseuille("quadrilaterals", &lattice, Convection::LinearUpwind) < 0.008);
 }
 
 /// With the velocity of the cell alone these flows diverged: the velocity of a tetrahedron follows the flux through its outlet face
