@@ -52,6 +52,16 @@ impl ReferenceSpeed {
         }
     }
 
+    /// The largest speed (m/s) and the largest body force (m/s²) so far, for checkpoints.
+    pub fn largest(&self) -> [f64; 2] {
+        [self.largest, self.force]
+    }
+
+    /// Continues with the largest speed and body force of a checkpoint.
+    pub fn restore(&mut self, [speed, force]: [f64; 2]) {
+        (self.largest, self.force) = (self.largest.max(speed), self.force.max(force));
+    }
+
     /// The reference speed up to the current time of a flow; 0 where nothing sets the fluid in motion.
     ///
     /// # Errors

@@ -35,6 +35,7 @@ use crate::real::Real;
 use crate::summary::{
     FlowSummary, IncompressibleSummary, LinearSummary, MEAN_FORCE, MeanForce, Summary,
 };
+use growth::GROWTH_ARRAY;
 use monitors::Monitors;
 use pseudo_time::PseudoTime;
 use std::sync::Arc;
@@ -446,6 +447,9 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         if let Some(rate) = self.rate_before {
             arrays.push(NamedArray::reals("rate_before", vec![rate]));
         }
+        if let Some(growth) = self.warnings.growth() {
+            arrays.push(NamedArray::reals(GROWTH_ARRAY.0, growth.values()));
+        }
         if let Some(force) = self.flow.mean_force().map_err(super::state_error)? {
             arrays.push(NamedArray::reals("mean_force", force.to_vec()));
         }
@@ -468,6 +472,12 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         // Checkpoints of earlier versions lack it: the time step then depends on the current rate alone.
         self.rate_before = checkpoint.reals("rate_before", &[1]).ok().map(|rate| rate[0]);
         restored.map_err(super::state_error)?;
+        // They lack this too: the speed after the next step is then the expected one.
+        if let (Some(growth), Ok(values)) =
+            (self.warnings.growth_mut(), checkpoint.reals(GROWTH_ARRAY.0, &[GROWTH_ARRAY.1]))
+        {
+            growth.restore(values);
+        }
         if self.flow.has_mean_force() {
             let force = checkpoint.reals("mean_force", &[3])?;
             self.flow.set_mean_force([force[0], force[1], force[2]]);

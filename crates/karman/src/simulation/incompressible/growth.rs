@@ -21,6 +21,9 @@ const DIVERGED: f64 = 200.0;
 /// Growth of Σ|F| / 2V after which the speed is compared again.
 const GROWTH: f64 = 2.0;
 
+/// The array of a checkpoint and its length.
+pub(super) const GROWTH_ARRAY: (&str, usize) = ("speed_growth", 4);
+
 /// The comparison of the speed with that expected.
 pub(super) struct SpeedGrowth {
     reference: ReferenceSpeed,
@@ -51,6 +54,22 @@ impl SpeedGrowth {
         self.reference = earlier.reference.clone();
         self.amplification = earlier.amplification;
         self.is_warned = earlier.is_warned;
+    }
+
+    /// The values of a checkpoint: largest reference speed, body force and A so far, A = 0 before the first comparison; 1 after
+    /// the warning.
+    pub(super) fn values(&self) -> Vec<f64> {
+        let [speed, force] = self.reference.largest();
+        let amplification = self.amplification.unwrap_or(0.0);
+        vec![speed, force, amplification, f64::from(u8::from(self.is_warned))]
+    }
+
+    /// Continues from the values of a checkpoint.
+    pub(super) fn restore(&mut self, values: &[f64]) {
+        let &[speed, force, amplification, warned] = values else { return };
+        self.reference.restore([speed, force]);
+        self.amplification = Some(amplification).filter(|a| *a > 0.0);
+        self.is_warned = warned > 0.0;
     }
 
     /// Compares the speed after a step, if that `is_due` or the convective rate has doubled.

@@ -71,6 +71,15 @@ impl FlowWarnings {
         step.is_power_of_two() && step < EVERY || step.is_multiple_of(EVERY)
     }
 
+    /// The comparison of the speed with that expected; none in a steady flow.
+    pub(super) fn growth(&self) -> Option<&SpeedGrowth> {
+        self.growth.as_ref()
+    }
+
+    pub(super) fn growth_mut(&mut self) -> Option<&mut SpeedGrowth> {
+        self.growth.as_mut()
+    }
+
     /// Compares the speed of an unsteady flow with that expected, after a step and before [`Self::check`].
     pub(super) fn check_growth<F: Real>(
         &mut self,

@@ -54,3 +54,25 @@ fn a_flow_that_grows_within_its_courant_number_ends_with_its_cell() {
         assert!(largest < 2000.0, "{largest}");
     }
 }
+
+/// The expected speed of a run is that of its first step, also after a restart.
+#[test]
+fn a_restart_continues_the_expected_speed() {
+    use crate::io::checkpoint::Checkpoint;
+    let time = "step = 0.002\nend = 0.006\n[checkpoint]\nevery = 0.002";
+    let text = duct("\"1.0 + 1000*t\"", "", time);
+    let folder = tempfile::tempdir().unwrap();
+    let path = |step: usize| folder.path().join(format!("case/checkpoint_{step:08}.safetensors"));
+    let growth = |step: usize| -> Vec<f64> {
+        let checkpoint = Checkpoint::read(&path(step)).unwrap();
+        checkpoint.reals("speed_growth", &[4]).unwrap().to_vec()
+    };
+    run(&text, folder.path());
+    let [first, last] = [growth(1), growth(3)];
+    assert!(first[2] > 2.0 && first[2] == last[2] && last[0] > first[0], "{first:?} {last:?}");
+    let case = Case::parse(&text, folder.path(), "case.toml").unwrap();
+    let options = RunOptions { restart: Some(path(1)), backend: None };
+    Simulation::new(case, options).unwrap().run(&mut |_| ()).unwrap();
+    let restarted = growth(3);
+    assert!(restarted[2] == last[2] && restarted[0] >= last[0], "{restarted:?} {last:?}");
+}
