@@ -44,6 +44,16 @@ fn wait_for_steps(folder: &Path) {
     }
 }
 
+/// Waits until the first linear solve of a run is under way.
+fn wait_for_solve(folder: &Path) {
+    let begun = Instant::now();
+    while !folder.join("long/history.csv").exists() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "no run begins");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+}
+
 fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
@@ -116,12 +126,7 @@ fn a_second_signal_ends_a_run_at_once() {
            preconditioner = \"none\"\n";
     fs::write(folder.path().join("long.toml"), slow).unwrap();
     let child = started(folder.path());
-    let begun = Instant::now();
-    while !folder.path().join("long/history.csv").exists() {
-        assert!(begun.elapsed() < Duration::from_secs(120), "no run begins");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    std::thread::sleep(Duration::from_millis(300));
+    wait_for_solve(folder.path());
     signal(&child, "-INT");
     std::thread::sleep(Duration::from_millis(500));
     signal(&child, "-INT");
@@ -249,12 +254,7 @@ fn a_signal_ends_a_steady_solve_of_heat_and_an_iteration_to_a_steady_flow() {
         if text == flow {
             wait_for_steps(folder.path());
         } else {
-            let begun = Instant::now();
-            while !folder.path().join("long/history.csv").exists() {
-                assert!(begun.elapsed() < Duration::from_secs(120), "no run begins");
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            std::thread::sleep(Duration::from_millis(300));
+            wait_for_solve(folder.path());
         }
         signal(&child, "-INT");
         let sent = Instant::now();

@@ -55,6 +55,8 @@ pub struct Faces<F: Real> {
     pub is_orthogonal: bool,
     /// Cells of a skewness Σ |x_f − x_i| |S| / V above `LARGEST_CELL_SKEWNESS`, ascending, with this bound over it.
     pub skewed: Vec<(u32, f64)>,
+    /// [`flat_cells`], ascending.
+    pub flat: Vec<usize>,
 }
 
 /// Cells whose Gauss gradient is blended with the least-squares gradient, which is exact for linear fields too; see
@@ -81,8 +83,8 @@ fn largest_corrected_skewness(dimension: usize) -> f64 {
     if dimension == 2 { 2.0 } else { 7.0 }
 }
 
-/// Largest skewness with the full correction at the faces of flat cells among cells of other sizes, as beside the edges of thin plates: with more, velocity and flux drift
-/// apart there (decision 32).
+/// Largest skewness with the full correction at the faces of flat cells among cells of other sizes, as beside the edges of thin
+/// plates: with more, velocity and flux drift apart there (decision 32).
 const FLAT_CORRECTED_SKEWNESS: f64 = 1.0;
 
 /// Σ |x_f − x_i| |S| / V of each cell.
@@ -297,6 +299,7 @@ impl<F: Real> Faces<F> {
         });
         Faces {
             skewed,
+            flat,
             cells,
             limited_delta,
             limited_skewness,

@@ -13,7 +13,7 @@ use super::mesh_view::{
 };
 use super::narrow;
 use crate::backend::{Backend, Buffer, Segment, View};
-use crate::mesh::check::{cells_between_walls, flat_cells};
+use crate::mesh::check::cells_between_walls;
 use crate::mesh::geometry::{dot, subtract};
 use crate::mesh::gradient_stencil::{
     CellFit, CorrectedFlux, Purpose, face_neighbours, fit_of_cell,
@@ -385,10 +385,11 @@ impl CellScheme<'_> {
 
     /// The stencils whose gradients extrapolate from upstream; none where the correction's stencils serve. A tetrahedron alone
     /// between opposite faces with prescribed values has the gradient 0, so that its upstream value is that of the cell: extrapolated
-    /// across a gap of one cell, a jet gains energy (decision 21).
-    pub fn extrapolation(&self) -> Option<GradientStencils> {
+    /// across a gap of one cell, a jet gains energy (decision 21). So have the `flat` cells among cells of other sizes and their face
+    /// neighbours (decision 32).
+    pub fn extrapolation(&self, flat: &[usize]) -> Option<GradientStencils> {
         let mut stencils = self.stencils(Use::Extrapolation);
-        for cell in self.unextrapolated() {
+        for cell in self.unextrapolated(flat) {
             let first_of = |cell: usize| match &stencils.rows {
                 Some(rows) => rows.offsets[cell] as usize,
                 None => self.mesh.cell_to_faces.offsets[cell] as usize,
@@ -404,8 +405,7 @@ impl CellScheme<'_> {
     }
 
     /// Cells whose upstream values are not extrapolated: tetrahedra between walls, flat cells among cells of other sizes and their face neighbours.
-    fn unextrapolated(&self) -> Vec<usize> {
-        let flat = flat_cells(self.mesh, self.geometry);
+    fn unextrapolated(&self, flat: &[usize]) -> Vec<usize> {
         let around = flat.iter().flat_map(|cell| face_neighbours(self.mesh, self.geometry, *cell));
         let mut cells: Vec<usize> = around.map(|other| other.cell as usize).collect();
         cells.extend(flat);

@@ -185,7 +185,7 @@ impl<F: Real> TransportEquation<F> {
         let correction =
             NonOrthogonalCorrectionOnBackend::new(backend, faces.cells.clone(), correction);
         let (extrapolates, is_limited) = numerics.convection.extrapolates();
-        let stencils = extrapolates.then(|| scheme.extrapolation()).flatten();
+        let stencils = extrapolates.then(|| scheme.extrapolation(&faces.flat)).flatten();
         let stencils =
             stencils.map(|stencils| correction.gradient().with_stencils(backend, stencils));
         let mut upwind = (is_limited || stencils.is_some())

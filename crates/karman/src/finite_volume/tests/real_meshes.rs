@@ -8,6 +8,7 @@ use crate::finite_volume::least_squares::Use;
 use crate::finite_volume::{
     CellGradient, Condition, GradientStencils, Material, NonOrthogonalCorrectionOnBackend,
 };
+use crate::mesh::check::flat_cells;
 use crate::mesh::files::read_mesh;
 use crate::mesh::generate::Element;
 use crate::mesh::geometry::{dot, norm, subtract};
@@ -117,7 +118,10 @@ fn gradients(
     match purpose {
         Use::Derivative => {}
         Use::Correction => stencils = scheme.bounded_correction().stencils,
-        Use::Extrapolation => stencils = scheme.extrapolation().unwrap_or(stencils),
+        Use::Extrapolation => {
+            let flat = flat_cells(mesh, geometry);
+            stencils = scheme.extrapolation(&flat).unwrap_or(stencils);
+        }
     }
     let gradient = correction.gradient().with_stencils(backend, stencils.clone());
     let mut faces = vec![];
