@@ -15,7 +15,7 @@ use super::error::CellName;
 use super::geometry::{bounding_box, norm};
 use super::raw::RawMesh;
 use super::validate::{check_structure, is_inverted_or_flat, raw_cell_name, transform_points};
-use super::{Geometry, Mesh, MeshOptions, MeshWarning};
+use super::{Geometry, Mesh, MeshOptions, MeshWarning, cell_name};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -108,6 +108,8 @@ pub struct TopologyReport {
     pub nonorthogonal_faces: FaultyCells,
     /// Cells in a single layer between opposite boundaries.
     pub thin_cells: FaultyCells,
+    /// [`flat_cells`].
+    pub flat_cells: FaultyCells,
     /// Cells whose face neighbours alone do not determine a least-squares gradient: their stencils are
     /// extended.
     pub grown_stencils: usize,
@@ -139,6 +141,12 @@ pub struct FaultyCells {
 }
 
 impl FaultyCells {
+    /// Of cells of a mesh, those to be named first.
+    fn of_cells(mesh: &Mesh, cells: &[usize]) -> FaultyCells {
+        let first = cells.iter().take(faults::NAMED).map(|&cell| cell_name(mesh, cell).to_string());
+        FaultyCells { count: cells.len(), first: first.collect() }
+    }
+
     fn new(cells: &[CellName]) -> FaultyCells {
         FaultyCells {
             count: cells.len(),
@@ -367,6 +375,7 @@ fn connected(mesh: &Mesh, geometry: &Geometry, connectivity: &Connectivity) -> T
         poor_cells: faults::poor_cells(mesh, &quality),
         nonorthogonal_faces: faults::nonorthogonal_faces(mesh, geometry, &angles),
         thin_cells: faults::thin_cells(mesh, geometry),
+        flat_cells: flat::named(mesh, geometry),
         grown_stencils,
         dropped_directions,
         coincident_faces: connectivity.coincident_faces.len(),

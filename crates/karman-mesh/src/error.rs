@@ -574,27 +574,6 @@ pub enum MeshWarning {
         /// The first of them.
         cell: CellName,
     },
-    /// Points of a line beside the mesh.
-    #[error(
-        "{outside} of {points} points of line \"{name}\" lie outside the mesh: they have no values"
-    )]
-    PointsOutside {
-        /// Name of the line.
-        name: String,
-        /// Number of these points.
-        outside: usize,
-        /// Number of all points.
-        points: usize,
-    },
-    /// An inlet through which the fluid leaves.
-    #[error(
-        "the prescribed velocity of patch \"{patch}\" points out of the domain at each face: the fluid leaves \
-         there; an inlet has a velocity towards the domain"
-    )]
-    OutwardInlet {
-        /// The patch.
-        patch: String,
-    },
     /// Nodes of a periodic patch that were moved onto the images of the other patch's nodes.
     #[error(
         "{count} nodes of patch \"{}\" were moved by up to {largest:.3e} onto those of its periodic \

@@ -52,13 +52,9 @@ pub(crate) fn run(path: &Path, json: bool, quiet: bool) -> Result<(), Failure> {
     let checked = check(path);
     if json {
         let report = match &checked {
-            Ok(simulation) => CheckReport {
-                ok: true,
-                errors: vec![],
-                warnings: (simulation.case().warnings.iter().map(Finding::at_place))
-                    .chain(simulation.mesh().warnings.iter().map(Finding::plain))
-                    .collect(),
-            },
+            Ok(simulation) => {
+                CheckReport { ok: true, errors: vec![], warnings: of_simulation(simulation) }
+            }
             Err(SimulationError::Case(error)) => {
                 CheckReport { errors: Finding::of_case(error), ..CheckReport::default() }
             }
@@ -75,6 +71,13 @@ pub(crate) fn run(path: &Path, json: bool, quiet: bool) -> Result<(), Failure> {
     let cells = console::count(simulation.mesh().n_cells() as u64, "cell");
     let text = format!("{} is in order: {equation}, {kind}, {cells}", path.display());
     console::tell(quiet || json, &text)
+}
+
+/// Warnings of the case with their places, then the others.
+fn of_simulation(simulation: &Simulation) -> Vec<Finding> {
+    let of_case = &simulation.case().warnings;
+    let others = simulation.warnings()[of_case.len()..].iter().map(Finding::plain);
+    of_case.iter().map(Finding::at_place).chain(others).collect()
 }
 
 /// The set-up of `karman run` before its first step.

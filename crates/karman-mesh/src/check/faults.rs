@@ -27,7 +27,7 @@ const MIN_QUALITY: f64 = 1e-3;
 /// Cosine below which the outward normals of two faces are opposite.
 const OPPOSITE: f64 = -0.7;
 /// Number of cells or faces that are named.
-const NAMED: usize = 10;
+pub(super) const NAMED: usize = 10;
 
 /// Angle between the normal of an interior face and its cells' line of centres, degrees.
 pub(super) fn nonorthogonality_deg(mesh: &Mesh, geometry: &Geometry, face: usize) -> f64 {
@@ -123,9 +123,7 @@ pub fn cells_between_walls(
 
 /// The names of [`cells_between_walls`] of all patches.
 pub(super) fn thin_cells(mesh: &Mesh, geometry: &Geometry) -> FaultyCells {
-    let thin = cells_between_walls(mesh, geometry, |_| true);
-    let first = thin.iter().take(NAMED).map(|&cell| cell_name(mesh, cell).to_string());
-    FaultyCells { count: thin.len(), first: first.collect() }
+    FaultyCells::of_cells(mesh, &cells_between_walls(mesh, geometry, |_| true))
 }
 
 /// Warns of cells in a single layer between walls; `is_wall` selects the patches.
@@ -255,6 +253,5 @@ pub(super) fn gradient_stencils(mesh: &Mesh, geometry: &Geometry) -> (usize, Fau
     };
     let mut dropped: Vec<usize> = undetermined.par_iter().copied().filter(drops).collect();
     dropped.sort_unstable_by_key(|&cell| mesh.original_cell[cell]);
-    let first = dropped.iter().take(NAMED).map(|&cell| cell_name(mesh, cell).to_string());
-    (undetermined.len(), FaultyCells { count: dropped.len(), first: first.collect() })
+    (undetermined.len(), FaultyCells::of_cells(mesh, &dropped))
 }

@@ -4,6 +4,7 @@ use super::super::adjacency::CHUNK;
 use super::super::error::MeshWarning;
 use super::super::gradient_stencil::face_neighbours;
 use super::super::{Geometry, Mesh, cell_name};
+use super::FaultyCells;
 use super::faults::nonorthogonality_deg;
 use rayon::prelude::*;
 
@@ -37,6 +38,11 @@ pub fn flat_cells(mesh: &Mesh, geometry: &Geometry) -> Vec<usize> {
     cells.sort_unstable();
     cells.dedup();
     cells
+}
+
+/// The names of [`flat_cells`].
+pub(super) fn named(mesh: &Mesh, geometry: &Geometry) -> FaultyCells {
+    FaultyCells::of_cells(mesh, &flat_cells(mesh, geometry))
 }
 
 /// Warns of [`flat_cells`].

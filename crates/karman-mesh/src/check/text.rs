@@ -94,6 +94,7 @@ impl Display for TopologyReport {
             ("Cells of quality below 0.05", &self.poor_cells),
             ("Faces of non-orthogonality above 80°", &self.nonorthogonal_faces),
             ("Cells alone between opposite boundaries", &self.thin_cells),
+            ("Flat cells among cells of other sizes", &self.flat_cells),
         ] {
             if found.count > 0 {
                 faults(out, title, found)?;

@@ -145,6 +145,10 @@ fn flat_cells_beside_a_thin_plate_are_warned_of() {
     let text = warn_of_flat(&mesh, &geometry).unwrap().to_string();
     let start = format!("{} flat cells among cells of other sizes, the first is cell", flat.len());
     assert!(text.starts_with(&start), "{text}");
+    let found = report(&gmsh("plate"));
+    assert_eq!(found.connected.as_ref().unwrap().flat_cells.count, flat.len());
+    let line = format!("Flat cells among cells of other sizes: {}\n  cell", flat.len());
+    assert!(found.to_string().contains(&line), "{found}");
     for name in ["pipe_fine", "pipe_hxt", "ball", "tee", "cube_prism_medium"] {
         let (mesh, geometry) = built(gmsh(name));
         assert!(warn_of_flat(&mesh, &geometry).is_none(), "{name}");

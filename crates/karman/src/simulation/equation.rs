@@ -3,6 +3,7 @@
 use super::averages::TimeAverages;
 use super::initial::InitialFields;
 use super::surface::SurfaceSamples;
+use super::warning::SetupWarning;
 use super::{SimulationError, Transfer};
 use crate::backend::Backend;
 use crate::case::{Case, ExactField, Surface};
@@ -12,7 +13,7 @@ use crate::io::checkpoint::Checkpointed;
 use crate::linear::{SolveOutcome, StopTest};
 use crate::mesh::geometry::{cell_centre, cell_volumes};
 use crate::mesh::quality::mean_ratio;
-use crate::mesh::{Geometry, Mesh, MeshWarning};
+use crate::mesh::{Geometry, Mesh};
 use crate::summary::{LinearSummary, NamedList, Summary};
 
 /// The report of a time step, or of the solution of a steady case.
@@ -115,12 +116,16 @@ pub(super) trait EquationSetup {
     /// The field that is determined up to a constant where no boundary condition fixes it; none where every problem
     /// determines all fields.
     fn free_level(&self, case: &Case) -> Option<FreeLevel<'_>>;
+    /// Iterations after which a steady solution ends; none for other cases.
+    fn max_iterations(&self) -> Option<usize> {
+        None
+    }
     /// Checks of the mesh for this equation alone.
     fn check_mesh(
         &self,
         mesh: &Mesh,
         geometry: &Geometry,
-    ) -> Result<Vec<MeshWarning>, SimulationError>;
+    ) -> Result<Vec<SetupWarning>, SimulationError>;
 }
 
 /// A field that is determined up to a constant where no boundary condition fixes it.

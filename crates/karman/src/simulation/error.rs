@@ -151,6 +151,19 @@ pub enum SimulationError {
         /// The output directory.
         directory: PathBuf,
     },
+    /// A checkpoint at or after the last iteration of a steady case.
+    #[error(
+        "the checkpoint {} is of iteration {iterations}, and [steady] max_iterations = {max_iterations} counts from the start: \
+         allow more, or choose an earlier checkpoint", path.display()
+    )]
+    AfterLastIteration {
+        /// The checkpoint.
+        path: PathBuf,
+        /// Its iteration.
+        iterations: usize,
+        /// The bound of the case.
+        max_iterations: usize,
+    },
     /// A checkpoint after the final time of the case.
     #[error(
         "the checkpoint {} is at t = {}, after the end t = {} of the case: choose a later end, or an earlier checkpoint",

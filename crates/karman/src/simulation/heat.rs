@@ -7,6 +7,7 @@ use super::interpolations;
 use super::linear::{self, Systems};
 use super::points::PointSampler;
 use super::surface::{SurfaceSamples, faces_of, patch_indices};
+use super::warning::SetupWarning;
 use super::{SimulationError, Transfer, state_error};
 use crate::backend::{Backend, Buffer};
 use crate::case::{
@@ -21,7 +22,7 @@ use crate::heat::descriptor::TEMPERATURE;
 use crate::heat::{DESCRIPTOR, Discretization, Heat, HeatError, March, Problem, Source};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::{Params, StopTest};
-use crate::mesh::{Geometry, Mesh, MeshWarning};
+use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{FaceGroup, Located, Sampler, line_points, locate};
 use crate::real::Real;
 use crate::summary::{LinearSummary, NamedList};
@@ -75,7 +76,7 @@ impl EquationSetup for HeatCase {
         &self,
         _mesh: &Mesh,
         _geometry: &Geometry,
-    ) -> Result<Vec<MeshWarning>, SimulationError> {
+    ) -> Result<Vec<SetupWarning>, SimulationError> {
         Ok(vec![])
     }
 }

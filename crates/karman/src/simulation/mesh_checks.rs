@@ -3,9 +3,10 @@
 use super::SimulationError;
 use super::equation::{FreeLevel, Location};
 use super::setup_of;
+use super::warning::SetupWarning;
 use crate::case::{Case, Line, Slice};
 use crate::mesh::check::inspect;
-use crate::mesh::{ConnectedComponents, Geometry, Mesh, MeshWarning};
+use crate::mesh::{ConnectedComponents, Geometry, Mesh};
 use crate::monitor::{line_points, locate};
 use std::borrow::Cow;
 
@@ -21,25 +22,26 @@ pub(super) fn check_mesh(
     case: &Case,
     mesh: &Mesh,
     geometry: &Geometry,
-) -> Result<Vec<MeshWarning>, SimulationError> {
+) -> Result<Vec<SetupWarning>, SimulationError> {
     match mesh.dimension {
         2 => require_two_components(case)?,
         _ => require_intersection(case, mesh)?,
     }
     let by_faces = ConnectedComponents::by_faces(mesh);
     require_level(case, mesh, &by_faces)?;
-    let mut warnings = inspect(mesh, geometry, by_faces);
+    let found = inspect(mesh, geometry, by_faces);
+    let mut warnings: Vec<SetupWarning> = found.into_iter().map(SetupWarning::from).collect();
     warnings.extend(setup_of(case).check_mesh(mesh, geometry)?);
     warnings.extend(case.output.lines.iter().filter_map(|line| points_outside(line, mesh)));
     Ok(warnings)
 }
 
 /// The warning of points of a line outside the mesh.
-fn points_outside(line: &Line, mesh: &Mesh) -> Option<MeshWarning> {
+fn points_outside(line: &Line, mesh: &Mesh) -> Option<SetupWarning> {
     let (_, points) = line_points(line.from, line.to, line.points);
     let outside = locate(mesh, &points).iter().filter(|found| found.is_none()).count();
     let (name, points) = (line.name.clone(), points.len());
-    (outside > 0).then_some(MeshWarning::PointsOutside { name, outside, points })
+    (outside > 0).then_some(SetupWarning::PointsOutside { name, outside, points })
 }
 
 /// Refuses the plane of a picture that intersects no cell.

@@ -18,6 +18,7 @@ mod points;
 mod prescribed;
 mod surface;
 mod transfer;
+mod warning;
 
 pub use equation::{Advance, Monitored, SteadyProgress};
 pub use error::SimulationError;
@@ -116,7 +117,7 @@ impl Simulation {
         case.check_dimension(mesh.dimension)?;
         let known = mesh.warnings.len();
         let pairs = case.periodic_pairs();
-        let mut mesh = timed(&mut phases, "mesh", || {
+        let mesh = timed(&mut phases, "mesh", || {
             backend.install(|| mesh.connect_periodic(&pairs)).map_err(MeshSourceError::from)
         })?;
         for warning in &mesh.warnings[known..] {
@@ -129,7 +130,6 @@ impl Simulation {
         for warning in &found {
             tracing::warn!("{warning}");
         }
-        mesh.warnings.extend(found);
         // A restart replaces the initial fields.
         let initial = match &case.initial_result {
             Some(result) if options.restart.is_none() => timed(&mut phases, "initial", || {
@@ -154,7 +154,9 @@ impl Simulation {
         };
         let linear = equation.linear_summary();
         let of_case = case.warnings.iter().map(|warning| warning.message.clone());
-        let warnings = of_case.chain(mesh.warnings.iter().map(ToString::to_string)).collect();
+        let of_mesh = mesh.warnings.iter().map(ToString::to_string);
+        let warnings =
+            of_case.chain(of_mesh).chain(found.iter().map(ToString::to_string)).collect();
         let mut simulation = Simulation {
             case,
             backend,
@@ -184,14 +186,14 @@ impl Simulation {
         case.check_patches(&mesh.patches.iter().map(|p| p.name.clone()).collect::<Vec<_>>())?;
         case.check_regions(&mesh.regions)?;
         let pairs = case.periodic_pairs();
-        let mut mesh =
+        let mesh =
             backend.install(|| mesh.connect_periodic(&pairs)).map_err(MeshSourceError::from)?;
         let geometry = backend.install(|| Geometry::new(&mesh))?;
         let found = backend.install(|| check_mesh(case, &mesh, &geometry))?;
-        mesh.warnings.extend(found);
         backend.install(|| equation.rebuild(case, (&mesh, &geometry), transfer))?;
         let of_averages = equation.averages().warnings_of_start();
         let of_mesh = mesh.warnings.iter().map(ToString::to_string);
+        let of_mesh = of_mesh.chain(found.iter().map(ToString::to_string));
         for message in of_mesh.chain(of_averages.iter().cloned()) {
             if !self.warnings.contains(&message) {
                 tracing::warn!("{message}");
@@ -210,6 +212,11 @@ impl Simulation {
     /// The backend that computes.
     pub fn backend(&self) -> &Backend {
         &self.backend
+    }
+
+    /// The warnings so far: of the case, of the mesh, then of the run.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The mesh.
@@ -563,6 +570,11 @@ impl Simulation {
         {
             let (path, time) = (path.to_owned(), self.time());
             return Err(SimulationError::AfterEnd { path, time, end });
+        }
+        let most = setup_of(&self.case).max_iterations();
+        if let Some(max_iterations) = most.filter(|&most| self.steps() >= most) {
+            let (path, iterations) = (path.to_owned(), self.steps());
+            return Err(SimulationError::AfterLastIteration { path, iterations, max_iterations });
         }
         let warnings = self.equation.averages().warnings_of_start().to_vec();
         self.warn(&warnings);

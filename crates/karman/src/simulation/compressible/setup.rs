@@ -3,13 +3,14 @@
 use super::super::SimulationError;
 use super::super::equation::{Equation, EquationSetup, FreeLevel, Location};
 use super::super::initial::InitialFields;
+use super::super::warning::SetupWarning;
 use super::CompressibleRun;
 use crate::backend::Backend;
 use crate::case::{Case, CompressibleCase, Precision, Value};
 use crate::compressible::descriptor::{DENSITY, PRESSURE, VELOCITY};
 use crate::compressible::{CompressibleBoundaryCondition, CompressibleError};
 use crate::mesh::check::require_regular;
-use crate::mesh::{Geometry, Mesh, MeshWarning};
+use crate::mesh::{Geometry, Mesh};
 
 impl EquationSetup for CompressibleCase {
     fn start(
@@ -62,11 +63,15 @@ impl EquationSetup for CompressibleCase {
         None
     }
 
+    fn max_iterations(&self) -> Option<usize> {
+        self.steady.map(|steady| steady.settings.max_iterations)
+    }
+
     fn check_mesh(
         &self,
         mesh: &Mesh,
         geometry: &Geometry,
-    ) -> Result<Vec<MeshWarning>, SimulationError> {
+    ) -> Result<Vec<SetupWarning>, SimulationError> {
         require_regular(mesh, geometry)?;
         Ok(vec![])
     }

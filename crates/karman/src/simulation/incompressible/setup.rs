@@ -3,6 +3,7 @@
 use super::super::SimulationError;
 use super::super::equation::{Equation, EquationSetup, FreeLevel, Location};
 use super::super::initial::InitialFields;
+use super::super::warning::SetupWarning;
 use super::{FlowRun, Start};
 use crate::backend::Backend;
 use crate::case::{Case, IncompressibleCase, Precision, Value};
@@ -10,7 +11,7 @@ use crate::incompressible::descriptor::{PRESSURE, TEMPERATURE, VELOCITY};
 use crate::incompressible::{Arrangement, FlowBoundaryCondition, IncompressibleError};
 use crate::mesh::check::{refuse_distorted, require_regular, warn_of_flat, warn_of_one_layer};
 use crate::mesh::geometry::{dot, norm};
-use crate::mesh::{Geometry, Mesh, MeshWarning, Patch};
+use crate::mesh::{Geometry, Mesh, Patch};
 
 /// Cosine to the normal up to which a velocity is tangential.
 const TANGENTIAL: f64 = 1e-6;
@@ -23,7 +24,7 @@ impl IncompressibleCase {
 
     /// Warnings of patches of prescribed velocity through which fluid leaves at each face at t = 0, where it can leave through
     /// another patch: without an outlet it must leave through such a patch.
-    fn outward_inlets(&self, mesh: &Mesh, geometry: &Geometry) -> Vec<MeshWarning> {
+    fn outward_inlets(&self, mesh: &Mesh, geometry: &Geometry) -> Vec<SetupWarning> {
         let conditions = mesh.patches.iter().filter_map(|patch| self.condition_of(&patch.name));
         if !conditions.into_iter().any(|condition| condition.data().is_outlet) {
             return vec![];
@@ -40,7 +41,7 @@ impl IncompressibleCase {
                 && velocity.is_some_and(|velocity| faces.all(|face| leaves(face, &velocity)))
         };
         let outward = mesh.patches.iter().filter(is_outward);
-        outward.map(|patch| MeshWarning::OutwardInlet { patch: patch.name.clone() }).collect()
+        outward.map(|patch| SetupWarning::OutwardInlet { patch: patch.name.clone() }).collect()
     }
 }
 
@@ -105,12 +106,16 @@ impl EquationSetup for IncompressibleCase {
         })
     }
 
+    fn max_iterations(&self) -> Option<usize> {
+        self.steady.map(|steady| steady.max_iterations)
+    }
+
     /// Requires cells that a flow can be computed on, and warns of one layer of tetrahedra between walls and of flat cells.
     fn check_mesh(
         &self,
         mesh: &Mesh,
         geometry: &Geometry,
-    ) -> Result<Vec<MeshWarning>, SimulationError> {
+    ) -> Result<Vec<SetupWarning>, SimulationError> {
         require_regular(mesh, geometry)?;
         if mesh.dimension == 3 && self.numerics.arrangement == Arrangement::Collocated {
             refuse_distorted(mesh, geometry)?;
@@ -122,7 +127,7 @@ impl EquationSetup for IncompressibleCase {
         let one_layer = warn_of_one_layer(mesh, geometry, is_wall);
         let is_collocated = self.numerics.arrangement == Arrangement::Collocated;
         let flat = is_collocated.then(|| warn_of_flat(mesh, geometry)).flatten();
-        let of_cells = one_layer.into_iter().chain(flat);
+        let of_cells = one_layer.into_iter().chain(flat).map(SetupWarning::from);
         Ok(of_cells.chain(self.outward_inlets(mesh, geometry)).collect())
     }
 }

@@ -4,6 +4,7 @@ use crate::case::Case;
 use crate::mesh::MeshWarning;
 use crate::mesh::generate::Element;
 use crate::mesh::testing::{built, gmsh, one_layer_channel};
+use crate::simulation::warning::SetupWarning;
 use crate::simulation::{OutcomeKind, RunOptions, Simulation, SimulationError};
 use std::path::Path;
 
@@ -117,7 +118,10 @@ fn a_flow_is_warned_of_one_layer_between_walls_alone() {
         Case::parse(&text, Path::new(""), "case.toml").unwrap()
     };
     let warnings = super::check_mesh(&case("no_slip"), &mesh, &geometry).unwrap();
-    assert!(matches!(warnings[..], [MeshWarning::OneLayer { count: 6, .. }]), "{warnings:?}");
+    assert!(
+        matches!(warnings[..], [SetupWarning::Mesh(MeshWarning::OneLayer { count: 6, .. })]),
+        "{warnings:?}"
+    );
     assert!(
         warnings[0].to_string().starts_with("6 cells lie alone between opposite walls, the first")
     );

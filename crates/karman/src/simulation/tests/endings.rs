@@ -298,6 +298,40 @@ fn a_restart_after_the_end_is_refused_and_removes_nothing() {
     }
 }
 
+/// A steady flow: the number of iterations counts over restarts.
+#[test]
+fn a_restart_after_the_last_iteration_is_refused() {
+    let text = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [4, 4]\n[incompressible]\nkinematic_viscosity = 0.1\n\
+                [boundary]\nxmin = \"no_slip\"\nxmax = \"no_slip\"\nymin = \"no_slip\"\nymax.moving_wall = [1.0, 0.0]\n\
+                [steady]\nmax_iterations = 10\n";
+    let folder = tempfile::tempdir().unwrap();
+    let mut simulation = new(text, folder.path()).unwrap();
+    let steps = Arc::new(AtomicUsize::new(0));
+    let seen = steps.clone();
+    simulation.stop_when(move || seen.load(Ordering::SeqCst) >= 3);
+    simulation.run(&mut |progress| steps.store(progress.step as usize, Ordering::SeqCst)).unwrap();
+    drop(simulation);
+    let checkpoint = folder.path().join("case/checkpoint_00000003.safetensors");
+    let restart = |text: &str| {
+        let case = Case::parse(text, folder.path(), "case.toml").unwrap();
+        let options = RunOptions { backend: None, restart: Some(checkpoint.clone()) };
+        Simulation::new(case, options)
+    };
+    let fewer = text.replace("max_iterations = 10", "max_iterations = 3");
+    let error = restart(&fewer).err().unwrap().to_string();
+    assert_eq!(
+        error,
+        format!(
+            "the checkpoint {} is of iteration 3, and [steady] max_iterations = 3 counts from the start: allow more, or \
+             choose an earlier checkpoint",
+            checkpoint.display()
+        )
+    );
+    let more = text.replace("max_iterations = 10", "max_iterations = 4");
+    let outcome = restart(&more).unwrap().run(&mut |_| ()).unwrap();
+    assert!(outcome.message.starts_with("not steady after 4 iterations"), "{outcome}");
+}
+
 #[test]
 fn inputs_among_the_results_are_refused() {
     let folder = tempfile::tempdir().unwrap();
