@@ -1,8 +1,8 @@
 //! Compressible flow, as a case sees it.
 
 use crate::descriptor::{
-    self, AREA, Descriptor, Field, FieldKey, HEAT_FLUX, Need, PatchQuantity, Rank, Template,
-    TimeSchemes, VectorNames, WALL_HEAT_FLUX,
+    self, AREA, Advice, Descriptor, Field, FieldKey, HEAT_FLUX, Need, PatchQuantity, Rank,
+    Template, TimeSchemes, VectorNames, WALL_HEAT_FLUX,
 };
 use crate::time::RungeKutta;
 
@@ -83,11 +83,13 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
     section: "compressible",
     name: "compressible flow",
     label: "compressible flow",
-    advice: "look at the mesh with `karman mesh check`, use `limiter = \"minmod\"` or \"mood\" where \
+    advice: Advice {
+        in_time: "look at the mesh with `karman mesh check`, use `limiter = \"minmod\"` or \"mood\" where \
              there are shocks, or begin with `reconstruction = \"constant\"`",
-    advised_cfl: Some(0.5),
-    steady_advice: "set a smaller `pseudo_cfl` of [steady], look at the mesh with `karman mesh check`, or begin with \
+        cfl: Some(0.5),
+        steady: "set a smaller `pseudo_cfl` of [steady], look at the mesh with `karman mesh check`, or begin with \
                     `reconstruction = \"constant\"`",
+    },
     unknowns: &[
         Field {
             initial: initial("required", "Density of a compressible flow.", "density = 1.4"),

@@ -17,7 +17,7 @@ use super::residual::{GasView, spectral_rate, step_of_rate};
 use super::state::{States, VARIABLES};
 use super::statistics::{Statistics, StepSums, kinetic_parts, step_parts};
 use super::viscous::{ViscousData, ViscousGas};
-use crate::backend::{Backend, Buffer, Partials, View, blas};
+use crate::backend::{Backend, BackendError, Buffer, Partials, View, blas};
 use crate::finite_volume::{
     CellFaces, FaceView, Prescribed, TimeDependentData, Vectors, narrow, narrow_slice,
 };
@@ -153,22 +153,41 @@ pub(super) struct State<F: Real> {
     pub(super) old: Buffer<F>,
     /// Means of a stage.
     pub(super) next: Buffer<F>,
-    /// Sum of stages, of methods that have one.
-    pub(super) sum: Buffer<F>,
-    /// Σ b F of the earlier stages, of methods with a sum of stages.
-    pub(super) flux_sum: Buffer<F>,
+    /// Of methods that have a sum of stages.
+    pub(super) sums: StageSums<F>,
     /// Local steps; empty before the first.
     pub(super) local: Buffer<F>,
     pub(super) flux: Buffer<F>,
     rate: Buffer<F>,
     statistics: Statistics,
-    /// Counts of troubled cells, and of those whose level has risen.
-    pub(super) counts: Partials,
-    pub(super) count: Buffer<f64>,
+    /// Sums over cells one at a time: of troubled cells, of those whose level has risen, of the kinetic energy.
+    pub(super) cell_sum: CellSum,
     pub(super) time: f64,
     pub(super) steps: usize,
     /// The largest rate λ.
     largest_rate: f64,
+}
+
+/// Weighted sums of the stages of a step.
+pub(super) struct StageSums<F: Real> {
+    /// Of the means: `[5][n_cells]`.
+    pub(super) means: Buffer<F>,
+    /// Σ b F of the earlier stages: `[5][n_faces]`.
+    pub(super) fluxes: Buffer<F>,
+}
+
+/// A sum over the cells.
+pub(super) struct CellSum {
+    pub(super) partials: Partials,
+    sum: Buffer<f64>,
+}
+
+impl CellSum {
+    /// The sum of the partial sums.
+    pub(super) fn read(&mut self, backend: &Backend) -> Result<f64, BackendError> {
+        blas::finish_sum(backend, &self.partials, &mut self.sum);
+        Ok(backend.read(&self.sum)?[0])
+    }
 }
 
 /// The means that polynomials are of.
@@ -288,14 +307,15 @@ impl<F: Real> CompressibleSolver<F> {
             now: narrow(backend, initial),
             old: backend.zeros(VARIABLES * n),
             next: backend.zeros(VARIABLES * n),
-            sum: backend.zeros(if has_sum { VARIABLES * n } else { 0 }),
-            flux_sum: backend.zeros(if has_sum { VARIABLES * mesh.n_faces() } else { 0 }),
+            sums: StageSums {
+                means: backend.zeros(if has_sum { VARIABLES * n } else { 0 }),
+                fluxes: backend.zeros(if has_sum { VARIABLES * mesh.n_faces() } else { 0 }),
+            },
             local: backend.zeros(0),
             flux: backend.zeros(VARIABLES * mesh.n_faces()),
             rate: backend.zeros(n),
             statistics: Statistics::new(backend, n),
-            counts: Partials::new(backend, n, 1),
-            count: backend.zeros(1),
+            cell_sum: CellSum { partials: Partials::new(backend, n, 1), sum: backend.zeros(1) },
             time: 0.0,
             steps: 0,
             largest_rate: 0.0,
@@ -354,9 +374,9 @@ impl<F: Real> CompressibleSolver<F> {
         let backend = self.backend.clone();
         let state = &mut self.state;
         let size = state.now.len();
-        if !state.sum.is_empty() {
-            blas::fill(&backend, size, F::literal(0.0), &mut state.sum);
-            blas::fill(&backend, state.flux.len(), F::literal(0.0), &mut state.flux_sum);
+        if !state.sums.means.is_empty() {
+            blas::fill(&backend, size, F::literal(0.0), &mut state.sums.means);
+            blas::fill(&backend, state.flux.len(), F::literal(0.0), &mut state.sums.fluxes);
         }
         let begin = state.time;
         let mut fallback_cells = 0;
@@ -371,11 +391,11 @@ impl<F: Real> CompressibleSolver<F> {
             std::mem::swap(&mut state.now, &mut state.next);
             if stage.into_sum != 0.0 {
                 let weight = F::from_f64(stage.into_sum);
-                blas::axpy(&backend, size, weight, &state.now, &mut state.sum);
+                blas::axpy(&backend, size, weight, &state.now, &mut state.sums.means);
             }
             if stage.of_flux != 0.0 {
                 let (weight, faces) = (F::from_f64(stage.of_flux), state.flux.len());
-                blas::axpy(&backend, faces, weight, &state.flux, &mut state.flux_sum);
+                blas::axpy(&backend, faces, weight, &state.flux, &mut state.sums.fluxes);
             }
         }
         self.state.time = begin + step;
@@ -424,10 +444,9 @@ impl<F: Real> CompressibleSolver<F> {
     /// [`CompressibleError::Backend`].
     pub fn kinetic_energy(&mut self) -> Result<f64, CompressibleError> {
         let (n, backend) = (self.mesh.n_cells(), &self.backend);
-        let State { now, counts, count, .. } = &mut self.state;
-        kinetic_parts(backend, n, &States::of(now), &self.mesh.volume, counts);
-        blas::finish_sum(backend, counts, count);
-        Ok(backend.read(count)?[0])
+        let State { now, cell_sum, .. } = &mut self.state;
+        kinetic_parts(backend, n, &States::of(now), &self.mesh.volume, &mut cell_sum.partials);
+        Ok(cell_sum.read(backend)?)
     }
 
     /// The sources of the conserved variables, and whether there are any.

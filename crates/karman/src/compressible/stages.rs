@@ -63,9 +63,7 @@ impl<F: Real> CompressibleSolver<F> {
 
     /// The number that the last count found.
     pub(super) fn read_count(&mut self) -> Result<usize, CompressibleError> {
-        let State { counts, count, .. } = &mut self.state;
-        blas::finish_sum(&self.backend, counts, count);
-        Ok(self.backend.read(count)?[0] as usize)
+        Ok(self.state.cell_sum.read(&self.backend)? as usize)
     }
 
     /// Fluxes of the polynomials of means, limited.
@@ -167,14 +165,14 @@ impl<F: Real> CompressibleSolver<F> {
     fn correct_fluxes(&mut self, stage: &ExplicitStage, is_first: bool) {
         let gas = gas(self.gamma, &self.numerics, &self.boundary, &self.viscous);
         let (faces, points) = (self.mesh.faces(), self.mesh.points.view());
-        let State { now, old, flux, flux_sum, .. } = &mut self.state;
+        let State { now, old, flux, sums, .. } = &mut self.state;
         let polynomials = self.polynomials.view(now);
         let has_earlier = stage.sum != 0.0;
         let means = if stage.current == 0.0 && !is_first { &*old } else { &*now };
         let lowest = LowestOrder {
             level: self.polynomials.level.view(),
             means: Polynomials::of(means, means, 0),
-            earlier: States::of(flux_sum),
+            earlier: States::of(&sums.fluxes),
             scale: F::from_f64(1.0 / stage.step),
             has_earlier,
         };
@@ -183,14 +181,14 @@ impl<F: Real> CompressibleSolver<F> {
     }
 
     pub(super) fn sum_fluxes(&mut self, stage: &ExplicitStage, is_first: bool, length: StepLength) {
-        let State { now, old, next, sum, flux, local, counts, .. } = &mut self.state;
+        let State { now, old, next, sums, flux, local, cell_sum, .. } = &mut self.state;
         let old = if is_first { &*now } else { &*old };
         let has_sum = stage.sum != 0.0;
         let view = StageView {
             old: States::of(old),
             old_weight: F::from_f64(stage.old),
             weight: F::from_f64(stage.current),
-            sum: States::of(sum),
+            sum: States::of(&sums.means),
             sum_weight: F::from_f64(stage.sum),
             step: F::from_f64(stage.step * length.factor()),
             local: if length == StepLength::Local { local.view() } else { View::absent() },
@@ -209,7 +207,7 @@ impl<F: Real> CompressibleSolver<F> {
             &view,
             has_source,
             next,
-            counts,
+            &mut cell_sum.partials,
         );
     }
 
@@ -231,7 +229,7 @@ impl<F: Real> CompressibleSolver<F> {
             &stencils.cells_alone(),
             &polynomials,
             level,
-            &mut self.state.counts,
+            &mut self.state.cell_sum.partials,
         );
         self.read_count()
     }

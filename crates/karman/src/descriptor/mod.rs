@@ -18,12 +18,8 @@ pub struct Descriptor {
     pub name: &'static str,
     /// Its word in messages, as in "a heat case".
     pub label: &'static str,
-    /// Advice for a solution that diverged, after a colon and the advice for the step.
-    pub advice: &'static str,
-    /// The `cfl` advised for a solution that diverged.
-    pub advised_cfl: Option<f64>,
-    /// Advice for an iteration to a steady state that diverged, after a colon.
-    pub steady_advice: &'static str,
+    /// Advice for a solution that diverged.
+    pub advice: Advice,
     /// Fields solved for, written unless the case names others.
     pub unknowns: &'static [Field],
     /// Fields that follow from them, written on request.
@@ -40,6 +36,17 @@ pub struct Descriptor {
     pub summary: &'static [&'static str],
     /// Cases to start from.
     pub templates: &'static [Template],
+}
+
+/// Advice for a solution that diverged.
+#[derive(Debug, PartialEq)]
+pub struct Advice {
+    /// For a solution in time, after a colon and the advice for the step.
+    pub in_time: &'static str,
+    /// The `cfl` of that advice.
+    pub cfl: Option<f64>,
+    /// For an iteration to a steady state, after a colon.
+    pub steady: &'static str,
 }
 
 /// A field of an equation.

@@ -36,13 +36,7 @@ pub struct Faces<F: Real> {
     pub skewness: Buffer<F>,
     /// d = x_r − x_l; at a boundary x_f − x_c: `[3][n_faces]`.
     pub delta: Buffer<F>,
-    /// δ n + λ (d − δ n), δ = d·n: d of momentum interpolation, limited where d is more than 70° off the
-    /// normal, as the non-orthogonal correction of a diffusive flux is. None if no face is limited:
-    /// `[3][n_faces]`.
-    limited_delta: Option<Buffer<F>>,
-    /// x_f − x_i of the skewness correction of interpolated velocities, limited between cells of a skewness
-    /// above that of [`largest_corrected_skewness()`]. None if no face is limited: `[3][n_faces]`.
-    limited_skewness: Option<Buffer<F>>,
+    limited: LimitedLines<F>,
     /// S: `[3][n_faces]`.
     pub area: Buffer<F>,
     /// V: `[n_cells]`.
@@ -57,6 +51,17 @@ pub struct Faces<F: Real> {
     pub skewed: Vec<(u32, f64)>,
     /// [`flat_cells`], ascending.
     pub flat: Vec<usize>,
+}
+
+/// Vectors of the faces with the bounds of their explicit terms.
+struct LimitedLines<F: Real> {
+    /// δ n + λ (d − δ n), δ = d·n: d of momentum interpolation, limited where d is more than 70° off the
+    /// normal, as the non-orthogonal correction of a diffusive flux is. None if no face is limited:
+    /// `[3][n_faces]`.
+    delta: Option<Buffer<F>>,
+    /// x_f − x_i of the skewness correction of interpolated velocities, limited between cells of a skewness
+    /// above that of [`largest_corrected_skewness()`]. None if no face is limited: `[3][n_faces]`.
+    skewness: Option<Buffer<F>>,
 }
 
 /// Cells whose Gauss gradient is blended with the least-squares gradient, which is exact for linear fields too; see
@@ -225,13 +230,13 @@ impl<F: Real> Faces<F> {
 
     /// The faces of momentum interpolation: d limited.
     pub fn momentum_view(&self) -> FaceView<'_, F> {
-        let delta = self.limited_delta.as_ref().unwrap_or(&self.delta);
+        let delta = self.limited.delta.as_ref().unwrap_or(&self.delta);
         FaceView { delta: Vectors::of(delta), ..self.view() }
     }
 
     /// The faces of the skewness correction of interpolated velocities: x_f − x_i limited.
     pub fn velocity_view(&self) -> FaceView<'_, F> {
-        let skewness = self.limited_skewness.as_ref().unwrap_or(&self.skewness);
+        let skewness = self.limited.skewness.as_ref().unwrap_or(&self.skewness);
         FaceView { skewness: Vectors::of(skewness), ..self.view() }
     }
 
@@ -301,8 +306,7 @@ impl<F: Real> Faces<F> {
             skewed,
             flat,
             cells,
-            limited_delta,
-            limited_skewness,
+            limited: LimitedLines { delta: limited_delta, skewness: limited_skewness },
             weight: narrow(backend, weight),
             skewness: narrow(backend, skewness),
             delta: narrow(backend, delta),

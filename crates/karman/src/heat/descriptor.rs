@@ -2,7 +2,7 @@
 
 use super::march::TimeScheme;
 use crate::descriptor::{AREA, HEAT_FLUX, TimeSchemes, WALL_HEAT_FLUX};
-use crate::descriptor::{Descriptor, Field, FieldKey, PatchQuantity, Rank, Template};
+use crate::descriptor::{Advice, Descriptor, Field, FieldKey, PatchQuantity, Rank, Template};
 
 /// Name of the temperature.
 pub const TEMPERATURE: &str = "temperature";
@@ -12,9 +12,11 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
     section: "heat",
     name: "heat conduction",
     label: "heat",
-    advice: "look at the values of [heat] and [boundary], and at the mesh with `karman mesh check`",
-    advised_cfl: None,
-    steady_advice: "look at the values of [heat] and [boundary], and at the mesh with `karman mesh check`",
+    advice: Advice {
+        in_time: "look at the values of [heat] and [boundary], and at the mesh with `karman mesh check`",
+        cfl: None,
+        steady: "look at the values of [heat] and [boundary], and at the mesh with `karman mesh check`",
+    },
     unknowns: &[Field {
         name: TEMPERATURE,
         rank: Rank::Scalar,

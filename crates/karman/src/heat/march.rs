@@ -163,7 +163,7 @@ impl<F: Real> March<F> {
             add_history(
                 &backend,
                 n,
-                &heat.mass,
+                &heat.system.mass,
                 history,
                 &heat.temperature,
                 &self.previous,
@@ -184,7 +184,7 @@ impl<F: Real> March<F> {
             _ => bdf,
         };
         let temperatures = (&heat.temperature, &self.previous);
-        heat.dirichlet_nodes.set_rate(&backend, at_end, &self.increment, temperatures);
+        heat.boundary.dirichlet_nodes.set_rate(&backend, at_end, &self.increment, temperatures);
         advance(
             &backend,
             n,
@@ -213,7 +213,7 @@ impl<F: Real> March<F> {
             return Ok(None);
         };
         // The matrix of a step has the pattern of A.
-        let saved = solver.interpolations(&heat.matrix)?;
+        let saved = solver.interpolations(&heat.system.matrix)?;
         Ok(saved.map(|saved| (saved, *inertia)))
     }
 

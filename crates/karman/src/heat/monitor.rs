@@ -22,7 +22,7 @@ impl<F: Real> Heat<F> {
         (cell, weights): (usize, &[f64]),
         point: [f64; 3],
     ) -> Functional {
-        match &self.boundary {
+        match &self.boundary.kinds {
             BoundaryKinds::Cells(boundary) => {
                 let conductivity = &self.conductivity;
                 let corrected = self.is_corrected();
@@ -39,7 +39,7 @@ impl<F: Real> Heat<F> {
     /// Index, among the prescribed values, of the Dirichlet temperature of a boundary face (counted from the
     /// first of these); none at a face of another condition, or where unknowns are at nodes.
     pub fn dirichlet_value(&self, boundary_face: usize) -> Option<u32> {
-        match &self.boundary {
+        match &self.boundary.kinds {
             BoundaryKinds::Cells(boundary) => boundary.dirichlet_value(boundary_face),
             BoundaryKinds::Nodes(_) => None,
         }
@@ -47,7 +47,7 @@ impl<F: Real> Heat<F> {
 
     /// The heat flow into the domain through a patch: the sum of these functionals.
     pub fn heat_through(&self, mesh: &Mesh, geometry: &Geometry, patch: usize) -> Vec<Functional> {
-        let parts: Vec<Functional> = match &self.boundary {
+        let parts: Vec<Functional> = match &self.boundary.kinds {
             BoundaryKinds::Cells(boundary) => {
                 let conductivity = &self.conductivity;
                 let corrected = self.is_corrected();
@@ -76,9 +76,10 @@ impl<F: Real> Heat<F> {
         functionals: &'a mut Functionals<F>,
     ) -> Result<&'a Buffer<F>, HeatError> {
         if functionals.need_load() {
-            self.dirichlet_nodes.update_load(&self.backend, self.times)?;
+            self.boundary.dirichlet_nodes.update_load(&self.backend, self.times)?;
         }
-        let (prescribed, load) = (self.prescribed.value(), self.dirichlet_nodes.load());
+        let (prescribed, load) =
+            (self.boundary.prescribed.value(), self.boundary.dirichlet_nodes.load());
         Ok(functionals.evaluate(&self.backend, &self.temperature, prescribed, load))
     }
 

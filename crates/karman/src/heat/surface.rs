@@ -29,7 +29,7 @@ impl<F: Real> Heat<F> {
         geometry: &Geometry,
         faces: &[usize],
     ) -> Option<[Vec<Functional>; 2]> {
-        let BoundaryKinds::Cells(boundary) = &self.boundary else { return None };
+        let BoundaryKinds::Cells(boundary) = &self.boundary.kinds else { return None };
         let corrected = self.discretization == Discretization::Cell { corrected: true };
         let scheme = CellScheme::new(mesh, geometry, &self.conductivity, boundary, corrected);
         Some([
@@ -45,7 +45,7 @@ impl<F: Real> Heat<F> {
         mesh: &Mesh,
         patches: &[usize],
     ) -> Option<BTreeMap<u32, SurfaceNode>> {
-        let BoundaryKinds::Nodes(boundary) = &self.boundary else { return None };
+        let BoundaryKinds::Nodes(boundary) = &self.boundary.kinds else { return None };
         let mut found: BTreeMap<u32, SurfaceNode> = BTreeMap::new();
         for &patch in patches {
             let described = &boundary.patches[patch];

@@ -46,24 +46,63 @@ pub struct Problem {
 /// A discretised heat problem and its temperature, on a backend.
 pub struct Heat<F: Real> {
     pub(super) backend: Backend,
-    pub(super) mass: Buffer<F>,
-    pub(super) matrix: Arc<Matrix<F>>,
-    pub(super) correction: Option<Arc<NonOrthogonalCorrectionOnBackend<F>>>,
+    pub(super) system: HeatSystem<F>,
+    correction: Option<Correction<F>>,
     pub(super) temperature: Buffer<F>,
-    pub(super) is_singular: bool,
-    boundary_contribution: BoundaryContributionOnBackend<F>,
-    pub(super) prescribed: TimeDependentData<F>,
+    pub(super) boundary: HeatBoundary<F>,
     source: TimeDependentData<F>,
-    pub(super) dirichlet_nodes: DirichletNodes<F>,
     /// Prescribed values and sources are the mean of these two times.
     pub(super) times: [f64; 2],
-    /// Gradients of cells, allocated at first use.
-    gradient: Buffer<F>,
-    pub(super) boundary: BoundaryKinds,
     pub(super) conductivity: Vec<f64>,
     pub(super) discretization: Discretization,
+    /// The set-up of the linear solver in use.
     setup: Option<SolverSetup>,
+    /// Number of set-ups.
     setups: u64,
+}
+
+/// M dT/dt + A T.
+pub(super) struct HeatSystem<F: Real> {
+    /// The diagonal of M: `[n]`.
+    pub mass: Buffer<F>,
+    /// A.
+    pub matrix: Arc<Matrix<F>>,
+    /// Whether A determines T up to a constant.
+    pub is_singular: bool,
+}
+
+/// The boundary conditions on the backend.
+pub(super) struct HeatBoundary<F: Real> {
+    pub kinds: BoundaryKinds,
+    /// C.
+    contribution: BoundaryContributionOnBackend<F>,
+    /// v.
+    pub prescribed: TimeDependentData<F>,
+    pub dirichlet_nodes: DirichletNodes<F>,
+}
+
+/// The non-orthogonal correction K.
+struct Correction<F: Real> {
+    operator: Arc<NonOrthogonalCorrectionOnBackend<F>>,
+    /// Gradients of cells, allocated at first use: `[3][n]`.
+    gradient: Buffer<F>,
+}
+
+impl<F: Real> Correction<F> {
+    /// r ← r + K(T, v).
+    fn add(
+        &mut self,
+        backend: &Backend,
+        temperature: &Buffer<F>,
+        prescribed: &Buffer<F>,
+        r: &mut Buffer<F>,
+    ) {
+        if self.gradient.is_empty() {
+            self.gradient = backend.zeros(3 * temperature.len());
+        }
+        let one = F::literal(1.0);
+        self.operator.add(backend, temperature, (prescribed, one), one, &mut self.gradient, r);
+    }
 }
 
 /// The earlier set-up that a solver reuses.
@@ -142,30 +181,33 @@ impl<F: Real> Heat<F> {
         let Discrete { matrix, mass, boundary_contribution, values, correction, .. } = discrete;
         let correction = correction.map(|c| {
             let cells = Arc::new(FaceCells::new(backend, mesh));
-            Arc::new(NonOrthogonalCorrectionOnBackend::new(backend, cells, c))
+            let operator = Arc::new(NonOrthogonalCorrectionOnBackend::new(backend, cells, c));
+            Correction { operator, gradient: backend.zeros(0) }
         });
-        Ok(Heat {
-            backend: backend.clone(),
+        let system = HeatSystem {
             mass: narrow(backend, mass),
             matrix: Arc::new(Matrix::new(backend, matrix.into_converted())?),
-            boundary_contribution: BoundaryContributionOnBackend::new(
-                backend,
-                boundary_contribution,
-            ),
-            correction,
-            temperature: narrow(backend, temperature),
             is_singular,
+        };
+        let boundary = HeatBoundary {
+            kinds: boundary,
+            contribution: BoundaryContributionOnBackend::new(backend, boundary_contribution),
             prescribed: values.into_time_dependent_data(backend, "a boundary value")?,
-            source: TimeDependentData::new(backend, "the heat source", n, terms)?,
             dirichlet_nodes: DirichletNodes::new(
                 backend,
                 dirichlet_nodes,
                 dirichlet_mass,
                 dirichlet_terms,
             ),
-            times: [0.0; 2],
-            gradient: backend.zeros(0),
+        };
+        Ok(Heat {
+            backend: backend.clone(),
+            system,
+            correction,
+            temperature: narrow(backend, temperature),
             boundary,
+            source: TimeDependentData::new(backend, "the heat source", n, terms)?,
+            times: [0.0; 2],
             conductivity: material.conductivity,
             discretization,
             setup: None,
@@ -175,7 +217,7 @@ impl<F: Real> Heat<F> {
 
     /// Number of unknowns.
     pub fn unknowns(&self) -> usize {
-        self.mass.len()
+        self.system.mass.len()
     }
 
     /// The temperature of each unknown.
@@ -202,26 +244,24 @@ impl<F: Real> Heat<F> {
     /// [`HeatError::Diffusion`] where a value is not a number.
     pub(super) fn set_trapezoidal_mean(&mut self, old: f64, new: f64) -> Result<(), HeatError> {
         self.times = [old, new];
-        self.prescribed.set_mean(&self.backend, self.times)?;
+        self.boundary.prescribed.set_mean(&self.backend, self.times)?;
         Ok(self.source.set_mean(&self.backend, self.times)?)
     }
 
     /// r ← s + C v − A T + K(T, v): the heat flow into each unknown.
     pub(super) fn residual(&mut self, r: &mut Buffer<F>) {
-        self.matrix.multiply(&self.temperature, r);
+        self.system.matrix.multiply(&self.temperature, r);
         let n = self.unknowns();
         let (one, minus) = (F::literal(1.0), F::literal(-1.0));
         blas::axpby(&self.backend, n, one, self.source.value(), minus, r);
         self.add_boundary_contribution(r);
-        if let Some(correction) = &self.correction {
-            let prescribed = (self.prescribed.value(), one);
-            let gradient = gradients(&self.backend, &mut self.gradient, n);
-            correction.add(&self.backend, &self.temperature, prescribed, one, gradient, r);
+        if let Some(correction) = &mut self.correction {
+            correction.add(&self.backend, &self.temperature, self.boundary.prescribed.value(), r);
         }
     }
 
     fn add_boundary_contribution(&self, r: &mut Buffer<F>) {
-        self.boundary_contribution.add(&self.backend, self.prescribed.value(), r);
+        self.boundary.contribution.add(&self.backend, self.boundary.prescribed.value(), r);
     }
 
     /// The set-up of the linear solver in use.
@@ -266,9 +306,9 @@ impl<F: Real> Heat<F> {
                 Box::new(CorrectedOperator::new(
                     &self.backend,
                     matrix.clone(),
-                    correction.clone(),
+                    correction.operator.clone(),
                     theta,
-                    self.prescribed.value().len(),
+                    self.boundary.prescribed.value().len(),
                 ))
             }
         };
@@ -291,7 +331,7 @@ impl<F: Real> Heat<F> {
     /// # Errors
     /// [`HeatError::Backend`] where the device failed.
     pub fn imbalance(&self) -> Result<Option<[f64; 2]>, HeatError> {
-        if !self.is_singular {
+        if !self.system.is_singular {
             return Ok(None);
         }
         let mut through = self.backend.zeros(self.unknowns());
@@ -310,8 +350,8 @@ impl<F: Real> Heat<F> {
     /// Σ M T / Σ M.
     fn mean_temperature(&self) -> Result<f64, HeatError> {
         let (backend, n) = (&self.backend, self.unknowns());
-        let stored = blas::dot(backend, n, &self.mass, &self.temperature)?;
-        Ok(stored / blas::sum(backend, n, &self.mass)?)
+        let stored = blas::dot(backend, n, &self.system.mass, &self.temperature)?;
+        Ok(stored / blas::sum(backend, n, &self.system.mass)?)
     }
 
     /// Solves for the steady temperature with the current one as initial guess. Where no condition fixes the
@@ -333,20 +373,18 @@ impl<F: Real> Heat<F> {
         params: &Params,
         should_stop: Option<StopTest>,
     ) -> Result<SolveOutcome, HeatError> {
-        let nullspace = if self.is_singular { Nullspace::Constant } else { Nullspace::None };
+        let nullspace = if self.system.is_singular { Nullspace::Constant } else { Nullspace::None };
         let params = Params { nullspace, ..params.clone() };
         let n = self.unknowns();
         let mut b = self.backend.zeros(n);
         blas::copy(&self.backend, n, self.source.value(), &mut b);
         self.add_boundary_contribution(&mut b);
-        if let Some(correction) = &self.correction {
+        if let Some(correction) = &mut self.correction {
             let zero = self.backend.zeros(n);
-            let prescribed = (self.prescribed.value(), F::literal(1.0));
-            let gradient = gradients(&self.backend, &mut self.gradient, n);
-            correction.add(&self.backend, &zero, prescribed, F::literal(1.0), gradient, &mut b);
+            correction.add(&self.backend, &zero, self.boundary.prescribed.value(), &mut b);
+            // Memory: the solver allocates its own gradients.
+            correction.gradient = self.backend.zeros(0);
         }
-        // Memory: the solver allocates its own gradients.
-        self.gradient = self.backend.zeros(0);
         self.solve_from(&b, &params, should_stop)
     }
 
@@ -356,11 +394,11 @@ impl<F: Real> Heat<F> {
         params: &Params,
         should_stop: Option<StopTest>,
     ) -> Result<SolveOutcome, HeatError> {
-        let mut solver = self.solver(self.matrix.clone(), 1.0, params, Reuse::Nothing)?;
+        let mut solver = self.solver(self.system.matrix.clone(), 1.0, params, Reuse::Nothing)?;
         if let Some(should_stop) = should_stop {
             solver.stop_when(should_stop);
         }
-        let initial = if self.is_singular { Some(self.mean_temperature()?) } else { None };
+        let initial = if self.system.is_singular { Some(self.mean_temperature()?) } else { None };
         let outcome = solver.solve(b, &mut self.temperature)?;
         if let Some(initial) = initial {
             let (shift, n) = (initial - self.mean_temperature()?, self.unknowns());
@@ -374,8 +412,8 @@ impl<F: Real> Heat<F> {
 
     /// shift M + θ A.
     pub(super) fn implicit_matrix(&self, shift: f64, theta: f64) -> Result<Matrix<F>, HeatError> {
-        let a = self.matrix.to_csr()?;
-        let mass = self.backend.read(&self.mass)?;
+        let a = self.system.matrix.to_csr()?;
+        let mass = self.backend.read(&self.system.mass)?;
         let n = a.rows();
         let length = |row: usize| a.row_length(row);
         let b = CsrMatrix::from_rows(n, n, length, |row, columns, values| {
@@ -394,23 +432,11 @@ impl<F: Real> Heat<F> {
     /// # Errors
     /// [`HeatError::Backend`] where the device failed.
     pub fn largest_rate(&self) -> Result<f64, HeatError> {
-        let diagonal = self.matrix.to_csr()?.diagonal();
-        let mass = self.backend.read(&self.mass)?;
+        let diagonal = self.system.matrix.to_csr()?.diagonal();
+        let mass = self.backend.read(&self.system.mass)?;
         let rates = diagonal.iter().zip(&mass).filter(|(_, m)| Into::<f64>::into(**m) > 0.0);
         Ok(rates.map(|(a, m)| Into::<f64>::into(*a) / Into::<f64>::into(*m)).fold(0.0, f64::max))
     }
-}
-
-/// Gradients of `n` cells, allocated at first use.
-fn gradients<'a, F: Real>(
-    backend: &Backend,
-    gradient: &'a mut Buffer<F>,
-    n: usize,
-) -> &'a mut Buffer<F> {
-    if gradient.is_empty() {
-        *gradient = backend.zeros(3 * n);
-    }
-    gradient
 }
 
 /// A Krylov method for a corrected operator, which is not symmetric.

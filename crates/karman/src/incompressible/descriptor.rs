@@ -3,7 +3,7 @@
 use super::derived::DerivedField;
 use super::scheme::TimeScheme;
 use crate::descriptor::{self, AREA, HEAT_FLUX, TimeSchemes, VectorNames, WALL_HEAT_FLUX};
-use crate::descriptor::{Descriptor, Field, FieldKey, Need, PatchQuantity, Rank, Template};
+use crate::descriptor::{Advice, Descriptor, Field, FieldKey, Need, PatchQuantity, Rank, Template};
 
 /// Names of the components of the velocity.
 pub const VELOCITY: VectorNames = ["velocity_x", "velocity_y", "velocity_z"];
@@ -56,11 +56,13 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
     section: "incompressible",
     name: "incompressible flow",
     label: "flow",
-    advice: "look at the mesh with `karman mesh check`, or begin with \
+    advice: Advice {
+        in_time: "look at the mesh with `karman mesh check`, or begin with \
              `convection = \"upwind\"`",
-    advised_cfl: Some(0.4),
-    steady_advice: "set a smaller `pseudo_cfl` of [steady], look at the mesh with `karman mesh check`, begin with \
+        cfl: Some(0.4),
+        steady: "set a smaller `pseudo_cfl` of [steady], look at the mesh with `karman mesh check`, begin with \
                     `convection = \"upwind\"`, or march in time with [time], if there is no steady flow",
+    },
     unknowns: &[
         Field {
             name: descriptor::VELOCITY,

@@ -51,8 +51,6 @@ pub(super) struct Flow<F: Real> {
     /// The control of the mean velocity, where it is prescribed.
     pub mean_velocity: Option<MeanVelocity<F>>,
     pub monitors: Monitors<F>,
-    /// Scratch for the explicit fluxes of quantities: `[dimension][n_faces]`.
-    pub face_flux: Buffer<F>,
     pub numerics: Numerics,
     pub clock: Clock,
 }
@@ -280,12 +278,11 @@ impl<F: Real> Flow<F> {
             convection: self.numerics.convection,
             normal_inflow: self.pressure.conditions.total.as_ref().map(|total| &total.faces),
         };
-        let face_flux = &mut self.face_flux;
         let is_collocated = self.numerics.arrangement == Arrangement::Collocated;
         let momentum = &mut self.momentum;
-        momentum.update_explicit_flux(&self.components, &input, is_collocated, face_flux);
+        momentum.update_explicit_flux(&self.components, &input, is_collocated);
         if let Some(thermal) = &mut self.thermal {
-            thermal.refresh(backend, &input, face_flux);
+            thermal.refresh(backend, &input);
         }
         let monitors = &mut self.monitors;
         convective_rate(

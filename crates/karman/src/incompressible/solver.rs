@@ -392,7 +392,6 @@ impl<F: Real> Flow<F> {
                 (numerics.time_scheme, numerics.is_steady),
             ),
             mean_velocity: None,
-            face_flux: backend.zeros(mesh.dimension * n_faces),
             flux: match numerics.arrangement {
                 Arrangement::Collocated => backend.zeros(n_faces),
                 Arrangement::Staggered | Arrangement::Exact => {

@@ -149,12 +149,7 @@ impl<F: Real> Thermal<F> {
     }
 
     /// Updates gradient and convection of the current level.
-    pub(super) fn refresh(
-        &mut self,
-        backend: &Backend,
-        input: &ConvectionInput<'_, F>,
-        face_flux: &mut Buffer<F>,
-    ) {
+    pub(super) fn refresh(&mut self, backend: &Backend, input: &ConvectionInput<'_, F>) {
         let Thermal { equation, field, backflow_factor, hybrid_outflow, dirichlet_index, .. } =
             self;
         if self.has_gradient {
@@ -164,7 +159,7 @@ impl<F: Real> Thermal<F> {
         field.update_boundary_values(backend, input.faces, of, input.faces.is_unskewed);
         let input =
             ConvectionInput { backflow_factor, hybrid_outflow, normal_inflow: None, ..*input };
-        equation.update_explicit_flux(std::slice::from_ref(field), &input, true, face_flux);
+        equation.update_explicit_flux(std::slice::from_ref(field), &input, true);
     }
 
     /// r ← r + V b (θ T + (1 − θ) T_before − T₀) of the components of the momentum: `[dimension][n_cells]`.

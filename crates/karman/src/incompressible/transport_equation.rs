@@ -51,15 +51,7 @@ const STEADY_DIFFUSION: f64 = 1.5;
 pub(super) struct TransportEquation<F: Real> {
     backend: Backend,
     cells: Arc<FaceCells>,
-    /// D.
-    diffusivity: f64,
-    /// D a of each face: `[n_faces]`.
-    conductance: Arc<Buffer<F>>,
-    /// D Σ a / V, the diffusive rate of the cells: `[n_cells]`.
-    rates: Vec<f64>,
-    correction: NonOrthogonalCorrectionOnBackend<F>,
-    /// Whether lines between centroids are normal to their faces.
-    is_orthogonal: bool,
+    diffusion: DiffusiveFlux<F>,
     /// Prescribed values of the boundary faces.
     pub(super) boundary: BoundaryFaces,
     /// Quantities whose conditions apply to the same faces with different values.
@@ -71,10 +63,25 @@ pub(super) struct TransportEquation<F: Real> {
     explicit_flux: Buffer<F>,
     /// N of the previous level.
     pub explicit_flux_before: Buffer<F>,
+    /// Scratch for the explicit fluxes of the faces: `[quantities][n_faces]`.
+    face_flux: Buffer<F>,
     /// The residual r: `[quantities][n_cells]`.
     pub residual: Buffer<F>,
     /// The increment δ, the initial guess of the next: `[quantities][n_cells]`.
     pub increment: Buffer<F>,
+}
+
+/// The diffusive flux of a transport equation.
+struct DiffusiveFlux<F: Real> {
+    /// D.
+    diffusivity: f64,
+    /// D a of each face: `[n_faces]`.
+    conductance: Arc<Buffer<F>>,
+    /// D Σ a / V, the diffusive rate of the cells: `[n_cells]`.
+    rates: Vec<f64>,
+    correction: NonOrthogonalCorrectionOnBackend<F>,
+    /// Whether lines between centroids are normal to their faces.
+    is_orthogonal: bool,
 }
 
 /// The diffusive terms of a residual.
@@ -207,17 +214,20 @@ impl<F: Real> TransportEquation<F> {
         Ok(TransportEquation {
             backend: backend.clone(),
             cells: faces.cells.clone(),
-            diffusivity,
-            conductance,
-            rates,
-            correction,
-            is_orthogonal: faces.is_orthogonal,
+            diffusion: DiffusiveFlux {
+                diffusivity,
+                conductance,
+                rates,
+                correction,
+                is_orthogonal: faces.is_orthogonal,
+            },
             boundary,
             quantities,
             upwind,
             implicit: ImplicitTransport::new(backend, form, numerics.momentum.clone()),
             explicit_flux: backend.zeros(dimension * n),
             explicit_flux_before: backend.zeros(dimension * n),
+            face_flux: backend.zeros(dimension * mesh.n_faces()),
             residual: backend.zeros(dimension * n),
             increment: backend.zeros(dimension * n),
         })
@@ -225,18 +235,18 @@ impl<F: Real> TransportEquation<F> {
 
     /// D.
     pub(super) fn diffusivity(&self) -> f64 {
-        self.diffusivity
+        self.diffusion.diffusivity
     }
 
     /// D Σ a / V of each cell, the diffusive rate.
     pub(super) fn diffusive_rates(&self) -> &[f64] {
-        &self.rates
+        &self.diffusion.rates
     }
 
     /// Coefficients of the difference and of the gradient in the flux of each face: `[n_faces]`,
     /// `[3][n_faces]`.
     pub(super) fn face_coefficients(&self) -> (&Buffer<F>, &Buffer<F>) {
-        (&self.conductance, self.correction.face_coefficients().0)
+        (&self.diffusion.conductance, self.diffusion.correction.face_coefficients().0)
     }
 
     /// ∇ of a quantity with its boundary values.
@@ -247,12 +257,12 @@ impl<F: Real> TransportEquation<F> {
         gradient: &mut Buffer<F>,
     ) {
         let prescribed = (self.quantities[quantity].prescribed.value(), F::literal(1.0));
-        self.correction.compute_gradient(&self.backend, u, prescribed, gradient);
+        self.diffusion.correction.compute_gradient(&self.backend, u, prescribed, gradient);
     }
 
     /// Updates the gradients of `fields` with their boundary values.
     pub(super) fn update_gradients(&mut self, fields: &mut [TransportedField<F>]) {
-        let TransportEquation { backend, correction, quantities, .. } = self;
+        let TransportEquation { backend, diffusion, quantities, .. } = self;
         let prescribed: Vec<_> = quantities.iter().map(|q| q.prescribed.value()).collect();
         let mut values = vec![];
         let mut gradients = vec![];
@@ -260,23 +270,27 @@ impl<F: Real> TransportEquation<F> {
             values.push(&*now);
             gradients.push(gradient);
         }
-        correction.gradient().apply_to_quantities(backend, &values, &prescribed, gradients);
+        diffusion.correction.gradient().apply_to_quantities(
+            backend,
+            &values,
+            &prescribed,
+            gradients,
+        );
     }
 
     /// Updates the explicit fluxes out of the cells for `fields` with their gradients, with the non-orthogonal correction if
-    /// `is_corrected`; the old ones become those of the previous level. `face_flux`: scratch, `[quantities][n_faces]`.
+    /// `is_corrected`; the old ones become those of the previous level.
     pub(super) fn update_explicit_flux(
         &mut self,
         fields: &[TransportedField<F>],
         input: &ConvectionInput<'_, F>,
         is_corrected: bool,
-        face_flux: &mut Buffer<F>,
     ) {
         let ConvectionInput { faces, flux, backflow_factor, hybrid_outflow, convection, .. } =
             *input;
-        let TransportEquation {
-            backend, cells, correction, conductance, quantities, upwind, ..
-        } = self;
+        let TransportEquation { backend, cells, diffusion, quantities, upwind, face_flux, .. } =
+            self;
+        let DiffusiveFlux { correction, conductance, is_orthogonal, .. } = diffusion;
         let (n, n_faces, dimension) = (cells.n_cells(), cells.n_faces(), fields.len());
         let mut phi = velocity_view(fields, TransportedField::view);
         if let Some(upwind) = upwind {
@@ -284,7 +298,7 @@ impl<F: Real> TransportEquation<F> {
             phi = upwind.replace(phi);
         }
         let of = |k: usize| Vectors::of(&fields.get(k).unwrap_or(&fields[0]).gradient);
-        let correction = match is_corrected && !self.is_orthogonal {
+        let correction = match is_corrected && !*is_orthogonal {
             false => CorrectiveFlux::absent(),
             true => CorrectiveFlux {
                 tangential: Vectors::of(correction.face_coefficients().0),
@@ -340,9 +354,7 @@ impl<F: Real> TransportEquation<F> {
         pressure_gradient: Option<&Buffer<F>>,
         terms: DiffusiveTerms,
     ) {
-        let TransportEquation {
-            backend, cells, conductance, quantities, implicit, residual, ..
-        } = self;
+        let TransportEquation { backend, cells, quantities, implicit, residual, .. } = self;
         let (dimension, TimeCoefficients { bdf, b0, b1, .. }) = (fields.len(), *coefficients);
         // Levels of weight 0 are not read.
         let explicit_before =
@@ -354,7 +366,7 @@ impl<F: Real> TransportEquation<F> {
         let neighbours = cells.neighbours(backend);
         let is_present = terms != DiffusiveTerms::Absent;
         let mut diffusion = Diffusion {
-            conductance: conductance.view(),
+            conductance: self.diffusion.conductance.view(),
             implicit: TransportView::of_connectivity(neighbours),
             extrapolation: F::literal(0.0),
             is_present,

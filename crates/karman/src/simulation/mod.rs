@@ -505,8 +505,8 @@ impl Simulation {
             courant.map(|courant| format!("; the Courant number of the step was {courant:.2e}"));
         let descriptor = self.equation.descriptor();
         let advice = match is_steady {
-            true => descriptor.steady_advice.to_owned(),
-            false => self.advice_for_step() + descriptor.advice,
+            true => descriptor.advice.steady.to_owned(),
+            false => self.advice_for_step() + descriptor.advice.in_time,
         };
         let ending =
             format!("{}{}: {advice}", solve.unwrap_or_default(), courant.unwrap_or_default());
@@ -532,7 +532,7 @@ impl Simulation {
     /// Advice for the time step of a solution that diverged; none where the step is within it.
     fn advice_for_step(&self) -> String {
         let step = self.case.time.as_ref().map(|time| time.step);
-        match (step, self.equation.descriptor().advised_cfl) {
+        match (step, self.equation.descriptor().advice.cfl) {
             (Some(TimeStep::Fixed(_)), Some(advised)) => {
                 format!("shorten the step or set `cfl = {advised}`, ")
             }
