@@ -1,0 +1,32 @@
+//! Warnings about a case on its mesh.
+
+use crate::mesh::MeshWarning;
+
+/// A warning about a case on its mesh.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub(super) enum SetupWarning {
+    /// About the mesh.
+    #[error(transparent)]
+    Mesh(#[from] MeshWarning),
+    /// Points of a line beside the mesh.
+    #[error(
+        "{outside} of {points} points of line \"{name}\" lie outside the mesh: they have no values"
+    )]
+    PointsOutside {
+        /// Name of the line.
+        name: String,
+        /// Number of these points.
+        outside: usize,
+        /// Number of all points.
+        points: usize,
+    },
+    /// An inlet through which the fluid leaves.
+    #[error(
+        "the prescribed velocity of patch \"{patch}\" points out of the domain at each face: the fluid leaves \
+         there; an inlet has a velocity towards the domain"
+    )]
+    OutwardInlet {
+        /// The patch.
+        patch: String,
+    },
+}
