@@ -3,6 +3,7 @@
 use super::interpolation::{CellCoordinates, cell_coordinates};
 use super::point_tree::PointTree;
 use crate::mesh::Mesh;
+use crate::mesh::geometry::norm;
 use rayon::prelude::*;
 
 /// Cells per parallel task.
@@ -12,6 +13,10 @@ const CHUNK: usize = 4096;
 /// point on a curved boundary lies outside the flat faces of the mesh. One of n facets around a circle lies
 /// π²/(2n²) of the radius inside, about 4/n of the distance from a tetrahedron's centre.
 const REACH: f64 = 0.4;
+
+/// Largest distance of a point from the point of its cell whose values it gets, over the size of the cell. The
+/// centre of a facet of edges h lies h²/6R inside a sphere of radius R.
+const MAX_DISTANCE: f64 = 0.15;
 
 /// Tolerance within which a point on a face belongs to both cells.
 const ROUND_OFF: f64 = 1e-10;
@@ -29,7 +34,7 @@ pub struct Located {
 }
 
 /// The cell of each point: `[n_points]`; none for a point outside the mesh by more than two fifths of the
-/// distance from the nearest cell's centre to its surface, about a tenth of the cell. A point between cells
+/// distance from the nearest cell's centre to its surface, or by more than [`MAX_DISTANCE`]. A point between cells
 /// belongs to the first of them in the mesh file, whatever the numbering. In 2D the third coordinate is
 /// ignored.
 ///
@@ -58,16 +63,20 @@ pub fn locate(mesh: &Mesh, points: &[[f64; 3]]) -> Vec<Option<Located>> {
     }
     let located = |(cell, position): (usize, CellCoordinates)| {
         let nodes = mesh.cells.nodes_of(cell).len();
-        let mut weights = position.weights[..nodes].to_vec();
         let (outside, _) = rank(mesh, cell, &position);
-        if outside > 0.0 {
-            weights.iter_mut().for_each(|weight| *weight = weight.max(0.0));
-            let sum = weights.iter().fold(0.0, |sum, weight| sum + weight);
-            weights.iter_mut().for_each(|weight| *weight /= sum);
-        }
+        let weights = match outside > 0.0 {
+            true => weights_on_surface(&position.weights[..nodes]),
+            false => position.weights[..nodes].to_vec(),
+        };
         Located { cell, weights, outside }
     };
     best.into_iter().map(|found| found.map(located)).collect()
+}
+
+/// The weights of a point of the surface of a cell, for those of a point outside.
+fn weights_on_surface(weights: &[f64]) -> Vec<f64> {
+    let sum = weights.iter().fold(0.0, |sum, weight| sum + weight.max(0.0));
+    weights.iter().map(|weight| weight.max(0.0) / sum).collect()
 }
 
 /// The order of candidate cells: by distance outside, then by number in the mesh file.
@@ -95,7 +104,18 @@ fn candidates(
     let mut found = vec![];
     tree.in_box(low.map(|x| x - margin), high.map(|x| x + margin), &mut |point| {
         let position = cell_coordinates(mesh.cells.shapes[cell], corner, points[point]);
-        if position.outside <= REACH {
+        let is_near = || {
+            let mut gap = points[point];
+            for (node, weight) in
+                weights_on_surface(&position.weights[..nodes.len()]).iter().enumerate()
+            {
+                let x = corner(node);
+                (0..mesh.dimension).for_each(|axis| gap[axis] -= weight * x[axis]);
+            }
+            norm(std::array::from_fn(|axis| if axis < mesh.dimension { gap[axis] } else { 0.0 }))
+                <= MAX_DISTANCE * extent
+        };
+        if position.outside <= ROUND_OFF || position.outside <= REACH && is_near() {
             found.push((point, cell, position));
         }
     });
@@ -105,6 +125,7 @@ fn candidates(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mesh::testing;
     use crate::mesh::{CellShape, MeshOptions, RawMesh, Renumbering};
 
     /// The unit square in n × n squares, each cut into two triangles.
@@ -134,6 +155,20 @@ mod tests {
             }
         }
         Mesh::new(raw, &MeshOptions { renumber, ..MeshOptions::default() }).unwrap()
+    }
+
+    /// A pipe of radius ½ of Gmsh tetrahedra: points of the circle have the values of the facets, others none.
+    #[test]
+    fn points_beside_a_curved_wall_are_outside() {
+        let mesh = testing::built(testing::gmsh("pipe_medium")).0;
+        for (radius, is_found) in [(0.45, true), (0.4999, true), (0.55, false), (0.583, false)] {
+            for k in 0..200 {
+                let (sin, cos) = (0.0314 * f64::from(k)).sin_cos();
+                let point = [radius * cos, radius * sin, 0.005 * f64::from(k)];
+                let found = locate(&mesh, &[point]);
+                assert_eq!(found[0].is_some(), is_found, "{point:?}");
+            }
+        }
     }
 
     #[test]
