@@ -19,6 +19,7 @@ mod fused;
 mod limiter;
 pub mod reconstruction;
 mod residual;
+mod smooth_facets;
 mod solver;
 pub mod stage_parts;
 mod stages;

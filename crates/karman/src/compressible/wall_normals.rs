@@ -1,7 +1,7 @@
 //! Normals of curved walls, of which the mesh has facets.
 //!
 //! In the plane of a facet a quadratic height z(x, y) is fitted to the nodes of the facet and of the facets of the same patch that share a
-//! node with it and do not form an edge with it; the normal at a point is along (−∂z/∂x, −∂z/∂y, 1), with an error of second order in
+//! node with it and continue it smoothly; the normal at a point is along (−∂z/∂x, −∂z/∂y, 1), with an error of second order in
 //! the size of the facets where that of the facet is of first order. A state is reflected about this normal while the flux passes
 //! the facet: cells stay closed.
 //!
@@ -9,15 +9,13 @@
 
 use super::face_points::FaceRule;
 use super::reconstruction::stencil::pseudo_inverse;
+use super::smooth_facets::{SMOOTH, SmoothFacets};
 use crate::mesh::Mesh;
 use crate::mesh::geometry::{add_scaled, cross, dot, norm, subtract};
 use rayon::prelude::*;
 use std::ops::Range;
 
 type Vector = [f64; 3];
-
-/// Facets whose normals form an angle of a smaller cosine meet at an edge.
-const SMOOTH: f64 = 0.8;
 
 /// Largest condition number of a fit.
 const MAX_CONDITION: f64 = 1e3;
@@ -31,23 +29,15 @@ pub(super) fn set_normals(
 ) {
     let first = faces.start;
     let facet: Vec<Vector> = faces.clone().map(|face| unit(area(rule, face))).collect();
-    let mut around: Vec<(u32, u32)> = vec![];
-    for face in faces.clone() {
-        around.extend(mesh.face_to_nodes.of(face).iter().map(|node| (*node, face as u32)));
-    }
-    around.sort_unstable();
-    let at_node = |node: u32| {
-        let begin = around.partition_point(|(other, _)| *other < node);
-        around[begin..].iter().take_while(move |(other, _)| *other == node).map(|(_, f)| *f)
-    };
+    let smooth = SmoothFacets::new(mesh, faces.clone(), &facet);
     let of_face = |face: usize| -> Vec<Vector> {
         let normal = facet[face - first];
         let own = mesh.face_to_nodes.of(face);
-        let mut nodes: Vec<u32> = own
-            .iter()
-            .flat_map(|node| at_node(*node))
-            .filter(|other| dot(normal, facet[*other as usize - first]) > SMOOTH)
-            .flat_map(|other| mesh.face_to_nodes.of(other as usize).iter().copied())
+        let mut nodes: Vec<u32> = smooth
+            .around(mesh, face)
+            .into_iter()
+            .filter(|other| dot(normal, facet[*other - first]) > SMOOTH)
+            .flat_map(|other| mesh.face_to_nodes.of(other).iter().copied())
             .collect();
         nodes.sort_unstable();
         nodes.dedup();
