@@ -19,6 +19,18 @@ const ENTRIES: usize = 512;
 /// The colour of NaN.
 pub(super) const MISSING: [u8; 3] = [205, 205, 205];
 
+/// Pale colours of regions, which repeat.
+const OF_REGIONS: [[u8; 3]; 8] = [
+    [214, 226, 240],
+    [246, 221, 190],
+    [207, 232, 205],
+    [240, 208, 214],
+    [222, 212, 236],
+    [244, 238, 190],
+    [203, 232, 234],
+    [224, 220, 212],
+];
+
 /// The colours of a range of values.
 #[derive(Clone, Debug)]
 pub(super) struct Palette {
@@ -34,6 +46,13 @@ impl Palette {
         Palette { colours, low, high }
     }
 
+    /// A colour for each of the values 0, 1, …, `regions` − 1.
+    pub(super) fn of_regions(regions: usize) -> Self {
+        let count = regions.max(2);
+        let colours = (0..count).map(|region| OF_REGIONS[region % OF_REGIONS.len()]).collect();
+        Palette { colours, low: 0.0, high: (count - 1) as f64 }
+    }
+
     /// The colour of a value, clamped to the range.
     pub(super) fn colour(&self, value: f64) -> [u8; 3] {
         if value.is_nan() {
@@ -41,8 +60,9 @@ impl Palette {
         }
         // Halved before the subtraction, which otherwise overflows for huge values.
         let share = (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0);
-        let entry = (share.clamp(0.0, 1.0) * (ENTRIES - 1) as f64).round() as usize;
-        self.colours[entry.min(ENTRIES - 1)]
+        let last = self.colours.len() - 1;
+        let entry = (share.clamp(0.0, 1.0) * last as f64).round() as usize;
+        self.colours[entry.min(last)]
     }
 
     /// Ends of the range.
