@@ -16,9 +16,14 @@ pub(crate) fn run(arguments: &PlotArguments, quiet: bool) -> Result<(), Failure>
         let message = format!("{}: pictures are written as .png", output.display());
         return Err(Failure::Input(message));
     }
-    let read = read_mesh_with_fields(&arguments.input).map_err(Failure::input)?;
+    let mut read = read_mesh_with_fields(&arguments.input).map_err(Failure::input)?;
     let scalar = arguments.field.as_deref().map(|name| read.scalar(&arguments.input, name));
     let scalar = scalar.transpose().map_err(Failure::input)?;
+    if read.mesh.dimension == 2
+        && let Some(rotated) = read.mesh.rotate_to_xy_plane().map_err(Failure::input)?
+    {
+        tracing::warn!("{rotated}");
+    }
     let raw = &read.mesh;
     let (slice, place) = slice(arguments, raw, quiet)?;
     let field = match &scalar {
@@ -26,9 +31,10 @@ pub(crate) fn run(arguments: &PlotArguments, quiet: bool) -> Result<(), Failure>
         Some((FieldLocation::Nodes, values)) => PictureField::Nodes(values),
         None => PictureField::Regions { of_cells: &raw.cells.groups, names: &raw.regions },
     };
-    let drawn = console::count(slice.len() as u64, "cell");
+    let whole = arguments.window.is_none();
+    let drawn = whole.then(|| console::count(slice.len() as u64, "cell"));
     let time = read.time.map(|time| format!("t = {time}"));
-    let note: Vec<String> = place.into_iter().chain(time).chain([drawn]).collect();
+    let note: Vec<String> = place.into_iter().chain(time).chain(drawn).collect();
     let file = arguments.input.file_name().unwrap_or_default().to_string_lossy();
     let content = PictureContent {
         title: arguments.title.as_deref().unwrap_or(&file),

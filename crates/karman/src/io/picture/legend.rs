@@ -3,11 +3,13 @@
 use super::palette::{Palette, ticks};
 use super::raster::{FINENESS, Raster};
 use super::{BAR_GAP, BAR_WIDTH, INK, MARGIN_LEFT, MARGIN_TOP, Pen, PictureContent, PictureField};
-use super::{View, short};
+use super::{MARGIN_RIGHT, View, short};
 use plotters::style::text_anchor::{HPos, VPos};
 
 /// Most regions whose names are shown.
 const MOST_NAMES: usize = 12;
+/// Most letters of a name that are shown.
+const LETTERS: usize = 13;
 /// Pixels between the names of regions.
 const LINE: u32 = 30;
 /// Height and width of the colour of a region.
@@ -19,6 +21,14 @@ fn names<'a>(content: &PictureContent<'a>) -> &'a [String] {
         PictureField::Regions { names, .. } if (2..=MOST_NAMES).contains(&names.len()) => names,
         _ => &[],
     }
+}
+
+/// Pixels right of the frame: the bar or the regions, and a margin.
+pub(super) fn width(content: &PictureContent<'_>) -> u32 {
+    if matches!(content.field, PictureField::Regions { .. }) && names(content).is_empty() {
+        return BAR_GAP;
+    }
+    BAR_GAP + BAR_WIDTH + MARGIN_RIGHT
 }
 
 fn left(view: &View) -> u32 {
@@ -65,7 +75,8 @@ pub(super) fn label(
             let (y, size) = (top + region as f64 * f64::from(LINE), f64::from(SWATCH));
             pen.frame([bar, y], [bar + size, y + size])?;
             let place = [bar + size + 10.0, y + size / 2.0];
-            pen.text(name, place, 17.0, INK, (HPos::Left, VPos::Center))?;
+            let name: String = name.chars().take(LETTERS).collect();
+            pen.text(&name, place, 17.0, INK, (HPos::Left, VPos::Center))?;
         }
         return Ok(());
     }

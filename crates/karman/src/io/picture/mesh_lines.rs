@@ -6,13 +6,11 @@ use super::raster::{FINENESS, Raster};
 use super::slice::Slice;
 
 /// Width of a line in pixels.
-const WIDTH: f64 = 0.8;
+pub(super) const WIDTH: f64 = 0.8;
 /// Most ink of lines at once: where cells are narrow, this part of the area.
 const DENSEST: f64 = 0.5;
-/// Ink on light colours and on dark ones.
-const COLOURS: [[f64; 3]; 2] = [[20.0; 3], [255.0; 3]];
-/// Colours of a luminance above this are light, from 0 to 255.
-const LIGHT: f64 = 82.0;
+/// Colour of the lines.
+pub(super) const INK: f64 = 16.0;
 
 /// Draws the sides of the polygons `shown` in the part of the image that is open to drawing.
 pub(super) fn draw(raster: &mut Raster, slice: &Slice, shown: &[usize], view: &View) {
@@ -98,16 +96,13 @@ impl Ink {
         start..(high - first).ceil().clamp(0.0, size) as usize
     }
 
-    /// Blends the ink into the image: dark on light colours, light on dark ones.
+    /// Blends the ink into the image.
     fn cover(&self, raster: &mut Raster) {
         for (index, &part) in self.part.iter().enumerate().filter(|(_, part)| **part > 0.0) {
             let (x, y) = (index % self.size[0] + self.from[0], index / self.size[0] + self.from[1]);
-            let below = raster.colour_at(x, y).map(f64::from);
-            let luminance = 0.299 * below[0] + 0.587 * below[1] + 0.114 * below[2];
-            let ink = COLOURS[usize::from(luminance < LIGHT)];
             let part = f64::from(part);
-            let mixed = [0, 1, 2].map(|k| (1.0 - part) * below[k] + part * ink[k]);
-            raster.set(x, y, mixed.map(|channel| channel.round() as u8));
+            let mixed = |below: u8| (1.0 - part) * f64::from(below) + part * INK;
+            raster.set(x, y, raster.colour_at(x, y).map(|below| mixed(below).round() as u8));
         }
     }
 }
@@ -142,9 +137,8 @@ mod tests {
         let width = WIDTH * f64::from(FINENESS);
         for k in 0..24 {
             let (sine, cosine) = (f64::from(k) * 0.261).sin_cos();
-            let [from, to] = [-1.0, 1.0].map(|sign: f64| {
-                [150.3 + sign * 100.0 * cosine, 149.8 + sign * 100.0 * sine]
-            });
+            let [from, to] = [-1.0, 1.0]
+                .map(|sign: f64| [150.3 + sign * 100.0 * cosine, 149.8 + sign * 100.0 * sine]);
             let ink = ink_of(from, to);
             let covered = ink.part.iter().fold(0.0, |sum, &part| sum + f64::from(part));
             // The caps add half a circle at each end.

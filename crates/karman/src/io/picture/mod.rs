@@ -188,10 +188,11 @@ fn draw(
         PictureField::Regions { names, .. } => Palette::of_regions(names.len()),
         _ => {
             let (low, high) = of.range.map_or(values, |[low, high]| (low, high));
-            Palette::new(low, high)
+            let palette = Palette::new(low, high);
+            if of.mesh_lines { palette.paler() } else { palette }
         }
     };
-    let width = MARGIN_LEFT + view.width + BAR_GAP + BAR_WIDTH + MARGIN_RIGHT;
+    let width = MARGIN_LEFT + view.width + legend::width(of);
     let mut raster = Raster::new(width, MARGIN_TOP + view.height + MARGIN_BOTTOM);
     raster.clip([MARGIN_LEFT, MARGIN_TOP], [MARGIN_LEFT + view.width, MARGIN_TOP + view.height]);
     draw_field(&mut raster, slice, &shown, of.field, &view, &palette);

@@ -16,6 +16,9 @@ const VIRIDIS: [[f64; 3]; 7] = [
 /// Entries of a palette.
 const ENTRIES: usize = 512;
 
+/// Part of white in paler colours.
+const WHITE: f64 = 0.36;
+
 /// The colour of NaN.
 pub(super) const MISSING: [u8; 3] = [205, 205, 205];
 
@@ -44,6 +47,13 @@ impl Palette {
     pub(super) fn new(low: f64, high: f64) -> Self {
         let colours = (0..ENTRIES).map(|i| viridis(i as f64 / (ENTRIES - 1) as f64)).collect();
         Palette { colours, low, high }
+    }
+
+    /// The same colours mixed with white, on which dark lines are seen everywhere.
+    pub(super) fn paler(mut self) -> Self {
+        let mixed = |channel: u8| 255 - ((255.0 - f64::from(channel)) * (1.0 - WHITE)) as u8;
+        self.colours.iter_mut().for_each(|colour| *colour = colour.map(mixed));
+        self
     }
 
     /// A colour for each of the values 0, 1, …, `regions` − 1.

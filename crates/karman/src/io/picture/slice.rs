@@ -181,6 +181,7 @@ pub(super) fn doubled_area(corners: &[Corner]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mesh::generate::{BoxParams, Element};
     use crate::mesh::testing::gmsh;
 
     fn area(slice: &Slice, polygon: usize) -> f64 {
@@ -266,5 +267,42 @@ mod tests {
         let slice = Slice::of_2d_mesh(&points, &cells);
         assert_eq!((slice.len(), area(&slice, 0), area(&slice, 1)), (2, 1.0, 1.0));
         assert_eq!(slice.corners_of(1)[1].value(&[5.0, 6.0, 7.0, 8.0]), 7.0);
+    }
+
+    #[test]
+    fn polygons_of_a_plane_fill_the_section_of_the_domain() {
+        let jittered = BoxParams {
+            size: vec![1.0; 3],
+            cells: vec![4; 3],
+            element: Some(Element::Hexahedron),
+            jitter: 0.3,
+            ..BoxParams::default()
+        };
+        let cube = |element: &str| gmsh(&format!("cube_{element}_coarse"));
+        let jittered = jittered.generate().unwrap();
+        for mesh in [cube("tetrahedron"), cube("prism"), cube("hexahedron"), jittered] {
+            for (axis, at) in [(0, 0.37), (1, 0.5), (2, 0.0), (2, 0.871), (0, 1.0)] {
+                let slice = Slice::of_3d_mesh(&mesh.points, &mesh.cells, axis, at);
+                let areas: Vec<f64> = (0..slice.len()).map(|p| area(&slice, p)).collect();
+                assert!(areas.iter().all(|area| *area >= 0.0));
+                let total = areas.iter().fold(0.0, |sum, area| sum + area);
+                assert!((total - 1.0).abs() < 1e-9, "{axis} {at}: {total}");
+            }
+        }
+    }
+
+    #[test]
+    fn nodes_above_and_below_in_turn_give_two_polygons() {
+        // Corners 0 and 2 of the lower face are above the plane, the upper face is below it.
+        let above = [0, 2];
+        let nodes: Vec<u32> = (0..8).collect();
+        let polygons =
+            section_of_cell(CellShape::Hexahedron, &nodes, |node: u32| above.contains(&node));
+        assert_eq!(polygons.len(), 2);
+        for (polygon, corner) in polygons.iter().zip([0, 2]) {
+            assert_eq!(polygon.len(), 3);
+            let around = polygons.iter().filter(|p| p.iter().all(|edge| edge.contains(&corner)));
+            assert_eq!(around.count(), 1);
+        }
     }
 }
