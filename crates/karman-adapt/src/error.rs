@@ -34,6 +34,29 @@ pub enum AdaptError {
         /// Eigenvalues of the tensor.
         eigenvalues: [f64; 3],
     },
+    /// A field of tensors with a number of components that no metric has.
+    #[error(
+        "a metric of {dimension}D has {}, {found} given",
+        if *dimension == 2 {
+            "3 components (xx, xy, yy), 4 or 9 (row by row) or 6 (xx, yy, zz, xy, yz, xz)"
+        } else {
+            "6 components (xx, yy, zz, xy, yz, xz) or 9 (row by row)"
+        }
+    )]
+    Components {
+        /// Their number.
+        found: usize,
+        /// 2 or 3.
+        dimension: usize,
+    },
+    /// A tensor that is not symmetric.
+    #[error("the metric at {place} is not symmetric: {} and {} in its places (i, j) and (j, i)", .entries[0], .entries[1])]
+    NotSymmetric {
+        /// The place.
+        place: Place,
+        /// The two entries.
+        entries: [f64; 2],
+    },
     /// A parameter out of its range.
     #[error("{key} = {value}: {reason}")]
     Value {

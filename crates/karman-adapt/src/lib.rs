@@ -17,11 +17,13 @@ mod mesh;
 mod metric;
 mod quality;
 mod report;
+mod simplices;
 mod smooth;
 pub mod smoothing;
 mod split;
 mod surface;
 mod swap;
+mod tensor_field;
 mod vector;
 mod walk;
 
@@ -39,6 +41,7 @@ pub use quality::{
 };
 pub use report::{FitReport, Histogram};
 pub use smoothing::{
-    MeshQuality, MetricGrid, MetricLookup, SmoothOptions, Smoother, VertexSmoother,
-    smooth_by_colours,
+    MeshQuality, MetricGrid, MetricLookup, SmoothOptions, SmoothReport, Smoothed, Smoother,
+    VertexSmoother, smooth_by_colours,
 };
+pub use tensor_field::metrics_of_tensors;

@@ -143,7 +143,7 @@ mod tests {
             let covered = ink.part.iter().fold(0.0, |sum, &part| sum + f64::from(part));
             // The caps add half a circle at each end.
             let expected = 200.0 * width + std::f64::consts::PI * width * width / 4.0;
-            assert!((covered / expected - 1.0).abs() < 0.01, "{k}: {covered} {expected}");
+            assert!((covered / expected - 1.0).abs() < 0.02, "{k}: {covered} {expected}");
         }
     }
 

@@ -2,6 +2,12 @@
 // Doc comments here are printed by clap, not rustdoc: brackets are those of the case file.
 #![allow(rustdoc::broken_intra_doc_links)]
 
+mod adapt;
+mod plot;
+
+pub(crate) use adapt::{AdaptArguments, Frame, SmoothingArguments};
+pub(crate) use plot::PlotArguments;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use karman::backend::BackendKind;
 use karman::linear::{Method, PreconditionerKind};
@@ -258,136 +264,6 @@ pub(crate) struct GenerateArguments {
     /// annulus: outer radius
     #[arg(long)]
     outer: Option<String>,
-}
-
-/// Directions along which sizes are given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Frame {
-    /// x, y, z
-    Cartesian,
-    /// r, t, z about the z axis
-    Cylindrical,
-}
-
-/// One of --metric, --sizes and --field prescribes the sizes.
-#[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("prescription").required(true).args(["metric", "sizes", "field"]))]
-pub(crate) struct AdaptArguments {
-    /// The mesh to adapt
-    pub(crate) input: PathBuf,
-    /// The file to write: .msh, .su2 or .vtu
-    #[arg(short, long)]
-    pub(crate) output: PathBuf,
-    /// Upper triangle of the metric, expressions of x y z: m11,m12,m13,m22,m23,m33; in 2D m11,m12,m22
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) metric: Option<String>,
-    /// Sizes along the directions of --frame, expressions of x y z r t: h1,h2,h3; in 2D h1,h2
-    #[arg(long)]
-    pub(crate) sizes: Option<String>,
-    /// Directions of --sizes
-    #[arg(long, value_enum, default_value_t = Frame::Cartesian, requires = "sizes")]
-    pub(crate) frame: Frame,
-    /// A field of a result, as fields_0001.vtu:temperature; sizes follow from its second derivatives
-    #[arg(long, value_name = "FILE:NAME", requires = "complexity")]
-    pub(crate) field: Option<String>,
-    /// p of the Lp norm of the interpolation error of --field
-    #[arg(long, default_value_t = 2.0, requires = "field")]
-    pub(crate) norm: f64,
-    /// Complexity of the metric of --field: the vertices will be about 1.6 times as many in 3D
-    #[arg(long, requires = "field")]
-    pub(crate) complexity: Option<f64>,
-    /// Smallest size of --field
-    #[arg(long, requires = "field")]
-    pub(crate) h_min: Option<f64>,
-    /// Largest size of --field; default: the diagonal of the bounding box
-    #[arg(long, requires = "field")]
-    pub(crate) h_max: Option<f64>,
-    /// Largest ratio of the sizes of --field at a place
-    #[arg(long, default_value_t = 1e3, requires = "field")]
-    pub(crate) anisotropy: f64,
-    /// Largest growth of the size over an edge, or none; default: 1.5 with --field, else none
-    #[arg(long, value_parser = gradation)]
-    pub(crate) gradation: Option<f64>,
-    /// Adapt so many times, each time the mesh of the time before
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) cycles: u32,
-    /// Surfaces that meet at more degrees than this have a ridge between them, which is kept
-    #[arg(long, default_value_t = 40.0)]
-    pub(crate) ridge_angle: f64,
-    /// Move vertices and change nothing else
-    #[arg(long)]
-    pub(crate) smooth_only: bool,
-    /// Print the fit before and after as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// 2D meshes are drawn whole, 3D meshes where a plane intersects them.
-#[derive(Debug, Args)]
-pub(crate) struct PlotArguments {
-    /// A mesh file, or a VTU file of a result
-    pub(crate) input: PathBuf,
-    /// The file to write: .png
-    #[arg(short, long)]
-    pub(crate) output: PathBuf,
-    /// A field of the file; of a vector its magnitude, as velocity_x one component. Default: the regions and the lines of
-    /// the mesh
-    #[arg(long, value_name = "NAME")]
-    pub(crate) field: Option<String>,
-    /// The plane of a 3D mesh, as z=0.5; default: halfway along z
-    #[arg(long, value_name = "AXIS=AT", value_parser = plane)]
-    pub(crate) slice: Option<(usize, f64)>,
-    /// Draw the lines of the mesh over a field
-    #[arg(long)]
-    pub(crate) mesh: bool,
-    /// The part to draw, in the coordinates of the plane: x0,y0,x1,y1
-    #[arg(long, value_name = "X0,Y0,X1,Y1", allow_hyphen_values = true, value_parser = window)]
-    pub(crate) window: Option<[[f64; 2]; 2]>,
-    /// Values at the ends of the colours; default: those of the field in the picture
-    #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true, requires = "field", value_parser = range)]
-    pub(crate) range: Option<[f64; 2]>,
-    /// Heading; default: the name of the file
-    #[arg(long)]
-    pub(crate) title: Option<String>,
-}
-
-/// An axis and a place on it.
-fn plane(text: &str) -> Result<(usize, f64), String> {
-    let parsed = text.split_once('=').and_then(|(axis, at)| {
-        let axis = ["x", "y", "z"].iter().position(|own| *own == axis.trim())?;
-        Some((axis, at.trim().parse::<f64>().ok().filter(|at| at.is_finite())?))
-    });
-    parsed.ok_or_else(|| "a plane is x, y or z and a number, as z=0.5".to_owned())
-}
-
-/// `N` finite numbers between commas.
-fn numbers<const N: usize>(text: &str) -> Option<[f64; N]> {
-    let parse = |part: &str| part.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-    text.split(',').map(parse).collect::<Option<Vec<f64>>>()?.try_into().ok()
-}
-
-/// Lowest and highest corner of a rectangle.
-fn window(text: &str) -> Result<[[f64; 2]; 2], String> {
-    match numbers(text) {
-        Some([x0, y0, x1, y1]) if x0 < x1 && y0 < y1 => Ok([[x0, y0], [x1, y1]]),
-        _ => Err("a window is x0,y0,x1,y1 with x0 < x1 and y0 < y1".to_owned()),
-    }
-}
-
-/// A lower and a higher value.
-fn range(text: &str) -> Result<[f64; 2], String> {
-    numbers(text)
-        .filter(|[low, high]| low < high)
-        .ok_or_else(|| "a range goes from a lower to a higher value, as 0,1".to_owned())
-}
-
-/// A growth above 1; 0 for none.
-fn gradation(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        _ if text == "none" => Ok(0.0),
-        Ok(growth) if growth > 1.0 && growth.is_finite() => Ok(growth),
-        _ => Err("a number above 1, or none".to_owned()),
-    }
 }
 
 /// A time that a run can reach.

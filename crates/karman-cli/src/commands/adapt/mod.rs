@@ -1,0 +1,60 @@
+//! `karman adapt`
+
+mod fields;
+mod prescription;
+mod smoothing;
+
+use crate::arguments::AdaptArguments;
+use crate::console;
+use crate::failure::Failure;
+use karman::mesh::files::{read_mesh, write_mesh};
+use karman::mesh::{Mesh, MeshOptions, RawMesh};
+use karman_adapt::{AdaptOptions, Adapted, adapt};
+use serde_json::json;
+use smoothing::Smoothing;
+
+pub(crate) fn run(arguments: &AdaptArguments, quiet: bool) -> Result<(), Failure> {
+    let mut mesh = build(read_mesh(&arguments.input).map_err(Failure::input)?)?;
+    let field = prescription::prescribed(arguments, &mesh)?;
+    if let Some(rule) = arguments.smoothing.rule {
+        let smoothing = Smoothing {
+            mesh: &mesh,
+            field: field.as_ref(),
+            ridge_angle_deg: arguments.ridge_angle,
+            output: &arguments.output,
+            json: arguments.json,
+            quiet,
+        };
+        return smoothing::run(&smoothing, rule, &arguments.smoothing);
+    }
+    let options = AdaptOptions {
+        ridge_angle_deg: arguments.ridge_angle,
+        smooth_only: arguments.smooth_only,
+        ..AdaptOptions::default()
+    };
+    let mut first = None;
+    let mut cycle = 1;
+    let last = loop {
+        let adapted = adapt(&mesh, field.as_ref(), &options).map_err(Failure::input)?;
+        first.get_or_insert(adapted.before.clone());
+        if cycle == arguments.cycles {
+            break adapted;
+        }
+        mesh = build(adapted.mesh)?;
+        cycle += 1;
+    };
+    let Adapted { mesh, after, before, .. } = last;
+    write_mesh(&arguments.output, &mesh).map_err(Failure::input)?;
+    let before = first.unwrap_or(before);
+    if arguments.json {
+        return console::print_json(
+            &json!({ "before": before, "after": after, "cycles": arguments.cycles }),
+        );
+    }
+    let output = arguments.output.display();
+    console::tell(quiet, &format!("before: {before}\nafter: {after}\nwritten to {output}"))
+}
+
+fn build(raw: RawMesh) -> Result<Mesh, Failure> {
+    Mesh::new(raw, &MeshOptions::default()).map_err(Failure::input)
+}
