@@ -15,12 +15,14 @@ pub enum AdaptError {
     /// The device failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// A cell is neither a triangle nor a tetrahedron.
-    #[error("{count} cells are no {simplices}; only meshes of {simplices} can be adapted")]
+    /// No cell is left to adapt.
+    #[error("{count} cells are no {simplices} and {frozen} are frozen: none is left to adapt")]
     Elements {
-        /// Number of such cells.
+        /// Number of cells of other shapes.
         count: usize,
-        /// The shape required.
+        /// Number of further cells that are frozen.
+        frozen: usize,
+        /// The shape that is adapted.
         simplices: &'static str,
     },
     /// A periodic pair of patches.

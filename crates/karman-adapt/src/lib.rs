@@ -1,7 +1,7 @@
 //! Anisotropic adaptation of meshes of triangles and tetrahedra to a metric.
 //!
 //! [`adapt`] changes a mesh until its edges have the length 1 in a metric and its cells are equilateral there: edges are split,
-//! collapsed and swapped, faces swapped, vertices moved. Boundary patches, regions, ridges and corners are kept. Each change keeps
+//! collapsed and swapped, faces swapped, vertices moved. Boundary patches, regions, ridges and corners are kept, and cells that are no simplices. Each change keeps
 //! every cell positively oriented, by an exact test. The result is the same for any number of threads.
 
 mod background;
@@ -13,6 +13,7 @@ mod energy;
 mod error;
 mod field;
 mod hessian;
+mod kept;
 mod mesh;
 mod metric;
 mod quality;
@@ -31,7 +32,7 @@ mod walk;
 mod tests;
 
 pub use background::NodalMetric;
-pub use driver::{AdaptOptions, Adapted, adapt};
+pub use driver::{AdaptOptions, Adapted, adapt, adapt_around_frozen};
 pub use error::AdaptError;
 pub use field::{AnalyticMetric, MetricField};
 pub use hessian::{FieldSamples, HessianOptions, limit_gradation, metric_of_field};

@@ -64,6 +64,9 @@ pub(crate) struct AdaptArguments {
     /// Surfaces that meet at more degrees than this have a ridge between them, which is kept
     #[arg(long, default_value_t = 40.0)]
     pub(crate) ridge_angle: f64,
+    /// Regions whose cells stay as they are, separated by commas; cells that are no triangles or tetrahedra always stay
+    #[arg(long, value_name = "REGIONS", value_delimiter = ',', conflicts_with = "rule")]
+    pub(crate) freeze: Vec<String>,
     /// Move vertices and change nothing else
     #[arg(long)]
     pub(crate) smooth_only: bool,

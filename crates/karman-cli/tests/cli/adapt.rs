@@ -299,10 +299,21 @@ fn wrong_prescriptions_are_refused_by_name() {
             vec!["square.msh", "-o", "a.msh", "--field", "a.vtu", "--complexity", "10"],
             "FILE:NAME is needed",
         ),
-        (vec!["cuboids.msh", "-o", "a.msh", "--sizes", "1,1,1"], "8 cells are no tetrahedra"),
+        (
+            vec!["cuboids.msh", "-o", "a.msh", "--sizes", "1,1,1"],
+            "8 cells are no tetrahedra and 0 are frozen: none is left to adapt",
+        ),
         (
             vec!["square.msh", "-o", "a.msh", "--sizes", "1,1", "--ridge-angle", "0"],
             "ridge_angle_deg = 0",
+        ),
+        (
+            vec!["square.msh", "-o", "a.msh", "--sizes", "1,1", "--freeze", "default,solid"],
+            "--freeze: there is no region `solid`; the mesh has: default",
+        ),
+        (
+            vec!["square.msh", "-o", "a.msh", "--sizes", "1,1", "--freeze", "default"],
+            "0 cells are no triangles and 128 are frozen: none is left to adapt",
         ),
         (vec!["square.msh", "-o", "a.stl", "--sizes", "1,1"], "stl"),
     ] {

@@ -9,7 +9,7 @@ use crate::console;
 use crate::failure::Failure;
 use karman::mesh::files::{read_mesh, write_mesh};
 use karman::mesh::{Mesh, MeshOptions, RawMesh};
-use karman_adapt::{AdaptOptions, Adapted, adapt};
+use karman_adapt::{AdaptOptions, Adapted, adapt_around_frozen};
 use serde_json::json;
 use smoothing::Smoothing;
 
@@ -35,7 +35,9 @@ pub(crate) fn run(arguments: &AdaptArguments, quiet: bool) -> Result<(), Failure
     let mut first = None;
     let mut cycle = 1;
     let last = loop {
-        let adapted = adapt(&mesh, field.as_ref(), &options).map_err(Failure::input)?;
+        let frozen = frozen(arguments, &mesh)?;
+        let adapted = adapt_around_frozen(&mesh, field.as_ref(), &options, &frozen);
+        let adapted = adapted.map_err(Failure::input)?;
         first.get_or_insert(adapted.before.clone());
         if cycle == arguments.cycles {
             break adapted;
@@ -57,4 +59,15 @@ pub(crate) fn run(arguments: &AdaptArguments, quiet: bool) -> Result<(), Failure
 
 fn build(raw: RawMesh) -> Result<Mesh, Failure> {
     Mesh::new(raw, &MeshOptions::default()).map_err(Failure::input)
+}
+
+/// Whether each cell of the mesh is in a region that stays as it is.
+fn frozen(arguments: &AdaptArguments, mesh: &Mesh) -> Result<Vec<bool>, Failure> {
+    if let Some(unknown) = arguments.freeze.iter().find(|name| !mesh.regions.contains(name)) {
+        let known = mesh.regions.join(", ");
+        let message = format!("--freeze: there is no region `{unknown}`; the mesh has: {known}");
+        return Err(Failure::Input(message));
+    }
+    let is_frozen = |&group: &u32| arguments.freeze.contains(&mesh.regions[group as usize]);
+    Ok(mesh.cells.groups.iter().map(is_frozen).collect())
 }
