@@ -10,7 +10,7 @@ use super::topology::Topology;
 use crate::error::AdaptError;
 use crate::field::MetricField;
 use crate::mesh::AdaptiveMesh;
-use crate::quality::Vertex;
+use crate::quality::{FLAT, Vertex};
 use crate::vector::Point;
 use crate::walk::{CellWalk, NONE};
 use karman_backend::blas::finish_sum;
@@ -21,9 +21,9 @@ use serde::Serialize;
 
 /// Vertices of a slice of lists on a device: the threads that read together.
 const DEVICE_SLICE: usize = 32;
-/// A determinant is positive where it exceeds this share of the product of the largest coordinates: the bounds of the rounding
-/// errors of [`crate::oriented_measure`].
-const FILTER: [f64; 2] = [1e-15, 1e-14];
+/// A determinant is positive where it exceeds this multiple of the largest coordinate of an edge, squared or cubed: 2 and 3 √3 times
+/// the bounds of [`FLAT`], since an edge is at most √2 or √3 times as long. Rounding errors are smaller.
+const FILTER: [f64; 2] = [2.0 * FLAT[0], 5.2 * FLAT[1]];
 /// Least length of a move that counts, in the metric.
 const LEAST_MOVE: f64 = 1e-3;
 
