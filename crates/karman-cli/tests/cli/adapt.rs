@@ -107,6 +107,45 @@ directory = "out"
     assert!(code == 1 && err.contains("no field `heat`"), "{err}");
 }
 
+#[test]
+fn prisms_and_frozen_regions_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let generate = [
+        "mesh",
+        "generate",
+        "sphere_in_box",
+        "--size",
+        "8,8,8",
+        "--centre",
+        "4,4,4",
+        "--diameter",
+        "1",
+        "--surface-size",
+        "0.2",
+        "--far-size",
+        "2",
+        "--layers",
+        "2",
+        "-o",
+        "sphere.msh",
+    ];
+    let (code, _, err) = karman(folder.path(), &generate);
+    assert_eq!(code, 0, "{err}");
+    let elements = |file: &str| -> Value {
+        let (_, text, _) = karman(folder.path(), &["mesh", "info", file, "--json"]);
+        serde_json::from_str::<Value>(&text).unwrap()["by_element"].clone()
+    };
+    let before = elements("sphere.msh");
+    let fit = report(folder.path(), &["sphere.msh", "-o", "a.msh", "--sizes", "1,1,0.4"]);
+    let after = elements("a.msh");
+    assert_eq!(after["prism"], before["prism"]);
+    assert_ne!(after["tetrahedron"], before["tetrahedron"]);
+    assert_eq!(after["tetrahedron"], fit["after"]["cells"]);
+    let arguments = ["adapt", "a.msh", "-o", "b.msh", "--sizes", "1,1,1", "--freeze", "default"];
+    let (code, _, err) = karman(folder.path(), &arguments);
+    assert!(code == 1 && err.contains("are frozen: none is left to adapt"), "{err}");
+}
+
 /// A VTU file of the unit square in n × n × 2 triangles, with tensors at its nodes.
 fn write_tensors(path: &Path, n: usize, name: &str, tensor: impl Fn([f64; 2]) -> Vec<f64>) {
     let at = |i: usize| i as f64 / n as f64;
