@@ -100,7 +100,8 @@ pub(crate) struct SmoothingArguments {
     pub(crate) threads: usize,
 }
 
-fn rule(name: &str) -> Result<Smoother, String> {
+/// The rule of a word.
+pub(super) fn rule(name: &str) -> Result<Smoother, String> {
     Smoother::from_word(name).ok_or_else(|| format!("rules: {}", Smoother::WORDS.join(", ")))
 }
 

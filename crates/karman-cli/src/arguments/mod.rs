@@ -5,12 +5,14 @@
 mod adapt;
 mod plot;
 
+use adapt::rule;
 pub(crate) use adapt::{AdaptArguments, Frame, SmoothingArguments};
 pub(crate) use plot::PlotArguments;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use karman::backend::BackendKind;
 use karman::linear::{Method, PreconditionerKind};
+use karman_adapt::Smoother;
 use karman_bench::Group;
 use karman_bench::thesis_pressure::FlowCase;
 use std::path::PathBuf;
@@ -362,6 +364,34 @@ pub(crate) enum ThesisCommand {
     Cg(ThesisCgArguments),
     /// Stages of a residual of compressible flow: tables 1 to 4 of Bogdanov, Gorobets & Sukov (2013)
     Stages(ThesisStagesArguments),
+    /// Sweeps of smoothing in an anisotropic metric over the number of vertices: the diagrams of Rokos & Gorman
+    Smoothing(ThesisSmoothingArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ThesisSmoothingArguments {
+    /// The backends, such as cpu,cuda; the host is timed by each number of threads
+    #[arg(long, value_delimiter = ',', value_parser = backend, default_value = "auto")]
+    pub(crate) backend: Vec<BackendKind>,
+    /// Numbers of vertices
+    #[arg(long, value_delimiter = ',', value_parser = count)]
+    #[arg(default_value = "1e3,3e3,1e4,3e4,1e5,3e5,1e6")]
+    pub(crate) vertices: Vec<usize>,
+    /// The rule: edge_lengths, the source's, or worst_quality
+    #[arg(long, default_value = "edge_lengths", value_parser = rule)]
+    pub(crate) rule: Smoother,
+    /// Sweeps of a measurement; the first is not counted
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) sweeps: u32,
+    /// Numbers of host threads of the CPU; 0: one for each processor
+    #[arg(long, value_delimiter = ',', default_value = "1,0")]
+    pub(crate) threads: Vec<usize>,
+    /// Draw the curves to a file as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Write the figures to a file as JSON, or print nothing else
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
