@@ -74,7 +74,7 @@ mod tests {
                 let points = corners.map(|node| mesh.points[node as usize]);
                 oriented_measure(mesh.dimension, &points) / factor
             };
-            let total = simplices.iter().map(|corners| measure(corners)).inspect(|volume| {
+            let total = simplices.iter().map(measure).inspect(|volume| {
                 assert!(*volume > 0.0, "{name}: {volume}");
             });
             let total = total.fold(0.0, |sum, volume| sum + volume);

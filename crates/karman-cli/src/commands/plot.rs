@@ -32,7 +32,10 @@ pub(crate) fn run(arguments: &PlotArguments, quiet: bool) -> Result<(), Failure>
         None => PictureField::Regions { of_cells: &raw.cells.groups, names: &raw.regions },
     };
     let whole = arguments.window.is_none();
-    let drawn = whole.then(|| console::count(slice.len() as u64, "cell"));
+    let mut cells = slice.cells.clone();
+    // A warped cell may have two polygons.
+    cells.dedup();
+    let drawn = whole.then(|| console::count(cells.len() as u64, "cell"));
     let time = read.time.map(|time| format!("t = {time}"));
     let note: Vec<String> = place.into_iter().chain(time).chain(drawn).collect();
     let file = arguments.input.file_name().unwrap_or_default().to_string_lossy();
