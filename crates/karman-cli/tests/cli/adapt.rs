@@ -99,6 +99,28 @@ directory = "out"
     let vertices = fit["after"]["vertices"].as_u64().unwrap();
     assert!((200..900).contains(&vertices), "{vertices}");
     assert!(fit["after"]["in_range"].as_f64().unwrap() > 0.9, "{fit}");
+    // The result may lie on other elements.
+    let boxes =
+        "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [16, 16]\nelement = \"quadrilateral\"\n";
+    let case =
+        case.replace("[mesh]\nfile = \"square.msh\"\n", boxes).replace("\"out\"", "\"quads\"");
+    fs::write(folder.path().join("quads.toml"), case).unwrap();
+    let (code, _, err) = karman(folder.path(), &["run", "-q", "quads.toml"]);
+    assert_eq!(code, 0, "{err}");
+    let of_quads = field.replace("out/", "quads/");
+    let arguments = [
+        "square.msh",
+        "-o",
+        "a.msh",
+        "--field",
+        &of_quads,
+        "--complexity",
+        "300",
+        "--h-max",
+        "0.3",
+    ];
+    let fit = report(folder.path(), &arguments);
+    assert!(fit["after"]["in_range"].as_f64().unwrap() > 0.9, "{fit}");
     let missing = field.replace("temperature", "heat");
     let (code, _, err) = karman(
         folder.path(),
