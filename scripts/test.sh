@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 unit() {
     cargo test --workspace --exclude karman-cli --exclude karman-bench --locked --no-fail-fast \
-        --lib --test fuzz_readers "$@"
+        --lib --test fuzz_readers --test fuzz_metrics "$@"
 }
 
 program() {

@@ -67,18 +67,31 @@ pub struct Adapted {
     pub passes: usize,
 }
 
-/// Adapts a mesh to a metric.
+/// Adapts a mesh to a metric. Cells that are no simplices stay as they are, and so do the faces between them and the simplices.
 ///
 /// # Errors
-/// [`AdaptError`]: cells that are no simplices, periodic patches, a metric that is not positive definite at a vertex, parameters
+/// [`AdaptError`]: a mesh without simplices, periodic patches, a metric that is not positive definite at a vertex, parameters
 /// out of range.
 pub fn adapt(
     mesh: &Mesh,
     field: &dyn MetricField,
     options: &AdaptOptions,
 ) -> Result<Adapted, AdaptError> {
+    adapt_around_frozen(mesh, field, options, &[])
+}
+
+/// As [`adapt`], with the cells that are `frozen`, `[n_cells]`, kept as they are.
+///
+/// # Errors
+/// As [`adapt`]; every cell is frozen.
+pub fn adapt_around_frozen(
+    mesh: &Mesh,
+    field: &dyn MetricField,
+    options: &AdaptOptions,
+    frozen: &[bool],
+) -> Result<Adapted, AdaptError> {
     check(options)?;
-    let mut adaptive = AdaptiveMesh::new(mesh, field, options.ridge_angle_deg)?;
+    let mut adaptive = AdaptiveMesh::around_frozen(mesh, field, options.ridge_angle_deg, frozen)?;
     let before = FitReport::of(&adaptive);
     let tolerance = options.surface_tolerance * mesh.bounding_box_diagonal();
     let mut passes = 0;

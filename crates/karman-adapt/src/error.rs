@@ -15,12 +15,14 @@ pub enum AdaptError {
     /// The device failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
-    /// A cell is neither a triangle nor a tetrahedron.
-    #[error("{count} cells are no {simplices}; only meshes of {simplices} can be adapted")]
+    /// No cell is left to adapt.
+    #[error("{count} cells are no {simplices} and {frozen} are frozen: none is left to adapt")]
     Elements {
-        /// Number of such cells.
+        /// Number of cells of other shapes.
         count: usize,
-        /// The shape required.
+        /// Number of further cells that are frozen.
+        frozen: usize,
+        /// The shape that is adapted.
         simplices: &'static str,
     },
     /// A periodic pair of patches.
@@ -33,6 +35,29 @@ pub enum AdaptError {
         place: Place,
         /// Eigenvalues of the tensor.
         eigenvalues: [f64; 3],
+    },
+    /// A field of tensors with a number of components that no metric has.
+    #[error(
+        "a metric of {dimension}D has {}, {found} given",
+        if *dimension == 2 {
+            "3 components (xx, xy, yy), 4 or 9 (row by row) or 6 (xx, yy, zz, xy, yz, xz)"
+        } else {
+            "6 components (xx, yy, zz, xy, yz, xz) or 9 (row by row)"
+        }
+    )]
+    Components {
+        /// Their number.
+        found: usize,
+        /// 2 or 3.
+        dimension: usize,
+    },
+    /// A tensor that is not symmetric.
+    #[error("the metric at {place} is not symmetric: {} and {} in its places (i, j) and (j, i)", .entries[0], .entries[1])]
+    NotSymmetric {
+        /// The place.
+        place: Place,
+        /// The two entries.
+        entries: [f64; 2],
     },
     /// A parameter out of its range.
     #[error("{key} = {value}: {reason}")]

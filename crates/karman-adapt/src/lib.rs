@@ -1,7 +1,7 @@
 //! Anisotropic adaptation of meshes of triangles and tetrahedra to a metric.
 //!
 //! [`adapt`] changes a mesh until its edges have the length 1 in a metric and its cells are equilateral there: edges are split,
-//! collapsed and swapped, faces swapped, vertices moved. Boundary patches, regions, ridges and corners are kept. Each change keeps
+//! collapsed and swapped, faces swapped, vertices moved. Boundary patches, regions, ridges and corners are kept, and cells that are no simplices. Each change keeps
 //! every cell positively oriented, by an exact test. The result is the same for any number of threads.
 
 mod background;
@@ -13,15 +13,18 @@ mod energy;
 mod error;
 mod field;
 mod hessian;
+mod kept;
 mod mesh;
 mod metric;
 mod quality;
 mod report;
+mod simplices;
 mod smooth;
 pub mod smoothing;
 mod split;
 mod surface;
 mod swap;
+mod tensor_field;
 mod vector;
 mod walk;
 
@@ -29,7 +32,7 @@ mod walk;
 mod tests;
 
 pub use background::NodalMetric;
-pub use driver::{AdaptOptions, Adapted, adapt};
+pub use driver::{AdaptOptions, Adapted, adapt, adapt_around_frozen};
 pub use error::AdaptError;
 pub use field::{AnalyticMetric, MetricField};
 pub use hessian::{FieldSamples, HessianOptions, limit_gradation, metric_of_field};
@@ -39,6 +42,7 @@ pub use quality::{
 };
 pub use report::{FitReport, Histogram};
 pub use smoothing::{
-    MeshQuality, MetricGrid, MetricLookup, SmoothOptions, Smoother, VertexSmoother,
-    smooth_by_colours,
+    MeshQuality, MetricGrid, MetricLookup, SmoothOptions, SmoothReport, Smoothed, Smoother,
+    VertexSmoother, smooth_by_colours,
 };
+pub use tensor_field::metrics_of_tensors;

@@ -4,10 +4,11 @@ use crate::change::Operation;
 use crate::complex::{Complex, NONE};
 use crate::error::AdaptError;
 use crate::field::MetricField;
+use crate::kept::{KEPT_FACE, Kept};
 use crate::quality::{Vertex, edge_length, mean_ratio};
 use crate::surface::Surface;
 use crate::vector::{Point, cross, dot, norm, subtract};
-use karman_mesh::{CellShape, Elements, Mesh, Place, RawMesh, index_of};
+use karman_mesh::{CellShape, Elements, Mesh, Place, RawMesh};
 use std::collections::BTreeMap;
 
 /// The vertex that an operation adds, before it has a number.
@@ -48,8 +49,8 @@ pub(crate) struct AdaptiveMesh<'a> {
     pub(crate) field: &'a dyn MetricField,
     /// The surface of the mesh given.
     surface: Option<Surface>,
-    regions: Vec<String>,
-    patches: Vec<String>,
+    /// Cells that stay as they are.
+    pub(crate) kept: Kept,
 }
 
 impl<'a> AdaptiveMesh<'a> {
@@ -59,13 +60,18 @@ impl<'a> AdaptiveMesh<'a> {
         field: &'a dyn MetricField,
         ridge_angle_deg: f64,
     ) -> Result<Self, AdaptError> {
+        AdaptiveMesh::around_frozen(mesh, field, ridge_angle_deg, &[])
+    }
+
+    /// As [`AdaptiveMesh::new`], with the cells that are `frozen` kept as they are.
+    pub(crate) fn around_frozen(
+        mesh: &Mesh,
+        field: &'a dyn MetricField,
+        ridge_angle_deg: f64,
+        frozen: &[bool],
+    ) -> Result<Self, AdaptError> {
         let dimension = mesh.dimension;
-        let shape = if dimension == 2 { CellShape::Triangle } else { CellShape::Tetrahedron };
-        let others = mesh.cells.shapes.iter().filter(|&&other| other != shape).count();
-        if others > 0 {
-            let simplices = if dimension == 2 { "triangles" } else { "tetrahedra" };
-            return Err(AdaptError::Elements { count: others, simplices });
-        }
+        let kept = Kept::of(mesh, frozen)?;
         if mesh.periodic_pairs.iter().next().is_some() {
             return Err(AdaptError::Periodic);
         }
@@ -84,16 +90,17 @@ impl<'a> AdaptiveMesh<'a> {
             vertices.push(Vertex::new(point, metric));
         }
         let mut cells = Complex::new(dimension + 1, n);
-        for cell in 0..mesh.n_cells() {
+        for cell in (0..mesh.n_cells()).filter(|&cell| !kept.is_kept[cell]) {
             cells.insert(padded(mesh.cells.nodes_of(cell)), mesh.cells.groups[cell]);
         }
         let mut faces = Complex::new(dimension, n);
         for (patch, group) in mesh.patches.iter().enumerate() {
-            for face in group.faces.clone() {
+            let is_kept = |face: usize| kept.is_kept[mesh.face_left[face] as usize];
+            for face in group.faces.clone().filter(|&face| !is_kept(face)) {
                 faces.insert(padded(mesh.face_to_nodes.of(face)), patch as u32);
             }
         }
-        insert_interfaces(mesh, &mut faces);
+        insert_interfaces(mesh, &kept, &mut faces);
         let mut result = AdaptiveMesh {
             dimension,
             vertices,
@@ -108,8 +115,7 @@ impl<'a> AdaptiveMesh<'a> {
             ridges: Complex::new(2, n),
             field,
             surface: None,
-            regions: mesh.regions.clone(),
-            patches: mesh.patches.iter().map(|patch| patch.name.clone()).collect(),
+            kept,
         };
         result.classify(ridge_angle_deg.to_radians().cos());
         result.surface = Some(Surface::new(&result));
@@ -134,7 +140,10 @@ impl<'a> AdaptiveMesh<'a> {
             }
         }
         for vertex in 0..self.vertices.len() as u32 {
-            self.kinds[vertex as usize] = self.kind_of(vertex, cosine);
+            self.kinds[vertex as usize] = match self.kept.is_fixed(vertex) {
+                true => VertexKind::Corner,
+                false => self.kind_of(vertex, cosine),
+            };
         }
     }
 
@@ -192,7 +201,7 @@ impl<'a> AdaptiveMesh<'a> {
         let mut number = vec![NONE; self.vertices.len()];
         let mut points = vec![];
         for (vertex, own) in number.iter_mut().enumerate() {
-            if self.cells.touches(vertex as u32) {
+            if self.cells.touches(vertex as u32) || self.kept.is_fixed(vertex as u32) {
                 *own = points.len() as u32;
                 points.push(self.vertices[vertex].point);
             }
@@ -201,24 +210,31 @@ impl<'a> AdaptiveMesh<'a> {
             2 => (CellShape::Triangle, CellShape::Segment),
             _ => (CellShape::Tetrahedron, CellShape::Triangle),
         };
-        let list = |complex: &Complex, shape: CellShape, least: u32| {
+        let renumbered = |nodes: &[u32]| -> Vec<u32> {
+            nodes.iter().map(|&node| number[node as usize]).collect()
+        };
+        let list = |complex: &Complex, shape: CellShape, least: u32, kept: &Elements| {
             let mut elements = Elements::new();
             for element in complex.elements().filter(|&element| complex.tag(element) < least) {
-                let nodes: Vec<u32> =
-                    complex.nodes_of(element).iter().map(|&v| number[v as usize]).collect();
+                let nodes = renumbered(complex.nodes_of(element));
                 elements.push(shape, &nodes, complex.tag(element));
+            }
+            for element in 0..kept.len() {
+                let nodes = renumbered(kept.nodes_of(element));
+                elements.push(kept.shapes[element], &nodes, kept.groups[element]);
             }
             elements
         };
-        let cells = list(&self.cells, cell_shape, NONE);
-        let boundary = list(&self.faces, face_shape, self.patches.len() as u32);
+        let cells = list(&self.cells, cell_shape, NONE, &self.kept.cells);
+        let patches = &self.kept.patches;
+        let boundary = list(&self.faces, face_shape, patches.len() as u32, &self.kept.boundary);
         RawMesh {
             dimension: self.dimension,
             points,
             cells,
             boundary,
-            regions: self.regions.clone(),
-            patches: self.patches.clone(),
+            regions: self.kept.regions.clone(),
+            patches: patches.clone(),
         }
     }
 
@@ -297,16 +313,24 @@ pub(crate) fn padded(nodes: &[u32]) -> [u32; 4] {
     result
 }
 
-/// Adds the faces between cells of two regions, with one tag for each pair of regions behind those of the patches.
-fn insert_interfaces(mesh: &Mesh, faces: &mut Complex) {
+/// Adds the faces to cells that are kept, and those between cells of two regions, with one tag for each pair of regions behind
+/// those of the patches and a normal towards the region of the higher number.
+fn insert_interfaces(mesh: &Mesh, kept: &Kept, faces: &mut Complex) {
+    for nodes in kept.interface(mesh) {
+        faces.insert(padded(&nodes), KEPT_FACE);
+    }
     let mut tags: BTreeMap<[u32; 2], u32> = BTreeMap::new();
     for face in 0..mesh.n_interior_faces() {
-        let [a, b] = [mesh.face_left[face], mesh.face_right[face]]
-            .map(|cell| mesh.cells.groups[cell as usize]);
-        if a != b {
+        let cells = [mesh.face_left[face], mesh.face_right[face]].map(|cell| cell as usize);
+        let [a, b] = cells.map(|cell| mesh.cells.groups[cell]);
+        if a != b && !cells.iter().any(|&cell| kept.is_kept[cell]) {
             let next = (mesh.patches.len() + tags.len()) as u32;
             let tag = *tags.entry([a.min(b), a.max(b)]).or_insert(next);
-            faces.insert(padded(mesh.face_to_nodes.of(index_of(face as u32))), tag);
+            let mut nodes = mesh.face_to_nodes.of(face).to_vec();
+            if a > b {
+                nodes.reverse();
+            }
+            faces.insert(padded(&nodes), tag);
         }
     }
 }

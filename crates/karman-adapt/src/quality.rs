@@ -7,6 +7,10 @@ use robust::{Coord, Coord3D, orient2d, orient3d};
 /// Shortest and longest length of an edge that has the size of the metric.
 pub const LENGTH_RANGE: [f64; 2] = [std::f64::consts::FRAC_1_SQRT_2, std::f64::consts::SQRT_2];
 
+/// A simplex is flat where twice its area is at most this multiple of the square of its longest edge, or six times its volume this
+/// multiple of the cube: twice the bound by which a mesh is refused, 4 ε for areas and volumes.
+pub(crate) const FLAT: [f64; 2] = [16.0 * f64::EPSILON, 48.0 * f64::EPSILON];
+
 /// A place with its metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Vertex {
@@ -80,15 +84,34 @@ pub fn oriented_measure(dimension: usize, points: &[Point; 4]) -> f64 {
     volume.min(-orient3d(coordinate(a), coordinate(b), coordinate(c), coordinate(d)))
 }
 
+/// Whether a simplex of this [`oriented_measure`] is flat to rounding errors, or not positively oriented.
+#[inline]
+fn is_flat(dimension: usize, measure: f64, points: &[Point; 4]) -> bool {
+    let [a, b, c, d] = *points;
+    let (u, v) = (subtract(b, a), subtract(c, a));
+    let w = if dimension == 2 { u } else { subtract(d, a) };
+    // No edge is longer than 2 √3 times the largest coordinate of these three.
+    let bound = 2.0 * 3.0_f64.sqrt() * largest(u).max(largest(v)).max(largest(w));
+    let power = |length: f64| if dimension == 2 { length * length } else { length.powi(3) };
+    let share = FLAT[dimension - 2];
+    if measure > share * power(bound) {
+        return false;
+    }
+    let edges = [u, v, w, subtract(v, u), subtract(w, u), subtract(w, v)];
+    let square = edges.iter().map(|&edge| dot(edge, edge)).fold(0.0, f64::max);
+    measure.is_nan() || measure <= share * power(square.sqrt())
+}
+
 /// Mean ratio of a simplex in the metric M of its vertex of largest determinant: 1 for the equilateral one, at most 0 for one
-/// that is not positively oriented.
+/// that is not positively oriented or flat to rounding errors.
 ///
 /// Q = (V √det M / V₁)^{2/d} / mean over edges of vᵀ M v, with V₁ = √3/4 of the unit triangle and √2/12 of the unit tetrahedron.
 #[inline]
 pub fn mean_ratio(dimension: usize, vertices: &[&Vertex; 4]) -> f64 {
     let [a, b, c, d] = *vertices;
-    let measure = oriented_measure(dimension, &[a.point, b.point, c.point, d.point]);
-    if measure <= 0.0 {
+    let points = [a.point, b.point, c.point, d.point];
+    let measure = oriented_measure(dimension, &points);
+    if is_flat(dimension, measure, &points) {
         return measure.min(0.0);
     }
     let mut densest = a;
@@ -120,7 +143,7 @@ pub fn size_and_shape(dimension: usize, vertices: &[&Vertex; 4]) -> f64 {
     let count = dimension + 1;
     let points = vertices.map(|vertex| vertex.point);
     let measure = oriented_measure(dimension, &points);
-    if measure <= 0.0 {
+    if is_flat(dimension, measure, &points) {
         return measure.min(0.0);
     }
     let mut metric = Metric::ZERO;

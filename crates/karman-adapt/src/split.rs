@@ -102,6 +102,9 @@ struct Split {
 
 impl Split {
     fn new(mesh: &AdaptiveMesh<'_>, a: u32, b: u32, on_surface: bool) -> Option<Self> {
+        if mesh.kept.is_fixed_edge(a, b) {
+            return None;
+        }
         let on_edge = |complex: &Complex| -> Vec<u32> {
             match complex.touches(a) && complex.touches(b) {
                 true => complex.around_edge(a, b).collect(),

@@ -13,6 +13,9 @@ const LARGEST_RING: usize = 9;
 /// (Freitag & Ollivier-Gooch, *International Journal for Numerical Methods in Engineering* 40, 1997). The best triangulation is
 /// found by dynamic programming. A surface edge is swapped where its two faces lie in a plane.
 pub(crate) fn swap_edge(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Option<Change> {
+    if mesh.kept.is_fixed_edge(a, b) {
+        return None;
+    }
     if mesh.dimension == 2 {
         return flip(mesh, [a, b]);
     }

@@ -1,5 +1,6 @@
-//! The cell of a mesh of simplices that contains a place, by a walk from cell to cell.
+//! The cell of a mesh that contains a place, by a walk from simplex to simplex.
 
+use crate::simplices::{behind_facets, split_cells};
 use crate::vector::{Point, cross, dot, subtract};
 use karman_mesh::{Mesh, index_of};
 
@@ -32,9 +33,14 @@ struct Starts {
 }
 
 impl CellWalk {
-    /// The cells of a mesh of simplices.
+    /// The cells of a mesh of simplices, or the simplices into which the cells of another mesh are divided.
     pub(crate) fn new(mesh: &Mesh) -> Self {
         let corners = mesh.dimension + 1;
+        if mesh.cells.shapes.iter().any(|shape| shape.node_count() != corners) {
+            let cells = split_cells(mesh);
+            let behind = behind_facets(mesh.dimension, &cells);
+            return CellWalk::of(mesh, cells, behind);
+        }
         let mut cells = Vec::with_capacity(mesh.n_cells());
         let mut all_behind = vec![[NONE; 4]; mesh.n_cells()];
         for (cell, behind) in all_behind.iter_mut().enumerate() {
@@ -53,14 +59,12 @@ impl CellWalk {
                 }
             }
         }
+        CellWalk::of(mesh, cells, all_behind)
+    }
+
+    fn of(mesh: &Mesh, cells: Vec<[u32; 4]>, behind: Vec<[u32; 4]>) -> Self {
         let starts = Starts::new(&mesh.points, &cells, mesh.dimension);
-        CellWalk {
-            dimension: mesh.dimension,
-            points: mesh.points.clone(),
-            cells,
-            behind: all_behind,
-            starts,
-        }
+        CellWalk { dimension: mesh.dimension, points: mesh.points.clone(), cells, behind, starts }
     }
 
     /// Barycentric coordinates of `point` in a cell; the last of a triangle is 0.

@@ -22,6 +22,7 @@ mod table;
 pub mod thesis_amg;
 pub mod thesis_cost;
 pub mod thesis_pressure;
+pub mod thesis_smoothing;
 pub mod thesis_stages;
 
 pub use adapt::adapt;

@@ -149,11 +149,11 @@ fn triangle_quality<F: Real>(a: Vec3<F>, b: Vec3<F>, m: Sym3<F>, filter: F) -> Q
     let mut value = F::literal(0.0);
     let mut gradient = Vec3::<F>::zero();
     let area = a.x * b.y - a.y * b.x;
-    let scale = a.x.abs().max(a.y.abs()) * b.x.abs().max(b.y.abs());
-    if area > filter * scale {
+    let c = b - a;
+    let scale = largest::<F>(a).max(largest::<F>(b)).max(largest::<F>(c));
+    if area > filter * scale * scale {
         let ma = m.times(a);
         let mb = m.times(b);
-        let c = b - a;
         let la = (a.x * ma.x + a.y * ma.y).sqrt();
         let lb = (b.x * mb.x + b.y * mb.y).sqrt();
         let lc = (c.x * (mb.x - ma.x) + c.y * (mb.y - ma.y)).sqrt();
@@ -199,7 +199,9 @@ fn tetrahedron_quality<F: Real>(
     let bc = c - b;
     let normal = ab.cross(ac);
     let volume = -normal.dot(a);
-    if volume > filter * largest::<F>(ab) * largest::<F>(ac) * largest::<F>(a) {
+    let sides = largest::<F>(ab).max(largest::<F>(ac)).max(largest::<F>(bc));
+    let scale = sides.max(largest::<F>(a)).max(largest::<F>(b)).max(largest::<F>(c));
+    if volume > filter * scale * scale * scale {
         let ma = m.times(a);
         let mb = m.times(b);
         let mc = m.times(c);

@@ -8,9 +8,10 @@ use super::lookup::{LookupView, Place};
 use karman_backend::prelude::*;
 use karman_backend::real::{Sym3, Vec3};
 use karman_backend::{Segment, View};
+use karman_macros::Keyword;
 
 /// The rule by which a vertex moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Keyword)]
 pub enum Smoother {
     /// The linear system of Pain et al. (*Computer Methods in Applied Mechanics and Engineering* 190, 2001):
     /// (D + A)(x − p) = ½ (q − A p), A = Σ_l M_l and q = Σ_l M_l y_l over the edges of the vertex with their mean metrics M_l and

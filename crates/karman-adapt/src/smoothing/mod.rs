@@ -11,6 +11,7 @@ mod colouring;
 mod grid;
 mod kernels;
 mod lookup;
+mod smoothed;
 mod smoother;
 mod topology;
 
@@ -19,4 +20,5 @@ mod tests;
 
 pub use grid::MetricGrid;
 pub use kernels::Smoother;
-pub use smoother::{MeshQuality, MetricLookup, SmoothOptions, VertexSmoother, smooth_by_colours};
+pub use smoothed::{SmoothReport, Smoothed, smooth_by_colours};
+pub use smoother::{MeshQuality, MetricLookup, SmoothOptions, VertexSmoother};

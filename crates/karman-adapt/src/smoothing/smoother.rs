@@ -7,30 +7,31 @@ use super::kernels::{
 };
 use super::lookup::{LookupView, Place};
 use super::topology::Topology;
-use crate::driver::Adapted;
 use crate::error::AdaptError;
 use crate::field::MetricField;
 use crate::mesh::AdaptiveMesh;
-use crate::quality::Vertex;
-use crate::report::FitReport;
+use crate::quality::{FLAT, Vertex};
 use crate::vector::Point;
 use crate::walk::{CellWalk, NONE};
 use karman_backend::blas::finish_sum;
 use karman_backend::{Backend, Buffer, Partials, View};
-use karman_mesh::{Mesh, Place as MeshPlace};
+use karman_macros::Keyword;
+use karman_mesh::Mesh;
+use serde::Serialize;
 
 /// Vertices of a slice of lists on a device: the threads that read together.
 const DEVICE_SLICE: usize = 32;
-/// A determinant is positive where it exceeds this share of the product of the largest coordinates: the bounds of the rounding
-/// errors of [`crate::oriented_measure`].
-const FILTER: [f64; 2] = [1e-15, 1e-14];
+/// A determinant is positive where it exceeds this multiple of the largest coordinate of an edge, squared or cubed: 2 and 3 √3 times
+/// the bounds of [`FLAT`], since an edge is at most √2 or √3 times as long. Rounding errors are smaller.
+const FILTER: [f64; 2] = [2.0 * FLAT[0], 5.2 * FLAT[1]];
 /// Least length of a move that counts, in the metric.
 const LEAST_MOVE: f64 = 1e-3;
 
 /// Where the metric at a vertex that has moved is looked up.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Keyword)]
 pub enum MetricLookup {
     /// In a [`MetricGrid`] of this tolerance and of at most so many nodes.
+    #[with(tolerance: 0.02, most_nodes: 1 << 22)]
     Grid {
         /// Largest deviation of lengths, as a share.
         tolerance: f64,
@@ -69,7 +70,7 @@ impl Default for SmoothOptions {
 }
 
 /// Qualities of Vasilevskii and Lipnikov of the cells of a mesh, see [`crate::size_and_shape`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MeshQuality {
     /// The lowest.
     pub lowest: f64,
@@ -132,8 +133,8 @@ impl MetricData {
         }
     }
 
-    fn of_mesh(backend: &Backend, mesh: &Mesh, adaptive: &AdaptiveMesh<'_>) -> MetricData {
-        let (walk, dimension) = (CellWalk::new(mesh), mesh.dimension);
+    fn of_walk(backend: &Backend, walk: &CellWalk, adaptive: &AdaptiveMesh<'_>) -> MetricData {
+        let dimension = adaptive.dimension;
         let sizes = adaptive.vertices.iter().flat_map(|vertex| {
             components(dimension, &vertex.metric.map(|value| 1.0 / value.sqrt()))
         });
@@ -194,7 +195,7 @@ impl VertexSmoother {
         })
     }
 
-    fn of(
+    pub(super) fn of(
         backend: &Backend,
         mesh: &Mesh,
         adaptive: &AdaptiveMesh<'_>,
@@ -202,16 +203,20 @@ impl VertexSmoother {
     ) -> Result<VertexSmoother, AdaptError> {
         let dimension = mesh.dimension;
         let spacing = if backend.device().is_some() { DEVICE_SLICE } else { 1 };
-        let metric = match options.lookup {
+        let topology = Topology::new(adaptive, spacing);
+        let (metric, cells) = match options.lookup {
             MetricLookup::Grid { tolerance, most_nodes } => {
                 let field = adaptive.field;
                 let bounds = mesh.bounding_box().unwrap_or_default();
                 let grid = MetricGrid::new(field, dimension, bounds, tolerance, most_nodes)?;
-                MetricData::of_grid(backend, &grid)
+                (MetricData::of_grid(backend, &grid), vec![0])
             }
-            MetricLookup::Walk => MetricData::of_mesh(backend, mesh, adaptive),
+            MetricLookup::Walk => {
+                let walk = CellWalk::new(mesh);
+                let cells = first_cells(&walk, &topology.vertices);
+                (MetricData::of_walk(backend, &walk, adaptive), cells)
+            }
         };
-        let topology = Topology::new(adaptive, spacing);
         let n = topology.vertices.len();
         let moving = topology.constraint.len();
         let state = topology.vertices.iter().flat_map(|&vertex| {
@@ -223,10 +228,6 @@ impl VertexSmoother {
                 .collect::<Vec<_>>()
         });
         let state = backend.upload(state.collect());
-        let cells = match metric.place {
-            Place::Grid => vec![0],
-            Place::Mesh => first_cells(mesh, &topology.vertices),
-        };
         let upload_directions =
             if topology.directions.is_empty() { vec![0.0; 3] } else { topology.directions };
         let mut smoother = VertexSmoother {
@@ -301,19 +302,19 @@ impl VertexSmoother {
         });
     }
 
-    /// Sweeps until an equilibrium or the most sweeps of the options. Returns their number.
+    /// Sweeps until an equilibrium or the most sweeps of the options. Returns their number, and whether there is an equilibrium.
     ///
     /// # Errors
     /// [`AdaptError::Backend`] where the device failed.
-    pub fn to_equilibrium(&mut self) -> Result<usize, AdaptError> {
+    pub fn to_equilibrium(&mut self) -> Result<(usize, bool), AdaptError> {
         for sweep in 1..=self.options.sweeps {
             let moved = self.sweep()?;
             tracing::debug!("sweep {sweep}: {moved} vertices moved");
             if (moved as f64) < self.options.equilibrium * self.vertices.len() as f64 {
-                return Ok(sweep);
+                return Ok((sweep, true));
             }
         }
-        Ok(self.options.sweeps)
+        Ok((self.options.sweeps, false))
     }
 
     /// The qualities of the cells in the metric of the lookup.
@@ -389,38 +390,7 @@ impl VertexSmoother {
     }
 }
 
-/// Moves the vertices of a mesh, and nothing else, to an equilibrium.
-///
-/// # Errors
-/// [`AdaptError`]: as [`VertexSmoother::new`], and where the device failed.
-pub fn smooth_by_colours(
-    backend: &Backend,
-    mesh: &Mesh,
-    field: &dyn MetricField,
-    options: &SmoothOptions,
-) -> Result<Adapted, AdaptError> {
-    check(options)?;
-    let mut adaptive = AdaptiveMesh::new(mesh, field, options.ridge_angle_deg)?;
-    let before = FitReport::of(&adaptive);
-    let mut smoother = backend.install(|| VertexSmoother::of(backend, mesh, &adaptive, options))?;
-    let passes = smoother.to_equilibrium()?;
-    for (vertex, point) in smoother.points()?.into_iter().enumerate() {
-        let own = adaptive.vertices[vertex].point;
-        // The plane of a 2D mesh may lie anywhere.
-        let point = if mesh.dimension == 2 { [point[0], point[1], own[2]] } else { point };
-        let (metric, hint) = field.at(point, adaptive.hints[vertex]);
-        if !metric.is_positive_definite() {
-            let eigenvalues = metric.eigen().values;
-            return Err(AdaptError::NotPositive { place: MeshPlace(point), eigenvalues });
-        }
-        adaptive.vertices[vertex] = Vertex::new(point, metric);
-        adaptive.hints[vertex] = hint;
-    }
-    let after = FitReport::of(&adaptive);
-    Ok(Adapted { mesh: adaptive.to_raw(), before, after, passes })
-}
-
-fn check(options: &SmoothOptions) -> Result<(), AdaptError> {
+pub(super) fn check(options: &SmoothOptions) -> Result<(), AdaptError> {
     let refuse = |key, value, reason| Err(AdaptError::Value { key, value, reason });
     let angle = options.ridge_angle_deg;
     if !(angle > 0.0 && angle < 180.0) {
@@ -434,11 +404,11 @@ fn check(options: &SmoothOptions) -> Result<(), AdaptError> {
     Ok(())
 }
 
-/// A cell of the mesh for each vertex.
-fn first_cells(mesh: &Mesh, vertices: &[u32]) -> Vec<u32> {
-    let mut first = vec![NONE; mesh.points.len()];
-    for cell in (0..mesh.n_cells()).rev() {
-        mesh.cells.nodes_of(cell).iter().for_each(|&node| first[node as usize] = cell as u32);
+/// A simplex of the walk for each vertex.
+fn first_cells(walk: &CellWalk, vertices: &[u32]) -> Vec<u32> {
+    let mut first = vec![NONE; walk.points.len()];
+    for (cell, corners) in walk.cells.iter().enumerate().rev() {
+        corners.iter().for_each(|&node| first[node as usize] = cell as u32);
     }
     let known = |&vertex: &u32| first[vertex as usize];
     vertices.iter().map(known).map(|cell| if cell == NONE { 0 } else { cell }).collect()

@@ -207,7 +207,7 @@ fn the_set_up_of_the_source_converges() {
             SmoothOptions { smoother, sweeps: 1000, equilibrium: 0.02, ..SmoothOptions::default() };
         let mut run = VertexSmoother::new(&backend, &mesh, &field, &options).unwrap();
         let start = run.quality().unwrap();
-        assert!(run.to_equilibrium().unwrap() < 1000, "{smoother:?} has no equilibrium");
+        assert!(run.to_equilibrium().unwrap().1, "{smoother:?} has no equilibrium");
         let end = run.quality().unwrap();
         assert!(end.lowest > 10.0 * start.lowest && end.mean > start.mean, "{start:?} {end:?}");
         end
@@ -353,7 +353,7 @@ fn the_report_is_in_the_metric_of_the_field() {
     let FitReport { lowest_quality, mean_quality, vertices, .. } = smoothed.after;
     assert_eq!(vertices, mesh.n_nodes());
     assert!(lowest_quality > 0.0);
-    assert!(mean_quality > smoothed.before.mean_quality && smoothed.passes <= 20);
+    assert!(mean_quality > smoothed.before.mean_quality && smoothed.report.sweeps <= 20);
 }
 
 /// A metric of sizes up to 1e8 apart, from node to node without relation, never inverts a cell.

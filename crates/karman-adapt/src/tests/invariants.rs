@@ -161,7 +161,7 @@ fn what_cannot_be_adapted_is_refused_by_name() {
     let unit = AnalyticMetric(|_| Metric::IDENTITY);
     let error = adapt(&mesh, &unit, &FEW).unwrap_err();
     assert!(matches!(error, AdaptError::Elements { count: 8, .. }), "{error}");
-    assert!(error.to_string().starts_with("8 cells are no tetrahedra"), "{error}");
+    assert!(error.to_string().starts_with("8 cells are no tetrahedra and 0 are frozen"), "{error}");
     for (options, key) in [
         (AdaptOptions { ridge_angle_deg: 0.0, ..FEW }, "ridge_angle_deg"),
         (AdaptOptions { surface_tolerance: -1.0, ..FEW }, "surface_tolerance"),

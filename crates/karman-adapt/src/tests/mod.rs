@@ -1,6 +1,7 @@
 //! Tests of adaptation as a whole.
 
 pub(crate) mod cube;
+mod frozen;
 mod invariants;
 
 pub(crate) use invariants::measures;

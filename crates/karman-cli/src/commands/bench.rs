@@ -2,7 +2,7 @@
 
 use crate::arguments::{
     BenchArguments, BenchCommand, BenchPrecision, ThesisAmgArguments, ThesisCgArguments,
-    ThesisCommand, ThesisFlowArguments, ThesisStagesArguments,
+    ThesisCommand, ThesisFlowArguments, ThesisSmoothingArguments, ThesisStagesArguments,
 };
 use crate::console;
 use crate::failure::Failure;
@@ -10,6 +10,7 @@ use karman::backend::{Backend, BackendKind};
 use karman_bench::thesis_amg::{ThesisAmgPlan, ThesisAmgReport, measure_grid, published};
 use karman_bench::thesis_cost::{CostReport, measure_cost};
 use karman_bench::thesis_pressure::{FlowCase, PressurePlan, PressureReport, measure_pressure};
+use karman_bench::thesis_smoothing::{SmoothingReport, measure_smoothing};
 use karman_bench::thesis_stages::{StagesReport, measure_stages};
 use karman_bench::{Bench, Group, Machine, Plan, Report, measure};
 use serde::Serialize;
@@ -24,6 +25,9 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
         Some(BenchCommand::Thesis(ThesisCommand::Flow(arguments))) => thesis_flow(arguments),
         Some(BenchCommand::Thesis(ThesisCommand::Cg(arguments))) => thesis_cg(arguments),
         Some(BenchCommand::Thesis(ThesisCommand::Stages(arguments))) => thesis_stages(arguments),
+        Some(BenchCommand::Thesis(ThesisCommand::Smoothing(arguments))) => {
+            thesis_smoothing(arguments)
+        }
     }
 }
 
@@ -123,6 +127,40 @@ fn thesis_cg(arguments: &ThesisCgArguments) -> Result<(), Failure> {
     }
     let report = CostReport::new(&backends, points);
     let report = CostReport { karman: env!("KARMAN_VERSION"), ..report };
+    output.show(|| report.to_string())?;
+    if let Some((path, mut file)) = drawing {
+        file.write_all(report.svg().as_bytes()).map_err(|e| cannot_write(path, &e))?;
+    }
+    output.finish(&report)
+}
+
+fn thesis_smoothing(arguments: &ThesisSmoothingArguments) -> Result<(), Failure> {
+    let mut backends = vec![];
+    for &kind in &arguments.backend {
+        let first = Backend::new(kind, 0).map_err(Failure::input)?;
+        if first.device().is_some() {
+            backends.push(first);
+            continue;
+        }
+        for &threads in &arguments.threads {
+            backends.push(Backend::new(kind, threads).map_err(Failure::input)?);
+        }
+    }
+    let output = Output::new(arguments.json.as_deref())?;
+    let mut drawing = None;
+    if let Some(path) = &arguments.svg {
+        drawing = Some((path, File::create(path).map_err(|e| cannot_write(path, &e))?));
+    }
+    let mut points = vec![];
+    for backend in &backends {
+        for &vertices in &arguments.vertices {
+            let sweeps = arguments.sweeps as usize;
+            let measured = measure_smoothing(backend, vertices, arguments.rule, sweeps);
+            points.extend(measured.map_err(Failure::input)?);
+        }
+    }
+    let report = SmoothingReport::new(&backends, arguments.rule, points);
+    let report = SmoothingReport { karman: env!("KARMAN_VERSION"), ..report };
     output.show(|| report.to_string())?;
     if let Some((path, mut file)) = drawing {
         file.write_all(report.svg().as_bytes()).map_err(|e| cannot_write(path, &e))?;

@@ -7,6 +7,7 @@ mod devices;
 mod help;
 mod mesh;
 mod new;
+mod plot;
 mod run;
 mod solve;
 mod test;
@@ -36,6 +37,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::New { name, template } => new::run(&name, &template, quiet),
         Command::Mesh(command) => mesh::run(&command, quiet),
         Command::Adapt(options) => adapt::run(&options, quiet),
+        Command::Plot(options) => plot::run(&options, quiet),
         Command::Devices { json } => devices::run(json),
         Command::Bench(options) => bench::run(&options),
         Command::Solve(options) => solve::run(&options),

@@ -74,6 +74,25 @@ fn bench_draws_the_cost_of_an_iteration() {
 }
 
 #[test]
+fn bench_draws_the_times_of_smoothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = ["bench", "thesis", "smoothing", "--backend", "cpu", "--vertices", "400,900"];
+    let more = ["--threads", "1,2", "--sweeps", "3", "--svg", "s.svg", "--json", "s.json"];
+    let (code, out, err) = karman(folder.path(), &[&command[..], &more].concat());
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("smoothing by edge_lengths") && out.contains("times serial"), "{out}");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let svg = read("s.svg");
+    for curve in [">serial, grid<", ">serial, walk<", ">2 threads, grid<", ">2 threads, walk<"] {
+        assert!(svg.contains(curve), "{curve}: {svg}");
+    }
+    let report: Value = serde_json::from_str(&read("s.json")).unwrap();
+    let points = report["points"].as_array().unwrap();
+    assert_eq!(points.len(), 8);
+    assert!(points.iter().all(|p| p["seconds"].as_f64().unwrap() > 0.0), "{points:?}");
+}
+
+#[test]
 fn bench_refuses_commands_that_do_not_fit() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, message) in [
@@ -93,6 +112,9 @@ fn bench_refuses_commands_that_do_not_fit() {
         (&["thesis", "flow", "--scale", "0"], "error: scale = 0: it lies above 0 and up to 100"),
         (&["thesis", "flow", "--steps", "0"], "error: steps = 0: at least one step is needed"),
         (&["thesis", "flow", "--cycles", "0"], "a whole number such as 10000 or 1e6"),
+        (&["thesis", "smoothing", "--rule", "best"], "rules: edge_lengths, worst_quality"),
+        (&["thesis", "smoothing", "--sweeps", "1"], "1 is not in 2.."),
+        (&["thesis", "smoothing", "--backend", "cpu", "--svg", "none/a"], "cannot write none/a: "),
         (&["thesis", "cg", "--backend", "cpu,abacus"], "backends: "),
         (&["thesis", "cg", "--backend", "cpu", "--svg", "none/a"], "cannot write none/a: "),
         (&["thesis", "cg", "--backend", "cpu", "--seconds", "0"], "error: seconds = 0: "),

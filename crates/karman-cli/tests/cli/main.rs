@@ -7,6 +7,7 @@ mod bench;
 mod common;
 mod endings;
 mod mesh;
+mod plot;
 mod program;
 mod run;
 mod solve;

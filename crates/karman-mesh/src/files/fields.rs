@@ -41,6 +41,29 @@ impl FieldArray {
         let n = self.values.len() / self.components.max(1);
         self.values.get(component * n..(component + 1) * n).unwrap_or_default()
     }
+
+    /// The Euclidean norm of the components at each entity, of one component its values: `[n]`.
+    pub fn magnitude(&self) -> Vec<f64> {
+        if self.components == 1 {
+            return self.values.clone();
+        }
+        let norm = |entity: usize| {
+            (0..self.components).map(|k| self.component(k)[entity]).fold(0.0_f64, f64::hypot)
+        };
+        (0..self.component(0).len()).map(norm).collect()
+    }
+
+    /// The number of the component with this suffix of a name: `x`, `y`, `z` of vectors; `xx`, `yy`, `zz`, `xy`, `yz`, `xz` of
+    /// symmetric tensors of 6 components, in the order of VTK; `xx`, `xy`, … `zz` by rows of tensors of 9.
+    fn component_of(&self, suffix: &str) -> Option<usize> {
+        let suffixes: &[&str] = match self.components {
+            2 | 3 => &["x", "y", "z"][..self.components],
+            6 => &["xx", "yy", "zz", "xy", "yz", "xz"],
+            9 => &["xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz"],
+            _ => &[],
+        };
+        suffixes.iter().position(|&own| own == suffix)
+    }
 }
 
 /// Location of the values of a field.
@@ -90,6 +113,26 @@ impl MeshWithFields {
         let available = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         Err(file_error(file, MeshFileProblem::NoSuchField { name: name.to_owned(), available }))
     }
+
+    /// A scalar of this name: a field, of a field of several components the magnitude, or with a suffix one component,
+    /// as `velocity_x` or `stress_xy`.
+    ///
+    /// # Errors
+    /// As [`MeshWithFields::field`].
+    pub fn scalar(
+        &self,
+        file: &Path,
+        name: &str,
+    ) -> Result<(FieldLocation, Vec<f64>), MeshFileError> {
+        let unknown = match self.field(file, name) {
+            Ok((location, field)) => return Ok((location, field.magnitude())),
+            Err(unknown) => unknown,
+        };
+        let Some((vector, suffix)) = name.rsplit_once('_') else { return Err(unknown) };
+        let Ok((location, field)) = self.field(file, vector) else { return Err(unknown) };
+        let component = field.component_of(suffix).ok_or(unknown)?;
+        Ok((location, field.component(component).to_vec()))
+    }
 }
 
 #[cfg(test)]
@@ -119,5 +162,30 @@ mod tests {
         assert_eq!(field.component(1), [3.0, 4.0]);
         assert!(field.component(2).is_empty());
         assert_eq!(read.field(file, "pressure").unwrap().0, FieldLocation::Nodes);
+    }
+
+    #[test]
+    fn scalars_are_magnitudes_or_components() {
+        let array = |name: &str, components, values: &[f64]| FieldArray {
+            name: name.into(),
+            components,
+            values: values.to_vec(),
+        };
+        let mut read = MeshWithFields::without_fields(RawMesh::default());
+        read.cell_fields.push(array("velocity", 2, &[3.0, 0.0, 4.0, 1.0]));
+        read.node_fields.push(array("wall_distance", 1, &[-5.0]));
+        read.node_fields.push(array("stress", 6, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+        read.node_fields.push(array("gradient", 9, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]));
+        let file = Path::new("f.vtu");
+        let scalar = |name: &str| read.scalar(file, name);
+        assert_eq!(scalar("velocity").unwrap(), (FieldLocation::Cells, vec![5.0, 1.0]));
+        assert_eq!(scalar("velocity_y").unwrap(), (FieldLocation::Cells, vec![4.0, 1.0]));
+        assert_eq!(scalar("wall_distance").unwrap(), (FieldLocation::Nodes, vec![-5.0]));
+        assert_eq!(scalar("stress_xy").unwrap().1, [4.0]);
+        assert_eq!(scalar("gradient_yx").unwrap().1, [4.0]);
+        for name in ["velocity_z", "velocity_xx", "wall_distance_x", "speed", "speed_x"] {
+            let message = scalar(name).unwrap_err().to_string();
+            assert!(message.contains(&format!("no field `{name}`; the file has: ")), "{message}");
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 mod arrows;
 pub mod history_plot;
+mod legend;
+mod mesh_lines;
 mod palette;
 mod raster;
 mod slice;
@@ -87,6 +89,24 @@ pub enum PictureField<'a> {
     Cells(&'a [f64]),
     /// Colours blend between nodes: `[n_nodes]`.
     Nodes(&'a [f64]),
+    /// No field: a pale colour for each region.
+    Regions {
+        /// Region of each cell: `[n_cells]`.
+        of_cells: &'a [u32],
+        /// Names of the regions.
+        names: &'a [String],
+    },
+}
+
+impl PictureField<'_> {
+    /// The value of a cell; of a field at nodes, none.
+    fn value_in(&self, cell: u32) -> f64 {
+        match self {
+            PictureField::Cells(values) => values[cell as usize],
+            PictureField::Regions { of_cells, .. } => f64::from(of_cells[cell as usize]),
+            PictureField::Nodes(_) => f64::NAN,
+        }
+    }
 }
 
 /// The drawn field and the texts of the picture.
@@ -106,12 +126,23 @@ pub struct PictureContent<'a> {
     pub window: Option<[[f64; 2]; 2]>,
     /// Vectors in the coordinates of the plane, shown as arrows: `[n_cells]`.
     pub arrows: Option<&'a [[f64; 2]]>,
+    /// Whether the lines of the mesh are drawn: the sides of the polygons.
+    pub mesh_lines: bool,
 }
 
 impl<'a> PictureContent<'a> {
-    /// A field without texts, range, window or arrows.
+    /// A field without texts, range, window, arrows or lines of the mesh.
     pub fn of(name: &'a str, field: PictureField<'a>) -> Self {
-        PictureContent { title: "", name, note: "", field, range: None, window: None, arrows: None }
+        PictureContent {
+            title: "",
+            name,
+            note: "",
+            field,
+            range: None,
+            window: None,
+            arrows: None,
+            mesh_lines: false,
+        }
     }
 }
 
@@ -152,26 +183,37 @@ fn draw(
     if shown.is_empty() {
         return Err(PictureError::Window { path: path.to_owned(), mesh: bounds });
     }
-    let values = match of.field {
-        PictureField::Cells(values) => {
-            range_of(shown.iter().map(|p| values[slice.cells[*p] as usize]))
+    let values = range_shown(slice, &shown, of.field);
+    let palette = match of.field {
+        PictureField::Regions { names, .. } => Palette::of_regions(names.len()),
+        _ => {
+            let (low, high) = of.range.map_or(values, |[low, high]| (low, high));
+            let palette = Palette::new(low, high);
+            if of.mesh_lines { palette.paler() } else { palette }
         }
+    };
+    let width = MARGIN_LEFT + view.width + legend::width(of);
+    let mut raster = Raster::new(width, MARGIN_TOP + view.height + MARGIN_BOTTOM);
+    raster.clip([MARGIN_LEFT, MARGIN_TOP], [MARGIN_LEFT + view.width, MARGIN_TOP + view.height]);
+    draw_field(&mut raster, slice, &shown, of.field, &view, &palette);
+    if of.mesh_lines {
+        mesh_lines::draw(&mut raster, slice, &shown, &view);
+    }
+    legend::fill(&mut raster, &view, of, &palette);
+    let labelled = label(&mut raster, slice, (of, values), &view, &palette);
+    labelled.map_err(|reason| PictureError::Draw { path: path.to_owned(), reason })?;
+    Ok(raster.averaged())
+}
+
+/// Smallest and largest value of a field on the polygons `shown`.
+fn range_shown(slice: &Slice, shown: &[usize], field: PictureField<'_>) -> (f64, f64) {
+    match field {
         PictureField::Nodes(values) => {
             let corners = shown.iter().flat_map(|p| slice.corners_of(*p));
             range_of(corners.map(|corner| corner.value(values)))
         }
-    };
-    let (low, high) = of.range.map_or(values, |[low, high]| (low, high));
-    let palette = Palette::new(low, high);
-    let bar = MARGIN_LEFT + view.width + BAR_GAP;
-    let mut raster =
-        Raster::new(bar + BAR_WIDTH + MARGIN_RIGHT, MARGIN_TOP + view.height + MARGIN_BOTTOM);
-    raster.clip([MARGIN_LEFT, MARGIN_TOP], [MARGIN_LEFT + view.width, MARGIN_TOP + view.height]);
-    draw_field(&mut raster, slice, &shown, of.field, &view, &palette);
-    draw_bar(&mut raster, bar, view.height, &palette);
-    let labelled = label(&mut raster, slice, (of, values), &view, &palette);
-    labelled.map_err(|reason| PictureError::Draw { path: path.to_owned(), reason })?;
-    Ok(raster.averaged())
+        _ => range_of(shown.iter().map(|p| field.value_in(slice.cells[*p]))),
+    }
 }
 
 fn check_length(slice: &Slice, content: &PictureContent<'_>) -> Result<(), PictureError> {
@@ -182,6 +224,7 @@ fn check_length(slice: &Slice, content: &PictureContent<'_>) -> Result<(), Pictu
     }
     let (of, needed, found) = match content.field {
         PictureField::Cells(values) => ("cells", cells, values.len()),
+        PictureField::Regions { of_cells, .. } => ("cells", cells, of_cells.len()),
         PictureField::Nodes(values) => {
             let nodes = slice.corners.iter().flat_map(|corner| corner.nodes);
             ("nodes", nodes.max().map_or(0, |node| node as usize + 1), values.len())
@@ -245,8 +288,8 @@ fn draw_field(
             .iter()
             .map(|corner| {
                 let value = match field {
-                    PictureField::Cells(values) => values[slice.cells[polygon] as usize],
                     PictureField::Nodes(values) => corner.value(values),
+                    _ => field.value_in(slice.cells[polygon]),
                 };
                 (view.place(corner.position).map(|pixels| pixels * fine), value)
             })
@@ -258,25 +301,14 @@ fn draw_field(
         let n = vertices.len() as f64;
         let mean = |of: &dyn Fn(&Vertex) -> f64| vertices.iter().map(of).sum::<f64>() / n;
         let value = match field {
-            PictureField::Cells(values) => values[slice.cells[polygon] as usize],
             PictureField::Nodes(_) => mean(&|vertex| vertex.1),
+            _ => field.value_in(slice.cells[polygon]),
         };
         let centre = ([mean(&|vertex| vertex.0[0]), mean(&|vertex| vertex.0[1])], value);
         for (corner, &vertex) in vertices.iter().enumerate() {
             let next = vertices[(corner + 1) % vertices.len()];
             raster.triangle([vertex, next, centre], palette);
         }
-    }
-}
-
-fn draw_bar(raster: &mut Raster, left: u32, height: u32, palette: &Palette) {
-    let (low, high) = palette.range();
-    let rows = height * FINENESS;
-    for row in 0..rows {
-        let share = 1.0 - (f64::from(row) + 0.5) / f64::from(rows);
-        let colour = palette.colour(low * (1.0 - share) + high * share);
-        let y = MARGIN_TOP * FINENESS + row;
-        raster.fill([left * FINENESS, y], [(left + BAR_WIDTH) * FINENESS, y + 1], colour);
     }
 }
 
@@ -291,7 +323,7 @@ fn font() -> Result<(), String> {
 fn label(
     raster: &mut Raster,
     slice: &Slice,
-    (of, (low, high)): (&PictureContent<'_>, (f64, f64)),
+    (of, values): (&PictureContent<'_>, (f64, f64)),
     view: &View,
     palette: &Palette,
 ) -> Result<(), String> {
@@ -305,25 +337,10 @@ fn label(
     pen.frame([left, top], [right, bottom])?;
     let at_left = (HPos::Left, VPos::Top);
     pen.text(of.title, [left, 16.0], 26.0, INK, at_left)?;
-    let mut second = format!("{} from {} to {}", of.name, short(low), short(high));
-    if !of.note.is_empty() {
-        second = format!("{second}, {}", of.note);
-    }
-    if let Some(longest) = longest {
-        second = format!("{second}, longest arrow {}", short(longest));
-    }
+    let second = legend::description(of, values, longest);
     pen.text(&second, [left, 50.0], 18.0, FAINT, at_left)?;
     label_axes(&pen, slice, view)?;
-    let bar = f64::from(MARGIN_LEFT + view.width + BAR_GAP);
-    let bar_right = bar + f64::from(BAR_WIDTH);
-    pen.frame([bar, top], [bar_right, bottom])?;
-    let (low, high) = palette.range();
-    let count = (view.height / 90).clamp(3, 8) as usize;
-    for (value, text) in ticks(low, high, count) {
-        let y = bottom - (value - low) / (high - low) * (bottom - top);
-        pen.line([bar_right, y], [bar_right + 6.0, y])?;
-        pen.text(&text, [bar_right + 12.0, y], 17.0, INK, (HPos::Left, VPos::Center))?;
-    }
+    legend::label(&pen, view, of, palette)?;
     area.present().map_err(|error| error.to_string())
 }
 

@@ -16,8 +16,23 @@ const VIRIDIS: [[f64; 3]; 7] = [
 /// Entries of a palette.
 const ENTRIES: usize = 512;
 
+/// Part of white in paler colours.
+const WHITE: f64 = 0.36;
+
 /// The colour of NaN.
 pub(super) const MISSING: [u8; 3] = [205, 205, 205];
+
+/// Pale colours of regions, which repeat.
+const OF_REGIONS: [[u8; 3]; 8] = [
+    [214, 226, 240],
+    [246, 221, 190],
+    [207, 232, 205],
+    [240, 208, 214],
+    [222, 212, 236],
+    [244, 238, 190],
+    [203, 232, 234],
+    [224, 220, 212],
+];
 
 /// The colours of a range of values.
 #[derive(Clone, Debug)]
@@ -34,6 +49,20 @@ impl Palette {
         Palette { colours, low, high }
     }
 
+    /// The same colours mixed with white, on which dark lines are seen everywhere.
+    pub(super) fn paler(mut self) -> Self {
+        let mixed = |channel: u8| 255 - ((255.0 - f64::from(channel)) * (1.0 - WHITE)) as u8;
+        self.colours.iter_mut().for_each(|colour| *colour = colour.map(mixed));
+        self
+    }
+
+    /// A colour for each of the values 0, 1, …, `regions` − 1.
+    pub(super) fn of_regions(regions: usize) -> Self {
+        let count = regions.max(2);
+        let colours = (0..count).map(|region| OF_REGIONS[region % OF_REGIONS.len()]).collect();
+        Palette { colours, low: 0.0, high: (count - 1) as f64 }
+    }
+
     /// The colour of a value, clamped to the range.
     pub(super) fn colour(&self, value: f64) -> [u8; 3] {
         if value.is_nan() {
@@ -41,8 +70,9 @@ impl Palette {
         }
         // Halved before the subtraction, which otherwise overflows for huge values.
         let share = (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0);
-        let entry = (share.clamp(0.0, 1.0) * (ENTRIES - 1) as f64).round() as usize;
-        self.colours[entry.min(ENTRIES - 1)]
+        let last = self.colours.len() - 1;
+        let entry = (share.clamp(0.0, 1.0) * last as f64).round() as usize;
+        self.colours[entry.min(last)]
     }
 
     /// Ends of the range.

@@ -33,7 +33,17 @@ impl Raster {
         self.clip = [fine(from), fine(to)];
     }
 
-    fn set(&mut self, x: usize, y: usize, colour: [u8; 3]) {
+    /// The rectangle of [`Raster::clip`] in subpixels, its end excluded.
+    pub(super) fn open_area(&self) -> [[u32; 2]; 2] {
+        self.clip
+    }
+
+    pub(super) fn colour_at(&self, x: usize, y: usize) -> [u8; 3] {
+        let at = 3 * (y * self.width as usize + x);
+        [self.bytes[at], self.bytes[at + 1], self.bytes[at + 2]]
+    }
+
+    pub(super) fn set(&mut self, x: usize, y: usize, colour: [u8; 3]) {
         let at = 3 * (y * self.width as usize + x);
         self.bytes[at..at + 3].copy_from_slice(&colour);
     }

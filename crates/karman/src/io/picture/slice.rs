@@ -1,6 +1,6 @@
 //! The section of a 3D mesh by a plane normal to an axis, as polygons; for a 2D mesh, its cells.
 
-use crate::mesh::Elements;
+use crate::mesh::{CellShape, Elements};
 
 /// Polygons in a plane. Each corner lies on an edge of the mesh, between two nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -100,56 +100,92 @@ fn cut(
     is_above: impl Fn(u32) -> bool,
     level: &[f64],
 ) -> Slice {
-    let [u, v] = [[1, 2], [0, 2], [0, 1]][axis];
-    let axes = [u, v].map(|axis| ['x', 'y', 'z'][axis]);
+    let plane = [[1, 2], [0, 2], [0, 1]][axis];
+    let axes = plane.map(|axis| ['x', 'y', 'z'][axis]);
     let mut slice = Slice { offsets: vec![0], axes, ..Slice::default() };
+    let corner = |[a, b]: [u32; 2]| {
+        let [from, to] = [a, b].map(|node| level[node as usize]);
+        let share = (from / (from - to)).clamp(0.0, 1.0);
+        let [p, q] = [a, b].map(|node| points[node as usize]);
+        let position = plane.map(|axis| p[axis] + share * (q[axis] - p[axis]));
+        Corner { position, nodes: [a, b], share }
+    };
     for cell in 0..cells.len() {
         let nodes = cells.nodes_of(cell);
         let above = nodes.iter().filter(|node| is_above(**node)).count();
         if above == 0 || above == nodes.len() {
             continue;
         }
-        let start = slice.corners.len();
-        for edge in cells.shapes[cell].edges() {
-            let [a, b] = edge.map(|local| nodes[local as usize]);
-            if is_above(a) != is_above(b) {
-                let [from, to] = [a, b].map(|node| level[node as usize]);
-                let share = (from / (from - to)).clamp(0.0, 1.0);
-                let [p, q] = [a, b].map(|node| points[node as usize]);
-                let position = [u, v].map(|axis| p[axis] + share * (q[axis] - p[axis]));
-                slice.corners.push(Corner { position, nodes: [a, b], share });
+        for polygon in section_of_cell(cells.shapes[cell], nodes, &is_above) {
+            let mut corners: Vec<Corner> = polygon.into_iter().map(corner).collect();
+            if doubled_area(&corners) < 0.0 {
+                corners.reverse();
             }
+            slice.corners.extend(corners);
+            slice.close(cell);
         }
-        order_around_centre(&mut slice.corners[start..]);
-        slice.close(cell);
     }
     slice
 }
 
-/// Sorts the corners of a convex polygon by their angle about its centre.
-fn order_around_centre(corners: &mut [Corner]) {
-    let n = corners.len() as f64;
-    let centre = [0, 1].map(|axis| corners.iter().map(|c| c.position[axis]).sum::<f64>() / n);
-    let angle = |corner: &Corner| {
-        let [x, y] = [0, 1].map(|axis| corner.position[axis] - centre[axis]);
-        y.atan2(x)
-    };
-    corners.sort_by(|a, b| angle(a).total_cmp(&angle(b)));
+/// The polygons in which a surface between the nodes above and those below intersects a cell, each as the edges through which
+/// it passes in turn. Every face contributes its sides of the polygons: one between two edges, two where the nodes of a
+/// quadrilateral are above and below in turn.
+fn section_of_cell(
+    shape: CellShape,
+    nodes: &[u32],
+    is_above: impl Fn(u32) -> bool,
+) -> Vec<Vec<[u32; 2]>> {
+    let ascending = |a: u32, b: u32| [a.min(b), a.max(b)];
+    // From the edge on which a face, seen from outside, passes from below to above, to that of the return.
+    let mut sides: Vec<[[u32; 2]; 2]> = vec![];
+    for face in shape.faces() {
+        let face: Vec<u32> = face.iter().map(|local| nodes[*local as usize]).collect();
+        let n = face.len();
+        for first in 0..n {
+            let (below, above) = (face[first], face[(first + 1) % n]);
+            if is_above(below) || !is_above(above) {
+                continue;
+            }
+            let last = (1..n).map(|k| (first + k) % n).find(|&k| !is_above(face[(k + 1) % n]));
+            let last = last.unwrap_or(first);
+            let back = ascending(face[last], face[(last + 1) % n]);
+            sides.push([ascending(below, above), back]);
+        }
+    }
+    let mut polygons = vec![];
+    while let Some([start, mut end]) = sides.pop() {
+        let mut polygon = vec![start];
+        while end != start {
+            polygon.push(end);
+            let Some(next) = sides.iter().position(|side| side[0] == end) else { break };
+            end = sides.swap_remove(next)[1];
+        }
+        polygons.push(polygon);
+    }
+    polygons
+}
+
+/// Twice the signed area of a polygon.
+pub(super) fn doubled_area(corners: &[Corner]) -> f64 {
+    // Relative to a corner, since the polygon may be small and far from the origin.
+    let origin = corners.first().map_or([0.0; 2], |corner| corner.position);
+    let place = |corner: &Corner| [0, 1].map(|axis| corner.position[axis] - origin[axis]);
+    let next = corners.iter().cycle().skip(1);
+    corners.iter().zip(next).fold(0.0, |sum, (a, b)| {
+        let ([ax, ay], [bx, by]) = (place(a), place(b));
+        sum + ax * by - bx * ay
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::CellShape;
+    use crate::mesh::generate::{BoxParams, Element};
+    use crate::mesh::testing::gmsh;
 
     fn area(slice: &Slice, polygon: usize) -> f64 {
-        let corners = slice.corners_of(polygon);
-        let next = corners.iter().cycle().skip(1);
-        let twice = corners
-            .iter()
-            .zip(next)
-            .map(|(p, q)| p.position[0] * q.position[1] - q.position[0] * p.position[1]);
-        twice.sum::<f64>() / 2.0
+        doubled_area(slice.corners_of(polygon)) / 2.0
     }
 
     fn nodes_of_reference(shape: CellShape) -> Vec<[f64; 3]> {
@@ -231,5 +267,42 @@ mod tests {
         let slice = Slice::of_2d_mesh(&points, &cells);
         assert_eq!((slice.len(), area(&slice, 0), area(&slice, 1)), (2, 1.0, 1.0));
         assert_eq!(slice.corners_of(1)[1].value(&[5.0, 6.0, 7.0, 8.0]), 7.0);
+    }
+
+    #[test]
+    fn polygons_of_a_plane_fill_the_section_of_the_domain() {
+        let jittered = BoxParams {
+            size: vec![1.0; 3],
+            cells: vec![4; 3],
+            element: Some(Element::Hexahedron),
+            jitter: 0.3,
+            ..BoxParams::default()
+        };
+        let cube = |element: &str| gmsh(&format!("cube_{element}_coarse"));
+        let jittered = jittered.generate().unwrap();
+        for mesh in [cube("tetrahedron"), cube("prism"), cube("hexahedron"), jittered] {
+            for (axis, at) in [(0, 0.37), (1, 0.5), (2, 0.0), (2, 0.871), (0, 1.0)] {
+                let slice = Slice::of_3d_mesh(&mesh.points, &mesh.cells, axis, at);
+                let areas: Vec<f64> = (0..slice.len()).map(|p| area(&slice, p)).collect();
+                assert!(areas.iter().all(|area| *area >= 0.0));
+                let total = areas.iter().fold(0.0, |sum, area| sum + area);
+                assert!((total - 1.0).abs() < 1e-9, "{axis} {at}: {total}");
+            }
+        }
+    }
+
+    #[test]
+    fn nodes_above_and_below_in_turn_give_two_polygons() {
+        // Corners 0 and 2 of the lower face are above the plane, the upper face is below it.
+        let above = [0, 2];
+        let nodes: Vec<u32> = (0..8).collect();
+        let polygons =
+            section_of_cell(CellShape::Hexahedron, &nodes, |node: u32| above.contains(&node));
+        assert_eq!(polygons.len(), 2);
+        for (polygon, corner) in polygons.iter().zip([0, 2]) {
+            assert_eq!(polygon.len(), 3);
+            let around = polygons.iter().filter(|p| p.iter().all(|edge| edge.contains(&corner)));
+            assert_eq!(around.count(), 1);
+        }
     }
 }

@@ -177,3 +177,70 @@ fn a_window_a_range_and_arrows_are_drawn() {
     let message = draw(Path::new("p.png"), &slice, &short).unwrap_err().to_string();
     assert_eq!(message, "a picture takes a value for each of 32 cells, 9 given");
 }
+
+/// Pixels of the frame of a picture, with their colours.
+fn pixels_in_frame(slice: &Slice, of: &PictureContent<'_>) -> Vec<[u8; 3]> {
+    let view = View::fit(of.window.or(slice.bounds()).unwrap());
+    let (width, _, bytes) = draw(Path::new("p.png"), slice, of).unwrap();
+    let rows = MARGIN_TOP + 1..MARGIN_TOP + view.height - 1;
+    let columns = || MARGIN_LEFT + 1..MARGIN_LEFT + view.width - 1;
+    let places = rows.flat_map(|y| columns().map(move |x| 3 * (y * width + x) as usize));
+    places.map(|at| [bytes[at], bytes[at + 1], bytes[at + 2]]).collect()
+}
+
+#[test]
+fn regions_fill_the_shares_of_their_areas() {
+    let (points, cells) = hexahedra(8, [1.0; 3]);
+    let slice = Slice::of_3d_mesh(&points, &cells, 2, 0.3);
+    // Three eighths of the section.
+    let of_cells: Vec<u32> = (0..512).map(|cell| u32::from(cell % 8 < 3)).collect();
+    let names = ["fluid".to_owned(), "a solid of a long name".to_owned()];
+    let of = PictureContent::of("", PictureField::Regions { of_cells: &of_cells, names: &names });
+    let pixels = pixels_in_frame(&slice, &of);
+    let palette = Palette::of_regions(2);
+    for (region, expected) in [(0.0, 0.625), (1.0, 0.375)] {
+        let colour = palette.colour(region);
+        let count = pixels.iter().filter(|pixel| **pixel == colour).count();
+        let share = count as f64 / pixels.len() as f64;
+        assert!((share - expected).abs() < 0.003, "{share} {expected}");
+    }
+    let (named, _, _) = draw(Path::new("p.png"), &slice, &of).unwrap();
+    let one = PictureField::Regions { of_cells: &of_cells, names: &names[..1] };
+    let (plain, _, _) = draw(Path::new("p.png"), &slice, &PictureContent::of("", one)).unwrap();
+    assert!(named > plain + 90, "one region has no legend: {named} {plain}");
+    let short = PictureField::Regions { of_cells: &of_cells[..9], names: &names };
+    let message = draw(Path::new("p.png"), &slice, &PictureContent::of("", short)).unwrap_err();
+    assert!(message.to_string().contains("cells, 9 given"), "{message}");
+}
+
+#[test]
+fn lines_of_the_mesh_cover_their_length_times_their_width() {
+    let (points, cells) = hexahedra(5, [1.0; 3]);
+    let slice = Slice::of_3d_mesh(&points, &cells, 2, 0.5);
+    let names = ["fluid".to_owned()];
+    let field = PictureField::Regions { of_cells: &[0; 125], names: &names };
+    let plain = PictureContent::of("", field);
+    let lined = PictureContent { mesh_lines: true, ..plain };
+    let red = |pixels: &[[u8; 3]]| pixels.iter().fold(0.0, |sum, pixel| sum + f64::from(pixel[0]));
+    let (before, after) = (pixels_in_frame(&slice, &plain), pixels_in_frame(&slice, &lined));
+    let ground = f64::from(Palette::of_regions(1).colour(0.0)[0]);
+    let covered = (red(&before) - red(&after)) / (ground - mesh_lines::INK);
+    // Four lines along each direction; 1 pixel beside the frame is left out.
+    let side = (before.len() as f64).sqrt();
+    let expected = 8.0 * side * mesh_lines::WIDTH;
+    assert!((covered / expected - 1.0).abs() < 0.03, "{covered} {expected}");
+    // Over a field the colours are paler, and lie where the bar shows them.
+    let values: Vec<f64> = (0..125).map(f64::from).collect();
+    let of = PictureContent {
+        mesh_lines: true,
+        ..PictureContent::of("number", PictureField::Cells(&values))
+    };
+    let pixels = pixels_in_frame(&slice, &of);
+    let shown = slice.cells.iter().map(|cell| f64::from(*cell));
+    let (low, high) = range_of(shown);
+    let palette = Palette::new(low, high).paler();
+    for value in [low, high] {
+        let of_cell = pixels.iter().filter(|pixel| **pixel == palette.colour(value)).count();
+        assert!(of_cell as f64 > 0.9 * side * side / 25.0, "{value}: {of_cell}");
+    }
+}

@@ -2,9 +2,17 @@
 // Doc comments here are printed by clap, not rustdoc: brackets are those of the case file.
 #![allow(rustdoc::broken_intra_doc_links)]
 
+mod adapt;
+mod plot;
+
+use adapt::rule;
+pub(crate) use adapt::{AdaptArguments, Frame, SmoothingArguments};
+pub(crate) use plot::PlotArguments;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use karman::backend::BackendKind;
 use karman::linear::{Method, PreconditionerKind};
+use karman_adapt::Smoother;
 use karman_bench::Group;
 use karman_bench::thesis_pressure::FlowCase;
 use std::path::PathBuf;
@@ -49,6 +57,8 @@ pub(crate) enum Command {
     Mesh(MeshCommand),
     /// Adapt a mesh of triangles or tetrahedra to prescribed sizes, to a metric or to a field of a result
     Adapt(AdaptArguments),
+    /// Draw a mesh or a field of a result as PNG
+    Plot(PlotArguments),
     /// List the processors this karman can use
     Devices {
         /// Print the list as JSON
@@ -258,77 +268,6 @@ pub(crate) struct GenerateArguments {
     outer: Option<String>,
 }
 
-/// Directions along which sizes are given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Frame {
-    /// x, y, z
-    Cartesian,
-    /// r, t, z about the z axis
-    Cylindrical,
-}
-
-/// One of --metric, --sizes and --field prescribes the sizes.
-#[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("prescription").required(true).args(["metric", "sizes", "field"]))]
-pub(crate) struct AdaptArguments {
-    /// The mesh to adapt
-    pub(crate) input: PathBuf,
-    /// The file to write: .msh, .su2 or .vtu
-    #[arg(short, long)]
-    pub(crate) output: PathBuf,
-    /// Upper triangle of the metric, expressions of x y z: m11,m12,m13,m22,m23,m33; in 2D m11,m12,m22
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) metric: Option<String>,
-    /// Sizes along the directions of --frame, expressions of x y z r t: h1,h2,h3; in 2D h1,h2
-    #[arg(long)]
-    pub(crate) sizes: Option<String>,
-    /// Directions of --sizes
-    #[arg(long, value_enum, default_value_t = Frame::Cartesian, requires = "sizes")]
-    pub(crate) frame: Frame,
-    /// A field of a result, as fields_0001.vtu:temperature; sizes follow from its second derivatives
-    #[arg(long, value_name = "FILE:NAME", requires = "complexity")]
-    pub(crate) field: Option<String>,
-    /// p of the Lp norm of the interpolation error of --field
-    #[arg(long, default_value_t = 2.0, requires = "field")]
-    pub(crate) norm: f64,
-    /// Complexity of the metric of --field: the vertices will be about 1.6 times as many in 3D
-    #[arg(long, requires = "field")]
-    pub(crate) complexity: Option<f64>,
-    /// Smallest size of --field
-    #[arg(long, requires = "field")]
-    pub(crate) h_min: Option<f64>,
-    /// Largest size of --field; default: the diagonal of the bounding box
-    #[arg(long, requires = "field")]
-    pub(crate) h_max: Option<f64>,
-    /// Largest ratio of the sizes of --field at a place
-    #[arg(long, default_value_t = 1e3, requires = "field")]
-    pub(crate) anisotropy: f64,
-    /// Largest growth of the size over an edge, or none; default: 1.5 with --field, else none
-    #[arg(long, value_parser = gradation)]
-    pub(crate) gradation: Option<f64>,
-    /// Adapt so many times, each time the mesh of the time before
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) cycles: u32,
-    /// Surfaces that meet at more degrees than this have a ridge between them, which is kept
-    #[arg(long, default_value_t = 40.0)]
-    pub(crate) ridge_angle: f64,
-    /// Move vertices and change nothing else
-    #[arg(long)]
-    pub(crate) smooth_only: bool,
-    /// Print the fit before and after as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// A growth above 1; 0 for none.
-fn gradation(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        _ if text == "none" => Ok(0.0),
-        Ok(growth) if growth > 1.0 && growth.is_finite() => Ok(growth),
-        _ => Err("a number above 1, or none".to_owned()),
-    }
-}
-
 /// A time that a run can reach.
 fn positive_time(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -425,6 +364,34 @@ pub(crate) enum ThesisCommand {
     Cg(ThesisCgArguments),
     /// Stages of a residual of compressible flow: tables 1 to 4 of Bogdanov, Gorobets & Sukov (2013)
     Stages(ThesisStagesArguments),
+    /// Sweeps of smoothing in an anisotropic metric over the number of vertices: the diagrams of Rokos & Gorman
+    Smoothing(ThesisSmoothingArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ThesisSmoothingArguments {
+    /// The backends, such as cpu,cuda; the host is timed by each number of threads
+    #[arg(long, value_delimiter = ',', value_parser = backend, default_value = "auto")]
+    pub(crate) backend: Vec<BackendKind>,
+    /// Numbers of vertices
+    #[arg(long, value_delimiter = ',', value_parser = count)]
+    #[arg(default_value = "1e3,3e3,1e4,3e4,1e5,3e5,1e6")]
+    pub(crate) vertices: Vec<usize>,
+    /// The rule: edge_lengths, the source's, or worst_quality
+    #[arg(long, default_value = "edge_lengths", value_parser = rule)]
+    pub(crate) rule: Smoother,
+    /// Sweeps of a measurement; the first is not counted
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) sweeps: u32,
+    /// Numbers of host threads of the CPU; 0: one for each processor
+    #[arg(long, value_delimiter = ',', default_value = "1,0")]
+    pub(crate) threads: Vec<usize>,
+    /// Draw the curves to a file as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Write the figures to a file as JSON, or print nothing else
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,0 +1,73 @@
+//! `karman adapt`
+
+mod fields;
+mod prescription;
+mod smoothing;
+
+use crate::arguments::AdaptArguments;
+use crate::console;
+use crate::failure::Failure;
+use karman::mesh::files::{read_mesh, write_mesh};
+use karman::mesh::{Mesh, MeshOptions, RawMesh};
+use karman_adapt::{AdaptOptions, Adapted, adapt_around_frozen};
+use serde_json::json;
+use smoothing::Smoothing;
+
+pub(crate) fn run(arguments: &AdaptArguments, quiet: bool) -> Result<(), Failure> {
+    let mut mesh = build(read_mesh(&arguments.input).map_err(Failure::input)?)?;
+    let field = prescription::prescribed(arguments, &mesh)?;
+    if let Some(rule) = arguments.smoothing.rule {
+        let smoothing = Smoothing {
+            mesh: &mesh,
+            field: field.as_ref(),
+            ridge_angle_deg: arguments.ridge_angle,
+            output: &arguments.output,
+            json: arguments.json,
+            quiet,
+        };
+        return smoothing::run(&smoothing, rule, &arguments.smoothing);
+    }
+    let options = AdaptOptions {
+        ridge_angle_deg: arguments.ridge_angle,
+        smooth_only: arguments.smooth_only,
+        ..AdaptOptions::default()
+    };
+    let mut first = None;
+    let mut cycle = 1;
+    let last = loop {
+        let frozen = frozen(arguments, &mesh)?;
+        let adapted = adapt_around_frozen(&mesh, field.as_ref(), &options, &frozen);
+        let adapted = adapted.map_err(Failure::input)?;
+        first.get_or_insert(adapted.before.clone());
+        if cycle == arguments.cycles {
+            break adapted;
+        }
+        mesh = build(adapted.mesh)?;
+        cycle += 1;
+    };
+    let Adapted { mesh, after, before, .. } = last;
+    write_mesh(&arguments.output, &mesh).map_err(Failure::input)?;
+    let before = first.unwrap_or(before);
+    if arguments.json {
+        return console::print_json(
+            &json!({ "before": before, "after": after, "cycles": arguments.cycles }),
+        );
+    }
+    let output = arguments.output.display();
+    console::tell(quiet, &format!("before: {before}\nafter: {after}\nwritten to {output}"))
+}
+
+fn build(raw: RawMesh) -> Result<Mesh, Failure> {
+    Mesh::new(raw, &MeshOptions::default()).map_err(Failure::input)
+}
+
+/// Whether each cell of the mesh is in a region that stays as it is.
+fn frozen(arguments: &AdaptArguments, mesh: &Mesh) -> Result<Vec<bool>, Failure> {
+    if let Some(unknown) = arguments.freeze.iter().find(|name| !mesh.regions.contains(name)) {
+        let known = mesh.regions.join(", ");
+        let message = format!("--freeze: there is no region `{unknown}`; the mesh has: {known}");
+        return Err(Failure::Input(message));
+    }
+    let is_frozen = |&group: &u32| arguments.freeze.contains(&mesh.regions[group as usize]);
+    Ok(mesh.cells.groups.iter().map(is_frozen).collect())
+}
