@@ -37,7 +37,9 @@ pub enum CompressibleError {
     },
     /// No step towards the steady state keeps density and pressure positive and the residual bounded.
     #[error(
-        "no step towards the steady state keeps density and pressure positive, down to a Courant number of {courant:.1e}"
+        "no step towards the steady state keeps density and pressure positive, down to a Courant number of {courant:.1e}: use \
+         a `limiter` where there are shocks, begin with `reconstruction = \"constant\"` or initial fields nearer to the flow, or \
+         compute in time with [time]"
     )]
     NoStep {
         /// The least Courant number tried.

@@ -25,13 +25,16 @@ use karman_backend::prelude::*;
 const LARGEST_CHANGE: f64 = 0.3;
 
 /// Vectors of FGMRES, also the largest number of its steps.
-const KRYLOV_STEPS: usize = 40;
+const KRYLOV_STEPS: usize = 60;
 
 /// ‖b − A x‖/‖b‖ of a step.
 const LINEAR_TOLERANCE: f64 = 0.03;
 
+/// ‖b − A x‖/‖b‖ above which the Courant number does not grow: larger steps that are not solved lead away from the steady state.
+const HARD: f64 = 0.1;
+
 /// ‖b − A x‖/‖b‖ above which the Courant number falls.
-const UNSOLVED: f64 = 0.9;
+const UNSOLVED: f64 = 0.3;
 
 /// Rise of the residual that takes a step back.
 const LARGEST_RISE: f64 = 10.0;
@@ -225,7 +228,7 @@ fn growth(rise: f64, linear: f64) -> f64 {
     match rise {
         _ if linear > UNSOLVED => 0.7,
         rise if rise > 2.0 => 0.5,
-        rise if rise > 1.1 => 1.0,
+        rise if rise > 1.1 || linear > HARD => 1.0,
         rise => (1.0 / rise).clamp(1.5, 3.0),
     }
 }

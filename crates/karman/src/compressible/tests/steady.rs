@@ -210,6 +210,8 @@ fn a_march_without_a_valid_step_ends_with_an_error() {
     let error = CompressibleError::NoStep { courant: 2e-4 };
     assert_eq!(
         error.to_string(),
-        "no step towards the steady state keeps density and pressure positive, down to a Courant number of 2.0e-4"
+        "no step towards the steady state keeps density and pressure positive, down to a Courant number of 2.0e-4: use \
+         a `limiter` where there are shocks, begin with `reconstruction = \"constant\"` or initial fields nearer to the flow, or \
+         compute in time with [time]"
     );
 }

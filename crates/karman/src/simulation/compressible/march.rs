@@ -15,7 +15,12 @@ pub(super) struct March<F: Real> {
     form: MarchForm<F>,
     /// Courant number of the last step.
     pub(super) courant: f64,
+    /// Total energy after the first step of this run.
+    first_energy: Option<f64>,
 }
+
+/// Growth of the total energy of a flow that has diverged: what enters through inlets does not multiply it so much.
+const DIVERGED: f64 = 1e9;
 
 enum MarchForm<F: Real> {
     InTime(Box<CompressibleSolver<F>>),
@@ -41,7 +46,7 @@ impl<F: Real> March<F> {
                 MarchForm::Implicit(Box::new(march), settings)
             }
         };
-        Ok(March { form, courant: 0.0 })
+        Ok(March { form, courant: 0.0, first_energy: None })
     }
 
     /// The flow.
@@ -90,7 +95,14 @@ impl<F: Real> March<F> {
                     ("fallback_cells", report.fallback_cells as f64),
                 ];
                 let rate = if report.invalid > 0 { f64::NAN } else { report.rate };
-                return Ok(report_of(rate, columns.into_iter().collect(), None));
+                let growth = energy / *self.first_energy.get_or_insert(energy);
+                let divergence = (growth > DIVERGED).then(|| {
+                    format!("the total energy is {growth:.1e} times that of the first step")
+                });
+                return Ok(Advance {
+                    divergence,
+                    ..report_of(rate, columns.into_iter().collect(), None)
+                });
             }
             (MarchForm::Local(march, settings), None) => (march.iterate()?, *settings),
             (MarchForm::Implicit(march, settings), None) => (march.iterate()?, *settings),

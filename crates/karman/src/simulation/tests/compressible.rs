@@ -327,3 +327,21 @@ fn initial_fields_come_from_a_result() {
         assert!((p - 2.0 - at[1]).abs() < 0.02, "{p} {at:?}");
     }
 }
+
+/// Fluid enters through outlets for supersonic flow: nothing bounds the state outside, and density and pressure stay positive.
+#[test]
+fn a_flow_whose_energy_grows_without_bound_has_diverged() {
+    let text = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [8, 8]\nelement = \"triangle\"\n[compressible]\ngamma = 1.4\n\
+                [initial]\ndensity = 1.0\nvelocity = [\"0.1*(x - 0.3)\", \"-0.3*(y - 0.4)\"]\npressure = 0.714\n[boundary]\n\
+                xmin = \"supersonic_outlet\"\nxmax = \"supersonic_outlet\"\nymin = \"supersonic_outlet\"\n\
+                ymax = \"supersonic_outlet\"\n[time]\ncfl = 0.8\nend = 1e3\n";
+    let folder = tempfile::tempdir().unwrap();
+    let outcome = new(text, folder.path()).unwrap().run(&mut |_| ()).unwrap();
+    assert_eq!(outcome.kind, OutcomeKind::Diverged, "{outcome}");
+    let said = outcome.to_string();
+    assert!(
+        said.contains("the total energy is ") && said.contains(" times that of the first step"),
+        "{said}"
+    );
+    assert!(said.contains("`karman mesh check`"), "{said}");
+}
