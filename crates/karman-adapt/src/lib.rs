@@ -3,6 +3,7 @@
 //! [`adapt`] changes a mesh until its edges have the length 1 in a metric and its cells are equilateral there: edges are split,
 //! collapsed and swapped, faces swapped, vertices moved. Boundary patches, regions, ridges and corners are kept. Each change keeps
 //! every cell positively oriented, by an exact test. The result is the same for any number of threads.
+//! [`FieldSampler`] and [`ConservativeTransfer`] take fields to the new mesh.
 
 mod background;
 mod change;
@@ -22,6 +23,7 @@ pub mod smoothing;
 mod split;
 mod surface;
 mod swap;
+mod transfer;
 mod vector;
 mod walk;
 
@@ -33,6 +35,7 @@ pub use driver::{AdaptOptions, Adapted, adapt};
 pub use error::AdaptError;
 pub use field::{AnalyticMetric, MetricField};
 pub use hessian::{FieldSamples, HessianOptions, limit_gradation, metric_of_field};
+pub use mesh::check_mesh;
 pub use metric::{Eigen, Metric};
 pub use quality::{
     LENGTH_RANGE, Vertex, edge_length, mean_ratio, oriented_measure, size_and_shape,
@@ -42,3 +45,4 @@ pub use smoothing::{
     MeshQuality, MetricGrid, MetricLookup, SmoothOptions, Smoother, VertexSmoother,
     smooth_by_colours,
 };
+pub use transfer::{ConservativeTransfer, Conserved, FieldSampler, Limiter};

@@ -59,16 +59,8 @@ impl<'a> AdaptiveMesh<'a> {
         field: &'a dyn MetricField,
         ridge_angle_deg: f64,
     ) -> Result<Self, AdaptError> {
+        check_mesh(mesh)?;
         let dimension = mesh.dimension;
-        let shape = if dimension == 2 { CellShape::Triangle } else { CellShape::Tetrahedron };
-        let others = mesh.cells.shapes.iter().filter(|&&other| other != shape).count();
-        if others > 0 {
-            let simplices = if dimension == 2 { "triangles" } else { "tetrahedra" };
-            return Err(AdaptError::Elements { count: others, simplices });
-        }
-        if mesh.periodic_pairs.iter().next().is_some() {
-            return Err(AdaptError::Periodic);
-        }
         let n = mesh.points.len();
         let mut vertices = Vec::with_capacity(n);
         let mut hints = Vec::with_capacity(n);
@@ -288,6 +280,25 @@ impl<'a> AdaptiveMesh<'a> {
     pub(crate) fn is_ridge(&self, a: u32, b: u32) -> bool {
         self.ridges.touches(a) && self.ridges.around_edge(a, b).next().is_some()
     }
+}
+
+/// Whether adaptation and transfers take a mesh.
+///
+/// # Errors
+/// [`AdaptError::Elements`] of other cells than simplices, [`AdaptError::Periodic`] of periodic patches.
+pub fn check_mesh(mesh: &Mesh) -> Result<(), AdaptError> {
+    let (shape, simplices) = match mesh.dimension {
+        2 => (CellShape::Triangle, "triangles"),
+        _ => (CellShape::Tetrahedron, "tetrahedra"),
+    };
+    let count = mesh.cells.shapes.iter().filter(|&&other| other != shape).count();
+    if count > 0 {
+        return Err(AdaptError::Elements { count, simplices });
+    }
+    if mesh.periodic_pairs.iter().next().is_some() {
+        return Err(AdaptError::Periodic);
+    }
+    Ok(())
 }
 
 /// Vertices of a simplex, filled with [`NONE`].
