@@ -1,5 +1,6 @@
 //! The conservative transfer of fields to another mesh.
 
+use super::clip::measure;
 use super::overlap::{Overlaps, centroid, corners_of};
 use super::project::project;
 use super::reconstruct::Limiter;
@@ -8,9 +9,8 @@ use crate::error::AdaptError;
 use crate::mesh::check_mesh;
 use crate::vector::{Point, dot, subtract};
 use karman_mesh::Mesh;
-use karman_mesh::geometry::cell_measure;
 use rayon::prelude::*;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Passes in which the difference of an integral goes to the cells whose states stay admissible.
 const PASSES: usize = 8;
@@ -31,35 +31,35 @@ pub struct Conserved {
 /// old mesh takes the function of the old cell with the largest share of the new one, with a limiter its mean. The integral then differs
 /// by the volumes outside of the other mesh: this difference, over the volume of the new mesh, is added to every value.
 #[derive(Debug)]
-pub struct ConservativeTransfer<'a> {
-    old: &'a FieldSampler,
-    new: &'a Mesh,
+pub struct ConservativeTransfer {
+    old: Arc<FieldSampler>,
+    new: Arc<Mesh>,
     overlaps: OnceLock<Overlaps>,
     old_volumes: Vec<f64>,
     new_volumes: Vec<f64>,
 }
 
-impl<'a> ConservativeTransfer<'a> {
-    /// The transfer from the mesh `from`, sampled by `old`, to `new`.
+impl ConservativeTransfer {
+    /// The transfer from the mesh that `old` samples to `new`.
     ///
     /// # Errors
     /// [`AdaptError`] where the new mesh has other cells than simplices or periodic patches.
-    pub fn new(old: &'a FieldSampler, from: &Mesh, new: &'a Mesh) -> Result<Self, AdaptError> {
-        check_mesh(new)?;
-        Ok(ConservativeTransfer {
-            old,
-            new,
-            overlaps: OnceLock::new(),
-            old_volumes: volumes(from),
-            new_volumes: volumes(new),
-        })
+    pub fn new(old: Arc<FieldSampler>, new: Arc<Mesh>) -> Result<Self, AdaptError> {
+        check_mesh(&new)?;
+        let (old_volumes, new_volumes) = (old.volumes(), volumes(&new));
+        Ok(ConservativeTransfer { old, new, overlaps: OnceLock::new(), old_volumes, new_volumes })
+    }
+
+    /// Finds the intersections of the cells, which the first transfer of cell means otherwise does.
+    pub fn prepare(&self) {
+        self.overlaps();
     }
 
     fn overlaps(&self) -> &Overlaps {
         let find = || {
             let old = (&self.old.walk, &self.old.tree);
             let nearest = |point: Point| self.old.locate(point, &mut vec![]).0;
-            Overlaps::new(self.new, old, nearest)
+            Overlaps::new(&self.new, old, nearest)
         };
         self.overlaps.get_or_init(find)
     }
@@ -82,7 +82,7 @@ impl<'a> ConservativeTransfer<'a> {
                 true => at(own, field, point),
                 false => fields[field][own as usize],
             };
-            let middle = centroid(self.new.dimension, &corners_of(self.new, cell));
+            let middle = centroid(self.new.dimension, &corners_of(&self.new, cell));
             let volume = self.new_volumes[cell];
             for (field, value) in state.iter_mut().enumerate() {
                 let mut change = 0.0;
@@ -113,7 +113,7 @@ impl<'a> ConservativeTransfer<'a> {
     /// A field of nodes, linear in each cell, `[n_nodes]` of the old mesh: its projection in L² onto the fields of the new mesh. Exact for
     /// linear fields; at a discontinuity it over- and undershoots.
     pub fn nodes(&self, values: &[f64]) -> Conserved {
-        let (field, integral) = project(self.old, self.new, values);
+        let (field, integral) = project(&self.old, &self.new, values);
         let d = self.new.dimension as f64;
         let of_cell = |cell: usize| {
             let nodes = self.new.cells.nodes_of(cell);
@@ -169,8 +169,6 @@ pub(super) fn weighted_sum(weights: &[f64], values: impl Iterator<Item = f64>) -
 
 /// Volumes (areas) of the cells.
 fn volumes(mesh: &Mesh) -> Vec<f64> {
-    let of_cell = |cell: usize| {
-        cell_measure(mesh.cells.shapes[cell], mesh.cells.nodes_of(cell), &mesh.points).0
-    };
+    let of_cell = |cell| measure(mesh.dimension, &corners_of(mesh, cell));
     (0..mesh.n_cells()).into_par_iter().map(of_cell).collect()
 }

@@ -1,6 +1,7 @@
 //! Fields of a mesh at any places.
 
 use super::boxes::{Bounds, BoxTree};
+use super::clip::measure;
 use super::overlap::tree_of;
 use super::reconstruct::{Limiter, Stencils};
 use crate::error::AdaptError;
@@ -39,14 +40,22 @@ impl FieldSampler {
         })
     }
 
-    /// Values at points, `points: [3][n]` component-major, of a field of cell means `[n_cells]`: the mean of the cell with its
-    /// least-squares gradient. Exact for linear fields without a limiter.
-    pub fn cells(&self, values: &[f64], points: &[f64], limiter: Limiter<'_>) -> Vec<f64> {
-        let gradients = self.stencils.gradients(&[values], limiter);
-        self.at_points(points, |cell, _, point| {
-            let delta = subtract(point, self.stencils.centroids[cell as usize]);
-            values[cell as usize] + dot(gradients[cell as usize], delta)
-        })
+    /// Values at points, `points: [3][n]` component-major, of fields of cell means, each `[n_cells]`: the mean of the cell with its
+    /// least-squares gradient. Exact for linear fields without a limiter; with one, a place outside takes the value of a place in the cell.
+    pub fn cells(&self, fields: &[&[f64]], points: &[f64], limiter: Limiter<'_>) -> Vec<Vec<f64>> {
+        let gradients = self.stencils.gradients(fields, limiter);
+        let is_linear = matches!(limiter, Limiter::None);
+        let places = self.at_points(points, |cell, shares, point| {
+            let place = if is_linear { point } else { self.inside(cell, shares) };
+            (cell as usize, subtract(place, self.stencils.centroids[cell as usize]))
+        });
+        let of_field = |(k, field): (usize, &&[f64])| {
+            let value = |(cell, delta): &(usize, Point)| {
+                field[*cell] + dot(gradients[cell * fields.len() + k], *delta)
+            };
+            places.par_iter().map(value).collect()
+        };
+        fields.iter().enumerate().map(of_field).collect()
     }
 
     /// Values at points, `points: [3][n]` component-major, of a field of nodes `[n_nodes]`, linear in each cell.
@@ -59,11 +68,11 @@ impl FieldSampler {
         })
     }
 
-    fn at_points(
+    fn at_points<T: Send>(
         &self,
         points: &[f64],
-        evaluate: impl Fn(u32, [f64; 4], Point) -> f64 + Sync,
-    ) -> Vec<f64> {
+        evaluate: impl Fn(u32, [f64; 4], Point) -> T + Sync,
+    ) -> Vec<T> {
         let n = points.len() / 3;
         let at = |found: &mut Vec<u32>, i: usize| {
             let point = [points[i], points[n + i], points[2 * n + i]];
@@ -99,16 +108,30 @@ impl FieldSampler {
         }
     }
 
-    /// Distance of a place from a point of the cell near it: that of its positive barycentric coordinates.
-    fn distance(&self, cell: u32, point: Point) -> f64 {
-        let shares = self.walk.barycentric(cell, point).map(|share| share.max(0.0));
+    /// The place in a cell with the positive ones of the barycentric coordinates, scaled to the sum 1.
+    fn inside(&self, cell: u32, shares: [f64; 4]) -> Point {
+        let shares = shares.map(|share| share.max(0.0));
         let total = shares.iter().fold(0.0, |sum, share| sum + share);
-        let nodes = self.walk.cells[cell as usize];
         let mut inside = [0.0; 3];
-        for (node, share) in nodes.into_iter().zip(shares) {
+        for (node, share) in self.walk.cells[cell as usize].into_iter().zip(shares) {
             let corner = self.walk.points[node as usize];
             (0..3).for_each(|axis| inside[axis] += share / total * corner[axis]);
         }
-        norm(subtract(point, inside))
+        inside
+    }
+
+    /// Distance of a place from a point of the cell near it.
+    fn distance(&self, cell: u32, point: Point) -> f64 {
+        norm(subtract(point, self.inside(cell, self.walk.barycentric(cell, point))))
+    }
+
+    /// Volumes (areas) of the cells.
+    pub(super) fn volumes(&self) -> Vec<f64> {
+        let corners = |cell: &[u32; 4]| cell.map(|node| self.walk.points[node as usize]);
+        self.walk
+            .cells
+            .par_iter()
+            .map(|cell| measure(self.walk.dimension, &corners(cell)))
+            .collect()
     }
 }

@@ -6,6 +6,7 @@ use karman_mesh::generate::{BoxParams, Element};
 use karman_mesh::geometry::cell_measure;
 use karman_mesh::testing::gmsh;
 use karman_mesh::{Mesh, MeshOptions};
+use std::sync::Arc;
 
 /// Meshes of Gmsh, each with its name and whether its boundary is plane.
 const MESHES: [(&str, bool); 5] = [
@@ -74,8 +75,8 @@ fn plane([x, y, z]: &[f64; 3]) -> f64 {
 fn linear_fields_are_exact() {
     for (name, has_planes) in MESHES {
         let (old, new) = pair(name);
-        let sampler = FieldSampler::new(&old).unwrap();
-        let transfer = ConservativeTransfer::new(&sampler, &old, &new).unwrap();
+        let sampler = Arc::new(FieldSampler::new(&old).unwrap());
+        let transfer = ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone())).unwrap();
         let cells = |mesh: &Mesh| centroids(mesh).iter().map(plane).collect::<Vec<f64>>();
         let nodes = |mesh: &Mesh| mesh.points.iter().map(plane).collect::<Vec<f64>>();
         let scale = nodes(&old).iter().fold(0.0_f64, |m, v| m.max(v.abs()));
@@ -84,7 +85,7 @@ fn linear_fields_are_exact() {
             assert!(difference < 1e-10 * scale, "{name} {what}: {difference:e}");
         };
         let points = component_major(&centroids(&new));
-        close(&sampler.cells(&cells(&old), &points, Limiter::None), &cells(&new), "cells");
+        close(&sampler.cells(&[&cells(&old)], &points, Limiter::None)[0], &cells(&new), "cells");
         close(&sampler.nodes(&nodes(&old), &component_major(&new.points)), &nodes(&new), "nodes");
         // Where the domains differ, the correction of the integral is added to the linear function.
         let without = |found: &Conserved| -> Vec<f64> {
@@ -105,8 +106,8 @@ fn linear_fields_are_exact() {
 fn integrals_are_kept_to_round_off() {
     for (name, _) in MESHES {
         let (old, new) = pair(name);
-        let sampler = FieldSampler::new(&old).unwrap();
-        let transfer = ConservativeTransfer::new(&sampler, &old, &new).unwrap();
+        let sampler = Arc::new(FieldSampler::new(&old).unwrap());
+        let transfer = ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone())).unwrap();
         let rough =
             |p: &[f64; 3]| 2.0 + (31.0 * p[0]).sin() * (27.0 * p[1]).cos() + f64::from(p[0] > 0.4);
         let cells: Vec<f64> = centroids(&old).iter().map(rough).collect();
@@ -131,8 +132,8 @@ fn integrals_are_kept_to_round_off() {
 fn limited_means_keep_bounds_and_admissible_states() {
     for (name, has_planes) in MESHES {
         let (old, new) = pair(name);
-        let sampler = FieldSampler::new(&old).unwrap();
-        let transfer = ConservativeTransfer::new(&sampler, &old, &new).unwrap();
+        let sampler = Arc::new(FieldSampler::new(&old).unwrap());
+        let transfer = ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone())).unwrap();
         let middle =
             centroids(&old).iter().map(|p| p[0]).fold(0.0, |a, b| a + b) / old.n_cells() as f64;
         // A gas beside a strong discontinuity: density, momentum along x, total energy with a pressure of 1e-6 or 1.
@@ -178,8 +179,8 @@ fn smooth_fields_converge_with_order_two() {
             built(params.generate().unwrap())
         };
         let (old, new) = (square([n, n]), square([n + 1, n - 1]));
-        let sampler = FieldSampler::new(&old).unwrap();
-        let transfer = ConservativeTransfer::new(&sampler, &old, &new).unwrap();
+        let sampler = Arc::new(FieldSampler::new(&old).unwrap());
+        let transfer = ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone())).unwrap();
         let exact = |mesh: &Mesh| centroids(mesh).iter().map(field).collect::<Vec<f64>>();
         let found = transfer.cells(&[&exact(&old)], Limiter::None).fields;
         let squares: Vec<f64> =
@@ -202,13 +203,14 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let sampler = FieldSampler::new(&old).unwrap();
-            let transfer = ConservativeTransfer::new(&sampler, &old, &new).unwrap();
+            let sampler = Arc::new(FieldSampler::new(&old).unwrap());
+            let transfer =
+                ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone())).unwrap();
             let points = component_major(&new.points);
             (
                 transfer.cells(&[&field], Limiter::Bounds),
                 transfer.nodes(&nodes),
-                sampler.cells(&field, &points, Limiter::None),
+                sampler.cells(&[&field], &points, Limiter::None),
             )
         })
     };
@@ -221,11 +223,15 @@ fn results_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn places_outside_take_the_nearest_cell() {
     let (old, _) = pair("ball");
-    let sampler = FieldSampler::new(&old).unwrap();
+    let sampler = Arc::new(FieldSampler::new(&old).unwrap());
     let values: Vec<f64> = centroids(&old).iter().map(plane).collect();
     let far = [[7.0, 3.0, -2.0], [0.0, 0.0, 1.5]];
-    let found = sampler.cells(&values, &component_major(&far), Limiter::None);
-    assert!(largest_difference(&found, &far.each_ref().map(plane)) < 1e-8, "{found:?}");
+    let found = &sampler.cells(&[&values], &component_major(&far), Limiter::None)[0];
+    assert!(largest_difference(found, &far.each_ref().map(plane)) < 1e-8, "{found:?}");
+    // With a limiter the values are those of the surface of the ball.
+    let found = &sampler.cells(&[&values], &component_major(&far), Limiter::Bounds)[0];
+    let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
+    assert!(found.iter().all(|value| (low..=high).contains(value)), "{found:?}");
 }
 
 #[test]
@@ -238,6 +244,6 @@ fn other_cells_than_simplices_are_refused() {
     assert_eq!(error.to_string(), expected);
     let triangles = built(gmsh("triangles_coarse"));
     let sampler = FieldSampler::new(&triangles).unwrap();
-    let error = ConservativeTransfer::new(&sampler, &triangles, &quadrilaterals).unwrap_err();
+    let error = ConservativeTransfer::new(Arc::new(sampler), Arc::new(quadrilaterals)).unwrap_err();
     assert_eq!(error.to_string(), expected);
 }
