@@ -18,7 +18,7 @@ use std::time::Instant;
 /// Passes and rounds of an adaptation; the mesh is near its metric from the second one on.
 const OPTIONS: AdaptOptions = AdaptOptions {
     passes: 15,
-    rounds: 4,
+    rounds: 2,
     ridge_angle_deg: 40.0,
     // The given surface is that of the mesh before: a larger distance would add up over many adaptations.
     surface_tolerance: 1e-6,
@@ -135,10 +135,8 @@ impl Simulation {
             false => "",
         };
         tracing::info!(
-            "{place}: mesh adapted, {before} to {} cells; {} s, {} % of the steps since the last{scheme}",
+            "{place}: mesh adapted, {before} to {} cells in {seconds:.2} s, {between:.2} s of steps before it{scheme}",
             self.mesh.n_cells(),
-            short_number(seconds),
-            short_number(100.0 * seconds / between.max(1e-9)),
         );
         Ok(())
     }
