@@ -76,7 +76,7 @@ pub fn metric_of_field(
     let factor = (0.5 * (low + high)).exp();
     let bounded = |shape: &Eigen| {
         let values = bound(shape, factor, options, mesh.dimension);
-        flatten(&Metric::from_eigen(&Eigen { values, ..shape.clone() }), mesh.dimension)
+        flatten(&Metric::from_eigen(&Eigen { values, ..*shape }), mesh.dimension)
     };
     Ok(shapes.par_iter().map(bounded).collect())
 }

@@ -12,9 +12,6 @@ use karman_mesh::Mesh;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
-/// Passes in which the difference of an integral goes to the cells whose states stay admissible.
-const PASSES: usize = 8;
-
 /// Fields on the new mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conserved {
@@ -121,15 +118,15 @@ impl ConservativeTransfer {
             sum / (d + 1.0)
         };
         let found = weighted_sum(&self.new_volumes, (0..self.new.n_cells()).map(of_cell));
-        let missing = vec![integral - found];
         let total = self.new_volumes.iter().fold(0.0, |sum, volume| sum + volume);
-        let shift = missing[0] / total;
+        let shift = (integral - found) / total;
         let field = field.iter().map(|value| value + shift).collect();
         Conserved { fields: vec![field], correction: vec![shift] }
     }
 }
 
-/// Adds the missing integrals, over the volume, to the states of the cells that stay admissible. Returns what was added to each field.
+/// Adds the missing integrals, over the volume, to the states of the cells that stay admissible. Returns what was added to each field:
+/// zero where no cell stays admissible.
 fn distribute(
     states: &mut [f64],
     volumes: &[f64],
@@ -138,7 +135,8 @@ fn distribute(
 ) -> Vec<f64> {
     let k = missing.len();
     let mut takes = vec![true; volumes.len()];
-    for _ in 0..PASSES {
+    // Each pass but the last leaves out cells.
+    loop {
         let volume = volumes.iter().zip(&takes).filter(|(_, takes)| **takes);
         let volume = volume.fold(0.0, |sum, (volume, _)| sum + volume);
         let shift: Vec<f64> = missing.iter().map(|missing| missing / volume).collect();
@@ -158,8 +156,10 @@ fn distribute(
             return shift;
         }
         refused.into_iter().for_each(|cell| takes[cell] = false);
+        if !takes.contains(&true) {
+            return vec![0.0; k];
+        }
     }
-    vec![0.0; k]
 }
 
 /// Σ v w in the order of the entries.
