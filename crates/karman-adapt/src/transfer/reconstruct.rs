@@ -39,8 +39,8 @@ pub(crate) struct Stencils {
     dimension: usize,
     pub(crate) points: Vec<Point>,
     cells: Vec<Vec<u32>>,
-    groups: Vec<u32>,
-    around: Adjacency,
+    /// The cells around each: offsets and items.
+    around: (Vec<usize>, Vec<u32>),
     pub(crate) centroids: Vec<Point>,
 }
 
@@ -49,35 +49,29 @@ impl Stencils {
         let centroid = |cell: usize| {
             super::overlap::centroid(mesh.dimension, &super::overlap::corners_of(mesh, cell))
         };
+        let at_node = mesh.node_to_cells();
+        let neighbours = |cell: usize| neighbours(mesh, &at_node, cell);
+        let lists: Vec<Vec<u32>> = (0..mesh.n_cells()).into_par_iter().map(neighbours).collect();
+        let mut offsets = vec![0];
+        for list in &lists {
+            offsets.push(offsets[offsets.len() - 1] + list.len());
+        }
         Stencils {
             dimension: mesh.dimension,
             points: mesh.points.clone(),
             cells: (0..mesh.n_cells()).map(|cell| mesh.cells.nodes_of(cell).to_vec()).collect(),
-            groups: mesh.cells.groups.clone(),
-            around: mesh.node_to_cells(),
+            around: (offsets, lists.concat()),
             centroids: (0..mesh.n_cells()).map(centroid).collect(),
         }
-    }
-
-    /// Cells of the region of a cell that have a node in common with it, ascending, without the cell.
-    fn neighbours(&self, cell: usize, list: &mut Vec<u32>) {
-        list.clear();
-        for &node in &self.cells[cell] {
-            list.extend(self.around.of(node as usize));
-        }
-        list.sort_unstable();
-        list.dedup();
-        list.retain(|&other| {
-            other as usize != cell && self.groups[other as usize] == self.groups[cell]
-        });
     }
 
     /// Gradients of fields of cell means, `fields: [k][n]`, as `[n][k]`: least squares with weights 1/r² over the cells around each.
     pub(crate) fn gradients(&self, fields: &[&[f64]], limiter: Limiter<'_>) -> Vec<Point> {
         let k = fields.len();
         let mut gradients = vec![[0.0; 3]; k * self.cells.len()];
-        let of_cell = |list: &mut Vec<u32>, (cell, gradients): (usize, &mut [Point])| {
-            self.neighbours(cell, list);
+        let of_cell = |(cell, gradients): (usize, &mut [Point])| {
+            let (offsets, items) = &self.around;
+            let list = &items[offsets[cell]..offsets[cell + 1]];
             self.fit(cell, list, fields, gradients);
             if !matches!(limiter, Limiter::None) {
                 self.bound(cell, list, fields, gradients);
@@ -86,7 +80,7 @@ impl Stencils {
                 self.admit(cell, fields, gradients, is_admissible);
             }
         };
-        gradients.par_chunks_mut(k.max(1)).enumerate().for_each_init(Vec::new, of_cell);
+        gradients.par_chunks_mut(k.max(1)).enumerate().for_each(of_cell);
         gradients
     }
 
@@ -162,6 +156,17 @@ impl Stencils {
         }
         gradients.fill([0.0; 3]);
     }
+}
+
+/// Cells of the region of a cell that have a node in common with it, ascending, without the cell.
+fn neighbours(mesh: &Mesh, at_node: &Adjacency, cell: usize) -> Vec<u32> {
+    let cells = mesh.cells.nodes_of(cell).iter().flat_map(|&node| at_node.of(node as usize));
+    let groups = &mesh.cells.groups;
+    let is_other = |other: &u32| *other as usize != cell && groups[*other as usize] == groups[cell];
+    let mut list: Vec<u32> = cells.copied().filter(is_other).collect();
+    list.sort_unstable();
+    list.dedup();
+    list
 }
 
 /// The inverse of a symmetric matrix, none where it is singular.
