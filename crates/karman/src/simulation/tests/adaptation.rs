@@ -67,6 +67,39 @@ fn cycles_of_a_steady_case_converge() {
 }
 
 #[test]
+fn tetrahedra_are_adapted_in_cycles() {
+    let case = |adapt: &str| {
+        let exact = "\"exp(-x*20)\"";
+        format!(
+            "{}[heat]\nconductivity = 1.0\nsource = \"-400*exp(-x*20)\"\n[boundary]\nxmin.temperature = {exact}\n\
+             xmax.temperature = {exact}\nymin = \"insulated\"\nymax = \"insulated\"\nzmin = \"insulated\"\n\
+             zmax = \"insulated\"\n{adapt}[exact]\ntemperature = {exact}\n",
+            gmsh("cube_tetrahedron_coarse")
+        )
+    };
+    let errors = ["".to_owned(), format!("{ADAPT}cycles = 3\n")].map(|adapt| {
+        let folder = tempfile::tempdir().unwrap();
+        let (outcome, summary) = run(&case(&adapt), folder.path());
+        assert_eq!(outcome.kind, OutcomeKind::Converged, "{outcome}");
+        number(&summary, "/errors/temperature/l2")
+    });
+    assert!(errors[1] < 0.5 * errors[0], "{errors:?}");
+}
+
+#[test]
+fn multistep_schemes_are_known() {
+    let is_multistep = |text: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        new(text, folder.path()).unwrap().equation.is_multistep()
+    };
+    assert!(is_multistep(&heat("cell", "bdf2", EVERY)));
+    assert!(!is_multistep(&heat("cell", "crank_nicolson", EVERY)));
+    assert!(is_multistep(&flow("collocated", "ab2_cn", EVERY)));
+    assert!(!is_multistep(&flow("collocated", "rk3", EVERY)));
+    assert!(!is_multistep(&gas(&EVERY.replace("temperature", "density"))));
+}
+
+#[test]
 fn the_integral_of_a_field_is_kept() {
     for place in ["cell", "node"] {
         let folder = tempfile::tempdir().unwrap();
