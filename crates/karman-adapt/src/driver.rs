@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 /// Vertices that a task takes at once.
 const CHUNK: usize = 1024;
-/// Longest edge, as a multiple of the range, that the first pass leaves; it falls by [`FALL`] in each pass.
+/// Longest edge that the first pass leaves, unless few edges are as long; it falls by [`FALL`] in each pass.
 const FIRST_LONGEST: f64 = 8.0;
 /// See [`FIRST_LONGEST`].
 const FALL: f64 = 0.85;
@@ -98,8 +98,9 @@ pub fn adapt_around_frozen(
     if options.smooth_only {
         passes = adaptive.smooth_to_equilibrium(options.passes);
     } else {
+        let first = adaptive.usual_longest().min(FIRST_LONGEST);
         while passes < options.passes {
-            let longest = LENGTH_RANGE[1].max(FIRST_LONGEST * FALL.powi(passes as i32));
+            let longest = LENGTH_RANGE[1].max(first * FALL.powi(passes as i32));
             let changed = adaptive.pass(longest, tolerance, passes < ROUGH_PASSES);
             passes += 1;
             let n = adaptive.vertex_count();
@@ -252,6 +253,12 @@ impl AdaptiveMesh<'_> {
             by_length.then(a.1.cmp(&b.1))
         });
         edges.into_iter().map(|(_, edge)| edge).collect()
+    }
+
+    /// The length that 1 in 100 edges exceed.
+    fn usual_longest(&self) -> f64 {
+        let edges = self.edges_where(|_| true, false, 0);
+        edges.get(edges.len() / 100).map_or(1.0, |&[a, b]| self.length(a, b))
     }
 
     /// All vertices in an order in which neighbours in number are far apart: a golden-section stride.

@@ -25,6 +25,16 @@ pub enum AdaptError {
         /// The shape that is adapted.
         simplices: &'static str,
     },
+    /// Fields are transferred between meshes of simplices.
+    #[error(
+        "{count} cells are no {simplices}; fields are transferred between meshes of {simplices} alone"
+    )]
+    Shapes {
+        /// Number of cells of other shapes.
+        count: usize,
+        /// The shape of such meshes.
+        simplices: &'static str,
+    },
     /// A periodic pair of patches.
     #[error("the mesh has periodic patches, which adaptation does not keep")]
     Periodic,

@@ -1,7 +1,7 @@
 //! Metrics from a computed field: second derivatives, scaled to a number of vertices; gradation.
 
 use crate::error::AdaptError;
-use crate::metric::Metric;
+use crate::metric::{Eigen, Metric};
 use crate::vector::{Point, subtract};
 use karman_mesh::{Adjacency, Mesh};
 use rayon::prelude::*;
@@ -58,30 +58,27 @@ pub fn metric_of_field(
             absolute_scaled(&absolute, absolute.determinant().powf(power), mesh.dimension)
         })
         .collect();
+    let shapes: Vec<Eigen> = shapes.par_iter().map(Metric::eigen).collect();
     // The factor D by bisection on its logarithm: bounds make the complexity a monotone function of it.
-    let bounded = |factor: f64| -> Vec<Metric> {
-        let of = |shape: &Metric| {
-            bound(&absolute_scaled(shape, factor, mesh.dimension), options, mesh.dimension)
+    let complexity = |factor: f64| {
+        let density = |(shape, volume): (&Eigen, &f64)| {
+            let [a, b, c] = bound(shape, factor, options, mesh.dimension);
+            volume * (a * b * c).sqrt()
         };
-        shapes.par_iter().map(of).collect()
-    };
-    let complexity = |metrics: &[Metric]| {
-        let terms = metrics
-            .iter()
-            .zip(&volumes)
-            .map(|(metric, volume)| volume * metric.determinant().sqrt());
-        terms.fold(0.0, |sum, term| sum + term)
+        let terms: Vec<f64> = shapes.par_iter().zip(&volumes).map(density).collect();
+        terms.iter().fold(0.0, |sum, term| sum + term)
     };
     let (mut low, mut high) = (-80.0_f64, 80.0_f64);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
-        if complexity(&bounded(middle.exp())) < options.complexity {
-            low = middle
-        } else {
-            high = middle
-        }
+        if complexity(middle.exp()) < options.complexity { low = middle } else { high = middle }
     }
-    Ok(bounded((0.5 * (low + high)).exp()))
+    let factor = (0.5 * (low + high)).exp();
+    let bounded = |shape: &Eigen| {
+        let values = bound(shape, factor, options, mesh.dimension);
+        flatten(&Metric::from_eigen(&Eigen { values, ..*shape }), mesh.dimension)
+    };
+    Ok(shapes.par_iter().map(bounded).collect())
 }
 
 fn check(options: &HessianOptions) -> Result<(), AdaptError> {
@@ -114,26 +111,22 @@ fn absolute_scaled(tensor: &Metric, factor: f64, dimension: usize) -> Metric {
     flatten(&tensor.scale(factor), dimension)
 }
 
-/// Bounds of the sizes and of their ratio.
-fn bound(metric: &Metric, options: &HessianOptions, dimension: usize) -> Metric {
+/// The eigenvalues of a tensor times a factor, within the bounds of the sizes and of their ratio.
+fn bound(shape: &Eigen, factor: f64, options: &HessianOptions, dimension: usize) -> [f64; 3] {
     let [least, most] = [options.h_max, options.h_min].map(|h| 1.0 / (h * h));
-    let mut eigen = metric.eigen();
     // In 2D the third direction stays as it is.
-    let is_free = |vector: &Point| dimension == 3 || vector[2].abs() < 0.5;
+    let is_free = |direction: usize| dimension == 3 || shape.vectors[direction][2].abs() < 0.5;
+    let mut values = shape.values;
     let mut largest = 0.0_f64;
-    for (value, vector) in eigen.values.iter_mut().zip(&eigen.vectors) {
-        if is_free(vector) {
-            *value = value.clamp(least, most);
-            largest = largest.max(*value);
-        }
+    for (direction, value) in values.iter_mut().enumerate().filter(|(k, _)| is_free(*k)) {
+        *value = (factor * shape.values[direction]).clamp(least, most);
+        largest = largest.max(*value);
     }
     let floor = largest / (options.anisotropy * options.anisotropy);
-    for (value, vector) in eigen.values.iter_mut().zip(&eigen.vectors) {
-        if is_free(vector) {
-            *value = value.max(floor);
-        }
+    for (_, value) in values.iter_mut().enumerate().filter(|(k, _)| is_free(*k)) {
+        *value = value.max(floor);
     }
-    flatten(&Metric::from_eigen(&eigen), dimension)
+    values
 }
 
 /// The volume (area) of each node: an equal share of each of its cells.

@@ -3,6 +3,7 @@
 //! [`adapt`] changes a mesh until its edges have the length 1 in a metric and its cells are equilateral there: edges are split,
 //! collapsed and swapped, faces swapped, vertices moved. Boundary patches, regions, ridges and corners are kept, and cells that are no simplices. Each change keeps
 //! every cell positively oriented, by an exact test. The result is the same for any number of threads.
+//! [`FieldSampler`] and [`ConservativeTransfer`] take fields to the new mesh.
 
 mod background;
 mod change;
@@ -25,6 +26,7 @@ mod split;
 mod surface;
 mod swap;
 mod tensor_field;
+mod transfer;
 mod vector;
 mod walk;
 
@@ -36,6 +38,7 @@ pub use driver::{AdaptOptions, Adapted, adapt, adapt_around_frozen};
 pub use error::AdaptError;
 pub use field::{AnalyticMetric, MetricField};
 pub use hessian::{FieldSamples, HessianOptions, limit_gradation, metric_of_field};
+pub use mesh::check_mesh;
 pub use metric::{Eigen, Metric};
 pub use quality::{
     LENGTH_RANGE, Vertex, edge_length, mean_ratio, oriented_measure, size_and_shape,
@@ -46,3 +49,4 @@ pub use smoothing::{
     VertexSmoother, smooth_by_colours,
 };
 pub use tensor_field::metrics_of_tensors;
+pub use transfer::{ConservativeTransfer, Conserved, FieldSampler, Limiter};

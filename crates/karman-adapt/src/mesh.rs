@@ -306,6 +306,25 @@ impl<'a> AdaptiveMesh<'a> {
     }
 }
 
+/// Whether adaptation and transfers take a mesh.
+///
+/// # Errors
+/// [`AdaptError::Elements`] of other cells than simplices, [`AdaptError::Periodic`] of periodic patches.
+pub fn check_mesh(mesh: &Mesh) -> Result<(), AdaptError> {
+    let (shape, simplices) = match mesh.dimension {
+        2 => (CellShape::Triangle, "triangles"),
+        _ => (CellShape::Tetrahedron, "tetrahedra"),
+    };
+    let count = mesh.cells.shapes.iter().filter(|&&other| other != shape).count();
+    if count > 0 {
+        return Err(AdaptError::Shapes { count, simplices });
+    }
+    if mesh.periodic_pairs.iter().next().is_some() {
+        return Err(AdaptError::Periodic);
+    }
+    Ok(())
+}
+
 /// Vertices of a simplex, filled with [`NONE`].
 pub(crate) fn padded(nodes: &[u32]) -> [u32; 4] {
     let mut result = [NONE; 4];

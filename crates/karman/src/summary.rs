@@ -104,6 +104,9 @@ pub struct Summary {
     /// residuals, fluxes, set-ups for a new time step. On a device the time of a solve includes the work
     /// enqueued before it, since the host waits for the device only where it reads numbers.
     pub phases: NamedList<f64>,
+    /// Adaptations of the mesh.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adaptation: Option<AdaptationSummary>,
     /// Speed.
     pub throughput: ThroughputSummary,
     /// Memory.
@@ -208,6 +211,23 @@ pub struct LinearSummary {
     pub setup_seconds: f64,
     /// Seconds of solving.
     pub solve_seconds: f64,
+}
+
+/// Adaptations of the mesh in a run, and their cost beside the steps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct AdaptationSummary {
+    /// Their number.
+    pub count: usize,
+    /// Seconds of metrics.
+    pub metric_seconds: f64,
+    /// Seconds of changes of the mesh.
+    pub mesh_seconds: f64,
+    /// Seconds of the search of intersections of cells.
+    pub transfer_seconds: f64,
+    /// Seconds of the set-up of the equation on new meshes, with the transfer of its fields.
+    pub setup_seconds: f64,
+    /// Seconds of all steps.
+    pub step_seconds: f64,
 }
 
 /// Speed of a run.
@@ -366,6 +386,7 @@ mod tests {
                 convergence_factor: f64::NAN,
                 ..Default::default()
             }),
+            adaptation: None,
             phases: [("mesh", 0.25), ("solve", 0.5)].into_iter().collect(),
             throughput: ThroughputSummary { cell_steps_per_second: 16.0, ..Default::default() },
             memory: MemorySummary { peak_host_bytes: Some(1 << 20), peak_device_bytes: 0 },

@@ -7,7 +7,7 @@ use super::names::Names;
 use super::places::Places;
 use super::time::TimeFile;
 use super::value::Reader;
-use super::{Case, average, exact, expected, flow_output, initial};
+use super::{Case, adapt, average, exact, expected, flow_output, initial};
 use super::{linear_solver, mesh, output, run, surface, time};
 use std::cell::RefCell;
 use std::path::Path;
@@ -55,7 +55,8 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
     let initial_result = problems.record(initial_result);
     let time = file.time.as_ref().map(|time| time::check(time, names)).transpose();
     let time = problems.record(time).map(Option::flatten);
-    problems.record(file.adaptation());
+    let adapt = adapt::check(file.adapt.as_ref(), time_span.as_ref(), names, reader);
+    let adapt = problems.record(adapt);
     let output = output::check(file.output.as_ref(), folder, &name, time_span.as_ref(), names);
     let output = problems.record(output);
     if let (Some(file), Some(time)) = (&file.output, &time) {
@@ -70,13 +71,13 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
         }
         _ => None,
     };
-    match (mesh, equation, initial_result, time, output, run, exact, expected) {
+    match (mesh, equation, initial_result, time, (adapt, output), run, exact, expected) {
         (
             Some(mesh),
             Some(equation),
             Some(initial_result),
             Some(time),
-            Some(output),
+            (Some(adapt), Some(output)),
             Some(run),
             Some(exact),
             Some(expected),
@@ -87,6 +88,7 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
             equation,
             initial_result,
             time,
+            adapt,
             output,
             run,
             exact,

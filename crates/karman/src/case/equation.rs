@@ -60,10 +60,4 @@ impl CaseFile {
             problem.note(format!("add {} or {last}", rest.join(", ")))
         })
     }
-
-    /// Refuses `[adapt]`, which this version does not have.
-    pub(crate) fn adaptation(&self) -> Result<(), Problem> {
-        let Some(section) = &self.adapt else { return Ok(()) };
-        Err(Problem::at(section.span(), "[adapt] is not available in this version"))
-    }
 }

@@ -8,6 +8,7 @@
 //! [`mod@reference`] is the table of all keys from which `karman help case` and `docs/cases.md` are
 //! made; [`templates`] are the cases `karman new` writes.
 
+mod adapt;
 mod amg;
 mod average;
 mod boundary;
@@ -44,6 +45,7 @@ mod time;
 mod value;
 mod word;
 
+pub use adapt::{AdaptCase, AdaptInterval, FieldMetric, MetricCase, TransferKind};
 pub use average::Average;
 pub use boundary::PatchCondition;
 pub use compressible::{CompressibleCase, CompressibleSteady, FacePointsCase, SteadyMarch};
@@ -73,6 +75,7 @@ pub use time::{TimeCase, TimeStep};
 pub use value::{ByRegion, Value};
 
 use crate::descriptor::Descriptor;
+use adapt::AdaptFile;
 use boundary::BoundaryFile;
 use compressible::CompressibleFile;
 use equation::EquationSection;
@@ -88,7 +91,6 @@ use output::OutputFile;
 use places::Places;
 use run::{CheckpointFile, RunFile};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use std::path::Path;
 use steady::SteadyFile;
 use time::TimeFile;
@@ -148,7 +150,7 @@ pub(crate) struct CaseFile {
     pub(crate) time: Maybe<TimeFile>,
     pub(crate) steady: Maybe<SteadyFile>,
     pub(crate) linear_solver: Maybe<LinearSolverFile>,
-    pub(crate) adapt: Maybe<IgnoredAny>,
+    pub(crate) adapt: Maybe<AdaptFile>,
     pub(crate) output: Maybe<OutputFile>,
     pub(crate) run: Maybe<RunFile>,
     pub(crate) checkpoint: Maybe<CheckpointFile>,
@@ -171,6 +173,8 @@ pub struct Case {
     pub initial_result: Option<InitialResult>,
     /// Time integration; `None` for a steady case.
     pub time: Option<TimeCase>,
+    /// Adaptation of the mesh during the run.
+    pub adapt: Option<AdaptCase>,
     /// Output.
     pub output: OutputCase,
     /// Backend, precision, threads, checkpoints.

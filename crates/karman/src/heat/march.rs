@@ -94,6 +94,11 @@ impl<F: Real> PreparedSolver<F> {
 }
 
 impl<F: Real> March<F> {
+    /// The time scheme.
+    pub fn scheme(&self) -> TimeScheme {
+        self.scheme
+    }
+
     /// Starts at time 0 from the temperature of `heat`.
     pub fn new(heat: &Heat<F>, scheme: TimeScheme, params: &Params) -> March<F> {
         let (backend, n) = (&heat.backend, heat.unknowns());

@@ -259,6 +259,12 @@ impl<F: Real> IncompressibleSolver<F> {
         StepReport::new(flow, length, solves, energy, divergence)
     }
 
+    /// Whether a step in time uses levels before the last.
+    pub fn is_multistep(&self) -> bool {
+        let Numerics { is_steady, time_scheme, .. } = self.flow.numerics;
+        !is_steady && time_scheme != TimeScheme::Rk3
+    }
+
     /// Time reached and steps taken.
     pub fn clock(&self) -> (f64, usize) {
         (self.flow.clock.time, self.flow.clock.steps)

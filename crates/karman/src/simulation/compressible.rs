@@ -92,6 +92,12 @@ impl<F: Real> CompressibleRun<F> {
     }
 }
 
+/// Whether ρ, ρu and ρE have a positive density and pressure; such states are a convex set.
+fn is_gas(q: &[f64]) -> bool {
+    let kinetic = 0.5 * (q[1] * q[1] + q[2] * q[2] + q[3] * q[3]) / q[0];
+    q[0] > 0.0 && q[4] - kinetic > 0.0
+}
+
 fn condition(case: &CompressibleCase, patch: &Patch) -> CompressibleCondition {
     let given = case.boundary.iter().find(|p| p.patch == patch.name);
     // Patches without a condition were refused; periodic patches no longer exist.
@@ -232,8 +238,9 @@ impl<F: Real> Equation for CompressibleRun<F> {
         let transferred = |values: Vec<f64>| transfer.values(&values, &place.1.cell_centre);
         let means = self.march.flow().read(self.march.flow().means())?;
         let n = means.len() / VARIABLES;
-        let means = means.chunks(n).flat_map(|variable| transferred(variable.to_vec()));
-        let means: Vec<F> = means.map(F::from_f64).collect();
+        let fields: Vec<&[f64]> = means.chunks(n).collect();
+        let states = transfer.states(&fields, &place.1.cell_centre, &is_gas);
+        let means: Vec<F> = states.concat().into_iter().map(F::from_f64).collect();
         // Any state: the means replace it.
         let initial = [1.0, 0.0, 0.0, 0.0, 1.0].map(|value| Arc::new(value) as Arc<dyn Prescribed>);
         let mut rebuilt = CompressibleRun::start(case, own, &self.backend, place, initial)?;

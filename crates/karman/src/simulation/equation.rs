@@ -201,6 +201,11 @@ pub(super) trait Equation: Checkpointed + Send {
         0
     }
 
+    /// Whether steps use levels before the last, which a new mesh does not have.
+    fn is_multistep(&self) -> bool {
+        false
+    }
+
     /// Sets the equation up again on another mesh, with its fields by a transfer; time and steps are kept, and a
     /// multistep scheme begins anew.
     fn rebuild(

@@ -11,6 +11,7 @@ use crate::mesh::files::MeshFileError;
 use crate::mesh::{CellName, MeshError};
 use crate::mesh_source::MeshSourceError;
 use crate::monitor::MonitorError;
+use karman_adapt::AdaptError;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -40,6 +41,19 @@ pub enum SimulationError {
     /// The equation.
     #[error(transparent)]
     Equation(Box<dyn std::error::Error + Send + Sync>),
+    /// The adaptation of the mesh.
+    #[error("[adapt]: {0}")]
+    Adapt(#[from] AdaptError),
+    /// A metric of another dimension.
+    #[error("[adapt]: `metric` has {found} entries; a {dimension}D mesh needs {expected}")]
+    MetricEntries {
+        /// Entries of the case.
+        found: usize,
+        /// Entries needed.
+        expected: usize,
+        /// 2 or 3.
+        dimension: usize,
+    },
     /// The linear solver.
     #[error(transparent)]
     Linear(#[from] LinearError),

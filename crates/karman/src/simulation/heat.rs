@@ -19,7 +19,9 @@ use crate::finite_volume::{
     Condition, Functional, Functionals, Material, Prescribed, component_major,
 };
 use crate::heat::descriptor::TEMPERATURE;
-use crate::heat::{DESCRIPTOR, Discretization, Heat, HeatError, March, Problem, Source};
+use crate::heat::{
+    DESCRIPTOR, Discretization, Heat, HeatError, March, Problem, Source, TimeScheme,
+};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
 use crate::linear::{Params, StopTest};
 use crate::mesh::{Geometry, Mesh};
@@ -426,7 +428,11 @@ impl<F: Real> Equation for HeatRun<F> {
         transfer: &Transfer,
     ) -> Result<(), SimulationError> {
         let EquationCase::Heat(own) = &case.equation else { unreachable!("a case of heat") };
-        let temperature = transfer.field(self.field(TEMPERATURE)?);
+        let points = match self.location {
+            Location::Cells => place.1.cell_centre.clone(),
+            Location::Nodes => component_major(&place.0.points),
+        };
+        let temperature = transfer.field_with_unknowns(self.field(TEMPERATURE)?, &points);
         let mut rebuilt = HeatRun::start(case, own, &self.backend, place, temperature)?;
         rebuilt.steps = self.steps;
         rebuilt.should_stop.clone_from(&self.should_stop);
@@ -434,14 +440,14 @@ impl<F: Real> Equation for HeatRun<F> {
             (march.time, march.steps) = (old.time, old.steps);
             rebuilt.heat.set_time(march.time)?;
         }
-        let points = match rebuilt.location {
-            Location::Cells => place.1.cell_centre.clone(),
-            Location::Nodes => component_major(&place.0.points),
-        };
         let transferred = |values: Vec<f64>| transfer.values(&values, &points);
         rebuilt.averages.go_on_after(&self.backend, &self.averages, transferred)?;
         *self = rebuilt;
         Ok(())
+    }
+
+    fn is_multistep(&self) -> bool {
+        self.march.as_ref().is_some_and(|march| march.scheme() == TimeScheme::Bdf2)
     }
 
     fn linear_summary(&self) -> Option<LinearSummary> {

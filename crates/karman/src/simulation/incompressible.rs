@@ -17,8 +17,8 @@ use super::surface::SurfaceSamples;
 use super::{SimulationError, Transfer};
 use crate::backend::{Backend, Buffer, blas, converted};
 use crate::case::{
-    Case, Equation as EquationCase, FlowNumericsCase, IncompressibleCase, Surface, ThermalCase,
-    Value,
+    AdaptCase, Case, Equation as EquationCase, FlowNumericsCase, IncompressibleCase, Surface,
+    ThermalCase, Value,
 };
 use crate::descriptor::{Descriptor, FieldData, Rank};
 use crate::finite_volume::{Prescribed, widen};
@@ -152,8 +152,9 @@ fn level<F: Real>(flow: &IncompressibleSolver<F>) -> Result<f64, SimulationError
 fn refuse_fields_of_2d(case: &Case) -> Result<(), SimulationError> {
     let of_picture = case.output.picture.iter().map(|picture| &picture.field);
     let of_averages = case.output.averages.iter().flat_map(|average| &average.fields);
-    let requested: Vec<&String> =
-        case.output.fields.iter().chain(of_picture).chain(of_averages).collect();
+    let of_metric = case.adapt.iter().filter_map(AdaptCase::field);
+    let requested = case.output.fields.iter().chain(of_picture).chain(of_averages);
+    let requested: Vec<&String> = requested.chain(of_metric).collect();
     for field in DESCRIPTOR.fields() {
         if field.only_2d && requested.iter().any(|name| *name == field.name) {
             return Err(SimulationError::Only2d { name: field.name.to_owned() });
@@ -385,7 +386,7 @@ impl<F: Real> Equation for FlowRun<F> {
             unreachable!("a case of flow")
         };
         let field = |buffer: &Buffer<F>| -> Result<Arc<dyn Prescribed>, SimulationError> {
-            Ok(transfer.field(self.read(buffer)?))
+            Ok(transfer.field_with_unknowns(self.read(buffer)?, &place.1.cell_centre))
         };
         let zero: Arc<dyn Prescribed> = Arc::new(0.0);
         let mut velocity = [zero.clone(), zero.clone(), zero];
@@ -406,6 +407,10 @@ impl<F: Real> Equation for FlowRun<F> {
         rebuilt.averages.go_on_after(&self.backend, &self.averages, transferred)?;
         *self = rebuilt;
         Ok(())
+    }
+
+    fn is_multistep(&self) -> bool {
+        self.flow.is_multistep()
     }
 
     fn linear_summary(&self) -> Option<LinearSummary> {

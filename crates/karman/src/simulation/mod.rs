@@ -1,6 +1,7 @@
 //! The run of a case: set-up, time steps, monitors, output. `run` calls `Simulation::{new, step, field}`,
 //! which other programs can use to drive a case.
 
+mod adaptation;
 mod averages;
 mod compressible;
 mod equation;
@@ -16,6 +17,7 @@ mod outcome;
 mod output;
 mod points;
 mod prescribed;
+mod stored_mesh;
 mod surface;
 mod transfer;
 mod warning;
@@ -24,16 +26,17 @@ pub use equation::{Advance, Monitored, SteadyProgress};
 pub use error::SimulationError;
 pub use initial::InitialError;
 pub use outcome::{Outcome, OutcomeKind, Progress};
-pub use transfer::Transfer;
+pub use transfer::{FieldTransfer, IsAdmissible, Transfer};
 
 use crate::backend::{Backend, BackendKind};
 use crate::case::{Case, Equation as EquationCase, OutputInterval, Precision, TimeStep};
 use crate::io::checkpoint::{Checkpoint, CheckpointError};
 use crate::io::csv::short_number;
 use crate::linear::{SolveOutcome, Status, StopTest};
-use crate::mesh::{Geometry, Mesh};
+use crate::mesh::{Geometry, Mesh, MeshOptions};
 use crate::mesh_source::MeshSourceError;
 use crate::summary::{LinearSummary, NamedList, TimeSummary};
+use adaptation::Adaptation;
 use averages::AverageResult;
 use equation::{Equation, EquationSetup, Unknown};
 use folder::OutputFolder;
@@ -72,6 +75,7 @@ pub struct Simulation {
     linear: Option<LinearSummary>,
     time_step: f64,
     restarted: bool,
+    adaptation: Adaptation,
     folder: Option<OutputFolder>,
     warnings: Vec<String>,
     should_stop: Option<StopTest>,
@@ -106,9 +110,9 @@ impl Simulation {
         let kind = options.backend.unwrap_or(case.run.backend);
         let backend = Backend::new(kind, case.run.threads)?;
         let mut phases = NamedList::new();
-        let mesh = timed(&mut phases, "mesh", || {
-            backend.install(|| crate::mesh_source::mesh(&case.mesh))
-        })?;
+        let checkpoint = options.restart.as_ref().map(|path| Checkpoint::read(path)).transpose()?;
+        let mesh =
+            timed(&mut phases, "mesh", || backend.install(|| mesh_of(&case, checkpoint.as_ref())))?;
         for warning in &mesh.warnings {
             tracing::warn!("{warning}");
         }
@@ -130,6 +134,7 @@ impl Simulation {
         for warning in &found {
             tracing::warn!("{warning}");
         }
+        adaptation::check(&case, &mesh)?;
         // A restart replaces the initial fields.
         let initial = match &case.initial_result {
             Some(result) if options.restart.is_none() => timed(&mut phases, "initial", || {
@@ -166,12 +171,13 @@ impl Simulation {
             linear,
             time_step,
             restarted: false,
+            adaptation: Adaptation::default(),
             folder: None,
             warnings,
             should_stop: None,
         };
-        if let Some(path) = &options.restart {
-            simulation.restore(path)?;
+        if let (Some(path), Some(checkpoint)) = (&options.restart, &checkpoint) {
+            simulation.restore(path, checkpoint)?;
         }
         Ok(simulation)
     }
@@ -191,13 +197,19 @@ impl Simulation {
         let geometry = backend.install(|| Geometry::new(&mesh))?;
         let found = backend.install(|| check_mesh(case, &mesh, &geometry))?;
         backend.install(|| equation.rebuild(case, (&mesh, &geometry), transfer))?;
-        let of_averages = equation.averages().warnings_of_start();
+        // Of many meshes the summary has the warnings of the last.
+        let of_earlier = std::mem::take(&mut self.adaptation.warnings);
+        self.warnings.retain(|message| !of_earlier.contains(message));
         let of_mesh = mesh.warnings.iter().map(ToString::to_string);
         let of_mesh = of_mesh.chain(found.iter().map(ToString::to_string));
-        for message in of_mesh.chain(of_averages.iter().cloned()) {
-            if !self.warnings.contains(&message) {
-                tracing::warn!("{message}");
-                self.warnings.push(message);
+        self.adaptation.warnings = of_mesh.filter(|new| !self.warnings.contains(new)).collect();
+        let of_averages = equation.averages().warnings_of_start();
+        for message in self.adaptation.warnings.iter().chain(of_averages) {
+            if !self.warnings.contains(message) {
+                if !of_earlier.contains(message) {
+                    tracing::warn!("{message}");
+                }
+                self.warnings.push(message.clone());
             }
         }
         self.mesh = mesh;
@@ -296,6 +308,7 @@ impl Simulation {
             Ok::<Advance, SimulationError>(advance)
         })?;
         let seconds = start.elapsed().as_secs_f64();
+        self.adaptation.step_seconds += seconds;
         if let [] | [_] = advance.solves[..] {
             self.phases.add("solve", seconds);
         } else {
@@ -416,7 +429,12 @@ impl Simulation {
             if end.is_none()
                 && let Some(outcome) = steady_outcome(&advance, self.steps())
             {
-                return Ok(outcome);
+                if outcome.kind != OutcomeKind::Converged || !self.adaptation_is_due() {
+                    return Ok(outcome);
+                }
+                self.adapt()?;
+                output.change_mesh();
+                continue;
             }
             if tolerance.is_some_and(|tolerance| advance.rate < tolerance) {
                 let time = short_number(self.time());
@@ -425,6 +443,10 @@ impl Simulation {
             }
             if output.fields_are_due(self) && end.is_none_or(|end| !self.is_at_end(end)) {
                 output.fields(self)?;
+            }
+            if end.is_some_and(|end| !self.is_at_end(end)) && self.adaptation_is_due() {
+                self.adapt()?;
+                output.change_mesh();
             }
             if output.checkpoint_is_due(self) {
                 self.checkpoint(&output.checkpoint_path(self.steps()))?;
@@ -553,17 +575,24 @@ impl Simulation {
         checkpoint.set("steps", steps);
         checkpoint.set("time", format!("{:016x}", time.to_bits()));
         checkpoint.set("time_step", format!("{:016x}", self.time_step.to_bits()));
+        if self.adaptation.count > 0 {
+            stored_mesh::insert(&mut checkpoint, &self.mesh)?;
+            checkpoint.set("adaptations", self.adaptation.count);
+        }
         checkpoint.insert_state(self.equation.as_ref())?;
         self.backend.install(|| checkpoint.write(path))?;
         self.phases.add("checkpoint", start.elapsed().as_secs_f64());
         Ok(())
     }
 
-    fn restore(&mut self, path: &Path) -> Result<(), SimulationError> {
-        let checkpoint = Checkpoint::read(path)?;
+    fn restore(&mut self, path: &Path, checkpoint: &Checkpoint) -> Result<(), SimulationError> {
         checkpoint.require("equation", self.equation.descriptor().section)?;
         checkpoint.require("precision", self.case.run.precision.word())?;
-        self.equation.restore(&checkpoint)?;
+        self.equation.restore(checkpoint)?;
+        if stored_mesh::is_in(checkpoint) {
+            self.adaptation.count =
+                checkpoint.entry("adaptations")?.parse().map_err(state_error)?;
+        }
         // Later results would be removed.
         if let Some(end) = self.case.time.as_ref().map(|time| time.end)
             && self.time() > end * (1.0 + TIME_ROUND_OFF)
@@ -589,6 +618,14 @@ impl Simulation {
     fn time_summary(&self) -> TimeSummary {
         TimeSummary { steps: self.steps() as u64, end: self.time() }
     }
+}
+
+/// The mesh of a run: of a restart after an adaptation that of the checkpoint.
+fn mesh_of(case: &Case, checkpoint: Option<&Checkpoint>) -> Result<Mesh, SimulationError> {
+    let stored = checkpoint.map(stored_mesh::read).transpose()?.flatten();
+    let Some(raw) = stored else { return Ok(crate::mesh_source::mesh(&case.mesh)?) };
+    let options = MeshOptions { scale: 1.0, ..crate::mesh_source::options(&case.mesh) };
+    Ok(Mesh::new(raw, &options).map_err(MeshSourceError::from)?)
 }
 
 /// The outcome of a steady case after a single solution or an iteration; none where iterations go on.

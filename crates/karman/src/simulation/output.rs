@@ -27,7 +27,7 @@ pub(super) struct Output {
     directory: PathBuf,
     history: HistoryWriter,
     series: Vec<PvdEntry>,
-    /// Made at the first output.
+    /// Made at the first output on a mesh.
     mesh: Option<FileMesh>,
     last_monitored: Monitored,
     written_at: Option<usize>,
@@ -61,7 +61,7 @@ impl FileMesh {
 }
 
 /// Whether a multiple of `every` lies in (previous, current], up to round-off.
-fn crosses(previous: f64, current: f64, every: f64) -> bool {
+pub(super) fn crosses(previous: f64, current: f64, every: f64) -> bool {
     let count = |t: f64| (t / every + 1e-9).floor();
     count(current) > count(previous)
 }
@@ -118,6 +118,11 @@ impl Output {
             first_step: step as usize,
             keeps_summary: false,
         })
+    }
+
+    /// Takes the mesh of the simulation for the files that follow.
+    pub(super) fn change_mesh(&mut self) {
+        self.mesh = None;
     }
 
     /// Number of field files in the series.
@@ -368,6 +373,7 @@ impl Output {
             mesh: MeshSummary::of(mesh),
             time: simulation.time_summary(),
             linear: simulation.linear.clone(),
+            adaptation: simulation.adaptation_summary(),
             phases: simulation.phases.clone(),
             throughput: ThroughputSummary {
                 cell_steps_per_second: (mesh.n_cells() * (simulation.steps() - self.first_step))

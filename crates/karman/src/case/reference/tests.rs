@@ -1,8 +1,8 @@
 //! The reference is complete: every key documented, every documented key read.
 
 use super::super::{
-    Case, CaseFile, amg, average, boundary, compressible, compressible_boundary, exact, expected,
-    flow_output, heat, incompressible,
+    Case, CaseFile, adapt, amg, average, boundary, compressible, compressible_boundary, exact,
+    expected, flow_output, heat, incompressible,
 };
 use super::super::{HeatCondition, Value};
 use super::super::{
@@ -105,6 +105,7 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("linear_solver", keys_of::<linear_solver::LinearSolverFile>()),
         ("linear_solver.amg", keys_of::<amg::AmgFile>()),
         ("linear_solver.amg.sparsification", keys_of::<amg::SparsificationTableFile>()),
+        ("adapt", keys_of::<adapt::AdaptFile>()),
         ("output", keys_of::<output::OutputFile>()),
         ("output.picture", keys_of::<picture::PictureFile>()),
         ("output.picture.slice", keys_of::<picture::SliceFile>()),

@@ -17,13 +17,6 @@ fn equations() {
     7 | [compressible]
       | ^^^^^^^^^^^^^^
     ");
-    insta::assert_snapshot!(
-        failure(STEADY, "[output]", "[adapt]\nfield = \"temperature\"\n[output]"), @"
-    folder/bar.toml:10:1: [adapt] is not available in this version
-       |
-    10 | [adapt]
-       | ^^^^^^^
-    ");
 }
 
 #[test]

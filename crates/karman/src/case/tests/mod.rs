@@ -1,6 +1,7 @@
 //! Valid cases, and every message about invalid ones.
 
 mod accepted;
+mod adapt;
 mod average;
 mod compressible;
 mod flow;

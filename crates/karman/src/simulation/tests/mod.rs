@@ -1,5 +1,6 @@
 //! Cases through the run loop.
 
+mod adaptation;
 mod at_rest;
 mod averages;
 mod boundaries;

@@ -1,0 +1,225 @@
+//! `[adapt]`: adaptation of the mesh during the run.
+
+use super::error::Problem;
+use super::names::Names;
+use super::output::field;
+use super::value::{Maybe, Reader, Rule, ScalarFile, Sign, Value, number, refuse};
+use karman_macros::Keyword;
+use serde::Deserialize;
+use std::ops::Range;
+use toml::Spanned;
+
+/// Adaptation of the mesh during the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdaptCase {
+    /// The metric to which the mesh is adapted.
+    pub metric: MetricCase,
+    /// When the mesh is adapted.
+    pub interval: AdaptInterval,
+    /// Largest ratio of the sizes of neighbouring edges, > 1; default 1.5.
+    pub gradation: f64,
+    /// How fields come to the new mesh; default conservative.
+    pub transfer: TransferKind,
+}
+
+impl AdaptCase {
+    /// The field whose second derivatives give the metric.
+    pub fn field(&self) -> Option<&String> {
+        match &self.metric {
+            MetricCase::Field(metric) => Some(&metric.field),
+            MetricCase::Entries(_) => None,
+        }
+    }
+}
+
+/// A metric of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MetricCase {
+    /// Of the second derivatives of a field.
+    Field(FieldMetric),
+    /// Its upper triangle, row by row: 3 entries in 2D, 6 in 3D.
+    Entries(Vec<Value>),
+}
+
+/// The metric of the second derivatives of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldMetric {
+    /// A field that can be written; of a vector its magnitude.
+    pub field: String,
+    /// p ≥ 1 of the Lᵖ norm of the interpolation error; default 2.
+    pub norm: f64,
+    /// Complexity of the metric, > 0.
+    pub complexity: f64,
+    /// Smallest size; default none.
+    pub h_min: Option<f64>,
+    /// Largest size; default none.
+    pub h_max: Option<f64>,
+    /// Largest ratio of the sizes at a place; default 1e3.
+    pub anisotropy: f64,
+}
+
+/// When the mesh is adapted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AdaptInterval {
+    /// An interval of time.
+    Time(f64),
+    /// A number of times, after each steady solution.
+    Cycles(usize),
+}
+
+/// How fields come to a new mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Keyword)]
+pub enum TransferKind {
+    /// By the intersections of old and new cells; integrals stay as they are to round-off.
+    Conservative,
+    /// By the values of the linear functions in the old cells at the new places.
+    Interpolate,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AdaptFile {
+    field: Maybe<String>,
+    metric: Maybe<Vec<Spanned<ScalarFile>>>,
+    norm: Maybe<f64>,
+    complexity: Maybe<f64>,
+    every: Maybe<f64>,
+    cycles: Maybe<usize>,
+    gradation: Maybe<f64>,
+    h_min: Maybe<f64>,
+    h_max: Maybe<f64>,
+    anisotropy: Maybe<f64>,
+    transfer: Option<TransferKind>,
+}
+
+/// Checks the section; `time` is the place of `[time]` of a run in time.
+pub(crate) fn check(
+    file: Option<&Spanned<AdaptFile>>,
+    time: Option<&Range<usize>>,
+    names: Names,
+    reader: Reader<'_>,
+) -> Result<Option<AdaptCase>, Problem> {
+    let Some(file) = file else { return Ok(None) };
+    let keys = file.get_ref();
+    let metric = match (&keys.field, &keys.metric) {
+        (Some(name), None) => MetricCase::Field(of_field(file, name, names)?),
+        (None, Some(entries)) => MetricCase::Entries(of_entries(keys, entries, reader)?),
+        (Some(_), Some(metric)) => {
+            let message = "`field` and `metric` both give the metric: keep one";
+            return Err(Problem::at(metric.span(), message));
+        }
+        (None, None) => return Err(Problem::at(file.span(), "`field` or `metric` is missing")),
+    };
+    let gradation = at_least(&keys.gradation, 1.5, "gradation", 1.0)?;
+    if gradation == 1.0 {
+        let place = keys.gradation.as_ref().map_or(file.span(), Spanned::span);
+        return Err(Problem::at(place, "`gradation` must be above 1, not 1"));
+    }
+    Ok(Some(AdaptCase {
+        metric,
+        interval: interval(file, time)?,
+        gradation,
+        transfer: keys.transfer.unwrap_or(TransferKind::Conservative),
+    }))
+}
+
+fn of_field(
+    file: &Spanned<AdaptFile>,
+    name: &Spanned<String>,
+    names: Names,
+) -> Result<FieldMetric, Problem> {
+    let keys = file.get_ref();
+    super::value::required(&keys.complexity, "complexity", &file.span())?;
+    let size = |file: &Maybe<f64>, name| match file {
+        None => Ok(None),
+        Some(_) => number(file, 0.0, name, Sign::Positive).map(Some),
+    };
+    let (h_min, h_max) = (size(&keys.h_min, "h_min")?, size(&keys.h_max, "h_max")?);
+    if let (Some(least), Some(most), Some(place)) = (h_min, h_max, &keys.h_max)
+        && most < least
+    {
+        let message = format!("`h_max` must be at least `h_min`, {least}, not {most}");
+        return Err(Problem::at(place.span(), message));
+    }
+    Ok(FieldMetric {
+        field: field(name, names)?,
+        norm: at_least(&keys.norm, 2.0, "norm", 1.0)?,
+        complexity: number(&keys.complexity, 0.0, "complexity", Sign::Positive)?,
+        h_min,
+        h_max,
+        anisotropy: at_least(&keys.anisotropy, 1e3, "anisotropy", 1.0)?,
+    })
+}
+
+fn of_entries(
+    keys: &AdaptFile,
+    entries: &Spanned<Vec<Spanned<ScalarFile>>>,
+    reader: Reader<'_>,
+) -> Result<Vec<Value>, Problem> {
+    let why = "has no effect: `metric` gives the sizes";
+    for (key, name) in [
+        (&keys.norm, "norm"),
+        (&keys.complexity, "complexity"),
+        (&keys.h_min, "h_min"),
+        (&keys.h_max, "h_max"),
+        (&keys.anisotropy, "anisotropy"),
+    ] {
+        refuse(key, name, why)?;
+    }
+    let list = entries.get_ref();
+    if !matches!(list.len(), 3 | 6) {
+        let message = format!("`metric` takes 3 entries in 2D, 6 in 3D, {} given", list.len());
+        let problem = Problem::at(entries.span(), message);
+        return Err(problem.note("its upper triangle, row by row: m11, m12, m22"));
+    }
+    let rule = Rule { name: "metric", sign: Sign::Any, time: true };
+    list.iter().map(|entry| reader.scalar(entry.get_ref(), entry.span(), rule)).collect()
+}
+
+fn interval(
+    file: &Spanned<AdaptFile>,
+    time: Option<&Range<usize>>,
+) -> Result<AdaptInterval, Problem> {
+    let keys = file.get_ref();
+    match (&keys.every, &keys.cycles, time) {
+        (Some(_), Some(cycles), _) => {
+            let message = "`every` and `cycles` both say when the mesh is adapted: keep one";
+            Err(Problem::at(cycles.span(), message))
+        }
+        (Some(_), None, Some(_)) => {
+            Ok(AdaptInterval::Time(number(&keys.every, 0.0, "every", Sign::Positive)?))
+        }
+        (Some(every), None, None) => {
+            let message = "`every` is an interval of time, and this case is steady: use `cycles`";
+            Err(Problem::at(every.span(), message))
+        }
+        (None, Some(cycles), None) if *cycles.get_ref() > 0 => {
+            Ok(AdaptInterval::Cycles(*cycles.get_ref()))
+        }
+        (None, Some(cycles), None) => Err(Problem::at(cycles.span(), "`cycles` must be 1 or more")),
+        (None, Some(cycles), Some(_)) => {
+            let message =
+                "`cycles` are those of a steady case, and this one has [time]: use `every`";
+            Err(Problem::at(cycles.span(), message))
+        }
+        (None, None, Some(_)) => Err(Problem::at(file.span(), "`every` is missing")),
+        (None, None, None) => Err(Problem::at(file.span(), "`cycles` is missing")),
+    }
+}
+
+/// A finite number of at least `least`.
+fn at_least(
+    file: &Maybe<f64>,
+    default: f64,
+    name: &'static str,
+    least: f64,
+) -> Result<f64, Problem> {
+    let value = number(file, default, name, Sign::Any)?;
+    match file {
+        Some(file) if value < least => {
+            let message = format!("`{name}` must be at least {least}, not {value}");
+            Err(Problem::at(file.span(), message))
+        }
+        _ => Ok(value),
+    }
+}
