@@ -109,6 +109,14 @@ impl Metric {
         Metric { xx: e[0], xy: e[1], xz: e[2], yy: e[3], yz: e[4], zz: e[5] }
     }
 
+    /// The tensor of its upper triangle by rows: xx xy yy in a plane, else as [`Metric::entries`].
+    pub fn of_upper_triangle(dimension: usize, entry: impl Fn(usize) -> f64) -> Metric {
+        match dimension {
+            2 => Metric { xx: entry(0), xy: entry(1), yy: entry(2), zz: 1.0, ..Metric::ZERO },
+            _ => Metric::from_entries([0, 1, 2, 3, 4, 5].map(entry)),
+        }
+    }
+
     /// w M.
     #[inline]
     pub fn scale(&self, w: f64) -> Metric {

@@ -107,15 +107,29 @@ fn thesis_flow(arguments: &ThesisFlowArguments) -> Result<(), Failure> {
     output.finish(&report)
 }
 
+/// The file of a drawing, made before anything is measured.
+struct Drawing<'a> {
+    path: &'a Path,
+    file: File,
+}
+
+impl Drawing<'_> {
+    fn new(path: &Path) -> Result<Drawing<'_>, Failure> {
+        let file = File::create(path).map_err(|e| cannot_write(path, &e))?;
+        Ok(Drawing { path, file })
+    }
+
+    fn finish(mut self, svg: &str) -> Result<(), Failure> {
+        self.file.write_all(svg.as_bytes()).map_err(|e| cannot_write(self.path, &e))
+    }
+}
+
 fn thesis_cg(arguments: &ThesisCgArguments) -> Result<(), Failure> {
     let open = |kind: &_| Backend::new(*kind, arguments.threads);
     let backends: Result<Vec<Backend>, _> = arguments.backend.iter().map(open).collect();
     let backends = backends.map_err(Failure::input)?;
     let output = Output::new(arguments.json.as_deref())?;
-    let mut drawing = None;
-    if let Some(path) = &arguments.svg {
-        drawing = Some((path, File::create(path).map_err(|e| cannot_write(path, &e))?));
-    }
+    let drawing = arguments.svg.as_deref().map(Drawing::new).transpose()?;
     let mut points = vec![];
     for backend in &backends {
         for &cells in &arguments.cells {
@@ -128,9 +142,7 @@ fn thesis_cg(arguments: &ThesisCgArguments) -> Result<(), Failure> {
     let report = CostReport::new(&backends, points);
     let report = CostReport { karman: env!("KARMAN_VERSION"), ..report };
     output.show(|| report.to_string())?;
-    if let Some((path, mut file)) = drawing {
-        file.write_all(report.svg().as_bytes()).map_err(|e| cannot_write(path, &e))?;
-    }
+    drawing.map_or(Ok(()), |drawing| drawing.finish(&report.svg()))?;
     output.finish(&report)
 }
 
@@ -147,10 +159,7 @@ fn thesis_smoothing(arguments: &ThesisSmoothingArguments) -> Result<(), Failure>
         }
     }
     let output = Output::new(arguments.json.as_deref())?;
-    let mut drawing = None;
-    if let Some(path) = &arguments.svg {
-        drawing = Some((path, File::create(path).map_err(|e| cannot_write(path, &e))?));
-    }
+    let drawing = arguments.svg.as_deref().map(Drawing::new).transpose()?;
     let mut points = vec![];
     for backend in &backends {
         for &vertices in &arguments.vertices {
@@ -162,9 +171,7 @@ fn thesis_smoothing(arguments: &ThesisSmoothingArguments) -> Result<(), Failure>
     let report = SmoothingReport::new(&backends, arguments.rule, points);
     let report = SmoothingReport { karman: env!("KARMAN_VERSION"), ..report };
     output.show(|| report.to_string())?;
-    if let Some((path, mut file)) = drawing {
-        file.write_all(report.svg().as_bytes()).map_err(|e| cannot_write(path, &e))?;
-    }
+    drawing.map_or(Ok(()), |drawing| drawing.finish(&report.svg()))?;
     output.finish(&report)
 }
 

@@ -34,7 +34,7 @@ pub struct Located {
 }
 
 /// The cell of each point: `[n_points]`; none for a point outside the mesh by more than two fifths of the
-/// distance from the nearest cell's centre to its surface, or by more than [`MAX_DISTANCE`]. A point between cells
+/// distance from the nearest cell's centre to its surface, or by more than 0.15 of the cell. A point between cells
 /// belongs to the first of them in the mesh file, whatever the numbering. In 2D the third coordinate is
 /// ignored.
 ///

@@ -59,18 +59,8 @@ pub(super) fn check(case: &Case, mesh: &Mesh) -> Result<(), SimulationError> {
 /// The metric of expressions at the nodes.
 fn metric_of_entries(mesh: &Mesh, entries: &[Value], time: f64) -> Result<Vec<Metric>, AdaptError> {
     let metric = |point: &[f64; 3]| {
-        let value = |entry: usize| entries[entry].at(point, time);
-        let metric = match mesh.dimension {
-            2 => Metric { xx: value(0), xy: value(1), yy: value(2), zz: 1.0, ..Metric::ZERO },
-            _ => Metric {
-                xx: value(0),
-                xy: value(1),
-                xz: value(2),
-                yy: value(3),
-                yz: value(4),
-                zz: value(5),
-            },
-        };
+        let entry = |entry: usize| entries[entry].at(point, time);
+        let metric = Metric::of_upper_triangle(mesh.dimension, entry);
         if metric.is_positive_definite() {
             return Ok(metric);
         }

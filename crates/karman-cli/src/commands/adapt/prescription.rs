@@ -21,24 +21,7 @@ pub(super) fn prescribed(
         let entries =
             expressions("--metric", text, names, Variables { time: None, ..Variables::CARTESIAN })?;
         Box::new(AnalyticMetric(move |point: [f64; 3]| {
-            let value = |entry: usize| entries[entry].evaluate(&point, 0.0);
-            if dimension == 2 {
-                return Metric {
-                    xx: value(0),
-                    xy: value(1),
-                    yy: value(2),
-                    zz: 1.0,
-                    ..Metric::ZERO
-                };
-            }
-            Metric {
-                xx: value(0),
-                xy: value(1),
-                xz: value(2),
-                yy: value(3),
-                yz: value(4),
-                zz: value(5),
-            }
+            Metric::of_upper_triangle(dimension, |entry| entries[entry].evaluate(&point, 0.0))
         }))
     } else if let Some(text) = &arguments.sizes {
         let names = if dimension == 2 { "h1,h2" } else { "h1,h2,h3" };

@@ -114,7 +114,6 @@ fn normals_of_a_pipe_are_second_order() {
     let names = ["pipe_coarse", "pipe_medium", "pipe_fine"];
     let of_fit = names.map(|name| error(name, true));
     let of_facets = names.map(|name| error(name, false));
-    println!("{of_fit:?} {of_facets:?}");
     let order = (of_fit[0].1 / of_fit[2].1).log2();
     assert!(order > 1.6, "{of_fit:?} {order}");
     assert!(of_fit[2].0 < 0.5 * of_facets[2].0, "{of_fit:?} {of_facets:?}");
