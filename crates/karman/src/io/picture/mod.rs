@@ -39,6 +39,12 @@ const BAR_GAP: u32 = 36;
 const BAR_WIDTH: u32 = 26;
 const MARGIN_RIGHT: u32 = 112;
 
+/// Sizes of the title and of the line below it, in pixels.
+const TITLE_SIZE: f64 = 26.0;
+const SECOND_SIZE: f64 = 18.0;
+/// Width of the words about arrows in that line.
+const ARROW_TEXT: u32 = 180;
+
 const INK: RGBColor = RGBColor(34, 34, 34);
 const FAINT: RGBColor = RGBColor(96, 96, 96);
 
@@ -192,7 +198,13 @@ fn draw(
             if of.mesh_lines { palette.paler() } else { palette }
         }
     };
-    let width = MARGIN_LEFT + view.width + legend::width(of);
+    let texts = [(of.title, TITLE_SIZE), (&*legend::description(of, values, None), SECOND_SIZE)];
+    let widths = texts.map(|(text, size)| text_width(text, size));
+    let widest = widths.into_iter().try_fold(0, |widest, width| Ok(width?.max(widest)));
+    let widest = widest.map_err(|reason| PictureError::Draw { path: path.to_owned(), reason })?;
+    let arrows = if of.arrows.is_some() { ARROW_TEXT } else { 0 };
+    let beside = (view.width + legend::width(of)).max(widest + arrows + BAR_GAP);
+    let width = MARGIN_LEFT + beside;
     let mut raster = Raster::new(width, MARGIN_TOP + view.height + MARGIN_BOTTOM);
     raster.clip([MARGIN_LEFT, MARGIN_TOP], [MARGIN_LEFT + view.width, MARGIN_TOP + view.height]);
     draw_field(&mut raster, slice, &shown, of.field, &view, &palette);
@@ -319,6 +331,13 @@ fn font() -> Result<(), String> {
     register_font(FONT_NAME, FontStyle::Normal, FONT).map_err(|_| "its font is damaged".to_owned())
 }
 
+/// Width of a text of a size, in pixels. The error is a text.
+fn text_width(text: &str, size: f64) -> Result<u32, String> {
+    font()?;
+    let (width, _) = (FONT_NAME, size).into_font().box_size(text).map_err(|e| e.to_string())?;
+    Ok(width)
+}
+
 /// Draws texts and lines on the fine image, so that averaging smooths them. The error is a text.
 fn label(
     raster: &mut Raster,
@@ -336,9 +355,9 @@ fn label(
     let longest = of.arrows.map(|arrows| arrows::draw(&pen, slice, arrows, view)).transpose()?;
     pen.frame([left, top], [right, bottom])?;
     let at_left = (HPos::Left, VPos::Top);
-    pen.text(of.title, [left, 16.0], 26.0, INK, at_left)?;
+    pen.text(of.title, [left, 16.0], TITLE_SIZE, INK, at_left)?;
     let second = legend::description(of, values, longest);
-    pen.text(&second, [left, 50.0], 18.0, FAINT, at_left)?;
+    pen.text(&second, [left, 50.0], SECOND_SIZE, FAINT, at_left)?;
     label_axes(&pen, slice, view)?;
     legend::label(&pen, view, of, palette)?;
     area.present().map_err(|error| error.to_string())

@@ -244,3 +244,23 @@ fn lines_of_the_mesh_cover_their_length_times_their_width() {
         assert!(of_cell as f64 > 0.9 * side * side / 25.0, "{value}: {of_cell}");
     }
 }
+
+/// The line below the title of a narrow slice was cut off at the right.
+#[test]
+fn texts_above_a_narrow_slice_fit() {
+    let (points, cells) = hexahedra(4, [0.2, 1.0, 3.0]);
+    let values = example(&points);
+    let slice = Slice::of_3d_mesh(&points, &cells, 0, 0.1);
+    let of = PictureContent {
+        title: "A channel",
+        note: "x = 0.1, t = 1.25, 123456 cells, and more words",
+        ..PictureContent::of("temperature", PictureField::Nodes(&values))
+    };
+    let (width, height, pixels) = draw(Path::new("a.png"), &slice, &of).unwrap();
+    let column = |x: u32| (0..height).flat_map(move |y| [0, 1, 2].map(|k| 3 * (y * width + x) + k));
+    for x in width - 8..width {
+        assert!(column(x).all(|byte| pixels[byte as usize] == 255), "column {x} of {width}");
+    }
+    let short = PictureContent { note: "", ..of };
+    assert!(draw(Path::new("a.png"), &slice, &short).unwrap().0 < width);
+}
