@@ -81,6 +81,14 @@ pub fn metric_of_field(
     Ok(shapes.par_iter().map(bounded).collect())
 }
 
+impl HessianOptions {
+    /// The bounds `[h_min, h_max]` of sizes of which either may be missing: then none, and the diagonal of the bounding box.
+    pub fn size_bounds(mesh: &Mesh, h_min: Option<f64>, h_max: Option<f64>) -> [f64; 2] {
+        let least = h_min.unwrap_or(f64::MIN_POSITIVE.sqrt());
+        [least, h_max.unwrap_or(mesh.bounding_box_diagonal())]
+    }
+}
+
 fn check(options: &HessianOptions) -> Result<(), AdaptError> {
     let refuse = |key, value, reason| Err(AdaptError::Value { key, value, reason });
     let is_positive = |value: f64| value > 0.0 && value.is_finite();

@@ -2,6 +2,7 @@
 
 use crate::complex::NONE;
 use crate::error::AdaptError;
+use crate::simplices::simplex_of;
 use karman_mesh::{CellShape, Elements, Mesh};
 
 /// Tag of the faces between cells that are kept and cells that are adapted.
@@ -29,10 +30,7 @@ impl Kept {
     /// # Errors
     /// [`AdaptError::Elements`] where no cell is left to adapt.
     pub(crate) fn of(mesh: &Mesh, frozen: &[bool]) -> Result<Kept, AdaptError> {
-        let (shape, simplices) = match mesh.dimension {
-            2 => (CellShape::Triangle, "triangles"),
-            _ => (CellShape::Tetrahedron, "tetrahedra"),
-        };
+        let (shape, simplices) = simplex_of(mesh.dimension);
         let is_kept: Vec<bool> = (0..mesh.n_cells())
             .map(|cell| mesh.cells.shapes[cell] != shape || frozen.get(cell) == Some(&true))
             .collect();

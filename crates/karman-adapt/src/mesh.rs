@@ -6,6 +6,7 @@ use crate::error::AdaptError;
 use crate::field::MetricField;
 use crate::kept::{KEPT_FACE, Kept};
 use crate::quality::{Vertex, edge_length, mean_ratio};
+use crate::simplices::simplex_of;
 use crate::surface::Surface;
 use crate::vector::{Point, cross, dot, norm, subtract};
 use karman_mesh::{CellShape, Elements, Mesh, Place, RawMesh};
@@ -306,15 +307,12 @@ impl<'a> AdaptiveMesh<'a> {
     }
 }
 
-/// Whether adaptation and transfers take a mesh.
+/// Checks that fields can be transferred from or to a mesh, as adaptation during a run does.
 ///
 /// # Errors
-/// [`AdaptError::Elements`] of other cells than simplices, [`AdaptError::Periodic`] of periodic patches.
+/// [`AdaptError::Shapes`] of other cells than simplices, [`AdaptError::Periodic`] of periodic patches.
 pub fn check_mesh(mesh: &Mesh) -> Result<(), AdaptError> {
-    let (shape, simplices) = match mesh.dimension {
-        2 => (CellShape::Triangle, "triangles"),
-        _ => (CellShape::Tetrahedron, "tetrahedra"),
-    };
+    let (shape, simplices) = simplex_of(mesh.dimension);
     let count = mesh.cells.shapes.iter().filter(|&&other| other != shape).count();
     if count > 0 {
         return Err(AdaptError::Shapes { count, simplices });

@@ -1,7 +1,15 @@
 //! The division of cells into simplices, alike on both sides of every face.
 
 use crate::walk::NONE;
-use karman_mesh::Mesh;
+use karman_mesh::{CellShape, Mesh};
+
+/// The simplex of a dimension, and the word for several of them.
+pub(crate) fn simplex_of(dimension: usize) -> (CellShape, &'static str) {
+    match dimension {
+        2 => (CellShape::Triangle, "triangles"),
+        _ => (CellShape::Tetrahedron, "tetrahedra"),
+    }
+}
 
 /// The simplices of all cells; a triangle has its first corner again as the last. The lowest node of a cell is joined to the
 /// triangles of the faces without it, and the lowest node of a quadrilateral to both of its triangles.

@@ -17,8 +17,8 @@ use std::sync::{Arc, OnceLock};
 pub struct Conserved {
     /// The fields, one after the other.
     pub fields: Vec<Vec<f64>>,
-    /// What was added to every value of each field at the end, since the new mesh fills another domain where boundaries are curved.
-    /// Of equal domains it is a rounding error.
+    /// The constant added to every value of each field: it restores the integral where curved boundaries make the domains differ.
+    /// For equal domains it is a rounding error.
     pub correction: Vec<f64>,
 }
 

@@ -149,11 +149,12 @@ impl Simulation {
                     Location::Cells => FieldSamples::Cells(&values),
                     Location::Nodes => FieldSamples::Nodes(&values),
                 };
+                let [h_min, h_max] = HessianOptions::size_bounds(mesh, *h_min, *h_max);
                 let options = HessianOptions {
                     norm: *norm,
                     complexity: *complexity,
-                    h_min: h_min.unwrap_or(f64::MIN_POSITIVE.sqrt()),
-                    h_max: h_max.unwrap_or(mesh.bounding_box_diagonal()),
+                    h_min,
+                    h_max,
                     anisotropy: *anisotropy,
                 };
                 metric_of_field(mesh, samples, &options)?

@@ -100,11 +100,12 @@ pub(super) fn metric_of_derivatives(
         FieldLocation::Cells => FieldSamples::Cells(&values),
         FieldLocation::Nodes => FieldSamples::Nodes(&values),
     };
+    let [h_min, h_max] = HessianOptions::size_bounds(&mesh, arguments.h_min, arguments.h_max);
     let options = HessianOptions {
         norm: arguments.norm,
         complexity: arguments.complexity.unwrap_or_default(),
-        h_min: arguments.h_min.unwrap_or(f64::MIN_POSITIVE.sqrt()),
-        h_max: arguments.h_max.unwrap_or(mesh.bounding_box_diagonal()),
+        h_min,
+        h_max,
         anisotropy: arguments.anisotropy,
     };
     let metrics = metric_of_field(&mesh, samples, &options).map_err(Failure::input)?;
