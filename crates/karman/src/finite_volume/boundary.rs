@@ -140,10 +140,14 @@ pub struct WeightedValue {
 impl BoundaryValues {
     /// Appends entries at `points` and returns the index of the first.
     pub fn push(&mut self, prescribed: &Arc<dyn Prescribed>, points: &[[f64; 3]]) -> usize {
+        let factors = vec![1.0; points.len()];
+        self.push_sum(points, vec![WeightedValue { value: prescribed.clone(), factors }])
+    }
+
+    /// Appends entries at `points` with a sum of values, 0 without any, and returns the index of the first.
+    pub fn push_sum(&mut self, points: &[[f64; 3]], terms: Vec<WeightedValue>) -> usize {
         let first = self.len;
         self.len += points.len();
-        let terms =
-            vec![WeightedValue { value: prescribed.clone(), factors: vec![1.0; points.len()] }];
         self.patches.push(PatchValues { first, points: component_major(points), terms });
         first
     }

@@ -2,10 +2,11 @@
 //!
 //! A new condition is a variant with its line in [`FlowBoundaryCondition::KEYS`], [`FlowBoundaryCondition::map`] and
 //! [`FlowBoundaryCondition::data`]. A prescribed velocity is a sum of values with directions; a direction that follows from
-//! the shape of the patch is a variant of [`Direction`]. Where values depend on the flow, a kind of [`FaceVelocity`] says so,
-//! and `FlowBoundary::update` (`boundary.rs`) sets them at each step.
+//! the shape of the patch is a variant of [`Direction`]. A prescribed pressure is a value and terms in the normal velocity,
+//! [`DynamicPressure`]. Where the velocity depends on the flow, a kind of [`FaceVelocity`] says so, and `FlowBoundary::update`
+//! (`boundary.rs`) sets it at each step.
 
-use crate::descriptor::{ConditionKey, KeyValue, Quantity};
+use crate::descriptor::{ConditionKey, Entry, KeyValue, Quantity, Sign, ValueTable};
 use crate::finite_volume::boundary::WeightedValue;
 use crate::finite_volume::{Condition, Prescribed};
 use crate::mesh::geometry::norm;
@@ -30,6 +31,9 @@ pub enum FlowBoundaryCondition<V> {
     TotalPressureInlet(V),
     /// Prescribed pressure, ∂u/∂n = 0. Backflow brings no momentum.
     PressureOutlet(V),
+    /// Pressure outside and loss coefficient K of a screen, grille or valve: p + K |u|²/2 at outflow, ∂u/∂n = 0;
+    /// p − (1 + K) |u|²/2 at inflow from rest, along the normal.
+    PressureLossOutlet([V; 2]),
     /// Prescribed pressure, ∂u/∂n = 0. Backflow brings the momentum of the cell it enters.
     Opening(V),
     /// ∂u/∂t + U ∂u/∂n = 0, U the mean speed through the patch.
@@ -64,6 +68,27 @@ pub enum Direction {
 /// A value of a prescribed velocity with its direction at each face of a patch: `[3][faces]`.
 pub(super) type VelocityTerm<'c, V> = (&'c V, [Vec<f64>; 3]);
 
+/// A term k ½ u² of a prescribed pressure where fluid enters or leaves, u the normal velocity of the face. With k ≤ 0 for inflow
+/// and k ≥ 0 for outflow the pressure grows with the outflow, and the condition is stable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DynamicPressure<'c, V> {
+    /// Where the term acts.
+    pub through: Through,
+    /// k is this number,
+    pub factor: f64,
+    /// times this value.
+    pub value: Option<&'c V>,
+}
+
+/// Whether fluid enters or leaves the domain through a face.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Through {
+    /// It enters.
+    Inflow,
+    /// It leaves.
+    Outflow,
+}
+
 /// The data of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConditionData<'c, V> {
@@ -73,8 +98,8 @@ pub struct ConditionData<'c, V> {
     pub keeps_flow_rate: bool,
     /// The prescribed pressure; without one the pressure is extrapolated.
     pub pressure: Option<&'c V>,
-    /// Whether that pressure is the total one of inflow, whose velocity is along the normal.
-    pub is_total: bool,
+    /// Terms of the pressure in the normal velocity. With one, the velocity of inflow is along the normal.
+    pub dynamic_pressure: Vec<DynamicPressure<'c, V>>,
     /// Factor of the cell's momentum in backflow.
     pub backflow_factor: f64,
     /// Whether a run warns of backflow.
@@ -162,6 +187,42 @@ impl<V: Clone + 'static> FlowBoundaryCondition<V> {
             example: "out.pressure_outlet = 0.0",
         },
         ConditionKey {
+            name: "pressure_loss_outlet",
+            value: KeyValue::Table(
+                ValueTable {
+                    section: "boundary.PATCH.pressure_loss_outlet",
+                    meaning: "An outlet through a screen, a grille or a valve into surroundings at rest.",
+                    entries: &[
+                        Entry {
+                            name: "pressure",
+                            quantity: Quantity::new("pressure"),
+                            units: "m²/s²",
+                            meaning: "Pressure of the surroundings over the density.",
+                            example: "pressure = 0.0",
+                        },
+                        Entry {
+                            name: "coefficient",
+                            quantity: Quantity::new("loss coefficient")
+                                .with_sign(Sign::NotNegative),
+                            units: "",
+                            meaning: "Loss coefficient K, at least 0: fluid that leaves with the normal velocity u has \
+                                      the pressure of the surroundings + K u²/2, backflow that − (1 + K) u²/2.",
+                            example: "coefficient = 1.5",
+                        },
+                    ],
+                },
+                |values| {
+                    FlowBoundaryCondition::PressureLossOutlet([
+                        values[0].clone(),
+                        values[1].clone(),
+                    ])
+                },
+            ),
+            units: "m²/s² and 1",
+            meaning: "An outlet with a loss of pressure that grows with the square of the velocity.",
+            example: "out.pressure_loss_outlet = { pressure = 0.0, coefficient = 1.5 }",
+        },
+        ConditionKey {
             name: "opening",
             value: KeyValue::Scalar(Quantity::new("pressure"), FlowBoundaryCondition::Opening),
             units: "m²/s²",
@@ -189,6 +250,9 @@ impl<V> FlowBoundaryCondition<V> {
             FlowBoundaryCondition::PressureOutlet(value) => {
                 FlowBoundaryCondition::PressureOutlet(f(value))
             }
+            FlowBoundaryCondition::PressureLossOutlet(values) => {
+                FlowBoundaryCondition::PressureLossOutlet(values.each_ref().map(f))
+            }
             FlowBoundaryCondition::Opening(value) => FlowBoundaryCondition::Opening(f(value)),
             FlowBoundaryCondition::ConvectiveOutlet => FlowBoundaryCondition::ConvectiveOutlet,
         }
@@ -200,7 +264,7 @@ impl<V> FlowBoundaryCondition<V> {
             velocity,
             keeps_flow_rate: false,
             pressure: None,
-            is_total: false,
+            dynamic_pressure: vec![],
             backflow_factor: 1.0,
             is_outlet: false,
         };
@@ -219,10 +283,29 @@ impl<V> FlowBoundaryCondition<V> {
             }
             FlowBoundaryCondition::Slip => closed(FaceVelocity::Tangential),
             FlowBoundaryCondition::TotalPressureInlet(value) => {
-                ConditionData { is_total: true, backflow_factor: 0.0, ..open(value) }
+                let inflow =
+                    DynamicPressure { through: Through::Inflow, factor: -1.0, value: None };
+                ConditionData {
+                    dynamic_pressure: vec![inflow],
+                    backflow_factor: 0.0,
+                    ..open(value)
+                }
             }
             FlowBoundaryCondition::PressureOutlet(value) => {
                 ConditionData { backflow_factor: 0.0, is_outlet: true, ..open(value) }
+            }
+            FlowBoundaryCondition::PressureLossOutlet([pressure, coefficient]) => {
+                let term = |through, factor, value| DynamicPressure { through, factor, value };
+                ConditionData {
+                    dynamic_pressure: vec![
+                        term(Through::Outflow, 1.0, Some(coefficient)),
+                        term(Through::Inflow, -1.0, Some(coefficient)),
+                        term(Through::Inflow, -1.0, None),
+                    ],
+                    backflow_factor: 0.0,
+                    is_outlet: true,
+                    ..open(pressure)
+                }
             }
             FlowBoundaryCondition::Opening(value) => open(value),
             FlowBoundaryCondition::ConvectiveOutlet => {
@@ -241,10 +324,10 @@ impl<V> FlowBoundaryCondition<V> {
         matches!(self.data().velocity, FaceVelocity::Prescribed(_))
     }
 
-    /// The total pressure of inflow, if it is prescribed.
-    pub(super) fn total_pressure(&self) -> Option<&V> {
+    /// The pressure without flow, if the prescribed pressure depends on the flow.
+    pub(super) fn pressure_at_rest(&self) -> Option<&V> {
         let data = self.data();
-        data.pressure.filter(|_| data.is_total)
+        data.pressure.filter(|_| !data.dynamic_pressure.is_empty())
     }
 
     /// The components of a prescribed velocity that is given by them.
@@ -287,6 +370,17 @@ impl FlowCondition {
         }
     }
 
+    /// The terms of k at `faces` faces where fluid enters or leaves.
+    pub(super) fn dynamic_pressure(&self, through: Through, faces: usize) -> Vec<WeightedValue> {
+        let terms = self.data().dynamic_pressure.into_iter();
+        let of_side = terms.filter(|term| term.through == through);
+        let weighted = of_side.map(|term| WeightedValue {
+            value: term.value.map_or_else(|| Arc::new(1.0) as Arc<dyn Prescribed>, Arc::clone),
+            factors: vec![term.factor; faces],
+        });
+        weighted.collect()
+    }
+
     /// The condition on a component of the velocity, without values: prescribed ones are those of [`component_terms`].
     pub(super) fn velocity_condition(&self) -> Condition {
         match self.data().velocity {
@@ -300,7 +394,7 @@ impl FlowCondition {
     /// The condition on the pressure; values that depend on the flow are 0 here.
     pub(super) fn pressure_condition(&self) -> Condition {
         match self.data().pressure {
-            Some(_) if self.data().is_total => Condition::Dirichlet(Arc::new(0.0)),
+            Some(_) if self.pressure_at_rest().is_some() => Condition::Dirichlet(Arc::new(0.0)),
             Some(value) => Condition::Dirichlet(value.clone()),
             None => Condition::Extrapolated,
         }

@@ -102,10 +102,10 @@ impl<F: Real> Flow<F> {
         Ok(())
     }
 
-    /// Sets the prescribed pressures to their mean at two times, those of a total pressure with the current fluxes.
+    /// Sets the prescribed pressures to their mean at two times, those that depend on the flow with the current fluxes.
     pub(super) fn set_pressure_time(&mut self, times: [f64; 2]) -> Result<(), IncompressibleError> {
         self.pressure.set_trapezoidal_mean(times)?;
-        self.pressure.prescribe_total(&self.faces, &self.flux);
+        self.pressure.prescribe_of_flow(&self.faces, &self.flux);
         Ok(())
     }
 
@@ -276,7 +276,7 @@ impl<F: Real> Flow<F> {
             is_unskewed: weight.is_some() || faces.is_unskewed,
             weight: weight.unwrap_or(&faces.weight),
             convection: self.numerics.convection,
-            normal_inflow: self.pressure.conditions.total.as_ref().map(|total| &total.faces),
+            normal_inflow: self.pressure.conditions.of_flow.as_ref().map(|of_flow| &of_flow.faces),
         };
         let is_collocated = self.numerics.arrangement == Arrangement::Collocated;
         let momentum = &mut self.momentum;

@@ -345,7 +345,7 @@ impl<F: Real> IncompressibleSolver<F> {
             blas::copy(&flow.backend, n, &component.predicted, &mut component.before);
         }
         flow.update_dependent_boundaries(0.0);
-        flow.pressure.prescribe_total(&flow.faces, &flow.flux);
+        flow.pressure.prescribe_of_flow(&flow.faces, &flow.flux);
         self.initialize_levels()
     }
 

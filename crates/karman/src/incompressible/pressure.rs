@@ -1,8 +1,8 @@
 //! The pressure: its values, gradient and boundary data.
 
+use super::flow_dependent_pressure::FlowDependentPressure;
 use super::kernels::{advance_pressure, subtract_prescribed, subtract_smoothed_divergence};
 use super::projection::{PoissonSystem, PressureIncrement};
-use super::total_pressure::TotalPressure;
 use super::transport_equation::dirichlet_indices;
 use super::{Arrangement, FlowCondition, IncompressibleError, Numerics, Problem, TimeScheme};
 use crate::backend::{Backend, Buffer, blas};
@@ -56,8 +56,8 @@ pub(super) struct PressureConditions<F: Real> {
     pub is_dirichlet: Buffer<u32>,
     /// Faces of prescribed pressure.
     outlets: Buffer<u32>,
-    /// Faces of prescribed total pressure, if there are any.
-    pub total: Option<TotalPressure<F>>,
+    /// Faces whose prescribed pressure depends on the flow, if there are any.
+    pub of_flow: Option<FlowDependentPressure<F>>,
     /// Whether no pressure is prescribed: constants are the nullspace.
     pub is_singular: bool,
 }
@@ -79,12 +79,12 @@ impl<F: Real> PressureConditions<F> {
         is_singular: bool,
         boundary: BoundaryFaces,
         mut prescribed: TimeDependentData<F>,
-        mut total: Option<TotalPressure<F>>,
+        mut of_flow: Option<FlowDependentPressure<F>>,
         (dirichlet_index, area): (Vec<u32>, &Buffer<F>),
     ) -> Self {
-        if let Some(total) = &mut total {
+        if let Some(of_flow) = &mut of_flow {
             let at_rest = backend.zeros(mesh.n_faces());
-            total.prescribe(backend, area, &at_rest, prescribed.value_mut());
+            of_flow.prescribe(backend, area, &at_rest, prescribed.value_mut());
         }
         let is_prescribed = |index: &u32| *index > 0;
         let faces = (mesh.n_interior_faces() as u32..).zip(&dirichlet_index);
@@ -100,7 +100,7 @@ impl<F: Real> PressureConditions<F> {
             is_dirichlet: backend
                 .upload(dirichlet_index.iter().map(|i| u32::from(is_prescribed(i))).collect()),
             dirichlet_index: backend.upload(dirichlet_index),
-            total,
+            of_flow,
             is_singular,
         }
     }
@@ -146,8 +146,12 @@ impl<F: Real> Pressure<F> {
         let Discrete { boundary_contribution, values, .. } = discrete;
         let prescribed = values.into_time_dependent_data(backend, "a pressure at the boundary")?;
         let dirichlet_index = dirichlet_indices(mesh, &conditions);
-        let total =
-            TotalPressure::new(backend, (mesh, geometry), &problem.conditions, &dirichlet_index)?;
+        let of_flow = FlowDependentPressure::new(
+            backend,
+            (mesh, geometry),
+            &problem.conditions,
+            &dirichlet_index,
+        )?;
         let faces_of = (dirichlet_index, &faces.area);
         let conditions = PressureConditions::new(
             backend,
@@ -155,7 +159,7 @@ impl<F: Real> Pressure<F> {
             is_singular,
             boundary,
             prescribed,
-            total,
+            of_flow,
             faces_of,
         );
         let values = conditions.prescribed_before.len();
@@ -198,16 +202,16 @@ impl<F: Real> Pressure<F> {
         blas::copy(&self.backend, values, prescribed.value(), prescribed_before);
         prescribed.set_mean(&self.backend, times)?;
         self.conditions
-            .total
+            .of_flow
             .as_mut()
-            .map_or(Ok(()), |total| total.set_trapezoidal_mean(&self.backend, times))
+            .map_or(Ok(()), |of_flow| of_flow.set_trapezoidal_mean(&self.backend, times))
     }
 
-    /// Sets the pressures at inlets of prescribed total pressure to those of fluxes.
-    pub(super) fn prescribe_total(&mut self, faces: &Faces<F>, flux: &Buffer<F>) {
-        let PressureConditions { prescribed, total, .. } = &mut self.conditions;
-        if let Some(total) = total {
-            total.prescribe(&self.backend, &faces.area, flux, prescribed.value_mut());
+    /// Sets the prescribed pressures that depend on the flow to those of fluxes.
+    pub(super) fn prescribe_of_flow(&mut self, faces: &Faces<F>, flux: &Buffer<F>) {
+        let PressureConditions { prescribed, of_flow, .. } = &mut self.conditions;
+        if let Some(of_flow) = of_flow {
+            of_flow.prescribe(&self.backend, &faces.area, flux, prescribed.value_mut());
         }
     }
 

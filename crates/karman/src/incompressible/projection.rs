@@ -110,9 +110,9 @@ impl<F: Real> PoissonSystem<F> {
         let begun = Instant::now();
         let is_linearized =
             numerics.arrangement != Arrangement::Exact && numerics.time_scheme != TimeScheme::Rk3;
-        let solver = match &conditions.total {
-            Some(total) if is_linearized => {
-                let operator = Box::new(total.operator(backend, matrix.clone()));
+        let solver = match &conditions.of_flow {
+            Some(of_flow) if is_linearized => {
+                let operator = Box::new(of_flow.operator(backend, matrix.clone()));
                 Solver::with_operator(backend, operator, Some(matrix.clone()), &params)?
             }
             _ => Solver::new(backend, Arc::clone(&matrix), &params)?,
@@ -176,14 +176,14 @@ impl<F: Real> Pressure<F> {
         self.correct(faces, flux)
     }
 
-    /// Updates the local steps of a steady flow from the rates of its cells; whether they changed. With inlets of total
-    /// pressure, whose contributions have the conductances of uniform steps, they stay uniform.
+    /// Updates the local steps of a steady flow from the rates of its cells; whether they changed. With prescribed
+    /// pressures that depend on the flow, whose contributions have the conductances of uniform steps, they stay uniform.
     pub(super) fn update_steps(
         &mut self,
         faces: &Faces<F>,
         rates: [&Buffer<F>; 2],
     ) -> Result<bool, IncompressibleError> {
-        if self.conditions.total.is_some() {
+        if self.conditions.of_flow.is_some() {
             return Ok(false);
         }
         let changed = self.poisson.update_steps(&self.backend, faces, rates)?;
@@ -245,8 +245,8 @@ impl<F: Real> Pressure<F> {
         self.increment.correction_gradient = self.backend.zeros(len);
     }
 
-    /// As [`Pressure::project`], with the pressures at inlets of prescribed total pressure linearized in the new fluxes,
-    /// which count with the weight θ.
+    /// As [`Pressure::project`], with the prescribed pressures that depend on the flow linearized in the new fluxes, which
+    /// count with the weight θ.
     pub(super) fn project_step(
         &mut self,
         faces: &Faces<F>,
@@ -256,17 +256,17 @@ impl<F: Real> Pressure<F> {
         self.set_increment(shift);
         let Pressure { backend, conditions, increment, poisson, .. } = self;
         let at = (faces, &poisson.conductance);
-        if let (Some(total), Some(operator)) =
-            (&mut conditions.total, poisson.solver.operator_mut())
+        if let (Some(of_flow), Some(operator)) =
+            (&mut conditions.of_flow, poisson.solver.operator_mut())
         {
             let of_step = (shift / theta, &*flux);
-            total.linearize(backend, at, of_step, &increment.prescribed, operator);
+            of_flow.linearize(backend, at, of_step, &increment.prescribed, operator);
         }
         let outcome = self.correct(faces, flux)?;
         let Pressure { backend, conditions, poisson, .. } = self;
-        let PressureConditions { total, prescribed, prescribed_before, .. } = conditions;
-        if let (Some(total), Some(operator)) = (total, poisson.solver.operator_mut()) {
-            total.finish(backend, shift, prescribed_before, prescribed.value_mut(), operator);
+        let PressureConditions { of_flow, prescribed, prescribed_before, .. } = conditions;
+        if let (Some(of_flow), Some(operator)) = (of_flow, poisson.solver.operator_mut()) {
+            of_flow.finish(backend, shift, prescribed_before, prescribed.value_mut(), operator);
         }
         Ok(outcome)
     }
@@ -329,15 +329,15 @@ impl<F: Real> Pressure<F> {
         } = &mut self.increment;
         divergence(backend, n, &cells.offsets, &cells.faces, flux, cells.rows, imbalance);
         let mut total: Option<SolveOutcome> = None;
-        let mut inlets = self.conditions.total.as_mut().filter(|inlets| inlets.is_linearized);
+        let mut of_flow = self.conditions.of_flow.as_mut().filter(|faces| faces.is_linearized);
         if let Some(guess) = guess {
             guess.store_right_hand_side(backend, right_hand_side);
         }
         let one = F::literal(1.0);
         for pass in 0..=*correctors {
             blas::copy(backend, n, imbalance, right_hand_side);
-            if let Some(inlets) = &inlets {
-                inlets.put_reduced(backend, prescribed);
+            if let Some(of_flow) = &of_flow {
+                of_flow.put_reduced(backend, prescribed);
             }
             coupling.add(backend, prescribed, right_hand_side);
             if pass > 0 {
@@ -348,8 +348,8 @@ impl<F: Real> Pressure<F> {
             }
             let outcome = solver.solve(right_hand_side, psi)?;
             total = Some(outcome.after(total));
-            if let Some(inlets) = &mut inlets {
-                inlets.put_complete(backend, &cells.left, psi, prescribed);
+            if let Some(of_flow) = &mut of_flow {
+                of_flow.put_complete(backend, &cells.left, psi, prescribed);
             }
             // The flux correction below reads the gradient of the last right-hand side.
             if pass < *correctors {

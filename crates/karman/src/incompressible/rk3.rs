@@ -154,7 +154,7 @@ impl<F: Real> Flow<F> {
             self.pressure.advance(&self.faces, stage.shift(), 0.0, previous_weight);
             self.add_mean_pressure();
         }
-        self.pressure.prescribe_total(&self.faces, &self.flux);
+        self.pressure.prescribe_of_flow(&self.faces, &self.flux);
         self.end_stage_of_temperature(old, stage)?;
         self.update_dependent_boundaries(0.0);
         Ok(outcome)

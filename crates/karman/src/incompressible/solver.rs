@@ -168,7 +168,7 @@ impl<F: Real> IncompressibleSolver<F> {
         }
         // ψ of this projection is no guess of a pressure increment.
         flow.pressure.reset_guess();
-        flow.pressure.prescribe_total(&flow.faces, &flow.flux);
+        flow.pressure.prescribe_of_flow(&flow.faces, &flow.flux);
         self.initialize_levels()
     }
 
@@ -243,7 +243,7 @@ impl<F: Real> IncompressibleSolver<F> {
         let solves = stepper.step(flow, &step)?;
         if let Some(acceleration) = acceleration {
             acceleration.combine(flow)?;
-            flow.pressure.prescribe_total(&flow.faces, &flow.flux);
+            flow.pressure.prescribe_of_flow(&flow.faces, &flow.flux);
         }
         flow.clock.advance(step.times[1], length);
         flow.update_dependent_boundaries(0.0);

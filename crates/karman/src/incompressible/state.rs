@@ -66,8 +66,8 @@ impl<F: Real> IncompressibleSolver<F> {
             let buffers = buffers.chain(&guess.right_hand_sides);
             GUESS.iter().zip(buffers).for_each(|(name, buffer)| push(name, buffer));
         }
-        if pressure.conditions.total.is_some() {
-            // Pressures at inlets of total pressure depend on fluxes of an earlier level.
+        if pressure.conditions.of_flow.is_some() {
+            // They depend on fluxes of an earlier level.
             push("pressure_prescribed", pressure.conditions.prescribed.value());
         }
         if let Some(MidpointPressure { before, at_end, .. }) = &pressure.midpoint {
@@ -153,8 +153,8 @@ impl<F: Real> Flow<F> {
         self.momentum.set_trapezoidal_mean([time, time])?;
         let is_midpoint = self.numerics.time_scheme == TimeScheme::Ab2Cn;
         self.set_pressure_time([if is_midpoint { time - step_before } else { time }, time])?;
-        let PressureConditions { total, prescribed, .. } = &mut self.pressure.conditions;
-        if total.is_some() {
+        let PressureConditions { of_flow, prescribed, .. } = &mut self.pressure.conditions;
+        if of_flow.is_some() {
             restore("pressure_prescribed", prescribed.value_mut());
         }
         for (k, quantity) in self.momentum.quantities.iter_mut().enumerate() {

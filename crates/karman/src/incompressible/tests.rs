@@ -13,6 +13,7 @@ mod convective_outlet;
 mod coupling;
 mod curl_curl;
 mod explicit;
+mod flow_dependent_pressure;
 mod flow_rate;
 mod implicit;
 mod limited;
@@ -23,7 +24,6 @@ mod periodic;
 mod properties;
 mod real_meshes;
 mod staggered;
-mod total_pressure;
 mod transport;
 
 /// A velocity and a pressure of space and time.

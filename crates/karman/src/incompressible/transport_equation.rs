@@ -5,8 +5,8 @@
 //! The two-point part A of diffusion is implicit, convection and the non-orthogonal correction K are explicit, N = C − K; see
 //! [`ImplicitTransport`] for the implicit operator.
 
+use super::flow_dependent_pressure::normal_inflow;
 use super::implicit_transport::{ImplicitForm, ImplicitTransport};
-use super::total_pressure::normal_inflow;
 use super::transport_residual::{CellSources, Diffusion, TransportLevels, transport_residual};
 use super::transported_field::{ConvectionInput, TransportedField, vector_field, velocity_view};
 use super::upwind_gradient::UpwindGradient;

@@ -403,7 +403,7 @@ fn sections() -> Vec<Section> {
     section("incompressible.pressure.amg", "Algebraic multigrid for the pressure, with the keys of `[linear_solver.amg]`.", vec![]),
     section("incompressible.momentum", "Linear solver of the velocity components and of the temperature, with the keys of `[linear_solver]`.", solver_keys!["1e-6"]),
     section("incompressible.momentum.amg", "Algebraic multigrid for the velocity and the temperature, with the keys of `[linear_solver.amg]`.", vec![]),
-    section("compressible", "Compressible flow of a perfect gas, p = ρRT: ∂q/∂t + ∇·F(q) = S for the means over cells of q = (ρ, ρu, ρE), ρE = p/(γ − 1) + ½ρ|u|². Explicit steps in time, see `docs/compressible.md`. Needs `[time]` in this version.", vec![
+    section("compressible", "Compressible flow of a perfect gas, p = ρRT: ∂q/∂t + ∇·F(q) = S for the means over cells of q = (ρ, ρu, ρE), ρE = p/(γ − 1) + ½ρ|u|². Steps in time, or without `[time]` the steady state, see `docs/compressible.md`.", vec![
         key("gamma", "number > 1", "1.4", "", "Ratio γ of the specific heats.", "gamma = 1.4"),
         key("gas_constant", "number > 0", "287.0", "J/(kg K)", "Gas constant R, for the temperature p/(ρR).", "gas_constant = 287.0"),
         words!(NumericalFlux, "flux", "\"roe\"", "Numerical flux.", "flux = \"hllc\""),

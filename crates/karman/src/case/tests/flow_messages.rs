@@ -228,7 +228,7 @@ fn conditions_of_flow() {
     8 | xmax = "slip_wall"
       |        ^^^^^^^^^^^
       = valid kinds: no_slip, slip, symmetry, convective_outlet
-      = with a value: { moving_wall = [u, v, w] }, { velocity_inlet = [u, v, w] }, { flow_rate_inlet = flow rate }, { total_pressure_inlet = total pressure }, { pressure_outlet = pressure }, { opening = pressure }, { periodic = "other patch" }
+      = with a value: { moving_wall = [u, v, w] }, { velocity_inlet = [u, v, w] }, { flow_rate_inlet = flow rate }, { total_pressure_inlet = total pressure }, { pressure_outlet = pressure }, { pressure_loss_outlet = { pressure, coefficient } }, { opening = pressure }, { periodic = "other patch" }
     "#);
     insta::assert_snapshot!(change("xmax = \"moving_wall\""), @r#"
     folder/bar.toml:8:8: `moving_wall` needs a value: { moving_wall = [u, v, w] }
@@ -242,7 +242,7 @@ fn conditions_of_flow() {
     8 | xmax = "insulated"
       |        ^^^^^^^^^^^
       = valid kinds: no_slip, slip, symmetry, convective_outlet
-      = with a value: { moving_wall = [u, v, w] }, { velocity_inlet = [u, v, w] }, { flow_rate_inlet = flow rate }, { total_pressure_inlet = total pressure }, { pressure_outlet = pressure }, { opening = pressure }, { periodic = "other patch" }
+      = with a value: { moving_wall = [u, v, w] }, { velocity_inlet = [u, v, w] }, { flow_rate_inlet = flow rate }, { total_pressure_inlet = total pressure }, { pressure_outlet = pressure }, { pressure_loss_outlet = { pressure, coefficient } }, { opening = pressure }, { periodic = "other patch" }
     "#);
     insta::assert_snapshot!(change("xmax = {}"), @r#"
     folder/bar.toml:8:1: patch "xmax" has no condition
@@ -250,7 +250,7 @@ fn conditions_of_flow() {
     8 | xmax = {}
       | ^^^^
       = valid kinds: no_slip, slip, symmetry, convective_outlet
-      = with a value: { moving_wall = [u, v, w] }, { velocity_inlet = [u, v, w] }, { flow_rate_inlet = flow rate }, { total_pressure_inlet = total pressure }, { pressure_outlet = pressure }, { opening = pressure }, { periodic = "other patch" }
+      = with a value: { moving_wall = [u, v, w] }, { velocity_inlet = [u, v, w] }, { flow_rate_inlet = flow rate }, { total_pressure_inlet = total pressure }, { pressure_outlet = pressure }, { pressure_loss_outlet = { pressure, coefficient } }, { opening = pressure }, { periodic = "other patch" }
     "#);
     insta::assert_snapshot!(change("xmax.no_slip = false"), @"
     folder/bar.toml:8:16: `no_slip = false` is no condition: leave it out
@@ -326,7 +326,7 @@ fn conditions_of_heat_in_a_flow_and_of_flow_in_heat() {
     17 | ymin.temperature = 1.0
        | ^^^^
        = valid kinds: no_slip, slip, symmetry, convective_outlet
-       = with a value: { moving_wall = [u, v, w] }, { velocity_inlet = [u, v, w] }, { flow_rate_inlet = flow rate }, { total_pressure_inlet = total pressure }, { pressure_outlet = pressure }, { opening = pressure }, { periodic = "other patch" }
+       = with a value: { moving_wall = [u, v, w] }, { velocity_inlet = [u, v, w] }, { flow_rate_inlet = flow rate }, { total_pressure_inlet = total pressure }, { pressure_outlet = pressure }, { pressure_loss_outlet = { pressure, coefficient } }, { opening = pressure }, { periodic = "other patch" }
        = a table joins a condition for flow and a thermal one: { no_slip = true, temperature = 1.0 }
     "#);
     insta::assert_snapshot!(change("ymin = \"insulated\""), @r#"

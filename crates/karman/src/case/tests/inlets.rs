@@ -104,6 +104,33 @@ fn a_total_pressure_is_a_value_of_place_and_time() {
     "#);
 }
 
+#[test]
+fn an_outlet_with_a_loss_has_a_pressure_and_a_coefficient() {
+    let with = |table: &str| FLOW.replace(INLET, &format!("xmin.pressure_loss_outlet = {table}"));
+    let condition = condition(&with("{ pressure = \"y\", coefficient = 2 }"));
+    let FlowBoundaryCondition::PressureLossOutlet([pressure, k]) = condition else { panic!() };
+    assert_eq!([pressure.at(&[0.0, 3.0, 0.0], 0.0), k.at(&[0.0; 3], 0.0)], [3.0, 2.0]);
+    let change = |to: &str| failure(FLOW, INLET, &format!("xmin.pressure_loss_outlet = {to}"));
+    insta::assert_snapshot!(change("{ pressure = 0, coefficient = -1 }"), @"
+    folder/bar.toml:7:59: `coefficient` must not be negative, not -1
+      |
+    7 | xmin.pressure_loss_outlet = { pressure = 0, coefficient = -1 }
+      |                                                           ^^
+    ");
+    insta::assert_snapshot!(change("{ pressure = 0 }"), @"
+    folder/bar.toml:7:29: `coefficient` is missing
+      |
+    7 | xmin.pressure_loss_outlet = { pressure = 0 }
+      |                             ^^^^^^^^^^^^^^^^
+    ");
+    insta::assert_snapshot!(change("0.5"), @"
+    folder/bar.toml:7:29: expected a table, found number `0.5`
+      |
+    7 | xmin.pressure_loss_outlet = 0.5
+      |                             ^^^
+    ");
+}
+
 const PERIODIC: &str = "xmin.periodic = \"xmax\"\nxmax.periodic = \"xmin\"";
 const VISCOSITY: &str = "kinematic_viscosity = 0.01";
 

@@ -34,7 +34,7 @@ fn unknown_keys_and_words() {
     8 | xmin.tempersture = 300.0
       |      ^^^^^^^^^^^
       = did you mean `temperature`?
-      = valid keys: temperature, heat_flux, convection, insulated, symmetry, no_slip, slip, convective_outlet, moving_wall, velocity_inlet, flow_rate_inlet, total_pressure_inlet, pressure_outlet, opening, slip_wall, isothermal, supersonic_outlet, inflow, exact, farfield, periodic
+      = valid keys: temperature, heat_flux, convection, insulated, symmetry, no_slip, slip, convective_outlet, moving_wall, velocity_inlet, flow_rate_inlet, total_pressure_inlet, pressure_outlet, pressure_loss_outlet, opening, slip_wall, isothermal, supersonic_outlet, inflow, exact, farfield, periodic
     ");
     insta::assert_snapshot!(
         failure(STEADY, "[heat]", "[heat]\ndiscretization = \"cells\""), @r#"

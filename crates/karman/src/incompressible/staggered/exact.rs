@@ -167,7 +167,7 @@ impl<F: Real> ExactStepper<F> {
 
     /// scratch.momentum ← U at the implicit time, extrapolated, for inlets of total pressure.
     fn extrapolate_flux(&mut self, flow: &Flow<F>, step: &Step) {
-        if flow.pressure.conditions.total.is_none() {
+        if flow.pressure.conditions.of_flow.is_none() {
             return;
         }
         let to_midpoint = if step.coefficients.is_midpoint() { 0.5 } else { 1.0 };
@@ -244,7 +244,7 @@ impl<F: Real> Stepper<F> for ExactStepper<F> {
         let shift = coefficients.bdf.shift;
         self.extrapolate_flux(flow, step);
         self.staggered.prescribe_boundary_fluxes(flow, step)?;
-        flow.pressure.prescribe_total(&flow.faces, &self.scratch.momentum);
+        flow.pressure.prescribe_of_flow(&flow.faces, &self.scratch.momentum);
         if self.varies {
             // Where the boundary fluxes are those of the last step, round-off is left to the divergence cleaning.
             if flow.pressure.has_divergence(&flow.faces, &flow.flux)? {

@@ -129,6 +129,7 @@ fn flow_runs_with_each_kind_of_boundary_alone() {
                 "moving_wall = [0.0, 0.0, 0.0]",
                 "flow_rate_inlet = 0.0",
                 "total_pressure_inlet = \"0.1*t\"",
+                "pressure_loss_outlet = { pressure = 0.0, coefficient = \"2 + t\" }",
                 "convective_outlet = true",
                 "periodic",
             ] {

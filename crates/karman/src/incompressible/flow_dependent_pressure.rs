@@ -1,9 +1,9 @@
-//! Inlets of prescribed total pressure: p = p₀ − |u|²/2 where fluid enters, u = F n/|S| along the normal of the face, and p = p₀
-//! where it leaves.
+//! Prescribed pressures that depend on the flow through their face, as those of inlets of total pressure and of outlets with a loss:
+//! p = p₀ + ½ (k⁻ min(u, 0)² + k⁺ max(u, 0)²), u = F/|S| the outward normal velocity.
 //!
-//! |u|² at the new level is linearized about the flux F₀ of the old one, with the inflow speed s = max(−F₀, 0)/|S|:
+//! u² at the new level is linearized about the flux F₀ of the old one:
 //!
-//! p_b = P + θ s (F − F₀)/|S|,  P = p₀ − s²/2,
+//! p_b = P + θ s (F − F₀)/|S|,  P = p(F₀),  s = ∂p/∂u = k⁻ min(u₀, 0) + k⁺ max(u₀, 0) ≥ 0,
 //!
 //! of second order in time and exact in a steady state. θ and γ are those of the time scheme (γ: `shift`), a is the conductance
 //! of the face, c its cell. With φ_b = p_b − p_b,before = −γ ψ_b and the flux F = F* + a (ψ_b − ψ_c)
@@ -11,13 +11,14 @@
 //!
 //! ψ_b = (1 − χ) (p_b,before − P)/γ + χ (F₀ − F*)/a + χ ψ_c,  χ = β/(1 + β),  β = θ a s/(γ |S|),
 //!
-//! which subtracts χ a from the diagonal of its matrix: the inlet is stable at any Courant number. Explicit stages take p_b of
+//! which subtracts χ a from the diagonal of its matrix: the face is stable at any Courant number. Explicit stages take p_b of
 //! the last stage, the exact fractional step takes P of extrapolated fluxes, of second order in time too.
 //!
 //! Inflow has the momentum F u, u along the normal; the velocity of the cell does not enter it.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
+use super::conditions::Through;
 use super::outflow::put_listed;
 use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer, Segment, View, blas};
@@ -30,14 +31,13 @@ use crate::real::Real;
 use karman_backend::prelude::*;
 use std::sync::Arc;
 
-/// Faces of prescribed total pressure; arrays `[faces]` unless stated.
-pub(super) struct TotalPressure<F: Real> {
+/// Faces whose prescribed pressure depends on the flow; arrays `[faces]` unless stated.
+pub(super) struct FlowDependentPressure<F: Real> {
     /// The faces.
     pub faces: Buffer<u32>,
     /// Indices of their pressures among those prescribed.
     indices: Buffer<u32>,
-    /// p₀.
-    total: TimeDependentData<F>,
+    law: PressureLaw<F>,
     /// F₀.
     flux: Buffer<F>,
     /// P, then p_b.
@@ -58,7 +58,27 @@ pub(super) struct TotalPressure<F: Real> {
     entries: Buffer<u32>,
 }
 
-impl<F: Real> TotalPressure<F> {
+/// The data of the pressure as a function of the flow: `[faces]`.
+struct PressureLaw<F: Real> {
+    /// p₀.
+    at_rest: TimeDependentData<F>,
+    /// k⁻.
+    inflow: TimeDependentData<F>,
+    /// k⁺.
+    outflow: TimeDependentData<F>,
+}
+
+impl<F: Real> PressureLaw<F> {
+    fn view(&self) -> PressureLawView<'_, F> {
+        PressureLawView {
+            at_rest: self.at_rest.value().view(),
+            inflow: self.inflow.value().view(),
+            outflow: self.outflow.value().view(),
+        }
+    }
+}
+
+impl<F: Real> FlowDependentPressure<F> {
     /// None without such faces; `dirichlet_index`: 1 + the index of the prescribed pressure of each boundary face.
     pub(super) fn new(
         backend: &Backend,
@@ -66,13 +86,18 @@ impl<F: Real> TotalPressure<F> {
         conditions: &[FlowCondition],
         dirichlet_index: &[u32],
     ) -> Result<Option<Self>, IncompressibleError> {
-        let mut values = BoundaryValues::default();
+        let mut at_rest = BoundaryValues::default();
+        let [mut inflow, mut outflow] = [BoundaryValues::default(), BoundaryValues::default()];
         let (mut faces, mut indices, mut sides) = (vec![], vec![], vec![]);
         for (patch, condition) in mesh.patches.iter().zip(conditions) {
-            let Some(total) = condition.total_pressure() else { continue };
+            let Some(value) = condition.pressure_at_rest() else { continue };
             let points: Vec<[f64; 3]> =
                 patch.faces.clone().map(|f| geometry.face_centre_of(f)).collect();
-            values.push(total, &points);
+            at_rest.push(value, &points);
+            let of_inflow = condition.dynamic_pressure(Through::Inflow, points.len());
+            let of_outflow = condition.dynamic_pressure(Through::Outflow, points.len());
+            inflow.push_sum(&points, of_inflow);
+            outflow.push_sum(&points, of_outflow);
             for face in patch.faces.clone() {
                 sides.push((mesh.face_left[face], faces.len() as u32));
                 faces.push(face as u32);
@@ -92,8 +117,12 @@ impl<F: Real> TotalPressure<F> {
         }
         offsets.push(sides.len() as u32);
         let zeros = || backend.zeros(faces.len());
-        let total = values.into_time_dependent_data(backend, "a total pressure")?;
-        Ok(Some(TotalPressure {
+        let law = PressureLaw {
+            at_rest: at_rest.into_time_dependent_data(backend, "a pressure at the boundary")?,
+            inflow: inflow.into_time_dependent_data(backend, "a loss coefficient")?,
+            outflow: outflow.into_time_dependent_data(backend, "a loss coefficient")?,
+        };
+        Ok(Some(FlowDependentPressure {
             flux: zeros(),
             pressure: zeros(),
             share: zeros(),
@@ -102,20 +131,24 @@ impl<F: Real> TotalPressure<F> {
             is_linearized: false,
             faces: backend.upload(faces),
             indices: backend.upload(indices),
-            total,
+            law,
             cells,
             offsets: backend.upload(offsets),
             entries: backend.upload(sides.into_iter().map(|(_, entry)| entry).collect()),
         }))
     }
 
-    /// Sets p₀ to its mean over a step by the trapezoidal rule.
+    /// Sets p₀, k⁻ and k⁺ to their means over a step by the trapezoidal rule.
     pub(super) fn set_trapezoidal_mean(
         &mut self,
         backend: &Backend,
         times: [f64; 2],
     ) -> Result<(), IncompressibleError> {
-        Ok(self.total.set_mean(backend, times)?)
+        let PressureLaw { at_rest, inflow, outflow } = &mut self.law;
+        for data in [at_rest, inflow, outflow] {
+            data.set_mean(backend, times)?;
+        }
+        Ok(())
     }
 
     /// Puts P of the fluxes into the prescribed pressures.
@@ -126,9 +159,9 @@ impl<F: Real> TotalPressure<F> {
         flux: &Buffer<F>,
         prescribed: &mut Buffer<F>,
     ) {
-        let (n, list) = (self.faces.len(), &self.faces);
-        let (area, total) = (Vectors::of(area), self.total.value());
-        static_pressure(backend, n, list, &area, flux, total, &mut self.flux, &mut self.pressure);
+        let (n, list, law) = (self.faces.len(), &self.faces, self.law.view());
+        let area = Vectors::of(area);
+        pressure_of_flow(backend, n, list, &area, &law, flux, &mut self.flux, &mut self.pressure);
         put_listed(backend, n, &self.indices, &self.pressure, prescribed);
     }
 
@@ -143,7 +176,8 @@ impl<F: Real> TotalPressure<F> {
         operator: &mut ReducedOperator<F>,
     ) {
         let n = self.faces.len();
-        let inlet = InletFaces {
+        let at = PressureFaces {
+            law: self.law.view(),
             list: self.faces.view(),
             indices: self.indices.view(),
             area: Vectors::of(&faces.area),
@@ -152,13 +186,13 @@ impl<F: Real> TotalPressure<F> {
         };
         let shift = F::from_f64(shift);
         let (share, reduced) = (&mut self.share, &mut self.reduced);
-        robin_condition(backend, n, &inlet, flux, increment, shift, share, reduced);
-        inlet_diagonal(
+        robin_condition(backend, n, &at, flux, increment, shift, share, reduced);
+        diagonal_of_faces(
             backend,
             self.cells.len(),
             &self.offsets,
             &self.entries,
-            &inlet,
+            &at,
             &self.share,
             &mut operator.diagonal,
         );
@@ -179,7 +213,7 @@ impl<F: Real> TotalPressure<F> {
         prescribed: &mut Buffer<F>,
     ) {
         let n = self.faces.len();
-        let TotalPressure { faces, share, reduced, increment, indices, .. } = self;
+        let FlowDependentPressure { faces, share, reduced, increment, indices, .. } = self;
         complete_increment(backend, n, faces, left, share, reduced, psi, increment);
         put_listed(backend, n, indices, increment, prescribed);
     }
@@ -195,7 +229,7 @@ impl<F: Real> TotalPressure<F> {
     ) {
         let n = self.faces.len();
         let shift = F::from_f64(shift);
-        inlet_pressure(
+        pressure_of_increment(
             backend,
             n,
             &self.indices,
@@ -239,9 +273,35 @@ impl<F: Real> Operator<F> for ReducedOperator<F> {
     }
 }
 
-/// Faces of prescribed total pressure as kernels read them.
+/// p₀, k⁻ and k⁺ as kernels read them: `[faces]`.
 #[derive(Group, Clone, Copy)]
-pub(super) struct InletFaces<'a, F: Real> {
+pub(super) struct PressureLawView<'a, F: Real> {
+    /// p₀.
+    pub at_rest: View<'a, F>,
+    /// k⁻.
+    pub inflow: View<'a, F>,
+    /// k⁺.
+    pub outflow: View<'a, F>,
+}
+
+#[device]
+impl<'a, F: Real> PressureLawView<'a, F> {
+    /// p₀ + ½ (k⁻ min(u, 0)² + k⁺ max(u, 0)²) at face `i` of the list.
+    pub(super) fn pressure(&self, i: usize, u: F) -> F {
+        let (inflow, outflow) = (u.min(0.0), u.max(0.0));
+        let squares = self.inflow[i] * inflow * inflow + self.outflow[i] * outflow * outflow;
+        self.at_rest[i] + 0.5 * squares
+    }
+
+    /// ∂p/∂u, at least 0.
+    pub(super) fn slope(&self, i: usize, u: F) -> F {
+        (self.inflow[i] * u.min(0.0) + self.outflow[i] * u.max(0.0)).max(0.0)
+    }
+}
+
+/// Faces with such a pressure as kernels read them.
+#[derive(Group, Clone, Copy)]
+pub(super) struct PressureFaces<'a, F: Real> {
     /// The faces: `[faces]`.
     pub list: View<'a, u32>,
     /// Indices of their prescribed pressures: `[faces]`.
@@ -252,55 +312,57 @@ pub(super) struct InletFaces<'a, F: Real> {
     pub conductance: View<'a, F>,
     /// F₀: `[faces]`.
     pub before: View<'a, F>,
+    /// The pressure as a function of the flow.
+    pub law: PressureLawView<'a, F>,
 }
 
-/// F and P = p₀ − ½ (min(F, 0)/|S|)². Traffic a face: 4 + 7s.
+/// F and P = p(F). Traffic a face: 4 + 9s.
 #[kernel(out(old, pressure))]
-pub(super) fn static_pressure<F: Real>(
+pub(super) fn pressure_of_flow<F: Real>(
     i: usize,
     list: &View<u32>,
     area: &Vectors<F>,
+    law: &PressureLawView<F>,
     flux: &View<F>,
-    total: &View<F>,
 ) -> (F, F) {
     let f = list[i] as usize;
     let s = area.at(f);
-    let inflow = flux[f].min(0.0);
-    (flux[f], total[i] - 0.5 * inflow * inflow / s.dot(s))
+    (flux[f], law.pressure(i, flux[f] / s.dot(s).sqrt()))
 }
 
-/// χ and ψ_b − χ ψ_c from (p_b,before − P)/γ, given in `increment`; `shift` is γ/θ. Traffic a face: 8 + 9s.
+/// χ and ψ_b − χ ψ_c from (p_b,before − P)/γ, given in `increment`; `shift` is γ/θ. Traffic a face: 8 + 11s.
 #[kernel(out(share, reduced))]
 pub(super) fn robin_condition<F: Real>(
     i: usize,
-    inlet: &InletFaces<F>,
+    at: &PressureFaces<F>,
     flux: &View<F>,
     increment: &View<F>,
     shift: F,
 ) -> (F, F) {
-    let f = inlet.list[i] as usize;
-    let s = inlet.area.at(f);
-    let a = inlet.conductance[f];
-    let before = inlet.before[i];
-    let beta = a * (-before).max(0.0) / (shift * s.dot(s));
+    let f = at.list[i] as usize;
+    let s = at.area.at(f);
+    let a = at.conductance[f];
+    let before = at.before[i];
+    let size = s.dot(s).sqrt();
+    let beta = a * at.law.slope(i, before / size) / (shift * size);
     let share = beta / (1.0 + beta);
-    let given = increment[inlet.indices[i] as usize];
+    let given = increment[at.indices[i] as usize];
     (share, (1.0 - share) * given + share * (before - flux[f]) / a)
 }
 
 /// Σ χ a over the faces of a cell. Traffic a cell: 8 + s, a face 8 + 2s.
 #[kernel(out(diagonal))]
-pub(super) fn inlet_diagonal<F: Real>(
+pub(super) fn diagonal_of_faces<F: Real>(
     i: usize,
     offsets: &View<u32>,
     entries: &View<u32>,
-    inlet: &InletFaces<F>,
+    at: &PressureFaces<F>,
     share: &View<F>,
 ) -> F {
     let mut sum = F::literal(0.0);
     for k in offsets[i] as usize..offsets[i + 1] as usize {
         let entry = entries[k] as usize;
-        sum += share[entry] * inlet.conductance[inlet.list[entry] as usize];
+        sum += share[entry] * at.conductance[at.list[entry] as usize];
     }
     sum
 }
@@ -332,7 +394,7 @@ pub(super) fn complete_increment<F: Real>(
 
 /// p_b,before − γ ψ_b. Traffic a face: 4 + 3s.
 #[kernel(out(pressure))]
-pub(super) fn inlet_pressure<F: Real>(
+pub(super) fn pressure_of_increment<F: Real>(
     i: usize,
     indices: &View<u32>,
     before: &View<F>,

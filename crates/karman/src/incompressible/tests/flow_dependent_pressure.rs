@@ -1,4 +1,4 @@
-//! Inlets of prescribed total pressure.
+//! Pressures that depend on the flow: inlets of total pressure, outlets with a loss.
 
 use super::real_meshes::constant;
 use super::*;
@@ -78,6 +78,53 @@ fn the_steady_speed_in_a_straight_duct_is_that_of_bernoulli() {
     ] {
         run::<f64>(duct, 1e-6);
         run::<f32>(duct, 1e-3);
+    }
+}
+
+/// p₀ − p = ½ (1 + K) u² with an outlet of loss coefficient K, and the same with the flow reversed: air is drawn through the outlet by a
+/// lower total pressure at the other end, u < 0.
+#[test]
+fn the_speed_through_an_outlet_with_a_loss_is_that_of_its_coefficient() {
+    for (name, patches, axis) in [
+        ("cube_tetrahedron_medium", ["xmin", "xmax"], 0),
+        ("cube_prism_coarse", ["zmin", "zmax"], 2),
+        ("channel", ["xmin", "xmax"], 0),
+    ] {
+        let (mesh, geometry) = built(gmsh(name));
+        let [from, to] = patches;
+        for (at_inlet, speed) in [(0.2 + 0.5 * 4.0, 1.0), (0.2 - 0.5 * 4.0, -1.0)] {
+            let inlet = (from, constant(at_inlet));
+            let mut problem = frictionless(&mesh, 1e-3, inlet, (to, constant(0.2)));
+            for (patch, condition) in mesh.patches.iter().zip(&mut problem.conditions) {
+                let loss = |pressure, k| FlowCondition::PressureLossOutlet([pressure, constant(k)]);
+                if patch.name == to {
+                    *condition = loss(constant(0.2), 3.0);
+                } else if patch.name == from && speed < 0.0 {
+                    *condition = FlowCondition::Opening(constant(at_inlet));
+                }
+            }
+            let mut numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
+            numerics.is_steady = true;
+            numerics.convection_treatment = ConvectionTreatment::Implicit;
+            let backend = Backend::host(2).unwrap();
+            backend.install(|| {
+                let mut flow = IncompressibleSolver::<f64>::new(
+                    &backend, &mesh, &geometry, &problem, &numerics,
+                )
+                .unwrap();
+                for _ in 0..600 {
+                    let step = flow.pseudo_time_step(5.0);
+                    let report = flow.step(step).unwrap();
+                    assert_eq!(report.non_finite, 0, "{name}, {speed}");
+                    if report.residuals.unwrap().largest() < 1e-9 {
+                        break;
+                    }
+                }
+                let error = deviation(&backend, &flow, (axis, speed));
+                eprintln!("{name}, speed {speed}: {error:.1e}");
+                assert!(error < 1e-6, "{name}, {speed}: {error}");
+            });
+        }
     }
 }
 
