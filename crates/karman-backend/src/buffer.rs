@@ -128,12 +128,12 @@ impl Backend {
         Buffer { storage: Storage::Device(device.allocate::<T>(len, content)), len }
     }
 
-    /// A buffer holding `values`; on the host they are moved, not copied.
+    /// A buffer holding `values`; on the host they are moved, not copied, and a device copies them while the caller goes on.
     pub fn upload<T: Element>(&self, values: Vec<T>) -> Buffer<T> {
         let len = values.len();
         let storage = match self.device() {
             None => Storage::Host(values),
-            Some(device) => Storage::Device(device.create(&values)),
+            Some(device) => Storage::Device(device.create(values)),
         };
         Buffer { storage, len }
     }
@@ -142,7 +142,7 @@ impl Backend {
     pub fn upload_slice<T: Element>(&self, values: &[T]) -> Buffer<T> {
         let storage = match self.device() {
             None => Storage::Host(self.install(|| copied(values))),
-            Some(device) => Storage::Device(device.create(values)),
+            Some(device) => Storage::Device(device.create(self.install(|| copied(values)))),
         };
         Buffer { storage, len: values.len() }
     }

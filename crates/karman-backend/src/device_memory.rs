@@ -41,13 +41,12 @@ impl Device {
         handle
     }
 
-    /// A copy of `values`; never empty.
-    pub(super) fn create<T: Element>(&self, values: &[T]) -> Handle {
-        let bytes = match values.is_empty() {
-            true => vec![0; size_of::<T>()],
-            false => T::as_bytes(values).to_vec(),
-        };
-        self.client().create(Bytes::from_bytes_vec(bytes))
+    /// An array with these values, never empty. The thread of the device copies them and frees them, while the caller goes on.
+    pub(super) fn create<T: Element>(&self, mut values: Vec<T>) -> Handle {
+        if values.is_empty() {
+            values.push(T::default());
+        }
+        self.client().create(Bytes::from_elems(values))
     }
 
     pub(super) fn write<T: Element>(&self, handle: &Handle, values: &[T]) {

@@ -163,7 +163,7 @@ impl Device {
         match *self {}
     }
 
-    pub(super) fn create<T: Element>(&self, _: &[T]) -> Handle {
+    pub(super) fn create<T: Element>(&self, _: Vec<T>) -> Handle {
         match *self {}
     }
 

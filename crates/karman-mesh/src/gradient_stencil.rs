@@ -22,9 +22,13 @@
 
 use super::geometry::{dot, norm, subtract};
 use super::{Geometry, Mesh, index_of};
+use smallvec::SmallVec;
 
 type Vector = [f64; 3];
 type Tensor = [[f64; 3]; 3];
+
+/// Data of the rows of a stencil; the rows of the faces of a cell need no allocation.
+pub type Rows<T> = SmallVec<[T; 8]>;
 
 /// Least λ₁ / λ_d of Σ e eᵀ, its reciprocal condition number, of a stencil that determines the gradient.
 pub const WELL_DETERMINED: f64 = 0.1;
@@ -242,7 +246,7 @@ pub struct LeastSquaresFit {
     frame: Frame,
     dimension: usize,
     /// Unit rows e and 1/|r|; both 0 for a row of zeros.
-    rows: Vec<(Vector, f64)>,
+    rows: Rows<(Vector, f64)>,
     values: [f64; 3],
     vectors: [Vector; 3],
 }
@@ -259,7 +263,7 @@ impl LeastSquaresFit {
             let size = norm(r);
             if size > 0.0 { (r.map(|x| x / size), 1.0 / size) } else { ([0.0; 3], 0.0) }
         };
-        let rows: Vec<(Vector, f64)> = rows.map(unit).collect();
+        let rows: Rows<(Vector, f64)> = rows.map(unit).collect();
         let mut a = [[0.0; 3]; 3];
         for (e, _) in &rows {
             for (row, x) in a.iter_mut().zip(e) {
@@ -299,8 +303,8 @@ impl LeastSquaresFit {
     }
 
     /// W of each row, g = Σ W Δ, by the truncated pseudo-inverse.
-    pub fn weights(&self) -> Vec<Vector> {
-        let retained: Vec<(Vector, f64)> = (0..self.dimension)
+    pub fn weights(&self) -> Rows<Vector> {
+        let retained: SmallVec<[(Vector, f64); 3]> = (0..self.dimension)
             .filter(|i| self.is_retained(*i))
             .map(|i| (self.vectors[i], 1.0 / self.values[i]))
             .collect();
@@ -357,18 +361,19 @@ pub const MAX_CORRECTION: f64 = 0.5;
 /// κ² = λ_max((Σ_f t tᵀ/a)(Σ_k W Wᵀ/a)), f the faces of the cell and k the rows of its gradient. Rows of further cells count with the
 /// mean a of the faces.
 fn correction_ratio(fluxes: &[CorrectedFlux], weights: &[Vector], dimension: usize) -> f64 {
-    let open: Vec<&CorrectedFlux> = fluxes.iter().filter(|flux| flux.conductance > 0.0).collect();
-    if open.is_empty() {
+    let open = || fluxes.iter().filter(|flux| flux.conductance > 0.0);
+    let n_open = open().count();
+    if n_open == 0 {
         return 0.0;
     }
-    let mean = open.iter().fold(0.0, |sum, flux| sum + flux.conductance) / open.len() as f64;
+    let mean = open().fold(0.0, |sum, flux| sum + flux.conductance) / n_open as f64;
     let add = |sum: &mut Tensor, x: Vector, factor: f64| {
         for (row, a) in sum.iter_mut().zip(x) {
             row.iter_mut().zip(x).for_each(|(entry, b)| *entry += factor * a * b);
         }
     };
     let mut explicit = [[0.0; 3]; 3];
-    open.iter().for_each(|flux| add(&mut explicit, flux.tangential, 1.0 / flux.conductance));
+    open().for_each(|flux| add(&mut explicit, flux.tangential, 1.0 / flux.conductance));
     let mut gradient = [[0.0; 3]; 3];
     for (k, weight) in weights.iter().enumerate() {
         let conductance = match fluxes.get(k) {
@@ -395,7 +400,7 @@ pub struct CellFit {
     /// Cells besides the face neighbours; their rows follow the rows of the faces.
     pub further: Vec<Neighbour>,
     /// W of each row, g = Σ W Δ.
-    pub weights: Vec<Vector>,
+    pub weights: Rows<Vector>,
     /// Number of directions along which the gradient is set to 0.
     pub dropped: usize,
     /// Factor on the weights, below 1 where no stencil bounds the extrapolation or the correction.
@@ -416,17 +421,16 @@ pub fn fit_of_cell(
 ) -> CellFit {
     let dimension = mesh.dimension;
     let inner = mesh.n_interior_faces();
-    let faces: Vec<usize> =
-        mesh.cell_to_faces.of(cell).iter().map(|item| index_of(*item)).collect();
-    let cell_to_face: Vec<Vector> = match purpose {
-        Purpose::Derivative | Purpose::Correction(_) => vec![],
+    let faces = mesh.cell_to_faces.of(cell);
+    let cell_to_face: Rows<Vector> = match purpose {
+        Purpose::Derivative | Purpose::Correction(_) => Rows::new(),
         Purpose::Extrapolation => {
-            let interior = faces.iter().filter(|face| **face < inner);
-            interior.map(|face| cell_to_face_vector(mesh, geometry, cell, *face)).collect()
+            let interior = faces.iter().map(|item| index_of(*item)).filter(|face| *face < inner);
+            interior.map(|face| cell_to_face_vector(mesh, geometry, cell, face)).collect()
         }
     };
     // Prescribed boundary values are no unknowns: their weights do not affect stability.
-    let is_unknown = |row: usize| faces.get(row).is_none_or(|face| *face < inner);
+    let is_unknown = |row: usize| faces.get(row).is_none_or(|item| index_of(*item) < inner);
     let extrapolation = |weights: &[Vector]| {
         let unknowns = || weights.iter().enumerate().filter(|(row, _)| is_unknown(*row));
         let norm =
@@ -457,20 +461,21 @@ pub fn fit_of_cell(
             newest = begin;
         }
         let mut further = stencil[first_further..].to_vec();
-        let rows = |further: &[Neighbour]| {
-            own_rows.iter().copied().chain(further.iter().map(|n| n.offset)).collect::<Vec<_>>()
+        let fit_in = |frame: Frame, further: &[Neighbour]| {
+            let rows = own_rows.iter().copied().chain(further.iter().map(|n| n.offset));
+            LeastSquaresFit::new(rows, frame, dimension)
         };
-        let mut fit = LeastSquaresFit::new(rows(&further).into_iter(), Frame::IDENTITY, dimension);
+        let mut fit = fit_in(Frame::IDENTITY, &further);
         if !fit.is_well_determined() {
             let Completion { frame, candidates } = completion
                 .get_or_insert_with(|| Completion::of_cell(mesh, geometry, cell, &is_allowed));
             let mut candidates = candidates.clone();
             candidates.retain(|n| !further.iter().any(|known| known.is(n)));
-            fit = LeastSquaresFit::new(rows(&further).into_iter(), *frame, dimension);
+            fit = fit_in(*frame, &further);
             while !fit.is_well_determined() {
                 let Some(next) = best_aligned(&fit, &mut candidates) else { break };
                 further.push(next);
-                fit = LeastSquaresFit::new(rows(&further).into_iter(), *frame, dimension);
+                fit = fit_in(*frame, &further);
             }
         }
         if level < MAX_LEVELS && !fit.is_well_determined() {

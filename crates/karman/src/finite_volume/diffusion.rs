@@ -87,6 +87,12 @@ impl FaceFlux {
     }
 }
 
+/// The equation row·∇T = ΔT of a face for the gradient of one of its cells, and the flux through the face.
+pub(super) struct FaceEquation {
+    pub row: Vector,
+    pub flux: CorrectedFlux,
+}
+
 /// Smallest cosine of the non-orthogonality angle: beyond 87° a face is treated as at 87°, which keeps the
 /// matrix definite.
 pub(crate) const LEAST_COSINE: f64 = 0.05;
@@ -424,21 +430,21 @@ impl CellScheme<'_> {
         self.correction_by(Use::Correction)
     }
 
-    /// The flux through a face of a cell with the share of the cell's gradient in t.
-    pub(super) fn corrected_flux(&self, cell: usize, item: u32) -> CorrectedFlux {
+    /// The equation of a face for the gradient of one of its cells, with its flux, the share of the cell's gradient in t.
+    pub(super) fn face_equation(&self, cell: usize, item: u32) -> FaceEquation {
         let face = index_of(item);
         if face >= self.mesh.n_interior_faces() {
-            let flux = self.boundary_flux(face, true);
-            let conductance = if flux.implicit { flux.conductance } else { 0.0 };
-            return CorrectedFlux { conductance, tangential: flux.tangential };
+            let BoundaryFlux { row, conductance, implicit, tangential, .. } =
+                self.boundary_flux(face, true);
+            let conductance = if implicit { conductance } else { 0.0 };
+            return FaceEquation { row, flux: CorrectedFlux { conductance, tangential } };
         }
         let flux = self.interior_flux(face, true);
         let is_left = self.mesh.face_left[face] as usize == cell;
         let share = if is_left { flux.left_weight } else { 1.0 - flux.left_weight };
-        CorrectedFlux {
-            conductance: flux.conductance,
-            tangential: flux.tangential.map(|t| share * t),
-        }
+        let tangential = flux.tangential.map(|t| share * t);
+        let of_cell = CorrectedFlux { conductance: flux.conductance, tangential };
+        FaceEquation { row: flux.row_of(is_left), flux: of_cell }
     }
 
     fn correction_by(&self, of_gradients: Use) -> NonOrthogonalCorrection {

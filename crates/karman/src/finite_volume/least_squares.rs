@@ -6,7 +6,7 @@
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
 use super::boundary::Kind;
-use super::diffusion::CellScheme;
+use super::diffusion::{CellScheme, FaceEquation};
 use super::functional::Functional;
 use super::mesh_view::{
     BoundaryRowView, GradientStencilView, VectorField, Vectors, store_quantities,
@@ -15,9 +15,7 @@ use super::narrow;
 use crate::backend::{Backend, Buffer, Segment, View};
 use crate::mesh::check::cells_between_walls;
 use crate::mesh::geometry::{dot, subtract};
-use crate::mesh::gradient_stencil::{
-    CellFit, CorrectedFlux, Purpose, face_neighbours, fit_of_cell,
-};
+use crate::mesh::gradient_stencil::{CellFit, Purpose, Rows, face_neighbours, fit_of_cell};
 use crate::mesh::{Adjacency, CellShape, SIGN_BIT, index_of};
 use crate::operators::FaceCells;
 use crate::operators::incidence::without_sign;
@@ -25,6 +23,7 @@ use crate::operators::neighbours::is_cell;
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 type Vector = [f64; 3];
@@ -277,54 +276,56 @@ impl CellScheme<'_> {
     /// discontinuous with the conductivity.
     fn stencil(&self, cell: usize, purpose: Use) -> CellStencil {
         let (mesh, k) = (self.mesh, self.conductivity);
-        let inner = mesh.n_interior_faces();
-        let items = mesh.cell_to_faces.of(cell);
-        let row = |item: &u32| {
-            let f = index_of(*item);
-            if f >= inner {
-                return self.boundary_flux(f, true).row;
-            }
-            self.interior_flux(f, true).row_of(mesh.face_left[f] as usize == cell)
-        };
-        let rows: Vec<Vector> = items.iter().map(row).collect();
+        let (mut rows, mut fluxes) = (Rows::new(), Rows::new());
+        for item in mesh.cell_to_faces.of(cell) {
+            let FaceEquation { row, flux } = self.face_equation(cell, *item);
+            rows.push(row);
+            fluxes.push(flux);
+        }
         let region = |c: usize| mesh.cells.groups.get(c);
         let is_same_material = |other: usize| {
             let ratio = k[other] / k[cell];
             region(other) == region(cell) && ratio < 2.0 && ratio > 0.5
         };
-        let fluxes: Vec<CorrectedFlux>;
         let purpose = match purpose {
             Use::Derivative => Purpose::Derivative,
             Use::Extrapolation => Purpose::Extrapolation,
-            Use::Correction => {
-                fluxes = items.iter().map(|item| self.corrected_flux(cell, *item)).collect();
-                Purpose::Correction(&fluxes)
-            }
+            Use::Correction => Purpose::Correction(&fluxes),
         };
         let fit = fit_of_cell(mesh, self.geometry, cell, &rows, purpose, is_same_material);
-        let of_face = |item: &u32| {
+        CellStencil { cell, fit }
+    }
+
+    /// The items of the faces of a cell: the cells across them, and boundary faces from the first on with [`SIGN_BIT`].
+    fn items_of_faces(&self, cell: usize) -> impl Iterator<Item = u32> {
+        let (mesh, inner) = (self.mesh, self.mesh.n_interior_faces());
+        mesh.cell_to_faces.of(cell).iter().map(move |item| {
             let f = index_of(*item);
             if f >= inner {
                 return (f - inner) as u32 | SIGN_BIT;
             }
             mesh.face_left[f] ^ mesh.face_right[f] ^ cell as u32
-        };
-        let own = items.iter().map(of_face);
-        CellStencil { items: own.chain(fit.further.iter().map(|n| n.cell)).collect(), fit }
+        })
+    }
+
+    /// The items of a stencil.
+    fn items(&self, stencil: &CellStencil) -> impl Iterator<Item = u32> {
+        let further = stencil.fit.further.iter().map(|n| n.cell);
+        self.items_of_faces(stencil.cell).chain(further)
     }
 
     /// ∇T_c · direction by least squares.
     pub(super) fn derivative(&self, cell: usize, direction: Vector) -> Functional {
-        let CellStencil { items, fit } = self.stencil(cell, Use::Derivative);
+        let stencil = self.stencil(cell, Use::Derivative);
         let mut functional = Functional::default();
         let mut own = 0.0;
-        for (item, weight) in items.iter().zip(fit.weights) {
-            let weight = dot(weight, direction);
-            if *item < SIGN_BIT {
-                functional.unknowns.push((*item, weight));
+        for (item, weight) in self.items(&stencil).zip(&stencil.fit.weights) {
+            let weight = dot(*weight, direction);
+            if item < SIGN_BIT {
+                functional.unknowns.push((item, weight));
                 own -= weight;
             } else {
-                let b = index_of(*item);
+                let b = index_of(item);
                 let flux = self.boundary_flux(b + self.mesh.n_interior_faces(), true);
                 if let Some(value) = self.boundary.value(b) {
                     functional.values.push((value, weight * flux.row_value));
@@ -338,49 +339,114 @@ impl CellScheme<'_> {
 
     /// The gradient stencils of all cells.
     pub(super) fn stencils(&self, purpose: Use) -> GradientStencils {
+        self.stencils_of(0..self.mesh.n_cells(), purpose)
+    }
+
+    /// The gradient stencils of consecutive cells. Weights are written to rows of the faces of cells; where a stencil goes
+    /// beyond these, the rows are copied to longer ones.
+    pub(super) fn stencils_of(&self, cells: Range<usize>, purpose: Use) -> GradientStencils {
         const CELLS_A_TASK: usize = 1024;
-        let n = self.mesh.n_cells();
-        let task = |first: usize| {
-            let mut part = StencilPart::default();
-            for cell in first..(first + CELLS_A_TASK).min(n) {
-                part.push(self.stencil(cell, purpose));
+        let n_items = self.n_face_items(&cells);
+        let (mut weights, mut bound_ratio) = (vec![0.0; 3 * n_items], vec![0.0; cells.len()]);
+        let mut planes = planes_of(&mut weights);
+        let mut tasks = vec![];
+        for (first, ratios) in
+            cells.clone().step_by(CELLS_A_TASK).zip(bound_ratio.chunks_mut(CELLS_A_TASK))
+        {
+            let range = first..first + ratios.len();
+            let own = split_off(&mut planes, self.n_face_items(&range));
+            tasks.push((range, own, ratios));
+        }
+        let of_task = |(range, mut own, ratios): (Range<usize>, [&mut [f64]; 3], &mut [f64])| {
+            let mut part = StencilPart { cells: range.clone(), ..StencilPart::default() };
+            for (cell, ratio) in range.zip(ratios) {
+                let stencil = self.stencil(cell, purpose);
+                let fit = &stencil.fit;
+                *ratio = fit.bound_ratio;
+                part.dropped += usize::from(fit.dropped > 0);
+                part.limited += usize::from(fit.limiter < 1.0);
+                let row = split_off(&mut own, self.mesh.cell_to_faces.of(cell).len());
+                fill_row(row, &fit.weights);
+                if !fit.further.is_empty() {
+                    part.widened.push(stencil);
+                }
             }
             part
         };
-        let starts: Vec<usize> = (0..n).step_by(CELLS_A_TASK).collect();
-        let parts: Vec<StencilPart> = starts.into_par_iter().map(task).collect();
+        let parts: Vec<StencilPart> = tasks.into_par_iter().map(of_task).collect();
         let sum = |of: fn(&StencilPart) -> usize| parts.iter().map(of).sum::<usize>();
-        let n_items = sum(|part| part.items.len());
+        let widened = sum(|part| part.widened.len());
+        let (dropped, limited) = (sum(|part| part.dropped), sum(|part| part.limited));
+        let mut rows = None;
+        if widened > 0 {
+            let (longer, of_rows) = self.widened_rows(&weights, &parts);
+            (rows, weights) = (Some(longer), of_rows);
+        }
+        GradientStencils { rows, weights, widened, dropped, limited, bound_ratio }
+    }
+
+    /// Number of faces of consecutive cells.
+    fn n_face_items(&self, cells: &Range<usize>) -> usize {
+        let offsets = &self.mesh.cell_to_faces.offsets;
+        if cells.is_empty() {
+            return 0;
+        }
+        (offsets[cells.end] - offsets[cells.start]) as usize
+    }
+
+    /// The rows of all cells with the stencils of `parts`, whose other cells have the weights `of_faces`: `[3][faces of the cells]`.
+    fn widened_rows(&self, of_faces: &[f64], parts: &[StencilPart]) -> (Adjacency, Vec<f64>) {
+        let n_items: usize = parts.iter().map(|part| self.n_items(part)).sum();
+        let n_cells: usize = parts.iter().map(|part| part.cells.len()).sum();
+        let mut rows = Adjacency { offsets: vec![0; n_cells + 1], items: vec![0; n_items] };
         let mut weights = vec![0.0; 3 * n_items];
-        let mut rest = &mut weights[..];
-        let mut copies = Vec::with_capacity(3 * parts.len());
-        for k in 0..3 {
-            for part in &parts {
-                let (own, after) = rest.split_at_mut(part.items.len());
-                copies.push((own, &part.weights[k]));
-                rest = after;
-            }
+        let mut offsets = &mut rows.offsets[1..];
+        let (mut items, mut planes) = (&mut rows.items[..], planes_of(&mut weights));
+        let (mut first, mut first_of_faces) = (0, 0);
+        let mut tasks = vec![];
+        for part in parts {
+            let (length, of_cells) = (self.n_items(part), self.n_face_items(&part.cells));
+            let (own_offsets, rest) = offsets.split_at_mut(part.cells.len());
+            let (own_items, rest_of_items) = items.split_at_mut(length);
+            let own = split_off(&mut planes, length);
+            tasks.push((part, first as u32, first_of_faces, own_offsets, own_items, own));
+            (offsets, items) = (rest, rest_of_items);
+            (first, first_of_faces) = (first + length, first_of_faces + of_cells);
         }
-        copies.into_par_iter().for_each(|(own, weights)| own.copy_from_slice(weights));
-        let mut stencils = GradientStencils {
-            rows: None,
-            weights,
-            widened: sum(|part| part.widened),
-            dropped: sum(|part| part.dropped),
-            limited: sum(|part| part.limited),
-            bound_ratio: parts.iter().flat_map(|part| part.bound_ratio.iter().copied()).collect(),
-        };
-        if stencils.widened > 0 {
-            let mut rows = Adjacency { offsets: vec![0], items: vec![] };
-            for part in parts {
-                for length in &part.lengths {
-                    rows.offsets.push(rows.offsets[rows.offsets.len() - 1] + length);
+        let n_of_faces = of_faces.len() / 3;
+        tasks.into_par_iter().for_each(
+            |(part, mut first, mut first_of_faces, offsets, mut items, mut planes)| {
+                let mut widened = part.widened.iter().peekable();
+                for (cell, offset) in part.cells.clone().zip(offsets) {
+                    let n_faces = self.mesh.cell_to_faces.of(cell).len();
+                    let stencil = widened.next_if(|stencil| stencil.cell == cell);
+                    let length = stencil.map_or(n_faces, |stencil| stencil.fit.weights.len());
+                    let (own_items, rest) = items.split_at_mut(length);
+                    let row = split_off(&mut planes, length);
+                    let further = stencil.iter().flat_map(|stencil| &stencil.fit.further);
+                    let all = self.items_of_faces(cell).chain(further.map(|n| n.cell));
+                    own_items.iter_mut().zip(all).for_each(|(to, item)| *to = item);
+                    match stencil {
+                        Some(stencil) => fill_row(row, &stencil.fit.weights),
+                        None => row.into_iter().enumerate().for_each(|(k, to)| {
+                            let from = k * n_of_faces + first_of_faces;
+                            to.copy_from_slice(&of_faces[from..from + n_faces]);
+                        }),
+                    }
+                    first += length as u32;
+                    first_of_faces += n_faces;
+                    *offset = first;
+                    items = rest;
                 }
-                rows.items.extend(part.items);
-            }
-            stencils.rows = Some(rows);
-        }
-        stencils
+            },
+        );
+        (rows, weights)
+    }
+
+    /// Number of items of the stencils of a part.
+    fn n_items(&self, part: &StencilPart) -> usize {
+        let further = part.widened.iter().map(|stencil| stencil.fit.further.len());
+        self.n_face_items(&part.cells) + further.sum::<usize>()
     }
 
     /// The stencils whose gradients extrapolate from upstream; none where the correction's stencils serve. A tetrahedron alone
@@ -428,36 +494,41 @@ impl CellScheme<'_> {
     }
 }
 
-/// The stencils of consecutive cells.
+/// What the stencils of consecutive cells have beyond rows of their faces.
 #[derive(Default)]
 struct StencilPart {
-    /// Number of items of each cell.
-    lengths: Vec<u32>,
-    items: Vec<u32>,
-    weights: [Vec<f64>; 3],
-    widened: usize,
+    cells: Range<usize>,
+    /// Stencils with further cells, ascending.
+    widened: Vec<CellStencil>,
     dropped: usize,
     limited: usize,
-    bound_ratio: Vec<f64>,
 }
 
-impl StencilPart {
-    fn push(&mut self, CellStencil { items, fit }: CellStencil) {
-        self.lengths.push(items.len() as u32);
-        self.items.extend(items);
-        for (k, weights) in self.weights.iter_mut().enumerate() {
-            weights.extend(fit.weights.iter().map(|w| w[k]));
-        }
-        self.widened += usize::from(!fit.further.is_empty());
-        self.dropped += usize::from(fit.dropped > 0);
-        self.limited += usize::from(fit.limiter < 1.0);
-        self.bound_ratio.push(fit.bound_ratio);
-    }
-}
-
-/// The gradient of one cell, ∇T = Σ W_k (T_k − T_c). Item k is a cell, or a boundary face where it has
-/// [`SIGN_BIT`].
+/// The gradient of one cell.
 struct CellStencil {
-    items: Vec<u32>,
+    cell: usize,
     fit: CellFit,
+}
+
+/// The three components of an array `[3][n]`.
+fn planes_of(values: &mut [f64]) -> [&mut [f64]; 3] {
+    let (x, rest) = values.split_at_mut(values.len() / 3);
+    let (y, z) = rest.split_at_mut(x.len());
+    [x, y, z]
+}
+
+/// Splits the first `length` entries off each component.
+fn split_off<'a>(planes: &mut [&'a mut [f64]; 3], length: usize) -> [&'a mut [f64]; 3] {
+    planes.each_mut().map(|plane| {
+        let (own, rest) = std::mem::take(plane).split_at_mut(length);
+        *plane = rest;
+        own
+    })
+}
+
+/// Writes as many of the weights as the row has entries.
+fn fill_row(row: [&mut [f64]; 3], weights: &[Vector]) {
+    for (k, to) in row.into_iter().enumerate() {
+        to.iter_mut().zip(weights).for_each(|(to, weight)| *to = weight[k]);
+    }
 }
