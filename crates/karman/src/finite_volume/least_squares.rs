@@ -25,6 +25,7 @@ use crate::operators::neighbours::is_cell;
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 type Vector = [f64; 3];
@@ -338,16 +339,20 @@ impl CellScheme<'_> {
 
     /// The gradient stencils of all cells.
     pub(super) fn stencils(&self, purpose: Use) -> GradientStencils {
+        self.stencils_of(0..self.mesh.n_cells(), purpose)
+    }
+
+    /// The gradient stencils of consecutive cells.
+    pub(super) fn stencils_of(&self, cells: Range<usize>, purpose: Use) -> GradientStencils {
         const CELLS_A_TASK: usize = 1024;
-        let n = self.mesh.n_cells();
         let task = |first: usize| {
             let mut part = StencilPart::default();
-            for cell in first..(first + CELLS_A_TASK).min(n) {
+            for cell in first..(first + CELLS_A_TASK).min(cells.end) {
                 part.push(self.stencil(cell, purpose));
             }
             part
         };
-        let starts: Vec<usize> = (0..n).step_by(CELLS_A_TASK).collect();
+        let starts: Vec<usize> = cells.clone().step_by(CELLS_A_TASK).collect();
         let parts: Vec<StencilPart> = starts.into_par_iter().map(task).collect();
         let sum = |of: fn(&StencilPart) -> usize| parts.iter().map(of).sum::<usize>();
         let n_items = sum(|part| part.items.len());
