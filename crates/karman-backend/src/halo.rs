@@ -2,7 +2,7 @@
 //!
 //! The ranks own consecutive ranges of the entries of a vector of the whole problem. A rank stores its own entries, then its ghosts
 //! in ascending global number, so that the ghosts of one owner are consecutive. Builds with debug assertions set ghosts to
-//! NaN where they are out of date: a missing exchange shows in the result.
+//! NaN until they are fetched: a missing first exchange shows in the result.
 
 use super::group::{Group, bytes_of, bytes_of_mut, gather_lists};
 use super::{Backend, BackendError, Buffer, Element};

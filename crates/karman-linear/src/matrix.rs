@@ -234,8 +234,8 @@ impl<S: Real> Matrix<S> {
         Ok(())
     }
 
-    /// A copy of the matrix on the host, on one of several ranks its rows with columns of the whole matrix. From slices of a matrix with empty rows, a row with a single explicit
-    /// zero on the diagonal comes back empty too: it equals padding.
+    /// A copy of the matrix on the host, on one of several ranks its rows with columns of the whole matrix. From slices of a
+    /// matrix with empty rows, a row with a single explicit zero on the diagonal comes back empty too: it equals padding.
     ///
     /// # Errors
     /// [`LinearError::Backend`] where the device failed.
