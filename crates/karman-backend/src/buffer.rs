@@ -7,11 +7,22 @@ use super::host::copied;
 use super::{Backend, BackendError, OnDevice, View, Writer};
 
 /// A number that a buffer may hold.
-pub trait Element: OnDevice + Copy + Default + PartialEq + Send + Sync + 'static {}
-impl Element for f32 {}
-impl Element for f64 {}
-impl Element for u32 {}
-impl Element for i32 {}
+pub trait Element: OnDevice + Copy + Default + PartialEq + Send + Sync + 'static {
+    /// A value that no result may depend on.
+    const POISON: Self;
+}
+impl Element for f32 {
+    const POISON: f32 = f32::NAN;
+}
+impl Element for f64 {
+    const POISON: f64 = f64::NAN;
+}
+impl Element for u32 {
+    const POISON: u32 = u32::MAX;
+}
+impl Element for i32 {
+    const POISON: i32 = i32::MAX;
+}
 
 /// An array on the backend that made it.
 pub struct Buffer<T> {
@@ -52,6 +63,14 @@ impl<T: Element> Buffer<T> {
     /// The elements, where they live on the host.
     pub fn as_host(&self) -> Option<&[T]> {
         match &self.storage {
+            Storage::Host(v) => Some(v),
+            Storage::Device(_) => None,
+        }
+    }
+
+    /// The elements, to be written, where they live on the host.
+    pub(super) fn as_host_mut(&mut self) -> Option<&mut [T]> {
+        match &mut self.storage {
             Storage::Host(v) => Some(v),
             Storage::Device(_) => None,
         }
@@ -163,8 +182,9 @@ impl Backend {
     /// The elements of `buffer`, after everything submitted before.
     ///
     /// # Errors
-    /// [`BackendError::Device`] where a kernel that wrote the buffer failed.
+    /// [`BackendError::Device`] where a kernel that wrote the buffer failed, [`BackendError::Rank`] where a rank did.
     pub fn read<T: Element>(&self, buffer: &Buffer<T>) -> Result<Vec<T>, BackendError> {
+        self.check_ranks()?;
         match (self.device(), &buffer.storage) {
             (None, Storage::Host(v)) => Ok(self.install(|| copied(v))),
             (Some(_), Storage::Device(_)) if buffer.len == 0 => Ok(vec![]),

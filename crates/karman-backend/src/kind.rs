@@ -34,6 +34,14 @@ pub enum BackendError {
         /// The system's answer.
         reason: String,
     },
+    /// A rank failed, panicked or hangs.
+    #[error("rank {rank}: {reason}")]
+    Rank {
+        /// Its number.
+        rank: usize,
+        /// The reason.
+        reason: String,
+    },
     /// The device lacks double precision, which reductions use.
     #[error("the device `{name}` has no double precision, which karman's reductions need")]
     NoDouble {

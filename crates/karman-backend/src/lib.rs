@@ -16,6 +16,8 @@ mod dense_device;
 mod device;
 #[cfg(feature = "device")]
 mod device_memory;
+pub mod group;
+mod halo;
 mod host;
 mod host_memory;
 mod kind;
@@ -57,6 +59,8 @@ pub mod testing;
 
 pub use buffer::{Buffer, Element};
 pub use device::Device;
+pub use group::Group as RankGroup;
+pub use halo::Halo;
 pub use host::{converted, converted_slice, for_each_entity};
 pub use host_memory::return_large_arrays;
 pub use kind::{BackendError, BackendKind, DeviceDescription, available_devices};
@@ -100,6 +104,8 @@ pub struct Backend {
     kind: BackendKind,
     pool: Arc<rayon::ThreadPool>,
     device: Option<Arc<Device>>,
+    /// The ranks of which this is the backend of one; none of a run with one rank.
+    ranks: Option<Arc<dyn RankGroup>>,
 }
 
 impl Backend {
@@ -108,7 +114,18 @@ impl Backend {
     /// # Errors
     /// [`BackendError::Threads`] where the system gives no such number of threads.
     pub fn host(threads: usize) -> Result<Backend, BackendError> {
-        Ok(Backend { kind: BackendKind::Cpu, pool: Arc::new(thread_pool(threads)?), device: None })
+        let pool = Arc::new(thread_pool(threads)?);
+        Ok(Backend { kind: BackendKind::Cpu, pool, device: None, ranks: None })
+    }
+
+    /// The backend of one of several ranks on the host, with `threads` threads of its own. Its reductions run over the
+    /// entities of all ranks, so all ranks make and use their [`Partials`] in the same order.
+    ///
+    /// # Errors
+    /// As [`Backend::host`].
+    pub fn of_rank(threads: usize, group: Arc<dyn RankGroup>) -> Result<Backend, BackendError> {
+        let ranks = (group.size() > 1).then_some(group);
+        Ok(Backend { ranks, ..Backend::host(threads)? })
     }
 
     /// The backend of this kind; `Auto` is CUDA where it is built in and a device is present, else
@@ -123,7 +140,7 @@ impl Backend {
             BackendKind::Cpu => None,
             _ => Some(Arc::new(Device::open(kind)?)),
         };
-        Ok(Backend { kind, pool, device })
+        Ok(Backend { kind, pool, device, ranks: None })
     }
 
     /// The kind of this backend (never `Auto`).
@@ -159,7 +176,21 @@ impl Backend {
     /// # Errors
     /// [`BackendError::Device`] where the device reports a fault.
     pub fn synchronize(&self) -> Result<(), BackendError> {
+        self.check_ranks()?;
         self.device().map_or(Ok(()), Device::synchronize)
+    }
+
+    /// The ranks of which this is the backend of one; none of a run with one rank.
+    pub fn ranks(&self) -> Option<&Arc<dyn RankGroup>> {
+        self.ranks.as_ref()
+    }
+
+    /// Whether all ranks are well.
+    ///
+    /// # Errors
+    /// [`BackendError::Rank`] where one failed: values that depend on others have no meaning.
+    pub fn check_ranks(&self) -> Result<(), BackendError> {
+        self.ranks.as_ref().and_then(|ranks| ranks.failure()).map_or(Ok(()), Err)
     }
 
     /// Bytes of device memory reserved now; 0 on the host.

@@ -53,7 +53,7 @@ pub(super) fn select<T: Real>(
     } else {
         PreconditionerKind::Jacobi
     };
-    let rows = matrix.rows();
+    let rows = matrix.total_rows();
     let least = least_multigrid_rows(backend, polynomial);
     if rows < least {
         let reason = format!("{rows} unknowns are fewer than {least}");

@@ -7,7 +7,7 @@
 use super::convergence_state::{
     ConvergenceState, Krylov, System, is_finite, is_set, is_stepping, status,
 };
-use super::convergence_state::{step_length, stepped, stopped};
+use super::convergence_state::{fill_ghosts, step_length, stepped, stopped};
 use super::recurrence::{NextStep, residual_after, store_state};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
@@ -75,8 +75,8 @@ impl<T: Real> BiCgStab<T> {
             direction: backend.zeros(n),
             direction_product: backend.zeros(n),
             product: backend.zeros(n),
-            first: backend.zeros(n),
-            second: backend.zeros(n),
+            first: system.vector(backend),
+            second: system.vector(backend),
             scalars: Scalars {
                 size: backend.zeros(1),
                 midway: backend.zeros(<ConvergenceState<f64> as Components>::COUNT),
@@ -98,15 +98,24 @@ impl<T: Real> Krylov<T> for BiCgStab<T> {
     fn step(&mut self, _: usize, backend: &Backend, system: &mut System<T>) {
         let n = self.shadow.len();
         let System {
-            operator, preconditioner, residual: r, convergence, partials, iterate: x, ..
+            operator,
+            preconditioner,
+            residual: r,
+            convergence,
+            partials,
+            iterate: x,
+            halo,
+            ..
         } = system;
         let BiCgStab { shadow, direction: p, direction_product: v, product: t, .. } = self;
         let (first, second) = (&mut self.first, &mut self.second);
         let Scalars { size, midway, omega, sums } = &mut self.scalars;
         preconditioner.apply(backend, p, first);
+        fill_ghosts(halo.as_ref(), first);
         operator.apply_dots(backend, first, shadow, v, partials);
         stab_half(backend, n, partials, convergence, v, midway, r);
         preconditioner.apply(backend, r, second);
+        fill_ghosts(halo.as_ref(), second);
         operator.apply_dots(backend, second, r, t, partials);
         let vectors = StabVectors {
             shadow: shadow.view(),

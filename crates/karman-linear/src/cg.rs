@@ -9,7 +9,7 @@
 
 use super::Diagonal;
 use super::convergence_state::{ConvergenceState, Krylov, System, is_finite, is_set, is_stepping};
-use super::convergence_state::{status, step_length, stepped, stopped};
+use super::convergence_state::{fill_ghosts, status, step_length, stepped, stopped};
 use super::recurrence::{DiagonalView, NextStep, residual_after, store_state};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
@@ -66,9 +66,9 @@ impl<T: Real> ConjugateGradient<T> {
         let fused = !flexible && system.preconditioner.diagonal().is_some();
         ConjugateGradient {
             flexible,
-            direction: backend.zeros(n),
+            direction: system.vector(backend),
             product: backend.zeros(n),
-            preconditioned: (!fused).then(|| backend.zeros(n)),
+            preconditioned: (!fused).then(|| system.vector(backend)),
             scalars: Scalars::new(backend, n),
         }
     }
@@ -126,7 +126,8 @@ impl<T: Real> Krylov<T> for ConjugateGradient<T> {
     }
 
     fn step(&mut self, _: usize, backend: &Backend, system: &mut System<T>) {
-        let System { operator, partials, .. } = system;
+        let System { operator, partials, halo, .. } = system;
+        fill_ghosts(halo.as_ref(), &mut self.direction);
         operator.apply_dot(backend, &self.direction, &mut self.product, partials);
         match self.preconditioned {
             None => self.step_diagonal(backend, system),

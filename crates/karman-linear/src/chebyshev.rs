@@ -3,6 +3,7 @@
 //! with its vector updates. Symmetric in the D product, so it serves conjugate gradients.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
+use super::convergence_state::fill_ghosts;
 use super::matrix::MatrixView;
 use super::{Layout, LinearError, Matrix, Preconditioner};
 use karman_backend::prelude::*;
@@ -37,7 +38,7 @@ impl<T: Real, S: Real> Chebyshev<T, S> {
     pub fn new(matrix: Arc<Matrix<S>>, degree: usize, ratio: f64) -> Result<Self, LinearError> {
         let backend = matrix.backend().clone();
         let n = matrix.rows();
-        let inverse = matrix.inverse_diagonal()?;
+        let (inverse, other) = (matrix.inverse_diagonal()?, matrix.vector());
         let largest = SAFETY * largest_eigenvalue(&matrix)?;
         let smallest = largest / ratio;
         let (theta, delta) = (0.5 * (largest + smallest), 0.5 * (largest - smallest));
@@ -56,7 +57,7 @@ impl<T: Real, S: Real> Chebyshev<T, S> {
             inverse,
             matrix,
             direction: backend.zeros(n),
-            other: backend.zeros(n),
+            other,
         })
     }
 
@@ -77,7 +78,8 @@ impl<T: Real, S: Real> Preconditioner<T> for Chebyshev<T, S> {
         chebyshev_start(backend, n, r, inverse, self.first, d, start);
         for (old, new) in self.weights.iter().copied() {
             into_z = !into_z;
-            let (from, to) = if into_z { (&*other, &mut *z) } else { (&*z, &mut *other) };
+            let (from, to) = if into_z { (&mut *other, &mut *z) } else { (&mut *z, &mut *other) };
+            fill_ghosts(self.matrix.halo(), from);
             chebyshev_step(backend, n, &a, from, r, inverse, old, new, d, to);
         }
     }
@@ -127,16 +129,17 @@ pub fn largest_eigenvalue<S: Real>(matrix: &Matrix<S>) -> Result<f64, LinearErro
     let backend = matrix.backend();
     let inverse = matrix.inverse_diagonal::<S>()?;
     backend.install(|| {
-        let n = matrix.rows();
-        let mut r = backend.upload(start_vector::<S>(n));
+        let (n, total) = (matrix.rows(), matrix.total_rows());
+        let mut r = backend.upload(start_vector::<S>(matrix.first_row(), n));
         let (mut z, mut q) = (backend.zeros(n), backend.zeros(n));
         blas::multiply(backend, n, &inverse, &r, &mut z);
-        let mut p = backend.zeros(n);
+        let mut p = matrix.vector();
         blas::copy(backend, n, &z, &mut p);
         let mut rz = blas::dot(backend, n, &r, &z)?;
         let (mut diagonal, mut off_diagonal) = (vec![], vec![]);
         let (mut alpha, mut beta) = (1.0, 0.0);
-        for _ in 0..LANCZOS_STEPS.min(n) {
+        for _ in 0..LANCZOS_STEPS.min(total) {
+            fill_ghosts(matrix.halo(), &mut p);
             matrix.multiply(&p, &mut q);
             let curvature = blas::dot(backend, n, &p, &q)?;
             if !(curvature.abs() > 0.0 && rz.abs() > 0.0) {
@@ -156,7 +159,7 @@ pub fn largest_eigenvalue<S: Real>(matrix: &Matrix<S>) -> Result<f64, LinearErro
         let estimate = largest_of_tridiagonal(&diagonal, &off_diagonal);
         if estimate.is_finite() && estimate > 0.0 {
             Ok(estimate)
-        } else if n == 0 {
+        } else if total == 0 {
             Ok(1.0)
         } else {
             Err(LinearError::Spectrum { estimate })
@@ -165,9 +168,11 @@ pub fn largest_eigenvalue<S: Real>(matrix: &Matrix<S>) -> Result<f64, LinearErro
 }
 
 /// Values between ½ and 1½ without a pattern, the fractional parts of multiples of (√5 − 1) / 2: a vector
-/// with a component along every eigenvector.
-fn start_vector<S: Real>(n: usize) -> Vec<S> {
-    (0..n).map(|i| S::from_f64(0.5 + (i as f64 * 0.618_033_988_749_894_9).fract())).collect()
+/// with a component along every eigenvector. The `n` entries from `first` on.
+fn start_vector<S: Real>(first: usize, n: usize) -> Vec<S> {
+    (first..first + n)
+        .map(|i| S::from_f64(0.5 + (i as f64 * 0.618_033_988_749_894_9).fract()))
+        .collect()
 }
 
 /// The largest eigenvalue of a symmetric tridiagonal matrix, by bisection on Sturm's sign count.

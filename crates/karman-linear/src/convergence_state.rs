@@ -8,7 +8,8 @@ use super::nullspace::ConstantProjection;
 use super::{Operator, Preconditioner};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
-use karman_backend::{Backend, BackendError, Buffer, Components, Partials, Segment, View};
+use karman_backend::{Backend, BackendError, Buffer, Components, Halo, Partials, Segment, View};
+use std::sync::Arc;
 
 /// Reasons to stop, as numbers for a device.
 pub(super) mod status {
@@ -208,7 +209,9 @@ pub(super) fn record_history(i: usize, convergence: &View<f64>, history: &mut Se
 pub(super) struct System<T> {
     pub(super) operator: Box<dyn Operator<T>>,
     pub(super) preconditioner: Box<dyn Preconditioner<T>>,
-    /// x: [n].
+    /// The exchange of the vectors that the operator multiplies, on one of several ranks.
+    pub(super) halo: Option<Arc<Halo>>,
+    /// x: [n], and its ghosts.
     pub(super) iterate: Buffer<T>,
     /// r: [n].
     pub(super) residual: Buffer<T>,
@@ -225,10 +228,12 @@ impl<T: Real> System<T> {
         preconditioner: Box<dyn Preconditioner<T>>,
     ) -> System<T> {
         let n = operator.unknowns();
+        let halo = operator.exchange().cloned();
         System {
             operator,
             preconditioner,
-            iterate: backend.zeros(n),
+            iterate: vector(backend, halo.as_ref(), n),
+            halo,
             residual: backend.zeros(n),
             convergence: backend.zeros(<ConvergenceState<f64> as Components>::COUNT),
             partials: Partials::new(backend, n, 5),
@@ -238,6 +243,16 @@ impl<T: Real> System<T> {
 
     pub(super) fn rows(&self) -> usize {
         self.operator.unknowns()
+    }
+
+    /// Number of unknowns of all ranks.
+    pub(super) fn total_rows(&self) -> usize {
+        self.halo.as_ref().map_or(self.rows(), |halo| halo.total())
+    }
+
+    /// A vector that the operator or the preconditioner multiplies, with room for ghosts.
+    pub(super) fn vector(&self, backend: &Backend) -> Buffer<T> {
+        vector(backend, self.halo.as_ref(), self.rows())
     }
 
     /// Resets the state: zero steps, reference ‖b‖.
@@ -254,6 +269,7 @@ impl<T: Real> System<T> {
         constants: Option<&mut ConstantProjection>,
     ) {
         let n = self.rows();
+        fill_ghosts(self.halo.as_ref(), &mut self.iterate);
         self.operator.apply(backend, &self.iterate, &mut self.residual);
         subtract_from(backend, n, b, &mut self.residual, &mut self.partials);
         if let Some(constants) = constants {
@@ -276,6 +292,7 @@ impl<T: Real> System<T> {
         &self,
         backend: &Backend,
     ) -> Result<ConvergenceState<f64>, BackendError> {
+        backend.check_ranks()?;
         let read;
         let v = match self.convergence.as_host() {
             Some(slice) => slice,
@@ -300,6 +317,18 @@ impl<T: Real> System<T> {
             rho: v[12],
             alpha: v[13],
         })
+    }
+}
+
+/// A vector of `n` unknowns with room for the ghosts of `halo`.
+fn vector<T: Real>(backend: &Backend, halo: Option<&Arc<Halo>>, n: usize) -> Buffer<T> {
+    halo.map_or_else(|| backend.zeros(n), |halo| halo.zeros(backend, 1))
+}
+
+/// Fetches the ghosts of a vector before a product with it.
+pub(super) fn fill_ghosts<T: Real>(halo: Option<&Arc<Halo>>, x: &mut Buffer<T>) {
+    if let Some(halo) = halo {
+        halo.fill(x, 1);
     }
 }
 

@@ -72,6 +72,17 @@ pub enum LinearError {
         /// The entry.
         value: f64,
     },
+    /// A preconditioner that needs the rows of all ranks.
+    #[error(
+        "the preconditioner `{name}`{} does not run on several ranks; choose `jacobi`, `chebyshev` or `none`, or one rank",
+        if reason.is_empty() { String::new() } else { format!(", which `auto` selects ({reason}),") }
+    )]
+    Ranks {
+        /// Its name.
+        name: &'static str,
+        /// The reason of its selection; empty where it was requested by name.
+        reason: String,
+    },
     /// More entries than 32-bit indices can address.
     #[error("the matrix would have {entries} stored entries; at most {} fit", u32::MAX)]
     TooLarge {

@@ -8,7 +8,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use super::convergence_state::{ConvergenceState, Krylov, System, is_set, stepped};
+use super::convergence_state::{ConvergenceState, Krylov, System, fill_ghosts, is_set, stepped};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, BackendError, Buffer, Segment, View};
@@ -73,10 +73,10 @@ pub(super) struct Fgmres<T> {
 impl<T: Real> Fgmres<T> {
     pub(super) fn new(backend: &Backend, system: &System<T>, restart: usize) -> Self {
         let n = system.rows();
-        let m = restart.min(n.max(1));
+        let m = restart.min(system.total_rows().max(1));
         Fgmres {
             basis: (0..m + 1).map(|_| backend.zeros(n)).collect(),
-            preconditioned: (0..m).map(|_| backend.zeros(n)).collect(),
+            preconditioned: (0..m).map(|_| system.vector(backend)).collect(),
             projected: backend.zeros(m * (m + 1) + 2 * m + m + 1 + 1),
             weights: backend.zeros(m.next_multiple_of(BLOCK)),
         }
@@ -133,6 +133,7 @@ impl<T: Real> Krylov<T> for Fgmres<T> {
         let m = self.length();
         let z = &mut self.preconditioned[k];
         system.preconditioner.apply(backend, &self.basis[k], z);
+        fill_ghosts(system.halo.as_ref(), z);
         system.operator.apply(backend, z, &mut self.basis[k + 1]);
         self.orthogonalise(k, backend, system);
         let (convergence, partials) = (&mut system.convergence, &system.partials);

@@ -60,6 +60,8 @@ use stationary::Stationary;
 #[cfg(test)]
 mod breakdown_tests;
 #[cfg(test)]
+mod rank_tests;
+#[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,8 @@ use super::{CsrMatrix, LinearError, SLICE, SlicedEll};
 use karman_backend::blas::finish_sum;
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
-use karman_backend::{Backend, Buffer, Partials, View};
+use karman_backend::{Backend, Buffer, Halo, Partials, View};
+use std::sync::Arc;
 
 /// How a matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,9 +46,71 @@ pub struct Matrix<S> {
     offsets: Buffer<u32>,
     indices: Buffer<u32>,
     values: Buffer<S>,
+    /// Of a rank: the exchange of the vectors that it multiplies.
+    halo: Option<Arc<Halo>>,
 }
 
 impl<S: Real> Matrix<S> {
+    /// The rows of one of several ranks, with columns in the numbers of the whole matrix. The order of the terms of a row is that
+    /// of the whole matrix. `halo` has all columns.
+    ///
+    /// # Errors
+    /// As for [`Matrix::new`]; [`LinearError::ColumnOutOfRange`] where a column is not in `halo`.
+    pub fn of_rank(
+        backend: &Backend,
+        matrix: CsrMatrix<S>,
+        halo: Arc<Halo>,
+    ) -> Result<Self, LinearError> {
+        let empty_row = matrix.empty_row();
+        let (offsets, mut indices, values) = matrix.into_parts();
+        let columns = halo.owned() + halo.ghosts();
+        for row in 0..offsets.len() - 1 {
+            for column in &mut indices[offsets[row] as usize..offsets[row + 1] as usize] {
+                let global = *column as usize;
+                let unknown = LinearError::ColumnOutOfRange { row, column: global, columns };
+                *column = halo.local(global).ok_or(unknown)? as u32;
+            }
+        }
+        let offsets = backend.upload(offsets);
+        let arrays = [offsets, backend.upload(indices)];
+        let matrix = Self::compressed(backend, columns, arrays, backend.upload(values));
+        Ok(Matrix { halo: Some(halo), empty_row, ..matrix })
+    }
+
+    /// Another matrix on the backend of this one, and of the same rank of several.
+    ///
+    /// # Errors
+    /// As for [`Matrix::of_rank`].
+    pub fn similar(&self, matrix: CsrMatrix<S>) -> Result<Self, LinearError> {
+        match &self.halo {
+            None => Self::new(&self.backend, matrix),
+            Some(halo) => Self::of_rank(&self.backend, matrix, halo.clone()),
+        }
+    }
+
+    /// The exchange of the vectors that the rows of one of several ranks multiply.
+    pub fn halo(&self) -> Option<&Arc<Halo>> {
+        self.halo.as_ref()
+    }
+
+    /// Number of the first row in the whole matrix, 0 but on one of several ranks.
+    pub fn first_row(&self) -> usize {
+        self.halo.as_ref().map_or(0, |halo| halo.first())
+    }
+
+    /// Number of rows of all ranks.
+    pub fn total_rows(&self) -> usize {
+        self.halo.as_ref().map_or(self.rows, |halo| halo.total())
+    }
+
+    /// A vector that it multiplies, with zeros and room for ghosts.
+    pub(super) fn vector<T: Real>(&self) -> Buffer<T> {
+        match &self.halo {
+            None => self.backend.zeros(self.columns),
+            Some(halo) => halo.zeros(&self.backend, 1),
+        }
+    }
+
     /// The matrix in the layout that suits `backend`; on the host the arrays are moved.
     ///
     /// # Errors
@@ -95,6 +158,7 @@ impl<S: Real> Matrix<S> {
             offsets: backend.upload(offsets),
             indices: backend.upload(indices),
             values: backend.upload(values),
+            halo: None,
         })
     }
 
@@ -107,7 +171,18 @@ impl<S: Real> Matrix<S> {
     ) -> Self {
         let (rows, entries) = (offsets.len() - 1, values.len());
         let (backend, layout, empty_row) = (backend.clone(), Layout::Csr, None);
-        Matrix { backend, layout, rows, columns, entries, empty_row, offsets, indices, values }
+        Matrix {
+            backend,
+            layout,
+            rows,
+            columns,
+            entries,
+            empty_row,
+            offsets,
+            indices,
+            values,
+            halo: None,
+        }
     }
 
     /// The matrix of slices already on `backend`: numbers of rows, of columns and of entries, `[offsets,
@@ -120,10 +195,21 @@ impl<S: Real> Matrix<S> {
         values: Buffer<S>,
     ) -> Self {
         let (backend, layout, empty_row) = (backend.clone(), Layout::SlicedEll, None);
-        Matrix { backend, layout, rows, columns, entries, empty_row, offsets, indices, values }
+        Matrix {
+            backend,
+            layout,
+            rows,
+            columns,
+            entries,
+            empty_row,
+            offsets,
+            indices,
+            values,
+            halo: None,
+        }
     }
 
-    /// Replaces the values; the sparsity pattern stays.
+    /// Replaces the values; the sparsity pattern stays. Not for one of several ranks.
     ///
     /// # Errors
     /// [`LinearError::Length`] or [`LinearError::Pattern`] where the pattern of `matrix` differs,
@@ -148,15 +234,19 @@ impl<S: Real> Matrix<S> {
         Ok(())
     }
 
-    /// A copy of the matrix on the host. From slices of a matrix with empty rows, a row with a single explicit
-    /// zero on the diagonal comes back empty too: it equals padding.
+    /// A copy of the matrix on the host, on one of several ranks its rows with columns of the whole matrix. From slices of a
+    /// matrix with empty rows, a row with a single explicit zero on the diagonal comes back empty too: it equals padding.
     ///
     /// # Errors
     /// [`LinearError::Backend`] where the device failed.
     pub fn to_csr(&self) -> Result<CsrMatrix<S>, LinearError> {
         let offsets = self.backend.read(&self.offsets)?;
-        let indices = self.backend.read(&self.indices)?;
+        let mut indices = self.backend.read(&self.indices)?;
         let values = self.backend.read(&self.values)?;
+        if let Some(halo) = &self.halo {
+            indices.iter_mut().for_each(|column| *column = halo.global(*column as usize) as u32);
+            return CsrMatrix::new(halo.total(), offsets, indices, values);
+        }
         if self.layout == Layout::Csr {
             return CsrMatrix::new(self.columns, offsets, indices, values);
         }
@@ -191,7 +281,7 @@ impl<S: Real> Matrix<S> {
         self.rows
     }
 
-    /// Number of columns.
+    /// Number of columns, on one of several ranks those of own entries and of ghosts.
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -206,9 +296,9 @@ impl<S: Real> Matrix<S> {
         self.layout
     }
 
-    /// The first row without entries.
+    /// The first row without entries, by its number in the whole matrix.
     pub fn empty_row(&self) -> Option<usize> {
-        self.empty_row
+        self.empty_row.map(|row| self.first_row() + row)
     }
 
     /// Its size in bytes; a product reads it once.
@@ -266,7 +356,7 @@ impl<S: Real> Matrix<S> {
         multiply_dots(&self.backend, self.rows, &self.view(), x, r, y, partials);
     }
 
-    /// Number of rows that sum to less than `share` of their diagonal.
+    /// Number of rows, of all ranks, that sum to less than `share` of their diagonal.
     ///
     /// # Errors
     /// [`LinearError::Backend`] where the device failed.
@@ -297,7 +387,7 @@ impl<S: Real> Matrix<S> {
     pub fn inverse_diagonal<D: Real>(&self) -> Result<Buffer<D>, LinearError> {
         let (backend, n) = (&self.backend, self.rows);
         let mut inverse = backend.zeros(n);
-        let mut partials = Partials::new(backend, n, 1);
+        let mut partials = Partials::of_own(backend, n, 1);
         let mut first = backend.zeros(1);
         backend.install(|| {
             invert_diagonal(backend, n, &self.view(), &mut inverse, &mut partials);
@@ -305,8 +395,9 @@ impl<S: Real> Matrix<S> {
         });
         let first = backend.read(&first)?[0];
         if first < n as f64 {
-            let row = first as usize;
-            let value = self.to_csr()?.row(row).find(|e| e.0 == row).map_or(0.0, |e| e.1.into());
+            let own = first as usize;
+            let row = self.first_row() + own;
+            let value = self.to_csr()?.row(own).find(|e| e.0 == row).map_or(0.0, |e| e.1.into());
             return Err(LinearError::Diagonal { row, value });
         }
         Ok(inverse)

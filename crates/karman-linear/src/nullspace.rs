@@ -18,13 +18,19 @@ pub(super) struct ConstantComponent<F: Real> {
 
 /// Subtracts means; scratch for one vector at a time.
 pub(super) struct ConstantProjection {
+    /// Entries of a vector, and of those of all ranks.
+    rows: usize,
+    total: usize,
     part: Buffer<f64>,
     partials: Partials,
 }
 
 impl ConstantProjection {
-    pub(super) fn new(backend: &Backend, rows: usize) -> Self {
+    /// For vectors of `rows` entries, on one of several ranks the part of vectors of `total` entries.
+    pub(super) fn new(backend: &Backend, rows: usize, total: usize) -> Self {
         ConstantProjection {
+            rows,
+            total,
             part: backend.zeros(<ConstantComponent<f64> as Components>::COUNT),
             partials: Partials::new(backend, rows, 2),
         }
@@ -32,9 +38,9 @@ impl ConstantProjection {
 
     /// v ← v − mean(v).
     pub(super) fn project<T: Real>(&mut self, backend: &Backend, v: &mut Buffer<T>) {
-        sum_and_square(backend, v.len(), v, &mut self.partials);
-        constant_part(backend, &self.partials, v.len() as f64, &mut self.part);
-        subtract_constant(backend, v.len(), &self.part, v);
+        sum_and_square(backend, self.rows, v, &mut self.partials);
+        constant_part(backend, &self.partials, self.total as f64, &mut self.part);
+        subtract_constant(backend, self.rows, &self.part, v);
     }
 
     /// |Σ v| / (√n ‖v‖) of the last projected vector before its projection.

@@ -4,15 +4,20 @@
 use super::Matrix;
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
-use karman_backend::{Backend, Buffer, Partials, View, blas};
+use karman_backend::{Backend, Buffer, Halo, Partials, View, blas};
 use std::any::Any;
 use std::sync::Arc;
 
 /// A linear operator on vectors of `T`. Its `apply…` functions only call dispatch functions, because they
 /// may be captured in a device graph; scratch is allocated at construction.
 pub trait Operator<T: Real>: Any + Send {
-    /// Number of unknowns: the length of `x` and of `y`.
+    /// Number of unknowns: the length of `x` and of `y`; on one of several ranks the own ones, and `x` has ghosts behind them.
     fn unknowns(&self) -> usize;
+
+    /// The exchange of `x` on one of several ranks. Solvers fetch its ghosts before they call an `apply…` function.
+    fn exchange(&self) -> Option<&Arc<Halo>> {
+        None
+    }
 
     /// The matrix it applies, if it is one in precision `T`.
     fn matrix(&self) -> Option<&Matrix<T>> {
@@ -51,6 +56,10 @@ pub trait Operator<T: Real>: Any + Send {
 impl<T: Real, S: Real> Operator<T> for Arc<Matrix<S>> {
     fn unknowns(&self) -> usize {
         self.rows()
+    }
+
+    fn exchange(&self) -> Option<&Arc<Halo>> {
+        self.halo()
     }
 
     fn matrix(&self) -> Option<&Matrix<T>> {

@@ -10,7 +10,7 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::convergence_state::{ConvergenceState, Krylov, System, is_finite, is_set, status};
-use super::convergence_state::{stepped, stopped};
+use super::convergence_state::{fill_ghosts, stepped, stopped};
 use super::recurrence::{DiagonalView, NextStep, store_state};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
@@ -58,7 +58,7 @@ impl<T: Real> SingleReduction<T> {
     pub(super) fn new(backend: &Backend, system: &System<T>) -> Self {
         let n = system.rows();
         SingleReduction {
-            preconditioned: backend.zeros(n),
+            preconditioned: system.vector(backend),
             product: backend.zeros(n),
             directions: backend.zeros(<Directions<T> as Components>::COUNT * n),
             next_convergence: backend.zeros(<ConvergenceState<f64> as Components>::COUNT),
@@ -67,7 +67,8 @@ impl<T: Real> SingleReduction<T> {
 
     /// w = A u with the scalar products.
     fn product(&mut self, backend: &Backend, system: &mut System<T>) {
-        let System { operator, residual, partials, .. } = system;
+        let System { operator, residual, partials, halo, .. } = system;
+        fill_ghosts(halo.as_ref(), &mut self.preconditioned);
         operator.apply_dots(backend, &self.preconditioned, residual, &mut self.product, partials);
     }
 }

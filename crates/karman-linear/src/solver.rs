@@ -106,7 +106,8 @@ impl<T: Real> Solver<T> {
         let rows = operator.unknowns();
         let is_from_operator =
             preconditioning_matrix.as_ref().is_some_and(|matrix| is_matrix(&*operator, matrix));
-        let preconditioner = preconditioner(rows, preconditioning_matrix, &params, saved)?;
+        let preconditioner =
+            preconditioner(rows, preconditioning_matrix, (&params, &reason), saved)?;
         let mut solver = Self::of(backend, operator, preconditioner, &params, is_from_operator)?;
         (solver.requested, solver.reason) = (requested, reason);
         Ok(solver)
@@ -201,7 +202,10 @@ impl<T: Real> Solver<T> {
         let method = krylov(backend, &mut system, params, is_from_operator);
         let constants = match params.nullspace {
             Nullspace::None => None,
-            Nullspace::Constant => Some((ConstantProjection::new(backend, n), backend.zeros(n))),
+            Nullspace::Constant => {
+                let projection = ConstantProjection::new(backend, n, system.total_rows());
+                Some((projection, backend.zeros(n)))
+            }
         };
         let mut solver = Solver {
             backend: backend.clone(),
@@ -315,15 +319,17 @@ impl<T: Real> Solver<T> {
         system.rows() * method.vectors_moved() + product + preconditioner
     }
 
-    /// Solves A x = b from the initial guess `x`, which becomes the solution. `b`, `x`: `[n]`.
+    /// Solves A x = b from the initial guess `x`, which becomes the solution. `b`, `x`: `[n]`; on one of several ranks
+    /// `x` may have ghosts, which are out of date afterwards.
     ///
     /// # Errors
     /// [`LinearError::VectorLength`] where b or x has another length, [`LinearError::Backend`] where
     /// the device failed. Divergence is an outcome, not an error.
     pub fn solve(&mut self, b: &Buffer<T>, x: &mut Buffer<T>) -> Result<SolveOutcome, LinearError> {
         let expected = self.state.system.rows();
+        let ghosts = self.state.system.halo.as_ref().map_or(0, |halo| halo.ghosts());
         for (what, found) in [("right-hand side", b.len()), ("solution", x.len())] {
-            if found != expected {
+            if found != expected && (what != "solution" || found != expected + ghosts) {
                 return Err(LinearError::VectorLength { what, expected, found });
             }
         }
@@ -515,7 +521,7 @@ fn stride(rows: usize, is_diagonal: bool) -> usize {
 
 fn check_square<T: Real>(matrix: &Matrix<T>) -> Result<(), LinearError> {
     let (rows, columns) = (matrix.rows(), matrix.columns());
-    if rows != columns {
+    if rows != columns && matrix.halo().is_none() {
         return Err(LinearError::NotSquare { rows, columns });
     }
     matrix.empty_row().map_or(Ok(()), |row| Err(LinearError::EmptyRow { row }))
@@ -553,11 +559,11 @@ fn krylov<T: Real>(
     }
 }
 
-/// The preconditioner of `params`, set up from `preconditioning_matrix`.
+/// The preconditioner of `params`, selected for `reason`, set up from `preconditioning_matrix`.
 fn preconditioner<T: Real>(
     rows: usize,
     preconditioning_matrix: Option<Arc<Matrix<T>>>,
-    params: &Params,
+    (params, reason): (&Params, &str),
     saved: Option<SavedInterpolations>,
 ) -> Result<Box<dyn Preconditioner<T>>, LinearError> {
     let kind = params.preconditioner;
@@ -570,6 +576,10 @@ fn preconditioner<T: Real>(
         (_, None) => return Err(LinearError::NeedsMatrix { name: kind.word() }),
     };
     check_square(&matrix)?;
+    let is_global = matches!(kind, PreconditionerKind::GaussSeidel | PreconditionerKind::Amg(_));
+    if is_global && matrix.halo().is_some() {
+        return Err(LinearError::Ranks { name: kind.word(), reason: reason.to_owned() });
+    }
     if matrix.rows() != rows {
         let found = matrix.rows();
         return Err(LinearError::Length { what: "rows", expected: rows, found });

@@ -4,7 +4,7 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::convergence_state::{
-    ConvergenceState, Krylov, System, is_set, is_stepping, status, stepped,
+    ConvergenceState, Krylov, System, fill_ghosts, is_set, is_stepping, status, stepped,
 };
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
@@ -22,7 +22,7 @@ pub(super) struct Stationary<T> {
 impl<T: Real> Stationary<T> {
     pub(super) fn new(backend: &Backend, system: &System<T>) -> Self {
         let n = system.rows();
-        Stationary { correction: backend.zeros(n), product: backend.zeros(n) }
+        Stationary { correction: system.vector(backend), product: backend.zeros(n) }
     }
 }
 
@@ -30,12 +30,15 @@ impl<T: Real> Krylov<T> for Stationary<T> {
     fn start(&mut self, _: &Backend, _: &mut System<T>) {}
 
     fn step(&mut self, _: usize, backend: &Backend, system: &mut System<T>) {
-        let System { operator, preconditioner, residual, convergence, partials, iterate, .. } =
-            system;
+        let n = system.rows();
+        let System {
+            operator, preconditioner, residual, convergence, partials, iterate, halo, ..
+        } = system;
         let (z, q) = (&mut self.correction, &mut self.product);
         preconditioner.apply(backend, residual, z);
+        fill_ghosts(halo.as_ref(), z);
         operator.apply(backend, z, q);
-        correct(backend, z.len(), convergence, z, q, iterate, residual, partials);
+        correct(backend, n, convergence, z, q, iterate, residual, partials);
         judge_correction(backend, partials, convergence);
         system.record(backend);
     }

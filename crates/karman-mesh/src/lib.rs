@@ -98,7 +98,8 @@ pub struct Mesh {
     pub face_left: Vec<u32>,
     /// Cell the normal goes to: `[n_interior_faces]`.
     pub face_right: Vec<u32>,
-    /// Faces of each cell, ascending; [`SIGN_BIT`] set where the normal points into the cell.
+    /// Faces of each cell, ascending, in a part by their numbers in the whole mesh; [`SIGN_BIT`] set where the normal points
+    /// into the cell.
     pub cell_to_faces: Adjacency,
     /// Groups of boundary faces, in the order of their faces; none is empty.
     pub patches: Vec<Patch>,

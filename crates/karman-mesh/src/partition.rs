@@ -3,7 +3,10 @@
 //! A cell is owned by its part, a face by the part of its left cell, a node by the lowest part of
 //! its cells. A part has its cells and one layer of ghost cells across their faces, all faces of its
 //! own cells, and all nodes of both. Orientations are those of the whole mesh: a face has one sign in
-//! all parts.
+//! all parts. So is the order of a cell's faces, and with it that of sums over them: values that a part computes
+//! have the bits of the whole.
+//!
+//! [`Ranges`] are the parts of ranks: each has consecutive cells, a multiple of the chunk of reductions.
 
 use super::adjacency::{Adjacency, SIGN_BIT, index_of};
 use super::geometry::Geometry;
@@ -68,11 +71,11 @@ impl SubMesh {
 pub fn cut(mesh: &Mesh, parts: &[u32]) -> Vec<SubMesh> {
     debug_assert_eq!(parts.len(), mesh.n_cells());
     let n_parts = parts.iter().max().map_or(0, |&last| last as usize + 1);
-    let owners = Owners::new(mesh, parts);
+    let owners = Owners::new(mesh, parts.to_vec());
     let mut subs: Vec<SubMesh> =
-        (0..n_parts as u32).map(|part| extract(mesh, &owners, part)).collect();
+        (0..n_parts as u32).map(|part| extract(mesh, &owners, part, &[])).collect();
     for part in 0..n_parts {
-        for (kind, of) in [(Kind::Cell, owners.cell), (Kind::Face, &owners.face[..])]
+        for (kind, of) in [(Kind::Cell, &owners.cell[..]), (Kind::Face, &owners.face[..])]
             .into_iter()
             .chain([(Kind::Node, &owners.node[..])])
         {
@@ -83,15 +86,59 @@ pub fn cut(mesh: &Mesh, parts: &[u32]) -> Vec<SubMesh> {
     subs
 }
 
+/// Parts of consecutive cells.
+pub struct Ranges<'m> {
+    mesh: &'m Mesh,
+    owners: Owners,
+    /// First cell of each part, then the number of cells: `[parts + 1]`.
+    pub starts: Vec<usize>,
+}
+
+impl<'m> Ranges<'m> {
+    /// Cuts the order of cells into parts of whole chunks, as equal as these allow; into parts of equally many cells where
+    /// there are fewer chunks than parts.
+    pub fn new(mesh: &'m Mesh, parts: usize, chunk: usize) -> Ranges<'m> {
+        let starts = range_starts(mesh.n_cells(), parts, chunk);
+        let numbered = starts.windows(2).enumerate();
+        let part_of_each =
+            |(part, range): (usize, &[usize])| vec![part as u32; range[1] - range[0]];
+        let cell: Vec<u32> = numbered.flat_map(part_of_each).collect();
+        Ranges { mesh, owners: Owners::new(mesh, cell), starts }
+    }
+
+    /// Whether each part consists of whole chunks, but for the end of the last one.
+    pub fn are_of_chunks(&self, chunk: usize) -> bool {
+        self.starts[..self.starts.len() - 1].iter().all(|start| start.is_multiple_of(chunk))
+    }
+
+    /// Cells of a part.
+    pub fn cells(&self, part: usize) -> std::ops::Range<usize> {
+        self.starts[part]..self.starts[part + 1]
+    }
+
+    /// A part, without exchange lists. Its ghosts are the cells across its faces and `further` ones, which have no faces.
+    pub fn extract(&self, part: usize, further: &[u32]) -> SubMesh {
+        extract(self.mesh, &self.owners, part as u32, further)
+    }
+}
+
+fn range_starts(cells: usize, parts: usize, chunk: usize) -> Vec<usize> {
+    let chunks = cells.div_ceil(chunk);
+    let of_chunks = |part: usize| (part * chunks / parts * chunk).min(cells);
+    let of_cells = |part: usize| part * cells / parts;
+    let is_large = chunks >= parts;
+    (0..=parts).map(|part| if is_large { of_chunks(part) } else { of_cells(part) }).collect()
+}
+
 /// The part that owns each entity.
-struct Owners<'a> {
-    cell: &'a [u32],
+struct Owners {
+    cell: Vec<u32>,
     face: Vec<u32>,
     node: Vec<u32>,
 }
 
-impl<'a> Owners<'a> {
-    fn new(mesh: &Mesh, cell: &'a [u32]) -> Owners<'a> {
+impl Owners {
+    fn new(mesh: &Mesh, cell: Vec<u32>) -> Owners {
         let face = mesh.face_left.iter().map(|&left| cell[left as usize]).collect();
         let mut node = vec![NONE; mesh.n_nodes()];
         for (index, &part) in cell.iter().enumerate() {
@@ -143,11 +190,7 @@ fn connect(subs: &mut [SubMesh], part: usize, kind: Kind, ghosts: &[(u32, u32, u
     for group in ghosts.chunk_by(|a, b| a.0 == b.0) {
         let owner = group[0].0;
         let local = inverse(globals(&subs[owner as usize], kind));
-        let find = |global: u32| {
-            let place = local.binary_search_by_key(&global, |&(global, _)| global);
-            place.map_or(NONE, |index| local[index].1)
-        };
-        let send: Vec<u32> = group.iter().map(|&(_, global, _)| find(global)).collect();
+        let send: Vec<u32> = group.iter().map(|&(_, global, _)| local.of(global)).collect();
         let receive = group.iter().map(|&(_, _, local)| local).collect();
         entry(exchange(&mut subs[part], kind), owner).receive = receive;
         entry(exchange(&mut subs[owner as usize], kind), part as u32).send = send;
@@ -163,12 +206,11 @@ fn entry(exchange: &mut Exchange, part: u32) -> &mut Neighbour {
     &mut exchange[place]
 }
 
-/// (global, local), ascending.
-fn inverse(globals: &[u32]) -> Vec<(u32, u32)> {
+fn inverse(globals: &[u32]) -> LocalNumbers {
     let mut pairs: Vec<(u32, u32)> =
         globals.iter().enumerate().map(|(local, &global)| (global, local as u32)).collect();
     pairs.sort_unstable();
-    pairs
+    LocalNumbers(pairs)
 }
 
 fn sorted_unique(mut list: Vec<u32>) -> Vec<u32> {
@@ -186,14 +228,18 @@ fn owned_first(list: Vec<u32>, owned: impl Fn(u32) -> bool) -> (Vec<u32>, Entity
     (first, count)
 }
 
-/// Local number of each entity of the whole mesh.
-fn local_numbers(globals: &[u32], n: usize) -> Vec<u32> {
-    let mut local = vec![NONE; n];
-    globals.iter().enumerate().for_each(|(i, &global)| local[global as usize] = i as u32);
-    local
+/// Local numbers of the entities of a part: (global, local), ascending.
+struct LocalNumbers(Vec<(u32, u32)>);
+
+impl LocalNumbers {
+    /// The local number of an entity of the whole mesh; [`NONE`] where the part does not have it.
+    fn of(&self, global: u32) -> u32 {
+        let place = self.0.binary_search_by_key(&global, |&(global, _)| global);
+        place.map_or(NONE, |index| self.0[index].1)
+    }
 }
 
-fn extract(mesh: &Mesh, owners: &Owners, part: u32) -> SubMesh {
+fn extract(mesh: &Mesh, owners: &Owners, part: u32, further: &[u32]) -> SubMesh {
     let interior = mesh.n_interior_faces();
     let own: Vec<u32> =
         (0..mesh.n_cells() as u32).filter(|&cell| owners.cell[cell as usize] == part).collect();
@@ -207,10 +253,10 @@ fn extract(mesh: &Mesh, owners: &Owners, part: u32) -> SubMesh {
     let beside = inner
         .iter()
         .flat_map(|&face| [mesh.face_left[face as usize], mesh.face_right[face as usize]]);
-    let (global_cell, cell_count) =
-        owned_first(own.iter().copied().chain(beside).collect(), |cell| {
-            owners.cell[cell as usize] == part
-        });
+    let (global_cell, cell_count) = owned_first(
+        own.iter().copied().chain(beside).chain(further.iter().copied()).collect(),
+        |cell| owners.cell[cell as usize] == part,
+    );
     let (mut global_face, inner_count) =
         owned_first(inner.to_vec(), |face| owners.face[face as usize] == part);
     global_face.extend_from_slice(outer);
@@ -237,31 +283,29 @@ struct Maps<'a> {
 
 impl Maps<'_> {
     fn restricted(&self, mesh: &Mesh, interior: usize, counts: [EntityCount; 3]) -> Mesh {
-        let cell = local_numbers(self.global_cell, mesh.n_cells());
-        let face = local_numbers(self.global_face, mesh.n_faces());
-        let node = local_numbers(self.global_node, mesh.n_nodes());
+        let [cell, face, node] =
+            [self.global_cell, self.global_face, self.global_node].map(inverse);
         let mut cells = Elements::new();
         let mut cell_to_faces = Adjacency { offsets: vec![0], items: Vec::new() };
         for old in self.global_cell.iter().map(|&old| old as usize) {
             let corners: Vec<u32> =
-                mesh.cells.nodes_of(old).iter().map(|&corner| node[corner as usize]).collect();
+                mesh.cells.nodes_of(old).iter().map(|&corner| node.of(corner)).collect();
             cells.push(mesh.cells.shapes[old], &corners, mesh.cells.groups[old]);
-            let start = cell_to_faces.items.len();
+            // In the order of the whole mesh, which is not that of local numbers.
             let faces = mesh.cell_to_faces.of(old).iter();
-            let local = faces.map(|&item| (face[index_of(item)], item & SIGN_BIT));
+            let local = faces.map(|&item| (face.of(item & !SIGN_BIT), item & SIGN_BIT));
             let present = local.filter(|&(face, _)| face != NONE).map(|(face, sign)| face | sign);
             cell_to_faces.items.extend(present);
-            cell_to_faces.items[start..].sort_unstable_by_key(|&item| index_of(item));
             cell_to_faces.offsets.push(cell_to_faces.items.len() as u32);
         }
         let mut face_to_nodes = Adjacency { offsets: vec![0], items: Vec::new() };
         for &old in self.global_face {
             let corners = mesh.face_to_nodes.of(old as usize).iter();
-            face_to_nodes.items.extend(corners.map(|&corner| node[corner as usize]));
+            face_to_nodes.items.extend(corners.map(|&corner| node.of(corner)));
             face_to_nodes.offsets.push(face_to_nodes.items.len() as u32);
         }
         let side = |list: &[u32], faces: &[u32]| {
-            faces.iter().map(|&old| cell[list[old as usize] as usize]).collect()
+            faces.iter().map(|&old| cell.of(list[old as usize])).collect()
         };
         let boundary = &self.global_face[interior..];
         let first_of =
@@ -303,12 +347,12 @@ impl Maps<'_> {
 }
 
 /// A periodic pair, restricted to the faces and nodes of a part.
-fn restricted_pair(pair: &PeriodicPair, face: &[u32], node: &[u32]) -> PeriodicPair {
-    let local = pair.faces.iter().map(|&item| (face[index_of(item)], item & SIGN_BIT));
+fn restricted_pair(pair: &PeriodicPair, face: &LocalNumbers, node: &LocalNumbers) -> PeriodicPair {
+    let local = pair.faces.iter().map(|&item| (face.of(item & !SIGN_BIT), item & SIGN_BIT));
     let present = local.filter(|&(face, _)| face != NONE);
     let mut faces: Vec<u32> = present.map(|(face, sign)| face | sign).collect();
     faces.sort_unstable_by_key(|&item| index_of(item));
-    let pairs = pair.nodes.iter().map(|pair| pair.map(|corner| node[corner as usize]));
+    let pairs = pair.nodes.iter().map(|pair| pair.map(|corner| node.of(corner)));
     let mut nodes: Vec<[u32; 2]> = pairs.filter(|pair| !pair.contains(&NONE)).collect();
     nodes.sort_unstable();
     PeriodicPair { patches: pair.patches.clone(), translation: pair.translation, faces, nodes }

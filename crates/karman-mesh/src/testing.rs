@@ -4,8 +4,9 @@
 use super::generate::{BoxParams, Element};
 use super::geometry::{add_scaled, face_measure, mean_point, norm, subtract};
 use super::quality::mean_ratio;
-use super::{Adjacency, Geometry, Mesh, MeshOptions, RawMesh};
+use super::{Adjacency, CellShape, Elements, Geometry, Mesh, MeshOptions, RawMesh};
 use crate::files::read_mesh;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The folder of the meshes that `scripts/test_meshes.py` makes with Gmsh.
@@ -100,6 +101,51 @@ pub fn one_layer_channel(element: Element, dimension: usize) -> RawMesh {
     params.generate().unwrap()
 }
 
+/// A mesh of triangles or tetrahedra with each edge halved: four triangles or eight tetrahedra for one (Bey, Computing 55 (1995) 355).
+pub fn with_halved_edges(raw: &RawMesh) -> RawMesh {
+    let mut points = raw.points.clone();
+    let mut midpoints = BTreeMap::new();
+    let mut halve = |elements: &Elements| {
+        let mut children = Elements::new();
+        for element in 0..elements.len() {
+            let mut nodes = elements.nodes_of(element).to_vec();
+            let corners = nodes.len();
+            for (a, b) in (0..corners).flat_map(|a| (a + 1..corners).map(move |b| (a, b))) {
+                let edge = [nodes[a].min(nodes[b]), nodes[a].max(nodes[b])];
+                nodes.push(*midpoints.entry(edge).or_insert_with(|| {
+                    points.push(mean_point(&edge, &raw.points));
+                    points.len() as u32 - 1
+                }));
+            }
+            let shape = elements.shapes[element];
+            let places: &[&[usize]] = match shape {
+                // Corners 0 1 2 3, midpoints of 01 02 03 12 13 23.
+                CellShape::Tetrahedron => &[
+                    &[0, 4, 5, 6],
+                    &[4, 1, 7, 8],
+                    &[5, 7, 2, 9],
+                    &[6, 8, 9, 3],
+                    &[4, 5, 6, 8],
+                    &[4, 7, 5, 8],
+                    &[5, 6, 8, 9],
+                    &[5, 8, 7, 9],
+                ],
+                // Corners 0 1 2, midpoints of 01 02 12.
+                CellShape::Triangle => &[&[0, 3, 4], &[3, 1, 5], &[4, 5, 2], &[3, 5, 4]],
+                CellShape::Segment => &[&[0, 2], &[2, 1]],
+                _ => panic!("a mesh of triangles or tetrahedra"),
+            };
+            for child in places {
+                let child: Vec<u32> = child.iter().map(|place| nodes[*place]).collect();
+                children.push(shape, &child, elements.groups[element]);
+            }
+        }
+        children
+    };
+    let (cells, boundary) = (halve(&raw.cells), halve(&raw.boundary));
+    RawMesh { points, cells, boundary, ..raw.clone() }
+}
+
 /// Largest non-orthogonality: angle between the normal of an interior face and its cells' line of centres.
 pub fn largest_angle_deg(mesh: &Mesh, geometry: &Geometry) -> f64 {
     let angle = |face: usize| {
@@ -134,6 +180,26 @@ mod tests {
             assert!((volume(&flat) / volume(&raw) - 1.0).abs() < 1e-12);
             assert_eq!(flat.boundary.nodes, raw.boundary.nodes);
             built(flat);
+        }
+    }
+
+    #[test]
+    fn halved_edges_keep_volume_and_patches() {
+        for (name, children) in [("triangles_coarse", 4), ("cube_tetrahedron_coarse", 8)] {
+            let raw = gmsh(name);
+            let fine = with_halved_edges(&raw);
+            assert_eq!(fine.cells.len(), children * raw.cells.len());
+            assert_eq!(fine.boundary.len() * 2, raw.boundary.len() * children);
+            let ((coarse, of_coarse), (fine, of_fine)) = (built(raw), built(fine));
+            assert_eq!(fine.patches.len(), coarse.patches.len());
+            let volume = |geometry: &Geometry| {
+                geometry.cell_volume.iter().fold(0.0, |sum, volume| sum + volume)
+            };
+            assert!((volume(&of_fine) / volume(&of_coarse) - 1.0).abs() < 1e-12, "{name}");
+            let largest =
+                |geometry: &Geometry| geometry.cell_volume.iter().copied().fold(0.0, f64::max);
+            let ratio = largest(&of_coarse) / largest(&of_fine);
+            assert!((ratio - children as f64).abs() < 1e-9, "{name}: {ratio}");
         }
     }
 

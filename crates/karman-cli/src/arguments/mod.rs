@@ -111,6 +111,9 @@ pub(crate) struct RunArguments {
     /// Threads of the CPU, in place of the case's own; 0: all
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
+    /// Parts of the mesh, in place of the case's own; results do not depend on it
+    #[arg(long, value_name = "N", value_parser = ranks)]
+    pub(crate) ranks: Option<usize>,
     /// Continue from a checkpoint
     #[arg(long, value_name = "FILE")]
     pub(crate) restart: Option<PathBuf>,
@@ -273,6 +276,14 @@ fn positive_time(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(time) if time > 0.0 && time.is_finite() => Ok(time),
         _ => Err("the final time is a positive number".to_owned()),
+    }
+}
+
+/// A number of parts of the mesh.
+fn ranks(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(ranks) if ranks > 0 => Ok(ranks),
+        _ => Err("the number of ranks is a whole number, at least 1".to_owned()),
     }
 }
 

@@ -45,6 +45,9 @@ fn replace_settings(case: &mut Case, arguments: &RunArguments) -> Result<(), Fai
     if let Some(threads) = arguments.threads {
         case.run.threads = threads;
     }
+    if let Some(ranks) = arguments.ranks {
+        case.run.ranks = ranks;
+    }
     Ok(())
 }
 

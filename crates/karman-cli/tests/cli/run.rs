@@ -62,6 +62,24 @@ fn the_command_line_replaces_final_time_folder_and_threads() {
 }
 
 #[test]
+fn the_command_line_replaces_the_number_of_ranks() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bar.toml"), BAR).unwrap();
+    let run = |ranks: &str| karman(folder.path(), &["run", "bar.toml", "--ranks", ranks]);
+    let (code, _, err) = run("2");
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("ranks = 2: of 20 cells a part has fewer than the 4096"), "{err}");
+    assert_eq!(json(&folder.path().join("bar/summary.json"))["ranks"], 2);
+    let (code, _, err) = run("21");
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("ranks = 21: the mesh has only 20 cells; set ranks = 1"), "{err}");
+    for ranks in ["0", "two"] {
+        let (code, _, err) = run(ranks);
+        assert!(code != 0 && err.contains("a whole number, at least 1"), "{code} {err}");
+    }
+}
+
+#[test]
 fn a_summary_and_a_detailed_log_tell_of_the_levels_of_multigrid() {
     let folder = tempfile::tempdir().unwrap();
     let finer = BAR.replace("cells = [10, 2]", "cells = [40, 20]");

@@ -1,6 +1,6 @@
 //! Results on the parts of a mesh equal those on the whole.
 use super::*;
-use crate::partition::{Exchange, SubMesh, cut};
+use crate::partition::{Exchange, Ranges, SubMesh, cut};
 use crate::{index_of, sign_of};
 
 /// Parts that meet along a jagged surface: by x, with a third in a corner.
@@ -149,4 +149,56 @@ fn one_part_is_the_whole_and_has_no_neighbour() {
     let subs = cut(&mesh, &vec![0; mesh.n_cells()]);
     assert_eq!(subs[0].mesh, mesh);
     assert!(subs[0].cells.is_empty() && subs[0].faces.is_empty() && subs[0].nodes.is_empty());
+}
+
+#[test]
+fn a_part_keeps_the_order_of_the_faces_of_its_cells() {
+    for (name, mesh, _, subs) in samples_in_parts() {
+        for sub in subs {
+            for cell in 0..sub.mesh.cell_count.owned {
+                let row = sub.mesh.cell_to_faces.of(cell).iter();
+                let globals = row.map(|&item| sub.global_face[index_of(item)] as usize);
+                let whole = mesh.cell_to_faces.of(sub.global_cell[cell] as usize).iter();
+                assert!(globals.eq(whole.map(|&item| index_of(item))), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn ranges_are_whole_chunks_or_equally_many_cells() {
+    let (_, raw) = samples(0.1).swap_remove(3);
+    let mesh = Mesh::new(raw, &MeshOptions::default()).unwrap();
+    let n = mesh.n_cells();
+    for (parts, chunk) in [(1, 16), (2, 16), (3, 16), (7, 16), (3, n), (4, 10 * n)] {
+        let ranges = Ranges::new(&mesh, parts, chunk);
+        assert_eq!((ranges.starts[0], ranges.starts[parts]), (0, n));
+        let lengths: Vec<usize> = (0..parts).map(|part| ranges.cells(part).len()).collect();
+        let (least, most) = (lengths.iter().min().unwrap(), lengths.iter().max().unwrap());
+        let is_large = n.div_ceil(chunk) >= parts;
+        assert!(*least > 0 && most - least <= if is_large { 2 * chunk } else { 1 });
+        assert_eq!(ranges.are_of_chunks(chunk), is_large);
+    }
+    assert!(!Ranges::new(&mesh, 3, n).are_of_chunks(n));
+}
+
+#[test]
+fn a_range_has_the_ghosts_of_its_faces_and_the_further_ones() {
+    for (name, raw) in samples(0.2) {
+        let mesh = Mesh::new(raw, &MeshOptions::default()).unwrap();
+        let ranges = Ranges::new(&mesh, 3, 16);
+        let parts: Vec<u32> =
+            (0..3).flat_map(|part| vec![part as u32; ranges.cells(part).len()]).collect();
+        for (part, want) in cut(&mesh, &parts).into_iter().enumerate() {
+            let found = ranges.extract(part, &[]);
+            assert_eq!(found.mesh, want.mesh, "{name}");
+            // All other cells: ghosts without faces where they are not adjacent.
+            let own = ranges.cells(part);
+            let others: Vec<u32> =
+                (0..mesh.n_cells() as u32).filter(|c| !own.contains(&(*c as usize))).collect();
+            let more = ranges.extract(part, &others);
+            assert_eq!(more.global_face, want.global_face, "{name}");
+            assert_eq!(more.global_cell[own.len()..], others[..], "{name}");
+        }
+    }
 }

@@ -177,7 +177,7 @@ pub struct Case {
     pub adapt: Option<AdaptCase>,
     /// Output.
     pub output: OutputCase,
-    /// Backend, precision, threads, checkpoints.
+    /// Backend, precision, threads, ranks, checkpoints.
     pub run: RunCase,
     /// Exact solutions to compare with.
     pub exact: Vec<ExactField>,

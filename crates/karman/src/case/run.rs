@@ -1,4 +1,4 @@
-//! `[run]` and `[checkpoint]`: backend, precision, threads; checkpoints.
+//! `[run]` and `[checkpoint]`: backend, precision, threads, ranks; checkpoints.
 
 use super::error::Problem;
 use super::value::{Maybe, Sign, number, required};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
 
-/// Backend, precision, threads and checkpoints of a run.
+/// Backend, precision, threads, ranks and checkpoints of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunCase {
     /// The backend; default `auto`.
@@ -17,6 +17,8 @@ pub struct RunCase {
     pub precision: Precision,
     /// Threads of the CPU, 0 for all; default 0.
     pub threads: usize,
+    /// Parts of the mesh, each computed by threads of its own; at least 1, the default.
+    pub ranks: usize,
     /// Checkpoints, the section `[checkpoint]`; default none.
     pub checkpoint: Option<CheckpointCase>,
 }
@@ -43,6 +45,7 @@ pub(crate) struct RunFile {
     backend: Option<BackendKind>,
     precision: Option<Precision>,
     threads: Option<usize>,
+    ranks: Option<Spanned<usize>>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -63,10 +66,15 @@ pub(crate) fn check(
     time: Option<&Range<usize>>,
 ) -> Result<RunCase, Problem> {
     let keys = file.map(Spanned::get_ref);
+    let ranks = keys.and_then(|keys| keys.ranks.as_ref());
+    if let Some(none) = ranks.filter(|ranks| *ranks.get_ref() == 0) {
+        return Err(Problem::at(none.span(), "`ranks` is at least 1"));
+    }
     Ok(RunCase {
         backend: keys.and_then(|keys| keys.backend).unwrap_or(BackendKind::Auto),
         precision: keys.and_then(|keys| keys.precision).unwrap_or(Precision::F64),
         threads: keys.and_then(|keys| keys.threads).unwrap_or(0),
+        ranks: ranks.map_or(1, |ranks| *ranks.get_ref()),
         checkpoint: checkpoint.map(|file| check_checkpoint(file, time)).transpose()?,
     })
 }

@@ -245,7 +245,7 @@ impl BoundaryFaces {
     ///
     /// # Errors
     /// [`DiffusionError::Coefficient`] where a transfer coefficient is negative or not a number.
-    pub(super) fn new(
+    pub(crate) fn new(
         mesh: &Mesh,
         geometry: &Geometry,
         conditions: &[Condition],

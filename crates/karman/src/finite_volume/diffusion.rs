@@ -24,7 +24,7 @@ use super::boundary::{BoundaryFaces, BoundaryValues, Condition, Kind};
 use super::boundary_contribution::BoundaryContribution;
 use super::discrete::Discrete;
 use super::functional::Functional;
-use super::least_squares::Use;
+use super::least_squares::{GradientStencils, Use};
 use super::nonorthogonal_correction::NonOrthogonalCorrection;
 use crate::linear::{CsrMatrix, LinearError};
 use crate::mesh::geometry::{add_scaled, dot, norm, subtract};
@@ -233,6 +233,11 @@ impl<'a> CellScheme<'a> {
         CellScheme { mesh, geometry, conductivity, boundary, corrected }
     }
 
+    /// Whether fluxes have the non-orthogonal correction.
+    pub fn is_corrected(&self) -> bool {
+        self.corrected
+    }
+
     /// Heat flow through each face for a unit temperature difference, `[n_faces]`; 0 at a boundary face
     /// whose heat flow does not depend on the temperature. The matrix is assembled from them.
     pub fn conductances(&self) -> Vec<f64> {
@@ -324,13 +329,26 @@ pub fn discretize(
     conditions: &[Condition],
     corrected: bool,
 ) -> Result<(Discrete, BoundaryFaces), DiffusionError> {
+    let stencils = |scheme: &CellScheme<'_>| corrected.then(|| scheme.stencils(Use::Derivative));
+    discretize_with(mesh, geometry, material, conditions, (corrected, stencils))
+}
+
+/// As [`discretize`], with gradient stencils from elsewhere: those of a part of a mesh reach beyond the part.
+pub(super) fn discretize_with(
+    mesh: &Mesh,
+    geometry: &Geometry,
+    material: &Material,
+    conditions: &[Condition],
+    (corrected, stencils): (bool, impl FnOnce(&CellScheme<'_>) -> Option<GradientStencils>),
+) -> Result<(Discrete, BoundaryFaces), DiffusionError> {
     let mut values = BoundaryValues::default();
     let boundary = BoundaryFaces::new(mesh, geometry, conditions, &mut values)?;
     let scheme = CellScheme::new(mesh, geometry, &material.conductivity, &boundary, corrected);
     let matrix = scheme.two_point_matrix(&scheme.conductances())?;
     let boundary_contribution = scheme.boundary_contribution();
-    let correction = corrected.then(|| scheme.correction());
-    let mass = mesh_mass(geometry, &material.volumetric_heat_capacity);
+    let correction = stencils(&scheme).map(|stencils| scheme.correction_with(stencils));
+    let mut mass = mesh_mass(geometry, &material.volumetric_heat_capacity);
+    mass.truncate(mesh.cell_count.owned);
     let is_dirichlet = vec![];
     let discrete =
         Discrete { matrix, mass, boundary_contribution, values, correction, is_dirichlet };
@@ -369,7 +387,8 @@ fn mesh_mass(geometry: &Geometry, volumetric_heat_capacity: &[f64]) -> Vec<f64> 
 
 /// Face coefficients are computed where they are needed: stored, they would take 88 bytes a face.
 impl CellScheme<'_> {
-    /// −a for each neighbour; Σ a, boundary faces included, on the diagonal. `conductances`: a, `[n_faces]`.
+    /// −a for each neighbour; Σ a, boundary faces included, on the diagonal; of a part the rows of its own cells.
+    /// `conductances`: a, `[n_faces]`.
     ///
     /// # Errors
     /// [`LinearError`] where the matrix does not fit 32-bit indices.
@@ -390,7 +409,7 @@ impl CellScheme<'_> {
             };
             1 + inner().count() - repeated
         };
-        CsrMatrix::from_rows(n, n, length, |c, columns, values| {
+        CsrMatrix::from_rows(mesh.cell_count.owned, n, length, |c, columns, values| {
             let mut diagonal = 0.0;
             let mut k = 1;
             for f in faces(c) {
@@ -422,12 +441,12 @@ impl CellScheme<'_> {
 
     /// K.
     pub fn correction(&self) -> NonOrthogonalCorrection {
-        self.correction_by(Use::Derivative)
+        self.correction_with(self.stencils(Use::Derivative))
     }
 
     /// K of gradients whose explicit fluxes the two-point fluxes bound, and their bound ratios.
     pub fn bounded_correction(&self) -> NonOrthogonalCorrection {
-        self.correction_by(Use::Correction)
+        self.correction_with(self.stencils(Use::Correction))
     }
 
     /// The equation of a face for the gradient of one of its cells, with its flux, the share of the cell's gradient in t.
@@ -447,7 +466,7 @@ impl CellScheme<'_> {
         FaceEquation { row: flux.row_of(is_left), flux: of_cell }
     }
 
-    fn correction_by(&self, of_gradients: Use) -> NonOrthogonalCorrection {
+    fn correction_with(&self, stencils: GradientStencils) -> NonOrthogonalCorrection {
         let (n_interior, n_faces) = (self.mesh.n_interior_faces(), self.mesh.n_faces());
         let mut tangential = vec![0.0; 3 * n_faces];
         let mut left_weight = vec![0.0; n_faces];
@@ -470,7 +489,7 @@ impl CellScheme<'_> {
         let values: Vec<Option<u32>> = (0..outer.len()).map(|b| self.boundary.value(b)).collect();
         let row_value = |(f, v): (&BoundaryFlux, &Option<u32>)| v.map_or(0.0, |_| f.row_value);
         NonOrthogonalCorrection {
-            stencils: self.stencils(of_gradients),
+            stencils,
             tangential,
             left_weight,
             boundary_value: values.iter().map(|v| v.unwrap_or(0)).collect(),

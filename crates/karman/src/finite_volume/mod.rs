@@ -25,6 +25,7 @@ pub mod laplacian;
 pub mod least_squares;
 pub mod limiter;
 pub mod majorant;
+mod mesh_part;
 pub mod mesh_view;
 pub mod nonorthogonal_correction;
 pub mod reconstruction;
@@ -45,6 +46,7 @@ pub use faces::Faces;
 pub use functional::{Functional, Functionals};
 pub use laplacian::Laplacian;
 pub use least_squares::{CellGradient, GradientStencils};
+pub use mesh_part::MeshPart;
 pub use mesh_view::{
     CellFaces, CellField, DiffusiveFaces, FaceView, Quantities, VectorField, Vectors, VelocityField,
 };

@@ -4,7 +4,7 @@
 use super::least_squares::{BoundaryRows, CellGradient, GradientStencils};
 use super::mesh_view::{CellFaces, DiffusiveFaces, FaceView, Vectors};
 use super::narrow;
-use crate::backend::{Backend, Buffer, View};
+use crate::backend::{Backend, Buffer, Halo, View};
 use crate::linear::{Matrix, Operator};
 use crate::operators::FaceCells;
 use crate::operators::incidence::{with_sign, without_sign};
@@ -35,9 +35,22 @@ pub struct NonOrthogonalCorrectionOnBackend<F: Real> {
     gradient: CellGradient<F>,
     tangential: Buffer<F>,
     left_weight: Buffer<F>,
+    /// The exchange of gradients on one of several ranks.
+    halo: Option<Arc<Halo>>,
 }
 
 impl<F: Real> NonOrthogonalCorrectionOnBackend<F> {
+    /// Uploads K of a part of a mesh, whose cells and ghosts are those of `halo`.
+    pub fn of_rank(
+        backend: &Backend,
+        cells: Arc<FaceCells>,
+        correction: NonOrthogonalCorrection,
+        halo: Arc<Halo>,
+    ) -> Self {
+        let correction = Self::new(backend, cells, correction);
+        NonOrthogonalCorrectionOnBackend { halo: Some(halo), ..correction }
+    }
+
     /// Uploads K of a mesh whose connectivity is `cells`.
     pub fn new(
         backend: &Backend,
@@ -55,6 +68,7 @@ impl<F: Real> NonOrthogonalCorrectionOnBackend<F> {
             cells,
             tangential: narrow(backend, correction.tangential),
             left_weight: narrow(backend, correction.left_weight),
+            halo: None,
         }
     }
 
@@ -105,7 +119,8 @@ impl<F: Real> NonOrthogonalCorrectionOnBackend<F> {
         );
     }
 
-    /// y ← y + factor K(φ, scale v); `gradient` is scratch.
+    /// y ← y + factor K(φ, scale v); `gradient`, `[3]` times the length of φ, is scratch. On one of several ranks φ has its ghosts,
+    /// and the gradients of these are fetched.
     pub fn add(
         &self,
         backend: &Backend,
@@ -116,6 +131,9 @@ impl<F: Real> NonOrthogonalCorrectionOnBackend<F> {
         y: &mut Buffer<F>,
     ) {
         self.compute_gradient(backend, phi, prescribed, gradient);
+        if let Some(halo) = &self.halo {
+            halo.fill(gradient, 3);
+        }
         self.add_fluxes(backend, gradient, factor, y);
     }
 }
@@ -139,7 +157,7 @@ impl<F: Real> CorrectedOperator<F> {
         values: usize,
     ) -> Self {
         CorrectedOperator {
-            gradient: backend.zeros(3 * matrix.rows()),
+            gradient: backend.zeros(3 * matrix.columns()),
             prescribed: backend.zeros(values.max(1)),
             matrix,
             correction,
@@ -151,6 +169,10 @@ impl<F: Real> CorrectedOperator<F> {
 impl<F: Real> Operator<F> for CorrectedOperator<F> {
     fn unknowns(&self) -> usize {
         self.matrix.rows()
+    }
+
+    fn exchange(&self) -> Option<&Arc<Halo>> {
+        self.matrix.halo()
     }
 
     fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {

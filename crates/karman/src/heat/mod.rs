@@ -6,6 +6,7 @@
 //! Source: Menon's thesis, ch. 6; Kamakolanu's thesis, §6.2.
 
 mod conditions;
+mod data;
 pub mod descriptor;
 mod dirichlet;
 mod error;
@@ -21,7 +22,7 @@ pub use descriptor::DESCRIPTOR;
 pub use error::HeatError;
 pub use march::{March, TimeScheme};
 pub use surface::SurfaceNode;
-pub use system::{Heat, Problem, Source};
+pub use system::{Heat, HeatScheme, Problem, Source};
 
 use karman_macros::Keyword;
 

@@ -2,7 +2,7 @@
 
 use super::node_centred;
 use super::system::BoundaryKinds;
-use super::{Discretization, Heat, HeatError};
+use super::{Discretization, Heat, HeatError, HeatScheme};
 use crate::backend::Buffer;
 use crate::finite_volume::diffusion::CellScheme;
 use crate::finite_volume::{Functional, Functionals};
@@ -13,7 +13,7 @@ use crate::real::Real;
 /// parallel evaluation.
 const PARTS_A_ROW: usize = 64;
 
-impl<F: Real> Heat<F> {
+impl HeatScheme {
     /// The temperature at a point of `cell`; `weights` are those of the cell's nodes at the point.
     pub fn at_point(
         &self,
@@ -22,24 +22,19 @@ impl<F: Real> Heat<F> {
         (cell, weights): (usize, &[f64]),
         point: [f64; 3],
     ) -> Functional {
-        match &self.boundary.kinds {
-            BoundaryKinds::Cells(boundary) => {
-                let conductivity = &self.conductivity;
-                let corrected = self.is_corrected();
-                CellScheme::new(mesh, geometry, conductivity, boundary, corrected)
-                    .at_point(cell, point)
-            }
-            BoundaryKinds::Nodes(_) => Functional {
-                unknowns: mesh.cells.nodes_of(cell).iter().copied().zip(weights.to_vec()).collect(),
-                ..Functional::default()
-            },
+        if let Some(scheme) = self.of_faces(mesh, geometry) {
+            return scheme.at_point(cell, point);
+        }
+        Functional {
+            unknowns: mesh.cells.nodes_of(cell).iter().copied().zip(weights.to_vec()).collect(),
+            ..Functional::default()
         }
     }
 
     /// Index, among the prescribed values, of the Dirichlet temperature of a boundary face (counted from the
     /// first of these); none at a face of another condition, or where unknowns are at nodes.
     pub fn dirichlet_value(&self, boundary_face: usize) -> Option<u32> {
-        match &self.boundary.kinds {
+        match &self.kinds {
             BoundaryKinds::Cells(boundary) => boundary.dirichlet_value(boundary_face),
             BoundaryKinds::Nodes(_) => None,
         }
@@ -47,10 +42,10 @@ impl<F: Real> Heat<F> {
 
     /// The heat flow into the domain through a patch: the sum of these functionals.
     pub fn heat_through(&self, mesh: &Mesh, geometry: &Geometry, patch: usize) -> Vec<Functional> {
-        let parts: Vec<Functional> = match &self.boundary.kinds {
+        let parts: Vec<Functional> = match &self.kinds {
             BoundaryKinds::Cells(boundary) => {
+                let corrected = self.discretization == Discretization::Cell { corrected: true };
                 let conductivity = &self.conductivity;
-                let corrected = self.is_corrected();
                 let scheme = CellScheme::new(mesh, geometry, conductivity, boundary, corrected);
                 mesh.patches[patch].faces.clone().map(|f| scheme.heat_through(f)).collect()
             }
@@ -65,7 +60,9 @@ impl<F: Real> Heat<F> {
         });
         rows.collect()
     }
+}
 
+impl<F: Real> Heat<F> {
     /// Evaluates functionals of the temperature, the prescribed values at the last time set and the load of
     /// Dirichlet nodes in the last step; the results stay on the backend.
     ///
@@ -81,9 +78,5 @@ impl<F: Real> Heat<F> {
         let (prescribed, load) =
             (self.boundary.prescribed.value(), self.boundary.dirichlet_nodes.load());
         Ok(functionals.evaluate(&self.backend, &self.temperature, prescribed, load))
-    }
-
-    fn is_corrected(&self) -> bool {
-        matches!(self.discretization, Discretization::Cell { corrected: true })
     }
 }

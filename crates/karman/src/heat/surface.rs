@@ -1,13 +1,11 @@
 //! Temperature and heat flux on parts of the boundary, as functionals.
 
+use super::HeatScheme;
 use super::finite_element::{shares, vector_shares};
 use super::node_centred::{self, NodePatch, face_shape};
 use super::system::BoundaryKinds;
-use super::{Discretization, Heat};
 use crate::finite_volume::Functional;
-use crate::finite_volume::diffusion::CellScheme;
 use crate::mesh::{Geometry, Mesh};
-use crate::real::Real;
 use std::collections::BTreeMap;
 
 /// A node of patches.
@@ -21,7 +19,7 @@ pub struct SurfaceNode {
     pub heat: Functional,
 }
 
-impl<F: Real> Heat<F> {
+impl HeatScheme {
     /// Temperature of, and heat flow into the domain through, each of the boundary faces; cell-centred.
     pub fn at_faces(
         &self,
@@ -29,9 +27,7 @@ impl<F: Real> Heat<F> {
         geometry: &Geometry,
         faces: &[usize],
     ) -> Option<[Vec<Functional>; 2]> {
-        let BoundaryKinds::Cells(boundary) = &self.boundary.kinds else { return None };
-        let corrected = self.discretization == Discretization::Cell { corrected: true };
-        let scheme = CellScheme::new(mesh, geometry, &self.conductivity, boundary, corrected);
+        let scheme = self.of_faces(mesh, geometry)?;
         Some([
             faces.iter().map(|face| scheme.value_at_face(*face)).collect(),
             faces.iter().map(|face| scheme.heat_through(*face)).collect(),
@@ -45,7 +41,7 @@ impl<F: Real> Heat<F> {
         mesh: &Mesh,
         patches: &[usize],
     ) -> Option<BTreeMap<u32, SurfaceNode>> {
-        let BoundaryKinds::Nodes(boundary) = &self.boundary.kinds else { return None };
+        let BoundaryKinds::Nodes(boundary) = &self.kinds else { return None };
         let mut found: BTreeMap<u32, SurfaceNode> = BTreeMap::new();
         for &patch in patches {
             let described = &boundary.patches[patch];

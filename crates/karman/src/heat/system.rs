@@ -1,14 +1,19 @@
 //! A heat problem on a backend: arrays, residual, steady solution.
 
+use super::data::{
+    in_global_columns, initial_temperature, own_points, source_terms, source_volume,
+};
 use super::dirichlet::DirichletNodes;
 use super::node_centred::{self, NodeBoundary};
 use super::{Discretization, HeatError};
-use crate::backend::{Backend, Buffer, blas};
-use crate::finite_volume::diffusion::discretize;
+use crate::backend::group::gather_lists;
+use crate::backend::{Backend, BackendError, Buffer, Halo, blas};
+use crate::finite_volume::boundary::BoundaryValues;
+use crate::finite_volume::diffusion::{CellScheme, discretize};
 use crate::finite_volume::{
     BoundaryContributionOnBackend, BoundaryFaces, Condition, CorrectedOperator, Discrete, Material,
-    NonOrthogonalCorrectionOnBackend, Prescribed, Term, TimeDependentData, check_finite,
-    component_major, narrow,
+    MeshPart, NonOrthogonalCorrectionOnBackend, Prescribed, TimeDependentData, component_major,
+    narrow,
 };
 use crate::linear::{
     CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SavedInterpolations, SolveOutcome,
@@ -22,6 +27,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// A volumetric heat source in some of the cells.
+#[derive(Clone)]
 pub struct Source {
     /// Power per unit volume.
     pub value: Arc<dyn Prescribed>,
@@ -43,6 +49,16 @@ pub struct Problem {
     pub initial: Arc<dyn Prescribed>,
 }
 
+impl Problem {
+    fn check(&self, mesh: &Mesh) -> Result<(), HeatError> {
+        let (found, patches) = (self.conditions.len(), mesh.patches.len());
+        if found != patches {
+            return Err(HeatError::Conditions { found, patches });
+        }
+        Ok(self.material.check()?)
+    }
+}
+
 /// A discretised heat problem and its temperature, on a backend.
 pub struct Heat<F: Real> {
     pub(super) backend: Backend,
@@ -53,8 +69,7 @@ pub struct Heat<F: Real> {
     source: TimeDependentData<F>,
     /// Prescribed values and sources are the mean of these two times.
     pub(super) times: [f64; 2],
-    pub(super) conductivity: Vec<f64>,
-    pub(super) discretization: Discretization,
+    pub(super) scheme: HeatScheme,
     /// The set-up of the linear solver in use.
     setup: Option<SolverSetup>,
     /// Number of set-ups.
@@ -73,7 +88,6 @@ pub(super) struct HeatSystem<F: Real> {
 
 /// The boundary conditions on the backend.
 pub(super) struct HeatBoundary<F: Real> {
-    pub kinds: BoundaryKinds,
     /// C.
     contribution: BoundaryContributionOnBackend<F>,
     /// v.
@@ -115,6 +129,52 @@ pub(super) enum Reuse<F: Real> {
     Interpolations(SavedInterpolations),
 }
 
+/// The data of the fluxes of single cells and faces, which functionals need after set-up.
+pub struct HeatScheme {
+    pub(super) kinds: BoundaryKinds,
+    /// k: `[n_cells]`.
+    pub(super) conductivity: Vec<f64>,
+    pub(super) discretization: Discretization,
+}
+
+impl HeatScheme {
+    /// The scheme of a cell-centred problem without its equations, and its prescribed values.
+    ///
+    /// # Errors
+    /// [`HeatError::Diffusion`] where a property, a coefficient or a prescribed value is invalid.
+    pub fn of_cells<F: Real>(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        material: &Material,
+        conditions: &[Condition],
+        corrected: bool,
+    ) -> Result<(HeatScheme, TimeDependentData<F>), HeatError> {
+        material.check()?;
+        let mut values = BoundaryValues::default();
+        let boundary = BoundaryFaces::new(mesh, geometry, conditions, &mut values)?;
+        let scheme = HeatScheme {
+            kinds: BoundaryKinds::Cells(boundary),
+            conductivity: material.conductivity.clone(),
+            discretization: Discretization::Cell { corrected },
+        };
+        Ok((scheme, values.into_time_dependent_data(backend, BOUNDARY_VALUE)?))
+    }
+
+    /// The fluxes of cells and faces; none of a node-centred problem.
+    pub fn of_faces<'a>(
+        &'a self,
+        mesh: &'a Mesh,
+        geometry: &'a Geometry,
+    ) -> Option<CellScheme<'a>> {
+        let BoundaryKinds::Cells(boundary) = &self.kinds else { return None };
+        let corrected = matches!(self.discretization, Discretization::Cell { corrected: true });
+        Some(CellScheme::new(mesh, geometry, &self.conductivity, boundary, corrected))
+    }
+}
+
+/// A value of the boundary in messages.
+const BOUNDARY_VALUE: &str = "a boundary value";
+
 /// The boundary conditions, for functionals.
 pub(super) enum BoundaryKinds {
     /// Of each boundary face.
@@ -134,85 +194,106 @@ impl<F: Real> Heat<F> {
         geometry: &Geometry,
         problem: Problem,
     ) -> Result<Heat<F>, HeatError> {
-        let Problem { discretization, material, sources, conditions, initial } = problem;
-        if conditions.len() != mesh.patches.len() {
-            let (found, patches) = (conditions.len(), mesh.patches.len());
-            return Err(HeatError::Conditions { found, patches });
-        }
-        material.check()?;
-        let (discrete, mut boundary, points) = match discretization {
+        problem.check(mesh)?;
+        let Problem { material, conditions, .. } = &problem;
+        let (discrete, kinds) = match problem.discretization {
             Discretization::Cell { corrected } => {
                 let (discrete, boundary) =
-                    discretize(mesh, geometry, &material, &conditions, corrected)?;
-                (discrete, BoundaryKinds::Cells(boundary), Cow::Borrowed(&geometry.cell_centre[..]))
+                    discretize(mesh, geometry, material, conditions, corrected)?;
+                (discrete, BoundaryKinds::Cells(boundary))
             }
             Discretization::Node => {
-                let (discrete, boundary) = node_centred::discretize(mesh, &material, &conditions)?;
-                (
-                    discrete,
-                    BoundaryKinds::Nodes(boundary),
-                    Cow::Owned(component_major(&mesh.points)),
-                )
+                let (discrete, boundary) = node_centred::discretize(mesh, material, conditions)?;
+                (discrete, BoundaryKinds::Nodes(boundary))
             }
+        };
+        Heat::of_discrete(backend, (mesh, geometry), problem, (discrete, kinds), None)
+    }
+
+    /// The part of a cell-centred problem that one of several ranks computes, on the backend of that rank. `halo` has the
+    /// cells and ghosts of the part; materials are those of its cells and ghosts.
+    ///
+    /// # Errors
+    /// As [`Heat::new`].
+    pub fn of_part(
+        backend: &Backend,
+        mut part: MeshPart,
+        halo: Arc<Halo>,
+        problem: Problem,
+    ) -> Result<Heat<F>, HeatError> {
+        problem.check(&part.sub.mesh)?;
+        let (discrete, boundary) = part.discretize(&problem.material, &problem.conditions)?;
+        let discretized = (discrete, BoundaryKinds::Cells(boundary));
+        let place = (&part.sub.mesh, &part.geometry);
+        Heat::of_discrete(backend, place, problem, discretized, Some(halo))
+    }
+
+    /// The problem of these arrays.
+    fn of_discrete(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        problem: Problem,
+        (discrete, mut kinds): (Discrete, BoundaryKinds),
+        halo: Option<Arc<Halo>>,
+    ) -> Result<Heat<F>, HeatError> {
+        let Problem { discretization, material, sources, conditions, initial } = problem;
+        let n = discrete.mass.len();
+        let points = match discretization {
+            Discretization::Cell { .. } => own_points(&geometry.cell_centre, n),
+            Discretization::Node => Cow::Owned(component_major(&mesh.points)),
         };
         let is_singular = !conditions.iter().any(Condition::fixes_the_constant);
         let temperature = initial_temperature(&discrete, initial.as_ref(), &points)?;
-        let n = discrete.mass.len();
-        let (dirichlet_nodes, dirichlet_mass) = match &mut boundary {
-            BoundaryKinds::Cells(_) => Default::default(),
-            BoundaryKinds::Nodes(nodes) => {
-                (nodes.dirichlet_nodes.clone(), std::mem::take(&mut nodes.dirichlet_mass))
-            }
+        let (dirichlet_nodes, terms) = {
+            let volume_of = |source: &Source| source_volume(mesh, geometry, source, discretization);
+            source_terms(backend, mesh, &mut kinds, &sources, (volume_of, &points))
         };
-        let dirichlet_points: Vec<_> =
-            dirichlet_nodes.iter().map(|i| mesh.points[*i as usize]).collect();
-        let dirichlet_points = component_major(&dirichlet_points);
-        let (mut terms, mut dirichlet_terms) = (vec![], vec![]);
-        for source in &sources {
-            let mut volume = source_volume(mesh, geometry, source, discretization);
-            // The source at Dirichlet nodes does not enter the equations.
-            let at_dirichlet: Vec<f64> =
-                dirichlet_nodes.iter().map(|i| std::mem::take(&mut volume[*i as usize])).collect();
-            if !at_dirichlet.is_empty() {
-                dirichlet_terms.push(source_term(source, &at_dirichlet, &dirichlet_points));
-            }
-            terms.push(source_term(source, &volume, &points));
-        }
         let Discrete { matrix, mass, boundary_contribution, values, correction, .. } = discrete;
         let correction = correction.map(|c| {
             let cells = Arc::new(FaceCells::new(backend, mesh));
-            let operator = Arc::new(NonOrthogonalCorrectionOnBackend::new(backend, cells, c));
-            Correction { operator, gradient: backend.zeros(0) }
+            let operator = match &halo {
+                None => NonOrthogonalCorrectionOnBackend::new(backend, cells, c),
+                Some(halo) => {
+                    NonOrthogonalCorrectionOnBackend::of_rank(backend, cells, c, halo.clone())
+                }
+            };
+            Correction { operator: Arc::new(operator), gradient: backend.zeros(0) }
         });
-        let system = HeatSystem {
-            mass: narrow(backend, mass),
-            matrix: Arc::new(Matrix::new(backend, matrix.into_converted())?),
-            is_singular,
+        let matrix = match &halo {
+            None => Matrix::new(backend, matrix.into_converted())?,
+            Some(halo) => {
+                let rows = in_global_columns(&matrix, halo)?;
+                Matrix::of_rank(backend, rows.into_converted(), halo.clone())?
+            }
         };
+        let system =
+            HeatSystem { mass: narrow(backend, mass), matrix: Arc::new(matrix), is_singular };
         let boundary = HeatBoundary {
-            kinds: boundary,
             contribution: BoundaryContributionOnBackend::new(backend, boundary_contribution),
-            prescribed: values.into_time_dependent_data(backend, "a boundary value")?,
-            dirichlet_nodes: DirichletNodes::new(
-                backend,
-                dirichlet_nodes,
-                dirichlet_mass,
-                dirichlet_terms,
-            ),
+            prescribed: values.into_time_dependent_data(backend, BOUNDARY_VALUE)?,
+            dirichlet_nodes,
+        };
+        let temperature = match &halo {
+            None => narrow(backend, temperature),
+            Some(halo) => halo.vector(backend, &backend.read(&narrow(backend, temperature))?),
         };
         Ok(Heat {
             backend: backend.clone(),
             system,
             correction,
-            temperature: narrow(backend, temperature),
+            temperature,
             boundary,
             source: TimeDependentData::new(backend, "the heat source", n, terms)?,
             times: [0.0; 2],
-            conductivity: material.conductivity,
-            discretization,
+            scheme: HeatScheme { kinds, conductivity: material.conductivity, discretization },
             setup: None,
             setups: 0,
         })
+    }
+
+    /// The data for functionals of the temperature.
+    pub fn scheme(&self) -> &HeatScheme {
+        &self.scheme
     }
 
     /// Number of unknowns.
@@ -220,14 +301,27 @@ impl<F: Real> Heat<F> {
         self.system.mass.len()
     }
 
-    /// The temperature of each unknown.
+    /// The temperature of each unknown, on one of several ranks with ghosts behind.
     pub fn temperature(&self) -> &Buffer<F> {
         &self.temperature
     }
 
+    /// A copy of the temperature of each unknown.
+    ///
+    /// # Errors
+    /// [`BackendError`] where the backend failed.
+    pub fn own_temperature(&self) -> Result<Vec<F>, BackendError> {
+        let mut values = self.backend.read(&self.temperature)?;
+        values.truncate(self.unknowns());
+        Ok(values)
+    }
+
     /// Replaces the temperature, as a restart does.
     pub fn set_temperature(&mut self, values: &[F]) {
-        self.backend.write(&mut self.temperature, values);
+        match self.system.matrix.halo() {
+            None => self.backend.write(&mut self.temperature, values),
+            Some(halo) => self.temperature = halo.vector(&self.backend, values),
+        }
     }
 
     /// Sets prescribed values and sources to time `t`; steady ones are not evaluated again.
@@ -250,6 +344,9 @@ impl<F: Real> Heat<F> {
 
     /// r ← s + C v − A T + K(T, v): the heat flow into each unknown.
     pub(super) fn residual(&mut self, r: &mut Buffer<F>) {
+        if let Some(halo) = self.system.matrix.halo() {
+            halo.fill(&mut self.temperature, 1);
+        }
         self.system.matrix.multiply(&self.temperature, r);
         let n = self.unknowns();
         let (one, minus) = (F::literal(1.0), F::literal(-1.0));
@@ -338,13 +435,22 @@ impl<F: Real> Heat<F> {
         self.add_boundary_contribution(&mut through);
         let [mut entering, mut leaving] = [0.0; 2];
         for part in [&through, self.source.value()] {
-            for heat in self.backend.read(part)?.into_iter().map(Into::<f64>::into) {
+            for heat in self.of_all_ranks(part)?.into_iter().map(Into::<f64>::into) {
                 if heat > 0.0 { entering += heat } else { leaving -= heat }
             }
         }
         let tolerance = if size_of::<F>() < size_of::<f64>() { 1e-5 } else { 1e-8 };
         let differ = (entering - leaving).abs() > tolerance * (entering + leaving);
         Ok(differ.then_some([entering, leaving]))
+    }
+
+    /// The entries of a vector of all ranks, in the order of ranks.
+    fn of_all_ranks(&self, vector: &Buffer<F>) -> Result<Vec<F>, HeatError> {
+        let own = self.backend.read(vector)?;
+        Ok(match self.backend.ranks() {
+            None => own,
+            Some(group) => gather_lists(&**group, &own)?.0,
+        })
     }
 
     /// Σ M T / Σ M.
@@ -380,7 +486,7 @@ impl<F: Real> Heat<F> {
         blas::copy(&self.backend, n, self.source.value(), &mut b);
         self.add_boundary_contribution(&mut b);
         if let Some(correction) = &mut self.correction {
-            let zero = self.backend.zeros(n);
+            let zero = self.backend.zeros(self.temperature.len());
             correction.add(&self.backend, &zero, self.boundary.prescribed.value(), &mut b);
             // Memory: the solver allocates its own gradients.
             correction.gradient = self.backend.zeros(0);
@@ -414,17 +520,17 @@ impl<F: Real> Heat<F> {
     pub(super) fn implicit_matrix(&self, shift: f64, theta: f64) -> Result<Matrix<F>, HeatError> {
         let a = self.system.matrix.to_csr()?;
         let mass = self.backend.read(&self.system.mass)?;
-        let n = a.rows();
+        let first = self.system.matrix.first_row();
         let length = |row: usize| a.row_length(row);
-        let b = CsrMatrix::from_rows(n, n, length, |row, columns, values| {
+        let b = CsrMatrix::from_rows(a.rows(), a.columns(), length, |row, columns, values| {
             for (k, (column, value)) in a.row(row).enumerate() {
-                let inertia =
-                    if column == row { shift * Into::<f64>::into(mass[row]) } else { 0.0 };
+                let is_diagonal = column == first + row;
+                let inertia = if is_diagonal { shift * Into::<f64>::into(mass[row]) } else { 0.0 };
                 let value: f64 = value.into();
                 (columns[k], values[k]) = (column as u32, F::from_f64(theta * value + inertia));
             }
         })?;
-        Ok(Matrix::new(&self.backend, b)?)
+        Ok(self.system.matrix.similar(b)?)
     }
 
     /// Largest Σ a/(ρc V) over the unknowns: 1 / the step at which the cell Fourier number is 1.
@@ -432,8 +538,8 @@ impl<F: Real> Heat<F> {
     /// # Errors
     /// [`HeatError::Backend`] where the device failed.
     pub fn largest_rate(&self) -> Result<f64, HeatError> {
-        let diagonal = self.system.matrix.to_csr()?.diagonal();
-        let mass = self.backend.read(&self.system.mass)?;
+        let diagonal = self.of_all_ranks(&self.system.matrix.diagonal())?;
+        let mass = self.of_all_ranks(&self.system.mass)?;
         let rates = diagonal.iter().zip(&mass).filter(|(_, m)| Into::<f64>::into(**m) > 0.0);
         Ok(rates.map(|(a, m)| Into::<f64>::into(*a) / Into::<f64>::into(*m)).fold(0.0, f64::max))
     }
@@ -444,63 +550,5 @@ fn for_unsymmetric(method: Method) -> Method {
     match method {
         Method::Fgmres | Method::Stationary => method,
         _ => Method::BiCgStab,
-    }
-}
-
-/// Initial values; Dirichlet nodes start at their prescribed temperature.
-fn initial_temperature(
-    discrete: &Discrete,
-    initial: &dyn Prescribed,
-    points: &[f64],
-) -> Result<Vec<f64>, HeatError> {
-    let mut temperature = vec![0.0; discrete.mass.len()];
-    initial.sample(points, 0.0, &mut temperature);
-    check_finite("the initial temperature", &temperature, 0.0)?;
-    let prescribed = discrete.values.at(0.0);
-    let contribution = &discrete.boundary_contribution;
-    for (row, unknown) in contribution.unknowns.iter().enumerate() {
-        let i = *unknown as usize;
-        if discrete.is_dirichlet.get(i).copied().unwrap_or(false) {
-            let range = contribution.offsets[row] as usize..contribution.offsets[row + 1] as usize;
-            let (mut sum, mut weight) = (0.0, 0.0);
-            for k in range {
-                sum += contribution.coefficients[k] * prescribed[contribution.values[k] as usize];
-                weight += contribution.coefficients[k];
-            }
-            temperature[i] = sum / weight;
-        }
-    }
-    Ok(temperature)
-}
-
-/// A source at the unknowns it acts on.
-fn source_term(source: &Source, volume: &[f64], points: &[f64]) -> Term {
-    let n = volume.len();
-    let entries: Vec<u32> = (0..n as u32).filter(|i| volume[*i as usize] != 0.0).collect();
-    let of_entries =
-        |values: &[f64]| entries.iter().map(|i| values[*i as usize]).collect::<Vec<f64>>();
-    let points = points.chunks(n.max(1)).flat_map(of_entries).collect();
-    let value = source.value.clone();
-    Term { value, factors: of_entries(volume), entries, points }
-}
-
-/// Volume of each unknown that a source acts on.
-fn source_volume(
-    mesh: &Mesh,
-    geometry: &Geometry,
-    source: &Source,
-    discretization: Discretization,
-) -> Vec<f64> {
-    let acts = |cell: usize| source.region.is_none_or(|r| mesh.cells.groups[cell] == r);
-    match discretization {
-        Discretization::Cell { .. } => {
-            let volumes = geometry.cell_volume.iter().enumerate();
-            volumes.map(|(c, v)| if acts(c) { *v } else { 0.0 }).collect()
-        }
-        Discretization::Node => {
-            let share: Vec<f64> =
-                (0..mesh.n_cells()).map(|c| if acts(c) { 1.0 } else { 0.0 }).collect();
-            node_centred::lumped_mass(mesh, &share)
-        }
     }
 }

@@ -86,7 +86,8 @@ fn with_multigrid() -> Params {
 /// The heat flow into the domain through each patch.
 fn heat_through_patches(heat: &mut Heat<f64>, mesh: &Mesh, geometry: &Geometry) -> Vec<f64> {
     let of_patch = |patch: usize| -> f64 {
-        let mut rows = Functionals::new(&heat.backend, &heat.heat_through(mesh, geometry, patch));
+        let mut rows =
+            Functionals::new(&heat.backend, &heat.scheme().heat_through(mesh, geometry, patch));
         let found = heat.evaluate(&mut rows).unwrap();
         heat.backend.read(found).unwrap().into_iter().sum()
     };

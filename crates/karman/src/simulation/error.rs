@@ -117,6 +117,14 @@ pub enum SimulationError {
         /// The condition that would fix it.
         remedy: &'static str,
     },
+    /// A case that several ranks do not compute.
+    #[error("ranks = {ranks}: {reason}")]
+    Ranks {
+        /// Number of ranks.
+        ranks: usize,
+        /// The reason, and what to choose.
+        reason: String,
+    },
     /// A field the equation lacks.
     #[error("there is no field `{name}`; there is {known}")]
     NoField {

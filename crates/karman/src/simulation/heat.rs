@@ -1,5 +1,8 @@
 //! A heat case on the run loop.
 
+mod computation;
+mod ranks;
+
 use super::averages::{Averages, Sampled, Sampling, TimeAverages};
 use super::equation::{Advance, Equation, EquationSetup, FreeLevel, Location, Monitored, Unknown};
 use super::initial::InitialFields;
@@ -19,15 +22,15 @@ use crate::finite_volume::{
     Condition, Functional, Functionals, Material, Prescribed, component_major,
 };
 use crate::heat::descriptor::TEMPERATURE;
-use crate::heat::{
-    DESCRIPTOR, Discretization, Heat, HeatError, March, Problem, Source, TimeScheme,
-};
+use crate::heat::{DESCRIPTOR, Discretization, HeatError, HeatScheme, Problem, Source, TimeScheme};
 use crate::io::checkpoint::{Checkpoint, CheckpointError, Checkpointed, NamedArray};
-use crate::linear::{Params, StopTest};
+use crate::linear::StopTest;
 use crate::mesh::{Geometry, Mesh};
 use crate::monitor::{FaceGroup, Located, Sampler, line_points, locate};
 use crate::real::Real;
 use crate::summary::{LinearSummary, NamedList};
+use computation::{Computation, HeatState, MarchState, OneRank, Settings};
+use ranks::Ranks;
 use std::sync::Arc;
 
 impl EquationSetup for HeatCase {
@@ -91,11 +94,9 @@ impl From<HeatError> for SimulationError {
 
 struct HeatRun<F: Real> {
     backend: Backend,
-    heat: Heat<F>,
-    march: Option<March<F>>,
-    params: Params,
+    computation: Box<dyn Computation<F>>,
+    settings: Settings,
     location: Location,
-    steps: usize,
     /// 1 / Δt of unit cell Fourier number at the initial time, where the case has `cfl`.
     rate: f64,
     monitors: Monitors<F>,
@@ -104,9 +105,9 @@ struct HeatRun<F: Real> {
     should_stop: Option<StopTest>,
 }
 
-impl<F: Real> Sampled<F> for Heat<F> {
+impl<F: Real> Sampled<F> for Box<dyn Computation<F>> {
     fn components(&mut self, _field: &str) -> Result<Vec<&Buffer<F>>, SimulationError> {
-        Ok(vec![self.temperature()])
+        Ok(vec![self.on_backend()?])
     }
 
     fn level(&self, _field: &str) -> Result<f64, SimulationError> {
@@ -145,25 +146,30 @@ impl<F: Real> HeatRun<F> {
             conditions: conditions(&heat_case.boundary, mesh),
             initial,
         };
-        let heat = Heat::new(backend, mesh, geometry, problem)?;
-        if let (true, Some([entering, leaving])) = (case.is_steady(), heat.imbalance()?) {
-            return Err(SimulationError::NoSteadySolution { entering, leaving });
-        }
         let corrected = discretization == Discretization::Cell { corrected: true };
         let is_2d = mesh.dimension == 2;
         let systems = Systems { corrected, steady: case.is_steady(), is_2d };
         let params = linear::params(&heat_case.linear_solver, systems);
-        let march = case.time.is_some();
-        let march = march.then(|| March::new(&heat, heat_case.time_scheme, &params));
+        let scheme = case.time.is_some().then_some(heat_case.time_scheme);
+        let settings = Settings { scheme, params };
+        let place = (mesh, geometry);
+        let computation: Box<dyn Computation<F>> = match case.run.ranks {
+            1 => Box::new(OneRank::new(backend, place, problem, &settings)?),
+            ranks => Box::new(Ranks::new(ranks, backend, place, problem, &settings)?),
+        };
+        if let (true, Some([entering, leaving])) = (case.is_steady(), computation.imbalance()?) {
+            return Err(SimulationError::NoSteadySolution { entering, leaving });
+        }
         let location = heat_case.location();
-        let monitors = Monitors::new(case, backend, &heat, mesh, (geometry, location))?;
+        let scheme = computation.scheme();
+        let monitors = Monitors::new(case, backend, scheme, mesh, (geometry, location))?;
         let has_cfl = |time: &TimeCase| matches!(time.step, TimeStep::Cfl(_));
         let rate = match case.time.as_ref().is_some_and(has_cfl) {
-            true => heat.largest_rate()?,
+            true => computation.largest_rate()?,
             false => 0.0,
         };
         let backend = backend.clone();
-        let lengths = vec![heat.unknowns()];
+        let lengths = vec![computation.unknowns()];
         let scalar = |field: &str| Sampling {
             names: vec![field.to_owned()],
             lengths: lengths.clone(),
@@ -172,11 +178,9 @@ impl<F: Real> HeatRun<F> {
         let averages = Averages::new(&backend, case, &[TEMPERATURE], scalar);
         Ok(HeatRun {
             backend,
-            heat,
-            march,
-            params,
+            computation,
+            settings,
             location,
-            steps: 0,
             rate,
             monitors,
             averages,
@@ -241,7 +245,7 @@ impl<F: Real> Monitors<F> {
     fn new(
         case: &Case,
         backend: &Backend,
-        heat: &Heat<F>,
+        scheme: &HeatScheme,
         mesh: &Mesh,
         (geometry, location): (&Geometry, Location),
     ) -> Result<Self, SimulationError> {
@@ -250,17 +254,17 @@ impl<F: Real> Monitors<F> {
             if location == Location::Nodes {
                 let at_point = |(point, found): (&[f64; 3], Option<Located>)| {
                     let found = found?;
-                    Some(heat.at_point(mesh, geometry, (found.cell, &found.weights[..]), *point))
+                    Some(scheme.at_point(mesh, geometry, (found.cell, &found.weights[..]), *point))
                 };
                 return points.iter().zip(locate(mesh, points)).map(at_point).collect();
             }
             let sampler = PointSampler::new(mesh, geometry, points);
             let at_places = |places: &[(usize, [f64; 3])]| {
                 let at_point =
-                    |(cell, point): &_| heat.at_point(mesh, geometry, (*cell, &[][..]), *point);
+                    |(cell, point): &_| scheme.at_point(mesh, geometry, (*cell, &[][..]), *point);
                 places.iter().map(at_point).collect()
             };
-            let functionals = sampler.functionals(|face| heat.dirichlet_value(face), at_places);
+            let functionals = sampler.functionals(|face| scheme.dirichlet_value(face), at_places);
             let inside = sampler.is_inside().into_iter().zip(functionals);
             inside.map(|(inside, functional)| inside.then_some(functional)).collect()
         };
@@ -274,7 +278,7 @@ impl<F: Real> Monitors<F> {
             let first = functionals.len();
             for (k, patch) in mesh.patches.iter().enumerate() {
                 if faces.faces.contains(&patch.faces) {
-                    functionals.extend(heat.heat_through(mesh, geometry, k));
+                    functionals.extend(scheme.heat_through(mesh, geometry, k));
                 }
             }
             let rows = functionals.len() - first;
@@ -314,26 +318,16 @@ impl<F: Real> Equation for HeatRun<F> {
     }
 
     fn stop_when(&mut self, should_stop: StopTest) {
+        self.computation.stop_when(should_stop.clone());
         self.should_stop = Some(should_stop);
     }
 
     fn clock(&self) -> (f64, usize) {
-        self.march.as_ref().map_or((0.0, self.steps), |m| (m.time, m.steps))
+        self.computation.clock()
     }
 
     fn advance(&mut self, _mesh: &Mesh, step: Option<f64>) -> Result<Advance, SimulationError> {
-        let (outcome, rate) = match (&mut self.march, step) {
-            (Some(march), Some(step)) => {
-                let solved = march.step(&mut self.heat, step)?;
-                // Monitors use the boundary values of the new time.
-                self.heat.set_time(march.time)?;
-                solved
-            }
-            _ => {
-                self.steps += 1;
-                (self.heat.solve_steady_until(&self.params, self.should_stop.clone())?, 0.0)
-            }
-        };
+        let (outcome, rate) = self.computation.advance(step)?;
         Ok(Advance::of_solve(TEMPERATURE, outcome, rate))
     }
 
@@ -342,7 +336,7 @@ impl<F: Real> Equation for HeatRun<F> {
         if monitors.functionals.is_empty() {
             return Ok(Monitored::default());
         }
-        let results = self.heat.evaluate(&mut monitors.functionals)?;
+        let results = self.computation.evaluate(&mut monitors.functionals)?;
         let values = to_f64(self.backend.read(results)?);
         let (probes, mut rest) = values.split_at(monitors.probes.len());
         let mut monitored = Monitored::default();
@@ -362,7 +356,7 @@ impl<F: Real> Equation for HeatRun<F> {
 
     fn accumulate(&mut self, before: f64) -> Result<(), SimulationError> {
         let (after, _) = self.clock();
-        self.averages.add(&self.backend, [before, after], &mut self.heat)
+        self.averages.add(&self.backend, [before, after], &mut self.computation)
     }
 
     fn averages(&self) -> &dyn TimeAverages {
@@ -371,7 +365,7 @@ impl<F: Real> Equation for HeatRun<F> {
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
         let (functionals, inside) = &mut self.monitors.lines[line];
-        let results = self.heat.evaluate(functionals)?;
+        let results = self.computation.evaluate(functionals)?;
         let mut values = to_f64(self.backend.read(results)?);
         for (value, inside) in values.iter_mut().zip(inside) {
             if !*inside {
@@ -389,10 +383,11 @@ impl<F: Real> Equation for HeatRun<F> {
         let faces = faces_of(mesh, &surface.patches);
         let listed: Vec<usize> = faces.iter().map(|face| *face as usize).collect();
         let patches = patch_indices(mesh, &surface.patches);
-        let (mut samples, [temperature, heat]) = match self.heat.at_faces(mesh, geometry, &listed) {
+        let scheme = self.computation.scheme();
+        let (mut samples, [temperature, heat]) = match scheme.at_faces(mesh, geometry, &listed) {
             Some(functionals) => (SurfaceSamples::of_faces(geometry, &faces), functionals),
             None => {
-                let nodes = self.heat.surface_nodes(mesh, &patches).unwrap_or_default();
+                let nodes = scheme.surface_nodes(mesh, &patches).unwrap_or_default();
                 SurfaceSamples::of_nodes(mesh, &nodes)
             }
         };
@@ -400,7 +395,8 @@ impl<F: Real> Equation for HeatRun<F> {
             let is_temperature = name == TEMPERATURE;
             let list = if is_temperature { &temperature } else { &heat };
             let mut functionals = Functionals::new(&self.backend, list);
-            let mut values = to_f64(self.backend.read(self.heat.evaluate(&mut functionals)?)?);
+            let results = self.computation.evaluate(&mut functionals)?;
+            let mut values = to_f64(self.backend.read(results)?);
             if !is_temperature {
                 values.iter_mut().zip(&samples.areas).for_each(|(heat, area)| *heat /= area);
             }
@@ -414,7 +410,7 @@ impl<F: Real> Equation for HeatRun<F> {
             let (name, known) = (name.to_owned(), format!("`{TEMPERATURE}`"));
             return Err(SimulationError::NoField { name, known });
         }
-        Ok(to_f64(self.backend.read(self.heat.temperature())?))
+        Ok(to_f64(self.computation.temperature()?))
     }
 
     fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
@@ -434,12 +430,11 @@ impl<F: Real> Equation for HeatRun<F> {
         };
         let temperature = transfer.field_with_unknowns(self.field(TEMPERATURE)?, &points);
         let mut rebuilt = HeatRun::start(case, own, &self.backend, place, temperature)?;
-        rebuilt.steps = self.steps;
-        rebuilt.should_stop.clone_from(&self.should_stop);
-        if let (Some(old), Some(march)) = (&self.march, &mut rebuilt.march) {
-            (march.time, march.steps) = (old.time, old.steps);
-            rebuilt.heat.set_time(march.time)?;
+        if let Some(should_stop) = &self.should_stop {
+            rebuilt.stop_when(should_stop.clone());
         }
+        let (time, steps) = self.clock();
+        rebuilt.computation.set_clock(time, steps)?;
         let transferred = |values: Vec<f64>| transfer.values(&values, &points);
         rebuilt.averages.go_on_after(&self.backend, &self.averages, transferred)?;
         *self = rebuilt;
@@ -447,61 +442,60 @@ impl<F: Real> Equation for HeatRun<F> {
     }
 
     fn is_multistep(&self) -> bool {
-        self.march.as_ref().is_some_and(|march| march.scheme() == TimeScheme::Bdf2)
+        self.settings.scheme == Some(TimeScheme::Bdf2)
     }
 
     fn linear_summary(&self) -> Option<LinearSummary> {
         let before_setup = || LinearSummary {
-            method: self.params.method.word().to_owned(),
-            preconditioner: self.params.preconditioner.word().to_owned(),
+            method: self.settings.params.method.word().to_owned(),
+            preconditioner: self.settings.params.preconditioner.word().to_owned(),
             ..LinearSummary::default()
         };
-        Some(self.heat.solver_setup().map_or_else(before_setup, linear::summary_of))
+        Some(self.computation.solver_setup().map_or_else(before_setup, linear::summary_of))
     }
 
     fn solver_setups(&self) -> u64 {
-        self.heat.solver_setups()
+        self.computation.solver_setups()
     }
 }
 
 /// Values are stored as `f64`, which represents every `f32` exactly.
 impl<F: Real> Checkpointed for HeatRun<F> {
     fn arrays(&self) -> Result<Vec<NamedArray>, CheckpointError> {
-        let temperature = self.backend.read(self.heat.temperature()).map_err(state_error)?;
+        let HeatState { temperature, march, interpolations: saved } =
+            self.computation.state().map_err(state_error)?;
         let mut arrays = vec![NamedArray::reals(TEMPERATURE, to_f64(temperature))];
-        if let Some(march) = &self.march {
-            let (increment, before, step) = march.history(&self.heat).map_err(state_error)?;
+        if let Some(MarchState { increment, before, time, steps, step }) = march {
             arrays.push(NamedArray::reals("increment", to_f64(increment)));
             arrays.push(NamedArray::reals("temperature_before", to_f64(before)));
-            arrays.push(NamedArray::reals("clock", vec![march.time, march.steps as f64, step]));
-            if let Some((saved, inertia)) = march.interpolations(&self.heat).map_err(state_error)? {
-                arrays.extend(interpolations::arrays(&saved, inertia));
-            }
+            arrays.push(NamedArray::reals("clock", vec![time, steps as f64, step]));
+        }
+        if let Some((saved, inertia)) = saved {
+            arrays.extend(interpolations::arrays(&saved, inertia));
         }
         arrays.extend(self.averages.arrays(&self.backend)?);
         Ok(arrays)
     }
 
     fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), CheckpointError> {
-        let n = self.heat.unknowns();
+        let n = self.computation.unknowns();
         let narrow = |name: &str| -> Result<Vec<F>, CheckpointError> {
             Ok(checkpoint.reals(name, &[n])?.iter().map(|v| F::from_f64(*v)).collect())
         };
-        let temperature = narrow(TEMPERATURE)?;
-        self.heat.set_temperature(&temperature);
-        if let Some(march) = &mut self.march {
+        let mut state =
+            HeatState { temperature: narrow(TEMPERATURE)?, march: None, interpolations: None };
+        if self.settings.scheme.is_some() {
             let clock = checkpoint.reals("clock", &[3])?;
-            let (increment, before) = (narrow("increment")?, narrow("temperature_before")?);
-            let reached = (clock[0], clock[1] as usize);
-            march.restore(&self.heat, reached, (&increment, &before, clock[2]));
-            if let Some((saved, inertia)) =
-                self.backend.install(|| interpolations::read(checkpoint))?
-            {
-                march.restore_interpolations(saved, inertia);
-            }
-            // Monitors use the boundary values of the restart time, even without a step.
-            self.heat.set_time(march.time).map_err(state_error)?;
+            state.march = Some(MarchState {
+                increment: narrow("increment")?,
+                before: narrow("temperature_before")?,
+                time: clock[0],
+                steps: clock[1] as usize,
+                step: clock[2],
+            });
+            state.interpolations = self.backend.install(|| interpolations::read(checkpoint))?;
         }
+        self.computation.restore(state).map_err(state_error)?;
         let (time, _) = self.clock();
         self.averages.restore(&self.backend, checkpoint, time)
     }

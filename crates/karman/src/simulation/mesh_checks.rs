@@ -2,6 +2,7 @@
 
 use super::SimulationError;
 use super::equation::{FreeLevel, Location};
+use super::ranks;
 use super::setup_of;
 use super::warning::SetupWarning;
 use crate::case::{Case, Line, Slice};
@@ -16,7 +17,8 @@ const NAMED: usize = 3;
 /// Warnings about a mesh, with connected periodic patches, for a case.
 ///
 /// # Errors
-/// [`SimulationError::SingularComponents`], [`SimulationError::ThirdComponent`], [`SimulationError::Plane`], and those of
+/// [`SimulationError::SingularComponents`], [`SimulationError::ThirdComponent`], [`SimulationError::Plane`],
+/// [`SimulationError::Ranks`], and those of
 /// [`EquationSetup::check_mesh`](super::equation::EquationSetup::check_mesh).
 pub(super) fn check_mesh(
     case: &Case,
@@ -32,6 +34,7 @@ pub(super) fn check_mesh(
     let found = inspect(mesh, geometry, by_faces);
     let mut warnings: Vec<SetupWarning> = found.into_iter().map(SetupWarning::from).collect();
     warnings.extend(setup_of(case).check_mesh(mesh, geometry)?);
+    warnings.extend(ranks::check_mesh(case, mesh)?);
     warnings.extend(case.output.lines.iter().filter_map(|line| points_outside(line, mesh)));
     Ok(warnings)
 }

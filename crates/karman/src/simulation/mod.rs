@@ -17,6 +17,7 @@ mod outcome;
 mod output;
 mod points;
 mod prescribed;
+mod ranks;
 mod stored_mesh;
 mod surface;
 mod transfer;
@@ -109,6 +110,7 @@ impl Simulation {
         folder::check_inputs(&case, options.restart.is_some())?;
         let kind = options.backend.unwrap_or(case.run.backend);
         let backend = Backend::new(kind, case.run.threads)?;
+        ranks::check(&case, &backend)?;
         let mut phases = NamedList::new();
         let checkpoint = options.restart.as_ref().map(|path| Checkpoint::read(path)).transpose()?;
         let mesh =

@@ -369,7 +369,7 @@ impl Output {
             device: simulation.backend.device_name(),
             precision: simulation.case.run.precision.word().to_owned(),
             threads: simulation.backend.threads(),
-            ranks: 1,
+            ranks: simulation.case.run.ranks,
             mesh: MeshSummary::of(mesh),
             time: simulation.time_summary(),
             linear: simulation.linear.clone(),

@@ -1,5 +1,6 @@
 //! Warnings about a case on its mesh.
 
+use crate::backend::HOST_CHUNK;
 use crate::mesh::MeshWarning;
 
 /// A warning about a case on its mesh.
@@ -19,6 +20,19 @@ pub(super) enum SetupWarning {
         outside: usize,
         /// Number of all points.
         points: usize,
+    },
+    /// Parts of ranks that are smaller than a chunk of reductions.
+    #[error(
+        "ranks = {ranks}: of {cells} cells a part has fewer than the {HOST_CHUNK} that a sum takes together, so that results \
+         agree with those of one rank to round-off; up to {chunks} ranks have its bits"
+    )]
+    SmallParts {
+        /// Number of ranks.
+        ranks: usize,
+        /// Number of cells.
+        cells: usize,
+        /// Largest number of ranks without this.
+        chunks: usize,
     },
     /// An inlet through which the fluid leaves.
     #[error(

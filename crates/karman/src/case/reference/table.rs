@@ -543,10 +543,12 @@ fn sections() -> Vec<Section> {
         key("to", "list of 2 or 3 numbers", "required", "m", "Last point, downstream.", "to = [5.0, 0.0, 0.0]"),
         key("points", "whole number ≥ 2", "1001", "", "Number of points, both ends included.", "points = 1001"),
     ]),
-    section("run", "Backend, precision and threads; the command line takes precedence.", vec![
+    section("run", "Backend, precision, threads and ranks; the command line takes precedence.", vec![
         words!(BackendKind, "backend", "\"auto\"", "", "backend = \"cpu\""),
         key("precision", Precision::WORDS.join(" | "), "\"f64\"", "", "Precision of the fields.", "precision = \"f64\""),
         key("threads", "whole number", "0", "", "Threads of the CPU; 0: all.", "threads = 8"),
+        key("ranks", "whole number ≥ 1", "1", "", "Parts of the mesh, which share the threads; results do not depend on it ([ranks](ranks.md)).",
+            "ranks = 2"),
     ]),
     section("checkpoint", "Checkpoints for `karman run --restart`, with the interpolation matrices of multigrid. Needs `[time]`.", vec![
         key("every", "number > 0", "required", "s", "Time between two checkpoints.", "every = 10.0"),

@@ -208,7 +208,7 @@ fn all_sections_at_once() {
          sparsification = {{ beta = 0.2, symmetric = true }}\nsweeps = [2, 0]\n[output]\n\
          every = 0.5\npicture = {{ field = \"temperature\", slice = {{ axis = \"z\", at = 0 }} }}\n\
          [[output.line]]\nname = \"axis\"\nfrom = [0, 0]\nto = [1, 0]\n[run]\nbackend = \"cpu\"\n\
-         precision = \"f32\"\nthreads = 3\n[checkpoint]\nevery = 1\n",
+         precision = \"f32\"\nthreads = 3\nranks = 2\n[checkpoint]\nevery = 1\n",
         UNSTEADY.replace("step = 0.1", "cfl = 2")
     );
     let case = parse(&text).unwrap();
@@ -228,7 +228,7 @@ fn all_sections_at_once() {
     let picture = case.output.picture.unwrap();
     assert_eq!(picture.slice, Some(Slice { axis: Axis::Z, at: 0.0 }));
     assert_eq!(case.output.lines[0].points, 101);
-    assert_eq!((case.run.precision, case.run.threads), (Precision::F32, 3));
+    assert_eq!((case.run.precision, case.run.threads, case.run.ranks), (Precision::F32, 3, 2));
     assert_eq!(case.run.checkpoint, Some(CheckpointCase { every: 1.0 }));
     insta::assert_snapshot!(case.warnings[0].to_string(), @r#"
     folder/bar.toml:18:1: [linear_solver.amg] has no effect: the preconditioner is "gauss_seidel"
@@ -334,6 +334,7 @@ patches = ["zmax"]
 backend = "auto"
 precision = "f64"
 threads = 0
+ranks = 1
 
 [checkpoint]
 every = 10.0

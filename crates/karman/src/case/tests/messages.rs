@@ -130,6 +130,12 @@ fn wrong_types() {
     11 | backend = 1
        |           ^
     "#);
+    insta::assert_snapshot!(failure(STEADY, "[output]", "[run]\nranks = 0\n[output]"), @"
+    folder/bar.toml:11:9: `ranks` is at least 1
+       |
+    11 | ranks = 0
+       |         ^
+    ");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod endings;
 mod growth;
 mod initial;
 mod moments;
+mod ranks;
 mod rebuilding;
 mod refusals;
 mod surfaces;

@@ -1,0 +1,181 @@
+//! The threads of ranks: each has a state of its own and runs what it is given.
+
+use super::{Group, ThreadGroup};
+use crate::BackendError;
+use std::any::Any;
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Time after a failure in which the other ranks may end by themselves.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Time between two looks at the group while results are awaited.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Work for a rank.
+type Job<S> = Box<dyn FnOnce(&mut S) + Send>;
+
+/// A thread for each rank, which owns the state of the rank.
+///
+/// A rank that panics or returns an error ends the group: the other ranks return at their next collective call.
+pub struct Team<S> {
+    members: Vec<Member<S>>,
+}
+
+struct Member<S> {
+    group: ThreadGroup,
+    jobs: Option<Sender<Job<S>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<S: Send + 'static> Team<S> {
+    /// Starts the threads of the ranks with their states, in the order of ranks.
+    ///
+    /// # Errors
+    /// [`BackendError::Threads`] where the system gives no thread.
+    pub fn new(states: Vec<(ThreadGroup, S)>) -> Result<Team<S>, BackendError> {
+        let count = states.len();
+        let start = |(group, mut state): (ThreadGroup, S)| {
+            let (jobs, received): (Sender<Job<S>>, Receiver<Job<S>>) = channel();
+            let builder = std::thread::Builder::new().name(format!("rank {}", group.rank()));
+            let thread = builder.spawn(move || received.iter().for_each(|job| job(&mut state)));
+            let failed =
+                |e: std::io::Error| BackendError::Threads { threads: count, reason: e.to_string() };
+            Ok(Member { group, jobs: Some(jobs), thread: Some(thread.map_err(failed)?) })
+        };
+        Ok(Team { members: states.into_iter().map(start).collect::<Result<_, BackendError>>()? })
+    }
+
+    /// Runs `work` on all ranks at the same time and returns their results in the order of ranks.
+    ///
+    /// # Errors
+    /// The error of the rank that failed first; [`BackendError::Rank`] where it panicked or hangs. A rank that hangs is not
+    /// waited for.
+    pub fn run<R, E>(
+        &self,
+        work: impl Fn(&mut S) -> Result<R, E> + Send + Sync + 'static,
+    ) -> Result<Vec<R>, E>
+    where
+        R: Send + 'static,
+        E: From<BackendError> + Display + Send + 'static,
+    {
+        let work = Arc::new(work);
+        let (sender, results) = channel();
+        for Member { group, jobs, .. } in &self.members {
+            let (work, sender, group) = (work.clone(), sender.clone(), group.clone());
+            let job: Job<S> = Box::new(move |state| {
+                let result = attempt(&group, || work(state));
+                // Nobody waits for the result after a failure.
+                let _ = sender.send((group.rank(), result));
+            });
+            if jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
+                self.members[0].group.abort("the thread of a rank has ended");
+            }
+        }
+        drop(sender);
+        let group = &self.members[0].group;
+        in_order(group, collect(group, self.members.len(), &results))
+    }
+}
+
+impl<S> Drop for Team<S> {
+    fn drop(&mut self) {
+        let has_failed = self.members.iter().any(|member| member.group.failure().is_some());
+        for member in &mut self.members {
+            member.jobs = None;
+        }
+        // A thread that hangs ends with the process.
+        for thread in self.members.iter_mut().filter_map(|member| member.thread.take()) {
+            if !has_failed {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+/// Runs `work` for each rank at the same time, in threads that end with it, and returns the results in the order of
+/// ranks.
+///
+/// # Errors
+/// As [`Team::run`]; here a rank that hangs is waited for.
+pub fn run_ranks<R, E>(
+    groups: &[ThreadGroup],
+    work: impl Fn(&ThreadGroup) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E>
+where
+    R: Send,
+    E: From<BackendError> + Display + Send,
+{
+    let results = std::thread::scope(|scope| {
+        let work = &work;
+        let start = |group| scope.spawn(move || attempt(group, || work(group)));
+        let threads: Vec<_> = groups.iter().map(start).collect();
+        threads.into_iter().map(|thread| thread.join().ok()).collect()
+    });
+    in_order(&groups[0], results)
+}
+
+/// Runs `work` for a rank; an error or a panic ends its group.
+fn attempt<R, E>(group: &ThreadGroup, work: impl FnOnce() -> Result<R, E>) -> Result<R, E>
+where
+    E: From<BackendError> + Display,
+{
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(result)) => Ok(result),
+        Ok(Err(error)) => {
+            group.abort(&error.to_string());
+            Err(error)
+        }
+        Err(panic) => {
+            let reason = format!("it panicked: {}", message_of(&*panic));
+            group.abort(&reason);
+            Err(E::from(BackendError::Rank { rank: group.rank(), reason }))
+        }
+    }
+}
+
+fn message_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+/// The results that arrive: of all ranks, or after a failure of those that return soon.
+fn collect<R>(group: &ThreadGroup, ranks: usize, results: &Receiver<(usize, R)>) -> Vec<Option<R>> {
+    let mut found: Vec<Option<R>> = (0..ranks).map(|_| None).collect();
+    let mut failed_at: Option<Instant> = None;
+    while found.iter().any(Option::is_none) {
+        match results.recv_timeout(LOOK) {
+            Ok((rank, result)) => found[rank] = Some(result),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                if group.failure().is_some()
+                    && failed_at.get_or_insert_with(Instant::now).elapsed() > GRACE
+                {
+                    break;
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The results of all ranks, or the error of the rank that failed first.
+fn in_order<R, E>(group: &ThreadGroup, results: Vec<Option<Result<R, E>>>) -> Result<Vec<R>, E>
+where
+    E: From<BackendError>,
+{
+    let Some(failure) = group.failure() else {
+        let ended = || {
+            let reason = "its thread has ended".to_owned();
+            E::from(BackendError::Rank { rank: group.rank(), reason })
+        };
+        return results.into_iter().map(|result| result.unwrap_or_else(|| Err(ended()))).collect();
+    };
+    let BackendError::Rank { rank, .. } = failure else { return Err(E::from(failure)) };
+    let of_rank = results.into_iter().nth(rank).flatten();
+    Err(of_rank.and_then(Result::err).unwrap_or_else(|| E::from(failure)))
+}

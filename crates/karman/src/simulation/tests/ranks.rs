@@ -1,0 +1,293 @@
+//! Several ranks: the files of one rank, and what they refuse.
+
+use super::*;
+use crate::backend::testing::devices;
+use crate::mesh::files::write_mesh;
+use crate::mesh::testing;
+use std::collections::BTreeMap;
+
+const RANKS: [usize; 4] = [2, 3, 4, 7];
+
+/// A case on `ranks` ranks with output of every kind; `rest` continues the section [heat].
+fn case(mesh: &str, rest: &str, ranks: usize) -> String {
+    format!(
+        "{mesh}\n[heat]\n{rest}\n[output]\nfields = [\"temperature\"]\n[[output.probe]]\nname = \"middle\"\n\
+         at = [0.41, 0.57{z}]\n[[output.line]]\nname = \"axis\"\nfrom = [0.0, 0.3{z}]\nto = [1.0, 0.7{z}]\npoints = 31\n\
+         [[output.patch]]\nname = \"all\"\npatches = [\"xmin\", \"xmax\", \"ymax\"]\n[[output.surface]]\nname = \"walls\"\n\
+         patches = [\"xmin\", \"ymin\"]\nfields = [\"temperature\", \"wall_heat_flux\"]\n[run]\nbackend = \"cpu\"\nthreads = 2\nranks = {ranks}\n",
+        z = if mesh.contains("2D") { "" } else { ", 0.33" }
+    )
+}
+
+/// The files of a run by name; of the summary what a run computes.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(folder.join("case")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if name != "summary.json" && !name.ends_with(".log") && !name.starts_with('.') {
+            files.insert(name, std::fs::read(&path).unwrap());
+        }
+    }
+    let mut summary = summary(folder);
+    let map = summary.as_object_mut().unwrap();
+    for of_machine in ["device", "ranks", "phases", "throughput", "memory"] {
+        map.remove(of_machine);
+    }
+    let linear = map["linear"].as_object_mut().unwrap();
+    linear.remove("setup_seconds");
+    linear.remove("solve_seconds");
+    files.insert("summary.json".into(), summary.to_string().into_bytes());
+    files
+}
+
+fn results(text: &str) -> BTreeMap<String, Vec<u8>> {
+    let folder = tempfile::tempdir().unwrap();
+    let (outcome, _) = run(text, folder.path());
+    assert!(
+        matches!(outcome.kind, OutcomeKind::Converged | OutcomeKind::Finished),
+        "{}: {}",
+        outcome.kind.name(),
+        outcome.message
+    );
+    files(folder.path())
+}
+
+fn compare(mesh: &str, rest: &str, least_cells: u64) {
+    let want = results(&case(mesh, rest, 1));
+    let summary: serde_json::Value = serde_json::from_slice(&want["summary.json"]).unwrap();
+    assert!(summary["mesh"]["cells"].as_u64().unwrap() >= least_cells, "{}", summary["mesh"]);
+    assert!(summary["warnings"].as_array().unwrap().is_empty(), "{}", summary["warnings"]);
+    for ranks in RANKS {
+        let found = results(&case(mesh, rest, ranks));
+        assert!(found.keys().eq(want.keys()), "{:?} {:?}", found.keys(), want.keys());
+        for (name, bytes) in &found {
+            assert!(*bytes == want[name], "{name} on {ranks} ranks");
+        }
+    }
+}
+
+/// Seven chunks of cells.
+const CHUNKS: u64 = 6 * 4096 + 1;
+
+#[test]
+fn a_steady_corrected_solution_on_tetrahedra_has_the_bits_of_one_rank() {
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [17, 17, 17]\nelement = \"tetrahedron\"\n\
+                jitter = 0.25";
+    let rest = "conductivity = \"1 + x*y\"\nsource = \"10*x\"\n[linear_solver]\nrelative_tolerance = 1e-4\n[boundary]\n\
+                xmin.temperature = \"300 + y\"\nxmax.convection = { coefficient = 3.0, ambient = 250.0 }\n\
+                ymin.heat_flux = 5.0\nymax.temperature = 310.0\nzmin = \"insulated\"\nzmax = \"insulated\"";
+    compare(mesh, rest, CHUNKS);
+}
+
+#[test]
+fn solutions_on_tetrahedra_of_gmsh_have_the_bits_of_one_rank() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cube.msh");
+    let raw = testing::gmsh("cube_tetrahedron_medium");
+    write_mesh(&file, &testing::with_halved_edges(&testing::with_halved_edges(&raw))).unwrap();
+    let mesh = format!("[mesh]\nfile = {file:?}\n");
+    let boundary = "[boundary]\nxmin.temperature = \"300 + y\"\nxmax.convection = { coefficient = 3.0, ambient = 250.0 }\n\
+                    ymin.heat_flux = 5.0\nymax.temperature = 310.0\nzmin = \"insulated\"\nzmax = \"insulated\"";
+    let steady = "conductivity = \"1 + x*y\"\nsource = \"10*x\"\n[linear_solver]\nmethod = \"bicgstab\"\n\
+                  relative_tolerance = 1e-2\n";
+    compare(&mesh, &format!("{steady}{boundary}"), CHUNKS);
+    let unsteady = "nonorthogonal_correction = false\nsource = \"10*x*t\"\n[initial]\ntemperature = \"300 + x\"\n[time]\n\
+                    method = \"crank_nicolson\"\nstep = 0.001\nend = 0.003\n[linear_solver]\npreconditioner = \"jacobi\"\n\
+                    relative_tolerance = 1e-4\n";
+    compare(&mesh, &format!("{unsteady}{boundary}"), CHUNKS);
+}
+
+#[test]
+fn an_unsteady_solution_on_mixed_elements_has_the_bits_of_one_rank() {
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [20, 20, 20]\nelement = \"mixed\"\njitter = 0.2";
+    let rest = "source = \"if(x > 0.5, 100*sin(t), 3)\"\n[initial]\ntemperature = \"300 + 10*x\"\n[time]\nstep = 0.01\n\
+                end = 0.03\n[linear_solver]\nrelative_tolerance = 1e-6\n[checkpoint]\nevery = 0.02\n[boundary]\n\
+                xmin.temperature = \"300 + 100*sin(20*t)*y\"\nxmax.temperature = \"300 + t\"\n\
+                ymin.heat_flux = \"50*t\"\nymax = \"insulated\"\nzmin = \"insulated\"\nzmax = \"insulated\"\n\
+                [[output.average]]\nfields = [\"temperature\"]\nrms = true";
+    compare(mesh, rest, CHUNKS);
+}
+
+#[test]
+fn two_dimensional_and_singular_solutions_have_the_bits_of_one_rank() {
+    let mesh = "# 2D\n[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [160, 160]\nelement = \"mixed\"\njitter = 0.2";
+    let time =
+        "[initial]\ntemperature = 300.0\n[time]\nmethod = \"bdf2\"\ncfl = 20\nend = 0.0005\n";
+    let rest = format!(
+        "nonorthogonal_correction = false\n{time}[linear_solver]\nmethod = \"single_reduction_cg\"\n\
+         preconditioner = \"chebyshev\"\nrelative_tolerance = 1e-5\n[boundary]\nxmin.temperature = 400.0\n\
+         xmax = \"insulated\"\nymin.temperature = \"300 + 10*x\"\nymax = \"insulated\""
+    );
+    compare(mesh, &rest, CHUNKS);
+    let rest = "source = \"x - 0.5\"\n[linear_solver]\nmethod = \"fgmres\"\npreconditioner = \"jacobi\"\n\
+                relative_tolerance = 0.1\n[boundary]\nxmin.heat_flux = 1.0\nxmax.heat_flux = -1.0\nymin = \"insulated\"\n\
+                ymax = \"insulated\"\n";
+    compare(mesh, rest, CHUNKS);
+}
+
+#[test]
+fn a_checkpoint_of_three_ranks_goes_on_with_one_and_four() {
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [26, 26, 26]";
+    let rest = "[initial]\ntemperature = 300.0\n[time]\nmethod = \"bdf2\"\nstep = 0.01\nend = 0.04\n[checkpoint]\n\
+                every = 0.02\n[linear_solver]\npreconditioner = \"jacobi\"\n[boundary]\nxmin.temperature = 400.0\n\
+                xmax = \"insulated\"\nymin = \"insulated\"\nymax.temperature = \"300 + 100*t\"\nzmin = \"insulated\"\n\
+                zmax = \"insulated\"";
+    let folder = tempfile::tempdir().unwrap();
+    run(&case(mesh, rest, 3), folder.path());
+    let want = files(folder.path());
+    let checkpoint = folder.path().join("case/checkpoint_00000002.safetensors");
+    let kept = folder.path().join("kept.safetensors");
+    std::fs::copy(checkpoint, &kept).unwrap();
+    for ranks in [1, 4] {
+        let text = case(mesh, rest, ranks);
+        let case = Case::parse(&text, folder.path(), "case.toml").unwrap();
+        let options = RunOptions { restart: Some(kept.clone()), ..RunOptions::default() };
+        let mut simulation = Simulation::new(case, options).unwrap();
+        simulation.run(&mut |_| ()).unwrap();
+        let found = files(folder.path());
+        for (name, bytes) in found.iter().filter(|(name, _)| *name != "summary.json") {
+            assert!(*bytes == want[name], "{name} on {ranks} ranks");
+        }
+    }
+}
+
+#[test]
+fn parts_smaller_than_a_chunk_agree_to_round_off_with_a_warning() {
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [8, 8, 8]\nelement = \"tetrahedron\"\njitter = 0.2";
+    let rest = "[linear_solver]\nrelative_tolerance = 1e-13\n[boundary]\nxmin.temperature = 1.0\nxmax.temperature = 2.0\n\
+                ymin = \"insulated\"\nymax = \"insulated\"\nzmin = \"insulated\"\nzmax = \"insulated\"";
+    let fields = |ranks: usize| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut simulation = new(&case(mesh, rest, ranks), folder.path()).unwrap();
+        simulation.step().unwrap();
+        let warnings = simulation.warnings().join("\n");
+        (simulation.field("temperature").unwrap(), warnings)
+    };
+    let (want, warnings) = fields(1);
+    assert_eq!(warnings, "");
+    for ranks in [2, 5] {
+        let (found, warnings) = fields(ranks);
+        assert!(warnings.contains(&format!("ranks = {ranks}: of ")), "{warnings}");
+        let pairs = found.iter().zip(&want);
+        let largest = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(largest < 1e-12, "{largest:e}");
+    }
+}
+
+#[test]
+fn a_steady_solve_of_several_ranks_is_stopped() {
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [21, 21, 21]";
+    let rest = "[linear_solver]\npreconditioner = \"none\"\nrelative_tolerance = 1e-12\n[boundary]\nxmin.temperature = 1.0\n\
+                xmax.temperature = 2.0\nymin = \"insulated\"\nymax = \"insulated\"\nzmin = \"insulated\"\nzmax = \"insulated\"";
+    let folder = tempfile::tempdir().unwrap();
+    let mut simulation = new(&case(mesh, rest, 2), folder.path()).unwrap();
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    // Not at the test before the step.
+    simulation.stop_when(move || asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) > 2);
+    let outcome = simulation.run(&mut |_| ()).unwrap();
+    assert_eq!(outcome.kind, OutcomeKind::Interrupted, "{}", outcome.message);
+}
+
+#[test]
+fn an_invalid_value_on_one_rank_is_the_error_of_the_run() {
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [21, 21, 21]";
+    let rest = "source = \"if(x > 0.9, 1/(t - 0.02), 0)\"\n[initial]\ntemperature = 1.0\n[time]\nmethod = \"backward_euler\"\n\
+                step = 0.01\nend = 0.1\n[linear_solver]\npreconditioner = \"jacobi\"\n[boundary]\nxmin.temperature = 1.0\n\
+                xmax.temperature = 2.0\nymin = \"insulated\"\nymax = \"insulated\"\nzmin = \"insulated\"\nzmax = \"insulated\"";
+    let said = [1, 2].map(|ranks| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut simulation = new(&case(mesh, rest, ranks), folder.path()).unwrap();
+        simulation.run(&mut |_| ()).unwrap_err().to_string()
+    });
+    assert!(said[0].contains("the heat source"), "{}", said[0]);
+    assert!(said[1].contains("the heat source"), "{}", said[1]);
+}
+
+#[test]
+fn cases_of_one_rank_are_refused_by_name() {
+    let said = |text: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        new(text, folder.path()).err().unwrap().to_string()
+    };
+    let square = |rest: &str| {
+        format!(
+            "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [8, 8]\n[run]\nbackend = \"cpu\"\nranks = 2\n{rest}"
+        )
+    };
+    let walls = "[boundary]\nxmin.temperature = 1.0\nxmax = \"insulated\"\nymin = \"insulated\"\nymax = \"insulated\"\n";
+    let heat = |rest: &str| square(&format!("[heat]\n{rest}\n{walls}"));
+    for (text, want) in [
+        (
+            square(
+                "[incompressible]\nkinematic_viscosity = 0.1\n[time]\nstep = 0.1\nend = 1.0\n[boundary]\n\
+                 xmin = \"no_slip\"\nxmax = \"no_slip\"\nymin = \"no_slip\"\nymax.moving_wall = [1.0, 0.0]\n",
+            ),
+            "ranks = 2: [incompressible] runs on one rank; set ranks = 1",
+        ),
+        (
+            square(
+                "[compressible]\ngas_constant = 2.0\n[initial]\nvelocity = [1.0, 0.0]\npressure = 1.0\ndensity = 1.0\n[time]\ncfl = 0.5\n\
+                 end = 1.0\n[boundary]\nxmin = \"slip_wall\"\nxmax = \"slip_wall\"\nymin = \"slip_wall\"\nymax = \"slip_wall\"\n",
+            ),
+            "ranks = 2: [compressible] runs on one rank; set ranks = 1",
+        ),
+        (
+            heat("") + "[adapt]\nfield = \"temperature\"\ncomplexity = 400\ncycles = 2\n",
+            "ranks = 2: [adapt] runs on one rank; set ranks = 1, or adapt the mesh before",
+        ),
+        (
+            heat("discretization = \"node\""),
+            "ranks = 2: the node-centred discretization runs on one rank; set discretization = \"cell\", or ranks = 1",
+        ),
+        (
+            heat("[linear_solver]\npreconditioner = \"amg\""),
+            "ranks = 2: [linear_solver] preconditioner = \"amg\" runs on one rank; set preconditioner = \"chebyshev\" or \
+             \"jacobi\" with a Krylov method, or ranks = 1",
+        ),
+        (
+            heat("[linear_solver]\npreconditioner = \"gauss_seidel\""),
+            "ranks = 2: [linear_solver] preconditioner = \"gauss_seidel\" runs on one rank; set preconditioner = \
+             \"chebyshev\" or \"jacobi\" with a Krylov method, or ranks = 1",
+        ),
+        (
+            heat("[linear_solver]\nmethod = \"multigrid\""),
+            "ranks = 2: [linear_solver] method = \"multigrid\" runs on one rank; set preconditioner = \"chebyshev\" or \
+             \"jacobi\" with a Krylov method, or ranks = 1",
+        ),
+        (
+            heat("").replace("ranks = 2", "ranks = 100"),
+            "ranks = 100: the mesh has only 64 cells; set ranks = 1",
+        ),
+    ] {
+        assert_eq!(said(&text), want);
+    }
+}
+
+#[test]
+fn a_device_is_refused_on_several_ranks() {
+    for device in devices() {
+        let text = format!(
+            "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [8, 8]\n[run]\nbackend = \"{}\"\nranks = 2\n[heat]\n[boundary]\n\
+             xmin.temperature = 1.0\nxmax = \"insulated\"\nymin = \"insulated\"\nymax = \"insulated\"\n",
+            device.kind().word()
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let error = new(&text, folder.path()).err().unwrap().to_string();
+        let want =
+            "ranks = 2: several ranks compute on the CPU; set backend = \"cpu\", or ranks = 1";
+        assert_eq!(error, want);
+    }
+}
+
+#[test]
+fn multigrid_that_auto_selects_is_refused_with_the_reason() {
+    let text = "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [160, 160]\nelement = \"triangle\"\n[run]\nbackend = \"cpu\"\n\
+                ranks = 2\n[heat]\n[boundary]\nxmin.temperature = 1.0\nxmax = \"insulated\"\nymin = \"insulated\"\n\
+                ymax = \"insulated\"\n";
+    let folder = tempfile::tempdir().unwrap();
+    let mut simulation = new(text, folder.path()).unwrap();
+    let error = simulation.run(&mut |_| ()).unwrap_err().to_string();
+    let start = "the preconditioner `amg`, which `auto` selects (of 51200 rows ";
+    assert!(error.starts_with(start) && error.contains("choose `jacobi`, `chebyshev`"), "{error}");
+}
