@@ -4,12 +4,13 @@ mod fields;
 mod march;
 mod monitors;
 mod setup;
+mod speeds;
 
 use super::averages::{Averages, TimeAverages};
 use super::equation::{Advance, Equation, Location, Monitored, Unknown};
 use super::heat::shared;
 use super::surface::SurfaceSamples;
-use super::{SimulationError, Transfer, state_error};
+use super::{OutcomeKind, SimulationError, Transfer, state_error};
 use crate::backend::{Backend, converted};
 use crate::case::{Case, CompressibleCase, Equation as EquationCase, ExactField, Surface};
 use crate::compressible::cell_means::{conserved_means, means};
@@ -29,6 +30,7 @@ use crate::summary::{FlowSummary, GasSummary, LinearSummary, NamedList, Summary}
 use fields::{FieldBuffers, quantities};
 use march::March;
 use monitors::Monitors;
+use speeds::OpenPatches;
 use std::sync::Arc;
 
 /// A compressible flow with its monitors.
@@ -40,6 +42,7 @@ struct CompressibleRun<F: Real> {
     gas_constant: f64,
     viscous: Option<ViscousGas>,
     monitors: Monitors<F>,
+    open_patches: OpenPatches,
     averages: Averages<F>,
     buffers: FieldBuffers<F>,
 }
@@ -68,6 +71,7 @@ impl<F: Real> CompressibleRun<F> {
         let unknown = |name: &&'static str| Unknown { name, has_mean_zero: false };
         Ok(CompressibleRun {
             monitors: Monitors::new(case, backend, place)?,
+            open_patches: OpenPatches::new(place, &problem.conditions, own.viscous.is_some()),
             averages: fields::averages(backend, case, mesh, &names),
             buffers: fields::buffers(backend, case, mesh),
             march: March::new(own, backend, place, flow)?,
@@ -148,6 +152,10 @@ impl<F: Real> Equation for CompressibleRun<F> {
 
     fn averages(&self) -> &dyn TimeAverages {
         &self.averages
+    }
+
+    fn warnings_at_end(&mut self, _end: OutcomeKind) -> Result<Vec<String>, SimulationError> {
+        self.open_patches.warnings(self.march.flow_mut())
     }
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {

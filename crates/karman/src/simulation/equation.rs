@@ -4,7 +4,7 @@ use super::averages::TimeAverages;
 use super::initial::InitialFields;
 use super::surface::SurfaceSamples;
 use super::warning::SetupWarning;
-use super::{SimulationError, Transfer};
+use super::{OutcomeKind, SimulationError, Transfer};
 use crate::backend::Backend;
 use crate::case::{Case, ExactField, Surface};
 use crate::descriptor::{Descriptor, FieldData};
@@ -172,8 +172,8 @@ pub(super) trait Equation: Checkpointed + Send {
     fn accumulate(&mut self, before: f64) -> Result<(), SimulationError>;
     /// The averages over time.
     fn averages(&self) -> &dyn TimeAverages;
-    /// Warnings about the solution at the end of a run.
-    fn warnings_at_end(&self) -> Result<Vec<String>, SimulationError> {
+    /// Warnings about the solution at the end of a run that neither failed nor was interrupted.
+    fn warnings_at_end(&mut self, _end: OutcomeKind) -> Result<Vec<String>, SimulationError> {
         Ok(vec![])
     }
     /// The components of an averaged field from the means of the arrays that its average samples; by default they are

@@ -14,7 +14,7 @@ use super::equation::{Advance, Equation, Location, Monitored, Unknown};
 use super::heat::{conditions, shared};
 use super::linear::{self, Systems};
 use super::surface::SurfaceSamples;
-use super::{SimulationError, Transfer};
+use super::{OutcomeKind, SimulationError, Transfer};
 use crate::backend::{Backend, Buffer, blas, converted};
 use crate::case::{
     AdaptCase, Case, Equation as EquationCase, FlowNumericsCase, IncompressibleCase, Surface,
@@ -307,9 +307,9 @@ impl<F: Real> Equation for FlowRun<F> {
         &self.averages
     }
 
-    fn warnings_at_end(&self) -> Result<Vec<String>, SimulationError> {
-        let Some(((convection, bounds), temperature)) = self.bounds.zip(self.flow.temperature())
-        else {
+    fn warnings_at_end(&mut self, end: OutcomeKind) -> Result<Vec<String>, SimulationError> {
+        let bounds = self.bounds.filter(|_| end.is_success());
+        let Some(((convection, bounds), temperature)) = bounds.zip(self.flow.temperature()) else {
             return Ok(vec![]);
         };
         let found = blas::range(&self.backend, self.volumes.len(), temperature)?;

@@ -367,8 +367,8 @@ impl Simulation {
             Err(error) => Outcome { kind: OutcomeKind::Failed, message: error.to_string() },
         };
         let mut warnings = self.equation.averages().warnings_at_end(self.time());
-        if matches!(outcome.kind, OutcomeKind::Converged | OutcomeKind::Finished) {
-            warnings.extend(self.equation.warnings_at_end()?);
+        if !matches!(outcome.kind, OutcomeKind::Failed | OutcomeKind::Interrupted) {
+            warnings.extend(self.equation.warnings_at_end(outcome.kind)?);
         }
         self.warn(&warnings);
         let written = output.finish(self, &outcome, start);

@@ -344,4 +344,10 @@ fn a_flow_whose_energy_grows_without_bound_has_diverged() {
         "{said}"
     );
     assert!(said.contains("`karman mesh check`"), "{said}");
+    let summary = summary(folder.path());
+    let listed = summary["warnings"].as_array().unwrap();
+    let of_outlet = |warning: &serde_json::Value| {
+        warning.as_str().unwrap().starts_with("the flow leaves `supersonic_outlet` \"")
+    };
+    assert!(listed.iter().any(of_outlet), "{listed:?}");
 }

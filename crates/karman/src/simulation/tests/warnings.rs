@@ -217,3 +217,76 @@ fn an_inlet_that_points_outwards_and_points_outside_are_warned_of() {
         assert_eq!(simulation.warnings(), expected, "{inlet}");
     }
 }
+
+/// A stream of Mach number `mach` along x through conditions at xmin and xmax.
+fn stream(mach: f64, inlet: &str, outlet: &str) -> String {
+    format!(
+        "[mesh.generate.box]\nsize = [2.0, 1.0]\ncells = [8, 4]\nelement = \"triangle\"\n[compressible]\n[initial]\n\
+         density = 1.4\nvelocity = [{mach:?}, 0.0]\npressure = 1.0\n[boundary]\nxmin.{inlet}\nxmax.{outlet}\n\
+         ymin = \"slip_wall\"\nymax = \"slip_wall\"\n[time]\nstep = 1e-3\nend = 1e-2\n"
+    )
+}
+
+#[test]
+fn patches_on_the_other_side_of_the_speed_of_sound_are_warned_of() {
+    let state = |mach: f64| {
+        format!("inflow = {{ density = 1.4, velocity = [{mach:?}, 0.0], pressure = 1.0 }}")
+    };
+    let (supersonic, pressure) = ("supersonic_outlet = true", "pressure_outlet = 1.0");
+    let leaves = "the flow leaves `supersonic_outlet` \"xmax\" below the speed of sound at 100.0 % of its area, its Mach \
+                  number normal to the patch down to 0.500: ";
+    let no_effect = "the flow leaves `pressure_outlet` \"xmax\" faster than sound at 100.0 % of its area, its Mach number \
+                     normal to the patch up to 2.000: there the pressure has no effect; ";
+    let shock = "the state prescribed at patch \"xmin\" enters faster than sound, the gas inside is slower at 100.0 % of \
+                 the area, its Mach number into the domain down to ";
+    let fast = "the state prescribed at patch \"xmin\" enters below the speed of sound, the gas inside is faster at \
+                100.0 % of the area, its Mach number into the domain up to ";
+    for (mach, inlet, outlet, expected) in [
+        (0.5, state(0.5), pressure, None),
+        (2.0, state(2.0), supersonic, None),
+        (0.5, state(0.5), supersonic, Some(leaves)),
+        (2.0, state(2.0), pressure, Some(no_effect)),
+        (0.5, state(2.0), pressure, Some(shock)),
+        (2.0, state(0.5), supersonic, Some(fast)),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (outcome, summary) = run(&stream(mach, &inlet, outlet), folder.path());
+        assert_eq!(outcome.kind, OutcomeKind::Finished, "{outcome}");
+        let listed = warnings(&summary);
+        assert_eq!(listed.len(), usize::from(expected.is_some()), "{mach} {inlet}: {listed:?}");
+        let said = listed.first().map_or("", |said| said.as_str());
+        assert!(said.starts_with(expected.unwrap_or_default()), "{said}");
+    }
+}
+
+/// Part of an outlet is slower than sound, as behind a wake; a boundary layer is no fault of a viscous flow.
+#[test]
+fn the_share_of_a_patch_and_its_least_mach_number_are_named() {
+    let case = |share: f64, viscous: &str| {
+        let slow = format!("if(y < {share}, 0.5, 2)");
+        let state =
+            format!("inflow = {{ density = 1.4, velocity = [\"{slow}\", 0.0], pressure = 1.0 }}");
+        let text = stream(0.0, &state, "supersonic_outlet = true");
+        let text = text.replace("velocity = [0.0, 0.0]", &format!("velocity = [\"{slow}\", 0.0]"));
+        let text = text.replace("cells = [8, 4]", "cells = [8, 16]").replace("1e-2", "1e-5");
+        let text = text.replace("[compressible]", "[compressible]\nreconstruction = \"constant\"");
+        text.replace("[initial]", &format!("{viscous}[initial]")).replace("1e-3", "1e-6")
+    };
+    let layer = "[compressible.viscous]\nviscosity = 1e-5\n";
+    for (share, viscous, expected) in [
+        (0.25, "", Some("25.0 %")),
+        (0.25, layer, Some("25.0 %")),
+        (1.0 / 16.0, "", Some("6.2 %")),
+        (1.0 / 16.0, layer, None),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, summary) = run(&case(share, viscous), folder.path());
+        let listed = warnings(&summary);
+        let of_outlet = |said: &&String| said.contains("\"xmax\"");
+        let said = listed.iter().find(of_outlet);
+        assert_eq!(said.is_some(), expected.is_some(), "{share} {viscous}: {listed:?}");
+        if let (Some(said), Some(expected)) = (said, expected) {
+            assert!(said.contains(expected), "{said}");
+        }
+    }
+}
