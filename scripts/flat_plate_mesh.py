@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Mesh of quadrilaterals above a flat plate of unit length, closer at its leading edge and along it (Gmsh, 2D).
+"""Mesh of quadrilaterals above a flat plate of length 2, closer at its leading edge and along it (Gmsh, 2D).
 
     scripts/flat_plate_mesh.py OUT.msh [--scale 1.0]
 
-SCALE multiplies the number of elements along each direction; the ratios of the spacings follow. Patches: upstream (from x = -0.5 to 0), plate
-(to x = 1), outlet, top (at y = 0.5), inlet. Needs `pip install gmsh`.
+SCALE multiplies the number of elements along each direction; the ratios of the spacings follow. Patches: upstream (from x = -2 to 0), plate
+(to x = 2), outlet, top (at y = 4), inlet. Needs `pip install gmsh`.
 """
 import argparse
 
 import gmsh
 
-HEIGHT = 0.5
-UPSTREAM, PLATE, ACROSS = (16, 1.35), (40, 1.1), (28, 1.18)
+HEIGHT, BEGIN, LENGTH = 4.0, -2.0, 2.0
+UPSTREAM, PLATE, ACROSS = (14, 1.5), (46, 1.12), (38, 1.25)
 
 
 def main():
@@ -23,8 +23,8 @@ def main():
     gmsh.initialize()
     gmsh.option.setNumber("General.Terminal", 0)
     geo = gmsh.model.geo
-    low = [geo.addPoint(x, 0, 0) for x in (-0.5, 0, 1)]
-    high = [geo.addPoint(x, HEIGHT, 0) for x in (-0.5, 0, 1)]
+    low = [geo.addPoint(x, 0, 0) for x in (BEGIN, 0, LENGTH)]
+    high = [geo.addPoint(x, HEIGHT, 0) for x in (BEGIN, 0, LENGTH)]
     before, plate = geo.addLine(low[0], low[1]), geo.addLine(low[1], low[2])
     top_before, top = geo.addLine(high[0], high[1]), geo.addLine(high[1], high[2])
     inlet, edge, outlet = (geo.addLine(a, b) for a, b in zip(low, high))
