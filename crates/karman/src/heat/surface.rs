@@ -35,7 +35,7 @@ impl HeatScheme {
     }
 
     /// The nodes of patches, ascending; node-centred. Sums over the nodes are the areas of the patches and
-    /// the heat through them, that of [`Heat::heat_through`].
+    /// the heat through them, that of [`HeatScheme::heat_through`].
     pub fn surface_nodes(
         &self,
         mesh: &Mesh,
