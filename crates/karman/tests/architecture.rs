@@ -351,6 +351,8 @@ fn numerics_have_no_globals_no_hash_order_and_no_atomics_but_in_mesh_set_up() {
             let is_known = source.path == "device.rs" && line.starts_with("static STREAMS");
             // A reader of files looks names up and never walks through them.
             let is_known = is_known || source.path == "files/gmsh/node_tags.rs";
+            // Ranks that are threads count messages and name whom they wait for; no number of a solution is in these.
+            let is_known = is_known || source.path == "group/threads.rs";
             !is_known && (is_global(line) || hashed || atomic)
         }));
     }

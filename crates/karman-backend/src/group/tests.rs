@@ -1,3 +1,5 @@
+//! Ranks as threads: exchange, gather, abort and failures.
+
 use super::*;
 use crate::{Backend, Halo, Partials, blas};
 use std::sync::Arc;
