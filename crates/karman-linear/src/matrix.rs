@@ -169,20 +169,8 @@ impl<S: Real> Matrix<S> {
         [offsets, indices]: [Buffer<u32>; 2],
         values: Buffer<S>,
     ) -> Self {
-        let (rows, entries) = (offsets.len() - 1, values.len());
-        let (backend, layout, empty_row) = (backend.clone(), Layout::Csr, None);
-        Matrix {
-            backend,
-            layout,
-            rows,
-            columns,
-            entries,
-            empty_row,
-            offsets,
-            indices,
-            values,
-            halo: None,
-        }
+        let counts = [offsets.len() - 1, columns, values.len()];
+        Self::of_buffers(backend, Layout::Csr, counts, [offsets, indices], values)
     }
 
     /// The matrix of slices already on `backend`: numbers of rows, of columns and of entries, `[offsets,
@@ -194,14 +182,26 @@ impl<S: Real> Matrix<S> {
         [offsets, indices]: [Buffer<u32>; 2],
         values: Buffer<S>,
     ) -> Self {
-        let (backend, layout, empty_row) = (backend.clone(), Layout::SlicedEll, None);
+        let counts = [rows, columns, entries];
+        Self::of_buffers(backend, Layout::SlicedEll, counts, [offsets, indices], values)
+    }
+
+    /// The matrix of buffers of `backend`, without empty rows and not of one of several ranks: numbers of rows, of columns and
+    /// of entries, `[offsets, columns]` and values.
+    fn of_buffers(
+        backend: &Backend,
+        layout: Layout,
+        [rows, columns, entries]: [usize; 3],
+        [offsets, indices]: [Buffer<u32>; 2],
+        values: Buffer<S>,
+    ) -> Self {
         Matrix {
-            backend,
+            backend: backend.clone(),
             layout,
             rows,
             columns,
             entries,
-            empty_row,
+            empty_row: None,
             offsets,
             indices,
             values,

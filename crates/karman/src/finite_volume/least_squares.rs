@@ -15,7 +15,9 @@ use super::narrow;
 use crate::backend::{Backend, Buffer, Segment, View};
 use crate::mesh::check::cells_between_walls;
 use crate::mesh::geometry::{dot, subtract};
-use crate::mesh::gradient_stencil::{CellFit, Purpose, Rows, face_neighbours, fit_of_cell};
+use crate::mesh::gradient_stencil::{
+    CellFit, Neighbour, Purpose, Rows, face_neighbours, fit_of_cell,
+};
 use crate::mesh::{Adjacency, CellShape, SIGN_BIT, index_of};
 use crate::operators::FaceCells;
 use crate::operators::incidence::without_sign;
@@ -308,10 +310,9 @@ impl CellScheme<'_> {
         })
     }
 
-    /// The items of a stencil.
-    fn items(&self, stencil: &CellStencil) -> impl Iterator<Item = u32> {
-        let further = stencil.fit.further.iter().map(|n| n.cell);
-        self.items_of_faces(stencil.cell).chain(further)
+    /// The items of a stencil, those of the faces of its cell and further cells.
+    fn items(&self, cell: usize, further: &[Neighbour]) -> impl Iterator<Item = u32> {
+        self.items_of_faces(cell).chain(further.iter().map(|n| n.cell))
     }
 
     /// ∇T_c · direction by least squares.
@@ -319,7 +320,7 @@ impl CellScheme<'_> {
         let stencil = self.stencil(cell, Use::Derivative);
         let mut functional = Functional::default();
         let mut own = 0.0;
-        for (item, weight) in self.items(&stencil).zip(&stencil.fit.weights) {
+        for (item, weight) in self.items(cell, &stencil.fit.further).zip(&stencil.fit.weights) {
             let weight = dot(*weight, direction);
             if item < SIGN_BIT {
                 functional.unknowns.push((item, weight));
@@ -423,8 +424,8 @@ impl CellScheme<'_> {
                     let length = stencil.map_or(n_faces, |stencil| stencil.fit.weights.len());
                     let (own_items, rest) = items.split_at_mut(length);
                     let row = split_off(&mut planes, length);
-                    let further = stencil.iter().flat_map(|stencil| &stencil.fit.further);
-                    let all = self.items_of_faces(cell).chain(further.map(|n| n.cell));
+                    let further = stencil.map_or(&[][..], |stencil| &stencil.fit.further);
+                    let all = self.items(cell, further);
                     own_items.iter_mut().zip(all).for_each(|(to, item)| *to = item);
                     match stencil {
                         Some(stencil) => fill_row(row, &stencil.fit.weights),
@@ -494,7 +495,7 @@ impl CellScheme<'_> {
     }
 }
 
-/// What the stencils of consecutive cells have beyond rows of their faces.
+/// The stencils of consecutive cells that have further cells, and counts of all.
 #[derive(Default)]
 struct StencilPart {
     cells: Range<usize>,

@@ -16,7 +16,7 @@ const LEAST_SHARE: f64 = 0.01;
 /// As `LEAST_SHARE`, in viscous flow, whose boundary layers are slower than sound at every outlet.
 const LEAST_SHARE_OF_VISCOUS: f64 = 0.1;
 
-/// What a patch prescribes.
+/// The state that the condition of a patch prescribes outside.
 enum Outside {
     /// Nothing.
     SupersonicOutlet,

@@ -44,7 +44,7 @@ struct Rank<F: Real> {
     part: OneRank<F>,
 }
 
-/// What a step of a rank reports.
+/// The report of a step of a rank.
 struct Report {
     outcome: SolveOutcome,
     rate: f64,
@@ -114,7 +114,7 @@ impl<F: Real> Ranks<F> {
         })
     }
 
-    /// What `work` returns on each rank, in the order of ranks.
+    /// The results of `work` on each rank, in the order of ranks.
     fn on_each<R: Send + 'static>(
         &self,
         work: impl Fn(&mut Rank<F>) -> Result<R, HeatError> + Send + Sync + 'static,
@@ -125,7 +125,7 @@ impl<F: Real> Ranks<F> {
         })
     }
 
-    /// What `work` returns on the first rank, and on all others.
+    /// The result of `work` on the first rank; all ranks take part.
     fn on_first<R: Send + 'static>(
         &self,
         work: impl Fn(&mut Rank<F>) -> Result<R, HeatError> + Send + Sync + 'static,
