@@ -142,6 +142,13 @@ fn measured<R: Send>(
     })
 }
 
+/// Steps towards a steady state with implicit convection and tight tolerances.
+fn steady(convection: Convection) -> Numerics {
+    let implicit = ConvectionTreatment::Implicit;
+    let marching = numerics(convection, TimeScheme::Bdf2);
+    Numerics { is_steady: true, convection_treatment: implicit, ..marching }
+}
+
 fn numerics(convection: Convection, scheme: TimeScheme) -> Numerics {
     let tight = Params { relative_tolerance: 1e-10, ..Params::default() };
     Numerics {

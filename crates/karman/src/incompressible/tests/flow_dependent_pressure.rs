@@ -42,9 +42,7 @@ fn the_steady_speed_in_a_straight_duct_is_that_of_bernoulli() {
         let [from, to] = patches;
         let (from, to) = ((from, constant(0.7)), (to, constant(0.2)));
         let problem = frictionless(&mesh, 1e-3, from, to);
-        let mut numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
-        numerics.is_steady = true;
-        numerics.convection_treatment = ConvectionTreatment::Implicit;
+        let mut numerics = steady(Convection::LinearUpwind);
         if size_of::<F>() == 4 {
             numerics.pressure.relative_tolerance = 1e-5;
             numerics.momentum.relative_tolerance = 1e-5;
@@ -103,9 +101,7 @@ fn the_speed_through_an_outlet_with_a_loss_is_that_of_its_coefficient() {
                     *condition = FlowCondition::Opening(constant(at_inlet));
                 }
             }
-            let mut numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
-            numerics.is_steady = true;
-            numerics.convection_treatment = ConvectionTreatment::Implicit;
+            let numerics = steady(Convection::LinearUpwind);
             let backend = Backend::host(2).unwrap();
             backend.install(|| {
                 let mut flow = IncompressibleSolver::<f64>::new(
@@ -168,9 +164,7 @@ fn the_flow_rate_of_a_nozzle_converges_to_that_of_bernoulli() {
         let (mesh, geometry) = built(gmsh(&format!("nozzle_{size}")));
         let (from, to) = (("inlet", constant(0.5)), ("outlet", constant(0.0)));
         let problem = frictionless(&mesh, 1e-6, from, to);
-        let mut numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
-        numerics.is_steady = true;
-        numerics.convection_treatment = ConvectionTreatment::Implicit;
+        let numerics = steady(Convection::LinearUpwind);
         let backend = Backend::host(2).unwrap();
         backend.install(|| {
             let mut flow =

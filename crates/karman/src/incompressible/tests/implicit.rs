@@ -9,8 +9,9 @@ fn implicit(convection: Convection, scheme: TimeScheme) -> Numerics {
     Numerics { convection_treatment: ConvectionTreatment::Implicit, ..numerics(convection, scheme) }
 }
 
-fn steady(convection: Convection) -> Numerics {
-    let mut numerics = Numerics { is_steady: true, ..implicit(convection, TimeScheme::Bdf2) };
+/// Steady, with solves to a hundredth.
+fn loosely_steady(convection: Convection) -> Numerics {
+    let mut numerics = steady(convection);
     numerics.pressure.relative_tolerance = 0.01;
     numerics.momentum.relative_tolerance = 0.01;
     numerics
@@ -104,7 +105,7 @@ fn iterate(
     most: usize,
 ) -> (f64, usize, Vec<f64>) {
     let backend = Backend::host(2).unwrap();
-    let numerics = steady(Convection::LinearUpwind);
+    let numerics = loosely_steady(Convection::LinearUpwind);
     backend.install(|| {
         let mut flow =
             IncompressibleSolver::<f64>::new(&backend, mesh, geometry, problem, &numerics).unwrap();
@@ -162,7 +163,7 @@ fn steady_flows_converge_in_few_iterations() {
 fn steady_iterations_are_the_same_on_every_backend() {
     let (mesh, geometry) = box_mesh(Element::Triangle, 2, 8, 0.15);
     let problem = cavity(&mesh);
-    let mut numerics = steady(Convection::LinearUpwind);
+    let mut numerics = loosely_steady(Convection::LinearUpwind);
     numerics.pressure.relative_tolerance = 1e-11;
     numerics.momentum.relative_tolerance = 1e-11;
     let mut first: Option<Vec<f64>> = None;

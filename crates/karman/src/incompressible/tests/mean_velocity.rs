@@ -147,9 +147,7 @@ fn the_force_on_meshes_of_gmsh_is_that_of_poiseuille_flow() {
 #[test]
 fn a_slanted_mean_velocity_is_kept_in_steady_flow() {
     let (mesh, geometry) = channel(Element::Hexahedron, 3, 16, 0.0);
-    let mut numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
-    numerics.is_steady = true;
-    numerics.convection_treatment = ConvectionTreatment::Implicit;
+    let numerics = steady(Convection::LinearUpwind);
     let problem = between_walls(&mesh, 0.1);
     let backend = Backend::host(2).unwrap();
     let mut flow =
@@ -241,9 +239,7 @@ fn the_force_of_a_steady_flow_past_obstacles_balances_their_drag() {
         };
         let (mesh, geometry) = periodic(params.generate().unwrap(), &[["xmin", "xmax"]]);
         let problem = between_walls(&mesh, 0.02);
-        let mut numerics = numerics(Convection::LinearUpwind, TimeScheme::Bdf2);
-        numerics.is_steady = true;
-        numerics.convection_treatment = ConvectionTreatment::Implicit;
+        let numerics = steady(Convection::LinearUpwind);
         let backend = Backend::host(2).unwrap();
         backend.install(|| {
             let mut flow =
