@@ -7,6 +7,7 @@
 //! The same run gives the same bits: every entity has one writer, there are no atomics, and a
 //! reduction's order depends on the number of entities alone (and on the device).
 
+mod available;
 #[cfg(feature = "device")]
 mod block;
 mod buffer;
@@ -57,13 +58,14 @@ pub mod sort;
 pub mod test_kernels;
 pub mod testing;
 
+pub use available::{DeviceDescription, available_devices};
 pub use buffer::{Buffer, Element};
 pub use device::Device;
 pub use group::Group as RankGroup;
 pub use halo::Halo;
 pub use host::{converted, converted_slice, for_each_entity};
 pub use host_memory::return_large_arrays;
-pub use kind::{BackendError, BackendKind, DeviceDescription, available_devices};
+pub use kind::{BackendError, BackendKind};
 pub use local::Local;
 #[cfg(not(feature = "device"))]
 pub use no_device::OnDevice;
@@ -157,7 +159,7 @@ impl Backend {
     pub fn device_name(&self) -> String {
         match self.device() {
             Some(device) => device.name().to_owned(),
-            None => kind::host_threads(self.threads()),
+            None => available::host_threads(self.threads()),
         }
     }
 

@@ -3,8 +3,8 @@
 
 use super::BenchError;
 use super::mesh::TetrahedronMesh;
-use karman::finite_volume::diffusion::{CellScheme, discretize};
-use karman::finite_volume::{Condition, Material};
+use karman::finite_volume::diffusion::discretize;
+use karman::finite_volume::{CellScheme, Condition, Material};
 use karman::linear::CsrMatrix;
 use std::sync::Arc;
 

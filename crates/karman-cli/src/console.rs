@@ -1,6 +1,7 @@
 //! Text for the user: results go to stdout, everything else to stderr.
 
 use crate::failure::Failure;
+use clap::error::ErrorKind;
 use indicatif::ProgressBar;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +26,23 @@ pub(crate) fn tell(quiet: bool, text: &str) -> Result<(), Failure> {
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(Failure::input)?;
     print(&text)
+}
+
+/// Prints help, version or the error of the argument parser; help and version are no failure.
+pub(crate) fn usage(error: &clap::Error) -> Result<(), Failure> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            print(error.render().to_string().trim_end())
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Input(format!(
+            "a command is missing\n\n{}",
+            error.render().to_string().trim_end()
+        ))),
+        _ => {
+            let text = error.render().to_string();
+            Err(Failure::Input(text.trim_start_matches("error: ").trim_end().to_owned()))
+        }
+    }
 }
 
 /// A number with its noun: `1 case`, `2 cases`.

@@ -1,8 +1,6 @@
 //! Failures and their exit codes: 1 for a wrong case or file, 2 for a solution that failed, 3 for a bug in
 //! karman, 130 for a run ended by a signal.
 
-use crate::console;
-use clap::error::ErrorKind;
 use karman::simulation::{Outcome, OutcomeKind};
 use std::fmt;
 use std::panic::PanicHookInfo;
@@ -54,23 +52,6 @@ impl fmt::Display for Failure {
             Failure::Input(message) => write!(formatter, "error: {message}"),
             Failure::Solution(message) => write!(formatter, "failed: {message}"),
             Failure::Interrupted(message) => formatter.write_str(message),
-        }
-    }
-}
-
-/// Prints help, version or the error of the argument parser; help and version are no failure.
-pub(crate) fn usage(error: &clap::Error) -> Result<(), Failure> {
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            console::print(error.render().to_string().trim_end())
-        }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::Input(format!(
-            "a command is missing\n\n{}",
-            error.render().to_string().trim_end()
-        ))),
-        _ => {
-            let text = error.render().to_string();
-            Err(Failure::Input(text.trim_start_matches("error: ").trim_end().to_owned()))
         }
     }
 }

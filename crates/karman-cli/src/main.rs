@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| console::complain(&failure::bug_report(panic))));
     let finished = std::panic::catch_unwind(|| match Arguments::try_parse() {
         Ok(arguments) => commands::run(arguments),
-        Err(usage) => failure::usage(&usage),
+        Err(usage) => console::usage(&usage),
     });
     match finished {
         Ok(Ok(())) => ExitCode::SUCCESS,

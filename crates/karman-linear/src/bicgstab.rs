@@ -5,9 +5,9 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::convergence_state::{
-    ConvergenceState, Krylov, System, is_finite, is_set, is_stepping, status,
+    ConvergenceState, is_finite, is_set, is_stepping, status, step_length, stepped, stopped,
 };
-use super::convergence_state::{fill_ghosts, step_length, stepped, stopped};
+use super::krylov::{Krylov, System, fill_ghosts};
 use super::recurrence::{NextStep, residual_after, store_state};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;

@@ -8,9 +8,12 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::Diagonal;
-use super::convergence_state::{ConvergenceState, Krylov, System, is_finite, is_set, is_stepping};
-use super::convergence_state::{fill_ghosts, status, step_length, stepped, stopped};
+use super::convergence_state::{
+    ConvergenceState, is_set, is_stepping, status, step_length, stepped, stopped,
+};
+use super::krylov::{Krylov, System, fill_ghosts};
 use super::recurrence::{DiagonalView, NextStep, residual_after, store_state};
+use super::residual_update::{ResidualUpdate, alpha};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Components, Partials, Segment, View};
@@ -30,34 +33,6 @@ pub(super) struct Scalars {
     pub midway: Buffer<f64>,
     /// r·z, r·r and, where M is not diagonal, z·q.
     pub sums: Partials,
-}
-
-/// The second half of a step with a separate M⁻¹: r ← r − α q, z ← M⁻¹ r, and the partials of r·z, r·r and z·q.
-pub struct ResidualUpdate<'a, T = f32> {
-    /// p·q.
-    pub(super) product: &'a mut Partials,
-    pub(super) convergence: &'a Buffer<f64>,
-    pub(super) q: &'a Buffer<T>,
-    pub(super) midway: &'a mut Buffer<f64>,
-    pub(super) r: &'a mut Buffer<T>,
-    pub(super) z: &'a mut Buffer<T>,
-    /// Of r·z, r·r and z·q.
-    pub(super) sums: &'a mut Partials,
-}
-
-impl<T: Real> ResidualUpdate<'_, T> {
-    /// Computes it with a function z ← M⁻¹ r.
-    pub(super) fn run(
-        self,
-        backend: &Backend,
-        precondition: impl FnOnce(&Buffer<T>, &mut Buffer<T>),
-    ) {
-        let ResidualUpdate { product, convergence, q, midway, r, z, sums } = self;
-        let n = r.len();
-        subtract_product(backend, n, product, convergence, q, midway, r);
-        precondition(r, z);
-        cg_dots(backend, n, r, z, q, sums);
-    }
 }
 
 impl<T: Real> ConjugateGradient<T> {
@@ -157,24 +132,6 @@ pub(super) fn cg_start(sum: f64, convergence: ConvergenceState<f64>) -> Converge
         next = stopped(convergence, f64::literal(status::PRECONDITIONER), sum);
     }
     next.rho = sum;
-    next
-}
-
-/// The state in the middle of a step: α = r·z / p·q, after the product.
-#[device]
-fn alpha(pq: f64, convergence: &View<f64>) -> ConvergenceState<f64> {
-    let before = ConvergenceState::<f64>::at(convergence, 0, 1);
-    let mut next = before;
-    let mut alpha = f64::literal(0.0);
-    next.stepping = before.active;
-    if is_set(before.active) {
-        if pq > f64::literal(0.0) && is_finite(pq) {
-            alpha = before.rho / pq;
-        } else {
-            next = stopped(before, f64::literal(status::OPERATOR), pq);
-        }
-    }
-    next.alpha = alpha;
     next
 }
 
@@ -292,40 +249,4 @@ pub(super) fn advance<F: Real>(
     p: F,
 ) -> (F, F) {
     direction_after::<F>(i, next, midway, z[i], convergence, x, p)
-}
-
-/// r ← r − α q. Traffic 3s.
-#[kernel(scalar(state = alpha(1, convergence)), update(r), unroll(4))]
-pub(super) fn subtract_product<F: Real>(
-    i: usize,
-    state: ConvergenceState<f64>,
-    convergence: &View<f64>,
-    q: &View<F>,
-    midway: &mut Segment<f64>,
-    r: F,
-) -> F {
-    residual_after::<F>(i, state, q, midway, r)
-}
-
-/// r ← r − α q, x ← w r. Traffic 5s.
-#[kernel(scalar(state = alpha(1, convergence)), update(r), out(x), unroll(4))]
-pub(super) fn subtract_and_sweep<F: Real>(
-    i: usize,
-    state: ConvergenceState<f64>,
-    convergence: &View<f64>,
-    q: &View<F>,
-    w: &View<F>,
-    midway: &mut Segment<f64>,
-    r: F,
-) -> (F, F) {
-    let own = residual_after::<F>(i, state, q, midway, r);
-    (own, w[i] * own)
-}
-
-/// r·z, r·r and z·q. Traffic 3s.
-#[kernel(reduce(sum, sum, sum), unroll(2))]
-pub(super) fn cg_dots<F: Real>(i: usize, r: &View<F>, z: &View<F>, q: &View<F>) -> (f64, f64, f64) {
-    let r = r[i].to_f64();
-    let z = z[i].to_f64();
-    (r * z, r * r, z * q[i].to_f64())
 }

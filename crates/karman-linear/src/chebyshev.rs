@@ -3,7 +3,7 @@
 //! with its vector updates. Symmetric in the D product, so it serves conjugate gradients.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::convergence_state::fill_ghosts;
+use super::krylov::fill_ghosts;
 use super::matrix::MatrixView;
 use super::{Layout, LinearError, Matrix, Preconditioner};
 use karman_backend::prelude::*;

@@ -8,7 +8,8 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use super::convergence_state::{ConvergenceState, Krylov, System, fill_ghosts, is_set, stepped};
+use super::convergence_state::{ConvergenceState, is_set, stepped};
+use super::krylov::{Krylov, System, fill_ghosts};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, BackendError, Buffer, Segment, View};

@@ -10,9 +10,11 @@
 //! Comput. Phys. Commun. 181 (2010) 1517, §3, for its use with a recurrence in single precision.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::cg::{ResidualUpdate, Scalars, beta_general, start, start_dot};
-use super::convergence_state::{ConvergenceState, Krylov, System, is_stepping, step_length};
+use super::cg::{Scalars, beta_general, start, start_dot};
+use super::convergence_state::{ConvergenceState, is_stepping, step_length};
+use super::krylov::{Krylov, System};
 use super::recurrence::{NextStep, store_state};
+use super::residual_update::ResidualUpdate;
 use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
 use karman_backend::{Backend, Buffer, Segment, View};

@@ -1,8 +1,8 @@
 //! Approximate inverses z = M⁻¹ r.
 
 use super::amg::SavedInterpolations;
-use super::cg::ResidualUpdate;
 use super::recurrence::DiagonalView;
+use super::residual_update::ResidualUpdate;
 use super::{HierarchyReport, LinearError, Matrix};
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Partials, View, blas};

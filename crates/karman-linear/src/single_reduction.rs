@@ -9,8 +9,8 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use super::convergence_state::{ConvergenceState, Krylov, System, is_finite, is_set, status};
-use super::convergence_state::{fill_ghosts, stepped, stopped};
+use super::convergence_state::{ConvergenceState, is_finite, is_set, status, stepped, stopped};
+use super::krylov::{Krylov, System, fill_ghosts};
 use super::recurrence::{DiagonalView, NextStep, store_state};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;

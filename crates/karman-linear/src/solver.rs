@@ -2,7 +2,8 @@
 
 use super::amg::{Amg, AmgParams, HierarchyPrecision, HierarchyReport, SavedInterpolations};
 use super::auto_selection::select;
-use super::convergence_state::{ConvergenceState, Krylov, System, status};
+use super::convergence_state::{ConvergenceState, status};
+use super::krylov::{Krylov, System};
 use super::nullspace::ConstantProjection;
 use super::{
     BiCgStab, Breakdown, Chebyshev, ConjugateGradient, Fgmres, GaussSeidel, Identity, Jacobi,

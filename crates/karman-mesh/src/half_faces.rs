@@ -9,10 +9,12 @@ use super::cell_shape::MAX_FACES;
 use super::error::{MeshError, MeshWarning, Place};
 use super::geometry::mean_point;
 use super::raw::RawMesh;
-use super::reorder::NONE;
 use super::validate::{INDEX_LIMIT, raw_boundary_name, raw_cell_name};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// No entity.
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// Marks the code of a boundary element among half-faces, and a patch among partners.
 pub(crate) const BOUNDARY: u32 = 1 << 31;

@@ -10,8 +10,8 @@
 
 use super::adjacency::{Adjacency, SIGN_BIT, index_of};
 use super::geometry::Geometry;
+use super::half_faces::NONE;
 use super::raw::Elements;
-use super::reorder::NONE;
 use super::{EntityCount, Mesh, Patch, PeriodicPair, PeriodicPairs};
 
 /// Send and receive lists between two parts for one kind of entity.

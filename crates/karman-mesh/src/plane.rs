@@ -20,59 +20,62 @@ const TOLERANCE: f64 = 1e-6;
 const ROUND_OFF: f64 = 1e-12;
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// Rotates a 2D mesh to the plane z = 0; the warning describes the map, `None` where the mesh lies there.
-///
-/// # Errors
-/// [`MeshError::NotPlanar`] where the nodes of the cells do not lie in one plane.
-pub(crate) fn rotate_to_xy_plane(raw: &mut RawMesh) -> Result<Option<MeshWarning>, MeshError> {
-    let mut used: Vec<u32> = raw.cells.nodes.clone();
-    used.sort_unstable();
-    used.dedup();
-    let point = |node: &u32| raw.points[*node as usize];
-    let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    for point in used.iter().map(point) {
-        low = [0, 1, 2].map(|k| low[k].min(point[k]));
-        high = [0, 1, 2].map(|k| high[k].max(point[k]));
-    }
-    let extent = norm(subtract(high, low));
-    let (axes, warning) =
-        match [2, 1, 0].into_iter().find(|&k| high[k] - low[k] <= TOLERANCE * extent) {
-            Some(k) => {
-                let level = 0.5 * (low[k] + high[k]);
-                let at = if level.abs() <= ROUND_OFF * extent { 0.0 } else { level };
-                let [first, second] = coordinates_beside(k);
-                let is_xy_plane = k == 2 && at == 0.0;
-                let warning = (!is_xy_plane).then(|| MeshWarning::CoordinatePlane {
-                    axis: AXES[k],
-                    at,
-                    first: AXES[first],
-                    second: AXES[second],
-                });
-                ([first, second].map(unit), warning)
-            }
-            None => {
-                let normal = normal_of(raw);
-                let heights = || used.iter().map(|node| dot(normal, point(node)));
-                let level = heights().fold(0.0, |a, b| a + b) / used.len() as f64;
-                let furthest = heights()
-                    .zip(&used)
-                    .max_by(|a, b| (a.0 - level).abs().total_cmp(&(b.0 - level).abs()));
-                if let Some((height, &node)) = furthest
-                    && (height - level).abs() > TOLERANCE * extent
-                {
-                    let place = Place(point(&node));
-                    let distance = (height - level).abs();
-                    return Err(MeshError::NotPlanar { node: node as usize, place, distance });
+impl RawMesh {
+    /// Rotates a 2D mesh to the plane z = 0, as [`Mesh::new`](super::Mesh::new) does; the warning describes the rotation, `None`
+    /// where the mesh lies there.
+    ///
+    /// # Errors
+    /// [`MeshError::NotPlanar`] where the nodes of the cells do not lie in one plane.
+    pub fn rotate_to_xy_plane(&mut self) -> Result<Option<MeshWarning>, MeshError> {
+        let mut used: Vec<u32> = self.cells.nodes.clone();
+        used.sort_unstable();
+        used.dedup();
+        let point = |node: &u32| self.points[*node as usize];
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for point in used.iter().map(point) {
+            low = [0, 1, 2].map(|k| low[k].min(point[k]));
+            high = [0, 1, 2].map(|k| high[k].max(point[k]));
+        }
+        let extent = norm(subtract(high, low));
+        let (axes, warning) =
+            match [2, 1, 0].into_iter().find(|&k| high[k] - low[k] <= TOLERANCE * extent) {
+                Some(k) => {
+                    let level = 0.5 * (low[k] + high[k]);
+                    let at = if level.abs() <= ROUND_OFF * extent { 0.0 } else { level };
+                    let [first, second] = coordinates_beside(k);
+                    let is_xy_plane = k == 2 && at == 0.0;
+                    let warning = (!is_xy_plane).then(|| MeshWarning::CoordinatePlane {
+                        axis: AXES[k],
+                        at,
+                        first: AXES[first],
+                        second: AXES[second],
+                    });
+                    ([first, second].map(unit), warning)
                 }
-                let axes = axes_in(normal);
-                let [normal, first, second] = [normal, axes[0], axes[1]].map(without_round_off);
-                (axes, Some(MeshWarning::TiltedPlane { normal, first, second }))
-            }
-        };
-    for point in &mut raw.points {
-        *point = [dot(axes[0], *point), dot(axes[1], *point), 0.0];
+                None => {
+                    let normal = normal_of(self);
+                    let heights = || used.iter().map(|node| dot(normal, point(node)));
+                    let level = heights().fold(0.0, |a, b| a + b) / used.len() as f64;
+                    let furthest = heights()
+                        .zip(&used)
+                        .max_by(|a, b| (a.0 - level).abs().total_cmp(&(b.0 - level).abs()));
+                    if let Some((height, &node)) = furthest
+                        && (height - level).abs() > TOLERANCE * extent
+                    {
+                        let place = Place(point(&node));
+                        let distance = (height - level).abs();
+                        return Err(MeshError::NotPlanar { node: node as usize, place, distance });
+                    }
+                    let axes = axes_in(normal);
+                    let [normal, first, second] = [normal, axes[0], axes[1]].map(without_round_off);
+                    (axes, Some(MeshWarning::TiltedPlane { normal, first, second }))
+                }
+            };
+        for point in &mut self.points {
+            *point = [dot(axes[0], *point), dot(axes[1], *point), 0.0];
+        }
+        Ok(warning)
     }
-    Ok(warning)
 }
 
 /// A unit vector for a message, without components of round-off.

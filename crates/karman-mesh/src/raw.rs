@@ -2,8 +2,6 @@
 //! only readers' checks were made.
 
 use super::cell_shape::CellShape;
-use super::error::{MeshError, MeshWarning};
-use super::plane::rotate_to_xy_plane;
 use rayon::prelude::*;
 
 /// A list of elements of any shapes, node numbers in VTK order.
@@ -77,15 +75,6 @@ pub struct RawMesh {
 }
 
 impl RawMesh {
-    /// Rotates a 2D mesh to the plane z = 0, as [`Mesh::new`](super::Mesh::new) does; the warning describes the rotation, `None`
-    /// where the mesh lies there.
-    ///
-    /// # Errors
-    /// [`MeshError::NotPlanar`] where the nodes of the cells do not lie in one plane.
-    pub fn rotate_to_xy_plane(&mut self) -> Result<Option<MeshWarning>, MeshError> {
-        rotate_to_xy_plane(self)
-    }
-
     /// Adds the faces of one cell alone that no boundary element has as elements of a new patch `name`: results are
     /// written without boundary elements. Without such a face nothing changes.
     pub fn close_boundary(&mut self, name: &str) {

@@ -14,7 +14,7 @@
 use super::adjacency::{Adjacency, CHUNK, fill_rows, offsets_of};
 use super::error::{MeshError, MeshWarning, Place};
 use super::geometry::mean_point;
-use super::half_faces::{HalfFaces, atomics};
+use super::half_faces::{HalfFaces, NONE, atomics};
 use super::raw::{Elements, RawMesh};
 use karman_macros::Keyword;
 use rayon::prelude::*;
@@ -34,9 +34,6 @@ pub enum Renumbering {
     /// A Hilbert curve through the cell centres.
     Hilbert,
 }
-
-/// No entity.
-pub(crate) const NONE: u32 = u32::MAX;
 
 /// A raw mesh in the solver's numbering, its matched faces, and the maps to the file's numbering.
 pub(crate) struct Numbered {

@@ -4,7 +4,6 @@ use super::adjacency::CHUNK;
 use super::cell_shape::CellShape;
 use super::error::{BoundaryName, CellName, MeshError, MeshWarning, Place};
 use super::geometry::{cell_measure, mean_point, norm, subtract};
-use super::plane::rotate_to_xy_plane;
 use super::raw::{Elements, RawMesh};
 use rayon::prelude::*;
 
@@ -85,7 +84,7 @@ pub(crate) fn transform_points(
         }
     }
     if raw.dimension == 2 {
-        warnings.extend(rotate_to_xy_plane(raw)?);
+        warnings.extend(raw.rotate_to_xy_plane()?);
     }
     Ok(())
 }

@@ -6,17 +6,18 @@ use super::device::{
     DeviceHierarchy, DeviceLevel, Interpolation, aggregates_of,
     dense_inverse as inverse_by_kernels, difference_form, sliced,
 };
+use super::difference_form::DifferenceForm;
 use super::hierarchy::{Hierarchy, HostLevel};
 use super::krylov_cycle::KrylovStep;
 use super::params::{AmgParams, Cycle, CycleParams, Smoother};
 use super::report::LevelReport;
 use super::smoothing::{
-    DifferenceForm, Polynomial, begin_by_colour, begin_cycle, end_by_colour, end_cycle, jacobi,
-    jacobi_dots, multiply_dense, residual, sweep,
+    Polynomial, begin_by_colour, begin_cycle, end_by_colour, end_cycle, jacobi, jacobi_dots,
+    multiply_dense, residual, sweep,
 };
 use super::transfer::Transfer;
 use super::views::DenseView;
-use crate::cg::subtract_and_sweep;
+use crate::residual_update::subtract_and_sweep;
 use crate::{Colouring, CsrMatrix, LinearError, Matrix, ResidualUpdate};
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, blas};

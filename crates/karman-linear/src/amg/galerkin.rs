@@ -56,7 +56,6 @@ pub(super) fn between_aggregates(
 
 #[cfg(test)]
 mod tests {
-    use super::super::interpolation::piecewise_constant;
     use super::super::matching::aggregates;
     use super::*;
     use crate::testing::{diamond, scattered, scattered_symmetric};
@@ -97,7 +96,7 @@ mod tests {
     fn aggregates_give_the_product_of_their_interpolation() {
         let a = diamond(9);
         let aggregates = aggregates(&a, 0.25, 1).unwrap();
-        let p = piecewise_constant(&aggregates);
+        let p = aggregates.piecewise_constant();
         let r = p.transposed();
         let want = triple_product(&r, &a, &p, 0.7).unwrap();
         assert_eq!(between_aggregates(&r, &a, &aggregates.of, 0.7).unwrap(), want);

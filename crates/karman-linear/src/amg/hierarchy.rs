@@ -1,8 +1,9 @@
 //! Set-up of a hierarchy on the host in double precision.
 
+use super::aggregates::Aggregates;
 use super::galerkin::{between_aggregates, triple_product};
-use super::interpolation::{direct, extended_i, piecewise_constant, smoothed};
-use super::matching::{Aggregates, aggregates};
+use super::interpolation::{direct, extended_i, smoothed};
+use super::matching::aggregates;
 use super::parallel::each;
 use super::params::{AmgParams, Coarsening};
 use super::pmis::pmis;
@@ -74,7 +75,7 @@ impl Hierarchy {
         for saved in interpolations {
             hierarchy.push_level(match saved {
                 SavedInterpolation::Aggregates { of, count } => {
-                    piecewise_constant(&Aggregates { of, count })
+                    Aggregates { of, count }.piecewise_constant()
                 }
                 SavedInterpolation::Weighted(p) => p,
             })?;
@@ -228,7 +229,7 @@ fn interpolation(
     match params.coarsening {
         Coarsening::Pmis if depth == 0 && params.pairwise_passes > 0 => {
             let pairs = aggregates(a, params.strength, params.pairwise_passes)?;
-            Ok(piecewise_constant(&pairs))
+            Ok(pairs.piecewise_constant())
         }
         Coarsening::Pmis => {
             let t = thresholds(a, params.strength);

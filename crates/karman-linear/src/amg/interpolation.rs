@@ -2,7 +2,7 @@
 //!
 //! Constants are interpolated exactly where the row sums of the matrix vanish, also after truncation.
 
-use super::matching::Aggregates;
+use super::aggregates::Aggregates;
 use super::parallel::{Rows, SparseAccumulator, matrix_of};
 use super::strength::{FINE, Splitting};
 use crate::{CsrMatrix, LinearError};
@@ -197,13 +197,6 @@ pub(super) fn direct(
     })
 }
 
-/// Piecewise constant on aggregates: one entry a row.
-pub(super) fn piecewise_constant(aggregates: &Aggregates) -> CsrMatrix<f64> {
-    let n = aggregates.of.len();
-    let offsets = (0..=n as u32).collect();
-    CsrMatrix::trusted(aggregates.count, offsets, aggregates.of.clone(), vec![1.0; n])
-}
-
 /// Smoothed aggregation: piecewise constant interpolation smoothed by one ℓ1-Jacobi step with relaxation
 /// factor 4/3 of the filtered matrix (weak couplings added to the diagonal), rows truncated to
 /// `max_entries` entries.
@@ -271,7 +264,7 @@ mod tests {
                 extended_i(&a, &t, &set, 100).unwrap(),
                 extended_i(&a, &t, &set, 3).unwrap(),
                 direct(&a, &t, &set).unwrap(),
-                piecewise_constant(&aggregates),
+                aggregates.piecewise_constant(),
                 smoothed(&a, &t, &aggregates, 100).unwrap(),
                 smoothed(&a, &t, &aggregates, 4).unwrap(),
             ];

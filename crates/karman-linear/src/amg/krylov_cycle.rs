@@ -5,7 +5,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
-use super::smoothing::DifferenceForm;
+use super::difference_form::DifferenceForm;
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Partials, View, blas};

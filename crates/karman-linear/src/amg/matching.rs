@@ -2,9 +2,9 @@
 //! two that propose to each other are a pair. After a few rounds an unmatched unknown joins the pair of its
 //! strongest neighbour, or stays alone. Further passes aggregate pairs of pairs.
 
+use super::aggregates::Aggregates;
 use super::galerkin::between_aggregates;
 use super::hashing::hash;
-use super::interpolation::piecewise_constant;
 use super::parallel::each;
 use crate::{CsrMatrix, LinearError};
 use karman_backend::HOST_CHUNK;
@@ -14,15 +14,6 @@ use rayon::prelude::*;
 pub(super) const NONE: u32 = u32::MAX;
 /// Rounds of proposals: each matches more than half of the unknowns that still find a partner.
 pub(super) const ROUNDS: usize = 8;
-
-/// The aggregate of each unknown.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Aggregates {
-    /// `[rows]`, below `count`.
-    pub of: Vec<u32>,
-    /// Number of aggregates.
-    pub count: usize,
-}
 
 /// The unmatched neighbour of `row` with the strongest of its strong couplings, ties broken by a hash of
 /// the pair.
@@ -123,7 +114,7 @@ pub(super) fn aggregates(
     let thresholds = |a: &CsrMatrix<f64>| super::strength::thresholds(a, theta);
     let mut all = pairs(a, &thresholds(a));
     for _ in 1..passes {
-        let members = piecewise_constant(&all).transposed();
+        let members = all.piecewise_constant().transposed();
         let coarse = between_aggregates(&members, a, &all.of, 1.0)?;
         let next = pairs(&coarse, &thresholds(&coarse));
         all.of.iter_mut().for_each(|of| *of = next.of[*of as usize]);

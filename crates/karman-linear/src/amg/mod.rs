@@ -11,9 +11,11 @@
 //! without strong couplings are corrected by the smoother alone. A component without a Dirichlet boundary
 //! is detected by its vanishing diagonal on a coarse level and set to zero there.
 
+mod aggregates;
 mod coarse;
 mod cycle;
 mod device;
+mod difference_form;
 mod galerkin;
 mod hashing;
 mod hierarchy;
@@ -41,15 +43,15 @@ pub use pattern::Pattern;
 pub use report::{HierarchyReport, HierarchySource, LevelReport};
 pub use saved::{SavedInterpolation, SavedInterpolations};
 
-use super::cg::ResidualUpdate;
+use super::residual_update::ResidualUpdate;
 use super::{LinearError, Matrix, Preconditioner, SinglePrecision};
 use coarse::null_share;
 use cycle::Levels;
 use device::DeviceHierarchy;
+use difference_form::DifferenceForm;
 use hierarchy::Hierarchy;
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, Partials};
-use smoothing::DifferenceForm;
 use std::any::Any;
 use std::time::Instant;
 

@@ -2,35 +2,12 @@
 //! a product's traffic is that of its matrix and s a row.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::parallel::each;
-use super::views::{DenseView, DifferenceFormView};
-use crate::{CsrMatrix, Layout, LinearError, Matrix};
+use super::difference_form::{DifferenceForm, DifferenceFormView};
+use super::views::DenseView;
+use crate::Layout;
 use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
 use karman_backend::{Backend, Buffer, Partials, Segment, View, sum_of_parts};
-
-/// y ← A x. Traffic of the product and 2s.
-#[kernel(out(y), split_sums, specialize(a.couplings.layout = Layout::Csr))]
-pub(super) fn multiply_difference_form<S: Real>(
-    row: usize,
-    part: usize,
-    a: &DifferenceFormView<S>,
-    x: &View<S>,
-    #[comptime] parts: usize,
-) -> S {
-    a.row_product(row, part, x, parts)
-}
-
-/// y ← A x with x·y. Traffic of the product and 2s.
-#[kernel(out(y), reduce(sum), specialize(a.couplings.layout = Layout::Csr))]
-pub(super) fn multiply_difference_form_dot<S: Real>(
-    row: usize,
-    a: &DifferenceFormView<S>,
-    x: &View<S>,
-) -> (S, f64) {
-    let y = a.row_product(row, 0, x, 1usize);
-    (y, x[row].to_f64() * y.to_f64())
-}
 
 /// b ← r in the hierarchy's precision, x ← w b: the first sweep from zero. Traffic 8 + 3s.
 #[kernel(out(b, x))]
@@ -221,80 +198,6 @@ pub(super) fn multiply_dense<S: Real>(
         k += step;
     }
     sum_of_parts::<S>(sum, parts)
-}
-
-/// A matrix in difference form: off-diagonal entries and row sums.
-pub(super) struct DifferenceForm<S> {
-    /// Off-diagonal entries.
-    pub couplings: Matrix<S>,
-    /// Σ_j a_ij: `[rows]`.
-    pub row_sums: Buffer<S>,
-}
-
-impl<S: Real> DifferenceForm<S> {
-    /// Copies `a` to `backend`.
-    ///
-    /// # Errors
-    /// [`LinearError::TooLarge`] where padding exceeds 32-bit offsets.
-    pub(super) fn new(backend: &Backend, a: &CsrMatrix<f64>) -> Result<Self, LinearError> {
-        let row_sums = each(a.rows(), |row| S::from_f64(a.row(row).map(|e| e.1).sum::<f64>()));
-        let couplings = Matrix::new(backend, without_diagonal(a))?;
-        Ok(DifferenceForm { couplings, row_sums: backend.upload(row_sums) })
-    }
-
-    /// Number of unknowns.
-    pub(super) fn rows(&self) -> usize {
-        self.row_sums.len()
-    }
-
-    /// Its size in bytes; a product reads it once.
-    pub(super) fn bytes(&self) -> usize {
-        self.couplings.bytes() + self.row_sums.bytes()
-    }
-
-    /// Its backend.
-    pub(super) fn backend(&self) -> &Backend {
-        self.couplings.backend()
-    }
-
-    /// Threads a row.
-    fn parts(&self) -> usize {
-        self.couplings.parts()
-    }
-
-    /// y ← A x.
-    pub(super) fn multiply(&self, x: &Buffer<S>, y: &mut Buffer<S>) {
-        let a = DifferenceFormView::of(self);
-        multiply_difference_form(self.backend(), self.rows(), &a, x, self.parts(), y);
-    }
-
-    /// y ← A x with the partials of x·y.
-    pub(super) fn multiply_dot(&self, x: &Buffer<S>, y: &mut Buffer<S>, partials: &mut Partials) {
-        multiply_difference_form_dot(
-            self.backend(),
-            self.rows(),
-            &DifferenceFormView::of(self),
-            x,
-            y,
-            partials,
-        );
-    }
-}
-
-/// The off-diagonal entries of `a`.
-fn without_diagonal<S: Real>(a: &CsrMatrix<f64>) -> CsrMatrix<S> {
-    let off_diagonal = |row: usize| a.row(row).filter(move |e| e.0 != row);
-    let mut offsets = vec![0];
-    offsets.extend(each(a.rows(), |row| off_diagonal(row).count() as u32));
-    for row in 0..a.rows() {
-        offsets[row + 1] += offsets[row];
-    }
-    CsrMatrix::trusted_rows(a.columns(), offsets, |row, columns, values| {
-        for (k, (column, value)) in off_diagonal(row).enumerate() {
-            columns[k] = column as u32;
-            values[k] = S::from_f64(value);
-        }
-    })
 }
 
 /// r ← b − A x.

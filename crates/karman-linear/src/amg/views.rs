@@ -2,11 +2,10 @@
 //! graph, the splitting into coarse and fine unknowns, aggregates.
 #![allow(missing_docs)] // on the modules that the attributes make
 
-use super::smoothing::DifferenceForm;
 use crate::matrix::MatrixView;
 use crate::{Layout, Matrix};
 use karman_backend::prelude::*;
-use karman_backend::{Buffer, View, sum_of_parts};
+use karman_backend::{Buffer, View};
 
 /// A sparse matrix by compressed rows: the entries of row i lie from `offsets[i]` to `offsets[i + 1]`.
 #[derive(Group, Clone, Copy)]
@@ -47,69 +46,6 @@ impl<'a> PatternView<'a> {
     pub(super) fn of<S: Real>(matrix: &'a Matrix<S>) -> Self {
         let (offsets, columns, _) = matrix.arrays();
         PatternView { offsets: offsets.view(), columns: columns.view() }
-    }
-}
-
-/// A matrix in difference form: off-diagonal entries and row sums, (A x)_i = Σ_j a_ij (x_j − x_i) + s_i x_i. Single
-/// precision rounds differences, so the product is exact for a constant vector on a component without a Dirichlet
-/// boundary.
-#[derive(Group, Clone, Copy)]
-pub(super) struct DifferenceFormView<'a, S: Real> {
-    /// a_ij, j ≠ i.
-    pub couplings: MatrixView<'a, S>,
-    /// s_i = Σ_j a_ij: `[rows]`.
-    pub row_sums: View<'a, S>,
-}
-
-impl<'a, S: Real> DifferenceFormView<'a, S> {
-    /// The whole matrix.
-    pub(super) fn of(matrix: &'a DifferenceForm<S>) -> Self {
-        let DifferenceForm { couplings, row_sums } = matrix;
-        DifferenceFormView { couplings: couplings.view(), row_sums: row_sums.view() }
-    }
-}
-
-#[device]
-impl<S: Real> DifferenceFormView<'_, S> {
-    /// (A x)_i, whose terms `parts` threads share.
-    #[inline(always)]
-    pub(super) fn row_product(
-        &self,
-        i: usize,
-        part: usize,
-        x: &View<S>,
-        #[comptime] parts: usize,
-    ) -> S {
-        let (first, end) = self.couplings.row(i);
-        let spacing = comptime!(parts * self.couplings.layout.spacing());
-        let mut k = first + part * comptime!(self.couplings.layout.spacing());
-        let own = x[i];
-        let mut sum = S::literal(0.0);
-        if part == 0 {
-            sum = self.row_sums[i] * own;
-        }
-        // The loads of a long row overlap.
-        while k + 7 * spacing < end {
-            #[unroll]
-            for m in 0..8usize {
-                let at = k + m * spacing;
-                sum += self.couplings.values[at] * (x[self.couplings.columns[at] as usize] - own);
-            }
-            k += 8 * spacing;
-        }
-        while k + 3 * spacing < end {
-            #[unroll]
-            for m in 0..4usize {
-                let at = k + m * spacing;
-                sum += self.couplings.values[at] * (x[self.couplings.columns[at] as usize] - own);
-            }
-            k += 4 * spacing;
-        }
-        while k < end {
-            sum += self.couplings.values[k] * (x[self.couplings.columns[k] as usize] - own);
-            k += spacing;
-        }
-        sum_of_parts::<S>(sum, parts)
     }
 }
 

@@ -16,7 +16,6 @@ use super::element_types::{ElementKind, from_su2, to_vtk};
 use super::error::{Fault, MeshFileError, MeshFileProblem as Problem, Parsed, file_error};
 use super::number::{push_float, push_integer};
 use super::save;
-use crate::plane::rotate_to_xy_plane;
 use crate::{CellShape, Elements, RawMesh};
 
 /// Whether the content can only be an SU2 file: its first words are a keyword of the format.
@@ -257,7 +256,7 @@ pub fn write(path: &Path, mesh: &RawMesh) -> Result<(), MeshFileError> {
 pub(super) fn to_bytes(mesh: &RawMesh) -> Result<Vec<u8>, Problem> {
     let mut flat = Cow::Borrowed(mesh);
     if mesh.dimension == 2 {
-        rotate_to_xy_plane(flat.to_mut()).map_err(|error| Problem::NotPlanar(Box::new(error)))?;
+        flat.to_mut().rotate_to_xy_plane().map_err(|error| Problem::NotPlanar(Box::new(error)))?;
     }
     let mut out = Vec::new();
     let keyword = |out: &mut Vec<u8>, name: &str, value: usize| {

@@ -17,6 +17,8 @@ pub mod face_points;
 pub mod flux;
 mod fused;
 mod limiter;
+mod on_backend;
+mod problem;
 pub mod reconstruction;
 mod residual;
 mod smooth_facets;
@@ -38,14 +40,11 @@ pub use derived::CellQuantity;
 pub use descriptor::DESCRIPTOR;
 pub use error::CompressibleError;
 pub use flux::{FluxForm, NumericalFlux};
-pub use fused::ResidualForm;
 pub use limiter::Limiter;
+pub use problem::{CompressibleNumerics, CompressibleProblem, PrescribedFields, ResidualForm};
 pub use reconstruction::Reconstruction;
 pub use reconstruction::polynomial::WeightPrecision;
-pub use solver::{
-    CompressibleNumerics, CompressibleProblem, CompressibleSolver, CompressibleStep,
-    PrescribedFields,
-};
+pub use solver::{CompressibleSolver, CompressibleStep};
 pub use stage_parts::{StagePart, Work};
 pub use traces::{BoundaryLoad, CellPoints, LoadedFaces};
 

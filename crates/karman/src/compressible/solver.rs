@@ -2,81 +2,25 @@
 
 use super::boundary_data::BoundaryData;
 use super::cell_means::{conserved_means, source_terms};
-use super::conditions::CompressibleCondition;
 use super::error::CompressibleError;
 use super::face_points::{FacePointsOnBackend, FaceRule};
-use super::flux::FluxForm;
-use super::fused::{FusedResidual, ResidualForm};
-use super::limiter::Limiter;
+use super::fused::FusedResidual;
+use super::on_backend::{MeshOnBackend, PolynomialsOnBackend};
+use super::problem::{CompressibleNumerics, CompressibleProblem};
 use super::reconstruction::Reconstruction;
-use super::reconstruction::polynomial::{
-    AnyStencils, Polynomials, WeightPrecision, second_moments,
-};
+use super::reconstruction::polynomial::{AnyStencils, second_moments};
 use super::reconstruction::stencil::Stencils;
 use super::residual::{GasView, spectral_rate, step_of_rate};
 use super::state::{States, VARIABLES};
 use super::statistics::{Statistics, StepSums, kinetic_parts, step_parts};
-use super::viscous::{ViscousData, ViscousGas};
+use super::viscous::ViscousData;
 use crate::backend::{Backend, BackendError, Buffer, Partials, View, blas};
-use crate::finite_volume::{
-    CellFaces, FaceView, Prescribed, TimeDependentData, Vectors, narrow, narrow_slice,
-};
+use crate::finite_volume::{TimeDependentData, narrow, narrow_slice};
 use crate::mesh::quadrature::{CellMoments, Degree};
 use crate::mesh::{Geometry, Mesh};
 use crate::operators::FaceCells;
 use crate::real::Real;
-use crate::time::RungeKutta;
 use std::sync::Arc;
-
-/// Prescribed density, velocity components and pressure, or sources of the conserved variables.
-pub type PrescribedFields = [Arc<dyn Prescribed>; VARIABLES];
-
-/// A compressible flow.
-#[derive(Clone)]
-pub struct CompressibleProblem {
-    /// γ, the ratio of specific heats.
-    pub gamma: f64,
-    /// The condition of each patch.
-    pub conditions: Vec<CompressibleCondition>,
-    /// ρ, u_x, u_y, u_z and p at the beginning.
-    pub initial: PrescribedFields,
-    /// Sources of ρ, ρu and ρE by volume and time.
-    pub source: Option<PrescribedFields>,
-    /// The viscous terms; `None`: the Euler equations.
-    pub viscous: Option<ViscousGas>,
-}
-
-/// The discretisation of a compressible flow.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CompressibleNumerics {
-    /// The flux between states.
-    pub form: FluxForm,
-    /// Degree of the polynomials.
-    pub reconstruction: Reconstruction,
-    /// The limiter.
-    pub limiter: Limiter,
-    /// Whether faces have one point; else as many as the degree of the reconstruction requires.
-    pub one_point: bool,
-    /// Whether states at faces have at least a tenth of the density and pressure of their cell: for the march to a steady state,
-    /// whose steps do not fall back to a lower order.
-    pub bounds_traces: bool,
-    /// The time scheme.
-    pub method: RungeKutta,
-    /// How the residual is computed.
-    pub residual: ResidualForm,
-    /// Precision of the stored weights of stencils.
-    pub weights: WeightPrecision,
-}
-
-impl CompressibleNumerics {
-    /// Whether the residual is fused: it exists and is not ruled out.
-    fn is_fused(&self, is_viscous: bool) -> bool {
-        self.residual != ResidualForm::Stages
-            && !is_viscous
-            && self.limiter != Limiter::Mood
-            && self.reconstruction != Reconstruction::Constant
-    }
-}
 
 /// Report of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,44 +49,6 @@ pub struct CompressibleSolver<F: Real> {
     pub(super) fused: Option<FusedResidual<F>>,
     /// Numbers of cells by size of their stencil.
     stencil_sizes: Vec<usize>,
-}
-
-/// Connectivity and geometry.
-pub(super) struct MeshOnBackend<F: Real> {
-    pub(super) cells: FaceCells,
-    pub(super) volume: Buffer<F>,
-    area: Buffer<F>,
-    pub(super) points: FacePointsOnBackend<F>,
-}
-
-impl<F: Real> MeshOnBackend<F> {
-    pub(super) fn n_cells(&self) -> usize {
-        self.cells.n_cells()
-    }
-
-    pub(super) fn cell_faces(&self) -> CellFaces<'_, F> {
-        CellFaces::of(&self.cells, self.volume.view())
-    }
-
-    pub(super) fn faces(&self) -> FaceView<'_, F> {
-        FaceView { area: Vectors::of(&self.area), ..FaceView::of_cells(&self.cells) }
-    }
-}
-
-/// Stencils, coefficients and what limits them.
-pub(super) struct PolynomialsOnBackend<F: Real> {
-    pub(super) stencils: AnyStencils<F>,
-    pub(super) second: Buffer<F>,
-    pub(super) coefficients: Buffer<F>,
-    pub(super) factors: Buffer<F>,
-    pub(super) softness: Buffer<F>,
-    pub(super) level: Buffer<u32>,
-}
-
-impl<F: Real> PolynomialsOnBackend<F> {
-    pub(super) fn view<'a>(&'a self, means: &'a Buffer<F>) -> Polynomials<'a, F> {
-        Polynomials::of(&self.coefficients, means, self.stencils.terms())
-    }
 }
 
 /// The unknowns and their time.
@@ -322,7 +228,12 @@ impl<F: Real> CompressibleSolver<F> {
         };
         let mut solver = CompressibleSolver {
             boundary: BoundaryData::new(backend, mesh, &rule, &problem.conditions)?,
-            viscous: Arc::new(ViscousData::new(backend, (mesh, geometry), problem)),
+            viscous: Arc::new(ViscousData::new(
+                backend,
+                (mesh, geometry),
+                problem.viscous,
+                problem.gamma,
+            )),
             mesh: Arc::new(MeshOnBackend {
                 cells: FaceCells::new(backend, mesh),
                 volume: narrow(backend, moments.volume),

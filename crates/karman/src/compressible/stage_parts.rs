@@ -1,6 +1,6 @@
 //! The parts of a stage one by one, with their least traffic and their operations, for measurements.
 
-use super::fused::ResidualForm;
+use super::problem::ResidualForm;
 use super::reconstruction::polynomial::AnyStencils;
 use super::solver::{CompressibleSolver, Means, StepLength};
 use crate::real::Real;

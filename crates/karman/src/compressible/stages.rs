@@ -4,11 +4,10 @@ use super::detection::{Candidates, LowestOrder, corrected_flux, raise_levels};
 use super::error::CompressibleError;
 use super::fused::FusedResidual;
 use super::limiter::{Limited, Limiter, LimiterView, limiter_factors, scale_polynomials};
+use super::on_backend::PolynomialsOnBackend;
 use super::reconstruction::polynomial::Polynomials;
 use super::residual::{StageView, advance_stage, face_flux};
-use super::solver::{
-    CompressibleSolver, Means, PolynomialsOnBackend, State, StepLength, gas, source_of,
-};
+use super::solver::{CompressibleSolver, Means, State, StepLength, gas, source_of};
 use super::state::States;
 use crate::backend::{View, blas};
 use crate::finite_volume::CellFaces;

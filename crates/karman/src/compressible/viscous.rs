@@ -9,7 +9,6 @@
 
 use super::boundary::{ISOTHERMAL, NO_SLIP, PRESCRIBED, REFLECTED, at_wall, has_friction};
 use super::reconstruction::polynomial::StateGradient;
-use super::solver::CompressibleProblem;
 use super::state::{Conserved, Primitive};
 use crate::backend::{Backend, Buffer, View};
 use crate::mesh::geometry::{dot, norm, subtract};
@@ -96,10 +95,12 @@ impl ViscousGas {
 }
 
 impl<F: Real> ViscousData<F> {
+    /// The terms of a gas with the ratio γ of specific heats; without a gas there are none.
     pub(super) fn new(
         backend: &Backend,
         (mesh, geometry): (&Mesh, &Geometry),
-        problem: &CompressibleProblem,
+        gas: Option<ViscousGas>,
+        gamma: f64,
     ) -> Self {
         let along_normal = |face: usize| {
             let left = geometry.cell_centre_of(mesh.face_left[face] as usize);
@@ -111,11 +112,10 @@ impl<F: Real> ViscousData<F> {
             // Of a pair of slivers d may be along the face: the jump stays bounded.
             (dot(d, s) / norm(s)).max(LEAST_COSINE * norm(d))
         };
-        let spacing = match problem.viscous {
+        let spacing = match gas {
             Some(_) => (0..mesh.n_faces()).map(along_normal).map(F::from_f64).collect(),
             None => vec![],
         };
-        let (gas, gamma) = (problem.viscous, problem.gamma);
         ViscousData { gas, gamma, spacing: backend.upload(spacing) }
     }
 

@@ -1,7 +1,7 @@
 //! The value of a field on boundary faces, as functionals of the field and its prescribed values.
 
 use super::boundary::Kind;
-use super::diffusion::CellScheme;
+use super::cell_scheme::CellScheme;
 use super::functional::Functional;
 use crate::mesh::geometry::{norm, subtract};
 

@@ -14,7 +14,7 @@
 //! of fourth order in |d| if the gradients are of third order. At a boundary with ∂φ/∂n = 0,
 //! φ_f = φ_c + ∇φ_c·(d − (d·n) n), d = x_f − x_c.
 
-use super::diffusion::{LEAST_COSINE, limiter};
+use super::cell_scheme::{LEAST_COSINE, limiter};
 use super::mesh_view::{CellFaces, FaceView, Vectors};
 use super::{narrow, narrow_slice};
 use crate::backend::{Backend, Buffer};

@@ -68,7 +68,7 @@ pub struct Laplacian<F: Real> {
 
 impl<F: Real> Laplacian<F> {
     /// The Laplacian with a conductance for each face, `[n_faces]`, those of
-    /// [`CellScheme::conductances`](super::diffusion::CellScheme::conductances).
+    /// [`CellScheme::conductances`](super::cell_scheme::CellScheme::conductances).
     pub fn new(backend: &Backend, cells: Arc<FaceCells>, conductance: Buffer<F>) -> Self {
         cells.neighbours(backend);
         Laplacian { cells, conductance }

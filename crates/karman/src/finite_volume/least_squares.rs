@@ -6,7 +6,7 @@
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
 use super::boundary::Kind;
-use super::diffusion::{CellScheme, FaceEquation};
+use super::cell_scheme::{CellScheme, FaceEquation};
 use super::functional::Functional;
 use super::mesh_view::{
     BoundaryRowView, GradientStencilView, VectorField, Vectors, store_quantities,

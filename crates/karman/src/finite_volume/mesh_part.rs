@@ -2,7 +2,8 @@
 
 use super::DiffusionError;
 use super::boundary::{BoundaryFaces, Condition};
-use super::diffusion::{CellScheme, Material, discretize_with};
+use super::cell_scheme::CellScheme;
+use super::diffusion::{Material, discretize_with};
 use super::discrete::Discrete;
 use super::least_squares::{GradientStencils, Use};
 use crate::mesh::partition::{Ranges, SubMesh};

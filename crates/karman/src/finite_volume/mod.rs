@@ -1,6 +1,6 @@
 //! The finite-volume library on which heat and flow stand.
 //!
-//! Diffusion ∇·(k ∇φ) of a scalar with its boundary conditions is discretised in [`diffusion`]: two-point fluxes, least-squares
+//! Diffusion ∇·(k ∇φ) of a scalar with its boundary conditions is discretised in [`diffusion`]: two-point fluxes of [`cell_scheme`], least-squares
 //! gradients ([`least_squares`]) and the non-orthogonal correction made of them ([`nonorthogonal_correction`]); [`discrete`]
 //! has the arrays of a discretisation. Heat conduction, the viscous terms of a flow, its pressure and its transported
 //! scalars share it; symbols are those of heat: T, k, ρc. Boundary values and sources are vectors of time
@@ -13,6 +13,7 @@
 pub mod boundary;
 pub mod boundary_contribution;
 mod boundary_trace;
+pub mod cell_scheme;
 pub mod convection;
 pub mod diffusion;
 pub mod discrete;
@@ -28,16 +29,16 @@ pub mod majorant;
 mod mesh_part;
 pub mod mesh_view;
 pub mod nonorthogonal_correction;
+pub mod prescribed;
 pub mod reconstruction;
 pub mod rhie_chow;
 pub mod time_average;
 pub mod time_dependent;
 pub mod transport;
 
-pub use boundary::{
-    BoundaryCondition, BoundaryFaces, Condition, Evaluation, Evaluator, Function, Prescribed,
-};
+pub use boundary::{BoundaryCondition, BoundaryFaces, Condition};
 pub use boundary_contribution::{BoundaryContribution, BoundaryContributionOnBackend};
+pub use cell_scheme::CellScheme;
 pub use convection::Convection;
 pub use diffusion::Material;
 pub use discrete::Discrete;
@@ -53,6 +54,7 @@ pub use mesh_view::{
 pub use nonorthogonal_correction::{
     CorrectedOperator, NonOrthogonalCorrection, NonOrthogonalCorrectionOnBackend,
 };
+pub use prescribed::{Evaluation, Evaluator, Function, Prescribed};
 pub use time_average::TimeAverage;
 pub use time_dependent::{Term, TimeDependentData};
 

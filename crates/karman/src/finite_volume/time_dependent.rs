@@ -2,7 +2,7 @@
 //! that are uniform in space come from the host.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::boundary::{Evaluation, Evaluator, Prescribed};
+use super::prescribed::{Evaluation, Evaluator, Prescribed};
 use super::{DiffusionError, check_finite, narrow, narrow_slice};
 use crate::backend::{Backend, Buffer, Partials, View, blas};
 use crate::mesh::Geometry;

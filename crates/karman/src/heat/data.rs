@@ -2,7 +2,7 @@
 
 use super::dirichlet::DirichletNodes;
 use super::node_centred;
-use super::system::{BoundaryKinds, Source};
+use super::problem::{BoundaryKinds, Source};
 use super::{Discretization, HeatError};
 use crate::backend::{Backend, Halo};
 use crate::finite_volume::{Discrete, Prescribed, Term, check_finite, component_major};

@@ -12,7 +12,7 @@
 
 use super::HeatError;
 use super::finite_element::{gradients_on_face, shares, stiffness, vector_shares};
-use super::node_centred::{NodeBoundary, NodePatch, corners, face_shape};
+use super::node_boundary::{NodeBoundary, NodePatch, corners, face_shape};
 use crate::backend::{Backend, Buffer, View};
 use crate::finite_volume::{Functional, Term, TimeDependentData, narrow};
 use crate::mesh::Mesh;

@@ -14,15 +14,18 @@ pub mod finite_element;
 pub mod kernels;
 pub mod march;
 mod monitor;
+mod node_boundary;
 pub mod node_centred;
+mod problem;
 mod surface;
 mod system;
 
 pub use descriptor::DESCRIPTOR;
 pub use error::HeatError;
 pub use march::{March, TimeScheme};
+pub use problem::{Problem, Source};
 pub use surface::SurfaceNode;
-pub use system::{Heat, HeatScheme, Problem, Source};
+pub use system::{Heat, HeatScheme};
 
 use karman_macros::Keyword;
 

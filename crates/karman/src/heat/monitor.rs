@@ -1,10 +1,10 @@
 //! Functionals of a heat problem: the temperature at a point, the heat through a patch.
 
 use super::node_centred;
-use super::system::BoundaryKinds;
+use super::problem::BoundaryKinds;
 use super::{Discretization, Heat, HeatError, HeatScheme};
 use crate::backend::Buffer;
-use crate::finite_volume::diffusion::CellScheme;
+use crate::finite_volume::CellScheme;
 use crate::finite_volume::{Functional, Functionals};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;

@@ -2,8 +2,9 @@
 
 use super::HeatScheme;
 use super::finite_element::{shares, vector_shares};
-use super::node_centred::{self, NodePatch, face_shape};
-use super::system::BoundaryKinds;
+use super::node_boundary::{NodePatch, face_shape};
+use super::node_centred;
+use super::problem::BoundaryKinds;
 use crate::finite_volume::Functional;
 use crate::mesh::{Geometry, Mesh};
 use std::collections::BTreeMap;

@@ -4,16 +4,17 @@ use super::data::{
     in_global_columns, initial_temperature, own_points, source_terms, source_volume,
 };
 use super::dirichlet::DirichletNodes;
-use super::node_centred::{self, NodeBoundary};
+use super::node_centred;
+use super::problem::{BoundaryKinds, Problem, Source};
 use super::{Discretization, HeatError};
 use crate::backend::group::gather_lists;
 use crate::backend::{Backend, BackendError, Buffer, Halo, blas};
+use crate::finite_volume::CellScheme;
 use crate::finite_volume::boundary::BoundaryValues;
-use crate::finite_volume::diffusion::{CellScheme, discretize};
+use crate::finite_volume::diffusion::discretize;
 use crate::finite_volume::{
     BoundaryContributionOnBackend, BoundaryFaces, Condition, CorrectedOperator, Discrete, Material,
-    MeshPart, NonOrthogonalCorrectionOnBackend, Prescribed, TimeDependentData, component_major,
-    narrow,
+    MeshPart, NonOrthogonalCorrectionOnBackend, TimeDependentData, component_major, narrow,
 };
 use crate::linear::{
     CsrMatrix, Matrix, Method, Nullspace, Operator, Params, SavedInterpolations, SolveOutcome,
@@ -25,39 +26,6 @@ use crate::real::Real;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// A volumetric heat source in some of the cells.
-#[derive(Clone)]
-pub struct Source {
-    /// Power per unit volume.
-    pub value: Arc<dyn Prescribed>,
-    /// Its region; none: everywhere.
-    pub region: Option<u32>,
-}
-
-/// The specification of a heat problem.
-pub struct Problem {
-    /// Location of the unknowns.
-    pub discretization: Discretization,
-    /// Properties of the cells.
-    pub material: Material,
-    /// Heat sources; they add up.
-    pub sources: Vec<Source>,
-    /// One condition a patch, in the order of the mesh's patches.
-    pub conditions: Vec<Condition>,
-    /// Initial T (unsteady) or initial guess (steady).
-    pub initial: Arc<dyn Prescribed>,
-}
-
-impl Problem {
-    fn check(&self, mesh: &Mesh) -> Result<(), HeatError> {
-        let (found, patches) = (self.conditions.len(), mesh.patches.len());
-        if found != patches {
-            return Err(HeatError::Conditions { found, patches });
-        }
-        Ok(self.material.check()?)
-    }
-}
 
 /// A discretised heat problem and its temperature, on a backend.
 pub struct Heat<F: Real> {
@@ -174,14 +142,6 @@ impl HeatScheme {
 
 /// A value of the boundary in messages.
 const BOUNDARY_VALUE: &str = "a boundary value";
-
-/// The boundary conditions, for functionals.
-pub(super) enum BoundaryKinds {
-    /// Of each boundary face.
-    Cells(BoundaryFaces),
-    /// Of each patch, and of each Dirichlet node.
-    Nodes(NodeBoundary),
-}
 
 impl<F: Real> Heat<F> {
     /// Discretises a problem and puts it on a backend at time 0.

@@ -5,7 +5,7 @@ use super::staggered::{Fluxes, vorticity_in_cells};
 use super::transported_field::vector_field;
 use super::{IncompressibleError, IncompressibleSolver};
 use crate::backend::Buffer;
-use crate::finite_volume::diffusion::CellScheme;
+use crate::finite_volume::CellScheme;
 use crate::finite_volume::{BoundaryFaces, Functional, Functionals, VectorField, narrow_slice};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;

@@ -1,8 +1,8 @@
 //! Temperature on boundary faces.
 
 use super::IncompressibleSolver;
+use crate::finite_volume::CellScheme;
 use crate::finite_volume::Functional;
-use crate::finite_volume::diffusion::CellScheme;
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 

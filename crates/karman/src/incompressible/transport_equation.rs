@@ -12,9 +12,10 @@ use super::transported_field::{ConvectionInput, TransportedField, vector_field, 
 use super::upwind_gradient::UpwindGradient;
 use super::{ConvectionTreatment, FlowCondition, IncompressibleError, Numerics};
 use crate::backend::{Backend, Buffer, View};
+use crate::finite_volume::CellScheme;
 use crate::finite_volume::boundary::WeightedValue;
 use crate::finite_volume::convection::{CorrectiveFlux, MassFlux, explicit_flux, net_outflow};
-use crate::finite_volume::diffusion::{CellScheme, discretize_boundary};
+use crate::finite_volume::diffusion::discretize_boundary;
 use crate::finite_volume::majorant::majorant_conductances;
 use crate::finite_volume::transport::TransportView;
 use crate::finite_volume::{

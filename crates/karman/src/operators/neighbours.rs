@@ -1,21 +1,11 @@
 //! The neighbour of a cell across each of its faces, in the order of its faces: kernels read the list
-//! instead of looking up the cells of each face; see [`FaceCells::neighbours`].
+//! instead of looking up the cells of each face; see [`FaceCells::neighbours`](super::FaceCells::neighbours).
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::incidence::without_sign;
-use super::topology::FaceCells;
-use crate::backend::{Backend, Buffer, Segment, View};
+use crate::backend::{Segment, View};
 use crate::mesh::SIGN_BIT;
 use karman_backend::prelude::*;
-
-/// The list behind [`FaceCells::neighbours`].
-pub(super) fn find_neighbours_of_all(backend: &Backend, cells: &FaceCells) -> Buffer<u32> {
-    let FaceCells { left, right, offsets, faces, .. } = cells;
-    let (n, inner) = (cells.n_cells(), cells.n_interior());
-    let mut neighbours = backend.zeros(faces.len());
-    find_neighbours(backend, n, offsets, faces, left, right, inner, &mut neighbours);
-    neighbours
-}
 
 /// Whether a neighbour is a cell; otherwise it is boundary face [`without_sign()`].
 #[device]

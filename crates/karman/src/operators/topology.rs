@@ -1,7 +1,7 @@
 //! Connectivity of a mesh on a backend, as operators read it.
 
 use super::incidence::{LANES, NO_ITEM, Rows, curl, rotation, signed_sums_in_order};
-use super::neighbours::find_neighbours_of_all;
+use super::neighbours::find_neighbours;
 use crate::backend::{Backend, Buffer};
 use crate::mesh::{Adjacency, EdgeTopology, Mesh};
 use crate::real::Real;
@@ -44,7 +44,13 @@ impl FaceCells {
     /// from the first one, with the top bit set ([`is_cell()`](super::neighbours::is_cell())). The first
     /// call computes the list on `backend`; call it before a recording that reads the list.
     pub fn neighbours(&self, backend: &Backend) -> &Buffer<u32> {
-        self.neighbours.get_or_init(|| find_neighbours_of_all(backend, self))
+        self.neighbours.get_or_init(|| {
+            let FaceCells { left, right, offsets, faces, .. } = self;
+            let mut neighbours = backend.zeros(faces.len());
+            let (n, inner) = (self.n_cells(), self.n_interior());
+            find_neighbours(backend, n, offsets, faces, left, right, inner, &mut neighbours);
+            neighbours
+        })
     }
 
     /// Number of owned cells.

@@ -1,6 +1,6 @@
 //! Adaptation of the mesh during a run.
 
-use super::equation::Location;
+use super::location::Location;
 use super::transfer::MeshTransfer;
 use super::{Simulation, SimulationError, Transfer};
 use crate::case::{AdaptCase, AdaptInterval, Case, FieldMetric, MetricCase, TransferKind, Value};

@@ -7,8 +7,9 @@ mod setup;
 mod speeds;
 
 use super::averages::{Averages, TimeAverages};
-use super::equation::{Advance, Equation, Location, Monitored, Unknown};
-use super::heat::shared;
+use super::equation::{Advance, Equation, Monitored, Unknown};
+use super::location::Location;
+use super::prescribed::shared;
 use super::surface::SurfaceSamples;
 use super::{OutcomeKind, SimulationError, Transfer, state_error};
 use crate::backend::{Backend, converted};

@@ -2,6 +2,7 @@
 
 use super::averages::TimeAverages;
 use super::initial::InitialFields;
+use super::location::Location;
 use super::surface::SurfaceSamples;
 use super::warning::SetupWarning;
 use super::{OutcomeKind, SimulationError, Transfer};
@@ -92,14 +93,7 @@ pub(super) struct Unknown {
     pub has_mean_zero: bool,
 }
 
-/// Location of the unknowns of a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Location {
-    Cells,
-    Nodes,
-}
-
-/// The case of an equation: what set-up asks of it, and the equation it sets up.
+/// The case of an equation: the questions of set-up, and the equation it sets up.
 pub(super) trait EquationSetup {
     /// Sets up the equation in the precision of the case.
     fn start(

@@ -1,6 +1,6 @@
 //! Why a run cannot begin or go on.
 
-use super::initial::InitialError;
+use super::initial_error::InitialError;
 use crate::backend::BackendError;
 use crate::case::CaseError;
 use crate::io::checkpoint::CheckpointError;

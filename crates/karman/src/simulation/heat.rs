@@ -4,18 +4,20 @@ mod computation;
 mod ranks;
 
 use super::averages::{Averages, Sampled, Sampling, TimeAverages};
-use super::equation::{Advance, Equation, EquationSetup, FreeLevel, Location, Monitored, Unknown};
+use super::equation::{Advance, Equation, EquationSetup, FreeLevel, Monitored, Unknown};
 use super::initial::InitialFields;
 use super::interpolations;
 use super::linear::{self, Systems};
+use super::location::Location;
 use super::points::PointSampler;
+use super::prescribed::shared;
 use super::surface::{SurfaceSamples, faces_of, patch_indices};
 use super::warning::SetupWarning;
 use super::{SimulationError, Transfer, state_error};
 use crate::backend::{Backend, Buffer};
 use crate::case::{
     Case, Equation as EquationCase, HeatCase, HeatCondition, PatchCondition, Precision, Surface,
-    TimeCase, TimeStep, Value,
+    TimeCase, TimeStep,
 };
 use crate::descriptor::{AREA, Descriptor, FieldData, HEAT_FLUX};
 use crate::finite_volume::{
@@ -234,11 +236,6 @@ pub(super) fn conditions(
         given.map_or(Condition::ZeroGradient, |given| given.condition.map(shared))
     };
     mesh.patches.iter().map(condition).collect()
-}
-
-/// A value of a case for an equation.
-pub(super) fn shared(value: &Value) -> Arc<dyn Prescribed> {
-    Arc::new(value.clone())
 }
 
 impl<F: Real> Monitors<F> {

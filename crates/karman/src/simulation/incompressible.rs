@@ -10,9 +10,11 @@ mod surface;
 mod warnings;
 
 use super::averages::{Averages, TimeAverages};
-use super::equation::{Advance, Equation, Location, Monitored, Unknown};
-use super::heat::{conditions, shared};
+use super::equation::{Advance, Equation, Monitored, Unknown};
+use super::heat::conditions;
 use super::linear::{self, Systems};
+use super::location::Location;
+use super::prescribed::shared;
 use super::surface::SurfaceSamples;
 use super::{OutcomeKind, SimulationError, Transfer};
 use crate::backend::{Backend, Buffer, blas, converted};

@@ -1,7 +1,8 @@
 //! Checks of a mesh for a case: warnings and refusals.
 
 use super::SimulationError;
-use super::equation::{FreeLevel, Location};
+use super::equation::FreeLevel;
+use super::location::Location;
 use super::ranks;
 use super::setup_of;
 use super::warning::SetupWarning;

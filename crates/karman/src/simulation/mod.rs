@@ -10,8 +10,10 @@ mod folder;
 mod heat;
 mod incompressible;
 mod initial;
+mod initial_error;
 mod interpolations;
 mod linear;
+mod location;
 mod mesh_checks;
 mod outcome;
 mod output;
@@ -25,7 +27,7 @@ mod warning;
 
 pub use equation::{Advance, Monitored, SteadyProgress};
 pub use error::SimulationError;
-pub use initial::InitialError;
+pub use initial_error::InitialError;
 pub use outcome::{Outcome, OutcomeKind, Progress};
 pub use transfer::{FieldTransfer, IsAdmissible, Transfer};
 

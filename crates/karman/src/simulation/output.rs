@@ -1,7 +1,8 @@
 //! The output files of a run.
 
 use super::averages::AverageResult;
-use super::equation::{Advance, Location, Monitored, Unknown};
+use super::equation::{Advance, Monitored, Unknown};
+use super::location::Location;
 use super::outcome::Outcome;
 use super::surface::{self, SurfaceSamples};
 use super::{Simulation, SimulationError};
@@ -226,7 +227,7 @@ impl Output {
         data.regions = &raw.regions;
         data.time = Some(simulation.time());
         let list: Vec<(&str, FieldValues)> =
-            values.iter().map(|(n, v)| (n.as_str(), values_of(v))).collect();
+            values.iter().map(|(n, v)| (n.as_str(), v.values())).collect();
         match location {
             Location::Cells => data.cell_fields = list,
             Location::Nodes => data.node_fields = list,
@@ -500,13 +501,6 @@ fn exact_values(simulation: &Simulation, field: Unknown, volumes: &[f64]) -> Opt
         values.iter_mut().for_each(|v| *v -= mean);
     }
     Some(values)
-}
-
-pub(super) fn values_of(field: &FieldData) -> FieldValues<'_> {
-    match field {
-        FieldData::Scalar(values) => FieldValues::Scalar(values),
-        FieldData::Vector([x, y, z]) => FieldValues::Vector([x, y, z]),
-    }
 }
 
 /// A vector field along two axes, in the order of the mesh file: `[n_cells]`.

@@ -4,6 +4,12 @@ use crate::backend::{Backend, Buffer};
 use crate::case::Value;
 use crate::expression::DeviceExpression;
 use crate::finite_volume::{Evaluation, Evaluator, Prescribed};
+use std::sync::Arc;
+
+/// A value of a case for an equation.
+pub(super) fn shared(value: &Value) -> Arc<dyn Prescribed> {
+    Arc::new(value.clone())
+}
 
 impl Prescribed for Value {
     fn sample(&self, points: &[f64], t: f64, out: &mut [f64]) {

@@ -1,8 +1,7 @@
 //! Fields on patches, `[[output.surface]]`: the patches as a mesh of their own, and the files of it.
 
 use super::SimulationError;
-use super::equation::Location;
-use super::output::values_of;
+use super::location::Location;
 use crate::case::Surface;
 use crate::descriptor::FieldData;
 use crate::finite_volume::Functional;
@@ -127,7 +126,7 @@ pub(super) fn write_vtu(
     let points: Vec<Vector> = nodes.iter().map(|node| mesh.points[*node as usize]).collect();
     let mut data = VtuData::new(&points, &elements);
     data.time = Some(time);
-    let fields = samples.fields.iter().map(|(name, field)| (name.as_str(), values_of(field)));
+    let fields = samples.fields.iter().map(|(name, field)| (name.as_str(), field.values()));
     match samples.location {
         Location::Cells => data.cell_fields = fields.collect(),
         Location::Nodes => data.node_fields = fields.collect(),

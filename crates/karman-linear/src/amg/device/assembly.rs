@@ -5,8 +5,8 @@
 #![allow(clippy::manual_div_ceil)] // which kernels do not know
 
 use crate::amg::coarse;
+use crate::amg::difference_form::DifferenceForm;
 use crate::amg::hierarchy::VANISHING;
-use crate::amg::smoothing::DifferenceForm;
 use crate::matrix::{MatrixView, row_places};
 use crate::{Layout, LinearError, Matrix, SLICE};
 use karman_backend::prelude::*;

@@ -4,7 +4,7 @@ use memchr::memmem::find;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::data_array::{Encoding, NumberType};
+use super::encoding::{Encoding, NumberType};
 use crate::files::cursor::shown;
 use crate::files::error::{At, Fault, MeshFileProblem as Problem, Parsed};
 

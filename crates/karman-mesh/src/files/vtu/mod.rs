@@ -16,6 +16,7 @@
 
 mod data_array;
 mod document;
+mod encoding;
 #[cfg(test)]
 pub(super) mod tests;
 mod write;

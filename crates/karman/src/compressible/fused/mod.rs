@@ -10,17 +10,17 @@ mod kernels;
 
 use super::face_points::{FacePointsOnBackend, FaceRule};
 use super::limiter::Limiter;
+use super::on_backend::{MeshOnBackend, PolynomialsOnBackend};
+use super::problem::{CompressibleNumerics, ResidualForm};
 use super::reconstruction::polynomial::{AnyStencils, WeightPrecision};
 use super::reconstruction::stencil::Stencils;
 use super::residual::GasView;
-use super::solver::{CompressibleNumerics, MeshOnBackend, PolynomialsOnBackend};
 use super::state::{States, VARIABLES};
 use crate::backend::{Backend, Buffer, View};
 use crate::finite_volume::Vectors;
 use crate::mesh::quadrature::CellMoments;
 use crate::mesh::{Mesh, index_of, sign_of};
 use crate::real::Real;
-use karman_macros::Keyword;
 use kernels::{
     CellSides, MOST_ROWS, TracePlaces, TraceView, boundary_face_flux, interior_flux,
     traces_by_polynomials, traces_by_rows,
@@ -28,20 +28,6 @@ use kernels::{
 use rayon::prelude::*;
 
 type Vector = [f64; 3];
-
-/// How a residual is computed; results agree to round-off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Keyword)]
-pub enum ResidualForm {
-    /// The faster one: `fused` where it exists.
-    Auto,
-    /// Coefficients of all cells, fluxes of the polynomials of both cells of a face, sums.
-    Stages,
-    /// Traces without stored coefficients, fluxes between traces, sums; not with viscous terms or the limiter `mood`, which need
-    /// derivatives.
-    Fused,
-    /// As `fused`, with rows of weights up to twelve points, those of a tetrahedron of third order.
-    FusedRows,
-}
 
 /// Cells with equally many rows of weights.
 struct RowClass<F: Real> {

@@ -7,7 +7,7 @@
 //! Source: Yoon & Jameson, AIAA J. 26 (1988) 1025; Luo, Baum & Löhner, J. Comput. Phys. 146 (1998) 664.
 #![allow(missing_docs)] // on the modules that the attributes make
 
-use super::super::solver::MeshOnBackend;
+use super::super::on_backend::MeshOnBackend;
 use super::super::state::{Conserved, Primitive, States};
 use super::super::viscous::{ViscosityLaw, ViscousData, ViscousView};
 use super::residual_norms::Scales;

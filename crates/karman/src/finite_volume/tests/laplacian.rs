@@ -2,7 +2,8 @@
 
 use crate::backend::testing::{everywhere, values};
 use crate::backend::{Backend, Buffer, blas};
-use crate::finite_volume::diffusion::{CellScheme, discretize};
+use crate::finite_volume::CellScheme;
+use crate::finite_volume::diffusion::discretize;
 use crate::finite_volume::{Condition, Laplacian, Material};
 use crate::linear::{CsrMatrix, Matrix, Operator, Params, Solver};
 use crate::mesh::generate::{BoxParams, Element};

@@ -3,7 +3,8 @@
 
 use crate::backend::Backend;
 use crate::backend::testing::values;
-use crate::finite_volume::diffusion::{CellScheme, discretize};
+use crate::finite_volume::CellScheme;
+use crate::finite_volume::diffusion::discretize;
 use crate::finite_volume::least_squares::Use;
 use crate::finite_volume::{
     CellGradient, Condition, GradientStencils, Material, NonOrthogonalCorrectionOnBackend,

@@ -1,8 +1,9 @@
 //! The set-up of a compressible flow from its case, and its checks of the mesh.
 
 use super::super::SimulationError;
-use super::super::equation::{Equation, EquationSetup, FreeLevel, Location};
+use super::super::equation::{Equation, EquationSetup, FreeLevel};
 use super::super::initial::InitialFields;
+use super::super::location::Location;
 use super::super::warning::SetupWarning;
 use super::CompressibleRun;
 use crate::backend::Backend;
