@@ -2,7 +2,7 @@
 
 use super::error::Problem;
 use super::names::Names;
-use super::output::field;
+use super::output_parts::field;
 use super::value::{Maybe, Reader, Rule, ScalarFile, Sign, Value, number, refuse};
 use karman_macros::Keyword;
 use serde::Deserialize;

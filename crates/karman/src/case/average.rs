@@ -2,7 +2,7 @@
 
 use super::error::Problem;
 use super::names::Names;
-use super::output::{OutputFile, field, plain_name};
+use super::output_parts::{field, plain_name};
 use super::time::TimeCase;
 use super::value::{Maybe, Sign, number, required};
 use crate::descriptor::{Field, Rank};
@@ -123,9 +123,12 @@ pub(crate) fn check(
 }
 
 /// Checks that averages start before the end of the run.
-pub(crate) fn check_start(file: &OutputFile, time: Option<&TimeCase>) -> Result<(), Problem> {
+pub(crate) fn check_start(
+    files: &[Spanned<AverageFile>],
+    time: Option<&TimeCase>,
+) -> Result<(), Problem> {
     let Some(time) = time else { return Ok(()) };
-    for start in file.average.iter().flatten().filter_map(|file| file.get_ref().start.as_ref()) {
+    for start in files.iter().filter_map(|file| file.get_ref().start.as_ref()) {
         if *start.get_ref() >= time.end {
             let message = format!(
                 "the average starts at t = {}, but the run ends at t = {}",
@@ -147,11 +150,14 @@ fn without_fluctuations(field: &Spanned<String>) -> Problem {
 
 /// Checks that Q, and fluctuations of the vorticity, which follow from gradients of the velocity, are asked for in a
 /// collocated flow alone.
-pub(crate) fn check_scheme(file: &OutputFile, arrangement: Arrangement) -> Result<(), Problem> {
+pub(crate) fn check_scheme(
+    files: &[Spanned<AverageFile>],
+    arrangement: Arrangement,
+) -> Result<(), Problem> {
     if arrangement == Arrangement::Collocated {
         return Ok(());
     }
-    for keys in file.average.iter().flatten().map(Spanned::get_ref) {
+    for keys in files.iter().map(Spanned::get_ref) {
         for field in keys.fields.iter().flat_map(Spanned::get_ref) {
             match DerivedField::from_word(field.get_ref()) {
                 Some(DerivedField::Vorticity) if keys.rms.unwrap_or(false) => {

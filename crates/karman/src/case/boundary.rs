@@ -1,15 +1,15 @@
 //! `[boundary]` as written: one condition for each patch of the mesh, its keys those that the equations list.
 
-use super::compressible_boundary::{self, StateFile};
 use super::error::Problem;
-use super::heat_boundary::HeatCondition;
 use super::value::{
     KnownKey, Maybe, Named, Reader, Rule, Value, ValueFile, VectorFile, required, spanned,
 };
-use crate::compressible::CompressibleKeyValue;
+use crate::compressible::{CompressibleBoundaryCondition, CompressibleKeyValue};
 use crate::descriptor::{ConditionKey, Form, KeyValue, Quantity, ValueTable};
+use crate::finite_volume::BoundaryCondition;
 use crate::incompressible::FlowBoundaryCondition;
-use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 use std::fmt;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -23,6 +23,10 @@ pub struct PatchCondition<C> {
     /// Its condition.
     pub condition: C,
 }
+
+/// The thermal condition of a patch: the temperature, the heat flux density into the domain, convection to a fluid
+/// outside with its heat transfer coefficient ≥ 0, or none.
+pub type HeatCondition = BoundaryCondition<Value>;
 
 pub(crate) type BoundaryFile = Named<PatchFile>;
 
@@ -51,6 +55,18 @@ pub(super) enum KeyFile {
     State(Box<StateFile>),
 }
 
+/// A state as written: by its velocity, or by its Mach number and angles.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StateFile {
+    pub(super) density: Maybe<ValueFile>,
+    pub(super) velocity: Maybe<VectorFile<ValueFile>>,
+    pub(super) pressure: Maybe<ValueFile>,
+    pub(super) mach: Maybe<f64>,
+    pub(super) angle_of_attack_deg: Maybe<f64>,
+    pub(super) side_slip_deg: Maybe<f64>,
+}
+
 pub(super) const SYMMETRY: &str = "symmetry";
 const PERIODIC: &str = "periodic";
 
@@ -68,7 +84,7 @@ fn known_keys() -> &'static [(&'static str, Written)] {
         let flow = FlowBoundaryCondition::<Value>::KEYS;
         let flow = flow.iter().map(|key| (key.name, Written::Form(key.form())));
         let flow = flow.filter(|(name, _)| *name != SYMMETRY);
-        let compressible = compressible_boundary::keys().iter().map(|key| {
+        let compressible = CompressibleBoundaryCondition::<Value>::KEYS.iter().map(|key| {
             let written = match key.value {
                 CompressibleKeyValue::Flag(_) => Written::Form(Form::Flag),
                 CompressibleKeyValue::Scalar(words, _) => {

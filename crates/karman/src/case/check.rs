@@ -3,32 +3,15 @@
 use super::CaseFile;
 use super::equation::{EquationSection, Sections};
 use super::error::{Problem, Source};
-use super::names::Names;
 use super::places::Places;
+use super::problems::Problems;
 use super::time::TimeFile;
 use super::value::Reader;
-use super::{Case, adapt, average, exact, expected, flow_output, initial};
-use super::{linear_solver, mesh, output, run, surface, time};
+use super::{Case, adapt, average, exact, expected, initial};
+use super::{linear_solver, mesh, output, patch_group, run, surface, time};
 use std::cell::RefCell;
 use std::path::Path;
 use toml::Spanned;
-
-/// Problems of all sections, so that one run reports every error of the file.
-pub(crate) struct Problems(Vec<Problem>);
-
-impl Problems {
-    pub(crate) fn add(&mut self, problem: Problem) {
-        self.0.push(problem);
-    }
-
-    pub(crate) fn record<T>(&mut self, checked: Result<T, Problem>) -> Option<T> {
-        checked.map_err(|problem| self.0.push(problem)).ok()
-    }
-
-    pub(crate) fn record_all<T>(&mut self, checked: Result<T, Vec<Problem>>) -> Option<T> {
-        checked.map_err(|several| self.0.extend(several)).ok()
-    }
-}
 
 pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<Case, Vec<Problem>> {
     let name = Path::new(&source.name).file_stem().unwrap_or_default();
@@ -36,7 +19,7 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
     let mut problems = Problems(Vec::new());
     // Without the equation, further checks would only raise consequential errors.
     let Some(equation_file) = problems.record(file.equation()) else { return Err(problems.0) };
-    let names = Names::of(equation_file);
+    let names = equation_file.names();
     let local_steps =
         |time: &TimeFile| time.has_local_steps() && names.time_schemes().has_local_steps;
     let time_file = file.time.as_ref().filter(|time| !local_steps(time.get_ref()));
@@ -60,7 +43,7 @@ pub(super) fn check(file: &CaseFile, folder: &Path, source: &Source) -> Result<C
     let output = output::check(file.output.as_ref(), folder, &name, time_span.as_ref(), names);
     let output = problems.record(output);
     if let (Some(file), Some(time)) = (&file.output, &time) {
-        problems.record(average::check_start(file.get_ref(), time.as_ref()));
+        problems.record(average::check_start(file.get_ref().averages(), time.as_ref()));
     }
     let run = run::check(file.run.as_ref(), file.checkpoint.as_ref(), time_span.as_ref());
     let run = problems.record(run);
@@ -110,7 +93,7 @@ fn warnings(file: &CaseFile, equation: &dyn EquationSection) -> Vec<Problem> {
     let solvers =
         solvers.filter_map(|(section, keys)| linear_solver::amg_without_effect(keys, section));
     let groups = file.output.iter().flat_map(|output| output.get_ref().patch.iter().flatten());
-    let groups = groups.flat_map(|group| flow_output::without_effect(group.get_ref()));
+    let groups = groups.flat_map(|group| patch_group::without_effect(group.get_ref()));
     let surfaces = file.output.iter().flat_map(|output| output.get_ref().surface.iter().flatten());
     let surfaces = surfaces.filter_map(|surface| surface::without_effect(surface.get_ref()));
     solvers.chain(groups).chain(surfaces).chain(equation.warnings(file)).collect()

@@ -3,12 +3,12 @@
 use super::CaseFile;
 use super::Equation;
 use super::boundary::PatchCondition;
-use super::check::Problems;
 use super::compressible_boundary::{self, CompressibleBoundary};
 use super::equation::{EquationSection, Sections};
 use super::error::Problem;
 use super::initial;
 use super::output::OutputFile;
+use super::problems::Problems;
 use super::run;
 use super::steady::{self, SteadyCase};
 use super::surface;
@@ -173,7 +173,11 @@ impl EquationSection for Spanned<CompressibleFile> {
             boundary: boundary?,
         };
         if let Some(output) = file.output.as_ref().map(Spanned::get_ref) {
-            problems.record(surface::check_walls_of_gas(output, &flow));
+            problems.record(surface::check_walls_of_gas(
+                output.surfaces(),
+                &flow.boundary,
+                flow.viscous.is_some(),
+            ));
         }
         Some(Equation::Compressible(Box::new(flow)))
     }

@@ -1,17 +1,16 @@
 //! `[boundary]` of a compressible flow: one condition for each patch.
 
 use super::boundary::{
-    BoundaryFile, KeyFile, PatchCondition, PatchFile, PatchTableFile, no_condition, only_one,
+    BoundaryFile, HeatCondition, KeyFile, PatchCondition, PatchFile, PatchTableFile, StateFile,
+    no_condition, only_one,
 };
 use super::error::Problem;
 use super::flow_boundary::{partners_without_entry, unpaired};
-use super::heat_boundary::HeatCondition;
-use super::value::{Maybe, Reader, Rule, Sign, Value, ValueFile, VectorFile, number, required};
+use super::value::{Maybe, Reader, Rule, Sign, Value, number, required};
 use crate::compressible::{
     CompressibleBoundaryCondition as Condition, CompressibleKey, CompressibleKeyValue as KeyValue,
     PrescribedState,
 };
-use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
 
@@ -32,18 +31,6 @@ impl CompressibleBoundary {
             CompressibleBoundary::Periodic(_) => None,
         }
     }
-}
-
-/// A state as written: by its velocity, or by its Mach number and angles.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct StateFile {
-    density: Maybe<ValueFile>,
-    velocity: Maybe<VectorFile<ValueFile>>,
-    pressure: Maybe<ValueFile>,
-    mach: Maybe<f64>,
-    angle_of_attack_deg: Maybe<f64>,
-    side_slip_deg: Maybe<f64>,
 }
 
 /// The keys of all conditions.

@@ -1,10 +1,10 @@
 //! The interface of the section of an equation, as written. All other sections know an equation by its [`Descriptor`] alone.
 
-use super::check::Problems;
 use super::error::Problem;
 use super::linear_solver::LinearSolverFile;
 use super::names::Names;
-use super::places::RegionNames;
+use super::problems::Problems;
+use super::region_names::RegionNames;
 use super::value::Reader;
 use super::{CaseFile, EQUATIONS, Equation};
 use crate::descriptor::Descriptor;
@@ -18,6 +18,10 @@ pub(crate) trait EquationSection {
     fn place(&self) -> Range<usize>;
     /// Whether the case solves for a temperature.
     fn has_temperature(&self) -> bool;
+    /// The names that the sections of its case may use.
+    fn names(&self) -> Names {
+        Names::new(self.descriptor(), self.has_temperature())
+    }
     /// Checks the section, with those parts of other sections that only this equation has: its fields of `[initial]`,
     /// `[boundary]`, the time scheme, `[steady]`, its linear solvers, and what its monitors require.
     fn check(&self, case: Sections<'_>, problems: &mut Problems) -> Option<Equation>;

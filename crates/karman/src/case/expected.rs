@@ -135,7 +135,7 @@ fn check_path(
             "NAME" => output.recirculations.iter().map(|line| line.name.as_str()).collect(),
             "QUANTITY" => {
                 let group = output.patches.iter().find(|group| group.name == parts[1]);
-                group.map_or(Vec::new(), |group| names.patch_quantities(group))
+                group.map_or(Vec::new(), |group| names.patch_quantities(group.flow.as_ref()))
             }
             "SURFACE" => output.surfaces.iter().map(|surface| surface.name.as_str()).collect(),
             "FIELD" if parts[0] == "errors" => fields_with_errors(exact, names),

@@ -1,11 +1,10 @@
 //! `[boundary]` of a flow: one flow condition for each patch, and with a temperature one thermal condition.
 
 use super::boundary::{
-    BoundaryFile, Given, PatchCondition, PatchFile, PatchTableFile, kinds, no_condition, only_one,
-    toml_key, valued, with_values,
+    BoundaryFile, Given, HeatCondition, PatchCondition, PatchFile, PatchTableFile, kinds,
+    no_condition, only_one, toml_key, valued, with_values,
 };
 use super::error::Problem;
-use super::heat_boundary::HeatCondition;
 use super::names::Names;
 use super::value::{Reader, Value};
 use crate::descriptor::{ConditionKey, KeyValue};

@@ -1,13 +1,14 @@
 //! `[heat]`: ∂(ρc T)/∂t = ∇·(k ∇T) + S.
 
 use super::Equation;
+use super::boundary::HeatCondition;
 use super::boundary::PatchCondition;
-use super::check::Problems;
 use super::equation::{EquationSection, Sections};
 use super::error::Problem;
-use super::heat_boundary::{self, HeatCondition};
+use super::heat_boundary;
 use super::linear_solver::{self, LinearSolverCase};
-use super::places::{RegionNames, text_and_span};
+use super::problems::Problems;
+use super::region_names::{RegionNames, text_and_span};
 use super::value::{ByRegion, Maybe, Named, QuantityFile, Reader, Rule, ScalarFile, Sign, Value};
 use super::value::{product_of_quantities, product_of_scalars};
 use super::{initial, time};

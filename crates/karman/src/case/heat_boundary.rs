@@ -1,18 +1,14 @@
 //! `[boundary]` of a heat case, and the thermal conditions of a flow.
 
 use super::boundary::{
-    BoundaryFile, PatchCondition, PatchFile, PatchTableFile, SYMMETRY, is_known, is_set, kinds,
-    no_condition, only_one, valued, with_values,
+    BoundaryFile, HeatCondition, PatchCondition, PatchFile, PatchTableFile, SYMMETRY, is_known,
+    is_set, kinds, no_condition, only_one, valued, with_values,
 };
 use super::error::Problem;
-use super::value::{Reader, Value};
+use super::value::Reader;
 use crate::finite_volume::BoundaryCondition;
 use std::ops::Range;
 use toml::Spanned;
-
-/// The thermal condition of a patch: the temperature, the heat flux density into the domain, convection to a fluid
-/// outside with its heat transfer coefficient ≥ 0, or none.
-pub type HeatCondition = BoundaryCondition<Value>;
 
 /// Kinds without a value.
 fn heat_kinds() -> impl Iterator<Item = &'static str> {

@@ -2,20 +2,20 @@
 
 use super::CaseFile;
 use super::Equation;
+use super::boundary::HeatCondition;
 use super::boundary::PatchCondition;
-use super::check::Problems;
 use super::equation::{EquationSection, Sections};
 use super::error::Problem;
 use super::expected::ExpectedFile;
 use super::flow_boundary::{self, FlowBoundary, FlowConditions};
-use super::heat_boundary::HeatCondition;
 use super::initial::FlowInitial;
 use super::linear_solver::{self, LinearSolverCase, LinearSolverFile};
+use super::problems::Problems;
 use super::steady::{self, SteadyCase};
 use super::value::{
     Maybe, Reader, Rule, ScalarFile, Sign, Value, VectorFile, number, point, required,
 };
-use super::{average, flow_output, initial, surface, time};
+use super::{average, initial, patch_group, surface, time};
 use crate::descriptor::Descriptor;
 use crate::incompressible::{
     Arrangement, Convection, ConvectionTreatment, DESCRIPTOR, PressureCorrection, TimeScheme,
@@ -156,9 +156,13 @@ impl EquationSection for Spanned<IncompressibleFile> {
         }
         problems.record(check_mean_force(file.expected.as_ref(), &flow));
         if let Some(output) = file.output.as_ref().map(Spanned::get_ref) {
-            problems.record(average::check_scheme(output, numerics.arrangement));
-            problems.record(surface::check_walls(output, &flow));
-            problems.record(flow_output::check_moments(output, &flow));
+            problems.record(average::check_scheme(output.averages(), numerics.arrangement));
+            problems.record(surface::check_walls(
+                output.surfaces(),
+                &flow.boundary,
+                flow.kinematic_viscosity,
+            ));
+            problems.record(patch_group::check_moments(output.groups(), &flow.boundary));
         }
         flow.steady = steady?;
         Some(Equation::Incompressible(Box::new(flow)))

@@ -1,8 +1,7 @@
 //! Names that the sections of a case may use, by the descriptor of its equation.
 
 use super::EQUATIONS;
-use super::equation::EquationSection;
-use super::output::PatchGroup;
+use super::flow_reference::FlowReference;
 use crate::descriptor::{Descriptor, Field, Need, PatchQuantity, TimeSchemes};
 
 /// Names that sections of a case may use.
@@ -13,8 +12,9 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn of(section: &dyn EquationSection) -> Self {
-        Names { equation: section.descriptor(), has_temperature: section.has_temperature() }
+    /// The names of an equation, of a case with or without a temperature.
+    pub(crate) fn new(equation: &'static Descriptor, has_temperature: bool) -> Self {
+        Names { equation, has_temperature }
     }
 
     /// The word for the equation in messages.
@@ -49,17 +49,11 @@ impl Names {
         self.equation.summary
     }
 
-    fn has(self, needs: &[Need], group: Option<&PatchGroup>) -> bool {
+    fn has(self, needs: &[Need], of_group: Option<&FlowReference>) -> bool {
         needs.iter().all(|need| match need {
             Need::Temperature => self.has_temperature,
-            Need::Reference => {
-                let reference = group.and_then(|group| group.flow.as_ref());
-                reference.is_some_and(|flow| flow.has_reference)
-            }
-            Need::MomentCentre => {
-                let flow = group.and_then(|group| group.flow.as_ref());
-                flow.is_some_and(|flow| flow.moment_centre.is_some())
-            }
+            Need::Reference => of_group.is_some_and(|flow| flow.has_reference),
+            Need::MomentCentre => of_group.is_some_and(|flow| flow.moment_centre.is_some()),
         })
     }
 
@@ -89,10 +83,10 @@ impl Names {
         self.unknowns().flat_map(|field| field.components()).copied().collect()
     }
 
-    /// Quantities of a group of patches.
-    pub(crate) fn patch_quantities(self, group: &PatchGroup) -> Vec<&'static str> {
+    /// Quantities of a group of patches with the reference `flow`, if it has one.
+    pub(crate) fn patch_quantities(self, flow: Option<&FlowReference>) -> Vec<&'static str> {
         let quantities = self.equation.patch_quantities.iter();
-        let provided = quantities.filter(|quantity| self.has(quantity.needs, Some(group)));
+        let provided = quantities.filter(|quantity| self.has(quantity.needs, flow));
         provided.map(|quantity| quantity.name).collect()
     }
 

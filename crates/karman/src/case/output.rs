@@ -2,15 +2,13 @@
 
 use super::average::{self, Average, AverageFile};
 use super::error::Problem;
-use super::flow_output::{
-    FlowReference, Recirculation, RecirculationFile, ReferenceFile, check_recirculations,
-    check_reference,
-};
 use super::names::Names;
+use super::output_parts::{ends, field, points, unique_name};
+use super::patch_group::{self, PatchGroup, PatchGroupFile};
 use super::picture::{self, Picture, PictureFile};
+use super::recirculation::{self, Recirculation, RecirculationFile};
 use super::surface::{self, Surface, SurfaceFile};
 use super::value::{Maybe, Sign, number, point, refuse, required};
-use crate::descriptor::Need;
 use serde::Deserialize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -76,17 +74,6 @@ pub struct Line {
     pub points: usize,
 }
 
-/// Patches that are integrated together.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PatchGroup {
-    /// Letters, digits, `_` and `-`; no other group has it.
-    pub name: String,
-    /// Names of patches of the mesh.
-    pub patches: Vec<String>,
-    /// Reference quantities; `Some` for a flow.
-    pub flow: Option<FlowReference>,
-}
-
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutputFile {
@@ -113,6 +100,21 @@ impl OutputFile {
         fields.chain(self.picture.iter().filter_map(|file| file.get_ref().field.as_ref()))
     }
 
+    /// The averages.
+    pub(super) fn averages(&self) -> &[Spanned<AverageFile>] {
+        self.average.as_deref().unwrap_or_default()
+    }
+
+    /// The surfaces.
+    pub(super) fn surfaces(&self) -> &[Spanned<SurfaceFile>] {
+        self.surface.as_deref().unwrap_or_default()
+    }
+
+    /// The groups of patches.
+    pub(super) fn groups(&self) -> &[Spanned<PatchGroupFile>] {
+        self.patch.as_deref().unwrap_or_default()
+    }
+
     /// The place of the plane of the picture.
     pub(super) fn slice_of_picture(&self) -> Option<Range<usize>> {
         self.picture.as_ref()?.get_ref().slice.as_ref().map(Spanned::span)
@@ -133,25 +135,6 @@ pub(crate) struct LineFile {
     from: Maybe<Vec<f64>>,
     to: Maybe<Vec<f64>>,
     points: Maybe<usize>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PatchGroupFile {
-    name: Maybe<String>,
-    pub(crate) patches: Maybe<Vec<Spanned<String>>>,
-    pub(super) reference: Maybe<ReferenceFile>,
-    pub(super) drag_direction: Maybe<Vec<f64>>,
-    pub(super) lift_direction: Maybe<Vec<f64>>,
-    pub(super) moment_centre: Maybe<Vec<f64>>,
-}
-
-impl PatchGroupFile {
-    /// Its directions, each with its key.
-    pub(super) fn directions(&self) -> impl Iterator<Item = (&'static str, &Spanned<Vec<f64>>)> {
-        let drag = self.drag_direction.iter().map(|file| ("drag_direction", file));
-        drag.chain(self.lift_direction.iter().map(|file| ("lift_direction", file)))
-    }
 }
 
 pub(crate) fn check(
@@ -181,7 +164,7 @@ pub(crate) fn check(
         refuse(&keys.recirculation, "recirculation", &why)?;
     }
     let recirculations = keys.recirculation.as_ref().map(|files| files.get_ref().as_slice());
-    let averages = average::check(keys.average.as_deref().unwrap_or_default(), time, names)?;
+    let averages = average::check(keys.averages(), time, names)?;
     let picture = keys.picture.as_ref().map(|file| picture::check(file, &averages, names));
     Ok(OutputCase {
         directory: match &keys.directory {
@@ -203,10 +186,10 @@ pub(crate) fn check(
         history_plot: keys.history_plot.unwrap_or(false),
         probes: probes(keys.probe.as_deref().unwrap_or_default())?,
         lines: lines(keys.line.as_deref().unwrap_or_default())?,
-        patches: groups(keys.patch.as_deref().unwrap_or_default(), names)?,
-        surfaces: surface::check(keys.surface.as_deref().unwrap_or_default(), names)?,
+        patches: patch_group::check(keys.groups(), names)?,
+        surfaces: surface::check(keys.surfaces(), names)?,
         averages,
-        recirculations: check_recirculations(recirculations.unwrap_or_default())?,
+        recirculations: recirculation::check(recirculations.unwrap_or_default())?,
     })
 }
 
@@ -235,45 +218,6 @@ fn interval(keys: &OutputFile, time: Option<&Range<usize>>) -> Result<OutputInte
     }
 }
 
-/// A field of the equation.
-pub(super) fn field(name: &Spanned<String>, names: Names) -> Result<String, Problem> {
-    let text = name.get_ref();
-    if names.fields().contains(&text.as_str()) {
-        return Ok(text.clone());
-    }
-    let problem = Problem::at(name.span(), format!("{} has no field `{text}`", names.case()));
-    let problem = problem.among(text, "valid fields", names.fields());
-    Err(names.remedy(text).into_iter().fold(problem, Problem::note))
-}
-
-/// A name that is valid in a column heading and a file name, and unique among its kind.
-pub(super) fn unique_name<'n>(
-    file: &Maybe<String>,
-    kind: &str,
-    section: &Range<usize>,
-    mut used: impl Iterator<Item = &'n str>,
-) -> Result<String, Problem> {
-    let name = required(file, "name", section)?;
-    let text = plain_name(name, kind)?;
-    if used.any(|other| other == text) {
-        return Err(Problem::at(name.span(), format!("there are two {kind}s named `{text}`")));
-    }
-    Ok(text)
-}
-
-/// A name that is valid in a column heading and a file name.
-pub(super) fn plain_name(name: &Spanned<String>, kind: &str) -> Result<String, Problem> {
-    let text = name.get_ref();
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if text.is_empty() || !text.chars().all(plain) {
-        let article = if kind.starts_with('a') { "an" } else { "a" };
-        let message =
-            format!("the name of {article} {kind} is made of letters, digits, `_` and `-`");
-        return Err(Problem::at(name.span(), message));
-    }
-    Ok(text.clone())
-}
-
 fn probes(files: &[Spanned<ProbeFile>]) -> Result<Vec<Probe>, Problem> {
     let mut probes: Vec<Probe> = Vec::new();
     for file in files {
@@ -296,71 +240,4 @@ fn lines(files: &[Spanned<LineFile>]) -> Result<Vec<Line>, Problem> {
         lines.push(Line { name, from, to, points });
     }
     Ok(lines)
-}
-
-/// Two distinct points.
-pub(super) fn ends(
-    from: &Maybe<Vec<f64>>,
-    to: &Maybe<Vec<f64>>,
-    owner: &str,
-    section: &Range<usize>,
-) -> Result<([f64; 3], [f64; 3]), Problem> {
-    let from = point(required(from, "from", section)?, "from")?;
-    let to_file = required(to, "to", section)?;
-    let to = point(to_file, "to")?;
-    if from == to {
-        return Err(Problem::at(to_file.span(), format!("{owner} ends where it starts")));
-    }
-    Ok((from, to))
-}
-
-pub(super) fn points(file: &Maybe<usize>, default: usize) -> Result<usize, Problem> {
-    match file {
-        None => Ok(default),
-        Some(points) if *points.get_ref() >= 2 => Ok(*points.get_ref()),
-        Some(points) => Err(Problem::at(points.span(), "`points` must be 2 or more")),
-    }
-}
-
-/// Names of patches, at least one, each once.
-pub(super) fn patch_names(
-    file: &Maybe<Vec<Spanned<String>>>,
-    section: &Range<usize>,
-) -> Result<Vec<String>, Problem> {
-    let files = required(file, "patches", section)?;
-    if files.get_ref().is_empty() {
-        return Err(Problem::at(files.span(), "`patches` names no patch"));
-    }
-    let mut patches: Vec<String> = Vec::new();
-    for patch in files.get_ref() {
-        if patches.contains(patch.get_ref()) {
-            let message = format!("patch \"{}\" is named twice", patch.get_ref());
-            return Err(Problem::at(patch.span(), message));
-        }
-        patches.push(patch.get_ref().clone());
-    }
-    Ok(patches)
-}
-
-fn groups(files: &[Spanned<PatchGroupFile>], names: Names) -> Result<Vec<PatchGroup>, Problem> {
-    let no_coefficients = names.refusal(|equation| equation.has_quantity_with(Need::Reference));
-    let no_moments = names.refusal(|equation| equation.has_quantity_with(Need::MomentCentre));
-    let mut groups: Vec<PatchGroup> = Vec::new();
-    for file in files {
-        let (keys, span) = (file.get_ref(), file.span());
-        if let Some(why) = &no_coefficients {
-            refuse(&keys.reference, "reference", why)?;
-            refuse(&keys.drag_direction, "drag_direction", why)?;
-            refuse(&keys.lift_direction, "lift_direction", why)?;
-        }
-        if let Some(why) = &no_moments {
-            refuse(&keys.moment_centre, "moment_centre", why)?;
-        }
-        let used = groups.iter().map(|group| group.name.as_str());
-        let name = unique_name(&keys.name, "patch group", &span, used)?;
-        let patches = patch_names(&keys.patches, &span)?;
-        let flow = no_coefficients.is_none().then(|| check_reference(keys)).transpose()?;
-        groups.push(PatchGroup { name, patches, flow });
-    }
-    Ok(groups)
 }

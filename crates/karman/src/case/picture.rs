@@ -3,7 +3,7 @@
 use super::average::Average;
 use super::error::Problem;
 use super::names::Names;
-use super::output::field;
+use super::output_parts::field;
 use super::value::{Maybe, Rule, Sign, number, required};
 use crate::descriptor::VELOCITY;
 use karman_macros::Keyword;

@@ -4,6 +4,7 @@ use super::CaseFile;
 use super::equation::EquationSection;
 use super::error::{Problem, Source};
 use super::output::OutputFile;
+use super::region_names::{RegionNames, text_and_span};
 use super::value::Needs;
 use super::{Case, CaseError, MeshSource, boundary, flow_boundary};
 use std::ops::Range;
@@ -26,15 +27,6 @@ pub(super) struct Places {
     only_3d: Vec<Problem>,
     /// Files of tables.
     tables: Vec<PathBuf>,
-}
-
-/// The regions that the section of an equation names.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RegionNames {
-    /// Their names, each with its place.
-    pub(crate) named: Vec<(String, Range<usize>)>,
-    /// Quantities given as `{ region = number }`, which must cover all regions: key, place and the regions they name.
-    pub(crate) by_region: Vec<(&'static str, Range<usize>, Vec<String>)>,
 }
 
 impl Case {
@@ -209,8 +201,4 @@ impl Places {
             tables: needs.tables,
         }
     }
-}
-
-pub(super) fn text_and_span(name: &Spanned<String>) -> (String, Range<usize>) {
-    (name.get_ref().clone(), name.span())
 }

@@ -1,11 +1,12 @@
 //! `[[output.surface]]`: fields on patches.
 
+use super::boundary::PatchCondition;
+use super::compressible_boundary::CompressibleBoundary;
 use super::error::Problem;
 use super::flow_boundary::FlowBoundary;
 use super::names::Names;
-use super::output::{OutputFile, patch_names, unique_name};
+use super::output_parts::{patch_names, unique_name};
 use super::value::{Maybe, Sign, number, refuse, required};
-use super::{CompressibleCase, IncompressibleCase, PatchCondition};
 use crate::compressible::descriptor::SKIN_FRICTION_COEFFICIENT;
 use crate::descriptor::{Descriptor, WALL_HEAT_FLUX};
 use crate::incompressible::FlowBoundaryCondition;
@@ -145,18 +146,22 @@ fn check_reference(file: Option<&SurfaceReferenceFile>) -> Result<SurfaceReferen
 }
 
 /// Checks that surfaces with fields of walls lie where the velocity of a viscous flow is prescribed.
-pub(crate) fn check_walls(file: &OutputFile, flow: &IncompressibleCase) -> Result<(), Problem> {
+pub(crate) fn check_walls(
+    files: &[Spanned<SurfaceFile>],
+    boundary: &[PatchCondition<FlowBoundary>],
+    viscosity: f64,
+) -> Result<(), Problem> {
     let is_wall = |patch: &str| {
         let of_patch = |given: &&PatchCondition<FlowBoundary>| given.patch == patch;
-        let given = flow.boundary.iter().find(of_patch);
+        let given = boundary.iter().find(of_patch);
         // A patch without a condition is reported with the mesh.
         let is_prescribed = |given: &PatchCondition<FlowBoundary>| {
             given.condition.condition().is_some_and(FlowBoundaryCondition::prescribes_velocity)
         };
         given.is_none_or(is_prescribed)
     };
-    let is_inviscid = flow.kinematic_viscosity == 0.0;
-    for (surface, field) in surfaces_with(file, &OF_WALLS) {
+    let is_inviscid = viscosity == 0.0;
+    for (surface, field) in surfaces_with(files, &OF_WALLS) {
         if is_inviscid {
             let message = format!("`{}` needs a viscosity: this flow is inviscid", field.get_ref());
             return Err(Problem::at(field.span(), message));
@@ -178,10 +183,10 @@ pub(crate) fn check_walls(file: &OutputFile, flow: &IncompressibleCase) -> Resul
 
 /// Surfaces that have one of some fields, each with the first of them.
 fn surfaces_with<'f>(
-    file: &'f OutputFile,
+    files: &'f [Spanned<SurfaceFile>],
     names: &'f [&str],
 ) -> impl Iterator<Item = (&'f SurfaceFile, &'f Spanned<String>)> {
-    file.surface.iter().flatten().map(Spanned::get_ref).filter_map(|surface| {
+    files.iter().map(Spanned::get_ref).filter_map(|surface| {
         let mut fields = surface.fields.iter().flat_map(Spanned::get_ref);
         Some((surface, fields.find(|field| names.contains(&field.get_ref().as_str()))?))
     })
@@ -189,16 +194,17 @@ fn surfaces_with<'f>(
 
 /// Checks that surfaces with fields of walls with friction lie on such walls.
 pub(crate) fn check_walls_of_gas(
-    file: &OutputFile,
-    flow: &CompressibleCase,
+    files: &[Spanned<SurfaceFile>],
+    boundary: &[PatchCondition<CompressibleBoundary>],
+    is_viscous: bool,
 ) -> Result<(), Problem> {
-    for (surface, field) in surfaces_with(file, &OF_WALLS_OF_GAS) {
-        if flow.viscous.is_none() {
+    for (surface, field) in surfaces_with(files, &OF_WALLS_OF_GAS) {
+        if !is_viscous {
             let message = format!("`{}` needs [compressible.viscous]", field.get_ref());
             return Err(Problem::at(field.span(), message));
         }
         for patch in surface.patches.iter().flat_map(Spanned::get_ref) {
-            let given = flow.boundary.iter().find(|given| given.patch == *patch.get_ref());
+            let given = boundary.iter().find(|given| given.patch == *patch.get_ref());
             // A patch without a condition is reported with the mesh.
             let condition = given.and_then(|given| given.condition.condition());
             if condition.is_some_and(|condition| !condition.has_friction()) {

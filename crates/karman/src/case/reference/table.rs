@@ -1,10 +1,10 @@
 //! The keys of the case file.
 
 use super::super::EQUATIONS;
+use super::super::HeatCondition;
 use super::super::compressible_boundary;
 use super::super::field_keys::{Exact, FieldSection, Initial, fields};
 use super::super::flow_boundary::flow_kinds;
-use super::super::heat_boundary::HeatCondition;
 use super::super::linear_solver::MethodFile;
 use super::super::{Axis, FacePointsCase, Precision, TransferKind, Value, expected};
 use super::{Key, Section};

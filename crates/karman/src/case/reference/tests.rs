@@ -1,8 +1,8 @@
 //! The reference is complete: every key documented, every documented key read.
 
 use super::super::{
-    Case, CaseFile, adapt, amg, average, boundary, compressible, compressible_boundary, exact,
-    expected, flow_output, heat, incompressible,
+    Case, CaseFile, adapt, amg, average, boundary, compressible, exact, expected, heat,
+    incompressible, patch_group, recirculation,
 };
 use super::super::{HeatCondition, Value};
 use super::super::{
@@ -97,7 +97,7 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("compressible", keys_of::<compressible::CompressibleFile>()),
         ("compressible.viscous", keys_of::<compressible::ViscousFile>()),
         ("compressible.viscous.sutherland", keys_of::<compressible::SutherlandFile>()),
-        ("boundary.PATCH.STATE", keys_of::<compressible_boundary::StateFile>()),
+        ("boundary.PATCH.STATE", keys_of::<boundary::StateFile>()),
         ("initial", keys_of::<initial::InitialFile>()),
         ("boundary.PATCH", keys_of::<boundary::PatchTableFile>()),
         ("time", keys_of::<time::TimeFile>()),
@@ -111,12 +111,12 @@ fn accepted() -> Vec<(&'static str, &'static [&'static str])> {
         ("output.picture.slice", keys_of::<picture::SliceFile>()),
         ("output.probe", keys_of::<output::ProbeFile>()),
         ("output.line", keys_of::<output::LineFile>()),
-        ("output.patch", keys_of::<output::PatchGroupFile>()),
-        ("output.patch.reference", keys_of::<flow_output::ReferenceFile>()),
+        ("output.patch", keys_of::<patch_group::PatchGroupFile>()),
+        ("output.patch.reference", keys_of::<patch_group::ReferenceFile>()),
         ("output.average", keys_of::<average::AverageFile>()),
         ("output.surface", keys_of::<surface::SurfaceFile>()),
         ("output.surface.reference", keys_of::<surface::SurfaceReferenceFile>()),
-        ("output.recirculation", keys_of::<flow_output::RecirculationFile>()),
+        ("output.recirculation", keys_of::<recirculation::RecirculationFile>()),
         ("run", keys_of::<run::RunFile>()),
         ("checkpoint", keys_of::<run::CheckpointFile>()),
         ("exact", keys_of::<exact::ExactFile>()),

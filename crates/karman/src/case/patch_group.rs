@@ -1,60 +1,45 @@
-//! Output of a flow: force coefficients, separation and reattachment.
+//! `[[output.patch]]`: groups of patches with integrals in the history.
 
-use super::IncompressibleCase;
+use super::boundary::PatchCondition;
 use super::error::Problem;
-use super::output::{OutputFile, PatchGroupFile, ends, points, unique_name};
-use super::value::{Maybe, Sign, number, point};
+use super::flow_boundary::FlowBoundary;
+use super::flow_reference::FlowReference;
+use super::names::Names;
+use super::output_parts::{patch_names, unique_name};
+use super::value::{Maybe, Sign, number, point, refuse};
+use crate::descriptor::Need;
 use crate::incompressible::FlowBoundaryCondition;
-use crate::mesh::geometry::{cross, norm};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// Reference quantities for the forces and the heat of a group of patches.
+/// Patches that are integrated together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FlowReference {
-    /// Whether the case gives a reference; without it there are no coefficients.
-    pub has_reference: bool,
-    /// Speed U > 0; default 1.
-    pub velocity: f64,
-    /// Area A > 0, in 2D per unit width; default 1.
-    pub area: f64,
-    /// Length L > 0, of the Strouhal and the Nusselt number; default 1.
-    pub length: f64,
-    /// Density ρ > 0; default 1.
-    pub density: f64,
-    /// Pressure that exerts no force; default 0.
-    pub pressure: f64,
-    /// Temperature difference > 0 of the Nusselt number; default 1.
-    pub temperature_difference: f64,
-    /// Unit vector along the drag; default x.
-    pub drag_direction: [f64; 3],
-    /// Unit vector along the lift; default y.
-    pub lift_direction: [f64; 3],
-    /// The point about which the moment is taken; without it there is none.
-    pub moment_centre: Option<[f64; 3]>,
-}
-
-impl FlowReference {
-    /// The axis of the moment coefficient: the unit vector along drag × lift direction, z by default; zero
-    /// where these are parallel.
-    pub fn moment_axis(&self) -> [f64; 3] {
-        let axis = cross(self.drag_direction, self.lift_direction);
-        let length = norm(axis);
-        if length > 1e-9 { axis.map(|x| x / length) } else { [0.0; 3] }
-    }
-}
-
-/// A line along which separation and reattachment of reversed flow are found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Recirculation {
-    /// Letters, digits, `_` and `-`; no other recirculation has it.
+pub struct PatchGroup {
+    /// Letters, digits, `_` and `-`; no other group has it.
     pub name: String,
-    /// First point, at the body.
-    pub from: [f64; 3],
-    /// Last point, downstream.
-    pub to: [f64; 3],
-    /// Number of points, ends included; default 1001.
-    pub points: usize,
+    /// Names of patches of the mesh.
+    pub patches: Vec<String>,
+    /// Reference quantities; `Some` for a flow.
+    pub flow: Option<FlowReference>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PatchGroupFile {
+    name: Maybe<String>,
+    pub(crate) patches: Maybe<Vec<Spanned<String>>>,
+    reference: Maybe<ReferenceFile>,
+    drag_direction: Maybe<Vec<f64>>,
+    lift_direction: Maybe<Vec<f64>>,
+    moment_centre: Maybe<Vec<f64>>,
+}
+
+impl PatchGroupFile {
+    /// Its directions, each with its key.
+    pub(super) fn directions(&self) -> impl Iterator<Item = (&'static str, &Spanned<Vec<f64>>)> {
+        let drag = self.drag_direction.iter().map(|file| ("drag_direction", file));
+        drag.chain(self.lift_direction.iter().map(|file| ("lift_direction", file)))
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -68,16 +53,33 @@ pub(crate) struct ReferenceFile {
     temperature_difference: Maybe<f64>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RecirculationFile {
-    name: Maybe<String>,
-    from: Maybe<Vec<f64>>,
-    to: Maybe<Vec<f64>>,
-    points: Maybe<usize>,
+pub(crate) fn check(
+    files: &[Spanned<PatchGroupFile>],
+    names: Names,
+) -> Result<Vec<PatchGroup>, Problem> {
+    let no_coefficients = names.refusal(|equation| equation.has_quantity_with(Need::Reference));
+    let no_moments = names.refusal(|equation| equation.has_quantity_with(Need::MomentCentre));
+    let mut groups: Vec<PatchGroup> = Vec::new();
+    for file in files {
+        let (keys, span) = (file.get_ref(), file.span());
+        if let Some(why) = &no_coefficients {
+            refuse(&keys.reference, "reference", why)?;
+            refuse(&keys.drag_direction, "drag_direction", why)?;
+            refuse(&keys.lift_direction, "lift_direction", why)?;
+        }
+        if let Some(why) = &no_moments {
+            refuse(&keys.moment_centre, "moment_centre", why)?;
+        }
+        let used = groups.iter().map(|group| group.name.as_str());
+        let name = unique_name(&keys.name, "patch group", &span, used)?;
+        let patches = patch_names(&keys.patches, &span)?;
+        let flow = no_coefficients.is_none().then(|| check_reference(keys)).transpose()?;
+        groups.push(PatchGroup { name, patches, flow });
+    }
+    Ok(groups)
 }
 
-pub(crate) fn check_reference(keys: &PatchGroupFile) -> Result<FlowReference, Problem> {
+fn check_reference(keys: &PatchGroupFile) -> Result<FlowReference, Problem> {
     let mut flow = FlowReference {
         has_reference: keys.reference.is_some(),
         velocity: 1.0,
@@ -128,13 +130,16 @@ fn direction(
 
 /// Checks that moments are of walls at rest or in uniform motion. There the viscous stress is −ν ∂u/∂n; where the
 /// velocity of a wall varies along it, (∇u)ᵀ n adds to it, which leaves no force but a moment on a closed surface.
-pub(crate) fn check_moments(file: &OutputFile, flow: &IncompressibleCase) -> Result<(), Problem> {
-    for group in file.patch.iter().flatten().map(Spanned::get_ref) {
+pub(crate) fn check_moments(
+    files: &[Spanned<PatchGroupFile>],
+    boundary: &[PatchCondition<FlowBoundary>],
+) -> Result<(), Problem> {
+    for group in files.iter().map(Spanned::get_ref) {
         if group.moment_centre.is_none() {
             continue;
         }
         for patch in group.patches.iter().flat_map(Spanned::get_ref) {
-            let given = flow.boundary.iter().find(|given| given.patch == *patch.get_ref());
+            let given = boundary.iter().find(|given| given.patch == *patch.get_ref());
             // A patch without a condition is reported with the mesh.
             let Some(given) = given else { continue };
             let condition = given.condition.condition();
@@ -152,21 +157,6 @@ pub(crate) fn check_moments(file: &OutputFile, flow: &IncompressibleCase) -> Res
         }
     }
     Ok(())
-}
-
-pub(crate) fn check_recirculations(
-    files: &[Spanned<RecirculationFile>],
-) -> Result<Vec<Recirculation>, Problem> {
-    let mut recirculations: Vec<Recirculation> = Vec::new();
-    for file in files {
-        let (keys, span) = (file.get_ref(), file.span());
-        let used = recirculations.iter().map(|known| known.name.as_str());
-        let name = unique_name(&keys.name, "recirculation", &span, used)?;
-        let (from, to) = ends(&keys.from, &keys.to, &format!("recirculation `{name}`"), &span)?;
-        let points = points(&keys.points, 1001)?;
-        recirculations.push(Recirculation { name, from, to, points });
-    }
-    Ok(recirculations)
 }
 
 /// Settings of a group without effect.
