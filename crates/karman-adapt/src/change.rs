@@ -5,8 +5,10 @@
 //! touched in this batch is evaluated again in the next one. The changes applied in a batch have disjoint cavities: they are an
 //! independent set, chosen by the order of the candidates, and the result does not depend on the number of threads.
 
-use crate::mesh::{AdaptiveMesh, NEW, VertexKind};
+use crate::mesh::{AdaptiveMesh, NEW};
+use crate::operation::Operation;
 use crate::quality::Vertex;
+use crate::vertex_kind::VertexKind;
 use rayon::prelude::*;
 
 /// The change of a vertex.
@@ -19,24 +21,6 @@ pub(crate) enum VertexChange {
     Remove(u32),
     /// The vertex moves; its cells stay.
     Move(u32, Vertex, u32),
-}
-
-/// Operations. A candidate is evaluated again only where a cell of its vertices has changed since the last
-/// sweep of the operation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Operation {
-    CollapseShort,
-    Collapse,
-    Split,
-    SwapEdges,
-    SwapFaces,
-    Smooth,
-    SmoothByGradient,
-}
-
-impl Operation {
-    /// Number of operations.
-    pub(crate) const COUNT: usize = 7;
 }
 
 /// A change of a cavity: simplices removed and inserted.

@@ -3,8 +3,9 @@
 use crate::change::{Change, VertexChange, replaced};
 use crate::complex::{Complex, NONE};
 use crate::energy;
-use crate::mesh::{AdaptiveMesh, VertexKind};
+use crate::mesh::AdaptiveMesh;
 use crate::vector::{Point, add_scaled, cross, dot, norm, subtract};
+use crate::vertex_kind::VertexKind;
 
 /// When a collapse is accepted.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,10 @@
 //! The sequence of operations that adapts a mesh.
 
-use crate::change::Operation;
 use crate::collapse::{CollapseRule, collapse_for_energy, collapse_short};
 use crate::error::AdaptError;
 use crate::field::MetricField;
 use crate::mesh::AdaptiveMesh;
+use crate::operation::Operation;
 use crate::quality::LENGTH_RANGE;
 use crate::report::FitReport;
 use crate::smooth::{Objective, smooth, smooth_by_gradient};

@@ -13,10 +13,13 @@ mod driver;
 mod energy;
 mod error;
 mod field;
+mod given_mesh;
 mod hessian;
 mod kept;
 mod mesh;
 mod metric;
+mod normals;
+mod operation;
 mod quality;
 mod report;
 mod simplices;
@@ -28,6 +31,7 @@ mod swap;
 mod tensor_field;
 mod transfer;
 mod vector;
+mod vertex_kind;
 mod walk;
 
 #[cfg(test)]

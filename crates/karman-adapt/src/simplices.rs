@@ -1,6 +1,6 @@
 //! The division of cells into simplices, alike on both sides of every face.
 
-use crate::walk::NONE;
+use crate::complex::NONE;
 use karman_mesh::{CellShape, Mesh};
 
 /// The simplex of a dimension, and the word for several of them.

@@ -3,9 +3,10 @@
 use crate::change::{Change, VertexChange};
 use crate::complex::{Complex, NONE};
 use crate::energy;
-use crate::mesh::{AdaptiveMesh, VertexKind};
+use crate::mesh::AdaptiveMesh;
 use crate::quality::{Vertex, edge_length, ideal_apex};
 use crate::vector::{Point, add_scaled, cross, dot, norm, subtract};
+use crate::vertex_kind::VertexKind;
 
 /// Shares of the way to the target that are tried.
 const STEPS: [f64; 5] = [1.0, 0.6, 0.3, 0.1, 0.03];

@@ -3,9 +3,10 @@
 use crate::change::{Change, VertexChange, replaced};
 use crate::complex::Complex;
 use crate::energy;
-use crate::mesh::{AdaptiveMesh, NEW, VertexKind};
+use crate::mesh::{AdaptiveMesh, NEW};
 use crate::quality::{Vertex, edge_length, middle};
 use crate::vector::between;
+use crate::vertex_kind::VertexKind;
 
 /// When a split is accepted.
 #[derive(Clone, Copy, Debug)]

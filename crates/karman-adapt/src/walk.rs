@@ -1,11 +1,10 @@
 //! The cell of a mesh that contains a place, by a walk from simplex to simplex.
 
+use crate::complex::NONE;
 use crate::simplices::{behind_facets, split_cells};
 use crate::vector::{Point, cross, dot, subtract};
 use karman_mesh::{Mesh, index_of};
 
-/// No cell behind a facet.
-pub(crate) const NONE: u32 = u32::MAX;
 /// Steps of a walk before another start is tried.
 const LONGEST_WALK: usize = 400;
 /// Least barycentric coordinate of a place that a cell contains.
@@ -18,7 +17,7 @@ pub(crate) struct CellWalk {
     pub(crate) points: Vec<Point>,
     /// Corners of the cells; a triangle has its first corner again as the last.
     pub(crate) cells: Vec<[u32; 4]>,
-    /// Cell behind the facet opposite to each corner.
+    /// Cell behind the facet opposite to each corner, [`NONE`] at the boundary.
     pub(crate) behind: Vec<[u32; 4]>,
     starts: Starts,
 }

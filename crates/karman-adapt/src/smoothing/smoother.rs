@@ -7,12 +7,13 @@ use super::kernels::{
 };
 use super::lookup::{LookupView, Place};
 use super::topology::Topology;
+use crate::complex::NONE;
 use crate::error::AdaptError;
 use crate::field::MetricField;
 use crate::mesh::AdaptiveMesh;
 use crate::quality::{FLAT, Vertex};
 use crate::vector::Point;
-use crate::walk::{CellWalk, NONE};
+use crate::walk::CellWalk;
 use karman_backend::blas::finish_sum;
 use karman_backend::{Backend, Buffer, Partials, View};
 use karman_macros::Keyword;

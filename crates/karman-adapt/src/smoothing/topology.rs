@@ -2,9 +2,10 @@
 
 use super::cavity::ALONG;
 use super::colouring::{Rows, VertexColouring};
-use crate::mesh::{AdaptiveMesh, VertexKind};
+use crate::mesh::AdaptiveMesh;
 use crate::smooth::{facet_nodes, line_or_normal};
 use crate::vector::{Point, norm};
+use crate::vertex_kind::VertexKind;
 use rayon::prelude::*;
 
 /// Vertices that a task takes at once.

@@ -1,10 +1,10 @@
 //! The conservative transfer of fields to another mesh.
 
-use super::clip::measure;
 use super::overlap::{Overlaps, centroid, corners_of};
 use super::project::project;
 use super::reconstruct::Limiter;
 use super::sampler::FieldSampler;
+use super::volumes::{volumes, weighted_sum};
 use crate::error::AdaptError;
 use crate::mesh::check_mesh;
 use crate::vector::{Point, dot, subtract};
@@ -160,15 +160,4 @@ fn distribute(
             return vec![0.0; k];
         }
     }
-}
-
-/// Σ v w in the order of the entries.
-pub(super) fn weighted_sum(weights: &[f64], values: impl Iterator<Item = f64>) -> f64 {
-    weights.iter().zip(values).fold(0.0, |sum, (weight, value)| sum + weight * value)
-}
-
-/// Volumes (areas) of the cells.
-fn volumes(mesh: &Mesh) -> Vec<f64> {
-    let of_cell = |cell| measure(mesh.dimension, &corners_of(mesh, cell));
-    (0..mesh.n_cells()).into_par_iter().map(of_cell).collect()
 }

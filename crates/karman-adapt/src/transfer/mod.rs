@@ -12,6 +12,7 @@ mod overlap;
 mod project;
 mod reconstruct;
 mod sampler;
+mod volumes;
 
 #[cfg(test)]
 mod tests;

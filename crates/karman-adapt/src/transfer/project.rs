@@ -3,6 +3,7 @@
 use super::clip::measure;
 use super::overlap::{Scratch, corners_of, intersect};
 use super::sampler::FieldSampler;
+use super::volumes::weighted_sum;
 use crate::vector::{Point, dot, subtract};
 use karman_mesh::{Adjacency, Mesh};
 use rayon::prelude::*;
@@ -143,7 +144,7 @@ impl<'a> MassMatrix<'a> {
     /// Conjugate gradients with the diagonal as preconditioner.
     fn solve(&self, load: &[f64]) -> Vec<f64> {
         let diagonal = self.gather(|cell, _| 2.0 * self.scaled[cell]);
-        let sum = |a: &[f64], b: &[f64]| super::conserve::weighted_sum(a, b.iter().copied());
+        let sum = |a: &[f64], b: &[f64]| weighted_sum(a, b.iter().copied());
         let divide =
             |r: &[f64]| -> Vec<f64> { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
         let mut x: Vec<f64> =

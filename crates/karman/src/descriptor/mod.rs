@@ -4,8 +4,6 @@
 
 mod condition_key;
 
-use crate::mesh::files::FieldValues;
-
 pub use condition_key::{ConditionKey, Entry, Form, KeyValue, Quantity, Sign, ValueTable};
 
 /// Names of the components of a velocity.
@@ -221,14 +219,6 @@ pub enum FieldData {
 }
 
 impl FieldData {
-    /// The values as a field file has them.
-    pub fn values(&self) -> FieldValues<'_> {
-        match self {
-            FieldData::Scalar(values) => FieldValues::Scalar(values),
-            FieldData::Vector([x, y, z]) => FieldValues::Vector([x, y, z]),
-        }
-    }
-
     /// An axial vector: in 2D its component z.
     pub fn of_axial(dimension: usize, values: &[[f64; 3]]) -> Self {
         let component = |k: usize| -> Vec<f64> { values.iter().map(|w| w[k]).collect() };

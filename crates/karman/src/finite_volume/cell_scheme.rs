@@ -161,7 +161,7 @@ pub struct CellScheme<'a> {
 }
 
 impl<'a> CellScheme<'a> {
-    /// The scheme that [`discretize`] used.
+    /// The scheme that [`discretize`](super::diffusion::discretize) used.
     pub fn new(
         mesh: &'a Mesh,
         geometry: &'a Geometry,

@@ -3,9 +3,9 @@
 use super::kernels::slip_velocity;
 use super::mass_correction::MassCorrection;
 use super::outflow::Outflow;
+use super::surface_divergence::{SurfaceDivergence, has_opposite_face};
 use super::transport_equation::{TransportEquation, faces_where};
 use super::transported_field::{TransportedField, velocity_view};
-use super::wall_pressure::{SurfaceDivergence, has_opposite_face};
 use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer};
 use crate::finite_volume::convection::{HYBRID_ALWAYS, HYBRID_UPWIND};

@@ -1,16 +1,16 @@
 //! The fields of a flow and its equations, as all arrangements of the unknowns share them.
 
 use super::boundary::FlowBoundary;
-use super::kernels::{advance_velocity, convective_rate};
+use super::kernels::advance_velocity;
 use super::mean_velocity::MeanVelocity;
 use super::monitors::Monitors;
 use super::pressure::Pressure;
 use super::residuals::Of;
 use super::scheme::TimeScheme;
-use super::stepper::{Step, Stepper};
+use super::step::Step;
 use super::thermal::Thermal;
 use super::transport_equation::{DiffusiveTerms, TransportEquation};
-use super::transported_field::{ConvectionInput, TransportedField, vector_field, velocity_view};
+use super::transported_field::{TransportedField, vector_field, velocity_view};
 use super::{Arrangement, IncompressibleError, Numerics, PressureCorrection};
 use crate::backend::{Backend, Buffer};
 use crate::finite_volume::{Faces, VectorField, VelocityField};
@@ -131,7 +131,8 @@ impl<F: Real> Flow<F> {
             self.momentum.update_gradients(&mut self.components);
         }
         for (k, component) in self.components.iter_mut().enumerate() {
-            let of = (&self.momentum, k, &self.boundary.dirichlet_index);
+            let prescribed = self.momentum.quantities[k].prescribed.value();
+            let of = (prescribed, &self.boundary.dirichlet_index);
             component.update_boundary_values(&self.backend, &self.faces, of, is_unskewed);
         }
     }
@@ -244,6 +245,16 @@ impl<F: Real> Flow<F> {
         self.add_mean_pressure();
     }
 
+    /// Corrects u*, of which ∇ψ is no part, and the fluxes to the mean velocity, where it is prescribed; the force
+    /// changes with the factor `shift` of the step, else it does not.
+    pub(super) fn correct_mean_velocity(&mut self, shift: Option<f64>) {
+        let Flow { backend, faces, components, flux, pressure, mean_velocity, numerics, .. } = self;
+        let Some(mean) = mean_velocity else { return };
+        let is_collocated = numerics.arrangement == Arrangement::Collocated;
+        let grad_psi = is_collocated.then_some(&pressure.increment.gradient);
+        mean.correct(backend, (components, grad_psi), &faces.volume, flux, shift);
+    }
+
     /// Adds the pressure of the change of the force that keeps the mean velocity.
     pub(super) fn add_mean_pressure(&mut self) {
         if let Some(mean) = &self.mean_velocity {
@@ -256,46 +267,5 @@ impl<F: Real> Flow<F> {
         for component in &mut self.components {
             std::mem::swap(&mut component.now, &mut component.predicted);
         }
-    }
-
-    /// Updates the explicit terms of the current level: gradients, data of the stepper, convection, rates, ∇p.
-    /// Returns max |D F| / V over max Σ|F| / 2V.
-    pub(super) fn refresh(
-        &mut self,
-        stepper: &mut dyn Stepper<F>,
-    ) -> Result<f64, IncompressibleError> {
-        self.update_gradients();
-        stepper.refresh(self);
-        let (backend, faces) = (&self.backend, &self.faces);
-        let weight = stepper.convection_weight();
-        let input = ConvectionInput {
-            faces,
-            flux: &self.flux,
-            backflow_factor: &self.boundary.backflow_factor,
-            hybrid_outflow: &self.boundary.hybrid_outflow,
-            is_unskewed: weight.is_some() || faces.is_unskewed,
-            weight: weight.unwrap_or(&faces.weight),
-            convection: self.numerics.convection,
-            normal_inflow: self.pressure.conditions.of_flow.as_ref().map(|of_flow| &of_flow.faces),
-        };
-        let is_collocated = self.numerics.arrangement == Arrangement::Collocated;
-        let momentum = &mut self.momentum;
-        momentum.update_explicit_flux(&self.components, &input, is_collocated);
-        if let Some(thermal) = &mut self.thermal {
-            thermal.refresh(backend, &input);
-        }
-        let monitors = &mut self.monitors;
-        convective_rate(
-            backend,
-            faces.cells.n_cells(),
-            &faces.of_cells(),
-            &self.flux,
-            &monitors.viscous_rate,
-            &mut monitors.momentum_diagonal,
-            &mut monitors.statistics.rates,
-        );
-        self.pressure.update_gradients(faces);
-        self.pressure.extrapolate_to_end();
-        monitors.read_rates(backend)
     }
 }

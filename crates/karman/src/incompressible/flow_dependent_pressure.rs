@@ -19,7 +19,7 @@
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
 use super::conditions::Through;
-use super::outflow::put_listed;
+use super::kernels::put_listed;
 use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer, Segment, View, blas};
 use crate::finite_volume::boundary::BoundaryValues;

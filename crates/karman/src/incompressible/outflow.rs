@@ -3,6 +3,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::FlowCondition;
+use super::kernels::put_listed;
 use super::outflow_stencil::OutflowStencils;
 use super::transport_equation::{TransportEquation, faces_where};
 use super::transported_field::TransportedField;
@@ -257,10 +258,4 @@ pub(super) fn stage_outflow<F: Real>(
     let beta = outlet.courant(i, step);
     let convected = value + beta * (outlet.upstream(i, u) - value);
     alpha * start[i] + (1.0 - alpha) * convected
-}
-
-/// y at the listed places ← x. Traffic 4 + 2s.
-#[kernel(out(y), indexed)]
-pub(super) fn put_listed<F: Real>(i: usize, _place: usize, x: &View<F>) -> F {
-    x[i]
 }

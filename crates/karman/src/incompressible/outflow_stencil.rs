@@ -9,8 +9,7 @@
 //! replaces it. Decision 31.
 
 use super::staggered::least_squares;
-use super::traction::normal;
-use super::wall_pressure::has_opposite_face;
+use super::surface_divergence::{has_opposite_face, normal};
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::gradient_stencil::{Neighbour, node_neighbours};
 use crate::mesh::{Geometry, Mesh};

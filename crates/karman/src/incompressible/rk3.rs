@@ -16,85 +16,20 @@
 //!
 //! Sources: Shu & Osher, J. Comput. Phys. 77 (1988) 439, eq. 2.18, for the method; Le & Moin, J. Comput.
 //! Phys. 92 (1991) 369, and Sanderse & Koren, J. Comput. Phys. 231 (2012) 3041, for the projection.
-#![allow(missing_docs)] // on the modules the kernel attribute generates
 
+use super::IncompressibleError;
 use super::flow::Flow;
 use super::kernels::advance_scalar;
-use super::stepper::{StepSolves, Stepper};
+use super::report::StepReport;
+use super::stage::{OldLevel, StageOfStep, copy, stage_value};
+use super::step::StepSolves;
+use super::stepper::{Stepper, refresh};
 use super::thermal::Thermal;
 use super::transport_equation::DiffusiveTerms;
-use super::{IncompressibleError, StepReport};
-use crate::backend::{Backend, Buffer, View, blas};
-use crate::finite_volume::rhie_chow::{RhieChow, rhie_chow_terms};
-use crate::finite_volume::{CellField, FaceView};
+use crate::backend::blas;
 use crate::linear::{SolveOutcome, Status};
 use crate::real::Real;
-use crate::time::TimeCoefficients;
-use crate::time::runge_kutta::{SSP_RK3, Stage};
-use karman_backend::prelude::*;
-
-/// A stage of a step.
-pub(super) struct StageOfStep {
-    pub stage: Stage,
-    /// Δt.
-    pub step: f64,
-    /// The time at its end.
-    pub time: f64,
-    is_last: bool,
-}
-
-impl StageOfStep {
-    /// 1 / ((1 − α) Δt), the factor of ψ in the pressure.
-    pub(super) fn shift(&self) -> f64 {
-        1.0 / ((1.0 - self.stage.alpha) * self.step)
-    }
-
-    /// The coefficients of u + Δt f(u).
-    pub(super) fn coefficients(&self) -> TimeCoefficients {
-        TimeCoefficients::first_order(self.step)
-    }
-}
-
-/// The unknowns at tⁿ.
-pub(super) struct OldLevel<F: Real> {
-    /// By component: `[n_cells]` each.
-    pub velocity: Vec<Buffer<F>>,
-    /// U staggered, E collocated: `[n_faces]`.
-    pub at_faces: Buffer<F>,
-    temperature: Option<Buffer<F>>,
-    /// The velocity at convective outlets, by component.
-    outflow: Vec<Buffer<F>>,
-}
-
-fn copy<F: Real>(backend: &Backend, from: &Buffer<F>, to: &mut Buffer<F>) {
-    blas::copy(backend, from.len(), from, to);
-}
-
-impl<F: Real> OldLevel<F> {
-    pub(super) fn new(flow: &Flow<F>) -> Self {
-        let like = |buffer: &Buffer<F>| flow.backend.zeros(buffer.len());
-        OldLevel {
-            velocity: flow.components.iter().map(|c| like(&c.now)).collect(),
-            at_faces: like(&flow.flux),
-            temperature: flow.thermal.as_ref().map(|thermal| like(&thermal.field.now)),
-            outflow: flow.boundary.outflow.value.iter().map(like).collect(),
-        }
-    }
-
-    fn store(&mut self, flow: &Flow<F>, stepper: &dyn Stepper<F>) {
-        let backend = &flow.backend;
-        for (old, component) in self.velocity.iter_mut().zip(&flow.components) {
-            copy(backend, &component.now, old);
-        }
-        copy(backend, stepper.unknown_at_faces(flow), &mut self.at_faces);
-        if let (Some(old), Some(thermal)) = (&mut self.temperature, &flow.thermal) {
-            copy(backend, &thermal.field.now, old);
-        }
-        for (old, value) in self.outflow.iter_mut().zip(&flow.boundary.outflow.value) {
-            copy(backend, value, old);
-        }
-    }
-}
+use crate::time::runge_kutta::SSP_RK3;
 
 /// The outcome of an explicit predictor.
 fn explicit_outcome() -> SolveOutcome {
@@ -118,7 +53,7 @@ pub(super) fn advance<F: Real>(
     step: f64,
 ) -> Result<StepReport, IncompressibleError> {
     let (begin, end) = (flow.clock.time, flow.clock.time + step);
-    old.store(flow, stepper);
+    old.store(flow, stepper.unknown_at_faces(flow));
     flow.monitors.statistics.clear(&flow.backend);
     let mut pressure: Option<SolveOutcome> = None;
     let mut divergence = 0.0;
@@ -127,7 +62,7 @@ pub(super) fn advance<F: Real>(
         let stage = StageOfStep { stage, step, time, is_last: k + 1 == SSP_RK3.len() };
         let outcome = flow.advance_stage(stepper, old, &stage)?;
         pressure = Some(outcome.after(pressure));
-        divergence = flow.refresh(stepper)?;
+        divergence = refresh(flow, stepper)?;
     }
     flow.clock.advance(end, step);
     let Some(pressure) = pressure else { unreachable!("there are three stages") };
@@ -158,30 +93,6 @@ impl<F: Real> Flow<F> {
         self.end_stage_of_temperature(old, stage)?;
         self.update_dependent_boundaries(0.0);
         Ok(outcome)
-    }
-
-    /// Evaluates the boundary data at the end of a stage. The next stage reads this prescribed pressure, so
-    /// that ψ vanishes there.
-    pub(super) fn set_stage_time(
-        &mut self,
-        old: &OldLevel<F>,
-        stage: &StageOfStep,
-    ) -> Result<(), IncompressibleError> {
-        let weights = (stage.stage.alpha, stage.step);
-        let Flow { backend, flux, components, boundary, .. } = self;
-        boundary.outflow.advance_stage(backend, flux, components, &old.outflow, weights);
-        self.set_time(stage.time, 0.0)?;
-        self.set_pressure_time([stage.time; 2])
-    }
-
-    /// Projects the fluxes of a stage.
-    pub(super) fn project_stage(
-        &mut self,
-        stage: &StageOfStep,
-    ) -> Result<SolveOutcome, IncompressibleError> {
-        // ψ of the previous stage belongs to another stage length and pressure.
-        self.pressure.reset_guess();
-        self.pressure.project(&self.faces, stage.shift(), &mut self.flux)
     }
 
     /// T at the end of the stage, stored apart from the current T, which the momentum equation reads.
@@ -226,59 +137,4 @@ impl<F: Real> Flow<F> {
         }
         thermal.equation.set_trapezoidal_mean([stage.time; 2])
     }
-}
-
-/// α uⁿ + (1 − α) (u + Δt r / V) of a quantity whose residuals begin at `first`. Traffic 5s.
-#[kernel(out(next))]
-pub(super) fn stage_value<F: Real>(
-    c: usize,
-    old: &View<F>,
-    u: &View<F>,
-    r: &View<F>,
-    first: usize,
-    volume: &View<F>,
-    alpha: F,
-    step: F,
-) -> F {
-    alpha * old[c] + (1.0 - alpha) * (u[c] + step * r[first + c] / volume[c])
-}
-
-/// U ← α Uⁿ + (1 − α) (U + Δt dU/dt) where the flux is an unknown. Traffic 4 + 4s.
-#[kernel(update(flux))]
-pub(super) fn stage_flux<F: Real>(
-    f: usize,
-    is_unknown: &View<u32>,
-    old: &View<F>,
-    rate: &View<F>,
-    alpha: F,
-    step: F,
-    flux: F,
-) -> F {
-    let next = alpha * old[f] + (1.0 - alpha) * (flux + step * rate[f]);
-    if is_unknown[f] == 0 { flux } else { next }
-}
-
-/// F* ← F* + α Eⁿ + (1 − α) (E + Δt (R + (K − E)/τ)), on entry u*_i·S; R, K and τ of momentum interpolation,
-/// R = 0 unless `with_pressure`. Fluxes of prescribed velocities are unchanged.
-///
-/// Traffic a face: 8 + 11s, a cell 5s.
-#[kernel(update(flux))]
-pub(super) fn stage_rhie_chow<F: Real>(
-    f: usize,
-    faces: &FaceView<F>,
-    p: &CellField<F>,
-    state: &RhieChow<F>,
-    alpha: F,
-    step: F,
-    flux: F,
-) -> F {
-    let terms = rhie_chow_terms::<F>(f, faces, p, state);
-    let correction = state.correction[f];
-    let mut deviation = correction;
-    if comptime!(!faces.is_unskewed) {
-        deviation -= state.skewness_flux[f];
-    }
-    let change = terms.source - terms.momentum_diagonal * deviation;
-    let next = alpha * state.before[f] + (1.0 - alpha) * (correction + step * change);
-    flux + terms.applies * next
 }

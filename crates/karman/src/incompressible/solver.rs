@@ -7,12 +7,14 @@ use super::conditions::component_terms;
 use super::flow::{Clock, Flow};
 use super::monitors::Monitors;
 use super::pressure::Pressure;
-use super::residuals::ScaledResiduals;
-use super::rk3::{self, OldLevel};
+use super::report::StepReport;
+use super::rk3;
 use super::scheme::TimeScheme;
+use super::stage::OldLevel;
 use super::staggered::{ExactStepper, Staggered, StaggeredStepper};
+use super::step::Step;
 use super::step_bounds::StepBounds;
-use super::stepper::{Step, StepSolves, Stepper};
+use super::stepper::{Stepper, refresh};
 use super::thermal::Thermal;
 use super::transport_equation::{EquationSpec, TransportEquation, dirichlet_indices};
 use super::transported_field::TransportedField;
@@ -22,61 +24,9 @@ use super::{
 };
 use crate::backend::{Backend, Buffer, blas};
 use crate::finite_volume::{Faces, narrow, narrow_slice};
-use crate::linear::{SolveOutcome, SolverSetup};
+use crate::linear::SolverSetup;
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
-
-/// Report of a step.
-#[derive(Clone, Debug)]
-pub struct StepReport {
-    /// The solves of the predictor: the sum of their iterations, their worst status.
-    pub momentum: SolveOutcome,
-    /// The solve of the projection.
-    pub pressure: SolveOutcome,
-    /// The solve of the temperature.
-    pub energy: Option<SolveOutcome>,
-    /// max |∂u/∂t| and max |∂T/∂t| over the step.
-    pub rate: f64,
-    /// Σ V u²/2.
-    pub kinetic_energy: f64,
-    /// Δt max Σ|F| / 2V.
-    pub courant: f64,
-    /// max |D F| / V over max Σ|F| / 2V.
-    pub divergence: f64,
-    /// Number of non-finite values.
-    pub non_finite: usize,
-    /// Scaled residuals of a steady flow, before the step.
-    pub residuals: Option<ScaledResiduals>,
-}
-
-impl StepReport {
-    /// The report of a step from its accumulated norms.
-    pub(super) fn new<F: Real>(
-        flow: &Flow<F>,
-        step: f64,
-        StepSolves { momentum, pressure }: StepSolves,
-        energy: Option<SolveOutcome>,
-        divergence: f64,
-    ) -> Result<StepReport, IncompressibleError> {
-        let norms = flow.monitors.statistics.read(&flow.backend)?;
-        Ok(StepReport {
-            momentum,
-            pressure,
-            energy,
-            rate: norms.change / step,
-            kinetic_energy: norms.energy,
-            courant: flow.monitors.convective_rate * step,
-            divergence,
-            non_finite: norms.non_finite as usize,
-            residuals: flow
-                .monitors
-                .residuals
-                .as_ref()
-                .map(|residuals| residuals.read(&flow.backend))
-                .transpose()?,
-        })
-    }
-}
 
 /// Solver of an incompressible flow on a backend.
 pub struct IncompressibleSolver<F: Real> {
@@ -181,7 +131,7 @@ impl<F: Real> IncompressibleSolver<F> {
 
     /// See [`Flow::refresh`].
     pub(super) fn refresh(&mut self) -> Result<f64, IncompressibleError> {
-        self.flow.refresh(&mut *self.stepper)
+        refresh(&mut self.flow, &mut *self.stepper)
     }
 
     /// Advances by `step`. The first step is computed twice: the initial pressure follows from the initial
@@ -247,7 +197,7 @@ impl<F: Real> IncompressibleSolver<F> {
         }
         flow.clock.advance(step.times[1], length);
         flow.update_dependent_boundaries(0.0);
-        let divergence = flow.refresh(&mut **stepper)?;
+        let divergence = refresh(flow, &mut **stepper)?;
         let Flow { faces, pressure, monitors, .. } = flow;
         let rates = [&monitors.momentum_diagonal, &monitors.viscous_rate];
         if pressure.update_steps(faces, rates)? {

@@ -1,8 +1,9 @@
 //! State of a flow for checkpoints.
 
 use super::flow::{Clock, Flow};
-use super::pressure::{MidpointPressure, PressureConditions};
-use super::projection::PressureIncrement;
+use super::poisson_system::PressureIncrement;
+use super::pressure::MidpointPressure;
+use super::pressure_conditions::PressureConditions;
 use super::thermal::Thermal;
 use super::{IncompressibleError, IncompressibleSolver, TimeScheme};
 use crate::backend::Buffer;

@@ -1,30 +1,15 @@
 //! The interface of the three arrangements of unknowns: collocated, staggered, exact.
 
 use super::flow::Flow;
-use super::rk3::{OldLevel, StageOfStep};
+use super::kernels::convective_rate;
+use super::stage::{OldLevel, StageOfStep};
 use super::staggered::Staggered;
-use super::{IncompressibleError, StepSystem};
+use super::step::{Step, StepSolves, StepSystem};
+use super::transported_field::ConvectionInput;
+use super::{Arrangement, IncompressibleError};
 use crate::backend::Buffer;
 use crate::linear::SolveOutcome;
 use crate::real::Real;
-use crate::time::TimeCoefficients;
-
-/// A step of a multistep scheme.
-pub(super) struct Step {
-    pub coefficients: TimeCoefficients,
-    /// Begin and end.
-    pub times: [f64; 2],
-    /// Velocities are extrapolated to the end of the step by u + extrapolation (u − u_before).
-    pub extrapolation: f64,
-}
-
-/// The solves of a step.
-pub(super) struct StepSolves {
-    /// The predictor: the sum of iterations over the components, the worst status.
-    pub momentum: SolveOutcome,
-    /// The projection, or the recovery of the pressure.
-    pub pressure: SolveOutcome,
-}
 
 /// One arrangement of the unknowns of a flow: its own unknowns and its steps.
 pub(super) trait Stepper<F: Real>: Send {
@@ -93,4 +78,45 @@ pub(super) trait Stepper<F: Real>: Send {
     fn staggered_mut(&mut self) -> Option<&mut Staggered<F>> {
         None
     }
+}
+
+/// Updates the explicit terms of the current level: gradients, data of the stepper, convection, rates, ∇p.
+/// Returns max |D F| / V over max Σ|F| / 2V.
+pub(super) fn refresh<F: Real>(
+    flow: &mut Flow<F>,
+    stepper: &mut dyn Stepper<F>,
+) -> Result<f64, IncompressibleError> {
+    flow.update_gradients();
+    stepper.refresh(flow);
+    let (backend, faces) = (&flow.backend, &flow.faces);
+    let weight = stepper.convection_weight();
+    let input = ConvectionInput {
+        faces,
+        flux: &flow.flux,
+        backflow_factor: &flow.boundary.backflow_factor,
+        hybrid_outflow: &flow.boundary.hybrid_outflow,
+        is_unskewed: weight.is_some() || faces.is_unskewed,
+        weight: weight.unwrap_or(&faces.weight),
+        convection: flow.numerics.convection,
+        normal_inflow: flow.pressure.conditions.of_flow.as_ref().map(|of_flow| &of_flow.faces),
+    };
+    let is_collocated = flow.numerics.arrangement == Arrangement::Collocated;
+    let momentum = &mut flow.momentum;
+    momentum.update_explicit_flux(&flow.components, &input, is_collocated);
+    if let Some(thermal) = &mut flow.thermal {
+        thermal.refresh(backend, &input);
+    }
+    let monitors = &mut flow.monitors;
+    convective_rate(
+        backend,
+        faces.cells.n_cells(),
+        &faces.of_cells(),
+        &flow.flux,
+        &monitors.viscous_rate,
+        &mut monitors.momentum_diagonal,
+        &mut monitors.statistics.rates,
+    );
+    flow.pressure.update_gradients(faces);
+    flow.pressure.extrapolate_to_end();
+    monitors.read_rates(backend)
 }

@@ -1,22 +1,9 @@
 //! The linear systems of a step, for benchmarks of other solvers.
 
+use super::step::StepSystem;
 use super::{IncompressibleError, IncompressibleSolver};
-use crate::backend::Buffer;
-use crate::linear::{Matrix, Operator};
 use crate::real::Real;
 use std::sync::Arc;
-
-/// A linear system of the last step.
-pub struct StepSystem<'a, F: Real> {
-    /// The operator: `[n]` squared, symmetric.
-    pub operator: Box<dyn Operator<F>>,
-    /// The preconditioning matrix; for the pressure the operator itself.
-    pub preconditioning_matrix: Arc<Matrix<F>>,
-    /// `[n]`.
-    pub right_hand_side: &'a Buffer<F>,
-    /// Whether constants are the nullspace.
-    pub is_singular: bool,
-}
 
 impl<F: Real> IncompressibleSolver<F> {
     /// The last system A ψ = D F* + boundary contribution, before the first step that of the initial

@@ -2,7 +2,7 @@
 //! ∂T/∂t + u·∇T = ∇·(κ ∇T) + s, and −β (T − T₀) g in the momentum.
 
 use super::kernels::advance_scalar;
-use super::stepper::Step;
+use super::step::Step;
 use super::transport_equation::{
     DiffusiveTerms, EquationSpec, TransportEquation, dirichlet_indices,
 };
@@ -155,7 +155,7 @@ impl<F: Real> Thermal<F> {
         if self.has_gradient {
             equation.update_gradients(std::slice::from_mut(field));
         }
-        let of = (&*equation, 0, &*dirichlet_index);
+        let of = (equation.quantities[0].prescribed.value(), &*dirichlet_index);
         field.update_boundary_values(backend, input.faces, of, input.faces.is_unskewed);
         let input =
             ConvectionInput { backflow_factor, hybrid_outflow, normal_inflow: None, ..*input };

@@ -10,16 +10,13 @@
 //! least-squares fit to the vorticity at surrounding nodes.
 
 use super::staggered::{least_squares, vorticity_at_walls};
-use super::wall_pressure::has_opposite_face;
+use super::surface_divergence::{has_opposite_face, normal, wall_neighbours};
 use super::{IncompressibleError, IncompressibleSolver};
 use crate::mesh::geometry::{cross, dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 
 type Vector = [f64; 3];
-
-/// Faces whose normals form an angle of a smaller cosine belong to different walls.
-const ONE_WALL: f64 = 0.8;
 
 impl<F: Real> IncompressibleSolver<F> {
     /// The viscous stress on boundary faces where the velocity is prescribed, per unit of density: the force
@@ -129,13 +126,6 @@ impl<F: Real> IncompressibleSolver<F> {
     }
 }
 
-/// n of a face.
-pub(super) fn normal(geometry: &Geometry, face: u32) -> Vector {
-    let area = geometry.area_vector_of(face as usize);
-    let size = norm(area);
-    area.map(|x| x / size)
-}
-
 /// (∇u)ᵀ n and tr H of each face from the prescribed velocities there and at the neighbouring faces of the wall.
 fn transposed_gradients(
     (mesh, geometry): (&Mesh, &Geometry),
@@ -166,35 +156,4 @@ fn transposed_gradients(
         ([0, 1, 2].map(|i| dot(gradients[i], n) - trace * n[i]), trace)
     };
     faces.iter().map(of_face).collect()
-}
-
-/// The boundary faces of the wall of a face that share a node with it, itself included, among those where
-/// `is_prescribed`: `[n_boundary]`.
-pub(super) fn wall_neighbours<'a>(
-    (mesh, geometry): (&'a Mesh, &'a Geometry),
-    is_prescribed: &[bool],
-) -> impl Fn(u32) -> Vec<u32> + 'a {
-    let inner = mesh.n_interior_faces();
-    let mut at_nodes: Vec<(u32, u32)> = vec![];
-    for face in inner..mesh.n_faces() {
-        if is_prescribed[face - inner] {
-            let nodes = mesh.face_to_nodes.of(face).iter();
-            at_nodes.extend(nodes.map(|node| (*node, face as u32)));
-        }
-    }
-    at_nodes.sort_unstable();
-    move |face| {
-        let n = normal(geometry, face);
-        let around = |node: &u32| {
-            let node = *node;
-            let first = at_nodes.partition_point(|(other, _)| *other < node);
-            at_nodes[first..].iter().take_while(move |(other, _)| *other == node).map(|(_, f)| *f)
-        };
-        let mut neighbours: Vec<u32> =
-            mesh.face_to_nodes.of(face as usize).iter().flat_map(around).collect();
-        neighbours.sort_unstable();
-        neighbours.dedup();
-        neighbours.retain(|other| dot(n, normal(geometry, *other)) > ONE_WALL);
-        neighbours
-    }
 }

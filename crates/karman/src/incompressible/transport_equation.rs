@@ -7,6 +7,7 @@
 
 use super::flow_dependent_pressure::normal_inflow;
 use super::implicit_transport::{ImplicitForm, ImplicitTransport};
+use super::quantity::Quantity;
 use super::transport_residual::{CellSources, Diffusion, TransportLevels, transport_residual};
 use super::transported_field::{ConvectionInput, TransportedField, vector_field, velocity_view};
 use super::upwind_gradient::UpwindGradient;
@@ -95,16 +96,6 @@ pub(super) enum DiffusiveTerms {
     /// Those of the current level, and the extrapolation of those that the operator of an implicit step replaces; after
     /// [`TransportEquation::prepare`].
     Extrapolated,
-}
-
-/// Boundary values and source of a quantity.
-pub(super) struct Quantity<F: Real> {
-    /// C, whose unknowns count from the first quantity.
-    contribution: BoundaryContributionOnBackend<F>,
-    /// Values at the boundary.
-    pub prescribed: TimeDependentData<F>,
-    /// V s.
-    pub source: TimeDependentData<F>,
 }
 
 /// 1 + the index of each boundary face's Dirichlet value among those prescribed, 0 where the face has none.

@@ -1,7 +1,6 @@
 //! A transported field: its time levels, its gradient, its values at the boundary.
 
 use super::IncompressibleError;
-use super::transport_equation::TransportEquation;
 use crate::backend::{Backend, Buffer};
 use crate::finite_volume::Convection;
 use crate::finite_volume::interpolation::boundary_value;
@@ -84,13 +83,13 @@ impl<F: Real> TransportedField<F> {
         }
     }
 
-    /// Updates the boundary values of `now`, quantity `k` of `equation`, from its gradient; `is_unskewed` leaves out their
+    /// Updates the boundary values of `now` from its gradient and the prescribed values; `is_unskewed` leaves out their
     /// tangential correction.
     pub(super) fn update_boundary_values(
         &mut self,
         backend: &Backend,
         faces: &Faces<F>,
-        (equation, k, dirichlet_index): (&TransportEquation<F>, usize, &Buffer<u32>),
+        (prescribed, dirichlet_index): (&Buffer<F>, &Buffer<u32>),
         is_unskewed: bool,
     ) {
         boundary_value(
@@ -98,7 +97,7 @@ impl<F: Real> TransportedField<F> {
             dirichlet_index.len(),
             &FaceView { is_unskewed, ..faces.view() },
             dirichlet_index,
-            equation.quantities[k].prescribed.value(),
+            prescribed,
             &self.now,
             &Vectors::of(&self.gradient),
             &mut self.at_boundary,

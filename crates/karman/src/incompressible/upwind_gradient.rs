@@ -1,6 +1,6 @@
 //! Gradients of linear upwinding: those of stencils of their own, and limited ones.
 
-use super::transport_equation::Quantity;
+use super::quantity::Quantity;
 use super::transported_field::{ConvectionInput, TransportedField, velocity_view};
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::finite_volume::interpolation::boundary_value;

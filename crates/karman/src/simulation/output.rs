@@ -4,7 +4,7 @@ use super::averages::AverageResult;
 use super::equation::{Advance, Monitored, Unknown};
 use super::location::Location;
 use super::outcome::Outcome;
-use super::surface::{self, SurfaceSamples};
+use super::surface::{self, SurfaceSamples, values_of};
 use super::{Simulation, SimulationError};
 use crate::case::{Axis, Case, OutputInterval, Surface};
 use crate::descriptor::{FieldData, Rank};
@@ -227,7 +227,7 @@ impl Output {
         data.regions = &raw.regions;
         data.time = Some(simulation.time());
         let list: Vec<(&str, FieldValues)> =
-            values.iter().map(|(n, v)| (n.as_str(), v.values())).collect();
+            values.iter().map(|(n, v)| (n.as_str(), values_of(v))).collect();
         match location {
             Location::Cells => data.cell_fields = list,
             Location::Nodes => data.node_fields = list,

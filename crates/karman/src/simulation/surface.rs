@@ -7,6 +7,7 @@ use crate::descriptor::FieldData;
 use crate::finite_volume::Functional;
 use crate::heat::SurfaceNode;
 use crate::io::csv::{Column, write_columns};
+use crate::mesh::files::FieldValues;
 use crate::mesh::files::vtu::{self, VtuData};
 use crate::mesh::geometry::norm;
 use crate::mesh::{CellShape, Elements, Geometry, Mesh};
@@ -126,7 +127,7 @@ pub(super) fn write_vtu(
     let points: Vec<Vector> = nodes.iter().map(|node| mesh.points[*node as usize]).collect();
     let mut data = VtuData::new(&points, &elements);
     data.time = Some(time);
-    let fields = samples.fields.iter().map(|(name, field)| (name.as_str(), field.values()));
+    let fields = samples.fields.iter().map(|(name, field)| (name.as_str(), values_of(field)));
     match samples.location {
         Location::Cells => data.cell_fields = fields.collect(),
         Location::Nodes => data.node_fields = fields.collect(),
@@ -175,4 +176,12 @@ pub(super) fn write_csv(
     }
     columns.extend(samples.components(dimension).map(|(name, values)| (name, values.clone())));
     Ok(write_columns(path, &columns)?)
+}
+
+/// The values of a field as a field file has them.
+pub(super) fn values_of(field: &FieldData) -> FieldValues<'_> {
+    match field {
+        FieldData::Scalar(values) => FieldValues::Scalar(values),
+        FieldData::Vector([x, y, z]) => FieldValues::Vector([x, y, z]),
+    }
 }

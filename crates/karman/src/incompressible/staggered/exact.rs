@@ -9,13 +9,14 @@
 
 use super::deflation::deflated;
 use super::divergence_cleaning::DivergenceCleaning;
+use super::face_unknowns::Staggered;
 use super::potential::{PotentialConstraints, PotentialOperator, PotentialScratch, Potentials};
-use super::step::Staggered;
 use super::{StaggeredOperator, curl_curl};
 use crate::backend::{Buffer, View, blas};
 use crate::incompressible::flow::Flow;
-use crate::incompressible::rk3::{OldLevel, StageOfStep};
-use crate::incompressible::stepper::{Step, StepSolves, Stepper};
+use crate::incompressible::stage::{OldLevel, StageOfStep};
+use crate::incompressible::step::{Step, StepSolves};
+use crate::incompressible::stepper::Stepper;
 use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
 use crate::linear::{Operator, Params, Preconditioner, PreconditionerKind, SolveOutcome, Solver};
 use crate::mesh::Mesh;

@@ -20,6 +20,7 @@ mod curl_curl;
 mod deflation;
 mod divergence_cleaning;
 mod exact;
+mod face_unknowns;
 mod inner_product;
 mod periodic_edges;
 mod potential;
@@ -29,9 +30,10 @@ mod step;
 mod union_find;
 
 pub(super) use exact::ExactStepper;
+pub(super) use face_unknowns::Staggered;
 pub(super) use recovery::{Fluxes, least_squares, vorticity_at_walls, vorticity_in_cells};
 pub(super) use rotation::DualSegments;
-pub(super) use step::{Staggered, StaggeredStepper};
+pub(super) use step::StaggeredStepper;
 
 use super::IncompressibleError;
 use crate::backend::{Backend, Buffer, View, blas};

@@ -1,0 +1,276 @@
+//! The start of the control of the mean velocity, and the responses of the flow to its forces.
+
+use super::flow::Flow;
+use super::mean_velocity::{MeanVelocity, Response};
+use super::stepper::Stepper;
+use super::{Arrangement, IncompressibleError, IncompressibleSolver};
+use crate::backend::{Buffer, Partials, blas};
+use crate::finite_volume::{narrow, widen};
+use crate::mesh::geometry::{dot, norm};
+use crate::mesh::{Geometry, Mesh};
+use crate::real::{Real, epsilon};
+
+/// Projections of a response at most; each reduces its divergence by the tolerance of the solver.
+const PROJECTIONS: usize = 60;
+
+/// Divergence of a response, over its largest flux, that is round-off.
+const ROUND_OFF: f64 = 64.0;
+
+/// Part of a translation or of a velocity outside a subspace that is round-off.
+const PARALLEL: f64 = 1e-9;
+
+/// Least mean of a response over that of the force: below, a wall blocks the flow.
+const BLOCKED: f64 = 1e-6;
+
+/// Responses, and R with the columns d_j as [`mean_correction`](super::mean_velocity::mean_correction) reads them.
+type Responses<F> = (Vec<Response<F>>, Vec<f64>);
+
+impl<F: Real> Flow<F> {
+    /// The responses to unit forces along `directions`, whose fluxes are `driving`.
+    fn responses(
+        &mut self,
+        stepper: &mut dyn Stepper<F>,
+        directions: &[[f64; 3]],
+        driving: &[Buffer<F>],
+    ) -> Result<Responses<F>, IncompressibleError> {
+        let (mut responses, mut means) = (vec![], vec![]);
+        for (d, driving) in directions.iter().zip(driving) {
+            let (response, mean) = self.response(stepper, *d, driving)?;
+            responses.push(response);
+            means.push(mean);
+        }
+        let product = |j: usize, l: usize| dot(directions[j], means[l]);
+        let Some(inverse) = inverse(directions.len(), product) else {
+            return Err(IncompressibleError::Blocked { directions: directions.to_vec() });
+        };
+        let mut coefficients = vec![0.0; 18];
+        for j in 0..directions.len() {
+            for k in 0..3 {
+                coefficients[3 * j + k] = (0..directions.len())
+                    .map(|l| inverse[j][l] * directions[l][k])
+                    .fold(0.0, |a, b| a + b);
+                coefficients[9 + 3 * k + j] = directions[j][k];
+            }
+        }
+        Ok((responses, coefficients))
+    }
+
+    /// The response to the force `d` with the fluxes `driving`, and its mean velocity.
+    fn response(
+        &mut self,
+        stepper: &mut dyn Stepper<F>,
+        d: [f64; 3],
+        driving: &Buffer<F>,
+    ) -> Result<(Response<F>, [f64; 3]), IncompressibleError> {
+        let Flow { backend, faces, pressure, components, numerics, .. } = self;
+        let (n, dimension) = (faces.volume.len(), components.len());
+        let mut flux = backend.scratch(driving.len());
+        let mut steps = vec![1.0; n];
+        match &pressure.poisson.local {
+            Some(local) => {
+                local.scale_faces(backend, &faces.cells, driving, &mut flux);
+                steps = widen(backend, &local.relative)?;
+            }
+            None => blas::copy(backend, driving.len(), driving, &mut flux),
+        }
+        let mut potential = vec![0.0; n];
+        let mut gradient = vec![0.0; 3 * n];
+        let add = |sum: &mut Vec<f64>, values: Vec<f64>, sign: f64| {
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += sign * value);
+        };
+        let largest = |values: &[f64]| values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+        let scale = largest(&widen(backend, &flux)?);
+        let mut before = f64::INFINITY;
+        for _ in 0..PROJECTIONS {
+            pressure.project_response(faces, &mut flux)?;
+            add(&mut potential, widen(backend, &pressure.increment.value)?, -1.0);
+            add(&mut gradient, widen(backend, &pressure.increment.gradient)?, 1.0);
+            // Of the fluxes before this projection.
+            let divergence = largest(&widen(backend, &pressure.increment.divergence)?);
+            if divergence <= ROUND_OFF * epsilon::<F>() * scale || divergence > 0.5 * before {
+                break;
+            }
+            before = divergence;
+        }
+        stepper.clean_response(&mut flux);
+        let is_collocated = numerics.arrangement == Arrangement::Collocated;
+        let volume = widen(backend, &faces.volume)?;
+        let total = volume.iter().fold(0.0, |sum, v| sum + v);
+        let mut velocity = vec![];
+        let mut mean = [0.0; 3];
+        for k in 0..dimension {
+            let w = if is_collocated {
+                let of_component = gradient[k * n..(k + 1) * n].iter().zip(&steps);
+                narrow(backend, of_component.map(|(g, s)| s * d[k] + g).collect())
+            } else {
+                let mut w = backend.zeros(n);
+                if let Some(staggered) = stepper.staggered() {
+                    staggered.faces.to_cells(k, &flux, &mut w);
+                }
+                w
+            };
+            let values = widen(backend, &w)?.into_iter().zip(&volume);
+            mean[k] = values.fold(0.0, |sum, (w, v)| sum + w * v / total);
+            velocity.push(w);
+        }
+        Ok((Response { flux, velocity, pressure: narrow(backend, potential) }, mean))
+    }
+
+    /// Computes the responses anew after a change of the local steps.
+    pub(super) fn update_mean_velocity(
+        &mut self,
+        stepper: &mut dyn Stepper<F>,
+    ) -> Result<(), IncompressibleError> {
+        let Some(mut mean) = self.mean_velocity.take() else { return Ok(()) };
+        let (responses, coefficients) = self.responses(stepper, &mean.directions, &mean.driving)?;
+        mean.responses = responses;
+        mean.coefficients = self.backend.upload(coefficients);
+        self.mean_velocity = Some(mean);
+        self.pressure.reset_guess();
+        // The projections of the responses have used the scratch of its gradients.
+        self.pressure.update_gradients(&self.faces);
+        Ok(())
+    }
+}
+
+impl<F: Real> IncompressibleSolver<F> {
+    /// Keeps the mean velocity Σ V u / Σ V of the flow at `target`, now and at the end of each step, by a uniform force
+    /// (`mean_velocity.rs`); it follows [`IncompressibleSolver::new`] or [`IncompressibleSolver::start`].
+    ///
+    /// # Errors
+    /// [`IncompressibleError::NotPeriodic`] where `target` is no combination of the translations of the periodic patches,
+    /// [`IncompressibleError::Blocked`] where a wall closes the way along one; a failure of the backend.
+    pub fn keep_mean_velocity(
+        &mut self,
+        (mesh, geometry): (&Mesh, &Geometry),
+        target: [f64; 3],
+    ) -> Result<(), IncompressibleError> {
+        let directions = directions(mesh);
+        let along = |d: &[f64; 3]| dot(target, *d);
+        let rest =
+            directions.iter().fold(target, |rest, d| [0, 1, 2].map(|k| rest[k] - along(d) * d[k]));
+        if directions.is_empty() || norm(rest) > PARALLEL * norm(target) {
+            return Err(IncompressibleError::NotPeriodic { target, directions });
+        }
+        let backend = self.flow.backend.clone();
+        let prescribed = backend.read(&self.flow.boundary.dirichlet_index)?;
+        let inner = mesh.n_interior_faces();
+        let is_closed = |face: usize| face >= inner && prescribed[face - inner] > 0;
+        let driving: Vec<Buffer<F>> = directions
+            .iter()
+            .map(|d| {
+                let of_face = |face: usize| match is_closed(face) {
+                    true => 0.0,
+                    false => dot(geometry.area_vector_of(face), *d),
+                };
+                narrow(&backend, (0..mesh.n_faces()).map(of_face).collect())
+            })
+            .collect();
+        let IncompressibleSolver { flow, stepper, .. } = self;
+        let (responses, coefficients) = flow.responses(&mut **stepper, &directions, &driving)?;
+        self.flow.mean_velocity = Some(MeanVelocity {
+            directions,
+            driving,
+            responses,
+            target: backend.upload(target.to_vec()),
+            coefficients: backend.upload(coefficients),
+            inverse_volume: 1.0 / geometry.cell_volume.iter().fold(0.0, |sum, v| sum + v),
+            amplitudes: backend.zeros(3),
+            increments: backend.zeros(3),
+            force: backend.zeros(3),
+            partials: Partials::new(&backend, mesh.n_cells(), 3),
+        });
+        self.start_from_mean_velocity()
+    }
+
+    /// Corrects the velocity of the start.
+    fn start_from_mean_velocity(&mut self) -> Result<(), IncompressibleError> {
+        let IncompressibleSolver { flow, stepper, .. } = self;
+        let n = flow.n_cells();
+        // ψ of the responses is no part of the velocity and no guess of a pressure increment.
+        let gradient = &mut flow.pressure.increment.gradient;
+        blas::fill(&flow.backend, gradient.len(), F::literal(0.0), gradient);
+        flow.pressure.reset_guess();
+        for component in &mut flow.components {
+            blas::copy(&flow.backend, n, &component.now, &mut component.predicted);
+        }
+        flow.correct_mean_velocity(None);
+        stepper.follow_mean_velocity(flow);
+        for component in &mut flow.components {
+            blas::copy(&flow.backend, n, &component.predicted, &mut component.now);
+            blas::copy(&flow.backend, n, &component.predicted, &mut component.before);
+        }
+        flow.update_dependent_boundaries(0.0);
+        flow.pressure.prescribe_of_flow(&flow.faces, &flow.flux);
+        self.initialize_levels()
+    }
+
+    /// The force that keeps the mean velocity, per unit of mass; with `ab2_cn` that at the midpoint of the last step. None
+    /// where the mean velocity is not prescribed.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where the device failed.
+    pub fn mean_force(&self) -> Result<Option<[f64; 3]>, IncompressibleError> {
+        let Some(mean) = &self.flow.mean_velocity else { return Ok(None) };
+        let force = self.flow.backend.read(&mean.force)?;
+        Ok(Some([force[0], force[1], force[2]]))
+    }
+
+    /// Whether a force keeps the mean velocity.
+    pub fn has_mean_force(&self) -> bool {
+        self.flow.mean_velocity.is_some()
+    }
+
+    /// Sets the force of [`IncompressibleSolver::mean_force`], of a checkpoint or of an earlier mesh.
+    pub fn set_mean_force(&mut self, force: [f64; 3]) {
+        if let Some(mean) = &mut self.flow.mean_velocity {
+            self.flow.backend.write(&mut mean.force, &force);
+        }
+    }
+}
+
+/// An orthonormal basis of the translations of the periodic pairs; the axes where they span it.
+fn directions(mesh: &Mesh) -> Vec<[f64; 3]> {
+    let mut basis: Vec<[f64; 3]> = vec![];
+    for pair in mesh.periodic_pairs.iter() {
+        let t = pair.translation;
+        let rest = basis.iter().fold(t, |rest, d| {
+            let along = dot(rest, *d);
+            [0, 1, 2].map(|k| rest[k] - along * d[k])
+        });
+        let size = norm(rest);
+        if size > PARALLEL * norm(t) {
+            basis.push(rest.map(|x| x / size));
+        }
+    }
+    let axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let is_inside = |axis: &[f64; 3]| {
+        let square = basis.iter().fold(0.0, |sum, d| sum + dot(*axis, *d) * dot(*axis, *d));
+        square > 1.0 - PARALLEL
+    };
+    let inside: Vec<[f64; 3]> = axes.into_iter().filter(is_inside).collect();
+    if inside.len() == basis.len() { inside } else { basis }
+}
+
+/// The inverse of a matrix of up to three rows; none where it is singular against the identity.
+fn inverse(n: usize, entry: impl Fn(usize, usize) -> f64) -> Option<[[f64; 3]; 3]> {
+    let mut rows = [[0.0; 6]; 3];
+    for j in 0..n {
+        (0..n).for_each(|l| rows[j][l] = entry(j, l));
+        rows[j][3 + j] = 1.0;
+    }
+    // A projection is symmetric and positive: no pivoting.
+    for j in 0..n {
+        let pivot = rows[j][j];
+        if pivot.is_nan() || pivot < BLOCKED {
+            return None;
+        }
+        rows[j] = rows[j].map(|x| x / pivot);
+        for l in (0..n).filter(|l| *l != j) {
+            let factor = rows[l][j];
+            let own = rows[j];
+            rows[l].iter_mut().zip(own).for_each(|(x, y)| *x -= factor * y);
+        }
+    }
+    Some(rows.map(|row| [row[3], row[4], row[5]]))
+}

@@ -1,0 +1,277 @@
+//! Data and parts of a step that both staggered arrangements share.
+
+use super::rotation::{BoundarySegments, Rotation, Vorticity};
+use super::{StaggeredFaces, StaggeredOperator, prescribe_flux};
+use crate::backend::{Backend, Buffer, blas};
+use crate::finite_volume::{Faces, Quantities, VectorField, Vectors};
+use crate::incompressible::flow::Flow;
+use crate::incompressible::step::Step;
+use crate::incompressible::transport_equation::DiffusiveTerms;
+use crate::incompressible::transported_field::{TransportedField, vector_field};
+use crate::incompressible::{FlowCondition, IncompressibleError, StepSystem};
+use crate::linear::{Method, Params, PreconditionerKind, SolveOutcome, Solver};
+use crate::mesh::{Geometry, Mesh};
+use crate::real::Real;
+use crate::time::{ImplicitOperator, TimeCoefficients};
+use std::sync::Arc;
+
+/// The vorticity of a level.
+struct CachedVorticity<F: Real> {
+    /// Time and step of the level, once it is computed.
+    clock: Option<(f64, usize)>,
+    vorticity: Vorticity<F>,
+}
+
+/// Data of both staggered arrangements.
+pub(in crate::incompressible) struct Staggered<F: Real> {
+    pub faces: Arc<StaggeredFaces<F>>,
+    pub(super) rotation: Arc<Rotation<F>>,
+    /// U at the previous level: `[n_faces]`.
+    pub before: Buffer<F>,
+    /// δU, the initial guess of the next predictor: `[n_faces]`.
+    pub increment: Buffer<F>,
+    boundary: Buffer<u32>,
+    pub(super) at_faces: Buffer<F>,
+    pub(super) change: Buffer<F>,
+    curl: Buffer<F>,
+    scratch: Vorticity<F>,
+    solver: ImplicitOperator<Solver<F>>,
+    /// The vorticity of the last output.
+    cached: Option<CachedVorticity<F>>,
+}
+
+impl<F: Real> Staggered<F> {
+    pub(in crate::incompressible) fn new(
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        faces: &Faces<F>,
+        (conditions, dirichlet_index): (&[FlowCondition], &[u32]),
+    ) -> Result<Self, IncompressibleError> {
+        let (n_faces, inner) = (mesh.n_faces(), mesh.n_interior_faces());
+        let own = StaggeredFaces::new(backend, (mesh, geometry), faces, dirichlet_index)?;
+        let rotation = Rotation::new(backend, (mesh, geometry), conditions)?;
+        Ok(Staggered {
+            before: backend.zeros(n_faces),
+            increment: backend.zeros(n_faces),
+            boundary: backend.upload((inner as u32..n_faces as u32).collect()),
+            at_faces: backend.zeros(n_faces),
+            change: backend.zeros(n_faces),
+            curl: backend.zeros(n_faces),
+            scratch: rotation.scratch(backend),
+            solver: ImplicitOperator::default(),
+            cached: None,
+            faces: Arc::new(own),
+            rotation: Arc::new(rotation),
+        })
+    }
+
+    /// u* of the cells from the fluxes through their faces.
+    pub(in crate::incompressible) fn to_cells(
+        &self,
+        flux: &Buffer<F>,
+        components: &mut [TransportedField<F>],
+    ) {
+        for (k, component) in components.iter_mut().enumerate() {
+            self.faces.to_cells(k, flux, &mut component.predicted);
+        }
+    }
+
+    /// Stores `flux` as that of the previous level.
+    pub(super) fn copy_to_previous_level(&mut self, flux: &Buffer<F>) {
+        blas::copy(self.faces.backend(), flux.len(), flux, &mut self.before);
+    }
+
+    /// The vorticity of a level with time and step `clock`, from its fluxes and boundary velocities, and the
+    /// boundary dual segments by faces.
+    pub(in crate::incompressible) fn vorticity(
+        &mut self,
+        clock: (f64, usize),
+        flux: &Buffer<F>,
+        at_boundary: &VectorField<'_, F>,
+    ) -> (&Vorticity<F>, &BoundarySegments<F>) {
+        let Staggered { faces, rotation, cached, .. } = self;
+        let cached = cached.get_or_insert_with(|| CachedVorticity {
+            clock: None,
+            vorticity: rotation.scratch(faces.backend()),
+        });
+        if cached.clock != Some(clock) {
+            rotation.vorticity(faces, flux, Some(at_boundary), &mut cached.vorticity);
+            cached.clock = Some(clock);
+        }
+        (&cached.vorticity, &rotation.face_segments)
+    }
+
+    /// The vorticity at each node of the mesh.
+    pub(in crate::incompressible) fn nodal_vorticity(
+        &self,
+        flux: &Buffer<F>,
+        at_boundary: &VectorField<'_, F>,
+    ) -> Result<Vec<[f64; 3]>, IncompressibleError> {
+        let backend = self.faces.backend();
+        let mut scratch = self.rotation.scratch(backend);
+        self.rotation.vorticity(&self.faces, flux, Some(at_boundary), &mut scratch);
+        let circulation = backend.read(&scratch.circulation)?;
+        let circulation: Vec<f64> = circulation.into_iter().map(Into::into).collect();
+        Ok(self.rotation.nodes.of(&circulation))
+    }
+
+    /// The predictor's system of the last step.
+    pub(in crate::incompressible) fn system(
+        &self,
+        viscosity: f64,
+    ) -> Result<Option<StepSystem<'_, F>>, IncompressibleError> {
+        let Some((shift, theta, _)) = self.solver.last() else { return Ok(None) };
+        let (faces, rotation) = (self.faces.clone(), self.rotation.clone());
+        let factors = (shift, theta * viscosity);
+        Ok(Some(StepSystem {
+            operator: Box::new(StaggeredOperator::new(faces, rotation, factors)),
+            preconditioning_matrix: Arc::new(self.faces.diagonal(shift)?),
+            right_hand_side: &self.at_faces,
+            is_singular: false,
+        }))
+    }
+}
+
+/// Steps common to both staggered arrangements.
+impl<F: Real> Staggered<F> {
+    /// Sets the boundary fluxes at the end of the step; `change` ← history (U − U_before).
+    pub(super) fn prescribe_boundary_fluxes(
+        &mut self,
+        flow: &mut Flow<F>,
+        step: &Step,
+    ) -> Result<(), IncompressibleError> {
+        let n_faces = flow.n_faces();
+        let history = F::from_f64(step.coefficients.bdf.history);
+        let (zero, flux) = (F::literal(0.0), &flow.flux);
+        let Staggered { before, change, .. } = self;
+        blas::axpbypcz(&flow.backend, n_faces, history, flux, -history, before, zero, change);
+        blas::copy(&flow.backend, n_faces, flux, before);
+        flow.set_time(step.times[1], step.extrapolation)?;
+        flow.update_gradients();
+        self.prescribe_flux(flow)
+    }
+
+    /// `at_faces` ← M (change − shift (U − U_old) − ν C W (Cᵀ M U + boundary)) + N V⁻¹ r − G p, where U has
+    /// the new boundary fluxes.
+    pub(super) fn flux_residual(
+        &mut self,
+        flow: &mut Flow<F>,
+        step: &Step,
+    ) -> Result<(), IncompressibleError> {
+        let Step { coefficients, times, extrapolation } = step;
+        let is_midpoint = coefficients.is_midpoint();
+        if is_midpoint {
+            flow.momentum.set_trapezoidal_mean(*times)?;
+            flow.update_dependent_boundaries(0.5 * extrapolation);
+            flow.update_gradients();
+        }
+        let (backend, n_faces) = (&flow.backend, flow.n_faces());
+        let (shift, one) = (F::from_f64(coefficients.bdf.shift), F::literal(1.0));
+        let Staggered { faces, rotation, change, curl, scratch, before, at_faces, .. } = self;
+        blas::axpbypcz(backend, n_faces, -shift, &flow.flux, shift, before, one, change);
+        // Changes of the boundary fluxes are weighted by θ, as δU is.
+        let (theta, zero) = (F::from_f64(coefficients.theta), F::literal(0.0));
+        let mean = if is_midpoint {
+            let flux = &flow.flux;
+            blas::axpbypcz(backend, n_faces, theta, flux, one - theta, before, zero, at_faces);
+            &*at_faces
+        } else {
+            &flow.flux
+        };
+        let at_boundary = vector_field(&flow.components, |c| &c.at_boundary);
+        rotation.curl_of_vorticity(faces, mean, Some(&at_boundary), scratch, curl);
+        blas::axpy(backend, n_faces, F::from_f64(-flow.viscosity()), curl, change);
+        faces.mass.multiply(change, at_faces);
+        cell_residuals(flow, coefficients);
+        self.add_cell_residuals(flow);
+        Ok(())
+    }
+
+    /// `at_faces` ← `at_faces` + N V⁻¹ r − G p.
+    fn add_cell_residuals(&mut self, flow: &Flow<F>) {
+        let pressure = flow.is_incremental().then(|| flow.pressure.view());
+        let r = Quantities::of(&flow.momentum.residual, flow.components.len());
+        self.faces.add_to_faces(&r, pressure, &mut self.at_faces);
+    }
+
+    /// `change` ← dU/dt = M⁻¹ (N V⁻¹ r − G p) − ν C W (Cᵀ M U + boundary), for explicit stages.
+    pub(super) fn compute_rate(&mut self, flow: &Flow<F>) {
+        let backend = &flow.backend;
+        blas::fill(backend, self.at_faces.len(), F::literal(0.0), &mut self.at_faces);
+        self.add_cell_residuals(flow);
+        self.faces.divide_by_mass(&self.at_faces, &mut self.change);
+        let Staggered { faces, rotation, scratch, curl, change, .. } = self;
+        let at_boundary = vector_field(&flow.components, |c| &c.at_boundary);
+        rotation.curl_of_vorticity(faces, &flow.flux, Some(&at_boundary), scratch, curl);
+        blas::axpy(backend, curl.len(), F::from_f64(-flow.viscosity()), curl, change);
+    }
+
+    /// F ← u_b·S where the velocity is prescribed.
+    pub(super) fn prescribe_flux(&self, flow: &mut Flow<F>) -> Result<(), IncompressibleError> {
+        let Flow { backend, faces, components, flux, .. } = flow;
+        prescribe_flux(
+            backend,
+            self.boundary.len(),
+            &self.boundary,
+            &self.faces.is_unknown,
+            &vector_field(components, |c| &c.at_boundary),
+            &Vectors::of(&faces.area),
+            flux,
+        );
+        flow.balance_boundary_flux()
+    }
+
+    /// Solves for δU.
+    pub(super) fn predict_flux(
+        &mut self,
+        flow: &Flow<F>,
+        coefficients: &TimeCoefficients,
+    ) -> Result<SolveOutcome, IncompressibleError> {
+        let (shift, theta) = (coefficients.bdf.shift, coefficients.theta);
+        let Staggered { faces, rotation, solver, .. } = self;
+        let solver = solver.prepare(shift, theta, |_| -> Result<_, IncompressibleError> {
+            let factors = (shift, theta * flow.viscosity());
+            let operator = StaggeredOperator::new(faces.clone(), rotation.clone(), factors);
+            let matrix = Arc::new(faces.diagonal(shift)?);
+            let params = jacobi_cg(&flow.numerics.momentum);
+            Ok(Solver::with_operator(&flow.backend, Box::new(operator), Some(matrix), &params)?)
+        })?;
+        Ok(solver.solve(&self.at_faces, &mut self.increment)?)
+    }
+
+    /// The velocities of cells at the new level.
+    pub(super) fn update_velocities(&self, flow: &mut Flow<F>, shift: f64) {
+        self.to_cells(&flow.flux, &mut flow.components);
+        flow.advance_velocity(true, Some(shift));
+    }
+
+    /// The arrays of a checkpoint.
+    pub(super) fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)> {
+        vec![("flux_before", &self.before), ("flux_increment", &self.increment)]
+    }
+
+    /// The arrays of a checkpoint, to be restored.
+    pub(super) fn arrays_mut(&mut self) -> Vec<(&'static str, &mut Buffer<F>)> {
+        vec![("flux_before", &mut self.before), ("flux_increment", &mut self.increment)]
+    }
+}
+
+/// `flow.momentum.residual` ← sources minus convection of each cell.
+pub(super) fn cell_residuals<F: Real>(flow: &mut Flow<F>, coefficients: &TimeCoefficients) {
+    // The history term is one of fluxes.
+    let mut of_cells = *coefficients;
+    of_cells.bdf.history = 0.0;
+    flow.momentum_residual(&of_cells, DiffusiveTerms::Absent);
+}
+
+/// Conjugate gradients with Jacobi: only the diagonal of these operators is assembled.
+pub(super) fn jacobi_cg(params: &Params) -> Params {
+    Params {
+        method: match params.method {
+            Method::SingleReduction => Method::SingleReduction,
+            _ => Method::ConjugateGradient,
+        },
+        preconditioner: PreconditionerKind::Jacobi,
+        ..params.clone()
+    }
+}
