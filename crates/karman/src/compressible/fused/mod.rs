@@ -75,8 +75,8 @@ impl<F: Real> FusedResidual<F> {
                 });
             }
         }
-        let limit = match numerics.residual {
-            ResidualForm::FusedRows => MOST_ROWS,
+        let limit = match (numerics.residual, backend.device()) {
+            (ResidualForm::FusedRows, _) | (ResidualForm::Auto, None) => MOST_ROWS,
             _ => stencils.terms,
         };
         let rows = RowWeights { mesh, rule, moments, stencils };
