@@ -2,6 +2,9 @@
 //! read off the text of the sources.
 #![allow(clippy::unwrap_used)] // its helpers are tests too
 
+#[path = "architecture/circles.rs"]
+mod circles;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
