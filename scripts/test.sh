@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# All tests: scripts/test.sh [unit | program] [--features wgpu]
+# All tests: scripts/test.sh [unit | program | processes] [--features wgpu]
 #
 #   unit      tests inside the libraries, with debug assertions; with `--features wgpu` every kernel on a device too
 #   program   tests of the program, of examples in the documentation and of the structure of the sources, with the
 #             library of the release build: no second build without optimisation
 #
-# Without a name both. One command for all would unite the features of all their dependencies and build the library once more.
+#   processes ranks as processes that mpirun starts; needs MPI, and leaves target/release/karman with it
+#
+# Without a name the first two. One command for all would unite the features of all their dependencies and build the library once more.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -21,8 +23,14 @@ program() {
         cargo test --release -p karman-cli -p karman-backend -p karman-linear -p karman --locked --doc
 }
 
+processes() {
+    cargo test --release -p karman-mpi -p karman-cli --features karman-mpi/mpi,karman-cli/mpi --locked --no-fail-fast \
+        --lib --test group --test processes
+}
+
 case "${1:-}" in
     unit) shift; unit "$@" ;;
     program) program ;;
+    processes) processes ;;
     *) unit "$@" && program ;;
 esac

@@ -60,8 +60,8 @@ pub(crate) fn collapse_for_energy(
         }
         let mut list = vec![];
         mesh.neighbours(vertex, &mut list);
-        list.iter().for_each(|&node| decrease += energy::of_edge(mesh.length(vertex, node)));
-        trial.lengths.iter().for_each(|&length| decrease -= energy::of_edge(length));
+        list.iter().for_each(|&node| decrease += mesh.lengths.of_edge(mesh.length(vertex, node)));
+        trial.lengths.iter().for_each(|&length| decrease -= mesh.lengths.of_edge(length));
         decrease -= trial.energy;
         (decrease > 0.0)
             .then(|| trial.change(mesh, surface_tolerance))

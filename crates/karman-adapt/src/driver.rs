@@ -1,8 +1,10 @@
 //! The sequence of operations that adapts a mesh.
 
 use crate::collapse::{CollapseRule, collapse_for_energy, collapse_short};
+use crate::energy::LengthPenalty;
 use crate::error::AdaptError;
 use crate::field::MetricField;
+use crate::kept_parts::KeptParts;
 use crate::mesh::AdaptiveMesh;
 use crate::operation::Operation;
 use crate::quality::LENGTH_RANGE;
@@ -40,6 +42,8 @@ pub struct AdaptOptions {
     pub surface_tolerance: f64,
     /// Vertices move and nothing else changes. Default false.
     pub smooth_only: bool,
+    /// What lengths of edges count beside qualities. Default steep.
+    pub lengths: LengthPenalty,
 }
 
 impl Default for AdaptOptions {
@@ -50,6 +54,7 @@ impl Default for AdaptOptions {
             ridge_angle_deg: 40.0,
             surface_tolerance: 1e-3,
             smooth_only: false,
+            lengths: LengthPenalty::Steep,
         }
     }
 }
@@ -59,6 +64,8 @@ impl Default for AdaptOptions {
 pub struct Adapted {
     /// The mesh, with the patches and regions of the mesh given.
     pub mesh: RawMesh,
+    /// The parts of `mesh` that were kept.
+    pub kept: KeptParts,
     /// How well the mesh given fits the metric.
     pub before: FitReport,
     /// How well the adapted mesh fits it.
@@ -92,6 +99,7 @@ pub fn adapt_around_frozen(
 ) -> Result<Adapted, AdaptError> {
     check(options)?;
     let mut adaptive = AdaptiveMesh::around_frozen(mesh, field, options.ridge_angle_deg, frozen)?;
+    adaptive.lengths = options.lengths;
     let before = FitReport::of(&adaptive);
     let tolerance = options.surface_tolerance * mesh.bounding_box_diagonal();
     let mut passes = 0;
@@ -118,7 +126,7 @@ pub fn adapt_around_frozen(
         }
     }
     let after = FitReport::of(&adaptive);
-    Ok(Adapted { mesh: adaptive.to_raw(), before, after, passes })
+    Ok(Adapted { mesh: adaptive.to_raw(), kept: adaptive.kept_parts(), before, after, passes })
 }
 
 fn check(options: &AdaptOptions) -> Result<(), AdaptError> {

@@ -1,7 +1,9 @@
 //! Errors of adaptation.
 
 use karman_backend::BackendError;
+use karman_mesh::files::MeshFileError;
 use karman_mesh::{MeshError, Place};
+use std::path::PathBuf;
 
 /// A mesh or metric that cannot be adapted.
 #[derive(Debug, thiserror::Error)]
@@ -25,14 +27,14 @@ pub enum AdaptError {
         /// The shape that is adapted.
         simplices: &'static str,
     },
-    /// Fields are transferred between meshes of simplices.
+    /// A mesh with other cells than simplices that are not those of the mesh before.
     #[error(
-        "{count} cells are no {simplices}; fields are transferred between meshes of {simplices} alone"
+        "{count} cells are no {simplices} and were not kept: fields cannot be transferred to them"
     )]
     Shapes {
-        /// Number of cells of other shapes.
+        /// Number of such cells.
         count: usize,
-        /// The shape of such meshes.
+        /// The shape of the others.
         simplices: &'static str,
     },
     /// A periodic pair of patches.
@@ -68,6 +70,37 @@ pub enum AdaptError {
         place: Place,
         /// The two entries.
         entries: [f64; 2],
+    },
+    /// A file of results.
+    #[error(transparent)]
+    File(#[from] MeshFileError),
+    /// A result on a mesh of another dimension.
+    #[error("the mesh of {} is {found}D, the mesh to adapt {dimension}D", path.display())]
+    OtherDimension {
+        /// The file.
+        path: PathBuf,
+        /// Its dimension.
+        found: usize,
+        /// That of the mesh to adapt.
+        dimension: usize,
+    },
+    /// A metric in cells.
+    #[error("{}: `{name}` has values in cells; a metric has values at nodes", path.display())]
+    InCells {
+        /// The file.
+        path: PathBuf,
+        /// The field.
+        name: String,
+    },
+    /// Tensors of a file that are no metrics.
+    #[error("{}, `{name}`: {reason}", path.display())]
+    Tensors {
+        /// The file.
+        path: PathBuf,
+        /// The field.
+        name: String,
+        /// The first fault.
+        reason: Box<AdaptError>,
     },
     /// A parameter out of its range.
     #[error("{key} = {value}: {reason}")]

@@ -1,6 +1,7 @@
 //! The mesh under adaptation, from a mesh of a file: its faces, ridges and kinds of vertices.
 
 use crate::complex::{Complex, NONE};
+use crate::energy::LengthPenalty;
 use crate::error::AdaptError;
 use crate::field::MetricField;
 use crate::kept::{KEPT_FACE, Kept};
@@ -76,6 +77,7 @@ impl<'a> AdaptiveMesh<'a> {
             field,
             surface: None,
             kept,
+            lengths: LengthPenalty::default(),
         };
         result.classify(ridge_angle_deg.to_radians().cos());
         result.surface = Some(surface_of(&result));

@@ -41,24 +41,65 @@ pub fn metric_of_field(
     samples: FieldSamples<'_>,
     options: &HessianOptions,
 ) -> Result<Vec<Metric>, AdaptError> {
+    metric_of_hessians(mesh, &absolute_hessians(mesh, samples), options)
+}
+
+/// |H| at the nodes of a mesh, `[n_nodes]`: the Hessian of a field with the absolute values of its eigenvalues, which are at least
+/// 1e-12 of its largest entry.
+pub fn absolute_hessians(mesh: &Mesh, samples: FieldSamples<'_>) -> Vec<Metric> {
+    let mut hessians = hessians(mesh, samples);
+    let floor = floor(mesh.dimension, &[&hessians]);
+    hessians.par_iter_mut().for_each(|hessian| {
+        let absolute = hessian.map(|value| value.abs().max(floor));
+        *hessian = flatten(&absolute, mesh.dimension);
+    });
+    hessians
+}
+
+/// Replaces each of `all`, |H| at the nodes `[n_nodes]`, by its intersection with that of `others`: the metric of several times or fields
+/// (Alauzet, Frey, George & Mohammadi, *Journal of Computational Physics* 222, 2007).
+pub fn intersect_hessians(dimension: usize, all: &mut [Metric], others: &[Metric]) {
+    let floor = floor(dimension, &[&*all, others]);
+    all.par_iter_mut().zip(others).for_each(|(own, other)| {
+        let mut other = *other;
+        raise(own, floor, dimension);
+        raise(&mut other, floor, dimension);
+        *own = flatten(&own.intersection(&other), dimension);
+    });
+}
+
+/// Least eigenvalue of Hessians: 1e-12 of the largest entry.
+fn floor(dimension: usize, lists: &[&[Metric]]) -> f64 {
+    let entries = lists.iter().copied().flatten().flat_map(|hessian| match dimension {
+        2 => Metric { zz: 0.0, ..*hessian }.entries(),
+        _ => hessian.entries(),
+    });
+    // A field without curvature has the largest size everywhere.
+    (1e-12 * entries.fold(0.0_f64, |a, b| a.max(b.abs()))).max(1e-300)
+}
+
+/// Raises eigenvalues to `floor`, in 2D those of the plane.
+fn raise(hessian: &mut Metric, floor: f64, dimension: usize) {
+    *hessian = flatten(&hessian.map(|value| value.max(floor)), dimension);
+}
+
+/// As [`metric_of_field`], of the positive definite tensors |H| at the nodes, `[n_nodes]`.
+///
+/// # Errors
+/// Parameters out of range.
+pub fn metric_of_hessians(
+    mesh: &Mesh,
+    hessians: &[Metric],
+    options: &HessianOptions,
+) -> Result<Vec<Metric>, AdaptError> {
     check(options)?;
     let d = mesh.dimension as f64;
-    let hessians = hessians(mesh, samples);
     let volumes = node_volumes(mesh);
-    let largest = hessians.iter().flat_map(|h| h.entries()).fold(0.0_f64, |a, b| a.max(b.abs()));
-    // A field without curvature has the largest size everywhere.
-    let floor = (largest * 1e-12).max(1e-300);
     let power = -1.0 / (2.0 * options.norm + d);
-    let shapes: Vec<Metric> = hessians
-        .par_iter()
-        .map(|hessian| {
-            let planar = flatten(hessian, mesh.dimension);
-            let absolute = planar.map(|value| value.abs().max(floor));
-            let absolute = flatten(&absolute, mesh.dimension);
-            absolute_scaled(&absolute, absolute.determinant().powf(power), mesh.dimension)
-        })
-        .collect();
-    let shapes: Vec<Eigen> = shapes.par_iter().map(Metric::eigen).collect();
+    let shape = |hessian: &Metric| {
+        flatten(&hessian.scale(hessian.determinant().powf(power)), mesh.dimension).eigen()
+    };
+    let shapes: Vec<Eigen> = hessians.par_iter().map(shape).collect();
     // The factor D by bisection on its logarithm: bounds make the complexity a monotone function of it.
     let complexity = |factor: f64| {
         let density = |(shape, volume): (&Eigen, &f64)| {
@@ -113,10 +154,6 @@ fn check(options: &HessianOptions) -> Result<(), AdaptError> {
 /// The tensor with the third direction of 2D set to 1.
 fn flatten(tensor: &Metric, dimension: usize) -> Metric {
     if dimension == 2 { Metric { xz: 0.0, yz: 0.0, zz: 1.0, ..*tensor } } else { *tensor }
-}
-
-fn absolute_scaled(tensor: &Metric, factor: f64, dimension: usize) -> Metric {
-    flatten(&tensor.scale(factor), dimension)
 }
 
 /// The eigenvalues of a tensor times a factor, within the bounds of the sizes and of their ratio.
@@ -299,7 +336,7 @@ pub fn limit_gradation(
             for [from, to] in [[a, b], [b, a]] {
                 let (source, target) = (metrics[from as usize], metrics[to as usize]);
                 let factor = 1.0 + source.squared_length(along).sqrt() * growth;
-                let grown = absolute_scaled(&source, 1.0 / (factor * factor), mesh.dimension);
+                let grown = flatten(&source.scale(1.0 / (factor * factor)), mesh.dimension);
                 let limited = target.intersection(&grown);
                 if limited.determinant() > target.determinant() * 1.01 * 1.01 {
                     metrics[to as usize] = limited;
@@ -369,6 +406,40 @@ mod tests {
             let sizes: Vec<f64> = sizes.collect();
             assert!(sizes.iter().all(|&h| (0.05 - 1e-9..=0.08 + 1e-9).contains(&h)), "{sizes:?}");
             assert!(sizes[0].max(sizes[1]) / sizes[0].min(sizes[1]) <= 1.2 + 1e-9);
+        }
+    }
+
+    #[test]
+    fn intersected_hessians_cover_those_of_all_times() {
+        for (name, scale) in [("triangles_coarse", 1.0), ("tee", 1e-9)] {
+            let mesh = mesh(name);
+            let d = mesh.dimension;
+            let at = |centre: f64| -> Vec<f64> {
+                let layer = |p: &Point| scale * (20.0 * (p[0] + 0.3 * p[1] - centre)).tanh();
+                mesh.points.iter().map(layer).collect()
+            };
+            let lists = [at(0.3), vec![0.0; mesh.n_nodes()], at(0.7)]
+                .map(|values| absolute_hessians(&mesh, FieldSamples::Nodes(&values)));
+            let mut all = lists[0].clone();
+            lists[1..].iter().for_each(|list| intersect_hessians(d, &mut all, list));
+            let options = HessianOptions { h_max: 1e3, anisotropy: 1e6, ..OPTIONS };
+            let metrics = metric_of_hessians(&mesh, &all, &options).unwrap();
+            assert!(metrics.iter().all(Metric::is_positive_definite), "{name}");
+            let largest = all.iter().map(|m| m.xx + m.yy).fold(0.0, f64::max);
+            for (node, both) in all.iter().enumerate() {
+                for list in &lists {
+                    for direction in [[1.0, 0.3, 0.0], [0.0, 1.0, 0.0], [-0.3, 1.0, 0.0]] {
+                        let [own, sum] =
+                            [&list[node], both].map(|metric| metric.squared_length(direction));
+                        assert!(sum >= own - 1e-11 * largest, "{name}: {own} {sum}");
+                    }
+                }
+            }
+            let mut again = lists[0].clone();
+            intersect_hessians(d, &mut again, &lists[0]);
+            for (a, b) in again.iter().zip(&lists[0]) {
+                assert!((a.xx - b.xx).abs() <= 1e-11 * largest, "{name}");
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 //! [`adapt`] changes a mesh until its edges have the length 1 in a metric and its cells are equilateral there: edges are split,
 //! collapsed and swapped, faces swapped, vertices moved. Boundary patches, regions, ridges and corners are kept, and cells that are no simplices. Each change keeps
 //! every cell positively oriented, by an exact test. The result is the same for any number of threads.
-//! [`FieldSampler`] and [`ConservativeTransfer`] take fields to the new mesh.
+//! [`FieldSampler`] and [`ConservativeTransfer`] take fields to the new mesh; in the cells kept they stay as they are.
 
 mod background;
 mod change;
@@ -16,8 +16,10 @@ mod field;
 mod given_mesh;
 mod hessian;
 mod kept;
+mod kept_parts;
 mod mesh;
 mod metric;
+mod metric_file;
 mod normals;
 mod operation;
 mod quality;
@@ -39,11 +41,17 @@ mod tests;
 
 pub use background::NodalMetric;
 pub use driver::{AdaptOptions, Adapted, adapt, adapt_around_frozen};
+pub use energy::LengthPenalty;
 pub use error::AdaptError;
 pub use field::{AnalyticMetric, MetricField};
-pub use hessian::{FieldSamples, HessianOptions, limit_gradation, metric_of_field};
+pub use hessian::{
+    FieldSamples, HessianOptions, absolute_hessians, intersect_hessians, limit_gradation,
+    metric_of_field, metric_of_hessians,
+};
+pub use kept_parts::KeptParts;
 pub use mesh::check_mesh;
 pub use metric::{Eigen, Metric};
+pub use metric_file::{mesh_of_result, metrics_of_file};
 pub use quality::{
     LENGTH_RANGE, Vertex, edge_length, mean_ratio, oriented_measure, size_and_shape,
 };

@@ -1,9 +1,11 @@
 //! The mesh that is adapted: cells, the surfaces and ridges that bound them, and the metric at each vertex.
 
 use crate::complex::{Complex, NONE};
+use crate::energy::LengthPenalty;
 use crate::error::AdaptError;
 use crate::field::MetricField;
 use crate::kept::Kept;
+use crate::kept_parts::KeptParts;
 use crate::operation::Operation;
 use crate::quality::{Vertex, edge_length, mean_ratio};
 use crate::simplices::simplex_of;
@@ -39,18 +41,35 @@ pub(crate) struct AdaptiveMesh<'a> {
     pub(crate) surface: Option<Surface>,
     /// Cells that stay as they are.
     pub(crate) kept: Kept,
+    /// What lengths of edges count in the energy.
+    pub(crate) lengths: LengthPenalty,
 }
 
 impl AdaptiveMesh<'_> {
+    /// Vertices of cells, adapted or kept, ascending.
+    fn used_vertices(&self) -> impl Iterator<Item = u32> {
+        let is_used = |vertex: &u32| self.cells.touches(*vertex) || self.kept.is_fixed(*vertex);
+        (0..self.vertices.len() as u32).filter(is_used)
+    }
+
+    /// The parts of the mesh of [`AdaptiveMesh::to_raw`] that are those of the mesh given.
+    pub(crate) fn kept_parts(&self) -> KeptParts {
+        let kept = (0..).zip(&self.kept.is_kept).filter(|(_, is_kept)| **is_kept);
+        let adapted = self.cells.elements().map(|_| NONE);
+        let before = |vertex| if self.kept.is_fixed(vertex) { vertex } else { NONE };
+        KeptParts::new(
+            adapted.chain(kept.map(|(cell, _)| cell)).collect(),
+            self.used_vertices().map(before).collect(),
+        )
+    }
+
     /// The adapted mesh in the form of a file, vertices and cells in the order of their numbers.
     pub(crate) fn to_raw(&self) -> RawMesh {
         let mut number = vec![NONE; self.vertices.len()];
         let mut points = vec![];
-        for (vertex, own) in number.iter_mut().enumerate() {
-            if self.cells.touches(vertex as u32) || self.kept.is_fixed(vertex as u32) {
-                *own = points.len() as u32;
-                points.push(self.vertices[vertex].point);
-            }
+        for vertex in self.used_vertices() {
+            number[vertex as usize] = points.len() as u32;
+            points.push(self.vertices[vertex as usize].point);
         }
         let (cell_shape, face_shape) = match self.dimension {
             2 => (CellShape::Triangle, CellShape::Segment),
@@ -152,18 +171,23 @@ impl AdaptiveMesh<'_> {
     }
 }
 
-/// Checks that fields can be transferred from or to a mesh, as adaptation during a run does.
+/// Checks that a mesh can be adapted during a run.
 ///
 /// # Errors
-/// [`AdaptError::Shapes`] of other cells than simplices, [`AdaptError::Periodic`] of periodic patches.
+/// [`AdaptError::Elements`] where no cell is a simplex, [`AdaptError::Periodic`] of periodic patches.
 pub fn check_mesh(mesh: &Mesh) -> Result<(), AdaptError> {
     let (shape, simplices) = simplex_of(mesh.dimension);
-    let count = mesh.cells.shapes.iter().filter(|&&other| other != shape).count();
-    if count > 0 {
-        return Err(AdaptError::Shapes { count, simplices });
+    if !mesh.cells.shapes.contains(&shape) {
+        return Err(AdaptError::Elements { count: mesh.n_cells(), frozen: 0, simplices });
     }
-    if mesh.periodic_pairs.iter().next().is_some() {
-        return Err(AdaptError::Periodic);
+    check_periodic(mesh)
+}
+
+/// # Errors
+/// [`AdaptError::Periodic`] of periodic patches.
+pub(crate) fn check_periodic(mesh: &Mesh) -> Result<(), AdaptError> {
+    match mesh.periodic_pairs.iter().next() {
+        Some(_) => Err(AdaptError::Periodic),
+        None => Ok(()),
     }
-    Ok(())
 }

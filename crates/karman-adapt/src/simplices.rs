@@ -11,14 +11,15 @@ pub(crate) fn simplex_of(dimension: usize) -> (CellShape, &'static str) {
     }
 }
 
-/// The simplices of all cells; a triangle has its first corner again as the last. The lowest node of a cell is joined to the
+/// The simplices of all cells and the cell of each; a triangle has its first corner again as the last. The lowest node of a cell is joined to the
 /// triangles of the faces without it, and the lowest node of a quadrilateral to both of its triangles.
-pub(crate) fn split_cells(mesh: &Mesh) -> Vec<[u32; 4]> {
-    let mut simplices = vec![];
+pub(crate) fn split_cells(mesh: &Mesh) -> (Vec<[u32; 4]>, Vec<u32>) {
+    let (mut simplices, mut owners) = (vec![], vec![]);
     for cell in 0..mesh.n_cells() {
         let nodes = mesh.cells.nodes_of(cell);
         if mesh.dimension == 2 {
             simplices.extend(fan(nodes).map(|[a, b, c]| [a, b, c, a]));
+            owners.resize(simplices.len(), cell as u32);
             continue;
         }
         let Some(&apex) = nodes.iter().min() else { continue };
@@ -29,8 +30,9 @@ pub(crate) fn split_cells(mesh: &Mesh) -> Vec<[u32; 4]> {
                 simplices.extend(fan(&face).map(|[a, b, c]| [a, c, b, apex]));
             }
         }
+        owners.resize(simplices.len(), cell as u32);
     }
-    simplices
+    (simplices, owners)
 }
 
 /// The triangles of a polygon around its lowest node, in its orientation.
@@ -76,7 +78,12 @@ mod tests {
         for name in ["cube_prism_coarse", "cube_hexahedron_coarse", "quadrilaterals_coarse", "tee"]
         {
             let mesh = Mesh::new(gmsh(name), &MeshOptions::default()).unwrap();
-            let simplices = split_cells(&mesh);
+            let (simplices, owners) = split_cells(&mesh);
+            assert_eq!(owners.len(), simplices.len());
+            for (corners, &owner) in simplices.iter().zip(&owners) {
+                let nodes = mesh.cells.nodes_of(owner as usize);
+                assert!(corners.iter().all(|corner| nodes.contains(corner)), "{name}");
+            }
             let factor = if mesh.dimension == 2 { 2.0 } else { 6.0 };
             let measure = |corners: &[u32; 4]| {
                 let points = corners.map(|node| mesh.points[node as usize]);

@@ -66,7 +66,8 @@ impl<'a> Star<'a> {
             }
         }
         for &node in &self.neighbours {
-            fit.energy += energy::of_edge(edge_length(place, &self.mesh.vertices[node as usize]));
+            fit.energy +=
+                self.mesh.lengths.of_edge(edge_length(place, &self.mesh.vertices[node as usize]));
         }
         fit
     }

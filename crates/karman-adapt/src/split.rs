@@ -51,12 +51,12 @@ pub(crate) fn split_long(
 /// The split of the edge ab where it lowers the energy.
 pub(crate) fn split_for_energy(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Option<Change> {
     first_accepted(mesh, [a, b], |trial| {
-        let mut decrease = energy::of_edge(mesh.length(a, b)) - energy::LEAST_DECREASE;
+        let mut decrease = mesh.lengths.of_edge(mesh.length(a, b)) - energy::LEAST_DECREASE;
         for &cell in &trial.cavity {
             decrease += energy::of_cell(mesh.quality(mesh.cells.padded(cell)));
         }
         for node in trial.ring(mesh).into_iter().chain([a, b]) {
-            decrease -= energy::of_edge(trial.length_to(mesh, node));
+            decrease -= mesh.lengths.of_edge(trial.length_to(mesh, node));
         }
         if decrease <= 0.0 {
             return None;

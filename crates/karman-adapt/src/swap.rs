@@ -43,7 +43,7 @@ pub(crate) fn swap_edge(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Option<Cha
     if n < 3 {
         return None;
     }
-    let budget = before + energy::of_edge(mesh.length(a, b)) - energy::LEAST_DECREASE;
+    let budget = before + mesh.lengths.of_edge(mesh.length(a, b)) - energy::LEAST_DECREASE;
     const SIZE: usize = LARGEST_RING + 1;
     // Least energy of the cells and edges on the polygon from i to j, and the third corner of the triangle on the side ij.
     let mut best = [[0.0_f64; SIZE]; SIZE];
@@ -52,7 +52,8 @@ pub(crate) fn swap_edge(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Option<Cha
         for i in 0..n - span {
             let j = i + span;
             let is_new = !(i == 0 && j == n - 1 && surface.is_empty());
-            let edge = if is_new { energy::of_edge(mesh.length(ring[i], ring[j])) } else { 0.0 };
+            let edge =
+                if is_new { mesh.lengths.of_edge(mesh.length(ring[i], ring[j])) } else { 0.0 };
             best[i][j] = f64::INFINITY;
             for k in i + 1..j {
                 let bound = best[i][j].min(budget);
@@ -178,8 +179,8 @@ fn flip(mesh: &AdaptiveMesh<'_>, [a, b]: [u32; 2]) -> Option<Change> {
     let cells = [[left, right, b, NONE], [right, left, a, NONE]];
     let of_cells = |sum: f64, nodes: [u32; 4]| sum + energy::of_cell(mesh.quality(nodes));
     let old = [first, second].map(|cell| mesh.cells.padded(cell));
-    let before = old.into_iter().fold(energy::of_edge(mesh.length(a, b)), of_cells);
-    let after = cells.into_iter().fold(energy::of_edge(mesh.length(left, right)), of_cells);
+    let before = old.into_iter().fold(mesh.lengths.of_edge(mesh.length(a, b)), of_cells);
+    let after = cells.into_iter().fold(mesh.lengths.of_edge(mesh.length(left, right)), of_cells);
     if after >= before - energy::LEAST_DECREASE {
         return None;
     }
@@ -206,7 +207,7 @@ pub(crate) fn swap_face(mesh: &AdaptiveMesh<'_>, [a, b, c]: [u32; 3]) -> Option<
     let old = [first, second].map(|cell| energy::of_cell(mesh.quality(mesh.cells.padded(cell))));
     let budget = old[0] + old[1] - energy::LEAST_DECREASE;
     let cells = [[a, b], [b, c], [c, a]].map(|[p, q]| [p, q, below, above]);
-    let mut after = energy::of_edge(mesh.length(above, below));
+    let mut after = mesh.lengths.of_edge(mesh.length(above, below));
     for cell in cells {
         if after >= budget {
             return None;

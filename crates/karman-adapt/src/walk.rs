@@ -19,6 +19,8 @@ pub(crate) struct CellWalk {
     pub(crate) cells: Vec<[u32; 4]>,
     /// Cell behind the facet opposite to each corner, [`NONE`] at the boundary.
     pub(crate) behind: Vec<[u32; 4]>,
+    /// The cell of the mesh that each of `cells` is a part of.
+    pub(crate) owners: Vec<u32>,
     starts: Starts,
 }
 
@@ -36,9 +38,9 @@ impl CellWalk {
     pub(crate) fn new(mesh: &Mesh) -> Self {
         let corners = mesh.dimension + 1;
         if mesh.cells.shapes.iter().any(|shape| shape.node_count() != corners) {
-            let cells = split_cells(mesh);
+            let (cells, owners) = split_cells(mesh);
             let behind = behind_facets(mesh.dimension, &cells);
-            return CellWalk::of(mesh, cells, behind);
+            return CellWalk::of(mesh, cells, behind, owners);
         }
         let mut cells = Vec::with_capacity(mesh.n_cells());
         let mut all_behind = vec![[NONE; 4]; mesh.n_cells()];
@@ -58,12 +60,14 @@ impl CellWalk {
                 }
             }
         }
-        CellWalk::of(mesh, cells, all_behind)
+        let owners = (0..mesh.n_cells() as u32).collect();
+        CellWalk::of(mesh, cells, all_behind, owners)
     }
 
-    fn of(mesh: &Mesh, cells: Vec<[u32; 4]>, behind: Vec<[u32; 4]>) -> Self {
+    fn of(mesh: &Mesh, cells: Vec<[u32; 4]>, behind: Vec<[u32; 4]>, owners: Vec<u32>) -> Self {
         let starts = Starts::new(&mesh.points, &cells, mesh.dimension);
-        CellWalk { dimension: mesh.dimension, points: mesh.points.clone(), cells, behind, starts }
+        let (dimension, points) = (mesh.dimension, mesh.points.clone());
+        CellWalk { dimension, points, cells, behind, owners, starts }
     }
 
     /// Barycentric coordinates of `point` in a cell; the last of a triangle is 0.

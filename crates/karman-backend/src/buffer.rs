@@ -69,7 +69,7 @@ impl<T: Element> Buffer<T> {
     }
 
     /// The elements, to be written, where they live on the host.
-    pub(super) fn as_host_mut(&mut self) -> Option<&mut [T]> {
+    pub fn as_host_mut(&mut self) -> Option<&mut [T]> {
         match &mut self.storage {
             Storage::Host(v) => Some(v),
             Storage::Device(_) => None,

@@ -89,7 +89,8 @@ pub struct Device {
     name: String,
     planes: bool,
     graphs: bool,
-    reduction_block_limit: usize,
+    /// Devices of the ranks of this process, where the runtime copies data between them.
+    pub(super) collective: Vec<cubecl::device::DeviceId>,
     few_entities: usize,
     shared_bytes: usize,
     largest_block: usize,
@@ -97,12 +98,26 @@ pub struct Device {
 
 impl Device {
     pub(super) fn open(kind: BackendKind) -> Result<Device, BackendError> {
+        Device::of_rank(kind, 0, 1)
+    }
+
+    /// The device of a rank among `size` ranks of this process. Ranks share devices where there are more ranks.
+    pub(super) fn of_rank(
+        kind: BackendKind,
+        rank: usize,
+        size: usize,
+    ) -> Result<Device, BackendError> {
         kind.check_built()?;
-        let Some(found) = devices_of(kind).into_iter().next() else {
+        let mut found = devices_of(kind);
+        if found.is_empty() {
             let reason = "`karman devices` lists what there is".to_owned();
             return Err(BackendError::NoDevice { kind: kind.word(), reason });
-        };
-        let device = Device::from_cubecl(kind, &found);
+        }
+        let mut device = Device::from_cubecl(kind, &found[rank % found.len()]);
+        if size > 1 && size <= found.len() {
+            found.truncate(size);
+            device.join(found.iter().map(cubecl::Device::to_id).collect());
+        }
         let double = f64::elem_type_native();
         let usage = device.client.properties().type_usage(double);
         if !usage.contains(cubecl::features::TypeUsage::Arithmetic) {
@@ -136,7 +151,7 @@ impl Device {
             name,
             planes,
             graphs,
-            reduction_block_limit: processors * 8,
+            collective: vec![],
             few_entities: processors * 1024,
             shared_bytes: hardware.max_shared_memory_size,
             largest_block: hardware.max_units_per_cube as usize,
@@ -158,12 +173,16 @@ impl Device {
         self.graphs
     }
 
-    /// Runs `work` once, which compiles its kernels, then captures its launches.
-    pub(super) fn capture(&self, mut work: impl FnMut()) -> Result<Graph, BackendError> {
-        let failed = |e: &dyn std::fmt::Display| BackendError::Device(e.to_string());
-        self.client.graph_prepare().map_err(|e| failed(&e))?;
+    /// Prepares the capture of `work` by running it once, which compiles its kernels.
+    pub(super) fn prepare_capture(&self, work: impl FnOnce()) -> Result<(), BackendError> {
+        self.client.graph_prepare().map_err(|e| BackendError::Device(e.to_string()))?;
         work();
-        self.synchronize()?;
+        self.synchronize()
+    }
+
+    /// Captures the launches of `work`. Another thread that uses a device meanwhile makes it fail.
+    pub(super) fn capture(&self, work: impl FnOnce()) -> Result<Graph, BackendError> {
+        let failed = |e: &dyn std::fmt::Display| BackendError::Device(e.to_string());
         self.client.start_capture().map_err(|e| failed(&e))?;
         work();
         Ok(Graph(self.client.stop_capture().map_err(|e| failed(&e))?))
@@ -172,12 +191,6 @@ impl Device {
     /// Whether the threads of a plane can exchange values.
     pub fn has_planes(&self) -> bool {
         self.planes
-    }
-
-    /// Blocks of a kernel with reductions: a function of the entity count and the device alone, so
-    /// that the order of summation is fixed.
-    pub fn reduction_blocks(&self, entities: usize) -> usize {
-        entities.div_ceil(THREADS_PER_BLOCK).clamp(1, self.reduction_block_limit)
     }
 
     /// Entities below this number leave a device waiting for the chain of loads of each thread.

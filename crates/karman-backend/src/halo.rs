@@ -4,10 +4,12 @@
 //! in ascending global number, so that the ghosts of one owner are consecutive. Builds with debug assertions set ghosts to
 //! NaN until they are fetched: a missing first exchange shows in the result.
 
+use super::buffer::ELSEWHERE;
 use super::group::{Group, bytes_of, bytes_of_mut, gather_lists};
-use super::{Backend, BackendError, Buffer, Element};
+use super::{Backend, BackendError, Buffer, Element, HOST_CHUNK};
+use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The entries that a rank exchanges with its neighbours.
 pub struct Halo {
@@ -20,6 +22,31 @@ pub struct Halo {
     /// Entries of all ranks.
     total: usize,
     neighbours: Vec<Neighbour>,
+    /// Of vectors on a device.
+    on_device: Option<DeviceHalo>,
+}
+
+/// The exchange of vectors on a device: the messages of all ranks follow each other, first by sender, then by receiver.
+struct DeviceHalo {
+    backend: Backend,
+    /// First message entry of each rank, and the number of entries.
+    starts: Vec<usize>,
+    /// Own entries that others need, in the order of messages.
+    send: Buffer<u32>,
+    /// The entry of the messages that each ghost has.
+    sources: Buffer<u32>,
+    /// Own messages among zeros, and those of all ranks; by their words an entry.
+    messages: Mutex<Vec<(usize, [Buffer<u32>; 2])>>,
+}
+
+/// The layout of a vector with ghosts.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "device"), allow(dead_code))]
+pub(super) struct VectorLayout {
+    pub stride: usize,
+    pub components: usize,
+    /// Words of an element.
+    pub words: usize,
 }
 
 /// The exchange with one other rank.
@@ -63,7 +90,40 @@ impl Halo {
             }
         }
         let total = starts[group.size()];
-        Ok(Halo { group, first: own.start, owned: own.len(), ghosts, total, neighbours })
+        let (first, owned) = (own.start, own.len());
+        Ok(Halo { group, first, owned, ghosts, total, neighbours, on_device: None })
+    }
+
+    /// This halo for vectors of `backend`, which is the host or a device. All ranks call it.
+    ///
+    /// # Errors
+    /// [`BackendError::Rank`] where a rank failed.
+    pub fn on(mut self, backend: &Backend) -> Result<Halo, BackendError> {
+        if backend.device().is_none() {
+            return Ok(self);
+        }
+        let (rank, size) = (self.group.rank(), self.group.size());
+        let mut counts = vec![0u32; size];
+        for neighbour in &self.neighbours {
+            counts[neighbour.rank] = neighbour.send.len() as u32;
+        }
+        let (counts, _) = gather_lists(&*self.group, &counts)?;
+        // The first entry of the message from rank a to rank b.
+        let begin = |a: usize, b: usize| -> u32 { counts[..a * size + b].iter().sum() };
+        let mut sources = vec![];
+        for neighbour in &self.neighbours {
+            let first = begin(neighbour.rank, rank);
+            sources.extend(first..first + neighbour.receive.len() as u32);
+        }
+        let sent = self.neighbours.iter().flat_map(|neighbour| &neighbour.send);
+        self.on_device = Some(DeviceHalo {
+            backend: backend.clone(),
+            starts: (0..=size).map(|rank| begin(rank, 0) as usize).collect(),
+            send: backend.upload(sent.copied().collect()),
+            sources: backend.upload(sources),
+            messages: Mutex::default(),
+        });
+        Ok(self)
     }
 
     /// Number of own entries.
@@ -87,6 +147,7 @@ impl Halo {
     }
 
     /// Global number of a local entry.
+    #[inline]
     pub fn global(&self, local: usize) -> usize {
         if local < self.owned {
             self.first + local
@@ -96,6 +157,7 @@ impl Halo {
     }
 
     /// Local number of an entry; none where it is neither own nor a ghost.
+    #[inline]
     pub fn local(&self, global: usize) -> Option<usize> {
         if (self.first..self.first + self.owned).contains(&global) {
             return Some(global - self.first);
@@ -125,7 +187,7 @@ impl Halo {
         if cfg!(debug_assertions)
             && let Some(values) = vector.as_host_mut()
         {
-            let stride = values.len() / components;
+            let stride = values.len() / components.max(1);
             for component in values.chunks_mut(stride.max(1)) {
                 component[self.owned..].fill(T::POISON);
             }
@@ -135,13 +197,32 @@ impl Halo {
     /// Fetches the ghosts of a vector from their owners: `[components][owned + ghosts]`. A failure of a rank ends the group,
     /// and reads of buffers return it.
     pub fn fill<T: Element>(&self, vector: &mut Buffer<T>, components: usize) {
-        self.invalidate(vector, components);
-        let Some(values) = vector.as_host_mut() else { return };
         let stride = self.owned + self.ghosts.len();
-        assert_eq!(values.len(), components * stride, "a vector with room for its ghosts");
+        assert_eq!(vector.len(), components * stride, "a vector with room for its ghosts");
+        self.fill_all(&mut [vector]);
+    }
+
+    /// Fetches the ghosts of vectors, `[components][owned + ghosts]` each, with one message to each neighbour.
+    pub fn fill_all<T: Element>(&self, vectors: &mut [&mut Buffer<T>]) {
+        let stride = self.owned + self.ghosts.len();
+        let mut columns: Vec<&mut [T]> = vec![];
+        for vector in vectors {
+            self.invalidate(vector, vector.len() / stride.max(1));
+            if !vector.is_on_host() {
+                let components = vector.len() / stride.max(1);
+                self.fill_on_device(vector, components);
+            } else if let Some(values) = vector.as_host_mut() {
+                columns.extend(values.chunks_exact_mut(stride.max(1)));
+            }
+        }
+        if self.on_device.is_some() {
+            return;
+        }
         let pack = |neighbour: &Neighbour| -> Vec<T> {
-            let of = |k: usize| neighbour.send.iter().map(move |i| k * stride + *i as usize);
-            (0..components).flat_map(of).map(|place| values[place]).collect()
+            let of = |column: &&mut [T]| -> Vec<T> {
+                neighbour.send.iter().map(|place| column[*place as usize]).collect()
+            };
+            columns.iter().flat_map(of).collect()
         };
         let packed: Vec<Vec<T>> = self.neighbours.iter().map(pack).collect();
         let send: Vec<(usize, &[u8])> = self
@@ -154,7 +235,7 @@ impl Halo {
         let of_others = self.neighbours.iter().filter(|neighbour| !neighbour.receive.is_empty());
         let mut arrived: Vec<Vec<T>> = of_others
             .clone()
-            .map(|neighbour| vec![T::default(); components * neighbour.receive.len()])
+            .map(|neighbour| vec![T::default(); columns.len() * neighbour.receive.len()])
             .collect();
         let mut receive: Vec<(usize, &mut [u8])> = of_others
             .clone()
@@ -165,10 +246,78 @@ impl Halo {
             return;
         }
         for (neighbour, ghosts) in of_others.zip(&arrived) {
-            for (k, ghosts) in ghosts.chunks(neighbour.receive.len()).enumerate() {
-                let Range { start, end } = neighbour.receive;
-                values[k * stride + start..k * stride + end].copy_from_slice(ghosts);
+            for (column, ghosts) in columns.iter_mut().zip(ghosts.chunks(neighbour.receive.len())) {
+                column[neighbour.receive.clone()].copy_from_slice(ghosts);
             }
         }
+    }
+
+    /// `to`, `[components][owned + ghosts]`, ← the own entries of `from`, `[components][owned]`, and their ghosts.
+    pub fn extend<T: Element>(&self, from: &Buffer<T>, to: &mut Buffer<T>) {
+        let stride = self.owned + self.ghosts.len();
+        if let (Some(from), Some(values)) = (from.as_host(), to.as_host_mut()) {
+            let components = from.chunks_exact(self.owned.max(1));
+            for (own, component) in components.zip(values.chunks_exact_mut(stride.max(1))) {
+                let chunks = component[..self.owned].par_chunks_mut(HOST_CHUNK);
+                let of = own.par_chunks(HOST_CHUNK);
+                chunks.zip(of).for_each(|(to, from)| to.copy_from_slice(from));
+            }
+        } else {
+            self.copy_on_device((from, self.owned), (to, stride), 0..self.owned);
+        }
+        self.fill_all(&mut [to]);
+    }
+
+    fn fill_on_device<T: Element>(&self, vector: &mut Buffer<T>, components: usize) {
+        let Some(of_device) = &self.on_device else { panic!("{ELSEWHERE}") };
+        let DeviceHalo { backend, starts, send, sources, messages } = of_device;
+        let Some(device) = backend.device() else { return };
+        if starts[self.group.size()] == 0 {
+            return;
+        }
+        let layout = VectorLayout {
+            stride: self.owned + self.ghosts.len(),
+            components,
+            words: size_of::<T>() / size_of::<u32>(),
+        };
+        let each = layout.words * components;
+        let mut messages = messages.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = messages.iter().position(|(words, _)| *words == each).unwrap_or_else(|| {
+            let zeros = || backend.zeros(each * starts[self.group.size()]);
+            messages.push((each, [zeros(), zeros()]));
+            messages.len() - 1
+        });
+        let (_, [own, all]) = &mut messages[place];
+        device.pack(layout, vector, send, own, starts[self.group.rank()]);
+        let starts: Vec<usize> = starts.iter().map(|start| each * start).collect();
+        backend.gather_on_devices(own, all, 1, &starts);
+        device.unpack(layout, all, sources, vector, self.owned);
+    }
+
+    /// The ghosts of `to` ← those of `from`: `[owned + ghosts]` each.
+    pub fn copy_ghosts<T: Element>(&self, from: &Buffer<T>, to: &mut Buffer<T>) {
+        if let (Some(from), Some(to)) = (from.as_host(), to.as_host_mut()) {
+            to[self.owned..].copy_from_slice(&from[self.owned..]);
+        } else {
+            let stride = self.owned + self.ghosts.len();
+            self.copy_on_device((from, stride), (to, stride), self.owned..stride);
+        }
+    }
+
+    fn copy_on_device<T: Element>(
+        &self,
+        from: (&Buffer<T>, usize),
+        to: (&mut Buffer<T>, usize),
+        places: Range<usize>,
+    ) {
+        let Some(of_device) = &self.on_device else { panic!("{ELSEWHERE}") };
+        if let Some(device) = of_device.backend.device() {
+            device.copy_entries(from, to, places);
+        }
+    }
+
+    /// The ranks that exchange.
+    pub fn group(&self) -> &Arc<dyn Group> {
+        &self.group
     }
 }

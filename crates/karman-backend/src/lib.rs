@@ -1,6 +1,6 @@
 //! Where fields live and kernels run: the host's threads or one device.
 //!
-//! This is the only crate that names CubeCL's runtimes and its client, or writes `unsafe`. Above
+//! This is the only crate that names CubeCL's runtimes and its client and, beside calls of MPI, writes `unsafe`. Above
 //! it, an algorithm is a sequence of dispatch functions made by `#[kernel]` (see `karman-macros`),
 //! each called with a [`Backend`] and [`Buffer`]s that live there; nothing above asks which one.
 //!
@@ -16,9 +16,16 @@ mod dense_device;
 #[cfg(feature = "device")]
 mod device;
 #[cfg(feature = "device")]
+mod device_collectives;
+mod device_exchange;
+mod device_gather;
+#[cfg(feature = "device")]
 mod device_memory;
+mod gather;
 pub mod group;
 mod halo;
+#[cfg(feature = "device")]
+mod halo_device;
 mod host;
 mod host_memory;
 mod kind;
@@ -31,6 +38,8 @@ mod merge_device;
 mod no_device;
 #[cfg(not(feature = "device"))]
 use no_device as device;
+mod rank_blocks;
+mod ranked_list;
 #[cfg(feature = "device")]
 mod real_device;
 mod record;
@@ -61,7 +70,8 @@ pub mod testing;
 pub use available::{DeviceDescription, available_devices};
 pub use buffer::{Buffer, Element};
 pub use device::Device;
-pub use group::Group as RankGroup;
+pub use gather::Gather;
+pub use group::{Group as RankGroup, Processes};
 pub use halo::Halo;
 pub use host::{converted, converted_slice, for_each_entity};
 pub use host_memory::return_large_arrays;
@@ -69,6 +79,7 @@ pub use kind::{BackendError, BackendKind};
 pub use local::Local;
 #[cfg(not(feature = "device"))]
 pub use no_device::OnDevice;
+pub use ranked_list::RankedList;
 pub use real::Real;
 #[cfg(feature = "device")]
 pub use real_device::OnDevice;
@@ -108,6 +119,10 @@ pub struct Backend {
     device: Option<Arc<Device>>,
     /// The ranks of which this is the backend of one; none of a run with one rank.
     ranks: Option<Arc<dyn RankGroup>>,
+    /// Components of the vectors that are reduced.
+    components: usize,
+    /// The processes that run together.
+    processes: Processes,
 }
 
 impl Backend {
@@ -117,7 +132,15 @@ impl Backend {
     /// [`BackendError::Threads`] where the system gives no such number of threads.
     pub fn host(threads: usize) -> Result<Backend, BackendError> {
         let pool = Arc::new(thread_pool(threads)?);
-        Ok(Backend { kind: BackendKind::Cpu, pool, device: None, ranks: None })
+        let processes = Processes::default();
+        Ok(Backend {
+            kind: BackendKind::Cpu,
+            pool,
+            device: None,
+            ranks: None,
+            components: 1,
+            processes,
+        })
     }
 
     /// The backend of one of several ranks on the host, with `threads` threads of its own. Its reductions run over the
@@ -142,7 +165,48 @@ impl Backend {
             BackendKind::Cpu => None,
             _ => Some(Arc::new(Device::open(kind)?)),
         };
-        Ok(Backend { kind, pool, device, ranks: None })
+        let processes = Processes::default();
+        Ok(Backend { kind, pool, device, ranks: None, components: 1, processes })
+    }
+
+    /// The same threads or device without other ranks: reductions run over the entities of this rank alone.
+    pub fn alone(&self) -> Backend {
+        Backend { ranks: None, ..self.clone() }
+    }
+
+    /// This backend as that of one of several processes. Its own reductions stay those of the process.
+    pub fn of_process(self, processes: Processes) -> Backend {
+        Backend { processes, ..self }
+    }
+
+    /// The processes that run together, each with such a backend.
+    pub fn processes(&self) -> &Processes {
+        &self.processes
+    }
+
+    /// The backend of one of several ranks on a device of this kind, or on the host, with `threads` threads of its own. The ranks
+    /// of a process take its devices in turn.
+    ///
+    /// # Errors
+    /// As [`Backend::new`].
+    pub fn of_rank_on(
+        kind: BackendKind,
+        threads: usize,
+        group: Arc<dyn RankGroup>,
+    ) -> Result<Backend, BackendError> {
+        let kind = kind.resolve();
+        if kind == BackendKind::Cpu {
+            return Backend::of_rank(threads, group);
+        }
+        let device = Device::of_rank(kind, group.rank(), group.size())?;
+        let own = Backend::of_rank(threads, group)?;
+        Ok(Backend { kind, device: Some(Arc::new(device)), ..own })
+    }
+
+    /// Whether launches, with the exchange between ranks, can be recorded and replayed.
+    pub(crate) fn can_capture(&self) -> bool {
+        let has_collectives = |device: &Device| self.ranks.is_none() || device.has_collectives();
+        self.device().is_some_and(|device| device.has_graphs() && has_collectives(device))
     }
 
     /// The kind of this backend (never `Auto`).
@@ -157,9 +221,10 @@ impl Backend {
 
     /// A name of the processor for summaries.
     pub fn device_name(&self) -> String {
-        match self.device() {
-            Some(device) => device.name().to_owned(),
-            None => available::host_threads(self.threads()),
+        match (self.device(), self.processes.count()) {
+            (Some(device), _) => device.name().to_owned(),
+            (None, 1) => available::host_threads(self.threads()),
+            (None, n) => format!("{n} processes of {}", available::host_threads(self.threads())),
         }
     }
 
@@ -185,6 +250,28 @@ impl Backend {
     /// The ranks of which this is the backend of one; none of a run with one rank.
     pub fn ranks(&self) -> Option<&Arc<dyn RankGroup>> {
         self.ranks.as_ref()
+    }
+
+    /// The sum of a number over all ranks, each of which calls it.
+    ///
+    /// # Errors
+    /// [`BackendError::Rank`] where a rank failed.
+    pub fn total(&self, own: usize) -> Result<usize, BackendError> {
+        let Some(group) = &self.ranks else { return Ok(own) };
+        let (of_ranks, _) = group::gather_lists(&**group, &[own as u32])?;
+        Ok(of_ranks.into_iter().map(|number| number as usize).sum())
+    }
+
+    /// This backend for vectors of several components, `[components][entities]`, of which each of several ranks has some
+    /// entities of all components. Reductions over so many entries have the blocks of one rank.
+    #[must_use]
+    pub fn of_vectors(&self, components: usize) -> Backend {
+        Backend { components, ..self.clone() }
+    }
+
+    /// Components of the vectors that are reduced, see [`Backend::of_vectors`].
+    pub(crate) fn components(&self) -> usize {
+        self.components
     }
 
     /// Whether all ranks are well.

@@ -1,7 +1,9 @@
 //! A device in a build without one: types that have no value, so that callers need no `cfg`.
 
+use super::halo::VectorLayout;
 use super::merge::{Block, Rows};
 use super::{Backend, BackendError, BackendKind, Buffer, Element, Real};
+use std::ops::Range;
 
 /// An element needs nothing more.
 pub trait OnDevice {}
@@ -55,6 +57,49 @@ impl Device {
         Err(BackendError::NoDevice { kind: kind.word(), reason })
     }
 
+    pub(super) fn of_rank(kind: BackendKind, _: usize, _: usize) -> Result<Device, BackendError> {
+        Device::open(kind)
+    }
+
+    pub(super) fn has_collectives(&self) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn sum_words<T: Element>(&self, _: &Buffer<T>, _: &mut Buffer<T>, _: usize) {
+        match *self {}
+    }
+
+    pub(super) fn pack<T: Element>(
+        &self,
+        _: VectorLayout,
+        _: &Buffer<T>,
+        _: &Buffer<u32>,
+        _: &mut Buffer<u32>,
+        _: usize,
+    ) {
+        match *self {}
+    }
+
+    pub(super) fn copy_entries<T: Element>(
+        &self,
+        _: (&Buffer<T>, usize),
+        _: (&mut Buffer<T>, usize),
+        _: Range<usize>,
+    ) {
+        match *self {}
+    }
+
+    pub(super) fn unpack<T: Element>(
+        &self,
+        _: VectorLayout,
+        _: &Buffer<u32>,
+        _: &Buffer<u32>,
+        _: &mut Buffer<T>,
+        _: usize,
+    ) {
+        match *self {}
+    }
+
     /// Name for summaries.
     pub fn name(&self) -> &str {
         match *self {}
@@ -62,11 +107,6 @@ impl Device {
 
     /// Whether launches can be captured and replayed as a graph.
     pub fn has_graphs(&self) -> bool {
-        match *self {}
-    }
-
-    /// Blocks of a kernel with reductions.
-    pub fn reduction_blocks(&self, _: usize) -> usize {
         match *self {}
     }
 
@@ -78,7 +118,11 @@ impl Device {
         match *self {}
     }
 
-    pub(super) fn capture(&self, _: impl FnMut()) -> Result<Graph, BackendError> {
+    pub(super) fn prepare_capture(&self, _: impl FnOnce()) -> Result<(), BackendError> {
+        match *self {}
+    }
+
+    pub(super) fn capture(&self, _: impl FnOnce()) -> Result<Graph, BackendError> {
         match *self {}
     }
 

@@ -2,18 +2,18 @@
 //! that a reduced value may stay on the device.
 //!
 //! Values are accumulated in `f64` whatever the fields' precision. On the host a block is a chunk of
-//! [`HOST_CHUNK`] entities; on a device a block strides over the entities with all the others, sums
-//! by a tree, and the number of blocks depends on the entity count and the device alone.
+//! [`HOST_CHUNK`] entities; on a device a block of threads has a chunk too, whose size depends on the number of entities alone,
+//! and sums by a tree.
 //!
 //! Of several ranks each reduces its own entities, then all ranks gather the blocks of all in the order of ranks. Where each
-//! rank owns whole chunks, these are the blocks of one rank with all entities.
+//! rank owns whole chunks, these are the blocks of one rank with all entities. Of vectors of several components
+//! ([`Backend::of_vectors`]) they are the blocks of the vector of one rank too; on a device each component has its own.
 
 #![allow(missing_docs)] // on the modules CubeCL generates
 
-use super::group::{Group, bytes_of, bytes_of_mut, gather_lists};
-use super::{Backend, Buffer, HOST_CHUNK, Writer};
+use super::rank_blocks::{RankBlocks, VectorBlocks};
+use super::{Backend, Buffer, HOST_CHUNK, THREADS_PER_BLOCK, Writer};
 use crate::prelude::*;
-use std::sync::Arc;
 
 /// The operation of a reduction on two values. `Min` and `Max` ignore values that are not numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,37 +51,102 @@ pub fn accumulate(a: f64, b: f64, #[comptime] operation: Reduction) -> f64 {
     }
 }
 
+/// Blocks of a device below which its chunks are no larger than a block of threads.
+const MOST_BLOCKS: usize = 4096;
+
+/// Entities of the chunks of a device, for so many entities of all ranks. Ranges that begin at multiples of [`HOST_CHUNK`] have
+/// whole chunks.
+fn device_chunk(entities: usize) -> usize {
+    entities.div_ceil(MOST_BLOCKS).next_power_of_two().clamp(THREADS_PER_BLOCK, HOST_CHUNK)
+}
+
 /// Block results of a kernel's reductions, `[reduction][block]`.
 pub struct Partials {
     pub(super) values: Buffer<f64>,
     pub(super) blocks: usize,
+    /// The most entities, and the components of which each has so many blocks of its own on a device.
+    #[cfg_attr(not(feature = "device"), allow(dead_code))]
+    pub(super) entities: usize,
+    #[cfg_attr(not(feature = "device"), allow(dead_code))]
+    pub(super) components: usize,
+    /// The most blocks.
+    #[cfg_attr(not(feature = "device"), allow(dead_code))]
+    pub(super) most_blocks: usize,
+    /// Entities of a block.
+    #[cfg_attr(not(feature = "device"), allow(dead_code))]
+    pub(super) chunk: usize,
     /// Sums of many blocks.
     #[cfg_attr(not(feature = "device"), allow(dead_code))]
     pub(super) sums: Buffer<f64>,
     /// The blocks of other ranks.
-    ranks: Option<RankBlocks>,
+    pub(super) ranks: Option<RankBlocks>,
+    /// Those of vectors of several components.
+    vectors: Option<VectorBlocks>,
 }
 
 impl Partials {
     /// Room for `reductions` reductions over at most `entities` entities, on each of several ranks over its own.
     pub fn new(backend: &Backend, entities: usize, reductions: usize) -> Partials {
         let mut partials = Self::of_own(backend, entities, reductions);
-        partials.ranks = backend.ranks().and_then(|group| RankBlocks::new(group, partials.blocks));
+        let Some(group) = backend.ranks() else { return partials };
+        if backend.device().is_some() {
+            partials.join_on_device(backend, entities, reductions);
+            return partials;
+        }
+        let components = backend.components();
+        if components > 1 {
+            partials.vectors = VectorBlocks::new(group, entities / components, components);
+        }
+        let own_blocks = match &partials.vectors {
+            None => partials.blocks,
+            Some(vectors) => vectors.own_entities().div_ceil(HOST_CHUNK).max(1),
+        };
+        partials.ranks = RankBlocks::new(group, own_blocks);
         if let Some(ranks) = &partials.ranks {
-            partials.values = backend.zeros(ranks.total() * reductions);
+            let of_vectors = partials.vectors.as_ref().map_or(0, VectorBlocks::total);
+            partials.values = backend.zeros(ranks.total().max(of_vectors) * reductions);
             partials.blocks = ranks.total();
         }
+        partials.most_blocks = partials.blocks;
         partials
     }
 
     /// As [`Partials::new`], for reductions over the entities of this rank alone.
     pub fn of_own(backend: &Backend, entities: usize, reductions: usize) -> Partials {
-        let blocks = match backend.device() {
-            None => entities.div_ceil(HOST_CHUNK).max(1),
-            Some(device) => device.reduction_blocks(entities),
+        let (chunk, components) = match backend.device() {
+            None => (HOST_CHUNK, 1),
+            Some(_) if entities.is_multiple_of(backend.components()) => {
+                (device_chunk(entities), backend.components())
+            }
+            Some(_) => (device_chunk(entities), 1),
         };
-        let values = backend.zeros(blocks * reductions);
-        Partials { values, blocks, sums: backend.zeros(reductions), ranks: None }
+        let blocks = components * (entities / components).div_ceil(chunk).max(1);
+        Partials {
+            values: backend.zeros(blocks * reductions),
+            blocks,
+            entities,
+            components,
+            most_blocks: blocks,
+            chunk,
+            sums: backend.zeros(reductions),
+            ranks: None,
+            vectors: None,
+        }
+    }
+
+    /// Room for the blocks of all ranks, whose devices have them of one size.
+    fn join_on_device(&mut self, backend: &Backend, entities: usize, reductions: usize) {
+        let Some(group) = backend.ranks() else { return };
+        // Without a result where a rank failed, which the next read reports.
+        let Ok(total) = backend.total(entities) else { return };
+        self.chunk = device_chunk(total);
+        let of_component = entities / self.components;
+        self.ranks = RankBlocks::new(group, of_component.div_ceil(self.chunk).max(1));
+        if let Some(ranks) = &mut self.ranks {
+            self.most_blocks = self.components * ranks.total();
+            self.values = backend.zeros(self.most_blocks * reductions);
+            ranks.set_padded(backend.zeros(self.most_blocks * reductions));
+        }
     }
 
     /// Results of the blocks, `[reduction][block]`.
@@ -108,6 +173,10 @@ impl Partials {
         identities: [f64; K],
         entity: impl Fn(usize, &mut [f64; K]) + Sync + Send,
     ) {
+        if let Some(vectors) = self.vectors.as_ref().filter(|of| of.own_entries() == count) {
+            self.blocks = vectors.total();
+            return vectors.reduce(identities, &entity, &mut self.values.writer());
+        }
         let mut blocks = count.div_ceil(HOST_CHUNK).max(1);
         let results: Writer<f64> = match &mut self.ranks {
             None => {
@@ -153,79 +222,19 @@ impl Partials {
     }
 }
 
-/// The blocks of all ranks.
-struct RankBlocks {
-    group: Arc<dyn Group>,
-    /// First block of each rank, and the number of blocks.
-    starts: Vec<usize>,
-    /// The own blocks, `[reduction][block]`.
-    own: Vec<f64>,
-    /// Those of all ranks, `[rank][reduction][block]`.
-    all: Vec<f64>,
-    /// First byte of each rank in `all`.
-    places: Vec<usize>,
-}
-
-impl RankBlocks {
-    /// None where a rank failed, which the next read reports.
-    fn new(group: &Arc<dyn Group>, own_blocks: usize) -> Option<RankBlocks> {
-        let (counts, _) = gather_lists(&**group, &[own_blocks as u32]).ok()?;
-        let mut starts = vec![0];
-        for count in counts {
-            starts.push(starts[starts.len() - 1] + count as usize);
-        }
-        let places = vec![0; starts.len()];
-        Some(RankBlocks { group: group.clone(), starts, own: vec![], all: vec![], places })
-    }
-
-    fn total(&self) -> usize {
-        self.starts[self.starts.len() - 1]
-    }
-
-    fn own_blocks(&self) -> usize {
-        let rank = self.group.rank();
-        self.starts[rank + 1] - self.starts[rank]
-    }
-
-    /// The own blocks of `K` reductions, to be written.
-    fn begin<const K: usize>(&mut self, identities: [f64; K]) -> Writer<f64> {
-        let blocks = self.own_blocks();
-        self.own.clear();
-        identities.iter().for_each(|identity| self.own.extend((0..blocks).map(|_| *identity)));
-        Writer::of(&mut self.own)
-    }
-
-    /// Gathers the blocks of `reductions` reductions into `values`, `[reduction][block]`.
-    fn gather(&mut self, reductions: usize, values: &mut Writer<f64>) {
-        let total = self.total();
-        let RankBlocks { group, starts, own, all, places } = self;
-        all.resize(reductions * total, 0.0);
-        for (place, start) in places.iter_mut().zip(&*starts) {
-            *place = reductions * start * size_of::<f64>();
-        }
-        // A failure ends the group; the next read reports it.
-        if group.gather_all(bytes_of(own), bytes_of_mut(all), places).is_err() {
-            return;
-        }
-        for range in starts.windows(2) {
-            let (first, blocks) = (range[0], range[1] - range[0]);
-            for k in 0..reductions {
-                for b in 0..blocks {
-                    let value = all[reductions * first + k * blocks + b];
-                    values.set(k * total + first + b, value);
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 #[allow(missing_docs)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::View;
     use crate::real::Real;
     use crate::testing::{SIZES, everywhere, round_off, values};
+
+    /// x ← x + 1, and Σ x².
+    #[kernel(update(x), reduce(sum))]
+    pub(crate) fn add_one(_i: usize, x: f64) -> (f64, f64) {
+        (x + 1.0, x * x)
+    }
 
     #[kernel(reduce(sum, sum))]
     fn square_and_one(i: usize, x: &View<f64>) -> (f64, f64) {

@@ -2,8 +2,9 @@
 
 #![allow(missing_docs)] // on the modules CubeCL generates
 
+use super::rank_blocks::RankBlocks;
 use super::reduce::{Partials, Reduction, accumulate, identity};
-use super::{Buffer, Device, THREADS_PER_BLOCK, block_size};
+use super::{Backend, Buffer, Device, THREADS_PER_BLOCK, block_size};
 use cubecl::prelude::*;
 
 #[cube]
@@ -120,12 +121,68 @@ pub(super) fn finish_sums(
 /// Block results that a kernel which needs their sum adds for itself; more are added before.
 const FEW_BLOCKS: usize = 96;
 
+/// The blocks of a reduction on a device, and where it puts their results: that of block b of component c of reduction k at
+/// `k * block_stride + c * component_stride + first_block + b`.
+pub struct BlockPlaces {
+    /// Number of blocks of all components.
+    pub blocks: usize,
+    /// Entities of a block.
+    pub chunk: usize,
+    pub first_block: usize,
+    pub block_stride: usize,
+    /// Blocks and entities of a component.
+    pub component_blocks: usize,
+    pub component_entities: usize,
+    pub component_stride: usize,
+}
+
 impl Partials {
+    /// The blocks of a reduction over `entities` entities that is about to be launched.
+    pub fn begin_on_device(&mut self, entities: usize, reductions: usize) -> BlockPlaces {
+        let chunk = self.chunk;
+        let components = if entities == self.entities { self.components } else { 1 };
+        let component_entities = entities / components;
+        let filled = component_entities.div_ceil(chunk).max(1);
+        let (component_blocks, first_block, component_stride) = match &self.ranks {
+            None => (filled, 0, filled),
+            Some(ranks) => {
+                assert!(filled <= ranks.own_blocks(), "Partials made for fewer entities");
+                (ranks.own_blocks(), ranks.first(), ranks.total())
+            }
+        };
+        let (blocks, block_stride) = (components * component_blocks, components * component_stride);
+        self.set_block_count(block_stride, reductions);
+        BlockPlaces {
+            blocks,
+            chunk,
+            first_block,
+            block_stride,
+            component_blocks,
+            component_entities,
+            component_stride,
+        }
+    }
+
+    /// The buffer that a reduction of this rank fills.
+    pub fn own_values(&self) -> &Buffer<f64> {
+        self.ranks.as_ref().and_then(RankBlocks::padded).unwrap_or(&self.values)
+    }
+
+    /// Gathers the blocks of all ranks after the launch of a reduction.
+    pub fn gather_on_device(&mut self, backend: &Backend, reductions: usize) {
+        if let Some(ranks) = &self.ranks
+            && let Some(padded) = ranks.padded()
+        {
+            let lists = reductions * (self.blocks / ranks.total());
+            backend.gather_on_devices(padded, &mut self.values, lists, ranks.starts());
+        }
+    }
+
     /// Block results of the first `sums` reductions, or their sums where there are many, and how many
     /// results each has.
     #[allow(unsafe_code)]
     pub fn few(&mut self, device: &Device, sums: usize) -> (&Buffer<f64>, usize) {
-        if self.blocks <= FEW_BLOCKS {
+        if self.most_blocks <= FEW_BLOCKS {
             return (&self.values, self.blocks);
         }
         // SAFETY: `values` holds `blocks` results of each sum, `sums` one place for each.

@@ -63,6 +63,14 @@ pub enum BenchError {
         /// Steps taken.
         step: usize,
     },
+    /// Several ranks did not compute the same as one.
+    #[error("{ranks} ranks took {} iterations, not {}", iterations[1], iterations[0])]
+    Iterations {
+        /// Number of ranks.
+        ranks: usize,
+        /// Iterations of the first number of ranks, and of these.
+        iterations: [usize; 2],
+    },
     /// Conjugate gradients did not reach their tolerance.
     #[error("conjugate gradients on {cells} cells: {outcome}")]
     NotConverged {

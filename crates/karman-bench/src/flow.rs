@@ -2,6 +2,7 @@
 
 use super::mesh::TetrahedronMesh;
 use super::{Bench, BenchError};
+use karman::backend::Backend;
 use karman::finite_volume::Prescribed;
 use karman::incompressible::{
     Arrangement, Convection, ConvectionTreatment, FlowCondition, IncompressibleError,
@@ -13,7 +14,7 @@ use karman::mesh::{Geometry, Mesh, MeshOptions};
 use std::sync::Arc;
 
 /// Steps before the timing: the impulsive start is over, and BDF2 has its two previous time levels.
-const WARM_UP: usize = 5;
+pub(super) const WARM_UP: usize = 5;
 
 /// Times steps of a cavity at Re 1000, tolerance 1e-6 and Courant number about ½, in double precision.
 ///
@@ -24,16 +25,19 @@ pub fn flow(bench: &mut Bench, cells: usize) -> Result<(), BenchError> {
     let arrangement = Arrangement::Collocated;
     steps(bench, "tetrahedra", &tetrahedra.mesh, &tetrahedra.geometry, arrangement)?;
     drop(tetrahedra);
-    let (hexahedra, geometry) = hexahedron_mesh(bench, cells)?;
+    let (hexahedra, geometry) = hexahedron_mesh(bench.backend, cells)?;
     for arrangement in [Arrangement::Collocated, Arrangement::Staggered, Arrangement::Exact] {
         steps(bench, "hexahedra", &hexahedra, &geometry, arrangement)?;
     }
     Ok(())
 }
 
-fn hexahedron_mesh(bench: &Bench, cells: usize) -> Result<(Mesh, Geometry), BenchError> {
+pub(super) fn hexahedron_mesh(
+    backend: &Backend,
+    cells: usize,
+) -> Result<(Mesh, Geometry), BenchError> {
     let m = ((cells as f64).cbrt().round() as usize).max(2);
-    bench.backend.install(|| {
+    backend.install(|| {
         let element = Some(Element::Hexahedron);
         let params = BoxParams { cells: vec![m; 3], element, ..BoxParams::default() };
         let raw = params.generate().map_err(|reason| BenchError::Generate { cells, reason })?;
@@ -43,14 +47,8 @@ fn hexahedron_mesh(bench: &Bench, cells: usize) -> Result<(Mesh, Geometry), Benc
     })
 }
 
-fn steps(
-    bench: &mut Bench,
-    elements: &str,
-    mesh: &Mesh,
-    geometry: &Geometry,
-    arrangement: Arrangement,
-) -> Result<(), BenchError> {
-    let backend = bench.backend;
+/// A cavity with a moving lid, and its numerics.
+pub(super) fn cavity(mesh: &Mesh, arrangement: Arrangement) -> (Problem, Numerics) {
     let value = |v: f64| -> Arc<dyn Prescribed> { Arc::new(v) };
     let condition = |name: &str| {
         let speed = if name == "zmax" { 1.0 } else { 0.0 };
@@ -80,6 +78,23 @@ fn steps(
             Arrangement::Collocated | Arrangement::Staggered => params,
         },
     };
+    (problem, numerics)
+}
+
+/// The step of a Courant number of ½ at the speed of the lid.
+pub(super) fn step_length(flow: &IncompressibleSolver<f64>) -> f64 {
+    0.5 / flow.largest_rate()
+}
+
+fn steps(
+    bench: &mut Bench,
+    elements: &str,
+    mesh: &Mesh,
+    geometry: &Geometry,
+    arrangement: Arrangement,
+) -> Result<(), BenchError> {
+    let backend = bench.backend;
+    let (problem, numerics) = cavity(mesh, arrangement);
     let n = mesh.n_cells();
     let name = match arrangement {
         Arrangement::Collocated => elements.to_owned(),
@@ -89,8 +104,7 @@ fn steps(
     let made = super::on_threads(backend, || -> Result<_, IncompressibleError> {
         let mut flow =
             IncompressibleSolver::<f64>::new(backend, mesh, geometry, &problem, &numerics)?;
-        // A Courant number of ½ at the speed of the lid.
-        let step = 0.5 / flow.largest_rate();
+        let step = step_length(&flow);
         for _ in 0..WARM_UP {
             flow.step(step)?;
         }

@@ -14,6 +14,7 @@ mod mesh;
 mod operators;
 mod plan;
 mod published;
+pub mod ranks;
 mod report;
 mod solver;
 mod streaming;

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Iterations of two solves; an iteration takes the difference of their times over that of these numbers.
-const ITERATIONS: [usize; 2] = [100, 300];
+pub(super) const ITERATIONS: [usize; 2] = [100, 300];
 
 /// Times assembly, products in both layouts and precisions, an iteration of conjugate gradients with
 /// Jacobi (assembled and matrix-free) and a solve to 1e-8 from zero. Writes the system to the folder

@@ -61,15 +61,21 @@ impl Write for LogFile {
 }
 
 impl Log {
-    /// Starts the log. With `quiet` the screen shows warnings and errors only; `verbose` adds details.
-    pub(crate) fn start(arguments: &Arguments) -> Log {
+    /// Starts the log. With `quiet` the screen shows warnings and errors only; `verbose` adds details. A process that is not the first of
+    /// several has none.
+    pub(crate) fn start(arguments: &Arguments, is_first: bool) -> Log {
         let log = Log::default();
         let on_screen = match (arguments.quiet, arguments.verbose) {
+            _ if !is_first => LevelFilter::OFF,
             (true, _) => LevelFilter::WARN,
             (_, true) => LevelFilter::DEBUG,
             _ => LevelFilter::INFO,
         };
-        let in_file = if arguments.verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
+        let in_file = match arguments.verbose {
+            _ if !is_first => LevelFilter::OFF,
+            true => LevelFilter::DEBUG,
+            false => LevelFilter::INFO,
+        };
         let (screen, file) = (log.screen.clone(), log.file.clone());
         let has_bar = log.screen.is_terminal();
         let shown = move |target: &str, level: &Level| {

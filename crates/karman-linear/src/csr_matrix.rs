@@ -1,9 +1,11 @@
 //! Sparse matrices in compressed rows (CSR) on the host: assembly, checks, transposition.
 
 use super::LinearError;
+use karman_backend::group::gather_lists;
 use karman_backend::real::Real;
-use karman_backend::{HOST_CHUNK, converted, converted_slice};
+use karman_backend::{HOST_CHUNK, RankGroup, converted, converted_slice};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// A sparse matrix in compressed rows: row r has the entries `offsets[r] .. offsets[r + 1]` of
 /// `columns` (ascending, no repetition) and `values` (finite). `offsets`: [rows + 1].
@@ -231,6 +233,43 @@ impl<T: Real> CsrMatrix<T> {
     /// The first row without entries.
     pub fn empty_row(&self) -> Option<usize> {
         (0..self.rows()).find(|r| self.offsets[*r] == self.offsets[r + 1])
+    }
+
+    /// A copy of the rows in `range`, with all columns.
+    pub(super) fn rows_of(&self, range: Range<usize>) -> CsrMatrix<T> {
+        let first = self.offsets[range.start];
+        let offsets: Vec<u32> =
+            self.offsets[range.start..=range.end].iter().map(|offset| offset - first).collect();
+        let entries = first as usize..self.offsets[range.end] as usize;
+        CsrMatrix {
+            column_count: self.column_count,
+            offsets,
+            columns: self.columns[entries.clone()].to_vec(),
+            values: self.values[entries].to_vec(),
+        }
+    }
+
+    /// The rows of all ranks, of which each has consecutive ones, with all columns. All ranks call it.
+    ///
+    /// # Errors
+    /// [`LinearError::TooLarge`] where the entries are too many for 32-bit offsets; [`LinearError::Backend`] where a rank
+    /// failed.
+    pub(super) fn of_all_ranks(self, group: &dyn RankGroup) -> Result<CsrMatrix<T>, LinearError> {
+        let lengths: Vec<u32> = self.offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let (lengths, _) = gather_lists(group, &lengths)?;
+        let mut entries = 0;
+        let mut offsets = Vec::with_capacity(lengths.len() + 1);
+        offsets.push(0);
+        for length in lengths {
+            entries += length as usize;
+            offsets.push(entries as u32);
+        }
+        if entries > u32::MAX as usize {
+            return Err(LinearError::TooLarge { entries });
+        }
+        let (columns, _) = gather_lists(group, &self.columns)?;
+        let (values, _) = gather_lists(group, &self.values)?;
+        Ok(CsrMatrix::trusted(self.column_count, offsets, columns, values))
     }
 
     /// Diagonal entries, 0 where one is absent: `[rows]`.

@@ -72,16 +72,13 @@ pub enum LinearError {
         /// The entry.
         value: f64,
     },
-    /// A preconditioner that needs the rows of all ranks.
-    #[error(
-        "the preconditioner `{name}`{} does not run on several ranks; choose `jacobi`, `chebyshev` or `none`, or one rank",
-        if reason.is_empty() { String::new() } else { format!(", which `auto` selects ({reason}),") }
-    )]
+    /// A method that needs the rows of all ranks.
+    #[error("{item} does not run on several ranks; choose {instead}, or one rank")]
     Ranks {
-        /// Its name.
-        name: &'static str,
-        /// The reason of its selection; empty where it was requested by name.
-        reason: String,
+        /// The method.
+        item: &'static str,
+        /// Methods that run.
+        instead: &'static str,
     },
     /// More entries than 32-bit indices can address.
     #[error("the matrix would have {entries} stored entries; at most {} fit", u32::MAX)]

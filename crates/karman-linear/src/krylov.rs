@@ -144,7 +144,7 @@ impl<T: Real> System<T> {
 }
 
 /// A vector of `n` unknowns with room for the ghosts of `halo`.
-fn vector<T: Real>(backend: &Backend, halo: Option<&Arc<Halo>>, n: usize) -> Buffer<T> {
+pub(super) fn vector<T: Real>(backend: &Backend, halo: Option<&Arc<Halo>>, n: usize) -> Buffer<T> {
     halo.map_or_else(|| backend.zeros(n), |halo| halo.zeros(backend, 1))
 }
 
@@ -156,7 +156,7 @@ pub(super) fn fill_ghosts<T: Real>(halo: Option<&Arc<Halo>>, x: &mut Buffer<T>) 
 }
 
 /// A Krylov method on a [`System`]. All functions but `finish` only call dispatch functions.
-pub(super) trait Krylov<T: Real>: Send {
+pub(super) trait Krylov<T: Real>: Send + Sync {
     /// Steps between restarts; `None` for methods without restarts.
     fn cycle(&self) -> Option<usize> {
         None

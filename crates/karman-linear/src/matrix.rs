@@ -6,7 +6,8 @@ use super::{CsrMatrix, LinearError, SLICE, SlicedEll};
 use karman_backend::blas::finish_sum;
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
-use karman_backend::{Backend, Buffer, Halo, Partials, View};
+use karman_backend::{Backend, Buffer, HOST_CHUNK, Halo, Partials, View};
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// How a matrix is stored.
@@ -48,11 +49,22 @@ pub struct Matrix<S> {
     values: Buffer<S>,
     /// Of a rank: the exchange of the vectors that it multiplies.
     halo: Option<Arc<Halo>>,
+    /// Threads that share the terms of a row.
+    parts: usize,
+}
+
+/// The arrays of a matrix in its layout: numbers of rows, of columns and of entries first.
+struct HostArrays<S> {
+    counts: [usize; 3],
+    empty_row: Option<usize>,
+    offsets: Vec<u32>,
+    indices: Vec<u32>,
+    values: Vec<S>,
 }
 
 impl<S: Real> Matrix<S> {
     /// The rows of one of several ranks, with columns in the numbers of the whole matrix. The order of the terms of a row is that
-    /// of the whole matrix. `halo` has all columns.
+    /// of the whole matrix. `halo` has all columns; the rows of a matrix that is not square may be any.
     ///
     /// # Errors
     /// As for [`Matrix::new`]; [`LinearError::ColumnOutOfRange`] where a column is not in `halo`.
@@ -61,20 +73,63 @@ impl<S: Real> Matrix<S> {
         matrix: CsrMatrix<S>,
         halo: Arc<Halo>,
     ) -> Result<Self, LinearError> {
-        let empty_row = matrix.empty_row();
-        let (offsets, mut indices, values) = matrix.into_parts();
+        Self::of_rank_with_layout(backend, matrix, halo, Layout::of(backend))
+    }
+
+    /// As [`Matrix::of_rank`], in a given layout.
+    pub(super) fn of_rank_with_layout(
+        backend: &Backend,
+        matrix: CsrMatrix<S>,
+        halo: Arc<Halo>,
+        layout: Layout,
+    ) -> Result<Self, LinearError> {
         let columns = halo.owned() + halo.ghosts();
-        for row in 0..offsets.len() - 1 {
-            for column in &mut indices[offsets[row] as usize..offsets[row + 1] as usize] {
-                let global = *column as usize;
-                let unknown = LinearError::ColumnOutOfRange { row, column: global, columns };
-                *column = halo.local(global).ok_or(unknown)? as u32;
-            }
+        let unknown = |row: usize| {
+            let (column, _) = matrix.row(row).find(|entry| halo.local(entry.0).is_none())?;
+            Some(LinearError::ColumnOutOfRange { row, column, columns })
+        };
+        let first =
+            || (0..matrix.rows()).into_par_iter().with_min_len(HOST_CHUNK).find_map_first(unknown);
+        if let Some(error) = backend.install(first) {
+            return Err(error);
         }
-        let offsets = backend.upload(offsets);
-        let arrays = [offsets, backend.upload(indices)];
-        let matrix = Self::compressed(backend, columns, arrays, backend.upload(values));
-        Ok(Matrix { halo: Some(halo), empty_row, ..matrix })
+        // Columns ascend in the whole matrix, not in local numbers.
+        let of_empty_row = |row: usize| halo.global(row.min(columns.saturating_sub(1)));
+        let mut all = Self::host_arrays(backend, matrix, layout, of_empty_row)?;
+        let local = |column: &mut u32| *column = halo.local(*column as usize).unwrap_or(0) as u32;
+        backend.install(|| all.indices.par_iter_mut().for_each(local));
+        Ok(Matrix { columns, halo: Some(halo), ..Self::uploaded(backend, layout, all) })
+    }
+
+    /// The rows that one of several ranks has of this matrix, which is in compressed rows on the host, on the backend of that
+    /// rank. `halo` has all their columns.
+    ///
+    /// # Errors
+    /// As for [`Matrix::of_rank`].
+    pub fn rows_of_rank(&self, backend: &Backend, halo: Arc<Halo>) -> Result<Self, LinearError> {
+        let offsets = self.offsets.as_host().unwrap_or_default();
+        let offsets = &offsets[halo.first()..=halo.first() + halo.owned()];
+        let (first, end) = (offsets[0], offsets[offsets.len() - 1]);
+        let entries = first as usize..end as usize;
+        let rows = CsrMatrix::new(
+            self.columns,
+            offsets.iter().map(|offset| offset - first).collect(),
+            self.indices.as_host().unwrap_or_default()[entries.clone()].to_vec(),
+            self.values.as_host().unwrap_or_default()[entries].to_vec(),
+        )?;
+        Self::of_rank(backend, rows, halo)
+    }
+
+    /// Columns outside `rows` in these rows of this matrix, which is in compressed rows on the host; ascending.
+    pub fn columns_beyond(&self, rows: std::ops::Range<usize>) -> Vec<u32> {
+        let offsets = self.offsets.as_host().unwrap_or_default();
+        let entries = offsets[rows.start] as usize..offsets[rows.end] as usize;
+        let columns = self.indices.as_host().unwrap_or_default()[entries].iter().copied();
+        let mut beyond: Vec<u32> =
+            columns.filter(|column| !rows.contains(&(*column as usize))).collect();
+        beyond.sort_unstable();
+        beyond.dedup();
+        beyond
     }
 
     /// Another matrix on the backend of this one, and of the same rank of several.
@@ -139,7 +194,17 @@ impl<S: Real> Matrix<S> {
         layout: Layout,
         of_empty_row: impl Fn(usize) -> usize + Sync + Send,
     ) -> Result<Self, LinearError> {
-        let (rows, columns, entries) = (matrix.rows(), matrix.columns(), matrix.entries());
+        let all = Self::host_arrays(backend, matrix, layout, of_empty_row)?;
+        Ok(Self::uploaded(backend, layout, all))
+    }
+
+    fn host_arrays(
+        backend: &Backend,
+        matrix: CsrMatrix<S>,
+        layout: Layout,
+        of_empty_row: impl Fn(usize) -> usize + Sync + Send,
+    ) -> Result<HostArrays<S>, LinearError> {
+        let counts = [matrix.rows(), matrix.columns(), matrix.entries()];
         let empty_row = matrix.empty_row();
         let (offsets, indices, values) = match layout {
             Layout::Csr => matrix.into_parts(),
@@ -148,18 +213,14 @@ impl<S: Real> Matrix<S> {
                 (ell.offsets, ell.columns, ell.values)
             }
         };
-        Ok(Matrix {
-            backend: backend.clone(),
-            layout,
-            rows,
-            columns,
-            entries,
-            empty_row,
-            offsets: backend.upload(offsets),
-            indices: backend.upload(indices),
-            values: backend.upload(values),
-            halo: None,
-        })
+        Ok(HostArrays { counts, empty_row, offsets, indices, values })
+    }
+
+    fn uploaded(backend: &Backend, layout: Layout, all: HostArrays<S>) -> Self {
+        let lists = [all.offsets, all.indices].map(|list| backend.upload(list));
+        let values = backend.upload(all.values);
+        let matrix = Self::of_buffers(backend, layout, all.counts, lists, values);
+        Matrix { empty_row: all.empty_row, ..matrix }
     }
 
     /// The matrix of compressed rows already on `backend`: `[offsets, columns]` and values.
@@ -206,7 +267,14 @@ impl<S: Real> Matrix<S> {
             indices,
             values,
             halo: None,
+            parts: backend.split_sums(rows, entries),
         }
+    }
+
+    /// Shares the terms of a row among threads as in a matrix of so many rows and entries, of which these are the rows of one
+    /// of several ranks: sums then have the bits of that matrix.
+    pub(super) fn with_parts_of(self, rows: usize, entries: usize) -> Self {
+        Matrix { parts: self.backend.split_sums(rows, entries), ..self }
     }
 
     /// Replaces the values; the sparsity pattern stays. Not for one of several ranks.
@@ -241,14 +309,16 @@ impl<S: Real> Matrix<S> {
     /// [`LinearError::Backend`] where the device failed.
     pub fn to_csr(&self) -> Result<CsrMatrix<S>, LinearError> {
         let offsets = self.backend.read(&self.offsets)?;
-        let mut indices = self.backend.read(&self.indices)?;
+        let indices = self.backend.read(&self.indices)?;
         let values = self.backend.read(&self.values)?;
-        if let Some(halo) = &self.halo {
-            indices.iter_mut().for_each(|column| *column = halo.global(*column as usize) as u32);
-            return CsrMatrix::new(halo.total(), offsets, indices, values);
-        }
+        let columns = self.halo.as_ref().map_or(self.columns, |halo| halo.total());
+        let global = |column: u32| match &self.halo {
+            None => column,
+            Some(halo) => halo.global(column as usize) as u32,
+        };
         if self.layout == Layout::Csr {
-            return CsrMatrix::new(self.columns, offsets, indices, values);
+            let indices = indices.into_iter().map(global).collect();
+            return CsrMatrix::new(columns, offsets, indices, values);
         }
         let slice = SLICE;
         let place = |r: usize, k: usize| offsets[r / slice] as usize + r % slice + k * slice;
@@ -267,13 +337,23 @@ impl<S: Real> Matrix<S> {
             if is_padding { 0 } else { length }
         };
         self.backend.install(|| {
-            CsrMatrix::from_rows(self.rows, self.columns, length, |r, columns, row_values| {
+            CsrMatrix::from_rows(self.rows, columns, length, |r, columns, row_values| {
                 for k in 0..columns.len() {
-                    columns[k] = indices[place(r, k)];
+                    columns[k] = global(indices[place(r, k)]);
                     row_values[k] = values[place(r, k)];
                 }
             })
         })
+    }
+
+    /// The rows of all ranks on the host, with columns of the whole matrix. All ranks call it.
+    ///
+    /// # Errors
+    /// As for [`Matrix::to_csr`] and [`CsrMatrix::of_all_ranks`].
+    pub(super) fn of_all_ranks(&self) -> Result<CsrMatrix<S>, LinearError> {
+        let own = self.to_csr()?;
+        let Some(group) = self.backend.ranks() else { return Ok(own) };
+        own.of_all_ranks(&**group)
     }
 
     /// Number of rows.
@@ -311,6 +391,11 @@ impl<S: Real> Matrix<S> {
         &self.backend
     }
 
+    /// Offsets and columns.
+    pub(super) fn into_pattern(self) -> [Buffer<u32>; 2] {
+        [self.offsets, self.indices]
+    }
+
     pub(super) fn arrays(&self) -> (&Buffer<u32>, &Buffer<u32>, &Buffer<S>) {
         (&self.offsets, &self.indices, &self.values)
     }
@@ -330,9 +415,9 @@ impl<S: Real> Matrix<S> {
         MatrixView { values: View::absent(), ..self.view() }
     }
 
-    /// Threads a row, in kernels that split rows.
+    /// Threads that share the terms of a row, in kernels that split rows.
     pub(super) fn parts(&self) -> usize {
-        self.backend.split_sums(self.rows, self.entries)
+        self.parts
     }
 
     /// y ← A x. `x`: `[columns]`, `y`: `[rows]`.

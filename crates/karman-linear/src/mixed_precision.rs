@@ -10,9 +10,10 @@
 //! Comput. Phys. Commun. 181 (2010) 1517, §3, for its use with a recurrence in single precision.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
+use super::SinglePrecision;
 use super::cg::{Scalars, beta_general, start, start_dot};
 use super::convergence_state::{ConvergenceState, is_stepping, step_length};
-use super::krylov::{Krylov, System};
+use super::krylov::{Krylov, System, fill_ghosts, vector};
 use super::recurrence::{NextStep, store_state};
 use super::residual_update::ResidualUpdate;
 use karman_backend::prelude::*;
@@ -34,11 +35,11 @@ pub(super) struct MixedPrecision {
 }
 
 impl MixedPrecision {
-    pub(super) fn new(backend: &Backend, n: usize, matrix_bytes: usize) -> Self {
+    pub(super) fn new(backend: &Backend, n: usize, single: &dyn SinglePrecision) -> Self {
         MixedPrecision {
-            product_bytes: matrix_bytes + 2 * n * size_of::<f32>(),
+            product_bytes: single.matrix_bytes() + 2 * n * size_of::<f32>(),
             residual: backend.zeros(n),
-            direction: backend.zeros(n),
+            direction: vector(backend, single.halo(), n),
             product: backend.zeros(n),
             preconditioned: backend.zeros(n),
             scalars: Scalars::new(backend, n),
@@ -77,6 +78,7 @@ impl<T: Real> Krylov<T> for MixedPrecision {
         let Scalars { midway, sums } = scalars;
         let Some(single) = preconditioner.single() else { return };
         let n = residual.len();
+        fill_ghosts(single.halo(), p);
         single.multiply_dot(p, q, partials);
         let (product, r) = (partials, residual);
         single.update_residual(ResidualUpdate { product, convergence, q, midway, r, z, sums });

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A linear operator on vectors of `T`. Its `apply…` functions only call dispatch functions, because they
 /// may be captured in a device graph; scratch is allocated at construction.
-pub trait Operator<T: Real>: Any + Send {
+pub trait Operator<T: Real>: Any + Send + Sync {
     /// Number of unknowns: the length of `x` and of `y`; on one of several ranks the own ones, and `x` has ghosts behind them.
     fn unknowns(&self) -> usize;
 

@@ -5,12 +5,13 @@ use super::recurrence::DiagonalView;
 use super::residual_update::ResidualUpdate;
 use super::{HierarchyReport, LinearError, Matrix};
 use karman_backend::real::Real;
-use karman_backend::{Backend, Buffer, Partials, View, blas};
+use karman_backend::{Backend, Buffer, Halo, Partials, View, blas};
 use std::any::Any;
+use std::sync::Arc;
 
 /// An approximate inverse of an operator. `apply` only calls dispatch functions, because it may be captured
 /// in a device graph; scratch is allocated at construction.
-pub trait Preconditioner<T: Real>: Any + Send {
+pub trait Preconditioner<T: Real>: Any + Send + Sync {
     /// z ← M⁻¹ r.
     fn apply(&mut self, backend: &Backend, r: &Buffer<T>, z: &mut Buffer<T>);
 
@@ -59,7 +60,10 @@ pub trait Preconditioner<T: Real>: Any + Send {
 /// A matrix A and an approximate inverse M⁻¹, both in single precision. A is applied in difference form,
 /// (A x)_i = Σ_j a_ij (x_j − x_i) + s_i x_i with row sums s_i, so that rounding does not depend on the mean
 /// of x.
-pub trait SinglePrecision: Send {
+pub trait SinglePrecision: Send + Sync {
+    /// The exchange of x on one of several ranks. Callers of `multiply_dot` fetch its ghosts before.
+    fn halo(&self) -> Option<&Arc<Halo>>;
+
     /// y ← A x with the partials of x·y.
     fn multiply_dot(&self, x: &Buffer<f32>, y: &mut Buffer<f32>, partials: &mut Partials);
 

@@ -4,13 +4,13 @@ use super::testing::{convection_2d, host, narrow, neumann_2d, poisson_2d, with};
 use super::*;
 use karman_backend::group::{ThreadGroup, run_ranks};
 use karman_backend::real::Real;
-use karman_backend::testing::values;
-use karman_backend::{Backend, BackendError, HOST_CHUNK, Halo, RankGroup};
+use karman_backend::testing::{devices, values};
+use karman_backend::{Backend, BackendError, BackendKind, HOST_CHUNK, Halo, RankGroup};
 use std::sync::Arc;
 
 /// An error of either kind, as the ranks of a run have it.
 #[derive(Debug)]
-struct Failed(String);
+pub(crate) struct Failed(String);
 
 impl From<BackendError> for Failed {
     fn from(error: BackendError) -> Self {
@@ -31,13 +31,13 @@ impl std::fmt::Display for Failed {
 }
 
 /// First rows of ranks at multiples of the chunk of reductions.
-fn starts(rows: usize, ranks: usize) -> Vec<usize> {
+pub(crate) fn starts(rows: usize, ranks: usize) -> Vec<usize> {
     let chunks = rows.div_ceil(HOST_CHUNK);
     (0..=ranks).map(|rank| (rank * chunks / ranks * HOST_CHUNK).min(rows)).collect()
 }
 
 /// The rows of one rank.
-fn part<T: Real>(
+pub(crate) fn part<T: Real>(
     backend: &Backend,
     group: &ThreadGroup,
     a: &CsrMatrix<f64>,
@@ -54,24 +54,36 @@ fn part<T: Real>(
     ghosts.retain(|column| !own.contains(&(*column as usize)));
     ghosts.sort_unstable();
     ghosts.dedup();
-    let halo = Halo::new(Arc::new(group.clone()), starts, ghosts)?;
+    let halo = Halo::new(Arc::new(group.clone()), starts, ghosts)?.on(backend)?;
     let matrix = Matrix::of_rank(backend, rows.clone(), Arc::new(halo))?;
     assert_eq!(matrix.to_csr()?, rows);
     Ok(matrix)
 }
 
-type Solution<T> = (Vec<T>, SolveOutcome);
+/// Solution, outcome, and of multigrid the hierarchy without what depends on the machine.
+type Solution<T> = (Vec<T>, SolveOutcome, Option<HierarchyReport>);
 
-fn solution_of_one<T: Real>(a: &CsrMatrix<f64>, b: &[T], params: &Params) -> Solution<T> {
-    let backend = host();
-    let matrix = Arc::new(Matrix::new(&backend, a.converted::<T>()).unwrap());
-    let mut solver = Solver::new(&backend, matrix, params).unwrap();
-    let mut x = backend.zeros(b.len());
-    let outcome = solver.solve(&backend.upload_slice(b), &mut x).unwrap();
-    (backend.read(&x).unwrap(), outcome)
+fn hierarchy<T: Real>(solver: &Solver<T>) -> Option<HierarchyReport> {
+    let mut report = solver.hierarchy()?.clone();
+    report.levels.iter_mut().for_each(|level| level.bytes = 0);
+    Some(HierarchyReport { setup_seconds: 0.0, ..report })
 }
 
-fn solution_of_ranks<T: Real>(
+fn solution_of_one<T: Real>(
+    backend: &Backend,
+    a: &CsrMatrix<f64>,
+    b: &[T],
+    params: &Params,
+) -> Solution<T> {
+    let matrix = Arc::new(Matrix::new(backend, a.converted::<T>()).unwrap());
+    let mut solver = Solver::new(backend, matrix, params).unwrap();
+    let mut x = backend.zeros(b.len());
+    let outcome = solver.solve(&backend.upload_slice(b), &mut x).unwrap();
+    (backend.read(&x).unwrap(), outcome, hierarchy(&solver))
+}
+
+pub(crate) fn solution_of_ranks<T: Real>(
+    kind: BackendKind,
     a: &CsrMatrix<f64>,
     b: &[T],
     params: &Params,
@@ -79,33 +91,44 @@ fn solution_of_ranks<T: Real>(
 ) -> Result<Solution<T>, Failed> {
     let starts = starts(a.rows(), ranks);
     let parts = run_ranks(&ThreadGroup::new(ranks), |group| -> Result<Solution<T>, Failed> {
-        let backend = Backend::of_rank(1, Arc::new(group.clone()))?;
+        let backend = Backend::of_rank_on(kind, 1, Arc::new(group.clone()))?;
         let matrix = Arc::new(part::<T>(&backend, group, a, &starts)?);
         let own = &b[starts[group.rank()]..starts[group.rank() + 1]];
         let mut solver = Solver::new(&backend, matrix, params)?;
         let mut x = backend.zeros(own.len());
         let outcome = solver.solve(&backend.upload_slice(own), &mut x)?;
-        Ok((backend.read(&x)?, outcome))
+        Ok((backend.read(&x)?, outcome, hierarchy(&solver)))
     })?;
-    let outcome = parts[0].1.clone();
-    assert!(parts.iter().all(|part| part.1 == outcome));
-    Ok((parts.into_iter().flat_map(|part| part.0).collect(), outcome))
+    let (_, outcome, levels) = parts[0].clone();
+    assert!(parts.iter().all(|part| part.1 == outcome && part.2 == levels));
+    Ok((parts.into_iter().flat_map(|part| part.0).collect(), outcome, levels))
 }
 
-fn compare<T: Real>(a: &CsrMatrix<f64>, params: &Params, ranks: &[usize]) {
+pub(crate) fn compare<T: Real>(a: &CsrMatrix<f64>, params: &Params, ranks: &[usize]) {
+    compare_on::<T>(&host(), a, params, ranks);
+}
+
+pub(crate) fn compare_on<T: Real>(
+    whole: &Backend,
+    a: &CsrMatrix<f64>,
+    params: &Params,
+    ranks: &[usize],
+) {
     let b = narrow::<T>(&values(a.rows(), 4));
     let bits = |x: &[T]| x.iter().map(|v| v.to_f64().to_bits()).collect::<Vec<_>>();
-    let (want, outcome) = solution_of_one(a, &b, params);
+    let (want, outcome, levels) = solution_of_one(whole, a, &b, params);
     assert!(outcome.iterations > 1, "{outcome}");
     for &ranks in ranks {
-        let (found, of_ranks) = solution_of_ranks(a, &b, params, ranks).unwrap();
+        let (found, of_ranks, levels_of_ranks) =
+            solution_of_ranks(whole.kind(), a, &b, params, ranks).unwrap();
         assert_eq!(of_ranks, outcome, "{ranks} ranks, {params:?}");
+        assert_eq!(levels_of_ranks, levels, "{ranks} ranks, {params:?}");
         assert!(bits(&found) == bits(&want), "{ranks} ranks, {params:?}");
     }
 }
 
 /// Few enough iterations for a test; the bits of an unconverged solution show as much.
-fn params(method: Method, preconditioner: PreconditionerKind) -> Params {
+pub(crate) fn params(method: Method, preconditioner: PreconditionerKind) -> Params {
     Params { max_iterations: 25, record_history: true, restart: 10, ..with(method, preconditioner) }
 }
 
@@ -123,6 +146,22 @@ fn symmetric_methods_have_the_bits_of_one_rank() {
         }
     }
     compare::<f32>(&a, &params(Method::ConjugateGradient, CHEBYSHEV), &[1, 3]);
+}
+
+#[test]
+fn devices_of_ranks_have_the_bits_of_one() {
+    let (a, unsymmetric) = (poisson_2d(180), convection_2d(180, 20.0));
+    for whole in devices() {
+        for preconditioner in [PreconditionerKind::Jacobi, CHEBYSHEV] {
+            let symmetric = params(Method::ConjugateGradient, preconditioner);
+            compare_on::<f64>(&whole, &a, &symmetric, &[2, 3]);
+            compare_on::<f32>(&whole, &a, &symmetric, &[7]);
+            let params = params(Method::BiCgStab, preconditioner);
+            compare_on::<f64>(&whole, &unsymmetric, &params, &[2]);
+        }
+        let jacobi = params(Method::Fgmres, PreconditionerKind::Jacobi);
+        compare_on::<f64>(&whole, &unsymmetric, &jacobi, &[3]);
+    }
 }
 
 #[test]
@@ -154,32 +193,13 @@ fn auto_counts_the_rows_of_all_ranks() {
 }
 
 #[test]
-fn preconditioners_of_all_rows_are_refused_by_name() {
+fn gauss_seidel_is_refused_by_name() {
     let a = poisson_2d(100);
-    let b = vec![1.0; a.rows()];
-    for (kind, name) in [
-        (PreconditionerKind::GaussSeidel, "gauss_seidel"),
-        (PreconditionerKind::Amg(AmgParams::default()), "amg"),
-    ] {
-        let params = params(Method::ConjugateGradient, kind);
-        let error = solution_of_ranks::<f64>(&a, &b, &params, 2).unwrap_err();
-        let want = format!(
-            "the preconditioner `{name}` does not run on several ranks; choose `jacobi`, \
-             `chebyshev` or `none`, or one rank"
-        );
-        assert_eq!(error.to_string(), want);
-    }
-}
-
-#[test]
-fn multigrid_that_auto_selects_is_refused_with_the_reason() {
-    let a = poisson_2d(230);
-    let auto = PreconditionerKind::Auto { amg: AmgParams::default(), polynomial: true };
-    let params = params(Method::ConjugateGradient, auto);
-    let b = vec![1.0; a.rows()];
-    let error = solution_of_ranks::<f64>(&a, &b, &params, 2).unwrap_err();
-    let want = "the preconditioner `amg`, which `auto` selects (of 52900 rows 98 % sum to less than 1 % of their diagonal), \
-                does not run on several ranks; choose `jacobi`, `chebyshev` or `none`, or one rank";
+    let params = params(Method::ConjugateGradient, PreconditionerKind::GaussSeidel);
+    let error = solution_of_ranks::<f64>(BackendKind::Cpu, &a, &vec![1.0; a.rows()], &params, 2)
+        .unwrap_err();
+    let want = "the preconditioner `gauss_seidel` does not run on several ranks; choose `amg`, `jacobi`, `chebyshev` or \
+                `none`, or one rank";
     assert_eq!(error.to_string(), want);
 }
 
@@ -190,7 +210,8 @@ fn a_row_without_a_diagonal_is_named_by_its_number_in_the_whole_matrix() {
     let entries = (0..n).map(|row| (row, row, if row == wrong { 0.0 } else { 2.0 })).collect();
     let a = CsrMatrix::from_entries(n as usize, n as usize, entries).unwrap();
     let params = params(Method::ConjugateGradient, PreconditionerKind::Jacobi);
-    let error = solution_of_ranks::<f64>(&a, &vec![1.0; n as usize], &params, 3).unwrap_err();
+    let error = solution_of_ranks::<f64>(BackendKind::Cpu, &a, &vec![1.0; n as usize], &params, 3)
+        .unwrap_err();
     assert!(error.to_string().starts_with("the diagonal of row 8197 is 0"), "{error}");
 }
 

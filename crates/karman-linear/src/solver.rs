@@ -28,7 +28,7 @@ struct State<T> {
 /// Whether a solve shall stop, asked between its iterations.
 pub type StopTest = Arc<dyn Fn() -> bool + Send + Sync>;
 
-type Work<T> = Box<dyn FnMut(&Backend, &mut State<T>) + Send>;
+type Work<T> = Box<dyn FnMut(&Backend, &mut State<T>) + Send + Sync>;
 
 /// A linear system with its preconditioner, scratch and recorded iterations. A solve allocates
 /// nothing that grows with the system.
@@ -108,7 +108,7 @@ impl<T: Real> Solver<T> {
         let is_from_operator =
             preconditioning_matrix.as_ref().is_some_and(|matrix| is_matrix(&*operator, matrix));
         let preconditioner =
-            preconditioner(rows, preconditioning_matrix, (&params, &reason), saved)?;
+            preconditioner(rows, preconditioning_matrix, params.preconditioner, saved)?;
         let mut solver = Self::of(backend, operator, preconditioner, &params, is_from_operator)?;
         (solver.requested, solver.reason) = (requested, reason);
         Ok(solver)
@@ -230,7 +230,11 @@ impl<T: Real> Solver<T> {
         let chosen = self.params.iterations_per_check;
         let System { operator, preconditioner, .. } = &self.state.system;
         let is_diagonal = preconditioner.diagonal().is_some();
-        let by_size = if graphs { stride(operator.unknowns(), is_diagonal) } else { 1 };
+        // One number on all ranks, which check together.
+        let by_size = match graphs {
+            true => stride(backend.total(operator.unknowns())?, is_diagonal),
+            false => 1,
+        };
         self.stride = chosen.unwrap_or(by_size);
         let cycle = self.state.method.cycle();
         let mut repeats = if cycle.is_some() { 1 } else { self.stride };
@@ -545,7 +549,7 @@ fn krylov<T: Real>(
     let rows = system.rows();
     let single = system.preconditioner.single();
     if let Some(single) = single.filter(|_| is_conjugate && is_from_operator && is_double) {
-        return Box::new(MixedPrecision::new(backend, rows, single.matrix_bytes()));
+        return Box::new(MixedPrecision::new(backend, rows, single));
     }
     let system = &*system;
     match params.method {
@@ -560,14 +564,13 @@ fn krylov<T: Real>(
     }
 }
 
-/// The preconditioner of `params`, selected for `reason`, set up from `preconditioning_matrix`.
+/// The preconditioner of this kind, set up from `preconditioning_matrix`.
 fn preconditioner<T: Real>(
     rows: usize,
     preconditioning_matrix: Option<Arc<Matrix<T>>>,
-    (params, reason): (&Params, &str),
+    kind: PreconditionerKind,
     saved: Option<SavedInterpolations>,
 ) -> Result<Box<dyn Preconditioner<T>>, LinearError> {
-    let kind = params.preconditioner;
     if saved.is_some() && !matches!(kind, PreconditionerKind::Amg(_)) {
         tracing::info!("saved interpolations not used: the preconditioner is {}", kind.word());
     }
@@ -577,9 +580,11 @@ fn preconditioner<T: Real>(
         (_, None) => return Err(LinearError::NeedsMatrix { name: kind.word() }),
     };
     check_square(&matrix)?;
-    let is_global = matches!(kind, PreconditionerKind::GaussSeidel | PreconditionerKind::Amg(_));
-    if is_global && matrix.halo().is_some() {
-        return Err(LinearError::Ranks { name: kind.word(), reason: reason.to_owned() });
+    if kind == PreconditionerKind::GaussSeidel && matrix.halo().is_some() {
+        return Err(LinearError::Ranks {
+            item: "the preconditioner `gauss_seidel`",
+            instead: "`amg`, `jacobi`, `chebyshev` or `none`",
+        });
     }
     if matrix.rows() != rows {
         let found = matrix.rows();
@@ -608,13 +613,18 @@ fn multigrid<T: Real, S: Real>(
     saved: Option<SavedInterpolations>,
 ) -> Result<Amg<S>, LinearError> {
     let Some(saved) = saved else { return Amg::new(matrix, params) };
+    let is_first_rank = matrix.first_row() == 0;
     match Amg::from_interpolations(matrix, params, saved) {
         Err(LinearError::OtherSystem { reason }) => {
-            tracing::info!("saved interpolations not used: {reason}");
+            if is_first_rank {
+                tracing::info!("saved interpolations not used: {reason}");
+            }
             Amg::new(matrix, params)
         }
         Ok(amg) => {
-            tracing::info!("multigrid reuses the saved interpolations");
+            if is_first_rank {
+                tracing::info!("multigrid reuses the saved interpolations");
+            }
             Ok(amg)
         }
         Err(error) => Err(error),

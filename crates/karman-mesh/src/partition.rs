@@ -8,11 +8,13 @@
 //!
 //! [`Ranges`] are the parts of ranks: each has consecutive cells, a multiple of the chunk of reductions.
 
-use super::adjacency::{Adjacency, SIGN_BIT, index_of};
+use super::adjacency::{Adjacency, SIGN_BIT, fill_rows, index_of, offsets_of};
+use super::entity_set::EntitySet;
 use super::geometry::Geometry;
 use super::half_faces::NONE;
 use super::raw::Elements;
 use super::{EntityCount, Mesh, Patch, PeriodicPair, PeriodicPairs};
+use rayon::prelude::*;
 
 /// Send and receive lists between two parts for one kind of entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,11 +57,18 @@ impl SubMesh {
     pub fn geometry(&self, whole: &Geometry) -> Geometry {
         let components = |values: &[f64], indices: &[u32]| {
             let n = values.len() / 3;
-            let block = |k: usize| indices.iter().map(move |&i| values[k * n + i as usize]);
-            (0..3).flat_map(block).collect()
+            let mut parts = Vec::with_capacity(3 * indices.len());
+            for block in values.chunks_exact(n.max(1)) {
+                parts.par_extend(indices.par_iter().map(|&i| block[i as usize]));
+            }
+            parts
         };
         Geometry {
-            cell_volume: self.global_cell.iter().map(|&c| whole.cell_volume[c as usize]).collect(),
+            cell_volume: self
+                .global_cell
+                .par_iter()
+                .map(|&c| whole.cell_volume[c as usize])
+                .collect(),
             cell_centre: components(&whole.cell_centre, &self.global_cell),
             face_area_vector: components(&whole.face_area_vector, &self.global_face),
             face_centre: components(&whole.face_centre, &self.global_face),
@@ -122,7 +131,9 @@ impl<'m> Ranges<'m> {
     }
 }
 
-fn range_starts(cells: usize, parts: usize, chunk: usize) -> Vec<usize> {
+/// The first entity of each part and the number of all, `[parts + 1]`: parts of whole chunks of consecutive entities, as equal as these
+/// allow; of equally many entities where there are fewer chunks than parts.
+pub fn range_starts(cells: usize, parts: usize, chunk: usize) -> Vec<usize> {
     let chunks = cells.div_ceil(chunk);
     let of_chunks = |part: usize| (part * chunks / parts * chunk).min(cells);
     let of_cells = |part: usize| part * cells / parts;
@@ -189,7 +200,7 @@ fn ghosts(sub: &SubMesh, kind: Kind, owner: &[u32]) -> Vec<(u32, u32, u32)> {
 fn connect(subs: &mut [SubMesh], part: usize, kind: Kind, ghosts: &[(u32, u32, u32)]) {
     for group in ghosts.chunk_by(|a, b| a.0 == b.0) {
         let owner = group[0].0;
-        let local = inverse(globals(&subs[owner as usize], kind));
+        let local = LocalNumbers::of_list(globals(&subs[owner as usize], kind));
         let send: Vec<u32> = group.iter().map(|&(_, global, _)| local.of(global)).collect();
         let receive = group.iter().map(|&(_, _, local)| local).collect();
         entry(exchange(&mut subs[part], kind), owner).receive = receive;
@@ -206,21 +217,15 @@ fn entry(exchange: &mut Exchange, part: u32) -> &mut Neighbour {
     &mut exchange[place]
 }
 
-fn inverse(globals: &[u32]) -> LocalNumbers {
-    let mut pairs: Vec<(u32, u32)> =
-        globals.iter().enumerate().map(|(local, &global)| (global, local as u32)).collect();
-    pairs.sort_unstable();
-    LocalNumbers(pairs)
-}
-
-fn sorted_unique(mut list: Vec<u32>) -> Vec<u32> {
-    list.sort_unstable();
-    list.dedup();
-    list
+fn sorted_unique(list: impl IntoIterator<Item = u32>) -> Vec<u32> {
+    EntitySet::from_iter(list).iter().collect()
 }
 
 /// Owned entities, then ghosts, each in ascending global number.
-fn owned_first(list: Vec<u32>, owned: impl Fn(u32) -> bool) -> (Vec<u32>, EntityCount) {
+fn owned_first(
+    list: impl IntoIterator<Item = u32>,
+    owned: impl Fn(u32) -> bool,
+) -> (Vec<u32>, EntityCount) {
     let (mut first, second): (Vec<u32>, Vec<u32>) =
         sorted_unique(list).into_iter().partition(|&entity| owned(entity));
     let count = EntityCount { owned: first.len(), ghost: second.len() };
@@ -228,14 +233,28 @@ fn owned_first(list: Vec<u32>, owned: impl Fn(u32) -> bool) -> (Vec<u32>, Entity
     (first, count)
 }
 
-/// Local numbers of the entities of a part: (global, local), ascending.
-struct LocalNumbers(Vec<(u32, u32)>);
+/// Local numbers of the entities of a part.
+struct LocalNumbers {
+    /// Ascending runs of global numbers, as of owned entities and of ghosts, with the first local number of each.
+    runs: Vec<(u32, EntitySet)>,
+}
 
 impl LocalNumbers {
+    /// Of a list of global numbers by local ones.
+    fn of_list(globals: &[u32]) -> LocalNumbers {
+        let mut first = 0;
+        let run = |numbers: &[u32]| {
+            let begin = first;
+            first += numbers.len() as u32;
+            (begin, EntitySet::from_iter(numbers.iter().copied()))
+        };
+        LocalNumbers { runs: globals.chunk_by(|a, b| a < b).map(run).collect() }
+    }
+
     /// The local number of an entity of the whole mesh; [`NONE`] where the part does not have it.
     fn of(&self, global: u32) -> u32 {
-        let place = self.0.binary_search_by_key(&global, |&(global, _)| global);
-        place.map_or(NONE, |index| self.0[index].1)
+        let place = |(first, set): &(u32, EntitySet)| Some(first + set.place(global)?);
+        self.runs.iter().find_map(place).unwrap_or(NONE)
     }
 }
 
@@ -243,26 +262,21 @@ fn extract(mesh: &Mesh, owners: &Owners, part: u32, further: &[u32]) -> SubMesh 
     let interior = mesh.n_interior_faces();
     let own: Vec<u32> =
         (0..mesh.n_cells() as u32).filter(|&cell| owners.cell[cell as usize] == part).collect();
-    let faces: Vec<u32> = sorted_unique(
-        own.iter()
-            .flat_map(|&cell| mesh.cell_to_faces.of(cell as usize))
-            .map(|&item| item & !SIGN_BIT)
-            .collect(),
-    );
+    let items = own.iter().flat_map(|&cell| mesh.cell_to_faces.of(cell as usize));
+    let faces = sorted_unique(items.map(|&item| item & !SIGN_BIT));
     let (inner, outer) = faces.split_at(faces.partition_point(|&face| (face as usize) < interior));
     let beside = inner
         .iter()
         .flat_map(|&face| [mesh.face_left[face as usize], mesh.face_right[face as usize]]);
-    let (global_cell, cell_count) = owned_first(
-        own.iter().copied().chain(beside).chain(further.iter().copied()).collect(),
-        |cell| owners.cell[cell as usize] == part,
-    );
+    let (global_cell, cell_count) =
+        owned_first(own.iter().copied().chain(beside).chain(further.iter().copied()), |cell| {
+            owners.cell[cell as usize] == part
+        });
     let (mut global_face, inner_count) =
-        owned_first(inner.to_vec(), |face| owners.face[face as usize] == part);
+        owned_first(inner.iter().copied(), |face| owners.face[face as usize] == part);
     global_face.extend_from_slice(outer);
     let corners = global_cell.iter().flat_map(|&cell| mesh.cells.nodes_of(cell as usize)).copied();
-    let (global_node, node_count) =
-        owned_first(corners.collect(), |node| owners.node[node as usize] == part);
+    let (global_node, node_count) = owned_first(corners, |node| owners.node[node as usize] == part);
     let counts = [
         cell_count,
         EntityCount { owned: global_face.len() - inner_count.ghost, ghost: inner_count.ghost },
@@ -284,28 +298,40 @@ struct Maps<'a> {
 impl Maps<'_> {
     fn restricted(&self, mesh: &Mesh, interior: usize, counts: [EntityCount; 3]) -> Mesh {
         let [cell, face, node] =
-            [self.global_cell, self.global_face, self.global_node].map(inverse);
-        let mut cells = Elements::new();
-        let mut cell_to_faces = Adjacency { offsets: vec![0], items: Vec::new() };
-        for old in self.global_cell.iter().map(|&old| old as usize) {
-            let corners: Vec<u32> =
-                mesh.cells.nodes_of(old).iter().map(|&corner| node.of(corner)).collect();
-            cells.push(mesh.cells.shapes[old], &corners, mesh.cells.groups[old]);
-            // In the order of the whole mesh, which is not that of local numbers.
-            let faces = mesh.cell_to_faces.of(old).iter();
+            [self.global_cell, self.global_face, self.global_node].map(LocalNumbers::of_list);
+        let nodes_of = |list: &[u32], offsets: &[u32], globals: &[u32]| {
+            let of = |new: usize| {
+                let old = globals[new] as usize;
+                &list[offsets[old] as usize..offsets[old + 1] as usize]
+            };
+            let offsets = offsets_of(globals.len(), |new| of(new).len());
+            let mut items = vec![0; offsets[globals.len()] as usize];
+            fill_rows(&offsets, &mut items, |new, row| {
+                row.iter_mut().zip(of(new)).for_each(|(item, old)| *item = node.of(*old));
+            });
+            (offsets, items)
+        };
+        let (offsets, nodes) = nodes_of(&mesh.cells.nodes, &mesh.cells.offsets, self.global_cell);
+        let shapes = self.global_cell.par_iter().map(|&old| mesh.cells.shapes[old as usize]);
+        let groups = gather(&mesh.cells.groups, self.global_cell);
+        let cells = Elements { shapes: shapes.collect(), offsets, nodes, groups };
+        let of_faces = &mesh.face_to_nodes;
+        let (offsets, items) = nodes_of(&of_faces.items, &of_faces.offsets, self.global_face);
+        let face_to_nodes = Adjacency { offsets, items };
+        // In the order of the whole mesh, which is not that of local numbers.
+        let faces_of = |new: usize| {
+            let faces = mesh.cell_to_faces.of(self.global_cell[new] as usize).iter();
             let local = faces.map(|&item| (face.of(item & !SIGN_BIT), item & SIGN_BIT));
-            let present = local.filter(|&(face, _)| face != NONE).map(|(face, sign)| face | sign);
-            cell_to_faces.items.extend(present);
-            cell_to_faces.offsets.push(cell_to_faces.items.len() as u32);
-        }
-        let mut face_to_nodes = Adjacency { offsets: vec![0], items: Vec::new() };
-        for &old in self.global_face {
-            let corners = mesh.face_to_nodes.of(old as usize).iter();
-            face_to_nodes.items.extend(corners.map(|&corner| node.of(corner)));
-            face_to_nodes.offsets.push(face_to_nodes.items.len() as u32);
-        }
+            local.filter(|&(face, _)| face != NONE).map(|(face, sign)| face | sign)
+        };
+        let offsets = offsets_of(self.global_cell.len(), |new| faces_of(new).count());
+        let mut items = vec![0; offsets[self.global_cell.len()] as usize];
+        fill_rows(&offsets, &mut items, |new, row| {
+            row.iter_mut().zip(faces_of(new)).for_each(|(item, face)| *item = face);
+        });
+        let cell_to_faces = Adjacency { offsets, items };
         let side = |list: &[u32], faces: &[u32]| {
-            faces.iter().map(|&old| cell.of(list[old as usize])).collect()
+            faces.par_iter().map(|&old| cell.of(list[old as usize])).collect()
         };
         let boundary = &self.global_face[interior..];
         let first_of =
@@ -315,12 +341,9 @@ impl Maps<'_> {
             faces: first_of(patch.faces.start)..first_of(patch.faces.end),
         };
         let [cell_count, face_count, node_count] = counts;
-        let gather = |list: &[u32], globals: &[u32]| {
-            globals.iter().map(|&global| list[global as usize]).collect()
-        };
         Mesh {
             dimension: mesh.dimension,
-            points: self.global_node.iter().map(|&old| mesh.points[old as usize]).collect(),
+            points: self.global_node.par_iter().map(|&old| mesh.points[old as usize]).collect(),
             cells,
             face_to_nodes,
             face_left: side(&mesh.face_left, self.global_face),
@@ -344,6 +367,11 @@ impl Maps<'_> {
             warnings: Vec::new(),
         }
     }
+}
+
+/// The values of a list of the whole mesh at the entities of a part.
+fn gather(list: &[u32], globals: &[u32]) -> Vec<u32> {
+    globals.par_iter().map(|&global| list[global as usize]).collect()
 }
 
 /// A periodic pair, restricted to the faces and nodes of a part.

@@ -2,7 +2,8 @@
 
 use super::cube::{cube, linear};
 use crate::{
-    AdaptError, AdaptOptions, Adapted, AnalyticMetric, Metric, MetricField, NodalMetric, adapt,
+    AdaptError, AdaptOptions, Adapted, AnalyticMetric, LengthPenalty, Metric, MetricField,
+    NodalMetric, adapt,
 };
 use karman_mesh::generate::{BoxParams, Element};
 use karman_mesh::geometry::{cell_measure, face_measure};
@@ -16,6 +17,7 @@ const FEW: AdaptOptions = AdaptOptions {
     ridge_angle_deg: 40.0,
     surface_tolerance: 1e-3,
     smooth_only: false,
+    lengths: LengthPenalty::Steep,
 };
 
 fn built(raw: karman_mesh::RawMesh) -> Mesh {

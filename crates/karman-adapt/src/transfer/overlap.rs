@@ -2,6 +2,8 @@
 
 use super::boxes::{Bounds, BoxTree};
 use super::clip::{ClipCell, Pieces, measure};
+use crate::complex::NONE;
+use crate::kept_parts::KeptParts;
 use crate::vector::Point;
 use crate::walk::CellWalk;
 use karman_mesh::Mesh;
@@ -10,12 +12,10 @@ use rayon::prelude::*;
 /// New cells that a task takes at once.
 const CHUNK: usize = 256;
 
-/// The tree of the boxes of the cells of a mesh.
-pub(crate) fn tree_of(mesh: &Mesh) -> BoxTree {
-    let bounds = |cell: usize| {
-        Bounds::of(mesh.cells.nodes_of(cell).iter().map(|&node| mesh.points[node as usize]))
-    };
-    BoxTree::new((0..mesh.n_cells()).map(bounds).collect())
+/// The tree of the boxes of simplices.
+pub(crate) fn tree_of(walk: &CellWalk) -> BoxTree {
+    let bounds = |cell: &[u32; 4]| Bounds::of(cell.map(|node| walk.points[node as usize]));
+    BoxTree::new(walk.cells.iter().map(bounds).collect())
 }
 
 /// Corners of a simplex; a triangle has its first corner again as the last.
@@ -33,21 +33,21 @@ pub(crate) fn centroid(dimension: usize, corners: &[Point; 4]) -> Point {
         .map(|axis| corners[..=dimension].iter().fold(0.0, |sum, corner| sum + corner[axis]) / n)
 }
 
-/// The intersection of a new cell with an old one.
+/// The intersection of a new cell with an old simplex.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Overlap {
-    /// The old cell.
+    /// The old simplex.
     pub(crate) cell: u32,
     pub(crate) volume: f64,
     pub(crate) centroid: Point,
 }
 
-/// Calls `visit` with the simplices of each intersection of a new cell with the old cells, in ascending order of these. Returns the
-/// old cell with the largest intersection.
+/// Calls `visit` with the simplices of each intersection of a new simplex with the old ones whose cells were not kept, in ascending order
+/// of these. Returns the old simplex with the largest intersection.
 pub(crate) fn intersect(
     new: &Mesh,
     cell: usize,
-    (old, tree): (&CellWalk, &BoxTree),
+    (old, tree, is_kept): OldCells<'_>,
     scratch: &mut Scratch,
     mut visit: impl FnMut(u32, &[[Point; 4]]),
 ) -> Option<u32> {
@@ -56,6 +56,9 @@ pub(crate) fn intersect(
     tree.find(&Bounds::of(corners), &mut scratch.found);
     let mut largest = (0.0, None);
     for &candidate in &scratch.found {
+        if is_kept[old.owners[candidate as usize] as usize] {
+            continue;
+        }
         let nodes = &old.cells[candidate as usize][..=d];
         ClipCell::new(nodes, &old.points).clip(corners, &mut scratch.pieces);
         let volume = scratch.pieces.list.iter().fold(0.0, |sum, piece| sum + measure(d, piece));
@@ -69,6 +72,9 @@ pub(crate) fn intersect(
     largest.1
 }
 
+/// The simplices of the old mesh, the tree of their boxes, and whether each cell was kept.
+pub(crate) type OldCells<'a> = (&'a CellWalk, &'a BoxTree, &'a [bool]);
+
 /// Space for intersections.
 #[derive(Default)]
 pub(crate) struct Scratch {
@@ -81,15 +87,16 @@ pub(crate) struct Scratch {
 pub(crate) struct Overlaps {
     offsets: Vec<usize>,
     list: Vec<Overlap>,
-    /// The old cell with the largest intersection, of a cell outside of the old mesh the nearest.
+    /// The old simplex with the largest intersection, of a cell outside of the old mesh the nearest; none of a kept cell.
     pub(crate) largest: Vec<u32>,
 }
 
 impl Overlaps {
-    /// The intersections of the cells of `new`; `nearest` gives the old cell nearest to a place.
+    /// The intersections of the cells of `new` that were not kept; `nearest` gives the old simplex nearest to a place.
     pub(crate) fn new(
         new: &Mesh,
-        old: (&CellWalk, &BoxTree),
+        kept: &KeptParts,
+        old: OldCells<'_>,
         nearest: impl Fn(Point) -> u32 + Sync,
     ) -> Self {
         let d = new.dimension;
@@ -98,6 +105,11 @@ impl Overlaps {
             let (mut list, mut counts, mut largest) = (vec![], vec![], vec![]);
             for cell in chunk * CHUNK..((chunk + 1) * CHUNK).min(new.n_cells()) {
                 let before = list.len();
+                if kept.cell(cell).is_some() {
+                    counts.push(0);
+                    largest.push(NONE);
+                    continue;
+                }
                 let found = intersect(new, cell, old, &mut scratch, |cell, pieces| {
                     let mut moment = [0.0; 3];
                     let mut volume = 0.0;

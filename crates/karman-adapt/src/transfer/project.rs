@@ -3,7 +3,8 @@
 use super::clip::measure;
 use super::overlap::{Scratch, corners_of, intersect};
 use super::sampler::FieldSampler;
-use super::volumes::weighted_sum;
+use super::volumes::{volumes, weighted_sum};
+use crate::kept_parts::KeptParts;
 use crate::vector::{Point, dot, subtract};
 use karman_mesh::{Adjacency, Mesh};
 use rayon::prelude::*;
@@ -27,14 +28,22 @@ impl Linear {
     }
 }
 
-/// The projection of `values` at the nodes of the old mesh, and the integral of the old field.
-pub(super) fn project(old: &FieldSampler, new: &Mesh, values: &[f64]) -> (Vec<f64>, f64) {
+/// The projection of `values` at the nodes of the old mesh, with the nodes of kept cells fixed, and the integral of the old field over the
+/// cells that were not kept.
+pub(super) fn project(
+    (old, is_kept): (&FieldSampler, &[bool]),
+    (new, kept): (&Mesh, &KeptParts),
+    values: &[f64],
+) -> (Vec<f64>, f64) {
     let d = new.dimension;
     let of_old = |cell: u32| linear(d, &old.walk.cells[cell as usize], &old.walk.points, values);
     // ∫ φ_i u over each new cell, for its corners.
     let loads: Vec<[f64; 4]> = (0..new.n_cells())
         .into_par_iter()
         .map_init(Scratch::default, |scratch, cell| {
+            if kept.cell(cell).is_some() {
+                return [0.0; 4];
+            }
             let corners = corners_of(new, cell);
             let nodes = [0, 1, 2, 3].map(|corner: usize| corner as u32);
             let shape = |corner: usize| {
@@ -44,7 +53,8 @@ pub(super) fn project(old: &FieldSampler, new: &Mesh, values: &[f64]) -> (Vec<f6
             };
             let shapes = [0, 1, 2, 3].map(|corner| shape(corner.min(d)));
             let mut parts: Vec<(u32, [Point; 4])> = vec![];
-            let largest = intersect(new, cell, (&old.walk, &old.tree), scratch, |cell, pieces| {
+            let of = (&old.walk, &old.tree, is_kept);
+            let largest = intersect(new, cell, of, scratch, |cell, pieces| {
                 parts.extend(pieces.iter().map(|piece| (cell, *piece)));
             });
             let middle = super::overlap::centroid(d, &corners);
@@ -62,15 +72,19 @@ pub(super) fn project(old: &FieldSampler, new: &Mesh, values: &[f64]) -> (Vec<f6
             load
         })
         .collect();
-    let system = MassMatrix::new(new);
+    let system = MassMatrix::new(new, kept);
     let load: Vec<f64> = system.gather(|cell, corner| loads[cell][corner]);
     let integral_of = |cell: &[u32; 4]| {
         let corners = cell.map(|node| old.walk.points[node as usize]);
         let sum = cell[..=d].iter().fold(0.0, |sum, &node| sum + values[node as usize]);
         measure(d, &corners) * sum / (d + 1) as f64
     };
-    let integral = old.walk.cells.iter().fold(0.0, |sum, cell| sum + integral_of(cell));
-    (system.solve(&load), integral)
+    let simplices = old.walk.cells.iter().zip(&old.walk.owners);
+    let changed = simplices.filter(|(_, owner)| !is_kept[**owner as usize]);
+    let integral = changed.fold(0.0, |sum, (cell, _)| sum + integral_of(cell));
+    let fixed: Vec<Option<f64>> =
+        (0..new.n_nodes()).map(|node| kept.node(node).map(|before| values[before])).collect();
+    (system.solve(&load, &fixed), integral)
 }
 
 /// The linear function with given values at the corners of a simplex.
@@ -104,26 +118,28 @@ fn product(d: usize, corners: &[Point; 4], f: &Linear, g: impl Fn(Point) -> f64)
     measure(d, corners) * (sum_f * sum_g + both) / (n * (n + 1)) as f64
 }
 
-/// ∫ φ_i φ_j of a mesh of simplices, without storage of its entries.
+/// ∫ φ_i φ_j over the cells of a mesh that were not kept, without storage of its entries.
 struct MassMatrix<'a> {
     mesh: &'a Mesh,
+    kept: &'a KeptParts,
     around: Adjacency,
-    /// Volume over (d + 1)(d + 2), `[n_cells]`.
+    /// Volume over (d + 1)(d + 2), `[n_cells]`; 0 of kept cells.
     scaled: Vec<f64>,
 }
 
 impl<'a> MassMatrix<'a> {
-    fn new(mesh: &'a Mesh) -> Self {
-        let (d, n) = (mesh.dimension, mesh.dimension + 1);
-        let scaled = |cell| measure(d, &corners_of(mesh, cell)) / (n * (n + 1)) as f64;
-        let scaled = (0..mesh.n_cells()).map(scaled).collect();
-        MassMatrix { mesh, around: mesh.node_to_cells(), scaled }
+    fn new(mesh: &'a Mesh, kept: &'a KeptParts) -> Self {
+        let n = mesh.dimension + 1;
+        let scaled = volumes(mesh, kept).iter().map(|v| v / (n * (n + 1)) as f64).collect();
+        MassMatrix { mesh, kept, around: mesh.node_to_cells(), scaled }
     }
 
-    /// Σ over the cells of each node of a number of the cell and of the node's corner in it.
+    /// Σ over the cells of each node that were not kept of a number of the cell and of the node's corner in it.
     fn gather(&self, of: impl Fn(usize, usize) -> f64 + Sync) -> Vec<f64> {
         let at = |node: usize| {
-            let terms = self.around.of(node).iter().map(|&cell| {
+            let cells = self.around.of(node).iter();
+            let changed = cells.filter(|&&cell| self.kept.cell(cell as usize).is_none());
+            let terms = changed.map(|&cell| {
                 let nodes = self.mesh.cells.nodes_of(cell as usize);
                 let corner = nodes.iter().position(|&other| other as usize == node);
                 of(cell as usize, corner.unwrap_or(0))
@@ -141,14 +157,19 @@ impl<'a> MassMatrix<'a> {
         })
     }
 
-    /// Conjugate gradients with the diagonal as preconditioner.
-    fn solve(&self, load: &[f64]) -> Vec<f64> {
+    /// Conjugate gradients with the diagonal as preconditioner, for the values that are not `fixed`, `[n_nodes]`.
+    fn solve(&self, load: &[f64], fixed: &[Option<f64>]) -> Vec<f64> {
         let diagonal = self.gather(|cell, _| 2.0 * self.scaled[cell]);
         let sum = |a: &[f64], b: &[f64]| weighted_sum(a, b.iter().copied());
-        let divide =
-            |r: &[f64]| -> Vec<f64> { r.iter().zip(&diagonal).map(|(r, d)| r / d).collect() };
-        let mut x: Vec<f64> =
-            divide(load).iter().map(|x| 2.0 * x / (self.mesh.dimension + 2) as f64).collect();
+        let divide = |r: &[f64]| -> Vec<f64> {
+            let of_node = |((r, d), fixed): ((&f64, &f64), &Option<f64>)| match fixed {
+                Some(_) => 0.0,
+                None => r / d,
+            };
+            r.iter().zip(&diagonal).zip(fixed).map(of_node).collect()
+        };
+        let lumped = divide(load).into_iter().map(|x| 2.0 * x / (self.mesh.dimension + 2) as f64);
+        let mut x: Vec<f64> = lumped.zip(fixed).map(|(x, fixed)| fixed.unwrap_or(x)).collect();
         let mut r: Vec<f64> = load.iter().zip(self.multiply(&x)).map(|(b, ax)| b - ax).collect();
         let mut z = divide(&r);
         let mut p = z.clone();

@@ -1,6 +1,8 @@
 //! Linear functions in cells from cell means.
 
+use crate::simplices::simplex_of;
 use crate::vector::{Point, dot, subtract};
+use karman_mesh::geometry::cell_measure;
 use karman_mesh::{Adjacency, Mesh};
 use rayon::prelude::*;
 use std::fmt;
@@ -46,8 +48,12 @@ pub(crate) struct Stencils {
 
 impl Stencils {
     pub(crate) fn new(mesh: &Mesh) -> Self {
-        let centroid = |cell: usize| {
-            super::overlap::centroid(mesh.dimension, &super::overlap::corners_of(mesh, cell))
+        let (simplex, _) = simplex_of(mesh.dimension);
+        let centroid = |cell: usize| match mesh.cells.shapes[cell] {
+            shape if shape == simplex => {
+                super::overlap::centroid(mesh.dimension, &super::overlap::corners_of(mesh, cell))
+            }
+            shape => cell_measure(shape, mesh.cells.nodes_of(cell), &mesh.points).1,
         };
         let at_node = mesh.node_to_cells();
         let neighbours = |cell: usize| neighbours(mesh, &at_node, cell);

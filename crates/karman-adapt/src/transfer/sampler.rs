@@ -5,7 +5,7 @@ use super::clip::measure;
 use super::overlap::tree_of;
 use super::reconstruct::{Limiter, Stencils};
 use crate::error::AdaptError;
-use crate::mesh::check_mesh;
+use crate::mesh::check_periodic;
 use crate::vector::{Point, dot, norm, subtract};
 use crate::walk::CellWalk;
 use karman_mesh::Mesh;
@@ -18,7 +18,8 @@ const NEAR: f64 = 1e-6;
 /// See [`NEAR`].
 const GROWTH: f64 = 4.0;
 
-/// Interpolation of the fields of a mesh, linear in each cell. A place outside takes the function of the nearest cell.
+/// Interpolation of the fields of a mesh, linear in each cell, fields of nodes in each of the simplices into which its cells are divided.
+/// A place outside takes the function of the nearest cell.
 #[derive(Debug)]
 pub struct FieldSampler {
     pub(super) walk: CellWalk,
@@ -30,14 +31,11 @@ impl FieldSampler {
     /// The sampler of the fields of `mesh`.
     ///
     /// # Errors
-    /// [`AdaptError`] where the mesh has other cells than simplices or periodic patches.
+    /// [`AdaptError::Periodic`] where the mesh has periodic patches.
     pub fn new(mesh: &Mesh) -> Result<Self, AdaptError> {
-        check_mesh(mesh)?;
-        Ok(FieldSampler {
-            walk: CellWalk::new(mesh),
-            tree: tree_of(mesh),
-            stencils: Stencils::new(mesh),
-        })
+        check_periodic(mesh)?;
+        let walk = CellWalk::new(mesh);
+        Ok(FieldSampler { tree: tree_of(&walk), walk, stencils: Stencils::new(mesh) })
     }
 
     /// Values at points, `points: [3][n]` component-major, of fields of cell means, each `[n_cells]`: the mean of the cell with its
@@ -45,9 +43,10 @@ impl FieldSampler {
     pub fn cells(&self, fields: &[&[f64]], points: &[f64], limiter: Limiter<'_>) -> Vec<Vec<f64>> {
         let gradients = self.stencils.gradients(fields, limiter);
         let is_linear = matches!(limiter, Limiter::None);
-        let places = self.at_points(points, |cell, shares, point| {
-            let place = if is_linear { point } else { self.inside(cell, shares) };
-            (cell as usize, subtract(place, self.stencils.centroids[cell as usize]))
+        let places = self.at_points(points, |simplex, shares, point| {
+            let place = if is_linear { point } else { self.inside(simplex, shares) };
+            let cell = self.walk.owners[simplex as usize] as usize;
+            (cell, subtract(place, self.stencils.centroids[cell]))
         });
         let of_field = |(k, field): (usize, &&[f64])| {
             let value = |(cell, delta): &(usize, Point)| {
@@ -82,7 +81,7 @@ impl FieldSampler {
         (0..n).into_par_iter().map_init(Vec::new, at).collect()
     }
 
-    /// The cell that contains a place, or the nearest, and the barycentric coordinates in it.
+    /// The simplex that contains a place, or the nearest, and the barycentric coordinates in it.
     pub(super) fn locate(&self, point: Point, found: &mut Vec<u32>) -> (u32, [f64; 4]) {
         let corners = ..=self.walk.dimension;
         let at = Bounds { low: point, high: point };
@@ -125,13 +124,20 @@ impl FieldSampler {
         norm(subtract(point, self.inside(cell, self.walk.barycentric(cell, point))))
     }
 
-    /// Volumes (areas) of the cells.
-    pub(super) fn volumes(&self) -> Vec<f64> {
-        let corners = |cell: &[u32; 4]| cell.map(|node| self.walk.points[node as usize]);
-        self.walk
-            .cells
-            .par_iter()
-            .map(|cell| measure(self.walk.dimension, &corners(cell)))
-            .collect()
+    /// Number of cells of the mesh.
+    pub(super) fn n_cells(&self) -> usize {
+        self.stencils.centroids.len()
+    }
+
+    /// Volumes (areas) of the cells that were not kept, 0 of the others.
+    pub(super) fn volumes(&self, is_kept: &[bool]) -> Vec<f64> {
+        let mut volumes = vec![0.0; self.n_cells()];
+        for (simplex, &cell) in self.walk.cells.iter().zip(&self.walk.owners) {
+            if !is_kept[cell as usize] {
+                let corners = simplex.map(|node| self.walk.points[node as usize]);
+                volumes[cell as usize] += measure(self.walk.dimension, &corners);
+            }
+        }
+        volumes
     }
 }

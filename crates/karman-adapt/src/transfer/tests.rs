@@ -1,15 +1,17 @@
 //! Transfers: linear fields, integrals, bounds, equal results for any number of threads.
 
 use super::*;
-use crate::{AdaptOptions, AnalyticMetric, Metric, adapt};
-use karman_mesh::generate::{BoxParams, Element};
+use crate::{AdaptOptions, AnalyticMetric, KeptParts, Metric, adapt};
+use karman_mesh::generate::{BoxParams, Element, SphereInBoxParams};
 use karman_mesh::geometry::cell_measure;
 use karman_mesh::testing::gmsh;
 use karman_mesh::{Mesh, MeshOptions};
 use std::sync::Arc;
 
 /// Meshes of Gmsh, each with its name and whether its boundary is plane.
-const MESHES: [(&str, bool); 5] = [
+const MESHES: [(&str, bool); 6] = [
+    // Quadrilaterals around an airfoil, which are kept.
+    ("airfoil", true),
     ("triangles_coarse", true),
     ("step", true),
     ("two_boxes", true),
@@ -21,8 +23,8 @@ fn built(raw: karman_mesh::RawMesh) -> Mesh {
     Mesh::new(raw, &MeshOptions::default()).unwrap()
 }
 
-/// A mesh of Gmsh and the mesh adapted to sizes that vary over it.
-fn pair(name: &str) -> (Mesh, Mesh) {
+/// A mesh of Gmsh, the mesh adapted to sizes that vary over it, and the parts of it that were kept.
+fn pair(name: &str) -> (Mesh, Mesh, KeptParts) {
     let old = built(gmsh(name));
     let d = old.dimension;
     let size = old.bounding_box_diagonal() / if d == 2 { 20.0 } else { 8.0 };
@@ -32,8 +34,10 @@ fn pair(name: &str) -> (Mesh, Mesh) {
         Metric { xx, yy, zz: if d == 2 { 1.0 } else { xx }, ..Metric::ZERO }
     });
     let options = AdaptOptions { passes: 4, rounds: 1, ..AdaptOptions::default() };
-    let new = built(adapt(&old, &metric, &options).unwrap().mesh);
-    (old, new)
+    let adapted = adapt(&old, &metric, &options).unwrap();
+    let new = built(adapted.mesh);
+    let kept = adapted.kept.numbered_as(&new);
+    (old, new, kept)
 }
 
 fn centroids(mesh: &Mesh) -> Vec<[f64; 3]> {
@@ -74,9 +78,10 @@ fn plane([x, y, z]: &[f64; 3]) -> f64 {
 #[test]
 fn linear_fields_are_exact() {
     for (name, has_planes) in MESHES {
-        let (old, new) = pair(name);
+        let (old, new, kept) = pair(name);
         let sampler = Arc::new(FieldSampler::new(&old).unwrap());
-        let transfer = ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone())).unwrap();
+        let transfer =
+            ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone()), kept).unwrap();
         let cells = |mesh: &Mesh| centroids(mesh).iter().map(plane).collect::<Vec<f64>>();
         let nodes = |mesh: &Mesh| mesh.points.iter().map(plane).collect::<Vec<f64>>();
         let scale = nodes(&old).iter().fold(0.0_f64, |m, v| m.max(v.abs()));
@@ -105,9 +110,10 @@ fn linear_fields_are_exact() {
 #[test]
 fn integrals_are_kept_to_round_off() {
     for (name, _) in MESHES {
-        let (old, new) = pair(name);
+        let (old, new, kept) = pair(name);
         let sampler = Arc::new(FieldSampler::new(&old).unwrap());
-        let transfer = ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone())).unwrap();
+        let transfer =
+            ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone()), kept).unwrap();
         let rough =
             |p: &[f64; 3]| 2.0 + (31.0 * p[0]).sin() * (27.0 * p[1]).cos() + f64::from(p[0] > 0.4);
         let cells: Vec<f64> = centroids(&old).iter().map(rough).collect();
@@ -131,9 +137,10 @@ fn integrals_are_kept_to_round_off() {
 #[test]
 fn limited_means_keep_bounds_and_admissible_states() {
     for (name, has_planes) in MESHES {
-        let (old, new) = pair(name);
+        let (old, new, kept) = pair(name);
         let sampler = Arc::new(FieldSampler::new(&old).unwrap());
-        let transfer = ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone())).unwrap();
+        let transfer =
+            ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone()), kept).unwrap();
         let middle =
             centroids(&old).iter().map(|p| p[0]).fold(0.0, |a, b| a + b) / old.n_cells() as f64;
         // A gas beside a strong discontinuity: density, momentum along x, total energy with a pressure of 1e-6 or 1.
@@ -180,7 +187,9 @@ fn smooth_fields_converge_with_order_two() {
         };
         let (old, new) = (square([n, n]), square([n + 1, n - 1]));
         let sampler = Arc::new(FieldSampler::new(&old).unwrap());
-        let transfer = ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone())).unwrap();
+        let transfer =
+            ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone()), KeptParts::default())
+                .unwrap();
         let exact = |mesh: &Mesh| centroids(mesh).iter().map(field).collect::<Vec<f64>>();
         let found = transfer.cells(&[&exact(&old)], Limiter::None).fields;
         let squares: Vec<f64> =
@@ -197,7 +206,7 @@ fn smooth_fields_converge_with_order_two() {
 
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
-    let (old, new) = pair("ball");
+    let (old, new, kept) = pair("ball");
     let field: Vec<f64> = centroids(&old).iter().map(|p| (9.0 * p[0]).sin() + p[1]).collect();
     let nodes: Vec<f64> = old.points.iter().map(|p| (9.0 * p[0]).sin() + p[1]).collect();
     let run = |threads: usize| {
@@ -205,7 +214,8 @@ fn results_do_not_depend_on_the_number_of_threads() {
         pool.install(|| {
             let sampler = Arc::new(FieldSampler::new(&old).unwrap());
             let transfer =
-                ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone())).unwrap();
+                ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone()), kept.clone())
+                    .unwrap();
             let points = component_major(&new.points);
             (
                 transfer.cells(&[&field], Limiter::Bounds),
@@ -222,7 +232,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn places_outside_take_the_nearest_cell() {
-    let (old, _) = pair("ball");
+    let (old, ..) = pair("ball");
     let sampler = Arc::new(FieldSampler::new(&old).unwrap());
     let values: Vec<f64> = centroids(&old).iter().map(plane).collect();
     let far = [[7.0, 3.0, -2.0], [0.0, 0.0, 1.5]];
@@ -234,17 +244,93 @@ fn places_outside_take_the_nearest_cell() {
     assert!(found.iter().all(|value| (low..=high).contains(value)), "{found:?}");
 }
 
+/// Prisms around a sphere, tetrahedra beyond them, and the mesh adapted to other sizes.
+fn spheres() -> (Mesh, Mesh, KeptParts) {
+    let params = SphereInBoxParams {
+        size: [6.0; 3],
+        surface_size: 0.3,
+        far_size: 1.5,
+        layers: 2,
+        ..SphereInBoxParams::default()
+    };
+    let old = built(params.generate().unwrap());
+    let metric = AnalyticMetric(|p: [f64; 3]| {
+        Metric::isotropic(0.4 + 0.3 * (p[0] - 3.0).abs() + 0.1 * p[1], 3)
+    });
+    let options = AdaptOptions { passes: 4, rounds: 1, ..AdaptOptions::default() };
+    let adapted = adapt(&old, &metric, &options).unwrap();
+    let new = built(adapted.mesh);
+    let kept = adapted.kept.numbered_as(&new);
+    (old, new, kept)
+}
+
 #[test]
-fn other_cells_than_simplices_are_refused() {
+fn values_of_kept_cells_and_nodes_stay_bit_for_bit() {
+    for (old, new, kept) in [spheres(), pair("airfoil")] {
+        let is_simplex =
+            |mesh: &Mesh, cell: usize| mesh.cells.shapes[cell].node_count() == mesh.dimension + 1;
+        let others = (0..old.n_cells()).filter(|&cell| !is_simplex(&old, cell)).count();
+        let n_kept = (0..new.n_cells()).filter(|&cell| kept.cell(cell).is_some()).count();
+        assert!(others > 0 && n_kept == others && new.n_cells() != old.n_cells());
+        for node in 0..new.n_nodes() {
+            if let Some(before) = kept.node(node) {
+                assert_eq!(new.points[node], old.points[before]);
+            }
+        }
+        let sampler = Arc::new(FieldSampler::new(&old).unwrap());
+        let transfer =
+            ConservativeTransfer::new(sampler, Arc::new(new.clone()), kept.clone()).unwrap();
+        let rough = |p: &[f64; 3]| 2.0 + (7.0 * p[0]).sin() * (5.0 * p[1]).cos() + p[2];
+        let cells: Vec<f64> = centroids(&old).iter().map(rough).collect();
+        let is_positive = |state: &[f64]| state[0] > 0.0;
+        for limiter in [Limiter::None, Limiter::Bounds, Limiter::Admissible(&is_positive)] {
+            let found = &transfer.cells(&[&cells], limiter).fields[0];
+            for (cell, value) in found.iter().enumerate() {
+                match kept.cell(cell) {
+                    Some(before) => assert_eq!(*value, cells[before]),
+                    None => assert!(is_simplex(&new, cell)),
+                }
+            }
+            let [before, after] = [integral(&old, &cells), integral(&new, found)];
+            assert!((after - before).abs() < 1e-13 * before, "{limiter:?}: {before} {after}");
+        }
+        let nodes: Vec<f64> = old.points.iter().map(rough).collect();
+        let found = &transfer.nodes(&nodes).fields[0];
+        for (node, value) in found.iter().enumerate() {
+            if let Some(before) = kept.node(node) {
+                assert_eq!(*value, nodes[before]);
+            }
+        }
+        let [before, after] = [nodal_integral(&old, &nodes), nodal_integral(&new, found)];
+        assert!((after - before).abs() < 1e-13 * before, "{before} {after}");
+        // Linear fields are exact at any place, in the prisms too.
+        let planar: Vec<f64> = centroids(&old).iter().map(plane).collect();
+        let of_nodes: Vec<f64> = old.points.iter().map(plane).collect();
+        let exact: Vec<f64> = centroids(&new).iter().map(plane).collect();
+        let sampler = FieldSampler::new(&old).unwrap();
+        let places = component_major(&centroids(&new));
+        for found in [
+            &sampler.cells(&[&planar], &places, Limiter::None)[0],
+            &sampler.nodes(&of_nodes, &places),
+            &transfer.cells(&[&planar], Limiter::None).fields[0],
+        ] {
+            assert!(largest_difference(found, &exact) < 1e-9);
+        }
+        let at_nodes: Vec<f64> = new.points.iter().map(plane).collect();
+        assert!(largest_difference(&transfer.nodes(&of_nodes).fields[0], &at_nodes) < 1e-9);
+    }
+}
+
+#[test]
+fn other_cells_that_were_not_kept_are_refused() {
     let quadrilaterals = built(gmsh("quadrilaterals_coarse"));
-    let error = FieldSampler::new(&quadrilaterals).unwrap_err();
-    let count = quadrilaterals.n_cells();
-    let expected = format!(
-        "{count} cells are no triangles; fields are transferred between meshes of triangles alone"
-    );
-    assert_eq!(error.to_string(), expected);
     let triangles = built(gmsh("triangles_coarse"));
-    let sampler = FieldSampler::new(&triangles).unwrap();
-    let error = ConservativeTransfer::new(Arc::new(sampler), Arc::new(quadrilaterals)).unwrap_err();
+    let sampler = Arc::new(FieldSampler::new(&triangles).unwrap());
+    let count = quadrilaterals.n_cells();
+    let new = Arc::new(quadrilaterals);
+    let error = ConservativeTransfer::new(sampler, new, KeptParts::default()).unwrap_err();
+    let expected = format!(
+        "{count} cells are no triangles and were not kept: fields cannot be transferred to them"
+    );
     assert_eq!(error.to_string(), expected);
 }

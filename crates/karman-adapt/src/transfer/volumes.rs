@@ -2,6 +2,7 @@
 
 use super::clip::measure;
 use super::overlap::corners_of;
+use crate::kept_parts::KeptParts;
 use karman_mesh::Mesh;
 use rayon::prelude::*;
 
@@ -10,8 +11,11 @@ pub(super) fn weighted_sum(weights: &[f64], values: impl Iterator<Item = f64>) -
     weights.iter().zip(values).fold(0.0, |sum, (weight, value)| sum + weight * value)
 }
 
-/// Volumes (areas) of the cells.
-pub(super) fn volumes(mesh: &Mesh) -> Vec<f64> {
-    let of_cell = |cell| measure(mesh.dimension, &corners_of(mesh, cell));
+/// Volumes (areas) of the cells that were not kept, 0 of the others.
+pub(super) fn volumes(mesh: &Mesh, kept: &KeptParts) -> Vec<f64> {
+    let of_cell = |cell| match kept.cell(cell) {
+        Some(_) => 0.0,
+        None => measure(mesh.dimension, &corners_of(mesh, cell)),
+    };
     (0..mesh.n_cells()).into_par_iter().map(of_cell).collect()
 }

@@ -8,13 +8,16 @@
 //! device. Kernels between a failure and the next read compute with values of no meaning.
 #![allow(unsafe_code)] // numbers as bytes
 
+mod processes;
 mod team;
 mod threads;
 
+pub use processes::Processes;
 pub use team::{Team, run_ranks};
 pub use threads::ThreadGroup;
 
 use super::{BackendError, Element};
+use std::sync::Arc;
 
 /// The ranks of a run as one of them sees them.
 pub trait Group: Send + Sync {
@@ -49,6 +52,36 @@ pub trait Group: Send + Sync {
     fn failure(&self) -> Option<BackendError>;
 }
 
+impl<G: Group + ?Sized> Group for Arc<G> {
+    fn rank(&self) -> usize {
+        (**self).rank()
+    }
+
+    fn size(&self) -> usize {
+        (**self).size()
+    }
+
+    fn exchange(
+        &self,
+        send: &[(usize, &[u8])],
+        receive: &mut [(usize, &mut [u8])],
+    ) -> Result<(), BackendError> {
+        (**self).exchange(send, receive)
+    }
+
+    fn gather_all(&self, own: &[u8], all: &mut [u8], starts: &[usize]) -> Result<(), BackendError> {
+        (**self).gather_all(own, all, starts)
+    }
+
+    fn abort(&self, reason: &str) {
+        (**self).abort(reason);
+    }
+
+    fn failure(&self) -> Option<BackendError> {
+        (**self).failure()
+    }
+}
+
 /// Gathers lists of numbers, of any lengths, on every rank; the lists follow each other by rank.
 ///
 /// # Errors
@@ -68,6 +101,15 @@ pub fn gather_lists<T: Element>(
     let places: Vec<usize> = starts.iter().map(|start| start * size_of::<T>()).collect();
     group.gather_all(bytes_of(own), bytes_of_mut(&mut all), &places)?;
     Ok((all, starts))
+}
+
+/// Waits until all ranks have called it.
+///
+/// # Errors
+/// As [`Group::exchange`].
+#[cfg_attr(not(feature = "device"), allow(dead_code))]
+pub(super) fn wait_for_all(group: &dyn Group) -> Result<(), BackendError> {
+    gather_lists(group, &[0u32]).map(|_| ())
 }
 
 /// Numbers as bytes.

@@ -1,6 +1,6 @@
 //! The threads of ranks: each has a state of its own and runs what it is given.
 
-use super::{Group, ThreadGroup};
+use super::Group;
 use crate::BackendError;
 use std::any::Any;
 use std::fmt::Display;
@@ -19,7 +19,8 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Work for a rank.
 type Job<S> = Box<dyn FnOnce(&mut S) + Send>;
 
-/// A thread for each rank, which owns the state of the rank.
+/// A thread for each rank of this process, which owns the state of the rank: all ranks, or the one that the process computes of
+/// several processes.
 ///
 /// A rank that panics or returns an error ends the group: the other ranks return at their next collective call.
 pub struct Team<S> {
@@ -27,7 +28,7 @@ pub struct Team<S> {
 }
 
 struct Member<S> {
-    group: ThreadGroup,
+    group: Arc<dyn Group>,
     jobs: Option<Sender<Job<S>>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -37,9 +38,10 @@ impl<S: Send + 'static> Team<S> {
     ///
     /// # Errors
     /// [`BackendError::Threads`] where the system gives no thread.
-    pub fn new(states: Vec<(ThreadGroup, S)>) -> Result<Team<S>, BackendError> {
+    pub fn new<G: Group + 'static>(states: Vec<(G, S)>) -> Result<Team<S>, BackendError> {
         let count = states.len();
-        let start = |(group, mut state): (ThreadGroup, S)| {
+        let start = |(group, mut state): (G, S)| {
+            let group: Arc<dyn Group> = Arc::new(group);
             let (jobs, received): (Sender<Job<S>>, Receiver<Job<S>>) = channel();
             let builder = std::thread::Builder::new().name(format!("rank {}", group.rank()));
             let thread = builder.spawn(move || received.iter().for_each(|job| job(&mut state)));
@@ -50,7 +52,7 @@ impl<S: Send + 'static> Team<S> {
         Ok(Team { members: states.into_iter().map(start).collect::<Result<_, BackendError>>()? })
     }
 
-    /// Runs `work` on all ranks at the same time and returns their results in the order of ranks.
+    /// Runs `work` on the ranks of this process at the same time and returns their results in the order of ranks.
     ///
     /// # Errors
     /// The error of the rank that failed first; [`BackendError::Rank`] where it panicked or hangs. A rank that hangs is not
@@ -65,20 +67,21 @@ impl<S: Send + 'static> Team<S> {
     {
         let work = Arc::new(work);
         let (sender, results) = channel();
-        for Member { group, jobs, .. } in &self.members {
+        for (place, Member { group, jobs, .. }) in self.members.iter().enumerate() {
             let (work, sender, group) = (work.clone(), sender.clone(), group.clone());
             let job: Job<S> = Box::new(move |state| {
-                let result = attempt(&group, || work(state));
+                let result = attempt(&*group, || work(state));
                 // Nobody waits for the result after a failure.
-                let _ = sender.send((group.rank(), result));
+                let _ = sender.send((place, result));
             });
             if jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
                 self.members[0].group.abort("the thread of a rank has ended");
             }
         }
         drop(sender);
-        let group = &self.members[0].group;
-        in_order(group, collect(group, self.members.len(), &results))
+        let group = &*self.members[0].group;
+        let ranks: Vec<usize> = self.members.iter().map(|member| member.group.rank()).collect();
+        in_order(group, &ranks, collect(group, ranks.len(), &results))
     }
 }
 
@@ -102,25 +105,27 @@ impl<S> Drop for Team<S> {
 ///
 /// # Errors
 /// As [`Team::run`]; here a rank that hangs is waited for.
-pub fn run_ranks<R, E>(
-    groups: &[ThreadGroup],
-    work: impl Fn(&ThreadGroup) -> Result<R, E> + Sync,
+pub fn run_ranks<'g, G, R, E>(
+    groups: &'g [G],
+    work: impl Fn(&G) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E>
 where
+    G: Group,
     R: Send,
     E: From<BackendError> + Display + Send,
 {
     let results = std::thread::scope(|scope| {
         let work = &work;
-        let start = |group| scope.spawn(move || attempt(group, || work(group)));
+        let start = |group: &'g G| scope.spawn(move || attempt(group, || work(group)));
         let threads: Vec<_> = groups.iter().map(start).collect();
         threads.into_iter().map(|thread| thread.join().ok()).collect()
     });
-    in_order(&groups[0], results)
+    let ranks: Vec<usize> = groups.iter().map(Group::rank).collect();
+    in_order(&groups[0], &ranks, results)
 }
 
 /// Runs `work` for a rank; an error or a panic ends its group.
-fn attempt<R, E>(group: &ThreadGroup, work: impl FnOnce() -> Result<R, E>) -> Result<R, E>
+fn attempt<R, E>(group: &dyn Group, work: impl FnOnce() -> Result<R, E>) -> Result<R, E>
 where
     E: From<BackendError> + Display,
 {
@@ -144,12 +149,12 @@ fn message_of(panic: &(dyn Any + Send)) -> String {
 }
 
 /// The results that arrive: of all ranks, or after a failure of those that return soon.
-fn collect<R>(group: &ThreadGroup, ranks: usize, results: &Receiver<(usize, R)>) -> Vec<Option<R>> {
+fn collect<R>(group: &dyn Group, ranks: usize, results: &Receiver<(usize, R)>) -> Vec<Option<R>> {
     let mut found: Vec<Option<R>> = (0..ranks).map(|_| None).collect();
     let mut failed_at: Option<Instant> = None;
     while found.iter().any(Option::is_none) {
         match results.recv_timeout(LOOK) {
-            Ok((rank, result)) => found[rank] = Some(result),
+            Ok((place, result)) => found[place] = Some(result),
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
                 if group.failure().is_some()
@@ -163,8 +168,13 @@ fn collect<R>(group: &ThreadGroup, ranks: usize, results: &Receiver<(usize, R)>)
     found
 }
 
-/// The results of all ranks, or the error of the rank that failed first.
-fn in_order<R, E>(group: &ThreadGroup, results: Vec<Option<Result<R, E>>>) -> Result<Vec<R>, E>
+/// The results of `ranks`, or the error of the rank that failed first. Where that is a rank of another process, a rank of this one
+/// that failed by itself has its own error.
+fn in_order<R, E>(
+    group: &dyn Group,
+    ranks: &[usize],
+    results: Vec<Option<Result<R, E>>>,
+) -> Result<Vec<R>, E>
 where
     E: From<BackendError>,
 {
@@ -176,6 +186,7 @@ where
         return results.into_iter().map(|result| result.unwrap_or_else(|| Err(ended()))).collect();
     };
     let BackendError::Rank { rank, .. } = failure else { return Err(E::from(failure)) };
-    let of_rank = results.into_iter().nth(rank).flatten();
-    Err(of_rank.and_then(Result::err).unwrap_or_else(|| E::from(failure)))
+    let place = ranks.iter().position(|own| *own == rank).unwrap_or(0);
+    let found = results.into_iter().nth(place).flatten();
+    Err(found.and_then(Result::err).unwrap_or_else(|| E::from(failure)))
 }

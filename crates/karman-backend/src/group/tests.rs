@@ -1,7 +1,8 @@
 //! Ranks as threads: exchange, gather, abort and failures.
 
 use super::*;
-use crate::{Backend, Halo, Partials, blas};
+use crate::testing::devices;
+use crate::{Backend, BackendKind, Halo, Partials, blas};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -85,9 +86,86 @@ fn ghosts_get_the_values_of_their_owners() {
             backend.write(&mut vector, &own);
             halo.fill(&mut vector, 3);
             assert_eq!(backend.read(&vector)?, all);
+            let compact: Vec<f64> =
+                all.chunks(stride).flat_map(|of| of[..halo.owned()].iter().copied()).collect();
+            let mut extended = halo.zeros::<f64>(&backend, 3);
+            halo.extend(&backend.upload(compact), &mut extended);
+            assert_eq!(backend.read(&extended)?, all);
+            let mut copy = halo.vector(&backend, &all[..halo.owned()]);
+            halo.copy_ghosts(&backend.upload_slice(&all[..stride]), &mut copy);
+            assert_eq!(backend.read(&copy)?, all[..stride]);
             assert!((0..stride).all(|i| halo.local(halo.global(i)) == Some(i)));
             Ok(())
         });
+    }
+}
+
+#[test]
+fn ghosts_on_a_device_get_the_values_of_their_owners() {
+    for kind in devices().iter().map(Backend::kind) {
+        for size in SIZES {
+            let starts: Vec<usize> = (0..=size).map(|rank| 5 * rank + rank % 2).collect();
+            ranks(size, |group| {
+                let backend = Backend::of_rank_on(kind, 1, Arc::new(group.clone()))?;
+                let halo = halo(group, &starts)?.on(&backend)?;
+                let stride = halo.owned() + halo.ghosts();
+                for round in 0..3 {
+                    let value = |k: usize, i: usize| 1000 * round + 100 * k + halo.global(i);
+                    let values = |lacks_ghosts: bool| -> Vec<usize> {
+                        let of = |k| (0..stride).map(move |i| (k, i));
+                        let is_lacking = |i| lacks_ghosts && i >= halo.owned();
+                        let number = |(k, i)| if is_lacking(i) { 9 } else { value(k, i) };
+                        (0..3).flat_map(of).map(number).collect()
+                    };
+                    let doubles = |of: &[usize]| of.iter().map(|v| *v as f64 - 0.5).collect();
+                    let mut vector = backend.upload::<f64>(doubles(&values(true)));
+                    halo.fill(&mut vector, 3);
+                    assert_eq!(backend.read(&vector)?, doubles(&values(false)));
+                    let compact: Vec<f64> = doubles(&values(false))
+                        .chunks(stride)
+                        .flat_map(|of: &[f64]| of[..halo.owned()].to_vec())
+                        .collect();
+                    let mut extended = halo.zeros::<f64>(&backend, 3);
+                    halo.extend(&backend.upload(compact), &mut extended);
+                    assert_eq!(backend.read(&extended)?, doubles(&values(false)));
+                    let mut copy = backend.upload::<f64>(doubles(&values(true)[..stride]));
+                    let from = backend.upload::<f64>(doubles(&values(false)[..stride]));
+                    halo.copy_ghosts(&from, &mut copy);
+                    assert_eq!(backend.read(&copy)?, doubles(&values(false)[..stride]));
+                    let words = |of: &[usize]| of[..stride].iter().map(|v| *v as u32).collect();
+                    let mut vector = backend.upload::<u32>(words(&values(true)));
+                    halo.fill(&mut vector, 1);
+                    assert_eq!(backend.read(&vector)?, words(&values(false)));
+                }
+                Ok(())
+            });
+        }
+    }
+}
+
+#[test]
+fn sums_on_devices_have_equal_bits_on_any_number_of_ranks() {
+    // One chunk of a rank is at most this number of entities.
+    let chunks = 9;
+    let n = chunks * crate::HOST_CHUNK - 1000;
+    let x = crate::testing::values(n, 3);
+    for whole in devices() {
+        let on = |backend: &Backend, own: &[f64]| -> Result<_, BackendError> {
+            let vector = backend.upload_slice(own);
+            let sum = blas::sum(backend, own.len(), &vector)?;
+            let range = blas::range(backend, own.len(), &vector)?;
+            Ok((sum.to_bits(), range))
+        };
+        let want: (u64, Option<(f64, f64)>) = on(&whole, &x).unwrap();
+        for size in SIZES {
+            let found = ranks(size, |group| {
+                let bound = |rank: usize| (rank * chunks / size * crate::HOST_CHUNK).min(n);
+                let end = if group.rank() + 1 == size { n } else { bound(group.rank() + 1) };
+                let backend = Backend::of_rank_on(whole.kind(), 1, Arc::new(group.clone()))?;
+                on(&backend, &x[bound(group.rank())..end])
+            });
+            assert!(found.iter().all(|found| *found == want), "{size} ranks");
+        }
     }
 }
 
@@ -204,4 +282,125 @@ fn a_team_keeps_the_states_of_its_ranks() {
     };
     team.run(add).unwrap();
     assert_eq!(team.run(add).unwrap(), [20, 21, 22]);
+}
+
+#[test]
+fn reductions_of_vectors_have_the_blocks_of_one_rank() {
+    const CHUNK: usize = crate::HOST_CHUNK;
+    // The last rank may have less than a chunk.
+    for n in [4 * CHUNK, 6 * CHUNK + 1, 3 * CHUNK + 100, 7 * CHUNK - 5, 2 * CHUNK + 3] {
+        for components in [1, 2, 3] {
+            let x = crate::testing::values(components * n, 3);
+            let y = crate::testing::values(components * n, 4);
+            let on = |backend: &Backend, x: Vec<f64>, y: Vec<f64>| -> Result<_, BackendError> {
+                let (count, mut x, y) = (x.len(), backend.upload(x), backend.upload(y));
+                let dot = blas::dot(backend, count, &x, &y)?;
+                let range = blas::range(backend, count, &x)?;
+                // Kernels that also write: each entry once.
+                let mut partials = Partials::new(backend, count, 1);
+                let mut sum = backend.zeros(1);
+                for _ in 0..2 {
+                    crate::reduce::tests::add_one(backend, count, &mut x, &mut partials);
+                    blas::finish_sum(backend, &partials, &mut sum);
+                }
+                Ok((dot.to_bits(), range, backend.read(&sum)?[0].to_bits(), backend.read(&x)?))
+            };
+            let one = on(&Backend::host(2).unwrap(), x.clone(), y.clone()).unwrap();
+            let chunks = n.div_ceil(CHUNK);
+            for size in [2, 3, 4, 7].into_iter().filter(|size| *size <= chunks) {
+                let start = |rank: usize| (rank * chunks / size * CHUNK).min(n);
+                let results = ranks(size, |group| {
+                    let backend = Backend::of_rank(2, Arc::new(group.clone()))?;
+                    let own = |v: &[f64]| -> Vec<f64> {
+                        let of =
+                            |k: usize| k * n + start(group.rank())..k * n + start(group.rank() + 1);
+                        (0..components).flat_map(|k| v[of(k)].iter().copied()).collect()
+                    };
+                    let (x, y) = (own(&x), own(&y));
+                    backend.clone().install(|| on(&backend.of_vectors(components), x, y))
+                });
+                for (rank, found) in results.iter().enumerate() {
+                    assert_eq!(found.0, one.0, "{n} {components} {size}");
+                    assert_eq!((found.1, found.2), (one.1, one.2), "{n} {components} {size}");
+                    let own = start(rank + 1) - start(rank);
+                    for k in 0..components {
+                        let want = &one.3[k * n + start(rank)..][..own];
+                        assert_eq!(&found.3[k * own..(k + 1) * own], want);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_list_is_gathered_in_its_order() {
+    for size in SIZES {
+        let results = ranks(size, |group| {
+            // Every rank has every `size`th entry, the last first.
+            let places: Vec<u32> =
+                (0..20u32).filter(|i| *i as usize % size == group.rank()).rev().collect();
+            Ok(places)
+        });
+        let all = results;
+        let want: Vec<f64> = (0..20).map(|i| f64::from(i) + 0.5).collect();
+        let kinds = devices().iter().map(Backend::kind).collect::<Vec<_>>();
+        for kind in kinds.into_iter().chain([BackendKind::Cpu]) {
+            let found = ranks(size, |group| {
+                let backend = Backend::of_rank_on(kind, 1, Arc::new(group.clone()))?;
+                let places = &all[group.rank()];
+                // The values are behind another one, in the order of the places.
+                let own = (1..=places.len() as u32).collect();
+                let values = places.iter().map(|place| f64::from(*place) + 0.5);
+                let vector = backend.upload([-1.0].into_iter().chain(values).collect());
+                let list = crate::RankedList::new(&backend, Arc::new(group.clone()), places, own)?;
+                assert_eq!((list.len(), list.is_empty()), (20, false));
+                let gathered = list.gather(&backend, &vector);
+                backend.read(&gathered)
+            });
+            for found in found {
+                assert_eq!(found, want, "{kind:?}, {size} ranks");
+            }
+        }
+    }
+}
+
+#[test]
+fn reductions_of_vectors_on_devices_have_equal_bits_on_any_number_of_ranks() {
+    const CHUNK: usize = crate::HOST_CHUNK;
+    for whole in devices() {
+        for (n, components) in [(4 * CHUNK + 7, 3), (3 * CHUNK, 2), (40 * CHUNK + 1, 1)] {
+            let x = crate::testing::values(components * n, 3);
+            let on = |backend: &Backend, x: Vec<f64>| -> Result<_, BackendError> {
+                let backend = backend.of_vectors(components);
+                let (count, x) = (x.len(), backend.upload(x));
+                let dot = blas::dot(&backend, count, &x, &x)?;
+                // Fewer entries than the partials are for: those of one component.
+                let mut partials = Partials::new(&backend, count, 2);
+                let mut sum = backend.zeros(1);
+                blas::range_partials(&backend, count, &x, &mut partials);
+                blas::range_partials(&backend, count / components, &x, &mut partials);
+                blas::finish_sum(&backend, &partials, &mut sum);
+                Ok((
+                    dot.to_bits(),
+                    blas::range(&backend, count, &x)?,
+                    backend.read(&sum)?[0].to_bits(),
+                ))
+            };
+            let want: (u64, Option<(f64, f64)>, u64) = on(&whole, x.clone()).unwrap();
+            let norm: f64 = x.iter().map(|v| v * v).sum();
+            assert!((f64::from_bits(want.0) - norm).abs() < 1e-12 * norm);
+            let chunks = n.div_ceil(CHUNK);
+            for size in [2, 3] {
+                let start = |rank: usize| (rank * chunks / size * CHUNK).min(n);
+                let found = ranks(size, |group| {
+                    let backend = Backend::of_rank_on(whole.kind(), 1, Arc::new(group.clone()))?;
+                    let own = start(group.rank())..start(group.rank() + 1);
+                    let of = |k: usize| x[k * n..(k + 1) * n][own.clone()].to_vec();
+                    on(&backend, (0..components).flat_map(of).collect())
+                });
+                assert!(found.iter().all(|found| *found == want), "{n} {components} {size}");
+            }
+        }
+    }
 }

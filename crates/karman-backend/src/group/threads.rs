@@ -16,6 +16,9 @@ const LOOKS: usize = 2000;
 /// Longest sleep between two looks.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
+/// Bytes of memory that a rank keeps for later gathers.
+const KEPT: usize = 1 << 20;
+
 /// No rank.
 const NONE: usize = usize::MAX;
 
@@ -237,6 +240,10 @@ impl Group for ThreadGroup {
         {
             let mut bytes = mine.bytes[half].write().unwrap_or_else(PoisonError::into_inner);
             bytes.clear();
+            // Large gathers are those of set-ups.
+            if bytes.capacity() > KEPT && own.len() <= KEPT {
+                bytes.shrink_to(KEPT);
+            }
             bytes.extend_from_slice(own);
         }
         mine.gathers.store(before + 1, Ordering::SeqCst);

@@ -14,6 +14,7 @@ use karman::backend::BackendKind;
 use karman::linear::{Method, PreconditionerKind};
 use karman_adapt::Smoother;
 use karman_bench::Group;
+use karman_bench::ranks::RanksTest;
 use karman_bench::thesis_pressure::FlowCase;
 use std::path::PathBuf;
 
@@ -361,6 +362,44 @@ pub(crate) enum BenchCommand {
     /// Compare with the tables and curves of two theses and a paper
     #[command(subcommand)]
     Thesis(ThesisCommand),
+    /// Several ranks beside one: vectors, heat with Jacobi and with multigrid, and a flow
+    Ranks(RanksArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RanksArguments {
+    /// The backend; ranks take the devices in turn, on the CPU its threads
+    #[arg(long, value_parser = backend, default_value = "auto")]
+    pub(crate) backend: BackendKind,
+    /// Numbers of ranks; speed-ups are over one
+    #[arg(long, value_delimiter = ',', value_parser = count, default_value = "1,2")]
+    pub(crate) ranks: Vec<usize>,
+    /// Numbers of cells, with --weak of each rank
+    #[arg(long, value_delimiter = ',', value_parser = count, default_value = "3e5,2.3e6")]
+    pub(crate) cells: Vec<usize>,
+    /// Measurements: axpy, dot, jacobi, multigrid, flow; default all
+    #[arg(long, value_delimiter = ',', value_parser = ranks_test)]
+    pub(crate) only: Vec<RanksTest>,
+    /// As many cells for each rank, in place of one mesh
+    #[arg(long)]
+    pub(crate) weak: bool,
+    /// Repetitions, of which the median is printed
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) repetitions: u32,
+    /// Host threads of all ranks together; 0: one for each processor
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Draw the speed-ups to a file as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Write the figures to a file as JSON, or print nothing else
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+fn ranks_test(name: &str) -> Result<RanksTest, String> {
+    RanksTest::from_word(name)
+        .ok_or_else(|| format!("measurements: {}", RanksTest::WORDS.join(", ")))
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,12 +1,14 @@
 //! `karman bench`
 
 use crate::arguments::{
-    BenchArguments, BenchCommand, BenchPrecision, ThesisAmgArguments, ThesisCgArguments,
-    ThesisCommand, ThesisFlowArguments, ThesisSmoothingArguments, ThesisStagesArguments,
+    BenchArguments, BenchCommand, BenchPrecision, RanksArguments, ThesisAmgArguments,
+    ThesisCgArguments, ThesisCommand, ThesisFlowArguments, ThesisSmoothingArguments,
+    ThesisStagesArguments,
 };
 use crate::console;
 use crate::failure::Failure;
 use karman::backend::{Backend, BackendKind};
+use karman_bench::ranks::{RanksPlan, RanksReport, RanksTest, Scaling, measure_ranks};
 use karman_bench::thesis_amg::{ThesisAmgPlan, ThesisAmgReport, measure_grid, published};
 use karman_bench::thesis_cost::{CostReport, measure_cost};
 use karman_bench::thesis_pressure::{FlowCase, PressurePlan, PressureReport, measure_pressure};
@@ -21,6 +23,7 @@ use std::path::Path;
 pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
     match &arguments.command {
         None => groups(arguments),
+        Some(BenchCommand::Ranks(arguments)) => ranks(arguments),
         Some(BenchCommand::Thesis(ThesisCommand::Amg(arguments))) => thesis_amg(arguments),
         Some(BenchCommand::Thesis(ThesisCommand::Flow(arguments))) => thesis_flow(arguments),
         Some(BenchCommand::Thesis(ThesisCommand::Cg(arguments))) => thesis_cg(arguments),
@@ -56,6 +59,32 @@ fn groups(arguments: &BenchArguments) -> Result<(), Failure> {
     }
     let mut report = Report::new(&bench);
     report.machine.karman = env!("KARMAN_VERSION");
+    output.finish(&report)
+}
+
+fn ranks(arguments: &RanksArguments) -> Result<(), Failure> {
+    let output = Output::new(arguments.json.as_deref())?;
+    let drawing = arguments.svg.as_deref().map(Drawing::new).transpose()?;
+    let plan = RanksPlan {
+        kind: arguments.backend,
+        threads: arguments.threads,
+        ranks: arguments.ranks.clone(),
+        tests: match &arguments.only[..] {
+            [] => RanksTest::ALL.to_vec(),
+            only => only.to_vec(),
+        },
+        scaling: if arguments.weak { Scaling::Weak } else { Scaling::Strong },
+        repetitions: arguments.repetitions as usize,
+    };
+    let mut points = vec![];
+    for &cells in &arguments.cells {
+        let start = std::time::Instant::now();
+        points.extend(measure_ranks(&plan, cells).map_err(Failure::input)?);
+        tracing::info!("{cells} cells: measured in {:.0} s", start.elapsed().as_secs_f64());
+    }
+    let report = RanksReport { karman: env!("KARMAN_VERSION"), ..RanksReport::new(&plan, points) };
+    output.show(|| report.to_string())?;
+    drawing.map_or(Ok(()), |drawing| drawing.finish(&report.svg()))?;
     output.finish(&report)
 }
 

@@ -17,6 +17,8 @@ use crate::arguments::{Arguments, Command};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::logging::Log;
+use crate::processes::Started;
+use karman::backend::Processes;
 
 /// State shared by the commands.
 pub(crate) struct Session {
@@ -24,12 +26,21 @@ pub(crate) struct Session {
     /// Whether only warnings and errors are printed.
     pub(crate) quiet: bool,
     pub(crate) interrupt: Interrupt,
+    /// The processes of which this is one, and the threads of each.
+    pub(crate) processes: Processes,
+    pub(crate) threads: usize,
 }
 
 /// Runs the command of the arguments.
-pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
-    let log = Log::start(&arguments);
-    let session = Session { log, quiet: arguments.quiet, interrupt: Interrupt::default() };
+pub(crate) fn run(arguments: Arguments, started: &Started) -> Result<(), Failure> {
+    let processes = started.processes();
+    let session = Session {
+        log: Log::start(&arguments, processes.is_first()),
+        quiet: arguments.quiet || !processes.is_first(),
+        interrupt: Interrupt::default(),
+        processes,
+        threads: started.threads(),
+    };
     let quiet = session.quiet;
     let done = match arguments.command {
         Command::Run(options) => run::run(&options, &session),

@@ -13,10 +13,13 @@ use std::path::Path;
 
 pub(crate) fn run(arguments: &RunArguments, session: &Session) -> Result<(), Failure> {
     let mut case = read(&arguments.case, session)?;
-    replace_settings(&mut case, arguments)?;
+    replace_settings(&mut case, arguments, session)?;
     let options = RunOptions { backend: arguments.backend, restart: arguments.restart.clone() };
     let directory = case.output.directory.clone();
     let outcome = solve(case, options, session)?;
+    if !session.processes.is_first() {
+        return Failure::of(&outcome).map_or(Ok(()), Err);
+    }
     let summary = read_summary(&directory);
     if arguments.json {
         console::print_json(&summary.clone()?)?;
@@ -30,7 +33,11 @@ pub(crate) fn run(arguments: &RunArguments, session: &Session) -> Result<(), Fai
 }
 
 /// Replaces settings of the case by those of the command line.
-fn replace_settings(case: &mut Case, arguments: &RunArguments) -> Result<(), Failure> {
+fn replace_settings(
+    case: &mut Case,
+    arguments: &RunArguments,
+    session: &Session,
+) -> Result<(), Failure> {
     match (arguments.end, &mut case.time) {
         (None, _) => {}
         (Some(end), Some(time)) => time.end = end,
@@ -45,8 +52,18 @@ fn replace_settings(case: &mut Case, arguments: &RunArguments) -> Result<(), Fai
     if let Some(threads) = arguments.threads {
         case.run.threads = threads;
     }
-    if let Some(ranks) = arguments.ranks {
-        case.run.ranks = ranks;
+    if case.run.threads == 0 {
+        case.run.threads = session.threads;
+    }
+    let count = session.processes.count();
+    match arguments.ranks {
+        Some(ranks) if count > 1 && ranks != count => {
+            return Err(Failure::Input(format!(
+                "--ranks {ranks}: {count} processes were started, each of which is a rank; leave --ranks out"
+            )));
+        }
+        Some(ranks) => case.run.ranks = ranks,
+        None => {}
     }
     Ok(())
 }
@@ -67,10 +84,14 @@ pub(crate) fn solve(
 ) -> Result<Outcome, Failure> {
     tracing::info!("{}", case.title);
     let (directory, resume) = (case.output.directory.clone(), options.restart.is_some());
-    let mut simulation = Simulation::new(case, options).map_err(Failure::input)?;
+    let processes = &session.processes;
+    let mut simulation =
+        Simulation::of_processes(case, options, processes).map_err(Failure::input)?;
     // The lock of the directory protects the log of another run that writes there.
     simulation.claim_output().map_err(Failure::input)?;
-    session.log.open(&directory, resume)?;
+    if processes.is_first() {
+        session.log.open(&directory, resume)?;
+    }
     let _running = session.interrupt.begin();
     simulation.stop_when(session.interrupt.is_requested());
     let mut display = ProgressDisplay::new(session.log.screen.clone(), session.quiet);

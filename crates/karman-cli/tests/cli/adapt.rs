@@ -55,6 +55,14 @@ fn meshes_are_adapted_to_sizes_and_to_a_metric_alike() {
         let info: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(info["cells"], fit["after"]["cells"], "{output}");
     }
+    // Lengths count more: more edges within the range of sizes that are measured.
+    let share = |lengths: &str| {
+        let sizes = ["--sizes", "0.2, 0.2, 0.05 + 0.3*z", "--lengths", lengths];
+        let fit = report(folder.path(), &[&["cube.msh", "-o", "g.msh"], &sizes[..]].concat());
+        (fit["after"]["vertices"].as_u64().unwrap(), fit["after"]["in_range"].as_f64().unwrap())
+    };
+    let [steep, even] = ["steep", "even"].map(share);
+    assert!(even != steep && even.1 > 0.9, "{steep:?} {even:?}");
     let moved = report(
         folder.path(),
         &["cube.msh", "-o", "e.msh", "--sizes", "0.3, 0.3, 0.1", "--smooth-only"],
@@ -375,6 +383,25 @@ fn wrong_prescriptions_are_refused_by_name() {
         (
             vec!["square.msh", "-o", "a.msh", "--sizes", "1,1", "--freeze", "default"],
             "0 cells are no triangles and 128 are frozen: none is left to adapt",
+        ),
+        (
+            vec!["square.msh", "-o", "a.msh", "--sizes", "1,1", "--lengths", "soft"],
+            "penalties: steep, even",
+        ),
+        (
+            vec![
+                "cube.msh",
+                "-o",
+                "a.msh",
+                "--sizes",
+                "1,1,1",
+                "--lengths",
+                "even",
+                "--smooth-only",
+                "--rule",
+                "worst_quality",
+            ],
+            "cannot be used with",
         ),
         (vec!["square.msh", "-o", "a.stl", "--sizes", "1,1"], "stl"),
     ] {

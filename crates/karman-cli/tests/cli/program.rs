@@ -231,3 +231,27 @@ fn a_backend_that_is_not_built_in_is_refused_with_the_way_to_get_it() {
     assert_eq!(code, 1);
     assert!(err.contains("without the `cuda` backend") && err.contains("--features cuda"), "{err}");
 }
+
+#[test]
+#[cfg(not(feature = "mpi"))]
+fn a_program_without_mpi_says_so_as_one_of_several_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bar.toml"), BAR).unwrap();
+    for (number, command, expected) in [
+        ("0", "run", "error: 3 processes were started: this karman was built without MPI"),
+        ("0", "check", "error: 3 processes were started: `karman run` alone runs as several"),
+        // The first process alone prints.
+        ("2", "run", ""),
+    ] {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_karman"))
+            .current_dir(folder.path())
+            .args([command, "bar.toml"])
+            .envs([("OMPI_COMM_WORLD_SIZE", "3"), ("OMPI_COMM_WORLD_RANK", number)])
+            .output()
+            .unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{err}");
+        assert!(err.starts_with(expected) && err.is_empty() == expected.is_empty(), "{err}");
+        assert!(!folder.path().join("bar").exists());
+    }
+}

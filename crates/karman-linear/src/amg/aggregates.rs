@@ -19,3 +19,8 @@ impl Aggregates {
         CsrMatrix::trusted(self.count, offsets, self.of.clone(), vec![1.0; n])
     }
 }
+
+/// Whether an interpolation is piecewise constant: one entry 1 a row.
+pub(super) fn is_constant(p: &CsrMatrix<f64>) -> bool {
+    (0..p.rows()).all(|row| p.row_length(row) == 1) && p.values().iter().all(|value| *value == 1.0)
+}

@@ -1,6 +1,65 @@
 //! The dense inverse of the coarsest matrix.
 
+use super::distribution::Distribution;
+use super::smoothing::multiply_dense;
+use super::views::DenseView;
 use crate::CsrMatrix;
+use karman_backend::real::Real;
+use karman_backend::{Backend, Buffer, Gather};
+
+/// The inverse of the coarsest matrix on a backend; of one of several ranks that share this level its rows.
+pub(super) struct Inverse<S> {
+    values: Buffer<S>,
+    order: usize,
+    /// The right-hand side of all ranks.
+    gathered: Option<(Gather, Buffer<S>)>,
+}
+
+impl<S: Real> Inverse<S> {
+    /// The inverse of these values of `[order²]`, by rows on the host, by columns on a device.
+    pub(super) fn new(values: Buffer<S>, order: usize) -> Self {
+        Inverse { values, order, gathered: None }
+    }
+
+    /// The rows of one of several ranks of an inverse by rows, `[order²]`, of the only level, which they share.
+    pub(super) fn of_rank(
+        backend: &Backend,
+        inverse: &[f64],
+        order: usize,
+        distribution: &Distribution,
+    ) -> Self {
+        let own = distribution.own(0);
+        let rows = &inverse[own.start * order..own.end * order];
+        let values = backend.upload(rows.iter().map(|value| S::from_f64(*value)).collect());
+        Inverse {
+            values,
+            order,
+            gathered: Some((distribution.gather(0, backend), backend.zeros(order))),
+        }
+    }
+
+    /// x ← A⁻¹ b.
+    pub(super) fn apply(&mut self, backend: &Backend, b: &Buffer<S>, x: &mut Buffer<S>) {
+        let (n, rows) = (self.order, b.len());
+        let by_columns = backend.device().is_some() && self.gathered.is_none();
+        let (row_stride, column_stride) = if by_columns { (1, n) } else { (n, 1) };
+        let b = match &mut self.gathered {
+            None => b,
+            Some((gather, all)) => {
+                gather.gather(b, all);
+                all
+            }
+        };
+        let values = self.values.view();
+        let inverse = DenseView { values, order: n, row_stride, column_stride };
+        multiply_dense(backend, rows, &inverse, b, backend.split_sums(n, n * n), x);
+    }
+
+    /// Its size in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.values.bytes()
+    }
+}
 
 /// Pivots below this share of the diagonal's terms belong to the null space, of a hierarchy whose finest matrix has elements
 /// `T`: above the rounding of its elements, which Galerkin products carry to the coarsest matrix.

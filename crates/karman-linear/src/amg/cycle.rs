@@ -1,7 +1,7 @@
 //! Multigrid cycles and their levels: sequences of dispatch functions, the same on the host and on a device,
 //! where they may be captured in a graph.
 
-use super::coarse::{dense_inverse, null_share};
+use super::coarse::{Inverse, dense_inverse, null_share};
 use super::device::{
     DeviceHierarchy, DeviceLevel, Interpolation, aggregates_of,
     dense_inverse as inverse_by_kernels, difference_form, sliced,
@@ -13,24 +13,23 @@ use super::params::{AmgParams, Cycle, CycleParams, Smoother};
 use super::report::LevelReport;
 use super::smoothing::{
     Polynomial, begin_by_colour, begin_cycle, end_by_colour, end_cycle, jacobi, jacobi_dots,
-    multiply_dense, residual, sweep,
+    residual, sweep,
 };
 use super::transfer::Transfer;
-use super::views::DenseView;
 use crate::residual_update::subtract_and_sweep;
 use crate::{Colouring, CsrMatrix, LinearError, Matrix, ResidualUpdate};
 use karman_backend::real::Real;
 use karman_backend::{Backend, Buffer, blas};
 
 /// One level.
-struct Level<S> {
+pub(super) struct Level<S> {
     matrix: DifferenceForm<S>,
     /// Weights of residuals in a sweep.
     weights: Buffer<S>,
     /// To and from the next level; none on the coarsest.
     transfer: Option<Transfer<S>>,
     /// The dense inverse of a coarsest level that is small enough.
-    inverse: Option<Buffer<S>>,
+    inverse: Option<Inverse<S>>,
     /// Offsets of the colours.
     colours: Vec<usize>,
     x: Buffer<S>,
@@ -44,14 +43,15 @@ struct Level<S> {
 /// All levels, with the parameters of the cycle.
 pub(super) struct Levels<S> {
     backend: Backend,
-    levels: Vec<Level<S>>,
+    pub(super) levels: Vec<Level<S>>,
     /// The permutation of the finest level by colour and its inverse.
     renumbering: Option<[Buffer<u32>; 2]>,
     params: CycleParams,
 }
 
 impl<S: Real> Levels<S> {
-    fn empty(backend: &Backend, params: &AmgParams) -> Self {
+    /// Without levels.
+    pub(super) fn empty(backend: &Backend, params: &AmgParams) -> Self {
         Levels {
             backend: backend.clone(),
             levels: vec![],
@@ -83,8 +83,7 @@ impl<S: Real> Levels<S> {
     pub(super) fn new(
         backend: &Backend,
         hierarchy: &Hierarchy,
-        params: &AmgParams,
-        null_share: f64,
+        (params, null_share): (&AmgParams, f64),
     ) -> Result<Self, LinearError> {
         let mut all = Levels::empty(backend, params);
         let by_colour = params.cycling.smoother == Smoother::GaussSeidel;
@@ -132,17 +131,19 @@ impl<S: Real> Levels<S> {
         (0..=last).map(at).collect()
     }
 
-    /// Updates of unknowns by one cycle over the unknowns of the finest level.
-    pub(super) fn work_units(&self) -> f64 {
+    /// Updates of unknowns by one cycle over the unknowns of the finest level; of the levels of this report.
+    pub(super) fn work_units(&self, report: &[LevelReport]) -> f64 {
         let degree =
             if let Smoother::Chebyshev { degree } = self.params.smoother { degree } else { 1 };
         let sweeps = degree * (self.params.sweeps[0] + self.params.sweeps[1]);
         let mut updates = 0.0;
-        for (level, visits) in self.levels.iter().zip(self.visits()) {
+        for ((level, visits), LevelReport { rows, .. }) in
+            self.levels.iter().zip(self.visits()).zip(report)
+        {
             let each = if level.inverse.is_some() { 1 } else { sweeps };
-            updates += (visits * each * level.matrix.rows()) as f64;
+            updates += (visits * each * rows) as f64;
         }
-        updates / self.levels.first().map_or(1, |level| level.matrix.rows()).max(1) as f64
+        updates / report.first().map_or(1, |level| level.rows).max(1) as f64
     }
 
     /// Bytes one cycle moves.
@@ -180,10 +181,13 @@ impl<S: Real> Levels<S> {
         }
         let into_z = self.ends_with_jacobi();
         self.visit(0, true, self.params.cycle, usize::from(into_z));
-        let Level { matrix, weights, b, x, .. } = &self.levels[0];
+        let Level { matrix, weights, b, x, .. } = &mut self.levels[0];
         match &self.renumbering {
             Some([_, new_place]) => end_by_colour(&backend, n, x, new_place, z),
-            None if into_z => jacobi(matrix, x, b, weights, z),
+            None if into_z => {
+                matrix.fetch(x);
+                jacobi(matrix, x, b, weights, z);
+            }
             None => end_cycle(&backend, n, x, z),
         }
     }
@@ -200,35 +204,30 @@ impl<S: Real> Levels<S> {
     fn visit(&mut self, depth: usize, is_zero: bool, cycle: Cycle, left_out: usize) {
         let [before, after] = self.params.sweeps;
         let level = &mut self.levels[depth];
-        if let Some(inverse) = &level.inverse {
-            let n = level.matrix.rows();
-            let on_device = self.backend.device().is_some();
-            let (row_stride, column_stride) = if on_device { (1, n) } else { (n, 1) };
-            let values = inverse.view();
-            let inverse = DenseView { values, order: n, row_stride, column_stride };
-            let (backend, parts) = (&self.backend, self.backend.split_sums(n, n * n));
-            multiply_dense(backend, n, &inverse, &level.b, parts, &mut level.x);
+        if let Some(inverse) = &mut level.inverse {
+            inverse.apply(&self.backend, &level.b, &mut level.x);
             return;
         }
         let is_coarsest = level.transfer.is_none();
-        level.smooth(&self.backend, self.params.smoother, before, is_zero, false);
+        level.smooth(self.params.smoother, before, is_zero, false);
         if !is_coarsest {
             let Level { matrix, x, b, other, .. } = level;
+            matrix.fetch(x);
             residual(matrix, x, b, other);
+            matrix.fetch(other);
             self.correct(depth, cycle);
         }
         let level = &mut self.levels[depth];
-        level.smooth(&self.backend, self.params.smoother, after - left_out, false, true);
+        level.smooth(self.params.smoother, after - left_out, false, true);
     }
 
     /// The coarse correction of level `depth`, whose residual is in `other`.
     fn correct(&mut self, depth: usize, cycle: Cycle) {
         {
             let (fine, coarse) = self.levels.split_at_mut(depth + 1);
-            let (fine, coarse) = (&fine[depth], &mut coarse[0]);
-            let Some(transfer) = &fine.transfer else { return };
-            let Level { weights, b, x, .. } = coarse;
-            transfer.restrict(&self.backend, &fine.other, weights, b, x);
+            let Level { transfer: Some(transfer), other, .. } = &mut fine[depth] else { return };
+            let Level { weights, b, x, .. } = &mut coarse[0];
+            transfer.restrict(&self.backend, other, weights, b, x);
         }
         let below = depth + 1;
         let is_last = self.levels[below].transfer.is_none();
@@ -247,13 +246,16 @@ impl<S: Real> Levels<S> {
         }
         let (fine, coarse) = self.levels.split_at_mut(below);
         let Level { transfer: Some(transfer), x, .. } = &mut fine[depth] else { return };
-        transfer.prolong(&self.backend, &coarse[0].x, x);
+        let Level { matrix, x: correction, .. } = &mut coarse[0];
+        matrix.fetch(correction);
+        transfer.prolong(&self.backend, correction, x);
     }
 
     fn krylov_visits(&mut self, depth: usize) {
         self.visit(depth, true, Cycle::K, 0);
         let Level { krylov, matrix, x, b, weights, .. } = &mut self.levels[depth];
         if let Some(krylov) = krylov {
+            matrix.fetch(x);
             krylov.first(matrix, x, b);
             // The first sweep from zero.
             blas::multiply(&self.backend, matrix.rows(), weights, b, x);
@@ -261,6 +263,7 @@ impl<S: Real> Levels<S> {
         self.visit(depth, true, Cycle::K, 0);
         let Level { krylov, matrix, x, b, .. } = &mut self.levels[depth];
         if let Some(krylov) = krylov {
+            matrix.fetch(x);
             krylov.second(matrix, b, x);
         }
     }
@@ -281,15 +284,10 @@ impl Levels<f32> {
         std::mem::swap(b, r);
         self.visit(0, true, self.params.cycle, 1);
         let Level { matrix, weights: w, b, x, .. } = &mut self.levels[0];
+        matrix.fetch(x);
         jacobi_dots(matrix, (x, b, w), q, z, sums);
         std::mem::swap(b, r);
     }
-}
-
-/// Relaxation factor of a sweep.
-fn relaxation(params: &AmgParams) -> f64 {
-    let CycleParams { smoother, relaxation, .. } = params.cycling;
-    if smoother == Smoother::L1Jacobi { relaxation } else { 1.0 }
 }
 
 /// The inverse of a permutation.
@@ -310,7 +308,8 @@ fn renumbered(
 }
 
 impl<S: Real> Level<S> {
-    fn new(
+    /// Copies a level to `backend`; of the colourings of this level and of the next one, if any.
+    pub(super) fn new(
         backend: &Backend,
         host: &HostLevel,
         depth: usize,
@@ -334,7 +333,7 @@ impl<S: Real> Level<S> {
             }
         };
         let diagonal_alone = params.cycling.smoother == Smoother::GaussSeidel;
-        let weights = host.weights(relaxation(params), diagonal_alone);
+        let weights = host.weights(0..n, params.sweep_factor(), diagonal_alone);
         let weights: Vec<S> = match own {
             None => weights.into_iter().map(S::from_f64).collect(),
             Some(own) => own.rows.iter().map(|r| S::from_f64(weights[*r as usize])).collect(),
@@ -349,61 +348,59 @@ impl<S: Real> Level<S> {
                 let (i, j) = if on_device { (k % n, k / n) } else { (k / n, k % n) };
                 S::from_f64(inverse[at(i) * n + at(j)])
             };
-            backend.upload((0..n * n).map(entry).collect())
+            Inverse::new(backend.upload((0..n * n).map(entry).collect()), n)
         });
         let weights = backend.upload(weights);
-        let level = Level::with(backend, matrix, weights, transfer, inverse, depth, params);
+        let level = Level::with(matrix, weights, transfer, inverse, depth, params);
         Ok(Level { colours: own.map_or(vec![], |own| own.offsets.clone()), ..level })
     }
 
     /// The level of `matrix` from the device's set-up.
-    fn of_device<T: Real>(
+    pub(super) fn of_device<T: Real>(
         backend: &Backend,
         matrix: &Matrix<T>,
         level: &DeviceLevel,
         depth: usize,
         (params, null_share): (&AmgParams, f64),
     ) -> Result<Self, LinearError> {
-        let relaxation = relaxation(params);
-        let (own, weights) = difference_form(matrix, &level.scale, relaxation)?;
+        let (own, weights) = difference_form(matrix, &level.scale, params.sweep_factor())?;
         let transfer = match &level.interpolation {
             None => None,
             Some(Interpolation { transfer: [p, r], is_constant, .. }) => Some(match is_constant {
-                true => Transfer::Aggregates(aggregates_of(p, r)),
-                false => Transfer::Weighted([sliced(p, true)?, sliced(r, true)?]),
+                true => Transfer::of_aggregates(aggregates_of(p, r)),
+                false => Transfer::weighted([sliced(p, true)?, sliced(r, true)?]),
             }),
         };
         let is_direct = transfer.is_none() && matrix.rows() <= params.coarse_rows;
         let inverse = is_direct
             .then(|| inverse_by_kernels(backend, matrix, &level.scale, null_share))
-            .transpose()?;
-        Ok(Level::with(backend, own, weights, transfer, inverse, depth, params))
+            .transpose()?
+            .map(|inverse| Inverse::new(inverse, matrix.rows()));
+        Ok(Level::with(own, weights, transfer, inverse, depth, params))
     }
 
     /// A level with vectors for the cycle.
-    fn with(
-        backend: &Backend,
+    pub(super) fn with(
         matrix: DifferenceForm<S>,
         weights: Buffer<S>,
         transfer: Option<Transfer<S>>,
-        inverse: Option<Buffer<S>>,
+        inverse: Option<Inverse<S>>,
         depth: usize,
         params: &AmgParams,
     ) -> Self {
-        let n = matrix.rows();
         let is_polynomial = matches!(params.cycling.smoother, Smoother::Chebyshev { .. });
         let is_krylov = params.cycling.cycle == Cycle::K && depth > 0 && transfer.is_some();
         Level {
-            matrix,
             weights,
             transfer,
             inverse,
             colours: vec![],
-            x: backend.zeros(n),
-            b: backend.zeros(n),
-            other: backend.zeros(n),
-            polynomial: is_polynomial.then(|| Polynomial::new(backend, n)),
-            krylov: is_krylov.then(|| KrylovStep::new(backend, n)),
+            x: matrix.vector(),
+            b: matrix.backend().zeros(matrix.rows()),
+            other: matrix.vector(),
+            polynomial: is_polynomial.then(|| Polynomial::new(&matrix)),
+            krylov: is_krylov.then(|| KrylovStep::new(&matrix)),
+            matrix,
         }
     }
 
@@ -413,29 +410,23 @@ impl<S: Real> Level<S> {
             + transfer
             + self.weights.bytes()
             + 3 * self.x.bytes()
-            + self.inverse.as_ref().map_or(0, Buffer::bytes)
+            + self.inverse.as_ref().map_or(0, Inverse::bytes)
             + self.polynomial.as_ref().map_or(0, Polynomial::bytes)
             + self.krylov.as_ref().map_or(0, KrylovStep::bytes)
     }
 
     /// `sweeps` sweeps from zero or from x.
-    fn smooth(
-        &mut self,
-        backend: &Backend,
-        smoother: Smoother,
-        sweeps: usize,
-        is_zero: bool,
-        backwards: bool,
-    ) {
+    fn smooth(&mut self, smoother: Smoother, sweeps: usize, is_zero: bool, backwards: bool) {
         let Level { matrix, weights, b, x, other, colours, polynomial, .. } = self;
         let n = matrix.rows();
         if is_zero && (sweeps == 0 || smoother == Smoother::GaussSeidel) {
-            blas::fill(backend, n, S::literal(0.0), x);
+            blas::fill(matrix.backend(), n, S::literal(0.0), x);
         }
         match smoother {
             Smoother::L1Jacobi => {
                 // The kernel that wrote b has made the first sweep from zero.
                 for _ in usize::from(is_zero)..sweeps {
+                    matrix.fetch(x);
                     jacobi(matrix, x, b, weights, other);
                     std::mem::swap(x, other);
                 }

@@ -6,7 +6,9 @@ use super::parallel::each;
 use crate::matrix::MatrixView;
 use crate::{CsrMatrix, Layout, LinearError, Matrix};
 use karman_backend::prelude::*;
-use karman_backend::{Backend, Buffer, Partials, View, sum_of_parts};
+use karman_backend::{Backend, Buffer, Halo, Partials, View, sum_of_parts};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// A matrix in difference form: off-diagonal entries and row sums.
 pub(super) struct DifferenceForm<S> {
@@ -22,9 +24,41 @@ impl<S: Real> DifferenceForm<S> {
     /// # Errors
     /// [`LinearError::TooLarge`] where padding exceeds 32-bit offsets.
     pub(super) fn new(backend: &Backend, a: &CsrMatrix<f64>) -> Result<Self, LinearError> {
-        let row_sums = each(a.rows(), |row| S::from_f64(a.row(row).map(|e| e.1).sum::<f64>()));
-        let couplings = Matrix::new(backend, without_diagonal(a))?;
+        let couplings = Matrix::new(backend, without_diagonal(a, 0..a.rows()))?;
+        Ok(DifferenceForm { couplings, row_sums: backend.upload(row_sums(a, 0..a.rows())) })
+    }
+
+    /// The rows of `a` that one of several ranks has, with their sums.
+    ///
+    /// # Errors
+    /// [`LinearError::ColumnOutOfRange`] where a column is not in `halo`.
+    pub(super) fn of_rank(
+        backend: &Backend,
+        a: &CsrMatrix<f64>,
+        row_sums: Vec<S>,
+        halo: &Arc<Halo>,
+    ) -> Result<Self, LinearError> {
+        let own = halo.first()..halo.first() + halo.owned();
+        let couplings = Matrix::of_rank(backend, without_diagonal(a, own), halo.clone())?
+            .with_parts_of(a.rows(), a.entries().saturating_sub(a.rows()));
         Ok(DifferenceForm { couplings, row_sums: backend.upload(row_sums) })
+    }
+
+    /// The exchange of the vectors that it multiplies, on one of several ranks.
+    pub(super) fn halo(&self) -> Option<&Arc<Halo>> {
+        self.couplings.halo()
+    }
+
+    /// A vector that it multiplies, with zeros and room for ghosts.
+    pub(super) fn vector(&self) -> Buffer<S> {
+        self.couplings.vector()
+    }
+
+    /// Fetches the ghosts of a vector before a product with it.
+    pub(super) fn fetch(&self, x: &mut Buffer<S>) {
+        if let Some(halo) = self.halo() {
+            halo.fill(x, 1);
+        }
     }
 
     /// Number of unknowns.
@@ -66,12 +100,19 @@ impl<S: Real> DifferenceForm<S> {
     }
 }
 
-/// The off-diagonal entries of `a`.
-fn without_diagonal<S: Real>(a: &CsrMatrix<f64>) -> CsrMatrix<S> {
-    let off_diagonal = |row: usize| a.row(row).filter(move |e| e.0 != row);
+/// The sums of some rows of `a`.
+pub(super) fn row_sums<S: Real>(a: &CsrMatrix<f64>, rows: Range<usize>) -> Vec<S> {
+    let sum = |row: usize| a.row(rows.start + row).map(|entry| entry.1).sum::<f64>();
+    each(rows.len(), |row| S::from_f64(sum(row)))
+}
+
+/// The off-diagonal entries of some rows of `a`.
+fn without_diagonal<S: Real>(a: &CsrMatrix<f64>, rows: Range<usize>) -> CsrMatrix<S> {
+    let first = rows.start;
+    let off_diagonal = |row: usize| a.row(first + row).filter(move |e| e.0 != first + row);
     let mut offsets = vec![0];
-    offsets.extend(each(a.rows(), |row| off_diagonal(row).count() as u32));
-    for row in 0..a.rows() {
+    offsets.extend(each(rows.len(), |row| off_diagonal(row).count() as u32));
+    for row in 0..rows.len() {
         offsets[row + 1] += offsets[row];
     }
     CsrMatrix::trusted_rows(a.columns(), offsets, |row, columns, values| {

@@ -1,7 +1,7 @@
 //! Galerkin coarse matrices A_c = Pᵀ A P. One writer a coarse row adds the products in the order of the
 //! fine rows and sorts the columns: the same bits for any number of threads.
 
-use super::parallel::{Rows, SparseAccumulator, matrix_of};
+use super::parallel::{Loops, Rows, SparseAccumulator};
 use crate::{CsrMatrix, LinearError};
 
 /// R A P times `factor` with R = Pᵀ. About (entries of R) × (entries of A and of P a row) products.
@@ -9,6 +9,7 @@ use crate::{CsrMatrix, LinearError};
 /// # Errors
 /// [`LinearError::TooLarge`] where it has too many entries.
 pub(super) fn triple_product(
+    loops: &Loops,
     r: &CsrMatrix<f64>,
     a: &CsrMatrix<f64>,
     p: &CsrMatrix<f64>,
@@ -27,7 +28,7 @@ pub(super) fn triple_product(
         sums.sort();
         sums.finish(rows);
     };
-    matrix_of(r.rows(), p.columns(), || SparseAccumulator::new(p.columns()), write)
+    loops.matrix_of(r.rows(), p.columns(), || SparseAccumulator::new(p.columns()), write)
 }
 
 /// R A P times `factor` for P piecewise constant on aggregates: `members` is Pᵀ, `of` the aggregate of each
@@ -36,6 +37,7 @@ pub(super) fn triple_product(
 /// # Errors
 /// [`LinearError::TooLarge`] where it has too many entries.
 pub(super) fn between_aggregates(
+    loops: &Loops,
     members: &CsrMatrix<f64>,
     a: &CsrMatrix<f64>,
     of: &[u32],
@@ -51,7 +53,7 @@ pub(super) fn between_aggregates(
         sums.sort();
         sums.finish(rows);
     };
-    matrix_of(n, n, || SparseAccumulator::new(n), write)
+    loops.matrix_of(n, n, || SparseAccumulator::new(n), write)
 }
 
 #[cfg(test)]
@@ -79,7 +81,7 @@ mod tests {
             for a in [scattered(n), scattered_symmetric(n)] {
                 let p = some_interpolation(n, m);
                 let r = p.transposed();
-                let product = || triple_product(&r, &a, &p, 0.5).unwrap();
+                let product = || triple_product(&Loops::ALONE, &r, &a, &p, 0.5).unwrap();
                 let mut all: Vec<_> = hosts().iter().map(|host| host.install(product)).collect();
                 all.dedup();
                 assert_eq!(all.len(), 1, "the product depends on the number of threads");
@@ -95,10 +97,10 @@ mod tests {
     #[test]
     fn aggregates_give_the_product_of_their_interpolation() {
         let a = diamond(9);
-        let aggregates = aggregates(&a, 0.25, 1).unwrap();
+        let aggregates = aggregates(&Loops::ALONE, &a, 0.25, 1).unwrap();
         let p = aggregates.piecewise_constant();
         let r = p.transposed();
-        let want = triple_product(&r, &a, &p, 0.7).unwrap();
-        assert_eq!(between_aggregates(&r, &a, &aggregates.of, 0.7).unwrap(), want);
+        let want = triple_product(&Loops::ALONE, &r, &a, &p, 0.7).unwrap();
+        assert_eq!(between_aggregates(&Loops::ALONE, &r, &a, &aggregates.of, 0.7).unwrap(), want);
     }
 }

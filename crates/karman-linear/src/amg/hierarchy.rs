@@ -1,10 +1,10 @@
 //! Set-up of a hierarchy on the host in double precision.
 
-use super::aggregates::Aggregates;
+use super::aggregates::{Aggregates, is_constant};
 use super::galerkin::{between_aggregates, triple_product};
 use super::interpolation::{direct, extended_i, smoothed};
 use super::matching::aggregates;
-use super::parallel::each;
+use super::parallel::{Loops, each};
 use super::params::{AmgParams, Coarsening};
 use super::pmis::pmis;
 use super::report::LevelReport;
@@ -12,8 +12,8 @@ use super::ruge_stuben::{rows_with_nonzero_sum, ruge_stuben};
 use super::saved::SavedInterpolation;
 use super::sparsify::{sparsified, without_weak_couplings};
 use super::strength::thresholds;
-use super::transfer::is_constant;
 use crate::{CsrMatrix, LinearError};
+use std::ops::Range;
 
 /// Coarsening stalls where a coarse level has more than this share of the unknowns.
 pub(super) const STALLED: f64 = 0.9;
@@ -36,6 +36,18 @@ pub(super) struct HostLevel {
     boundary: Option<Vec<bool>>,
 }
 
+impl HostLevel {
+    /// A copy of a level that kernels made.
+    pub(super) fn of_kernels(
+        matrix: CsrMatrix<f64>,
+        transfer: Option<Transfer>,
+        over_correction: f64,
+        scale: Vec<f64>,
+    ) -> HostLevel {
+        HostLevel { matrix, transfer, over_correction, scale, boundary: None }
+    }
+}
+
 /// The transfer operators between two levels.
 #[derive(Clone, Debug)]
 pub(super) struct Transfer {
@@ -50,28 +62,31 @@ pub(super) struct Transfer {
 pub(super) struct Hierarchy {
     pub levels: Vec<HostLevel>,
     params: AmgParams,
+    loops: Loops,
 }
 
 impl Hierarchy {
     /// The hierarchy of a square matrix. `boundary` flags the unknowns that Ruge & Stüben's coarsening
     /// weights; default: rows whose entries do not sum to zero.
     pub(super) fn new(
+        loops: Loops,
         matrix: CsrMatrix<f64>,
         params: &AmgParams,
         boundary: Option<Vec<bool>>,
     ) -> Result<Hierarchy, LinearError> {
-        let mut hierarchy = Hierarchy::finest(matrix, params, boundary)?;
+        let mut hierarchy = Hierarchy::finest(loops, matrix, params, boundary)?;
         while hierarchy.add_level()? {}
         Ok(hierarchy)
     }
 
     /// The hierarchy of a square matrix with given interpolations.
     pub(super) fn from_interpolations(
+        loops: Loops,
         matrix: CsrMatrix<f64>,
         params: &AmgParams,
         interpolations: Vec<SavedInterpolation>,
     ) -> Result<Hierarchy, LinearError> {
-        let mut hierarchy = Hierarchy::finest(matrix, params, None)?;
+        let mut hierarchy = Hierarchy::finest(loops, matrix, params, None)?;
         for saved in interpolations {
             hierarchy.push_level(match saved {
                 SavedInterpolation::Aggregates { of, count } => {
@@ -101,6 +116,7 @@ impl Hierarchy {
 
     /// The finest level alone.
     fn finest(
+        loops: Loops,
         matrix: CsrMatrix<f64>,
         params: &AmgParams,
         boundary: Option<Vec<bool>>,
@@ -114,7 +130,7 @@ impl Hierarchy {
             _ => None,
         };
         let finest = HostLevel { matrix, transfer: None, over_correction: 1.0, scale, boundary };
-        Ok(Hierarchy { levels: vec![finest], params: *params })
+        Ok(Hierarchy { levels: vec![finest], params: *params, loops })
     }
 
     /// Adds a coarser level unless the last one is the coarsest.
@@ -126,7 +142,7 @@ impl Hierarchy {
         if params.is_coarsest(rows, depth) {
             return Ok(false);
         }
-        let interpolation = interpolation(level, depth, params)?;
+        let interpolation = interpolation(&self.loops, level, depth, params)?;
         let count = interpolation.columns();
         if count == 0 || count as f64 > STALLED * rows as f64 {
             return Ok(false);
@@ -142,7 +158,7 @@ impl Hierarchy {
         let restriction = interpolation.transposed();
         level.over_correction = self.params.over_correction_at(depth);
         level.transfer = Some(Transfer { interpolation, restriction });
-        let coarse = coarse_level(level, depth, &self.params)?;
+        let coarse = coarse_level(&self.loops, level, depth, &self.params)?;
         self.levels.push(coarse);
         Ok(())
     }
@@ -154,7 +170,8 @@ impl Hierarchy {
         finest.scale = scale;
         finest.matrix = matrix;
         for depth in 1..self.levels.len() {
-            let coarse = coarse_level(&self.levels[depth - 1], depth - 1, &self.params)?;
+            let fine = &self.levels[depth - 1];
+            let coarse = coarse_level(&self.loops, fine, depth - 1, &self.params)?;
             let transfer = self.levels[depth].transfer.take();
             let over_correction = self.levels[depth].over_correction;
             self.levels[depth] = HostLevel { transfer, over_correction, ..coarse };
@@ -162,9 +179,9 @@ impl Hierarchy {
         Ok(())
     }
 
-    /// Frees the coarse matrices; new values recompute them. Cycles have copies.
-    pub(super) fn drop_coarse_matrices(&mut self) {
-        for level in self.levels.iter_mut().skip(1) {
+    /// Frees the matrices; new values recompute them. Cycles have copies.
+    pub(super) fn drop_matrices(&mut self) {
+        for level in &mut self.levels {
             level.matrix = CsrMatrix::trusted(0, vec![0], vec![], vec![]);
             level.scale = vec![];
         }
@@ -187,10 +204,16 @@ impl Hierarchy {
 }
 
 impl HostLevel {
-    /// Weights of residuals in a sweep: `relaxation` over the ℓ1 norm of the row, or over its diagonal; 0
+    /// Weights of the residuals of some rows in a sweep: `relaxation` over the ℓ1 norm of the row, or over its diagonal; 0
     /// where that is zero up to round-off (a component without a Dirichlet boundary).
-    pub(super) fn weights(&self, relaxation: f64, diagonal_alone: bool) -> Vec<f64> {
-        each(self.matrix.rows(), |row| {
+    pub(super) fn weights(
+        &self,
+        rows: Range<usize>,
+        relaxation: f64,
+        diagonal_alone: bool,
+    ) -> Vec<f64> {
+        each(rows.len(), |row| {
+            let row = rows.start + row;
             let mut size = 0.0;
             for (column, value) in self.matrix.row(row) {
                 if column == row || !diagonal_alone {
@@ -220,6 +243,7 @@ fn checked_diagonal(matrix: &CsrMatrix<f64>) -> Result<Vec<f64>, LinearError> {
 
 /// The interpolation to `level` from the next one.
 fn interpolation(
+    loops: &Loops,
     level: &HostLevel,
     depth: usize,
     params: &AmgParams,
@@ -228,30 +252,31 @@ fn interpolation(
     let max_entries = params.interpolation_entries;
     match params.coarsening {
         Coarsening::Pmis if depth == 0 && params.pairwise_passes > 0 => {
-            let pairs = aggregates(a, params.strength, params.pairwise_passes)?;
+            let pairs = aggregates(loops, a, params.strength, params.pairwise_passes)?;
             Ok(pairs.piecewise_constant())
         }
         Coarsening::Pmis => {
-            let t = thresholds(a, params.strength);
-            extended_i(a, &t, &pmis(a, &t), max_entries)
+            let t = thresholds(loops, a, params.strength)?;
+            extended_i(loops, a, &t, &pmis(loops, a, &t)?, max_entries)
         }
         Coarsening::Aggregation => {
-            let t = thresholds(a, params.strength);
-            let aggregates = aggregates(a, params.strength, params.pairwise_passes.max(1))?;
-            smoothed(a, &t, &aggregates, max_entries)
+            let t = thresholds(loops, a, params.strength)?;
+            let aggregates = aggregates(loops, a, params.strength, params.pairwise_passes.max(1))?;
+            smoothed(loops, a, &t, &aggregates, max_entries)
         }
         Coarsening::RugeStuben => {
-            let t = thresholds(a, params.strength);
+            let t = thresholds(loops, a, params.strength)?;
             let none = vec![];
             let boundary = level.boundary.as_ref().unwrap_or(&none);
             let set = ruge_stuben(a, &t, boundary, params.boundary_weight);
-            direct(a, &t, &set)
+            direct(loops, a, &t, &set)
         }
     }
 }
 
 /// The level below `level`, whose transfer is known.
 fn coarse_level(
+    loops: &Loops,
     level: &HostLevel,
     depth: usize,
     params: &AmgParams,
@@ -264,23 +289,23 @@ fn coarse_level(
     let over = level.over_correction;
     let is_constant = is_constant(p);
     let matrix = match is_constant {
-        true => between_aggregates(r, &level.matrix, p.column_indices(), 1.0 / over)?,
-        false => triple_product(r, &level.matrix, p, 1.0 / over)?,
+        true => between_aggregates(loops, r, &level.matrix, p.column_indices(), 1.0 / over)?,
+        false => triple_product(loops, r, &level.matrix, p, 1.0 / over)?,
     };
     let matrix = match params.sparsification {
-        Some(how) => sparsified(&matrix, how.beta + depth as f64 * how.increment, &how)?,
+        Some(how) => sparsified(loops, &matrix, how.beta + depth as f64 * how.increment, &how)?,
         None if params.drop_tolerance > 0.0 && !is_constant => {
-            without_weak_couplings(&matrix, params.drop_tolerance)?
+            without_weak_couplings(loops, &matrix, params.drop_tolerance)?
         }
         None => matrix,
     };
-    let scale = each(matrix.rows(), |row| {
+    let scale = loops.each(matrix.rows(), |row| {
         let mut sum = 0.0;
         for (fine, weight) in r.row(row) {
             sum += weight * weight * level.scale[fine];
         }
         sum / over
-    });
+    })?;
     // A coarse unknown is the fine one that it interpolates with weight 1.
     let boundary = level.boundary.as_ref().map(|flags| {
         let of_row = |row: usize| r.row(row).any(|(f, weight)| weight == 1.0 && flags[f]);
@@ -309,7 +334,7 @@ mod tests {
         };
         for coarsening in [Coarsening::Pmis, Coarsening::Aggregation, Coarsening::RugeStuben] {
             for a in [poisson_2d(35), diamond(9), scattered_symmetric(900)] {
-                let h = Hierarchy::new(a, &exact(coarsening), None).unwrap();
+                let h = Hierarchy::new(Loops::ALONE, a, &exact(coarsening), None).unwrap();
                 assert!(h.levels.len() > 1, "{coarsening:?}");
                 for (fine, coarse) in h.levels.iter().zip(&h.levels[1..]) {
                     let p = &fine.transfer.as_ref().unwrap().interpolation;
@@ -332,7 +357,7 @@ mod tests {
         let a = diamond(20);
         for coarsening in [Coarsening::Pmis, Coarsening::Aggregation] {
             let params = AmgParams { coarsening, ..AmgParams::default() };
-            let make = || Hierarchy::new(a.clone(), &params, None).unwrap();
+            let make = || Hierarchy::new(Loops::ALONE, a.clone(), &params, None).unwrap();
             let all: Vec<Hierarchy> = hosts().iter().map(|h| h.install(make)).collect();
             for other in &all[1..] {
                 assert_eq!(other.levels.len(), all[0].levels.len());
@@ -346,7 +371,7 @@ mod tests {
     #[test]
     fn new_values_reuse_the_levels() {
         let a = diamond(12);
-        let mut h = Hierarchy::new(a.clone(), &AmgParams::default(), None).unwrap();
+        let mut h = Hierarchy::new(Loops::ALONE, a.clone(), &AmgParams::default(), None).unwrap();
         let before = h.clone();
         let doubled: Vec<f64> = a.values().iter().map(|v| 2.0 * v).collect();
         let (offsets, columns) = (a.offsets().to_vec(), a.column_indices().to_vec());
@@ -363,7 +388,7 @@ mod tests {
     fn matrices_without_positive_diagonals_are_refused() {
         let check = |entries: Vec<(u32, u32, f64)>| {
             let a = CsrMatrix::from_entries(2, 2, entries).unwrap();
-            Hierarchy::new(a, &AmgParams::default(), None).unwrap_err().to_string()
+            Hierarchy::new(Loops::ALONE, a, &AmgParams::default(), None).unwrap_err().to_string()
         };
         assert_eq!(
             check(vec![(0, 0, 1.0), (1, 0, -1.0)]),
@@ -378,7 +403,8 @@ mod tests {
             "row 1 of the matrix is empty: nothing determines its unknown"
         );
         let a = CsrMatrix::from_entries(1, 2, vec![(0, 0, 1.0)]).unwrap();
-        let error = Hierarchy::new(a, &AmgParams::default(), None).unwrap_err().to_string();
+        let error =
+            Hierarchy::new(Loops::ALONE, a, &AmgParams::default(), None).unwrap_err().to_string();
         assert_eq!(error, "the matrix has 1 rows and 2 columns; a system must be square");
     }
 }

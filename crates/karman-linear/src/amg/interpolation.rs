@@ -3,13 +3,14 @@
 //! Constants are interpolated exactly where the row sums of the matrix vanish, also after truncation.
 
 use super::aggregates::Aggregates;
-use super::parallel::{Rows, SparseAccumulator, matrix_of};
+use super::parallel::{Loops, Rows, SparseAccumulator};
 use super::strength::{FINE, Splitting};
 use crate::{CsrMatrix, LinearError};
 
 /// The interpolation whose row i is the sum that `write(sums, i)` adds up, times the factor it returns,
 /// truncated to its `max_entries` largest entries; empty where the factor is 0.
 fn from_rows(
+    loops: &Loops,
     [rows, columns]: [usize; 2],
     max_entries: usize,
     write: impl Fn(&mut SparseAccumulator, usize) -> f64 + Sync + Send,
@@ -23,18 +24,19 @@ fn from_rows(
             truncated(row, max_entries, factor, rows);
         }
     };
-    matrix_of(rows, columns, scratch, write)
+    loops.matrix_of(rows, columns, scratch, write)
 }
 
 /// As [`from_rows`] for a splitting: rows of coarse unknowns are the identity, `write` adds those of fine
 /// unknowns.
 fn from_fine_rows(
+    loops: &Loops,
     splitting: &Splitting,
     max_entries: usize,
     write: impl Fn(&mut SparseAccumulator, usize) -> f64 + Sync + Send,
 ) -> Result<CsrMatrix<f64>, LinearError> {
     let coarse = &splitting.coarse[..];
-    from_rows([coarse.len(), splitting.count], max_entries, |sums, i| match coarse[i] {
+    from_rows(loops, [coarse.len(), splitting.count], max_entries, |sums, i| match coarse[i] {
         FINE => write(sums, i),
         own => {
             sums.add(own, 1.0);
@@ -55,14 +57,15 @@ fn from_fine_rows(
 /// # Errors
 /// [`LinearError::TooLarge`] where it has too many entries.
 pub(super) fn extended_i(
+    loops: &Loops,
     a: &CsrMatrix<f64>,
     thresholds: &[f64],
     splitting: &Splitting,
     max_entries: usize,
 ) -> Result<CsrMatrix<f64>, LinearError> {
     let coarse = &splitting.coarse[..];
-    let to_coarse = negative_couplings_to_coarse(a, splitting)?;
-    from_fine_rows(splitting, max_entries, |sums, i| {
+    let to_coarse = negative_couplings_to_coarse(loops, a, splitting)?;
+    from_fine_rows(loops, splitting, max_entries, |sums, i| {
         let is_strong = |value: f64| -value >= thresholds[i];
         let off_diagonal = || a.row(i).filter(|(j, _)| *j != i);
         for (j, value) in off_diagonal().filter(|(_, value)| is_strong(*value)) {
@@ -96,6 +99,7 @@ pub(super) fn extended_i(
 
 /// ā_jl for fine j and coarse l, columns by coarse numbers.
 fn negative_couplings_to_coarse(
+    loops: &Loops,
     a: &CsrMatrix<f64>,
     splitting: &Splitting,
 ) -> Result<CsrMatrix<f64>, LinearError> {
@@ -108,7 +112,7 @@ fn negative_couplings_to_coarse(
             rows.push(coarse[l], value);
         }
     };
-    matrix_of(a.rows(), splitting.count, || (), write)
+    loops.matrix_of(a.rows(), splitting.count, || (), write)
 }
 
 /// Distributes a_ij over the couplings of the fine unknown j to Ĉ_i and over ā_ji; returns the part of i,
@@ -172,12 +176,13 @@ fn truncated(row: &mut Rows, max_entries: usize, mut factor: f64, rows: &mut Row
 /// # Errors
 /// [`LinearError::TooLarge`] where it has too many entries.
 pub(super) fn direct(
+    loops: &Loops,
     a: &CsrMatrix<f64>,
     thresholds: &[f64],
     splitting: &Splitting,
 ) -> Result<CsrMatrix<f64>, LinearError> {
     let coarse = &splitting.coarse[..];
-    from_fine_rows(splitting, usize::MAX, |sums, i| {
+    from_fine_rows(loops, splitting, usize::MAX, |sums, i| {
         let strong =
             |i: usize| a.row(i).filter(move |(j, value)| *j != i && -value >= thresholds[i]);
         let mut sum = 0.0;
@@ -204,12 +209,13 @@ pub(super) fn direct(
 /// # Errors
 /// [`LinearError::TooLarge`] where it has too many entries.
 pub(super) fn smoothed(
+    loops: &Loops,
     a: &CsrMatrix<f64>,
     thresholds: &[f64],
     aggregates: &Aggregates,
     max_entries: usize,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    from_rows([a.rows(), aggregates.count], max_entries, |sums, i| {
+    from_rows(loops, [a.rows(), aggregates.count], max_entries, |sums, i| {
         let is_strong =
             |j: usize, value: f64| j != i && (-value >= thresholds[i] || -value >= thresholds[j]);
         let (mut diagonal, mut off_diagonal) = (0.0, 0.0);
@@ -257,16 +263,16 @@ mod tests {
     #[test]
     fn constants_are_interpolated_exactly() {
         for a in [neumann_2d(37), neumann_diamond(12)] {
-            let t = thresholds(&a, 0.25);
-            let set = pmis(&a, &t);
-            let aggregates = aggregates(&a, 0.25, 2).unwrap();
+            let t = thresholds(&Loops::ALONE, &a, 0.25).unwrap();
+            let set = pmis(&Loops::ALONE, &a, &t).unwrap();
+            let aggregates = aggregates(&Loops::ALONE, &a, 0.25, 2).unwrap();
             let all = [
-                extended_i(&a, &t, &set, 100).unwrap(),
-                extended_i(&a, &t, &set, 3).unwrap(),
-                direct(&a, &t, &set).unwrap(),
+                extended_i(&Loops::ALONE, &a, &t, &set, 100).unwrap(),
+                extended_i(&Loops::ALONE, &a, &t, &set, 3).unwrap(),
+                direct(&Loops::ALONE, &a, &t, &set).unwrap(),
                 aggregates.piecewise_constant(),
-                smoothed(&a, &t, &aggregates, 100).unwrap(),
-                smoothed(&a, &t, &aggregates, 4).unwrap(),
+                smoothed(&Loops::ALONE, &a, &t, &aggregates, 100).unwrap(),
+                smoothed(&Loops::ALONE, &a, &t, &aggregates, 4).unwrap(),
             ];
             for (k, p) in all.iter().enumerate() {
                 let ones = p.times(&vec![1.0; p.columns()]);
@@ -281,10 +287,12 @@ mod tests {
     #[test]
     fn interpolations_do_not_depend_on_the_threads() {
         let a = diamond(15);
-        let t = thresholds(&a, 0.25);
-        let set = pmis(&a, &t);
-        let mut all: Vec<_> =
-            hosts().iter().map(|h| h.install(|| extended_i(&a, &t, &set, 3).unwrap())).collect();
+        let t = thresholds(&Loops::ALONE, &a, 0.25).unwrap();
+        let set = pmis(&Loops::ALONE, &a, &t).unwrap();
+        let mut all: Vec<_> = hosts()
+            .iter()
+            .map(|h| h.install(|| extended_i(&Loops::ALONE, &a, &t, &set, 3).unwrap()))
+            .collect();
         all.dedup();
         assert_eq!(all.len(), 1);
     }
@@ -300,14 +308,14 @@ mod tests {
             }
         }
         let a = CsrMatrix::from_entries(5, 5, entries).unwrap();
-        let t = thresholds(&a, 0.25);
+        let t = thresholds(&Loops::ALONE, &a, 0.25).unwrap();
         let set = Splitting::new([true, false, false, false, true].into_iter());
-        let p = extended_i(&a, &t, &set, 9).unwrap();
+        let p = extended_i(&Loops::ALONE, &a, &t, &set, 9).unwrap();
         // Row 1: Ĉ = {0}; its fine neighbour 2 is coupled only to 1 of {0, 1}: ã = 2 − 1.
         assert_eq!(p.row(1).collect::<Vec<_>>(), [(0, 1.0)]);
         // Row 2: Ĉ = {0, 4}; 1 is coupled equally to 0 and 2: ã = 2 − ½ − ½, weights ½.
         assert_eq!(p.row(2).collect::<Vec<_>>(), [(0, 0.5), (1, 0.5)]);
-        let d = direct(&a, &t, &set).unwrap();
+        let d = direct(&Loops::ALONE, &a, &t, &set).unwrap();
         assert_eq!(d.row(1).collect::<Vec<_>>(), [(0, 1.0)]);
         assert_eq!(d.row(2).collect::<Vec<_>>(), [(0, 0.5), (1, 0.5)]);
     }

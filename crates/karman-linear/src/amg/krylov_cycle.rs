@@ -8,7 +8,7 @@
 use super::difference_form::DifferenceForm;
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
-use karman_backend::{Backend, Buffer, Partials, View, blas};
+use karman_backend::{Buffer, Partials, View, blas};
 
 /// Vectors and scalars of one level.
 pub(super) struct KrylovStep<S> {
@@ -24,8 +24,9 @@ pub(super) struct KrylovStep<S> {
 }
 
 impl<S: Real> KrylovStep<S> {
-    /// For a level of n unknowns.
-    pub(super) fn new(backend: &Backend, n: usize) -> Self {
+    /// For a level with this matrix.
+    pub(super) fn new(matrix: &DifferenceForm<S>) -> Self {
+        let (backend, n) = (matrix.backend(), matrix.rows());
         KrylovStep {
             first: backend.zeros(n),
             first_product: backend.zeros(n),
@@ -42,7 +43,7 @@ impl<S: Real> KrylovStep<S> {
         3 * self.first.bytes()
     }
 
-    /// Takes x as the first direction: b becomes the residual after its step.
+    /// Takes x, whose ghosts are known, as the first direction: b becomes the residual after its step.
     pub(super) fn first(&mut self, a: &DifferenceForm<S>, x: &Buffer<S>, b: &mut Buffer<S>) {
         let (backend, n) = (a.backend(), a.rows());
         blas::copy(backend, n, x, &mut self.first);
@@ -53,7 +54,7 @@ impl<S: Real> KrylovStep<S> {
         subtract_step(backend, n, &self.length, v, b);
     }
 
-    /// Takes x as the second direction: x becomes the best combination of both.
+    /// Takes x, whose ghosts are known, as the second direction: x becomes the best combination of both.
     pub(super) fn second(&mut self, a: &DifferenceForm<S>, b: &Buffer<S>, x: &mut Buffer<S>) {
         let (backend, n) = (a.backend(), a.rows());
         a.multiply(x, &mut self.product);

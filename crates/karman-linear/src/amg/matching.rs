@@ -5,10 +5,8 @@
 use super::aggregates::Aggregates;
 use super::galerkin::between_aggregates;
 use super::hashing::hash;
-use super::parallel::each;
+use super::parallel::Loops;
 use crate::{CsrMatrix, LinearError};
-use karman_backend::HOST_CHUNK;
-use rayon::prelude::*;
 
 /// No unknown.
 pub(super) const NONE: u32 = u32::MAX;
@@ -35,17 +33,14 @@ fn proposal(a: &CsrMatrix<f64>, thresholds: &[f64], mates: &[u32], row: usize) -
 }
 
 /// Pairs of strongly coupled unknowns; an unknown without a partner joins a neighbour's pair.
-fn pairs(a: &CsrMatrix<f64>, thresholds: &[f64]) -> Aggregates {
+fn pairs(loops: &Loops, a: &CsrMatrix<f64>, thresholds: &[f64]) -> Result<Aggregates, LinearError> {
     let n = a.rows();
     let mut mates = vec![NONE; n];
     let mut proposals = vec![NONE; n];
     let mut active: Vec<u32> = (0..n as u32).collect();
     for _ in 0..ROUNDS {
-        let proposed: Vec<u32> = active
-            .par_iter()
-            .with_min_len(HOST_CHUNK)
-            .map(|row| proposal(a, thresholds, &mates, *row as usize))
-            .collect();
+        let proposed =
+            loops.each(active.len(), |k| proposal(a, thresholds, &mates, active[k] as usize))?;
         for (row, mate) in active.iter().zip(&proposed) {
             proposals[*row as usize] = *mate;
         }
@@ -67,7 +62,7 @@ fn pairs(a: &CsrMatrix<f64>, thresholds: &[f64]) -> Aggregates {
             break;
         }
     }
-    let joined = each(n, |row| {
+    let joined = loops.each(n, |row| {
         if mates[row] != NONE {
             return NONE;
         }
@@ -82,7 +77,7 @@ fn pairs(a: &CsrMatrix<f64>, thresholds: &[f64]) -> Aggregates {
             }
         }
         best.1
-    });
+    })?;
     let mut of = vec![NONE; n];
     let mut count = 0;
     for row in 0..n {
@@ -99,24 +94,25 @@ fn pairs(a: &CsrMatrix<f64>, thresholds: &[f64]) -> Aggregates {
             of[row] = of[joined[row] as usize];
         }
     }
-    Aggregates { of, count: count as usize }
+    Ok(Aggregates { of, count: count as usize })
 }
 
 /// Aggregates of about 2^`passes` unknowns: pairs, then pairs of the pairs' matrix, …
 ///
 /// # Errors
-/// [`LinearError::TooLarge`] where a matrix of pairs has too many entries.
+/// As for [`Loops::matrix_of`].
 pub(super) fn aggregates(
+    loops: &Loops,
     a: &CsrMatrix<f64>,
     theta: f64,
     passes: usize,
 ) -> Result<Aggregates, LinearError> {
-    let thresholds = |a: &CsrMatrix<f64>| super::strength::thresholds(a, theta);
-    let mut all = pairs(a, &thresholds(a));
+    let thresholds = |a: &CsrMatrix<f64>| super::strength::thresholds(loops, a, theta);
+    let mut all = pairs(loops, a, &thresholds(a)?)?;
     for _ in 1..passes {
         let members = all.piecewise_constant().transposed();
-        let coarse = between_aggregates(&members, a, &all.of, 1.0)?;
-        let next = pairs(&coarse, &thresholds(&coarse));
+        let coarse = between_aggregates(loops, &members, a, &all.of, 1.0)?;
+        let next = pairs(loops, &coarse, &thresholds(&coarse)?)?;
         all.of.iter_mut().for_each(|of| *of = next.of[*of as usize]);
         all.count = next.count;
     }
@@ -134,7 +130,7 @@ mod tests {
     fn aggregates_are_of_coupled_unknowns_and_the_same_for_any_threads() {
         for a in [poisson_2d(50), diamond(13)] {
             for passes in [1, 2, 3] {
-                let make = || aggregates(&a, 0.25, passes).unwrap();
+                let make = || aggregates(&Loops::ALONE, &a, 0.25, passes).unwrap();
                 let mut all: Vec<Aggregates> = hosts().iter().map(|h| h.install(make)).collect();
                 all.dedup();
                 assert_eq!(all.len(), 1);
@@ -157,11 +153,13 @@ mod tests {
             entries.extend([(i, i + 1, weight), (i + 1, i, weight)]);
         }
         let a = CsrMatrix::from_entries(9, 9, entries).unwrap();
-        let Aggregates { of, .. } = pairs(&a, &thresholds(&a, 0.1));
+        let Aggregates { of, .. } =
+            pairs(&Loops::ALONE, &a, &thresholds(&Loops::ALONE, &a, 0.1).unwrap()).unwrap();
         assert_eq!(of[4], of[5]);
         assert_ne!(of[3], of[4]);
         // With θ = 0.25 neighbours of this pair are weak for it.
-        let Aggregates { of, .. } = pairs(&a, &thresholds(&a, 0.25));
+        let Aggregates { of, .. } =
+            pairs(&Loops::ALONE, &a, &thresholds(&Loops::ALONE, &a, 0.25).unwrap()).unwrap();
         assert_eq!(of[4], of[5]);
         assert_eq!(of.iter().filter(|o| **o == of[4]).count(), 2);
     }

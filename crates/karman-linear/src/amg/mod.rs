@@ -10,12 +10,17 @@
 //! Positive off-diagonal entries are never strong: interpolation adds them to the diagonal. Unknowns
 //! without strong couplings are corrected by the smoother alone. A component without a Dirichlet boundary
 //! is detected by its vanishing diagonal on a coarse level and set to zero there.
+//!
+//! Each of several ranks gathers the rows of all. On the host the ranks share the loops over rows of the set-up, on devices each
+//! runs it as a whole, and each has the whole hierarchy. Of the finest levels it keeps its rows, of those below all. The
+//! hierarchy and its cycles have the bits of one rank.
 
 mod aggregates;
 mod coarse;
 mod cycle;
 mod device;
 mod difference_form;
+mod distribution;
 mod galerkin;
 mod hashing;
 mod hierarchy;
@@ -26,6 +31,7 @@ mod parallel;
 mod params;
 mod pattern;
 mod pmis;
+mod rank_levels;
 mod report;
 mod ruge_stuben;
 mod saved;
@@ -50,9 +56,12 @@ use cycle::Levels;
 use device::DeviceHierarchy;
 use difference_form::DifferenceForm;
 use hierarchy::Hierarchy;
+use karman_backend::group::gather_lists;
 use karman_backend::real::Real;
-use karman_backend::{Backend, Buffer, Partials};
+use karman_backend::{Backend, Buffer, Halo, Partials};
+use parallel::Loops;
 use std::any::Any;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A cycle of algebraic multigrid as an approximate inverse, its hierarchy stored in `S`.
@@ -105,6 +114,14 @@ impl<S: Real> Amg<S> {
             let (expected, found) = (matrix.rows(), flags.len());
             return Err(LinearError::VectorLength { what: "list of flags", expected, found });
         }
+        let boundary = match (boundary, matrix.backend().ranks()) {
+            (Some(flags), Some(group)) => {
+                let flags: Vec<u32> = flags.into_iter().map(u32::from).collect();
+                let (all, _) = gather_lists(&**group, &flags)?;
+                Some(all.into_iter().map(|flag| flag == 1).collect())
+            }
+            (boundary, _) => boundary,
+        };
         Self::set_up(matrix, params, Instant::now(), SetupInput::Matrix(boundary))
     }
 
@@ -132,6 +149,12 @@ impl<S: Real> Amg<S> {
         input: SetupInput,
     ) -> Result<Self, LinearError> {
         let backend = matrix.backend().clone();
+        if backend.ranks().is_some() && params.cycling.smoother == Smoother::GaussSeidel {
+            return Err(LinearError::Ranks {
+                item: "the smoother `gauss_seidel` of `amg`",
+                instead: "`l1_jacobi` or `chebyshev`",
+            });
+        }
         let is_flagged = matches!(input, SetupInput::Matrix(Some(_)));
         let by_kernels =
             backend.device().is_some() && !is_flagged && DeviceHierarchy::suits(params);
@@ -140,25 +163,27 @@ impl<S: Real> Amg<S> {
             SetupInput::Interpolations(_) => HierarchySource::Saved,
         };
         let (setup, levels) = if by_kernels {
+            let all = rows_of_all_ranks(matrix)?;
+            let all = all.as_ref().unwrap_or(matrix);
             let hierarchy = match input {
-                SetupInput::Matrix(_) => DeviceHierarchy::new(matrix, params)?,
+                SetupInput::Matrix(_) => DeviceHierarchy::new(all, params)?,
                 SetupInput::Interpolations(saved) => {
-                    DeviceHierarchy::from_interpolations(matrix, params, saved)?
+                    DeviceHierarchy::from_interpolations(all, params, saved)?
                 }
             };
-            let levels = Levels::of_device(matrix, &hierarchy, params)?;
-            backend.synchronize()?;
+            let levels = levels_of_kernels(matrix, all, &hierarchy, params)?;
             (Setup::Device(hierarchy), levels)
         } else {
-            let matrix = matrix.to_csr()?.into_converted::<f64>();
             backend.install(|| -> Result<_, LinearError> {
+                let loops = Loops::of(backend.ranks());
+                let all = matrix.of_all_ranks()?.into_converted::<f64>();
                 let hierarchy = match input {
-                    SetupInput::Matrix(boundary) => Hierarchy::new(matrix, params, boundary)?,
+                    SetupInput::Matrix(boundary) => Hierarchy::new(loops, all, params, boundary)?,
                     SetupInput::Interpolations(saved) => {
-                        Hierarchy::from_interpolations(matrix, params, saved)?
+                        Hierarchy::from_interpolations(loops, all, params, saved)?
                     }
                 };
-                let levels = Levels::new(&backend, &hierarchy, params, null_share::<T>())?;
+                let levels = levels_of(matrix, &hierarchy, params)?;
                 Ok((Setup::Host(hierarchy), levels))
             })?
         };
@@ -198,18 +223,15 @@ impl<S: Real> Amg<S> {
         let (backend, params) = (&self.backend, &self.params);
         self.levels = match &mut self.setup {
             Setup::Device(hierarchy) => {
-                hierarchy.set_values(matrix)?;
-                let levels = Levels::of_device(matrix, hierarchy, params)?;
-                backend.synchronize()?;
-                levels
+                let all = rows_of_all_ranks(matrix)?;
+                let all = all.as_ref().unwrap_or(matrix);
+                hierarchy.set_values(all)?;
+                levels_of_kernels(matrix, all, hierarchy, params)?
             }
-            Setup::Host(hierarchy) => {
-                let matrix = matrix.to_csr()?.into_converted::<f64>();
-                backend.install(|| {
-                    hierarchy.set_values(matrix)?;
-                    Levels::new(backend, hierarchy, params, null_share::<T>())
-                })?
-            }
+            Setup::Host(hierarchy) => backend.install(|| {
+                hierarchy.set_values(matrix.of_all_ranks()?.into_converted::<f64>())?;
+                levels_of(matrix, hierarchy, params)
+            })?,
         };
         self.update_report(start, HierarchySource::Reused);
         Ok(())
@@ -222,15 +244,15 @@ impl<S: Real> Amg<S> {
             Setup::Device(hierarchy) => hierarchy.report(),
         };
         match &mut self.setup {
-            Setup::Host(hierarchy) => hierarchy.drop_coarse_matrices(),
+            Setup::Host(hierarchy) => hierarchy.drop_matrices(),
             Setup::Device(hierarchy) => hierarchy.drop_coarse_matrices(),
         }
         self.levels.complete(&mut levels);
         self.report = HierarchyReport {
-            levels,
             source,
             is_coarsest_direct: self.levels.is_coarsest_direct(),
-            work_units: self.levels.work_units(),
+            work_units: self.levels.work_units(&levels),
+            levels,
             setup_seconds: start.elapsed().as_secs_f64(),
         };
     }
@@ -241,7 +263,49 @@ impl<S: Real> Amg<S> {
     }
 }
 
+/// The levels of a hierarchy of `matrix` on its backend, on one of several ranks the rows of that rank.
+fn levels_of<T: Real, S: Real>(
+    matrix: &Matrix<T>,
+    hierarchy: &Hierarchy,
+    params: &AmgParams,
+) -> Result<Levels<S>, LinearError> {
+    let backend = matrix.backend();
+    let Some(group) = backend.ranks() else {
+        return Levels::new(backend, hierarchy, (params, null_share::<T>()));
+    };
+    rank_levels::of_host(matrix, group, &hierarchy.levels, params)
+}
+
+/// On one of several ranks on devices a matrix of all their rows on the device of this rank. All ranks call it.
+fn rows_of_all_ranks<T: Real>(matrix: &Matrix<T>) -> Result<Option<Matrix<T>>, LinearError> {
+    let backend = matrix.backend();
+    match backend.ranks() {
+        None => Ok(None),
+        Some(_) => Matrix::new(&backend.alone(), matrix.of_all_ranks()?).map(Some),
+    }
+}
+
+/// The levels of a hierarchy that kernels made for `all`, the rows of all ranks of `matrix`.
+fn levels_of_kernels<T: Real, S: Real>(
+    matrix: &Matrix<T>,
+    all: &Matrix<T>,
+    hierarchy: &DeviceHierarchy,
+    params: &AmgParams,
+) -> Result<Levels<S>, LinearError> {
+    let backend = matrix.backend();
+    let levels = match backend.ranks() {
+        None => Levels::of_device(matrix, hierarchy, params)?,
+        Some(group) => rank_levels::of_kernels(matrix, group, (all, hierarchy), params)?,
+    };
+    backend.synchronize()?;
+    Ok(levels)
+}
+
 impl SinglePrecision for Amg<f32> {
+    fn halo(&self) -> Option<&Arc<Halo>> {
+        self.levels.finest().and_then(DifferenceForm::halo)
+    }
+
     fn multiply_dot(&self, x: &Buffer<f32>, y: &mut Buffer<f32>, partials: &mut Partials) {
         if let Some(finest) = self.levels.finest() {
             finest.multiply_dot(x, y, partials);
@@ -295,5 +359,7 @@ impl<T: Real, S: Real> Preconditioner<T> for Amg<S> {
     }
 }
 
+#[cfg(test)]
+mod rank_tests;
 #[cfg(test)]
 mod tests;

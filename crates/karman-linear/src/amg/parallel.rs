@@ -1,10 +1,77 @@
-//! Loops over rows on the host's threads. No row depends on the result of another, so results do not
-//! depend on the distribution of rows among threads.
+//! Loops over rows on the host's threads, which several ranks may share. No row depends on the result of another, so results
+//! do not depend on the distribution of rows among threads and ranks.
 
 use crate::{CsrMatrix, LinearError};
-use karman_backend::HOST_CHUNK;
+use karman_backend::group::gather_lists;
+use karman_backend::{Element, HOST_CHUNK, RankGroup};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
+
+/// Fewer rows are computed by each rank: that takes no longer than to gather their results.
+const LEAST_SHARED: usize = 2 * HOST_CHUNK;
+
+/// The ranks that share loops over rows: each computes a part of the rows, and all gather the results of all.
+#[derive(Clone)]
+pub(super) struct Loops {
+    ranks: Option<Arc<dyn RankGroup>>,
+}
+
+impl std::fmt::Debug for Loops {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Loops({} ranks)", self.ranks.as_ref().map_or(1, |group| group.size()))
+    }
+}
+
+impl Loops {
+    /// Loops of one rank.
+    #[cfg(test)]
+    pub(super) const ALONE: Loops = Loops { ranks: None };
+
+    /// Loops that these ranks share, if any. All of them run the same loops.
+    pub(super) fn of(ranks: Option<&Arc<dyn RankGroup>>) -> Loops {
+        Loops { ranks: ranks.cloned() }
+    }
+
+    /// The ranks that share a loop over `n` rows, and the rows of this rank.
+    fn share(&self, n: usize) -> Option<(&dyn RankGroup, Range<usize>)> {
+        let group = self.ranks.as_deref().filter(|_| n >= LEAST_SHARED)?;
+        let (rank, size) = (group.rank(), group.size());
+        Some((group, rank * n / size..(rank + 1) * n / size))
+    }
+
+    /// [f(0), …, f(n − 1)].
+    ///
+    /// # Errors
+    /// [`LinearError::Backend`] where a rank failed.
+    pub(super) fn each<T: Element>(
+        &self,
+        n: usize,
+        f: impl Fn(usize) -> T + Sync + Send,
+    ) -> Result<Vec<T>, LinearError> {
+        let Some((group, own)) = self.share(n) else { return Ok(each(n, f)) };
+        let part = each(own.len(), |i| f(own.start + i));
+        Ok(gather_lists(group, &part)?.0)
+    }
+
+    /// As [`matrix_of`].
+    ///
+    /// # Errors
+    /// [`LinearError::TooLarge`] where the entries are too many for 32-bit offsets; [`LinearError::Backend`] where a
+    /// rank failed.
+    pub(super) fn matrix_of<S>(
+        &self,
+        row_count: usize,
+        column_count: usize,
+        scratch: impl Fn() -> S + Sync + Send,
+        write: impl Fn(&mut S, usize, &mut Rows) + Sync + Send,
+    ) -> Result<CsrMatrix<f64>, LinearError> {
+        match self.share(row_count) {
+            None => matrix_of(0..row_count, column_count, scratch, write),
+            Some((group, own)) => matrix_of(own, column_count, scratch, write)?.of_all_ranks(group),
+        }
+    }
+}
 
 /// [f(0), …, f(n − 1)].
 pub(super) fn each<T: Send + Clone + Default>(
@@ -20,10 +87,12 @@ pub(super) fn each<T: Send + Clone + Default>(
     values
 }
 
-/// Rows below `n` in a few ranges a thread: scratch of the size of a level is allocated once a range.
-fn ranges(n: usize) -> Vec<Range<usize>> {
+/// `rows` in a few ranges a thread: scratch of the size of a level is allocated once a range.
+fn ranges(rows: Range<usize>) -> Vec<Range<usize>> {
+    let (first, n) = (rows.start, rows.len());
     let pieces = (4 * rayon::current_num_threads()).min(n.div_ceil(512)).max(1);
-    (0..pieces).map(|k| k * n / pieces..(k + 1) * n / pieces).collect()
+    let bound = |k: usize| first + k * n / pieces;
+    (0..pieces).map(|k| bound(k)..bound(k + 1)).collect()
 }
 
 /// Entries of rows one after another.
@@ -52,18 +121,19 @@ impl Rows {
     }
 }
 
-/// The matrix whose row r `write(scratch, r, rows)` adds to `rows`, columns ascending. Scratch is allocated
+/// The matrix of some rows, of which `write(scratch, r, rows)` adds row r to `rows`, columns ascending. Scratch is allocated
 /// once a range of rows.
 ///
 /// # Errors
 /// [`LinearError::TooLarge`] where the entries are too many for 32-bit offsets.
-pub(super) fn matrix_of<S>(
-    row_count: usize,
+fn matrix_of<S>(
+    all_rows: Range<usize>,
     column_count: usize,
     scratch: impl Fn() -> S + Sync + Send,
     write: impl Fn(&mut S, usize, &mut Rows) + Sync + Send,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    let parts: Vec<(Range<usize>, Rows)> = ranges(row_count)
+    let row_count = all_rows.len();
+    let parts: Vec<(Range<usize>, Rows)> = ranges(all_rows)
         .into_par_iter()
         .with_max_len(1)
         .map(|range| {
@@ -168,5 +238,35 @@ pub(super) fn sort_last_row(rows: &mut Rows, start: usize) {
         }
         columns[at] = column;
         values[at] = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use karman_backend::group::{ThreadGroup, run_ranks};
+
+    #[test]
+    fn loops_have_the_results_of_one_rank_on_each_of_several() {
+        for n in [100, LEAST_SHARED, 3 * HOST_CHUNK + 7] {
+            let value = |i: usize| (i as f64).sqrt();
+            let write = |_: &mut (), row: usize, rows: &mut Rows| {
+                (0..row % 4).for_each(|k| rows.push((row + k) as u32, value(row) + k as f64));
+            };
+            let run = |loops: &Loops| -> Result<_, LinearError> {
+                Ok((loops.each(n, value)?, loops.matrix_of(n, n + 4, || (), write)?))
+            };
+            let want = run(&Loops::ALONE).unwrap();
+            for size in [2, 3, 7] {
+                let found = run_ranks(&ThreadGroup::new(size), |group| {
+                    let group: Arc<dyn RankGroup> = Arc::new(group.clone());
+                    run(&Loops::of(Some(&group)))
+                });
+                assert!(
+                    found.unwrap().iter().all(|found| *found == want),
+                    "{n} rows, {size} ranks"
+                );
+            }
+        }
     }
 }

@@ -274,6 +274,20 @@ pub static AMG_PARAMETERS: &[AmgParameter] = &[
         example: "sweeps = [2, 2]",
     },
     word_parameter!("cycle", cycling.cycle: Cycle, "", "cycle = \"w\""),
+    AmgParameter {
+        name: "replicate_rows",
+        kind: ParameterKind::Count {
+            least: 0,
+            most: usize::MAX,
+            rule: "it is not negative",
+            get: |params| params.cycling.replicate_rows,
+            set: |params, rows| params.cycling.replicate_rows = rows,
+        },
+        default: None,
+        meaning: "Several ranks share a coarse level of more unknowns; each of them computes all of a smaller level and of \
+                  those below it. Results do not depend on it.",
+        example: "replicate_rows = 50000",
+    },
     word_parameter!(
         "hierarchy_precision",
         precision: HierarchyPrecision,
@@ -327,6 +341,9 @@ pub struct CycleParams {
     pub relaxation: f64,
     /// Sweeps before and after the coarse correction. Default: 1 and 1.
     pub sweeps: [usize; 2],
+    /// Largest number of unknowns of a coarse level that each of several ranks computes as a whole; larger levels are shared.
+    /// Results do not depend on it. Default: 16 384.
+    pub replicate_rows: usize,
 }
 
 impl CycleParams {
@@ -336,6 +353,7 @@ impl CycleParams {
         smoother: Smoother::L1Jacobi,
         relaxation: 4.0 / 3.0,
         sweeps: [1, 1],
+        replicate_rows: 16_384,
     };
 
     fn check(&self) -> Result<(), LinearError> {
@@ -459,6 +477,12 @@ impl AmgParams {
         let is_paired =
             self.coarsening == Coarsening::Pmis && depth == 0 && self.pairwise_passes > 0;
         if is_paired { self.over_correction } else { 1.0 }
+    }
+
+    /// Relaxation factor of a sweep.
+    pub(super) fn sweep_factor(&self) -> f64 {
+        let CycleParams { smoother, relaxation, .. } = self.cycling;
+        if smoother == Smoother::L1Jacobi { relaxation } else { 1.0 }
     }
 
     /// Whether the cycle is a fixed symmetric operator for a symmetric matrix.

@@ -20,11 +20,15 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// The pattern of `matrix`.
+    /// The pattern of `matrix`, on several ranks that of the rows of all.
     ///
     /// # Errors
-    /// [`LinearError::Backend`] where the device failed.
+    /// [`LinearError::Backend`] where the device or a rank failed.
     pub fn of<T: Real>(matrix: &Matrix<T>) -> Result<Pattern, LinearError> {
+        if matrix.backend().ranks().is_some() {
+            let alone = matrix.backend().alone();
+            return Pattern::of(&Matrix::new(&alone, matrix.of_all_ranks()?)?);
+        }
         let (backend, rows) = (matrix.backend(), matrix.rows());
         let mut partials = Partials::new(backend, rows, 2);
         let (mut low, mut high) = (backend.zeros(1), backend.zeros(1));

@@ -6,16 +6,13 @@
 //! number: the set does not depend on the number of threads.
 
 use super::hashing::hash;
-use super::parallel::each;
+use super::parallel::Loops;
 use super::strength::Splitting;
-use crate::CsrMatrix;
-use karman_backend::HOST_CHUNK;
-use rayon::prelude::*;
+use crate::{CsrMatrix, LinearError};
 
 /// The role of an unknown.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    #[default]
     Undecided,
     Coarse,
     Fine,
@@ -49,49 +46,51 @@ fn is_heaviest(
 
 /// Coarse unknowns of `a` for its `thresholds` of strength. An unknown on which no other depends
 /// is fine.
-pub(super) fn pmis(a: &CsrMatrix<f64>, thresholds: &[f64]) -> Splitting {
+///
+/// # Errors
+/// As for [`Loops::each`].
+pub(super) fn pmis(
+    loops: &Loops,
+    a: &CsrMatrix<f64>,
+    thresholds: &[f64],
+) -> Result<Splitting, LinearError> {
     let n = a.rows();
-    let weights = each(n, |row| weight(a, thresholds, row));
+    let weights = loops.each(n, |row| weight(a, thresholds, row))?;
     let alone = |w: &u32| if *w == 0 { Role::Fine } else { Role::Undecided };
     let mut roles: Vec<Role> = weights.iter().map(alone).collect();
     let undecided = |row: &u32| weights[*row as usize] != 0;
     let mut active: Vec<u32> = (0..n as u32).filter(undecided).collect();
     while !active.is_empty() {
-        let wins: Vec<bool> = active
-            .par_iter()
-            .with_min_len(HOST_CHUNK)
-            .map(|row| is_heaviest(a, thresholds, &weights, &roles, *row as usize))
-            .collect();
+        let wins = loops.each(active.len(), |k| {
+            u32::from(is_heaviest(a, thresholds, &weights, &roles, active[k] as usize))
+        })?;
         for (row, wins) in active.iter().zip(&wins) {
-            if *wins {
+            if *wins == 1 {
                 roles[*row as usize] = Role::Coarse;
             }
         }
-        let next: Vec<Role> = active
-            .par_iter()
-            .with_min_len(HOST_CHUNK)
-            .map(|row| {
-                let row = *row as usize;
-                if roles[row] == Role::Coarse {
-                    return Role::Coarse;
-                }
-                let threshold = thresholds[row];
-                let depends = |(column, value): (usize, f64)| {
-                    roles[column] == Role::Coarse && -value >= threshold
-                };
-                if a.row(row).any(depends) { Role::Fine } else { Role::Undecided }
-            })
-            .collect();
+        // Whether an unknown depends on a coarse one.
+        let depends = loops.each(active.len(), |k| {
+            let row = active[k] as usize;
+            let threshold = thresholds[row];
+            let depends = |(column, value): (usize, f64)| {
+                roles[column] == Role::Coarse && -value >= threshold
+            };
+            u32::from(roles[row] != Role::Coarse && a.row(row).any(depends))
+        })?;
         let mut rest = Vec::with_capacity(active.len() / 2);
-        for (row, role) in active.iter().zip(&next) {
-            roles[*row as usize] = *role;
+        for (row, depends) in active.iter().zip(&depends) {
+            let role = &mut roles[*row as usize];
+            if *depends == 1 {
+                *role = Role::Fine;
+            }
             if *role == Role::Undecided {
                 rest.push(*row);
             }
         }
         active = rest;
     }
-    Splitting::new(roles.into_iter().map(|role| role == Role::Coarse))
+    Ok(Splitting::new(roles.into_iter().map(|role| role == Role::Coarse)))
 }
 
 #[cfg(test)]
@@ -104,9 +103,11 @@ mod tests {
     #[test]
     fn coarse_unknowns_are_independent_and_reach_all_others() {
         for a in [poisson_2d(40), poisson_3d(17), diamond(14)] {
-            let t = thresholds(&a, 0.25);
-            let mut sets: Vec<Splitting> =
-                hosts().iter().map(|host| host.install(|| pmis(&a, &t))).collect();
+            let t = thresholds(&Loops::ALONE, &a, 0.25).unwrap();
+            let mut sets: Vec<Splitting> = hosts()
+                .iter()
+                .map(|host| host.install(|| pmis(&Loops::ALONE, &a, &t).unwrap()))
+                .collect();
             sets.dedup();
             assert_eq!(sets.len(), 1, "the set depends on the number of threads");
             let set = &sets[0];

@@ -15,7 +15,7 @@ pub struct LevelReport {
     pub boundary: Option<usize>,
     /// Colours of a Gauss–Seidel smoother.
     pub colours: Option<usize>,
-    /// Bytes for cycles: matrices, transfers, vectors.
+    /// Bytes for cycles: matrices, transfers, vectors; those of one of several ranks alone.
     pub bytes: usize,
 }
 

@@ -92,6 +92,7 @@ pub(super) fn rows_with_nonzero_sum(a: &CsrMatrix<f64>) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::parallel::Loops;
     use super::super::strength::thresholds;
     use super::*;
     use crate::testing::{diamond, poisson_2d};
@@ -99,7 +100,7 @@ mod tests {
     #[test]
     fn every_fine_unknown_has_a_strong_coarse_neighbour() {
         for (a, alpha) in [(poisson_2d(30), 1.0), (poisson_2d(30), 5.0), (diamond(9), 5.0)] {
-            let t = thresholds(&a, 0.25);
+            let t = thresholds(&Loops::ALONE, &a, 0.25).unwrap();
             let set = ruge_stuben(&a, &t, &rows_with_nonzero_sum(&a), alpha);
             for (row, threshold) in t.iter().enumerate() {
                 let coarse = a.row(row).filter(|(c, v)| *c != row && -v >= *threshold);
@@ -112,13 +113,13 @@ mod tests {
     #[test]
     fn a_grid_is_coarsened_in_a_checkerboard_and_boundaries_by_their_weight() {
         let a = poisson_2d(30);
-        let t = thresholds(&a, 0.25);
+        let t = thresholds(&Loops::ALONE, &a, 0.25).unwrap();
         let flags = rows_with_nonzero_sum(&a);
         assert_eq!(flags.iter().filter(|b| **b).count(), 4 * 29);
         let set = ruge_stuben(&a, &t, &flags, 1.0);
         assert!(set.count > 430 && set.count < 470, "{}", set.count);
         let b = diamond(9);
-        let t = thresholds(&b, 0.25);
+        let t = thresholds(&Loops::ALONE, &b, 0.25).unwrap();
         let flags = rows_with_nonzero_sum(&b);
         let coarse_boundary = |alpha| {
             let set = ruge_stuben(&b, &t, &flags, alpha);

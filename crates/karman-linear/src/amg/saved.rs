@@ -136,15 +136,14 @@ impl SavedInterpolations {
                 return other(format!("{name} is {new} and was {old}"));
             }
         }
-        let [rows, entries] = [matrix.rows(), matrix.entries()];
-        let old = self.pattern;
-        if (rows, entries) != (old.rows, old.entries) {
+        let (new, old) = (Pattern::of(matrix)?, self.pattern);
+        if (new.rows, new.entries) != (old.rows, old.entries) {
             return other(format!(
-                "the matrix has {rows} rows and {entries} entries and had {} and {}",
-                old.rows, old.entries
+                "the matrix has {} rows and {} entries and had {} and {}",
+                new.rows, new.entries, old.rows, old.entries
             ));
         }
-        if Pattern::of(matrix)? != old {
+        if new != old {
             return other("the sparsity pattern of the matrix differs".to_owned());
         }
         Ok(())

@@ -7,7 +7,7 @@ use super::views::DenseView;
 use crate::Layout;
 use karman_backend::prelude::*;
 use karman_backend::real::{Real, convert};
-use karman_backend::{Backend, Buffer, Partials, Segment, View, sum_of_parts};
+use karman_backend::{Buffer, Partials, Segment, View, sum_of_parts};
 
 /// b ← r in the hierarchy's precision, x ← w b: the first sweep from zero. Traffic 8 + 3s.
 #[kernel(out(b, x))]
@@ -200,7 +200,7 @@ pub(super) fn multiply_dense<S: Real>(
     sum_of_parts::<S>(sum, parts)
 }
 
-/// r ← b − A x.
+/// r ← b − A x. The ghosts of x are known, here and below.
 pub(super) fn residual<S: Real>(
     a: &DifferenceForm<S>,
     x: &Buffer<S>,
@@ -279,13 +279,14 @@ const OPTIMAL: [&[f64]; 4] = [
 ];
 
 impl<S: Real> Polynomial<S> {
-    /// For a level of n unknowns.
-    pub(super) fn new(backend: &Backend, n: usize) -> Self {
+    /// For a level with this matrix.
+    pub(super) fn new(matrix: &DifferenceForm<S>) -> Self {
+        let (backend, n) = (matrix.backend(), matrix.rows());
         Polynomial {
             residual: backend.zeros(n),
             new_residual: backend.zeros(n),
-            direction: backend.zeros(n),
-            new_direction: backend.zeros(n),
+            direction: matrix.vector(),
+            new_direction: matrix.vector(),
         }
     }
 
@@ -309,6 +310,7 @@ impl<S: Real> Polynomial<S> {
         if is_zero {
             start_polynomial(backend, n, b, weights, c, beta, &mut self.direction, x);
         } else {
+            a.fetch(x);
             residual(a, x, b, &mut self.residual);
             let (r, d) = (&self.residual, &mut self.direction);
             restart_polynomial(backend, n, r, weights, c, beta, x, d);
@@ -318,6 +320,7 @@ impl<S: Real> Polynomial<S> {
             let old = S::from_f64((2.0 * step - 3.0) / (2.0 * step + 1.0));
             let new = S::from_f64((8.0 * step - 4.0) / (2.0 * step + 1.0));
             let beta = S::from_f64(*beta);
+            a.fetch(&mut self.direction);
             let r = if is_zero && k == 1 { b } else { &self.residual };
             let smoother = ChebyshevView {
                 matrix: DifferenceFormView::of(a),

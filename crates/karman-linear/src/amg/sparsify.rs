@@ -1,6 +1,6 @@
 //! Sparsification of coarse matrices.
 
-use super::parallel::{Rows, each, matrix_of};
+use super::parallel::{Loops, Rows};
 use super::params::Sparsification;
 use crate::{CsrMatrix, LinearError};
 
@@ -13,12 +13,13 @@ pub(super) const BRIDGE: f64 = 5.0;
 /// of much higher conductivity than their gap would lose all couplings across it.
 ///
 /// # Errors
-/// [`LinearError::TooLarge`], which cannot happen: there are fewer entries.
+/// As for [`Loops::matrix_of`].
 pub(super) fn without_weak_couplings(
+    loops: &Loops,
     a: &CsrMatrix<f64>,
     tolerance: f64,
 ) -> Result<CsrMatrix<f64>, LinearError> {
-    let least = each(a.rows(), |row| {
+    let least = loops.each(a.rows(), |row| {
         let mut largest = 0.0f64;
         for (column, value) in a.row(row) {
             if column != row {
@@ -26,7 +27,7 @@ pub(super) fn without_weak_couplings(
             }
         }
         tolerance * largest
-    });
+    })?;
     let write = |couplings: &mut Vec<f64>, row: usize, rows: &mut Rows| {
         a.row(row).for_each(|(column, value)| couplings[column] = -value);
         let is_weak = |column: usize, value: f64| {
@@ -36,7 +37,7 @@ pub(super) fn without_weak_couplings(
         lump(a, row, is_weak, rows);
         a.row(row).for_each(|(column, _)| couplings[column] = 0.0);
     };
-    matrix_of(a.rows(), a.columns(), || vec![0.0; a.columns()], write)
+    loops.matrix_of(a.rows(), a.columns(), || vec![0.0; a.columns()], write)
 }
 
 /// Whether a third unknown is coupled by `bar` or more to `column` and to the row of `couplings`.
@@ -71,14 +72,15 @@ fn lump(a: &CsrMatrix<f64>, row: usize, is_weak: impl Fn(usize, f64) -> bool, ro
 /// weak and is added to the diagonals.
 ///
 /// # Errors
-/// [`LinearError::TooLarge`], which cannot happen: there are fewer entries.
+/// As for [`Loops::matrix_of`].
 pub(super) fn sparsified(
+    loops: &Loops,
     a: &CsrMatrix<f64>,
     beta: f64,
     how: &Sparsification,
 ) -> Result<CsrMatrix<f64>, LinearError> {
     // Threshold of −a_ij, at most the largest −a_ij of the row.
-    let least = each(a.rows(), |row| {
+    let least = loops.each(a.rows(), |row| {
         let (mut sum, mut count, mut largest) = (0.0, 0usize, 0.0f64);
         for (column, value) in a.row(row) {
             if column != row {
@@ -88,13 +90,13 @@ pub(super) fn sparsified(
             }
         }
         (beta * sum / count.max(1) as f64).min(largest)
-    });
+    })?;
     if how.symmetric {
         let write = |_: &mut (), row: usize, rows: &mut Rows| {
             let is_weak = |column: usize, value: f64| -value < least[row] && -value < least[column];
             lump(a, row, is_weak, rows);
         };
-        return matrix_of(a.rows(), a.columns(), || (), write);
+        return loops.matrix_of(a.rows(), a.columns(), || (), write);
     }
     let write = |_: &mut (), row: usize, rows: &mut Rows| {
         let start = rows.columns.len();
@@ -117,7 +119,7 @@ pub(super) fn sparsified(
             }
         }
     };
-    matrix_of(a.rows(), a.columns(), || (), write)
+    loops.matrix_of(a.rows(), a.columns(), || (), write)
 }
 
 #[cfg(test)]
@@ -134,9 +136,9 @@ mod tests {
         let a = scattered_symmetric(500);
         let how = |symmetric| Sparsification { beta: 1.0, increment: 1.0, symmetric };
         let cases = [
-            (without_weak_couplings(&a, 0.3).unwrap(), true),
-            (sparsified(&a, 1.0, &how(true)).unwrap(), true),
-            (sparsified(&a, 1.0, &how(false)).unwrap(), false),
+            (without_weak_couplings(&Loops::ALONE, &a, 0.3).unwrap(), true),
+            (sparsified(&Loops::ALONE, &a, 1.0, &how(true)).unwrap(), true),
+            (sparsified(&Loops::ALONE, &a, 1.0, &how(false)).unwrap(), false),
         ];
         for (b, is_symmetric) in cases {
             assert!(b.entries() < a.entries());
@@ -158,7 +160,7 @@ mod tests {
             entries.extend([(i, j, -w), (j, i, -w), (i, i, w), (j, j, w)]);
         }
         let a = CsrMatrix::from_entries(7, 7, entries).unwrap();
-        let b = without_weak_couplings(&a, 0.1).unwrap();
+        let b = without_weak_couplings(&Loops::ALONE, &a, 0.1).unwrap();
         assert_eq!(b.row(0).collect::<Vec<_>>(), [(0, 20.0), (2, -20.0)]);
         assert_eq!(b.row(1).collect::<Vec<_>>(), [(1, 30.0), (2, -30.0)]);
         for row in 2..7 {
@@ -173,7 +175,7 @@ mod tests {
         let a = poisson_3d(5);
         for symmetric in [false, true] {
             let how = Sparsification { beta: 9.0, increment: 0.0, symmetric };
-            let b = sparsified(&a, 9.0, &how).unwrap();
+            let b = sparsified(&Loops::ALONE, &a, 9.0, &how).unwrap();
             assert_eq!(b, a, "equal couplings are all the strongest");
         }
         let entries = vec![(0, 0, 6.0), (0, 1, -3.0), (0, 2, -2.0), (0, 3, -1.0)];
@@ -181,9 +183,9 @@ mod tests {
         all.extend((1..4).map(|i| (i, i, 1.0)));
         let a = CsrMatrix::from_entries(4, 4, all).unwrap();
         let how = Sparsification { beta: 9.0, increment: 0.0, symmetric: false };
-        let b = sparsified(&a, 9.0, &how).unwrap();
+        let b = sparsified(&Loops::ALONE, &a, 9.0, &how).unwrap();
         assert_eq!(b.row(0).collect::<Vec<_>>(), [(0, 6.0), (1, -6.0)]);
-        let b = sparsified(&a, 1.0, &how).unwrap();
+        let b = sparsified(&Loops::ALONE, &a, 1.0, &how).unwrap();
         assert_eq!(b.row(0).collect::<Vec<_>>(), [(0, 6.0), (1, -3.5), (2, -2.5)]);
     }
 }

@@ -3,12 +3,19 @@
 //! One threshold a row. Whether i is strong for j is tested as −a_ij ≥ θ max_k(−a_jk), with a_ij in place
 //! of a_ji: equal for symmetric matrices, and without the transpose.
 
-use super::parallel::each;
-use crate::CsrMatrix;
+use super::parallel::Loops;
+use crate::{CsrMatrix, LinearError};
 
 /// θ max_k(−a_ik) of each row, infinite where no off-diagonal entry is negative: `[rows]`.
-pub(super) fn thresholds(a: &CsrMatrix<f64>, theta: f64) -> Vec<f64> {
-    each(a.rows(), |row| {
+///
+/// # Errors
+/// As for [`Loops::each`].
+pub(super) fn thresholds(
+    loops: &Loops,
+    a: &CsrMatrix<f64>,
+    theta: f64,
+) -> Result<Vec<f64>, LinearError> {
+    loops.each(a.rows(), |row| {
         let mut largest = 0.0f64;
         for (column, value) in a.row(row) {
             if column != row {
@@ -63,8 +70,11 @@ mod tests {
     fn only_negative_couplings_count() {
         let entries = vec![(0, 0, 4.0), (0, 1, -2.0), (0, 2, 9.0), (1, 1, 1.0), (2, 2, 1.0)];
         let a = CsrMatrix::from_entries(3, 3, entries).unwrap();
-        assert_eq!(thresholds(&a, 0.25), [0.5, f64::INFINITY, f64::INFINITY]);
-        assert!(thresholds(&a, 0.0)[0] > 0.0);
+        assert_eq!(
+            thresholds(&Loops::ALONE, &a, 0.25).unwrap(),
+            [0.5, f64::INFINITY, f64::INFINITY]
+        );
+        assert!(thresholds(&Loops::ALONE, &a, 0.0).unwrap()[0] > 0.0);
         let splitting = Splitting::new([false, true, false, true].into_iter());
         assert_eq!(splitting, Splitting { coarse: vec![FINE, 0, FINE, 1], count: 2 });
     }

@@ -2,21 +2,38 @@
 //! hierarchy; a product's traffic is that of its matrix and s a row.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
+use super::aggregates::is_constant;
+use super::distribution::Distribution;
 use super::views::AggregateView;
 use crate::matrix::MatrixView;
 use crate::{CsrMatrix, Layout, LinearError, Matrix};
 use karman_backend::prelude::*;
 use karman_backend::real::Real;
-use karman_backend::{Backend, Buffer, View};
+use karman_backend::{Backend, Buffer, Gather, View, blas};
 
-/// Interpolation P and restriction Pᵀ.
+/// Interpolation P and restriction Pᵀ; of one of several ranks its rows of both.
+pub(super) struct Transfer<S> {
+    operators: Operators<S>,
+    /// Where each rank has the next level as a whole.
+    gathered: Option<Gathered<S>>,
+}
+
 #[allow(clippy::large_enum_variant)] // one a level
-pub(super) enum Transfer<S> {
+enum Operators<S> {
     /// P and Pᵀ.
     Weighted([Matrix<S>; 2]),
     /// P piecewise constant: the aggregate of each fine unknown, the offsets of the aggregates' members, and
     /// the members.
     Aggregates([Buffer<u32>; 3]),
+}
+
+/// The rows of a coarse level that one of several ranks restricts, all of which are then gathered.
+struct Gathered<S> {
+    gather: Gather,
+    /// Weights of the first sweep, and results of its rows.
+    weights: Buffer<S>,
+    b: Buffer<S>,
+    x: Buffer<S>,
 }
 
 impl<S: Real> Transfer<S> {
@@ -31,14 +48,101 @@ impl<S: Real> Transfer<S> {
     ) -> Result<Self, LinearError> {
         if is_constant(p) {
             let lists = [p.column_indices(), r.offsets(), r.column_indices()];
-            return Ok(Transfer::Aggregates(lists.map(|list| backend.upload_slice(list))));
+            return Ok(Self::of_aggregates(lists.map(|list| backend.upload_slice(list))));
         }
         let put = |a: &CsrMatrix<f64>| Matrix::new(backend, a.converted::<S>());
-        Ok(Transfer::Weighted([put(p)?, put(r)?]))
+        Ok(Self::weighted([put(p)?, put(r)?]))
+    }
+
+    /// The transfer of P and Pᵀ.
+    pub(super) fn weighted(both: [Matrix<S>; 2]) -> Self {
+        Transfer { operators: Operators::Weighted(both), gathered: None }
+    }
+
+    /// The transfer of aggregates: the aggregate of each fine unknown, the offsets of the aggregates' members, and the
+    /// members.
+    pub(super) fn of_aggregates(lists: [Buffer<u32>; 3]) -> Self {
+        Transfer { operators: Operators::Aggregates(lists), gathered: None }
+    }
+
+    /// The rows of one of several ranks: those of P are its rows of the finer level, those of Pᵀ its rows of the next one.
+    /// `next_weights` are the weights of a sweep of these, for a next level that is whole on each rank.
+    ///
+    /// # Errors
+    /// [`LinearError::ColumnOutOfRange`] where a column is not in the exchange of its level.
+    pub(super) fn of_rank(
+        backend: &Backend,
+        [p, r]: [&CsrMatrix<f64>; 2],
+        (distribution, depth): (&Distribution, usize),
+        next_weights: Vec<S>,
+    ) -> Result<Self, LinearError> {
+        let is_constant = is_constant(p);
+        let layout = if is_constant { Layout::Csr } else { Layout::of(backend) };
+        let put = |a: &CsrMatrix<f64>, from: usize, to: usize| {
+            let rows = a.rows_of(distribution.own(to)).into_converted::<S>();
+            let matrix = match distribution.shared(from) {
+                None => Matrix::with_layout(backend, rows, layout)?,
+                Some(halo) => Matrix::of_rank_with_layout(backend, rows, halo.clone(), layout)?,
+            };
+            Ok::<_, LinearError>(matrix.with_parts_of(a.rows(), a.entries()))
+        };
+        let both = [put(p, depth + 1, depth)?, put(r, depth, depth + 1)?];
+        let transfer = match is_constant {
+            false => Self::weighted(both),
+            true => {
+                let [[_, of], [offsets, members]] = both.map(Matrix::into_pattern);
+                Self::of_aggregates([of, offsets, members])
+            }
+        };
+        let gathered = distribution.shared(depth + 1).is_none().then(|| {
+            let n = distribution.own(depth + 1).len();
+            let (b, x) = (backend.zeros(n), backend.zeros(n));
+            let (gather, weights) =
+                (distribution.gather(depth + 1, backend), backend.upload(next_weights));
+            Gathered { gather, weights, b, x }
+        });
+        Ok(Transfer { gathered, ..transfer })
     }
 
     /// b_c ← Pᵀ r, x_c ← w b_c.
     pub(super) fn restrict(
+        &mut self,
+        backend: &Backend,
+        residual: &Buffer<S>,
+        weights: &Buffer<S>,
+        b: &mut Buffer<S>,
+        x: &mut Buffer<S>,
+    ) {
+        match &mut self.gathered {
+            None => self.operators.restrict(backend, residual, weights, b, x),
+            Some(Gathered { gather, weights: own, b: part, x: first_sweep }) => {
+                self.operators.restrict(backend, residual, own, part, first_sweep);
+                gather.gather(part, b);
+                blas::multiply(backend, b.len(), weights, b, x);
+            }
+        }
+    }
+
+    /// x ← x + P e.
+    pub(super) fn prolong(&self, backend: &Backend, e: &Buffer<S>, x: &mut Buffer<S>) {
+        match &self.operators {
+            Operators::Weighted([p, _]) => prolong_rows(backend, p.rows(), &p.view(), e, x),
+            Operators::Aggregates([of, ..]) => prolong_groups(backend, of.len(), of, e, x),
+        }
+    }
+
+    /// Its size in bytes, which both products read once.
+    pub(super) fn bytes(&self) -> usize {
+        match &self.operators {
+            Operators::Weighted(both) => both.iter().map(Matrix::bytes).sum(),
+            Operators::Aggregates(lists) => lists.iter().map(Buffer::bytes).sum(),
+        }
+    }
+}
+
+impl<S: Real> Operators<S> {
+    /// b_c ← Pᵀ r, x_c ← w b_c.
+    fn restrict(
         &self,
         backend: &Backend,
         residual: &Buffer<S>,
@@ -48,38 +152,16 @@ impl<S: Real> Transfer<S> {
     ) {
         let n = b.len();
         match self {
-            Transfer::Weighted([_, r]) => {
+            Operators::Weighted([_, r]) => {
                 restrict_rows(backend, n, &r.view(), residual, weights, r.parts(), b, x);
             }
-            Transfer::Aggregates([_, offsets, members]) => {
+            Operators::Aggregates([_, offsets, members]) => {
                 let (offsets, members) = (offsets.view(), members.view());
                 let aggregates = AggregateView { offsets, members };
                 restrict_groups(backend, n, &aggregates, residual, weights, b, x);
             }
         }
     }
-
-    /// x ← x + P e.
-    pub(super) fn prolong(&self, backend: &Backend, e: &Buffer<S>, x: &mut Buffer<S>) {
-        let n = x.len();
-        match self {
-            Transfer::Weighted([p, _]) => prolong_rows(backend, n, &p.view(), e, x),
-            Transfer::Aggregates([of, ..]) => prolong_groups(backend, n, of, e, x),
-        }
-    }
-
-    /// Its size in bytes, which both products read once.
-    pub(super) fn bytes(&self) -> usize {
-        match self {
-            Transfer::Weighted(both) => both.iter().map(Matrix::bytes).sum(),
-            Transfer::Aggregates(lists) => lists.iter().map(Buffer::bytes).sum(),
-        }
-    }
-}
-
-/// Whether an interpolation is piecewise constant: one entry 1 a row.
-pub(super) fn is_constant(p: &CsrMatrix<f64>) -> bool {
-    (0..p.rows()).all(|row| p.row_length(row) == 1) && p.values().iter().all(|value| *value == 1.0)
 }
 
 /// b_c ← Σ r over an aggregate, x_c ← w b_c. Traffic: 4 + s a fine unknown, 4 + 3s an aggregate.

@@ -78,7 +78,19 @@ impl Pair<'_> {
         }
         if !self.options.reduce.is_empty() {
             signature.push(quote!(partials: &mut [f64]));
-            arguments.push(quote!(partials.values().arg()));
+            arguments.push(quote!(partials.own_values().arg()));
+            for place in [
+                "chunk",
+                "first_block",
+                "block_stride",
+                "component_blocks",
+                "component_entities",
+                "component_stride",
+            ] {
+                let place = format_ident!("{place}");
+                signature.push(quote!(#place: usize));
+                arguments.push(quote!(places.#place));
+            }
         }
         if self.options.combine.is_empty() {
             signature.push(quote!(entity_count: usize));
@@ -154,15 +166,21 @@ impl Pair<'_> {
         self.options.unroll.as_ref().map_or(quote!(1), |u| quote!(#u))
     }
 
-    /// `body` for the entities `start + k step`, k below the unroll factor. Away from the end no
+    /// `body` for the entities `start + k step` before `end`, k below the unroll factor. Away from the end no
     /// entity is tested, so that all their loads can be in flight at once.
-    fn unrolled(&self, start: TokenStream, step: TokenStream, body: &TokenStream) -> TokenStream {
+    fn unrolled(
+        &self,
+        start: TokenStream,
+        step: TokenStream,
+        end: TokenStream,
+        body: &TokenStream,
+    ) -> TokenStream {
         let Some(factor) = &self.options.unroll else {
             return quote!(let index = #start; #body);
         };
         let last = factor.base10_parse::<usize>().unwrap_or(1) - 1;
         quote! {
-            if #start + #last * (#step) < entity_count {
+            if #start + #last * (#step) < #end {
                 #[unroll]
                 for k in 0..#factor {
                     let index = #start + k * (#step);
@@ -172,7 +190,7 @@ impl Pair<'_> {
                 #[unroll]
                 for k in 0..#factor {
                     let index = #start + k * (#step);
-                    if index < entity_count {
+                    if index < #end {
                         #body
                     }
                 }
@@ -208,26 +226,46 @@ impl Pair<'_> {
                 #(#totals = ::karman_backend::accumulate(
                     #totals, f64::cast_from(#values), #operations);)*
             };
-            let unrolled =
-                self.unrolled(quote!(first_entity), quote!(entities_in_flight), &reduced_body);
+            let unrolled = self.unrolled(
+                quote!(first_entity),
+                quote!(threads),
+                quote!(chunk_end),
+                &reduced_body,
+            );
             let per_thread = self.per_thread();
             quote! {
                 #(let mut #totals = ::karman_backend::identity(#operations);)*
-                let entities_in_flight = CUBE_COUNT * threads;
-                let mut first_entity = ABSOLUTE_POS;
-                while first_entity < entity_count {
+                let of_component = CUBE_POS / component_blocks;
+                let of_block = CUBE_POS % component_blocks;
+                let mut component_end = (of_component + 1) * component_entities;
+                if component_end > entity_count {
+                    component_end = entity_count;
+                }
+                let chunk_start = of_component * component_entities + of_block * chunk;
+                let mut chunk_end = chunk_start + chunk;
+                if chunk_end > component_end {
+                    chunk_end = component_end;
+                }
+                let mut first_entity = chunk_start + UNIT_POS as usize;
+                while first_entity < chunk_end {
                     #unrolled
-                    first_entity += entities_in_flight * #per_thread;
+                    first_entity += threads * #per_thread;
                 }
                 #(
                     let block = ::karman_backend::reduce_block(#totals, #operations, threads, planes);
                     if UNIT_POS == 0 {
-                        partials[#count * CUBE_COUNT + CUBE_POS] = block;
+                        let of_list = #count * block_stride + of_component * component_stride;
+                        partials[of_list + first_block + of_block] = block;
                     }
                 )*
             }
         } else if self.options.unroll.is_some() {
-            let unrolled = self.unrolled(quote!(first_entity), quote!(CUBE_DIM as usize), &body);
+            let unrolled = self.unrolled(
+                quote!(first_entity),
+                quote!(CUBE_DIM as usize),
+                quote!(entity_count),
+                &body,
+            );
             let per_thread = self.per_thread();
             quote! {
                 let first_entity =
@@ -284,9 +322,8 @@ impl Pair<'_> {
         } else if !self.options.reduce.is_empty() {
             let count = self.options.reduce.len();
             quote! {
-                let blocks = device.reduction_blocks(entity_count);
-                partials.set_block_count(blocks, #count);
-                let blocks = ::karman_backend::blocks(blocks);
+                let places = partials.begin_on_device(entity_count, #count);
+                let blocks = ::karman_backend::blocks(places.blocks);
             }
         } else {
             let per_thread = self.per_thread();
@@ -304,6 +341,10 @@ impl Pair<'_> {
         let computed = self.options.computed.as_ref().map(
             |ComputedScalar { sums, .. }| quote!(let (computed, sums_blocks) = computed.few(device, #sums);),
         );
+        let gather = (!self.options.reduce.is_empty()).then(|| {
+            let count = self.options.reduce.len();
+            quote!(partials.gather_on_device(backend, #count);)
+        });
         quote! {
             #geometry
             #computed
@@ -314,6 +355,7 @@ impl Pair<'_> {
                     device.client(), blocks, ::karman_backend::block_size(), #(#arguments),*
                 );
             }
+            #gather
         }
     }
 }

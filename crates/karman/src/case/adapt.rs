@@ -6,7 +6,10 @@ use super::output_parts::field;
 use super::value::{Maybe, Reader, Rule, ScalarFile, Sign, Value, number, refuse};
 use karman_macros::Keyword;
 use serde::Deserialize;
+use serde::de::{self, Deserializer, Visitor};
+use std::fmt;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 /// Adaptation of the mesh during the run.
@@ -16,6 +19,10 @@ pub struct AdaptCase {
     pub metric: MetricCase,
     /// When the mesh is adapted.
     pub interval: AdaptInterval,
+    /// Adaptations to the initial fields of a run in time, after each of which they are evaluated again; default 0.
+    pub initial_cycles: usize,
+    /// Times of an interval whose metrics are intersected, ≥ 1; default 1, the time of the adaptation.
+    pub samples: usize,
     /// Largest ratio of the sizes of neighbouring edges, > 1; default 1.5.
     pub gradation: f64,
     /// How fields come to the new mesh; default conservative.
@@ -27,7 +34,15 @@ impl AdaptCase {
     pub fn field(&self) -> Option<&String> {
         match &self.metric {
             MetricCase::Field(metric) => Some(&metric.field),
-            MetricCase::Entries(_) => None,
+            MetricCase::Entries(_) | MetricCase::File { .. } => None,
+        }
+    }
+
+    /// The file of the metric.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.metric {
+            MetricCase::File { path, .. } => Some(path),
+            MetricCase::Field(_) | MetricCase::Entries(_) => None,
         }
     }
 }
@@ -39,6 +54,13 @@ pub enum MetricCase {
     Field(FieldMetric),
     /// Its upper triangle, row by row: 3 entries in 2D, 6 in 3D.
     Entries(Vec<Value>),
+    /// A field of tensors at the nodes of a file.
+    File {
+        /// The file, resolved.
+        path: PathBuf,
+        /// The field.
+        name: String,
+    },
 }
 
 /// The metric of the second derivatives of a field.
@@ -80,16 +102,57 @@ pub enum TransferKind {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AdaptFile {
     field: Maybe<String>,
-    metric: Maybe<Vec<Spanned<ScalarFile>>>,
+    metric: Maybe<MetricKey>,
     norm: Maybe<f64>,
     complexity: Maybe<f64>,
     every: Maybe<f64>,
     cycles: Maybe<usize>,
+    initial_cycles: Maybe<usize>,
+    samples: Maybe<usize>,
     gradation: Maybe<f64>,
     h_min: Maybe<f64>,
     h_max: Maybe<f64>,
     anisotropy: Maybe<f64>,
     transfer: Option<TransferKind>,
+}
+
+/// The entries of a metric or its file, as written.
+#[derive(Clone, Debug)]
+enum MetricKey {
+    Entries(Vec<Spanned<ScalarFile>>),
+    File(MetricFile),
+}
+
+/// `{ file = "metric.vtu", name = "metric" }`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MetricFile {
+    file: Maybe<String>,
+    name: Maybe<String>,
+}
+
+impl<'de> Deserialize<'de> for MetricKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MetricVisitor;
+        impl<'de> Visitor<'de> for MetricVisitor {
+            type Value = MetricKey;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a list of numbers and expressions or { file, name }")
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<MetricKey, A::Error> {
+                Vec::deserialize(de::value::SeqAccessDeserializer::new(list))
+                    .map(MetricKey::Entries)
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<MetricKey, A::Error> {
+                let file = de::value::MapAccessDeserializer::new(map);
+                MetricFile::deserialize(file).map(MetricKey::File)
+            }
+        }
+        deserializer.deserialize_any(MetricVisitor)
+    }
 }
 
 /// Checks the section; `time` is the place of `[time]` of a run in time.
@@ -103,7 +166,7 @@ pub(crate) fn check(
     let keys = file.get_ref();
     let metric = match (&keys.field, &keys.metric) {
         (Some(name), None) => MetricCase::Field(of_field(file, name, names)?),
-        (None, Some(entries)) => MetricCase::Entries(of_entries(keys, entries, reader)?),
+        (None, Some(metric)) => of_metric(keys, metric, reader)?,
         (Some(_), Some(metric)) => {
             let message = "`field` and `metric` both give the metric: keep one";
             return Err(Problem::at(metric.span(), message));
@@ -116,8 +179,10 @@ pub(crate) fn check(
         return Err(Problem::at(place, "`gradation` must be above 1, not 1"));
     }
     Ok(Some(AdaptCase {
-        metric,
         interval: interval(file, time)?,
+        initial_cycles: initial_cycles(keys, time)?,
+        samples: samples(keys, &metric, time)?,
+        metric,
         gradation,
         transfer: keys.transfer.unwrap_or(TransferKind::Conservative),
     }))
@@ -151,11 +216,11 @@ fn of_field(
     })
 }
 
-fn of_entries(
+fn of_metric(
     keys: &AdaptFile,
-    entries: &Spanned<Vec<Spanned<ScalarFile>>>,
+    metric: &Spanned<MetricKey>,
     reader: Reader<'_>,
-) -> Result<Vec<Value>, Problem> {
+) -> Result<MetricCase, Problem> {
     let why = "has no effect: `metric` gives the sizes";
     for (key, name) in [
         (&keys.norm, "norm"),
@@ -166,14 +231,64 @@ fn of_entries(
     ] {
         refuse(key, name, why)?;
     }
-    let list = entries.get_ref();
+    let list = match metric.get_ref() {
+        MetricKey::Entries(list) => list,
+        MetricKey::File(MetricFile { file, name }) => {
+            let text = |key: &Maybe<String>, name| match super::value::required(
+                key,
+                name,
+                &metric.span(),
+            )? {
+                text if text.get_ref().is_empty() => {
+                    Err(Problem::at(text.span(), format!("`{name}` is empty")))
+                }
+                text => Ok(text.get_ref().clone()),
+            };
+            let path = reader.folder.join(text(file, "file")?);
+            return Ok(MetricCase::File { path, name: text(name, "name")? });
+        }
+    };
     if !matches!(list.len(), 3 | 6) {
         let message = format!("`metric` takes 3 entries in 2D, 6 in 3D, {} given", list.len());
-        let problem = Problem::at(entries.span(), message);
+        let problem = Problem::at(metric.span(), message);
         return Err(problem.note("its upper triangle, row by row: m11, m12, m22"));
     }
     let rule = Rule { name: "metric", sign: Sign::Any, time: true };
-    list.iter().map(|entry| reader.scalar(entry.get_ref(), entry.span(), rule)).collect()
+    let entry = |entry: &Spanned<ScalarFile>| reader.scalar(entry.get_ref(), entry.span(), rule);
+    Ok(MetricCase::Entries(list.iter().map(entry).collect::<Result<_, _>>()?))
+}
+
+fn initial_cycles(keys: &AdaptFile, time: Option<&Range<usize>>) -> Result<usize, Problem> {
+    match (&keys.initial_cycles, time) {
+        (Some(cycles), None) => {
+            let message = "`initial_cycles` are those of a run in time, and this case is steady: use `cycles`";
+            Err(Problem::at(cycles.span(), message))
+        }
+        (cycles, _) => Ok(cycles.as_ref().map_or(0, |cycles| *cycles.get_ref())),
+    }
+}
+
+fn samples(
+    keys: &AdaptFile,
+    metric: &MetricCase,
+    time: Option<&Range<usize>>,
+) -> Result<usize, Problem> {
+    let Some(samples) = &keys.samples else { return Ok(1) };
+    let why = match (metric, time) {
+        (_, None) => Some("this case is steady"),
+        (MetricCase::File { .. }, _) => Some("the metric of a file does not depend on time"),
+        (MetricCase::Entries(entries), _) if !entries.iter().any(Value::depends_on_time) => {
+            Some("`metric` does not depend on t")
+        }
+        _ => None,
+    };
+    match (why, *samples.get_ref()) {
+        (Some(why), _) => {
+            Err(Problem::at(samples.span(), format!("`samples` has no effect: {why}")))
+        }
+        (None, 0) => Err(Problem::at(samples.span(), "`samples` must be 1 or more")),
+        (None, samples) => Ok(samples),
+    }
 }
 
 fn interval(

@@ -111,7 +111,7 @@ impl Case {
         Err(self.places.source.invalid(problems.clone()))
     }
 
-    /// The files that a run reads, each with its key: the mesh, tables, and the result of `[initial] from`.
+    /// The files that a run reads, each with its key: the mesh, tables, the result of `[initial] from`, and the metric of `[adapt]`.
     pub fn input_files(&self) -> Vec<(&'static str, &Path)> {
         let mesh = match &self.mesh.source {
             MeshSource::File(path) => Some(("file", path.as_path())),
@@ -119,7 +119,8 @@ impl Case {
         };
         let tables = self.places.tables.iter().map(|path| ("table", path.as_path()));
         let initial = self.initial_result.iter().map(|result| ("from", result.path.as_path()));
-        mesh.into_iter().chain(tables).chain(initial).collect()
+        let metric = self.adapt.iter().filter_map(|adapt| Some(("metric", adapt.file()?)));
+        mesh.into_iter().chain(tables).chain(initial).chain(metric).collect()
     }
 }
 

@@ -3,8 +3,9 @@
 use super::prescribed::Prescribed;
 use super::time_dependent::{Term, TimeDependentData};
 use super::{DiffusionError, component_major};
-use crate::backend::Backend;
+use crate::backend::{Backend, Buffer};
 use crate::mesh::{Geometry, Mesh};
+use crate::operators::Part;
 use crate::real::Real;
 use std::sync::Arc;
 
@@ -181,6 +182,15 @@ impl BoundaryFaces {
         Some(self.values[boundary_face]).filter(|value| *value != NONE)
     }
 
+    /// The conditions of the faces of a part with the values `values`.
+    pub fn of_part(&self, part: &Part, values: &PartValues) -> BoundaryFaces {
+        let number = |face: u32| self.value(face as usize).map_or(NONE, |v| values.local(v));
+        BoundaryFaces {
+            kinds: part.boundary_faces().map(|face| self.kinds[face as usize]).collect(),
+            values: part.boundary_faces().map(number).collect(),
+        }
+    }
+
     /// The condition of each boundary face; appends the prescribed values to `values`.
     ///
     /// # Errors
@@ -220,6 +230,62 @@ impl BoundaryFaces {
             }
         }
         Ok(faces)
+    }
+}
+
+/// The prescribed values at the boundary faces of a part. It has one value at least, as a boundary has: where no value is
+/// prescribed, value 0.
+pub struct PartValues {
+    /// The value of the whole mesh of each of its values, ascending.
+    whole: Vec<u32>,
+    /// Whether one of them is prescribed.
+    is_prescribed: bool,
+}
+
+impl PartValues {
+    /// Those of the faces of a part.
+    pub fn new(boundary: &BoundaryFaces, part: &Part) -> PartValues {
+        let values = part.boundary_faces().filter_map(|face| boundary.value(face as usize));
+        let mut whole: Vec<u32> = values.collect();
+        whole.sort_unstable();
+        whole.dedup();
+        let is_prescribed = !whole.is_empty();
+        if !is_prescribed {
+            whole.push(0);
+        }
+        PartValues { whole, is_prescribed }
+    }
+
+    /// The value of the whole mesh of each of its values.
+    pub fn whole(&self) -> &[u32] {
+        &self.whole
+    }
+
+    /// As [`PartValues::whole`], without one that is not prescribed at its faces.
+    pub fn prescribed(&self) -> &[u32] {
+        if self.is_prescribed { &self.whole } else { &[] }
+    }
+
+    /// Number of a value in the part; 0 where it is that of another part.
+    pub fn local(&self, whole: u32) -> u32 {
+        self.whole.binary_search(&whole).unwrap_or(0) as u32
+    }
+
+    /// The values of the boundary faces of the part: `[n_boundary]`.
+    pub fn renumbered(&self, part: &Part, whole: &Buffer<u32>) -> Buffer<u32> {
+        let values = whole.as_host().unwrap_or_default();
+        let of_face = |face: u32| self.local(values[face as usize]);
+        part.backend.upload(part.boundary_faces().map(of_face).collect())
+    }
+
+    /// As [`PartValues::renumbered`] for 1 + the value of each boundary face, 0 where it has none.
+    pub fn indices(&self, part: &Part, whole: &Buffer<u32>) -> Buffer<u32> {
+        let indices = whole.as_host().unwrap_or_default();
+        let of_face = |face: u32| match indices[face as usize] {
+            0 => 0,
+            index => 1 + self.local(index - 1),
+        };
+        part.backend.upload(part.boundary_faces().map(of_face).collect())
     }
 }
 

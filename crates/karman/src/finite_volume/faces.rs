@@ -21,7 +21,7 @@ use crate::backend::{Backend, Buffer};
 use crate::mesh::check::flat_cells;
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh, index_of};
-use crate::operators::FaceCells;
+use crate::operators::{FaceCells, Part};
 use crate::real::Real;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -122,6 +122,17 @@ impl<F: Real> BlendedCells<F> {
         }
         let (cells, share) = blended.into_iter().unzip();
         BlendedCells { cells: backend.upload(cells), share: narrow(backend, share) }
+    }
+
+    /// Those of the own cells of a part.
+    pub fn of_part(&self, part: &Part) -> Self {
+        let cells = self.cells.as_host().unwrap_or_default().iter().zip(0u32..);
+        let own = cells.filter_map(|(cell, place)| Some((part.own_cell(*cell)?, place)));
+        let (cells, places): (Vec<u32>, Vec<u32>) = own.unzip();
+        BlendedCells {
+            cells: part.backend.upload(cells),
+            share: part.of_list(&self.share, &places, self.share.len()),
+        }
     }
 }
 
@@ -243,6 +254,26 @@ impl<F: Real> Faces<F> {
     /// The faces of the cells with their volumes.
     pub fn of_cells(&self) -> CellFaces<'_, F> {
         CellFaces::of(&self.cells, self.volume.view())
+    }
+
+    /// The faces of a part, but for the lists of cells that only a set-up reads.
+    pub fn of_part(&self, part: &Part) -> Self {
+        let of_faces = |values: &Buffer<F>| part.of_faces(values);
+        Faces {
+            cells: part.cells.clone(),
+            weight: part.of_interior_faces(&self.weight),
+            skewness: of_faces(&self.skewness),
+            delta: of_faces(&self.delta),
+            limited: LimitedLines {
+                delta: self.limited.delta.as_ref().map(of_faces),
+                skewness: self.limited.skewness.as_ref().map(of_faces),
+            },
+            area: of_faces(&self.area),
+            volume: part.of_cells(&self.volume),
+            skewed: vec![],
+            flat: vec![],
+            ..*self
+        }
     }
 
     /// The arrays of a mesh.

@@ -5,7 +5,7 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
-use super::boundary::Kind;
+use super::boundary::{Kind, PartValues};
 use super::cell_scheme::{CellScheme, FaceEquation};
 use super::functional::Functional;
 use super::mesh_view::{
@@ -19,9 +19,9 @@ use crate::mesh::gradient_stencil::{
     CellFit, Neighbour, Purpose, Rows, face_neighbours, fit_of_cell,
 };
 use crate::mesh::{Adjacency, CellShape, SIGN_BIT, index_of};
-use crate::operators::FaceCells;
 use crate::operators::incidence::without_sign;
 use crate::operators::neighbours::is_cell;
+use crate::operators::{FaceCells, Part};
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 use rayon::prelude::*;
@@ -91,6 +91,46 @@ impl<F: Real> CellGradient<F> {
     /// Gradients of this field by other stencils.
     pub fn with_stencils(&self, backend: &Backend, stencils: GradientStencils) -> Self {
         CellGradient::new(backend, self.cells.clone(), stencils, self.boundary.clone())
+    }
+
+    /// The cells outside `own` that the gradients of these cells use.
+    pub fn cells_beyond(&self, own: &Range<usize>) -> Vec<u32> {
+        let Some([offsets, items]) = &self.rows else { return vec![] };
+        let [offsets, items] = [offsets, items].map(|of| of.as_host().unwrap_or_default());
+        let items = &items[offsets[own.start] as usize..offsets[own.end] as usize];
+        let beyond = |item: &&u32| **item < SIGN_BIT && !own.contains(&(**item as usize));
+        items.iter().filter(beyond).copied().collect()
+    }
+
+    /// Gradients of the own cells of a part with the prescribed values `values`.
+    pub fn of_part(&self, part: &Part, values: &PartValues) -> Self {
+        let offsets = self.rows.as_ref().map_or(&self.cells.offsets, |[offsets, _]| offsets);
+        let offsets = offsets.as_host().unwrap_or_default();
+        let (first, end) = (offsets[part.own.start], offsets[part.own.end]);
+        let places: Vec<u32> = (first..end).collect();
+        let rows = self.rows.as_ref().map(|[_, items]| {
+            let items = &items.as_host().unwrap_or_default()[first as usize..end as usize];
+            let item = |item: &u32| match *item < SIGN_BIT {
+                true => part.cell(*item),
+                false => part.boundary_face(*item & !SIGN_BIT).map_or(0, |face| face | SIGN_BIT),
+            };
+            let own = part.own.clone();
+            let offsets = offsets[own.start..=own.end].iter().map(|offset| offset - first);
+            let arrays = [offsets.collect(), items.iter().map(item).collect()];
+            arrays.map(|array| part.backend.upload(array))
+        });
+        let BoundaryRows { value, row_value, row_cell } = &*self.boundary;
+        let boundary = BoundaryRows {
+            value: values.renumbered(part, value),
+            row_value: part.of_boundary(row_value),
+            row_cell: part.of_boundary(row_cell),
+        };
+        CellGradient {
+            cells: part.cells.clone(),
+            rows,
+            weights: part.of_list(&self.weights, &places, self.weights.len() / 3),
+            boundary: Arc::new(boundary),
+        }
     }
 
     /// ∇φ of each cell for two or three quantities with prescribed values v: `[3][n_cells]` each.

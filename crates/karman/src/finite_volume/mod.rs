@@ -36,7 +36,7 @@ pub mod time_average;
 pub mod time_dependent;
 pub mod transport;
 
-pub use boundary::{BoundaryCondition, BoundaryFaces, Condition};
+pub use boundary::{BoundaryCondition, BoundaryFaces, Condition, PartValues};
 pub use boundary_contribution::{BoundaryContribution, BoundaryContributionOnBackend};
 pub use cell_scheme::CellScheme;
 pub use convection::Convection;

@@ -1,13 +1,14 @@
 //! The non-orthogonal correction K of two-point fluxes, and an operator that includes it.
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
+use super::boundary::PartValues;
 use super::least_squares::{BoundaryRows, CellGradient, GradientStencils};
 use super::mesh_view::{CellFaces, DiffusiveFaces, FaceView, Vectors};
 use super::narrow;
 use crate::backend::{Backend, Buffer, Halo, View};
 use crate::linear::{Matrix, Operator};
-use crate::operators::FaceCells;
 use crate::operators::incidence::{with_sign, without_sign};
+use crate::operators::{FaceCells, Part};
 use crate::real::Real;
 use karman_backend::prelude::*;
 use std::sync::Arc;
@@ -69,6 +70,17 @@ impl<F: Real> NonOrthogonalCorrectionOnBackend<F> {
             tangential: narrow(backend, correction.tangential),
             left_weight: narrow(backend, correction.left_weight),
             halo: None,
+        }
+    }
+
+    /// K of a part with the prescribed values `values`.
+    pub fn of_part(&self, part: &Part, values: &PartValues) -> Self {
+        NonOrthogonalCorrectionOnBackend {
+            cells: part.cells.clone(),
+            gradient: self.gradient.of_part(part, values),
+            tangential: part.of_faces(&self.tangential),
+            left_weight: part.of_interior_faces(&self.left_weight),
+            halo: Some(part.halo.clone()),
         }
     }
 

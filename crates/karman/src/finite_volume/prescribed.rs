@@ -27,7 +27,7 @@ pub enum Evaluation {
 }
 
 /// A quantity evaluated by kernels on a backend.
-pub trait Evaluator: Send {
+pub trait Evaluator: Send + Sync {
     /// Values at `points: [3][n]` at `time: [1]` into `out: [n]`.
     fn evaluate(
         &self,

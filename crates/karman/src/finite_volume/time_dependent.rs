@@ -113,6 +113,27 @@ impl<F: Real> TimeDependentData<F> {
         Ok(TimeDependentData { what, value, times: None, varying: None })
     }
 
+    /// Some entries of the vector, ascending, on the backend of one of several ranks. All ranks call it with entries of
+    /// their own.
+    pub fn of_rank(&self, backend: &Backend, entries: &[u32]) -> Self {
+        let select = |values: &Buffer<F>| -> Buffer<F> {
+            let values = values.as_host().unwrap_or_default();
+            backend.upload(entries.iter().map(|entry| values[*entry as usize]).collect())
+        };
+        let varying = self.varying.as_ref().map(|varying| {
+            let steady = varying.steady.as_host().unwrap_or_default();
+            let steady = entries.iter().map(|entry| steady[*entry as usize]).collect();
+            let terms = varying.terms.iter().map(|term| term.restricted(entries)).collect();
+            VaryingTerms::new(backend, steady, terms)
+        });
+        TimeDependentData {
+            what: self.what,
+            value: select(&self.value),
+            times: self.times,
+            varying,
+        }
+    }
+
     /// The vector as last set.
     pub fn value(&self) -> &Buffer<F> {
         &self.value
@@ -220,6 +241,32 @@ impl VaryingTerm {
             values: backend.zeros(term.entries.len()),
             entries: backend.upload(term.entries),
             factors: backend.upload(term.factors),
+        }
+    }
+
+    /// The term of some entries, which take the place of the whole vector.
+    fn restricted(&self, entries: &[u32]) -> Term {
+        let own = self.entries.as_host().unwrap_or_default();
+        let factors = self.factors.as_host().unwrap_or_default();
+        let found = own.iter().enumerate().filter_map(|(place, entry)| {
+            let local = entries.binary_search(entry).ok()?;
+            Some((local as u32, place))
+        });
+        let (locals, places): (Vec<u32>, Vec<usize>) = found.unzip();
+        let points = match &self.source {
+            ValueSource::Host { points } => points,
+            ValueSource::Uniform => &[][..],
+            ValueSource::Backend { points, .. } => points.as_host().unwrap_or_default(),
+        };
+        let n = own.len();
+        // Uniform values have no points.
+        let at = |place: usize| points.get(place).copied().unwrap_or(0.0);
+        let component = |k: usize| places.iter().map(move |place| at(k * n + place));
+        Term {
+            value: self.value.clone(),
+            entries: locals,
+            factors: places.iter().map(|place| factors[*place]).collect(),
+            points: (0..3).flat_map(component).collect(),
         }
     }
 

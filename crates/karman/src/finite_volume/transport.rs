@@ -90,7 +90,7 @@ fn product<F: Real>(
     sum
 }
 
-/// y ← W x of d quantities; the stride of y is that of x. Traffic a cell: 4 + (1 + 2d)s, an item 8, a face s (2s with
+/// y ← W x of d quantities, `[d][stride]`. Traffic a cell: 4 + (1 + 2d)s, an item 8, a face s (2s with
 /// convection).
 #[kernel]
 pub fn transport_product<F: Real>(
@@ -98,10 +98,11 @@ pub fn transport_product<F: Real>(
     cells: &CellFaces<F>,
     of: &TransportView<F>,
     x: &Quantities<F>,
+    stride: usize,
     y: &mut Segment<F>,
 ) {
     let sum = product::<F>(c, cells, of, x);
-    store_quantities::<F>(c, sum, x.stride, y, x.dimension);
+    store_quantities::<F>(c, sum, stride, y, x.dimension);
 }
 
 /// [`transport_product()`] with x·y.
@@ -111,10 +112,11 @@ pub fn transport_product_dot<F: Real>(
     cells: &CellFaces<F>,
     of: &TransportView<F>,
     x: &Quantities<F>,
+    stride: usize,
     y: &mut Segment<F>,
 ) -> f64 {
     let sum = product::<F>(c, cells, of, x);
-    store_quantities::<F>(c, sum, x.stride, y, x.dimension);
+    store_quantities::<F>(c, sum, stride, y, x.dimension);
     let own = x.at(c);
     own.x.to_f64() * sum.x.to_f64()
         + own.y.to_f64() * sum.y.to_f64()
@@ -228,6 +230,8 @@ pub struct TransportOperator<F: Real> {
     alpha: F,
     beta: F,
     dimension: usize,
+    /// x with its ghosts, on one of several ranks.
+    with_ghosts: Option<Buffer<F>>,
 }
 
 impl<F: Real> TransportOperator<F> {
@@ -240,6 +244,7 @@ impl<F: Real> TransportOperator<F> {
         dimension: usize,
     ) -> Self {
         cells.neighbours(backend);
+        let with_ghosts = cells.halo().map(|halo| halo.zeros(backend, dimension));
         TransportOperator {
             inertia: backend.zeros(cells.n_cells()),
             flux: backend.zeros(if beta == 0.0 { 0 } else { cells.n_faces() }),
@@ -248,6 +253,14 @@ impl<F: Real> TransportOperator<F> {
             alpha: F::from_f64(alpha),
             beta: F::from_f64(beta),
             dimension,
+            with_ghosts,
+        }
+    }
+
+    /// On one of several ranks fetches the ghosts of x.
+    fn fetch(&mut self, x: &Buffer<F>) {
+        if let (Some(halo), Some(with_ghosts)) = (self.cells.halo(), &mut self.with_ghosts) {
+            halo.extend(x, with_ghosts);
         }
     }
 
@@ -312,9 +325,10 @@ impl<F: Real> Operator<F> for TransportOperator<F> {
     }
 
     fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {
-        let cells = CellFaces::of(&self.cells, View::absent());
-        let (of, x) = (self.view(backend), Quantities::of(x, self.dimension));
-        transport_product(backend, self.cells.n_cells(), &cells, &of, &x, y);
+        self.fetch(x);
+        let (cells, n) = (CellFaces::of(&self.cells, View::absent()), self.cells.n_cells());
+        let x = Quantities::of(self.with_ghosts.as_ref().unwrap_or(x), self.dimension);
+        transport_product(backend, n, &cells, &self.view(backend), &x, y.len() / self.dimension, y);
     }
 
     fn apply_dot(
@@ -324,9 +338,11 @@ impl<F: Real> Operator<F> for TransportOperator<F> {
         y: &mut Buffer<F>,
         partials: &mut Partials,
     ) {
-        let cells = CellFaces::of(&self.cells, View::absent());
-        let (of, x) = (self.view(backend), Quantities::of(x, self.dimension));
-        transport_product_dot(backend, self.cells.n_cells(), &cells, &of, &x, y, partials);
+        self.fetch(x);
+        let (cells, n) = (CellFaces::of(&self.cells, View::absent()), self.cells.n_cells());
+        let x = Quantities::of(self.with_ghosts.as_ref().unwrap_or(x), self.dimension);
+        let (of, stride) = (self.view(backend), y.len() / self.dimension);
+        transport_product_dot(backend, n, &cells, &of, &x, stride, y, partials);
     }
 }
 
@@ -339,8 +355,10 @@ pub struct TransportSweeps<F: Real> {
     coefficients: Buffer<F>,
     /// D⁻¹: `[n_cells]`.
     inverse: Buffer<F>,
-    /// Scratch: `[dimension][n_cells]`.
+    /// Scratch: `[dimension][n_local]`.
     other: Buffer<F>,
+    /// The result with room for ghosts, on one of several ranks.
+    with_ghosts: Option<Buffer<F>>,
 }
 
 /// Pairs of sweeps after the first.
@@ -354,7 +372,8 @@ impl<F: Real> TransportSweeps<F> {
             dimension,
             coefficients: backend.zeros(cells.faces.len()),
             inverse: backend.zeros(n),
-            other: backend.zeros(dimension * n),
+            other: backend.zeros(dimension * cells.n_local()),
+            with_ghosts: cells.halo().map(|halo| halo.zeros(backend, dimension)),
             cells,
         }
     }
@@ -370,7 +389,7 @@ impl<F: Real> TransportSweeps<F> {
 
 impl<F: Real> Preconditioner<F> for TransportSweeps<F> {
     fn apply(&mut self, backend: &Backend, r: &Buffer<F>, z: &mut Buffer<F>) {
-        let TransportSweeps { cells, dimension, coefficients, inverse, other } = self;
+        let TransportSweeps { cells, dimension, coefficients, inverse, other, with_ghosts } = self;
         let (n, dimension) = (cells.n_cells(), *dimension);
         let of = SweepView {
             offsets: cells.offsets.view(),
@@ -380,12 +399,27 @@ impl<F: Real> Preconditioner<F> for TransportSweeps<F> {
         };
         let right = Quantities::of(r, dimension);
         let strides = [z.len(), other.len()].map(|len| len / dimension);
-        first_sweep(backend, n, inverse, &right, strides[0], z);
-        for _ in 0..SWEEP_PAIRS {
-            let from = Quantities::of(z, dimension);
+        let Some(own) = with_ghosts else {
+            first_sweep(backend, n, inverse, &right, strides[0], z);
+            for _ in 0..SWEEP_PAIRS {
+                let from = Quantities::of(z, dimension);
+                transport_sweep(backend, n, &of, &right, &from, strides[1], other);
+                let from = Quantities::of(other, dimension);
+                transport_sweep(backend, n, &of, &right, &from, strides[0], z);
+            }
+            return;
+        };
+        first_sweep(backend, n, inverse, &right, strides[1], own);
+        for pair in 0..SWEEP_PAIRS {
+            cells.fetch(&mut [own]);
+            let from = Quantities::of(own, dimension);
             transport_sweep(backend, n, &of, &right, &from, strides[1], other);
+            cells.fetch(&mut [other]);
             let from = Quantities::of(other, dimension);
-            transport_sweep(backend, n, &of, &right, &from, strides[0], z);
+            match pair + 1 < SWEEP_PAIRS {
+                true => transport_sweep(backend, n, &of, &right, &from, strides[1], own),
+                false => transport_sweep(backend, n, &of, &right, &from, strides[0], z),
+            }
         }
     }
 

@@ -19,6 +19,7 @@ use crate::mesh::Mesh;
 use crate::real::Real;
 use crate::time::Bdf;
 use karman_backend::prelude::*;
+use std::ops::Range;
 
 /// The load M dT/dt − s of Dirichlet nodes, on a backend. Cell-centred, there are none.
 pub(super) struct DirichletNodes<F: Real> {
@@ -51,6 +52,32 @@ impl<F: Real> DirichletNodes<F> {
             rate: backend.zeros(n),
             load: backend.zeros(n),
         }
+    }
+
+    /// Those of consecutive nodes, counted from the first of these, on the backend of one of several ranks; they have no sources.
+    pub(super) fn of_rows(&self, backend: &Backend, own: Range<usize>) -> Self {
+        let nodes = self.nodes.as_host().unwrap_or_default();
+        let place = |node: usize| nodes.partition_point(|i| (*i as usize) < node);
+        let list = place(own.start)..place(own.end);
+        let mass = self.mass.as_host().unwrap_or_default()[list.clone()].to_vec();
+        let (n, first) = (list.len(), own.start as u32);
+        DirichletNodes {
+            nodes: backend.upload(nodes[list].iter().map(|node| node - first).collect()),
+            mass: backend.upload(mass),
+            source: NodeSource::Deferred(vec![]),
+            rate: backend.zeros(n),
+            load: backend.zeros(n),
+        }
+    }
+
+    /// dT/dt as last set: `[dirichlet_nodes]`.
+    pub(super) fn rate(&self) -> &Buffer<F> {
+        &self.rate
+    }
+
+    /// Takes over dT/dt, as from several ranks.
+    pub(super) fn take_rate(&mut self, backend: &Backend, rate: &[F]) {
+        backend.write(&mut self.rate, rate);
     }
 
     /// Sets dT/dt at the end of a step from the increment, the temperature at the beginning of the step and

@@ -16,9 +16,11 @@ pub mod march;
 mod monitor;
 mod node_boundary;
 pub mod node_centred;
+mod node_rows;
 mod problem;
 mod surface;
 mod system;
+mod whole;
 
 pub use descriptor::DESCRIPTOR;
 pub use error::HeatError;
@@ -26,6 +28,7 @@ pub use march::{March, TimeScheme};
 pub use problem::{Problem, Source};
 pub use surface::SurfaceNode;
 pub use system::{Heat, HeatScheme};
+pub use whole::WholeHeat;
 
 use karman_macros::Keyword;
 

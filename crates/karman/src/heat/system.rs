@@ -31,17 +31,17 @@ use std::time::Instant;
 pub struct Heat<F: Real> {
     pub(super) backend: Backend,
     pub(super) system: HeatSystem<F>,
-    correction: Option<Correction<F>>,
+    pub(super) correction: Option<Correction<F>>,
     pub(super) temperature: Buffer<F>,
     pub(super) boundary: HeatBoundary<F>,
-    source: TimeDependentData<F>,
+    pub(super) source: TimeDependentData<F>,
     /// Prescribed values and sources are the mean of these two times.
     pub(super) times: [f64; 2],
     pub(super) scheme: HeatScheme,
     /// The set-up of the linear solver in use.
-    setup: Option<SolverSetup>,
+    pub(super) setup: Option<SolverSetup>,
     /// Number of set-ups.
-    setups: u64,
+    pub(super) setups: u64,
 }
 
 /// M dT/dt + A T.
@@ -57,14 +57,14 @@ pub(super) struct HeatSystem<F: Real> {
 /// The boundary conditions on the backend.
 pub(super) struct HeatBoundary<F: Real> {
     /// C.
-    contribution: BoundaryContributionOnBackend<F>,
+    pub(super) contribution: BoundaryContributionOnBackend<F>,
     /// v.
     pub prescribed: TimeDependentData<F>,
     pub dirichlet_nodes: DirichletNodes<F>,
 }
 
 /// The non-orthogonal correction K.
-struct Correction<F: Real> {
+pub(super) struct Correction<F: Real> {
     operator: Arc<NonOrthogonalCorrectionOnBackend<F>>,
     /// Gradients of cells, allocated at first use: `[3][n]`.
     gradient: Buffer<F>,

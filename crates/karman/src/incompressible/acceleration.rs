@@ -181,7 +181,7 @@ impl<F: Real> Acceleration<F> {
     /// Takes note of the fields before an iteration.
     pub(super) fn begin(&mut self, flow: &Flow<F>) {
         for ((_, from), to) in fields(flow).into_iter().zip(&mut self.start) {
-            blas::copy(&flow.backend, from.len(), from, to);
+            blas::copy(&flow.backend, to.len(), from, to);
         }
     }
 
@@ -203,10 +203,17 @@ impl<F: Real> Acceleration<F> {
         }
         let backend = flow.backend.clone();
         for (k, field) in fields_mut(flow).into_iter().enumerate() {
-            sum_of(&backend, &weights, |place| &self.iterates[place].g[k], field);
+            let n = self.iterates[0].g[k].len();
+            sum_of(&backend, n, &weights, |place| &self.iterates[place].g[k], field);
         }
+        let Flow { faces, components, pressure, thermal, .. } = &mut *flow;
+        let velocity = components.iter_mut().map(|component| &mut component.now);
+        let temperature = thermal.iter_mut().map(|thermal| &mut thermal.field.now);
+        let of_cells = velocity.chain([&mut pressure.value]).chain(temperature);
+        faces.cells.fetch(&mut of_cells.collect::<Vec<_>>());
         if let Some(mean) = &mut flow.mean_velocity {
-            sum_of(&backend, &weights, |place| &self.iterates[place].force, &mut mean.force);
+            let n = mean.force.len();
+            sum_of(&backend, n, &weights, |place| &self.iterates[place].force, &mut mean.force);
         }
         Ok(())
     }
@@ -223,7 +230,7 @@ impl<F: Real> Acceleration<F> {
         let Iterate { g, f, force } = &mut self.iterates[slot];
         let (one, zero) = (F::literal(1.0), F::literal(0.0));
         for (k, (_, now)) in fields(flow).into_iter().enumerate() {
-            let (n, start) = (now.len(), &self.start[k]);
+            let (n, start) = (self.start[k].len(), &self.start[k]);
             blas::copy(&flow.backend, n, now, &mut g[k]);
             blas::axpbypcz(&flow.backend, n, one, now, -one, start, zero, &mut f[k]);
         }
@@ -271,7 +278,7 @@ impl<F: Real> Acceleration<F> {
         let mut square = |quantity: Quantity, reference: f64| {
             let own = fields(flow).into_iter().filter(|(own, _)| *own == quantity);
             let pairs = own.map(|(_, now)| (now, vec![now])).collect();
-            let (backend, volume) = (&flow.backend, &flow.faces.volume);
+            let (backend, volume) = (&flow.backend, (flow.n_cells(), &flow.faces.volume));
             accumulate(backend, volume, pairs, reference, (partials, products))
         };
         let reference = flow.thermal.as_ref().map_or(0.0, |thermal| thermal.reference());
@@ -301,7 +308,7 @@ impl<F: Real> Acceleration<F> {
                 });
                 let found = accumulate(
                     &flow.backend,
-                    &flow.faces.volume,
+                    (flow.n_cells(), &flow.faces.volume),
                     pairs.collect(),
                     0.0,
                     (partials, products),
@@ -316,9 +323,10 @@ impl<F: Real> Acceleration<F> {
     }
 }
 
-/// y ← Σ α x, α with the place of x.
+/// y ← Σ α x of `n` entries, α with the place of x.
 fn sum_of<'a, F: Real>(
     backend: &Backend,
+    n: usize,
     weights: &[(usize, f64)],
     x: impl Fn(usize) -> &'a Buffer<F>,
     y: &mut Buffer<F>,
@@ -327,15 +335,15 @@ fn sum_of<'a, F: Real>(
     for pair in weights.chunks(2) {
         let [(i, a), (j, b)] = [pair[0], *pair.get(1).unwrap_or(&(pair[0].0, 0.0))];
         let (a, b) = (F::from_f64(a), F::from_f64(b));
-        blas::axpbypcz(backend, y.len(), a, x(i), b, x(j), kept, y);
+        blas::axpbypcz(backend, n, a, x(i), b, x(j), kept, y);
         kept = F::literal(1.0);
     }
 }
 
-/// Σ over pairs (x, y_j) of Σ V (x − reference)(y_j − reference), for at most [`BLOCK`] y_j.
+/// Σ over pairs (x, y_j) of Σ V (x − reference)(y_j − reference) over `n` cells, for at most [`BLOCK`] y_j.
 fn accumulate<F: Real>(
     backend: &Backend,
-    volume: &Buffer<F>,
+    (n, volume): (usize, &Buffer<F>),
     pairs: Vec<(&Buffer<F>, Vec<&Buffer<F>>)>,
     reference: f64,
     (partials, products): (&mut Partials, &mut Buffer<f64>),
@@ -344,7 +352,7 @@ fn accumulate<F: Real>(
     blas::fill(backend, BLOCK, 0.0, products);
     for (x, with) in pairs {
         let block = FieldBlock::of(&with);
-        products_with_block(backend, volume.len(), volume, x, &block, reference, partials);
+        products_with_block(backend, n, volume, x, &block, reference, partials);
         accumulate_products(backend, partials, products);
     }
     let found = backend.read(products)?;
@@ -397,7 +405,7 @@ mod tests {
                 let mut products = backend.zeros(BLOCK);
                 let into = (&mut partials, &mut products);
                 let pairs = vec![(&on_x, on_fields.iter().collect())];
-                let found = accumulate(&backend, &on_volume, pairs, 0.25, into).unwrap();
+                let found = accumulate(&backend, (n, &on_volume), pairs, 0.25, into).unwrap();
                 for (found, y) in found.iter().zip(&fields) {
                     let terms = (0..n).map(|c| volume[c] * (x[c] - 0.25) * (y[c] - 0.25));
                     let sum: f64 = terms.sum();

@@ -9,8 +9,9 @@ use super::transported_field::{TransportedField, velocity_view};
 use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer};
 use crate::finite_volume::convection::{HYBRID_ALWAYS, HYBRID_UPWIND};
-use crate::finite_volume::{CellField, Faces, narrow};
+use crate::finite_volume::{CellField, Faces, PartValues, narrow};
 use crate::mesh::{Geometry, Mesh};
+use crate::operators::Part;
 use crate::real::Real;
 
 /// Faces whose velocity depends on the flow, and the correction of the boundary fluxes.
@@ -33,6 +34,8 @@ pub(super) struct SlipFaces {
     pub faces: Buffer<u32>,
     /// Indices of their values among those prescribed.
     pub indices: Buffer<u32>,
+    /// Whether there are such faces, on any of several ranks.
+    pub is_present: bool,
 }
 
 impl SlipFaces {
@@ -44,7 +47,20 @@ impl SlipFaces {
     ) -> Self {
         let (faces, indices) =
             faces_where(mesh, conditions, dirichlet_index, FlowCondition::is_slip);
-        SlipFaces { faces: backend.upload(faces), indices: backend.upload(indices) }
+        let is_present = !faces.is_empty();
+        SlipFaces { faces: backend.upload(faces), indices: backend.upload(indices), is_present }
+    }
+
+    /// The faces of a part with the values `values` prescribed there.
+    fn of_part(&self, part: &Part, values: &PartValues) -> Self {
+        let (faces, places) = part.listed_faces(&self.faces);
+        let indices = self.indices.as_host().unwrap_or_default();
+        let index = |place: &u32| values.local(indices[*place as usize]);
+        SlipFaces {
+            faces: part.backend.upload(faces),
+            indices: part.backend.upload(places.iter().map(index).collect()),
+            is_present: self.is_present,
+        }
     }
 }
 
@@ -79,6 +95,23 @@ impl<F: Real> FlowBoundary<F> {
             mass_correction: MassCorrection::new(backend, mesh, conditions, is_closed),
             dirichlet_index: backend.upload_slice(dirichlet_index),
         }
+    }
+
+    /// The boundary of a part with the velocities `values` prescribed there.
+    pub(super) fn of_part(
+        &self,
+        part: &Part,
+        values: &PartValues,
+    ) -> Result<Self, IncompressibleError> {
+        Ok(FlowBoundary {
+            dirichlet_index: values.indices(part, &self.dirichlet_index),
+            backflow_factor: part.of_boundary(&self.backflow_factor),
+            hybrid_outflow: part.of_boundary(&self.hybrid_outflow),
+            slip: self.slip.of_part(part, values),
+            outflow: self.outflow.of_part(part, values)?,
+            mass_correction: self.mass_correction.of_part(part)?,
+            divergence: SurfaceDivergence::absent(&part.backend),
+        })
     }
 
     /// Updates the velocities at slip walls, extrapolated in time, and at convective outlets.

@@ -23,6 +23,7 @@ use crate::finite_volume::interpolation::interpolated_flux;
 use crate::finite_volume::rhie_chow::{RhieChow, momentum_interpolation, rhie_chow_correction};
 use crate::finite_volume::{FaceView, Faces};
 use crate::linear::SolveOutcome;
+use crate::operators::Part;
 use crate::real::Real;
 use crate::time::TimeCoefficients;
 
@@ -92,11 +93,12 @@ impl<F: Real> Collocated<F> {
     /// flow.flux ← u_i·S of u*, interpolated without the skewness correction.
     fn interpolate_predicted(flow: &mut Flow<F>, update_boundaries: bool) {
         flow.swap_predicted();
+        flow.fetch_velocity();
         if update_boundaries {
             flow.update_dependent_boundaries(0.0);
         }
         // Slip walls extrapolate by the latest gradients.
-        let has_gradients = flow.faces.is_cubic || !flow.boundary.slip.indices.is_empty();
+        let has_gradients = flow.faces.is_cubic || flow.boundary.slip.is_present;
         flow.update_gradients_with(has_gradients && flow.has_gradients(), true);
         let Flow { backend, faces, components, flux, .. } = flow;
         interpolate(backend, faces, components, true, flux);
@@ -204,6 +206,14 @@ impl<F: Real> Stepper<F> for Collocated<F> {
 
     fn unknown_at_faces<'a>(&'a self, _flow: &'a Flow<F>) -> &'a Buffer<F> {
         &self.correction
+    }
+
+    fn of_part(&self, part: &Part) -> Option<Box<dyn Stepper<F>>> {
+        Some(Box::new(Collocated {
+            correction: part.of_faces(&self.correction),
+            correction_before: part.of_faces(&self.correction_before),
+            skewness_flux: part.of_faces(&self.skewness_flux),
+        }))
     }
 
     fn arrays(&self) -> Vec<(&'static str, &Buffer<F>)> {

@@ -129,6 +129,8 @@ impl<F: Real> Flow<F> {
     pub(super) fn update_gradients_with(&mut self, has_gradients: bool, is_unskewed: bool) {
         if has_gradients {
             self.momentum.update_gradients(&mut self.components);
+            let gradients = self.components.iter_mut().map(|component| &mut component.gradient);
+            self.faces.cells.fetch(&mut gradients.collect::<Vec<_>>());
         }
         for (k, component) in self.components.iter_mut().enumerate() {
             let prescribed = self.momentum.quantities[k].prescribed.value();
@@ -174,7 +176,8 @@ impl<F: Real> Flow<F> {
         let Flow { backend, faces, flux, pressure, monitors, .. } = self;
         if let Some(residuals) = &mut monitors.residuals {
             let imbalance = &pressure.increment.divergence;
-            residuals.add_imbalance(backend, &faces.of_cells(), flux, imbalance);
+            let cells = (faces.cells.n_cells(), &faces.of_cells());
+            residuals.add_imbalance(backend, cells, flux, imbalance);
         }
     }
 
@@ -205,7 +208,9 @@ impl<F: Real> Flow<F> {
         let n = self.n_cells();
         let projected = self.numerics.arrangement == Arrangement::Collocated;
         let statistics = &mut self.monitors.statistics;
+        let stride = self.pressure.increment.gradient.len() / 3;
         for (k, component) in self.components.iter_mut().enumerate() {
+            self.faces.cells.copy_ghosts(&component.now, &mut component.before);
             advance_velocity(
                 &self.backend,
                 n,
@@ -213,7 +218,7 @@ impl<F: Real> Flow<F> {
                 &self.pressure.increment.gradient,
                 &self.faces.volume,
                 k,
-                n,
+                stride,
                 projected,
                 &mut component.now,
                 &mut component.before,
@@ -223,6 +228,13 @@ impl<F: Real> Flow<F> {
                 statistics.gather(&self.backend);
             }
         }
+        self.fetch_velocity();
+    }
+
+    /// Fetches the velocity of ghosts.
+    pub(super) fn fetch_velocity(&mut self) {
+        let velocity = self.components.iter_mut().map(|component| &mut component.now);
+        self.faces.cells.fetch(&mut velocity.collect::<Vec<_>>());
     }
 
     /// The pressure at the new level.
@@ -255,11 +267,12 @@ impl<F: Real> Flow<F> {
         mean.correct(backend, (components, grad_psi), &faces.volume, flux, shift);
     }
 
-    /// Adds the pressure of the change of the force that keeps the mean velocity.
+    /// Adds the pressure of the change of the force that keeps the mean velocity, and fetches the pressure of ghosts.
     pub(super) fn add_mean_pressure(&mut self) {
         if let Some(mean) = &self.mean_velocity {
             mean.add_pressure(&self.backend, &mut self.pressure.value);
         }
+        self.faces.cells.fetch(&mut [&mut self.pressure.value]);
     }
 
     /// Swaps u and u*, for functions that read `now`.

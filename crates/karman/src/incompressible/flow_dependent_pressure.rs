@@ -21,12 +21,13 @@
 use super::conditions::Through;
 use super::kernels::put_listed;
 use super::{FlowCondition, IncompressibleError};
-use crate::backend::{Backend, Buffer, Segment, View, blas};
+use crate::backend::{Backend, Buffer, Halo, Segment, View, blas};
 use crate::finite_volume::boundary::BoundaryValues;
 use crate::finite_volume::mesh_view::store_quantities;
-use crate::finite_volume::{FaceView, Faces, TimeDependentData, Vectors};
+use crate::finite_volume::{FaceView, Faces, PartValues, TimeDependentData, Vectors};
 use crate::linear::{Matrix, Operator};
 use crate::mesh::{Geometry, Mesh};
+use crate::operators::Part;
 use crate::real::Real;
 use karman_backend::prelude::*;
 use std::sync::Arc;
@@ -136,6 +137,45 @@ impl<F: Real> FlowDependentPressure<F> {
             offsets: backend.upload(offsets),
             entries: backend.upload(sides.into_iter().map(|(_, entry)| entry).collect()),
         }))
+    }
+
+    /// The faces of a part with the pressures `values` prescribed there.
+    pub(super) fn of_part(&self, part: &Part, values: &PartValues) -> Self {
+        let backend = &part.backend;
+        let (faces, places) = part.listed_faces(&self.faces);
+        let n = self.faces.len();
+        let of_faces = |of: &Buffer<F>| part.of_list(of, &places, n);
+        let on_host = |of: &Buffer<u32>| of.as_host().unwrap_or_default().to_vec();
+        let [indices, offsets, entries] =
+            [&self.indices, &self.offsets, &self.entries].map(on_host);
+        let (mut cells, mut own_offsets, mut own_entries) = (vec![], vec![], vec![]);
+        for (k, cell) in self.cells.iter().enumerate() {
+            let Some(cell) = part.own_cell(*cell) else { continue };
+            cells.push(cell);
+            own_offsets.push(own_entries.len() as u32);
+            let of_cell = &entries[offsets[k] as usize..offsets[k + 1] as usize];
+            let place = |entry: &u32| places.partition_point(|place| place < entry) as u32;
+            own_entries.extend(of_cell.iter().map(place));
+        }
+        own_offsets.push(own_entries.len() as u32);
+        let PressureLaw { at_rest, inflow, outflow } = &self.law;
+        let [at_rest, inflow, outflow] =
+            [at_rest, inflow, outflow].map(|data| data.of_rank(backend, &places));
+        let index = |place: &u32| values.local(indices[*place as usize]);
+        FlowDependentPressure {
+            faces: backend.upload(faces),
+            indices: backend.upload(places.iter().map(index).collect()),
+            law: PressureLaw { at_rest, inflow, outflow },
+            flux: of_faces(&self.flux),
+            pressure: of_faces(&self.pressure),
+            share: of_faces(&self.share),
+            reduced: of_faces(&self.reduced),
+            increment: of_faces(&self.increment),
+            is_linearized: self.is_linearized,
+            cells,
+            offsets: backend.upload(own_offsets),
+            entries: backend.upload(own_entries),
+        }
     }
 
     /// Sets p₀, k⁻ and k⁺ to their means over a step by the trapezoidal rule.
@@ -265,6 +305,10 @@ pub(super) struct ReducedOperator<F: Real> {
 impl<F: Real> Operator<F> for ReducedOperator<F> {
     fn unknowns(&self) -> usize {
         self.matrix.rows()
+    }
+
+    fn exchange(&self) -> Option<&Arc<Halo>> {
+        self.matrix.halo()
     }
 
     fn apply(&mut self, backend: &Backend, x: &Buffer<F>, y: &mut Buffer<F>) {

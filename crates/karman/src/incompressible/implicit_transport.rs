@@ -24,9 +24,9 @@ use crate::linear::{
     CsrMatrix, Jacobi, LEAST_WEAKLY_DOMINANT, Matrix, Method, Params, Preconditioner,
     PreconditionerKind, SolveOutcome, Solver, SolverSetup, WEAKLY_DOMINANT, least_multigrid_rows,
 };
-use crate::operators::FaceCells;
 use crate::operators::incidence::without_sign;
 use crate::operators::neighbours::is_cell;
+use crate::operators::{FaceCells, Part};
 use crate::real::Real;
 use crate::time::{ImplicitOperator, TimeCoefficients};
 use std::sync::Arc;
@@ -107,6 +107,16 @@ impl<F: Real> ImplicitTransport<F> {
         }
     }
 
+    /// W of a part, without coefficients.
+    pub(super) fn of_part(&self, part: &Part) -> Self {
+        let form = ImplicitForm {
+            cells: part.cells.clone(),
+            conductance: Arc::new(part.of_faces(&self.form.conductance)),
+            ..self.form
+        };
+        ImplicitTransport::new(&part.backend, form, self.params.clone())
+    }
+
     /// Sets the operator shift I + θ W for the fluxes F; the inertia I is V, or that of local steps.
     pub(super) fn prepare(
         &mut self,
@@ -130,7 +140,8 @@ impl<F: Real> ImplicitTransport<F> {
                     Box::new(Jacobi { inverse: backend.zeros::<F>(unknowns) })
                 }
             };
-            Solver::with_preconditioner(backend, Box::new(operator), preconditioner, params)
+            let backend = backend.of_vectors(form.dimension);
+            Solver::with_preconditioner(&backend, Box::new(operator), preconditioner, params)
         })?;
         if form.convects {
             let (operator, sweeps): (_, &mut TransportSweeps<F>) = parts(solver);
@@ -156,7 +167,7 @@ impl<F: Real> ImplicitTransport<F> {
         volume: &Buffer<F>,
     ) -> Result<(), IncompressibleError> {
         let ImplicitTransport { backend, form, params, assembled, weak_rows, .. } = self;
-        let n = form.cells.n_cells();
+        let n = form.cells.n_total();
         let is_assembled = match params.preconditioner {
             _ if params.method == Method::Stationary => true,
             PreconditionerKind::None | PreconditionerKind::Jacobi => false,
@@ -172,6 +183,7 @@ impl<F: Real> ImplicitTransport<F> {
             *assembled = None;
             return Ok(());
         }
+        let n = form.cells.n_cells();
         let assembled = assembled.get_or_insert_with(|| Assembled {
             solver: ImplicitOperator::default(),
             residual: backend.zeros(n),
@@ -238,7 +250,9 @@ impl<F: Real> ImplicitForm<F> {
         volume: &Buffer<F>,
     ) -> Result<Matrix<F>, IncompressibleError> {
         let cells = &self.cells;
-        let n = cells.n_cells();
+        let (n, halo) = (cells.n_cells(), cells.halo());
+        // Columns in the numbers of the whole mesh have its order.
+        let number = |cell: u32| halo.map_or(cell, |halo| halo.global(cell as usize) as u32);
         let (offsets, items) = (backend.read(&cells.offsets)?, backend.read(&cells.faces)?);
         let neighbours = backend.read(cells.neighbours(backend))?;
         let (a, volume) = (widen(backend, &self.conductance)?, widen(backend, volume)?);
@@ -249,12 +263,16 @@ impl<F: Real> ImplicitForm<F> {
                 let coefficient = theta * a[without_sign(items[k])];
                 diagonal += coefficient;
                 if is_cell(neighbours[k]) {
-                    entries.push((c as u32, neighbours[k], F::from_f64(-coefficient)));
+                    entries.push((c as u32, number(neighbours[k]), F::from_f64(-coefficient)));
                 }
             }
-            entries.push((c as u32, c as u32, F::from_f64(diagonal)));
+            entries.push((c as u32, number(c as u32), F::from_f64(diagonal)));
         }
-        Ok(Matrix::new(backend, CsrMatrix::from_entries(n, n, entries)?)?)
+        let matrix = CsrMatrix::from_entries(n, cells.n_total(), entries)?;
+        Ok(match halo {
+            None => Matrix::new(backend, matrix)?,
+            Some(halo) => Matrix::of_rank(backend, matrix, halo.clone())?,
+        })
     }
 }
 

@@ -6,12 +6,15 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
 use super::IncompressibleError;
+use crate::backend::group::gather_lists;
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::finite_volume::{Faces, narrow, widen};
 use crate::linear::{CsrMatrix, LinearError};
-use crate::operators::FaceCells;
+use crate::operators::{FaceCells, Part};
 use crate::real::Real;
 use karman_backend::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Largest s.
 const LARGEST: f64 = 10.0;
@@ -30,15 +33,15 @@ const ROUND_OFF: f64 = 1e-12;
 
 /// Steps of the cells over that of the fastest, and what depends on them.
 pub(super) struct LocalSteps<F: Real> {
-    /// A of uniform steps.
-    matrix: CsrMatrix<f64>,
+    /// A of uniform steps, of the whole mesh.
+    matrix: Arc<CsrMatrix<f64>>,
     /// a: `[n_faces]`.
     conductance: Buffer<F>,
     /// s: `[n_cells]`.
     pub relative: Buffer<F>,
     /// V / s: `[n_cells]`.
     pub inertia: Buffer<F>,
-    /// s on the host.
+    /// s of the whole mesh on the host.
     values: Vec<f64>,
     iterations: usize,
 }
@@ -81,12 +84,24 @@ impl<F: Real> LocalSteps<F> {
         };
         let n = faces.volume.len();
         LocalSteps {
-            matrix,
+            matrix: Arc::new(matrix),
             conductance: copy(conductance),
             relative: narrow(backend, vec![1.0; n]),
             inertia: copy(&faces.volume),
             values: vec![1.0; n],
             iterations: 0,
+        }
+    }
+
+    /// The steps of a part.
+    pub(super) fn of_part(&self, part: &Part) -> Self {
+        LocalSteps {
+            matrix: self.matrix.clone(),
+            conductance: part.of_faces(&self.conductance),
+            relative: part.of_cells(&self.relative),
+            inertia: part.of_cells(&self.inertia),
+            values: self.values.clone(),
+            iterations: self.iterations,
         }
     }
 
@@ -106,17 +121,24 @@ impl<F: Real> LocalSteps<F> {
         conductance: &mut Buffer<F>,
     ) -> Result<Option<CsrMatrix<f64>>, IncompressibleError> {
         let (sum, viscous) = (widen(backend, momentum_diagonal)?, widen(backend, viscous_rate)?);
-        let rates: Vec<f64> = sum.iter().zip(&viscous).map(|(a, b)| (a - b).max(0.0)).collect();
+        let mut rates: Vec<f64> = sum.iter().zip(&viscous).map(|(a, b)| (a - b).max(0.0)).collect();
+        let halo = faces.cells.halo();
+        let own = halo.map_or(0..rates.len(), |halo| halo.first()..halo.first() + halo.owned());
+        if let Some(halo) = halo {
+            (rates, _) = gather_lists(&**halo.group(), &rates)?;
+        }
         let Some(s) = relative_steps(&self.matrix, &rates) else { return Ok(None) };
         let changes = s.iter().zip(&self.values).map(|(new, old)| (new / old).ln().abs());
         if changes.sum::<f64>() < LEAST_CHANGE * s.len() as f64 {
             return Ok(None);
         }
-        let matrix = scaled_matrix(&self.matrix, &s)?;
+        let matrix = scaled_matrix(&self.matrix, &s, own)?;
+        let of_cell = |cell: usize| s[halo.map_or(cell, |halo| halo.global(cell))];
+        let relative: Vec<f64> = (0..faces.cells.n_local()).map(of_cell).collect();
         let inertia: Vec<f64> =
-            widen(backend, &faces.volume)?.iter().zip(&s).map(|(v, s)| v / s).collect();
+            widen(backend, &faces.volume)?.iter().zip(&relative).map(|(v, s)| v / s).collect();
         self.inertia = narrow(backend, inertia);
-        self.relative = narrow(backend, s.clone());
+        self.relative = narrow(backend, relative);
         self.values = s;
         self.scale_faces(backend, &faces.cells, &self.conductance, conductance);
         Ok(Some(matrix))
@@ -163,11 +185,16 @@ fn relative_steps(matrix: &CsrMatrix<f64>, rates: &[f64]) -> Option<Vec<f64>> {
     Some(steps.into_iter().map(f64::exp).collect())
 }
 
-/// The matrix with its entries times (s_i + s_j)/2 and its row sums, the conductances of the boundary, times s_i.
-fn scaled_matrix(matrix: &CsrMatrix<f64>, s: &[f64]) -> Result<CsrMatrix<f64>, LinearError> {
+/// Rows of the matrix with its entries times (s_i + s_j)/2 and its row sums, the conductances of the boundary, times s_i.
+fn scaled_matrix(
+    matrix: &CsrMatrix<f64>,
+    s: &[f64],
+    rows: Range<usize>,
+) -> Result<CsrMatrix<f64>, LinearError> {
     let n = matrix.rows();
-    let length = |row: usize| matrix.row_length(row);
-    CsrMatrix::from_rows(n, n, length, |row, columns, values| {
+    let length = |row: usize| matrix.row_length(rows.start + row);
+    CsrMatrix::from_rows(rows.len(), n, length, |row, columns, values| {
+        let row = rows.start + row;
         let (mut row_sum, mut size, mut others, mut diagonal) = (0.0, 0.0, 0.0, 0);
         for (k, (column, a)) in matrix.row(row).enumerate() {
             columns[k] = column as u32;
@@ -204,7 +231,7 @@ mod tests {
 
     #[test]
     fn the_matrix_of_local_steps_has_mean_steps_at_faces() {
-        let scaled = scaled_matrix(&chain(), &[1.0, 3.0, 5.0]).unwrap();
+        let scaled = scaled_matrix(&chain(), &[1.0, 3.0, 5.0], 0..3).unwrap();
         let rows: Vec<Vec<f64>> =
             (0..3).map(|r| scaled.row(r).map(|(_, value)| value).collect()).collect();
         assert_eq!(rows, [vec![4.0, -4.0], vec![-4.0, 16.0, -12.0], vec![-12.0, 32.0]]);

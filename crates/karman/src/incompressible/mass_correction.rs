@@ -6,10 +6,12 @@
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 #![allow(non_camel_case_types)] // on the names it makes of `f64`
 
+use super::gathered_flux::GatheredFlux;
 use super::outflow::Outflow;
 use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer, Components, Partials, View, blas};
 use crate::mesh::Mesh;
+use crate::operators::Part;
 use crate::real::{Real, Vec3, epsilon};
 use karman_backend::prelude::*;
 
@@ -37,6 +39,8 @@ pub(super) struct MassCorrection {
     faces: Buffer<u32>,
     /// 1 where the flux may be corrected, 0 where a flow rate is prescribed: as `faces`.
     is_free: Buffer<u32>,
+    /// The faces of all ranks with their `is_free`, of one of several.
+    of_ranks: Option<(GatheredFlux, Buffer<u32>)>,
     partials: Partials,
     boundary_flux: Buffer<f64>,
     varies: bool,
@@ -66,11 +70,43 @@ impl MassCorrection {
             partials: Partials::new(backend, faces.len(), 3),
             faces: backend.upload(faces),
             is_free: backend.upload(is_free),
+            of_ranks: None,
             boundary_flux: backend.zeros(<BoundaryFlux<f64> as Components>::COUNT),
             varies,
             dimension: mesh.dimension,
             check_time: Some(0.0),
         }
+    }
+
+    /// The correction of the boundary fluxes of a part.
+    pub(super) fn of_part(&self, part: &Part) -> Result<Self, IncompressibleError> {
+        let backend = &part.backend;
+        let (faces, places) = part.listed_faces(&self.faces);
+        let is_needed = !self.faces.is_empty();
+        let all = backend.upload_slice(self.is_free.as_host().unwrap_or_default());
+        let of_ranks = is_needed.then(|| GatheredFlux::new(part, &faces, &places)).transpose()?;
+        Ok(MassCorrection {
+            // Over the faces of all ranks.
+            partials: Partials::of_own(backend, all.len(), 3),
+            faces: backend.upload(faces),
+            is_free: part.of_list(&self.is_free, &places, all.len()),
+            of_ranks: of_ranks.map(|of_ranks| (of_ranks, all)),
+            boundary_flux: backend.zeros(<BoundaryFlux<f64> as Components>::COUNT),
+            ..*self
+        })
+    }
+
+    /// Sums the fluxes of all faces.
+    fn sum<F: Real>(&mut self, backend: &Backend, flux: &Buffer<F>) {
+        let MassCorrection { faces, is_free, of_ranks, partials, boundary_flux, .. } = self;
+        match of_ranks {
+            None => boundary_flow(backend, faces.len(), faces, is_free, flux, partials),
+            Some((all, is_free)) => {
+                let flux = all.gather(backend, flux);
+                boundary_flow(backend, flux.len(), &all.places, is_free, &flux, partials);
+            }
+        }
+        total_flow(backend, partials, boundary_flux);
     }
 
     /// Schedules a check of the imbalance where the boundary data depend on time, and at time 0.
@@ -92,12 +128,11 @@ impl MassCorrection {
         flux: &mut Buffer<F>,
     ) -> Result<(), IncompressibleError> {
         let count = self.faces.len();
-        if count == 0 {
+        if count == 0 && self.of_ranks.is_none() {
             return Ok(());
         }
-        boundary_flow(backend, count, &self.faces, &self.is_free, flux, &mut self.partials);
-        total_flow(backend, &self.partials, &mut self.boundary_flux);
-        if !outflow.faces.is_empty() {
+        self.sum(backend, flux);
+        if outflow.is_present {
             // Convective outlets take the imbalance, in proportion to area.
             let (list, n) = (&outflow.faces, outflow.faces.len());
             release_flux(

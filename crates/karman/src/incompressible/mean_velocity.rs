@@ -25,6 +25,7 @@ use super::transported_field::{TransportedField, vector_field};
 use crate::backend::{Backend, Buffer, Partials, Segment, View};
 use crate::finite_volume::mesh_view::add_quantities;
 use crate::finite_volume::{VectorField, Vectors};
+use crate::operators::Part;
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
@@ -69,10 +70,37 @@ pub(super) struct MeanVelocity<F: Real> {
     pub increments: Buffer<f64>,
     /// f: `[3]`.
     pub force: Buffer<f64>,
+    /// Number of cells, on one of several ranks of its own.
+    pub n_cells: usize,
     pub partials: Partials,
 }
 
 impl<F: Real> MeanVelocity<F> {
+    /// The control of a part.
+    pub(super) fn of_part(&self, part: &Part) -> Self {
+        let backend = &part.backend;
+        let copied =
+            |values: &Buffer<f64>| backend.upload_slice(values.as_host().unwrap_or_default());
+        let response = |response: &Response<F>| Response {
+            flux: part.of_faces(&response.flux),
+            velocity: response.velocity.iter().map(|w| part.of_cells(w)).collect(),
+            pressure: part.of_cells(&response.pressure),
+        };
+        MeanVelocity {
+            directions: self.directions.clone(),
+            driving: self.driving.iter().map(|flux| part.of_faces(flux)).collect(),
+            responses: self.responses.iter().map(response).collect(),
+            target: copied(&self.target),
+            coefficients: copied(&self.coefficients),
+            inverse_volume: self.inverse_volume,
+            amplitudes: copied(&self.amplitudes),
+            increments: copied(&self.increments),
+            force: copied(&self.force),
+            n_cells: part.own.len(),
+            partials: Partials::new(backend, part.own.len(), 3),
+        }
+    }
+
     /// r ← r + V f of the components: `[dimension][n_cells]`.
     pub(super) fn add_force(
         &self,
@@ -82,7 +110,7 @@ impl<F: Real> MeanVelocity<F> {
         r: &mut Buffer<F>,
     ) {
         let stride = r.len() / dimension;
-        add_force(backend, volume.len(), volume, &self.force, stride, dimension, r);
+        add_force(backend, stride, volume, &self.force, stride, dimension, r);
     }
 
     /// F ← F + Σ α_j W_j.
@@ -111,7 +139,7 @@ impl<F: Real> MeanVelocity<F> {
     ) {
         velocity_integrals(
             backend,
-            volume.len(),
+            self.n_cells,
             &vector_field(components, |c| &c.predicted),
             &grad_psi.map_or(Vectors::absent(), Vectors::of),
             volume,
@@ -131,8 +159,14 @@ impl<F: Real> MeanVelocity<F> {
         );
         for (j, response) in self.responses.iter().enumerate() {
             for (component, w) in components.iter_mut().zip(&response.velocity) {
-                let n = w.len();
-                add_multiple(backend, n, &self.amplitudes, j, w, &mut component.predicted);
+                add_multiple(
+                    backend,
+                    self.n_cells,
+                    &self.amplitudes,
+                    j,
+                    w,
+                    &mut component.predicted,
+                );
             }
         }
         self.add_flux(backend, flux);

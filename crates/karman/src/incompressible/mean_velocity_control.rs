@@ -178,6 +178,7 @@ impl<F: Real> IncompressibleSolver<F> {
             amplitudes: backend.zeros(3),
             increments: backend.zeros(3),
             force: backend.zeros(3),
+            n_cells: mesh.n_cells(),
             partials: Partials::new(&backend, mesh.n_cells(), 3),
         });
         self.start_from_mean_velocity()

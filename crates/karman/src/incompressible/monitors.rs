@@ -5,6 +5,7 @@ use super::statistics::Statistics;
 use super::step_bounds::StepBounds;
 use super::{IncompressibleError, TimeScheme};
 use crate::backend::{Backend, Buffer};
+use crate::operators::Part;
 use crate::real::Real;
 
 /// √3 / 1.25, so that a Courant number of √3 corresponds to Δt ν Σ a / V = 1.25, the viscous limit.
@@ -53,6 +54,19 @@ impl<F: Real> Monitors<F> {
             boundary_rate: step_bounds.wall_rate(0.0),
             step_bounds,
             viscous_bound,
+        }
+    }
+
+    /// The monitors of a part, without bounds of steps.
+    pub(super) fn of_part(&self, part: &Part) -> Self {
+        let (backend, n) = (&part.backend, part.own.len());
+        Monitors {
+            viscous_rate: part.of_own_cells(&self.viscous_rate),
+            momentum_diagonal: part.of_cells(&self.momentum_diagonal),
+            statistics: Statistics::new(backend, n),
+            residuals: self.residuals.as_ref().map(|_| Residuals::new(backend, n)),
+            step_bounds: StepBounds::of_diffusion(self.step_bounds.diffusion()),
+            ..*self
         }
     }
 

@@ -2,21 +2,28 @@
 //! them (Orlanski 1976; in this form Pauley, Moin & Reynolds, J. Fluid Mech. 220 (1990) 397).
 #![allow(missing_docs)] // on the modules the kernel attribute generates
 
-use super::FlowCondition;
+use super::gathered_flux::GatheredFlux;
 use super::kernels::put_listed;
 use super::outflow_stencil::OutflowStencils;
 use super::transport_equation::{TransportEquation, faces_where};
 use super::transported_field::TransportedField;
+use super::{FlowCondition, IncompressibleError};
 use crate::backend::{Backend, Buffer, Partials, View};
-use crate::finite_volume::narrow;
+use crate::finite_volume::{PartValues, narrow};
 use crate::mesh::{Geometry, Mesh};
+use crate::operators::Part;
 use crate::real::Real;
 use karman_backend::prelude::*;
+use std::ops::Range;
 
 /// Faces of convective outlets and the velocity at them.
 pub(super) struct Outflow<F: Real> {
     /// The faces.
     pub faces: Buffer<u32>,
+    /// Whether there are such faces, on any of several ranks.
+    pub is_present: bool,
+    /// Those of all ranks, of one of several.
+    of_ranks: Option<GatheredFlux>,
     /// Σ |S|.
     pub area: f64,
     indices: Buffer<u32>,
@@ -43,6 +50,24 @@ impl<F: Real> StencilsOnBackend<F> {
             cells: backend.upload(stencils.cells),
             weights: narrow(backend, stencils.weights),
             distances: narrow(backend, stencils.distances),
+        }
+    }
+
+    /// The stencils of the faces of a part at `places`.
+    fn of_part(&self, part: &Part, places: &[u32]) -> Self {
+        let on_host = |buffer: &Buffer<u32>| buffer.as_host().unwrap_or_default().to_vec();
+        let [offsets, cells] = [&self.offsets, &self.cells].map(on_host);
+        let (mut own_offsets, mut entries) = (vec![0], vec![]);
+        for place in places.iter().map(|place| *place as usize) {
+            entries.extend(offsets[place]..offsets[place + 1]);
+            own_offsets.push(entries.len() as u32);
+        }
+        let cells = entries.iter().map(|entry| part.cell(cells[*entry as usize]));
+        StencilsOnBackend {
+            cells: part.backend.upload(cells.collect()),
+            offsets: part.backend.upload(own_offsets),
+            weights: part.of_list(&self.weights, &entries, self.weights.len()),
+            distances: part.of_list(&self.distances, places, self.distances.len()),
         }
     }
 
@@ -75,6 +100,8 @@ impl<F: Real> Outflow<F> {
         let left = backend.upload_slice(&mesh.face_left);
         let stencils = OutflowStencils::new(mesh, geometry, &faces);
         let mut outflow = Outflow {
+            is_present: !faces.is_empty(),
+            of_ranks: None,
             stencils: StencilsOnBackend::new(backend, stencils),
             area: faces.iter().map(size).fold(0.0, |a, b| a + b),
             indices: backend.upload(indices),
@@ -89,9 +116,56 @@ impl<F: Real> Outflow<F> {
         outflow
     }
 
+    /// The outlets of a part with the values `values` prescribed there.
+    pub(super) fn of_part(
+        &self,
+        part: &Part,
+        values: &PartValues,
+    ) -> Result<Self, IncompressibleError> {
+        let backend = &part.backend;
+        let (faces, places) = part.listed_faces(&self.faces);
+        let n = self.faces.len();
+        let indices = self.indices.as_host().unwrap_or_default();
+        let index = |place: &u32| values.local(indices[*place as usize]);
+        Ok(Outflow {
+            of_ranks: self
+                .is_present
+                .then(|| GatheredFlux::new(part, &faces, &places))
+                .transpose()?,
+            indices: backend.upload(places.iter().map(index).collect()),
+            stencils: self.stencils.of_part(part, &places),
+            value: self.value.iter().map(|value| part.of_list(value, &places, n)).collect(),
+            // Over the faces of all ranks.
+            partials: Partials::of_own(backend, n, 1),
+            speed: backend.upload_slice(self.speed.as_host().unwrap_or_default()),
+            faces: backend.upload(faces),
+            ..*self
+        })
+    }
+
+    /// The cells outside `own` of the stencils of faces of cells in `own`; `left`: the cell of each face.
+    pub(super) fn cells_beyond(&self, left: &Buffer<u32>, own: &Range<usize>) -> Vec<u32> {
+        let on_host = |buffer: &'_ Buffer<u32>| buffer.as_host().unwrap_or_default().to_vec();
+        let [faces, offsets, cells] =
+            [&self.faces, &self.stencils.offsets, &self.stencils.cells].map(on_host);
+        let left = left.as_host().unwrap_or_default();
+        let numbered = faces.iter().enumerate();
+        let of_part = numbered.filter(|(_, face)| own.contains(&(left[**face as usize] as usize)));
+        let stencils =
+            of_part.flat_map(|(i, _)| &cells[offsets[i] as usize..offsets[i + 1] as usize]);
+        stencils.copied().filter(|cell| !own.contains(&(*cell as usize))).collect()
+    }
+
     /// Updates U.
     fn update_speed(&mut self, backend: &Backend, flux: &Buffer<F>) {
-        outgoing(backend, self.faces.len(), &self.faces, flux, &mut self.partials);
+        let Outflow { faces, of_ranks, partials, .. } = self;
+        match of_ranks {
+            None => outgoing(backend, faces.len(), faces, flux, partials),
+            Some(all) => {
+                let flux = all.gather(backend, flux);
+                outgoing(backend, flux.len(), &all.places, &flux, partials);
+            }
+        }
         mean_speed(backend, &self.partials, self.area, &mut self.speed);
     }
 
@@ -104,7 +178,7 @@ impl<F: Real> Outflow<F> {
         (step, extrapolation): (f64, f64),
     ) {
         let count = self.faces.len();
-        if count == 0 {
+        if !self.is_present {
             return;
         }
         self.update_speed(backend, flux);
@@ -133,7 +207,7 @@ impl<F: Real> Outflow<F> {
         (alpha, step): (f64, f64),
     ) {
         let count = self.faces.len();
-        if count == 0 {
+        if !self.is_present {
             return;
         }
         self.update_speed(backend, flux);

@@ -6,9 +6,10 @@ use super::{Arrangement, IncompressibleError, Numerics, TimeScheme};
 use crate::backend::{Backend, Buffer};
 use crate::finite_volume::{
     BoundaryContribution, BoundaryContributionOnBackend, Faces, NonOrthogonalCorrection,
-    NonOrthogonalCorrectionOnBackend,
+    NonOrthogonalCorrectionOnBackend, PartValues,
 };
 use crate::linear::{CsrMatrix, InitialGuess, Matrix, Nullspace, Params, Solver, SolverSetup};
+use crate::operators::Part;
 use crate::real::Real;
 use std::sync::Arc;
 use std::time::Instant;
@@ -43,6 +44,8 @@ pub(super) struct PoissonSystem<F: Real> {
     pub correctors: usize,
     pub solver: Solver<F>,
     pub params: Params,
+    /// Whether prescribed pressures that depend on the flow are linearized in the operator of the solver.
+    is_linearized: bool,
     /// Pseudo-time steps of a steady flow; none of an unsteady one.
     pub local: Option<LocalSteps<F>>,
     /// Setup of the solver.
@@ -73,7 +76,54 @@ impl<F: Real> PressureIncrement<F> {
     }
 }
 
+impl<F: Real> PressureIncrement<F> {
+    /// ψ of a part with the values `values` prescribed there.
+    pub(super) fn of_part(&self, part: &Part, values: &PartValues) -> Self {
+        let of_part = |guess: &InitialGuess<F>| {
+            guess.of_rank(&part.backend, |vector| part.of_own_cells(vector))
+        };
+        let n = self.prescribed.len();
+        PressureIncrement {
+            value: part.of_cells(&self.value),
+            gradient: part.of_cells(&self.gradient),
+            at_boundary: part.of_boundary(&self.at_boundary),
+            prescribed: part.of_list(&self.prescribed, values.whole(), n),
+            divergence: part.of_cells(&self.divergence),
+            right_hand_side: part.of_own_cells(&self.right_hand_side),
+            correction_gradient: match self.correction_gradient.len() {
+                1 => part.backend.zeros(1),
+                _ => part.of_cells(&self.correction_gradient),
+            },
+            guess: self.guess.as_ref().map(of_part),
+        }
+    }
+}
+
 impl<F: Real> PoissonSystem<F> {
+    /// The system of a part with the pressures `values` prescribed there.
+    pub(super) fn of_part(
+        &self,
+        part: &Part,
+        values: &PartValues,
+        conditions: &PressureConditions<F>,
+    ) -> Result<Self, IncompressibleError> {
+        let backend = &part.backend;
+        let matrix = Arc::new(self.matrix.rows_of_rank(backend, part.halo.clone())?);
+        let solver = solver_of(backend, &matrix, conditions, &self.params, self.is_linearized)?;
+        Ok(PoissonSystem {
+            matrix,
+            conductance: part.of_faces(&self.conductance),
+            coupling: self.coupling.of_part(part, values),
+            correction: self.correction.of_part(part, values),
+            correctors: self.correctors,
+            setup: SolverSetup::of(&solver, 0.0),
+            solver,
+            params: self.params.clone(),
+            is_linearized: self.is_linearized,
+            local: self.local.as_ref().map(|local| local.of_part(part)),
+        })
+    }
+
     pub(super) fn new(
         backend: &Backend,
         faces: &Faces<F>,
@@ -95,13 +145,7 @@ impl<F: Real> PoissonSystem<F> {
         let begun = Instant::now();
         let is_linearized =
             numerics.arrangement != Arrangement::Exact && numerics.time_scheme != TimeScheme::Rk3;
-        let solver = match &conditions.of_flow {
-            Some(of_flow) if is_linearized => {
-                let operator = Box::new(of_flow.operator(backend, matrix.clone()));
-                Solver::with_operator(backend, operator, Some(matrix.clone()), &params)?
-            }
-            _ => Solver::new(backend, Arc::clone(&matrix), &params)?,
-        };
+        let solver = solver_of(backend, &matrix, conditions, &params, is_linearized)?;
         let setup = SolverSetup::of(&solver, begun.elapsed().as_secs_f64());
         tracing::debug!("pressure: {setup}");
         let cells = faces.cells.clone();
@@ -113,6 +157,7 @@ impl<F: Real> PoissonSystem<F> {
             correctors: numerics.nonorthogonal_correctors,
             solver,
             params,
+            is_linearized,
             local,
             setup,
         })
@@ -134,7 +179,7 @@ impl<F: Real> PoissonSystem<F> {
         let Some(matrix) = local.update(backend, faces, rates, conductance)? else {
             return Ok(false);
         };
-        self.matrix = Arc::new(Matrix::new(backend, matrix.into_converted())?);
+        self.matrix = Arc::new(self.matrix.similar(matrix.into_converted())?);
         self.solver = Solver::new(backend, Arc::clone(&self.matrix), &self.params)?;
         Ok(true)
     }
@@ -143,6 +188,23 @@ impl<F: Real> PoissonSystem<F> {
     pub(super) fn bytes_per_iteration(&self, vector: usize) -> usize {
         self.solver.bytes_per_iteration(self.matrix.bytes() + 2 * vector)
     }
+}
+
+/// The solver of ψ.
+fn solver_of<F: Real>(
+    backend: &Backend,
+    matrix: &Arc<Matrix<F>>,
+    conditions: &PressureConditions<F>,
+    params: &Params,
+    is_linearized: bool,
+) -> Result<Solver<F>, IncompressibleError> {
+    Ok(match &conditions.of_flow {
+        Some(of_flow) if is_linearized => {
+            let operator = Box::new(of_flow.operator(backend, matrix.clone()));
+            Solver::with_operator(backend, operator, Some(matrix.clone()), params)?
+        }
+        _ => Solver::new(backend, matrix.clone(), params)?,
+    })
 }
 
 /// Length of the gradient of the non-orthogonal correction.

@@ -13,11 +13,12 @@ use crate::finite_volume::faces::{BlendedCells, Faces};
 use crate::finite_volume::gradient::{blend_gradients, pressure_gradient};
 use crate::finite_volume::interpolation::boundary_value;
 use crate::finite_volume::{
-    CellField, Condition, Discrete, FaceView, Material, NonOrthogonalCorrectionOnBackend, Vectors,
-    check_finite, narrow,
+    CellField, Condition, Discrete, FaceView, Material, NonOrthogonalCorrectionOnBackend,
+    PartValues, Vectors, check_finite, narrow,
 };
 use crate::mesh::geometry::{dot, norm, subtract};
 use crate::mesh::{Geometry, Mesh};
+use crate::operators::Part;
 use crate::real::Real;
 
 /// The pressure and its increment by the projection.
@@ -141,6 +142,38 @@ impl<F: Real> Pressure<F> {
         })
     }
 
+    /// The pressure of a part, with the values prescribed there.
+    pub(super) fn of_part(&self, part: &Part) -> Result<(Self, PartValues), IncompressibleError> {
+        let values = PartValues::new(&self.conditions.boundary, part);
+        let conditions = self.conditions.of_part(part, &values);
+        let midpoint = self.midpoint.as_ref().map(|midpoint| {
+            let both = |[p, b]: &[Buffer<F>; 2]| [part.of_cells(p), part.of_boundary(b)];
+            MidpointPressure {
+                before: both(&midpoint.before),
+                at_end: both(&midpoint.at_end),
+                extrapolation: midpoint.extrapolation,
+            }
+        });
+        let pressure = Pressure {
+            backend: part.backend.clone(),
+            value: part.of_cells(&self.value),
+            gradient: part.of_cells(&self.gradient),
+            at_boundary: part.of_boundary(&self.at_boundary),
+            lsq_gradient: part.of_cells(&self.lsq_gradient),
+            increment: self.increment.of_part(part, &values),
+            poisson: self.poisson.of_part(part, &values, &conditions)?,
+            interpolation_conductance: self
+                .interpolation_conductance
+                .as_ref()
+                .map(|conductance| part.of_faces(conductance)),
+            blended: self.blended.of_part(part),
+            rotational_weight: part.of_own_cells(&self.rotational_weight),
+            conditions,
+            midpoint,
+        };
+        Ok((pressure, values))
+    }
+
     /// Sets the prescribed pressures to their mean over a step by the trapezoidal rule.
     pub(super) fn set_trapezoidal_mean(
         &mut self,
@@ -204,6 +237,7 @@ impl<F: Real> Pressure<F> {
         let into = (&mut self.lsq_gradient, &mut self.at_boundary, &mut self.gradient);
         let stencils = (&self.poisson.correction, &self.blended);
         compute_pressure_gradients(&self.backend, stencils, faces, conditions, &self.value, into);
+        faces.cells.fetch(&mut [&mut self.gradient]);
     }
 
     /// p and p at the boundary at the end of the last step: `[n_cells]`, `[n_boundary]`.
@@ -269,7 +303,7 @@ impl<F: Real> Pressure<F> {
             ..
         } = self;
         let conductance = interpolation_conductance.as_ref().unwrap_or(&poisson.conductance);
-        let n = value.len();
+        let n = faces.cells.n_cells();
         advance_pressure(
             backend,
             n,
@@ -282,6 +316,7 @@ impl<F: Real> Pressure<F> {
             value,
         );
         if is_smoothed {
+            faces.cells.fetch(&mut [&mut increment.divergence]);
             subtract_smoothed_divergence(
                 backend,
                 n,
@@ -334,7 +369,7 @@ fn rotational_weights(mesh: &Mesh, geometry: &Geometry) -> Vec<f64> {
 }
 
 /// Least-squares gradient of a pressure, its boundary values (prescribed, or extrapolated by that gradient),
-/// and its Gauss gradient.
+/// and its Gauss gradient, without ghosts.
 pub(super) fn compute_pressure_gradients<F: Real>(
     backend: &Backend,
     (correction, blended): (&NonOrthogonalCorrectionOnBackend<F>, &BlendedCells<F>),
@@ -344,6 +379,9 @@ pub(super) fn compute_pressure_gradients<F: Real>(
     (lsq_gradient, at_boundary, gradient): (&mut Buffer<F>, &mut Buffer<F>, &mut Buffer<F>),
 ) {
     correction.compute_gradient(backend, value, (prescribed, F::literal(1.0)), lsq_gradient);
+    if !faces.is_unskewed || faces.is_cubic {
+        faces.cells.fetch(&mut [&mut *lsq_gradient]);
+    }
     let cells = &faces.cells;
     let lsq = Vectors::of(lsq_gradient);
     // Extrapolated from the centroid of the cell to that of the face.

@@ -2,8 +2,9 @@
 
 use super::flow_dependent_pressure::FlowDependentPressure;
 use crate::backend::{Backend, Buffer, blas};
-use crate::finite_volume::{BoundaryFaces, TimeDependentData};
+use crate::finite_volume::{BoundaryFaces, PartValues, TimeDependentData};
 use crate::mesh::Mesh;
+use crate::operators::Part;
 use crate::real::Real;
 
 /// Prescribed pressures.
@@ -26,6 +27,22 @@ pub(super) struct PressureConditions<F: Real> {
 }
 
 impl<F: Real> PressureConditions<F> {
+    /// The conditions of a part with the pressures `values` prescribed there.
+    pub(super) fn of_part(&self, part: &Part, values: &PartValues) -> Self {
+        let n = self.prescribed_before.len();
+        let (outlets, _) = part.listed_faces(&self.outlets);
+        PressureConditions {
+            boundary: self.boundary.of_part(part, values),
+            prescribed: self.prescribed.of_rank(&part.backend, values.whole()),
+            prescribed_before: part.of_list(&self.prescribed_before, values.whole(), n),
+            dirichlet_index: values.indices(part, &self.dirichlet_index),
+            is_dirichlet: part.of_boundary(&self.is_dirichlet),
+            outlets: part.backend.upload(outlets),
+            of_flow: self.of_flow.as_ref().map(|of_flow| of_flow.of_part(part, values)),
+            is_singular: self.is_singular,
+        }
+    }
+
     pub(super) fn new(
         backend: &Backend,
         mesh: &Mesh,

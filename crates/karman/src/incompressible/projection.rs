@@ -153,7 +153,7 @@ impl<F: Real> Pressure<F> {
         flux: &Buffer<F>,
     ) -> Result<bool, IncompressibleError> {
         let (backend, cells) = (&self.backend, &faces.cells);
-        let (n, imbalance) = (self.value.len(), &mut self.increment.divergence);
+        let (n, imbalance) = (cells.n_cells(), &mut self.increment.divergence);
         divergence(backend, n, &cells.offsets, &cells.faces, flux, cells.rows, imbalance);
         let largest = |(low, high): (f64, f64)| low.abs().max(high.abs());
         let imbalance = blas::range(backend, n, imbalance)?.map_or(0.0, largest);
@@ -179,7 +179,7 @@ impl<F: Real> Pressure<F> {
         flux: &mut Buffer<F>,
     ) -> Result<SolveOutcome, IncompressibleError> {
         let (backend, cells) = (&self.backend, &faces.cells);
-        let n = self.value.len();
+        let n = cells.n_cells();
         let PoissonSystem { coupling, correction, correctors, solver, .. } = &mut self.poisson;
         let PressureIncrement {
             value: psi,
@@ -210,6 +210,7 @@ impl<F: Real> Pressure<F> {
                 guess.extrapolate(backend, right_hand_side, psi);
             }
             let outcome = solver.solve(right_hand_side, psi)?;
+            cells.fetch(&mut [&mut *psi]);
             total = Some(outcome.after(total));
             if let Some(of_flow) = &mut of_flow {
                 of_flow.put_complete(backend, &cells.left, psi, prescribed);
@@ -217,6 +218,7 @@ impl<F: Real> Pressure<F> {
             // The flux correction below reads the gradient of the last right-hand side.
             if pass < *correctors {
                 correction.compute_gradient(backend, psi, (prescribed, one), correction_gradient);
+                cells.fetch(&mut [&mut *correction_gradient]);
             }
         }
         self.correct_flux(faces, flux);

@@ -84,20 +84,20 @@ impl Residuals {
         let reference = F::from_f64(reference);
         let partials = &mut self.partials;
         let r = Quantities::of(r, phi.dimension);
-        residual_and_scale(backend, volume.len(), &r, rate, volume, phi, reference, partials);
+        residual_and_scale(backend, r.stride, &r, rate, volume, phi, reference, partials);
         accumulate_residual(backend, partials, &mut self.sums[of as usize]);
     }
 
-    /// Adds the imbalance D F* of the cells.
+    /// Adds the imbalance D F* of `n` cells.
     pub(super) fn add_imbalance<F: Real>(
         &mut self,
         backend: &Backend,
-        cells: &CellFaces<'_, F>,
+        (n, cells): (usize, &CellFaces<'_, F>),
         flux: &Buffer<F>,
         imbalance: &Buffer<F>,
     ) {
         let partials = &mut self.partials;
-        imbalance_and_flux(backend, imbalance.len(), cells, flux, imbalance, partials);
+        imbalance_and_flux(backend, n, cells, flux, imbalance, partials);
         accumulate_residual(backend, partials, &mut self.sums[Of::Mass as usize]);
     }
 

@@ -26,6 +26,7 @@ use super::step::StepSolves;
 use super::stepper::{Stepper, refresh};
 use super::thermal::Thermal;
 use super::transport_equation::DiffusiveTerms;
+use super::transported_field::TransportedField;
 use crate::backend::blas;
 use crate::linear::{SolveOutcome, Status};
 use crate::real::Real;
@@ -98,12 +99,12 @@ impl<F: Real> Flow<F> {
     /// T at the end of the stage, stored apart from the current T, which the momentum equation reads.
     fn stage_of_temperature(&mut self, old: &OldLevel<F>, stage: &StageOfStep) {
         let (Some(thermal), Some(old)) = (&mut self.thermal, &old.temperature) else { return };
-        let (backend, volume) = (&self.backend, &self.faces.volume);
+        let (backend, volume, n) = (&self.backend, &self.faces.volume, self.faces.cells.n_cells());
         thermal.compute_residual(volume, &stage.coefficients(), DiffusiveTerms::Current);
         let Thermal { equation, field, .. } = thermal;
         stage_value(
             backend,
-            volume.len(),
+            n,
             old,
             &field.now,
             &equation.residual,
@@ -124,14 +125,16 @@ impl<F: Real> Flow<F> {
             return Ok(());
         };
         let (backend, statistics) = (&self.backend, &mut self.monitors.statistics);
-        let (n, one) = (old.len(), F::literal(1.0));
         let Thermal { equation, field, .. } = thermal;
         let increment = &mut equation.increment;
+        let (n, one) = (increment.len(), F::literal(1.0));
         copy(backend, old, &mut field.now);
-        copy(backend, &field.predicted, increment);
+        blas::copy(backend, n, &field.predicted, increment);
         blas::axpy(backend, n, -one, old, increment);
-        let (now, before) = (&mut field.now, &mut field.before);
+        let TransportedField { now, before, .. } = field;
+        self.faces.cells.copy_ghosts(now, before);
         advance_scalar(backend, n, increment, now, before, &mut statistics.partials);
+        self.faces.cells.fetch(&mut [now]);
         if stage.is_last {
             statistics.gather(backend);
         }

@@ -33,9 +33,9 @@ pub struct IncompressibleSolver<F: Real> {
     pub(super) flow: Flow<F>,
     pub(super) stepper: Box<dyn Stepper<F>>,
     /// The unknowns at tⁿ, for explicit stages.
-    old_level: Option<OldLevel<F>>,
+    pub(super) old_level: Option<OldLevel<F>>,
     /// Of a steady flow.
-    acceleration: Option<Acceleration<F>>,
+    pub(super) acceleration: Option<Acceleration<F>>,
 }
 
 /// Refuses a viscosity that the scheme does not admit and a number of conditions other than that of the patches.
@@ -75,6 +75,23 @@ impl<F: Real> IncompressibleSolver<F> {
     /// As [`IncompressibleSolver::new`].
     pub fn start(
         backend: &Backend,
+        place: (&Mesh, &Geometry),
+        problem: &Problem,
+        numerics: &Numerics,
+        clock: (f64, usize),
+    ) -> Result<Self, IncompressibleError> {
+        let mut solver = Self::unprojected(backend, place, problem, numerics, clock)?;
+        solver.project()?;
+        Ok(solver)
+    }
+
+    /// As [`IncompressibleSolver::start`], but with the velocity as given. [`IncompressibleSolver::project`] has to follow, for
+    /// several ranks on each of its parts.
+    ///
+    /// # Errors
+    /// As [`IncompressibleSolver::new`].
+    pub fn unprojected(
+        backend: &Backend,
         (mesh, geometry): (&Mesh, &Geometry),
         problem: &Problem,
         numerics: &Numerics,
@@ -92,11 +109,19 @@ impl<F: Real> IncompressibleSolver<F> {
         if steps > 0 {
             solver.flow.continue_at(time, steps)?;
         }
-        solver.project_initial_velocity()?;
-        if steps > 0 {
-            solver.flow.pressure.start_midpoint();
-        }
         Ok(solver)
+    }
+
+    /// Projects the initial velocity of [`IncompressibleSolver::unprojected`].
+    ///
+    /// # Errors
+    /// [`IncompressibleError`] for a failure of the backend, or where the solve fails.
+    pub fn project(&mut self) -> Result<(), IncompressibleError> {
+        self.project_initial_velocity()?;
+        if self.flow.clock.steps > 0 {
+            self.flow.pressure.start_midpoint();
+        }
+        Ok(())
     }
 
     /// Projects the initial velocity.

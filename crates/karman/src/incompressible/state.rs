@@ -1,6 +1,7 @@
 //! State of a flow for checkpoints.
 
 use super::flow::{Clock, Flow};
+use super::part::Place;
 use super::poisson_system::PressureIncrement;
 use super::pressure::MidpointPressure;
 use super::pressure_conditions::PressureConditions;
@@ -44,53 +45,66 @@ impl<F: Real> IncompressibleSolver<F> {
     /// # Errors
     /// [`IncompressibleError::Backend`] where the device failed.
     pub fn state(&self) -> Result<State<F>, IncompressibleError> {
-        let Flow { backend, components, momentum, pressure, thermal, boundary, .. } = &self.flow;
-        let mut arrays: Vec<(String, &Buffer<F>)> = vec![];
+        let read = |(name, _, buffer)| Ok((name, self.flow.backend.read(buffer)?));
+        let Clock { time, steps, step_before } = self.flow.clock;
+        Ok(State {
+            arrays: self
+                .stored()
+                .into_iter()
+                .map(read)
+                .collect::<Result<_, IncompressibleError>>()?,
+            clock: [time, steps as f64, step_before.unwrap_or(0.0)],
+        })
+    }
+
+    /// Names, places and arrays of [`IncompressibleSolver::state`].
+    pub fn stored(&self) -> Vec<(String, Place, &Buffer<F>)> {
+        let Flow { components, momentum, pressure, thermal, boundary, .. } = &self.flow;
+        let mut arrays: Vec<(String, Place, &Buffer<F>)> = vec![];
         for (k, component) in components.iter().enumerate() {
             let named = |name: &str| format!("{name}_{k}");
-            arrays.push((named("velocity"), &component.now));
-            arrays.push((named("velocity_before"), &component.before));
+            arrays.push((named("velocity"), Place::Cells, &component.now));
+            arrays.push((named("velocity_before"), Place::Cells, &component.before));
             // Values at slip walls depend on gradients of an earlier level.
             let prescribed = momentum.quantities[k].prescribed.value();
-            arrays.push((named("velocity_prescribed"), prescribed));
+            arrays.push((named("velocity_prescribed"), Place::Velocities, prescribed));
         }
-        let mut push = |name: &str, buffer| arrays.push((name.to_owned(), buffer));
-        push("velocity_explicit_flux_before", &momentum.explicit_flux_before);
-        push("velocity_increment", &momentum.increment);
-        push("pressure", &pressure.value);
-        push("pressure_increment", &pressure.increment.value);
-        push("flux", &self.flow.flux);
+        let mut push = |name: &str, place, buffer| arrays.push((name.to_owned(), place, buffer));
+        let own = Place::OwnCells;
+        push("velocity_explicit_flux_before", own, &momentum.explicit_flux_before);
+        push("velocity_increment", own, &momentum.increment);
+        push("pressure", Place::Cells, &pressure.value);
+        push("pressure_increment", Place::Cells, &pressure.increment.value);
+        push("flux", Place::Faces, &self.flow.flux);
         if let Some(guess) = &pressure.increment.guess {
             // The oldest right-hand side makes room for the newest.
             let right_hand_sides = [&pressure.increment.right_hand_side];
             let buffers = guess.solutions.iter().chain(right_hand_sides);
             let buffers = buffers.chain(&guess.right_hand_sides);
-            GUESS.iter().zip(buffers).for_each(|(name, buffer)| push(name, buffer));
+            GUESS.iter().zip(buffers).for_each(|(name, buffer)| push(name, own, buffer));
         }
         if pressure.conditions.of_flow.is_some() {
             // They depend on fluxes of an earlier level.
-            push("pressure_prescribed", pressure.conditions.prescribed.value());
+            let prescribed = pressure.conditions.prescribed.value();
+            push("pressure_prescribed", Place::Pressures, prescribed);
         }
         if let Some(MidpointPressure { before, at_end, .. }) = &pressure.midpoint {
             let buffers = before.iter().chain(at_end);
-            MIDPOINT.iter().zip(buffers).for_each(|(name, buffer)| push(name, buffer));
+            let named = MIDPOINT.iter().zip([Place::Cells, Place::Boundary].into_iter().cycle());
+            named.zip(buffers).for_each(|((name, place), buffer)| push(name, place, buffer));
         }
         if let Some(Thermal { field, equation, .. }) = thermal {
-            push("temperature", &field.now);
-            push("temperature_before", &field.before);
-            push("temperature_increment", &equation.increment);
-            push("temperature_explicit_flux_before", &equation.explicit_flux_before);
+            push("temperature", Place::Cells, &field.now);
+            push("temperature_before", Place::Cells, &field.before);
+            push("temperature_increment", own, &equation.increment);
+            push("temperature_explicit_flux_before", own, &equation.explicit_flux_before);
         }
-        self.stepper.arrays().into_iter().for_each(|(name, buffer)| push(name, buffer));
+        let of_stepper = self.stepper.arrays().into_iter();
+        of_stepper.for_each(|(name, buffer)| push(name, Place::Faces, buffer));
         for (k, value) in boundary.outflow.value.iter().enumerate() {
-            push(&format!("outflow_{k}"), value);
+            push(&format!("outflow_{k}"), Place::Outlets, value);
         }
-        let read = |(name, buffer)| Ok((name, backend.read(buffer)?));
-        let Clock { time, steps, step_before } = self.flow.clock;
-        Ok(State {
-            arrays: arrays.into_iter().map(read).collect::<Result<_, IncompressibleError>>()?,
-            clock: [time, steps as f64, step_before.unwrap_or(0.0)],
-        })
+        arrays
     }
 
     /// Restores a state of [`IncompressibleSolver::state`]; `read` finds an array by name and length.

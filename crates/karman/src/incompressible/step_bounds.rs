@@ -197,6 +197,18 @@ impl StepBounds {
         StepBounds { walls, body, pressures, buoyancy, inverse_length, diffusion }
     }
 
+    /// The bound by the largest diffusive rate alone.
+    pub(super) fn of_diffusion(diffusion: f64) -> StepBounds {
+        StepBounds {
+            walls: vec![],
+            body: None,
+            pressures: vec![],
+            buoyancy: 0.0,
+            inverse_length: 0.0,
+            diffusion,
+        }
+    }
+
     /// The largest diffusive rate.
     pub(super) fn diffusion(&self) -> f64 {
         self.diffusion

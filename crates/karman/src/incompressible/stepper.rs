@@ -9,10 +9,11 @@ use super::transported_field::ConvectionInput;
 use super::{Arrangement, IncompressibleError};
 use crate::backend::Buffer;
 use crate::linear::SolveOutcome;
+use crate::operators::Part;
 use crate::real::Real;
 
 /// One arrangement of the unknowns of a flow: its own unknowns and its steps.
-pub(super) trait Stepper<F: Real>: Send {
+pub(super) trait Stepper<F: Real>: Send + Sync {
     /// flow.flux ← the fluxes of the initial velocity, before their projection.
     fn set_initial_flux(&mut self, flow: &mut Flow<F>) -> Result<(), IncompressibleError>;
 
@@ -53,6 +54,11 @@ pub(super) trait Stepper<F: Real>: Send {
     /// The unknown at the faces that explicit stages advance: `[n_faces]`.
     fn unknown_at_faces<'a>(&'a self, flow: &'a Flow<F>) -> &'a Buffer<F> {
         &flow.flux
+    }
+
+    /// The stepper of the part of one of several ranks; none of an arrangement that these do not compute.
+    fn of_part(&self, _part: &Part) -> Option<Box<dyn Stepper<F>>> {
+        None
     }
 
     /// Names and values of the arrays of a checkpoint, besides those of the flow.
@@ -116,6 +122,7 @@ pub(super) fn refresh<F: Real>(
         &mut monitors.momentum_diagonal,
         &mut monitors.statistics.rates,
     );
+    faces.cells.fetch(&mut [&mut monitors.momentum_diagonal]);
     flow.pressure.update_gradients(faces);
     flow.pressure.extrapolate_to_end();
     monitors.read_rates(backend)

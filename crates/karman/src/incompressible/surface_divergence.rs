@@ -72,6 +72,15 @@ impl<F: Real> SurfaceDivergence<F> {
         }
     }
 
+    /// Without rows: of one of several ranks, which computes no loads.
+    pub(super) fn absent(backend: &Backend) -> Self {
+        SurfaceDivergence {
+            offsets: backend.zeros(0),
+            items: backend.zeros(0),
+            weights: backend.zeros(0),
+        }
+    }
+
     /// The rows with ν.
     pub(super) fn view(&self, viscosity: f64) -> SurfaceDivergenceView<'_, F> {
         SurfaceDivergenceView {

@@ -12,9 +12,12 @@ use super::{IncompressibleError, Numerics};
 use crate::backend::{Backend, Buffer, Partials};
 use crate::finite_volume::CellScheme;
 use crate::finite_volume::convection::HYBRID_UPWIND;
-use crate::finite_volume::{Condition, Faces, Functional, Functionals, Prescribed, narrow};
+use crate::finite_volume::{
+    Condition, Faces, Functional, Functionals, PartValues, Prescribed, narrow,
+};
 use crate::linear::SolveOutcome;
 use crate::mesh::{Geometry, Mesh};
+use crate::operators::Part;
 use crate::real::Real;
 use crate::time::TimeCoefficients;
 use std::sync::Arc;
@@ -103,6 +106,20 @@ impl<F: Real> Thermal<F> {
         })
     }
 
+    /// The temperature on a part, with the values prescribed there.
+    pub(super) fn of_part(&self, part: &Part) -> (Self, PartValues) {
+        let (equation, values) = self.equation.of_part(part);
+        let thermal = Thermal {
+            equation,
+            field: self.field.of_part(part),
+            dirichlet_index: values.indices(part, &self.dirichlet_index),
+            backflow_factor: part.of_boundary(&self.backflow_factor),
+            hybrid_outflow: part.of_boundary(&self.hybrid_outflow),
+            ..*self
+        };
+        (thermal, values)
+    }
+
     /// T₀, at which there is no buoyancy.
     pub(super) fn reference(&self) -> f64 {
         self.reference
@@ -131,8 +148,11 @@ impl<F: Real> Thermal<F> {
         let [_, new] = step.times;
         let Thermal { equation, field, .. } = self;
         let outcome = equation.solve()?;
-        let (n, now, before) = (field.now.len(), &mut field.now, &mut field.before);
+        let (n, cells) = (equation.increment.len(), equation.cells().clone());
+        let TransportedField { now, before, .. } = field;
+        cells.copy_ghosts(now, before);
         advance_scalar(backend, n, &equation.increment, now, before, partials);
+        cells.fetch(&mut [now]);
         equation.set_trapezoidal_mean([new, new])?;
         Ok(outcome)
     }
@@ -154,6 +174,7 @@ impl<F: Real> Thermal<F> {
             self;
         if self.has_gradient {
             equation.update_gradients(std::slice::from_mut(field));
+            input.faces.cells.fetch(&mut [&mut field.gradient]);
         }
         let of = (equation.quantities[0].prescribed.value(), &*dirichlet_index);
         field.update_boundary_values(backend, input.faces, of, input.faces.is_unskewed);
@@ -182,7 +203,7 @@ impl<F: Real> Thermal<F> {
             z,
         };
         let stride = residual.len() / dimension;
-        add_buoyancy(backend, volume.len(), volume, &buoyancy, stride, dimension, residual);
+        add_buoyancy(backend, stride, volume, &buoyancy, stride, dimension, residual);
     }
 
     /// The heat over ρc that enters through each of `faces`.

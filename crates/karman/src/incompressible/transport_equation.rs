@@ -21,15 +21,16 @@ use crate::finite_volume::majorant::majorant_conductances;
 use crate::finite_volume::transport::TransportView;
 use crate::finite_volume::{
     BoundaryContributionOnBackend, BoundaryFaces, CellFaces, Condition, Faces, Material,
-    NonOrthogonalCorrectionOnBackend, Prescribed, Quantities, TimeDependentData, VectorField,
-    Vectors, narrow,
+    NonOrthogonalCorrectionOnBackend, PartValues, Prescribed, Quantities, TimeDependentData,
+    VectorField, Vectors, narrow,
 };
 use crate::linear::SolveOutcome;
 use crate::mesh::{Geometry, Mesh, index_of};
-use crate::operators::FaceCells;
+use crate::operators::{FaceCells, Part};
 use crate::real::Real;
 use crate::time::TimeCoefficients;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Boundary conditions and source of a transport equation.
@@ -223,6 +224,55 @@ impl<F: Real> TransportEquation<F> {
             residual: backend.zeros(dimension * n),
             increment: backend.zeros(dimension * n),
         })
+    }
+
+    /// The equations of a part with the values prescribed there.
+    pub(super) fn of_part(&self, part: &Part) -> (Self, PartValues) {
+        let backend = &part.backend;
+        let values = PartValues::new(&self.boundary, part);
+        let own: Vec<u32> = part.own.clone().map(|cell| cell as u32).collect();
+        let of_quantity = |quantity: &Quantity<F>| Quantity {
+            contribution: quantity.contribution.of_part(part, &values),
+            prescribed: quantity.prescribed.of_rank(backend, values.whole()),
+            source: quantity.source.of_rank(backend, &own),
+        };
+        let DiffusiveFlux { diffusivity, conductance, rates, correction, is_orthogonal } =
+            &self.diffusion;
+        let equation = TransportEquation {
+            backend: backend.clone(),
+            cells: part.cells.clone(),
+            diffusion: DiffusiveFlux {
+                diffusivity: *diffusivity,
+                conductance: Arc::new(part.of_faces(conductance)),
+                rates: rates[part.own.clone()].to_vec(),
+                correction: correction.of_part(part, &values),
+                is_orthogonal: *is_orthogonal,
+            },
+            boundary: self.boundary.of_part(part, &values),
+            quantities: self.quantities.iter().map(of_quantity).collect(),
+            upwind: self.upwind.as_ref().map(|upwind| upwind.of_part(part, &values)),
+            implicit: self.implicit.of_part(part),
+            explicit_flux: part.of_own_cells(&self.explicit_flux),
+            explicit_flux_before: part.of_own_cells(&self.explicit_flux_before),
+            face_flux: part.of_faces(&self.face_flux),
+            residual: part.of_own_cells(&self.residual),
+            increment: part.of_own_cells(&self.increment),
+        };
+        (equation, values)
+    }
+
+    /// The cells with their faces.
+    pub(super) fn cells(&self) -> &Arc<FaceCells> {
+        &self.cells
+    }
+
+    /// The cells outside `own` that the gradients of these cells use.
+    pub(super) fn cells_beyond(&self, own: &Range<usize>) -> Vec<u32> {
+        let mut cells = self.diffusion.correction.gradient().cells_beyond(own);
+        if let Some(stencils) = self.upwind.as_ref().and_then(|upwind| upwind.stencils.as_ref()) {
+            cells.extend(stencils.cells_beyond(own));
+        }
+        cells
     }
 
     /// D.

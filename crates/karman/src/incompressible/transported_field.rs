@@ -9,6 +9,7 @@ use crate::finite_volume::{
     narrow, narrow_slice,
 };
 use crate::mesh::{Geometry, Mesh};
+use crate::operators::Part;
 use crate::real::Real;
 use std::sync::Arc;
 
@@ -72,6 +73,17 @@ impl<F: Real> TransportedField<F> {
             gradient: backend.zeros(3 * n),
             at_boundary: backend.zeros(mesh.n_faces() - mesh.n_interior_faces()),
         })
+    }
+
+    /// The field on a part, with its values at ghosts.
+    pub(super) fn of_part(&self, part: &Part) -> Self {
+        TransportedField {
+            now: part.of_cells(&self.now),
+            before: part.of_cells(&self.before),
+            predicted: part.of_cells(&self.predicted),
+            gradient: part.of_cells(&self.gradient),
+            at_boundary: part.of_boundary(&self.at_boundary),
+        }
     }
 
     /// The field at the current level as kernels read it.

@@ -5,8 +5,10 @@ use super::transported_field::{ConvectionInput, TransportedField, velocity_view}
 use crate::backend::{Backend, Buffer, View, blas};
 use crate::finite_volume::interpolation::boundary_value;
 use crate::finite_volume::limiter::{BoundedCells, limit_gradients};
-use crate::finite_volume::{CellFaces, CellField, CellGradient, Vectors, VelocityField};
-use crate::operators::FaceCells;
+use crate::finite_volume::{
+    CellFaces, CellField, CellGradient, PartValues, Vectors, VelocityField,
+};
+use crate::operators::{FaceCells, Part};
 use crate::real::Real;
 use std::sync::Arc;
 
@@ -41,6 +43,26 @@ impl<F: Real> UpwindGradient<F> {
         UpwindGradient { stencils, values, limited: None }
     }
 
+    /// The gradients of a part with the prescribed values `of_part`.
+    pub(super) fn of_part(&self, part: &Part, of_part: &PartValues) -> Self {
+        let backend = &part.backend;
+        let limited = self.limited.as_ref().map(|limited| Limited {
+            cells: part.cells.clone(),
+            dirichlet_index: of_part.indices(part, &limited.dirichlet_index),
+            at_boundary: limited
+                .at_boundary
+                .iter()
+                .map(|values| part.of_boundary(values))
+                .collect(),
+            none: [(); 2].map(|()| backend.zeros(0)),
+        });
+        UpwindGradient {
+            stencils: self.stencils.as_ref().map(|stencils| stencils.of_part(part, of_part)),
+            values: self.values.iter().map(|values| part.of_cells(values)).collect(),
+            limited,
+        }
+    }
+
     /// Limits the gradients; `dirichlet_index` as in [`boundary_value`].
     pub(super) fn limited(
         self,
@@ -58,7 +80,7 @@ impl<F: Real> UpwindGradient<F> {
         UpwindGradient { limited: Some(limited), ..self }
     }
 
-    /// Updates the gradients of `fields`; `of_correction`: the stencils of the correction.
+    /// Updates the gradients of `fields`, those of ghosts too; `of_correction`: the stencils of the correction.
     pub(super) fn update(
         &mut self,
         backend: &Backend,
@@ -76,7 +98,12 @@ impl<F: Real> UpwindGradient<F> {
                 blas::copy(backend, value.len(), &field.gradient, value);
             }
         }
-        let Some(Limited { cells, dirichlet_index, at_boundary, none }) = limited else { return };
+        let fetch = |values: &mut Vec<Buffer<F>>| {
+            input.faces.cells.fetch(&mut values.iter_mut().collect::<Vec<_>>());
+        };
+        let Some(Limited { cells, dirichlet_index, at_boundary, none }) = limited else {
+            return fetch(values);
+        };
         let view = input.face_view();
         let bounded = BoundedCells {
             faces: CellFaces::of(cells, View::absent()),
@@ -87,12 +114,13 @@ impl<F: Real> UpwindGradient<F> {
             gradient: Vectors::absent(),
             ..field.view()
         });
-        let stride = cells.n_cells();
         let [first, second] = none;
         let mut gradients = values.iter_mut();
         let Some(x) = gradients.next() else { unreachable!("one quantity at least") };
         let (y, z) = (gradients.next().unwrap_or(first), gradients.next().unwrap_or(second));
-        limit_gradients(backend, stride, &bounded, &view, &phi, stride, x, y, z);
+        let stride = x.len() / 3;
+        limit_gradients(backend, cells.n_cells(), &bounded, &view, &phi, stride, x, y, z);
+        fetch(values);
         for (k, at_boundary) in at_boundary.iter_mut().enumerate() {
             boundary_value(
                 backend,

@@ -392,7 +392,7 @@ impl Checkpoint {
     }
 
     /// CRC-32 of names, shapes, kinds, numbers and texts.
-    fn checksum(&self) -> u32 {
+    pub(crate) fn checksum(&self) -> u32 {
         let mut crc = Crc::new();
         for array in self.arrays.values() {
             crc.update(format!("{}\0{}\0", array.name, array.describe()).as_bytes());

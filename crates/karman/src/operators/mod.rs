@@ -3,8 +3,10 @@
 
 pub mod incidence;
 pub mod neighbours;
+mod part;
 mod topology;
 
+pub use part::Part;
 pub use topology::{EdgeIncidence, FaceCells, Incidence};
 
 #[cfg(test)]

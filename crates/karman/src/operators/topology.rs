@@ -2,10 +2,10 @@
 
 use super::incidence::{LANES, NO_ITEM, Rows, curl, rotation, signed_sums_in_order};
 use super::neighbours::find_neighbours;
-use crate::backend::{Backend, Buffer};
+use crate::backend::{Backend, Buffer, Element, Halo};
 use crate::mesh::{Adjacency, EdgeTopology, Mesh};
 use crate::real::Real;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The cells of each face and the faces of each cell. Counts are of owned cells and of their faces; with ghost cells behind
 /// the owned ones `offsets` and `faces` are longer.
@@ -24,19 +24,57 @@ pub struct FaceCells {
     pub rows: Rows,
     /// Computed at the first call: not every operator reads it.
     neighbours: OnceLock<Buffer<u32>>,
+    /// The exchange of the values of cells on one of several ranks.
+    halo: Option<Arc<Halo>>,
 }
 
 impl FaceCells {
     /// Uploads the connectivity of `mesh`.
     pub fn new(backend: &Backend, mesh: &Mesh) -> FaceCells {
+        let n_cells = mesh.cell_count.owned;
         FaceCells {
-            n_cells: mesh.cell_count.owned,
+            n_cells,
             left: backend.upload_slice(&mesh.face_left),
             right: backend.upload_slice(&mesh.face_right),
             offsets: backend.upload_slice(&mesh.cell_to_faces.offsets),
             faces: backend.upload_slice(&mesh.cell_to_faces.items),
-            rows: equal_length(&mesh.cell_to_faces).map_or(Rows::Compressed, Rows::Equal),
+            rows: equal_length(&mesh.cell_to_faces, n_cells).map_or(Rows::Compressed, Rows::Equal),
             neighbours: OnceLock::new(),
+            halo: None,
+        }
+    }
+
+    /// The connectivity of the part of one of several ranks, whose cells and ghosts are those of `halo`.
+    pub fn of_rank(backend: &Backend, mesh: &Mesh, halo: Arc<Halo>) -> FaceCells {
+        FaceCells { halo: Some(halo), ..FaceCells::new(backend, mesh) }
+    }
+
+    /// Number of owned cells and ghosts: the stride of fields that kernels read across faces.
+    pub fn n_local(&self) -> usize {
+        self.n_cells + self.halo.as_ref().map_or(0, |halo| halo.ghosts())
+    }
+
+    /// Number of cells of all ranks.
+    pub fn n_total(&self) -> usize {
+        self.halo.as_ref().map_or(self.n_cells, |halo| halo.total())
+    }
+
+    /// The exchange of the values of cells on one of several ranks.
+    pub fn halo(&self) -> Option<&Arc<Halo>> {
+        self.halo.as_ref()
+    }
+
+    /// Fetches the ghosts of fields of cells on one of several ranks, which all call it: `[components][n_local]` each.
+    pub fn fetch<T: Element>(&self, fields: &mut [&mut Buffer<T>]) {
+        if let Some(halo) = &self.halo {
+            halo.fill_all(fields);
+        }
+    }
+
+    /// The ghosts of `to` ← those of `from` on one of several ranks: `[n_local]` each.
+    pub fn copy_ghosts<T: Element>(&self, from: &Buffer<T>, to: &mut Buffer<T>) {
+        if let Some(halo) = &self.halo {
+            halo.copy_ghosts(from, to);
         }
     }
 
@@ -92,7 +130,7 @@ impl Incidence {
     /// Uploads a map: unchanged where its rows have equal length, else in slices on a device and sorted by
     /// length within windows on the host.
     pub fn new(backend: &Backend, map: &Adjacency) -> Incidence {
-        if let Some(length) = equal_length(map) {
+        if let Some(length) = equal_length(map, map.len()) {
             return Incidence {
                 rows: Rows::Equal(length),
                 offsets: backend.upload_slice(&map.offsets),
@@ -143,9 +181,9 @@ impl Incidence {
     }
 }
 
-/// The length of all rows of a map, where they are equal.
-fn equal_length(map: &Adjacency) -> Option<usize> {
-    let mut lengths = map.offsets.windows(2).map(|pair| pair[1] - pair[0]);
+/// The length of the first `rows` rows of a map, where they are equal.
+fn equal_length(map: &Adjacency, rows: usize) -> Option<usize> {
+    let mut lengths = map.offsets.windows(2).take(rows).map(|pair| pair[1] - pair[0]);
     let first = lengths.next().filter(|first| *first > 0)?;
     lengths.all(|length| length == first).then_some(first as usize)
 }

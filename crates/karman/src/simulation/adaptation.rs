@@ -1,16 +1,17 @@
 //! Adaptation of the mesh during a run.
 
 use super::location::Location;
+use super::metric::metric_of_entries;
 use super::transfer::MeshTransfer;
 use super::{Simulation, SimulationError, Transfer};
-use crate::case::{AdaptCase, AdaptInterval, Case, FieldMetric, MetricCase, TransferKind, Value};
+use crate::case::{AdaptInterval, Case, MetricCase, TransferKind};
 use crate::io::csv::short_number;
 use crate::mesh::{Mesh, MeshOptions};
 use crate::mesh_source::{MeshSourceError, options};
 use crate::summary::AdaptationSummary;
 use karman_adapt::{
-    AdaptError, AdaptOptions, ConservativeTransfer, FieldSampler, FieldSamples, HessianOptions,
-    Metric, NodalMetric, adapt, check_mesh, limit_gradation, metric_of_field,
+    AdaptOptions, ConservativeTransfer, FieldSampler, KeptParts, LengthPenalty, Metric,
+    NodalMetric, adapt, check_mesh, metrics_of_file,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,6 +24,7 @@ const OPTIONS: AdaptOptions = AdaptOptions {
     // The given surface is that of the mesh before: a larger distance would add up over many adaptations.
     surface_tolerance: 1e-6,
     smooth_only: false,
+    lengths: LengthPenalty::Steep,
 };
 
 /// The adaptations of a run.
@@ -36,38 +38,39 @@ pub(super) struct Adaptation {
     pub(super) step_seconds: f64,
     /// Warnings about the present mesh.
     pub(super) warnings: Vec<String>,
+    /// The metric of a file.
+    pub(super) of_file: Option<NodalMetric>,
+    /// Intersection of |H| of the field at the nodes, `[n_nodes]`, at times since the last adaptation; empty before the first of these.
+    pub(super) hessians: Vec<Metric>,
 }
 
-/// Refuses a mesh that cannot be adapted, and entries of a metric that are not those of its dimension or not positive definite.
-///
-/// # Errors
-/// [`SimulationError::Adapt`], [`SimulationError::MetricEntries`].
-pub(super) fn check(case: &Case, mesh: &Mesh) -> Result<(), SimulationError> {
-    let Some(adapt) = &case.adapt else { return Ok(()) };
-    check_mesh(mesh)?;
-    if let MetricCase::Entries(entries) = &adapt.metric {
-        let expected = if mesh.dimension == 2 { 3 } else { 6 };
-        if entries.len() != expected {
-            let (found, dimension) = (entries.len(), mesh.dimension);
-            return Err(SimulationError::MetricEntries { found, expected, dimension });
+impl Adaptation {
+    /// Reads the metric of a file. Refuses a mesh that cannot be adapted, and entries of a metric that are not those of its dimension or not
+    /// positive definite.
+    ///
+    /// # Errors
+    /// [`SimulationError::Adapt`], [`SimulationError::MetricEntries`].
+    pub(super) fn new(case: &Case, mesh: &Mesh) -> Result<Adaptation, SimulationError> {
+        let mut adaptation = Adaptation::default();
+        let Some(adapt) = &case.adapt else { return Ok(adaptation) };
+        check_mesh(mesh)?;
+        match &adapt.metric {
+            MetricCase::Entries(entries) => {
+                let expected = if mesh.dimension == 2 { 3 } else { 6 };
+                if entries.len() != expected {
+                    let (found, dimension) = (entries.len(), mesh.dimension);
+                    return Err(SimulationError::MetricEntries { found, expected, dimension });
+                }
+                metric_of_entries(mesh, entries, 0.0)?;
+            }
+            MetricCase::File { path, name } => {
+                let (of_file, metrics) = metrics_of_file(path, name, mesh.dimension)?;
+                adaptation.of_file = Some(NodalMetric::new(&of_file, &metrics));
+            }
+            MetricCase::Field(_) => {}
         }
-        metric_of_entries(mesh, entries, 0.0)?;
+        Ok(adaptation)
     }
-    Ok(())
-}
-
-/// The metric of expressions at the nodes.
-fn metric_of_entries(mesh: &Mesh, entries: &[Value], time: f64) -> Result<Vec<Metric>, AdaptError> {
-    let metric = |point: &[f64; 3]| {
-        let entry = |entry: usize| entries[entry].at(point, time);
-        let metric = Metric::of_upper_triangle(mesh.dimension, entry);
-        if metric.is_positive_definite() {
-            return Ok(metric);
-        }
-        let (place, eigenvalues) = (crate::mesh::Place(*point), metric.eigen().values);
-        Err(AdaptError::NotPositive { place, eigenvalues })
-    };
-    mesh.points.iter().map(metric).collect()
 }
 
 impl Simulation {
@@ -100,22 +103,19 @@ impl Simulation {
         let backend = self.backend.clone();
         let metrics = backend.install(|| self.metric(&adapt_case))?;
         let metric_seconds = start.elapsed().as_secs_f64();
-        let (mesh, transfer, [mesh_seconds, transfer_seconds]) =
-            backend.install(|| self.adapted(&metrics, adapt_case.transfer))?;
+        let Simulation { case, mesh: old, .. } = &*self;
+        let (mesh, kept) = backend.install(|| adapted_mesh(case, old, &metrics))?;
+        let mesh_seconds = start.elapsed().as_secs_f64() - metric_seconds;
+        let location = self.equation.location();
+        let transfer = backend
+            .install(|| transfer_between([old, &mesh], kept, adapt_case.transfer, location))?;
+        let transfer_seconds = start.elapsed().as_secs_f64() - metric_seconds - mesh_seconds;
         let before = self.mesh.n_cells();
         self.rebuild(mesh, &transfer)?;
-        let seconds = start.elapsed().as_secs_f64();
-        let adaptation = &mut self.adaptation;
-        let summary = &mut adaptation.summary;
-        summary.count += 1;
-        summary.metric_seconds += metric_seconds;
-        summary.mesh_seconds += mesh_seconds;
-        summary.transfer_seconds += transfer_seconds;
-        summary.setup_seconds += seconds - metric_seconds - mesh_seconds - transfer_seconds;
-        summary.step_seconds += adaptation.step_seconds;
-        let between = std::mem::take(&mut adaptation.step_seconds);
-        adaptation.count += 1;
-        self.phases.add("adaptation", seconds);
+        self.count_adaptation(start, [metric_seconds, mesh_seconds, transfer_seconds]);
+        let summary = &mut self.adaptation.summary;
+        summary.step_seconds += self.adaptation.step_seconds;
+        let between = std::mem::take(&mut self.adaptation.step_seconds);
         let place = match self.case.is_steady() {
             true => format!("cycle {}", self.adaptation.count),
             false => format!("t = {}, step {}", short_number(self.time()), self.steps()),
@@ -124,6 +124,7 @@ impl Simulation {
             true => "; the time scheme begins anew with a step of first order",
             false => "",
         };
+        let seconds = start.elapsed().as_secs_f64();
         tracing::info!(
             "{place}: mesh adapted, {before} to {} cells in {seconds:.2} s, {between:.2} s of steps before it{scheme}",
             self.mesh.n_cells(),
@@ -131,63 +132,78 @@ impl Simulation {
         Ok(())
     }
 
-    /// The metric of the case at the nodes.
-    fn metric(&mut self, case: &AdaptCase) -> Result<Vec<Metric>, SimulationError> {
-        let mesh = &self.mesh;
-        let mut metrics = match &case.metric {
-            MetricCase::Entries(entries) => metric_of_entries(mesh, entries, self.time())?,
-            MetricCase::Field(FieldMetric {
-                field,
-                norm,
-                complexity,
-                h_min,
-                h_max,
-                anisotropy,
-            }) => {
-                let values = self.equation.output_field(mesh, field)?.into_scalar();
-                let samples = match self.equation.location() {
-                    Location::Cells => FieldSamples::Cells(&values),
-                    Location::Nodes => FieldSamples::Nodes(&values),
-                };
-                let [h_min, h_max] = HessianOptions::size_bounds(mesh, *h_min, *h_max);
-                let options = HessianOptions {
-                    norm: *norm,
-                    complexity: *complexity,
-                    h_min,
-                    h_max,
-                    anisotropy: *anisotropy,
-                };
-                metric_of_field(mesh, samples, &options)?
-            }
-        };
-        limit_gradation(mesh, &mut metrics, case.gradation)?;
-        Ok(metrics)
+    /// Adapts the mesh to the initial fields `initial_cycles` times, with these fields evaluated on each mesh.
+    ///
+    /// # Errors
+    /// As [`Simulation::adapt`].
+    pub(super) fn adapt_to_initial_fields(&mut self) -> Result<(), SimulationError> {
+        let Some(adapt_case) = self.case.adapt.clone() else { return Ok(()) };
+        let backend = self.backend.clone();
+        for cycle in 1..=adapt_case.initial_cycles {
+            let start = Instant::now();
+            let metrics = backend.install(|| self.metric(&adapt_case))?;
+            let metric_seconds = start.elapsed().as_secs_f64();
+            let Simulation { case, mesh: old, .. } = &*self;
+            let (mesh, _) = backend.install(|| adapted_mesh(case, old, &metrics))?;
+            let mesh_seconds = start.elapsed().as_secs_f64() - metric_seconds;
+            let before = self.mesh.n_cells();
+            self.start_again(mesh)?;
+            self.count_adaptation(start, [metric_seconds, mesh_seconds, 0.0]);
+            tracing::info!(
+                "initial cycle {cycle}: mesh adapted, {before} to {} cells in {:.2} s",
+                self.mesh.n_cells(),
+                start.elapsed().as_secs_f64(),
+            );
+        }
+        Ok(())
     }
 
-    /// The adapted mesh, the transfer to it, and the seconds of both.
-    fn adapted(
-        &mut self,
-        metrics: &[Metric],
-        kind: TransferKind,
-    ) -> Result<(Mesh, Transfer, [f64; 2]), SimulationError> {
-        let start = Instant::now();
-        let metric = NodalMetric::new(&self.mesh, metrics);
-        let adapted = adapt(&self.mesh, &metric, &OPTIONS)?;
-        let options = MeshOptions { scale: 1.0, ..options(&self.case.mesh) };
-        let mesh = Mesh::new(adapted.mesh, &options).map_err(MeshSourceError::from)?;
-        let mesh_seconds = start.elapsed().as_secs_f64();
-        let sampler = Arc::new(FieldSampler::new(&self.mesh)?);
-        let conservative = match kind {
-            TransferKind::Interpolate => None,
-            TransferKind::Conservative => {
-                let transfer = ConservativeTransfer::new(sampler.clone(), Arc::new(mesh.clone()))?;
-                transfer.prepare();
-                Some(transfer)
-            }
-        };
-        let has_nodes = self.equation.location() == Location::Nodes;
-        let transfer = Transfer::of(MeshTransfer { sampler, conservative, has_nodes });
-        let transfer_seconds = start.elapsed().as_secs_f64() - mesh_seconds;
-        Ok((mesh, transfer, [mesh_seconds, transfer_seconds]))
+    /// Adds an adaptation since `start` to the summary: the seconds of its metric, its mesh and its transfer, and the rest as set-up.
+    fn count_adaptation(&mut self, start: Instant, parts: [f64; 3]) {
+        let [metric_seconds, mesh_seconds, transfer_seconds] = parts;
+        let seconds = start.elapsed().as_secs_f64();
+        let Adaptation { summary, count, hessians, .. } = &mut self.adaptation;
+        summary.count += 1;
+        summary.metric_seconds += metric_seconds;
+        summary.mesh_seconds += mesh_seconds;
+        summary.transfer_seconds += transfer_seconds;
+        summary.setup_seconds += seconds - metric_seconds - mesh_seconds - transfer_seconds;
+        *count += 1;
+        hessians.clear();
+        self.phases.add("adaptation", seconds);
     }
+}
+
+/// The adapted mesh and the parts of it that were kept.
+fn adapted_mesh(
+    case: &Case,
+    mesh: &Mesh,
+    metrics: &[Metric],
+) -> Result<(Mesh, KeptParts), SimulationError> {
+    let adapted = adapt(mesh, &NodalMetric::new(mesh, metrics), &OPTIONS)?;
+    let options = MeshOptions { scale: 1.0, ..options(&case.mesh) };
+    let new = Mesh::new(adapted.mesh, &options).map_err(MeshSourceError::from)?;
+    let kept = adapted.kept.numbered_as(&new);
+    Ok((new, kept))
+}
+
+/// The transfer of unknowns at `location` from a mesh to another, of which parts were kept.
+fn transfer_between(
+    [old, new]: [&Mesh; 2],
+    kept: KeptParts,
+    kind: TransferKind,
+    location: Location,
+) -> Result<Transfer, SimulationError> {
+    let sampler = Arc::new(FieldSampler::new(old)?);
+    let conservative = match kind {
+        TransferKind::Interpolate => None,
+        TransferKind::Conservative => {
+            let transfer =
+                ConservativeTransfer::new(sampler.clone(), Arc::new(new.clone()), kept.clone())?;
+            transfer.prepare();
+            Some(transfer)
+        }
+    };
+    let has_nodes = location == Location::Nodes;
+    Ok(Transfer::of(MeshTransfer { sampler, conservative, kept, has_nodes }))
 }

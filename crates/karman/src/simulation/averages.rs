@@ -146,6 +146,11 @@ impl<F: Real> Averages<F> {
         Ok(())
     }
 
+    /// Whether the run has none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
     /// Adds the values of the probes at the end of the last step.
     pub(super) fn add_probes(&mut self, probes: &NamedList<NamedList<f64>>) {
         for of in &mut self.fields {

@@ -1,9 +1,11 @@
 //! A case of incompressible flow on the run loop.
 
 mod averaged;
+mod computation;
 mod growth;
 mod monitors;
 mod pseudo_time;
+mod ranks;
 mod setup;
 mod shedding;
 mod surface;
@@ -37,6 +39,7 @@ use crate::real::Real;
 use crate::summary::{
     FlowSummary, IncompressibleSummary, LinearSummary, MEAN_FORCE, MeanForce, Summary,
 };
+use computation::Computation;
 use growth::GROWTH_ARRAY;
 use monitors::Monitors;
 use pseudo_time::PseudoTime;
@@ -46,7 +49,7 @@ use warnings::{FlowWarnings, overshoot, temperature_bounds};
 /// A flow with its monitors and warnings.
 struct FlowRun<F: Real> {
     backend: Backend,
-    flow: IncompressibleSolver<F>,
+    flow: Computation<F>,
     unknowns: Vec<Unknown>,
     monitors: Monitors<F>,
     volumes: Vec<f64>,
@@ -122,8 +125,8 @@ impl<F: Real> FlowRun<F> {
         Ok(FlowRun {
             averages,
             derived,
+            flow: Computation::new(case.run.ranks, &backend, mesh, flow)?,
             backend,
-            flow,
             unknowns: names.iter().map(unknown).collect(),
             monitors,
             volumes,
@@ -137,11 +140,6 @@ impl<F: Real> FlowRun<F> {
 
     fn read(&self, buffer: &Buffer<F>) -> Result<Vec<f64>, SimulationError> {
         Ok(widen(&self.backend, buffer)?)
-    }
-
-    /// The level subtracted from the pressure.
-    fn level(&self) -> Result<f64, SimulationError> {
-        level(&self.flow)
     }
 }
 
@@ -243,19 +241,24 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn clock(&self) -> (f64, usize) {
-        self.flow.clock()
+        self.flow.data().clock()
     }
 
     fn advance(&mut self, mesh: &Mesh, step: Option<f64>) -> Result<Advance, SimulationError> {
         let step = match (step, &self.pseudo_time) {
             (Some(step), _) => step,
-            (None, Some(iteration)) => self.flow.pseudo_time_step(iteration.courant_number()),
+            (None, Some(iteration)) => {
+                self.flow.data().pseudo_time_step(iteration.courant_number())
+            }
             (None, None) => unreachable!("a flow without [time] is steady"),
         };
-        let rate = self.flow.convective_rate();
+        let rate = self.flow.data().convective_rate();
         let report = self.flow.step(step)?;
         self.rate_before = Some(rate);
-        let mean_force = self.flow.mean_force()?;
+        let (mean_force, steps, dimension) = {
+            let flow = self.flow.data();
+            (flow.mean_force()?, flow.clock().1, flow.dimension())
+        };
         let columns = [
             ("cfl", report.courant),
             ("pressure_iterations", report.pressure.iterations as f64),
@@ -263,7 +266,6 @@ impl<F: Real> Equation for FlowRun<F> {
             ("kinetic_energy", report.kinetic_energy),
             ("divergence_max", report.divergence),
         ];
-        let (_, steps) = self.flow.clock();
         let found = self.pseudo_time.as_mut().zip(report.residuals.as_ref());
         let steady = found.map(|(iteration, residuals)| iteration.record(residuals, steps));
         let has_energy = report.energy.is_some();
@@ -273,7 +275,7 @@ impl<F: Real> Equation for FlowRun<F> {
             flow.into_iter().chain(energy)
         });
         let force = mean_force.iter().flatten().zip(MEAN_FORCE);
-        let force = force.take(self.flow.dimension()).map(|(force, name)| (name, *force));
+        let force = force.take(dimension).map(|(force, name)| (name, *force));
         let energy = report.energy.iter().map(|energy| ("energy", energy));
         let flow = [("momentum", &report.momentum), ("pressure", &report.pressure)];
         let solves = energy.chain(flow).map(|(phase, outcome)| (phase, outcome.clone()));
@@ -293,14 +295,25 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn monitor(&mut self) -> Result<Monitored, SimulationError> {
-        let level = if self.monitors.need_pressure_level() { self.level()? } else { 0.0 };
-        let monitored = self.monitors.evaluate(&self.backend, &mut self.flow, level)?;
+        // No fields are handed over for nothing.
+        if self.monitors.are_absent() {
+            let nothing = Monitored::default();
+            self.averages.add_probes(&nothing.probes);
+            return Ok(nothing);
+        }
+        let mut flow = self.flow.fields()?;
+        let level = level(&flow)?;
+        let monitored = self.monitors.evaluate(&self.backend, &mut flow, level)?;
         self.averages.add_probes(&monitored.probes);
         Ok(monitored)
     }
 
     fn accumulate(&mut self, before: f64) -> Result<(), SimulationError> {
         let FlowRun { backend, flow, averages, derived, .. } = self;
+        if averages.is_empty() {
+            return Ok(());
+        }
+        let flow = &*flow.fields()?;
         let (after, _) = flow.clock();
         averages.add(backend, [before, after], &mut averaged::Fields { flow, derived })
     }
@@ -311,7 +324,11 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn warnings_at_end(&mut self, end: OutcomeKind) -> Result<Vec<String>, SimulationError> {
         let bounds = self.bounds.filter(|_| end.is_success());
-        let Some(((convection, bounds), temperature)) = bounds.zip(self.flow.temperature()) else {
+        if bounds.is_none() {
+            return Ok(vec![]);
+        }
+        let flow = self.flow.fields()?;
+        let Some(((convection, bounds), temperature)) = bounds.zip(flow.temperature()) else {
             return Ok(vec![]);
         };
         let found = blas::range(&self.backend, self.volumes.len(), temperature)?;
@@ -324,12 +341,13 @@ impl<F: Real> Equation for FlowRun<F> {
         field: &str,
         means: Vec<Vec<f64>>,
     ) -> Result<Vec<Vec<f64>>, SimulationError> {
-        averaged::linear(&self.flow, mesh, field, means)
+        averaged::linear(&*self.flow.fields()?, mesh, field, means)
     }
 
     fn line(&mut self, line: usize) -> Result<Vec<(String, Vec<f64>)>, SimulationError> {
-        let level = self.level()?;
-        self.monitors.line(&self.backend, &self.flow, line, level)
+        let flow = self.flow.fields()?;
+        let level = level(&flow)?;
+        self.monitors.line(&self.backend, &flow, line, level)
     }
 
     fn surface(
@@ -337,20 +355,23 @@ impl<F: Real> Equation for FlowRun<F> {
         place: (&Mesh, &Geometry),
         surface: &Surface,
     ) -> Result<SurfaceSamples, SimulationError> {
-        surface::sample(&self.backend, &self.flow, place, surface, self.level()?)
+        let flow = self.flow.fields()?;
+        let level = level(&flow)?;
+        surface::sample(&self.backend, &flow, place, surface, level)
     }
 
     fn field(&self, name: &str) -> Result<Vec<f64>, SimulationError> {
+        let flow = self.flow.fields()?;
         if name == PRESSURE {
-            let level = self.level()?;
-            let pressure = self.read(self.flow.pressure())?;
+            let level = level(&flow)?;
+            let pressure = self.read(flow.pressure())?;
             return Ok(pressure.into_iter().map(|p| p - level).collect());
         }
-        if let (TEMPERATURE, Some(temperature)) = (name, self.flow.temperature()) {
+        if let (TEMPERATURE, Some(temperature)) = (name, flow.temperature()) {
             return self.read(temperature);
         }
         match self.unknowns.iter().position(|unknown| unknown.name == name) {
-            Some(k) => self.read(self.flow.velocity(k)),
+            Some(k) => self.read(flow.velocity(k)),
             None => {
                 let known: Vec<&str> = self.unknowns.iter().map(|unknown| unknown.name).collect();
                 let (name, known) = (name.to_owned(), known.join("`, `"));
@@ -361,21 +382,21 @@ impl<F: Real> Equation for FlowRun<F> {
 
     fn output_field(&self, mesh: &Mesh, name: &str) -> Result<FieldData, SimulationError> {
         if let Some(derived) = DerivedField::from_word(name) {
-            return Ok(derived.evaluate(&self.flow, mesh)?);
+            return Ok(derived.evaluate(&*self.flow.fields()?, mesh)?);
         }
         if name != "velocity" {
             return Ok(FieldData::Scalar(self.field(name)?));
         }
-        let n = self.volumes.len();
+        let (n, flow) = (self.volumes.len(), self.flow.fields()?);
         let mut components = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
         for (k, component) in components.iter_mut().enumerate().take(mesh.dimension) {
-            *component = self.read(self.flow.velocity(k))?;
+            *component = self.read(flow.velocity(k))?;
         }
         Ok(FieldData::Vector(components))
     }
 
     fn longest_step(&self, number: f64, longest: f64) -> Result<f64, SimulationError> {
-        Ok(self.flow.longest_step(number, longest, self.rate_before))
+        Ok(self.flow.data().longest_step(number, longest, self.rate_before))
     }
 
     fn rebuild(
@@ -392,15 +413,18 @@ impl<F: Real> Equation for FlowRun<F> {
         };
         let zero: Arc<dyn Prescribed> = Arc::new(0.0);
         let mut velocity = [zero.clone(), zero.clone(), zero];
-        for (k, component) in velocity.iter_mut().enumerate().take(self.flow.dimension()) {
-            *component = field(self.flow.velocity(k))?;
+        let flow = self.flow.fields()?;
+        for (k, component) in velocity.iter_mut().enumerate().take(flow.dimension()) {
+            *component = field(flow.velocity(k))?;
         }
-        let temperature = self.flow.temperature().map(field).transpose()?;
-        let pressure = field(self.flow.pressure())?;
-        let start = Start { velocity, pressure, temperature, clock: self.flow.clock() };
+        let temperature = flow.temperature().map(field).transpose()?;
+        let pressure = field(flow.pressure())?;
+        let (force, clock) = (flow.mean_force()?, flow.clock());
+        drop(flow);
+        let start = Start { velocity, pressure, temperature, clock };
         let mut rebuilt = FlowRun::start(case, own, &self.backend, place, start)?;
-        if let Some(force) = self.flow.mean_force()? {
-            rebuilt.flow.set_mean_force(force);
+        if let Some(force) = force {
+            rebuilt.flow.set_mean_force(force)?;
         }
         rebuilt.last = self.last.take();
         rebuilt.warnings.go_on_after(&self.warnings);
@@ -412,21 +436,21 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn is_multistep(&self) -> bool {
-        self.flow.is_multistep()
+        self.flow.data().is_multistep()
     }
 
     fn linear_summary(&self) -> Option<LinearSummary> {
-        Some(linear::summary_of(self.flow.pressure_setup()))
+        Some(linear::summary_of(self.flow.data().pressure_setup()))
     }
 
     fn summarize(&mut self, summary: &mut Summary) -> Result<(), SimulationError> {
+        let flow = self.flow.fields()?;
         let diagnostics = match &self.last {
             Some(last) => Some([last.kinetic_energy, last.courant, last.divergence]),
             // A restart at the final time takes no step.
-            None => self.flow.diagnostics().ok(),
+            None => flow.diagnostics().ok(),
         };
-        let mean_force =
-            MeanForce { components: self.flow.mean_force()?, dimension: self.flow.dimension() };
+        let mean_force = MeanForce { components: flow.mean_force()?, dimension: flow.dimension() };
         summary.flow = diagnostics.map(|[kinetic_energy, courant, divergence_max]| {
             FlowSummary::Incompressible(IncompressibleSummary {
                 kinetic_energy,
@@ -436,7 +460,7 @@ impl<F: Real> Equation for FlowRun<F> {
             })
         });
         self.monitors.add_statistics(&mut summary.patch);
-        summary.recirculation = self.monitors.recirculations(&self.backend, &self.flow)?;
+        summary.recirculation = self.monitors.recirculations(&self.backend, &flow)?;
         Ok(())
     }
 }
@@ -457,7 +481,7 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         if let Some(growth) = self.warnings.growth() {
             arrays.push(NamedArray::reals(GROWTH_ARRAY.0, growth.values()));
         }
-        if let Some(force) = self.flow.mean_force().map_err(super::state_error)? {
+        if let Some(force) = self.flow.data().mean_force().map_err(super::state_error)? {
             arrays.push(NamedArray::reals("mean_force", force.to_vec()));
         }
         arrays.extend(self.averages.arrays(&self.backend)?);
@@ -485,9 +509,10 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         {
             growth.restore(values);
         }
-        if self.flow.has_mean_force() {
+        if self.flow.data().has_mean_force() {
             let force = checkpoint.reals("mean_force", &[3])?;
-            self.flow.set_mean_force([force[0], force[1], force[2]]);
+            let force = [force[0], force[1], force[2]];
+            self.flow.set_mean_force(force).map_err(super::state_error)?;
         }
         self.averages.restore(&self.backend, checkpoint, clock[0])
     }

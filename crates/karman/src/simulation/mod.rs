@@ -15,11 +15,13 @@ mod interpolations;
 mod linear;
 mod location;
 mod mesh_checks;
+mod metric;
 mod outcome;
 mod output;
 mod points;
 mod prescribed;
 mod ranks;
+mod start;
 mod stored_mesh;
 mod surface;
 mod transfer;
@@ -31,19 +33,18 @@ pub use initial_error::InitialError;
 pub use outcome::{Outcome, OutcomeKind, Progress};
 pub use transfer::{FieldTransfer, IsAdmissible, Transfer};
 
-use crate::backend::{Backend, BackendKind};
+use crate::backend::{Backend, BackendKind, Processes};
 use crate::case::{Case, Equation as EquationCase, OutputInterval, Precision, TimeStep};
 use crate::io::checkpoint::{Checkpoint, CheckpointError};
 use crate::io::csv::short_number;
 use crate::linear::{SolveOutcome, Status, StopTest};
-use crate::mesh::{Geometry, Mesh, MeshOptions};
+use crate::mesh::{Geometry, Mesh};
 use crate::mesh_source::MeshSourceError;
 use crate::summary::{LinearSummary, NamedList, TimeSummary};
 use adaptation::Adaptation;
 use averages::AverageResult;
 use equation::{Equation, EquationSetup, Unknown};
 use folder::OutputFolder;
-use initial::InitialFields;
 use mesh_checks::check_mesh;
 use output::Output;
 use std::path::{Path, PathBuf};
@@ -108,15 +109,32 @@ impl Simulation {
     /// # Errors
     /// [`SimulationError`].
     pub fn new(case: Case, options: RunOptions) -> Result<Simulation, SimulationError> {
-        folder::check_writable(&case.output.directory)?;
+        Self::of_processes(case, options, &Processes::default())
+    }
+
+    /// As [`Simulation::new`], of a case that several processes run together, each as a rank with a simulation of its own. All call the
+    /// same functions; the first writes the files.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`]; [`SimulationError::Ranks`] also where processes differ in case, mesh or checkpoint.
+    pub fn of_processes(
+        case: Case,
+        options: RunOptions,
+        processes: &Processes,
+    ) -> Result<Simulation, SimulationError> {
+        let case = ranks::of_processes(case, processes)?;
+        if processes.is_first() {
+            folder::check_writable(&case.output.directory)?;
+        }
         folder::check_inputs(&case, options.restart.is_some())?;
         let kind = options.backend.unwrap_or(case.run.backend);
-        let backend = Backend::new(kind, case.run.threads)?;
+        let backend = Backend::new(kind, case.run.threads)?.of_process(processes.clone());
         ranks::check(&case, &backend)?;
         let mut phases = NamedList::new();
         let checkpoint = options.restart.as_ref().map(|path| Checkpoint::read(path)).transpose()?;
-        let mesh =
-            timed(&mut phases, "mesh", || backend.install(|| mesh_of(&case, checkpoint.as_ref())))?;
+        let mesh = timed(&mut phases, "mesh", || {
+            backend.install(|| stored_mesh::mesh_of(&case, checkpoint.as_ref()))
+        })?;
         for warning in &mesh.warnings {
             tracing::warn!("{warning}");
         }
@@ -131,41 +149,15 @@ impl Simulation {
         for warning in &mesh.warnings[known..] {
             tracing::warn!("{warning}");
         }
-        let geometry = timed(&mut phases, "geometry", || backend.install(|| Geometry::new(&mesh)))?;
-        let found = timed(&mut phases, "mesh_checks", || {
-            backend.install(|| check_mesh(&case, &mesh, &geometry))
-        })?;
-        for warning in &found {
-            tracing::warn!("{warning}");
-        }
-        adaptation::check(&case, &mesh)?;
-        // A restart replaces the initial fields.
-        let initial = match &case.initial_result {
-            Some(result) if options.restart.is_none() => timed(&mut phases, "initial", || {
-                backend.install(|| InitialFields::read(&case, result, &mesh, &geometry))
-            })?,
-            _ => InitialFields::default(),
-        };
-        let place = (&mesh, &geometry);
-        let equation = timed(&mut phases, "discretization", || {
-            setup_of(&case).start(&case, &backend, place, &initial)
-        })?;
-        drop(initial);
-        // Later uses need few entries, which are recomputed, and the volumes at the end.
-        drop(geometry);
-        let time_step = match case.time.as_ref().map(|t| t.step) {
-            None => 0.0,
-            Some(TimeStep::Fixed(step)) => step,
-            Some(TimeStep::Cfl(number)) => {
-                let end = case.time.as_ref().map_or(f64::INFINITY, |time| time.end);
-                equation.longest_step(number, end)?
-            }
-        };
+        ranks::check_equal(processes, (&case, &mesh), checkpoint.as_ref())?;
+        let adaptation = backend.install(|| Adaptation::new(&case, &mesh))?;
+        let (equation, found) =
+            start::start(&case, &backend, &mesh, checkpoint.is_some(), &mut phases)?;
+        let time_step = start::first_time_step(&case, equation.as_ref())?;
         let linear = equation.linear_summary();
         let of_case = case.warnings.iter().map(|warning| warning.message.clone());
         let of_mesh = mesh.warnings.iter().map(ToString::to_string);
-        let warnings =
-            of_case.chain(of_mesh).chain(found.iter().map(ToString::to_string)).collect();
+        let warnings = of_case.chain(of_mesh).chain(found).collect();
         let mut simulation = Simulation {
             case,
             backend,
@@ -175,13 +167,14 @@ impl Simulation {
             linear,
             time_step,
             restarted: false,
-            adaptation: Adaptation::default(),
+            adaptation,
             folder: None,
             warnings,
             should_stop: None,
         };
-        if let (Some(path), Some(checkpoint)) = (&options.restart, &checkpoint) {
-            simulation.restore(path, checkpoint)?;
+        match (&options.restart, &checkpoint) {
+            (Some(path), Some(checkpoint)) => simulation.restore(path, checkpoint)?,
+            _ => simulation.adapt_to_initial_fields()?,
         }
         Ok(simulation)
     }
@@ -198,25 +191,11 @@ impl Simulation {
         let pairs = case.periodic_pairs();
         let mesh =
             backend.install(|| mesh.connect_periodic(&pairs)).map_err(MeshSourceError::from)?;
+        ranks::check_equal_meshes(backend.processes(), &mesh)?;
         let geometry = backend.install(|| Geometry::new(&mesh))?;
         let found = backend.install(|| check_mesh(case, &mesh, &geometry))?;
         backend.install(|| equation.rebuild(case, (&mesh, &geometry), transfer))?;
-        // Of many meshes the summary has the warnings of the last.
-        let of_earlier = std::mem::take(&mut self.adaptation.warnings);
-        self.warnings.retain(|message| !of_earlier.contains(message));
-        let of_mesh = mesh.warnings.iter().map(ToString::to_string);
-        let of_mesh = of_mesh.chain(found.iter().map(ToString::to_string));
-        self.adaptation.warnings = of_mesh.filter(|new| !self.warnings.contains(new)).collect();
-        let of_averages = equation.averages().warnings_of_start();
-        for message in self.adaptation.warnings.iter().chain(of_averages) {
-            if !self.warnings.contains(message) {
-                if !of_earlier.contains(message) {
-                    tracing::warn!("{message}");
-                }
-                self.warnings.push(message.clone());
-            }
-        }
-        self.mesh = mesh;
+        self.change_mesh(mesh, found.iter().map(ToString::to_string).collect());
         Ok(())
     }
 
@@ -258,12 +237,12 @@ impl Simulation {
     }
 
     /// Locks the output directory for this run and removes the results of an earlier run; a restart keeps
-    /// them. [`Simulation::run`] calls this function if the caller did not.
+    /// them. Of several processes the first does. [`Simulation::run`] calls this function if the caller did not.
     ///
     /// # Errors
     /// [`SimulationError::Write`], or [`SimulationError::InUse`] where another run has locked the directory.
     pub fn claim_output(&mut self) -> Result<(), SimulationError> {
-        if self.folder.is_none() {
+        if self.folder.is_none() && self.backend.processes().is_first() {
             let folder = OutputFolder::claim(&self.case.output.directory)?;
             if !self.restarted {
                 folder.remove_results(&self.case.name)?;
@@ -330,6 +309,7 @@ impl Simulation {
             let solving = (seconds - setting_up).max(0.0);
             self.linear = Some(linear::after_solve(solver, &before, outcome, solving));
         }
+        self.sample_metric()?;
         Ok(advance)
     }
 
@@ -357,8 +337,8 @@ impl Simulation {
     /// [`SimulationError`]; files written before stay readable.
     pub fn run(&mut self, observer: &mut dyn FnMut(&Progress)) -> Result<Outcome, SimulationError> {
         self.claim_output()?;
-        let mut output =
-            Output::open(&self.case, self.restarted, (self.time(), self.steps() as u64))?;
+        let at = (self.time(), self.steps() as u64);
+        let mut output = Output::open(&self.case, self.backend.processes(), self.restarted, at)?;
         if let (Some(folder), true) = (&self.folder, self.restarted) {
             folder.remove_fields_from(output.fields_written())?;
         }
@@ -408,7 +388,7 @@ impl Simulation {
                 let message = format!("reached t = {}", short_number(self.time()));
                 return Ok(Outcome { kind: OutcomeKind::Finished, message });
             }
-            if self.should_stop.as_ref().is_some_and(|should_stop| should_stop()) {
+            if self.is_to_stop()? {
                 return self.interrupted(output);
             }
             let advance = self.step()?;
@@ -458,11 +438,17 @@ impl Simulation {
         }
     }
 
+    /// Whether the caller of this process, or of another, ends the run.
+    fn is_to_stop(&self) -> Result<bool, SimulationError> {
+        let own = self.should_stop.as_ref().is_some_and(|should_stop| should_stop());
+        Ok(self.backend.processes().any(own)?)
+    }
+
     /// The outcome of a restart from a checkpoint at the final time.
     fn nothing_left(&mut self, output: &mut Output) -> Result<Outcome, SimulationError> {
         let time = short_number(self.time());
         let mut message = format!("nothing left to do: the checkpoint is at t = {time}, the end");
-        if output.keep_summary(self) {
+        if output.keep_summary(self)? {
             message += "; summary.json stays as the earlier run left it";
         } else {
             output.set_monitored(self.equation.monitor()?);
@@ -583,8 +569,11 @@ impl Simulation {
             stored_mesh::insert(&mut checkpoint, &self.mesh)?;
             checkpoint.set("adaptations", self.adaptation.count);
         }
+        metric::insert_hessians(&mut checkpoint, &self.adaptation.hessians);
         checkpoint.insert_state(self.equation.as_ref())?;
-        self.backend.install(|| checkpoint.write(path))?;
+        if self.backend.processes().is_first() {
+            self.backend.install(|| checkpoint.write(path))?;
+        }
         self.phases.add("checkpoint", start.elapsed().as_secs_f64());
         Ok(())
     }
@@ -597,6 +586,7 @@ impl Simulation {
             self.adaptation.count =
                 checkpoint.entry("adaptations")?.parse().map_err(state_error)?;
         }
+        self.adaptation.hessians = metric::hessians_of(checkpoint, self.mesh.n_nodes())?;
         // Later results would be removed.
         if let Some(end) = self.case.time.as_ref().map(|time| time.end)
             && self.time() > end * (1.0 + TIME_ROUND_OFF)
@@ -622,14 +612,6 @@ impl Simulation {
     fn time_summary(&self) -> TimeSummary {
         TimeSummary { steps: self.steps() as u64, end: self.time() }
     }
-}
-
-/// The mesh of a run: of a restart after an adaptation that of the checkpoint.
-fn mesh_of(case: &Case, checkpoint: Option<&Checkpoint>) -> Result<Mesh, SimulationError> {
-    let stored = checkpoint.map(stored_mesh::read).transpose()?.flatten();
-    let Some(raw) = stored else { return Ok(crate::mesh_source::mesh(&case.mesh)?) };
-    let options = MeshOptions { scale: 1.0, ..crate::mesh_source::options(&case.mesh) };
-    Ok(Mesh::new(raw, &options).map_err(MeshSourceError::from)?)
 }
 
 /// The outcome of a steady case after a single solution or an iteration; none where iterations go on.

@@ -6,6 +6,7 @@ use super::location::Location;
 use super::outcome::Outcome;
 use super::surface::{self, SurfaceSamples, values_of};
 use super::{Simulation, SimulationError};
+use crate::backend::Processes;
 use crate::case::{Axis, Case, OutputInterval, Surface};
 use crate::descriptor::{FieldData, Rank};
 use crate::io::columns::{Columns, ColumnsError};
@@ -26,7 +27,8 @@ use std::time::Instant;
 /// The files of a run.
 pub(super) struct Output {
     directory: PathBuf,
-    history: HistoryWriter,
+    /// Of the process that writes files: the first.
+    history: Option<HistoryWriter>,
     series: Vec<PvdEntry>,
     /// Made at the first output on a mesh.
     mesh: Option<FileMesh>,
@@ -90,25 +92,30 @@ fn continued_series(path: &Path, time: f64) -> Result<Vec<PvdEntry>, SimulationE
 }
 
 impl Output {
-    /// Begins the history and the series of fields; a restart at `step` and `time` continues them.
+    /// Begins the history and the series of fields; a restart at `step` and `time` continues them. Of several processes the first
+    /// writes, and the others take part in what it needs.
     pub(super) fn open(
         case: &Case,
+        processes: &Processes,
         restarted: bool,
         (time, step): (f64, u64),
     ) -> Result<Output, SimulationError> {
         let directory = case.output.directory.clone();
         let path = directory.join("history.csv");
-        let history = match restarted {
-            true => HistoryWriter::resume(&path, step)?,
-            false => HistoryWriter::create(&path)?,
+        let is_first = processes.is_first();
+        let history = match (is_first, restarted) {
+            (false, _) => None,
+            (true, true) => Some(HistoryWriter::resume(&path, step)?),
+            (true, false) => Some(HistoryWriter::create(&path)?),
         };
-        let series = match restarted && case.time.is_some() {
+        let series = match is_first && restarted && case.time.is_some() {
             true => continued_series(&directory.join("fields.pvd"), time)?,
             false => vec![],
         };
         // The last fields of the earlier run are not written again.
         let last = series.last().filter(|e| e.time == time && directory.join(&e.file).is_file());
-        let written_at = last.map(|_| step as usize);
+        let is_written = processes.any(last.is_some())?;
+        let written_at = is_written.then_some(step as usize);
         Ok(Output {
             directory,
             history,
@@ -119,6 +126,11 @@ impl Output {
             first_step: step as usize,
             keeps_summary: false,
         })
+    }
+
+    /// Whether this process writes the files.
+    fn writes(&self) -> bool {
+        self.history.is_some()
     }
 
     /// Takes the mesh of the simulation for the files that follow.
@@ -137,17 +149,22 @@ impl Output {
     }
 
     /// Keeps summary.json if it is of a run of this case with equal steps and final time.
-    pub(super) fn keep_summary(&mut self, simulation: &Simulation) -> bool {
+    pub(super) fn keep_summary(
+        &mut self,
+        simulation: &Simulation,
+    ) -> Result<bool, SimulationError> {
         let read = || -> Option<serde_json::Value> {
             let text = std::fs::read_to_string(self.directory.join("summary.json")).ok()?;
             serde_json::from_str(&text).ok()
         };
-        self.keeps_summary = read().is_some_and(|summary| {
+        let summary = if self.writes() { read() } else { None };
+        let is_of_this = summary.is_some_and(|summary| {
             summary["case"] == simulation.case.name.as_str()
                 && summary["time"]["steps"] == simulation.steps() as u64
                 && summary["time"]["end"] == simulation.time()
         });
-        self.keeps_summary
+        self.keeps_summary = simulation.backend.processes().any(is_of_this)?;
+        Ok(self.keeps_summary)
     }
 
     pub(super) fn history(
@@ -180,7 +197,7 @@ impl Output {
             }
         }
         self.last_monitored = monitored.clone();
-        Ok(self.history.write(&row)?)
+        Ok(self.history.as_mut().map_or(Ok(()), |history| history.write(&row))?)
     }
 
     pub(super) fn fields_are_due(&self, simulation: &Simulation) -> bool {
@@ -212,16 +229,36 @@ impl Output {
     }
 
     fn write_fields(&mut self, simulation: &mut Simulation) -> Result<(), SimulationError> {
-        let location = simulation.equation.location();
-        let mesh = self.mesh.get_or_insert_with(|| FileMesh::new(&simulation.mesh, location));
         let mut values = vec![];
         for name in &simulation.case.output.fields {
             let field = simulation.equation.output_field(&simulation.mesh, name)?;
-            values.push((name.clone(), ordered(mesh, field)));
+            values.push((name.clone(), field));
         }
-        for average in simulation.averages()? {
-            values.push((average.name, ordered(mesh, average.data)));
+        let averages = simulation.averages()?.into_iter();
+        values.extend(averages.map(|average| (average.name, average.data)));
+        if self.writes() {
+            self.write_volume(simulation, values)?;
         }
+        let number = self.series.len().saturating_sub(1);
+        for (surface, samples) in sample_surfaces(simulation)? {
+            if self.writes() {
+                self.write_surface(simulation, number, &surface, &samples)?;
+            }
+        }
+        self.written_at = Some(simulation.steps());
+        Ok(())
+    }
+
+    /// Writes the next file of the series.
+    fn write_volume(
+        &mut self,
+        simulation: &Simulation,
+        values: Vec<(String, FieldData)>,
+    ) -> Result<(), SimulationError> {
+        let location = simulation.equation.location();
+        let mesh = self.mesh.get_or_insert_with(|| FileMesh::new(&simulation.mesh, location));
+        let values: Vec<(String, FieldData)> =
+            values.into_iter().map(|(name, field)| (name, ordered(mesh, field))).collect();
         let FileMesh { raw, grid, .. } = mesh;
         let mut data = VtuData::new(&raw.points, &raw.cells);
         data.regions = &raw.regions;
@@ -236,23 +273,28 @@ impl Output {
         let grid = grid.get_or_insert_with(|| CompressedGrid::new(&data));
         vtu::write_on(&self.directory.join(&file), grid, &data)?;
         self.series.push(PvdEntry { time: simulation.time(), file });
-        pvd::write(&self.directory.join("fields.pvd"), &self.series)?;
-        let number = self.series.len() - 1;
-        for (surface, samples) in sample_surfaces(simulation)? {
-            let file = surface_file(&surface.name, number);
-            let (mesh, time) = (&simulation.mesh, simulation.time());
-            surface::write_vtu(&self.directory.join(&file), mesh, &surface, &samples, time)?;
-            let series = self.series.iter().enumerate().map(|(number, entry)| PvdEntry {
-                time: entry.time,
-                file: surface_file(&surface.name, number),
-            });
-            // Fields of an earlier run may have been written without the surface.
-            let exists = |entry: &PvdEntry| self.directory.join(&entry.file).is_file();
-            let series: Vec<PvdEntry> = series.filter(exists).collect();
-            pvd::write(&self.directory.join(format!("surface_{}.pvd", surface.name)), &series)?;
-        }
-        self.written_at = Some(simulation.steps());
-        Ok(())
+        Ok(pvd::write(&self.directory.join("fields.pvd"), &self.series)?)
+    }
+
+    /// Writes file `number` of a surface, and its series.
+    fn write_surface(
+        &self,
+        simulation: &Simulation,
+        number: usize,
+        surface: &Surface,
+        samples: &SurfaceSamples,
+    ) -> Result<(), SimulationError> {
+        let file = surface_file(&surface.name, number);
+        let (mesh, time) = (&simulation.mesh, simulation.time());
+        surface::write_vtu(&self.directory.join(&file), mesh, surface, samples, time)?;
+        let series = self.series.iter().enumerate().map(|(number, entry)| PvdEntry {
+            time: entry.time,
+            file: surface_file(&surface.name, number),
+        });
+        // Fields of an earlier run may have been written without the surface.
+        let exists = |entry: &PvdEntry| self.directory.join(&entry.file).is_file();
+        let series: Vec<PvdEntry> = series.filter(exists).collect();
+        Ok(pvd::write(&self.directory.join(format!("surface_{}.pvd", surface.name)), &series)?)
     }
 
     /// Writes the final output: fields, lines, the picture and the summary.
@@ -270,13 +312,15 @@ impl Output {
         self.lines(simulation)?;
         let mut surfaces = NamedList::new();
         for (surface, samples) in sample_surfaces(simulation)? {
-            let path = self.directory.join(format!("surface_{}.csv", surface.name));
-            surface::write_csv(&path, simulation.mesh.dimension, &samples)?;
+            if self.writes() {
+                let path = self.directory.join(format!("surface_{}.csv", surface.name));
+                surface::write_csv(&path, simulation.mesh.dimension, &samples)?;
+            }
             surfaces.set(surface.name, samples.summary(simulation.mesh.dimension));
         }
         let backend = simulation.backend.clone();
         backend.install(|| self.picture(simulation))?;
-        if simulation.case.output.history_plot {
+        if simulation.case.output.history_plot && self.writes() {
             let history = self.directory.join("history.csv");
             let unreadable = |error: ColumnsError| SimulationError::Write {
                 path: self.directory.join("history.png"),
@@ -294,6 +338,9 @@ impl Output {
         let mut summary = backend.install(|| self.summary(simulation, outcome, marching))?;
         summary.surface = surfaces;
         simulation.equation.summarize(&mut summary)?;
+        if !self.writes() {
+            return Ok(());
+        }
         let failed = |e: std::io::Error| SimulationError::Write {
             path: path.clone(),
             reason: e.to_string(),
@@ -307,6 +354,9 @@ impl Output {
             let line = &simulation.case.output.lines[k];
             let (distances, points) = line_points(line.from, line.to, line.points);
             let path = self.directory.join(format!("line_{}.csv", line.name));
+            if !self.writes() {
+                continue;
+            }
             write_line(&path, &LineSamples { distances, points, columns })?;
         }
         Ok(())
@@ -315,7 +365,6 @@ impl Output {
     fn picture(&mut self, simulation: &mut Simulation) -> Result<(), SimulationError> {
         let Some(picture) = &simulation.case.output.picture else { return Ok(()) };
         let location = simulation.equation.location();
-        let mesh = self.mesh.get_or_insert_with(|| FileMesh::new(&simulation.mesh, location));
         let Some(field) = field_of_picture(simulation, &picture.field)? else { return Ok(()) };
         let is_velocity =
             matches!(field, FieldData::Vector(_)) && picture.field.starts_with("velocity");
@@ -324,6 +373,10 @@ impl Output {
             (true, true) => Some(field.clone()),
             (true, false) => Some(simulation.equation.output_field(&simulation.mesh, "velocity")?),
         };
+        if !self.writes() {
+            return Ok(());
+        }
+        let mesh = self.mesh.get_or_insert_with(|| FileMesh::new(&simulation.mesh, location));
         let values = mesh.ordered(&field.into_scalar());
         let raw = &mesh.raw;
         let (slice, mut note) = match (raw.dimension, picture.slice) {

@@ -1,12 +1,99 @@
 //! Which cases run on several ranks.
 
-use super::SimulationError;
+use super::location::Location;
 use super::warning::SetupWarning;
-use crate::backend::{Backend, HOST_CHUNK};
-use crate::case::{Case, Equation as EquationCase};
-use crate::heat::Discretization;
-use crate::linear::{Method, PreconditionerKind};
+use super::{SimulationError, setup_of};
+use crate::backend::{Backend, HOST_CHUNK, Processes};
+use crate::case::{Case, Equation as EquationCase, HeatCase, IncompressibleCase, LinearSolverCase};
+use crate::incompressible::Arrangement;
+use crate::io::checkpoint::Checkpoint;
+use crate::linear::PreconditionerKind;
+use crate::linear::amg::Smoother;
 use crate::mesh::Mesh;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The case with a rank for each process, of several processes.
+///
+/// # Errors
+/// [`SimulationError::Ranks`] where the case asks for another number of ranks.
+pub(super) fn of_processes(mut case: Case, processes: &Processes) -> Result<Case, SimulationError> {
+    let (ranks, count) = (case.run.ranks, processes.count());
+    if count == 1 {
+        return Ok(case);
+    }
+    if ranks != 1 && ranks != count {
+        let reason =
+            format!("{count} processes were started, each of which is a rank; leave `ranks` out");
+        return Err(SimulationError::Ranks { ranks, reason });
+    }
+    case.run.ranks = count;
+    Ok(case)
+}
+
+/// Refuses processes with different cases, meshes or checkpoints, as of files that differ between machines. All processes call it.
+///
+/// # Errors
+/// [`SimulationError::Ranks`].
+pub(super) fn check_equal(
+    processes: &Processes,
+    (case, mesh): (&Case, &Mesh),
+    checkpoint: Option<&Checkpoint>,
+) -> Result<(), SimulationError> {
+    if processes.count() == 1 {
+        return Ok(());
+    }
+    let mut of_any_machine = case.clone();
+    of_any_machine.run.threads = 0;
+    let of_case = hash(&|hasher| format!("{of_any_machine:?}").hash(hasher));
+    let of_checkpoint = hash(&|hasher| checkpoint.map(Checkpoint::checksum).hash(hasher));
+    for (name, own) in
+        [("case", of_case), ("mesh", hash_of_mesh(mesh)), ("checkpoint", of_checkpoint)]
+    {
+        if let Some(other) = processes.first_other(own)? {
+            let ranks = processes.count();
+            let reason = format!(
+                "the {name} of process {other} is not that of process 0; start all with the same arguments, and with the same files \
+                 on each machine"
+            );
+            return Err(SimulationError::Ranks { ranks, reason });
+        }
+    }
+    Ok(())
+}
+
+/// A hash of what `content` writes to a hasher.
+fn hash(content: &dyn Fn(&mut DefaultHasher)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    content(&mut hasher);
+    hasher.finish()
+}
+
+fn hash_of_mesh(mesh: &Mesh) -> u64 {
+    hash(&|hasher| {
+        mesh.points.iter().flatten().for_each(|x| x.to_bits().hash(hasher));
+        (&mesh.cells.nodes, &mesh.cells.groups, &mesh.face_left, &mesh.face_right).hash(hasher);
+    })
+}
+
+/// Refuses processes that go on with different meshes, each of which has adapted its own. All processes call it.
+///
+/// # Errors
+/// [`SimulationError::Ranks`].
+pub(super) fn check_equal_meshes(
+    processes: &Processes,
+    mesh: &Mesh,
+) -> Result<(), SimulationError> {
+    if processes.count() > 1
+        && let Some(other) = processes.first_other(hash_of_mesh(mesh))?
+    {
+        let ranks = processes.count();
+        let reason = format!(
+            "the new mesh of process {other} is not that of process 0; start all on processors of one kind, or adapt the mesh before"
+        );
+        return Err(SimulationError::Ranks { ranks, reason });
+    }
+    Ok(())
+}
 
 /// Refuses a case that several ranks do not compute.
 ///
@@ -19,41 +106,67 @@ pub(super) fn check(case: &Case, backend: &Backend) -> Result<(), SimulationErro
     }
     let refused = |reason: &str| Err(SimulationError::Ranks { ranks, reason: reason.to_owned() });
     if backend.device().is_some() {
-        return refused("several ranks compute on the CPU; set backend = \"cpu\", or ranks = 1");
-    }
-    let heat = match &case.equation {
-        EquationCase::Heat(heat) => heat,
-        EquationCase::Incompressible(_) => {
-            return refused("[incompressible] runs on one rank; set ranks = 1");
+        let reason = if backend.processes().count() > 1 {
+            Some("several processes compute on the CPU")
+        } else if !matches!(case.equation, EquationCase::Heat(_)) {
+            Some("several ranks of a flow compute on the CPU")
+        } else if setup_of(case).location() == Location::Nodes {
+            Some("several ranks of the node-centred discretization compute on the CPU")
+        } else {
+            None
+        };
+        if let Some(reason) = reason {
+            return refused(&format!("{reason}; set backend = \"cpu\", or ranks = 1"));
         }
+    }
+    let reason = match &case.equation {
+        EquationCase::Heat(heat) => refused_heat(heat),
+        EquationCase::Incompressible(flow) => refused_flow(flow),
         EquationCase::Compressible(_) => {
-            return refused("[compressible] runs on one rank; set ranks = 1");
+            Some("[compressible] runs on one rank; set ranks = 1".to_owned())
         }
     };
-    if case.adapt.is_some() {
-        return refused("[adapt] runs on one rank; set ranks = 1, or adapt the mesh before");
+    reason.map_or(Ok(()), |reason| refused(&reason))
+}
+
+/// Why several ranks do not compute a case of heat; none where they do.
+fn refused_heat(heat: &HeatCase) -> Option<String> {
+    refused_solver("[linear_solver]", &heat.linear_solver)
+}
+
+/// Why several ranks do not compute a flow; none where they do.
+fn refused_flow(flow: &IncompressibleCase) -> Option<String> {
+    let scheme = flow.numerics.arrangement;
+    if scheme != Arrangement::Collocated {
+        return Some(format!(
+            "scheme = \"{}\" runs on one rank; set scheme = \"collocated\", or ranks = 1",
+            scheme.word()
+        ));
     }
-    if heat.discretization == Discretization::Node {
-        return refused(
-            "the node-centred discretization runs on one rank; set discretization = \"cell\", or ranks = 1",
-        );
+    if flow.steady.is_some() && flow.mean_velocity.is_some() {
+        let reason = "`mean_velocity` of a steady flow runs on one rank; set ranks = 1, or give the force as `source`";
+        return Some(reason.to_owned());
     }
-    let solver = &heat.linear_solver;
-    let needs_all_rows = match solver.preconditioner {
-        PreconditionerKind::Amg(_) => Some("preconditioner = \"amg\""),
-        PreconditionerKind::GaussSeidel => Some("preconditioner = \"gauss_seidel\""),
-        PreconditionerKind::Auto { .. } if solver.method == Some(Method::Stationary) => {
-            Some("method = \"multigrid\"")
-        }
-        _ => None,
-    };
-    match needs_all_rows {
-        None => Ok(()),
-        Some(key) => refused(&format!(
-            "[linear_solver] {key} runs on one rank; set preconditioner = \"chebyshev\" or \"jacobi\" with a Krylov method, or \
-             ranks = 1"
-        )),
+    refused_solver("[incompressible.pressure]", &flow.pressure)
+        .or_else(|| refused_solver("[incompressible.momentum]", &flow.momentum))
+}
+
+/// Why several ranks do not solve with a solver; none where they do.
+fn refused_solver(section: &str, solver: &LinearSolverCase) -> Option<String> {
+    let mut preconditioner = solver.preconditioner;
+    if preconditioner == PreconditionerKind::GaussSeidel {
+        return Some(format!(
+            "{section} preconditioner = \"gauss_seidel\" runs on one rank; set preconditioner = \"amg\", \"chebyshev\" \
+             or \"jacobi\", or ranks = 1"
+        ));
     }
+    let smoother = preconditioner.amg_mut().map(|amg| amg.cycling.smoother);
+    (smoother == Some(Smoother::GaussSeidel)).then(|| {
+        format!(
+            "{section} amg.smoother = \"gauss_seidel\" runs on one rank; set amg.smoother = \"l1_jacobi\" or \
+             \"chebyshev\", or ranks = 1"
+        )
+    })
 }
 
 /// Refuses a mesh with fewer cells than ranks; warns where parts are smaller than a chunk of reductions.
@@ -69,6 +182,10 @@ pub(super) fn check_mesh(
         let reason = format!("the mesh has only {cells} cells; set ranks = 1");
         return Err(SimulationError::Ranks { ranks, reason });
     }
-    let chunks = cells.div_ceil(HOST_CHUNK);
-    Ok((ranks > chunks).then_some(SetupWarning::SmallParts { ranks, cells, chunks }))
+    let (unknowns, what) = match setup_of(case).location() {
+        Location::Cells => (cells, "cells"),
+        Location::Nodes => (mesh.n_nodes(), "nodes"),
+    };
+    let chunks = unknowns.div_ceil(HOST_CHUNK);
+    Ok((ranks > chunks).then_some(SetupWarning::SmallParts { ranks, unknowns, what, chunks }))
 }

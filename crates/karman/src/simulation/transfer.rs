@@ -1,7 +1,7 @@
 //! The transfer of fields to another mesh.
 
 use crate::finite_volume::Prescribed;
-use karman_adapt::{ConservativeTransfer, FieldSampler, Limiter};
+use karman_adapt::{ConservativeTransfer, FieldSampler, KeptParts, Limiter};
 use std::sync::Arc;
 
 /// Whether the values of all fields in a cell are a state of the equation; such states are a convex set.
@@ -102,11 +102,13 @@ impl Prescribed for Transferred {
     }
 }
 
-/// The transfer between two meshes of simplices.
+/// The transfer to an adapted mesh.
 pub(super) struct MeshTransfer {
     pub(super) sampler: Arc<FieldSampler>,
     /// None where fields are interpolated.
     pub(super) conservative: Option<ConservativeTransfer>,
+    /// The parts of the new mesh whose values stay as they are.
+    pub(super) kept: KeptParts,
     /// Whether the unknowns are at nodes.
     pub(super) has_nodes: bool,
 }
@@ -132,9 +134,29 @@ impl FieldTransfer for MeshTransfer {
             }
             (Some(conservative), false) => conservative.cells(fields, limiter).fields,
             (None, true) => {
-                fields.iter().map(|values| self.sampler.nodes(values, points)).collect()
+                let mut new: Vec<Vec<f64>> =
+                    fields.iter().map(|values| self.sampler.nodes(values, points)).collect();
+                self.keep(fields, &mut new, |node| self.kept.node(node));
+                new
             }
-            (None, false) => self.sampler.cells(fields, points, limiter),
+            (None, false) => {
+                let mut new = self.sampler.cells(fields, points, limiter);
+                self.keep(fields, &mut new, |cell| self.kept.cell(cell));
+                new
+            }
+        }
+    }
+}
+
+impl MeshTransfer {
+    /// Gives the unknowns that were kept their old values.
+    fn keep(&self, old: &[&[f64]], new: &mut [Vec<f64>], before: impl Fn(usize) -> Option<usize>) {
+        for (old, new) in old.iter().zip(new) {
+            for (unknown, value) in new.iter_mut().enumerate() {
+                if let Some(before) = before(unknown) {
+                    *value = old[before];
+                }
+            }
         }
     }
 }

@@ -23,14 +23,16 @@ pub(super) enum SetupWarning {
     },
     /// Parts of ranks that are smaller than a chunk of reductions.
     #[error(
-        "ranks = {ranks}: of {cells} cells a part has fewer than the {HOST_CHUNK} that a sum takes together, so that results \
+        "ranks = {ranks}: of {unknowns} {what} a part has fewer than the {HOST_CHUNK} that a sum takes together, so that results \
          agree with those of one rank to round-off; up to {chunks} ranks have its bits"
     )]
     SmallParts {
         /// Number of ranks.
         ranks: usize,
-        /// Number of cells.
-        cells: usize,
+        /// Number of unknowns.
+        unknowns: usize,
+        /// Where they are: cells or nodes.
+        what: &'static str,
         /// Largest number of ranks without this.
         chunks: usize,
     },

@@ -30,6 +30,7 @@ pub(crate) fn run(arguments: &AdaptArguments, quiet: bool) -> Result<(), Failure
     let options = AdaptOptions {
         ridge_angle_deg: arguments.ridge_angle,
         smooth_only: arguments.smooth_only,
+        lengths: arguments.lengths,
         ..AdaptOptions::default()
     };
     let mut first = None;

@@ -9,7 +9,7 @@ mod product;
 
 pub(super) use assembly::{dense_inverse, difference_form, sliced};
 
-use super::hierarchy::STALLED;
+use super::hierarchy::{HostLevel, STALLED, Transfer};
 use super::params::{AmgParams, Coarsening, Smoother};
 use super::report::LevelReport;
 use super::saved::SavedInterpolation;
@@ -120,6 +120,35 @@ impl DeviceHierarchy {
             })
         };
         all.map(of_one).collect()
+    }
+
+    /// A copy of all levels on the host; `finest` is the finest matrix.
+    pub(super) fn on_host<T: Real>(
+        &self,
+        finest: &Matrix<T>,
+    ) -> Result<Vec<HostLevel>, LinearError> {
+        let backend = finest.backend();
+        let of_level = |level: &DeviceLevel| {
+            let matrix = match &level.matrix {
+                None => finest.to_csr()?.into_converted(),
+                Some(matrix) => matrix.to_csr()?,
+            };
+            let transfer = |of: &Interpolation| {
+                let [p, r] = &of.transfer;
+                Ok::<_, LinearError>(Transfer {
+                    interpolation: p.to_csr()?,
+                    restriction: r.to_csr()?,
+                })
+            };
+            let over_correction = level
+                .interpolation
+                .as_ref()
+                .map_or(1.0, |interpolation| interpolation.over_correction);
+            let transfer = level.interpolation.as_ref().map(transfer).transpose()?;
+            let scale = backend.read(&level.scale)?;
+            Ok(HostLevel::of_kernels(matrix, transfer, over_correction, scale))
+        };
+        backend.install(|| self.levels.iter().map(of_level).collect())
     }
 
     /// The finest level alone.
@@ -307,6 +336,7 @@ pub(super) fn aggregates_of(p: &Matrix<f64>, r: &Matrix<f64>) -> [Buffer<u32>; 3
 
 #[cfg(test)]
 mod tests {
+    use super::super::parallel::Loops;
     use super::*;
     use crate::amg::hierarchy::Hierarchy;
     use crate::testing::{diamond, poisson_2d};
@@ -350,7 +380,7 @@ mod tests {
         ];
         for a in [irregular(9), irregular(17)] {
             for params in all {
-                let want = Hierarchy::new(a.clone(), &params, None).unwrap();
+                let want = Hierarchy::new(Loops::ALONE, a.clone(), &params, None).unwrap();
                 for backend in everywhere() {
                     for layout in [Layout::Csr, Layout::SlicedEll] {
                         let matrix = Matrix::with_layout(&backend, a.clone(), layout).unwrap();

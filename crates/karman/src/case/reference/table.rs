@@ -462,13 +462,15 @@ fn sections() -> Vec<Section> {
         key("increment", "number ≥ 0", "1.0", "", "Increase of β on each further level.", "increment = 1.0"),
         key("symmetric", "true | false", "false", "", "Drop a pair of couplings only if both are weak, so that the matrix stays symmetric.", "symmetric = true"),
     ]),
-    section("adapt", "Adaptation of a mesh of triangles or tetrahedra during the run, to a metric that prescribes sizes and directions (docs/adaptation.md). A run in time adapts at intervals, a steady run after each solution and solves again. The cost is in the log and in `summary.json`. Fields in time go to the new mesh at their time; a multistep scheme begins anew with a step of first order. Patches and regions are kept; periodic patches are refused.", vec![
+    section("adapt", "Adaptation of a mesh of triangles or tetrahedra during the run, to a metric that prescribes sizes and directions (docs/adaptation.md). A run in time adapts at intervals, a steady run after each solution and solves again. The cost is in the log and in `summary.json`. Fields in time go to the new mesh at their time; a multistep scheme begins anew with a step of first order. Patches and regions are kept, and so are cells of other shapes with their values; periodic patches are refused.", vec![
         key("field", "string", "this or `metric` required", "", "The field whose second derivatives give the metric, one that can be written; of a vector its magnitude.", "field = \"temperature\""),
-        key("metric", "list of 3 or 6, each number | expression in t too", "this or `field` required", "1/m²", "The upper triangle of the metric, row by row: m11, m12, m22 in 2D, m11, m12, m13, m22, m23, m33 in 3D. A size h in a direction is the eigenvalue 1/h².", "metric = [\"1/(0.01 + 0.1*abs(x - 0.2*t))^2\", 0.0, 100.0]"),
+        key("metric", "list of 3 or 6, each number | expression in t too; or { file, name }", "this or `field` required", "1/m²", "The upper triangle of the metric, row by row: m11, m12, m22 in 2D, m11, m12, m13, m22, m23, m33 in 3D. A size h in a direction is the eigenvalue 1/h². Or a field of tensors at the nodes of a VTU or VTK file, as of `--metric-file` of `karman adapt`.", "metric = [\"1/(0.01 + 0.1*abs(x - 0.2*t))^2\", 0.0, 100.0]"),
         key("norm", "number ≥ 1", "2.0", "", "p of the Lᵖ norm of the interpolation error that the metric minimises. Small values resolve weak features beside strong ones.", "norm = 1.0"),
         key("complexity", "number > 0", "required with `field`", "", "Complexity ∫ √det M of the metric: about half of the number of nodes.", "complexity = 20000"),
         key("every", "number > 0", "required with `[time]`", "s", "Interval of time between adaptations.", "every = 0.5"),
         key("cycles", "whole number ≥ 1", "required without `[time]`", "", "Number of adaptations of a steady run, each after a solution. `max_iterations` of `[steady]` counts the iterations on all meshes.", "cycles = 5"),
+        key("initial_cycles", "whole number", "0", "", "Number of adaptations of a run in time to its initial fields, which are evaluated again on each mesh. A restart makes none.", "initial_cycles = 4"),
+        key("samples", "whole number ≥ 1", "1", "", "Times of an interval whose metrics are intersected, in a run in time: with `field` evenly spaced in the past interval, and the intersection is scaled to `complexity`; of a `metric` in t from the begin to the end of the coming one.", "samples = 8"),
         key("gradation", "number > 1", "1.5", "", "Largest ratio of the sizes of edges of which one begins where the other ends.", "gradation = 1.3"),
         key("h_min", "number > 0", "none", "m", "Smallest size, with `field`.", "h_min = 1e-4"),
         key("h_max", "number > 0", "none", "m", "Largest size, with `field`.", "h_max = 0.2"),
@@ -546,7 +548,7 @@ fn sections() -> Vec<Section> {
     section("run", "Backend, precision, threads and ranks; the command line takes precedence.", vec![
         words!(BackendKind, "backend", "\"auto\"", "", "backend = \"cpu\""),
         key("precision", Precision::WORDS.join(" | "), "\"f64\"", "", "Precision of the fields.", "precision = \"f64\""),
-        key("threads", "whole number", "0", "", "Threads of the CPU; 0: all.", "threads = 8"),
+        key("threads", "whole number", "0", "", "Threads of the CPU, of several processes those of each; 0: all.", "threads = 8"),
         key("ranks", "whole number ≥ 1", "1", "", "Parts of the mesh, which share the threads; results do not depend on it ([ranks](ranks.md)).",
             "ranks = 2"),
     ]),

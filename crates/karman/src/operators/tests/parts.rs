@@ -1,10 +1,14 @@
 //! Operators on a part with ghost cells agree with those on the whole mesh.
 
 use super::{On, Sample, integers, jittered};
+use crate::backend::group::{Group, ThreadGroup, run_ranks};
 use crate::backend::testing::everywhere;
+use crate::backend::{Backend, BackendError, Halo};
 use crate::mesh::EdgeTopology;
-use crate::mesh::partition::{SubMesh, cut};
+use crate::mesh::partition::{Ranges, SubMesh, cut};
+use crate::operators::Part;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Entries of a field of the whole mesh, `[components][n]`, at the entities of a part.
 pub(crate) fn restricted(field: &[f64], entities: &[u32], components: usize) -> Vec<f64> {
@@ -64,5 +68,50 @@ fn a_part_with_ghost_cells_has_the_values_of_the_whole_mesh_at_owned_entities() 
                 assert_eq!(d, vec![0.0; n], "div curl, {name}");
             }
         }
+    }
+}
+
+#[test]
+fn parts_of_ranks_have_the_values_of_the_whole_mesh_and_fetch_those_of_ghosts() {
+    let host = Backend::host(1).unwrap();
+    for Sample { mesh, name, .. } in jittered(3) {
+        let numbers = |n: usize| host.upload((0..n).map(|i| i as f64).collect());
+        let (cells, faces) = (numbers(2 * mesh.n_cells()), numbers(mesh.n_faces()));
+        let boundary = numbers(mesh.n_faces() - mesh.n_interior_faces());
+        let ranges = Ranges::new(&mesh, 3, 1);
+        run_ranks(&ThreadGroup::new(3), |group| -> Result<(), BackendError> {
+            let backend = Backend::of_rank(1, Arc::new(group.clone()))?;
+            let own = ranges.cells(group.rank());
+            let sub = ranges.extract(group.rank(), &[]);
+            let owned = own.len();
+            let ghosts = sub.global_cell[owned..].to_vec();
+            let halo = Halo::new(Arc::new(group.clone()), &ranges.starts, ghosts)?;
+            let part = Part::new(&backend, &sub, Arc::new(halo), own, &mesh);
+            let numbers = |list: &[u32]| list.iter().map(|i| f64::from(*i)).collect::<Vec<_>>();
+            let first = numbers(&sub.global_cell);
+            let both = first.iter().map(|i| i + mesh.n_cells() as f64);
+            let both: Vec<f64> = first.iter().copied().chain(both).collect();
+            let mut found = part.of_cells(&cells);
+            assert_eq!(backend.read(&found)?, both, "{name}");
+            let stride = part.cells.n_local();
+            assert_eq!((stride, part.cells.n_total()), (first.len(), mesh.n_cells()));
+            let of_own = backend.read(&part.of_own_cells(&cells))?;
+            assert_eq!(of_own, [&both[..owned], &both[stride..stride + owned]].concat());
+            assert_eq!(backend.read(&part.of_faces(&faces))?, numbers(&sub.global_face));
+            let outer: Vec<u32> = part.boundary_faces().collect();
+            assert_eq!(backend.read(&part.of_boundary(&boundary))?, numbers(&outer));
+            assert!((0u32..).zip(&outer).all(|(b, face)| part.boundary_face(*face) == Some(b)));
+            // Ghosts after a change of own values.
+            let mut changed = backend.read(&found)?;
+            for component in changed.chunks_mut(stride) {
+                component[..owned].iter_mut().for_each(|value| *value += 0.5);
+            }
+            backend.write(&mut found, &changed);
+            part.cells.fetch(&mut [&mut found]);
+            let want: Vec<f64> = both.iter().map(|value| value + 0.5).collect();
+            assert_eq!(backend.read(&found)?, want);
+            Ok(())
+        })
+        .unwrap();
     }
 }

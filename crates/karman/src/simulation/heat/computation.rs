@@ -97,6 +97,11 @@ impl<F: Real> OneRank<F> {
         OneRank { heat, march, params: params.clone(), steps: 0, should_stop: None }
     }
 
+    /// See [`Heat::dirichlet_rate`].
+    pub(super) fn dirichlet_rate(&self) -> Result<Vec<F>, HeatError> {
+        Ok(self.heat.dirichlet_rate()?)
+    }
+
     /// Replaces the temperature.
     pub(super) fn set_temperature(&mut self, values: &[F]) {
         self.heat.set_temperature(values);

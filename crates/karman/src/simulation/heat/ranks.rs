@@ -1,17 +1,16 @@
-//! The computation of the temperature by several ranks, threads of this process with parts of the mesh.
+//! The computation of the temperature by several ranks with parts of the mesh: threads of this process, or processes of which this is
+//! one.
 //!
-//! Monitors, output and checkpoints use the temperature of the whole mesh, which the ranks hand over when it is needed.
+//! Monitors, output and checkpoints use the temperature of the whole mesh, which the ranks hand over when it is needed, to every process.
 //! A rank computes with the bits that one rank with all cells has: see [`MeshPart`] and [`Partials`](crate::backend::Partials).
 
 use super::computation::{Computation, HeatState, MarchState, OneRank, Settings};
-use crate::backend::group::{Group, Team, ThreadGroup, gather_lists, run_ranks};
-use crate::backend::{Backend, Buffer, HOST_CHUNK, Halo};
-use crate::finite_volume::{
-    Condition, Functionals, Material, MeshPart, TimeDependentData, check_finite,
-};
-use crate::heat::{Discretization, Heat, HeatError, HeatScheme, Problem, Source};
+use crate::backend::group::{Team, gather_lists, run_ranks};
+use crate::backend::{Backend, Buffer, HOST_CHUNK, Halo, RankGroup};
+use crate::finite_volume::{Condition, Functionals, Material, MeshPart, check_finite};
+use crate::heat::{Discretization, Heat, HeatError, HeatScheme, Problem, Source, WholeHeat};
 use crate::linear::{SolveOutcome, SolverSetup, StopTest};
-use crate::mesh::partition::Ranges;
+use crate::mesh::partition::{Ranges, range_starts};
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
 use std::sync::Arc;
@@ -24,12 +23,10 @@ const CHECKS: usize = 16;
 pub(super) struct Ranks<F: Real> {
     backend: Backend,
     team: Team<Rank<F>>,
-    /// First cell of each rank, then the number of cells.
+    /// First unknown of each rank, then the number of unknowns.
     starts: Vec<usize>,
-    scheme: HeatScheme,
-    prescribed: TimeDependentData<F>,
-    /// The temperature of the whole mesh, and whether it is that of the ranks.
-    temperature: Buffer<F>,
+    whole: WholeHeat<F>,
+    /// Whether the temperature of `whole` is that of the ranks.
     is_current: bool,
     clock: (f64, usize),
     setup: Option<SolverSetup>,
@@ -40,7 +37,7 @@ pub(super) struct Ranks<F: Real> {
 struct Rank<F: Real> {
     number: usize,
     backend: Backend,
-    group: ThreadGroup,
+    group: Arc<dyn RankGroup>,
     part: OneRank<F>,
 }
 
@@ -53,8 +50,8 @@ struct Report {
     setups: u64,
 }
 
-/// The problem on the whole mesh, from which each rank takes its part.
-struct Whole<'a> {
+/// A cell-centred problem on the whole mesh, from which each rank takes its part.
+struct Cells<'a> {
     place: (&'a Mesh, &'a Geometry),
     scheme: &'a HeatScheme,
     material: &'a Material,
@@ -64,49 +61,26 @@ struct Whole<'a> {
 }
 
 impl<F: Real> Ranks<F> {
-    /// A cell-centred problem on `ranks` ranks, which share the threads of `backend`.
+    /// A problem on `count` ranks. Those of this process share the threads of `backend`.
     ///
     /// # Errors
     /// [`HeatError`] where the problem is invalid, or a rank fails.
     pub(super) fn new(
-        ranks: usize,
+        count: usize,
         backend: &Backend,
-        (mesh, geometry): (&Mesh, &Geometry),
+        place: (&Mesh, &Geometry),
         problem: Problem,
         settings: &Settings,
     ) -> Result<Self, HeatError> {
-        let Problem { discretization, material, sources, conditions, initial } = problem;
-        let corrected = discretization == Discretization::Cell { corrected: true };
-        let (scheme, prescribed) =
-            HeatScheme::of_cells(backend, (mesh, geometry), &material, &conditions, corrected)?;
-        let mut temperature = vec![0.0; mesh.n_cells()];
-        initial.sample(&geometry.cell_centre, 0.0, &mut temperature);
-        check_finite("the initial temperature", &temperature, 0.0)?;
-        let temperature: Vec<F> = temperature.into_iter().map(F::from_f64).collect();
-        let ranges = Ranges::new(mesh, ranks, HOST_CHUNK);
-        let whole = Whole {
-            place: (mesh, geometry),
-            scheme: &scheme,
-            material: &material,
-            sources: &sources,
-            conditions: &conditions,
-            settings,
-        };
-        let threads = (backend.threads() / ranks).max(1);
-        let groups = ThreadGroup::new(ranks);
-        let states = run_ranks(&groups, |group| -> Result<Rank<F>, HeatError> {
-            let own = Backend::of_rank(threads, Arc::new(group.clone()))?;
-            let start = || Rank::new(group, &own, &whole, &ranges, &temperature);
-            own.install(start)
-        })?;
-        let starts = ranges.starts;
+        let (team, starts, whole) = match problem.discretization {
+            Discretization::Cell { .. } => Self::of_cells(count, backend, place, problem, settings),
+            Discretization::Node => Self::of_nodes(count, backend, place, problem, settings),
+        }?;
         Ok(Ranks {
             backend: backend.clone(),
-            team: Team::new(groups.into_iter().zip(states).collect())?,
+            team,
             starts,
-            scheme,
-            prescribed,
-            temperature: backend.upload(temperature),
+            whole,
             is_current: true,
             clock: (0.0, 0),
             setup: None,
@@ -114,7 +88,54 @@ impl<F: Real> Ranks<F> {
         })
     }
 
-    /// The results of `work` on each rank, in the order of ranks.
+    /// The ranks of this process, the first unknown of each rank, and the temperature of a cell-centred problem.
+    fn of_cells(
+        count: usize,
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        problem: Problem,
+        settings: &Settings,
+    ) -> Result<Parts<F>, HeatError> {
+        let Problem { discretization, material, sources, conditions, initial } = problem;
+        let corrected = discretization == Discretization::Cell { corrected: true };
+        let mut temperature = vec![0.0; mesh.n_cells()];
+        initial.sample(&geometry.cell_centre, 0.0, &mut temperature);
+        check_finite("the initial temperature", &temperature, 0.0)?;
+        let temperature: Vec<F> = temperature.into_iter().map(F::from_f64).collect();
+        let of_cells = (&material, &conditions[..], corrected);
+        let whole = WholeHeat::of_cells(backend, (mesh, geometry), of_cells, temperature.clone())?;
+        let ranges = Ranges::new(mesh, count, HOST_CHUNK);
+        let cells = Cells {
+            place: (mesh, geometry),
+            scheme: whole.scheme(),
+            material: &material,
+            sources: &sources,
+            conditions: &conditions,
+            settings,
+        };
+        let team = team(count, backend, |group, own| {
+            cells.part(group, own, &ranges, &temperature[ranges.cells(group.rank())])
+        })?;
+        Ok((team, ranges.starts, whole))
+    }
+
+    /// As [`Ranks::of_cells`], of a node-centred problem.
+    fn of_nodes(
+        count: usize,
+        backend: &Backend,
+        (mesh, geometry): (&Mesh, &Geometry),
+        problem: Problem,
+        settings: &Settings,
+    ) -> Result<Parts<F>, HeatError> {
+        let heat = Heat::new(backend, mesh, geometry, problem)?;
+        let starts = range_starts(mesh.n_nodes(), count, HOST_CHUNK);
+        let team = team(count, backend, |group, own| {
+            Ok(OneRank::of(heat.of_nodes(own, group, &starts)?, settings))
+        })?;
+        Ok((team, starts, WholeHeat::of(heat)))
+    }
+
+    /// The results of `work` on each rank of this process, in the order of ranks.
     fn on_each<R: Send + 'static>(
         &self,
         work: impl Fn(&mut Rank<F>) -> Result<R, HeatError> + Send + Sync + 'static,
@@ -125,7 +146,7 @@ impl<F: Real> Ranks<F> {
         })
     }
 
-    /// The result of `work` on the first rank; all ranks take part.
+    /// The result of `work`, which is equal on all ranks, on the first rank of this process; all ranks take part.
     fn on_first<R: Send + 'static>(
         &self,
         work: impl Fn(&mut Rank<F>) -> Result<R, HeatError> + Send + Sync + 'static,
@@ -133,61 +154,83 @@ impl<F: Real> Ranks<F> {
         Ok(self.on_each(work)?.swap_remove(0))
     }
 
-    /// Lists of the cells of each rank as lists of all cells.
-    fn joined<T>(parts: impl IntoIterator<Item = Vec<T>>) -> Vec<T> {
-        parts.into_iter().flatten().collect()
+    /// Lists of the unknowns of each rank of this process as a list of all unknowns.
+    fn joined(&self, lists: Vec<Vec<F>>) -> Result<Vec<F>, HeatError> {
+        Ok(self.backend.processes().joined(lists)?)
     }
 }
 
-impl<F: Real> Rank<F> {
-    fn new(
-        group: &ThreadGroup,
+/// The ranks of this process, the first unknown of each rank, and the temperature on the whole mesh.
+type Parts<F> = (Team<Rank<F>>, Vec<usize>, WholeHeat<F>);
+
+/// The ranks of this process, of `count` in all, with what `part` gives each on its backend.
+fn team<F: Real>(
+    count: usize,
+    backend: &Backend,
+    part: impl Fn(&Arc<dyn RankGroup>, &Backend) -> Result<OneRank<F>, HeatError> + Sync,
+) -> Result<Team<Rank<F>>, HeatError> {
+    let groups = backend.processes().groups(count);
+    let threads = (backend.threads() / groups.len()).max(1);
+    let ranks = run_ranks(&groups, |group| -> Result<Rank<F>, HeatError> {
+        let own = Backend::of_rank_on(backend.kind(), threads, group.clone())?;
+        let part = own.install(|| part(group, &own))?;
+        Ok(Rank { number: group.rank(), backend: own, group: group.clone(), part })
+    })?;
+    Ok(Team::new(groups.into_iter().zip(ranks).collect())?)
+}
+
+impl Cells<'_> {
+    /// The part of a rank with the temperature of its cells.
+    fn part<F: Real>(
+        &self,
+        group: &Arc<dyn RankGroup>,
         backend: &Backend,
-        whole: &Whole<'_>,
         ranges: &Ranges<'_>,
         temperature: &[F],
-    ) -> Result<Rank<F>, HeatError> {
-        let (mesh, geometry) = whole.place;
-        let number = group.rank();
-        let Some(scheme) = whole.scheme.of_faces(mesh, geometry) else {
+    ) -> Result<OneRank<F>, HeatError> {
+        let (mesh, geometry) = self.place;
+        let Some(scheme) = self.scheme.of_faces(mesh, geometry) else {
             unreachable!("a cell-centred problem")
         };
-        let part = MeshPart::new(&scheme, ranges, number);
-        let halo = Halo::new(Arc::new(group.clone()), &ranges.starts, part.ghosts().to_vec())?;
-        let Material { conductivity, volumetric_heat_capacity } = whole.material;
+        let part = MeshPart::new(&scheme, ranges, group.rank());
+        let halo = Halo::new(group.clone(), &ranges.starts, part.ghosts().to_vec())?.on(backend)?;
+        let Material { conductivity, volumetric_heat_capacity } = self.material;
         let problem = Problem {
             discretization: Discretization::Cell { corrected: scheme.is_corrected() },
             material: Material {
                 conductivity: part.restricted(conductivity),
                 volumetric_heat_capacity: part.restricted(volumetric_heat_capacity),
             },
-            sources: whole.sources.to_vec(),
-            conditions: whole.conditions.to_vec(),
+            sources: self.sources.to_vec(),
+            conditions: self.conditions.to_vec(),
             // Replaced by the values of the whole mesh.
             initial: Arc::new(0.0),
         };
         let heat = Heat::of_part(backend, part, Arc::new(halo), problem)?;
-        let mut part = OneRank::of(heat, whole.settings);
-        part.set_temperature(&temperature[ranges.cells(number)]);
-        Ok(Rank { number, backend: backend.clone(), group: group.clone(), part })
+        let mut part = OneRank::of(heat, self.settings);
+        part.set_temperature(temperature);
+        Ok(part)
     }
+}
 
-    /// Its cells of a list of all cells.
+impl<F: Real> Rank<F> {
+    /// Its unknowns of a list of all unknowns.
     fn own<'a>(&self, all: &'a [F], starts: &[usize]) -> &'a [F] {
         &all[starts[self.number]..starts[self.number + 1]]
     }
 }
 
-/// A stop test with one answer on all ranks: that of the first, asked at every [`CHECKS`]th call.
-fn agreed(group: ThreadGroup, should_stop: StopTest) -> StopTest {
+/// A stop test with one answer on all ranks: whether any is to stop, asked at every [`CHECKS`]th call.
+fn agreed(group: Arc<dyn RankGroup>, should_stop: StopTest) -> StopTest {
     let (calls, has_stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     Arc::new(move || {
         let call = calls.fetch_add(1, Ordering::Relaxed);
         if !has_stopped.load(Ordering::Relaxed) && call.is_multiple_of(CHECKS) {
             let own = u32::from(should_stop());
             // A failure ends the solve; the next read reports it.
-            let answer = gather_lists(&group, &[own]).map_or(1, |(answers, _)| answers[0]);
-            has_stopped.store(answer == 1, Ordering::Relaxed);
+            let answer =
+                gather_lists(&*group, &[own]).map_or(true, |(answers, _)| answers.contains(&1));
+            has_stopped.store(answer, Ordering::Relaxed);
         }
         has_stopped.load(Ordering::Relaxed)
     })
@@ -195,7 +238,7 @@ fn agreed(group: ThreadGroup, should_stop: StopTest) -> StopTest {
 
 impl<F: Real> Computation<F> for Ranks<F> {
     fn scheme(&self) -> &HeatScheme {
-        &self.scheme
+        self.whole.scheme()
     }
 
     fn stop_when(&mut self, should_stop: StopTest) {
@@ -214,7 +257,7 @@ impl<F: Real> Computation<F> for Ranks<F> {
     fn set_clock(&mut self, time: f64, steps: usize) -> Result<(), HeatError> {
         self.on_each(move |rank| rank.part.set_clock(time, steps))?;
         self.clock = (time, steps);
-        Ok(self.prescribed.set_mean(&self.backend, [time; 2])?)
+        self.whole.set_time(time)
     }
 
     fn advance(&mut self, step: Option<f64>) -> Result<(SolveOutcome, f64), HeatError> {
@@ -226,28 +269,32 @@ impl<F: Real> Computation<F> for Ranks<F> {
         })?;
         (self.clock, self.setup, self.setups) = (report.clock, report.setup, report.setups);
         let (time, _) = self.clock;
-        self.prescribed.set_mean(&self.backend, [time; 2])?;
+        self.whole.set_time(time)?;
         Ok((report.outcome, report.rate))
     }
 
     fn unknowns(&self) -> usize {
-        self.temperature.len()
+        self.whole.temperature().len()
     }
 
     fn temperature(&self) -> Result<Vec<F>, HeatError> {
         match self.is_current {
-            true => Ok(self.backend.read(&self.temperature)?),
-            false => Ok(Self::joined(self.on_each(|rank| rank.part.temperature())?)),
+            true => Ok(self.backend.read(self.whole.temperature())?),
+            false => self.joined(self.on_each(|rank| rank.part.temperature())?),
         }
     }
 
     fn on_backend(&mut self) -> Result<&Buffer<F>, HeatError> {
         if !self.is_current {
             let values = self.temperature()?;
-            self.backend.write(&mut self.temperature, &values);
+            self.whole.set_temperature(&values);
+            if self.whole.has_dirichlet_nodes() {
+                let rate = self.joined(self.on_each(|rank| rank.part.dirichlet_rate())?)?;
+                self.whole.set_dirichlet_rate(&rate);
+            }
             self.is_current = true;
         }
-        Ok(&self.temperature)
+        Ok(self.whole.temperature())
     }
 
     fn evaluate<'a>(
@@ -255,9 +302,7 @@ impl<F: Real> Computation<F> for Ranks<F> {
         functionals: &'a mut Functionals<F>,
     ) -> Result<&'a Buffer<F>, HeatError> {
         self.on_backend()?;
-        let no_load = self.backend.zeros(0);
-        let (field, prescribed) = (&self.temperature, self.prescribed.value());
-        Ok(functionals.evaluate(&self.backend, field, prescribed, &no_load))
+        self.whole.evaluate(functionals)
     }
 
     fn imbalance(&self) -> Result<Option<[f64; 2]>, HeatError> {
@@ -277,23 +322,35 @@ impl<F: Real> Computation<F> for Ranks<F> {
     }
 
     fn state(&self) -> Result<HeatState<F>, HeatError> {
-        let (mut temperature, mut march): (Vec<F>, Option<MarchState<F>>) = (vec![], None);
-        for part in self.on_each(|rank| rank.part.state())? {
-            temperature.extend(part.temperature);
-            match (&mut march, part.march) {
-                (Some(all), Some(own)) => {
-                    all.increment.extend(own.increment);
-                    all.before.extend(own.before);
-                }
-                (_, own) => march = own,
+        let parts = self.on_each(|rank| {
+            let mut part = rank.part.state()?;
+            // Each rank has those of the whole mesh.
+            part.interpolations = part.interpolations.filter(|_| rank.number == 0);
+            Ok(part)
+        })?;
+        let clock = parts[0].march.as_ref().map(|march| (march.time, march.steps, march.step));
+        let (mut temperature, mut increment, mut before) = (vec![], vec![], vec![]);
+        let mut interpolations = None;
+        for part in parts {
+            interpolations = interpolations.or(part.interpolations);
+            temperature.push(part.temperature);
+            if let Some(march) = part.march {
+                increment.push(march.increment);
+                before.push(march.before);
             }
         }
-        Ok(HeatState { temperature, march, interpolations: None })
+        let temperature = self.joined(temperature)?;
+        let Some((time, steps, step)) = clock else {
+            return Ok(HeatState { temperature, march: None, interpolations });
+        };
+        let (increment, before) = (self.joined(increment)?, self.joined(before)?);
+        let march = Some(MarchState { increment, before, time, steps, step });
+        Ok(HeatState { temperature, march, interpolations })
     }
 
     fn restore(&mut self, state: HeatState<F>) -> Result<(), HeatError> {
-        let HeatState { temperature, march, .. } = state;
-        self.backend.write(&mut self.temperature, &temperature);
+        let HeatState { temperature, march, interpolations } = state;
+        self.whole.set_temperature(&temperature);
         self.is_current = true;
         let starts = self.starts.clone();
         self.clock = march.as_ref().map_or(self.clock, |march| (march.time, march.steps));
@@ -306,11 +363,11 @@ impl<F: Real> Computation<F> for Ranks<F> {
             let own = HeatState {
                 temperature: rank.own(&temperature, &starts).to_vec(),
                 march: march.as_ref().map(of_march),
-                interpolations: None,
+                interpolations: interpolations.clone(),
             };
             rank.part.restore(own)
         })?;
         let (time, _) = self.clock;
-        Ok(self.prescribed.set_mean(&self.backend, [time; 2])?)
+        self.whole.set_time(time)
     }
 }

@@ -9,7 +9,8 @@
 
 use super::super::SimulationError;
 use super::super::equation::named_cell;
-use crate::incompressible::{Convection, IncompressibleSolver, ReferenceSpeed};
+use super::computation::Computation;
+use crate::incompressible::{Convection, ReferenceSpeed};
 use crate::io::csv::short_number;
 use crate::mesh::Mesh;
 use crate::real::Real;
@@ -75,16 +76,17 @@ impl SpeedGrowth {
     /// Compares the speed after a step, if that `is_due` or the convective rate has doubled.
     pub(super) fn check<F: Real>(
         &mut self,
-        flow: &IncompressibleSolver<F>,
+        flow: &Computation<F>,
         mesh: &Mesh,
         is_due: bool,
     ) -> Result<Growth, SimulationError> {
-        let rate = flow.convective_rate();
+        let rate = flow.data().convective_rate();
         if !is_due && rate <= GROWTH * self.rate {
             return Ok(Growth::default());
         }
         self.rate = rate;
-        let reference = self.reference.update(flow)?;
+        let flow = flow.fields()?;
+        let reference = self.reference.update(&flow)?;
         let bound = flow.speed_bound()?;
         if reference == 0.0 || !bound.is_finite() {
             return Ok(Growth::default());

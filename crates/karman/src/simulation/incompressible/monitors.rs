@@ -173,9 +173,9 @@ impl<F: Real> Monitors<F> {
         }
     }
 
-    /// Whether a monitor of each step depends on the level of the pressure.
-    pub(super) fn need_pressure_level(&self) -> bool {
-        !self.probes.is_empty() || !self.patches.is_empty()
+    /// Whether nothing is monitored at each step.
+    pub(super) fn are_absent(&self) -> bool {
+        self.probes.is_empty() && self.patches.is_empty()
     }
 
     /// Values of probes and patches; `level` is subtracted from the pressure.

@@ -3,12 +3,13 @@
 //! 64th step after them. At the end of a run, temperatures outside the range of their initial and boundary values.
 
 use super::super::SimulationError;
+use super::computation::Computation;
 use super::growth::{Growth, SpeedGrowth};
 use crate::finite_volume::{BoundaryCondition, Prescribed};
 use crate::incompressible::limits::CourantLimits;
 use crate::incompressible::{
-    Convection, ConvectionTreatment, FlowCondition, IncompressibleSolver, Numerics, Problem,
-    ReferenceSpeed, ThermalProblem, TimeScheme,
+    Convection, ConvectionTreatment, FlowCondition, Numerics, Problem, ReferenceSpeed,
+    ThermalProblem, TimeScheme,
 };
 use crate::mesh::{Geometry, Mesh};
 use crate::real::Real;
@@ -83,7 +84,7 @@ impl FlowWarnings {
     /// Compares the speed of an unsteady flow with that expected, after a step and before [`Self::check`].
     pub(super) fn check_growth<F: Real>(
         &mut self,
-        flow: &IncompressibleSolver<F>,
+        flow: &Computation<F>,
         mesh: &Mesh,
     ) -> Result<Growth, SimulationError> {
         let is_due = Self::is_due(self.steps + 1);
@@ -96,7 +97,7 @@ impl FlowWarnings {
     /// The new warnings after a step.
     pub(super) fn check<F: Real>(
         &mut self,
-        flow: &IncompressibleSolver<F>,
+        flow: &Computation<F>,
         mesh: &Mesh,
     ) -> Result<Vec<String>, SimulationError> {
         self.steps += 1;
@@ -104,6 +105,7 @@ impl FlowWarnings {
         if !Self::is_due(self.steps) {
             return Ok(warnings);
         }
+        let flow = flow.fields()?;
         if !self.warned_courant || !self.warned_peclet {
             let step = flow.step_before().unwrap_or(0.0);
             let (scheme, convection) = (self.scheme, self.convection);

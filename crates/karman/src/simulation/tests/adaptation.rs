@@ -1,7 +1,9 @@
 //! Runs that adapt their mesh.
 
 use super::*;
+use crate::io::checkpoint::NamedArray;
 use crate::mesh::geometry::cell_volumes;
+use crate::simulation::location::Location;
 
 const ADAPT: &str = "[adapt]\nfield = \"temperature\"\ncomplexity = 400\nanisotropy = 1.0\n";
 
@@ -232,7 +234,7 @@ fn meshes_and_metrics_that_cannot_be_used_are_refused() {
     let heat = heat("cell", "bdf2", EVERY);
     assert_eq!(
         refused(&heat.replace("\"triangle\"", "\"quadrilateral\"")),
-        "[adapt]: 256 cells are no triangles; fields are transferred between meshes of triangles alone"
+        "[adapt]: 256 cells are no triangles and 0 are frozen: none is left to adapt"
     );
     let periodic = flow("collocated", "bdf2", EVERY)
         .replace("xmin = \"no_slip\"", "xmin.periodic = \"xmax\"")
@@ -263,4 +265,383 @@ fn meshes_and_metrics_that_cannot_be_used_are_refused() {
         refused(vorticity),
         "the field `streamfunction` exists on 2D meshes only, this mesh is 3D"
     );
+}
+
+/// Writes a VTK file of n² quadrilaterals of the unit square with tensors at their nodes.
+fn write_tensors(path: &Path, n: usize, tensor: impl Fn([f64; 2]) -> Vec<f64>) {
+    let at = |i: usize| i as f64 / n as f64;
+    let nodes: Vec<[f64; 2]> =
+        (0..(n + 1) * (n + 1)).map(|k| [at(k % (n + 1)), at(k / (n + 1))]).collect();
+    let mut text = format!(
+        "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS {} double\n",
+        nodes.len()
+    );
+    nodes.iter().for_each(|[x, y]| text += &format!("{x} {y} 0\n"));
+    text += &format!("CELLS {} {}\n", n * n, 5 * n * n);
+    for (j, i) in (0..n * n).map(|k| (k / n, k % n)) {
+        let low = j * (n + 1) + i;
+        text += &format!("4 {low} {} {} {}\n", low + 1, low + n + 2, low + n + 1);
+    }
+    text += &format!("CELL_TYPES {}\n{}", n * n, "9\n".repeat(n * n));
+    let values: Vec<f64> = nodes.iter().flat_map(|point| tensor(*point)).collect();
+    let size = values.len() / nodes.len();
+    text += &format!(
+        "POINT_DATA {0}\nFIELD FieldData 1\nm {size} {0} double\n{1}\n",
+        nodes.len(),
+        values.iter().map(f64::to_string).collect::<Vec<_>>().join(" ")
+    );
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn a_metric_of_a_file_is_that_of_its_formula() {
+    let folder = tempfile::tempdir().unwrap();
+    // log M is linear in x, so that the file and the formula prescribe the same metric.
+    write_tensors(&folder.path().join("m.vtk"), 4, |[x, _]| {
+        vec![100.0 * (4.0 * x).exp(), 0.0, 400.0]
+    });
+    let of_file = "metric = { file = \"m.vtk\", name = \"m\" }\nevery = 0.1";
+    let of_formula = "metric = [\"100*exp(4*x)\", 0.0, 400.0]\nevery = 0.1";
+    let adapted = |adapt: &str| {
+        let other = tempfile::tempdir().unwrap();
+        std::fs::copy(folder.path().join("m.vtk"), other.path().join("m.vtk")).unwrap();
+        let mut simulation = new(&heat("cell", "bdf2", adapt), other.path()).unwrap();
+        simulation.adapt().unwrap();
+        simulation
+    };
+    let [file, formula] = [of_file, of_formula].map(adapted);
+    let [a, b] = [&file, &formula].map(|simulation| simulation.mesh().n_nodes() as f64);
+    assert!((a / b - 1.0).abs() < 0.02, "{a} {b}");
+    // A second adaptation reads no file.
+    std::fs::remove_file(folder.path().join("m.vtk")).unwrap();
+    let mut file = file;
+    file.adapt().unwrap();
+    assert!((file.mesh().n_nodes() as f64 / a - 1.0).abs() < 0.1);
+    for (tensor, name, message) in [
+        (vec![-3.0, 0.0, 1.0], "m", "`m`: the metric at (0, 0, 0) is not positive definite"),
+        (vec![1.0, 0.2, 0.1, 1.0], "m", "is not symmetric: 0.2 and 0.1"),
+        (vec![1.0; 5], "m", "a metric of 2D has 3 components"),
+        (vec![1.0, 0.0, 1.0], "n", "no field `n`; the file has: m"),
+    ] {
+        write_tensors(&folder.path().join("m.vtk"), 1, |_| tensor.clone());
+        let adapt = of_file.replace("name = \"m\"", &format!("name = \"{name}\""));
+        let refused = new(&heat("cell", "bdf2", &adapt), folder.path()).err().unwrap().to_string();
+        assert!(refused.starts_with("[adapt]: ") && refused.contains(message), "{refused}");
+    }
+    std::fs::remove_file(folder.path().join("m.vtk")).unwrap();
+    let refused = new(&heat("cell", "bdf2", of_file), folder.path()).err().unwrap().to_string();
+    assert!(refused.starts_with("[adapt]: ") && refused.contains("m.vtk"), "{refused}");
+    // The metric is among the files that a run does not remove.
+    std::fs::create_dir(folder.path().join("case")).unwrap();
+    write_tensors(&folder.path().join("case/fields_0001.vtu"), 1, |_| vec![1.0, 0.0, 1.0]);
+    let among = of_file.replace("m.vtk", "case/fields_0001.vtu");
+    let refused = new(&heat("cell", "bdf2", &among), folder.path()).err().unwrap().to_string();
+    assert!(refused.starts_with("`metric` reads "), "{refused}");
+}
+
+#[test]
+fn initial_fields_are_evaluated_again_on_their_meshes() {
+    let cases = [
+        (heat("cell", "bdf2", EVERY), "temperature"),
+        (heat("node", "crank_nicolson", EVERY), "temperature"),
+        (flow("collocated", "bdf2", EVERY), "temperature"),
+        (flow("staggered", "ab2_cn", EVERY), "temperature"),
+        (gas(&EVERY.replace("temperature", "density")), "density"),
+    ];
+    for (text, field) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        // The convection of flows is explicit.
+        let text = text.replace("step = 0.01\nend = 0.3", "step = 0.001\nend = 0.02");
+        let with = text.replace("every = 0.1\nh_min", "every = 0.1\ninitial_cycles = 3\nh_min");
+        let mut simulation = new(&with, folder.path()).unwrap();
+        assert_eq!((simulation.time(), simulation.steps()), (0.0, 0), "{with}");
+        let mesh = simulation.mesh();
+        assert_ne!(mesh.n_cells(), 512, "{with}");
+        // The initial field itself and not one that was transferred from the mesh before.
+        let exact = |x: f64| match field {
+            "density" if x < 0.5 => 1.0,
+            "density" => 0.01,
+            _ => 1.0 + (20.0 * (x - 0.4)).tanh(),
+        };
+        for (i, value) in simulation.field(field).unwrap().into_iter().enumerate() {
+            let [x, ..] = simulation.equation.position_of(mesh, i);
+            // A cell on the jump of the density has its mean.
+            if field != "density" || (x - 0.5).abs() > 0.05 {
+                assert!((value - exact(x)).abs() < 1e-12, "{with}: {value} at {x}");
+            }
+        }
+        // Smaller cells at the front than elsewhere.
+        let volumes = cell_volumes(mesh);
+        let near = |cell: usize| {
+            let [x, ..] = crate::mesh::geometry::cell_centre(mesh, cell);
+            (x - if field == "density" { 0.5 } else { 0.4 }).abs() < 0.05
+        };
+        let mean = |is_near: bool| {
+            let cells = (0..volumes.len()).filter(|&cell| near(cell) == is_near);
+            let of: Vec<f64> = cells.map(|cell| volumes[cell]).collect();
+            of.iter().sum::<f64>() / of.len() as f64
+        };
+        assert!(mean(true) < 0.5 * mean(false), "{with}: {} {}", mean(true), mean(false));
+        let outcome = simulation.run(&mut |_| ()).unwrap();
+        assert_eq!(outcome.kind, OutcomeKind::Finished, "{outcome}");
+        let of_run = match (field, text.contains("incompressible")) {
+            ("density", _) => 1.0,
+            (_, true) => 0.0,
+            _ => 2.0,
+        };
+        assert_eq!(number(&summary(folder.path()), "/adaptation/count"), 3.0 + of_run);
+    }
+}
+
+#[test]
+fn a_restart_adapts_to_no_initial_fields() {
+    let adapt = EVERY.replace("every = 0.1", "every = 1.0\ninitial_cycles = 2");
+    let text = heat("cell", "bdf2", &adapt);
+    let folder = tempfile::tempdir().unwrap();
+    let mut whole = new(&text, folder.path()).unwrap();
+    whole.run(&mut |_| ()).unwrap();
+    let path = first_checkpoint(folder.path());
+    let case = Case::parse(&text, folder.path(), "case.toml").unwrap();
+    let options = RunOptions { restart: Some(path), ..RunOptions::default() };
+    let mut restarted = Simulation::new(case, options).unwrap();
+    assert_eq!(restarted.mesh(), whole.mesh());
+    assert_eq!(restarted.adaptation_summary().unwrap().count, 0);
+    drop(whole.folder.take());
+    restarted.run(&mut |_| ()).unwrap();
+    let [a, b] = [&whole, &restarted].map(|run| run.field("temperature").unwrap());
+    assert_eq!(a, b);
+}
+
+/// The first checkpoint of a run.
+fn first_checkpoint(folder: &Path) -> PathBuf {
+    let files = std::fs::read_dir(folder.join("case")).unwrap();
+    let paths = files.map(|file| file.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|e| e == "safetensors")).min().unwrap()
+}
+
+#[test]
+fn the_metric_of_an_interval_covers_what_passes_in_it() {
+    // A front moves from x = 0.2 to 0.65 by convection.
+    let case = |samples: usize| {
+        let equation = "[incompressible]\nkinematic_viscosity = 1.0\n[incompressible.thermal]\ndiffusivity = 1e-6\n\
+             [initial]\nvelocity = [1.0, 0.0]\ntemperature = \"tanh(30*(x - 0.2))\"\n[boundary]\n\
+             xmin = { velocity_inlet = [1.0, 0.0], temperature = -1.0 }\nxmax.pressure_outlet = 0.0\nymin = { slip = true, insulated = true }\n\
+             ymax = { slip = true, insulated = true }\n[time]\nmethod = \"bdf2\"\nstep = 0.01\nend = 0.5\n";
+        let adapt = format!(
+            "field = \"temperature\"\ncomplexity = 400\nevery = 0.4\nanisotropy = 1.0\nh_min = 0.01\nsamples = {samples}"
+        );
+        unsteady(equation, &adapt)
+    };
+    let sizes = [1, 8].map(|samples| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut simulation = new(&case(samples), folder.path()).unwrap();
+        while simulation.time() < 0.395 {
+            simulation.step().unwrap();
+        }
+        simulation.adapt().unwrap();
+        let mesh = simulation.mesh();
+        let volumes = cell_volumes(mesh);
+        // Mean area of the cells that the front has passed.
+        let passed = |&cell: &usize| {
+            let [x, ..] = crate::mesh::geometry::cell_centre(mesh, cell);
+            (0.25..0.5).contains(&x)
+        };
+        let of: Vec<f64> = (0..volumes.len()).filter(passed).map(|c| volumes[c]).collect();
+        (of.iter().sum::<f64>() / of.len() as f64, mesh.n_nodes() as f64)
+    });
+    let [(at_end, few), (of_interval, many)] = sizes;
+    assert!(of_interval < 0.6 * at_end, "{sizes:?}");
+    // The intersection is scaled to the complexity.
+    assert!((many / few - 1.0).abs() < 0.35, "{sizes:?}");
+}
+
+#[test]
+fn a_metric_of_expressions_covers_the_coming_interval() {
+    let adapt = |samples: &str| {
+        format!(
+            "metric = [\"1/(0.02 + 0.3*abs(x - 0.3 - 5*t))^2\", 0.0, 25.0]\nevery = 0.1\n{samples}gradation = 3.0"
+        )
+    };
+    let mean_width = |samples: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut simulation = new(&heat("cell", "bdf2", &adapt(samples)), folder.path()).unwrap();
+        simulation.adapt().unwrap();
+        let mesh = simulation.mesh();
+        let near = |cell: &usize| {
+            let [x, ..] = crate::mesh::geometry::cell_centre(mesh, *cell);
+            (x - 0.8).abs() < 0.03
+        };
+        let volumes = cell_volumes(mesh);
+        let of: Vec<f64> = (0..volumes.len()).filter(near).map(|c| volumes[c]).collect();
+        of.iter().sum::<f64>() / of.len() as f64
+    };
+    // x = 0.8 is where the metric is finest at the end of the interval.
+    let [now, covered] = ["", "samples = 6\n"].map(mean_width);
+    assert!(covered < 0.5 * now, "{now} {covered}");
+}
+
+#[test]
+fn a_restart_goes_on_with_the_intersected_metric() {
+    for place in ["cell", "node"] {
+        let adapt = EVERY.replace("every = 0.1", "every = 0.2\nsamples = 5");
+        let text = heat(place, "bdf2", &adapt);
+        let folder = tempfile::tempdir().unwrap();
+        let mut whole = new(&text, folder.path()).unwrap();
+        whole.run(&mut |_| ()).unwrap();
+        let path = first_checkpoint(folder.path());
+        let case = Case::parse(&text, folder.path(), "case.toml").unwrap();
+        let options = RunOptions { restart: Some(path.clone()), ..RunOptions::default() };
+        let mut restarted = Simulation::new(case.clone(), options.clone()).unwrap();
+        // The checkpoint of t = 0.16 has the metrics of 0.04 to 0.16 on the first mesh.
+        assert_eq!(restarted.adaptation.hessians.len(), restarted.mesh().n_nodes());
+        drop(whole.folder.take());
+        restarted.run(&mut |_| ()).unwrap();
+        assert_eq!(restarted.mesh(), whole.mesh(), "{place}");
+        let [a, b] = [&whole, &restarted].map(|run| run.field("temperature").unwrap());
+        assert_eq!(a, b, "{place}");
+        let mut damaged = Checkpoint::read(&path).unwrap();
+        damaged.insert(NamedArray::reals("adaptation.hessians", vec![1.0; 7]));
+        damaged.write(&path).unwrap();
+        let refused = Simulation::new(case, options).err().unwrap().to_string();
+        assert!(
+            refused.starts_with("the checkpoint's array `adaptation.hessians` is "),
+            "{refused}"
+        );
+    }
+}
+
+/// A case of the airfoil in layers of quadrilaterals, with triangles around them: of heat in `cell` or `node`, a `flow` or a `gas`.
+fn airfoil(equation: &str, adapt: &str) -> String {
+    let front = "\"1 + tanh(5*(x - 0.4))\"";
+    let step = "[time]\nmethod = \"bdf2\"\nstep = 0.01\nend = 0.06\n";
+    let (sections, wall) = match equation {
+        "gas" => (
+            "[compressible]\n[initial]\ndensity = \"1 + 0.2*exp(-20*((x - 0.5)^2 + (y - 0.4)^2))\"\n\
+             pressure = 1.0\n[time]\ncfl = 0.4\nend = 0.02\n"
+                .to_owned(),
+            "slip_wall",
+        ),
+        "flow" => (
+            format!(
+                "[incompressible]\nkinematic_viscosity = 0.01\n[incompressible.thermal]\ndiffusivity = 0.01\n\
+                 [initial]\ntemperature = {front}\n{step}"
+            ),
+            "no_slip",
+        ),
+        place => (
+            format!(
+                "[heat]\ndiscretization = \"{place}\"\nconductivity = 0.01\n[initial]\ntemperature = {front}\n\
+                 {step}[linear_solver]\nrelative_tolerance = 1e-14\n"
+            ),
+            "insulated",
+        ),
+    };
+    let patches = crate::mesh::testing::gmsh("airfoil").patches;
+    let walls: String = patches.iter().map(|name| format!("{name} = \"{wall}\"\n")).collect();
+    let every = if equation == "gas" { 0.01 } else { 0.03 };
+    let mesh = gmsh("airfoil");
+    format!("{mesh}{sections}[boundary]\n{walls}[adapt]\n{adapt}\n[checkpoint]\nevery = {every}\n")
+}
+
+#[test]
+fn tetrahedra_around_prisms_are_adapted_in_cycles() {
+    let case = "[mesh.generate.sphere_in_box]\nsize = [6.0, 6.0, 6.0]\ncentre = [3.0, 3.0, 3.0]\ndiameter = 1.0\n\
+                surface_size = 0.25\nfar_size = 1.5\nlayers = 2\nelement = \"mixed\"\n[heat]\nconductivity = 1.0\n[boundary]\n\
+                sphere.temperature = 1.0\nfarfield.temperature = 0.0\n[adapt]\nfield = \"temperature\"\n\
+                complexity = 1500\nanisotropy = 2.0\ncycles = 2\n";
+    let folder = tempfile::tempdir().unwrap();
+    let mut simulation = new(case, folder.path()).unwrap();
+    let prisms = |simulation: &Simulation| {
+        let shapes = &simulation.mesh().cells.shapes;
+        let tetrahedra = shapes.iter().filter(|shape| shape.node_count() == 4).count();
+        (shapes.len() - tetrahedra, tetrahedra)
+    };
+    let (kept, adapted) = prisms(&simulation);
+    let outcome = simulation.run(&mut |_| ()).unwrap();
+    assert_eq!(outcome.kind, OutcomeKind::Converged, "{outcome}");
+    assert_eq!(number(&summary(folder.path()), "/adaptation/count"), 2.0);
+    let after = prisms(&simulation);
+    assert!(kept > 0 && after.0 == kept && after.1 != adapted, "{:?} {after:?}", (kept, adapted));
+}
+
+#[test]
+fn layers_of_other_elements_keep_their_values() {
+    for (equation, field) in [
+        ("cell", "temperature"),
+        ("node", "temperature"),
+        ("flow", "temperature"),
+        ("gas", "density"),
+    ] {
+        for transfer in ["conservative", "interpolate"] {
+            let every = if equation == "gas" { 0.008 } else { 0.02 };
+            let adapt = format!(
+                "field = \"{field}\"\ncomplexity = 600\nevery = {every}\nanisotropy = 2.0\nh_min = 0.02\n\
+                 transfer = \"{transfer}\""
+            );
+            let text = airfoil(equation, &adapt);
+            let folder = tempfile::tempdir().unwrap();
+            let mut simulation = new(&text, folder.path()).unwrap();
+            simulation.step().unwrap();
+            // Values in the quadrilaterals, or at their nodes, by place.
+            let values = |simulation: &Simulation| {
+                let mesh = simulation.mesh();
+                let field = simulation.field(field).unwrap();
+                let quads = (0..mesh.n_cells()).filter(|&c| mesh.cells.nodes_of(c).len() == 4);
+                let mut list: Vec<([f64; 3], f64)> = match simulation.equation.location() {
+                    Location::Cells => quads
+                        .map(|c| (crate::mesh::geometry::cell_centre(mesh, c), field[c]))
+                        .collect(),
+                    Location::Nodes => quads
+                        .flat_map(|c| mesh.cells.nodes_of(c).to_vec())
+                        .map(|node| (mesh.points[node as usize], field[node as usize]))
+                        .collect(),
+                };
+                list.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap());
+                let volumes = simulation.equation.volumes(mesh);
+                (list, volumes.iter().zip(&field).map(|(v, t)| v * t).sum::<f64>())
+            };
+            let ((before, integral), cells) = (values(&simulation), simulation.mesh().n_cells());
+            simulation.adapt().unwrap();
+            assert_ne!(simulation.mesh().n_cells(), cells);
+            let (after, integral_after) = values(&simulation);
+            assert!(!before.is_empty());
+            assert_eq!(before, after, "{equation} {transfer}");
+            if transfer == "conservative" {
+                let change = (integral_after - integral).abs();
+                assert!(change < 1e-13 * integral, "{equation}: {integral} {integral_after}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_restart_goes_on_with_an_adapted_mesh_of_several_elements() {
+    for (equation, field) in [
+        ("cell", "temperature"),
+        ("node", "temperature"),
+        ("flow", "velocity_x"),
+        ("gas", "density"),
+    ] {
+        let every = if equation == "gas" { 0.008 } else { 0.02 };
+        let of = if equation == "gas" { "density" } else { "temperature" };
+        let adapt = format!(
+            "field = \"{of}\"\ncomplexity = 600\nevery = {every}\nanisotropy = 2.0\nh_min = 0.02"
+        );
+        let text = airfoil(equation, &adapt);
+        let folder = tempfile::tempdir().unwrap();
+        let mut whole = new(&text, folder.path()).unwrap();
+        let cells = whole.mesh().n_cells();
+        let outcome = whole.run(&mut |_| ()).unwrap();
+        assert_eq!(outcome.kind, OutcomeKind::Finished, "{equation}: {outcome}");
+        let case = Case::parse(&text, folder.path(), "case.toml").unwrap();
+        let restart = Some(first_checkpoint(folder.path()));
+        let mut restarted =
+            Simulation::new(case, RunOptions { restart, ..RunOptions::default() }).unwrap();
+        assert_ne!(restarted.mesh().n_cells(), cells, "{equation}");
+        drop(whole.folder.take());
+        restarted.run(&mut |_| ()).unwrap();
+        assert_eq!(restarted.mesh(), whole.mesh(), "{equation}");
+        let [a, b] = [&whole, &restarted].map(|run| run.field(field).unwrap());
+        assert_eq!(a, b, "{equation}");
+    }
 }

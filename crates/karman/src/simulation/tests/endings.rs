@@ -253,7 +253,7 @@ fn a_steady_solve_of_heat_is_interrupted() {
             "",
         )
         .replace("[4, 4]", "[40, 40]")
-        + "[linear_solver]\npreconditioner = \"none\"\nmethod = \"cg\"\n";
+        + "[linear_solver]\npreconditioner = \"none\"\nmethod = \"cg\"\n[run]\nbackend = \"cpu\"\n";
     for discretization in ["cell", "node"] {
         let text =
             text.replace("[heat]", &format!("[heat]\ndiscretization = \"{discretization}\""));

@@ -46,7 +46,9 @@ fn heat(place: &str, method: &str) -> String {
 #[test]
 fn a_temperature_is_the_same_on_the_same_mesh() {
     for (place, method) in [("cell", "bdf2"), ("node", "crank_nicolson")] {
-        let text = heat(place, method).replace("\"1 + 2*x - 3*y\"", "\"sin(7*x)*y\"");
+        // Nodes of prescribed temperature have its bits after a rebuild; steps of a device round them.
+        let text = heat(place, method).replace("\"1 + 2*x - 3*y\"", "\"sin(7*x)*y\"")
+            + "[run]\nbackend = \"cpu\"\n";
         let mut simulation = simulation(&text);
         for _ in 0..3 {
             simulation.step().unwrap();

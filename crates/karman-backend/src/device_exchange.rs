@@ -1,0 +1,47 @@
+//! Exchange between the devices of ranks.
+//!
+//! Where each rank has a device of its own in this process and the runtime copies data between them (NCCL), numbers are gathered
+//! by a sum of words: each rank has its own among zeros, so that the sum has the bits of all. It is queued as a kernel is, and can
+//! be recorded. Else numbers pass through the host, and the ranks wait for them.
+
+use super::group::{bytes_of, bytes_of_mut};
+use super::{Backend, BackendError, Buffer, Element};
+
+impl Backend {
+    /// Gathers the numbers of the ranks on all of them. `own` and `all` have `lists` lists of `starts[ranks]` numbers each, one
+    /// behind the other, of which rank r gives `starts[r]..starts[r + 1]`; the others of `own` are zeros. A failure ends the
+    /// group, and reads of buffers return it.
+    ///
+    /// Traffic: what all ranks give.
+    #[cfg_attr(not(feature = "device"), allow(dead_code))]
+    pub(super) fn gather_on_devices<T: Element>(
+        &self,
+        own: &Buffer<T>,
+        all: &mut Buffer<T>,
+        lists: usize,
+        starts: &[usize],
+    ) {
+        let (Some(device), Some(group)) = (self.device(), self.ranks()) else { return };
+        let (rank, total) = (group.rank(), starts[group.size()]);
+        assert!(own.len() == all.len() && lists * total <= all.len());
+        if device.has_collectives() {
+            return device.sum_words(own, all, lists * total);
+        }
+        let mut gathered = vec![T::default(); all.len()];
+        let places: Vec<usize> = starts.iter().map(|start| start * size_of::<T>()).collect();
+        let mut gather = || -> Result<(), BackendError> {
+            let values = self.read(own)?;
+            for list in 0..lists {
+                let of_list = &mut gathered[list * total..(list + 1) * total];
+                let of_rank = &values[list * total..][starts[rank]..starts[rank + 1]];
+                group.gather_all(bytes_of(of_rank), bytes_of_mut(of_list), &places)?;
+            }
+            Ok(())
+        };
+        match gather() {
+            Ok(()) => self.write(all, &gathered),
+            // The first failure stays.
+            Err(error) => group.abort(&error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The rows of a hierarchy that each of several ranks has. The ranks share the finest levels; those below are whole on each of
+//! them.
+//!
+//! A row is computed by one rank from copies of what the others have: its terms are those of one rank, in the same order.
+
+use super::hierarchy::HostLevel;
+use super::params::AmgParams;
+use crate::{CsrMatrix, LinearError};
+use karman_backend::group::gather_lists;
+use karman_backend::{Backend, Gather, HOST_CHUNK, Halo, RankGroup};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The rows of each level that this rank has.
+pub(super) struct Distribution {
+    group: Arc<dyn RankGroup>,
+    /// The exchange of the vectors of each shared level, the finest first.
+    shared: Vec<Arc<Halo>>,
+    /// First row of each rank in each shared level; then in the level below, the rows that a rank restricts.
+    starts: Vec<Vec<usize>>,
+}
+
+impl Distribution {
+    /// The distribution of levels of a hierarchy, for vectors of `backend`, the finest first, of which this rank has the rows
+    /// from `first` on. A coarse level is shared where it has more than `replicate_rows` unknowns. Its ranges are in proportion to those of the finest, cut at
+    /// multiples of the chunk of sums. All ranks call it.
+    ///
+    /// # Errors
+    /// [`LinearError::Backend`] where a rank failed.
+    pub(super) fn new(
+        backend: &Backend,
+        group: &Arc<dyn RankGroup>,
+        (levels, first): (&[HostLevel], usize),
+        params: &AmgParams,
+    ) -> Result<Distribution, LinearError> {
+        let rows: Vec<usize> = levels.iter().map(|level| level.matrix.rows()).collect();
+        let least = params.cycling.replicate_rows.max(params.coarse_rows);
+        let shared = 1 + rows[1..].iter().take_while(|rows| **rows > least).count();
+        let (firsts, _) = gather_lists(&**group, &[first as u32])?;
+        let mut finest: Vec<usize> = firsts.into_iter().map(|first| first as usize).collect();
+        finest.push(rows[0]);
+        let mut starts = vec![finest];
+        for (depth, rows) in rows.iter().enumerate().take(shared + 1).skip(1) {
+            let multiple = if depth < shared { HOST_CHUNK } else { 1 };
+            starts.push(in_proportion(&starts[0], *rows, multiple));
+        }
+        let mut distribution = Distribution { group: group.clone(), shared: vec![], starts };
+        for depth in 0..shared {
+            let ghosts = distribution.ghosts(levels, depth);
+            let halo =
+                Halo::new(group.clone(), &distribution.starts[depth], ghosts)?.on(backend)?;
+            distribution.shared.push(Arc::new(halo));
+        }
+        Ok(distribution)
+    }
+
+    /// The exchange of the vectors of a shared level; none of a level that is whole on each rank.
+    pub(super) fn shared(&self, depth: usize) -> Option<&Arc<Halo>> {
+        self.shared.get(depth)
+    }
+
+    /// The rows of a level that this rank has, or of the first whole level that it restricts.
+    pub(super) fn own(&self, depth: usize) -> Range<usize> {
+        let rank = self.group.rank();
+        self.starts[depth][rank]..self.starts[depth][rank + 1]
+    }
+
+    /// Gathers the rows of [`Distribution::own`].
+    pub(super) fn gather(&self, depth: usize, backend: &Backend) -> Gather {
+        Gather::new(self.group.clone(), self.starts[depth].clone()).on(backend)
+    }
+
+    /// Numbers of the unknowns of other ranks that the own rows of the matrix, of the restriction from this level and of the
+    /// interpolation to the level above name, ascending.
+    fn ghosts(&self, levels: &[HostLevel], depth: usize) -> Vec<u32> {
+        let own = self.own(depth);
+        let mut ghosts = vec![];
+        let mut add = |matrix: &CsrMatrix<f64>, rows: Range<usize>| {
+            let offsets = matrix.offsets();
+            let entries = offsets[rows.start] as usize..offsets[rows.end] as usize;
+            let columns = matrix.column_indices()[entries].iter().copied();
+            ghosts.extend(columns.filter(|column| !own.contains(&(*column as usize))));
+        };
+        let level = &levels[depth];
+        add(&level.matrix, own.clone());
+        if let Some(transfer) = &level.transfer {
+            add(&transfer.restriction, self.own(depth + 1));
+        }
+        let above = depth
+            .checked_sub(1)
+            .and_then(|above| levels[above].transfer.as_ref().map(|transfer| (above, transfer)));
+        if let Some((above, transfer)) = above {
+            add(&transfer.interpolation, self.own(above));
+        }
+        ghosts.sort_unstable();
+        ghosts.dedup();
+        ghosts
+    }
+}
+
+/// Starts of ranges of `rows` rows in proportion to those of `starts`, rounded to a multiple.
+fn in_proportion(starts: &[usize], rows: usize, multiple: usize) -> Vec<usize> {
+    let total = starts[starts.len() - 1].max(1) as u128;
+    let rounded = |start: &usize| {
+        let exact = *start as u128 * rows as u128;
+        let step = total * multiple as u128;
+        (((exact + step / 2) / step) as usize * multiple).min(rows)
+    };
+    let mut scaled: Vec<usize> = starts.iter().map(rounded).collect();
+    scaled[starts.len() - 1] = rows;
+    scaled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coarse_ranges_follow_the_finest_at_multiples_of_a_chunk() {
+        let starts = [0, 8192, 16_384, 30_000];
+        assert_eq!(in_proportion(&starts, 15_000, 4096), [0, 4096, 8192, 15_000]);
+        assert_eq!(in_proportion(&starts, 15_000, 1), [0, 4096, 8192, 15_000]);
+        assert_eq!(in_proportion(&starts, 3000, 4096), [0, 0, 0, 3000]);
+        assert_eq!(in_proportion(&starts, 3000, 1), [0, 819, 1638, 3000]);
+        assert_eq!(in_proportion(&[0, 0], 5, 1), [0, 5]);
+    }
+}

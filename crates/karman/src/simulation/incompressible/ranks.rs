@@ -1,0 +1,191 @@
+//! A flow on several ranks with parts of the mesh: threads of this process, or processes of which this is one. They compute the bits of
+//! one rank.
+//!
+//! Every process has the flow on the whole mesh, to which the ranks of all processes hand over their fields.
+
+use crate::backend::group::{Team, run_ranks};
+use crate::backend::{Backend, HOST_CHUNK, Processes, RankGroup};
+use crate::incompressible::{
+    IncompressibleError, IncompressibleSolver, PartPlaces, Place, Progress, State, StepReport,
+};
+use crate::mesh::Mesh;
+use crate::mesh::partition::Ranges;
+use crate::real::Real;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The ranks of a flow.
+pub(super) struct Ranks<F: Real> {
+    processes: Processes,
+    /// Those of this process.
+    team: Team<Rank<F>>,
+    /// The places of each rank, of all processes, in the arrays of the whole mesh.
+    places: Vec<PartPlaces>,
+}
+
+/// A rank with its part.
+struct Rank<F: Real> {
+    backend: Backend,
+    flow: IncompressibleSolver<F>,
+    places: Arc<PartPlaces>,
+}
+
+impl<F: Real> Rank<F> {
+    /// The part of the flow `whole` on `mesh` that this rank computes.
+    fn new(
+        group: &Arc<dyn RankGroup>,
+        backend: &Backend,
+        (mesh, ranges): (&Mesh, &Ranges<'_>),
+        whole: &IncompressibleSolver<F>,
+    ) -> Result<Rank<F>, IncompressibleError> {
+        let (flow, places) = whole.of_rank(backend, group, (mesh, ranges))?;
+        Ok(Rank { backend: backend.clone(), flow, places: Arc::new(places) })
+    }
+}
+
+impl<F: Real> Ranks<F> {
+    /// `count` ranks of the flow `whole` on `mesh`, which share the threads of `backend`.
+    ///
+    /// # Errors
+    /// [`IncompressibleError`] where a linear solver does not run on several ranks, or a rank fails.
+    pub(super) fn new(
+        count: usize,
+        backend: &Backend,
+        mesh: &Mesh,
+        whole: &IncompressibleSolver<F>,
+    ) -> Result<Self, IncompressibleError> {
+        let ranges = Ranges::new(mesh, count, HOST_CHUNK);
+        let processes = backend.processes().clone();
+        let groups = processes.groups(count);
+        let threads = (backend.threads() / groups.len()).max(1);
+        let ranks = run_ranks(&groups, |group| -> Result<Rank<F>, IncompressibleError> {
+            let own = Backend::of_rank(threads, group.clone())?;
+            own.install(|| Rank::new(group, &own, (mesh, &ranges), whole))
+        })?;
+        let own = ranks.iter().map(|rank| rank.places.to_numbers()).collect();
+        let all = processes.lists_of_all(own)?;
+        let places = all.iter().map(|numbers| PartPlaces::from_numbers(numbers)).collect();
+        let team = Team::new(groups.into_iter().zip(ranks).collect())?;
+        Ok(Ranks { processes, team, places })
+    }
+
+    /// The results of `work` on each rank of this process, in the order of ranks.
+    fn on_each<R: Send + 'static>(
+        &self,
+        work: impl Fn(&mut Rank<F>) -> Result<R, IncompressibleError> + Send + Sync + 'static,
+    ) -> Result<Vec<R>, IncompressibleError> {
+        self.team.run(move |rank| {
+            let backend = rank.backend.clone();
+            backend.install(|| work(rank))
+        })
+    }
+
+    /// Advances by a step.
+    ///
+    /// # Errors
+    /// As [`IncompressibleSolver::step`].
+    pub(super) fn step(&self, step: f64) -> Result<(StepReport, Progress), IncompressibleError> {
+        let mut reports =
+            self.on_each(move |rank| Ok((rank.flow.step(step)?, rank.flow.progress()?)))?;
+        Ok(reports.swap_remove(0))
+    }
+
+    /// Hands the fields over to the flow on the whole mesh.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn gather_fields(
+        &self,
+        whole: &mut IncompressibleSolver<F>,
+    ) -> Result<(), IncompressibleError> {
+        let fields = whole.fields().into_iter();
+        let of_whole: Vec<(Place, usize)> = fields.map(|(place, b)| (place, b.len())).collect();
+        let places: Vec<Place> = of_whole.iter().map(|(place, _)| *place).collect();
+        let values = self.on_each(move |rank| {
+            let mut values = vec![];
+            for ((_, array), (place, length)) in rank.flow.fields().into_iter().zip(&of_whole) {
+                let array = rank.backend.read(array)?;
+                rank.places.hand_over(*place, *length, &array, &mut values);
+            }
+            Ok(values)
+        })?;
+        let all = self.processes.lists_of_all(values)?;
+        let mut rest: Vec<&[F]> = all.iter().map(Vec::as_slice).collect();
+        for (place, array) in places.into_iter().zip(whole.fields_mut()) {
+            if let Some(array) = array.as_host_mut() {
+                self.take_over(place, &mut rest, array);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes to an array of the whole mesh what the ranks have handed over of it.
+    fn take_over(&self, place: Place, rest: &mut [&[F]], whole: &mut [F]) {
+        for (places, values) in self.places.iter().zip(rest) {
+            places.take_over(place, values, whole);
+        }
+    }
+
+    /// The state on the whole mesh.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn state(
+        &self,
+        whole: &IncompressibleSolver<F>,
+    ) -> Result<State<F>, IncompressibleError> {
+        let stored = whole.stored();
+        let of_whole: Vec<(Place, usize)> =
+            stored.iter().map(|(_, place, array)| (*place, array.len())).collect();
+        let of_ranks = self.on_each(move |rank| {
+            let State { arrays, clock } = rank.flow.state()?;
+            let mut values = vec![];
+            for ((_, array), (place, length)) in arrays.iter().zip(&of_whole) {
+                rank.places.hand_over(*place, *length, array, &mut values);
+            }
+            Ok((values, clock))
+        })?;
+        let clock = of_ranks[0].1;
+        let values = of_ranks.into_iter().map(|(values, _)| values).collect();
+        let all = self.processes.lists_of_all(values)?;
+        let mut rest: Vec<&[F]> = all.iter().map(Vec::as_slice).collect();
+        let gathered = stored.into_iter().map(|(name, place, array)| {
+            let mut values = vec![F::from_f64(0.0); array.len()];
+            self.take_over(place, &mut rest, &mut values);
+            (name, values)
+        });
+        Ok(State { arrays: gathered.collect(), clock })
+    }
+
+    /// Continues from the state of the flow on the whole mesh.
+    ///
+    /// # Errors
+    /// As [`IncompressibleSolver::restore`].
+    pub(super) fn restore(
+        &self,
+        whole: &IncompressibleSolver<F>,
+    ) -> Result<(), IncompressibleError> {
+        let places = whole.stored().into_iter().map(|(name, place, _)| (name, place));
+        let places: BTreeMap<String, Place> = places.collect();
+        let State { arrays, clock } = whole.state()?;
+        let arrays: BTreeMap<String, Vec<F>> = arrays.into_iter().collect();
+        self.on_each(move |rank| {
+            let of_part =
+                |name: &str, length: usize| rank.places.read(places[name], &arrays[name], length);
+            rank.flow.restore(of_part, clock)
+        })?;
+        Ok(())
+    }
+
+    /// Sets the force that keeps the mean velocity.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn set_mean_force(&self, force: [f64; 3]) -> Result<(), IncompressibleError> {
+        self.on_each(move |rank| {
+            rank.flow.set_mean_force(force);
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
