@@ -174,6 +174,12 @@ impl Backend {
         Backend { ranks: None, ..self.clone() }
     }
 
+    /// The host threads of this backend without its device.
+    #[must_use]
+    pub fn on_host(&self) -> Backend {
+        Backend { kind: BackendKind::Cpu, device: None, ..self.clone() }
+    }
+
     /// This backend as that of one of several processes. Its own reductions stay those of the process.
     pub fn of_process(self, processes: Processes) -> Backend {
         Backend { processes, ..self }

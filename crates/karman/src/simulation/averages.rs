@@ -39,6 +39,8 @@ pub(super) type Linear<'a> =
 
 /// The averages of a run.
 pub(super) struct Averages<F: Real> {
+    /// That of the fields.
+    backend: Backend,
     fields: Vec<AveragedField<F>>,
     warnings_of_start: Vec<String>,
 }
@@ -49,11 +51,7 @@ pub(super) trait TimeAverages {
     ///
     /// # Errors
     /// [`SimulationError`] where the device failed.
-    fn results(
-        &self,
-        backend: &Backend,
-        linear: Linear<'_>,
-    ) -> Result<Vec<AverageResult>, SimulationError>;
+    fn results(&self, linear: Linear<'_>) -> Result<Vec<AverageResult>, SimulationError>;
     /// Names and values at each probe, in the order of the case.
     fn at_probes(&self) -> Vec<Vec<(String, f64)>>;
     /// Warnings of a start from a checkpoint or from another mesh.
@@ -117,7 +115,7 @@ impl<F: Real> Averages<F> {
                 });
             }
         }
-        Averages { fields, warnings_of_start: vec![] }
+        Averages { backend: backend.clone(), fields, warnings_of_start: vec![] }
     }
 
     /// Adds the fields at the end of a step from one time to another.
@@ -126,7 +124,6 @@ impl<F: Real> Averages<F> {
     /// [`SimulationError`] where the device failed.
     pub(super) fn add(
         &mut self,
-        backend: &Backend,
         [before, after]: [f64; 2],
         source: &mut impl Sampled<F>,
     ) -> Result<(), SimulationError> {
@@ -140,7 +137,7 @@ impl<F: Real> Averages<F> {
             let (level, fraction) = (source.level(&of.field)?, weight / of.duration);
             let sampled = source.components(&of.field)?;
             for (average, q) in of.sums.iter_mut().zip(sampled) {
-                average.add(backend, q, level, fraction);
+                average.add(&self.backend, q, level, fraction);
             }
         }
         Ok(())
@@ -175,7 +172,6 @@ impl<F: Real> Averages<F> {
     /// [`SimulationError`] where the device failed.
     pub(super) fn go_on_after(
         &mut self,
-        backend: &Backend,
         earlier: &Averages<F>,
         transfer: impl Fn(Vec<f64>) -> Vec<f64>,
     ) -> Result<(), SimulationError> {
@@ -193,12 +189,12 @@ impl<F: Real> Averages<F> {
             of.of_probes = before.of_probes;
             of.probes.clone_from(&before.probes);
             for (average, old) in of.sums.iter_mut().zip(&before.sums) {
-                let [mean, variance] = old.read(backend)?;
+                let [mean, variance] = old.read(&earlier.backend)?;
                 let mut values = transfer(mean);
                 if of.average.rms {
                     values.extend(transfer(variance).into_iter().map(|v| v.max(0.0)));
                 }
-                average.set(backend, &values);
+                average.set(&self.backend, &values);
             }
         }
         Ok(())
@@ -209,12 +205,12 @@ impl<F: Real> Averages<F> {
     ///
     /// # Errors
     /// [`CheckpointError`] where the device failed.
-    pub(super) fn arrays(&self, backend: &Backend) -> Result<Vec<NamedArray>, CheckpointError> {
+    pub(super) fn arrays(&self) -> Result<Vec<NamedArray>, CheckpointError> {
         let mut arrays = vec![];
         for of in &self.fields {
             let mut fields = vec![];
             for average in &of.sums {
-                fields.extend(average.read(backend).map_err(state_error)?.concat());
+                fields.extend(average.read(&self.backend).map_err(state_error)?.concat());
             }
             let probes = of.probes.iter().flatten().flatten().copied().collect();
             arrays.push(NamedArray::reals(of.array("clock"), vec![of.average.start, of.duration]));
@@ -230,7 +226,6 @@ impl<F: Real> Averages<F> {
     /// [`CheckpointError`] where an array has another shape.
     pub(super) fn restore(
         &mut self,
-        backend: &Backend,
         checkpoint: &Checkpoint,
         time: f64,
     ) -> Result<(), CheckpointError> {
@@ -257,7 +252,7 @@ impl<F: Real> Averages<F> {
             let mut rest = fields;
             for average in &mut of.sums {
                 let (own, after) = rest.split_at(average.value_count());
-                average.set(backend, own);
+                average.set(&self.backend, own);
                 rest = after;
             }
             let count = 2 * of.probes.iter().map(Vec::len).sum::<usize>();
@@ -270,14 +265,10 @@ impl<F: Real> Averages<F> {
 }
 
 impl<F: Real> TimeAverages for Averages<F> {
-    fn results(
-        &self,
-        backend: &Backend,
-        linear: Linear<'_>,
-    ) -> Result<Vec<AverageResult>, SimulationError> {
+    fn results(&self, linear: Linear<'_>) -> Result<Vec<AverageResult>, SimulationError> {
         let mut results = vec![];
         for of in self.fields.iter().filter(|of| of.duration > 0.0) {
-            let read = of.sums.iter().map(|average| average.read(backend));
+            let read = of.sums.iter().map(|average| average.read(&self.backend));
             let mut read = read.collect::<Result<Vec<_>, _>>()?;
             if !of.is_direct {
                 let means = read.into_iter().map(|[mean, _]| mean).collect();

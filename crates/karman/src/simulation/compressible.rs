@@ -143,12 +143,12 @@ impl<F: Real> Equation for CompressibleRun<F> {
     }
 
     fn accumulate(&mut self, before: f64) -> Result<(), SimulationError> {
-        let CompressibleRun { backend, march, averages, buffers, .. } = self;
+        let CompressibleRun { march, averages, buffers, .. } = self;
         let flow = march.flow();
         let (after, _) = flow.clock();
         let (gas_constant, dimension) = (self.gas_constant, self.dimension);
         let mut fields = fields::Fields { flow, buffers, gas_constant, dimension };
-        averages.add(backend, [before, after], &mut fields)
+        averages.add([before, after], &mut fields)
     }
 
     fn averages(&self) -> &dyn TimeAverages {
@@ -255,7 +255,7 @@ impl<F: Real> Equation for CompressibleRun<F> {
         let mut rebuilt = CompressibleRun::start(case, own, &self.backend, place, initial)?;
         rebuilt.march.restore(means, self.march.flow().clock())?;
         rebuilt.march.courant = self.march.courant;
-        rebuilt.averages.go_on_after(&self.backend, &self.averages, transferred)?;
+        rebuilt.averages.go_on_after(&self.averages, transferred)?;
         *self = rebuilt;
         Ok(())
     }
@@ -289,7 +289,7 @@ impl<F: Real> Checkpointed for CompressibleRun<F> {
             NamedArray::reals("clock", vec![time, steps as f64]),
             NamedArray::reals("courant", vec![self.march.courant]),
         ];
-        arrays.extend(self.averages.arrays(&self.backend)?);
+        arrays.extend(self.averages.arrays()?);
         Ok(arrays)
     }
 
@@ -300,6 +300,6 @@ impl<F: Real> Checkpointed for CompressibleRun<F> {
         self.march.courant = checkpoint.reals("courant", &[1])?[0];
         let means: Vec<F> = means.iter().map(|value| F::from_f64(*value)).collect();
         self.march.restore(means, (time, steps)).map_err(state_error)?;
-        self.averages.restore(&self.backend, checkpoint, time)
+        self.averages.restore(checkpoint, time)
     }
 }

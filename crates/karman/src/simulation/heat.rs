@@ -353,7 +353,7 @@ impl<F: Real> Equation for HeatRun<F> {
 
     fn accumulate(&mut self, before: f64) -> Result<(), SimulationError> {
         let (after, _) = self.clock();
-        self.averages.add(&self.backend, [before, after], &mut self.computation)
+        self.averages.add([before, after], &mut self.computation)
     }
 
     fn averages(&self) -> &dyn TimeAverages {
@@ -433,7 +433,7 @@ impl<F: Real> Equation for HeatRun<F> {
         let (time, steps) = self.clock();
         rebuilt.computation.set_clock(time, steps)?;
         let transferred = |values: Vec<f64>| transfer.values(&values, &points);
-        rebuilt.averages.go_on_after(&self.backend, &self.averages, transferred)?;
+        rebuilt.averages.go_on_after(&self.averages, transferred)?;
         *self = rebuilt;
         Ok(())
     }
@@ -470,7 +470,7 @@ impl<F: Real> Checkpointed for HeatRun<F> {
         if let Some((saved, inertia)) = saved {
             arrays.extend(interpolations::arrays(&saved, inertia));
         }
-        arrays.extend(self.averages.arrays(&self.backend)?);
+        arrays.extend(self.averages.arrays()?);
         Ok(arrays)
     }
 
@@ -494,7 +494,7 @@ impl<F: Real> Checkpointed for HeatRun<F> {
         }
         self.computation.restore(state).map_err(state_error)?;
         let (time, _) = self.clock();
-        self.averages.restore(&self.backend, checkpoint, time)
+        self.averages.restore(checkpoint, time)
     }
 }
 

@@ -48,6 +48,7 @@ use warnings::{FlowWarnings, overshoot, temperature_bounds};
 
 /// A flow with its monitors and warnings.
 struct FlowRun<F: Real> {
+    /// That of the flow on the whole mesh.
     backend: Backend,
     flow: Computation<F>,
     unknowns: Vec<Unknown>,
@@ -99,20 +100,24 @@ impl<F: Real> FlowRun<F> {
         };
         let numerics = numerics(flow_case, mesh.dimension == 2);
         let place = (mesh, geometry);
+        let (run_backend, ranks) = (backend, case.run.ranks);
+        let backend = if ranks == 1 { run_backend.clone() } else { run_backend.on_host() };
         let mut flow =
-            IncompressibleSolver::start(backend, place, &problem, &numerics, start.clock)?;
+            IncompressibleSolver::unprojected(&backend, place, &problem, &numerics, start.clock)?;
+        if ranks == 1 || flow_case.mean_velocity.is_some() {
+            flow.project()?;
+        }
         if let Some(target) = flow_case.mean_velocity {
             flow.keep_mean_velocity(place, target)?;
         }
         let diffusivity = flow_case.thermal.as_ref().map(|thermal| thermal.diffusivity);
-        let monitors = Monitors::new(case, backend, &flow, place, diffusivity)?;
+        let monitors = Monitors::new(case, &backend, &flow, place, diffusivity)?;
         let mut names = VELOCITY[..mesh.dimension].to_vec();
         names.push(PRESSURE);
         names.extend(flow_case.thermal.is_some().then_some(TEMPERATURE));
         let is_singular = flow.pressure_is_singular();
         let unknown =
             |name: &&'static str| Unknown { name, has_mean_zero: *name == PRESSURE && is_singular };
-        let (backend, volumes) = (backend.clone(), geometry.cell_volume.clone());
         let reference = ReferenceSpeed::new(place, &problem, flow_case.mean_velocity);
         let warnings = FlowWarnings::new(&numerics, &problem, reference);
         let bounds = problem
@@ -125,11 +130,11 @@ impl<F: Real> FlowRun<F> {
         Ok(FlowRun {
             averages,
             derived,
-            flow: Computation::new(case.run.ranks, &backend, mesh, flow)?,
+            flow: Computation::new(ranks, run_backend, mesh, flow)?,
             backend,
             unknowns: names.iter().map(unknown).collect(),
             monitors,
-            volumes,
+            volumes: geometry.cell_volume.clone(),
             last: None,
             pseudo_time: flow_case.steady.map(PseudoTime::new),
             warnings,
@@ -309,13 +314,13 @@ impl<F: Real> Equation for FlowRun<F> {
     }
 
     fn accumulate(&mut self, before: f64) -> Result<(), SimulationError> {
-        let FlowRun { backend, flow, averages, derived, .. } = self;
+        let FlowRun { flow, averages, derived, .. } = self;
         if averages.is_empty() {
             return Ok(());
         }
         let flow = &*flow.fields()?;
         let (after, _) = flow.clock();
-        averages.add(backend, [before, after], &mut averaged::Fields { flow, derived })
+        averages.add([before, after], &mut averaged::Fields { flow, derived })
     }
 
     fn averages(&self) -> &dyn TimeAverages {
@@ -422,7 +427,7 @@ impl<F: Real> Equation for FlowRun<F> {
         let (force, clock) = (flow.mean_force()?, flow.clock());
         drop(flow);
         let start = Start { velocity, pressure, temperature, clock };
-        let mut rebuilt = FlowRun::start(case, own, &self.backend, place, start)?;
+        let mut rebuilt = FlowRun::start(case, own, self.flow.backend(), place, start)?;
         if let Some(force) = force {
             rebuilt.flow.set_mean_force(force)?;
         }
@@ -430,7 +435,7 @@ impl<F: Real> Equation for FlowRun<F> {
         rebuilt.warnings.go_on_after(&self.warnings);
         rebuilt.monitors.go_on_after(&mut self.monitors);
         let transferred = |values: Vec<f64>| transfer.values(&values, &place.1.cell_centre);
-        rebuilt.averages.go_on_after(&self.backend, &self.averages, transferred)?;
+        rebuilt.averages.go_on_after(&self.averages, transferred)?;
         *self = rebuilt;
         Ok(())
     }
@@ -484,7 +489,7 @@ impl<F: Real> Checkpointed for FlowRun<F> {
         if let Some(force) = self.flow.data().mean_force().map_err(super::state_error)? {
             arrays.push(NamedArray::reals("mean_force", force.to_vec()));
         }
-        arrays.extend(self.averages.arrays(&self.backend)?);
+        arrays.extend(self.averages.arrays()?);
         Ok(arrays)
     }
 
@@ -514,7 +519,7 @@ impl<F: Real> Checkpointed for FlowRun<F> {
             let force = [force[0], force[1], force[2]];
             self.flow.set_mean_force(force).map_err(super::state_error)?;
         }
-        self.averages.restore(&self.backend, checkpoint, clock[0])
+        self.averages.restore(checkpoint, clock[0])
     }
 }
 

@@ -360,7 +360,7 @@ impl Simulation {
     /// The averages over time that have begun.
     fn averages(&self) -> Result<Vec<AverageResult>, SimulationError> {
         let linear = |field: &str, means| self.equation.averaged_field(&self.mesh, field, means);
-        self.equation.averages().results(&self.backend, &linear)
+        self.equation.averages().results(&linear)
     }
 
     /// Logs warnings and keeps them for the summary.

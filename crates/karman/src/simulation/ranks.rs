@@ -108,8 +108,8 @@ pub(super) fn check(case: &Case, backend: &Backend) -> Result<(), SimulationErro
     if backend.device().is_some() {
         let reason = if backend.processes().count() > 1 {
             Some("several processes compute on the CPU")
-        } else if !matches!(case.equation, EquationCase::Heat(_)) {
-            Some("several ranks of a flow compute on the CPU")
+        } else if keeps_mean_velocity(case) {
+            Some("several ranks of a flow with `mean_velocity` compute on the CPU")
         } else if setup_of(case).location() == Location::Nodes {
             Some("several ranks of the node-centred discretization compute on the CPU")
         } else {
@@ -127,6 +127,12 @@ pub(super) fn check(case: &Case, backend: &Backend) -> Result<(), SimulationErro
         }
     };
     reason.map_or(Ok(()), |reason| refused(&reason))
+}
+
+/// Whether the case is a flow with a force that keeps its mean velocity.
+fn keeps_mean_velocity(case: &Case) -> bool {
+    let EquationCase::Incompressible(flow) = &case.equation else { return false };
+    flow.mean_velocity.is_some()
 }
 
 /// Why several ranks do not compute a case of heat; none where they do.

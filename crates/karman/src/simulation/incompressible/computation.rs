@@ -16,10 +16,12 @@ pub(super) struct Computation<F: Real> {
     is_current: AtomicBool,
     /// None of a run on one rank.
     ranks: Option<Ranks<F>>,
+    /// That of the run; `whole` is on its host threads where there are ranks.
+    backend: Backend,
 }
 
 impl<F: Real> Computation<F> {
-    /// A flow on `ranks` ranks, which share the threads of `backend`.
+    /// A flow on `ranks` ranks, as [`Ranks::new`].
     ///
     /// # Errors
     /// [`IncompressibleError`] where a linear solver does not run on several ranks, or a rank fails.
@@ -27,13 +29,22 @@ impl<F: Real> Computation<F> {
         ranks: usize,
         backend: &Backend,
         mesh: &Mesh,
-        whole: IncompressibleSolver<F>,
+        mut whole: IncompressibleSolver<F>,
     ) -> Result<Self, IncompressibleError> {
         let ranks = match ranks {
             1 => None,
             ranks => Some(Ranks::new(ranks, backend, mesh, &whole)?),
         };
-        Ok(Computation { whole: Mutex::new(whole), is_current: AtomicBool::new(true), ranks })
+        if let Some(ranks) = &ranks {
+            whole.follow(&ranks.progress()?);
+        }
+        let is_current = AtomicBool::new(ranks.is_none());
+        Ok(Computation { whole: Mutex::new(whole), is_current, ranks, backend: backend.clone() })
+    }
+
+    /// The backend of the run.
+    pub(super) fn backend(&self) -> &Backend {
+        &self.backend
     }
 
     /// The flow on the whole mesh; its fields may be those of an earlier step.

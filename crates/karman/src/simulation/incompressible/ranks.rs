@@ -31,20 +31,24 @@ struct Rank<F: Real> {
 }
 
 impl<F: Real> Rank<F> {
-    /// The part of the flow `whole` on `mesh` that this rank computes.
+    /// The part of the flow `whole` on `mesh` that this rank computes, with its initial velocity projected.
     fn new(
         group: &Arc<dyn RankGroup>,
         backend: &Backend,
         (mesh, ranges): (&Mesh, &Ranges<'_>),
         whole: &IncompressibleSolver<F>,
     ) -> Result<Rank<F>, IncompressibleError> {
-        let (flow, places) = whole.of_rank(backend, group, (mesh, ranges))?;
+        let (mut flow, places) = whole.of_rank(backend, group, (mesh, ranges))?;
+        if !whole.has_mean_force() {
+            flow.project()?;
+        }
         Ok(Rank { backend: backend.clone(), flow, places: Arc::new(places) })
     }
 }
 
 impl<F: Real> Ranks<F> {
-    /// `count` ranks of the flow `whole` on `mesh`, which share the threads of `backend`.
+    /// `count` ranks of the flow `whole` on `mesh`, which is on the host; they share the threads of `backend`, and compute on devices
+    /// of its kind. They project the initial velocity, except where the mean velocity is kept.
     ///
     /// # Errors
     /// [`IncompressibleError`] where a linear solver does not run on several ranks, or a rank fails.
@@ -59,7 +63,7 @@ impl<F: Real> Ranks<F> {
         let groups = processes.groups(count);
         let threads = (backend.threads() / groups.len()).max(1);
         let ranks = run_ranks(&groups, |group| -> Result<Rank<F>, IncompressibleError> {
-            let own = Backend::of_rank(threads, group.clone())?;
+            let own = Backend::of_rank_on(backend.kind(), threads, group.clone())?;
             own.install(|| Rank::new(group, &own, (mesh, &ranges), whole))
         })?;
         let own = ranks.iter().map(|rank| rank.places.to_numbers()).collect();
@@ -88,6 +92,14 @@ impl<F: Real> Ranks<F> {
         let mut reports =
             self.on_each(move |rank| Ok((rank.flow.step(step)?, rank.flow.progress()?)))?;
         Ok(reports.swap_remove(0))
+    }
+
+    /// The progress of the ranks.
+    ///
+    /// # Errors
+    /// [`IncompressibleError::Backend`] where a rank failed.
+    pub(super) fn progress(&self) -> Result<Progress, IncompressibleError> {
+        Ok(self.on_each(|rank| rank.flow.progress())?.swap_remove(0))
     }
 
     /// Hands the fields over to the flow on the whole mesh.

@@ -334,6 +334,23 @@ fn devices_of_ranks_have_the_bits_of_one() {
 
 /// As [`compare_cases`], on devices.
 fn compare_on_devices(case: &dyn Fn(usize) -> String, several: &[usize]) {
+    on_devices(case, several, &|found, want, ranks| {
+        assert!(found.keys().eq(want.keys()), "{:?} {:?}", found.keys(), want.keys());
+        let other = found.iter().filter(|(name, bytes)| **bytes != want[*name]);
+        let other: Vec<&String> = other.map(|(name, _)| name).collect();
+        assert!(other.is_empty(), "{other:?} on {ranks} ranks");
+    });
+}
+
+/// Files by name.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Calls `check` with the files of `several` ranks and of one, on each device.
+pub(super) fn on_devices(
+    case: &dyn Fn(usize) -> String,
+    several: &[usize],
+    check: &dyn Fn(&Files, &Files, usize),
+) {
     for device in devices() {
         let on = |ranks: usize| {
             let backend = format!("backend = \"{}\"", device.kind().word());
@@ -341,11 +358,7 @@ fn compare_on_devices(case: &dyn Fn(usize) -> String, several: &[usize]) {
         };
         let want = on(1);
         for ranks in several {
-            let found = on(*ranks);
-            assert!(found.keys().eq(want.keys()), "{:?} {:?}", found.keys(), want.keys());
-            let other = found.iter().filter(|(name, bytes)| **bytes != want[*name]);
-            let other: Vec<&String> = other.map(|(name, _)| name).collect();
-            assert!(other.is_empty(), "{other:?} on {ranks} ranks");
+            check(&on(*ranks), &want, *ranks);
         }
     }
 }
@@ -368,17 +381,17 @@ fn unknowns_at_nodes_on_devices_are_refused_on_several_ranks() {
 }
 
 #[test]
-fn a_flow_on_devices_is_refused_on_several_ranks() {
+fn a_flow_with_a_mean_velocity_on_devices_is_refused_on_several_ranks() {
     for device in devices() {
         let text = format!(
             "[mesh.generate.box]\nsize = [1.0, 1.0]\ncells = [8, 8]\n[run]\nbackend = \"{}\"\nranks = 2\n[incompressible]\n\
-             kinematic_viscosity = 0.1\n[boundary]\nxmin = \"no_slip\"\nxmax = \"no_slip\"\nymin = \"no_slip\"\n\
-             ymax.moving_wall = [1.0, 0.0]\n[time]\nstep = 0.1\nend = 0.3\n",
+             kinematic_viscosity = 0.1\nmean_velocity = [1.0, 0.0]\n[boundary]\nxmin.periodic = \"xmax\"\nymin = \"no_slip\"\n\
+             ymax = \"no_slip\"\n[time]\nstep = 0.1\nend = 0.3\n",
             device.kind().word()
         );
         let folder = tempfile::tempdir().unwrap();
         let error = new(&text, folder.path()).err().unwrap().to_string();
-        let want = "ranks = 2: several ranks of a flow compute on the CPU; set backend = \"cpu\", or ranks = 1";
+        let want = "ranks = 2: several ranks of a flow with `mean_velocity` compute on the CPU; set backend = \"cpu\", or ranks = 1";
         assert_eq!(error, want);
     }
 }

@@ -1,6 +1,6 @@
 //! Collocated flows on several ranks: the files of one rank, and what they refuse.
 
-use super::ranks::{CHUNKS, compare_cases, files};
+use super::ranks::{CHUNKS, compare_cases, files, on_devices};
 use super::*;
 use crate::mesh::files::write_mesh;
 use crate::mesh::testing;
@@ -145,6 +145,51 @@ fn an_assembled_operator_of_the_momentum_has_the_bits_of_one_rank() {
     let momentum = "[incompressible.momentum]\npreconditioner = \"chebyshev\"\n";
     let flow = "convection = \"upwind\"\n".to_owned() + &pressure("jacobi") + momentum;
     compare(TETRAHEDRA, &(flow + &time("bdf2", 0.002)), CHANNEL);
+}
+
+/// The state has the bits of one rank. The host evaluates forces, derived fields and the mean pressure of several ranks, so that
+/// tables are equal up to round-off.
+#[test]
+fn flows_on_devices_of_ranks_have_the_bits_of_one() {
+    let compare = |mesh: &str, flow: &str, boundary: &str, several: &[usize]| {
+        on_devices(&|ranks| case(mesh, flow, boundary, ranks), several, &|found, want, ranks| {
+            assert!(found.keys().eq(want.keys()), "{:?} {:?}", found.keys(), want.keys());
+            let states: Vec<_> =
+                found.iter().filter(|(name, _)| name.ends_with(".safetensors")).collect();
+            assert!(!states.is_empty());
+            for (name, bytes) in states {
+                assert!(*bytes == want[name], "{name} on {ranks} ranks");
+            }
+            for table in ["history.csv", "line_axis.csv"] {
+                assert_close(&found[table], &want[table]);
+            }
+        });
+    };
+    let tetrahedra = pressure("chebyshev") + &time("bdf2", 0.002);
+    compare(TETRAHEDRA, &tetrahedra, CHANNEL, &[2, 3]);
+    let mixed = pressure("jacobi") + &time("rk3", 0.002);
+    compare(MIXED, &mixed, CONVECTIVE, &[2]);
+    let thermal = format!("{THERMAL}source = \"x*t\"\n[initial]\ntemperature = \"x*y\"\n");
+    let cavity = pressure("amg") + &thermal + &time("ab2_cn", 0.002);
+    compare(SQUARE, &cavity, CAVITY, &[2]);
+}
+
+/// Two tables of flows with speeds and areas of order 1 agree up to round-off, also of sums in which large terms cancel.
+fn assert_close(found: &[u8], want: &[u8]) {
+    let table = |bytes: &[u8]| -> Vec<Vec<f64>> {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let rows = text.lines().skip(1);
+        rows.map(|row| row.split(',').map(|v| v.parse().unwrap()).collect()).collect()
+    };
+    let (found, want) = (table(found), table(want));
+    assert_eq!(found.len(), want.len());
+    for column in 0..want[0].len() {
+        let scale = want.iter().map(|row| row[column].abs()).fold(1.0, f64::max);
+        for (a, b) in found.iter().zip(&want) {
+            let difference = (a[column] - b[column]).abs();
+            assert!(difference <= 1e-12 * scale, "column {column}: {} {}", a[column], b[column]);
+        }
+    }
 }
 
 #[test]
