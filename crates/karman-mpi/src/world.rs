@@ -12,6 +12,7 @@ use crate::options::Options;
 use crate::processors;
 use karman_backend::{BackendError, RankGroup};
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -61,6 +62,8 @@ struct World {
     news: Communicator,
     ends: Communicator,
     failure: OnceLock<(usize, String)>,
+    /// Whether a thread of this process has printed why all end.
+    has_complained: AtomicBool,
 }
 
 impl MpiGroup {
@@ -83,6 +86,7 @@ impl MpiGroup {
             news,
             ends,
             failure: OnceLock::new(),
+            has_complained: AtomicBool::new(false),
         };
         Ok(MpiGroup { world: Arc::new(world) })
     }
@@ -299,7 +303,10 @@ impl World {
     fn end_all_now(&self, code: u8, message: Option<&str>) -> ! {
         let failure =
             self.failure.get().map(|(rank, reason)| format!("error: rank {rank}: {reason}"));
-        if let Some(text) = message.map(str::to_owned).or(failure) {
+        // The watchdog and the thread that ends its part come here at the same time.
+        if let Some(text) = message.map(str::to_owned).or(failure)
+            && !self.has_complained.swap(true, Ordering::Relaxed)
+        {
             (self.options.complain)(&text);
         }
         let library = self.library();

@@ -16,7 +16,10 @@ pub(super) fn measure(
     let host = Backend::new(karman::backend::BackendKind::Cpu, plan.threads)?;
     let (mesh, geometry) = hexahedron_mesh(&host, cells)?;
     let place = (&mesh, &geometry);
-    let (problem, numerics) = cavity(&mesh, Arrangement::Collocated);
+    let (problem, mut numerics) = cavity(&mesh, Arrangement::Collocated);
+    if let Some(amg) = numerics.pressure.preconditioner.amg_mut() {
+        amg.cycling.replicate_rows = plan.replicate_rows;
+    }
     let mut found = vec![];
     for &count in ranks {
         let ranges = Ranges::new(&mesh, count, HOST_CHUNK);

@@ -75,7 +75,7 @@ pub(super) fn measure(
                 let part = whole.part(backend, group, &starts)?;
                 match test {
                     RanksTest::Jacobi => iteration(backend, &part, plan.repetitions),
-                    _ => multigrid(backend, &part, plan.repetitions),
+                    _ => multigrid(backend, &part, plan),
                 }
             })?;
             found.push((test, unknowns, ranks, measured));
@@ -135,10 +135,11 @@ fn iteration(backend: &Backend, part: &Part, repetitions: usize) -> Result<Measu
     Ok(Measured { seconds, setup_seconds: None, iterations: iterations[1] })
 }
 
-fn multigrid(backend: &Backend, part: &Part, repetitions: usize) -> Result<Measured, BenchError> {
-    let preconditioner = PreconditionerKind::Amg(AmgParams::default());
-    let params = Params { preconditioner, ..Params::default() };
-    let (measured, is_converged) = solves(backend, part, &params, repetitions)?;
+fn multigrid(backend: &Backend, part: &Part, plan: &RanksPlan) -> Result<Measured, BenchError> {
+    let mut amg = AmgParams::default();
+    amg.cycling.replicate_rows = plan.replicate_rows;
+    let params = Params { preconditioner: PreconditionerKind::Amg(amg), ..Params::default() };
+    let (measured, is_converged) = solves(backend, part, &params, plan.repetitions)?;
     if !is_converged {
         let outcome = format!("{} iterations with multigrid", measured.iterations);
         return Err(BenchError::NotConverged { cells: part.matrix.total_rows(), outcome });

@@ -58,6 +58,8 @@ pub struct RanksPlan {
     pub scaling: Scaling,
     /// Repetitions, of which the median is taken.
     pub repetitions: usize,
+    /// See [`CycleParams::replicate_rows`](karman::linear::amg::CycleParams::replicate_rows).
+    pub replicate_rows: Option<usize>,
 }
 
 /// A measurement on a number of ranks.
@@ -180,6 +182,7 @@ mod tests {
             tests: RanksTest::ALL.to_vec(),
             scaling,
             repetitions: 1,
+            replicate_rows: None,
         }
     }
 

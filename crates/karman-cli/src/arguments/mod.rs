@@ -383,6 +383,9 @@ pub(crate) struct RanksArguments {
     /// As many cells for each rank, in place of one mesh
     #[arg(long)]
     pub(crate) weak: bool,
+    /// Largest number of unknowns of a coarse level of multigrid that each rank computes as a whole; default: that of cases
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) replicate_rows: Option<usize>,
     /// Repetitions, of which the median is printed
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repetitions: u32,

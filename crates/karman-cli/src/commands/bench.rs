@@ -75,6 +75,7 @@ fn ranks(arguments: &RanksArguments) -> Result<(), Failure> {
         },
         scaling: if arguments.weak { Scaling::Weak } else { Scaling::Strong },
         repetitions: arguments.repetitions as usize,
+        replicate_rows: arguments.replicate_rows,
     };
     let mut points = vec![];
     for &cells in &arguments.cells {

@@ -34,7 +34,7 @@ impl Distribution {
         params: &AmgParams,
     ) -> Result<Distribution, LinearError> {
         let rows: Vec<usize> = levels.iter().map(|level| level.matrix.rows()).collect();
-        let least = params.cycling.replicate_rows.max(params.coarse_rows);
+        let least = params.cycling.replicate_rows(backend).max(params.coarse_rows);
         let shared = 1 + rows[1..].iter().take_while(|rows| **rows > least).count();
         let (firsts, _) = gather_lists(&**group, &[first as u32])?;
         let mut finest: Vec<usize> = firsts.into_iter().map(|first| first as usize).collect();

@@ -1,7 +1,12 @@
 //! Parameters of algebraic multigrid.
 
 use crate::LinearError;
+use karman_backend::Backend;
 use karman_macros::Keyword;
+
+/// Defaults of [`CycleParams::replicate_rows`].
+const HOST_REPLICATE_ROWS: usize = 16_384;
+const DEVICE_REPLICATE_ROWS: usize = 262_144;
 
 /// Selection of coarse unknowns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Keyword)]
@@ -280,10 +285,10 @@ pub static AMG_PARAMETERS: &[AmgParameter] = &[
             least: 0,
             most: usize::MAX,
             rule: "it is not negative",
-            get: |params| params.cycling.replicate_rows,
-            set: |params, rows| params.cycling.replicate_rows = rows,
+            get: |params| params.cycling.replicate_rows.unwrap_or(HOST_REPLICATE_ROWS),
+            set: |params, rows| params.cycling.replicate_rows = Some(rows),
         },
-        default: None,
+        default: Some("16384, on devices 262144"),
         meaning: "Several ranks share a coarse level of more unknowns; each of them computes all of a smaller level and of \
                   those below it. Results do not depend on it.",
         example: "replicate_rows = 50000",
@@ -342,8 +347,9 @@ pub struct CycleParams {
     /// Sweeps before and after the coarse correction. Default: 1 and 1.
     pub sweeps: [usize; 2],
     /// Largest number of unknowns of a coarse level that each of several ranks computes as a whole; larger levels are shared.
-    /// Results do not depend on it. Default: 16 384.
-    pub replicate_rows: usize,
+    /// Results do not depend on it. Default: none, which is 16 384 on the host and 262 144 on devices, where an exchange takes as
+    /// long as a product with so many rows.
+    pub replicate_rows: Option<usize>,
 }
 
 impl CycleParams {
@@ -353,8 +359,17 @@ impl CycleParams {
         smoother: Smoother::L1Jacobi,
         relaxation: 4.0 / 3.0,
         sweeps: [1, 1],
-        replicate_rows: 16_384,
+        replicate_rows: None,
     };
+
+    /// Largest number of unknowns of a coarse level that each rank computes as a whole.
+    pub(super) fn replicate_rows(&self, backend: &Backend) -> usize {
+        let of_backend = match backend.device() {
+            None => HOST_REPLICATE_ROWS,
+            Some(_) => DEVICE_REPLICATE_ROWS,
+        };
+        self.replicate_rows.unwrap_or(of_backend)
+    }
 
     fn check(&self) -> Result<(), LinearError> {
         let wrong = |name, value, rule| Err(LinearError::Parameter { name, value, rule });

@@ -37,10 +37,13 @@ pub const MAX_CONDITION: f64 = 60.0;
 /// Largest Σ_j |w_j| of the value p(x_f) − q̄ = Σ_j w_j (q̄_j − q̄) at the centroid x_f of a face. Stencils of two levels
 /// have 0.5 to 0.8 on triangles, quadrilaterals, tetrahedra, hexahedra and prisms, but 4 on average where six pyramids fill a block:
 /// with these a quadratic reconstruction is unstable at any time step, with three levels (0.6) it is stable.
-pub const MAX_EXTRAPOLATION: f64 = 1.2;
+pub const MAX_EXTRAPOLATION: f64 = 0.9;
 
-/// Multiple of this bound at a boundary face, which no cell lies behind.
-const BOUNDARY_FACTOR: f64 = 2.0;
+/// The same at an interior face of a cell with a boundary face, whose stencil lies on one side.
+const MAX_EXTRAPOLATION_BESIDE_BOUNDARIES: f64 = 1.2;
+
+/// The same at a boundary face, which no cell lies behind.
+const MAX_BOUNDARY_EXTRAPOLATION: f64 = 2.4;
 
 /// Multiple of either bound beyond which coefficients are not used, also of the largest stencil.
 pub const UNUSABLE: f64 = 4.0;
@@ -370,13 +373,18 @@ impl Around<'_> {
             row_weights.push(weight);
         }
         let condition = problem.factorise()?;
-        let mut extrapolation = 0.0f64;
+        let is_at_boundary = self.to_faces(cell).any(|(_, is_boundary)| is_boundary);
+        let mut extrapolation = 0.0f64; // over its bound
         for (r, is_boundary) in self.to_faces(cell) {
             let at_face = basis.row(r, &own.map(|g| -g));
             problem.row(&problem.functional(&at_face), functional);
             let norm = row_weights.iter().zip(&*functional).map(|(a, b)| (a * b).abs());
-            let factor = if is_boundary { BOUNDARY_FACTOR } else { 1.0 };
-            extrapolation = extrapolation.max(norm.fold(0.0, |a, b| a + b) / factor);
+            let bound = match (is_boundary, is_at_boundary) {
+                (true, _) => MAX_BOUNDARY_EXTRAPOLATION,
+                (false, true) => MAX_EXTRAPOLATION_BESIDE_BOUNDARIES,
+                (false, false) => MAX_EXTRAPOLATION,
+            };
+            extrapolation = extrapolation.max(norm.fold(0.0, |a, b| a + b) / bound);
         }
         // The functionals of the coefficients, of the basis functions' parts in them.
         let parts: [[f64; MAX_TERMS]; MAX_TERMS] = std::array::from_fn(|k| match k < n {
@@ -393,7 +401,7 @@ impl Around<'_> {
                 weights[j * terms + term] = a * b;
             }
         }
-        Some((condition / MAX_CONDITION).max(extrapolation / MAX_EXTRAPOLATION))
+        Some((condition / MAX_CONDITION).max(extrapolation))
     }
 
     /// Vectors from the centroid of a cell to those of its faces, and whether these are at the boundary.

@@ -166,12 +166,13 @@ fn flows_on_devices_of_ranks_have_the_bits_of_one() {
         });
     };
     let tetrahedra = pressure("chebyshev") + &time("bdf2", 0.002);
-    compare(TETRAHEDRA, &tetrahedra, CHANNEL, &[2, 3]);
+    // Meshes of a few chunks: software devices are slow.
+    compare(&TETRAHEDRA.replace("17", "14"), &tetrahedra, CHANNEL, &[3]);
     let mixed = pressure("jacobi") + &time("rk3", 0.002);
-    compare(MIXED, &mixed, CONVECTIVE, &[2]);
+    compare(&MIXED.replace("[20, 20, 20]", "[14, 14, 14]"), &mixed, CONVECTIVE, &[2]);
     let thermal = format!("{THERMAL}source = \"x*t\"\n[initial]\ntemperature = \"x*y\"\n");
     let cavity = pressure("amg") + &thermal + &time("ab2_cn", 0.002);
-    compare(SQUARE, &cavity, CAVITY, &[2]);
+    compare(&SQUARE.replace("160", "96"), &cavity, CAVITY, &[2]);
 }
 
 /// Two tables of flows with speeds and areas of order 1 agree up to round-off, also of sums in which large terms cancel.
