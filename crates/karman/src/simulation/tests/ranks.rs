@@ -321,7 +321,7 @@ fn cases_of_one_rank_are_refused_by_name() {
 
 #[test]
 fn devices_of_ranks_have_the_bits_of_one() {
-    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [17, 17, 17]\nelement = \"tetrahedron\"\n\
+    let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [14, 14, 14]\nelement = \"tetrahedron\"\n\
                 jitter = 0.25";
     let rest = "conductivity = \"1 + x*y\"\nsource = \"10*x\"\n[initial]\ntemperature = \"300 + x\"\n[time]\nstep = 0.01\n\
                 end = 0.03\n[linear_solver]\npreconditioner = \"chebyshev\"\nrelative_tolerance = 1e-6\n[boundary]\n\
