@@ -17,8 +17,7 @@ unit() {
 }
 
 program() {
-    cargo test --release -p karman-cli -p karman --locked --no-fail-fast --bins --test cli --test architecture \
-        --test memory --test vocabulary &&
+    cargo test --release -p karman-cli -p karman --locked --no-fail-fast --bins --test '*' &&
         cargo test --release -p karman-cli -p karman-bench --locked --no-fail-fast --lib &&
         cargo test --release -p karman-adapt --locked --no-fail-fast --lib best_published &&
         cargo test --release -p karman-cli -p karman-backend -p karman-linear -p karman --locked --doc

@@ -42,7 +42,7 @@ pub struct AdaptOptions {
     pub surface_tolerance: f64,
     /// Vertices move and nothing else changes. Default false.
     pub smooth_only: bool,
-    /// What lengths of edges count beside qualities. Default steep.
+    /// The weight of edge lengths beside qualities. Default steep.
     pub lengths: LengthPenalty,
 }
 

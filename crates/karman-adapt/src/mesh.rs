@@ -41,7 +41,7 @@ pub(crate) struct AdaptiveMesh<'a> {
     pub(crate) surface: Option<Surface>,
     /// Cells that stay as they are.
     pub(crate) kept: Kept,
-    /// What lengths of edges count in the energy.
+    /// The penalty of edge lengths in the energy.
     pub(crate) lengths: LengthPenalty,
 }
 

@@ -1,22 +1,35 @@
-//! Entries of vectors on the devices of ranks, gathered as a list on each of them.
+//! Entries of vectors on the devices of ranks, which each of them gathers: as a list, or as the ghosts of a vector.
 
 use super::halo::VectorLayout;
-use super::{Backend, Buffer, Element};
-use std::sync::{Mutex, PoisonError};
+use super::{Backend, Buffer, Device, Element};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A list of which each rank has some entries.
+/// Own entries among zeros, and those of all ranks; by the words of an entry.
+type Messages = Vec<(usize, [Buffer<u32>; 2])>;
+
+/// Entries that ranks give, and those that this rank takes.
 #[cfg_attr(not(feature = "device"), allow(dead_code))]
 pub(super) struct DeviceGather {
     backend: Backend,
     rank: usize,
     /// Places in a vector of the entries of this rank.
     own: Buffer<u32>,
-    /// Of each entry of the list its number among those of all ranks, by rank.
+    /// Of each entry that this rank takes its number among those of all ranks, by rank.
     sources: Buffer<u32>,
     /// First entry of each rank among those of all, then their number.
     starts: Vec<usize>,
-    /// Own entries among zeros, and those of all ranks; by the words of an entry.
-    messages: Mutex<Vec<(usize, [Buffer<u32>; 2])>>,
+    messages: Mutex<Messages>,
+}
+
+/// The entries that all ranks have given.
+#[cfg_attr(not(feature = "device"), allow(dead_code))]
+struct Arrived<'a> {
+    device: &'a Device,
+    sources: &'a Buffer<u32>,
+    messages: MutexGuard<'a, Messages>,
+    place: usize,
+    /// Which of the two buffers has them.
+    side: usize,
 }
 
 impl DeviceGather {
@@ -33,31 +46,64 @@ impl DeviceGather {
         Some(DeviceGather { backend, rank, own, sources, starts, messages: Mutex::default() })
     }
 
+    /// The device.
+    pub(super) fn device(&self) -> Option<&Device> {
+        self.backend.device()
+    }
+
     /// `all` ← the entries of all ranks, of which this rank has those in `from`. A failure of a rank ends the group, and reads of
     /// buffers return it.
     ///
     /// Traffic: twice what this rank gives, and three times what all give.
     pub(super) fn gather<T: Element>(&self, from: &Buffer<T>, all: &mut Buffer<T>) {
+        let layout = |stride: usize| VectorLayout::of::<T>(stride, 1);
+        if let Some(arrived) = self.give(layout(from.len()), from) {
+            arrived.take(layout(all.len()), all, 0);
+        }
+    }
+
+    /// The entries of `vector` from `first` on ← those that this rank takes. Failures and traffic as of [`DeviceGather::gather`].
+    pub(super) fn fill<T: Element>(
+        &self,
+        layout: VectorLayout,
+        vector: &mut Buffer<T>,
+        first: usize,
+    ) {
+        if let Some(arrived) = self.give(layout, vector) {
+            arrived.take(layout, vector, first);
+        }
+    }
+
+    /// Gives the own entries of a vector; none where no rank gives any.
+    fn give<T: Element>(&self, layout: VectorLayout, from: &Buffer<T>) -> Option<Arrived<'_>> {
         let DeviceGather { backend, own, sources, starts, messages, .. } = self;
-        let Some(device) = backend.device().filter(|_| !sources.is_empty()) else { return };
-        let words = size_of::<T>() / size_of::<u32>();
+        let (device, total) = (backend.device()?, *starts.last()?);
+        if total == 0 {
+            return None;
+        }
+        let each = layout.words * layout.components;
         let mut messages = messages.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = messages.iter().position(|(of, _)| *of == words).unwrap_or_else(|| {
-            let zeros = || backend.zeros(words * sources.len());
-            messages.push((words, [zeros(), zeros()]));
+        let place = messages.iter().position(|(of, _)| *of == each).unwrap_or_else(|| {
+            let zeros = || backend.zeros(each * total);
+            messages.push((each, [zeros(), zeros()]));
             messages.len() - 1
         });
         let (_, [given, gathered]) = &mut messages[place];
-        let layout = |stride: usize| VectorLayout { stride, components: 1, words };
-        device.pack(layout(from.len()), from, own, given, starts[self.rank]);
-        let starts: Vec<usize> = starts.iter().map(|start| words * start).collect();
-        let gathered = match backend.ranks() {
-            None => given,
-            Some(_) => {
-                backend.gather_on_devices(given, gathered, 1, &starts);
-                gathered
-            }
-        };
-        device.unpack(layout(all.len()), gathered, sources, all, 0);
+        device.pack(layout, from, own, given, starts[self.rank]);
+        // A rank by itself has given all entries.
+        let side = usize::from(backend.ranks().is_some());
+        if side == 1 {
+            let starts: Vec<usize> = starts.iter().map(|start| each * start).collect();
+            backend.gather_on_devices(given, gathered, 1, &starts);
+        }
+        Some(Arrived { device, sources, messages, place, side })
+    }
+}
+
+impl Arrived<'_> {
+    /// Writes the entries that this rank takes from entry `first` of a vector on.
+    fn take<T: Element>(self, layout: VectorLayout, vector: &mut Buffer<T>, first: usize) {
+        let (_, buffers) = &self.messages[self.place];
+        self.device.unpack(layout, &buffers[self.side], self.sources, vector, first);
     }
 }

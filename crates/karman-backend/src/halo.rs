@@ -5,11 +5,12 @@
 //! NaN until they are fetched: a missing first exchange shows in the result.
 
 use super::buffer::ELSEWHERE;
+use super::device_gather::DeviceGather;
 use super::group::{Group, bytes_of, bytes_of_mut, gather_lists};
 use super::{Backend, BackendError, Buffer, Element, HOST_CHUNK};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The entries that a rank exchanges with its neighbours.
 pub struct Halo {
@@ -22,21 +23,8 @@ pub struct Halo {
     /// Entries of all ranks.
     total: usize,
     neighbours: Vec<Neighbour>,
-    /// Of vectors on a device.
-    on_device: Option<DeviceHalo>,
-}
-
-/// The exchange of vectors on a device: the messages of all ranks follow each other, first by sender, then by receiver.
-struct DeviceHalo {
-    backend: Backend,
-    /// First message entry of each rank, and the number of entries.
-    starts: Vec<usize>,
-    /// Own entries that others need, in the order of messages.
-    send: Buffer<u32>,
-    /// The entry of the messages that each ghost has.
-    sources: Buffer<u32>,
-    /// Own messages among zeros, and those of all ranks; by their words an entry.
-    messages: Mutex<Vec<(usize, [Buffer<u32>; 2])>>,
+    /// Of vectors on a device: the messages of all ranks follow each other, first by sender, then by receiver.
+    on_device: Option<DeviceGather>,
 }
 
 /// The layout of a vector with ghosts.
@@ -47,6 +35,13 @@ pub(super) struct VectorLayout {
     pub components: usize,
     /// Words of an element.
     pub words: usize,
+}
+
+impl VectorLayout {
+    /// Of a vector `[components][stride]` of such elements.
+    pub(super) fn of<T: Element>(stride: usize, components: usize) -> VectorLayout {
+        VectorLayout { stride, components, words: size_of::<T>() / size_of::<u32>() }
+    }
 }
 
 /// The exchange with one other rank.
@@ -116,13 +111,9 @@ impl Halo {
             sources.extend(first..first + neighbour.receive.len() as u32);
         }
         let sent = self.neighbours.iter().flat_map(|neighbour| &neighbour.send);
-        self.on_device = Some(DeviceHalo {
-            backend: backend.clone(),
-            starts: (0..=size).map(|rank| begin(rank, 0) as usize).collect(),
-            send: backend.upload(sent.copied().collect()),
-            sources: backend.upload(sources),
-            messages: Mutex::default(),
-        });
+        let starts: Vec<usize> = (0..=size).map(|rank| begin(rank, 0) as usize).collect();
+        let lists = [sent.copied().collect(), sources];
+        self.on_device = DeviceGather::new(backend, rank, lists, &starts);
         Ok(self)
     }
 
@@ -270,28 +261,8 @@ impl Halo {
 
     fn fill_on_device<T: Element>(&self, vector: &mut Buffer<T>, components: usize) {
         let Some(of_device) = &self.on_device else { panic!("{ELSEWHERE}") };
-        let DeviceHalo { backend, starts, send, sources, messages } = of_device;
-        let Some(device) = backend.device() else { return };
-        if starts[self.group.size()] == 0 {
-            return;
-        }
-        let layout = VectorLayout {
-            stride: self.owned + self.ghosts.len(),
-            components,
-            words: size_of::<T>() / size_of::<u32>(),
-        };
-        let each = layout.words * components;
-        let mut messages = messages.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = messages.iter().position(|(words, _)| *words == each).unwrap_or_else(|| {
-            let zeros = || backend.zeros(each * starts[self.group.size()]);
-            messages.push((each, [zeros(), zeros()]));
-            messages.len() - 1
-        });
-        let (_, [own, all]) = &mut messages[place];
-        device.pack(layout, vector, send, own, starts[self.group.rank()]);
-        let starts: Vec<usize> = starts.iter().map(|start| each * start).collect();
-        backend.gather_on_devices(own, all, 1, &starts);
-        device.unpack(layout, all, sources, vector, self.owned);
+        let stride = self.owned + self.ghosts.len();
+        of_device.fill(VectorLayout::of::<T>(stride, components), vector, self.owned);
     }
 
     /// The ghosts of `to` ← those of `from`: `[owned + ghosts]` each.
@@ -311,7 +282,7 @@ impl Halo {
         places: Range<usize>,
     ) {
         let Some(of_device) = &self.on_device else { panic!("{ELSEWHERE}") };
-        if let Some(device) = of_device.backend.device() {
+        if let Some(device) = of_device.device() {
             device.copy_entries(from, to, places);
         }
     }

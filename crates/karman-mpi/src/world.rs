@@ -12,8 +12,7 @@ use crate::options::Options;
 use crate::processors;
 use karman_backend::{BackendError, RankGroup};
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Time in which all processes end by themselves after a failure of one.
@@ -62,8 +61,8 @@ struct World {
     news: Communicator,
     ends: Communicator,
     failure: OnceLock<(usize, String)>,
-    /// Whether a thread of this process has printed why all end.
-    has_complained: AtomicBool,
+    /// The print of why all end, by one thread of this process.
+    complaint: Once,
 }
 
 impl MpiGroup {
@@ -86,7 +85,7 @@ impl MpiGroup {
             news,
             ends,
             failure: OnceLock::new(),
-            has_complained: AtomicBool::new(false),
+            complaint: Once::new(),
         };
         Ok(MpiGroup { world: Arc::new(world) })
     }
@@ -303,11 +302,9 @@ impl World {
     fn end_all_now(&self, code: u8, message: Option<&str>) -> ! {
         let failure =
             self.failure.get().map(|(rank, reason)| format!("error: rank {rank}: {reason}"));
-        // The watchdog and the thread that ends its part come here at the same time.
-        if let Some(text) = message.map(str::to_owned).or(failure)
-            && !self.has_complained.swap(true, Ordering::Relaxed)
-        {
-            (self.options.complain)(&text);
+        if let Some(text) = message.map(str::to_owned).or(failure) {
+            // The watchdog and the thread that ends its part come here at the same time; both wait for the print.
+            self.complaint.call_once(|| (self.options.complain)(&text));
         }
         let library = self.library();
         self.news.abort(code.max(1));

@@ -38,13 +38,7 @@ impl Whole {
             return Ok(Part { matrix: Arc::new(matrix), right_side });
         };
         let own = starts[group.rank()]..starts[group.rank() + 1];
-        let rows = matrix.to_csr()?;
-        let entries = rows.offsets()[own.start] as usize..rows.offsets()[own.end] as usize;
-        let columns = rows.column_indices()[entries].iter().copied();
-        let mut ghosts: Vec<u32> =
-            columns.filter(|column| !own.contains(&(*column as usize))).collect();
-        ghosts.sort_unstable();
-        ghosts.dedup();
+        let ghosts = matrix.columns_beyond(own.clone());
         let halo = Arc::new(Halo::new(group.clone(), starts, ghosts)?.on(backend)?);
         let matrix = Arc::new(matrix.rows_of_rank(backend, halo)?);
         Ok(Part { matrix, right_side: backend.upload_slice(&right_side[own]) })

@@ -65,7 +65,7 @@ pub struct RanksPlan {
 /// A measurement on a number of ranks.
 #[derive(Clone, Debug, Serialize)]
 pub struct RanksPoint {
-    /// What was measured.
+    /// The measurement.
     pub test: RanksTest,
     /// Strong or weak.
     pub scaling: Scaling,
@@ -83,7 +83,7 @@ pub struct RanksPoint {
     pub iterations: usize,
 }
 
-/// What a rank measured.
+/// The result of a rank.
 #[derive(Clone, Copy)]
 struct Measured {
     seconds: f64,

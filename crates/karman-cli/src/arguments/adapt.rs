@@ -67,7 +67,7 @@ pub(crate) struct AdaptArguments {
     /// Regions whose cells stay as they are, separated by commas; cells that are no triangles or tetrahedra always stay
     #[arg(long, value_name = "REGIONS", value_delimiter = ',', conflicts_with = "rule")]
     pub(crate) freeze: Vec<String>,
-    /// What lengths of edges count beside qualities of cells: steep keeps nearly all edges in the range; even, with sizes enlarged by 10 to 15 %,
+    /// The weight of edge lengths beside qualities of cells: steep keeps nearly all edges in the range; even, with sizes enlarged by 10 to 15 %,
     /// needs fewer vertices where the metric turns within a cell
     #[arg(long, value_name = "PENALTY", default_value = "steep", value_parser = lengths, conflicts_with = "rule")]
     pub(crate) lengths: LengthPenalty,

@@ -1,5 +1,6 @@
-//! `mpirun karman run`: the files of one rank, checkpoints, and failures.
+//! `mpirun karman run`: the files of one rank, checkpoints, and failures. Without the feature `mpi` there are no such tests.
 
+#![cfg(feature = "mpi")]
 #![allow(clippy::unwrap_used)]
 
 use karman::mesh::files::write_mesh;

@@ -135,7 +135,7 @@ impl<F: Real> Flow<F> {
 
 impl<F: Real> IncompressibleSolver<F> {
     /// Keeps the mean velocity Σ V u / Σ V of the flow at `target`, now and at the end of each step, by a uniform force
-    /// (`mean_velocity.rs`); it follows [`IncompressibleSolver::new`] or [`IncompressibleSolver::start`].
+    /// (`mean_velocity.rs`); it follows [`IncompressibleSolver::new`] or [`IncompressibleSolver::project`].
     ///
     /// # Errors
     /// [`IncompressibleError::NotPeriodic`] where `target` is no combination of the translations of the periodic patches,

@@ -166,7 +166,7 @@ impl PartPlaces {
     }
 }
 
-/// What the flow on the whole mesh takes over after a step of its parts.
+/// The numbers that the flow on the whole mesh takes over after a step of its parts.
 #[derive(Clone, Debug)]
 pub struct Progress {
     clock: Clock,
@@ -306,7 +306,7 @@ impl<F: Real> IncompressibleSolver<F> {
         arrays
     }
 
-    /// What the flow on the whole mesh takes over after a step of this part.
+    /// The numbers that the flow on the whole mesh takes over after a step of this part.
     ///
     /// # Errors
     /// [`IncompressibleError::Backend`] where a rank failed.

@@ -64,29 +64,15 @@ impl<F: Real> IncompressibleSolver<F> {
         problem: &Problem,
         numerics: &Numerics,
     ) -> Result<Self, IncompressibleError> {
-        Self::start(backend, (mesh, geometry), problem, numerics, (0.0, 0))
-    }
-
-    /// The solver of a flow that goes on at a time, after a number of steps, from the fields of `problem`: velocity,
-    /// projected with the boundary data of this time, pressure and temperature. The multistep scheme begins anew, with
-    /// a step of first order.
-    ///
-    /// # Errors
-    /// As [`IncompressibleSolver::new`].
-    pub fn start(
-        backend: &Backend,
-        place: (&Mesh, &Geometry),
-        problem: &Problem,
-        numerics: &Numerics,
-        clock: (f64, usize),
-    ) -> Result<Self, IncompressibleError> {
-        let mut solver = Self::unprojected(backend, place, problem, numerics, clock)?;
+        let place = (mesh, geometry);
+        let mut solver = Self::unprojected(backend, place, problem, numerics, (0.0, 0))?;
         solver.project()?;
         Ok(solver)
     }
 
-    /// As [`IncompressibleSolver::start`], but with the velocity as given. [`IncompressibleSolver::project`] has to follow, for
-    /// several ranks on each of its parts.
+    /// The solver of a flow that begins or goes on at a time, after a number of steps, from the fields of `problem`: velocity as given,
+    /// pressure and temperature. [`IncompressibleSolver::project`], with the boundary data of this time, has to follow, for several
+    /// ranks on each of its parts. The multistep scheme begins anew, with a step of first order.
     ///
     /// # Errors
     /// As [`IncompressibleSolver::new`].

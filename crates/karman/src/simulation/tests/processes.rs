@@ -1,10 +1,9 @@
 //! Ranks as processes, for which threads with a simulation each stand in: the files of one rank, and what is refused.
 
-use super::ranks::{case, files, results};
+use super::ranks::{Files, case, files, results};
 use super::*;
 use crate::backend::group::{ThreadGroup, run_ranks};
 use crate::backend::{BackendError, Processes, RankGroup};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The result of `work` of each process with its simulation of its text, or the message of the refusal.
@@ -51,11 +50,7 @@ const STEADY: &str = "conductivity = \"1 + x*y\"\n[linear_solver]\npreconditione
     xmax.temperature = 2.0\nymin = \"insulated\"\nymax = \"insulated\"\nzmin = \"insulated\"\nzmax = \"insulated\"";
 
 /// The files of a case as `count` processes are these.
-pub(super) fn assert_files_of_processes(
-    text: &str,
-    count: usize,
-    want: &BTreeMap<String, Vec<u8>>,
-) {
+pub(super) fn assert_files_of_processes(text: &str, count: usize, want: &Files) {
     let folder = tempfile::tempdir().unwrap();
     let said = run_processes(text, count, (folder.path(), None));
     assert!(said.iter().all(|outcome| *outcome == said[0]), "{said:?}");

@@ -19,8 +19,11 @@ pub(super) fn case(mesh: &str, rest: &str, ranks: usize) -> String {
     )
 }
 
+/// Files by name.
+pub(super) type Files = BTreeMap<String, Vec<u8>>;
+
 /// The files of a run by name; of the summary what a run computes.
-pub(super) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(super) fn files(folder: &Path) -> Files {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(folder.join("case")).unwrap() {
         let path = entry.unwrap().path();
@@ -44,7 +47,7 @@ pub(super) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-pub(super) fn results(text: &str) -> BTreeMap<String, Vec<u8>> {
+pub(super) fn results(text: &str) -> Files {
     let folder = tempfile::tempdir().unwrap();
     let (outcome, _) = run(text, folder.path());
     assert!(
@@ -69,11 +72,7 @@ pub(super) fn compare_cases(case: &dyn Fn(usize) -> String, least_cells: u64) {
 }
 
 /// The files of a case on several ranks are these.
-pub(super) fn assert_files_of_ranks(
-    case: &dyn Fn(usize) -> String,
-    ranks: &[usize],
-    want: &BTreeMap<String, Vec<u8>>,
-) {
+pub(super) fn assert_files_of_ranks(case: &dyn Fn(usize) -> String, ranks: &[usize], want: &Files) {
     for &ranks in ranks {
         let found = results(&case(ranks));
         assert!(found.keys().eq(want.keys()), "{:?} {:?}", found.keys(), want.keys());
@@ -149,20 +148,19 @@ fn a_checkpoint_of_three_ranks_goes_on_with_one_and_four() {
                 every = 0.02\n[linear_solver]\npreconditioner = \"jacobi\"\n[boundary]\nxmin.temperature = 400.0\n\
                 xmax = \"insulated\"\nymin = \"insulated\"\nymax.temperature = \"300 + 100*t\"\nzmin = \"insulated\"\n\
                 zmax = \"insulated\"";
-    continues_with_one_and_four(mesh, rest);
+    continues_with_one_and_four(&|ranks| case(mesh, rest, ranks));
 }
 
 /// Continues the checkpoint of three ranks after the second of four steps.
-pub(super) fn continues_with_one_and_four(mesh: &str, rest: &str) {
+pub(super) fn continues_with_one_and_four(case: &dyn Fn(usize) -> String) {
     let folder = tempfile::tempdir().unwrap();
-    run(&case(mesh, rest, 3), folder.path());
+    run(&case(3), folder.path());
     let want = files(folder.path());
     let checkpoint = folder.path().join("case/checkpoint_00000002.safetensors");
     let kept = folder.path().join("kept.safetensors");
     std::fs::copy(checkpoint, &kept).unwrap();
     for ranks in [1, 4] {
-        let text = case(mesh, rest, ranks);
-        let case = Case::parse(&text, folder.path(), "case.toml").unwrap();
+        let case = Case::parse(&case(ranks), folder.path(), "case.toml").unwrap();
         let options = RunOptions { restart: Some(kept.clone()), ..RunOptions::default() };
         let mut simulation = Simulation::new(case, options).unwrap();
         simulation.run(&mut |_| ()).unwrap();
@@ -224,7 +222,7 @@ fn a_hierarchy_of_three_ranks_goes_on_with_one_and_four() {
         "nonorthogonal_correction = false\n[initial]\ntemperature = 300.0\n[time]\nmethod = \"bdf2\"\nstep = 0.01\nend = 0.04\n\
          [checkpoint]\nevery = 0.02\n[linear_solver]\npreconditioner = \"amg\"\namg.replicate_rows = 3000\n{CUBE}"
     );
-    continues_with_one_and_four(mesh, &rest);
+    continues_with_one_and_four(&|ranks| case(mesh, &rest, ranks));
 }
 
 #[test]
@@ -232,22 +230,27 @@ fn parts_smaller_than_a_chunk_agree_to_round_off_with_a_warning() {
     let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [8, 8, 8]\nelement = \"tetrahedron\"\njitter = 0.2";
     let rest = "[linear_solver]\nrelative_tolerance = 1e-13\n[boundary]\nxmin.temperature = 1.0\nxmax.temperature = 2.0\n\
                 ymin = \"insulated\"\nymax = \"insulated\"\nzmin = \"insulated\"\nzmax = \"insulated\"";
-    let fields = |ranks: usize| {
-        let folder = tempfile::tempdir().unwrap();
-        let mut simulation = new(&case(mesh, rest, ranks), folder.path()).unwrap();
-        simulation.step().unwrap();
-        let warnings = simulation.warnings().join("\n");
-        (simulation.field("temperature").unwrap(), warnings)
-    };
-    let (want, warnings) = fields(1);
+    let warnings = agrees_to_round_off(&|ranks| case(mesh, rest, ranks), "temperature");
     assert_eq!(warnings, "");
+}
+
+/// Compares a field after a step on parts smaller than a chunk, which are warned of, with that of one rank; the warnings of one rank.
+pub(super) fn agrees_to_round_off(case: &dyn Fn(usize) -> String, field: &str) -> String {
+    let after_a_step = |ranks: usize| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut simulation = new(&case(ranks), folder.path()).unwrap();
+        simulation.step().unwrap();
+        (simulation.field(field).unwrap(), simulation.warnings().join("\n"))
+    };
+    let (want, warnings_of_one) = after_a_step(1);
     for ranks in [2, 5] {
-        let (found, warnings) = fields(ranks);
+        let (found, warnings) = after_a_step(ranks);
         assert!(warnings.contains(&format!("ranks = {ranks}: of ")), "{warnings}");
         let pairs = found.iter().zip(&want);
         let largest = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(largest < 1e-12, "{largest:e}");
     }
+    warnings_of_one
 }
 
 #[test]
@@ -341,9 +344,6 @@ fn compare_on_devices(case: &dyn Fn(usize) -> String, several: &[usize]) {
         assert!(other.is_empty(), "{other:?} on {ranks} ranks");
     });
 }
-
-/// Files by name.
-type Files = BTreeMap<String, Vec<u8>>;
 
 /// Calls `check` with the files of `several` ranks and of one, on each device.
 pub(super) fn on_devices(

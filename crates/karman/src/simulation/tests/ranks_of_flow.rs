@@ -1,6 +1,8 @@
 //! Collocated flows on several ranks: the files of one rank, and what they refuse.
 
-use super::ranks::{CHUNKS, compare_cases, files, on_devices};
+use super::ranks::{
+    CHUNKS, agrees_to_round_off, compare_cases, continues_with_one_and_four, on_devices,
+};
 use super::*;
 use crate::mesh::files::write_mesh;
 use crate::mesh::testing;
@@ -196,23 +198,7 @@ fn assert_close(found: &[u8], want: &[u8]) {
 #[test]
 fn a_checkpoint_of_three_ranks_goes_on_with_one_and_four() {
     let flow = pressure("chebyshev") + &time("ab2_cn", 0.002);
-    let folder = tempfile::tempdir().unwrap();
-    run(&case(MIXED, &flow, CONVECTIVE, 3), folder.path());
-    let want = files(folder.path());
-    let checkpoint = folder.path().join("case/checkpoint_00000002.safetensors");
-    let kept = folder.path().join("kept.safetensors");
-    std::fs::copy(checkpoint, &kept).unwrap();
-    for ranks in [1, 4] {
-        let text = case(MIXED, &flow, CONVECTIVE, ranks);
-        let case = Case::parse(&text, folder.path(), "case.toml").unwrap();
-        let options = RunOptions { restart: Some(kept.clone()), ..RunOptions::default() };
-        let mut simulation = Simulation::new(case, options).unwrap();
-        simulation.run(&mut |_| ()).unwrap();
-        let found = files(folder.path());
-        for (name, bytes) in found.iter().filter(|(name, _)| *name != "summary.json") {
-            assert!(*bytes == want[name], "{name} on {ranks} ranks");
-        }
-    }
+    continues_with_one_and_four(&|ranks| case(MIXED, &flow, CONVECTIVE, ranks));
 }
 
 #[test]
@@ -221,21 +207,7 @@ fn parts_smaller_than_a_chunk_agree_to_round_off_with_a_warning() {
     let flow = pressure("jacobi").replace("1e-2", "1e-13")
         + "[incompressible.momentum]\nrelative_tolerance = 1e-13\n";
     let flow = flow + &time("bdf2", 0.002);
-    let fields = |ranks: usize| {
-        let folder = tempfile::tempdir().unwrap();
-        let mut simulation = new(&case(mesh, &flow, CHANNEL, ranks), folder.path()).unwrap();
-        simulation.step().unwrap();
-        let warnings = simulation.warnings().join("\n");
-        (simulation.field("velocity_x").unwrap(), warnings)
-    };
-    let (want, _) = fields(1);
-    for ranks in [2, 5] {
-        let (found, warnings) = fields(ranks);
-        assert!(warnings.contains(&format!("ranks = {ranks}: of ")), "{warnings}");
-        let pairs = found.iter().zip(&want);
-        let largest = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(largest < 1e-12, "{largest:e}");
-    }
+    agrees_to_round_off(&|ranks| case(mesh, &flow, CHANNEL, ranks), "velocity_x");
 }
 
 /// A step fails where one rank fails, with its message.

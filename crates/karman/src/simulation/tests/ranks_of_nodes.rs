@@ -69,10 +69,8 @@ fn two_dimensional_and_singular_solutions_have_the_bits_of_one_rank() {
 fn a_checkpoint_of_three_ranks_goes_on_with_one_and_four() {
     let mesh = "[mesh.generate.box]\nsize = [1.0, 1.0, 1.0]\ncells = [26, 26, 26]";
     let solver = "[linear_solver]\npreconditioner = \"amg\"\namg.replicate_rows = 3000\n";
-    continues_with_one_and_four(
-        mesh,
-        &format!("discretization = \"node\"\n{IN_TIME}{solver}{SIDES}"),
-    );
+    let rest = format!("discretization = \"node\"\n{IN_TIME}{solver}{SIDES}");
+    continues_with_one_and_four(&|ranks| case(mesh, &rest, ranks));
 }
 
 #[test]
