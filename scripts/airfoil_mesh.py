@@ -2,11 +2,13 @@
 """Mesh around a NACA 00xx airfoil of unit chord: quadrilaterals in a boundary layer, triangles outside (Gmsh, 2D).
 
     scripts/airfoil_mesh.py OUT.msh [--points 80] [--first 1e-3] [--ratio 1.25] [--layer 0.12] [--radius 30]
-                            [--far 6] [--growth 0.2] [--wake 0.06] [--thickness 0.12] [--triangles]
+                            [--far 6] [--growth 0.2] [--wake 0.06] [--fan 5] [--thickness 0.12] [--triangles]
 
 POINTS elements lie on each side of the airfoil, closer at both edges; FIRST is the height of the first layer, RATIO the growth of
 the layers, LAYER their total height; RADIUS the distance of the far field and FAR the size of its elements; elements
-grow by GROWTH times the distance from the airfoil and have the size WAKE behind it. The trailing edge is
+grow by GROWTH times the distance from the airfoil and have the size WAKE behind it. FAN elements lie around the trailing edge in each
+layer. A family of meshes that converges divides FIRST, FAR, GROWTH and WAKE by k, multiplies POINTS and FAN by k and takes the
+k-th root of RATIO. The trailing edge is
 closed (coefficient -0.1036). With --triangles there is no layer of quadrilaterals. Patches: airfoil, far. Needs `pip install gmsh`.
 """
 import argparse
@@ -31,6 +33,7 @@ def main():
     parser.add_argument("--far", type=float, default=6.0)
     parser.add_argument("--growth", type=float, default=0.2)
     parser.add_argument("--wake", type=float, default=0.06)
+    parser.add_argument("--fan", type=int, default=5)
     parser.add_argument("--thickness", type=float, default=0.12)
     parser.add_argument("--triangles", action="store_true")
     options = parser.parse_args()
@@ -84,6 +87,7 @@ def main():
         ).items():
             field.setNumber(layer, name, value)
         field.setAsBoundaryLayer(layer)
+        gmsh.option.setNumber("Mesh.BoundaryLayerFanElements", options.fan)
     gmsh.option.setNumber("Mesh.MeshSizeExtendFromBoundary", 0)
     gmsh.option.setNumber("Mesh.MeshSizeFromPoints", 0)
     gmsh.option.setNumber("Mesh.Algorithm", 6)

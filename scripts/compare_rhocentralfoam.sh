@@ -4,7 +4,7 @@
 #
 #     scripts/compare_rhocentralfoam.sh KARMAN [SQUARES_ON_THE_FACE, default 5]
 #
-# KARMAN is a release build; FLUX and LIMITER set its scheme (hllc, minmod; linear, ssp_rk2, Courant number 0.5). rhoCentralFoam has the fluxes of Kurganov, van Leer's
+# KARMAN is a release build; FLUX and LIMITER set its scheme, CFL its Courant number (hllc, minmod, 1; linear, ssp_rk2). rhoCentralFoam has the fluxes of Kurganov, van Leer's
 # limiter and a Courant number of 0.2, as its tutorial of this flow. Needs rhoCentralFoam and blockMesh (the package openfoam on Debian and Ubuntu), and
 # `pip install gmsh meshio numpy`.
 set -euo pipefail
@@ -78,7 +78,7 @@ outlet = "supersonic_outlet"
 wall = "slip_wall"
 [time]
 method = "ssp_rk2"
-cfl = 0.5
+cfl = ${CFL:-1.0}
 end = 4.0
 [output]
 fields = ["density"]

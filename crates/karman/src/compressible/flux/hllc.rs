@@ -10,21 +10,17 @@ use crate::compressible::state::Conserved;
 use crate::real::{Real, Vec3};
 use karman_backend::prelude::*;
 
-/// The flux of one side between its acoustic wave of speed `s` and the contact of speed `contact`.
+/// The flux of one side between its acoustic wave of speed s and the contact of speed s*:
+/// F* = (s* (s U − F) + s p* (0, n, s*)) / (s − s*), p* = p + ρ (s − u_n)(s* − u_n) (Toro, Riemann Solvers, 2009, section 10.4.2).
 #[device]
 #[inline(always)]
 fn star_flux<F: Real>(side: Side<F>, n: Vec3<F>, s: F, contact: F) -> Conserved<F> {
     let un = side.normal_velocity;
-    let density = side.density * (s - un) / (s - contact);
-    let energy = side.enthalpy - side.pressure / side.density;
-    let compressed =
-        energy + (contact - un) * (contact + side.pressure / (side.density * (s - un)));
-    let star = Conserved::<F>::of(
-        density,
-        (side.velocity + n * (contact - un)) * density,
-        density * compressed,
-    );
-    side.flux(n) + (star - side.conserved()) * s
+    let pressure = side.pressure + side.density * (s - un) * (contact - un);
+    let acoustic = s * pressure;
+    let of_pressure = Conserved::<F>::of(F::literal(0.0), n * acoustic, acoustic * contact);
+    let difference = side.conserved() * s - side.flux(n);
+    (difference * contact + of_pressure) * (1.0 / (s - contact))
 }
 
 /// A side with another normal velocity, of equal density and pressure.

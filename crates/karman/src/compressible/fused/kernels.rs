@@ -53,7 +53,7 @@ impl<F: Real> TracePlaces<'_, F> {
     }
 }
 
-/// What the traces of a cell need besides its stencil.
+/// The sides of cells that traces are written to, and their bounds.
 #[derive(Group, Clone, Copy)]
 pub(super) struct CellSides<'a, F: Real> {
     /// First item of each cell: `[n_cells + 1]`.
