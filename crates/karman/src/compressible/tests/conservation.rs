@@ -6,7 +6,7 @@ use crate::compressible::{
     CompressibleBoundaryCondition, CompressibleError, CompressibleProblem, CompressibleSolver,
     FluxForm, Limiter, NumericalFlux, Reconstruction,
 };
-use crate::mesh::generate::{BoxParams, Element};
+use crate::mesh::generate::{AnnulusParams, BoxParams, Element};
 use crate::mesh::testing::{built, gmsh};
 use crate::mesh::{Geometry, Mesh};
 use crate::time::RungeKutta;
@@ -73,10 +73,20 @@ fn uniform_flow_stays_on_every_element() {
     }
 }
 
+/// An annulus, and a pipe of Gmsh tetrahedra.
+fn curved() -> Vec<(Mesh, Geometry)> {
+    let params = AnnulusParams {
+        cells: vec![3, 16],
+        element: Some(Element::Triangle),
+        ..AnnulusParams::default()
+    };
+    vec![built(params.generate().unwrap()), built(gmsh("pipe_coarse"))]
+}
+
 #[test]
 fn a_closed_box_keeps_mass_and_energy() {
     let backend = Backend::host(2).unwrap();
-    for (mesh, geometry) in boxes() {
+    for (mesh, geometry) in boxes().into_iter().chain(curved()) {
         let exact = if mesh.dimension == 2 { waves_2d } else { waves_3d };
         let conditions = mesh.patches.iter().map(|_| CompressibleBoundaryCondition::Slip).collect();
         let problem = CompressibleProblem { conditions, ..problem(&mesh, exact) };
