@@ -58,7 +58,7 @@ fn factor<F: Real>(bound: F, delta: F, softness: F, #[comptime] is_smooth: bool)
 /// The least factor φ of one variable at a point of value `q`, of mean `mean` in [`low`, `high`].
 #[device]
 #[inline(always)]
-fn least<F: Real>(
+pub(super) fn least<F: Real>(
     phi: F,
     q: F,
     mean: F,
@@ -107,7 +107,21 @@ pub(super) fn first_factors<F: Real>() -> Conserved<F> {
     Conserved::<F> { density: one, momentum_x: one, momentum_y: one, momentum_z: one, energy: one }
 }
 
-/// ε² of each variable of a cell, relative to the squares of the scales ρ, √(ρ ρE) and ρE; 0 unless the limiter is Venkatakrishnan's.
+/// ε² of a variable of a cell: `relative` to the squares of the scales ρ, √(ρ ρE) of momentum, and ρE.
+#[device]
+#[inline(always)]
+pub(super) fn squared_scale<F: Real>(relative: F, density: F, energy: F, variable: usize) -> F {
+    let mut scale = relative * density * energy;
+    if variable == 0 {
+        scale = relative * density * density;
+    }
+    if variable == comptime!(VARIABLES - 1) {
+        scale = relative * energy * energy;
+    }
+    scale
+}
+
+/// ε² of each variable of a cell; 0 unless the limiter is Venkatakrishnan's.
 #[device]
 #[inline(always)]
 pub(super) fn squared_scales<F: Real>(
@@ -118,14 +132,14 @@ pub(super) fn squared_scales<F: Real>(
 ) -> Conserved<F> {
     let mut scales = Conserved::<F>::zero();
     if comptime!(limiter == Limiter::Venkatakrishnan) {
-        let relative = softness[c];
-        let of_momentum = relative * mean.density * mean.energy;
+        let (relative, density, energy) = (softness[c], mean.density, mean.energy);
+        let of_momentum = squared_scale::<F>(relative, density, energy, 1usize);
         scales = Conserved::<F> {
-            density: relative * mean.density * mean.density,
+            density: squared_scale::<F>(relative, density, energy, 0usize),
             momentum_x: of_momentum,
             momentum_y: of_momentum,
             momentum_z: of_momentum,
-            energy: relative * mean.energy * mean.energy,
+            energy: squared_scale::<F>(relative, density, energy, comptime!(VARIABLES - 1)),
         };
     }
     scales

@@ -21,6 +21,7 @@ mod on_backend;
 mod problem;
 pub mod reconstruction;
 mod residual;
+mod share;
 mod smooth_facets;
 mod solver;
 pub mod stage_parts;

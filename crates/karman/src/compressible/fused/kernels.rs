@@ -10,10 +10,11 @@ use crate::backend::{Local, Segment, View};
 use crate::compressible::face_points::FacePoints;
 use crate::compressible::flux::{FluxForm, NumericalFlux, Side, flux_between};
 use crate::compressible::limiter::{
-    Limiter, first_factors, least_factors, lower, squared_scales, upper,
+    Limiter, first_factors, least, least_factors, lower, squared_scale, squared_scales, upper,
 };
 use crate::compressible::reconstruction::polynomial::{StateGradient, StencilView, spacing};
 use crate::compressible::residual::{GasView, Trace, boundary_flux, bounded};
+use crate::compressible::share::{MOST_DIFFERENCES, Part, Share, share_of};
 use crate::compressible::state::{Conserved, States, VARIABLES};
 use crate::finite_volume::Vectors;
 use crate::linear::Layout;
@@ -24,6 +25,9 @@ use karman_backend::prelude::*;
 
 /// Most rows of weights of a cell: four triangles of three points.
 pub(super) const MOST_ROWS: usize = 12;
+
+/// Those of all variables.
+const MOST_SUMS: usize = VARIABLES * MOST_ROWS;
 
 /// Most coefficients of a polynomial.
 const MOST_TERMS: usize = 9;
@@ -78,6 +82,16 @@ pub(super) struct CellSides<'a, F: Real> {
 
 #[device]
 impl<F: Real> CellSides<'_, F> {
+    /// The place of the density of a trace on the side of `item` of the point at `place`.
+    #[inline(always)]
+    fn on_side(&self, item: u32, place: usize) -> usize {
+        let mut first = place;
+        if item >= comptime!(SIGN_BIT) {
+            first += comptime!(VARIABLES) * self.places.stride;
+        }
+        first
+    }
+
     /// Writes the trace q̄ + φ δ of cell `c` on its side of a point.
     #[inline(always)]
     fn put(
@@ -92,11 +106,30 @@ impl<F: Real> CellSides<'_, F> {
         if comptime!(self.bounds_traces) {
             state = bounded::<F>(state, own, self.gamma);
         }
-        let mut first = place;
-        if item >= comptime!(SIGN_BIT) {
-            first += comptime!(VARIABLES) * self.places.stride;
+        Conserved::<F>::put(state, traces, self.on_side(item, place), self.places.stride);
+    }
+
+    /// The lesser of φ and the factor of variable `variable` of cell `c` at a point with the value `own` + `change`, whose means around lie
+    /// between `low` and `high`.
+    #[inline(always)]
+    fn least(
+        &self,
+        phi: F,
+        change: F,
+        own: F,
+        low: F,
+        high: F,
+        q: &States<'_, F>,
+        c: usize,
+        variable: usize,
+    ) -> F {
+        let smooth = comptime!(self.limiter == Limiter::Venkatakrishnan);
+        let mut softness = F::literal(0.0);
+        if smooth {
+            let energy = q.values[comptime!(VARIABLES - 1) * q.stride + c];
+            softness = squared_scale::<F>(self.softness[c], q.values[c], energy, variable);
         }
-        Conserved::<F>::put(state, traces, first, self.places.stride);
+        least::<F>(phi, own + change, own, low, high, softness, smooth)
     }
 }
 
@@ -113,7 +146,21 @@ fn scaled<F: Real>(delta: Conserved<F>, phi: Conserved<F>) -> Conserved<F> {
     }
 }
 
-/// The traces of a cell by `rows` rows of weights, all faces having equally many points.
+/// All variables.
+#[device]
+#[inline(always)]
+fn state_of<F: Real>(values: Local<F, VARIABLES>) -> Conserved<F> {
+    Conserved::<F> {
+        density: values[0],
+        momentum_x: values[1],
+        momentum_y: values[2],
+        momentum_z: values[3],
+        energy: values[4],
+    }
+}
+
+/// The traces of `count` variables from `first` on of a cell by `rows` rows of weights, all faces having equally many points; `batch`
+/// items of its stencil at a time.
 #[device]
 #[inline(always)]
 fn put_rows<F: Real, S: Real>(
@@ -124,99 +171,151 @@ fn put_rows<F: Real, S: Real>(
     cell: &CellSides<'_, F>,
     traces: &mut Segment<F>,
     #[comptime] rows: usize,
+    #[comptime] part: Part,
 ) {
     let limits = comptime!(cell.limiter != Limiter::None);
-    let own = q.at(c);
-    let mut density = Local::<F, MOST_ROWS>::zeros();
-    let mut momentum_x = Local::<F, MOST_ROWS>::zeros();
-    let mut momentum_y = Local::<F, MOST_ROWS>::zeros();
-    let mut momentum_z = Local::<F, MOST_ROWS>::zeros();
-    let mut energy = Local::<F, MOST_ROWS>::zeros();
-    let mut low = own;
-    let mut high = own;
-    let (first, end) = stencil.row(position);
-    let mut k = first;
-    while k < end {
-        let other = q.at(stencil.cells[k] as usize);
-        if limits {
-            low = lower::<F>(low, other);
-            high = upper::<F>(high, other);
-        }
-        let d = other - own;
-        #[unroll]
-        for p in 0..rows {
-            let w = stencil.weight_of::<F>(k, p, rows);
-            density[p] += d.density * w;
-            momentum_x[p] += d.momentum_x * w;
-            momentum_y[p] += d.momentum_y * w;
-            momentum_z[p] += d.momentum_z * w;
-            energy[p] += d.energy * w;
-        }
-        k += comptime!(spacing(stencil.layout));
+    let count = comptime!(part.count);
+    let variable = comptime!(part.first);
+    let batch = comptime!(part.batch);
+    let step = comptime!(spacing(stencil.layout));
+    let n = q.stride;
+    // An array of a device is assigned by reference.
+    let mut own = Local::<F, VARIABLES>::zeros();
+    let mut low = Local::<F, VARIABLES>::zeros();
+    let mut high = Local::<F, VARIABLES>::zeros();
+    #[unroll]
+    for v in 0..count {
+        own[v] = q.values[(variable + v) * n + c];
+        low[v] = own[v];
+        high[v] = own[v];
     }
-    let mut phi = first_factors::<F>();
-    if limits {
-        let scales = squared_scales::<F>(own, &cell.softness, c, cell.limiter);
+    let mut sums = Local::<F, MOST_SUMS>::zeros();
+    let (begin, end) = stencil.row(position);
+    let mut k = begin;
+    while k < end {
+        let mut d = Local::<F, MOST_DIFFERENCES>::zeros();
         #[unroll]
-        for p in 0..rows {
-            let delta = Conserved::<F> {
-                density: density[p],
-                momentum_x: momentum_x[p],
-                momentum_y: momentum_y[p],
-                momentum_z: momentum_z[p],
-                energy: energy[p],
-            };
-            phi = least_factors::<F>(phi, own + delta, own, low, high, scales, cell.limiter);
+        for u in 0..batch {
+            let j = stencil.cells[k + u * step] as usize;
+            #[unroll]
+            for v in 0..count {
+                let value = q.values[(variable + v) * n + j];
+                if limits {
+                    low[v] = low[v].min(value);
+                    high[v] = high[v].max(value);
+                }
+                d[u * VARIABLES + v] = value - own[v];
+            }
+        }
+        #[unroll]
+        for u in 0..batch {
+            #[unroll]
+            for p in 0..rows {
+                let w = stencil.weight_of::<F>(k + u * step, p, rows);
+                #[unroll]
+                for v in 0..count {
+                    sums[v * rows + p] += d[u * VARIABLES + v] * w;
+                }
+            }
+        }
+        k += batch * step;
+    }
+    let mut phi = Local::<F, VARIABLES>::zeros();
+    #[unroll]
+    for v in 0..count {
+        phi[v] = F::literal(1.0);
+        if limits {
+            #[unroll]
+            for p in 0..rows {
+                let change = sums[v * rows + p];
+                phi[v] = cell.least(phi[v], change, own[v], low[v], high[v], q, c, variable + v);
+            }
         }
     }
     let per_face = comptime!(cell.places.points.per_face);
     let first_item = cell.offsets[c] as usize;
     #[unroll]
     for p in 0..rows {
-        let mut delta = Conserved::<F> {
-            density: density[p],
-            momentum_x: momentum_x[p],
-            momentum_y: momentum_y[p],
-            momentum_z: momentum_z[p],
-            energy: energy[p],
-        };
-        if limits {
-            delta = scaled::<F>(delta, phi);
-        }
         let item = cell.items[first_item + p / per_face];
         let place = p % per_face * cell.places.n_faces + without_sign(item);
-        cell.put(own, delta, item, place, traces);
+        if comptime!(count == VARIABLES) {
+            let mut change = Local::<F, VARIABLES>::zeros();
+            #[unroll]
+            for v in 0..count {
+                change[v] = sums[v * rows + p] * phi[v];
+            }
+            cell.put(state_of::<F>(own), state_of::<F>(change), item, place, traces);
+        } else {
+            let at = cell.on_side(item, place);
+            #[unroll]
+            for v in 0..count {
+                traces[at + (variable + v) * cell.places.stride] =
+                    own[v] + sums[v * rows + p] * phi[v];
+            }
+        }
     }
 }
 
-/// Traces of the cells of a list at the points of their faces, by `rows` rows of weights.
-///
-/// Traffic a cell: 8 + 40 and 4 + 40 a point of results, an item 4 + s rows with weights of s bytes (f64). 10 rows operations an item.
-#[kernel(
-    indexed,
-    specialize(stencil.layout = Layout::Csr, rows = 4, cell.places.points.per_face = 1, cell.limiter = Limiter::None, cell.bounds_traces = false),
-    specialize(stencil.layout = Layout::Csr, rows = 12, cell.places.points.per_face = 3, cell.limiter = Limiter::None, cell.bounds_traces = false),
-    specialize(stencil.layout = Layout::Csr)
-)]
-pub(super) fn traces_by_rows<F: Real, S: Real>(
+/// The traces of the variables of a share, as [`put_rows`].
+#[device]
+#[inline(always)]
+fn put_share<F: Real, S: Real>(
     position: usize,
     c: usize,
+    part: usize,
+    stencil: &StencilView<'_, S>,
+    q: &States<'_, F>,
+    cell: &CellSides<'_, F>,
+    traces: &mut Segment<F>,
+    #[comptime] rows: usize,
+    #[comptime] share: Share,
+) {
+    if part == 0 {
+        put_rows::<F, S>(position, c, stencil, q, cell, traces, rows, comptime!(share.part(0)));
+    } else if part == 1 {
+        if comptime!(share != Share::Cell) {
+            put_rows::<F, S>(position, c, stencil, q, cell, traces, rows, comptime!(share.part(1)));
+        }
+    } else if comptime!(share == Share::ThirdPairs) {
+        put_rows::<F, S>(position, c, stencil, q, cell, traces, rows, comptime!(share.part(2)));
+    }
+}
+
+/// Traces of the `n` cells of a list at the points of their faces, by rows of weights, `stencil.terms` of them; thread `i` has a share of
+/// a cell.
+///
+/// Traffic a cell: 8 + 40 and 4 + 40 a point of results, an item 4 + s rows with weights of s bytes (f64). 10 rows operations an item.
+/// With two threads a cell, list and weights are read twice, from memory once.
+#[kernel(
+    specialize(share = Share::Cell, stencil.layout = Layout::Csr, stencil.terms = 4, cell.places.points.per_face = 1, cell.limiter = Limiter::None, cell.bounds_traces = false),
+    specialize(share = Share::Cell, stencil.layout = Layout::Csr, stencil.terms = 12, cell.places.points.per_face = 3, cell.limiter = Limiter::None, cell.bounds_traces = false),
+    specialize(share = Share::Cell, stencil.layout = Layout::Csr)
+)]
+pub(super) fn traces_by_rows<F: Real, S: Real>(
+    i: usize,
+    n: usize,
+    cells: &View<u32>,
     stencil: &StencilView<S>,
     q: &States<F>,
     cell: &CellSides<F>,
-    #[comptime] rows: usize,
+    #[comptime] share: Share,
     traces: &mut Segment<F>,
 ) {
-    if comptime!(rows == 3) {
-        put_rows::<F, S>(position, c, stencil, q, cell, traces, 3usize);
-    } else if comptime!(rows == 4) {
-        put_rows::<F, S>(position, c, stencil, q, cell, traces, 4usize);
-    } else if comptime!(rows == 5) {
-        put_rows::<F, S>(position, c, stencil, q, cell, traces, 5usize);
-    } else if comptime!(rows == 6) {
-        put_rows::<F, S>(position, c, stencil, q, cell, traces, 6usize);
-    } else {
-        put_rows::<F, S>(position, c, stencil, q, cell, traces, 12usize);
+    let rows = comptime!(stencil.terms);
+    let (at, part) = share_of(i, share);
+    if at < n {
+        let c = cells[at] as usize;
+        if comptime!(rows == 3) {
+            put_share::<F, S>(at, c, part, stencil, q, cell, traces, 3usize, share);
+        } else if comptime!(rows == 4) {
+            put_share::<F, S>(at, c, part, stencil, q, cell, traces, 4usize, share);
+        } else if comptime!(rows == 5) {
+            put_share::<F, S>(at, c, part, stencil, q, cell, traces, 5usize, share);
+        } else if comptime!(rows == 6) {
+            put_share::<F, S>(at, c, part, stencil, q, cell, traces, 6usize, share);
+        } else {
+            put_share::<F, S>(at, c, part, stencil, q, cell, traces, 12usize, share);
+        }
     }
 }
 

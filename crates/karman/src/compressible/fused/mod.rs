@@ -15,6 +15,7 @@ use super::problem::{CompressibleNumerics, ResidualForm};
 use super::reconstruction::polynomial::{AnyStencils, WeightPrecision};
 use super::reconstruction::stencil::Stencils;
 use super::residual::GasView;
+use super::share::Share;
 use super::state::{States, VARIABLES};
 use crate::backend::{Backend, Buffer, View};
 use crate::finite_volume::Vectors;
@@ -75,9 +76,9 @@ impl<F: Real> FusedResidual<F> {
                 });
             }
         }
-        let limit = match (numerics.residual, backend.device()) {
-            (ResidualForm::FusedRows, _) | (ResidualForm::Auto, None) => MOST_ROWS,
-            _ => stencils.terms,
+        let limit = match numerics.residual {
+            ResidualForm::Fused => stencils.terms,
+            _ => MOST_ROWS,
         };
         let rows = RowWeights { mesh, rule, moments, stencils };
         let boundary = n_interior as u32..n_faces as u32;
@@ -140,12 +141,24 @@ impl<F: Real> FusedResidual<F> {
         }
         for RowClass { rows, cells, stencils, .. } in &self.classes {
             let n = cells.len();
+            // Bounds need all variables in one thread.
+            let share = match (backend.device(), sides.bounds_traces, stencils) {
+                (None, ..) | (_, true, _) => Share::Cell,
+                (_, _, AnyStencils::Same(_)) if *rows < MOST_ROWS => Share::Half,
+                _ => match std::env::var("KARMAN_SHARE").is_ok() {
+                    true => Share::ThirdPairs,
+                    false => Share::HalfPairs,
+                },
+            };
+            let threads = share.threads(n);
             match stencils {
                 AnyStencils::Same(s) => {
-                    traces_by_rows(backend, n, cells, &s.view(), &q, &sides, *rows, traces);
+                    let rows = s.view();
+                    traces_by_rows(backend, threads, n, cells, &rows, &q, &sides, share, traces);
                 }
                 AnyStencils::Single(s) => {
-                    traces_by_rows(backend, n, cells, &s.view(), &q, &sides, *rows, traces);
+                    let rows = s.view();
+                    traces_by_rows(backend, threads, n, cells, &rows, &q, &sides, share, traces);
                 }
             }
         }

@@ -6,13 +6,17 @@
 #![allow(unused_assignments)] // a variable of a kernel is born with a value
 
 use super::stencil::Stencils;
-use crate::backend::{Backend, Buffer, Segment, View};
+use crate::backend::{Backend, Buffer, Local, Segment, View};
+use crate::compressible::share::{BATCH, MOST_DIFFERENCES, Part, Share, share_of};
 use crate::compressible::state::{Conserved, States, VARIABLES};
 use crate::linear::{Layout, SLICE};
 use crate::mesh::quadrature::CellMoments;
 use crate::real::{Real, Vec3, convert};
 use karman_backend::prelude::*;
 use karman_macros::Keyword;
+
+/// Most coefficients of the polynomials of all variables.
+const MOST_COEFFICIENTS: usize = 9 * VARIABLES;
 
 /// Stencils as kernels read them, with weights stored in `S`.
 #[derive(Group, Clone, Copy)]
@@ -53,18 +57,6 @@ impl<S: Real> StencilView<'_, S> {
         let mut place = k * terms + term;
         if comptime!(self.layout == Layout::SlicedEll) {
             place = term * self.items + k;
-        }
-        convert::<S, F>(self.weights[place])
-    }
-
-    /// Weight of the item at place `k` in coefficient `term`.
-    #[inline(always)]
-    pub fn weight<F: Real>(&self, k: usize, #[comptime] term: usize) -> F {
-        let mut place = k;
-        if comptime!(self.layout == Layout::SlicedEll) {
-            place = comptime!(term) * self.items + k;
-        } else {
-            place = k * comptime!(self.terms) + comptime!(term);
         }
         convert::<S, F>(self.weights[place])
     }
@@ -196,9 +188,15 @@ impl<F: Real> AnyStencils<F> {
         q: &States<'_, F>,
         coefficients: &mut Buffer<F>,
     ) {
+        let share = if backend.device().is_none() { Share::Cell } else { Share::HalfPairs };
+        let threads = share.threads(n);
         match self {
-            AnyStencils::Same(s) => reconstruct(backend, n, &s.view(), second, q, coefficients),
-            AnyStencils::Single(s) => reconstruct(backend, n, &s.view(), second, q, coefficients),
+            AnyStencils::Same(s) => {
+                reconstruct(backend, threads, n, &s.view(), second, q, share, coefficients);
+            }
+            AnyStencils::Single(s) => {
+                reconstruct(backend, threads, n, &s.view(), second, q, share, coefficients);
+            }
         }
     }
 }
@@ -210,7 +208,8 @@ fn sliced(stencils: &Stencils, own: Option<&[u32]>) -> (Vec<u32>, Vec<u32>, Vec<
     let length = |c: usize| (offsets[c + 1] - offsets[c]) as usize;
     let mut starts = vec![0u32];
     for first in (0..n).step_by(SLICE) {
-        let width = (first..(first + SLICE).min(n)).map(length).max().unwrap_or(0);
+        let longest = (first..(first + SLICE).min(n)).map(length).max().unwrap_or(0);
+        let width = longest.next_multiple_of(BATCH);
         starts.push(starts[starts.len() - 1] + (width * SLICE) as u32);
     }
     let items = starts[starts.len() - 1] as usize;
@@ -230,53 +229,6 @@ fn sliced(stencils: &Stencils, own: Option<&[u32]>) -> (Vec<u32>, Vec<u32>, Vec<
         }
     }
     (starts, list, values)
-}
-
-/// A polynomial, by its value at the centroid and its coefficients.
-#[device]
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Polynomial<F: Real> {
-    /// The value at the centroid.
-    pub value: Conserved<F>,
-    /// Coefficient of x.
-    pub x: Conserved<F>,
-    /// Coefficient of y.
-    pub y: Conserved<F>,
-    /// Coefficient of z.
-    pub z: Conserved<F>,
-    /// Coefficient of x².
-    pub xx: Conserved<F>,
-    /// Coefficient of xy.
-    pub xy: Conserved<F>,
-    /// Coefficient of xz.
-    pub xz: Conserved<F>,
-    /// Coefficient of y².
-    pub yy: Conserved<F>,
-    /// Coefficient of yz.
-    pub yz: Conserved<F>,
-    /// Coefficient of z².
-    pub zz: Conserved<F>,
-}
-
-#[device]
-impl<F: Real> Polynomial<F> {
-    /// A constant.
-    #[inline(always)]
-    fn constant(value: Conserved<F>) -> Polynomial<F> {
-        let zero = Conserved::<F>::zero();
-        Polynomial::<F> {
-            value,
-            x: zero,
-            y: zero,
-            z: zero,
-            xx: zero,
-            xy: zero,
-            xz: zero,
-            yy: zero,
-            yz: zero,
-            zz: zero,
-        }
-    }
 }
 
 /// Derivatives of the conserved variables along x, y and z.
@@ -452,86 +404,158 @@ pub fn second_moments<F: Real>(backend: &Backend, moments: &CellMoments) -> Buff
     backend.upload((0..6).flat_map(of).collect())
 }
 
+/// The coefficients of the variables of `part` of the polynomial of a cell.
 #[device]
 #[inline(always)]
-fn store<F: Real>(
-    value: Conserved<F>,
-    m: usize,
+fn put_coefficients<F: Real, S: Real>(
     c: usize,
-    stride: usize,
-    to: &mut Segment<F>,
-    #[comptime] terms: usize,
-    #[comptime] layout: Layout,
-) {
-    let (first, step) = place_of(c, m, stride, terms, layout);
-    Conserved::<F>::put(value, to, first, step);
-}
-
-/// Coefficients of the polynomial of a cell: a = Σ_j w_j (q̄_j − q̄), and its value at the centroid, q̄ − Σ a_m g_m.
-///
-/// Traffic a cell: 40 of its mean, once for each cell, 48 of second moments, 40 (1 + terms) of results; an item
-/// 4 + s terms with weights of `s` bytes. 2 · 5 · terms operations an item.
-#[kernel(specialize(stencil.layout = Layout::Csr, stencil.terms = 9), specialize(stencil.layout = Layout::Csr))]
-pub fn reconstruct<F: Real, S: Real>(
-    c: usize,
-    stencil: &StencilView<S>,
-    second: &View<F>,
-    q: &States<F>,
+    stencil: &StencilView<'_, S>,
+    second: &View<'_, F>,
+    q: &States<'_, F>,
     coefficients: &mut Segment<F>,
+    #[comptime] terms: usize,
+    #[comptime] part: Part,
 ) {
-    let terms = comptime!(stencil.terms);
+    let count = comptime!(part.count);
+    let variable = comptime!(part.first);
+    let batch = comptime!(part.batch);
     let layout = comptime!(stencil.layout);
-    let own = q.at(c);
-    let mut p = Polynomial::<F>::constant(own);
+    let item = comptime!(spacing(stencil.layout));
+    let n = q.stride;
+    let mut own = Local::<F, VARIABLES>::zeros();
+    #[unroll]
+    for v in 0..count {
+        own[v] = q.values[(variable + v) * n + c];
+    }
+    let mut sums = Local::<F, MOST_COEFFICIENTS>::zeros();
     let (first, end) = stencil.row(c);
     let mut k = first;
     while k < end {
-        let difference = q.at(stencil.cells[k] as usize) - own;
-        p.x += difference * stencil.weight::<F>(k, 0usize);
-        p.y += difference * stencil.weight::<F>(k, 1usize);
-        if comptime!(terms == 3 || terms == 9) {
-            p.z += difference * stencil.weight::<F>(k, 2usize);
+        let mut d = Local::<F, MOST_DIFFERENCES>::zeros();
+        #[unroll]
+        for u in 0..batch {
+            let j = stencil.cells[k + u * item] as usize;
+            #[unroll]
+            for v in 0..count {
+                d[u * VARIABLES + v] = q.values[(variable + v) * n + j] - own[v];
+            }
         }
+        #[unroll]
+        for u in 0..batch {
+            #[unroll]
+            for m in 0..terms {
+                let w = stencil.weight_of::<F>(k + u * item, m, terms);
+                #[unroll]
+                for v in 0..count {
+                    sums[v * terms + m] += d[u * VARIABLES + v] * w;
+                }
+            }
+        }
+        k += batch * item;
+    }
+    #[unroll]
+    for v in 0..count {
+        let mut value = own[v];
         if comptime!(terms == 5) {
-            p.xx += difference * stencil.weight::<F>(k, 2usize);
-            p.xy += difference * stencil.weight::<F>(k, 3usize);
-            p.yy += difference * stencil.weight::<F>(k, 4usize);
+            value -= sums[v * terms + 2] * second[c]
+                + sums[v * terms + 3] * second[n + c]
+                + sums[v * terms + 4] * second[3 * n + c];
         }
         if comptime!(terms == 9) {
-            p.xx += difference * stencil.weight::<F>(k, 3usize);
-            p.xy += difference * stencil.weight::<F>(k, 4usize);
-            p.xz += difference * stencil.weight::<F>(k, 5usize);
-            p.yy += difference * stencil.weight::<F>(k, 6usize);
-            p.yz += difference * stencil.weight::<F>(k, 7usize);
-            p.zz += difference * stencil.weight::<F>(k, 8usize);
+            #[unroll]
+            for m in 0..6 {
+                value -= sums[v * terms + 3 + m] * second[m * n + c];
+            }
         }
-        k += comptime!(spacing(stencil.layout));
+        let (at, step) = place_of(c, 0usize, n, terms, layout);
+        coefficients[at + (variable + v) * step] = value;
+        #[unroll]
+        for m in 0..terms {
+            let (at, step) = place_of(c, m + 1, n, terms, layout);
+            coefficients[at + (variable + v) * step] = sums[v * terms + m];
+        }
     }
-    let n = q.stride;
-    if comptime!(terms > 3) {
-        p.value -= p.xx * second[c] + p.xy * second[n + c] + p.yy * second[3 * n + c];
+}
+
+/// The coefficients of the variables of a share.
+#[device]
+#[inline(always)]
+fn put_share<F: Real, S: Real>(
+    c: usize,
+    part: usize,
+    stencil: &StencilView<'_, S>,
+    second: &View<'_, F>,
+    q: &States<'_, F>,
+    coefficients: &mut Segment<F>,
+    #[comptime] terms: usize,
+    #[comptime] share: Share,
+) {
+    if part == 0 {
+        put_coefficients::<F, S>(
+            c,
+            stencil,
+            second,
+            q,
+            coefficients,
+            terms,
+            comptime!(share.part(0)),
+        );
+    } else if part == 1 {
+        if comptime!(share != Share::Cell) {
+            put_coefficients::<F, S>(
+                c,
+                stencil,
+                second,
+                q,
+                coefficients,
+                terms,
+                comptime!(share.part(1)),
+            );
+        }
+    } else if comptime!(share == Share::ThirdPairs) {
+        put_coefficients::<F, S>(
+            c,
+            stencil,
+            second,
+            q,
+            coefficients,
+            terms,
+            comptime!(share.part(2)),
+        );
     }
-    if comptime!(terms == 9) {
-        p.value -= p.xz * second[2 * n + c] + p.yz * second[4 * n + c] + p.zz * second[5 * n + c];
-    }
-    store::<F>(p.value, 0usize, c, n, coefficients, terms, layout);
-    store::<F>(p.x, 1usize, c, n, coefficients, terms, layout);
-    store::<F>(p.y, 2usize, c, n, coefficients, terms, layout);
-    if comptime!(terms == 3 || terms == 9) {
-        store::<F>(p.z, 3usize, c, n, coefficients, terms, layout);
-    }
-    if comptime!(terms == 5) {
-        store::<F>(p.xx, 3usize, c, n, coefficients, terms, layout);
-        store::<F>(p.xy, 4usize, c, n, coefficients, terms, layout);
-        store::<F>(p.yy, 5usize, c, n, coefficients, terms, layout);
-    }
-    if comptime!(terms == 9) {
-        store::<F>(p.xx, 4usize, c, n, coefficients, terms, layout);
-        store::<F>(p.xy, 5usize, c, n, coefficients, terms, layout);
-        store::<F>(p.xz, 6usize, c, n, coefficients, terms, layout);
-        store::<F>(p.yy, 7usize, c, n, coefficients, terms, layout);
-        store::<F>(p.yz, 8usize, c, n, coefficients, terms, layout);
-        store::<F>(p.zz, 9usize, c, n, coefficients, terms, layout);
+}
+
+/// Coefficients of the polynomials of `n` cells: a = Σ_j w_j (q̄_j − q̄), and their values at the centroids, q̄ − Σ a_m g_m; thread `i`
+/// has a share of a cell.
+///
+/// Traffic a cell: 40 of its mean, once for each cell, 48 of second moments, 40 (1 + terms) of results; an item
+/// 4 + s terms with weights of `s` bytes. 2 · 5 · terms operations an item. With two threads a cell list and weights are read twice,
+/// from memory once.
+#[kernel(
+    specialize(share = Share::Cell, stencil.layout = Layout::Csr, stencil.terms = 9),
+    specialize(share = Share::Cell, stencil.layout = Layout::Csr)
+)]
+pub fn reconstruct<F: Real, S: Real>(
+    i: usize,
+    n: usize,
+    stencil: &StencilView<S>,
+    second: &View<F>,
+    q: &States<F>,
+    #[comptime] share: Share,
+    coefficients: &mut Segment<F>,
+) {
+    let terms = comptime!(stencil.terms);
+    let (c, part) = share_of(i, share);
+    if c < n {
+        if comptime!(terms == 2) {
+            put_share::<F, S>(c, part, stencil, second, q, coefficients, 2usize, share);
+        } else if comptime!(terms == 3) {
+            put_share::<F, S>(c, part, stencil, second, q, coefficients, 3usize, share);
+        } else if comptime!(terms == 5) {
+            put_share::<F, S>(c, part, stencil, second, q, coefficients, 5usize, share);
+        } else {
+            put_share::<F, S>(c, part, stencil, second, q, coefficients, 9usize, share);
+        }
     }
 }
 
