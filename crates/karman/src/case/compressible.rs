@@ -252,6 +252,7 @@ fn numerics(
         let hindrance = match (keys.viscous.is_some(), limiter, reconstruction) {
             (true, ..) => Some("`[compressible.viscous]`"),
             (_, Limiter::Mood, _) => Some("`limiter = \"mood\"`"),
+            (_, Limiter::Mlp, _) => Some("`limiter = \"mlp\"`"),
             (.., Reconstruction::Constant) => Some("`reconstruction = \"constant\"`"),
             _ => None,
         };

@@ -27,6 +27,8 @@ pub enum Limiter {
     Venkatakrishnan,
     /// No value at a face beyond the means of the neighbours, as of Barth and Jespersen.
     Minmod,
+    /// No value at a node beyond the means of the cells around the node, by Venkatakrishnan's function (MLP-u2).
+    Mlp,
     /// A posteriori: cells whose new mean is a new extremum are computed again with a lower order.
     Mood,
 }

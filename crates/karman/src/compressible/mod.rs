@@ -17,6 +17,7 @@ pub mod face_points;
 pub mod flux;
 mod fused;
 mod limiter;
+mod node_limiter;
 mod on_backend;
 mod problem;
 pub mod reconstruction;

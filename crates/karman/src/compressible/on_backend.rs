@@ -1,6 +1,7 @@
 //! Mesh and polynomials of a flow on a backend.
 
 use super::face_points::FacePointsOnBackend;
+use super::node_limiter::NodeBounds;
 use super::reconstruction::polynomial::{AnyStencils, Polynomials};
 use crate::backend::Buffer;
 use crate::finite_volume::{CellFaces, FaceView, Vectors};
@@ -36,6 +37,8 @@ pub(super) struct PolynomialsOnBackend<F: Real> {
     pub(super) coefficients: Buffer<F>,
     pub(super) factors: Buffer<F>,
     pub(super) softness: Buffer<F>,
+    /// Of the limiter `mlp`.
+    pub(super) nodes: Option<NodeBounds<F>>,
     pub(super) level: Buffer<u32>,
 }
 

@@ -37,8 +37,8 @@ pub enum ResidualForm {
     Auto,
     /// Coefficients of all cells, fluxes of the polynomials of both cells of a face, sums.
     Stages,
-    /// Traces without stored coefficients, fluxes between traces, sums; not with viscous terms or the limiter `mood`, which need
-    /// derivatives.
+    /// Traces without stored coefficients, fluxes between traces, sums; not with viscous terms and the limiters `mood` and
+    /// `mlp`, which need them.
     Fused,
     /// As `fused`, with rows of weights up to twelve points, those of a tetrahedron of third order.
     FusedRows,
@@ -71,7 +71,7 @@ impl CompressibleNumerics {
     pub(super) fn is_fused(&self, is_viscous: bool) -> bool {
         self.residual != ResidualForm::Stages
             && !is_viscous
-            && self.limiter != Limiter::Mood
+            && !matches!(self.limiter, Limiter::Mood | Limiter::Mlp)
             && self.reconstruction != Reconstruction::Constant
     }
 }

@@ -5,6 +5,8 @@ use super::cell_means::{conserved_means, source_terms};
 use super::error::CompressibleError;
 use super::face_points::{FacePointsOnBackend, FaceRule};
 use super::fused::FusedResidual;
+use super::limiter::Limiter;
+use super::node_limiter::NodeBounds;
 use super::on_backend::{MeshOnBackend, PolynomialsOnBackend};
 use super::problem::{CompressibleNumerics, CompressibleProblem};
 use super::reconstruction::Reconstruction;
@@ -205,6 +207,8 @@ impl<F: Real> CompressibleSolver<F> {
             }),
             factors: backend.zeros(VARIABLES * n),
             softness: narrow(backend, softness(mesh, &moments)),
+            nodes: (numerics.limiter == Limiter::Mlp)
+                .then(|| NodeBounds::new(backend, mesh, &moments)),
             level: backend.zeros(n),
             stencils: AnyStencils::new(backend, stencils, None, numerics.weights),
         };

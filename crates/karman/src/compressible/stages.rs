@@ -110,6 +110,23 @@ impl<F: Real> CompressibleSolver<F> {
         if matches!(self.numerics.limiter, Limiter::Venkatakrishnan | Limiter::Minmod) {
             self.limit(Limited::All, of);
         }
+        self.limit_at_nodes(of);
+    }
+
+    /// Scales the polynomials by the extrema around nodes, with the limiter `mlp`.
+    fn limit_at_nodes(&mut self, of: Means) {
+        let terms = self.polynomials.stencils.terms();
+        let PolynomialsOnBackend { nodes: Some(nodes), coefficients, factors, softness, .. } =
+            &mut self.polynomials
+        else {
+            return;
+        };
+        let (backend, means) = (&self.backend, self.state.means(of));
+        let (n, q) = (self.mesh.n_cells(), States::of(means));
+        let polynomials = Polynomials::of(coefficients, means, terms);
+        nodes.set_factors(backend, n, &q, &polynomials, softness, factors);
+        let layout = Layout::of(backend);
+        scale_polynomials(backend, n, &q, &States::of(factors), terms, layout, coefficients);
     }
 
     fn limit(&mut self, limited: Limited, of: Means) {

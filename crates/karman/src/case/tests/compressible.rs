@@ -188,6 +188,10 @@ fn keys_of_the_section_are_checked() {
         &["no fused residual exists with `limiter = \"mood\"`", "leave out `residual`"],
     );
     section(
+        "limiter = \"mlp\"\nresidual = \"fused_rows\"",
+        &["no fused residual exists with `limiter = \"mlp\"`", "leave out `residual`"],
+    );
+    section(
         "reconstruction = \"constant\"\nresidual = \"fused_rows\"",
         &["no fused residual exists with `reconstruction = \"constant\"`"],
     );

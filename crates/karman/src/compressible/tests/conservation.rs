@@ -90,7 +90,7 @@ fn a_closed_box_keeps_mass_and_energy() {
         let exact = if mesh.dimension == 2 { waves_2d } else { waves_3d };
         let conditions = mesh.patches.iter().map(|_| CompressibleBoundaryCondition::Slip).collect();
         let problem = CompressibleProblem { conditions, ..problem(&mesh, exact) };
-        for limiter in [Limiter::None, Limiter::Minmod, Limiter::Mood] {
+        for limiter in [Limiter::None, Limiter::Minmod, Limiter::Mlp, Limiter::Mood] {
             let numerics = crate::compressible::CompressibleNumerics {
                 limiter,
                 ..numerics(Reconstruction::Quadratic)
@@ -136,7 +136,7 @@ fn sod([x, _, _]: [f64; 3], t: f64) -> [f64; 5] {
 #[test]
 fn the_shock_tube_of_sod_is_bounded_and_converges() {
     let backend = Backend::host(2).unwrap();
-    for limiter in [Limiter::Minmod, Limiter::Venkatakrishnan, Limiter::Mood] {
+    for limiter in [Limiter::Minmod, Limiter::Venkatakrishnan, Limiter::Mlp, Limiter::Mood] {
         let error = |n: usize| {
             let (size, cells) = (vec![1.0, 3.0 / n as f64], vec![n, 3]);
             let element = Some(Element::Mixed);
@@ -161,7 +161,9 @@ fn the_shock_tube_of_sod_is_bounded_and_converges() {
             let (low, high) = found[..n_cells]
                 .iter()
                 .fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(*x), h.max(*x)));
-            assert!(low > 0.1235 && high < 1.01, "{limiter:?}: {low} {high}");
+            // With ε² of the range of the means the excess is larger than with that of the size of the cells.
+            let least = if limiter == Limiter::Mlp { 0.1225 } else { 0.1235 };
+            assert!(low > least && high < 1.01, "{limiter:?}: {low} {high}");
             let volumes = &geometry.cell_volume;
             let terms = (0..n_cells).map(|c| volumes[c] * (found[c] - exact[c]).abs());
             terms.fold(0.0, |a, b| a + b) / volumes.iter().fold(0.0, |a, b| a + b)

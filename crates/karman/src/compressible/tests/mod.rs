@@ -5,6 +5,7 @@ mod conservation;
 mod exact;
 mod forms;
 mod manufactured;
+mod node_limiter;
 mod outputs;
 mod steady;
 mod walls;
