@@ -192,10 +192,10 @@ fn periodic_nodes_see_the_cells_of_both_sides() {
         let means = backend.read(solver.means()).unwrap();
         // By the place of the cell, in columns and rows.
         let mut density = vec![0.0; 100];
-        for c in 0..mesh.n_cells() {
+        for (c, value) in means.iter().enumerate().take(mesh.n_cells()) {
             let centre = geometry.cell_centre_of(c);
             let [i, j] = [centre[0], centre[1]].map(|x| (x * 10.0) as usize);
-            density[10 * i + j] = means[c];
+            density[10 * i + j] = *value;
         }
         density
     };
